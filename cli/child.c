@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starting and waiting. The recorder has one thread, so what a child may do between fork and exec is not limited.
+ */
+#include "cli/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void our_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGQUIT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGCHLD);
+}
+
+/* In the child: become the command, or tell why not. */
+static void run(const struct child *child, char **argv, const struct child_env *env, int tell)
+{
+	int err;
+
+	for (; env->name; env++) {
+		if (env->value)
+			setenv(env->name, env->value, 1);
+		else
+			unsetenv(env->name);
+	}
+	if (child->old_chld_ignored)
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
+	execvp(argv[0], argv);
+	err = errno;
+	while (write(tell, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* The errno of exec, or 0 once it went well: then the pipe was closed without a word. */
+static int exec_errno(int from)
+{
+	int err = 0;
+	ssize_t n;
+
+	do
+		n = read(from, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(err) ? err : 0;
+}
+
+int child_prepare(struct child *child)
+{
+	struct sigaction action;
+	sigset_t set, blocked;
+
+	memset(child, 0, sizeof(*child));
+	our_signals(&set);
+	blocked = set;
+	/* A closed stderr must not end the recording either. */
+	sigaddset(&blocked, SIGPIPE);
+	child->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (child->signals < 0)
+		return -errno;
+	sigprocmask(SIG_BLOCK, &blocked, &child->old_mask);
+	/* Inherited as ignored, it would make the kernel throw the command's status away. */
+	sigaction(SIGCHLD, NULL, &action);
+	child->old_chld_ignored = action.sa_handler == SIG_IGN;
+	signal(SIGCHLD, SIG_DFL);
+	return 0;
+}
+
+void child_close(struct child *child)
+{
+	if (child->signals < 0)
+		return;
+	close(child->signals);
+	child->signals = -1;
+	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
+}
+
+int child_start(struct child *child, char **argv, const struct child_env *env)
+{
+	int tell[2];
+	int err;
+
+	if (pipe2(tell, O_CLOEXEC) < 0)
+		return -errno;
+	child->pid = fork();
+	if (child->pid < 0) {
+		err = -errno;
+		close(tell[0]);
+		close(tell[1]);
+		return err;
+	}
+	if (!child->pid)
+		run(child, argv, env, tell[1]);
+	close(tell[1]);
+	err = -exec_errno(tell[0]);
+	close(tell[0]);
+	while (err && waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return err;
+}
+
+static void note_signal(struct child *child, int number)
+{
+	if (number == SIGINT || number == SIGQUIT) {
+		if (child->interrupts++)
+			child->stopped_by = number;
+	} else if (number == SIGTERM || number == SIGHUP) {
+		child->stopped_by = number;
+	}
+}
+
+bool child_wait(struct child *child, int timeout_ms)
+{
+	struct pollfd poll_for = { child->signals, POLLIN, 0 };
+	struct signalfd_siginfo info;
+
+	if (poll(&poll_for, 1, timeout_ms) > 0)
+		while (read(child->signals, &info, sizeof(info)) == sizeof(info))
+			note_signal(child, (int)info.ssi_signo);
+	/* Asked for by itself: SIGCHLD of several children come as one, and a stop of the child raises it as well. */
+	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+		child->ended = true;
+	return child->ended || child->stopped_by;
+}
+
+int child_exit_status(const struct child *child)
+{
+	if (!child->ended)
+		return 128 + child->stopped_by;
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WEXITSTATUS(child->status);
+}

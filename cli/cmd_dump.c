@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder dump: how a trace.dat is made, for those who write or read the format: header, blobs, sections, options,
+ * buffers; pages and their records on request. --validate walks everything and says what is wrong.
+ */
+#include "cli/cmd.h"
+#include "format/bytes.h"
+#include "format/dat_compress.h"
+#include "format/dat_page.h"
+#include "format/dat_time.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "dump"
+
+struct dump {
+	const char *path;
+	bool pages;
+	bool records;
+	bool all;
+	bool validate;
+
+	struct dat_file *file;
+	uint64_t nr_pages;
+	uint64_t nr_events;
+	uint64_t nr_lost;
+	uint64_t nr_problems;
+};
+
+/* ------------------------------------------------------------------------------------------------------- header */
+
+static void show_text(const char *name, const struct dat_text *text)
+{
+	if (text->text)
+		printf("  %-14s %10zu bytes at %" PRIu64 "\n", name, text->size, text->offset);
+}
+
+static void show_header(const struct dat_file *f)
+{
+	size_t systems = f->nr_systems;
+
+	printf("trace.dat version %u, %s endian, %u-byte long, %u-byte commit word, %" PRIu32 "-byte pages, %" PRIu64 " bytes\n",
+	       f->version, f->big ? "big" : "little", f->long_size, f->commit_size, f->page_size, f->size);
+	if (f->version == 7)
+		printf("compression %s %s, first options at %" PRIu64 "\n", f->compression, f->compression_version,
+		       f->options_offset);
+	printf("blobs:\n");
+	show_text("header_page", &f->header_page);
+	show_text("header_event", &f->header_event);
+	printf("  %-14s %10zu in %zu systems\n", "event formats", f->nr_formats, systems);
+	show_text("kallsyms", &f->kallsyms);
+	show_text("printk", &f->printk);
+	show_text("cmdlines", &f->cmdlines);
+}
+
+static void show_sections(const struct dat_file *f)
+{
+	if (f->version != 7)
+		return;
+	printf("sections:\n");
+	for (size_t i = 0; i < f->nr_sections; i++) {
+		const struct dat_section *s = &f->sections[i];
+
+		printf("  %-14s id %2u  flags %u  %10" PRIu64 " bytes at %" PRIu64 "\n", s->id ? dat_id_name(s->id) : "options",
+		       s->id, s->flags, s->size, s->offset);
+	}
+}
+
+/* As text when it is text, else as bytes; not more than fits a line. */
+static void show_payload(const struct dat_option *option, bool big)
+{
+	size_t size = option->size;
+	bool text = size > 0;
+
+	if (option->id >= DAT_HEADER_INFO && option->id <= DAT_CMDLINES && size == 8) {
+		printf("section at %" PRIu64, bytes_get64(option->data, big));
+		return;
+	}
+	while (size && !option->data[size - 1])
+		size--;
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)option->data[i];
+
+		text = text && (c == '\n' || c == '\t' || (c >= ' ' && c < 127));
+	}
+	if (text && size) {
+		putchar('"');
+		for (size_t i = 0; i < size && i < 60; i++) {
+			if (option->data[i] == '\n')
+				fputs("\\n", stdout);
+			else if (option->data[i] == '\t')
+				fputs("\\t", stdout);
+			else
+				putchar(option->data[i]);
+		}
+		fputs(size > 60 ? "\"..." : "\"", stdout);
+		return;
+	}
+	for (size_t i = 0; i < option->size && i < 24; i++)
+		printf("%s%02x", i && !(i % 4) ? " " : "", (unsigned char)option->data[i]);
+	fputs(option->size > 24 ? "..." : "", stdout);
+}
+
+static void show_options(const struct dat_file *f)
+{
+	printf("options:\n");
+	for (size_t i = 0; i < f->nr_options; i++) {
+		const struct dat_option *o = &f->options[i];
+
+		printf("  %-14s id %2u  %6" PRIu32 " bytes at %" PRIu64 "  ", dat_id_name(o->id), o->id, o->size, o->offset);
+		show_payload(o, f->big);
+		putchar('\n');
+	}
+}
+
+static void show_buffer(const struct dat_buffer *b)
+{
+	printf("buffer \"%s\": clock %s, %" PRIu32 "-byte pages, %" PRIu32 " CPUs, at %" PRIu64 "%s\n", b->name,
+	       b->clock && *b->clock ? b->clock : "not said", b->page_size, b->cpus, b->offset,
+	       b->latency ? ", text" : b->compressed ? ", compressed" : "");
+	for (uint32_t i = 0; i < b->nr_streams; i++) {
+		const struct dat_stream *s = &b->streams[i];
+
+		printf("  CPU %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64 "\n", s->cpu, s->size, s->offset);
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------------- pages */
+
+static void problem(struct dump *d, const struct dat_stream *stream, uint64_t offset, const char *text)
+{
+	d->nr_problems++;
+	if (d->validate)
+		printf("CPU %" PRIu32 ", page at %" PRIu64 ": %s\n", stream->cpu, offset, text);
+	else if (d->pages || d->records)
+		printf("    problem: %s\n", text);
+}
+
+static void show_page(const struct dat_page *page, const struct dat_walk *walk, uint64_t events)
+{
+	char lost[32] = "";
+
+	if (walk->page_lost)
+		snprintf(lost, sizeof(lost), walk->page_lost < 0 ? "  lost ?" : "  lost %" PRId64, walk->page_lost);
+	printf("  page at %" PRIu64 "  time %" PRIu64 "  commit 0x%08" PRIx32 "  used %" PRIu32 "  events %" PRIu64 "%s\n",
+	       page->offset, walk->page_ts, walk->commit, walk->used - walk->header, events, lost);
+}
+
+static void show_record(const struct dat_file *f, const struct dat_record *r)
+{
+	static const char *const kinds[] = { "data", "padding", "extend", "stamp" };
+
+	printf("    %6" PRIu32 "  %-7s  length %5" PRIu32 "  delta %9" PRIu32 "  time %" PRIu64, r->pos, kinds[r->kind],
+	       r->length, r->delta, r->ts);
+	if (r->kind == DAT_RECORD_DATA && r->size >= 2)
+		printf("  id %u", bytes_get16(r->data, f->big));
+	if (r->lost)
+		printf(r->lost < 0 ? "  lost ?" : "  lost %" PRId64, r->lost);
+	putchar('\n');
+}
+
+/*
+ * One page, twice: once to count, so that its line can say so, once to show its records. *last is the time of the last
+ * event of the stream.
+ */
+static void dump_page(struct dump *d, const struct dat_stream *stream, const struct dat_page *page, uint64_t *last)
+{
+	struct dat_error error = { 0 };
+	struct dat_record record;
+	struct dat_walk walk, start;
+	uint64_t events = 0;
+	bool back = false, seen = false;
+	int ret;
+
+	d->nr_pages++;
+	if (dat_walk_open(d->file, page, &walk, &error)) {
+		if (d->pages)
+			printf("  page at %" PRIu64 "\n", page->offset);
+		problem(d, stream, page->offset, error.text);
+		return;
+	}
+	start = walk;
+	while ((ret = dat_walk_next(&walk, &record, &error)) > 0) {
+		if (record.kind != DAT_RECORD_DATA)
+			continue;
+		events++;
+		back = back || record.ts < *last;
+		*last = record.ts;
+		seen = seen || record.lost;
+	}
+	d->nr_events += events;
+	d->nr_lost += start.page_lost > 0 ? (uint64_t)start.page_lost : 0;
+	if (d->pages)
+		show_page(page, &start, events);
+	walk = start;
+	while (d->records && dat_walk_next(&walk, &record, &error) > 0)
+		show_record(d->file, &record);
+	if (ret < 0)
+		problem(d, stream, page->offset, error.text);
+	if (start.page_lost && !seen)
+		problem(d, stream, page->offset, "the page does not begin with an event: no viewer shows that events were lost");
+	if (back)
+		problem(d, stream, page->offset, "time goes back");
+}
+
+static int dump_stream(struct dump *d, const struct dat_buffer *buffer, const struct dat_stream *stream)
+{
+	struct dat_error error = { 0 };
+	struct dat_cursor cursor;
+	struct dat_page page;
+	uint64_t last = 0;
+	int ret;
+
+	if (!stream->size)
+		return 0;
+	if (d->pages)
+		printf("buffer \"%s\" CPU %" PRIu32 ":\n", buffer->name, stream->cpu);
+	if (dat_cursor_open(d->file, buffer, stream, &cursor)) {
+		complain(COMMAND, "%s: not enough memory", d->path);
+		return 1;
+	}
+	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0 && !ferror(stdout))
+		dump_page(d, stream, &page, &last);
+	if (ret < 0)
+		problem(d, stream, error.offset, error.text);
+	dat_cursor_close(&cursor);
+	return 0;
+}
+
+static int dump_streams(struct dump *d)
+{
+	int status = 0;
+
+	for (size_t i = 0; !status && i < d->file->nr_buffers; i++) {
+		const struct dat_buffer *buffer = &d->file->buffers[i];
+
+		for (uint32_t c = 0; !status && c < buffer->nr_streams; c++)
+			status = dump_stream(d, buffer, &buffer->streams[c]);
+	}
+	return status;
+}
+
+/* What a file can get wrong without being unreadable. */
+static void validate_head(struct dump *d)
+{
+	const struct dat_file *f = d->file;
+	struct dat_error error = { 0 };
+	struct dat_time time;
+
+	if (dat_time_open(f, 0, &time, &error)) {
+		d->nr_problems++;
+		printf("%s\n", error.text);
+	} else {
+		dat_time_close(&time);
+	}
+	if (f->version == 6 && dat_option(f, DAT_TRACECLOCK) && !dat_option(f, DAT_TRACECLOCK)->size) {
+		d->nr_problems++;
+		printf("option traceclock is empty: trace-cmd may show times as plain numbers\n");
+	}
+	for (size_t i = 0; i < f->nr_buffers; i++) {
+		const struct dat_buffer *b = &f->buffers[i];
+
+		for (uint32_t c = 0; c < b->nr_streams; c++) {
+			const struct dat_stream *s = &b->streams[c];
+
+			if (s->size && !b->compressed && s->offset % b->page_size) {
+				d->nr_problems++;
+				printf("CPU %" PRIu32 ": the data begins at %" PRIu64 ", not at a page\n", s->cpu, s->offset);
+			}
+		}
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------- the command */
+
+static int finish(struct dump *d)
+{
+	if (d->validate && !d->nr_problems)
+		printf("%s: valid: %" PRIu64 " pages, %" PRIu64 " events, %" PRIu64 " counted lost\n", d->path, d->nr_pages,
+		       d->nr_events, d->nr_lost);
+	fflush(stdout);
+	if (ferror(stdout)) {
+		/* stdout has forgotten why; writing once more says it again. */
+		errno = 0;
+		putchar('\n');
+		fflush(stdout);
+		if (errno == EPIPE) {
+			/* What is left has no reader; main() would take it for a failure. */
+			__fpurge(stdout);
+			clearerr(stdout);
+			return 0;
+		}
+		complain(COMMAND, "%s: cannot write: %s", d->path, errno ? strerror(errno) : "output error");
+		return 1;
+	}
+	if (d->nr_problems) {
+		complain(COMMAND, "%s: damaged: %" PRIu64 " problem%s%s", d->path, d->nr_problems, d->nr_problems == 1 ? "" : "s",
+			 d->validate ? "" : " (see --validate)");
+		return 1;
+	}
+	return 0;
+}
+
+static int run(struct dump *d)
+{
+	struct dat_error error = { 0 };
+	int status = 0;
+
+	if (dat_open(d->path, dat_compress_zstd(), &d->file, &error)) {
+		complain(COMMAND, "%s: %s", d->path, error.text);
+		return 1;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	if (d->validate) {
+		validate_head(d);
+	} else {
+		show_header(d->file);
+		show_sections(d->file);
+		show_options(d->file);
+		for (size_t i = 0; i < d->file->nr_buffers; i++)
+			show_buffer(&d->file->buffers[i]);
+	}
+	if (d->pages || d->validate)
+		status = dump_streams(d);
+	return status ? status : finish(d);
+}
+
+int cmd_dump(int argc, char **argv)
+{
+	struct dump d = { 0 };
+	const char *input = NULL;
+	const struct opt table[] = {
+		OPT_STRING('i', "input", "FILE", "the file, as an option", &input),
+		OPT_FLAG('p', "pages", "show the pages, one line each", &d.pages),
+		OPT_FLAG('a', "all", "show the pages and their records, one line each", &d.all),
+		OPT_FLAG(0, "validate", "walk everything and say only what is wrong", &d.validate),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "[FILE]",
+		.about = "Show how FILE (trace.dat when none is given) is made: header, options, buffers, pages.\n",
+		.table = table,
+		.max_operands = 1,
+	};
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (input && operands[0]) {
+		complain(COMMAND, "both '-i %s' and '%s' name the file", input, operands[0]);
+		return EXIT_USAGE;
+	}
+	if (d.validate && (d.pages || d.all)) {
+		complain(COMMAND, "--validate says only what is wrong; it does not go with --pages or --all");
+		return EXIT_USAGE;
+	}
+	d.path = input ? input : operands[0] ? operands[0] : "trace.dat";
+	d.records = d.all;
+	d.pages = d.pages || d.all;
+	status = run(&d);
+	dat_close(d.file);
+	return status;
+}

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder record: run a command with its events on, drain while it runs, weave when it ends.
+ *
+ * Everything that can be refused is refused before the command starts. From then on the recording is in two places, the
+ * spool beside the output and the buffers in the session's directory, and both are removed only when the output is
+ * complete: whatever kills the recorder, 'recorder recover' finds the rest.
+ */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <librecorder/abi.h>
+#include <librecorder/pattern.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/child.h"
+#include "cli/drain.h"
+#include "cli/finish.h"
+#include "cli/progress.h"
+#include "cli/session.h"
+#include "cli/spool.h"
+
+#define NAME "record"
+
+/*
+ * How long the drain sleeps: short while there is something to take, longer and longer while there is not. A thread that
+ * writes without pause fills the default lane within about a millisecond, a busy program's in some tens.
+ */
+#define SLEEP_MIN_MS 1
+#define SLEEP_MAX_MS 10
+
+/* Unless the user says otherwise, a program may have this many lanes of the size asked for. */
+#define LANES_ALLOWED 64u
+
+/* A lane has no more sub-buffers than a link can name; see REC_LINK_ID. */
+#define SUBBUFS_MAX 65000u
+
+struct record {
+	/* the command line */
+	const char *output_name;
+	struct opt_list patterns;
+	uint64_t lane_kb;   /* 0: as the program has it */
+	uint64_t subbuf_kb; /* 0: the same */
+	unsigned int mode, clock, version; /* places among the words; 0: as the program has it */
+	bool raw, quiet;
+	char **command;
+
+	/* the recording */
+	struct output output;
+	struct session session;
+	struct spool *spool;
+	struct drain *drain;
+	struct child child;
+	char *enable; /* the patterns, joined by commas */
+	char numbers[3][24];
+};
+
+/* ------------------------------------------------------------------------------------------------ before the start */
+
+static bool check_sizes(const struct record *record)
+{
+	const uint64_t subbuf = record->subbuf_kb ? record->subbuf_kb : REC_SUBBUF_MIN / 1024;
+
+	if (subbuf & (subbuf - 1) || subbuf < REC_SUBBUF_MIN / 1024 || subbuf > REC_SUBBUF_MAX / 1024) {
+		complain(NAME, "option '--subbuf-size' takes 4, 8, 16, 32, 64, 128, 256 or 512 (KB), not '%" PRIu64 "'",
+			 record->subbuf_kb);
+		return false;
+	}
+	if (record->lane_kb && record->lane_kb < 2 * subbuf) {
+		complain(NAME, "a lane of %" PRIu64 " KB is too small for sub-buffers of %" PRIu64 " KB: it takes two at least (-b)",
+			 record->lane_kb, subbuf);
+		return false;
+	}
+	if (record->lane_kb / subbuf > SUBBUFS_MAX) {
+		complain(NAME, "a lane of %" PRIu64 " KB has more sub-buffers than %u: make them larger with --subbuf-size",
+			 record->lane_kb, SUBBUFS_MAX);
+		return false;
+	}
+	return true;
+}
+
+/* The patterns as RECORDER_ENABLE takes them. */
+static bool join_patterns(struct record *record)
+{
+	static const char *everything[] = { "*" };
+	const char *const *items = record->patterns.nr ? record->patterns.items : everything;
+	const unsigned int nr = record->patterns.nr ? record->patterns.nr : 1;
+	size_t size = 0;
+	char *at;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (rec_pattern_check(items[i])) {
+			complain(NAME, "'%s' is no pattern of events: it takes SYSTEM:NAME, with * and ? in both", items[i]);
+			return false;
+		}
+		size += strlen(items[i]) + 1;
+	}
+	record->enable = malloc(size);
+	if (!record->enable) {
+		complain(NAME, "out of memory");
+		return false;
+	}
+	at = record->enable;
+	for (unsigned int i = 0; i < nr; i++) {
+		if (i)
+			*at++ = ',';
+		at = stpcpy(at, items[i]);
+	}
+	return true;
+}
+
+static bool prepare(struct record *record)
+{
+	struct spool_head head = { .file_version = record->version ? 7 : 6, .raw = record->raw };
+	int err;
+
+	record->output.command = NAME;
+	record->output.verb = "recorded";
+	record->output.quiet = record->quiet;
+	if (!check_sizes(record) || !join_patterns(record) || !output_choose(&record->output, record->output_name))
+		return false;
+	if (!session_create(NAME, &record->session))
+		return false;
+	snprintf(head.session, sizeof(head.session), "%s", record->session.path);
+	snprintf(head.command, sizeof(head.command), "%s", record->command[0]);
+	if (!output_spool(&record->output, &head, &record->spool) ||
+	    !session_link_spool(NAME, &record->session, record->output.spool))
+		return false;
+	err = drain_open(record->spool, record->session.path, true, NULL, &record->drain);
+	if (err)
+		complain(NAME, "cannot drain '%s': %s", record->session.path, strerror(-err));
+	return !err;
+}
+
+/* The programs' environment; the strings are the record's. */
+static void make_env(struct record *record, struct child_env env[9])
+{
+	unsigned int nr = 0;
+
+	env[nr++] = (struct child_env){ "RECORDER_DIR", record->session.path };
+	env[nr++] = (struct child_env){ "RECORDER_KEEP", "1" };
+	env[nr++] = (struct child_env){ "RECORDER_ENABLE", record->enable };
+	if (record->lane_kb) {
+		snprintf(record->numbers[0], sizeof(record->numbers[0]), "%" PRIu64, record->lane_kb);
+		env[nr++] = (struct child_env){ "RECORDER_BUFFER_KB", record->numbers[0] };
+	}
+	if (record->lane_kb && !getenv("RECORDER_MAX_KB")) {
+		snprintf(record->numbers[1], sizeof(record->numbers[1]), "%" PRIu64, record->lane_kb * LANES_ALLOWED);
+		env[nr++] = (struct child_env){ "RECORDER_MAX_KB", record->numbers[1] };
+	}
+	if (record->subbuf_kb) {
+		snprintf(record->numbers[2], sizeof(record->numbers[2]), "%" PRIu64, record->subbuf_kb);
+		env[nr++] = (struct child_env){ "RECORDER_SUBBUF_KB", record->numbers[2] };
+	}
+	if (record->mode)
+		env[nr++] = (struct child_env){ "RECORDER_MODE", record->mode == 1 ? "overwrite" : "discard" };
+	if (record->clock)
+		env[nr++] = (struct child_env){ "RECORDER_CLOCK", record->clock == 1 ? "tsc" : "mono" };
+	env[nr] = (struct child_env){ NULL, NULL };
+}
+
+/* ----------------------------------------------------------------------------------------------------- the recording */
+
+static void show(struct progress *progress, const struct spool *spool)
+{
+	char size[32];
+	uint64_t lost = 0;
+
+	if (!progress->on)
+		return;
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		lost += spool->entries[i].lost;
+	progress_show(progress, "recording: %" PRIu64 " events, %s, %" PRIu64 " lost", spool->events,
+		      human_size(spool->end, size, sizeof(size)), lost);
+}
+
+/*
+ * Until the command ends or a signal says so. Returns 0 or what stopped the drain; the command is waited for in that
+ * case, too.
+ */
+static int drain_command(struct record *record)
+{
+	struct progress progress;
+	int sleep = SLEEP_MIN_MS;
+	int taken = 0;
+
+	progress_init(&progress, record->quiet);
+	while (!child_wait(&record->child, sleep)) {
+		if (taken >= 0)
+			taken = drain_run(record->drain);
+		if (taken > 0)
+			sleep = SLEEP_MIN_MS;
+		else
+			sleep = sleep * 2 < SLEEP_MAX_MS ? sleep * 2 : SLEEP_MAX_MS;
+		show(&progress, record->spool);
+	}
+	if (taken >= 0)
+		taken = drain_finish(record->drain);
+	progress_clear(&progress);
+	return taken < 0 ? taken : 0;
+}
+
+/* Remove what the recording had beside its output. */
+static void remove_traces(struct record *record)
+{
+	if (record->spool)
+		unlink(record->output.spool);
+	session_remove(&record->session);
+}
+
+/* Take the events of the running command and write the file. False: one line was printed; what there is stays. */
+static bool record_command(struct record *record)
+{
+	const int err = drain_command(record);
+
+	if (err) {
+		complain(NAME, "cannot write '%s': %s; what was recorded is in it: 'recorder recover %s' makes a trace.dat of it",
+			 record->output.spool, strerror(-err), record->output.spool);
+		return false;
+	}
+	if (record->child.stopped_by && !record->quiet)
+		complain(NAME, "stopped by %s, '%s' goes on unrecorded", strsignal(record->child.stopped_by),
+			 record->command[0]);
+	if (!output_finish(&record->output, record->spool, record->patterns.nr ? &record->patterns : NULL,
+			   drain_trouble(record->drain)))
+		return false;
+	remove_traces(record);
+	return true;
+}
+
+static int run(struct record *record)
+{
+	struct child_env env[9];
+	char left[PATH_MAX];
+	int status = EXIT_FAILURE;
+	int err;
+
+	err = child_prepare(&record->child);
+	if (err) {
+		complain(NAME, "cannot wait for signals: %s", strerror(-err));
+		return status;
+	}
+	if (!prepare(record))
+		goto remove;
+	if (session_sweep(left, sizeof(left)) && !record->quiet)
+		complain(NAME, "'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
+			 left, left);
+	make_env(record, env);
+	err = child_start(&record->child, record->command, env);
+	if (err) {
+		complain(NAME, "cannot run '%s': %s", record->command[0], strerror(-err));
+		/* As shells have it: not found, and found but not to be run. */
+		status = err == -ENOENT ? 127 : 126;
+		goto remove;
+	}
+	if (record_command(record))
+		return child_exit_status(&record->child);
+	/* The command's own failure says more than ours. */
+	status = child_exit_status(&record->child);
+	return status ? status : EXIT_FAILURE;
+
+remove:
+	remove_traces(record);
+	return status;
+}
+
+int cmd_record(int argc, char **argv)
+{
+	struct record record = { .output_name = "trace.dat", .session = SESSION_INIT, .child = { .signals = -1 } };
+	unsigned int mode = UINT32_MAX, clock = UINT32_MAX;
+	const struct opt table[] = {
+		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &record.output_name),
+		OPT_LIST('u', "user-event", "PATTERN", "record events like PATTERN, as io:* (all); may be repeated",
+			 &record.patterns),
+		OPT_NUMBER('b', "buffer-size", "KB", 8, 16u << 20, "size of a thread's lane (1024)", &record.lane_kb),
+		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full lane loses: the oldest events or new ones", &mode),
+		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of a lane's sub-buffers (4)", &record.subbuf_kb),
+		OPT_CHOICE('C', "clock", "tsc|mono", "clock that events are stamped with (tsc if the machine's is good)",
+			   &clock),
+		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6)", &record.version),
+		OPT_FLAG(0, "raw", "keep each thread's lane as it is, one \"CPU\" a lane", &record.raw),
+		OPT_FLAG('q', "quiet", "print nothing but errors", &record.quiet),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = NAME,
+		.operands = "[--] COMMAND [ARG]...",
+		.about = "Run COMMAND with its events on, follow its threads and children, and write what they\n"
+			 "recorded to a trace.dat. The exit status is COMMAND's, or 128+n if signal n ended it.\n",
+		.table = table,
+		.min_operands = 1,
+		.max_operands = UINT32_MAX,
+		.stop_at_operand = true,
+	};
+	int status;
+
+	if (opts_parse(&opts, argc, argv, &record.command, &status)) {
+		record.mode = mode + 1;
+		record.clock = clock + 1;
+		status = run(&record);
+	}
+	drain_close(record.drain);
+	spool_close(record.spool);
+	session_close(&record.session);
+	child_close(&record.child);
+	free(record.enable);
+	opt_list_free(&record.patterns);
+	return status;
+}

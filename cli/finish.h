@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The end of a recording and of a recovery: weave the spool into a trace.dat and say what came of it. Also the choice of
+ * the output and its spool, so that both commands refuse the same things in the same words.
+ */
+#ifndef CLI_FINISH_H
+#define CLI_FINISH_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "cli/drain.h"
+#include "cli/opts.h"
+#include "cli/spool.h"
+
+/* Where the recording goes. */
+struct output {
+	const char *command; /* for messages: "record" */
+	const char *verb;    /* the summary's first word: "recorded" */
+	const char *name;    /* as the user gave it */
+	char path[PATH_MAX];
+	char spool[PATH_MAX];
+	bool quiet;
+};
+
+/*
+ * Take `name` for the output. A symbolic link is followed; what exists must be a regular file that may be written, and is
+ * not touched. False: one line was printed.
+ */
+bool output_choose(struct output *output, const char *name);
+
+/* Make the spool beside the output. False: one line was printed. */
+bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool);
+
+/*
+ * Weave, and unless quiet print the summary, and what was lost or passed over and why. `patterns` are those that events
+ * were asked for by (NULL: not known); those that met no event are named. False: one line was printed, and the spool is
+ * still there.
+ */
+bool output_finish(const struct output *output, struct spool *spool, const struct opt_list *patterns,
+		   const struct drain_trouble *trouble);
+
+#endif

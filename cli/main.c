@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of commands, and what the command line says before one of them is known.
+ */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+	const char *about;
+};
+
+static const struct command commands[] = {
+	{ "record", cmd_record, "run a program and write its events to a trace.dat" },
+	{ "report", cmd_report, "print the events of a trace.dat" },
+	{ "list", cmd_list, "show the events of running programs or of a binary" },
+	{ "dump", cmd_dump, "show how a trace.dat is made: header, options, buffers, pages" },
+	{ "recover", cmd_recover, "make a trace.dat of what a killed recorder or program left" },
+};
+
+#define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	return NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *names[NR_COMMANDS + 1] = { NULL };
+	const char *near;
+
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		names[i] = commands[i].name;
+	near = suggest(name, names);
+	if (near)
+		complain(NULL, "unknown command '%s', did you mean '%s'?", name, near);
+	else
+		complain(NULL, "unknown command '%s' (see 'recorder --help')", name);
+	return EXIT_USAGE;
+}
+
+static void print_help(FILE *out)
+{
+	fputs("usage: recorder COMMAND [OPTION]... [ARG]...\n"
+	      "\n"
+	      "Record the events of programs that use librecorder, and look at recordings.\n"
+	      "\n"
+	      "commands:\n",
+	      out);
+	for (size_t i = 0; i < NR_COMMANDS; i++)
+		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].about);
+	fputs("\n"
+	      "'recorder COMMAND --help' shows the options of one; 'recorder --version' the version.\n",
+	      out);
+}
+
+/* recorder help [COMMAND] */
+static int help(int argc, char **argv)
+{
+	const struct command *command;
+	char option[] = "--help";
+	char *args[3];
+
+	if (argc > 2) {
+		complain(NULL, "'help' takes one command, not %d", argc - 1);
+		return EXIT_USAGE;
+	}
+	if (argc < 2) {
+		print_help(stdout);
+		return 0;
+	}
+	command = find_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	args[0] = argv[1];
+	args[1] = option;
+	args[2] = NULL;
+	return command->run(2, args);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+	const char *word;
+	int status;
+
+	if (argc < 2) {
+		complain(NULL, "which command? (see 'recorder --help')");
+		return EXIT_USAGE;
+	}
+	word = argv[1];
+	command = find_command(word);
+	if (command) {
+		status = command->run(argc - 1, argv + 1);
+	} else if (!strcmp(word, "help")) {
+		status = help(argc - 1, argv + 1);
+	} else if (!strcmp(word, "--help") || !strcmp(word, "-h")) {
+		print_help(stdout);
+		status = 0;
+	} else if (!strcmp(word, "--version")) {
+		printf("recorder %s\n", PACKAGE_VERSION);
+		status = 0;
+	} else if (word[0] == '-') {
+		complain(NULL, "unknown option '%s' (see 'recorder --help')", word);
+		status = EXIT_USAGE;
+	} else {
+		status = unknown_command(word);
+	}
+	/* What was printed into a full disk was not printed. Who closes a pipe has seen enough. */
+	errno = 0;
+	if ((fflush(stdout) || ferror(stdout)) && !status && errno != EPIPE) {
+		if (errno)
+			complain(NULL, "cannot write to standard output: %s", strerror(errno));
+		status = EXIT_FAILURE;
+	}
+	return status;
+}

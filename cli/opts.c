@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The parser and the printer of option tables. No state: everything is in the table and in argv.
+ */
+#include "cli/opts.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A message is one line; longer ones are cut, which the longest path allowed does not meet. */
+#define LINE_MAX_SIZE 8192
+
+void complain(const char *command, const char *format, ...)
+{
+	char line[LINE_MAX_SIZE];
+	va_list args;
+	int saved = errno;
+	int prefix, rest;
+	size_t size;
+
+	prefix = snprintf(line, 64, command ? "recorder %s: " : "recorder: ", command);
+	if (prefix < 0 || prefix >= 64)
+		prefix = 0;
+	errno = saved; /* for %m */
+	va_start(args, format);
+	rest = vsnprintf(line + prefix, sizeof(line) - 1 - (size_t)prefix, format, args);
+	va_end(args);
+	if (rest < 0)
+		rest = 0;
+	size = (size_t)prefix + (size_t)rest;
+	if (size > sizeof(line) - 2)
+		size = sizeof(line) - 2;
+	for (size_t i = 0; i < size; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			line[i] = '?';
+	line[size] = '\n';
+	/* In one piece, so that lines of several processes do not mix. */
+	fflush(stdout);
+	fwrite(line, 1, size + 1, stderr);
+	errno = saved;
+}
+
+/* ------------------------------------------------------------------------------------------------- suggestions */
+
+#define WORD_MAX 32u
+
+/* The edit distance, a swap of two neighbours counted once; words longer than WORD_MAX are far from everything. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[3][WORD_MAX + 1];
+	const size_t na = strlen(a), nb = strlen(b);
+	unsigned int *up2 = row[0], *up = row[1], *now = row[2];
+
+	if (na > WORD_MAX || nb > WORD_MAX)
+		return WORD_MAX;
+	for (unsigned int j = 0; j <= nb; j++)
+		up[j] = j;
+	for (unsigned int i = 1; i <= na; i++) {
+		unsigned int *free_row = up2;
+
+		now[0] = i;
+		for (unsigned int j = 1; j <= nb; j++) {
+			unsigned int best = up[j - 1] + (a[i - 1] != b[j - 1]);
+
+			if (up[j] + 1 < best)
+				best = up[j] + 1;
+			if (now[j - 1] + 1 < best)
+				best = now[j - 1] + 1;
+			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < best)
+				best = up2[j - 2] + 1;
+			now[j] = best;
+		}
+		up2 = up;
+		up = now;
+		now = free_row;
+	}
+	return up[nb];
+}
+
+const char *suggest(const char *word, const char *const *words)
+{
+	const char *near = NULL;
+	unsigned int best = 3; /* two slips at most, and fewer than half of the word */
+
+	for (; *words; words++) {
+		const unsigned int d = distance(word, *words);
+
+		if (d < best && d * 2 < strlen(*words)) {
+			best = d;
+			near = *words;
+		}
+	}
+	return near;
+}
+
+/* -------------------------------------------------------------------------------------------------------- help */
+
+/* "-o, --output FILE" */
+static void spell(const struct opt *opt, char *text, size_t size)
+{
+	int n = 0;
+
+	text[0] = '\0';
+	if (opt->letter)
+		n = snprintf(text, size, "-%c%s", opt->letter, opt->name ? ", " : "");
+	if (opt->name && n >= 0 && (size_t)n < size)
+		n += snprintf(text + n, size - (size_t)n, "%s--%s", opt->letter ? "" : "    ", opt->name);
+	if (opt->arg && n >= 0 && (size_t)n < size)
+		snprintf(text + n, size - (size_t)n, " %s", opt->arg);
+}
+
+static void print_help(const struct opts *opts)
+{
+	char text[128];
+
+	printf("usage: recorder %s [OPTION]...%s%s\n\n%s\noptions:\n", opts->command, *opts->operands ? " " : "",
+	       opts->operands, opts->about);
+	for (const struct opt *opt = opts->table; opt->kind != OPT_KIND_END; opt++) {
+		spell(opt, text, sizeof(text));
+		printf("  %-32s %s\n", text, opt->help);
+	}
+	printf("  %-32s %s\n", "-h, --help", "show this");
+}
+
+/* ----------------------------------------------------------------------------------------------------- parsing */
+
+/* What the parser has in hand: one option as it was given. */
+struct given {
+	const struct opts *opts;
+	const struct opt *opt;
+	char word[64]; /* the option as written, for messages */
+};
+
+static bool wrong(const struct given *given, const char *what, const char *value)
+{
+	complain(given->opts->command, "option '%s' %s%s%s%s (see 'recorder %s --help')", given->word, what,
+		 value ? ", not '" : "", value ? value : "", value ? "'" : "", given->opts->command);
+	return false;
+}
+
+static bool set_number(const struct given *given, const char *value)
+{
+	const struct opt *opt = given->opt;
+	unsigned long long number;
+	char what[96];
+	char *end;
+
+	errno = 0;
+	number = strtoull(value, &end, 10);
+	if (value[0] < '0' || value[0] > '9' || *end || errno || number < opt->min || number > opt->max) {
+		snprintf(what, sizeof(what), "takes a number from %llu to %llu", (unsigned long long)opt->min,
+			 (unsigned long long)opt->max);
+		return wrong(given, what, value);
+	}
+	*(uint64_t *)opt->value = number;
+	return true;
+}
+
+static bool set_choice(const struct given *given, const char *value)
+{
+	const struct opt *opt = given->opt;
+	const size_t size = strlen(value);
+	const char *word = opt->arg;
+	char what[96];
+
+	for (unsigned int place = 0;; place++) {
+		const size_t length = strcspn(word, "|");
+
+		if (length == size && !memcmp(word, value, size)) {
+			*(unsigned int *)opt->value = place;
+			return true;
+		}
+		if (!word[length])
+			break;
+		word += length + 1;
+	}
+	snprintf(what, sizeof(what), "takes %s", opt->arg);
+	return wrong(given, what, value);
+}
+
+static bool add_to_list(const struct given *given, const char *value)
+{
+	struct opt_list *list = given->opt->value;
+	const char **items = realloc(list->items, (list->nr + 1) * sizeof(*items));
+
+	if (!items)
+		return wrong(given, "does not fit into memory", NULL);
+	list->items = items;
+	list->items[list->nr++] = value;
+	return true;
+}
+
+void opt_list_free(struct opt_list *list)
+{
+	free(list->items);
+	list->items = NULL;
+	list->nr = 0;
+}
+
+static bool set_value(const struct given *given, const char *value)
+{
+	switch (given->opt->kind) {
+	case OPT_KIND_FLAG:
+		*(bool *)given->opt->value = true;
+		return true;
+	case OPT_KIND_STRING:
+		*(const char **)given->opt->value = value;
+		return true;
+	case OPT_KIND_NUMBER:
+		return set_number(given, value);
+	case OPT_KIND_CHOICE:
+		return set_choice(given, value);
+	case OPT_KIND_LIST:
+		return add_to_list(given, value);
+	case OPT_KIND_END:
+		break;
+	}
+	return false;
+}
+
+static bool unknown_option(const struct opts *opts, const char *word)
+{
+	complain(opts->command, "unknown option '%s' (see 'recorder %s --help')", word, opts->command);
+	return false;
+}
+
+static const struct opt *find_name(const struct opts *opts, const char *name, size_t size)
+{
+	for (const struct opt *opt = opts->table; opt->kind != OPT_KIND_END; opt++)
+		if (opt->name && strlen(opt->name) == size && !memcmp(opt->name, name, size))
+			return opt;
+	return NULL;
+}
+
+static const struct opt *find_letter(const struct opts *opts, char letter)
+{
+	for (const struct opt *opt = opts->table; opt->kind != OPT_KIND_END; opt++)
+		if (opt->letter && opt->letter == letter)
+			return opt;
+	return NULL;
+}
+
+/* --name, --name=value or --name value; *at is where argv is read, and moves over a value of its own. */
+static bool parse_long(const struct opts *opts, char **argv, int *at)
+{
+	const char *word = argv[*at] + 2;
+	const size_t size = strcspn(word, "=");
+	struct given given = { opts, find_name(opts, word, size), "" };
+	const char *value = word[size] == '=' ? word + size + 1 : NULL;
+
+	snprintf(given.word, sizeof(given.word), "--%.*s", size < 40 ? (int)size : 40, word);
+	if (!given.opt)
+		return unknown_option(opts, argv[*at]);
+	if (!given.opt->arg)
+		return value ? wrong(&given, "takes no argument", NULL) : set_value(&given, NULL);
+	if (!value) {
+		value = argv[*at + 1];
+		if (!value)
+			return wrong(&given, "needs an argument", NULL);
+		++*at;
+	}
+	return set_value(&given, value);
+}
+
+/* -x, -xyz, -xVALUE or -x VALUE */
+static bool parse_letters(const struct opts *opts, char **argv, int *at)
+{
+	struct given given = { opts, NULL, "" };
+	const char *value;
+
+	for (const char *letter = argv[*at] + 1; *letter; letter++) {
+		given.opt = find_letter(opts, *letter);
+		snprintf(given.word, sizeof(given.word), "-%c", *letter);
+		if (!given.opt)
+			return unknown_option(opts, letter == argv[*at] + 1 && !letter[1] ? argv[*at] : given.word);
+		if (given.opt->arg) {
+			value = letter[1] ? letter + 1 : argv[++*at];
+			return value ? set_value(&given, value) : wrong(&given, "needs an argument", NULL);
+		}
+		if (!set_value(&given, NULL))
+			return false;
+	}
+	return true;
+}
+
+static bool check_operands(const struct opts *opts, char **operands, unsigned int nr)
+{
+	if (nr < opts->min_operands) {
+		complain(opts->command, "missing %s (see 'recorder %s --help')", opts->operands, opts->command);
+		return false;
+	}
+	if (nr > opts->max_operands) {
+		complain(opts->command, "unexpected argument '%s' (see 'recorder %s --help')",
+			 operands[opts->max_operands], opts->command);
+		return false;
+	}
+	return true;
+}
+
+bool opts_parse(const struct opts *opts, int argc, char **argv, char ***ret_operands, int *ret_status)
+{
+	unsigned int nr = 0; /* operands so far; they are moved to argv[1] and on */
+	bool options = true, fine = true;
+
+	for (int at = 1; at < argc && fine; at++) {
+		char *word = argv[at];
+
+		if (!options || word[0] != '-' || !word[1]) {
+			argv[1 + nr++] = word;
+			options = options && !opts->stop_at_operand;
+		} else if (!strcmp(word, "--")) {
+			options = false;
+		} else if (!strcmp(word, "--help") || (!strcmp(word, "-h") && !find_letter(opts, 'h'))) {
+			print_help(opts);
+			*ret_status = EXIT_SUCCESS;
+			return false;
+		} else if (word[1] == '-') {
+			fine = parse_long(opts, argv, &at);
+		} else {
+			fine = parse_letters(opts, argv, &at);
+		}
+	}
+	if (!fine || !check_operands(opts, argv + 1, nr)) {
+		*ret_status = EXIT_USAGE;
+		return false;
+	}
+	argv[1 + nr] = NULL;
+	*ret_operands = argv + 1;
+	return true;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Command lines. A command describes itself in one table: parsing, --help and bash completion are made from it, and
+ * tests/cli/help_man.sh holds the man page to it.
+ *
+ * Options are accepted as -o FILE, -oFILE, --output FILE and --output=FILE, letters without an argument in one word
+ * (-qi), -- ends them. What is wrong with a command line is said in one line on stderr.
+ */
+#ifndef CLI_OPTS_H
+#define CLI_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum opt_kind {
+	OPT_KIND_END,
+	OPT_KIND_FLAG,	 /* bool *: set to true */
+	OPT_KIND_STRING, /* const char **: the argument; the last one counts */
+	OPT_KIND_NUMBER, /* uint64_t *: decimal, from min to max */
+	OPT_KIND_CHOICE, /* unsigned int *: place of the argument among `choices` */
+	OPT_KIND_LIST,	 /* struct opt_list *: every argument, in order */
+};
+
+/* Arguments of an option that may be given several times. The strings are those of argv. */
+struct opt_list {
+	const char **items;
+	unsigned int nr;
+};
+
+struct opt {
+	enum opt_kind kind;
+	char letter;	   /* 0: none */
+	const char *name;  /* without the dashes; NULL: none */
+	const char *arg;   /* what --help calls the argument; a choice: its words, separated by | */
+	const char *help;  /* one line, no full stop; longer things belong into the man page */
+	void *value;	   /* as the kind says; what it holds before is the default */
+	uint64_t min, max; /* of a number */
+};
+
+#define OPT_FLAG(letter, name, help, value)	 { OPT_KIND_FLAG, letter, name, NULL, help, value, 0, 0 }
+#define OPT_STRING(letter, name, arg, help, value) { OPT_KIND_STRING, letter, name, arg, help, value, 0, 0 }
+#define OPT_NUMBER(letter, name, arg, min, max, help, value) \
+	{ OPT_KIND_NUMBER, letter, name, arg, help, value, min, max }
+#define OPT_CHOICE(letter, name, words, help, value) { OPT_KIND_CHOICE, letter, name, words, help, value, 0, 0 }
+#define OPT_LIST(letter, name, arg, help, value) { OPT_KIND_LIST, letter, name, arg, help, value, 0, 0 }
+#define OPT_END { OPT_KIND_END, 0, NULL, NULL, NULL, NULL, 0, 0 }
+
+struct opts {
+	const char *command;  /* "record" */
+	const char *operands; /* as in the synopsis: "[FILE]"; "" for none */
+	const char *about;    /* some lines for --help, each ended by a newline */
+	const struct opt *table; /* ended by OPT_END; --help is understood without standing in it */
+	unsigned int min_operands;
+	unsigned int max_operands;
+	bool stop_at_operand; /* the first operand ends the options, as for a command to run */
+};
+
+/* Exit statuses: a command line that is wrong, and anything else that fails. */
+#define EXIT_USAGE 2
+
+/*
+ * Parse argv (argv[0] is the command's name). True: go on; *ret_operands is the NULL-ended list of operands, a part of
+ * argv (which is reordered), and *ret_status is untouched. False: help or an error was printed; the command returns
+ * *ret_status. Lists are the caller's to release with opt_list_free() in both cases.
+ */
+bool opts_parse(const struct opts *opts, int argc, char **argv, char ***ret_operands, int *ret_status);
+
+void opt_list_free(struct opt_list *list);
+
+/*
+ * One line on stderr: "recorder COMMAND: …". Control characters in what is printed become '?', so that a file name
+ * never makes two lines of it. `command` NULL: "recorder: …".
+ */
+void complain(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The word among `words` (ended by NULL) that `word` is most likely a slip of; NULL: none is near. */
+const char *suggest(const char *word, const char *const *words);
+
+#endif

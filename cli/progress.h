@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A line for the person at the terminal, written over by the next one; nothing unless stderr is a terminal. Called often,
+ * it shows four a second.
+ */
+#ifndef CLI_PROGRESS_H
+#define CLI_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct progress {
+	bool on;
+	bool shown;
+	uint64_t shown_at; /* ns */
+};
+
+void progress_init(struct progress *progress, bool quiet);
+void progress_show(struct progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Take the line away, so that something else can be printed. */
+void progress_clear(struct progress *progress);
+
+/* Bytes as a person reads them: "842 bytes", "84.2 MB"; returns `text`. */
+const char *human_size(uint64_t bytes, char *text, int size);
+
+#endif

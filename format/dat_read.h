@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reads trace.dat, versions 6 and 7 (trace-dat.md). Opening a file reads and checks everything but the CPU data: each
+ * size and count is compared with the file's length before it is believed. CPU data is read page by page.
+ *
+ * Everything in struct dat_file is the file's: read it, do not change it; it lives until dat_close(). Strings and texts
+ * end with a NUL and may hold others. Threads: one at a time per file.
+ */
+#ifndef FORMAT_DAT_READ_H
+#define FORMAT_DAT_READ_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Ids of sections and options (trace-dat.md 6). */
+enum dat_id {
+	DAT_DONE = 0,
+	DAT_DATE = 1,
+	DAT_CPUSTAT = 2,
+	DAT_BUFFER = 3,
+	DAT_TRACECLOCK = 4,
+	DAT_UNAME = 5,
+	DAT_HOOK = 6,
+	DAT_OFFSET = 7,
+	DAT_CPUCOUNT = 8,
+	DAT_VERSION = 9,
+	DAT_PROCMAPS = 10,
+	DAT_TRACEID = 11,
+	DAT_TIME_SHIFT = 12,
+	DAT_GUEST = 13,
+	DAT_TSC2NSEC = 14,
+	DAT_STRINGS = 15,
+	DAT_HEADER_INFO = 16,
+	DAT_FTRACE_EVENTS = 17,
+	DAT_EVENT_FORMATS = 18,
+	DAT_KALLSYMS = 19,
+	DAT_PRINTK = 20,
+	DAT_CMDLINES = 21,
+	DAT_BUFFER_TEXT = 22,
+};
+
+/* The name of an option or section id, for people; "unknown" for those of later versions. */
+const char *dat_id_name(unsigned int id);
+
+/* Why something failed: one line without the file's name, and the place in the file. */
+struct dat_error {
+	uint64_t offset;
+	char text[192];
+};
+
+struct dat_text {
+	char *text; /* NULL when the file has none */
+	size_t size;
+	uint64_t offset;
+};
+
+struct dat_format {
+	const char *system;
+	struct dat_text text;
+};
+
+struct dat_section { /* version 7 */
+	uint16_t id;
+	uint16_t flags; /* DAT_COMPRESSED */
+	uint32_t string;
+	uint64_t offset; /* of its header */
+	uint64_t size;	 /* of what follows the header */
+};
+
+#define DAT_COMPRESSED 1u
+
+struct dat_option {
+	uint16_t id;
+	uint32_t size;
+	char *data;
+	uint64_t offset; /* of the payload; 0 when it stood in a compressed section */
+};
+
+/* The data of one CPU. */
+struct dat_stream {
+	uint32_t cpu;
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct dat_buffer {
+	char *name;  /* "" is the top buffer */
+	char *clock; /* as it stands in the file: "[mono]", "local [global]", "mono"; NULL: not said */
+	uint32_t page_size;
+	uint32_t cpus; /* one more than the highest CPU number */
+	uint32_t nr_streams;
+	struct dat_stream *streams; /* by CPU number; version 7 has only CPUs with data */
+	uint64_t offset;	    /* version 6: of its CPU table; version 7: of its section */
+	bool compressed;
+	bool latency; /* text until the end of the file, no pages */
+};
+
+struct dat_file {
+	int fd;
+	uint64_t size;
+	unsigned int version; /* 6 or 7 */
+	bool big;
+	unsigned int long_size; /* as the prologue says; commit_size is what counts */
+	unsigned int commit_size; /* bytes of a page's commit word: 4 or 8 */
+	uint32_t page_size;
+	char *compression; /* "none", "zstd", ...; NULL in version 6 */
+	char *compression_version;
+	uint64_t options_offset;
+	struct dat_text header_page;
+	struct dat_text header_event;
+	struct dat_text kallsyms;
+	struct dat_text printk;
+	struct dat_text cmdlines;
+	size_t nr_formats; /* those of system "ftrace" from the FTRACE EVENTS blob first */
+	struct dat_format *formats;
+	size_t nr_options;
+	struct dat_option *options;
+	size_t nr_sections;
+	struct dat_section *sections;
+	size_t nr_buffers; /* in the file's order; the top buffer of version 6 is the first */
+	struct dat_buffer *buffers;
+	uint32_t cpus; /* version 6: length of the CPU tables */
+	uint64_t latency_offset;
+
+	/* private */
+	size_t nr_systems;
+	char **systems;
+	const struct dat_codec *codec;
+	uint64_t where[DAT_BUFFER_TEXT + 1]; /* version 7: section offsets by id */
+};
+
+/*
+ * How compressed data becomes plain; this file knows no algorithm. decompress() fills exactly dst_size bytes and
+ * returns 0, or returns -errno.
+ */
+struct dat_codec {
+	const char *name;
+	int (*decompress)(void *dst, size_t dst_size, const void *src, size_t src_size);
+};
+
+/*
+ * Opens a file that holds a trace.dat. codec may be NULL: compressed files are then refused. 0, or -errno with ret_error
+ * filled in: the errno of open, fstat or pread; -EBADMSG: the file contradicts itself or ends early; -EPROTO: this is no
+ * trace.dat; -EPROTONOSUPPORT: a version or compression that is not known here; -ENOMEM; -ESPIPE: no regular file.
+ */
+int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **ret_file, struct dat_error *ret_error);
+
+/* Frees everything. Takes NULL. Returns NULL. */
+struct dat_file *dat_close(struct dat_file *file);
+
+/* The first option with this id, NULL if there is none. */
+const struct dat_option *dat_option(const struct dat_file *file, unsigned int id);
+
+/*
+ * Copies up to size bytes at offset as they stand in the file. The number copied, less only at the end of the file; or
+ * -errno with ret_error filled in.
+ */
+ssize_t dat_read_raw(const struct dat_file *file, uint64_t offset, void *dst, size_t size, struct dat_error *ret_error);
+
+/* The pages of one stream. */
+struct dat_cursor {
+	const struct dat_file *file;
+	const struct dat_buffer *buffer;
+	const struct dat_stream *stream;
+	uint64_t pos; /* of the next page, or of the next chunk of compressed data */
+	unsigned char *page;
+	unsigned char *chunk; /* plain text of the current chunk */
+	size_t chunk_size;
+	size_t chunk_pos;
+	uint64_t chunk_offset;
+	uint32_t chunks_left;
+	bool started;
+};
+
+struct dat_page {
+	const unsigned char *data; /* header and all; valid until the cursor moves */
+	uint32_t size;		   /* bytes there; less than the page size only for the last */
+	uint64_t offset;	   /* in the file; of the chunk for compressed data */
+};
+
+/* Puts the cursor in front of the first page of a stream. 0; -ENOMEM. */
+int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
+		    struct dat_cursor *ret_cursor);
+void dat_cursor_close(struct dat_cursor *cursor);
+
+/* 1: *ret_page is the next page. 0: that was all. -errno with ret_error filled in: nothing more can be read from here. */
+int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error);
+
+#endif

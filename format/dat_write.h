@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Writes trace.dat, versions 6 and 7, uncompressed (trace-dat.md). Pages are given in any order of CPUs and wait in a
+ * scratch file beside the target; everything else waits in memory; dat_write_finish() puts the file together and then in
+ * place. Until it has succeeded the target is as it was.
+ *
+ * Numbers are written in the machine's order. Threads: one at a time per writer. Not signal-safe.
+ */
+#ifndef FORMAT_DAT_WRITE_H
+#define FORMAT_DAT_WRITE_H
+
+#include "format/dat_read.h" /* enum dat_id */
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct dat_writer;
+
+/*
+ * Begin a file of version 6 or 7 with pages of page_size bytes (a power of two, 4096 to 512 KiB); `cpus` is an estimate
+ * that divides the memory for buffers. 0; -EINVAL: one of these is out of range, or path names something that is no
+ * regular file; -EISDIR; -EACCES; -ENOMEM; or the errno of open.
+ */
+int dat_write_open(const char *path, unsigned int version, uint32_t page_size, unsigned int cpus,
+		   struct dat_writer **ret_writer);
+
+/* Drops what was not finished. Takes NULL, returns NULL. */
+struct dat_writer *dat_write_close(struct dat_writer *writer);
+
+/* The next page of a CPU. 0, -ENOMEM, or the errno of write. */
+int dat_write_page(struct dat_writer *writer, unsigned int cpu, const void *page);
+
+/* Bytes of pages a CPU has so far; one more than the highest CPU with pages. */
+uint64_t dat_write_size(const struct dat_writer *writer, unsigned int cpu);
+unsigned int dat_write_cpus(const struct dat_writer *writer);
+
+/* An event's format text. 0, -ENOMEM. */
+int dat_write_format(struct dat_writer *writer, const char *system, const char *text, size_t size);
+
+/* The whole text of DAT_KALLSYMS, DAT_PRINTK or DAT_CMDLINES; each at most once. 0, -ENOMEM, -EINVAL: another id, or
+ * a text too long for its size field. */
+int dat_write_text(struct dat_writer *writer, enum dat_id id, const void *text, size_t size);
+
+/* One more option, as it is. 0, -ENOMEM. */
+int dat_write_option(struct dat_writer *writer, enum dat_id id, const void *data, size_t size);
+
+/*
+ * Complete the file and put it in place; the writer can only be closed afterwards. `clock` is the kernel's name of it
+ * ("mono"); the file has nr_cpus CPUs, or as many as have pages if these are more. ret_size may be NULL.
+ * 0; -ENOMEM; or the errno of write, linkat or rename.
+ */
+int dat_write_finish(struct dat_writer *writer, const char *clock, unsigned int nr_cpus, uint64_t *ret_size);
+
+#endif

@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The target is touched by one rename, after everything was written and the descriptor was closed without an error. A
+ * file without a name (O_TMPFILE) leaves nothing behind at a crash; where the file system or a missing /proc does not
+ * allow that, a hidden name beside the target is used instead.
+ */
+#include "format/out_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define NAME_TRIES  100
+#define COPY_BUFFER ((size_t)256 * 1024)
+
+int out_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
+{
+	const unsigned char *at = bytes;
+
+	while (size) {
+		const ssize_t n = pwrite(fd, at, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return -errno;
+		if (n == 0)
+			return -EIO;
+		at += n;
+		offset += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
+/* Through memory: for file systems and kernels that do not copy ranges. */
+static int copy_by_hand(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size)
+{
+	unsigned char *buffer = malloc(COPY_BUFFER);
+	int err = buffer ? 0 : -ENOMEM;
+
+	while (!err && size) {
+		const size_t want = size < COPY_BUFFER ? (size_t)size : COPY_BUFFER;
+		const ssize_t n = pread(from, buffer, want, (off_t)from_offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0) {
+			err = n ? -errno : -EIO;
+			break;
+		}
+		err = out_write_at(to, buffer, (size_t)n, to_offset);
+		from_offset += (uint64_t)n;
+		to_offset += (uint64_t)n;
+		size -= (uint64_t)n;
+	}
+	free(buffer);
+	return err;
+}
+
+int out_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size)
+{
+	while (size) {
+		off_t in = (off_t)from_offset;
+		off_t out = (off_t)to_offset;
+		const ssize_t n = copy_file_range(from, &in, to, &out, (size_t)size, 0);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT || errno == EIO))
+			return -errno;
+		/* Not possible here, or a file system that answers 0 for what it cannot: the plain way knows better. */
+		if (n <= 0)
+			return copy_by_hand(from, from_offset, to, to_offset, size);
+		from_offset += (uint64_t)n;
+		to_offset += (uint64_t)n;
+		size -= (uint64_t)n;
+	}
+	return 0;
+}
+
+/* The directory part, with its slash; "./" for none. */
+static char *directory_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
+}
+
+/* A name beside `target` that nobody has; number tells the tries apart. */
+static char *temporary_name(const char *target, unsigned int number)
+{
+	char *dir = directory_of(target);
+	const char *slash = strrchr(target, '/');
+	struct timespec now;
+	char *name = NULL;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (dir && asprintf(&name, "%s.%.200s.%ld.%lx", dir, slash ? slash + 1 : target, (long)getpid(),
+			    (unsigned long)now.tv_nsec + number) < 0)
+		name = NULL;
+	free(dir);
+	return name;
+}
+
+/* Open for writing under a temporary name, which is returned in *ret_name. A descriptor or -errno. */
+static int open_named(const char *target, char **ret_name)
+{
+	int fd = -EEXIST;
+	unsigned int i;
+
+	for (i = 0; i < NAME_TRIES && fd == -EEXIST; i++) {
+		char *name = temporary_name(target, i);
+
+		if (!name)
+			return -ENOMEM;
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		if (fd < 0) {
+			fd = -errno;
+			free(name);
+		} else {
+			*ret_name = name;
+		}
+	}
+	return fd;
+}
+
+static void proc_name(int fd, char name[static 32])
+{
+	snprintf(name, 32, "/proc/self/fd/%d", fd);
+}
+
+/* Open without a name; -EOPNOTSUPP where a name could not be given later. */
+static int open_nameless(const char *target)
+{
+	char *dir = directory_of(target);
+	char name[32];
+	int fd;
+
+	if (!dir)
+		return -ENOMEM;
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	if (fd < 0)
+		fd = -errno;
+	free(dir);
+	if (fd < 0)
+		return fd;
+	proc_name(fd, name);
+	if (access(name, F_OK)) {
+		close(fd);
+		return -EOPNOTSUPP;
+	}
+	return fd;
+}
+
+static bool nameless_refused(int err)
+{
+	/* EISDIR: kernels that do not know the flag; EOPNOTSUPP, EINVAL: file systems that do not. */
+	return err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL;
+}
+
+/* Whether a file may be put at `path`; the name with links resolved. */
+static int check_target(const char *path, char **ret_target)
+{
+	struct stat st;
+	char *target;
+
+	if (!stat(path, &st)) {
+		if (S_ISDIR(st.st_mode))
+			return -EISDIR;
+		if (!S_ISREG(st.st_mode))
+			return -EINVAL;
+		if (access(path, W_OK))
+			return -errno;
+		target = realpath(path, NULL);
+	} else if (errno == ENOENT) {
+		target = strdup(path);
+	} else {
+		return -errno;
+	}
+	if (!target)
+		return -errno;
+	*ret_target = target;
+	return 0;
+}
+
+int out_file_open(const char *path, struct out_file *ret_file)
+{
+	struct out_file file = { -1, NULL, NULL };
+	int err = check_target(path, &file.target);
+
+	if (err)
+		return err;
+	file.fd = open_nameless(file.target);
+	if (nameless_refused(file.fd))
+		file.fd = open_named(file.target, &file.temp);
+	else if (file.fd >= 0)
+		file.temp = strdup("");
+	if (file.fd < 0 || !file.temp) {
+		err = file.fd < 0 ? file.fd : -ENOMEM;
+		if (file.fd >= 0)
+			close(file.fd);
+		free(file.target);
+		return err;
+	}
+	*ret_file = file;
+	return 0;
+}
+
+static void forget(struct out_file *file)
+{
+	free(file->target);
+	free(file->temp);
+	file->target = NULL;
+	file->temp = NULL;
+	file->fd = -1;
+}
+
+/* Give a nameless file a temporary name: linkat cannot replace what stands at the target, rename can. */
+static int name_it(struct out_file *file)
+{
+	int err = -EEXIST;
+	char proc[32];
+	unsigned int i;
+
+	proc_name(file->fd, proc);
+	for (i = 0; i < NAME_TRIES && err == -EEXIST; i++) {
+		char *name = temporary_name(file->target, i);
+
+		if (!name)
+			return -ENOMEM;
+		err = linkat(AT_FDCWD, proc, AT_FDCWD, name, AT_SYMLINK_FOLLOW) ? -errno : 0;
+		if (err) {
+			free(name);
+		} else {
+			free(file->temp);
+			file->temp = name;
+		}
+	}
+	return err;
+}
+
+int out_file_commit(struct out_file *file)
+{
+	int err = 0;
+
+	if (!file->temp[0])
+		err = name_it(file);
+	/* Network file systems report what they could not write only here. */
+	if (close(file->fd) && !err && errno != EINTR)
+		err = -errno;
+	if (!err && rename(file->temp, file->target))
+		err = -errno;
+	if (err && file->temp[0])
+		unlink(file->temp);
+	forget(file);
+	return err;
+}
+
+void out_file_abandon(struct out_file *file)
+{
+	if (file->fd < 0)
+		return;
+	close(file->fd);
+	if (file->temp[0])
+		unlink(file->temp);
+	forget(file);
+}
+
+int out_file_scratch(const char *path)
+{
+	int fd = open_nameless(path);
+	char *name;
+
+	if (!nameless_refused(fd))
+		return fd;
+	fd = open_named(path, &name);
+	if (fd >= 0) {
+		unlink(name);
+		free(name);
+	}
+	return fd;
+}

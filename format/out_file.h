@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A file that appears whole or not at all: written beside its target under no name or a temporary one, put in the
+ * target's place by a rename. Threads: one at a time per file.
+ */
+#ifndef FORMAT_OUT_FILE_H
+#define FORMAT_OUT_FILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct out_file {
+	int fd;
+	char *target; /* symbolic links resolved */
+	char *temp;   /* "" while the file has no name */
+};
+
+/*
+ * Begin a file that is to replace `path`. 0; -EISDIR; -EINVAL: something stands there that is no regular file; -EACCES:
+ * an existing file may not be written; -ENOMEM; or the errno of open.
+ */
+int out_file_open(const char *path, struct out_file *ret_file);
+
+/* Put it in place. 0 or -errno: the target is as it was. Either way the file is closed. */
+int out_file_commit(struct out_file *file);
+
+/* Drop what was written and close. */
+void out_file_abandon(struct out_file *file);
+
+/* An unlinked file for scratch data in the directory of `path`: a descriptor or -errno. */
+int out_file_scratch(const char *path);
+
+/* All bytes or -errno; interruptions and short writes are gone on after. */
+int out_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
+
+/* Copy a range between files, in the kernel where it can. 0, -errno, -EIO: the source ends early. */
+int out_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size);
+
+#endif

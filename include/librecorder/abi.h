@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every byte that two processes, or two versions of the library, share: the buffer file, its lanes, their links, the
+ * sub-buffer, the event word, the log. Nothing else stands here, and nothing here may change without a new
+ * REC_ABI_VERSION and the same change in docs/SHM-LAYOUT.md.
+ *
+ * Who writes what decides the layout. Readers map the lane page and the sub-buffers read-only, so a reader that
+ * misbehaves cannot harm the program; what both sides write (links, reader words, enable words) is masked and checked
+ * by whoever reads it.
+ */
+#ifndef LIBRECORDER_ABI_H
+#define LIBRECORDER_ABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define REC_ABI_ASSERT(cond, text) static_assert(cond, text)
+#define REC_ALIGNED(n) alignas(n)
+#else
+#define REC_ABI_ASSERT(cond, text) _Static_assert(cond, text)
+#define REC_ALIGNED(n) _Alignas(n)
+#endif
+
+#define REC_ABI_MAGIC	UINT64_C(0x4c4646554245524c) /* "LREBUFFL" in little-endian order */
+#define REC_ABI_VERSION 1u
+
+/* One cache line, and the page that mappings are made of. */
+#define REC_CACHE_LINE 64u
+#define REC_MAP_PAGE   4096u
+
+/* ------------------------------------------------------------------------------------------------ sub-buffers */
+
+/*
+ * A sub-buffer is byte for byte the kernel's (facts A1): this header, then events. Lane sub-buffers never carry the two
+ * loss bits; they are put on the copy that leaves the ring, as the kernel does.
+ */
+struct rec_subbuf_header {
+	uint64_t time_stamp; /* time of the first event */
+	uint64_t commit;     /* bytes of committed data in the low 20 bits; final once the commit position has left */
+};
+
+#define REC_SUBBUF_HEADER_SIZE 16u
+#define REC_SUBBUF_MIN	       4096u
+#define REC_SUBBUF_MAX	       (512u * 1024u) /* tracefs allows 128 system pages (facts A3.5) */
+
+#define REC_COMMIT_SIZE_MASK   UINT32_C(0x000fffff)
+#define REC_COMMIT_LOST_STORED (UINT32_C(1) << 30) /* the number lost stands behind the data */
+#define REC_COMMIT_LOST	       (UINT32_C(1) << 31) /* events were lost immediately before this sub-buffer */
+
+/* The event word (facts A2): type_len in bits 0-4, time delta in bits 5-31. */
+#define REC_TYPE_DATA_MAX    28u
+#define REC_TYPE_PADDING     29u
+#define REC_TYPE_TIME_EXTEND 30u
+#define REC_TYPE_TIME_STAMP  31u
+#define REC_TYPE_BITS	     5u
+#define REC_DELTA_BITS	     27u
+#define REC_DELTA_MAX	     ((UINT32_C(1) << REC_DELTA_BITS) - 1u)
+#define REC_EVENT_SMALL_MAX  112u /* largest payload whose length fits type_len */
+#define REC_TIME_EXTEND_SIZE 8u
+#define REC_TIME_STAMP_MASK  ((UINT64_C(1) << 59) - 1u)
+
+/*
+ * The CPU marker: a padding record that names the CPU of the events behind it. Every sub-buffer begins with one, and
+ * one more stands wherever the thread was seen on another CPU or a nested writer restates time and CPU. Padding is
+ * invisible to every reader of the format. Behind each marker stands an absolute time stamp, so that readers that add
+ * a padding record's delta and readers that do not see the same times (facts A4.2). A discarded event is padding too:
+ * the first word of its body is cleared, so it never looks like a marker.
+ */
+struct rec_marker {
+	uint32_t word;	 /* REC_MARKER_WORD */
+	uint32_t length; /* 12: the kernel counts this word and what follows */
+	uint32_t magic;	 /* REC_MARKER_MAGIC */
+	uint32_t cpu;
+};
+
+#define REC_MARKER_SIZE	 16u
+#define REC_MARKER_WORD	 ((UINT32_C(1) << REC_TYPE_BITS) | REC_TYPE_PADDING) /* a delta of 0 would end the page */
+#define REC_MARKER_MAGIC UINT32_C(0x55504352)				     /* "RCPU" */
+#define REC_CPU_UNKNOWN	 UINT32_C(0xffffffff)
+
+/* The fields that every event begins with, as the kernel's. */
+struct rec_event_common {
+	uint16_t type;
+	uint8_t flags;
+	uint8_t preempt_count;
+	int32_t pid; /* the thread's id */
+};
+
+/* ---------------------------------------------------------------------------------------------------- positions */
+
+/*
+ * Tail and commit are positions: the sub-buffer, how often the tail has changed sub-buffers (15 bits, against ABA), the
+ * number of events on the sub-buffer, and the offset of the next byte in words of four. One compare-and-exchange on
+ * this word reserves space and counts the event.
+ */
+#define REC_POS_OFF_BITS    17u /* (512 KiB - 16) / 4 fits */
+#define REC_POS_COUNT_BITS  16u /* 512 KiB of the smallest events fit */
+#define REC_POS_SEQ_BITS    15u
+#define REC_POS_COUNT_SHIFT REC_POS_OFF_BITS
+#define REC_POS_SEQ_SHIFT   (REC_POS_COUNT_SHIFT + REC_POS_COUNT_BITS)
+#define REC_POS_ID_SHIFT    (REC_POS_SEQ_SHIFT + REC_POS_SEQ_BITS)
+#define REC_POS_OFF_MASK    ((UINT64_C(1) << REC_POS_OFF_BITS) - 1u)
+#define REC_POS_COUNT_MASK  ((UINT64_C(1) << REC_POS_COUNT_BITS) - 1u)
+#define REC_POS_SEQ_MASK    ((UINT64_C(1) << REC_POS_SEQ_BITS) - 1u)
+#define REC_POS_ONE_EVENT   (UINT64_C(1) << REC_POS_COUNT_SHIFT)
+
+#define REC_POS_OFF(pos)   ((uint32_t)((pos) & REC_POS_OFF_MASK) * 4u) /* bytes into the data area */
+#define REC_POS_COUNT(pos) ((uint32_t)(((pos) >> REC_POS_COUNT_SHIFT) & REC_POS_COUNT_MASK))
+#define REC_POS_SEQ(pos)   ((uint32_t)(((pos) >> REC_POS_SEQ_SHIFT) & REC_POS_SEQ_MASK))
+#define REC_POS_ID(pos)	   ((uint32_t)((pos) >> REC_POS_ID_SHIFT))
+#define REC_POS(id, seq, count, off)                                                                                   \
+	(((uint64_t)(id) << REC_POS_ID_SHIFT) | (((uint64_t)(seq) & REC_POS_SEQ_MASK) << REC_POS_SEQ_SHIFT) |          \
+	 ((uint64_t)(count) << REC_POS_COUNT_SHIFT) | ((uint64_t)(off) / 4u))
+
+/* -------------------------------------------------------------------------------------------------------- links */
+
+/*
+ * A link names the next sub-buffer of the ring, with the design text's flags for that next one, and a generation that
+ * changes with every write, so that a compare-and-exchange never succeeds on a link that was changed and changed back.
+ */
+#define REC_LINK_NORMAL	   0u
+#define REC_LINK_HEAD	   1u
+#define REC_LINK_UPDATE	   2u
+#define REC_LINK_FLAGS	   3u
+#define REC_LINK_ID(link)  ((uint32_t)((link) >> 2) & 0xffffu)
+#define REC_LINK_FLAG(l)   ((uint32_t)(l) & REC_LINK_FLAGS)
+#define REC_LINK_GEN_SHIFT 32u
+#define REC_LINK(id, flag, gen)                                                                                        \
+	(((uint64_t)(uint32_t)(gen) << REC_LINK_GEN_SHIFT) | ((uint64_t)(id) << 2) | (uint64_t)(flag))
+#define REC_LINK_GEN(link) ((uint32_t)((link) >> REC_LINK_GEN_SHIFT))
+
+struct rec_link {
+	uint64_t next;
+	uint32_t prev; /* kept by the reader; tells whether a sub-buffer is in the ring: the next of its prev is itself */
+	uint32_t reserved;
+};
+
+/* -------------------------------------------------------------------------------------------------------- lanes */
+
+/*
+ * The lane page: written by the program alone, and but for the lease by the lane's writer stack alone; mapped read-only
+ * by readers. The first line is the writer's hot one, of which a reader wants the commit position; the second changes
+ * with refusals, leases and steps of the clock only.
+ */
+struct rec_lane {
+	REC_ALIGNED(64) uint64_t tail; /* position of the next reservation */
+	uint64_t after;	 /* time of the last event in position order (the kernel's write_stamp) */
+	uint64_t before; /* time of the last attempt; differs from after while a reservation is in doubt */
+	uint64_t commit; /* position up to which everything is committed; what readers may see */
+	uint32_t cpu;	 /* CPU of the last marker in position order, unless before and after differ */
+	uint32_t reserved_hot[7];
+
+	REC_ALIGNED(64) uint64_t commit_overrun; /* refused: nested writers wrapped onto the commit sub-buffer */
+	uint64_t dropped;	/* refused in discard mode: the lane was full */
+	uint64_t too_long;	/* refused: longer than a sub-buffer takes */
+	uint64_t nested_limit;	/* refused: the retry bound was met */
+	uint64_t torn;		/* reservations that their writers never committed, found when the lane was leased again */
+	uint64_t time_back;	/* times the clock stepped back; the event took its predecessor's time */
+	uint32_t broken;	/* a broken invariant: the line of ring.c or ring_init.c that saw it */
+	uint32_t owner;		/* thread id of the lease; 0: nobody's */
+	uint64_t leases;	/* ever; a change tells a reader that another thread may write here */
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_lane) == 128, "docs/SHM-LAYOUT.md: lane");
+
+/* One per sub-buffer, on the writer's side. Valid once the commit position has come to the sub-buffer. */
+struct rec_subbuf {
+	uint64_t first;	  /* number of events committed to the lane before this sub-buffer */
+	uint64_t refused; /* the lane's refusals (dropped, commit_overrun, too_long, nested_limit) before this one */
+	uint32_t entries; /* events on it; final once the commit position has left */
+	uint32_t reserved;
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_subbuf) == 24, "docs/SHM-LAYOUT.md: sub-buffer descriptor");
+
+/* What readers of a lane write, on lines of its own. The links follow it. */
+struct rec_lane_reader {
+	REC_ALIGNED(64) uint64_t owner; /* the reading process: pid | start time << 32; 0: none */
+	uint32_t page;			/* the reader page */
+	uint32_t read;			/* bytes of it that were consumed */
+	uint64_t next_event;		/* number of the first event not yet accounted for (see rec_subbuf.first) */
+	uint64_t refused;		/* refusals already handed over */
+	uint64_t events_lost;		/* overwritten before they were read, as far as handed over */
+	uint64_t pages_read;
+	uint32_t hint; /* the link where the search for the head begins */
+	uint32_t reserved[3];
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_lane_reader) == 64,
+	       "docs/SHM-LAYOUT.md: reader words");
+
+/*
+ * The kernel's struct trace_buffer_meta (facts D1), 80 bytes, at the start of the meta page. The first four fields are
+ * written when the lane is made; nobody writes the others, which are 0. What they stand for is in the reader words.
+ */
+struct rec_meta {
+	uint32_t meta_page_size;
+	uint32_t meta_struct_len;
+	uint32_t subbuf_size;
+	uint32_t nr_subbufs; /* ring and reader page */
+	uint64_t reader_lost_events;
+	uint32_t reader_id;
+	uint32_t reader_read;
+	uint64_t flags;
+	uint64_t entries;
+	uint64_t overrun;
+	uint64_t read;
+	uint64_t pages_lost;
+	uint64_t pages_touched;
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_meta) == 80, "the kernel's size");
+
+/* ------------------------------------------------------------------------------------------------------- buffer */
+
+/* The clock of a buffer. */
+#define REC_CLOCK_TSC  1u
+#define REC_CLOCK_MONO 2u
+
+/* One reading of the buffer's clock between two of CLOCK_MONOTONIC; see clock.c. */
+struct rec_anchor {
+	uint64_t clock;	   /* the buffer's clock */
+	uint64_t mono;	   /* CLOCK_MONOTONIC, ns */
+	uint64_t realtime; /* CLOCK_REALTIME, ns */
+	uint64_t error;	   /* half the width of the bracket, ns: |true mono at clock - mono| is at most this */
+};
+
+#define REC_ANCHORS 64u
+
+#define REC_BUFFER_LIVE	  1u
+#define REC_BUFFER_EXITED 2u /* the program ended in order, or replaced itself by exec */
+
+/*
+ * The first page of a buffer file. Everything above `control` is written once, before `ready`; the offsets are from the
+ * start of the file. All lanes have the same geometry; lane i begins at lanes + i * lane_stride and within it lie: the
+ * lane page (struct rec_lane, then nr_subbufs struct rec_subbuf), the reader words and links, the meta page, the
+ * sub-buffers.
+ */
+struct rec_buffer_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t ready; /* 1 once everything up to control is valid */
+	uint32_t pid;
+	uint32_t clock;
+	uint64_t start_time; /* field 22 of /proc/PID/stat: with pid, the process for good */
+	uint32_t subbuf_size;
+	uint32_t nr_subbufs; /* of a lane: ring and reader page */
+	uint32_t max_lanes;
+	uint32_t overwrite; /* 1: the oldest are lost, 0: the newest */
+	uint64_t file_size;
+	uint64_t enable; /* uint32_t[REC_EVENTS_MAX] */
+	uint64_t log;	 /* records */
+	uint64_t log_size;
+	uint64_t lanes;
+	uint64_t lane_stride;
+	uint64_t lane_reader; /* within a lane: struct rec_lane_reader and the links */
+	uint64_t lane_meta;
+	uint64_t lane_data;
+	char comm[32];
+	char exe[256];
+
+	/* control: written while the program runs, by the program */
+	REC_ALIGNED(64) uint32_t state;
+	uint32_t stopped;	/* 1: every event is off, whatever its wish */
+	uint32_t nr_lanes;	/* lanes that exist; they never go away */
+	uint32_t lease_errno;	/* why the last lease failed */
+	uint64_t lost_no_lane;	/* events lost because no lane could be had */
+	uint64_t lost_log_full; /* events, names and call sites that could not be put into the log */
+	uint64_t log_used;	/* bytes of valid records */
+	uint64_t nr_anchors;	/* ever written; the newest REC_ANCHORS of them stand in the ring below. One, before ready */
+	struct rec_anchor anchors[REC_ANCHORS];
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_buffer_header) <= REC_MAP_PAGE, "docs/SHM-LAYOUT.md: header");
+
+/* ------------------------------------------------------------------------------------------------ events and log */
+
+/*
+ * Event ids: KernelShark keeps them in an int16, and the kernel's own grow from below (facts trace-dat 1.7). The first
+ * is that of rec_printf's event, ftrace:bprint, in every process and without a record in the log; declared events follow.
+ * The last one, 32767, is recorder:end in a trace.dat (format/trace_info.h); no other event has it there.
+ */
+#define REC_EVENT_ID_FIRST 16384u
+#define REC_EVENTS_MAX	   16384u
+
+/* The enable word of the event with id REC_EVENT_ID_FIRST + i is enable[i]. */
+#define REC_ENABLE_ON	  1u /* what the program tests */
+#define REC_ENABLE_WANTED 2u /* on, as soon as the buffer is not stopped */
+
+/*
+ * The log: append-only records, each a multiple of 8 bytes, valid below log_used. An event's record is the very blob that
+ * the compiler put into the section "rec_events" of the program, with its id filled in.
+ */
+struct rec_log_record {
+	uint32_t size; /* of the whole record */
+	uint16_t kind;
+	uint16_t id;
+};
+
+#define REC_LOG_EVENT  1u /* id: the event's; struct rec_log_event */
+#define REC_LOG_THREAD 2u /* struct rec_log_thread; a later record of the same thread replaces the name */
+#define REC_LOG_PRINTF 3u /* struct rec_log_printf */
+
+/*
+ * text: the system, then the declaration as written, "submit, u64(id), string(path)" or, with a format, "submit, (format,
+ * arguments), u64(id)", each ended by NUL. numbers: the size of the common and fixed fields, then the constants of the
+ * declaration that are not readable from its text, in the order in which they are met: an array's length, a real's
+ * decimals, the number of named values and the values. event_text.h reads all this.
+ */
+struct rec_log_event {
+	struct rec_log_record record;
+	uint32_t nr_numbers;
+	uint32_t text_size;
+	/* int64_t numbers[nr_numbers]; char text[text_size]; zeros up to a multiple of 8 */
+};
+
+struct rec_log_thread {
+	struct rec_log_record record;
+	int32_t tid;
+	uint32_t name_size; /* with NUL */
+	/* char name[name_size]; zeros */
+};
+
+/* A call site of rec_printf: text is the function's name and the format, each ended by NUL. */
+struct rec_log_printf {
+	struct rec_log_record record;
+	uint64_t site; /* what the record's fmt field holds */
+	uint32_t line;
+	uint32_t text_size;
+	/* char text[text_size]; zeros */
+};
+
+#endif

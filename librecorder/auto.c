@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What happens by itself: at the program's start, at fork, at its end. */
+#include "process.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+/* A fork from a signal handler may have interrupted the very holder of the lock; then waiting longer would be for ever. */
+#define FORK_WAIT_TRIES 10000
+
+static bool locked_for_fork;
+
+const char rec_auto_linked;
+
+static void before_fork(void)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < FORK_WAIT_TRIES; tries++) {
+		locked_for_fork = rec_process_trylock();
+		if (locked_for_fork)
+			return;
+		sched_yield();
+	}
+}
+
+static void after_fork_in_parent(void)
+{
+	if (locked_for_fork)
+		rec_process_unlock();
+}
+
+static void after_fork_in_child(void)
+{
+	rec_process_forked();
+}
+
+/* Before constructors without a priority, among which are the program's own and those that register its events. */
+__attribute__((constructor(101))) static void start(void)
+{
+	rec_lane_start();
+	rec_process_init();
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+__attribute__((destructor(101))) static void end(void)
+{
+	rec_process_exit();
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of this process: which there are, their ids and enable words, and who wants them.
+ *
+ * An event is known from its first registration to the end of the process, so that an object that is loaded again finds
+ * its ids; its description is kept as a private copy. Objects of the same declaration share what is known. Everything
+ * here is changed under the process lock, but for the enable words, which a recorder writes too and rec_stop() may
+ * clear from a signal handler.
+ */
+#include <librecorder/event.h>
+#include <librecorder/event_text.h>
+#include <librecorder/pattern.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "event_private.h"
+#include "log_private.h"
+#include "process.h"
+
+#define BUCKETS		256u
+#define WORDS_PER_PAGE	(REC_MAP_PAGE / (uint32_t)sizeof(uint32_t))
+#define INDEX_OF_PRINTF 0u
+
+struct known {
+	struct known *next;	 /* in the order of registration, which is that of the log */
+	struct known *same_bucket;
+	struct rec_event *users; /* descriptors of loaded objects */
+	uint32_t *word;		 /* its enable word, or &no_word */
+	uint32_t index;
+	uint32_t hash;
+	bool wanted;		 /* kept here while there is no word */
+	struct rec_words system;
+	struct rec_words name;
+	struct rec_log_event *description; /* NULL: the event of rec_printf */
+};
+
+/* Who wants what: the last rule that matches an event holds. */
+struct rule {
+	struct rule *next; /* said earlier */
+	bool on;
+	char patterns[];
+};
+
+static uint32_t no_word; /* the enable word of what cannot be on */
+uint32_t *rec_printf_enabled = &no_word;
+
+static struct known known_printf = {
+	.word = &no_word,
+	.index = INDEX_OF_PRINTF,
+	.system = { "ftrace", 6 },
+	.name = { "bprint", 6 },
+};
+static struct known *buckets[BUCKETS];
+static struct known *first = &known_printf;
+static struct known **last_next = &known_printf.next;
+static uint32_t nr_words;    /* enable words in use, from 0 */
+static uint32_t nr_pages = 1; /* pages of enable words with memory; the first comes with the buffer */
+static struct rule *rules;
+static uint32_t buffer_number;
+
+uint32_t rec_events_buffer(void)
+{
+	return rec_load_relaxed(&buffer_number);
+}
+
+/* -------------------------------------------------------------------------------------------------- enable words */
+
+/*
+ * A recorder and rec_stop() may change the word or the buffer's state meanwhile. Whoever sets ON looks at `stopped` once
+ * more afterwards, whoever sets `stopped` clears ON afterwards; both in one total order, so one of them sees the other.
+ */
+static void set_word(uint32_t *word, bool wanted)
+{
+	const uint32_t *stopped = &rec_process.header->stopped;
+
+	if (!wanted) {
+		__atomic_fetch_and(word, ~(REC_ENABLE_ON | REC_ENABLE_WANTED), __ATOMIC_SEQ_CST);
+		return;
+	}
+	__atomic_fetch_or(word, REC_ENABLE_WANTED, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(stopped, __ATOMIC_SEQ_CST))
+		return;
+	__atomic_fetch_or(word, REC_ENABLE_ON, __ATOMIC_SEQ_CST);
+	if (__atomic_load_n(stopped, __ATOMIC_SEQ_CST))
+		__atomic_fetch_and(word, ~REC_ENABLE_ON, __ATOMIC_SEQ_CST);
+}
+
+static void start_or_stop(bool stop)
+{
+	const uint32_t nr = rec_load_acquire(&nr_words);
+	uint32_t i;
+
+	__atomic_store_n(&rec_process.header->stopped, stop, __ATOMIC_SEQ_CST);
+	for (i = 0; i < nr; i++) {
+		uint32_t *word = &rec_process.enable[i];
+
+		if (stop)
+			__atomic_fetch_and(word, ~REC_ENABLE_ON, __ATOMIC_SEQ_CST);
+		else if (rec_load_relaxed(word) & REC_ENABLE_WANTED)
+			set_word(word, true);
+	}
+}
+
+int rec_start(void)
+{
+	if (!rec_process.header)
+		return -ENXIO;
+	start_or_stop(false);
+	return 0;
+}
+
+int rec_stop(void)
+{
+	if (!rec_process.header)
+		return -ENXIO;
+	start_or_stop(true);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- wishes */
+
+static bool matches(const struct known *known, const char *patterns)
+{
+	return rec_pattern_match(patterns, known->system.text, known->system.size, known->name.text, known->name.size);
+}
+
+static bool is_wanted(const struct known *known)
+{
+	for (const struct rule *rule = rules; rule; rule = rule->next)
+		if (matches(known, rule->patterns))
+			return rule->on;
+	return false;
+}
+
+/* The same patterns said earlier are void now, so a program that switches to and fro does not grow the list. */
+static void forget_rule(const char *patterns)
+{
+	struct rule **at = &rules;
+
+	while (*at) {
+		struct rule *rule = *at;
+
+		if (strcmp(rule->patterns, patterns) == 0) {
+			*at = rule->next;
+			free(rule);
+		} else {
+			at = &rule->next;
+		}
+	}
+}
+
+static int add_rule(const char *patterns, bool on)
+{
+	const size_t size = strlen(patterns) + 1;
+	struct rule *rule = malloc(sizeof(*rule) + size);
+
+	if (!rule)
+		return -ENOMEM;
+	forget_rule(patterns);
+	memcpy(rule->patterns, patterns, size);
+	rule->on = on;
+	rule->next = rules;
+	rules = rule;
+	return 0;
+}
+
+static int apply(const char *patterns, bool on)
+{
+	int count = 0;
+
+	for (struct known *known = first; known; known = known->next) {
+		if (!matches(known, patterns))
+			continue;
+		count++;
+		known->wanted = on;
+		if (known->word != &no_word)
+			set_word(known->word, on);
+	}
+	return count;
+}
+
+static int enable(const char *patterns, bool on)
+{
+	int r;
+
+	if (!patterns || rec_pattern_check(patterns) < 0)
+		return -EINVAL;
+	if (rec_process_init() < 0)
+		return -ENXIO;
+	rec_process_lock();
+	r = add_rule(patterns, on);
+	if (r == 0)
+		r = apply(patterns, on);
+	rec_process_unlock();
+	return r;
+}
+
+int rec_enable(const char *pattern)
+{
+	return enable(pattern, true);
+}
+
+int rec_disable(const char *pattern)
+{
+	return enable(pattern, false);
+}
+
+/* ------------------------------------------------------------------------------------------------- registration */
+
+/* The word of an index in the present buffer, with memory behind it; &no_word if there is none to be had. */
+static uint32_t *word_of(uint32_t index)
+{
+	if (!rec_process.header)
+		return &no_word;
+	while (index / WORDS_PER_PAGE >= nr_pages) {
+		if (rec_process_populate(rec_process.enable + nr_pages * WORDS_PER_PAGE, REC_MAP_PAGE) < 0) {
+			__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+			return &no_word;
+		}
+		nr_pages++;
+	}
+	if (index >= nr_words)
+		rec_store_release(&nr_words, index + 1);
+	return rec_process.enable + index;
+}
+
+/* Put the event into the present buffer, if there is one: into the log, then switched as wanted. */
+static void settle(struct known *known)
+{
+	known->word = word_of(known->index);
+	if (known->word != &no_word && known->description &&
+	    rec_log_append_locked(&known->description->record) < 0)
+		known->word = &no_word;
+	if (known->word != &no_word && known->wanted)
+		set_word(known->word, true);
+	for (struct rec_event *event = known->users; event; event = event->next)
+		rec_store_relaxed(&event->enabled, known->word != &no_word ? known->word : &event->off);
+	if (known == &known_printf)
+		rec_store_relaxed(&rec_printf_enabled, known->word);
+}
+
+static struct known *find_known(const struct rec_log_event *description, uint32_t hash)
+{
+	struct known *known = buckets[hash % BUCKETS];
+
+	while (known && (known->hash != hash || !rec_event_same(known->description, description)))
+		known = known->same_bucket;
+	return known;
+}
+
+static struct known *add_known(const struct rec_log_event *description, uint32_t hash)
+{
+	static uint32_t nr_known = INDEX_OF_PRINTF + 1;
+	const size_t size = description->record.size;
+	struct rec_event_info info;
+	struct known *known;
+
+	if (nr_known >= REC_EVENTS_MAX)
+		return NULL;
+	known = calloc(1, sizeof(*known) + size);
+	if (!known)
+		return NULL;
+	known->description = (struct rec_log_event *)(known + 1);
+	memcpy(known->description, description, size);
+	if (rec_event_parse(known->description, &info) < 0) {
+		free(known);
+		return NULL;
+	}
+	known->system = info.system;
+	known->name = info.name;
+	known->hash = hash;
+	known->index = nr_known++;
+	known->description->record.id = (uint16_t)(REC_EVENT_ID_FIRST + known->index);
+	known->wanted = is_wanted(known);
+	known->same_bucket = buckets[hash % BUCKETS];
+	buckets[hash % BUCKETS] = known;
+	*last_next = known;
+	last_next = &known->next;
+	settle(known);
+	return known;
+}
+
+static void register_locked(struct rec_event *event)
+{
+	const uint32_t hash = rec_event_hash(event->description);
+	struct known *known = find_known(event->description, hash);
+
+	if (!known)
+		known = add_known(event->description, hash);
+	if (!known) {
+		if (rec_process.header)
+			__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	event->registered = 1;
+	event->next = known->users;
+	known->users = event;
+	event->id = REC_EVENT_ID_FIRST + known->index;
+	/* Release: a thread that sees the word must not use the id that was there before. */
+	if (known->word != &no_word)
+		rec_store_release(&event->enabled, known->word);
+}
+
+void rec_event_register(struct rec_event *event)
+{
+	if (event->registered)
+		return;
+	rec_process_init();
+	rec_process_lock();
+	if (!event->registered)
+		register_locked(event);
+	rec_process_unlock();
+}
+
+/*
+ * The enable word stays as it is: at the end of a program, events of threads that still run, and of later destructors,
+ * are recorded; and an object that is unloaded runs no more.
+ */
+void rec_event_unregister(struct rec_event *event)
+{
+	struct known *known;
+	struct rec_event **at;
+
+	rec_process_lock();
+	if (event->registered) {
+		known = find_known(event->description, rec_event_hash(event->description));
+		at = known ? &known->users : &event->next;
+		while (*at && *at != event)
+			at = &(*at)->next;
+		if (*at)
+			*at = event->next;
+		event->registered = 0;
+		event->next = NULL;
+	}
+	rec_process_unlock();
+}
+
+void rec_events_set_wish(const char *patterns)
+{
+	buffer_number++;
+	if (patterns && rec_pattern_check(patterns) == 0)
+		add_rule(patterns, true);
+	known_printf.wanted = is_wanted(&known_printf);
+	settle(&known_printf);
+}
+
+void rec_events_move(void)
+{
+	struct known *known;
+
+	/* Remember first: settling one event may be where memory ends. */
+	for (known = first; known; known = known->next)
+		if (known->word != &no_word)
+			known->wanted = rec_load_relaxed(known->word) & REC_ENABLE_WANTED;
+	rec_log_restart();
+	rec_store_relaxed(&nr_words, 0);
+	nr_pages = 1;
+	rec_store_relaxed(&buffer_number, buffer_number + 1);
+	for (known = first; known; known = known->next)
+		settle(known);
+}
+
+void rec_event_too_long(struct rec_handle *handle)
+{
+	rec_local_add64(&handle->lane->too_long, 1);
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Leases of lanes to threads.
+ *
+ * Guarantees. Signal-safe: compare-and-exchange and system calls, no lock, no allocation from the heap. A lane has one
+ * owner; it is owned by a living thread, or free, or its owner died without a word, which the next lease that finds no
+ * other lane notices. What a lane holds stays until it is read or overwritten, whoever writes next. Memory follows the
+ * number of threads that trace at the same time, up to the cap; a lost event at the cap is counted.
+ *
+ * A handle's lane pointer is what makes a lease: it is set last and cleared first, so a signal handler in between finds
+ * no lane and leases another one, which is given back when the interrupted lease comes to its end.
+ */
+#include <librecorder/lane.h>
+
+#include "log_private.h"
+#include "process.h"
+#include "ring_private.h"
+
+#include <errno.h>
+#include <librecorder/atomic.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define HAVE_RSEQ 1
+#endif
+
+/* glibc keeps the first 32 keys' values in the thread itself; setting one of them allocates nothing. */
+#define SAFE_KEYS 32
+
+/* After a lease failed, so many further events of the process are lost before the next try. */
+#define RETRY_INTERVAL 4096u
+
+/* What the private state word of a lane says. */
+enum { LANE_NONE, LANE_MAKING, LANE_READY };
+
+static struct rec_handle no_handle;
+__thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec"))) = &no_handle;
+
+/* The name that the log has for this thread's lease. */
+static __thread char noted_name[16] __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t end_key;
+static bool have_end_key;
+
+static uint32_t this_thread(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+/* Where the kernel keeps this thread's CPU number, or a word that says that it does not. */
+static const uint32_t *cpu_word(void)
+{
+	static const uint32_t none = REC_CPU_UNKNOWN;
+#ifdef HAVE_RSEQ
+	if (__rseq_size)
+		return &((struct rseq *)(void *)((char *)__builtin_thread_pointer() + __rseq_offset))->cpu_id;
+#endif
+	return &none;
+}
+
+static unsigned char *lane_base(uint32_t index)
+{
+	return (unsigned char *)rec_process.header + rec_process.geometry.lanes +
+	       (uint64_t)index * rec_process.geometry.lane_stride;
+}
+
+static struct rec_lane *lane_at(uint32_t index)
+{
+	return (struct rec_lane *)(void *)lane_base(index);
+}
+
+/* Everything of a handle but its lane pointer. */
+static void fill_handle(struct rec_handle *handle, uint32_t index, uint32_t tid)
+{
+	const struct rec_geometry *g = &rec_process.geometry;
+	unsigned char *base = lane_base(index);
+	const struct rec_event_common common = { .pid = (int32_t)tid };
+
+	handle->data = base + g->lane_data + REC_SUBBUF_HEADER_SIZE;
+	handle->cpu = cpu_word();
+	memcpy(&handle->common, &common, sizeof(common));
+	handle->shift = (uint32_t)__builtin_ctz(g->subbuf_size);
+	handle->room = (g->subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
+	handle->clock = rec_process.clock;
+	handle->overwrite = rec_process.overwrite;
+	handle->subbufs = (struct rec_subbuf *)(void *)(base + sizeof(struct rec_lane));
+	handle->links = (struct rec_link *)(void *)(base + g->lane_reader + sizeof(struct rec_lane_reader));
+	handle->nr_subbufs = g->nr_subbufs;
+}
+
+/* A complete handle of its own for work on a lane that nobody's handle may show yet. */
+static struct rec_handle private_handle(uint32_t index, uint32_t tid)
+{
+	struct rec_handle handle = { 0 };
+
+	fill_handle(&handle, index, tid);
+	handle.lane = lane_at(index);
+	return handle;
+}
+
+/* The file's count of lanes includes only those that exist, and all before them. */
+static void publish_lanes(void)
+{
+	uint32_t *count = &rec_process.header->nr_lanes;
+	uint32_t n = rec_load_acquire(count);
+
+	while (n < rec_process.geometry.max_lanes && rec_load_acquire(&rec_process.lane_states[n]) == LANE_READY)
+		if (rec_cmpxchg32(count, &n, n + 1))
+			n++;
+}
+
+/* Make lane `index`, which the caller has claimed. */
+static int make_lane(uint32_t index, uint32_t tid)
+{
+	const struct rec_geometry *g = &rec_process.geometry;
+	struct rec_meta *meta = (struct rec_meta *)(void *)(lane_base(index) + g->lane_meta);
+	const int r = rec_process_populate(lane_base(index), (size_t)g->lane_stride);
+	struct rec_handle handle;
+
+	if (r < 0)
+		return r;
+	handle = private_handle(index, tid);
+	*meta = (struct rec_meta){ .meta_page_size = g->subbuf_size,
+				   .meta_struct_len = sizeof(*meta),
+				   .subbuf_size = g->subbuf_size,
+				   .nr_subbufs = g->nr_subbufs };
+	rec_ring_init(&handle, (struct rec_lane_reader *)(void *)(lane_base(index) + g->lane_reader));
+	handle.lane->owner = tid;
+	return 0;
+}
+
+/* A lane that exists and has no owner. */
+static int take_free(uint32_t tid, uint32_t *ret_index)
+{
+	const uint32_t lanes = rec_load_acquire(&rec_process.header->nr_lanes);
+	uint32_t index;
+
+	for (index = 0; index < lanes && index < rec_process.geometry.max_lanes; index++) {
+		uint32_t *owner = &lane_at(index)->owner;
+		uint32_t was = 0;
+
+		if (rec_load_relaxed(owner) == 0 && rec_cmpxchg32(owner, &was, tid)) {
+			*ret_index = index;
+			return 1;
+		}
+	}
+	return 0;
+}
+
+static int take_new(uint32_t tid, uint32_t *ret_index)
+{
+	uint32_t index;
+	int r = -EDQUOT;
+
+	for (index = 0; index < rec_process.geometry.max_lanes; index++) {
+		uint32_t state = LANE_NONE;
+
+		if (!rec_cmpxchg32(&rec_process.lane_states[index], &state, LANE_MAKING))
+			continue;
+		r = make_lane(index, tid);
+		rec_store_release(&rec_process.lane_states[index], r < 0 ? LANE_NONE : LANE_READY);
+		if (r < 0)
+			return r;
+		publish_lanes();
+		*ret_index = index;
+		return 1;
+	}
+	return r;
+}
+
+/*
+ * A lane whose owner ended without giving it back: by a raw system call, or because the end key could not be set. An
+ * owner with our own id is one too, if its handle is not ours: thread ids come back.
+ */
+static int take_orphan(uint32_t tid, uint32_t *ret_index)
+{
+	const uint32_t lanes = rec_load_acquire(&rec_process.header->nr_lanes);
+	uint32_t index;
+
+	for (index = 0; index < lanes && index < rec_process.geometry.max_lanes; index++) {
+		uint32_t *owner = &lane_at(index)->owner;
+		uint32_t was = rec_load_relaxed(owner);
+
+		if (was && rec_process.handles[index].lane && (was == tid || (syscall(SYS_tgkill, rec_process.pid, was, 0) < 0 && errno == ESRCH)) &&
+		    &rec_process.handles[index] != rec_thread_handle && rec_cmpxchg32(owner, &was, tid)) {
+			rec_process.handles[index].lane = NULL;
+			*ret_index = index;
+			return 1;
+		}
+	}
+	return -EDQUOT;
+}
+
+static int take_lane(uint32_t tid, uint32_t *ret_index)
+{
+	int r = take_free(tid, ret_index);
+
+	if (r == 0)
+		r = take_new(tid, ret_index);
+	if (r == -EDQUOT)
+		r = take_orphan(tid, ret_index);
+	return r;
+}
+
+static void give_back(uint32_t index)
+{
+	/* Release: the next owner sees all that we wrote (edge O1). */
+	rec_store_release(&lane_at(index)->owner, 0);
+	__atomic_fetch_add(&rec_process.leases_ended, 1, __ATOMIC_RELAXED);
+}
+
+static void count_lost(int r)
+{
+	struct rec_buffer_header *header = rec_process.header;
+
+	rec_store_relaxed(&header->lease_errno, (uint32_t)-r);
+	__atomic_fetch_add(&header->lost_no_lane, 1, __ATOMIC_RELAXED);
+}
+
+static int lease(void)
+{
+	const uint32_t tid = this_thread();
+	struct rec_handle *handle, whole;
+	uint32_t index = 0;
+	int r = take_lane(tid, &index);
+
+	if (r < 0)
+		return r;
+	if (rec_thread_handle->lane) {
+		/* A signal handler was here meanwhile and has leased a lane for this thread. */
+		give_back(index);
+		return 0;
+	}
+	whole = private_handle(index, tid);
+	rec_ring_repair(&whole);
+	rec_local_add64(&whole.lane->leases, 1);
+	handle = &rec_process.handles[index];
+	fill_handle(handle, index, tid);
+	rec_signal_fence();
+	handle->lane = whole.lane;
+	rec_signal_fence();
+	rec_thread_handle = handle;
+	if (have_end_key && end_key < SAFE_KEYS)
+		pthread_setspecific(end_key, handle);
+	rec_lane_note_name();
+	return 0;
+}
+
+struct rec_handle *rec_lane_lease(void)
+{
+	static uint32_t failed_at; /* leases_ended at the last failure, plus one */
+	const int saved = errno;
+	struct rec_handle *handle = NULL;
+	uint64_t lost;
+	int r;
+
+	/* A child of a raw clone has its parent's memory but must not make lanes in its parent's buffer. */
+	if (!rec_process.header || rec_process.pid != getpid())
+		return NULL;
+	lost = rec_load_relaxed(&rec_process.header->lost_no_lane);
+	if (rec_load_relaxed(&failed_at) == rec_load_relaxed(&rec_process.leases_ended) + 1 && lost % RETRY_INTERVAL) {
+		count_lost(-(int)rec_process.header->lease_errno);
+		return NULL;
+	}
+	r = lease();
+	if (r < 0) {
+		rec_store_relaxed(&failed_at, rec_load_relaxed(&rec_process.leases_ended) + 1);
+		count_lost(r);
+	} else {
+		handle = rec_thread_handle;
+	}
+	errno = saved;
+	return handle;
+}
+
+int rec_thread_attach(void)
+{
+	int r = 0;
+
+	if (rec_process_init() < 0 || rec_process.pid != getpid())
+		return -ENXIO;
+	if (!rec_thread_handle->lane)
+		r = lease();
+	return r;
+}
+
+static int append_name(const char *name, size_t size)
+{
+	struct {
+		struct rec_log_thread thread;
+		char name[256];
+	} record = { .thread = { .tid = (int32_t)this_thread(), .name_size = (uint32_t)size } };
+	size_t i;
+
+	for (i = 0; i + 1 < size; i++)
+		record.name[i] = (unsigned char)name[i] < ' ' || name[i] == 127 ? '?' : name[i];
+	record.thread.record.kind = REC_LOG_THREAD;
+	record.thread.record.size = (uint32_t)((sizeof(record.thread) + size + 7) & ~(size_t)7);
+	return rec_log_append_locked(&record.thread.record);
+}
+
+void rec_lane_note_name(void)
+{
+	char name[16] = "";
+
+	if (!rec_process.header || !rec_process_trylock())
+		return;
+	/* A name given by rec_thread_name() is not replaced by the kernel's: noted_name is then what the kernel says. */
+	if (prctl(PR_GET_NAME, name) == 0 && name[0] && strcmp(name, noted_name) != 0 &&
+	    append_name(name, strlen(name) + 1) == 0)
+		memcpy(noted_name, name, sizeof(noted_name));
+	rec_process_unlock();
+}
+
+int rec_thread_name(const char *name)
+{
+	const size_t size = name ? strnlen(name, 255) + 1 : 0;
+	int r;
+
+	if (size < 2)
+		return -EINVAL;
+	if (rec_process_init() < 0)
+		return -ENXIO;
+	rec_process_lock();
+	r = append_name(name, size);
+	if (r == 0)
+		prctl(PR_GET_NAME, noted_name);
+	rec_process_unlock();
+	return r;
+}
+
+/* The thread ends. Events of later destructors find no lane and lease one again; the key is set again by that. */
+static void thread_ends(void *value)
+{
+	struct rec_handle *handle = value;
+	const ptrdiff_t index = handle - rec_process.handles;
+
+	if (handle != rec_thread_handle || !handle->lane)
+		return;
+	rec_lane_note_name();
+	rec_thread_handle = &no_handle;
+	rec_signal_fence();
+	rec_ring_repair(handle);
+	handle->lane = NULL;
+	rec_signal_fence();
+	give_back((uint32_t)index);
+}
+
+void rec_lane_forked(void)
+{
+	rec_thread_handle = &no_handle;
+	noted_name[0] = '\0';
+}
+
+void rec_lane_start(void)
+{
+	have_end_key = pthread_key_create(&end_key, thread_ends) == 0;
+}

@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Views: a buffer file opened by a reader.
+ *
+ * Guarantees. Every number from the file is checked once, against the file's size, and then used from a private copy; the
+ * file may change afterwards as it likes. The file is mapped read-only, except for each opened lane's reader words and
+ * links. A lane has one reader at a time, by pid and start time, so the lane of a reader that died is free.
+ */
+#include <librecorder/reader.h>
+
+#include "ring_private.h"
+#include "shm.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/atomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct view_lane {
+	struct rec_ring_reader ring;
+	void *shared; /* the mapping of reader words and links; NULL: not opened */
+	bool damaged;
+};
+
+struct rec_view {
+	struct rec_view_info info;
+	const unsigned char *map;
+	size_t size;
+	int fd;
+	uint64_t self; /* this process, as lanes name their reader */
+	uint64_t enable;
+	uint64_t log;
+	uint64_t log_size;
+	uint64_t lanes;
+	uint64_t lane_stride;
+	uint64_t lane_reader;
+	uint64_t lane_meta;
+	uint64_t lane_data;
+	struct view_lane *opened; /* max_lanes of them */
+};
+
+static const struct rec_buffer_header *header_of(const struct rec_view *view)
+{
+	return (const struct rec_buffer_header *)(const void *)view->map;
+}
+
+/* Copy a text that may be neither ended nor printable. */
+static void copy_text(char *to, const char *from, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < size && from[i]; i++)
+		to[i] = (unsigned char)from[i] < ' ' || from[i] == 127 ? '?' : from[i];
+	memset(to + i, 0, size - i);
+}
+
+/* Whether [offset, offset + size) lies within `limit`, and offset is where a page may begin. */
+static bool is_inside(uint64_t offset, uint64_t size, uint64_t limit)
+{
+	return offset % REC_MAP_PAGE == 0 && offset <= limit && size <= limit - offset;
+}
+
+static bool layout_is_sane(const struct rec_view *view, const struct rec_buffer_header *h)
+{
+	const uint64_t subbufs = h->nr_subbufs;
+	const uint64_t subbuf = h->subbuf_size;
+
+	if (subbuf < REC_SUBBUF_MIN || subbuf > REC_SUBBUF_MAX || (subbuf & (subbuf - 1)) || subbufs < 3 || subbufs > 65535 ||
+	    h->max_lanes == 0 || h->max_lanes > 65535)
+		return false;
+	/* None of these products overflows: at most 2^16 sub-buffers of 2^19, and strides are bounded by the file below. */
+	return is_inside(h->enable, REC_EVENTS_MAX * sizeof(uint32_t), view->size) &&
+	       is_inside(h->log, h->log_size, view->size) && is_inside(h->lanes, 0, view->size) &&
+	       h->lane_stride <= (view->size - h->lanes) / h->max_lanes && h->lane_stride % REC_MAP_PAGE == 0 &&
+	       is_inside(h->lane_reader, sizeof(struct rec_lane_reader) + subbufs * sizeof(struct rec_link), h->lane_meta) &&
+	       h->lane_reader >= sizeof(struct rec_lane) + subbufs * sizeof(struct rec_subbuf) &&
+	       is_inside(h->lane_meta, subbuf, h->lane_data) && is_inside(h->lane_data, subbufs * subbuf, h->lane_stride);
+}
+
+/* Take private copies of all that later accesses depend on. */
+static int read_header(struct rec_view *view)
+{
+	struct rec_buffer_header h;
+
+	/* Acquire: edge B1. */
+	if (!rec_load_acquire(&header_of(view)->ready))
+		return -EAGAIN;
+	memcpy(&h, view->map, sizeof(h));
+	if (h.magic != REC_ABI_MAGIC)
+		return -EBADMSG;
+	if (h.version != REC_ABI_VERSION)
+		return -EPROTO;
+	if (!layout_is_sane(view, &h))
+		return -EBADMSG;
+	view->info = (struct rec_view_info){ .pid = h.pid,
+					     .start_time = h.start_time,
+					     .clock = h.clock,
+					     .subbuf_size = h.subbuf_size,
+					     .nr_subbufs = h.nr_subbufs,
+					     .max_lanes = h.max_lanes,
+					     .overwrite = h.overwrite };
+	copy_text(view->info.comm, h.comm, sizeof(view->info.comm));
+	copy_text(view->info.exe, h.exe, sizeof(view->info.exe));
+	view->enable = h.enable;
+	view->log = h.log;
+	view->log_size = h.log_size;
+	view->lanes = h.lanes;
+	view->lane_stride = h.lane_stride;
+	view->lane_reader = h.lane_reader;
+	view->lane_meta = h.lane_meta;
+	view->lane_data = h.lane_data;
+	view->opened = calloc(h.max_lanes, sizeof(*view->opened));
+	return view->opened ? 0 : -ENOMEM;
+}
+
+static int map_file(struct rec_view *view, const char *path)
+{
+	struct stat st;
+	void *map;
+
+	view->fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (view->fd < 0 || fstat(view->fd, &st) < 0)
+		return -errno;
+	/* Its program has made the file and is about to give it its size. */
+	if (S_ISREG(st.st_mode) && st.st_size == 0)
+		return -EAGAIN;
+	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)REC_MAP_PAGE)
+		return -EBADMSG;
+	if (st.st_uid != geteuid() && geteuid() != 0)
+		return -EPERM;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED | MAP_NORESERVE, view->fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	view->map = map;
+	view->size = (size_t)st.st_size;
+	return 0;
+}
+
+int rec_view_open(const char *path, struct rec_view **ret_view)
+{
+	struct rec_view *view = calloc(1, sizeof(*view));
+	uint64_t start_time = 0;
+	int r;
+
+	if (!view)
+		return -ENOMEM;
+	r = map_file(view, path);
+	if (r == 0)
+		r = read_header(view);
+	if (r < 0) {
+		rec_view_close(view);
+		return r;
+	}
+	rec_process_start_time(getpid(), &start_time);
+	view->self = start_time << 32 | (uint32_t)getpid();
+	*ret_view = view;
+	return 0;
+}
+
+static size_t shared_size(const struct rec_view *view)
+{
+	return (size_t)(view->lane_meta - view->lane_reader);
+}
+
+struct rec_view *rec_view_close(struct rec_view *view)
+{
+	unsigned int i;
+
+	if (!view)
+		return NULL;
+	for (i = 0; view->opened && i < view->info.max_lanes; i++) {
+		struct view_lane *lane = &view->opened[i];
+
+		if (!lane->shared)
+			continue;
+		if (!lane->damaged)
+			rec_ring_read_done(&lane->ring);
+		rec_store_release(&lane->ring.words->owner, 0);
+		munmap(lane->shared, shared_size(view));
+	}
+	free(view->opened);
+	if (view->map)
+		munmap((void *)(uintptr_t)view->map, view->size);
+	if (view->fd >= 0)
+		close(view->fd);
+	free(view);
+	return NULL;
+}
+
+const struct rec_view_info *rec_view_info(const struct rec_view *view)
+{
+	return &view->info;
+}
+
+bool rec_view_alive(const struct rec_view *view)
+{
+	return rec_load_acquire(&header_of(view)->state) == REC_BUFFER_LIVE &&
+	       rec_process_is_alive(view->info.pid, view->info.start_time);
+}
+
+unsigned int rec_view_lanes(const struct rec_view *view)
+{
+	const uint32_t lanes = rec_load_acquire(&header_of(view)->nr_lanes);
+
+	return lanes < view->info.max_lanes ? lanes : view->info.max_lanes;
+}
+
+/* Become the one reader of a lane, unless another living process is. */
+static int own_lane(const struct rec_view *view, struct rec_lane_reader *words)
+{
+	uint64_t owner = rec_load_relaxed(&words->owner);
+
+	while (owner != view->self) {
+		if (owner) {
+			uint64_t start_time = 0;
+
+			if (rec_process_start_time((pid_t)(uint32_t)owner, &start_time) == 0 &&
+			    (uint32_t)start_time == (uint32_t)(owner >> 32))
+				return -EBUSY;
+		}
+		if (rec_cmpxchg64(&words->owner, &owner, view->self))
+			break;
+	}
+	return 0;
+}
+
+static int open_lane(struct rec_view *view, unsigned int index)
+{
+	struct view_lane *lane = &view->opened[index];
+	const uint64_t base = view->lanes + index * view->lane_stride;
+	const unsigned char *at = view->map + base;
+	unsigned char *shared;
+	int r;
+
+	shared = mmap(NULL, shared_size(view), PROT_READ | PROT_WRITE, MAP_SHARED, view->fd, (off_t)(base + view->lane_reader));
+	if (shared == MAP_FAILED)
+		return -errno;
+	lane->ring = (struct rec_ring_reader){
+		.lane = (const struct rec_lane *)(const void *)at,
+		.subbufs = (const struct rec_subbuf *)(const void *)(at + sizeof(struct rec_lane)),
+		.pages = at + view->lane_data,
+		.words = (struct rec_lane_reader *)(void *)shared,
+		.links = (struct rec_link *)(void *)(shared + sizeof(struct rec_lane_reader)),
+		.nr_subbufs = view->info.nr_subbufs,
+		.subbuf_size = view->info.subbuf_size,
+	};
+	r = own_lane(view, lane->ring.words);
+	if (r == 0) {
+		lane->damaged = rec_ring_reader_init(&lane->ring) < 0;
+		lane->shared = shared;
+	} else {
+		munmap(shared, shared_size(view));
+	}
+	return r;
+}
+
+/* Nobody will finish moving a head in a lane whose program is gone: do it for them, once. */
+static int settle(struct rec_view *view, struct view_lane *lane)
+{
+	const uint32_t tail = REC_POS_ID(rec_load_acquire(&lane->ring.lane->tail));
+
+	if (rec_view_alive(view) || tail >= view->info.nr_subbufs)
+		return -EAGAIN;
+	return rec_ring_settle(lane->ring.links, view->info.nr_subbufs, tail);
+}
+
+int rec_view_read(struct rec_view *view, unsigned int index, unsigned int flags, struct rec_page *ret_page)
+{
+	struct view_lane *lane;
+	int r = 0;
+
+	if (index >= rec_view_lanes(view))
+		return -EINVAL;
+	lane = &view->opened[index];
+	if (!lane->shared)
+		r = open_lane(view, index);
+	if (r < 0)
+		return r;
+	if (lane->damaged)
+		return -EBADMSG;
+	r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
+	if (r == -EAGAIN && settle(view, lane) == 0)
+		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
+	if (r == -EBADMSG)
+		lane->damaged = true;
+	return r;
+}
+
+void rec_view_unread(struct rec_view *view, unsigned int lane)
+{
+	if (lane < view->info.max_lanes && view->opened[lane].shared)
+		view->opened[lane].ring.pending.data = NULL;
+}
+
+int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_lane_stats *ret_stats)
+{
+	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
+	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
+	struct rec_ring_reader ring = { 0 };
+	struct rec_lane_stats stats = { 0 };
+	uint64_t committed = 0, oldest = 0;
+
+	if (index >= rec_view_lanes(view))
+		return -EINVAL;
+	if (view->opened[index].shared) {
+		ring = view->opened[index].ring;
+	} else {
+		/* Not opened: the words of whoever reads it, which may change while we look. */
+		ring.lane = lane;
+		ring.subbufs = (const struct rec_subbuf *)(const void *)(at + sizeof(struct rec_lane));
+		ring.pages = at + view->lane_data;
+		ring.words = (struct rec_lane_reader *)(uintptr_t)(at + view->lane_reader);
+		ring.links = (struct rec_link *)(void *)(ring.words + 1);
+		ring.nr_subbufs = view->info.nr_subbufs;
+		ring.subbuf_size = view->info.subbuf_size;
+		ring.page = rec_load_relaxed(&ring.words->page);
+		ring.read = rec_load_relaxed(&ring.words->read);
+		ring.next_event = rec_load_relaxed(&ring.words->next_event);
+		ring.refused = rec_load_relaxed(&ring.words->refused);
+		if (ring.page >= ring.nr_subbufs)
+			return -EBADMSG;
+	}
+	if (rec_ring_count(&ring, &committed, &oldest) < 0)
+		return -EBADMSG;
+	stats.overrun = rec_load_relaxed(&ring.words->events_lost);
+	stats.read_events = ring.next_event - stats.overrun;
+	stats.overrun += oldest - ring.next_event;
+	stats.entries = committed - oldest;
+	stats.commit_overrun = rec_load_relaxed(&lane->commit_overrun);
+	stats.dropped_events = rec_load_relaxed(&lane->dropped);
+	stats.too_long = rec_load_relaxed(&lane->too_long);
+	stats.nested_limit = rec_load_relaxed(&lane->nested_limit);
+	stats.torn = rec_load_relaxed(&lane->torn);
+	if (!rec_view_alive(view) && rec_load_relaxed(&lane->tail) != rec_load_relaxed(&lane->commit))
+		stats.torn++;
+	stats.lost_unread = rec_ring_unreported(&ring);
+	stats.owner = rec_load_relaxed(&lane->owner);
+	stats.broken = rec_load_relaxed(&lane->broken);
+	*ret_stats = stats;
+	return 0;
+}
+
+void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_losses)
+{
+	const struct rec_buffer_header *header = header_of(view);
+
+	ret_losses->no_lane = rec_load_relaxed(&header->lost_no_lane);
+	ret_losses->log_full = rec_load_relaxed(&header->lost_log_full);
+	ret_losses->lease_errno = (int)rec_load_relaxed(&header->lease_errno);
+}
+
+size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, size_t size)
+{
+	/* Acquire: records below log_used are complete (edge G1). */
+	uint64_t used = rec_load_acquire(&header_of(view)->log_used);
+
+	used = used < view->log_size ? used : view->log_size;
+	if (from >= used)
+		return 0;
+	size = size < used - from ? size : (size_t)(used - from);
+	memcpy(bytes, view->map + view->log + from, size);
+	return size;
+}
+
+unsigned int rec_view_anchors(const struct rec_view *view, struct rec_anchor *anchors, unsigned int max)
+{
+	const struct rec_buffer_header *header = header_of(view);
+	const uint64_t written = rec_load_acquire(&header->nr_anchors);
+	uint64_t have = written < REC_ANCHORS ? written : REC_ANCHORS;
+	unsigned int i;
+
+	have = have < max ? have : max;
+	for (i = 0; i < have; i++)
+		anchors[i] = header->anchors[(written - have + i) % REC_ANCHORS];
+	return (unsigned int)have;
+}
+
+uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id)
+{
+	const uint32_t *enable = (const uint32_t *)(const void *)(view->map + view->enable);
+
+	if (id < REC_EVENT_ID_FIRST || id >= REC_EVENT_ID_FIRST + REC_EVENTS_MAX)
+		return 0;
+	return rec_load_relaxed(&enable[id - REC_EVENT_ID_FIRST]);
+}

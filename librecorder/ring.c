@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writer's rare cases: end of a sub-buffer, moving the head, time and CPU stated anew, nested writers, discard.
+ *
+ * Guarantees: those of ring.h; every loop here is bounded by the number of times that nested writers interrupt it, and
+ * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text; three things differ.
+ *
+ *  - Tail page and write index are one word (a position), so one exchange moves both, the write index never runs past the
+ *    end, and there is no filler to write.
+ *  - The outermost writer is the one that finds the commit position where its own reservation began; there are no nesting
+ *    counts. Nested writers that finish while the outermost has not reserved yet are outermost themselves, so they may
+ *    wrap the lane any number of times meanwhile: whatever the outermost read before is checked again by the exchanges,
+ *    which carry a sequence number (positions) or a generation (links).
+ *  - Losses are not counted where they happen. When the commit position enters a sub-buffer, the number of its first event
+ *    is written down (rec_subbuf.first); the reader subtracts.
+ *
+ * Lettered steps of a reservation, A to G, are marked below and told in docs/MEMORY-MODEL.md.
+ */
+#include <librecorder/ring.h>
+
+#include "ring_private.h"
+
+#include <sched.h>
+#include <string.h>
+
+/* The kernel gives up after as many (facts B1.4). More interruptions of one reservation than this are counted as a refusal. */
+#define TRIES_MAX 1000
+
+/* A marker and the absolute time stamp behind it. */
+#define RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
+
+/* A value that `after` never has: forces the next writer to state time and CPU anew. */
+#define STAMP_IN_DOUBT 0u
+
+enum step { STEP_OK, STEP_RETRY, STEP_REFUSED };
+
+/* What a reservation is going to be. */
+struct plan {
+	uint64_t old; /* tail */
+	uint64_t new; /* tail afterwards */
+	uint64_t now;
+	uint64_t delta; /* to the event before */
+	uint32_t cpu;
+	uint32_t lead; /* bytes in front of the event: 0, a time extend, or marker and stamp */
+	uint32_t total;
+	uint32_t next; /* the sub-buffer to enter */
+	bool cross;
+};
+
+static uint32_t read_cpu(const struct rec_handle *handle)
+{
+	uint32_t cpu = rec_load_relaxed(handle->cpu);
+
+	/* Without rseq the word holds one of its small negative states. */
+	return (int32_t)cpu >= 0 ? cpu : (uint32_t)sched_getcpu();
+}
+
+/* The clock, and the CPU it was read on: read again if the thread moved in between. */
+static void read_clock(const struct rec_handle *handle, struct plan *plan)
+{
+	unsigned int tries = 8;
+
+	do {
+		plan->cpu = read_cpu(handle);
+		plan->now = rec_clock_read(handle->clock);
+	} while (read_cpu(handle) != plan->cpu && --tries);
+}
+
+static unsigned char *at_position(const struct rec_handle *handle, uint64_t pos)
+{
+	return handle->data + ((uint64_t)REC_POS_ID(pos) << handle->shift) + REC_POS_OFF(pos);
+}
+
+/* The link of a sub-buffer. Readers write links too, so what one says is brought into range before it is followed. */
+static uint64_t read_link(const struct rec_handle *handle, uint32_t id)
+{
+	return rec_load_acquire(&handle->links[id < handle->nr_subbufs ? id : 0].next);
+}
+
+static uint32_t link_id(const struct rec_handle *handle, uint64_t link)
+{
+	const uint32_t id = REC_LINK_ID(link);
+
+	return id < handle->nr_subbufs ? id : 0;
+}
+
+static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was, uint32_t flag)
+{
+	return rec_cmpxchg64(&handle->links[id].next, &was,
+			     REC_LINK(REC_LINK_ID(was), flag, REC_LINK_GEN(was) + 1));
+}
+
+/* Whether the ring leads to this sub-buffer; the reader page points into the ring, but nothing points to it. */
+static bool is_in_ring(const struct rec_handle *handle, uint32_t id)
+{
+	const uint32_t prev = rec_load_relaxed(&handle->links[id].prev);
+
+	return REC_LINK_ID(read_link(handle, prev)) == id;
+}
+
+/*
+ * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way the head page moves
+ * forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only its owner clears it.
+ */
+static enum step move_head(const struct rec_handle *handle, uint64_t old, uint64_t link)
+{
+	const uint32_t tail = REC_POS_ID(old);
+	const uint32_t head = link_id(handle, link);
+	const bool owner = REC_LINK_FLAG(link) == REC_LINK_HEAD;
+	uint64_t after_head;
+
+	/* Fails when the reader swapped this head, or a nested writer moved it. Release and acquire: edges L1, L2. */
+	if (owner && !set_link(handle, tail, link, REC_LINK_UPDATE))
+		return STEP_RETRY;
+	after_head = read_link(handle, head);
+	if (REC_LINK_FLAG(after_head) == REC_LINK_NORMAL && set_link(handle, head, after_head, REC_LINK_HEAD)) {
+		const uint32_t now = REC_POS_ID(rec_load_relaxed(&handle->lane->tail));
+
+		/* Nested writers moved tail and head further on between the two: this head is one too many. */
+		if (now != tail && now != head) {
+			after_head = read_link(handle, head);
+			if (REC_LINK_FLAG(after_head) == REC_LINK_HEAD)
+				set_link(handle, head, after_head, REC_LINK_NORMAL);
+		}
+	}
+	if (owner) {
+		link = read_link(handle, tail);
+		if (REC_LINK_FLAG(link) == REC_LINK_UPDATE)
+			set_link(handle, tail, link, REC_LINK_NORMAL);
+	}
+	return STEP_OK;
+}
+
+/* Which sub-buffer comes next, and is it ours to enter? Answers before any clock is read. */
+static enum step next_subbuf(const struct rec_handle *handle, struct plan *plan)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint64_t link = read_link(handle, REC_POS_ID(plan->old));
+	const uint64_t commit = rec_load_relaxed(&lane->commit);
+
+	plan->next = link_id(handle, link);
+	rec_signal_fence();
+	/* A nested writer came between: what was just read may not belong to the tail that we hold. */
+	if (rec_load_relaxed(&lane->tail) != plan->old)
+		return STEP_RETRY;
+	/* The tail never enters the commit sub-buffer: that would let one writer overwrite what another is filling. */
+	if (plan->next == REC_POS_ID(commit)) {
+		rec_local_add64(&lane->commit_overrun, 1);
+		return STEP_REFUSED;
+	}
+	if (REC_LINK_FLAG(link) == REC_LINK_NORMAL)
+		return STEP_OK;
+	/* A commit sub-buffer that the reader holds is not met on the way round; the head is, and that means we wrapped. */
+	if (!is_in_ring(handle, REC_POS_ID(commit))) {
+		rec_local_add64(&lane->commit_overrun, 1);
+		return STEP_REFUSED;
+	}
+	if (!handle->overwrite) {
+		rec_local_add64(&lane->dropped, 1);
+		return STEP_REFUSED;
+	}
+	return move_head(handle, plan->old, link);
+}
+
+static uint32_t plan_words(const struct plan *plan)
+{
+	return (plan->lead + plan->total) / 4;
+}
+
+/*
+ * Decide the form of the event. A sub-buffer begins with marker and absolute stamp; so does an event that may have
+ * interrupted another one's stamps (before and after differ), or was made on another CPU than the one before.
+ */
+static void choose_form(struct rec_handle *handle, struct plan *plan, bool begins)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint64_t after = rec_load_relaxed(&lane->after);
+	const uint64_t before = rec_load_relaxed(&lane->before);
+	const uint64_t last = after > before ? after : before;
+
+	read_clock(handle, plan);
+	if (plan->now < last) {
+		rec_local_add64(&lane->time_back, 1);
+		plan->now = last;
+	}
+	plan->delta = plan->now - after;
+	if (begins || after != before || plan->cpu != lane->cpu)
+		plan->lead = RESTATE_SIZE;
+	else
+		plan->lead = plan->delta > REC_DELTA_MAX ? REC_TIME_EXTEND_SIZE : 0;
+}
+
+/* Step A and B: everything up to the point where the tail is moved. */
+static enum step make_plan(struct rec_handle *handle, struct plan *plan)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint32_t room = handle->room * 4;
+	enum step step;
+
+	/* A: the tail first, as in rec_reserve(). */
+	plan->old = rec_load_relaxed(&lane->tail);
+	rec_signal_fence();
+	plan->cross = REC_POS_OFF(plan->old) + plan->total > room;
+	if (plan->cross) {
+		step = next_subbuf(handle, plan);
+		if (step != STEP_OK)
+			return step;
+	}
+	/* B: stamps, clock, CPU, form. */
+	choose_form(handle, plan, plan->cross || REC_POS_OFF(plan->old) == 0);
+	if (!plan->cross && REC_POS_OFF(plan->old) + plan->lead + plan->total > room) {
+		plan->cross = true;
+		step = next_subbuf(handle, plan);
+		if (step != STEP_OK)
+			return step;
+		plan->lead = RESTATE_SIZE;
+	}
+	if (plan->cross)
+		plan->new = REC_POS(plan->next, REC_POS_SEQ(plan->old) + 1, 1, plan->lead + plan->total);
+	else
+		plan->new = plan->old + plan_words(plan) + REC_POS_ONE_EVENT;
+	return STEP_OK;
+}
+
+static void put_stamp(unsigned char *at, uint64_t time, uint32_t type)
+{
+	const uint32_t word = (uint32_t)(time & REC_DELTA_MAX) << REC_TYPE_BITS | type;
+	const uint32_t rest = (uint32_t)((time & REC_TIME_STAMP_MASK) >> REC_DELTA_BITS);
+
+	memcpy(at, &word, sizeof(word));
+	memcpy(at + 4, &rest, sizeof(rest));
+}
+
+static void put_lead(unsigned char *at, const struct plan *plan)
+{
+	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, plan->cpu };
+
+	if (plan->lead == RESTATE_SIZE) {
+		memcpy(at, &marker, sizeof(marker));
+		put_stamp(at + REC_MARKER_SIZE, plan->now, REC_TYPE_TIME_STAMP);
+	} else if (plan->lead) {
+		put_stamp(at, plan->delta, REC_TYPE_TIME_EXTEND);
+	}
+}
+
+/* E: the sub-buffer that was left gets its size, the one that was entered its time. Ours alone: we moved the tail. */
+static void change_subbuf(const struct rec_handle *handle, const struct plan *plan)
+{
+	if (plan->cross) {
+		struct rec_subbuf_header *left = subbuf_header(handle, REC_POS_ID(plan->old));
+
+		left->commit = REC_POS_OFF(plan->old);
+		handle->subbufs[REC_POS_ID(plan->old)].entries = REC_POS_COUNT(plan->old);
+	}
+	subbuf_header(handle, REC_POS_ID(plan->new))->time_stamp = plan->now;
+}
+
+void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+{
+	struct rec_lane *lane = handle->lane;
+	struct plan plan = { .total = rec_event_total(size) };
+	unsigned char *at;
+	unsigned int tries;
+
+	/* A cap on the size first: with it no sum below overflows, and an event that fits nowhere is refused at once. */
+	if (size > handle->room * 4 || RESTATE_SIZE + plan.total > handle->room * 4) {
+		rec_local_add64(&lane->too_long, 1);
+		return NULL;
+	}
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		const enum step step = make_plan(handle, &plan);
+
+		if (step == STEP_REFUSED)
+			return NULL;
+		if (step == STEP_RETRY)
+			continue;
+		/* C: whoever interrupts from here to G sees that time and CPU are in doubt, and states both. */
+		rec_store_relaxed(&lane->before, plan.now);
+		/* D: the linearisation point of a reservation. Fails if anybody nested moved the tail since A. */
+		if (!rec_local_cmpxchg64(&lane->tail, plan.old, plan.new))
+			continue;
+		at = at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
+		if (plan.cross || REC_POS_OFF(plan.old) == 0)
+			change_subbuf(handle, &plan);
+		/* F: the marker is in position order, so is the lane's idea of the CPU; before G, so that nobody trusts it yet. */
+		put_lead(at, &plan);
+		if (plan.lead == RESTATE_SIZE)
+			rec_store_relaxed(&lane->cpu, plan.cpu);
+		rec_signal_fence();
+		/* G: only if nobody nested came after D is our time the last one, and our CPU. */
+		rec_store_relaxed(&lane->after, plan.now);
+		rec_signal_fence();
+		if (rec_load_relaxed(&lane->tail) != plan.new)
+			rec_store_relaxed(&lane->before, STAMP_IN_DOUBT);
+		*ret_slot = (struct rec_slot){ .lane = lane,
+					       .handle = handle,
+					       .old = plan.cross ? 0 : plan.old,
+					       .end = plan.new,
+					       .crossed = plan.cross ? plan.old : 0 };
+		return rec_put_event_word(at + plan.lead, plan.lead ? 0 : (uint32_t)plan.delta, size);
+	}
+	rec_local_add64(&lane->nested_limit, 1);
+	return NULL;
+}
+
+static uint64_t refusals(const struct rec_lane *lane)
+{
+	return lane->dropped + lane->commit_overrun + lane->too_long + lane->nested_limit;
+}
+
+/* The commit position goes from one sub-buffer to another: number the first event of each one on the way. */
+static bool publish_path(const struct rec_handle *handle, uint64_t from, uint64_t to)
+{
+	struct rec_lane *lane = handle->lane;
+	uint32_t id = REC_POS_ID(from);
+	uint32_t pages = 0;
+
+	while (id != REC_POS_ID(to)) {
+		const struct rec_subbuf *left = &handle->subbufs[id];
+		const uint32_t next = link_id(handle, read_link(handle, id));
+		struct rec_subbuf *entered = &handle->subbufs[next];
+
+		entered->first = left->first + left->entries;
+		entered->refused = refusals(lane);
+		id = next;
+		if (++pages > handle->nr_subbufs) {
+			lane->broken = __LINE__;
+			return false;
+		}
+	}
+	/* Release: sizes and numbers above come before the position that makes them count (edge C1). */
+	rec_store_release(&lane->commit, to);
+	return true;
+}
+
+/*
+ * Bring the commit position from `from`, where the caller must be the one to move it, to wherever the tail stands still.
+ * Does nothing when the position is elsewhere: then the caller interrupted another writer, which will do it; or a nested
+ * writer that came when everything was committed was its own outermost, and did.
+ */
+void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from)
+{
+	uint64_t tail;
+
+	/* A forked child came back into an event of its parent's: the lane is not ours. */
+	if (handle->lane != lane)
+		return;
+	for (;;) {
+		/*
+		 * Tail first, commit after: a tail beyond a commit position that has not moved since means that some nested writer
+		 * saw itself not outermost; then none that still comes will, and the position is ours to move.
+		 */
+		tail = rec_load_relaxed(&lane->tail);
+		rec_signal_fence();
+		if (tail == from || rec_load_relaxed(&lane->commit) != from || !publish_path(handle, from, tail))
+			return;
+		rec_signal_fence();
+		from = tail;
+	}
+}
+
+/* One event fewer on the sub-buffer where the reservation `end` lies; the tail may have left it. */
+static void uncount(const struct rec_handle *handle, uint64_t end)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint64_t page = ~(REC_POS_OFF_MASK | REC_POS_COUNT_MASK << REC_POS_COUNT_SHIFT);
+	uint64_t tail = rec_load_relaxed(&lane->tail);
+
+	while ((tail & page) == (end & page)) {
+		if (rec_local_cmpxchg64(&lane->tail, tail, tail - REC_POS_ONE_EVENT))
+			return;
+		tail = rec_load_relaxed(&lane->tail);
+	}
+	/* Only the outermost publishes, and that is us or waits for us: entries is not read before. */
+	handle->subbufs[REC_POS_ID(end)].entries--;
+}
+
+/* Turn the event at `at` into padding of the same length (facts A5.1); never into something that looks like a marker. */
+static void make_padding(unsigned char *at, uint32_t total)
+{
+	const uint32_t length = total - 4;
+	const uint32_t zero = 0;
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	word = (word & ~((1u << REC_TYPE_BITS) - 1u)) | REC_TYPE_PADDING;
+	if (word >> REC_TYPE_BITS == 0)
+		word |= 1u << REC_TYPE_BITS;
+	memcpy(at, &word, sizeof(word));
+	memcpy(at + 4, &length, sizeof(length));
+	if (total > 8)
+		memcpy(at + 8, &zero, sizeof(zero));
+}
+
+void rec_discard(const struct rec_slot *slot, void *payload)
+{
+	struct rec_handle *handle = slot->handle;
+	struct rec_lane *lane = slot->lane;
+	unsigned char *end, *at;
+	uint32_t total;
+
+	if (handle->lane != lane)
+		return;
+	end = at_position(handle, slot->end);
+	/* A long event has its length word between event word and payload. */
+	at = (unsigned char *)payload - (end - (unsigned char *)payload > (ptrdiff_t)REC_EVENT_SMALL_MAX ? 8 : 4);
+	total = (uint32_t)(end - at);
+	make_padding(at, total);
+	/* The next event must not build its delta on one that is gone (facts H18). */
+	rec_store_relaxed(&lane->before, STAMP_IN_DOUBT);
+	if (!rec_local_cmpxchg64(&lane->tail, slot->end, slot->end - total / 4 - REC_POS_ONE_EVENT))
+		uncount(handle, slot->end);
+	rec_publish_slow(handle, lane, slot->crossed ? slot->crossed : slot->old);
+}

@@ -1,0 +1,166 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Bad input gets one clear line and a status other than 0, before a command is started or a file is touched.
+
+. "$top_srcdir/tests/tap.sh"
+
+producer=$top_builddir/tests/programs/producer
+cd "$TMP" || exit 1
+command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
+echo precious >precious.dat
+
+# refused NAME STATUS REGEX ARGUMENT...: recorder says one line like this, starts nothing and changes nothing.
+refused()
+{
+	local name=$1 expected=$2 regex=$3
+
+	shift 3
+	rm -f started
+	run "$RECORDER" "$@"
+	is "$name: status" "$status" "$expected"
+	is "$name: one line" "$(wc -l <"$TMP/.err")" 1
+	like "$name: what it says" "$err" "^recorder( [a-z]+)?: $regex"
+	is "$name: nothing on stdout" "$out" ""
+	is "$name: nothing was left" "$(find . -name '*.spool'; ls -d run/* 2>/dev/null)" ""
+	ok "$name: nothing was started" test ! -e started
+	is "$name: nothing was overwritten" "$(cat precious.dat)" precious
+}
+
+# ---- command lines
+
+refused "no command" 2 "which command\\?"
+refused "unknown command" 2 "unknown command 'frobnicate' \\(see 'recorder --help'\\)" frobnicate
+refused "slip" 2 "unknown command 'recrod', did you mean 'record'\\?" recrod
+refused "unknown option before" 2 "unknown option '--frob' \\(see 'recorder --help'\\)" --frob
+refused "help of nothing" 2 "unknown command 'frobnicate'" help frobnicate
+refused "a line break in a name" 2 "unknown command 'two\\?lines'" "$(printf 'two\nlines')"
+for command in record report list dump recover; do
+	refused "$command, unknown option" 2 "unknown option '--frob' \\(see 'recorder $command --help'\\)" "$command" --frob
+	refused "$command, unknown letter" 2 "unknown option '-Z' \\(see 'recorder $command --help'\\)" "$command" -Z
+done
+for command in report list dump recover; do
+	refused "$command, two files" 2 "unexpected argument 'two' \\(see 'recorder $command --help'\\)" "$command" one two
+done
+refused "record what" 2 "missing .*COMMAND" record
+refused "record nothing" 2 "missing .*COMMAND" record --
+refused "no argument" 2 "option '-o' needs an argument" record -o
+refused "too much argument" 2 "option '--raw' takes no argument" record --raw=yes touch started
+refused "size" 2 "option '-b' takes a number from 8 to [0-9]+, not 'many'" record -b many touch started
+refused "negative size" 2 "option '-b' takes a number from 8 to [0-9]+, not '-5'" record -b -5 touch started
+refused "huge size" 2 "option '--buffer-size' takes a number from 8 to [0-9]+, not '99999999999999999999'" \
+	record --buffer-size=99999999999999999999 touch started
+refused "mode" 2 "option '--mode' takes overwrite\\|discard, not 'over'" record --mode over touch started
+refused "clock" 2 "option '-C' takes tsc\\|mono, not 'sundial'" record -C sundial touch started
+refused "version" 2 "option '--file-version' takes 6\\|7, not '8'" record --file-version 8 touch started
+refused "sub-buffer" 1 "option '--subbuf-size' takes 4, 8, .* not '5'" record --subbuf-size 5 touch started
+refused "small lane" 1 "a lane of 64 KB is too small for sub-buffers of 64 KB" record -b 64 --subbuf-size 64 touch started
+refused "large lane" 1 "a lane of 4194304 KB has more sub-buffers than" record -b 4194304 touch started
+for pattern in '' : io: :open 'io:*:x' 'io open' 'io,' ',io' 'io:[a-z]*' $'io\nx'; do
+	refused "pattern ${pattern@Q}" 1 "'.*' is no pattern of events" record -u "$pattern" touch started
+done
+
+# ---- outputs
+
+mkdir dir
+ln -s nowhere dangling
+mkfifo fifo
+refused "output is a directory" 1 "cannot write 'dir': Is a directory" record -o dir touch started
+refused "output's directory is missing" 1 "cannot write 'no/such.dat': No such file" record -o no/such.dat touch started
+refused "output below a file" 1 "cannot write 'precious.dat/x': Not a directory" record -o precious.dat/x touch started
+refused "output has no name" 1 "cannot write '': No such file" record -o '' touch started
+refused "output is a link to nothing" 1 "cannot write 'dangling': it is no regular file" record -o dangling touch started
+refused "output is a pipe" 1 "cannot write 'fifo': it is no regular file" record -o fifo touch started
+refused "output is a device" 1 "cannot write '/dev/null': it is no regular file" record -o /dev/null touch started
+refused "output's name is too long" 1 "cannot write 'x+': File name too long" \
+	record -o "$(printf 'x%.0s' $(seq 300))" touch started
+refused "output cannot be made" 1 "cannot write '/proc/x(.spool)?': " record -o /proc/x touch started
+touch trace.dat.spool
+run "$RECORDER" record touch started
+is "something is in the spool's place: status" "$status" 1
+like "something is in the spool's place" "$err" "^recorder record: '.*/trace.dat.spool' is in the way"
+ok "nothing was started beside it" test ! -e started
+rm trace.dat.spool
+
+# ---- buffer directories
+
+for case in file:'it is not a directory' link:'it is a symbolic link' open:'it belongs to another user, or others' \
+	none/such:'No such file' long:'the path of the buffer directory is too long' relative:'it is no absolute path'; do
+	rm -rf hostile
+	mkdir hostile
+	touch hostile/file
+	ln -s / hostile/link
+	mkdir -m 0777 hostile/open
+	name=${case%%:*}
+	dir=$TMP/hostile/$name
+	[ "$name" != long ] || dir=/$(printf 'x%.0s' $(seq 5000))
+	[ "$name" != relative ] || dir=hostile
+	RECORDER_DIR=$dir refused "RECORDER_DIR: $name" 1 ".*${case#*:}" record touch started
+	is "RECORDER_DIR: $name: nothing was put there" "$(find hostile | sort | tr '\n' ' ')" \
+		"hostile hostile/file hostile/link hostile/open "
+done
+if [ "$(id -u)" = 0 ]; then
+	mkdir -m 0700 foreign
+	chown 1:1 foreign
+	RECORDER_DIR=$TMP/foreign refused "RECORDER_DIR: somebody else's" 1 ".*it belongs to another user" record touch started
+else
+	RECORDER_DIR=/root refused "RECORDER_DIR: somebody else's" 1 ".*'/root'" record touch started
+fi
+
+# ---- commands
+
+refused "no such command" 127 "cannot run './nothing': No such file" record -o precious.dat ./nothing
+refused "no such command in PATH" 127 "cannot run 'no-such-command': No such file" record -o precious.dat no-such-command
+refused "not to be run" 126 "cannot run './precious.dat': Permission denied" record -o precious.dat ./precious.dat
+run "$RECORDER" record -o none.dat sh -c 'exit 5'
+is "the status of a program without librecorder" "$status" 5
+like "it is said that nothing was recorded" "$err" "recorder record: no process of 'sh' uses librecorder"
+like "and the summary says so" "$err" "recorded 0 events from 0 processes, 0 threads; 0 lost"
+ok "the file is valid" "$RECORDER" report none.dat
+ok "the file is valid for trace-cmd" trace-cmd report none.dat
+run "$RECORDER" record -q -o none.dat sh -c 'kill -USR1 $$'
+is "the status of a signal" "$status" 138
+is "-q says nothing" "$err" ""
+run "$RECORDER" record -o pattern.dat -u 'test:count' -u 'tset:*' -u 'nothing' "$producer" 1 10
+is "an unknown pattern is no failure" "$status" 0
+is "it is named" "$(grep -c "no process has an event like 'tset:\\*'" <<<"$err")" 1
+is "each of them" "$(grep -c "no process has an event like" <<<"$err")" 2
+like "the others count" "$err" "recorded 10 events"
+is "the command's stdout is its own" "$out" "produced 10"
+is "the command's stdin is its own" "$(echo hello | "$RECORDER" record -q cat)" hello
+is "the command's options are its own" "$("$RECORDER" record -q echo -o --frob)" "-o --frob"
+
+# ---- recover and list
+
+refused "recover what" 1 "cannot recover 'trace.dat.spool': No such file" recover -o precious.dat
+refused "recover a text" 1 "'.*precious.dat' is neither the spool of a recording" recover -o precious.dat precious.dat
+refused "recover a pipe" 1 "cannot recover 'fifo': it is no regular file" recover -o precious.dat fifo
+refused "recover an empty directory" 1 "'.*/dir' holds no buffer" recover -o precious.dat dir
+cp "$top_srcdir/LICENSE" dir/no.rec
+refused "recover no buffer" 1 "'.*/dir' holds no buffer that can be read: " recover -o precious.dat dir/no.rec
+ok "what is no buffer stays" cmp "$top_srcdir/LICENSE" dir/no.rec
+refused "list nothing" 1 "no running program uses librecorder \\(buffers are in '$RECORDER_DIR'\\)" list
+refused "list a stranger" 1 "no file 'stranger' and no running program" list stranger
+refused "list a pid" 1 "no file '1' and no running program" list 1
+refused "list a text" 1 "cannot list 'precious.dat': it is no ELF file" list precious.dat
+refused "list a directory" 1 "cannot list 'dir': Is a directory" list dir
+refused "list a program without events" 1 "cannot list '/bin/true': no events are compiled into it" list /bin/true
+
+# Whatever stands in an ELF file, list ends by itself, with 0 or in one line.
+ok "the events of a program" "$RECORDER" list "$producer"
+like "they are listed" "$out" "test:count  u32\\(thread\\), u64\\(number\\)"
+bad=0
+size=$(stat -c %s "$producer")
+for i in $(seq 0 4 63) $(seq $((size - 2048)) 61 $((size - 1))); do
+	cp "$producer" flipped
+	printf '\377\377\377\177' | dd of=flipped bs=1 seek="$i" conv=notrunc status=none
+	run "$RECORDER" list ./flipped
+	[ "$status" = 0 ] || { [ "$status" = 1 ] && [ "$(wc -l <"$TMP/.err")" = 1 ]; } || { bad=$((bad + 1)); diag "at $i: $status $err"; }
+done
+for cut in 0 1 15 16 63 64 1000 $((size / 2)) $((size - 64)) $((size - 1)); do
+	head -c "$cut" "$producer" >cut
+	run "$RECORDER" list ./cut
+	[ "$status" = 1 ] && [ "$(wc -l <"$TMP/.err")" = 1 ] || { bad=$((bad + 1)); diag "cut at $cut: $status $err"; }
+done
+is "damaged programs are refused in one line or listed" "$bad" 0
+
+done_testing

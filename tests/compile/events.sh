@@ -1,0 +1,171 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The macros of event.h: without a warning in both languages and compilers, and working however a program is linked.
+
+. "$top_srcdir/tests/tap.sh"
+
+here=$top_srcdir/tests/compile
+clang=$(command -v clang || true)
+clangxx=$(command -v clang++ || true)
+warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wstrict-aliasing=2 -Wformat=2 -Werror)
+read -ra cflags <<<"$CFLAGS_FOR_TEST"
+read -ra library <<<"$LDADD_FOR_TEST"
+sanitized=no
+case "$CFLAGS_FOR_TEST" in *-fsanitize=*) sanitized=yes ;; esac
+
+# ------------------------------------------------------------------------------------------------ warnings
+
+for compiler in gcc ${clang:+clang}; do
+	for options in "-std=c11 -O2" "-std=gnu17 -O0" "-std=c11 -O3 -fPIC -fno-plt -DREC_GENERIC_ATOMICS"; do
+		# shellcheck disable=SC2086
+		ok "$compiler $options has no warning" \
+			"$compiler" $options "${warnings[@]}" -I"$top_srcdir/include" -c -o "$TMP/w.o" "$here/event_part.c"
+	done
+done
+for compiler in g++ ${clangxx:+clang++}; do
+	for options in "-std=c++17 -O2" "-std=gnu++17 -O0" "-std=c++20 -O2"; do
+		# shellcheck disable=SC2086
+		ok "$compiler $options has no warning" \
+			"$compiler" -x c++ $options "${warnings[@]}" -I"$top_srcdir/include" -c -o "$TMP/w.o" "$here/event_part.c"
+	done
+done
+[ -n "$clang" ] || skip "clang has no warning" "clang is not installed"
+
+# Mistakes are errors where they are made.
+mistake()
+{
+	printf '#include <librecorder/event.h>\nREC_EVENT(m, e, u64(n), string(s));\nvoid f(void);\nvoid f(void)\n{\n\t%s;\n}\n' \
+		"$2" >"$TMP/mistake.c"
+	ok "without it: $1" "$CC" -std=c11 -Wall -Werror -I"$top_srcdir/include" -fsyntax-only "$TMP/good.c"
+	fails "$1" "$CC" -std=c11 -Wall -Werror -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
+}
+printf '#include <librecorder/event.h>\nREC_EVENT(m, e, u64(n), string(s));\nvoid f(void);\nvoid f(void)\n{\n\tREC(m, e, 1, "s");\n}\n' \
+	>"$TMP/good.c"
+mistake "too few arguments" 'REC(m, e, 1)'
+mistake "too many arguments" 'REC(m, e, 1, "s", 2)'
+mistake "a wrong type" 'REC(m, e, 1, 2.0)'
+mistake "no such event" 'REC(m, x, 1)'
+mistake "a wrong printf argument" 'rec_printf("%s", 1)'
+
+# ------------------------------------------------------------------------------------------------ one program
+
+# compile PART OUTPUT FLAG...: part_b is C++.
+compile()
+{
+	local part=$1 output=$2
+
+	shift 2
+	case $part in
+	part_b) "$CXX" -x c++ -std=c++17 -DPART="$part" "$@" "${cflags[@]}" -c -o "$output" "$here/event_part.c" ;;
+	*) "$CC" -std=c11 -DPART="$part" "$@" "${cflags[@]}" -c -o "$output" "$here/event_part.c" ;;
+	esac
+}
+
+objects()
+{
+	local dir=$1 part
+
+	shift
+	mkdir -p "$dir"
+	for part in part_a part_b part_c; do
+		compile $part "$dir/$part.o" "$@" || return 1
+	done
+	"$CC" -std=c11 "$@" "${cflags[@]}" -c -o "$dir/main.o" "$here/event_main.c"
+}
+
+# Each part writes seven and one of its own, the one in C++ another one in its namespace.
+expected=25
+
+# works NAME COMMAND...: all parts see one event, and everything is recorded.
+works()
+{
+	local name=$1 times=$2 n file=$TMP/trace.dat
+
+	shift 2
+	rm -f "$file"
+	run "$RECORDER" record -q -o "$file" -- "$@"
+	if [ "$status" != 0 ] || [ "$out" != "same id" ]; then
+		tap_show_run "$@"
+		fail "$name"
+		return
+	fi
+	run "$RECORDER" report "$file"
+	n=$(grep -c -E ' (none|one|numbers|others|formatted|constant|bprint|differs|differs_c|in_namespace): ' "$TMP/.out")
+	if [ "$n" != $((expected * times)) ] || ! grep -q 'formatted: *part_b is 17' "$TMP/.out"; then
+		tap_show_run "$RECORDER" report "$file"
+		fail "$name"
+		return
+	fi
+	pass "$name"
+}
+
+objects "$TMP/plain" -O2
+objects "$TMP/sections" -O2 -ffunction-sections -fdata-sections
+
+for linker in bfd gold lld mold; do
+	if ! command -v "ld.$linker" >/dev/null && ! command -v "$linker" >/dev/null; then
+		skip "linked with $linker" "$linker is not installed"
+		continue
+	fi
+	if [ "$sanitized" = yes ] && [ "$linker" = gold ]; then
+		continue # sanitizers and gold disagree about sections of their own
+	fi
+	for options in "plain" "sections -Wl,--gc-sections" "sections -Wl,--gc-sections -Wl,-z,start-stop-gc" \
+		"plain -no-pie" "sections -Wl,--gc-sections -Wl,-O1 -s"; do
+		read -ra words <<<"$options"
+		case "$linker $options" in
+		"gold "*start-stop-gc* | "mold "*start-stop-gc*) continue ;; # they do not know the option
+		*no-pie*) [ "$sanitized" = no ] || continue ;;
+		esac
+		driver=${clangxx:-$CXX}
+		[ "$sanitized" = no ] && [ "$linker" != mold ] || driver=$CXX
+		flags=("${words[@]:1}")
+		if [[ $options == *no-pie* ]]; then
+			objects "$TMP/plain-nopie" -O2 -fno-pie
+			dir=$TMP/plain-nopie
+		else
+			dir=$TMP/${words[0]}
+		fi
+		if ok "$linker links: $options" "$driver" -fuse-ld=$linker "${flags[@]}" "${cflags[@]}" -o "$TMP/program" "$dir"/*.o \
+			"${library[@]}" -lpthread; then
+			works "and it works" 1 "$TMP/program"
+			run "$RECORDER" list "$TMP/program"
+			like "and its events are found in the file" "$out" 'kinds:others'
+		fi
+	done
+done
+
+if [ "$sanitized" = no ]; then
+	ok "a fully static program links" "$CXX" -static -o "$TMP/program" "$TMP"/plain/*.o "${library[@]}"
+	works "and it works" 1 "$TMP/program"
+
+	objects "$TMP/lto" -O2 -flto
+	ok "with link time optimisation" "$CXX" -O2 -flto -o "$TMP/program" "$TMP"/lto/*.o "${library[@]}"
+	works "and it works" 1 "$TMP/program"
+fi
+
+# ------------------------------------------------------------------------------------------------ shared libraries
+
+shared=$top_builddir/.libs/librecorder.so
+if [ -e "$shared" ]; then
+	export LD_LIBRARY_PATH=$top_builddir/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+	objects "$TMP/pic" -O2 -fPIC
+	for part in part_a part_b part_c; do
+		ok "$part as a shared library" "$CXX" -shared "${cflags[@]}" -o "$TMP/lib$part.so" "$TMP/pic/$part.o" "$shared"
+	done
+	ok "a program of two of them and a part of its own" "$CXX" "${cflags[@]}" -o "$TMP/program" "$TMP/pic/main.o" \
+		"$TMP/pic/part_c.o" "$TMP/libpart_a.so" "$TMP/libpart_b.so" "$shared" -Wl,-rpath,"$TMP"
+	works "and it works" 1 "$TMP/program"
+
+	"$CC" -std=c11 -DLOADS "${cflags[@]}" -o "$TMP/loader" "$here/event_main.c" -ldl
+	plugins=("$TMP/libpart_a.so" part_a "$TMP/libpart_b.so" part_b "$TMP/libpart_c.so" part_c)
+	if [ "$sanitized" = no ]; then
+		works "plugins loaded, unloaded and loaded again, by a program that knows no librecorder" 2 "$TMP/loader" "${plugins[@]}"
+	fi
+	"$CC" -std=c11 -DLOADS "${cflags[@]}" -o "$TMP/loader" "$here/event_main.c" -ldl -Wl,--no-as-needed "$shared"
+	works "and by one that is linked with it" 2 "$TMP/loader" "${plugins[@]}"
+else
+	skip "shared libraries" "configured without a shared library"
+fi
+
+done_testing

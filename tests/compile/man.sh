@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Manual pages are well-formed, installed, refer to pages that exist, and name each public function and macro.
+
+. "$top_srcdir/tests/tap.sh"
+
+command -v mandoc >/dev/null || skip_all "mandoc is not installed"
+cd "$top_srcdir" || exit 1
+
+pages=$(ls man/*.[1-9] 2>/dev/null)
+ok "there are pages" test -n "$pages"
+
+for page in $pages; do
+	is "mandoc has nothing to say about $page" "$(mandoc -T lint -W warning "$page" 2>&1)" ""
+	ok "$page is installed" grep -qE "(^|[[:space:]])$page( |\$)" man/include.am
+	# Our own pages are told by their names; others belong to other packages.
+	for name in $(mandoc -T ascii "$page" | sed 's/.\x08//g' |
+		grep -oE '\b((recorder|librecorder|rec)[a-z_-]*|REC_EVENT)\([1-9]\)' | sort -u); do
+		file=man/${name%(*}.${name: -2:1}
+		ok "$page refers to $name, which exists" test -e "$file"
+	done
+done
+
+# What stands between the visibility pragmas is public: exported functions, and inline ones, which have a body.
+for header in include/librecorder/*.h; do
+	printf '#include <librecorder/%s>\n' "${header##*/}"
+done >"$TMP/all.c"
+# shellcheck disable=SC2086
+"$CC" -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -E "$TMP/all.c" 2>"$TMP/errors" | awk '
+	/^# [0-9]+ "/ { ours = index($3, "/include/librecorder/") > 0; next }
+	/^#pragma GCC visibility push/ { public = 1; next }
+	/^#pragma GCC visibility pop/ { public = 0; next }
+	ours && public && !/^#/' | tr '\n' ' ' | sed -E 's/[{};]/\n&\n/g' | awk '
+	/^[{;]$/ { if (depth == 0 && text ~ /^[^=(]*[ *]rec_[a-z0-9_]+ *\(/) {
+			sub(/ *\(.*/, "", text); sub(/.*[ *]/, "", text); print text }
+		depth += $0 == "{"; text = ""; next }
+	/^\}$/ { depth--; next }
+	depth == 0 { gsub(/__attribute__ *\(\([a-z_]*\)\)/, ""); text = $0 }
+' | sort -u >"$TMP/functions"
+diag "$(cat "$TMP/errors")"
+# Among them the first behind a pragma, an inline one and one with an attribute.
+for name in rec_event_register rec_event_total rec_reserve rec_save; do
+	ok "the headers declare $name" grep -qxF "$name" "$TMP/functions"
+done
+# The macros of applications are the capital ones of event.h, but for those with two underscores, and rec_printf.
+grep -oE '^#define (REC(_[A-Z]+)*|rec_[a-z_]+)\(' include/librecorder/event.h |
+	sed -E 's/.* //; s/\(//' >"$TMP/macros"
+ok "event.h defines macros" grep -qxF REC_EVENT "$TMP/macros"
+
+# The names of a page are those that its NAME section puts in front of the dash: what man and apropos find it by.
+for page in man/*.3; do
+	sed -n '/^\.SH NAME$/,/^\.SH SYNOPSIS$/p' "$page" | grep -v '^\.' | tr '\n' ' ' |
+		sed 's/ \\- .*/ /' | tr -s ', ' '\n'
+done | sort >"$TMP/named"
+is "no name has two pages" "$(uniq -d "$TMP/named")" ""
+is "each function has a manual page" "$(grep -vxF -f "$TMP/named" "$TMP/functions")" ""
+is "each macro has a manual page" "$(grep -vxF -f "$TMP/named" "$TMP/macros")" ""
+# The other way round, a name of a page stands in a header, or is the page itself.
+strangers=$(while read -r name; do
+	[ "$name" = librecorder ] || grep -qwF -e "$name" include/librecorder/*.h || echo "$name"
+done <"$TMP/named")
+is "each name of a page is in a header" "$strangers" ""
+
+done_testing

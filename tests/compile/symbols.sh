@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What librecorder.so exports is what its public headers declare, and it needs libc alone.
+
+. "$top_srcdir/tests/tap.sh"
+
+library=$top_builddir/.libs/librecorder.so
+[ -e "$library" ] || skip_all "configured without a shared library"
+
+nm -D --defined-only "$library" | awk '$2 ~ /[TDBRVWi]/ { sub(/@.*/, "", $3); print $3 }' | sort -u >"$TMP/exported"
+ok "it exports something" test -s "$TMP/exported"
+
+strangers=$(grep -v -e '^rec_' -e '^LIBRECORDER_' "$TMP/exported")
+is "each exported name begins with rec_" "$strangers" ""
+
+# Every word of the headers that comments have been taken out of.
+for header in "$top_srcdir"/include/librecorder/*.h; do
+	"$CC" -fpreprocessed -dD -E -P "$header" 2>/dev/null
+done | grep -oE '\brec_[a-z0-9_]+' | sort -u >"$TMP/declared"
+undeclared=$(grep '^rec_' "$TMP/exported" | grep -vxF -f "$TMP/declared")
+is "each exported function stands in a public header" "$undeclared" ""
+
+# And the other way round: what the headers declare as functions, but for inlines, which have a body.
+for header in "$top_srcdir"/include/librecorder/*.h; do
+	printf '#include <librecorder/%s>\n' "${header##*/}"
+done >"$TMP/all.c"
+# shellcheck disable=SC2086
+ok "all public headers compile together" "$CC" -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -fsyntax-only "$TMP/all.c"
+# shellcheck disable=SC2086
+"$CC" -std=c11 -D_GNU_SOURCE $CFLAGS_FOR_TEST -E "$TMP/all.c" 2>/dev/null |
+	awk '/^# [0-9]+ "/ { ours = index($3, "/include/librecorder/") > 0; next } ours && !/^#/' | tr '\n' ' ' |
+	sed -E 's/[{};]/\n&\n/g' | awk '
+		/^\{$/ { depth++; next }
+		/^\}$/ { depth--; next }
+		/^;$/ { if (depth == 0 && text ~ /^[^=(]*[ *]rec_[a-z0-9_]+ *\(/) {
+				sub(/ *\(.*/, "", text); sub(/.*[ *]/, "", text); print text }
+			text = ""; next }
+		depth == 0 { text = $0 }
+	' | grep '^rec_' | sort -u >"$TMP/functions"
+missing=$(grep -vxF -f "$TMP/exported" "$TMP/functions")
+is "each declared function is exported" "$missing" ""
+ok "the headers declare functions" test -s "$TMP/functions"
+
+if [ -n "$(nm -D "$library" | grep -E '__(asan|tsan|ubsan)_')" ]; then
+	skip "it needs libc alone" "a sanitizer build needs the sanitizer"
+else
+	needed=$(readelf -d "$library" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | grep -v -e '^libc\.so' -e '^ld-linux')
+	is "it needs libc alone" "$needed" ""
+fi
+
+done_testing

@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Feeds damaged trace.dat files to recorder report and recorder dump. Whatever the bytes are: no crash, no hang, no
+ * access outside of what was read (the sanitizers see that), an exit status of 0 or 1, and one line on stderr exactly
+ * when the status is 1.
+ *
+ * By itself a test for a bounded time, FUZZ_SECONDS (20 when not set), the same inputs each time: input N depends on the
+ * seed and N alone, "fuzz_dat N" runs that one, and FUZZ_FIRST=N begins there. With -DLIBFUZZER it is a target for clang's -fsanitize=fuzzer.
+ */
+#include "cli/cmd.h"
+#include "tests/golden/dat_make.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SEED	   UINT64_C(0x7265636f72646572)
+#define TAP_FD	   9
+#define HANG_AFTER 60u /* seconds for one input; a good one takes milliseconds */
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int input_fd = -1, error_fd = -1, real_stderr = -1;
+
+static void give_up(const char *what, const char *command)
+{
+	char text[4096] = "";
+	ssize_t n = pread(error_fd, text, sizeof(text) - 1, 0);
+
+	dprintf(real_stderr, "%s of recorder %s; stderr was: %.*s\n", what, command, n > 0 ? (int)n : 0, text);
+	abort();
+}
+
+static void open_files(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	input_fd = memfd_create("input", MFD_CLOEXEC);
+	error_fd = memfd_create("stderr", MFD_CLOEXEC);
+	real_stderr = fcntl(2, F_DUPFD_CLOEXEC, 10);
+	if (null < 0 || input_fd < 0 || error_fd < 0 || real_stderr < 0)
+		abort();
+	if (!freopen("/dev/null", "w", stdout))
+		abort();
+	close(null);
+}
+
+static void run(int (*command)(int argc, char **argv), const char *const *words)
+{
+	char path[32], *argv[8] = { 0 }, text[4096];
+	int argc = 0, status, lines = 0;
+	ssize_t n;
+
+	while (words[argc]) {
+		argv[argc] = (char *)(uintptr_t)words[argc];
+		argc++;
+	}
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", input_fd);
+	argv[argc++] = path;
+	if (ftruncate(error_fd, 0) || lseek(error_fd, 0, SEEK_SET) || dup2(error_fd, 2) < 0)
+		abort();
+	status = command(argc, argv);
+	fflush(stdout);
+	fflush(stderr);
+	dup2(real_stderr, 2);
+	n = pread(error_fd, text, sizeof(text), 0);
+	for (ssize_t i = 0; i < n; i++)
+		lines += text[i] == '\n';
+	if (status != 0 && status != 1)
+		give_up("a strange status", words[0]);
+	if (lines != (status == 1) || (n > 0 && text[n - 1] != '\n'))
+		give_up("not one line for a failure, or one for none,", words[0]);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	static const char *const report[] = { "report", "-N", NULL };
+	static const char *const raw[] = { "report", "-N", "-R", "-l", NULL };
+	static const char *const plugins[] = { "report", "-t", "--ts-diff", NULL };
+	static const char *const dump[] = { "dump", "--all", NULL };
+	static const char *const validate[] = { "dump", "--validate", NULL };
+
+	if (input_fd < 0)
+		open_files();
+	if (ftruncate(input_fd, 0) || pwrite(input_fd, data, size, 0) != (ssize_t)size)
+		abort();
+	run(cmd_report, report);
+	run(cmd_dump, dump);
+	run(cmd_dump, validate);
+	/* Loading plugins takes longer than everything else together. */
+	if (size % 8 == 0)
+		run(cmd_report, plugins);
+	else
+		run(cmd_report, raw);
+	return 0;
+}
+
+#ifndef LIBFUZZER
+/* ---------------------------------------------------------------------------------------------------- mutations */
+
+static uint64_t rng;
+
+/* splitmix64: any state is a good one, so an input's number can be its seed. */
+static uint64_t next_random(void)
+{
+	uint64_t z = rng += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+static size_t below(size_t limit)
+{
+	return limit ? (size_t)(next_random() % limit) : 0;
+}
+
+static uint64_t nasty_number(size_t size)
+{
+	static const uint64_t numbers[] = { 0, 1, 2, 3, 4, 7, 8, 16, 255, 256, 4080, 4095, 4096, 65535, 65536,
+					    0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x100000000,
+					    INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX - 1, UINT64_MAX };
+	uint64_t pick = next_random();
+
+	switch (pick % 4) {
+	case 0:
+		return size - pick % 32;
+	case 1:
+		return pick >> (pick % 64);
+	default:
+		return numbers[below(sizeof(numbers) / sizeof(numbers[0]))];
+	}
+}
+
+/* Where to strike: headers, tables and the front of pages are small, so half of the strikes go there. */
+static size_t pick_place(size_t size, const size_t *marks, size_t nr_marks)
+{
+	size_t at;
+
+	if (next_random() % 2)
+		return below(size);
+	at = marks[below(nr_marks)] + below(128);
+	at -= at < 32 ? 0 : below(32);
+	return at < size ? at : size - 1;
+}
+
+static void strike_text(unsigned char *data, size_t at, size_t size)
+{
+	static const char *const words[] = { "offset:", "size:", "4294967295", "-1", "__data_loc", "(((((", "REC->", "[", "%*p",
+					     "%s", "__print_array(", "/ 0", "0x7fffffff", "print fmt: ", "\n\n", "\"", "field:" };
+	const char *word = words[below(sizeof(words) / sizeof(words[0]))];
+	size_t len = strlen(word);
+
+	if (len < size - at)
+		memcpy(data + at, word, len);
+}
+
+static size_t mutate(unsigned char *data, size_t size, const size_t *marks, size_t nr_marks)
+{
+	size_t strikes = 1 + below(6);
+
+	for (size_t i = 0; i < strikes && size > 16; i++) {
+		size_t at = pick_place(size, marks, nr_marks), width = (size_t)1 << below(4);
+		uint64_t number = nasty_number(size);
+
+		switch (below(8)) {
+		case 0:
+		case 1:
+			data[at] ^= (unsigned char)(1u << below(8));
+			break;
+		case 2:
+		case 3:
+		case 4:
+			if (width > size - at)
+				width = size - at;
+			memcpy(data + at, &number, width);
+			break;
+		case 5:
+			strike_text(data, at, size);
+			break;
+		case 6: {
+			size_t from = below(size), len = 1 + below(256);
+
+			if (len <= size - from && len <= size - at)
+				memmove(data + at, data + from, len);
+			break;
+		}
+		default:
+			if (!below(4))
+				size = at;
+			break;
+		}
+	}
+	return size;
+}
+
+static unsigned int count_makes(void)
+{
+	unsigned int count = 0;
+
+	while (dat_makes[count].name)
+		count++;
+	return count;
+}
+
+/* Small variants: what is tried per second matters more than what is in a file. */
+static void run_input(uint64_t number)
+{
+	size_t size, marks[DAT_MAKE_MARKS] = { 0 }, nr_marks = 0;
+	struct dat_make what;
+	unsigned char *data;
+
+	rng = SEED ^ (number * UINT64_C(0xd1342543de82ef95));
+	what = dat_makes[below(count_makes())];
+	if (what.events > 40)
+		what.events = what.flags & MAKE_LOST ? 150 : 40;
+	data = dat_make(&what, &size, marks);
+	while (nr_marks < DAT_MAKE_MARKS - 1 && marks[nr_marks] < size)
+		nr_marks++;
+	size = mutate(data, size, marks, nr_marks);
+	LLVMFuzzerTestOneInput(data, size);
+	free(data);
+}
+
+static uint64_t current;
+static pid_t test_pid;
+
+/* There when the sanitizers are: they end the process by themselves, and what they say went to the command's stderr. */
+void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+
+static void say_end(const char *how)
+{
+	char text[16384];
+	ssize_t n = error_fd < 0 ? 0 : pread(error_fd, text, sizeof(text), 0);
+
+	dprintf(TAP_FD, "not ok 1 - input %llu: %s\n", (unsigned long long)current, how);
+	for (ssize_t i = 0, start = 0; i < n; i++) {
+		if (text[i] != '\n')
+			continue;
+		dprintf(TAP_FD, "# %.*s\n", (int)(i - start), text + start);
+		start = i + 1;
+	}
+}
+
+static void on_death(void)
+{
+	/* The children that try formats out may die. */
+	if (getpid() != test_pid)
+		return;
+	say_end("a sanitizer's report");
+}
+
+static void on_crash(int sig)
+{
+	say_end(sig == SIGALRM ? "it hangs" : strsignal(sig));
+	_exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *limit = getenv("FUZZ_SECONDS"), *first = getenv("FUZZ_FIRST");
+	time_t end = time(NULL) + (limit ? atoi(limit) : 20);
+
+	/* Standard output is the commands'; what the test says goes to a copy of it. */
+	if (dup2(1, TAP_FD) < 0)
+		return 1;
+	test_pid = getpid();
+	signal(SIGALRM, on_crash);
+	signal(SIGABRT, on_crash);
+	if (__sanitizer_set_death_callback) {
+		__sanitizer_set_death_callback(on_death);
+	} else {
+		signal(SIGSEGV, on_crash);
+		signal(SIGBUS, on_crash);
+		signal(SIGFPE, on_crash);
+	}
+	if (argc > 1) {
+		current = strtoull(argv[1], NULL, 0);
+		run_input(current);
+		return 0;
+	}
+	current = first ? strtoull(first, NULL, 0) : 0;
+	dprintf(TAP_FD, "1..1\n");
+	for (; time(NULL) < end; current++) {
+		alarm(HANG_AFTER);
+		run_input(current);
+	}
+	dprintf(TAP_FD, "ok 1 - report and dump survive damaged files\n# up to input %llu\n", (unsigned long long)current);
+	return 0;
+}
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* mkdat: lists the files that dat_make.c can make. mkdat NAME: writes one to standard output. */
+#include "dat_make.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+int main(int argc, char **argv)
+{
+	const struct dat_make *what;
+	unsigned char *data;
+	size_t size;
+	int err;
+
+	if (argc < 2) {
+		for (what = dat_makes; what->name; what++)
+			puts(what->name);
+		return 0;
+	}
+	what = dat_make_find(argv[1]);
+	if (!what) {
+		fprintf(stderr, "mkdat: no file is called %s\n", argv[1]);
+		return 2;
+	}
+	data = dat_make(what, &size, NULL);
+	err = fwrite(data, 1, size, stdout) != size || fflush(stdout);
+	free(data);
+	return err;
+}

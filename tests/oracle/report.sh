@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: MIT
+# recorder report against trace-cmd report, byte for byte: every file that tests/golden can make, with every flag, and
+# files of the kernel's own events, versions 6 and 7, plain and compressed. And what the commands do that trace-cmd
+# does not: say what is wrong with a file.
+
+. "$top_srcdir/tests/tap.sh"
+
+mkdat=$top_builddir/tests/golden/mkdat
+
+# same NAME FILE FLAG...: the two reports are equal, and ours succeeds.
+same()
+{
+	local name=$1 file=$2
+	shift 2
+
+	trace-cmd report "$@" "$file" > "$TMP/theirs" 2> /dev/null
+	if ! "$RECORDER" report "$@" "$file" > "$TMP/ours" 2> "$TMP/err"; then
+		diag "$(cat "$TMP/err")"
+		fail "$name"
+	elif ! cmp -s "$TMP/ours" "$TMP/theirs"; then
+		diag "$(diff "$TMP/ours" "$TMP/theirs" | head -10)"
+		fail "$name"
+	elif [ ! -s "$TMP/ours" ]; then
+		diag "an empty report"
+		fail "$name"
+	else
+		return 0
+	fi
+	return 1
+}
+
+made=$("$mkdat")
+for flags in "" -t -R -l "-l -R" "-l -t" -N --ts-diff "-t --ts-diff" --nodate --raw-ts -I -S "--cpu 0" "--cpu 0,2-5"; do
+	bad=0
+	for name in $made; do
+		# trace-cmd 3.1.6 applies --cpu to some of the buffers only.
+		case $flags/$name in
+		--cpu*instances | --cpu*only*) continue ;;
+		esac
+		"$mkdat" "$name" > "$TMP/$name.dat"
+		# shellcheck disable=SC2086
+		same "report $flags of $name" "$TMP/$name.dat" $flags || bad=$((bad + 1))
+	done
+	[ $bad -eq 0 ] && pass "report $flags, $(echo "$made" | wc -l) made files"
+done
+
+"$mkdat" v6-kernel > "$TMP/k.dat"
+for filter in 'sched/sched_switch:next_prio > 110' 'print' 'sched:common_pid == 1002' '.*:common_pid != 1001'; do
+	same "filter $filter" "$TMP/k.dat" -F "$filter" && pass "report -F '$filter'"
+done
+"$mkdat" v6-plain > "$TMP/plain.dat"
+trace-cmd report -i "$TMP/plain.dat" > "$TMP/theirs" 2> /dev/null
+"$RECORDER" report -i "$TMP/plain.dat" > "$TMP/ours"
+ok "report -i FILE" cmp "$TMP/ours" "$TMP/theirs"
+
+# ---------------------------------------------------------------------------------------------- the kernel's events
+
+record_kernel()
+{
+	local tracing=/sys/kernel/tracing instance cpu
+
+	mountpoint -q $tracing || mount -t tracefs tracefs $tracing || return
+	instance=$tracing/instances/recorder-test-$$
+	mkdir "$instance" || return
+	echo mono > "$instance/trace_clock"
+	for system in sched irq timer kmem workqueue syscalls signal task; do
+		[ -e "$instance/events/$system/enable" ] && echo 1 > "$instance/events/$system/enable"
+	done
+	find /usr/share/doc -name 'c*' -type f -exec cat {} + > /dev/null
+	(sleep 0.01 & kill -CHLD $$; wait)
+	echo 0 > "$instance/events/enable"
+	echo 0 > "$instance/tracing_on"
+	for cpu in "$instance"/per_cpu/cpu*; do
+		dd if="$cpu/trace_pipe_raw" of="$TMP/$(basename "$cpu").raw" bs=4096 iflag=nonblock 2> /dev/null
+		[ -s "$TMP/$(basename "$cpu").raw" ] || : > "$TMP/$(basename "$cpu").raw"
+	done
+	rmdir "$instance"
+	trace-cmd restore -c -o "$TMP/head" > /dev/null 2>&1 &&
+		trace-cmd restore -o "$TMP/kernel.dat" -i "$TMP/head" "$TMP"/cpu*.raw > /dev/null 2>&1
+}
+export -f record_kernel
+export TMP
+unshare -m bash -c record_kernel > /dev/null 2>&1
+if [ -s "$TMP/kernel.dat" ]; then
+	trace-cmd convert -i "$TMP/kernel.dat" -o "$TMP/v7.dat" --file-version 7 --compression none > /dev/null 2>&1
+	trace-cmd convert -i "$TMP/kernel.dat" -o "$TMP/zstd.dat" --file-version 7 --compression zstd > /dev/null 2>&1
+	trace-cmd convert -i "$TMP/kernel.dat" -o "$TMP/v6.dat" --file-version 6 > /dev/null 2>&1
+	for file in kernel v7 zstd v6; do
+		for flags in "" -t -R -l -N; do
+			# shellcheck disable=SC2086
+			same "kernel events, $file $flags" "$TMP/$file.dat" $flags && pass "report $flags, the kernel's events in $file"
+		done
+		ok "dump --validate, the kernel's events in $file" "$RECORDER" dump --validate "$TMP/$file.dat"
+	done
+else
+	fail "recording the kernel's events (needs root and tracefs)"
+fi
+
+# --------------------------------------------------------------------------------------------------- what goes wrong
+
+head -c 20000 "$TMP/plain.dat" > "$TMP/cut.dat"
+run "$RECORDER" report "$TMP/cut.dat"
+is "a cut file: status" "$status" 1
+like "a cut file: the reason" "$err" "^recorder report: $TMP/cut.dat: truncated: the CPU [01] data should end at [0-9]+, the file ends at 20000$"
+run "$RECORDER" dump "$TMP/cut.dat"
+like "dump of a cut file" "$err" "^recorder dump: $TMP/cut.dat: truncated: "
+run "$RECORDER" report /dev/null
+like "no regular file" "$err" "^recorder report: /dev/null: not a regular file"
+run "$RECORDER" report "$TMP"
+like "a directory" "$err" "^recorder report: $TMP: a directory"
+cd "$TMP" || exit 99
+run "$RECORDER" report
+like "the default file, absent" "$err" "^recorder report: trace.dat: cannot open: No such file"
+run "$RECORDER" report -F 'sched_switch:next_pid ==' "$TMP/k.dat"
+is "a filter without right side" "$status" 2
+run "$RECORDER" report --cpu 1- "$TMP/k.dat"
+like "a list that is none" "$err" "^recorder report: --cpu '1-' is not a list"
+run bash -c 'set -o pipefail; "$0" report "$1" | head -1' "$RECORDER" "$TMP/plain.dat"
+is "a closed pipe is no failure" "$status" 0
+is "a closed pipe is not worth a word" "$err" ""
+run bash -c '"$0" report "$1" > /dev/full' "$RECORDER" "$TMP/plain.dat"
+is "a full disk: status" "$status" 1
+like "a full disk: the reason" "$err" "cannot write the report: No space left"
+
+"$mkdat" v6-lost-markers > "$TMP/markers.dat"
+run "$RECORDER" dump --validate "$TMP/markers.dat"
+like "validate finds losses that no viewer shows" "$out" "no viewer shows that events were lost"
+run "$RECORDER" dump --all "$TMP/plain.dat"
+is "dump shows every event" "$(echo "$out" | grep -c ' data ')" 600
+is "dump shows every page" "$(echo "$out" | grep -c '^  page at ')" 8
+
+done_testing

@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What each shell test begins with: TAP on stdout, one line a check; what the checked commands say goes behind '#' into
+# the test's log. A script that ends without done_testing has failed, wherever it ended.
+#
+# Gives: $TMP, an empty directory that is removed at the end; RECORDER_DIR below it, so that no test sees the buffers of
+# another; $RECORDER, $top_srcdir, $top_builddir, $CC, $CXX, $CFLAGS_FOR_TEST, $LDADD_FOR_TEST from the makefile.
+#
+#	ok NAME COMMAND...	the command succeeds
+#	fails NAME COMMAND...	the command fails, with a status of its own: a signal or a sanitizer's report is a failure
+#	is NAME GOT EXPECTED	two texts are equal
+#	like NAME TEXT REGEX	a text matches an extended regular expression
+#	unlike NAME TEXT REGEX	it does not
+#	pass NAME, fail NAME	for what a script decided itself
+#	skip NAME REASON	one check cannot be done here
+#	skip_all REASON		no check can; ends the script
+#	diag TEXT...		into the log
+#	wait_until COMMAND...	polls until the command succeeds; fails after a minute
+#	run COMMAND...		runs it and sets $status, $out, $err
+#	done_testing		prints the plan; the last line of every script. It exits with 0, as what failed has its own line.
+
+set -u -o pipefail
+export LC_ALL=C TZ=UTC
+
+tap_count=0
+tap_failed=0
+tap_done=no
+
+TMP=$(mktemp -d "${TMPDIR:-/tmp}/recorder-test.XXXXXX") || exit 99
+RECORDER_DIR=$TMP/run
+mkdir -m 0700 "$RECORDER_DIR" || exit 99
+export TMP RECORDER_DIR
+unset RECORDER_ENABLE RECORDER_BUFFER_KB RECORDER_SUBBUF_KB RECORDER_MODE RECORDER_CLOCK RECORDER_MAX_KB RECORDER_KEEP
+
+tap_exit()
+{
+	local status=$? job
+
+	for job in $(jobs -p); do
+		kill "$job" 2>/dev/null
+	done
+	wait 2>/dev/null
+	cd / && rm -rf "$TMP"
+	if [ "$tap_done" = no ]; then
+		echo "Bail out! the script ended early, with status $status"
+		exit 1
+	fi
+}
+trap tap_exit EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+diag()
+{
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+tap_result()
+{
+	tap_count=$((tap_count + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $tap_count - $2"
+		return 0
+	fi
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $2"
+	return 1
+}
+
+pass()
+{
+	tap_result 0 "$1"
+}
+
+fail()
+{
+	tap_result 1 "$1"
+}
+
+# The command runs in this shell, so a function may set variables. $status, $out and $err are its results.
+run()
+{
+	status=0
+	"$@" >"$TMP/.out" 2>"$TMP/.err" || status=$?
+	out=$(tr -d '\0' <"$TMP/.out")
+	err=$(tr -d '\0' <"$TMP/.err")
+}
+
+tap_show_run()
+{
+	diag "$(printf '%q ' "$@")"
+	diag "status $status"
+	sed 's/^/# out: /' "$TMP/.out" | tail -n 60
+	sed 's/^/# err: /' "$TMP/.err" | tail -n 60
+}
+
+ok()
+{
+	local name=$1
+
+	shift
+	run "$@"
+	tap_result "$status" "$name" && return 0
+	tap_show_run "$@"
+	return 1
+}
+
+fails()
+{
+	local name=$1 bad=0
+
+	shift
+	run "$@"
+	if [ "$status" = 0 ] || [ "$status" -ge 126 ]; then
+		bad=1
+	fi
+	if grep -q -e 'Sanitizer' -e 'runtime error:' "$TMP/.err"; then
+		bad=1
+	fi
+	tap_result "$bad" "$name" && return 0
+	tap_show_run "$@"
+	return 1
+}
+
+is()
+{
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+		return 0
+	fi
+	fail "$1"
+	diag "got:      $2"
+	diag "expected: $3"
+	return 1
+}
+
+like()
+{
+	if [[ $2 =~ $3 ]]; then
+		pass "$1"
+		return 0
+	fi
+	fail "$1"
+	diag "got:              $2"
+	diag "does not match:   $3"
+	return 1
+}
+
+unlike()
+{
+	if ! [[ $2 =~ $3 ]]; then
+		pass "$1"
+		return 0
+	fi
+	fail "$1"
+	diag "got:      $2"
+	diag "matches:  $3"
+	return 1
+}
+
+skip()
+{
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1 # SKIP $2"
+}
+
+skip_all()
+{
+	echo "1..0 # SKIP $*"
+	tap_done=yes
+	exit 0
+}
+
+wait_until()
+{
+	local left=600
+
+	until "$@"; do
+		left=$((left - 1))
+		if [ "$left" = 0 ]; then
+			diag "waited a minute in vain for: $*"
+			return 1
+		fi
+		sleep 0.1
+	done
+}
+
+done_testing()
+{
+	echo "1..$tap_count"
+	tap_done=yes
+	[ "$tap_failed" = 0 ] || diag "$tap_failed of $tap_count failed"
+	exit 0
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* What this process recorded itself, as libtraceevent prints it. */
+#ifndef EVENT_FIXTURE_H
+#define EVENT_FIXTURE_H
+
+/*
+ * The events recorded since the last call, a line each: "name: fields\n". Lanes one after the other. Every format text of
+ * the log is parsed on the way, and whatever libtraceevent says on stderr meanwhile fails the test. Valid until the next
+ * call.
+ */
+const char *event_fixture_text(void);
+
+/* The same for all that another process's buffer file holds. */
+const char *event_fixture_text_of(const char *path);
+
+/* How many events there were in the last text. */
+unsigned int event_fixture_count(void);
+
+#endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* A ring in memory that forked children share, its CPU number in the test's hand. */
+#ifndef RING_FIXTURE_H
+#define RING_FIXTURE_H
+
+#include "librecorder/ring_private.h"
+
+#include <stdbool.h>
+
+struct ring {
+	struct rec_handle handle;
+	struct rec_ring_reader reader;
+	uint32_t cpu;
+	void *memory;
+	size_t size;
+};
+
+/* `pages` in the ring; one more is the reader page. */
+struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite);
+void ring_free(struct ring *ring);
+
+/* An event of `size` bytes (8 at least): its number, then bytes made from it. */
+bool ring_write(struct ring *ring, uint64_t number, uint32_t size);
+void ring_fill(void *payload, uint64_t number, uint32_t size);
+bool ring_is_intact(const void *payload, uint32_t size, uint64_t *ret_number);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: MIT */
+/* The ring against a trivially right list: nested writers, discards, a reader in between, both modes. */
+#include "ring_fixture.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <librecorder/page.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVENTS_MAX 4000
+
+/* The list: every committed event in the order of its place, and how far the reader has come. */
+struct model {
+	struct ring *ring;
+	uint64_t order[EVENTS_MAX]; /* numbers in position order; discarded ones are taken out */
+	unsigned int placed;
+	uint64_t next_number;
+	uint64_t refused;
+	uint64_t read;
+	uint64_t lost;
+	uint64_t last_time;
+	unsigned int at; /* index in order of the next one to come */
+	unsigned int seed;
+	uint32_t size; /* of all events */
+};
+
+static unsigned int draw(struct model *m, unsigned int n)
+{
+	return (unsigned int)rand_r(&m->seed) % n;
+}
+
+static void take_out(struct model *m, uint64_t number)
+{
+	unsigned int i = m->placed;
+
+	while (m->order[--i] != number)
+		;
+	memmove(&m->order[i], &m->order[i + 1], (m->placed - i - 1) * sizeof(m->order[0]));
+	m->placed--;
+}
+
+/* A writer that may be interrupted by another one between reserve and commit, to a depth. */
+static void write_nested(struct model *m, unsigned int depth)
+{
+	const uint64_t number = m->next_number++;
+	struct rec_slot slot;
+	void *payload = rec_reserve(&m->ring->handle, m->size, &slot);
+
+	if (!payload) {
+		m->refused++;
+		return;
+	}
+	m->order[m->placed++] = number;
+	ring_fill(payload, number, m->size);
+	while (depth && draw(m, 3) == 0)
+		write_nested(m, depth - 1);
+	if (draw(m, 8) == 0) {
+		rec_discard(&slot, payload);
+		take_out(m, number);
+	} else {
+		rec_commit(&slot);
+	}
+}
+
+static void read_page(struct model *m, const struct rec_page *page)
+{
+	struct rec_page_iter iter;
+	struct rec_record record;
+	uint64_t events = 0, number = 0;
+
+	m->lost += page->lost;
+	rec_page_iter_init(&iter, page->data, page->size);
+	while (rec_page_next(&iter, &record) > 0) {
+		if (record.offset < page->from)
+			continue;
+		cr_assert(ring_is_intact(record.payload, m->size, &number));
+		while (m->at < m->placed && m->order[m->at] != number)
+			m->at++;
+		cr_assert_lt(m->at, m->placed, "event %llu came out of order or twice", (unsigned long long)number);
+		m->at++;
+		cr_assert_geq(record.time, m->last_time);
+		m->last_time = record.time;
+		cr_assert_eq(record.cpu, m->ring->cpu);
+		events++;
+	}
+	cr_assert_eq(events, page->entries);
+	m->read += events;
+}
+
+static void read_some(struct model *m, unsigned int pages)
+{
+	struct rec_page page;
+
+	while (pages-- && rec_ring_read(&m->ring->reader, false, &page) > 0)
+		read_page(m, &page);
+}
+
+static void run(unsigned int seed, uint32_t pages, bool overwrite, uint32_t size)
+{
+	struct model m = { .seed = seed, .size = size, .ring = ring_new(pages, 4096, overwrite) };
+
+	while (m.next_number < EVENTS_MAX - 100) {
+		write_nested(&m, 3);
+		if (draw(&m, 40) == 0)
+			read_some(&m, draw(&m, 4));
+	}
+	read_some(&m, UINT32_MAX);
+	m.lost += rec_ring_unreported(&m.ring->reader);
+	cr_assert_eq(m.read + m.lost, m.placed + m.refused, "seed %u: %llu read, %llu lost of %u written, %llu refused", seed,
+		     (unsigned long long)m.read, (unsigned long long)m.lost, m.placed, (unsigned long long)m.refused);
+	if (!overwrite)
+		cr_assert_eq(m.read, m.placed);
+	ring_free(m.ring);
+}
+
+Test(ring, random_nesting_in_overwrite_mode)
+{
+	unsigned int seed;
+
+	for (seed = 1; seed <= 300; seed++)
+		run(seed, 2 + seed % 4, true, 8 + seed % 300);
+}
+
+Test(ring, random_nesting_in_discard_mode)
+{
+	unsigned int seed;
+
+	for (seed = 1; seed <= 300; seed++)
+		run(seed, 2 + seed % 4, false, 8 + seed % 300);
+}
+
+Test(ring, events_that_fill_a_page)
+{
+	unsigned int seed;
+
+	for (seed = 1; seed <= 20; seed++)
+		run(seed, 2, seed % 2, 4096 - 16 - 24 - 8);
+}
+
+Test(ring, too_long_is_refused_and_counted)
+{
+	struct ring *ring = ring_new(2, 4096, true);
+	struct rec_slot slot;
+
+	cr_assert_not_null(rec_reserve(&ring->handle, 4048, &slot));
+	rec_commit(&slot);
+	cr_assert_null(rec_reserve(&ring->handle, 4049, &slot));
+	cr_assert_eq(ring->handle.lane->too_long, 1);
+	ring_free(ring);
+}
+
+Test(ring, nested_event_is_invisible_until_the_outermost_commits)
+{
+	struct ring *ring = ring_new(2, 4096, true);
+	struct rec_slot outer, inner;
+	struct rec_page page;
+	void *p = rec_reserve(&ring->handle, 16, &outer);
+	void *q = rec_reserve(&ring->handle, 16, &inner);
+
+	memset(p, 0, 16);
+	memset(q, 0, 16);
+	rec_commit(&inner);
+	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 0);
+	rec_commit(&outer);
+	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
+	cr_assert_eq(page.entries, 2);
+	ring_free(ring);
+}
+
+Test(ring, empty_gives_nothing)
+{
+	struct ring *ring = ring_new(2, 4096, true);
+	struct rec_page page;
+
+	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 0);
+	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
+	ring_free(ring);
+}
+
+Test(ring, whole_only_leaves_the_writers_page)
+{
+	struct ring *ring = ring_new(3, 4096, true);
+	struct rec_page page;
+	uint64_t i;
+
+	for (i = 0; i < 10; i++)
+		ring_write(ring, i, 16);
+	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
+	for (; i < 250; i++)
+		ring_write(ring, i, 16);
+	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
+	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
+	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
+	ring_free(ring);
+}
+
+Test(ring, a_change_of_cpu_is_marked)
+{
+	struct ring *ring = ring_new(2, 4096, true);
+	struct rec_page_iter iter;
+	struct rec_record record;
+	struct rec_page page;
+	uint32_t i;
+
+	for (i = 0; i < 6; i++) {
+		ring->cpu = i / 2;
+		ring_write(ring, i, 16);
+	}
+	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
+	cr_assert_eq(page.entries, 6);
+	rec_page_iter_init(&iter, page.data, page.size);
+	for (i = 0; i < 6; i++) {
+		cr_assert_eq(rec_page_next(&iter, &record), 1);
+		cr_assert_eq(record.cpu, i / 2);
+	}
+	cr_assert_eq(rec_page_next(&iter, &record), 0);
+	ring_free(ring);
+}
+
+Test(ring, a_page_that_was_taken_stays_as_it_is)
+{
+	struct ring *ring = ring_new(2, 4096, true);
+	struct rec_page page;
+	unsigned char copy[4096];
+	uint64_t i;
+
+	for (i = 0; i < 300; i++)
+		ring_write(ring, i, 16);
+	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
+	memcpy(copy, page.data, sizeof(copy));
+	for (; i < 300000; i++)
+		ring_write(ring, i, 16);
+	cr_assert_eq(memcmp(copy, page.data, sizeof(copy)), 0);
+	ring_free(ring);
+}
+
+Test(ring, a_reader_that_died_in_the_swap_is_succeeded)
+{
+	struct ring *ring = ring_new(3, 4096, true);
+	struct rec_lane_reader before;
+	struct rec_page page;
+	uint64_t i, events;
+
+	for (i = 0; i < 600; i++)
+		ring_write(ring, i, 16);
+	before = *ring->reader.words;
+	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
+	events = page.entries;
+	/* As if it had died right behind the exchange: no word of its own was written yet. */
+	*ring->reader.words = before;
+	cr_assert_eq(rec_ring_reader_init(&ring->reader), 0);
+	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
+	cr_assert_eq(page.entries, events);
+	ring_free(ring);
+}
+
+Test(ring, a_writer_that_died_is_repaired)
+{
+	struct ring *ring = ring_new(3, 4096, true);
+	struct rec_slot slot;
+	struct rec_page page;
+
+	ring_write(ring, 1, 16);
+	cr_assert_not_null(rec_reserve(&ring->handle, 3000, &slot));
+	cr_assert_not_null(rec_reserve(&ring->handle, 3000, &slot));
+	rec_ring_repair(&ring->handle);
+	cr_assert_eq(ring->handle.lane->torn, 1);
+	ring_write(ring, 2, 16);
+	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
+	cr_assert_eq(page.entries, 2);
+	ring_free(ring);
+}

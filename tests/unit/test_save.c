@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: MIT */
+/* A program saves its own lanes: everything once, threads and losses included, while others go on writing. */
+#include "weave_fixture.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <librecorder/buffer.h>
+#include <librecorder/event.h>
+#include <librecorder/reader.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+REC_EVENT(save, step, u64(number), u64(thread));
+
+#define THREADS 3u
+#define EVENTS	2000u
+
+static void configure(size_t lane_size, bool discard)
+{
+	struct rec_options options = REC_OPTIONS_INIT;
+	char directory[256];
+
+	snprintf(directory, sizeof(directory), "%s", fixture_path("rec"));
+	setenv("RECORDER_DIR", directory, 1);
+	options.lane_size = lane_size;
+	options.discard = discard;
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_eq(rec_enable("save:*"), 1);
+}
+
+static void write_events(uint64_t thread, uint64_t first, uint64_t count)
+{
+	uint64_t number;
+
+	for (number = first; number < first + count; number++)
+		REC(save, step, number, thread);
+}
+
+static void *write_thread(void *arg)
+{
+	write_events((uint64_t)(uintptr_t)arg, 0, EVENTS);
+	return NULL;
+}
+
+static struct seen *save(void)
+{
+	const char *path = fixture_path("saved.dat");
+	const int err = rec_save(path);
+
+	cr_assert_eq(err, 0, "%s", strerror(-err));
+	return seen_read(path);
+}
+
+Test(save, every_thread_once)
+{
+	struct timespec before, after;
+	struct seen *seen;
+	pthread_t threads[THREADS];
+	uint64_t next[THREADS] = { 0 };
+	size_t i;
+
+	configure(1 << 20, false);
+	clock_gettime(CLOCK_MONOTONIC, &before);
+	for (i = 0; i < THREADS; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, write_thread, (void *)(uintptr_t)i), 0);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	clock_gettime(CLOCK_MONOTONIC, &after);
+	seen = save();
+	cr_assert_eq(seen->nr, THREADS * EVENTS);
+	cr_assert_eq(seen->lost, 0);
+	for (i = 0; i < seen->nr; i++) {
+		const struct seen_event *event = &seen->events[i];
+
+		cr_assert_str_eq(event->name, "save:step");
+		cr_assert_lt(event->number2, THREADS);
+		cr_assert_eq(event->number, next[event->number2]++);
+		/* Anchors are good for far less than a microsecond; ten are allowed for a machine that is busy. */
+		cr_assert_geq(event->time + 10000, (uint64_t)before.tv_sec * 1000000000u + (uint64_t)before.tv_nsec);
+		cr_assert_leq(event->time, (uint64_t)after.tv_sec * 1000000000u + (uint64_t)after.tv_nsec + 10000);
+	}
+	seen_free(seen);
+
+	/* What was saved is gone; what comes then is in the next file. */
+	write_events(7, 100, 5);
+	seen = save();
+	cr_assert_eq(seen->nr, 5);
+	cr_assert_eq(seen->events[0].number, 100);
+	cr_assert_eq(seen->lost, 0);
+	seen_free(seen);
+	seen = save();
+	cr_assert_eq(seen->nr, 0);
+	seen_free(seen);
+}
+
+/* Oldest or newest lost: what is in the file and what it says is lost are all there was. */
+Test(save, losses_are_told)
+{
+	struct seen *seen;
+	uint64_t events;
+	size_t i;
+
+	configure(16384, false);
+	write_events(0, 0, 100000);
+	seen = save();
+	events = seen->nr - (strcmp(seen->events[seen->nr - 1].name, "recorder:end") == 0);
+	cr_assert_gt(events, 100);
+	cr_assert_eq(events + seen->lost, 100000);
+	for (i = 0; i < events; i++)
+		cr_assert_eq(seen->events[i].number, 100000 - events + i);
+	seen_free(seen);
+}
+
+Test(save, newest_lost)
+{
+	struct seen *seen;
+	uint64_t events;
+	size_t i;
+
+	configure(16384, true);
+	write_events(0, 0, 100000);
+	seen = save();
+	events = seen->nr - (strcmp(seen->events[seen->nr - 1].name, "recorder:end") == 0);
+	cr_assert_gt(events, 100);
+	cr_assert_eq(events + seen->lost, 100000);
+	for (i = 0; i < events; i++)
+		cr_assert_eq(seen->events[i].number, i);
+	seen_free(seen);
+
+	/* Told once, whatever page would carry them later. */
+	seen = save();
+	cr_assert_eq(seen->nr, 0);
+	seen_free(seen);
+	write_events(0, 0, 3);
+	seen = save();
+	cr_assert_eq(seen->nr, 3);
+	cr_assert_eq(seen->lost, 0);
+	seen_free(seen);
+}
+
+static bool stop;
+
+static void *write_forever(void *arg)
+{
+	uint64_t number = 0;
+
+	(void)arg;
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		REC(save, step, number++, 0);
+	*(uint64_t *)arg = number;
+	return NULL;
+}
+
+/* Saving while a thread writes ends, and every event is in one of the files or counted as lost. */
+Test(save, while_a_thread_writes)
+{
+	pthread_t thread;
+	uint64_t written = 0;
+	uint64_t seen_or_lost = 0;
+	unsigned int round;
+
+	configure(1 << 18, false);
+	cr_assert_eq(pthread_create(&thread, NULL, write_forever, &written), 0);
+	for (round = 0; round < 6; round++) {
+		struct seen *seen;
+		size_t i;
+		uint64_t last = 0;
+
+		if (round == 5) {
+			__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+			pthread_join(thread, NULL);
+		}
+		seen = save();
+		for (i = 0; i < seen->nr; i++) {
+			const bool end = !strcmp(seen->events[i].name, "recorder:end");
+
+			cr_assert(end || !i || seen->events[i].number > last);
+			last = seen->events[i].number;
+			seen_or_lost += !end;
+		}
+		seen_or_lost += seen->lost;
+		seen_free(seen);
+	}
+	cr_assert_eq(seen_or_lost, written);
+}
+
+Test(save, failures_leave_the_lanes_usable)
+{
+	struct rec_view *view;
+	struct rec_page page;
+	struct seen *seen;
+	pid_t child;
+	int pipes[2];
+	int status;
+
+	configure(1 << 18, false);
+	cr_assert_eq(rec_save("/nonexistent/directory/x.dat"), -ENOENT);
+	write_events(0, 0, 10);
+	/* Another process reads. */
+	cr_assert_eq(pipe(pipes), 0);
+	child = fork();
+	if (!child) {
+		char path[512], name[64];
+		const pid_t parent = getppid();
+		int r = 1;
+
+		(void)name;
+		snprintf(path, sizeof(path), "ls %s/%d-*.rec", getenv("RECORDER_DIR"), (int)parent);
+		FILE *list = popen(path, "r");
+
+		if (list && fgets(path, sizeof(path), list)) {
+			path[strcspn(path, "\n")] = '\0';
+			r = rec_view_open(path, &view);
+			r = r ? r : rec_view_read(view, 0, 0, &page) != 1;
+		}
+		if (write(pipes[1], &r, sizeof(r)) != sizeof(r))
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	cr_assert_eq(read(pipes[0], &status, sizeof(status)), (ssize_t)sizeof(status));
+	cr_assert_eq(status, 0);
+	cr_assert_eq(rec_save(fixture_path("busy.dat")), -EBUSY);
+	cr_assert_neq(access(fixture_path("busy.dat"), F_OK), 0);
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	write_events(0, 10, 10);
+	seen = save();
+	/* The reader that died had taken ten but not the next page: they count as read by it. */
+	cr_assert_geq(seen->nr, 10);
+	cr_assert_eq(seen->events[seen->nr - 1].number, 19);
+	seen_free(seen);
+}
