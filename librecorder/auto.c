@@ -8,7 +8,8 @@
 /* A fork from a signal handler may have interrupted the very holder of the lock; then waiting longer would be for ever. */
 #define FORK_WAIT_TRIES 10000
 
-static bool locked_for_fork;
+/* Each forking thread's own: glibc may run the handlers of several forks at once. */
+static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
 
 const char rec_auto_linked;
 
@@ -16,6 +17,7 @@ static void before_fork(void)
 {
 	unsigned int tries;
 
+	locked_for_fork = false;
 	for (tries = 0; tries < FORK_WAIT_TRIES; tries++) {
 		locked_for_fork = rec_process_trylock();
 		if (locked_for_fork)

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <librecorder/atomic.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -37,8 +38,15 @@
 /* After a lease failed, so many further events of the process are lost before the next try. */
 #define RETRY_INTERVAL 4096u
 
-/* What the private state word of a lane says. */
-enum { LANE_NONE, LANE_MAKING, LANE_READY };
+/* Waits for the log's lock to note a thread's name; it is held for microseconds. */
+#define NAME_TRIES 100
+
+/* The private state word of a lane: one of these, or the id of the thread that makes it. */
+#define LANE_NONE  0u
+#define LANE_READY UINT32_MAX
+
+/* Looks at a lane that another thread is making; to have its memory takes that one some hundred microseconds. */
+#define MAKER_TRIES 20000
 
 static struct rec_handle no_handle;
 __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec"))) = &no_handle;
@@ -105,17 +113,6 @@ static struct rec_handle private_handle(uint32_t index, uint32_t tid)
 	return handle;
 }
 
-/* The file's count of lanes includes only those that exist, and all before them. */
-static void publish_lanes(void)
-{
-	uint32_t *count = &rec_process.header->nr_lanes;
-	uint32_t n = rec_load_acquire(count);
-
-	while (n < rec_process.geometry.max_lanes && rec_load_acquire(&rec_process.lane_states[n]) == LANE_READY)
-		if (rec_cmpxchg32(count, &n, n + 1))
-			n++;
-}
-
 /* Make lane `index`, which the caller has claimed. */
 static int make_lane(uint32_t index, uint32_t tid)
 {
@@ -154,25 +151,41 @@ static int take_free(uint32_t tid, uint32_t *ret_index)
 	return 0;
 }
 
+/*
+ * Make one more lane. Lanes are made one at a time and in order, so that those the file counts are all there: one that
+ * could not be made must not hide another. Whoever comes meanwhile waits a bounded time for the maker; a signal handler
+ * that interrupted it on this very thread cannot, and its event is lost.
+ */
 static int take_new(uint32_t tid, uint32_t *ret_index)
 {
-	uint32_t index;
-	int r = -EDQUOT;
+	uint32_t *count = &rec_process.header->nr_lanes;
+	unsigned int tries;
 
-	for (index = 0; index < rec_process.geometry.max_lanes; index++) {
-		uint32_t state = LANE_NONE;
+	for (tries = 0; tries < MAKER_TRIES; tries++) {
+		const uint32_t index = rec_load_acquire(count);
+		uint32_t n = index, state = LANE_NONE;
+		int r;
 
-		if (!rec_cmpxchg32(&rec_process.lane_states[index], &state, LANE_MAKING))
-			continue;
-		r = make_lane(index, tid);
-		rec_store_release(&rec_process.lane_states[index], r < 0 ? LANE_NONE : LANE_READY);
-		if (r < 0)
-			return r;
-		publish_lanes();
-		*ret_index = index;
-		return 1;
+		if (n >= rec_process.geometry.max_lanes)
+			return -EDQUOT;
+		if (rec_cmpxchg32(&rec_process.lane_states[n], &state, tid)) {
+			r = make_lane(n, tid);
+			rec_store_release(&rec_process.lane_states[n], r < 0 ? LANE_NONE : LANE_READY);
+			if (r < 0)
+				return r;
+			/* Release: a reader that counts the lane sees it made (edge N1). */
+			rec_cmpxchg32(count, &n, n + 1);
+			*ret_index = index;
+			return 1;
+		}
+		if (state == LANE_READY)
+			rec_cmpxchg32(count, &n, n + 1);
+		else if (state == tid)
+			break;
+		else
+			sched_yield();
 	}
-	return r;
+	return -EAGAIN;
 }
 
 /*
@@ -224,10 +237,16 @@ static void count_lost(int r)
 	__atomic_fetch_add(&header->lost_no_lane, 1, __ATOMIC_RELAXED);
 }
 
+/* The thread's handle, unless a signal handler has changed it since it was `was`. */
+static bool set_thread_handle(struct rec_handle *was, struct rec_handle *now)
+{
+	return __atomic_compare_exchange_n(&rec_thread_handle, &was, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 static int lease(void)
 {
 	const uint32_t tid = this_thread();
-	struct rec_handle *handle, whole;
+	struct rec_handle *was = rec_thread_handle, *handle, whole;
 	uint32_t index = 0;
 	int r = take_lane(tid, &index);
 
@@ -246,7 +265,15 @@ static int lease(void)
 	rec_signal_fence();
 	handle->lane = whole.lane;
 	rec_signal_fence();
-	rec_thread_handle = handle;
+	if (!set_thread_handle(was, handle)) {
+		/* A handler has leased one since we looked; if not this very lane, as an orphan, ours goes back. */
+		if (rec_thread_handle != handle) {
+			handle->lane = NULL;
+			rec_signal_fence();
+			give_back(index);
+		}
+		return 0;
+	}
 	if (have_end_key && end_key < SAFE_KEYS)
 		pthread_setspecific(end_key, handle);
 	rec_lane_note_name();
@@ -270,7 +297,9 @@ struct rec_handle *rec_lane_lease(void)
 		return NULL;
 	}
 	r = lease();
-	if (r < 0) {
+	if (r == -EAGAIN) {
+		count_lost(r);
+	} else if (r < 0) {
 		rec_store_relaxed(&failed_at, rec_load_relaxed(&rec_process.leases_ended) + 1);
 		count_lost(r);
 	} else {
@@ -308,10 +337,17 @@ static int append_name(const char *name, size_t size)
 
 void rec_lane_note_name(void)
 {
+	unsigned int tries;
 	char name[16] = "";
 
-	if (!rec_process.header || !rec_process_trylock())
+	if (!rec_process.header)
 		return;
+	/* Bounded: for a signal handler that interrupted the holder it never becomes free. */
+	for (tries = 0; !rec_process_trylock(); tries++) {
+		if (tries == NAME_TRIES)
+			return;
+		sched_yield();
+	}
 	/* A name given by rec_thread_name() is not replaced by the kernel's: noted_name is then what the kernel says. */
 	if (prctl(PR_GET_NAME, name) == 0 && name[0] && strcmp(name, noted_name) != 0 &&
 	    append_name(name, strlen(name) + 1) == 0)
@@ -341,15 +377,17 @@ static void thread_ends(void *value)
 {
 	struct rec_handle *handle = value;
 	const ptrdiff_t index = handle - rec_process.handles;
+	struct rec_handle whole;
 
 	if (handle != rec_thread_handle || !handle->lane)
 		return;
 	rec_lane_note_name();
-	rec_thread_handle = &no_handle;
-	rec_signal_fence();
-	rec_ring_repair(handle);
+	whole = *handle;
+	/* First the lane: a signal handler from here on leases another one, and that one stays the thread's. */
 	handle->lane = NULL;
 	rec_signal_fence();
+	set_thread_handle(handle, &no_handle);
+	rec_ring_repair(&whole);
 	give_back((uint32_t)index);
 }
 

@@ -13,6 +13,7 @@
 #include <librecorder/clock.h>
 #include <librecorder/lane.h>
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -21,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,6 +30,9 @@
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23
 #endif
+
+/* Files that a start looks at for such as nobody needs; a start must not take long. */
+#define SWEEP_MAX 32
 
 /* One process image after another may have the same pid and start time: exec. More than this many is somebody's mischief. */
 #define NAMES_MAX 1000
@@ -109,7 +114,7 @@ static void close_predecessor(int dir, const char *name)
 	if (fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(*header)) {
 		header = mmap(NULL, sizeof(*header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (header != MAP_FAILED) {
-			rec_store_release(&header->state, REC_BUFFER_EXITED);
+			rec_store_release(&header->state, REC_BUFFER_REPLACED);
 			munmap(header, sizeof(*header));
 		}
 	}
@@ -136,6 +141,14 @@ static int create_file(int dir, uint64_t start_time, char *name, size_t size)
 	return -EEXIST;
 }
 
+/* Beyond the limit on a file's size the kernel does not only refuse, it kills by SIGXFSZ. */
+static bool may_be_so_big(uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}
+
 /* Older kernels cannot populate a mapping; the file can be made to have the room by its name. */
 static int allocate_by_name(uint64_t offset, size_t size)
 {
@@ -144,7 +157,7 @@ static int allocate_by_name(uint64_t offset, size_t size)
 
 	if (fd < 0)
 		return -errno;
-	r = fallocate(fd, 0, (off_t)offset, (off_t)size) < 0 ? -errno : 0;
+	r = !may_be_so_big(offset + size) ? -EFBIG : fallocate(fd, 0, (off_t)offset, (off_t)size) < 0 ? -errno : 0;
 	close(fd);
 	return r == -ENOSPC ? -ENOMEM : r;
 }
@@ -256,7 +269,9 @@ static int map_buffer(struct rec_process *process, uint64_t start_time)
 		return fd;
 	}
 	snprintf(process->path, sizeof(process->path), "%s/%s", dir_name, name);
-	r = ftruncate(fd, (off_t)process->geometry.file_size) < 0 ? -errno : 0;
+	r = may_be_so_big(process->geometry.file_size) ? 0 : -EFBIG;
+	if (r == 0)
+		r = ftruncate(fd, (off_t)process->geometry.file_size) < 0 ? -errno : 0;
 	if (r == 0) {
 		map = mmap(NULL, (size_t)process->geometry.file_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 		r = map == MAP_FAILED ? -errno : 0;
@@ -312,6 +327,55 @@ static int make_buffer(const struct rec_options *given)
 	return 0;
 }
 
+/* Whether a buffer file was left by a process that is gone and never wrote an event. */
+static bool is_rubbish(int dir, const char *name)
+{
+	struct rec_buffer_header header;
+	unsigned long long start_time;
+	unsigned int pid;
+	ssize_t n;
+	int fd;
+
+	if (sscanf(name, "%u-%llu", &pid, &start_time) != 2 || rec_process_is_alive(pid, start_time))
+		return false;
+	fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = pread(fd, &header, sizeof(header), 0);
+	close(fd);
+	return n == (ssize_t)sizeof(header) && header.magic == REC_ABI_MAGIC && header.pid == pid &&
+	       header.start_time == start_time && header.nr_lanes == 0;
+}
+
+/*
+ * Children that end by exec, _exit or a signal leave their files behind. Those that hold no event are of no use to
+ * anybody; each program that starts takes some of them away, so that they do not pile up.
+ */
+static void sweep(void)
+{
+	char path[PATH_MAX];
+	const int fd = rec_buffer_dir_open(false, path, sizeof(path));
+	unsigned int looked = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	if (fd < 0)
+		return;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	while (looked < SWEEP_MAX && (entry = readdir(dir)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		looked++;
+		if (is_rubbish(fd, entry->d_name))
+			unlinkat(fd, entry->d_name, 0);
+	}
+	closedir(dir);
+}
+
 int rec_process_init(void)
 {
 	static bool tried;
@@ -325,6 +389,8 @@ int rec_process_init(void)
 		rec_process.error = make_buffer(NULL);
 		if (rec_process.error == 0)
 			rec_events_set_wish(secure_getenv("RECORDER_ENABLE"));
+		if (rec_process.error == 0 && !rec_process.keep)
+			sweep();
 	}
 	rec_process_unlock();
 	errno = saved;
@@ -398,6 +464,8 @@ int rec_configure(const struct rec_options *options)
 		unlink(rec_process.path);
 	if (r == 0)
 		r = replace_buffer(options);
+	if (r == 0 && !rec_process.keep)
+		sweep();
 	rec_process_unlock();
 	return r;
 }

@@ -217,9 +217,10 @@ static int own_lane(const struct rec_view *view, struct rec_lane_reader *words)
 	while (owner != view->self) {
 		if (owner) {
 			uint64_t start_time = 0;
+			const int r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
 
-			if (rec_process_start_time((pid_t)(uint32_t)owner, &start_time) == 0 &&
-			    (uint32_t)start_time == (uint32_t)(owner >> 32))
+			/* Only a process that is surely gone gives its lane up. */
+			if (r == 0 ? (uint32_t)start_time == (uint32_t)(owner >> 32) : r != -ENOENT && r != -ESRCH)
 				return -EBUSY;
 		}
 		if (rec_cmpxchg64(&words->owner, &owner, view->self))
@@ -258,13 +259,22 @@ static int open_lane(struct rec_view *view, unsigned int index)
 	return r;
 }
 
+/* An ended program's threads write on until its process is gone; one that was replaced by exec has none left. */
+static bool writers_are_gone(const struct rec_view *view)
+{
+	return rec_load_acquire(&header_of(view)->state) == REC_BUFFER_REPLACED ||
+	       !rec_process_is_alive(view->info.pid, view->info.start_time);
+}
+
 /* Nobody will finish moving a head in a lane whose program is gone: do it for them, once. */
 static int settle(struct rec_view *view, struct view_lane *lane)
 {
 	const uint32_t tail = REC_POS_ID(rec_load_acquire(&lane->ring.lane->tail));
 
-	if (rec_view_alive(view) || tail >= view->info.nr_subbufs)
+	if (!writers_are_gone(view))
 		return -EAGAIN;
+	if (tail >= view->info.nr_subbufs)
+		return -EBADMSG;
 	return rec_ring_settle(lane->ring.links, view->info.nr_subbufs, tail);
 }
 
@@ -283,8 +293,11 @@ int rec_view_read(struct rec_view *view, unsigned int index, unsigned int flags,
 	if (lane->damaged)
 		return -EBADMSG;
 	r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
-	if (r == -EAGAIN && settle(view, lane) == 0)
-		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
+	if (r == -EAGAIN) {
+		r = settle(view, lane);
+		if (r == 0)
+			r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
+	}
 	if (r == -EBADMSG)
 		lane->damaged = true;
 	return r;
@@ -335,7 +348,7 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	stats.too_long = rec_load_relaxed(&lane->too_long);
 	stats.nested_limit = rec_load_relaxed(&lane->nested_limit);
 	stats.torn = rec_load_relaxed(&lane->torn);
-	if (!rec_view_alive(view) && rec_load_relaxed(&lane->tail) != rec_load_relaxed(&lane->commit))
+	if (writers_are_gone(view) && rec_load_relaxed(&lane->tail) != rec_load_relaxed(&lane->commit))
 		stats.torn++;
 	stats.lost_unread = rec_ring_unreported(&ring);
 	stats.owner = rec_load_relaxed(&lane->owner);

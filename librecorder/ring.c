@@ -262,6 +262,10 @@ void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot
 	unsigned char *at;
 	unsigned int tries;
 
+	/* A handler that forked in the middle of an event came back in the child, whose handles are zeroed. */
+	if (!lane)
+		return NULL;
+
 	/* A cap on the size first: with it no sum below overflows, and an event that fits nowhere is refused at once. */
 	if (size > handle->room * 4 || RESTATE_SIZE + plan.total > handle->room * 4) {
 		rec_local_add64(&lane->too_long, 1);
@@ -392,12 +396,27 @@ static void make_padding(unsigned char *at, uint32_t total)
 		memcpy(at + 8, &zero, sizeof(zero));
 }
 
+/*
+ * Events were reserved behind one that is taken back, and the first of them counts its time from it. Readers do not add
+ * a padding record's delta (facts A4.2), so it stays as a time extend, and padding fills the rest.
+ */
+static void keep_delta(unsigned char *at, uint32_t total, uint32_t delta)
+{
+	if (!delta)
+		return;
+	put_stamp(at, delta, REC_TYPE_TIME_EXTEND);
+	if (total > REC_TIME_EXTEND_SIZE) {
+		put_stamp(at + REC_TIME_EXTEND_SIZE, 0, 0);
+		make_padding(at + REC_TIME_EXTEND_SIZE, total - REC_TIME_EXTEND_SIZE);
+	}
+}
+
 void rec_discard(const struct rec_slot *slot, void *payload)
 {
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
 	unsigned char *end, *at;
-	uint32_t total;
+	uint32_t total, word;
 
 	if (handle->lane != lane)
 		return;
@@ -405,10 +424,13 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	/* A long event has its length word between event word and payload. */
 	at = (unsigned char *)payload - (end - (unsigned char *)payload > (ptrdiff_t)REC_EVENT_SMALL_MAX ? 8 : 4);
 	total = (uint32_t)(end - at);
+	memcpy(&word, at, sizeof(word));
 	make_padding(at, total);
 	/* The next event must not build its delta on one that is gone (facts H18). */
 	rec_store_relaxed(&lane->before, STAMP_IN_DOUBT);
-	if (!rec_local_cmpxchg64(&lane->tail, slot->end, slot->end - total / 4 - REC_POS_ONE_EVENT))
+	if (!rec_local_cmpxchg64(&lane->tail, slot->end, slot->end - total / 4 - REC_POS_ONE_EVENT)) {
+		keep_delta(at, total, word >> REC_TYPE_BITS);
 		uncount(handle, slot->end);
+	}
 	rec_publish_slow(handle, lane, slot->crossed ? slot->crossed : slot->old);
 }

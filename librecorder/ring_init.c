@@ -49,7 +49,7 @@ int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 			flag = REC_LINK_HEAD;
 		}
 		if (REC_LINK_FLAG(link) != flag)
-			rec_store_release(&links[id].next, REC_LINK(REC_LINK_ID(link), flag, REC_LINK_GEN(link) + 1));
+			rec_cmpxchg64(&links[id].next, &link, REC_LINK(REC_LINK_ID(link), flag, REC_LINK_GEN(link) + 1));
 		id = REC_LINK_ID(link);
 		if (id == tail)
 			break;
@@ -57,11 +57,26 @@ int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 	return found ? 0 : -EBADMSG;
 }
 
+/*
+ * A mover that died in the middle leaves UPDATE; readers never set it. Without one, the marks are a living reader's
+ * business: it may be moving HEAD this very moment.
+ */
+static bool is_half_moved(const struct rec_link *links, uint32_t nr_subbufs)
+{
+	uint32_t id;
+
+	for (id = 0; id < nr_subbufs; id++)
+		if (REC_LINK_FLAG(rec_load_acquire(&links[id].next)) == REC_LINK_UPDATE)
+			return true;
+	return false;
+}
+
 void rec_ring_repair(struct rec_handle *handle)
 {
 	struct rec_lane *lane = handle->lane;
 
-	if (rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
+	if (is_half_moved(handle->links, handle->nr_subbufs) &&
+	    rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
 		lane->broken = __LINE__;
 	if (lane->tail == lane->commit)
 		return;

@@ -273,8 +273,8 @@ int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_pa
 	int r;
 
 	rec_ring_read_done(reader);
-	/* A sub-buffer may hold nothing but what was discarded; there are no more of them than sub-buffers. */
-	for (turns = 0; turns <= reader->nr_subbufs; turns++) {
+	/* A sub-buffer may hold nothing but what was discarded: one turn to see that it is empty, one to swap it out. */
+	for (turns = 0; turns <= 2 * reader->nr_subbufs + 1; turns++) {
 		struct extent extent = { 0 };
 		/* Acquire: pairs with the release of the commit position (edge C1); data, size and numbers are there. */
 		const uint64_t commit = rec_load_acquire(&reader->lane->commit);
@@ -295,7 +295,8 @@ int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_pa
 		if (r <= 0)
 			return r;
 	}
-	return -EBADMSG;
+	/* A writer that discards as fast as we look. */
+	return -EAGAIN;
 }
 
 uint64_t rec_ring_unreported(const struct rec_ring_reader *reader)

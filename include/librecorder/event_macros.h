@@ -269,7 +269,8 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__PUT_rec_array(name, type, length) rec_at = rec_put(rec_at, f_##name, sizeof(type) * (length));
 #define REC__PUT_rec_string(name)                                                                                          \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
-	rec_put(rec_record + rec_next, p_##name, n_##name);                                                            \
+	/* Its NUL is ours: another thread may be changing the string. */                                              \
+	*rec_put(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                                   \
 	rec_next += n_##name;
 #define REC__PUT_rec_stringn(name)                                                                                         \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \

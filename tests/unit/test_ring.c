@@ -271,3 +271,77 @@ Test(ring, a_writer_that_died_is_repaired)
 	cr_assert_eq(page.entries, 2);
 	ring_free(ring);
 }
+
+Test(ring, events_behind_many_that_were_discarded)
+{
+	struct ring *ring = ring_new(16, 4096, true);
+	struct rec_slot slot;
+	struct rec_page page;
+	unsigned int i;
+	void *payload;
+
+	for (i = 0; i < 20000; i++) {
+		payload = rec_reserve(&ring->handle, 16, &slot);
+		cr_assert_not_null(payload);
+		rec_discard(&slot, payload);
+	}
+	ring_write(ring, 1, 16);
+	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
+	cr_assert_eq(page.entries, 1);
+	cr_assert_eq(page.lost, 0);
+	ring_free(ring);
+}
+
+/* The time at which an event was reserved is what its reader sees, also when the one before it was taken back. */
+static void nested_in_a_discarded_one(uint32_t size)
+{
+	struct ring *ring = ring_new(2, 4096, true);
+	struct rec_slot outer, inner;
+	struct rec_record record;
+	struct rec_page_iter iter;
+	struct rec_page page;
+	uint64_t before, after, i;
+	void *payload, *nested;
+
+	/* The first event states time and CPU; the discarded one must hold a delta. */
+	ring_write(ring, 1, 16);
+	before = rec_clock_mono();
+	for (i = 0; rec_clock_mono() - before < 100000; i++)
+		;
+	payload = rec_reserve(&ring->handle, size, &outer);
+	before = rec_clock_mono();
+	nested = rec_reserve(&ring->handle, 16, &inner);
+	after = rec_clock_mono();
+	memset(nested, 0, 16);
+	rec_commit(&inner);
+	rec_discard(&outer, payload);
+	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
+	cr_assert_eq(page.entries, 2);
+	rec_page_iter_init(&iter, page.data, page.size);
+	cr_assert_eq(rec_page_next(&iter, &record), 1);
+	cr_assert_eq(rec_page_next(&iter, &record), 1);
+	cr_assert(record.time >= before && record.time <= after);
+	cr_assert_eq(rec_page_next(&iter, &record), 0);
+	ring_free(ring);
+}
+
+Test(ring, the_time_behind_a_discarded_event_stands)
+{
+	nested_in_a_discarded_one(4);
+	nested_in_a_discarded_one(16);
+	nested_in_a_discarded_one(200);
+}
+
+Test(ring, repair_leaves_a_whole_ring_alone)
+{
+	struct ring *ring = ring_new(4, 4096, true);
+	struct rec_link before[5];
+	uint64_t i;
+
+	for (i = 0; i < 3000; i++)
+		ring_write(ring, i, 16);
+	memcpy(before, ring->handle.links, sizeof(before));
+	rec_ring_repair(&ring->handle);
+	cr_assert_eq(memcmp(before, ring->handle.links, sizeof(before)), 0);
+	ring_free(ring);
+}

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* The process's own buffer: what happens to its file. */
+#include "librecorder/process.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <librecorder/lane.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/test_process.XXXXXX";
+
+static void begin(void)
+{
+	const struct rec_options options = REC_OPTIONS_INIT;
+
+	cr_assert_not_null(mkdtemp(dir));
+	setenv("RECORDER_DIR", dir, 1);
+	unsetenv("RECORDER_KEEP");
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_eq(strncmp(rec_process.path, dir, strlen(dir)), 0);
+}
+
+static void end(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	cr_assert_eq(system(command), 0);
+}
+
+TestSuite(process, .init = begin, .fini = end);
+
+/* Runs `child` in a forked child, which then ends without ceremony; where it had its buffer. */
+static void fork_child(void (*child)(void), char *path)
+{
+	int ends[2];
+	pid_t pid;
+
+	cr_assert_eq(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		child();
+		_exit(write(ends[1], rec_process.path, PATH_MAX) == PATH_MAX ? 0 : 1);
+	}
+	cr_assert_eq(read(ends[0], path, PATH_MAX), PATH_MAX);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	cr_assert_str_neq(path, rec_process.path);
+	cr_assert_eq(access(path, F_OK), 0);
+}
+
+static void do_nothing(void)
+{
+}
+
+static void lease(void)
+{
+	if (rec_thread_attach() < 0)
+		_exit(2);
+}
+
+Test(process, an_empty_file_of_a_dead_child_is_swept)
+{
+	const struct rec_options options = REC_OPTIONS_INIT;
+	char path[PATH_MAX];
+
+	fork_child(do_nothing, path);
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_neq(access(path, F_OK), 0);
+	cr_assert_eq(access(rec_process.path, F_OK), 0);
+}
+
+Test(process, a_dead_childs_lanes_stay)
+{
+	const struct rec_options options = REC_OPTIONS_INIT;
+	char path[PATH_MAX];
+
+	fork_child(lease, path);
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_eq(access(path, F_OK), 0);
+}
+
+Test(process, a_limit_on_file_sizes_kills_nobody)
+{
+	const struct rec_options options = REC_OPTIONS_INIT;
+	const struct rlimit limit = { 1 << 20, RLIM_INFINITY };
+
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_assert_eq(rec_configure(&options), -EFBIG);
+	cr_assert_null(rec_process.header);
+	cr_assert_null(rec_lane_lease());
+}
