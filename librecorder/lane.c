@@ -25,6 +25,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #if __has_include(<sys/rseq.h>)
@@ -45,8 +46,12 @@
 #define LANE_NONE  0u
 #define LANE_READY UINT32_MAX
 
-/* Looks at a lane that another thread is making; to have its memory takes that one some hundred microseconds. */
-#define MAKER_TRIES 20000
+/*
+ * How often, and how long in between, a thread waits for another one that is making a lane: its memory takes from some
+ * hundred microseconds to some ten milliseconds, as large as it is. Sleeping lets a maker of lower priority run.
+ */
+#define MAKER_TRIES   20000
+#define MAKER_WAIT_NS 50000
 
 static struct rec_handle no_handle;
 __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec"))) = &no_handle;
@@ -158,6 +163,7 @@ static int take_free(uint32_t tid, uint32_t *ret_index)
  */
 static int take_new(uint32_t tid, uint32_t *ret_index)
 {
+	const struct timespec wait = { .tv_nsec = MAKER_WAIT_NS };
 	uint32_t *count = &rec_process.header->nr_lanes;
 	unsigned int tries;
 
@@ -183,7 +189,7 @@ static int take_new(uint32_t tid, uint32_t *ret_index)
 		else if (state == tid)
 			break;
 		else
-			sched_yield();
+			nanosleep(&wait, NULL);
 	}
 	return -EAGAIN;
 }
