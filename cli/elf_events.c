@@ -3,6 +3,7 @@
  * Reading ELF files of both word sizes. Section headers are brought into the 64-bit form and all else works on that.
  */
 #include "cli/elf_events.h"
+#include "cli/read_at.h"
 
 #include <elf.h>
 #include <endian.h>
@@ -36,24 +37,11 @@ struct elf {
 };
 
 /* Exactly `size` bytes at `offset`. 0; -EBADMSG: the file has not so many; or read's errno. */
-static int read_at(const struct elf *elf, void *bytes, size_t size, uint64_t offset)
+static int read_elf(const struct elf *elf, void *bytes, size_t size, uint64_t offset)
 {
-	size_t done = 0;
-
 	if (offset > elf->size || size > elf->size - offset)
 		return -EBADMSG;
-	while (done < size) {
-		const ssize_t n = pread(elf->fd, (char *)bytes + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -EBADMSG;
-		done += (size_t)n;
-	}
-	return 0;
+	return read_exactly(elf->fd, bytes, size, offset);
 }
 
 static int read_section_header(const struct elf *elf, uint64_t number, Elf64_Shdr *ret_header)
@@ -65,8 +53,8 @@ static int read_section_header(const struct elf *elf, uint64_t number, Elf64_Shd
 	if (number >= elf->size / each)
 		return -EBADMSG;
 	if (elf->is_64)
-		return read_at(elf, ret_header, sizeof(*ret_header), elf->sections + number * each);
-	err = read_at(elf, &narrow, sizeof(narrow), elf->sections + number * each);
+		return read_elf(elf, ret_header, sizeof(*ret_header), elf->sections + number * each);
+	err = read_elf(elf, &narrow, sizeof(narrow), elf->sections + number * each);
 	if (err)
 		return err;
 	*ret_header = (Elf64_Shdr){
@@ -89,7 +77,7 @@ static int read_header(struct elf *elf)
 	uint32_t each;
 	int err;
 
-	if (read_at(elf, ident, sizeof(ident), 0) || memcmp(ident, ELFMAG, SELFMAG))
+	if (read_elf(elf, ident, sizeof(ident), 0) || memcmp(ident, ELFMAG, SELFMAG))
 		return -ENOEXEC;
 	if (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32)
 		return -EBADMSG;
@@ -97,7 +85,7 @@ static int read_header(struct elf *elf)
 		return -EPROTO;
 	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
 	if (elf->is_64) {
-		err = read_at(elf, &wide, sizeof(wide), 0);
+		err = read_elf(elf, &wide, sizeof(wide), 0);
 		if (err)
 			return err;
 		elf->sections = wide.e_shoff;
@@ -105,7 +93,7 @@ static int read_header(struct elf *elf)
 		elf->names = wide.e_shstrndx;
 		each = wide.e_shentsize;
 	} else {
-		err = read_at(elf, &narrow, sizeof(narrow), 0);
+		err = read_elf(elf, &narrow, sizeof(narrow), 0);
 		if (err)
 			return err;
 		elf->sections = narrow.e_shoff;
@@ -137,7 +125,7 @@ static bool has_name(const struct elf *elf, const Elf64_Shdr *names, const Elf64
 	if (section->sh_name > names->sh_size || sizeof(text) > names->sh_size - section->sh_name ||
 	    names->sh_offset > elf->size)
 		return false;
-	return !read_at(elf, text, sizeof(text), names->sh_offset + section->sh_name) &&
+	return !read_elf(elf, text, sizeof(text), names->sh_offset + section->sh_name) &&
 	       !memcmp(text, SECTION_NAME, sizeof(text));
 }
 
@@ -160,7 +148,7 @@ static int add_section(const struct elf *elf, const Elf64_Shdr *section, unsigne
 		return -ENOMEM;
 	*log = larger;
 	memset(larger + *log_size, 0, room);
-	err = read_at(elf, larger + *log_size, (size_t)section->sh_size, section->sh_offset);
+	err = read_elf(elf, larger + *log_size, (size_t)section->sh_size, section->sh_offset);
 	if (!err)
 		*log_size += room;
 	return err;

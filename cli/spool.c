@@ -4,6 +4,7 @@
  * model in memory through the same function, note_chunk(), so what a recovery sees is what the recording saw.
  */
 #include "cli/spool.h"
+#include "cli/read_at.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -394,25 +395,6 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 close_spool:
 	spool_close(spool);
 	return err;
-}
-
-/* Up to `size` bytes at `offset`; fewer only at the end of the file. */
-static ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		const ssize_t n = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			break;
-		done += (size_t)n;
-	}
-	return (ssize_t)done;
 }
 
 /* Take the chunk at spool->end into the model and mend the link to it. 1; 0: there is no whole valid chunk; -errno. */

@@ -4,6 +4,7 @@
  * same lane inside the file; anything else is damage.
  */
 #include "cli/spool.h"
+#include "cli/read_at.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -23,24 +24,6 @@ struct spool_source {
 	struct spool_stream *streams;
 	struct cursor *cursors;
 };
-
-static int read_exactly(int fd, void *bytes, size_t size, uint64_t offset)
-{
-	size_t done = 0;
-
-	while (done < size) {
-		const ssize_t n = pread(fd, (char *)bytes + done, size - done, (off_t)(offset + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -EBADMSG;
-		done += (size_t)n;
-	}
-	return 0;
-}
 
 /* The file was checked when it was opened, but it may have been changed since. */
 static bool chunk_fits(const struct spool_source *self, const struct spool_stream *stream,
