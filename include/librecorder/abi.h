@@ -227,8 +227,8 @@ struct rec_anchor {
 
 #define REC_ANCHORS 64u
 
-#define REC_BUFFER_LIVE	  1u
-#define REC_BUFFER_EXITED 2u /* the program ends in order; until the process is gone, threads may still write */
+#define REC_BUFFER_LIVE	    1u
+#define REC_BUFFER_EXITED   2u /* the program ends in order; until the process is gone, threads may still write */
 #define REC_BUFFER_REPLACED 3u /* the program replaced itself by exec: nobody writes any more */
 
 /*
