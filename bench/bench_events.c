@@ -2,16 +2,19 @@
 /*
  * What an event costs the program: bench/README.md says what is measured, and how.
  *
- *	bench_events [NAME NS NS]...	rows to add, measured elsewhere: one thread, two threads
+ *	bench_events [NAME NS NS]...	rows to add, measured elsewhere: one thread, two threads. The first three are
+ *					LTTng's u64, integers and string, in overwrite mode.
  *
  * The rows are measured in turn, round after round, so that a disturbance hits all of them alike, and the median is shown.
  * Overwrite and discard mode need a process each: a process has one buffer.
  */
+#include "bench/targets.h"
 #include "bench/timing.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/event.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +29,7 @@ REC_EVENT(bench, text, string(s));
 REC_EVENT(bench, off, u64(n));
 
 #define NOINLINE __attribute__((noinline))
-#define MILLION	 1000000u
+#define MILLION	 UINT64_C(1000000)
 
 #define FLOOR_RING (1u << 20)
 
@@ -45,11 +48,7 @@ static void loop_floor(uint64_t n, unsigned int thread)
 
 	for (uint64_t i = 0; i < n; i++) {
 		const uint64_t old = rec_load_relaxed(tail);
-#if defined(__x86_64__)
-		const uint64_t now = rec_clock_read(REC_CLOCK_TSC);
-#else
-		const uint64_t now = rec_clock_read(REC_CLOCK_MONO);
-#endif
+		const uint64_t now = timing_ticks();
 		const uint32_t word = (uint32_t)now;
 		unsigned char *at = floor_ring[thread] + old;
 
@@ -89,6 +88,23 @@ static NOINLINE void write_printf(uint64_t n)
 	rec_printf("%llu of %d", (unsigned long long)n, 7);
 }
 
+static void loop_nothing(uint64_t n, unsigned int thread)
+{
+	(void)thread;
+	for (uint64_t i = 0; i < n; i++)
+		__asm__ volatile("" : : "r"(i) : "memory");
+}
+
+/* In the loop itself; what it writes when it is on is out of line everywhere. */
+static void loop_off_inline(uint64_t n, unsigned int thread)
+{
+	(void)thread;
+	for (uint64_t i = 0; i < n; i++) {
+		__asm__ volatile("" : : "r"(i) : "memory");
+		REC(bench, off, i);
+	}
+}
+
 static void loop_empty(uint64_t n, unsigned int thread)
 {
 	(void)thread;
@@ -112,7 +128,8 @@ static void loop_ints(uint64_t n, unsigned int thread)
 
 static void loop_text(uint64_t n, unsigned int thread)
 {
-	static char text[] = "/usr/share/doc/recorder.";
+	/* Not known to the compiler, neither its length nor where it is. */
+	static const char *volatile text = "/usr/share/doc/recorder.";
 
 	(void)thread;
 	for (uint64_t i = 0; i < n; i++)
@@ -145,27 +162,32 @@ static void loop_marker(uint64_t n, unsigned int thread)
 
 /* --------------------------------------------------------------------------------------------------------- rows */
 
-enum side { OVERWRITE, DISCARD, NR_SIDES };
+/* Processes with a buffer each. LARGE: lanes of 64 MiB. */
+enum side { OVERWRITE, DISCARD, LARGE, NR_SIDES };
+
+#define LARGE_LANE ((size_t)64 << 20)
+
+enum { FLOOR, U64, INTS, TEXT, EMPTY_LOOP, OFF_LOOP, EMPTY_CALL, OFF_CALL, DROPPED, LARGE_U64, PRINTF, MARKER, NR_ROWS };
 
 static const struct row {
 	const char *name;
 	timing_loop loop;
 	uint64_t n;
 	enum side side;
-} rows[] = {
-	{ "floor", loop_floor, MILLION, OVERWRITE },
-	{ "u64", loop_u64, MILLION, OVERWRITE },
-	{ "seven integers, 32 bytes", loop_ints, MILLION, OVERWRITE },
-	{ "string of 24 characters", loop_text, MILLION, OVERWRITE },
-	{ "a call of an empty function", loop_empty, 4 * MILLION, OVERWRITE },
-	{ "off", loop_off, 4 * MILLION, OVERWRITE },
-	{ "dropped (discard mode, lane full)", loop_u64, MILLION, DISCARD },
-	{ "rec_printf, two integers", loop_printf, MILLION / 4, OVERWRITE },
-	{ "trace_marker, 24 characters", loop_marker, MILLION / 50, OVERWRITE },
+} rows[NR_ROWS] = {
+	[FLOOR] = { "floor", loop_floor, MILLION, OVERWRITE },
+	[U64] = { "u64", loop_u64, MILLION, OVERWRITE },
+	[INTS] = { "seven integers, 32 bytes", loop_ints, MILLION, OVERWRITE },
+	[TEXT] = { "string of 24 characters", loop_text, MILLION, OVERWRITE },
+	[EMPTY_LOOP] = { "an empty loop", loop_nothing, 8 * MILLION, OVERWRITE },
+	[OFF_LOOP] = { "off, in the loop", loop_off_inline, 8 * MILLION, OVERWRITE },
+	[EMPTY_CALL] = { "a call of an empty function", loop_empty, 4 * MILLION, OVERWRITE },
+	[OFF_CALL] = { "off, in a function that is called", loop_off, 4 * MILLION, OVERWRITE },
+	[DROPPED] = { "dropped (discard mode, lane full)", loop_u64, MILLION, DISCARD },
+	[LARGE_U64] = { "u64 into a lane of 64 MiB", loop_u64, 4 * MILLION, LARGE },
+	[PRINTF] = { "rec_printf, two integers", loop_printf, MILLION / 4, OVERWRITE },
+	[MARKER] = { "trace_marker, 24 characters", loop_marker, MILLION / 50, OVERWRITE },
 };
-
-#define NR_ROWS	   (sizeof(rows) / sizeof(rows[0]))
-#define ROW_MARKER (NR_ROWS - 1)
 
 /* A side's process: measures what it is asked for. */
 static void serve(enum side side, int socket)
@@ -175,6 +197,10 @@ static void serve(enum side side, int socket)
 	double ns;
 
 	options.discard = side == DISCARD;
+	if (side == LARGE) {
+		options.lane_size = LARGE_LANE;
+		options.memory_max = 3 * LARGE_LANE;
+	}
 	if (rec_configure(&options) < 0 || rec_enable("bench:*,ftrace:bprint") < 0 || rec_disable("bench:off") < 0)
 		_exit(1);
 	while (read(socket, ask, sizeof(ask)) == (ssize_t)sizeof(ask)) {
@@ -242,42 +268,83 @@ static void close_marker(void)
 	rmdir(marker_instance);
 }
 
-int main(int argc, char **argv)
+/* One thread's and two threads' nanoseconds of every round. */
+static double ns[NR_ROWS][TIMING_THREADS_MAX][TIMING_ROUNDS];
+
+static void measure(bool with_marker)
 {
-	static double ns[NR_ROWS][TIMING_THREADS_MAX][TIMING_ROUNDS];
-	double median[NR_ROWS][TIMING_THREADS_MAX];
-	int sockets[NR_SIDES] = { -1, -1 };
-	const char *no_marker = open_marker();
+	int sockets[NR_SIDES];
 
 	for (unsigned int side = 0; side < NR_SIDES; side++) {
 		if (start_side((enum side)side, &sockets[side]) < 0) {
 			fprintf(stderr, "bench_events: cannot start a process: %s\n", strerror(errno));
-			return 1;
+			exit(1);
 		}
 	}
 	for (unsigned int round = 0; round < TIMING_ROUNDS; round++)
 		for (unsigned int row = 0; row < NR_ROWS; row++)
 			for (unsigned int threads = 1; threads <= TIMING_THREADS_MAX; threads++)
-				if (row != ROW_MARKER || !no_marker)
+				if (row != MARKER || with_marker)
 					ns[row][threads - 1][round] = ask(sockets[rows[row].side], row, threads);
-	/* The younger one first: it holds a copy of the other's socket. */
+	/* The youngest first: it holds copies of the others' sockets. */
 	for (unsigned int side = NR_SIDES; side-- > 0;)
 		close(sockets[side]);
 	while (wait(NULL) > 0)
 		;
-	close_marker();
+}
 
+/* What this project promises, each as a median over the rounds. `more`: LTTng's u64, integers and string, or NULL. */
+static void show_targets(bool with_marker, char **more)
+{
+	double dearest = 1e9, loop[TIMING_ROUNDS];
+
+	target_header();
+	target_ratio("u64 / floor", ns[U64][0], ns[FLOOR][0], 1.2);
+	target_beyond("seven integers - u64", ns[INTS][0], ns[U64][0], 2);
+	target_beyond("string - u64", ns[TEXT][0], ns[U64][0], 3);
+	target_beyond("off, beyond an empty loop", ns[OFF_LOOP][0], ns[EMPTY_LOOP][0], 0.4);
+	target_beyond("off, beyond an empty call", ns[OFF_CALL][0], ns[EMPTY_CALL][0], 0.4);
+	memset(loop, 0, sizeof(loop));
+	target_beyond("dropped", ns[DROPPED][0], loop, 6);
+	target_beyond("u64 into 64 MiB - u64", ns[LARGE_U64][0], ns[U64][0], 5);
+	if (ns[U64][1][0] >= 0)
+		target_ratio("u64, two threads / one", ns[U64][1], ns[U64][0], 1.05);
+	if (with_marker)
+		target_times("trace_marker / string", ns[MARKER][0], ns[TEXT][0], 17);
+	if (more) {
+		const unsigned int ours[] = { U64, INTS, TEXT };
+
+		for (unsigned int i = 0; i < 3; i++) {
+			const double times = atof(more[3 * i + 1]) / timing_median(ns[ours[i]][0], TIMING_ROUNDS);
+
+			dearest = times < dearest ? times : dearest;
+		}
+		target_show("LTTng-UST overwrite / ours, the least of the three", dearest, 6, true);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *no_marker = open_marker();
+	double floor[TIMING_THREADS_MAX], median[TIMING_THREADS_MAX];
+
+	measure(!no_marker);
+	close_marker();
 	timing_header();
 	for (unsigned int row = 0; row < NR_ROWS; row++) {
-		for (unsigned int i = 0; i < TIMING_THREADS_MAX; i++)
-			median[row][i] = timing_median(ns[row][i], TIMING_ROUNDS);
-		timing_row(rows[row].name, &median[row][0], &median[row][1], median[0][0], median[0][1],
-			   row == ROW_MARKER ? no_marker : NULL);
+		for (unsigned int i = 0; i < TIMING_THREADS_MAX; i++) {
+			median[i] = timing_median(ns[row][i], TIMING_ROUNDS);
+			if (row == FLOOR)
+				floor[i] = median[i];
+		}
+		timing_row(rows[row].name, &median[0], &median[1], floor[0], floor[1],
+			   row == MARKER ? no_marker : NULL);
 	}
 	for (int i = 1; i + 2 < argc; i += 3) {
 		const double one = atof(argv[i + 1]), two = atof(argv[i + 2]);
 
-		timing_row(argv[i], &one, &two, median[0][0], median[0][1], NULL);
+		timing_row(argv[i], &one, &two, floor[0], floor[1], NULL);
 	}
+	show_targets(!no_marker, argc > 9 ? argv + 1 : NULL);
 	return 0;
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# run.sh BENCH_EVENTS: the table of bench/README.md, with LTTng-UST's rows where it is installed (Debian: lttng-tools
-# liblttng-ust-dev). Needs nothing else; leaves nothing behind.
+# run.sh DIRECTORY: the tables of bench/README.md, by the programs in DIRECTORY, with LTTng-UST's rows where it is installed
+# (Debian: lttng-tools liblttng-ust-dev). Needs nothing else; leaves nothing behind. Takes about half a minute.
 
 set -u
 bench=$1
@@ -60,7 +60,7 @@ lttng_rows()
 {
 	local mode
 
-	"$CC" -O2 -D_GNU_SOURCE -I"$here" -I"$top_srcdir" -o "$dir/bench_lttng" "$here/bench_lttng.c" "$here/timing.c" -llttng-ust -ldl -lpthread \
+	"$CC" -O2 -D_GNU_SOURCE -I"$here" -I"$top_srcdir" -I"$top_srcdir/include" -o "$dir/bench_lttng" "$here/bench_lttng.c" "$here/timing.c" -llttng-ust -ldl -lpthread \
 		>"$dir/cc.log" 2>&1 || { echo "LTTng-UST cannot be compiled: $(grep -m1 error "$dir/cc.log")" >&2; return 1; }
 	start_lttng || { echo "lttng-sessiond does not start: $(tail -n 1 "$dir/sessiond.log")" >&2; return 1; }
 	for mode in overwrite discard; do
@@ -78,4 +78,4 @@ if command -v lttng-sessiond >/dev/null && command -v lttng >/dev/null; then
 else
 	echo "LTTng-UST is not installed (lttng-tools liblttng-ust-dev): its rows are left out" >&2
 fi
-"$bench" "${rows[@]}"
+"$bench/bench_events" "${rows[@]}" && echo && "$bench/bench_reader" && echo && "$bench/bench_worst"

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 struct worker {
@@ -30,8 +31,7 @@ static size_t nth_cpu(unsigned int n)
 	return cpu;
 }
 
-/* The thread's own CPU time: what else runs on the machine takes no part in it, but for the caches. */
-static double now_ns(void)
+double timing_cpu_ns(void)
 {
 	struct timespec now;
 
@@ -39,20 +39,49 @@ static double now_ns(void)
 	return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
 }
 
+static void pin(size_t cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+}
+
+void timing_pin(unsigned int n)
+{
+	const size_t cpu = nth_cpu(n);
+
+	if (cpu != CPU_SETSIZE)
+		pin(cpu);
+}
+
+double timing_ns_per_tick(void)
+{
+	struct timespec begin, now;
+	uint64_t ticks;
+	double ns;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	ticks = timing_ticks();
+	do {
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		ns = (double)(now.tv_sec - begin.tv_sec) * 1e9 + (double)(now.tv_nsec - begin.tv_nsec);
+	} while (ns < 5e7);
+	return ns / (double)(timing_ticks() - ticks);
+}
+
 static void *work(void *arg)
 {
 	struct worker *worker = arg;
 	double begin;
-	cpu_set_t set;
 
-	CPU_ZERO(&set);
-	CPU_SET(worker->cpu, &set);
-	pthread_setaffinity_np(pthread_self(), sizeof(set), &set);
+	pin(worker->cpu);
 	worker->loop(worker->n / 10, worker->number);
 	pthread_barrier_wait(worker->start);
-	begin = now_ns();
+	begin = timing_cpu_ns();
 	worker->loop(worker->n, worker->number);
-	worker->ns = (now_ns() - begin) / (double)worker->n;
+	worker->ns = (timing_cpu_ns() - begin) / (double)worker->n;
 	return NULL;
 }
 
@@ -84,10 +113,17 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-double timing_median(double *values, unsigned int n)
+double timing_median(const double *values, unsigned int n)
 {
-	qsort(values, n, sizeof(*values), compare);
-	return values[n / 2];
+	double *sorted = malloc(n * sizeof(*sorted)), median;
+
+	if (!sorted)
+		abort();
+	memcpy(sorted, values, n * sizeof(*sorted));
+	qsort(sorted, n, sizeof(*sorted), compare);
+	median = sorted[n / 2];
+	free(sorted);
+	return median;
 }
 
 static void print_value(const double *value, double floor)

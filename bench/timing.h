@@ -3,6 +3,7 @@
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
+#include <librecorder/ring.h>
 #include <stdint.h>
 
 #define TIMING_ROUNDS 15u
@@ -17,7 +18,24 @@ typedef void (*timing_loop)(uint64_t n, unsigned int thread);
  */
 double timing_run(timing_loop loop, uint64_t n, unsigned int threads);
 
-double timing_median(double *values, unsigned int n);
+/* The thread's own CPU time in ns: what else runs on the machine takes no part in it, but for the caches. */
+double timing_cpu_ns(void);
+
+/* Pin the calling thread to the n-th CPU that it may run on, if there are so many. */
+void timing_pin(unsigned int n);
+
+/* The quickest clock there is, and what a tick of it is in ns; finding out takes 50 ms. */
+static inline uint64_t timing_ticks(void)
+{
+#if defined(__x86_64__)
+	return rec_clock_read(REC_CLOCK_TSC);
+#else
+	return rec_clock_read(REC_CLOCK_MONO);
+#endif
+}
+double timing_ns_per_tick(void);
+
+double timing_median(const double *values, unsigned int n);
 
 /* A line of the table; NULL for a column without a value. `why` stands in place of all of them. */
 void timing_row(const char *name, const double *one, const double *two, double floor_one, double floor_two, const char *why);

@@ -147,7 +147,7 @@ static int describe(struct weaving *weaving, struct spool *spool)
 		weaving->processes[i] = (struct weave_process){
 			.pid = info->pid,
 			.clock = info->clock,
-			.subbuf_size = info->subbuf_size,
+			.subbuf_size = entry->subbuf_size,
 			.comm = info->comm,
 			.log = entry->log,
 			.log_size = entry->log_size,

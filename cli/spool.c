@@ -73,6 +73,9 @@ static int note_process(struct spool *spool, const void *payload)
 	entry->process.file[sizeof(entry->process.file) - 1] = '\0';
 	entry->process.info.comm[sizeof(entry->process.info.comm) - 1] = '\0';
 	entry->process.info.exe[sizeof(entry->process.info.exe) - 1] = '\0';
+	entry->subbuf_size = REC_SUBBUF_MIN;
+	while (entry->subbuf_size < entry->process.info.subbuf_size && entry->subbuf_size < REC_SUBBUF_MAX)
+		entry->subbuf_size *= 2;
 	spool->nr_entries++;
 	return 0;
 }
@@ -100,6 +103,8 @@ static int note_page(struct spool *spool, struct spool_entry *entry, const struc
 	lane->tail = offset;
 	lane->next_event = chunk->first + chunk->entries;
 	lane->pages++;
+	while (entry->subbuf_size < chunk->size && entry->subbuf_size < REC_SUBBUF_MAX)
+		entry->subbuf_size *= 2;
 	entry->events += chunk->entries;
 	spool->events += chunk->entries;
 	if (chunk->lost != REC_LOST_UNKNOWN)

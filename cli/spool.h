@@ -88,6 +88,7 @@ struct spool_entry {
 	size_t log_size;
 	struct spool_lane *lanes; /* by lane number */
 	unsigned int nr_lanes;
+	uint32_t subbuf_size; /* large enough for each of its pages: a program may change the size while it runs */
 	uint64_t events; /* in its pages */
 	uint64_t lost;	 /* that the pages tell of; what came behind them is in the lanes' stats and in losses */
 	bool ended;

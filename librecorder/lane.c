@@ -12,6 +12,7 @@
  */
 #include <librecorder/lane.h>
 
+#include "lane_private.h"
 #include "log_private.h"
 #include "process.h"
 #include "ring_private.h"
@@ -84,56 +85,49 @@ static unsigned char *lane_base(uint32_t index)
 	       (uint64_t)index * rec_process.geometry.lane_stride;
 }
 
-static struct rec_lane *lane_at(uint32_t index)
+struct rec_lane *rec_lane_at(uint32_t index)
 {
 	return (struct rec_lane *)(void *)lane_base(index);
 }
 
-/* Everything of a handle but its lane pointer. */
-static void fill_handle(struct rec_handle *handle, uint32_t index, uint32_t tid)
+void rec_lane_shape(struct rec_handle *handle, uint32_t index, uint32_t subbuf_size)
 {
 	const struct rec_geometry *g = &rec_process.geometry;
 	unsigned char *base = lane_base(index);
-	const struct rec_event_common common = { .pid = (int32_t)tid };
+	struct rec_meta *meta = (struct rec_meta *)(void *)(base + g->lane_meta);
 
-	handle->data = base + g->lane_data + REC_SUBBUF_HEADER_SIZE;
-	handle->cpu = cpu_word();
-	memcpy(&handle->common, &common, sizeof(common));
-	handle->shift = (uint32_t)__builtin_ctz(g->subbuf_size);
-	handle->room = (g->subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
-	handle->clock = rec_process.clock;
-	handle->overwrite = rec_process.overwrite;
-	handle->subbufs = (struct rec_subbuf *)(void *)(base + sizeof(struct rec_lane));
-	handle->links = (struct rec_link *)(void *)(base + g->lane_reader + sizeof(struct rec_lane_reader));
-	handle->nr_subbufs = g->nr_subbufs;
+	handle->data = base + g->lane_meta + subbuf_size + REC_SUBBUF_HEADER_SIZE;
+	handle->shift = (uint32_t)__builtin_ctz(subbuf_size);
+	handle->capacity = (subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
+	rec_store_relaxed(&handle->room, handle->capacity);
+	handle->nr_subbufs = rec_geometry_subbufs(g, subbuf_size);
+	*meta = (struct rec_meta){ .meta_page_size = subbuf_size,
+				   .meta_struct_len = sizeof(*meta),
+				   .subbuf_size = subbuf_size,
+				   .nr_subbufs = handle->nr_subbufs };
 }
 
-/* A complete handle of its own for work on a lane that nobody's handle may show yet. */
-static struct rec_handle private_handle(uint32_t index, uint32_t tid)
-{
-	struct rec_handle handle = { 0 };
-
-	fill_handle(&handle, index, tid);
-	handle.lane = lane_at(index);
-	return handle;
-}
-
-/* Make lane `index`, which the caller has claimed. */
+/* Make lane `index`, which the caller has claimed. Its handle keeps the shape from here on; what the file says is not asked. */
 static int make_lane(uint32_t index, uint32_t tid)
 {
 	const struct rec_geometry *g = &rec_process.geometry;
-	struct rec_meta *meta = (struct rec_meta *)(void *)(lane_base(index) + g->lane_meta);
-	const int r = rec_process_populate(lane_base(index), (size_t)g->lane_stride);
-	struct rec_handle handle;
+	const uint32_t pages = g->nr_subbufs - 1;
+	unsigned char *base = lane_base(index);
+	struct rec_handle handle = { 0 };
+	const int r = rec_process_populate(base, (size_t)(g->lane_meta + (g->nr_subbufs + 1ul) * g->subbuf_size));
 
 	if (r < 0)
 		return r;
-	handle = private_handle(index, tid);
-	*meta = (struct rec_meta){ .meta_page_size = g->subbuf_size,
-				   .meta_struct_len = sizeof(*meta),
-				   .subbuf_size = g->subbuf_size,
-				   .nr_subbufs = g->nr_subbufs };
-	rec_ring_init(&handle, (struct rec_lane_reader *)(void *)(lane_base(index) + g->lane_reader));
+	handle.clock = rec_process.clock;
+	handle.overwrite = rec_process.overwrite;
+	handle.subbufs = (struct rec_subbuf *)(void *)(base + sizeof(struct rec_lane));
+	handle.reader = (struct rec_lane_reader *)(void *)(base + g->lane_reader);
+	handle.links = (struct rec_link *)(void *)(handle.reader + 1);
+	handle.attend = rec_lane_attend;
+	rec_lane_shape(&handle, index, g->subbuf_size);
+	rec_process.handles[index] = handle;
+	handle.lane = rec_lane_at(index);
+	rec_ring_init(&handle, pages);
 	handle.lane->owner = tid;
 	return 0;
 }
@@ -145,7 +139,7 @@ static int take_free(uint32_t tid, uint32_t *ret_index)
 	uint32_t index;
 
 	for (index = 0; index < lanes && index < rec_process.geometry.max_lanes; index++) {
-		uint32_t *owner = &lane_at(index)->owner;
+		uint32_t *owner = &rec_lane_at(index)->owner;
 		uint32_t was = 0;
 
 		if (rec_load_relaxed(owner) == 0 && rec_cmpxchg32(owner, &was, tid)) {
@@ -204,7 +198,7 @@ static int take_orphan(uint32_t tid, uint32_t *ret_index)
 	uint32_t index;
 
 	for (index = 0; index < lanes && index < rec_process.geometry.max_lanes; index++) {
-		uint32_t *owner = &lane_at(index)->owner;
+		uint32_t *owner = &rec_lane_at(index)->owner;
 		uint32_t was = rec_load_relaxed(owner);
 
 		if (was && rec_process.handles[index].lane && (was == tid || (syscall(SYS_tgkill, rec_process.pid, was, 0) < 0 && errno == ESRCH)) &&
@@ -217,7 +211,23 @@ static int take_orphan(uint32_t tid, uint32_t *ret_index)
 	return -EDQUOT;
 }
 
-static int take_lane(uint32_t tid, uint32_t *ret_index)
+void rec_lane_repair(uint32_t index)
+{
+	const struct rec_handle *handle = &rec_process.handles[index];
+	/* A handle of our own, for the lane's may show no lane yet, or none any more. */
+	struct rec_handle whole = { .lane = rec_lane_at(index),
+				    .data = handle->data,
+				    .shift = handle->shift,
+				    .capacity = handle->capacity,
+				    .nr_subbufs = handle->nr_subbufs,
+				    .subbufs = handle->subbufs,
+				    .links = handle->links,
+				    .reader = handle->reader };
+
+	rec_ring_repair(&whole);
+}
+
+int rec_lane_take(uint32_t tid, uint32_t *ret_index)
 {
 	int r = take_free(tid, ret_index);
 
@@ -225,13 +235,18 @@ static int take_lane(uint32_t tid, uint32_t *ret_index)
 		r = take_new(tid, ret_index);
 	if (r == -EDQUOT)
 		r = take_orphan(tid, ret_index);
+	if (r > 0) {
+		rec_lane_repair(*ret_index);
+		rec_local_add64(&rec_lane_at(*ret_index)->leases, 1);
+		rec_lane_adapt(*ret_index);
+	}
 	return r;
 }
 
-static void give_back(uint32_t index)
+void rec_lane_give_back(uint32_t index)
 {
 	/* Release: the next owner sees all that we wrote (edge O1). */
-	rec_store_release(&lane_at(index)->owner, 0);
+	rec_store_release(&rec_lane_at(index)->owner, 0);
 	__atomic_fetch_add(&rec_process.leases_ended, 1, __ATOMIC_RELAXED);
 }
 
@@ -249,39 +264,44 @@ static bool set_thread_handle(struct rec_handle *was, struct rec_handle *now)
 	return __atomic_compare_exchange_n(&rec_thread_handle, &was, now, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+void rec_lane_bind(uint32_t index, uint32_t tid)
+{
+	struct rec_handle *handle = &rec_process.handles[index];
+	const struct rec_event_common common = { .pid = (int32_t)tid };
+
+	handle->cpu = cpu_word();
+	memcpy(&handle->common, &common, sizeof(common));
+	rec_signal_fence();
+	handle->lane = rec_lane_at(index);
+	rec_signal_fence();
+}
+
 static int lease(void)
 {
 	const uint32_t tid = this_thread();
-	struct rec_handle *was = rec_thread_handle, *handle, whole;
+	struct rec_handle *was = rec_thread_handle, *handle;
 	uint32_t index = 0;
-	int r = take_lane(tid, &index);
+	int r = rec_lane_take(tid, &index);
 
 	if (r < 0)
 		return r;
 	if (rec_thread_handle->lane) {
 		/* A signal handler was here meanwhile and has leased a lane for this thread. */
-		give_back(index);
+		rec_lane_give_back(index);
 		return 0;
 	}
-	whole = private_handle(index, tid);
-	rec_ring_repair(&whole);
-	rec_local_add64(&whole.lane->leases, 1);
 	handle = &rec_process.handles[index];
-	fill_handle(handle, index, tid);
-	rec_signal_fence();
-	handle->lane = whole.lane;
-	rec_signal_fence();
+	rec_lane_bind(index, tid);
 	if (!set_thread_handle(was, handle)) {
 		/* A handler has leased one since we looked; if not this very lane, as an orphan, ours goes back. */
 		if (rec_thread_handle != handle) {
 			handle->lane = NULL;
 			rec_signal_fence();
-			give_back(index);
+			rec_lane_give_back(index);
 		}
 		return 0;
 	}
-	if (have_end_key && end_key < SAFE_KEYS)
-		pthread_setspecific(end_key, handle);
+	rec_lane_watch_end(handle);
 	rec_lane_note_name();
 	return 0;
 }
@@ -383,18 +403,32 @@ static void thread_ends(void *value)
 {
 	struct rec_handle *handle = value;
 	const ptrdiff_t index = handle - rec_process.handles;
-	struct rec_handle whole;
 
 	if (handle != rec_thread_handle || !handle->lane)
 		return;
 	rec_lane_note_name();
-	whole = *handle;
 	/* First the lane: a signal handler from here on leases another one, and that one stays the thread's. */
 	handle->lane = NULL;
 	rec_signal_fence();
 	set_thread_handle(handle, &no_handle);
-	rec_ring_repair(&whole);
-	give_back((uint32_t)index);
+	rec_lane_repair((uint32_t)index);
+	rec_lane_give_back((uint32_t)index);
+}
+
+void rec_lane_watch_end(struct rec_handle *handle)
+{
+	if (have_end_key && end_key < SAFE_KEYS)
+		pthread_setspecific(end_key, handle);
+}
+
+void rec_lane_wake_readers(void)
+{
+	const uint32_t lanes = rec_load_acquire(&rec_process.header->nr_lanes);
+	uint32_t index;
+
+	for (index = 0; index < lanes && index < rec_process.geometry.max_lanes; index++)
+		if (rec_process.handles[index].reader)
+			rec_ring_wake(rec_process.handles[index].reader);
 }
 
 void rec_lane_forked(void)

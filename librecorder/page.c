@@ -33,22 +33,21 @@ uint32_t rec_page_size(const void *page)
 
 void rec_page_iter_init(struct rec_page_iter *iter, const void *page, uint32_t size)
 {
-	struct rec_subbuf_header header;
-
-	memcpy(&header, page, sizeof(header));
+	/* The time alone: a writer that leaves this sub-buffer may be about to write its size. */
+	memcpy(&iter->time, page, sizeof(iter->time));
 	iter->data = (const unsigned char *)page + REC_SUBBUF_HEADER_SIZE;
 	iter->size = size;
 	iter->offset = 0;
 	iter->cpu = REC_CPU_UNKNOWN;
-	iter->time = header.time_stamp;
 }
 
 /* The absolute time that 59 stored bits mean behind `before` (facts A2.7). */
 static uint64_t complete_stamp(uint64_t stamp, uint64_t before)
 {
-	uint64_t top = before & ~REC_TIME_STAMP_MASK;
+	const uint64_t top = before & ~REC_TIME_STAMP_MASK;
 
-	if (!top)
+	/* Without top bits the kernel takes the stamp as it is; but a step back of half the range is the first carry into them. */
+	if (!top && stamp <= before && before - stamp <= REC_TIME_STAMP_MASK / 2)
 		return stamp;
 	stamp |= top;
 	return stamp < before ? stamp + (REC_TIME_STAMP_MASK + 1) : stamp;

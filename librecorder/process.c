@@ -91,6 +91,8 @@ static struct rec_options complete_options(const struct rec_options *given)
 		options.lane_size = env_kb("RECORDER_BUFFER_KB");
 	if (!options.subbuf_size)
 		options.subbuf_size = env_kb("RECORDER_SUBBUF_KB");
+	if (!options.lane_max)
+		options.lane_max = env_kb("RECORDER_BUFFER_MAX_KB");
 	if (!options.memory_max)
 		options.memory_max = env_kb("RECORDER_MAX_KB");
 	if (!options.clock && env_is("RECORDER_CLOCK", "mono"))
@@ -233,6 +235,7 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 	header->start_time = start_time;
 	header->subbuf_size = g->subbuf_size;
 	header->nr_subbufs = g->nr_subbufs;
+	header->max_subbufs = g->max_subbufs;
 	header->max_lanes = g->max_lanes;
 	header->overwrite = process->overwrite;
 	header->file_size = g->file_size;
@@ -243,7 +246,6 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 	header->lane_stride = g->lane_stride;
 	header->lane_reader = g->lane_reader;
 	header->lane_meta = g->lane_meta;
-	header->lane_data = g->lane_data;
 	read_names(header);
 	header->state = REC_BUFFER_LIVE;
 	rec_clock_anchor(process->clock, &header->anchors[0]);
@@ -425,15 +427,31 @@ static int replace_buffer(const struct rec_options *options)
 static struct rec_options present_options(const struct rec_process *process)
 {
 	const struct rec_geometry *g = &process->geometry;
+	const size_t capacity = g->subbuf_size - REC_SUBBUF_HEADER_SIZE;
 
 	return (struct rec_options){
 		.size = sizeof(struct rec_options),
-		.lane_size = (size_t)(g->nr_subbufs - 1) * (g->subbuf_size - REC_SUBBUF_HEADER_SIZE),
+		.lane_size = (g->nr_subbufs - 1) * capacity,
+		.lane_max = (rec_geometry_subbufs(g, g->subbuf_size) - 1) * capacity,
 		.subbuf_size = g->subbuf_size,
 		.memory_max = (size_t)(g->max_lanes * g->lane_stride),
 		.clock = process->clock,
 		.discard = !process->overwrite,
 	};
+}
+
+/*
+ * The parent's handles, where they were not wiped: a kernel before 4.14 does not, and qemu-user says that it does. The
+ * child of a raw clone, which does not come here, would write to its parent's lanes there.
+ */
+static void forget_lanes(void)
+{
+	const uint32_t lanes = rec_load_acquire(&rec_process.header->nr_lanes);
+	uint32_t i;
+
+	for (i = 0; i < lanes && i < rec_process.geometry.max_lanes; i++)
+		if (rec_process.handles[i].lane)
+			rec_process.handles[i].lane = NULL;
 }
 
 void rec_process_forked(void)
@@ -442,8 +460,10 @@ void rec_process_forked(void)
 	const int saved = errno;
 
 	rec_lane_forked();
-	if (rec_process.error == 0)
+	if (rec_process.error == 0) {
+		forget_lanes();
 		replace_buffer(&options);
+	}
 	rec_store_release(&lock_word, 0);
 	errno = saved;
 }
@@ -476,6 +496,7 @@ void rec_process_exit(void)
 	if (!rec_process.header || rec_process.pid != getpid())
 		return;
 	rec_store_release(&rec_process.header->state, REC_BUFFER_EXITED);
+	rec_lane_wake_readers();
 	if (!rec_process.keep)
 		unlink(rec_process.path);
 }

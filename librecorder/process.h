@@ -16,7 +16,8 @@
 /* Where things lie in a buffer file; a pure function of lane size, sub-buffer size and cap. */
 struct rec_geometry {
 	uint32_t subbuf_size;
-	uint32_t nr_subbufs;
+	uint32_t nr_subbufs;  /* of a new lane */
+	uint32_t max_subbufs; /* that a lane has descriptors and links for */
 	uint32_t max_lanes;
 	uint64_t enable;
 	uint64_t log;
@@ -25,7 +26,6 @@ struct rec_geometry {
 	uint64_t lane_stride;
 	uint64_t lane_reader;
 	uint64_t lane_meta;
-	uint64_t lane_data;
 	uint64_t file_size;
 };
 
@@ -72,6 +72,15 @@ int rec_process_populate(void *start, size_t size);
 /* The log's first `upto` bytes have memory. 0, -ENOSPC (beyond the log's end), or as rec_process_populate(). */
 int rec_process_grow_log(uint64_t upto);
 
+/* Whether sub-buffers may be so big. */
+bool rec_is_subbuf_size(uint64_t size);
+
+/* Sub-buffers that hold `size` bytes of events; two at the least, as the kernel counts (facts C18). */
+uint64_t rec_lane_pages(uint64_t size, uint64_t subbuf_size);
+
+/* Sub-buffers of this size that the memory of a lane holds. */
+uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subbuf_size);
+
 /* Sizes and places from what was asked for; 0 means the default. 0 or -EINVAL. */
 int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry);
 
@@ -87,6 +96,9 @@ void rec_lane_note_name(void);
 
 /* Fork's child: this thread holds no lane any more. */
 void rec_lane_forked(void);
+
+/* Whoever sleeps for events of this process is to see that there will be none. */
+void rec_lane_wake_readers(void);
 
 /* Once, at the start: learn of the end of threads. */
 void rec_lane_start(void);

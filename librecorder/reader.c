@@ -2,13 +2,11 @@
 /*
  * Views: a buffer file opened by a reader.
  *
- * Guarantees. Every number from the file is checked once, against the file's size, and then used from a private copy; the
- * file may change afterwards as it likes. The file is mapped read-only, except for each opened lane's reader words and
- * links. A lane has one reader at a time, by pid and start time, so the lane of a reader that died is free.
+ * Guarantees. Every number from the file is checked once, against the file's size, and then used from a private copy;
+ * the file may change afterwards as it likes. The file is mapped read-only, except for each opened lane's reader
+ * words and links. A lane has one reader at a time, by pid and start time, so the lane of a reader that died is free.
  */
-#include <librecorder/reader.h>
-
-#include "ring_private.h"
+#include "reader_private.h"
 #include "shm.h"
 
 #include <errno.h>
@@ -19,34 +17,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-struct view_lane {
-	struct rec_ring_reader ring;
-	void *shared; /* the mapping of reader words and links; NULL: not opened */
-	bool damaged;
-};
-
-struct rec_view {
-	struct rec_view_info info;
-	const unsigned char *map;
-	size_t size;
-	int fd;
-	uint64_t self; /* this process, as lanes name their reader */
-	uint64_t enable;
-	uint64_t log;
-	uint64_t log_size;
-	uint64_t lanes;
-	uint64_t lane_stride;
-	uint64_t lane_reader;
-	uint64_t lane_meta;
-	uint64_t lane_data;
-	struct view_lane *opened; /* max_lanes of them */
-};
-
-static const struct rec_buffer_header *header_of(const struct rec_view *view)
-{
-	return (const struct rec_buffer_header *)(const void *)view->map;
-}
 
 /* Copy a text that may be neither ended nor printable. */
 static void copy_text(char *to, const char *from, size_t size)
@@ -64,21 +34,27 @@ static bool is_inside(uint64_t offset, uint64_t size, uint64_t limit)
 	return offset % REC_MAP_PAGE == 0 && offset <= limit && size <= limit - offset;
 }
 
+static bool shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t max_subbufs)
+{
+	return subbuf_size >= REC_SUBBUF_MIN && subbuf_size <= REC_SUBBUF_MAX && !(subbuf_size & (subbuf_size - 1)) &&
+	       nr_subbufs >= 3 && nr_subbufs <= max_subbufs;
+}
+
 static bool layout_is_sane(const struct rec_view *view, const struct rec_buffer_header *h)
 {
-	const uint64_t subbufs = h->nr_subbufs;
-	const uint64_t subbuf = h->subbuf_size;
+	const uint64_t subbufs = h->max_subbufs;
 
-	if (subbuf < REC_SUBBUF_MIN || subbuf > REC_SUBBUF_MAX || (subbuf & (subbuf - 1)) || subbufs < 3 || subbufs > 65535 ||
-	    h->max_lanes == 0 || h->max_lanes > 65535)
+	if (!shape_is_sane(h->subbuf_size, h->nr_subbufs, subbufs) || subbufs > 65535 || h->max_lanes == 0 ||
+	    h->max_lanes > 65535)
 		return false;
-	/* None of these products overflows: at most 2^16 sub-buffers of 2^19, and strides are bounded by the file below. */
+	/* None of these sums and products overflows: counts are of 16 bits, strides are bounded by the file. */
 	return is_inside(h->enable, REC_EVENTS_MAX * sizeof(uint32_t), view->size) &&
 	       is_inside(h->log, h->log_size, view->size) && is_inside(h->lanes, 0, view->size) &&
 	       h->lane_stride <= (view->size - h->lanes) / h->max_lanes && h->lane_stride % REC_MAP_PAGE == 0 &&
-	       is_inside(h->lane_reader, sizeof(struct rec_lane_reader) + subbufs * sizeof(struct rec_link), h->lane_meta) &&
+	       is_inside(h->lane_reader, sizeof(struct rec_lane_reader) + subbufs * sizeof(struct rec_link),
+			 h->lane_meta) &&
 	       h->lane_reader >= sizeof(struct rec_lane) + subbufs * sizeof(struct rec_subbuf) &&
-	       is_inside(h->lane_meta, subbuf, h->lane_data) && is_inside(h->lane_data, subbufs * subbuf, h->lane_stride);
+	       is_inside(h->lane_meta, (h->nr_subbufs + UINT64_C(1)) * h->subbuf_size, h->lane_stride);
 }
 
 /* Take private copies of all that later accesses depend on. */
@@ -87,7 +63,7 @@ static int read_header(struct rec_view *view)
 	struct rec_buffer_header h;
 
 	/* Acquire: edge B1. */
-	if (!rec_load_acquire(&header_of(view)->ready))
+	if (!rec_load_acquire(&rec_view_header(view)->ready))
 		return -EAGAIN;
 	memcpy(&h, view->map, sizeof(h));
 	if (h.magic != REC_ABI_MAGIC)
@@ -112,7 +88,7 @@ static int read_header(struct rec_view *view)
 	view->lane_stride = h.lane_stride;
 	view->lane_reader = h.lane_reader;
 	view->lane_meta = h.lane_meta;
-	view->lane_data = h.lane_data;
+	view->max_subbufs = h.max_subbufs;
 	view->opened = calloc(h.max_lanes, sizeof(*view->opened));
 	return view->opened ? 0 : -ENOMEM;
 }
@@ -183,6 +159,7 @@ struct rec_view *rec_view_close(struct rec_view *view)
 		munmap(lane->shared, shared_size(view));
 	}
 	free(view->opened);
+	rec_merge_free(&view->merge);
 	if (view->map)
 		munmap((void *)(uintptr_t)view->map, view->size);
 	if (view->fd >= 0)
@@ -198,23 +175,30 @@ const struct rec_view_info *rec_view_info(const struct rec_view *view)
 
 bool rec_view_alive(const struct rec_view *view)
 {
-	return rec_load_acquire(&header_of(view)->state) == REC_BUFFER_LIVE &&
+	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_LIVE &&
 	       rec_process_is_alive(view->info.pid, view->info.start_time);
 }
 
 unsigned int rec_view_lanes(const struct rec_view *view)
 {
-	const uint32_t lanes = rec_load_acquire(&header_of(view)->nr_lanes);
+	const uint32_t lanes = rec_load_acquire(&rec_view_header(view)->nr_lanes);
 
 	return lanes < view->info.max_lanes ? lanes : view->info.max_lanes;
 }
 
-/* Become the one reader of a lane, unless another living process is. */
+/* An ended program's threads write on until its process is gone; one that was replaced by exec has none left. */
+bool rec_view_writers_are_gone(const struct rec_view *view)
+{
+	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_REPLACED ||
+	       !rec_process_is_alive(view->info.pid, view->info.start_time);
+}
+
+/* Become the one reader of a lane, unless another living process is, or another view of this one. */
 static int own_lane(const struct rec_view *view, struct rec_lane_reader *words)
 {
 	uint64_t owner = rec_load_relaxed(&words->owner);
 
-	while (owner != view->self) {
+	do {
 		if (owner) {
 			uint64_t start_time = 0;
 			const int r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
@@ -223,47 +207,90 @@ static int own_lane(const struct rec_view *view, struct rec_lane_reader *words)
 			if (r == 0 ? (uint32_t)start_time == (uint32_t)(owner >> 32) : r != -ENOENT && r != -ESRCH)
 				return -EBUSY;
 		}
-		if (rec_cmpxchg64(&words->owner, &owner, view->self))
-			break;
-	}
+	} while (!rec_cmpxchg64(&words->owner, &owner, view->self));
 	return 0;
 }
 
-static int open_lane(struct rec_view *view, unsigned int index)
+int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring)
+{
+	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
+	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
+	uint32_t subbuf_size, nr_subbufs;
+
+	if (index >= rec_view_lanes(view))
+		return -EINVAL;
+	/* Acquire: the shape that stands once this is 0 again (edge R1). */
+	if (rec_load_acquire(&lane->resizing) == REC_LANE_RESTARTING)
+		return -EAGAIN;
+	subbuf_size = rec_load_relaxed(&lane->subbuf_size);
+	nr_subbufs = rec_load_relaxed(&lane->nr_subbufs);
+	if (!shape_is_sane(subbuf_size, nr_subbufs, view->max_subbufs) ||
+	    (nr_subbufs + UINT64_C(1)) * subbuf_size > view->lane_stride - view->lane_meta)
+		return -EBADMSG;
+	*ret_ring = (struct rec_ring_reader){
+		.lane = lane,
+		.subbufs = (const struct rec_subbuf *)(const void *)(lane + 1),
+		.pages = at + view->lane_meta + subbuf_size,
+		.words = (struct rec_lane_reader *)(uintptr_t)(at + view->lane_reader),
+		.links = (struct rec_link *)(uintptr_t)(at + view->lane_reader + sizeof(struct rec_lane_reader)),
+		.nr_subbufs = nr_subbufs,
+		.subbuf_size = subbuf_size,
+	};
+	return 0;
+}
+
+static int open_lane(struct rec_view *view, uint32_t index)
 {
 	struct view_lane *lane = &view->opened[index];
-	const uint64_t base = view->lanes + index * view->lane_stride;
-	const unsigned char *at = view->map + base;
+	struct rec_ring_reader ring = { 0 };
 	unsigned char *shared;
 	int r;
 
-	shared = mmap(NULL, shared_size(view), PROT_READ | PROT_WRITE, MAP_SHARED, view->fd, (off_t)(base + view->lane_reader));
+	shared = mmap(NULL, shared_size(view), PROT_READ | PROT_WRITE, MAP_SHARED, view->fd,
+		      (off_t)(view->lanes + index * view->lane_stride + view->lane_reader));
 	if (shared == MAP_FAILED)
 		return -errno;
-	lane->ring = (struct rec_ring_reader){
-		.lane = (const struct rec_lane *)(const void *)at,
-		.subbufs = (const struct rec_subbuf *)(const void *)(at + sizeof(struct rec_lane)),
-		.pages = at + view->lane_data,
-		.words = (struct rec_lane_reader *)(void *)shared,
-		.links = (struct rec_link *)(void *)(shared + sizeof(struct rec_lane_reader)),
-		.nr_subbufs = view->info.nr_subbufs,
-		.subbuf_size = view->info.subbuf_size,
-	};
-	r = own_lane(view, lane->ring.words);
-	if (r == 0) {
-		lane->damaged = rec_ring_reader_init(&lane->ring) < 0;
-		lane->shared = shared;
-	} else {
+	r = own_lane(view, (struct rec_lane_reader *)(void *)shared);
+	if (r < 0) {
 		munmap(shared, shared_size(view));
+		return r;
 	}
-	return r;
+	/* From here on the shape stands: it changes only while no reader has the lane. */
+	r = rec_view_look(view, index, &ring);
+	ring.words = (struct rec_lane_reader *)(void *)shared;
+	ring.links = (struct rec_link *)(void *)(shared + sizeof(struct rec_lane_reader));
+	if (r == 0)
+		r = rec_ring_reader_init(&ring);
+	if (r < 0 && r != -EBADMSG) {
+		rec_store_release(&ring.words->owner, 0);
+		munmap(shared, shared_size(view));
+		return r;
+	}
+	lane->ring = ring;
+	lane->damaged = r < 0;
+	lane->shared = shared;
+	if (!lane->damaged && ring.subbuf_size > view->info.subbuf_size)
+		view->info.subbuf_size = ring.subbuf_size;
+	return 0;
 }
 
-/* An ended program's threads write on until its process is gone; one that was replaced by exec has none left. */
-static bool writers_are_gone(const struct rec_view *view)
+int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_lane)
 {
-	return rec_load_acquire(&header_of(view)->state) == REC_BUFFER_REPLACED ||
-	       !rec_process_is_alive(view->info.pid, view->info.start_time);
+	int r = 0;
+
+	if (index >= rec_view_lanes(view))
+		return -EINVAL;
+	if (!view->opened[index].shared)
+		r = open_lane(view, index);
+	/* A writer that died while it gave the lane another shape: what the lane held is gone. */
+	if (r == -EAGAIN && rec_view_writers_are_gone(view))
+		r = -ENODATA;
+	if (r < 0)
+		return r;
+	if (view->opened[index].damaged)
+		return -EBADMSG;
+	*ret_lane = &view->opened[index];
+	return 0;
 }
 
 /* Nobody will finish moving a head in a lane whose program is gone: do it for them, once. */
@@ -271,36 +298,51 @@ static int settle(struct rec_view *view, struct view_lane *lane)
 {
 	const uint32_t tail = REC_POS_ID(rec_load_acquire(&lane->ring.lane->tail));
 
-	if (!writers_are_gone(view))
+	if (!rec_view_writers_are_gone(view))
 		return -EAGAIN;
-	if (tail >= view->info.nr_subbufs)
+	if (tail >= lane->ring.nr_subbufs)
 		return -EBADMSG;
-	return rec_ring_settle(lane->ring.links, view->info.nr_subbufs, tail);
+	return rec_ring_settle(lane->ring.links, lane->ring.nr_subbufs, tail);
+}
+
+bool rec_view_again(struct rec_view *view, struct view_lane *lane, int r, unsigned int *tries)
+{
+	if (r == -EAGAIN && !(*tries)++)
+		r = settle(view, lane);
+	else
+		*tries = 0;
+	if (r == -EBADMSG)
+		lane->damaged = true;
+	return r == 0 && *tries;
 }
 
 int rec_view_read(struct rec_view *view, unsigned int index, unsigned int flags, struct rec_page *ret_page)
 {
-	struct view_lane *lane;
-	int r = 0;
+	struct view_lane *lane = NULL;
+	unsigned int tries = 0;
+	int r = rec_view_lane(view, index, &lane);
 
-	if (index >= rec_view_lanes(view))
-		return -EINVAL;
-	lane = &view->opened[index];
-	if (!lane->shared)
-		r = open_lane(view, index);
 	if (r < 0)
-		return r;
-	if (lane->damaged)
-		return -EBADMSG;
-	r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
-	if (r == -EAGAIN) {
-		r = settle(view, lane);
-		if (r == 0)
-			r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
-	}
-	if (r == -EBADMSG)
-		lane->damaged = true;
-	return r;
+		return r == -ENODATA ? 0 : r;
+	do {
+		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
+	} while (rec_view_again(view, lane, r, &tries));
+	return lane->damaged ? -EBADMSG : r;
+}
+
+int rec_view_read_page(struct rec_view *view, unsigned int index, unsigned int flags, void *page, size_t size,
+		       struct rec_page *ret_page)
+{
+	struct view_lane *lane = NULL;
+	unsigned int tries = 0;
+	int r = rec_view_lane(view, index, &lane);
+
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	do {
+		r = rec_ring_copy(&lane->ring, flags & REC_READ_WHOLE, page, size, ret_page);
+	} while (rec_view_again(view, lane, r, &tries));
+	return lane->damaged ? -EBADMSG : r;
 }
 
 void rec_view_unread(struct rec_view *view, unsigned int lane)
@@ -309,57 +351,9 @@ void rec_view_unread(struct rec_view *view, unsigned int lane)
 		view->opened[lane].ring.pending.data = NULL;
 }
 
-int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_lane_stats *ret_stats)
-{
-	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
-	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
-	struct rec_ring_reader ring = { 0 };
-	struct rec_lane_stats stats = { 0 };
-	uint64_t committed = 0, oldest = 0;
-
-	if (index >= rec_view_lanes(view))
-		return -EINVAL;
-	if (view->opened[index].shared) {
-		ring = view->opened[index].ring;
-	} else {
-		/* Not opened: the words of whoever reads it, which may change while we look. */
-		ring.lane = lane;
-		ring.subbufs = (const struct rec_subbuf *)(const void *)(at + sizeof(struct rec_lane));
-		ring.pages = at + view->lane_data;
-		ring.words = (struct rec_lane_reader *)(uintptr_t)(at + view->lane_reader);
-		ring.links = (struct rec_link *)(void *)(ring.words + 1);
-		ring.nr_subbufs = view->info.nr_subbufs;
-		ring.subbuf_size = view->info.subbuf_size;
-		ring.page = rec_load_relaxed(&ring.words->page);
-		ring.read = rec_load_relaxed(&ring.words->read);
-		ring.next_event = rec_load_relaxed(&ring.words->next_event);
-		ring.refused = rec_load_relaxed(&ring.words->refused);
-		if (ring.page >= ring.nr_subbufs)
-			return -EBADMSG;
-	}
-	if (rec_ring_count(&ring, &committed, &oldest) < 0)
-		return -EBADMSG;
-	stats.overrun = rec_load_relaxed(&ring.words->events_lost);
-	stats.read_events = ring.next_event - stats.overrun;
-	stats.overrun += oldest - ring.next_event;
-	stats.entries = committed - oldest;
-	stats.commit_overrun = rec_load_relaxed(&lane->commit_overrun);
-	stats.dropped_events = rec_load_relaxed(&lane->dropped);
-	stats.too_long = rec_load_relaxed(&lane->too_long);
-	stats.nested_limit = rec_load_relaxed(&lane->nested_limit);
-	stats.torn = rec_load_relaxed(&lane->torn);
-	if (writers_are_gone(view) && rec_load_relaxed(&lane->tail) != rec_load_relaxed(&lane->commit))
-		stats.torn++;
-	stats.lost_unread = rec_ring_unreported(&ring);
-	stats.owner = rec_load_relaxed(&lane->owner);
-	stats.broken = rec_load_relaxed(&lane->broken);
-	*ret_stats = stats;
-	return 0;
-}
-
 void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_losses)
 {
-	const struct rec_buffer_header *header = header_of(view);
+	const struct rec_buffer_header *header = rec_view_header(view);
 
 	ret_losses->no_lane = rec_load_relaxed(&header->lost_no_lane);
 	ret_losses->log_full = rec_load_relaxed(&header->lost_log_full);
@@ -369,7 +363,7 @@ void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_lo
 size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, size_t size)
 {
 	/* Acquire: records below log_used are complete (edge G1). */
-	uint64_t used = rec_load_acquire(&header_of(view)->log_used);
+	uint64_t used = rec_load_acquire(&rec_view_header(view)->log_used);
 
 	used = used < view->log_size ? used : view->log_size;
 	if (from >= used)
@@ -381,7 +375,7 @@ size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, siz
 
 unsigned int rec_view_anchors(const struct rec_view *view, struct rec_anchor *anchors, unsigned int max)
 {
-	const struct rec_buffer_header *header = header_of(view);
+	const struct rec_buffer_header *header = rec_view_header(view);
 	const uint64_t written = rec_load_acquire(&header->nr_anchors);
 	uint64_t have = written < REC_ANCHORS ? written : REC_ANCHORS;
 	unsigned int i;

@@ -20,6 +20,7 @@
 
 #include "ring_private.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 
@@ -71,63 +72,78 @@ static unsigned char *at_position(const struct rec_handle *handle, uint64_t pos)
 	return handle->data + ((uint64_t)REC_POS_ID(pos) << handle->shift) + REC_POS_OFF(pos);
 }
 
-/* The link of a sub-buffer. Readers write links too, so what one says is brought into range before it is followed. */
-static uint64_t read_link(const struct rec_handle *handle, uint32_t id)
-{
-	return rec_load_acquire(&handle->links[id < handle->nr_subbufs ? id : 0].next);
-}
-
-static uint32_t link_id(const struct rec_handle *handle, uint64_t link)
-{
-	const uint32_t id = REC_LINK_ID(link);
-
-	return id < handle->nr_subbufs ? id : 0;
-}
-
 static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was, uint32_t flag)
 {
 	return rec_cmpxchg64(&handle->links[id].next, &was,
 			     REC_LINK(REC_LINK_ID(was), flag, REC_LINK_GEN(was) + 1));
 }
 
-/* Whether the ring leads to this sub-buffer; the reader page points into the ring, but nothing points to it. */
-static bool is_in_ring(const struct rec_handle *handle, uint32_t id)
+/*
+ * A head is given up. Its first event begins a gap unless the one before it was lost too; a reader that comes to the end
+ * of the gap wants the time of its beginning. Nested movers of one head all come here, and the exchange picks one. Two
+ * slots by turns: a third gap begins only after the reader took a sub-buffer behind the first.
+ */
+void rec_ring_note_lost(struct rec_lane *lane, const struct rec_lost *lost)
 {
-	const uint32_t prev = rec_load_relaxed(&handle->links[id].prev);
+	const uint64_t until = rec_load_relaxed(&lane->lost_until);
 
-	return REC_LINK_ID(read_link(handle, prev)) == id;
+	if (lost->end <= until || !rec_local_cmpxchg64(&lane->lost_until, until, lost->end))
+		return;
+	rec_local_add64(&lane->pages_lost, 1);
+	if (lost->first != until || !lane->nr_gaps) {
+		struct rec_gap *gap = &lane->gaps[lane->nr_gaps++ % 2];
+
+		/* The reader may be looking at this slot: for the other gap, which it tells by its number. */
+		rec_store_relaxed(&gap->time, lost->time);
+		rec_store_relaxed(&gap->first, lost->first);
+	}
+}
+
+/* Count a refusal; the clock is read for the first one of a run only. */
+static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
+{
+	rec_local_add64(counter, 1);
+	REC_TESTPOINT(refuse_count);
+	if (REC_UNLIKELY(!handle->lane->refused_time))
+		handle->lane->refused_time = rec_clock_read(handle->clock);
+	REC_TESTPOINT(refuse_time);
+	return STEP_REFUSED;
 }
 
 /*
  * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way the head page moves
  * forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only its owner clears it.
+ *
+ * Nested writers may have finished and published any number of pages before we go on, so everything is exchanged from the
+ * very value that was read before the tail was looked at: who moved the tail into the old head has changed the link behind
+ * it. And nobody goes round to a sub-buffer whose link an interrupted writer holds in UPDATE: at its clearing there would be
+ * no head left. The kernel's commit page stands there and refuses as well.
  */
-static enum step move_head(const struct rec_handle *handle, uint64_t old, uint64_t link)
+static enum step move_head(const struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost)
 {
 	const uint32_t tail = REC_POS_ID(old);
-	const uint32_t head = link_id(handle, link);
+	const uint32_t head = rec_link_id(handle, link);
+	const uint64_t update = REC_LINK(REC_LINK_ID(link), REC_LINK_UPDATE, REC_LINK_GEN(link) + 1);
 	const bool owner = REC_LINK_FLAG(link) == REC_LINK_HEAD;
-	uint64_t after_head;
+	const uint64_t after_head = rec_read_link(handle, head);
 
+	if (REC_LINK_FLAG(after_head) == REC_LINK_UPDATE)
+		return refuse(handle, &handle->lane->commit_overrun);
 	/* Fails when the reader swapped this head, or a nested writer moved it. Release and acquire: edges L1, L2. */
 	if (owner && !set_link(handle, tail, link, REC_LINK_UPDATE))
 		return STEP_RETRY;
-	after_head = read_link(handle, head);
-	if (REC_LINK_FLAG(after_head) == REC_LINK_NORMAL && set_link(handle, head, after_head, REC_LINK_HEAD)) {
-		const uint32_t now = REC_POS_ID(rec_load_relaxed(&handle->lane->tail));
-
-		/* Nested writers moved tail and head further on between the two: this head is one too many. */
-		if (now != tail && now != head) {
-			after_head = read_link(handle, head);
-			if (REC_LINK_FLAG(after_head) == REC_LINK_HEAD)
-				set_link(handle, head, after_head, REC_LINK_NORMAL);
-		}
-	}
-	if (owner) {
-		link = read_link(handle, tail);
-		if (REC_LINK_FLAG(link) == REC_LINK_UPDATE)
-			set_link(handle, tail, link, REC_LINK_NORMAL);
-	}
+	REC_TESTPOINT(head_update);
+	rec_ring_note_lost(handle->lane, lost);
+	REC_TESTPOINT(head_lost);
+	rec_signal_fence();
+	/* Has a nested writer entered the old head, it has set the new one. If one does now, the exchange fails. */
+	if (rec_load_relaxed(&handle->lane->tail) >> REC_POS_SEQ_SHIFT == old >> REC_POS_SEQ_SHIFT &&
+	    REC_LINK_FLAG(after_head) == REC_LINK_NORMAL)
+		set_link(handle, head, after_head, REC_LINK_HEAD);
+	REC_TESTPOINT(head_set);
+	if (owner)
+		set_link(handle, tail, update, REC_LINK_NORMAL);
+	REC_TESTPOINT(head_clear);
 	return STEP_OK;
 }
 
@@ -135,31 +151,32 @@ static enum step move_head(const struct rec_handle *handle, uint64_t old, uint64
 static enum step next_subbuf(const struct rec_handle *handle, struct plan *plan)
 {
 	struct rec_lane *lane = handle->lane;
-	const uint64_t link = read_link(handle, REC_POS_ID(plan->old));
+	const uint64_t link = rec_read_link(handle, REC_POS_ID(plan->old));
 	const uint64_t commit = rec_load_relaxed(&lane->commit);
 
-	plan->next = link_id(handle, link);
+	struct rec_lost lost;
+
+	plan->next = rec_link_id(handle, link);
+	lost = rec_look_at(handle, plan->next);
 	rec_signal_fence();
 	/* A nested writer came between: what was just read may not belong to the tail that we hold. */
 	if (rec_load_relaxed(&lane->tail) != plan->old)
 		return STEP_RETRY;
 	/* The tail never enters the commit sub-buffer: that would let one writer overwrite what another is filling. */
-	if (plan->next == REC_POS_ID(commit)) {
-		rec_local_add64(&lane->commit_overrun, 1);
-		return STEP_REFUSED;
-	}
+	if (plan->next == REC_POS_ID(commit))
+		return refuse(handle, &lane->commit_overrun);
 	if (REC_LINK_FLAG(link) == REC_LINK_NORMAL)
 		return STEP_OK;
 	/* A commit sub-buffer that the reader holds is not met on the way round; the head is, and that means we wrapped. */
-	if (!is_in_ring(handle, REC_POS_ID(commit))) {
-		rec_local_add64(&lane->commit_overrun, 1);
-		return STEP_REFUSED;
+	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
+		/* Unless the reader took the head and then this one while we looked: now there is room. */
+		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link)
+			return STEP_RETRY;
+		return refuse(handle, &lane->commit_overrun);
 	}
-	if (!handle->overwrite) {
-		rec_local_add64(&lane->dropped, 1);
-		return STEP_REFUSED;
-	}
-	return move_head(handle, plan->old, link);
+	if (!handle->overwrite)
+		return refuse(handle, &lane->dropped);
+	return move_head(handle, plan->old, link, &lost);
 }
 
 static uint32_t plan_words(const struct plan *plan)
@@ -181,6 +198,7 @@ static void choose_form(struct rec_handle *handle, struct plan *plan, bool begin
 	read_clock(handle, plan);
 	if (plan->now < last) {
 		rec_local_add64(&lane->time_back, 1);
+		REC_TESTPOINT(time_back);
 		plan->now = last;
 	}
 	plan->delta = plan->now - after;
@@ -194,12 +212,15 @@ static void choose_form(struct rec_handle *handle, struct plan *plan, bool begin
 static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 {
 	struct rec_lane *lane = handle->lane;
-	const uint32_t room = handle->room * 4;
+	const uint32_t room = handle->capacity * 4;
 	enum step step;
 
 	/* A: the tail first, as in rec_reserve(). */
 	plan->old = rec_load_relaxed(&lane->tail);
 	rec_signal_fence();
+	/* Fits nowhere. Looked at in every round: a nested writer may have granted the wish for smaller sub-buffers. */
+	if (RESTATE_SIZE + plan->total > room)
+		return refuse(handle, &lane->too_long);
 	plan->cross = REC_POS_OFF(plan->old) + plan->total > room;
 	if (plan->cross) {
 		step = next_subbuf(handle, plan);
@@ -250,25 +271,35 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 		struct rec_subbuf_header *left = subbuf_header(handle, REC_POS_ID(plan->old));
 
 		left->commit = REC_POS_OFF(plan->old);
+		REC_TESTPOINT(left_size);
 		handle->subbufs[REC_POS_ID(plan->old)].entries = REC_POS_COUNT(plan->old);
+		REC_TESTPOINT(left_entries);
 	}
 	subbuf_header(handle, REC_POS_ID(plan->new))->time_stamp = plan->now;
+	REC_TESTPOINT(entered_time);
 }
 
-void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+/* All that rec_reserve_slow() has not settled; kept apart from it for the sake of a refusal, which needs no stack. */
+static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
 	struct rec_lane *lane = handle->lane;
 	struct plan plan = { .total = rec_event_total(size) };
 	unsigned char *at;
 	unsigned int tries;
 
-	/* A handler that forked in the middle of an event came back in the child, whose handles are zeroed. */
-	if (!lane)
-		return NULL;
+	if (rec_load_relaxed(&handle->room) != handle->capacity) {
+		handle = handle->attend ? handle->attend(handle) : NULL;
+		if (!handle) {
+			rec_local_add64(&lane->disabled, 1);
+			REC_TESTPOINT(refuse_disabled);
+			return NULL;
+		}
+		lane = handle->lane;
+	}
 
-	/* A cap on the size first: with it no sum below overflows, and an event that fits nowhere is refused at once. */
-	if (size > handle->room * 4 || RESTATE_SIZE + plan.total > handle->room * 4) {
-		rec_local_add64(&lane->too_long, 1);
+	/* A cap on the size first: with it no sum below overflows. */
+	if (size > REC_SUBBUF_MAX) {
+		refuse(handle, &lane->too_long);
 		return NULL;
 	}
 	for (tries = 0; tries < TRIES_MAX; tries++) {
@@ -280,22 +311,35 @@ void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot
 			continue;
 		/* C: whoever interrupts from here to G sees that time and CPU are in doubt, and states both. */
 		rec_store_relaxed(&lane->before, plan.now);
+		REC_TESTPOINT(slow_before);
 		/* D: the linearisation point of a reservation. Fails if anybody nested moved the tail since A. */
 		if (!rec_local_cmpxchg64(&lane->tail, plan.old, plan.new))
 			continue;
+		REC_TESTPOINT(slow_tail);
+		/*
+		 * Whoever copies the sub-buffer that we enter, and sees a byte of what we write there, sees that the tail has come
+		 * (edge I1).
+		 */
+		if (plan.cross)
+			rec_fence_release();
 		at = at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
 		if (plan.cross || REC_POS_OFF(plan.old) == 0)
 			change_subbuf(handle, &plan);
 		/* F: the marker is in position order, so is the lane's idea of the CPU; before G, so that nobody trusts it yet. */
 		put_lead(at, &plan);
+		REC_TESTPOINT(slow_lead);
 		if (plan.lead == RESTATE_SIZE)
 			rec_store_relaxed(&lane->cpu, plan.cpu);
+		REC_TESTPOINT(slow_cpu);
 		rec_signal_fence();
 		/* G: only if nobody nested came after D is our time the last one, and our CPU. */
 		rec_store_relaxed(&lane->after, plan.now);
+		REC_TESTPOINT(slow_after);
 		rec_signal_fence();
-		if (rec_load_relaxed(&lane->tail) != plan.new)
+		if (rec_load_relaxed(&lane->tail) != plan.new) {
 			rec_store_relaxed(&lane->before, STAMP_IN_DOUBT);
+			REC_TESTPOINT(slow_doubt);
+		}
 		*ret_slot = (struct rec_slot){ .lane = lane,
 					       .handle = handle,
 					       .old = plan.cross ? 0 : plan.old,
@@ -303,8 +347,50 @@ void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot
 					       .crossed = plan.cross ? plan.old : 0 };
 		return rec_put_event_word(at + plan.lead, plan.lead ? 0 : (uint32_t)plan.delta, size);
 	}
-	rec_local_add64(&lane->nested_limit, 1);
+	refuse(handle, &lane->nested_limit);
 	return NULL;
+}
+
+/*
+ * Discard mode, and the lane is full. A program that meets this meets it again and again, so the plain case is recognised
+ * before anything else: no clock, no plan. It is next_subbuf()'s refusal, in its order of reading; nothing is remembered,
+ * so there is nothing to go stale. Whatever is not plain is left to next_subbuf(): the commit position is on another
+ * sub-buffer than the tail, the lane's gate is closed, or this is the first refusal since the last change of sub-buffer,
+ * whose time is wanted. An event takes four bytes more than its size, or a few more yet: then it goes that way too, and
+ * so does one that might fit nowhere, which is counted as too long.
+ */
+static inline bool is_full(const struct rec_handle *handle, uint32_t size)
+{
+	const struct rec_lane *lane = handle->lane;
+	const uint64_t old = rec_load_relaxed(&lane->tail);
+	const uint32_t room = rec_load_relaxed(&handle->room);
+	uint64_t link, commit;
+
+	if (handle->overwrite || room != handle->capacity || size > room * 4 - RESTATE_SIZE - 12 ||
+	    (uint64_t)REC_POS_OFF(old) + 4 + size <= (uint64_t)room * 4)
+		return false;
+	rec_signal_fence();
+	link = rec_read_link(handle, REC_POS_ID(old));
+	commit = rec_load_relaxed(&lane->commit);
+	rec_signal_fence();
+	/* The tail read again: what was read in between belongs to it. */
+	return REC_LINK_FLAG(link) != REC_LINK_NORMAL && REC_POS_ID(commit) == REC_POS_ID(old) &&
+	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->tail) == old;
+}
+
+void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+{
+	struct rec_lane *lane = handle->lane;
+
+	/* A handler that forked in the middle of an event came back in the child, whose handles are zeroed. */
+	if (!lane)
+		return NULL;
+	if (is_full(handle, size)) {
+		rec_local_add64(&lane->dropped, 1);
+		REC_TESTPOINT(refuse_full_again);
+		return NULL;
+	}
+	return reserve_rare(handle, size, ret_slot);
 }
 
 static uint64_t refusals(const struct rec_lane *lane)
@@ -312,8 +398,23 @@ static uint64_t refusals(const struct rec_lane *lane)
 	return lane->dropped + lane->commit_overrun + lane->too_long + lane->nested_limit;
 }
 
+/*
+ * A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. The fence keeps the look at
+ * `waiters` behind the commit position that was just stored; the sleeper's stands between its store of `waiters` and its
+ * look at the commit position. So at least one of the two sees the other (edge K1).
+ */
+static void look_for_waiters(const struct rec_handle *handle)
+{
+	struct rec_lane_reader *reader = handle->reader;
+
+	rec_fence_full();
+	if (REC_UNLIKELY(rec_load_relaxed(&reader->waiters)) &&
+	    rec_ring_is_hit(handle->lane, reader, rec_load_relaxed(&reader->waiters) - 1))
+		rec_ring_wake(reader);
+}
+
 /* The commit position goes from one sub-buffer to another: number the first event of each one on the way. */
-static bool publish_path(const struct rec_handle *handle, uint64_t from, uint64_t to)
+static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 {
 	struct rec_lane *lane = handle->lane;
 	uint32_t id = REC_POS_ID(from);
@@ -321,19 +422,34 @@ static bool publish_path(const struct rec_handle *handle, uint64_t from, uint64_
 
 	while (id != REC_POS_ID(to)) {
 		const struct rec_subbuf *left = &handle->subbufs[id];
-		const uint32_t next = link_id(handle, read_link(handle, id));
+		const uint32_t next = rec_link_id(handle, rec_read_link(handle, id));
 		struct rec_subbuf *entered = &handle->subbufs[next];
 
 		entered->first = left->first + left->entries;
+		REC_TESTPOINT(entered_first);
+		rec_store_relaxed(&entered->visit, left->visit + 1);
+		REC_TESTPOINT(entered_visit);
 		entered->refused = refusals(lane);
+		entered->refused_time = lane->refused_time;
+		lane->refused_time = 0;
+		REC_TESTPOINT(entered_refused);
 		id = next;
 		if (++pages > handle->nr_subbufs) {
 			lane->broken = __LINE__;
+			rec_store_relaxed(&handle->room, 0);
 			return false;
 		}
 	}
 	/* Release: sizes and numbers above come before the position that makes them count (edge C1). */
 	rec_store_release(&lane->commit, to);
+	REC_TESTPOINT(publish);
+	if (pages) {
+		/* Behind the commit position: a reader that sees the count sees that too (edge T1). */
+		rec_fence_release();
+		rec_local_add64(&lane->pages_touched, pages);
+		REC_TESTPOINT(publish_touched);
+		look_for_waiters(handle);
+	}
 	return true;
 }
 
@@ -363,6 +479,18 @@ void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 	}
 }
 
+int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
+{
+	struct rec_slot slot;
+	void *to = rec_reserve(handle, size, &slot);
+
+	if (!to)
+		return -EBUSY;
+	memcpy(to, payload, size);
+	rec_commit(&slot);
+	return 0;
+}
+
 /* One event fewer on the sub-buffer where the reservation `end` lies; the tail may have left it. */
 static void uncount(const struct rec_handle *handle, uint64_t end)
 {
@@ -371,12 +499,15 @@ static void uncount(const struct rec_handle *handle, uint64_t end)
 	uint64_t tail = rec_load_relaxed(&lane->tail);
 
 	while ((tail & page) == (end & page)) {
-		if (rec_local_cmpxchg64(&lane->tail, tail, tail - REC_POS_ONE_EVENT))
+		if (rec_local_cmpxchg64(&lane->tail, tail, tail - REC_POS_ONE_EVENT)) {
+			REC_TESTPOINT(uncount_tail);
 			return;
+		}
 		tail = rec_load_relaxed(&lane->tail);
 	}
 	/* Only the outermost publishes, and that is us or waits for us: entries is not read before. */
 	handle->subbufs[REC_POS_ID(end)].entries--;
+	REC_TESTPOINT(uncount_entries);
 }
 
 /* Turn the event at `at` into padding of the same length (facts A5.1); never into something that looks like a marker. */
@@ -417,6 +548,7 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	struct rec_lane *lane = slot->lane;
 	unsigned char *end, *at;
 	uint32_t total, word;
+	uint64_t back;
 
 	if (handle->lane != lane)
 		return;
@@ -425,12 +557,26 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	at = (unsigned char *)payload - (end - (unsigned char *)payload > (ptrdiff_t)REC_EVENT_SMALL_MAX ? 8 : 4);
 	total = (uint32_t)(end - at);
 	memcpy(&word, at, sizeof(word));
+	back = slot->end - total / 4 - REC_POS_ONE_EVENT;
 	make_padding(at, total);
+	REC_TESTPOINT(discard_padding);
 	/* The next event must not build its delta on one that is gone (facts H18). */
 	rec_store_relaxed(&lane->before, STAMP_IN_DOUBT);
-	if (!rec_local_cmpxchg64(&lane->tail, slot->end, slot->end - total / 4 - REC_POS_ONE_EVENT)) {
+	REC_TESTPOINT(discard_before);
+	/*
+	 * What stands in front of the event goes with it (facts H5), but where it begins a sub-buffer; and if that is a marker,
+	 * a writer that we interrupted may put its event there instead and not know that the lane's CPU is the marker's.
+	 */
+	if (!slot->crossed) {
+		back = slot->old;
+		rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
+		REC_TESTPOINT(discard_cpu);
+	}
+	if (!rec_local_cmpxchg64(&lane->tail, slot->end, back)) {
 		keep_delta(at, total, word >> REC_TYPE_BITS);
+		REC_TESTPOINT(discard_delta);
 		uncount(handle, slot->end);
 	}
+	REC_TESTPOINT(discard_tail);
 	rec_publish_slow(handle, lane, slot->crossed ? slot->crossed : slot->old);
 }

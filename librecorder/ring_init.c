@@ -4,57 +4,187 @@
 
 #include <errno.h>
 #include <librecorder/atomic.h>
-
-/* No CPU has this number; the first event finds itself elsewhere and states time and CPU. */
-#define CPU_NONE UINT32_C(0xfffffffe)
+#include <string.h>
 
 /* Positions count from here, so that none is ever 0, which struct rec_slot uses for "none". */
 #define FIRST_SEQ 1u
 
-void rec_ring_init(struct rec_handle *handle, struct rec_lane_reader *reader)
+/* Sub-buffer 0 with the reader, 1 to `pages` in the ring, the others spare. Generations grow on. */
+static void link_up(const struct rec_handle *handle, uint32_t pages)
 {
-	struct rec_lane *lane = handle->lane;
-	const uint32_t last = handle->nr_subbufs - 1;
 	uint32_t id;
 
-	for (id = 1; id <= last; id++) {
-		handle->links[id].next = REC_LINK(id == last ? 1 : id + 1, REC_LINK_NORMAL, 0);
-		handle->links[id].prev = id == 1 ? last : id - 1;
+	for (id = 0; id < handle->nr_subbufs; id++) {
+		struct rec_link *link = &handle->links[id];
+		const uint32_t gen = REC_LINK_GEN(link->next) + 1;
+
+		link->next = REC_LINK(id < pages ? id + 1 : 1, id == pages ? REC_LINK_HEAD : REC_LINK_NORMAL, gen);
+		link->prev = id > 1 ? id - 1 : pages;
+		link->spare = id > pages;
 	}
-	handle->links[last].next = REC_LINK(1, REC_LINK_HEAD, 0);
-	handle->links[0].next = REC_LINK(1, REC_LINK_NORMAL, 0);
-	handle->links[0].prev = last;
-	reader->page = 0;
-	reader->hint = last;
-	lane->tail = REC_POS(1, FIRST_SEQ, 0, 0);
-	lane->commit = lane->tail;
-	lane->cpu = CPU_NONE;
+	handle->reader->hint = pages;
 }
 
-int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
+static void shape(struct rec_handle *handle, uint32_t pages)
+{
+	struct rec_lane *lane = handle->lane;
+
+	lane->subbuf_size = UINT32_C(1) << handle->shift;
+	lane->nr_subbufs = handle->nr_subbufs;
+	rec_store_relaxed(&lane->nr_pages, pages);
+	link_up(handle, pages);
+	lane->cpu = REC_CPU_NONE;
+}
+
+void rec_ring_init(struct rec_handle *handle, uint32_t pages)
+{
+	struct rec_lane *lane = handle->lane;
+
+	shape(handle, pages);
+	lane->tail = REC_POS(1, FIRST_SEQ, 0, 0);
+	lane->commit = lane->tail;
+	handle->subbufs[1].visit = 1;
+}
+
+uint64_t rec_ring_oldest_time(const struct rec_handle *handle)
+{
+	const uint64_t read = handle->reader->read, commit = handle->lane->commit;
+	const uint32_t page = REC_POS_ID(read) % handle->nr_subbufs;
+	uint32_t id = REC_POS_ID(commit), steps;
+	uint64_t link;
+
+	if (id == page || REC_POS_COUNT(read) < handle->subbufs[page].entries)
+		return subbuf_header(handle, page)->time_stamp;
+	for (steps = 0; steps < handle->nr_subbufs; steps++) {
+		link = rec_read_link(handle, id);
+		id = rec_link_id(handle, link);
+		if (REC_LINK_FLAG(link) != REC_LINK_NORMAL)
+			break;
+	}
+	return subbuf_header(handle, id)->time_stamp;
+}
+
+/* What is being dropped ends at `until`; it begins a gap unless what is before it was lost too, and is not told yet. */
+static void note_dropped(struct rec_lane *lane, const struct rec_lane_reader *reader, uint64_t until, uint64_t time)
+{
+	const uint64_t first = reader->account[REC_POS_SEQ(reader->read) & 1].next_event;
+
+	if (first == until)
+		return;
+	if (!rec_gap_time(lane, first))
+		lane->gaps[lane->nr_gaps++ % 2] = (struct rec_gap){ first, time };
+	lane->lost_until = until;
+}
+
+void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest_time)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint32_t at = REC_POS_ID(lane->commit);
+	/* Numbers go on: the reader finds them jump by what was dropped, and counts it as lost. */
+	const struct rec_subbuf next = { .first = handle->subbufs[at].first + REC_POS_COUNT(lane->commit),
+					 .refused = handle->subbufs[at].refused,
+					 .visit = handle->subbufs[at].visit + 1 };
+	struct rec_lane_reader *reader = handle->reader;
+
+	rec_reader_leave(lane, reader, &handle->subbufs[REC_POS_ID(reader->read) % lane->nr_subbufs]);
+	rec_store_relaxed(&lane->resizing, REC_LANE_RESTARTING);
+	rec_fence_release();
+	shape(handle, pages);
+	memset(handle->subbufs, 0, handle->nr_subbufs * sizeof(*handle->subbufs));
+	handle->subbufs[1] = next;
+	subbuf_header(handle, 0)->commit = 0;
+	rec_store_relaxed(&reader->pages_read, reader->pages_read + 1);
+	rec_store_relaxed(&reader->read, rec_reader_next(reader->read, 0));
+	note_dropped(lane, reader, next.first, oldest_time);
+	/* One more for who looks for changes alone, and nothing is dirty. The reader may have taken the page that is not counted. */
+	lane->pages_touched++;
+	if (lane->pages_touched < reader->pages_read)
+		lane->pages_touched = reader->pages_read;
+	lane->pages_lost = lane->pages_touched - reader->pages_read;
+	lane->tail = REC_POS(1, REC_POS_SEQ(lane->tail) + 1, 0, 0);
+	lane->commit = lane->tail;
+	rec_store_release(&lane->resizing, 0);
+}
+
+static void settle_mark(struct rec_link *link, uint64_t was, uint32_t flag)
+{
+	rec_cmpxchg64(&link->next, &was, REC_LINK(REC_LINK_ID(was), flag, REC_LINK_GEN(was) + 1));
+	REC_TESTPOINT(settle_link);
+}
+
+/* All marks UPDATE but that of `keep`: also outside the ring, on a sub-buffer that was being taken out of it. */
+static void clear_updates(struct rec_link *links, uint32_t nr_subbufs, uint32_t keep)
+{
+	uint32_t id;
+
+	for (id = 0; id < nr_subbufs; id++) {
+		const uint64_t link = rec_load_acquire(&links[id].next);
+
+		if (id != keep && REC_LINK_FLAG(link) == REC_LINK_UPDATE)
+			settle_mark(&links[id], link, REC_LINK_NORMAL);
+	}
+}
+
+bool rec_ring_leads_to(const struct rec_handle *handle, uint32_t id)
+{
+	/* Where the tail's link leads is in the ring, whether the tail is or the reader has it. */
+	const uint32_t start = rec_link_id(handle, rec_read_link(handle, REC_POS_ID(rec_load_relaxed(&handle->lane->tail))));
+	uint32_t at = start, steps;
+
+	for (steps = 0; steps < handle->nr_subbufs; steps++) {
+		if (at == id)
+			return true;
+		at = rec_link_id(handle, rec_read_link(handle, at));
+		if (at == start)
+			break;
+	}
+	return false;
+}
+
+/* What the ring leads to is not spare: a writer that died while it made the ring larger has not come to say so. */
+static void clear_spare(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 {
 	uint32_t id = tail, steps;
-	bool found = false;
 
-	/* Each sub-buffer once, the reader page only where the tail is on it. */
-	for (steps = 0; steps < nr_subbufs; steps++) {
+	for (steps = 0; steps < nr_subbufs && id < nr_subbufs; steps++) {
+		if (rec_load_relaxed(&links[id].spare))
+			rec_store_relaxed(&links[id].spare, 0);
+		REC_TESTPOINT(settle_spare);
+		id = REC_LINK_ID(rec_load_acquire(&links[id].next));
+	}
+}
+
+/*
+ * A reader may be at work. If there is a HEAD, it may move it on while we look, but never past the tail, so who goes round
+ * from the tail meets it; then the marks UPDATE are left-overs. If there is none, the reader can do nothing until there is
+ * one again, so that is done last.
+ */
+int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
+{
+	uint32_t id = tail, steps, holder = nr_subbufs;
+	uint64_t update = 0;
+	bool has_head = false;
+
+	for (steps = 0; steps < nr_subbufs && !has_head; steps++) {
 		uint64_t link;
-		uint32_t flag = REC_LINK_NORMAL;
 
 		if (id >= nr_subbufs)
 			return -EBADMSG;
 		link = rec_load_acquire(&links[id].next);
-		if (REC_LINK_FLAG(link) != REC_LINK_NORMAL && !found) {
-			found = true;
-			flag = REC_LINK_HEAD;
+		has_head = REC_LINK_FLAG(link) == REC_LINK_HEAD;
+		if (REC_LINK_FLAG(link) == REC_LINK_UPDATE && holder == nr_subbufs) {
+			holder = id;
+			update = link;
 		}
-		if (REC_LINK_FLAG(link) != flag)
-			rec_cmpxchg64(&links[id].next, &link, REC_LINK(REC_LINK_ID(link), flag, REC_LINK_GEN(link) + 1));
 		id = REC_LINK_ID(link);
-		if (id == tail)
-			break;
 	}
-	return found ? 0 : -EBADMSG;
+	if (!has_head && holder == nr_subbufs)
+		return -EBADMSG;
+	clear_updates(links, nr_subbufs, has_head ? nr_subbufs : holder);
+	clear_spare(links, nr_subbufs, tail);
+	if (!has_head)
+		settle_mark(&links[holder], update, REC_LINK_HEAD);
+	return 0;
 }
 
 /*
@@ -71,18 +201,42 @@ static bool is_half_moved(const struct rec_link *links, uint32_t nr_subbufs)
 	return false;
 }
 
+/*
+ * Sub-buffers that the tail entered and the commit position did not hold nothing: what they held was overwritten, and
+ * iterators, who tell by the tail, must not take them for what they were once the tail is back.
+ */
+static void forget_torn(const struct rec_handle *handle)
+{
+	const uint32_t tail = REC_POS_ID(handle->lane->tail);
+	uint32_t id = REC_POS_ID(handle->lane->commit), steps;
+
+	for (steps = 0; id != tail && steps < handle->nr_subbufs; steps++) {
+		id = rec_link_id(handle, rec_read_link(handle, id));
+		rec_store_relaxed(&handle->subbufs[id].visit, 0);
+		REC_TESTPOINT(repair_visit);
+	}
+	rec_fence_release();
+}
+
 void rec_ring_repair(struct rec_handle *handle)
 {
 	struct rec_lane *lane = handle->lane;
 
+	if (lane->resizing && rec_ring_recount(handle) < 0)
+		lane->broken = __LINE__;
 	if (is_half_moved(handle->links, handle->nr_subbufs) &&
 	    rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
 		lane->broken = __LINE__;
 	if (lane->tail == lane->commit)
 		return;
 	lane->torn++;
+	REC_TESTPOINT(repair_torn);
+	forget_torn(handle);
 	rec_store_relaxed(&lane->tail, lane->commit);
+	REC_TESTPOINT(repair_tail);
 	/* Stamps and CPU belong to what was taken back. */
 	rec_store_relaxed(&lane->before, 0);
-	lane->cpu = CPU_NONE;
+	REC_TESTPOINT(repair_before);
+	lane->cpu = REC_CPU_NONE;
+	REC_TESTPOINT(repair_cpu);
 }

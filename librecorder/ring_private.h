@@ -6,6 +6,9 @@
 #include <librecorder/ring.h>
 #include <librecorder/source.h>
 
+/* No CPU has this number; the next event finds itself elsewhere and states time and CPU. */
+#define REC_CPU_NONE UINT32_C(0xfffffffe)
+
 static inline struct rec_subbuf_header *subbuf_header(const struct rec_handle *handle, uint32_t id)
 {
 	return (struct rec_subbuf_header *)(void *)(handle->data - REC_SUBBUF_HEADER_SIZE +
@@ -13,15 +16,16 @@ static inline struct rec_subbuf_header *subbuf_header(const struct rec_handle *h
 }
 
 /*
- * Make the lane that `handle` points to an empty ring. The reader page is sub-buffer 0, the ring is 1, 2, … in order
- * (facts D1: the ids of a first mapping). Nobody else may know the lane yet. `handle` is complete but for the thread.
+ * Make the lane that `handle` points to an empty ring of `pages` sub-buffers, less than handle->nr_subbufs. The reader
+ * page is sub-buffer 0, the ring is 1, 2, … in order (facts D1: the ids of a first mapping), further ones are spare.
+ * Nobody else may know the lane yet. `handle` is complete but for the thread.
  */
-void rec_ring_init(struct rec_handle *handle, struct rec_lane_reader *reader);
+void rec_ring_init(struct rec_handle *handle, uint32_t pages);
 
 /*
- * Settle the marks of a ring whose writer is gone: from the tail on, the first marked link leads to the head, and a mark
- * behind it was left by a writer that died while it moved the head. Anyone who may write links may call it, once no
- * writer is left. 0 or -EBADMSG: the links do not make a ring.
+ * Settle the marks of a ring whose writer is gone: without a HEAD, the first UPDATE from the tail on becomes it (nothing
+ * is lost); any other UPDATE was left by a writer that died while it moved the head. Anyone who may write links may call
+ * it, once no writer is left. 0 or -EBADMSG: the links do not make a ring.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail);
 
@@ -30,6 +34,124 @@ int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail);
  * the next writer begins where the last commit ended, and count them as torn. Only while no writer has the lane.
  */
 void rec_ring_repair(struct rec_handle *handle);
+
+/*
+ * Whether the ring holds enough for a reader that waits for `percent` of it (facts C11): sub-buffers that the writer has
+ * come to, less those lost and read, the one being written included, so that 100 can be met.
+ */
+bool rec_ring_is_hit(const struct rec_lane *lane, const struct rec_lane_reader *words, uint32_t percent);
+
+/* Wake all who sleep on the lane's futex. Signal-safe; errno is kept. */
+void rec_ring_wake(struct rec_lane_reader *words);
+
+/*
+ * Resize the ring to `pages` sub-buffers (2 and more; not counting the reader page), on the lane's writer stack with all
+ * signals blocked and nothing reserved. Growing puts empty ones before the head; shrinking takes those behind the tail,
+ * empty ones first, then the oldest, whose events are lost and counted. 0; -EINVAL: the lane's memory holds fewer;
+ * -EAGAIN: a writer below us is moving the head, come again.
+ */
+int rec_ring_resize(struct rec_handle *handle, uint32_t pages);
+
+/*
+ * The writer of this lane died while it resized the ring. Count what is in the ring and put its words right. 0 or
+ * -EBADMSG: the links do not make a ring.
+ */
+int rec_ring_recount(struct rec_handle *handle);
+
+/*
+ * Begin anew with another shape, which the handle has already: other sub-buffers, `pages` of them in the ring. What the
+ * ring held, from `oldest_time` on, is dropped and counted as lost. On the writer stack with all signals blocked and nothing reserved, while the
+ * caller holds the reader's side.
+ */
+void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest_time);
+
+/* Time of the oldest event in the ring; if its sub-buffer was partly read, when that began. As rec_ring_restart(). */
+uint64_t rec_ring_oldest_time(const struct rec_handle *handle);
+
+/* The link of a sub-buffer. Others write links too, so what one says is brought into range before it is followed. */
+static inline uint64_t rec_read_link(const struct rec_handle *handle, uint32_t id)
+{
+	return rec_load_acquire(&handle->links[id < handle->nr_subbufs ? id : 0].next);
+}
+
+static inline uint32_t rec_link_id(const struct rec_handle *handle, uint64_t link)
+{
+	const uint32_t id = REC_LINK_ID(link);
+
+	return id < handle->nr_subbufs ? id : 0;
+}
+
+/* The same by going round, where `prev` says no: a reader that swapped may not have come to say who is before whom. */
+bool rec_ring_leads_to(const struct rec_handle *handle, uint32_t id);
+
+/* Whether the ring leads to this sub-buffer; the reader page points into the ring, but nothing points to it. */
+static inline bool rec_is_in_ring(const struct rec_handle *handle, uint32_t id)
+{
+	const uint32_t prev = rec_load_relaxed(&handle->links[id].prev);
+
+	return REC_LIKELY(REC_LINK_ID(rec_read_link(handle, prev)) == id) || rec_ring_leads_to(handle, id);
+}
+
+/* A sub-buffer that is about to be overwritten, or taken out of the ring. */
+struct rec_lost {
+	uint64_t first; /* number of its first event */
+	uint64_t end;	/* and of the one behind its last */
+	uint64_t time;	/* of the first, or of a refusal before it */
+};
+
+/*
+ * To be asked while it is sure that the sub-buffer is behind the commit position and nobody enters it. Refusals right
+ * before it go down with it, and were earlier than its first event.
+ */
+static inline struct rec_lost rec_look_at(const struct rec_handle *handle, uint32_t id)
+{
+	const struct rec_subbuf *subbuf = &handle->subbufs[id];
+
+	return (struct rec_lost){ subbuf->first, subbuf->first + subbuf->entries,
+				  subbuf->refused_time ? subbuf->refused_time : subbuf_header(handle, id)->time_stamp };
+}
+
+/* What it held is lost now: count it, and note where the gap began. */
+void rec_ring_note_lost(struct rec_lane *lane, const struct rec_lost *lost);
+
+/* The position at the beginning of `page`, which is the next reader page. */
+static inline uint64_t rec_reader_next(uint64_t read, uint32_t page)
+{
+	return REC_POS(page, REC_POS_SEQ(read) + 1, 0, 0);
+}
+
+/*
+ * The reader page, whose descriptor `page` is, is done with: make the account ready that counts from the next position
+ * on. It does not count before `words->read` is set to that.
+ */
+void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words, const struct rec_subbuf *page);
+
+/* Events lost in front of a reader page. */
+struct rec_loss {
+	uint64_t gap;	  /* overwritten */
+	uint64_t refused; /* refusals in all, those told before included */
+	uint64_t count;	  /* lost in front of this page */
+	uint64_t time;	  /* of the first; 0: not known */
+};
+
+struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_lane_reader *words, uint64_t read,
+				const struct rec_subbuf *page);
+
+/* When the gap began that begins with event `number`; 0: not known. */
+uint64_t rec_gap_time(const struct rec_lane *lane, uint64_t number);
+
+/* The earlier of two times, either of which may be 0, for unknown. */
+static inline uint64_t rec_earlier(uint64_t a, uint64_t b)
+{
+	return !a || (b && b < a) ? b : a;
+}
+
+/* Where on a page the committed data end, and how many events lie before. */
+struct rec_extent {
+	uint32_t size;
+	uint32_t entries;
+	bool open; /* the commit position is still on it */
+};
 
 /* A reader's view of one lane. The pointers lead into its mapping; everything else is its own checked copy. */
 struct rec_ring_reader {
@@ -40,14 +162,13 @@ struct rec_ring_reader {
 	struct rec_link *links;
 	uint32_t nr_subbufs;
 	uint32_t subbuf_size;
-	uint32_t page;		 /* the reader page */
-	uint32_t read;		 /* bytes of it that count as read */
-	uint32_t read_entries;	 /* events in them */
-	uint64_t next_event;	 /* as in struct rec_lane_reader */
-	uint64_t refused;
-	struct rec_page pending; /* handed over by the last call; counts as read at the next. data NULL: nothing */
-	uint64_t pending_gap;
-	uint64_t pending_refused;
+	uint32_t page;		   /* the reader page */
+	uint64_t read;		   /* as in struct rec_lane_reader */
+	uint64_t touched;	   /* the lane's pages_touched at the last call */
+	bool idle;		   /* which found no whole page */
+	struct rec_extent extent;  /* of the reader page, as last seen */
+	struct rec_page_iter iter; /* on it; not behind `read`, and brought there when it is wanted */
+	struct rec_page pending;   /* handed over by the last call; counts as read at the next. data NULL: nothing */
 };
 
 /* Begin to read: find out which sub-buffer is the reader page, also after a reader that died in the middle of a swap. */
@@ -59,10 +180,62 @@ int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_pa
 /* What the last rec_ring_read() handed over counts as read now. */
 void rec_ring_read_done(struct rec_ring_reader *reader);
 
-/* Refusals that no page has carried yet. */
+/*
+ * Stand on a reader page that has something new, after a swap if need be; reader->extent says how far it goes. 1, 0:
+ * nothing, -EAGAIN, -EBADMSG. `pages` counts the turns of one call and bounds them.
+ */
+int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pages);
+
+/* Bring reader->iter to the position. */
+void rec_ring_catch_up(struct rec_ring_reader *reader);
+
+/* `events` and `size` bytes of the reader page count as read from now on. */
+void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t size);
+
+/* The data bytes and events of sub-buffer `id` that are committed, when the commit position is `commit`. 0, -EBADMSG. */
+int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct rec_extent *ret_extent);
+
+/*
+ * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none.
+ * Acquire: whoever set the flag (edge L1) had closed the sub-buffers before.
+ */
+int rec_ring_find_head(const struct rec_ring_reader *reader, uint32_t *ret_holder, uint64_t *ret_link);
+
+struct rec_ring_event {
+	struct rec_record record;
+	uint64_t number;
+	uint64_t lost; /* immediately before it */
+	uint64_t lost_time;
+};
+
+/* As rec_view_peek(), rec_view_consume() and rec_view_read_page() of <librecorder/reader.h>. */
+int rec_ring_peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_event);
+int rec_ring_consume(struct rec_ring_reader *reader, struct rec_ring_event *ret_event);
+int rec_ring_copy(struct rec_ring_reader *reader, bool whole_only, void *page, size_t size, struct rec_page *ret_page);
+
+/* What the lane's words say, since the lane was made; whoever reads it may go on meanwhile. */
+struct rec_ring_counts {
+	uint64_t committed;
+	uint64_t entries; /* committed, neither read nor overwritten */
+	uint64_t overrun;
+	uint64_t read;
+	uint64_t bytes;		/* of the entries' sub-buffers, what was read taken off; if asked for */
+	uint64_t oldest;	/* time of the head, or of the reader page if the commit position is there */
+	uint64_t lost_unread;	/* losses that nobody was told of */
+	uint64_t lost_time;	/* of the first of them; 0: not known */
+};
+
+/* 0 or -EBADMSG. `with_bytes`: look at each sub-buffer. */
+int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct rec_ring_counts *ret_counts);
+
+/* Losses that no event or page has carried yet. */
 uint64_t rec_ring_unreported(const struct rec_ring_reader *reader);
 
-/* Number of events committed to the lane so far, and of the oldest one still in the ring. */
-int rec_ring_count(const struct rec_ring_reader *reader, uint64_t *ret_committed, uint64_t *ret_oldest);
+/* The refusals of a lane that are losses of a reader's. */
+static inline uint64_t rec_lane_refusals(const struct rec_lane *lane)
+{
+	return rec_load_relaxed(&lane->dropped) + rec_load_relaxed(&lane->commit_overrun) +
+	       rec_load_relaxed(&lane->too_long) + rec_load_relaxed(&lane->nested_limit);
+}
 
 #endif

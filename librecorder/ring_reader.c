@@ -2,15 +2,16 @@
 /*
  * The reader's side of a ring: take the head out by putting the reader page in its place.
  *
- * Guarantees. Copies nothing and makes no writer wait. A page that was taken stays private until the next one is asked
- * for. Nothing past the commit position is handed over. A reader killed at any instruction leaves a lane that the next
- * one takes over without loss: what was handed over last comes once more, with the same event numbers. Whatever stands
- * in the shared words, nothing outside the mapping is touched and every loop ends.
+ * Guarantees. Copies nothing and makes no writer wait. A page that was taken stays private until the next one is
+ * asked for. Nothing past the commit position is handed over. A reader killed at any instruction leaves a lane that
+ * the next one takes over without loss, at the position where it was: what was handed over last and not said to be
+ * done with comes once more, with the same event numbers. Whatever stands in the shared words, nothing outside the
+ * mapping is touched and every loop ends.
  *
- * The swap is the design text's, with two remarks. The search for the head starts at a remembered link and might begin
- * between an UPDATE link and the head that a mover has just set behind it, so a head counts only if the link into the
- * sub-buffer before it is unmarked. And the links' generations see to it that the exchange succeeds only if the head did
- * not move since it was found.
+ * The swap is the design text's, with two remarks. The search for the head starts at a remembered link and might
+ * begin between an UPDATE link and the head that a mover has just set behind it, so a head counts only if the link
+ * into the sub-buffer before it is unmarked. And the links' generations see to it that the exchange succeeds only if
+ * the head did not move since it was found.
  */
 #include "ring_private.h"
 
@@ -25,13 +26,6 @@
 
 /* Swaps lost to a moving writer in one call before the caller is told to come again. */
 #define SWAP_TRIES 3
-
-/* Where on a page the committed data ends, and how many events lie before. */
-struct extent {
-	uint32_t size;
-	uint32_t entries;
-	bool open; /* the commit position is still on it */
-};
 
 static uint64_t read_link(const struct rec_ring_reader *reader, uint32_t id)
 {
@@ -51,9 +45,9 @@ static const unsigned char *page_at(const struct rec_ring_reader *reader, uint32
 	return reader->pages + (size_t)id * reader->subbuf_size;
 }
 
-static int page_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct extent *ret_extent)
+int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct rec_extent *ret_extent)
 {
-	struct extent extent = { .open = REC_POS_ID(commit) == id };
+	struct rec_extent extent = { .open = REC_POS_ID(commit) == id };
 
 	if (extent.open) {
 		extent.size = REC_POS_OFF(commit);
@@ -62,91 +56,190 @@ static int page_extent(const struct rec_ring_reader *reader, uint32_t id, uint64
 		extent.size = rec_page_size(page_at(reader, id));
 		extent.entries = rec_load_relaxed(&reader->subbufs[id].entries);
 	}
-	if (extent.size > reader->subbuf_size - REC_SUBBUF_HEADER_SIZE)
+	if (extent.size > reader->subbuf_size - REC_SUBBUF_HEADER_SIZE || extent.entries > REC_POS_COUNT_MASK)
 		return -EBADMSG;
 	*ret_extent = extent;
 	return 0;
 }
 
-/* Events that begin before `offset`; for a reader that takes over in the middle of a page. */
-static uint32_t count_events(const unsigned char *page, uint32_t size, uint32_t offset)
-{
-	struct rec_page_iter iter;
-	struct rec_record record;
-	uint32_t events = 0;
+/* ------------------------------------------------------------------------------------------------------ account */
 
-	rec_page_iter_init(&iter, page, size);
-	while (rec_page_next(&iter, &record) > 0 && record.offset < offset)
-		events++;
-	return events;
+/* Where refusals begin to be losses: those before were told, or forgotten by a reset. */
+static uint64_t refusals_told(const struct rec_lane_reader *words, uint64_t told)
+{
+	const struct rec_lane_bases *bases = &words->bases;
+	const uint64_t base = rec_load_relaxed(&bases->dropped) + rec_load_relaxed(&bases->commit_overrun) +
+			      rec_load_relaxed(&bases->too_long) + rec_load_relaxed(&bases->nested_limit);
+
+	return told > base ? told : base;
+}
+
+uint64_t rec_gap_time(const struct rec_lane *lane, uint64_t number)
+{
+	uint64_t time = 0;
+	uint32_t i;
+
+	/* A slot that was never used begins with event 0 too, but has no time. */
+	for (i = 0; i < 2 && !time; i++)
+		if (rec_load_relaxed(&lane->gaps[i].first) == number)
+			time = rec_load_relaxed(&lane->gaps[i].time);
+	return time;
+}
+
+struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_lane_reader *words, uint64_t read,
+				const struct rec_subbuf *page)
+{
+	const struct rec_reader_account *account = &words->account[REC_POS_SEQ(read) & 1];
+	const uint64_t first = rec_load_relaxed(&page->first);
+	const uint64_t expected = rec_load_relaxed(&account->next_event);
+	const uint64_t told = refusals_told(words, rec_load_relaxed(&account->refused));
+	struct rec_loss loss = { .time = rec_load_relaxed(&account->lost_time), .refused = told };
+
+	if (rec_load_relaxed(&page->refused) > told) {
+		loss.refused = rec_load_relaxed(&page->refused);
+		loss.time = rec_earlier(loss.time, rec_load_relaxed(&page->refused_time));
+	}
+	if (first > expected) {
+		loss.gap = first - expected;
+		loss.time = rec_earlier(loss.time, rec_gap_time(lane, expected));
+	}
+	loss.count = loss.gap + (loss.refused - told);
+	/* A run of refusals that a reset came into began before it. */
+	if (!loss.count || loss.time < rec_load_relaxed(&words->reset))
+		loss.time = 0;
+	return loss;
+}
+
+void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words, const struct rec_subbuf *page)
+{
+	const uint64_t read = words->read;
+	const struct rec_reader_account *now = &words->account[REC_POS_SEQ(read) & 1];
+	const struct rec_loss loss = rec_reader_loss(lane, words, read, page);
+	struct rec_reader_account next = *now;
+
+	if (REC_POS_COUNT(read)) {
+		/* With the first event its loss was told. */
+		next.next_event = rec_load_relaxed(&page->first) + REC_POS_COUNT(read);
+		next.refused = loss.refused;
+		next.events_lost = now->events_lost + loss.gap;
+		next.lost_time = 0;
+	} else if (loss.count) {
+		next.lost_time = loss.time;
+	}
+	/* Who looks at the words from outside, and sees a byte of this, sees that `read` has moved on (edge A1). */
+	rec_fence_release();
+	words->account[(REC_POS_SEQ(read) + 1) & 1] = next;
+	REC_TESTPOINT(leave_account);
+}
+
+void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t size)
+{
+	reader->read = REC_POS(reader->page, REC_POS_SEQ(reader->read), events, size);
+	/* One store: a reader that dies before it leaves all of it to its successor, one that dies behind it nothing. */
+	rec_store_release(&reader->words->read, reader->read);
+	REC_TESTPOINT(done_read);
+}
+
+/* ----------------------------------------------------------------------------------------------------- takeover */
+
+/*
+ * Mark in `seen` what is in the ring, and mend every prev. The link of the sub-buffer where it starts may lead over
+ * some that were taken out since, so the walk begins only after as many steps as there are sub-buffers: by then it
+ * goes round. What the ring leads to is in it, whatever its mark.
+ */
+static int walk_ring(struct rec_ring_reader *reader, uint32_t id, unsigned char *seen)
+{
+	uint32_t next, steps;
+
+	for (steps = 0; steps < reader->nr_subbufs && id < reader->nr_subbufs; steps++)
+		id = link_id(reader, read_link(reader, id));
+	for (; id < reader->nr_subbufs && !seen[id]; id = next) {
+		seen[id] = 1;
+		next = link_id(reader, read_link(reader, id));
+		/* Only where it is wrong: a writer may be resizing the ring. */
+		if (next < reader->nr_subbufs && rec_load_relaxed(&reader->links[next].prev) != id)
+			rec_store_relaxed(&reader->links[next].prev, id);
+		REC_TESTPOINT(take_prev);
+	}
+	return id < reader->nr_subbufs ? 0 : -EBADMSG;
 }
 
 /*
- * Walk the ring once, mend every prev, and find the one sub-buffer that is not in it: the reader page. It is not the one
- * that the shared words name if a reader died between its exchange and writing that down.
+ * The reader page is the sub-buffer that is neither in the ring nor spare. It is not the one that the shared words
+ * name if a reader died between its exchange and writing that down.
  */
-static int find_reader_page(struct rec_ring_reader *reader, uint32_t *ret_page)
+static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint32_t *ret_page)
 {
 	unsigned char *seen = calloc(reader->nr_subbufs, 1);
-	const uint32_t start = link_id(reader, read_link(reader, reader->words->page));
-	uint32_t id = start, next, steps = 0;
-	int r = -EBADMSG;
+	uint32_t id, outside = 0, page = named;
+	int r;
 
 	if (!seen)
 		return -ENOMEM;
-	for (; id < reader->nr_subbufs && !seen[id]; id = next, steps++) {
-		seen[id] = 1;
-		next = link_id(reader, read_link(reader, id));
-		if (next < reader->nr_subbufs)
-			rec_store_relaxed(&reader->links[next].prev, id);
+	r = walk_ring(reader, named, seen);
+	for (id = 0; id < reader->nr_subbufs; id++) {
+		if (seen[id] || rec_load_acquire(&reader->links[id].spare))
+			continue;
+		outside++;
+		page = id == named || outside == 1 ? id : page;
+		if (id == named)
+			break;
 	}
-	if (id == start && steps == reader->nr_subbufs - 1) {
-		*ret_page = (uint32_t)((unsigned char *)memchr(seen, 0, reader->nr_subbufs) - seen);
-		r = 0;
-	}
+	if (r == 0 && page != named && outside != 1)
+		r = -EAGAIN;
+	if (r == 0 && seen[page])
+		r = -EBADMSG;
 	free(seen);
+	if (r == 0)
+		*ret_page = page;
 	return r;
+}
+
+/* A reader died in a swap, behind the exchange: do what it had still to do. */
+static void finish_swap(struct rec_ring_reader *reader, uint64_t read, uint32_t page)
+{
+	struct rec_lane_reader *words = reader->words;
+	const uint64_t next = rec_reader_next(read, page);
+
+	rec_store_relaxed(&words->hint, REC_POS_ID(read));
+	REC_TESTPOINT(take_hint);
+	if ((words->pages_read & REC_POS_SEQ_MASK) != REC_POS_SEQ(next))
+		rec_store_relaxed(&words->pages_read, words->pages_read + 1);
+	REC_TESTPOINT(take_pages_read);
+	rec_store_release(&words->read, next);
+	REC_TESTPOINT(take_read);
 }
 
 int rec_ring_reader_init(struct rec_ring_reader *reader)
 {
 	struct rec_lane_reader *words = reader->words;
-	struct extent extent;
-	uint32_t page = 0, read;
+	const uint64_t read = rec_load_acquire(&words->read);
+	uint32_t page = 0;
 	int r;
 
-	if (rec_load_relaxed(&words->page) >= reader->nr_subbufs || rec_load_relaxed(&words->hint) >= reader->nr_subbufs)
+	if (REC_POS_ID(read) >= reader->nr_subbufs || rec_load_relaxed(&words->hint) >= reader->nr_subbufs)
 		return -EBADMSG;
-	r = find_reader_page(reader, &page);
+	r = find_reader_page(reader, REC_POS_ID(read), &page);
 	if (r < 0)
 		return r;
-	if (page != words->page) {
-		rec_store_relaxed(&words->hint, words->page);
-		rec_store_relaxed(&words->read, 0);
-		rec_store_release(&words->page, page);
-	}
-	r = page_extent(reader, page, rec_load_acquire(&reader->lane->commit), &extent);
-	if (r < 0)
-		return r;
-	read = rec_load_relaxed(&words->read);
-	if (read > extent.size)
-		return -EBADMSG;
+	if (page != REC_POS_ID(read))
+		finish_swap(reader, read, page);
+	reader->read = words->read;
 	reader->page = page;
-	reader->read = read;
-	reader->read_entries = count_events(page_at(reader, page), extent.size, read);
-	reader->next_event = words->next_event;
-	if (read)
-		reader->next_event = reader->subbufs[page].first + reader->read_entries;
-	reader->refused = words->refused;
+	r = rec_ring_extent(reader, page, rec_load_acquire(&reader->lane->commit), &reader->extent);
+	if (r < 0)
+		return r;
+	if (REC_POS_OFF(reader->read) > reader->extent.size || REC_POS_COUNT(reader->read) > reader->extent.entries)
+		return -EBADMSG;
+	rec_page_iter_init(&reader->iter, page_at(reader, page), 0);
 	reader->pending = (struct rec_page){ 0 };
+	reader->idle = false;
 	return 0;
 }
 
-/*
- * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none.
- * Acquire: whoever set the flag (edge L1) had closed the sub-buffers before.
- */
-static int find_head(const struct rec_ring_reader *reader, uint32_t *ret_holder, uint64_t *ret_link)
+/* --------------------------------------------------------------------------------------------------------- swap */
+
+int rec_ring_find_head(const struct rec_ring_reader *reader, uint32_t *ret_holder, uint64_t *ret_link)
 {
 	uint32_t holder = rec_load_relaxed(&reader->words->hint);
 	uint64_t steps = (uint64_t)reader->nr_subbufs * SEARCH_ROUNDS;
@@ -187,14 +280,14 @@ static int swap(struct rec_ring_reader *reader, bool whole_only)
 	for (tries = 0; tries < SWAP_TRIES; tries++) {
 		uint32_t holder, head, next;
 		uint64_t link, commit;
-		int r = find_head(reader, &holder, &link);
+		int r = rec_ring_find_head(reader, &holder, &link);
 
 		if (r < 0)
 			return r;
 		if (r == 0)
 			continue;
 		head = link_id(reader, link);
-		/* Read after the link: if the exchange succeeds, the head was this one all the time from there to here. */
+		/* Read after the link: if the exchange succeeds, the head was this one from there to here. */
 		commit = rec_load_acquire(&reader->lane->commit);
 		if (REC_POS_ID(commit) == head && (whole_only || REC_POS_OFF(commit) == 0))
 			return 0;
@@ -203,93 +296,50 @@ static int swap(struct rec_ring_reader *reader, bool whole_only)
 		next = link_id(reader, read_link(reader, head));
 		if (next == reader->nr_subbufs)
 			return -EBADMSG;
+		/* Before the page goes: its descriptor is the writer's again from then on. */
+		rec_reader_leave(reader->lane, words, &reader->subbufs[page]);
 		rec_store_relaxed(&reader->links[page].prev, holder);
+		REC_TESTPOINT(swap_prev);
 		rec_store_release(&reader->links[page].next,
 				  REC_LINK(next, REC_LINK_HEAD, REC_LINK_GEN(read_link(reader, page)) + 1));
-		/* The linearisation point. Releases the link of the page that goes in (edge L3). */
-		if (!rec_cmpxchg64(&reader->links[holder].next, &link, REC_LINK(page, REC_LINK_NORMAL, REC_LINK_GEN(link) + 1)))
+		REC_TESTPOINT(swap_next);
+		/* The linearisation point. Releases the link of the page that goes in, and the account (edge L3). */
+		if (!rec_cmpxchg64(&reader->links[holder].next, &link,
+				   REC_LINK(page, REC_LINK_NORMAL, REC_LINK_GEN(link) + 1)))
 			continue;
+		REC_TESTPOINT(swap_exchange);
 		rec_store_relaxed(&reader->links[next].prev, page);
+		REC_TESTPOINT(swap_next_prev);
 		rec_store_relaxed(&words->hint, page);
+		REC_TESTPOINT(swap_hint);
 		rec_store_relaxed(&words->pages_read, words->pages_read + 1);
-		/* In this order: a successor that finds the old page with nothing read mends it; the other way it would skip data. */
-		rec_store_release(&words->read, 0);
-		rec_store_release(&words->page, head);
+		REC_TESTPOINT(swap_pages_read);
+		reader->read = rec_reader_next(reader->read, head);
 		reader->page = head;
-		reader->read = 0;
-		reader->read_entries = 0;
+		/* Last: a successor that finds the old page here mends the rest. */
+		rec_store_release(&words->read, reader->read);
+		REC_TESTPOINT(swap_read);
+		reader->extent = (struct rec_extent){ 0 };
+		rec_page_iter_init(&reader->iter, page_at(reader, head), 0);
 		return 1;
 	}
 	return -EAGAIN;
 }
 
-/* Hand over what is new on the reader page, up to `extent`. */
-static void hand_over(struct rec_ring_reader *reader, const struct extent *extent, struct rec_page *ret_page)
+int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pages)
 {
-	const struct rec_subbuf *subbuf = &reader->subbufs[reader->page];
-	struct rec_page page = {
-		.data = page_at(reader, reader->page),
-		.size = extent->size,
-		.from = reader->read,
-		.entries = extent->entries > reader->read_entries ? extent->entries - reader->read_entries : 0,
-		.first = reader->next_event,
-	};
-	uint64_t gap = 0, refused = reader->refused;
-
-	if (reader->read == 0) {
-		page.first = rec_load_relaxed(&subbuf->first);
-		gap = page.first > reader->next_event ? page.first - reader->next_event : 0;
-		refused = rec_load_relaxed(&subbuf->refused);
-	}
-	page.lost = gap + (refused > reader->refused ? refused - reader->refused : 0);
-	reader->pending = page;
-	reader->pending_gap = gap;
-	reader->pending_refused = refused;
-	*ret_page = page;
-}
-
-void rec_ring_read_done(struct rec_ring_reader *reader)
-{
-	struct rec_lane_reader *words = reader->words;
-	const struct rec_page *page = &reader->pending;
-
-	if (!page->data)
-		return;
-	reader->next_event = page->first + page->entries;
-	reader->refused = reader->pending_refused;
-	reader->read = page->size;
-	reader->read_entries += page->entries;
-	rec_store_relaxed(&words->next_event, reader->next_event);
-	rec_store_relaxed(&words->refused, reader->refused);
-	rec_store_relaxed(&words->events_lost, words->events_lost + reader->pending_gap);
-	/* Last: until then a successor hands the same events over again. */
-	rec_store_release(&words->read, reader->read);
-	reader->pending.data = NULL;
-}
-
-int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_page *ret_page)
-{
-	uint32_t turns;
-	int r;
-
-	rec_ring_read_done(reader);
-	/* A sub-buffer may hold nothing but what was discarded: one turn to see that it is empty, one to swap it out. */
-	for (turns = 0; turns <= 2 * reader->nr_subbufs + 1; turns++) {
-		struct extent extent = { 0 };
-		/* Acquire: pairs with the release of the commit position (edge C1); data, size and numbers are there. */
+	/* A sub-buffer may hold nothing but what was discarded: it is swapped out as well. */
+	for (; *pages <= reader->nr_subbufs; ++*pages) {
+		/* Acquire: pairs with the release of the commit position (edge C1): data, size, numbers. */
 		const uint64_t commit = rec_load_acquire(&reader->lane->commit);
+		int r = rec_ring_extent(reader, reader->page, commit, &reader->extent);
 
-		r = page_extent(reader, reader->page, commit, &extent);
 		if (r < 0)
 			return r;
-		if (reader->read < extent.size && !(extent.open && whole_only)) {
-			hand_over(reader, &extent, ret_page);
-			if (ret_page->entries || ret_page->lost)
-				return 1;
-			rec_ring_read_done(reader);
-			continue;
-		}
-		if (extent.open)
+		if (REC_POS_COUNT(reader->read) < reader->extent.entries &&
+		    REC_POS_OFF(reader->read) < reader->extent.size && !(reader->extent.open && whole_only))
+			return 1;
+		if (reader->extent.open)
 			return 0;
 		r = swap(reader, whole_only);
 		if (r <= 0)
@@ -299,32 +349,52 @@ int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_pa
 	return -EAGAIN;
 }
 
-uint64_t rec_ring_unreported(const struct rec_ring_reader *reader)
-{
-	const struct rec_lane *lane = reader->lane;
-	const uint64_t refused = rec_load_relaxed(&lane->dropped) + rec_load_relaxed(&lane->commit_overrun) +
-				 rec_load_relaxed(&lane->too_long) + rec_load_relaxed(&lane->nested_limit);
-	const uint64_t seen = reader->pending.data ? reader->pending_refused : reader->refused;
+/* ------------------------------------------------------------------------------------------------- whole pages */
 
-	return refused > seen ? refused - seen : 0;
+void rec_ring_read_done(struct rec_ring_reader *reader)
+{
+	const struct rec_page *page = &reader->pending;
+
+	if (!page->data)
+		return;
+	rec_ring_set_read(reader, REC_POS_COUNT(reader->read) + page->entries, page->size);
+	reader->pending.data = NULL;
 }
 
-int rec_ring_count(const struct rec_ring_reader *reader, uint64_t *ret_committed, uint64_t *ret_oldest)
+int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_page *ret_page)
 {
-	const uint64_t commit = rec_load_acquire(&reader->lane->commit);
-	uint32_t holder, head = REC_POS_ID(commit);
-	uint64_t link;
+	const struct rec_subbuf *subbuf;
+	struct rec_loss loss = { 0 };
+	uint64_t touched;
+	uint32_t pages = 0;
+	int r;
 
-	if (head >= reader->nr_subbufs)
-		return -EBADMSG;
-	*ret_committed = reader->subbufs[head].first + REC_POS_COUNT(commit);
-	*ret_oldest = reader->next_event;
-	/* What the reader page still holds is the oldest; behind it comes the head, unless everything is on the reader page. */
-	if (head != reader->page && find_head(reader, &holder, &link) > 0 && link_id(reader, link) < reader->nr_subbufs) {
-		struct extent extent;
-
-		if (page_extent(reader, reader->page, commit, &extent) == 0 && reader->read >= extent.size)
-			*ret_oldest = reader->subbufs[link_id(reader, link)].first;
-	}
-	return 0;
+	rec_ring_read_done(reader);
+	/*
+	 * Whoever polls for whole pages looks at a line that the writer touches once a page, not at its hot one. The
+	 * count is read before the commit position and raised after it, so a page that was missed shows in it (edge
+	 * T1).
+	 */
+	touched = rec_load_acquire(&reader->lane->pages_touched);
+	if (whole_only && reader->idle && touched == reader->touched)
+		return 0;
+	r = rec_ring_turn(reader, whole_only, &pages);
+	reader->idle = whole_only && r == 0;
+	reader->touched = touched;
+	if (r <= 0)
+		return r;
+	subbuf = &reader->subbufs[reader->page];
+	if (REC_POS_COUNT(reader->read) == 0)
+		loss = rec_reader_loss(reader->lane, reader->words, reader->read, subbuf);
+	reader->pending = (struct rec_page){
+		.data = page_at(reader, reader->page),
+		.size = reader->extent.size,
+		.from = REC_POS_OFF(reader->read),
+		.entries = reader->extent.entries - REC_POS_COUNT(reader->read),
+		.first = rec_load_relaxed(&subbuf->first) + REC_POS_COUNT(reader->read),
+		.lost = loss.count,
+		.lost_time = loss.time,
+	};
+	*ret_page = reader->pending;
+	return 1;
 }

@@ -30,30 +30,49 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
+bool rec_is_subbuf_size(uint64_t size)
+{
+	return size >= REC_SUBBUF_MIN && size <= REC_SUBBUF_MAX && (size & (size - 1)) == 0;
+}
+
+uint64_t rec_lane_pages(uint64_t size, uint64_t subbuf_size)
+{
+	const uint64_t capacity = subbuf_size - REC_SUBBUF_HEADER_SIZE;
+	const uint64_t pages = size / capacity + (size % capacity != 0);
+
+	return pages < 2 ? 2 : pages;
+}
+
+uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subbuf_size)
+{
+	/* The meta page is as large as a sub-buffer. */
+	const uint64_t fit = (geometry->lane_stride - geometry->lane_meta) / subbuf_size - 1;
+
+	return (uint32_t)(fit < geometry->max_subbufs ? fit : geometry->max_subbufs);
+}
+
 int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry)
 {
 	const uint64_t subbuf = options->subbuf_size ? options->subbuf_size : DEFAULT_SUBBUF_SIZE;
 	const uint64_t lane = options->lane_size ? options->lane_size : DEFAULT_LANE_SIZE;
+	const uint64_t lane_max = options->lane_max > lane ? options->lane_max : lane;
 	const uint64_t max = options->memory_max ? options->memory_max : DEFAULT_MEMORY_MAX;
-	const uint64_t capacity = subbuf - REC_SUBBUF_HEADER_SIZE;
 	struct rec_geometry g = { 0 };
-	uint64_t ring;
+	uint64_t data;
 
-	if (subbuf < REC_SUBBUF_MIN || subbuf > REC_SUBBUF_MAX || (subbuf & (subbuf - 1)) || lane > UINT64_MAX / 2 ||
-	    max > UINT64_MAX / 2)
+	if (!rec_is_subbuf_size(subbuf) || lane_max > UINT64_MAX / 2 || max > UINT64_MAX / 2)
 		return -EINVAL;
-	/* As many as hold lane_size bytes of events, but two at the least, as the kernel counts (facts C18). */
-	ring = (lane + capacity - 1) / capacity;
-	ring = ring < 2 ? 2 : ring;
-	if (ring + 1 > NR_SUBBUFS_MAX)
+	if (rec_lane_pages(lane_max, subbuf) + 1 > NR_SUBBUFS_MAX)
 		return -EINVAL;
 	g.subbuf_size = (uint32_t)subbuf;
-	g.nr_subbufs = (uint32_t)ring + 1;
-	g.lane_reader = round_up(sizeof(struct rec_lane) + g.nr_subbufs * sizeof(struct rec_subbuf), REC_MAP_PAGE);
+	g.nr_subbufs = (uint32_t)rec_lane_pages(lane, subbuf) + 1;
+	data = (rec_lane_pages(lane_max, subbuf) + 1) * subbuf;
+	/* Should the sub-buffers become smaller, there will be more of them. */
+	g.max_subbufs = (uint32_t)(data / REC_SUBBUF_MIN < NR_SUBBUFS_MAX ? data / REC_SUBBUF_MIN : NR_SUBBUFS_MAX);
+	g.lane_reader = round_up(sizeof(struct rec_lane) + g.max_subbufs * sizeof(struct rec_subbuf), REC_MAP_PAGE);
 	g.lane_meta = g.lane_reader +
-		      round_up(sizeof(struct rec_lane_reader) + g.nr_subbufs * sizeof(struct rec_link), REC_MAP_PAGE);
-	g.lane_data = g.lane_meta + subbuf;
-	g.lane_stride = g.lane_data + g.nr_subbufs * subbuf;
+		      round_up(sizeof(struct rec_lane_reader) + g.max_subbufs * sizeof(struct rec_link), REC_MAP_PAGE);
+	g.lane_stride = g.lane_meta + subbuf + data;
 	g.max_lanes = (uint32_t)(max / g.lane_stride > UINT16_MAX ? UINT16_MAX : max / g.lane_stride);
 	g.max_lanes = g.max_lanes ? g.max_lanes : 1;
 	g.enable = REC_MAP_PAGE;
@@ -121,14 +140,25 @@ int rec_buffer_dir(bool create, char *path, size_t size)
 	return 0;
 }
 
+/* Field `field` (from 3 on) of a process's stat. The name may hold anything; the fields begin behind its last parenthesis. */
+static const char *stat_field(const char *text, int field)
+{
+	const char *at = strrchr(text, ')');
+
+	for (; at && field > 2; field--)
+		at = strchr(at + 1, ' ');
+	return at ? at + 1 : NULL;
+}
+
 int rec_process_start_time(pid_t pid, uint64_t *ret_start_time)
 {
-	char path[32], text[1024];
-	const char *at;
+	const char *state, *threads, *start;
+	char path[48], text[1024];
 	ssize_t n;
-	int fd, field;
+	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	/* Of its first thread, which is as old: qemu-user makes up /proc/PID/stat for the process it runs, not this one. */
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
@@ -137,13 +167,15 @@ int rec_process_start_time(pid_t pid, uint64_t *ret_start_time)
 	if (n <= 0)
 		return -EIO;
 	text[n] = '\0';
-	/* The name may hold anything, parentheses included; the fields begin behind the last one. Field 22 is wanted. */
-	at = strrchr(text, ')');
-	for (field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	if (!at)
+	state = stat_field(text, 3);
+	threads = stat_field(text, 20);
+	start = stat_field(text, 22);
+	if (!start)
 		return -EIO;
-	*ret_start_time = strtoull(at + 1, NULL, 10);
+	/* A process that is over, but its parent has not asked yet; a first thread that ended before the others looks alike. */
+	if ((*state == 'Z' || *state == 'X') && strtoul(threads, NULL, 10) <= 1)
+		return -ESRCH;
+	*ret_start_time = strtoull(start, NULL, 10);
 	return 0;
 }
 

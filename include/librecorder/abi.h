@@ -22,7 +22,7 @@
 #endif
 
 #define REC_ABI_MAGIC	UINT64_C(0x4c4646554245524c) /* "LREBUFFL" in little-endian order */
-#define REC_ABI_VERSION 1u
+#define REC_ABI_VERSION 2u
 
 /* One cache line, and the page that mappings are made of. */
 #define REC_CACHE_LINE 64u
@@ -131,17 +131,25 @@ struct rec_event_common {
 
 struct rec_link {
 	uint64_t next;
-	uint32_t prev; /* kept by the reader; tells whether a sub-buffer is in the ring: the next of its prev is itself */
-	uint32_t reserved;
+	uint32_t prev;	/* tells whether a sub-buffer is in the ring: the next of its prev is itself */
+	uint32_t spare; /* 1: neither in the ring nor the reader page; unless the ring leads to it, which is what counts */
 };
 
 /* -------------------------------------------------------------------------------------------------------- lanes */
 
 /*
  * The lane page: written by the program alone, and but for the lease by the lane's writer stack alone; mapped read-only
- * by readers. The first line is the writer's hot one, of which a reader wants the commit position; the second changes
- * with refusals, leases and steps of the clock only.
+ * by readers. The first line is the writer's hot one, of which a reader wants the commit position; the others change
+ * with refusals, leases, steps of the clock and changes of sub-buffer only.
  */
+struct rec_gap {
+	uint64_t first; /* number of the first event of a run of overwritten ones */
+	uint64_t time;	/* its time */
+};
+
+#define REC_LANE_RESIZING   1u
+#define REC_LANE_RESTARTING 2u /* with another sub-buffer size: what the lane held is gone */
+
 struct rec_lane {
 	REC_ALIGNED(64) uint64_t tail; /* position of the next reservation */
 	uint64_t after;	 /* time of the last event in position order (the kernel's write_stamp) */
@@ -154,40 +162,87 @@ struct rec_lane {
 	uint64_t dropped;	/* refused in discard mode: the lane was full */
 	uint64_t too_long;	/* refused: longer than a sub-buffer takes */
 	uint64_t nested_limit;	/* refused: the retry bound was met */
+	uint64_t disabled;	/* refused: the lane was disabled or broken */
 	uint64_t torn;		/* reservations that their writers never committed, found when the lane was leased again */
 	uint64_t time_back;	/* times the clock stepped back; the event took its predecessor's time */
-	uint32_t broken;	/* a broken invariant: the line of ring.c or ring_init.c that saw it */
-	uint32_t owner;		/* thread id of the lease; 0: nobody's */
 	uint64_t leases;	/* ever; a change tells a reader that another thread may write here */
+
+	REC_ALIGNED(64) uint32_t owner; /* thread id of the lease; 0: nobody's */
+	uint32_t broken;	/* a broken invariant: the line of the source that saw it */
+	uint32_t subbuf_size;	/* of this lane: a power of two; changes only while no reader has the lane */
+	uint32_t nr_subbufs;	/* sub-buffers that its memory holds; likewise */
+	uint32_t nr_pages;	/* of them in the ring now */
+	uint32_t nr_gaps;	/* ever begun; the newest two stand in gaps, by turns */
+	uint64_t pages_touched; /* sub-buffers that the commit position has entered, not counting the first */
+	uint64_t pages_lost;	/* overwritten or taken out of the ring before they were read */
+	uint64_t lost_until;	/* number behind the last overwritten event: another one there continues the gap */
+	uint64_t refused_time;	/* when the first of the refusals since the last change of sub-buffer was; 0: none */
+	uint32_t resizing;	/* REC_LANE_: being done, or its writer died in that */
+	uint32_t reserved;
+
+	REC_ALIGNED(64) struct rec_gap gaps[2]; /* a third can begin only after the reader has met the first */
+	uint64_t reserved_gaps[4];
 };
 
-REC_ABI_ASSERT(sizeof(struct rec_lane) == 128, "docs/SHM-LAYOUT.md: lane");
+REC_ABI_ASSERT(sizeof(struct rec_lane) == 256, "docs/SHM-LAYOUT.md: lane");
 
 /* One per sub-buffer, on the writer's side. Valid once the commit position has come to the sub-buffer. */
 struct rec_subbuf {
-	uint64_t first;	  /* number of events committed to the lane before this sub-buffer */
-	uint64_t refused; /* the lane's refusals (dropped, commit_overrun, too_long, nested_limit) before this one */
-	uint32_t entries; /* events on it; final once the commit position has left */
-	uint32_t reserved;
+	uint64_t first;	       /* number of events committed to the lane before this sub-buffer */
+	uint64_t refused;      /* the lane's refusals (dropped, commit_overrun, too_long, nested_limit) before this one */
+	uint64_t refused_time; /* of the first refusal since the sub-buffer before; 0: none */
+	uint32_t entries;      /* events on it; final once the commit position has left */
+	uint32_t visit;	       /* which sub-buffer of the lane this is, counted from 1 as the commit position meets them; 0: none */
 };
 
-REC_ABI_ASSERT(sizeof(struct rec_subbuf) == 24, "docs/SHM-LAYOUT.md: sub-buffer descriptor");
+REC_ABI_ASSERT(sizeof(struct rec_subbuf) == 32, "docs/SHM-LAYOUT.md: sub-buffer descriptor");
 
-/* What readers of a lane write, on lines of its own. The links follow it. */
+/* Where the counters of a lane stood when it was last reset. */
+struct rec_lane_bases {
+	uint64_t commit_overrun;
+	uint64_t dropped;
+	uint64_t too_long;
+	uint64_t nested_limit;
+	uint64_t disabled;
+	uint64_t torn;
+	uint64_t read;	  /* events */
+	uint64_t overrun; /* events */
+};
+
+/* What readers were told up to the reader page; what is on it, and was lost before it, not yet. */
+struct rec_reader_account {
+	uint64_t next_event;  /* number of the event that would come first on the reader page, had none been lost */
+	uint64_t refused;     /* refusals told */
+	uint64_t events_lost; /* overwritten before they were read, as far as told */
+	uint64_t lost_time;   /* of a loss that a sub-buffer without events could not tell; 0: none */
+};
+
+/*
+ * What readers of a lane write, on lines of its own. The links follow it. `read` is a position as tail and commit are:
+ * the reader page, the number of sub-buffers taken, the events and bytes of it that count as read. Of the accounts the
+ * one at REC_POS_SEQ(read) & 1 counts; the other is made ready before a sub-buffer is taken. So one store of `read`
+ * changes all of it, and readers that die leave no figure half changed.
+ */
 struct rec_lane_reader {
 	REC_ALIGNED(64) uint64_t owner; /* the reading process: pid | start time << 32; 0: none */
-	uint32_t page;			/* the reader page */
-	uint32_t read;			/* bytes of it that were consumed */
-	uint64_t next_event;		/* number of the first event not yet accounted for (see rec_subbuf.first) */
-	uint64_t refused;		/* refusals already handed over */
-	uint64_t events_lost;		/* overwritten before they were read, as far as handed over */
+	uint64_t read;
 	uint64_t pages_read;
 	uint32_t hint; /* the link where the search for the head begins */
-	uint32_t reserved[3];
+	uint32_t reserved;
+	uint64_t reset; /* when the lane was last reset, in its clock; no loss told from then on is older */
+	uint64_t reserved_read[3];
+
+	REC_ALIGNED(64) struct rec_reader_account account[2];
+
+	/* Looked at by the writer when the commit position enters another sub-buffer (edge K1 of the memory model). */
+	REC_ALIGNED(64) uint32_t waiters; /* 0: nobody sleeps; else the percentage wanted, plus 1 */
+	uint32_t wake;			  /* futex; changes whenever sleepers are woken */
+	uint64_t reserved_wait[7];
+
+	REC_ALIGNED(64) struct rec_lane_bases bases;
 };
 
-REC_ABI_ASSERT(sizeof(struct rec_lane_reader) == 64,
-	       "docs/SHM-LAYOUT.md: reader words");
+REC_ABI_ASSERT(sizeof(struct rec_lane_reader) == 256, "docs/SHM-LAYOUT.md: reader words");
 
 /*
  * The kernel's struct trace_buffer_meta (facts D1), 80 bytes, at the start of the meta page. The first four fields are
@@ -233,9 +288,9 @@ struct rec_anchor {
 
 /*
  * The first page of a buffer file. Everything above `control` is written once, before `ready`; the offsets are from the
- * start of the file. All lanes have the same geometry; lane i begins at lanes + i * lane_stride and within it lie: the
- * lane page (struct rec_lane, then nr_subbufs struct rec_subbuf), the reader words and links, the meta page, the
- * sub-buffers.
+ * start of the file. Lane i begins at lanes + i * lane_stride and within it lie: the lane page (struct rec_lane, then
+ * max_subbufs struct rec_subbuf), the reader words and max_subbufs links, the meta page, the sub-buffers. The last two
+ * are of the lane's own sub-buffer size; it and their number stand in the lane page.
  */
 struct rec_buffer_header {
 	uint64_t magic;
@@ -244,10 +299,12 @@ struct rec_buffer_header {
 	uint32_t pid;
 	uint32_t clock;
 	uint64_t start_time; /* field 22 of /proc/PID/stat: with pid, the process for good */
-	uint32_t subbuf_size;
-	uint32_t nr_subbufs; /* of a lane: ring and reader page */
+	uint32_t subbuf_size; /* of a new lane */
+	uint32_t nr_subbufs;  /* of a new lane: ring and reader page */
+	uint32_t max_subbufs; /* for which a lane has descriptors and links */
 	uint32_t max_lanes;
 	uint32_t overwrite; /* 1: the oldest are lost, 0: the newest */
+	uint32_t reserved;
 	uint64_t file_size;
 	uint64_t enable; /* uint32_t[REC_EVENTS_MAX] */
 	uint64_t log;	 /* records */
@@ -256,7 +313,6 @@ struct rec_buffer_header {
 	uint64_t lane_stride;
 	uint64_t lane_reader; /* within a lane: struct rec_lane_reader and the links */
 	uint64_t lane_meta;
-	uint64_t lane_data;
 	char comm[32];
 	char exe[256];
 

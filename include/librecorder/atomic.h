@@ -15,6 +15,15 @@
 #define REC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #define rec_load_relaxed(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
+/*
+ * The same for a word that is looked at once and by itself, where an x86 instruction may take it from memory as its
+ * operand: a C11 load would cost an instruction of its own.
+ */
+#if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS)
+#define rec_load_operand(p) (*(p))
+#else
+#define rec_load_operand(p) rec_load_relaxed(p)
+#endif
 #define rec_load_acquire(p)	__atomic_load_n((p), __ATOMIC_ACQUIRE)
 #define rec_store_relaxed(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define rec_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
@@ -24,6 +33,11 @@
  * that is needed: a CPU is always in order with itself.
  */
 #define rec_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
+
+/* Stores behind it become visible after those before it; loads behind it see what those before it saw; everything. */
+#define rec_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
+#define rec_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
+#define rec_fence_full()    __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
 /* Compare and exchange among all processes; on failure *expected is what was found. */
 static inline bool rec_cmpxchg64(uint64_t *word, uint64_t *expected, uint64_t desired)

@@ -25,9 +25,10 @@ struct rec_options {
 	size_t memory_max;  /* bytes of all lanes together; default 64 MiB */
 	uint32_t clock;	    /* REC_CLOCK_TSC, REC_CLOCK_MONO */
 	uint32_t discard;   /* 1: when a lane is full the newest are lost; default the oldest */
+	size_t lane_max;    /* bytes of events that rec_lane_resize() may give a lane; default lane_size */
 };
 
-#define REC_OPTIONS_INIT { sizeof(struct rec_options), 0, 0, 0, 0, 0 }
+#define REC_OPTIONS_INIT { sizeof(struct rec_options), 0, 0, 0, 0, 0, 0 }
 
 /*
  * Replace the process's buffer by one made as `options` say. Possible until the first lane is leased.

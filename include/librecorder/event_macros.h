@@ -85,6 +85,20 @@ static inline int rec_event_on(struct rec_event *event)
 	return (rec_load_relaxed(rec_load_relaxed(&event->enabled)) & REC_ENABLE_ON) != 0;
 }
 
+/*
+ * The id of an event that is on. Whoever found it on found the pointer to its word, in front of which the id was stored
+ * (edge E1). On x86 loads stay in order by themselves.
+ */
+static inline uint32_t rec_event_id(struct rec_event *event)
+{
+#if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS)
+	rec_signal_fence();
+#else
+	(void)rec_load_acquire(&event->enabled);
+#endif
+	return event->id;
+}
+
 static inline int rec_printf_on(void)
 {
 	return (rec_load_relaxed(rec_load_relaxed(&rec_printf_enabled)) & REC_ENABLE_ON) != 0;
@@ -101,6 +115,21 @@ static inline struct rec_handle *rec_handle_get(void)
 static inline unsigned char *rec_put(unsigned char *at, const void *from, size_t size)
 {
 	__builtin_memcpy(at, from, size);
+	return at + size;
+}
+
+/* As rec_put(), for the lengths that strings mostly have: two moves, which may overlap, in place of a call. */
+static inline unsigned char *rec_put_text(unsigned char *at, const char *from, size_t size)
+{
+	if (size >= 16 && size <= 32) {
+		__builtin_memcpy(at, from, 16);
+		__builtin_memcpy(at + size - 16, from + size - 16, 16);
+	} else if (size >= 8 && size < 16) {
+		__builtin_memcpy(at, from, 8);
+		__builtin_memcpy(at + size - 8, from + size - 8, 8);
+	} else {
+		__builtin_memcpy(at, from, size);
+	}
 	return at + size;
 }
 
@@ -270,11 +299,11 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__PUT_rec_string(name)                                                                                          \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
 	/* Its NUL is ours: another thread may be changing the string. */                                              \
-	*rec_put(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                                   \
+	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
 	rec_next += n_##name;
 #define REC__PUT_rec_stringn(name)                                                                                         \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
-	*rec_put(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                                   \
+	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
 	rec_next += n_##name;
 #define REC__PUT_rec_bytes(name)                                                                                           \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
@@ -337,7 +366,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		rec_record = (unsigned char *)rec_reserve(rec_handle_, (uint32_t)rec_size, &rec_slot_);                \
 		if (REC_UNLIKELY(!rec_record))                                                                         \
 			return;                                                                                        \
-		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_##base.id);                                 \
+		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));                     \
 		each(REC__PUT, __VA_ARGS__)                                                                                 \
 		(void)rec_at;                                                                                          \
 		(void)rec_next;                                                                                        \

@@ -33,6 +33,47 @@ struct rec_handle *rec_lane_lease(void);
 int rec_thread_attach(void);
 
 /*
+ * The number of the calling thread's lane, as readers count them. 0, or -ENOENT: it has none yet. Signal-safe.
+ */
+int rec_thread_lane(unsigned int *ret_lane);
+
+/*
+ * Disable a lane: its events are refused and counted (disabled), until it was enabled as often. Takes effect with the
+ * thread's next event; one that is being reserved at that moment is still written. 0; -ENOENT: no such lane; -EINVAL:
+ * rec_lane_enable() of a lane that is not disabled. Any thread; signal-safe once the process has a buffer.
+ */
+int rec_lane_disable(unsigned int lane);
+int rec_lane_enable(unsigned int lane);
+
+/*
+ * Resize a lane's ring so that it holds `size` bytes of events, in whole sub-buffers, two at the least. The newest events
+ * stay, those that no longer fit are lost and counted; memory that is no longer used goes back to the system. At once if
+ * the lane is free or the caller's own and nothing is reserved on it, else with the next event of its thread.
+ * 0; -ENOENT: no such lane; -EINVAL: more than lane_max of struct rec_options; -ENOMEM: no memory for it. Any thread;
+ * not signal-safe.
+ */
+int rec_lane_resize(unsigned int lane, size_t size);
+
+/*
+ * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. What a lane holds
+ * is dropped and counted as lost when it takes the new size: at once or with its thread's next event, as in
+ * rec_lane_resize(); a lane that a reader has open keeps its size until it is leased again without one.
+ * 0; -EINVAL: no such size, or fewer than two of them would fit; -ENXIO: no buffer. Any thread; not signal-safe.
+ */
+int rec_subbuf_resize(size_t size);
+
+/*
+ * A snapshot of the calling thread's lane, without copying: the thread goes on in another lane, and the old one,
+ * *ret_lane, stands still for readers until rec_lane_release() gives it back to the pool.
+ * 0; -ENOENT: the thread has no lane; -EBUSY: an event is reserved and not committed; -EDQUOT, -ENOMEM: no other lane
+ * could be had, nothing changed. The calling thread alone, not from signal handlers.
+ */
+int rec_lane_swap(unsigned int *ret_lane);
+
+/* Give a lane that rec_lane_swap() set aside back. 0; -ENOENT: no such lane. Any thread; not signal-safe. */
+int rec_lane_release(unsigned int lane);
+
+/*
  * Name the calling thread in recordings; without it the kernel's name of the thread (15 bytes) is used. Copies `name`; up
  * to 255 bytes, control characters become '?'. 0 or -EINVAL (empty), -ENOSPC (the log is full), -ENXIO (no buffer).
  */

@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's side: open the buffer of a process, living or dead, and take pages out of its lanes. Nothing in the file
- * is trusted; what was checked once is kept in private copies. Not signal-safe; a view belongs to one thread at a time.
+ * The reader's side: open the buffer of a process, living or dead, and read its lanes: page by page, event by event,
+ * all lanes by time, or without consuming. Nothing in the file is trusted; what was checked once is kept in private
+ * copies. A view belongs to one thread at a time, rec_view_wake() excepted; nothing here is for signal handlers but
+ * that.
+ *
+ *                        | consumes | needs the lane for itself | where the data are
+ *  rec_view_read         | pages    | yes                       | in the ring's own memory, until the lane's next call
+ *  rec_view_read_page    | pages    | yes                       | copied: the caller's
+ *  rec_view_consume      | events   | yes                       | in the ring's own memory, until the lane's next call
+ *  rec_view_peek         | nothing  | yes                       | the same
+ *  rec_iter_next         | nothing  | no                        | copied: the iterator's, until its next call
+ *
+ * The first four share one position for each lane and may be mixed. A lane has one reader process; the first call
+ * that needs the lane makes the view's process its reader, until the view is closed or the process is gone.
  */
 #ifndef LIBRECORDER_READER_H
 #define LIBRECORDER_READER_H
 
 #include <librecorder/abi.h>
 #include <librecorder/log.h>
+#include <librecorder/page.h>
 #include <librecorder/source.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,10 +48,10 @@ struct rec_view_info {
 
 /*
  * The directory where this user's programs put their buffers: $RECORDER_DIR, else $XDG_RUNTIME_DIR/librecorder, else
- * /dev/shm/librecorder-UID. With `create` it is made, mode 0700. Its owner is checked and no symbolic link is followed in
- * its last part. 0; -EPERM: somebody else's, or others may write there; -ELOOP: a link; -EINVAL: no absolute path;
- * -ENOTDIR; -ENAMETOOLONG; or mkdir's errno. The path is
- * written in every case but -ENAMETOOLONG, so that a message can name it.
+ * /dev/shm/librecorder-UID. With `create` it is made, mode 0700. Its owner is checked and no symbolic link is
+ * followed in its last part. 0; -EPERM: somebody else's, or others may write there; -ELOOP: a link; -EINVAL: no
+ * absolute path; -ENOTDIR; -ENAMETOOLONG; or mkdir's errno. The path is written in every case but -ENAMETOOLONG, so
+ * that a message can name it.
  */
 int rec_buffer_dir(bool create, char *path, size_t size);
 
@@ -62,37 +75,116 @@ unsigned int rec_view_lanes(const struct rec_view *view);
 #define REC_READ_WHOLE 1u
 
 /*
- * The next page of a lane. 1: *ret_page is valid until the lane's next call or close; what it holds counts as read from
- * then on, and a reader that dies before leaves it to the next reader. 0: nothing (with REC_READ_WHOLE: nothing whole).
- * -EBUSY: another living process reads this lane; -EAGAIN: a writer is just moving the head, try again later;
- * -EBADMSG: the lane is damaged and gives nothing more; -EINVAL: no such lane; -ENOMEM, or mmap's
- * errno, when the lane is opened.
+ * The next page of a lane. 1: *ret_page is valid until the lane's next call or close; what it holds counts as read
+ * from then on, and a reader that dies before leaves it to the next reader. 0: nothing (with REC_READ_WHOLE: nothing
+ * whole). -EBUSY: another living process, or another view of this one, reads this lane; -EAGAIN: a writer is just
+ * moving the head, try again later; -EBADMSG: the lane is damaged and gives nothing more; -EINVAL: no such lane;
+ * -ENOMEM, or mmap's errno, when the lane is opened.
  */
 int rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, struct rec_page *ret_page);
 
 /*
- * The page of the lane's last rec_view_read() was of no use: it does not count as read, and whoever reads next gets it
- * again. Nothing happens where there is no such page.
+ * The page of the lane's last rec_view_read() was of no use: it does not count as read, and whoever reads next gets
+ * it again. Nothing happens where there is no such page.
  */
 void rec_view_unread(struct rec_view *view, unsigned int lane);
 
-/* The kernel's statistics of a lane, under the kernel's names. */
+/*
+ * What is new on the lane's reader page as a page of the kernel's, in the `size` bytes at `page` (aligned to 8), as
+ * the kernel's read_page hands them out (facts C8, C9): whole events only, as many as fit; the time stamp is that of
+ * the first event copied, or before; what was lost stands in the commit word's bits 31 and 30 and, where there is
+ * room, behind the data; the rest is cleared. A copy that does not begin where the sub-buffer begins has a CPU marker
+ * in front, if there is room for one; one with a loss has it behind the first event, because libtraceevent looks for
+ * losses only where a page begins with an event. What was copied counts as read at once; what did not fit comes next
+ * time. With REC_READ_WHOLE only sub-buffers that the writer has left, and only if all that is left of one fits.
+ *
+ * 1: *ret_page describes the copy, its data being `page`. 0: nothing. -EMSGSIZE: the next event (with REC_READ_WHOLE:
+ * the page) does not fit into `size`. Otherwise as rec_view_read().
+ */
+int rec_view_read_page(struct rec_view *view, unsigned int lane, unsigned int flags, void *page, size_t size,
+		       struct rec_page *ret_page);
+
+/* Instead of a lane: all there are at the time of the call. */
+#define REC_ALL_LANES UINT32_MAX
+
+/* An event of a lane. */
+struct rec_view_event {
+	struct rec_record record;
+	uint32_t lane;
+	uint64_t number; /* of the event, counted since the lane began; overwritten ones count, refused ones do not */
+	uint64_t lost;	 /* events lost immediately before it: overwritten, refused, or consumed by somebody else */
+	uint64_t lost_time; /* when the first of them was; 0: none, or not known */
+};
+
+/*
+ * The next event of a lane; with REC_ALL_LANES the one with the smallest time of all lanes' next events, of equal
+ * ones that of the lowest lane (lanes that are damaged or that another process reads are left out; new lanes join).
+ * It stays where it is: the next call gives it again, with the same loss. The payload stands in the ring's own memory
+ * and is valid until the next call that reads the lane. Whoever writes the file can change it meanwhile: check a copy.
+ *
+ * 1: *ret_event is filled. 0: no event; then only `lost` and `lost_time` are: what was lost behind the last event,
+ * which the next event will say again. Errors as rec_view_read().
+ */
+int rec_view_peek(struct rec_view *view, unsigned int lane, struct rec_view_event *ret_event);
+
+/*
+ * As rec_view_peek(), and the event counts as read: no other call, nor another reader after this one's death, gives
+ * it again.
+ */
+int rec_view_consume(struct rec_view *view, unsigned int lane, struct rec_view_event *ret_event);
+
+/*
+ * Wait until there is something to read in a lane, or in any of all lanes, at most `timeout` milliseconds; 0 only
+ * looks, a negative one waits for ever. `percent` (0 to 100) is the kernel's buffer_percent: with 0 an event is
+ * enough; otherwise the writer must have left the reader's sub-buffer, and so much of the ring must be filled. Once
+ * the program is gone an event is always enough. The writer wakes who sleeps for a percentage; with 0, when it only
+ * begins a sub-buffer, so single events are looked for every few milliseconds.
+ *
+ * 1: there is. 0: not within the time. -EPIPE: the end: the program writes no more and everything was read. -EINTR: a
+ * signal handler ran that was set without SA_RESTART. -ECANCELED: rec_view_wake(). -EINVAL: no such lane, percent above
+ * 100. Or as rec_view_read().
+ */
+int rec_view_wait(struct rec_view *view, unsigned int lane, unsigned int percent, int timeout);
+
+/* End a rec_view_wait() on this view in another thread; without one, the next. Any thread, signal-safe. */
+void rec_view_wake(struct rec_view *view);
+
+/* The kernel's statistics of a lane, under the kernel's names, since the lane was last reset. */
 struct rec_lane_stats {
-	uint64_t entries;	 /* committed, neither read nor overwritten */
-	uint64_t overrun;	 /* overwritten before they were read */
-	uint64_t commit_overrun; /* refused: nested writers wrapped the lane */
-	uint64_t dropped_events; /* refused: full in discard mode */
+	uint64_t entries;	  /* committed, neither read nor overwritten */
+	uint64_t overrun;	  /* overwritten before they were read */
+	uint64_t commit_overrun;  /* refused: nested writers wrapped the lane */
+	uint64_t bytes;		  /* that the entries take, with all that stands between them */
+	uint64_t oldest_event_ts; /* time of the oldest page, in the buffer's clock */
+	uint64_t now_ts;	  /* the same clock now */
+	uint64_t dropped_events;  /* refused: full in discard mode */
 	uint64_t read_events;
 	uint64_t too_long;     /* refused: longer than a sub-buffer takes */
 	uint64_t nested_limit; /* refused: interrupted too often */
+	uint64_t disabled;     /* refused: the lane was disabled, or stopped as broken */
 	uint64_t torn;	       /* reservations never committed; 1 more if the lane's writer died inside one */
-	uint64_t lost_unread;  /* refusals and overwritten events that no page has carried yet */
-	uint32_t owner;	       /* thread, 0: none */
-	uint32_t broken;       /* not 0: a broken invariant stopped the lane */
+	uint64_t lost_unread;  /* refusals and overwritten events that nobody was told of yet */
+	uint32_t clock;	       /* REC_CLOCK_ */
+	uint32_t subbuf_size;
+	uint32_t nr_pages; /* sub-buffers in the ring, the reader page not counted */
+	uint32_t owner;	   /* thread, 0: none */
+	uint32_t broken;   /* not 0: a broken invariant stopped the lane */
 };
 
-/* 0, -EINVAL: no such lane, -EBADMSG: damaged. */
+/* 0, -EINVAL: no such lane, -EBADMSG: damaged, -EAGAIN: the program is just giving it another shape. */
 int rec_view_stats(const struct rec_view *view, unsigned int lane, struct rec_lane_stats *ret_stats);
+
+/*
+ * Empty a lane, as a write to the kernel's `trace` file does: what was committed when the call began is passed over
+ * and counts nowhere, and the statistics begin again at 0. Writers go on meanwhile. 0 or as rec_view_read().
+ */
+int rec_view_reset(struct rec_view *view, unsigned int lane);
+
+/*
+ * The eight lines of the kernel's per_cpu/cpuN/stats, as the kernel writes them; times as seconds where the clock
+ * counts nanoseconds. Returns their length without the NUL, or -ENOSPC: `size` is too small (512 is enough).
+ */
+int rec_stats_text(const struct rec_lane_stats *stats, char *text, size_t size);
 
 /* Losses of the whole process that no lane knows of. */
 struct rec_view_losses {
@@ -104,17 +196,42 @@ struct rec_view_losses {
 void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_losses);
 
 /*
- * Copy valid log bytes from offset `from` on. Returns how many were copied, at most `size`, 0 at the end. Records may be
- * cut at the end of the piece and nothing in them is checked: see rec_log_next().
+ * Copy valid log bytes from offset `from` on. Returns how many were copied, at most `size`, 0 at the end. Records may
+ * be cut at the end of the piece and nothing in them is checked: see rec_log_next().
  */
 size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, size_t size);
-
 
 /* The newest anchors, oldest first; returns how many. */
 unsigned int rec_view_anchors(const struct rec_view *view, struct rec_anchor *anchors, unsigned int max);
 
 /* The enable word of an event id (REC_ENABLE_ bits), 0 for an id that is none. */
 uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
+
+/* ---------------------------------------------------------------------------------------- without consuming */
+
+/* An iterator over the events of a lane: its own copy of a page of it. */
+struct rec_iter;
+
+/*
+ * Begin to look at a lane's events without consuming them, from the oldest unread one on. Several iterators, a
+ * consuming reader (of this process or another) and the writer do not disturb each other. The program may be dead.
+ * The iterator needs `view` and is to be closed before it. 0, -EINVAL: no such lane, -ENOMEM. rec_iter_close() takes
+ * NULL too and returns NULL.
+ */
+int rec_iter_open(struct rec_view *view, unsigned int lane, struct rec_iter **ret_iter);
+struct rec_iter *rec_iter_close(struct rec_iter *iter);
+
+/*
+ * The next event. The payload stands in the iterator's copy, unchanged until the next call. `lost` counts the events
+ * between the last one returned and this one that are gone: overwritten or consumed before the iterator came to them,
+ * which is exact, and those refused, as far as the sub-buffers tell. 1: *ret_event is filled. 0: none (any more;
+ * there may be later). -EAGAIN: the writer overwrote each page while it was being copied, several times over; try
+ * again, or reset. -EBADMSG: the bytes are no events, or the lane's shape is none.
+ */
+int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event);
+
+/* Begin again, from what is then the oldest unread event on. */
+void rec_iter_reset(struct rec_iter *iter);
 
 #pragma GCC visibility pop
 

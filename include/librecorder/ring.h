@@ -22,6 +22,7 @@
 #include <librecorder/abi.h>
 #include <librecorder/atomic.h>
 #include <librecorder/page.h>
+#include <librecorder/testpoint.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -40,12 +41,19 @@ struct rec_handle {
 	const uint32_t *cpu;   /* where the kernel keeps the thread's CPU number (rseq) */
 	uint64_t common;       /* the common fields of an event with type 0 */
 	uint32_t shift;	       /* log2 of the sub-buffer size */
-	uint32_t room;	       /* capacity of a sub-buffer in words of four bytes */
+	uint32_t room;	       /* as capacity; 0 while the gate is closed, so that each reservation leaves the fast path */
 	uint32_t clock;	       /* REC_CLOCK_ */
 	uint32_t overwrite;
 	struct rec_subbuf *subbufs;
 	struct rec_link *links;
-	uint32_t nr_subbufs;
+	struct rec_lane_reader *reader;
+	/* What to do before a reservation when the gate is closed: the handle to go on with, or NULL to refuse. May be NULL. */
+	struct rec_handle *(*attend)(struct rec_handle *handle);
+	uint32_t nr_subbufs; /* sub-buffers that the lane's memory holds */
+	uint32_t capacity;   /* of a sub-buffer, in words of four bytes */
+	uint32_t disabled;   /* times that the lane was disabled and not enabled again */
+	uint32_t wish_pages; /* resize the ring to so many sub-buffers; 0: no wish */
+	uint32_t wish_subbuf; /* change the sub-buffer size; 0: no wish */
 	uint32_t reserved;
 };
 
@@ -122,15 +130,22 @@ static inline __attribute__((always_inline)) void *rec_reserve(struct rec_handle
 	rec_signal_fence();
 	after = rec_load_relaxed(&lane->after);
 	cpu = rec_load_relaxed(handle->cpu);
-	/* Full is found out before the clock is read: the clock is most of what an event costs. */
-	if (REC_LIKELY(off + words <= handle->room && after == rec_load_relaxed(&lane->before) && cpu == lane->cpu)) {
+	/*
+	 * Full is found out before the clock is read: the clock is most of what an event costs. The cap keeps `words` from
+	 * running over; where the size is known, or known to be small, it costs nothing.
+	 */
+	if (REC_LIKELY(size <= REC_SUBBUF_MAX && off + words <= rec_load_operand(&handle->room) &&
+		       after == rec_load_relaxed(&lane->before) && cpu == lane->cpu)) {
 		now = rec_clock_read(handle->clock);
 		delta = now - after;
 		if (REC_LIKELY(delta <= REC_DELTA_MAX && rec_load_relaxed(handle->cpu) == cpu)) {
 			rec_store_relaxed(&lane->before, now);
+			REC_TESTPOINT(reserve_before);
 			if (REC_LIKELY(rec_local_cmpxchg64(&lane->tail, old, old + words + REC_POS_ONE_EVENT))) {
+				REC_TESTPOINT(reserve_tail);
 				at = handle->data + ((old >> REC_POS_ID_SHIFT) << handle->shift) + (size_t)off * 4;
 				rec_store_relaxed(&lane->after, now);
+				REC_TESTPOINT(reserve_after);
 				ret_slot->lane = lane;
 				ret_slot->handle = handle;
 				ret_slot->old = old;
@@ -158,6 +173,7 @@ static inline void rec_commit(const struct rec_slot *slot)
 	if (REC_LIKELY(rec_load_relaxed(&lane->commit) == slot->old)) {
 		/* Release: the payload and the event word come before it; pairs with the reader's acquire (edge C1). */
 		rec_store_release(&lane->commit, slot->end);
+		REC_TESTPOINT(commit);
 		rec_signal_fence();
 		if (REC_UNLIKELY(rec_load_relaxed(&lane->tail) != slot->end))
 			rec_publish_slow(slot->handle, lane, slot->end);
@@ -165,6 +181,12 @@ static inline void rec_commit(const struct rec_slot *slot)
 		rec_publish_slow(slot->handle, lane, slot->crossed);
 	}
 }
+
+/*
+ * Reserve, copy and commit in one call: an event of `size` bytes at `payload`, common fields included. 0, or -EBUSY:
+ * refused and counted, as rec_reserve() says. Signal-safe.
+ */
+int rec_write(struct rec_handle *handle, const void *payload, uint32_t size);
 
 /*
  * Take the event back. Its room is given back when nothing was reserved behind it, and becomes padding otherwise; it is

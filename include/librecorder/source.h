@@ -24,6 +24,7 @@ struct rec_page {
 	uint32_t entries;   /* events at or behind from */
 	uint64_t first;	    /* number of the event at from, counted since the stream began, losses included */
 	uint64_t lost;	    /* events lost immediately before the event at from; REC_LOST_UNKNOWN */
+	uint64_t lost_time; /* time of the first of them, in the source's clock; 0: not known */
 };
 
 struct rec_source {

@@ -57,6 +57,15 @@ done
 ok "small lanes, large sub-buffers" "$RECORDER" record -b 1024 --subbuf-size 64 -o small.dat "$programs/producer" 4 200000
 check "large sub-buffers" 800000 small.dat
 
+export RECORDER_BUFFER_MAX_KB=1024
+for how in '' --raw; do
+	# shellcheck disable=SC2086
+	ok "lanes that change all the time $how" "$RECORDER" record -b 256 $how -o changed.dat "$programs/changer" 4 300000
+	is "it produced $how" "$out" "produced 1200000"
+	check "changing lanes $how" 1200000 changed.dat
+done
+unset RECORDER_BUFFER_MAX_KB
+
 for how in fork exec; do
 	ok "three processes by $how" "$RECORDER" record -b 16384 -o "$how.dat" "$programs/producer" 2 50000 "$how" 3
 	like "all of $how's events are there" "$err" "recorded 300000 events from 3 processes, 6 threads; 0 lost"

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A writing thread under a storm of signals, three levels deep, and a reader in another process: every payload intact,
- * each level's events in order, time never going back, and every event accounted for.
+ * Storms: a writing thread under signals that nest eight deep, and a reader in another process. The questions are
+ * those that the kernel asks of its own ring at start-up (facts D4): is every payload intact; does all that was lost
+ * and all that was read make up what was written; if nothing was lost, are the sums of the lengths equal; was nothing
+ * dropped where nothing may be. Beyond them: each level's events in order, time never back.
+ *
+ * RECORDER_STRESS_SECONDS=N storms for about N seconds altogether (default 60), RECORDER_SEED=N draws others. Each
+ * round prints its seed when it fails.
  */
 #include "tests/unit/ring_fixture.h"
 
@@ -10,6 +15,7 @@
 #include <librecorder/page.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -17,168 +23,365 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LEVELS 4
-#define EVENTS 3000000u
+/* Level 0 is the thread; a handler may be interrupted by any signal, its own too, until it is this deep. */
+#define DEEPEST 8u
+#define LEVELS	(DEEPEST + 1u)
+
+/* The longest round: after that the ring is made anew, with another seed. */
+#define ROUND_SECONDS 2.0
+
+struct storm {
+	uint32_t pages;
+	uint32_t subbuf_size;
+	bool overwrite;
+	bool resize; /* now and then, by the writer */
+	/* Nothing can be lost: so many bytes of events and no more, and none that is too long. 0: until the time is over. */
+	uint64_t bytes;
+};
 
 /* What the writer says of itself, in memory that it shares with the reader. */
 struct tally {
 	uint64_t committed[LEVELS];
 	uint64_t refused[LEVELS];
+	uint64_t too_long;
+	uint64_t sizes;	  /* of what was committed, as asked for */
+	uint64_t lengths; /* and as it takes room */
+	uint32_t resizes;
 	uint32_t done;
 };
 
+/* What the reader met. */
+struct seen {
+	uint64_t next[LEVELS];
+	uint64_t read;
+	uint64_t lost;
+	uint64_t time;
+	uint64_t sizes;
+	uint64_t lengths;
+};
+
+static const struct storm *storm;
 static struct ring *ring;
 static struct tally *tally;
+static volatile sig_atomic_t depth;
+static uint64_t made[LEVELS], drawn[LEVELS], seed;
 
-/* One event: level in the top byte of its number, a count of its own below; some are taken back. */
-static void write_one(unsigned int level)
+/* Each level draws from a sequence of its own: nothing that interrupts it changes it. */
+static uint32_t draw(unsigned int level, uint32_t n)
 {
-	static uint64_t made[LEVELS];
+	drawn[level] = drawn[level] * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((drawn[level] >> 33) % n);
+}
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* The kernel's series of sizes; besides, some about where the length needs a word of its own, and whole pages. */
+static uint32_t size_of(uint64_t number)
+{
+	const uint64_t count = number & 0xffffffff;
+	const uint32_t most = rec_page_payload_max(storm->subbuf_size) - REC_MARKER_SIZE - REC_TIME_EXTEND_SIZE;
+
+	if (!storm->bytes && count % 512 == 511)
+		return storm->subbuf_size;
+	if (count % 128 == 127)
+		return most - (uint32_t)(count / 128 % 8);
+	if (count % 16 == 15)
+		return REC_EVENT_SMALL_MAX - 4 + (uint32_t)(count / 16 % 10);
+	return 8 + (uint32_t)(count * 68 / 25) % (storm->subbuf_size / 20);
+}
+
+/* What an event of this size takes, its event word and length word not counted. */
+static uint32_t length_of(uint32_t size)
+{
+	return rec_event_total(size) - (size > REC_EVENT_SMALL_MAX ? 8 : 4);
+}
+
+/* One event: the level in the top byte of its number, a count of the level's own below; some are taken back. */
+static void write_one(unsigned int level, int raised)
+{
 	const uint64_t number = (uint64_t)level << 56 | made[level]++;
-	const uint32_t size = 8 + (uint32_t)(number * 68 / 25) % 120;
+	const uint32_t size = size_of(number);
 	struct rec_slot slot;
 	void *payload = rec_reserve(&ring->handle, size, &slot);
 
 	if (!payload) {
 		tally->refused[level]++;
+		rec_local_add64(&tally->too_long, size >= storm->subbuf_size);
 		return;
 	}
 	ring_fill(payload, number, size);
+	if (raised)
+		raise(raised);
 	if (number % 61 == 60) {
 		rec_discard(&slot, payload);
 		return;
 	}
 	rec_commit(&slot);
 	tally->committed[level]++;
+	rec_local_add64(&tally->sizes, size);
+	rec_local_add64(&tally->lengths, length_of(size));
 }
 
+/* Timers strike anywhere, inside a reservation too; raising sees to it that each depth is come to. */
 static void on_signal(int signal)
 {
-	write_one(signal == SIGUSR1 ? 1 : signal == SIGUSR2 ? 2 : 3);
-	/* The timers strike anywhere, inside a reservation too; this makes sure that every level comes upon the one below. */
-	if (signal == SIGUSR1)
-		raise(SIGUSR2);
-	else if (signal == SIGUSR2)
-		raise(SIGRTMIN);
-	write_one(signal == SIGUSR1 ? 1 : signal == SIGUSR2 ? 2 : 3);
+	const int saved = errno;
+	const unsigned int level = (unsigned int)depth + 1;
+
+	(void)signal;
+	if (level > DEEPEST)
+		return;
+	depth = (sig_atomic_t)level;
+	ring->cpu = level * 5 % 7;
+	write_one(level, draw(level, 4) ? SIGRTMIN + (int)draw(level, DEEPEST) : 0);
+	if (draw(level, 3) == 0)
+		write_one(level, draw(level, 16) ? 0 : SIGRTMIN + (int)draw(level, DEEPEST));
+	depth = (sig_atomic_t)level - 1;
+	errno = saved;
 }
 
-static void start_timer(int signal, long every_ns)
+static void start_timers(void)
 {
-	const struct sigaction action = { .sa_handler = on_signal };
-	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = signal };
-	const struct itimerspec spec = { { 0, every_ns }, { 0, every_ns } };
-	timer_t timer;
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_NODEFER | SA_RESTART };
+	unsigned int i;
 
-	sigaction(signal, &action, NULL);
-	if (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 || timer_settime(timer, 0, &spec, NULL) < 0)
-		_exit(3);
+	for (i = 0; i < DEEPEST; i++) {
+		struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + (int)i };
+		const struct itimerspec spec = { { 0, 170000 + 110000 * i }, { 0, 170000 + 110000 * i } };
+		timer_t timer;
+
+		sigaction(SIGRTMIN + (int)i, &action, NULL);
+		if (i % 3 == 0 &&
+		    (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 || timer_settime(timer, 0, &spec, NULL) < 0))
+			_exit(3);
+	}
 }
 
-static void writer(void)
+/* On the writer stack, nothing reserved, no signals: as a thread does it to its own lane. */
+static void resize(void)
+{
+	sigset_t all, before;
+	int r;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	r = rec_ring_resize(&ring->handle, 2 + draw(0, storm->pages - 1));
+	tally->resizes += r == 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (r < 0 && r != -EAGAIN)
+		_exit(4);
+}
+
+static void ignore_all(void)
 {
 	unsigned int i;
 
-	start_timer(SIGUSR1, 530000);
-	start_timer(SIGUSR2, 310000);
-	start_timer(SIGRTMIN, 170000);
-	for (i = 0; i < EVENTS; i++) {
-		write_one(0);
-		ring->cpu = i / 1000 % 3;
-		if (i % 1000 == 0)
-			raise(SIGUSR1);
+	for (i = 0; i < DEEPEST; i++)
+		signal(SIGRTMIN + (int)i, SIG_IGN);
+}
+
+static void writer(double until)
+{
+	uint64_t i;
+
+	start_timers();
+	for (i = 0; storm->bytes ? rec_load_relaxed(&tally->lengths) < storm->bytes : i % 256 || now() < until; i++) {
+		write_one(0, draw(0, 150) ? 0 : SIGRTMIN + (int)draw(0, DEEPEST));
+		if (draw(0, 700) == 0)
+			ring->cpu = draw(0, 5);
+		if (storm->resize && draw(0, 3000) == 0)
+			resize();
 	}
-	signal(SIGUSR1, SIG_IGN);
-	signal(SIGUSR2, SIG_IGN);
-	signal(SIGRTMIN, SIG_IGN);
+	ignore_all();
 	rec_store_release(&tally->done, 1);
 	_exit(0);
 }
 
-struct seen {
-	uint64_t next[LEVELS];
-	uint64_t read;
-	uint64_t lost;
-	uint64_t time;
-};
+static void check_event(struct seen *seen, const struct rec_record *record)
+{
+	uint64_t number = 0;
+	unsigned int level;
+	uint32_t size;
+
+	memcpy(&number, record->payload, sizeof(number));
+	level = (unsigned int)(number >> 56);
+	cr_assert(level < LEVELS, "seed %llu: level %u", (unsigned long long)seed, level);
+	size = size_of(number);
+	cr_assert(record->size == length_of(size) && ring_is_intact(record->payload, size, &number),
+		  "seed %llu: number %#llx", (unsigned long long)seed, (unsigned long long)number);
+	cr_assert(number >= seen->next[level], "seed %llu: %#llx after %#llx", (unsigned long long)seed,
+		  (unsigned long long)number, (unsigned long long)seen->next[level] - 1);
+	cr_assert(record->time >= seen->time, "seed %llu: time went back", (unsigned long long)seed);
+	seen->next[level] = number + 1;
+	seen->time = record->time;
+	seen->sizes += size;
+	seen->lengths += record->size;
+	seen->read++;
+}
 
 static void check_page(struct seen *seen, const struct rec_page *page)
 {
+	const uint64_t before = seen->read;
 	struct rec_page_iter iter;
 	struct rec_record record;
-	uint64_t number, events = 0;
 	int r;
 
 	rec_page_iter_init(&iter, page->data, page->size);
-	while ((r = rec_page_next(&iter, &record)) > 0) {
-		if (record.offset < page->from)
-			continue;
-		memcpy(&number, record.payload, sizeof(number));
-		cr_assert_lt(number >> 56, LEVELS);
-		cr_assert(ring_is_intact(record.payload, 8 + (uint32_t)(number * 68 / 25) % 120, &number));
-		cr_assert_geq(number, seen->next[number >> 56]);
-		seen->next[number >> 56] = number + 1;
-		cr_assert_geq(record.time, seen->time);
-		seen->time = record.time;
-		events++;
-	}
-	cr_assert_eq(r, 0);
-	cr_assert_eq(events, page->entries);
-	seen->read += events;
+	while ((r = rec_page_next(&iter, &record)) > 0)
+		if (record.offset >= page->from)
+			check_event(seen, &record);
+	cr_assert(r == 0 && seen->read - before == page->entries, "seed %llu: %d, %u events on a page of %u",
+		  (unsigned long long)seed, r, (unsigned int)(seen->read - before), page->entries);
 	seen->lost += page->lost;
 }
 
-static void storm(uint32_t pages, bool overwrite)
+/* A page, whole or as far as it goes; or one event; by turns. What the ring said: 1, 0, -EAGAIN. */
+static int read_some(struct seen *seen, uint32_t how)
+{
+	struct rec_ring_event event;
+	struct rec_page page;
+	int r;
+
+	if (how < 3) {
+		r = rec_ring_consume(&ring->reader, &event);
+		if (r > 0) {
+			check_event(seen, &event.record);
+			seen->lost += event.lost;
+		}
+	} else {
+		r = rec_ring_read(&ring->reader, how % 2, &page);
+		if (r > 0)
+			check_page(seen, &page);
+	}
+	cr_assert(r >= 0 || r == -EAGAIN, "seed %llu: %d", (unsigned long long)seed, r);
+	return r;
+}
+
+static void read_all(struct seen *seen)
+{
+	const struct timespec nap = { 0, 300000 };
+	uint32_t done;
+	int r;
+
+	do {
+		done = rec_load_acquire(&tally->done);
+		while ((r = read_some(seen, done ? 4 : draw(0, 40))) > 0)
+			continue;
+		/* Now and then so long that the writer comes round. */
+		if (!done && draw(0, 60) == 0)
+			nanosleep(&nap, NULL);
+		else
+			sched_yield();
+	} while (!done || r == -EAGAIN);
+}
+
+static void check_sums(const struct seen *seen)
+{
+	const struct rec_lane *lane = ring->handle.lane;
+	uint64_t committed = 0, refused = 0;
+	unsigned int i;
+
+	for (i = 0; i < LEVELS; i++) {
+		committed += tally->committed[i];
+		refused += tally->refused[i];
+	}
+	cr_assert(seen->read + seen->lost == committed + refused,
+		  "seed %llu: %llu read, %llu lost, %llu committed, %llu refused", (unsigned long long)seed,
+		  (unsigned long long)seen->read, (unsigned long long)seen->lost, (unsigned long long)committed,
+		  (unsigned long long)refused);
+	if (seen->lost == 0)
+		cr_assert(seen->sizes == tally->sizes && seen->lengths == tally->lengths,
+			  "seed %llu: %llu of %llu bytes, in %llu of %llu", (unsigned long long)seed,
+			  (unsigned long long)seen->sizes, (unsigned long long)tally->sizes,
+			  (unsigned long long)seen->lengths, (unsigned long long)tally->lengths);
+	cr_assert(!storm->bytes || seen->lost == 0, "seed %llu: %llu lost", (unsigned long long)seed,
+		  (unsigned long long)seen->lost);
+	cr_assert(!storm->overwrite || lane->dropped == 0, "seed %llu: dropped", (unsigned long long)seed);
+	/* Nested writers go round a small ring in one event; not round one of 64 pages: nine events of at most a page. */
+	cr_assert(storm->pages < 64 || storm->resize || lane->commit_overrun == 0, "seed %llu: wrapped",
+		  (unsigned long long)seed);
+	cr_assert(lane->too_long == tally->too_long && lane->nested_limit == 0 && lane->broken == 0 && lane->torn == 0,
+		  "seed %llu: too long %llu of %llu, nested limit %llu, broken %u", (unsigned long long)seed,
+		  (unsigned long long)lane->too_long, (unsigned long long)tally->too_long,
+		  (unsigned long long)lane->nested_limit, lane->broken);
+	cr_assert(lane->tail == lane->commit);
+	cr_assert(tally->committed[DEEPEST] + tally->refused[DEEPEST] > 0, "seed %llu: nobody came to depth %u",
+		  (unsigned long long)seed, DEEPEST);
+}
+
+/* One round: a writer with its storm, and the reader until the end. */
+static void round_of(const struct storm *shape, double seconds)
 {
 	struct seen seen = { 0 };
-	struct rec_page page;
-	uint64_t made = 0;
+	int status = 0;
 	unsigned int i;
-	bool done = false;
-	int status = 0, r;
 	pid_t pid;
 
+	storm = shape;
+	for (i = 0; i < LEVELS; i++) {
+		made[i] = 0;
+		drawn[i] = seed * 31 + i;
+	}
 	tally = mmap(NULL, sizeof(*tally), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	ring = ring_new(pages, 4096, overwrite);
+	ring = ring_new(shape->pages, shape->subbuf_size, shape->overwrite);
 	pid = fork();
 	if (pid == 0)
-		writer();
-	while (!done) {
-		done = rec_load_acquire(&tally->done);
-		while ((r = rec_ring_read(&ring->reader, false, &page)) > 0)
-			check_page(&seen, &page);
-		cr_assert(r == 0 || r == -EAGAIN, "%d", r);
-		sched_yield();
-	}
+		writer(now() + seconds);
+	drawn[0]++;
+	read_all(&seen);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
-	cr_assert_eq(status, 0);
-	cr_assert_eq(r, 0);
-	for (i = 0; i < LEVELS; i++)
-		made += tally->committed[i] + tally->refused[i];
-	seen.lost += rec_ring_unreported(&ring->reader);
-	cr_assert_eq(seen.read + seen.lost, made, "%llu read, %llu lost, %llu made", (unsigned long long)seen.read,
-		     (unsigned long long)seen.lost, (unsigned long long)made);
-	cr_assert_gt(tally->committed[3], 100);
+	cr_assert(status == 0, "seed %llu: the writer ended with %#x", (unsigned long long)seed, (unsigned int)status);
+	seen.lost += ring_unreported(ring);
+	check_sums(&seen);
+	cr_assert(!shape->resize || tally->resizes);
 	ring_free(ring);
 	munmap(tally, sizeof(*tally));
 }
 
-Test(storm, overwrite_two_pages)
+static double number_from(const char *name, double otherwise)
 {
-	storm(2, true);
+	const char *text = getenv(name);
+
+	return text ? strtod(text, NULL) : otherwise;
 }
 
-Test(storm, overwrite_many_pages)
+/* Rounds of one shape, for its share of the time; as many seeds as rounds. */
+static void rage(const struct storm *shape)
 {
-	storm(64, true);
+	const double until = now() + number_from("RECORDER_STRESS_SECONDS", 60) / 12;
+	const uint64_t first = (uint64_t)number_from("RECORDER_SEED", 1);
+	double left;
+
+	for (seed = first; (left = until - now()) > 0 || seed == first; seed++)
+		round_of(shape, left < ROUND_SECONDS ? left : ROUND_SECONDS);
+	printf("# %u pages of %u: seeds %llu to %llu\n", shape->pages, shape->subbuf_size, (unsigned long long)first,
+	       (unsigned long long)seed - 1);
 }
 
-Test(storm, discard_two_pages)
-{
-	storm(2, false);
-}
+#define STORM(name, ...)                                                                                               \
+	Test(storm, name)                                                                                              \
+	{                                                                                                              \
+		const struct storm shape = { __VA_ARGS__ };                                                            \
+                                                                                                                       \
+		rage(&shape);                                                                                          \
+	}
 
-Test(storm, discard_many_pages)
-{
-	storm(64, false);
-}
+/* Twelve of them: rage() divides the time. */
+STORM(overwrite_2_pages, 2, 4096, true, false, 0)
+STORM(overwrite_3_pages, 3, 4096, true, false, 0)
+STORM(overwrite_64_pages, 64, 4096, true, false, 0)
+STORM(overwrite_2_large_pages, 2, 65536, true, false, 0)
+STORM(overwrite_64_mib, 16448, 4096, true, false, 0)
+STORM(overwrite_64_mib_in_large_pages, 129, 524288, true, false, 0)
+STORM(discard_2_pages, 2, 4096, false, false, 0)
+STORM(discard_64_pages, 64, 8192, false, false, 0)
+STORM(discard_64_mib, 16448, 4096, false, false, 0)
+STORM(nothing_lost_in_64_mib, 16448, 4096, true, false, 20u << 20)
+STORM(overwrite_resized, 16, 4096, true, true, 0)
+STORM(discard_resized, 9, 8192, false, true, 0)

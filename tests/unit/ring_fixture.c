@@ -7,7 +7,12 @@
 
 struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite)
 {
-	const uint32_t n = pages + 1;
+	return ring_new_spare(pages, 0, subbuf_size, overwrite);
+}
+
+struct ring *ring_new_spare(uint32_t pages, uint32_t spare, uint32_t subbuf_size, bool overwrite)
+{
+	const uint32_t n = pages + spare + 1;
 	const size_t head = sizeof(struct rec_lane) + sizeof(struct rec_lane_reader) +
 			    n * (sizeof(struct rec_subbuf) + sizeof(struct rec_link));
 	const size_t data = (head + 4095) / 4096 * 4096;
@@ -21,6 +26,7 @@ struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite)
 	ring->handle.lane = (struct rec_lane *)(void *)at;
 	at += sizeof(struct rec_lane);
 	ring->reader.words = (struct rec_lane_reader *)(void *)at;
+	ring->handle.reader = ring->reader.words;
 	at += sizeof(struct rec_lane_reader);
 	ring->handle.links = (struct rec_link *)(void *)at;
 	at += n * sizeof(struct rec_link);
@@ -28,11 +34,12 @@ struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite)
 	ring->handle.data = (unsigned char *)ring->memory + data + REC_SUBBUF_HEADER_SIZE;
 	ring->handle.cpu = &ring->cpu;
 	ring->handle.shift = (uint32_t)__builtin_ctz(subbuf_size);
-	ring->handle.room = (subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
+	ring->handle.capacity = (subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
+	ring->handle.room = ring->handle.capacity;
 	ring->handle.clock = REC_CLOCK_MONO;
 	ring->handle.overwrite = overwrite;
 	ring->handle.nr_subbufs = n;
-	rec_ring_init(&ring->handle, ring->reader.words);
+	rec_ring_init(&ring->handle, pages);
 	ring->reader.lane = ring->handle.lane;
 	ring->reader.subbufs = ring->handle.subbufs;
 	ring->reader.pages = (unsigned char *)ring->memory + data;
@@ -48,6 +55,13 @@ void ring_free(struct ring *ring)
 {
 	munmap(ring->memory, ring->size);
 	free(ring);
+}
+
+uint64_t ring_unreported(const struct ring *ring)
+{
+	struct rec_ring_counts counts;
+
+	return rec_ring_count(&ring->reader, false, &counts) < 0 ? UINT64_MAX : counts.lost_unread;
 }
 
 static unsigned char byte_of(uint64_t number, uint32_t at)

@@ -96,20 +96,32 @@ static void read_some(struct model *m, unsigned int pages)
 		read_page(m, &page);
 }
 
-static void run(unsigned int seed, uint32_t pages, bool overwrite, uint32_t size)
+static void resize(struct model *m, uint32_t spare)
 {
-	struct model m = { .seed = seed, .size = size, .ring = ring_new(pages, 4096, overwrite) };
+	const struct rec_handle *handle = &m->ring->handle;
+	const uint32_t pages = 2 + draw(m, handle->nr_subbufs - 2);
+
+	if (!spare || draw(m, 30))
+		return;
+	cr_assert_eq(rec_ring_resize(&m->ring->handle, pages), 0);
+	cr_assert_eq(handle->lane->nr_pages, pages);
+}
+
+static void run(unsigned int seed, uint32_t pages, bool overwrite, uint32_t size, uint32_t spare)
+{
+	struct model m = { .seed = seed, .size = size, .ring = ring_new_spare(pages, spare, 4096, overwrite) };
 
 	while (m.next_number < EVENTS_MAX - 100) {
+		resize(&m, spare);
 		write_nested(&m, 3);
 		if (draw(&m, 40) == 0)
 			read_some(&m, draw(&m, 4));
 	}
 	read_some(&m, UINT32_MAX);
-	m.lost += rec_ring_unreported(&m.ring->reader);
+	m.lost += ring_unreported(m.ring);
 	cr_assert_eq(m.read + m.lost, m.placed + m.refused, "seed %u: %llu read, %llu lost of %u written, %llu refused", seed,
 		     (unsigned long long)m.read, (unsigned long long)m.lost, m.placed, (unsigned long long)m.refused);
-	if (!overwrite)
+	if (!overwrite && !spare)
 		cr_assert_eq(m.read, m.placed);
 	ring_free(m.ring);
 }
@@ -119,7 +131,7 @@ Test(ring, random_nesting_in_overwrite_mode)
 	unsigned int seed;
 
 	for (seed = 1; seed <= 300; seed++)
-		run(seed, 2 + seed % 4, true, 8 + seed % 300);
+		run(seed, 2 + seed % 4, true, 8 + seed % 300, 0);
 }
 
 Test(ring, random_nesting_in_discard_mode)
@@ -127,7 +139,15 @@ Test(ring, random_nesting_in_discard_mode)
 	unsigned int seed;
 
 	for (seed = 1; seed <= 300; seed++)
-		run(seed, 2 + seed % 4, false, 8 + seed % 300);
+		run(seed, 2 + seed % 4, false, 8 + seed % 300, 0);
+}
+
+Test(ring, random_nesting_with_resizes)
+{
+	unsigned int seed;
+
+	for (seed = 1; seed <= 300; seed++)
+		run(seed, 2 + seed % 4, seed % 2, 8 + seed % 300, 1 + seed % 5);
 }
 
 Test(ring, events_that_fill_a_page)
@@ -135,7 +155,7 @@ Test(ring, events_that_fill_a_page)
 	unsigned int seed;
 
 	for (seed = 1; seed <= 20; seed++)
-		run(seed, 2, seed % 2, 4096 - 16 - 24 - 8);
+		run(seed, 2, seed % 2, 4096 - 16 - 24 - 8, 0);
 }
 
 Test(ring, too_long_is_refused_and_counted)

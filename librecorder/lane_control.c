@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing lanes while threads write to them.
+ *
+ * A lane's ring is changed on its own writer stack, where nothing competes but the reader: by its thread, or by whoever
+ * takes a lane that is free. For the lane of another thread a wish is noted and its gate closed (handle->room = 0), so
+ * that the thread's next reservation leaves the fast path and comes here; what is wished for is done at the first moment
+ * when nothing is reserved on the lane.
+ *
+ * Wish and gate: whoever wishes stores the wish, then closes the gate; whoever attends opens the gate, then looks for
+ * wishes and closes it again if there is one; both with a full fence in between (edge K2). So a wish is never left
+ * behind an open gate.
+ */
+#include "lane_private.h"
+#include "process.h"
+#include "ring_private.h"
+
+#include <errno.h>
+#include <librecorder/atomic.h>
+#include <librecorder/buffer.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What the kernel takes as the size of a signal set. */
+#define SIGSET_SIZE (_NSIG / 8)
+
+/* All signals, those too that libc keeps for itself. */
+static void block_signals(sigset_t *ret_before)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, ret_before, SIGSET_SIZE);
+}
+
+static void restore_signals(const sigset_t *before)
+{
+	syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, SIGSET_SIZE);
+}
+
+static bool is_idle(const struct rec_handle *handle)
+{
+	return rec_load_relaxed(&handle->lane->tail) == rec_load_relaxed(&handle->lane->commit);
+}
+
+static uint32_t subbuf_size(const struct rec_handle *handle)
+{
+	return UINT32_C(1) << handle->shift;
+}
+
+/* Sub-buffers of `size` bytes begin behind a meta page as large. */
+static unsigned char *subbuf_at(uint32_t index, uint32_t id, uint32_t size)
+{
+	return (unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta + (id + 1ul) * size;
+}
+
+/*
+ * Memory for the sub-buffers that the ring will take to have `pages` of them. The lane may be another thread's: what its
+ * handle says of its shape is not looked at, and if the shape changes meanwhile, so does only which memory is there.
+ * 0 or as rec_process_populate().
+ */
+static int populate_spare(uint32_t index, uint32_t size, uint32_t pages)
+{
+	const struct rec_link *links = rec_process.handles[index].links;
+	const uint32_t subbufs = rec_geometry_subbufs(&rec_process.geometry, size);
+	uint32_t have = rec_load_relaxed(&rec_lane_at(index)->nr_pages), id;
+	int r = 0;
+
+	for (id = 0; r == 0 && have < pages && id < subbufs; id++) {
+		if (!rec_load_relaxed(&links[id].spare))
+			continue;
+		r = rec_process_populate(subbuf_at(index, id, size), size);
+		have++;
+	}
+	return r;
+}
+
+static void drop_spare(const struct rec_handle *handle)
+{
+	const uint32_t index = (uint32_t)(handle - rec_process.handles);
+	uint32_t id;
+
+	for (id = 0; id < handle->nr_subbufs; id++)
+		if (rec_load_relaxed(&handle->links[id].spare))
+			madvise(subbuf_at(index, id, subbuf_size(handle)), subbuf_size(handle), MADV_REMOVE);
+}
+
+/* Idle lane, signals blocked, on its writer stack. */
+static int resize(struct rec_handle *handle, uint32_t pages)
+{
+	const bool shrinks = pages < handle->lane->nr_pages;
+	const int r = rec_ring_resize(handle, pages);
+
+	if (r == 0 && shrinks)
+		drop_spare(handle);
+	return r;
+}
+
+/* Likewise. 0; -EBUSY: a reader has the lane. */
+static int reshape(struct rec_handle *handle, uint32_t size)
+{
+	const struct rec_geometry *g = &rec_process.geometry;
+	const uint32_t index = (uint32_t)(handle - rec_process.handles);
+	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
+	const uint32_t pages = g->nr_subbufs - 1;
+	uint64_t owner = 0, oldest;
+	int r;
+
+	if (subbuf_size(handle) == size)
+		return 0;
+	if (!rec_cmpxchg64(&handle->reader->owner, &owner, self))
+		return -EBUSY;
+	r = rec_process_populate((unsigned char *)rec_lane_at(index) + g->lane_meta, (pages + 2ul) * size);
+	if (r == 0) {
+		oldest = rec_ring_oldest_time(handle);
+		rec_store_release(&handle->lane->resizing, REC_LANE_RESTARTING);
+		rec_lane_shape(handle, index, size);
+		rec_ring_restart(handle, pages, oldest);
+	}
+	rec_store_release(&handle->reader->owner, 0);
+	return r;
+}
+
+void rec_lane_adapt(uint32_t index)
+{
+	struct rec_handle *handle = &rec_process.handles[index];
+	const uint32_t size = rec_load_relaxed(&rec_process.geometry.subbuf_size);
+
+	if (subbuf_size(handle) == size)
+		return;
+	handle->lane = rec_lane_at(index);
+	reshape(handle, size);
+	handle->lane = NULL;
+}
+
+static void open_gate(struct rec_handle *handle)
+{
+	rec_store_relaxed(&handle->room, handle->capacity);
+	rec_fence_full();
+	if (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->wish_pages) ||
+	    rec_load_relaxed(&handle->wish_subbuf) || rec_load_relaxed(&handle->lane->broken))
+		rec_store_relaxed(&handle->room, 0);
+}
+
+static void close_gate(struct rec_handle *handle)
+{
+	rec_fence_full();
+	rec_store_relaxed(&handle->room, 0);
+}
+
+static void grant_wishes(struct rec_handle *handle)
+{
+	uint32_t size = rec_load_relaxed(&handle->wish_subbuf);
+	uint32_t pages = rec_load_relaxed(&handle->wish_pages);
+
+	if (!is_idle(handle))
+		return;
+	if (size) {
+		/* While a reader has the lane it stays as it is, until it is leased anew. */
+		reshape(handle, size);
+		rec_cmpxchg32(&handle->wish_subbuf, &size, 0);
+	}
+	if (pages && resize(handle, pages) != -EAGAIN)
+		rec_cmpxchg32(&handle->wish_pages, &pages, 0);
+}
+
+struct rec_handle *rec_lane_attend(struct rec_handle *handle)
+{
+	const int saved = errno;
+	sigset_t before;
+	bool refused;
+
+	block_signals(&before);
+	grant_wishes(handle);
+	refused = rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken);
+	open_gate(handle);
+	restore_signals(&before);
+	errno = saved;
+	return refused ? NULL : handle;
+}
+
+static struct rec_handle *handle_at(unsigned int lane)
+{
+	if (lane >= rec_load_acquire(&rec_process.header->nr_lanes) || lane >= rec_process.geometry.max_lanes)
+		return NULL;
+	return &rec_process.handles[lane];
+}
+
+/* The lane's handle, or NULL. */
+static struct rec_handle *find_handle(unsigned int lane)
+{
+	return rec_process_init() < 0 || rec_process.pid != getpid() ? NULL : handle_at(lane);
+}
+
+/* Have the wishes for a lane granted: at once where that is possible. */
+static void see_to_wishes(struct rec_handle *handle)
+{
+	const uint32_t index = (uint32_t)(handle - rec_process.handles);
+	uint32_t free_lane = 0;
+
+	close_gate(handle);
+	if (handle == rec_thread_handle) {
+		rec_lane_attend(handle);
+	} else if (rec_cmpxchg32(&rec_lane_at(index)->owner, &free_lane, (uint32_t)syscall(SYS_gettid))) {
+		rec_lane_repair(index);
+		handle->lane = rec_lane_at(index);
+		rec_lane_attend(handle);
+		handle->lane = NULL;
+		rec_lane_give_back(index);
+	}
+}
+
+int rec_thread_lane(unsigned int *ret_lane)
+{
+	if (rec_process_init() < 0 || rec_process.pid != getpid() || !rec_thread_handle->lane)
+		return -ENOENT;
+	*ret_lane = (unsigned int)(rec_thread_handle - rec_process.handles);
+	return 0;
+}
+
+int rec_lane_resize(unsigned int lane, size_t size)
+{
+	struct rec_handle *handle = find_handle(lane);
+	uint32_t subbuf;
+	uint64_t pages;
+	int r;
+
+	if (!handle)
+		return -ENOENT;
+	subbuf = rec_load_acquire(&rec_lane_at(lane)->subbuf_size);
+	pages = rec_lane_pages(size, subbuf);
+	if (size > UINT32_MAX || pages >= rec_geometry_subbufs(&rec_process.geometry, subbuf))
+		return -EINVAL;
+	r = populate_spare(lane, subbuf, (uint32_t)pages);
+	if (r < 0)
+		return r;
+	rec_store_relaxed(&handle->wish_pages, (uint32_t)pages);
+	see_to_wishes(handle);
+	return 0;
+}
+
+int rec_lane_disable(unsigned int lane)
+{
+	struct rec_handle *handle = find_handle(lane);
+
+	if (!handle)
+		return -ENOENT;
+	__atomic_fetch_add(&handle->disabled, 1, __ATOMIC_RELAXED);
+	close_gate(handle);
+	return 0;
+}
+
+int rec_lane_enable(unsigned int lane)
+{
+	struct rec_handle *handle = find_handle(lane);
+	uint32_t was;
+
+	if (!handle)
+		return -ENOENT;
+	was = rec_load_relaxed(&handle->disabled);
+	do {
+		if (!was)
+			return -EINVAL;
+	} while (!rec_cmpxchg32(&handle->disabled, &was, was - 1));
+	/* The gate is opened by the next reservation. */
+	return 0;
+}
+
+int rec_subbuf_resize(size_t size)
+{
+	struct rec_geometry *g = &rec_process.geometry;
+	uint64_t pages, fit;
+	unsigned int lane;
+	struct rec_handle *handle;
+
+	if (rec_process_init() < 0 || rec_process.pid != getpid())
+		return -ENXIO;
+	if (!rec_is_subbuf_size(size))
+		return -EINVAL;
+	rec_process_lock();
+	/* About as many bytes as before, the reader page beside them. */
+	fit = rec_geometry_subbufs(g, (uint32_t)size) - 1;
+	pages = (uint64_t)(g->nr_subbufs - 1) * g->subbuf_size / size;
+	pages = pages < fit ? pages : fit;
+	if (pages < 2) {
+		rec_process_unlock();
+		return -EINVAL;
+	}
+	g->nr_subbufs = (uint32_t)pages + 1;
+	rec_store_relaxed(&g->subbuf_size, (uint32_t)size);
+	for (lane = 0; (handle = handle_at(lane)); lane++) {
+		rec_store_relaxed(&handle->wish_subbuf, (uint32_t)size);
+		see_to_wishes(handle);
+	}
+	rec_process_unlock();
+	return 0;
+}
+
+int rec_lane_swap(unsigned int *ret_lane)
+{
+	struct rec_handle *held = rec_thread_handle, *next;
+	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	uint32_t index = 0;
+	sigset_t before;
+	int r = -ENOENT;
+
+	block_signals(&before);
+	if (held->lane && rec_process.pid == getpid())
+		r = is_idle(held) ? rec_lane_take(tid, &index) : -EBUSY;
+	if (r > 0) {
+		next = &rec_process.handles[index];
+		rec_lane_bind(index, tid);
+		rec_thread_handle = next;
+		rec_lane_watch_end(next);
+		rec_lane_disable((unsigned int)(held - rec_process.handles));
+		rec_store_release(&held->lane->owner, LANE_HELD);
+		*ret_lane = (unsigned int)(held - rec_process.handles);
+	}
+	restore_signals(&before);
+	return r < 0 ? r : 0;
+}
+
+int rec_lane_release(unsigned int lane)
+{
+	struct rec_handle *handle = find_handle(lane);
+	uint32_t owner = LANE_HELD;
+
+	/* Enabled first: once it is free, a thread may lease it. */
+	if (!handle || rec_load_relaxed(&rec_lane_at(lane)->owner) != LANE_HELD)
+		return -ENOENT;
+	rec_lane_enable(lane);
+	return rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, 0) ? 0 : -ENOENT;
+}

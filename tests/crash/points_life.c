@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+#include "points_life.h"
+
+#if defined(__x86_64__)
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+struct tracer_points points;
+char program[512], where[512];
+struct figures figures;
+uint64_t drawn;
+
+/* The points that were come to last, of whichever process. */
+#define TRAIL 64u
+
+static struct {
+	unsigned int count;
+	struct {
+		pid_t pid;
+		unsigned int point;
+	} step[TRAIL];
+} trail;
+
+static void leave_trail(const struct tracer_run *run, unsigned int point)
+{
+	trail.step[trail.count % TRAIL].pid = run->pid;
+	trail.step[trail.count++ % TRAIL].point = point;
+}
+
+uint32_t draw(uint32_t n)
+{
+	drawn = drawn * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((drawn >> 33) % n);
+}
+
+bool is_named(unsigned int point, const char *beginning)
+{
+	return !strncmp(points.names[point], beginning, strlen(beginning));
+}
+
+bool is_readers(unsigned int point)
+{
+	return is_named(point, "swap_") || is_named(point, "done_") || is_named(point, "take_") ||
+	       is_named(point, "leave_");
+}
+
+unsigned int ring_pages(const struct plan *plan)
+{
+	const unsigned int capacity = REC_SUBBUF_MIN - REC_SUBBUF_HEADER_SIZE;
+
+	return (plan->kb * 1024u + capacity - 1) / capacity;
+}
+
+/* The lane's words and links, as they stand in the file. */
+static void describe_lane(const char *path)
+{
+	struct rec_buffer_header h;
+	struct rec_lane lane;
+	struct rec_lane_reader words;
+	struct rec_link link;
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint32_t id;
+
+	if (fd < 0 || pread(fd, &h, sizeof(h), 0) < 0 || pread(fd, &lane, sizeof(lane), (off_t)h.lanes) < 0 ||
+	    pread(fd, &words, sizeof(words), (off_t)(h.lanes + h.lane_reader)) < 0)
+		return;
+	fprintf(stderr, "tail %#llx commit %#llx pages %u resizing %u; read %#llx hint %u;",
+		(unsigned long long)lane.tail, (unsigned long long)lane.commit, lane.nr_pages, lane.resizing,
+		(unsigned long long)words.read, words.hint);
+	for (id = 0; id < lane.nr_subbufs; id++)
+		if (pread(fd, &link, sizeof(link),
+			  (off_t)(h.lanes + h.lane_reader + sizeof(words) + id * sizeof(link))) > 0)
+			fprintf(stderr, " %u:%s%u<%u%s", id, &"-\0H\0U\0?"[2 * REC_LINK_FLAG(link.next)],
+				REC_LINK_ID(link.next), link.prev,
+				link.spare ? "s" : "");
+	fprintf(stderr, "\n");
+	close(fd);
+}
+
+void describe_life(const struct life *life)
+{
+	const struct plan *plan = life->plan;
+	unsigned int i;
+
+	fprintf(stderr, "plan: seed %llu, %s, %u KiB, %u events, longest %u%s%s%s\n", (unsigned long long)plan->seed,
+		plan->overwrite ? "overwrite" : "discard", plan->kb, plan->events, plan->longest,
+		plan->plain ? ", plain" : "", plan->leave ? ", threads leave" : "", plan->control ? ", control" : "");
+	for (i = 0; i < plan->injections; i++)
+		fprintf(stderr, "  %s: %d at every %u\n", points.names[plan->injection[i].point],
+			(int)plan->injection[i].what, plan->injection[i].every);
+	for (i = trail.count > TRAIL ? trail.count - TRAIL : 0; i < trail.count; i++)
+		fprintf(stderr, "%d:%s ", (int)(trail.step[i % TRAIL].pid - life->run.pid),
+			points.names[trail.step[i % TRAIL].point]);
+	fprintf(stderr, "\n");
+	describe_lane(life->notes->buffer);
+	if (life->kill_point < TRACER_POINTS)
+		fprintf(stderr, "writer killed at %s, time %u, level %u\n", points.names[life->kill_point],
+			life->kill_hit, life->notes->level);
+}
+
+void find_buffer(struct life *life)
+{
+	char name[32];
+	struct dirent *entry;
+	DIR *dir = opendir(where);
+
+	snprintf(name, sizeof(name), "%d-", (int)life->run.pid);
+	cr_assert_not_null(dir);
+	while ((entry = readdir(dir)))
+		if (!strncmp(entry->d_name, name, strlen(name)))
+			snprintf(life->notes->buffer, sizeof(life->notes->buffer), "%s/%s", where, entry->d_name);
+	closedir(dir);
+	cr_assert(life->notes->buffer[0]);
+}
+
+int read_one(struct life *life, unsigned int flags)
+{
+	struct rec_page page;
+	int r;
+
+	if (!life->view) {
+		if (!life->notes->buffer[0])
+			find_buffer(life);
+		cr_assert_eq(rec_view_open(life->notes->buffer, &life->view), 0);
+		life->notes->taking_over = 1;
+	}
+	r = rec_view_read(life->view, 0, flags, &page);
+	if (r > 0)
+		note_page(life->notes, &page);
+	return r;
+}
+
+static enum tracer_order inject(struct life *life, const struct injection *injection)
+{
+	const unsigned int level = life->notes->level;
+
+	switch (injection->what) {
+	case GIVE_SIGNAL:
+		return level && tracer_depth(&life->run) < (life->plan->plain ? 1 : 3) ? TRACER_SIGNAL : TRACER_GO;
+	case END_THREAD:
+		/* Only one that has nothing reserved: what it leaves is known then. */
+		if (tracer_depth(&life->run) || level != is_named(injection->point, "head_"))
+			return TRACER_GO;
+		life->run.jump = life->notes->way_out;
+		return TRACER_JUMP;
+	default:
+		cr_assert_geq(read_one(life, injection->what == READ_WHOLE ? REC_READ_WHOLE : 0), -EAGAIN);
+		return TRACER_GO;
+	}
+}
+
+static enum tracer_order at_writers_point(struct tracer_run *run, unsigned int point)
+{
+	struct life *life = run->arg;
+	enum tracer_order order = TRACER_GO;
+	unsigned int i;
+
+	leave_trail(run, point);
+	life->hits[point]++;
+	for (i = 0; i < life->plan->injections; i++)
+		if (life->plan->injection[i].point == point && --life->left[i] == 0) {
+			const enum tracer_order one = inject(life, &life->plan->injection[i]);
+
+			order = one > order ? one : order;
+			/* What cannot be done here is done at the next occasion. */
+			life->left[i] = one == TRACER_GO && life->plan->injection[i].what == END_THREAD
+						? 1
+						: life->plan->injection[i].every;
+		}
+	if (life->stop_after && --life->stop_after == 0)
+		order = TRACER_STOP;
+	if (point == life->kill_point && life->hits[point] == life->kill_hit)
+		order = TRACER_KILL;
+	return order;
+}
+
+/* The program with these arguments; `mode` is "write" or "read". */
+static void start(struct life *life, struct tracer_run *run, const char *mode)
+{
+	char notes[600], dir[600], size[64];
+	const char *const argv[] = { program, mode, notes, NULL };
+	const char *const envp[] = { dir, size,
+				     life->plan->overwrite ? "RECORDER_MODE=overwrite" : "RECORDER_MODE=discard",
+				     "RECORDER_KEEP=1", NULL };
+
+	snprintf(notes, sizeof(notes), "%s/notes", where);
+	snprintf(dir, sizeof(dir), "RECORDER_DIR=%s", where);
+	snprintf(size, sizeof(size), "RECORDER_BUFFER_KB=%u", life->plan->kb);
+	run->points = &points;
+	run->memory = -1;
+	cr_assert_eq(tracer_start(run, argv, envp), 0);
+}
+
+void begin_life(struct life *life, const struct plan *plan)
+{
+	char path[600];
+	unsigned int i;
+	int fd;
+
+	memset(life, 0, sizeof(*life));
+	life->plan = plan;
+	life->kill_point = TRACER_POINTS;
+	snprintf(path, sizeof(path), "%s/notes", where);
+	fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(ftruncate(fd, sizeof(*life->notes)), 0);
+	life->notes = mmap(NULL, sizeof(*life->notes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(life->notes, MAP_FAILED);
+	close(fd);
+	life->notes->seed = plan->seed;
+	life->notes->events = plan->events;
+	life->notes->longest = plan->longest;
+	life->notes->plain = plan->plain;
+	life->notes->leave = plan->leave;
+	life->notes->control = plan->control ? ring_pages(plan) : 0;
+	life->run.at_point = at_writers_point;
+	life->run.arg = life;
+	for (i = 0; i < plan->injections; i++) {
+		life->left[i] = plan->injection[i].every;
+		life->run.armed[plan->injection[i].point] = true;
+	}
+	figures.lives++;
+}
+
+void let_writer_go(struct life *life)
+{
+	life->end = tracer_run(&life->run);
+	CHECK(life, life->end != TRACER_FAILED, "the writer came to another end");
+	if (life->end == TRACER_KILLED) {
+		figures.kills++;
+		figures.killed_at[life->kill_point]++;
+	}
+}
+
+void end_life(struct life *life)
+{
+	if (life->end == TRACER_STOPPED)
+		tracer_kill(&life->run);
+	rec_view_close(life->view);
+	if (!life->notes->buffer[0])
+		find_buffer(life);
+	unlink(life->notes->buffer);
+	figures.again += life->notes->again;
+	munmap(life->notes, sizeof(*life->notes));
+}
+
+void start_writer(struct life *life)
+{
+	start(life, &life->run, "write");
+}
+
+/* ------------------------------------------------------------------------------------------------------- readers */
+
+/* Let the writer do a little, if it still can. */
+static void let_writer_go_on(struct life *life)
+{
+	if (life->end != TRACER_STOPPED)
+		return;
+	life->stop_after = 1 + draw(draw(4) ? 20 : 150);
+	let_writer_go(life);
+}
+
+/* A reader stands at a point: now and then the writer goes on meanwhile. */
+static enum tracer_order at_readers_point(struct tracer_run *run, unsigned int point)
+{
+	struct life *life = run->arg;
+
+	leave_trail(run, point);
+	life->reader_hits[point]++;
+	if (is_named(point, "own_") || draw(3) == 0)
+		let_writer_go_on(life);
+	if (point != life->reader_kill_point || life->reader_hits[point] != life->reader_kill_hit)
+		return TRACER_GO;
+	if (!life->freeze)
+		return TRACER_KILL;
+	life->frozen = life->end == TRACER_STOPPED;
+	life->stop_after = 0;
+	while (life->end == TRACER_STOPPED)
+		let_writer_go(life);
+	return TRACER_GO;
+}
+
+enum tracer_end read_and_die(struct life *life, unsigned int point, unsigned int hit)
+{
+	enum tracer_end how;
+	unsigned int i;
+
+	memset(&life->reader, 0, sizeof(life->reader));
+	memset(life->reader_hits, 0, sizeof(life->reader_hits));
+	life->reader.at_point = at_readers_point;
+	life->reader.arg = life;
+	for (i = 0; i < points.count; i++)
+		life->reader.armed[i] = is_readers(i) || is_named(i, "own_") || i == point;
+	life->reader_kill_point = point;
+	life->reader_kill_hit = hit;
+	life->notes->by_event = draw(3) == 0;
+	start(life, &life->reader, "read");
+	how = tracer_run(&life->reader);
+	CHECK(life, how != TRACER_FAILED, "a reader: line %u, %d", life->notes->complaint, life->notes->said);
+	if (how == TRACER_KILLED) {
+		figures.kills++;
+		figures.killed_at[point]++;
+	}
+	return how;
+}
+
+#endif

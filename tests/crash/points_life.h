@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* A writer under ptrace, from its start to the account of what it left, and the readers beside it. */
+#ifndef POINTS_LIFE_H
+#define POINTS_LIFE_H
+
+#include "points_notes.h"
+#include "tracer.h"
+
+#include <criterion/criterion.h>
+#include <librecorder/reader.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define INJECTIONS 8u
+
+/* Where something happens to the writer: every `every`-th time that it comes to the point. */
+struct injection {
+	unsigned int point, every;
+	enum { GIVE_SIGNAL, READ_SOME, READ_WHOLE, END_THREAD } what;
+};
+
+struct plan {
+	uint64_t seed;
+	bool overwrite, plain, leave, control;
+	unsigned int kb, events, longest;
+	unsigned int injections;
+	struct injection injection[INJECTIONS];
+};
+
+/* A writer from its start to the account of what it left. */
+struct life {
+	const struct plan *plan;
+	struct notes *notes;
+	struct tracer_run run;
+	struct rec_view *view;
+	unsigned int left[INJECTIONS];
+	unsigned int hits[TRACER_POINTS];
+	struct tracer_run reader;
+	unsigned int reader_hits[TRACER_POINTS];
+	unsigned int reader_kill_point, reader_kill_hit;
+	bool freeze, frozen;		   /* there the reader stands still until the writer has ended; it did */
+	unsigned int kill_point, kill_hit; /* of the writer; TRACER_POINTS: none */
+	unsigned int stop_after;	   /* points until it stops; 0: it does not */
+	unsigned int level;		   /* of the notes, when it was killed */
+	enum tracer_end end;
+};
+
+/* The victim's test points, its path, and the directory that buffers and notes are in. */
+extern struct tracer_points points;
+extern char program[512], where[512];
+
+/* Of the test so far. */
+struct figures {
+	unsigned int lives, kills, events, lost, again;
+	unsigned int killed_at[TRACER_POINTS];
+};
+
+extern struct figures figures;
+
+/* A number below `n`, of the test's sequence; `drawn` is where it stands. */
+extern uint64_t drawn;
+uint32_t draw(uint32_t n);
+
+bool is_named(unsigned int point, const char *beginning);
+
+/* Points that readers come to. */
+bool is_readers(unsigned int point);
+
+/* Sub-buffers of the ring that the library makes for so many KiB of events. */
+unsigned int ring_pages(const struct plan *plan);
+
+/* Notes, and what is armed for the plan. Then start_writer(), let_writer_go(), check_life(), end_life(). */
+void begin_life(struct life *life, const struct plan *plan);
+void start_writer(struct life *life);
+
+/* Until it ends, is killed at the kill point, or stops; life->end says which. */
+void let_writer_go(struct life *life);
+void find_buffer(struct life *life);
+void end_life(struct life *life);
+
+/* Read one page as a recorder, this process. What rec_view_read() said. */
+int read_one(struct life *life, unsigned int flags);
+
+/* A reader that is killed at this point, if it comes there, or stands still there; the writer goes on meanwhile. */
+enum tracer_end read_and_die(struct life *life, unsigned int point, unsigned int hit);
+
+/* Read what is left and compare all that was read with what the writer noted. */
+void check_life(struct life *life);
+
+/* What is to be known when a test fails. */
+void describe_life(const struct life *life);
+
+#define CHECK(life, condition, ...)                                                                                    \
+	do {                                                                                                           \
+		if (!(condition)) {                                                                                    \
+			describe_life(life);                                                                           \
+			cr_assert_fail(__VA_ARGS__);                                                                   \
+		}                                                                                                      \
+	} while (0)
+
+#endif

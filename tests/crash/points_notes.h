@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the programs of tests/crash/test_points.c are told, and what they say of themselves: memory that outlives
+ * them, so that the test knows from elsewhere what the buffer must hold when they are dead.
+ */
+#ifndef POINTS_NOTES_H
+#define POINTS_NOTES_H
+
+#include <librecorder/abi.h>
+#include <librecorder/reader.h>
+#include <librecorder/source.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define NOTES_EVENTS 6000u /* events attempted in one life; more than all of a plan's attempts */
+#define NOTES_READS  6000u
+
+/* In this order a writer marks each event, before and behind every call into the library. */
+enum note_state {
+	NOTE_NONE,
+	NOTE_ASKED,	 /* before rec_reserve() */
+	NOTE_RESERVED,	 /* it returned room; `end` is noted before */
+	NOTE_COMMITTING, /* before rec_commit() */
+	NOTE_COMMITTED,	 /* it returned */
+	NOTE_DISCARDING, /* before rec_discard() */
+	NOTE_DISCARDED,
+	NOTE_REFUSED,	 /* rec_reserve() returned NULL */
+	NOTE_TAKEN_BACK, /* its thread ended inside it, or inside one that it interrupted */
+};
+
+struct note {
+	uint64_t end; /* position behind the event */
+	uint32_t size;
+	uint32_t state;
+};
+
+/* One event that a reading program was handed. */
+struct note_read {
+	uint64_t number;
+	uint64_t index; /* among all that were committed to the lane */
+};
+
+struct notes {
+	/* Told by the test. */
+	uint64_t seed;
+	uint32_t events;   /* attempts, about */
+	uint32_t longest;  /* payload */
+	uint32_t leave;	   /* threads end, in the middle of an event too, and others go on */
+	uint32_t plain;	   /* handlers write one event and nothing else */
+	uint32_t control;  /* most pages of the lane: it is resized and disabled now and then; 0: it is not */
+	uint32_t by_event; /* readers take one event at a time */
+	char buffer[800];  /* for readers */
+
+	/* Said by the writer. */
+	uint64_t way_out; /* address of a function that ends the thread: the test may send a thread there */
+	uint32_t next;	  /* number of the next event */
+	uint32_t sure;	  /* what became of all events with smaller numbers is final */
+	uint32_t level;	  /* writes in progress, one upon the other */
+	uint32_t torn;	  /* threads that ended inside an event */
+	uint32_t least;	  /* pages that the lane ever had; 0: never resized */
+	uint32_t done;
+	struct note made[NOTES_EVENTS];
+
+	/* Said by readers, one after the other, the test itself being the last. */
+	uint32_t reads;
+	uint32_t last_page;   /* where in `read` the events of the last page begin */
+	uint64_t last_first;  /* the number that it began with */
+	uint64_t last_lost;   /* and what was lost before it */
+	uint64_t lost;	      /* before all pages but the last */
+	uint64_t last_time;   /* of the last event, */
+	uint64_t time_before; /* and of the one before the last page */
+	uint32_t taking_over; /* the first page of this reader may be the last one of the reader before */
+	uint32_t again;	      /* pages that were handed over once more */
+	int32_t said;	      /* what the last call returned */
+	uint32_t complaint;   /* not 0: a line of points_notes.c or victim_points.c */
+	struct note_read read[NOTES_READS];
+};
+
+/* Positions in the order in which they were reserved; the bits for the sub-buffer's id say nothing of that. */
+static inline uint64_t note_order(uint64_t end)
+{
+	return (uint64_t)REC_POS_SEQ(end) << 32 | REC_POS_OFF(end);
+}
+
+static inline unsigned char note_byte(uint64_t number, uint32_t at)
+{
+	return (unsigned char)(number * 37 + at * 11 + 5);
+}
+
+static inline void note_fill(unsigned char *payload, uint64_t number, uint32_t size)
+{
+	uint32_t i;
+
+	memcpy(payload, &number, sizeof(number));
+	for (i = sizeof(number); i < size; i++)
+		payload[i] = note_byte(number, i);
+}
+
+/* A reader was handed a page: note what it holds. What is wrong with it becomes the complaint. */
+void note_page(struct notes *notes, const struct rec_page *page);
+
+/* Likewise one event. */
+void note_event(struct notes *notes, const struct rec_view_event *event);
+
+#endif

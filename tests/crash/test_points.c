@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Processes killed at each test point: a writer and its readers run under ptrace, are killed behind every observable
+ * side-effect that they have (librecorder/testpoint.h), and what they leave is read as a recorder would.
+ *
+ * The writer notes what it does in memory of its own sharing, before and behind each call (points_notes.h). From that
+ * the test knows the list of events that were committed, in their order, and compares: each event read must be the
+ * one that its number in the lane says; each that was not read must be counted lost, and may be lost only where the
+ * ring was full; nothing else may be shown; a reservation that stood open must be told.
+ *
+ * A plan says where signals strike the writer, where the reader reads, where a thread goes away. It is drawn from a
+ * seed, and a writer has no other clock than itself, so the run that counts how often each point is met (armed: all)
+ * and the run that kills at the k-th of them (armed: what the plan needs) are the same run.
+ *
+ * RECORDER_SEED=N draws other plans, RECORDER_KILLS=N kills N times at each point instead of 4.
+ */
+#include "points_life.h"
+
+#include <criterion/criterion.h>
+
+#if defined(__x86_64__)
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define PLANS_MIN 16u
+#define PLANS_MAX 80u
+
+static unsigned int kills_wanted = 4;
+
+static uint64_t number_from(const char *name, uint64_t otherwise)
+{
+	const char *text = getenv(name);
+
+	return text ? strtoull(text, NULL, 10) : otherwise;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- plans */
+
+static struct plan draw_plan(unsigned int kind)
+{
+	struct plan plan = { .seed = draw(1000000),
+			     .overwrite = kind % 2 == 0,
+			     .control = kind % 4 == 3 || kind % 8 == 6,
+			     .kb = kind % 3 == 0 && kind % 4 != 3 ? 4 : 4 + draw(20),
+			     .events = 800,
+			     .leave = kind % 4 == 3 || draw(4) > 0,
+			     .longest = 40 + draw(600) };
+	static const char *const ends[] = { "shrink_spare", "shrink_out", "shrink_pages",
+					    "grow_chain",   "grow_first", "grow_spare" };
+	unsigned int i;
+
+	for (i = 0; i < INJECTIONS; i++) {
+		struct injection *injection = &plan.injection[i];
+
+		do
+			injection->point = draw(points.count);
+		while (is_readers(injection->point) || is_named(injection->point, "own_"));
+		injection->every = 2 + draw(20);
+		injection->what = i < 4 ? GIVE_SIGNAL : draw(3) ? GIVE_SIGNAL : READ_SOME;
+		if (kind % 5 == 1 && i > 4)
+			injection->what = i % 2 ? READ_SOME : READ_WHOLE;
+	}
+	/* Where signals matter most; and threads that go away there. */
+	plan.injection[0].point = tracer_point(&points, draw(2) ? "head_update" : "head_set");
+	plan.injection[1].point = tracer_point(&points, draw(2) ? "slow_tail" : "reserve_tail");
+	plan.injection[2] = (struct injection){ tracer_point(&points, draw(2) ? "head_update" : "head_set"),
+						1 + draw(9), END_THREAD };
+	if (kind % 4 == 3)
+		plan.injection[2] =
+			(struct injection){ tracer_point(&points, ends[draw(sizeof(ends) / sizeof(ends[0]))]),
+					    1 + draw(3), END_THREAD };
+	plan.injections = INJECTIONS;
+	return plan;
+}
+
+/* A reservation that is interrupted whenever it tries. */
+static struct plan draw_plain_plan(void)
+{
+	struct plan plan = {
+		.seed = draw(1000000), .overwrite = true, .plain = true, .kb = 64, .events = 2, .longest = 40
+	};
+
+	plan.injection[0] = (struct injection){ tracer_point(&points, "slow_before"), 1, GIVE_SIGNAL };
+	plan.injections = 1;
+	return plan;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- tests */
+
+static void set_up(void)
+{
+	const char *top = getenv("top_builddir");
+
+	cr_assert_not_null(top);
+	snprintf(program, sizeof(program), "%s/tests/crash/victim_points", top);
+	snprintf(where, sizeof(where), "%s/tests/points-XXXXXX", top);
+	cr_assert_not_null(mkdtemp(where));
+	cr_assert_eq(tracer_read_points(program, &points), 0);
+	drawn = number_from("RECORDER_SEED", 1);
+	kills_wanted = (unsigned int)number_from("RECORDER_KILLS", kills_wanted);
+	printf("# RECORDER_SEED=%llu RECORDER_KILLS=%u\n", (unsigned long long)drawn, kills_wanted);
+	drawn = drawn * 2654435761u + 12345;
+}
+
+static void tear_down(void)
+{
+	char path[600];
+
+	snprintf(path, sizeof(path), "%s/notes", where);
+	unlink(path);
+	rmdir(where);
+}
+
+TestSuite(points, .init = set_up, .fini = tear_down, .timeout = 3600);
+
+/* Let a writer live its life, killed at the given point, if at all; what it leaves is accounted for. */
+static enum tracer_end live(const struct plan *plan, unsigned int point, unsigned int hit, unsigned int *hits)
+{
+	struct life life;
+	enum tracer_end how;
+
+	begin_life(&life, plan);
+	life.kill_point = point;
+	life.kill_hit = hit;
+	if (hits)
+		memset(life.run.armed, 1, sizeof(life.run.armed));
+	else
+		life.run.armed[point] = true;
+	start_writer(&life);
+	let_writer_go(&life);
+	check_life(&life);
+	if (hits)
+		memcpy(hits, life.hits, sizeof(life.hits));
+	how = life.end;
+	end_life(&life);
+	return how;
+}
+
+static bool is_writers(unsigned int point)
+{
+	return !is_readers(point) && !is_named(point, "own_");
+}
+
+/* Whether each point is met in one of the plans. */
+static bool are_all_met(unsigned int hits[][TRACER_POINTS], unsigned int plans)
+{
+	unsigned int point, i;
+
+	for (point = 0; point < points.count; point++) {
+		for (i = 0; i < plans && !hits[i][point]; i++)
+			;
+		if (i == plans && is_writers(point))
+			return false;
+	}
+	return true;
+}
+
+Test(points, writers_killed)
+{
+	static unsigned int hits[PLANS_MAX][TRACER_POINTS];
+	static struct plan plans[PLANS_MAX];
+	unsigned int i, k, point, n, covered = 0, missed = 0;
+
+	for (n = 0; n < PLANS_MIN || (n < PLANS_MAX && !are_all_met(hits, n)); n++) {
+		plans[n] = n ? draw_plan(n) : draw_plain_plan();
+		cr_assert_eq(live(&plans[n], TRACER_POINTS, 0, hits[n]), TRACER_ENDED);
+	}
+	for (point = 0; point < points.count; point++) {
+		unsigned int possible = 0, tries;
+
+		for (i = 0; i < n; i++)
+			possible += hits[i][point] > 0;
+		/* A clock and a scheduler are no part of a plan, so now and then a life goes another way. */
+		for (k = tries = 0; k < kills_wanted && possible && is_writers(point) && tries < 3 * kills_wanted;
+		     tries++) {
+			do
+				i = draw(n);
+			while (!hits[i][point]);
+			k += live(&plans[i], point, 1 + draw(hits[i][point]), NULL) == TRACER_KILLED;
+		}
+		covered += figures.killed_at[point] > 0;
+		if (is_writers(point) && !figures.killed_at[point]) {
+			fprintf(stderr, "# nobody came to %s\n", points.names[point]);
+			missed++;
+		}
+	}
+	printf("# writers: %u test points, %u lives, %u kills; %u events committed, %u of them overwritten and counted; "
+	       "0 lost otherwise, 0 damaged pages\n",
+	       covered, figures.lives, figures.kills, figures.events, figures.lost);
+	cr_assert_eq(missed, 0, "%u test points were not met", missed);
+}
+
+/* A writer with something in its lane, stopped at a test point. */
+static void begin_writing(struct life *life, struct plan *plan, unsigned int kind)
+{
+	unsigned int i;
+
+	*plan = draw_plan(kind);
+	plan->events = 200 + draw(500);
+	/* Here others read. */
+	for (i = 0; i < plan->injections; i++)
+		if (plan->injection[i].what == READ_SOME || plan->injection[i].what == READ_WHOLE)
+			plan->injection[i].what = GIVE_SIGNAL;
+	begin_life(life, plan);
+	life->run.armed[tracer_point(&points, "slow_tail")] = true;
+	life->run.armed[tracer_point(&points, "commit")] = true;
+	life->run.armed[tracer_point(&points, "head_set")] = true;
+	life->run.armed[tracer_point(&points, "publish_touched")] = true;
+	for (i = 0; i < points.count; i++)
+		if (is_named(i, "grow_") || is_named(i, "shrink_") || is_named(i, "resize_"))
+			life->run.armed[i] = plan->control;
+	start_writer(life);
+	life->stop_after = 1 + draw(60);
+	let_writer_go(life);
+	find_buffer(life);
+}
+
+/* One after the other is killed, the last of them at `point`; whether it was. */
+static bool kill_readers_at(unsigned int point, unsigned int kind)
+{
+	/* Behind a takeover that has something to mend. */
+	static const char *const before_takeover[] = { "swap_exchange", "swap_next_prev", "swap_hint",
+						       "swap_pages_read" };
+	struct life life;
+	struct plan plan;
+	unsigned int others = draw(3), before;
+	bool killed;
+
+	begin_writing(&life, &plan, kind);
+	while (others--) {
+		do
+			before = draw(points.count);
+		while (!is_readers(before) && !is_named(before, "own_page") && !is_named(before, "own_event"));
+		read_and_die(&life, before, 1 + draw(4));
+	}
+	if (is_named(point, "take_")) {
+		before = tracer_point(&points, before_takeover[draw(4)]);
+		read_and_die(&life, before, 1 + draw(4));
+	}
+	killed = read_and_die(&life, point,
+			      1 + draw(is_named(point, "take_") && !is_named(point, "take_prev") ? 1 : 8)) ==
+		 TRACER_KILLED;
+	/* The writer dies too, where it stands, or finishes; the next reader is this process. */
+	life.stop_after = 0;
+	if (draw(2) && life.end == TRACER_STOPPED) {
+		tracer_kill(&life.run);
+		life.end = TRACER_KILLED;
+		life.kill_point = point;
+		figures.kills++;
+	} else if (life.end == TRACER_STOPPED) {
+		let_writer_go(&life);
+	}
+	check_life(&life);
+	end_life(&life);
+	return killed;
+}
+
+Test(points, readers_killed)
+{
+	unsigned int point, k, tries, covered = 0, missed = 0;
+
+	for (point = 0; point < points.count; point++) {
+		if (!is_readers(point))
+			continue;
+		for (k = tries = 0; k < kills_wanted && tries < 10 * kills_wanted + 20; tries++)
+			k += kill_readers_at(point, draw(24));
+		covered += k == kills_wanted;
+		missed += k < kills_wanted;
+		if (k < kills_wanted)
+			fprintf(stderr, "# %u came to %s\n", k, points.names[point]);
+	}
+	printf("# readers: %u test points, %u lives, %u kills; %u events committed, %u of them overwritten and counted, %u pages "
+	       "handed over twice; 0 lost otherwise, 0 damaged pages\n",
+	       covered, figures.lives, figures.kills, figures.events, figures.lost, figures.again);
+	cr_assert_eq(missed, 0, "%u test points were not met", missed);
+	cr_assert_gt(figures.again, 0);
+}
+
+static enum tracer_order stop_at_kill_point(struct tracer_run *run, unsigned int point)
+{
+	const struct life *life = run->arg;
+
+	return point == life->kill_point ? TRACER_STOP : TRACER_GO;
+}
+
+/* A writer that stands still in the middle of moving the head: the reader is told to come again, and nothing else. */
+Test(points, writer_frozen_moving_the_head)
+{
+	static const char *const at[] = { "head_update", "head_lost", "head_set", "head_clear" };
+	struct plan plan = {
+		.seed = draw(1000000), .overwrite = true, .plain = true, .kb = 12, .events = 1500, .longest = 200
+	};
+	unsigned int i, k, stops;
+
+	for (i = 0; i < sizeof(at) / sizeof(at[0]); i++) {
+		struct life life;
+
+		begin_life(&life, &plan);
+		life.kill_point = tracer_point(&points, at[i]);
+		life.run.armed[life.kill_point] = true;
+		life.run.at_point = stop_at_kill_point;
+		start_writer(&life);
+		for (stops = 0; stops < 5; stops++) {
+			int r = 1;
+
+			let_writer_go(&life);
+			cr_assert_eq(life.end, TRACER_STOPPED);
+			while (i < 3 && r > 0)
+				r = read_one(&life, 0);
+			for (k = 0; k < 100 && i < 3; k++)
+				CHECK(&life, read_one(&life, k % 2 ? REC_READ_WHOLE : 0) == -EAGAIN,
+				      "the head was taken away under its mover");
+			/* The mark is off: what was the second page is the first one now. */
+			CHECK(&life, i < 3 || read_one(&life, REC_READ_WHOLE) == 1,
+			      "nothing to read though nobody moves the head");
+		}
+		memset(life.run.armed, 0, sizeof(life.run.armed));
+		tracer_kill(&life.run);
+		life.end = TRACER_KILLED;
+		check_life(&life);
+		end_life(&life);
+	}
+}
+
+/* A reader that stands still at any point of its own: the writer goes on to its end, and nothing is lost. */
+Test(points, reader_frozen)
+{
+	unsigned int point, k, tries;
+
+	for (point = 0; point < points.count; point++) {
+		if (!is_readers(point) || is_named(point, "take_"))
+			continue;
+		for (k = tries = 0; k < 2 && tries < 60; tries++) {
+			struct life life;
+			struct plan plan;
+
+			begin_writing(&life, &plan, draw(24));
+			life.freeze = true;
+			cr_assert_eq(read_and_die(&life, point, 1 + draw(5)), TRACER_ENDED);
+			k += life.frozen;
+			check_life(&life);
+			end_life(&life);
+		}
+		cr_assert_eq(k, 2, "nobody came to %s", points.names[point]);
+	}
+}
+
+#else
+
+Test(points, need_ptrace_on_x86)
+{
+	cr_skip_test("breakpoints are set on x86-64 only");
+}
+
+#endif

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: MIT */
+#include "tracer.h"
+
+#if defined(__x86_64__)
+
+#include <librecorder/testpoint.h>
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define BREAKPOINT 0xcc
+
+static int fail(const char *what)
+{
+	fprintf(stderr, "tracer: %s: %s\n", what, strerror(errno));
+	return -1;
+}
+
+/* ------------------------------------------------------------------------------------------- the program's points */
+
+static unsigned int number_of(struct tracer_points *points, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < points->count; i++)
+		if (!strcmp(points->names[i], name))
+			return i;
+	if (i == TRACER_POINTS || strlen(name) >= sizeof(points->names[0]))
+		abort();
+	strcpy(points->names[i], name);
+	points->count++;
+	return i;
+}
+
+unsigned int tracer_point(const struct tracer_points *points, const char *name)
+{
+	unsigned int i;
+
+	for (i = 0; i < points->count; i++)
+		if (!strcmp(points->names[i], name))
+			return i;
+	fprintf(stderr, "tracer: there is no test point '%s'\n", name);
+	abort();
+}
+
+/* The section: addresses of 8 bytes, each with a name behind it. A copy that the linker discarded has no address. */
+static void parse_points(struct tracer_points *points, const char *at, size_t size)
+{
+	const char *end = at + size;
+
+	while (end - at > 8) {
+		uint64_t address;
+		const char *name = at + sizeof(address);
+
+		memcpy(&address, at, sizeof(address));
+		at = name + strnlen(name, (size_t)(end - name)) + 1;
+		if (at > end || points->places == TRACER_PLACES)
+			abort();
+		if (address < points->load + 64)
+			continue;
+		points->place[points->places].address = address;
+		points->place[points->places++].point = number_of(points, name);
+	}
+}
+
+/* The bytes that the breakpoints take the place of, out of the segment that holds each. */
+static int read_bytes(struct tracer_points *points, const char *file, const Elf64_Ehdr *elf)
+{
+	const Elf64_Phdr *segments = (const Elf64_Phdr *)(const void *)(file + elf->e_phoff);
+	unsigned int i, k;
+
+	for (i = 0; i < points->places; i++) {
+		const uint64_t address = points->place[i].address;
+
+		for (k = 0; k < elf->e_phnum; k++)
+			if (segments[k].p_type == PT_LOAD && address - segments[k].p_vaddr < segments[k].p_filesz)
+				break;
+		if (k == elf->e_phnum)
+			return -1;
+		points->place[i].byte = (unsigned char)file[segments[k].p_offset + address - segments[k].p_vaddr];
+	}
+	return 0;
+}
+
+static int parse_program(struct tracer_points *points, const char *file)
+{
+	const Elf64_Ehdr *elf = (const Elf64_Ehdr *)(const void *)file;
+	const Elf64_Shdr *sections = (const Elf64_Shdr *)(const void *)(file + elf->e_shoff);
+	const Elf64_Phdr *segments = (const Elf64_Phdr *)(const void *)(file + elf->e_phoff);
+	const char *names = file + sections[elf->e_shstrndx].sh_offset;
+	unsigned int i;
+
+	for (i = 0; i < elf->e_phnum; i++)
+		if (segments[i].p_type == PT_LOAD && segments[i].p_offset == 0)
+			points->load = segments[i].p_vaddr;
+	for (i = 0; i < elf->e_shnum; i++)
+		if (!strcmp(names + sections[i].sh_name, REC_TESTPOINTS) && !(sections[i].sh_flags & SHF_COMPRESSED))
+			parse_points(points, file + sections[i].sh_offset, sections[i].sh_size);
+	return points->places ? read_bytes(points, file, elf) : -1;
+}
+
+int tracer_read_points(const char *program, struct tracer_points *points)
+{
+	const int fd = open(program, O_RDONLY | O_CLOEXEC);
+	struct stat st = { 0 };
+	char *file = NULL;
+	int r = -1;
+
+	memset(points, 0, sizeof(*points));
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		file = malloc((size_t)st.st_size);
+	if (file && pread(fd, file, (size_t)st.st_size, 0) == st.st_size && !memcmp(file, ELFMAG, SELFMAG))
+		r = parse_program(points, file);
+	if (r < 0)
+		fprintf(stderr, "tracer: %s: no test points in it\n", program);
+	free(file);
+	if (fd >= 0)
+		close(fd);
+	return r;
+}
+
+/* ------------------------------------------------------------------------------------------------------- running it */
+
+static int put_byte(const struct tracer_run *run, uint64_t address, unsigned char byte)
+{
+	return pwrite(run->memory, &byte, 1, (off_t)(address + run->shift)) == 1 ? 0 : fail("writing a breakpoint");
+}
+
+static bool is_armed(const struct tracer_run *run, uint64_t address)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->points->places; i++)
+		if (run->points->place[i].address == address && run->armed[run->points->place[i].point])
+			return true;
+	return false;
+}
+
+/* Where the program was loaded: the first mapping of its file. */
+static int find_shift(struct tracer_run *run)
+{
+	char path[64];
+	unsigned long long start = 0;
+	FILE *maps;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)run->pid);
+	maps = fopen(path, "re");
+	if (!maps || fscanf(maps, "%llx", &start) != 1 || !start)
+		return fail(path);
+	fclose(maps);
+	run->shift = start - run->points->load;
+	return 0;
+}
+
+int tracer_start(struct tracer_run *run, const char *const argv[], const char *const envp[])
+{
+	char path[64];
+	unsigned int i;
+	int status;
+
+	run->depth = 0;
+	run->thread = run->pid = fork();
+	if (run->pid == 0) {
+		ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		execve(argv[0], (char *const *)(uintptr_t)argv, (char *const *)(uintptr_t)envp);
+		_exit(127);
+	}
+	if (run->pid < 0 || waitpid(run->pid, &status, 0) != run->pid || !WIFSTOPPED(status))
+		return fail(argv[0]);
+	if (ptrace(PTRACE_SETOPTIONS, run->pid, NULL, (void *)(PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE)) < 0)
+		return fail("PTRACE_SETOPTIONS");
+	snprintf(path, sizeof(path), "/proc/%d/mem", (int)run->pid);
+	run->memory = open(path, O_RDWR | O_CLOEXEC);
+	if (run->memory < 0)
+		return fail(path);
+	if (find_shift(run) < 0)
+		return -1;
+	for (i = 0; i < run->points->places; i++)
+		if (run->armed[run->points->place[i].point] &&
+		    put_byte(run, run->points->place[i].address, BREAKPOINT) < 0)
+			return -1;
+	return 0;
+}
+
+/* Execute the one instruction that the breakpoint stands on. */
+static int step_over(struct tracer_run *run, uint64_t address)
+{
+	unsigned char byte = 0;
+	unsigned int i;
+	int status;
+
+	if (!is_armed(run, address))
+		return 0;
+	for (i = 0; i < run->points->places; i++)
+		if (run->points->place[i].address == address)
+			byte = run->points->place[i].byte;
+	if (put_byte(run, address, byte) < 0)
+		return -1;
+	if (ptrace(PTRACE_SINGLESTEP, run->thread, NULL, NULL) < 0 ||
+	    waitpid(run->thread, &status, __WALL) != run->thread)
+		return fail("single step");
+	if (!WIFSTOPPED(status) || WSTOPSIG(status) != SIGTRAP)
+		return fail("a single step ended otherwise");
+	return put_byte(run, address, BREAKPOINT);
+}
+
+static int jump(const struct tracer_run *run, struct user_regs_struct *regs)
+{
+	static const uint64_t nowhere;
+
+	/* Below the red zone, aligned as behind a call, and the end of the stack for whoever unwinds it. */
+	regs->rsp = ((regs->rsp - 256) & ~UINT64_C(15)) - 8;
+	regs->rip = run->jump;
+	if (pwrite(run->memory, &nowhere, sizeof(nowhere), (off_t)regs->rsp) != sizeof(nowhere))
+		return fail("writing a return address");
+	return ptrace(PTRACE_SETREGS, run->thread, NULL, regs) < 0 ? fail("PTRACE_SETREGS") : 0;
+}
+
+static enum tracer_order ask(struct tracer_run *run, uint64_t address)
+{
+	enum tracer_order order = TRACER_GO;
+	unsigned int i;
+
+	/* Two points may stand at one address; the stronger order holds. */
+	for (i = 0; i < run->points->places; i++) {
+		const unsigned int point = run->points->place[i].point;
+
+		if (run->points->place[i].address == address && run->armed[point]) {
+			const enum tracer_order one = run->at_point(run, point);
+
+			order = one > order ? one : order;
+		}
+	}
+	return order;
+}
+
+void tracer_kill(struct tracer_run *run)
+{
+	pid_t pid;
+	int status;
+
+	kill(run->pid, SIGKILL);
+	/* The leader is gone when all its threads were waited for. Another program that is traced stands still meanwhile. */
+	do
+		pid = waitpid(-1, &status, __WALL);
+	while (pid > 0 && !(pid == run->pid && !WIFSTOPPED(status)));
+	if (run->memory >= 0)
+		close(run->memory);
+	run->memory = -1;
+}
+
+/* A thread stands at a breakpoint: 1: go on with *ret_signal; else as tracer_run(), negated, for that is all. */
+static int at_breakpoint(struct tracer_run *run, int *ret_signal)
+{
+	struct user_regs_struct regs;
+	uint64_t address;
+
+	if (ptrace(PTRACE_GETREGS, run->thread, NULL, &regs) < 0)
+		return fail("PTRACE_GETREGS"), -TRACER_FAILED;
+	regs.rip--;
+	address = regs.rip - run->shift;
+	if (!is_armed(run, address)) {
+		fprintf(stderr, "tracer: a trap at %#llx\n", (unsigned long long)address);
+		return -TRACER_FAILED;
+	}
+	if (ptrace(PTRACE_SETREGS, run->thread, NULL, &regs) < 0)
+		return fail("PTRACE_SETREGS"), -TRACER_FAILED;
+	run->stopped_at = address;
+	if (run->depth && run->interrupted[run->depth - 1].address == address &&
+	    run->interrupted[run->depth - 1].stack == regs.rsp) {
+		/* The handler that was called from here has returned. */
+		run->depth--;
+		return step_over(run, address) < 0 ? -TRACER_FAILED : 1;
+	}
+	switch (ask(run, address)) {
+	case TRACER_SIGNAL:
+		if (run->depth == TRACER_DEPTH)
+			break;
+		run->interrupted[run->depth].address = address;
+		run->interrupted[run->depth++].stack = regs.rsp;
+		*ret_signal = SIGUSR1;
+		return 1;
+	case TRACER_JUMP:
+		run->depth = 0;
+		return jump(run, &regs) < 0 ? -TRACER_FAILED : 1;
+	case TRACER_STOP:
+		return -TRACER_STOPPED;
+	case TRACER_KILL:
+		tracer_kill(run);
+		return -TRACER_KILLED;
+	default:
+		break;
+	}
+	return step_over(run, address) < 0 ? -TRACER_FAILED : 1;
+}
+
+static void tell_where(const struct tracer_run *run, int sig)
+{
+	struct user_regs_struct regs;
+
+	if (ptrace(PTRACE_GETREGS, run->thread, NULL, &regs) == 0)
+		fprintf(stderr, "tracer: signal %d at %#llx, rsp %#llx\n", sig,
+			(unsigned long long)(regs.rip - run->shift), regs.rsp);
+}
+
+static bool belongs(const struct tracer_run *run, pid_t thread)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)run->pid, (int)thread);
+	return thread == run->pid || access(path, F_OK) == 0;
+}
+
+enum tracer_end tracer_run(struct tracer_run *run)
+{
+	int status, sig = 0, r = 1;
+
+	if (run->stopped_at && step_over(run, run->stopped_at) < 0)
+		return tracer_kill(run), TRACER_FAILED;
+	run->stopped_at = 0;
+	for (;;) {
+		if (ptrace(PTRACE_CONT, run->thread, NULL, (void *)(intptr_t)sig) < 0 && errno != ESRCH)
+			return fail("PTRACE_CONT"), tracer_kill(run), TRACER_FAILED;
+		sig = 0;
+		do
+			run->thread = waitpid(-1, &status, __WALL);
+		while (run->thread > 0 && WIFSTOPPED(status) && !belongs(run, run->thread));
+		if (run->thread == run->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
+			return close(run->memory), run->memory = -1, TRACER_ENDED;
+		if (run->thread < 0 || (run->thread == run->pid && !WIFSTOPPED(status))) {
+			fprintf(stderr, "tracer: the program ended with status %#x\n", (unsigned int)status);
+			return TRACER_FAILED;
+		}
+		if (!WIFSTOPPED(status))
+			continue;
+		if (status >> 16 || WSTOPSIG(status) == SIGSTOP) {
+			/* A thread began, or says that it is there. */
+			continue;
+		}
+		if (WSTOPSIG(status) == SIGSEGV || WSTOPSIG(status) == SIGBUS)
+			tell_where(run, WSTOPSIG(status));
+		if (WSTOPSIG(status) != SIGTRAP) {
+			sig = WSTOPSIG(status);
+			continue;
+		}
+		r = at_breakpoint(run, &sig);
+		if (r == -TRACER_FAILED)
+			tracer_kill(run);
+		if (r <= 0)
+			return (enum tracer_end) - r;
+		run->stopped_at = 0;
+	}
+}
+
+#endif

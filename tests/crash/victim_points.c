@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * victim_points write|read NOTES
+ *
+ * A program to be killed at test points. As a writer its threads, one after the other, write events, discard some,
+ * are interrupted by handlers that do the same, and now and then end in the middle of an event. As a reader it takes
+ * pages out of the buffer that NOTES names until the writer is done and nothing is left. Each step is noted before
+ * and after; see points_notes.h. All that it draws comes from the seed in NOTES.
+ */
+#include "points_notes.h"
+
+#include <librecorder/event.h>
+#include <librecorder/lane.h>
+#include <librecorder/reader.h>
+#include <librecorder/testpoint.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* Deeper handlers do nothing. */
+#define DEEPEST 6u
+
+static struct notes *notes;
+static uint64_t drawn;
+
+/* A number below `n`; of the same sequence in every run with this seed, for only one thing happens at a time. */
+static uint32_t draw(uint32_t n)
+{
+	drawn = drawn * 6364136223846793005u + 1442695040888963407u;
+	return (uint32_t)((drawn >> 33) % n);
+}
+
+static void interrupt(void)
+{
+	raise(SIGUSR1);
+}
+
+/* This thread ends inside the event with this position: it and what was reserved behind it will be taken back. */
+static void leave(uint64_t end)
+{
+	uint32_t i;
+
+	for (i = 0; i < notes->next; i++) {
+		struct note *note = &notes->made[i];
+
+		if (i >= notes->sure && note->state != NOTE_REFUSED && note_order(note->end) >= note_order(end))
+			note->state = NOTE_TAKEN_BACK;
+	}
+	notes->level = 0;
+	notes->torn++;
+	notes->sure = notes->next;
+	pthread_exit(NULL);
+}
+
+/* The test sends a thread here that has nothing reserved. */
+static void way_out(void)
+{
+	notes->level = 0;
+	notes->sure = notes->next;
+	pthread_exit(NULL);
+}
+
+static uint32_t draw_size(void)
+{
+	const uint32_t kind = draw(64);
+
+	if (kind == 0)
+		return 1u << 20; /* longer than any sub-buffer */
+	if (kind < 24)
+		return 8 + draw(24);
+	return 8 + draw(notes->longest - 8);
+}
+
+static void write_one(bool nest)
+{
+	const uint32_t number = notes->next++;
+	struct note *note = &notes->made[number];
+	struct rec_slot slot;
+	unsigned char *payload;
+
+	notes->level++;
+	note->size = draw_size();
+	note->state = NOTE_ASKED;
+	payload = rec_reserve(rec_thread_handle, note->size, &slot);
+	if (payload) {
+		note->end = slot.end;
+		note->state = NOTE_RESERVED;
+		if (nest && draw(3) == 0)
+			interrupt();
+		note_fill(payload, number, note->size);
+		if (nest && notes->leave && notes->level == 1 && draw(40) == 0) {
+			/* What came in between goes too, pages of it. */
+			interrupt();
+			interrupt();
+			leave(slot.end);
+		}
+		if (!notes->plain && draw(6) == 0) {
+			note->state = NOTE_DISCARDING;
+			rec_discard(&slot, payload);
+			note->state = NOTE_DISCARDED;
+		} else {
+			note->state = NOTE_COMMITTING;
+			rec_commit(&slot);
+			note->state = NOTE_COMMITTED;
+		}
+	} else {
+		note->state = NOTE_REFUSED;
+	}
+	if (--notes->level == 0)
+		notes->sure = notes->next;
+}
+
+/* As if the clock stepped back: the last event's time is ahead of it. Only while nothing is reserved. */
+static void step_clock(void)
+{
+	struct rec_lane *lane = rec_thread_handle->lane;
+
+	if (lane->after != lane->before)
+		return;
+	lane->after += 50000000;
+	lane->before = lane->after;
+}
+
+/* What others may do to a lane while it is written; here its own thread does it, between two events. */
+static void control(void)
+{
+	const uint32_t capacity = REC_SUBBUF_MIN - REC_SUBBUF_HEADER_SIZE;
+	const uint32_t pages = 2 + draw(notes->control - 1);
+	unsigned int lane;
+
+	if (rec_thread_lane(&lane) < 0)
+		_exit(3);
+	if (draw(4) == 0) {
+		rec_lane_disable(lane);
+		write_one(true);
+		write_one(false);
+		rec_lane_enable(lane);
+		return;
+	}
+	if (!notes->least || pages < notes->least)
+		notes->least = pages;
+	/* Larger, with what is then empty, and at once as small as drawn; or only that. */
+	if ((draw(2) && rec_lane_resize(lane, (size_t)notes->control * capacity) < 0) ||
+	    rec_lane_resize(lane, (size_t)pages * capacity) < 0)
+		_exit(3);
+}
+
+static bool have_room_for(uint32_t events)
+{
+	return notes->next + events < NOTES_EVENTS;
+}
+
+static void on_signal(int signal)
+{
+	const int saved = errno;
+	static unsigned int depth;
+	uint32_t kind = draw(10), n;
+
+	(void)signal;
+	if (depth < DEEPEST && have_room_for(400)) {
+		depth++;
+		if (notes->plain) {
+			do
+				write_one(false);
+			while (notes->made[notes->next - 1].state == NOTE_REFUSED && have_room_for(400));
+		} else {
+			/* Mostly one; sometimes enough for a page, or to go round a small ring. */
+			n = kind < 4 ? 1 : kind < 6 ? 2 : kind < 8 ? 12 : kind == 8 ? 40 : 90;
+			while (n--)
+				write_one(depth < 3 && n < 3);
+		}
+		depth--;
+	}
+	errno = saved;
+}
+
+static void *run(void *arg)
+{
+	const uint32_t from = notes->next;
+
+	(void)arg;
+	if (rec_thread_attach() < 0)
+		_exit(3);
+	while (notes->next < notes->events && (!notes->leave || notes->next - from < 400)) {
+		write_one(true);
+		if (!notes->plain && draw(50) == 0)
+			step_clock();
+		if (notes->control && draw(12) == 0)
+			control();
+	}
+	return NULL;
+}
+
+static int write_all(void)
+{
+	const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_NODEFER };
+
+	drawn = notes->seed;
+	notes->way_out = (uint64_t)(uintptr_t)way_out;
+	sigaction(SIGUSR1, &action, NULL);
+	while (notes->next < notes->events) {
+		pthread_t thread;
+
+		if (pthread_create(&thread, NULL, run, NULL))
+			return 3;
+		pthread_join(thread, NULL);
+	}
+	__atomic_store_n(&notes->done, 1, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* Seen, noted, and only then consumed: so nothing is consumed that was not noted. */
+static int take_event(struct rec_view *view)
+{
+	struct rec_view_event event;
+	int r = rec_view_peek(view, 0, &event);
+
+	if (r <= 0)
+		return r;
+	note_event(notes, &event);
+	REC_TESTPOINT(own_event);
+	r = rec_view_consume(view, 0, &event);
+	if (r <= 0 || event.number != notes->last_first)
+		notes->complaint = __LINE__;
+	return r;
+}
+
+static int read_all(void)
+{
+	struct rec_view *view;
+	struct rec_page page;
+	bool done;
+	int r;
+
+	drawn = notes->seed;
+	notes->taking_over = 1;
+	if (rec_view_open(notes->buffer, &view) < 0)
+		return 4;
+	for (;;) {
+		done = __atomic_load_n(&notes->done, __ATOMIC_ACQUIRE);
+		if (notes->by_event)
+			r = take_event(view);
+		else
+			r = rec_view_read(view, 0, !done && draw(2) ? REC_READ_WHOLE : 0, &page);
+		notes->said = r;
+		if (r > 0 && !notes->by_event)
+			note_page(notes, &page);
+		else if (r < 0 && r != -EAGAIN)
+			notes->complaint = __LINE__;
+		if (notes->complaint || (done && r <= 0))
+			break;
+		/* Handed over and not done with: killed here, the next reader gets it once more. */
+		if (r > 0)
+			REC_TESTPOINT(own_page);
+		/* Here the test lets the writer go on. */
+		if (r <= 0)
+			REC_TESTPOINT(own_wait);
+	}
+	rec_view_close(view);
+	return notes->complaint ? 5 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const int fd = argc == 3 ? open(argv[2], O_RDWR) : -1;
+
+	if (fd < 0)
+		return 2;
+	notes = mmap(NULL, sizeof(*notes), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (notes == MAP_FAILED)
+		return 2;
+	return strcmp(argv[1], "read") ? write_all() : read_all();
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing cases down, and checking them. */
+#ifndef LITMUS_CASE_H
+#define LITMUS_CASE_H
+
+#include "tests/litmus/litmus.h"
+
+/* Operations: the location, what, how ordered, and who does it; behind that what is below. */
+#define ST(where, number, how, who, ...)                                                                               \
+	{ .kind = LITMUS_STORE, .at = where, .value = number, .order = how, .code = who, __VA_ARGS__ }
+#define LD(where, into, how, who, ...)                                                                                 \
+	{ .kind = LITMUS_LOAD, .at = where, .reg = into, .order = how, .code = who, __VA_ARGS__ }
+#define CAS(where, was, number, into, how, who, ...)                                                                   \
+	{ .kind = LITMUS_CAS, .at = where, .expect = was, .value = number, .reg = into, .order = how, .code = who,     \
+	  __VA_ARGS__ }
+#define OR(where, number, how, who, ...)                                                                               \
+	{ .kind = LITMUS_OR, .at = where, .value = number, .order = how, .code = who, __VA_ARGS__ }
+#define AND(where, number, how, who, ...)                                                                              \
+	{ .kind = LITMUS_AND, .at = where, .value = number, .order = how, .code = who, __VA_ARGS__ }
+#define FENCE(how, who, ...) { .kind = LITMUS_FENCE, .order = how, .code = who, __VA_ARGS__ }
+
+/* Behind an operation. */
+#define EDGE	      .edge = true
+#define EDGE_TO(less) .edge = true, .weak = less
+#define SPARE(less)   .spare = true, .weak = less
+#define IF(r, number) .if_reg = r, .if_value = number
+
+/* What register r of thread t holds at the end; both from 1. */
+#define REG(t, r) (end->reg[(t) - 1][(r) - 1])
+
+/* As it stands the outcome is out of reach; with each EDGE weakened it is within reach, with each SPARE it is not. */
+void litmus_check(const struct litmus *litmus);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Small programs on a weak memory, every execution of them.
+ *
+ * The memory is that of C11 as RC11 has it, told as a machine: each location keeps all values that were ever stored to
+ * it, in the order of its modifications; each thread has a view, that is how far in each location it is known to have
+ * come, and a load may return any value that is not older than that. Release and acquire hand views on. A store takes
+ * any place behind the thread's view, an exchange the place right behind the value that it read. Where C11 says less
+ * than machines do, this errs on the weak side: a dependency of an address orders nothing, and seq_cst is more than
+ * acq_rel for fences only. Beyond RC11 a store may be carried out before earlier relaxed loads of its thread that it
+ * does not depend on, as ARM does.
+ *
+ * Each thread is a list of operations, some with a condition on what an earlier one found. A case lists what the code
+ * does in the order in which the code does it, naming the function, and what must not come out. It is run as it stands:
+ * the outcome is out of reach. Then each ordering that the edge consists of is weakened by itself: the outcome must be
+ * within reach, or the ordering would do nothing and the case could not fail.
+ */
+#ifndef LITMUS_H
+#define LITMUS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LITMUS_THREADS	 3
+#define LITMUS_OPS	 12
+#define LITMUS_LOCATIONS 6
+#define LITMUS_REGISTERS 6
+#define LITMUS_VALUES	 9 /* stored to one location, the first included */
+
+enum litmus_kind {
+	LITMUS_END,
+	LITMUS_LOAD,
+	LITMUS_STORE,
+	LITMUS_CAS, /* reg = what was found; stored if that is `expect` */
+	LITMUS_OR,  /* reg = what was found; value | found is stored */
+	LITMUS_AND,
+	LITMUS_FENCE,
+};
+
+enum litmus_order {
+	RELAXED, /* plain accesses as well */
+	ACQUIRE,
+	RELEASE,
+	ACQ_REL,
+	SEQ_CST, /* a fence's; an access's is no more than acq_rel here */
+	SPLIT, /* an exchange as a load and a store that others may come between */
+};
+
+struct litmus_op {
+	enum litmus_kind kind;
+	enum litmus_order order;
+	uint8_t at;	/* the location */
+	uint8_t value;	/* to store */
+	uint8_t expect; /* by an exchange */
+	uint8_t reg;	/* for what is found, from 1; 0: nobody's */
+	uint8_t if_reg; /* done only if this register holds if_value; 0: always */
+	uint8_t if_value;
+	bool unless;		/* the other way round */
+	/* Its order is part of the edge: weakened to `weak`, the bad outcome comes within reach. */
+	bool edge;
+	/* Its order is stronger than the edge needs: weakened to `weak`, the bad outcome stays out of reach. */
+	bool spare;
+	enum litmus_order weak; /* RELAXED unless said */
+	const char *code;	/* the function that does it */
+};
+
+struct litmus_end {
+	uint8_t reg[LITMUS_THREADS][LITMUS_REGISTERS];
+	uint8_t last[LITMUS_LOCATIONS]; /* the last value in the order of modifications */
+};
+
+struct litmus {
+	const char *name;
+	uint8_t init[LITMUS_LOCATIONS];
+	struct litmus_op threads[LITMUS_THREADS][LITMUS_OPS + 1];
+	bool (*is_bad)(const struct litmus_end *end);
+};
+
+struct litmus_result {
+	bool bad;	     /* there is an execution with the bad outcome */
+	uint64_t states;     /* different ones */
+	uint64_t executions; /* ways through them; UINT64_MAX: more than that */
+};
+
+/* Every execution of the case as it stands. */
+struct litmus_result litmus_run(const struct litmus *litmus);
+
+#endif

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The edges of docs/MEMORY-MODEL.md between threads and between processes, each as a small program
+ * of what the code does: as it stands, what must not come out is out of reach in every execution; with any one ordering
+ * of the edge weakened it is not.
+ */
+#include "tests/litmus/case.h"
+
+#include <criterion/criterion.h>
+
+/* ------------------------------------------------------------------------------------ owners, and what is made once */
+
+static bool o1_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 0 && REG(2, 2) == 0;
+}
+
+Test(edges, o1_a_lane_passed_on)
+{
+	enum { WORDS, OWNER };
+	static const struct litmus o1 = {
+		.name = "O1: a lane passed on",
+		.init = { [OWNER] = 1 },
+		.is_bad = o1_bad,
+		.threads = { { ST(WORDS, 1, RELAXED, "tail, stamps, descriptors"),
+			       ST(OWNER, 0, RELEASE, "rec_lane_give_back() lane.c: owner", EDGE) },
+			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "take_free() lane.c: the exchange", EDGE_TO(RELEASE)),
+			       LD(WORDS, 2, RELAXED, "rec_ring_repair() ring_init.c", IF(1, 0)) } },
+	};
+
+	litmus_check(&o1);
+}
+
+static bool o2_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 0 && REG(2, 2) == 0;
+}
+
+Test(edges, o2_reader_words_passed_on)
+{
+	enum { READ, OWNER };
+	static const struct litmus o2 = {
+		.name = "O2: reader words passed on",
+		.init = { [OWNER] = 1 },
+		.is_bad = o2_bad,
+		.threads = { { ST(READ, 1, RELAXED, "accounts, hint, links"),
+			       ST(OWNER, 0, RELEASE, "rec_view_close() reader.c: owner", EDGE) },
+			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "own_lane() reader.c: the exchange", EDGE_TO(RELEASE)),
+			       LD(READ, 2, RELAXED, "rec_ring_reader_init() ring_reader.c", IF(1, 0)) } },
+	};
+
+	litmus_check(&o2);
+}
+
+static bool message_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 1 && REG(2, 2) == 0;
+}
+
+/* The plain pattern: a word that says that something else is there. */
+static void check_message(const char *name, const char *what, const char *release, const char *acquire)
+{
+	enum { WHAT, WORD };
+	struct litmus message = {
+		.name = name,
+		.is_bad = message_bad,
+		.threads = { { ST(WHAT, 1, RELAXED, what), ST(WORD, 1, RELEASE, release, EDGE) },
+			     { LD(WORD, 1, ACQUIRE, acquire, EDGE), LD(WHAT, 2, RELAXED, what, IF(1, 1)) } },
+	};
+
+	litmus_check(&message);
+}
+
+Test(edges, b1_header)
+{
+	check_message("B1: a buffer's header", "header", "fill_header() process.c: ready",
+		      "read_header() reader.c: ready");
+}
+
+Test(edges, g1_log)
+{
+	check_message("G1: the log", "record", "rec_log_append_locked() log.c: log_used",
+		      "rec_view_log() reader.c: log_used");
+}
+
+Test(edges, s1_the_end_of_a_program)
+{
+	check_message("S1: the end of a program", "commit", "rec_process_exit() process.c: state",
+		      "rec_view_alive() reader.c: state");
+}
+
+Test(edges, p1_a_call_site)
+{
+	check_message("P1: the number of a call site", "number", "site_number() printf.c: buffer",
+		      "site_number() printf.c: buffer");
+}
+
+static bool n1_bad(const struct litmus_end *end)
+{
+	return REG(3, 1) == 1 && REG(3, 2) == 0;
+}
+
+/* One thread makes a lane, another counts it, a reader finds it. */
+Test(edges, n1_a_lane_that_was_made)
+{
+	enum { LANE, STATE, COUNT };
+	static const struct litmus n1 = {
+		.name = "N1: a lane that was made",
+		.is_bad = n1_bad,
+		.threads = { { ST(LANE, 1, RELAXED, "make_lane() lane.c"),
+			       ST(STATE, 1, RELEASE, "take_new() lane.c: its state", EDGE) },
+			     { CAS(STATE, 0, 2, 1, ACQ_REL, "take_new() lane.c: its state, by another thread",
+				   EDGE_TO(RELEASE)),
+			       CAS(COUNT, 0, 1, 2, ACQ_REL, "take_new() lane.c: nr_lanes", IF(1, 1),
+				   EDGE_TO(ACQUIRE)) },
+			     { LD(COUNT, 1, ACQUIRE, "rec_view_lanes() reader.c, take_free() lane.c", EDGE),
+			       LD(LANE, 2, RELAXED, "open_lane() reader.c", IF(1, 1)) } },
+	};
+
+	litmus_check(&n1);
+}
+
+/* --------------------------------------------------------------------------------------------------- events: W1, E1 */
+
+#define ON     1
+#define WANTED 2
+
+static bool w1_bad(const struct litmus_end *end)
+{
+	return end->last[1] == 1 && (end->last[0] & ON);
+}
+
+/*
+ * Stopped, and yet on. The two exchanges carry it, being of one word: one of them comes behind the other. The code has
+ * seq_cst all over, which is more than is needed and costs nothing where it is.
+ */
+Test(edges, w1_on_and_stopped)
+{
+	enum { WORD, STOPPED };
+	static const struct litmus w1 = {
+		.name = "W1: on and stopped",
+		.is_bad = w1_bad,
+		.threads = { { OR(WORD, WANTED, ACQ_REL, "set_word() event.c: WANTED", SPARE(RELAXED)),
+			       LD(STOPPED, 1, ACQUIRE, "set_word() event.c: stopped", SPARE(RELAXED)),
+			       OR(WORD, ON, ACQ_REL, "set_word() event.c: ON", IF(1, 0), EDGE_TO(RELEASE)),
+			       LD(STOPPED, 2, ACQUIRE, "set_word() event.c: stopped again", IF(1, 0), SPARE(RELAXED)),
+			       AND(WORD, WANTED, ACQ_REL, "set_word() event.c: not ON", IF(2, 1), SPARE(RELAXED)) },
+			     { ST(STOPPED, 1, RELEASE, "start_or_stop() event.c: stopped", SPARE(RELAXED)),
+			       AND(WORD, WANTED, ACQ_REL, "start_or_stop() event.c: not ON", EDGE_TO(ACQUIRE)) } },
+	};
+
+	litmus_check(&w1);
+}
+
+static bool e1_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 1 && REG(2, 2) == 0;
+}
+
+Test(edges, e1_an_event_just_registered)
+{
+	enum { ID, ENABLED };
+	static const struct litmus e1 = {
+		.name = "E1: an event just registered",
+		.is_bad = e1_bad,
+		.threads = { { ST(ID, 1, RELAXED, "register_locked() event.c: id"),
+			       ST(ENABLED, 1, RELEASE, "register_locked() event.c: enabled", EDGE) },
+			     { LD(ENABLED, 1, RELAXED, "rec_event_on() event_macros.h: enabled"),
+			       LD(ENABLED, 3, ACQUIRE, "rec_event_id() event_macros.h: enabled", IF(1, 1), EDGE),
+			       LD(ID, 2, RELAXED, "rec_event_id() event_macros.h: id", IF(1, 1)) } },
+	};
+
+	litmus_check(&e1);
+}

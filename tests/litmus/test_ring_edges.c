@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The edges of docs/MEMORY-MODEL.md between a lane's writers and its readers, each as a small program
+ * of what the code does: as it stands, what must not come out is out of reach in every execution; with any one ordering
+ * of the edge weakened it is not.
+ */
+#include "tests/litmus/case.h"
+
+#include <criterion/criterion.h>
+
+/* -------------------------------------------------------------------------------------------- C1: what is committed */
+
+static bool c1_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 1 && REG(2, 2) == 0;
+}
+
+Test(edges, c1_an_event)
+{
+	enum { DATA, COMMIT };
+	static const struct litmus c1 = {
+		.name = "C1: an event",
+		.is_bad = c1_bad,
+		.threads = { { ST(DATA, 1, RELAXED, "payload"),
+			       ST(COMMIT, 1, RELEASE, "rec_commit() ring.h: commit", EDGE) },
+			     { LD(COMMIT, 1, ACQUIRE, "rec_ring_turn() ring_reader.c: commit", EDGE),
+			       LD(DATA, 2, RELAXED, "payload", IF(1, 1)) } },
+	};
+
+	litmus_check(&c1);
+}
+
+static bool c1_page_bad(const struct litmus_end *end)
+{
+	/* Seen to have left the page, but not its size; or to have entered the next, but not its first number. */
+	return REG(2, 1) == 2 && (REG(2, 2) != 2 || REG(2, 3) != 1);
+}
+
+/* From page to page; the position before was on the page that was left. */
+Test(edges, c1_a_page)
+{
+	enum { SIZE, FIRST, COMMIT };
+	static const struct litmus c1 = {
+		.name = "C1: a page",
+		.is_bad = c1_page_bad,
+		.threads = { { ST(COMMIT, 1, RELEASE, "rec_commit() ring.h: commit", SPARE(RELAXED)),
+			       ST(SIZE, 2, RELAXED, "change_subbuf() ring.c: size and entries of the page left"),
+			       ST(FIRST, 1, RELAXED, "publish_path() ring.c: first, refused"),
+			       ST(COMMIT, 2, RELEASE, "publish_path() ring.c: commit", EDGE) },
+			     { LD(COMMIT, 1, ACQUIRE, "rec_ring_turn() ring_reader.c: commit", EDGE),
+			       LD(SIZE, 2, RELAXED, "rec_ring_extent(): size", IF(1, 2)),
+			       LD(FIRST, 3, RELAXED, "rec_ring_read(): first", IF(1, 2)) } },
+	};
+
+	litmus_check(&c1);
+}
+
+/* -------------------------------------------------------------------------------------------- L1 to L3: links, head */
+
+static bool l1_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 1 && REG(2, 2) == 1;
+}
+
+/*
+ * The head H was filled again since the position 1 of the last lap was on it. Who takes it must not believe that
+ * position: it would cut H's new events where the old ones ended.
+ */
+Test(edges, l1_commit_behind_the_link)
+{
+	enum { COMMIT, LINK };
+	static const struct litmus l1 = {
+		.name = "L1: the commit position behind the link",
+		.init = { [COMMIT] = 1 },
+		.is_bad = l1_bad,
+		.threads = { { ST(COMMIT, 2, RELEASE, "publish_path() ring.c: commit, off H", SPARE(RELAXED)),
+			       CAS(LINK, 0, 1, 1, ACQ_REL, "move_head() ring.c: NORMAL to HEAD", EDGE_TO(ACQUIRE)) },
+			     { LD(LINK, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c: the link to H", EDGE),
+			       LD(COMMIT, 2, ACQUIRE, "swap() ring_reader.c: commit", IF(1, 1), SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&l1);
+}
+
+enum { NORMAL, HEAD, UPDATE };
+
+static bool l2_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == HEAD && REG(2, 2) == NORMAL;
+}
+
+/*
+ * The search began at the old head and found the new one behind it, while the mover has not done yet: the link in front
+ * must show its mark, HEAD or UPDATE, and not what it was a lap ago.
+ */
+Test(edges, l2_a_head_being_moved)
+{
+	enum { INTO_OLD, INTO_NEW };
+	static const struct litmus l2 = {
+		.name = "L2: a head being moved",
+		.is_bad = l2_bad,
+		.threads = { { CAS(INTO_OLD, NORMAL, HEAD, 1, ACQ_REL, "move_head() ring.c, a lap ago: NORMAL to HEAD",
+				   SPARE(RELAXED)),
+			       CAS(INTO_OLD, HEAD, UPDATE, 2, ACQ_REL, "move_head() ring.c: HEAD to UPDATE",
+				   SPARE(RELAXED)),
+			       CAS(INTO_NEW, NORMAL, HEAD, 3, ACQ_REL, "move_head() ring.c: NORMAL to HEAD",
+				   EDGE_TO(ACQUIRE)) },
+			     { LD(INTO_NEW, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c: a link", EDGE),
+			       LD(INTO_OLD, 2, ACQUIRE, "rec_ring_find_head() ring_reader.c: the one in front",
+				  IF(1, HEAD), SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&l2);
+}
+
+static bool both_won(const struct litmus_end *end)
+{
+	return REG(1, 1) == HEAD && REG(2, 2) == HEAD;
+}
+
+/* Mover and reader want the same head: it is one word, so an exchange suffices, however ordered. */
+Test(edges, l2_one_of_them_wins)
+{
+	enum { LINK };
+	static const struct litmus l2 = {
+		.name = "L2: one of them wins",
+		.init = { [LINK] = HEAD },
+		.is_bad = both_won,
+		.threads = { { CAS(LINK, HEAD, UPDATE, 1, ACQ_REL, "move_head() ring.c: HEAD to UPDATE",
+				   EDGE_TO(SPLIT)) },
+			     { LD(LINK, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c", SPARE(RELAXED)),
+			       CAS(LINK, HEAD, NORMAL, 2, ACQ_REL, "swap() ring_reader.c: the exchange", IF(1, HEAD),
+				   EDGE_TO(SPLIT)) } },
+	};
+
+	litmus_check(&l2);
+}
+
+static bool l3_link_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 7 && REG(2, 2) != 2;
+}
+
+/* Page 7 goes in; who gets there by the exchanged link finds its own link made. */
+Test(edges, l3_the_link_of_the_page)
+{
+	enum { INTO, OWN };
+	static const struct litmus l3 = {
+		.name = "L3: the link of the page that goes in",
+		.init = { [INTO] = 1, [OWN] = 1 },
+		.is_bad = l3_link_bad,
+		.threads = { { ST(OWN, 2, RELEASE, "swap() ring_reader.c: the page's link", SPARE(RELAXED)),
+			       CAS(INTO, 1, 7, 1, ACQ_REL, "swap() ring_reader.c: the exchange", EDGE_TO(ACQUIRE)) },
+			     { LD(INTO, 1, ACQUIRE, "rec_read_link(), next_subbuf() ring.c", EDGE),
+			       LD(OWN, 2, ACQUIRE, "rec_read_link(), move_head() ring.c", IF(1, 7), SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&l3);
+}
+
+static bool l3_data_bad(const struct litmus_end *end)
+{
+	return REG(1, 1) == 9;
+}
+
+/* What the reader read of the page it gives back is not what a writer puts there afterwards. */
+Test(edges, l3_the_data_of_the_page)
+{
+	enum { INTO, DATA };
+	static const struct litmus l3 = {
+		.name = "L3: the data of the page that goes in",
+		.init = { [INTO] = 1, [DATA] = 1 },
+		.is_bad = l3_data_bad,
+		.threads = { { LD(DATA, 1, RELAXED, "who was given the page"),
+			       CAS(INTO, 1, 7, 2, ACQ_REL, "swap() ring_reader.c: the exchange", EDGE_TO(ACQUIRE)) },
+			     { LD(INTO, 1, ACQUIRE, "rec_read_link(), next_subbuf() ring.c"),
+			       ST(DATA, 9, RELAXED, "payload", IF(1, 7)) } },
+	};
+
+	litmus_check(&l3);
+}
+
+static bool l3_chain_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 7 && REG(2, 2) != 5;
+}
+
+/* Growing: the reader that takes the first of the chain finds the chain. */
+Test(edges, l3_a_ring_that_grows)
+{
+	enum { HOLDER, CHAIN };
+	static const struct litmus l3 = {
+		.name = "L3: a ring that grows",
+		.init = { [HOLDER] = 1 },
+		.is_bad = l3_chain_bad,
+		.threads = { { ST(CHAIN, 5, RELAXED, "grow() ring_resize.c: the chain's links"),
+			       CAS(HOLDER, 1, 7, 1, ACQ_REL, "grow() ring_resize.c: the exchange", EDGE_TO(ACQUIRE)) },
+			     { LD(HOLDER, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c", EDGE),
+			       LD(CHAIN, 2, ACQUIRE, "rec_ring_find_head() ring_reader.c", IF(1, 7),
+				  SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&l3);
+}
+
+/* ------------------------------------------------------------------------------------------------- I1: the iterator */
+
+static bool i1_bad(const struct litmus_end *end)
+{
+	/* New bytes in the copy, and the tail still where it was. */
+	return REG(2, 1) == 1 && REG(2, 2) == 0;
+}
+
+Test(edges, i1_a_copy_of_a_page)
+{
+	enum { TAIL, DATA };
+	static const struct litmus i1 = {
+		.name = "I1: a copy of a page that is entered",
+		.is_bad = i1_bad,
+		.threads = { { CAS(TAIL, 0, 1, 1, RELAXED, "reserve_rare() ring.c: D"),
+			       FENCE(RELEASE, "reserve_rare() ring.c: behind D", EDGE),
+			       ST(DATA, 1, RELAXED, "change_subbuf(), put_lead(), payload") },
+			     { LD(DATA, 1, RELAXED, "copy_out() reader_iter.c"),
+			       FENCE(ACQUIRE, "copy_out() reader_iter.c: behind the copy", EDGE),
+			       LD(TAIL, 2, RELAXED, "tail_visit() reader_iter.c") } },
+	};
+
+	litmus_check(&i1);
+}
+
+static bool i2_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 1 && (REG(2, 2) == 0 || (REG(2, 2) == 2 && REG(2, 3) == 5));
+}
+
+/* The writer entered the sub-buffer and died; the next owner of the lane puts the tail back. */
+Test(edges, i2_a_tail_taken_back)
+{
+	enum { TAIL, DATA, VISIT };
+	static const struct litmus i2 = {
+		.name = "I2: a copy of a page that was entered and given up",
+		.init = { [VISIT] = 5 },
+		.is_bad = i2_bad,
+		.threads = { { CAS(TAIL, 0, 1, 1, RELAXED, "reserve_rare() ring.c: D"),
+			       FENCE(RELEASE, "reserve_rare() ring.c: behind D", EDGE),
+			       ST(DATA, 1, RELAXED, "change_subbuf(), put_lead(), payload"),
+			       ST(VISIT, 0, RELAXED, "forget_torn() ring_init.c: visit"),
+			       FENCE(RELEASE, "forget_torn() ring_init.c", EDGE),
+			       ST(TAIL, 2, RELAXED, "rec_ring_repair() ring_init.c: tail") },
+			     { LD(DATA, 1, RELAXED, "copy_out() reader_iter.c"),
+			       FENCE(ACQUIRE, "copy_out() reader_iter.c: behind the copy", EDGE),
+			       LD(TAIL, 2, ACQUIRE, "tail_visit() reader_iter.c: tail", EDGE),
+			       LD(VISIT, 3, RELAXED, "stands() reader_iter.c: visit") } },
+	};
+
+	litmus_check(&i2);
+}
+
+static bool i1_outside_bad(const struct litmus_end *end)
+{
+	/* New bytes in the copy of a reader page, and it seems to be outside the ring still. */
+	return REG(3, 1) == 1 && REG(3, 2) == 0;
+}
+
+/* A reader page is put into the ring, entered, and overwritten. */
+Test(edges, i1_a_copy_of_the_reader_page)
+{
+	enum { LINK, TAIL, DATA };
+	static const struct litmus i1 = {
+		.name = "I1: a copy of a reader page that goes into the ring",
+		.is_bad = i1_outside_bad,
+		.threads = { { CAS(LINK, 0, 1, 1, ACQ_REL, "swap() ring_reader.c: the link into the page",
+				   SPARE(RELAXED)) },
+			     { LD(LINK, 1, ACQUIRE, "next_subbuf() ring.c, by rec_read_link()", SPARE(RELAXED)),
+			       CAS(TAIL, 0, 1, 2, RELAXED, "reserve_rare() ring.c: D", IF(1, 1)),
+			       FENCE(RELEASE, "reserve_rare() ring.c: behind D", EDGE),
+			       ST(DATA, 1, RELAXED, "change_subbuf(), put_lead(), payload", IF(1, 1)) },
+			     { LD(DATA, 1, RELAXED, "copy_out() reader_iter.c"),
+			       FENCE(ACQUIRE, "copy_out() reader_iter.c: behind the copy", EDGE),
+			       LD(LINK, 2, ACQUIRE, "is_outside_ring() reader_iter.c: the link", SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&i1);
+}
+
+static bool r1_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 0 && REG(2, 2) == 1;
+}
+
+/* A lane whose shape changes: what is looked at behind `resizing` is of the time when it was set back, or later. */
+Test(edges, r1_a_new_shape)
+{
+	enum { RESIZING, SHAPE };
+	static const struct litmus r1 = {
+		.name = "R1: a lane's new shape",
+		.init = { [RESIZING] = 2, [SHAPE] = 1 },
+		.is_bad = r1_bad,
+		.threads = { { ST(SHAPE, 2, RELAXED, "shape() ring_init.c: subbuf_size, nr_subbufs"),
+			       ST(RESIZING, 0, RELEASE, "rec_ring_restart() ring_init.c: resizing", EDGE) },
+			     { LD(RESIZING, 1, ACQUIRE, "rec_view_look() reader.c: resizing", EDGE),
+			       LD(SHAPE, 2, RELAXED, "rec_view_look() reader.c: the shape", IF(1, 0)) } },
+	};
+
+	litmus_check(&r1);
+}
+
+/* An exchange that acquires and releases in the fence's place would not do: it does not hold back what comes behind. */
+Test(edges, i1_no_exchange_will_do)
+{
+	enum { TAIL, DATA };
+	static const struct litmus i1 = {
+		.name = "I1 with an exchange in the fence's place",
+		.is_bad = i1_bad,
+		.threads = { { CAS(TAIL, 0, 1, 1, ACQ_REL, ""), ST(DATA, 1, RELAXED, "") },
+			     { LD(DATA, 1, RELAXED, ""), FENCE(SEQ_CST, ""), LD(TAIL, 2, ACQUIRE, "") } },
+	};
+
+	cr_assert(litmus_run(&i1).bad);
+}
+
+/* -------------------------------------------------------------------------------------- K1, K2: announce, then look */
+
+static bool k1_bad(const struct litmus_end *end)
+{
+	/* The writer saw nobody waiting, the reader nothing to read. */
+	return REG(1, 1) == 0 && REG(2, 1) == 0;
+}
+
+Test(edges, k1_wake_up)
+{
+	enum { COMMIT, WAITERS };
+	static const struct litmus k1 = {
+		.name = "K1: commit and waiters",
+		.is_bad = k1_bad,
+		.threads = { { ST(COMMIT, 1, RELEASE, "publish_path() ring.c: commit", SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "look_for_waiters() ring.c", EDGE_TO(ACQ_REL)),
+			       LD(WAITERS, 1, RELAXED, "look_for_waiters() ring.c") },
+			     { ST(WAITERS, 1, RELAXED, "begin_lane() reader_wait.c"),
+			       FENCE(SEQ_CST, "begin() reader_wait.c", EDGE_TO(ACQ_REL)),
+			       LD(COMMIT, 1, ACQUIRE, "look_at() reader_wait.c", SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&k1);
+}
+
+static bool t1_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 1 && REG(2, 2) == 0;
+}
+
+Test(edges, t1_polling_for_whole_pages)
+{
+	enum { COMMIT, TOUCHED };
+	static const struct litmus t1 = {
+		.name = "T1: the count of pages, then the commit position",
+		.is_bad = t1_bad,
+		.threads = { { ST(COMMIT, 1, RELEASE, "publish_path() ring.c: commit", SPARE(RELAXED)),
+			       FENCE(RELEASE, "publish_path() ring.c: before pages_touched", EDGE),
+			       OR(TOUCHED, 1, RELAXED, "publish_path() ring.c: pages_touched") },
+			     { LD(TOUCHED, 1, ACQUIRE, "rec_ring_read() ring_reader.c: pages_touched", EDGE),
+			       LD(COMMIT, 2, ACQUIRE, "rec_ring_turn() ring_reader.c: commit", SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&t1);
+}
+
+static bool a1_bad(const struct litmus_end *end)
+{
+	/* `read` stood at 0 before and after, and yet the account is the next but one's. */
+	return REG(2, 1) == 0 && REG(2, 2) == 2 && REG(2, 3) == 0;
+}
+
+/* Two accounts take turns; who looks from outside looks at `read` again afterwards. */
+Test(edges, a1_an_account_looked_at)
+{
+	enum { READ, ACCOUNT };
+	static const struct litmus a1 = {
+		.name = "A1: a reader's account, looked at by others",
+		.is_bad = a1_bad,
+		.threads = { { ST(READ, 1, RELEASE, "swap() ring_reader.c: read", SPARE(RELAXED)),
+			       FENCE(RELEASE, "rec_reader_leave() ring_reader.c", EDGE),
+			       ST(ACCOUNT, 2, RELAXED, "rec_reader_leave() ring_reader.c: the other account") },
+			     { LD(READ, 1, ACQUIRE, "rec_ring_count() ring_count.c: read", SPARE(RELAXED)),
+			       LD(ACCOUNT, 2, RELAXED, "rec_ring_count() ring_count.c: the account"),
+			       FENCE(ACQUIRE, "rec_ring_count() ring_count.c", EDGE),
+			       LD(READ, 3, RELAXED, "rec_ring_count() ring_count.c: read again") } },
+	};
+
+	litmus_check(&a1);
+}
+
+static bool a2_bad(const struct litmus_end *end)
+{
+	return REG(2, 1) == 1 && REG(2, 2) == 0;
+}
+
+/* And a new position of `read` brings its account along. */
+Test(edges, a2_an_account_made)
+{
+	enum { READ, ACCOUNT };
+	static const struct litmus a2 = {
+		.name = "A1: the account of a new position",
+		.is_bad = a2_bad,
+		.threads = { { ST(ACCOUNT, 1, RELAXED, "rec_reader_leave() ring_reader.c: the other account"),
+			       ST(READ, 1, RELEASE, "swap() ring_reader.c: read", EDGE) },
+			     { LD(READ, 1, ACQUIRE, "rec_ring_count(), rec_ring_reader_init(): read", EDGE),
+			       LD(ACCOUNT, 2, RELAXED, "rec_reader_loss() ring_reader.c: the account", IF(1, 1)) } },
+	};
+
+	litmus_check(&a2);
+}
+
+static bool k1_again_bad(const struct litmus_end *end)
+{
+	/* It saw the wake-up, and yet its new announcement was taken back by it. */
+	return REG(2, 1) == 1 && end->last[0] == 0;
+}
+
+Test(edges, k1_waiting_again)
+{
+	enum { WAITERS, WAKE };
+	static const struct litmus k1 = {
+		.name = "K1: waiting again",
+		.init = { [WAITERS] = 1 },
+		.is_bad = k1_again_bad,
+		.threads = { { ST(WAITERS, 0, RELAXED, "rec_ring_wake() ring_wake.c"),
+			       OR(WAKE, 1, ACQ_REL, "rec_ring_wake() ring_wake.c: wake", EDGE_TO(ACQUIRE)) },
+			     { LD(WAKE, 1, ACQUIRE, "add_word() reader_wait.c", EDGE),
+			       ST(WAITERS, 2, RELAXED, "begin_lane() reader_wait.c", IF(1, 1)) } },
+	};
+
+	litmus_check(&k1);
+}
+
+static bool k2_bad(const struct litmus_end *end)
+{
+	/* The gate is open and its thread saw no wish. */
+	return end->last[1] == 1 && REG(2, 1) == 0;
+}
+
+Test(edges, k2_wish_and_gate)
+{
+	enum { WISH, ROOM };
+	static const struct litmus k2 = {
+		.name = "K2: wish and gate",
+		.init = { [ROOM] = 2 },
+		.is_bad = k2_bad,
+		.threads = { { ST(WISH, 1, RELAXED, "rec_lane_resize(), rec_lane_disable() lane_control.c"),
+			       FENCE(SEQ_CST, "close_gate() lane_control.c", EDGE_TO(ACQ_REL)),
+			       ST(ROOM, 0, RELAXED, "close_gate() lane_control.c") },
+			     { ST(ROOM, 1, RELAXED, "open_gate() lane_control.c"),
+			       FENCE(SEQ_CST, "open_gate() lane_control.c", EDGE_TO(ACQ_REL)),
+			       LD(WISH, 1, RELAXED, "open_gate() lane_control.c") } },
+	};
+
+	litmus_check(&k2);
+}

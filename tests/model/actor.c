@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writer and the reader: coroutines on stacks that lie at fixed addresses, so that the live part of a stack can be
+ * put away and put back. A signal handler is a call from the step at which it strikes, on the writer's own stack. A stack
+ * is cleared below its live part whenever its actor goes on: what an actor does depends on its state alone.
+ */
+#include "model.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if defined(__x86_64__)
+
+/* Callee-saved registers are part of the stack that is left. */
+void model_switch(void **from, void *to);
+__asm__(".text\n"
+	".globl model_switch\n"
+	"model_switch:\n"
+	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	mov %rsp, (%rdi)\n"
+	"	mov %rsi, %rsp\n"
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
+	"	ret\n");
+#define SAVED_REGISTERS 6
+
+#else
+#error "tests/model switches stacks on x86-64 only; the code that it checks there is the portable one"
+#endif
+
+struct model m;
+const struct config *config;
+int running = -1;
+bool quiet, unwatched;
+struct choice command;
+
+static _Alignas(64) unsigned char stacks[ACTORS][STACK_SIZE];
+static void *explorer_sp;
+
+/* What an idle stack looks like: as actors_begin() left it. */
+static struct {
+	void *sp;
+	unsigned char bytes[STACK_SIZE];
+	size_t live;
+} idle[ACTORS];
+
+unsigned char *actor_stack(unsigned int actor, size_t *ret_live)
+{
+	unsigned char *sp = m.actors[actor].sp;
+
+	*ret_live = (size_t)(stacks[actor] + STACK_SIZE - sp);
+	return sp;
+}
+
+static void hand_over(void)
+{
+	const int self = running;
+
+	running = -1;
+	model_switch(&m.actors[self].sp, explorer_sp);
+}
+
+void actor_resume(unsigned int actor)
+{
+	memset(stacks[actor], 0, (size_t)((unsigned char *)m.actors[actor].sp - stacks[actor]));
+	running = (int)actor;
+	model_switch(&explorer_sp, m.actors[actor].sp);
+	if ((unsigned char *)m.actors[actor].sp < stacks[actor] + 512)
+		fail("the checker's stacks are too small");
+}
+
+/* The most steps of an uninterrupted action of each kind; an interruption may cost as many again. See docs/MEMORY-MODEL.md. */
+#define WRITER_STEPS_MAX 100u
+#define READER_STEPS_MAX 260u
+
+static void count_step(struct actor *actor, unsigned int self)
+{
+	struct level *level = &actor->levels[actor->depth - 1];
+	const uint32_t per = ++level->steps / ((level->events ? level->events : 1u) + level->interrupts);
+	uint32_t *most = self == WRITER ? &tally.writer_steps : &tally.reader_steps;
+
+	*most = per > *most ? per : *most;
+	if (per > (self == WRITER ? WRITER_STEPS_MAX : READER_STEPS_MAX))
+		fail("the %s has made %u steps in one action, interrupted %u times",
+		     self == WRITER ? "writer" : "reader", level->steps, level->interrupts);
+}
+
+void actor_do(unsigned int actor, char action)
+{
+	struct actor *a = &m.actors[actor];
+
+	if (a->depth == LEVELS)
+		fail("the checker's stack of actions is too small");
+	a->levels[a->depth] = (struct level){ .action = action, .cpu = m.shared.cpu, .time = m.clock };
+	a->depth++;
+	act(action);
+	a->depth--;
+}
+
+/*
+ * A signal handler has come to its end. If our next access conflicts with nothing that it did, it could as well have
+ * struck behind that access, and this is explored from there; if it is an access to a common word, then only if the
+ * reader stood still meanwhile. (States within the handler are explored from both.) What this leaves out is a handler
+ * before the very last access of an action, where none strikes behind it: that is two actions, one after the other.
+ */
+static void join_level(struct actor *actor, const struct pending *next)
+{
+	struct level *outer = &actor->levels[actor->depth - 1], *inner = outer + 1;
+	uint32_t i;
+
+	m.prune = !memory_conflicts(&inner->footprint, next) && !(next->place == PLACE_COMMON && inner->reader_moved);
+	for (i = 0; i < sizeof(inner->footprint.read); i++) {
+		outer->footprint.written[i] |= inner->footprint.written[i];
+		outer->footprint.read[i] |= inner->footprint.read[i];
+	}
+	*inner = (struct level){ 0 };
+}
+
+unsigned int actor_step(const struct pending *next)
+{
+	const unsigned int self = (unsigned int)running;
+	struct actor *actor = &m.actors[self];
+	unsigned int candidate = 0;
+
+	count_step(actor, self);
+	while (!explorer_passes(self, next)) {
+		actor->next = *next;
+		hand_over();
+		if (command.act != ACT_INTERRUPT) {
+			candidate = command.arg;
+			break;
+		}
+		actor->levels[actor->depth - 1].interrupts++;
+		actor_do(self, (char)command.arg);
+		join_level(actor, next);
+	}
+	if (self == WRITER)
+		memory_note(next);
+	return candidate;
+}
+
+static void idle_loop(unsigned int self)
+{
+	for (;;) {
+		m.actors[self].next = (struct pending){ .word = -1 };
+		hand_over();
+		actor_do(self, (char)command.arg);
+		m.actors[self].levels[0] = (struct level){ 0 };
+	}
+}
+
+static void writer_main(void)
+{
+	idle_loop(WRITER);
+}
+
+static void reader_main(void)
+{
+	idle_loop(READER);
+}
+
+void actors_begin(void)
+{
+	static void (*const mains[])(void) = { writer_main, reader_main };
+	unsigned int actor;
+
+	for (actor = 0; actor < ACTORS; actor++) {
+		/* One word above the entry, as a call would have left it: the ABI's alignment. */
+		void **top = (void **)(void *)(stacks[actor] + STACK_SIZE) - 2;
+
+		memset(stacks[actor], 0, STACK_SIZE);
+		memcpy(top, &mains[actor], sizeof(void *));
+		m.actors[actor].sp = top - SAVED_REGISTERS;
+		actor_resume(actor);
+		idle[actor].sp = actor_stack(actor, &idle[actor].live);
+		memcpy(idle[actor].bytes, idle[actor].sp, idle[actor].live);
+	}
+}
+
+/* Its thread or process is gone; another one stands ready. */
+void actor_reset(unsigned int actor)
+{
+	struct actor *a = &m.actors[actor];
+
+	a->sp = idle[actor].sp;
+	memcpy(a->sp, idle[actor].bytes, idle[actor].live);
+	a->depth = 0;
+	memset(a->levels, 0, sizeof(a->levels));
+	a->next = (struct pending){ .word = -1 };
+}

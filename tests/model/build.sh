@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# usage: build.sh SOURCES DIRECTORY [NAME...]
+#
+# Builds the model checker of the ring in SOURCES (a source tree, or a copy of its include/ and librecorder/) as
+# DIRECTORY/model. With NAMEs, only those of the ring's sources are compiled; the other objects are there already.
+#
+# What is checked is compiled with -fsanitize=thread and linked with tests/model/tsan.c in the place of that sanitizer's
+# library; the portable atomic operations are taken, which it can see.
+set -eu
+
+sources=$1 out=$2
+shift 2
+top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
+cc=${CC:-gcc}
+harness=(actor check configs explore main memory oracle set tsan)
+checked=(ring ring_init ring_reader ring_resize ring_wake page action)
+only=("$@")
+flags=(-std=gnu11 -D_GNU_SOURCE -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
+	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
+watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -DREC_NO_TESTPOINTS -Dcalloc=model_calloc -Dfree=model_free -Dsyscall=model_syscall)
+case $("$cc" --version) in
+*clang*) watched+=(-mllvm -tsan-instrument-func-entry-exit=0) ;;
+*) watched+=(--param tsan-instrument-func-entry-exit=0 -Wno-tsan) ;;
+esac
+
+mkdir -p "$out"
+if [ ${#only[@]} -eq 0 ]; then
+	only=("${checked[@]}")
+	for name in "${harness[@]}"; do
+		"$cc" "${flags[@]}" -c "$top/tests/model/$name.c" -o "$out/$name.o"
+	done
+fi
+for name in "${only[@]}"; do
+	file=$sources/librecorder/$name.c
+	[ "$name" != action ] || file=$top/tests/model/action.c
+	"$cc" "${flags[@]}" "${watched[@]}" -c "$file" -o "$out/$name.o"
+done
+objects=("${harness[@]}" "${checked[@]}")
+objects=("${objects[@]/#/$out/}")
+"$cc" -o "$out/model" "${objects[@]/%/.o}"

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Short programs at places where the ring's rare cases meet; action.c tells the letters. On a sub-buffer of 2^6 bytes the
+ * longest event ("l") fills a page, or three of one word ("s") do. Of 2^7 bytes, events that state time and CPU anew fit
+ * behind others, on the same page.
+ */
+#include "model.h"
+
+/* clang-format off */
+const struct config configs[] = {
+	/* name               pages     prefill program nested depth, interrupts reads ticks flags */
+	/* Writers alone. */
+	{ "nest",              2, 7, "",     "ss",   "sd",   3, 2, "",    "1",   OVERWRITE | CUT },
+	{ "head",              2, 6, "lls",  "ll",   "l",    3, 2, "",    "1",   OVERWRITE | CUT },
+	{ "head-3-pages",      3, 6, "lls",  "l",    "rl",   3, 2, "",    "1",   OVERWRITE | CUT },
+	{ "rounds",            2, 6, "lls",  "l",    "Rl",   3, 2, "",    "1",   OVERWRITE | CUT },
+	{ "wrap",              2, 6, "sp",   "s",    "R",    2, 1, "",    "1",   OVERWRITE | CUT },
+	{ "discard",           2, 7, "s",    "Dl",   "sdD",  3, 2, "",    "1",   OVERWRITE | CUT },
+	{ "discard-page",      2, 6, "ss",   "ds",   "lds",  3, 2, "",    "1",   OVERWRITE | CUT },
+	{ "inside",            2, 6, "s",    "zz",   "sl",   2, 2, "",    "1",   OVERWRITE | CUT },
+	{ "full",              2, 6, "ll",   "ls",   "sl",   3, 2, "",    "1",   CUT },
+	{ "clock",             2, 7, "s",    "sds",  "sd",   2, 1, "",    "1b",  OVERWRITE },
+	{ "clock-back",        2, 6, "s",    "sdss", "",     1, 0, "",    "01-", OVERWRITE },
+	{ "cpu",               2, 7, "s",    "ss",   "s",    3, 2, "",    "1",   OVERWRITE | MOVES },
+	/* With a reader. */
+	{ "read",              2, 6, "ss",   "sl",   "s",    2, 1, "pp",  "1",   OVERWRITE | CUT },
+	{ "read-head",         2, 6, "ll",   "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | CUT },
+	{ "read-head-3-pages", 3, 6, "lll",  "l",    "l",    2, 1, "ww",  "1",   OVERWRITE },
+	{ "read-rounds",       2, 6, "ll",   "l",    "r",    2, 1, "w",   "1",   OVERWRITE },
+	{ "read-full",         2, 6, "ll",   "lss",  "s",    2, 1, "wp",  "1",   CUT },
+	{ "read-discard",      2, 6, "s",    "dl",   "sd",   2, 1, "pp",  "1",   OVERWRITE },
+	/* Deaths, and those who go on. */
+	{ "writer-dies",       2, 6, "ll",   "l",    "",     1, 0, "wp",  "1",   OVERWRITE | WRITER_DIES },
+	{ "writer-dies-nested", 2, 6, "ll",  "l",    "l",    2, 1, "w",   "1",   OVERWRITE | WRITER_DIES | THOROUGH },
+	{ "program-dies",      2, 6, "ll",   "l",    "l",    2, 1, "w",   "1",   OVERWRITE | PROGRAM_DIES },
+	{ "reader-dies",       2, 6, "ll",   "l",    "",     1, 0, "pww", "1",   OVERWRITE | READER_DIES },
+	{ "reader-dies-full",  2, 6, "ll",   "lls",  "",     1, 0, "pww", "1",   READER_DIES },
+	/* Loads that find older values. */
+	{ "weak",              2, 6, "ll",   "ls",   "",     1, 0, "wp",  "1",   OVERWRITE | WEAK },
+	{ "weak-full",         2, 6, "ll",   "lls",  "",     1, 0, "wwp", "1",   WEAK },
+	{ "weak-nested",       2, 6, "ll",   "l",    "s",    2, 1, "w",   "1",   OVERWRITE | WEAK },
+	/* When asked for: minutes. */
+	{ "writer-dies-two",   2, 6, "ll",   "ls",   "",     1, 0, "wp",  "1",   OVERWRITE | WRITER_DIES | THOROUGH },
+	{ "reader-dies-two",   2, 6, "ll",   "ls",   "",     1, 0, "pww", "1",   OVERWRITE | READER_DIES | THOROUGH },
+	{ "head-deep",         2, 6, "lls",  "ll",   "ls",   3, 3, "",    "1",   OVERWRITE | CUT | THOROUGH },
+	{ "rounds-deep",       3, 6, "llls", "l",    "Rls",  3, 3, "",    "1",   OVERWRITE | CUT | THOROUGH },
+	{ "discard-deep",      2, 7, "s",    "DlD",  "sdl",  3, 3, "",    "1",   OVERWRITE | CUT | THOROUGH },
+	{ "read-deep",         2, 6, "ll",   "l",    "l",    3, 2, "wp",  "1",   OVERWRITE | THOROUGH },
+	{ "read-rounds-deep",  3, 6, "lll",  "l",    "rs",   2, 1, "wwp", "1",   OVERWRITE | THOROUGH },
+	{ "reader-dies-nested", 2, 6, "ll",  "ll",   "l",    2, 1, "pw",  "1",   OVERWRITE | READER_DIES | THOROUGH },
+	{ "weak-deep",         2, 6, "ll",   "ls",   "sl",   2, 1, "wp",  "1",   OVERWRITE | WEAK | THOROUGH },
+	{ 0 },
+};
+/* clang-format on */

@@ -1,0 +1,458 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every interleaving, each state once: depth first, with the states on the way put away whole and a table of the hashes
+ * of all that were met. Two different states with the same 64-bit hash would be taken for one; with the ten million of
+ * the largest configurations the chance is 1 in 400,000.
+ *
+ * Who may go on in a state. An actor whose next access is no common word (PLACE_OWN, PLACE_BYTES, the clock) goes on alone:
+ * nothing that the other side does before or after makes a difference to it, nor it to them, which memory_race() checks
+ * at each such access. All that may happen on that side stays possible there: a signal handler, a move to another CPU, a
+ * death. Only in front of a common word, and between two actions, are both sides' steps explored.
+ */
+#include "model.h"
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define CHOICES_MAX 24u
+#define DEPTH_MAX   6000u
+
+struct node {
+	struct model model;
+	size_t live[ACTORS];
+	unsigned char stacks[ACTORS][STACK_SIZE];
+	struct choice choices[CHOICES_MAX];
+	uint8_t nr_choices;
+	uint8_t next;
+	/* What was done here last, for the story of a failure. */
+	struct pending step;
+	struct choice done;
+	uint8_t depth;
+	char action;
+};
+
+struct tally tally;
+
+static struct node *path;
+static uint32_t nr_path;
+static struct set met, cut;
+static jmp_buf on_failure;
+static char failure[256];
+static bool telling;
+
+void story(void);
+
+void fail(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(failure, sizeof(failure), format, args);
+	va_end(args);
+	longjmp(on_failure, 1);
+}
+
+static size_t model_size(void)
+{
+	return with(WEAK) ? sizeof(m) : offsetof(struct model, words);
+}
+
+static uint64_t hash_state(void)
+{
+	uint64_t hash = set_hash(1, &m, model_size());
+	unsigned int actor;
+	size_t live;
+
+	for (actor = 0; actor < ACTORS; actor++) {
+		const unsigned char *sp = actor_stack(actor, &live);
+
+		hash = set_hash(hash, sp, live);
+	}
+	return hash;
+}
+
+/* All that counts when everybody is dead. */
+static uint64_t hash_remains(void)
+{
+	const uint64_t hash = set_hash(m.clock ^ (uint64_t)m.actors[WRITER].depth << 60, &m.shared, sizeof(m.shared));
+
+	return set_hash(hash, &m.oracle, sizeof(m.oracle));
+}
+
+static void put_away(struct node *node)
+{
+	unsigned int actor;
+
+	memcpy(&node->model, &m, model_size());
+	for (actor = 0; actor < ACTORS; actor++) {
+		const unsigned char *sp = actor_stack(actor, &node->live[actor]);
+
+		memcpy(node->stacks[actor], sp, node->live[actor]);
+	}
+}
+
+static void put_back(const struct node *node)
+{
+	unsigned int actor;
+	size_t live;
+
+	memcpy(&m, &node->model, model_size());
+	for (actor = 0; actor < ACTORS; actor++)
+		memcpy(actor_stack(actor, &live), node->stacks[actor], node->live[actor]);
+}
+
+/* ------------------------------------------------------------------------------------------------- choices */
+
+static void add(struct node *node, unsigned int actor, enum act act, unsigned int arg)
+{
+	if (node->nr_choices == CHOICES_MAX)
+		fail("the checker has too many choices");
+	node->choices[node->nr_choices++] = (struct choice){ (uint8_t)actor, (uint8_t)act, (uint8_t)arg };
+}
+
+static void writer_starts(struct node *node)
+{
+	const char *next = config->program + m.actors[WRITER].done;
+
+	if (m.program_gone)
+		return;
+	if (m.lease)
+		add(node, WRITER, ACT_START, 'L');
+	else if (*next)
+		add(node, WRITER, ACT_START, (unsigned char)*next);
+}
+
+static void steps(struct node *node, unsigned int actor)
+{
+	const struct pending *next = &m.actors[actor].next;
+	unsigned int candidates = next->candidates, i;
+
+	if (next->access == ACCESS_LOAD && next->word >= 0) {
+		running = (int)actor;
+		candidates = memory_candidates(next->word);
+		running = -1;
+	}
+	for (i = 0; i < candidates; i++)
+		add(node, actor, ACT_STEP, i);
+}
+
+/* Only in front of a look at the CPU, or at the clock, does a move make a difference. */
+static bool is_about_cpu(const struct pending *next)
+{
+	return next->access == ACCESS_CLOCK ||
+	       (const unsigned char *)&m.shared + next->offset == (const void *)&m.shared.cpu;
+}
+
+static void writer_goes_on(struct node *node)
+{
+	const struct actor *writer = &m.actors[WRITER];
+	const char *nested;
+
+	steps(node, WRITER);
+	if (with(MOVES) && !m.migrations && is_about_cpu(&writer->next))
+		add(node, WRITER, ACT_MIGRATE, 0);
+	if (config->interrupts > m.interrupts && writer->depth < config->depth &&
+	    writer->levels[writer->depth - 1].action != 'L')
+		for (nested = config->nested; *nested; nested++)
+			add(node, WRITER, ACT_INTERRUPT, (unsigned char)*nested);
+	if (with(WRITER_DIES) && !m.writer_died)
+		add(node, WRITER, ACT_DIE, 0);
+	if (with(PROGRAM_DIES) && !m.writer_died)
+		add(node, WRITER, ACT_PROGRAM_DIES, 0);
+}
+
+static void reader_starts(struct node *node)
+{
+	if (m.attach)
+		add(node, READER, ACT_START, 'i');
+	else if (config->reads[m.actors[READER].done])
+		add(node, READER, ACT_START, (unsigned char)config->reads[m.actors[READER].done]);
+}
+
+static void reader_goes_on(struct node *node)
+{
+	steps(node, READER);
+	if (with(READER_DIES) && !m.reader_died)
+		add(node, READER, ACT_DIE, 0);
+}
+
+/* Nothing but this step can happen here, and nobody wants to see the state: the actor need not stand still. */
+bool explorer_passes(unsigned int actor, const struct pending *next)
+{
+	const bool cuts = with(CUT) && !m.writer_died && !m.reader_died;
+
+	if (telling || cuts || next->place == PLACE_COMMON || next->candidates > 1)
+		return false;
+	tally.steps++;
+	if (actor == READER)
+		return !with(READER_DIES) || m.reader_died;
+	return (config->interrupts == m.interrupts || m.actors[WRITER].depth == config->depth) &&
+	       (!with(MOVES) || m.migrations) && ((!with(WRITER_DIES) && !with(PROGRAM_DIES)) || m.writer_died);
+}
+
+static bool goes_on_alone(unsigned int actor)
+{
+	return m.actors[actor].depth && m.actors[actor].next.place != PLACE_COMMON;
+}
+
+static void list_choices(struct node *node)
+{
+	node->nr_choices = 0;
+	node->next = 0;
+	if (goes_on_alone(READER)) {
+		reader_goes_on(node);
+		return;
+	}
+	if (goes_on_alone(WRITER)) {
+		writer_goes_on(node);
+		return;
+	}
+	if (m.actors[WRITER].depth)
+		writer_goes_on(node);
+	else
+		writer_starts(node);
+	if (m.actors[READER].depth)
+		reader_goes_on(node);
+	else
+		reader_starts(node);
+}
+
+static void take(const struct choice *choice)
+{
+	struct actor *actor = &m.actors[choice->actor];
+
+	unsigned int i;
+
+	tally.steps++;
+	if (choice->actor == WRITER)
+		m.oracle.disturbed = true;
+	for (i = 0; choice->actor == READER && i < m.actors[WRITER].depth; i++)
+		m.actors[WRITER].levels[i].reader_moved = true;
+	switch (choice->act) {
+	case ACT_MIGRATE:
+		m.migrations++;
+		m.shared.cpu ^= 1;
+		return;
+	case ACT_DIE:
+	case ACT_PROGRAM_DIES:
+		if (choice->actor == READER) {
+			m.reader_died = true;
+			m.attach = true;
+			oracle_reader_died();
+			actor_reset(READER);
+			return;
+		}
+		m.writer_died = true;
+		m.lease = choice->act == ACT_DIE;
+		m.program_gone = !m.lease;
+		oracle_writer_died();
+		actor_reset(WRITER);
+		if (m.program_gone)
+			memory_death_seen(READER);
+		return;
+	case ACT_START:
+		if (choice->arg != 'L' && choice->arg != 'i')
+			actor->done++;
+		break;
+	case ACT_INTERRUPT:
+		m.interrupts++;
+		break;
+	default:
+		break;
+	}
+	command = *choice;
+	actor_resume(choice->actor);
+}
+
+/* --------------------------------------------------------------------------------------------------- story */
+
+void story(void)
+{
+	static const char *const accesses[] = { "reads",     "writes",	"loads",	  "stores",
+						"exchanges", "adds to", "reads the clock" };
+	uint32_t i;
+
+	for (i = 0; i < nr_path; i++) {
+		const struct node *node = &path[i];
+		const struct choice *done = &node->done;
+		char name[48] = "", line[128] = "";
+		const char *who = done->actor == WRITER ? "writer" : "    reader";
+
+		if (!node->nr_choices)
+			continue;
+		switch (done->act) {
+		case ACT_START:
+			printf("#  %s starts %c\n", who, done->arg);
+			break;
+		case ACT_INTERRUPT:
+			printf("#  %s interrupted at level %u by %c\n", who, node->depth, done->arg);
+			break;
+		case ACT_MIGRATE:
+			printf("#  %s moves to the other CPU\n", who);
+			break;
+		case ACT_STEP:
+			if (node->step.access != ACCESS_CLOCK)
+				memory_name(node->step.offset, name, sizeof(name));
+			snprintf(line, sizeof(line), "%c%u %s %s", node->action, node->depth,
+				 accesses[node->step.access], name);
+			printf("#  %s %-42s %p%s\n", who, line, node->step.caller, done->arg ? " (a later value)" : "");
+			break;
+		default:
+			printf("#  %s dies\n", who);
+			break;
+		}
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------- the search */
+
+/* Everybody dies here. What remains is the same in many states; it is looked at once. */
+static void cut_here(struct node *node, bool is_away)
+{
+	if (!with(CUT) || m.writer_died || m.reader_died || !set_put(&cut, hash_remains()))
+		return;
+	if (!is_away)
+		put_away(node);
+	check_cut(false);
+	put_back(node);
+	check_cut(true);
+	put_back(node);
+	tally.cuts++;
+}
+
+static bool is_quiet_moment(void)
+{
+	return !m.actors[WRITER].depth && !m.actors[READER].depth && !m.lease && !m.attach && !m.program_gone;
+}
+
+/*
+ * Go to the state in which we are. Where there is but one way to go on, nothing need be put away or looked up: whoever
+ * comes here once more comes from a state that was met.
+ */
+static void push(void)
+{
+	struct node *node = &path[nr_path];
+
+	if (nr_path + 1 == DEPTH_MAX)
+		fail("the checker's path is too short");
+	node->nr_choices = 0;
+	nr_path++;
+	tally.depth = nr_path > tally.depth ? nr_path : tally.depth;
+	list_choices(node);
+	if (node->nr_choices > 1 || is_quiet_moment()) {
+		if (!set_put(&met, hash_state())) {
+			node->nr_choices = 0;
+			return;
+		}
+		tally.states++;
+		put_away(node);
+		if (is_quiet_moment())
+			check_ring();
+		cut_here(node, true);
+	} else {
+		cut_here(node, false);
+	}
+	if (!node->nr_choices) {
+		tally.ends++;
+		check_end();
+	}
+}
+
+static void go_on(void)
+{
+	struct node *node = &path[nr_path - 1];
+
+	if (node->next == node->nr_choices) {
+		nr_path--;
+		return;
+	}
+	/* The first choice finds the state as it was left. */
+	if (node->next)
+		put_back(node);
+	node->done = node->choices[node->next++];
+	node->step = m.actors[node->done.actor].next;
+	node->depth = m.actors[node->done.actor].depth;
+	node->action = node->depth ? m.actors[node->done.actor].levels[node->depth - 1].action : ' ';
+	take(&node->done);
+	if (m.prune)
+		tally.pruned++;
+	else
+		push();
+}
+
+static void begin(void)
+{
+	const char *action;
+
+	memset(&m, 0, sizeof(m));
+	m.handle = (struct rec_handle){
+		.lane = &m.shared.lane,
+		.data = m.shared.pages + REC_SUBBUF_HEADER_SIZE,
+		.cpu = &m.shared.cpu,
+		.shift = config->shift,
+		.room = ((1u << config->shift) - REC_SUBBUF_HEADER_SIZE) / 4,
+		.capacity = ((1u << config->shift) - REC_SUBBUF_HEADER_SIZE) / 4,
+		.clock = REC_CLOCK_MONO,
+		.overwrite = with(OVERWRITE),
+		.subbufs = m.shared.subbufs,
+		.links = m.shared.links,
+		.reader = &m.shared.words,
+		.nr_subbufs = config->pages + 1u,
+	};
+	m.clock = 1000;
+	actors_begin();
+	quiet = true;
+	quiet_begin();
+	rec_ring_init(&m.handle, config->pages);
+	act('i');
+	for (action = config->prefill; *action; action++)
+		act(*action);
+	quiet = false;
+	memory_begin();
+}
+
+static void on_signal(int number)
+{
+	(void)number;
+	fail("an access to memory that is not there");
+}
+
+int explore(const struct config *what, uint64_t limit, bool verbose)
+{
+	static const struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_ONSTACK | SA_NODEFER };
+	static unsigned char stack[65536];
+	const stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
+
+	config = what;
+	telling = verbose;
+	memset(&tally, 0, sizeof(tally));
+	if (!path)
+		path = mmap(NULL, DEPTH_MAX * sizeof(*path), PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	set_end(&met);
+	set_end(&cut);
+	set_begin(&met, UINT64_C(1) << 20);
+	set_begin(&cut, UINT64_C(1) << 16);
+	nr_path = 0;
+	sigaltstack(&alternate, NULL);
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+	if (setjmp(on_failure)) {
+		running = -1;
+		quiet = false;
+		if (verbose)
+			story();
+		printf("# %s: %s\n", config->name, failure);
+		return 1;
+	}
+	begin();
+	push();
+	while (nr_path && tally.states < limit)
+		go_on();
+	return 0;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * usage: model [-l] [-v] [-n STATES] [CONFIGURATION...]
+ *
+ * Explores the configurations named, else all of configs.c but the thorough ones; with -a those too. -l lists them. -v
+ * tells the steps that led to a failure. -n stops each after so many states. Speaks TAP.
+ */
+#include "model.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_wanted(const struct config *what, bool all, char *const *names)
+{
+	if (!*names)
+		return all || !(what->flags & THOROUGH);
+	for (; *names; names++)
+		if (!strcmp(*names, what->name))
+			return true;
+	return false;
+}
+
+int main(int argc, char **argv)
+{
+	uint64_t limit = UINT64_MAX;
+	bool all = false, list = false, verbose = false;
+	unsigned int tests = 0, failed = 0;
+	const struct config *what;
+	int option;
+
+	while ((option = getopt(argc, argv, "aln:v")) != -1) {
+		switch (option) {
+		case 'a':
+			all = true;
+			break;
+		case 'l':
+			list = true;
+			break;
+		case 'n':
+			limit = strtoull(optarg, NULL, 0);
+			break;
+		case 'v':
+			verbose = true;
+			break;
+		default:
+			return 2;
+		}
+	}
+	for (what = configs; what->name; what++) {
+		int r;
+
+		if (!is_wanted(what, all, argv + optind))
+			continue;
+		if (list) {
+			printf("%s\n", what->name);
+			continue;
+		}
+		r = explore(what, limit, verbose);
+		failed += r != 0;
+		printf("%sok %u - %s: %llu states, %llu transitions, %llu ends, %llu cuts, %llu pruned, steps at most %u (writer) %u (reader), path %u\n",
+		       r ? "not " : "", ++tests, what->name, (unsigned long long)tally.states,
+		       (unsigned long long)tally.steps, (unsigned long long)tally.ends, (unsigned long long)tally.cuts,
+		       (unsigned long long)tally.pruned, tally.writer_steps, tally.reader_steps, tally.depth);
+		fflush(stdout);
+	}
+	if (!list)
+		printf("1..%u\n", tests);
+	return failed || (!tests && !list);
+}

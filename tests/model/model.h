@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The model checker of the ring. docs/MEMORY-MODEL.md, "The exhaustive check", tells what it explores and why that is
+ * enough; docs/TESTING.md how to run it. Here is what its parts share.
+ *
+ * The ring's own sources are compiled with -fsanitize=thread, and tsan.c stands in for that sanitizer's library: so every
+ * access to memory that they make, plain or atomic, with its memory order, comes to us before it happens, and nothing in
+ * them is changed for it. At such a point the actor that makes the access hands over to the explorer, which decides who
+ * goes on: that actor, the other one, a signal handler on top of a writer, or nobody any more.
+ */
+#ifndef MODEL_H
+#define MODEL_H
+
+#include "librecorder/ring_private.h"
+
+#include <librecorder/page.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum { WRITER, READER, ACTORS };
+
+#define SUBBUFS_MAX 5u
+#define SUBBUF_MAX  128u
+#define LEVELS	    3u /* depth of the writer stack */
+#define EVENTS_MAX  26u
+#define STACK_SIZE  4096u
+#define WORDS_MAX   18u /* words that both sides look at, one location each */
+#define OLD_MAX	    4u	/* newest values of a word that can still be read */
+
+/* ------------------------------------------------------------------------------------------------ configurations */
+
+/* What is explored together; configs.c has the table. */
+enum {
+	OVERWRITE = 1,	  /* the mode */
+	CUT = 2,	  /* in every state: everybody dies, recovery, checks */
+	WRITER_DIES = 4,  /* at any step, and its lane is leased again while the reader goes on */
+	PROGRAM_DIES = 8, /* as before, but nobody comes after the writer; the reader settles the lane */
+	READER_DIES = 16, /* at any step, and another one takes over while the writer goes on */
+	WEAK = 32,	  /* loads may find older values, as far as their orders allow */
+	MOVES = 64,	  /* the writer may move to the other CPU, once */
+	THOROUGH = 128,	  /* only when asked for */
+};
+
+struct config {
+	const char *name;
+	uint8_t pages;	     /* in the ring; one more is the reader's */
+	uint8_t shift;	     /* log2 of the sub-buffer's size */
+	const char *prefill; /* done beforehand, by nobody in particular: writer's and reader's actions, see action.c */
+	const char *program; /* the writer's actions, one after the other */
+	const char *nested;  /* actions that may interrupt */
+	uint8_t depth;	     /* of the writer stack */
+	uint8_t interrupts;  /* in all */
+	const char *reads;   /* the reader's actions, one after the other */
+	const char *
+		ticks; /* how the clock may move when it is read: '0', '1' by 1, 'b' by more than a delta holds, '-' back */
+	unsigned int flags;
+};
+
+extern const struct config configs[];
+extern const struct config *config;
+
+static inline bool with(unsigned int flag)
+{
+	return config->flags & flag;
+}
+
+/* ------------------------------------------------------------------------------------------------------- memory */
+
+/* What the two sides share, as in a buffer file but small. */
+struct shared {
+	struct rec_lane lane;
+	struct rec_subbuf subbufs[SUBBUFS_MAX];
+	struct rec_lane_reader words;
+	struct rec_link links[SUBBUFS_MAX];
+	uint32_t cpu; /* where the kernel keeps the writer's CPU number */
+	_Alignas(64) unsigned char pages[SUBBUFS_MAX * SUBBUF_MAX];
+};
+
+#define CELLS (sizeof(struct shared) / 4)
+
+/* What somebody knows: how far the two have come in their releases, and which value of each word is the oldest it may read. */
+struct view {
+	uint8_t clock[ACTORS];
+	uint8_t at[WORDS_MAX];
+};
+
+struct message {
+	uint64_t value;
+	struct view view; /* what its reader gets to know by acquiring it */
+};
+
+struct word {
+	uint8_t last; /* number of the newest */
+	uint8_t oldest;
+	struct message messages[OLD_MAX];
+};
+
+struct memory {
+	struct view view[ACTORS];
+	struct view release[ACTORS];	     /* as of the last release fence */
+	struct view acquire[ACTORS];	     /* what an acquire fence will add */
+	struct view total;		     /* what sequentially consistent fences passed on */
+	uint8_t released[WORDS_MAX][ACTORS]; /* clocks in each word's newest value; in place of histories */
+	/* When each cell was written and read last, as long as the other side does not know it; 0: it does. */
+	uint8_t written[ACTORS][CELLS];
+	uint8_t read[ACTORS][CELLS];
+};
+
+/* What an action has touched; one bit for each cell. */
+struct footprint {
+	uint8_t written[(CELLS + 7) / 8];
+	uint8_t read[(CELLS + 7) / 8];
+};
+
+enum place {
+	PLACE_PRIVATE, /* not shared at all: no step */
+	PLACE_BYTES,   /* event data: no step, but races are found */
+	PLACE_OWN, /* words that one side uses, or passes to the other one behind a release: a step for that side alone */
+	PLACE_COMMON, /* words that both use at the same time, except loads of those that the other side does not store to */
+};
+
+enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_LOAD, ACCESS_STORE, ACCESS_EXCHANGE, ACCESS_ADD, ACCESS_CLOCK };
+
+/* The access before which an actor stands. */
+struct pending {
+	const void *caller;
+	uint32_t offset;
+	uint8_t access;
+	uint8_t place;
+	uint8_t size;
+	uint8_t candidates;
+	int8_t word;
+};
+
+enum place memory_place(const void *at, bool write);
+bool memory_is_shared(const void *at);
+int memory_word(const void *at); /* number of the common word there, or -1 */
+void memory_name(uint32_t offset, char *text, size_t size);
+void memory_begin(void);
+/* Note the access in the writer's footprint. */
+void memory_note(const struct pending *access);
+/* Whether the access could make a difference to what left this footprint, or the other way round. */
+bool memory_conflicts(const struct footprint *footprint, const struct pending *access);
+unsigned int memory_candidates(int word);
+uint64_t memory_load(int word, unsigned int candidate, int order);
+void memory_store(int word, uint64_t value, int order);
+void memory_exchange(int word, uint64_t value, int order);
+void memory_fence(int order);
+/* The other side is dead, and `actor` knows: it sees all that was done. */
+void memory_death_seen(unsigned int actor);
+/* Fails the check if the other side's last access there is not known to be over. */
+void memory_race(const void *at, uint32_t size, bool write);
+
+/* ------------------------------------------------------------------------------------------------------- actors */
+
+enum act { ACT_START, ACT_STEP, ACT_INTERRUPT, ACT_MIGRATE, ACT_DIE, ACT_PROGRAM_DIES };
+
+struct choice {
+	uint8_t actor;
+	uint8_t act;
+	uint8_t arg;
+};
+
+struct level {
+	uint64_t time; /* what its clock said last */
+	uint32_t cpu;
+	uint16_t steps;
+	uint8_t interrupts; /* directly */
+	uint8_t events;	    /* begun in it */
+	bool reader_moved;  /* since it began */
+	char action;
+	struct footprint footprint;
+};
+
+struct actor {
+	void *sp;
+	struct pending next;
+	struct level levels[LEVELS];
+	uint8_t depth; /* actions on its stack; 0: idle */
+	uint8_t done;  /* of its program */
+};
+
+enum state { EVENT_NONE, EVENT_RESERVING, EVENT_OPEN, EVENT_COMMITTING, EVENT_COMMITTED, EVENT_HANDED, EVENT_AGAIN };
+
+struct event {
+	uint64_t time;
+	uint32_t position; /* behind it: sequence and offset */
+	uint32_t id;
+	uint8_t cpu;
+	uint8_t state;
+};
+
+/* The list that is right by being simple. Events leave it when the reader is done with them. */
+struct oracle {
+	struct event events[EVENTS_MAX];
+	uint32_t next_id;
+	uint32_t refused;
+	uint64_t number;   /* of the next event to be read: all before were read or lost */
+	uint32_t position; /* of the last one read */
+	uint64_t time;
+	uint32_t told; /* refusals that pages have carried */
+	/* The page that was handed over last. */
+	uint64_t hash;
+	uint32_t size;
+	uint32_t handed_lost;
+	const unsigned char *page;
+	bool again;	/* the reader died: what it had may come again */
+	bool disturbed; /* a writer was inside, or moved, during this read */
+	bool calm;	/* the last action was an event that nobody interrupted */
+	bool back;	/* the clock stepped back: times are not exact */
+	bool doubtful;	/* refusals were told once or twice, to the reader that died and to the next one */
+	int answer;	/* of the last read */
+};
+
+/* All that a state is, besides the live part of the stacks. The histories count with weak memory only. */
+struct model {
+	struct shared shared;
+	struct memory memory;
+	struct rec_handle handle;
+	struct rec_ring_reader reader;
+	struct actor actors[ACTORS];
+	struct oracle oracle;
+	uint64_t clock;
+	unsigned char heap[SUBBUFS_MAX];
+	uint8_t interrupts;
+	uint8_t migrations;
+	bool writer_died;
+	bool reader_died;
+	bool program_gone;
+	bool lease;  /* the writer's next action is to lease the lane */
+	bool attach; /* the reader's: to take over */
+	bool prune;  /* the state that was reached is explored elsewhere */
+	struct word words[WORDS_MAX];
+};
+
+extern struct model m;
+
+/* Who runs at the moment; -1: the explorer. Not part of a state, nor are these: */
+extern int running;
+extern bool quiet; /* accesses just happen */
+void quiet_begin(void);
+extern bool unwatched; /* no step, but races are found */
+extern struct choice command;
+
+void actors_begin(void);
+/* Let the actor go on with `command` until its next step or its end. */
+void actor_resume(unsigned int actor);
+void actor_reset(unsigned int actor);
+unsigned char *actor_stack(unsigned int actor, size_t *ret_live);
+/* An actor stands before this access. Returns which of the candidates it is to read. */
+unsigned int actor_step(const struct pending *next);
+/* Do one action here and now, on whatever stack this is. */
+void actor_do(unsigned int actor, char action);
+void act(char action);
+
+/* ------------------------------------------------------------------------------------------------------- oracle */
+
+__attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
+
+struct event *oracle_begin(void);
+void oracle_refused(uint32_t id);
+void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor);
+void oracle_committing(uint32_t id);
+void oracle_committed(uint32_t id);
+void oracle_taken_back(uint32_t id);
+uint32_t oracle_floor(void); /* behind the last event that is finished */
+void oracle_writer_died(void);
+void oracle_reader_died(void);
+void oracle_reading(void);
+void oracle_read(int r, const struct rec_page *page, bool whole);
+/* Events that a reader would have to find now; with `whole`, without the sub-buffer where the commit position is. */
+uint32_t oracle_unread(bool whole);
+/* Nobody is inside: exactly one head, links and descriptors in order. */
+void check_ring(void);
+/* Read what is there, write and read some more, and the account must add up. */
+void check_end(void);
+/* All die where they stand. */
+void check_cut(bool program_gone);
+
+/* ---------------------------------------------------------------------------------------------------------- sets */
+
+struct set {
+	uint64_t *table;
+	uint64_t have;
+	uint64_t max;
+};
+
+uint64_t set_hash(uint64_t hash, const void *bytes, size_t size);
+void set_begin(struct set *set, uint64_t max);
+void set_end(struct set *set);
+/* Put it in; whether it was not there. */
+bool set_put(struct set *set, uint64_t hash);
+
+/* ------------------------------------------------------------------------------------------------------ explorer */
+
+struct tally {
+	uint64_t states;
+	uint64_t steps; /* transitions */
+	uint64_t ends;
+	uint64_t cuts;	       /* different remains of which recovery was checked */
+	uint64_t pruned;       /* handlers whose place made no difference */
+	uint32_t writer_steps; /* most in one action, per interruption of it and one more */
+	uint32_t reader_steps;
+	uint32_t depth;
+};
+
+extern struct tally tally;
+
+bool explorer_passes(unsigned int actor, const struct pending *next);
+/* 0: nothing wrong. 1: something was, and was told. */
+int explore(const struct config *what, uint64_t limit, bool verbose);
+
+#endif

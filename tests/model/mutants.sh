@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# The model checker catches what it should: each mutant in tests/model/mutants is one ordering or one check of the ring
+# spoiled, and the configuration named there must fail. MUTANTS="name..." runs only these.
+. "$top_srcdir/tests/tap.sh"
+
+[ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"
+
+sources=$TMP/source
+base=$TMP/base
+workers=$(nproc)
+names=()
+
+mkdir "$sources" "$base"
+cp -r "$top_srcdir/include" "$top_srcdir/librecorder" "$sources" || exit 1
+bash "$top_srcdir/tests/model/build.sh" "$sources" "$base" 2>&1 || exit 1
+
+# Spoil a copy of the file, build it, let the configurations look at it. One line of result in $TMP/NAME.result.
+try()
+{
+	local name=$1 file=$2 configs=$3 work=$TMP/$1 text count
+	shift 3
+
+	cp -r "$base" "$work"
+	cp -r "$sources" "$work/source"
+	text=$(<"$sources/$file")
+	while [ $# -ge 2 ]; do
+		count=${text//"$1"/$'\001'}
+		count=${count//[!$'\001']/}
+		if [ ${#count} -ne 1 ]; then
+			echo "this is there ${#count} times in $file: $1" >"$work.result"
+			return
+		fi
+		text=${text/"$1"/"$2"}
+		shift 2
+	done
+	printf '%s\n' "$text" >"$work/source/$file"
+	case $file in
+	*.h) set -- ring ring_init ring_reader ring_resize ring_wake page action ;;
+	*) set -- "$(basename "$file" .c)" ;;
+	esac
+	if ! bash "$top_srcdir/tests/model/build.sh" "$work/source" "$work" "$@" >"$work.log" 2>&1; then
+		echo "does not compile" >"$work.result"
+		return
+	fi
+	# shellcheck disable=SC2086
+	if timeout 120 "$work/model" $configs >>"$work.log" 2>&1; then
+		echo "survives" >"$work.result"
+	elif grep -q '^not ok' "$work.log"; then
+		echo caught >"$work.result"
+	else
+		echo "the checker died" >"$work.result"
+	fi
+	rm -rf "$work"
+}
+
+mutant()
+{
+	[ -z "${MUTANTS-}" ] || [[ " $MUTANTS " = *" $1 "* ]] || return 0
+	names+=("$1")
+	while [ "$(jobs -rp | wc -l)" -ge "$workers" ]; do
+		wait -n
+	done
+	try "$@" &
+}
+
+. "$top_srcdir/tests/model/mutants"
+wait
+
+for name in "${names[@]}"; do
+	sed 's/^/# /' "$TMP/$name.log" 2>/dev/null
+	is "$name" "$(cat "$TMP/$name.result" 2>/dev/null)" caught
+done
+done_testing

@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What must come out. A list of all events that were begun, in the order of their positions; each is reserving, open,
+ * committing, committed or handed to the reader. What the reader gets is compared with the list, event by event:
+ *
+ *  - it is on the list, its bytes, time and CPU are what its writer gave it, and its commit has at least begun;
+ *  - so has that of all that lie before it; those that were not read then are lost, and the page says how many;
+ *  - its number is the number of all before it, read and lost; positions and times grow;
+ *  - a page that was handed over does not change until the next one is asked for;
+ *  - where nobody moves, a reader that says that there is nothing, or to come again, is right.
+ */
+#include "model.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define o m.oracle
+
+/* Sequence and offset of a position; the number of events in it changes with discards. */
+static uint32_t place_of(uint64_t position)
+{
+	return REC_POS_SEQ(position) << 16 | REC_POS_OFF(position);
+}
+
+static struct event *find(uint32_t id)
+{
+	uint32_t i;
+
+	for (i = 0; i < EVENTS_MAX; i++)
+		if (o.events[i].state != EVENT_NONE && o.events[i].id == id)
+			return &o.events[i];
+	return NULL;
+}
+
+static struct event *known(uint32_t id)
+{
+	struct event *event = find(id);
+
+	if (!event)
+		fail("the checker lost event %u", id);
+	return event;
+}
+
+struct event *oracle_begin(void)
+{
+	struct actor *writer = &m.actors[WRITER];
+	uint32_t i;
+
+	if (writer->depth)
+		writer->levels[writer->depth - 1].events++;
+
+	for (i = 0; i < EVENTS_MAX; i++)
+		if (o.events[i].state == EVENT_NONE) {
+			o.events[i] = (struct event){ .id = ++o.next_id, .state = EVENT_RESERVING };
+			return &o.events[i];
+		}
+	fail("the checker's list is too short");
+}
+
+static void forget(struct event *event)
+{
+	*event = (struct event){ 0 };
+}
+
+/* Whether events could be refused rightly: somebody is interrupted, or the lane is full of what was not read. */
+static bool may_refuse(void)
+{
+	const struct actor *writer = &m.actors[WRITER];
+	uint32_t i;
+
+	if (writer->depth > 1 || writer->levels[0].action == 't' || writer->levels[0].action == 'z')
+		return true;
+	if (with(OVERWRITE))
+		return false;
+	for (i = 0; i < EVENTS_MAX; i++)
+		if (o.events[i].state == EVENT_COMMITTED || o.events[i].state == EVENT_HANDED)
+			return true;
+	return strpbrk(config->program, "dD") || strpbrk(config->nested, "dD");
+}
+
+void oracle_refused(uint32_t id)
+{
+	forget(known(id));
+	o.refused++;
+	o.calm = false;
+	if (running >= 0 && !quiet && !with(WEAK) && !may_refuse())
+		fail("refused, though there is room");
+}
+
+uint32_t oracle_floor(void)
+{
+	uint32_t floor = o.position;
+	uint32_t i;
+
+	for (i = 0; i < EVENTS_MAX; i++)
+		if ((o.events[i].state == EVENT_COMMITTED || o.events[i].state == EVENT_HANDED) &&
+		    o.events[i].position > floor)
+			floor = o.events[i].position;
+	return floor;
+}
+
+/* Whether the action that runs is the only one, and was not interrupted. */
+static bool is_alone(void)
+{
+	const struct actor *writer = &m.actors[WRITER];
+
+	return !writer->depth || (writer->depth == 1 && !writer->levels[0].interrupts);
+}
+
+void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor)
+{
+	struct event *event = known(id);
+	const struct actor *writer = &m.actors[WRITER];
+
+	event->state = EVENT_OPEN;
+	event->position = place_of(slot->end);
+	event->time = writer->depth ? writer->levels[writer->depth - 1].time : m.clock;
+	event->cpu = (uint8_t)(writer->depth ? writer->levels[writer->depth - 1].cpu : m.shared.cpu);
+	if (event->position <= floor)
+		fail("a place before one that was committed earlier");
+	/* Right, but wasteful: nothing but the event itself where time and CPU are certain. */
+	if (o.calm && is_alone() && !slot->crossed && !strcmp(config->ticks, "1") && !m.migrations &&
+	    REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old) != rec_event_total(size))
+		fail("event %u takes %u bytes", id, REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old));
+}
+
+void oracle_committing(uint32_t id)
+{
+	known(id)->state = EVENT_COMMITTING;
+}
+
+void oracle_committed(uint32_t id)
+{
+	struct event *event = find(id);
+
+	/* The reader may have it by now, and be done with it. */
+	if (event && event->state == EVENT_COMMITTING)
+		event->state = EVENT_COMMITTED;
+	o.calm = is_alone();
+}
+
+void oracle_taken_back(uint32_t id)
+{
+	o.calm = false;
+	forget(known(id));
+}
+
+/* All that a commit has passed will come; nothing else ever will, for the next writer begins at the commit position. */
+void oracle_writer_died(void)
+{
+	const uint32_t commit = place_of(m.shared.lane.commit);
+	uint32_t i;
+
+	o.calm = false;
+	for (i = 0; i < EVENTS_MAX; i++) {
+		struct event *event = &o.events[i];
+
+		if (event->state == EVENT_NONE || event->state == EVENT_HANDED)
+			continue;
+		if (event->state >= EVENT_COMMITTING && event->position <= commit) {
+			event->state = EVENT_COMMITTED;
+			continue;
+		}
+		if (event->state == EVENT_OPEN && event->position <= commit)
+			fail("the commit position has passed event %u, which is not committed", event->id);
+		if (event->state == EVENT_COMMITTED && !m.actors[WRITER].depth)
+			fail("event %u was committed by an outermost writer and is not there", event->id);
+		forget(event);
+	}
+	/* Refusals that were counted in the lane but not by us yet, or the other way round. */
+	o.refused = (uint32_t)(m.shared.lane.dropped + m.shared.lane.commit_overrun + m.shared.lane.too_long +
+			       m.shared.lane.nested_limit);
+}
+
+void oracle_reader_died(void)
+{
+	o.again = true;
+	o.page = NULL;
+}
+
+/* Of all that a reader of the page uses; a writer that leaves it writes its size yet. */
+static uint64_t hash_page(const unsigned char *page, uint32_t size)
+{
+	uint64_t hash = UINT64_C(1469598103934665603);
+	uint32_t i;
+
+	for (i = 0; i < REC_SUBBUF_HEADER_SIZE + size; i++)
+		if (i < sizeof(uint64_t) || i >= REC_SUBBUF_HEADER_SIZE)
+			hash = (hash ^ page[i]) * UINT64_C(1099511628211);
+	return hash;
+}
+
+/* The reader asks for more, so the page that it had may be written to again. */
+void oracle_reading(void)
+{
+	if (o.page && hash_page(o.page, o.size) != o.hash)
+		fail("a page that was handed over has changed");
+	o.page = NULL;
+	o.disturbed = m.actors[WRITER].depth || m.lease;
+}
+
+static void forget_all(enum state state)
+{
+	uint32_t i;
+
+	for (i = 0; i < EVENTS_MAX; i++)
+		if (o.events[i].state == state)
+			forget(&o.events[i]);
+}
+
+static void check_record(const struct rec_record *record, struct event **ret_event)
+{
+	const uint32_t *words = record->payload;
+	const uint32_t id = words[0] >> 8, size = words[0] & 0xff;
+	struct event *event = find(id);
+	uint32_t i;
+
+	if (!event)
+		fail("an event that was never there, or comes twice: number %u, %u bytes", id, record->size);
+	if (event->state < EVENT_COMMITTING)
+		fail("event %u is visible, but not committed", id);
+	if (event->state == EVENT_HANDED)
+		fail("event %u comes twice", id);
+	if (record->size != size && size != 0)
+		fail("event %u has %u bytes instead of %u", id, record->size, size);
+	for (i = 1; i < size / 4; i++)
+		if (words[i] != words[0])
+			fail("event %u is damaged", id);
+	if (o.back ? record->time < event->time : record->time != event->time)
+		fail("event %u has the time %llu instead of %llu", id, (unsigned long long)record->time,
+		     (unsigned long long)event->time);
+	if (record->cpu != event->cpu)
+		fail("event %u has the CPU %u instead of %u", id, record->cpu, event->cpu);
+	*ret_event = event;
+}
+
+/* Events before this one that the reader did not get: overwritten. Takes them off the list. */
+static uint32_t missing_before(const struct event *event)
+{
+	uint32_t i, missing = 0;
+
+	for (i = 0; i < EVENTS_MAX; i++) {
+		struct event *other = &o.events[i];
+
+		if (other->state <= EVENT_RESERVING || other->state >= EVENT_HANDED ||
+		    other->position >= event->position)
+			continue;
+		if (other->state == EVENT_OPEN)
+			fail("event %u is visible, but one before it is not committed", event->id);
+		forget(other);
+		missing++;
+	}
+	return missing;
+}
+
+/* A page without events tells how many are lost by its number alone. */
+static uint32_t missing_until(uint64_t number)
+{
+	uint32_t missing;
+
+	for (missing = 0; o.number + missing < number; missing++) {
+		struct event *first = NULL;
+		uint32_t i;
+
+		for (i = 0; i < EVENTS_MAX; i++)
+			if ((o.events[i].state == EVENT_COMMITTING || o.events[i].state == EVENT_COMMITTED) &&
+			    (!first || o.events[i].position < first->position))
+				first = &o.events[i];
+		if (!first)
+			fail("an empty page tells of more events than there were");
+		forget(first);
+	}
+	return missing;
+}
+
+struct account {
+	uint32_t events;
+	uint32_t missing;
+	uint32_t again; /* of the events, those that a reader that died had got already */
+};
+
+static void check_event(const struct rec_record *record, struct account *account)
+{
+	struct event *event = NULL;
+	uint32_t missing;
+
+	check_record(record, &event);
+	if (event->state == EVENT_AGAIN) {
+		account->again++;
+	} else {
+		missing = missing_before(event);
+		if (account->events && missing)
+			fail("an event is missing in the middle of a page");
+		account->missing += missing;
+		if (event->position <= o.position)
+			fail("event %u comes too late", event->id);
+		if (record->time < o.time)
+			fail("time goes back at event %u", event->id);
+		o.position = event->position;
+		o.time = record->time;
+	}
+	/* Handed, not gone: it may come again if the reader dies. */
+	event->state = EVENT_HANDED;
+	account->events++;
+}
+
+static void check_page(const struct rec_page *page)
+{
+	struct account account = { 0 };
+	struct rec_page_iter iter;
+	struct rec_record record;
+	int r;
+
+	rec_page_iter_init(&iter, page->data, page->size);
+	/* What other readers go by. Every page of ours states its time once more. */
+	if (!page->from && !o.again && !o.back && iter.time < o.time)
+		fail("the time of a page is older than the page before");
+	while ((r = rec_page_next(&iter, &record)) > 0)
+		if (record.offset >= page->from)
+			check_event(&record, &account);
+	if (r < 0)
+		fail("a page cannot be read: %d", r);
+	if (account.events != page->entries)
+		fail("a page of %u events says that it has %u", account.events, page->entries);
+	if (!account.events)
+		account.missing = missing_until(page->first);
+	if (page->first + account.again != o.number + account.missing)
+		fail("the page's first event has the number %llu instead of %llu", (unsigned long long)page->first,
+		     (unsigned long long)(o.number + account.missing - account.again));
+	o.number += account.missing + account.events - account.again;
+	if (account.missing && !with(OVERWRITE))
+		fail("%u events were overwritten in discard mode", account.missing);
+	if (page->lost < account.missing)
+		fail("%u events are missing, %llu are told", account.missing, (unsigned long long)page->lost);
+	/* Refusals that the dead reader's page carried may be told again with it. */
+	if (o.again && page->lost - account.missing <= o.handed_lost && (account.again || !account.events))
+		o.doubtful = true;
+	else
+		o.told += (uint32_t)page->lost - account.missing;
+	if (o.told > o.refused)
+		fail("more is told lost than was refused or overwritten");
+	o.handed_lost = (uint32_t)page->lost;
+}
+
+/* Events that were overwritten, or whose sub-buffer was given up, and that no page has told of yet. */
+static uint32_t given_up(void)
+{
+	return m.shared.lane.lost_until > o.number ? (uint32_t)(m.shared.lane.lost_until - o.number) : 0;
+}
+
+uint32_t oracle_unread(bool whole)
+{
+	uint32_t i, all = 0, here = 0;
+
+	for (i = 0; i < EVENTS_MAX; i++) {
+		all += o.events[i].state == EVENT_COMMITTED;
+		here += o.events[i].state == EVENT_COMMITTED &&
+			o.events[i].position >> 16 == REC_POS_SEQ(m.shared.lane.commit);
+	}
+	if (whole)
+		all -= here;
+	return all > given_up() ? all - given_up() : 0;
+}
+
+void oracle_read(int r, const struct rec_page *page, bool whole)
+{
+	const bool was = unwatched;
+	uint32_t i;
+
+	o.answer = r;
+	if (r == -EAGAIN && (o.disturbed || with(WEAK)) && !m.program_gone)
+		return;
+	if (r < 0)
+		fail("a read fails: %d", r);
+	if (whole && running >= 0 && !quiet && !strchr(config->reads, 'p') &&
+	    REC_POS_ID(m.shared.lane.commit) == m.reader.page)
+		fail("the reader has taken the sub-buffer where the commit position is");
+	if (r == 0) {
+		if (!o.again)
+			forget_all(EVENT_HANDED);
+		if (!o.disturbed && oracle_unread(whole) && !with(WEAK))
+			fail("there is something to read, and the reader says no");
+	} else {
+		for (i = 0; i < EVENTS_MAX; i++)
+			if (o.events[i].state == EVENT_HANDED && o.again)
+				o.events[i].state = EVENT_AGAIN;
+		forget_all(EVENT_HANDED);
+		/* The page is read as its user would, without steps, but races are noticed. */
+		unwatched = true;
+		check_page(page);
+		unwatched = was;
+		forget_all(EVENT_AGAIN);
+		o.page = page->data;
+		o.size = page->size;
+		o.hash = hash_page(o.page, o.size);
+		o.again = false;
+	}
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stands in for the thread sanitizer's library: what the compiler calls before each access, and instead of each atomic
+ * operation, of the sources that are compiled with -fsanitize=thread. Compilers call more of these functions than are
+ * here; one that the ring comes to need shows as a link error.
+ *
+ * In an actor, an access to shared memory is a step: the actor stands still before it until the explorer lets it go on.
+ */
+#include "model.h"
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CALLER __builtin_return_address(0)
+
+/* More accesses than any action takes in which nobody else runs. */
+#define QUIET_MAX 100000u
+
+static unsigned int quiet_accesses;
+
+/* Before a piece of work without steps; counts its accesses, so that a loop without end is noticed. */
+void quiet_begin(void)
+{
+	quiet_accesses = 0;
+}
+
+static bool is_quiet(void)
+{
+	if (running >= 0 && !quiet)
+		return false;
+	if (++quiet_accesses > QUIET_MAX)
+		fail("a loop does not end");
+	return true;
+}
+
+/* Stand before the access. Returns the number of the common word there, or -1. */
+static int step(const void *at, uint32_t size, enum access access, const void *caller, unsigned int *ret_candidate)
+{
+	const enum place place = memory_place(at, access != ACCESS_READ && access != ACCESS_LOAD);
+	struct pending next = { .caller = caller,
+				.access = (uint8_t)access,
+				.place = (uint8_t)place,
+				.size = (uint8_t)size,
+				.candidates = 1,
+				.word = -1 };
+
+	if (place == PLACE_PRIVATE || is_quiet())
+		return -1;
+	next.offset = (uint32_t)((const unsigned char *)at - (const unsigned char *)&m.shared);
+	if (place == PLACE_COMMON || place == PLACE_OWN)
+		next.word = (int8_t)memory_word(at);
+	if (place != PLACE_BYTES && !unwatched)
+		*ret_candidate = actor_step(&next);
+	return next.word;
+}
+
+/* A plain access, or an atomic one to a word that is not common. */
+static void plain(const void *at, uint32_t size, bool write, const void *caller)
+{
+	unsigned int candidate = 0;
+	const int word = step(at, size, write ? ACCESS_WRITE : ACCESS_READ, caller, &candidate);
+
+	if (!memory_is_shared(at) || running < 0 || quiet)
+		return;
+	if (word < 0)
+		memory_race(at, size, write);
+	else if (write)
+		fail("a plain store to a word that both sides use");
+}
+
+#define PLAIN(name, size, write)                                                                                       \
+	void __tsan_##name(void *at);                                                                                  \
+	void __tsan_##name(void *at)                                                                                   \
+	{                                                                                                              \
+		plain(at, size, write, CALLER);                                                                        \
+	}
+
+PLAIN(read1, 1, false)
+PLAIN(read2, 2, false)
+PLAIN(read4, 4, false)
+PLAIN(read8, 8, false)
+PLAIN(read16, 16, false)
+PLAIN(write1, 1, true)
+PLAIN(write2, 2, true)
+PLAIN(write4, 4, true)
+PLAIN(write8, 8, true)
+PLAIN(write16, 16, true)
+PLAIN(unaligned_read2, 2, false)
+PLAIN(unaligned_read4, 4, false)
+PLAIN(unaligned_read8, 8, false)
+PLAIN(unaligned_read16, 16, false)
+PLAIN(unaligned_write2, 2, true)
+PLAIN(unaligned_write4, 4, true)
+PLAIN(unaligned_write8, 8, true)
+PLAIN(unaligned_write16, 16, true)
+
+/* A structure at once. To others it is as many accesses as it has words; what is stored there stands under some release. */
+static void range(void *at, unsigned long size, bool write, const void *caller)
+{
+	if (size)
+		plain(at, (uint32_t)(size < 255 ? size : 255), write, caller);
+}
+
+void __tsan_read_range(void *at, unsigned long size);
+void __tsan_read_range(void *at, unsigned long size)
+{
+	range(at, size, false, CALLER);
+}
+
+void __tsan_write_range(void *at, unsigned long size);
+void __tsan_write_range(void *at, unsigned long size)
+{
+	range(at, size, true, CALLER);
+}
+
+void __tsan_init(void);
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller);
+void __tsan_func_entry(void *caller)
+{
+	(void)caller;
+}
+
+void __tsan_func_exit(void);
+void __tsan_func_exit(void)
+{
+}
+
+/* Holds the compiler only: the code has been compiled already. */
+void __tsan_atomic_signal_fence(int order);
+void __tsan_atomic_signal_fence(int order)
+{
+	(void)order;
+}
+
+void __tsan_atomic_thread_fence(int order);
+void __tsan_atomic_thread_fence(int order)
+{
+	if (running >= 0 && !quiet)
+		memory_fence(order);
+}
+
+/* Whether the word is a common one; if it is not, the access competes with nobody, which is checked. */
+static bool is_common(int word, const void *at, uint32_t size, bool write)
+{
+	if (word < 0 && running >= 0 && !quiet && memory_is_shared(at))
+		memory_race(at, size, write);
+	return word >= 0;
+}
+
+#define ATOMIC(bits)                                                                                                   \
+	typedef uint##bits##_t u##bits;                                                                                \
+	u##bits __tsan_atomic##bits##_load(const volatile u##bits *at, int order);                                     \
+	u##bits __tsan_atomic##bits##_load(const volatile u##bits *at, int order)                                      \
+	{                                                                                                              \
+		unsigned int candidate = 0;                                                                            \
+		const int word = step((const void *)at, bits / 8, ACCESS_LOAD, CALLER, &candidate);                    \
+                                                                                                                       \
+		if (is_common(word, (const void *)at, bits / 8, false))                                                \
+			return (u##bits)memory_load(word, candidate, order);                                           \
+		return *at;                                                                                            \
+	}                                                                                                              \
+	void __tsan_atomic##bits##_store(volatile u##bits *at, u##bits value, int order);                              \
+	void __tsan_atomic##bits##_store(volatile u##bits *at, u##bits value, int order)                               \
+	{                                                                                                              \
+		unsigned int candidate = 0;                                                                            \
+		const int word = step((const void *)at, bits / 8, ACCESS_STORE, CALLER, &candidate);                   \
+                                                                                                                       \
+		if (is_common(word, (const void *)at, bits / 8, true))                                                 \
+			memory_store(word, value, order);                                                              \
+		*at = value;                                                                                           \
+	}                                                                                                              \
+	u##bits __tsan_atomic##bits##_fetch_add(volatile u##bits *at, u##bits value, int order);                       \
+	u##bits __tsan_atomic##bits##_fetch_add(volatile u##bits *at, u##bits value, int order)                        \
+	{                                                                                                              \
+		unsigned int candidate = 0;                                                                            \
+		const int word = step((const void *)at, bits / 8, ACCESS_ADD, CALLER, &candidate);                     \
+		const u##bits was = *at;                                                                               \
+                                                                                                                       \
+		if (is_common(word, (const void *)at, bits / 8, true))                                                 \
+			memory_exchange(word, was + value, order);                                                     \
+		*at = was + value;                                                                                     \
+		return was;                                                                                            \
+	}                                                                                                              \
+	static u##bits exchange##bits(volatile u##bits *at, u##bits expected, u##bits value, int order, int failed,    \
+				      const void *caller)                                                              \
+	{                                                                                                              \
+		unsigned int candidate = 0;                                                                            \
+		const int word = step((const void *)at, bits / 8, ACCESS_EXCHANGE, caller, &candidate);                \
+		const u##bits was = *at;                                                                               \
+		const bool common = is_common(word, (const void *)at, bits / 8, was == expected);                      \
+                                                                                                                       \
+		if (was == expected) {                                                                                 \
+			if (common)                                                                                    \
+				memory_exchange(word, value, order);                                                   \
+			*at = value;                                                                                   \
+		} else if (common) {                                                                                   \
+			memory_load(word, memory_candidates(word) - 1, failed);                                        \
+		}                                                                                                      \
+		return was;                                                                                            \
+	}                                                                                                              \
+	bool __tsan_atomic##bits##_compare_exchange_strong(volatile u##bits *at, u##bits *expected, u##bits value,     \
+							   int order, int failed);                                     \
+	bool __tsan_atomic##bits##_compare_exchange_strong(volatile u##bits *at, u##bits *expected, u##bits value,     \
+							   int order, int failed)                                      \
+	{                                                                                                              \
+		const u##bits was = exchange##bits(at, *expected, value, order, failed, CALLER);                       \
+		const bool done = was == *expected;                                                                    \
+                                                                                                                       \
+		*expected = was;                                                                                       \
+		return done;                                                                                           \
+	}                                                                                                              \
+	u##bits __tsan_atomic##bits##_compare_exchange_val(volatile u##bits *at, u##bits expected, u##bits value,      \
+							   int order, int failed);                                     \
+	u##bits __tsan_atomic##bits##_compare_exchange_val(volatile u##bits *at, u##bits expected, u##bits value,      \
+							   int order, int failed)                                      \
+	{                                                                                                              \
+		return exchange##bits(at, expected, value, order, failed, CALLER);                                     \
+	}
+
+ATOMIC(32)
+ATOMIC(64)
+
+/* ------------------------------------------------------------------------------------- what the ring calls outside */
+
+/* The sources are compiled with these names for the C library's. */
+void *model_calloc(size_t count, size_t size);
+void *model_calloc(size_t count, size_t size)
+{
+	if (count * size > sizeof(m.heap))
+		fail("the reader wants %zu bytes", count * size);
+	memset(m.heap, 0, sizeof(m.heap));
+	return m.heap;
+}
+
+void model_free(void *memory);
+void model_free(void *memory)
+{
+	(void)memory;
+}
+
+long model_syscall(long number, ...);
+long model_syscall(long number, ...)
+{
+	(void)number;
+	return 0;
+}
+
+/* The writer's clock. How far it has moved since it was read last is the explorer's choice. */
+uint64_t rec_clock_mono(void)
+{
+	const struct pending next = { .caller = CALLER,
+				      .access = ACCESS_CLOCK,
+				      .place = PLACE_OWN,
+				      .size = 8,
+				      .word = -1,
+				      .candidates = (uint8_t)strlen(config->ticks) };
+	unsigned int candidate = 0;
+	struct actor *actor = &m.actors[WRITER];
+
+	if (!is_quiet() && (next.candidates > 1 || with(MOVES)))
+		candidate = actor_step(&next);
+	switch (config->ticks[candidate]) {
+	case '1':
+		m.clock++;
+		break;
+	case 'b':
+		m.clock += REC_DELTA_MAX + 5u;
+		break;
+	case '-':
+		m.clock--;
+		m.oracle.back = true;
+		break;
+	default:
+		break;
+	}
+	if (actor->depth) {
+		actor->levels[actor->depth - 1].time = m.clock;
+		actor->levels[actor->depth - 1].cpu = m.shared.cpu;
+	}
+	return m.clock;
+}

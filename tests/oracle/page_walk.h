@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One page read twice: by libtraceevent's kbuffer and by our page reader. They must find the same events, with the
+ * same payloads, and the same loss.
+ *
+ * And the same times, but for one rule: kbuffer adds the delta of padding, ours does not, as the kernel's own
+ * readers (docs/KERNEL-DIFFERENCES.md). So kbuffer's time of an event is ours and the deltas of all padding since
+ * the beginning of the page or the last absolute stamp; that sum is made here, by a third reading of the bytes.
+ *
+ * And kbuffer forgets the loss of a page whose first record is no event: it tells it only while it stands at the
+ * beginning.
+ */
+#ifndef PAGE_WALK_H
+#define PAGE_WALK_H
+
+#include <librecorder/page.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct kbuffer;
+
+struct page_walk {
+	struct kbuffer *kbuffer;
+	/* What was met: a test says with these that it saw what it is about. */
+	uint64_t pages, events, long_events, extends, stamps, paddings, counted_losses, uncounted_losses;
+	uint64_t padded_times; /* events whose times differ by the rule */
+	uint64_t hidden_losses;
+	char why[256]; /* of the last difference */
+};
+
+void page_walk_init(struct page_walk *walk);
+void page_walk_free(struct page_walk *walk);
+
+/* Called for each event; false is a difference, and the callee fills walk->why. */
+typedef bool page_walk_each(void *data, struct page_walk *walk, const struct rec_record *record);
+
+/* Read `page`, of a sub-buffer of `subbuf_size` bytes, both ways. False: they differ, walk->why says how. */
+bool page_walk_compare(struct page_walk *walk, const void *page, uint32_t subbuf_size, page_walk_each *each,
+		       void *data);
+
+#endif

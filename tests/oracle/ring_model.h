@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A ring as a list of pages that hold lists of events: what a tracing ring does when nobody nests, without links,
+ * flags or positions. Two sets of parameters make it the kernel's ring or ours; everything else is common to both,
+ * and that is what the comparison is worth.
+ */
+#ifndef RING_MODEL_H
+#define RING_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct model_params {
+	uint32_t pages;	     /* in the ring; the reader page comes on top */
+	uint32_t capacity;   /* bytes of a page that records may take */
+	uint32_t lead;	     /* of them, taken by what every page begins with */
+	uint32_t size_max;   /* longest payload */
+	bool overwrite;	     /* else the newest are refused */
+	bool has_filler;     /* a page that is left, or would have been, is filled up and takes nothing more */
+	bool tells_refusals; /* the loss told with a page counts events that were refused before the page was begun */
+};
+
+/* One record; the filler at the end of a page is one, too. */
+struct model_event {
+	uint64_t number;
+	uint64_t index; /* among those that were taken */
+	uint32_t size;	/* of the payload */
+	uint32_t total; /* bytes on the page, a time extend in front included */
+	bool is_filler;
+};
+
+struct model_page {
+	struct model_event *events;
+	uint32_t nr, max;
+	uint32_t used;	  /* bytes */
+	uint32_t read;	  /* records that were read */
+	uint64_t refused; /* by the ring, before this page */
+	bool full_twice;  /* one more event met the filler: from then on the page does not know where that began */
+};
+
+struct model_stats {
+	uint64_t entries, overrun, dropped, read, too_long;
+	uint64_t bytes; /* of unread records, fillers included, and what a page not yet read begins with */
+};
+
+struct model {
+	struct model_params params;
+	struct model_page *reader;
+	struct model_page **ring; /* those in use, the oldest first; the last is the tail, if there is any */
+	uint32_t nr_ring;
+	uint64_t written, overrun, dropped, read, too_long;
+	uint64_t overrun_seen, refused_seen; /* by the reader, at its last swap */
+	uint64_t lost;			     /* pending for the next page read */
+	uint64_t lost_first;		     /* the number of the first of them */
+	uint64_t gap_first;		     /* of the first that was overwritten since the last swap */
+	uint64_t *refusals; /* the numbers of all events that were refused; UINT64_MAX: time not kept */
+	uint64_t nr_refusals, max_refusals;
+};
+
+struct model *model_new(const struct model_params *params);
+struct model *model_free(struct model *model);
+
+enum model_write { MODEL_WRITTEN, MODEL_DROPPED, MODEL_TOO_LONG };
+
+/* An event of `size` bytes; `extend`: so late that it needs a time extend, unless it begins a page. */
+enum model_write model_write(struct model *model, uint64_t number, uint32_t size, bool extend);
+
+/* How a page is handed out. */
+enum model_form {
+	MODEL_KERNEL,	/* read_page: swapped if nothing of it was read and the writer is elsewhere, else copied */
+	MODEL_IN_PLACE, /* rec_view_read: where it stands, all that is new */
+	MODEL_COPY,	/* rec_view_read_page */
+	MODEL_EVENT,	/* rec_view_consume: one event */
+};
+
+struct model_read {
+	const struct model_event *events; /* valid until the model is used again */
+	uint32_t nr;			  /* of them; a filler may be the last */
+	uint32_t bytes;			  /* of the page handed out; in place: of the events alone */
+	uint64_t lost;			  /* immediately before the first; REC_LOST_UNKNOWN: no room for the number */
+	uint64_t lost_first;		  /* if there are any: the number of the first of them */
+};
+
+/*
+ * A page of `room` bytes for records. 1: some records, as many as fit. 0: there are some, but the first needs more.
+ * -1: there are none.
+ */
+int model_read(struct model *model, enum model_form form, uint32_t room, struct model_read *ret_read);
+
+/* Other number of pages; the oldest go if there are too many. */
+void model_resize(struct model *model, uint32_t pages);
+
+/* Begin anew, as the kernel's reset: no page, no counter is left. */
+void model_reset(struct model *model);
+
+/* Read everything and forget it and the counters, as our reset: where the next event goes does not change. */
+void model_drain(struct model *model);
+
+void model_stats(const struct model *model, struct model_stats *ret_stats);
+
+#endif

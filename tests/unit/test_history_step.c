@@ -1,0 +1,317 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bugs of the kernel's ring (test_history.c) in which a writer is interrupted between two instructions: by the
+ * processor's single-step flag, behind every instruction in turn.
+ */
+#include "film.h"
+#include "ledger.h"
+
+#include <criterion/criterion.h>
+#include <string.h>
+
+/* Four to a sub-buffer. */
+#define SIZE	 1000u
+#define PER_PAGE 4u
+
+static struct ledger book;
+
+/* Each look at the clock moves it, if it is not to be a coarse one (linked with --wrap=rec_clock_mono). */
+static uint64_t now = UINT64_C(1000000000), tick = 1000;
+
+uint64_t __wrap_rec_clock_mono(void);
+
+uint64_t __wrap_rec_clock_mono(void)
+{
+	return __atomic_add_fetch(&now, tick, __ATOMIC_RELAXED);
+}
+
+static unsigned int instruction, target;
+
+static bool at_target(const struct ring *ring)
+{
+	(void)ring;
+	return ++instruction == target;
+}
+
+/* Events as they came, with the clock before and after each reservation. */
+static struct made {
+	uint64_t from;
+	uint64_t until;
+} made[64];
+
+static void write_timed(uint32_t size)
+{
+	struct made times = { .from = __atomic_load_n(&now, __ATOMIC_RELAXED) };
+	struct rec_slot slot;
+	const uint64_t number = book.next;
+	void *payload = ledger_reserve(&book, size, &slot);
+
+	if (!payload)
+		return;
+	times.until = __atomic_load_n(&now, __ATOMIC_RELAXED);
+	memcpy(&made[number % 64], &times, sizeof(times));
+	ledger_commit(&book, &slot);
+}
+
+static void write_small(struct ring *ring)
+{
+	(void)ring;
+	write_timed(16);
+}
+
+static void write_large(struct ring *ring)
+{
+	(void)ring;
+	write_timed(SIZE);
+}
+
+static void write_and_cross(struct ring *ring)
+{
+	unsigned int i;
+
+	(void)ring;
+	for (i = 0; i < PER_PAGE + 1; i++)
+		write_timed(SIZE);
+}
+
+static void discard_one(struct ring *ring)
+{
+	struct rec_slot slot;
+	void *payload = ledger_reserve(&book, 16, &slot);
+
+	(void)ring;
+	if (payload)
+		ledger_discard(&book, &slot, payload);
+}
+
+static void (*check)(void);
+
+/*
+ * `outer` after `before` events, interrupted by `nested` behind each of its instructions; `check` looks afterwards.
+ */
+static void at_every_instruction(unsigned int before, film_act outer, film_act nested)
+{
+	bool cut = true;
+	unsigned int k;
+
+	for (k = 1; cut; k++) {
+		struct film film = { .cuts = { { .level = 1, .when = at_target, .act = nested, .unseen = true } },
+				     .cuts_only = true };
+
+		book = ledger_new(4, true);
+		book.nested = true;
+		film.ring = book.ring;
+		ledger_write_some(&book, before, SIZE);
+		instruction = 0;
+		target = k;
+		film_shoot(&film, outer);
+		cut = film.cuts[0].done;
+		check();
+		ledger_close(&book);
+	}
+	cr_assert_gt(k, 50);
+}
+
+static void check_published(void)
+{
+	cr_assert_eq(book.ring->handle.lane->commit, book.ring->handle.lane->tail, "instruction %u", target);
+}
+
+/* A nested writer commits beyond the outer one, which has to be found to be the committer all the same. */
+Test(history, h01_the_commit_never_gets_stuck)
+{
+	FILM_OR_SKIP();
+	check = check_published;
+	at_every_instruction(1, write_small, write_small);
+	at_every_instruction(PER_PAGE, write_large, write_and_cross);
+	at_every_instruction(1, discard_one, write_small);
+}
+
+static bool tail_is_within(const struct ring *ring)
+{
+	cr_assert_leq(REC_POS_OFF(rec_load_relaxed(&ring->handle.lane->tail)), 4080);
+	cr_assert_leq(REC_POS_OFF(rec_load_relaxed(&ring->handle.lane->commit)), 4080);
+	return at_target(ring);
+}
+
+static struct rec_page got;
+static bool has_got;
+
+static void read_whole(struct ring *ring)
+{
+	has_got = rec_ring_read(&ring->reader, true, &got) > 0;
+}
+
+/* No write index ever stands beyond the end of its page, so a reader need not wait for it to come back. */
+Test(history, h14_the_tail_is_never_beyond_the_page)
+{
+	unsigned int k;
+	bool cut = true;
+
+	FILM_OR_SKIP();
+	for (k = 1; cut; k++) {
+		struct film film = {
+			.cuts = { { .level = 1, .when = tail_is_within, .act = read_whole, .unseen = true } },
+			.cuts_only = true
+		};
+
+		book = ledger_new(2, true);
+		film.ring = book.ring;
+		ledger_write_some(&book, 2 * PER_PAGE, SIZE);
+		instruction = 0;
+		target = k;
+		has_got = false;
+		film_shoot(&film, write_large);
+		cut = film.cuts[0].done;
+		if (has_got)
+			ledger_enter(&book, &got);
+		ledger_close(&book);
+	}
+	cr_assert_gt(k, 50);
+}
+
+static void check_touched(void)
+{
+	/* Each page that the tail has moved to. The sequence began at 1. */
+	cr_assert_eq(book.ring->handle.lane->pages_touched, REC_POS_SEQ(book.ring->handle.lane->commit) - 1,
+		     "instruction %u", target);
+}
+
+/* Of two writers that both want to move the tail, one does, and it alone counts the page. */
+Test(history, h15_a_page_is_counted_once)
+{
+	FILM_OR_SKIP();
+	check = check_touched;
+	at_every_instruction(PER_PAGE, write_large, write_large);
+	at_every_instruction(4 * PER_PAGE, write_large, write_large);
+}
+
+static void check_times(void)
+{
+	struct rec_page_iter iter;
+	struct rec_record record;
+	struct rec_page page;
+	uint64_t number;
+
+	while (rec_ring_read(&book.ring->reader, false, &page) > 0) {
+		rec_page_iter_init(&iter, page.data, page.size);
+		while (rec_page_next(&iter, &record) > 0) {
+			memcpy(&number, record.payload, sizeof(number));
+			number &= (UINT64_C(1) << 48) - 1;
+			if (!made[number % 64].until)
+				continue;
+			cr_assert(record.time > made[number % 64].from && record.time <= made[number % 64].until,
+				  "instruction %u, event %llu: %llu is not in (%llu, %llu]", target,
+				  (unsigned long long)number, (unsigned long long)record.time,
+				  (unsigned long long)made[number % 64].from,
+				  (unsigned long long)made[number % 64].until);
+		}
+		ledger_enter(&book, &page);
+	}
+	memset(made, 0, sizeof(made));
+}
+
+/*
+ * An interrupted reservation never uses a stamp that was read before: each event's time lies between two looks at the
+ * clock around its own reservation.
+ */
+Test(history, h17_no_stale_stamp)
+{
+	FILM_OR_SKIP();
+	check = check_times;
+	at_every_instruction(1, write_small, write_small);
+	at_every_instruction(1, write_small, discard_one);
+	at_every_instruction(PER_PAGE, write_large, write_small);
+	at_every_instruction(1, discard_one, write_small);
+}
+
+/* The thread is moved to another CPU, and what it writes there first is taken back. */
+static void discard_elsewhere(struct ring *ring)
+{
+	ring->cpu = 1;
+	discard_one(ring);
+}
+
+static void check_cpu(void)
+{
+	struct rec_page_iter iter;
+	struct rec_record record = { 0 };
+	struct rec_page page;
+	int r = 0;
+
+	ledger_write(&book, SIZE);
+	while (rec_ring_read(&book.ring->reader, false, &page) > 0) {
+		rec_page_iter_init(&iter, page.data, page.size);
+		while ((r = rec_page_next(&iter, &record)) > 0)
+			;
+		cr_assert_eq(r, 0);
+		ledger_enter(&book, &page);
+	}
+	cr_assert_eq(record.cpu, book.ring->cpu, "instruction %u", target);
+}
+
+/* Ours alone: a marker that was taken back with its event must not be believed in. */
+Test(history, h00_the_cpu_behind_a_discard)
+{
+	FILM_OR_SKIP();
+	check = check_cpu;
+	at_every_instruction(1, write_small, discard_elsewhere);
+	at_every_instruction(PER_PAGE, write_large, discard_elsewhere);
+}
+
+/* To another CPU and back, by a clock that stands still meanwhile. */
+static void write_elsewhere(struct ring *ring)
+{
+	ring->cpu = 1;
+	write_small(ring);
+	ring->cpu = 0;
+}
+
+Test(history, h00_the_cpu_behind_a_nested_event)
+{
+	FILM_OR_SKIP();
+	check = check_cpu;
+	tick = 0;
+	at_every_instruction(PER_PAGE, write_large, write_elsewhere);
+}
+
+static unsigned int interruptions;
+
+/* Between the writer's C and D, every time: it can never succeed. */
+static bool disturb(const struct ring *ring)
+{
+	const struct rec_lane *lane = ring->handle.lane;
+	struct rec_slot slot;
+
+	if (rec_load_relaxed(&lane->before) == rec_load_relaxed(&lane->after) || rec_load_relaxed(&lane->nested_limit))
+		return false;
+	interruptions++;
+	if (ledger_reserve(&book, 8, &slot))
+		ledger_commit(&book, &slot);
+	return false;
+}
+
+static void nothing(struct ring *ring)
+{
+	(void)ring;
+}
+
+/*
+ * Ours alone: the bound of tries is met after a thousand, counted as a refusal, told as a loss, and the lane goes on.
+ */
+Test(history, h00_the_retry_bound)
+{
+	struct film film = { .cuts = { { .level = 1, .when = disturb, .act = nothing } }, .cuts_only = true };
+
+	FILM_OR_SKIP();
+	book = ledger_new(2, true);
+	book.nested = true;
+	film.ring = book.ring;
+	ledger_write(&book, SIZE);
+	film_shoot(&film, write_large);
+	cr_assert_eq(book.ring->handle.lane->nested_limit, 1);
+	cr_assert_geq(interruptions, 1000);
+	cr_assert_eq(book.refused, 1);
+	cr_assert(ledger_write(&book, SIZE));
+	ledger_close(&book);
+}

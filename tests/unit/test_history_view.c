@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bugs of the kernel's ring (test_history.c) that show in whole buffers: with control while writers run, iterators,
+ * waiting readers, pages for binary readers.
+ */
+#include "reader_fixture.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/buffer.h>
+#include <librecorder/lane.h>
+#include <librecorder/page.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Ten to a page, which then holds CPU marker and stamp (24), 10 x 396, and 96 bytes that no event fits into. */
+#define SIZE	 388u
+#define PER_PAGE 10u
+#define PAGES	 4u
+
+static struct rec_handle *lane;
+static struct rec_view *view;
+static uint64_t next;
+
+static void begin(void)
+{
+	reader_begin(PAGES, false);
+	lane = reader_lane();
+	view = reader_view();
+}
+
+/* In discard mode, and with room for larger sub-buffers. */
+static void begin_large(void)
+{
+	reader_begin(4 * PAGES, true);
+	lane = reader_lane();
+	view = reader_view();
+}
+
+static void end(void)
+{
+	rec_view_close(view);
+	reader_end();
+}
+
+TestSuite(history, .init = begin, .fini = end, .timeout = 120);
+TestSuite(history_large, .init = begin_large, .fini = end, .timeout = 120);
+
+static void write_some(unsigned int events)
+{
+	while (events--)
+		cr_assert(reader_write(lane, next++, SIZE));
+}
+
+static struct rec_lane_stats stats_of(unsigned int number)
+{
+	struct rec_lane_stats stats;
+
+	cr_assert_eq(rec_view_stats(view, number, &stats), 0);
+	return stats;
+}
+
+static uint64_t consume_all(unsigned int number)
+{
+	struct rec_view_event event;
+	uint64_t events = 0;
+
+	while (rec_view_consume(view, number, &event) == 1)
+		events++;
+	return events;
+}
+
+/* This thread's own lane, which is the second one. */
+static struct rec_handle *own_lane(unsigned int *ret_lane)
+{
+	cr_assert_eq(rec_thread_attach(), 0);
+	cr_assert_eq(rec_thread_lane(ret_lane), 0);
+	return rec_thread_handle;
+}
+
+/* The rings are swapped while a write is under way: it must not land in the other one. */
+Test(history, h02_swap_in_the_middle_of_an_event)
+{
+	struct rec_handle *own;
+	struct rec_slot slot;
+	unsigned int number, old = 0;
+	void *payload;
+
+	own = own_lane(&number);
+	cr_assert(reader_write(own, 1, SIZE));
+	payload = rec_reserve(own, SIZE, &slot);
+	cr_assert_eq(rec_lane_swap(&old), -EBUSY);
+	ring_fill(payload, 2, SIZE);
+	rec_commit(&slot);
+	cr_assert_eq(stats_of(number).entries, 2);
+	cr_assert_eq(rec_lane_swap(&old), 0);
+	cr_assert_eq(old, number);
+	cr_assert(reader_write(rec_thread_handle, 3, SIZE));
+	cr_assert_eq(stats_of(old).entries, 2);
+	cr_assert_eq(rec_thread_lane(&number), 0);
+	cr_assert_neq(number, old);
+	cr_assert_eq(stats_of(number).entries, 1);
+	cr_assert_eq(rec_lane_release(old), 0);
+}
+
+/* Reset while a commit is open: the open event belongs to the time behind it. */
+Test(history, h03_reset_while_a_commit_is_open)
+{
+	struct rec_view_event event;
+	struct rec_slot slot;
+	void *payload;
+
+	write_some(25);
+	payload = rec_reserve(lane, SIZE, &slot);
+	cr_assert_eq(rec_view_reset(view, 0), 0);
+	cr_assert_eq(stats_of(0).entries, 0);
+	cr_assert_eq(rec_view_consume(view, 0, &event), 0);
+	ring_fill(payload, 77, SIZE);
+	rec_commit(&slot);
+	cr_assert_eq(stats_of(0).entries, 1);
+	cr_assert_eq(stats_of(0).overrun, 0);
+	cr_assert_eq(rec_view_consume(view, 0, &event), 1);
+	cr_assert_eq(reader_number(&event), 77);
+	cr_assert_eq(event.lost, 0);
+	cr_assert_eq(stats_of(0).read_events, 1);
+}
+
+/* Discarded events are no entries, whether their room comes back or stays. */
+Test(history, h04_discarded_events_are_not_counted)
+{
+	struct rec_slot outer, inner;
+	void *payload;
+	unsigned int i;
+
+	for (i = 0; i < 12; i++) {
+		payload = rec_reserve(lane, SIZE, &outer);
+		if (i % 2) {
+			ring_fill(rec_reserve(lane, SIZE, &inner), next++, SIZE);
+			rec_commit(&inner);
+		}
+		rec_discard(&outer, payload);
+	}
+	cr_assert_eq(stats_of(0).entries, 6);
+	cr_assert_eq(consume_all(0), 6);
+	cr_assert_eq(stats_of(0).entries, 0);
+	cr_assert_eq(stats_of(0).read_events, 6);
+	cr_assert_eq(stats_of(0).overrun, 0);
+}
+
+/* An iterator that is begun again and again beside a consumer comes to an end each time. */
+Test(history, h07_iterator_beside_a_consumer)
+{
+	struct rec_view_event event;
+	struct rec_iter *iter;
+	unsigned int round, events;
+	int r = 0;
+
+	cr_assert_eq(rec_iter_open(view, 0, &iter), 0);
+	for (round = 0; round < 100; round++) {
+		write_some(1 + round % 13);
+		if (round % 3 == 0)
+			rec_iter_reset(iter);
+		for (events = 0; events < 100 && (r = rec_iter_next(iter, &event)) == 1; events++)
+			if (events % 4 == 1)
+				rec_view_consume(view, 0, &event);
+		cr_assert_lt(events, 100);
+		cr_assert_eq(r, 0);
+	}
+	rec_iter_close(iter);
+}
+
+/* What an iterator or a peek gave does not change under its user, nor at the second peek. */
+Test(history, h08_an_event_does_not_change_under_its_user)
+{
+	struct rec_view_event event, again;
+	unsigned char copy[SIZE];
+	struct rec_iter *iter;
+
+	write_some(5);
+	cr_assert_eq(rec_iter_open(view, 0, &iter), 0);
+	cr_assert_eq(rec_iter_next(iter, &event), 1);
+	memcpy(copy, event.record.payload, SIZE);
+	write_some(10 * PAGES * PER_PAGE);
+	cr_assert_eq(memcmp(copy, event.record.payload, SIZE), 0);
+	cr_assert_eq(reader_number(&event), 0);
+	rec_iter_close(iter);
+
+	cr_assert_eq(rec_view_peek(view, 0, &event), 1);
+	memcpy(copy, event.record.payload, SIZE);
+	write_some(10 * PAGES * PER_PAGE);
+	cr_assert_eq(rec_view_peek(view, 0, &again), 1);
+	cr_assert_eq(again.record.payload, event.record.payload);
+	cr_assert_eq(again.number, event.number);
+	cr_assert_eq(memcmp(copy, again.record.payload, SIZE), 0);
+}
+
+/* A binary reader sees losses: in the commit word's bits, and their number behind the data. */
+Test(history, h10_losses_on_the_page)
+{
+	_Alignas(8) unsigned char bytes[4096];
+	struct rec_subbuf_header header;
+	struct rec_page page;
+
+	write_some(PAGES * PER_PAGE);
+	write_some(2 * PER_PAGE);
+	/* Two pages were overwritten. */
+	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, sizeof(bytes), &page), 1);
+	memcpy(&header, bytes, sizeof(header));
+	cr_assert(header.commit & REC_COMMIT_LOST);
+	cr_assert(header.commit & REC_COMMIT_LOST_STORED);
+	cr_assert_eq(rec_page_lost(bytes, 4080), 2 * PER_PAGE);
+	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, sizeof(bytes), &page), 1);
+	cr_assert_eq(rec_page_lost(bytes, 4080), 0);
+}
+
+static int said;
+
+static void *wait_for_all(void *arg)
+{
+	(void)arg;
+	said = rec_view_wait(view, REC_ALL_LANES, 0, -1);
+	return NULL;
+}
+
+/*
+ * A reader waits for a thread's events; the thread goes on in another ring: the reader must not stay with the old
+ * one.
+ */
+Test(history, h12_a_waiting_reader_and_a_swap)
+{
+	struct rec_view_event event;
+	struct rec_handle *own;
+	unsigned int number, old = 0;
+	pthread_t thread;
+
+	own = own_lane(&number);
+	cr_assert(reader_write(own, 1, SIZE));
+	cr_assert_eq(consume_all(REC_ALL_LANES), 1);
+	cr_assert_eq(pthread_create(&thread, NULL, wait_for_all, NULL), 0);
+	cr_assert_eq(rec_lane_swap(&old), 0);
+	cr_assert(reader_write(rec_thread_handle, 2, SIZE));
+	cr_assert_eq(pthread_join(thread, NULL), 0);
+	cr_assert_eq(said, 1);
+	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
+	cr_assert_eq(reader_number(&event), 2);
+	cr_assert_neq(event.lane, old);
+	rec_lane_release(old);
+}
+
+/* The longest event through an iterator. */
+Test(history, h22_the_longest_event_and_an_iterator)
+{
+	struct rec_view_event event;
+	struct rec_iter *iter;
+
+	cr_assert(reader_write(lane, 1, 4096 - 16 - 24 - 8));
+	cr_assert(reader_write(lane, 2, 4096 - 16 - 24 - 8));
+	cr_assert_eq(rec_iter_open(view, 0, &iter), 0);
+	cr_assert_eq(rec_iter_next(iter, &event), 1);
+	cr_assert_eq(reader_number(&event), 1);
+	cr_assert_eq(rec_iter_next(iter, &event), 1);
+	cr_assert_eq(reader_number(&event), 2);
+	cr_assert_eq(rec_iter_next(iter, &event), 0);
+	rec_iter_close(iter);
+}
+
+/* A swap while a resize is asked for, but not carried out: nothing is lost, both rings are sound. */
+Test(history, h23_a_swap_while_resizing)
+{
+	struct rec_handle *own;
+	struct rec_slot slot;
+	unsigned int number, old = 0, i;
+	uint64_t events = 0;
+
+	own = own_lane(&number);
+	for (i = 0; i < 30; i++) {
+		void *payload = rec_reserve(own, SIZE, &slot);
+
+		/* Asked for inside an event, so it has to wait. */
+		cr_assert_eq(rec_lane_resize(number, (2 + i % 3) * 4080), 0);
+		ring_fill(payload, i, SIZE);
+		rec_commit(&slot);
+		cr_assert_eq(rec_lane_swap(&old), 0);
+		cr_assert(reader_write(rec_thread_handle, i, SIZE));
+		events += consume_all(old);
+		cr_assert_eq(rec_lane_release(old), 0);
+		cr_assert_eq(rec_thread_lane(&number), 0);
+		own = rec_thread_handle;
+		events += consume_all(number);
+	}
+	cr_assert_eq(events, 60);
+}
+
+static uint64_t sum_of_bytes(void)
+{
+	struct rec_page page;
+	uint64_t bytes = 0;
+
+	while (rec_view_read(view, 0, 0, &page) == 1)
+		bytes += page.size - page.from;
+	return bytes;
+}
+
+/* After overwriting, `bytes` is what is there. */
+Test(history, h25_bytes_after_overwriting)
+{
+	static const unsigned int events[] = { 0, 3, 10, 40, 41, 55, 400, 1234 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
+		uint64_t bytes;
+
+		write_some(events[i]);
+		bytes = stats_of(0).bytes;
+		cr_assert_eq(sum_of_bytes(), bytes, "%u events", events[i]);
+		cr_assert_eq(stats_of(0).bytes, 0);
+	}
+}
+
+/* A poll for a percentage is not content with less. */
+Test(history, h26_a_percentage_is_kept_to)
+{
+	write_some(1);
+	cr_assert_eq(rec_view_wait(view, 0, 0, 0), 1);
+	cr_assert_eq(rec_view_wait(view, 0, 50, 0), 0);
+	cr_assert_eq(rec_view_wait(view, 0, 100, 0), 0);
+	write_some(PER_PAGE);
+	cr_assert_eq(rec_view_wait(view, 0, 50, 0), 1);
+	cr_assert_eq(rec_view_wait(view, 0, 75, 0), 0);
+	write_some(2 * PER_PAGE);
+	cr_assert_eq(rec_view_wait(view, 0, 100, 0), 1);
+}
+
+/* Who wants whole pages gets the rest of one that was read in part, as soon as the writer has left it. */
+Test(history, h27_the_rest_of_a_page)
+{
+	struct rec_page page;
+
+	write_some(3);
+	cr_assert_eq(rec_view_read(view, 0, 0, &page), 1);
+	cr_assert_eq(page.entries, 3);
+	cr_assert_eq(rec_view_read(view, 0, REC_READ_WHOLE, &page), 0);
+	write_some(PER_PAGE);
+	cr_assert_eq(rec_view_read(view, 0, REC_READ_WHOLE, &page), 1);
+	cr_assert_eq(page.entries, PER_PAGE - 3);
+	cr_assert_eq(rec_view_read(view, 0, REC_READ_WHOLE, &page), 0);
+}
+
+/* Sizes near the end of their type. */
+Test(history, h28_sizes_that_overflow)
+{
+	static const size_t sizes[] = { SIZE_MAX, SIZE_MAX - 1, SIZE_MAX - 4095, SIZE_MAX / 2 + 1, (size_t)1 << 44 };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		cr_assert_eq(rec_lane_resize(0, sizes[i]), -EINVAL, "%zx", sizes[i]);
+		cr_assert_eq(rec_subbuf_resize(sizes[i]), -EINVAL, "%zx", sizes[i]);
+	}
+	write_some(PAGES * PER_PAGE);
+	cr_assert_eq(stats_of(0).entries, PAGES * PER_PAGE);
+	cr_assert_eq(stats_of(0).nr_pages, PAGES);
+}
+
+/* Offsets in the header that lead beyond the file, or whose sums overflow: refused, and nothing outside is mapped. */
+Test(history, h31_offsets_beyond_the_buffer)
+{
+	static const uint64_t values[] = { UINT64_MAX, UINT64_MAX - 4095, UINT64_C(1) << 63, UINT64_C(1) << 44 };
+	static const size_t fields[] = {
+		offsetof(struct rec_buffer_header, enable),	 offsetof(struct rec_buffer_header, log),
+		offsetof(struct rec_buffer_header, log_size),	 offsetof(struct rec_buffer_header, lanes),
+		offsetof(struct rec_buffer_header, lane_stride), offsetof(struct rec_buffer_header, lane_reader),
+		offsetof(struct rec_buffer_header, lane_meta)
+	};
+	char copy[PATH_MAX + 8], command[2 * PATH_MAX + 32];
+	unsigned int f, v;
+	uint64_t right;
+	int fd;
+
+	snprintf(copy, sizeof(copy), "%s.copy", rec_process.path);
+	snprintf(command, sizeof(command), "cp --sparse=always '%s' '%s'", rec_process.path, copy);
+	cr_assert_eq(system(command), 0);
+	fd = open(copy, O_RDWR | O_CLOEXEC);
+	cr_assert_geq(fd, 0);
+	for (f = 0; f < sizeof(fields) / sizeof(fields[0]); f++) {
+		cr_assert_eq(pread(fd, &right, 8, (off_t)fields[f]), 8);
+		for (v = 0; v < sizeof(values) / sizeof(values[0]); v++) {
+			struct rec_view *bad = NULL;
+
+			cr_assert_eq(pwrite(fd, &values[v], 8, (off_t)fields[f]), 8);
+			cr_assert_eq(rec_view_open(copy, &bad), -EBADMSG, "offset %zu: %llx", fields[f],
+				     (unsigned long long)values[v]);
+		}
+		cr_assert_eq(pwrite(fd, &right, 8, (off_t)fields[f]), 8);
+	}
+	close(fd);
+	unlink(copy);
+}
+
+/* No mapping is counted, so none can be miscounted by a fork; but a child must not write to its parent's lanes. */
+Test(history, h32_a_forked_child_leaves_its_parents_lanes_alone)
+{
+	struct rec_slot slot;
+	unsigned int number;
+	int status;
+	pid_t pid;
+
+	own_lane(&number);
+	/* In the middle of an event, and the child goes on in it. */
+	cr_assert_not_null(rec_reserve(rec_thread_handle, SIZE, &slot));
+	pid = fork();
+	if (pid == 0) {
+		/* What it does with the event of its parent's goes nowhere; and it has no lane of its parent's. */
+		rec_discard(&slot, NULL);
+		_exit(rec_thread_handle->lane != NULL);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	cr_assert_eq(stats_of(number).entries, 0);
+	rec_commit(&slot);
+	cr_assert_eq(stats_of(number).entries, 1);
+}
+
+#define THREADS 16
+
+static void *attach_and_write(void *arg)
+{
+	cr_assert_eq(rec_thread_attach(), 0);
+	cr_assert(reader_write(rec_thread_handle, 5, SIZE));
+	return arg;
+}
+
+/* A reader that sees a lane's number finds the lane whole, at once. */
+Test(history, h37_a_lane_is_there_when_it_is_counted)
+{
+	pthread_t threads[THREADS];
+	uint64_t events = 0;
+	unsigned int i, lanes;
+
+	for (i = 0; i < THREADS; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, attach_and_write, NULL), 0);
+	do {
+		struct rec_view_event event;
+
+		lanes = rec_view_lanes(view);
+		for (i = 0; i < lanes; i++) {
+			const int r = rec_view_consume(view, i, &event);
+
+			cr_assert(r == 0 || r == 1, "lane %u: %d", i, r);
+			events += (unsigned int)r;
+		}
+	} while (events < THREADS);
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* Another sub-buffer size throws all data away: the counters must say so. */
+Test(history_large, h40_counters_after_another_sub_buffer_size)
+{
+	struct rec_lane_stats stats;
+	struct rec_handle *own;
+	unsigned int number;
+	uint64_t i;
+
+	own = own_lane(&number);
+	for (i = 0; i < 25; i++)
+		cr_assert(reader_write(own, i, SIZE));
+	cr_assert_eq(rec_subbuf_resize(8192), 0);
+	cr_assert(reader_write(rec_thread_handle, 25, SIZE));
+	stats = stats_of(number);
+	cr_assert_eq(stats.subbuf_size, 8192);
+	cr_assert_eq(stats.entries, 1);
+	cr_assert_eq(stats.overrun, 25);
+	cr_assert_eq(stats.bytes, 24 + 8 + SIZE);
+	cr_assert_eq(consume_all(number), 1);
+	stats = stats_of(number);
+	cr_assert_eq(stats.entries, 0);
+	cr_assert_eq(stats.bytes, 0);
+}
+
+/* And `bytes` does not drift, whatever is discarded, nested, read in part. */
+Test(history_large, h40_bytes_do_not_drift)
+{
+	unsigned int seed = 40, i;
+	struct rec_slot slot;
+	struct rec_page page;
+
+	for (i = 0; i < 2000; i++) {
+		const uint32_t size = 8 + (uint32_t)rand_r(&seed) % 700;
+		void *payload = rec_reserve(lane, size, &slot);
+
+		if (payload) {
+			memset(payload, 0, size);
+			if (rand_r(&seed) % 3 == 0)
+				reader_write(lane, i, 16);
+			if (rand_r(&seed) % 4 == 0)
+				rec_discard(&slot, payload);
+			else
+				rec_commit(&slot);
+		}
+		if (rand_r(&seed) % 8 == 0)
+			rec_view_read(view, 0, 0, &page);
+		if (i % 100 == 99) {
+			struct rec_view_event event;
+			uint64_t bytes;
+
+			/* What the last read handed over is done with now. */
+			rec_view_peek(view, 0, &event);
+			bytes = stats_of(0).bytes;
+			cr_assert_eq(sum_of_bytes(), bytes, "event %u", i);
+			cr_assert_eq(stats_of(0).bytes, 0);
+		}
+	}
+}

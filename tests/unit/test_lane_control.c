@@ -1,0 +1,362 @@
+/* SPDX-License-Identifier: MIT */
+/* Lanes that are disabled, resized, reshaped and swapped while threads write to them. */
+#include "ring_fixture.h"
+
+#include "librecorder/lane_private.h"
+#include "librecorder/process.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <librecorder/page.h>
+#include <librecorder/reader.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SIZE 396u
+#define PER_PAGE 10u
+
+struct count {
+	uint64_t events;
+	uint64_t lost;
+};
+
+static void configure(uint32_t pages, uint32_t pages_max)
+{
+	struct rec_options options = REC_OPTIONS_INIT;
+
+	options.lane_size = pages * 4080ul;
+	options.lane_max = pages_max * 4080ul;
+	cr_assert_eq(rec_configure(&options), 0);
+}
+
+static bool write_event(uint64_t number)
+{
+	struct rec_handle *handle = rec_thread_handle->lane ? rec_thread_handle : rec_lane_lease();
+	unsigned char payload[SIZE];
+
+	cr_assert_not_null(handle);
+	ring_fill(payload, number, SIZE);
+	return rec_write(handle, payload, SIZE) == 0;
+}
+
+static void write_events(uint64_t *next, uint64_t count)
+{
+	while (count--)
+		write_event((*next)++);
+}
+
+static void read_lane(struct rec_view *view, unsigned int lane, struct count *count)
+{
+	struct rec_page_iter iter;
+	struct rec_record record;
+	struct rec_page page;
+	uint64_t number = 0;
+	int r;
+
+	while ((r = rec_view_read(view, lane, 0, &page)) > 0) {
+		count->lost += page.lost;
+		rec_page_iter_init(&iter, page.data, page.size);
+		while (rec_page_next(&iter, &record) > 0) {
+			if (record.offset < page.from)
+				continue;
+			cr_assert(ring_is_intact(record.payload, SIZE, &number));
+			count->events++;
+		}
+	}
+	cr_assert(r == 0 || r == -EAGAIN, "%s", strerror(-r));
+}
+
+static struct count read_own(unsigned int lane)
+{
+	struct rec_view *view = NULL;
+	struct count count = { 0 };
+
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	read_lane(view, lane, &count);
+	rec_view_close(view);
+	return count;
+}
+
+/* A thread that writes one event whenever it is told. */
+struct writer {
+	pthread_t thread;
+	sem_t go, done;
+	unsigned int lane;
+	uint64_t written;
+	bool end;
+};
+
+static void *write_when_told(void *arg)
+{
+	struct writer *w = arg;
+
+	for (;;) {
+		sem_wait(&w->go);
+		if (w->end)
+			return NULL;
+		if (write_event(w->written))
+			w->written++;
+		rec_thread_lane(&w->lane);
+		sem_post(&w->done);
+	}
+}
+
+static void tell(struct writer *w)
+{
+	sem_post(&w->go);
+	sem_wait(&w->done);
+}
+
+static void start(struct writer *w)
+{
+	memset(w, 0, sizeof(*w));
+	sem_init(&w->go, 0, 0);
+	sem_init(&w->done, 0, 0);
+	cr_assert_eq(pthread_create(&w->thread, NULL, write_when_told, w), 0);
+	tell(w);
+}
+
+static void stop(struct writer *w)
+{
+	w->end = true;
+	sem_post(&w->go);
+	pthread_join(w->thread, NULL);
+}
+
+Test(lane_control, the_own_lane_is_resized_at_once)
+{
+	struct count count;
+	uint64_t next = 0;
+	unsigned int lane = 99;
+
+	configure(4, 8);
+	cr_assert_eq(rec_thread_lane(&lane), -ENOENT);
+	write_events(&next, 4 * PER_PAGE);
+	cr_assert_eq(rec_thread_lane(&lane), 0);
+	cr_assert_eq(rec_lane_resize(lane, 8 * 4080), 0);
+	write_events(&next, 4 * PER_PAGE);
+	cr_assert_eq(rec_lane_at(lane)->nr_pages, 8);
+	cr_assert_eq(rec_lane_resize(lane, 2 * 4080), 0);
+	count = read_own(lane);
+	cr_assert_eq(count.events, 2 * PER_PAGE);
+	cr_assert_eq(count.lost, 6 * PER_PAGE);
+}
+
+Test(lane_control, another_threads_lane_is_resized_with_its_next_event)
+{
+	struct writer w;
+
+	configure(4, 4);
+	start(&w);
+	cr_assert_eq(rec_lane_resize(w.lane, 3 * 4080), 0);
+	cr_assert_eq(rec_lane_at(w.lane)->nr_pages, 4);
+	tell(&w);
+	cr_assert_eq(rec_lane_at(w.lane)->nr_pages, 3);
+	cr_assert_eq(w.written, 2);
+	stop(&w);
+}
+
+Test(lane_control, a_free_lane_is_resized_at_once)
+{
+	struct writer w;
+
+	configure(4, 4);
+	start(&w);
+	stop(&w);
+	cr_assert_eq(rec_lane_resize(w.lane, 2 * 4080), 0);
+	cr_assert_eq(rec_lane_at(w.lane)->nr_pages, 2);
+	cr_assert_eq(rec_lane_at(w.lane)->owner, 0);
+	cr_assert_eq(read_own(w.lane).events, 1);
+}
+
+Test(lane_control, limits)
+{
+	uint64_t next = 0;
+
+	configure(4, 6);
+	write_events(&next, 1);
+	cr_assert_eq(rec_lane_resize(0, 7 * 4080), -EINVAL);
+	cr_assert_eq(rec_lane_resize(0, SIZE_MAX), -EINVAL);
+	cr_assert_eq(rec_lane_resize(1, 4080), -ENOENT);
+	cr_assert_eq(rec_lane_disable(1), -ENOENT);
+	cr_assert_eq(rec_lane_enable(0), -EINVAL);
+	cr_assert_eq(rec_subbuf_resize(12288), -EINVAL);
+	cr_assert_eq(rec_subbuf_resize(1 << 19), -EINVAL);
+	cr_assert_eq(rec_lane_release(0), -ENOENT);
+}
+
+Test(lane_control, disabling_nests_and_refusals_are_counted)
+{
+	struct writer w;
+
+	configure(4, 4);
+	start(&w);
+	cr_assert_eq(rec_lane_disable(w.lane), 0);
+	cr_assert_eq(rec_lane_disable(w.lane), 0);
+	tell(&w);
+	cr_assert_eq(rec_lane_enable(w.lane), 0);
+	tell(&w);
+	cr_assert_eq(w.written, 1);
+	cr_assert_eq(rec_lane_at(w.lane)->disabled, 2);
+	cr_assert_eq(rec_lane_enable(w.lane), 0);
+	tell(&w);
+	tell(&w);
+	cr_assert_eq(w.written, 3);
+	cr_assert_eq(rec_lane_at(w.lane)->disabled, 2);
+	stop(&w);
+	cr_assert_eq(read_own(w.lane).events, 3);
+}
+
+Test(lane_control, sub_buffers_of_another_size)
+{
+	struct writer w;
+	struct count count;
+	uint64_t next = 0;
+
+	configure(16, 16);
+	start(&w);
+	write_events(&next, 5);
+	cr_assert_eq(rec_subbuf_resize(16384), 0);
+	cr_assert_eq(rec_lane_at(0)->subbuf_size + rec_lane_at(1)->subbuf_size, 4096 + 16384);
+	tell(&w);
+	cr_assert_eq(rec_lane_at(w.lane)->subbuf_size, 16384);
+	write_events(&next, 70);
+	count = read_own(rec_thread_handle == &rec_process.handles[0] ? 0 : 1);
+	cr_assert_eq(count.lost, 5);
+	cr_assert_eq(count.events, 70);
+	stop(&w);
+	count = read_own(w.lane);
+	cr_assert_eq(count.lost, 1);
+	cr_assert_eq(count.events, 1);
+	/* And smaller ones than it was made with. */
+	cr_assert_eq(rec_subbuf_resize(4096), 0);
+	write_events(&next, 70);
+	cr_assert_eq(read_own(rec_thread_handle == &rec_process.handles[0] ? 0 : 1).events, 70);
+}
+
+Test(lane_control, a_lane_that_is_read_keeps_its_size_until_it_is_leased_again)
+{
+	struct rec_view *view = NULL;
+	struct count count = { 0 };
+	struct writer w;
+
+	configure(16, 16);
+	start(&w);
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	read_lane(view, w.lane, &count);
+	cr_assert_eq(rec_subbuf_resize(8192), 0);
+	tell(&w);
+	cr_assert_eq(rec_lane_at(w.lane)->subbuf_size, 4096);
+	read_lane(view, w.lane, &count);
+	cr_assert_eq(count.events, 2);
+	rec_view_close(view);
+	stop(&w);
+	start(&w);
+	cr_assert_eq(rec_lane_at(w.lane)->subbuf_size, 8192);
+	stop(&w);
+}
+
+Test(lane_control, a_swap_sets_the_old_ring_aside)
+{
+	unsigned int held = 99, lane = 99, other = 99;
+	uint64_t next = 0;
+	struct writer w;
+
+	configure(4, 4);
+	cr_assert_eq(rec_lane_swap(&held), -ENOENT);
+	write_events(&next, 7);
+	cr_assert_eq(rec_thread_lane(&lane), 0);
+	cr_assert_eq(rec_lane_swap(&held), 0);
+	cr_assert_eq(held, lane);
+	write_events(&next, 3);
+	cr_assert_eq(rec_thread_lane(&other), 0);
+	cr_assert_neq(other, held);
+	/* Nobody leases what stands aside. */
+	start(&w);
+	cr_assert_neq(w.lane, held);
+	cr_assert_eq(read_own(held).events, 7);
+	cr_assert_eq(read_own(other).events, 3);
+	stop(&w);
+	cr_assert_eq(rec_lane_release(held), 0);
+	cr_assert_eq(rec_lane_at(held)->owner, 0);
+	start(&w);
+	stop(&w);
+	cr_assert_eq(read_own(w.lane).events, 1);
+}
+
+Test(lane_control, no_swap_in_the_middle_of_an_event)
+{
+	unsigned int held = 99;
+	struct rec_slot slot;
+	void *payload;
+
+	configure(4, 4);
+	payload = rec_reserve(rec_lane_lease(), 16, &slot);
+	memset(payload, 0, 16);
+	cr_assert_eq(rec_lane_swap(&held), -EBUSY);
+	rec_commit(&slot);
+	cr_assert_eq(rec_lane_swap(&held), 0);
+}
+
+/* A wish that comes in the middle of an event waits for its end, and nested events are written meanwhile. */
+Test(lane_control, a_resize_waits_until_nothing_is_reserved)
+{
+	struct rec_slot slot;
+	void *payload;
+
+	configure(4, 4);
+	payload = rec_reserve(rec_lane_lease(), SIZE, &slot);
+	ring_fill(payload, 0, SIZE);
+	cr_assert_eq(rec_lane_resize(0, 2 * 4080), 0);
+	cr_assert_eq(rec_lane_at(0)->nr_pages, 4);
+	cr_assert(write_event(1));
+	cr_assert_eq(rec_lane_at(0)->nr_pages, 4);
+	rec_commit(&slot);
+	cr_assert(write_event(2));
+	cr_assert_eq(rec_lane_at(0)->nr_pages, 2);
+	cr_assert_eq(read_own(0).events, 3);
+}
+
+/* ------------------------------------------------------------------------------------------------ at full speed */
+
+static struct {
+	uint64_t written;
+	uint32_t end;
+} storm;
+
+static void *write_on(void *arg)
+{
+	while (!__atomic_load_n(&storm.end, __ATOMIC_ACQUIRE))
+		if (write_event(storm.written))
+			storm.written++;
+	return arg;
+}
+
+Test(lane_control, resizes_and_a_reader_beside_a_writing_thread)
+{
+	unsigned int seed = 1, i;
+	struct rec_view *view = NULL;
+	struct count count = { 0 };
+	struct rec_lane_stats stats;
+	pthread_t thread;
+
+	configure(4, 12);
+	cr_assert_eq(pthread_create(&thread, NULL, write_on, NULL), 0);
+	while (!__atomic_load_n(&rec_process.header->nr_lanes, __ATOMIC_ACQUIRE))
+		;
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	for (i = 0; i < 2000; i++) {
+		cr_assert_eq(rec_lane_resize(0, (2 + (unsigned int)rand_r(&seed) % 11) * 4080ul), 0);
+		if (rand_r(&seed) % 3)
+			read_lane(view, 0, &count);
+	}
+	__atomic_store_n(&storm.end, 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	read_lane(view, 0, &count);
+	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
+	cr_assert_eq(stats.broken, 0);
+	cr_assert_eq(count.events + count.lost + stats.lost_unread, storm.written);
+	rec_view_close(view);
+}

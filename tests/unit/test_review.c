@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was asked of the design in its review on the mailing list in June 2009 (Desnoyers, Ying, Weisbecker and
+ * others), each as a test on our ring. R1 to R11 are the numbers under which docs/DESIGN-FIGURES.md lists them, with
+ * the remarks that need no test and their answers.
+ */
+#include "film.h"
+#include "ledger.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Four to a sub-buffer. */
+#define SIZE	 1000u
+#define PER_PAGE 4u
+
+static struct ledger book;
+
+static void write_one(struct ring *ring)
+{
+	(void)ring;
+	ledger_write(&book, SIZE);
+}
+
+/* Behind the k-th instruction of the actor; counts up to `target`. */
+static unsigned int instruction, target;
+
+static bool at_target(const struct ring *ring)
+{
+	(void)ring;
+	return ++instruction == target;
+}
+
+/*
+ * One film with a cut behind the target-th instruction; whether there was one. A refusal for which no place was
+ * reserved is in the ledger like any other.
+ */
+static bool cut_at_instruction(film_act outer, film_act nested, unsigned int k)
+{
+	struct film film = { .ring = book.ring,
+			     .cuts = { { .level = 1, .when = at_target, .act = nested, .unseen = true } },
+			     .cuts_only = true };
+
+	instruction = 0;
+	target = k;
+	film_shoot(&film, outer);
+	return film.cuts[0].done;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- R1 */
+
+static uint64_t page_and_offset(uint64_t pos)
+{
+	return pos & ~(REC_POS_SEQ_MASK << REC_POS_SEQ_SHIFT);
+}
+
+/*
+ * Nested writers go round the whole ring, at least once, until the tail is at the very place (page, count, offset)
+ * where the interrupted writer saw it. In the kernel's ring this cannot be, for the outermost has announced itself;
+ * in ours nested writers that find nothing reserved are outermost, and the sequence number tells the rounds apart.
+ */
+static void go_round(struct ring *ring)
+{
+	const uint64_t tail = ring->handle.lane->tail;
+	unsigned int events = 0;
+
+	do
+		ledger_write(&book, SIZE);
+	while (page_and_offset(ring->handle.lane->tail) != page_and_offset(tail) && ++events < 100);
+	/* Where the outer one has reserved already, its place is not met again: the ring is full before. */
+}
+
+/* As the remark has it: "concurrently, a reader is consuming all the data". */
+static void go_round_with_a_reader(struct ring *ring)
+{
+	const uint64_t tail = ring->handle.lane->tail;
+	unsigned int events = 0;
+
+	do {
+		ledger_write(&book, SIZE);
+		ledger_read(&book, false);
+	} while (page_and_offset(ring->handle.lane->tail) != page_and_offset(tail) && ++events < 100);
+}
+
+static void wrap_at_every_instruction(film_act nested, unsigned int before, bool overwrite)
+{
+	unsigned int k, runs = 0;
+
+	for (k = 1;; k++) {
+		bool cut;
+
+		book = ledger_new(2, overwrite);
+		book.nested = true;
+		ledger_write_some(&book, before, SIZE);
+		cut = cut_at_instruction(write_one, nested, k);
+		ledger_close(&book);
+		if (!cut)
+			break;
+		runs++;
+	}
+	cr_assert_gt(runs, 50);
+	printf("# %u instructions\n", runs);
+}
+
+Test(review, r01_the_tail_comes_back_to_where_it_was)
+{
+	FILM_OR_SKIP();
+	/* At the end of a page with the head behind it, and in the middle of one. */
+	wrap_at_every_instruction(go_round, 4 * PER_PAGE, true);
+	wrap_at_every_instruction(go_round, 4 * PER_PAGE + 2, true);
+}
+
+Test(review, r01_the_same_with_a_reader_that_consumes_all)
+{
+	FILM_OR_SKIP();
+	wrap_at_every_instruction(go_round_with_a_reader, 2 * PER_PAGE, true);
+	wrap_at_every_instruction(go_round_with_a_reader, PER_PAGE, false);
+}
+
+static bool has_not_moved_head(const struct ring *ring)
+{
+	return REC_LINK_FLAG(rec_load_relaxed(&ring->handle.links[2].next)) == REC_LINK_HEAD && ++instruction == target;
+}
+
+/* To the same page, the head behind it again, but the page only half full: nobody needs to move the head. */
+static void go_round_and_half(struct ring *ring)
+{
+	unsigned int events;
+
+	for (events = 0; events < 100; events++) {
+		if (events && REC_POS_ID(ring->handle.lane->tail) == 2 && REC_POS_COUNT(ring->handle.lane->tail) == 2)
+			break;
+		ledger_write(&book, SIZE);
+	}
+}
+
+/* "The same concern applies to moving the head page": the link is as it was, but for its generation. */
+Test(review, r01_the_head_comes_back_to_where_it_was)
+{
+	bool cut = true;
+	unsigned int k, i;
+
+	FILM_OR_SKIP();
+	for (k = 1; cut; k++) {
+		struct film film = {
+			.cuts = { { .level = 1, .when = has_not_moved_head, .act = go_round_and_half, .unseen = true } }
+		};
+
+		book = ledger_new(3, true);
+		book.nested = true;
+		ledger_write_some(&book, (3 + 2) * PER_PAGE, SIZE);
+		film.ring = book.ring;
+		cr_assert_str_eq(film_picture(book.ring), "0->1 : 1-> 2-H> 3-> : commit 2 tail 2");
+		instruction = 0;
+		target = k;
+		film_shoot(&film, write_one);
+		cut = film.cuts[0].done;
+		for (i = 0; cut && i < film.nr_frames; i++)
+			cr_assert_null(strstr(film.frames[i], "U>"), "instruction %u: a head was moved for nothing", k);
+		ledger_close(&book);
+	}
+	cr_assert_gt(k, 20);
+}
+
+/*
+ * ---------------------------------------------------------------------------------------------------------- R2, R10
+ */
+
+/*
+ * Nesting that wraps the ring is refused, in overwrite mode too; each refusal is counted, and the rest stays valid.
+ * Two pages, as the ring of which Rostedt says that he "could easily trigger" it.
+ */
+static void wrap_inside_a_reservation(bool overwrite, bool on_reader_page)
+{
+	struct rec_slot slot;
+	unsigned int i;
+
+	book = ledger_new(2, overwrite);
+	ledger_write(&book, SIZE);
+	if (on_reader_page)
+		cr_assert_eq(ledger_read(&book, false), 1);
+	cr_assert_not_null(ledger_reserve(&book, SIZE, &slot));
+	for (i = 0; i < 1000; i++)
+		ledger_write(&book, SIZE);
+	cr_assert_gt(book.refused, 900);
+	cr_assert_eq(book.ring->handle.lane->commit_overrun, book.refused);
+	cr_assert_eq(book.ring->handle.lane->dropped, 0);
+	ledger_commit(&book, &slot);
+	/* All that got a place is there. */
+	while (ledger_read(&book, false) > 0)
+		;
+	cr_assert_eq(book.read, book.written);
+	cr_assert(ledger_write(&book, SIZE));
+	ledger_close(&book);
+}
+
+Test(review, r02_nesting_that_wraps_is_refused_in_overwrite_mode)
+{
+	wrap_inside_a_reservation(true, false);
+	wrap_inside_a_reservation(true, true);
+}
+
+/*
+ * Where the reader holds the commit page, nothing but the head stops the tail: discard mode must not take it for
+ * "full".
+ */
+Test(review, r02_and_in_discard_mode)
+{
+	wrap_inside_a_reservation(false, false);
+	wrap_inside_a_reservation(false, true);
+}
+
+Test(review, r10_every_refusal_is_counted)
+{
+	struct rec_lane *lane;
+	struct rec_slot slot;
+	unsigned int i;
+
+	book = ledger_new(2, false);
+	lane = book.ring->handle.lane;
+	for (i = 0; i < 20; i++)
+		ledger_write(&book, SIZE);
+	cr_assert_eq(lane->dropped, 20 - 2 * PER_PAGE);
+	for (i = 0; i < 5; i++)
+		cr_assert_not(ledger_write(&book, 5000));
+	cr_assert_eq(lane->too_long, 5);
+	while (ledger_read(&book, false) > 0)
+		;
+	/* The losses were told with the next page, and only once. */
+	cr_assert_eq(book.lost, 0);
+	ledger_write(&book, SIZE);
+	cr_assert_not_null(ledger_reserve(&book, SIZE, &slot));
+	for (i = 0; i < 20; i++)
+		ledger_write(&book, SIZE);
+	cr_assert_gt(lane->commit_overrun, 0);
+	ledger_commit(&book, &slot);
+	cr_assert_eq(lane->dropped + lane->too_long + lane->commit_overrun, book.refused);
+	ledger_close(&book);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- R3 */
+
+static void read_all(struct ring *ring)
+{
+	(void)ring;
+	while (ledger_read(&book, false) > 0)
+		;
+}
+
+/* The reader itself under the trap flag; what it got is entered when it has stopped. */
+static struct rec_page got[8];
+static unsigned int nr_got;
+
+static void read_one(struct ring *ring)
+{
+	if (rec_ring_read(&ring->reader, false, &got[nr_got]) > 0)
+		nr_got++;
+}
+
+static void write_round(struct ring *ring)
+{
+	(void)ring;
+	ledger_write_some(&book, 3 * PER_PAGE + 1, SIZE);
+}
+
+static void interrupt_reader(film_act nested, unsigned int before, bool overwrite)
+{
+	unsigned int k;
+	bool cut = true;
+
+	for (k = 1; cut; k++) {
+		book = ledger_new(2, overwrite);
+		ledger_write_some(&book, before, SIZE);
+		nr_got = 0;
+		cut = cut_at_instruction(read_one, nested, k);
+		if (nr_got)
+			ledger_enter(&book, &got[0]);
+		ledger_close(&book);
+	}
+	cr_assert_gt(k, 50);
+}
+
+/* A reader on the writer's CPU, interrupted by writers at every instruction: one machine with one CPU must work. */
+Test(review, r03_a_reader_is_interrupted_by_writers)
+{
+	FILM_OR_SKIP();
+	interrupt_reader(write_one, 2, true);
+	interrupt_reader(write_one, 2 * PER_PAGE, true);
+	interrupt_reader(write_round, 3 * PER_PAGE - 1, true);
+	interrupt_reader(write_round, 2 * PER_PAGE, false);
+}
+
+/*
+ * "A reader can not interrupt a writer" of the kernel: it would spin. Ours gives up and says so, at every
+ * instruction; so a handler that reads, or a writer that is stopped for good, makes nobody hang.
+ */
+Test(review, r03_a_reader_interrupts_a_writer)
+{
+	unsigned int k;
+	bool cut = true;
+
+	FILM_OR_SKIP();
+	for (k = 1; cut; k++) {
+		book = ledger_new(2, true);
+		ledger_write_some(&book, 4 * PER_PAGE, SIZE);
+		cut = cut_at_instruction(write_one, read_all, k);
+		ledger_close(&book);
+	}
+	cr_assert_gt(k, 50);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- R4 */
+
+static int said;
+static uint32_t page_before, page_after;
+
+/* Until it gets something, from every place where the search for the head may begin. */
+static void read_from_everywhere(struct ring *ring)
+{
+	uint32_t hint;
+
+	page_before = ring->reader.page;
+	for (hint = 0; hint < ring->handle.nr_subbufs; hint++) {
+		ring->reader.words->hint = hint;
+		said = rec_ring_read(&ring->reader, false, &got[0]);
+		if (said != -EAGAIN)
+			break;
+	}
+	page_after = ring->reader.page;
+}
+
+static void freeze_writer_at(const char *picture)
+{
+	struct film film = { .cuts = { { .level = 1, .at = picture, .act = read_from_everywhere } } };
+
+	book = ledger_new(4, true);
+	ledger_write_some(&book, (4 + 2) * PER_PAGE, SIZE);
+	film.ring = book.ring;
+	film_shoot(&film, write_one);
+	cr_assert(film.cuts[0].done, "%s was not met", picture);
+	cr_assert_eq(said, -EAGAIN, "%s: %d", picture, said);
+	cr_assert_eq(page_before, page_after);
+	ledger_close(&book);
+}
+
+/*
+ * "Does the reader directly try to find ahead the next page pointer which has the H flag, or does it spin on U?" It
+ * does neither: it says -EAGAIN, wherever it begins to look, the place between U and the new H included.
+ */
+Test(review, r04_update_keeps_the_reader_off)
+{
+	FILM_OR_SKIP();
+	freeze_writer_at("0->1 : 1-> 2-U> 3-> 4-> : commit 2 tail 2");
+	freeze_writer_at("0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 2");
+}
+
+/*
+ * "Why can't this be done only through HEAD and NORMAL": from the moment at which UPDATE is gone the reader gets the
+ * new head.
+ */
+Test(review, r04_without_update_the_reader_gets_the_new_head)
+{
+	struct film film = {
+		.cuts = { { .level = 1, .at = "0->1 : 1-> 2-> 3-H> 4-> : commit 2 tail 2", .act = read_all } }
+	};
+
+	FILM_OR_SKIP();
+	book = ledger_new(4, true);
+	ledger_write_some(&book, (4 + 2) * PER_PAGE, SIZE);
+	film.ring = book.ring;
+	film_shoot(&film, write_one);
+	cr_assert(film.cuts[0].done);
+	/* Pages 4, 1 and 2, in this order: the ledger looks at the numbers. */
+	cr_assert_eq(book.read, 3 * PER_PAGE);
+	cr_assert_eq(book.lost, 3 * PER_PAGE);
+	ledger_close(&book);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- R5 */
+
+Test(review, r05_nothing_beyond_the_outermost_commit_is_read)
+{
+	struct rec_slot outer, nested;
+	unsigned int depth;
+
+	book = ledger_new(4, true);
+	ledger_write(&book, SIZE);
+	cr_assert_not_null(ledger_reserve(&book, SIZE, &outer));
+	/* On the same page and on others. */
+	for (depth = 0; depth < 3 * PER_PAGE; depth++) {
+		cr_assert_not_null(ledger_reserve(&book, SIZE, &nested));
+		ledger_commit(&book, &nested);
+		while (ledger_read(&book, false) > 0)
+			;
+		cr_assert_eq(book.read, 1, "%u nested events: %llu were read", depth + 1,
+			     (unsigned long long)book.read);
+	}
+	ledger_commit(&book, &outer);
+	while (ledger_read(&book, false) > 0)
+		;
+	cr_assert_eq(book.read, 2 + 3 * PER_PAGE);
+	ledger_close(&book);
+}
+
+/* "How do you check that? Is there a nesting counter?" No: by the commit position, which must be where we began. */
+Test(review, r05_who_is_the_outermost)
+{
+	struct rec_lane *lane;
+	struct rec_slot a, b, c;
+	uint64_t commit;
+
+	book = ledger_new(2, true);
+	lane = book.ring->handle.lane;
+	ledger_write(&book, 16);
+	commit = lane->commit;
+	cr_assert_not_null(ledger_reserve(&book, 16, &a));
+	cr_assert_not_null(ledger_reserve(&book, 16, &b));
+	ledger_commit(&book, &b);
+	cr_assert_not_null(ledger_reserve(&book, 16, &c));
+	ledger_commit(&book, &c);
+	cr_assert_eq(lane->commit, commit);
+	ledger_commit(&book, &a);
+	cr_assert_eq(lane->commit, lane->tail);
+	ledger_close(&book);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- R7 */
+
+Test(review, r07_a_page_belongs_to_its_reader)
+{
+	struct rec_page page;
+	unsigned char copy[4096];
+	unsigned int round;
+
+	book = ledger_new(2, true);
+	ledger_write_some(&book, 3 * PER_PAGE, SIZE);
+	cr_assert_eq(rec_ring_read(&book.ring->reader, true, &page), 1);
+	memcpy(copy, page.data, sizeof(copy));
+	for (round = 0; round < 1000; round++) {
+		ledger_write_some(&book, 2 * PER_PAGE, SIZE);
+		cr_assert_eq(memcmp(copy, page.data, sizeof(copy)), 0, "round %u", round);
+	}
+	/* Nothing was copied: what was handed over is the ring's own memory. */
+	cr_assert((const unsigned char *)page.data >= book.ring->reader.pages);
+	cr_assert((const unsigned char *)page.data < (unsigned char *)book.ring->memory + book.ring->size);
+	ledger_enter(&book, &page);
+	ledger_close(&book);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- R8 */
+
+static void write_page(struct ring *ring)
+{
+	(void)ring;
+	ledger_write_some(&book, PER_PAGE, SIZE);
+}
+
+/*
+ * "The head flag can end up set twice after deep nesting": the design text's figures 39 to 51, where the outermost
+ * takes the second one back. In our ring there never is a second one (test_design_nested.c); while the outermost has
+ * yet to clear its UPDATE the reader finds the right head, or none.
+ */
+Test(review, r08_deep_nesting_leaves_one_head)
+{
+	struct film film = {
+		.cuts = { { .level = 1, .at = "0->1 : 1-> 2-U> 3-> 4-> : commit 2 tail 2", .act = write_one },
+			  { .level = 2, .at = "0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 3", .act = write_page },
+			  { .level = 1,
+			    .at = "0->1 : 1-> 2-U> 3-> 4-H> : commit 4 tail 4",
+			    .act = read_from_everywhere,
+			    .unseen = true } }
+	};
+	unsigned int heads, i;
+
+	FILM_OR_SKIP();
+	book = ledger_new(4, true);
+	book.nested = true;
+	ledger_write_some(&book, (4 + 2) * PER_PAGE, SIZE);
+	film.ring = book.ring;
+	film_shoot(&film, write_one);
+	cr_assert(film.cuts[2].done);
+	for (i = 0; i < film.nr_frames; i++)
+		cr_assert(!strstr(film.frames[i], "H>") || !strstr(strstr(film.frames[i], "H>") + 1, "H>"), "%s",
+			  film.frames[i]);
+	/*
+	 * From the links before the head it is found: 4 leads to 1, the oldest page now. From 2 on UPDATE is met
+	 * first.
+	 */
+	cr_assert(said == -EAGAIN ? page_after == page_before : page_after == 1, "%d: %u", said, page_after);
+	if (said > 0)
+		ledger_enter(&book, &got[0]);
+	cr_assert_eq(film_marks(book.ring, &heads), 1);
+	cr_assert_eq(heads, 1);
+	ledger_close(&book);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- R9 */
+
+/*
+ * No lock stands in for a missing instruction, chosen when building or when running: such a machine is not supported.
+ */
+_Static_assert(__atomic_always_lock_free(sizeof(uint64_t), 0),
+	       "positions and links need a 64-bit compare-and-exchange");
+_Static_assert(__atomic_always_lock_free(sizeof(uint32_t), 0), "owner words need a 32-bit one");
+
+Test(review, r09_the_operations_need_no_lock)
+{
+	struct ring *ring = ring_new(2, 4096, true);
+
+	cr_assert(__atomic_is_lock_free(sizeof(ring->handle.lane->tail), &ring->handle.lane->tail));
+	cr_assert(__atomic_is_lock_free(sizeof(ring->handle.links[0].next), &ring->handle.links[0].next));
+	cr_assert_eq((uintptr_t)ring->handle.lane % 64, 0);
+	ring_free(ring);
+}
