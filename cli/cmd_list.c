@@ -5,19 +5,17 @@
 #include "cli/cmd.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <librecorder/event_text.h>
 #include <librecorder/log.h>
 #include <librecorder/reader.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "cli/elf_events.h"
-#include "cli/session.h"
+#include "cli/programs.h"
 
 #define NAME "list"
 
@@ -83,12 +81,6 @@ static unsigned int print_log(const void *log, size_t size, const struct rec_vie
 
 /* ------------------------------------------------------------------------------------------------ running programs */
 
-struct listing {
-	uint32_t pid;	  /* this one only; 0: all */
-	const char *comm; /* of this name only; NULL: all */
-	unsigned int nr;  /* programs shown */
-};
-
 /* The whole log of a view; NULL: no memory. */
 static unsigned char *read_log(const struct rec_view *view, size_t *ret_size)
 {
@@ -109,87 +101,18 @@ static unsigned char *read_log(const struct rec_view *view, size_t *ret_size)
 	return log;
 }
 
-static bool is_wanted(const struct listing *listing, const struct rec_view_info *info)
+static int list_program(struct rec_view *view, void *data)
 {
-	const char *exe = strrchr(info->exe, '/');
-
-	if (listing->pid)
-		return info->pid == listing->pid;
-	return !listing->comm || !strcmp(info->comm, listing->comm) || (exe && !strcmp(exe + 1, listing->comm));
-}
-
-static void list_buffer(const char *path, struct listing *listing)
-{
-	const struct rec_view_info *info;
-	struct rec_view *view;
-	unsigned char *log;
 	size_t size;
+	unsigned char *log = read_log(view, &size);
 
-	/* What cannot be opened is just coming, just gone, or no buffer. */
-	if (rec_view_open(path, &view))
-		return;
-	info = rec_view_info(view);
-	log = rec_view_alive(view) && is_wanted(listing, info) ? read_log(view, &size) : NULL;
-	if (log) {
-		printf("%s%u %s (%s)\n", listing->nr ? "\n" : "", info->pid, info->comm, info->exe);
-		if (!print_log(log, size, view))
-			puts("  no events");
-		listing->nr++;
-	}
+	(void)data;
+	if (!log)
+		return -ENOMEM;
+	if (!print_log(log, size, view))
+		puts("  no events");
 	free(log);
-	rec_view_close(view);
-}
-
-/* The buffers in a directory, and in the sessions in it. */
-static int list_dir(const char *path, bool sessions, struct listing *listing)
-{
-	struct dirent **entries;
-	char name[PATH_MAX];
-	const int nr = scandir(path, &entries, NULL, versionsort);
-
-	if (nr < 0)
-		return -errno;
-	for (int i = 0; i < nr; i++) {
-		if (snprintf(name, sizeof(name), "%s/%s", path, entries[i]->d_name) < (int)sizeof(name)) {
-			if (session_is_buffer(entries[i]->d_name))
-				list_buffer(name, listing);
-			else if (sessions && session_is_session(entries[i]->d_name))
-				list_dir(name, false, listing);
-		}
-		free(entries[i]);
-	}
-	free(entries);
 	return 0;
-}
-
-/* All running programs, or those that `word`, a pid or a name, means. */
-static int list_running(const char *word)
-{
-	struct listing listing = { .nr = 0 };
-	char dir[PATH_MAX];
-	bool missing;
-	int err;
-
-	if (word && word[strspn(word, "0123456789")])
-		listing.comm = word;
-	else if (word)
-		listing.pid = (uint32_t)strtoul(word, NULL, 10);
-	if (session_buffer_dir(NAME, false, dir, sizeof(dir), &missing)) {
-		err = list_dir(dir, true, &listing);
-		if (err) {
-			complain(NAME, "cannot read '%s': %s", dir, strerror(-err));
-			return EXIT_FAILURE;
-		}
-	} else if (!missing) {
-		return EXIT_FAILURE;
-	}
-	if (listing.nr)
-		return EXIT_SUCCESS;
-	if (word)
-		complain(NAME, "no file '%s' and no running program of that name or pid that uses librecorder", word);
-	else
-		complain(NAME, "no running program uses librecorder (buffers are in '%s')", dir);
-	return EXIT_FAILURE;
 }
 
 /* --------------------------------------------------------------------------------------------------------- binaries */
@@ -240,7 +163,7 @@ int cmd_list(int argc, char **argv)
 	};
 	char **operands;
 	struct stat st;
-	int status;
+	int status, nr;
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
@@ -248,5 +171,8 @@ int cmd_list(int argc, char **argv)
 	if (operands[0] && operands[0][strspn(operands[0], "0123456789")] &&
 	    (strchr(operands[0], '/') || !stat(operands[0], &st)))
 		return list_binary(operands[0]);
-	return list_running(operands[0]);
+	nr = programs_print(NAME, operands[0], list_program, NULL);
+	if (nr == 0)
+		complain(NAME, "no file '%s' and no running program of that name or pid that uses librecorder", operands[0]);
+	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -19,6 +19,7 @@ static const struct command commands[] = {
 	{ "record", cmd_record, "run a program and write its events to a trace.dat" },
 	{ "report", cmd_report, "print the events of a trace.dat" },
 	{ "list", cmd_list, "show the events of running programs or of a binary" },
+	{ "stat", cmd_stat, "show what the lanes of running programs hold and have lost" },
 	{ "dump", cmd_dump, "show how a trace.dat is made: header, options, buffers, pages" },
 	{ "recover", cmd_recover, "make a trace.dat of what a killed recorder or program left" },
 };

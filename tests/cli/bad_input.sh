@@ -34,7 +34,7 @@ refused "slip" 2 "unknown command 'recrod', did you mean 'record'\\?" recrod
 refused "unknown option before" 2 "unknown option '--frob' \\(see 'recorder --help'\\)" --frob
 refused "help of nothing" 2 "unknown command 'frobnicate'" help frobnicate
 refused "a line break in a name" 2 "unknown command 'two\\?lines'" "$(printf 'two\nlines')"
-for command in record report list dump recover; do
+for command in record report list stat dump recover; do
 	refused "$command, unknown option" 2 "unknown option '--frob' \\(see 'recorder $command --help'\\)" "$command" --frob
 	refused "$command, unknown letter" 2 "unknown option '-Z' \\(see 'recorder $command --help'\\)" "$command" -Z
 done
@@ -144,6 +144,11 @@ refused "list a pid" 1 "no file '1' and no running program" list 1
 refused "list a text" 1 "cannot list 'precious.dat': it is no ELF file" list precious.dat
 refused "list a directory" 1 "cannot list 'dir': Is a directory" list dir
 refused "list a program without events" 1 "cannot list '/bin/true': no events are compiled into it" list /bin/true
+
+refused "stat nothing" 1 "no running program uses librecorder \\(buffers are in '$RECORDER_DIR'\\)" stat
+refused "stat a stranger" 1 "no running program 'stranger' uses librecorder" stat -P stranger
+refused "stat a pid" 1 "no running program '1' uses librecorder" stat -P 1
+refused "stat what" 2 "unexpected argument 'stranger'" stat stranger
 
 # Whatever stands in an ELF file, list ends by itself, with 0 or in one line.
 ok "the events of a program" "$RECORDER" list "$producer"

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder stat: what the lanes of running programs hold and have lost, in the words of the kernel's per_cpu/cpuN/stats.
+ */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <librecorder/reader.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/programs.h"
+
+#define NAME "stat"
+
+/* What the kernel does not count, where there is something to say. */
+static void print_more(const char *what, uint64_t nr)
+{
+	if (nr)
+		printf("%s: %" PRIu64 "\n", what, nr);
+}
+
+static int print_lane(struct rec_view *view, unsigned int lane)
+{
+	struct rec_lane_stats stats;
+	char text[512];
+	int err = rec_view_stats(view, lane, &stats);
+
+	if (!err)
+		err = rec_stats_text(&stats, text, sizeof(text));
+	if (err < 0) {
+		/* Another lane may well be in order. */
+		printf("lane %u: %s\n", lane, err == -EBADMSG ? "damaged" : strerror(-err));
+		return err == -EBADMSG || err == -EAGAIN ? 0 : err;
+	}
+	printf("lane %u, ", lane);
+	if (stats.owner)
+		printf("thread %u", stats.owner);
+	else
+		printf("no thread");
+	printf(", %u sub-buffers of %u bytes%s:\n%s", stats.nr_pages, stats.subbuf_size,
+	       stats.broken ? ", broken" : "", text);
+	print_more("too long", stats.too_long);
+	print_more("nested limit", stats.nested_limit);
+	print_more("disabled", stats.disabled);
+	print_more("torn", stats.torn);
+	return 0;
+}
+
+static int print_program(struct rec_view *view, void *data)
+{
+	const unsigned int lanes = rec_view_lanes(view);
+	struct rec_view_losses losses;
+	int err = 0;
+
+	(void)data;
+	for (unsigned int lane = 0; !err && lane < lanes; lane++)
+		err = print_lane(view, lane);
+	rec_view_losses(view, &losses);
+	print_more("events of threads without a lane", losses.no_lane);
+	print_more("events and names without room in the log", losses.log_full);
+	return err;
+}
+
+int cmd_stat(int argc, char **argv)
+{
+	const char *programs = NULL;
+	const struct opt table[] = {
+		OPT_STRING('P', "pid", "PROGRAM", "only these: pids separated by commas, or a name", &programs),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = NAME,
+		.operands = "",
+		.about = "Show, lane by lane, what running programs of yours that use librecorder have recorded and lost.\n",
+		.table = table,
+	};
+	char **operands;
+	int status, nr;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	nr = programs_print(NAME, programs, print_program, NULL);
+	if (nr == 0)
+		complain(NAME, "no running program '%s' uses librecorder ('recorder list' shows those that do)", programs);
+	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder stat: the eight lines of each lane of a running program, true to what it wrote.
+
+. "$top_srcdir/tests/tap.sh"
+
+victim=$top_builddir/tests/programs/victim
+
+# Starts a program that writes $1 events and waits; its pid in $pid.
+start()
+{
+	rm -f count
+	"$victim" count "$1" &
+	pid=$!
+	wait_until test -e count
+	wait_until eval "[ \"\$(od -An -t u8 count | tr -d ' ')\" = $1 ]"
+}
+
+# value LINE: what that line of the last output says.
+value()
+{
+	sed -n "s/^$1: //p" <<<"$out"
+}
+
+cd "$TMP" || exit 1
+export RECORDER_ENABLE='test:*' RECORDER_BUFFER_KB=64
+
+start 1000
+ok "stat" "$RECORDER" stat
+all=$out
+like "names the program" "$out" "^$pid victim \\(.*/victim\\)"
+like "names lane and thread" "$out" "lane 0, thread $pid, 17 sub-buffers of 4096 bytes:"
+is "the lines are the kernel's" \
+	"$(sed -n '/^lane/,$p' <<<"$out" | sed '1d; s/: .*//')" \
+	"$(printf '%s\n' entries overrun 'commit overrun' bytes 'oldest event ts' 'now ts' 'dropped events' 'read events')"
+is "entries" "$(value entries)" 1000
+is "nothing overwritten" "$(value overrun)" 0
+is "nothing read" "$(value 'read events')" 0
+ok "now is not before the oldest event" test "$(value 'now ts')" -ge "$(value 'oldest event ts')"
+ok "by pid" "$RECORDER" stat -P "1,$pid"
+is "the same" "$(grep -v '^now ts' <<<"$out")" "$(grep -v '^now ts' <<<"$all")"
+kill "$pid"
+wait "$pid"
+
+start 100000
+ok "stat by name" "$RECORDER" stat --pid victim
+is "what is there and what was overwritten is all" $(($(value entries) + $(value overrun))) 100000
+ok "some was overwritten" test "$(value overrun)" -gt 0
+kill "$pid"
+wait "$pid"
+
+export RECORDER_MODE=discard
+start 100000
+ok "stat in discard mode" "$RECORDER" stat -P "$pid"
+is "what is there and what was dropped is all" $(($(value entries) + $(value 'dropped events'))) 100000
+is "and nothing overwritten" "$(value overrun)" 0
+kill "$pid"
+wait "$pid"
+
+done_testing
