@@ -19,9 +19,6 @@
 
 #define NAME "list"
 
-/* Logs are read in blocks of this size. */
-#define LOG_BLOCK (64u * 1024u)
-
 /* -------------------------------------------------------------------------------------------------------- one log */
 
 /* Names come from other programs: nothing of them may move the cursor. */
@@ -81,30 +78,10 @@ static unsigned int print_log(const void *log, size_t size, const struct rec_vie
 
 /* ------------------------------------------------------------------------------------------------ running programs */
 
-/* The whole log of a view; NULL: no memory. */
-static unsigned char *read_log(const struct rec_view *view, size_t *ret_size)
-{
-	unsigned char *log = NULL, *larger;
-	size_t size = 0, got;
-
-	do {
-		larger = realloc(log, size + LOG_BLOCK);
-		if (!larger) {
-			free(log);
-			return NULL;
-		}
-		log = larger;
-		got = rec_view_log(view, size, log + size, LOG_BLOCK);
-		size += got;
-	} while (got);
-	*ret_size = size;
-	return log;
-}
-
 static int list_program(struct rec_view *view, void *data)
 {
 	size_t size;
-	unsigned char *log = read_log(view, &size);
+	unsigned char *log = programs_log(view, &size);
 
 	(void)data;
 	if (!log)

@@ -36,7 +36,9 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 		return err == -EBADMSG || err == -EAGAIN ? 0 : err;
 	}
 	printf("lane %u, ", lane);
-	if (stats.owner)
+	if (stats.owner == REC_OWNER_HELD)
+		printf("set aside");
+	else if (stats.owner)
 		printf("thread %u", stats.owner);
 	else
 		printf("no thread");

@@ -11,11 +11,18 @@
 #include "cli/opts.h"
 #include "cli/session.h"
 
+/* Logs are read in blocks of this size. */
+#define LOG_BLOCK (64u * 1024u)
+
 struct search {
 	const char *word;
-	int (*print)(struct rec_view *view, void *data);
+	const char *head; /* printed before the first one; NULL: a title for each */
+	int (*print)(struct rec_view *view, void *data); /* or NULL, and nothing is printed: */
+	int (*take)(const char *path, void *data);
 	void *data;
 	unsigned int nr; /* programs found */
+	uint32_t pid;	 /* the one at which `print` or `take` failed */
+	int err;	 /* what it said; ends the search */
 };
 
 static bool is_number(const char *word)
@@ -47,36 +54,43 @@ static bool is_wanted(const char *word, const struct rec_view_info *info)
 	return !strcmp(info->comm, word) || (exe && !strcmp(exe + 1, word));
 }
 
-static int look_at(const char *path, struct search *search)
+static void look_at(const char *path, struct search *search)
 {
 	const struct rec_view_info *info;
 	struct rec_view *view;
-	int r = 0;
 
 	/* What cannot be opened is just coming, just gone, or no buffer. */
 	if (rec_view_open(path, &view))
-		return 0;
+		return;
 	info = rec_view_info(view);
 	if (rec_view_alive(view) && is_wanted(search->word, info)) {
-		printf("%s%u %s (%s)\n", search->nr++ ? "\n" : "", info->pid, info->comm, info->exe);
-		r = search->print(view, search->data);
+		if (search->take)
+			search->err = search->take(path, search->data);
+		else if (!search->head)
+			printf("%s%u %s (%s)\n", search->nr ? "\n" : "", info->pid, info->comm, info->exe);
+		else if (!search->nr)
+			puts(search->head);
+		search->nr++;
+		search->pid = info->pid;
+		if (search->print)
+			search->err = search->print(view, search->data);
 	}
 	rec_view_close(view);
-	return r;
 }
 
-/* The buffers in a directory, and in the sessions in it. */
+/* The buffers in a directory, and in the sessions in it, until search->err. 0, or -errno: it cannot be read. */
 static int walk(const char *path, bool sessions, struct search *search)
 {
 	struct dirent **entries;
 	char name[PATH_MAX];
 	const int nr = scandir(path, &entries, NULL, versionsort);
-	int r = nr < 0 ? -errno : 0;
+	const int err = nr < 0 ? -errno : 0;
 
 	for (int i = 0; i < nr; i++) {
-		if (!r && snprintf(name, sizeof(name), "%s/%s", path, entries[i]->d_name) < (int)sizeof(name)) {
+		if (!search->err && snprintf(name, sizeof(name), "%s/%s", path, entries[i]->d_name) < (int)sizeof(name)) {
 			if (session_is_buffer(entries[i]->d_name))
-				r = look_at(name, search);
+				look_at(name, search);
+			/* A session may have ended since, or be another user's. */
 			else if (sessions && session_is_session(entries[i]->d_name))
 				walk(name, false, search);
 		}
@@ -84,28 +98,73 @@ static int walk(const char *path, bool sessions, struct search *search)
 	}
 	if (nr >= 0)
 		free(entries);
-	return r;
+	return err;
 }
 
-int programs_print(const char *command, const char *word, int (*print)(struct rec_view *view, void *data), void *data)
+unsigned char *programs_log(const struct rec_view *view, size_t *ret_size)
 {
-	struct search search = { .word = word, .print = print, .data = data };
+	unsigned char *log = NULL, *larger;
+	size_t size = 0, got;
+
+	do {
+		larger = realloc(log, size + LOG_BLOCK);
+		if (!larger) {
+			free(log);
+			return NULL;
+		}
+		log = larger;
+		got = rec_view_log(view, size, log + size, LOG_BLOCK);
+		size += got;
+	} while (got);
+	*ret_size = size;
+	return log;
+}
+
+static int search_all(const char *command, struct search *search)
+{
 	char dir[PATH_MAX];
 	bool missing;
 	int err;
 
 	if (session_buffer_dir(command, false, dir, sizeof(dir), &missing)) {
-		err = walk(dir, true, &search);
+		err = walk(dir, true, search);
 		if (err) {
 			complain(command, "cannot read '%s': %s", dir, strerror(-err));
+			return -1;
+		}
+		if (search->err) {
+			complain(command, "cannot look at program %u: %s", search->pid,
+				 search->err == -EBUSY ? "another recorder reads it" : strerror(-search->err));
 			return -1;
 		}
 	} else if (!missing) {
 		return -1;
 	}
-	if (search.nr)
-		return (int)search.nr;
-	if (!word)
+	if (search->nr)
+		return (int)search->nr;
+	if (!search->word)
 		complain(command, "no running program uses librecorder (buffers are in '%s')", dir);
-	return word ? 0 : -1;
+	return search->word ? 0 : -1;
+}
+
+int programs_print(const char *command, const char *word, int (*print)(struct rec_view *view, void *data), void *data)
+{
+	struct search search = { .word = word, .print = print, .data = data };
+
+	return search_all(command, &search);
+}
+
+int programs_table(const char *command, const char *head, const char *word,
+		   int (*print)(struct rec_view *view, void *data))
+{
+	struct search search = { .word = word, .head = head, .print = print };
+
+	return search_all(command, &search);
+}
+
+int programs_paths(const char *command, const char *word, int (*take)(const char *path, void *data), void *data)
+{
+	struct search search = { .word = word, .take = take, .data = data };
+
+	return search_all(command, &search);
 }

@@ -13,4 +13,14 @@
  */
 int programs_print(const char *command, const char *word, int (*print)(struct rec_view *view, void *data), void *data);
 
+/* The same with one line `head` before all of them, and none for each. */
+int programs_table(const char *command, const char *head, const char *word,
+		   int (*print)(struct rec_view *view, void *data));
+
+/* The same without a word: `take` is given the path of each program's buffer. */
+int programs_paths(const char *command, const char *word, int (*take)(const char *path, void *data), void *data);
+
+/* A copy of a program's whole log, to be freed by the caller; NULL: no memory. */
+unsigned char *programs_log(const struct rec_view *view, size_t *ret_size);
+
 #endif

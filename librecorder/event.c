@@ -15,9 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "enable.h"
 #include "event_private.h"
 #include "log_private.h"
 #include "process.h"
+#include "rules.h"
 
 #define BUCKETS		256u
 #define WORDS_PER_PAGE	(REC_MAP_PAGE / (uint32_t)sizeof(uint32_t))
@@ -67,40 +69,14 @@ uint32_t rec_events_buffer(void)
 
 /* -------------------------------------------------------------------------------------------------- enable words */
 
-/*
- * A recorder and rec_stop() may change the word or the buffer's state meanwhile. Whoever sets ON looks at `stopped` once
- * more afterwards, whoever sets `stopped` clears ON afterwards; both in one total order, so one of them sees the other.
- */
 static void set_word(uint32_t *word, bool wanted)
 {
-	const uint32_t *stopped = &rec_process.header->stopped;
-
-	if (!wanted) {
-		__atomic_fetch_and(word, ~(REC_ENABLE_ON | REC_ENABLE_WANTED), __ATOMIC_SEQ_CST);
-		return;
-	}
-	__atomic_fetch_or(word, REC_ENABLE_WANTED, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(stopped, __ATOMIC_SEQ_CST))
-		return;
-	__atomic_fetch_or(word, REC_ENABLE_ON, __ATOMIC_SEQ_CST);
-	if (__atomic_load_n(stopped, __ATOMIC_SEQ_CST))
-		__atomic_fetch_and(word, ~REC_ENABLE_ON, __ATOMIC_SEQ_CST);
+	rec_enable_word(&rec_process.header->stopped, word, wanted);
 }
 
 static void start_or_stop(bool stop)
 {
-	const uint32_t nr = rec_load_acquire(&nr_words);
-	uint32_t i;
-
-	__atomic_store_n(&rec_process.header->stopped, stop, __ATOMIC_SEQ_CST);
-	for (i = 0; i < nr; i++) {
-		uint32_t *word = &rec_process.enable[i];
-
-		if (stop)
-			__atomic_fetch_and(word, ~REC_ENABLE_ON, __ATOMIC_SEQ_CST);
-		else if (rec_load_relaxed(word) & REC_ENABLE_WANTED)
-			set_word(word, true);
-	}
+	rec_enable_stop(&rec_process.header->stopped, rec_process.enable, rec_load_acquire(&nr_words), stop);
 }
 
 int rec_start(void)
@@ -126,8 +102,13 @@ static bool matches(const struct known *known, const char *patterns)
 	return rec_pattern_match(patterns, known->system.text, known->system.size, known->name.text, known->name.size);
 }
 
+/* Rules from outside go before the program's own, whichever was said later: somebody is looking at this very program. */
 static bool is_wanted(const struct known *known)
 {
+	const int said = rec_process.header ? rec_rules_say(rec_process.rules, &known->system, &known->name) : -1;
+
+	if (said >= 0)
+		return said;
 	for (const struct rule *rule = rules; rule; rule = rule->next)
 		if (matches(known, rule->patterns))
 			return rule->on;
@@ -241,6 +222,21 @@ static void settle(struct known *known)
 		rec_store_relaxed(&rec_printf_enabled, known->word);
 }
 
+/*
+ * Somebody may have made a rule meanwhile and not have met the event in the log (edge W2); or have met it, and switched
+ * the word before we did.
+ */
+static void follow_rules(struct known *known)
+{
+	for (;;) {
+		rec_fence_full();
+		if (known->word == &no_word || is_wanted(known) == known->wanted)
+			return;
+		known->wanted = !known->wanted;
+		set_word(known->word, known->wanted);
+	}
+}
+
 static struct known *find_known(const struct rec_log_event *description, uint32_t hash)
 {
 	struct known *known = buckets[hash % BUCKETS];
@@ -279,6 +275,7 @@ static struct known *add_known(const struct rec_log_event *description, uint32_t
 	*last_next = known;
 	last_next = &known->next;
 	settle(known);
+	follow_rules(known);
 	return known;
 }
 

@@ -111,10 +111,12 @@ void rec_lane_shape(struct rec_handle *handle, uint32_t index, uint32_t subbuf_s
 static int make_lane(uint32_t index, uint32_t tid)
 {
 	const struct rec_geometry *g = &rec_process.geometry;
-	const uint32_t pages = g->nr_subbufs - 1;
+	const uint32_t size = rec_load_relaxed(&g->subbuf_size);
+	const uint32_t pages = rec_geometry_pages(g, size);
 	unsigned char *base = lane_base(index);
 	struct rec_handle handle = { 0 };
-	const int r = rec_process_populate(base, (size_t)(g->lane_meta + (g->nr_subbufs + 1ul) * g->subbuf_size));
+	/* Meta page, reader page, ring. */
+	const int r = rec_process_populate(base, (size_t)(g->lane_meta + (pages + 2ul) * size));
 
 	if (r < 0)
 		return r;
@@ -124,7 +126,7 @@ static int make_lane(uint32_t index, uint32_t tid)
 	handle.reader = (struct rec_lane_reader *)(void *)(base + g->lane_reader);
 	handle.links = (struct rec_link *)(void *)(handle.reader + 1);
 	handle.attend = rec_lane_attend;
-	rec_lane_shape(&handle, index, g->subbuf_size);
+	rec_lane_shape(&handle, index, size);
 	rec_process.handles[index] = handle;
 	handle.lane = rec_lane_at(index);
 	rec_ring_init(&handle, pages);
@@ -201,7 +203,8 @@ static int take_orphan(uint32_t tid, uint32_t *ret_index)
 		uint32_t *owner = &rec_lane_at(index)->owner;
 		uint32_t was = rec_load_relaxed(owner);
 
-		if (was && rec_process.handles[index].lane && (was == tid || (syscall(SYS_tgkill, rec_process.pid, was, 0) < 0 && errno == ESRCH)) &&
+		if (was && rec_process.handles[index].lane &&
+		    (was == tid || (syscall(SYS_tgkill, rec_process.pid, was, 0) < 0 && errno == ESRCH)) &&
 		    &rec_process.handles[index] != rec_thread_handle && rec_cmpxchg32(owner, &was, tid)) {
 			rec_process.handles[index].lane = NULL;
 			*ret_index = index;
@@ -225,6 +228,8 @@ void rec_lane_repair(uint32_t index)
 				    .reader = handle->reader };
 
 	rec_ring_repair(&whole);
+	if (whole.lane->broken)
+		rec_store_relaxed(&rec_process.handles[index].room, 0);
 }
 
 int rec_lane_take(uint32_t tid, uint32_t *ret_index)

@@ -68,7 +68,8 @@ static int populate_spare(uint32_t index, uint32_t size, uint32_t pages)
 	uint32_t have = rec_load_relaxed(&rec_lane_at(index)->nr_pages), id;
 	int r = 0;
 
-	for (id = 0; r == 0 && have < pages && id < subbufs; id++) {
+	/* From the end, as rec_ring_resize() takes them. */
+	for (id = subbufs; r == 0 && have < pages && id--;) {
 		if (!rec_load_relaxed(&links[id].spare))
 			continue;
 		r = rec_process_populate(subbuf_at(index, id, size), size);
@@ -91,57 +92,80 @@ static void drop_spare(const struct rec_handle *handle)
 static int resize(struct rec_handle *handle, uint32_t pages)
 {
 	const bool shrinks = pages < handle->lane->nr_pages;
-	const int r = rec_ring_resize(handle, pages);
+	int r = populate_spare((uint32_t)(handle - rec_process.handles), subbuf_size(handle), pages);
 
+	if (r == 0)
+		r = rec_ring_resize(handle, pages);
 	if (r == 0 && shrinks)
 		drop_spare(handle);
 	return r;
-}
-
-/* Likewise. 0; -EBUSY: a reader has the lane. */
-static int reshape(struct rec_handle *handle, uint32_t size)
-{
-	const struct rec_geometry *g = &rec_process.geometry;
-	const uint32_t index = (uint32_t)(handle - rec_process.handles);
-	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
-	const uint32_t pages = g->nr_subbufs - 1;
-	uint64_t owner = 0, oldest;
-	int r;
-
-	if (subbuf_size(handle) == size)
-		return 0;
-	if (!rec_cmpxchg64(&handle->reader->owner, &owner, self))
-		return -EBUSY;
-	r = rec_process_populate((unsigned char *)rec_lane_at(index) + g->lane_meta, (pages + 2ul) * size);
-	if (r == 0) {
-		oldest = rec_ring_oldest_time(handle);
-		rec_store_release(&handle->lane->resizing, REC_LANE_RESTARTING);
-		rec_lane_shape(handle, index, size);
-		rec_ring_restart(handle, pages, oldest);
-	}
-	rec_store_release(&handle->reader->owner, 0);
-	return r;
-}
-
-void rec_lane_adapt(uint32_t index)
-{
-	struct rec_handle *handle = &rec_process.handles[index];
-	const uint32_t size = rec_load_relaxed(&rec_process.geometry.subbuf_size);
-
-	if (subbuf_size(handle) == size)
-		return;
-	handle->lane = rec_lane_at(index);
-	reshape(handle, size);
-	handle->lane = NULL;
 }
 
 static void open_gate(struct rec_handle *handle)
 {
 	rec_store_relaxed(&handle->room, handle->capacity);
 	rec_fence_full();
-	if (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->wish_pages) ||
+	if (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->wish_size) ||
 	    rec_load_relaxed(&handle->wish_subbuf) || rec_load_relaxed(&handle->lane->broken))
 		rec_store_relaxed(&handle->room, 0);
+}
+
+/* How many sub-buffers of another size the lane is to have: as a new one, unless it was resized by itself. */
+static uint32_t pages_of(const struct rec_handle *handle, uint32_t size)
+{
+	const struct rec_geometry *g = &rec_process.geometry;
+	const uint64_t now = handle->lane->nr_pages;
+	const uint32_t fit = rec_geometry_subbufs(g, size) - 1;
+	uint64_t pages = now * subbuf_size(handle) / size;
+
+	if (now == rec_geometry_pages(g, subbuf_size(handle)))
+		return rec_geometry_pages(g, size);
+	pages = pages < 2 ? 2 : pages;
+	return (uint32_t)(pages < fit ? pages : fit);
+}
+
+/* Idle lane, signals blocked, on its writer stack. 0; -EBUSY: a reader has the lane; or as rec_process_populate(). */
+static int reshape(struct rec_handle *handle, uint32_t size)
+{
+	const uint32_t index = (uint32_t)(handle - rec_process.handles);
+	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
+	const uint32_t pages = pages_of(handle, size);
+	uint64_t owner = 0, oldest;
+	int r;
+
+	if (subbuf_size(handle) == size)
+		return 0;
+	r = rec_process_populate((unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta, (pages + 2ul) * size);
+	if (r < 0)
+		return r;
+	/* Before the reader's side is taken: a reader that finds it taken sees why, and comes again. */
+	rec_store_release(&handle->lane->resizing, REC_LANE_RESTARTING);
+	if (!rec_cmpxchg64(&handle->reader->owner, &owner, self)) {
+		rec_store_release(&handle->lane->resizing, 0);
+		return -EBUSY;
+	}
+	oldest = rec_ring_oldest_time(handle);
+	rec_lane_shape(handle, index, size);
+	rec_ring_restart(handle, pages, oldest);
+	rec_store_release(&handle->reader->owner, 0);
+	return 0;
+}
+
+void rec_lane_adapt(uint32_t index)
+{
+	struct rec_handle *handle = &rec_process.handles[index];
+	const uint32_t size = rec_load_relaxed(&rec_process.geometry.subbuf_size);
+	sigset_t before;
+
+	if (subbuf_size(handle) == size)
+		return;
+	/* A handler that looks for an orphan must not find the lane as ours while it has no ring. */
+	block_signals(&before);
+	handle->lane = rec_lane_at(index);
+	reshape(handle, size);
+	open_gate(handle);
+	handle->lane = NULL;
+	restore_signals(&before);
 }
 
 static void close_gate(struct rec_handle *handle)
@@ -152,18 +176,22 @@ static void close_gate(struct rec_handle *handle)
 
 static void grant_wishes(struct rec_handle *handle)
 {
-	uint32_t size = rec_load_relaxed(&handle->wish_subbuf);
-	uint32_t pages = rec_load_relaxed(&handle->wish_pages);
+	uint32_t subbuf = rec_load_relaxed(&handle->wish_subbuf);
+	uint64_t size = rec_load_relaxed(&handle->wish_size), pages;
 
 	if (!is_idle(handle))
 		return;
-	if (size) {
+	if (subbuf) {
 		/* While a reader has the lane it stays as it is, until it is leased anew. */
-		reshape(handle, size);
-		rec_cmpxchg32(&handle->wish_subbuf, &size, 0);
+		reshape(handle, subbuf);
+		rec_cmpxchg32(&handle->wish_subbuf, &subbuf, 0);
 	}
-	if (pages && resize(handle, pages) != -EAGAIN)
-		rec_cmpxchg32(&handle->wish_pages, &pages, 0);
+	if (size) {
+		pages = rec_lane_pages(size, subbuf_size(handle));
+		pages = pages < handle->nr_subbufs ? pages : handle->nr_subbufs - 1;
+		if (resize(handle, (uint32_t)pages) != -EAGAIN)
+			rec_cmpxchg64(&handle->wish_size, &size, 0);
+	}
 }
 
 struct rec_handle *rec_lane_attend(struct rec_handle *handle)
@@ -172,6 +200,10 @@ struct rec_handle *rec_lane_attend(struct rec_handle *handle)
 	sigset_t before;
 	bool refused;
 
+	/* A lane that is merely disabled costs no system call an event. */
+	if (!rec_load_relaxed(&handle->wish_size) && !rec_load_relaxed(&handle->wish_subbuf) &&
+	    (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken)))
+		return NULL;
 	block_signals(&before);
 	grant_wishes(handle);
 	refused = rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken);
@@ -191,7 +223,8 @@ static struct rec_handle *handle_at(unsigned int lane)
 /* The lane's handle, or NULL. */
 static struct rec_handle *find_handle(unsigned int lane)
 {
-	return rec_process_init() < 0 || rec_process.pid != getpid() ? NULL : handle_at(lane);
+	/* The buffer is there from the program's start; to make one here would take a lock. */
+	return !rec_process.header || rec_process.pid != getpid() ? NULL : handle_at(lane);
 }
 
 /* Have the wishes for a lane granted: at once where that is possible. */
@@ -214,7 +247,7 @@ static void see_to_wishes(struct rec_handle *handle)
 
 int rec_thread_lane(unsigned int *ret_lane)
 {
-	if (rec_process_init() < 0 || rec_process.pid != getpid() || !rec_thread_handle->lane)
+	if (!rec_process.header || rec_process.pid != getpid() || !rec_thread_handle->lane)
 		return -ENOENT;
 	*ret_lane = (unsigned int)(rec_thread_handle - rec_process.handles);
 	return 0;
@@ -230,13 +263,13 @@ int rec_lane_resize(unsigned int lane, size_t size)
 	if (!handle)
 		return -ENOENT;
 	subbuf = rec_load_acquire(&rec_lane_at(lane)->subbuf_size);
-	pages = rec_lane_pages(size, subbuf);
-	if (size > UINT32_MAX || pages >= rec_geometry_subbufs(&rec_process.geometry, subbuf))
+	pages = rec_is_subbuf_size(subbuf) ? rec_lane_pages(size, subbuf) : 0;
+	if (!rec_is_subbuf_size(subbuf) || pages >= rec_geometry_subbufs(&rec_process.geometry, subbuf))
 		return -EINVAL;
 	r = populate_spare(lane, subbuf, (uint32_t)pages);
 	if (r < 0)
 		return r;
-	rec_store_relaxed(&handle->wish_pages, (uint32_t)pages);
+	rec_store_relaxed(&handle->wish_size, size ? size : 1);
 	see_to_wishes(handle);
 	return 0;
 }
@@ -270,31 +303,20 @@ int rec_lane_enable(unsigned int lane)
 
 int rec_subbuf_resize(size_t size)
 {
-	struct rec_geometry *g = &rec_process.geometry;
-	uint64_t pages, fit;
-	unsigned int lane;
 	struct rec_handle *handle;
+	unsigned int lane;
 
 	if (rec_process_init() < 0 || rec_process.pid != getpid())
 		return -ENXIO;
-	if (!rec_is_subbuf_size(size))
+	if (!rec_is_subbuf_size(size) || rec_geometry_pages(&rec_process.geometry, (uint32_t)size) < 2)
 		return -EINVAL;
-	rec_process_lock();
-	/* About as many bytes as before, the reader page beside them. */
-	fit = rec_geometry_subbufs(g, (uint32_t)size) - 1;
-	pages = (uint64_t)(g->nr_subbufs - 1) * g->subbuf_size / size;
-	pages = pages < fit ? pages : fit;
-	if (pages < 2) {
-		rec_process_unlock();
-		return -EINVAL;
-	}
-	g->nr_subbufs = (uint32_t)pages + 1;
-	rec_store_relaxed(&g->subbuf_size, (uint32_t)size);
+	rec_store_relaxed(&rec_process.geometry.subbuf_size, (uint32_t)size);
+	/* A lane that is not counted yet is made with the new size, or we meet it here. */
+	rec_fence_full();
 	for (lane = 0; (handle = handle_at(lane)); lane++) {
 		rec_store_relaxed(&handle->wish_subbuf, (uint32_t)size);
 		see_to_wishes(handle);
 	}
-	rec_process_unlock();
 	return 0;
 }
 
@@ -314,9 +336,12 @@ int rec_lane_swap(unsigned int *ret_lane)
 		rec_lane_bind(index, tid);
 		rec_thread_handle = next;
 		rec_lane_watch_end(next);
-		rec_lane_disable((unsigned int)(held - rec_process.handles));
-		rec_store_release(&held->lane->owner, LANE_HELD);
 		*ret_lane = (unsigned int)(held - rec_process.handles);
+		rec_lane_disable(*ret_lane);
+		/* So that nobody takes it for a lease that nobody gave back. */
+		held->lane = NULL;
+		rec_signal_fence();
+		rec_store_release(&rec_lane_at(*ret_lane)->owner, REC_OWNER_HELD);
 	}
 	restore_signals(&before);
 	return r < 0 ? r : 0;
@@ -325,11 +350,12 @@ int rec_lane_swap(unsigned int *ret_lane)
 int rec_lane_release(unsigned int lane)
 {
 	struct rec_handle *handle = find_handle(lane);
-	uint32_t owner = LANE_HELD;
+	uint32_t owner = REC_OWNER_HELD;
 
-	/* Enabled first: once it is free, a thread may lease it. */
-	if (!handle || rec_load_relaxed(&rec_lane_at(lane)->owner) != LANE_HELD)
+	if (!handle || !rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, (uint32_t)syscall(SYS_gettid)))
 		return -ENOENT;
+	/* Enabled first: once it is free, a thread may lease it. */
 	rec_lane_enable(lane);
-	return rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, 0) ? 0 : -ENOENT;
+	rec_lane_give_back(lane);
+	return 0;
 }

@@ -5,12 +5,6 @@
 
 #include <librecorder/lane.h>
 
-/*
- * The owner of a lane that stands still as a snapshot: no thread has this id, nobody writes there, and no lease takes it
- * until rec_lane_release().
- */
-#define LANE_HELD UINT32_C(0xffffffff)
-
 struct rec_lane *rec_lane_at(uint32_t index);
 
 /* Give a handle, and the lane's meta page, the shape that goes with this sub-buffer size. */

@@ -8,6 +8,7 @@
  */
 #include "process.h"
 #include "event_private.h"
+#include "rules.h"
 #include "shm.h"
 
 #include <librecorder/clock.h>
@@ -234,12 +235,13 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 	header->clock = process->clock;
 	header->start_time = start_time;
 	header->subbuf_size = g->subbuf_size;
-	header->nr_subbufs = g->nr_subbufs;
+	header->nr_subbufs = rec_geometry_pages(g, g->subbuf_size) + 1;
 	header->max_subbufs = g->max_subbufs;
 	header->max_lanes = g->max_lanes;
 	header->overwrite = process->overwrite;
 	header->file_size = g->file_size;
 	header->enable = g->enable;
+	header->rules = g->rules;
 	header->log = g->log;
 	header->log_size = g->log_size;
 	header->lanes = g->lanes;
@@ -250,8 +252,16 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 	header->state = REC_BUFFER_LIVE;
 	rec_clock_anchor(process->clock, &header->anchors[0]);
 	header->nr_anchors = 1;
-	/* Release: a reader that sees it sees all of the above (edge B1). */
-	rec_store_release(&header->ready, 1);
+}
+
+/*
+ * From here on others may open the buffer, and switch its events: what it has from the start is in it. Release: a reader
+ * that sees it sees all of that (edge B1).
+ */
+static void show_buffer(void)
+{
+	if (rec_process.header)
+		rec_store_release(&rec_process.header->ready, 1);
 }
 
 /* The file, its mapping, the first page; process->path is set. */
@@ -282,6 +292,8 @@ static int map_buffer(struct rec_process *process, uint64_t start_time)
 		process->header = map;
 		r = rec_process_populate(map, (size_t)process->geometry.enable + REC_MAP_PAGE);
 	}
+	if (r == 0)
+		r = rec_process_populate((unsigned char *)map + process->geometry.rules, REC_MAP_PAGE);
 	if (r < 0) {
 		unlinkat(dir, name, 0);
 		if (map != MAP_FAILED)
@@ -324,6 +336,7 @@ static int make_buffer(const struct rec_options *given)
 		return r;
 	}
 	process->enable = (uint32_t *)(void *)((unsigned char *)process->header + process->geometry.enable);
+	process->rules = (struct rec_rules *)(void *)((unsigned char *)process->header + process->geometry.rules);
 	process->log = (unsigned char *)process->header + process->geometry.log;
 	fill_header(process->header, process, start_time);
 	return 0;
@@ -391,6 +404,7 @@ int rec_process_init(void)
 		rec_process.error = make_buffer(NULL);
 		if (rec_process.error == 0)
 			rec_events_set_wish(secure_getenv("RECORDER_ENABLE"));
+		show_buffer();
 		if (rec_process.error == 0 && !rec_process.keep)
 			sweep();
 	}
@@ -417,9 +431,12 @@ static int replace_buffer(const struct rec_options *options)
 
 	rec_process.header = NULL;
 	rec_process.error = make_buffer(options);
-	if (rec_process.header && old.header)
+	if (rec_process.header && old.header) {
 		rec_process.header->stopped = old.header->stopped;
+		rec_rules_copy(rec_process.rules, old.rules);
+	}
 	rec_events_move();
+	show_buffer();
 	drop_buffer(&old);
 	return rec_process.error;
 }
@@ -427,13 +444,15 @@ static int replace_buffer(const struct rec_options *options)
 static struct rec_options present_options(const struct rec_process *process)
 {
 	const struct rec_geometry *g = &process->geometry;
-	const size_t capacity = g->subbuf_size - REC_SUBBUF_HEADER_SIZE;
+	/* Another thread may be changing it. */
+	const uint32_t subbuf_size = rec_load_relaxed(&g->subbuf_size);
+	const size_t capacity = subbuf_size - REC_SUBBUF_HEADER_SIZE;
 
 	return (struct rec_options){
 		.size = sizeof(struct rec_options),
-		.lane_size = (g->nr_subbufs - 1) * capacity,
-		.lane_max = (rec_geometry_subbufs(g, g->subbuf_size) - 1) * capacity,
-		.subbuf_size = g->subbuf_size,
+		.lane_size = rec_geometry_pages(g, subbuf_size) * capacity,
+		.lane_max = (rec_geometry_subbufs(g, subbuf_size) - 1) * capacity,
+		.subbuf_size = subbuf_size,
 		.memory_max = (size_t)(g->max_lanes * g->lane_stride),
 		.clock = process->clock,
 		.discard = !process->overwrite,
@@ -470,14 +489,17 @@ void rec_process_forked(void)
 
 int rec_configure(const struct rec_options *options)
 {
+	struct rec_options complete;
 	struct rec_geometry checked;
 	int r;
 
 	if (!options || options->size < sizeof(size_t) || options->clock > REC_CLOCK_MONO)
 		return -EINVAL;
+	/* A program built with an older header gives fewer options. */
+	complete = complete_options(options);
 	rec_process_init();
 	rec_process_lock();
-	r = rec_geometry_make(options, &checked);
+	r = rec_geometry_make(&complete, &checked);
 	if (r == 0 && rec_process.header && rec_process.header->nr_lanes)
 		r = -EBUSY;
 	if (r == 0 && rec_process.header)

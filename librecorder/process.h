@@ -15,11 +15,12 @@
 
 /* Where things lie in a buffer file; a pure function of lane size, sub-buffer size and cap. */
 struct rec_geometry {
-	uint32_t subbuf_size;
-	uint32_t nr_subbufs;  /* of a new lane */
+	uint32_t subbuf_size; /* that lanes have now; the one word here that changes */
+	uint64_t lane_bytes;  /* of sub-buffers in a new lane's ring, as made */
 	uint32_t max_subbufs; /* that a lane has descriptors and links for */
 	uint32_t max_lanes;
 	uint64_t enable;
+	uint64_t rules;
 	uint64_t log;
 	uint64_t log_size;
 	uint64_t lanes;
@@ -32,6 +33,7 @@ struct rec_geometry {
 struct rec_process {
 	struct rec_buffer_header *header; /* NULL: no buffer; then nothing else is valid but error */
 	uint32_t *enable;
+	struct rec_rules *rules;
 	unsigned char *log;
 	struct rec_handle *handles; /* one a lane, in memory that a forked child finds zeroed */
 	uint32_t *lane_states;	    /* LANE_: beside them */
@@ -77,6 +79,9 @@ bool rec_is_subbuf_size(uint64_t size);
 
 /* Sub-buffers that hold `size` bytes of events; two at the least, as the kernel counts (facts C18). */
 uint64_t rec_lane_pages(uint64_t size, uint64_t subbuf_size);
+
+/* Sub-buffers of this size in the ring of a lane that nobody has resized; less than two: they are too large for it. */
+uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf_size);
 
 /* Sub-buffers of this size that the memory of a lane holds. */
 uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subbuf_size);

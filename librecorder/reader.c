@@ -49,6 +49,7 @@ static bool layout_is_sane(const struct rec_view *view, const struct rec_buffer_
 		return false;
 	/* None of these sums and products overflows: counts are of 16 bits, strides are bounded by the file. */
 	return is_inside(h->enable, REC_EVENTS_MAX * sizeof(uint32_t), view->size) &&
+	       is_inside(h->rules, sizeof(struct rec_rules), view->size) &&
 	       is_inside(h->log, h->log_size, view->size) && is_inside(h->lanes, 0, view->size) &&
 	       h->lane_stride <= (view->size - h->lanes) / h->max_lanes && h->lane_stride % REC_MAP_PAGE == 0 &&
 	       is_inside(h->lane_reader, sizeof(struct rec_lane_reader) + subbufs * sizeof(struct rec_link),
@@ -82,6 +83,7 @@ static int read_header(struct rec_view *view)
 	copy_text(view->info.comm, h.comm, sizeof(view->info.comm));
 	copy_text(view->info.exe, h.exe, sizeof(view->info.exe));
 	view->enable = h.enable;
+	view->rules = h.rules;
 	view->log = h.log;
 	view->log_size = h.log_size;
 	view->lanes = h.lanes;
@@ -239,6 +241,27 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 	return 0;
 }
 
+bool rec_view_still(const struct rec_ring_reader *ring)
+{
+	/* Acquire: if a restart has ended since, what it wrote shows in the size (edge R1). */
+	return rec_load_acquire(&ring->lane->resizing) != REC_LANE_RESTARTING &&
+	       rec_load_relaxed(&ring->lane->subbuf_size) == ring->subbuf_size;
+}
+
+static bool is_restarting(const struct rec_view *view, uint32_t index)
+{
+	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
+
+	return rec_load_acquire(&((const struct rec_lane *)(const void *)at)->resizing) == REC_LANE_RESTARTING;
+}
+
+/* While a program gives its lane another shape it keeps readers out as a reader would. */
+static bool is_held_by_program(const struct rec_view *view, uint32_t index, const struct rec_lane_reader *words)
+{
+	/* Acquire: `resizing` was set before the lane was taken. */
+	return (uint32_t)rec_load_acquire(&words->owner) == view->info.pid && is_restarting(view, index);
+}
+
 static int open_lane(struct rec_view *view, uint32_t index)
 {
 	struct view_lane *lane = &view->opened[index];
@@ -251,6 +274,8 @@ static int open_lane(struct rec_view *view, uint32_t index)
 	if (shared == MAP_FAILED)
 		return -errno;
 	r = own_lane(view, (struct rec_lane_reader *)(void *)shared);
+	if (r == -EBUSY && is_held_by_program(view, index, (struct rec_lane_reader *)(void *)shared))
+		r = -EAGAIN;
 	if (r < 0) {
 		munmap(shared, shared_size(view));
 		return r;
@@ -282,9 +307,9 @@ int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_
 		return -EINVAL;
 	if (!view->opened[index].shared)
 		r = open_lane(view, index);
-	/* A writer that died while it gave the lane another shape: what the lane held is gone. */
+	/* A writer died while it gave the lane another shape: what it held is gone. Else the links are wrong. */
 	if (r == -EAGAIN && rec_view_writers_are_gone(view))
-		r = -ENODATA;
+		r = is_restarting(view, index) ? -ENODATA : -EBADMSG;
 	if (r < 0)
 		return r;
 	if (view->opened[index].damaged)

@@ -144,41 +144,50 @@ static int look_at_others(struct rec_view *view)
 		else if (r == -EAGAIN || r == -ENOMEM)
 			result = r;
 	}
+	/* Nothing may be taken before it was looked at again. */
+	if (result < 0)
+		merge->looked_at = 0;
 	return result;
 }
 
-/* The top of the heap is what it says, or the heap is empty. */
-static void mend_top(struct rec_view *view)
+/* 0: the top of the heap is what it says, or the heap is empty; -EAGAIN, -ENOMEM: its lane may have an event. */
+static int mend_top(struct rec_view *view)
 {
 	struct merge *merge = &view->merge;
 
 	while (merge->nr_heap) {
 		const uint32_t top = merge->heap[0];
+		int r;
 
 		if (view->opened[top].ring.read == merge->lanes[top].read && !view->opened[top].ring.pending.data)
-			return;
-		if (look_up(view, top) > 0)
+			break;
+		r = look_up(view, top);
+		if (r == -EAGAIN || r == -ENOMEM)
+			return r;
+		if (r > 0)
 			sift_down(merge, 0);
 		else
 			pop(merge);
 	}
+	return 0;
 }
 
 static int next_of_all(struct rec_view *view, bool consume, struct rec_view_event *ret_event)
 {
 	struct merge *merge = &view->merge;
 	uint32_t i;
-	int r = 0;
+	int r = mend_top(view);
 
-	mend_top(view);
-	if (!merge->nr_heap || merge->lanes[merge->heap[0]].time >= merge->looked_at) {
+	if (r == 0 && (!merge->nr_heap || merge->lanes[merge->heap[0]].time >= merge->looked_at)) {
 		r = look_at_others(view);
-		mend_top(view);
+		if (r == 0)
+			r = mend_top(view);
 	}
-	if (merge->nr_heap)
-		return next_of(view, merge->heap[0], consume, ret_event);
+	/* A lane that may have the earliest event: none of the others' comes before it. */
 	if (r < 0)
 		return r;
+	if (merge->nr_heap)
+		return next_of(view, merge->heap[0], consume, ret_event);
 	*ret_event = (struct rec_view_event){ 0 };
 	for (i = 0; i < merge->nr_lanes; i++)
 		if (view->opened[i].shared && !view->opened[i].damaged)

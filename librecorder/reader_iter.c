@@ -33,6 +33,7 @@ struct rec_iter {
 	uint32_t index;
 	struct rec_ring_reader ring; /* shape and addresses alone */
 	unsigned char *copy;
+	bool begun;	/* the place to begin at was found: `next` and `refused` say it */
 	bool filled;	/* the copy holds what the next five say */
 	uint32_t id;	/* of the sub-buffer */
 	uint32_t visit; /* of the commit position */
@@ -79,8 +80,7 @@ static bool stands(const struct rec_ring_reader *ring, uint32_t id, uint32_t vis
 	if (tail_visit(ring) - visit >= nr_pages && !is_outside_ring(ring, id))
 		return false;
 	return rec_load_relaxed(&subbuf->visit) == visit && rec_load_relaxed(&subbuf->first) == first &&
-	       rec_load_relaxed(&ring->lane->subbuf_size) == ring->subbuf_size &&
-	       rec_load_relaxed(&ring->lane->resizing) != REC_LANE_RESTARTING;
+	       rec_view_still(ring);
 }
 
 /* The commit position, and the visit of its sub-buffer that it belongs to. */
@@ -201,20 +201,73 @@ static int look_at_shape(struct rec_iter *iter)
 	return 1;
 }
 
+/* Where the lane's reader stands: the number of the next event, refusals told. */
+static void find_start(const struct rec_ring_reader *ring, uint64_t *ret_next, uint64_t *ret_refused)
+{
+	const struct rec_lane_reader *words = ring->words;
+	const uint64_t read = rec_load_acquire(&words->read);
+	const uint32_t id = REC_POS_ID(read) < ring->nr_subbufs ? REC_POS_ID(read) : 0;
+	const struct rec_subbuf *subbuf = &ring->subbufs[id];
+	const struct rec_reader_account *account = &words->account[REC_POS_SEQ(read) & 1];
+	const struct rec_lane_bases *bases = &words->bases;
+	const uint64_t base = rec_load_relaxed(&bases->dropped) + rec_load_relaxed(&bases->commit_overrun) +
+			      rec_load_relaxed(&bases->too_long) + rec_load_relaxed(&bases->nested_limit);
+
+	/* A reader died between its exchange and its note of it: the account that it made before counts. */
+	if (!is_outside_ring(ring, id)) {
+		account = &words->account[(REC_POS_SEQ(read) + 1) & 1];
+		*ret_next = rec_load_relaxed(&account->next_event);
+		*ret_refused = rec_load_relaxed(&account->refused);
+	} else if (REC_POS_COUNT(read)) {
+		*ret_next = rec_load_relaxed(&subbuf->first) + REC_POS_COUNT(read);
+		*ret_refused = rec_load_relaxed(&subbuf->refused);
+	} else {
+		*ret_next = rec_load_relaxed(&account->next_event);
+		*ret_refused = rec_load_relaxed(&account->refused);
+	}
+	if (*ret_refused < base)
+		*ret_refused = base;
+}
+
+/* 0; -EAGAIN: the program is giving the lane another shape. */
+static int begin(struct rec_iter *iter)
+{
+	const struct rec_lane_reader *words = iter->ring.words;
+	unsigned int tries;
+	uint64_t read = 0;
+
+	/* Bounded: a reader that goes on as fast as we look leaves us at a place that was right a moment ago. */
+	for (tries = 0; tries < COPY_TRIES; tries++) {
+		read = rec_load_acquire(&words->read);
+		find_start(&iter->ring, &iter->next, &iter->refused);
+		rec_fence_acquire();
+		if (!rec_view_still(&iter->ring))
+			return -EAGAIN;
+		if (rec_load_relaxed(&words->read) == read)
+			break;
+	}
+	iter->id = REC_POS_ID(read) < iter->ring.nr_subbufs ? REC_POS_ID(read) : 0;
+	iter->begun = true;
+	return 0;
+}
+
 /* Get more into the copy. 1: there is more; 0: no more now; -EAGAIN: it was overwritten meanwhile; -EBADMSG. */
 static int refill(struct rec_iter *iter)
 {
 	const struct rec_ring_reader *ring = &iter->ring;
 	struct candidate one;
 	struct commit commit;
-	uint32_t hint = iter->id, from = 0;
+	uint32_t hint, from = 0;
 	int r = look_at_shape(iter);
 
 	if (r <= 0)
 		return r;
-	r = read_commit(ring, &commit);
+	r = iter->begun ? 0 : begin(iter);
+	if (r == 0)
+		r = read_commit(ring, &commit);
 	if (r < 0)
 		return r;
+	hint = iter->id;
 	/* The same sub-buffer, if there is more on it; else the one that its link leads to. */
 	if (hint >= ring->nr_subbufs)
 		hint = 0;
@@ -265,75 +318,31 @@ static int walk(struct rec_iter *iter, struct rec_view_event *ret_event)
 int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event)
 {
 	unsigned int tries = 0;
-	int r, more = 1;
+	int r = walk(iter, ret_event);
 
-	while (more > 0 && tries < COPY_TRIES) {
-		const uint64_t before = iter->next;
-
-		r = walk(iter, ret_event);
-		if (r)
-			return r;
-		more = refill(iter);
-		if (more == -EAGAIN) {
-			tries++;
-			more = 1;
-		} else if (more > 0 && iter->next == before && iter->filled && iter->walk.offset >= iter->size) {
-			/* The descriptor promises events that the sub-buffer does not have. */
-			return -EBADMSG;
-		}
-	}
-	return tries == COPY_TRIES ? -EAGAIN : more;
+	if (r)
+		return r;
+	do {
+		r = refill(iter);
+	} while (r == -EAGAIN && ++tries < COPY_TRIES);
+	if (r <= 0)
+		return r;
+	r = walk(iter, ret_event);
+	/* The descriptor promises events that the sub-buffer does not have. */
+	return r ? r : -EBADMSG;
 }
 
 /* -------------------------------------------------------------------------------------------- beginning, ending */
 
-/* Where the lane's reader stands: the number of the next event, refusals told. */
-static void find_start(const struct rec_ring_reader *ring, uint64_t *ret_next, uint64_t *ret_refused)
-{
-	const struct rec_lane_reader *words = ring->words;
-	const uint64_t read = rec_load_acquire(&words->read);
-	const uint32_t id = REC_POS_ID(read) < ring->nr_subbufs ? REC_POS_ID(read) : 0;
-	const struct rec_subbuf *subbuf = &ring->subbufs[id];
-	const struct rec_reader_account *account = &words->account[REC_POS_SEQ(read) & 1];
-	const struct rec_lane_bases *bases = &words->bases;
-	const uint64_t base = rec_load_relaxed(&bases->dropped) + rec_load_relaxed(&bases->commit_overrun) +
-			      rec_load_relaxed(&bases->too_long) + rec_load_relaxed(&bases->nested_limit);
-
-	/* A reader died between its exchange and its note of it: the account that it made before counts. */
-	if (!is_outside_ring(ring, id)) {
-		account = &words->account[(REC_POS_SEQ(read) + 1) & 1];
-		*ret_next = rec_load_relaxed(&account->next_event);
-		*ret_refused = rec_load_relaxed(&account->refused);
-	} else if (REC_POS_COUNT(read)) {
-		*ret_next = rec_load_relaxed(&subbuf->first) + REC_POS_COUNT(read);
-		*ret_refused = rec_load_relaxed(&subbuf->refused);
-	} else {
-		*ret_next = rec_load_relaxed(&account->next_event);
-		*ret_refused = rec_load_relaxed(&account->refused);
-	}
-	if (*ret_refused < base)
-		*ret_refused = base;
-}
-
 void rec_iter_reset(struct rec_iter *iter)
 {
-	unsigned int tries;
-	uint64_t read;
-
+	iter->begun = false;
 	iter->filled = false;
 	iter->lost = 0;
 	iter->lost_time = 0;
-	if (look_at_shape(iter) <= 0)
-		return;
-	/* Bounded: a reader that goes on as fast as we look leaves us at a place that was right a moment ago. */
-	for (tries = 0; tries < COPY_TRIES; tries++) {
-		read = rec_load_acquire(&iter->ring.words->read);
-		find_start(&iter->ring, &iter->next, &iter->refused);
-		rec_fence_acquire();
-		if (rec_load_relaxed(&iter->ring.words->read) == read)
-			break;
-	}
-	iter->id = REC_POS_ID(read) < iter->ring.nr_subbufs ? REC_POS_ID(read) : 0;
+	/* Now; but if the lane is just getting another shape, with the first event. */
+	if (look_at_shape(iter) > 0)
+		begin(iter);
 }
 
 int rec_iter_open(struct rec_view *view, unsigned int lane, struct rec_iter **ret_iter)

@@ -11,6 +11,8 @@ struct view_lane {
 	struct rec_ring_reader ring;
 	void *shared; /* the mapping of reader words and links; NULL: not opened */
 	bool damaged;
+	bool promised;	      /* a wait said that there is an event, */
+	uint64_t promised_at; /* when the reader stood here */
 };
 
 /* A lane of the merge of all. */
@@ -35,6 +37,7 @@ struct rec_view {
 	int fd;
 	uint64_t self; /* this process, as lanes name their reader */
 	uint64_t enable;
+	uint64_t rules;
 	uint64_t log;
 	uint64_t log_size;
 	uint64_t lanes;
@@ -58,6 +61,9 @@ static inline const struct rec_buffer_header *rec_view_header(const struct rec_v
  * 0; -EINVAL: no such lane; -EAGAIN: the program is changing its shape; -EBADMSG.
  */
 int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring);
+
+/* Behind an acquire fence: until the fence the lane had the shape that was looked at. */
+bool rec_view_still(const struct rec_ring_reader *ring);
 
 /*
  * The lane, opened, ours and not damaged. 0; -ENODATA: it has nothing and never will; or -errno as rec_view_read().

@@ -17,8 +17,12 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 
 	/* The words that all see, whoever reads the lane: a page handed over and not yet done with is not read. */
 	r = rec_view_look(view, index, &ring);
-	if (r == 0)
-		r = rec_ring_count(&ring, true, &counts);
+	if (r < 0)
+		return r;
+	r = rec_ring_count(&ring, true, &counts);
+	rec_fence_acquire();
+	if (!rec_view_still(&ring))
+		r = -EAGAIN;
 	if (r < 0)
 		return r;
 	lane = ring.lane;
@@ -51,13 +55,17 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 /* Read up to event `until`, and hand nothing over. */
 static int pass_over(struct rec_view *view, struct view_lane *lane, uint64_t until)
 {
+	uint64_t pages = 2 * (uint64_t)lane->ring.nr_subbufs;
 	struct rec_page page = { 0 };
 	unsigned int tries = 0;
 	int r;
 
 	do {
 		r = rec_ring_read(&lane->ring, false, &page);
-	} while (rec_view_again(view, lane, r, &tries) || (r > 0 && page.first + page.entries < until));
+	} while (rec_view_again(view, lane, r, &tries) || (r > 0 && page.first + page.entries < until && pages--));
+	/* More than the lane ever had lay before it: there is no such event. */
+	if (r > 0 && page.first + page.entries < until)
+		lane->damaged = true;
 	rec_ring_read_done(&lane->ring);
 	return lane->damaged ? -EBADMSG : r < 0 ? r : 0;
 }

@@ -75,6 +75,29 @@ void rec_view_wake(struct rec_view *view)
 	errno = saved;
 }
 
+/*
+ * There is an event, say the counts. Who was told so, and stands where it stood, may have found none: counts in a
+ * damaged file promise what is not there, for ever. So look as whoever reads does; but not the first time, for that
+ * takes a sub-buffer out of the ring, and percentages are of what is in it.
+ */
+static int look_for_event(struct rec_view *view, struct view_lane *lane)
+{
+	struct rec_ring_event event;
+	unsigned int tries = 0;
+	int r;
+
+	if (!lane->promised || lane->promised_at != lane->ring.read) {
+		lane->promised = true;
+		lane->promised_at = lane->ring.read;
+		return 1;
+	}
+	do {
+		r = rec_ring_peek(&lane->ring, &event);
+	} while (rec_view_again(view, lane, r, &tries));
+	/* A writer is just moving the head: the next look will tell. */
+	return r == -EAGAIN ? 0 : r;
+}
+
 /* One lane: 1: enough to read; 0: not; -errno. */
 static int look_at(const struct wait *wait, uint32_t index)
 {
@@ -92,7 +115,7 @@ static int look_at(const struct wait *wait, uint32_t index)
 	if (!counts.entries)
 		return 0;
 	if (!wait->percent || wait->ended)
-		return 1;
+		return look_for_event(wait->view, lane);
 	commit_page = REC_POS_ID(rec_load_acquire(&lane->ring.lane->commit));
 	return commit_page != lane->ring.page && rec_ring_is_hit(lane->ring.lane, lane->ring.words, wait->percent);
 }
@@ -218,9 +241,9 @@ static int wait_for(struct wait *wait)
 		r = look_once(wait, now);
 		if (r || now >= wait->until)
 			return r;
-		/* Once more behind the announcement: what came before it woke nobody. */
+		/* Once more behind the announcement: what came before it, also the end, woke nobody. */
 		begin(wait);
-		r = look(wait);
+		r = look_once(wait, now);
 		if (r == 0 && wait->words[0].value == wake)
 			r = sleep_slice(wait, now);
 	}

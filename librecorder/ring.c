@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer's rare cases: end of a sub-buffer, moving the head, time and CPU stated anew, nested writers, discard.
+ * The writer's rare cases of a reservation: end of a sub-buffer, moving the head, time and CPU stated anew, nested
+ * writers. What comes after, commit and discard, is in ring_commit.c.
  *
  * Guarantees: those of ring.h; every loop here is bounded by the number of times that nested writers interrupt it, and
  * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text; three things differ.
@@ -20,7 +21,6 @@
 
 #include "ring_private.h"
 
-#include <errno.h>
 #include <sched.h>
 #include <string.h>
 
@@ -29,9 +29,6 @@
 
 /* A marker and the absolute time stamp behind it. */
 #define RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
-
-/* A value that `after` never has: forces the next writer to state time and CPU anew. */
-#define STAMP_IN_DOUBT 0u
 
 enum step { STEP_OK, STEP_RETRY, STEP_REFUSED };
 
@@ -65,11 +62,6 @@ static void read_clock(const struct rec_handle *handle, struct plan *plan)
 		plan->cpu = read_cpu(handle);
 		plan->now = rec_clock_read(handle->clock);
 	} while (read_cpu(handle) != plan->cpu && --tries);
-}
-
-static unsigned char *at_position(const struct rec_handle *handle, uint64_t pos)
-{
-	return handle->data + ((uint64_t)REC_POS_ID(pos) << handle->shift) + REC_POS_OFF(pos);
 }
 
 static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was, uint32_t flag)
@@ -243,24 +235,15 @@ static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 	return STEP_OK;
 }
 
-static void put_stamp(unsigned char *at, uint64_t time, uint32_t type)
-{
-	const uint32_t word = (uint32_t)(time & REC_DELTA_MAX) << REC_TYPE_BITS | type;
-	const uint32_t rest = (uint32_t)((time & REC_TIME_STAMP_MASK) >> REC_DELTA_BITS);
-
-	memcpy(at, &word, sizeof(word));
-	memcpy(at + 4, &rest, sizeof(rest));
-}
-
 static void put_lead(unsigned char *at, const struct plan *plan)
 {
 	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, plan->cpu };
 
 	if (plan->lead == RESTATE_SIZE) {
 		memcpy(at, &marker, sizeof(marker));
-		put_stamp(at + REC_MARKER_SIZE, plan->now, REC_TYPE_TIME_STAMP);
+		rec_put_stamp(at + REC_MARKER_SIZE, plan->now, REC_TYPE_TIME_STAMP);
 	} else if (plan->lead) {
-		put_stamp(at, plan->delta, REC_TYPE_TIME_EXTEND);
+		rec_put_stamp(at, plan->delta, REC_TYPE_TIME_EXTEND);
 	}
 }
 
@@ -322,7 +305,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 		 */
 		if (plan.cross)
 			rec_fence_release();
-		at = at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
+		at = rec_at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
 		if (plan.cross || REC_POS_OFF(plan.old) == 0)
 			change_subbuf(handle, &plan);
 		/* F: the marker is in position order, so is the lane's idea of the CPU; before G, so that nobody trusts it yet. */
@@ -337,7 +320,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 		REC_TESTPOINT(slow_after);
 		rec_signal_fence();
 		if (rec_load_relaxed(&lane->tail) != plan.new) {
-			rec_store_relaxed(&lane->before, STAMP_IN_DOUBT);
+			rec_store_relaxed(&lane->before, REC_STAMP_IN_DOUBT);
 			REC_TESTPOINT(slow_doubt);
 		}
 		*ret_slot = (struct rec_slot){ .lane = lane,
@@ -391,192 +374,4 @@ void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot
 		return NULL;
 	}
 	return reserve_rare(handle, size, ret_slot);
-}
-
-static uint64_t refusals(const struct rec_lane *lane)
-{
-	return lane->dropped + lane->commit_overrun + lane->too_long + lane->nested_limit;
-}
-
-/*
- * A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. The fence keeps the look at
- * `waiters` behind the commit position that was just stored; the sleeper's stands between its store of `waiters` and its
- * look at the commit position. So at least one of the two sees the other (edge K1).
- */
-static void look_for_waiters(const struct rec_handle *handle)
-{
-	struct rec_lane_reader *reader = handle->reader;
-
-	rec_fence_full();
-	if (REC_UNLIKELY(rec_load_relaxed(&reader->waiters)) &&
-	    rec_ring_is_hit(handle->lane, reader, rec_load_relaxed(&reader->waiters) - 1))
-		rec_ring_wake(reader);
-}
-
-/* The commit position goes from one sub-buffer to another: number the first event of each one on the way. */
-static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
-{
-	struct rec_lane *lane = handle->lane;
-	uint32_t id = REC_POS_ID(from);
-	uint32_t pages = 0;
-
-	while (id != REC_POS_ID(to)) {
-		const struct rec_subbuf *left = &handle->subbufs[id];
-		const uint32_t next = rec_link_id(handle, rec_read_link(handle, id));
-		struct rec_subbuf *entered = &handle->subbufs[next];
-
-		entered->first = left->first + left->entries;
-		REC_TESTPOINT(entered_first);
-		rec_store_relaxed(&entered->visit, left->visit + 1);
-		REC_TESTPOINT(entered_visit);
-		entered->refused = refusals(lane);
-		entered->refused_time = lane->refused_time;
-		lane->refused_time = 0;
-		REC_TESTPOINT(entered_refused);
-		id = next;
-		if (++pages > handle->nr_subbufs) {
-			lane->broken = __LINE__;
-			rec_store_relaxed(&handle->room, 0);
-			return false;
-		}
-	}
-	/* Release: sizes and numbers above come before the position that makes them count (edge C1). */
-	rec_store_release(&lane->commit, to);
-	REC_TESTPOINT(publish);
-	if (pages) {
-		/* Behind the commit position: a reader that sees the count sees that too (edge T1). */
-		rec_fence_release();
-		rec_local_add64(&lane->pages_touched, pages);
-		REC_TESTPOINT(publish_touched);
-		look_for_waiters(handle);
-	}
-	return true;
-}
-
-/*
- * Bring the commit position from `from`, where the caller must be the one to move it, to wherever the tail stands still.
- * Does nothing when the position is elsewhere: then the caller interrupted another writer, which will do it; or a nested
- * writer that came when everything was committed was its own outermost, and did.
- */
-void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from)
-{
-	uint64_t tail;
-
-	/* A forked child came back into an event of its parent's: the lane is not ours. */
-	if (handle->lane != lane)
-		return;
-	for (;;) {
-		/*
-		 * Tail first, commit after: a tail beyond a commit position that has not moved since means that some nested writer
-		 * saw itself not outermost; then none that still comes will, and the position is ours to move.
-		 */
-		tail = rec_load_relaxed(&lane->tail);
-		rec_signal_fence();
-		if (tail == from || rec_load_relaxed(&lane->commit) != from || !publish_path(handle, from, tail))
-			return;
-		rec_signal_fence();
-		from = tail;
-	}
-}
-
-int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
-{
-	struct rec_slot slot;
-	void *to = rec_reserve(handle, size, &slot);
-
-	if (!to)
-		return -EBUSY;
-	memcpy(to, payload, size);
-	rec_commit(&slot);
-	return 0;
-}
-
-/* One event fewer on the sub-buffer where the reservation `end` lies; the tail may have left it. */
-static void uncount(const struct rec_handle *handle, uint64_t end)
-{
-	struct rec_lane *lane = handle->lane;
-	const uint64_t page = ~(REC_POS_OFF_MASK | REC_POS_COUNT_MASK << REC_POS_COUNT_SHIFT);
-	uint64_t tail = rec_load_relaxed(&lane->tail);
-
-	while ((tail & page) == (end & page)) {
-		if (rec_local_cmpxchg64(&lane->tail, tail, tail - REC_POS_ONE_EVENT)) {
-			REC_TESTPOINT(uncount_tail);
-			return;
-		}
-		tail = rec_load_relaxed(&lane->tail);
-	}
-	/* Only the outermost publishes, and that is us or waits for us: entries is not read before. */
-	handle->subbufs[REC_POS_ID(end)].entries--;
-	REC_TESTPOINT(uncount_entries);
-}
-
-/* Turn the event at `at` into padding of the same length (facts A5.1); never into something that looks like a marker. */
-static void make_padding(unsigned char *at, uint32_t total)
-{
-	const uint32_t length = total - 4;
-	const uint32_t zero = 0;
-	uint32_t word;
-
-	memcpy(&word, at, sizeof(word));
-	word = (word & ~((1u << REC_TYPE_BITS) - 1u)) | REC_TYPE_PADDING;
-	if (word >> REC_TYPE_BITS == 0)
-		word |= 1u << REC_TYPE_BITS;
-	memcpy(at, &word, sizeof(word));
-	memcpy(at + 4, &length, sizeof(length));
-	if (total > 8)
-		memcpy(at + 8, &zero, sizeof(zero));
-}
-
-/*
- * Events were reserved behind one that is taken back, and the first of them counts its time from it. Readers do not add
- * a padding record's delta (facts A4.2), so it stays as a time extend, and padding fills the rest.
- */
-static void keep_delta(unsigned char *at, uint32_t total, uint32_t delta)
-{
-	if (!delta)
-		return;
-	put_stamp(at, delta, REC_TYPE_TIME_EXTEND);
-	if (total > REC_TIME_EXTEND_SIZE) {
-		put_stamp(at + REC_TIME_EXTEND_SIZE, 0, 0);
-		make_padding(at + REC_TIME_EXTEND_SIZE, total - REC_TIME_EXTEND_SIZE);
-	}
-}
-
-void rec_discard(const struct rec_slot *slot, void *payload)
-{
-	struct rec_handle *handle = slot->handle;
-	struct rec_lane *lane = slot->lane;
-	unsigned char *end, *at;
-	uint32_t total, word;
-	uint64_t back;
-
-	if (handle->lane != lane)
-		return;
-	end = at_position(handle, slot->end);
-	/* A long event has its length word between event word and payload. */
-	at = (unsigned char *)payload - (end - (unsigned char *)payload > (ptrdiff_t)REC_EVENT_SMALL_MAX ? 8 : 4);
-	total = (uint32_t)(end - at);
-	memcpy(&word, at, sizeof(word));
-	back = slot->end - total / 4 - REC_POS_ONE_EVENT;
-	make_padding(at, total);
-	REC_TESTPOINT(discard_padding);
-	/* The next event must not build its delta on one that is gone (facts H18). */
-	rec_store_relaxed(&lane->before, STAMP_IN_DOUBT);
-	REC_TESTPOINT(discard_before);
-	/*
-	 * What stands in front of the event goes with it (facts H5), but where it begins a sub-buffer; and if that is a marker,
-	 * a writer that we interrupted may put its event there instead and not know that the lane's CPU is the marker's.
-	 */
-	if (!slot->crossed) {
-		back = slot->old;
-		rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
-		REC_TESTPOINT(discard_cpu);
-	}
-	if (!rec_local_cmpxchg64(&lane->tail, slot->end, back)) {
-		keep_delta(at, total, word >> REC_TYPE_BITS);
-		REC_TESTPOINT(discard_delta);
-		uncount(handle, slot->end);
-	}
-	REC_TESTPOINT(discard_tail);
-	rec_publish_slow(handle, lane, slot->crossed ? slot->crossed : slot->old);
 }

@@ -137,13 +137,3 @@ int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct
 		*ret_counts = counts;
 	return r;
 }
-
-uint64_t rec_ring_unreported(const struct rec_ring_reader *reader)
-{
-	struct rec_ring_counts counts;
-	const uint64_t told = reader->pending.data ? reader->pending.lost : 0;
-
-	if (rec_ring_count(reader, false, &counts) < 0 || counts.lost_unread < told)
-		return 0;
-	return counts.lost_unread - told;
-}

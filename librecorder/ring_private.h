@@ -5,6 +5,7 @@
 
 #include <librecorder/ring.h>
 #include <librecorder/source.h>
+#include <string.h>
 
 /* No CPU has this number; the next event finds itself elsewhere and states time and CPU. */
 #define REC_CPU_NONE UINT32_C(0xfffffffe)
@@ -48,7 +49,7 @@ void rec_ring_wake(struct rec_lane_reader *words);
  * Resize the ring to `pages` sub-buffers (2 and more; not counting the reader page), on the lane's writer stack with all
  * signals blocked and nothing reserved. Growing puts empty ones before the head; shrinking takes those behind the tail,
  * empty ones first, then the oldest, whose events are lost and counted. 0; -EINVAL: the lane's memory holds fewer;
- * -EAGAIN: a writer below us is moving the head, come again.
+ * -EAGAIN: a writer below us is moving the head, come again; -EBADMSG: the links make no ring.
  */
 int rec_ring_resize(struct rec_handle *handle, uint32_t pages);
 
@@ -60,13 +61,32 @@ int rec_ring_recount(struct rec_handle *handle);
 
 /*
  * Begin anew with another shape, which the handle has already: other sub-buffers, `pages` of them in the ring. What the
- * ring held, from `oldest_time` on, is dropped and counted as lost. On the writer stack with all signals blocked and nothing reserved, while the
- * caller holds the reader's side.
+ * ring held, from `oldest_time` on, is dropped and counted as lost. On the writer stack with all signals blocked and
+ * nothing reserved, while the caller holds the reader's side.
  */
 void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest_time);
 
 /* Time of the oldest event in the ring; if its sub-buffer was partly read, when that began. As rec_ring_restart(). */
 uint64_t rec_ring_oldest_time(const struct rec_handle *handle);
+
+/* A value that `after` never has: forces the next writer to state time and CPU anew. */
+#define REC_STAMP_IN_DOUBT 0u
+
+/* Where a position is in the program's memory. */
+static inline unsigned char *rec_at_position(const struct rec_handle *handle, uint64_t pos)
+{
+	return handle->data + ((uint64_t)REC_POS_ID(pos) << handle->shift) + REC_POS_OFF(pos);
+}
+
+/* A time extend or an absolute stamp, as `type` says. */
+static inline void rec_put_stamp(unsigned char *at, uint64_t time, uint32_t type)
+{
+	const uint32_t word = (uint32_t)(time & REC_DELTA_MAX) << REC_TYPE_BITS | type;
+	const uint32_t rest = (uint32_t)((time & REC_TIME_STAMP_MASK) >> REC_DELTA_BITS);
+
+	memcpy(at, &word, sizeof(word));
+	memcpy(at + 4, &rest, sizeof(rest));
+}
 
 /* The link of a sub-buffer. Others write links too, so what one says is brought into range before it is followed. */
 static inline uint64_t rec_read_link(const struct rec_handle *handle, uint32_t id)
@@ -227,9 +247,6 @@ struct rec_ring_counts {
 
 /* 0 or -EBADMSG. `with_bytes`: look at each sub-buffer. */
 int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct rec_ring_counts *ret_counts);
-
-/* Losses that no event or page has carried yet. */
-uint64_t rec_ring_unreported(const struct rec_ring_reader *reader);
 
 /* The refusals of a lane that are losses of a reader's. */
 static inline uint64_t rec_lane_refusals(const struct rec_lane *lane)

@@ -54,15 +54,19 @@ static bool find_mark(const struct rec_handle *handle, uint32_t *ret_holder, uin
 	return false;
 }
 
-/* Keep the reader off. 0, or -EAGAIN: a writer below us is moving the head, or the reader is faster again and again. */
+/*
+ * Keep the reader off. 0; -EAGAIN: a writer below us is moving the head, or the reader is faster again and again;
+ * -EBADMSG: there is no head.
+ */
 static int lock_head(const struct rec_handle *handle)
 {
 	uint32_t holder = 0, tries;
 	uint64_t link = 0;
 
 	for (tries = 0; tries < LOCK_TRIES; tries++) {
+		/* Not while links are only written by those who should. */
 		if (!find_mark(handle, &holder, &link))
-			continue;
+			return -EBADMSG;
 		if (REC_LINK_FLAG(link) == REC_LINK_UPDATE)
 			break;
 		if (rec_cmpxchg64(&handle->links[holder].next, &link,

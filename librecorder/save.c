@@ -50,20 +50,45 @@ static uint64_t *told_behind;
 static unsigned int told_lanes;
 static uint32_t told_by;
 
+/* Whether to ask once more what said -EAGAIN; not at once. */
+static bool ask_again(unsigned int *tries)
+{
+	if (++*tries > AGAIN_YIELDS + AGAIN_SLEEPS)
+		return false;
+	if (*tries <= AGAIN_YIELDS)
+		sched_yield();
+	else
+		usleep(AGAIN_US);
+	return true;
+}
+
 static int read_lane(struct save *save, unsigned int lane, struct rec_page *ret_page)
 {
 	unsigned int tries = 0;
 	int got;
 
-	while ((got = rec_view_read(save->view, lane, 0, ret_page)) == -EAGAIN) {
-		if (++tries > AGAIN_YIELDS + AGAIN_SLEEPS)
-			return 0;
-		if (tries <= AGAIN_YIELDS)
-			sched_yield();
-		else
-			usleep(AGAIN_US);
+	do {
+		got = rec_view_read(save->view, lane, 0, ret_page);
+		if (got != -EAGAIN)
+			return got;
+	} while (ask_again(&tries));
+	return 0;
+}
+
+/*
+ * Become the reader of every lane there is: their sub-buffers keep their sizes from then on, and what the view says of
+ * the largest holds for all of the save. What cannot be read is told when it is to be read.
+ */
+static void open_lanes(struct save *save, unsigned int lanes)
+{
+	struct rec_view_event event;
+	unsigned int lane, tries;
+
+	for (lane = 0; lane < lanes; lane++) {
+		tries = 0;
+		while (rec_view_peek(save->view, lane, &event) == -EAGAIN && ask_again(&tries))
+			continue;
 	}
-	return got;
 }
 
 static int next_page(struct rec_source *source, unsigned int lane, struct rec_page *ret_page)
@@ -168,6 +193,7 @@ static int describe(struct save *save)
 	err = recall(info->pid, lanes);
 	if (err)
 		return err;
+	open_lanes(save, lanes);
 	err = read_log(save);
 	if (err < 0)
 		return err;

@@ -51,6 +51,14 @@ uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subb
 	return (uint32_t)(fit < geometry->max_subbufs ? fit : geometry->max_subbufs);
 }
 
+uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf_size)
+{
+	const uint32_t fit = rec_geometry_subbufs(geometry, subbuf_size) - 1;
+	const uint64_t pages = geometry->lane_bytes / subbuf_size;
+
+	return (uint32_t)(pages < fit ? pages : fit);
+}
+
 int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry)
 {
 	const uint64_t subbuf = options->subbuf_size ? options->subbuf_size : DEFAULT_SUBBUF_SIZE;
@@ -65,7 +73,7 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	if (rec_lane_pages(lane_max, subbuf) + 1 > NR_SUBBUFS_MAX)
 		return -EINVAL;
 	g.subbuf_size = (uint32_t)subbuf;
-	g.nr_subbufs = (uint32_t)rec_lane_pages(lane, subbuf) + 1;
+	g.lane_bytes = rec_lane_pages(lane, subbuf) * subbuf;
 	data = (rec_lane_pages(lane_max, subbuf) + 1) * subbuf;
 	/* Should the sub-buffers become smaller, there will be more of them. */
 	g.max_subbufs = (uint32_t)(data / REC_SUBBUF_MIN < NR_SUBBUFS_MAX ? data / REC_SUBBUF_MIN : NR_SUBBUFS_MAX);
@@ -76,7 +84,8 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	g.max_lanes = (uint32_t)(max / g.lane_stride > UINT16_MAX ? UINT16_MAX : max / g.lane_stride);
 	g.max_lanes = g.max_lanes ? g.max_lanes : 1;
 	g.enable = REC_MAP_PAGE;
-	g.log = g.enable + REC_EVENTS_MAX * sizeof(uint32_t);
+	g.rules = g.enable + REC_EVENTS_MAX * sizeof(uint32_t);
+	g.log = g.rules + REC_MAP_PAGE;
 	g.log_size = LOG_SIZE;
 	g.lanes = g.log + g.log_size;
 	g.file_size = g.lanes + g.max_lanes * g.lane_stride;

@@ -22,7 +22,7 @@
 #endif
 
 #define REC_ABI_MAGIC	UINT64_C(0x4c4646554245524c) /* "LREBUFFL" in little-endian order */
-#define REC_ABI_VERSION 2u
+#define REC_ABI_VERSION 3u
 
 /* One cache line, and the page that mappings are made of. */
 #define REC_CACHE_LINE 64u
@@ -147,6 +147,9 @@ struct rec_gap {
 	uint64_t time;	/* its time */
 };
 
+/* The owner of a lane that was set aside as a snapshot: no thread has this id, nobody writes there. */
+#define REC_OWNER_HELD UINT32_C(0xffffffff)
+
 #define REC_LANE_RESIZING   1u
 #define REC_LANE_RESTARTING 2u /* with another sub-buffer size: what the lane held is gone */
 
@@ -167,7 +170,7 @@ struct rec_lane {
 	uint64_t time_back;	/* times the clock stepped back; the event took its predecessor's time */
 	uint64_t leases;	/* ever; a change tells a reader that another thread may write here */
 
-	REC_ALIGNED(64) uint32_t owner; /* thread id of the lease; 0: nobody's */
+	REC_ALIGNED(64) uint32_t owner; /* thread id of the lease; 0: nobody's; or REC_OWNER_HELD */
 	uint32_t broken;	/* a broken invariant: the line of the source that saw it */
 	uint32_t subbuf_size;	/* of this lane: a power of two; changes only while no reader has the lane */
 	uint32_t nr_subbufs;	/* sub-buffers that its memory holds; likewise */
@@ -246,13 +249,14 @@ REC_ABI_ASSERT(sizeof(struct rec_lane_reader) == 256, "docs/SHM-LAYOUT.md: reade
 
 /*
  * The kernel's struct trace_buffer_meta (facts D1), 80 bytes, at the start of the meta page. The first four fields are
- * written when the lane is made; nobody writes the others, which are 0. What they stand for is in the reader words.
+ * written when the lane is made or gets other sub-buffers; nobody writes the others, which are 0. What they stand for
+ * is in the reader words.
  */
 struct rec_meta {
 	uint32_t meta_page_size;
 	uint32_t meta_struct_len;
 	uint32_t subbuf_size;
-	uint32_t nr_subbufs; /* ring and reader page */
+	uint32_t nr_subbufs; /* ring, reader page, spare ones */
 	uint64_t reader_lost_events;
 	uint32_t reader_id;
 	uint32_t reader_read;
@@ -287,7 +291,7 @@ struct rec_anchor {
 #define REC_BUFFER_REPLACED 3u /* the program replaced itself by exec: nobody writes any more */
 
 /*
- * The first page of a buffer file. Everything above `control` is written once, before `ready`; the offsets are from the
+ * The first page of a buffer file. Everything above `state` is written once, before `ready`; the offsets are from the
  * start of the file. Lane i begins at lanes + i * lane_stride and within it lie: the lane page (struct rec_lane, then
  * max_subbufs struct rec_subbuf), the reader words and max_subbufs links, the meta page, the sub-buffers. The last two
  * are of the lane's own sub-buffer size; it and their number stand in the lane page.
@@ -307,6 +311,7 @@ struct rec_buffer_header {
 	uint32_t reserved;
 	uint64_t file_size;
 	uint64_t enable; /* uint32_t[REC_EVENTS_MAX] */
+	uint64_t rules;	 /* struct rec_rules */
 	uint64_t log;	 /* records */
 	uint64_t log_size;
 	uint64_t lanes;
@@ -318,7 +323,7 @@ struct rec_buffer_header {
 
 	/* control: written while the program runs, by the program */
 	REC_ALIGNED(64) uint32_t state;
-	uint32_t stopped;	/* 1: every event is off, whatever its wish */
+	uint32_t stopped;	/* 1: every event is off, whatever its wish; others write it too */
 	uint32_t nr_lanes;	/* lanes that exist; they never go away */
 	uint32_t lease_errno;	/* why the last lease failed */
 	uint64_t lost_no_lane;	/* events lost because no lane could be had */
@@ -343,6 +348,22 @@ REC_ABI_ASSERT(sizeof(struct rec_buffer_header) <= REC_MAP_PAGE, "docs/SHM-LAYOU
 /* The enable word of the event with id REC_EVENT_ID_FIRST + i is enable[i]. */
 #define REC_ENABLE_ON	  1u /* what the program tests */
 #define REC_ENABLE_WANTED 2u /* on, as soon as the buffer is not stopped */
+
+/*
+ * What others wish of events that the program may register later: '+' or '-', patterns, NUL, one after the other; the last
+ * rule that matches holds. Written by those who switch events from outside, one at a time (they lock the file), and never
+ * where the program may be reading: the other text is filled, then `changes` names it. Who reads looks at `changes` again
+ * afterwards.
+ */
+#define REC_RULES_SIZE 2040u
+
+struct rec_rules {
+	uint32_t changes; /* ever; text[changes % 2] holds */
+	uint32_t reserved;
+	char text[2][REC_RULES_SIZE];
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_rules) <= REC_MAP_PAGE, "docs/SHM-LAYOUT.md: rules");
 
 /*
  * The log: append-only records, each a multiple of 8 bytes, valid below log_used. An event's record is the very blob that

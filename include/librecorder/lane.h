@@ -28,7 +28,8 @@ struct rec_handle *rec_lane_lease(void);
 
 /*
  * Lease a lane now, memory populated, so that a real-time thread meets no system call later. 0, or -ENOMEM (no memory or
- * no room in the directory's file system), -EDQUOT (the process is at its cap), -ENXIO (this process has no buffer).
+ * no room in the directory's file system), -EDQUOT (the process is at its cap), -EAGAIN (another thread is just making
+ * one), -ENXIO (this process has no buffer).
  */
 int rec_thread_attach(void);
 
@@ -66,7 +67,7 @@ int rec_subbuf_resize(size_t size);
  * A snapshot of the calling thread's lane, without copying: the thread goes on in another lane, and the old one,
  * *ret_lane, stands still for readers until rec_lane_release() gives it back to the pool.
  * 0; -ENOENT: the thread has no lane; -EBUSY: an event is reserved and not committed; -EDQUOT, -ENOMEM: no other lane
- * could be had, nothing changed. The calling thread alone, not from signal handlers.
+ * could be had, nothing changed; -EAGAIN: another thread is just making one. The calling thread alone, not from signal handlers.
  */
 int rec_lane_swap(unsigned int *ret_lane);
 

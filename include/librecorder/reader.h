@@ -141,7 +141,8 @@ int rec_view_consume(struct rec_view *view, unsigned int lane, struct rec_view_e
  * begins a sub-buffer, so single events are looked for every few milliseconds.
  *
  * 1: there is. 0: not within the time. -EPIPE: the end: the program writes no more and everything was read. -EINTR: a
- * signal handler ran that was set without SA_RESTART. -ECANCELED: rec_view_wake(). -EINVAL: no such lane, percent above
+ * signal handler, set without SA_RESTART, ran while the call slept; one that runs between two sleeps does not end it,
+ * so a handler that must end it calls rec_view_wake(). -ECANCELED: rec_view_wake(). -EINVAL: no such lane, percent above
  * 100. Or as rec_view_read().
  */
 int rec_view_wait(struct rec_view *view, unsigned int lane, unsigned int percent, int timeout);
@@ -167,7 +168,7 @@ struct rec_lane_stats {
 	uint32_t clock;	       /* REC_CLOCK_ */
 	uint32_t subbuf_size;
 	uint32_t nr_pages; /* sub-buffers in the ring, the reader page not counted */
-	uint32_t owner;	   /* thread, 0: none */
+	uint32_t owner;	   /* thread; 0: none; REC_OWNER_HELD: set aside by rec_lane_swap() */
 	uint32_t broken;   /* not 0: a broken invariant stopped the lane */
 };
 
@@ -206,6 +207,36 @@ unsigned int rec_view_anchors(const struct rec_view *view, struct rec_anchor *an
 
 /* The enable word of an event id (REC_ENABLE_ bits), 0 for an id that is none. */
 uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
+
+/* --------------------------------------------------------------------------------------------------- control */
+
+/*
+ * Switch events of a running program on or off, as rec_enable() and rec_disable() do from within: those that it has, and
+ * those that it registers later. The program takes no part in it: nothing runs there. Returns how many events match now;
+ * -EINVAL: no list of patterns; -ESRCH: the program is gone; -ENOSPC: it has too many such rules, nothing was changed;
+ * -ENOMEM: those that it has now were not switched; -EBADMSG: the buffer is damaged; or the errno of mmap or flock. It
+ * waits while somebody else switches events of this program.
+ */
+int rec_view_switch(struct rec_view *view, const char *patterns, bool on);
+
+/* Switch one event that the program has, by its id. 0, -EINVAL: it has none of this id; or as rec_view_switch(). */
+int rec_view_switch_event(struct rec_view *view, unsigned int id, bool on);
+
+/*
+ * What was said of these patterns by rec_view_switch() holds no longer for events that are registered from now on; words
+ * stay as they are. 0 or as rec_view_switch().
+ */
+int rec_view_forget(struct rec_view *view, const char *patterns);
+
+/*
+ * Start and stop all recording of a program, whatever is enabled, as rec_start() and rec_stop() do from within. 0 or as
+ * rec_view_switch().
+ */
+int rec_view_start(struct rec_view *view);
+int rec_view_stop(struct rec_view *view);
+
+/* Whether it is stopped. */
+bool rec_view_stopped(const struct rec_view *view);
 
 /* ---------------------------------------------------------------------------------------- without consuming */
 

@@ -52,9 +52,8 @@ struct rec_handle {
 	uint32_t nr_subbufs; /* sub-buffers that the lane's memory holds */
 	uint32_t capacity;   /* of a sub-buffer, in words of four bytes */
 	uint32_t disabled;   /* times that the lane was disabled and not enabled again */
-	uint32_t wish_pages; /* resize the ring to so many sub-buffers; 0: no wish */
 	uint32_t wish_subbuf; /* change the sub-buffer size; 0: no wish */
-	uint32_t reserved;
+	uint64_t wish_size;   /* resize the ring to hold so many bytes of events; 0: no wish */
 };
 
 /* A reservation, from reserve to commit or discard; lives on the writer's stack. */

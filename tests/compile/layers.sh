@@ -30,12 +30,12 @@ none()
 
 external='(traceevent/|event-parse\.h|tracefs|zstd|kbuffer\.h)'
 
-none "public headers include libc and each other" include/librecorder "(format|cli|librecorder/.*_internal)|$external"
+none "public headers include libc and each other" include/librecorder "(format|cli|librecorder/.*_private|librecorder/(process|shm|rules|enable)\.h)|$external"
 none "librecorder needs libc alone" librecorder "$external"
 none "librecorder knows no command" librecorder '(cli/|cmd)'
 none "librecorder knows no trace.dat but in save.c" librecorder '(\.\./)?format/' '^librecorder/save\.c '
 none "format knows no rings, buffers, threads" format \
-	'(<?librecorder/)?(ring|lane|buffer|reader|event|clock|ring_internal|lane_internal|buffer_internal|shm|pthread)\.h'
+	'(<?librecorder/)?(ring|lane|buffer|reader|event|clock|[a-z]*_private|process|shm|rules|enable|pthread)\.h'
 none "format knows no command and no kernel side" format '(cli/|cmd|tracefs)'
 none "commands use no private header of librecorder" cli 'librecorder/.*(internal|private)|\.\./librecorder/'
 

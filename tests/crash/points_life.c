@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "points_life.h"
+#include "tests/unit/tell.h"
 
 #if defined(__x86_64__)
 
@@ -58,7 +59,7 @@ unsigned int ring_pages(const struct plan *plan)
 }
 
 /* The lane's words and links, as they stand in the file. */
-static void describe_lane(const char *path)
+static void describe_lane(FILE *to, const char *path)
 {
 	struct rec_buffer_header h;
 	struct rec_lane lane;
@@ -70,38 +71,51 @@ static void describe_lane(const char *path)
 	if (fd < 0 || pread(fd, &h, sizeof(h), 0) < 0 || pread(fd, &lane, sizeof(lane), (off_t)h.lanes) < 0 ||
 	    pread(fd, &words, sizeof(words), (off_t)(h.lanes + h.lane_reader)) < 0)
 		return;
-	fprintf(stderr, "tail %#llx commit %#llx pages %u resizing %u; read %#llx hint %u;",
-		(unsigned long long)lane.tail, (unsigned long long)lane.commit, lane.nr_pages, lane.resizing,
-		(unsigned long long)words.read, words.hint);
+	fprintf(to, "tail %#llx commit %#llx pages %u resizing %u; read %#llx hint %u;", (unsigned long long)lane.tail,
+		(unsigned long long)lane.commit, lane.nr_pages, lane.resizing, (unsigned long long)words.read,
+		words.hint);
 	for (id = 0; id < lane.nr_subbufs; id++)
 		if (pread(fd, &link, sizeof(link),
 			  (off_t)(h.lanes + h.lane_reader + sizeof(words) + id * sizeof(link))) > 0)
-			fprintf(stderr, " %u:%s%u<%u%s", id, &"-\0H\0U\0?"[2 * REC_LINK_FLAG(link.next)],
-				REC_LINK_ID(link.next), link.prev,
-				link.spare ? "s" : "");
-	fprintf(stderr, "\n");
+			fprintf(to, " %u:%s%u<%u%s", id, &"-\0H\0U\0?"[2 * REC_LINK_FLAG(link.next)],
+				REC_LINK_ID(link.next), link.prev, link.spare ? "s" : "");
+	fprintf(to, "\n");
 	close(fd);
 }
 
-void describe_life(const struct life *life)
+static void describe(FILE *to, const struct life *life)
 {
 	const struct plan *plan = life->plan;
 	unsigned int i;
 
-	fprintf(stderr, "plan: seed %llu, %s, %u KiB, %u events, longest %u%s%s%s\n", (unsigned long long)plan->seed,
+	fprintf(to, "plan: seed %llu, %s, %u KiB, %u events, longest %u%s%s%s\n", (unsigned long long)plan->seed,
 		plan->overwrite ? "overwrite" : "discard", plan->kb, plan->events, plan->longest,
 		plan->plain ? ", plain" : "", plan->leave ? ", threads leave" : "", plan->control ? ", control" : "");
 	for (i = 0; i < plan->injections; i++)
-		fprintf(stderr, "  %s: %d at every %u\n", points.names[plan->injection[i].point],
+		fprintf(to, "  %s: %d at every %u\n", points.names[plan->injection[i].point],
 			(int)plan->injection[i].what, plan->injection[i].every);
 	for (i = trail.count > TRAIL ? trail.count - TRAIL : 0; i < trail.count; i++)
-		fprintf(stderr, "%d:%s ", (int)(trail.step[i % TRAIL].pid - life->run.pid),
+		fprintf(to, "%d:%s ", (int)(trail.step[i % TRAIL].pid - life->run.pid),
 			points.names[trail.step[i % TRAIL].point]);
-	fprintf(stderr, "\n");
-	describe_lane(life->notes->buffer);
+	fprintf(to, "\n");
+	describe_lane(to, life->notes->buffer);
 	if (life->kill_point < TRACER_POINTS)
-		fprintf(stderr, "writer killed at %s, time %u, level %u\n", points.names[life->kill_point],
-			life->kill_hit, life->notes->level);
+		fprintf(to, "writer killed at %s, time %u, level %u\n", points.names[life->kill_point], life->kill_hit,
+			life->notes->level);
+}
+
+void describe_life(const struct life *life)
+{
+	char *text = NULL, *line, *rest;
+	size_t size = 0;
+	FILE *to = open_memstream(&text, &size);
+
+	cr_assert_not_null(to);
+	describe(to, life);
+	fclose(to);
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		tell("%s", line);
+	free(text);
 }
 
 void find_buffer(struct life *life)

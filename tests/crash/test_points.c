@@ -15,6 +15,7 @@
  * RECORDER_SEED=N draws other plans, RECORDER_KILLS=N kills N times at each point instead of 4.
  */
 #include "points_life.h"
+#include "tests/unit/tell.h"
 
 #include <criterion/criterion.h>
 
@@ -101,7 +102,7 @@ static void set_up(void)
 	cr_assert_eq(tracer_read_points(program, &points), 0);
 	drawn = number_from("RECORDER_SEED", 1);
 	kills_wanted = (unsigned int)number_from("RECORDER_KILLS", kills_wanted);
-	printf("# RECORDER_SEED=%llu RECORDER_KILLS=%u\n", (unsigned long long)drawn, kills_wanted);
+	tell("RECORDER_SEED=%llu RECORDER_KILLS=%u", (unsigned long long)drawn, kills_wanted);
 	drawn = drawn * 2654435761u + 12345;
 }
 
@@ -181,15 +182,18 @@ Test(points, writers_killed)
 			while (!hits[i][point]);
 			k += live(&plans[i], point, 1 + draw(hits[i][point]), NULL) == TRACER_KILLED;
 		}
+		/* What hangs on the clock alone is met once in some plan or other. */
+		for (tries = 0; !figures.killed_at[point] && is_writers(point) && tries < PLANS_MAX; tries++)
+			live(&plans[tries % n], point, 1, NULL);
 		covered += figures.killed_at[point] > 0;
 		if (is_writers(point) && !figures.killed_at[point]) {
-			fprintf(stderr, "# nobody came to %s\n", points.names[point]);
+			tell("nobody came to %s", points.names[point]);
 			missed++;
 		}
 	}
-	printf("# writers: %u test points, %u lives, %u kills; %u events committed, %u of them overwritten and counted; "
-	       "0 lost otherwise, 0 damaged pages\n",
-	       covered, figures.lives, figures.kills, figures.events, figures.lost);
+	tell("writers: %u test points, %u lives, %u kills; %u events committed, %u of them overwritten and counted; "
+	     "0 lost otherwise, 0 damaged pages",
+	     covered, figures.lives, figures.kills, figures.events, figures.lost);
 	cr_assert_eq(missed, 0, "%u test points were not met", missed);
 }
 
@@ -270,11 +274,11 @@ Test(points, readers_killed)
 		covered += k == kills_wanted;
 		missed += k < kills_wanted;
 		if (k < kills_wanted)
-			fprintf(stderr, "# %u came to %s\n", k, points.names[point]);
+			tell("%u came to %s", k, points.names[point]);
 	}
-	printf("# readers: %u test points, %u lives, %u kills; %u events committed, %u of them overwritten and counted, %u pages "
-	       "handed over twice; 0 lost otherwise, 0 damaged pages\n",
-	       covered, figures.lives, figures.kills, figures.events, figures.lost, figures.again);
+	tell("readers: %u test points, %u lives, %u kills; %u events committed, %u of them overwritten and counted, %u "
+	     "pages handed over twice; 0 lost otherwise, 0 damaged pages",
+	     covered, figures.lives, figures.kills, figures.events, figures.lost, figures.again);
 	cr_assert_eq(missed, 0, "%u test points were not met", missed);
 	cr_assert_gt(figures.again, 0);
 }

@@ -73,7 +73,7 @@ static void check_message(const char *name, const char *what, const char *releas
 
 Test(edges, b1_header)
 {
-	check_message("B1: a buffer's header", "header", "fill_header() process.c: ready",
+	check_message("B1: a buffer's header", "header", "show_buffer() process.c: ready",
 		      "read_header() reader.c: ready");
 }
 
@@ -120,7 +120,7 @@ Test(edges, n1_a_lane_that_was_made)
 	litmus_check(&n1);
 }
 
-/* --------------------------------------------------------------------------------------------------- events: W1, E1 */
+/* --------------------------------------------------------------------------------------------------- events: W, E */
 
 #define ON     1
 #define WANTED 2
@@ -140,16 +140,71 @@ Test(edges, w1_on_and_stopped)
 	static const struct litmus w1 = {
 		.name = "W1: on and stopped",
 		.is_bad = w1_bad,
-		.threads = { { OR(WORD, WANTED, ACQ_REL, "set_word() event.c: WANTED", SPARE(RELAXED)),
-			       LD(STOPPED, 1, ACQUIRE, "set_word() event.c: stopped", SPARE(RELAXED)),
-			       OR(WORD, ON, ACQ_REL, "set_word() event.c: ON", IF(1, 0), EDGE_TO(RELEASE)),
-			       LD(STOPPED, 2, ACQUIRE, "set_word() event.c: stopped again", IF(1, 0), SPARE(RELAXED)),
-			       AND(WORD, WANTED, ACQ_REL, "set_word() event.c: not ON", IF(2, 1), SPARE(RELAXED)) },
-			     { ST(STOPPED, 1, RELEASE, "start_or_stop() event.c: stopped", SPARE(RELAXED)),
-			       AND(WORD, WANTED, ACQ_REL, "start_or_stop() event.c: not ON", EDGE_TO(ACQUIRE)) } },
+		.threads = { { OR(WORD, WANTED, ACQ_REL, "rec_enable_word() enable.c: WANTED", SPARE(RELAXED)),
+			       LD(STOPPED, 1, ACQUIRE, "rec_enable_word() enable.c: stopped", SPARE(RELAXED)),
+			       OR(WORD, ON, ACQ_REL, "rec_enable_word() enable.c: ON", IF(1, 0), EDGE_TO(RELEASE)),
+			       LD(STOPPED, 2, ACQUIRE, "rec_enable_word() enable.c: stopped again", IF(1, 0),
+				  SPARE(RELAXED)),
+			       AND(WORD, WANTED, ACQ_REL, "rec_enable_word() enable.c: not ON", IF(2, 1),
+				   SPARE(RELAXED)) },
+			     { ST(STOPPED, 1, RELEASE, "rec_enable_stop() enable.c: stopped", SPARE(RELAXED)),
+			       AND(WORD, WANTED, ACQ_REL, "rec_enable_stop() enable.c: not ON", EDGE_TO(ACQUIRE)) } },
 	};
 
 	litmus_check(&w1);
+}
+
+static bool w2_bad(const struct litmus_end *end)
+{
+	/* Neither was the event met in the log, nor the rule when the event was registered. */
+	return REG(1, 1) == 0 && REG(2, 1) == 0;
+}
+
+Test(edges, w2_switched_while_registered)
+{
+	enum { RULE, LOG };
+	static const struct litmus w2 = {
+		.name = "W2: rule and log",
+		.is_bad = w2_bad,
+		.threads = { { ST(RULE, 1, RELEASE, "publish() rules.c: changes", SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "rec_view_switch() reader_control.c", EDGE_TO(ACQ_REL)),
+			       LD(LOG, 1, ACQUIRE, "copy_log() reader_control.c: log_used", SPARE(RELAXED)) },
+			     { ST(LOG, 1, RELEASE, "rec_log_append_locked() log.c: log_used", SPARE(RELAXED)),
+			       FENCE(SEQ_CST, "follow_rules() event.c", EDGE_TO(ACQ_REL)),
+			       LD(RULE, 1, ACQUIRE, "copy_text() rules.c: changes", SPARE(RELAXED)) } },
+	};
+
+	litmus_check(&w2);
+}
+
+Test(edges, w3_rules)
+{
+	check_message("W3: rules", "text", "publish() rules.c: changes", "copy_text() rules.c: changes");
+}
+
+static bool w3_torn_bad(const struct litmus_end *end)
+{
+	/* Bytes of the second change from now were copied, and not even the first one was seen. */
+	return REG(2, 1) == 0 && REG(2, 2) == 1 && REG(2, 3) == 0;
+}
+
+Test(edges, w3_rules_overwritten)
+{
+	enum { TEXT, CHANGES };
+	static const struct litmus w3 = {
+		.name = "W3: rules overwritten",
+		.is_bad = w3_torn_bad,
+		.threads = { { ST(CHANGES, 1, RELEASE, "publish() rules.c: changes", SPARE(RELAXED)),
+			       FENCE(RELEASE, "publish() rules.c: before the text", EDGE),
+			       ST(TEXT, 1, RELAXED, "publish() rules.c: the text"),
+			       ST(CHANGES, 2, RELEASE, "publish() rules.c: changes", SPARE(RELAXED)) },
+			     { LD(CHANGES, 1, ACQUIRE, "copy_text() rules.c: changes", SPARE(RELAXED)),
+			       LD(TEXT, 2, RELAXED, "copy_text() rules.c: the text"),
+			       FENCE(ACQUIRE, "copy_text() rules.c: behind the text", EDGE),
+			       LD(CHANGES, 3, RELAXED, "copy_text() rules.c: changes again") } },
+	};
+
+	litmus_check(&w3);
 }
 
 static bool e1_bad(const struct litmus_end *end)

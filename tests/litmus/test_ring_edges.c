@@ -194,7 +194,7 @@ Test(edges, l3_a_ring_that_grows)
 		.init = { [HOLDER] = 1 },
 		.is_bad = l3_chain_bad,
 		.threads = { { ST(CHAIN, 5, RELAXED, "grow() ring_resize.c: the chain's links"),
-			       CAS(HOLDER, 1, 7, 1, ACQ_REL, "grow() ring_resize.c: the exchange", EDGE_TO(ACQUIRE)) },
+			       ST(HOLDER, 7, RELEASE, "grow() ring_resize.c: the link into it", EDGE) },
 			     { LD(HOLDER, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c", EDGE),
 			       LD(CHAIN, 2, ACQUIRE, "rec_ring_find_head() ring_reader.c", IF(1, 7),
 				  SPARE(RELAXED)) } },
@@ -396,7 +396,7 @@ static bool a2_bad(const struct litmus_end *end)
 }
 
 /* And a new position of `read` brings its account along. */
-Test(edges, a2_an_account_made)
+Test(edges, a1_an_account_made)
 {
 	enum { READ, ACCOUNT };
 	static const struct litmus a2 = {

@@ -9,6 +9,7 @@
  * round prints its seed when it fails.
  */
 #include "tests/unit/ring_fixture.h"
+#include "tests/unit/tell.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -360,8 +361,8 @@ static void rage(const struct storm *shape)
 
 	for (seed = first; (left = until - now()) > 0 || seed == first; seed++)
 		round_of(shape, left < ROUND_SECONDS ? left : ROUND_SECONDS);
-	printf("# %u pages of %u: seeds %llu to %llu\n", shape->pages, shape->subbuf_size, (unsigned long long)first,
-	       (unsigned long long)seed - 1);
+	tell("%u pages of %u: seeds %llu to %llu", shape->pages, shape->subbuf_size, (unsigned long long)first,
+	     (unsigned long long)seed - 1);
 }
 
 #define STORM(name, ...)                                                                                               \

@@ -13,6 +13,7 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define SIZE 396u
 #define PER_PAGE 10u
@@ -169,6 +170,59 @@ Test(lane_control, a_free_lane_is_resized_at_once)
 	cr_assert_eq(rec_lane_at(w.lane)->nr_pages, 2);
 	cr_assert_eq(rec_lane_at(w.lane)->owner, 0);
 	cr_assert_eq(read_own(w.lane).events, 1);
+}
+
+/* Memory is there before the ring has it: a writer never faults. */
+Test(lane_control, what_comes_into_the_ring_has_memory)
+{
+	const struct rec_handle *handle;
+	unsigned char in_core;
+	uint32_t id;
+
+	configure(4, 64);
+	handle = rec_lane_lease();
+	cr_assert_eq(rec_lane_resize(0, 20 * 4080), 0);
+	for (id = 0; id < handle->nr_subbufs; id++) {
+		cr_assert_eq(mincore(handle->data - REC_SUBBUF_HEADER_SIZE + (size_t)id * 4096, 4096, &in_core), 0);
+		cr_assert(in_core & 1 || handle->links[id].spare, "sub-buffer %u", id);
+	}
+}
+
+Test(lane_control, a_lease_leaves_the_gate_of_a_disabled_lane_closed)
+{
+	struct rec_view *view = NULL;
+	struct count count = { 0 };
+	struct writer w;
+
+	configure(16, 16);
+	start(&w);
+	stop(&w);
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	read_lane(view, w.lane, &count);
+	cr_assert_eq(rec_subbuf_resize(8192), 0);
+	cr_assert_eq(rec_lane_disable(w.lane), 0);
+	rec_view_close(view);
+	start(&w);
+	cr_assert_eq(rec_lane_at(w.lane)->subbuf_size, 8192);
+	cr_assert_eq(w.written, 0);
+	cr_assert_eq(rec_lane_at(w.lane)->disabled, 1);
+	stop(&w);
+}
+
+Test(lane_control, sizes_come_back)
+{
+	uint64_t next = 0;
+
+	configure(64, 64);
+	write_events(&next, 1);
+	cr_assert_eq(rec_subbuf_resize(65536), 0);
+	cr_assert_eq(rec_lane_at(0)->nr_pages, 2);
+	cr_assert_eq(rec_subbuf_resize(4096), 0);
+	cr_assert_eq(rec_lane_at(0)->nr_pages, 64);
+	/* One that was resized by itself keeps its own size. */
+	cr_assert_eq(rec_lane_resize(0, 32 * 4080), 0);
+	cr_assert_eq(rec_subbuf_resize(8192), 0);
+	cr_assert_eq(rec_lane_at(0)->nr_pages, 16);
 }
 
 Test(lane_control, limits)

@@ -480,3 +480,58 @@ Test(reader_merge, single_lanes_in_between, .init = begin_merge)
 	}
 	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
 }
+
+/* Exchange the marks on the links, as a writer would that moves the head. */
+static void mark(const struct rec_handle *handle, uint32_t from, uint32_t to)
+{
+	for (uint32_t id = 0; id < handle->nr_subbufs; id++) {
+		const uint64_t link = handle->links[id].next;
+
+		if (REC_LINK_FLAG(link) == from)
+			handle->links[id].next = REC_LINK(REC_LINK_ID(link), to, REC_LINK_GEN(link) + 1);
+	}
+}
+
+/* While a lane cannot be looked at, no later event of another one is given. */
+Test(reader_merge, no_event_overtakes_a_lane_that_says_again, .init = begin_merge)
+{
+	struct rec_handle *first = reader_lane(), *second = reader_lane();
+	struct rec_view_event event;
+
+	view = reader_view();
+	cr_assert(reader_write(first, 0, EVENT));
+	cr_assert(reader_write(second, 1, EVENT));
+	mark(first, REC_LINK_HEAD, REC_LINK_UPDATE);
+	for (unsigned int i = 0; i < 3; i++)
+		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), -EAGAIN);
+	mark(first, REC_LINK_UPDATE, REC_LINK_HEAD);
+	for (uint64_t i = 0; i < 2; i++) {
+		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
+		cr_assert_eq(reader_number(&event), i);
+	}
+}
+
+/* The same once its events are known: between two of them its page ends. */
+Test(reader_merge, no_event_overtakes_at_the_end_of_a_page, .init = begin_merge)
+{
+	struct rec_handle *first = reader_lane(), *second = reader_lane();
+	struct rec_view_event event;
+
+	view = reader_view();
+	for (uint64_t i = 0; i < 50; i++)
+		cr_assert(reader_write(first, i, EVENT));
+	cr_assert(reader_write(second, 50, EVENT));
+	cr_assert_eq(rec_view_peek(view, REC_ALL_LANES, &event), 1);
+	mark(first, REC_LINK_HEAD, REC_LINK_UPDATE);
+	for (uint64_t i = 0; i < 42; i++) {
+		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
+		cr_assert_eq(reader_number(&event), i);
+	}
+	for (unsigned int i = 0; i < 3; i++)
+		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), -EAGAIN);
+	mark(first, REC_LINK_UPDATE, REC_LINK_HEAD);
+	for (uint64_t i = 42; i < 51; i++) {
+		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
+		cr_assert_eq(reader_number(&event), i);
+	}
+}

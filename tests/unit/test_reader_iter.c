@@ -242,6 +242,38 @@ Test(reader_iter, refusals_are_told)
 	cr_assert_eq(lost, 7);
 }
 
+/* A descriptor that promises more events than its sub-buffer has: an error, not a search for ever. */
+Test(reader_iter, a_promise_that_is_not_kept, .timeout = 30)
+{
+	const uint32_t padding = REC_TYPE_PADDING;
+	struct rec_view_event event;
+	uint32_t id;
+
+	write_some(0, 10);
+	id = REC_POS_ID(lane->lane->commit);
+	memcpy(lane->data + ((size_t)id << lane->shift), &padding, sizeof(padding));
+	cr_assert_eq(rec_iter_next(iter, &event), -EBADMSG);
+}
+
+/* Opened while the lane gets another shape: it begins where the reader stands all the same. */
+Test(reader_iter, opened_while_the_lane_gets_another_shape)
+{
+	struct rec_view_event event;
+	struct rec_iter *one;
+
+	write_some(0, 20);
+	for (uint64_t i = 0; i < 15; i++)
+		cr_assert_eq(rec_view_consume(view, 0, &event), 1);
+	lane->lane->resizing = REC_LANE_RESTARTING;
+	cr_assert_eq(rec_iter_open(view, 0, &one), 0);
+	cr_assert_eq(rec_iter_next(one, &event), -EAGAIN);
+	lane->lane->resizing = 0;
+	cr_assert_eq(rec_iter_next(one, &event), 1);
+	cr_assert_eq(event.number, 15);
+	cr_assert_eq(event.lost, 0);
+	rec_iter_close(one);
+}
+
 /* ------------------------------------------------------------------------------------------- beside a live writer */
 
 static void write_for_ever(struct rec_handle *to, int pipe)

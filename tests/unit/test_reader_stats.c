@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <librecorder/lane.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -200,4 +201,46 @@ Test(reader_stats, a_page_taken_back_whole)
 	cr_assert_eq(stats.entries, 0);
 	cr_assert_eq(stats.read_events, 0);
 	cr_assert_eq(stats.overrun, 0);
+}
+
+/* A commit position on a sub-buffer outside the ring, far ahead: full pages go round, and it is never come to. */
+Test(reader_stats, reset_of_a_lane_without_an_end, .timeout = 30)
+{
+	uint32_t spare = lane->nr_subbufs;
+
+	cr_assert_eq(rec_lane_resize(0, 3 * 4080), 0);
+	write_some(0, 1000);
+	while (spare-- && !lane->links[spare].spare)
+		continue;
+	cr_assert_lt(spare, lane->nr_subbufs);
+	lane->subbufs[spare].first = UINT64_C(1) << 60;
+	lane->subbufs[REC_POS_ID(lane->lane->commit)].entries = 1;
+	lane->lane->commit = REC_POS(spare, REC_POS_SEQ(lane->lane->commit), 1, 96);
+	cr_assert_eq(rec_view_reset(view, 0), -EBADMSG);
+}
+
+/* The shape is not what was looked at: come again, for the words are of a lane that is being made anew. */
+Test(reader_stats, while_the_lane_gets_another_shape)
+{
+	struct rec_lane_stats stats;
+
+	lane->lane->resizing = REC_LANE_RESTARTING;
+	cr_assert_eq(rec_view_stats(view, 0, &stats), -EAGAIN);
+	lane->lane->resizing = 0;
+	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
+}
+
+/* The program holds its lane as a reader would while it gives it another shape; a reader comes again. */
+Test(reader_stats, open_while_the_program_holds_the_lane)
+{
+	struct rec_page page;
+
+	write_some(0, 1);
+	lane->reader->owner = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
+	cr_assert_eq(rec_view_read(view, 0, 0, &page), -EBUSY, "as while it saves");
+	lane->lane->resizing = REC_LANE_RESTARTING;
+	cr_assert_eq(rec_view_read(view, 0, 0, &page), -EAGAIN);
+	lane->lane->resizing = 0;
+	lane->reader->owner = 0;
+	cr_assert_eq(rec_view_read(view, 0, 0, &page), 1);
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 REC_EVENT(save, step, u64(number), u64(thread));
+REC_EVENT(save, wide, string(text));
 
 #define THREADS 3u
 #define EVENTS	2000u
@@ -31,7 +32,7 @@ static void configure(size_t lane_size, bool discard)
 	options.lane_size = lane_size;
 	options.discard = discard;
 	cr_assert_eq(rec_configure(&options), 0);
-	cr_assert_eq(rec_enable("save:*"), 1);
+	cr_assert_eq(rec_enable("save:*"), 2);
 }
 
 static void write_events(uint64_t thread, uint64_t first, uint64_t count)
@@ -141,6 +142,23 @@ Test(save, newest_lost)
 	seen = save();
 	cr_assert_eq(seen->nr, 3);
 	cr_assert_eq(seen->lost, 0);
+	seen_free(seen);
+}
+
+/* Sub-buffers that were made larger hold events that are longer than those of the beginning. */
+Test(save, after_the_sub_buffers_grew)
+{
+	static char text[20000];
+	struct seen *seen;
+
+	configure(1 << 20, false);
+	write_events(0, 0, 1);
+	cr_assert_eq(rec_subbuf_resize(65536), 0);
+	memset(text, 'x', sizeof(text) - 1);
+	REC(save, wide, text);
+	seen = save();
+	cr_assert_eq(seen->nr + seen->lost, 2);
+	cr_assert_str_eq(seen->events[0].name, "save:wide");
 	seen_free(seen);
 }
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Enable words, changed by the program and by others at the same time. Whoever sets ON looks at `stopped` once more
+ * afterwards, whoever sets `stopped` clears ON afterwards; both in one total order, so one of them sees the other (edge W1).
+ */
+#ifndef ENABLE_H
+#define ENABLE_H
+
+#include <librecorder/abi.h>
+#include <stdbool.h>
+
+/* Switch one event; it is on at once unless the buffer is stopped. */
+void rec_enable_word(const uint32_t *stopped, uint32_t *word, bool wanted);
+
+/* Stop, or start, all of `nr` words. */
+void rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop);
+
+#endif
