@@ -13,11 +13,16 @@
 
 #include "cli/opts.h"
 
+int cmd_disable(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
+int cmd_enable(int argc, char **argv);
 int cmd_list(int argc, char **argv);
+int cmd_ps(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_recover(int argc, char **argv);
 int cmd_report(int argc, char **argv);
+int cmd_start(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
+int cmd_stop(int argc, char **argv);
 
 #endif

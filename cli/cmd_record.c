@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder record: run a command with its events on, drain while it runs, weave when it ends.
+ * recorder record: run a command with its events on, or attach to running programs; drain meanwhile, weave at the end.
  *
  * Everything that can be refused is refused before the command starts. From then on the recording is in two places, the
  * spool beside the output and the buffers in the session's directory, and both are removed only when the output is
@@ -15,8 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cli/attach.h"
 #include "cli/child.h"
 #include "cli/drain.h"
 #include "cli/finish.h"
@@ -48,12 +50,15 @@ struct record {
 	unsigned int mode, clock, version; /* places among the words; 0: as the program has it */
 	bool raw, quiet;
 	char **command;
+	const char *programs; /* attach to these */
+	uint64_t duration;    /* seconds; 0: until it is over */
 
 	/* the recording */
 	struct output output;
 	struct session session;
 	struct spool *spool;
 	struct drain *drain;
+	struct attach *attach;
 	struct child child;
 	char *enable; /* the patterns, joined by commas */
 	char numbers[3][24];
@@ -118,9 +123,6 @@ static bool prepare(struct record *record)
 	struct spool_head head = { .file_version = record->version ? 7 : 6, .raw = record->raw };
 	int err;
 
-	record->output.command = NAME;
-	record->output.verb = "recorded";
-	record->output.quiet = record->quiet;
 	if (!check_sizes(record) || !join_patterns(record) || !output_choose(&record->output, record->output_name))
 		return false;
 	if (!session_create(NAME, &record->session))
@@ -212,14 +214,19 @@ static void remove_traces(struct record *record)
 	session_remove(&record->session);
 }
 
+static void say_stopped(const struct record *record, int err)
+{
+	complain(NAME, "cannot write '%s': %s; what was recorded is in it: 'recorder recover %s' makes a trace.dat of it",
+		 record->output.spool, strerror(-err), record->output.spool);
+}
+
 /* Take the events of the running command and write the file. False: one line was printed; what there is stays. */
 static bool record_command(struct record *record)
 {
 	const int err = drain_command(record);
 
 	if (err) {
-		complain(NAME, "cannot write '%s': %s; what was recorded is in it: 'recorder recover %s' makes a trace.dat of it",
-			 record->output.spool, strerror(-err), record->output.spool);
+		say_stopped(record, err);
 		return false;
 	}
 	if (record->child.stopped_by && !record->quiet)
@@ -231,6 +238,80 @@ static bool record_command(struct record *record)
 	remove_traces(record);
 	return true;
 }
+
+/* --------------------------------------------------------------------------------------------- attached to programs */
+
+static uint64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+/* Until all programs have ended, the time is over, or a signal says so. */
+static bool attached_is_over(struct record *record, uint64_t end, int sleep)
+{
+	if (child_wait(&record->child, sleep) || record->child.interrupts)
+		return true;
+	return !attach_is_alive(record->attach) || (end && now_ms() >= end);
+}
+
+static int drain_attached(struct record *record)
+{
+	const uint64_t end = record->duration ? now_ms() + record->duration * 1000u : 0;
+	struct progress progress;
+	int sleep = SLEEP_MIN_MS;
+	int taken = 0;
+
+	progress_init(&progress, record->quiet);
+	while (taken >= 0 && !attached_is_over(record, end, sleep)) {
+		taken = attach_run(record->attach);
+		if (taken > 0)
+			sleep = SLEEP_MIN_MS;
+		else
+			sleep = sleep * 2 < SLEEP_MAX_MS ? sleep * 2 : SLEEP_MAX_MS;
+		show(&progress, record->spool);
+	}
+	if (taken >= 0)
+		taken = attach_finish(record->attach);
+	progress_clear(&progress);
+	return taken < 0 ? taken : 0;
+}
+
+static int run_attached(struct record *record)
+{
+	struct spool_head head = { .file_version = record->version ? 7 : 6, .raw = record->raw };
+	int err;
+
+	err = child_prepare(&record->child);
+	if (err) {
+		complain(NAME, "cannot wait for signals: %s", strerror(-err));
+		return EXIT_FAILURE;
+	}
+	snprintf(head.command, sizeof(head.command), "%s", record->programs);
+	if (!join_patterns(record) || !output_choose(&record->output, record->output_name) ||
+	    !attach_open(NAME, record->programs, &record->attach))
+		return EXIT_FAILURE;
+	if (!output_spool(&record->output, &head, &record->spool))
+		return EXIT_FAILURE;
+	if (!attach_begin(record->attach, record->enable, record->spool)) {
+		unlink(record->output.spool);
+		return EXIT_FAILURE;
+	}
+	err = drain_attached(record);
+	if (err) {
+		say_stopped(record, err);
+		return EXIT_FAILURE;
+	}
+	if (!output_finish(&record->output, record->spool, record->patterns.nr ? &record->patterns : NULL,
+			   attach_trouble(record->attach)))
+		return EXIT_FAILURE;
+	unlink(record->output.spool);
+	return EXIT_SUCCESS;
+}
+
+/* -------------------------------------------------------------------------------------------------- around a command */
 
 static int run(struct record *record)
 {
@@ -268,6 +349,24 @@ remove:
 	return status;
 }
 
+/* Either a command or programs, and nothing that only one of them takes. */
+static bool is_complete(const struct record *record)
+{
+	const char *wrong = NULL;
+
+	if (!record->programs && !record->command[0])
+		wrong = "missing COMMAND, or -P and a running program";
+	else if (record->programs && record->command[0])
+		wrong = "either a COMMAND or -P, not both";
+	else if (!record->programs && record->duration)
+		wrong = "--duration is for -P; a COMMAND is recorded until it ends";
+	else if (record->programs && (record->lane_kb || record->subbuf_kb || record->mode || record->clock))
+		wrong = "-b, --subbuf-size, --mode and -C are a program's from its start: not with -P";
+	if (wrong)
+		complain(NAME, "%s (see 'recorder record --help')", wrong);
+	return !wrong;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = { .output_name = "trace.dat", .session = SESSION_INIT, .child = { .signals = -1 } };
@@ -276,6 +375,9 @@ int cmd_record(int argc, char **argv)
 		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &record.output_name),
 		OPT_LIST('u', "user-event", "PATTERN", "record events like PATTERN, as io:* (all); may be repeated",
 			 &record.patterns),
+		OPT_STRING('P', "pid", "PROGRAM", "record running programs: pids separated by commas, or a name",
+			   &record.programs),
+		OPT_NUMBER(0, "duration", "SECONDS", 1, 1u << 30, "with -P: end after so many seconds", &record.duration),
 		OPT_NUMBER('b', "buffer-size", "KB", 8, 16u << 20, "size of a thread's lane (1024)", &record.lane_kb),
 		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full lane loses: the oldest events or new ones", &mode),
 		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of a lane's sub-buffers (4)", &record.subbuf_kb),
@@ -288,11 +390,11 @@ int cmd_record(int argc, char **argv)
 	};
 	const struct opts opts = {
 		.command = NAME,
-		.operands = "[--] COMMAND [ARG]...",
+		.operands = "[--] [COMMAND [ARG]...]",
 		.about = "Run COMMAND with its events on, follow its threads and children, and write what they\n"
-			 "recorded to a trace.dat. The exit status is COMMAND's, or 128+n if signal n ended it.\n",
+			 "recorded to a trace.dat. The exit status is COMMAND's, or 128+n if signal n ended it.\n"
+			 "With -P attach to running programs instead, until they end or Ctrl-C is typed.\n",
 		.table = table,
-		.min_operands = 1,
 		.max_operands = UINT32_MAX,
 		.stop_at_operand = true,
 	};
@@ -301,8 +403,15 @@ int cmd_record(int argc, char **argv)
 	if (opts_parse(&opts, argc, argv, &record.command, &status)) {
 		record.mode = mode + 1;
 		record.clock = clock + 1;
-		status = run(&record);
+		record.output.command = NAME;
+		record.output.verb = "recorded";
+		record.output.quiet = record.quiet;
+		if (is_complete(&record))
+			status = record.programs ? run_attached(&record) : run(&record);
+		else
+			status = EXIT_USAGE;
 	}
+	attach_close(record.attach);
 	drain_close(record.drain);
 	spool_close(record.spool);
 	session_close(&record.session);

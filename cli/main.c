@@ -16,9 +16,14 @@ struct command {
 };
 
 static const struct command commands[] = {
-	{ "record", cmd_record, "run a program and write its events to a trace.dat" },
+	{ "record", cmd_record, "record a program's events into a trace.dat" },
 	{ "report", cmd_report, "print the events of a trace.dat" },
 	{ "list", cmd_list, "show the events of running programs or of a binary" },
+	{ "ps", cmd_ps, "show the running programs that use librecorder" },
+	{ "enable", cmd_enable, "switch events of running programs on" },
+	{ "disable", cmd_disable, "switch events of running programs off" },
+	{ "start", cmd_start, "let stopped programs record again" },
+	{ "stop", cmd_stop, "stop all recording of running programs" },
 	{ "stat", cmd_stat, "show what the lanes of running programs hold and have lost" },
 	{ "dump", cmd_dump, "show how a trace.dat is made: header, options, buffers, pages" },
 	{ "recover", cmd_recover, "make a trace.dat of what a killed recorder or program left" },

@@ -34,7 +34,7 @@ refused "slip" 2 "unknown command 'recrod', did you mean 'record'\\?" recrod
 refused "unknown option before" 2 "unknown option '--frob' \\(see 'recorder --help'\\)" --frob
 refused "help of nothing" 2 "unknown command 'frobnicate'" help frobnicate
 refused "a line break in a name" 2 "unknown command 'two\\?lines'" "$(printf 'two\nlines')"
-for command in record report list stat dump recover; do
+for command in record report list ps enable disable start stop stat dump recover; do
 	refused "$command, unknown option" 2 "unknown option '--frob' \\(see 'recorder $command --help'\\)" "$command" --frob
 	refused "$command, unknown letter" 2 "unknown option '-Z' \\(see 'recorder $command --help'\\)" "$command" -Z
 done
@@ -42,6 +42,10 @@ for command in report list dump recover; do
 	refused "$command, two files" 2 "unexpected argument 'two' \\(see 'recorder $command --help'\\)" "$command" one two
 done
 refused "record what" 2 "missing .*COMMAND" record
+refused "record both" 2 "either a COMMAND or -P, not both" record -P 1 touch started
+refused "a command has its own end" 2 "--duration is for -P" record --duration 1 touch started
+refused "a program has its sizes" 2 ".*a program.s from its start: not with -P" record -P 1 -b 64
+refused "record a stranger" 1 "no running program .stranger. uses librecorder" record -P stranger
 refused "record nothing" 2 "missing .*COMMAND" record --
 refused "no argument" 2 "option '-o' needs an argument" record -o
 refused "too much argument" 2 "option '--raw' takes no argument" record --raw=yes touch started
@@ -149,6 +153,32 @@ refused "stat nothing" 1 "no running program uses librecorder \\(buffers are in 
 refused "stat a stranger" 1 "no running program 'stranger' uses librecorder" stat -P stranger
 refused "stat a pid" 1 "no running program '1' uses librecorder" stat -P 1
 refused "stat what" 2 "unexpected argument 'stranger'" stat stranger
+refused "ps nothing" 1 "no running program uses librecorder \\(buffers are in '$RECORDER_DIR'\\)" ps
+refused "ps a stranger" 1 "no running program 'stranger' uses librecorder" ps -P stranger
+refused "ps a pid" 1 "no running program '1' uses librecorder" ps -P 1
+refused "ps what" 2 "unexpected argument 'stranger'" ps stranger
+
+# ---- switching
+
+for command in enable disable; do
+	refused "$command what" 2 "missing PATTERN" "$command" -P 1
+	refused "$command in which program" 2 "which program\\? \\(-P PID or -P NAME" "$command" 'io:*'
+	refused "$command, two patterns" 2 "unexpected argument 'net:\\*'" "$command" -P 1 'io:*' 'net:*'
+	refused "$command in a stranger" 1 "no running program 'stranger' uses librecorder" "$command" -P stranger 'io:*'
+	refused "$command in a pid" 1 "no running program '1' uses librecorder" "$command" -P 1 'io:*'
+	for pattern in '' : io: :open 'io:*:x' 'io open' 'io,' ',io' 'io:[a-z]*' $'io\nx'; do
+		refused "$command, pattern ${pattern@Q}" 2 "'.*' is no pattern of events" "$command" -P 1 "$pattern"
+	done
+done
+for command in start stop; do
+	refused "$command which program" 2 "which program\\? \\(-P PID or -P NAME" "$command"
+	refused "$command what" 2 "unexpected argument 'io:\\*'" "$command" -P 1 'io:*'
+	refused "$command a stranger" 1 "no running program 'stranger' uses librecorder" "$command" -P stranger
+	refused "$command a pid" 1 "no running program '1' uses librecorder" "$command" -P 1
+done
+for command in ps enable disable start stop; do
+	refused "$command -P" 2 "option '-P' needs an argument" "$command" -P
+done
 
 # Whatever stands in an ELF file, list ends by itself, with 0 or in one line.
 ok "the events of a program" "$RECORDER" list "$producer"

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder ps: the running programs that use librecorder, a line each.
+ */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <librecorder/event_text.h>
+#include <librecorder/log.h>
+#include <librecorder/reader.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "cli/programs.h"
+
+#define NAME "ps"
+
+static int print_program(struct rec_view *view, void *data)
+{
+	const struct rec_view_info *info = rec_view_info(view);
+	const struct rec_log_record *record;
+	size_t size = 0, offset = 0;
+	unsigned char *log = programs_log(view, &size);
+	unsigned int events = 0, on = 0;
+
+	(void)data;
+	if (!log)
+		return -ENOMEM;
+	while ((record = rec_log_next(log, size, &offset))) {
+		if (record->kind != REC_LOG_EVENT)
+			continue;
+		events++;
+		on += (rec_view_enabled(view, record->id) & REC_ENABLE_ON) != 0;
+	}
+	free(log);
+	printf("%7u  %-8s %5u/%-5u %5u  %-15s  %s\n", info->pid, rec_view_stopped(view) ? "stopped" : "started", on, events,
+	       rec_view_lanes(view), info->comm, info->exe);
+	return 0;
+}
+
+int cmd_ps(int argc, char **argv)
+{
+	const char *programs = NULL;
+	const struct opt table[] = {
+		OPT_STRING('P', "pid", "PROGRAM", "only these: pids separated by commas, or a name", &programs),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = NAME,
+		.operands = "",
+		.about = "Show the running programs of yours that use librecorder: whether they record, how many of their\n"
+			 "events are on, how many lanes they have, name and file.\n",
+		.table = table,
+	};
+	char **operands;
+	int status, nr;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	nr = programs_table(NAME, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE", programs, print_program);
+	if (nr == 0)
+		complain(NAME, "no running program '%s' uses librecorder", programs);
+	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

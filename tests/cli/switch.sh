@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder ps, enable, disable, stop, start: running programs are switched from outside, by pid, pids and name.
+
+. "$top_srcdir/tests/tap.sh"
+
+victim=$top_builddir/tests/programs/victim
+cd "$TMP" || exit 1
+export RECORDER_BUFFER_KB=64
+
+# counter NAME: how many events the victim NAME has come past, whether they were on or not.
+counter()
+{
+	od -An -t u8 "$1" | tr -d ' '
+}
+
+moved_past()
+{
+	[ "$(counter "$1")" -gt "$2" ]
+}
+
+# go_on NAME: until it has come past some more.
+go_on()
+{
+	wait_until moved_past "$1" $(($(counter "$1") + 10000))
+}
+
+# begin NAME: a program that comes past events without end; its pid in $pid.
+begin()
+{
+	"$victim" "$1" 1000000000000 &
+	pid=$!
+	wait_until test -s "$1"
+	go_on "$1"
+}
+
+# written PID: events written ever, as its lanes tell.
+written()
+{
+	"$RECORDER" stat -P "$1" | awk -F ': ' '$1 == "entries" || $1 == "overrun" { n += $2 } END { print n + 0 }'
+}
+
+# grows NAME PID STATE, stands NAME PID STATE: while the program goes on, it does or does not write.
+grows()
+{
+	local before
+
+	before=$(written "$2")
+	go_on "$1"
+	ok "$3: events are written" test "$(written "$2")" -gt "$before"
+}
+
+stands()
+{
+	local before
+
+	# The event that was just being written when it was switched.
+	go_on "$1"
+	before=$(written "$2")
+	go_on "$1"
+	is "$3: no event is written" "$(written "$2")" "$before"
+}
+
+# row PID: its line of the last output, blanks made one.
+row()
+{
+	sed -n "s/^ *$1  *//p" <<<"$out" | tr -s ' '
+}
+
+begin one
+one=$pid
+exe=$(readlink -f "$victim")
+
+ok "ps" "$RECORDER" ps
+like "it has a head" "$out" "^ +PID +STATE +ON/EVENTS +LANES +NAME +FILE"
+is "and the program, with nothing on" "$(row "$one")" "started 0/1 0 victim $exe"
+stands one "$one" "not enabled"
+
+# ---- events on and off, while the program runs
+
+ok "enable" "$RECORDER" enable -P "$one" 'test:*'
+is "it says of what, and how many" "$out" "$(printf '%s\n' "$one victim ($exe)" "  1 event on")"
+is "and nothing else" "$err" ""
+grows one "$one" "enabled"
+ok "ps -P" "$RECORDER" ps -P "$one"
+is "one event is on, in one lane" "$(row "$one")" "started 1/1 1 victim $exe"
+
+ok "stop" "$RECORDER" stop -P "$one"
+is "it says so" "$out" "$(printf '%s\n' "$one victim ($exe)" "  stopped")"
+stands one "$one" "stopped"
+"$RECORDER" ps >ps
+out=$(cat ps)
+is "ps shows it" "$(row "$one")" "stopped 0/1 1 victim $exe"
+ok "enable what is stopped" "$RECORDER" enable -P "$one" 'test:seq'
+stands one "$one" "stopped and enabled"
+ok "start" "$RECORDER" start -P "$one"
+is "it says so, too" "$out" "$(printf '%s\n' "$one victim ($exe)" "  started")"
+grows one "$one" "started"
+
+ok "disable" "$RECORDER" disable -P "$one" test
+is "it says how many" "$out" "$(printf '%s\n' "$one victim ($exe)" "  1 event off")"
+stands one "$one" "disabled"
+ok "start what is started" "$RECORDER" start -P "$one"
+stands one "$one" "disabled and started"
+
+# ---- patterns that nothing is like
+
+ok "enable what there is not" "$RECORDER" enable -P "$one" 'tset:*'
+like "no event is switched" "$out" "  0 events on"
+is "and that is said" "$err" "recorder enable: no event is like 'tset:*' yet ('recorder list $one' shows what there is); later ones will be"
+stands one "$one" "another one enabled"
+
+# ---- several programs
+
+begin two
+two=$pid
+ok "ps shows both" "$RECORDER" ps
+is "a line each, and the head" "$(wc -l <<<"$out")" 3
+ok "enable by name" "$RECORDER" enable -P victim '*:seq'
+is "in both" "$(grep -c '  1 event on' <<<"$out")" 2
+grows one "$one" "enabled by name"
+grows two "$two" "enabled by name, too"
+ok "stop one" "$RECORDER" stop -P "$two"
+stands two "$two" "alone stopped"
+grows one "$one" "beside a stopped one"
+ok "disable by a list" "$RECORDER" disable -P "1,$one,$two" 'test:*'
+is "both of them" "$(grep -c '  1 event off' <<<"$out")" 2
+stands one "$one" "disabled by a list"
+ok "start by a list" "$RECORDER" start -P "$two,$one"
+stands two "$two" "disabled by a list, too"
+ok "enable the other one" "$RECORDER" enable --pid "$two" 'test:*'
+grows two "$two" "enabled alone"
+stands one "$one" "the other one enabled"
+
+# ---- what a switched program wrote can be read
+
+kill -KILL "$two"
+wait "$two" 2>/dev/null
+ok "recover" "$RECORDER" recover -q -o killed.dat "$RECORDER_DIR/$two"-*.rec
+ok "report" "$RECORDER" report killed.dat
+like "its events are there" "$out" "seq: +number=[0-9]+"
+
+# ---- programs that are gone
+
+for command in ps enable disable start stop; do
+	pattern=
+	case $command in enable | disable) pattern='test:*' ;; esac
+	# shellcheck disable=SC2086
+	run "$RECORDER" "$command" -P "$two" $pattern
+	is "$command, a program that has ended: status" "$status" 1
+	is "$command, a program that has ended: one line" "$(wc -l <"$TMP/.err")" 1
+	like "$command, a program that has ended" "$err" "^recorder $command: no running program '$two' uses librecorder"
+	is "$command, a program that has ended: nothing else" "$out" ""
+done
+ok "the other one is there still" "$RECORDER" ps -P "$two,$one"
+is "alone" "$(wc -l <<<"$out")" 2
+
+# ---- one that fails does not keep the others from it
+
+i=0
+while "$RECORDER" enable -P "$one" "system$i:*,$(printf 'x%.0s' $(seq 250)):*" >/dev/null 2>&1 && [ "$i" -lt 20 ]; do
+	i=$((i + 1))
+done
+ok "there is room for some patterns" test "$i" -gt 3
+ok "but not for all" test "$i" -lt 20
+begin three
+three=$pid
+fails "enable one too many in two" "$RECORDER" enable -P "$one,$three" "test:*,$(printf 'x%.0s' $(seq 250)):*"
+is "it is said of which" "$err" "recorder enable: process $one: too many patterns were switched from outside"
+grows three "$three" "beside one that has too many patterns"
+
+kill "$one" "$three"
+wait "$one" "$three" 2>/dev/null
+fails "nobody is left" "$RECORDER" ps
+like "that is said" "$err" "^recorder ps: no running program uses librecorder"
+
+done_testing
