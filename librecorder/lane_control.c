@@ -147,7 +147,6 @@ static int reshape(struct rec_handle *handle, uint32_t size)
 	oldest = rec_ring_oldest_time(handle);
 	rec_lane_shape(handle, index, size);
 	rec_ring_restart(handle, pages, oldest);
-	rec_store_release(&handle->reader->owner, 0);
 	return 0;
 }
 

@@ -103,6 +103,8 @@ void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest
 	lane->pages_lost = lane->pages_touched - reader->pages_read;
 	lane->tail = REC_POS(1, REC_POS_SEQ(lane->tail) + 1, 0, 0);
 	lane->commit = lane->tail;
+	/* In this order: a reader that comes in between sees why it cannot have the lane yet, and comes again. */
+	rec_store_release(&reader->owner, 0);
 	rec_store_release(&lane->resizing, 0);
 }
 

@@ -62,7 +62,7 @@ int rec_ring_recount(struct rec_handle *handle);
 /*
  * Begin anew with another shape, which the handle has already: other sub-buffers, `pages` of them in the ring. What the
  * ring held, from `oldest_time` on, is dropped and counted as lost. On the writer stack with all signals blocked and
- * nothing reserved, while the caller holds the reader's side.
+ * nothing reserved, while the caller holds the reader's side, which is given back.
  */
 void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest_time);
 
