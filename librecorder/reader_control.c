@@ -14,13 +14,13 @@
 #include "rules.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <librecorder/atomic.h>
 #include <librecorder/event_text.h>
 #include <librecorder/pattern.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* The event of rec_printf has no record in the log. */
 static const struct rec_words printf_system = { "ftrace", 6 };
@@ -69,19 +69,6 @@ static void close_control(const struct rec_view *view, const struct control *con
 	flock(view->fd, LOCK_UN);
 }
 
-/*
- * How many enable words have memory. The program gives it to them, from the first on; a look at others would take some
- * of a file system that may be full, which is a signal.
- */
-static uint32_t count_words(const struct rec_view *view)
-{
-	const off_t end = (off_t)(view->enable + REC_EVENTS_MAX * sizeof(uint32_t));
-	off_t hole = lseek(view->fd, (off_t)view->enable, SEEK_HOLE);
-
-	hole = hole < 0 || hole > end ? end : hole;
-	return (uint32_t)(hole - (off_t)view->enable) / (uint32_t)sizeof(uint32_t);
-}
-
 /* A copy of the log; what stands in the file may change under who walks it. NULL: no memory. */
 static unsigned char *copy_log(const struct rec_view *view, size_t *ret_size)
 {
@@ -94,6 +81,30 @@ static unsigned char *copy_log(const struct rec_view *view, size_t *ret_size)
 	return log;
 }
 
+/*
+ * How many enable words the events of the log have, rec_printf's included; all of them have memory then, for to touch a
+ * hole in a file system that is full would be a signal. The program has seen to it as a rule, and this changes nothing.
+ * 0 or -errno of fallocate.
+ */
+static int find_words(const struct rec_view *view, const unsigned char *log, size_t size, uint32_t *ret_nr)
+{
+	const struct rec_log_record *record;
+	size_t offset = 0;
+	uint32_t nr = 1;
+
+	while ((record = rec_log_next(log, size, &offset)))
+		if (record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
+		    record->id - REC_EVENT_ID_FIRST < REC_EVENTS_MAX && record->id - REC_EVENT_ID_FIRST >= nr)
+			nr = record->id - REC_EVENT_ID_FIRST + 1;
+	while (fallocate(view->fd, 0, (off_t)view->enable, (off_t)(nr * sizeof(uint32_t))) < 0)
+		if (errno != EINTR && errno != EOPNOTSUPP && errno != ENOSYS)
+			return -errno;
+		else if (errno != EINTR)
+			break;
+	*ret_nr = nr;
+	return 0;
+}
+
 static uint32_t *word_of(const struct control *control, const struct rec_log_record *record)
 {
 	return &control->enable[record->id - REC_EVENT_ID_FIRST];
@@ -104,11 +115,13 @@ static int switch_words(const struct rec_view *view, const struct control *contr
 			size_t size, const char *patterns, bool on)
 {
 	const struct rec_log_record *record;
-	const uint32_t nr_words = count_words(view);
 	struct rec_event_info info;
+	uint32_t nr_words = 0;
 	size_t offset = 0;
-	int count = 0;
+	int count = find_words(view, log, size, &nr_words);
 
+	if (count < 0)
+		return count;
 	if (rec_pattern_match(patterns, printf_system.text, printf_system.size, printf_name.text, printf_name.size)) {
 		rec_enable_word(&control->header->stopped, &control->enable[0], on);
 		count++;
@@ -150,6 +163,9 @@ int rec_view_switch(struct rec_view *view, const char *patterns, bool on)
 int rec_view_switch_event(struct rec_view *view, unsigned int id, bool on)
 {
 	struct control control;
+	uint32_t nr_words = 0;
+	unsigned char *log;
+	size_t size = 0;
 	int r;
 
 	if (id < REC_EVENT_ID_FIRST || id >= REC_EVENT_ID_FIRST + REC_EVENTS_MAX)
@@ -157,10 +173,13 @@ int rec_view_switch_event(struct rec_view *view, unsigned int id, bool on)
 	r = open_control(view, &control);
 	if (r < 0)
 		return r;
-	if (id - REC_EVENT_ID_FIRST < count_words(view))
-		rec_enable_word(&control.header->stopped, &control.enable[id - REC_EVENT_ID_FIRST], on);
-	else
+	log = copy_log(view, &size);
+	r = log ? find_words(view, log, size, &nr_words) : -ENOMEM;
+	if (r == 0 && id - REC_EVENT_ID_FIRST >= nr_words)
 		r = -EINVAL;
+	if (r == 0)
+		rec_enable_word(&control.header->stopped, &control.enable[id - REC_EVENT_ID_FIRST], on);
+	free(log);
 	close_control(view, &control);
 	return r;
 }
@@ -183,16 +202,23 @@ int rec_view_forget(struct rec_view *view, const char *patterns)
 static int start_or_stop(const struct rec_view *view, bool stop)
 {
 	struct control control;
-	const int r = open_control(view, &control);
+	uint32_t nr_words = 0;
+	unsigned char *log;
+	size_t size = 0;
+	int r = open_control(view, &control);
 
 	if (r < 0)
 		return r;
 	/* First the state, which whoever switches a word further on looks at, then the words that there are. */
 	rec_enable_stop(&control.header->stopped, control.enable, 0, stop);
 	rec_fence_full();
-	rec_enable_stop(&control.header->stopped, control.enable, count_words(view), stop);
+	log = copy_log(view, &size);
+	r = log ? find_words(view, log, size, &nr_words) : -ENOMEM;
+	if (r == 0)
+		rec_enable_stop(&control.header->stopped, control.enable, nr_words, stop);
+	free(log);
 	close_control(view, &control);
-	return 0;
+	return r;
 }
 
 int rec_view_start(struct rec_view *view)
