@@ -180,20 +180,46 @@ static void show(struct progress *progress, const struct spool *spool)
 		      human_size(spool->end, size, sizeof(size)), lost);
 }
 
-/*
- * Until the command ends or a signal says so. Returns 0 or what stopped the drain; the command is waited for in that
- * case, too.
- */
-static int drain_command(struct record *record)
+static uint64_t now_ms(void)
 {
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
+}
+
+/* Whether the command has ended, or all the programs, or the time is over, or a signal says so. */
+static bool is_over(struct record *record, uint64_t end, int sleep)
+{
+	if (child_wait(&record->child, sleep))
+		return true;
+	if (!record->attach)
+		return false;
+	return record->child.interrupts || !attach_is_alive(record->attach) || (end && now_ms() >= end);
+}
+
+static int take(struct record *record)
+{
+	return record->attach ? attach_run(record->attach) : drain_run(record->drain);
+}
+
+static int take_rest(struct record *record)
+{
+	return record->attach ? attach_finish(record->attach) : drain_finish(record->drain);
+}
+
+/* Take events until it is over. Returns 0 or what stopped the drain; the command is waited for in that case, too. */
+static int drain(struct record *record)
+{
+	const uint64_t end = record->duration ? now_ms() + record->duration * 1000u : 0;
 	struct progress progress;
 	int sleep = SLEEP_MIN_MS;
 	int taken = 0;
 
 	progress_init(&progress, record->quiet);
-	while (!child_wait(&record->child, sleep)) {
+	while ((taken >= 0 || !record->attach) && !is_over(record, end, sleep)) {
 		if (taken >= 0)
-			taken = drain_run(record->drain);
+			taken = take(record);
 		if (taken > 0)
 			sleep = SLEEP_MIN_MS;
 		else
@@ -201,7 +227,7 @@ static int drain_command(struct record *record)
 		show(&progress, record->spool);
 	}
 	if (taken >= 0)
-		taken = drain_finish(record->drain);
+		taken = take_rest(record);
 	progress_clear(&progress);
 	return taken < 0 ? taken : 0;
 }
@@ -214,117 +240,49 @@ static void remove_traces(struct record *record)
 	session_remove(&record->session);
 }
 
-static void say_stopped(const struct record *record, int err)
+/* Take the events and write the file. False: one line was printed; what there is stays. */
+static bool record_events(struct record *record)
 {
-	complain(NAME, "cannot write '%s': %s; what was recorded is in it: 'recorder recover %s' makes a trace.dat of it",
-		 record->output.spool, strerror(-err), record->output.spool);
-}
-
-/* Take the events of the running command and write the file. False: one line was printed; what there is stays. */
-static bool record_command(struct record *record)
-{
-	const int err = drain_command(record);
+	const int err = drain(record);
 
 	if (err) {
-		say_stopped(record, err);
+		complain(NAME, "cannot write '%s': %s; what was recorded is in it: 'recorder recover %s' makes a trace.dat of it",
+			 record->output.spool, strerror(-err), record->output.spool);
 		return false;
 	}
-	if (record->child.stopped_by && !record->quiet)
+	if (record->child.stopped_by && !record->attach && !record->quiet)
 		complain(NAME, "stopped by %s, '%s' goes on unrecorded", strsignal(record->child.stopped_by),
 			 record->command[0]);
 	if (!output_finish(&record->output, record->spool, record->patterns.nr ? &record->patterns : NULL,
-			   drain_trouble(record->drain)))
+			   record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain)))
 		return false;
 	remove_traces(record);
 	return true;
 }
 
-/* --------------------------------------------------------------------------------------------- attached to programs */
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
-
-/* Until all programs have ended, the time is over, or a signal says so. */
-static bool attached_is_over(struct record *record, uint64_t end, int sleep)
-{
-	if (child_wait(&record->child, sleep) || record->child.interrupts)
-		return true;
-	return !attach_is_alive(record->attach) || (end && now_ms() >= end);
-}
-
-static int drain_attached(struct record *record)
-{
-	const uint64_t end = record->duration ? now_ms() + record->duration * 1000u : 0;
-	struct progress progress;
-	int sleep = SLEEP_MIN_MS;
-	int taken = 0;
-
-	progress_init(&progress, record->quiet);
-	while (taken >= 0 && !attached_is_over(record, end, sleep)) {
-		taken = attach_run(record->attach);
-		if (taken > 0)
-			sleep = SLEEP_MIN_MS;
-		else
-			sleep = sleep * 2 < SLEEP_MAX_MS ? sleep * 2 : SLEEP_MAX_MS;
-		show(&progress, record->spool);
-	}
-	if (taken >= 0)
-		taken = attach_finish(record->attach);
-	progress_clear(&progress);
-	return taken < 0 ? taken : 0;
-}
-
 static int run_attached(struct record *record)
 {
 	struct spool_head head = { .file_version = record->version ? 7 : 6, .raw = record->raw };
-	int err;
 
-	err = child_prepare(&record->child);
-	if (err) {
-		complain(NAME, "cannot wait for signals: %s", strerror(-err));
-		return EXIT_FAILURE;
-	}
 	snprintf(head.command, sizeof(head.command), "%s", record->programs);
 	if (!join_patterns(record) || !output_choose(&record->output, record->output_name) ||
-	    !attach_open(NAME, record->programs, &record->attach))
-		return EXIT_FAILURE;
-	if (!output_spool(&record->output, &head, &record->spool))
+	    !attach_open(NAME, record->programs, &record->attach) ||
+	    !output_spool(&record->output, &head, &record->spool))
 		return EXIT_FAILURE;
 	if (!attach_begin(record->attach, record->enable, record->spool)) {
-		unlink(record->output.spool);
+		remove_traces(record);
 		return EXIT_FAILURE;
 	}
-	err = drain_attached(record);
-	if (err) {
-		say_stopped(record, err);
-		return EXIT_FAILURE;
-	}
-	if (!output_finish(&record->output, record->spool, record->patterns.nr ? &record->patterns : NULL,
-			   attach_trouble(record->attach)))
-		return EXIT_FAILURE;
-	unlink(record->output.spool);
-	return EXIT_SUCCESS;
+	return record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-/* -------------------------------------------------------------------------------------------------- around a command */
-
-static int run(struct record *record)
+static int run_command(struct record *record)
 {
 	struct child_env env[9];
 	char left[PATH_MAX];
 	int status = EXIT_FAILURE;
 	int err;
 
-	err = child_prepare(&record->child);
-	if (err) {
-		complain(NAME, "cannot wait for signals: %s", strerror(-err));
-		return status;
-	}
 	if (!prepare(record))
 		goto remove;
 	if (session_sweep(left, sizeof(left)) && !record->quiet)
@@ -338,7 +296,7 @@ static int run(struct record *record)
 		status = err == -ENOENT ? 127 : 126;
 		goto remove;
 	}
-	if (record_command(record))
+	if (record_events(record))
 		return child_exit_status(&record->child);
 	/* The command's own failure says more than ours. */
 	status = child_exit_status(&record->child);
@@ -347,6 +305,17 @@ static int run(struct record *record)
 remove:
 	remove_traces(record);
 	return status;
+}
+
+static int run(struct record *record)
+{
+	const int err = child_prepare(&record->child);
+
+	if (err) {
+		complain(NAME, "cannot wait for signals: %s", strerror(-err));
+		return EXIT_FAILURE;
+	}
+	return record->programs ? run_attached(record) : run_command(record);
 }
 
 /* Either a command or programs, and nothing that only one of them takes. */
@@ -407,7 +376,7 @@ int cmd_record(int argc, char **argv)
 		record.output.verb = "recorded";
 		record.output.quiet = record.quiet;
 		if (is_complete(&record))
-			status = record.programs ? run_attached(&record) : run(&record);
+			status = run(&record);
 		else
 			status = EXIT_USAGE;
 	}
