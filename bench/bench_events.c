@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/event.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,8 @@ REC_EVENT(bench, u64, u64(n));
 REC_EVENT(bench, ints, u64(a), u64(b), u32(c), u32(d), u32(e), u16(f), u16(g));
 REC_EVENT(bench, text, string(s));
 REC_EVENT(bench, off, u64(n));
+REC_EVENT(bench, passing, u64(n));
+REC_EVENT(bench, filtered, u64(n));
 
 #define NOINLINE __attribute__((noinline))
 #define MILLION	 UINT64_C(1000000)
@@ -81,6 +84,16 @@ static NOINLINE void write_text(const char *text)
 static NOINLINE void write_off(uint64_t n)
 {
 	REC(bench, off, n);
+}
+
+static NOINLINE void write_passing(uint64_t n)
+{
+	REC(bench, passing, n);
+}
+
+static NOINLINE void write_filtered(uint64_t n)
+{
+	REC(bench, filtered, n);
 }
 
 static NOINLINE void write_printf(uint64_t n)
@@ -143,6 +156,20 @@ static void loop_off(uint64_t n, unsigned int thread)
 		write_off(i);
 }
 
+static void loop_passing(uint64_t n, unsigned int thread)
+{
+	(void)thread;
+	for (uint64_t i = 0; i < n; i++)
+		write_passing(i);
+}
+
+static void loop_filtered(uint64_t n, unsigned int thread)
+{
+	(void)thread;
+	for (uint64_t i = 0; i < n; i++)
+		write_filtered(i);
+}
+
 static void loop_printf(uint64_t n, unsigned int thread)
 {
 	(void)thread;
@@ -162,12 +189,13 @@ static void loop_marker(uint64_t n, unsigned int thread)
 
 /* --------------------------------------------------------------------------------------------------------- rows */
 
-/* Processes with a buffer each. LARGE: lanes of 64 MiB. */
-enum side { OVERWRITE, DISCARD, LARGE, NR_SIDES };
+/* Processes with a buffer each. LARGE: lanes of 64 MiB; SHARING: all lanes are taken but those that threads share. */
+enum side { OVERWRITE, DISCARD, LARGE, SHARING, NR_SIDES };
 
 #define LARGE_LANE ((size_t)64 << 20)
 
-enum { FLOOR, U64, INTS, TEXT, EMPTY_LOOP, OFF_LOOP, EMPTY_CALL, OFF_CALL, DROPPED, LARGE_U64, PRINTF, MARKER, NR_ROWS };
+enum { FLOOR, U64, INTS, TEXT, EMPTY_LOOP, OFF_LOOP, EMPTY_CALL, OFF_CALL, DROPPED, LARGE_U64, SHARED_U64, PASSING, FILTERED, PRINTF, MARKER,
+       NR_ROWS };
 
 static const struct row {
 	const char *name;
@@ -185,9 +213,34 @@ static const struct row {
 	[OFF_CALL] = { "off, in a function that is called", loop_off, 4 * MILLION, OVERWRITE },
 	[DROPPED] = { "dropped (discard mode, lane full)", loop_u64, MILLION, DISCARD },
 	[LARGE_U64] = { "u64 into a lane of 64 MiB", loop_u64, 4 * MILLION, LARGE },
+	[SHARED_U64] = { "u64 into a lane that is shared", loop_u64, MILLION, SHARING },
+	[PASSING] = { "u64 that passes its filter", loop_passing, MILLION, OVERWRITE },
+	[FILTERED] = { "u64 that does not", loop_filtered, MILLION, OVERWRITE },
 	[PRINTF] = { "rec_printf, two integers", loop_printf, MILLION / 4, OVERWRITE },
 	[MARKER] = { "trace_marker, 24 characters", loop_marker, MILLION / 50, OVERWRITE },
 };
+
+/* Takes a lane, if there is one left, and keeps it. */
+static void *take_lane(void *arg)
+{
+	rec_store_release((int *)arg, rec_thread_attach());
+	pause();
+	return NULL;
+}
+
+static void take_all_lanes(void)
+{
+	pthread_t thread;
+	int r = 0;
+
+	while (r == 0) {
+		r = 1;
+		if (pthread_create(&thread, NULL, take_lane, &r) != 0)
+			_exit(1);
+		while (rec_load_acquire(&r) > 0)
+			usleep(100);
+	}
+}
 
 /* A side's process: measures what it is asked for. */
 static void serve(enum side side, int socket)
@@ -200,9 +253,14 @@ static void serve(enum side side, int socket)
 	if (side == LARGE) {
 		options.lane_size = LARGE_LANE;
 		options.memory_max = 3 * LARGE_LANE;
+	} else if (side == SHARING) {
+		options.memory_max = 16 << 20;
 	}
-	if (rec_configure(&options) < 0 || rec_enable("bench:*,ftrace:bprint") < 0 || rec_disable("bench:off") < 0)
+	if (rec_configure(&options) < 0 || rec_enable("bench:*,ftrace:bprint") < 0 || rec_disable("bench:off") < 0 ||
+	    rec_enable("bench:passing if n != 1000000000") != 1 || rec_enable("bench:filtered if n == 1000000000") != 1)
 		_exit(1);
+	if (side == SHARING)
+		take_all_lanes();
 	while (read(socket, ask, sizeof(ask)) == (ssize_t)sizeof(ask)) {
 		ns = timing_run(rows[ask[0]].loop, rows[ask[0]].n, ask[1]);
 		if (write(socket, &ns, sizeof(ns)) != (ssize_t)sizeof(ns))
@@ -307,6 +365,7 @@ static void show_targets(bool with_marker, char **more)
 	memset(loop, 0, sizeof(loop));
 	target_beyond("dropped", ns[DROPPED][0], loop, 6);
 	target_beyond("u64 into 64 MiB - u64", ns[LARGE_U64][0], ns[U64][0], 5);
+	target_beyond("u64 into a shared lane - u64", ns[SHARED_U64][0], ns[U64][0], 15);
 	if (ns[U64][1][0] >= 0)
 		target_ratio("u64, two threads / one", ns[U64][1], ns[U64][0], 1.05);
 	if (with_marker)

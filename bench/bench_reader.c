@@ -7,8 +7,8 @@
  */
 #include "bench/targets.h"
 #include "bench/timing.h"
+#include "bench/view.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <librecorder/event.h>
 #include <librecorder/reader.h>
@@ -106,31 +106,6 @@ static bool has_answer(int socket)
 /* -------------------------------------------------------------------------------------------------------- reader */
 
 static double ns_per_tick;
-
-/* The buffer of a process. */
-static struct rec_view *open_view(pid_t pid)
-{
-	char dir[4096], path[sizeof(dir) + 256];
-	struct rec_view *view = NULL;
-	struct dirent *entry;
-	DIR *d;
-
-	if (rec_buffer_dir(false, dir, sizeof(dir)) < 0)
-		fail("no directory of buffers");
-	d = opendir(dir);
-	while (d && !view && (entry = readdir(d))) {
-		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
-		if (entry->d_name[0] == '.' || rec_view_open(path, &view) < 0)
-			continue;
-		if (rec_view_info(view)->pid != (uint32_t)pid)
-			view = rec_view_close(view);
-	}
-	if (d)
-		closedir(d);
-	if (!view)
-		fail("the writer has no buffer");
-	return view;
-}
 
 struct reading {
 	uint64_t pages;
@@ -283,7 +258,9 @@ int main(void)
 	/* The first round maps the lane, page by page, and does not count. */
 	ask(pair[0], 's');
 	answer(pair[0]);
-	view = open_view(pid);
+	view = view_of(pid);
+	if (!view)
+		fail("the writer has no buffer");
 	read_all(view);
 	for (unsigned int round = 0; round < TIMING_ROUNDS; round++)
 		one_round(view, pair[0], round);

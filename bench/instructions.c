@@ -11,9 +11,11 @@
  *
  * The program holds the ring, its fixture and nothing else of the library; bench/instructions.sh compiles it.
  */
+#include "librecorder/process.h"
 #include "tests/unit/ring_fixture.h"
 
 #include <librecorder/event.h>
+#include <librecorder/filter.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -46,11 +48,17 @@ REC_EVENT(bench, u64, u64(n));
 REC_EVENT(bench, ints, u64(a), u64(b), u32(c), u32(d), u32(e), u16(f), u16(g));
 REC_EVENT(bench, text, string(s));
 REC_EVENT(bench, off, u64(n));
+REC_EVENT(bench, filtered, u64(n));
 
 /* -------------------------------------------------------------------- in place of the parts that are not counted */
 
 __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec")));
 static uint32_t on = REC_ENABLE_ON;
+
+/* The one condition, and the word that names it. */
+struct rec_process rec_process;
+static _Alignas(16) unsigned char conditions[REC_CONDITIONS_SIZE];
+static uint32_t on_if = REC_ENABLE_ON | 1u << REC_ENABLE_CONDITION_SHIFT;
 
 struct rec_handle *rec_lane_lease(void)
 {
@@ -60,7 +68,7 @@ struct rec_handle *rec_lane_lease(void)
 void rec_event_register(struct rec_event *event)
 {
 	if (event != &rec_event_bench__off)
-		event->enabled = &on;
+		event->enabled = event == &rec_event_bench__filtered ? &on_if : &on;
 }
 
 void rec_event_unregister(struct rec_event *event)
@@ -88,6 +96,11 @@ static NOINLINE void write_off(uint64_t n)
 static NOINLINE void write_u64(uint64_t n)
 {
 	REC(bench, u64, n);
+}
+
+static NOINLINE void write_filtered(uint64_t n)
+{
+	REC(bench, filtered, n);
 }
 
 static NOINLINE void write_ints(uint64_t n)
@@ -266,6 +279,8 @@ static const char *volatile text = "/usr/share/doc/recorder.";
 
 RUN_PLAIN(off, write_off(1))
 RUN_PLAIN(u64, write_u64(1))
+RUN_PLAIN(passing, write_filtered(7))
+RUN_PLAIN(filtered, write_filtered(3))
 RUN_PLAIN(ints, write_ints(1))
 RUN_PLAIN(text, write_text(text))
 
@@ -402,6 +417,8 @@ static const struct {
 	{ "dropped (discard mode, lane full)", run_dropped },
 	{ "event, and one nested in it", run_nested },
 	{ "discarded event", run_discarded },
+	{ "u64 that passes its filter, n > 4", run_passing },
+	{ "u64 that does not", run_filtered },
 	{ "u64 with a time extend", run_extended },
 	{ "u64 on another CPU", run_migrated },
 	{ "u64 on the next sub-buffer", run_cross },
@@ -410,10 +427,21 @@ static const struct {
 	{ "reader: page taken, 100 events and more on it", run_reader_many },
 };
 
+static bool make_condition(void)
+{
+	struct rec_condition *condition = (struct rec_condition *)(void *)(conditions + REC_CONDITION_UNIT);
+	struct rec_filter_error error;
+
+	rec_process.conditions = conditions;
+	return rec_filter_compile(rec_event_bench__filtered.description, "n > 4", condition, REC_CONDITION_MAX, &error) > 0;
+}
+
 int main(void)
 {
 	struct counts nothing;
 
+	if (!make_condition())
+		return 1;
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (shared == MAP_FAILED)
 		return 1;

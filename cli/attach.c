@@ -1,74 +1,174 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Attaching. The programs that the user named are found once; from then on the directories of their buffers are watched, and
+ * of the buffers that come into being there those are taken that belong to one of ours: a copy of its memory (its loan says
+ * so, see reader.h), the same process with another program, or one that it started. What was in the directories when the
+ * recording began is nobody's child of the recording's time and is left alone.
+ */
 #include "cli/attach.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <librecorder/event_text.h>
-#include <librecorder/pattern.h>
-#include <limits.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "cli/family.h"
 #include "cli/opts.h"
-#include "cli/programs.h"
+#include "cli/place.h"
+#include "cli/selection.h"
+#include "cli/session.h"
 
-#define BITS 8u
+/* Looks at nothing alive before it is over: a child's buffer, or that of the next program, takes a moment to appear. */
+#define OVER_AFTER 20u
 
-/* One program. */
-struct attached {
-	char *dir;
-	char *name;
-	struct rec_view *view; /* to switch its events; the drain reads by another */
-	struct drain *drain;
-	bool switched;
-	/* Events that were wanted before, a bit each, by id: these stay on. */
-	unsigned char wanted[REC_EVENTS_MAX / BITS];
-};
+/* Lanes of a program that are tried once more before what a writer has in hand counts as new. */
+#define RESET_TRIES 10000u
+
+/* At the end: how often, and how long in between, we wait for a child that is just making its buffer. */
+#define UNREADY_TRIES	20u
+#define UNREADY_WAIT_NS 1000000
 
 struct attach {
 	const char *command;
-	char *patterns;
-	struct attached *list;
+	const struct selections *selections;
+	char *patterns; /* theirs, as rec_view_borrow() takes them */
+	struct spool *spool;
+	struct place *places;
 	unsigned int nr;
+	struct family family;
+	unsigned int nothing_alive; /* looks in a row */
 	struct drain_trouble trouble;
 };
 
-/* Whose lanes are read already is told before anything begins. What they hold is from before the recording. */
-static int pass_over(const char *path)
-{
-	struct rec_view *view;
-	int err = rec_view_open(path, &view);
+/* ------------------------------------------------------------------------------------------------- what there is */
 
-	if (err)
-		return err;
-	for (unsigned int lane = 0; !err && lane < rec_view_lanes(view); lane++)
-		err = rec_view_reset(view, lane);
-	rec_view_close(view);
-	/* A lane that is being moved at this moment gives a few events more, a damaged one is the drain's to tell of. */
-	return err == -EBUSY || err == -ENOMEM ? err : 0;
+static bool is_ours(const struct attach *attach, const struct buffer *buffer)
+{
+	return family_has(&attach->family, &buffer->self, &buffer->parent);
 }
 
-static int add(const char *path, void *data)
+static int find_place(struct attach *attach, int dir, struct place **ret_place)
 {
-	struct attach *attach = data;
-	const char *slash = strrchr(path, '/');
-	struct attached *list = realloc(attach->list, (attach->nr + 1) * sizeof(*list)), *one;
+	struct place *places;
+	struct stat wanted, st;
+
+	if (fstat(dir, &wanted) < 0)
+		return -errno;
+	for (unsigned int i = 0; i < attach->nr; i++) {
+		*ret_place = &attach->places[i];
+		if (!fstat(attach->places[i].fd, &st) && st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino)
+			return 0;
+	}
+	places = realloc(attach->places, (attach->nr + 1) * sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	attach->places = places;
+	places[attach->nr] = (struct place){ .fd = fcntl(dir, F_DUPFD_CLOEXEC, 0), .again = true };
+	if (places[attach->nr].fd < 0)
+		return -errno;
+	*ret_place = &places[attach->nr++];
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------ the programs named */
+
+/* What its lanes hold is from before the recording. Whose lanes are read already is told before anything begins. */
+static int empty_lanes(struct rec_view *view)
+{
+	unsigned int tries = 0;
 	int err;
 
-	if (!list)
-		return -ENOMEM;
-	attach->list = list;
-	one = &list[attach->nr++];
-	memset(one, 0, sizeof(*one));
-	one->dir = strndup(path, (size_t)(slash - path));
-	one->name = strdup(slash + 1);
-	if (!one->dir || !one->name)
-		return -ENOMEM;
-	err = pass_over(path);
-	return err ? err : rec_view_open(path, &one->view);
+	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++) {
+		err = rec_view_reset(view, lane);
+		/* A writer that is just moving the head is done within a few instructions, unless it was preempted there. */
+		for (; err == -EAGAIN && tries < RESET_TRIES; tries++) {
+			sched_yield();
+			err = rec_view_reset(view, lane);
+		}
+		/* A damaged lane is the drain's to tell of. */
+		if (err == -EBUSY || err == -ENOMEM || err == -EROFS)
+			return err;
+	}
+	return 0;
 }
 
-bool attach_open(const char *command, const char *word, struct attach **ret_attach)
+/* A session knows its spool. */
+static bool is_session(const struct place *place)
+{
+	return !faccessat(place->fd, SESSION_SPOOL_LINK, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool has_reader(struct rec_view *view)
+{
+	struct rec_view_event event;
+
+	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
+		if (rec_view_peek(view, lane, &event) == -EBUSY)
+			return true;
+	return false;
+}
+
+/* But what a recorder that was killed had to read is for us. */
+static int pass_over(struct attach *attach, const struct place *place, struct buffer *buffer, struct rec_view *view)
+{
+	char pid[PROGRAMS_PID_SIZE];
+
+	if (rec_view_loan(view) == -EOWNERDEAD || is_session(place)) {
+		if (has_reader(view))
+			return -EBUSY;
+		complain(attach->command, "process %s was being recorded when its recorder was killed: what it has recorded since is kept",
+			 programs_pid(view, pid));
+		return 0;
+	}
+	buffer->passed_over = true;
+	return empty_lanes(view);
+}
+
+/* What an event that was on already has written until it was switched is none of the recording's, either. */
+static int pass_over_again(struct place *place, struct buffer *buffer)
+{
+	struct rec_view *view;
+	int err = buffer->passed_over ? rec_view_open_at(place->fd, buffer->name, &view) : -ENOENT;
+
+	buffer->passed_over = false;
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = empty_lanes(view);
+	rec_view_close(view);
+	return err;
+}
+
+static int add(int dir, const char *name, void *data)
+{
+	struct attach *attach = data;
+	struct place *place = NULL;
+	struct buffer *buffer;
+	struct rec_view *view;
+	struct stat st;
+	int err = find_place(attach, dir, &place);
+
+	if (!err && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		err = -errno;
+	if (!err)
+		err = rec_view_open_at(dir, name, &view);
+	if (err)
+		return err;
+	buffer = place_add(place, name, st.st_ino, view);
+	err = buffer ? family_add(&attach->family, &buffer->self) : -ENOMEM;
+	if (!err)
+		err = rec_view_loan(view) == -EBUSY ? -EBUSY : pass_over(attach, place, buffer, view);
+	/* Opened anew for switching: this one has the lanes, which the drain must find free. */
+	rec_view_close(view);
+	return err ? err : rec_view_open_at(dir, name, &buffer->view);
+}
+
+bool attach_open(const char *command, const struct programs *programs, struct attach **ret_attach)
 {
 	struct attach *attach = calloc(1, sizeof(*attach));
 	int nr = -1;
@@ -78,9 +178,10 @@ bool attach_open(const char *command, const char *word, struct attach **ret_atta
 		return false;
 	}
 	attach->command = command;
-	nr = programs_paths(command, word, add, attach);
+	nr = programs_files(command, programs, add, attach);
 	if (nr == 0)
-		complain(command, "no running program '%s' uses librecorder ('recorder ps' shows those that do)", word);
+		complain(command, "no running program '%s' uses librecorder ('recorder ps' shows those that do)",
+			 programs->word);
 	if (nr <= 0) {
 		attach_close(attach);
 		return false;
@@ -89,77 +190,189 @@ bool attach_open(const char *command, const char *word, struct attach **ret_atta
 	return true;
 }
 
-/* Call `each` for the events of a program that are like the recording's. */
-static int for_events(const struct attach *attach, struct attached *one, void (*each)(struct attached *one, unsigned int id))
-{
-	const struct rec_log_record *record;
-	struct rec_event_info info;
-	size_t size = 0, offset = 0;
-	unsigned char *log = programs_log(one->view, &size);
+/* ------------------------------------------------------------------------------------------------- following */
 
-	if (!log)
+/* Switch the events of one of ours on. It may have ended: what it left is recorded all the same. */
+static int switch_on(struct attach *attach, struct place *place, struct buffer *buffer)
+{
+	int err = rec_view_borrow(buffer->view, attach->patterns);
+
+	for (unsigned int i = 0; err >= 0 && i < attach->selections->nr; i++)
+		err = rec_view_switch(buffer->view, attach->selections->list[i].wish, true);
+	if (err >= 0)
+		err = pass_over_again(place, buffer);
+	return err == -ESRCH ? 0 : err;
+}
+
+/* A buffer of which it turned out that it is one of ours. 1, -ENOMEM, or what the spool met. */
+static int take_in(struct attach *attach, struct place *place, struct buffer *buffer)
+{
+	int err = family_add(&attach->family, &buffer->self);
+
+	buffer->taken = true;
+	if (!err)
+		err = switch_on(attach, place, buffer);
+	if (err == -ENOMEM)
+		return err;
+	/* Another recorder has it, or it is damaged: that ends nothing here. */
+	if (err)
+		return 1;
+	err = drain_add(place->drain, buffer->name);
+	return err ? err : 1;
+}
+
+/* A buffer that came into being: 1, it is one of ours; 0; -EAGAIN: not ready yet; or what stops the recording. */
+static int meet(struct attach *attach, struct place *place, const char *name, uint64_t inode, bool first)
+{
+	struct buffer *buffer;
+	struct rec_view *view;
+	int err = rec_view_open_at(place->fd, name, &view);
+
+	if (err == -ENOMEM || err == -EAGAIN)
+		return err;
+	/* No descriptor to spare: later, perhaps. */
+	if (err == -EMFILE || err == -ENFILE)
+		return -EAGAIN;
+	/* Another user's, damaged, just gone. */
+	if (err)
+		return 0;
+	buffer = place_add(place, name, inode, view);
+	if (!buffer) {
+		rec_view_close(view);
 		return -ENOMEM;
-	while ((record = rec_log_next(log, size, &offset)))
-		if (record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
-		    rec_event_parse((const struct rec_log_event *)record, &info) == 0 &&
-		    rec_pattern_match(attach->patterns, info.system.text, info.system.size, info.name.text,
-				      info.name.size))
-			each(one, record->id);
-	free(log);
-	return 0;
+	}
+	buffer->seen = true;
+	buffer->old = first;
+	if (first || (rec_view_loan(view) != 1 && !is_ours(attach, buffer))) {
+		rec_view_close(view);
+		return 0;
+	}
+	buffer->view = view;
+	return take_in(attach, place, buffer);
 }
 
-static void note_wanted(struct attached *one, unsigned int id)
+/* A parent may have been met after its child. */
+static int meet_again(struct attach *attach, struct place *place)
 {
-	const unsigned int bit = (id - REC_EVENT_ID_FIRST) % REC_EVENTS_MAX;
+	int err, met = 0;
 
-	if (rec_view_enabled(one->view, id) & REC_ENABLE_WANTED)
-		one->wanted[bit / BITS] |= (unsigned char)(1u << bit % BITS);
+	for (unsigned int i = 0; i < place->nr; i++) {
+		struct buffer *buffer = &place->list[i];
+
+		if (buffer->taken || buffer->old || !is_ours(attach, buffer))
+			continue;
+		err = rec_view_open_at(place->fd, buffer->name, &buffer->view);
+		if (err)
+			continue;
+		err = take_in(attach, place, buffer);
+		if (err < 0)
+			return err;
+		met = 1;
+	}
+	return met;
 }
 
-static void switch_off(struct attached *one, unsigned int id)
+/* Look for buffers that are not listed. Returns whether there were some of ours, or what stops the recording. */
+static int scan(struct attach *attach, struct place *place, bool first)
 {
-	const unsigned int bit = (id - REC_EVENT_ID_FIRST) % REC_EVENTS_MAX;
+	const int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	int got = 0, met = 0;
 
-	if (!(one->wanted[bit / BITS] & 1u << bit % BITS))
-		rec_view_switch_event(one->view, id, false);
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		/* No descriptor to spare: tried again. Or the directory is gone, and nothing can come into being there. */
+		place->again = true;
+		return 0;
+	}
+	place->again = false;
+	for (unsigned int i = 0; i < place->nr; i++)
+		place->list[i].seen = false;
+	while (got >= 0 && (entry = readdir(dir))) {
+		struct buffer *buffer;
+
+		if (!session_is_buffer(entry->d_name))
+			continue;
+		buffer = place_find(place, entry->d_name, entry->d_ino);
+		if (buffer) {
+			buffer->seen = true;
+			continue;
+		}
+		got = meet(attach, place, entry->d_name, entry->d_ino, first);
+		if (got == -EAGAIN) {
+			place->again = true;
+			got = 0;
+		}
+		met |= got > 0;
+	}
+	closedir(dir);
+	place_forget(place);
+	for (int more = met; got >= 0 && more > 0;)
+		got = more = meet_again(attach, place);
+	return got < 0 ? got : met;
 }
 
-/* Leave the program's events as they were. One that has ended has none. */
-static void give_back(struct attach *attach, struct attached *one)
+/* All directories; returns as scan(). */
+static int follow(struct attach *attach)
 {
-	if (!one->switched)
-		return;
-	one->switched = false;
-	rec_view_forget(one->view, attach->patterns);
-	for_events(attach, one, switch_off);
-	if (rec_pattern_match(attach->patterns, "ftrace", 6, "bprint", 6))
-		switch_off(one, REC_EVENT_ID_FIRST);
+	int got = 0, met = 0;
+
+	for (unsigned int i = 0; got >= 0 && i < attach->nr; i++) {
+		if (place_has_changed(&attach->places[i]))
+			got = scan(attach, &attach->places[i], false);
+		met |= got > 0;
+	}
+	return got < 0 ? got : met;
 }
 
-bool attach_begin(struct attach *attach, const char *patterns, struct spool *spool)
+/* --------------------------------------------------------------------------------------------- the recording */
+
+/* Whether the filters fit the events of the programs that the user named. False: one line was printed. */
+static bool filters_fit(const struct attach *attach)
+{
+	bool good = true;
+
+	for (unsigned int i = 0; good && i < attach->nr; i++)
+		for (unsigned int at = 0; good && at < attach->places[i].nr; at++) {
+			const struct rec_view *view = attach->places[i].list[at].view;
+			size_t size = 0;
+			unsigned char *log = view ? programs_log(view, &size) : NULL;
+
+			good = !log || selections_fit(attach->command, attach->selections, log, size);
+			free(log);
+		}
+	return good;
+}
+
+bool attach_begin(struct attach *attach, const struct selections *selections, struct spool *spool)
 {
 	int err = 0;
 
-	attach->patterns = strdup(patterns);
+	attach->spool = spool;
+	attach->selections = selections;
+	attach->patterns = selections_patterns(selections);
 	if (!attach->patterns)
 		err = -ENOMEM;
+	if (!err && !filters_fit(attach))
+		return false;
 	for (unsigned int i = 0; !err && i < attach->nr; i++) {
-		struct attached *one = &attach->list[i];
+		struct place *place = &attach->places[i];
 
-		err = drain_open(spool, one->dir, false, one->name, &one->drain);
+		err = drain_open(spool, place->fd, DRAIN_NAMED | DRAIN_OWNED, NULL, &place->drain);
 		if (!err)
-			err = for_events(attach, one, note_wanted);
-		if (err)
-			break;
-		note_wanted(one, REC_EVENT_ID_FIRST);
-		one->switched = true;
-		err = rec_view_switch(one->view, patterns, true);
-		/* It ended a moment ago: what it left is recorded all the same. */
-		err = err == -ESRCH || err >= 0 ? 0 : err;
+			err = scan(attach, place, true);
+		for (unsigned int at = 0; !err && at < place->nr; at++)
+			if (place->list[at].view) {
+				err = switch_on(attach, place, &place->list[at]);
+				if (!err)
+					err = drain_add(place->drain, place->list[at].name);
+			}
 	}
 	if (err)
-		complain(attach->command, "cannot attach to the program: %s", strerror(-err));
+		complain(attach->command, "cannot attach to the program: %s",
+			 err == -EBUSY ? "somebody else is switching its events" : strerror(-err));
 	return !err;
 }
 
@@ -168,7 +381,7 @@ static int run_all(struct attach *attach, int (*run)(struct drain *drain))
 	int total = 0;
 
 	for (unsigned int i = 0; i < attach->nr; i++) {
-		const int taken = run(attach->list[i].drain);
+		const int taken = run(attach->places[i].drain);
 
 		if (taken < 0)
 			return taken;
@@ -179,22 +392,97 @@ static int run_all(struct attach *attach, int (*run)(struct drain *drain))
 
 int attach_run(struct attach *attach)
 {
-	return run_all(attach, drain_run);
+	const int got = follow(attach);
+
+	return got < 0 ? got : run_all(attach, drain_run);
+}
+
+static void give_back_all(struct attach *attach)
+{
+	for (unsigned int i = 0; i < attach->nr; i++)
+		for (unsigned int at = 0; at < attach->places[i].nr; at++)
+			if (attach->places[i].list[at].view)
+				rec_view_give_back(attach->places[i].list[at].view);
+}
+
+static bool is_waiting(const struct attach *attach)
+{
+	for (unsigned int i = 0; i < attach->nr; i++)
+		if (attach->places[i].again)
+			return true;
+	return false;
+}
+
+static bool is_filtered(const struct attach *attach)
+{
+	for (unsigned int i = 0; i < attach->selections->nr; i++)
+		if (strcmp(attach->selections->list[i].wish, attach->selections->list[i].patterns) != 0)
+			return true;
+	return false;
+}
+
+/*
+ * The programs write nothing more that concerns us. With filters and rates all of it goes off first: an event that was on
+ * before would otherwise be in the recording with what it writes from its giving back to the last look at the lanes.
+ */
+static void end_all(struct attach *attach)
+{
+	if (!is_filtered(attach)) {
+		give_back_all(attach);
+		return;
+	}
+	for (unsigned int i = 0; i < attach->nr; i++)
+		for (unsigned int at = 0; at < attach->places[i].nr; at++) {
+			struct rec_view *view = attach->places[i].list[at].view;
+
+			for (unsigned int j = 0; view && j < attach->selections->nr; j++)
+				rec_view_switch(view, attach->selections->list[j].patterns, false);
+		}
 }
 
 int attach_finish(struct attach *attach)
 {
-	for (unsigned int i = 0; i < attach->nr; i++)
-		give_back(attach, &attach->list[i]);
-	return run_all(attach, drain_finish);
+	const struct timespec wait = { .tv_nsec = UNREADY_WAIT_NS };
+	int got;
+
+	/* A child that was being forked while its parent gave back has the loan still. */
+	for (unsigned int tries = 0; tries < UNREADY_TRIES; tries++) {
+		/* The conditions that count are gone when the events are as they were. */
+		got = run_all(attach, drain_add_rates);
+		if (got < 0)
+			return got;
+		end_all(attach);
+		for (unsigned int i = 0; i < attach->nr; i++)
+			attach->places[i].again = true;
+		got = follow(attach);
+		if (got < 0)
+			return got;
+		if (!got && !is_waiting(attach))
+			break;
+		if (!got)
+			nanosleep(&wait, NULL);
+	}
+	end_all(attach);
+	got = run_all(attach, drain_finish);
+	give_back_all(attach);
+	return got;
 }
 
-bool attach_is_alive(const struct attach *attach)
+bool attach_is_alive(struct attach *attach)
 {
+	bool alive = false;
+
 	for (unsigned int i = 0; i < attach->nr; i++)
-		if (rec_view_alive(attach->list[i].view))
-			return true;
-	return false;
+		for (unsigned int at = 0; at < attach->places[i].nr; at++) {
+			struct buffer *buffer = &attach->places[i].list[at];
+
+			if (buffer->view && rec_view_alive(buffer->view))
+				alive = true;
+			else
+				buffer->view = rec_view_close(buffer->view);
+		}
+	attach->nothing_alive = alive ? 0 : attach->nothing_alive + 1;
+	return attach->nothing_alive < OVER_AFTER;
 }
 
 const struct drain_trouble *attach_trouble(struct attach *attach)
@@ -202,18 +490,8 @@ const struct drain_trouble *attach_trouble(struct attach *attach)
 	struct drain_trouble *all = &attach->trouble;
 
 	memset(all, 0, sizeof(*all));
-	for (unsigned int i = 0; i < attach->nr; i++) {
-		const struct drain_trouble *one = drain_trouble(attach->list[i].drain);
-
-		if (one->bad_buffers && !all->bad_buffers) {
-			all->bad_errno = one->bad_errno;
-			memcpy(all->bad_file, one->bad_file, sizeof(all->bad_file));
-		}
-		all->bad_buffers += one->bad_buffers;
-		all->bad_lanes += one->bad_lanes;
-		all->busy_lanes += one->busy_lanes;
-		all->unready += one->unready;
-	}
+	for (unsigned int i = 0; i < attach->nr; i++)
+		drain_trouble_add(all, drain_trouble(attach->places[i].drain));
 	return all;
 }
 
@@ -221,16 +499,11 @@ struct attach *attach_close(struct attach *attach)
 {
 	if (!attach)
 		return NULL;
-	for (unsigned int i = 0; i < attach->nr; i++) {
-		struct attached *one = &attach->list[i];
-
-		give_back(attach, one);
-		drain_close(one->drain);
-		rec_view_close(one->view);
-		free(one->dir);
-		free(one->name);
-	}
-	free(attach->list);
+	give_back_all(attach);
+	for (unsigned int i = 0; i < attach->nr; i++)
+		place_close(&attach->places[i]);
+	free(attach->places);
+	family_free(&attach->family);
 	free(attach->patterns);
 	free(attach);
 	return NULL;

@@ -34,6 +34,7 @@ static void run(const struct child *child, char **argv, const struct child_env *
 		else
 			unsetenv(env->name);
 	}
+	signal(SIGXFSZ, SIG_DFL);
 	if (child->old_chld_ignored)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);

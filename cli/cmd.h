@@ -13,6 +13,7 @@
 
 #include "cli/opts.h"
 
+int cmd_clean(int argc, char **argv);
 int cmd_disable(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_enable(int argc, char **argv);

@@ -129,7 +129,11 @@ static int list_binary(const char *path)
 
 int cmd_list(int argc, char **argv)
 {
-	const struct opt table[] = { OPT_END };
+	struct programs programs = { NULL, NULL };
+	const struct opt table[] = {
+		OPT_PROGRAMS_DIR(programs),
+		OPT_END,
+	};
 	const struct opts opts = {
 		.command = NAME,
 		.operands = "[PROGRAM]",
@@ -148,7 +152,8 @@ int cmd_list(int argc, char **argv)
 	if (operands[0] && operands[0][strspn(operands[0], "0123456789")] &&
 	    (strchr(operands[0], '/') || !stat(operands[0], &st)))
 		return list_binary(operands[0]);
-	nr = programs_print(NAME, operands[0], list_program, NULL);
+	programs.word = operands[0];
+	nr = programs_print(NAME, &programs, list_program, NULL);
 	if (nr == 0)
 		complain(NAME, "no file '%s' and no running program of that name or pid that uses librecorder", operands[0]);
 	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -22,6 +22,7 @@ static int print_program(struct rec_view *view, void *data)
 	size_t size = 0, offset = 0;
 	unsigned char *log = programs_log(view, &size);
 	unsigned int events = 0, on = 0;
+	char pid[PROGRAMS_PID_SIZE];
 
 	(void)data;
 	if (!log)
@@ -33,16 +34,16 @@ static int print_program(struct rec_view *view, void *data)
 		on += (rec_view_enabled(view, record->id) & REC_ENABLE_ON) != 0;
 	}
 	free(log);
-	printf("%7u  %-8s %5u/%-5u %5u  %-15s  %s\n", info->pid, rec_view_stopped(view) ? "stopped" : "started", on, events,
+	printf("%7s  %-8s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid), rec_view_stopped(view) ? "stopped" : "started", on, events,
 	       rec_view_lanes(view), info->comm, info->exe);
 	return 0;
 }
 
 int cmd_ps(int argc, char **argv)
 {
-	const char *programs = NULL;
+	struct programs programs = { NULL, NULL };
 	const struct opt table[] = {
-		OPT_STRING('P', "pid", "PROGRAM", "only these: pids separated by commas, or a name", &programs),
+		OPT_PROGRAMS(programs),
 		OPT_END,
 	};
 	const struct opts opts = {
@@ -57,8 +58,8 @@ int cmd_ps(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
-	nr = programs_table(NAME, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE", programs, print_program);
+	nr = programs_table(NAME, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE", &programs, print_program);
 	if (nr == 0)
-		complain(NAME, "no running program '%s' uses librecorder", programs);
+		complain(NAME, "no running program '%s' uses librecorder", programs.word);
 	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

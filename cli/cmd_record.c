@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <librecorder/abi.h>
-#include <librecorder/pattern.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,9 @@
 #include "cli/child.h"
 #include "cli/drain.h"
 #include "cli/finish.h"
+#include "cli/loans.h"
 #include "cli/progress.h"
+#include "cli/selection.h"
 #include "cli/session.h"
 #include "cli/spool.h"
 
@@ -44,13 +45,14 @@
 struct record {
 	/* the command line */
 	const char *output_name;
-	struct opt_list patterns;
+	struct opt_list events; /* -u, -f, --rate */
+	const char *threads;
 	uint64_t lane_kb;   /* 0: as the program has it */
 	uint64_t subbuf_kb; /* 0: the same */
 	unsigned int mode, clock, version; /* places among the words; 0: as the program has it */
 	bool raw, quiet;
 	char **command;
-	const char *programs; /* attach to these */
+	struct programs programs; /* attach to these, if there is a word */
 	uint64_t duration;    /* seconds; 0: until it is over */
 
 	/* the recording */
@@ -60,7 +62,8 @@ struct record {
 	struct drain *drain;
 	struct attach *attach;
 	struct child child;
-	char *enable; /* the patterns, joined by commas */
+	struct selections selections;
+	char *enable; /* what is selected, as RECORDER_ENABLE takes it */
 	char numbers[3][24];
 };
 
@@ -88,34 +91,14 @@ static bool check_sizes(const struct record *record)
 	return true;
 }
 
-/* The patterns as RECORDER_ENABLE takes them. */
-static bool join_patterns(struct record *record)
+static bool select_events(struct record *record)
 {
-	static const char *everything[] = { "*" };
-	const char *const *items = record->patterns.nr ? record->patterns.items : everything;
-	const unsigned int nr = record->patterns.nr ? record->patterns.nr : 1;
-	size_t size = 0;
-	char *at;
-
-	for (unsigned int i = 0; i < nr; i++) {
-		if (rec_pattern_check(items[i])) {
-			complain(NAME, "'%s' is no pattern of events: it takes SYSTEM:NAME, with * and ? in both", items[i]);
-			return false;
-		}
-		size += strlen(items[i]) + 1;
-	}
-	record->enable = malloc(size);
-	if (!record->enable) {
-		complain(NAME, "out of memory");
+	if (!selections_make(NAME, &record->events, record->threads, &record->selections))
 		return false;
-	}
-	at = record->enable;
-	for (unsigned int i = 0; i < nr; i++) {
-		if (i)
-			*at++ = ',';
-		at = stpcpy(at, items[i]);
-	}
-	return true;
+	record->enable = selections_wishes(&record->selections);
+	if (!record->enable)
+		complain(NAME, "out of memory");
+	return record->enable;
 }
 
 static bool prepare(struct record *record)
@@ -123,7 +106,8 @@ static bool prepare(struct record *record)
 	struct spool_head head = { .file_version = record->version ? 7 : 6, .raw = record->raw };
 	int err;
 
-	if (!check_sizes(record) || !join_patterns(record) || !output_choose(&record->output, record->output_name))
+	if (!check_sizes(record) || !selections_fit_binary(NAME, &record->selections, record->command[0]) ||
+	    !output_choose(&record->output, record->output_name))
 		return false;
 	if (!session_create(NAME, &record->session))
 		return false;
@@ -132,7 +116,7 @@ static bool prepare(struct record *record)
 	if (!output_spool(&record->output, &head, &record->spool) ||
 	    !session_link_spool(NAME, &record->session, record->output.spool))
 		return false;
-	err = drain_open(record->spool, record->session.path, true, NULL, &record->drain);
+	err = drain_open(record->spool, record->session.fd, DRAIN_OWNED, NULL, &record->drain);
 	if (err)
 		complain(NAME, "cannot drain '%s': %s", record->session.path, strerror(-err));
 	return !err;
@@ -236,13 +220,14 @@ static int drain(struct record *record)
 static void remove_traces(struct record *record)
 {
 	if (record->spool)
-		unlink(record->output.spool);
+		output_remove_spool(&record->output);
 	session_remove(&record->session);
 }
 
 /* Take the events and write the file. False: one line was printed; what there is stays. */
 static bool record_events(struct record *record)
 {
+	const struct drain_trouble *trouble;
 	const int err = drain(record);
 
 	if (err) {
@@ -253,9 +238,13 @@ static bool record_events(struct record *record)
 	if (record->child.stopped_by && !record->attach && !record->quiet)
 		complain(NAME, "stopped by %s, '%s' goes on unrecorded", strsignal(record->child.stopped_by),
 			 record->command[0]);
-	if (!output_finish(&record->output, record->spool, record->patterns.nr ? &record->patterns : NULL,
-			   record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain)))
+	trouble = record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain);
+	if (!output_finish(&record->output, record->spool, &record->selections, trouble))
 		return false;
+	if (trouble->unread) {
+		complain(NAME, "'recorder recover %s' makes a file that has what could not be read now, too", record->output.spool);
+		return false;
+	}
 	remove_traces(record);
 	return true;
 }
@@ -264,15 +253,16 @@ static int run_attached(struct record *record)
 {
 	struct spool_head head = { .file_version = record->version ? 7 : 6, .raw = record->raw };
 
-	snprintf(head.command, sizeof(head.command), "%s", record->programs);
-	if (!join_patterns(record) || !output_choose(&record->output, record->output_name) ||
-	    !attach_open(NAME, record->programs, &record->attach) ||
+	snprintf(head.command, sizeof(head.command), "%s", record->programs.word);
+	if (!output_choose(&record->output, record->output_name) ||
+	    !attach_open(NAME, &record->programs, &record->attach) ||
 	    !output_spool(&record->output, &head, &record->spool))
 		return EXIT_FAILURE;
-	if (!attach_begin(record->attach, record->enable, record->spool)) {
+	if (!attach_begin(record->attach, &record->selections, record->spool)) {
 		remove_traces(record);
 		return EXIT_FAILURE;
 	}
+	loans_sweep(NAME, record->programs.dir, record->quiet);
 	return record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -288,6 +278,7 @@ static int run_command(struct record *record)
 	if (session_sweep(left, sizeof(left)) && !record->quiet)
 		complain(NAME, "'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
 			 left, left);
+	loans_sweep(NAME, NULL, record->quiet);
 	make_env(record, env);
 	err = child_start(&record->child, record->command, env);
 	if (err) {
@@ -315,7 +306,7 @@ static int run(struct record *record)
 		complain(NAME, "cannot wait for signals: %s", strerror(-err));
 		return EXIT_FAILURE;
 	}
-	return record->programs ? run_attached(record) : run_command(record);
+	return record->programs.word ? run_attached(record) : run_command(record);
 }
 
 /* Either a command or programs, and nothing that only one of them takes. */
@@ -323,13 +314,17 @@ static bool is_complete(const struct record *record)
 {
 	const char *wrong = NULL;
 
-	if (!record->programs && !record->command[0])
+	if (!record->programs.word && !record->command[0])
 		wrong = "missing COMMAND, or -P and a running program";
-	else if (record->programs && record->command[0])
+	else if (record->programs.word && record->command[0])
 		wrong = "either a COMMAND or -P, not both";
-	else if (!record->programs && record->duration)
+	else if (!record->programs.word && record->threads)
+		wrong = "--tid is for -P: the threads of a COMMAND are not known before it runs";
+	else if (!record->programs.word && record->duration)
 		wrong = "--duration is for -P; a COMMAND is recorded until it ends";
-	else if (record->programs && (record->lane_kb || record->subbuf_kb || record->mode || record->clock))
+	else if (!record->programs.word && record->programs.dir)
+		wrong = "--dir is for -P; a COMMAND has its buffers in $RECORDER_DIR";
+	else if (record->programs.word && (record->lane_kb || record->subbuf_kb || record->mode || record->clock))
 		wrong = "-b, --subbuf-size, --mode and -C are a program's from its start: not with -P";
 	if (wrong)
 		complain(NAME, "%s (see 'recorder record --help')", wrong);
@@ -342,10 +337,13 @@ int cmd_record(int argc, char **argv)
 	unsigned int mode = UINT32_MAX, clock = UINT32_MAX;
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &record.output_name),
-		OPT_LIST('u', "user-event", "PATTERN", "record events like PATTERN, as io:* (all); may be repeated",
-			 &record.patterns),
+		OPT_USER_EVENT(&record.events),
+		OPT_FILTER(&record.events),
+		OPT_RATE(&record.events),
 		OPT_STRING('P', "pid", "PROGRAM", "record running programs: pids separated by commas, or a name",
-			   &record.programs),
+			   &record.programs.word),
+		OPT_PROGRAMS_DIR(record.programs),
+		OPT_STRING(0, "tid", "TID", "with -P: only these threads, separated by commas", &record.threads),
 		OPT_NUMBER(0, "duration", "SECONDS", 1, 1u << 30, "with -P: end after so many seconds", &record.duration),
 		OPT_NUMBER('b', "buffer-size", "KB", 8, 16u << 20, "size of a thread's lane (1024)", &record.lane_kb),
 		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full lane loses: the oldest events or new ones", &mode),
@@ -375,10 +373,10 @@ int cmd_record(int argc, char **argv)
 		record.output.command = NAME;
 		record.output.verb = "recorded";
 		record.output.quiet = record.quiet;
-		if (is_complete(&record))
-			status = run(&record);
-		else
+		if (!is_complete(&record))
 			status = EXIT_USAGE;
+		else
+			status = select_events(&record) ? run(&record) : EXIT_FAILURE;
 	}
 	attach_close(record.attach);
 	drain_close(record.drain);
@@ -386,6 +384,7 @@ int cmd_record(int argc, char **argv)
 	session_close(&record.session);
 	child_close(&record.child);
 	free(record.enable);
-	opt_list_free(&record.patterns);
+	selections_free(&record.selections);
+	opt_list_free(&record.events);
 	return status;
 }

@@ -1,118 +1,67 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder recover: make a trace.dat of what is left when a recorder or a program was killed: the spool, what the session's
- * buffers still hold, or buffers that nobody recorded. Taking from buffers is recording: it goes to a spool first, so a
- * recovery that is killed can be recovered.
+ * recorder recover: make a trace.dat of what is left when a recorder or a program was killed: the spool, what the
+ * session's buffers still hold, buffers that nobody recorded, a core file. Taking from buffers is recording: it goes
+ * to a spool first, and only then is the buffer removed, so a recovery that is killed can be recovered.
  */
 #include "cli/cmd.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <librecorder/reader.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/drain.h"
-#include "cli/finish.h"
-#include "cli/session.h"
-#include "cli/spool.h"
+#include "cli/recover.h"
 
-#define NAME "recover"
 #define SPOOL_SUFFIX ".spool"
 
-struct recover {
-	const char *output_name; /* NULL: from the spool's name */
-	unsigned int version;	 /* place among the words + 1; 0: as the recording had it */
-	bool raw, quiet;
+/* -------------------------------------------------------------------------------------------------------- opening */
 
-	struct output output;
-	char spool_path[PATH_MAX]; /* "" : there is none yet */
-	char dir[PATH_MAX];	   /* with the buffers; "": none */
-	char only[NAME_MAX + 1];   /* this one alone; "": all */
-	struct session session;	   /* of dir */
-	struct spool *spool;
-	struct drain *drain;
-};
-
-/* -------------------------------------------------------------------------------------------------- what is asked for */
-
-static bool no_such(const char *what, int err)
+static bool open_left_spool(const char *path, struct spool **ret_spool)
 {
-	complain(NAME, "cannot recover '%s': %s", what, strerror(-err));
-	return false;
-}
-
-/* A directory: a session, which knows its spool, or any other with buffers. */
-static bool take_dir(struct recover *recover, const char *path)
-{
-	char link[PATH_MAX + sizeof(SESSION_SPOOL_LINK) + 1];
-
-	if (!realpath(path, recover->dir))
-		return no_such(path, -errno);
-	snprintf(link, sizeof(link), "%s/" SESSION_SPOOL_LINK, recover->dir);
-	/* A spool that is gone was given up by its owner; the buffers are still worth something. */
-	if (session_is_session(recover->dir) && !realpath(link, recover->spool_path))
-		recover->spool_path[0] = '\0';
-	return true;
-}
-
-/* A buffer file, told by its name. */
-static bool take_buffer(struct recover *recover, const char *path)
-{
-	char *slash;
-
-	if (!realpath(path, recover->dir))
-		return no_such(path, -errno);
-	slash = strrchr(recover->dir, '/');
-	snprintf(recover->only, sizeof(recover->only), "%s", slash + 1);
-	slash[slash == recover->dir] = '\0';
-	return true;
-}
-
-static bool take_operand(struct recover *recover, const char *path)
-{
-	const char *name = strrchr(path, '/');
-	struct stat st;
-
-	name = name ? name + 1 : path;
-	if (stat(path, &st) < 0)
-		return no_such(path, -errno);
-	if (S_ISDIR(st.st_mode))
-		return take_dir(recover, path);
-	if (!S_ISREG(st.st_mode)) {
-		complain(NAME, "cannot recover '%s': it is no regular file", path);
-		return false;
-	}
-	if (session_is_buffer(name))
-		return take_buffer(recover, path);
-	if (!realpath(path, recover->spool_path))
-		return no_such(path, -errno);
-	return true;
-}
-
-/* ---------------------------------------------------------------------------------------------------------- opening */
-
-static bool open_left_spool(struct recover *recover)
-{
-	const int err = spool_open(recover->spool_path, &recover->spool);
+	const int err = spool_open(path, ret_spool);
 
 	switch (err) {
 	case 0:
 		return true;
 	case -EBUSY:
-		complain(NAME, "'%s' belongs to a recording that is still going on", recover->spool_path);
+		complain(RECOVER, "'%s' belongs to a recording that is still going on", path);
 		return false;
 	case -EBADMSG:
-		complain(NAME, "'%s' is neither the spool of a recording (.spool) nor a buffer (.rec)", recover->spool_path);
+		complain(RECOVER,
+			 "'%s' is neither the spool of a recording (.spool), nor a buffer (.rec), nor a core file",
+			 path);
 		return false;
 	case -EPROTO:
-		complain(NAME, "'%s' was written by another version of recorder", recover->spool_path);
+		complain(RECOVER, "'%s' was written by another version of recorder", path);
 		return false;
 	default:
-		return no_such(recover->spool_path, err);
+		return recover_fails(path, err);
 	}
+}
+
+/* The buffers that belong to a spool: those in its session, or those of the programs that it names. */
+static bool take_buffers_of_spool(struct recover *recover)
+{
+	const char *session = recover->spool->head.session;
+	struct stat spool, dir;
+
+	if (!*session)
+		return recover_take_left(recover);
+	/* Removed, or the machine was started anew: the spool is all there is. */
+	if (access(session, F_OK) < 0)
+		return true;
+	if (!recover_take_dir(recover, session))
+		return false;
+	/* A spool names what it likes; a user's must not make root take another's buffers. */
+	if (!fstat(recover->spool->fd, &spool) && !fstat(recover->dir.fd, &dir) && spool.st_uid == dir.st_uid)
+		return true;
+	complain(RECOVER, "'%s' is of '%s', which belongs to another user", recover->spool_path, session);
+	return false;
 }
 
 /* What the command line and the spool say about the output. */
@@ -134,127 +83,261 @@ static bool choose_output(struct recover *recover)
 	return true;
 }
 
-/*
- * Lock the directory with the buffers. That of a plain program is nobody's to lock; what another reader holds of it shows
- * when its lanes are read.
- */
-static bool lock_session(struct recover *recover)
-{
-	int err;
-
-	if (!recover->dir[0] && recover->spool)
-		strcpy(recover->dir, recover->spool->head.session);
-	if (!recover->dir[0] || !session_is_session(recover->dir))
-		return true;
-	err = session_lock(recover->dir, &recover->session);
-	if (err == -ENOENT && recover->spool) {
-		/* Removed, or the machine was started anew: the spool is all there is. */
-		recover->dir[0] = '\0';
-		return true;
-	}
-	if (err == -EBUSY) {
-		complain(NAME, "'%s' belongs to a recording that is still going on", recover->dir);
-		return false;
-	}
-	return !err || no_such(recover->dir, err);
-}
-
-static bool open_all(struct recover *recover)
+static bool make_spool(struct recover *recover)
 {
 	struct spool_head head = { .file_version = 6 };
-	int err;
+	const bool whole = recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
 
-	if (recover->spool_path[0] && !open_left_spool(recover))
+	/* Of single buffers, wherever they are, the spool knows the names. */
+	if (whole)
+		snprintf(head.session, sizeof(head.session), "%s", recover->dir.path);
+	snprintf(head.command, sizeof(head.command), "%.255s", recover->only[0] ? recover->only : recover->dir.path);
+	if (!output_spool(&recover->output, &head, &recover->spool))
 		return false;
-	if (!lock_session(recover) || !choose_output(recover))
+	snprintf(recover->spool_path, sizeof(recover->spool_path), "%s", recover->output.spool);
+	return !whole || !session_is_session(recover->dir.path) ||
+	       session_link_spool(RECOVER, &recover->dir, recover->spool_path);
+}
+
+static bool open_spool(struct recover *recover)
+{
+	if (recover->spool_path[0] && !open_left_spool(recover->spool_path, &recover->spool))
 		return false;
-	if (!recover->spool) {
-		snprintf(head.session, sizeof(head.session), "%s", recover->dir);
-		snprintf(head.command, sizeof(head.command), "%s", recover->only[0] ? recover->only : recover->dir);
-		if (!output_spool(&recover->output, &head, &recover->spool))
-			return false;
-		snprintf(recover->spool_path, sizeof(recover->spool_path), "%s", recover->output.spool);
-	}
+	if (recover->spool && recover->dir.fd < 0 && !take_buffers_of_spool(recover))
+		return false;
+	if (!choose_output(recover) || (!recover->spool && !make_spool(recover)))
+		return false;
 	snprintf(recover->output.spool, sizeof(recover->output.spool), "%s", recover->spool_path);
 	if (recover->version)
 		recover->spool->head.file_version = recover->version + 5;
 	if (recover->raw)
 		recover->spool->head.raw = 1;
-	if (!recover->dir[0])
-		return true;
-	err = drain_open(recover->spool, recover->dir, true, recover->only[0] ? recover->only : NULL, &recover->drain);
-	return !err || no_such(recover->dir, err);
+	return true;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- recovery */
+/* ------------------------------------------------------------------------------------------------------- recovery */
+
+static int drain_into(struct recover *recover, struct spool *spool, const struct session *dir, unsigned int flags,
+		      const char *only)
+{
+	struct drain *drain;
+	int err = drain_open(spool, dir->fd, flags, only, &drain);
+
+	if (err)
+		return err;
+	err = drain_finish(drain);
+	drain_trouble_add(&recover->trouble, drain_trouble(drain));
+	drain_close(drain);
+	return err < 0 ? err : 0;
+}
+
+/* A whole session, which goes once all of it is in our spool. */
+static int gather_session(struct recover *recover, struct left_place *place)
+{
+	const struct drain_trouble before = recover->trouble;
+	struct spool *spool = NULL;
+	int err;
+
+	/* One line said why; the buffers are there all the same. */
+	if (place->spool && !open_left_spool(place->spool, &spool))
+		return 0;
+	err = drain_into(recover, spool ? spool : recover->spool, &place->dir, DRAIN_OWNED | DRAIN_DEAD, NULL);
+	if (!err && spool)
+		err = spool_append(recover->spool, spool);
+	spool_close(spool);
+	if (err)
+		return err;
+	if (place->spool)
+		unlink(place->spool);
+	if (recover->trouble.bad_buffers == before.bad_buffers && recover->trouble.unread == before.unread &&
+	    recover->trouble.living == before.living)
+		session_remove(&place->dir);
+	return 0;
+}
+
+static bool is_image(const struct leftover *one, const struct leftover *other)
+{
+	return one->pid == other->pid && one->start_time == other->start_time;
+}
+
+static int gather_place(struct recover *recover, struct left_place *place)
+{
+	int err = 0;
+
+	if (place->is_session)
+		return recover->image ? 0 : gather_session(recover, place);
+	for (unsigned int i = 0; i < place->nr && !err; i++)
+		if (!recover->image || is_image(&place->items[i], recover->image))
+			err = drain_into(recover, recover->spool, &place->dir, DRAIN_OWNED, place->items[i].name);
+	return err;
+}
+
+/* What the programs have recorded since that a spool without a session names, and the events switched on for it. */
+static int gather_program(struct recover *recover, const struct spool_process *process, const struct session *dir)
+{
+	struct rec_view *view;
+	struct stat st;
+
+	if (fstatat(dir->fd, process->file, &st, AT_SYMLINK_NOFOLLOW) < 0 || st.st_ino != process->inode)
+		return 0;
+	if (!rec_view_open_at(dir->fd, process->file, &view)) {
+		rec_view_give_back(view);
+		rec_view_close(view);
+	}
+	return drain_into(recover, recover->spool, dir, DRAIN_OWNED | DRAIN_NEXT, process->file);
+}
+
+static int gather_programs(struct recover *recover)
+{
+	const unsigned int nr = recover->spool->nr_entries;
+	int err = 0;
+
+	for (unsigned int i = 0; i < nr && !err; i++)
+		for (unsigned int j = 0; j < recover->left.nr && !err; j++) {
+			/* Draining may move the list of entries. */
+			const struct spool_process process = recover->spool->entries[i].process;
+
+			err = gather_program(recover, &process, &recover->left.places[j].dir);
+		}
+	return err;
+}
+
+static int gather(struct recover *recover)
+{
+	int err = 0;
+
+	if (recover->dir.fd >= 0)
+		return drain_into(recover, recover->spool, &recover->dir, recover->flags,
+				  recover->only[0] ? recover->only : NULL);
+	if (!recover->all && !recover->image)
+		return gather_programs(recover);
+	for (unsigned int i = 0; i < recover->left.nr && !err; i++)
+		err = gather_place(recover, &recover->left.places[i]);
+	return err;
+}
+
+/* Something could not be read now, and the spool leads to it. */
+static bool is_to_be_tried_again(const struct recover *recover)
+{
+	return recover->trouble.unread && recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
+}
+
+/* What could not be taken, and what goes on. */
+static void say_rest(const struct recover *recover, bool full)
+{
+	const unsigned int living = recover->trouble.living;
+	const char *where = recover->all || recover->dir.fd < 0 ? "--all" : recover->dir.path;
+
+	if (full)
+		complain(
+			RECOVER,
+			"'%s' had no room for what the buffers still hold: 'recorder recover %s' makes another file of it",
+			recover->spool_path, where);
+	else if (is_to_be_tried_again(recover))
+		complain(RECOVER, "'recorder recover %s' makes a file that has what could not be read now, too",
+			 recover->spool_path);
+	else if (recover->trouble.unread)
+		complain(RECOVER, "another 'recorder recover' makes another file of what could not be read now");
+	else if (living && !recover->quiet)
+		complain(RECOVER,
+			 "%u %s still: what %s from now on stays in the buffers, for another 'recorder recover'",
+			 living, living == 1 ? "program runs" : "programs run",
+			 living == 1 ? "it records" : "they record");
+}
+
+static bool say_nothing(const struct recover *recover)
+{
+	const struct drain_trouble *trouble = &recover->trouble;
+
+	if (recover->all)
+		complain(RECOVER, "no program and no recorder that is gone has left anything");
+	else
+		complain(RECOVER, "'%s' holds no buffer%s%s",
+			 recover->dir.fd >= 0 ? recover->dir.path : recover->spool_path,
+			 trouble->bad_buffers ? " that can be read: " : "",
+			 trouble->bad_buffers ? strerror(trouble->bad_errno) : "");
+	return false;
+}
 
 static bool recover_all(struct recover *recover)
 {
-	static const struct drain_trouble none;
-	const struct drain_trouble *trouble = recover->drain ? drain_trouble(recover->drain) : &none;
-	const int err = recover->drain ? drain_finish(recover->drain) : 0;
-	/* The disk that the spool filled: the spool alone still makes a file, which may go elsewhere, and then there is room. */
+	const struct drain_trouble *trouble = &recover->trouble;
+	const int err = gather(recover);
+	/*
+	 * The disk that the spool filled: the spool alone still makes a file, which may go elsewhere, and then there
+	 * is room.
+	 */
 	const bool full = (err == -ENOSPC || err == -EDQUOT) && recover->spool->events;
+	bool good = true;
 
 	if (err < 0 && !full) {
-		complain(NAME, "cannot write '%s': %s; nothing is lost, run this again when there is room",
+		complain(RECOVER, "cannot write '%s': %s; nothing is lost, run this again when there is room",
 			 recover->spool_path, strerror(-err));
 		return false;
 	}
-	if (recover->spool->nr_entries) {
-		if (!output_finish(&recover->output, recover->spool, NULL, trouble))
-			return false;
-	} else {
-		complain(NAME, "'%s' holds no buffer%s%s", recover->dir[0] ? recover->dir : recover->spool_path,
-			 trouble->bad_buffers ? " that can be read: " : "",
-			 trouble->bad_buffers ? strerror(trouble->bad_errno) : "");
-	}
-	/* The spool is empty or in the file. Buffers that could not be read, or were not asked for, stay. */
-	unlink(recover->spool_path);
-	if (full)
-		complain(NAME, "'%s' had no room for what the buffers still hold: 'recorder recover %s' makes another file of it",
-			 recover->spool_path, recover->dir);
-	else if (!trouble->bad_buffers && !recover->only[0])
-		session_remove(&recover->session);
-	return recover->spool->nr_entries;
+	if (!recover->spool->nr_entries)
+		good = say_nothing(recover);
+	else if (!output_finish(&recover->output, recover->spool, NULL, trouble))
+		return false;
+	if (good)
+		say_rest(recover, full);
+	/* The spool is empty or in the file, unless another try may make that whole. */
+	if (good && is_to_be_tried_again(recover))
+		return false;
+	output_remove_spool(&recover->output);
+	/* Buffers that are damaged, or were not asked for, stay. */
+	if (!full && !trouble->bad_buffers && !trouble->unread && !trouble->living && !recover->only[0] &&
+	    session_is_session(recover->dir.path))
+		session_remove(&recover->dir);
+	return good && !trouble->unread;
 }
+
+/* ---------------------------------------------------------------------------------------------------- the command */
 
 int cmd_recover(int argc, char **argv)
 {
-	struct recover recover = { .session = SESSION_INIT };
+	struct recover recover = { .dir = SESSION_INIT, .flags = DRAIN_OWNED };
 	unsigned int version = UINT32_MAX;
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE (the spool's name without .spool, or trace.dat)",
 			   &recover.output_name),
+		OPT_FLAG('a', "all", "all that programs and recorders left that are gone, into one file", &recover.all),
+		OPT_STRING(0, "dir", "DIR", "look for what is left in DIR, which may be a container's", &recover.dirs),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the file (as the recording had it)", &version),
 		OPT_FLAG(0, "raw", "keep each thread's lane as it is, one \"CPU\" a lane", &recover.raw),
 		OPT_FLAG('q', "quiet", "print nothing but errors", &recover.quiet),
 		OPT_END,
 	};
 	const struct opts opts = {
-		.command = NAME,
-		.operands = "[SPOOL|BUFFER|DIRECTORY]",
-		.about = "Make a trace.dat of what a killed recorder left: its SPOOL (trace.dat.spool), or the DIRECTORY\n"
-			 "of its session; or of what a dead program left: its BUFFER (.rec), or a DIRECTORY of them.\n"
-			 "What was recovered is removed once the file is complete.\n",
+		.command = RECOVER,
+		.operands = "[SPOOL|PID|BUFFER|CORE|DIRECTORY]",
+		.about =
+			"Make a trace.dat of what a killed recorder left: its SPOOL (trace.dat.spool), or the DIRECTORY\n"
+			"of its session; or of what a dead program left: its buffers by PID or as a file (.rec), its CORE\n"
+			"file, or a DIRECTORY of buffers. What was recovered is removed once the file is complete.\n",
 		.table = table,
 		.max_operands = 1,
 	};
 	char **operands;
 	int status;
 
-	if (opts_parse(&opts, argc, argv, &operands, &status)) {
-		recover.version = version + 1;
-		recover.output.command = NAME;
-		recover.output.verb = "recovered";
-		recover.output.quiet = recover.quiet;
-		status = take_operand(&recover, operands[0] ? operands[0] : "trace.dat" SPOOL_SUFFIX) &&
-					 open_all(&recover) && recover_all(&recover) ?
-				 EXIT_SUCCESS :
-				 EXIT_FAILURE;
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (recover.all && operands[0]) {
+		complain(RECOVER, "either --all or '%s', not both (see 'recorder recover --help')", operands[0]);
+		return EXIT_USAGE;
 	}
-	drain_close(recover.drain);
+	recover.version = version + 1;
+	recover.output.command = RECOVER;
+	recover.output.verb = "recovered";
+	recover.output.quiet = recover.quiet;
+	recover.output.tell_torn = true;
+	status = recover_take(&recover, operands[0]) && open_spool(&recover) && recover_all(&recover) ? EXIT_SUCCESS
+												      : EXIT_FAILURE;
+	if (recover.temporary)
+		recover_remove_temporary(&recover);
 	spool_close(recover.spool);
-	session_close(&recover.session);
+	leftovers_free(&recover.left);
+	session_close(&recover.dir);
 	return status;
 }

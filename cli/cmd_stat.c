@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <librecorder/event_text.h>
 #include <librecorder/reader.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,18 +37,47 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 		return err == -EBADMSG || err == -EAGAIN ? 0 : err;
 	}
 	printf("lane %u, ", lane);
-	if (stats.owner == REC_OWNER_HELD)
+	if (stats.shared)
+		printf("shared by threads that have none");
+	else if (stats.owner == REC_OWNER_HELD)
 		printf("set aside");
 	else if (stats.owner)
 		printf("thread %u", stats.owner);
 	else
 		printf("no thread");
 	printf(", %u sub-buffers of %u bytes%s:\n%s", stats.nr_pages, stats.subbuf_size,
-	       stats.broken ? ", broken" : "", text);
+	       stats.broken ? ", broken: nothing more is written there" : "", text);
 	print_more("too long", stats.too_long);
 	print_more("nested limit", stats.nested_limit);
 	print_more("disabled", stats.disabled);
 	print_more("torn", stats.torn);
+	return 0;
+}
+
+static void print_rate(const struct rec_view *view, unsigned int id, const struct rec_words *system,
+		       const struct rec_words *name)
+{
+	struct rec_view_rate rate;
+
+	if (rec_view_rate(view, id, &rate))
+		printf("%.*s:%.*s: at most %" PRIu32 " a second, kept away: %" PRIu64 "\n", (int)system->size, system->text,
+		       (int)name->size, name->text, rate.rate, rate.suppressed);
+}
+
+static int print_rates(const struct rec_view *view)
+{
+	const struct rec_log_record *record;
+	size_t size = 0, offset = 0;
+	unsigned char *log = programs_log(view, &size);
+	struct rec_event_info info;
+
+	if (!log)
+		return -ENOMEM;
+	print_rate(view, REC_EVENT_ID_FIRST, &(struct rec_words){ "ftrace", 6 }, &(struct rec_words){ "bprint", 6 });
+	while ((record = rec_log_next(log, size, &offset)))
+		if (record->kind == REC_LOG_EVENT && rec_event_parse((const struct rec_log_event *)record, &info) == 0)
+			print_rate(view, record->id, &info.system, &info.name);
+	free(log);
 	return 0;
 }
 
@@ -63,14 +93,14 @@ static int print_program(struct rec_view *view, void *data)
 	rec_view_losses(view, &losses);
 	print_more("events of threads without a lane", losses.no_lane);
 	print_more("events and names without room in the log", losses.log_full);
-	return err;
+	return err ? err : print_rates(view);
 }
 
 int cmd_stat(int argc, char **argv)
 {
-	const char *programs = NULL;
+	struct programs programs = { NULL, NULL };
 	const struct opt table[] = {
-		OPT_STRING('P', "pid", "PROGRAM", "only these: pids separated by commas, or a name", &programs),
+		OPT_PROGRAMS(programs),
 		OPT_END,
 	};
 	const struct opts opts = {
@@ -84,8 +114,9 @@ int cmd_stat(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
-	nr = programs_print(NAME, programs, print_program, NULL);
+	nr = programs_print(NAME, &programs, print_program, NULL);
 	if (nr == 0)
-		complain(NAME, "no running program '%s' uses librecorder ('recorder list' shows those that do)", programs);
+		complain(NAME, "no running program '%s' uses librecorder ('recorder list' shows those that do)",
+			 programs.word);
 	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

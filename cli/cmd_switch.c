@@ -5,13 +5,13 @@
 #include "cli/cmd.h"
 
 #include <errno.h>
-#include <librecorder/pattern.h>
 #include <librecorder/reader.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/programs.h"
+#include "cli/selection.h"
 
 /* What is to be done to each program. */
 struct action {
@@ -19,18 +19,38 @@ struct action {
 	const char *about;
 	bool on;
 	bool takes_patterns;
-	const char *patterns;
+	struct selections selections;
 	unsigned int matches; /* events that matched, in all programs */
 	bool failed;
 };
 
+/* Whether the filter fits the events that the program has. False: one line was printed. */
+static bool fits(const struct action *action, const struct rec_view *view)
+{
+	size_t size = 0;
+	unsigned char *log = programs_log(view, &size);
+	bool good = true;
+
+	if (log)
+		good = selections_fit(action->command, &action->selections, log, size);
+	free(log);
+	return good;
+}
+
 static int act(struct rec_view *view, void *data)
 {
 	struct action *action = data;
+	char pid[PROGRAMS_PID_SIZE];
 	int r;
 
+	if (action->takes_patterns && !action->on && rec_view_loan(view) == -EOWNERDEAD && rec_view_give_back(view) == 1)
+		puts("  what a recorder that was killed had left on is off");
+	if (action->takes_patterns && action->on && !fits(action, view)) {
+		action->failed = true;
+		return 0;
+	}
 	if (action->takes_patterns)
-		r = rec_view_switch(view, action->patterns, action->on);
+		r = rec_view_switch(view, action->selections.list[0].wish, action->on);
 	else
 		r = action->on ? rec_view_start(view) : rec_view_stop(view);
 	/* It ended a moment ago. */
@@ -40,8 +60,11 @@ static int act(struct rec_view *view, void *data)
 	if (r < 0) {
 		action->failed = true;
 		fflush(stdout);
-		complain(action->command, "process %u: %s", rec_view_info(view)->pid,
-			 r == -ENOSPC ? "too many patterns were switched from outside" : strerror(-r));
+		complain(action->command, "process %s: %s", programs_pid(view, pid),
+			 r == -ENOSPC ? "too many patterns or filters were switched from outside" :
+			 r == -EBUSY  ? "somebody else has been switching its events for a second" :
+			 r == -EROFS  ? "its buffer is on a read-only file system" :
+					strerror(-r));
 		return 0;
 	}
 	if (action->takes_patterns)
@@ -54,9 +77,14 @@ static int act(struct rec_view *view, void *data)
 
 static int run(struct action *action, int argc, char **argv)
 {
-	const char *programs = NULL;
-	const struct opt table[] = {
-		OPT_STRING('P', "pid", "PROGRAM", "these programs: pids separated by commas, or a name", &programs),
+	struct programs programs = { NULL, NULL };
+	const char *filter = NULL;
+	uint64_t rate = 0;
+	struct opt table[] = {
+		OPT_STRING('P', "pid", "PROGRAM", "these programs: pids separated by commas, or a name", &programs.word),
+		OPT_PROGRAMS_DIR(programs),
+		OPT_STRING('f', "filter", "FILTER", "only events that match: 'size > 4096 && path ~ \"*.db\"'", &filter),
+		OPT_NUMBER(0, "rate", "N", 1, SELECTION_RATE_MAX, "at most N a second of each event", &rate),
 		OPT_END,
 	};
 	const struct opts opts = {
@@ -70,24 +98,26 @@ static int run(struct action *action, int argc, char **argv)
 	char **operands;
 	int status, nr;
 
+	/* The others choose nothing. */
+	if (!action->takes_patterns || !action->on)
+		table[2] = (struct opt)OPT_END;
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
-	if (!programs) {
+	if (!programs.word) {
 		complain(action->command, "which program? (-P PID or -P NAME; 'recorder ps' shows them)");
 		return EXIT_USAGE;
 	}
-	action->patterns = operands[0];
-	if (action->takes_patterns && rec_pattern_check(action->patterns)) {
-		complain(action->command, "'%s' is no pattern of events: it takes SYSTEM:NAME, with * and ? in both",
-			 action->patterns);
+	if (action->takes_patterns &&
+	    !selections_make_one(action->command, operands[0], filter, rate, &action->selections))
 		return EXIT_USAGE;
-	}
-	nr = programs_print(action->command, programs, act, action);
+	nr = programs_print(action->command, &programs, act, action);
 	if (nr == 0)
-		complain(action->command, "no running program '%s' uses librecorder ('recorder ps' shows those that do)", programs);
+		complain(action->command, "no running program '%s' uses librecorder ('recorder ps' shows those that do)",
+			 programs.word);
 	else if (nr > 0 && action->takes_patterns && !action->matches && !action->failed)
 		complain(action->command, "no event is like '%s' yet ('recorder list %s' shows what there is); later ones will be",
-			 action->patterns, programs);
+			 operands[0], programs.word);
+	selections_free(&action->selections);
 	return nr > 0 && !action->failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 

@@ -16,22 +16,43 @@
 
 struct drain;
 
+/* Whose lane; which one. */
+struct drain_lane {
+	uint32_t pid;
+	char comm[32];
+	unsigned int lane;
+};
+
 struct drain_trouble {
 	unsigned int bad_buffers;   /* could not be opened */
+	unsigned int unread;	    /* such as may be read another time, in whole or in part: they are kept */
 	unsigned int bad_lanes;	    /* damaged: what they held from the damage on is not in the spool */
+	struct drain_lane bad_lane; /* the first of them */
+	unsigned int cut_buffers;   /* their files were cut short while they were read */
+	struct drain_lane cut_lane; /* the first of them; any lane */
 	unsigned int busy_lanes;    /* read by another process */
 	unsigned int unready;	    /* never finished by their programs */
+	unsigned int no_buffers;    /* processes that could not make one */
+	int no_buffer_errno;	    /* why: of the last */
+	unsigned int living;	    /* of programs that still ran at the end */
 	int bad_errno;		    /* why the first of the bad buffers could not be opened: positive errno */
 	char bad_file[256];
 };
 
+#define DRAIN_OWNED 1u /* the buffers are the recording's own: each is removed once its program is gone and it is drained */
+#define DRAIN_DEAD  2u /* only buffers whose programs are gone */
+#define DRAIN_NAMED 4u /* only buffers that are named by drain_add() */
+#define DRAIN_NEXT  8u /* of a lane only what follows upon what the spool has: not if another recorder has read on */
+
 /*
- * Drain the buffers in directory `dir` into `spool`, both of which outlive the drain. `owned`: they are the recording's
- * own and are removed when drained. `only`: this file of the directory alone, or NULL. 0, -ENOMEM or open's errno.
- * drain_close() takes NULL and returns NULL.
+ * Drain the buffers in a directory, of which `dir` is a descriptor, into `spool`, which outlives the drain. `only`: this file
+ * of the directory alone, or NULL. 0, -ENOMEM or open's errno. drain_close() takes NULL and returns NULL.
  */
-int drain_open(struct spool *spool, const char *dir, bool owned, const char *only, struct drain **ret_drain);
+int drain_open(struct spool *spool, int dir, unsigned int flags, const char *only, struct drain **ret_drain);
 struct drain *drain_close(struct drain *drain);
+
+/* With DRAIN_NAMED: drain this buffer, too. 0, -ENOMEM, or what the spool met. */
+int drain_add(struct drain *drain, const char *name);
 
 /*
  * Look for new buffers and take what is whole; of dead processes everything, after which they are finished. Returns how
@@ -39,13 +60,19 @@ struct drain *drain_close(struct drain *drain);
  */
 int drain_run(struct drain *drain);
 
+/*
+ * Note how many events rates have kept away until now, for conditions that are about to go. drain_finish() does it by
+ * itself. 0 or as drain_run().
+ */
+int drain_add_rates(struct drain *drain);
+
 /* The last run: of living processes, too, all that is there now; their losses so far are noted. */
 int drain_finish(struct drain *drain);
 
-/* Processes whose buffers are open. */
-unsigned int drain_processes(const struct drain *drain);
-
 /* What was passed over so far. */
 const struct drain_trouble *drain_trouble(const struct drain *drain);
+
+/* Add what another drain met. */
+void drain_trouble_add(struct drain_trouble *all, const struct drain_trouble *one);
 
 #endif

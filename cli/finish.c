@@ -7,17 +7,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <librecorder/event_text.h>
-#include <librecorder/log.h>
-#include <librecorder/pattern.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cli/progress.h"
+#include "cli/selection.h"
 #include "format/weave.h"
 
 /* ----------------------------------------------------------------------------------------------------- the output */
@@ -208,6 +205,7 @@ struct reasons {
 	struct rec_lane_stats lanes;
 	struct rec_view_losses processes;
 	uint64_t broken; /* lanes */
+	uint64_t refused; /* by these */
 	unsigned int no_lane; /* processes */
 };
 
@@ -233,6 +231,7 @@ static void add_reasons(struct reasons *all, const struct spool *spool)
 			all->lanes.nested_limit += stats->nested_limit;
 			all->lanes.torn += stats->torn;
 			all->broken += stats->broken != 0;
+			all->refused += stats->broken ? stats->disabled : 0;
 		}
 	}
 }
@@ -253,13 +252,15 @@ static void say_no_lane(const struct reasons *all)
 		snprintf(why, sizeof(why), "the program's memory for lanes is used up: set RECORDER_MAX_KB, or a smaller -b");
 	else if (all->processes.lease_errno == ENOSPC || all->processes.lease_errno == ENOMEM)
 		snprintf(why, sizeof(why), "no room for another lane in the buffer directory: free some, or a smaller -b");
+	else if (all->processes.lease_errno == EBUSY)
+		snprintf(why, sizeof(why), "so many wrote at once that all lanes to share were taken: set RECORDER_MAX_KB");
 	else
 		snprintf(why, sizeof(why), "%s", all->processes.lease_errno ? strerror(all->processes.lease_errno) :
 									      "none could be had at that time");
 	fprintf(stderr, "  %" PRIu64 " of threads without a lane (%s)\n", all->processes.no_lane, why);
 }
 
-static void say_reasons(const struct spool *spool, const struct weave_stats *stats)
+static void say_reasons(const struct output *output, const struct spool *spool, const struct weave_stats *stats)
 {
 	struct reasons all = { .broken = 0 };
 
@@ -271,11 +272,15 @@ static void say_reasons(const struct spool *spool, const struct weave_stats *sta
 	say_count(all.lanes.nested_limit, "refused, interrupted too often while being written");
 	say_no_lane(&all);
 	say_count(stats->damaged_events, "on damaged pages");
+	say_count(stats->damaged_streams, "lanes that cannot be read to their end");
 	say_count(stats->unknown_events, "of events that no program has declared");
 	say_count(stats->lost_unknown, "gaps of unknown size besides");
-	say_count(all.lanes.torn, "unfinished when their thread ended, not counted as lost");
-	say_count(all.processes.log_full, "declarations or thread names that found no room in the buffer's log");
-	say_count(all.broken, "lanes stopped because they were damaged");
+	if (output->tell_torn || all.lanes.torn)
+		fprintf(stderr, "  %" PRIu64 " torn: begun but not finished, not counted as lost\n", all.lanes.torn);
+	say_count(all.processes.log_full, "declarations, conditions or thread names that found no room in the buffer");
+	say_count(all.refused, "refused, their lanes had been stopped as damaged");
+	say_count(all.broken, "lanes stopped as damaged (what writes over the program's buffer?)");
+	selections_say_rates(spool);
 }
 
 static void say_trouble(const char *command, const struct drain_trouble *trouble)
@@ -285,9 +290,16 @@ static void say_trouble(const char *command, const struct drain_trouble *trouble
 			 trouble->bad_buffers == 1 ? "buffer was" : "buffers were", trouble->bad_file,
 			 trouble->bad_errno == EPROTO ? "its program has another version of librecorder" :
 							strerror(trouble->bad_errno));
-	if (trouble->bad_lanes)
-		complain(command, "%u %s damaged; what they held from there on is lost", trouble->bad_lanes,
-			 trouble->bad_lanes == 1 ? "lane was" : "lanes were");
+	if (trouble->bad_lanes == 1)
+		complain(command, "skipped lane %u of program %u (%s), which is damaged; what it held from there on is lost",
+			 trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
+	else if (trouble->bad_lanes)
+		complain(command, "skipped %u damaged lanes, the first lane %u of program %u (%s); what they held from there on is lost",
+			 trouble->bad_lanes, trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
+	if (trouble->cut_buffers)
+		complain(command, "skipped the %s of program %u (%s)%s, which %s cut short meanwhile; what was left there is lost",
+			 trouble->cut_buffers == 1 ? "buffer" : "buffers", trouble->cut_lane.pid, trouble->cut_lane.comm,
+			 trouble->cut_buffers == 1 ? "" : " and others", trouble->cut_buffers == 1 ? "was" : "were");
 	if (trouble->busy_lanes)
 		complain(command, "%u %s being read by another process and passed over", trouble->busy_lanes,
 			 trouble->busy_lanes == 1 ? "lane was" : "lanes were");
@@ -296,60 +308,57 @@ static void say_trouble(const char *command, const struct drain_trouble *trouble
 			 trouble->unready == 1 ? "buffer was" : "buffers were");
 }
 
-static bool pattern_met(const char *pattern, const struct spool *spool)
+/* Programs run on without a buffer, and cannot tell. */
+static void say_no_buffers(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble)
 {
-	const struct rec_log_record *record;
-	struct rec_event_info info;
+	const int err = trouble->no_buffer_errno;
+	char why[PATH_MAX + 64];
 
-	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		const struct spool_entry *entry = &spool->entries[i];
-		size_t offset = 0;
-
-		while ((record = rec_log_next(entry->log, entry->log_size, &offset)))
-			if (record->kind == REC_LOG_EVENT &&
-			    !rec_event_parse((const struct rec_log_event *)record, &info) &&
-			    rec_pattern_match(pattern, info.system.text, info.system.size, info.name.text,
-					      info.name.size))
-				return true;
-	}
-	return false;
-}
-
-/* A program that finds no room for its buffer runs on without one, and cannot tell. */
-static bool is_full(const char *dir)
-{
-	struct statvfs fs;
-
-	return !statvfs(dir, &fs) && fs.f_bavail * fs.f_frsize < (UINT64_C(1) << 20);
-}
-
-static void say_empty(const struct output *output, const struct spool *spool)
-{
-	if (is_full(spool->head.session))
-		complain(output->command, "no room for buffers in '%s': free some or set RECORDER_DIR", spool->head.session);
+	if (err == ENOMEM || err == ENOSPC || err == EDQUOT)
+		snprintf(why, sizeof(why), "no room for buffers in '%s': free some or set RECORDER_DIR", spool->head.session);
+	else if (err == EFBIG)
+		snprintf(why, sizeof(why), "the limit on a file's size is smaller than a buffer (ulimit -f)");
+	else if (err == EOPNOTSUPP)
+		snprintf(why, sizeof(why), "it has given up reading clocks (PR_SET_TSC)");
+	else if (err == EINVAL)
+		snprintf(why, sizeof(why), "sizes or clock in the environment make no sense (RECORDER_SUBBUF_KB and others)");
 	else
-		complain(output->command, "no process of '%s' uses librecorder: the recording is empty",
-			 spool->head.command);
+		snprintf(why, sizeof(why), "%s", strerror(err));
+	if (trouble->no_buffers)
+		complain(output->command, "%u %s recorded: %s", trouble->no_buffers,
+			 trouble->no_buffers == 1 ? "process was not" : "processes were not", why);
+	else if (!spool->nr_entries)
+		complain(output->command, "no process of '%s' uses librecorder, or its buffer directory was out of reach "
+			 "(REC_DEBUG=1 tells): the recording is empty", spool->head.command);
+}
+
+/* As `recorder report` shows times, which rounds. */
+static void say_times(const struct weave_stats *stats)
+{
+	const uint64_t first = (stats->first_time + 500) / 1000, last = (stats->last_time + 500) / 1000, span = last - first;
+
+	fprintf(stderr, "  from %" PRIu64 ".%06" PRIu64 " to %" PRIu64 ".%06" PRIu64 ", %" PRIu64 ".%06" PRIu64 " seconds\n",
+		first / 1000000, first % 1000000, last / 1000000, last % 1000000, span / 1000000, span % 1000000);
 }
 
 static void say_summary(const struct output *output, const struct spool *spool, const struct weave_stats *stats)
 {
 	char size[32];
 
-	if (!spool->nr_entries)
-		say_empty(output, spool);
 	fprintf(stderr, "%s %" PRIu64 " %s from %" PRIu64 " %s, %" PRIu64 " %s; %" PRIu64 " lost\n", output->verb,
 		stats->events, stats->events == 1 ? "event" : "events", stats->processes,
 		stats->processes == 1 ? "process" : "processes", stats->threads,
 		stats->threads == 1 ? "thread" : "threads", stats->lost);
-	say_reasons(spool, stats);
+	if (output->tell_times && stats->events)
+		say_times(stats);
+	say_reasons(output, spool, stats);
 	fprintf(stderr, "%s: %s", output->name, human_size(stats->file_size, size, sizeof(size)));
 	if (stats->events && stats->time_error != UINT64_MAX)
 		fprintf(stderr, ", times within %" PRIu64 " ns of CLOCK_MONOTONIC", stats->time_error);
 	fputc('\n', stderr);
 }
 
-bool output_finish(const struct output *output, struct spool *spool, const struct opt_list *patterns,
+bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble)
 {
 	struct weave_stats stats;
@@ -364,9 +373,15 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 	if (output->quiet)
 		return true;
 	say_trouble(output->command, trouble);
-	for (unsigned int i = 0; patterns && spool->nr_entries && i < patterns->nr; i++)
-		if (!pattern_met(patterns->items[i], spool))
-			complain(output->command, "no process has an event like '%s'", patterns->items[i]);
+	say_no_buffers(output, spool, trouble);
+	if (selections)
+		selections_report(output->command, selections, spool);
 	say_summary(output, spool, &stats);
 	return true;
+}
+
+void output_remove_spool(const struct output *output)
+{
+	if (unlink(output->spool) < 0 && errno != ENOENT)
+		complain(output->command, "cannot remove '%s': %s", output->spool, strerror(errno));
 }

@@ -11,6 +11,7 @@
 
 #include "cli/drain.h"
 #include "cli/opts.h"
+#include "cli/selection.h"
 #include "cli/spool.h"
 
 /* Where the recording goes. */
@@ -21,6 +22,8 @@ struct output {
 	char path[PATH_MAX];
 	char spool[PATH_MAX];
 	bool quiet;
+	bool tell_torn; /* how many writes were torn, be it none */
+	bool tell_times; /* from when to when the events are */
 };
 
 /*
@@ -33,11 +36,14 @@ bool output_choose(struct output *output, const char *name);
 bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool);
 
 /*
- * Weave, and unless quiet print the summary, and what was lost or passed over and why. `patterns` are those that events
- * were asked for by (NULL: not known); those that met no event are named. False: one line was printed, and the spool is
- * still there.
+ * Weave, and unless quiet print the summary, and what was lost or passed over and why. `selections` are those that events
+ * were asked for by (NULL: not known); those that met no event or do not fit theirs are named. False: one line was
+ * printed, and the spool is still there.
  */
-bool output_finish(const struct output *output, struct spool *spool, const struct opt_list *patterns,
+bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble);
+
+/* The recording is complete, or there was none: the spool goes. If it cannot, one line is printed. */
+void output_remove_spool(const struct output *output);
 
 #endif

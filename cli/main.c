@@ -5,9 +5,12 @@
 #include "cli/cmd.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "cli/sigbus.h"
 
 struct command {
 	const char *name;
@@ -27,6 +30,7 @@ static const struct command commands[] = {
 	{ "stat", cmd_stat, "show what the lanes of running programs hold and have lost" },
 	{ "dump", cmd_dump, "show how a trace.dat is made: header, options, buffers, pages" },
 	{ "recover", cmd_recover, "make a trace.dat of what a killed recorder or program left" },
+	{ "clean", cmd_clean, "remove what killed recorders and programs left" },
 };
 
 #define NR_COMMANDS (sizeof(commands) / sizeof(commands[0]))
@@ -99,12 +103,15 @@ int main(int argc, char **argv)
 	const char *word;
 	int status;
 
+	/* A file that may not grow any more is an error of write, as a full disk is. */
+	signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2) {
 		complain(NULL, "which command? (see 'recorder --help')");
 		return EXIT_USAGE;
 	}
 	word = argv[1];
 	command = find_command(word);
+	sigbus_handle();
 	if (command) {
 		status = command->run(argc - 1, argv + 1);
 	} else if (!strcmp(word, "help")) {

@@ -185,18 +185,24 @@ static bool add_to_list(const struct given *given, const char *value)
 {
 	struct opt_list *list = given->opt->value;
 	const char **items = realloc(list->items, (list->nr + 1) * sizeof(*items));
+	const struct opt **opts;
 
-	if (!items)
+	list->items = items ? items : list->items;
+	opts = items ? realloc(list->opts, (list->nr + 1) * sizeof(*opts)) : NULL;
+	if (!opts)
 		return wrong(given, "does not fit into memory", NULL);
-	list->items = items;
-	list->items[list->nr++] = value;
+	list->opts = opts;
+	list->items[list->nr] = value;
+	list->opts[list->nr++] = given->opt;
 	return true;
 }
 
 void opt_list_free(struct opt_list *list)
 {
 	free(list->items);
+	free(list->opts);
 	list->items = NULL;
+	list->opts = NULL;
 	list->nr = 0;
 }
 

@@ -19,12 +19,14 @@ enum opt_kind {
 	OPT_KIND_STRING, /* const char **: the argument; the last one counts */
 	OPT_KIND_NUMBER, /* uint64_t *: decimal, from min to max */
 	OPT_KIND_CHOICE, /* unsigned int *: place of the argument among `choices` */
-	OPT_KIND_LIST,	 /* struct opt_list *: every argument, in order */
+	OPT_KIND_LIST,	 /* struct opt_list *: every argument, in order; several options may share a list */
 };
 
-/* Arguments of an option that may be given several times. The strings are those of argv. */
+/* Arguments of options that may be given several times, and by which of them. The strings are those of argv. */
+struct opt;
 struct opt_list {
 	const char **items;
+	const struct opt **opts;
 	unsigned int nr;
 };
 

@@ -1,24 +1,49 @@
 /* SPDX-License-Identifier: MIT */
-/* The running programs of this user that use librecorder, found by their buffers. */
+/* The running programs that use librecorder and that the user may see, found by their buffers. */
 #ifndef CLI_PROGRAMS_H
 #define CLI_PROGRAMS_H
 
 #include <librecorder/reader.h>
 
+/* Which programs. */
+struct programs {
+	const char *dir;  /* look here (dirs.h); NULL: wherever such programs may be */
+	const char *word; /* pids separated by commas, or a name (the kernel's or the binary's); NULL: all */
+};
+
+/* The options by which a command lets the user choose them: both, and the second one alone. */
+#define OPT_PROGRAMS(programs)                                                                                         \
+	OPT_STRING('P', "pid", "PROGRAM", "only these: pids separated by commas, or a name", &(programs).word),         \
+		OPT_PROGRAMS_DIR(programs)
+#define OPT_PROGRAMS_DIR(programs) \
+	OPT_STRING(0, "dir", "DIR", "look for programs in DIR, which may be a container's", &(programs).dir)
+
 /*
- * For every running program that `word` means print a line of its own (pid, name, binary), and let `print` add what it
- * has to say. `word`: pids separated by commas, or a name (the kernel's or the binary's); NULL: all. `print` returns 0 or
- * -errno, which ends it. Returns how many there were, 0 only where `word` means none, which is for the caller to say; or -1,
- * and what was wrong was said in one line.
+ * For each of these programs print a line of its own (pid, name, binary), and let `print` add what it has to say.
+ * `print` returns 0 or -errno, which ends it. Returns how many there were, 0 only where `word` means none, which is
+ * for the caller to say; or -1, and what was wrong was said in one line.
  */
-int programs_print(const char *command, const char *word, int (*print)(struct rec_view *view, void *data), void *data);
+int programs_print(const char *command, const struct programs *programs,
+		   int (*print)(struct rec_view *view, void *data), void *data);
 
 /* The same with one line `head` before all of them, and none for each. */
-int programs_table(const char *command, const char *head, const char *word,
+int programs_table(const char *command, const char *head, const struct programs *programs,
 		   int (*print)(struct rec_view *view, void *data));
 
-/* The same without a word: `take` is given the path of each program's buffer. */
-int programs_paths(const char *command, const char *word, int (*take)(const char *path, void *data), void *data);
+/*
+ * The same without a word, also where there is no program: `take` is given the directory and the name of each one's
+ * buffer.
+ */
+int programs_files(const char *command, const struct programs *programs,
+		   int (*take)(int dir, const char *name, void *data), void *data);
+
+#define PROGRAMS_PID_SIZE 32u
+
+/*
+ * A program's pid; if it is in another pid namespace with the one that it has there in brackets, "4711(7)", and "(7)"
+ * where the other cannot be known. Returns `text`.
+ */
+const char *programs_pid(const struct rec_view *view, char text[PROGRAMS_PID_SIZE]);
 
 /* A copy of a program's whole log, to be freed by the caller; NULL: no memory. */
 unsigned char *programs_log(const struct rec_view *view, size_t *ret_size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Directories of recordings. Everything below a session is reached through its descriptor, so a session that was renamed
- * or replaced meanwhile is never mistaken for another.
+ * Directories of recordings. Everything below a session is reached through its descriptor, so a session that was
+ * renamed or replaced meanwhile is never mistaken for another.
  */
 #include "cli/session.h"
 
@@ -16,23 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/dirs.h"
 #include "cli/opts.h"
-
-static const char *buffer_dir_reason(int err)
-{
-	switch (err) {
-	case -EPERM:
-		return "it belongs to another user, or others may write to it";
-	case -ELOOP:
-		return "it is a symbolic link";
-	case -ENOTDIR:
-		return "it is not a directory";
-	case -EINVAL:
-		return "it is no absolute path";
-	default:
-		return strerror(-err);
-	}
-}
 
 bool session_buffer_dir(const char *command, bool create, char *path, size_t size, bool *ret_missing)
 {
@@ -51,7 +36,7 @@ bool session_buffer_dir(const char *command, bool create, char *path, size_t siz
 		complain(command, "the path of the buffer directory is too long; set RECORDER_DIR to a shorter one");
 	else
 		complain(command, "cannot use the buffer directory '%s': %s; set RECORDER_DIR to a directory of your own",
-			 path, buffer_dir_reason(err));
+			 path, dirs_reason(err));
 	return false;
 }
 
@@ -65,7 +50,7 @@ bool session_create(const char *command, struct session *ret_session)
 		return false;
 	snprintf(session.path, sizeof(session.path), "%s/" SESSION_PREFIX "XXXXXX", dir);
 	if (!mkdtemp(session.path)) {
-		complain(command, "cannot make a directory in '%s': %m", dir);
+		complain(command, "cannot make a directory in '%s': %m; set RECORDER_DIR to a directory of your own", dir);
 		return false;
 	}
 	session.fd = open(session.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -83,37 +68,69 @@ bool session_link_spool(const char *command, const struct session *session, cons
 {
 	char path[PATH_MAX];
 
+	/* That of a spool that was given up, or recovered while a program went on. */
+	unlinkat(session->fd, SESSION_SPOOL_LINK, 0);
 	if (realpath(spool, path) && !symlinkat(path, session->fd, SESSION_SPOOL_LINK))
 		return true;
 	complain(command, "cannot link '%s' into '%s': %m", spool, session->path);
 	return false;
 }
 
+char *session_spool(const struct session *session)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	ssize_t size;
+
+	if (fstat(session->fd, &st) < 0 || st.st_uid != geteuid())
+		return NULL;
+	size = readlinkat(session->fd, SESSION_SPOOL_LINK, path, sizeof(path) - 1);
+	if (size < 0)
+		return NULL;
+	path[size] = '\0';
+	return realpath(path, NULL);
+}
+
+int session_lock_fd(int fd, const char *path, struct session *ret_session)
+{
+	struct session session = { .fd = fd };
+	int err = fd < 0 ? fd : 0;
+
+	if (!err && strlen(path) >= sizeof(session.path))
+		err = -ENAMETOOLONG;
+	else if (!err && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	if (err) {
+		session_close(&session);
+	} else {
+		strcpy(session.path, path);
+		*ret_session = session;
+	}
+	return err;
+}
+
 int session_lock(const char *path, struct session *ret_session)
 {
-	struct session session = SESSION_INIT;
-	int err = 0;
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
-	if (strlen(path) >= sizeof(session.path))
-		return -ENAMETOOLONG;
-	strcpy(session.path, path);
-	session.fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (session.fd < 0)
-		return -errno;
-	if (flock(session.fd, LOCK_EX | LOCK_NB) < 0)
-		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
-	if (err)
-		session_close(&session);
-	else
-		*ret_session = session;
-	return err;
+	return session_lock_fd(fd < 0 ? -errno : fd, path, ret_session);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	const size_t size = strlen(name);
+
+	return name[0] != '.' && size > strlen(end) && !strcmp(name + size - strlen(end), end);
 }
 
 bool session_is_buffer(const char *name)
 {
-	const size_t size = strlen(name);
+	return ends_with(name, ".rec");
+}
 
-	return name[0] != '.' && size > 4 && !strcmp(name + size - 4, ".rec");
+bool session_is_reason(const char *name)
+{
+	return ends_with(name, ".why");
 }
 
 bool session_is_session(const char *path)
@@ -156,7 +173,8 @@ void session_remove(struct session *session)
 	for (int pass = 0; pass < 3; pass++) {
 		dir = open_entries(session->fd);
 		while (dir && (entry = readdir(dir)))
-			if (session_is_buffer(entry->d_name) || !strcmp(entry->d_name, SESSION_SPOOL_LINK))
+			if (session_is_buffer(entry->d_name) || session_is_reason(entry->d_name) ||
+			    !strcmp(entry->d_name, SESSION_SPOOL_LINK))
 				unlinkat(session->fd, entry->d_name, 0);
 		if (dir)
 			closedir(dir);

@@ -139,6 +139,18 @@ static int note_anchor(struct spool *spool, uint32_t clock, const void *payload)
 	return 0;
 }
 
+static int note_rate(struct spool_entry *entry, uint16_t id, const void *payload)
+{
+	struct spool_rate *rates = realloc(entry->rates, (entry->nr_rates + 1) * sizeof(*rates));
+
+	if (!rates)
+		return -ENOMEM;
+	entry->rates = rates;
+	rates[entry->nr_rates].id = id;
+	memcpy(&rates[entry->nr_rates++].rate, payload, sizeof(rates->rate));
+	return 0;
+}
+
 /* Whether a chunk can be what it says; `left` bytes of payload are in the file. */
 static bool chunk_valid(const struct spool *spool, const struct spool_chunk *chunk, uint64_t left)
 {
@@ -159,6 +171,8 @@ static bool chunk_valid(const struct spool *spool, const struct spool_chunk *chu
 		return chunk->size == sizeof(struct rec_lane_stats);
 	case SPOOL_PROCESS_END:
 		return chunk->size == sizeof(struct rec_view_losses);
+	case SPOOL_RATE:
+		return chunk->size == sizeof(struct rec_view_rate) && chunk->lane <= UINT16_MAX;
 	default:
 		return false;
 	}
@@ -188,6 +202,8 @@ static int note_chunk(struct spool *spool, const struct spool_chunk *chunk, cons
 		memcpy(&entry->losses, payload, sizeof(entry->losses));
 		entry->ended = true;
 		return 0;
+	case SPOOL_RATE:
+		return note_rate(entry, (uint16_t)chunk->lane, payload);
 	case SPOOL_ANCHOR:
 		return note_anchor(spool, chunk->lane, payload);
 	default:
@@ -319,11 +335,57 @@ int spool_add_process_end(struct spool *spool, unsigned int process, const struc
 	return append(spool, &chunk, losses);
 }
 
+int spool_add_rate(struct spool *spool, unsigned int process, uint16_t id, const struct rec_view_rate *rate)
+{
+	struct spool_chunk chunk = { .kind = SPOOL_RATE, .process = process, .lane = id, .size = sizeof(*rate) };
+
+	return append(spool, &chunk, rate);
+}
+
 int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_anchor *anchor)
 {
 	struct spool_chunk chunk = { .kind = SPOOL_ANCHOR, .lane = clock, .size = sizeof(*anchor) };
 
 	return append(spool, &chunk, anchor);
+}
+
+/* The other spool's chunk at `offset`; its processes come behind ours, of which there were `base`. */
+static int append_chunk(struct spool *spool, const struct spool *other, uint64_t offset, unsigned int base,
+			unsigned char *payload, uint32_t *ret_size)
+{
+	struct spool_chunk chunk;
+	int err = read_exactly(other->fd, &chunk, sizeof(chunk), offset);
+
+	if (!err && !chunk_valid(other, &chunk, other->end - offset - sizeof(chunk)))
+		err = -EBADMSG;
+	if (!err)
+		err = read_exactly(other->fd, payload, chunk.size, offset + sizeof(chunk));
+	if (err)
+		return err;
+	if (chunk.kind != SPOOL_PROCESS && chunk.kind != SPOOL_ANCHOR)
+		chunk.process += base;
+	chunk.next = 0;
+	*ret_size = chunk.size;
+	return append(spool, &chunk, payload);
+}
+
+int spool_append(struct spool *spool, const struct spool *other)
+{
+	const unsigned int base = spool->nr_entries;
+	const uint64_t begin = spool->end;
+	uint64_t offset = sizeof(struct spool_head);
+	unsigned char *payload = malloc(PAYLOAD_MAX);
+	int err = payload ? 0 : -ENOMEM;
+	uint32_t size = 0;
+
+	while (!err && offset < other->end) {
+		err = append_chunk(spool, other, offset, base, payload, &size);
+		offset += sizeof(struct spool_chunk) + rounded(size);
+	}
+	free(payload);
+	if (err && ftruncate(spool->fd, (off_t)begin) < 0)
+		return -errno;
+	return err;
 }
 
 uint64_t spool_next_event(const struct spool *spool, unsigned int process, unsigned int lane)
@@ -357,6 +419,7 @@ struct spool *spool_close(struct spool *spool)
 	for (unsigned int i = 0; i < spool->nr_entries; i++) {
 		free(spool->entries[i].log);
 		free(spool->entries[i].lanes);
+		free(spool->entries[i].rates);
 	}
 	free(spool->entries);
 	for (unsigned int clock = 0; clock <= REC_CLOCK_MONO; clock++)

@@ -45,6 +45,7 @@ enum spool_kind {
 	SPOOL_LANE_END,	   /* struct rec_lane_stats: nothing of this lane follows */
 	SPOOL_PROCESS_END, /* struct rec_view_losses: nothing of this process follows */
 	SPOOL_ANCHOR,	   /* struct rec_anchor; `lane` is the clock */
+	SPOOL_RATE,	   /* struct rec_view_rate of the event with the id `lane`, at the end of the process */
 };
 
 #define SPOOL_CHUNK_MAGIC UINT32_C(0x4b4e4843) /* "CHNK" */
@@ -82,6 +83,12 @@ struct spool_lane {
 	struct rec_lane_stats stats; /* valid once ended */
 };
 
+/* The rate of an event. */
+struct spool_rate {
+	uint16_t id;
+	struct rec_view_rate rate;
+};
+
 struct spool_entry {
 	struct spool_process process;
 	unsigned char *log; /* all pieces in order */
@@ -93,6 +100,8 @@ struct spool_entry {
 	uint64_t lost;	 /* that the pages tell of; what came behind them is in the lanes' stats and in losses */
 	bool ended;
 	struct rec_view_losses losses; /* valid once ended */
+	struct spool_rate *rates;
+	unsigned int nr_rates;
 };
 
 /* The anchors of one clock, oldest first. */
@@ -139,7 +148,14 @@ int spool_add_page(struct spool *spool, unsigned int process, unsigned int lane,
 int spool_add_lane_end(struct spool *spool, unsigned int process, unsigned int lane,
 		       const struct rec_lane_stats *stats);
 int spool_add_process_end(struct spool *spool, unsigned int process, const struct rec_view_losses *losses);
+int spool_add_rate(struct spool *spool, unsigned int process, uint16_t id, const struct rec_view_rate *rate);
 int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_anchor *anchor);
+
+/*
+ * Append all that is in `other`, behind which a failure takes it out of the file again; then this spool is only good for
+ * being closed. Errors as above, and -EBADMSG: the other one was changed meanwhile.
+ */
+int spool_append(struct spool *spool, const struct spool *other);
 
 /* The next event that the spool lacks of a lane: what is below was drained before. */
 uint64_t spool_next_event(const struct spool *spool, unsigned int process, unsigned int lane);

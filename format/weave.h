@@ -103,11 +103,11 @@ struct weave_stats {
 };
 
 /*
- * Read every stream to its end and write the file. A damaged stream ends where the damage is; the others go on. A source
- * that answers -ECANCELED ends the whole.
+ * Read every stream to its end and write the file. A damaged stream ends where the damage is; the others go on. Another
+ * error of the source ends the whole.
  * 0; -EINVAL (no such version, page size, clock or process index; output exists and is no regular file); -E2BIG (raw with
- * more than 4096 streams); -ENOMEM; -ECANCELED; or the errno of what open, write or rename met. After a failure output is
- * as it was before and ret_stats is untouched.
+ * more than 4096 streams); -ENOMEM; -ECANCELED; what the source said; or the errno of what open, write or rename met.
+ * After a failure output is as it was before and ret_stats is untouched.
  */
 int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stats);
 

@@ -31,7 +31,8 @@ int weave_input_page(struct weave *weave, struct weave_input *input)
 	struct rec_source *source = params->source;
 	const int got = source->next(source, input->number, &input->page);
 
-	if (got == -ECANCELED)
+	/* What cannot be read now may be readable another time: that is no end. */
+	if (got < 0 && got != -EBADMSG && got != -EFAULT)
 		return got;
 	if (got <= 0) {
 		weave->stats.damaged_streams += got < 0;

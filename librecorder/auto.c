@@ -3,10 +3,6 @@
 #include "process.h"
 
 #include <pthread.h>
-#include <sched.h>
-
-/* A fork from a signal handler may have interrupted the very holder of the lock; then waiting longer would be for ever. */
-#define FORK_WAIT_TRIES 10000
 
 /* Each forking thread's own: glibc may run the handlers of several forks at once. */
 static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
@@ -15,15 +11,7 @@ const char rec_auto_linked;
 
 static void before_fork(void)
 {
-	unsigned int tries;
-
-	locked_for_fork = false;
-	for (tries = 0; tries < FORK_WAIT_TRIES; tries++) {
-		locked_for_fork = rec_process_trylock();
-		if (locked_for_fork)
-			return;
-		sched_yield();
-	}
+	locked_for_fork = rec_process_lock();
 }
 
 static void after_fork_in_parent(void)
@@ -32,9 +20,12 @@ static void after_fork_in_parent(void)
 		rec_process_unlock();
 }
 
+/* The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. */
 static void after_fork_in_child(void)
 {
 	rec_process_forked();
+	if (locked_for_fork)
+		rec_process_unlock();
 }
 
 /* Before constructors without a priority, among which are the program's own and those that register its events. */
@@ -48,4 +39,5 @@ __attribute__((constructor(101))) static void start(void)
 __attribute__((destructor(101))) static void end(void)
 {
 	rec_process_exit();
+	rec_lane_stop();
 }

@@ -3,15 +3,14 @@
 #include <librecorder/clock.h>
 #include <librecorder/ring.h>
 
+#include "process.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-
-#if defined(__x86_64__)
-#include <cpuid.h>
-#endif
 
 /* Readings per anchor; one in eight or so is not disturbed even on a busy machine. */
 #define ANCHOR_TRIES 16
@@ -30,15 +29,10 @@ uint64_t rec_clock_mono(void)
 }
 
 #if defined(__x86_64__)
-/* CPUID says that the counter runs at one speed in every power state (leaf 0x80000007, EDX bit 8). */
-static bool tsc_is_invariant(void)
-{
-	unsigned int eax, ebx, ecx, edx;
-
-	return __get_cpuid(0x80000007u, &eax, &ebx, &ecx, &edx) && (edx & (1u << 8));
-}
-
-/* The kernel watches the counters of all CPUs and gives this clocksource up when they disagree. */
+/*
+ * The kernel watches the counters of all CPUs and gives this clocksource up when they disagree, stop or change their speed. To
+ * ask the CPU itself would cost a virtual machine more than the rest (8 us).
+ */
 static bool kernel_trusts_tsc(void)
 {
 	char name[8] = "";
@@ -56,10 +50,18 @@ static bool kernel_trusts_tsc(void)
 uint32_t rec_clock_best(void)
 {
 #if defined(__x86_64__)
-	if (tsc_is_invariant() && kernel_trusts_tsc())
+	if (kernel_trusts_tsc())
 		return REC_CLOCK_TSC;
 #endif
 	return REC_CLOCK_MONO;
+}
+
+bool rec_clock_is_allowed(void)
+{
+	int mode = PR_TSC_ENABLE;
+
+	/* Other CPUs know no such mode. */
+	return prctl(PR_GET_TSC, &mode) < 0 || mode == PR_TSC_ENABLE;
 }
 
 int rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor)

@@ -9,8 +9,11 @@
 #include <librecorder/abi.h>
 #include <stdbool.h>
 
-/* Switch one event; it is on at once unless the buffer is stopped. */
-void rec_enable_word(const uint32_t *stopped, uint32_t *word, bool wanted);
+/*
+ * Switch one event. `wish`: REC_ENABLE_WANTED and a condition, on at once unless the buffer is stopped; without
+ * REC_ENABLE_WANTED it is off, and its condition stays.
+ */
+void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wish);
 
 /* Stop, or start, all of `nr` words. */
 void rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop);

@@ -9,21 +9,26 @@
  */
 #include <librecorder/event.h>
 #include <librecorder/event_text.h>
-#include <librecorder/pattern.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "conditions.h"
 #include "enable.h"
 #include "event_private.h"
 #include "log_private.h"
 #include "process.h"
 #include "rules.h"
+#include "wish.h"
 
 #define BUCKETS		256u
 #define WORDS_PER_PAGE	(REC_MAP_PAGE / (uint32_t)sizeof(uint32_t))
 #define INDEX_OF_PRINTF 0u
+
+/* Wanted, but its filter does not fit it, or has no room: it stays off. No bits of a word. */
+#define UNFIT	4u
+#define NO_ROOM 8u
 
 struct known {
 	struct known *next;	 /* in the order of registration, which is that of the log */
@@ -32,7 +37,7 @@ struct known {
 	uint32_t *word;		 /* its enable word, or &no_word */
 	uint32_t index;
 	uint32_t hash;
-	bool wanted;		 /* kept here while there is no word */
+	uint32_t wish;		 /* as of rec_enable_word(), condition and all; or UNFIT, NO_ROOM */
 	struct rec_words system;
 	struct rec_words name;
 	struct rec_log_event *description; /* NULL: the event of rec_printf */
@@ -42,7 +47,7 @@ struct known {
 struct rule {
 	struct rule *next; /* said earlier */
 	bool on;
-	char patterns[];
+	char text[]; /* a wish (wish.h) */
 };
 
 static uint32_t no_word; /* the enable word of what cannot be on */
@@ -69,9 +74,14 @@ uint32_t rec_events_buffer(void)
 
 /* -------------------------------------------------------------------------------------------------- enable words */
 
-static void set_word(uint32_t *word, bool wanted)
+static void set_word(const struct known *known)
 {
-	rec_enable_word(&rec_process.header->stopped, word, wanted);
+	rec_enable_word(&rec_process.header->stopped, known->word, known->wish);
+}
+
+static int populate_conditions(void *conditions, size_t offset, size_t size)
+{
+	return rec_process_populate((unsigned char *)conditions + offset, size);
 }
 
 static void start_or_stop(bool stop)
@@ -81,7 +91,7 @@ static void start_or_stop(bool stop)
 
 int rec_start(void)
 {
-	if (!rec_process.header)
+	if (!rec_process_is_own() || !rec_process.header)
 		return -ENXIO;
 	start_or_stop(false);
 	return 0;
@@ -89,7 +99,7 @@ int rec_start(void)
 
 int rec_stop(void)
 {
-	if (!rec_process.header)
+	if (!rec_process_is_own() || !rec_process.header)
 		return -ENXIO;
 	start_or_stop(true);
 	return 0;
@@ -97,33 +107,70 @@ int rec_stop(void)
 
 /* ------------------------------------------------------------------------------------------------------- wishes */
 
-static bool matches(const struct known *known, const char *patterns)
+/* What rec_enable_word() is told to make an event follow a wish. */
+static uint32_t follow(const struct known *known, const struct rec_wish *wish)
 {
-	return rec_pattern_match(patterns, known->system.text, known->system.size, known->name.text, known->name.size);
+	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
+	struct rec_condition *condition = (struct rec_condition *)(void *)bytes;
+	uint32_t bits = 0;
+	int r;
+
+	if (!rec_process.header)
+		return REC_ENABLE_WANTED;
+	r = rec_wish_compile(wish, known->description, (uint16_t)(REC_EVENT_ID_FIRST + known->index), condition,
+			     sizeof(bytes));
+	if (r > 0)
+		r = rec_conditions_place(rec_process.conditions, CONDITIONS_OF_PROGRAM, condition, populate_conditions,
+					 rec_process.conditions, &bits);
+	if (r < 0)
+		return r == -EINVAL ? UNFIT : NO_ROOM;
+	return REC_ENABLE_WANTED | bits;
+}
+
+static uint32_t follow_text(const struct known *known, const char *text)
+{
+	struct rec_wish wish;
+
+	return rec_wish_parse(text, &wish) == 0 ? follow(known, &wish) : 0;
+}
+
+static bool matches(const struct known *known, const char *text)
+{
+	struct rec_wish wish;
+
+	return rec_wish_parse(text, &wish) == 0 && rec_wish_matches(&wish, &known->system, &known->name);
 }
 
 /* Rules from outside go before the program's own, whichever was said later: somebody is looking at this very program. */
-static bool is_wanted(const struct known *known)
+static uint32_t find_wish(const struct known *known)
 {
-	const int said = rec_process.header ? rec_rules_say(rec_process.rules, &known->system, &known->name) : -1;
+	char text[REC_RULES_SIZE];
+	const int said = rec_process.header ? rec_rules_say(rec_process.rules, &known->system, &known->name, text) : -1;
 
 	if (said >= 0)
-		return said;
+		return said ? follow_text(known, text) : 0;
 	for (const struct rule *rule = rules; rule; rule = rule->next)
-		if (matches(known, rule->patterns))
-			return rule->on;
-	return false;
+		if (matches(known, rule->text))
+			return rule->on ? follow_text(known, rule->text) : 0;
+	return 0;
+}
+
+/* That a filter does not fit is for whoever asked for it to find out. */
+static void count_no_room(const struct known *known)
+{
+	if (known->wish == NO_ROOM)
+		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
 }
 
 /* The same patterns said earlier are void now, so a program that switches to and fro does not grow the list. */
-static void forget_rule(const char *patterns)
+static void forget_rule(const char *text)
 {
 	struct rule **at = &rules;
 
 	while (*at) {
 		struct rule *rule = *at;
 
-		if (strcmp(rule->patterns, patterns) == 0) {
+		if (rec_wish_same_patterns(rule->text, text)) {
 			*at = rule->next;
 			free(rule);
 		} else {
@@ -132,55 +179,57 @@ static void forget_rule(const char *patterns)
 	}
 }
 
-static int add_rule(const char *patterns, bool on)
+static int add_rule(const char *text, bool on)
 {
-	const size_t size = strlen(patterns) + 1;
+	const size_t size = strlen(text) + 1;
 	struct rule *rule = malloc(sizeof(*rule) + size);
 
 	if (!rule)
 		return -ENOMEM;
-	forget_rule(patterns);
-	memcpy(rule->patterns, patterns, size);
+	forget_rule(text);
+	memcpy(rule->text, text, size);
 	rule->on = on;
 	rule->next = rules;
 	rules = rule;
 	return 0;
 }
 
-static int apply(const char *patterns, bool on)
+static int apply(const struct rec_wish *wish, bool on)
 {
 	int count = 0;
 
 	for (struct known *known = first; known; known = known->next) {
-		if (!matches(known, patterns))
+		if (!rec_wish_matches(wish, &known->system, &known->name))
 			continue;
-		count++;
-		known->wanted = on;
+		known->wish = on ? follow(known, wish) : 0;
+		count += known->wish != UNFIT && known->wish != NO_ROOM;
 		if (known->word != &no_word)
-			set_word(known->word, on);
+			set_word(known);
 	}
 	return count;
 }
 
-static int enable(const char *patterns, bool on)
+static int enable(const char *text, bool on)
 {
+	struct rec_wish wish;
 	int r;
 
-	if (!patterns || rec_pattern_check(patterns) < 0)
+	if (!text || rec_wish_parse(text, &wish) < 0)
 		return -EINVAL;
 	if (rec_process_init() < 0)
 		return -ENXIO;
-	rec_process_lock();
-	r = add_rule(patterns, on);
+	if (!rec_process_lock())
+		return -EBUSY;
+	r = add_rule(text, on);
 	if (r == 0)
-		r = apply(patterns, on);
+		r = apply(&wish, on);
 	rec_process_unlock();
 	return r;
 }
 
-int rec_enable(const char *pattern)
+int rec_enable(const char *wish)
 {
-	return enable(pattern, true);
+	return enable(wish, true);
 }
 
 int rec_disable(const char *pattern)
@@ -214,8 +263,8 @@ static void settle(struct known *known)
 	if (known->word != &no_word && known->description &&
 	    rec_log_append_locked(&known->description->record) < 0)
 		known->word = &no_word;
-	if (known->word != &no_word && known->wanted)
-		set_word(known->word, true);
+	if (known->word != &no_word && known->wish)
+		set_word(known);
 	for (struct rec_event *event = known->users; event; event = event->next)
 		rec_store_relaxed(&event->enabled, known->word != &no_word ? known->word : &event->off);
 	if (known == &known_printf)
@@ -228,12 +277,17 @@ static void settle(struct known *known)
  */
 static void follow_rules(struct known *known)
 {
+	uint32_t wish;
+
 	for (;;) {
 		rec_fence_full();
-		if (known->word == &no_word || is_wanted(known) == known->wanted)
+		if (known->word == &no_word)
 			return;
-		known->wanted = !known->wanted;
-		set_word(known->word, known->wanted);
+		wish = find_wish(known);
+		if (wish == known->wish)
+			return;
+		known->wish = wish;
+		set_word(known);
 	}
 }
 
@@ -269,13 +323,14 @@ static struct known *add_known(const struct rec_log_event *description, uint32_t
 	known->hash = hash;
 	known->index = nr_known++;
 	known->description->record.id = (uint16_t)(REC_EVENT_ID_FIRST + known->index);
-	known->wanted = is_wanted(known);
+	known->wish = find_wish(known);
 	known->same_bucket = buckets[hash % BUCKETS];
 	buckets[hash % BUCKETS] = known;
 	*last_next = known;
 	last_next = &known->next;
 	settle(known);
 	follow_rules(known);
+	count_no_room(known);
 	return known;
 }
 
@@ -305,7 +360,8 @@ void rec_event_register(struct rec_event *event)
 	if (event->registered)
 		return;
 	rec_process_init();
-	rec_process_lock();
+	if (!rec_process_lock())
+		return;
 	if (!event->registered)
 		register_locked(event);
 	rec_process_unlock();
@@ -320,7 +376,8 @@ void rec_event_unregister(struct rec_event *event)
 	struct known *known;
 	struct rec_event **at;
 
-	rec_process_lock();
+	if (!rec_process_lock())
+		return;
 	if (event->registered) {
 		known = find_known(event->description, rec_event_hash(event->description));
 		at = known ? &known->users : &event->next;
@@ -334,32 +391,68 @@ void rec_event_unregister(struct rec_event *event)
 	rec_process_unlock();
 }
 
-void rec_events_set_wish(const char *patterns)
+/* One wish a line. */
+static void add_rules(const char *lines)
 {
-	buffer_number++;
-	if (patterns && rec_pattern_check(patterns) == 0)
-		add_rule(patterns, true);
-	known_printf.wanted = is_wanted(&known_printf);
-	settle(&known_printf);
+	const char *end;
+	struct rec_wish wish;
+	char *line;
+
+	for (; *lines; lines = *end ? end + 1 : end) {
+		end = strchrnul(lines, '\n');
+		line = strndup(lines, (size_t)(end - lines));
+		if (line && rec_wish_parse(line, &wish) == 0)
+			add_rule(line, true);
+		free(line);
+	}
 }
 
-void rec_events_move(void)
+void rec_events_set_wish(const char *wishes)
+{
+	buffer_number++;
+	if (wishes)
+		add_rules(wishes);
+	known_printf.wish = find_wish(&known_printf);
+	settle(&known_printf);
+	count_no_room(&known_printf);
+}
+
+void rec_events_move(const unsigned char *conditions, bool needed)
 {
 	struct known *known;
+	uint32_t word;
+	int r = 0;
 
 	/* Remember first: settling one event may be where memory ends. */
-	for (known = first; known; known = known->next)
-		if (known->word != &no_word)
-			known->wanted = rec_load_relaxed(known->word) & REC_ENABLE_WANTED;
+	for (known = first; known; known = known->next) {
+		if (known->word == &no_word)
+			continue;
+		word = rec_load_relaxed(known->word);
+		known->wish = word & REC_ENABLE_WANTED ? word & ~REC_ENABLE_ON : 0;
+		needed |= REC_ENABLE_CONDITION(known->wish) != 0;
+	}
+	/* Looked at only then: what has no memory needs none. */
+	if (needed && rec_process.header)
+		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions, rec_process.conditions);
 	rec_log_restart();
 	rec_store_relaxed(&nr_words, 0);
 	nr_pages = 1;
 	rec_store_relaxed(&buffer_number, buffer_number + 1);
-	for (known = first; known; known = known->next)
+	for (known = first; known; known = known->next) {
+		if (known->word == &no_word && rec_process.header)
+			known->wish = find_wish(known);
+		else if (r < 0 && REC_ENABLE_CONDITION(known->wish))
+			known->wish = NO_ROOM;
 		settle(known);
+		if (rec_process.header)
+			count_no_room(known);
+	}
 }
 
 void rec_event_too_long(struct rec_handle *handle)
 {
-	rec_local_add64(&handle->lane->too_long, 1);
+	struct rec_slot slot;
+
+	/* Which lane it is that refuses, the reservation finds out. */
+	(void)rec_reserve(handle, REC_SUBBUF_MAX + 1, &slot);
 }

@@ -5,6 +5,8 @@
  */
 #include <librecorder/event_text.h>
 
+#include "event_private.h"
+
 #include <errno.h>
 #include <string.h>
 
@@ -272,18 +274,17 @@ static bool scan_declaration(struct scanner *s, struct rec_event_info *info)
 	return s->at == s->end;
 }
 
-int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *ret_info)
+/* Read a description, all but whether its fields have the size that it says. */
+static int scan(const struct rec_log_event *event, struct rec_event_info *info, int64_t *ret_fixed_size)
 {
 	const size_t room = event->record.size - sizeof(*event);
 	const char *text, *end;
-	struct rec_event_info info;
 	struct scanner s;
-	int64_t fixed_size;
 
 	if (event->record.size < sizeof(*event) || event->nr_numbers > room / sizeof(int64_t) ||
 	    event->text_size > room - event->nr_numbers * sizeof(int64_t))
 		return -EBADMSG;
-	memset(&info, 0, sizeof(info));
+	memset(info, 0, sizeof(*info));
 	s.numbers = (const int64_t *)(const void *)(event + 1);
 	s.nr_numbers = event->nr_numbers;
 	text = (const char *)(s.numbers + s.nr_numbers);
@@ -293,18 +294,38 @@ int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *re
 		return -EBADMSG;
 	s.at = text;
 	s.end = end;
-	if (!take_ident(&s, &info.system) || s.at != s.end)
+	if (!take_ident(&s, &info->system) || s.at != s.end)
 		return -EBADMSG;
 
 	s.at = end + 1;
 	s.end = memchr(s.at, '\0', (size_t)(text + event->text_size - s.at));
-	if (!s.end || !take_number(&s, 0, UINT16_MAX, &fixed_size) || !scan_declaration(&s, &info))
+	if (!s.end || !take_number(&s, 0, UINT16_MAX, ret_fixed_size) || !scan_declaration(&s, info))
 		return -EBADMSG;
+	return s.nr_numbers ? -EBADMSG : 0;
+}
+
+int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *ret_info)
+{
+	struct rec_event_info info;
+	int64_t fixed_size = 0;
+	const int r = scan(event, &info, &fixed_size);
+
 	/* The compiler and this scanner must have understood the same. */
-	if (s.nr_numbers || (uint32_t)fixed_size != info.fixed_size)
+	if (r < 0 || (uint32_t)fixed_size != info.fixed_size)
 		return -EBADMSG;
 	*ret_info = info;
 	return 0;
+}
+
+int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_size)
+{
+	struct rec_event_info info;
+	int64_t fixed_size = 0;
+	const int r = scan(event, &info, &fixed_size);
+
+	if (r == 0)
+		*ret_fixed_size = info.fixed_size;
+	return r;
 }
 
 /* -------------------------------------------------------------------------------------------------- comparing */

@@ -3,21 +3,26 @@
 #ifndef EVENT_PRIVATE_H
 #define EVENT_PRIVATE_H
 
-#include <stdint.h>
+#include <stdbool.h>
+#include <librecorder/abi.h>
 
 /*
- * A first buffer is there; `patterns` (NULL: none) names the events that are on from the start. What is no list of
- * patterns is ignored: the recorder checks it before it starts a program.
+ * A first buffer is there; `wishes` (wish.h, one a line; NULL: none) names the events that are on from the start. What is
+ * no wish is ignored: the recorder checks it before it starts a program.
  */
-void rec_events_set_wish(const char *patterns);
+void rec_events_set_wish(const char *wishes);
 
 /*
- * rec_process describes another buffer, or none: every event moves to it, with its id and whether it is wanted. The
- * mapping of the old one can still be read.
+ * rec_process describes another buffer, or none: every event moves to it, with its id, whether it is wanted and its
+ * condition. The mapping of the old one can still be read, its `conditions` among the rest, which are copied if an event
+ * has one of them, or they are `needed` besides.
  */
-void rec_events_move(void);
+void rec_events_move(const unsigned char *conditions, bool needed);
 
 /* The number of this process's buffer, counted from 1; grows with each move. */
 uint32_t rec_events_buffer(void);
+
+/* The size of a description's common and fixed fields, whatever its first number says. 0 or -EBADMSG. */
+int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_size);
 
 #endif

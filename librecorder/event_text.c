@@ -5,7 +5,7 @@
  * __print_symbolic compares with are written as the unsigned numbers they are stored as; and it knows no precedence of
  * operators that could be relied on, so each operation has its parentheses.
  */
-#include <librecorder/event_text.h>
+#include "event_text_private.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -161,8 +161,7 @@ static void put_real(struct out *out, const struct rec_field *field)
 		put(out, "%s", magnitude);
 }
 
-/* The name at *at, up to a comma that is neither quoted nor in parentheses; advances *at behind that. */
-static struct rec_words next_value_name(const char **at, const char *end)
+struct rec_words rec_next_value_name(const char **at, const char *end)
 {
 	struct rec_words name = { *at, 0 };
 	unsigned int depth = 0;
@@ -196,7 +195,7 @@ static void put_named(struct out *out, const struct rec_field *field)
 
 	put(out, "__print_symbolic(REC->%.*s", WORD(field->name));
 	for (uint32_t i = 0; i < field->nr_values; i++) {
-		const struct rec_words name = next_value_name(&at, end);
+		const struct rec_words name = rec_next_value_name(&at, end);
 
 		put(out, ", { %" PRIu64 ", \"", (uint64_t)field->values[i] & mask);
 		put_quotable(out, &name);

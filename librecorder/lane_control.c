@@ -13,32 +13,13 @@
  */
 #include "lane_private.h"
 #include "process.h"
-#include "ring_private.h"
+#include "quiet.h"
 
 #include <errno.h>
 #include <librecorder/atomic.h>
 #include <librecorder/buffer.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* What the kernel takes as the size of a signal set. */
-#define SIGSET_SIZE (_NSIG / 8)
-
-/* All signals, those too that libc keeps for itself. */
-static void block_signals(sigset_t *ret_before)
-{
-	sigset_t all;
-
-	sigfillset(&all);
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &all, ret_before, SIGSET_SIZE);
-}
-
-static void restore_signals(const sigset_t *before)
-{
-	syscall(SYS_rt_sigprocmask, SIG_SETMASK, before, NULL, SIGSET_SIZE);
-}
 
 static bool is_idle(const struct rec_handle *handle)
 {
@@ -80,7 +61,7 @@ static int populate_spare(uint32_t index, uint32_t size, uint32_t pages)
 
 static void drop_spare(const struct rec_handle *handle)
 {
-	const uint32_t index = (uint32_t)(handle - rec_process.handles);
+	const uint32_t index = rec_lane_index(handle);
 	uint32_t id;
 
 	for (id = 0; id < handle->nr_subbufs; id++)
@@ -92,7 +73,7 @@ static void drop_spare(const struct rec_handle *handle)
 static int resize(struct rec_handle *handle, uint32_t pages)
 {
 	const bool shrinks = pages < handle->lane->nr_pages;
-	int r = populate_spare((uint32_t)(handle - rec_process.handles), subbuf_size(handle), pages);
+	int r = populate_spare(rec_lane_index(handle), subbuf_size(handle), pages);
 
 	if (r == 0)
 		r = rec_ring_resize(handle, pages);
@@ -127,7 +108,7 @@ static uint32_t pages_of(const struct rec_handle *handle, uint32_t size)
 /* Idle lane, signals blocked, on its writer stack. 0; -EBUSY: a reader has the lane; or as rec_process_populate(). */
 static int reshape(struct rec_handle *handle, uint32_t size)
 {
-	const uint32_t index = (uint32_t)(handle - rec_process.handles);
+	const uint32_t index = rec_lane_index(handle);
 	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
 	const uint32_t pages = pages_of(handle, size);
 	uint64_t owner = 0, oldest;
@@ -154,17 +135,13 @@ void rec_lane_adapt(uint32_t index)
 {
 	struct rec_handle *handle = &rec_process.handles[index];
 	const uint32_t size = rec_load_relaxed(&rec_process.geometry.subbuf_size);
-	sigset_t before;
 
 	if (subbuf_size(handle) == size)
 		return;
-	/* A handler that looks for an orphan must not find the lane as ours while it has no ring. */
-	block_signals(&before);
 	handle->lane = rec_lane_at(index);
 	reshape(handle, size);
 	open_gate(handle);
 	handle->lane = NULL;
-	restore_signals(&before);
 }
 
 static void close_gate(struct rec_handle *handle)
@@ -196,27 +173,25 @@ static void grant_wishes(struct rec_handle *handle)
 struct rec_handle *rec_lane_attend(struct rec_handle *handle)
 {
 	const int saved = errno;
-	sigset_t before;
+	struct rec_quiet quiet;
 	bool refused;
 
 	/* A lane that is merely disabled costs no system call an event. */
 	if (!rec_load_relaxed(&handle->wish_size) && !rec_load_relaxed(&handle->wish_subbuf) &&
 	    (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken)))
 		return NULL;
-	block_signals(&before);
+	rec_quiet_begin(&quiet);
 	grant_wishes(handle);
 	refused = rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken);
 	open_gate(handle);
-	restore_signals(&before);
+	rec_quiet_end(&quiet);
 	errno = saved;
 	return refused ? NULL : handle;
 }
 
 static struct rec_handle *handle_at(unsigned int lane)
 {
-	if (lane >= rec_load_acquire(&rec_process.header->nr_lanes) || lane >= rec_process.geometry.max_lanes)
-		return NULL;
-	return &rec_process.handles[lane];
+	return lane < rec_lanes() && rec_lane_is_made(lane) ? &rec_process.handles[lane] : NULL;
 }
 
 /* The lane's handle, or NULL. */
@@ -229,27 +204,22 @@ static struct rec_handle *find_handle(unsigned int lane)
 /* Have the wishes for a lane granted: at once where that is possible. */
 static void see_to_wishes(struct rec_handle *handle)
 {
-	const uint32_t index = (uint32_t)(handle - rec_process.handles);
-	uint32_t free_lane = 0;
+	const uint32_t index = rec_lane_index(handle);
+	struct rec_quiet quiet;
 
 	close_gate(handle);
 	if (handle == rec_thread_handle) {
 		rec_lane_attend(handle);
-	} else if (rec_cmpxchg32(&rec_lane_at(index)->owner, &free_lane, (uint32_t)syscall(SYS_gettid))) {
+		return;
+	}
+	rec_quiet_begin(&quiet);
+	if (rec_lane_claim(index, rec_thread_id())) {
 		rec_lane_repair(index);
 		handle->lane = rec_lane_at(index);
 		rec_lane_attend(handle);
-		handle->lane = NULL;
 		rec_lane_give_back(index);
 	}
-}
-
-int rec_thread_lane(unsigned int *ret_lane)
-{
-	if (!rec_process.header || rec_process.pid != getpid() || !rec_thread_handle->lane)
-		return -ENOENT;
-	*ret_lane = (unsigned int)(rec_thread_handle - rec_process.handles);
-	return 0;
+	rec_quiet_end(&quiet);
 }
 
 int rec_lane_resize(unsigned int lane, size_t size)
@@ -312,7 +282,11 @@ int rec_subbuf_resize(size_t size)
 	rec_store_relaxed(&rec_process.geometry.subbuf_size, (uint32_t)size);
 	/* A lane that is not counted yet is made with the new size, or we meet it here. */
 	rec_fence_full();
-	for (lane = 0; (handle = handle_at(lane)); lane++) {
+	for (lane = 0; lane < rec_lanes(); lane++) {
+		/* One that is just being made as large as before is adapted by who leases it next. */
+		handle = handle_at(lane);
+		if (!handle)
+			continue;
 		rec_store_relaxed(&handle->wish_subbuf, (uint32_t)size);
 		see_to_wishes(handle);
 	}
@@ -321,40 +295,46 @@ int rec_subbuf_resize(size_t size)
 
 int rec_lane_swap(unsigned int *ret_lane)
 {
-	struct rec_handle *held = rec_thread_handle, *next;
-	const uint32_t tid = (uint32_t)syscall(SYS_gettid);
+	struct rec_handle *held = rec_thread_handle;
+	const uint32_t tid = rec_thread_id();
 	uint32_t index = 0;
-	sigset_t before;
+	struct rec_quiet quiet;
 	int r = -ENOENT;
 
-	block_signals(&before);
-	if (held->lane && rec_process.pid == getpid())
+	rec_quiet_begin(&quiet);
+	if (held->lane && !rec_share_is_handle(held) && rec_process.pid == getpid())
 		r = is_idle(held) ? rec_lane_take(tid, &index) : -EBUSY;
-	if (r > 0) {
-		next = &rec_process.handles[index];
+	if (r == 0) {
 		rec_lane_bind(index, tid);
-		rec_thread_handle = next;
-		rec_lane_watch_end(next);
-		*ret_lane = (unsigned int)(held - rec_process.handles);
+		rec_thread_handle = &rec_process.handles[index];
+		*ret_lane = rec_lane_index(held);
 		rec_lane_disable(*ret_lane);
 		/* So that nobody takes it for a lease that nobody gave back. */
 		held->lane = NULL;
 		rec_signal_fence();
 		rec_store_release(&rec_lane_at(*ret_lane)->owner, REC_OWNER_HELD);
 	}
-	restore_signals(&before);
-	return r < 0 ? r : 0;
+	rec_quiet_end(&quiet);
+	return r;
 }
 
 int rec_lane_release(unsigned int lane)
 {
 	struct rec_handle *handle = find_handle(lane);
 	uint32_t owner = REC_OWNER_HELD;
+	struct rec_quiet quiet;
+	bool found;
 
-	if (!handle || !rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, (uint32_t)syscall(SYS_gettid)))
+	if (!handle)
 		return -ENOENT;
-	/* Enabled first: once it is free, a thread may lease it. */
-	rec_lane_enable(lane);
-	rec_lane_give_back(lane);
-	return 0;
+	/* A handler that leases a lane would take this one for an orphan of its thread. */
+	rec_quiet_begin(&quiet);
+	found = rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, rec_thread_id());
+	if (found) {
+		/* Enabled first: once it is free, a thread may lease it. */
+		rec_lane_enable(lane);
+		rec_lane_give_back(lane);
+	}
+	rec_quiet_end(&quiet);
+	return found ? 0 : -ENOENT;
 }

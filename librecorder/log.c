@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "debug.h"
 #include "log_private.h"
 #include "process.h"
 
@@ -28,6 +29,7 @@ int rec_log_append_locked(const struct rec_log_record *record)
 	r = rec_process_grow_log(used + record->size);
 	if (r < 0) {
 		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		rec_debug_lost("names of events", r);
 		return r;
 	}
 	memcpy(rec_process.log + used, record, record->size);

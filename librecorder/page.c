@@ -15,6 +15,8 @@ static uint32_t get_u32(const unsigned char *at)
 	uint32_t value;
 
 	memcpy(&value, at, sizeof(value));
+	/* Whoever writes the page may change it meanwhile: what is checked is what is used, and never read once more. */
+	__asm__("" : "+r"(value));
 	return value;
 }
 
@@ -62,7 +64,8 @@ static void see_padding(struct rec_page_iter *iter, const unsigned char *body, u
 
 int rec_page_next(struct rec_page_iter *iter, struct rec_record *ret_record)
 {
-	while (iter->size - iter->offset >= 8) {
+	/* The size may have been set to less than what was walked over. */
+	while ((uint64_t)iter->offset + 8 <= iter->size) {
 		const unsigned char *at = iter->data + iter->offset;
 		const uint32_t left = iter->size - iter->offset;
 		const uint32_t word = get_u32(at);

@@ -6,13 +6,12 @@
  * with their NUL. Everything else becomes text when it is recorded, and its conversion becomes %s in the stored format.
  * So a format is read twice, when its site is put into the log and with each event, by the one function next_piece().
  *
- * A site is put into the log by its first use in this process. A signal handler that interrupts a holder of the process
- * lock cannot do that; its event is then counted as lost in the log, and the next use tries again.
+ * A site is put into the log by its first use in this process. Where the process lock cannot be had (process.h) the event
+ * is counted as lost in the log, and the next use tries again.
  */
 #include <librecorder/event.h>
 
 #include <errno.h>
-#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +25,6 @@
 #define ARGUMENTS_MAX	1000u /* bytes; as many strings as conversions, numbers of 8 bytes and padding fit in any case */
 #define NUMBER_MAX	12u   /* bytes of a number with its padding, more than an empty string */
 #define TEXT_MAX	2048u /* of a site: function and format */
-#define LOCK_TRIES	100u
 
 enum how {
 	AS_LITERAL,
@@ -258,18 +256,14 @@ static int append_site(struct rec_printf_site *site, const char *function, int l
 static uint64_t site_number(struct rec_printf_site *site, const char *function, int line, const char *format)
 {
 	const uint32_t buffer = rec_events_buffer();
-	unsigned int tries;
 	int r = 0;
 
 	/* Acquire: the number was stored before (edge P1). */
 	if (REC_LIKELY(rec_load_acquire(&site->buffer) == buffer))
 		return site->number;
-	for (tries = 0; !rec_process_trylock(); tries++) {
-		if (tries == LOCK_TRIES) {
-			__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
-			return 0;
-		}
-		sched_yield();
+	if (!rec_process_lock_soon()) {
+		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		return 0;
 	}
 	if (site->buffer != buffer) {
 		r = append_site(site, function, line, format);
@@ -448,16 +442,17 @@ static void put_arguments(struct arguments *arguments, const char *format, struc
 static void write_record(struct rec_handle *handle, uint64_t site, const struct arguments *arguments)
 {
 	unsigned char *record, *at;
+	const size_t size = REC_EVENT_COMMON_SIZE + 2 * sizeof(site) + arguments->used;
 	struct rec_slot slot;
 
-	record = rec_reserve(handle, (uint32_t)(REC_EVENT_COMMON_SIZE + 2 * sizeof(site) + arguments->used), &slot);
+	record = rec_reserve(handle, (uint32_t)size, &slot);
 	if (!record)
 		return;
 	at = rec_put_common(record, handle, REC_EVENT_ID_FIRST);
 	at = rec_put(at, &site, sizeof(site)); /* ip */
 	at = rec_put(at, &site, sizeof(site)); /* fmt */
 	rec_put(at, arguments->bytes, arguments->used);
-	rec_commit(&slot);
+	rec_event_commit(rec_load_relaxed(&rec_printf_enabled), &slot, size);
 }
 
 void rec_printf_write(struct rec_printf_site *site, const char *function, int line, const char *format, ...)

@@ -4,10 +4,10 @@
  *
  * Guarantees. Every number from the file is checked once, against the file's size, and then used from a private copy;
  * the file may change afterwards as it likes. The file is mapped read-only, except for each opened lane's reader
- * words and links. A lane has one reader at a time, by pid and start time, so the lane of a reader that died is free.
+ * words and links. A lane has one reader at a time, by a lock that ends with it, so the lane of a reader that died is
+ * free.
  */
 #include "reader_private.h"
-#include "shm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +17,18 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* Readers that take a lane in the very moment when we are about to; more of them are somebody's mischief. */
+#define OWN_TRIES 10u
+
+/*
+ * Sub-buffers of all lanes together, that a file may say to have: 256 GiB of the smallest. It bounds the time that a
+ * look at all of them takes.
+ */
+#define SUBBUFS_MAX (UINT64_C(1) << 26)
+
+/* What a log may take; whoever reads it keeps a copy. Programs make logs of 4 MiB. */
+#define LOG_SIZE_MAX (UINT64_C(16) << 20)
 
 /* Copy a text that may be neither ended nor printable. */
 static void copy_text(char *to, const char *from, size_t size)
@@ -45,11 +57,14 @@ static bool layout_is_sane(const struct rec_view *view, const struct rec_buffer_
 	const uint64_t subbufs = h->max_subbufs;
 
 	if (!shape_is_sane(h->subbuf_size, h->nr_subbufs, subbufs) || subbufs > 65535 || h->max_lanes == 0 ||
-	    h->max_lanes > 65535)
+	    h->max_lanes > 65535 || h->max_lanes * subbufs > SUBBUFS_MAX || h->log_size > LOG_SIZE_MAX ||
+	    (h->clock != REC_CLOCK_TSC && h->clock != REC_CLOCK_MONO))
 		return false;
 	/* None of these sums and products overflows: counts are of 16 bits, strides are bounded by the file. */
 	return is_inside(h->enable, REC_EVENTS_MAX * sizeof(uint32_t), view->size) &&
 	       is_inside(h->rules, sizeof(struct rec_rules), view->size) &&
+	       is_inside(h->conditions, REC_CONDITIONS_SIZE, view->size) &&
+	       is_inside(h->loan, sizeof(struct rec_loan), view->size) &&
 	       is_inside(h->log, h->log_size, view->size) && is_inside(h->lanes, 0, view->size) &&
 	       h->lane_stride <= (view->size - h->lanes) / h->max_lanes && h->lane_stride % REC_MAP_PAGE == 0 &&
 	       is_inside(h->lane_reader, sizeof(struct rec_lane_reader) + subbufs * sizeof(struct rec_link),
@@ -67,6 +82,8 @@ static int read_header(struct rec_view *view)
 	if (!rec_load_acquire(&rec_view_header(view)->ready))
 		return -EAGAIN;
 	memcpy(&h, view->map, sizeof(h));
+	/* From here on the copy alone, for the compiler too. */
+	rec_signal_fence();
 	if (h.magic != REC_ABI_MAGIC)
 		return -EBADMSG;
 	if (h.version != REC_ABI_VERSION)
@@ -75,6 +92,8 @@ static int read_header(struct rec_view *view)
 		return -EBADMSG;
 	view->info = (struct rec_view_info){ .pid = h.pid,
 					     .start_time = h.start_time,
+					     .parent_pid = h.parent_pid,
+					     .parent_start = h.parent_start,
 					     .clock = h.clock,
 					     .subbuf_size = h.subbuf_size,
 					     .nr_subbufs = h.nr_subbufs,
@@ -82,8 +101,11 @@ static int read_header(struct rec_view *view)
 					     .overwrite = h.overwrite };
 	copy_text(view->info.comm, h.comm, sizeof(view->info.comm));
 	copy_text(view->info.exe, h.exe, sizeof(view->info.exe));
+	rec_identity_read(&h, &view->who);
 	view->enable = h.enable;
 	view->rules = h.rules;
+	view->conditions = h.conditions;
+	view->loan = h.loan;
 	view->log = h.log;
 	view->log_size = h.log_size;
 	view->lanes = h.lanes;
@@ -95,48 +117,89 @@ static int read_header(struct rec_view *view)
 	return view->opened ? 0 : -ENOMEM;
 }
 
-static int map_file(struct rec_view *view, const char *path)
+/* Nothing but a file may be opened even to look at it. 0 or -errno. */
+static int open_file(struct rec_view *view, int dir, const char *name)
+{
+	const int flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	struct stat st;
+
+	view->fd = -1;
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return S_ISLNK(st.st_mode) ? -ELOOP : -EBADMSG;
+	view->fd = openat(dir, name, O_RDWR | flags);
+	if (view->fd < 0 && errno == EROFS) {
+		view->read_only = true;
+		view->fd = openat(dir, name, O_RDONLY | flags);
+	}
+	return view->fd < 0 ? -errno : 0;
+}
+
+/*
+ * Users see their own. Root sees all, but where a user has a directory only what is that user's. 0, -EPERM or -errno.
+ */
+static int check_owner(int dir, uid_t owner)
+{
+	struct stat st = { .st_uid = geteuid() };
+
+	if (geteuid() == 0 && dir == AT_FDCWD)
+		return 0;
+	if (geteuid() == 0 && fstat(dir, &st) < 0)
+		return -errno;
+	return st.st_uid == owner ? 0 : -EPERM;
+}
+
+static int map_file(struct rec_view *view, int dir, const char *name)
 {
 	struct stat st;
-	void *map;
+	int r;
 
-	view->fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
-	if (view->fd < 0 || fstat(view->fd, &st) < 0)
+	r = open_file(view, dir, name);
+	if (r < 0)
+		return r;
+	if (fstat(view->fd, &st) < 0)
 		return -errno;
 	/* Its program has made the file and is about to give it its size. */
 	if (S_ISREG(st.st_mode) && st.st_size == 0)
 		return -EAGAIN;
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)REC_MAP_PAGE)
 		return -EBADMSG;
-	if (st.st_uid != geteuid() && geteuid() != 0)
-		return -EPERM;
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED | MAP_NORESERVE, view->fd, 0);
-	if (map == MAP_FAILED)
-		return -errno;
-	view->map = map;
+	r = check_owner(dir, st.st_uid);
+	if (r < 0)
+		return r;
+	r = rec_view_map(view, &view->file, PROT_READ, 0, (size_t)st.st_size);
+	view->map = view->file.at;
 	view->size = (size_t)st.st_size;
+	return r;
+}
+
+int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view)
+{
+	struct rec_view *view = calloc(1, sizeof(*view));
+	struct rec_identity self;
+	int r;
+
+	if (!view)
+		return -ENOMEM;
+	r = map_file(view, dir, name);
+	if (r == 0)
+		r = read_header(view);
+	if (rec_view_is_cut(view))
+		r = -EFAULT;
+	if (r < 0) {
+		rec_view_close(view);
+		return r;
+	}
+	rec_identity_self(&self);
+	view->self = self.start_time << 32 | self.pid;
+	*ret_view = view;
 	return 0;
 }
 
 int rec_view_open(const char *path, struct rec_view **ret_view)
 {
-	struct rec_view *view = calloc(1, sizeof(*view));
-	uint64_t start_time = 0;
-	int r;
-
-	if (!view)
-		return -ENOMEM;
-	r = map_file(view, path);
-	if (r == 0)
-		r = read_header(view);
-	if (r < 0) {
-		rec_view_close(view);
-		return r;
-	}
-	rec_process_start_time(getpid(), &start_time);
-	view->self = start_time << 32 | (uint32_t)getpid();
-	*ret_view = view;
-	return 0;
+	return rec_view_open_at(AT_FDCWD, path, ret_view);
 }
 
 static size_t shared_size(const struct rec_view *view)
@@ -153,17 +216,16 @@ struct rec_view *rec_view_close(struct rec_view *view)
 	for (i = 0; view->opened && i < view->info.max_lanes; i++) {
 		struct view_lane *lane = &view->opened[i];
 
-		if (!lane->shared)
+		if (!lane->shared.at)
 			continue;
 		if (!lane->damaged)
 			rec_ring_read_done(&lane->ring);
 		rec_store_release(&lane->ring.words->owner, 0);
-		munmap(lane->shared, shared_size(view));
+		rec_view_unmap(&lane->shared);
 	}
 	free(view->opened);
 	rec_merge_free(&view->merge);
-	if (view->map)
-		munmap((void *)(uintptr_t)view->map, view->size);
+	rec_view_unmap(&view->file);
 	if (view->fd >= 0)
 		close(view->fd);
 	free(view);
@@ -175,10 +237,22 @@ const struct rec_view_info *rec_view_info(const struct rec_view *view)
 	return &view->info;
 }
 
+/* What is gone stays gone; and where that is hard to tell, it is told but once. */
+static bool process_is_alive(const struct rec_view *view)
+{
+	if (!view->gone && !rec_identity_is_alive(&view->who, view->fd) && !rec_identity_is_seen(&view->who))
+		((struct rec_view *)(uintptr_t)view)->gone = true;
+	return !view->gone;
+}
+
 bool rec_view_alive(const struct rec_view *view)
 {
-	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_LIVE &&
-	       rec_process_is_alive(view->info.pid, view->info.start_time);
+	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_LIVE && process_is_alive(view);
+}
+
+uint32_t rec_view_pid(const struct rec_view *view)
+{
+	return (uint32_t)rec_identity_pid_here(&view->who);
 }
 
 unsigned int rec_view_lanes(const struct rec_view *view)
@@ -191,16 +265,23 @@ unsigned int rec_view_lanes(const struct rec_view *view)
 /* An ended program's threads write on until its process is gone; one that was replaced by exec has none left. */
 bool rec_view_writers_are_gone(const struct rec_view *view)
 {
-	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_REPLACED ||
-	       !rec_process_is_alive(view->info.pid, view->info.start_time);
+	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_REPLACED || !process_is_alive(view);
 }
 
-/* Become the one reader of a lane, unless another living process is, or another view of this one. */
-static int own_lane(const struct rec_view *view, struct rec_lane_reader *words)
+/*
+ * Become the one reader of a lane, unless another living process is, or another view of this one. Its lock tells that
+ * in all pid namespaces; the word `owner` is for the program, and for file systems without such locks.
+ */
+static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane_reader *words)
 {
 	uint64_t owner = rec_load_relaxed(&words->owner);
+	unsigned int tries = 0;
 
+	if (rec_lock_take(view->fd, REC_LOCK_LANES + index) == -EBUSY)
+		return -EBUSY;
 	do {
+		if (++tries > OWN_TRIES)
+			return -EBUSY;
 		if (owner) {
 			uint64_t start_time = 0;
 			const int r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
@@ -217,14 +298,22 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 {
 	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
 	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
+	const unsigned char *shared = at + view->lane_reader;
 	uint32_t subbuf_size, nr_subbufs;
 
 	if (index >= rec_view_lanes(view))
 		return -EINVAL;
+	/* What we write there is in our own mapping, and nowhere else if the file is read-only. */
+	if (view->opened[index].shared.at)
+		shared = view->opened[index].shared.at;
 	/* Acquire: the shape that stands once this is 0 again (edge R1). */
 	if (rec_load_acquire(&lane->resizing) == REC_LANE_RESTARTING)
 		return -EAGAIN;
-	subbuf_size = rec_load_relaxed(&lane->subbuf_size);
+	/* Acquire: the ring of a lane that has just been made (edge N1). */
+	subbuf_size = rec_load_acquire(&lane->subbuf_size);
+	/* Counted, but not made yet: there is nothing in it. */
+	if (!subbuf_size)
+		return -ENODATA;
 	nr_subbufs = rec_load_relaxed(&lane->nr_subbufs);
 	if (!shape_is_sane(subbuf_size, nr_subbufs, view->max_subbufs) ||
 	    (nr_subbufs + UINT64_C(1)) * subbuf_size > view->lane_stride - view->lane_meta)
@@ -233,8 +322,8 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 		.lane = lane,
 		.subbufs = (const struct rec_subbuf *)(const void *)(lane + 1),
 		.pages = at + view->lane_meta + subbuf_size,
-		.words = (struct rec_lane_reader *)(uintptr_t)(at + view->lane_reader),
-		.links = (struct rec_link *)(uintptr_t)(at + view->lane_reader + sizeof(struct rec_lane_reader)),
+		.words = (struct rec_lane_reader *)(uintptr_t)shared,
+		.links = (struct rec_link *)(uintptr_t)(shared + sizeof(struct rec_lane_reader)),
 		.nr_subbufs = nr_subbufs,
 		.subbuf_size = subbuf_size,
 	};
@@ -266,34 +355,38 @@ static int open_lane(struct rec_view *view, uint32_t index)
 {
 	struct view_lane *lane = &view->opened[index];
 	struct rec_ring_reader ring = { 0 };
-	unsigned char *shared;
+	struct rec_lane_reader *words;
 	int r;
 
-	shared = mmap(NULL, shared_size(view), PROT_READ | PROT_WRITE, MAP_SHARED, view->fd,
-		      (off_t)(view->lanes + index * view->lane_stride + view->lane_reader));
-	if (shared == MAP_FAILED)
-		return -errno;
-	r = own_lane(view, (struct rec_lane_reader *)(void *)shared);
-	if (r == -EBUSY && is_held_by_program(view, index, (struct rec_lane_reader *)(void *)shared))
+	/* Of what is written there nobody would hear. */
+	if (view->read_only && !rec_view_writers_are_gone(view))
+		return -EROFS;
+	r = rec_view_map(view, &lane->shared, PROT_READ | PROT_WRITE,
+			 view->lanes + index * view->lane_stride + view->lane_reader, shared_size(view));
+	if (r < 0)
+		return r;
+	words = (struct rec_lane_reader *)(void *)lane->shared.at;
+	r = own_lane(view, index, words);
+	if (r == -EBUSY && is_held_by_program(view, index, words))
 		r = -EAGAIN;
 	if (r < 0) {
-		munmap(shared, shared_size(view));
+		rec_lock_give(view->fd, REC_LOCK_LANES + index);
+		rec_view_unmap(&lane->shared);
 		return r;
 	}
 	/* From here on the shape stands: it changes only while no reader has the lane. */
 	r = rec_view_look(view, index, &ring);
-	ring.words = (struct rec_lane_reader *)(void *)shared;
-	ring.links = (struct rec_link *)(void *)(shared + sizeof(struct rec_lane_reader));
+	ring.words = words;
 	if (r == 0)
 		r = rec_ring_reader_init(&ring);
 	if (r < 0 && r != -EBADMSG) {
-		rec_store_release(&ring.words->owner, 0);
-		munmap(shared, shared_size(view));
+		rec_store_release(&words->owner, 0);
+		rec_lock_give(view->fd, REC_LOCK_LANES + index);
+		rec_view_unmap(&lane->shared);
 		return r;
 	}
 	lane->ring = ring;
 	lane->damaged = r < 0;
-	lane->shared = shared;
 	if (!lane->damaged && ring.subbuf_size > view->info.subbuf_size)
 		view->info.subbuf_size = ring.subbuf_size;
 	return 0;
@@ -303,10 +396,12 @@ int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_
 {
 	int r = 0;
 
-	if (index >= rec_view_lanes(view))
-		return -EINVAL;
-	if (!view->opened[index].shared)
+	if (rec_view_is_cut(view) || index >= rec_view_lanes(view))
+		return rec_view_is_cut(view) ? -EFAULT : -EINVAL;
+	if (!view->opened[index].shared.at)
 		r = open_lane(view, index);
+	if (rec_view_is_cut(view))
+		return -EFAULT;
 	/* A writer died while it gave the lane another shape: what it held is gone. Else the links are wrong. */
 	if (r == -EAGAIN && rec_view_writers_are_gone(view))
 		r = is_restarting(view, index) ? -ENODATA : -EBADMSG;
@@ -332,10 +427,14 @@ static int settle(struct rec_view *view, struct view_lane *lane)
 
 bool rec_view_again(struct rec_view *view, struct view_lane *lane, int r, unsigned int *tries)
 {
-	if (r == -EAGAIN && !(*tries)++)
+	if (r == -EAGAIN && !(*tries)++) {
 		r = settle(view, lane);
-	else
+	} else {
+		/* Nobody is left who might be at work there. */
+		if (r == -EAGAIN && rec_view_writers_are_gone(view))
+			r = -EBADMSG;
 		*tries = 0;
+	}
 	if (r == -EBADMSG)
 		lane->damaged = true;
 	return r == 0 && *tries;
@@ -352,7 +451,7 @@ int rec_view_read(struct rec_view *view, unsigned int index, unsigned int flags,
 	do {
 		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
 	} while (rec_view_again(view, lane, r, &tries));
-	return lane->damaged ? -EBADMSG : r;
+	return rec_view_result(view, lane, r);
 }
 
 int rec_view_read_page(struct rec_view *view, unsigned int index, unsigned int flags, void *page, size_t size,
@@ -367,12 +466,12 @@ int rec_view_read_page(struct rec_view *view, unsigned int index, unsigned int f
 	do {
 		r = rec_ring_copy(&lane->ring, flags & REC_READ_WHOLE, page, size, ret_page);
 	} while (rec_view_again(view, lane, r, &tries));
-	return lane->damaged ? -EBADMSG : r;
+	return rec_view_result(view, lane, r);
 }
 
 void rec_view_unread(struct rec_view *view, unsigned int lane)
 {
-	if (lane < view->info.max_lanes && view->opened[lane].shared)
+	if (lane < view->info.max_lanes && view->opened[lane].shared.at)
 		view->opened[lane].ring.pending.data = NULL;
 }
 
@@ -395,7 +494,7 @@ size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, siz
 		return 0;
 	size = size < used - from ? size : (size_t)(used - from);
 	memcpy(bytes, view->map + view->log + from, size);
-	return size;
+	return rec_view_is_cut(view) ? 0 : size;
 }
 
 unsigned int rec_view_anchors(const struct rec_view *view, struct rec_anchor *anchors, unsigned int max)
@@ -408,7 +507,7 @@ unsigned int rec_view_anchors(const struct rec_view *view, struct rec_anchor *an
 	have = have < max ? have : max;
 	for (i = 0; i < have; i++)
 		anchors[i] = header->anchors[(written - have + i) % REC_ANCHORS];
-	return (unsigned int)have;
+	return rec_view_is_cut(view) ? 0 : (unsigned int)have;
 }
 
 uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id)

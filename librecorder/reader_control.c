@@ -10,67 +10,103 @@
  */
 #include "reader_private.h"
 
+#include "conditions.h"
 #include "enable.h"
 #include "rules.h"
+#include "wish.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/atomic.h>
 #include <librecorder/event_text.h>
-#include <librecorder/pattern.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <time.h>
 #include <sys/mman.h>
+
+/* Whoever switches events holds the file's lock for milliseconds; who holds it for a second was stopped, or means no good. */
+#define LOCK_TRIES   1000u
+#define LOCK_WAIT_NS 1000000
 
 /* The event of rec_printf has no record in the log. */
 static const struct rec_words printf_system = { "ftrace", 6 };
 static const struct rec_words printf_name = { "bprint", 6 };
 
-/* The part of a buffer file from header to rules, to be written. */
+/* The part of a buffer file from header to conditions, to be written. */
 struct control {
+	const struct rec_view *view;
 	struct rec_buffer_header *header;
 	uint32_t *enable;
 	struct rec_rules *rules;
-	unsigned char *map;
-	size_t size;
+	unsigned char *conditions;
+	struct view_map map;
 };
 
-static int open_control(const struct rec_view *view, struct control *ret_control)
+int rec_view_lock(const struct rec_view *view)
 {
-	const uint64_t last = view->rules > view->enable ? view->rules + REC_MAP_PAGE :
-							    view->enable + REC_EVENTS_MAX * sizeof(uint32_t);
-	unsigned char *map;
-	int r = 0;
+	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
+	unsigned int tries;
 
+	if (view->read_only)
+		return -EROFS;
+	for (tries = 0; flock(view->fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (tries == LOCK_TRIES)
+			return -EBUSY;
+		nanosleep(&wait, NULL);
+	}
+	return 0;
+}
+
+void rec_view_unlock(const struct rec_view *view)
+{
+	flock(view->fd, LOCK_UN);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* `control` stays where it is until close_control(). */
+static int open_control(struct rec_view *view, struct control *control)
+{
+	const uint64_t last = larger(view->enable + REC_EVENTS_MAX * sizeof(uint32_t),
+				     larger(view->rules + REC_MAP_PAGE, view->conditions + REC_CONDITIONS_SIZE));
+	int r;
+
+	if (rec_view_is_cut(view))
+		return -EFAULT;
 	if (rec_view_writers_are_gone(view))
 		return -ESRCH;
 	if (last > view->size)
 		return -EBADMSG;
-	while (flock(view->fd, LOCK_EX) < 0)
-		if (errno != EINTR)
-			return -errno;
-	map = mmap(NULL, (size_t)last, PROT_READ | PROT_WRITE, MAP_SHARED, view->fd, 0);
-	if (map == MAP_FAILED) {
-		r = -errno;
-		flock(view->fd, LOCK_UN);
+	r = rec_view_lock(view);
+	if (r < 0)
+		return r;
+	r = rec_view_map(view, &control->map, PROT_READ | PROT_WRITE, 0, (size_t)last);
+	if (r < 0) {
+		rec_view_unlock(view);
 		return r;
 	}
-	*ret_control = (struct control){ .header = (struct rec_buffer_header *)(void *)map,
-					 .enable = (uint32_t *)(void *)(map + view->enable),
-					 .rules = (struct rec_rules *)(void *)(map + view->rules),
-					 .map = map,
-					 .size = (size_t)last };
+	control->view = view;
+	control->header = (struct rec_buffer_header *)(void *)control->map.at;
+	control->enable = (uint32_t *)(void *)(control->map.at + view->enable);
+	control->rules = (struct rec_rules *)(void *)(control->map.at + view->rules);
+	control->conditions = control->map.at + view->conditions;
 	return 0;
 }
 
-static void close_control(const struct rec_view *view, const struct control *control)
+/* Returns `r`, unless the file was cut short meanwhile. */
+static int close_control(const struct rec_view *view, struct control *control, int r)
 {
-	munmap(control->map, control->size);
-	flock(view->fd, LOCK_UN);
+	rec_view_unmap(&control->map);
+	rec_view_unlock(view);
+	return rec_view_is_cut(view) ? -EFAULT : r;
 }
 
-/* A copy of the log; what stands in the file may change under who walks it. NULL: no memory. */
-static unsigned char *copy_log(const struct rec_view *view, size_t *ret_size)
+unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size)
 {
 	const uint64_t used = rec_load_acquire(&rec_view_header(view)->log_used);
 	const size_t size = (size_t)(used < view->log_size ? used : view->log_size);
@@ -81,86 +117,166 @@ static unsigned char *copy_log(const struct rec_view *view, size_t *ret_size)
 	return log;
 }
 
+int rec_view_populate(const struct rec_view *view, uint64_t offset, uint64_t size)
+{
+	while (fallocate(view->fd, 0, (off_t)offset, (off_t)size) < 0)
+		if (errno != EINTR)
+			return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -errno;
+	return 0;
+}
+
+static int populate_conditions(void *view, size_t offset, size_t size)
+{
+	return rec_view_populate(view, ((struct rec_view *)view)->conditions + offset, size);
+}
+
 /*
- * How many enable words the events of the log have, rec_printf's included; all of them have memory then, for to touch a
- * hole in a file system that is full would be a signal. The program has seen to it as a rule, and this changes nothing.
- * 0 or -errno of fallocate.
+ * How many enable words the events of the log have, rec_printf's included; all of them have memory then. The program has
+ * seen to it as a rule, and this changes nothing. 0 or as rec_view_populate().
  */
 static int find_words(const struct rec_view *view, const unsigned char *log, size_t size, uint32_t *ret_nr)
 {
 	const struct rec_log_record *record;
 	size_t offset = 0;
 	uint32_t nr = 1;
+	int r;
 
 	while ((record = rec_log_next(log, size, &offset)))
 		if (record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
 		    record->id - REC_EVENT_ID_FIRST < REC_EVENTS_MAX && record->id - REC_EVENT_ID_FIRST >= nr)
 			nr = record->id - REC_EVENT_ID_FIRST + 1;
-	while (fallocate(view->fd, 0, (off_t)view->enable, (off_t)(nr * sizeof(uint32_t))) < 0)
-		if (errno != EINTR && errno != EOPNOTSUPP && errno != ENOSYS)
-			return -errno;
-		else if (errno != EINTR)
-			break;
-	*ret_nr = nr;
-	return 0;
+	r = rec_view_populate(view, view->enable, nr * sizeof(uint32_t));
+	if (r == 0)
+		*ret_nr = nr;
+	return r;
 }
 
-static uint32_t *word_of(const struct control *control, const struct rec_log_record *record)
+/* What rec_enable_word() is told to make an event follow a wish; `event` NULL: rec_printf's. 0 or -errno. */
+static int follow(const struct control *control, const struct rec_wish *wish, const struct rec_log_event *event,
+		  uint32_t *ret_word)
 {
-	return &control->enable[record->id - REC_EVENT_ID_FIRST];
+	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
+	struct rec_condition *condition = (struct rec_condition *)(void *)bytes;
+	uint32_t bits = 0;
+	int r;
+
+	r = rec_wish_compile(wish, event, event ? event->record.id : REC_EVENT_ID_FIRST, condition, sizeof(bytes));
+	if (r > 0)
+		r = rec_conditions_place(control->conditions, CONDITIONS_OF_OTHERS, condition, populate_conditions,
+					 (void *)(uintptr_t)control->view, &bits);
+	if (r == 0)
+		*ret_word = REC_ENABLE_WANTED | bits;
+	return r;
 }
 
-/* Switch what matches; returns how many did. */
-static int switch_words(const struct rec_view *view, const struct control *control, const unsigned char *log,
-			size_t size, const char *patterns, bool on)
+static const struct rec_log_event *next_event(const unsigned char *log, size_t size, size_t *offset,
+					      struct rec_event_info *ret_info)
 {
 	const struct rec_log_record *record;
-	struct rec_event_info info;
-	uint32_t nr_words = 0;
-	size_t offset = 0;
-	int count = find_words(view, log, size, &nr_words);
 
-	if (count < 0)
-		return count;
-	if (rec_pattern_match(patterns, printf_system.text, printf_system.size, printf_name.text, printf_name.size)) {
-		rec_enable_word(&control->header->stopped, &control->enable[0], on);
-		count++;
-	}
-	while ((record = rec_log_next(log, size, &offset))) {
-		if (record->kind != REC_LOG_EVENT || record->id < REC_EVENT_ID_FIRST ||
-		    rec_event_parse((const struct rec_log_event *)record, &info) < 0 ||
-		    !rec_pattern_match(patterns, info.system.text, info.system.size, info.name.text, info.name.size) ||
-		    (uint32_t)(record->id - REC_EVENT_ID_FIRST) >= nr_words)
-			continue;
-		rec_enable_word(&control->header->stopped, word_of(control, record), on);
-		count++;
-	}
-	return count;
+	while ((record = rec_log_next(log, size, offset)))
+		if (record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
+		    record->id - REC_EVENT_ID_FIRST < REC_EVENTS_MAX &&
+		    rec_event_parse((const struct rec_log_event *)record, ret_info) == 0)
+			return (const struct rec_log_event *)record;
+	return NULL;
 }
 
-int rec_view_switch(struct rec_view *view, const char *patterns, bool on)
+/* Call `each` for the events that match; returns the sum of what it returns, or what it met. */
+static int for_matches(const struct control *control, const unsigned char *log, size_t size, const struct rec_wish *wish,
+		       int (*each)(const struct control *control, const struct rec_wish *wish,
+				   const struct rec_log_event *event))
 {
-	struct control control;
+	const struct rec_log_event *event;
+	struct rec_event_info info;
+	size_t offset = 0;
+	int count = 0, r = 0;
+
+	if (rec_wish_matches(wish, &printf_system, &printf_name))
+		r = each(control, wish, NULL);
+	while (r >= 0 && (event = next_event(log, size, &offset, &info))) {
+		count += r;
+		r = rec_wish_matches(wish, &info.system, &info.name) ? each(control, wish, event) : 0;
+	}
+	return r < 0 ? r : count + r;
+}
+
+/* The condition that the event will have gets its place; nothing is switched yet. */
+static int prepare(const struct control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+{
+	uint32_t word;
+	const int r = follow(control, wish, event, &word);
+
+	return r == -EINVAL ? 0 : r;
+}
+
+static uint32_t *word_of(const struct control *control, const struct rec_log_event *event)
+{
+	return &control->enable[event ? event->record.id - REC_EVENT_ID_FIRST : 0];
+}
+
+/* An event that the filter does not fit goes off, as the program would have it. */
+static int switch_on(const struct control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+{
+	uint32_t word = 0;
+
+	follow(control, wish, event, &word);
+	rec_enable_word(&control->header->stopped, word_of(control, event), word);
+	return word != 0;
+}
+
+static int switch_off(const struct control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+{
+	(void)wish;
+	rec_enable_word(&control->header->stopped, word_of(control, event), 0);
+	return 1;
+}
+
+/* Nothing is changed unless all of it can be. */
+static int switch_all(const struct rec_view *view, const struct control *control, const char *text,
+		      const struct rec_wish *wish, bool on)
+{
 	unsigned char *log;
+	uint32_t nr_words;
 	size_t size = 0;
 	int r;
 
-	if (!patterns || rec_pattern_check(patterns) < 0)
+	log = rec_view_copy_log(view, &size);
+	if (!log)
+		return -ENOMEM;
+	r = on ? for_matches(control, log, size, wish, prepare) : 0;
+	free(log);
+	if (r >= 0)
+		r = rec_rules_add(control->rules, text, on);
+	if (r < 0)
+		return r;
+	rec_fence_full();
+	log = rec_view_copy_log(view, &size);
+	if (!log)
+		return -ENOMEM;
+	r = find_words(view, log, size, &nr_words);
+	if (r == 0)
+		r = for_matches(control, log, size, wish, on ? switch_on : switch_off);
+	free(log);
+	return r;
+}
+
+int rec_view_switch(struct rec_view *view, const char *wish, bool on)
+{
+	struct control control;
+	struct rec_wish parsed;
+	int r;
+
+	if (!wish || rec_wish_parse(wish, &parsed) < 0)
 		return -EINVAL;
 	r = open_control(view, &control);
 	if (r < 0)
 		return r;
-	r = rec_rules_add(control.rules, patterns, on);
-	rec_fence_full();
-	log = r == 0 ? copy_log(view, &size) : NULL;
-	if (r == 0)
-		r = log ? switch_words(view, &control, log, size, patterns, on) : -ENOMEM;
-	free(log);
-	close_control(view, &control);
-	return r;
+	r = switch_all(view, &control, wish, &parsed, on);
+	return close_control(view, &control, r);
 }
 
-int rec_view_switch_event(struct rec_view *view, unsigned int id, bool on)
+int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word)
 {
 	struct control control;
 	uint32_t nr_words = 0;
@@ -173,33 +289,32 @@ int rec_view_switch_event(struct rec_view *view, unsigned int id, bool on)
 	r = open_control(view, &control);
 	if (r < 0)
 		return r;
-	log = copy_log(view, &size);
+	log = rec_view_copy_log(view, &size);
 	r = log ? find_words(view, log, size, &nr_words) : -ENOMEM;
 	if (r == 0 && id - REC_EVENT_ID_FIRST >= nr_words)
 		r = -EINVAL;
 	if (r == 0)
-		rec_enable_word(&control.header->stopped, &control.enable[id - REC_EVENT_ID_FIRST], on);
+		rec_enable_word(&control.header->stopped, &control.enable[id - REC_EVENT_ID_FIRST], word & ~REC_ENABLE_ON);
 	free(log);
-	close_control(view, &control);
-	return r;
+	return close_control(view, &control, r);
 }
 
-int rec_view_forget(struct rec_view *view, const char *patterns)
+int rec_view_forget(struct rec_view *view, const char *wish)
 {
+	struct rec_wish parsed;
 	struct control control;
 	int r;
 
-	if (!patterns || rec_pattern_check(patterns) < 0)
+	if (!wish || rec_wish_parse(wish, &parsed) < 0)
 		return -EINVAL;
 	r = open_control(view, &control);
 	if (r < 0)
 		return r;
-	rec_rules_remove(control.rules, patterns);
-	close_control(view, &control);
-	return 0;
+	rec_rules_remove(control.rules, wish);
+	return close_control(view, &control, 0);
 }
 
-static int start_or_stop(const struct rec_view *view, bool stop)
+static int start_or_stop(struct rec_view *view, bool stop)
 {
 	struct control control;
 	uint32_t nr_words = 0;
@@ -212,13 +327,12 @@ static int start_or_stop(const struct rec_view *view, bool stop)
 	/* First the state, which whoever switches a word further on looks at, then the words that there are. */
 	rec_enable_stop(&control.header->stopped, control.enable, 0, stop);
 	rec_fence_full();
-	log = copy_log(view, &size);
+	log = rec_view_copy_log(view, &size);
 	r = log ? find_words(view, log, size, &nr_words) : -ENOMEM;
 	if (r == 0)
 		rec_enable_stop(&control.header->stopped, control.enable, nr_words, stop);
 	free(log);
-	close_control(view, &control);
-	return r;
+	return close_control(view, &control, r);
 }
 
 int rec_view_start(struct rec_view *view)
@@ -234,4 +348,22 @@ int rec_view_stop(struct rec_view *view)
 bool rec_view_stopped(const struct rec_view *view)
 {
 	return rec_load_relaxed(&rec_view_header(view)->stopped) != 0;
+}
+
+bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view_rate *ret_rate)
+{
+	const uint64_t place = (uint64_t)REC_ENABLE_CONDITION(rec_view_enabled(view, id)) * REC_CONDITION_UNIT;
+	const struct rec_condition *condition;
+	struct rec_view_rate rate;
+
+	if (!place || place > REC_CONDITIONS_SIZE - sizeof(*condition) ||
+	    !(rec_view_enabled(view, id) & REC_ENABLE_WANTED))
+		return false;
+	condition = (const struct rec_condition *)(const void *)(view->map + view->conditions + place);
+	rate = (struct rec_view_rate){ .rate = rec_load_relaxed(&condition->rate),
+				       .suppressed = rec_load_relaxed(&condition->suppressed) };
+	if (!rate.rate)
+		return false;
+	*ret_rate = rate;
+	return true;
 }

@@ -41,8 +41,7 @@ static int next_of(struct rec_view *view, uint32_t index, bool consume, struct r
 	do {
 		r = consume ? rec_ring_consume(&lane->ring, &event) : rec_ring_peek(&lane->ring, &event);
 	} while (rec_view_again(view, lane, r, &tries));
-	if (lane->damaged)
-		return -EBADMSG;
+	r = rec_view_result(view, lane, r);
 	if (r > 0)
 		*ret_event = (struct rec_view_event){ event.record, index, event.number, event.lost, event.lost_time };
 	return r;
@@ -190,7 +189,7 @@ static int next_of_all(struct rec_view *view, bool consume, struct rec_view_even
 		return next_of(view, merge->heap[0], consume, ret_event);
 	*ret_event = (struct rec_view_event){ 0 };
 	for (i = 0; i < merge->nr_lanes; i++)
-		if (view->opened[i].shared && !view->opened[i].damaged)
+		if (view->opened[i].shared.at && !view->opened[i].damaged)
 			tell_losses(&view->opened[i].ring, ret_event);
 	return 0;
 }
@@ -210,7 +209,7 @@ static int next(struct rec_view *view, uint32_t lane, bool consume, struct rec_v
 	r = next_of(view, lane, consume, ret_event);
 	if (r == 0) {
 		*ret_event = (struct rec_view_event){ .lane = lane };
-		if (view->opened[lane].shared)
+		if (view->opened[lane].shared.at)
 			tell_losses(&view->opened[lane].ring, ret_event);
 	}
 	return r;

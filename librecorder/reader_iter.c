@@ -34,6 +34,7 @@ struct rec_iter {
 	struct rec_ring_reader ring; /* shape and addresses alone */
 	unsigned char *copy;
 	bool begun;	/* the place to begin at was found: `next` and `refused` say it */
+	bool from_oldest; /* it is wherever the oldest event is, with no loss before it */
 	bool filled;	/* the copy holds what the next five say */
 	uint32_t id;	/* of the sub-buffer */
 	uint32_t visit; /* of the commit position */
@@ -125,7 +126,7 @@ static bool is_candidate(const struct rec_ring_reader *ring, uint32_t id, const 
 	if (!one.visit || ago > UINT32_MAX / 2 || rec_ring_extent(ring, id, commit->pos, &one.extent) < 0)
 		return false;
 	*ret_candidate = one;
-	return one.extent.entries && one.first + one.extent.entries > next;
+	return one.extent.entries && one.first < REC_NUMBER_MAX && one.first + one.extent.entries > next;
 }
 
 /* The oldest sub-buffer with something behind event `next`; mostly it is `hint`. */
@@ -174,6 +175,11 @@ static void note_losses(struct rec_iter *iter, const struct candidate *one)
 	const uint64_t refused = rec_load_relaxed(&subbuf->refused);
 	uint64_t time = 0;
 
+	if (iter->from_oldest) {
+		iter->from_oldest = false;
+		iter->next = one->first;
+		iter->refused = refused;
+	}
 	if (one->first > iter->next) {
 		iter->lost += one->first - iter->next;
 		time = rec_gap_time(lane, iter->next);
@@ -194,7 +200,7 @@ static int look_at_shape(struct rec_iter *iter)
 	const int r = rec_view_look(iter->view, iter->index, &ring);
 
 	if (r < 0)
-		return r == -EAGAIN && rec_view_writers_are_gone(iter->view) ? 0 : r;
+		return r == -ENODATA || (r == -EAGAIN && rec_view_writers_are_gone(iter->view)) ? 0 : r;
 	if (ring.subbuf_size != iter->ring.subbuf_size)
 		iter->filled = false;
 	iter->ring = ring;
@@ -209,7 +215,7 @@ static void find_start(const struct rec_ring_reader *ring, uint64_t *ret_next, u
 	const uint32_t id = REC_POS_ID(read) < ring->nr_subbufs ? REC_POS_ID(read) : 0;
 	const struct rec_subbuf *subbuf = &ring->subbufs[id];
 	const struct rec_reader_account *account = &words->account[REC_POS_SEQ(read) & 1];
-	const struct rec_lane_bases *bases = &words->bases;
+	const struct rec_lane_bases *bases = rec_bases_of(words);
 	const uint64_t base = rec_load_relaxed(&bases->dropped) + rec_load_relaxed(&bases->commit_overrun) +
 			      rec_load_relaxed(&bases->too_long) + rec_load_relaxed(&bases->nested_limit);
 
@@ -315,16 +321,24 @@ static int walk(struct rec_iter *iter, struct rec_view_event *ret_event)
 	return r;
 }
 
-int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event)
+static int refill_soon(struct rec_iter *iter)
 {
 	unsigned int tries = 0;
+	int r;
+
+	do {
+		r = refill(iter);
+	} while (r == -EAGAIN && ++tries < COPY_TRIES);
+	return rec_view_is_cut(iter->view) ? -EFAULT : r;
+}
+
+int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event)
+{
 	int r = walk(iter, ret_event);
 
 	if (r)
 		return r;
-	do {
-		r = refill(iter);
-	} while (r == -EAGAIN && ++tries < COPY_TRIES);
+	r = refill_soon(iter);
 	if (r <= 0)
 		return r;
 	r = walk(iter, ret_event);
@@ -332,11 +346,54 @@ int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event)
 	return r ? r : -EBADMSG;
 }
 
+int rec_iter_page(struct rec_iter *iter, struct rec_page *ret_page)
+{
+	struct rec_page page = { .data = iter->copy };
+	struct rec_record record;
+	int r = refill_soon(iter);
+
+	if (r <= 0)
+		return r;
+	page.size = iter->size;
+	page.from = iter->walk.offset;
+	page.first = iter->next;
+	page.lost = iter->lost;
+	page.lost_time = iter->lost_time;
+	while ((r = rec_page_next(&iter->walk, &record)) > 0) {
+		if (iter->first + iter->passed++ < iter->next)
+			page.from = iter->walk.offset;
+		else
+			page.entries++;
+	}
+	if (r < 0 || !page.entries)
+		return -EBADMSG;
+	iter->next += page.entries;
+	iter->lost = 0;
+	iter->lost_time = 0;
+	*ret_page = page;
+	return 1;
+}
+
 /* -------------------------------------------------------------------------------------------- beginning, ending */
+
+void rec_iter_continue(struct rec_iter *iter, const struct rec_lane_mark *mark)
+{
+	rec_iter_reset(iter);
+	iter->begun = true;
+	iter->from_oldest = !mark->next && !mark->refused;
+	iter->next = mark->next;
+	iter->refused = mark->refused;
+}
+
+void rec_iter_mark(const struct rec_iter *iter, struct rec_lane_mark *ret_mark)
+{
+	*ret_mark = (struct rec_lane_mark){ iter->next, iter->refused };
+}
 
 void rec_iter_reset(struct rec_iter *iter)
 {
 	iter->begun = false;
+	iter->from_oldest = false;
 	iter->filled = false;
 	iter->lost = 0;
 	iter->lost_time = 0;
@@ -350,7 +407,7 @@ int rec_iter_open(struct rec_view *view, unsigned int lane, struct rec_iter **re
 	struct rec_iter *iter;
 
 	if (lane >= rec_view_lanes(view))
-		return -EINVAL;
+		return rec_view_is_cut(view) ? -EFAULT : -EINVAL;
 	iter = calloc(1, sizeof(*iter));
 	if (!iter)
 		return -ENOMEM;

@@ -3,13 +3,24 @@
 #ifndef READER_PRIVATE_H
 #define READER_PRIVATE_H
 
+#include <errno.h>
 #include <librecorder/reader.h>
 
+#include "identity.h"
 #include "ring_private.h"
+
+/* A mapping of a view's file; in view_guard.c's list while it is there. */
+struct view_map {
+	unsigned char *at; /* NULL: none */
+	size_t size;
+	int prot;
+	bool *cut; /* the view's */
+	struct view_map *next, **back;
+};
 
 struct view_lane {
 	struct rec_ring_reader ring;
-	void *shared; /* the mapping of reader words and links; NULL: not opened */
+	struct view_map shared; /* reader words and links; none: not opened */
 	bool damaged;
 	bool promised;	      /* a wait said that there is an event, */
 	uint64_t promised_at; /* when the reader stood here */
@@ -32,12 +43,19 @@ struct merge {
 
 struct rec_view {
 	struct rec_view_info info;
-	const unsigned char *map;
+	const unsigned char *map; /* file.at */
 	size_t size;
+	struct view_map file;
+	bool cut; /* the file was cut short, and zeros stand in its place: nothing more comes of it */
 	int fd;
-	uint64_t self; /* this process, as lanes name their reader */
+	bool read_only; /* the file system is: what is written to lanes is our own copy */
+	struct rec_identity who; /* whose buffer it is */
+	bool gone;		 /* he is: once and for all */
+	uint64_t self;		 /* this process, as lanes name their reader */
 	uint64_t enable;
 	uint64_t rules;
+	uint64_t conditions;
+	uint64_t loan;
 	uint64_t log;
 	uint64_t log_size;
 	uint64_t lanes;
@@ -54,6 +72,29 @@ struct rec_view {
 static inline const struct rec_buffer_header *rec_view_header(const struct rec_view *view)
 {
 	return (const struct rec_buffer_header *)(const void *)view->map;
+}
+
+/*
+ * Map a part of the view's file, so that rec_view_fault() knows it. `map` stays where it is until rec_view_unmap(),
+ * which does nothing where there is none. 0 or -errno of mmap.
+ */
+int rec_view_map(struct rec_view *view, struct view_map *map, int prot, uint64_t offset, size_t size);
+void rec_view_unmap(struct view_map *map);
+
+/* The same for reading alone: what is made writable and written to is this process's own copy. */
+int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t offset, size_t size);
+
+/*
+ * A part of the file has memory then, for to touch a hole in a file system that is full would be a signal. 0 or -errno of
+ * fallocate.
+ */
+int rec_view_populate(const struct rec_view *view, uint64_t offset, uint64_t size);
+
+/* Whether the file was cut short, asked behind the last look at it. */
+static inline bool rec_view_is_cut(const struct rec_view *view)
+{
+	rec_signal_fence();
+	return __atomic_load_n(&view->cut, __ATOMIC_RELAXED);
 }
 
 /*
@@ -75,6 +116,22 @@ int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_
  * marks of a writer that is gone were settled; *tries counts these.
  */
 bool rec_view_again(struct rec_view *view, struct view_lane *lane, int r, unsigned int *tries);
+
+/* What the user is told where the last of these calls returned `r`. */
+static inline int rec_view_result(const struct rec_view *view, const struct view_lane *lane, int r)
+{
+	return rec_view_is_cut(view) ? -EFAULT : lane->damaged ? -EBADMSG : r;
+}
+
+/* A copy of the log, for the caller to free; what stands in the file may change under who walks it. NULL: no memory. */
+unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size);
+
+/*
+ * The lock of those who switch events from outside. 0; -EBUSY: somebody has held it for a second; or the errno of flock.
+ * rec_view_unlock() ends it however often it was taken.
+ */
+int rec_view_lock(const struct rec_view *view);
+void rec_view_unlock(const struct rec_view *view);
 
 /* Nobody writes any more. */
 bool rec_view_writers_are_gone(const struct rec_view *view);

@@ -18,15 +18,22 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	/* The words that all see, whoever reads the lane: a page handed over and not yet done with is not read. */
 	r = rec_view_look(view, index, &ring);
 	if (r < 0)
-		return r;
+		return rec_view_is_cut(view) ? -EFAULT : r == -ENODATA ? -EAGAIN : r;
 	r = rec_ring_count(&ring, true, &counts);
 	rec_fence_acquire();
 	if (!rec_view_still(&ring))
 		r = -EAGAIN;
+	/* Of a lane that was stopped, what it refused is told even if there is no telling what is in it. */
+	if (r == -EBADMSG && rec_load_relaxed(&ring.lane->broken)) {
+		counts = (struct rec_ring_counts){ 0 };
+		r = 0;
+	}
+	if (rec_view_is_cut(view))
+		r = -EFAULT;
 	if (r < 0)
 		return r;
 	lane = ring.lane;
-	bases = &ring.words->bases;
+	bases = rec_bases_of(ring.words);
 	*ret_stats = (struct rec_lane_stats){
 		.entries = counts.entries,
 		.overrun = counts.overrun - rec_load_relaxed(&bases->overrun),
@@ -46,7 +53,11 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 		.nr_pages = rec_load_relaxed(&lane->nr_pages),
 		.owner = rec_load_relaxed(&lane->owner),
 		.broken = rec_load_relaxed(&lane->broken),
+		.shared = rec_load_relaxed(&lane->shared),
 	};
+	/* What a lane refuses that was stopped by itself, and not by its program, is lost. */
+	if (ret_stats->broken)
+		ret_stats->lost_unread += ret_stats->disabled;
 	if (rec_view_writers_are_gone(view) && rec_load_relaxed(&lane->tail) != rec_load_relaxed(&lane->commit))
 		ret_stats->torn++;
 	return 0;
@@ -55,28 +66,31 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 /* Read up to event `until`, and hand nothing over. */
 static int pass_over(struct rec_view *view, struct view_lane *lane, uint64_t until)
 {
-	uint64_t pages = 2 * (uint64_t)lane->ring.nr_subbufs;
+	const uint64_t swaps = lane->ring.swaps;
 	struct rec_page page = { 0 };
 	unsigned int tries = 0;
 	int r;
 
 	do {
 		r = rec_ring_read(&lane->ring, false, &page);
-	} while (rec_view_again(view, lane, r, &tries) || (r > 0 && page.first + page.entries < until && pages--));
+	} while (rec_view_again(view, lane, r, &tries) ||
+		 (r > 0 && page.first + page.entries < until && lane->ring.swaps - swaps <= 2 * lane->ring.nr_subbufs));
 	/* More than the lane ever had lay before it: there is no such event. */
 	if (r > 0 && page.first + page.entries < until)
 		lane->damaged = true;
 	rec_ring_read_done(&lane->ring);
-	return lane->damaged ? -EBADMSG : r < 0 ? r : 0;
+	r = rec_view_result(view, lane, r);
+	return r < 0 ? r : 0;
 }
 
-/* From here on the counters count. */
+/* From here on the counters count. A reader that dies in the middle has changed nothing. */
 static void set_bases(const struct rec_ring_reader *ring, const struct rec_ring_counts *counts, uint64_t now)
 {
-	struct rec_lane_bases *bases = &ring->words->bases;
+	const uint32_t resets = rec_load_relaxed(&ring->words->resets) + 1;
+	struct rec_lane_bases *bases = &ring->words->bases[resets & 1];
 	const struct rec_lane *lane = ring->lane;
 
-	rec_store_relaxed(&ring->words->reset, now);
+	rec_store_relaxed(&bases->time, now);
 	rec_store_relaxed(&bases->commit_overrun, rec_load_relaxed(&lane->commit_overrun));
 	rec_store_relaxed(&bases->dropped, rec_load_relaxed(&lane->dropped));
 	rec_store_relaxed(&bases->too_long, rec_load_relaxed(&lane->too_long));
@@ -85,6 +99,8 @@ static void set_bases(const struct rec_ring_reader *ring, const struct rec_ring_
 	rec_store_relaxed(&bases->torn, rec_load_relaxed(&lane->torn));
 	rec_store_relaxed(&bases->read, counts->read);
 	rec_store_relaxed(&bases->overrun, counts->overrun);
+	/* Release: edge A2. */
+	rec_store_release(&ring->words->resets, resets);
 }
 
 int rec_view_reset(struct rec_view *view, unsigned int index)

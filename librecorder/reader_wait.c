@@ -94,6 +94,7 @@ static int look_for_event(struct rec_view *view, struct view_lane *lane)
 	do {
 		r = rec_ring_peek(&lane->ring, &event);
 	} while (rec_view_again(view, lane, r, &tries));
+	r = rec_view_result(view, lane, r);
 	/* A writer is just moving the head: the next look will tell. */
 	return r == -EAGAIN ? 0 : r;
 }
@@ -110,6 +111,8 @@ static int look_at(const struct wait *wait, uint32_t index)
 		return r == -ENODATA ? 0 : r;
 	rec_ring_read_done(&lane->ring);
 	r = rec_ring_count(&lane->ring, false, &counts);
+	if (rec_view_is_cut(wait->view))
+		return -EFAULT;
 	if (r < 0)
 		return r;
 	if (!counts.entries)
@@ -120,7 +123,7 @@ static int look_at(const struct wait *wait, uint32_t index)
 	return commit_page != lane->ring.page && rec_ring_is_hit(lane->ring.lane, lane->ring.words, wait->percent);
 }
 
-/* Lanes that are damaged or somebody else's have nothing for the merge of all. */
+/* Lanes that are damaged or somebody else's have nothing for the merge of all. 1, 0, -EFAULT. */
 static int look(const struct wait *wait)
 {
 	const uint32_t nr = rec_view_lanes(wait->view);
@@ -131,7 +134,7 @@ static int look(const struct wait *wait)
 		return look_at(wait, wait->lane);
 	for (i = 0; i < nr && r <= 0; i++)
 		r = look_at(wait, i);
-	return r > 0;
+	return rec_view_is_cut(wait->view) ? -EFAULT : r > 0;
 }
 
 static void add_word(struct wait *wait, uint32_t *word, uint32_t flags)
@@ -149,7 +152,7 @@ static void for_lanes(struct wait *wait, void (*act)(struct wait *wait, struct r
 	const uint32_t end = wait->lane == REC_ALL_LANES ? rec_view_lanes(view) : i + 1;
 
 	for (; i < end; i++)
-		if (view->opened[i].shared && !view->opened[i].damaged)
+		if (view->opened[i].shared.at && !view->opened[i].damaged)
 			act(wait, view->opened[i].ring.words);
 }
 
@@ -177,11 +180,10 @@ static void begin(struct wait *wait)
 }
 
 /* Without futex_waitv() only rec_view_wake() is heard, and the rest is looked for as single events are. */
-static int sleep_plainly(struct wait *wait, uint64_t now, uint64_t slice)
+static int sleep_plainly(struct wait *wait, uint64_t slice)
 {
 	const struct timespec ts = { .tv_nsec = (long)(slice < EVENT_SLICE_NS ? slice : EVENT_SLICE_NS) };
 
-	(void)now;
 	return (int)syscall(SYS_futex, &wait->view->wake, FUTEX_WAIT_PRIVATE, (uint32_t)wait->words[0].value, &ts, NULL,
 			    0);
 }
@@ -196,7 +198,7 @@ static int sleep_slice(struct wait *wait, uint64_t now)
 	long r = syscall(SYS_futex_waitv, wait->words, wait->nr_words, 0, &ts, CLOCK_MONOTONIC);
 
 	if (r < 0 && errno != EINTR && errno != ETIMEDOUT && errno != EAGAIN)
-		r = sleep_plainly(wait, now, until - now);
+		r = sleep_plainly(wait, until - now);
 	return r < 0 && errno == EINTR ? -EINTR : 0;
 }
 
@@ -256,7 +258,7 @@ int rec_view_wait(struct rec_view *view, unsigned int lane, unsigned int percent
 	int r;
 
 	if (percent > 100 || (lane != REC_ALL_LANES && lane >= rec_view_lanes(view)))
-		return -EINVAL;
+		return rec_view_is_cut(view) ? -EFAULT : -EINVAL;
 	wait.until = timeout < 0 ? UINT64_MAX : now_ns() + (uint64_t)timeout * NS_PER_MS;
 	if (timeout == 0)
 		wait.until = 0;

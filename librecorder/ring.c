@@ -111,8 +111,9 @@ static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
  * it. And nobody goes round to a sub-buffer whose link an interrupted writer holds in UPDATE: at its clearing there would be
  * no head left. The kernel's commit page stands there and refuses as well.
  */
-static enum step move_head(const struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost)
+static enum step move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost)
 {
+	const uint64_t outer = handle->moving;
 	const uint32_t tail = REC_POS_ID(old);
 	const uint32_t head = rec_link_id(handle, link);
 	const uint64_t update = REC_LINK(REC_LINK_ID(link), REC_LINK_UPDATE, REC_LINK_GEN(link) + 1);
@@ -121,9 +122,16 @@ static enum step move_head(const struct rec_handle *handle, uint64_t old, uint64
 
 	if (REC_LINK_FLAG(after_head) == REC_LINK_UPDATE)
 		return refuse(handle, &handle->lane->commit_overrun);
+	if (owner) {
+		/* Until UPDATE is undone: should we never come back, rec_ring_repair() knows where to look. */
+		rec_store_relaxed(&handle->moving, old);
+		rec_signal_fence();
+	}
 	/* Fails when the reader swapped this head, or a nested writer moved it. Release and acquire: edges L1, L2. */
-	if (owner && !set_link(handle, tail, link, REC_LINK_UPDATE))
+	if (owner && !set_link(handle, tail, link, REC_LINK_UPDATE)) {
+		rec_store_relaxed(&handle->moving, outer);
 		return STEP_RETRY;
+	}
 	REC_TESTPOINT(head_update);
 	rec_ring_note_lost(handle->lane, lost);
 	REC_TESTPOINT(head_lost);
@@ -133,14 +141,17 @@ static enum step move_head(const struct rec_handle *handle, uint64_t old, uint64
 	    REC_LINK_FLAG(after_head) == REC_LINK_NORMAL)
 		set_link(handle, head, after_head, REC_LINK_HEAD);
 	REC_TESTPOINT(head_set);
-	if (owner)
+	if (owner) {
 		set_link(handle, tail, update, REC_LINK_NORMAL);
+		rec_signal_fence();
+		rec_store_relaxed(&handle->moving, outer);
+	}
 	REC_TESTPOINT(head_clear);
 	return STEP_OK;
 }
 
 /* Which sub-buffer comes next, and is it ours to enter? Answers before any clock is read. */
-static enum step next_subbuf(const struct rec_handle *handle, struct plan *plan)
+static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 {
 	struct rec_lane *lane = handle->lane;
 	const uint64_t link = rec_read_link(handle, REC_POS_ID(plan->old));
@@ -262,23 +273,28 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 	REC_TESTPOINT(entered_time);
 }
 
-/* All that rec_reserve_slow() has not settled; kept apart from it for the sake of a refusal, which needs no stack. */
-static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+/*
+ * Whether a reservation, or a move of the head, stands open further behind than what interrupts it is likely to write: it
+ * may be one to which nobody comes back (siglongjmp out of a signal handler). It would keep all that follows from readers.
+ */
+static bool is_stuck(const struct rec_handle *handle)
+{
+	const struct rec_lane *lane = handle->lane;
+	const uint32_t tail = REC_POS_SEQ(rec_load_relaxed(&lane->tail));
+	const uint32_t far = rec_load_relaxed(&lane->nr_pages) > 2 ? 2 : 1;
+	const uint32_t mask = (uint32_t)REC_POS_SEQ_MASK;
+
+	return ((tail - REC_POS_SEQ(rec_load_relaxed(&lane->commit))) & mask) >= far ||
+	       (handle->moving && ((tail - REC_POS_SEQ(handle->moving)) & mask) >= far);
+}
+
+/* Steps A to G and the event word. */
+static void *reserve_here(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
 	struct rec_lane *lane = handle->lane;
 	struct plan plan = { .total = rec_event_total(size) };
 	unsigned char *at;
 	unsigned int tries;
-
-	if (rec_load_relaxed(&handle->room) != handle->capacity) {
-		handle = handle->attend ? handle->attend(handle) : NULL;
-		if (!handle) {
-			rec_local_add64(&lane->disabled, 1);
-			REC_TESTPOINT(refuse_disabled);
-			return NULL;
-		}
-		lane = handle->lane;
-	}
 
 	/* A cap on the size first: with it no sum below overflows. */
 	if (size > REC_SUBBUF_MAX) {
@@ -310,6 +326,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 			change_subbuf(handle, &plan);
 		/* F: the marker is in position order, so is the lane's idea of the CPU; before G, so that nobody trusts it yet. */
 		put_lead(at, &plan);
+		at = rec_put_event_word(at + plan.lead, plan.lead ? 0 : (uint32_t)plan.delta, size);
 		REC_TESTPOINT(slow_lead);
 		if (plan.lead == RESTATE_SIZE)
 			rec_store_relaxed(&lane->cpu, plan.cpu);
@@ -328,10 +345,51 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 					       .old = plan.cross ? 0 : plan.old,
 					       .end = plan.new,
 					       .crossed = plan.cross ? plan.old : 0 };
-		return rec_put_event_word(at + plan.lead, plan.lead ? 0 : (uint32_t)plan.delta, size);
+		return at;
 	}
 	refuse(handle, &lane->nested_limit);
 	return NULL;
+}
+
+/* All that rec_reserve_slow() has not settled; kept apart from it for the sake of a refusal, which needs no stack. */
+static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+{
+	if (REC_UNLIKELY(handle->elsewhere && is_stuck(handle))) {
+		handle = handle->elsewhere(handle);
+		if (!handle)
+			return NULL;
+		/* It may be the handle of a thread that shares. */
+		if (rec_load_relaxed(&handle->room) != handle->capacity)
+			return rec_reserve_slow(handle, size, ret_slot);
+	}
+	return reserve_here(handle, size, ret_slot);
+}
+
+/* The gate is closed: somebody wishes for something, the lane is disabled, or it has to be found first, for this event. */
+static void *reserve_gated(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+{
+	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
+	void *at;
+
+	if (!open) {
+		rec_local_add64(&handle->lane->disabled, 1);
+		REC_TESTPOINT(refuse_disabled);
+		return NULL;
+	}
+	/* The gate may have to stay closed for those that come. */
+	if (open == handle)
+		return reserve_rare(open, size, ret_slot);
+	at = rec_reserve(open, size, ret_slot);
+	if (!open->leave)
+		return at;
+	/* A lane for one event: the commit is to leave the fast path, as if it had changed sub-buffers. */
+	if (!at) {
+		open->leave(open);
+	} else if (!ret_slot->crossed) {
+		ret_slot->crossed = ret_slot->old;
+		ret_slot->old = 0;
+	}
+	return at;
 }
 
 /*
@@ -349,7 +407,7 @@ static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 	const uint32_t room = rec_load_relaxed(&handle->room);
 	uint64_t link, commit;
 
-	if (handle->overwrite || room != handle->capacity || size > room * 4 - RESTATE_SIZE - 12 ||
+	if (handle->overwrite || size > room * 4 - RESTATE_SIZE - 12 ||
 	    (uint64_t)REC_POS_OFF(old) + 4 + size <= (uint64_t)room * 4)
 		return false;
 	rec_signal_fence();
@@ -368,6 +426,8 @@ void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot
 	/* A handler that forked in the middle of an event came back in the child, whose handles are zeroed. */
 	if (!lane)
 		return NULL;
+	if (rec_load_relaxed(&handle->room) != handle->capacity)
+		return reserve_gated(handle, size, ret_slot);
 	if (is_full(handle, size)) {
 		rec_local_add64(&lane->dropped, 1);
 		REC_TESTPOINT(refuse_full_again);

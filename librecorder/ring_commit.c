@@ -26,7 +26,7 @@ static void look_for_waiters(const struct rec_handle *handle)
 }
 
 /* The commit position goes from one sub-buffer to another: number the first event of each one on the way. */
-static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
+bool rec_ring_publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 {
 	struct rec_lane *lane = handle->lane;
 	uint32_t id = REC_POS_ID(from);
@@ -66,17 +66,15 @@ static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 }
 
 /*
- * Bring the commit position from `from`, where the caller must be the one to move it, to wherever the tail stands still.
- * Does nothing when the position is elsewhere: then the caller interrupted another writer, which will do it; or a nested
+ * Bring the commit position from `from` to wherever the tail stands still, if it is the caller's to move; up to `known`
+ * nothing is left open. False: it is elsewhere. Then the caller interrupted another writer, which will do it; or a nested
  * writer that came when everything was committed was its own outermost, and did.
  */
-void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from)
+bool rec_ring_publish(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t known)
 {
-	uint64_t tail;
+	bool ours = false;
+	uint64_t tail, to;
 
-	/* A forked child came back into an event of its parent's: the lane is not ours. */
-	if (handle->lane != lane)
-		return;
 	for (;;) {
 		/*
 		 * Tail first, commit after: a tail beyond a commit position that has not moved since means that some nested writer
@@ -84,11 +82,53 @@ void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 		 */
 		tail = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
-		if (tail == from || rec_load_relaxed(&lane->commit) != from || !publish_path(handle, from, tail))
-			return;
+		if (tail == from || rec_load_relaxed(&lane->commit) != from)
+			return ours || tail == from;
+		ours = true;
+		/* What lies behind us was interrupted by nobody who is still there: what is open will never be committed. */
+		to = tail == known || !handle->nested ? tail : rec_nested_end(handle, known, tail);
+		if (to == from || !rec_ring_publish_path(handle, from, to))
+			return true;
+		if (handle->nested && to != known)
+			rec_nested_forget(handle);
+		if (to != tail)
+			return true;
 		rec_signal_fence();
-		from = tail;
+		from = known = tail;
 	}
+}
+
+void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from)
+{
+	/* A forked child came back into an event of its parent's: the lane is not ours. */
+	if (handle->lane == lane)
+		rec_ring_publish(handle, lane, from, from);
+}
+
+/* [from, end) is done with, whoever publishes it. */
+static void finish(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t end)
+{
+	if (!rec_ring_publish(handle, lane, from, end) && handle->nested)
+		rec_nested_note(handle->nested, from, end);
+	if (handle->leave)
+		handle->leave(handle);
+}
+
+/*
+ * A commit of [from, end) that is not the plain case: another writer is open below, the event lies behind a change of
+ * sub-buffer, or the lane is shared.
+ */
+void rec_commit_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t end)
+{
+	if (handle->lane != lane)
+		return;
+	if (handle->leave && REC_POS_SEQ(from) == REC_POS_SEQ(end)) {
+		/* Nothing nests on a shared lane. Release: edge C1, as in rec_commit(). */
+		rec_store_release(&lane->commit, end);
+		handle->leave(handle);
+		return;
+	}
+	finish(handle, lane, from, end);
 }
 
 int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
@@ -122,8 +162,7 @@ static void uncount(const struct rec_handle *handle, uint64_t end)
 	REC_TESTPOINT(uncount_entries);
 }
 
-/* Turn the event at `at` into padding of the same length (facts A5.1); never into something that looks like a marker. */
-static void make_padding(unsigned char *at, uint32_t total)
+void rec_put_padding(unsigned char *at, uint32_t total)
 {
 	const uint32_t length = total - 4;
 	const uint32_t zero = 0;
@@ -139,23 +178,21 @@ static void make_padding(unsigned char *at, uint32_t total)
 		memcpy(at + 8, &zero, sizeof(zero));
 }
 
-/*
- * Events were reserved behind one that is taken back, and the first of them counts its time from it. Readers do not add
- * a padding record's delta (facts A4.2), so it stays as a time extend, and padding fills the rest.
- */
-static void keep_delta(unsigned char *at, uint32_t total, uint32_t delta)
+void rec_keep_delta(unsigned char *at, uint32_t total, uint32_t delta)
 {
 	if (!delta)
 		return;
 	rec_put_stamp(at, delta, REC_TYPE_TIME_EXTEND);
 	if (total > REC_TIME_EXTEND_SIZE) {
 		rec_put_stamp(at + REC_TIME_EXTEND_SIZE, 0, 0);
-		make_padding(at + REC_TIME_EXTEND_SIZE, total - REC_TIME_EXTEND_SIZE);
+		rec_put_padding(at + REC_TIME_EXTEND_SIZE, total - REC_TIME_EXTEND_SIZE);
 	}
 }
 
 void rec_discard(const struct rec_slot *slot, void *payload)
 {
+	const uint64_t from = slot->crossed ? slot->crossed : slot->old;
+	const bool entered = REC_POS_SEQ(from) != REC_POS_SEQ(slot->end);
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
 	unsigned char *end, *at;
@@ -170,7 +207,7 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	total = (uint32_t)(end - at);
 	memcpy(&word, at, sizeof(word));
 	back = slot->end - total / 4 - REC_POS_ONE_EVENT;
-	make_padding(at, total);
+	rec_put_padding(at, total);
 	REC_TESTPOINT(discard_padding);
 	/* The next event must not build its delta on one that is gone (facts H18). */
 	rec_store_relaxed(&lane->before, REC_STAMP_IN_DOUBT);
@@ -179,16 +216,17 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	 * What stands in front of the event goes with it (facts H5), but where it begins a sub-buffer; and if that is a marker,
 	 * a writer that we interrupted may put its event there instead and not know that the lane's CPU is the marker's.
 	 */
-	if (!slot->crossed) {
-		back = slot->old;
+	if (!entered) {
+		back = from;
 		rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
 		REC_TESTPOINT(discard_cpu);
 	}
 	if (!rec_local_cmpxchg64(&lane->tail, slot->end, back)) {
-		keep_delta(at, total, word >> REC_TYPE_BITS);
+		rec_keep_delta(at, total, word >> REC_TYPE_BITS);
 		REC_TESTPOINT(discard_delta);
 		uncount(handle, slot->end);
+		back = slot->end;
 	}
 	REC_TESTPOINT(discard_tail);
-	rec_publish_slow(handle, lane, slot->crossed ? slot->crossed : slot->old);
+	finish(handle, lane, from, back);
 }

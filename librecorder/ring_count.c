@@ -24,10 +24,10 @@ static uint64_t time_of(const struct rec_ring_reader *reader, uint32_t id)
 /* The head, or where a writer that is just moving it, or died in that, found it. nr_subbufs: the links lead nowhere. */
 static uint32_t head_of(const struct rec_ring_reader *reader)
 {
+	uint64_t link = 0, search = (uint64_t)reader->nr_subbufs * REC_SEARCH_ROUNDS;
 	uint32_t holder = 0, steps;
-	uint64_t link = 0;
 
-	if (rec_ring_find_head(reader, &holder, &link) == 1)
+	if (rec_ring_find_head(reader, &search, &holder, &link) == 1)
 		return REC_LINK_ID(link);
 	holder = rec_load_relaxed(&reader->words->hint);
 	for (steps = 0; steps < 2 * reader->nr_subbufs && holder < reader->nr_subbufs; steps++) {
@@ -80,6 +80,7 @@ static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t c
 	const struct rec_subbuf *page = &reader->subbufs[REC_POS_ID(read)];
 	const struct rec_loss loss = rec_reader_loss(reader->lane, reader->words, read, page);
 	const uint64_t refused = rec_lane_refusals(reader->lane);
+	const uint64_t forgotten = rec_load_relaxed(&rec_bases_of(reader->words)->overrun);
 	uint64_t told = rec_load_relaxed(&account->events_lost);
 	uint32_t head;
 	int r;
@@ -103,9 +104,12 @@ static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t c
 		counts->entries = counts->committed - counts->read;
 	counts->overrun = counts->committed - counts->read - counts->entries;
 	told += REC_POS_COUNT(read) ? loss.gap : 0;
+	/* What was overwritten before a reset is forgotten. */
+	if (told < forgotten)
+		told = forgotten;
 	counts->lost_unread = counts->overrun > told ? counts->overrun - told : 0;
 	/* `refused` of the loss counts those told with the page; where nothing of it was read, none were. */
-	told = REC_POS_COUNT(read) ? loss.refused : loss.refused - (loss.count - loss.gap);
+	told = REC_POS_COUNT(read) ? loss.refused : loss.told;
 	if (refused > told)
 		counts->lost_unread += refused - told;
 	if (counts->lost_unread)

@@ -29,21 +29,22 @@ static void shape(struct rec_handle *handle, uint32_t pages)
 {
 	struct rec_lane *lane = handle->lane;
 
-	lane->subbuf_size = UINT32_C(1) << handle->shift;
-	lane->nr_subbufs = handle->nr_subbufs;
+	rec_store_relaxed(&lane->nr_subbufs, handle->nr_subbufs);
 	rec_store_relaxed(&lane->nr_pages, pages);
 	link_up(handle, pages);
 	lane->cpu = REC_CPU_NONE;
+	/* Last, and release: a lane of size 0 is not made yet (edge N1). */
+	rec_store_release(&lane->subbuf_size, UINT32_C(1) << handle->shift);
 }
 
 void rec_ring_init(struct rec_handle *handle, uint32_t pages)
 {
 	struct rec_lane *lane = handle->lane;
 
-	shape(handle, pages);
 	lane->tail = REC_POS(1, FIRST_SEQ, 0, 0);
 	lane->commit = lane->tail;
 	handle->subbufs[1].visit = 1;
+	shape(handle, pages);
 }
 
 uint64_t rec_ring_oldest_time(const struct rec_handle *handle)
@@ -223,16 +224,23 @@ static void forget_torn(const struct rec_handle *handle)
 void rec_ring_repair(struct rec_handle *handle)
 {
 	struct rec_lane *lane = handle->lane;
+	uint64_t torn = 1, whole = lane->commit;
 
 	if (lane->resizing && rec_ring_recount(handle) < 0)
 		lane->broken = __LINE__;
-	if (is_half_moved(handle->links, handle->nr_subbufs) &&
+	/* Marks are looked for, all round the ring, only if somebody was at them. */
+	if (handle->moving && is_half_moved(handle->links, handle->nr_subbufs) &&
 	    rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
 		lane->broken = __LINE__;
+	handle->moving = 0;
 	if (lane->tail == lane->commit)
 		return;
-	lane->torn++;
+	if (handle->nested)
+		whole = rec_nested_settle(handle, &torn);
+	lane->torn += torn;
 	REC_TESTPOINT(repair_torn);
+	if (whole != lane->commit)
+		rec_ring_publish_path(handle, lane->commit, whole);
 	forget_torn(handle);
 	rec_store_relaxed(&lane->tail, lane->commit);
 	REC_TESTPOINT(repair_tail);
@@ -241,4 +249,6 @@ void rec_ring_repair(struct rec_handle *handle)
 	REC_TESTPOINT(repair_before);
 	lane->cpu = REC_CPU_NONE;
 	REC_TESTPOINT(repair_cpu);
+	if (handle->nested)
+		memset(handle->nested, 0, sizeof(*handle->nested));
 }

@@ -69,6 +69,45 @@ void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest
 /* Time of the oldest event in the ring; if its sub-buffer was partly read, when that began. As rec_ring_restart(). */
 uint64_t rec_ring_oldest_time(const struct rec_handle *handle);
 
+/* What was committed inside another writer's reservation that stands open: spans of positions. The writer stack's own. */
+#define REC_NESTED_MAX 32u
+
+struct rec_span {
+	uint64_t from;
+	uint64_t to; /* 0: none */
+};
+
+struct rec_nested {
+	struct rec_span spans[REC_NESTED_MAX];
+};
+
+void rec_nested_note(struct rec_nested *nested, uint64_t from, uint64_t end);
+
+/* What was noted is published. */
+void rec_nested_forget(const struct rec_handle *handle);
+
+/* From `known` on towards the tail: the position up to which all is committed. For a handle with notes. */
+uint64_t rec_nested_end(const struct rec_handle *handle, uint64_t known, uint64_t tail);
+
+/*
+ * The writers of this lane are gone. Turn what they left open into padding, as far as something was committed behind it.
+ * Returns the position where that ends, and how many stretches were left open, the last one included.
+ */
+uint64_t rec_nested_settle(const struct rec_handle *handle, uint64_t *ret_torn);
+
+/* The commit position goes from `from` to `to`, see ring_commit.c. `known`: up to there nothing was left open. */
+bool rec_ring_publish_path(struct rec_handle *handle, uint64_t from, uint64_t to);
+bool rec_ring_publish(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t known);
+
+/* Turn the event at `at`, 8 bytes long or more, into padding of the same length (facts A5.1), which is no marker. */
+void rec_put_padding(unsigned char *at, uint32_t total);
+
+/*
+ * Events were reserved behind one that became padding, and the first of them counts its time from it. Readers do not add
+ * a padding record's delta (facts A4.2), so it stays as a time extend, and padding fills the rest.
+ */
+void rec_keep_delta(unsigned char *at, uint32_t total, uint32_t delta);
+
 /* A value that `after` never has: forces the next writer to state time and CPU anew. */
 #define REC_STAMP_IN_DOUBT 0u
 
@@ -148,9 +187,10 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 
 /* Events lost in front of a reader page. */
 struct rec_loss {
-	uint64_t gap;	  /* overwritten */
+	uint64_t gap;	  /* events overwritten since the last one read */
 	uint64_t refused; /* refusals in all, those told before included */
-	uint64_t count;	  /* lost in front of this page */
+	uint64_t told;	  /* which are so many */
+	uint64_t count;	  /* lost in front of this page, and since the last reset */
 	uint64_t time;	  /* of the first; 0: not known */
 };
 
@@ -184,6 +224,8 @@ struct rec_ring_reader {
 	uint32_t subbuf_size;
 	uint32_t page;		   /* the reader page */
 	uint64_t read;		   /* as in struct rec_lane_reader */
+	uint64_t swaps;		   /* ever */
+	uint32_t vain;		   /* calls, up to the last one, that went round the ring and found no event */
 	uint64_t touched;	   /* the lane's pages_touched at the last call */
 	bool idle;		   /* which found no whole page */
 	struct rec_extent extent;  /* of the reader page, as last seen */
@@ -215,11 +257,17 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 /* The data bytes and events of sub-buffer `id` that are committed, when the commit position is `commit`. 0, -EBADMSG. */
 int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct rec_extent *ret_extent);
 
+/* No lane ever has so many events. */
+#define REC_NUMBER_MAX (UINT64_C(1) << 62)
+
 /*
- * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none.
- * Acquire: whoever set the flag (edge L1) had closed the sub-buffers before.
+ * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none within *steps links,
+ * of which what was looked at is taken off. Acquire: whoever set the flag (edge L1) had closed the sub-buffers before.
  */
-int rec_ring_find_head(const struct rec_ring_reader *reader, uint32_t *ret_holder, uint64_t *ret_link);
+int rec_ring_find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link);
+
+/* Rounds of the ring that one search for the head makes; a writer may move it on while we look. */
+#define REC_SEARCH_ROUNDS 3u
 
 struct rec_ring_event {
 	struct rec_record record;
@@ -247,6 +295,12 @@ struct rec_ring_counts {
 
 /* 0 or -EBADMSG. `with_bytes`: look at each sub-buffer. */
 int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct rec_ring_counts *ret_counts);
+
+/* Where the lane's counters stood at its last reset. Acquire: these were complete before they were named (edge A2). */
+static inline const struct rec_lane_bases *rec_bases_of(const struct rec_lane_reader *words)
+{
+	return &words->bases[rec_load_acquire(&words->resets) & 1];
+}
 
 /* The refusals of a lane that are losses of a reader's. */
 static inline uint64_t rec_lane_refusals(const struct rec_lane *lane)

@@ -21,8 +21,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounds of the ring that the search for the head makes; a writer may move it on while we look. */
-#define SEARCH_ROUNDS 3
+/*
+ * Links that all searches of one call may look at, in rounds of the ring. Behind the first one the head is near: only who
+ * writes links for ever makes us go on.
+ */
+#define CALL_ROUNDS (4u * REC_SEARCH_ROUNDS)
+
+/* Calls in a row that may go round the whole ring without meeting an event; links that lead in a circle do it for ever. */
+#define VAIN_MAX 8u
 
 /* Swaps lost to a moving writer in one call before the caller is told to come again. */
 #define SWAP_TRIES 3
@@ -56,7 +62,8 @@ int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t 
 		extent.size = rec_page_size(page_at(reader, id));
 		extent.entries = rec_load_relaxed(&reader->subbufs[id].entries);
 	}
-	if (extent.size > reader->subbuf_size - REC_SUBBUF_HEADER_SIZE || extent.entries > REC_POS_COUNT_MASK)
+	if (extent.size > reader->subbuf_size - REC_SUBBUF_HEADER_SIZE || extent.size % 4 ||
+	    extent.entries > REC_POS_COUNT_MASK)
 		return -EBADMSG;
 	*ret_extent = extent;
 	return 0;
@@ -64,10 +71,19 @@ int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t 
 
 /* ------------------------------------------------------------------------------------------------------ account */
 
-/* Where refusals begin to be losses: those before were told, or forgotten by a reset. */
+/* Where overwritten events begin to be losses: those before were told, or forgotten by a reset. */
+static uint64_t events_told(const struct rec_lane_reader *words, uint64_t next_event)
+{
+	const struct rec_lane_bases *bases = rec_bases_of(words);
+	const uint64_t base = rec_load_relaxed(&bases->read) + rec_load_relaxed(&bases->overrun);
+
+	return next_event > base ? next_event : base;
+}
+
+/* The same for refusals. */
 static uint64_t refusals_told(const struct rec_lane_reader *words, uint64_t told)
 {
-	const struct rec_lane_bases *bases = &words->bases;
+	const struct rec_lane_bases *bases = rec_bases_of(words);
 	const uint64_t base = rec_load_relaxed(&bases->dropped) + rec_load_relaxed(&bases->commit_overrun) +
 			      rec_load_relaxed(&bases->too_long) + rec_load_relaxed(&bases->nested_limit);
 
@@ -93,7 +109,7 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 	const uint64_t first = rec_load_relaxed(&page->first);
 	const uint64_t expected = rec_load_relaxed(&account->next_event);
 	const uint64_t told = refusals_told(words, rec_load_relaxed(&account->refused));
-	struct rec_loss loss = { .time = rec_load_relaxed(&account->lost_time), .refused = told };
+	struct rec_loss loss = { .time = rec_load_relaxed(&account->lost_time), .refused = told, .told = told };
 
 	if (rec_load_relaxed(&page->refused) > told) {
 		loss.refused = rec_load_relaxed(&page->refused);
@@ -103,9 +119,11 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 		loss.gap = first - expected;
 		loss.time = rec_earlier(loss.time, rec_gap_time(lane, expected));
 	}
-	loss.count = loss.gap + (loss.refused - told);
+	if (first > events_told(words, expected))
+		loss.count = first - events_told(words, expected);
+	loss.count += loss.refused - told;
 	/* A run of refusals that a reset came into began before it. */
-	if (!loss.count || loss.time < rec_load_relaxed(&words->reset))
+	if (!loss.count || loss.time < rec_load_relaxed(&rec_bases_of(words)->time))
 		loss.time = 0;
 	return loss;
 }
@@ -239,12 +257,11 @@ int rec_ring_reader_init(struct rec_ring_reader *reader)
 
 /* --------------------------------------------------------------------------------------------------------- swap */
 
-int rec_ring_find_head(const struct rec_ring_reader *reader, uint32_t *ret_holder, uint64_t *ret_link)
+int rec_ring_find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link)
 {
 	uint32_t holder = rec_load_relaxed(&reader->words->hint);
-	uint64_t steps = (uint64_t)reader->nr_subbufs * SEARCH_ROUNDS;
 
-	while (steps-- && holder < reader->nr_subbufs) {
+	for (; *steps && holder < reader->nr_subbufs; --*steps) {
 		const uint64_t link = read_link(reader, holder);
 		uint32_t prev;
 		uint64_t into;
@@ -270,8 +287,11 @@ int rec_ring_find_head(const struct rec_ring_reader *reader, uint32_t *ret_holde
 	return -EBADMSG;
 }
 
-/* Put the reader page in the head's place. 1: done; 0: nothing to take; -EAGAIN; -EBADMSG. */
-static int swap(struct rec_ring_reader *reader, bool whole_only)
+/*
+ * Put the reader page in the head's place. 1: done; 0: nothing to take; -EAGAIN; -EBADMSG. `steps`: see
+ * rec_ring_find_head().
+ */
+static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps)
 {
 	struct rec_lane_reader *words = reader->words;
 	const uint32_t page = reader->page;
@@ -280,7 +300,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only)
 	for (tries = 0; tries < SWAP_TRIES; tries++) {
 		uint32_t holder, head, next;
 		uint64_t link, commit;
-		int r = rec_ring_find_head(reader, &holder, &link);
+		int r = rec_ring_find_head(reader, steps, &holder, &link);
 
 		if (r < 0)
 			return r;
@@ -316,6 +336,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only)
 		REC_TESTPOINT(swap_pages_read);
 		reader->read = rec_reader_next(reader->read, head);
 		reader->page = head;
+		reader->swaps++;
 		/* Last: a successor that finds the old page here mends the rest. */
 		rec_store_release(&words->read, reader->read);
 		REC_TESTPOINT(swap_read);
@@ -326,8 +347,20 @@ static int swap(struct rec_ring_reader *reader, bool whole_only)
 	return -EAGAIN;
 }
 
+/* Numbers only grow: links that lead back to where we were would give the same events for ever. */
+static bool number_is_sane(const struct rec_ring_reader *reader)
+{
+	const struct rec_reader_account *account = &reader->words->account[REC_POS_SEQ(reader->read) & 1];
+	const uint64_t first = rec_load_relaxed(&reader->subbufs[reader->page].first);
+
+	return first < REC_NUMBER_MAX &&
+	       (REC_POS_COUNT(reader->read) || first >= rec_load_relaxed(&account->next_event));
+}
+
 int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pages)
 {
+	uint64_t steps = (uint64_t)reader->nr_subbufs * CALL_ROUNDS;
+
 	/* A sub-buffer may hold nothing but what was discarded: it is swapped out as well. */
 	for (; *pages <= reader->nr_subbufs; ++*pages) {
 		/* Acquire: pairs with the release of the commit position (edge C1): data, size, numbers. */
@@ -337,16 +370,18 @@ int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pag
 		if (r < 0)
 			return r;
 		if (REC_POS_COUNT(reader->read) < reader->extent.entries &&
-		    REC_POS_OFF(reader->read) < reader->extent.size && !(reader->extent.open && whole_only))
-			return 1;
+		    REC_POS_OFF(reader->read) < reader->extent.size && !(reader->extent.open && whole_only)) {
+			reader->vain = 0;
+			return number_is_sane(reader) ? 1 : -EBADMSG;
+		}
 		if (reader->extent.open)
 			return 0;
-		r = swap(reader, whole_only);
+		r = swap(reader, whole_only, &steps);
 		if (r <= 0)
 			return r;
 	}
 	/* A writer that discards as fast as we look. */
-	return -EAGAIN;
+	return ++reader->vain < VAIN_MAX ? -EAGAIN : -EBADMSG;
 }
 
 /* ------------------------------------------------------------------------------------------------- whole pages */

@@ -141,6 +141,9 @@ static uint32_t make_chain(const struct rec_handle *handle, uint32_t *count, uin
 	while (made < *count && id--) {
 		if (!rec_load_relaxed(&handle->links[id].spare))
 			continue;
+		/* The tail may enter it sooner than its visit promises: iterators must not take it for what it was (edge I1). */
+		rec_store_relaxed(&handle->subbufs[id].visit, 0);
+		REC_TESTPOINT(grow_visit);
 		set_next(handle, id, next, REC_LINK_NORMAL);
 		if (!made)
 			last = id;
@@ -190,19 +193,24 @@ static void raise_sequence(struct rec_handle *handle)
 
 	rec_store_relaxed(&lane->tail, now);
 	REC_TESTPOINT(resize_tail);
-	rec_publish_slow(handle, lane, was);
+	rec_ring_publish(handle, lane, was, now);
 }
 
 int rec_ring_resize(struct rec_handle *handle, uint32_t pages)
 {
 	struct rec_lane *lane = handle->lane;
+	const uint64_t outer = handle->moving;
 	int r;
 
 	if (pages < 2 || pages >= handle->nr_subbufs)
 		return -EINVAL;
+	/* As for a move of the head: whoever repairs knows that there are marks. */
+	rec_store_relaxed(&handle->moving, lane->tail);
 	r = lock_head(handle);
-	if (r < 0)
+	if (r < 0) {
+		rec_store_relaxed(&handle->moving, outer);
 		return r;
+	}
 	rec_store_release(&lane->resizing, REC_LANE_RESIZING);
 	REC_TESTPOINT(resize_begun);
 	if (pages > lane->nr_pages)
@@ -210,6 +218,7 @@ int rec_ring_resize(struct rec_handle *handle, uint32_t pages)
 	else
 		shrink(handle, pages);
 	unlock_head(handle);
+	rec_store_relaxed(&handle->moving, outer);
 	REC_TESTPOINT(resize_release);
 	rec_store_release(&lane->resizing, 0);
 	REC_TESTPOINT(resize_done);

@@ -3,8 +3,9 @@
 
 #include <errno.h>
 #include <librecorder/atomic.h>
-#include <librecorder/pattern.h>
 #include <string.h>
+
+#include "wish.h"
 
 /* Somebody who changes the rules for ever must not hold up a program. */
 #define TRIES 100u
@@ -26,21 +27,25 @@ static void copy_text(const struct rec_rules *rules, char text[REC_RULES_SIZE])
 	text[REC_RULES_SIZE - 2] = '\0';
 }
 
-int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name)
+int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
+		  char ret_wish[REC_RULES_SIZE])
 {
+	const char *at, *last = NULL;
 	char text[REC_RULES_SIZE];
-	const char *at;
-	int said = -1;
+	struct rec_wish wish;
 
 	copy_text(rules, text);
 	for (at = text; *at; at += strlen(at) + 1)
-		if (rec_pattern_match(at + 1, system->text, system->size, name->text, name->size))
-			said = *at == '+';
-	return said;
+		if (rec_wish_parse(at + 1, &wish) == 0 && rec_wish_matches(&wish, system, name))
+			last = at;
+	if (!last)
+		return -1;
+	memcpy(ret_wish, last + 1, strlen(last));
+	return *last == '+';
 }
 
-/* The rules without those of `patterns`; returns their size, the end not counted. */
-static size_t copy_others(const struct rec_rules *rules, const char *patterns, char others[REC_RULES_SIZE])
+/* The rules without those of the patterns of `wish`; returns their size, the end not counted. */
+static size_t copy_others(const struct rec_rules *rules, const char *wish, char others[REC_RULES_SIZE])
 {
 	char text[REC_RULES_SIZE];
 	const char *at;
@@ -49,7 +54,7 @@ static size_t copy_others(const struct rec_rules *rules, const char *patterns, c
 	copy_text(rules, text);
 	memset(others, 0, REC_RULES_SIZE);
 	for (at = text; *at; at += strlen(at) + 1) {
-		if (strcmp(at + 1, patterns) == 0)
+		if (rec_wish_same_patterns(at + 1, wish))
 			continue;
 		memcpy(others + used, at, strlen(at) + 1);
 		used += strlen(at) + 1;
@@ -67,26 +72,26 @@ static void publish(struct rec_rules *rules, const char others[REC_RULES_SIZE])
 	rec_store_release(&rules->changes, next);
 }
 
-int rec_rules_add(struct rec_rules *rules, const char *patterns, bool on)
+int rec_rules_add(struct rec_rules *rules, const char *wish, bool on)
 {
-	const size_t size = strlen(patterns) + 2;
+	const size_t size = strlen(wish) + 2;
 	char others[REC_RULES_SIZE];
-	const size_t used = copy_others(rules, patterns, others);
+	const size_t used = copy_others(rules, wish, others);
 
 	/* Two bytes stay 0: the end of the last rule, and an empty one. */
 	if (size + 1 > REC_RULES_SIZE - used)
 		return -ENOSPC;
 	others[used] = on ? '+' : '-';
-	memcpy(others + used + 1, patterns, size - 1);
+	memcpy(others + used + 1, wish, size - 1);
 	publish(rules, others);
 	return 0;
 }
 
-void rec_rules_remove(struct rec_rules *rules, const char *patterns)
+void rec_rules_remove(struct rec_rules *rules, const char *wish)
 {
 	char others[REC_RULES_SIZE];
 
-	copy_others(rules, patterns, others);
+	copy_others(rules, wish, others);
 	publish(rules, others);
 }
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rec_save(): this process reads its own lanes as any reader would, through its buffer file, and weaves them into a
- * trace.dat. The only file of the library that knows of format/.
+ * rec_save() and rec_snapshot(): this process reads its own lanes as any reader would, through its buffer file, and weaves
+ * them into a trace.dat. The only file of the library that knows of format/.
  *
  * Writers go on meanwhile, so each lane is read until it is empty or until a page begins after the save did: the file
- * holds everything that was committed before the call, and some of what came during it. What was read is gone from the
- * lanes, also when the file cannot be written then.
+ * holds everything that was committed before the call, and some of what came during it. What a save has read is gone
+ * from the lanes, also when the file cannot be written then; a snapshot takes copies, and needs no lane for itself.
  */
 #include <librecorder/buffer.h>
 #include <librecorder/clock.h>
@@ -30,6 +30,7 @@
 struct save {
 	struct rec_source source; /* first: the source is the save */
 	struct rec_view *view;
+	struct rec_iter **iters; /* of each lane, for a snapshot; NULL: what is read is taken */
 	struct weave_stream *streams;
 	bool *last; /* of each lane: nothing more is to be read */
 	uint64_t begin; /* the buffer's clock */
@@ -68,7 +69,8 @@ static int read_lane(struct save *save, unsigned int lane, struct rec_page *ret_
 	int got;
 
 	do {
-		got = rec_view_read(save->view, lane, 0, ret_page);
+		got = save->iters ? rec_iter_page(save->iters[lane], ret_page) :
+				    rec_view_read(save->view, lane, 0, ret_page);
 		if (got != -EAGAIN)
 			return got;
 	} while (ask_again(&tries));
@@ -91,22 +93,41 @@ static void open_lanes(struct save *save, unsigned int lanes)
 	}
 }
 
+/* Whether a page began after the save did; a writer that goes on would keep us here. */
+static bool is_new(const struct save *save, const struct rec_page *page)
+{
+	uint64_t time;
+
+	memcpy(&time, page->data, sizeof(time));
+	return time > save->begin;
+}
+
+static int next_copy(struct rec_source *source, unsigned int lane, struct rec_page *ret_page)
+{
+	struct save *save = (struct save *)source;
+	int got;
+
+	if (save->last[lane])
+		return 0;
+	got = read_lane(save, lane, ret_page);
+	save->last[lane] = got <= 0 || is_new(save, ret_page);
+	return got;
+}
+
 static int next_page(struct rec_source *source, unsigned int lane, struct rec_page *ret_page)
 {
 	struct save *save = (struct save *)source;
 	struct rec_lane_stats stats;
-	uint64_t time;
 	int got;
 
 	if (save->last[lane])
 		return 0;
 	got = read_lane(save, lane, ret_page);
 	if (got > 0) {
-		memcpy(&time, ret_page->data, sizeof(time));
 		if (ret_page->lost != REC_LOST_UNKNOWN && ret_page->lost >= told_behind[lane])
 			ret_page->lost -= told_behind[lane];
 		told_behind[lane] = 0;
-		save->last[lane] = time > save->begin;
+		save->last[lane] = is_new(save, ret_page);
 		return got;
 	}
 	save->last[lane] = true;
@@ -119,6 +140,37 @@ static int next_page(struct rec_source *source, unsigned int lane, struct rec_pa
 		told_behind[lane] = stats.lost_unread;
 	}
 	return got;
+}
+
+/* Begin where the snapshot before ended. */
+static int open_iters(struct save *save, unsigned int lanes)
+{
+	struct rec_lane_mark mark;
+	unsigned int lane;
+	int r = 0;
+
+	for (lane = 0; lane < lanes && r == 0; lane++) {
+		r = rec_iter_open(save->view, lane, &save->iters[lane]);
+		if (r == 0)
+			r = rec_view_mark(save->view, lane, &mark);
+		if (r == 0)
+			rec_iter_continue(save->iters[lane], &mark);
+	}
+	return r;
+}
+
+/* The snapshot is in its file: the next one begins where it ended. */
+static int set_marks(struct save *save)
+{
+	struct rec_lane_mark mark;
+	unsigned int lane;
+	int r = 0;
+
+	for (lane = 0; lane < save->source.nr_streams && r == 0; lane++) {
+		rec_iter_mark(save->iters[lane], &mark);
+		r = rec_view_set_mark(save->view, lane, &mark);
+	}
+	return r;
 }
 
 /* Append what the log has got since. 1: something; 0: nothing; -ENOMEM. */
@@ -176,7 +228,7 @@ static int recall(uint32_t self, unsigned int lanes)
 	return 0;
 }
 
-static int describe(struct save *save)
+static int describe(struct save *save, bool snapshot)
 {
 	const struct rec_view_info *info = rec_view_info(save->view);
 	const unsigned int lanes = rec_view_lanes(save->view);
@@ -184,17 +236,22 @@ static int describe(struct save *save)
 	unsigned int anchors;
 	int err;
 
-	save->source.next = next_page;
+	save->source.next = snapshot ? next_copy : next_page;
 	save->source.nr_streams = lanes;
 	save->streams = calloc(lanes + 1u, sizeof(*save->streams));
 	save->last = calloc(lanes + 1u, sizeof(*save->last));
 	if (!save->streams || !save->last)
 		return -ENOMEM;
-	err = recall(info->pid, lanes);
-	if (err)
-		return err;
-	open_lanes(save, lanes);
-	err = read_log(save);
+	if (snapshot) {
+		save->iters = calloc(lanes + 1u, sizeof(struct rec_iter *));
+		err = save->iters ? open_iters(save, lanes) : -ENOMEM;
+	} else {
+		err = recall(info->pid, lanes);
+		if (!err)
+			open_lanes(save, lanes);
+	}
+	if (!err)
+		err = read_log(save);
 	if (err < 0)
 		return err;
 	/* Taken now, behind nearly every event there will be, this anchor is what fixes the end of the time line. */
@@ -213,17 +270,17 @@ static int describe(struct save *save)
 		.log_size = save->log_size,
 		.anchors = save->anchors,
 		.nr_anchors = anchors + 1,
-		.lost = losses.no_lane - told_no_lane,
+		.lost = snapshot ? 0 : losses.no_lane - told_no_lane,
 	};
 	return 0;
 }
 
-static int save_view(struct save *save, const char *path)
+static int save_view(struct save *save, bool snapshot, const char *path)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct weave_stats stats;
 	struct weave_params params;
-	int err = describe(save);
+	int err = describe(save, snapshot);
 
 	if (err)
 		return err;
@@ -243,10 +300,23 @@ static int save_view(struct save *save, const char *path)
 		err = save->error;
 	if (!err)
 		told_no_lane += save->process.lost;
-	return err;
+	return err || !snapshot ? err : set_marks(save);
 }
 
-int rec_save(const char *path)
+static void close_save(struct save *save)
+{
+	unsigned int lane;
+
+	for (lane = 0; save->iters && lane < save->source.nr_streams; lane++)
+		rec_iter_close(save->iters[lane]);
+	rec_view_close(save->view);
+	free(save->iters);
+	free(save->log);
+	free(save->last);
+	free(save->streams);
+}
+
+static int save_to(const char *path, bool snapshot)
 {
 	const uint32_t self = (uint32_t)getpid();
 	uint32_t holder = __atomic_load_n(&saving, __ATOMIC_RELAXED);
@@ -262,11 +332,18 @@ int rec_save(const char *path)
 	memset(&save, 0, sizeof(save));
 	err = rec_view_open(rec_process.path, &save.view);
 	if (!err)
-		err = save_view(&save, path);
-	rec_view_close(save.view);
-	free(save.log);
-	free(save.last);
-	free(save.streams);
+		err = save_view(&save, snapshot, path);
+	close_save(&save);
 	__atomic_store_n(&saving, 0, __ATOMIC_RELEASE);
 	return err;
+}
+
+int rec_save(const char *path)
+{
+	return save_to(path, false);
+}
+
+int rec_snapshot(const char *path)
+{
+	return save_to(path, true);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffer files: where they are, how big, who a process is.
+ * Buffer files: where they are, how big.
  */
+#include "decimal.h"
 #include "process.h"
 #include "shm.h"
 
@@ -59,6 +60,19 @@ uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf
 	return (uint32_t)(pages < fit ? pages : fit);
 }
 
+/*
+ * A quarter of the lanes at most; more than REC_SHARED_MAX threads seldom stand in the middle of an event at the same
+ * time.
+ */
+static uint32_t shared_lanes(uint32_t max_lanes)
+{
+	uint32_t shared = REC_SHARED_MAX;
+
+	while (shared > 1 && shared > max_lanes / 4)
+		shared /= 2;
+	return max_lanes > 1 ? shared : 0;
+}
+
 int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry)
 {
 	const uint64_t subbuf = options->subbuf_size ? options->subbuf_size : DEFAULT_SUBBUF_SIZE;
@@ -83,9 +97,13 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	g.lane_stride = g.lane_meta + subbuf + data;
 	g.max_lanes = (uint32_t)(max / g.lane_stride > UINT16_MAX ? UINT16_MAX : max / g.lane_stride);
 	g.max_lanes = g.max_lanes ? g.max_lanes : 1;
-	g.enable = REC_MAP_PAGE;
-	g.rules = g.enable + REC_EVENTS_MAX * sizeof(uint32_t);
-	g.log = g.rules + REC_MAP_PAGE;
+	g.shared_max = shared_lanes(g.max_lanes);
+	/* What every program needs is together: header, rules, its first enable words. */
+	g.rules = REC_MAP_PAGE;
+	g.enable = g.rules + REC_MAP_PAGE;
+	g.conditions = g.enable + REC_EVENTS_MAX * sizeof(uint32_t);
+	g.loan = g.conditions + REC_CONDITIONS_SIZE;
+	g.log = g.loan + round_up(sizeof(struct rec_loan), REC_MAP_PAGE);
 	g.log_size = LOG_SIZE;
 	g.lanes = g.log + g.log_size;
 	g.file_size = g.lanes + g.max_lanes * g.lane_stride;
@@ -93,22 +111,56 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	return 0;
 }
 
+/* Services and shells of su often have this variable of somebody else's, or for a directory that nobody has made. */
+static bool is_own_dir(const char *path)
+{
+	struct stat st;
+
+	return path && *path == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
 /* The directory's path as the environment says; a set-user-id program's environment is somebody else's word. */
 static int dir_path(char *path, size_t size)
 {
 	const char *dir = secure_getenv("RECORDER_DIR");
 	const char *run = secure_getenv("XDG_RUNTIME_DIR");
-	int n;
+	const char *base = dir && *dir ? dir : is_own_dir(run) ? run : NULL;
 
-	if (dir && *dir)
-		n = snprintf(path, size, "%s", dir);
-	else if (run && *run)
-		n = snprintf(path, size, "%s/librecorder", run);
-	else
-		n = snprintf(path, size, "/dev/shm/librecorder-%u", (unsigned int)geteuid());
-	if (n < 0 || (size_t)n >= size)
+	if (base && strlen(base) + sizeof("/librecorder") > size)
 		return -ENAMETOOLONG;
+	if (!base)
+		rec_put_decimal(stpcpy(path, "/dev/shm/librecorder-"), geteuid());
+	else
+		strcpy(stpcpy(path, base), base == run ? "/librecorder" : "");
 	return *path == '/' ? 0 : -EINVAL;
+}
+
+static int make_dir(const char *path)
+{
+	if (mkdir(path, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	/* The umask may forbid it even to us. */
+	return chmod(path, 0700) < 0 ? -errno : 0;
+}
+
+/* Whoever may write there could put a file of his own in our file's place. */
+static bool is_ours_alone(const struct stat *st)
+{
+	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static int open_dir(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int r = fd < 0 ? -errno : fd;
+	struct stat st;
+
+	/* The error does not tell a link, nor somebody else's directory: look for what it is. */
+	if ((r != -ENOTDIR && r != -EACCES) || lstat(path, &st) < 0)
+		return r;
+	if (S_ISLNK(st.st_mode))
+		return -ELOOP;
+	return S_ISDIR(st.st_mode) && !is_ours_alone(&st) ? -EPERM : r;
 }
 
 int rec_buffer_dir_open(bool create, char *path, size_t size)
@@ -119,19 +171,14 @@ int rec_buffer_dir_open(bool create, char *path, size_t size)
 	r = dir_path(path, size);
 	if (r < 0)
 		return r;
-	if (create && mkdir(path, 0700) < 0 && errno != EEXIST)
-		return -errno;
-	/* With O_DIRECTORY a link would say ENOTDIR; ask for the link itself to tell the two apart. */
-	if (lstat(path, &st) == 0 && S_ISLNK(st.st_mode))
-		return -ELOOP;
-	fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = open_dir(path);
+	if (fd == -ENOENT && create) {
+		r = make_dir(path);
+		fd = r < 0 ? r : open_dir(path);
+	}
 	if (fd < 0)
-		return -errno;
-	/* Whoever may write here could put a file of his own in our file's place. */
-	if (fstat(fd, &st) < 0)
-		r = -errno;
-	else if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)))
-		r = -EPERM;
+		return fd;
+	r = fstat(fd, &st) < 0 ? -errno : is_ours_alone(&st) ? 0 : -EPERM;
 	if (r < 0) {
 		close(fd);
 		return r;
@@ -147,54 +194,4 @@ int rec_buffer_dir(bool create, char *path, size_t size)
 		return fd;
 	close(fd);
 	return 0;
-}
-
-/* Field `field` (from 3 on) of a process's stat. The name may hold anything; the fields begin behind its last parenthesis. */
-static const char *stat_field(const char *text, int field)
-{
-	const char *at = strrchr(text, ')');
-
-	for (; at && field > 2; field--)
-		at = strchr(at + 1, ' ');
-	return at ? at + 1 : NULL;
-}
-
-int rec_process_start_time(pid_t pid, uint64_t *ret_start_time)
-{
-	const char *state, *threads, *start;
-	char path[48], text[1024];
-	ssize_t n;
-	int fd;
-
-	/* Of its first thread, which is as old: qemu-user makes up /proc/PID/stat for the process it runs, not this one. */
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/stat", (int)pid, (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	if (n <= 0)
-		return -EIO;
-	text[n] = '\0';
-	state = stat_field(text, 3);
-	threads = stat_field(text, 20);
-	start = stat_field(text, 22);
-	if (!start)
-		return -EIO;
-	/* A process that is over, but its parent has not asked yet; a first thread that ended before the others looks alike. */
-	if ((*state == 'Z' || *state == 'X') && strtoul(threads, NULL, 10) <= 1)
-		return -ESRCH;
-	*ret_start_time = strtoull(start, NULL, 10);
-	return 0;
-}
-
-bool rec_process_is_alive(uint32_t pid, uint64_t start_time)
-{
-	uint64_t now = 0;
-	const int r = rec_process_start_time((pid_t)pid, &now);
-
-	/* Without /proc only the pid can be asked. */
-	if (r < 0)
-		return r != -ENOENT && r != -ESRCH;
-	return now == start_time;
 }

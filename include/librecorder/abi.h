@@ -22,7 +22,7 @@
 #endif
 
 #define REC_ABI_MAGIC	UINT64_C(0x4c4646554245524c) /* "LREBUFFL" in little-endian order */
-#define REC_ABI_VERSION 3u
+#define REC_ABI_VERSION 4u
 
 /* One cache line, and the page that mappings are made of. */
 #define REC_CACHE_LINE 64u
@@ -168,11 +168,11 @@ struct rec_lane {
 	uint64_t disabled;	/* refused: the lane was disabled or broken */
 	uint64_t torn;		/* reservations that their writers never committed, found when the lane was leased again */
 	uint64_t time_back;	/* times the clock stepped back; the event took its predecessor's time */
-	uint64_t leases;	/* ever; a change tells a reader that another thread may write here */
+	uint64_t leases;	/* ever, sharing not counted */
 
 	REC_ALIGNED(64) uint32_t owner; /* thread id of the lease; 0: nobody's; or REC_OWNER_HELD */
 	uint32_t broken;	/* a broken invariant: the line of the source that saw it */
-	uint32_t subbuf_size;	/* of this lane: a power of two; changes only while no reader has the lane */
+	uint32_t subbuf_size;	/* of this lane: a power of two; changes only while no reader has it; 0: not made yet (edge N1) */
 	uint32_t nr_subbufs;	/* sub-buffers that its memory holds; likewise */
 	uint32_t nr_pages;	/* of them in the ring now */
 	uint32_t nr_gaps;	/* ever begun; the newest two stand in gaps, by turns */
@@ -181,7 +181,7 @@ struct rec_lane {
 	uint64_t lost_until;	/* number behind the last overwritten event: another one there continues the gap */
 	uint64_t refused_time;	/* when the first of the refusals since the last change of sub-buffer was; 0: none */
 	uint32_t resizing;	/* REC_LANE_: being done, or its writer died in that */
-	uint32_t reserved;
+	uint32_t shared;	/* 1: threads without a lane of their own take it for one event at a time */
 
 	REC_ALIGNED(64) struct rec_gap gaps[2]; /* a third can begin only after the reader has met the first */
 	uint64_t reserved_gaps[4];
@@ -210,6 +210,7 @@ struct rec_lane_bases {
 	uint64_t torn;
 	uint64_t read;	  /* events */
 	uint64_t overrun; /* events */
+	uint64_t time;	  /* of the reset, in the lane's clock; no loss told from then on is older */
 };
 
 /* What readers were told up to the reader page; what is on it, and was lost before it, not yet. */
@@ -220,20 +221,26 @@ struct rec_reader_account {
 	uint64_t lost_time;   /* of a loss that a sub-buffer without events could not tell; 0: none */
 };
 
+/* Up to where a lane was copied by snapshots. All 0: never. */
+struct rec_lane_mark {
+	uint64_t next;	  /* number of the event behind the last one copied */
+	uint64_t refused; /* refusals told */
+};
+
 /*
  * What readers of a lane write, on lines of its own. The links follow it. `read` is a position as tail and commit are:
  * the reader page, the number of sub-buffers taken, the events and bytes of it that count as read. Of the accounts the
  * one at REC_POS_SEQ(read) & 1 counts; the other is made ready before a sub-buffer is taken. So one store of `read`
- * changes all of it, and readers that die leave no figure half changed.
+ * changes all of it, and readers that die leave no figure half changed. So it is with the bases and `resets`.
  */
 struct rec_lane_reader {
 	REC_ALIGNED(64) uint64_t owner; /* the reading process: pid | start time << 32; 0: none */
 	uint64_t read;
 	uint64_t pages_read;
 	uint32_t hint; /* the link where the search for the head begins */
-	uint32_t reserved;
-	uint64_t reset; /* when the lane was last reset, in its clock; no loss told from then on is older */
-	uint64_t reserved_read[3];
+	uint32_t resets; /* ever; bases[resets % 2] counts */
+	struct rec_lane_mark snapshot; /* whoever reads the lane */
+	uint64_t reserved_read[2];
 
 	REC_ALIGNED(64) struct rec_reader_account account[2];
 
@@ -242,10 +249,10 @@ struct rec_lane_reader {
 	uint32_t wake;			  /* futex; changes whenever sleepers are woken */
 	uint64_t reserved_wait[7];
 
-	REC_ALIGNED(64) struct rec_lane_bases bases;
+	REC_ALIGNED(64) struct rec_lane_bases bases[2];
 };
 
-REC_ABI_ASSERT(sizeof(struct rec_lane_reader) == 256, "docs/SHM-LAYOUT.md: reader words");
+REC_ABI_ASSERT(sizeof(struct rec_lane_reader) == 384, "docs/SHM-LAYOUT.md: reader words");
 
 /*
  * The kernel's struct trace_buffer_meta (facts D1), 80 bytes, at the start of the meta page. The first four fields are
@@ -291,6 +298,14 @@ struct rec_anchor {
 #define REC_BUFFER_REPLACED 3u /* the program replaced itself by exec: nobody writes any more */
 
 /*
+ * Bytes of the file that are locked (F_OFD_SETLK, to write), whatever stands there: by those who are alive. The kernel lets go
+ * of such a lock when the last descriptor and the last mapping of who took it are gone; all pid namespaces see it alike.
+ */
+#define REC_LOCK_PROGRAM  0u /* the program */
+#define REC_LOCK_RECORDER 1u /* whose loan it is */
+#define REC_LOCK_LANES	  2u /* and more, by the lane: its reader */
+
+/*
  * The first page of a buffer file. Everything above `state` is written once, before `ready`; the offsets are from the
  * start of the file. Lane i begins at lanes + i * lane_stride and within it lie: the lane page (struct rec_lane, then
  * max_subbufs struct rec_subbuf), the reader words and max_subbufs links, the meta page, the sub-buffers. The last two
@@ -308,29 +323,36 @@ struct rec_buffer_header {
 	uint32_t max_subbufs; /* for which a lane has descriptors and links */
 	uint32_t max_lanes;
 	uint32_t overwrite; /* 1: the oldest are lost, 0: the newest */
-	uint32_t reserved;
+	uint32_t parent_pid; /* of the process that made this one, when it began; 0: not known */
 	uint64_t file_size;
 	uint64_t enable; /* uint32_t[REC_EVENTS_MAX] */
 	uint64_t rules;	 /* struct rec_rules */
+	uint64_t conditions; /* REC_CONDITIONS_SIZE bytes */
 	uint64_t log;	 /* records */
 	uint64_t log_size;
 	uint64_t lanes;
 	uint64_t lane_stride;
 	uint64_t lane_reader; /* within a lane: struct rec_lane_reader and the links */
 	uint64_t lane_meta;
+	uint64_t loan;	       /* struct rec_loan; has memory once a recorder has written there */
+	uint64_t parent_start; /* of parent_pid, as start_time; 0: not known, as with every program that is started anew */
+	uint64_t pid_ns;       /* inode of /proc/self/ns/pid: where the pids here count; 0: not known */
+	uint32_t locked;       /* 1: REC_LOCK_PROGRAM is held as long as a process maps the file */
+	uint32_t reserved;
 	char comm[32];
 	char exe[256];
 
 	/* control: written while the program runs, by the program */
 	REC_ALIGNED(64) uint32_t state;
 	uint32_t stopped;	/* 1: every event is off, whatever its wish; others write it too */
-	uint32_t nr_lanes;	/* lanes that exist; they never go away */
+	uint32_t nr_lanes;	/* lanes that have at least their lane page, reader words and links; they never go away */
 	uint32_t lease_errno;	/* why the last lease failed */
 	uint64_t lost_no_lane;	/* events lost because no lane could be had */
 	uint64_t lost_log_full; /* events, names and call sites that could not be put into the log */
 	uint64_t log_used;	/* bytes of valid records */
 	uint64_t nr_anchors;	/* ever written; the newest REC_ANCHORS of them stand in the ring below. One, before ready */
 	struct rec_anchor anchors[REC_ANCHORS];
+	uint64_t recorder; /* who attached, pid | start time << 32: has `loan` to give back; others write it. 0: nobody */
 };
 
 REC_ABI_ASSERT(sizeof(struct rec_buffer_header) <= REC_MAP_PAGE, "docs/SHM-LAYOUT.md: header");
@@ -349,9 +371,13 @@ REC_ABI_ASSERT(sizeof(struct rec_buffer_header) <= REC_MAP_PAGE, "docs/SHM-LAYOU
 #define REC_ENABLE_ON	  1u /* what the program tests */
 #define REC_ENABLE_WANTED 2u /* on, as soon as the buffer is not stopped */
 
+/* Bits 8 to 31: where the event's condition stands among the conditions, in units of 16 bytes; 0: it has none. */
+#define REC_ENABLE_CONDITION_SHIFT 8u
+#define REC_ENABLE_CONDITION(word) ((word) >> REC_ENABLE_CONDITION_SHIFT)
+
 /*
- * What others wish of events that the program may register later: '+' or '-', patterns, NUL, one after the other; the last
- * rule that matches holds. Written by those who switch events from outside, one at a time (they lock the file), and never
+ * What others wish of events that the program may register later: '+' or '-', a wish (filter.h), NUL, one after the other;
+ * the last rule that matches holds. Written by those who switch events from outside, one at a time (they lock the file), and never
  * where the program may be reading: the other text is filled, then `changes` names it. Who reads looks at `changes` again
  * afterwards.
  */
@@ -364,6 +390,79 @@ struct rec_rules {
 };
 
 REC_ABI_ASSERT(sizeof(struct rec_rules) <= REC_MAP_PAGE, "docs/SHM-LAYOUT.md: rules");
+
+/*
+ * A condition: a compiled filter (filter.h), and how many events a second may pass. It is this head, the steps, and the
+ * texts that steps compare with; a multiple of 16 bytes. Once an enable word names it, only `window` and `suppressed`
+ * change, and it stays for good: a writer may be at it.
+ */
+struct rec_condition {
+	uint32_t size; /* of all of it */
+	uint16_t nr_steps;
+	uint16_t id;   /* with a rate: the event's, which has the condition for itself; else 0 */
+	uint32_t rate; /* events that may pass in each second of CLOCK_MONOTONIC; 0: all */
+	uint32_t reserved;
+	uint64_t window;     /* the second in the upper half, how many passed in the lower */
+	uint64_t suppressed; /* events that the rate kept away */
+};
+
+/* A step tests one field and goes on to a later step, or ends it. There are no others, so every way is short. */
+struct rec_condition_step {
+	uint8_t test;
+	uint8_t size;	 /* of the number: 1, 2, 4, 8 */
+	uint16_t offset; /* of the field in the record */
+	uint16_t yes;	 /* the step to go on with, or how it ends */
+	uint16_t no;
+	uint64_t value; /* the number; or a text: its offset in the condition, its length << 32 */
+};
+
+#define REC_TEST_EQUAL	    1u
+#define REC_TEST_LESS	    2u
+#define REC_TEST_LESS_EQUAL 3u
+#define REC_TEST_BITS	    4u /* one of them is set */
+#define REC_TEST_TEXT	    5u /* of a string: is the text */
+#define REC_TEST_GLOB	    6u /* of a string: is like the text */
+#define REC_TEST_KIND	    0x0fu
+#define REC_TEST_SIGNED	    0x40u
+#define REC_TEST_CPU	    0x80u /* of the CPU's number in place of a field */
+
+#define REC_STEP_PASS 0xffffu
+#define REC_STEP_DROP 0xfffeu
+
+#define REC_CONDITION_UNIT 16u
+#define REC_CONDITION_MAX  4096u
+#define REC_STEPS_MAX	   128u
+
+/*
+ * The conditions, in two halves, each of which begins with this and only grows: the first is written by those who switch
+ * events from outside, one at a time, the second by the program. Either looks for an equal condition in its own half first.
+ */
+struct rec_conditions {
+	uint64_t used; /* bytes of the half, this head counted; 0: none */
+	uint64_t reserved;
+};
+
+#define REC_CONDITIONS_HALF 65536u
+#define REC_CONDITIONS_SIZE (2u * REC_CONDITIONS_HALF)
+
+REC_ABI_ASSERT(sizeof(struct rec_condition) == 32, "docs/SHM-LAYOUT.md: condition");
+REC_ABI_ASSERT(sizeof(struct rec_condition_step) == 16, "docs/SHM-LAYOUT.md: condition");
+
+/*
+ * What a recorder that attached has switched on for the time of its recording, so that it, or whoever finds it dead, can
+ * leave the events as they were: those like `patterns` get their words of before, condition and all, and go off where they
+ * had none. Counts while the header's `recorder` is not 0; a forked child gets a copy of both.
+ */
+#define REC_LOAN_PATTERNS 2048u
+
+struct rec_loan {
+	char patterns[REC_LOAN_PATTERNS]; /* as of rec_enable(), one list a line, with NUL */
+	uint32_t nr_words;
+	uint32_t reserved;
+	uint32_t words[REC_EVENTS_MAX]; /* enable words; only the first nr_words have memory */
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_loan) == 67592, "docs/SHM-LAYOUT.md: loan");
 
 /*
  * The log: append-only records, each a multiple of 8 bytes, valid below log_used. An event's record is the very blob that

@@ -39,11 +39,13 @@ int rec_configure(const struct rec_options *options);
 
 /*
  * Switch events by pattern: "system:name" with * and ? in both, "system" alone for all of its events, several separated
- * by commas. Events registered later follow what was said last. Returns the number of events that match now, or
- * -EINVAL (malformed), -ENXIO (no buffer), -ENOMEM. Any thread; not signal-safe.
+ * by commas; a rate and a filter may follow (filter.h): "io:* rate 100 if size > 4096". Events registered later follow what
+ * was said last. Returns the number of events that match now, without those that the filter does not fit; or -EINVAL
+ * (malformed), -ENXIO (no buffer), -ENOMEM, -EBUSY (called from within the library, by an allocator or in fork, or by vfork's
+ * child). Any thread; not signal-safe.
  */
-int rec_enable(const char *pattern);
-int rec_disable(const char *pattern);
+int rec_enable(const char *wish);
+int rec_disable(const char *wish);
 
 /*
  * Stop and start all recording, whatever is enabled. A started process is started. 0 or -ENXIO. Any thread;
@@ -59,6 +61,15 @@ int rec_stop(void);
  * signal-safe.
  */
 int rec_save(const char *path);
+
+/*
+ * Copy what the lanes hold to a trace.dat at `path`, as rec_save() does, but take nothing away: writers are not delayed,
+ * a recorder may be reading the same lanes, and also what it has read is in the file, as long as it was not written over.
+ * The next snapshot, by whomever, begins where this one ended, and says what was overwritten in between; the first one
+ * begins with the oldest event there is. Returns as rec_save(), -EBUSY only while another save or snapshot of this
+ * process is under way. Not signal-safe.
+ */
+int rec_snapshot(const char *path);
 
 #pragma GCC visibility pop
 

@@ -22,6 +22,7 @@
 #include <librecorder/atomic.h>
 #include <librecorder/lane.h>
 #include <librecorder/ring.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -72,15 +73,19 @@ void rec_event_unregister(struct rec_event *event);
 /* Count an event that is longer than any may be. Signal-safe. */
 void rec_event_too_long(struct rec_handle *handle);
 
+/*
+ * Commit an event of `size` bytes that is written, if it passes the condition that `word`, its enable word, names; else
+ * discard it. Signal-safe.
+ */
+void rec_event_decide(uint32_t word, const struct rec_slot *slot, size_t size);
+
 /* Use rec_printf(). The first use of a call site by a process writes to the log. */
 void rec_printf_write(struct rec_printf_site *site, const char *function, int line, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
 extern uint32_t *rec_printf_enabled;
 
-#pragma GCC visibility pop
-
-static inline int rec_event_on(struct rec_event *event)
+REC_INLINE int rec_event_on(struct rec_event *event)
 {
 	return (rec_load_relaxed(rec_load_relaxed(&event->enabled)) & REC_ENABLE_ON) != 0;
 }
@@ -89,7 +94,7 @@ static inline int rec_event_on(struct rec_event *event)
  * The id of an event that is on. Whoever found it on found the pointer to its word, in front of which the id was stored
  * (edge E1). On x86 loads stay in order by themselves.
  */
-static inline uint32_t rec_event_id(struct rec_event *event)
+REC_INLINE uint32_t rec_event_id(struct rec_event *event)
 {
 #if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS)
 	rec_signal_fence();
@@ -99,18 +104,53 @@ static inline uint32_t rec_event_id(struct rec_event *event)
 	return event->id;
 }
 
-static inline int rec_printf_on(void)
+/*
+ * Commit an event of `size` bytes, unless it has a condition and does not pass it. Acquire: the condition was complete
+ * before the word named it (edge F1); on x86 the load is one without.
+ */
+REC_INLINE_ALWAYS void rec_event_commit(uint32_t *enabled, const struct rec_slot *slot, size_t size)
+{
+	struct rec_slot rare;
+
+	if (REC_LIKELY(rec_load_operand(enabled) < 1u << REC_ENABLE_CONDITION_SHIFT)) {
+		rec_commit(slot);
+		return;
+	}
+	/*
+	 * A copy, so that the caller's stays in registers; word by word, or a compiler that makes vectors of it begins with
+	 * that where the slot is filled.
+	 */
+	rec_store_relaxed(&rare.lane, slot->lane);
+	rec_store_relaxed(&rare.handle, slot->handle);
+	rec_store_relaxed(&rare.old, slot->old);
+	rec_store_relaxed(&rare.end, slot->end);
+	rec_store_relaxed(&rare.crossed, slot->crossed);
+	rec_event_decide(rec_load_acquire(enabled), &rare, size);
+}
+
+REC_INLINE int rec_printf_on(void)
 {
 	return (rec_load_relaxed(rec_load_relaxed(&rec_printf_enabled)) & REC_ENABLE_ON) != 0;
 }
 
 /* The calling thread's handle, with a lane; NULL: none could be had, and the event is counted as lost. */
-static inline struct rec_handle *rec_handle_get(void)
+REC_INLINE struct rec_handle *rec_handle_get(void)
 {
 	struct rec_handle *handle = rec_thread_handle;
 
 	return REC_LIKELY(handle->lane != NULL) ? handle : rec_lane_lease();
 }
+
+/* The common fields of an event with this id, in one store, at what rec_reserve() returned; returns where its own begin. */
+REC_INLINE unsigned char *rec_put_common(unsigned char *at, const struct rec_handle *handle, uint32_t id)
+{
+	const uint64_t common = handle->common | id;
+
+	__builtin_memcpy(at, &common, sizeof(common));
+	return at + sizeof(common);
+}
+
+#pragma GCC visibility pop
 
 static inline unsigned char *rec_put(unsigned char *at, const void *from, size_t size)
 {
@@ -131,14 +171,6 @@ static inline unsigned char *rec_put_text(unsigned char *at, const char *from, s
 		__builtin_memcpy(at, from, size);
 	}
 	return at + size;
-}
-
-/* The common fields of an event, in one store. */
-static inline unsigned char *rec_put_common(unsigned char *at, const struct rec_handle *handle, uint32_t id)
-{
-	const uint64_t common = handle->common | id;
-
-	return rec_put(at, &common, sizeof(common));
 }
 
 /* A __data_loc word: where a dynamic field lies in the record, and how long it is. */
@@ -370,7 +402,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		each(REC__PUT, __VA_ARGS__)                                                                                 \
 		(void)rec_at;                                                                                          \
 		(void)rec_next;                                                                                        \
-		rec_commit(&rec_slot_);                                                                                \
+		rec_event_commit(rec_load_relaxed(&rec_event_##base.enabled), &rec_slot_, rec_size);                   \
 	}                                                                                                              \
 	struct rec_semicolon_follows
 

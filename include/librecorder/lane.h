@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Leases: a lane belongs to one thread at a time. A thread gets its lane with its first event, or earlier by
- * rec_thread_attach(); when it ends, the lane and what it holds wait for a reader and for the next thread.
+ * rec_thread_attach(); when it ends, the lane and what it holds wait for a reader and for the next thread. At the process's
+ * cap further threads share lanes, one event at a time.
  */
 #ifndef LIBRECORDER_LANE_H
 #define LIBRECORDER_LANE_H
@@ -15,26 +16,28 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * The calling thread's handle; never NULL, but its lane may be. Initial-exec, the cheapest access there is: eight bytes
- * of the static TLS block, which matters only to a program that first meets the library through dlopen().
+ * The calling thread's handle; never NULL, but its lane may be. Initial-exec, the cheapest access there is. With what else
+ * the library keeps there it takes some four hundred bytes of the static TLS block, which matters only to a program that
+ * first meets the library through dlopen().
  */
 extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec")));
 
 /*
- * A handle with a lane for the calling thread, which has none. NULL: none could be had (cap, memory, or a fork in
- * progress); one lost event is counted. Signal-safe, any thread.
+ * A handle for the calling thread, which has none: with a lane of its own, or, at the cap or without memory, one whose
+ * reservations take a shared lane each; those that find none are counted as lost. NULL: this process has no buffer, or it is
+ * vfork's child and its parent's thread has no lane; one lost event is counted. Signal-safe, any thread.
  */
 struct rec_handle *rec_lane_lease(void);
 
 /*
- * Lease a lane now, memory populated, so that a real-time thread meets no system call later. 0, or -ENOMEM (no memory or
- * no room in the directory's file system), -EDQUOT (the process is at its cap), -EAGAIN (another thread is just making
- * one), -ENXIO (this process has no buffer).
+ * Lease a lane now, memory populated, so that a real-time thread meets no system call and no page fault later. 0, or -ENOMEM
+ * (no memory or no room in the directory's file system), -EDQUOT (the process is at its cap: the thread's events go to
+ * shared lanes), -ENXIO (this process has no buffer), or another errno of madvise. Any thread; not signal-safe.
  */
 int rec_thread_attach(void);
 
 /*
- * The number of the calling thread's lane, as readers count them. 0, or -ENOENT: it has none yet. Signal-safe.
+ * The number of the calling thread's lane, as readers count them. 0, or -ENOENT: it has none, or shares. Signal-safe.
  */
 int rec_thread_lane(unsigned int *ret_lane);
 
@@ -67,7 +70,7 @@ int rec_subbuf_resize(size_t size);
  * A snapshot of the calling thread's lane, without copying: the thread goes on in another lane, and the old one,
  * *ret_lane, stands still for readers until rec_lane_release() gives it back to the pool.
  * 0; -ENOENT: the thread has no lane; -EBUSY: an event is reserved and not committed; -EDQUOT, -ENOMEM: no other lane
- * could be had, nothing changed; -EAGAIN: another thread is just making one. The calling thread alone, not from signal handlers.
+ * could be had, nothing changed. The calling thread alone, not from signal handlers.
  */
 int rec_lane_swap(unsigned int *ret_lane);
 
@@ -76,7 +79,8 @@ int rec_lane_release(unsigned int lane);
 
 /*
  * Name the calling thread in recordings; without it the kernel's name of the thread (15 bytes) is used. Copies `name`; up
- * to 255 bytes, control characters become '?'. 0 or -EINVAL (empty), -ENOSPC (the log is full), -ENXIO (no buffer).
+ * to 255 bytes, control characters become '?'. 0 or -EINVAL (empty), -ENOSPC (the log is full), -ENXIO (no buffer),
+ * -EBUSY (as rec_enable()).
  */
 int rec_thread_name(const char *name);
 

@@ -11,6 +11,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Inline where it is included; ffi.c alone defines these functions for everybody, for other languages. */
+#ifndef REC_INLINE
+#define REC_INLINE	  static inline
+#define REC_INLINE_ALWAYS static inline __attribute__((always_inline))
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -84,7 +90,7 @@ void rec_page_end(struct rec_page_writer *writer);
 uint32_t rec_page_payload_max(uint32_t subbuf_size);
 
 /* Bytes that an event with this payload takes, its event word included (facts A3.1). */
-static inline uint32_t rec_event_total(uint32_t size)
+REC_INLINE uint32_t rec_event_total(uint32_t size)
 {
 	uint32_t total;
 

@@ -14,12 +14,15 @@
  *
  * The first four share one position for each lane and may be mixed. A lane has one reader process; the first call
  * that needs the lane makes the view's process its reader, until the view is closed or the process is gone.
+ *
+ * Whoever may write a file may make it shorter, and to look at what is gone raises SIGBUS: see rec_view_fault().
  */
 #ifndef LIBRECORDER_READER_H
 #define LIBRECORDER_READER_H
 
 #include <librecorder/abi.h>
 #include <librecorder/log.h>
+#include <librecorder/map.h>
 #include <librecorder/page.h>
 #include <librecorder/source.h>
 #include <stdbool.h>
@@ -37,6 +40,8 @@ struct rec_view;
 struct rec_view_info {
 	uint32_t pid;
 	uint64_t start_time;
+	uint32_t parent_pid;   /* of the process that made it; 0: not known */
+	uint64_t parent_start; /* its start_time; 0: not known */
 	uint32_t clock;
 	uint32_t subbuf_size;
 	uint32_t nr_subbufs;
@@ -57,16 +62,37 @@ int rec_buffer_dir(bool create, char *path, size_t size);
 
 /*
  * Open the buffer file at `path`. 0; -EAGAIN: its program is still making it; -EPROTO: of another version of the
- * library; -EBADMSG: no buffer file, or a damaged one; -EPERM: somebody else's; -ENOMEM; or open's and mmap's errno.
+ * library; -EBADMSG: no buffer file, or a damaged one; -EFAULT: it is just being cut short; -EPERM: somebody else's;
+ * -ENOMEM; or open's and mmap's errno.
  * rec_view_close() takes NULL too and returns NULL; lanes held by the view become free for other readers.
  */
 int rec_view_open(const char *path, struct rec_view **ret_view);
+
+/*
+ * The same with the file `name` of the directory that `dir` is an open descriptor of. For root -EPERM, too, if the file's
+ * owner is not the directory's: it is not that of a program that has its buffers there.
+ */
+int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view);
 struct rec_view *rec_view_close(struct rec_view *view);
+
+/*
+ * A handler for SIGBUS calls it with si_addr, if si_code is positive. True: a view's file was cut short, or its file
+ * system is full; now the look at it finds zeros, and from then on calls for that view find nothing and return -EFAULT.
+ * The handler returns. False: the fault is another one. Without such a handler a program that reads the buffers of
+ * programs that it does not trust ends by the signal. Signal-safe, any thread.
+ */
+bool rec_view_fault(const void *address);
 
 const struct rec_view_info *rec_view_info(const struct rec_view *view);
 
 /* Whether the program may still write: it lives and has not ended its use of the buffer. */
 bool rec_view_alive(const struct rec_view *view);
+
+/*
+ * The program's pid in the pid namespace of whoever asks; info's is that of its own. 0: it cannot be seen from here. Reads
+ * /proc, the whole of it for a program in another pid namespace.
+ */
+uint32_t rec_view_pid(const struct rec_view *view);
 
 /* Lanes there are now; grows, never shrinks. */
 unsigned int rec_view_lanes(const struct rec_view *view);
@@ -78,7 +104,8 @@ unsigned int rec_view_lanes(const struct rec_view *view);
  * The next page of a lane. 1: *ret_page is valid until the lane's next call or close; what it holds counts as read
  * from then on, and a reader that dies before leaves it to the next reader. 0: nothing (with REC_READ_WHOLE: nothing
  * whole). -EBUSY: another living process, or another view of this one, reads this lane; -EAGAIN: a writer is just
- * moving the head, try again later; -EBADMSG: the lane is damaged and gives nothing more; -EINVAL: no such lane;
+ * moving the head, try again later; -EBADMSG: the lane is damaged and gives nothing more; -EFAULT: the file was cut
+ * short, no lane gives anything more; -EINVAL: no such lane; -EROFS: the file system is read-only and the program lives;
  * -ENOMEM, or mmap's errno, when the lane is opened.
  */
 int rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, struct rec_page *ret_page);
@@ -162,17 +189,21 @@ struct rec_lane_stats {
 	uint64_t read_events;
 	uint64_t too_long;     /* refused: longer than a sub-buffer takes */
 	uint64_t nested_limit; /* refused: interrupted too often */
-	uint64_t disabled;     /* refused: the lane was disabled, or stopped as broken */
+	uint64_t disabled;     /* refused: the lane was disabled, or stopped as broken; the latter is a loss */
 	uint64_t torn;	       /* reservations never committed; 1 more if the lane's writer died inside one */
 	uint64_t lost_unread;  /* refusals and overwritten events that nobody was told of yet */
 	uint32_t clock;	       /* REC_CLOCK_ */
 	uint32_t subbuf_size;
 	uint32_t nr_pages; /* sub-buffers in the ring, the reader page not counted */
 	uint32_t owner;	   /* thread; 0: none; REC_OWNER_HELD: set aside by rec_lane_swap() */
-	uint32_t broken;   /* not 0: a broken invariant stopped the lane */
+	uint32_t shared;   /* 1: threads without a lane of their own take it for one event at a time */
+	uint32_t broken;   /* not 0: a broken invariant stopped the lane; what it holds may be 0 for not known */
 };
 
-/* 0, -EINVAL: no such lane, -EBADMSG: damaged, -EAGAIN: the program is just giving it another shape. */
+/*
+ * 0, -EINVAL: no such lane, -EBADMSG: damaged, -EFAULT: cut short, -EAGAIN: the program is just making it, or giving it
+ * another shape.
+ */
 int rec_view_stats(const struct rec_view *view, unsigned int lane, struct rec_lane_stats *ret_stats);
 
 /*
@@ -212,21 +243,53 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
 
 /*
  * Switch events of a running program on or off, as rec_enable() and rec_disable() do from within: those that it has, and
- * those that it registers later. The program takes no part in it: nothing runs there. Returns how many events match now;
- * -EINVAL: no list of patterns; -ESRCH: the program is gone; -ENOSPC: it has too many such rules, nothing was changed;
- * -ENOMEM: those that it has now were not switched; -EBADMSG: the buffer is damaged; or the errno of mmap or flock. It
- * waits while somebody else switches events of this program.
+ * those that it registers later. The program takes no part in it: nothing runs there. `wish` is a list of patterns, and a
+ * rate and a filter may follow (filter.h); where there is none, an event loses those that it had. Returns how many
+ * events match now, without those that the filter does not fit, which are off; -EINVAL: no wish; -ESRCH: the
+ * program is gone; -ENOSPC: it has too many such rules or conditions, nothing was changed; -ENOMEM: those that it
+ * has now were not switched; -EBADMSG: the buffer is damaged, -EFAULT: cut short, -EROFS: on a read-only file
+ * system; or the errno of mmap, flock or fallocate. It waits while somebody else switches events of this program;
+ * -EBUSY: one second of that was in vain.
  */
-int rec_view_switch(struct rec_view *view, const char *patterns, bool on);
-
-/* Switch one event that the program has, by its id. 0, -EINVAL: it has none of this id; or as rec_view_switch(). */
-int rec_view_switch_event(struct rec_view *view, unsigned int id, bool on);
+int rec_view_switch(struct rec_view *view, const char *wish, bool on);
 
 /*
- * What was said of these patterns by rec_view_switch() holds no longer for events that are registered from now on; words
- * stay as they are. 0 or as rec_view_switch().
+ * Switch one event that the program has, by its id: to a word that rec_view_enabled() gave before, with its condition; or to
+ * REC_ENABLE_WANTED, on, or 0, off. 0, -EINVAL: it has none of this id; or as rec_view_switch().
  */
-int rec_view_forget(struct rec_view *view, const char *patterns);
+int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word);
+
+/*
+ * What was said of the patterns of this wish by rec_view_switch() holds no longer for events that are registered from now
+ * on; words stay as they are. 0 or as rec_view_switch().
+ */
+int rec_view_forget(struct rec_view *view, const char *wish);
+
+/* The rate that an event has, and how many it has kept away since the event was switched on with it. */
+struct rec_view_rate {
+	uint32_t rate; /* events a second */
+	uint64_t suppressed;
+};
+
+/* False: the event is not wanted, or has no rate. */
+bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view_rate *ret_rate);
+
+/*
+ * Switch events for a while. rec_view_borrow() notes in the program's buffer that this process is about to switch those like
+ * `patterns` (lists of patterns, one a line) on, and their words; then rec_view_switch() and the like do it.
+ * rec_view_give_back() leaves them as they were, with their conditions: what was off goes off, rules for any of these lists
+ * are forgotten. A forked child begins with a copy of the loan. If the process that has it ends, or closes its view,
+ * anybody's rec_view_give_back() does the same.
+ *
+ * rec_view_borrow(): 0 (also where this process has the loan already; its patterns stay); -EINVAL: no list of patterns;
+ * -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or as rec_view_switch(). A loan left by a process
+ * that is gone is taken over as it is if it is for the same patterns, and the events stay on; else it is given back first.
+ * rec_view_give_back(): 1; 0: there is no loan, or the program is gone; -EBUSY: another process has it; or as
+ * rec_view_switch(). rec_view_loan(): 1: this process has it; 0: nobody; -EBUSY: another one; -EOWNERDEAD: one that is gone.
+ */
+int rec_view_borrow(struct rec_view *view, const char *patterns);
+int rec_view_give_back(struct rec_view *view);
+int rec_view_loan(const struct rec_view *view);
 
 /*
  * Start and stop all recording of a program, whatever is enabled, as rec_start() and rec_stop() do from within. 0 or as
@@ -257,12 +320,35 @@ struct rec_iter *rec_iter_close(struct rec_iter *iter);
  * between the last one returned and this one that are gone: overwritten or consumed before the iterator came to them,
  * which is exact, and those refused, as far as the sub-buffers tell. 1: *ret_event is filled. 0: none (any more;
  * there may be later). -EAGAIN: the writer overwrote each page while it was being copied, several times over; try
- * again, or reset. -EBADMSG: the bytes are no events, or the lane's shape is none.
+ * again, or reset. -EBADMSG: the bytes are no events, or the lane's shape is none; -EFAULT: the file was cut short.
  */
 int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event);
 
 /* Begin again, from what is then the oldest unread event on. */
 void rec_iter_reset(struct rec_iter *iter);
+
+/*
+ * What rec_iter_next() would return, a page at a time: the rest of a sub-buffer as it is now, in the iterator's copy,
+ * valid until its next call. 1, 0, -EAGAIN, -EBADMSG as there.
+ */
+int rec_iter_page(struct rec_iter *iter, struct rec_page *ret_page);
+
+/*
+ * Go on where `mark` says, in all that the lane's memory still holds: also events that a reader has consumed, until
+ * their sub-buffers are written to again. What is missing between the mark and the first event is lost and counted;
+ * a mark of zeros stands for the oldest event there is, with nothing lost before it.
+ */
+void rec_iter_continue(struct rec_iter *iter, const struct rec_lane_mark *mark);
+
+/* Where the iterator stands. */
+void rec_iter_mark(const struct rec_iter *iter, struct rec_lane_mark *ret_mark);
+
+/*
+ * The mark that a lane keeps for snapshots: up to where the last one came, whoever made it. 0; -EINVAL: no such lane;
+ * -EROFS: the file system is read-only; or the errno of pwrite.
+ */
+int rec_view_mark(const struct rec_view *view, unsigned int lane, struct rec_lane_mark *ret_mark);
+int rec_view_set_mark(struct rec_view *view, unsigned int lane, const struct rec_lane_mark *mark);
 
 #pragma GCC visibility pop
 

@@ -54,6 +54,12 @@ struct rec_handle {
 	uint32_t disabled;   /* times that the lane was disabled and not enabled again */
 	uint32_t wish_subbuf; /* change the sub-buffer size; 0: no wish */
 	uint64_t wish_size;   /* resize the ring to hold so many bytes of events; 0: no wish */
+	/* For a lane that is taken for one event: what to do behind its commit, discard or refusal. May be NULL. */
+	void (*leave)(struct rec_handle *handle);
+	/* A reservation stands open and may do so for ever: the handle to go on with, or NULL to refuse. May be NULL. */
+	struct rec_handle *(*elsewhere)(struct rec_handle *handle);
+	struct rec_nested *nested; /* what was committed behind a reservation that stands open. May be NULL */
+	uint64_t moving;	   /* the tail of whoever is moving the head, or changing the ring; 0: nobody */
 };
 
 /* A reservation, from reserve to commit or discard; lives on the writer's stack. */
@@ -62,17 +68,18 @@ struct rec_slot {
 	struct rec_handle *handle;
 	uint64_t old;	  /* commit position at which this writer is the outermost; 0 when crossed says it */
 	uint64_t end;	  /* tail right behind this reservation */
-	uint64_t crossed; /* as old, for a reservation that moved the tail to the next sub-buffer; else 0 */
+	uint64_t crossed; /* as old, for one that moved the tail to the next sub-buffer, or is on a shared lane; else 0 */
 };
 
 /* Out of line: everything rare. Same contracts as the inline functions that call them. */
 void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot);
 void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from);
+void rec_commit_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t end);
 
 /* CLOCK_MONOTONIC in ns. Signal-safe. */
 uint64_t rec_clock_mono(void);
 
-static inline uint64_t rec_clock_read(uint32_t clock)
+REC_INLINE uint64_t rec_clock_read(uint32_t clock)
 {
 #if defined(__x86_64__)
 	uint32_t low, high;
@@ -88,7 +95,7 @@ static inline uint64_t rec_clock_read(uint32_t clock)
 }
 
 /* The event word, and the length word of a long event, at `at`; returns where the payload begins. */
-static inline void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t size)
+REC_INLINE void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t size)
 {
 	const uint32_t total = rec_event_total(size);
 	uint32_t word = delta << REC_TYPE_BITS;
@@ -111,7 +118,7 @@ static inline void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32
  * rec_discard() on the same thread. NULL: refused, and counted in the lane (full in discard mode, nested writers wrapped
  * the lane, too long). Signal-safe.
  */
-static inline __attribute__((always_inline)) void *rec_reserve(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+REC_INLINE_ALWAYS void *rec_reserve(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
 	struct rec_lane *lane = handle->lane;
 	const uint32_t words = rec_event_total(size) / 4;
@@ -143,6 +150,9 @@ static inline __attribute__((always_inline)) void *rec_reserve(struct rec_handle
 			if (REC_LIKELY(rec_local_cmpxchg64(&lane->tail, old, old + words + REC_POS_ONE_EVENT))) {
 				REC_TESTPOINT(reserve_tail);
 				at = handle->data + ((old >> REC_POS_ID_SHIFT) << handle->shift) + (size_t)off * 4;
+				/* Before the time counts: should we never come back, who takes us out finds the delta. */
+				at = (unsigned char *)rec_put_event_word(at, (uint32_t)delta, size);
+				rec_signal_fence();
 				rec_store_relaxed(&lane->after, now);
 				REC_TESTPOINT(reserve_after);
 				ret_slot->lane = lane;
@@ -150,7 +160,7 @@ static inline __attribute__((always_inline)) void *rec_reserve(struct rec_handle
 				ret_slot->old = old;
 				ret_slot->end = old + words + REC_POS_ONE_EVENT;
 				ret_slot->crossed = 0;
-				return rec_put_event_word(at, (uint32_t)delta, size);
+				return at;
 			}
 		}
 	}
@@ -164,7 +174,7 @@ static inline __attribute__((always_inline)) void *rec_reserve(struct rec_handle
  * Make the event part of the lane. If this writer interrupted no other, everything up to the tail becomes visible, the
  * events of those that interrupted it included; otherwise the outermost will do it. Signal-safe.
  */
-static inline void rec_commit(const struct rec_slot *slot)
+REC_INLINE void rec_commit(const struct rec_slot *slot)
 {
 	struct rec_lane *lane = slot->lane;
 
@@ -176,8 +186,8 @@ static inline void rec_commit(const struct rec_slot *slot)
 		rec_signal_fence();
 		if (REC_UNLIKELY(rec_load_relaxed(&lane->tail) != slot->end))
 			rec_publish_slow(slot->handle, lane, slot->end);
-	} else if (REC_UNLIKELY(slot->crossed)) {
-		rec_publish_slow(slot->handle, lane, slot->crossed);
+	} else {
+		rec_commit_slow(slot->handle, lane, slot->crossed ? slot->crossed : slot->old, slot->end);
 	}
 }
 

@@ -30,7 +30,7 @@ struct rec_page {
 struct rec_source {
 	/*
 	 * 1: *ret_page is the stream's next page. 0: there is none (any more, or now, as the source defines).
-	 * -errno: the stream is damaged from here on.
+	 * -EBADMSG, -EFAULT: the stream is damaged from here on. Another -errno: it cannot be read.
 	 */
 	int (*next)(struct rec_source *source, unsigned int stream, struct rec_page *ret_page);
 	unsigned int nr_streams;

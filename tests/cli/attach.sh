@@ -6,6 +6,8 @@
 
 victim=$top_builddir/tests/programs/victim
 cd "$TMP" || exit 1
+# A recorder that is not let run for a while finds it all still there.
+export RECORDER_BUFFER_KB=16384
 
 # Starts a program without an end that counts in file $1; its pid in $pid.
 start()

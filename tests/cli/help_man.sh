@@ -6,7 +6,7 @@
 
 ok "--help" "$RECORDER" --help
 commands=$(sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p' <<<"$out")
-is "the commands" "$(echo $commands)" "record report list ps enable disable start stop stat dump recover"
+is "the commands" "$(echo $commands)" "record report list ps enable disable start stop stat dump recover clean"
 like "the version" "$("$RECORDER" --version)" '^recorder [0-9]+\.[0-9]+'
 is "help is --help" "$("$RECORDER" help)" "$("$RECORDER" --help)"
 
@@ -51,7 +51,7 @@ complete_words()
 	echo "${COMPREPLY[*]}"
 }
 is "completion of a command" "$(complete_words recorder reco)" "record recover"
-is "completion of an option" "$(complete_words recorder record --fi)" "--file-version"
+is "completion of an option" "$(complete_words recorder record --file)" "--file-version"
 is "completion of a word" "$(complete_words recorder record --mode '')" "overwrite discard"
 is "completion behind a letter" "$(complete_words recorder record -C m)" "mono"
 for command in $commands; do

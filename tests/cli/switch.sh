@@ -166,7 +166,7 @@ ok "but not for all" test "$i" -lt 20
 begin three
 three=$pid
 fails "enable one too many in two" "$RECORDER" enable -P "$one,$three" "test:*,$(printf 'x%.0s' $(seq 250)):*"
-is "it is said of which" "$err" "recorder enable: process $one: too many patterns were switched from outside"
+is "it is said of which" "$err" "recorder enable: process $one: too many patterns or filters were switched from outside"
 grows three "$three" "beside one that has too many patterns"
 
 kill "$one" "$three"

@@ -141,6 +141,7 @@ void check_life(struct life *life)
 	      torn);
 	figures.events += (unsigned int)committed;
 	figures.lost += (unsigned int)gaps;
+	figures.torn += (unsigned int)stats.torn;
 	free(list);
 }
 

@@ -189,6 +189,10 @@ static enum tracer_order at_writers_point(struct tracer_run *run, unsigned int p
 		}
 	if (life->stop_after && --life->stop_after == 0)
 		order = TRACER_STOP;
+	if (life->kill_points && life->kill_points[point]) {
+		life->kill_point = point;
+		order = TRACER_KILL;
+	}
 	if (point == life->kill_point && life->hits[point] == life->kill_hit)
 		order = TRACER_KILL;
 	return order;
@@ -246,10 +250,23 @@ void let_writer_go(struct life *life)
 {
 	life->end = tracer_run(&life->run);
 	CHECK(life, life->end != TRACER_FAILED, "the writer came to another end");
-	if (life->end == TRACER_KILLED) {
-		figures.kills++;
-		figures.killed_at[life->kill_point]++;
-	}
+	figures.kills += life->end == TRACER_KILLED;
+}
+
+/* Those of killed readers, too: process ids come again. */
+static void remove_buffers(void)
+{
+	char path[800];
+	struct dirent *entry;
+	DIR *dir = opendir(where);
+
+	cr_assert_not_null(dir);
+	while ((entry = readdir(dir)))
+		if (strstr(entry->d_name, ".rec")) {
+			snprintf(path, sizeof(path), "%s/%s", where, entry->d_name);
+			unlink(path);
+		}
+	closedir(dir);
 }
 
 void end_life(struct life *life)
@@ -257,11 +274,14 @@ void end_life(struct life *life)
 	if (life->end == TRACER_STOPPED)
 		tracer_kill(&life->run);
 	rec_view_close(life->view);
-	if (!life->notes->buffer[0])
-		find_buffer(life);
-	unlink(life->notes->buffer);
+	remove_buffers();
 	figures.again += life->notes->again;
 	munmap(life->notes, sizeof(*life->notes));
+}
+
+void arm_writer(struct life *life, unsigned int point)
+{
+	cr_assert_eq(tracer_arm(&life->run, point), 0);
 }
 
 void start_writer(struct life *life)
@@ -289,6 +309,10 @@ static enum tracer_order at_readers_point(struct tracer_run *run, unsigned int p
 	life->reader_hits[point]++;
 	if (is_named(point, "own_") || draw(3) == 0)
 		let_writer_go_on(life);
+	if (life->end == TRACER_KILLED && life->kill_points) {
+		life->died_together = true;
+		return TRACER_KILL;
+	}
 	if (point != life->reader_kill_point || life->reader_hits[point] != life->reader_kill_hit)
 		return TRACER_GO;
 	if (!life->freeze)
@@ -302,6 +326,7 @@ static enum tracer_order at_readers_point(struct tracer_run *run, unsigned int p
 
 enum tracer_end read_and_die(struct life *life, unsigned int point, unsigned int hit)
 {
+	const uint32_t kind = draw(3);
 	enum tracer_end how;
 	unsigned int i;
 
@@ -310,17 +335,15 @@ enum tracer_end read_and_die(struct life *life, unsigned int point, unsigned int
 	life->reader.at_point = at_readers_point;
 	life->reader.arg = life;
 	for (i = 0; i < points.count; i++)
-		life->reader.armed[i] = is_readers(i) || is_named(i, "own_") || i == point;
+		life->reader.armed[i] = is_readers(i) || is_named(i, "own_");
 	life->reader_kill_point = point;
 	life->reader_kill_hit = hit;
-	life->notes->by_event = draw(3) == 0;
+	life->notes->by_event = kind == 0;
+	life->notes->by_map = kind == 1;
 	start(life, &life->reader, "read");
 	how = tracer_run(&life->reader);
 	CHECK(life, how != TRACER_FAILED, "a reader: line %u, %d", life->notes->complaint, life->notes->said);
-	if (how == TRACER_KILLED) {
-		figures.kills++;
-		figures.killed_at[point]++;
-	}
+	figures.kills += how == TRACER_KILLED;
 	return how;
 }
 

@@ -38,8 +38,10 @@ struct life {
 	struct tracer_run reader;
 	unsigned int reader_hits[TRACER_POINTS];
 	unsigned int reader_kill_point, reader_kill_hit;
+	bool died_together;		   /* the writer came to its kill point while a reader stood at one */
 	bool freeze, frozen;		   /* there the reader stands still until the writer has ended; it did */
 	unsigned int kill_point, kill_hit; /* of the writer; TRACER_POINTS: none */
+	const bool *kill_points;	   /* or at the first of these that it comes to; NULL: none */
 	unsigned int stop_after;	   /* points until it stops; 0: it does not */
 	unsigned int level;		   /* of the notes, when it was killed */
 	enum tracer_end end;
@@ -51,8 +53,7 @@ extern char program[512], where[512];
 
 /* Of the test so far. */
 struct figures {
-	unsigned int lives, kills, events, lost, again;
-	unsigned int killed_at[TRACER_POINTS];
+	unsigned int lives, kills, events, lost, torn, again;
 };
 
 extern struct figures figures;
@@ -72,6 +73,9 @@ unsigned int ring_pages(const struct plan *plan);
 /* Notes, and what is armed for the plan. Then start_writer(), let_writer_go(), check_life(), end_life(). */
 void begin_life(struct life *life, const struct plan *plan);
 void start_writer(struct life *life);
+
+/* From here on it stops at this point, too. */
+void arm_writer(struct life *life, unsigned int point);
 
 /* Until it ends, is killed at the kill point, or stops; life->end says which. */
 void let_writer_go(struct life *life);

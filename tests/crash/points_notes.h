@@ -26,7 +26,7 @@ enum note_state {
 	NOTE_DISCARDING, /* before rec_discard() */
 	NOTE_DISCARDED,
 	NOTE_REFUSED,	 /* rec_reserve() returned NULL */
-	NOTE_TAKEN_BACK, /* its thread ended inside it, or inside one that it interrupted */
+	NOTE_TAKEN_BACK, /* its thread ended inside it */
 };
 
 struct note {
@@ -50,6 +50,7 @@ struct notes {
 	uint32_t plain;	   /* handlers write one event and nothing else */
 	uint32_t control;  /* most pages of the lane: it is resized and disabled now and then; 0: it is not */
 	uint32_t by_event; /* readers take one event at a time */
+	uint32_t by_map;   /* or map the lane */
 	char buffer[800];  /* for readers */
 
 	/* Said by the writer. */

@@ -32,6 +32,11 @@ victim_pid()
 	pgrep -P "$1" -x victim
 }
 
+is_gone()
+{
+	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+}
+
 # whole NAME LEAST: the file holds the events 0, 1, 2 ... without a gap, at least so many.
 whole()
 {
@@ -84,8 +89,12 @@ ok "its spool and its lanes are recovered while it lives" "$RECORDER" recover
 like "the summary of a recovery" "$err" "recovered 2000000 events from 1 process, 1 thread; 0 lost"
 whole "killed recorder" 2000000
 ok "the program still lives" kill -0 "$pid"
-is "spool and session are gone" "$(echo * run/*)" "count err first.spool run trace.dat run/*"
+is "the spool is gone" "$(echo *)" "count err first.spool run trace.dat"
+like "its buffer is not" "$(echo run/session-*/*.rec)" "^run/session-[A-Za-z0-9]*/$pid-[0-9]*.rec$"
 kill -KILL "$pid"
+wait_until is_gone "$pid"
+ok "until it is dead and cleaned away" "$RECORDER" clean
+is "then it is" "$(ls run)" ""
 
 # What was drained is all there is: cut off anywhere, the spool gives the events up to there.
 size=$(stat -c %s first.spool)

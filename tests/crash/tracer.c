@@ -162,6 +162,17 @@ static int find_shift(struct tracer_run *run)
 	return 0;
 }
 
+int tracer_arm(struct tracer_run *run, unsigned int point)
+{
+	unsigned int i;
+
+	for (i = 0; i < run->points->places; i++)
+		if (run->points->place[i].point == point && put_byte(run, run->points->place[i].address, BREAKPOINT) < 0)
+			return -1;
+	run->armed[point] = true;
+	return 0;
+}
+
 int tracer_start(struct tracer_run *run, const char *const argv[], const char *const envp[])
 {
 	char path[64];

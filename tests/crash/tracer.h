@@ -65,6 +65,9 @@ enum tracer_end { TRACER_ENDED, TRACER_STOPPED, TRACER_KILLED, TRACER_FAILED };
 /* Start `argv[0]`, stopped before its first instruction, with breakpoints at the armed points. 0 or -1. */
 int tracer_start(struct tracer_run *run, const char *const argv[], const char *const envp[]);
 
+/* Arm one more point of a run that is stopped. 0 or -1. */
+int tracer_arm(struct tracer_run *run, unsigned int point);
+
 /*
  * Let it run until it ends (ENDED: with status 0), is stopped or killed as at_point() orders, or does what it should
  * not (FAILED: another status, an unexpected signal; it is gone then, and a line is on stderr). After STOPPED call it

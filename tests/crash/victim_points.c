@@ -41,20 +41,15 @@ static void interrupt(void)
 	raise(SIGUSR1);
 }
 
-/* This thread ends inside the event with this position: it and what was reserved behind it will be taken back. */
-static void leave(uint64_t end)
+/*
+ * This thread ends inside the event: it counts as torn. What was committed behind it is there for readers when the lane was
+ * repaired, so it is sure only then (write_all()).
+ */
+static void leave(struct note *note)
 {
-	uint32_t i;
-
-	for (i = 0; i < notes->next; i++) {
-		struct note *note = &notes->made[i];
-
-		if (i >= notes->sure && note->state != NOTE_REFUSED && note_order(note->end) >= note_order(end))
-			note->state = NOTE_TAKEN_BACK;
-	}
+	note->state = NOTE_TAKEN_BACK;
 	notes->level = 0;
 	notes->torn++;
-	notes->sure = notes->next;
 	pthread_exit(NULL);
 }
 
@@ -62,7 +57,6 @@ static void leave(uint64_t end)
 static void way_out(void)
 {
 	notes->level = 0;
-	notes->sure = notes->next;
 	pthread_exit(NULL);
 }
 
@@ -91,14 +85,17 @@ static void write_one(bool nest)
 	if (payload) {
 		note->end = slot.end;
 		note->state = NOTE_RESERVED;
+		/* Inside an event that went to the next sub-buffer, with nothing behind it. */
+		if (nest && notes->leave && notes->level == 1 && slot.crossed && draw(4) == 0)
+			leave(note);
 		if (nest && draw(3) == 0)
 			interrupt();
 		note_fill(payload, number, note->size);
-		if (nest && notes->leave && notes->level == 1 && draw(40) == 0) {
-			/* What came in between goes too, pages of it. */
+		if (nest && notes->leave && notes->level == 1 && draw(30) == 0) {
+			/* With pages of others behind it. */
 			interrupt();
 			interrupt();
-			leave(slot.end);
+			leave(note);
 		}
 		if (!notes->plain && draw(6) == 0) {
 			note->state = NOTE_DISCARDING;
@@ -187,6 +184,8 @@ static void *run(void *arg)
 	(void)arg;
 	if (rec_thread_attach() < 0)
 		_exit(3);
+	/* The account is of one lane: however long a reservation stands open, this thread stays there. */
+	rec_thread_handle->elsewhere = NULL;
 	while (notes->next < notes->events && (!notes->leave || notes->next - from < 400)) {
 		write_one(true);
 		if (!notes->plain && draw(50) == 0)
@@ -210,6 +209,7 @@ static int write_all(void)
 		if (pthread_create(&thread, NULL, run, NULL))
 			return 3;
 		pthread_join(thread, NULL);
+		notes->sure = notes->next;
 	}
 	__atomic_store_n(&notes->done, 1, __ATOMIC_RELEASE);
 	return 0;
@@ -231,6 +231,15 @@ static int take_event(struct rec_view *view)
 	return r;
 }
 
+/* By the lane's mapping, which a reader who dies takes with it. */
+static int take_mapped(struct rec_view *view, struct rec_page *page)
+{
+	static struct rec_map *map;
+	const int r = map ? 0 : rec_map_lane(view, 0, &map);
+
+	return r == -ENODATA ? 0 : r < 0 ? r : rec_map_get_reader(map, page);
+}
+
 static int read_all(void)
 {
 	struct rec_view *view;
@@ -246,6 +255,8 @@ static int read_all(void)
 		done = __atomic_load_n(&notes->done, __ATOMIC_ACQUIRE);
 		if (notes->by_event)
 			r = take_event(view);
+		else if (notes->by_map)
+			r = take_mapped(view, &page);
 		else
 			r = rec_view_read(view, 0, !done && draw(2) ? REC_READ_WHOLE : 0, &page);
 		notes->said = r;

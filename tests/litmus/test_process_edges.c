@@ -23,12 +23,36 @@ Test(edges, o1_a_lane_passed_on)
 		.init = { [OWNER] = 1 },
 		.is_bad = o1_bad,
 		.threads = { { ST(WORDS, 1, RELAXED, "tail, stamps, descriptors"),
-			       ST(OWNER, 0, RELEASE, "rec_lane_give_back() lane.c: owner", EDGE) },
-			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "take_free() lane.c: the exchange", EDGE_TO(RELEASE)),
+			       ST(OWNER, 0, RELEASE, "rec_lane_give_back() lane.c, leave() lane_share.c: owner", EDGE) },
+			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "exchange_owner() lane.c, take() lane_share.c", EDGE_TO(RELEASE)),
 			       LD(WORDS, 2, RELAXED, "rec_ring_repair() ring_init.c", IF(1, 0)) } },
 	};
 
 	litmus_check(&o1);
+}
+
+static bool shared_bad(const struct litmus_end *end)
+{
+	return REG(3, 1) == 2 && REG(3, 2) == 0;
+}
+
+/* A shared lane: whoever sees the second thread's commit sees what the first one wrote. */
+Test(edges, o1_a_lane_passed_on_and_read)
+{
+	enum { DATA, OWNER, COMMIT };
+	static const struct litmus shared = {
+		.name = "O1: a lane passed on, and read",
+		.init = { [OWNER] = 1 },
+		.is_bad = shared_bad,
+		.threads = { { ST(DATA, 1, RELAXED, "an event"),
+			       ST(OWNER, 0, RELEASE, "leave() lane_share.c: owner", EDGE) },
+			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "take() lane_share.c", EDGE_TO(RELEASE)),
+			       ST(COMMIT, 2, RELEASE, "rec_ring_publish_path() ring_commit.c", IF(1, 0), EDGE) },
+			     { LD(COMMIT, 1, ACQUIRE, "rec_ring_turn() ring_reader.c", EDGE),
+			       LD(DATA, 2, RELAXED, "the reader", IF(1, 2)) } },
+	};
+
+	litmus_check(&shared);
 }
 
 static bool o2_bad(const struct litmus_end *end)
@@ -77,6 +101,12 @@ Test(edges, b1_header)
 		      "read_header() reader.c: ready");
 }
 
+Test(edges, b2_a_loan)
+{
+	check_message("B2: a loan", "patterns, words of before", "set_recorder() reader_loan.c: recorder",
+		      "rec_view_loan() reader_loan.c; copy_loan() process.c: recorder");
+}
+
 Test(edges, g1_log)
 {
 	check_message("G1: the log", "record", "rec_log_append_locked() log.c: log_used",
@@ -95,29 +125,22 @@ Test(edges, p1_a_call_site)
 		      "site_number() printf.c: buffer");
 }
 
-static bool n1_bad(const struct litmus_end *end)
+Test(edges, f1_a_condition)
 {
-	return REG(3, 1) == 1 && REG(3, 2) == 0;
+	check_message("F1: a condition", "steps, texts", "rec_enable_word() enable.c: the word",
+		      "rec_event_commit() event_macros.h: the word again");
 }
 
-/* One thread makes a lane, another counts it, a reader finds it. */
 Test(edges, n1_a_lane_that_was_made)
 {
-	enum { LANE, STATE, COUNT };
-	static const struct litmus n1 = {
-		.name = "N1: a lane that was made",
-		.is_bad = n1_bad,
-		.threads = { { ST(LANE, 1, RELAXED, "make_lane() lane.c"),
-			       ST(STATE, 1, RELEASE, "take_new() lane.c: its state", EDGE) },
-			     { CAS(STATE, 0, 2, 1, ACQ_REL, "take_new() lane.c: its state, by another thread",
-				   EDGE_TO(RELEASE)),
-			       CAS(COUNT, 0, 1, 2, ACQ_REL, "take_new() lane.c: nr_lanes", IF(1, 1),
-				   EDGE_TO(ACQUIRE)) },
-			     { LD(COUNT, 1, ACQUIRE, "rec_view_lanes() reader.c, take_free() lane.c", EDGE),
-			       LD(LANE, 2, RELAXED, "open_lane() reader.c", IF(1, 1)) } },
-	};
+	check_message("N1: a lane that was made", "positions, links", "shape() ring_init.c: subbuf_size",
+		      "rec_view_look() reader.c: subbuf_size");
+}
 
-	litmus_check(&n1);
+Test(edges, n2_a_handle_that_was_made)
+{
+	check_message("N2: the handle of a lane", "handle", "make_lane() lane.c: made; rec_share_add() lane_share.c: shared",
+		      "rec_lane_is_made() lane.c; find_free() lane_share.c");
 }
 
 /* --------------------------------------------------------------------------------------------------- events: W, E */
@@ -175,6 +198,11 @@ Test(edges, w2_switched_while_registered)
 	};
 
 	litmus_check(&w2);
+}
+
+Test(edges, a2_bases)
+{
+	check_message("A2: bases", "bases", "set_bases() reader_stats.c: resets", "rec_bases_of() ring_private.h: resets");
 }
 
 Test(edges, w3_rules)

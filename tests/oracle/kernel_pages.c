@@ -90,6 +90,7 @@ static void make_events(struct pages *p, unsigned int rounds)
 	while (rounds--) {
 		for (i = 0; i < 10; i++)
 			syscall(SYS_getppid);
+		/* How long does not matter: there is a switch of tasks then, which is an event. */
 		if (rounds % 8 == 0)
 			nanosleep(&moment, NULL);
 		write_to(text, bytes, 1 + (unsigned int)rand_r(&p->seed) % (rounds % 5 ? 100 : 4090));
@@ -99,7 +100,10 @@ static void make_events(struct pages *p, unsigned int rounds)
 	close(blob);
 }
 
-/* Longer than 2^27 units of a clock that counts nanoseconds or faster, with only a marker on each side. */
+/*
+ * Longer than 2^27 units of a clock that counts nanoseconds or faster, with only a marker on each side. The clock is
+ * the kernel's own, so this takes as long as it takes.
+ */
 static void make_gap(struct pages *p)
 {
 	const struct timespec gap = { 0, 150000000 };
@@ -417,6 +421,7 @@ static bool is_cleaned_up(struct pages *p)
 	close(ends[0]);
 	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFSIGNALED(status))
 		return false;
+	/* Removed by a guard that is not our child: it can only be asked after, for a minute at the most. */
 	while ((tracefs_exists(&p->fs, name) || access(root, F_OK) == 0) && --tries)
 		nanosleep(&moment, NULL);
 	return was_there && tries;

@@ -285,6 +285,7 @@ static void reset(struct run *run)
 	run->nr_resets++;
 }
 
+/* Until a time extend is due. The kernel's clock cannot be put forward, so it has to be sat out. */
 static void pause_long(struct run *run)
 {
 	const uint64_t until = side_clock() + REC_DELTA_MAX + REC_DELTA_MAX / 16;

@@ -13,7 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* An instance is busy while a file of it is open, and a killed process takes a moment to close its files. */
+/*
+ * An instance is busy while a file of it is open, and a killed process takes a moment to close its files. Nothing
+ * tells when it has, so the removal is tried again, for half a minute at the most.
+ */
 #define REMOVE_TRIES	3000
 #define REMOVE_PAUSE_US 10000
 

@@ -22,8 +22,7 @@ struct pages {
 	struct page_walk walk;
 	uint32_t subbuf_size;
 	uint32_t size_max;
-	uint64_t order[EVENTS_MAX]; /* numbers of committed events, in position order */
-	unsigned int placed, at;
+	struct ring_order order;
 	struct {
 		uint64_t from, to;
 	} written[EVENTS_MAX]; /* when, by number */
@@ -81,16 +80,6 @@ static uint32_t draw_size(struct pages *p)
 	}
 }
 
-static void take_out(struct pages *p, uint64_t number)
-{
-	unsigned int i = p->placed;
-
-	while (p->order[--i] != number)
-		;
-	memmove(&p->order[i], &p->order[i + 1], (p->placed - i - 1) * sizeof(p->order[0]));
-	p->placed--;
-}
-
 /* A writer that others may interrupt, and that changes its CPU or its mind at times. */
 static void write_nested(struct pages *p, unsigned int depth)
 {
@@ -109,13 +98,13 @@ static void write_nested(struct pages *p, unsigned int depth)
 		p->refused++;
 		return;
 	}
-	p->order[p->placed++] = number;
+	ring_place(&p->order, number);
 	ring_fill(payload, number, size);
 	while (depth && draw(p, 3) == 0)
 		write_nested(p, depth - 1);
 	if (draw(p, 6) == 0) {
 		rec_discard(&slot, payload);
-		take_out(p, number);
+		ring_take_back(&p->order, number);
 	} else {
 		rec_commit(&slot);
 	}
@@ -135,9 +124,7 @@ static bool check_event(void *data, struct page_walk *walk, const struct rec_rec
 		snprintf(walk->why, sizeof(walk->why), "at %u: no event of ours", record->offset);
 		return false;
 	}
-	while (p->at < p->placed && p->order[p->at] != number)
-		p->at++;
-	if (p->at++ >= p->placed || record->time < p->last_time || record->time < p->written[number].from ||
+	if (!ring_meet(&p->order, number) || record->time < p->last_time || record->time < p->written[number].from ||
 	    record->time > p->written[number].to) {
 		snprintf(walk->why, sizeof(walk->why),
 			 "event %" PRIu64 " out of order, or its time %" PRIu64 " is not its own", number,
@@ -241,8 +228,8 @@ static void run(unsigned int seed, uint32_t pages, uint32_t subbuf_size, bool ov
 	}
 	read_pages(p, UINT32_MAX, true);
 	p->lost += lost_behind(p->ring);
-	cr_assert_eq(p->read + p->lost, p->placed + p->refused, "seed %u: %" PRIu64 " read, %" PRIu64 " lost of %u",
-		     seed, p->read, p->lost, p->placed);
+	cr_assert_eq(p->read + p->lost, p->order.placed + p->refused, "seed %u: %" PRIu64 " read, %" PRIu64 " lost of %u",
+		     seed, p->read, p->lost, p->order.placed);
 	total->events += p->walk.events;
 	total->extends += p->walk.extends;
 	total->stamps += p->walk.stamps;

@@ -6,7 +6,8 @@
  *	tests/unit/test_ring 'ring/nested*'	those that match
  *	tests/unit/test_ring --here ring/x	one, in this process: for a debugger
  *
- * PORT_EXCEPT in the environment names tests that this build leaves out, separated by blanks.
+ * PORT_EXCEPT in the environment names tests that are not this build's to run, separated by blanks: a comment says that
+ * they are left out, and PORT_EXCEPT_WHY why.
  */
 #include "tests/port/criterion/criterion.h"
 
@@ -186,11 +187,14 @@ static bool run_apart(const struct port_test *test, int number)
 	return passed;
 }
 
-static bool is_excepted(const char *name)
+static bool is_excepted(const struct port_test *test)
 {
 	const char *at = getenv("PORT_EXCEPT");
-	const size_t length = strlen(name);
+	char name[300];
+	size_t length;
 
+	snprintf(name, sizeof(name), "%s/%s", test->suite, test->name);
+	length = strlen(name);
 	for (; at && *at; at += strcspn(at, " "), at += strspn(at, " "))
 		if (strncmp(at, name, length) == 0 && (at[length] == ' ' || at[length] == '\0'))
 			return true;
@@ -204,7 +208,7 @@ static bool is_chosen(const struct port_test *test, const char *pattern)
 	if (!test->name || test->options.disabled)
 		return false;
 	snprintf(name, sizeof(name), "%s/%s", test->suite, test->name);
-	return fnmatch(pattern, name, 0) == 0 && !is_excepted(name);
+	return fnmatch(pattern, name, 0) == 0 && !is_excepted(test);
 }
 
 int main(int argc, char **argv)
@@ -217,15 +221,20 @@ int main(int argc, char **argv)
 	said = mmap(NULL, sizeof(*said), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (said == MAP_FAILED)
 		return 2;
-	for (test = first; test; test = test->next)
+	for (test = first; test; test = test->next) {
 		tests += is_chosen(test, pattern);
+		if (test->name && is_excepted(test))
+			printf("# %s::%s is left out: %s\n", test->suite, test->name, getenv("PORT_EXCEPT_WHY"));
+	}
 	printf("1..%d\n", tests);
 	for (test = first; test; test = test->next) {
 		if (!is_chosen(test, pattern))
 			continue;
+		number++;
 		if (here)
 			run(test);
-		failed += !run_apart(test, ++number);
+		else
+			failed += !run_apart(test, number);
 	}
 	return failed > 0;
 }

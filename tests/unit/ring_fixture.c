@@ -106,3 +106,27 @@ bool ring_write(struct ring *ring, uint64_t number, uint32_t size)
 	rec_commit(&slot);
 	return true;
 }
+
+void ring_place(struct ring_order *order, uint64_t number)
+{
+	if (order->placed == RING_ORDER_MAX)
+		abort();
+	order->numbers[order->placed++] = number;
+}
+
+void ring_take_back(struct ring_order *order, uint64_t number)
+{
+	unsigned int i = order->placed;
+
+	while (order->numbers[--i] != number)
+		;
+	memmove(&order->numbers[i], &order->numbers[i + 1], (order->placed - i - 1) * sizeof(order->numbers[0]));
+	order->placed--;
+}
+
+bool ring_meet(struct ring_order *order, uint64_t number)
+{
+	while (order->at < order->placed && order->numbers[order->at] != number)
+		order->at++;
+	return order->at++ < order->placed;
+}

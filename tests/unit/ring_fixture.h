@@ -30,4 +30,21 @@ bool ring_write(struct ring *ring, uint64_t number, uint32_t size);
 void ring_fill(void *payload, uint64_t number, uint32_t size);
 bool ring_is_intact(const void *payload, uint32_t size, uint64_t *ret_number);
 
+/*
+ * The events of a ring in the order of their places, those that were taken back left out; and how far a reader has come,
+ * who may miss some but meets none twice.
+ */
+#define RING_ORDER_MAX 6000
+
+struct ring_order {
+	uint64_t numbers[RING_ORDER_MAX];
+	unsigned int placed, at;
+};
+
+void ring_place(struct ring_order *order, uint64_t number);
+void ring_take_back(struct ring_order *order, uint64_t number);
+
+/* The reader meets an event; false: out of order, twice, or none that was placed. */
+bool ring_meet(struct ring_order *order, uint64_t number);
+
 #endif

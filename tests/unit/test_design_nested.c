@@ -236,19 +236,21 @@ static bool at_target(const struct ring *ring)
 }
 
 /*
- * Figures 47 to 51, wherever between its UPDATE and NORMAL the first writer is interrupted: by nested writers that
- * enter the old head, that leave it, or that come round as far as they can. Never two heads, in the end one.
+ * A nested writer behind each such instruction of the first writer (`level` 1), or of the second, which finds the
+ * first one's UPDATE and helps. Never two heads, in the end one.
  */
-static void interrupt_mover(film_act nested)
+static void interrupt(unsigned int level, film_act nested, unsigned int instructions)
 {
+	const struct film_cut strike = { .level = level, .when = at_target, .act = nested, .unseen = true };
+	const struct film_cut help = { .level = 1, .at = FIRST_UPDATE, .act = write_one };
 	bool cut = true;
 	unsigned int k, heads;
 
 	for (k = 1; cut; k++) {
-		struct film film = { .cuts = { { .level = 1, .when = at_target, .act = nested, .unseen = true } },
-				     .cuts_only = true };
+		struct film film = { .ring = new_ring(4 + 2), .cuts = { strike }, .cuts_only = level == 1 };
 
-		film.ring = new_ring(4 + 2);
+		if (level == 2)
+			film.cuts[1] = help;
 		instruction = 0;
 		target = k;
 		film_shoot(&film, write_one);
@@ -257,7 +259,7 @@ static void interrupt_mover(film_act nested)
 		cr_assert_eq(heads, 1);
 		ledger_close(&book);
 	}
-	cr_assert_gt(k, 5);
+	cr_assert_gt(k, instructions);
 }
 
 static void write_round(struct ring *ring)
@@ -265,38 +267,20 @@ static void write_round(struct ring *ring)
 	write_some(ring, 10 * PER_PAGE);
 }
 
-/* The same for the second writer, which finds the first one's UPDATE and helps. */
-static void interrupt_helper(film_act nested)
-{
-	bool cut = true;
-	unsigned int k, heads;
-
-	for (k = 1; cut; k++) {
-		struct film film = { .cuts = { { .level = 1, .at = FIRST_UPDATE, .act = write_one },
-					       { .level = 2, .when = at_target, .act = nested, .unseen = true } } };
-
-		film.ring = new_ring(4 + 2);
-		instruction = 0;
-		target = k;
-		film_shoot(&film, write_one);
-		cut = film.cuts[1].done;
-		cr_assert_eq(film_marks(film.ring, &heads), 1, "instruction %u: %s", k, film_picture(film.ring));
-		cr_assert_eq(heads, 1);
-		ledger_close(&book);
-	}
-	cr_assert_gt(k, 50);
-}
-
+/*
+ * Wherever between its UPDATE and NORMAL the first writer is interrupted: by nested writers that enter the old head,
+ * that leave it, or that come round as far as they can.
+ */
 Test(design, figures_47_to_51_at_every_instruction)
 {
 	FILM_OR_SKIP();
-	interrupt_mover(write_one);
-	interrupt_mover(write_page_and_one);
-	interrupt_mover(write_round);
+	interrupt(1, write_one, 5);
+	interrupt(1, write_page_and_one, 5);
+	interrupt(1, write_round, 5);
 }
 
 Test(design, figures_41_to_46_at_every_instruction)
 {
 	FILM_OR_SKIP();
-	interrupt_helper(write_page_and_one);
+	interrupt(2, write_page_and_one, 50);
 }

@@ -2,6 +2,7 @@
 /* Registration, ids, enable words and patterns, in the process's own buffer. */
 #include "librecorder/process.h"
 #include "tests/unit/event_fixture.h"
+#include "tests/unit/made_event.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -25,30 +26,6 @@ REC_EVENT(two, huge, array(u64, words, 8000));
 static uint32_t word_of(const struct rec_event *event)
 {
 	return rec_process.enable[event->id - REC_EVENT_ID_FIRST];
-}
-
-/* A descriptor as the macros make it, with a description made at run time. */
-struct by_hand {
-	struct rec_event event;
-	struct {
-		struct rec_log_event event;
-		int64_t size;
-		char text[64];
-	} description;
-};
-
-static void make(struct by_hand *made, const char *system, const char *declaration, int64_t size)
-{
-	memset(made, 0, sizeof(*made));
-	made->description.event.record.size = sizeof(made->description);
-	made->description.event.record.kind = REC_LOG_EVENT;
-	made->description.event.nr_numbers = 1;
-	made->description.size = size;
-	strcpy(made->description.text, system);
-	strcpy(made->description.text + strlen(system) + 1, declaration);
-	made->description.event.text_size = (uint32_t)(strlen(system) + strlen(declaration) + 2);
-	made->event.description = &made->description.event;
-	made->event.enabled = &made->event.off;
 }
 
 Test(event, everything_is_off_at_first)
@@ -115,12 +92,12 @@ Test(event, every_event_is_in_the_log_once_with_its_id)
 
 Test(event, the_same_declaration_is_the_same_event)
 {
-	struct by_hand first, again, other;
+	struct made_event first, again, other;
 	uint64_t log_used;
 
-	make(&first, "made", "event, u8(a)", 9);
-	make(&again, "made", "event,u8( a )", 9);
-	make(&other, "made", "event, u16(a)", 10);
+	made_event(&first, "made", "event, u8(a)", 9);
+	made_event(&again, "made", "event,u8( a )", 9);
+	made_event(&other, "made", "event, u16(a)", 10);
 	rec_event_register(&first.event);
 	log_used = rec_process.header->log_used;
 	rec_event_register(&first.event);
@@ -135,10 +112,10 @@ Test(event, the_same_declaration_is_the_same_event)
 
 Test(event, an_object_that_comes_back_finds_its_ids)
 {
-	struct by_hand first, again;
+	struct made_event first, again;
 	uint32_t id;
 
-	make(&first, "made", "event, u8(a)", 9);
+	made_event(&first, "made", "event, u8(a)", 9);
 	rec_event_register(&first.event);
 	id = first.event.id;
 	rec_enable("made");
@@ -147,7 +124,7 @@ Test(event, an_object_that_comes_back_finds_its_ids)
 	memset(&first, 0xff, sizeof(first)); /* its memory is somebody else's now */
 	rec_disable("one");
 
-	make(&again, "made", "event, u8(a)", 9);
+	made_event(&again, "made", "event, u8(a)", 9);
 	rec_event_register(&again.event);
 	cr_assert_eq(again.event.id, id);
 	cr_assert(rec_event_on(&again.event));
@@ -155,9 +132,9 @@ Test(event, an_object_that_comes_back_finds_its_ids)
 
 Test(event, malformed_descriptions_stay_off_and_are_counted)
 {
-	struct by_hand bad;
+	struct made_event bad;
 
-	make(&bad, "made", "event, u8(a)", 10);
+	made_event(&bad, "made", "event, u8(a)", 10);
 	rec_enable("*");
 	rec_event_register(&bad.event);
 	cr_assert_eq(bad.event.enabled, &bad.event.off);
@@ -168,7 +145,7 @@ Test(event, malformed_descriptions_stay_off_and_are_counted)
 
 Test(event, patterns_switch_present_and_later_events)
 {
-	struct by_hand later;
+	struct made_event later;
 
 	cr_assert_eq(rec_enable("one:alpha"), 1);
 	cr_assert(REC_ON(one, alpha));
@@ -183,18 +160,18 @@ Test(event, patterns_switch_present_and_later_events)
 	cr_assert_eq(rec_enable("late?,one:b*"), 1);
 	cr_assert(REC_ON(one, beta));
 
-	make(&later, "later", "event, u8(a)", 9);
+	made_event(&later, "later", "event, u8(a)", 9);
 	rec_event_register(&later.event);
 	cr_assert(rec_event_on(&later.event));
-	make(&later, "latest", "event, u8(a)", 9);
+	made_event(&later, "latest", "event, u8(a)", 9);
 	rec_event_register(&later.event);
 	cr_assert_not(rec_event_on(&later.event));
-	make(&later, "two", "alpha, u8(a)", 9);
+	made_event(&later, "two", "alpha, u8(a)", 9);
 	rec_event_register(&later.event);
 	cr_assert(rec_event_on(&later.event));
 	rec_disable("two:*");
 	cr_assert_not(rec_event_on(&later.event));
-	make(&later, "two", "delta, u8(a)", 9);
+	made_event(&later, "two", "delta, u8(a)", 9);
 	rec_event_register(&later.event);
 	cr_assert_not(rec_event_on(&later.event), "what was said last holds");
 }
@@ -357,14 +334,14 @@ Test(event, forked_children_have_their_own)
 Test(event, sixteen_thousand_events_and_no_more)
 {
 	const unsigned int many = REC_EVENTS_MAX + 10;
-	struct by_hand *made = calloc(many, sizeof(*made));
+	struct made_event *made = calloc(many, sizeof(*made));
 	unsigned int on = 0, off = 0;
 	char declaration[64];
 
 	rec_enable("many");
 	for (unsigned int i = 0; i < many; i++) {
 		snprintf(declaration, sizeof(declaration), "event%u, u8(a)", i);
-		make(&made[i], "many", declaration, 9);
+		made_event(&made[i], "many", declaration, 9);
 		rec_event_register(&made[i].event);
 		if (rec_event_on(&made[i].event)) {
 			on++;

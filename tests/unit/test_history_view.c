@@ -3,7 +3,7 @@
  * Bugs of the kernel's ring (test_history.c) that show in whole buffers: with control while writers run, iterators,
  * waiting readers, pages for binary readers.
  */
-#include "reader_fixture.h"
+#include "lane_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -25,33 +25,21 @@
 #define PER_PAGE 10u
 #define PAGES	 4u
 
-static struct rec_handle *lane;
-static struct rec_view *view;
 static uint64_t next;
 
 static void begin(void)
 {
-	reader_begin(PAGES, false);
-	lane = reader_lane();
-	view = reader_view();
+	lane_begin(PAGES, false);
 }
 
 /* In discard mode, and with room for larger sub-buffers. */
 static void begin_large(void)
 {
-	reader_begin(4 * PAGES, true);
-	lane = reader_lane();
-	view = reader_view();
+	lane_begin(4 * PAGES, true);
 }
 
-static void end(void)
-{
-	rec_view_close(view);
-	reader_end();
-}
-
-TestSuite(history, .init = begin, .fini = end, .timeout = 120);
-TestSuite(history_large, .init = begin_large, .fini = end, .timeout = 120);
+TestSuite(history, .init = begin, .fini = lane_end, .timeout = 120);
+TestSuite(history_large, .init = begin_large, .fini = lane_end, .timeout = 120);
 
 static void write_some(unsigned int events)
 {
@@ -408,16 +396,18 @@ Test(history, h32_a_forked_child_leaves_its_parents_lanes_alone)
 {
 	struct rec_slot slot;
 	unsigned int number;
+	void *payload;
 	int status;
 	pid_t pid;
 
 	own_lane(&number);
 	/* In the middle of an event, and the child goes on in it. */
-	cr_assert_not_null(rec_reserve(rec_thread_handle, SIZE, &slot));
+	payload = rec_reserve(rec_thread_handle, SIZE, &slot);
+	cr_assert_not_null(payload);
 	pid = fork();
 	if (pid == 0) {
 		/* What it does with the event of its parent's goes nowhere; and it has no lane of its parent's. */
-		rec_discard(&slot, NULL);
+		rec_discard(&slot, payload);
 		_exit(rec_thread_handle->lane != NULL);
 	}
 	cr_assert_eq(waitpid(pid, &status, 0), pid);

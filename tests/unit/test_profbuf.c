@@ -8,7 +8,7 @@
  * at a time; Go's tags are a ring of their own, the nearest that we have is the CPU, which stands in markers between
  * the events.
  */
-#include "reader_fixture.h"
+#include "lane_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -26,25 +26,15 @@
 #define PAGES	 4u
 #define FULL	 (PAGES * PER_PAGE)
 
-static struct rec_handle *lane;
-static struct rec_view *view;
 static uint64_t next; /* number of the next event to be written */
 static uint64_t seen; /* and to be read */
 
 static void begin(void)
 {
-	reader_begin(PAGES, true);
-	lane = reader_lane();
-	view = reader_view();
+	lane_begin(PAGES, true);
 }
 
-static void end(void)
-{
-	rec_view_close(view);
-	reader_end();
-}
-
-TestSuite(profbuf, .init = begin, .fini = end, .timeout = 120);
+TestSuite(profbuf, .init = begin, .fini = lane_end, .timeout = 120);
 
 static void write_some(unsigned int events)
 {

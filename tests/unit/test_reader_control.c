@@ -1,21 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Events switched from outside: the rules for those to come, and views that switch a child's. */
+/* Views that switch a child's events, and what others do meanwhile. test_rules.c has the rules alone. */
 #include "librecorder/enable.h"
 #include "librecorder/event_private.h"
 #include "librecorder/rules.h"
+#include "tests/unit/beside.h"
+#include "tests/unit/made_event.h"
 #include "tests/unit/reader_fixture.h"
-#include "tests/unit/tell.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <librecorder/event.h>
 #include <sched.h>
 #include <signal.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -28,186 +27,23 @@ static void begin(void)
 
 TestSuite(reader_control, .init = begin, .fini = reader_end);
 
-/* --------------------------------------------------------------------------------------------------------- rules */
-
-static int say(const struct rec_rules *rules, const char *system, const char *name)
-{
-	const struct rec_words a = { system, (unsigned int)strlen(system) }, b = { name, (unsigned int)strlen(name) };
-
-	return rec_rules_say(rules, &a, &b);
-}
-
-static const char *text_of(const struct rec_rules *rules)
-{
-	return rules->text[rules->changes & 1];
-}
-
-Test(rules, the_last_one_that_matches_holds)
-{
-	static struct rec_rules rules;
-
-	cr_assert_eq(say(&rules, "a", "x"), -1);
-	cr_assert_eq(rec_rules_add(&rules, "a:*", true), 0);
-	cr_assert_eq(rec_rules_add(&rules, "a:x,b:?", false), 0);
-	cr_assert_eq(say(&rules, "a", "x"), 0);
-	cr_assert_eq(say(&rules, "a", "y"), 1);
-	cr_assert_eq(say(&rules, "b", "z"), 0);
-	cr_assert_eq(say(&rules, "b", "zz"), -1);
-	cr_assert_eq(memcmp(text_of(&rules), "+a:*\0-a:x,b:?\0", 15), 0);
-}
-
-Test(rules, the_same_patterns_are_said_once)
-{
-	static struct rec_rules rules;
-
-	rec_rules_add(&rules, "a:*", true);
-	rec_rules_add(&rules, "a:x", false);
-	cr_assert_eq(rec_rules_add(&rules, "a:*", true), 0);
-	cr_assert_eq(say(&rules, "a", "x"), 1, "it goes to the end");
-	cr_assert_eq(memcmp(text_of(&rules), "-a:x\0+a:*\0", 11), 0);
-	cr_assert_eq(rec_rules_add(&rules, "a:*", false), 0);
-	cr_assert_eq(say(&rules, "a", "y"), 0);
-	rec_rules_remove(&rules, "b:*");
-	cr_assert_eq(memcmp(text_of(&rules), "-a:x\0-a:*\0", 11), 0);
-	rec_rules_remove(&rules, "a:*");
-	cr_assert_eq(say(&rules, "a", "y"), -1);
-	cr_assert_eq(say(&rules, "a", "x"), 0);
-	rec_rules_remove(&rules, "a:x");
-	cr_assert_eq(text_of(&rules)[0], '\0');
-}
-
-Test(rules, where_there_is_no_room_nothing_changes)
-{
-	static struct rec_rules rules, before;
-	char patterns[32];
-	unsigned int nr = 0, i;
-	int r;
-
-	do {
-		snprintf(patterns, sizeof(patterns), "system%u:*", nr);
-		before = rules;
-		r = rec_rules_add(&rules, patterns, nr % 2);
-	} while (r == 0 && ++nr < REC_RULES_SIZE);
-	cr_assert_eq(r, -ENOSPC);
-	cr_assert_gt(nr, REC_RULES_SIZE / 16);
-	cr_assert_eq(memcmp(&rules, &before, sizeof(rules)), 0);
-	for (i = 0; i < nr; i++) {
-		snprintf(patterns, sizeof(patterns), "system%u", i);
-		cr_assert_eq(say(&rules, patterns, "x"), (int)(i % 2));
-	}
-	cr_assert_eq(rec_rules_add(&rules, "system0:*", true), 0, "what stands there already has its room");
-	cr_assert_eq(say(&rules, "system0", "x"), 1);
-	rec_rules_remove(&rules, "system7:*");
-	cr_assert_eq(rec_rules_add(&rules, "syste7:*", true), 0);
-}
-
-Test(rules, the_longest_one)
-{
-	static struct rec_rules rules;
-	char patterns[REC_RULES_SIZE];
-
-	memset(patterns, 'a', sizeof(patterns));
-	/* The sign, its own end, and an empty rule behind it. */
-	patterns[REC_RULES_SIZE - 2] = '\0';
-	cr_assert_eq(rec_rules_add(&rules, patterns, true), -ENOSPC);
-	patterns[REC_RULES_SIZE - 3] = '\0';
-	cr_assert_eq(rec_rules_add(&rules, patterns, true), 0);
-	cr_assert_eq(say(&rules, patterns, "x"), 1);
-	cr_assert_eq(rec_rules_add(&rules, "b", true), -ENOSPC);
-	cr_assert_eq(say(&rules, patterns, "x"), 1);
-}
-
-/* Rules between two pages that nobody may touch, at the beginning or at the end of theirs. */
-static struct rec_rules *walled(bool end)
-{
-	unsigned char *map = mmap(NULL, 3 * REC_MAP_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	cr_assert_neq(map, MAP_FAILED);
-	map += REC_MAP_PAGE;
-	cr_assert_eq(mprotect(map, REC_MAP_PAGE, PROT_READ | PROT_WRITE), 0);
-	return (struct rec_rules *)(void *)(map + (end ? REC_MAP_PAGE - sizeof(struct rec_rules) : 0));
-}
-
-Test(rules, rubbish_stays_in_its_place)
-{
-	static const char likely[] = "+-ab*?:,\0\0";
-	struct rec_rules *const rules[] = { walled(false), walled(true) };
-	const char *text = getenv("RECORDER_SEED");
-	const unsigned int seed = text ? (unsigned int)strtoul(text, NULL, 10) : 1;
-	unsigned int round, i, alphabet, taken = 0, refused = 0;
-	struct rec_rules *r;
-
-	tell("RECORDER_SEED=%u", seed);
-	srandom(seed);
-	for (round = 0; round < 2000; round++) {
-		r = rules[round % 2];
-		alphabet = (unsigned int)random() % 4;
-		for (i = 0; i < sizeof(*r); i++)
-			((char *)r)[i] = (char)(alphabet == 0 ? random() :
-					       alphabet == 1 ? likely[random() % 10] :
-					       alphabet == 2 ? likely[random() % 8] :
-							       (random() % 300 ? 'a' : 0));
-		i = (unsigned int)say(r, "aab", "bb");
-		cr_assert(i + 1 <= 2);
-		rec_rules_remove(r, "a*:*");
-		if (rec_rules_add(r, "a*:b*", round % 4 < 2) == 0) {
-			cr_assert_eq(say(r, "aab", "bb"), round % 4 < 2, "round %u", round);
-			taken++;
-		} else {
-			refused++;
-		}
-	}
-	cr_assert_gt(taken, 100);
-	cr_assert_gt(refused, 100);
-}
-
-Test(rules, a_copy_says_the_same)
-{
-	static struct rec_rules from, to;
-
-	rec_rules_add(&from, "a:*", true);
-	rec_rules_add(&from, "a:x", false);
-	rec_rules_add(&to, "b:*", true);
-	rec_rules_copy(&to, &from);
-	cr_assert_eq(say(&to, "a", "y"), 1);
-	cr_assert_eq(say(&to, "a", "x"), 0);
-	cr_assert_eq(say(&to, "b", "x"), -1);
-}
-
 /* ---------------------------------------------------------------------------------------------- a program to switch */
 
 #define EVENTS_MAX 128u
 
-/* A descriptor as the macros make it, with a description made at run time. */
-struct by_hand {
-	struct rec_event event;
-	struct {
-		struct rec_log_event event;
-		int64_t size;
-		char text[64];
-	} description;
-};
-
-static struct by_hand made[EVENTS_MAX];
+static struct made_event made[EVENTS_MAX];
 static unsigned int nr_made;
 
 /* Register system:name; its number. */
 static unsigned int make(const char *system, const char *name)
 {
-	struct by_hand *m = &made[nr_made];
-	int used;
+	char declaration[32];
 
 	if (nr_made == EVENTS_MAX)
 		abort();
-	m->description.event.record.size = sizeof(m->description);
-	m->description.event.record.kind = REC_LOG_EVENT;
-	m->description.event.nr_numbers = 1;
-	m->description.size = 9;
-	used = snprintf(m->description.text, sizeof(m->description.text), "%s%c%s, u8(a)", system, 0, name);
-	m->description.event.text_size = (uint32_t)used + 1;
-	m->event.description = &m->description.event;
-	m->event.enabled = &m->event.off;
-	rec_event_register(&m->event);
+	snprintf(declaration, sizeof(declaration), "%s, u8(a)", name);
+	made_event(&made[nr_made], system, declaration, 9);
+	rec_event_register(&made[nr_made].event);
 	return nr_made++;
 }
 
@@ -392,13 +228,13 @@ Test(reader_control, one_by_its_id)
 	struct program p = start();
 	const struct answer a = ask(&p, REGISTER, "a", "x", 0);
 
-	cr_assert_eq(rec_view_switch_event(p.view, a.id, true), 0);
+	cr_assert_eq(rec_view_switch_event(p.view, a.id, REC_ENABLE_WANTED), 0);
 	cr_assert_eq(look(&p, a.number), BOTH);
-	cr_assert_eq(rec_view_switch_event(p.view, a.id, false), 0);
+	cr_assert_eq(rec_view_switch_event(p.view, a.id, 0), 0);
 	cr_assert_eq(look(&p, a.number), 0);
-	cr_assert_eq(rec_view_switch_event(p.view, REC_EVENT_ID_FIRST - 1, true), -EINVAL);
-	cr_assert_eq(rec_view_switch_event(p.view, REC_EVENT_ID_FIRST + REC_EVENTS_MAX, true), -EINVAL);
-	cr_assert_eq(rec_view_switch_event(p.view, REC_EVENT_ID_FIRST + REC_EVENTS_MAX - 1, true), -EINVAL,
+	cr_assert_eq(rec_view_switch_event(p.view, REC_EVENT_ID_FIRST - 1, REC_ENABLE_WANTED), -EINVAL);
+	cr_assert_eq(rec_view_switch_event(p.view, REC_EVENT_ID_FIRST + REC_EVENTS_MAX, REC_ENABLE_WANTED), -EINVAL);
+	cr_assert_eq(rec_view_switch_event(p.view, REC_EVENT_ID_FIRST + REC_EVENTS_MAX - 1, REC_ENABLE_WANTED), -EINVAL,
 		     "it has no memory");
 	end(&p);
 }
@@ -461,7 +297,7 @@ Test(reader_control, the_dead_are_not_switched)
 	cr_assert_eq(waitpid(p.pid, NULL, 0), p.pid);
 	cr_assert_eq(rec_view_switch(p.view, "a:*", true), -ESRCH);
 	cr_assert_eq(rec_view_switch(p.view, "a:", true), -EINVAL);
-	cr_assert_eq(rec_view_switch_event(p.view, REC_EVENT_ID_FIRST, true), -ESRCH);
+	cr_assert_eq(rec_view_switch_event(p.view, REC_EVENT_ID_FIRST, REC_ENABLE_WANTED), -ESRCH);
 	cr_assert_eq(rec_view_forget(p.view, "a:*"), -ESRCH);
 	cr_assert_eq(rec_view_start(p.view), -ESRCH);
 	cr_assert_eq(rec_view_stop(p.view), -ESRCH);
@@ -498,7 +334,7 @@ Test(reader_control, too_many_rules)
 	snprintf(patterns, sizeof(patterns), "a:x,system%u:*", nr);
 	cr_assert_eq(rec_view_switch(p.view, patterns, true), -ENOSPC);
 	cr_assert_eq(look(&p, a.number), 0, "nothing was changed");
-	cr_assert_eq(rec_view_switch_event(p.view, a.id, true), 0, "that needs no rule");
+	cr_assert_eq(rec_view_switch_event(p.view, a.id, REC_ENABLE_WANTED), 0, "that needs no rule");
 	cr_assert_eq(rec_view_forget(p.view, "a:x,system7:*"), 0);
 	cr_assert_eq(rec_view_switch(p.view, "a:x", true), 1);
 	end(&p);
@@ -530,10 +366,12 @@ Test(reader_control, a_view_of_oneself)
  * What others do at the worst moments: behind each look at the rules, and before the events move to another buffer. The
  * linker leads these two calls here (tests/include.am).
  */
-int __real_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name);
-int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name);
-void __real_rec_events_move(void);
-void __wrap_rec_events_move(void);
+int __real_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
+			 char ret_wish[REC_RULES_SIZE]);
+int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
+			 char ret_wish[REC_RULES_SIZE]);
+void __real_rec_events_move(const unsigned char *conditions, bool needed);
+void __wrap_rec_events_move(const unsigned char *conditions, bool needed);
 
 #define STEPS 4u
 
@@ -547,9 +385,10 @@ static struct {
 
 static int opened_early;
 
-int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name)
+int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
+			 char ret_wish[REC_RULES_SIZE])
 {
-	const int said = __real_rec_rules_say(rules, system, name);
+	const int said = __real_rec_rules_say(rules, system, name, ret_wish);
 	const unsigned int what = between.script % 3;
 
 	if (between.steps && between.steps--) {
@@ -560,13 +399,13 @@ int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *
 	return said;
 }
 
-void __wrap_rec_events_move(void)
+void __wrap_rec_events_move(const unsigned char *conditions, bool needed)
 {
 	struct rec_view *view = NULL;
 
 	opened_early = rec_process.header ? rec_view_open(rec_process.path, &view) : 0;
 	rec_view_close(view);
-	__real_rec_events_move();
+	__real_rec_events_move(conditions, needed);
 }
 
 /* Edge W2: an event is as the last rule has it, whatever was said while it was registered, and whenever. */
@@ -604,92 +443,6 @@ Test(reader_control, not_before_it_has_its_events)
 	rec_view_close(reader_view());
 }
 
-static void *shared(size_t size)
-{
-	void *map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	cr_assert_neq(map, MAP_FAILED);
-	return map;
-}
-
-static pid_t run_beside(void (*run)(void *data), void *data)
-{
-	const pid_t pid = fork();
-
-	cr_assert_geq(pid, 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		run(data);
-		_exit(0);
-	}
-	return pid;
-}
-
-/* The rule of interest moves to and fro among others, of different lengths. */
-static void shuffle(void *data)
-{
-	static const char *const others[] = { "b:*", "beside:*,it:*", "c:*,d:*,e:*,f:*,g:*" };
-	struct rec_rules *rules = data;
-	unsigned int i;
-
-	for (i = 0;; i++) {
-		rec_rules_add(rules, others[i % 3], i % 2);
-		rec_rules_add(rules, "always:on", true);
-	}
-}
-
-/* Edge W3. */
-Test(rules, changed_while_read)
-{
-	struct rec_rules *rules = shared(sizeof(*rules));
-	unsigned int i, before;
-	pid_t pid;
-
-	cr_assert_eq(rec_rules_add(rules, "always:on", true), 0);
-	pid = run_beside(shuffle, rules);
-	before = rules->changes;
-	for (i = 0; i < 100000 || __atomic_load_n(&rules->changes, __ATOMIC_RELAXED) - before < 1000; i++)
-		cr_assert_eq(say(rules, "always", "on"), 1, "look %u", i);
-	cr_assert_eq(kill(pid, SIGKILL), 0);
-	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-	cr_assert_eq(say(rules, "always", "on"), 1, "killed in the middle of a change");
-}
-
-/* A copy is in the middle of the text when that changes: the rest of it cannot be touched until then. */
-static struct {
-	struct rec_rules *rules;
-	unsigned char *rest;
-	char patterns[1001];
-	unsigned int times;
-} torn;
-
-static void change_twice(int signal)
-{
-	(void)signal;
-	torn.times++;
-	mprotect(torn.rest, REC_MAP_PAGE, PROT_READ | PROT_WRITE);
-	rec_rules_add(torn.rules, torn.patterns, false);
-	rec_rules_add(torn.rules, torn.patterns, false);
-}
-
-/* The long rule goes to the end: where it stood in the part that was copied, it must not hide the one before it. */
-Test(rules, changed_in_the_middle_of_a_look)
-{
-	unsigned char *map = shared(2 * REC_MAP_PAGE);
-
-	torn.rest = map + REC_MAP_PAGE;
-	torn.rules = (struct rec_rules *)(void *)(torn.rest - offsetof(struct rec_rules, text) - 1000);
-	memset(torn.patterns, 'f', sizeof(torn.patterns) - 1);
-	cr_assert_eq(rec_rules_add(torn.rules, torn.patterns, false), 0);
-	cr_assert_eq(rec_rules_add(torn.rules, "always:on", true), 0);
-	cr_assert_eq(torn.rules->changes % 2, 0);
-	signal(SIGSEGV, change_twice);
-	cr_assert_eq(mprotect(torn.rest, REC_MAP_PAGE, PROT_NONE), 0);
-	cr_assert_eq(say(torn.rules, "always", "on"), 1);
-	signal(SIGSEGV, SIG_DFL);
-	cr_assert_eq(torn.times, 1);
-}
-
 #define OWN_RULES 60u
 
 /* One of several who switch at the same time; data: its letter, then the path of the buffer. */
@@ -712,14 +465,16 @@ static void switch_many(void *data)
 Test(reader_control, several_take_turns)
 {
 	struct rec_view *view = reader_view();
-	char data[3][PATH_MAX + 8], system[16];
+	char data[3][PATH_MAX + 8], system[16], wish[REC_RULES_SIZE];
+	struct rec_words words = { .text = system };
+	const struct rec_words x = { "x", 1 };
 	unsigned int i, k;
 	pid_t pids[3];
 	int status;
 
 	for (k = 0; k < 3; k++) {
 		snprintf(data[k], sizeof(data[k]), "%c%s", "abc"[k], rec_process.path);
-		pids[k] = run_beside(switch_many, data[k]);
+		pids[k] = beside_run(switch_many, data[k]);
 	}
 	for (k = 0; k < 3; k++) {
 		cr_assert_eq(waitpid(pids[k], &status, 0), pids[k]);
@@ -727,8 +482,8 @@ Test(reader_control, several_take_turns)
 	}
 	for (k = 0; k < 3; k++)
 		for (i = 0; i < OWN_RULES; i++) {
-			snprintf(system, sizeof(system), "%c%u", "abc"[k], i);
-			cr_assert_eq(say(rec_process.rules, system, "x"), 1, "%s is gone", system);
+			words.size = (uint32_t)snprintf(system, sizeof(system), "%c%u", "abc"[k], i);
+			cr_assert_eq(rec_rules_say(rec_process.rules, &words, &x, wish), 1, "%s is gone", system);
 		}
 	rec_view_close(view);
 }
@@ -758,7 +513,7 @@ static void switch_on(void *data)
 
 	for (round = 1; round <= ROUNDS; round++) {
 		wait_for(&race->round, round);
-		rec_enable_word(&race->stopped, &race->word, true);
+		rec_enable_word(&race->stopped, &race->word, REC_ENABLE_WANTED);
 		__atomic_store_n(&race->done, round, __ATOMIC_RELEASE);
 	}
 }
@@ -766,8 +521,8 @@ static void switch_on(void *data)
 /* Edge W1: switched on by one and stopped by another at the same time, it is stopped. */
 Test(reader_control, stopped_while_switched)
 {
-	struct race *race = shared(sizeof(*race));
-	const pid_t pid = run_beside(switch_on, race);
+	struct race *race = beside_memory(sizeof(*race));
+	const pid_t pid = beside_run(switch_on, race);
 	uint32_t round;
 
 	for (round = 1; round <= ROUNDS; round++) {

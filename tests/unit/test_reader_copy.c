@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* Pages as the kernel's read_page hands them out: partial, cut to a size, with their losses. */
-#include "reader_fixture.h"
+#include "lane_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-static struct rec_handle *lane;
-static struct rec_view *view;
 static uint64_t bytes[65536 / 8];
+
+/* By how much the tests' clock is ahead of the true one (linked with --wrap=rec_clock_mono). */
+static uint64_t ahead;
+
+uint64_t __real_rec_clock_mono(void);
+uint64_t __wrap_rec_clock_mono(void);
+
+uint64_t __wrap_rec_clock_mono(void)
+{
+	return __real_rec_clock_mono() + ahead;
+}
 
 static void begin(void)
 {
-	reader_begin(4, false);
-	lane = reader_lane();
-	view = reader_view();
+	lane_begin(4, false);
 	memset(bytes, 0xa5, sizeof(bytes));
 }
 
-static void end(void)
-{
-	rec_view_close(view);
-	reader_end();
-}
-
-TestSuite(reader_copy, .init = begin, .fini = end);
+TestSuite(reader_copy, .init = begin, .fini = lane_end);
 
 /* Reads the copy as a stranger would, from its header on; the number of its events, which are `from` and following. */
 static uint32_t walk(const struct rec_page *page, size_t size, uint64_t from, uint64_t *last_time)
@@ -66,20 +66,12 @@ static uint32_t walk(const struct rec_page *page, size_t size, uint64_t from, ui
 	return n;
 }
 
-static void write_some(uint64_t from, uint64_t to, uint32_t size)
-{
-	uint64_t i;
-
-	for (i = from; i < to; i++)
-		cr_assert(reader_write(lane, i, size));
-}
-
 Test(reader_copy, a_page_that_fits_is_the_sub_buffer_itself)
 {
 	struct rec_page copy, page;
 	uint64_t time = 0;
 
-	write_some(0, 30, 60);
+	lane_write(0, 30, 60);
 	cr_assert_eq(rec_view_read(view, 0, 0, &page), 1);
 	rec_view_unread(view, 0);
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 4096, &copy), 1);
@@ -99,7 +91,7 @@ Test(reader_copy, partial_pages_follow_each_other)
 	uint64_t time = 0, read = 0, i;
 
 	for (i = 0; i < 200; i += 3) {
-		write_some(i, i + 3, 28);
+		lane_write(i, i + 3, 28);
 		cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 4096, &copy), 1);
 		read += walk(&copy, 4096, read, &time);
 		rec_page_iter_init(&iter, bytes, copy.size);
@@ -123,7 +115,7 @@ Test(reader_copy, cut_to_any_size)
 
 	for (size = 0; size < 4096; size += 4) {
 		while (written < read + 40)
-			write_some(written, written + 1, 12 + 4 * (uint32_t)(written % 50)), written++;
+			lane_write(written, written + 1, 12 + 4 * (uint32_t)(written % 50)), written++;
 		memset(bytes, 0xa5, sizeof(bytes));
 		r = rec_view_read_page(view, 0, 0, bytes, size, &copy);
 		if (r == -EMSGSIZE) {
@@ -148,7 +140,7 @@ Test(reader_copy, the_smallest_size_for_an_event)
 	struct rec_page copy;
 	uint64_t time = 0;
 
-	write_some(0, 2, 300);
+	lane_write(0, 2, 300);
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16, &copy), -EMSGSIZE);
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 307, &copy), -EMSGSIZE);
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 308, &copy), 1);
@@ -163,14 +155,13 @@ Test(reader_copy, the_smallest_size_for_an_event)
 /* Time extends: an event more than 2^27 ns behind the one before, and what follows. */
 Test(reader_copy, a_time_extend_stays_with_its_event)
 {
-	const struct timespec pause = { .tv_nsec = 140000000 };
 	struct rec_view_event event;
 	struct rec_page copy;
 	uint64_t times[3], time = 0;
 
-	write_some(0, 1, 28);
-	nanosleep(&pause, NULL);
-	write_some(1, 3, 28);
+	lane_write(0, 1, 28);
+	ahead += 140000000;
+	lane_write(1, 3, 28);
 	for (int i = 0; i < 3; i++) {
 		struct rec_iter *iter;
 
@@ -202,10 +193,10 @@ Test(reader_copy, losses_are_on_the_page)
 	uint64_t time = 0, read;
 	const uint64_t *commit = &bytes[1];
 
-	write_some(0, 1, 60);
+	lane_write(0, 1, 60);
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 4096, &copy), 1);
 	cr_assert_eq(*commit & (REC_COMMIT_LOST | REC_COMMIT_LOST_STORED), 0);
-	write_some(1, 1000, 60);
+	lane_write(1, 1000, 60);
 	read = 1;
 	do {
 		memset(bytes, 0xa5, sizeof(bytes));
@@ -237,9 +228,9 @@ Test(reader_copy, a_loss_without_room_for_its_number)
 	struct rec_view_event event;
 	struct rec_page copy;
 
-	write_some(0, 1, 60);
+	lane_write(0, 1, 60);
 	cr_assert_eq(rec_view_consume(view, 0, &event), 1);
-	write_some(1, 1000, 60);
+	lane_write(1, 1000, 60);
 	while (rec_view_peek(view, 0, &event) == 1 && !event.lost)
 		rec_view_consume(view, 0, &event);
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 64, &copy), 1);
@@ -256,9 +247,9 @@ Test(reader_copy, whole_pages_only)
 	uint64_t time = 0, read = 3;
 	uint32_t n;
 
-	write_some(0, 10, 60);
+	lane_write(0, 10, 60);
 	cr_assert_eq(rec_view_read_page(view, 0, REC_READ_WHOLE, bytes, 4096, &copy), 0, "the writer is on it");
-	write_some(10, 100, 60);
+	lane_write(10, 100, 60);
 	for (int i = 0; i < 3; i++)
 		cr_assert_eq(rec_view_consume(view, 0, &event), 1);
 	cr_assert_eq(rec_view_read_page(view, 0, REC_READ_WHOLE, bytes, 1024, &copy), -EMSGSIZE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events one by one: peeking, consuming, losses, successors, whole pages in between, all lanes by time. */
-#include "reader_fixture.h"
+#include "lane_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -12,30 +12,16 @@
 
 #define EVENT 92u /* 96 bytes with its word */
 
-static struct rec_handle *lane;
-static struct rec_view *view;
-
 static void overwrite(void)
 {
-	reader_begin(4, false);
-	lane = reader_lane();
-	view = reader_view();
+	lane_begin(4, false);
 }
 
-static void end(void)
-{
-	rec_view_close(view);
-	reader_end();
-}
-
-TestSuite(reader_event, .init = overwrite, .fini = end);
+TestSuite(reader_event, .init = overwrite, .fini = lane_end);
 
 static void write_some(uint64_t from, uint64_t to)
 {
-	uint64_t i;
-
-	for (i = from; i < to; i++)
-		reader_write(lane, i, EVENT);
+	lane_write(from, to, EVENT);
 }
 
 Test(reader_event, peeking_consumes_nothing)
@@ -286,7 +272,7 @@ Test(reader_event, another_view_of_the_same_process_is_another_reader)
 	rec_view_close(other);
 }
 
-/* Facts A4.4, H9: sub-buffers that hold nothing but what was discarded. */
+/* Facts A5.4, H9: sub-buffers that hold nothing but what was discarded. */
 Test(reader_event, discarded_events_are_stepped_over)
 {
 	struct rec_view_event event;
@@ -318,12 +304,10 @@ Test(reader_event, discarded_events_are_stepped_over)
 
 static void discard(void)
 {
-	reader_begin(2, true);
-	lane = reader_lane();
-	view = reader_view();
+	lane_begin(2, true);
 }
 
-TestSuite(reader_discard, .init = discard, .fini = end);
+TestSuite(reader_discard, .init = discard, .fini = lane_end);
 
 /* As Go's profBuf: the count, and the time of the first that was refused (facts G2). */
 Test(reader_discard, refusals_carry_their_number_and_time)
@@ -365,173 +349,5 @@ Test(reader_discard, refusals_carry_their_number_and_time)
 		cr_assert_eq(rec_view_consume(view, 0, &event), 1);
 		cr_assert_eq(event.number, i);
 		cr_assert_eq(event.lost, 0);
-	}
-}
-
-/* ---------------------------------------------------------------------------------------------------- all lanes */
-
-TestSuite(reader_merge, .fini = end);
-
-static void begin_merge(void)
-{
-	reader_begin(8, false);
-	view = NULL;
-}
-
-static unsigned int seed;
-
-static unsigned int draw(unsigned int n)
-{
-	return (unsigned int)rand_r(&seed) % n;
-}
-
-/* Against a list: the events of all lanes in the order in which they were written, which is that of their times. */
-Test(reader_merge, all_lanes_by_time, .init = begin_merge)
-{
-	struct rec_handle *handles[9];
-	struct rec_view_event event;
-	uint64_t written = 0, read = 0, last_time = 0;
-	unsigned int lanes = 0, last_lane = 0, held[4096];
-
-	seed = 3;
-	view = reader_view();
-	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0, "no lanes yet");
-	while (written < 3000) {
-		unsigned int n = draw(40);
-
-		/* New lanes join. */
-		if (lanes < 9 && written >= lanes * 250u) {
-			handles[lanes] = reader_lane();
-			lanes++;
-		}
-		while (n--) {
-			const unsigned int one = draw(lanes);
-
-			held[written % 4096] = one;
-			cr_assert(reader_write(handles[one], written++, 12 + 4 * draw(20)));
-		}
-		for (n = draw(60); n && read < written; n--) {
-			struct rec_view_event peeked;
-
-			if (draw(4) == 0) {
-				cr_assert_eq(rec_view_peek(view, REC_ALL_LANES, &peeked), 1);
-				cr_assert_eq(reader_number(&peeked), read);
-			}
-			cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
-			cr_assert_eq(reader_number(&event), read, "%lu instead of %lu (seed 3)", reader_number(&event),
-				     read);
-			cr_assert_eq(event.lane, held[read % 4096]);
-			cr_assert_geq(event.record.time, last_time);
-			cr_assert(event.record.time > last_time || event.lane >= last_lane,
-				  "ties: the lowest lane first");
-			last_time = event.record.time;
-			last_lane = event.lane;
-			read++;
-		}
-	}
-	while (rec_view_consume(view, REC_ALL_LANES, &event) == 1)
-		cr_assert_eq(reader_number(&event), read++);
-	cr_assert_eq(read, written);
-}
-
-/* A lane read by itself in between does not disturb the merge of the others. */
-Test(reader_merge, single_lanes_in_between, .init = begin_merge)
-{
-	struct rec_handle *handles[4];
-	struct rec_view_event event;
-	struct rec_page page;
-	bool read[400] = { false };
-	uint64_t number;
-	unsigned int done = 0, i;
-
-	seed = 5;
-	for (i = 0; i < 4; i++)
-		handles[i] = reader_lane();
-	view = reader_view();
-	for (i = 0; i < 400; i++)
-		cr_assert(reader_write(handles[draw(4)], i, EVENT));
-	while (done < 400) {
-		struct rec_page_iter iter;
-		struct rec_record record;
-		const unsigned int from = draw(8);
-
-		if (from < 3 && rec_view_consume(view, from, &event) == 1) {
-			number = reader_number(&event);
-			cr_assert_not(read[number]);
-			read[number] = true;
-			done++;
-		} else if (from == 3 && rec_view_read(view, from, 0, &page) == 1) {
-			rec_page_iter_init(&iter, page.data, page.size);
-			while (rec_page_next(&iter, &record) > 0)
-				if (record.offset >= page.from) {
-					cr_assert(ring_is_intact(record.payload, record.size, &number));
-					cr_assert_not(read[number]);
-					read[number] = true;
-					done++;
-				}
-		} else if (rec_view_consume(view, REC_ALL_LANES, &event) == 1) {
-			number = reader_number(&event);
-			cr_assert_not(read[number]);
-			for (i = 0; i < number; i++)
-				cr_assert(read[i], "%u was before %lu and not read yet", i, number);
-			read[number] = true;
-			done++;
-		}
-	}
-	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
-}
-
-/* Exchange the marks on the links, as a writer would that moves the head. */
-static void mark(const struct rec_handle *handle, uint32_t from, uint32_t to)
-{
-	for (uint32_t id = 0; id < handle->nr_subbufs; id++) {
-		const uint64_t link = handle->links[id].next;
-
-		if (REC_LINK_FLAG(link) == from)
-			handle->links[id].next = REC_LINK(REC_LINK_ID(link), to, REC_LINK_GEN(link) + 1);
-	}
-}
-
-/* While a lane cannot be looked at, no later event of another one is given. */
-Test(reader_merge, no_event_overtakes_a_lane_that_says_again, .init = begin_merge)
-{
-	struct rec_handle *first = reader_lane(), *second = reader_lane();
-	struct rec_view_event event;
-
-	view = reader_view();
-	cr_assert(reader_write(first, 0, EVENT));
-	cr_assert(reader_write(second, 1, EVENT));
-	mark(first, REC_LINK_HEAD, REC_LINK_UPDATE);
-	for (unsigned int i = 0; i < 3; i++)
-		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), -EAGAIN);
-	mark(first, REC_LINK_UPDATE, REC_LINK_HEAD);
-	for (uint64_t i = 0; i < 2; i++) {
-		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
-		cr_assert_eq(reader_number(&event), i);
-	}
-}
-
-/* The same once its events are known: between two of them its page ends. */
-Test(reader_merge, no_event_overtakes_at_the_end_of_a_page, .init = begin_merge)
-{
-	struct rec_handle *first = reader_lane(), *second = reader_lane();
-	struct rec_view_event event;
-
-	view = reader_view();
-	for (uint64_t i = 0; i < 50; i++)
-		cr_assert(reader_write(first, i, EVENT));
-	cr_assert(reader_write(second, 50, EVENT));
-	cr_assert_eq(rec_view_peek(view, REC_ALL_LANES, &event), 1);
-	mark(first, REC_LINK_HEAD, REC_LINK_UPDATE);
-	for (uint64_t i = 0; i < 42; i++) {
-		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
-		cr_assert_eq(reader_number(&event), i);
-	}
-	for (unsigned int i = 0; i < 3; i++)
-		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), -EAGAIN);
-	mark(first, REC_LINK_UPDATE, REC_LINK_HEAD);
-	for (uint64_t i = 42; i < 51; i++) {
-		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
-		cr_assert_eq(reader_number(&event), i);
 	}
 }

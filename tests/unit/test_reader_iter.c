@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Looking at a lane without consuming. */
-#include "reader_fixture.h"
+#include "lane_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -13,33 +13,25 @@
 
 #define EVENT 92u
 
-static struct rec_handle *lane;
-static struct rec_view *view;
 static struct rec_iter *iter;
 
 static void begin(void)
 {
-	reader_begin(4, false);
-	lane = reader_lane();
-	view = reader_view();
+	lane_begin(4, false);
 	cr_assert_eq(rec_iter_open(view, 0, &iter), 0);
 }
 
 static void end(void)
 {
 	rec_iter_close(iter);
-	rec_view_close(view);
-	reader_end();
+	lane_end();
 }
 
 TestSuite(reader_iter, .init = begin, .fini = end);
 
 static void write_some(uint64_t from, uint64_t to)
 {
-	uint64_t i;
-
-	for (i = from; i < to; i++)
-		cr_assert(reader_write(lane, i, EVENT));
+	lane_write(from, to, EVENT);
 }
 
 /* Reads on to the end: numbers must follow each other, but for what is said to be lost. */

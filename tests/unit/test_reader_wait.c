@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for something to read: percentages, wake-ups, the end. */
 #include "librecorder/reader_private.h"
-#include "reader_fixture.h"
+#include "lane_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -23,23 +23,12 @@
 /* Generous: no test depends on it, but one that would hang says so. */
 #define LONG 60000
 
-static struct rec_handle *lane;
-static struct rec_view *view;
-
 static void begin(void)
 {
-	reader_begin(8, false);
-	lane = reader_lane();
-	view = reader_view();
+	lane_begin(8, false);
 }
 
-static void end(void)
-{
-	rec_view_close(view);
-	reader_end();
-}
-
-TestSuite(reader_wait, .init = begin, .fini = end);
+TestSuite(reader_wait, .init = begin, .fini = lane_end);
 
 static void write_some(unsigned int n)
 {

@@ -10,17 +10,15 @@
 
 #define EVENTS_MAX 4000
 
-/* The list: every committed event in the order of its place, and how far the reader has come. */
+/* What was written, what became of it, and what was read. */
 struct model {
 	struct ring *ring;
-	uint64_t order[EVENTS_MAX]; /* numbers in position order; discarded ones are taken out */
-	unsigned int placed;
+	struct ring_order order;
 	uint64_t next_number;
 	uint64_t refused;
 	uint64_t read;
 	uint64_t lost;
 	uint64_t last_time;
-	unsigned int at; /* index in order of the next one to come */
 	unsigned int seed;
 	uint32_t size; /* of all events */
 };
@@ -28,16 +26,6 @@ struct model {
 static unsigned int draw(struct model *m, unsigned int n)
 {
 	return (unsigned int)rand_r(&m->seed) % n;
-}
-
-static void take_out(struct model *m, uint64_t number)
-{
-	unsigned int i = m->placed;
-
-	while (m->order[--i] != number)
-		;
-	memmove(&m->order[i], &m->order[i + 1], (m->placed - i - 1) * sizeof(m->order[0]));
-	m->placed--;
 }
 
 /* A writer that may be interrupted by another one between reserve and commit, to a depth. */
@@ -51,13 +39,13 @@ static void write_nested(struct model *m, unsigned int depth)
 		m->refused++;
 		return;
 	}
-	m->order[m->placed++] = number;
+	ring_place(&m->order, number);
 	ring_fill(payload, number, m->size);
 	while (depth && draw(m, 3) == 0)
 		write_nested(m, depth - 1);
 	if (draw(m, 8) == 0) {
 		rec_discard(&slot, payload);
-		take_out(m, number);
+		ring_take_back(&m->order, number);
 	} else {
 		rec_commit(&slot);
 	}
@@ -75,10 +63,8 @@ static void read_page(struct model *m, const struct rec_page *page)
 		if (record.offset < page->from)
 			continue;
 		cr_assert(ring_is_intact(record.payload, m->size, &number));
-		while (m->at < m->placed && m->order[m->at] != number)
-			m->at++;
-		cr_assert_lt(m->at, m->placed, "event %llu came out of order or twice", (unsigned long long)number);
-		m->at++;
+		cr_assert(ring_meet(&m->order, number), "event %llu came out of order or twice",
+			  (unsigned long long)number);
 		cr_assert_geq(record.time, m->last_time);
 		m->last_time = record.time;
 		cr_assert_eq(record.cpu, m->ring->cpu);
@@ -119,10 +105,11 @@ static void run(unsigned int seed, uint32_t pages, bool overwrite, uint32_t size
 	}
 	read_some(&m, UINT32_MAX);
 	m.lost += ring_unreported(m.ring);
-	cr_assert_eq(m.read + m.lost, m.placed + m.refused, "seed %u: %llu read, %llu lost of %u written, %llu refused", seed,
-		     (unsigned long long)m.read, (unsigned long long)m.lost, m.placed, (unsigned long long)m.refused);
+	cr_assert_eq(m.read + m.lost, m.order.placed + m.refused,
+		     "seed %u: %llu read, %llu lost of %u written, %llu refused", seed, (unsigned long long)m.read,
+		     (unsigned long long)m.lost, m.order.placed, (unsigned long long)m.refused);
 	if (!overwrite && !spare)
-		cr_assert_eq(m.read, m.placed);
+		cr_assert_eq(m.read, m.order.placed);
 	ring_free(m.ring);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every form that an event and a sub-buffer can have, to the byte, with the clock in the test's hand (linked with
- * --wrap=rec_clock_mono): lengths, end of page, time extends, absolute stamps, a clock that steps back or has its top
- * bits set, discards, one-call writes, refusals.
+ * --wrap=rec_clock_mono): lengths, end of page, discards, one-call writes, refusals. test_ring_times.c has the times.
  */
 #include "ledger.h"
+#include "raw.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -21,76 +21,6 @@ uint64_t __wrap_rec_clock_mono(void);
 uint64_t __wrap_rec_clock_mono(void)
 {
 	return now;
-}
-
-/* One record of a page as it stands there, padding and stamps included. */
-struct raw {
-	uint32_t type; /* type_len */
-	uint32_t delta;
-	uint32_t second; /* the word behind the event word */
-	uint32_t at;
-	uint32_t total;
-};
-
-static bool next_raw(const struct rec_page *page, uint32_t *at, struct raw *ret)
-{
-	const unsigned char *data = (const unsigned char *)page->data + REC_SUBBUF_HEADER_SIZE + *at;
-	uint32_t word;
-
-	if (*at >= page->size)
-		return false;
-	memcpy(&word, data, sizeof(word));
-	ret->at = *at;
-	ret->type = word & 31;
-	ret->delta = word >> 5;
-	memcpy(&ret->second, data + 4, sizeof(ret->second));
-	if (ret->type == REC_TYPE_TIME_EXTEND || ret->type == REC_TYPE_TIME_STAMP)
-		ret->total = 8;
-	else if (ret->type == REC_TYPE_PADDING || ret->type == 0)
-		ret->total = 4 + ret->second;
-	else
-		ret->total = 4 + 4 * ret->type;
-	*at += ret->total;
-	cr_assert_leq(*at, page->size);
-	return true;
-}
-
-static uint64_t value(const struct raw *raw)
-{
-	return ((uint64_t)raw->second << 27) + raw->delta;
-}
-
-static struct rec_page read_page(struct ring *ring)
-{
-	struct rec_page page;
-
-	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
-	return page;
-}
-
-/* The first record of `type` behind *at. */
-static struct raw find_raw(const struct rec_page *page, uint32_t *at, uint32_t type)
-{
-	struct raw raw = { 0 };
-
-	do
-		cr_assert(next_raw(page, at, &raw), "no record of type %u", type);
-	while (raw.type != type);
-	return raw;
-}
-
-/* Times of the page's events. */
-static unsigned int times(const struct rec_page *page, uint64_t *time, unsigned int max)
-{
-	struct rec_page_iter iter;
-	struct rec_record record;
-	unsigned int n = 0;
-
-	rec_page_iter_init(&iter, page->data, page->size);
-	while (n < max && rec_page_next(&iter, &record) > 0)
-		if (record.offset >= page->from)
-			time[n++] = record.time;
-	return n;
 }
 
 /*
@@ -120,20 +50,20 @@ Test(forms, the_length_of_an_event)
 		memset(payload, 0x5a, expected[i].size);
 		rec_commit(&slot);
 	}
-	page = read_page(ring);
+	page = raw_page(ring);
 	cr_assert_eq(page.entries, i);
 	/* Marker and stamp. */
-	cr_assert(next_raw(&page, &at, &raw) && raw.type == REC_TYPE_PADDING && raw.total == REC_MARKER_SIZE &&
+	cr_assert(raw_next(&page, &at, &raw) && raw.type == REC_TYPE_PADDING && raw.total == REC_MARKER_SIZE &&
 		  raw.delta == 1);
-	cr_assert(next_raw(&page, &at, &raw) && raw.type == REC_TYPE_TIME_STAMP);
+	cr_assert(raw_next(&page, &at, &raw) && raw.type == REC_TYPE_TIME_STAMP);
 	for (i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
-		cr_assert(next_raw(&page, &at, &raw));
+		cr_assert(raw_next(&page, &at, &raw));
 		cr_assert_eq(raw.type, expected[i].type, "size %u", expected[i].size);
 		cr_assert_eq(raw.total, expected[i].total, "size %u", expected[i].size);
 		if (raw.type == 0)
 			cr_assert_eq(raw.second, expected[i].total - 4);
 	}
-	cr_assert_not(next_raw(&page, &at, &raw));
+	cr_assert_not(raw_next(&page, &at, &raw));
 	ring_free(ring);
 }
 
@@ -170,7 +100,7 @@ Test(forms, payload_up_to_the_page)
 		cr_assert_eq(ring->handle.lane->too_long, 4);
 		/* Four pages were needed and three are there: the first event was overwritten. */
 		for (number = 1; number < 4; number++) {
-			page = read_page(ring);
+			page = raw_page(ring);
 			rec_page_iter_init(&iter, page.data, page.size);
 			cr_assert_eq(rec_page_next(&iter, &record), 1);
 			cr_assert(ring_is_intact(record.payload, number == 2 ? 8 : longest, &n));
@@ -204,13 +134,13 @@ Test(forms, the_end_of_a_page)
 		/* Needs 68 bytes. */
 		cr_assert(ring_write(ring, 2, 64));
 		cr_assert_eq(REC_POS_ID(ring->handle.lane->tail), 2);
-		page = read_page(ring);
+		page = raw_page(ring);
 		cr_assert_eq(page.size, CAPACITY - left);
 		cr_assert_eq(page.entries, 1);
 		memcpy(&header, page.data, sizeof(header));
 		cr_assert_eq(header.commit, CAPACITY - left);
 		cr_assert_eq(header.time_stamp, now);
-		page = read_page(ring);
+		page = raw_page(ring);
 		cr_assert_eq(page.entries, 1);
 		cr_assert(ring_is_intact((const char *)page.data + 16 + RESTATE + 4, 64, &n));
 		cr_assert_eq(n, 2);
@@ -230,196 +160,10 @@ Test(forms, an_event_that_just_fits)
 	/* The tail stands at the very end: nobody has entered the next page. */
 	cr_assert(ring_write(ring, 3, 64));
 	cr_assert_eq(REC_POS_ID(ring->handle.lane->tail), 2);
-	page = read_page(ring);
+	page = raw_page(ring);
 	cr_assert_eq(page.size, CAPACITY);
 	cr_assert_eq(page.entries, 2);
 	ring_free(ring);
-}
-
-/*
- * ---------------------------------------------------------------------------------------------------------------
- * time
- */
-
-Test(forms, time_extends)
-{
-	static const uint64_t deltas[] = { 0,
-					   1,
-					   REC_DELTA_MAX,
-					   REC_DELTA_MAX + UINT64_C(1),
-					   160 * MSEC,
-					   UINT64_C(1) << 40,
-					   (UINT64_C(1) << 58) + 12345 };
-	unsigned int i;
-
-	for (i = 0; i < sizeof(deltas) / sizeof(deltas[0]); i++) {
-		struct ring *ring = ring_new(2, 4096, true);
-		const uint64_t start = now;
-		struct rec_page page;
-		uint64_t time[3];
-		uint32_t at = RESTATE;
-		struct raw raw;
-
-		ring_write(ring, 1, 16);
-		now += deltas[i];
-		ring_write(ring, 2, 16);
-		page = read_page(ring);
-		cr_assert(next_raw(&page, &at, &raw));
-		cr_assert_eq(raw.type, 4);
-		cr_assert(next_raw(&page, &at, &raw));
-		if (deltas[i] > REC_DELTA_MAX) {
-			cr_assert_eq(raw.type, REC_TYPE_TIME_EXTEND);
-			cr_assert_eq(value(&raw), deltas[i]);
-			/* Its event follows at once, with nothing of its own to add. */
-			cr_assert(next_raw(&page, &at, &raw));
-			cr_assert_eq(raw.delta, 0);
-		} else {
-			cr_assert_eq(raw.delta, deltas[i]);
-		}
-		cr_assert_eq(raw.type, 4);
-		cr_assert_not(next_raw(&page, &at, &raw));
-		cr_assert_eq(times(&page, time, 3), 2);
-		cr_assert_eq(time[0], start);
-		cr_assert_eq(time[1], start + deltas[i]);
-		ring_free(ring);
-		now = UINT64_C(1000000000);
-	}
-}
-
-/*
- * The event alone would fit the page, with its extend it does not: both go to the next one, where no extend is
- * needed.
- */
-Test(forms, an_extend_stays_with_its_event)
-{
-	struct ring *ring = ring_new(2, 4096, true);
-	struct rec_page page;
-	uint64_t time[2];
-	uint32_t at = 0;
-	struct raw raw;
-
-	ring_write(ring, 1, CAPACITY - RESTATE - 20 - 4 - 8);
-	now += 160 * MSEC;
-	ring_write(ring, 2, 16);
-	page = read_page(ring);
-	cr_assert_eq(page.entries, 1);
-	page = read_page(ring);
-	cr_assert_eq(page.entries, 1);
-	find_raw(&page, &at, REC_TYPE_TIME_STAMP);
-	cr_assert(next_raw(&page, &at, &raw));
-	cr_assert_eq(raw.type, 4);
-	cr_assert_eq(raw.delta, 0);
-	cr_assert_eq(times(&page, time, 2), 1);
-	cr_assert_eq(time[0], now);
-	ring_free(ring);
-}
-
-/* Every page begins with an absolute stamp, and so does an event on another CPU; both give the time itself. */
-Test(forms, absolute_stamps)
-{
-	struct ring *ring = ring_new(2, 4096, true);
-	struct rec_subbuf_header header;
-	struct rec_page page;
-	uint64_t time[3];
-	uint32_t at = 0;
-	struct raw raw;
-
-	ring_write(ring, 1, 16);
-	now += 5;
-	ring->cpu = 7;
-	ring_write(ring, 2, 16);
-	now += 6;
-	ring_write(ring, 3, 16);
-	page = read_page(ring);
-	memcpy(&header, page.data, sizeof(header));
-	cr_assert_eq(header.time_stamp, now - 11);
-	raw = find_raw(&page, &at, REC_TYPE_TIME_STAMP);
-	cr_assert_eq(value(&raw), now - 11);
-	raw = find_raw(&page, &at, REC_TYPE_PADDING);
-	cr_assert_eq(raw.total, REC_MARKER_SIZE);
-	raw = find_raw(&page, &at, REC_TYPE_TIME_STAMP);
-	cr_assert_eq(value(&raw), now - 6);
-	cr_assert_eq(times(&page, time, 3), 3);
-	cr_assert_eq(time[0], now - 11);
-	cr_assert_eq(time[1], now - 6);
-	cr_assert_eq(time[2], now);
-	ring_free(ring);
-}
-
-/* Facts B2.5: a clock that steps back gives its event the time of the one before, and never a huge delta. */
-Test(forms, a_clock_that_steps_back)
-{
-	struct ring *ring = ring_new(2, 4096, true);
-	const uint64_t start = now;
-	struct rec_page page;
-	uint64_t time[4];
-
-	ring_write(ring, 1, 16);
-	now -= 500;
-	ring_write(ring, 2, 16);
-	cr_assert_eq(ring->handle.lane->time_back, 1);
-	now = start - 100;
-	ring_write(ring, 3, 16);
-	cr_assert_eq(ring->handle.lane->time_back, 2);
-	now = start + 30;
-	ring_write(ring, 4, 16);
-	cr_assert_eq(ring->handle.lane->time_back, 2);
-	page = read_page(ring);
-	cr_assert_eq(times(&page, time, 4), 4);
-	cr_assert_eq(time[0], start);
-	cr_assert_eq(time[1], start);
-	cr_assert_eq(time[2], start);
-	cr_assert_eq(time[3], start + 30);
-	ring_free(ring);
-}
-
-Test(forms, a_clock_that_steps_back_at_the_end_of_a_page)
-{
-	struct ring *ring = ring_new(2, 4096, true);
-	const uint64_t start = now;
-	struct rec_subbuf_header header;
-	struct rec_page page;
-	uint64_t time[2];
-
-	ring_write(ring, 1, CAPACITY - RESTATE - 8);
-	now -= 1000 * MSEC;
-	ring_write(ring, 2, 16);
-	page = read_page(ring);
-	page = read_page(ring);
-	memcpy(&header, page.data, sizeof(header));
-	cr_assert_eq(header.time_stamp, start);
-	cr_assert_eq(times(&page, time, 2), 1);
-	cr_assert_eq(time[0], start);
-	cr_assert_eq(ring->handle.lane->time_back, 1);
-	ring_free(ring);
-}
-
-/* An absolute stamp has 59 bits; the others are the page's (facts A2.7). Times above, and across the border. */
-Test(forms, times_beyond_59_bits)
-{
-	static const uint64_t starts[] = { (UINT64_C(1) << 59) - 10, (UINT64_C(1) << 59) + 7, (UINT64_C(31) << 59) - 3,
-					   (UINT64_C(1) << 63) + 99 };
-	unsigned int i;
-
-	for (i = 0; i < 4; i++) {
-		struct ring *ring = ring_new(2, 4096, true);
-		struct rec_page page;
-		uint64_t time[3];
-
-		now = starts[i];
-		ring_write(ring, 1, 16);
-		now += 20;
-		ring->cpu++;
-		ring_write(ring, 2, 16);
-		now += 160 * MSEC;
-		ring_write(ring, 3, 16);
-		page = read_page(ring);
-		cr_assert_eq(times(&page, time, 3), 3);
-		cr_assert_eq(time[0], starts[i]);
-		cr_assert_eq(time[1], starts[i] + 20);
-		cr_assert_eq(time[2], starts[i] + 20 + 160 * MSEC);
-		ring_free(ring);
-	}
 }
 
 /*
@@ -445,9 +189,9 @@ Test(forms, the_last_event_is_unreserved)
 	cr_assert_eq(ring->handle.lane->commit, before);
 	now += 10;
 	ring_write(ring, 2, 16);
-	page = read_page(ring);
+	page = raw_page(ring);
 	cr_assert_eq(page.entries, 2);
-	cr_assert_eq(times(&page, time, 3), 2);
+	cr_assert_eq(raw_times(&page, time, 3), 2);
 	cr_assert_eq(time[0], start);
 	/* Its delta was not built on the event that is gone (facts H18). */
 	cr_assert_eq(time[1], start + 20);
@@ -480,13 +224,13 @@ static void discard_below_another(uint32_t size, uint64_t gap)
 	rec_commit(&inner);
 	rec_discard(&outer, payload);
 	cr_assert_eq(ring->handle.lane->commit, ring->handle.lane->tail);
-	page = read_page(ring);
+	page = raw_page(ring);
 	cr_assert_eq(page.entries, 2);
-	cr_assert_eq(times(&page, time, 3), 2);
+	cr_assert_eq(raw_times(&page, time, 3), 2);
 	cr_assert_eq(time[0], start);
 	cr_assert_eq(time[1], start + gap + 10);
-	for (with_padding = start; next_raw(&page, &at, &raw);) {
-		with_padding += raw.type == REC_TYPE_TIME_EXTEND ? value(&raw) : raw.delta;
+	for (with_padding = start; raw_next(&page, &at, &raw);) {
+		with_padding += raw.type == REC_TYPE_TIME_EXTEND ? raw_value(&raw) : raw.delta;
 		paddings += raw.type == REC_TYPE_PADDING;
 		cr_assert_neq(raw.type, REC_TYPE_TIME_STAMP);
 	}
@@ -544,7 +288,7 @@ Test(forms, one_call_write)
 		now += 3;
 		cr_assert_eq(rec_write(&ring->handle, bytes, sizes[i]), 0);
 		cr_assert_eq(ring->handle.lane->commit, ring->handle.lane->tail);
-		page = read_page(ring);
+		page = raw_page(ring);
 		cr_assert_eq(page.entries, 1);
 		rec_page_iter_init(&iter, page.data, page.size);
 		do

@@ -100,6 +100,41 @@ Test(save, every_thread_once)
 	seen_free(seen);
 }
 
+static struct seen *snapshot(void)
+{
+	const char *path = fixture_path("snapshot.dat");
+	const int err = rec_snapshot(path);
+
+	cr_assert_eq(err, 0, "%s", strerror(-err));
+	return seen_read(path);
+}
+
+/* Snapshots follow each other, and take nothing from a save, nor a save from them. */
+Test(save, snapshots)
+{
+	struct seen *seen;
+
+	configure(1 << 20, false);
+	write_events(0, 0, 1000);
+	seen = snapshot();
+	cr_assert_eq(seen->nr, 1000);
+	cr_assert_eq(seen->lost, 0);
+	seen_free(seen);
+	write_events(0, 1000, 5);
+	seen = snapshot();
+	cr_assert_eq(seen->nr, 5);
+	cr_assert_eq(seen->events[0].number, 1000);
+	seen_free(seen);
+	write_events(0, 1005, 7);
+	seen = save();
+	cr_assert_eq(seen->nr, 1012);
+	seen_free(seen);
+	seen = snapshot();
+	cr_assert_eq(seen->nr, 7);
+	cr_assert_eq(seen->lost, 0);
+	seen_free(seen);
+}
+
 /* Oldest or newest lost: what is in the file and what it says is lost are all there was. */
 Test(save, losses_are_told)
 {

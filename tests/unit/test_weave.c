@@ -10,73 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#define ID_A (REC_EVENT_ID_FIRST + 1)
-#define ID_B (REC_EVENT_ID_FIRST + 2)
-#define PID  1000
-
-struct setup {
-	struct fake *fake;
-	struct blob log;
-	struct weave_process process;
-	struct weave_params params;
-	struct weave_stats stats;
-};
-
-/* One process on CLOCK_MONOTONIC with events t:a and t:b. */
-static void setup(struct setup *s, unsigned int nr_streams)
-{
-	memset(s, 0, sizeof(*s));
-	s->fake = fake_new(nr_streams, 4096);
-	fake_log_event(&s->log, ID_A, "t", "a", "u64(number)", 16);
-	fake_log_event(&s->log, ID_B, "t", "b", "u64(number)", 16);
-	s->process = (struct weave_process){
-		.pid = PID,
-		.clock = REC_CLOCK_MONO,
-		.subbuf_size = 4096,
-		.comm = "prog",
-		.log = s->log.data,
-		.log_size = s->log.size,
-	};
-	s->params = (struct weave_params){
-		.source = &s->fake->source,
-		.streams = s->fake->described,
-		.processes = &s->process,
-		.nr_processes = 1,
-		.output = fixture_path("weave.dat"),
-		.nr_cpus = 2,
-	};
-}
-
-/* What goes in must come out. */
-static struct seen *weave(struct setup *s)
-{
-	struct seen *seen;
-	const int err = weave_to_dat(&s->params, &s->stats);
-
-	cr_assert_eq(err, 0, "%s", strerror(-err));
-	seen = seen_read(s->params.output);
-	cr_assert_eq(seen->nr, s->stats.events + s->stats.synthetic);
-	cr_assert_eq(seen->lost, s->stats.lost);
-	cr_assert_eq(seen->lost_unknown, s->stats.lost_unknown);
-	return seen;
-}
-
-static void teardown(struct setup *s, struct seen *seen)
-{
-	seen_free(seen);
-	fake_free(s->fake);
-	blob_free(&s->log);
-}
-
 Test(weave, four_streams_become_cpus_in_order)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 	uint64_t next[4] = { 0 };
 	uint64_t number;
 	size_t i;
 
-	setup(&s, 4);
+	weaving_begin(&s, 4);
 	/* Each stream moves to the next CPU every 10 events; the times of the streams are interleaved. */
 	for (number = 0; number < 20000; number++) {
 		const unsigned int stream = (unsigned int)(number % 4);
@@ -106,16 +48,16 @@ Test(weave, four_streams_become_cpus_in_order)
 	cr_assert_eq(s.stats.time_error, 0);
 	cr_assert_str_eq(seen->cmdlines, "1000 prog\n1001 prog\n1002 prog\n1003 prog\n");
 	cr_assert_not_null(strstr(seen->clock, "mono"));
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 Test(weave, version_7_holds_the_same)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 	uint64_t number;
 
-	setup(&s, 2);
+	weaving_begin(&s, 2);
 	for (number = 0; number < 1000; number++)
 		fake_put(s.fake, (unsigned int)(number % 2), 3, 5000 + number, ID_A, PID, number, FAKE_SIZE);
 	s.params.version = 7;
@@ -123,15 +65,15 @@ Test(weave, version_7_holds_the_same)
 	cr_assert_eq(seen->version, 7);
 	for (number = 0; number < 1000; number++)
 		cr_assert_eq(seen->events[number].number, number);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 Test(weave, losses_stand_before_the_next_event_of_their_stream)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 
-	setup(&s, 2);
+	weaving_begin(&s, 2);
 	fake_lose(s.fake, 0, 5);
 	fake_put(s.fake, 0, 0, 100, ID_A, PID, 1, FAKE_SIZE);
 	fake_put(s.fake, 1, 0, 110, ID_A, PID + 1, 2, FAKE_SIZE);
@@ -157,16 +99,16 @@ Test(weave, losses_stand_before_the_next_event_of_their_stream)
 	cr_assert_eq(seen->events[6].number, 13);
 	cr_assert_eq(seen->events[6].common.pid, PID);
 	cr_assert_eq(seen->lost, 5 + 7 + 11 + 13);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 Test(weave, losses_without_any_event)
 {
 	static const struct rec_anchor anchor = { 77, 77, 0, 0 };
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 
-	setup(&s, 1);
+	weaving_begin(&s, 1);
 	s.fake->described[0].lost = 3;
 	s.process.lost = 4;
 	s.process.anchors = &anchor;
@@ -177,28 +119,28 @@ Test(weave, losses_without_any_event)
 	cr_assert_eq(seen->events[0].number, 7);
 	cr_assert_eq(seen->events[0].number2, 4);
 	cr_assert_eq(seen->events[0].time, 77);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 Test(weave, nothing_at_all)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 
-	setup(&s, 0);
+	weaving_begin(&s, 0);
 	s.params.nr_processes = 0;
 	seen = weave(&s);
 	cr_assert_eq(seen->nr, 0);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 Test(weave, equal_times_keep_the_order_of_streams)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 	uint64_t number;
 
-	setup(&s, 3);
+	weaving_begin(&s, 3);
 	for (number = 0; number < 300; number++)
 		fake_put(s.fake, (unsigned int)(number / 100), 0, 1000 + number % 100 / 10, ID_A, PID, number, FAKE_SIZE);
 	seen = weave(&s);
@@ -208,16 +150,16 @@ Test(weave, equal_times_keep_the_order_of_streams)
 
 		cr_assert(a->time < b->time || (a->time == b->time && a->number < b->number));
 	}
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 Test(weave, padding_and_markers_are_no_events)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 	uint64_t number;
 
-	setup(&s, 1);
+	weaving_begin(&s, 1);
 	for (number = 0; number < 500; number++) {
 		fake_put(s.fake, 0, (uint32_t)number % 2, 1000 + number, ID_A, PID, number, FAKE_SIZE);
 		fake_discard(s.fake, 0, 1000 + number, 16);
@@ -225,17 +167,17 @@ Test(weave, padding_and_markers_are_no_events)
 	seen = weave(&s);
 	cr_assert_eq(seen->nr, 500);
 	cr_assert_eq(seen->events[499].time, 1499);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 Test(weave, long_pauses_and_the_biggest_events)
 {
 	const uint32_t biggest = 4096 - 16 - 24 - 8;
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 	uint64_t number;
 
-	setup(&s, 2);
+	weaving_begin(&s, 2);
 	for (number = 0; number < 50; number++) {
 		const uint64_t time = 1000 + number * (UINT64_C(1) << 28);
 
@@ -251,7 +193,7 @@ Test(weave, long_pauses_and_the_biggest_events)
 		cr_assert_eq(seen->events[2 * number].size, number % 5 ? FAKE_SIZE : biggest - 8);
 		cr_assert_eq(seen->events[2 * number + 1].number, 2 * number + 1);
 	}
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 /* An event that fills its page, with a loss before it, in both forms. */
@@ -263,10 +205,10 @@ Test(weave, biggest_event_behind_a_loss)
 	unsigned int raw;
 
 	for (raw = 0; raw < 2; raw++) {
-		struct setup s;
+		struct weaving s;
 		struct seen *seen;
 
-		setup(&s, 1);
+		weaving_begin(&s, 1);
 		memcpy(payload, &head, sizeof(head));
 		fake_lose(s.fake, 0, 9);
 		fake_put(s.fake, 0, 1, 500, ID_A, PID, 42, fills - 36);
@@ -282,7 +224,7 @@ Test(weave, biggest_event_behind_a_loss)
 		cr_assert_eq(seen->events[0].size, fills);
 		cr_assert_eq(seen->events[0].number, 42);
 		cr_assert_eq(seen->events[0].lost, 9);
-		teardown(&s, seen);
+		weaving_end(&s, seen);
 	}
 }
 
@@ -294,11 +236,11 @@ Test(weave, no_room_for_the_count)
 	for (raw = 0; raw < 2; raw++) {
 		const uint32_t fills = 4096 - 16 - 8;
 		const uint64_t time = 500;
-		struct setup s;
+		struct weaving s;
 		struct seen *seen;
 		unsigned char *page;
 
-		setup(&s, 1);
+		weaving_begin(&s, 1);
 		s.fake->bare = true;
 		fake_lose(s.fake, 0, 9);
 		fake_put(s.fake, 0, 0, time, ID_A, PID, 42, FAKE_SIZE);
@@ -314,7 +256,7 @@ Test(weave, no_room_for_the_count)
 		cr_assert_eq(seen->events[0].size, fills);
 		/* Nobody said where it ran. */
 		cr_assert_eq(s.stats.cpu_unknown, !raw);
-		teardown(&s, seen);
+		weaving_end(&s, seen);
 	}
 }
 
@@ -323,12 +265,12 @@ Test(weave, page_that_was_partly_read)
 	unsigned int raw;
 
 	for (raw = 0; raw < 2; raw++) {
-		struct setup s;
+		struct weaving s;
 		struct seen *seen;
 		struct rec_page *page;
 		uint64_t number;
 
-		setup(&s, 1);
+		weaving_begin(&s, 1);
 		for (number = 0; number < 20; number++)
 			fake_put(s.fake, 0, number < 5 ? 0 : 1, 1000 + number, ID_A, PID, number, FAKE_SIZE);
 		page = fake_last_page(s.fake, 0);
@@ -345,7 +287,7 @@ Test(weave, page_that_was_partly_read)
 		cr_assert_eq(seen->events[0].cpu, raw ? 0 : 1);
 		cr_assert_eq(seen->events[11].number, 19);
 		cr_assert_eq(s.stats.damaged_pages, 0);
-		teardown(&s, seen);
+		weaving_end(&s, seen);
 	}
 }
 
@@ -354,12 +296,12 @@ Test(weave, damaged_pages_cost_what_is_behind_the_damage)
 	unsigned int raw;
 
 	for (raw = 0; raw < 2; raw++) {
-		struct setup s;
+		struct weaving s;
 		struct seen *seen;
 		struct rec_page *page;
 		uint64_t number;
 
-		setup(&s, 2);
+		weaving_begin(&s, 2);
 		for (number = 0; number < 20; number++)
 			fake_put(s.fake, 0, 0, 1000 + number, ID_A, PID, number, FAKE_SIZE);
 		page = fake_last_page(s.fake, 0);
@@ -379,16 +321,16 @@ Test(weave, damaged_pages_cost_what_is_behind_the_damage)
 		cr_assert_eq(s.stats.damaged_streams, 1);
 		cr_assert_eq(s.stats.damaged_pages, 1);
 		cr_assert_eq(s.stats.damaged_events, 5);
-		teardown(&s, seen);
+		weaving_end(&s, seen);
 	}
 }
 
 Test(weave, events_that_nothing_explains_are_losses)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 
-	setup(&s, 1);
+	weaving_begin(&s, 1);
 	fake_put(s.fake, 0, 0, 100, ID_A, PID, 1, FAKE_SIZE);
 	fake_put(s.fake, 0, 0, 101, ID_B + 7, PID, 2, FAKE_SIZE);
 	fake_put(s.fake, 0, 0, 102, 3, PID, 3, FAKE_SIZE);
@@ -400,15 +342,15 @@ Test(weave, events_that_nothing_explains_are_losses)
 	cr_assert_eq(seen->events[1].lost, 2);
 	cr_assert_eq(s.stats.unknown_events, 2);
 	cr_assert_eq(s.stats.cpu_unknown, 2);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 Test(weave, time_never_goes_back)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 
-	setup(&s, 1);
+	weaving_begin(&s, 1);
 	fake_put(s.fake, 0, 0, 1000, ID_A, PID, 1, FAKE_SIZE);
 	fake_end_page(s.fake, 0);
 	fake_put(s.fake, 0, 0, 900, ID_A, PID, 2, FAKE_SIZE);
@@ -419,244 +361,18 @@ Test(weave, time_never_goes_back)
 	cr_assert_eq(seen->events[2].time, 1001);
 	cr_assert_eq(s.stats.time_raised, 1);
 	cr_assert_eq(s.stats.time_raised_max, 100);
-	teardown(&s, seen);
-}
-
-/* ------------------------------------------------------------------------------------------ several processes */
-
-#define TSC_PER_NS 3u
-
-Test(weave, processes_with_clocks_and_ids_of_their_own)
-{
-	/* 3 ticks a ns, tick 3000000000 is 5 s. */
-	static const struct rec_anchor anchors[] = {
-		{ UINT64_C(3000000000), UINT64_C(5000000000), 0, 10 },
-		{ UINT64_C(6000000000), UINT64_C(6000000000), 0, 10 },
-	};
-	struct weave_process processes[2];
-	struct blob logs[2] = { BLOB_INIT, BLOB_INIT };
-	unsigned int raw;
-
-	/* The same event under different ids, and different events under one. */
-	fake_log_event(&logs[0], ID_A, "t", "a", "u64(number)", 16);
-	fake_log_event(&logs[0], ID_B, "t", "shape", "u64(number)", 16);
-	fake_log_event(&logs[1], ID_A, "t", "shape", "s64(number)", 16);
-	fake_log_event(&logs[1], ID_B, "t", "a", "u64( number )", 16);
-	fake_log_thread(&logs[1], 2001, "a long name of a thread, longer than the kernel's");
-	for (raw = 0; raw < 2; raw++) {
-		struct setup s;
-		struct seen *seen;
-		uint16_t id_a = 0;
-		uint64_t number;
-
-		setup(&s, 2);
-		processes[0] = processes[1] = s.process;
-		processes[0].clock = REC_CLOCK_TSC;
-		processes[0].anchors = anchors;
-		processes[0].nr_anchors = 2;
-		processes[1].pid = 2000;
-		processes[1].comm = "other";
-		processes[0].log = logs[0].data;
-		processes[0].log_size = logs[0].size;
-		processes[1].log = logs[1].data;
-		processes[1].log_size = logs[1].size;
-		s.params.processes = processes;
-		s.params.nr_processes = 2;
-		s.params.raw = raw;
-		s.fake->described[1].process = 1;
-		for (number = 0; number < 1000; number++) {
-			const uint64_t ns = UINT64_C(5000000000) + number * 1000;
-
-			if (number % 2)
-				fake_put(s.fake, 1, 1, ns, number % 4 == 1 ? ID_A : ID_B, 2001, number, FAKE_SIZE);
-			else
-				fake_put(s.fake, 0, 0, (ns - UINT64_C(4000000000)) * TSC_PER_NS,
-					 number % 4 ? ID_B : ID_A, PID, number, FAKE_SIZE);
-		}
-		seen = weave(&s);
-		cr_assert_eq(seen->nr, 1000);
-		for (number = 0; number < 1000; number++) {
-			const struct seen_event *event = &seen->events[number];
-			static const char *const names[] = { "t:a", "t:shape", "t:shape", "t:a" };
-
-			cr_assert_eq(event->number, number);
-			cr_assert_leq(UINT64_C(5000000000) + number * 1000 - event->time, 1);
-			cr_assert_str_eq(event->name, names[number % 4]);
-			if (number % 4 == 0 || number % 4 == 3) {
-				id_a = id_a ? id_a : event->common.type;
-				cr_assert_eq(event->common.type, id_a);
-			}
-			/* Of different shape, so not the same event. */
-			if (number % 4 == 2)
-				cr_assert_neq(event->common.type, seen->events[number - 1].common.type);
-		}
-		cr_assert_eq(s.stats.processes, 2);
-		cr_assert_eq(s.stats.threads, 2);
-		cr_assert_str_eq(seen->cmdlines, "1000 prog\n2000 other\n"
-						 "2001 a long name of a thread, longer than the kernel's\n");
-		teardown(&s, seen);
-	}
-	blob_free(&logs[0]);
-	blob_free(&logs[1]);
-}
-
-struct printf_event {
-	struct rec_event_common common;
-	uint64_t ip;
-	uint64_t site;
-	uint32_t args[2];
-};
-
-Test(weave, printf_sites_of_several_processes)
-{
-	unsigned int raw;
-
-	for (raw = 0; raw < 2; raw++) {
-		struct weave_process processes[2];
-		struct blob logs[2] = { BLOB_INIT, BLOB_INIT };
-		struct setup s;
-		struct seen *seen;
-		struct printf_event event = { { REC_EVENT_ID_FIRST, 0, 0, PID }, 0x1234, 0x4000, { 5, 0 } };
-		char line[64];
-
-		setup(&s, 2);
-		fake_log_printf(&logs[0], 0x4000, "first", "n=%d\n");
-		fake_log_printf(&logs[1], 0x4000, "second one", "say \"%d\"\\");
-		processes[0] = processes[1] = s.process;
-		processes[0].log = logs[0].data;
-		processes[0].log_size = logs[0].size;
-		processes[1].log = logs[1].data;
-		processes[1].log_size = logs[1].size;
-		s.params.processes = processes;
-		s.params.nr_processes = 2;
-		s.params.raw = raw;
-		s.fake->described[1].process = 1;
-		fake_put_bytes(s.fake, 0, 0, 100, &event, sizeof(event));
-		fake_put_bytes(s.fake, 1, 0, 101, &event, sizeof(event));
-		seen = weave(&s);
-		cr_assert_eq(seen->nr, 2);
-		cr_assert_str_eq(seen->events[0].name, "ftrace:bprint");
-		cr_assert_neq(seen->events[0].number2, seen->events[1].number2);
-		cr_assert_eq(seen->events[0].number, seen->events[0].number2);
-		snprintf(line, sizeof(line), "0x%llx : \"n=%%d\\n\"\n", (unsigned long long)seen->events[0].number2);
-		cr_assert_not_null(strstr(seen->printk, line), "%s", seen->printk);
-		snprintf(line, sizeof(line), "%llx t second_one\n", (unsigned long long)seen->events[1].number2);
-		cr_assert_not_null(strstr(seen->kallsyms, line), "%s", seen->kallsyms);
-		teardown(&s, seen);
-		blob_free(&logs[0]);
-		blob_free(&logs[1]);
-	}
-}
-
-/* ------------------------------------------------------------------------------------------------------- raw */
-
-Test(weave, raw_keeps_pages_and_their_losses)
-{
-	/* The same rate, as a TSC file has it. */
-	static const struct rec_anchor anchors[] = {
-		{ UINT64_C(30000000000), UINT64_C(5000000000), 0, 10 },
-		{ UINT64_C(60000000000), UINT64_C(15000000000), 0, 10 },
-	};
-	struct setup s;
-	struct seen *seen;
-	uint64_t number;
-	uint64_t markers = 0;
-
-	setup(&s, 3);
-	s.process.clock = REC_CLOCK_TSC;
-	s.process.anchors = anchors;
-	s.process.nr_anchors = 2;
-	s.params.raw = true;
-	for (number = 0; number < 6000; number++) {
-		if (number == 3000)
-			fake_lose(s.fake, 0, 12);
-		if (number == 4000)
-			fake_lose(s.fake, 0, REC_LOST_UNKNOWN);
-		fake_put(s.fake, (unsigned int)(number % 2), 7, UINT64_C(30000000000) + number * 3000, ID_A, PID, number,
-			 FAKE_SIZE);
-	}
-	s.fake->described[1].lost = 4;
-	s.process.lost = 6;
-	seen = weave(&s);
-	cr_assert_eq(seen->nr, 6002);
-	cr_assert_eq(s.stats.cpus, 2);
-	cr_assert_eq(seen->cpus, 3);
-	cr_assert_not_null(strstr(seen->clock, "x86-tsc"));
-	cr_assert_eq(seen->lost, 12 + 4 + 6);
-	cr_assert_eq(seen->lost_unknown, 1);
-	for (number = 0; number < 6000; number++) {
-		const struct seen_event *event = &seen->events[number];
-
-		cr_assert_eq(event->number, number);
-		cr_assert_eq(event->cpu, number % 2);
-		/* One line for the whole, 32 bits of rate: 2 ns. */
-		cr_assert_leq(event->time + 2 - (UINT64_C(5000000000) + number * 1000), 4);
-		markers += event->lost != 0;
-	}
-	cr_assert_eq(markers, 2);
-	cr_assert_eq(seen->events[6000].lost, 4);
-	cr_assert_eq(seen->events[6001].lost, 6);
-	cr_assert_eq(seen->events[6001].number2, 6);
-	teardown(&s, seen);
-}
-
-/* The count needs 8 bytes behind the data: the marker makes room. */
-Test(weave, raw_full_page_behind_a_loss)
-{
-	struct setup s;
-	struct seen *seen;
-	struct rec_page *page;
-	uint64_t number;
-	uint32_t left;
-
-	setup(&s, 1);
-	s.params.raw = true;
-	fake_lose(s.fake, 0, 21);
-	for (number = 0; number < 30; number++)
-		fake_put(s.fake, 0, (uint32_t)(number / 20), 1000 + number * (number == 29 ? UINT64_C(1) << 30 : 1), ID_A,
-			 PID, number, number == 29 ? 200 : 100);
-	page = fake_last_page(s.fake, 0);
-	/* One more that takes what is left but four bytes. */
-	left = 4096 - 16 - page->size - 4 - 8;
-	memcpy(s.fake->streams[0].pages[0].bytes + 16 + page->size, &(uint32_t[2]){ 1u << 5, left + 4 }, 8);
-	memcpy(s.fake->streams[0].pages[0].bytes + 16 + page->size + 8,
-	       &(struct fake_event){ { ID_B, 0, 0, PID }, 30 }, sizeof(struct fake_event));
-	page->size += left + 8;
-	page->entries++;
-	seen = weave(&s);
-	cr_assert_eq(s.stats.pages, 1);
-	cr_assert_eq(seen->nr, 31);
-	cr_assert_eq(seen->events[0].lost, 21);
-	for (number = 0; number < 31; number++)
-		cr_assert_eq(seen->events[number].number, number);
-	cr_assert_eq(seen->events[29].time, 1000 + 29 * (UINT64_C(1) << 30));
-	cr_assert_eq(seen->events[30].time, seen->events[29].time + 1);
-	cr_assert_eq(seen->events[30].size, left);
-	teardown(&s, seen);
-}
-
-Test(weave, too_many_streams_for_raw)
-{
-	struct setup s;
-
-	setup(&s, 4097);
-	s.params.raw = true;
-	cr_assert_eq(weave_to_dat(&s.params, &s.stats), -E2BIG);
-	s.params.raw = false;
-	cr_assert_eq(weave_to_dat(&s.params, &s.stats), 0);
-	fake_free(s.fake);
-	blob_free(&s.log);
+	weaving_end(&s, seen);
 }
 
 /* ------------------------------------------------------------------------------------------- size and failure */
 
 Test(weave, big_sub_buffers_make_big_pages)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 	uint64_t number;
 
-	setup(&s, 1);
+	weaving_begin(&s, 1);
 	s.fake->subbuf_size = 65536;
 	s.process.subbuf_size = 65536;
 	for (number = 0; number < 100; number++)
@@ -665,7 +381,7 @@ Test(weave, big_sub_buffers_make_big_pages)
 	cr_assert_eq(seen->page_size, 65536);
 	cr_assert_eq(seen->nr, 100);
 	cr_assert_eq(seen->events[99].size, 60000);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 static int count_calls(void *arg, uint64_t pages)
@@ -678,11 +394,11 @@ static int count_calls(void *arg, uint64_t pages)
 
 Test(weave, progress_may_give_up)
 {
-	struct setup s;
+	struct weaving s;
 	unsigned int calls = 0;
 	uint64_t number;
 
-	setup(&s, 1);
+	weaving_begin(&s, 1);
 	for (number = 0; number < 300000; number++)
 		fake_put(s.fake, 0, 0, 1000 + number, ID_A, PID, number, FAKE_SIZE);
 	s.params.progress = count_calls;
@@ -697,9 +413,9 @@ Test(weave, progress_may_give_up)
 
 Test(weave, wrong_parameters)
 {
-	struct setup s;
+	struct weaving s;
 
-	setup(&s, 1);
+	weaving_begin(&s, 1);
 	s.params.version = 5;
 	cr_assert_eq(weave_to_dat(&s.params, &s.stats), -EINVAL);
 	s.params.version = 6;
@@ -738,11 +454,11 @@ static bool grow_log(void *arg, unsigned int process, const void **ret_log, size
 
 Test(weave, logs_may_grow)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 	struct growing growing;
 
-	setup(&s, 1);
+	weaving_begin(&s, 1);
 	growing = (struct growing){ &s.log, 0 };
 	s.params.refresh = grow_log;
 	s.params.refresh_arg = &growing;
@@ -753,17 +469,17 @@ Test(weave, logs_may_grow)
 	cr_assert_eq(seen->nr, 3); /* the end event carries the one that stays unknown */
 	cr_assert_str_eq(seen->events[1].name, "t:late");
 	cr_assert_eq(s.stats.unknown_events, 1);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }
 
 /* The page bytes of a source are gone once the next page was asked for; thousands of streams take turns. */
 Test(weave, a_thousand_streams)
 {
-	struct setup s;
+	struct weaving s;
 	struct seen *seen;
 	uint64_t number;
 
-	setup(&s, 1000);
+	weaving_begin(&s, 1000);
 	for (number = 0; number < 100000; number++)
 		fake_put(s.fake, (unsigned int)(number * 7 % 1000), (uint32_t)number % 5, 1000 + number, ID_A,
 			 PID + (int32_t)(number * 7 % 1000), number, FAKE_SIZE + 4 * (uint32_t)(number % 9));
@@ -772,5 +488,5 @@ Test(weave, a_thousand_streams)
 	for (number = 0; number < 100000; number++)
 		cr_assert_eq(seen->events[number].number, number);
 	cr_assert_eq(s.stats.threads, 1000);
-	teardown(&s, seen);
+	weaving_end(&s, seen);
 }

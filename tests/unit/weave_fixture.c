@@ -390,3 +390,47 @@ const char *fixture_path(const char *name)
 	snprintf(path, sizeof(path), "%s/%s", directory, name);
 	return path;
 }
+
+void weaving_begin(struct weaving *s, unsigned int nr_streams)
+{
+	memset(s, 0, sizeof(*s));
+	s->fake = fake_new(nr_streams, 4096);
+	fake_log_event(&s->log, ID_A, "t", "a", "u64(number)", 16);
+	fake_log_event(&s->log, ID_B, "t", "b", "u64(number)", 16);
+	s->process = (struct weave_process){
+		.pid = PID,
+		.clock = REC_CLOCK_MONO,
+		.subbuf_size = 4096,
+		.comm = "prog",
+		.log = s->log.data,
+		.log_size = s->log.size,
+	};
+	s->params = (struct weave_params){
+		.source = &s->fake->source,
+		.streams = s->fake->described,
+		.processes = &s->process,
+		.nr_processes = 1,
+		.output = fixture_path("weave.dat"),
+		.nr_cpus = 2,
+	};
+}
+
+struct seen *weave(struct weaving *s)
+{
+	struct seen *seen;
+	const int err = weave_to_dat(&s->params, &s->stats);
+
+	cr_assert_eq(err, 0, "%s", strerror(-err));
+	seen = seen_read(s->params.output);
+	cr_assert_eq(seen->nr, s->stats.events + s->stats.synthetic);
+	cr_assert_eq(seen->lost, s->stats.lost);
+	cr_assert_eq(seen->lost_unknown, s->stats.lost_unknown);
+	return seen;
+}
+
+void weaving_end(struct weaving *s, struct seen *seen)
+{
+	seen_free(seen);
+	fake_free(s->fake);
+	blob_free(&s->log);
+}

@@ -102,6 +102,26 @@ struct seen {
 struct seen *seen_read(const char *path);
 void seen_free(struct seen *seen);
 
+/* A weave as most tests begin it. */
+struct weaving {
+	struct fake *fake;
+	struct blob log;
+	struct weave_process process;
+	struct weave_params params;
+	struct weave_stats stats;
+};
+
+#define ID_A (REC_EVENT_ID_FIRST + 1)
+#define ID_B (REC_EVENT_ID_FIRST + 2)
+#define PID  1000
+
+/* One process on CLOCK_MONOTONIC with events t:a and t:b, whose ids are these. */
+void weaving_begin(struct weaving *s, unsigned int nr_streams);
+
+/* Weave; as many events and losses must be in the file as went in. */
+struct seen *weave(struct weaving *s);
+void weaving_end(struct weaving *s, struct seen *seen);
+
 /* A directory of the test's own, removed with everything in it at exit; and a name in it. */
 const char *fixture_path(const char *name);
 

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* For bench_start: the same, and has an event. */
+#include <librecorder/event.h>
+
+#include <stdlib.h>
+
+REC_EVENT(bench, start, u64(number));
+
+int main(void)
+{
+	char *volatile memory = malloc(1);
+
+	REC(bench, start, 1);
+	free(memory);
+	return 0;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* For bench_start: does nothing but allocate, as every program does. */
+#include <stdlib.h>
+
+int main(void)
+{
+	char *volatile memory = malloc(1);
+
+	free(memory);
+	return 0;
+}

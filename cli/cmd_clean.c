@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder clean: list and remove what is left of programs and recorders that are gone. Spools are not in the buffer
+ * directory but where their users wanted their recordings: they stay, and it is said what can be made of them.
+ */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/dirs.h"
+#include "cli/leftovers.h"
+#include "cli/progress.h"
+
+#define NAME "clean"
+
+struct clean {
+	const char *dirs; /* where to look; NULL: as dirs.h has it */
+	bool dry_run;
+	bool listed; /* the head of the list was printed */
+	bool failed;
+	unsigned int buffers, sessions, unknown;
+	uint64_t size;
+};
+
+/* Longer ago than a day nobody wants the minutes. */
+static const char *age(uint64_t made, char *text, size_t size)
+{
+	const uint64_t now = (uint64_t)time(NULL), seconds = now > made ? now - made : 0;
+
+	if (seconds < 120)
+		snprintf(text, size, "%" PRIu64 " s", seconds);
+	else if (seconds < 120 * 60)
+		snprintf(text, size, "%" PRIu64 " min", seconds / 60);
+	else if (seconds < 48 * 3600)
+		snprintf(text, size, "%" PRIu64 " h", seconds / 3600);
+	else
+		snprintf(text, size, "%" PRIu64 " d", seconds / 86400);
+	return text;
+}
+
+static void list(struct clean *clean, const char *pid, uint64_t made, const char *size, const char *name,
+		 const char *dir, const char *file)
+{
+	char text[32];
+
+	if (!clean->listed)
+		puts("    PID       AGE          SIZE  NAME             LEFT");
+	clean->listed = true;
+	printf("%7s  %8s  %12s  %-15s  %s%s%s\n", pid, age(made, text, sizeof(text)), size, name, dir, file ? "/" : "",
+	       file ? file : "");
+}
+
+static void clean_buffer(struct clean *clean, const struct left_place *place, const struct leftover *item)
+{
+	char pid[16] = "-", size[32];
+
+	if (item->pid)
+		snprintf(pid, sizeof(pid), "%" PRIu32, item->pid);
+	list(clean, pid, item->made, human_size(item->size, size, sizeof(size)), item->comm[0] ? item->comm : "-",
+	     place->dir.path, item->name);
+	/* Gone already is as good. */
+	if (!clean->dry_run && unlinkat(place->dir.fd, item->name, 0) < 0 && errno != ENOENT) {
+		complain(NAME, "cannot remove '%s/%s': %s", place->dir.path, item->name, strerror(errno));
+		clean->failed = true;
+		return;
+	}
+	clean->buffers++;
+	clean->size += item->size;
+}
+
+/* The rest of a session whose buffers are removed. */
+static void clean_session(struct clean *clean, struct left_place *place)
+{
+	list(clean, "-", place->made, "-", "(recording)", place->dir.path, NULL);
+	clean->sessions++;
+	if (clean->dry_run)
+		complain(NAME, "'recorder recover %s' still makes a trace.dat of that recording", place->dir.path);
+	else if (place->spool)
+		complain(NAME, "'%s' stays: 'recorder recover' makes a trace.dat of it, or remove it", place->spool);
+	if (!clean->dry_run)
+		session_remove(&place->dir);
+}
+
+/* What is left in a place, of one process or (0) of all. Returns how many things that were. */
+static unsigned int clean_place(struct clean *clean, struct left_place *place, uint32_t pid)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < place->nr; i++) {
+		if (pid && place->items[i].pid != pid)
+			continue;
+		clean_buffer(clean, place, &place->items[i]);
+		nr++;
+	}
+	clean->unknown += place->unknown;
+	/*
+	 * A program that goes on with its recorder gone can still be recovered, and one that cannot be told may be
+	 * such.
+	 */
+	if (pid || !place->is_session || place->living || place->unknown)
+		return nr;
+	clean_session(clean, place);
+	return nr + 1;
+}
+
+static unsigned int clean_all(struct clean *clean, struct leftovers *left, uint32_t pid)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < left->nr; i++)
+		nr += clean_place(clean, &left->places[i], pid);
+	return nr;
+}
+
+/* -------------------------------------------------------------------------------------------------- what is named */
+
+static int look_at_dir(int fd, const char *path, void *data)
+{
+	leftovers_find(fd, path, data);
+	return 0;
+}
+
+/* All, or of one process. */
+static void clean_dirs(struct clean *clean, uint32_t pid)
+{
+	struct leftovers left = { 0 };
+
+	if (dirs_each(NAME, clean->dirs, look_at_dir, &left) < 0) {
+		clean->failed = true;
+	} else if (!clean_all(clean, &left, pid) && pid) {
+		complain(NAME, "process %" PRIu32 " has left nothing", pid);
+		clean->failed = true;
+	}
+	leftovers_free(&left);
+}
+
+static void clean_file(struct clean *clean, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	struct leftovers left = { 0 };
+	struct stat st;
+	int err = -EINVAL;
+
+	if (lstat(path, &st) < 0)
+		err = -errno;
+	else if (S_ISDIR(st.st_mode) && session_is_session(path))
+		err = leftovers_find_session(path, &left);
+	else if (S_ISREG(st.st_mode) && session_is_buffer(name ? name + 1 : path))
+		err = leftovers_find_buffer(path, &left);
+	if (err == -EBUSY)
+		complain(NAME, "'%s' stays: its program or its recorder still runs", path);
+	else if (err == -EINVAL)
+		complain(NAME, "'%s' is neither a buffer (.rec) nor the directory of a recording", path);
+	else if (err)
+		complain(NAME, "cannot clean '%s': %s", path,
+			 err == -EBADMSG ? "it is damaged, and whose it is cannot be told" : strerror(-err));
+	else
+		clean_all(clean, &left, 0);
+	clean->failed |= err != 0;
+	leftovers_free(&left);
+}
+
+static bool is_number(const char *word)
+{
+	return *word && strlen(word) < 10 && !word[strspn(word, "0123456789")];
+}
+
+static void say_sum(const struct clean *clean)
+{
+	char size[32];
+
+	if (clean->unknown)
+		complain(NAME, "%u %s not be read: it is not known whose %s, so %s", clean->unknown,
+			 clean->unknown == 1 ? "buffer could" : "buffers could",
+			 clean->unknown == 1 ? "it is" : "they are", clean->unknown == 1 ? "it stays" : "they stay");
+	if (clean->buffers || clean->sessions)
+		fprintf(stderr, "%u %s, %u %s: %s %s\n", clean->buffers, clean->buffers == 1 ? "buffer" : "buffers",
+			clean->sessions, clean->sessions == 1 ? "recording" : "recordings",
+			human_size(clean->size, size, sizeof(size)), clean->dry_run ? "could be freed" : "freed");
+	else if (!clean->failed)
+		fputs("nothing is left\n", stderr);
+}
+
+int cmd_clean(int argc, char **argv)
+{
+	struct clean clean = { 0 };
+	const struct opt table[] = {
+		OPT_FLAG('n', "dry-run", "only list what is left", &clean.dry_run),
+		OPT_STRING(0, "dir", "DIR", "look for what is left in DIR, which may be a container's", &clean.dirs),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = NAME,
+		.operands = "[PID|FILE]...",
+		.about =
+			"List and remove what is left of programs and recorders that were killed: their buffers, or only\n"
+			"those of the processes PID, or these FILEs (buffers, or directories of recordings).\n"
+			"What may be alive stays, and so do the spools of recordings.\n",
+		.table = table,
+		.max_operands = UINT32_MAX,
+	};
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (!*operands)
+		clean_dirs(&clean, 0);
+	for (; *operands; operands++)
+		if (is_number(*operands) && strtoul(*operands, NULL, 10))
+			clean_dirs(&clean, (uint32_t)strtoul(*operands, NULL, 10));
+		else
+			clean_file(&clean, *operands);
+	say_sum(&clean);
+	return clean.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+}

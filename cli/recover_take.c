@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recover.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/core_file.h"
+#include "cli/dirs.h"
+
+bool recover_fails(const char *what, int err)
+{
+	complain(RECOVER, "cannot recover '%s': %s", what, strerror(-err));
+	return false;
+}
+
+/* -------------------------------------------------------------------------------------------- a directory, a file */
+
+bool recover_take_dir(struct recover *recover, const char *path)
+{
+	char *real = realpath(path, NULL);
+	int err = real ? 0 : -errno;
+
+	if (!err && session_is_session(real)) {
+		err = session_lock(real, &recover->dir);
+	} else if (!err) {
+		/* Nobody's to lock; what another reader holds of it shows when its lanes are read. */
+		strcpy(recover->dir.path, real);
+		recover->dir.fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		err = recover->dir.fd < 0 ? -errno : 0;
+	}
+	free(real);
+	if (err == -EBUSY) {
+		complain(RECOVER, "'%s' belongs to a recording that is still going on", path);
+		return false;
+	}
+	return !err || recover_fails(path, err);
+}
+
+/* A session knows its spool. One that is gone was given up by its owner; the buffers are still worth something. */
+static bool take_session(struct recover *recover, const char *path)
+{
+	char *spool;
+
+	if (!recover_take_dir(recover, path))
+		return false;
+	spool = session_is_session(recover->dir.path) ? session_spool(&recover->dir) : NULL;
+	strcpy(recover->spool_path, spool ? spool : "");
+	free(spool);
+	return true;
+}
+
+static bool take_buffer(struct recover *recover, const char *path)
+{
+	char dir[PATH_MAX];
+	char *slash;
+
+	if (!realpath(path, dir))
+		return recover_fails(path, -errno);
+	slash = strrchr(dir, '/');
+	snprintf(recover->only, sizeof(recover->only), "%s", slash + 1);
+	slash[slash == dir] = '\0';
+	return recover_take_dir(recover, dir);
+}
+
+/* ---------------------------------------------------------------------------------------------------- a core file */
+
+static bool say_no_buffer(const char *path, const struct core_info *info)
+{
+	char left[PATH_MAX + 64] = "";
+
+	if (!info->absent) {
+		complain(RECOVER, "'%s' holds no buffer: program %u (%s) did not use librecorder", path, info->pid,
+			 info->name);
+		return false;
+	}
+	if (!access(info->path, F_OK))
+		snprintf(left, sizeof(left), "; the buffer is still there: 'recorder recover %s'", info->path);
+	complain(RECOVER,
+		 "'%s' holds no memory shared with files, as is the kernel's default "
+		 "('echo 0x3f >/proc/PID/coredump_filter' before the crash changes that)%s",
+		 path, left);
+	return false;
+}
+
+static bool take_core(struct recover *recover, const char *path)
+{
+	const char *top = getenv("TMPDIR");
+	struct core_info info = { 0 };
+	char dir[PATH_MAX];
+	int err;
+
+	if (snprintf(dir, sizeof(dir), "%s/recorder-XXXXXX", top && *top ? top : "/tmp") >= (int)sizeof(dir))
+		return recover_fails(path, -ENAMETOOLONG);
+	if (!mkdtemp(dir)) {
+		complain(RECOVER, "cannot make a directory for what is in '%s': %s; set TMPDIR", path, strerror(errno));
+		return false;
+	}
+	recover->temporary = true;
+	if (!recover_take_dir(recover, dir)) {
+		rmdir(dir);
+		return false;
+	}
+	err = core_file_extract(path, dir, &info);
+	if (err == -ENOEXEC)
+		complain(RECOVER, "'%s' is an ELF file, but no core file", path);
+	else if (err == -EPROTO)
+		complain(RECOVER, "'%s' is a core file of another kind of machine", path);
+	else if (err == -EBADMSG)
+		complain(RECOVER, "'%s' is a damaged core file", path);
+	else if (err)
+		complain(RECOVER, "cannot recover '%s': %s (in '%s'; TMPDIR says where)", path, strerror(-err), dir);
+	if (err)
+		return false;
+	if (!info.buffers)
+		return say_no_buffer(path, &info);
+	if (info.cut)
+		complain(RECOVER, "'%s' is not whole: what it lacks is missing in the file", path);
+	return true;
+}
+
+void recover_remove_temporary(struct recover *recover)
+{
+	const struct dirent *entry;
+	DIR *dir = opendir(recover->dir.path);
+
+	while (dir && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			unlinkat(recover->dir.fd, entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	rmdir(recover->dir.path);
+}
+
+/* --------------------------------------------------------------------------------------------------- what is left */
+
+static int look_at_dir(int fd, const char *path, void *data)
+{
+	return leftovers_find(fd, path, data);
+}
+
+bool recover_take_left(struct recover *recover)
+{
+	return dirs_each(RECOVER, recover->dirs, look_at_dir, &recover->left) >= 0;
+}
+
+/* The newest process that had this number. */
+static bool take_pid(struct recover *recover, const char *word)
+{
+	const unsigned long pid = strtoul(word, NULL, 10);
+	const struct left_place *where = NULL;
+	char path[PATH_MAX];
+
+	if (!recover_take_left(recover))
+		return false;
+	for (unsigned int i = 0; i < recover->left.nr; i++) {
+		const struct left_place *place = &recover->left.places[i];
+
+		for (unsigned int j = 0; j < place->nr; j++) {
+			const struct leftover *item = &place->items[j];
+
+			if (item->pid != pid || (recover->image && recover->image->start_time > item->start_time))
+				continue;
+			recover->image = item;
+			where = place;
+		}
+	}
+	if (!where) {
+		complain(RECOVER, "process %s has left no buffer%s%s", word,
+			 pid && !kill((pid_t)pid, 0) ? ", it still runs: 'recorder record -P' records it" : "",
+			 recover->left.busy ? " (recordings that go on were not looked into)" : "");
+		return false;
+	}
+	if (!where->is_session)
+		return true;
+	strcpy(path, where->dir.path);
+	recover->image = NULL;
+	leftovers_free(&recover->left);
+	recover->flags |= DRAIN_DEAD;
+	if (!recover->quiet)
+		complain(RECOVER, "process %s was recorded: the recording in '%s' is recovered, all of it", word, path);
+	return take_session(recover, path);
+}
+
+/* ---------------------------------------------------------------------------------------------------- the operand */
+
+static bool take_file(struct recover *recover, const char *path)
+{
+	const char *name = strrchr(path, '/');
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return recover_fails(path, -errno);
+	if (S_ISDIR(st.st_mode))
+		return take_session(recover, path);
+	if (!S_ISREG(st.st_mode)) {
+		complain(RECOVER, "cannot recover '%s': it is no regular file", path);
+		return false;
+	}
+	if (session_is_buffer(name ? name + 1 : path))
+		return take_buffer(recover, path);
+	if (core_file_is_elf(path))
+		return take_core(recover, path);
+	return realpath(path, recover->spool_path) || recover_fails(path, -errno);
+}
+
+bool recover_take(struct recover *recover, const char *word)
+{
+	if (recover->all)
+		return recover_take_left(recover);
+	if (!word)
+		word = "trace.dat.spool";
+	return *word && !word[strspn(word, "0123456789")] ? take_pid(recover, word) : take_file(recover, word);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Numbers to and from text. A program's start passes here, and would pay for its first printf() and strtoull() more than for
+ * the file that it makes; and signal handlers pass here.
+ */
+#ifndef DECIMAL_H
+#define DECIMAL_H
+
+#include <stdint.h>
+
+/* Writes the digits and a NUL, 21 bytes at the most; returns where the NUL is. */
+static inline char *rec_put_decimal(char *at, uint64_t number)
+{
+	char digits[20];
+	unsigned int nr = 0;
+
+	do {
+		digits[nr++] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number);
+	while (nr)
+		*at++ = digits[--nr];
+	*at = '\0';
+	return at;
+}
+
+/* The number at the beginning of a text; 0 if there is none. */
+static inline uint64_t rec_get_decimal(const char *at)
+{
+	uint64_t number = 0;
+
+	for (; *at >= '0' && *at <= '9'; at++)
+		number = number * 10 + (uint64_t)(*at - '0');
+	return number;
+}
+
+#endif

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/* What the kinds of mapped rings have in common. */
+#ifndef MAP_PRIVATE_H
+#define MAP_PRIVATE_H
+
+#include <librecorder/map.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+struct map_kind {
+	/* As rec_map_get_reader(); ret_page is never NULL. */
+	int (*get_reader)(struct rec_map *map, struct rec_page *ret_page);
+	/* As rec_map_wait(); percent is in range. */
+	int (*wait)(struct rec_map *map, unsigned int percent, int timeout);
+	/* Gives back all but the memory of the map itself. */
+	void (*close)(struct rec_map *map);
+	bool is_copy;
+};
+
+struct rec_map {
+	const struct map_kind *kind;
+	const unsigned char *base; /* the meta page */
+	/* Private copies: a lane's meta page is its program's to write. */
+	uint32_t meta_page_size;
+	uint32_t subbuf_size;
+	uint32_t nr_subbufs;
+};
+
+/* The sub-buffer, which is one. */
+static inline const unsigned char *map_page(const struct rec_map *map, uint32_t id)
+{
+	return map->base + map->meta_page_size + (size_t)id * map->subbuf_size;
+}
+
+#endif

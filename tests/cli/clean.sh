@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder clean: what is left is listed and removed, what may be alive is not; and the quota that programs keep by themselves.
+
+. "$top_srcdir/tests/tap.sh"
+
+mortal=$top_builddir/tests/programs/mortal
+cd "$TMP" || exit 1
+
+# begin [NAME=VALUE]...: a program that has written a thousand events and waits; its pid in $pid.
+begin()
+{
+	rm -f ready
+	env RECORDER_ENABLE='*' "$@" "$mortal" 1000 1 wait >ready 2>/dev/null &
+	pid=$!
+	wait_until grep -q ready ready
+}
+
+die()
+{
+	kill -KILL "$pid"
+	wait "$pid" 2>/dev/null
+}
+
+is_gone()
+{
+	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+}
+
+left()
+{
+	ls "$RECORDER_DIR" | sed 's/-.*//' | sort -n | tr '\n' ' '
+}
+
+ok "nothing to clean" "$RECORDER" clean
+is "is said" "$out$err" "nothing is left"
+
+# ---- buffers
+
+begin
+die
+one=$pid
+begin
+die
+two=$pid
+begin
+living=$pid
+buffer=$(echo "$RECORDER_DIR/$one"-*.rec)
+touch -d '3 hours ago' "$buffer"
+size=$(($(stat -c %b "$buffer") * 512))
+ok "a list" "$RECORDER" clean -n
+is "has a head and a line each" "$(wc -l <<<"$out")" 3
+like "the oldest first, with age and size" "$(sed -n 2p <<<"$out")" \
+	"^ *$one +3 h +$(awk "BEGIN { printf \"%.1f\", $size / 1e6 }") MB  mortal +$buffer$"
+like "the other one" "$(sed -n 3p <<<"$out")" "^ *$two +[0-9]+ s +[0-9.]+ MB  mortal +$RECORDER_DIR/$two-"
+like "the sum" "$err" "^2 buffers, 0 recordings: [0-9.]+ MB could be freed$"
+is "nothing was removed" "$(left)" "$one $two $living "
+fails "the living one by its pid" "$RECORDER" clean "$living"
+like "has left nothing" "$err" "^recorder clean: process $living has left nothing$"
+fails "the living one by its file" "$RECORDER" clean "$RECORDER_DIR/$living"-*.rec
+like "stays" "$err" "^recorder clean: '.*/$living-.*.rec' stays: its program or its recorder still runs"
+ok "one by its pid" "$RECORDER" clean "$two"
+is "is gone, the other one not" "$(left)" "$one $living "
+like "how much was freed" "$err" "^1 buffer, 0 recordings: [0-9.]+ MB freed$"
+ok "one by its file" "$RECORDER" clean "$buffer"
+is "is gone" "$(left)" "$living "
+cp "$top_srcdir/LICENSE" "$RECORDER_DIR/1-1.rec"
+ok "what is no buffer" "$RECORDER" clean
+like "stays, and that is said" "$err" "1 buffer could not be read: it is not known whose it is, so it stays"
+ok "is still there" cmp "$top_srcdir/LICENSE" "$RECORDER_DIR/1-1.rec"
+fails "nor is it by its name" "$RECORDER" clean "$RECORDER_DIR/1-1.rec"
+like "it is damaged" "$err" "it is damaged, and whose it is cannot be told"
+rm "$RECORDER_DIR/1-1.rec"
+
+# A program that was killed while it made its buffer.
+touch "$RECORDER_DIR/77-7.rec"
+ok "one that may just be made" "$RECORDER" clean
+is "stays" "$(left)" "77 $living "
+touch -d '2 minutes ago' "$RECORDER_DIR/77-7.rec"
+ok "one that was never finished" "$RECORDER" clean
+is "is gone" "$(left)" "$living "
+
+# ---- recordings
+
+"$RECORDER" record -q "$mortal" 100 2 wait >going &
+recorder=$!
+ok "a recording goes on" wait_until grep -q ready going
+before=$(ls -R "$RECORDER_DIR")
+ok "clean beside it" "$RECORDER" clean
+is "touches nothing" "$(ls -R "$RECORDER_DIR")" "$before"
+session=$(echo "$RECORDER_DIR"/session-*)
+fails "by its name" "$RECORDER" clean "$session"
+like "it stays" "$err" "'$session' stays: its program or its recorder still runs"
+program=$(pgrep -P $recorder)
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+ok "a recording whose program goes on" "$RECORDER" clean
+like "keeps the program's buffer" "$(ls "$session" | tr '\n' ' ')" "^$program-[0-9]*-1.rec spool $"
+kill -KILL "$program"
+wait_until is_gone "$program"
+ok "one that is dead altogether, listed" "$RECORDER" clean -n
+like "with its buffers and itself" "$out" "$session/$program-.*"$'\n'" +- +[0-9]+ s +- +\\(recording\\) +$session$"
+like "can be recovered" "$err" "'recorder recover $session' still makes a trace.dat of that recording"
+ok "and removed" "$RECORDER" clean
+is "nothing is left but the living" "$(left)" "$living "
+like "but its spool" "$err" "'$TMP/trace.dat.spool' stays: 'recorder recover' makes a trace.dat of it, or remove it"
+ok "which is" test -s trace.dat.spool
+ok "and can be recovered" "$RECORDER" recover
+rm -f trace.dat
+ok "what is neither" test -d "$TMP"
+fails "is refused" "$RECORDER" clean "$TMP" "$TMP/going" 4000000
+is "in one line each" "$(wc -l <<<"$err")" 3
+kill -KILL "$living"
+wait "$living" 2>/dev/null
+ok "the living one when it is dead" "$RECORDER" clean
+is "is gone" "$(left)" ""
+
+# ---- the quota
+
+kb()
+{
+	du -k "$1" | cut -f 1
+}
+begin
+living=$pid
+dead=
+for i in 1 2 3 4; do
+	begin
+	die
+	dead="$dead$pid "
+	# The ages are those of the files; the living one is the oldest.
+	touch -d "$((50 - i)) minutes ago" "$RECORDER_DIR/$pid"-*.rec
+done
+touch -d "1 hour ago" "$RECORDER_DIR/$living"-*.rec
+is "four are dead" "$(left)" "$(echo "$living $dead" | tr ' ' '\n' | sort -n | tr '\n' ' ' | sed 's/^ //')"
+each=$(kb "$RECORDER_DIR/$pid"-*.rec)
+begin RECORDER_DIR_MAX_KB=$((each * 4))
+for old in $dead; do
+	[ -e "$(echo "$RECORDER_DIR/$old"-*.rec)" ] && echo "$old"
+done >remaining
+is "of six that take too much the two oldest dead ones are removed, or three for the new one's own" \
+	"$(tail -n 1 remaining)" "$(awk '{ print $4 }' <<<"$dead")"
+like "the younger ones stay" "$(wc -l <remaining)" "^[12]$"
+ok "and the living one" test -e "$(echo "$RECORDER_DIR/$living"-*.rec)"
+die
+begin RECORDER_DIR_MAX_KB=1
+is "with no room at all only the living are left" "$(left)" "$(printf '%s\n' "$living" "$pid" | sort -n | tr '\n' ' ')"
+kill -KILL "$living"
+wait "$living" 2>/dev/null
+die
+
+done_testing

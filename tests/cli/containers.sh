@@ -1,0 +1,206 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs and recorders in other pid and mount namespaces: they find each other, and nobody takes the other's for dead.
+
+. "$top_srcdir/tests/namespaces.sh"
+
+# row PID: its line of the last output, blanks made one.
+row()
+{
+	sed -n "s/^ *$1  *//p" <<<"$out" | tr -s ' '
+}
+
+# Which numbers a recording holds: how many are missing between the first and the last, and the last.
+numbers()
+{
+	"$RECORDER" report "$1" | sed -n 's/.*number=//p' | awk '
+		NR > 1 && $1 != last + 1 { holes++ } { last = $1 } END { print holes + 0, last + 0, (NR > 100) }'
+}
+
+buffers()
+{
+	find "$1" -name '*.rec' -printf '%f\n' | sort
+}
+
+producer=$top_builddir/tests/programs/producer
+exe=$(readlink -f "$victim")
+own=/dev/shm/librecorder-0
+# A recorder that is kept off its CPU for a while loses nothing.
+export RECORDER_BUFFER_KB=16384
+
+# ---- a container: pids, mounts, a /dev/shm of its own
+
+begin count in_pids sh -c 'mount -t tmpfs -o mode=1777,size=64m none /dev/shm && "$@" & sleep 1000000 & wait' -
+inner=$(sed -n 's/^NSpid:.*\t//p' "/proc/$pid/status")
+dir=/proc/$pid/root$own
+ok "the program has another pid in there" test "$inner" != "$pid"
+fails "the host's own programs: none" "$RECORDER" ps
+like "which is said" "$err" "^recorder ps: no running program uses librecorder$"
+ok "ps of the container's directory" "$RECORDER" ps --dir "$dir"
+is "the program, by the host's pid and its own" "$(row "$pid($inner)")" "started 0/1 0 victim $exe"
+ok "by the host's pid" "$RECORDER" ps --dir "$dir" -P "$pid"
+fails "not by its own" "$RECORDER" ps --dir "$dir" -P "$inner"
+ok "list" "$RECORDER" list --dir "$dir" "$pid"
+like "its event" "$out" "off  test:seq  u64\\(number\\)"
+ok "enable" "$RECORDER" enable --dir "$dir" -P "$pid" 'test:*'
+is "it says where" "$out" "$(printf '%s\n' "$pid($inner) victim ($exe)" "  1 event on")"
+wait_until eval '"$RECORDER" stat --dir "$dir" -P "$pid" | grep -q "^entries: [1-9]"'
+pass "it writes"
+ok "stat" "$RECORDER" stat --dir "$dir"
+like "its lane" "$out" "lane 0, thread $inner,"
+ok "stop" "$RECORDER" stop --dir "$dir" -P "$pid"
+ok "ps, stopped" "$RECORDER" ps --dir "$dir"
+is "stopped" "$(row "$pid($inner)")" "stopped 0/1 1 victim $exe"
+ok "start" "$RECORDER" start --dir "$dir" -P victim
+ok "disable" "$RECORDER" disable --dir "$dir" -P victim test
+ok "record" "$RECORDER" record --dir "$dir" -P "$pid" --duration 1 -o one.dat
+like "without a loss" "$err" "events from 1 process, 1 thread; 0 lost"
+read -r holes _ many <<<"$(numbers one.dat)"
+is "without a hole, and many" "$holes $many" "0 1"
+
+# Two recorders in two pid namespaces; the first one is killed.
+"$RECORDER" record --dir "$dir" -P "$pid" -o first.dat &
+recorder=$!
+wait_until eval '[ -s first.dat.spool ] && [ "$(stat -c %s first.dat.spool)" -gt 100000 ]'
+fails "a second recorder, in the container" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" -o /dev/shm/x.dat
+like "is told of the first one, which it cannot see" "$err" "cannot look at program $inner: another recorder reads it"
+ok "so is one on the host" eval '! "$RECORDER" record --dir "$dir" -P "$pid" -o x.dat'
+end $recorder
+ok "after its end they may" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" --duration 1 -o /dev/shm/x.dat
+like "and do" "$err" "recorded [1-9][0-9]* events from 1 process"
+
+# The container is killed, all of it, while it is recorded.
+"$RECORDER" record --dir "$dir" -P "$pid" -o end.dat 2>err &
+recorder=$!
+wait_until eval '[ -s end.dat.spool ] && [ "$(stat -c %s end.dat.spool)" -gt 100000 ]'
+end "$pid"
+wait $recorder
+status=$?
+diag "$(cat err)"
+is "the program's end is the recording's" $status 0
+read -r holes last many <<<"$(numbers end.dat)"
+is "without a hole" "$holes $many" "0 1"
+ok "what was committed is all there" test "$last" -ge $(($(counter count) - 1))
+
+# ---- another pid namespace, the same directory
+
+begin count in_pids
+in=$pid
+begin other
+out_pid=$pid
+ok "ps on the host" "$RECORDER" ps
+is "shows the one in there" "$(row "$in(1)")" "started 0/1 0 victim $exe"
+is "and the one out here" "$(row "$out_pid")" "started 0/1 0 victim $exe"
+ok "ps in there" in_pids "$RECORDER" ps
+is "sees the one that it cannot see" "$(row "($out_pid)")" "started 0/1 0 victim $exe"
+ok "it records that one" in_pids "$RECORDER" record -P "$out_pid" --duration 1 -o inside.dat
+like "with its events" "$err" "recorded [1-9][0-9]* events from 1 process, 1 thread; 0 lost"
+
+# With a quota of its own each program that starts takes away what the dead have left without events. Both of these live, and one has no event.
+export RECORDER_DIR_MAX_KB=1000000
+before=$(buffers $own)
+for _ in 1 2 3 4 5 6; do
+	"$producer" 1 1 >/dev/null
+	in_pids "$producer" 1 1 >/dev/null
+done
+ok "clean here" "$RECORDER" clean
+ok "clean in there" in_pids "$RECORDER" clean
+fails "recover of all, in there" in_pids "$RECORDER" recover --all -o x.dat
+is "programs that start here and there leave the living alone" "$(comm -12 <(echo "$before") <(buffers $own))" "$before"
+ok "ps again" "$RECORDER" ps
+is "both are there still" "$(row "$in(1)" | cut -c 1-7) $(row "$out_pid" | cut -c 1-7)" "started started"
+name=$(grep '^1-' <<<"$before")
+end "$in"
+# Each start looks at a few files, so it may take some.
+is_swept()
+{
+	"$producer" 1 1 >/dev/null
+	[ ! -e "$own/$name" ]
+}
+ok "that of the dead one in there is taken away" wait_until is_swept
+end "$out_pid"
+unset RECORDER_DIR_MAX_KB
+rm -f $own/*.rec
+
+# ---- a dead program's buffer in a container's directory
+
+begin count in_pids sh -c 'mount -t tmpfs -o mode=1777,size=64m none /dev/shm && "$@" & sleep 1000000 & wait' -
+dir=/proc/$(ps -o ppid= -p "$pid" | tr -d ' ')/root$own
+"$RECORDER" enable --dir "$dir" -P "$pid" '*' >/dev/null
+wait_until eval '"$RECORDER" stat --dir "$dir" -P "$pid" | grep -q "^entries: [1-9]"'
+ok "clean of a container's directory" "$RECORDER" clean --dir "$dir"
+ok "leaves the living" "$RECORDER" ps --dir "$dir" -P "$pid"
+inner=$(sed -n 's/^NSpid:.*\t//p' "/proc/$pid/status")
+end "$pid"
+ok "what a dead one left" "$RECORDER" clean --dry-run --dir "$dir"
+like "is listed" "$out" " $inner .*victim .*/$inner-[0-9]*\.rec"
+ok "it is recovered" "$RECORDER" recover --dir "$dir" "$inner" -o dead.dat
+is "to its last event" "$("$RECORDER" report dead.dat | tail -n 1 | grep -c "number=$(($(counter count) - 1))\$")" 1
+is "and gone" "$(buffers "$dir")" ""
+
+# ---- a directory on another file system than tmpfs, if that of $TMP keeps locks as well
+
+mkdir -m 700 disk
+begin count in_pids env RECORDER_DIR="$TMP/disk" RECORDER_ENABLE='*'
+ok "clean of a directory on a disk" "$RECORDER" clean --dir "$TMP/disk"
+ok "leaves the living" "$RECORDER" ps --dir "$TMP/disk" -P "$pid"
+end "$pid"
+case $(stat -f -c %T disk) in
+ext2/ext3 | xfs | btrfs | tmpfs)
+	fails "of a dead one" "$RECORDER" ps --dir "$TMP/disk"
+	ok "it is known" "$RECORDER" clean --dir "$TMP/disk"
+	is "what it left is removed" "$(buffers disk)" ""
+	;;
+*)
+	ok "of a dead one it cannot be told" "$RECORDER" ps --dir "$TMP/disk"
+	ok "so it stays" "$RECORDER" clean --dir "$TMP/disk"
+	like "all of it" "$(buffers disk)" "^1-[0-9]*\.rec$"
+	;;
+esac
+
+# ---- the command goes elsewhere
+
+ok "a command in another pid namespace" "$RECORDER" record -o elsewhere.dat unshare --pid --fork "$producer" 2 1000
+like "is recorded" "$err" "recorded 2000 events from 1 process, 2 threads; 0 lost"
+is "nothing is left" "$(ls $own)" ""
+ok "a command with another /dev/shm" "$RECORDER" record -o elsewhere.dat \
+	unshare --mount sh -c 'mount -t tmpfs none /dev/shm && exec "$@"' - "$producer" 1 10
+is "runs" "$out" "produced 10"
+like "and it is said that nothing was recorded, and why" "$err" "its buffer directory was out of reach \\(REC_DEBUG=1 tells\\): the recording is empty"
+
+# ---- no /proc, and one of another namespace
+
+begin count unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' -
+ok "a program without /proc" "$RECORDER" ps
+like "is seen" "$out" " started +0/1 +0  victim "
+shown=$(sed -n 's/^ *\([0-9]*\) .*started.*/\1/p' <<<"$out")
+is "by its pid" "$shown" "$pid"
+ok "a recorder without /proc" unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$RECORDER" ps
+is "sees it, too" "$(row "$pid" | cut -d ' ' -f 1-4)" "started 0/1 0 victim"
+"$producer" 1 1 >/dev/null
+ok "and records it" unshare --mount sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$RECORDER" record -P "$pid" --duration 1 -o none.dat
+like "all the same" "$err" "recorded [1-9][0-9]* events from 1 process, 1 thread; 0 lost"
+end "$pid"
+rm -f $own/*.rec
+
+begin count unshare --pid --fork --kill-child
+ok "a program with the host's /proc" "$RECORDER" ps
+is "is known by both pids" "$(row "$pid(1)")" "started 0/1 0 victim $exe"
+ok "a recorder with the host's /proc" unshare --pid --fork "$RECORDER" record -P "$pid" --duration 1 -o wrong.dat
+like "records it" "$err" "recorded [1-9][0-9]* events from 1 process, 1 thread; 0 lost"
+end "$pid"
+
+if [ "$as_root" = yes ]; then
+	nobody=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+	mkdir -m 755 /run/bin && cp "$victim" "$RECORDER" /run/bin
+	victim=/run/bin/victim begin /dev/shm/count "${nobody[@]}"
+	ok "hidden processes" unshare --pid --fork --mount sh -c 'mount -t proc -o hidepid=2 proc /proc && exec "$@"' - \
+		"${nobody[@]}" /run/bin/recorder ps
+	like "are found" "$out" "\\($pid\\) +started"
+	end "$pid"
+else
+	skip "hidden processes" "only root has other users"
+	skip "are found" "only root has other users"
+fi
+
+done_testing

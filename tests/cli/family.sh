@@ -1,0 +1,122 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs come and go: fork, clone, vfork, spawn, exec, daemons, descriptors closed, roots and users changed. Every event
+# is there, each in a lane of its own process; recorded from the start, and attached to while it runs.
+
+. "$top_srcdir/tests/tap.sh"
+
+family=$top_builddir/tests/programs/family
+cd "$TMP" || exit 1
+
+# The steps in $1, sorted, in one line.
+steps()
+{
+	"$RECORDER" report "$1" | sed -n 's/.* step: .*what=//p' | sort | paste -sd, -
+}
+
+# How many steps in $1 carry another process's id than that of the thread that recorded them.
+strangers()
+{
+	"$RECORDER" report "$1" | sed -n 's/^ *[^ ]*-\([0-9]*\) .* step: .*process=\([0-9]*\) .*/\1 \2/p' | awk '$1 != $2' | grep -c .
+}
+
+# Does deed $1 below a recorder; its steps are then $2.
+recorded()
+{
+	ok "$1" "$RECORDER" record -o "$1.dat" "$family" "$1"
+	like "$1: nothing is lost" "$err" "; 0 lost"
+	is "$1: every step" "$(steps "$1.dat")" "$2"
+	is "$1: each in its own process" "$(strangers "$1.dat")" 0
+}
+
+recorded fork "child,grandchild,parent,parent too"
+recorded clone "clone,clone of clone,parent,parent too"
+ok "rec_printf in a clone" test "$("$RECORDER" report clone.dat | grep -c 'do_clone: printed by clone')" -eq 1
+recorded clone-first "clone"
+# The child of vfork runs on its parent's thread, and is recorded as that.
+recorded vfork "leaf,parent,parent too,vfork"
+recorded spawn "leaf,parent"
+recorded exec "before exec,leaf"
+recorded argument ""
+is "both come back from a fork in an argument" "$("$RECORDER" report argument.dat | grep -c ' seen: ')" 2
+recorded closefrom "after,before,child"
+# Without a descriptor to open it with a child has no buffer, and runs on; its parent's lanes are as before.
+recorded nofile "after,before"
+
+if [ "$(id -u)" = 0 ]; then
+	recorded chroot "after,before"
+	recorded setuid "after,before"
+else
+	skip "chroot, setuid" "not root"
+fi
+
+# A hundred children of a handler, and the events that they interrupted: the parent's numbers are without a hole.
+ok "forks in a signal handler" "$RECORDER" record -o handler.dat "$family" handler
+like "nothing is lost" "$err" "; 0 lost"
+is "every child" "$("$RECORDER" report handler.dat | grep -c 'what=in handler')" 100
+is "comes back from the handler" "$("$RECORDER" report handler.dat | grep -c 'what=behind handler')" 100
+is "all in their own processes" "$(strangers handler.dat)" 0
+parent=$("$RECORDER" report handler.dat | sed -n 's/.*process=\([0-9]*\) what=parent$/\1/p')
+is "the parent's events are all there" "$("$RECORDER" report handler.dat | grep -- "-$parent .* tracer=0" |
+	sed 's/.*number=//' | awk '$1 != NR - 1 { holes++ } END { print (NR > 0) + 0, holes + 0 }')" "1 0"
+
+ok "forks while threads trace, come and go" "$RECORDER" record -o threads.dat "$family" threads
+like "nothing is lost" "$err" "; 0 lost"
+is "every child" "$("$RECORDER" report threads.dat | grep -c 'what=child')" 60
+is "every tracer" "$("$RECORDER" report threads.dat | grep -c ' count: ')" 12000
+is "in their order" "$("$RECORDER" report threads.dat | sed -n 's/.* tracer=\([0-9]*\) number=//p' | wc -l)" 12000
+
+# A limit on address space that leaves no room for a buffer: the program runs.
+ok "no room for a buffer" bash -c "ulimit -v 60000; exec '$RECORDER' record -q -o limit.dat '$family' leaf"
+
+# ----------------------------------------------------------------------------------- attached while it runs
+
+# Starts deeds $2... that wait for FIFO $1; attaches to them.
+attached()
+{
+	local name=$1
+
+	shift
+	mkfifo "$name.fifo"
+	"$family" wait "$name.fifo" "$@" &
+	pid=$!
+	wait_until eval '"$RECORDER" ps -P $pid >/dev/null 2>&1'
+	"$RECORDER" record -P $pid -o "$name.dat" 2>"$name.err" &
+	recorder=$!
+	wait_until eval '"$RECORDER" ps -P $pid | grep -q "3/3"'
+}
+
+# Lets them begin, and come to their end while the recorder is not let run: it meets nobody alive.
+hurry()
+{
+	kill -STOP "$recorder"
+	: >"$1.fifo"
+	wait_until eval '! "$RECORDER" ps -P family >/dev/null 2>&1'
+	kill -CONT "$recorder"
+}
+
+# The recording ends when the last of them, wherever it went, has ended.
+done_with()
+{
+	wait "$pid"
+	is "$1: the program ends" $? 0
+	wait "$recorder"
+	is "$1: and with it the recording" $? 0
+	like "$1: nothing is lost" "$(cat "$1.err")" "; 0 lost"
+	is "$1: every step" "$(steps "$1.dat")" "$2"
+	is "$1: each in its own process" "$(strangers "$1.dat")" 0
+	is "$1: no buffer is left" "$(find "$RECORDER_DIR" -name "$pid-*" | wc -l)" 0
+}
+
+attached children fork clone heir leaf
+hurry children
+done_with children "child,clone,clone of clone,grandchild,leaf,parent,parent,parent too,parent too"
+# What they start, and what takes their place, is recorded from when the recorder has met it.
+attached images patience spawn vfork exec
+: >images.fifo
+done_with images "before exec,leaf,leaf,leaf,parent,parent,parent too,vfork"
+attached daemon daemon
+hurry daemon
+done_with daemon "daemon,middle,parent"
+
+done_testing

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# -f, --rate and --tid: what is recorded, and what is said of filters that do not fit; of commands and of running programs.
+
+. "$top_srcdir/tests/tap.sh"
+
+requests=$top_builddir/tests/programs/requests
+cd "$TMP" || exit 1
+
+# count FILE REGEX: events of a recording whose line in the report has it.
+count()
+{
+	"$RECORDER" report "$1" | grep -cE "$2"
+}
+
+# ---- a command
+
+ok "a filter" "$RECORDER" record -o one.dat -u io:submit -f 'id >= 90 && path ~ "*.db"' "$requests" 100
+is "what passes, and nothing else" "$("$RECORDER" report one.dat | sed -n 's/.* id=\([0-9]*\).*/\1/p' | tr '\n' ' ')" "90 92 94 96 98 "
+like "it is what is counted" "$err" "recorded 5 events from 1 process, 1 thread; 0 lost"
+ok "each -f is its -u's" "$RECORDER" record -o two.dat -u io:submit -f 'op == OP_WRITE' -u io:done -f 'result < -2' "$requests" 30
+is "of the one" "$(count two.dat 'submit:')" 10
+is "of the other" "$(count two.dat 'done:')" 12
+ok "a -u without one" "$RECORDER" record -o three.dat -u 'io:*' -f 'id < 4' -u io:done "$requests" 30
+is "the last -u that names an event counts" "$(count three.dat 'done:')" 30
+is "the other events keep the first" "$(count three.dat 'submit:')" 4
+ok "a forked child" "$RECORDER" record -o fork.dat -u io:submit -f 'id < 3' -u io:done "$requests" 20 fork
+is "has the same" "$(count fork.dat 'submit:') $(count fork.dat 'done:')" "6 40"
+ok "--raw" "$RECORDER" record --raw -o raw.dat -u io:submit -f 'fd == -1' "$requests" 70
+is "too" "$(count raw.dat 'submit:.* fd=-1 ')" 10
+ok "nothing passes" "$RECORDER" record -o none.dat -u io:submit -f 'id > 1000' "$requests" 70
+like "which is no loss" "$err" "recorded 0 events from 0 processes, 0 threads; 0 lost"
+
+# ---- what is refused, before the command is run, in one line
+
+run_record()
+{
+	run "$RECORDER" record -o refused.dat "$@" "$requests" 5
+}
+
+run_record -u io:submit -f 'sise > 3'
+is "no such field" "$err" "recorder record: filter of 'io:submit': no field 'sise'; its fields are id, fd, op, path (column 1)"
+is "that is a failure" "$status" 1
+run_record -u 'io:*' -f 'id > 3 && fd == 2'
+is "one of the events has no such field" "$err" "recorder record: filter of 'io:done': no field 'fd'; its fields are id, result (column 11)"
+run_record -u '*' -f 'id > 3'
+is "nor has that of rec_printf" "$err" "recorder record: filter of 'ftrace:bprint': no field 'id'; it has common ones only (column 1)"
+run_record -u io:submit -f 'id >> 3'
+is "no filter at all" "$err" "recorder record: filter of 'io:submit': a value must stand here (column 5)"
+is "that is a wrong command line" "$status" 2
+run_record -u io:submit -f 'fd == 2147483648'
+like "out of range" "$err" "filter of 'io:submit': 2147483648 is no value that a signed number of 32 bits has \\(column 7\\)$"
+run_record -u io:submit -f 'op == OP_SEEK'
+like "no such name" "$err" "'OP_SEEK' is no value of 'op'; they are OP_READ, OP_WRITE \\(column 7\\)$"
+run_record -f 'id == 1' -u io:submit
+like "in front of the -u" "$err" "a filter \\(-f\\) is for the events of the pattern before it \\(-u\\)$"
+run_record -u io:submit -f 'id == 1' -f 'id == 2'
+like "two of them" "$err" "there are two filters \\(-f\\) for 'io:submit': join them by &&$"
+run_record -u io:submit -f $'id == 1\n|| id == 2'
+like "two lines" "$err" "filter of 'io:submit': it is one line$"
+run_record --rate 0
+like "no rate" "$err" "option '--rate' takes a number from 1 to 1000000000, not '0'$"
+run_record --tid 1
+like "threads of a command" "$err" "^recorder record: --tid is for -P"
+ok "nothing is left of them" test ! -e refused.dat -a ! -e refused.dat.spool
+
+# ---- a program that is not known before
+
+ok "behind a shell" "$RECORDER" record -o shell.dat -u io:submit -f 'result < 0' -u io:done -f 'id == 3' sh -c "$requests 20; :"
+like "it is told at the end" "$err" "^recorder record: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path \\(column 1\\); the event was not recorded"
+is "the other event is recorded" "$(count shell.dat 'done:') $(count shell.dat 'submit:')" "1 0"
+
+# ---- rates
+
+ok "a rate" "$RECORDER" record -o rate.dat -u io:submit --rate 20 -u io:done "$requests" 5000
+is "not of the other event" "$(count rate.dat 'done:')" 5000
+some=$(count rate.dat 'submit:')
+like "what it kept away is said" "$err" "  $((5000 - some)) of 'io:submit' kept away by the rate of 20 a second, not counted as lost"
+ok "a second's at least" test "$some" -ge 20
+ok "a rate for all, and one of an event's own" "$RECORDER" record -o rates.dat --rate 7 -u io:done -u io:submit -f 'id < 3000' --rate 5 "$requests" 5000
+done=$(count rates.dat 'done:')
+some=$(count rates.dat 'submit:')
+like "of the one" "$err" "  $((5000 - done)) of 'io:done' kept away by the rate of 7 a second"
+like "of the other, behind its filter" "$err" "  $((3000 - some)) of 'io:submit' kept away by the rate of 5 a second"
+
+# ---- a running program
+
+"$requests" threads &
+pid=$!
+wait_until test -s threads
+read -r -d '' first second <threads
+run "$RECORDER" record -P $pid -u io:submit -f 'result < 0' -o refused.dat
+is "no such field in a running program" "$err" "recorder record: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path (column 1)"
+ok "its events are as they were" "$RECORDER" ps -P $pid
+like "off" "$out" "$pid +started +0/2"
+ok "a filter" "$RECORDER" record -P $pid --duration 1 -u io:submit -f 'path ~ "*.db" && !(id & 0x3fe)' -u io:done -f 'id == 1' -o attach.dat
+ok "some pass" test "$(count attach.dat 'submit:')" -gt 10
+is "none that should not" "$("$RECORDER" report attach.dat | sed -n 's/.* id=\([0-9]*\).*/\1/p' | awk '$1 % 1024 { n++ } END { print n + 0 }')" 0
+ok "one thread" "$RECORDER" record -P $pid --duration 1 --tid "$second" -u io:submit -f '!(id & 0x3fe) && id & 1' -o tid.dat
+ok "has written" test "$(count tid.dat "requests-$second ")" -gt 10
+is "and no other" "$(count tid.dat "requests-$first ")" 0
+is "what its filter says" "$(count tid.dat 'path=.*\.db')" 0
+ok "both" "$RECORDER" record -P $pid --duration 1 --tid "$first,$second" --rate 10 -o tids.dat
+like "a rate there" "$err" " of 'io:done' kept away by the rate of 10 a second"
+fails "no thread id" "$RECORDER" record -P $pid --tid x -o refused.dat
+like "is told" "$err" "option '--tid' takes thread ids separated by commas, not 'x'"
+
+# An event that is on already: what it writes until the filter is there is not in the recording, either.
+ok "enable" "$RECORDER" enable -P $pid io:done
+ok "a recording of it" "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat
+like "has what passes alone" "$err" "recorded 0 events from 0 processes, 0 threads; 0 lost"
+ok "disable" "$RECORDER" disable -P $pid io:done
+
+# What it had before it has afterwards.
+ok "enable with a filter" "$RECORDER" enable -P $pid -f 'id == 18446744073709551615' --rate 3 io:submit
+like "one event" "$out" "1 event on"
+ok "a recording without one" "$RECORDER" record -P $pid --duration 1 -u io:submit -o all.dat
+like "has many" "$err" "recorded [0-9]{4,} events"
+# Nothing passes: the lanes hold nothing new, however long the program goes on.
+"$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat 2>err
+is "the filter of before holds again" "$(count none.dat 'submit:')" 0
+ok "stat" "$RECORDER" stat -P $pid
+like "shows the rate" "$out" "io:submit: at most 3 a second, kept away: 0"
+fails "a filter that does not fit" "$RECORDER" enable -P $pid -f 'result == 0' io:submit
+is "is told by enable" "$err" "recorder enable: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path (column 1)"
+run "$RECORDER" enable -P $pid -f 'id ==' io:submit
+is "and one that is none" "$err" "recorder enable: filter of 'io:submit': a number must stand here (column 6)"
+is "as a wrong command line" "$status" 2
+fails "disable takes none" "$RECORDER" disable -P $pid -f 'id == 1' io:submit
+ok "stop" "$RECORDER" stop -P $pid
+ok "start" "$RECORDER" start -P $pid
+ok "stat again" "$RECORDER" stat -P $pid
+like "they keep the rate" "$out" "io:submit: at most 3 a second, kept away: 0"
+ok "enable without a filter" "$RECORDER" enable -P $pid io:submit
+ok "stat once more" "$RECORDER" stat -P $pid
+fails "has no rate any more" grep -q "at most" <<<"$out"
+grown()
+{
+	[ "$("$RECORDER" stat -P $pid | awk -F ': ' '$1 == "entries" || $1 == "overrun" { n += $2 } END { print n + 0 }')" -gt 100 ]
+}
+ok "and everything passes" wait_until grown
+kill -KILL $pid
+wait $pid 2>/dev/null
+
+done_testing

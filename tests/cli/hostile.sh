@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Buffers that are spoilt or cut short: the command skips what is damaged, says which in one line, and goes on with the rest.
+
+. "$top_srcdir/tests/tap.sh"
+
+victim=$top_builddir/tests/programs/victim
+cd "$TMP" || exit 1
+
+events()
+{
+	"$RECORDER" report "$1" | grep -c "$2"
+}
+
+# ------------------------------------------------------------------------------------- a lane that its program stops
+
+"$RECORDER" record -o spoilt.dat -- "$top_builddir/tests/programs/spoiler" gate 2>err &
+recorder=$!
+wait_until test -e gate
+session=$(echo "$RECORDER_DIR"/session-*)
+ok "stat while it runs" "$RECORDER" stat --dir "$session"
+like "says that the lane is broken" "$out" "lane [0-9]+, .*, broken: nothing more is written there"
+like "and how many events it has refused" "$out" "disabled: 1000"
+is "the other lanes are in order" "$(grep -c '^lane .*broken' <<<"$out") $(($(grep -c '^lane ' <<<"$out") > 1))" "1 1"
+rm gate
+wait $recorder
+is "the recording ends in order" $? 0
+err=$(cat err)
+like "events are lost" "$err" "recorded [0-9]+ events from 1 process, [23] threads; [0-9]{4} lost"
+like "and why" "$err" "1000 refused, their lanes had been stopped as damaged"
+like "and where" "$err" "1 lanes stopped as damaged"
+ok "those of the threads beside and behind are there" test "$(events spoilt.dat number=)" -ge 500
+ok "report" "$RECORDER" report spoilt.dat
+like "tells of the loss" "$out" "EVENTS DROPPED|lost="
+
+# ------------------------------------------------------------------------------------------ a file that is cut short
+
+# Starts a program that has traced and waits now; its pid in $pid, its buffer in $buffer.
+start()
+{
+	"$victim" "$1" 2000 &
+	pid=$!
+	wait_until eval "[ -s $1 ] && [ \"\$(od -An -t u8 $1 | tr -d ' ')\" = 2000 ]"
+	buffer=$(echo "$RECORDER_DIR/$pid"-*.rec)
+}
+
+# The recorder has so many buffers open: the names of their programs are in its spool.
+has_begun()
+{
+	[ "$(grep -a -o -F "$victim" "$1" 2>/dev/null | wc -l)" -ge "$2" ]
+}
+
+export RECORDER_ENABLE='test:*' RECORDER_KEEP=1
+for size in 0 4096 90000 4300000; do
+	start "count.$size"
+	"$RECORDER" record -P "$pid" -o "cut.$size.dat" 2>"err.$size" &
+	recorder=$!
+	wait_until has_begun "cut.$size.dat.spool" 1
+	truncate -s "$size" "$buffer"
+	kill -INT $recorder
+	wait $recorder
+	is "cut to $size while it is recorded: the recorder ends in order" $? 0
+	like "and says so in one line" "$(grep -c 'cut short' "err.$size") $(cat "err.$size")" \
+		"1 .*skipped the buffer of program $pid \(victim\), which was cut short meanwhile; what was left there is lost"
+	ok "its file is one" "$RECORDER" report "cut.$size.dat"
+	kill -9 "$pid"
+	wait "$pid" 2>/dev/null
+	rm -f "$buffer"
+done
+
+# A program beside one whose buffer is cut short is recorded all the same.
+start other
+other=$pid
+start one
+"$RECORDER" record -P "$pid,$other" -o two.dat 2>err &
+recorder=$!
+wait_until has_begun two.dat.spool 2
+truncate -s 4096 "$buffer"
+kill -INT $recorder
+wait $recorder
+is "two programs, one is cut" $? 0
+like "one line" "$(grep -c 'cut short' err)" "^1$"
+kill -9 "$pid" "$other"
+wait "$pid" "$other" 2>/dev/null
+
+# What is left of a dead program's.
+start dead
+kill -9 "$pid"
+wait "$pid" 2>/dev/null
+cp --sparse=always "$buffer" whole
+bad=0
+for size in 0 1 4095 4096 20000 70000 100000 4300000 4330000 4350000 5000000; do
+	mkdir "cut.$size"
+	cp --sparse=always whole "cut.$size/${buffer##*/}"
+	truncate -s "$size" "cut.$size/${buffer##*/}"
+	run "$RECORDER" recover "cut.$size/${buffer##*/}" -o "recovered.$size.dat"
+	if [ "$status" -gt 1 ] || [ "$(wc -l <<<"$err")" -gt 6 ]; then
+		bad=$((bad + 1))
+		tap_show_run "cut to $size"
+	fi
+done
+is "recover from pieces of a buffer ends in order" "$bad" 0
+
+done_testing

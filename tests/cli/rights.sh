@@ -1,0 +1,201 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Users see and touch their own programs only, root all; what others put into a directory misleads nobody.
+
+. "$top_srcdir/tests/namespaces.sh"
+[ "$as_root" = yes ] || skip_all "only root has other users"
+
+# Two users, and what they run where they can read it.
+one=40001 two=40002
+mkdir -m 755 /run/bin
+cp "$victim" "$RECORDER" "$top_builddir/tests/programs/dropper" /run/bin
+victim=/run/bin/victim
+RECORDER=/run/bin/recorder
+mkdir -m 700 /run/user/$two
+chown $two:$two /run/user/$two
+as()
+{
+	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
+}
+# The same for what is to be killed: no shell stands before it.
+exec_as()
+{
+	exec setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
+}
+shm()
+{
+	echo "/dev/shm/librecorder-$1"
+}
+
+begin /dev/shm/zero
+zero_pid=$pid
+begin /dev/shm/one as $one
+one_pid=$pid
+begin /dev/shm/two as $two env XDG_RUNTIME_DIR=/run/user/$two
+two_pid=$pid
+
+# ---- who sees whom
+
+# pids COMMAND...: those that ps shows, in order of their age.
+pids()
+{
+	"$@" 2>&1 | sed -nE 's/^ *([0-9]+) +(started|stopped) .*/\1/p' | sort -n | tr '\n' ' '
+}
+
+is "root sees all" "$(pids "$RECORDER" ps)" "$(printf '%s\n' "$zero_pid" "$one_pid" "$two_pid" | sort -n | tr '\n' ' ')"
+is "a user his own" "$(pids as $one "$RECORDER" ps)" "$one_pid "
+is "another one, too, in whichever directory" "$(pids as $two "$RECORDER" ps)" "$two_pid "
+is "also if told of it" "$(pids as $two env XDG_RUNTIME_DIR=/run/user/$two "$RECORDER" ps)" "$two_pid "
+is "and root with a directory of its own" "$(pids env XDG_RUNTIME_DIR=/run/user/$two "$RECORDER" ps | wc -w)" 3
+is "root sees only what RECORDER_DIR says" "$(pids env RECORDER_DIR="$(shm $one)" "$RECORDER" ps)" ""
+is "or what --dir says" "$(pids "$RECORDER" ps --dir "$(shm $one)")" "$one_pid "
+fails "another user's directory" as $two "$RECORDER" ps --dir "$(shm $one)"
+is "is refused in one line" "$err" "recorder ps: cannot use the directory '$(shm $one)': it belongs to another user, or others may write to it"
+chmod 755 "$(shm $one)"
+fails "also if it can be read" as $two "$RECORDER" ps --dir "$(shm $one)"
+is "in one line, too" "$err" "recorder ps: cannot use the directory '$(shm $one)': it belongs to another user, or others may write to it"
+for command in "enable -P $one_pid *" "stop -P $one_pid" "record -P $one_pid -o /dev/shm/x.dat" "stat -P $one_pid"; do
+	fails "another user's program: $command" eval "as $two $RECORDER $command"
+	like "is not there" "$err" "^recorder [a-z]*: no running program '$one_pid' uses librecorder"
+	fails "the same by its directory" eval "as $two $RECORDER ${command/ / --dir $(shm $one) }"
+	like "is refused" "$err" "it belongs to another user"
+done
+chmod 700 "$(shm $one)"
+
+ok "root switches a user's program" "$RECORDER" enable -P "$two_pid" '*'
+is "that one" "$(head -n 1 <<<"$out")" "$two_pid victim (/run/bin/victim)"
+ok "root records programs of all users by name" "$RECORDER" record -P victim --duration 1 -o all.dat
+like "all of them" "$err" "from 3 processes, 3 threads; 0 lost"
+ok "root leaves nothing in a user's directory" test -z "$(find "$(shm $one)" /run/user/$two -user 0)"
+fails "root records a command into a user's directory" env RECORDER_DIR="$(shm $one)" "$RECORDER" record -o x.dat true
+is "no" "$err" "recorder record: cannot use the buffer directory '$(shm $one)': it belongs to another user, or others may write to it; set RECORDER_DIR to a directory of your own"
+ok "nothing was put there" test -z "$(find "$(shm $one)" -user 0)"
+
+# ---- what stands in a directory and is no program's
+
+buffer=$(echo "$(shm $one)"/*.rec)
+dir=$(shm $one)
+zero_buffer=$(echo "$(shm 0)"/*.rec)
+as $one mkfifo "$dir/1-1.rec"
+as $one mkdir "$dir/2-2.rec"
+as $one ln -s "$zero_buffer" "$dir/3-3.rec"
+ln "$zero_buffer" "$dir/4-4.rec"
+mknod "$dir/5-5.rec" c 1 3
+as $one dd if=/dev/urandom of="$dir/6-6.rec" bs=4096 count=2 2>/dev/null
+as $one ln -s "$(shm 0)" "$dir/session-abcdef"
+as $one truncate -s 0 "$dir/7-7.rec"
+is "root looks into that directory" "$(pids "$RECORDER" ps --dir "$dir")" "$one_pid "
+is "its owner does" "$(pids as $one "$RECORDER" ps)" "$one_pid "
+is "and all that root sees are three" "$(pids "$RECORDER" ps | wc -w)" 3
+ok "root stops all that is there" "$RECORDER" stop --dir "$dir" -P victim
+is "which was one" "$(grep -c '  stopped' <<<"$out")" 1
+is "root's own runs on" "$("$RECORDER" ps -P "$zero_pid" | tail -n 1 | awk '{ print $2 }')" started
+fails "root's program by the user's directory" "$RECORDER" stop --dir "$dir" -P "$zero_pid"
+like "is not there" "$err" "no running program '$zero_pid' uses librecorder"
+as $one mv "$dir" "$dir-away"
+as $one mkdir -m 700 "$dir"
+ln "$zero_buffer" "$dir/4-4.rec"
+fails "a foreign buffer alone" as $one "$RECORDER" ps
+like "is said to be one" "$err" \
+	"no running program uses librecorder \\(buffers are in '$dir'\\); '4-4.rec' was passed over: (it belongs to another user|Permission denied)"
+fails "for root, too" "$RECORDER" ps --dir "$dir"
+like "of whom it is" "$err" "'4-4.rec' was passed over: it belongs to another user"
+rm -r "$dir"
+as $one ln -s "$(shm 0)" "$dir"
+is "a link in a directory's place leads nowhere" "$(pids "$RECORDER" ps | wc -w)" 2
+fails "also if asked for" "$RECORDER" ps --dir "$dir"
+is "in one line" "$err" "recorder ps: cannot use the directory '$dir': it is a symbolic link"
+rm "$dir"
+mkdir -m 700 "$dir"
+fails "a name that another user took" as $one "$RECORDER" ps
+is "is said to be taken" "$err" "recorder ps: cannot use the directory '$dir': it belongs to another user, or others may write to it"
+run as $one env REC_DEBUG=1 /run/bin/dropper 1
+like "by the program, too" "$err" "^librecorder: process [0-9]+ records nothing, no buffer in '$dir': the directory belongs to another user, or others may write to it$"
+rmdir "$dir"
+as $one mv "$dir-away" "$dir"
+as $one chmod 770 "$dir"
+is "one that others may write to is passed over" "$(pids "$RECORDER" ps | wc -w)" 2
+as $one chmod 700 "$dir"
+is "until it is right again" "$(pids "$RECORDER" ps | wc -w)" 3
+
+# ---- a buffer's file is replaced, and removed, while it is read
+
+ok "start" "$RECORDER" start -P "$one_pid"
+"$RECORDER" record -P "$one_pid" -o moved.dat 2>err &
+recorder=$!
+wait_until eval '[ -s moved.dat.spool ] && [ "$(stat -c %s moved.dat.spool)" -gt 100000 ]'
+as $one mv "$buffer" "$dir/away"
+as $one cp "$zero_buffer" "$buffer" 2>/dev/null || as $one dd if=/dev/urandom of="$buffer" bs=4096 count=4 2>/dev/null
+wait_until eval '[ "$(stat -c %s moved.dat.spool)" -gt 400000 ]'
+rm "$dir/away"
+wait_until eval '[ "$(stat -c %s moved.dat.spool)" -gt 700000 ]'
+end "$one_pid"
+wait $recorder
+is "the recording goes on to the program's end" $? 0
+like "without a loss" "$(cat err)" "from 1 process, 1 thread; 0 lost"
+is "to the last event" "$("$RECORDER" report moved.dat | tail -n 1 | grep -c "number=$(($(counter /dev/shm/one) - 1))\$")" 1
+
+# ---- what a user's killed recorder left, and where it leads
+
+mkdir -m 700 /run/work /run/theirs
+chown $one /run/work
+rm -r "$dir"/[1-7]-[1-7].rec "$dir/session-abcdef"
+begin_recording()
+{
+	rm -f /dev/shm/one
+	exec_as $one "$RECORDER" record -b 65536 -o /run/work/x.dat "$victim" /dev/shm/one 1000000000000 2>/dev/null &
+	recorder=$!
+	wait_until eval '[ -s /run/work/x.dat.spool ] && [ "$(stat -c %s /run/work/x.dat.spool)" -gt 100000 ]'
+	pid=$(find_pid $recorder "$victim")
+	end $recorder "$pid"
+	session=$(echo "$dir"/session-*)
+}
+begin_recording
+cp /run/work/x.dat.spool /run/theirs/y.spool
+as $one ln -sfn /run/theirs/y.spool "$session/spool"
+ok "root recovers all" "$RECORDER" recover --all -q -o all.dat
+ok "of that session, too" test ! -e "$session"
+like "its events" "$("$RECORDER" report all.dat | tail -n 1)" "seq: +number="
+ok "but follows no link in it" test -s /run/theirs/y.spool
+rm -f /run/work/x.dat.spool
+begin_recording
+as $one ln -sfn /run/theirs/y.spool "$session/spool"
+ok "root recovers it alone" "$RECORDER" recover -q -o alone.dat "$session"
+ok "and follows no link" test -s /run/theirs/y.spool
+rm -f /run/work/x.dat.spool
+begin_recording
+chown $two /run/work/x.dat.spool
+fails "a spool names another user's session" "$RECORDER" recover -o x.dat /run/work/x.dat.spool
+is "that is refused" "$err" "recorder recover: '/run/work/x.dat.spool' is of '$session', which belongs to another user"
+ok "nothing was taken from it" test -e "$session"
+chown $one /run/work/x.dat.spool
+ok "its owner recovers it" as $one sh -c "cd /run/work && $RECORDER recover -q x.dat.spool"
+is "all of it" "$("$RECORDER" report /run/work/x.dat | tail -n 1 | grep -c "number=$(($(counter /dev/shm/one) - 1))\$")" 1
+
+# ---- programs that are not whom they were started by
+
+cp /run/bin/victim /run/bin/setuid
+chown $two /run/bin/setuid
+chmod 4755 /run/bin/setuid
+mkdir -m 700 /run/mine
+chown $one /run/mine
+# It is not its caller's to say where it writes and what it records; nor what it prints.
+(victim=/run/bin/setuid begin /dev/shm/suid as $one env RECORDER_DIR=/run/mine RECORDER_ENABLE='*' REC_DEBUG=1 2>err && echo "$pid" >suid)
+suid_pid=$(cat suid)
+is "a set-user-id program" "$(ls /run/mine)" ""
+ok "has its buffer where its owner's are" test -e "$(echo "$(shm $two)/$suid_pid"-*.rec)"
+is "and is its owner's" "$(pids as $two "$RECORDER" ps -P "$suid_pid")" "$suid_pid "
+is "not its caller's" "$(pids as $one "$RECORDER" ps -P "$suid_pid")" ""
+like "nothing is on" "$("$RECORDER" ps -P "$suid_pid")" " started +0/1 "
+end "$suid_pid"
+
+ok "a program that drops its rights" "$RECORDER" record -o drop.dat /run/bin/dropper $two
+like "loses nothing but what its child could not have" "$err" "recorded 30 events from 1 process, 2 threads; 0 lost"
+is "which is in order" "$("$RECORDER" report drop.dat | sed -n 's/.*number=//p' | sort -n | tr '\n' ' ')" "$(seq -s ' ' 0 29) "
+ok "and under REC_DEBUG" env REC_DEBUG=1 "$RECORDER" record -q -o drop.dat /run/bin/dropper $two
+like "the child says why" "$err" "^librecorder: process [0-9]+ records nothing, no buffer in '$(shm 0)/session-[A-Za-z0-9]*': permission denied$"
+ok "without a recorder" env RECORDER_ENABLE='*' REC_DEBUG=1 /run/bin/dropper $two
+is "the child has its own" "$err" ""
+
+end "$zero_pid" "$two_pid"
+done_testing

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What a program that is linked with librecorder, and that nobody records, has more than its twin that is not: no descriptor,
+# at most 64 KiB of memory, no thread, no signal handler, nothing printed.
+
+. "$top_srcdir/tests/tap.sh"
+
+cd "$TMP" || exit 1
+cat >linked.c <<'END'
+#include <librecorder/event.h>
+#include <stdio.h>
+#include <unistd.h>
+REC_EVENT(test, one, u64(number));
+REC_EVENT(test, two, u64(number), string(text));
+int main(void)
+{
+	REC(test, one, 1);
+	REC(test, two, 2, "two");
+	puts("started");
+	fflush(stdout);
+	return getchar() == EOF;
+}
+END
+sed -e '/librecorder/d' -e '/^REC_EVENT/d' -e '/REC(/d' linked.c >plain.c
+# shellcheck disable=SC2086
+ok "compile" $CC $CFLAGS_FOR_TEST -o linked linked.c $LDADD_FOR_TEST -lpthread
+# shellcheck disable=SC2086
+ok "compile the twin" $CC $CFLAGS_FOR_TEST -o plain plain.c
+
+# Starts $1, and waits until it stands in main(); it ends when its input does. Its pid in $pid.
+begin()
+{
+	mkfifo "$1.in"
+	"./$1" <"$1.in" >"$1.out" 2>"$1.err" &
+	pid=$!
+	exec {input}>"$1.in"
+	wait_until test -s "$1.out"
+}
+
+finish()
+{
+	exec {input}>&-
+	wait "$pid"
+}
+
+# Its memory in KiB: its buffer's, and what it has written to elsewhere.
+memory()
+{
+	awk '/^[0-9a-f]+-/ { buffer = /\.rec$/; written = $2 ~ /w/ }
+		/^Rss:/ && buffer || /^Private_Dirty:/ && written && !buffer { n += $2 } END { print n + 0 }' "/proc/$1/smaps"
+}
+
+# What the kernel says of it that must be the same.
+state()
+{
+	sed -n -e 's/^\(Threads\|SigBlk\|SigIgn\|SigCgt\):[[:space:]]*/\1 /p' "/proc/$1/status"
+}
+
+descriptors()
+{
+	find "/proc/$1/fd" -mindepth 1 | wc -l
+}
+
+# Linked with libc and all, it has its buffer and its children theirs.
+# shellcheck disable=SC2086
+ok "compile a static one" $CC $CFLAGS_FOR_TEST -static -o static linked.c $LDADD_FOR_TEST -lpthread
+ok "it is recorded" bash -c "echo | '$RECORDER' record -o static.dat ./static"
+is "both events" "$("$RECORDER" report static.dat | grep -cE ' (one|two): ')" 2
+
+begin plain
+plain_memory=$(memory "$pid")
+plain_state=$(state "$pid")
+plain_descriptors=$(descriptors "$pid")
+finish
+begin linked
+ok "the linked one has its buffer" "$RECORDER" ps -P "$pid"
+more=$(($(memory "$pid") - plain_memory))
+ok "memory: $more KiB more" test "$more" -le 64
+is "descriptors" "$(descriptors "$pid")" "$plain_descriptors"
+is "threads and signals" "$(state "$pid")" "$plain_state"
+finish
+is "exit status" $? 1
+is "nothing is printed" "$(cat linked.out linked.err)" started
+is "and nothing left" "$(find "$RECORDER_DIR" -type f | wc -l)" 0
+
+done_testing

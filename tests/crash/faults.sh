@@ -1,0 +1,211 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Every system call of the recorder fails once, or is its last one: in a small recording, and in recoveries of what was left.
+# After each the recorder has ended by itself, has said what is wrong unless the file is complete all the same, and no event is
+# lost: it is in the file, or recover finds it. FAULTS=all for every call and every error; else a sample of them.
+
+. "$top_srcdir/tests/tap.sh"
+
+events=5000
+mkdir "$TMP/work"
+cd "$TMP/work" || exit 1
+command -v strace >/dev/null || skip_all "strace is not installed"
+strace -qq -o "$TMP/trace" -e inject=write:error=EIO:when=1 true 2>/dev/null || skip_all "strace cannot make calls fail here"
+# A name of its own, to see it among all processes.
+cp "$top_builddir/tests/programs/producer" "$TMP/producer"
+
+program_is_gone()
+{
+	! pgrep -f "^$TMP/producer 1" >/dev/null
+}
+
+# What each call is made to do. Not brk, which has no errno, and not close, which closes whatever it says.
+faults_of()
+{
+	local error
+
+	case $1 in
+	pwritev | pwrite64 | copy_file_range) echo ENOSPC EIO EINTR EDQUOT ;;
+	write) echo ENOSPC EIO EPIPE ;;
+	openat) echo EMFILE ENOMEM EACCES ;;
+	mmap | mremap) echo ENOMEM ;;
+	pread64 | read) echo EIO EINTR ;;
+	clone | clone3 | fork | vfork) echo EAGAIN ;;
+	pipe2 | signalfd4) echo EMFILE ;;
+	flock) echo EINTR ENOLCK ;;
+	poll | ppoll | wait4) echo EINTR ;;
+	fallocate) echo EOPNOTSUPP EIO ;;
+	fcntl) echo ENOLCK EMFILE ;;
+	getdents64 | newfstatat | linkat | rename | symlinkat | mkdir | unlink | unlinkat | rmdir | ftruncate | faccessat2) echo EIO ;;
+	esac | for error in $(cat); do
+		echo "error=$error"
+	done
+}
+
+kills_of()
+{
+	echo signal=KILL
+}
+
+# own_calls FILE: "CALL NUMBER" for each call that the recorder's own code makes, NUMBER among those of its kind.
+own_calls()
+{
+	awk '/^[a-z]/ { call = $0; sub(/\(.*/, "", call); nr[call]++; if (/^rt_sigaction\(SIGBUS/) own = 1
+		if (own && call !~ /^(exit_group|rt_sig)/) print call, nr[call] }' "$1"
+}
+
+# in_files FILE...: how many events are in them, if those are the first ones, and each is in one of them. A page that was being
+# taken when the room for it came to its end may be in two of several.
+in_files()
+{
+	local file same=
+
+	[ $# = 1 ] || same=-u
+	for file; do
+		[ ! -e "$file" ] || "$RECORDER" report "$file" 2>/dev/null
+	done | sed -n 's/.* count: .*number=//p' | sort -n $same | awk '$1 != count++ { bad++ } END { print bad ? "gap" : count + 0 }'
+}
+
+# The spool that is left, and then what else is.
+recover_rest()
+{
+	[ ! -e a.dat.spool ] || "$RECORDER" recover -q -o b.dat a.dat.spool 2>>"$TMP/recover.err"
+	[ -z "$(ls "$RECORDER_DIR")" ] || "$RECORDER" recover -q -o c.dat --all 2>>"$TMP/recover.err"
+}
+
+# Nothing is left of the recorder's but its files; what could not be removed may stay, but not in silence.
+judge_rest()
+{
+	[ -z "$(ls -A | grep -v '^[abc].dat$')" ] || grep -q "cannot remove" <<<"$err" || echo "left: $(ls -A)"
+}
+
+# What is wrong with the end of a command with a fault, if anything.
+judge_end()
+{
+	# 126: the program could not be started.
+	[ "$status" -lt 124 ] || [ "$status" = 126 ] || { echo "status $status"; return; }
+	[ "$status" = 0 ] || grep -q "^recorder [a-z]*: " <<<"$err" || { echo "it failed, and nobody said so"; return; }
+	if [ "$(in_files a.dat)" != $events ]; then
+		grep -q "^recorder [a-z]*: " <<<"$err" || { echo "$(in_files a.dat) events, and nobody said why"; return; }
+		recover_rest
+		[ "$(in_files b.dat)" = $events ] || [ "$(in_files a.dat b.dat c.dat)" = $events ] ||
+			{ echo "$(in_files a.dat b.dat c.dat) events after recover"; return; }
+	fi
+	judge_rest
+}
+
+judge_record()
+{
+	if [ "$out" = "produced $events" ]; then
+		judge_end
+	elif [ "$status" = 0 ] || [ "$status" -gt 126 ] || [ -z "$err" ]; then
+		echo "the program did not run: $status"
+	else
+		judge_rest
+	fi
+}
+
+# What is wrong after the recorder was killed, if anything: the program went on, and each event is in one file, once.
+judge_kill()
+{
+	wait_until program_is_gone || { echo "the program does not end"; return; }
+	if [ -e a.dat.spool ] || [ "$(in_files a.dat)" != $events ]; then
+		recover_rest
+		# One that was killed before it wrote or after it read all had nothing more to give.
+		[ "$(in_files b.dat)" = $events ] || [ "$(in_files a.dat)" = $events ] || [ "$(in_files c.dat)" = $events ] ||
+			[ "$(cat "$TMP/.out")" != "$expected" ] || { echo "recovered: $(in_files b.dat) and $(in_files c.dat) events"; return; }
+	fi
+	"$RECORDER" clean >/dev/null 2>>"$TMP/recover.err"
+	[ -z "$(ls "$RECORDER_DIR")" ] || { echo "left: $(ls -R "$RECORDER_DIR")"; return; }
+	# A SIGKILL between two names of the file leaves the first one, one before its first byte an empty spool.
+	[ -s a.dat.spool ] || rm -f a.dat.spool
+	[ -z "$(ls -A | grep -v -e '^[abc].dat$' -e '^\.[abc]\.dat\.')" ] || echo "left: $(ls -A)"
+}
+
+# Whether the next one is in the sample.
+turn=${RECORDER_SEED:-1}
+sampled()
+{
+	turn=$((turn + 1))
+	[ "${FAULTS:-}" = all ] || [ $((turn % 32)) = 0 ]
+}
+
+clear_all()
+{
+	rm -rf "$RECORDER_DIR" && mkdir -m 0700 "$RECORDER_DIR"
+	find . -mindepth 1 -delete
+	: >"$TMP/recover.err"
+}
+
+# for_calls FAULTS PREPARE JUDGE COMMAND...: what the command does without a fault, and with each that is in the sample.
+for_calls()
+{
+	local faults=$1 prepare=$2 judge=$3 call number fault why
+
+	shift 3
+	tried=0
+	bad=0
+	clear_all
+	$prepare
+	strace -qq -o "$TMP/calls" "$@" >/dev/null 2>"$TMP/.err"
+	[ "$(in_files a.dat)" = $events ] || { bad=1; diag "without a fault: $(in_files a.dat) events"; }
+	own_calls "$TMP/calls" | sort -u >"$TMP/own"
+	while read -r call number; do
+		for fault in $($faults "$call"); do
+			sampled || continue
+			clear_all
+			$prepare
+			run timeout --kill-after=5 30 strace -qq -o "$TMP/trace" -e trace="$call" -e inject="$call:$fault:when=$number" "$@"
+			tried=$((tried + 1))
+			why=$($judge)
+			[ -n "$why" ] || continue
+			bad=$((bad + 1))
+			diag "$call number $number, $fault: $why"
+			diag "status $status: $err"
+			diag "recover: $(cat "$TMP/recover.err")"
+		done
+	done <"$TMP/own"
+	[ "$tried" -gt 2 ] || { bad=1; diag "$tried faults tried"; }
+}
+
+leave_buffer()
+{
+	RECORDER_KEEP=1 RECORDER_ENABLE='*' "$TMP/producer" 1 $events >/dev/null
+}
+
+# A recorder that is killed in the middle, and its program to its end.
+leave_recording()
+{
+	strace -qq -o "$TMP/trace" -e trace=pwritev -e inject=pwritev:signal=KILL:when=12 \
+		"$RECORDER" record -q -o a.dat "$TMP/producer" 1 $events >/dev/null 2>&1
+	wait_until program_is_gone
+}
+
+expected="produced $events"
+for_calls faults_of true judge_record "$RECORDER" record -o a.dat "$TMP/producer" 1 $events
+is "of $tried failing calls of record none loses an event, leaves anything, or goes unsaid" "$bad" 0
+for_calls kills_of true judge_kill "$RECORDER" record -o a.dat "$TMP/producer" 1 $events
+is "killed at $tried calls of record, all is recovered" "$bad" 0
+expected=
+for_calls faults_of leave_buffer judge_end "$RECORDER" recover --all -o a.dat
+is "the same of $tried calls of recover, for a program that died" "$bad" 0
+for_calls kills_of leave_buffer judge_kill "$RECORDER" recover --all -o a.dat
+is "and killed at $tried" "$bad" 0
+for_calls faults_of leave_recording judge_end "$RECORDER" recover -o a.dat a.dat.spool
+is "the same of $tried calls of recover, for a recorder that was killed" "$bad" 0
+for_calls kills_of leave_recording judge_kill "$RECORDER" recover -o a.dat a.dat.spool
+is "and killed at $tried" "$bad" 0
+
+# ---- short writes: a file may not grow any more in the middle of one
+
+bad=0
+for kb in 1 8 9 50 101 120 121 122 150; do
+	clear_all
+	leave_buffer
+	run bash -c "ulimit -f $kb; exec \"\$@\"" - "$RECORDER" recover --all -o a.dat
+	why=$(judge_end)
+	[ -z "$why" ] || { bad=$((bad + 1)); diag "$kb KiB: $why"; diag "status $status: $err"; }
+done
+is "where files may not grow, writes are short and then fail, and nothing is lost" "$bad" 0
+
+done_testing

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A program that the kernel kills because a memory control group is full: its events are recovered, recorded or not.
+
+. "$top_srcdir/tests/tap.sh"
+
+mortal=$top_builddir/tests/programs/mortal
+cd "$TMP" || exit 1
+
+# A control group of version 2 or 1 in $group that may have 32 MiB, or none.
+make_group()
+{
+	local v2=/sys/fs/cgroup v1=/sys/fs/cgroup/memory
+
+	if grep -qw memory $v2/cgroup.subtree_control 2>/dev/null; then
+		group=$(mktemp -d $v2/recorder-test.XXXXXX) && echo 32M >"$group/memory.max" &&
+			{ [ ! -e "$group/memory.swap.max" ] || echo 0 >"$group/memory.swap.max"; }
+	elif [ -e $v1/memory.limit_in_bytes ]; then
+		group=$(mktemp -d $v1/recorder-test.XXXXXX) && echo 32M >"$group/memory.limit_in_bytes" &&
+			{ [ ! -e "$group/memory.memsw.limit_in_bytes" ] || echo 32M >"$group/memory.memsw.limit_in_bytes"; }
+	else
+		return 1
+	fi
+}
+make_group 2>/dev/null || skip_all "no memory control group can be made here"
+tap_group()
+{
+	# A group whose last process has just died may be busy for a moment.
+	wait_until rmdir "$group"
+	tap_exit
+}
+trap tap_group EXIT
+
+# inside COMMAND...: in the group.
+inside()
+{
+	bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
+}
+
+export RECORDER_ENABLE='*'
+run inside "$mortal" 5000 1 eat
+unset RECORDER_ENABLE
+is "the kernel kills a program that takes too much" "$status" 137
+ok "what it wrote is recovered" "$RECORDER" recover -o trace.dat --all
+like "all of it" "$err" "recovered 5000 events from 1 process, 1 thread; 0 lost"
+is "the file has it" "$("$RECORDER" report trace.dat | grep -c ' seq: ')" 5000
+
+# The recorder outside, its program inside.
+run "$RECORDER" record -o trace.dat bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$mortal" 5000 1 eat
+is "and one that is recorded" "$status" 137
+like "loses nothing either" "$err" "recorded 5000 events from 1 process, 1 thread; 0 lost"
+
+# Both inside: whom the kernel takes first is its affair.
+inside "$RECORDER" record -q -o both.dat "$mortal" 5000 1 eat >/dev/null 2>&1
+[ -e both.dat ] || run "$RECORDER" recover -o both.dat --all
+is "with its recorder in the same group neither" "$("$RECORDER" report both.dat | grep -c ' seq: ')" 5000
+
+done_testing

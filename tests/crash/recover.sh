@@ -1,0 +1,238 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder recover: programs that died by signal, crash and abort, by pid and all at once; from core files; what is alive
+# stays as it is.
+
+. "$top_srcdir/tests/tap.sh"
+
+mortal=$top_builddir/tests/programs/mortal
+victim=$top_builddir/tests/programs/victim
+cd "$TMP" || exit 1
+
+# numbers FILE: "first last count", if the numbers of its events are all those between, each once.
+numbers()
+{
+	"$RECORDER" report "$1" | awk '/ seq: / { n = $NF; sub(/number=/, "", n); if (!count++) first = n
+		else if (n + 0 != last + 1) bad++; last = n } END { print bad ? "gap" : first + 0, last + 0, count + 0 }'
+}
+
+# begin EVENTS IMAGES WAY: a mortal program, ready to die; its pid in $pid.
+begin()
+{
+	rm -f ready
+	RECORDER_ENABLE='*' "$mortal" "$@" >ready 2>/dev/null &
+	pid=$!
+	wait_until grep -q ready ready
+}
+
+# die: it is killed, if it does not die by itself.
+die()
+{
+	kill -KILL "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+}
+
+# is_gone PID: it is dead, its parent having asked or not.
+is_gone()
+{
+	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+}
+
+# ---- by pid
+
+begin 1000 1 wait
+fails "a living program is not recovered" "$RECORDER" recover -o no.dat "$pid"
+like "it is said why" "$err" "^recorder recover: process $pid has left no buffer, it still runs: 'recorder record -P'"
+ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
+die
+ok "a killed one is" "$RECORDER" recover -o one.dat "$pid"
+like "nothing is lost" "$err" "recovered 1000 events from 1 process, 1 thread; 0 lost"
+like "it is said that nothing was torn" "$err" "  0 torn"
+is "all events are there" "$(numbers one.dat)" "0 999 1000"
+is "the buffer is gone" "$(ls run)" ""
+fails "once" "$RECORDER" recover -o no.dat "$pid"
+like "not twice" "$err" "process $pid has left no buffer$"
+
+# No program has ever run here, or the machine was started anew.
+fails "where there is no buffer directory at all nothing is recovered" env RECORDER_DIR="$TMP/none" "$RECORDER" recover -o no.dat --all
+is "which is said" "$err" "recorder recover: no program and no recorder that is gone has left anything"
+ok "no file was begun there" test ! -e no.dat -a ! -e no.dat.spool
+
+begin 1000 3 wait
+die
+is "three images of a process left three buffers" "$(ls run | wc -l)" 3
+ok "they are recovered by its pid" "$RECORDER" recover -o exec.dat "$pid"
+is "as one" "$(numbers exec.dat)" "0 2999 3000"
+is "the buffers of all images are gone" "$(ls run)" ""
+
+begin 1000 1 segv
+wait "$pid" 2>/dev/null
+ok "one that crashed inside an event" "$RECORDER" recover -o torn.dat "$pid"
+like "it is counted" "$err" "; 0 lost"$'\n'"  1 torn: begun but not finished, not counted as lost"
+is "what came before is there" "$(numbers torn.dat)" "0 999 1000"
+unlike "the event is not" "$("$RECORDER" report torn.dat)" "blob"
+
+# A pid that was had before: the same buffer, from an older process.
+begin 1000 1 wait
+die
+buffer=$(cd run && echo "$pid"-*.rec)
+cp --sparse=always "run/$buffer" "run/$pid-1.rec"
+printf '\1\0\0\0\0\0\0\0' | dd of="run/$pid-1.rec" bs=1 seek=24 conv=notrunc status=none
+ok "of two with one number" "$RECORDER" recover -o new.dat "$pid"
+is "the newer one is recovered" "$(ls run)" "$pid-1.rec"
+ok "and then the older one" "$RECORDER" recover -o old.dat "$pid"
+is "both have their events" "$(numbers new.dat) $(numbers old.dat)" "0 999 1000 0 999 1000"
+
+# ---- all
+
+begin 1000 1 wait
+die
+begin 500 2 wait
+die
+begin 100 1 wait
+living=$pid
+"$RECORDER" record -o going.dat "$mortal" 10 1 wait >going 2>/dev/null &
+recorder=$!
+ok "a recording goes on" wait_until grep -q ready going
+"$RECORDER" record -o dead.dat "$mortal" 77 1 wait >dead 2>/dev/null &
+killed=$!
+ok "another one will not" wait_until grep -q ready dead
+spare=$(pgrep -P "$killed")
+kill -KILL "$killed" "$spare"
+wait "$killed" 2>/dev/null
+wait_until is_gone "$spare"
+ok "everything that is dead" "$RECORDER" recover --all -o all.dat
+like "is in one file" "$err" "recovered 2077 events from 4 processes, 4 threads; 0 lost"
+like "the living are not" "$(ls run | tr '\n' ' ')" "^$living-[0-9]*.rec session-[A-Za-z0-9]* $"
+is "the spool is gone" "$(ls *.spool)" "going.dat.spool"
+fails "there is no more" "$RECORDER" recover --all -o no.dat
+like "and that is said" "$err" "no program and no recorder that is gone has left anything"
+kill -KILL "$living"
+wait "$living" 2>/dev/null
+going=$(pgrep -P "$recorder")
+kill -TERM "$recorder"
+wait "$recorder" 2>/dev/null
+kill -KILL "$going"
+like "the recording that went on has all of its own" "$(numbers going.dat)" "^0 9 10$"
+ok "the one that lived" "$RECORDER" recover --all -o last.dat
+is "is recovered after its death" "$(numbers last.dat)" "0 99 100"
+
+# ---- a program that goes on without its recorder
+
+"$RECORDER" record -q -o first.dat "$victim" count 1000000 &
+killed=$!
+spool_reaches()
+{
+	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
+}
+ok "a program is being recorded" wait_until spool_reaches first.dat.spool 300000
+program=$(pgrep -P "$killed" -x victim)
+kill -KILL "$killed"
+wait "$killed" 2>/dev/null
+kill -STOP "$program"
+session=$(echo "$RECORDER_DIR"/session-*)
+ok "its recording is recovered while it lives" "$RECORDER" recover first.dat.spool
+like "it is said that it lives" "$err" "1 program runs still: what it records from now on stays in the buffers"
+like "nothing is lost" "$err" "; 0 lost"
+read -r begin end _ < <(numbers first.dat)
+is "from the first event on" "$begin" 0
+like "its buffer stays" "$(ls "$session" | tr '\n' ' ')" "^$program-[0-9]*.rec "
+kill -CONT "$program"
+past()
+{
+	[ "$(od -A n -t u8 -N 8 count | tr -d ' ')" -gt $((end + 1000)) ]
+}
+ok "it goes on" wait_until past
+kill -KILL "$program"
+wait_until is_gone "$program"
+ok "what it wrote since" "$RECORDER" recover -o second.dat "$program"
+like "with the recording that it was a part of" "$err" "process $program was recorded: the recording in '.*/session-[A-Za-z0-9]*' is recovered"
+read -r next _ < <(numbers second.dat)
+is "follows, with nothing between and nothing twice" "$next" $((end + 1))
+is "now all of it is gone" "$(ls "$RECORDER_DIR")" ""
+
+# ---- core files
+
+# core_of WAY: a core file `core` of a program that has written 3000 events; from the kernel where that writes one, from gdb else.
+core_of()
+{
+	rm -f core
+	begin 3000 1 wait
+	echo "$1" >"/proc/$pid/coredump_filter"
+	if [ "$2" = kernel ]; then
+		prlimit --pid "$pid" --core=unlimited
+		kill -ABRT "$pid"
+		wait "$pid" 2>/dev/null
+		[ -e core ] || mv core.* core
+	else
+		gcore -o core "$pid" >gcore.log 2>&1 || diag "$(tail -n 5 gcore.log)"
+		mv "core.$pid" core
+		die
+	fi
+}
+writers=gdb
+grep -q '^core' /proc/sys/kernel/core_pattern && writers="gdb kernel"
+for writer in $writers; do
+	core_of 0x3f $writer
+	# The core file alone is enough.
+	mv run run.away
+	mkdir -m 0700 run
+	ok "$writer: a core file is recovered" "$RECORDER" recover -o core.dat core
+	like "$writer: with all that it has" "$err" "recovered 3000 events from 1 process, 1 thread; 0 lost"
+	is "$writer: its events" "$(numbers core.dat)" "0 2999 3000"
+	"$RECORDER" report core.dat >from-core
+	rm -rf run
+	mv run.away run
+	ok "$writer: the buffer itself" "$RECORDER" recover -o buffer.dat "$pid"
+	"$RECORDER" report buffer.dat >from-buffer
+	ok "$writer: has the same" cmp from-core from-buffer
+	ok "$writer: the core file stays" test -s core
+	core_of 0x33 $writer
+	buffer=$(echo "$RECORDER_DIR"/*.rec)
+	fails "$writer: one without the buffer" "$RECORDER" recover -o no.dat core
+	is "$writer: gets one line" "$(wc -l <<<"$err")" 1
+	like "$writer: that says how to get one and where the buffer is" "$err" \
+		"'core' holds no memory shared with files, .*'echo 0x3f >/proc/PID/coredump_filter' .*: 'recorder recover $buffer'$"
+	ok "$writer: there it is" "$RECORDER" recover -o no.dat "$buffer"
+	fails "$writer: then it is not" "$RECORDER" recover -o no.dat core
+	unlike "$writer: and not named" "$err" "'recorder recover"
+	is "$writer: but one line" "$(wc -l <<<"$err")" 1
+done
+
+core_of 0x3f gdb
+rm -rf run/*
+refused()
+{
+	local name=$1 regex=$2
+
+	shift 2
+	fails "$name is refused" "$RECORDER" recover -o no.dat "$@"
+	is "$name: in one line" "$(wc -l <<<"$err")" 1
+	like "$name: why" "$err" "$regex"
+}
+cp core other
+printf '\1' | dd of=other bs=1 seek=4 conv=notrunc status=none
+refused "a core file of a 32-bit program" "'other' is a core file of another kind of machine" other
+cp core other
+printf '\2' | dd of=other bs=1 seek=5 conv=notrunc status=none
+refused "a core file of the other byte order" "'other' is a core file of another kind of machine" other
+refused "a program" "'$mortal' is an ELF file, but no core file" "$mortal"
+sleep 60 &
+gcore -o plain $! >gcore.log 2>&1
+refused "a core file of a stranger" "'plain.$!' holds no buffer: program $! \\(sleep\\) did not use librecorder" plain.$!
+kill $!
+is "nothing is left in the temporary directory" "$(TMPDIR=$TMP/tmp; mkdir tmp; "$RECORDER" recover -q -o core.dat core; ls tmp)" ""
+size=$(stat -c %s core)
+bad=0
+for cut in 0 3 4 63 64 500 4096 $((size / 100)) $((size / 2)) $((size - 5000)); do
+	head -c "$cut" core >cut
+	run "$RECORDER" recover -o cut.dat cut
+	case $status in
+	0) like "a core file cut off at $cut is recovered, and that it was cut is said" "$err" "'cut' is not whole" ;;
+	1) [ "$(wc -l <<<"$err")" = 1 ] || { bad=$((bad + 1)); diag "cut at $cut: $err"; } ;;
+	*) bad=$((bad + 1)); diag "cut at $cut: status $status" ;;
+	esac
+done
+is "cut off elsewhere it is refused in one line" "$bad" 0
+
+done_testing

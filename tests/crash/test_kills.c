@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * SIGKILL at any time, to a program, its reader, its recorder, or all at once. Each life is drawn from a seed:
+ * ring, mode, threads, signals, when to kill; what is left is read by hand or by `recorder recover`, and every
+ * event that its writer had committed must be there or be counted as lost. tests/crash/test_points.c kills at
+ * known places instead.
+ *
+ * RECORDER_SEED=N draws other lives; RECORDER_RANDOM_KILLS=N kills N times instead of 1000. A line of JSON for
+ * each kind of victim goes where the tests' figures go.
+ */
+#include "kills_life.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static unsigned int kills_wanted;
+
+static void prepare(void)
+{
+	set_up();
+	kills_wanted = (unsigned int)number_from("RECORDER_RANDOM_KILLS", 1000);
+}
+
+TestSuite(kills, .init = prepare, .fini = tear_down, .timeout = 36000);
+
+/* ---- writer, reader */
+
+static void let_it_work(const struct life *life)
+{
+	/* Now and then it is killed before it has begun, in the middle of making its buffer. */
+	if (draw(10) && !wait_word(life, &notes->started, life->writer))
+		CHECK(life, false, "the writer ended by itself");
+	nap(draw(draw(3) ? 3000 : 300) * 1000u);
+}
+
+static void kill_a_writer(void)
+{
+	struct kills_account account;
+	struct rec_view *view;
+	struct life life;
+
+	begin_life(&life, 100000);
+	start_writer(&life);
+	let_it_work(&life);
+	kill_and_wait(life.writer);
+	kills_account_init(&account, notes, 1);
+	if (open_buffer(&life, &view)) {
+		check_sums(&life, &account, drain_by_hand(&life, &account, view), true);
+		rec_view_close(view);
+	}
+	kills_account_free(&account);
+	end_life(&life);
+}
+
+/* In a process of its own, until it is killed. */
+static void read_for_ever(uint32_t reader)
+{
+	struct kills_account account;
+	struct rec_view *view = NULL;
+	uint32_t lane;
+	glob_t found;
+
+	kills_account_init(&account, notes, reader);
+	if (!find_buffers(&found) || rec_view_open(found.gl_pathv[0], &view) < 0)
+		_exit(1);
+	for (;;)
+		for (lane = 0; lane < rec_view_lanes(view); lane++) {
+			const int r = kills_take_page(&account, view, lane, draw(2) ? REC_READ_WHOLE : 0);
+
+			if (r < 0 && r != -EAGAIN)
+				_exit(2);
+		}
+}
+
+static void kill_readers(unsigned int most)
+{
+	struct kills_account account;
+	struct rec_view *view;
+	unsigned int n = 1 + draw(4), i;
+	struct life life;
+	pid_t pid;
+
+	begin_life(&life, 40000);
+	if (n > most)
+		n = most;
+	start_writer(&life);
+	CHECK(&life, wait_word(&life, &notes->started, life.writer), "the writer ended by itself");
+	for (i = 0; i < n; i++) {
+		draw(2);
+		pid = fork();
+		cr_assert_geq(pid, 0);
+		if (pid == 0)
+			read_for_ever(i + 1);
+		nap(500000 + draw(3000) * 1000u);
+		CHECK(&life, poll_end(pid) < 0, "reader %u ended by itself", i);
+		kill_and_wait(pid);
+	}
+	kill(life.writer, SIGKILL);
+	waitpid(life.writer, NULL, 0);
+	kills_account_init(&account, notes, n + 1);
+	cr_assert(open_buffer(&life, &view));
+	check_sums(&life, &account, drain_by_hand(&life, &account, view), true);
+	rec_view_close(view);
+	kills_account_free(&account);
+	end_life(&life);
+}
+
+/* ---- the command */
+
+static void begin_recording(struct life *life)
+{
+	begin_life(life, 4000 + draw(40000));
+	life->kb = 32u << draw(4);
+	life->attach = draw(2);
+	notes->ends = !life->attach;
+	notes->gate = life->attach;
+	if (life->attach)
+		start_writer(life);
+	while (life->attach && !has_buffer())
+		nap(100000);
+	start_recorder(life, "first.dat");
+	if (life->attach)
+		open_gate(life);
+}
+
+/* The recorder alone: the program goes on, with the next recorder if one attaches, until it has ended or is killed */
+static void kill_a_recorder(void)
+{
+	struct life life;
+	pid_t killed;
+
+	begin_recording(&life);
+	if (life.attach || draw(8))
+		wait_word(&life, &notes->started, life.recorder);
+	nap(draw(6000) * 1000u);
+	killed = life.recorder;
+	kill_and_wait(killed);
+	if (life.attach) {
+		start_recorder(&life, "second.dat");
+		wait_word(&life, &notes->finished, life.writer);
+		kill(life.writer, SIGKILL);
+		waitpid(life.writer, NULL, 0);
+		/* It may have come too late. */
+		CHECK(&life, WIFEXITED(wait_end(&life, life.recorder)), "the second recorder was killed");
+	} else {
+		wait_group(killed);
+	}
+	recover_all(&life);
+	judge_files(&life);
+	end_life(&life);
+}
+
+/* Writer and recorder at once. */
+static void kill_a_group(void)
+{
+	struct life life;
+
+	begin_recording(&life);
+	if (draw(8))
+		wait_word(&life, &notes->started, life.recorder);
+	nap(draw(6000) * 1000u);
+	if (life.attach)
+		kill_and_wait(life.writer);
+	kill(-life.recorder, SIGKILL);
+	wait_group(life.recorder);
+	figures.kills += 2 - life.attach;
+	recover_all(&life);
+	judge_files(&life);
+	end_life(&life);
+}
+
+/* ---- tests */
+
+Test(kills, writers)
+{
+	while (figures.kills < kills_wanted / 2)
+		kill_a_writer();
+	report("writer");
+}
+
+Test(kills, readers)
+{
+	while (figures.kills < kills_wanted / 4)
+		kill_readers(kills_wanted / 4 - (unsigned int)figures.kills);
+	report("reader");
+}
+
+Test(kills, recorders)
+{
+	while (figures.kills < kills_wanted / 8)
+		kill_a_recorder();
+	report("recorder");
+}
+
+Test(kills, groups)
+{
+	while (figures.kills < kills_wanted / 8)
+		kill_a_group();
+	report("group");
+}

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * ELF core files with anything in their tables: what is taken out of them is no more than there is in them, a refusal
+ * is one of those that the header names, and what was taken out is as good or bad as any other buffer.
+ */
+#include "hostile.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/reader.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/procfs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/core_file.h"
+
+#define PAGE	 UINT64_C(4096)
+#define SEGMENTS 4u
+#define BASE	 UINT64_C(0x7f0000000000) /* where the buffer was mapped */
+
+static unsigned char *good; /* a core file */
+static size_t good_size, tables_size;
+static char out_dir[PATH_MAX];
+static int core_fd = -1;
+
+static size_t add_note(unsigned char *at, uint32_t type, const void *bytes, size_t size)
+{
+	const Elf64_Nhdr note = { .n_namesz = 5, .n_descsz = (Elf64_Word)size, .n_type = type };
+
+	memcpy(at, &note, sizeof(note));
+	memcpy(at + sizeof(note), "CORE", 5);
+	memcpy(at + sizeof(note) + 8, bytes, size);
+	return sizeof(note) + 8 + ((size + 3) & ~(size_t)3);
+}
+
+/* A program, its buffer in two pieces, and a library. */
+static size_t add_program(unsigned char *at, uint64_t buffer_size)
+{
+	const uint64_t numbers[] = {
+		4,
+		PAGE,
+		0x400000,
+		0x401000,
+		0,
+		BASE,
+		BASE + 64 * PAGE,
+		0,
+		BASE + 64 * PAGE,
+		BASE + buffer_size,
+		64,
+		BASE + buffer_size + PAGE,
+		BASE + buffer_size + 2 * PAGE,
+		0,
+	};
+	unsigned char text[sizeof(numbers) + 4 * PATH_MAX];
+	size_t size = sizeof(numbers);
+
+	memcpy(text, numbers, sizeof(numbers));
+	size += (size_t)sprintf((char *)text + size, "/bin/program") + 1;
+	size += (size_t)sprintf((char *)text + size, "%s", hostile_path) + 1;
+	size += (size_t)sprintf((char *)text + size, "%s", hostile_path) + 1;
+	size += (size_t)sprintf((char *)text + size, "/lib/libc.so (deleted)") + 1;
+	return add_note(at, NT_FILE, text, size);
+}
+
+/* The same buffer under many names. */
+static size_t add_names(unsigned char *at, uint64_t buffer_size, unsigned int names)
+{
+	const uint64_t mapping[] = { BASE, BASE + buffer_size, 0 }, head[] = { names, PAGE };
+	unsigned char text[PAGE];
+	size_t size = sizeof(head);
+
+	memcpy(text, head, sizeof(head));
+	for (unsigned int i = 0; i < names; i++, size += sizeof(mapping))
+		memcpy(text + size, mapping, sizeof(mapping));
+	for (unsigned int i = 0; i < names; i++)
+		size += (size_t)sprintf((char *)text + size, "/dir/%u-1.rec", i) + 1;
+	return add_note(at, NT_FILE, text, size);
+}
+
+/* The header and what comes next, and the lanes; what lies between is mostly the log's unused memory. */
+static void make_core(unsigned int names)
+{
+	const int file = open(hostile_path, O_RDONLY | O_CLOEXEC);
+	struct elf_prpsinfo info = { .pr_pid = 4711, .pr_fname = "program" };
+	Elf64_Ehdr header = { .e_ident = ELFMAG,
+			      .e_type = ET_CORE,
+			      .e_phnum = SEGMENTS,
+			      .e_phentsize = sizeof(Elf64_Phdr),
+			      .e_phoff = sizeof(header) };
+	Elf64_Phdr segments[SEGMENTS];
+	uint64_t begin[SEGMENTS], end[SEGMENTS], lanes = 0, at;
+	struct stat st;
+
+	cr_assert(file >= 0 && fstat(file, &st) == 0);
+	good = calloc(1, (size_t)st.st_size + 8 * PAGE);
+	at = sizeof(header) + sizeof(segments);
+	memset(segments, 0, sizeof(segments));
+	segments[0] = (Elf64_Phdr){ .p_type = PT_NOTE, .p_offset = at };
+	at += add_note(good + at, NT_PRPSINFO, &info, sizeof(info));
+	at += names > 1 ? add_names(good + at, (uint64_t)st.st_size, names)
+			: add_program(good + at, (uint64_t)st.st_size);
+	segments[0].p_filesz = at - segments[0].p_offset;
+	tables_size = at;
+	begin[1] = 0, end[1] = PAGE;
+	begin[2] = PAGE, end[2] = 64 * PAGE;
+	cr_assert_eq(pread(file, &lanes, sizeof(lanes), offsetof(struct rec_buffer_header, lanes)),
+		     (ssize_t)sizeof(lanes));
+	begin[3] = lanes, end[3] = (uint64_t)st.st_size;
+	for (unsigned int i = 1; i < SEGMENTS; i++) {
+		at = (at + PAGE - 1) / PAGE * PAGE;
+		segments[i] = (Elf64_Phdr){ .p_type = PT_LOAD,
+					    .p_offset = at,
+					    .p_vaddr = BASE + begin[i],
+					    .p_filesz = end[i] - begin[i],
+					    .p_memsz = end[i] - begin[i] };
+		cr_assert_eq(pread(file, good + at, end[i] - begin[i], (off_t)begin[i]), (ssize_t)(end[i] - begin[i]));
+		at += end[i] - begin[i];
+	}
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_ident[EI_DATA] = ELFDATA2LSB;
+	memcpy(good, &header, sizeof(header));
+	memcpy(good + sizeof(header), segments, sizeof(segments));
+	good_size = at;
+	close(file);
+}
+
+/* Most strikes hit the tables: the rest is the other fuzz tests' matter. */
+static size_t strike(struct hostile_random *random)
+{
+	size_t size = good_size;
+
+	for (size_t strikes = 1 + hostile_below(random, 5); strikes; strikes--) {
+		const size_t limit = hostile_below(random, 8) ? tables_size : good_size;
+		const size_t width = (size_t)1 << hostile_below(random, 4), place = hostile_below(random, limit - 8);
+		const size_t at = hostile_below(random, 2) ? place & ~(size_t)7 : place;
+		const uint64_t number = hostile_below(random, 4) ? hostile_number(random)
+								 : BASE + hostile_below(random, 80) * PAGE;
+
+		if (pwrite(core_fd, &number, width, (off_t)at) != (ssize_t)width)
+			abort();
+	}
+	if (hostile_below(random, 8) == 0)
+		size = hostile_below(random, hostile_below(random, 2) ? tables_size : good_size);
+	return size;
+}
+
+/* Read what was taken out, a little of each lane. */
+static unsigned int look_at(const char *path)
+{
+	struct rec_view *view;
+	struct rec_page page;
+	unsigned int pages = 0;
+
+	if (rec_view_open(path, &view))
+		return 0;
+	for (unsigned int lane = 0; lane < rec_view_lanes(view) && lane < 8; lane++)
+		while (pages < 100 && rec_view_read(view, lane, 0, &page) == 1)
+			pages++;
+	rec_view_close(view);
+	return pages;
+}
+
+/* Look at all files and remove them. */
+static unsigned int empty(unsigned int *ret_pages, uint64_t *ret_bytes)
+{
+	DIR *dir = opendir(out_dir);
+	const struct dirent *entry;
+	char path[PATH_MAX + 256];
+	unsigned int nr = 0;
+	struct stat st;
+
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "%s/%s", out_dir, entry->d_name);
+		if (lstat(path, &st) < 0 || !S_ISREG(st.st_mode))
+			abort();
+		*ret_bytes += (uint64_t)st.st_blocks * 512u;
+		*ret_pages += look_at(path);
+		unlink(path);
+		nr++;
+	}
+	closedir(dir);
+	return nr;
+}
+
+static void give_up(const char *what, uint64_t number)
+{
+	fprintf(stderr, "%s: %llu\n", what, (unsigned long long)number);
+	abort();
+}
+
+static void do_round(uint64_t number)
+{
+	struct hostile_random random = { number * UINT64_C(0xd1342543de82ef95) };
+	struct core_info info = { 0 };
+	unsigned int files, pages = 0;
+	uint64_t bytes = 0;
+	size_t size = good_size;
+	char path[64];
+	int r;
+
+	if (ftruncate(core_fd, 0) < 0 || pwrite(core_fd, good, good_size, 0) != (ssize_t)good_size)
+		abort();
+	if (number)
+		size = strike(&random);
+	if (ftruncate(core_fd, (off_t)size) < 0)
+		abort();
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", core_fd);
+	r = core_file_is_elf(path) ? core_file_extract(path, out_dir, &info) : -ENOEXEC;
+	if (r != 0 && r != -ENOEXEC && r != -EPROTO && r != -EBADMSG)
+		give_up("a strange answer", (uint64_t)-r);
+	files = empty(&pages, &bytes);
+	/* Pieces that are moved to odd places take a page more. */
+	if (bytes > 2 * good_size)
+		give_up("more than there is in the core file", bytes);
+	if (r == 0 && files != info.buffers)
+		give_up("so many files", files);
+	if (!memchr(info.path, 0, sizeof(info.path)))
+		give_up("the path has no end", 0);
+	if (!number && (r != 0 || info.buffers != 1 || info.pid != 4711 || strcmp(info.name, "program") || !pages))
+		give_up("a good core file", pages);
+}
+
+static void begin_with(unsigned int names)
+{
+	hostile_make();
+	make_core(names);
+	snprintf(out_dir, sizeof(out_dir), "%.4000s.out", hostile_dir);
+	cr_assert_eq(mkdir(out_dir, 0700), 0);
+	core_fd = memfd_create("core", MFD_CLOEXEC);
+	cr_assert(core_fd >= 0);
+}
+
+static void begin(void)
+{
+	begin_with(1);
+}
+
+static void end(void)
+{
+	close(core_fd);
+	rmdir(out_dir);
+	free(good);
+	hostile_remove();
+}
+
+Test(fuzz_core, anything_in_its_tables, .init = begin, .fini = end, .timeout = 100000)
+{
+	hostile_rounds("fuzz_core", do_round);
+}
+
+Test(fuzz_core, one_mapping_under_many_names, .fini = end)
+{
+	struct core_info info;
+	unsigned int pages = 0;
+	uint64_t bytes = 0;
+	char path[64];
+
+	begin_with(50);
+	cr_assert_eq(pwrite(core_fd, good, good_size, 0), (ssize_t)good_size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", core_fd);
+	cr_assert_eq(core_file_extract(path, out_dir, &info), -EBADMSG);
+	cr_assert_gt(empty(&pages, &bytes), 1);
+	cr_assert_leq(bytes, 2 * good_size);
+}

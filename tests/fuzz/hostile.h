@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* A buffer file as a program may leave it, or go on to spoil it; and rounds of what is done to it. */
+#ifndef HOSTILE_H
+#define HOSTILE_H
+
+#include <librecorder/abi.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Random numbers. Any state is a good one, so the number of a round can be its seed. */
+struct hostile_random {
+	uint64_t state;
+};
+
+uint64_t hostile_random(struct hostile_random *random);
+
+/* Below `limit`; 0 if that is 0. */
+size_t hostile_below(struct hostile_random *random, size_t limit);
+
+/* One that code is likely to do wrong. */
+uint64_t hostile_number(struct hostile_random *random);
+
+/* The buffer, and the directory that holds nothing else. */
+extern char hostile_path[PATH_MAX];
+extern char hostile_dir[PATH_MAX];
+
+/* Make them: a program with lanes that were wrapped and partly read, with names, call sites and discarded events. */
+void hostile_make(void);
+void hostile_remove(void);
+
+/* Put the file back in order, and say that its program is this one, or one that is gone. */
+void hostile_restore(bool alive);
+
+/* Spoil one to a few places of the file; now and then cut it short. */
+void hostile_strike(struct hostile_random *random);
+
+/* Spoil what others than the program may write in a buffer of this header, which `fd` is: words, rules, readers' words. */
+void hostile_strike_shared(struct hostile_random *random, int fd, const struct rec_buffer_header *header);
+
+/* Another thread does nothing but hostile_strike(), until it is stopped. */
+void hostile_scribble(uint64_t seed);
+void hostile_scribble_end(void);
+
+/*
+ * Call `round` with one number after another, in a child of the test, for FUZZ_SECONDS (5 when not set) from FUZZ_FIRST
+ * (0) on. Fails, and names the round, if the child dies or a round takes a minute.
+ */
+void hostile_rounds(const char *name, void (*round)(uint64_t number));
+
+#endif

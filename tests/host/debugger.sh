@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A debugger that goes through events one instruction at a time changes none of them.
+
+. "$top_srcdir/tests/tap.sh"
+
+command -v gdb >/dev/null || skip_all "gdb is not installed"
+guest=$top_builddir/tests/programs/guest
+cd "$TMP" || exit 1
+
+# From the first call of here() to far into the events behind it, the first lease of a lane included.
+cat >steps <<'END'
+set pagination off
+set confirm off
+set debuginfod enabled off
+break here
+run
+delete
+stepi 6000
+info registers rip
+continue
+END
+
+# What the events carry, in order, without their times.
+events()
+{
+	"$RECORDER" report "$1" | sed -n -E 's/.*(number|bprint): +//p'
+}
+
+ok "by itself" "$RECORDER" record -q -o plain.dat -- "$guest" step 40
+ok "step by step" "$RECORDER" record -q -o steps.dat -- gdb -nx -batch -x steps --args "$guest" step 40
+like "it came to its end" "$out" "produced 40"
+like "and was stepped through" "$out" "rip +0x"
+is "there are 40 and 10 events" "$(events plain.dat | wc -l)" 50
+is "the same ones" "$(events steps.dat)" "$(events plain.dat)"
+
+done_testing

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * mortal EVENTS IMAGES wait|segv|abort|eat
+ *
+ * Writes EVENTS numbered events, becomes itself by exec until it has been IMAGES program images, each of which goes
+ * on counting, says "ready", and then waits to be killed, dies inside an event, aborts, or takes memory until it is
+ * killed.
+ */
+#include <librecorder/event.h>
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+REC_EVENT(test, seq, u64(number));
+REC_EVENT(test, blob, bytes(content));
+
+static void become_next(char **argv, uint64_t next, long images)
+{
+	char number[32], left[32];
+
+	snprintf(number, sizeof(number), "%llu", (unsigned long long)next);
+	snprintf(left, sizeof(left), "%ld", images);
+	setenv("MORTAL_NEXT", number, 1);
+	execl("/proc/self/exe", argv[0], argv[1], left, argv[3], (char *)NULL);
+	_exit(1);
+}
+
+/* The kernel gives up on us, and nobody else: a page at a time, so that the limit is met exactly. */
+static void eat(void)
+{
+	for (;;) {
+		char *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (page != MAP_FAILED)
+			*page = 1;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	const char *text = getenv("MORTAL_NEXT");
+	uint64_t next = text ? strtoull(text, NULL, 10) : 0, end;
+	long images;
+	void *trap;
+
+	if (argc != 4)
+		return 2;
+	end = next + strtoull(argv[1], NULL, 10);
+	images = strtol(argv[2], NULL, 10);
+	for (; next < end; next++)
+		REC(test, seq, next);
+	if (images > 1)
+		become_next(argv, next, images - 1);
+	puts("ready");
+	fflush(stdout);
+	if (!strcmp(argv[3], "segv")) {
+		/* The contents are copied into what is reserved by then. */
+		trap = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		REC(test, blob, trap, 64);
+	} else if (!strcmp(argv[3], "abort")) {
+		abort();
+	} else if (!strcmp(argv[3], "eat")) {
+		eat();
+	}
+	for (;;)
+		pause();
+}

@@ -1,0 +1,204 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# What the scripts of this directory share, beside tests/tap.sh: programs of others, built from Debian's source packages as
+# they are and with events put in, recorded under load, and measured.
+#
+# Sources and builds are kept in $REAL_DIR (tests/real of the build directory), so that a second run only measures. Packages
+# are looked up with apt's state in there, nothing of the machine's is changed.
+
+. "$top_srcdir/tests/tap.sh"
+
+: "${REAL_DIR:=$top_builddir/tests/real}"
+: "${REAL_ROUNDS:=9}"
+mkdir -p "$REAL_DIR" || exit 1
+REAL_DIR=$(cd "$REAL_DIR" && pwd)
+library=$LDADD_FOR_TEST
+here=$top_srcdir/tests/real
+jobs=$(nproc)
+
+# ---- sources
+
+private_apt()
+{
+	export APT_CONFIG=$REAL_DIR/apt/apt.conf
+	[ ! -e "$APT_CONFIG" ] || return 0
+	mkdir -p "$REAL_DIR/apt/lists/partial" "$REAL_DIR/apt/cache/archives/partial" || return 1
+	printf '%s [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main\n' \
+		deb deb-src >"$REAL_DIR/apt/sources.list"
+	cat >"$APT_CONFIG.new" <<-END
+		Dir::State "$REAL_DIR/apt";
+		Dir::State::status "/var/lib/dpkg/status";
+		Dir::Cache "$REAL_DIR/apt/cache";
+		Dir::Etc::sourcelist "$REAL_DIR/apt/sources.list";
+		Dir::Etc::sourceparts "-";
+		APT::Sandbox::User "root";
+	END
+	APT_CONFIG=$APT_CONFIG.new apt-get -qq update && mv "$APT_CONFIG.new" "$APT_CONFIG"
+}
+
+# get_source PACKAGE: Debian's source, with Debian's patches, in $REAL_DIR/PACKAGE.plain
+get_source()
+{
+	local tree=$REAL_DIR/$1.plain
+
+	[ ! -d "$tree" ] || return 0
+	command -v dpkg-source >/dev/null || skip_all "dpkg-source is not installed (dpkg-dev)"
+	mkdir -p "$REAL_DIR/sources" && private_apt &&
+		(cd "$REAL_DIR/sources" && apt-get -q source --download-only "$1" && rm -rf "$tree.new" &&
+			dpkg-source -q -x "$1"_*.dsc "$tree.new") >"$REAL_DIR/$1.source.log" 2>&1 &&
+		mv "$tree.new" "$tree"
+}
+
+# get_program PACKAGE...: binary packages, unpacked in $REAL_DIR/tools and installed nowhere
+get_program()
+{
+	(mkdir -p "$REAL_DIR/packages" "$REAL_DIR/tools" && private_apt && cd "$REAL_DIR/packages" &&
+		apt-get -q download "$@" && for package; do dpkg -x "$package"_*.deb "$REAL_DIR/tools"; done) \
+		>"$REAL_DIR/packages.log" 2>&1
+}
+
+# ---- events
+
+# insert FILE FUNCTION HEADER STATEMENT...: each statement behind the opening brace of the function, and the header with the
+# events' declarations before it. Fails unless there is exactly one such function.
+insert()
+{
+	local file=$1 function=$2 header=$3
+
+	shift 3
+	# Definitions begin in the first column, with the type on the same line or on the one before.
+	awk -v name="$function" -v header="$header" -v statements="$*" '
+		function flush() { if (held) { print before; held = 0 } }
+		{
+			if (!inside && /^[A-Za-z_]/ && !/;[ \t]*$/ && match($0, "(^|[ *])" name "\\(")) {
+				if (substr($0, 1, length(name)) != name)
+					flush()
+				print "#include \"" header "\""
+				inside = 1
+			}
+			flush()
+			# That was a declaration.
+			if (inside == 1 && /\);[ \t]*$/)
+				inside = 0
+			if (inside == 1 && /{[ \t]*$/) {
+				print $0 "\n\t" statements
+				inside = 2
+				found++
+			} else {
+				before = $0; held = 1
+			}
+			if (inside == 2 && /^}/)
+				inside = 0
+		}
+		END { flush(); exit found != 1 }' "$file" >"$file.new" && mv "$file.new" "$file"
+}
+
+# instrumented PACKAGE EVENTS-FUNCTION: a copy of the plain source with events, made anew when the function, the events or the
+# library have changed; fails if an event found no place.
+instrumented()
+{
+	local tree=$REAL_DIR/$1.events
+
+	if [ "$tree/.inserted" -nt "$library" ] &&
+		[ "$(declare -f "$2" insert; cat "$here/$1_events.h")" = "$(cat "$tree/.inserted")" ]; then
+		return 0
+	fi
+	rm -rf "$tree" && cp -a "$REAL_DIR/$1.plain" "$tree" && (cd "$tree" && "$2") &&
+		(declare -f "$2" insert; cat "$here/$1_events.h") >"$tree/.inserted"
+}
+
+# build LOG COMMAND...: its output only if it fails
+build()
+{
+	local log=$REAL_DIR/$1.log
+
+	shift
+	(renice -n 10 -p $BASHPID && "$@") >"$log" 2>&1 || { tail -n 30 "$log" | sed 's/^/# /'; return 1; }
+}
+
+# need NAME COMMAND...: as ok, and without it there is nothing more to check
+need()
+{
+	ok "$@" || { done_testing; exit; }
+}
+
+# ---- recordings
+
+# take NAME COMMAND...: as ok, of a command that records; what it said is in $said
+take()
+{
+	ok "$@"
+	said=$err
+	diag "$said"
+}
+
+# The number of events in the summary that $said holds, and of those lost.
+recorded()
+{
+	sed -nE 's/^reco[a-z]* ([0-9]+) event.*/\1/p' <<<"$said"
+}
+
+lost()
+{
+	sed -nE 's/^reco[a-z]* .*; ([0-9]+) lost$/\1/p' <<<"$said"
+}
+
+is_spooled()
+{
+	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
+}
+
+# good_file NAME FILE EVENT...: the file holds each of these events, and trace-cmd prints it as report does
+good_file()
+{
+	local name=$1 file=$2 event
+
+	shift 2
+	"$RECORDER" report "$file" >"$TMP/report.txt"
+	for event; do
+		ok "$name: has $event" grep -q " $event: " "$TMP/report.txt"
+	done
+	command -v trace-cmd >/dev/null || return 0
+	trace-cmd report "$file" >"$TMP/trace-cmd.txt" 2>/dev/null
+	ok "$name: trace-cmd prints the same" cmp "$TMP/report.txt" "$TMP/trace-cmd.txt"
+}
+
+# ---- figures
+
+# Nanoseconds of CPU that the processes have used so far, all their threads.
+cpu_ns()
+{
+	local pid sum=0 file ns rest
+
+	for pid; do
+		for file in /proc/"$pid"/task/*/schedstat; do
+			read -r ns rest 2>/dev/null <"$file" && sum=$((sum + ns))
+		done
+	done
+	echo "$sum"
+}
+
+# figures NAME FILE: FILE has lines of "round what value". For each `what` the median of its ratios to `plain` of the same
+# round, the quarters, and of how many.
+figures()
+{
+	diag "$1: what, median of the ratio to the plain program, lower and upper quarter"
+	diag "$(awk '
+		{ v[$1, $2] = $3; rounds[$1]; whats[$2] }
+		END {
+			for (w in whats)
+				for (r in rounds)
+					if (v[r, w] && v[r, "plain"])
+						print w, v[r, w] / v[r, "plain"]
+		}' "$2" | sort -k1,1 -k2,2n | awk '
+		function flush() {
+			if (n)
+				printf "%-9s %.3f  %.3f .. %.3f  of %d\n", what, list[int((n + 1) / 2)], list[int((n + 3) / 4)],
+					list[int((3 * n + 3) / 4)], n
+			n = 0
+		}
+		$1 != what { flush(); what = $1 }
+		{ list[++n] = $2 }
+		END { flush() }')"
+}

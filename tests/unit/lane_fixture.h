@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* What most tests of a reader begin with: this process's own buffer with one lane, and a view of it. */
+#ifndef LANE_FIXTURE_H
+#define LANE_FIXTURE_H
+
+#include "reader_fixture.h"
+
+extern struct rec_handle *lane;
+extern struct rec_view *view;
+
+/* As reader_begin(), then lane and view. */
+void lane_begin(unsigned int pages, bool discard);
+
+/* Closes the view, whichever it is by then, and removes the directory. */
+void lane_end(void);
+
+/* Events `from` to `to` - 1, of `size` bytes each; none may be refused. */
+void lane_write(uint64_t from, uint64_t to, uint32_t size);
+
+#endif

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* An event's descriptor as the macros make it, with a description made at run time: for events by the hundred. */
+#ifndef MADE_EVENT_H
+#define MADE_EVENT_H
+
+#include <librecorder/event.h>
+
+struct made_event {
+	struct rec_event event;
+	struct {
+		struct rec_log_event event;
+		int64_t size;
+		char text[64];
+	} description;
+};
+
+/* `size` is that of the common fields and the declared ones. Not registered yet. */
+void made_event(struct made_event *made, const char *system, const char *declaration, int64_t size);
+
+#endif

@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Conditions in a program: where they stand, how words name them, what an event does that has one, and what survives
+ * what: stop and start, off and on, a fork, another buffer, events that come later.
+ */
+#include "librecorder/conditions.h"
+#include "tests/unit/made_event.h"
+#include "tests/unit/reader_fixture.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <librecorder/event.h>
+#include <librecorder/filter.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+REC_EVENT(cond, one, u32(n), string(text));
+REC_EVENT(cond, two, u64(n));
+
+#define ONE rec_event_cond__one
+#define TWO rec_event_cond__two
+
+/* The clock of rates, stopped. */
+static uint64_t clock_ns;
+uint64_t __real_rec_clock_mono(void);
+uint64_t __wrap_rec_clock_mono(void);
+
+uint64_t __wrap_rec_clock_mono(void)
+{
+	const uint64_t now = rec_load_relaxed(&clock_ns);
+
+	return now ? now : __real_rec_clock_mono();
+}
+
+static struct rec_view *view;
+
+static void begin(void)
+{
+	reader_begin(64, false);
+	view = reader_view();
+}
+
+static void end(void)
+{
+	rec_view_close(view);
+	reader_end();
+}
+
+TestSuite(condition, .init = begin, .fini = end);
+
+/* Events 0 to nr - 1, and which of them are in the lane since the last call: their sum, and how many. */
+static unsigned int write_some(unsigned int nr, uint64_t *ret_sum)
+{
+	struct rec_view_event event;
+	unsigned int count = 0;
+
+	*ret_sum = 0;
+	for (unsigned int i = 0; i < nr; i++)
+		REC(cond, one, i, i % 2 ? "odd" : "even");
+	while (rec_view_consume(view, REC_ALL_LANES, &event) == 1) {
+		uint32_t n;
+
+		cr_assert_eq(event.lost, 0);
+		memcpy(&n, (const char *)event.record.payload + REC_EVENT_COMMON_SIZE, sizeof(n));
+		*ret_sum += n;
+		count++;
+	}
+	return count;
+}
+
+static void expect(unsigned int count, uint64_t sum)
+{
+	uint64_t seen;
+
+	cr_expect_eq(write_some(10, &seen), count);
+	cr_expect_eq(seen, sum);
+}
+
+static uint32_t bits_of(const struct rec_event *event)
+{
+	return REC_ENABLE_CONDITION(*event->enabled);
+}
+
+/* ----------------------------------------------------------------------------------------------- from within */
+
+Test(condition, what_does_not_pass_is_not_there)
+{
+	cr_assert_eq(rec_enable("cond:one if n >= 7"), 1);
+	expect(3, 24);
+	cr_assert_eq(rec_enable("cond:one if text == 'odd' && n < 4"), 1, "another one takes its place");
+	expect(2, 4);
+	cr_assert_eq(rec_enable("cond:one if n > 100"), 1);
+	expect(0, 0);
+	cr_assert_eq(rec_enable("cond:one"), 1, "no filter, no condition");
+	expect(10, 45);
+	cr_assert_eq(bits_of(&ONE), 0);
+}
+
+Test(condition, off_and_on_stop_and_start)
+{
+	cr_assert_eq(rec_enable("cond:one if n == 3"), 1);
+	rec_stop();
+	expect(0, 0);
+	rec_start();
+	expect(1, 3);
+	cr_assert_eq(rec_disable("cond:one"), 1);
+	expect(0, 0);
+	cr_assert_eq(rec_view_switch_event(view, ONE.id, *ONE.enabled | REC_ENABLE_WANTED), 0);
+	expect(1, 3);
+	cr_assert_eq(rec_disable("cond:one"), 1);
+	cr_assert_eq(rec_enable("cond:one"), 1);
+	expect(10, 45);
+}
+
+Test(condition, what_does_not_fit_stays_off)
+{
+	cr_assert_eq(rec_enable("cond:* if text ~ 'e*'"), 1, "the other one has no such field");
+	cr_assert_neq(*ONE.enabled & REC_ENABLE_ON, 0);
+	cr_assert_eq(*TWO.enabled & REC_ENABLE_ON, 0);
+	expect(5, 20);
+	cr_assert_eq(rec_enable("cond:two"), 1);
+	cr_assert_eq(rec_enable("cond:two if nothing == 1"), 0);
+	cr_assert_eq(*TWO.enabled & REC_ENABLE_WANTED, 0, "nor does it stay on as it was");
+	cr_assert_eq(rec_enable("cond:one if"), -EINVAL);
+	cr_assert_eq(rec_enable("cond:one if n >"), -EINVAL);
+	cr_assert_eq(rec_enable("cond:one rate 0"), -EINVAL);
+	cr_assert_eq(rec_enable("cond:one rate x"), -EINVAL);
+	cr_assert_eq(rec_enable("cond:one n > 3"), -EINVAL);
+	cr_assert_eq(rec_enable("cond::one if n > 3"), -EINVAL);
+	cr_assert_eq(rec_process.header->lost_log_full, 0);
+}
+
+Test(condition, an_event_that_comes_later)
+{
+	static struct made_event fits, other;
+
+	cr_assert_eq(rec_enable("late:* rate 5 if n == 2"), 0);
+	made_event(&fits, "late", "fits, u32(n)", 12);
+	made_event(&other, "late", "other, u32(m)", 12);
+	rec_event_register(&fits.event);
+	rec_event_register(&other.event);
+	cr_assert_neq(*fits.event.enabled & REC_ENABLE_ON, 0);
+	cr_assert_neq(bits_of(&fits.event), 0);
+	cr_assert_eq(*other.event.enabled & (REC_ENABLE_ON | REC_ENABLE_WANTED), 0);
+}
+
+Test(condition, rec_printf_has_the_common_fields)
+{
+	struct rec_view_event event;
+	char wish[96];
+
+	snprintf(wish, sizeof(wish), "ftrace:bprint if common_pid == %d", (int)getpid());
+	cr_assert_eq(rec_enable(wish), 1);
+	rec_printf("%d", 1);
+	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
+	snprintf(wish, sizeof(wish), "ftrace:bprint if common_pid != %d", (int)getpid());
+	cr_assert_eq(rec_enable(wish), 1);
+	rec_printf("%d", 2);
+	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
+	cr_assert_eq(rec_enable("ftrace:bprint if n == 1"), 0);
+}
+
+/* ---------------------------------------------------------------------------------------------- from outside */
+
+Test(condition, switched_from_outside)
+{
+	const uint32_t *word = ONE.enabled;
+
+	cr_assert_eq(rec_view_switch(view, "cond:one if n >= 8", true), 1);
+	expect(2, 17);
+	cr_assert_eq(rec_view_switch(view, "cond:* if n < 2", true), 2);
+	cr_assert_eq(bits_of(&ONE) == bits_of(&TWO), false, "the fields are of other sizes");
+	expect(2, 1);
+	cr_assert_eq(rec_view_switch(view, "cond:* if text == 'odd'", true), 1);
+	cr_assert_eq(*TWO.enabled & REC_ENABLE_WANTED, 0);
+	expect(5, 25);
+	cr_assert_eq(rec_view_switch(view, "cond:one if n = 3", true), -EINVAL);
+	expect(5, 25);
+	cr_assert_eq(rec_view_switch(view, "cond:one", false), 1);
+	expect(0, 0);
+	cr_assert_eq(rec_view_switch(view, "cond:one", true), 1);
+	expect(10, 45);
+	cr_assert_eq(word, ONE.enabled);
+}
+
+Test(condition, a_loan_gives_the_condition_back)
+{
+	cr_assert_eq(rec_enable("cond:one if n == 1"), 1);
+	cr_assert_eq(rec_view_borrow(view, "cond:one\ncond:t*"), 0);
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 2", true), 1);
+	cr_assert_eq(rec_view_switch(view, "cond:t*", true), 1);
+	expect(1, 2);
+	cr_assert_neq(*TWO.enabled & REC_ENABLE_ON, 0);
+	cr_assert_eq(rec_view_give_back(view), 1);
+	expect(1, 1);
+	cr_assert_eq(*TWO.enabled & REC_ENABLE_ON, 0);
+}
+
+static void count_in_child(const char *wish, unsigned int count)
+{
+	int status;
+	pid_t pid;
+
+	cr_assert_gt(rec_enable(wish), 0);
+	pid = fork();
+	if (pid == 0) {
+		uint64_t sum;
+
+		rec_view_close(view);
+		view = reader_view();
+		_exit((int)write_some(10, &sum));
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert(WIFEXITED(status));
+	cr_assert_eq(WEXITSTATUS(status), (int)count);
+}
+
+Test(condition, a_forked_child_has_them)
+{
+	count_in_child("cond:one if n > 5", 4);
+	count_in_child("cond:one", 10);
+	cr_assert_eq(rec_view_switch(view, "cond:one if n < 3", true), 1);
+	count_in_child("cond:two if n < 3", 3);
+}
+
+Test(condition, another_buffer_has_them)
+{
+	struct rec_options options = { .size = sizeof(options), .subbuf_size = 8192 };
+
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 9", true), 1);
+	cr_assert_eq(rec_configure(&options), 0);
+	rec_view_close(view);
+	view = reader_view();
+	expect(1, 9);
+}
+
+/* --------------------------------------------------------------------------------------------------- places */
+
+static uint64_t used(size_t half)
+{
+	return ((const struct rec_conditions *)(const void *)(rec_process.conditions + half))->used;
+}
+
+Test(condition, equal_ones_share_a_place)
+{
+	uint64_t before;
+	uint32_t bits;
+
+	cr_assert_eq(rec_enable("cond:one if n == 4"), 1);
+	before = used(CONDITIONS_OF_PROGRAM);
+	bits = bits_of(&ONE);
+	cr_assert_eq(rec_enable("cond:one if n==5"), 1);
+	cr_assert_gt(used(CONDITIONS_OF_PROGRAM), before);
+	before = used(CONDITIONS_OF_PROGRAM);
+	for (unsigned int i = 0; i < 100; i++)
+		cr_assert_eq(rec_enable(i % 2 ? "cond:one if n==5" : "cond:one if ( n == 4 )"), 1);
+	cr_assert_eq(rec_enable("cond:one if n == 4"), 1);
+	cr_assert_eq(used(CONDITIONS_OF_PROGRAM), before);
+	cr_assert_eq(bits_of(&ONE), bits);
+	/* With a rate each event has its own. */
+	cr_assert_eq(rec_enable("cond:* rate 3"), 2);
+	cr_assert_neq(bits_of(&ONE), bits_of(&TWO));
+}
+
+Test(condition, where_there_is_no_room_nothing_changes)
+{
+	struct rec_rules rules;
+	char wish[64];
+	unsigned int i;
+	int r = 1;
+
+	for (i = 0; r == 1; i++) {
+		rules = *rec_process.rules;
+		snprintf(wish, sizeof(wish), "cond:one if n == %u", i);
+		r = rec_view_switch(view, wish, true);
+	}
+	cr_assert_eq(r, -ENOSPC);
+	cr_assert_eq(i, (REC_CONDITIONS_HALF - 16) / 48 + 1);
+	cr_assert_eq(memcmp(&rules, rec_process.rules, sizeof(rules)), 0);
+	cr_assert_neq(*ONE.enabled & REC_ENABLE_ON, 0);
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1, "what stands there can be had");
+	expect(1, 7);
+	cr_assert_eq(rec_enable("cond:one if n == 9999999"), 1, "the program's half is another one");
+	/* That half is full, too: the event is off, and that is counted. */
+	for (i = 0; rec_enable(wish) == 1; i++)
+		snprintf(wish, sizeof(wish), "cond:one if n == %u", i);
+	cr_assert_gt(i, 1000);
+	cr_assert_eq(*ONE.enabled & REC_ENABLE_WANTED, 0);
+}
+
+static void put_used(uint64_t value)
+{
+	((struct rec_conditions *)(void *)(rec_process.conditions + CONDITIONS_OF_OTHERS))->used = value;
+}
+
+Test(condition, rubbish_in_the_way)
+{
+	struct rec_condition *first = (struct rec_condition *)(void *)(rec_process.conditions + 16);
+
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1);
+	put_used(17);
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 8", true), -EBADMSG);
+	put_used(REC_CONDITIONS_HALF + 16);
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 8", true), -EBADMSG);
+	put_used(16 + 48);
+	first->size = 0;
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 8", true), 1);
+	expect(1, 8);
+	first->size = UINT32_MAX - 15;
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 9", true), 1);
+	expect(1, 9);
+}
+
+/* A condition that makes no sense lets events pass, and a place outside does. */
+Test(condition, rubbish_costs_no_events)
+{
+	struct rec_condition *condition;
+	struct rec_condition_step *step;
+
+	cr_assert_eq(rec_enable("cond:one if n == 100"), 1);
+	condition = (struct rec_condition *)(void *)(rec_process.conditions + bits_of(&ONE) * 16);
+	step = (struct rec_condition_step *)(condition + 1);
+	expect(0, 0);
+	step->offset = 60000;
+	expect(10, 45);
+	step->offset = 8;
+	step->no = 0;
+	expect(10, 45);
+	step->no = 7;
+	expect(10, 45);
+	step->no = REC_STEP_DROP;
+	expect(0, 0);
+	step->test = 15;
+	expect(10, 45);
+	step->test = REC_TEST_GLOB;
+	step->offset = 12;
+	step->value = UINT64_MAX;
+	expect(10, 45);
+	condition->nr_steps = UINT16_MAX;
+	expect(10, 45);
+	*ONE.enabled |= UINT32_MAX << REC_ENABLE_CONDITION_SHIFT;
+	expect(10, 45);
+}
+
+/* ---------------------------------------------------------------------------------------------------- rates */
+
+static uint64_t suppressed(unsigned int rate)
+{
+	struct rec_view_rate is;
+
+	cr_assert(rec_view_rate(view, ONE.id, &is));
+	cr_assert_eq(is.rate, rate);
+	return is.suppressed;
+}
+
+#define SECOND UINT64_C(1000000000)
+
+Test(condition, a_rate_is_kept_in_each_second)
+{
+	clock_ns = 7 * SECOND;
+	cr_assert_eq(rec_enable("cond:one rate 3"), 1);
+	expect(3, 3);
+	cr_assert_eq(suppressed(3), 7);
+	clock_ns = 8 * SECOND - 1;
+	expect(0, 0);
+	clock_ns = 8 * SECOND;
+	expect(3, 3);
+	clock_ns = 8 * SECOND - 1;
+	expect(0, 0);
+	clock_ns = 4000000000 * SECOND;
+	cr_assert_eq(suppressed(3), 34);
+	/* The filter first: what it drops does not count. */
+	cr_assert_eq(rec_enable("cond:one rate 2 if n >= 5"), 1);
+	expect(2, 11);
+	cr_assert_eq(suppressed(2), 3);
+	cr_assert_eq(rec_enable("cond:one rate 2 if n >= 5"), 1, "it begins anew");
+	cr_assert_eq(suppressed(2), 0);
+	expect(2, 11);
+	cr_assert_eq(rec_enable("cond:one"), 1);
+	cr_assert_not(rec_view_rate(view, ONE.id, &(struct rec_view_rate){ 0, 0 }));
+	expect(10, 45);
+}
+
+#define THREADS 4u
+#define EACH	20000u
+
+static pthread_barrier_t barrier;
+
+static void *write_many(void *arg)
+{
+	(void)arg;
+	pthread_barrier_wait(&barrier);
+	for (uint32_t i = 0; i < EACH; i++)
+		REC(cond, one, i, "x");
+	return NULL;
+}
+
+/* All of them at once, in one second that does not end: not one more than may pass, and every one accounted for. */
+Test(condition, threads_share_a_rate)
+{
+	struct rec_view_event event;
+	pthread_t threads[THREADS];
+	unsigned int count = 0;
+
+	clock_ns = 5 * SECOND;
+	cr_assert_eq(rec_enable("cond:one rate 1000"), 1);
+	pthread_barrier_init(&barrier, NULL, THREADS);
+	for (unsigned int i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, write_many, NULL);
+	for (unsigned int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	while (rec_view_consume(view, REC_ALL_LANES, &event) == 1)
+		count++;
+	cr_assert_eq(count, 1000);
+	cr_assert_eq(suppressed(1000), THREADS * EACH - 1000);
+}
+
+static bool over;
+
+static void *write_until_over(void *arg)
+{
+	(void)arg;
+	while (!rec_load_relaxed(&over))
+		for (uint32_t i = 0; i < 100; i++)
+			REC(cond, one, i, i % 2 ? "odd" : "even");
+	return NULL;
+}
+
+/* Conditions are exchanged under a writer: each event that is there passed one of them. */
+Test(condition, exchanged_under_a_writer)
+{
+	static const char *const wishes[] = { "cond:one if n < 10", "cond:one if n >= 90 && text == 'odd'",
+					      "cond:one if text == 'even' && n < 20" };
+	struct rec_view_event event;
+	unsigned int seen = 0;
+	pthread_t thread;
+
+	cr_assert_eq(rec_view_switch(view, wishes[0], true), 1);
+	pthread_create(&thread, NULL, write_until_over, NULL);
+	for (unsigned int round = 0; round < 300; round++) {
+		cr_assert_eq(rec_view_switch(view, wishes[round % 3], true), 1);
+		while (rec_view_consume(view, REC_ALL_LANES, &event) == 1) {
+			uint32_t n;
+
+			memcpy(&n, (const char *)event.record.payload + REC_EVENT_COMMON_SIZE, sizeof(n));
+			cr_assert(n < 10 || (n >= 90 && n % 2) || (n < 20 && n % 2 == 0), "%u", n);
+			seen++;
+		}
+	}
+	rec_store_relaxed(&over, true);
+	pthread_join(thread, NULL);
+	cr_assert_gt(seen, 0);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a process is still there: by pid and start time, by its lock where these say nothing. */
+#include "librecorder/identity.h"
+#include "librecorder/process.h"
+#include "tests/unit/beside.h"
+#include "tests/unit/reader_fixture.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/atomic.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/test_identity.XXXXXX";
+static char file[64];
+
+static void begin(void)
+{
+	cr_assert_not_null(mkdtemp(dir));
+	snprintf(file, sizeof(file), "%s/file", dir);
+}
+
+static void end(void)
+{
+	char command[64];
+
+	snprintf(command, sizeof(command), "rm -rf %s", dir);
+	cr_assert_eq(system(command), 0);
+}
+
+TestSuite(identity, .init = begin, .fini = end);
+
+static int open_file(void)
+{
+	const int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(ftruncate(fd, REC_MAP_PAGE), 0);
+	return fd;
+}
+
+/* A program: the mapping alone keeps its lock. */
+static void map_and_wait(void *data)
+{
+	uint32_t *ready = data;
+	const int fd = open(file, O_RDWR);
+
+	if (mmap(NULL, REC_MAP_PAGE, PROT_READ, MAP_SHARED, fd, 0) == MAP_FAILED || rec_lock_take(fd, REC_LOCK_PROGRAM))
+		_exit(1);
+	close(fd);
+	rec_store_release(ready, 1);
+	for (;;)
+		pause();
+}
+
+static pid_t start_program(void)
+{
+	uint32_t *ready = beside_memory(sizeof(*ready));
+	const pid_t pid = beside_run(map_and_wait, ready);
+
+	while (!rec_load_acquire(ready))
+		cr_assert_eq(waitpid(pid, NULL, WNOHANG), 0);
+	return pid;
+}
+
+static void end_program(pid_t pid)
+{
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+}
+
+Test(identity, this_process)
+{
+	struct rec_identity self;
+	uint64_t start_time = 0;
+	struct stat st;
+	const int fd = open_file();
+
+	rec_identity_self(&self);
+	cr_assert_eq(self.pid, (uint32_t)getpid());
+	cr_assert_eq(stat("/proc/self/ns/pid", &st), 0);
+	cr_assert_eq(self.pid_ns, st.st_ino);
+	cr_assert_eq(rec_process_start_time(getpid(), &start_time), 0);
+	cr_assert_eq(self.start_time, start_time);
+	cr_assert(rec_identity_is_alive(&self, fd));
+	cr_assert_eq(rec_identity_pid_here(&self), getpid());
+	cr_assert_not(rec_identity_is_seen(&self));
+	close(fd);
+}
+
+Test(identity, pid_and_start_time_decide_in_the_same_namespace)
+{
+	const int fd = open_file();
+	const pid_t pid = start_program();
+	struct rec_identity who = { .pid = (uint32_t)pid };
+	struct rec_identity self, other;
+
+	rec_identity_self(&self);
+	who.pid_ns = self.pid_ns;
+	cr_assert_eq(rec_process_start_time(pid, &who.start_time), 0);
+	cr_assert(rec_identity_is_alive(&who, fd));
+	/* In another time namespace it started at another time; the lock tells. */
+	other = who;
+	other.start_time++;
+	cr_assert(rec_identity_is_alive(&other, fd));
+	/* Dead, though its parent has not asked. */
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
+	cr_assert_not(rec_identity_is_alive(&who, fd));
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	cr_assert_not(rec_identity_is_alive(&who, fd));
+	/* Another process has the pid by now. */
+	other = self;
+	other.start_time--;
+	cr_assert_not(rec_identity_is_alive(&other, fd));
+	close(fd);
+}
+
+Test(identity, a_copy_that_has_the_file_mapped_does_not_keep_its_parent_alive)
+{
+	const int fd = open_file();
+	const pid_t copy = start_program(), pid = beside_run(map_and_wait, beside_memory(sizeof(uint32_t)));
+	struct rec_identity who = { .pid = (uint32_t)pid, .locked = true };
+	struct rec_identity self;
+
+	rec_identity_self(&self);
+	who.pid_ns = self.pid_ns;
+	end_program(pid);
+	cr_assert_eq(rec_lock_ask(fd, REC_LOCK_PROGRAM), 1);
+	cr_assert_not(rec_identity_is_alive(&who, fd));
+	end_program(copy);
+	close(fd);
+}
+
+Test(identity, the_lock_decides_from_another_namespace)
+{
+	const int fd = open_file();
+	const pid_t pid = start_program();
+	struct rec_identity who = { .pid = (uint32_t)pid, .locked = true };
+	struct rec_identity self, unknown;
+
+	rec_identity_self(&self);
+	/* No namespace has this inode, nor is anything of it in /proc. */
+	who.pid_ns = self.pid_ns + 1000000;
+	cr_assert(rec_identity_is_alive(&who, fd));
+	cr_assert_not(rec_identity_is_seen(&who));
+	cr_assert_eq(rec_identity_pid_here(&who), 0);
+	unknown = who;
+	unknown.pid_ns = 0;
+	cr_assert(rec_identity_is_alive(&unknown, fd));
+	cr_assert_eq(rec_identity_pid_here(&unknown), pid);
+	end_program(pid);
+	cr_assert_not(rec_identity_is_alive(&who, fd));
+	cr_assert_not(rec_identity_is_alive(&unknown, fd));
+	/* Where the file system lets go of locks nothing can be told. */
+	who.locked = false;
+	cr_assert(rec_identity_is_alive(&who, fd));
+	close(fd);
+}
+
+Test(identity, no_pid_is_nobodys)
+{
+	const struct rec_identity nobody = { .pid = 0 }, group = { .pid = UINT32_MAX };
+	const int fd = open_file();
+
+	cr_assert_not(rec_identity_is_alive(&nobody, fd));
+	cr_assert_not(rec_identity_is_alive(&group, fd));
+	close(fd);
+}
+
+Test(identity, locks_are_of_the_open_file)
+{
+	const int one = open_file(), two = open_file();
+	int copy;
+
+	cr_assert_eq(rec_lock_take(one, REC_LOCK_LANES + 3), 0);
+	cr_assert_eq(rec_lock_ask(one, REC_LOCK_LANES + 3), 0);
+	cr_assert_eq(rec_lock_ask(two, REC_LOCK_LANES + 3), 1);
+	cr_assert_eq(rec_lock_take(two, REC_LOCK_LANES + 3), -EBUSY);
+	cr_assert_eq(rec_lock_take(two, REC_LOCK_LANES + 2), 0);
+	/* To give what is another's changes nothing. */
+	rec_lock_give(two, REC_LOCK_LANES + 3);
+	cr_assert_eq(rec_lock_ask(two, REC_LOCK_LANES + 3), 1);
+	rec_lock_give(one, REC_LOCK_LANES + 3);
+	cr_assert_eq(rec_lock_take(two, REC_LOCK_LANES + 3), 0);
+	copy = dup(two);
+	close(two);
+	cr_assert_eq(rec_lock_ask(one, REC_LOCK_LANES + 3), 1);
+	close(copy);
+	cr_assert_eq(rec_lock_ask(one, REC_LOCK_LANES + 3), 0);
+	close(one);
+}
+
+/* A buffer of a process that has our pid and started when we did. Its header, mapped. */
+static struct rec_buffer_header *namesake(void)
+{
+	struct rec_buffer_header *header;
+	int fd;
+
+	snprintf(file, sizeof(file), "%s/%d-%llu.rec", dir, (int)getpid(), (unsigned long long)rec_process.start_time);
+	fd = open_file();
+	header = mmap(NULL, REC_MAP_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(header, MAP_FAILED);
+	close(fd);
+	header->state = REC_BUFFER_LIVE;
+	return header;
+}
+
+static void make_buffer_beside(void)
+{
+	const struct rec_options options = REC_OPTIONS_INIT;
+
+	setenv("RECORDER_DIR", dir, 1);
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_str_neq(rec_process.path, file);
+}
+
+Test(identity, an_earlier_image_of_this_process_is_marked)
+{
+	const struct rec_buffer_header *header = namesake();
+
+	make_buffer_beside();
+	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
+}
+
+/* Two containers that use the same directory may both have process 1, started in the same hundredth of a second. */
+Test(identity, a_namesake_from_another_namespace_is_left_alone)
+{
+	const struct rec_buffer_header *header = namesake();
+	const pid_t pid = start_program();
+
+	make_buffer_beside();
+	cr_assert_eq(header->state, REC_BUFFER_LIVE);
+	end_program(pid);
+}
+
+Test(identity, a_buffer_says_who_has_it)
+{
+	struct rec_identity self, who;
+	int fd;
+
+	make_buffer_beside();
+	rec_identity_self(&self);
+	rec_identity_read(rec_process.header, &who);
+	cr_assert_eq(who.pid, self.pid);
+	cr_assert_eq(who.pid_ns, self.pid_ns);
+	cr_assert_eq(who.start_time, self.start_time);
+	fd = open(rec_process.path, O_RDONLY);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(rec_lock_ask(fd, REC_LOCK_PROGRAM), 1);
+	cr_assert(rec_identity_is_alive(&who, fd));
+	close(fd);
+}
+
+/* Its number says nothing here, or that of somebody else. */
+static const uint64_t foreign[] = { UINT64_C(1) << 32 | INT32_MAX, UINT64_C(1) << 32 | 1 };
+
+Test(identity, a_reader_from_another_namespace_keeps_its_lane)
+{
+	struct rec_handle *lane;
+	struct rec_view *view, *other;
+	struct rec_page page;
+
+	reader_begin(8, false);
+	lane = reader_lane();
+	cr_assert(reader_write(lane, 1, 16));
+	for (unsigned int i = 0; i < 2; i++) {
+		view = reader_view();
+		other = reader_view();
+		cr_assert_geq(rec_view_read(view, 0, 0, &page), 0);
+		lane->reader->owner = foreign[i];
+		cr_assert_eq(rec_view_read(other, 0, 0, &page), -EBUSY);
+		rec_view_close(view);
+		cr_assert_geq(rec_view_read(other, 0, 0, &page), 0);
+		rec_view_close(other);
+	}
+	reader_end();
+}
+
+Test(identity, a_dead_reader_from_another_namespace_does_not)
+{
+	struct rec_handle *lane;
+	struct rec_view *view;
+	struct rec_page page;
+
+	reader_begin(8, false);
+	lane = reader_lane();
+	for (unsigned int i = 0; i < 2; i++) {
+		cr_assert(reader_write(lane, i, 16));
+		lane->reader->owner = foreign[i];
+		view = reader_view();
+		cr_assert_eq(rec_view_read(view, 0, 0, &page), 1);
+		rec_view_close(view);
+	}
+	reader_end();
+}

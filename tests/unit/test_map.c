@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* A mapped lane where the kernel's ring has nothing like it: dead programs, files cut short, other calls besides. */
+#include "librecorder/reader_private.h"
+
+#include "lane_fixture.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <librecorder/map.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGES 8u
+#define EVENT 92u
+
+static struct rec_map *map;
+
+static void begin(void)
+{
+	lane_begin(PAGES, false);
+	cr_assert_eq(rec_map_lane(view, 0, &map), 0);
+}
+
+static void end(void)
+{
+	map = rec_map_close(map);
+	lane_end();
+}
+
+TestSuite(map, .init = begin, .fini = end);
+
+/* What is new on the page are events `next` and those behind it. Returns the number behind the last. */
+static uint64_t check_page(const struct rec_page *page, uint64_t next)
+{
+	const struct rec_meta *meta = rec_map_meta(map);
+	struct rec_page_iter walk;
+	struct rec_record record;
+	uint64_t number, events = 0;
+
+	cr_assert_eq(page->data, rec_map_page(map, meta->reader_id));
+	cr_assert_eq(page->size, meta->reader_read);
+	cr_assert_eq(rec_page_size(page->data), page->size);
+	cr_assert_eq(rec_page_lost(page->data, meta->subbuf_size - REC_SUBBUF_HEADER_SIZE), meta->reader_lost_events);
+	if (page->from == 0)
+		cr_assert_eq(page->lost, meta->reader_lost_events);
+	rec_page_iter_init(&walk, page->data, page->size);
+	while (rec_page_next(&walk, &record) == 1) {
+		if (record.offset < page->from)
+			continue;
+		cr_assert(ring_is_intact(record.payload, EVENT, &number));
+		cr_assert_eq(number, next + events++);
+	}
+	cr_assert_eq(events, page->entries);
+	return next + events;
+}
+
+/* All there is, from event `next` on, or from the first that was not lost. */
+static uint64_t take_all(uint64_t next)
+{
+	struct rec_page page;
+	int got;
+
+	while ((got = rec_map_get_reader(map, &page)) == 1)
+		next = check_page(&page, next + page.lost);
+	cr_assert_eq(got, 0);
+	return next;
+}
+
+Test(map, a_page_that_the_writer_is_on)
+{
+	struct rec_page page;
+
+	lane_write(0, 3, EVENT);
+	cr_assert_eq(rec_map_get_reader(map, &page), 1);
+	cr_assert_eq(check_page(&page, 0), 3);
+	lane_write(3, 5, EVENT);
+	/* Nothing is seen of it but by asking. */
+	cr_assert_eq(check_page(&page, 0), 3);
+	cr_assert_eq(rec_map_get_reader(map, &page), 1);
+	cr_assert_eq(page.first, 3);
+	cr_assert_eq(check_page(&page, 3), 5);
+	lane_write(5, 200, EVENT);
+	cr_assert_eq(take_all(5), 200);
+}
+
+/* Lost before a page is lost before all of it, as long as it is the reader's. */
+Test(map, what_was_lost_stays_with_its_page)
+{
+	const struct rec_meta *meta = rec_map_meta(map);
+	struct rec_page page = { 0 };
+	uint64_t next, lost;
+
+	lane_write(0, 1000, EVENT);
+	cr_assert_eq(rec_map_get_reader(map, &page), 1);
+	lost = page.lost;
+	cr_assert_gt(lost, 500);
+	cr_assert_eq(meta->overrun, lost);
+	next = check_page(&page, lost);
+	cr_assert_eq(rec_map_get_reader(map, &page), 1);
+	cr_assert_eq(meta->reader_lost_events, 0);
+	next = check_page(&page, next);
+	cr_assert_eq(take_all(next), 1000);
+	cr_assert_eq(meta->entries, 1000);
+	cr_assert_eq(meta->read + meta->overrun, 1000);
+}
+
+/* The map has no position of its own. */
+Test(map, other_calls_of_the_view)
+{
+	struct rec_view_event event;
+	struct rec_page page;
+	uint64_t next = 0;
+
+	lane_write(0, 300, EVENT);
+	while (next < 250) {
+		cr_assert_eq(rec_view_consume(view, 0, &event), 1);
+		cr_assert_eq(reader_number(&event), next++);
+		cr_assert_eq(rec_map_get_reader(map, &page), 1);
+		next = check_page(&page, next);
+	}
+	map = rec_map_close(map);
+	cr_assert_eq(rec_view_read(view, 0, 0, &page), next < 300);
+	cr_assert(next == 300 || page.first == next);
+}
+
+Test(map, pages_without_events)
+{
+	struct rec_view_event event;
+	struct rec_slot slot;
+	void *payload;
+
+	/* A page with a loss, others that the map does not see, and sub-buffers of which nothing is left. */
+	lane_write(0, 1000, EVENT);
+	cr_assert_eq(rec_map_get_reader(map, NULL), 1);
+	cr_assert_gt(rec_map_meta(map)->reader_lost_events, 0);
+	while (rec_view_consume(view, 0, &event) == 1)
+		continue;
+	for (unsigned int i = 0; i < 5; i++) {
+		/* One that begins a sub-buffer does not give its room back. */
+		payload = rec_reserve(lane, 4000, &slot);
+		cr_assert_not_null(payload);
+		rec_discard(&slot, payload);
+	}
+	cr_assert_eq(rec_map_get_reader(map, NULL), 0);
+	cr_assert_eq(rec_map_meta(map)->reader_lost_events, 0);
+}
+
+static void write_and_die(struct rec_handle *handle, int pipe)
+{
+	(void)pipe;
+	for (uint64_t i = 0; i < 150; i++)
+		reader_write(handle, i, EVENT);
+	raise(SIGKILL);
+}
+
+static void open_dead(char *path)
+{
+	int pipe;
+
+	map = rec_map_close(map);
+	view = rec_view_close(view);
+	waitpid(reader_child(write_and_die, path, &pipe), NULL, 0);
+	close(pipe);
+	view = reader_view_of(path);
+}
+
+Test(map, a_dead_program)
+{
+	char path[PATH_MAX];
+
+	open_dead(path);
+	cr_assert_eq(rec_map_lane(view, 0, &map), 0);
+	cr_assert_eq(rec_map_wait(map, 100, -1), 1);
+	cr_assert_eq(take_all(0), 150);
+	cr_assert_eq(rec_map_wait(map, 0, -1), -EPIPE);
+	cr_assert_eq(rec_map_lane(view, 1, &map), -EINVAL);
+}
+
+/* As on a read-only file system: nothing of it is written to. */
+Test(map, a_dead_program_read_only)
+{
+	char path[PATH_MAX];
+	struct rec_view *other;
+
+	open_dead(path);
+	view->read_only = true;
+	cr_assert_eq(rec_map_lane(view, 0, &map), 0);
+	cr_assert_eq(take_all(0), 150);
+	map = rec_map_close(map);
+	view = rec_view_close(view);
+	other = reader_view_of(path);
+	cr_assert_eq(rec_map_lane(other, 0, &map), 0);
+	cr_assert_eq(take_all(0), 150);
+	map = rec_map_close(map);
+	rec_view_close(other);
+}
+
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (!rec_view_fault(info->si_addr))
+		signal(sig, SIG_DFL);
+}
+
+/* At any moment: cut short between two calls, with a page handed over or not, a copy in its place or not. */
+Test(map, a_file_cut_short)
+{
+	const struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
+	char path[PATH_MAX];
+	struct rec_page page;
+
+	sigaction(SIGBUS, &action, NULL);
+	for (unsigned int before = 0; before < 6; before++) {
+		open_dead(path);
+		cr_assert_eq(rec_map_lane(view, 0, &map), 0);
+		for (unsigned int i = 0; i < before; i++)
+			rec_map_get_reader(map, &page);
+		cr_assert_eq(truncate(path, before % 2 ? REC_MAP_PAGE : 0), 0);
+		cr_assert_eq(rec_map_get_reader(map, &page), -EFAULT);
+		cr_assert_eq(rec_map_meta(map)->reader_lost_events, 0);
+		cr_assert_eq(rec_map_wait(map, 0, 0), -EFAULT);
+		cr_assert_eq(rec_map_get_reader(map, &page), -EFAULT);
+	}
+	open_dead(path);
+	cr_assert_eq(truncate(path, REC_MAP_PAGE), 0);
+	cr_assert_eq(rec_map_lane(view, 0, &map), -EFAULT);
+}
+
+Test(map, kernel_instances)
+{
+	struct rec_map *kernel = NULL;
+
+	cr_assert_eq(rec_map_kernel("a/b", 0, 0, &kernel), -EINVAL);
+	cr_assert_eq(rec_map_kernel("..", 0, 0, &kernel), -EINVAL);
+	cr_assert_eq(rec_map_kernel("", 0, 0, &kernel), -EINVAL);
+	cr_assert_eq(rec_map_kernel(NULL, 0, 2, &kernel), -EINVAL);
+	cr_assert_eq(rec_map_kernel("/nobody/has/this", 0, 0, &kernel), -ENOENT);
+	/* A directory that is no instance has no such CPU. */
+	cr_assert_eq(rec_map_kernel("/tmp", 0, 0, &kernel), -ENODEV);
+	cr_assert_null(kernel);
+	cr_assert_null(rec_map_close(NULL));
+}

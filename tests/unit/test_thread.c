@@ -1,0 +1,568 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lives of threads: before a real-time loop, first events in signal handlers, cancelled, ended by a raw system call,
+ * destructors before and behind ours, after main has returned. Whatever was committed is read.
+ */
+#include "beside.h"
+#include "librecorder/lane_private.h"
+#include "librecorder/process.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <librecorder/event.h>
+#include <librecorder/lane.h>
+#include <librecorder/reader.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+REC_EVENT(life, step, u64(number));
+
+#define NUMBERS_MAX 700000u
+
+static unsigned char *seen;
+
+struct sums {
+	uint64_t events, lost, torn, no_lane;
+};
+
+static void begin(unsigned int lanes)
+{
+	struct rec_options options = REC_OPTIONS_INIT;
+
+	options.lane_size = 64 * 4080;
+	options.memory_max = 1;
+	cr_assert_eq(rec_configure(&options), 0);
+	options.memory_max = lanes * rec_process.geometry.lane_stride;
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_eq(rec_enable("life:step"), 1);
+	seen = calloc(NUMBERS_MAX, 1);
+}
+
+static void take_page(const struct rec_page *page, struct sums *sums)
+{
+	struct rec_page_iter iter;
+	struct rec_record record;
+	uint64_t number;
+
+	sums->lost += page->lost;
+	rec_page_iter_init(&iter, page->data, page->size);
+	while (rec_page_next(&iter, &record) > 0) {
+		if (record.offset < page->from)
+			continue;
+		memcpy(&number, (const char *)record.payload + REC_EVENT_COMMON_SIZE, sizeof(number));
+		cr_assert_lt(number, NUMBERS_MAX);
+		cr_assert_eq(seen[number]++, 0, "event %d came twice", (int)number);
+		sums->events++;
+	}
+}
+
+static struct sums read_file(const char *path)
+{
+	struct rec_view_losses losses;
+	struct rec_view *view = NULL;
+	struct rec_lane_stats stats;
+	struct sums sums = { 0 };
+	struct rec_page page;
+	unsigned int lane;
+
+	cr_assert_eq(rec_view_open(path, &view), 0);
+	for (lane = 0; lane < rec_view_lanes(view); lane++) {
+		while (rec_view_read(view, lane, 0, &page) > 0)
+			take_page(&page, &sums);
+		if (rec_view_stats(view, lane, &stats) < 0)
+			continue;
+		cr_assert_eq(stats.broken, 0);
+		sums.torn += stats.torn;
+		sums.lost += stats.lost_unread;
+	}
+	rec_view_losses(view, &losses);
+	sums.no_lane = losses.no_lane;
+	rec_view_close(view);
+	return sums;
+}
+
+static struct sums read_all(void)
+{
+	return read_file(rec_process.path);
+}
+
+static void write_one(uint64_t number)
+{
+	REC(life, step, number);
+}
+
+static unsigned char *reserve(uint64_t number, struct rec_slot *slot)
+{
+	struct rec_handle *handle = rec_handle_get();
+	unsigned char *at = rec_reserve(handle, REC_EVENT_COMMON_SIZE + sizeof(number), slot);
+
+	if (at)
+		rec_put(rec_put_common(at, handle, rec_event_id(&rec_event_life__step)), &number, sizeof(number));
+	return at;
+}
+
+static void run(void *(*function)(void *), void *arg)
+{
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, function, arg), 0);
+	pthread_join(thread, NULL);
+}
+
+static void on_signal(int number, void (*handler)(int), int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	sigaction(number, &action, NULL);
+}
+
+/* ------------------------------------------------------------------------------------------------------- real time */
+
+#define LOOPS 50000u
+
+/* Whatever system call is made from here on kills the process, but for what the test needs to tell. */
+static void forbid_system_calls(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getrusage, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) < 0)
+		_exit(99);
+}
+
+static void *write_loop(void *arg)
+{
+	uint64_t number;
+
+	for (number = 0; number < LOOPS; number++)
+		write_one(number);
+	return arg;
+}
+
+static void loop_without_system_calls(void *data)
+{
+	struct rusage before, behind;
+
+	(void)data;
+	/* So that the code is in memory, all of it. Its lane is free then; ours is to be one that was not written to. */
+	run(write_loop, NULL);
+	if (rec_thread_attach() < 0 || rec_lane_resize(0, 32 * 4080) < 0 || rec_lane_resize(0, 64 * 4080) < 0)
+		_exit(98);
+	forbid_system_calls();
+	getrusage(RUSAGE_THREAD, &before);
+	write_loop(NULL);
+	getrusage(RUSAGE_THREAD, &behind);
+	_exit(behind.ru_minflt == before.ru_minflt && behind.ru_majflt == before.ru_majflt ? 0 : 97);
+}
+
+/* The ring goes round many times. */
+Test(life, after_attach_no_system_call_and_no_fault)
+{
+	int status = 0;
+	pid_t pid;
+
+	begin(4);
+	pid = beside_run(loop_without_system_calls, NULL);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0, "%#x", (unsigned int)status);
+}
+
+/* ------------------------------------------------------------------------------------------------- signal handlers */
+
+static uint64_t next;
+static unsigned int levels;
+
+static void write_nested(int signal)
+{
+	write_one(next++);
+	if (levels && levels--)
+		raise(signal);
+	write_one(next++);
+}
+
+static void *raise_one(void *arg)
+{
+	raise(*(int *)arg);
+	return NULL;
+}
+
+/* The first event of a thread, and of those inside it. */
+Test(life, a_handler_in_a_thread_that_never_traced)
+{
+	int number = SIGUSR1;
+
+	begin(8);
+	on_signal(SIGUSR1, write_nested, SA_NODEFER);
+	levels = 5;
+	run(raise_one, &number);
+	cr_assert_eq(next, 12);
+	cr_assert_eq(read_all().events, 12);
+}
+
+/* -------------------------------------------------------------------------------------------------- cancelled, ended */
+
+static void write_in_cleanup(void *arg)
+{
+	(void)arg;
+	write_one(3);
+}
+
+static void *be_cancelled(void *arg)
+{
+	struct rec_slot slot;
+	int before;
+
+	write_one(1);
+	pthread_setcanceltype(arg ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED, &before);
+	pthread_cleanup_push(write_in_cleanup, NULL);
+	cr_assert_not_null(reserve(2, &slot));
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+	rec_commit(&slot);
+	pthread_cleanup_pop(0);
+	return NULL;
+}
+
+static void check_cancel(const char *asynchronous)
+{
+	struct sums sums;
+
+	begin(8);
+	run(be_cancelled, (void *)(uintptr_t)asynchronous);
+	sums = read_all();
+	cr_assert_eq(sums.events, 2);
+	cr_assert(seen[1] && !seen[2] && seen[3]);
+	cr_assert_eq(sums.torn, 1);
+	cr_assert_eq(rec_lane_at(0)->owner, 0);
+}
+
+Test(life, cancelled_in_an_event_at_once)
+{
+	check_cancel("");
+}
+
+Test(life, cancelled_in_an_event_later)
+{
+	check_cancel(NULL);
+}
+
+static void *end_raw(void *arg)
+{
+	struct rec_slot slot;
+
+	write_one(1);
+	cr_assert_not_null(reserve(2, &slot));
+	syscall(SYS_exit, 0);
+	return arg;
+}
+
+static void *write_number(void *arg)
+{
+	write_one((uintptr_t)arg);
+	return NULL;
+}
+
+/* The program's only lane is left behind; the next thread gets it. */
+Test(life, ended_by_a_raw_exit_in_an_event)
+{
+	struct sums sums;
+
+	begin(1);
+	run(end_raw, NULL);
+	run(write_number, (void *)3);
+	sums = read_all();
+	cr_assert_eq(sums.events, 2);
+	cr_assert(seen[1] && seen[3]);
+	cr_assert_eq(sums.torn, 1);
+	cr_assert_eq(sums.no_lane, 0);
+}
+
+/* ---------------------------------------------------------------------------------------------------- destructors */
+
+/* What C++ compilers call for thread_local objects: these go before all keys. */
+extern int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void *dso);
+
+static pthread_key_t key;
+static unsigned int rounds;
+
+static void write_in_destructor(void *value)
+{
+	write_one(next++);
+	if (rounds && rounds--)
+		pthread_setspecific(key, value);
+}
+
+static void write_before_keys(void *object)
+{
+	(void)object;
+	write_one(next++);
+}
+
+static void *have_destructors(void *arg)
+{
+	static char dso;
+
+	pthread_setspecific(key, "");
+	__cxa_thread_atexit_impl(write_before_keys, NULL, &dso);
+	write_one(next++);
+	return arg;
+}
+
+/* Our key is older, so this one's destructor comes behind ours, in each round. */
+Test(life, destructors_before_and_behind_ours)
+{
+	struct sums sums;
+
+	begin(2);
+	cr_assert_eq(pthread_key_create(&key, write_in_destructor), 0);
+	rounds = 2;
+	run(have_destructors, NULL);
+	cr_assert_eq(next, 5);
+	cr_assert_eq(rec_lane_at(0)->owner, 0);
+	/* In the last round nobody comes behind it; the lane is found by whoever wants one. */
+	rounds = 10;
+	run(have_destructors, NULL);
+	run(write_number, (void *)1000);
+	sums = read_all();
+	cr_assert_eq(sums.events, next + 1);
+	cr_assert_eq(sums.no_lane + sums.torn + sums.lost, 0);
+}
+
+/* ------------------------------------------------------------------------------------------------ the program's end */
+
+struct late {
+	char path[4096];
+	uint32_t written, stop;
+};
+
+static struct late *late;
+
+static void write_at_exit(void)
+{
+	write_one(100);
+}
+
+__attribute__((destructor(102))) static void write_in_library_destructor(void)
+{
+	if (late)
+		write_one(101);
+}
+
+static void *write_on(void *arg)
+{
+	uint64_t number;
+
+	pthread_detach(pthread_self());
+	for (number = 1000; number < 50000; number++) {
+		write_one(number);
+		rec_store_release(&late->written, (uint32_t)(number - 999));
+		if (number == 1200)
+			sem_post(arg);
+	}
+	pause();
+	return NULL;
+}
+
+static void end_with_threads(void *data)
+{
+	pthread_t thread;
+	sem_t ready;
+
+	late = data;
+	sem_init(&ready, 0, 0);
+	snprintf(late->path, sizeof(late->path), "%s", rec_process.path);
+	atexit(write_at_exit);
+	pthread_create(&thread, NULL, write_on, &ready);
+	sem_wait(&ready);
+	exit(0);
+}
+
+/* Threads, atexit handlers and destructors write until the process is gone. */
+Test(life, events_after_main_has_returned)
+{
+	struct late *memory = beside_memory(sizeof(*memory));
+	struct sums sums;
+	uint32_t number;
+	pid_t pid;
+
+	setenv("RECORDER_KEEP", "1", 1);
+	begin(8);
+	pid = beside_run(end_with_threads, memory);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	sums = read_file(memory->path);
+	unlink(memory->path);
+	unlink(rec_process.path);
+	cr_assert(seen[100]);
+	cr_assert(seen[101]);
+	cr_assert_eq(sums.no_lane, 0);
+	/* The oldest may be overwritten; none is missing behind the first that is there. */
+	for (number = 1000; !seen[number]; number++)
+		;
+	cr_assert_leq(number - 1000, sums.lost);
+	for (; number - 999 <= memory->written; number++)
+		cr_assert(seen[number], "%u", number);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ a storm */
+
+#define STORM_THREADS 200u
+#define STORM_EVENTS  1500u
+
+static __thread sigjmp_buf back;
+static __thread volatile bool may_jump;
+static uint32_t struck, jumped;
+static unsigned char *certain;
+
+static void write_or_jump(int signal)
+{
+	const uint32_t n = __atomic_add_fetch(&struck, 1, __ATOMIC_RELAXED);
+	const uint64_t number = STORM_THREADS * STORM_EVENTS + n;
+
+	(void)signal;
+	if (number < NUMBERS_MAX) {
+		write_one(number);
+		certain[number] = 1;
+	}
+	if (may_jump && n % 2) {
+		__atomic_add_fetch(&jumped, 1, __ATOMIC_RELAXED);
+		siglongjmp(back, 1);
+	}
+}
+
+static void jump_always(int signal)
+{
+	(void)signal;
+	__atomic_add_fetch(&struck, 1, __ATOMIC_RELAXED);
+	siglongjmp(back, 1);
+}
+
+static void *write_in_a_storm(void *arg)
+{
+	volatile uint64_t number = (uintptr_t)arg * STORM_EVENTS;
+	const uint64_t end = number + STORM_EVENTS;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	sigsetjmp(back, 1);
+	may_jump = true;
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	while (number < end) {
+		write_one(number++);
+		/* What was begun may be left; what was come back from is there. */
+		certain[number - 1] = 1;
+	}
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	may_jump = false;
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------- one that always jumps away */
+
+#define JUMPS 2000u
+
+static void *jump_in_a_loop(void *arg)
+{
+	static volatile uint64_t at;
+	static struct rec_slot slot;
+
+	(void)arg;
+	sigsetjmp(back, 1);
+	may_jump = true;
+	while (struck < JUMPS) {
+		/* Each time in the middle of an event, some pages of others behind it. */
+		if (at % 300 == 299) {
+			at++;
+			if (reserve(at, &slot))
+				raise(SIGALRM);
+		}
+		write_one(at++);
+		certain[at - 1] = 1;
+	}
+	may_jump = false;
+	return NULL;
+}
+
+/* It neither takes all lanes nor loses anything: others find lanes, and what it writes is read. */
+Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 120)
+{
+	struct sums sums = { 0 }, more;
+	pthread_t thread;
+	uint32_t n;
+
+	begin(40);
+	certain = calloc(NUMBERS_MAX, 1);
+	on_signal(SIGALRM, jump_always, 0);
+	cr_assert_eq(pthread_create(&thread, NULL, jump_in_a_loop, NULL), 0);
+	do {
+		n = rec_load_relaxed(&struck);
+		more = read_all();
+		sums.events += more.events;
+		sums.lost += more.lost;
+	} while (n < JUMPS);
+	pthread_join(thread, NULL);
+	more = read_all();
+	sums.events += more.events;
+	cr_assert_eq(more.no_lane, 0);
+	cr_assert_eq(more.torn, JUMPS);
+	cr_assert_leq(rec_lanes(), 20);
+	for (n = 0; !sums.lost && !more.lost && n < NUMBERS_MAX; n++)
+		cr_assert(seen[n] || !certain[n], "event %u", n);
+	for (n = 0; n < rec_lanes(); n++)
+		cr_assert_eq(rec_lane_at(n)->owner, 0);
+}
+
+/* A timer strikes where it likes: at first events, in leases, in the slow path, in events; every other handler jumps away. */
+Test(life, a_storm_of_handlers_that_jump_away, .timeout = 120)
+{
+	const struct itimerval fast = { { 0, 97 }, { 0, 97 } }, off = { { 0, 0 }, { 0, 0 } };
+	struct sums sums = { 0 }, more;
+	sigset_t set;
+	uintptr_t i;
+	uint32_t n;
+
+	begin(24);
+	certain = calloc(NUMBERS_MAX, 1);
+	sigemptyset(&set);
+	sigaddset(&set, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	on_signal(SIGALRM, write_or_jump, 0);
+	setitimer(ITIMER_REAL, &fast, NULL);
+	for (i = 0; i < STORM_THREADS; i++) {
+		run(write_in_a_storm, (void *)i);
+		more = read_all();
+		sums.events += more.events;
+		sums.lost += more.lost;
+		sums.torn = more.torn;
+		sums.no_lane = more.no_lane;
+	}
+	setitimer(ITIMER_REAL, &off, NULL);
+	fprintf(stderr, "# %u handlers, %u jumped away, %u torn\n", struck, jumped, (unsigned int)sums.torn);
+	cr_assert_eq(sums.lost, 0);
+	cr_assert_eq(sums.no_lane, 0);
+	cr_assert_leq(sums.torn, jumped);
+	for (n = 0; n < NUMBERS_MAX; n++)
+		cr_assert(seen[n] || !certain[n], "event %u", n);
+	for (i = 0; i < rec_lanes(); i++)
+		cr_assert_eq(rec_lane_at((uint32_t)i)->owner, 0);
+}

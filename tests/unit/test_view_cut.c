@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A buffer file that is cut short at every moment of a view's life. With a handler that asks rec_view_fault(), each call finds
+ * nothing and returns -EFAULT from then on, and other views and other faults have nothing to do with it.
+ */
+#include "reader_fixture.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/lane.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define EVENTS 300u
+
+static char path[PATH_MAX]; /* a copy of this process's buffer */
+static struct rec_view *view;
+static unsigned int faults;
+
+void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
+void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
+
+/* A file is cut to this size just before it is mapped. */
+static bool cut_in_map;
+
+static void cut_to(off_t size)
+{
+	cr_assert_eq(truncate(path, size), 0);
+}
+
+void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
+{
+	if (cut_in_map && fd >= 0)
+		cut_to(0);
+	return __real_mmap(at, size, prot, flags, fd, offset);
+}
+
+static void on_sigbus(int sig, siginfo_t *info, void *context)
+{
+	(void)context;
+	faults++;
+	errno = 77;
+	if (!rec_view_fault(info->si_addr) || errno != 77)
+		signal(sig, SIG_DFL);
+}
+
+/* Make the copy anew. Its program is this one, so it is alive, and its lane is not open elsewhere. */
+static void begin_again(void)
+{
+	char command[2 * PATH_MAX + 64];
+
+	snprintf(path, sizeof(path), "%.4000s.copy.rec", rec_process.path);
+	snprintf(command, sizeof(command), "cp --sparse=always '%s' '%s'", rec_process.path, path);
+	cr_assert_eq(system(command), 0);
+}
+
+static void begin(void)
+{
+	struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
+	struct rec_handle *handle;
+
+	reader_begin(4, false);
+	handle = reader_lane();
+	for (unsigned int i = 0; i < EVENTS; i++)
+		cr_assert(reader_write(handle, i, 40));
+	rec_thread_name("so that the log holds something");
+	begin_again();
+	sigaction(SIGBUS, &action, NULL);
+}
+
+static void end(void)
+{
+	rec_view_close(view);
+	reader_end();
+}
+
+/* All calls, once it has happened. */
+static void check_nothing_more(void)
+{
+	unsigned char bytes[64], page[4096] __attribute__((aligned(8)));
+	struct rec_view_losses losses;
+	struct rec_view_event event;
+	struct rec_lane_stats stats;
+	struct rec_anchor anchor;
+	struct rec_page read;
+
+	for (unsigned int turn = 0; turn < 2; turn++) {
+		cr_expect_eq(rec_view_read(view, 0, 0, &read), -EFAULT);
+		cr_expect_eq(rec_view_read(view, 0, REC_READ_WHOLE, &read), -EFAULT);
+		cr_expect_eq(rec_view_read_page(view, 0, 0, page, sizeof(page), &read), -EFAULT);
+		cr_expect_eq(rec_view_peek(view, 0, &event), -EFAULT);
+		cr_expect_eq(rec_view_consume(view, 0, &event), -EFAULT);
+		cr_expect_eq(rec_view_wait(view, 0, 0, 0), -EFAULT);
+		cr_expect_eq(rec_view_wait(view, REC_ALL_LANES, 0, 0), -EFAULT);
+		cr_expect_eq(rec_view_stats(view, 0, &stats), -EFAULT);
+		cr_expect_eq(rec_view_reset(view, 0), -EFAULT);
+		cr_expect_eq(rec_view_switch(view, "*", 1), -EFAULT);
+		cr_expect_eq(rec_view_stop(view), -EFAULT);
+		cr_expect_eq(rec_view_log(view, 0, bytes, sizeof(bytes)), 0);
+		cr_expect_eq(rec_view_anchors(view, &anchor, 1), 0);
+		cr_expect_eq(rec_view_enabled(view, REC_EVENT_ID_FIRST), 0);
+		rec_view_losses(view, &losses);
+		cr_expect_not(rec_view_alive(view));
+	}
+}
+
+static void open_view(void)
+{
+	view = reader_view_of(path);
+}
+
+Test(view_cut, before_it_is_opened, .init = begin, .fini = end, .timeout = 20)
+{
+	static const off_t sizes[] = { 100000, 65536, 8192, 4096, 4095, 1, 0 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		cut_to(sizes[i]);
+		cr_expect_eq(rec_view_open(path, &view), sizes[i] ? -EBADMSG : -EAGAIN, "cut to %ld", (long)sizes[i]);
+	}
+	cr_expect_eq(faults, 0);
+}
+
+Test(view_cut, before_it_is_mapped, .init = begin, .fini = end, .timeout = 20)
+{
+	cut_in_map = true;
+	cr_expect_eq(rec_view_open(path, &view), -EFAULT);
+	cut_in_map = false;
+	cr_expect_eq(faults, 1);
+}
+
+Test(view_cut, before_a_lane_is_opened, .init = begin, .fini = end, .timeout = 20)
+{
+	open_view();
+	cut_to(0);
+	check_nothing_more();
+}
+
+Test(view_cut, in_the_middle, .init = begin, .fini = end, .timeout = 20)
+{
+	unsigned char bytes[64];
+	struct rec_page page;
+
+	open_view();
+	/* The header is there, and what it says of the log is not. */
+	cut_to(4096);
+	cr_expect_eq(rec_view_log(view, 0, bytes, sizeof(bytes)), 0);
+	rec_view_close(view);
+	begin_again();
+	open_view();
+	cut_to(65536);
+	cr_expect_eq(rec_view_read(view, 0, 0, &page), -EFAULT);
+	cr_expect_gt(faults, 0);
+}
+
+Test(view_cut, before_a_lane_is_mapped, .init = begin, .fini = end, .timeout = 20)
+{
+	struct rec_page page;
+
+	open_view();
+	cut_in_map = true;
+	cr_expect_eq(rec_view_read(view, 0, 0, &page), -EFAULT);
+	cut_in_map = false;
+	check_nothing_more();
+}
+
+Test(view_cut, before_its_words_are_mapped, .init = begin, .fini = end, .timeout = 20)
+{
+	open_view();
+	cut_in_map = true;
+	cr_expect_eq(rec_view_switch(view, "*", 1), -EFAULT);
+	cut_in_map = false;
+	check_nothing_more();
+}
+
+/* What was handed over reads as zeros, so there is no event in it. */
+Test(view_cut, with_a_page_in_hand, .init = begin, .fini = end, .timeout = 20)
+{
+	struct rec_page_iter walk;
+	struct rec_record record;
+	struct rec_page page;
+
+	open_view();
+	cr_assert_eq(rec_view_read(view, 0, 0, &page), 1);
+	cut_to(4096);
+	rec_page_iter_init(&walk, page.data, page.size);
+	while (rec_page_next(&walk, &record) > 0)
+		cr_expect_eq(walk.time, 0);
+	cr_expect_eq(faults, 1);
+	check_nothing_more();
+}
+
+Test(view_cut, under_an_iterator, .init = begin, .fini = end, .timeout = 20)
+{
+	struct rec_view_event event;
+	struct rec_iter *iter;
+	unsigned int left = 0;
+	int r;
+
+	open_view();
+	cr_assert_eq(rec_iter_open(view, 0, &iter), 0);
+	cr_assert_eq(rec_iter_next(iter, &event), 1);
+	cut_to(4096);
+	/* The rest of its copy is its own. */
+	while ((r = rec_iter_next(iter, &event)) == 1)
+		left++;
+	cr_expect_gt(left, 0);
+	cr_expect_eq(r, -EFAULT);
+	cr_expect_eq(rec_iter_next(iter, &event), -EFAULT);
+	rec_iter_close(iter);
+	check_nothing_more();
+}
+
+Test(view_cut, another_view_goes_on, .init = begin, .fini = end, .timeout = 20)
+{
+	struct rec_view *other = reader_view();
+	struct rec_view_event event;
+	uint64_t last = 0;
+
+	open_view();
+	cr_assert_eq(rec_view_consume(view, 0, &event), 1);
+	cr_assert_eq(rec_view_consume(other, 0, &event), 1);
+	cut_to(0);
+	check_nothing_more();
+	while (rec_view_consume(other, 0, &event) == 1)
+		last = event.number;
+	cr_expect_eq(last, EVENTS - 1);
+	rec_view_close(other);
+}
+
+static sigjmp_buf back;
+
+static void leave(int sig, siginfo_t *info, void *context)
+{
+	(void)sig;
+	(void)context;
+	siglongjmp(back, rec_view_fault(info->si_addr) ? 1 : 2);
+}
+
+/* A mapping that is none of ours. */
+Test(view_cut, another_fault, .init = begin, .fini = end, .timeout = 20)
+{
+	struct sigaction action = { .sa_sigaction = leave, .sa_flags = SA_SIGINFO };
+	const int fd = memfd_create("empty", MFD_CLOEXEC);
+	volatile char *at = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0);
+	int r;
+
+	open_view();
+	sigaction(SIGBUS, &action, NULL);
+	r = sigsetjmp(back, 1);
+	if (!r)
+		cr_expect_eq(*at, 1, "there is no such byte");
+	cr_expect_eq(r, 2);
+	cr_expect_not(rec_view_fault(NULL));
+	close(fd);
+}

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/* Weaving raw: pages as they were recorded, a CPU for each stream. */
+#include "weave_fixture.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+Test(weave, raw_keeps_pages_and_their_losses)
+{
+	/* The same rate, as a TSC file has it. */
+	static const struct rec_anchor anchors[] = {
+		{ UINT64_C(30000000000), UINT64_C(5000000000), 0, 10 },
+		{ UINT64_C(60000000000), UINT64_C(15000000000), 0, 10 },
+	};
+	struct weaving s;
+	struct seen *seen;
+	uint64_t number;
+	uint64_t markers = 0;
+
+	weaving_begin(&s, 3);
+	s.process.clock = REC_CLOCK_TSC;
+	s.process.anchors = anchors;
+	s.process.nr_anchors = 2;
+	s.params.raw = true;
+	for (number = 0; number < 6000; number++) {
+		if (number == 3000)
+			fake_lose(s.fake, 0, 12);
+		if (number == 4000)
+			fake_lose(s.fake, 0, REC_LOST_UNKNOWN);
+		fake_put(s.fake, (unsigned int)(number % 2), 7, UINT64_C(30000000000) + number * 3000, ID_A, PID, number,
+			 FAKE_SIZE);
+	}
+	s.fake->described[1].lost = 4;
+	s.process.lost = 6;
+	seen = weave(&s);
+	cr_assert_eq(seen->nr, 6002);
+	cr_assert_eq(s.stats.cpus, 2);
+	cr_assert_eq(seen->cpus, 3);
+	cr_assert_not_null(strstr(seen->clock, "x86-tsc"));
+	cr_assert_eq(seen->lost, 12 + 4 + 6);
+	cr_assert_eq(seen->lost_unknown, 1);
+	for (number = 0; number < 6000; number++) {
+		const struct seen_event *event = &seen->events[number];
+
+		cr_assert_eq(event->number, number);
+		cr_assert_eq(event->cpu, number % 2);
+		/* One line for the whole, 32 bits of rate: 2 ns. */
+		cr_assert_leq(event->time + 2 - (UINT64_C(5000000000) + number * 1000), 4);
+		markers += event->lost != 0;
+	}
+	cr_assert_eq(markers, 2);
+	cr_assert_eq(seen->events[6000].lost, 4);
+	cr_assert_eq(seen->events[6001].lost, 6);
+	cr_assert_eq(seen->events[6001].number2, 6);
+	weaving_end(&s, seen);
+}
+
+/* The count needs 8 bytes behind the data: the marker makes room. */
+Test(weave, raw_full_page_behind_a_loss)
+{
+	struct weaving s;
+	struct seen *seen;
+	struct rec_page *page;
+	uint64_t number;
+	uint32_t left;
+
+	weaving_begin(&s, 1);
+	s.params.raw = true;
+	fake_lose(s.fake, 0, 21);
+	for (number = 0; number < 30; number++)
+		fake_put(s.fake, 0, (uint32_t)(number / 20), 1000 + number * (number == 29 ? UINT64_C(1) << 30 : 1), ID_A,
+			 PID, number, number == 29 ? 200 : 100);
+	page = fake_last_page(s.fake, 0);
+	/* One more that takes what is left but four bytes. */
+	left = 4096 - 16 - page->size - 4 - 8;
+	memcpy(s.fake->streams[0].pages[0].bytes + 16 + page->size, &(uint32_t[2]){ 1u << 5, left + 4 }, 8);
+	memcpy(s.fake->streams[0].pages[0].bytes + 16 + page->size + 8,
+	       &(struct fake_event){ { ID_B, 0, 0, PID }, 30 }, sizeof(struct fake_event));
+	page->size += left + 8;
+	page->entries++;
+	seen = weave(&s);
+	cr_assert_eq(s.stats.pages, 1);
+	cr_assert_eq(seen->nr, 31);
+	cr_assert_eq(seen->events[0].lost, 21);
+	for (number = 0; number < 31; number++)
+		cr_assert_eq(seen->events[number].number, number);
+	cr_assert_eq(seen->events[29].time, 1000 + 29 * (UINT64_C(1) << 30));
+	cr_assert_eq(seen->events[30].time, seen->events[29].time + 1);
+	cr_assert_eq(seen->events[30].size, left);
+	weaving_end(&s, seen);
+}
+
+Test(weave, too_many_streams_for_raw)
+{
+	struct weaving s;
+
+	weaving_begin(&s, 4097);
+	s.params.raw = true;
+	cr_assert_eq(weave_to_dat(&s.params, &s.stats), -E2BIG);
+	s.params.raw = false;
+	cr_assert_eq(weave_to_dat(&s.params, &s.stats), 0);
+	fake_free(s.fake);
+	blob_free(&s.log);
+}
