@@ -78,5 +78,5 @@ if command -v lttng-sessiond >/dev/null && command -v lttng >/dev/null; then
 else
 	echo "LTTng-UST is not installed (lttng-tools liblttng-ust-dev): its rows are left out" >&2
 fi
-"$bench/bench_events" "${rows[@]}" && echo && "$bench/bench_reader" && echo && "$bench/bench_worst" && echo &&
+"$bench/bench_events" "${rows[@]}" && echo && "$bench/bench_reader" && echo && "$bench/bench_map" && echo && "$bench/bench_worst" && echo &&
 	"$bench/bench_start"

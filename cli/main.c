@@ -28,6 +28,8 @@ static const struct command commands[] = {
 	{ "start", cmd_start, "let stopped programs record again" },
 	{ "stop", cmd_stop, "stop all recording of running programs" },
 	{ "stat", cmd_stat, "show what the lanes of running programs hold and have lost" },
+	{ "pages", cmd_pages, "show the pages of mapped rings, a program's or the kernel's, as they are taken" },
+	{ "snapshot", cmd_snapshot, "copy what the lanes of running programs hold into a trace.dat" },
 	{ "dump", cmd_dump, "show how a trace.dat is made: header, options, buffers, pages" },
 	{ "recover", cmd_recover, "make a trace.dat of what a killed recorder or program left" },
 	{ "clean", cmd_clean, "remove what killed recorders and programs left" },

@@ -34,7 +34,7 @@ refused "slip" 2 "unknown command 'recrod', did you mean 'record'\\?" recrod
 refused "unknown option before" 2 "unknown option '--frob' \\(see 'recorder --help'\\)" --frob
 refused "help of nothing" 2 "unknown command 'frobnicate'" help frobnicate
 refused "a line break in a name" 2 "unknown command 'two\\?lines'" "$(printf 'two\nlines')"
-for command in record report list ps enable disable start stop stat dump recover clean; do
+for command in record report list ps enable disable start stop stat dump pages snapshot recover clean; do
 	refused "$command, unknown option" 2 "unknown option '--frob' \\(see 'recorder $command --help'\\)" "$command" --frob
 	refused "$command, unknown letter" 2 "unknown option '-Z' \\(see 'recorder $command --help'\\)" "$command" -Z
 done
@@ -157,6 +157,28 @@ refused "ps nothing" 1 "no running program uses librecorder \\(buffers are in '$
 refused "ps a stranger" 1 "no running program 'stranger' uses librecorder" ps -P stranger
 refused "ps a pid" 1 "no running program '1' uses librecorder" ps -P 1
 refused "ps what" 2 "unexpected argument 'stranger'" ps stranger
+
+# ---- pages and snapshots
+
+refused "pages of what" 2 "either -P and a running program, or --kernel" pages
+refused "pages of both" 2 "either -P and a running program, or --kernel" pages -P 1 --kernel
+refused "a lane of the kernel" 2 "--lane is for -P" pages --kernel --lane 0
+refused "a CPU of a program" 2 "--cpu and --instance are for --kernel" pages -P 1 --cpu 0
+refused "an instance of a program" 2 "--cpu and --instance are for --kernel" pages -P 1 --instance x
+refused "a lane that is no number" 2 "option '--lane'" pages -P 1 --lane x
+refused "pages, what" 2 "unexpected argument 'stranger'" pages stranger
+refused "pages of a stranger" 1 "no running program 'stranger' uses librecorder" pages -P stranger
+refused "pages of a pid" 1 "no running program '1' uses librecorder" pages -P 1
+refused "a snapshot of what" 2 "missing -P and a running program" snapshot -o precious.dat
+refused "a snapshot, what" 2 "unexpected argument 'stranger'" snapshot -o precious.dat stranger
+refused "a snapshot of a stranger" 1 "no running program 'stranger' uses librecorder" snapshot -o precious.dat -P stranger
+refused "a snapshot of a pid" 1 "no running program '1' uses librecorder" snapshot -o precious.dat -P 1
+refused "a snapshot into a directory" 1 "cannot write 'dir': Is a directory" snapshot -o dir -P 1
+refused "a snapshot into a pipe" 1 "cannot write 'fifo': it is no regular file" snapshot -o fifo -P 1
+refused "a snapshot of version 5" 2 "option '--file-version'" snapshot -P 1 --file-version 5
+for command in pages snapshot; do
+	refused "$command -P" 2 "option '-P' needs an argument" "$command" -P
+done
 
 # ---- switching
 

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a page costs the reader of a mapped lane beside a writer of five million events a second, and what it costs the
+ * readers of the kernel's ring, by mapping, read and splice, beside a writer to trace_marker_raw. bench/README.md says
+ * how to read it.
+ *
+ * A child writes, this process reads, each pinned to a CPU of its own. The reader wakes every five milliseconds and takes what
+ * there is; its figure is its CPU time, system calls included, for each page, the median of five rounds.
+ */
+#include "bench/timing.h"
+#include "bench/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <librecorder/event.h>
+#include <librecorder/map.h>
+#include <librecorder/page.h>
+#include <librecorder/reader.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+REC_EVENT(bench, mapped, u64(n));
+
+#define ROUNDS	      5u
+#define LANE_EVENTS   2500000u
+#define LANE_PERIOD   200u /* ns: 5 million a second */
+#define LANE_BATCH    100u
+#define BATCH_NS_MAX  50000 /* a batch that takes longer was interrupted by another program */
+#define KERNEL_EVENTS 200000u
+#define PAGE	      4096u
+#define PERIOD_US     5000u
+#define WAKES	      200u
+#define NR_READERS    4u
+
+static const char instance[] = "/sys/kernel/tracing/instances/librecorder-bench-map";
+
+struct figures {
+	uint64_t pages, events, lost;
+	double ns_a_page[ROUNDS]; /* the reader's */
+	double writer[ROUNDS];	  /* ns an event meanwhile */
+};
+
+static double ns_per_tick;
+
+static void fail(const char *what)
+{
+	fprintf(stderr, "bench_map: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+/* ------------------------------------------------------------------------------------------------------- writers */
+
+/* The writer's ticks for each event, without the time that it lets pass. */
+static double write_lane(void)
+{
+	const uint64_t begin = rec_clock_mono();
+	double spent = 0, counted = 0;
+
+	for (uint64_t n = 0; n < LANE_EVENTS; n += LANE_BATCH) {
+		const uint64_t ticks = timing_ticks();
+		double batch;
+
+		for (uint64_t i = 0; i < LANE_BATCH; i++)
+			REC(bench, mapped, n + i);
+		batch = (double)(timing_ticks() - ticks);
+		if (batch * ns_per_tick < BATCH_NS_MAX) {
+			spent += batch;
+			counted += LANE_BATCH;
+		}
+		while (rec_clock_mono() - begin < (n + LANE_BATCH) * LANE_PERIOD)
+			;
+	}
+	return counted > 0 ? spent / counted : 0;
+}
+
+static double write_kernel(int marker)
+{
+	uint64_t event[3] = { 1, 2, 3 };
+	const uint64_t ticks = timing_ticks();
+
+	for (uint64_t n = 0; n < KERNEL_EVENTS; n++)
+		if (write(marker, event, sizeof(event)) < 0)
+			break;
+	return (double)(timing_ticks() - ticks) / KERNEL_EVENTS;
+}
+
+/* Each byte that comes is a question: write. The answer is the ticks of an event. */
+static void serve(int socket, bool kernel)
+{
+	struct rec_options options = REC_OPTIONS_INIT;
+	char path[sizeof(instance) + 32];
+	int marker = -1;
+	char question;
+
+	options.lane_size = 1 << 20;
+	timing_pin(1);
+	if (kernel) {
+		snprintf(path, sizeof(path), "%s/trace_marker_raw", instance);
+		marker = open(path, O_WRONLY | O_CLOEXEC);
+	} else if (rec_configure(&options) < 0 || rec_enable("bench:*") < 0 || rec_thread_attach() < 0) {
+		_exit(1);
+	}
+	while (read(socket, &question, 1) == 1) {
+		const double ticks = kernel ? write_kernel(marker) : write_lane();
+
+		if (write(socket, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
+			_exit(1);
+	}
+	exit(0);
+}
+
+/* ------------------------------------------------------------------------------------------------------- readers */
+
+struct reader {
+	const char *name;
+	bool kernel;
+	unsigned int flags; /* of the map */
+	bool splice;
+	struct rec_view *view;
+	struct rec_map *map;
+	int raw, null, pipe[2];
+	pid_t pid; /* of the writer */
+	int socket;
+	struct figures figures;
+};
+
+static void take_mapped(struct reader *reader)
+{
+	struct rec_page page;
+
+	while (rec_map_get_reader(reader->map, &page) == 1) {
+		reader->figures.pages += page.from == 0;
+		reader->figures.events += page.entries;
+		reader->figures.lost += page.lost;
+	}
+}
+
+/* Whole pages alone: what is on the last one stays. */
+static void take_spliced(struct reader *reader)
+{
+	ssize_t n;
+
+	while ((n = splice(reader->raw, NULL, reader->pipe[1], NULL, 16 * PAGE, SPLICE_F_NONBLOCK | SPLICE_F_MOVE)) > 0) {
+		reader->figures.pages += (uint64_t)n / PAGE;
+		while (n > 0) {
+			const ssize_t out = splice(reader->pipe[0], NULL, reader->null, NULL, (size_t)n, SPLICE_F_MOVE);
+
+			if (out <= 0)
+				fail("splice");
+			n -= out;
+		}
+	}
+}
+
+static bool has_answer(int socket)
+{
+	struct pollfd fd = { .fd = socket, .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+static void run(struct reader *reader, unsigned int round)
+{
+	const uint64_t before = reader->figures.pages;
+	const int socket = reader->socket;
+	double begin, ns, ticks;
+
+	if (write(socket, "w", 1) != 1)
+		fail("the writer is gone");
+	begin = timing_cpu_ns();
+	do {
+		if (reader->splice)
+			take_spliced(reader);
+		else
+			take_mapped(reader);
+		usleep(PERIOD_US);
+	} while (!has_answer(socket));
+	ns = timing_cpu_ns() - begin;
+	if (read(socket, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
+		fail("the writer is gone");
+	reader->figures.ns_a_page[round] = ns / (double)(reader->figures.pages > before ? reader->figures.pages - before : 1);
+	reader->figures.writer[round] = ticks * ns_per_tick;
+}
+
+/* NULL, or why it cannot be done here. The kernel's ring is that of the CPU that the writer is pinned to. */
+static const char *open_reader(struct reader *reader)
+{
+	char path[sizeof(instance) + 64];
+
+	if (!reader->kernel) {
+		reader->view = view_of(reader->pid);
+		return reader->view && rec_map_lane(reader->view, 0, &reader->map) == 0 ? NULL : "the writer's lane cannot be mapped";
+	}
+	if (reader->splice) {
+		snprintf(path, sizeof(path), "%s/per_cpu/cpu1/trace_pipe_raw", instance);
+		reader->raw = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+		reader->null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+		return reader->raw < 0 || pipe2(reader->pipe, O_CLOEXEC) < 0 ? "trace_pipe_raw cannot be opened" : NULL;
+	}
+	if (rec_map_kernel(instance, 1, reader->flags, &reader->map) < 0)
+		return "the kernel's ring cannot be read";
+	return !reader->flags && rec_map_is_copy(reader->map) ? "this kernel maps no rings" : NULL;
+}
+
+static void close_reader(struct reader *reader)
+{
+	rec_map_close(reader->map);
+	rec_view_close(reader->view);
+	if (!reader->splice)
+		return;
+	close(reader->raw);
+	close(reader->null);
+	close(reader->pipe[0]);
+	close(reader->pipe[1]);
+}
+
+static void start_writer(struct reader *reader)
+{
+	int pair[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		fail("socketpair");
+	reader->pid = fork();
+	if (reader->pid < 0)
+		fail("fork");
+	if (reader->pid == 0) {
+		close(pair[0]);
+		serve(pair[1], reader->kernel);
+	}
+	close(pair[1]);
+	reader->socket = pair[0];
+}
+
+/* What the writer's events cost when nobody reads; by this the writer has its buffer, too. */
+static double write_alone(int socket)
+{
+	double ticks[ROUNDS];
+
+	for (unsigned int i = 0; i < ROUNDS; i++)
+		if (write(socket, "w", 1) != 1 || read(socket, &ticks[i], sizeof(ticks[i])) != (ssize_t)sizeof(ticks[i]))
+			fail("the writer is gone");
+	return timing_median(ticks, ROUNDS) * ns_per_tick;
+}
+
+static void show(struct reader *reader, double alone)
+{
+	struct figures *figures = &reader->figures;
+
+	printf("%-34s%12.0f%12" PRIu64 "%12" PRIu64 "%12.2f%12.2f\n", reader->name,
+	       timing_median(figures->ns_a_page, ROUNDS), figures->pages, figures->lost, alone,
+	       timing_median(figures->writer, ROUNDS));
+}
+
+static void measure(struct reader *reader)
+{
+	const double alone = write_alone(reader->socket);
+	const char *why = open_reader(reader);
+
+	if (why) {
+		printf("%-34s%s\n", reader->name, why);
+	} else {
+		/* What was written alone is read away. */
+		run(reader, 0);
+		reader->figures = (struct figures){ 0 };
+		for (unsigned int round = 0; round < ROUNDS; round++)
+			run(reader, round);
+		show(reader, alone);
+		close_reader(reader);
+	}
+}
+
+/* What the reader pays for coming at all: its sleep and what the kernel does to end it. */
+static double measure_wake(void)
+{
+	const double begin = timing_cpu_ns();
+
+	for (unsigned int i = 0; i < WAKES; i++)
+		usleep(PERIOD_US);
+	return (timing_cpu_ns() - begin) / WAKES;
+}
+
+int main(void)
+{
+	struct reader readers[NR_READERS] = {
+		{ .name = "a lane, mapped" },
+		{ .name = "the kernel's ring, mapped", .kernel = true },
+		{ .name = "the kernel's ring, read", .kernel = true, .flags = REC_MAP_COPY },
+		{ .name = "the kernel's ring, splice", .kernel = true, .splice = true },
+	};
+	const bool has_kernel = mkdir(instance, 0700) == 0 || errno == EEXIST;
+
+	ns_per_tick = timing_ns_per_tick();
+	/* All writers before this process is pinned: a child may run where its parent may. */
+	for (size_t i = 0; i < NR_READERS; i++)
+		start_writer(&readers[i]);
+	timing_pin(0);
+	printf("%-34s%12s%12s%12s%12s%12s\n", "reader, awake every 5 ms", "ns a page", "pages", "lost", "ns alone", "ns read");
+	for (size_t i = 0; i < NR_READERS; i++) {
+		if (readers[i].kernel && !has_kernel)
+			printf("%-34sno tracefs at /sys/kernel/tracing, or no right to make an instance there\n", readers[i].name);
+		else
+			measure(&readers[i]);
+	}
+	printf("%-34s%12.0f\n", "a wake-up by itself, ns", measure_wake());
+	/* The youngest first: it holds copies of the others' sockets. */
+	for (size_t i = NR_READERS; i-- > 0;) {
+		close(readers[i].socket);
+		waitpid(readers[i].pid, NULL, 0);
+	}
+	rmdir(instance);
+	return 0;
+}

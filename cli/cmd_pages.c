@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder pages: the meta page of a mapped ring, and each reader page as it is taken; a program's lanes or the kernel's
+ * rings. What is shown counts as read.
+ */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <librecorder/clock.h>
+#include <librecorder/map.h>
+#include <librecorder/reader.h>
+#include <librecorder/ring.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/decode.h"
+#include "cli/programs.h"
+
+#define NAME "pages"
+
+/* Between two looks at rings that are followed. */
+#define LOOK_MS 20
+
+#define HEX_WIDTH 32u
+
+struct totals {
+	uint64_t pages, events, bytes, lost;
+	bool lost_unknown;
+	uint64_t ns; /* in the calls that took them */
+};
+
+struct pages {
+	/* the command line */
+	struct programs programs;
+	const char *instance;
+	uint64_t lane, cpu; /* UINT64_MAX: all */
+	bool kernel, follow, hex, stats;
+
+	struct rec_view *view; /* NULL: the kernel's */
+	struct rec_map **maps; /* by lane or CPU; NULL: not opened */
+	unsigned int nr_maps;
+	struct decoder *decoder;
+	size_t log_size; /* that the decoder knows */
+	struct totals totals;
+	uint64_t began;
+};
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int signal)
+{
+	(void)signal;
+	interrupted = 1;
+}
+
+/* ------------------------------------------------------------------------------------------------------ printing */
+
+static void print_meta(const struct pages *pages, unsigned int number)
+{
+	const struct rec_map *map = pages->maps[number];
+	const struct rec_meta *meta = rec_map_meta(map);
+
+	printf("%s %u: %u sub-buffers of %u bytes%s; entries %" PRIu64 " overrun %" PRIu64 " read %" PRIu64
+	       " pages touched %" PRIu64 " lost %" PRIu64 "; reader %u read %u lost events %" PRIu64 "\n",
+	       pages->kernel ? "cpu" : "lane", number, meta->nr_subbufs, meta->subbuf_size,
+	       rec_map_is_copy(map) ? " (copies)" : "", meta->entries, meta->overrun, meta->read, meta->pages_touched,
+	       meta->pages_lost, meta->reader_id, meta->reader_read, meta->reader_lost_events);
+}
+
+static void print_page(const struct rec_meta *meta, const struct rec_page *page)
+{
+	struct rec_subbuf_header header;
+	const char *flags = "";
+
+	memcpy(&header, page->data, sizeof(header));
+	if (header.commit & REC_COMMIT_LOST)
+		flags = header.commit & REC_COMMIT_LOST_STORED ? " LOST STORED" : " LOST";
+	printf("page %u: time %" PRIu64 " commit %u%s from %u entries %u fill %u%%", meta->reader_id, header.time_stamp,
+	       (uint32_t)header.commit & REC_COMMIT_SIZE_MASK, flags, page->from, page->entries,
+	       page->size * 100u / (meta->subbuf_size - REC_SUBBUF_HEADER_SIZE));
+	if (page->lost == REC_LOST_UNKNOWN)
+		printf(" [EVENTS DROPPED]");
+	else if (page->lost)
+		printf(" [%" PRIu64 " EVENTS DROPPED]", page->lost);
+	putchar('\n');
+}
+
+static void print_hex(const struct rec_page *page)
+{
+	const unsigned char *at = page->data;
+	const uint32_t size = page->size + REC_SUBBUF_HEADER_SIZE;
+
+	for (uint32_t line = 0; line < size; line += HEX_WIDTH) {
+		printf("  %05x:", line);
+		for (uint32_t i = line; i < size && i < line + HEX_WIDTH; i++)
+			printf("%s%02x", i % 4 ? "" : " ", at[i]);
+		putchar('\n');
+	}
+}
+
+/* An event that was declared since the log was read: read it again. */
+static bool learn(struct pages *pages)
+{
+	struct decoder *decoder;
+	unsigned char *log;
+	size_t size = 0;
+	bool learnt;
+
+	if (!pages->view)
+		return false;
+	log = programs_log(pages->view, &size);
+	learnt = log && size > pages->log_size && !decoder_of_log(log, size, &decoder);
+	free(log);
+	if (!learnt)
+		return false;
+	decoder_close(pages->decoder);
+	pages->decoder = decoder;
+	pages->log_size = size;
+	return true;
+}
+
+static void print_event(struct pages *pages, const struct rec_record *record, const void *payload)
+{
+	struct rec_event_common common = { .pid = 0 };
+	const char *line;
+
+	if (record->size >= sizeof(common))
+		memcpy(&common, payload, sizeof(common));
+	line = decoder_line(pages->decoder, payload, record->size);
+	if (!line && learn(pages))
+		line = decoder_line(pages->decoder, payload, record->size);
+	printf("  %" PRIu64 " tid %d ", record->time, common.pid);
+	if (record->cpu != REC_CPU_UNKNOWN)
+		printf("[%03u] ", record->cpu);
+	if (line)
+		printf("%.*s\n", (int)strcspn(line, "\n"), line);
+	else
+		printf("event %u, %u bytes\n", common.type, record->size);
+}
+
+/* From a copy: a program that misbehaves may be writing to the page. */
+static void print_events(struct pages *pages, const struct rec_page *page)
+{
+	unsigned char *copy = malloc(page->size + REC_SUBBUF_HEADER_SIZE);
+	struct rec_page_iter iter;
+	struct rec_record record;
+	int r;
+
+	if (!copy)
+		return;
+	memcpy(copy, page->data, page->size + REC_SUBBUF_HEADER_SIZE);
+	rec_page_iter_init(&iter, copy, page->size);
+	while ((r = rec_page_next(&iter, &record)) == 1)
+		if (record.offset >= page->from)
+			print_event(pages, &record, record.payload);
+	if (r < 0)
+		printf("  at %u: no event\n", iter.offset);
+	free(copy);
+}
+
+static double ratio(uint64_t a, uint64_t b)
+{
+	return b ? (double)a / (double)b : 0;
+}
+
+static void print_stats(const struct pages *pages)
+{
+	const struct totals *t = &pages->totals;
+	const double seconds = (double)(rec_clock_mono() - pages->began) / 1e9;
+
+	printf("%" PRIu64 " pages, %" PRIu64 " events, %" PRIu64 " bytes, %" PRIu64 "%s lost in %.3f s: %.0f pages, %.0f events, "
+	       "%.0f bytes a second; %.3f us a page, %.1f ns an event\n",
+	       t->pages, t->events, t->bytes, t->lost, t->lost_unknown ? " or more" : "", seconds, (double)t->pages / seconds,
+	       (double)t->events / seconds, (double)t->bytes / seconds, ratio(t->ns, t->pages) / 1e3, ratio(t->ns, t->events));
+}
+
+/* -------------------------------------------------------------------------------------------------------- taking */
+
+static void count(struct totals *totals, const struct rec_page *page)
+{
+	totals->pages += page->from == 0;
+	totals->events += page->entries;
+	totals->bytes += page->size - page->from;
+	if (page->lost == REC_LOST_UNKNOWN)
+		totals->lost_unknown = true;
+	else
+		totals->lost += page->lost;
+}
+
+/* Everything that a ring has now. Returns how many times there was something, or -errno. */
+static int take(struct pages *pages, unsigned int number)
+{
+	struct rec_map *map = pages->maps[number];
+	struct rec_page page;
+	int taken = 0, got;
+
+	while (!interrupted) {
+		const uint64_t before = rec_clock_mono();
+
+		got = rec_map_get_reader(map, &page);
+		pages->totals.ns += rec_clock_mono() - before;
+		if (got != 1)
+			return got < 0 && got != -EAGAIN ? got : taken;
+		taken++;
+		count(&pages->totals, &page);
+		if (pages->stats)
+			continue;
+		print_page(rec_map_meta(map), &page);
+		if (pages->hex)
+			print_hex(&page);
+		print_events(pages, &page);
+	}
+	return taken;
+}
+
+static bool cannot(const struct pages *pages, unsigned int number, int err)
+{
+	complain(NAME, "cannot read %s %u: %s", pages->kernel ? "cpu" : "lane", number,
+		 err == -EBUSY ? "another recorder reads it" : err == -EBADMSG ? "it is damaged" : strerror(-err));
+	return false;
+}
+
+/* Room for the rings that there are by now: a program's threads come and go. */
+static int make_room(struct pages *pages, unsigned int nr)
+{
+	struct rec_map **maps = nr > pages->nr_maps ? realloc(pages->maps, nr * sizeof(struct rec_map *)) : pages->maps;
+
+	if (nr && !maps)
+		return -ENOMEM;
+	pages->maps = maps;
+	while (pages->nr_maps < nr)
+		maps[pages->nr_maps++] = NULL;
+	return 0;
+}
+
+static int open_map(struct pages *pages, unsigned int number)
+{
+	const int err = pages->kernel ? rec_map_kernel(pages->instance, number, 0, &pages->maps[number]) :
+					rec_map_lane(pages->view, number, &pages->maps[number]);
+
+	if (err == 0)
+		print_meta(pages, number);
+	/* The program is just making it or giving it another shape: next time. A CPU may have been taken out. */
+	return err == -EAGAIN || err == -ENODATA || (err == -ENODEV && number && pages->cpu == UINT64_MAX) ? 0 : err;
+}
+
+/* Map the rings that are asked for and not mapped yet. */
+static bool open_maps(struct pages *pages)
+{
+	const uint64_t only = pages->kernel ? pages->cpu : pages->lane;
+	const unsigned int nr = pages->kernel ? (unsigned int)sysconf(_SC_NPROCESSORS_CONF) : rec_view_lanes(pages->view);
+	int err = 0;
+
+	if (only != UINT64_MAX && only >= nr && !pages->nr_maps) {
+		complain(NAME, "there is no %s %" PRIu64 ", only 0 to %u", pages->kernel ? "cpu" : "lane", only, nr ? nr - 1 : 0);
+		return false;
+	}
+	err = make_room(pages, nr);
+	for (unsigned int number = 0; number < nr && !err; number++) {
+		if (pages->maps[number] || (only != UINT64_MAX && only != number))
+			continue;
+		err = open_map(pages, number);
+		if (err)
+			return cannot(pages, number, err);
+	}
+	return !err || cannot(pages, 0, err);
+}
+
+static bool is_over(const struct pages *pages)
+{
+	return interrupted || !pages->follow || (pages->view && !rec_view_alive(pages->view));
+}
+
+static bool run(struct pages *pages)
+{
+	const struct timespec moment = { 0, LOOK_MS * 1000000 };
+	bool over;
+	int taken;
+
+	pages->began = rec_clock_mono();
+	do {
+		/* Asked first: what a program that is over has written is all there then. */
+		over = is_over(pages);
+		taken = 0;
+		if (!open_maps(pages))
+			return false;
+		for (unsigned int i = 0; i < pages->nr_maps; i++) {
+			const int got = pages->maps[i] ? take(pages, i) : 0;
+
+			if (got < 0)
+				return cannot(pages, i, got);
+			taken += got;
+		}
+		fflush(stdout);
+		if (!taken && !over)
+			nanosleep(&moment, NULL);
+	} while (!over);
+	for (unsigned int i = 0; i < pages->nr_maps; i++)
+		if (pages->maps[i])
+			print_meta(pages, i);
+	if (pages->stats)
+		print_stats(pages);
+	return true;
+}
+
+/* ------------------------------------------------------------------------------------------------------- opening */
+
+static int open_program(int dir, const char *name, void *data)
+{
+	struct pages *pages = data;
+
+	return pages->view ? 0 : rec_view_open_at(dir, name, &pages->view);
+}
+
+static bool find_program(struct pages *pages)
+{
+	const char *word = pages->programs.word;
+	const int nr = programs_files(NAME, &pages->programs, open_program, pages);
+
+	if (nr == 0)
+		complain(NAME, "no running program '%s' uses librecorder ('recorder ps' shows those that do)", word);
+	else if (nr > 1)
+		complain(NAME, "'%s' are %d programs: name one by its pid ('recorder ps' shows them)", word, nr);
+	return nr == 1;
+}
+
+static bool open_all(struct pages *pages)
+{
+	unsigned char *log;
+	int err;
+
+	if (pages->kernel) {
+		err = decoder_of_kernel(&pages->decoder);
+		if (err)
+			complain(NAME, "cannot read the kernel's event formats: %s (is tracefs mounted, and are you root?)",
+				 strerror(-err));
+		return !err;
+	}
+	if (!find_program(pages))
+		return false;
+	log = programs_log(pages->view, &pages->log_size);
+	err = log ? decoder_of_log(log, pages->log_size, &pages->decoder) : -ENOMEM;
+	free(log);
+	if (err)
+		complain(NAME, "cannot read the program's event formats: %s", strerror(-err));
+	return !err;
+}
+
+static void close_all(struct pages *pages)
+{
+	for (unsigned int i = 0; i < pages->nr_maps; i++)
+		rec_map_close(pages->maps[i]);
+	free(pages->maps);
+	decoder_close(pages->decoder);
+	rec_view_close(pages->view);
+}
+
+static bool is_complete(const struct pages *pages)
+{
+	const char *wrong = NULL;
+
+	if (!pages->kernel == !pages->programs.word)
+		wrong = "either -P and a running program, or --kernel";
+	else if (pages->kernel && pages->lane != UINT64_MAX)
+		wrong = "--lane is for -P; the kernel's rings are named by --cpu";
+	else if (!pages->kernel && (pages->cpu != UINT64_MAX || pages->instance))
+		wrong = "--cpu and --instance are for --kernel; a program's rings are named by --lane";
+	if (wrong)
+		complain(NAME, "%s (see 'recorder pages --help')", wrong);
+	return !wrong;
+}
+
+int cmd_pages(int argc, char **argv)
+{
+	struct pages pages = { .lane = UINT64_MAX, .cpu = UINT64_MAX };
+	const struct opt table[] = {
+		OPT_STRING('P', "pid", "PROGRAM", "the lanes of a running program: its pid or name",
+			   &pages.programs.word),
+		OPT_PROGRAMS_DIR(pages.programs),
+		OPT_NUMBER(0, "lane", "N", 0, UINT16_MAX, "only this lane (all)", &pages.lane),
+		OPT_FLAG(0, "kernel", "the rings of the running kernel", &pages.kernel),
+		OPT_STRING(0, "instance", "NAME", "with --kernel: of this tracefs instance (the top-level one)", &pages.instance),
+		OPT_NUMBER(0, "cpu", "N", 0, UINT16_MAX, "with --kernel: only this CPU (all)", &pages.cpu),
+		OPT_FLAG(0, "follow", "go on until the program ends or Ctrl-C is typed", &pages.follow),
+		OPT_FLAG(0, "hex", "show the bytes of each page too", &pages.hex),
+		OPT_FLAG(0, "stats", "show rates and the cost of a page in place of the pages", &pages.stats),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = NAME,
+		.operands = "",
+		.about = "Show mapped rings: the meta page, each page as it is taken, and its events. What is shown counts as\n"
+			 "read and comes no second time, here or in a recording.\n",
+		.table = table,
+	};
+	const struct sigaction action = { .sa_handler = interrupt };
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (!is_complete(&pages))
+		return EXIT_USAGE;
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	status = open_all(&pages) && run(&pages) ? EXIT_SUCCESS : EXIT_FAILURE;
+	close_all(&pages);
+	return status;
+}

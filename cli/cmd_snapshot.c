@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder snapshot: copy what the lanes of running programs hold, whoever reads them, and weave it. Nothing is taken
+ * away and nobody is delayed; the next snapshot goes on where this one ended.
+ */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <librecorder/clock.h>
+#include <librecorder/reader.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/finish.h"
+#include "cli/programs.h"
+#include "cli/spool.h"
+
+#define NAME "snapshot"
+
+/* A page that the writer overtook while it was copied is tried so often again, or the lane is left to the next snapshot. */
+#define PAGE_TRIES 1000u
+
+/* A program of which copies were made, and up to where: its lanes are told once the file is there. */
+struct copied {
+	struct rec_view *view;
+	struct rec_lane_mark *marks;
+	unsigned int nr_marks;
+};
+
+struct snapshot {
+	const char *output_name;
+	struct programs programs;
+	unsigned int version; /* place among the words */
+	bool raw, quiet;
+
+	struct output output;
+	struct spool *spool;
+	struct drain_trouble trouble;
+	struct copied *copied;
+	unsigned int nr_copied;
+};
+
+static void note_trouble(struct snapshot *snapshot, const struct rec_view *view, unsigned int lane, int err)
+{
+	const struct rec_view_info *info = rec_view_info(view);
+	struct drain_trouble one = { 0 };
+
+	one.bad_lane.pid = info->pid;
+	one.bad_lane.lane = lane;
+	memcpy(one.bad_lane.comm, info->comm, sizeof(one.bad_lane.comm));
+	one.cut_lane = one.bad_lane;
+	one.bad_lanes = err == -EBADMSG;
+	/* Each lane of a buffer that was cut short says so. */
+	one.cut_buffers = err == -EFAULT && !snapshot->trouble.cut_buffers;
+	drain_trouble_add(&snapshot->trouble, &one);
+}
+
+/* The lane's pages up to those that begin after `until`. What the lane said last is in *ret_got. */
+static int copy_pages(struct snapshot *snapshot, unsigned int process, unsigned int lane, struct rec_iter *iter,
+		      uint64_t until, int *ret_got)
+{
+	unsigned int tries = 0;
+	struct rec_page page;
+	uint64_t time = 0;
+	int got = 1, err = 0;
+
+	while (!err && time <= until) {
+		got = rec_iter_page(iter, &page);
+		if (got == -EAGAIN && ++tries < PAGE_TRIES)
+			continue;
+		if (got != 1)
+			break;
+		memcpy(&time, page.data, sizeof(time));
+		err = spool_add_page(snapshot->spool, process, lane, &page);
+	}
+	*ret_got = got;
+	return err;
+}
+
+static int copy_lane(struct snapshot *snapshot, unsigned int process, const struct copied *copied, unsigned int lane,
+		     uint64_t until)
+{
+	struct rec_iter *iter;
+	int err = rec_iter_open(copied->view, lane, &iter), got = 0;
+
+	if (err)
+		return err;
+	err = rec_view_mark(copied->view, lane, &copied->marks[lane]);
+	if (!err) {
+		rec_iter_continue(iter, &copied->marks[lane]);
+		err = copy_pages(snapshot, process, lane, iter, until, &got);
+		if (got < 0)
+			note_trouble(snapshot, copied->view, lane, got);
+	}
+	rec_iter_mark(iter, &copied->marks[lane]);
+	rec_iter_close(iter);
+	return err;
+}
+
+static int add_anchors(struct snapshot *snapshot, const struct rec_view *view, uint64_t *ret_now)
+{
+	const uint32_t clock = rec_view_info(view)->clock;
+	struct rec_anchor anchors[REC_ANCHORS + 1];
+	unsigned int nr = rec_view_anchors(view, anchors, REC_ANCHORS);
+	int err = rec_clock_anchor(clock, &anchors[nr]);
+
+	*ret_now = anchors[nr].clock;
+	for (unsigned int i = 0; i <= nr && !err; i++)
+		err = spool_add_anchor(snapshot->spool, clock, &anchors[i]);
+	return err;
+}
+
+static int copy_log(struct snapshot *snapshot, unsigned int process, const struct rec_view *view)
+{
+	size_t size = 0;
+	unsigned char *log = programs_log(view, &size);
+	const int err = !log ? -ENOMEM : size ? spool_add_log(snapshot->spool, process, log, size) : 0;
+
+	free(log);
+	return err;
+}
+
+static int copy_lanes(struct snapshot *snapshot, unsigned int process, struct copied *copied, uint64_t until)
+{
+	const unsigned int lanes = rec_view_lanes(copied->view);
+	int err = 0;
+
+	copied->marks = calloc(lanes + 1, sizeof(*copied->marks));
+	if (!copied->marks)
+		return -ENOMEM;
+	for (; !err && copied->nr_marks < lanes; copied->nr_marks++)
+		err = copy_lane(snapshot, process, copied, copied->nr_marks, until);
+	return err;
+}
+
+static int copy_program(int dir, const char *name, void *data)
+{
+	struct snapshot *snapshot = data;
+	struct copied *copied = realloc(snapshot->copied, (snapshot->nr_copied + 1) * sizeof(*copied));
+	struct spool_process process = { .inode = 0 };
+	uint64_t now = 0;
+	int number, err;
+
+	if (!copied)
+		return -ENOMEM;
+	snapshot->copied = copied;
+	copied += snapshot->nr_copied;
+	*copied = (struct copied){ .view = NULL };
+	err = rec_view_open_at(dir, name, &copied->view);
+	if (err)
+		return err;
+	snapshot->nr_copied++;
+	process.info = *rec_view_info(copied->view);
+	snprintf(process.file, sizeof(process.file), "%s", name);
+	number = spool_add_process(snapshot->spool, &process);
+	err = number < 0 ? number : add_anchors(snapshot, copied->view, &now);
+	if (!err)
+		err = copy_lanes(snapshot, (unsigned int)number, copied, now);
+	/* Behind the pages: it explains all events in them. */
+	return err ? err : copy_log(snapshot, (unsigned int)number, copied->view);
+}
+
+/* What is in the file now need not be in the next one. Where no mark can be left, the next one repeats it. */
+static void set_marks(const struct snapshot *snapshot)
+{
+	for (unsigned int i = 0; i < snapshot->nr_copied; i++)
+		for (unsigned int lane = 0; lane < snapshot->copied[i].nr_marks; lane++)
+			rec_view_set_mark(snapshot->copied[i].view, lane, &snapshot->copied[i].marks[lane]);
+}
+
+static bool run(struct snapshot *snapshot)
+{
+	struct spool_head head = { .file_version = snapshot->version ? 7 : 6, .raw = snapshot->raw };
+	int nr;
+
+	snprintf(head.command, sizeof(head.command), "%s", snapshot->programs.word);
+	if (!output_choose(&snapshot->output, snapshot->output_name) ||
+	    !output_spool(&snapshot->output, &head, &snapshot->spool))
+		return false;
+	nr = programs_files(NAME, &snapshot->programs, copy_program, snapshot);
+	if (nr == 0)
+		complain(NAME, "no running program '%s' uses librecorder ('recorder ps' shows those that do, 'recorder recover' "
+			 "saves what dead ones have left)", snapshot->programs.word);
+	if (nr > 0 && !output_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble))
+		return false;
+	if (nr > 0)
+		set_marks(snapshot);
+	output_remove_spool(&snapshot->output);
+	return nr > 0;
+}
+
+static void close_all(struct snapshot *snapshot)
+{
+	for (unsigned int i = 0; i < snapshot->nr_copied; i++) {
+		rec_view_close(snapshot->copied[i].view);
+		free(snapshot->copied[i].marks);
+	}
+	free(snapshot->copied);
+	spool_close(snapshot->spool);
+}
+
+int cmd_snapshot(int argc, char **argv)
+{
+	struct snapshot snapshot = { .output_name = "trace.dat",
+				     .output = { .command = NAME, .verb = "copied", .tell_times = true } };
+	const struct opt table[] = {
+		OPT_STRING('P', "pid", "PROGRAM", "of these running programs: pids separated by commas, or a name",
+			   &snapshot.programs.word),
+		OPT_PROGRAMS_DIR(snapshot.programs),
+		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &snapshot.output_name),
+		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6)", &snapshot.version),
+		OPT_FLAG(0, "raw", "keep each thread's lane as it is, one \"CPU\" a lane", &snapshot.raw),
+		OPT_FLAG('q', "quiet", "print nothing but errors", &snapshot.quiet),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = NAME,
+		.operands = "",
+		.about = "Write what the lanes of running programs hold to a trace.dat. Programs and recordings of them go on\n"
+			 "undisturbed. The next snapshot of a program begins where this one ends.\n",
+		.table = table,
+	};
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	snapshot.output.quiet = snapshot.quiet;
+	if (!snapshot.programs.word) {
+		complain(NAME, "missing -P and a running program (see 'recorder snapshot --help')");
+		return EXIT_USAGE;
+	}
+	status = run(&snapshot) ? EXIT_SUCCESS : EXIT_FAILURE;
+	close_all(&snapshot);
+	return status;
+}

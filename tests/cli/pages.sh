@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder pages: what the lanes of a running program and the kernel's rings hold, page by page.
+
+. "$top_srcdir/tests/tap.sh"
+
+victim=$top_builddir/tests/programs/victim
+
+# Starts a program that writes $1 events and waits; its pid in $pid.
+start()
+{
+	rm -f count
+	"$victim" count "$1" &
+	pid=$!
+	wait_until test -e count
+	wait_until eval "[ \"\$(od -An -t u8 count | tr -d ' ')\" = $1 ]"
+}
+
+# line NAME REGEX: a line of the last output, kept by `keep`, is like it.
+line()
+{
+	ok "$1" grep -qE "$2" shown
+}
+
+keep()
+{
+	printf '%s\n' "$out" >shown
+}
+
+cd "$TMP" || exit 1
+export RECORDER_ENABLE='test:*' RECORDER_BUFFER_KB=64
+
+start 100
+ok "stat before" "$RECORDER" stat -P "$pid"
+ok "pages of a lane" "$RECORDER" pages -P "$pid" --hex
+keep
+line "the meta page" '^lane 0: [0-9]+ sub-buffers of 4096 bytes; entries 100 overrun 0 read 0 '
+line "the page" '^page 1: time [0-9]+ commit [0-9]+ from 0 entries 100 fill [0-9]+%$'
+is "each event, decoded" "$(sed -n 's/.*seq: number=//p' shown)" "$(seq 0 99)"
+line "with thread and CPU" "^  [0-9]+ tid $pid \\[[0-9]+\\] seq: number=0"
+line "its bytes" '^  00000: [0-9a-f]{8} '
+line "the figures behind" '^lane 0: .* entries 100 overrun 0 read 100 .*; reader 1 read [0-9]+ lost events 0$'
+ok "again" "$RECORDER" pages -P "$pid"
+keep
+is "what was shown is read" "$(grep -c seq shown)" 0
+kill "$pid"
+wait "$pid" 2>/dev/null
+
+# Four times what the lane holds: a loss in front of the first page.
+start 16000
+ok "a lane that went round" "$RECORDER" pages -P victim
+keep
+first=$(sed -n "s/.*seq: number=//p" shown | head -1)
+line "its first page says how many are gone" " LOST STORED from 0 .* \\[$first EVENTS DROPPED\\]$"
+is "and the rest is there" "$(grep -c 'seq: number=' shown)" $((16000 - first))
+kill "$pid"
+wait "$pid" 2>/dev/null
+
+start 1000
+ok "figures instead of pages" "$RECORDER" pages -P "$pid" --lane 0 --stats
+keep
+line "are printed" '^[0-9]+ pages, 1000 events, [0-9]+ bytes, 0 lost in .* us a page, .* ns an event$'
+is "and no page is" "$(grep -c ^page shown)" 0
+fails "a lane that is not there" "$RECORDER" pages -P "$pid" --lane 7
+like "is named" "$err" 'there is no lane 7'
+"$RECORDER" pages -P "$pid" --follow >follow &
+pages=$!
+wait_until grep -q '^lane 0' follow
+kill "$pid"
+wait "$pages"
+is "following ends with the program" $? 0
+
+fails "neither program nor kernel" "$RECORDER" pages
+like "is said" "$err" 'either -P and a running program, or --kernel'
+fails "nobody of this name" "$RECORDER" pages -P nobody-has-this-name
+like "is said, too" "$err" "no running program 'nobody-has-this-name'"
+
+# The kernel: in an instance of our own, of a tracefs mounted for this test alone.
+kernel()
+{
+	unshare -m "$BASH" -c '
+		mkdir -p tracefs && mount -t tracefs tracefs tracefs || exit 99
+		instance=$PWD/tracefs/instances/recorder-pages-$$
+		mkdir "$instance" || exit 99
+		echo "number 17" >"$instance/trace_marker"
+		"$1" pages --kernel --instance "$instance" --cpu 99999 2>no_cpu
+		"$1" pages --kernel --instance "$instance"
+		status=$?
+		"$1" pages --kernel --instance nobody-has-this-name 2>no_instance
+		rmdir "$instance"
+		exit $status' kernel "$RECORDER"
+}
+if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null || ! grep -q tracefs /proc/filesystems; then
+	skip "pages of the kernel" "needs root and tracefs"
+else
+	run kernel
+	keep
+	is "pages of the kernel" "$status" 0
+	line "its event, decoded" 'tid [0-9]+ print: .*number 17'
+	line "in a page" '^page [0-9]+: time [0-9]+ commit [0-9]+ from 0 entries 1 '
+	like "a CPU that is not there" "$(cat no_cpu)" "option '--cpu'"
+	like "an instance that is not there" "$(cat no_instance)" 'cannot read cpu 0: No such file or directory'
+fi
+
+done_testing

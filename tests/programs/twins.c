@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * twins LIBRARY
+ *
+ * A program that knows librecorder as a foreign function interface does: by the names in the shared library. Writes events with
+ * the out-of-line twins of the inline functions alone, discards one, and reads its own lane back. 0: all is as it should be.
+ */
+#include <librecorder/abi.h>
+#include <librecorder/page.h>
+#include <librecorder/ring.h>
+#include <librecorder/source.h>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EVENTS 1000u
+
+struct rec_event;
+struct rec_view;
+struct rec_map;
+
+static void *library;
+
+static void need(int is, const char *what)
+{
+	if (is)
+		return;
+	fprintf(stderr, "twins: %s\n", what);
+	exit(1);
+}
+
+static void *function(const char *name)
+{
+	void *at = dlsym(library, name);
+
+	need(at != NULL, name);
+	return at;
+}
+
+/* A function of the library: CALL(int, rec_enable, (const char *))("io"). */
+#define CALL(type, name, parameters) (*(type (*) parameters)(uintptr_t)function(#name))
+
+static struct rec_event *make_event(void)
+{
+	struct rec_event *event = NULL;
+
+	need(CALL(int, rec_event_declare,
+		  (const char *, const char *, const int64_t *, unsigned int, struct rec_event **))("twins", "step, u64(n)", NULL, 0,
+												    &event) == 0,
+	     "rec_event_declare");
+	need(!CALL(int, rec_event_on, (struct rec_event *))(event), "it is off at first");
+	need(CALL(int, rec_enable, (const char *))("twins") == 1, "rec_enable");
+	need(CALL(int, rec_event_on, (struct rec_event *))(event), "it is on now");
+	return event;
+}
+
+/* Every tenth is discarded, every other one goes through rec_write(). Returns how many were committed. */
+static uint64_t write_events(struct rec_event *event)
+{
+	struct rec_handle *handle = CALL(struct rec_handle *, rec_handle_get, (void))();
+	const uint32_t id = CALL(uint32_t, rec_event_id, (struct rec_event *))(event);
+	unsigned char whole[16], *at;
+	struct rec_slot slot;
+	uint64_t n, committed = 0;
+
+	need(handle != NULL, "rec_handle_get");
+	for (n = 0; n < EVENTS; n++) {
+		if (n % 2) {
+			memcpy(CALL(unsigned char *, rec_put_common, (unsigned char *, const struct rec_handle *, uint32_t))(whole, handle, id),
+			       &committed, sizeof(committed));
+			need(CALL(int, rec_write, (struct rec_handle *, const void *, uint32_t))(handle, whole, sizeof(whole)) == 0,
+			     "rec_write");
+			committed++;
+			continue;
+		}
+		at = CALL(void *, rec_reserve, (struct rec_handle *, uint32_t, struct rec_slot *))(handle, sizeof(whole), &slot);
+		need(at != NULL, "rec_reserve");
+		memcpy(CALL(unsigned char *, rec_put_common, (unsigned char *, const struct rec_handle *, uint32_t))(at, handle, id),
+		       &committed, sizeof(committed));
+		if (n % 10 == 0) {
+			CALL(void, rec_discard, (const struct rec_slot *, void *))(&slot, at);
+			continue;
+		}
+		CALL(void, rec_commit, (const struct rec_slot *))(&slot);
+		committed++;
+	}
+	return committed;
+}
+
+static struct rec_view *open_own(void)
+{
+	struct rec_view *view = NULL;
+	char dir[2048], path[sizeof(dir) + 512], own[32];
+	struct dirent *entry;
+	DIR *d;
+
+	need(CALL(int, rec_buffer_dir, (int, char *, size_t))(0, dir, sizeof(dir)) == 0, "rec_buffer_dir");
+	snprintf(own, sizeof(own), "%d-", (int)getpid());
+	d = opendir(dir);
+	need(d != NULL, dir);
+	while (!view && (entry = readdir(d))) {
+		snprintf(path, sizeof(path), "%s/%s", dir, entry->d_name);
+		if (strncmp(entry->d_name, own, strlen(own)) == 0)
+			need(CALL(int, rec_view_open, (const char *, struct rec_view **))(path, &view) == 0, path);
+	}
+	closedir(d);
+	need(view != NULL, "no buffer");
+	return view;
+}
+
+/* Each one, in order. Returns how many. */
+static uint64_t read_page(const struct rec_page *page, uint64_t next)
+{
+	struct rec_page_iter walk;
+	struct rec_record record;
+	uint64_t n;
+
+	CALL(void, rec_page_iter_init, (struct rec_page_iter *, const void *, uint32_t))(&walk, page->data, page->size);
+	while (CALL(int, rec_page_next, (struct rec_page_iter *, struct rec_record *))(&walk, &record) == 1) {
+		memcpy(&n, (const char *)record.payload + sizeof(struct rec_event_common), sizeof(n));
+		need(n == next++, "an event is another one");
+	}
+	return next;
+}
+
+int main(int argc, char **argv)
+{
+	struct rec_map *map = NULL;
+	struct rec_view *view;
+	uint64_t written, seen = 0;
+	struct rec_page page;
+
+	library = argc == 2 ? dlopen(argv[1], RTLD_NOW) : NULL;
+	need(library != NULL, argc == 2 ? dlerror() : "no library is named");
+	written = write_events(make_event());
+	view = open_own();
+	need(CALL(int, rec_map_lane, (struct rec_view *, unsigned int, struct rec_map **))(view, 0, &map) == 0, "rec_map_lane");
+	while (CALL(int, rec_map_get_reader, (struct rec_map *, struct rec_page *))(map, &page) == 1)
+		seen = read_page(&page, seen);
+	need(seen == written, "some are missing");
+	CALL(struct rec_map *, rec_map_close, (struct rec_map *))(map);
+	CALL(struct rec_view *, rec_view_close, (struct rec_view *))(view);
+	return 0;
+}
