@@ -71,7 +71,7 @@ static struct plan draw_plan(unsigned int kind)
 	plan.injection[1].point = tracer_point(&points, draw(2) ? "slow_tail" : "reserve_tail");
 	plan.injection[2] = (struct injection){ tracer_point(&points, draw(2) ? "head_update" : "head_set"),
 						1 + draw(9), END_THREAD };
-	if (plan.control)
+	if (kind % 4 == 3)
 		plan.injection[2] =
 			(struct injection){ tracer_point(&points, ends[draw(sizeof(ends) / sizeof(ends[0]))]),
 					    1 + draw(3), END_THREAD };
