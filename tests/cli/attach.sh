@@ -73,6 +73,9 @@ start second
 "$RECORDER" record -P "$first_pid,$pid" -o both.dat 2>err &
 recorder=$!
 wait_until eval '[ -s both.dat.spool ] && [ "$(stat -c %s both.dat.spool)" -gt 100000 ]'
+# Both are on; but the second one may not have had a CPU since.
+on=$(written second)
+wait_until eval '[ "$(written second)" -gt $((on + 5000)) ]'
 kill -KILL "$first_pid" "$pid"
 wait $recorder
 is "the end of the programs ends the recording" $? 0
