@@ -400,11 +400,15 @@ int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_
 		return rec_view_is_cut(view) ? -EFAULT : -EINVAL;
 	if (!view->opened[index].shared.at)
 		r = open_lane(view, index);
+	/* A writer that was at work there has ended since: what stands now stays. */
+	if (r == -EAGAIN && rec_view_writers_are_gone(view)) {
+		r = open_lane(view, index);
+		/* It died while it gave the lane another shape: what it held is gone. Else the links are wrong. */
+		if (r == -EAGAIN)
+			r = is_restarting(view, index) ? -ENODATA : -EBADMSG;
+	}
 	if (rec_view_is_cut(view))
 		return -EFAULT;
-	/* A writer died while it gave the lane another shape: what it held is gone. Else the links are wrong. */
-	if (r == -EAGAIN && rec_view_writers_are_gone(view))
-		r = is_restarting(view, index) ? -ENODATA : -EBADMSG;
 	if (r < 0)
 		return r;
 	if (view->opened[index].damaged)

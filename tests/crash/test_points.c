@@ -502,6 +502,32 @@ Test(points, reader_frozen)
 	}
 }
 
+/*
+ * A reader takes over behind one that died in its swap, and stands still while it looks for the reader page: the writer
+ * resizes the ring meanwhile, and ends. What the reader saw fits no state that the ring was in, and nobody is left to come
+ * again for: it must look once more by itself.
+ */
+Test(points, reader_frozen_taking_over)
+{
+	unsigned int k, tries;
+
+	for (k = tries = 0; k < 20 && tries < 400; tries++) {
+		struct life life;
+		struct plan plan;
+
+		begin_writing(&life, &plan, 3 + 4 * draw(6));
+		if (read_and_die(&life, tracer_point(&points, "swap_exchange"), 1) == TRACER_KILLED &&
+		    life.end == TRACER_STOPPED) {
+			life.freeze = true;
+			cr_assert_eq(read_and_die(&life, tracer_point(&points, "take_prev"), 1 + draw(4)), TRACER_ENDED);
+			k += life.frozen;
+		}
+		check_life(&life);
+		end_life(&life);
+	}
+	cr_assert_eq(k, 20, "%u takeovers only", k);
+}
+
 #else
 
 Test(points, need_ptrace_on_x86)
