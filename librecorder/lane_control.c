@@ -120,9 +120,9 @@ static int reshape(struct rec_handle *handle, uint32_t size)
 	if (r < 0)
 		return r;
 	/* Before the reader's side is taken: a reader that finds it taken sees why, and comes again. */
-	rec_store_release(&handle->lane->resizing, REC_LANE_RESTARTING);
+	rec_ring_set_doing(handle->lane, REC_LANE_RESTARTING);
 	if (!rec_cmpxchg64(&handle->reader->owner, &owner, self)) {
-		rec_store_release(&handle->lane->resizing, 0);
+		rec_ring_set_done(handle->lane);
 		return -EBUSY;
 	}
 	oldest = rec_ring_oldest_time(handle);

@@ -307,7 +307,7 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 	if (view->opened[index].shared.at)
 		shared = view->opened[index].shared.at;
 	/* Acquire: the shape that stands once this is 0 again (edge R1). */
-	if (rec_load_acquire(&lane->resizing) == REC_LANE_RESTARTING)
+	if (REC_LANE_DOING(rec_load_acquire(&lane->resizing)) == REC_LANE_RESTARTING)
 		return -EAGAIN;
 	/* Acquire: the ring of a lane that has just been made (edge N1). */
 	subbuf_size = rec_load_acquire(&lane->subbuf_size);
@@ -333,7 +333,7 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 bool rec_view_still(const struct rec_ring_reader *ring)
 {
 	/* Acquire: if a restart has ended since, what it wrote shows in the size (edge R1). */
-	return rec_load_acquire(&ring->lane->resizing) != REC_LANE_RESTARTING &&
+	return REC_LANE_DOING(rec_load_acquire(&ring->lane->resizing)) != REC_LANE_RESTARTING &&
 	       rec_load_relaxed(&ring->lane->subbuf_size) == ring->subbuf_size;
 }
 
@@ -341,7 +341,9 @@ static bool is_restarting(const struct rec_view *view, uint32_t index)
 {
 	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
 
-	return rec_load_acquire(&((const struct rec_lane *)(const void *)at)->resizing) == REC_LANE_RESTARTING;
+	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
+
+	return REC_LANE_DOING(rec_load_acquire(&lane->resizing)) == REC_LANE_RESTARTING;
 }
 
 /* While a program gives its lane another shape it keeps readers out as a reader would. */
@@ -351,7 +353,7 @@ static bool is_held_by_program(const struct rec_view *view, uint32_t index, cons
 	return (uint32_t)rec_load_acquire(&words->owner) == view->info.pid && is_restarting(view, index);
 }
 
-static int open_lane(struct rec_view *view, uint32_t index)
+static int open_lane(struct rec_view *view, uint32_t index, bool writers_are_gone)
 {
 	struct view_lane *lane = &view->opened[index];
 	struct rec_ring_reader ring = { 0 };
@@ -378,7 +380,7 @@ static int open_lane(struct rec_view *view, uint32_t index)
 	r = rec_view_look(view, index, &ring);
 	ring.words = words;
 	if (r == 0)
-		r = rec_ring_reader_init(&ring);
+		r = rec_ring_reader_init(&ring, writers_are_gone);
 	if (r < 0 && r != -EBADMSG) {
 		rec_store_release(&words->owner, 0);
 		rec_lock_give(view->fd, REC_LOCK_LANES + index);
@@ -399,10 +401,10 @@ int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_
 	if (rec_view_is_cut(view) || index >= rec_view_lanes(view))
 		return rec_view_is_cut(view) ? -EFAULT : -EINVAL;
 	if (!view->opened[index].shared.at)
-		r = open_lane(view, index);
+		r = open_lane(view, index, false);
 	/* A writer that was at work there has ended since: what stands now stays. */
 	if (r == -EAGAIN && rec_view_writers_are_gone(view)) {
-		r = open_lane(view, index);
+		r = open_lane(view, index, true);
 		/* It died while it gave the lane another shape: what it held is gone. Else the links are wrong. */
 		if (r == -EAGAIN)
 			r = is_restarting(view, index) ? -ENODATA : -EBADMSG;

@@ -88,8 +88,7 @@ void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest
 	struct rec_lane_reader *reader = handle->reader;
 
 	rec_reader_leave(lane, reader, &handle->subbufs[REC_POS_ID(reader->read) % lane->nr_subbufs]);
-	rec_store_relaxed(&lane->resizing, REC_LANE_RESTARTING);
-	rec_fence_release();
+	rec_ring_set_doing(lane, REC_LANE_RESTARTING);
 	shape(handle, pages);
 	memset(handle->subbufs, 0, handle->nr_subbufs * sizeof(*handle->subbufs));
 	handle->subbufs[1] = next;
@@ -106,7 +105,7 @@ void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest
 	lane->commit = lane->tail;
 	/* In this order: a reader that comes in between sees why it cannot have the lane yet, and comes again. */
 	rec_store_release(&reader->owner, 0);
-	rec_store_release(&lane->resizing, 0);
+	rec_ring_set_done(lane);
 }
 
 static void settle_mark(struct rec_link *link, uint64_t was, uint32_t flag)
@@ -226,7 +225,7 @@ void rec_ring_repair(struct rec_handle *handle)
 	struct rec_lane *lane = handle->lane;
 	uint64_t torn = 1, whole = lane->commit;
 
-	if (lane->resizing && rec_ring_recount(handle) < 0)
+	if (REC_LANE_DOING(lane->resizing) && rec_ring_recount(handle) < 0)
 		lane->broken = __LINE__;
 	/* Marks are looked for, all round the ring, only if somebody was at them. */
 	if (handle->moving && is_half_moved(handle->links, handle->nr_subbufs) &&

@@ -151,6 +151,21 @@ static inline bool rec_is_in_ring(const struct rec_handle *handle, uint32_t id)
 	return REC_LIKELY(REC_LINK_ID(rec_read_link(handle, prev)) == id) || rec_ring_leads_to(handle, id);
 }
 
+/*
+ * Around every change of which sub-buffers the ring has. The full fence pairs with that of a reader who takes over (edge R2):
+ * a `prev` that it stores without having seen this is older than those that are stored behind this.
+ */
+static inline void rec_ring_set_doing(struct rec_lane *lane, uint32_t what)
+{
+	rec_store_relaxed(&lane->resizing, (lane->resizing & ~3u) | what);
+	rec_fence_full();
+}
+
+static inline void rec_ring_set_done(struct rec_lane *lane)
+{
+	rec_store_release(&lane->resizing, REC_LANE_DONE(lane->resizing));
+}
+
 /* A sub-buffer that is about to be overwritten, or taken out of the ring. */
 struct rec_lost {
 	uint64_t first; /* number of its first event */
@@ -233,8 +248,11 @@ struct rec_ring_reader {
 	struct rec_page pending;   /* handed over by the last call; counts as read at the next. data NULL: nothing */
 };
 
-/* Begin to read: find out which sub-buffer is the reader page, also after a reader that died in the middle of a swap. */
-int rec_ring_reader_init(struct rec_ring_reader *reader);
+/*
+ * Begin to read: find out which sub-buffer is the reader page, also after a reader that died in the middle of a swap.
+ * 0; -EAGAIN: a writer is resizing the ring, unless it is known that the writers are gone; -EBADMSG; -ENOMEM.
+ */
+int rec_ring_reader_init(struct rec_ring_reader *reader, bool writers_are_gone);
 
 /* As rec_view_read() of <librecorder/reader.h>. */
 int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_page *ret_page);

@@ -30,6 +30,9 @@
 /* Calls in a row that may go round the whole ring without meeting an event; links that lead in a circle do it for ever. */
 #define VAIN_MAX 8u
 
+/* Looks at a ring that is resized meanwhile, in one call, before the caller is told to come again. */
+#define LOOK_TRIES 3u
+
 /* Swaps lost to a moving writer in one call before the caller is told to come again. */
 #define SWAP_TRIES 3
 
@@ -174,7 +177,6 @@ static int walk_ring(struct rec_ring_reader *reader, uint32_t id, unsigned char 
 	for (; id < reader->nr_subbufs && !seen[id]; id = next) {
 		seen[id] = 1;
 		next = link_id(reader, read_link(reader, id));
-		/* Only where it is wrong: a writer may be resizing the ring. */
 		if (next < reader->nr_subbufs && rec_load_relaxed(&reader->links[next].prev) != id)
 			rec_store_relaxed(&reader->links[next].prev, id);
 		REC_TESTPOINT(take_prev);
@@ -203,14 +205,35 @@ static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint
 		if (id == named)
 			break;
 	}
-	if (r == 0 && page != named && outside != 1)
-		r = -EAGAIN;
-	if (r == 0 && seen[page])
+	if (r == 0 && (outside == 0 || (page != named && outside != 1)))
 		r = -EBADMSG;
 	free(seen);
 	if (r == 0)
 		*ret_page = page;
 	return r;
+}
+
+/*
+ * The same beside a writer that may resize the ring. What was seen while it did so was perhaps never true: a sub-buffer that
+ * was spare in the walk and is in the ring behind it would be taken for the reader page. And a `prev` may be overwritten
+ * that the writer had just set, so whoever saw a resize begin goes round once more; edge R2.
+ */
+static int look_for_reader_page(struct rec_ring_reader *reader, uint32_t named, bool writers_are_gone, uint32_t *ret_page)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < LOOK_TRIES; tries++) {
+		const uint32_t resizing = rec_load_acquire(&reader->lane->resizing);
+		int r;
+
+		if (REC_LANE_DOING(resizing) && !writers_are_gone)
+			break;
+		r = find_reader_page(reader, named, ret_page);
+		rec_fence_full();
+		if (rec_load_relaxed(&reader->lane->resizing) == resizing)
+			return r;
+	}
+	return -EAGAIN;
 }
 
 /* A reader died in a swap, behind the exchange: do what it had still to do. */
@@ -228,7 +251,7 @@ static void finish_swap(struct rec_ring_reader *reader, uint64_t read, uint32_t 
 	REC_TESTPOINT(take_read);
 }
 
-int rec_ring_reader_init(struct rec_ring_reader *reader)
+int rec_ring_reader_init(struct rec_ring_reader *reader, bool writers_are_gone)
 {
 	struct rec_lane_reader *words = reader->words;
 	const uint64_t read = rec_load_acquire(&words->read);
@@ -237,7 +260,7 @@ int rec_ring_reader_init(struct rec_ring_reader *reader)
 
 	if (REC_POS_ID(read) >= reader->nr_subbufs || rec_load_relaxed(&words->hint) >= reader->nr_subbufs)
 		return -EBADMSG;
-	r = find_reader_page(reader, REC_POS_ID(read), &page);
+	r = look_for_reader_page(reader, REC_POS_ID(read), writers_are_gone, &page);
 	if (r < 0)
 		return r;
 	if (page != REC_POS_ID(read))

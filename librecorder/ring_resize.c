@@ -211,7 +211,7 @@ int rec_ring_resize(struct rec_handle *handle, uint32_t pages)
 		rec_store_relaxed(&handle->moving, outer);
 		return r;
 	}
-	rec_store_release(&lane->resizing, REC_LANE_RESIZING);
+	rec_ring_set_doing(lane, REC_LANE_RESIZING);
 	REC_TESTPOINT(resize_begun);
 	if (pages > lane->nr_pages)
 		grow(handle, pages - lane->nr_pages);
@@ -220,7 +220,7 @@ int rec_ring_resize(struct rec_handle *handle, uint32_t pages)
 	unlock_head(handle);
 	rec_store_relaxed(&handle->moving, outer);
 	REC_TESTPOINT(resize_release);
-	rec_store_release(&lane->resizing, 0);
+	rec_ring_set_done(lane);
 	REC_TESTPOINT(resize_done);
 	raise_sequence(handle);
 	return 0;
@@ -245,7 +245,7 @@ int rec_ring_recount(struct rec_handle *handle)
 	} while (id != start);
 	rec_store_relaxed(&lane->nr_pages, pages);
 	REC_TESTPOINT(recount_pages);
-	lane->resizing = 0;
+	rec_ring_set_done(lane);
 	REC_TESTPOINT(recount_done);
 	return 0;
 }

@@ -150,8 +150,11 @@ struct rec_gap {
 /* The owner of a lane that was set aside as a snapshot: no thread has this id, nobody writes there. */
 #define REC_OWNER_HELD UINT32_C(0xffffffff)
 
+/* What is being done to a lane's ring, in the lowest bits of `resizing`; above them is counted how often it was done. */
 #define REC_LANE_RESIZING   1u
 #define REC_LANE_RESTARTING 2u /* with another sub-buffer size: what the lane held is gone */
+#define REC_LANE_DOING(resizing) ((resizing) & 3u)
+#define REC_LANE_DONE(resizing)	 (((resizing) & ~3u) + 4u)
 
 struct rec_lane {
 	REC_ALIGNED(64) uint64_t tail; /* position of the next reservation */
@@ -180,7 +183,7 @@ struct rec_lane {
 	uint64_t pages_lost;	/* overwritten or taken out of the ring before they were read */
 	uint64_t lost_until;	/* number behind the last overwritten event: another one there continues the gap */
 	uint64_t refused_time;	/* when the first of the refusals since the last change of sub-buffer was; 0: none */
-	uint32_t resizing;	/* REC_LANE_: being done, or its writer died in that */
+	uint32_t resizing;	/* REC_LANE_: being done, or its writer died in that; and how often (edge R2) */
 	uint32_t shared;	/* 1: threads without a lane of their own take it for one event at a time */
 
 	REC_ALIGNED(64) struct rec_gap gaps[2]; /* a third can begin only after the reader has met the first */

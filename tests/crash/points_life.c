@@ -307,7 +307,7 @@ static enum tracer_order at_readers_point(struct tracer_run *run, unsigned int p
 
 	leave_trail(run, point);
 	life->reader_hits[point]++;
-	if (is_named(point, "own_") || draw(3) == 0)
+	if (is_named(point, "own_") || (life->lively && is_named(point, "take_")) || draw(3) == 0)
 		let_writer_go_on(life);
 	if (life->end == TRACER_KILLED && life->kill_points) {
 		life->died_together = true;

@@ -528,6 +528,32 @@ Test(points, reader_frozen_taking_over)
 	cr_assert_eq(k, 20, "%u takeovers only", k);
 }
 
+/*
+ * Readers that die in their swap one after the other, each in its takeover beside a writer that resizes the ring. A reader
+ * that takes another sub-buffer for the reader page than the one that is breaks the ring.
+ */
+Test(points, takeovers_beside_resizes)
+{
+	unsigned int takeovers = 0, lives;
+
+	for (lives = 0; lives < 100; lives++) {
+		struct life life;
+		struct plan plan;
+
+		begin_writing(&life, &plan, 3 + 4 * draw(6));
+		life.lively = true;
+		while (life.end == TRACER_STOPPED &&
+		       read_and_die(&life, tracer_point(&points, "swap_exchange"), 1) == TRACER_KILLED)
+			takeovers++;
+		if (life.end == TRACER_STOPPED)
+			let_writer_go(&life);
+		check_life(&life);
+		end_life(&life);
+	}
+	tell("%u takeovers", takeovers);
+	cr_assert_gt(takeovers, 100);
+}
+
 #else
 
 Test(points, need_ptrace_on_x86)

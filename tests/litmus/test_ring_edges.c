@@ -305,6 +305,75 @@ Test(edges, r1_a_new_shape)
 	litmus_check(&r1);
 }
 
+static bool r2_mixed(const struct litmus_end *end)
+{
+	/* No resize was under way, before or behind, and yet of one half was seen. */
+	return REG(2, 1) == 0 && REG(2, 4) == 0 && (REG(2, 2) == 2 || REG(2, 3) == 2);
+}
+
+static bool r2_stale(const struct litmus_end *end)
+{
+	/* The reader saw no resize begin, and its prev stands over the one of the resize. */
+	return REG(2, 4) == 0 && end->last[2] == 3;
+}
+
+/* A takeover beside a resize: what the reader saw of links and marks is of one moment, or `resizing` shows it. */
+Test(edges, r2_a_look_beside_a_resize)
+{
+	enum { RESIZING, LINK, SPARE };
+	static const struct litmus r2 = {
+		.name = "R2: a look beside a resize",
+		.init = { [LINK] = 1, [SPARE] = 1 },
+		.is_bad = r2_mixed,
+		.threads = { { ST(RESIZING, 1, RELAXED, "rec_ring_set_doing() ring_private.h"),
+			       FENCE(SEQ_CST, "rec_ring_set_doing() ring_private.h", EDGE),
+			       ST(SPARE, 2, RELAXED, "take_behind() ring_resize.c: spare"),
+			       ST(LINK, 2, RELAXED, "set_next() ring_resize.c") },
+			     { LD(RESIZING, 1, RELAXED, "look_for_reader_page() ring_reader.c"),
+			       LD(LINK, 2, RELAXED, "walk_ring() ring_reader.c"),
+			       LD(SPARE, 3, RELAXED, "find_reader_page() ring_reader.c"),
+			       FENCE(SEQ_CST, "look_for_reader_page() ring_reader.c", EDGE),
+			       LD(RESIZING, 4, RELAXED, "look_for_reader_page() ring_reader.c") } },
+	};
+
+	litmus_check(&r2);
+}
+
+/* And the one that ended before: all of it is seen. */
+Test(edges, r2_a_look_behind_a_resize)
+{
+	enum { RESIZING, LINK };
+	static const struct litmus r2 = {
+		.name = "R2: a look behind a resize",
+		.init = { [RESIZING] = 1, [LINK] = 1 },
+		.is_bad = r1_bad,
+		.threads = { { ST(LINK, 2, RELAXED, "set_next() ring_resize.c"),
+			       ST(RESIZING, 0, RELEASE, "rec_ring_set_done() ring_private.h", EDGE) },
+			     { LD(RESIZING, 1, ACQUIRE, "look_for_reader_page() ring_reader.c", EDGE),
+			       LD(LINK, 2, RELAXED, "walk_ring() ring_reader.c", IF(1, 0)) } },
+	};
+
+	litmus_check(&r2);
+}
+
+Test(edges, r2_a_prev_beside_a_resize)
+{
+	enum { RESIZING, UNUSED, PREV };
+	static const struct litmus r2 = {
+		.name = "R2: prev beside a resize",
+		.init = { [PREV] = 1 },
+		.is_bad = r2_stale,
+		.threads = { { ST(RESIZING, 1, RELAXED, "rec_ring_set_doing() ring_private.h"),
+			       FENCE(SEQ_CST, "rec_ring_set_doing() ring_private.h", EDGE_TO(ACQ_REL)),
+			       ST(PREV, 2, RELAXED, "take_behind(), grow() ring_resize.c: prev") },
+			     { ST(PREV, 3, RELAXED, "walk_ring() ring_reader.c: prev"),
+			       FENCE(SEQ_CST, "look_for_reader_page() ring_reader.c", EDGE_TO(ACQ_REL)),
+			       LD(RESIZING, 4, RELAXED, "look_for_reader_page() ring_reader.c") } },
+	};
+
+	litmus_check(&r2);
+}
+
 /* An exchange that acquires and releases in the fence's place would not do: it does not hold back what comes behind. */
 Test(edges, i1_no_exchange_will_do)
 {

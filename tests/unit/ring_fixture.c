@@ -46,7 +46,7 @@ struct ring *ring_new_spare(uint32_t pages, uint32_t spare, uint32_t subbuf_size
 	ring->reader.links = ring->handle.links;
 	ring->reader.nr_subbufs = n;
 	ring->reader.subbuf_size = subbuf_size;
-	if (rec_ring_reader_init(&ring->reader) < 0)
+	if (rec_ring_reader_init(&ring->reader, false) < 0)
 		abort();
 	return ring;
 }

@@ -157,7 +157,7 @@ Test(history, h11_resize_and_readers)
 		/* A reader that begins anew. */
 		if (rand_r(&seed) % 16 == 0) {
 			rec_ring_read_done(&book.ring->reader);
-			cr_assert_eq(rec_ring_reader_init(&book.ring->reader), 0);
+			cr_assert_eq(rec_ring_reader_init(&book.ring->reader, false), 0);
 		}
 	}
 	cr_assert_gt(book.lost, 0);
@@ -494,7 +494,7 @@ Test(history, h39_recovery_with_the_commit_on_the_reader_page)
 		rec_ring_repair(&book.ring->handle);
 		/* And the next reader begins where the last one stopped. */
 		rec_ring_read_done(&book.ring->reader);
-		cr_assert_eq(rec_ring_reader_init(&book.ring->reader), 0);
+		cr_assert_eq(rec_ring_reader_init(&book.ring->reader, false), 0);
 		cr_assert_eq(ledger_read(&book, false), 0);
 	}
 	cr_assert_eq(book.read, 12);

@@ -216,7 +216,7 @@ Test(resize, a_restart_drops_and_counts)
 	memcpy(&first_time, ring->reader.pages + ring->reader.subbuf_size, sizeof(first_time));
 	rec_ring_restart(&ring->handle, 3, rec_ring_oldest_time(&ring->handle));
 	write_events(ring, &next, 5);
-	cr_assert_eq(rec_ring_reader_init(&ring->reader), 0);
+	cr_assert_eq(rec_ring_reader_init(&ring->reader, false), 0);
 	read = read_all(ring);
 	cr_assert_eq(read.lost, 3 * PER_PAGE);
 	cr_assert_eq(read.first, 3 * PER_PAGE);

@@ -256,7 +256,7 @@ Test(ring, a_reader_that_died_in_the_swap_is_succeeded)
 	events = page.entries;
 	/* As if it had died right behind the exchange: no word of its own was written yet. */
 	*ring->reader.words = before;
-	cr_assert_eq(rec_ring_reader_init(&ring->reader), 0);
+	cr_assert_eq(rec_ring_reader_init(&ring->reader, false), 0);
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
 	cr_assert_eq(page.entries, events);
 	ring_free(ring);
