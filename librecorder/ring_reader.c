@@ -321,7 +321,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 	unsigned int tries;
 
 	for (tries = 0; tries < SWAP_TRIES; tries++) {
-		uint32_t holder, head, next;
+		uint32_t holder, head, next, before;
 		uint64_t link, commit;
 		int r = rec_ring_find_head(reader, steps, &holder, &link);
 
@@ -351,7 +351,9 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 				   REC_LINK(page, REC_LINK_NORMAL, REC_LINK_GEN(link) + 1)))
 			continue;
 		REC_TESTPOINT(swap_exchange);
-		rec_store_relaxed(&reader->links[next].prev, page);
+		/* Unless a resize has put something else between the two since the exchange. */
+		before = head;
+		rec_cmpxchg32(&reader->links[next].prev, &before, page);
 		REC_TESTPOINT(swap_next_prev);
 		rec_store_relaxed(&words->hint, page);
 		REC_TESTPOINT(swap_hint);
