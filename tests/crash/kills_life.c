@@ -205,6 +205,15 @@ size_t find_buffers(glob_t *found)
 	return found->gl_pathc;
 }
 
+/* The writer has committed something, whether it has come to say so or not: then its buffer is whole. */
+static bool has_begun(void)
+{
+	struct kills_sums sums;
+
+	kills_sum(notes, &sums);
+	return notes->started || sums.committed;
+}
+
 /* A buffer that may be half made, if its program was killed in its first moment: false. */
 bool open_buffer(const struct life *life, struct rec_view **ret_view)
 {
@@ -214,7 +223,7 @@ bool open_buffer(const struct life *life, struct rec_view **ret_view)
 	if (find_buffers(&found))
 		r = rec_view_open(found.gl_pathv[0], ret_view);
 	globfree(&found);
-	CHECK(life, r == 0 || !notes->started, "the buffer: %s", strerror(-r));
+	CHECK(life, r == 0 || !has_begun(), "the buffer: %s", strerror(-r));
 	return r == 0;
 }
 
@@ -406,7 +415,7 @@ void recover_all(const struct life *life)
 			continue;
 		for (k = 0; k < found.gl_pathc; k++) {
 			/* Many go with the spool. Killed at once, a program leaves a file that is none yet. */
-			if (access(found.gl_pathv[k], F_OK) || !notes->started)
+			if (access(found.gl_pathv[k], F_OK) || !has_begun())
 				continue;
 			snprintf(output, sizeof(output), "%s/recovered%u.dat", run, files++);
 			recover(life, found.gl_pathv[k], output);
@@ -426,7 +435,7 @@ void judge_files(const struct life *life)
 	snprintf(pattern, sizeof(pattern), "%s/*.dat", run);
 	if (glob(pattern, 0, NULL, &found))
 		found.gl_pathc = 0;
-	CHECK(life, found.gl_pathc || !notes->started, "no file");
+	CHECK(life, found.gl_pathc || !has_begun(), "no file");
 	for (k = 0; k < found.gl_pathc; k++)
 		CHECK(life, kills_take_file(&account, found.gl_pathv[k]), "%s: %s", found.gl_pathv[k],
 		      account.walk.why);
