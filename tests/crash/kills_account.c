@@ -160,17 +160,18 @@ void kills_sum(const struct kills_notes *notes, struct kills_sums *ret_sums)
 	uint64_t n;
 
 	for (source = 0; source < KILLS_SOURCES; source++) {
-		const struct kills_source *said = &notes->source[source];
+		const struct kills_source *said = &notes->source[source], *thread = &notes->source[source & ~1u];
+		const uint64_t sure = said != thread && thread->asked != thread->done ? thread->sure : said->done;
 
-		sums.committed += said->done;
+		sums.committed += sure;
 		sums.torn_most += said->asked != said->done;
 		for (n = 0; n < said->asked; n++) {
 			const uint64_t at = (uint64_t)source * notes->each + n;
 			const bool seen = (notes->seen[at / 8] >> at % 8) & 1;
 
 			sums.read += seen;
-			sums.gone += !seen && n < said->done;
-			sums.in_doubt += !seen && n >= said->done;
+			sums.gone += !seen && n < sure;
+			sums.in_doubt += !seen && n >= sure;
 		}
 	}
 	*ret_sums = sums;

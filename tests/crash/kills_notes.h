@@ -3,7 +3,8 @@
  * What the programs of tests/crash/test_kills.c are told, and what they say of themselves, in memory that
  * outlives them. A source is whoever writes numbered events: a thread, or the signal handlers on it. It counts
  * each event before and behind REC(), so that whoever finds it dead knows what it had committed, but for the one
- * that it was in.
+ * that it was in. What handlers commit inside an event of their thread's is visible once that one is, so until then it is
+ * in doubt, too.
  */
 #ifndef KILLS_NOTES_H
 #define KILLS_NOTES_H
@@ -16,10 +17,11 @@
 #define KILLS_TAKEN   8192u
 #define KILLS_FILL    256u /* longest contents */
 
-/* Padded: each source has a line of its own. */
+/* Padded: each source has a line of its own. Threads have even numbers, the handlers on one the number behind. */
 struct kills_source {
 	uint64_t asked, done;
-	uint64_t unused[6];
+	uint64_t sure; /* of a thread: what its handlers had done when it asked for its newest event */
+	uint64_t unused[5];
 };
 
 /* A page that a reader was handed. */
