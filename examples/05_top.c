@@ -33,7 +33,7 @@ static void read_names(const struct rec_view *view)
 				 (int)info.system.size, info.system.text, (int)info.name.size, info.name.text);
 }
 
-/* All that a lane has by now. Returns how many events were lost before and between. */
+/* All that a lane has by now. Returns how many events, at least, were lost before and between. */
 static uint64_t count_lane(struct rec_map *map)
 {
 	struct rec_event_common common;
@@ -43,7 +43,8 @@ static uint64_t count_lane(struct rec_map *map)
 	uint64_t lost = 0;
 
 	while (rec_map_get_reader(map, &page) == 1) {
-		lost += page.lost;
+		/* A gap of unknown size counts as one. */
+		lost += page.lost == REC_LOST_UNKNOWN ? 1 : page.lost;
 		rec_page_iter_init(&iter, page.data, page.size);
 		while (rec_page_next(&iter, &record) == 1) {
 			if (record.offset < page.from || record.size < sizeof(common))

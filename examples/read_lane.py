@@ -88,7 +88,7 @@ def show(view, lane, page, formats):
 def read(path, seconds):
     view, maps, formats, end = c_void_p(), {}, {}, time.monotonic() + seconds
     check(lib.rec_view_open(path.encode(), byref(view)), path)
-    while time.monotonic() < end:
+    while True:
         alive = lib.rec_view_alive(view) & 1
         for lane in range(lib.rec_view_lanes(view)):
             if lane not in maps:
@@ -99,7 +99,7 @@ def read(path, seconds):
                 show(view, lane, page, formats)
             if got != -errno.EAGAIN:  # the writer is just moving the head: there will be more
                 check(got, f"lane {lane}")
-        if not alive:
+        if not alive or time.monotonic() >= end:
             break
         time.sleep(0.05)
     for each in maps.values():

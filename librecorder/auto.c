@@ -1,31 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /* What happens by itself: at the program's start, at fork, at its end. */
 #include "process.h"
+#include "quiet.h"
 
 #include <pthread.h>
 
-/* Each forking thread's own: glibc may run the handlers of several forks at once. */
+/*
+ * Each forking thread's own: glibc may run the handlers of several forks at once. The quiet is not the lock's: in the child
+ * another's handler may take the lock over before ours comes.
+ */
+static __thread struct rec_quiet quiet_for_fork __attribute__((tls_model("initial-exec")));
 static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
+static __thread const uint32_t *mark_before_fork __attribute__((tls_model("initial-exec")));
 
 const char rec_auto_linked;
 
 static void before_fork(void)
 {
+	rec_quiet_begin(&quiet_for_fork);
 	locked_for_fork = rec_process_lock();
+	mark_before_fork = rec_process.mark;
 }
 
 static void after_fork_in_parent(void)
 {
 	if (locked_for_fork)
 		rec_process_unlock();
+	rec_quiet_end(&quiet_for_fork);
 }
 
-/* The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. */
+/*
+ * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another's handler
+ * wrote an event: then it has one since, and the lock is free.
+ */
 static void after_fork_in_child(void)
 {
-	rec_process_forked();
-	if (locked_for_fork)
-		rec_process_unlock();
+	if (rec_process.mark == mark_before_fork) {
+		rec_process_forked();
+		if (locked_for_fork)
+			rec_process_unlock();
+	}
+	rec_quiet_end(&quiet_for_fork);
 }
 
 /* Before constructors without a priority, among which are the program's own and those that register its events. */

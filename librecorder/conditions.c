@@ -87,6 +87,12 @@ int rec_conditions_place(unsigned char *conditions, size_t half, const struct re
 	return 0;
 }
 
+/* Whether it has memory: what has none was never used, or is cut off, and a look at it would be a signal. */
+static bool is_there(const unsigned char *at, size_t size)
+{
+	return madvise((void *)(uintptr_t)at, size, MADV_POPULATE_READ) == 0 || errno != EFAULT;
+}
+
 int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions_populate *populate, void *data)
 {
 	static const size_t halves[] = { CONDITIONS_OF_OTHERS, CONDITIONS_OF_PROGRAM };
@@ -94,13 +100,12 @@ int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions
 	int r = 0;
 
 	for (unsigned int i = 0; r == 0 && i < sizeof(halves) / sizeof(halves[0]); i++) {
-		/* One that was never used has no memory, and where the file system is full a look at it would be a signal. */
-		if (madvise((void *)(uintptr_t)(from + halves[i]), REC_MAP_PAGE, MADV_POPULATE_READ) < 0 && errno == EFAULT)
+		if (!is_there(from + halves[i], REC_MAP_PAGE))
 			continue;
 		used = bytes_used(from + halves[i]);
 		if (used <= sizeof(struct rec_conditions))
 			continue;
-		r = populate(data, halves[i], used);
+		r = is_there(from + halves[i], used) ? populate(data, halves[i], used) : -EFAULT;
 		if (r == 0)
 			memcpy(to + halves[i], from + halves[i], used);
 		/* Another condition may have come in since; nothing of it is here. */

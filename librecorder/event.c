@@ -425,21 +425,22 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 
 	/* Remember first: settling one event may be where memory ends. */
 	for (known = first; known; known = known->next) {
-		if (known->word == &no_word)
-			continue;
-		word = rec_load_relaxed(known->word);
-		known->wish = word & REC_ENABLE_WANTED ? word & ~REC_ENABLE_ON : 0;
+		if (known->word != &no_word) {
+			word = rec_load_relaxed(known->word);
+			known->wish = word & REC_ENABLE_WANTED ? word & ~REC_ENABLE_ON : 0;
+		}
 		needed |= REC_ENABLE_CONDITION(known->wish) != 0;
 	}
 	/* Looked at only then: what has no memory needs none. */
-	if (needed && rec_process.header)
+	if (needed && conditions && rec_process.header)
 		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions, rec_process.conditions);
 	rec_log_restart();
 	rec_store_relaxed(&nr_words, 0);
 	nr_pages = 1;
 	rec_store_relaxed(&buffer_number, buffer_number + 1);
 	for (known = first; known; known = known->next) {
-		if (known->word == &no_word && rec_process.header)
+		/* Not in a child, whose stack may be small: there, too, it is wanted as it was. */
+		if (known->word == &no_word && rec_process.header && !conditions)
 			known->wish = find_wish(known);
 		else if (r < 0 && REC_ENABLE_CONDITION(known->wish))
 			known->wish = NO_ROOM;

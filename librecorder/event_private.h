@@ -15,7 +15,7 @@ void rec_events_set_wish(const char *wishes);
 /*
  * rec_process describes another buffer, or none: every event moves to it, with its id, whether it is wanted and its
  * condition. The mapping of the old one can still be read, its `conditions` among the rest, which are copied if an event
- * has one of them, or they are `needed` besides.
+ * has one of them, or they are `needed` besides. NULL: there was no buffer.
  */
 void rec_events_move(const unsigned char *conditions, bool needed);
 

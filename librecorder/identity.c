@@ -15,6 +15,8 @@
 #include "decimal.h"
 #include "identity.h"
 
+#include <librecorder/reader.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,9 +32,7 @@
  */
 #define SEARCH_MAX 32768u
 
-/*
- * ------------------------------------------------------------------------------------------------------------- /proc
- */
+/* ----------------------------------------------------------------------------------------------------------- /proc */
 
 #define OWN_NAMESPACE "/proc/self/ns/pid"
 
@@ -190,9 +190,7 @@ pid_t rec_identity_pid_here(const struct rec_identity *who)
 	return find(who);
 }
 
-/*
- * ------------------------------------------------------------------------------------------------------------- locks
- */
+/* ----------------------------------------------------------------------------------------------------------- locks */
 
 static struct flock byte_lock(short type, unsigned int byte)
 {
@@ -223,9 +221,7 @@ int rec_lock_ask(int fd, unsigned int byte)
 	return fcntl(fd, F_OFD_GETLK, &lock) < 0 ? -errno : lock.l_type != F_UNLCK;
 }
 
-/*
- * -------------------------------------------------------------------------------------------------------------- life
- */
+/* ------------------------------------------------------------------------------------------------------------ life */
 
 void rec_identity_read(const struct rec_buffer_header *header, struct rec_identity *ret_who)
 {
@@ -256,6 +252,23 @@ bool rec_identity_is_alive(const struct rec_identity *who, int fd)
 	sure = r == 0;
 	r = rec_lock_ask(fd, REC_LOCK_PROGRAM);
 	return r == 1 || !(sure || (r == 0 && who->locked));
+}
+
+/* By the lock, which it takes first of all, or by what process_file.c names the file for. */
+bool rec_buffer_has_maker(int dir, const char *name)
+{
+	const char *start = strchr(name, '-');
+	const int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	uint64_t start_time = 0;
+	bool has;
+
+	if (fd < 0)
+		return false;
+	has = rec_lock_ask(fd, REC_LOCK_PROGRAM) == 1 ||
+	      (start && rec_process_start_time((pid_t)rec_get_decimal(name), &start_time) == 0 &&
+	       start_time == rec_get_decimal(start + 1));
+	close(fd);
+	return has;
 }
 
 bool rec_identity_is_seen(const struct rec_identity *who)

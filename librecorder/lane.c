@@ -125,29 +125,29 @@ static bool exchange_owner(uint32_t index, uint32_t was, uint32_t tid)
 	return rec_load_relaxed(owner) == was && rec_cmpxchg32(owner, &was, tid);
 }
 
-/* The caller just became the owner of a lane that is made: whether it may keep it. */
-static bool keep_made(uint32_t index)
+static bool is_shared(uint32_t index)
 {
-	if (rec_process.own[index].shared) {
-		rec_lane_give_back(index);
-		return false;
-	}
-	__atomic_fetch_sub(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
-	return true;
+	return rec_load_relaxed(&rec_process.own[index].shared);
+}
+
+/* The caller just became the owner of a lane that is made. */
+static void count_taken(uint32_t index)
+{
+	if (!is_shared(index))
+		__atomic_fetch_sub(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
 }
 
 bool rec_lane_claim(uint32_t index, uint32_t tid)
 {
 	if (!rec_lane_is_made(index) || !exchange_owner(index, 0, tid))
 		return false;
-	if (!rec_process.own[index].shared)
-		keep_made(index);
+	count_taken(index);
 	return true;
 }
 
 void rec_lane_give_back(uint32_t index)
 {
-	const bool shared = rec_process.own[index].shared;
+	const bool shared = is_shared(index);
 
 	/* The handle of a shared lane stays complete: whoever takes the lane has no time. */
 	if (!shared) {
@@ -173,13 +173,15 @@ static int take_free(uint32_t tid, uint32_t *ret_index)
 	int r = -EDQUOT, err;
 
 	for (index = 0; index < lanes; index++) {
-		if (rec_load_relaxed(&rec_process.own[index].shared) || !exchange_owner(index, 0, tid))
+		if (is_shared(index) || !exchange_owner(index, 0, tid))
 			continue;
 		*ret_index = index;
 		if (rec_lane_is_made(index)) {
-			/* It may be shared since we looked. */
-			if (keep_made(index))
+			count_taken(index);
+			if (!is_shared(index))
 				return 0;
+			/* Since we looked. */
+			rec_lane_give_back(index);
 			continue;
 		}
 		err = make_lane(index);
@@ -223,7 +225,7 @@ static int take_orphan(uint32_t tid, uint32_t *ret_index)
 	for (index = 0; index < lanes; index++) {
 		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
 
-		if (!rec_lane_is_made(index) || rec_load_relaxed(&rec_process.own[index].shared) ||
+		if (!rec_lane_is_made(index) || is_shared(index) ||
 		    &rec_process.handles[index] == rec_thread_handle)
 			continue;
 		if ((owner == tid ? !rec_thread_has_moved() : rec_lane_is_orphan(owner)) &&
@@ -260,14 +262,15 @@ void rec_lane_repair(uint32_t index)
 /* Any lane. 0 or as rec_lane_take(). */
 static int take_any(uint32_t tid, uint32_t *ret_index)
 {
+	uint32_t rounds = 0;
 	int r, more = 0;
 
-	/* Each round ends it, or somebody has counted one more lane. */
+	/* Each round ends it, or somebody has counted one more lane; unless somebody else writes to the count. */
 	do {
 		r = take_free(tid, ret_index);
 		if (r == -EDQUOT)
 			more = count_one_more();
-	} while (r == -EDQUOT && more == 0);
+	} while (r == -EDQUOT && more == 0 && rounds++ < rec_process.geometry.max_lanes);
 	if (r == -EDQUOT)
 		r = more;
 	if (r < 0 && take_orphan(tid, ret_index) == 0)

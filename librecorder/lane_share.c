@@ -53,6 +53,11 @@ bool rec_share_wants_lane(void)
 	       (rec_lanes() >= g->max_lanes / 2 || rec_load_relaxed(&starved));
 }
 
+static bool is_held(const struct rec_lane *lane)
+{
+	return rec_load_relaxed(&lane->owner) == own_tid;
+}
+
 static void leave(struct rec_handle *handle)
 {
 	/* Release: whoever takes it sees all that we wrote (edge O1). */
@@ -71,6 +76,7 @@ void rec_share_add(uint32_t index)
 		}
 	} while (!rec_cmpxchg32(&rec_process.nr_shared, &nr, nr + 1));
 	handle->lane = rec_lane_at(index);
+	handle->is_held = is_held;
 	handle->leave = leave;
 	handle->elsewhere = NULL;
 	rec_store_relaxed(&handle->lane->shared, 1);
@@ -99,10 +105,18 @@ static bool is_below(uint64_t frame)
 	return frame_here() + SIGNAL_FRAME > frame;
 }
 
+/* libc keeps what belongs to a thread above its stack; that of the first one lies higher than all else. */
+static bool is_above_stack(uint64_t frame)
+{
+	return frame > (uint64_t)(uintptr_t)__builtin_thread_pointer();
+}
+
 /*
  * A lane that this very thread took, found held: by an event that a signal handler interrupted and to which it will return,
  * or did the handler leave by siglongjmp? A handler's frames lie below what it interrupted on the same stack, and what the
  * kernel saves in between is larger than SIGNAL_FRAME. So a lane that was taken by a frame lower than that was left.
+ * What this misjudges (an alternate stack with SS_AUTODISARM that is a part of the thread's own) loses the event that was
+ * interrupted, which finds the lane gone (is_held()).
  */
 static bool is_abandoned(uint32_t slot)
 {
@@ -113,6 +127,9 @@ static bool is_abandoned(uint32_t slot)
 
 	/* Whoever is just taking a lane has not said yet for good by which frame. */
 	if ((busy && !is_below(busy)) || sigaltstack(NULL, &alternate) < 0)
+		return false;
+	/* None, or this is a handler on one with SS_AUTODISARM, which may lie above what it interrupted. */
+	if ((alternate.ss_flags & SS_DISABLE) && is_above_stack(then) != is_above_stack(frame_here()))
 		return false;
 	from = (uint64_t)(uintptr_t)alternate.ss_sp;
 	was_there = !(alternate.ss_flags & SS_DISABLE) && then >= from && then < from + alternate.ss_size;

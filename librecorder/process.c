@@ -221,7 +221,8 @@ int rec_process_init(void)
 /*
  * Another buffer has taken the place of the one before, whose events have moved already. Its mapping gives way to memory
  * that nobody else sees: an event that fork interrupted may still be finished in the child, and a thread may just be looking
- * at an enable word. For the same reason the old handles stay.
+ * at an enable word. For the same reason the old handles stay. So do both in the children of that child, for nobody can say
+ * that the last of these has come back: address space of one buffer for each generation, and no memory.
  */
 static void drop_buffer(const struct before *before)
 {
@@ -263,7 +264,7 @@ static int replace_buffer(const struct rec_options *options)
 		rec_process.header->stopped = before.header->stopped;
 		rec_rules_copy(rec_process.rules, before.rules);
 	}
-	rec_events_move(before.conditions, recorder != 0);
+	rec_events_move(before.header ? before.conditions : NULL, recorder != 0);
 	if (both)
 		copy_loan(&before, recorder);
 	show_buffer();
@@ -297,11 +298,12 @@ bool rec_process_is_guest(void)
 
 bool rec_process_is_own(void)
 {
-	if (rec_process.pid == getpid())
+	/* The first process of a pid namespace, and the first of another one below, have the same pid. */
+	if (rec_process.pid == getpid() && !is_copy())
 		return true;
 	if (!is_copy() || !rec_process_lock())
 		return false;
-	if (rec_process.pid != getpid())
+	if (is_copy())
 		rec_process_forked();
 	rec_process_unlock();
 	return true;
@@ -336,7 +338,7 @@ int rec_configure(const struct rec_options *options)
 void rec_process_exit(void)
 {
 	/* A child that never came past fork's handlers must not touch its parent's. */
-	if (!rec_process.header || rec_process.pid != getpid())
+	if (!rec_process.header || rec_process.pid != getpid() || is_copy())
 		return;
 	rec_lane_exit();
 	rec_store_release(&rec_process.header->state, REC_BUFFER_EXITED);

@@ -159,6 +159,8 @@ static int map_file(struct rec_process *process, int fd)
 	void *map;
 	int r;
 
+	/* First, so that whoever finds the file half made knows that somebody is at it. */
+	process->locked = rec_lock_take(fd, REC_LOCK_PROGRAM) == 0 && keeps_locks(fd);
 	if (!may_be_so_big(size))
 		return -EFBIG;
 	if (ftruncate(fd, (off_t)size) < 0)
@@ -174,7 +176,6 @@ static int map_file(struct rec_process *process, int fd)
 		process->header = NULL;
 		return r;
 	}
-	process->locked = rec_lock_take(fd, REC_LOCK_PROGRAM) == 0 && keeps_locks(fd);
 	return 0;
 }
 

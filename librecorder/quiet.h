@@ -6,10 +6,10 @@
 #ifndef QUIET_H
 #define QUIET_H
 
-#include <signal.h>
+#include <stdint.h>
 
 struct rec_quiet {
-	sigset_t signals; /* as they were */
+	uint64_t signals; /* as they were: a set as the kernel has it, a sixteenth of libc's */
 	int cancel;
 };
 

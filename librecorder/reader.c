@@ -8,6 +8,7 @@
  * free.
  */
 #include "reader_private.h"
+#include "shm.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +21,6 @@
 
 /* Readers that take a lane in the very moment when we are about to; more of them are somebody's mischief. */
 #define OWN_TRIES 10u
-
-/*
- * Sub-buffers of all lanes together, that a file may say to have: 256 GiB of the smallest. It bounds the time that a
- * look at all of them takes.
- */
-#define SUBBUFS_MAX (UINT64_C(1) << 26)
 
 /* What a log may take; whoever reads it keeps a copy. Programs make logs of 4 MiB. */
 #define LOG_SIZE_MAX (UINT64_C(16) << 20)
@@ -57,7 +52,7 @@ static bool layout_is_sane(const struct rec_view *view, const struct rec_buffer_
 	const uint64_t subbufs = h->max_subbufs;
 
 	if (!shape_is_sane(h->subbuf_size, h->nr_subbufs, subbufs) || subbufs > 65535 || h->max_lanes == 0 ||
-	    h->max_lanes > 65535 || h->max_lanes * subbufs > SUBBUFS_MAX || h->log_size > LOG_SIZE_MAX ||
+	    h->max_lanes > 65535 || h->max_lanes * subbufs > REC_SUBBUFS_MAX || h->log_size > LOG_SIZE_MAX ||
 	    (h->clock != REC_CLOCK_TSC && h->clock != REC_CLOCK_MONO))
 		return false;
 	/* None of these sums and products overflows: counts are of 16 bits, strides are bounded by the file. */
@@ -253,6 +248,11 @@ bool rec_view_alive(const struct rec_view *view)
 uint32_t rec_view_pid(const struct rec_view *view)
 {
 	return (uint32_t)rec_identity_pid_here(&view->who);
+}
+
+uint64_t rec_view_pid_namespace(const struct rec_view *view)
+{
+	return view->who.pid_ns;
 }
 
 unsigned int rec_view_lanes(const struct rec_view *view)

@@ -18,7 +18,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/atomic.h>
-#include <librecorder/event_text.h>
 #include <stdlib.h>
 #include <sys/file.h>
 #include <time.h>
@@ -28,19 +27,8 @@
 #define LOCK_TRIES   1000u
 #define LOCK_WAIT_NS 1000000
 
-/* The event of rec_printf has no record in the log. */
-static const struct rec_words printf_system = { "ftrace", 6 };
-static const struct rec_words printf_name = { "bprint", 6 };
-
-/* The part of a buffer file from header to conditions, to be written. */
-struct control {
-	const struct rec_view *view;
-	struct rec_buffer_header *header;
-	uint32_t *enable;
-	struct rec_rules *rules;
-	unsigned char *conditions;
-	struct view_map map;
-};
+const struct rec_words rec_control_printf_system = { "ftrace", 6 };
+const struct rec_words rec_control_printf_name = { "bprint", 6 };
 
 int rec_view_lock(const struct rec_view *view)
 {
@@ -69,8 +57,7 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* `control` stays where it is until close_control(). */
-static int open_control(struct rec_view *view, struct control *control)
+int rec_control_open(struct rec_view *view, struct view_control *control)
 {
 	const uint64_t last = larger(view->enable + REC_EVENTS_MAX * sizeof(uint32_t),
 				     larger(view->rules + REC_MAP_PAGE, view->conditions + REC_CONDITIONS_SIZE));
@@ -98,12 +85,11 @@ static int open_control(struct rec_view *view, struct control *control)
 	return 0;
 }
 
-/* Returns `r`, unless the file was cut short meanwhile. */
-static int close_control(const struct rec_view *view, struct control *control, int r)
+int rec_control_close(struct view_control *control, int r)
 {
 	rec_view_unmap(&control->map);
-	rec_view_unlock(view);
-	return rec_view_is_cut(view) ? -EFAULT : r;
+	rec_view_unlock(control->view);
+	return rec_view_is_cut(control->view) ? -EFAULT : r;
 }
 
 unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size)
@@ -131,28 +117,39 @@ static int populate_conditions(void *view, size_t offset, size_t size)
 }
 
 /*
- * How many enable words the events of the log have, rec_printf's included; all of them have memory then. The program has
- * seen to it as a rule, and this changes nothing. 0 or as rec_view_populate().
+ * Copy the log once more, as it is now, to where there is room for all that it may hold. The program has seen to it as a
+ * rule that the words of its events have memory, and this changes nothing.
  */
-static int find_words(const struct rec_view *view, const unsigned char *log, size_t size, uint32_t *ret_nr)
+static int read_log(const struct rec_view *view, struct control_log *log)
 {
 	const struct rec_log_record *record;
 	size_t offset = 0;
-	uint32_t nr = 1;
+
+	log->size = rec_view_log(view, 0, log->bytes, (size_t)view->log_size);
+	log->nr_words = 1;
+	while ((record = rec_log_next(log->bytes, log->size, &offset)))
+		if (rec_control_is_event(record) && record->id - REC_EVENT_ID_FIRST >= log->nr_words)
+			log->nr_words = record->id - REC_EVENT_ID_FIRST + 1;
+	return rec_view_populate(view, view->enable, log->nr_words * sizeof(uint32_t));
+}
+
+int rec_control_log(const struct view_control *control, struct control_log *ret_log)
+{
+	struct control_log log = { .bytes = malloc((size_t)control->view->log_size + 1) };
 	int r;
 
-	while ((record = rec_log_next(log, size, &offset)))
-		if (record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
-		    record->id - REC_EVENT_ID_FIRST < REC_EVENTS_MAX && record->id - REC_EVENT_ID_FIRST >= nr)
-			nr = record->id - REC_EVENT_ID_FIRST + 1;
-	r = rec_view_populate(view, view->enable, nr * sizeof(uint32_t));
-	if (r == 0)
-		*ret_nr = nr;
+	if (!log.bytes)
+		return -ENOMEM;
+	r = read_log(control->view, &log);
+	if (r < 0)
+		free(log.bytes);
+	else
+		*ret_log = log;
 	return r;
 }
 
 /* What rec_enable_word() is told to make an event follow a wish; `event` NULL: rec_printf's. 0 or -errno. */
-static int follow(const struct control *control, const struct rec_wish *wish, const struct rec_log_event *event,
+static int follow(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event,
 		  uint32_t *ret_word)
 {
 	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
@@ -163,28 +160,26 @@ static int follow(const struct control *control, const struct rec_wish *wish, co
 	r = rec_wish_compile(wish, event, event ? event->record.id : REC_EVENT_ID_FIRST, condition, sizeof(bytes));
 	if (r > 0)
 		r = rec_conditions_place(control->conditions, CONDITIONS_OF_OTHERS, condition, populate_conditions,
-					 (void *)(uintptr_t)control->view, &bits);
+					 control->view, &bits);
 	if (r == 0)
 		*ret_word = REC_ENABLE_WANTED | bits;
 	return r;
 }
 
-static const struct rec_log_event *next_event(const unsigned char *log, size_t size, size_t *offset,
+static const struct rec_log_event *next_event(const struct control_log *log, size_t *offset,
 					      struct rec_event_info *ret_info)
 {
 	const struct rec_log_record *record;
 
-	while ((record = rec_log_next(log, size, offset)))
-		if (record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
-		    record->id - REC_EVENT_ID_FIRST < REC_EVENTS_MAX &&
-		    rec_event_parse((const struct rec_log_event *)record, ret_info) == 0)
+	while ((record = rec_log_next(log->bytes, log->size, offset)))
+		if (rec_control_is_event(record) && rec_event_parse((const struct rec_log_event *)record, ret_info) == 0)
 			return (const struct rec_log_event *)record;
 	return NULL;
 }
 
 /* Call `each` for the events that match; returns the sum of what it returns, or what it met. */
-static int for_matches(const struct control *control, const unsigned char *log, size_t size, const struct rec_wish *wish,
-		       int (*each)(const struct control *control, const struct rec_wish *wish,
+static int for_matches(const struct view_control *control, const struct control_log *log, const struct rec_wish *wish,
+		       int (*each)(const struct view_control *control, const struct rec_wish *wish,
 				   const struct rec_log_event *event))
 {
 	const struct rec_log_event *event;
@@ -192,9 +187,9 @@ static int for_matches(const struct control *control, const unsigned char *log, 
 	size_t offset = 0;
 	int count = 0, r = 0;
 
-	if (rec_wish_matches(wish, &printf_system, &printf_name))
+	if (rec_wish_matches(wish, &rec_control_printf_system, &rec_control_printf_name))
 		r = each(control, wish, NULL);
-	while (r >= 0 && (event = next_event(log, size, &offset, &info))) {
+	while (r >= 0 && (event = next_event(log, &offset, &info))) {
 		count += r;
 		r = rec_wish_matches(wish, &info.system, &info.name) ? each(control, wish, event) : 0;
 	}
@@ -202,7 +197,7 @@ static int for_matches(const struct control *control, const unsigned char *log, 
 }
 
 /* The condition that the event will have gets its place; nothing is switched yet. */
-static int prepare(const struct control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+static int prepare(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
 {
 	uint32_t word;
 	const int r = follow(control, wish, event, &word);
@@ -210,13 +205,13 @@ static int prepare(const struct control *control, const struct rec_wish *wish, c
 	return r == -EINVAL ? 0 : r;
 }
 
-static uint32_t *word_of(const struct control *control, const struct rec_log_event *event)
+static uint32_t *word_of(const struct view_control *control, const struct rec_log_event *event)
 {
 	return &control->enable[event ? event->record.id - REC_EVENT_ID_FIRST : 0];
 }
 
 /* An event that the filter does not fit goes off, as the program would have it. */
-static int switch_on(const struct control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+static int switch_on(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
 {
 	uint32_t word = 0;
 
@@ -225,114 +220,107 @@ static int switch_on(const struct control *control, const struct rec_wish *wish,
 	return word != 0;
 }
 
-static int switch_off(const struct control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+static int switch_off(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
 {
 	(void)wish;
 	rec_enable_word(&control->header->stopped, word_of(control, event), 0);
 	return 1;
 }
 
-/* Nothing is changed unless all of it can be. */
-static int switch_all(const struct rec_view *view, const struct control *control, const char *text,
-		      const struct rec_wish *wish, bool on)
+/*
+ * Nothing is changed unless all of it can be. The program gives the word of an event memory before the event is in the log,
+ * so what comes in between is no hindrance.
+ */
+static int switch_all(const struct view_control *control, const char *text, const struct rec_wish *wish, bool on)
 {
-	unsigned char *log;
-	uint32_t nr_words;
-	size_t size = 0;
-	int r;
+	struct control_log log;
+	int r = rec_control_log(control, &log);
 
-	log = rec_view_copy_log(view, &size);
-	if (!log)
-		return -ENOMEM;
-	r = on ? for_matches(control, log, size, wish, prepare) : 0;
-	free(log);
-	if (r >= 0)
-		r = rec_rules_add(control->rules, text, on);
 	if (r < 0)
 		return r;
-	rec_fence_full();
-	log = rec_view_copy_log(view, &size);
-	if (!log)
-		return -ENOMEM;
-	r = find_words(view, log, size, &nr_words);
+	if (on)
+		r = for_matches(control, &log, wish, prepare);
+	if (r >= 0)
+		r = rec_rules_add(control->rules, text, on);
+	if (r == 0) {
+		rec_fence_full();
+		r = read_log(control->view, &log);
+	}
 	if (r == 0)
-		r = for_matches(control, log, size, wish, on ? switch_on : switch_off);
-	free(log);
+		r = for_matches(control, &log, wish, on ? switch_on : switch_off);
+	free(log.bytes);
 	return r;
 }
 
 int rec_view_switch(struct rec_view *view, const char *wish, bool on)
 {
-	struct control control;
+	struct view_control control;
 	struct rec_wish parsed;
 	int r;
 
 	if (!wish || rec_wish_parse(wish, &parsed) < 0)
 		return -EINVAL;
-	r = open_control(view, &control);
+	r = rec_control_open(view, &control);
 	if (r < 0)
 		return r;
-	r = switch_all(view, &control, wish, &parsed, on);
-	return close_control(view, &control, r);
+	return rec_control_close(&control, switch_all(&control, wish, &parsed, on));
 }
 
 int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word)
 {
-	struct control control;
-	uint32_t nr_words = 0;
-	unsigned char *log;
-	size_t size = 0;
+	struct view_control control;
+	struct control_log log;
 	int r;
 
 	if (id < REC_EVENT_ID_FIRST || id >= REC_EVENT_ID_FIRST + REC_EVENTS_MAX)
 		return -EINVAL;
-	r = open_control(view, &control);
+	r = rec_control_open(view, &control);
 	if (r < 0)
 		return r;
-	log = rec_view_copy_log(view, &size);
-	r = log ? find_words(view, log, size, &nr_words) : -ENOMEM;
-	if (r == 0 && id - REC_EVENT_ID_FIRST >= nr_words)
-		r = -EINVAL;
-	if (r == 0)
-		rec_enable_word(&control.header->stopped, &control.enable[id - REC_EVENT_ID_FIRST], word & ~REC_ENABLE_ON);
-	free(log);
-	return close_control(view, &control, r);
+	r = rec_control_log(&control, &log);
+	if (r == 0) {
+		if (id - REC_EVENT_ID_FIRST < log.nr_words)
+			rec_enable_word(&control.header->stopped, &control.enable[id - REC_EVENT_ID_FIRST],
+					word & ~REC_ENABLE_ON);
+		else
+			r = -EINVAL;
+		free(log.bytes);
+	}
+	return rec_control_close(&control, r);
 }
 
 int rec_view_forget(struct rec_view *view, const char *wish)
 {
 	struct rec_wish parsed;
-	struct control control;
+	struct view_control control;
 	int r;
 
 	if (!wish || rec_wish_parse(wish, &parsed) < 0)
 		return -EINVAL;
-	r = open_control(view, &control);
+	r = rec_control_open(view, &control);
 	if (r < 0)
 		return r;
 	rec_rules_remove(control.rules, wish);
-	return close_control(view, &control, 0);
+	return rec_control_close(&control, 0);
 }
 
 static int start_or_stop(struct rec_view *view, bool stop)
 {
-	struct control control;
-	uint32_t nr_words = 0;
-	unsigned char *log;
-	size_t size = 0;
-	int r = open_control(view, &control);
+	struct view_control control;
+	struct control_log log;
+	int r = rec_control_open(view, &control);
 
 	if (r < 0)
 		return r;
 	/* First the state, which whoever switches a word further on looks at, then the words that there are. */
 	rec_enable_stop(&control.header->stopped, control.enable, 0, stop);
 	rec_fence_full();
-	log = rec_view_copy_log(view, &size);
-	r = log ? find_words(view, log, size, &nr_words) : -ENOMEM;
-	if (r == 0)
-		rec_enable_stop(&control.header->stopped, control.enable, nr_words, stop);
-	free(log);
-	return close_control(view, &control, r);
+	r = rec_control_log(&control, &log);
+	if (r == 0) {
+		rec_enable_stop(&control.header->stopped, control.enable, log.nr_words, stop);
+		free(log.bytes);
+	}
+	return rec_control_close(&control, r);
 }
 
 int rec_view_start(struct rec_view *view)

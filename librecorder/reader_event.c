@@ -185,8 +185,14 @@ static int next_of_all(struct rec_view *view, bool consume, struct rec_view_even
 	/* A lane that may have the earliest event: none of the others' comes before it. */
 	if (r < 0)
 		return r;
-	if (merge->nr_heap)
-		return next_of(view, merge->heap[0], consume, ret_event);
+	if (merge->nr_heap) {
+		r = next_of(view, merge->heap[0], consume, ret_event);
+		if (r > 0 || r == -EAGAIN || r == -ENOMEM || r == -EFAULT)
+			return r;
+		/* Damaged since its event was looked up: it is left out from now on. */
+		pop(merge);
+		return -EAGAIN;
+	}
 	*ret_event = (struct rec_view_event){ 0 };
 	for (i = 0; i < merge->nr_lanes; i++)
 		if (view->opened[i].shared.at && !view->opened[i].damaged)

@@ -8,12 +8,13 @@
  */
 #include "reader_private.h"
 
+#include "enable.h"
 #include "identity.h"
 #include "loan.h"
 #include "pattern_private.h"
+#include "rules.h"
 
 #include <librecorder/atomic.h>
-#include <librecorder/event_text.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,19 +76,16 @@ static bool matches(const char *lines, const struct rec_words *system, const str
 /* The next one's id, or 0. */
 static unsigned int events_next(struct events *events)
 {
-	static const struct rec_words printf_system = { "ftrace", 6 }, printf_name = { "bprint", 6 };
 	const struct rec_log_record *record;
 	struct rec_event_info info;
 
-	/* The event of rec_printf has no record in the log. */
 	if (!events->printf_is_told) {
 		events->printf_is_told = true;
-		if (matches(events->patterns, &printf_system, &printf_name))
+		if (matches(events->patterns, &rec_control_printf_system, &rec_control_printf_name))
 			return REC_EVENT_ID_FIRST;
 	}
 	while ((record = rec_log_next(events->log, events->size, &events->offset)))
-		if (record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
-		    record->id - REC_EVENT_ID_FIRST < REC_EVENTS_MAX &&
+		if (rec_control_is_event(record) &&
 		    rec_event_parse((const struct rec_log_event *)record, &info) == 0 &&
 		    matches(events->patterns, &info.system, &info.name))
 			return record->id;
@@ -122,16 +120,16 @@ int rec_view_loan(const struct rec_view *view)
 	return is_there(view, recorder) ? -EBUSY : -EOWNERDEAD;
 }
 
-/* Who has the loan from now on: this process, or nobody. The file is locked. */
-static int set_recorder(struct rec_view *view, uint64_t recorder)
+/* This process has the loan from now on. The file is locked. */
+static int set_recorder(struct rec_view *view)
 {
 	struct view_map map;
 	const int r = rec_view_map(view, &map, PROT_READ | PROT_WRITE, 0, REC_MAP_PAGE);
 
 	if (r < 0)
 		return r;
-	/* Release: behind what the loan says, and behind all that was undone (edge B2). */
-	rec_store_release(&((struct rec_buffer_header *)(void *)map.at)->recorder, recorder);
+	/* Release: behind what the loan says (edge B2). */
+	rec_store_release(&((struct rec_buffer_header *)(void *)map.at)->recorder, view->self);
 	rec_view_unmap(&map);
 	return 0;
 }
@@ -182,7 +180,7 @@ static int take_over(struct rec_view *view)
 	/* Somebody else may have been faster. */
 	r = rec_view_loan(view) == -EOWNERDEAD ? rec_lock_take(view->fd, REC_LOCK_RECORDER) : -EBUSY;
 	if (r == 0)
-		r = set_recorder(view, view->self);
+		r = set_recorder(view);
 	rec_view_unlock(view);
 	return r;
 }
@@ -225,7 +223,7 @@ int rec_view_borrow(struct rec_view *view, const char *patterns)
 		if (r == 0)
 			r = write_loan(view, loan);
 		if (r == 0)
-			r = set_recorder(view, view->self);
+			r = set_recorder(view);
 		/* Nothing is lent: nobody is to take us for who has it. */
 		if (r < 0)
 			rec_lock_give(view->fd, REC_LOCK_RECORDER);
@@ -235,60 +233,89 @@ int rec_view_borrow(struct rec_view *view, const char *patterns)
 	return r;
 }
 
-static int forget_all(struct rec_view *view, const char *lines)
+static void forget_rules(const struct view_control *control, const char *lines)
 {
 	char patterns[REC_LOAN_PATTERNS];
 	struct rec_words line;
-	int r = 0;
 
-	while (r == 0 && next_line(&lines, &line)) {
+	while (next_line(&lines, &line)) {
 		memcpy(patterns, line.text, line.size);
 		patterns[line.size] = '\0';
-		r = rec_view_forget(view, patterns);
+		rec_rules_remove(control->rules, patterns);
 	}
-	return r;
 }
 
 /* Events that the program has now, and those that it registers later, as they were. */
-static int undo(struct rec_view *view, const struct rec_loan *loan)
+static int undo(const struct view_control *control, const struct rec_loan *loan)
 {
-	struct events events;
+	struct events events = { .patterns = loan->patterns };
+	struct control_log log;
 	unsigned int id;
-	int r = forget_all(view, loan->patterns);
+	int r;
 
-	if (r == 0)
-		r = events_begin(view, loan->patterns, &events);
+	forget_rules(control, loan->patterns);
+	/* Edge W2. */
+	rec_fence_full();
+	r = rec_control_log(control, &log);
 	if (r < 0)
 		return r;
-	while (r == 0 && (id = events_next(&events)))
-		r = rec_view_switch_event(view, id, word_before(loan, id));
-	free(events.log);
-	return r;
+	events.log = log.bytes;
+	events.size = log.size;
+	while ((id = events_next(&events)))
+		rec_enable_word(&control->header->stopped, &control->enable[id - REC_EVENT_ID_FIRST],
+				word_before(loan, id) & ~REC_ENABLE_ON);
+	free(log.bytes);
+	return 0;
+}
+
+/* As it stands there now. NULL: no memory. */
+static struct rec_loan *copy_loan(const struct rec_view *view)
+{
+	const struct rec_loan *from = (const struct rec_loan *)(const void *)(view->map + view->loan);
+	struct rec_loan *loan = calloc(1, sizeof(*loan));
+
+	if (!loan)
+		return NULL;
+	memcpy(loan, from, rec_loan_size(from));
+	loan->patterns[sizeof(loan->patterns) - 1] = '\0';
+	if (loan->nr_words > REC_EVENTS_MAX)
+		loan->nr_words = REC_EVENTS_MAX;
+	return loan;
+}
+
+/* Others switch nothing meanwhile. As rec_view_give_back(). */
+static int give_back(struct view_control *control)
+{
+	const int whose = rec_view_loan(control->view);
+	struct rec_loan *loan;
+	int r = 0;
+
+	/* Somebody else may have been faster. */
+	if (whose != 1 && whose != -EOWNERDEAD)
+		return whose;
+	loan = copy_loan(control->view);
+	if (!loan)
+		return -ENOMEM;
+	if (are_patterns(loan->patterns))
+		r = undo(control, loan);
+	/* Release: behind all that was undone (edge B2). */
+	if (r == 0)
+		rec_store_release(&control->header->recorder, 0);
+	free(loan);
+	return r == 0 ? 1 : r;
 }
 
 int rec_view_give_back(struct rec_view *view)
 {
-	struct rec_loan *loan;
+	struct view_control control;
 	int r = rec_view_loan(view);
 
-	/* A program that is gone has no use for it. */
-	if (r == 0 || r == -EBUSY || rec_view_writers_are_gone(view))
-		return r == -EBUSY ? r : 0;
-	loan = calloc(1, sizeof(*loan));
-	if (!loan)
-		return -ENOMEM;
-	memcpy(loan, view->map + view->loan, rec_loan_size((const struct rec_loan *)(const void *)(view->map + view->loan)));
-	loan->patterns[sizeof(loan->patterns) - 1] = '\0';
-	if (loan->nr_words > REC_EVENTS_MAX)
-		loan->nr_words = REC_EVENTS_MAX;
-	r = are_patterns(loan->patterns) ? undo(view, loan) : 0;
-	free(loan);
+	if (r != 1 && r != -EOWNERDEAD)
+		return r;
+	r = rec_control_open(view, &control);
 	if (r == 0)
-		r = rec_view_lock(view);
-	if (r == 0) {
-		r = set_recorder(view, 0);
-		rec_view_unlock(view);
-	}
+		r = rec_control_close(&control, give_back(&control));
 	rec_lock_give(view->fd, REC_LOCK_RECORDER);
-	return r == 0 ? 1 : r == -ESRCH ? 0 : r;
+	/* A program that is gone has no use for it. */
+	return r == -ESRCH ? 0 : r;
 }

@@ -4,6 +4,7 @@
 #define READER_PRIVATE_H
 
 #include <errno.h>
+#include <librecorder/event_text.h>
 #include <librecorder/reader.h>
 
 #include "identity.h"
@@ -132,6 +133,42 @@ unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size);
  */
 int rec_view_lock(const struct rec_view *view);
 void rec_view_unlock(const struct rec_view *view);
+
+/* The part of a buffer file from header to conditions, to be written, by whoever has the lock. */
+struct view_control {
+	struct rec_view *view;
+	struct rec_buffer_header *header;
+	uint32_t *enable;
+	struct rec_rules *rules;
+	unsigned char *conditions;
+	struct view_map map;
+};
+
+/* Locks. `control` stays where it is until rec_control_close(). 0, or -errno as rec_view_switch(). */
+int rec_control_open(struct rec_view *view, struct view_control *control);
+
+/* Returns `r`, unless the file was cut short meanwhile. */
+int rec_control_close(struct view_control *control, int r);
+
+/* The event of rec_printf has no record in the log. */
+extern const struct rec_words rec_control_printf_system, rec_control_printf_name;
+
+/* Whether it is an event that has an enable word. */
+static inline bool rec_control_is_event(const struct rec_log_record *record)
+{
+	return record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
+	       record->id - REC_EVENT_ID_FIRST < REC_EVENTS_MAX;
+}
+
+/* A copy of the log. */
+struct control_log {
+	unsigned char *bytes; /* for the caller to free */
+	size_t size;
+	uint32_t nr_words; /* enable words that its events have, rec_printf's included; there is memory for them */
+};
+
+/* 0, -ENOMEM, or as rec_view_populate(). */
+int rec_control_log(const struct view_control *control, struct control_log *ret_log);
 
 /* Nobody writes any more. */
 bool rec_view_writers_are_gone(const struct rec_view *view);

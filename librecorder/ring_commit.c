@@ -110,8 +110,20 @@ static void finish(struct rec_handle *handle, struct rec_lane *lane, uint64_t fr
 {
 	if (!rec_ring_publish(handle, lane, from, end) && handle->nested)
 		rec_nested_note(handle->nested, from, end);
-	if (handle->leave)
-		handle->leave(handle);
+}
+
+/* The same on a shared lane, where nothing nests; unless it was taken away, as from one to which nobody comes back. */
+static __attribute__((noinline)) void finish_shared(struct rec_handle *handle, struct rec_lane *lane, uint64_t from,
+						    uint64_t end)
+{
+	if (!handle->is_held(lane))
+		return;
+	/* Release: edge C1, as in rec_commit(). */
+	if (REC_POS_SEQ(from) == REC_POS_SEQ(end))
+		rec_store_release(&lane->commit, end);
+	else
+		finish(handle, lane, from, end);
+	handle->leave(handle);
 }
 
 /*
@@ -122,13 +134,10 @@ void rec_commit_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t 
 {
 	if (handle->lane != lane)
 		return;
-	if (handle->leave && REC_POS_SEQ(from) == REC_POS_SEQ(end)) {
-		/* Nothing nests on a shared lane. Release: edge C1, as in rec_commit(). */
-		rec_store_release(&lane->commit, end);
-		handle->leave(handle);
-		return;
-	}
-	finish(handle, lane, from, end);
+	if (REC_UNLIKELY(handle->leave))
+		finish_shared(handle, lane, from, end);
+	else
+		finish(handle, lane, from, end);
 }
 
 int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
@@ -199,7 +208,7 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	uint32_t total, word;
 	uint64_t back;
 
-	if (handle->lane != lane)
+	if (handle->lane != lane || (REC_UNLIKELY(handle->leave) && !handle->is_held(lane)))
 		return;
 	end = rec_at_position(handle, slot->end);
 	/* A long event has its length word between event word and payload. */
@@ -228,5 +237,8 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 		back = slot->end;
 	}
 	REC_TESTPOINT(discard_tail);
-	finish(handle, lane, from, back);
+	if (REC_UNLIKELY(handle->leave))
+		finish_shared(handle, lane, from, back);
+	else
+		finish(handle, lane, from, back);
 }

@@ -323,7 +323,7 @@ static int save_to(const char *path, bool snapshot)
 	struct save save;
 	int err;
 
-	if (!rec_process.header)
+	if (!rec_process_is_own() || !rec_process.header)
 		return -ENXIO;
 	/* Acquire, with the release below: what one save leaves in told_no_lane the next one sees. */
 	if (holder == self ||

@@ -31,6 +31,13 @@ static uint64_t round_up(uint64_t value, uint64_t unit)
 	return (value + unit - 1) / unit * unit;
 }
 
+static uint64_t smallest(uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint64_t least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
 bool rec_is_subbuf_size(uint64_t size)
 {
 	return size >= REC_SUBBUF_MIN && size <= REC_SUBBUF_MAX && (size & (size - 1)) == 0;
@@ -95,7 +102,7 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	g.lane_meta = g.lane_reader +
 		      round_up(sizeof(struct rec_lane_reader) + g.max_subbufs * sizeof(struct rec_link), REC_MAP_PAGE);
 	g.lane_stride = g.lane_meta + subbuf + data;
-	g.max_lanes = (uint32_t)(max / g.lane_stride > UINT16_MAX ? UINT16_MAX : max / g.lane_stride);
+	g.max_lanes = (uint32_t)smallest(max / g.lane_stride, UINT16_MAX, REC_SUBBUFS_MAX / g.max_subbufs);
 	g.max_lanes = g.max_lanes ? g.max_lanes : 1;
 	g.shared_max = shared_lanes(g.max_lanes);
 	/* What every program needs is together: header, rules, its first enable words. */

@@ -8,6 +8,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/*
+ * Sub-buffers of all lanes together that a buffer may have: 256 GiB of the smallest. It bounds the time that a look at all of
+ * them takes.
+ */
+#define REC_SUBBUFS_MAX (UINT64_C(1) << 26)
+
 /* As rec_buffer_dir(), but returns the directory's descriptor. */
 int rec_buffer_dir_open(bool create, char *path, size_t size);
 

@@ -15,6 +15,7 @@
 #include "shm.h"
 
 #include <librecorder/abi.h>
+#include <librecorder/reader.h>
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -40,8 +41,8 @@
 #define QUOTA_DEFAULT (UINT64_C(1) << 30)
 
 /*
- * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no program any
- * more.
+ * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no program any more, unless
+ * that is known to live.
  */
 #define UNFINISHED_AGE 60
 
@@ -104,7 +105,7 @@ static bool is_left(const struct sweep *sweep, const struct file *file, bool emp
 		return false;
 	n = pread(fd, &header, sizeof(header), 0);
 	if (n == 0 || (n == (ssize_t)sizeof(header) && !header.ready)) {
-		left = file->made + UNFINISHED_AGE < time(NULL);
+		left = file->made + UNFINISHED_AGE < time(NULL) && !rec_buffer_has_maker(sweep->dir, file->name);
 	} else if (n != (ssize_t)sizeof(header) || header.magic != REC_ABI_MAGIC || header.version != REC_ABI_VERSION ||
 		   (empty && header.nr_lanes)) {
 		left = false;

@@ -32,8 +32,9 @@ struct rec_options {
 
 /*
  * Replace the process's buffer by one made as `options` say. Possible until the first lane is leased.
- * 0, -EBUSY (events were already written), -EINVAL (a value out of range), or what making the file met: -EACCES,
- * -ENOSPC, -ENOENT, -ELOOP, -EPERM (the directory belongs to somebody else). Not signal-safe.
+ * 0, -EBUSY (events were already written, or as rec_enable()), -EINVAL (a value out of range), -EOPNOTSUPP (the program has
+ * given up the clock by PR_SET_TSC), or what making the file met: -EACCES, -ENOMEM, -ENOSPC, -ENOENT, -ELOOP, -EFBIG
+ * (RLIMIT_FSIZE), -EPERM (the directory belongs to somebody else). Not signal-safe.
  */
 int rec_configure(const struct rec_options *options);
 
@@ -48,8 +49,8 @@ int rec_enable(const char *wish);
 int rec_disable(const char *wish);
 
 /*
- * Stop and start all recording, whatever is enabled. A started process is started. 0 or -ENXIO. Any thread;
- * signal-safe.
+ * Stop and start all recording, whatever is enabled. A started process is started. 0 or -ENXIO (no buffer, or this is
+ * vfork's child). Any thread; signal-safe.
  */
 int rec_start(void);
 int rec_stop(void);

@@ -32,7 +32,9 @@ struct rec_handle *rec_lane_lease(void);
 /*
  * Lease a lane now, memory populated, so that a real-time thread meets no system call and no page fault later. 0, or -ENOMEM
  * (no memory or no room in the directory's file system), -EDQUOT (the process is at its cap: the thread's events go to
- * shared lanes), -ENXIO (this process has no buffer), or another errno of madvise. Any thread; not signal-safe.
+ * shared lanes), -ENXIO (this process has no buffer, or is vfork's child), -EPERM (it has forbidden itself to ask for the
+ * thread's id), or another errno of madvise; before Linux 5.14 also of open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any
+ * thread; not signal-safe.
  */
 int rec_thread_attach(void);
 
@@ -53,8 +55,8 @@ int rec_lane_enable(unsigned int lane);
  * Resize a lane's ring so that it holds `size` bytes of events, in whole sub-buffers, two at the least. The newest events
  * stay, those that no longer fit are lost and counted; memory that is no longer used goes back to the system. At once if
  * the lane is free or the caller's own and nothing is reserved on it, else with the next event of its thread.
- * 0; -ENOENT: no such lane; -EINVAL: more than lane_max of struct rec_options; -ENOMEM: no memory for it. Any thread;
- * not signal-safe.
+ * 0; -ENOENT: no such lane; -EINVAL: more than lane_max of struct rec_options; -ENOMEM: no memory for it, or what else
+ * rec_thread_attach() meets making memory. Any thread; not signal-safe.
  */
 int rec_lane_resize(unsigned int lane, size_t size);
 
@@ -69,8 +71,9 @@ int rec_subbuf_resize(size_t size);
 /*
  * A snapshot of the calling thread's lane, without copying: the thread goes on in another lane, and the old one,
  * *ret_lane, stands still for readers until rec_lane_release() gives it back to the pool.
- * 0; -ENOENT: the thread has no lane; -EBUSY: an event is reserved and not committed; -EDQUOT, -ENOMEM: no other lane
- * could be had, nothing changed. The calling thread alone, not from signal handlers.
+ * 0; -ENOENT: the thread has no lane of its own, or this is vfork's child; -EBUSY: an event is reserved and not committed;
+ * -EDQUOT, -ENOMEM or what else rec_thread_attach() meets: no other lane could be had, nothing changed. The calling thread
+ * alone, not from signal handlers.
  */
 int rec_lane_swap(unsigned int *ret_lane);
 
@@ -79,8 +82,8 @@ int rec_lane_release(unsigned int lane);
 
 /*
  * Name the calling thread in recordings; without it the kernel's name of the thread (15 bytes) is used. Copies `name`; up
- * to 255 bytes, control characters become '?'. 0 or -EINVAL (empty), -ENOSPC (the log is full), -ENXIO (no buffer),
- * -EBUSY (as rec_enable()).
+ * to 255 bytes, control characters become '?'. 0 or -EINVAL (empty), -ENOSPC (the log is full), -ENOMEM (no memory for it),
+ * -ENXIO (no buffer), -EBUSY (as rec_enable()).
  */
 int rec_thread_name(const char *name);
 

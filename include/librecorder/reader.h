@@ -76,6 +76,12 @@ int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view);
 struct rec_view *rec_view_close(struct rec_view *view);
 
 /*
+ * Whether the program that makes the buffer file `name` of that directory, for which there is -EAGAIN, surely lives: it may
+ * have been stopped in the middle of it. False: it is gone, or nothing can be told. Any thread.
+ */
+bool rec_buffer_has_maker(int dir, const char *name);
+
+/*
  * A handler for SIGBUS calls it with si_addr, if si_code is positive. True: a view's file was cut short, or its file
  * system is full; now the look at it finds zeros, and from then on calls for that view find nothing and return -EFAULT.
  * The handler returns. False: the fault is another one. Without such a handler a program that reads the buffers of
@@ -93,6 +99,9 @@ bool rec_view_alive(const struct rec_view *view);
  * /proc, the whole of it for a program in another pid namespace.
  */
 uint32_t rec_view_pid(const struct rec_view *view);
+
+/* The pid namespace where the pids of rec_view_info() count: the inode of the program's /proc/self/ns/pid. 0: not known. */
+uint64_t rec_view_pid_namespace(const struct rec_view *view);
 
 /* Lanes there are now; grows, never shrinks. */
 unsigned int rec_view_lanes(const struct rec_view *view);
@@ -246,10 +255,9 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
  * those that it registers later. The program takes no part in it: nothing runs there. `wish` is a list of patterns, and a
  * rate and a filter may follow (filter.h); where there is none, an event loses those that it had. Returns how many
  * events match now, without those that the filter does not fit, which are off; -EINVAL: no wish; -ESRCH: the
- * program is gone; -ENOSPC: it has too many such rules or conditions, nothing was changed; -ENOMEM: those that it
- * has now were not switched; -EBADMSG: the buffer is damaged, -EFAULT: cut short, -EROFS: on a read-only file
- * system; or the errno of mmap, flock or fallocate. It waits while somebody else switches events of this program;
- * -EBUSY: one second of that was in vain.
+ * program is gone; -ENOSPC: it has too many such rules or conditions; -ENOMEM; -EBADMSG: the buffer is damaged,
+ * -EFAULT: cut short, -EROFS: on a read-only file system; or the errno of mmap, flock or fallocate. It waits while
+ * somebody else switches events of this program; -EBUSY: one second of that was in vain. Nothing is changed then.
  */
 int rec_view_switch(struct rec_view *view, const char *wish, bool on);
 

@@ -54,7 +54,11 @@ struct rec_handle {
 	uint32_t disabled;   /* times that the lane was disabled and not enabled again */
 	uint32_t wish_subbuf; /* change the sub-buffer size; 0: no wish */
 	uint64_t wish_size;   /* resize the ring to hold so many bytes of events; 0: no wish */
-	/* For a lane that is taken for one event: what to do behind its commit, discard or refusal. May be NULL. */
+	/*
+	 * For a lane that is taken for one event: whether the calling thread has it, and what to do behind the event's commit,
+	 * discard or refusal. Both NULL for any other lane.
+	 */
+	bool (*is_held)(const struct rec_lane *lane);
 	void (*leave)(struct rec_handle *handle);
 	/* A reservation stands open and may do so for ever: the handle to go on with, or NULL to refuse. May be NULL. */
 	struct rec_handle *(*elsewhere)(struct rec_handle *handle);

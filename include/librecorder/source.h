@@ -21,7 +21,7 @@ struct rec_page {
 	const void *data;   /* header and events; whatever the header's commit says, size counts */
 	uint32_t size;	    /* bytes of valid data behind the header */
 	uint32_t from;	    /* events that begin before this offset were handed over earlier; walk over them for time and CPU */
-	uint32_t entries;   /* events at or behind from */
+	uint32_t entries;   /* events at or behind from; 0: not counted */
 	uint64_t first;	    /* number of the event at from, counted since the stream began, losses included */
 	uint64_t lost;	    /* events lost immediately before the event at from; REC_LOST_UNKNOWN */
 	uint64_t lost_time; /* time of the first of them, in the source's clock; 0: not known */
