@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Attaching. The programs that the user named are found once; from then on the directories of their buffers are watched, and
- * of the buffers that come into being there those are taken that belong to one of ours: a copy of its memory (its loan says
- * so, see reader.h), the same process with another program, or one that it started. What was in the directories when the
- * recording began is nobody's child of the recording's time and is left alone.
+ * Attaching. The programs that the user named are found once; from then on the directories of their buffers are watched
+ * (attach_follow.c).
  */
-#include "cli/attach.h"
+#include "cli/attach_private.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -18,10 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/family.h"
-#include "cli/opts.h"
-#include "cli/place.h"
-#include "cli/selection.h"
 #include "cli/session.h"
 
 /* Looks at nothing alive before it is over: a child's buffer, or that of the next program, takes a moment to appear. */
@@ -33,25 +26,6 @@
 /* At the end: how often, and how long in between, we wait for a child that is just making its buffer. */
 #define UNREADY_TRIES	20u
 #define UNREADY_WAIT_NS 1000000
-
-struct attach {
-	const char *command;
-	const struct selections *selections;
-	char *patterns; /* theirs, as rec_view_borrow() takes them */
-	struct spool *spool;
-	struct place *places;
-	unsigned int nr;
-	struct family family;
-	unsigned int nothing_alive; /* looks in a row */
-	struct drain_trouble trouble;
-};
-
-/* ------------------------------------------------------------------------------------------------- what there is */
-
-static bool is_ours(const struct attach *attach, const struct buffer *buffer)
-{
-	return family_has(&attach->family, &buffer->self, &buffer->parent);
-}
 
 static int find_place(struct attach *attach, int dir, struct place **ret_place)
 {
@@ -161,6 +135,8 @@ static int add(int dir, const char *name, void *data)
 		return err;
 	buffer = place_add(place, name, st.st_ino, view);
 	err = buffer ? family_add(&attach->family, &buffer->self) : -ENOMEM;
+	if (buffer)
+		buffer->taken = true;
 	if (!err)
 		err = rec_view_loan(view) == -EBUSY ? -EBUSY : pass_over(attach, place, buffer, view);
 	/* Opened anew for switching: this one has the lanes, which the drain must find free. */
@@ -179,152 +155,12 @@ bool attach_open(const char *command, const struct programs *programs, struct at
 	}
 	attach->command = command;
 	nr = programs_files(command, programs, add, attach);
-	if (nr == 0)
-		complain(command, "no running program '%s' uses librecorder ('recorder ps' shows those that do)",
-			 programs->word);
 	if (nr <= 0) {
 		attach_close(attach);
 		return false;
 	}
 	*ret_attach = attach;
 	return true;
-}
-
-/* ------------------------------------------------------------------------------------------------- following */
-
-/* Switch the events of one of ours on. It may have ended: what it left is recorded all the same. */
-static int switch_on(struct attach *attach, struct place *place, struct buffer *buffer)
-{
-	int err = rec_view_borrow(buffer->view, attach->patterns);
-
-	for (unsigned int i = 0; err >= 0 && i < attach->selections->nr; i++)
-		err = rec_view_switch(buffer->view, attach->selections->list[i].wish, true);
-	if (err >= 0)
-		err = pass_over_again(place, buffer);
-	return err == -ESRCH ? 0 : err;
-}
-
-/* A buffer of which it turned out that it is one of ours. 1, -ENOMEM, or what the spool met. */
-static int take_in(struct attach *attach, struct place *place, struct buffer *buffer)
-{
-	int err = family_add(&attach->family, &buffer->self);
-
-	buffer->taken = true;
-	if (!err)
-		err = switch_on(attach, place, buffer);
-	if (err == -ENOMEM)
-		return err;
-	/* Another recorder has it, or it is damaged: that ends nothing here. */
-	if (err)
-		return 1;
-	err = drain_add(place->drain, buffer->name);
-	return err ? err : 1;
-}
-
-/* A buffer that came into being: 1, it is one of ours; 0; -EAGAIN: not ready yet; or what stops the recording. */
-static int meet(struct attach *attach, struct place *place, const char *name, uint64_t inode, bool first)
-{
-	struct buffer *buffer;
-	struct rec_view *view;
-	int err = rec_view_open_at(place->fd, name, &view);
-
-	if (err == -ENOMEM || err == -EAGAIN)
-		return err;
-	/* No descriptor to spare: later, perhaps. */
-	if (err == -EMFILE || err == -ENFILE)
-		return -EAGAIN;
-	/* Another user's, damaged, just gone. */
-	if (err)
-		return 0;
-	buffer = place_add(place, name, inode, view);
-	if (!buffer) {
-		rec_view_close(view);
-		return -ENOMEM;
-	}
-	buffer->seen = true;
-	buffer->old = first;
-	if (first || (rec_view_loan(view) != 1 && !is_ours(attach, buffer))) {
-		rec_view_close(view);
-		return 0;
-	}
-	buffer->view = view;
-	return take_in(attach, place, buffer);
-}
-
-/* A parent may have been met after its child. */
-static int meet_again(struct attach *attach, struct place *place)
-{
-	int err, met = 0;
-
-	for (unsigned int i = 0; i < place->nr; i++) {
-		struct buffer *buffer = &place->list[i];
-
-		if (buffer->taken || buffer->old || !is_ours(attach, buffer))
-			continue;
-		err = rec_view_open_at(place->fd, buffer->name, &buffer->view);
-		if (err)
-			continue;
-		err = take_in(attach, place, buffer);
-		if (err < 0)
-			return err;
-		met = 1;
-	}
-	return met;
-}
-
-/* Look for buffers that are not listed. Returns whether there were some of ours, or what stops the recording. */
-static int scan(struct attach *attach, struct place *place, bool first)
-{
-	const int fd = openat(place->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	const struct dirent *entry;
-	int got = 0, met = 0;
-
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		/* No descriptor to spare: tried again. Or the directory is gone, and nothing can come into being there. */
-		place->again = true;
-		return 0;
-	}
-	place->again = false;
-	for (unsigned int i = 0; i < place->nr; i++)
-		place->list[i].seen = false;
-	while (got >= 0 && (entry = readdir(dir))) {
-		struct buffer *buffer;
-
-		if (!session_is_buffer(entry->d_name))
-			continue;
-		buffer = place_find(place, entry->d_name, entry->d_ino);
-		if (buffer) {
-			buffer->seen = true;
-			continue;
-		}
-		got = meet(attach, place, entry->d_name, entry->d_ino, first);
-		if (got == -EAGAIN) {
-			place->again = true;
-			got = 0;
-		}
-		met |= got > 0;
-	}
-	closedir(dir);
-	place_forget(place);
-	for (int more = met; got >= 0 && more > 0;)
-		got = more = meet_again(attach, place);
-	return got < 0 ? got : met;
-}
-
-/* All directories; returns as scan(). */
-static int follow(struct attach *attach)
-{
-	int got = 0, met = 0;
-
-	for (unsigned int i = 0; got >= 0 && i < attach->nr; i++) {
-		if (place_has_changed(&attach->places[i]))
-			got = scan(attach, &attach->places[i], false);
-		met |= got > 0;
-	}
-	return got < 0 ? got : met;
 }
 
 /* --------------------------------------------------------------------------------------------- the recording */
@@ -346,34 +182,62 @@ static bool filters_fit(const struct attach *attach)
 	return good;
 }
 
+static bool cannot_attach(const struct attach *attach, const struct buffer *buffer, const char *reason)
+{
+	char pid[PROGRAMS_PID_SIZE];
+
+	complain(attach->command, "cannot attach to process %s (%s): %s", programs_pid(buffer->view, pid),
+		 rec_view_info(buffer->view)->comm, reason);
+	return false;
+}
+
+/* One of the programs that the user named. False: one line was printed. */
+static bool begin_one(struct attach *attach, struct place *place, struct buffer *buffer, const struct spool *spool)
+{
+	int err = attach_switch_on(attach, buffer);
+
+	if (err)
+		return cannot_attach(attach, buffer, attach_reason(buffer->view, err));
+	err = pass_over_again(place, buffer);
+	if (err)
+		return cannot_attach(attach, buffer, err == -EBUSY ? "another recorder reads it" : strerror(-err));
+	err = drain_add(place->drain, buffer->name);
+	if (err)
+		complain(attach->command, "cannot write '%s': %s", spool->path, strerror(-err));
+	return !err;
+}
+
+static bool begin_place(struct attach *attach, struct place *place, struct spool *spool)
+{
+	bool good = true;
+	int err = drain_open(spool, place->fd, DRAIN_NAMED | DRAIN_OWNED, NULL, &place->drain);
+
+	if (!err)
+		err = attach_scan(attach, place, true);
+	if (err < 0) {
+		complain(attach->command, "cannot look for buffers: %s", strerror(-err));
+		return false;
+	}
+	for (unsigned int i = 0; good && i < place->nr; i++)
+		good = !place->list[i].view || begin_one(attach, place, &place->list[i], spool);
+	return good;
+}
+
 bool attach_begin(struct attach *attach, const struct selections *selections, struct spool *spool)
 {
-	int err = 0;
+	bool good = true;
 
-	attach->spool = spool;
 	attach->selections = selections;
 	attach->patterns = selections_patterns(selections);
-	if (!attach->patterns)
-		err = -ENOMEM;
-	if (!err && !filters_fit(attach))
+	if (!attach->patterns) {
+		complain(attach->command, "out of memory");
 		return false;
-	for (unsigned int i = 0; !err && i < attach->nr; i++) {
-		struct place *place = &attach->places[i];
-
-		err = drain_open(spool, place->fd, DRAIN_NAMED | DRAIN_OWNED, NULL, &place->drain);
-		if (!err)
-			err = scan(attach, place, true);
-		for (unsigned int at = 0; !err && at < place->nr; at++)
-			if (place->list[at].view) {
-				err = switch_on(attach, place, &place->list[at]);
-				if (!err)
-					err = drain_add(place->drain, place->list[at].name);
-			}
 	}
-	if (err)
-		complain(attach->command, "cannot attach to the program: %s",
-			 err == -EBUSY ? "somebody else is switching its events" : strerror(-err));
-	return !err;
+	if (!filters_fit(attach))
+		return false;
+	for (unsigned int i = 0; good && i < attach->nr; i++)
+		good = begin_place(attach, &attach->places[i], spool);
+	return good;
 }
 
 static int run_all(struct attach *attach, int (*run)(struct drain *drain))
@@ -392,7 +256,7 @@ static int run_all(struct attach *attach, int (*run)(struct drain *drain))
 
 int attach_run(struct attach *attach)
 {
-	const int got = follow(attach);
+	const int got = attach_follow(attach);
 
 	return got < 0 ? got : run_all(attach, drain_run);
 }
@@ -454,7 +318,7 @@ int attach_finish(struct attach *attach)
 		end_all(attach);
 		for (unsigned int i = 0; i < attach->nr; i++)
 			attach->places[i].again = true;
-		got = follow(attach);
+		got = attach_follow(attach);
 		if (got < 0)
 			return got;
 		if (!got && !is_waiting(attach))
@@ -493,6 +357,20 @@ const struct drain_trouble *attach_trouble(struct attach *attach)
 	for (unsigned int i = 0; i < attach->nr; i++)
 		drain_trouble_add(all, drain_trouble(attach->places[i].drain));
 	return all;
+}
+
+void attach_say_missed(const struct attach *attach)
+{
+	const struct missed *missed = &attach->missed;
+
+	if (missed->nr)
+		complain(attach->command, "%u %s that came meanwhile %s not recorded, %s%s (%s): %s", missed->nr,
+			 missed->nr == 1 ? "process" : "processes", missed->nr == 1 ? "was" : "were",
+			 missed->nr == 1 ? "" : "the first ", missed->pid, missed->comm, missed->reason);
+	for (unsigned int i = 0; i < attach->nr; i++)
+		if (attach->places[i].err)
+			complain(attach->command, "what came meanwhile could not be looked at, and may be missing: %s",
+				 strerror(-attach->places[i].err));
 }
 
 struct attach *attach_close(struct attach *attach)

@@ -32,6 +32,9 @@ int attach_finish(struct attach *attach);
 /* Whether one of them still runs, or ended so recently that a child of it may be about to appear. */
 bool attach_is_alive(struct attach *attach);
 
+/* Say what came meanwhile and could not be recorded, if anything, and why. */
+void attach_say_missed(const struct attach *attach);
+
 /* What was passed over, of all of them. */
 const struct drain_trouble *attach_trouble(struct attach *attach);
 

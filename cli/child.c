@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Starting and waiting. The recorder has one thread, so what a child may do between fork and exec is not limited.
+ * Starting and waiting. The recorder has one thread when it forks, so what a child may do until exec is not limited.
  */
 #include "cli/child.h"
 
@@ -23,10 +23,18 @@ static void our_signals(sigset_t *set)
 	sigaddset(set, SIGCHLD);
 }
 
-/* In the child: become the command, or tell why not. */
-static void run(const struct child *child, char **argv, const struct child_env *env, int tell)
+/* In the child: wait until the recorder says so, or is gone; become the command, or tell why not. */
+static void run(const struct child *child, char **argv, const struct child_env *env, int go, int tell)
 {
+	char word;
+	ssize_t n;
 	int err;
+
+	do
+		n = read(go, &word, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(127);
 
 	for (; env->name; env++) {
 		if (env->value)
@@ -34,10 +42,10 @@ static void run(const struct child *child, char **argv, const struct child_env *
 		else
 			unsetenv(env->name);
 	}
-	signal(SIGXFSZ, SIG_DFL);
 	if (child->old_chld_ignored)
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
+	setrlimit(RLIMIT_NOFILE, &child->old_files);
 	execvp(argv[0], argv);
 	err = errno;
 	while (write(tell, &err, sizeof(err)) < 0 && errno == EINTR)
@@ -62,7 +70,7 @@ int child_prepare(struct child *child)
 	struct sigaction action;
 	sigset_t set, blocked;
 
-	memset(child, 0, sizeof(*child));
+	*child = (struct child)CHILD_INIT;
 	our_signals(&set);
 	blocked = set;
 	/* A closed stderr must not end the recording either. */
@@ -75,40 +83,85 @@ int child_prepare(struct child *child)
 	sigaction(SIGCHLD, NULL, &action);
 	child->old_chld_ignored = action.sa_handler == SIG_IGN;
 	signal(SIGCHLD, SIG_DFL);
+	/* The drain of many CPUs allows itself more. */
+	getrlimit(RLIMIT_NOFILE, &child->old_files);
 	return 0;
+}
+
+static void close_pipe(int pipe[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (pipe[i] >= 0)
+			close(pipe[i]);
+}
+
+int child_fork(struct child *child, char **argv, const struct child_env *env)
+{
+	int go[2] = { -1, -1 }, tell[2] = { -1, -1 };
+	int err = 0;
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(tell, O_CLOEXEC) < 0)
+		err = -errno;
+	child->pid = err ? 0 : fork();
+	if (child->pid < 0)
+		err = -errno;
+	if (err) {
+		close_pipe(go);
+		close_pipe(tell);
+		return err;
+	}
+	if (!child->pid) {
+		close(go[1]);
+		run(child, argv, env, go[0], tell[1]);
+	}
+	close(go[0]);
+	close(tell[1]);
+	child->go = go[1];
+	child->tell = tell[0];
+	return 0;
+}
+
+/* It has ended by itself, or is just about to. */
+static void reap(const struct child *child)
+{
+	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+int child_exec(struct child *child)
+{
+	int err;
+
+	/* If it is gone, its status tells. */
+	while (write(child->go, "", 1) < 0 && errno == EINTR)
+		;
+	err = -exec_errno(child->tell);
+	close(child->go);
+	close(child->tell);
+	child->go = child->tell = -1;
+	if (err)
+		reap(child);
+	return err;
+}
+
+void child_drop(struct child *child)
+{
+	if (child->go < 0)
+		return;
+	close(child->go);
+	close(child->tell);
+	child->go = child->tell = -1;
+	reap(child);
 }
 
 void child_close(struct child *child)
 {
+	child_drop(child);
 	if (child->signals < 0)
 		return;
 	close(child->signals);
 	child->signals = -1;
 	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
-}
-
-int child_start(struct child *child, char **argv, const struct child_env *env)
-{
-	int tell[2];
-	int err;
-
-	if (pipe2(tell, O_CLOEXEC) < 0)
-		return -errno;
-	child->pid = fork();
-	if (child->pid < 0) {
-		err = -errno;
-		close(tell[0]);
-		close(tell[1]);
-		return err;
-	}
-	if (!child->pid)
-		run(child, argv, env, tell[1]);
-	close(tell[1]);
-	err = -exec_errno(tell[0]);
-	close(tell[0]);
-	while (err && waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
-		;
-	return err;
 }
 
 static void note_signal(struct child *child, int number)

@@ -3,27 +3,32 @@
  * The command that is recorded: started with its own descriptors, signal mask, dispositions and process group, and
  * waited for together with the signals that concern the recording.
  *
- * While it runs, SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end the recorder: SIGINT and SIGQUIT came from the terminal,
- * so the command has them too and the recording ends with it; a second one, SIGTERM or SIGHUP end the recording at once
- * and leave the command alone.
+ * While it runs, SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end the recorder: SIGINT and SIGQUIT came from the
+ * terminal, so the command has them too and the recording ends with it; a second one, SIGTERM or SIGHUP end the
+ * recording at once and leave the command alone.
  */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
 #include <signal.h>
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 struct child {
 	pid_t pid;
 	int signals; /* signalfd */
+	int go, tell; /* pipes, while it waits: to let it go, and what exec met; -1 */
 	sigset_t old_mask;
 	bool old_chld_ignored;
+	struct rlimit old_files;
 	bool ended;
 	int status; /* as of waitpid(), once ended */
 	unsigned int interrupts;
 	int stopped_by; /* the signal that ended the recording before the command; 0 */
 };
+
+#define CHILD_INIT { .signals = -1, .go = -1, .tell = -1 }
 
 /* A variable of the command's environment; value NULL: taken out. */
 struct child_env {
@@ -32,17 +37,22 @@ struct child_env {
 };
 
 /*
- * Take the signals named above from now on, so that none of them ends the recorder between two steps of its preparation.
- * 0 or the errno of signalfd. child_close() gives them back.
+ * Take the signals named above from now on, so that none of them ends the recorder between two steps of its
+ * preparation. 0 or the errno of signalfd. child_close() gives them back.
  */
 int child_prepare(struct child *child);
 void child_close(struct child *child);
 
 /*
- * Start argv[0], found as a shell does; `env` ends with a name of NULL. 0; or the errno of exec, with nothing started;
- * or what fork or pipe met.
+ * Make the process that becomes argv[0], found as a shell does, with child_exec(), and only waits until then; `env`
+ * ends with a name of NULL. 0, or what fork or pipe met. child_drop() ends one that still waits, and child_close()
+ * does.
  */
-int child_start(struct child *child, char **argv, const struct child_env *env);
+int child_fork(struct child *child, char **argv, const struct child_env *env);
+
+/* 0; or the errno of exec, with nothing started. */
+int child_exec(struct child *child);
+void child_drop(struct child *child);
 
 /* Wait for the command's end or a signal, at most timeout_ms. True: the recording is to end. */
 bool child_wait(struct child *child, int timeout_ms);

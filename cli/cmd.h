@@ -14,6 +14,7 @@
 #include "cli/opts.h"
 
 int cmd_clean(int argc, char **argv);
+int cmd_clock(int argc, char **argv);
 int cmd_disable(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_enable(int argc, char **argv);
@@ -27,5 +28,6 @@ int cmd_snapshot(int argc, char **argv);
 int cmd_start(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
+int cmd_verify(int argc, char **argv);
 
 #endif

@@ -14,7 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/dirs.h"
 #include "cli/leftovers.h"
 #include "cli/progress.h"
 
@@ -121,18 +120,12 @@ static unsigned int clean_all(struct clean *clean, struct leftovers *left, uint3
 
 /* -------------------------------------------------------------------------------------------------- what is named */
 
-static int look_at_dir(int fd, const char *path, void *data)
-{
-	leftovers_find(fd, path, data);
-	return 0;
-}
-
 /* All, or of one process. */
 static void clean_dirs(struct clean *clean, uint32_t pid)
 {
 	struct leftovers left = { 0 };
 
-	if (dirs_each(NAME, clean->dirs, look_at_dir, &left) < 0) {
+	if (!leftovers_find_all(NAME, clean->dirs, &left)) {
 		clean->failed = true;
 	} else if (!clean_all(clean, &left, pid) && pid) {
 		complain(NAME, "process %" PRIu32 " has left nothing", pid);

@@ -129,7 +129,7 @@ static int list_binary(const char *path)
 
 int cmd_list(int argc, char **argv)
 {
-	struct programs programs = { NULL, NULL };
+	struct programs programs = { .dir = NULL };
 	const struct opt table[] = {
 		OPT_PROGRAMS_DIR(programs),
 		OPT_END,
@@ -144,17 +144,14 @@ int cmd_list(int argc, char **argv)
 	};
 	char **operands;
 	struct stat st;
-	int status, nr;
+	int status;
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
-	/* A number is a pid; a file of such a name can be written ./4711. */
-	if (operands[0] && operands[0][strspn(operands[0], "0123456789")] &&
-	    (strchr(operands[0], '/') || !stat(operands[0], &st)))
-		return list_binary(operands[0]);
 	programs.word = operands[0];
-	nr = programs_print(NAME, &programs, list_program, NULL);
-	if (nr == 0)
-		complain(NAME, "no file '%s' and no running program of that name or pid that uses librecorder", operands[0]);
-	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	/* A number is a pid; a file of such a name can be written ./4711. */
+	programs.or_file = programs.word && programs.word[strspn(programs.word, "0123456789")];
+	if (programs.or_file && (strchr(programs.word, '/') || !stat(programs.word, &st)))
+		return list_binary(programs.word);
+	return programs_print(NAME, &programs, list_program, NULL) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -18,15 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/decode.h"
+#include "cli/page_text.h"
 #include "cli/programs.h"
 
 #define NAME "pages"
 
 /* Between two looks at rings that are followed. */
 #define LOOK_MS 20
-
-#define HEX_WIDTH 32u
 
 struct totals {
 	uint64_t pages, events, bytes, lost;
@@ -44,8 +42,7 @@ struct pages {
 	struct rec_view *view; /* NULL: the kernel's */
 	struct rec_map **maps; /* by lane or CPU; NULL: not opened */
 	unsigned int nr_maps;
-	struct decoder *decoder;
-	size_t log_size; /* that the decoder knows */
+	struct page_text text;
 	struct totals totals;
 	uint64_t began;
 };
@@ -58,109 +55,17 @@ static void interrupt(int signal)
 	interrupted = 1;
 }
 
-/* ------------------------------------------------------------------------------------------------------ printing */
+/* ------------------------------------------------------------------------------------------------------- figures */
 
-static void print_meta(const struct pages *pages, unsigned int number)
+static void count(struct totals *totals, const struct rec_page *page)
 {
-	const struct rec_map *map = pages->maps[number];
-	const struct rec_meta *meta = rec_map_meta(map);
-
-	printf("%s %u: %u sub-buffers of %u bytes%s; entries %" PRIu64 " overrun %" PRIu64 " read %" PRIu64
-	       " pages touched %" PRIu64 " lost %" PRIu64 "; reader %u read %u lost events %" PRIu64 "\n",
-	       pages->kernel ? "cpu" : "lane", number, meta->nr_subbufs, meta->subbuf_size,
-	       rec_map_is_copy(map) ? " (copies)" : "", meta->entries, meta->overrun, meta->read, meta->pages_touched,
-	       meta->pages_lost, meta->reader_id, meta->reader_read, meta->reader_lost_events);
-}
-
-static void print_page(const struct rec_meta *meta, const struct rec_page *page)
-{
-	struct rec_subbuf_header header;
-	const char *flags = "";
-
-	memcpy(&header, page->data, sizeof(header));
-	if (header.commit & REC_COMMIT_LOST)
-		flags = header.commit & REC_COMMIT_LOST_STORED ? " LOST STORED" : " LOST";
-	printf("page %u: time %" PRIu64 " commit %u%s from %u entries %u fill %u%%", meta->reader_id, header.time_stamp,
-	       (uint32_t)header.commit & REC_COMMIT_SIZE_MASK, flags, page->from, page->entries,
-	       page->size * 100u / (meta->subbuf_size - REC_SUBBUF_HEADER_SIZE));
+	totals->pages += page->from == 0;
+	totals->events += page->entries;
+	totals->bytes += page->size - page->from;
 	if (page->lost == REC_LOST_UNKNOWN)
-		printf(" [EVENTS DROPPED]");
-	else if (page->lost)
-		printf(" [%" PRIu64 " EVENTS DROPPED]", page->lost);
-	putchar('\n');
-}
-
-static void print_hex(const struct rec_page *page)
-{
-	const unsigned char *at = page->data;
-	const uint32_t size = page->size + REC_SUBBUF_HEADER_SIZE;
-
-	for (uint32_t line = 0; line < size; line += HEX_WIDTH) {
-		printf("  %05x:", line);
-		for (uint32_t i = line; i < size && i < line + HEX_WIDTH; i++)
-			printf("%s%02x", i % 4 ? "" : " ", at[i]);
-		putchar('\n');
-	}
-}
-
-/* An event that was declared since the log was read: read it again. */
-static bool learn(struct pages *pages)
-{
-	struct decoder *decoder;
-	unsigned char *log;
-	size_t size = 0;
-	bool learnt;
-
-	if (!pages->view)
-		return false;
-	log = programs_log(pages->view, &size);
-	learnt = log && size > pages->log_size && !decoder_of_log(log, size, &decoder);
-	free(log);
-	if (!learnt)
-		return false;
-	decoder_close(pages->decoder);
-	pages->decoder = decoder;
-	pages->log_size = size;
-	return true;
-}
-
-static void print_event(struct pages *pages, const struct rec_record *record, const void *payload)
-{
-	struct rec_event_common common = { .pid = 0 };
-	const char *line;
-
-	if (record->size >= sizeof(common))
-		memcpy(&common, payload, sizeof(common));
-	line = decoder_line(pages->decoder, payload, record->size);
-	if (!line && learn(pages))
-		line = decoder_line(pages->decoder, payload, record->size);
-	printf("  %" PRIu64 " tid %d ", record->time, common.pid);
-	if (record->cpu != REC_CPU_UNKNOWN)
-		printf("[%03u] ", record->cpu);
-	if (line)
-		printf("%.*s\n", (int)strcspn(line, "\n"), line);
+		totals->lost_unknown = true;
 	else
-		printf("event %u, %u bytes\n", common.type, record->size);
-}
-
-/* From a copy: a program that misbehaves may be writing to the page. */
-static void print_events(struct pages *pages, const struct rec_page *page)
-{
-	unsigned char *copy = malloc(page->size + REC_SUBBUF_HEADER_SIZE);
-	struct rec_page_iter iter;
-	struct rec_record record;
-	int r;
-
-	if (!copy)
-		return;
-	memcpy(copy, page->data, page->size + REC_SUBBUF_HEADER_SIZE);
-	rec_page_iter_init(&iter, copy, page->size);
-	while ((r = rec_page_next(&iter, &record)) == 1)
-		if (record.offset >= page->from)
-			print_event(pages, &record, record.payload);
-	if (r < 0)
-		printf("  at %u: no event\n", iter.offset);
-	free(copy);
+		totals->lost += page->lost;
 }
 
 static double ratio(uint64_t a, uint64_t b)
@@ -181,17 +86,6 @@ static void print_stats(const struct pages *pages)
 
 /* -------------------------------------------------------------------------------------------------------- taking */
 
-static void count(struct totals *totals, const struct rec_page *page)
-{
-	totals->pages += page->from == 0;
-	totals->events += page->entries;
-	totals->bytes += page->size - page->from;
-	if (page->lost == REC_LOST_UNKNOWN)
-		totals->lost_unknown = true;
-	else
-		totals->lost += page->lost;
-}
-
 /* Everything that a ring has now. Returns how many times there was something, or -errno. */
 static int take(struct pages *pages, unsigned int number)
 {
@@ -210,17 +104,19 @@ static int take(struct pages *pages, unsigned int number)
 		count(&pages->totals, &page);
 		if (pages->stats)
 			continue;
-		print_page(rec_map_meta(map), &page);
-		if (pages->hex)
-			print_hex(&page);
-		print_events(pages, &page);
+		page_text_print(&pages->text, rec_map_meta(map), &page, pages->hex);
 	}
 	return taken;
 }
 
+static const char *kind(const struct pages *pages)
+{
+	return pages->kernel ? "cpu" : "lane";
+}
+
 static bool cannot(const struct pages *pages, unsigned int number, int err)
 {
-	complain(NAME, "cannot read %s %u: %s", pages->kernel ? "cpu" : "lane", number,
+	complain(NAME, "cannot read %s %u: %s", kind(pages), number,
 		 err == -EBUSY ? "another recorder reads it" : err == -EBADMSG ? "it is damaged" : strerror(-err));
 	return false;
 }
@@ -244,7 +140,7 @@ static int open_map(struct pages *pages, unsigned int number)
 					rec_map_lane(pages->view, number, &pages->maps[number]);
 
 	if (err == 0)
-		print_meta(pages, number);
+		page_text_print_meta(kind(pages), number, pages->maps[number]);
 	/* The program is just making it or giving it another shape: next time. A CPU may have been taken out. */
 	return err == -EAGAIN || err == -ENODATA || (err == -ENODEV && number && pages->cpu == UINT64_MAX) ? 0 : err;
 }
@@ -257,7 +153,7 @@ static bool open_maps(struct pages *pages)
 	int err = 0;
 
 	if (only != UINT64_MAX && only >= nr && !pages->nr_maps) {
-		complain(NAME, "there is no %s %" PRIu64 ", only 0 to %u", pages->kernel ? "cpu" : "lane", only, nr ? nr - 1 : 0);
+		complain(NAME, "there is no %s %" PRIu64 ", only 0 to %u", kind(pages), only, nr ? nr - 1 : 0);
 		return false;
 	}
 	err = make_room(pages, nr);
@@ -302,7 +198,7 @@ static bool run(struct pages *pages)
 	} while (!over);
 	for (unsigned int i = 0; i < pages->nr_maps; i++)
 		if (pages->maps[i])
-			print_meta(pages, i);
+			page_text_print_meta(kind(pages), i, pages->maps[i]);
 	if (pages->stats)
 		print_stats(pages);
 	return true;
@@ -319,35 +215,23 @@ static int open_program(int dir, const char *name, void *data)
 
 static bool find_program(struct pages *pages)
 {
-	const char *word = pages->programs.word;
 	const int nr = programs_files(NAME, &pages->programs, open_program, pages);
 
-	if (nr == 0)
-		complain(NAME, "no running program '%s' uses librecorder ('recorder ps' shows those that do)", word);
-	else if (nr > 1)
-		complain(NAME, "'%s' are %d programs: name one by its pid ('recorder ps' shows them)", word, nr);
+	if (nr > 1)
+		complain(NAME, "'%s' are %d programs: name one by its pid ('recorder ps' shows them)", pages->programs.word, nr);
 	return nr == 1;
 }
 
 static bool open_all(struct pages *pages)
 {
-	unsigned char *log;
 	int err;
 
-	if (pages->kernel) {
-		err = decoder_of_kernel(&pages->decoder);
-		if (err)
-			complain(NAME, "cannot read the kernel's event formats: %s (is tracefs mounted, and are you root?)",
-				 strerror(-err));
-		return !err;
-	}
-	if (!find_program(pages))
+	if (!pages->kernel && !find_program(pages))
 		return false;
-	log = programs_log(pages->view, &pages->log_size);
-	err = log ? decoder_of_log(log, pages->log_size, &pages->decoder) : -ENOMEM;
-	free(log);
+	err = page_text_open(pages->view, &pages->text);
 	if (err)
-		complain(NAME, "cannot read the program's event formats: %s", strerror(-err));
+		complain(NAME, "cannot read the %s event formats: %s%s", pages->kernel ? "kernel's" : "program's", strerror(-err),
+			 pages->kernel ? " (is tracefs mounted, and are you root?)" : "");
 	return !err;
 }
 
@@ -356,7 +240,7 @@ static void close_all(struct pages *pages)
 	for (unsigned int i = 0; i < pages->nr_maps; i++)
 		rec_map_close(pages->maps[i]);
 	free(pages->maps);
-	decoder_close(pages->decoder);
+	page_text_close(&pages->text);
 	rec_view_close(pages->view);
 }
 

@@ -13,8 +13,6 @@
 
 #include "cli/programs.h"
 
-#define NAME "ps"
-
 static int print_program(struct rec_view *view, void *data)
 {
 	const struct rec_view_info *info = rec_view_info(view);
@@ -34,32 +32,16 @@ static int print_program(struct rec_view *view, void *data)
 		on += (rec_view_enabled(view, record->id) & REC_ENABLE_ON) != 0;
 	}
 	free(log);
-	printf("%7s  %-8s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid), rec_view_stopped(view) ? "stopped" : "started", on, events,
-	       rec_view_lanes(view), info->comm, info->exe);
+	printf("%7s  %-8s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid), rec_view_stopped(view) ? "stopped" : "started",
+	       on, events, rec_view_lanes(view), info->comm, info->exe);
 	return 0;
 }
 
 int cmd_ps(int argc, char **argv)
 {
-	struct programs programs = { NULL, NULL };
-	const struct opt table[] = {
-		OPT_PROGRAMS(programs),
-		OPT_END,
-	};
-	const struct opts opts = {
-		.command = NAME,
-		.operands = "",
-		.about = "Show the running programs of yours that use librecorder: whether they record, how many of their\n"
-			 "events are on, how many lanes they have, name and file.\n",
-		.table = table,
-	};
-	char **operands;
-	int status, nr;
+	static const char about[] =
+		"Show the running programs of yours that use librecorder: whether they record, how many of their\n"
+		"events are on, how many lanes they have, name and file.\n";
 
-	if (!opts_parse(&opts, argc, argv, &operands, &status))
-		return status;
-	nr = programs_table(NAME, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE", &programs, print_program);
-	if (nr == 0)
-		complain(NAME, "no running program '%s' uses librecorder", programs.word);
-	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return programs_show(argc, argv, about, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE", print_program);
 }

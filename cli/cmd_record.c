@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder record: run a command with its events on, or attach to running programs; drain meanwhile, weave at the end.
+ * recorder record: run a command with its events on, or attach to running programs, or record the kernel, or both;
+ * drain meanwhile, weave at the end.
  *
- * Everything that can be refused is refused before the command starts. From then on the recording is in two places, the
- * spool beside the output and the buffers in the session's directory, and both are removed only when the output is
- * complete: whatever kills the recorder, 'recorder recover' finds the rest.
+ * Everything that can be refused is refused before the command starts. From then on the recording is in two places,
+ * the spool beside the output and the buffers in the session's directory, and both are removed only when the output
+ * is complete: whatever kills the recorder, 'recorder recover' finds the rest.
  */
 #include "cli/cmd.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <librecorder/abi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +23,8 @@
 #include "cli/finish.h"
 #include "cli/loans.h"
 #include "cli/progress.h"
+#include "cli/record_kernel.h"
+#include "cli/record_lanes.h"
 #include "cli/selection.h"
 #include "cli/session.h"
 #include "cli/spool.h"
@@ -30,32 +32,40 @@
 #define NAME "record"
 
 /*
- * How long the drain sleeps: short while there is something to take, longer and longer while there is not. A thread that
- * writes without pause fills the default lane within about a millisecond, a busy program's in some tens.
+ * How long the drain sleeps: short while there is something to take, longer and longer while there is not. A thread
+ * that writes without pause fills the default lane within about a millisecond, a busy program's in some tens.
  */
 #define SLEEP_MIN_MS 1
 #define SLEEP_MAX_MS 10
 
-/* Unless the user says otherwise, a program may have this many lanes of the size asked for. */
-#define LANES_ALLOWED 64u
+/* The clocks of -C; programs have the first ones. */
+#define CLOCK_WORDS "tsc|mono|x86-tsc|local|global|counter|uptime|perf|mono_raw|boot|tai"
+static const char *const clocks[] = { "x86-tsc", "mono", "x86-tsc",  "local", "global", "counter",
+				      "uptime",	 "perf", "mono_raw", "boot",  "tai" };
+#define PROGRAM_CLOCKS 3u
 
-/* A lane has no more sub-buffers than a link can name; see REC_LINK_ID. */
-#define SUBBUFS_MAX 65000u
+#define BUFFER_KB_MIN 8u
+#define BUFFER_KB_MAX (16u << 20)
 
 struct record {
 	/* the command line */
 	const char *output_name;
-	struct opt_list events; /* -u, -f, --rate */
+	struct opt_list events; /* -u, -f, --rate, -e, -R, -v */
+	struct opt_list user_events; /* of these, -u, -f and --rate */
+	bool user;		/* programs are recorded */
+	const char *buffer_size; /* -b */
 	const char *threads;
-	uint64_t lane_kb;   /* 0: as the program has it */
-	uint64_t subbuf_kb; /* 0: the same */
-	unsigned int mode, clock, version; /* places among the words; 0: as the program has it */
+	uint64_t subbuf_kb;
+	unsigned int mode, clock; /* places among the words; UINT32_MAX: not given */
+	unsigned int version, buffers;
 	bool raw, quiet;
 	char **command;
 	struct programs programs; /* attach to these, if there is a word */
 	uint64_t duration;    /* seconds; 0: until it is over */
 
 	/* the recording */
+	struct record_kernel kernel;
+	struct record_lanes lanes;
 	struct output output;
 	struct session session;
 	struct spool *spool;
@@ -64,36 +74,15 @@ struct record {
 	struct child child;
 	struct selections selections;
 	char *enable; /* what is selected, as RECORDER_ENABLE takes it */
-	char numbers[3][24];
 };
 
-/* ------------------------------------------------------------------------------------------------ before the start */
-
-static bool check_sizes(const struct record *record)
-{
-	const uint64_t subbuf = record->subbuf_kb ? record->subbuf_kb : REC_SUBBUF_MIN / 1024;
-
-	if (subbuf & (subbuf - 1) || subbuf < REC_SUBBUF_MIN / 1024 || subbuf > REC_SUBBUF_MAX / 1024) {
-		complain(NAME, "option '--subbuf-size' takes 4, 8, 16, 32, 64, 128, 256 or 512 (KB), not '%" PRIu64 "'",
-			 record->subbuf_kb);
-		return false;
-	}
-	if (record->lane_kb && record->lane_kb < 2 * subbuf) {
-		complain(NAME, "a lane of %" PRIu64 " KB is too small for sub-buffers of %" PRIu64 " KB: it takes two at least (-b)",
-			 record->lane_kb, subbuf);
-		return false;
-	}
-	if (record->lane_kb / subbuf > SUBBUFS_MAX) {
-		complain(NAME, "a lane of %" PRIu64 " KB has more sub-buffers than %u: make them larger with --subbuf-size",
-			 record->lane_kb, SUBBUFS_MAX);
-		return false;
-	}
-	return true;
-}
+/* ----------------------------------------------------------------------------------------------- before the start */
 
 static bool select_events(struct record *record)
 {
-	if (!selections_make(NAME, &record->events, record->threads, &record->selections))
+	if (!record->user)
+		return true;
+	if (!selections_make(NAME, &record->user_events, record->threads, &record->selections))
 		return false;
 	record->enable = selections_wishes(&record->selections);
 	if (!record->enable)
@@ -101,20 +90,38 @@ static bool select_events(struct record *record)
 	return record->enable;
 }
 
-static bool prepare(struct record *record)
+/*
+ * Remove what killed recorders have left, and get the kernel ready if it is asked for. False: one line was printed.
+ */
+static bool prepare_kernel(struct record *record)
 {
-	struct spool_head head = { .file_version = record->version ? 7 : 6, .raw = record->raw };
+	const int err = record_kernel_open(NAME, &record->kernel);
+
+	/* Who may not trace the kernel, or where nobody can (a container's read-only /sys), can still record programs. */
+	return !err || ((err == -EACCES || err == -EROFS || err == -ENODEV) && record->user);
+}
+
+/* Make the spool; `what` is recorded. False: one line was printed. */
+static bool make_spool(struct record *record, const char *what)
+{
+	struct spool_head head = {
+		.file_version = record->version ? 7 : 6,
+		.raw = record->raw,
+		.split = record->buffers == 1,
+	};
+
+	snprintf(head.session, sizeof(head.session), "%s", record->session.path);
+	snprintf(head.command, sizeof(head.command), "%s", what);
+	return output_spool(&record->output, &head, &record->spool) &&
+	       record_kernel_drain(NAME, &record->kernel, record->spool);
+}
+
+/* What programs need that are started for the recording. */
+static bool prepare_session(struct record *record)
+{
 	int err;
 
-	if (!check_sizes(record) || !selections_fit_binary(NAME, &record->selections, record->command[0]) ||
-	    !output_choose(&record->output, record->output_name))
-		return false;
-	if (!session_create(NAME, &record->session))
-		return false;
-	snprintf(head.session, sizeof(head.session), "%s", record->session.path);
-	snprintf(head.command, sizeof(head.command), "%s", record->command[0]);
-	if (!output_spool(&record->output, &head, &record->spool) ||
-	    !session_link_spool(NAME, &record->session, record->output.spool))
+	if (!session_link_spool(NAME, &record->session, record->output.spool))
 		return false;
 	err = drain_open(record->spool, record->session.fd, DRAIN_OWNED, NULL, &record->drain);
 	if (err)
@@ -122,46 +129,37 @@ static bool prepare(struct record *record)
 	return !err;
 }
 
-/* The programs' environment; the strings are the record's. */
-static void make_env(struct record *record, struct child_env env[9])
+static bool prepare(struct record *record)
 {
-	unsigned int nr = 0;
-
-	env[nr++] = (struct child_env){ "RECORDER_DIR", record->session.path };
-	env[nr++] = (struct child_env){ "RECORDER_KEEP", "1" };
-	env[nr++] = (struct child_env){ "RECORDER_ENABLE", record->enable };
-	if (record->lane_kb) {
-		snprintf(record->numbers[0], sizeof(record->numbers[0]), "%" PRIu64, record->lane_kb);
-		env[nr++] = (struct child_env){ "RECORDER_BUFFER_KB", record->numbers[0] };
-	}
-	if (record->lane_kb && !getenv("RECORDER_MAX_KB")) {
-		snprintf(record->numbers[1], sizeof(record->numbers[1]), "%" PRIu64, record->lane_kb * LANES_ALLOWED);
-		env[nr++] = (struct child_env){ "RECORDER_MAX_KB", record->numbers[1] };
-	}
-	if (record->subbuf_kb) {
-		snprintf(record->numbers[2], sizeof(record->numbers[2]), "%" PRIu64, record->subbuf_kb);
-		env[nr++] = (struct child_env){ "RECORDER_SUBBUF_KB", record->numbers[2] };
-	}
-	if (record->mode)
-		env[nr++] = (struct child_env){ "RECORDER_MODE", record->mode == 1 ? "overwrite" : "discard" };
-	if (record->clock)
-		env[nr++] = (struct child_env){ "RECORDER_CLOCK", record->clock == 1 ? "tsc" : "mono" };
-	env[nr] = (struct child_env){ NULL, NULL };
+	if (record->user &&
+	    (!record_lanes_check(NAME, &record->lanes) ||
+	     !selections_fit_binary(NAME, &record->selections, record->command[0])))
+		return false;
+	if (!output_choose(&record->output, record->output_name) || !prepare_kernel(record) ||
+	    (record->user && !session_create(NAME, &record->session)))
+		return false;
+	return make_spool(record, record->command[0]) && (!record->user || prepare_session(record));
 }
 
-/* ----------------------------------------------------------------------------------------------------- the recording */
+/* -------------------------------------------------------------------------------------------------- the recording */
 
-static void show(struct progress *progress, const struct spool *spool)
+static void show(struct progress *progress, const struct record *record)
 {
-	char size[32];
+	const struct spool *spool = record->spool;
+	const struct kernel_drain *kernel = record->kernel.drain;
+	char size[32], pages[32], text[48] = "";
 	uint64_t lost = 0;
 
-	if (!progress->on)
+	if (!progress_is_due(progress))
 		return;
 	for (unsigned int i = 0; i < spool->nr_entries; i++)
 		lost += spool->entries[i].lost;
-	progress_show(progress, "recording: %" PRIu64 " events, %s, %" PRIu64 " lost", spool->events,
-		      human_size(spool->end, size, sizeof(size)), lost);
+	if (kernel) {
+		lost += kernel_drain_lost(kernel);
+		snprintf(text, sizeof(text), ", the kernel's %s", human_size(kernel_drain_bytes(kernel), pages, sizeof(pages)));
+	}
+	progress_show(progress, "recording: %" PRIu64 " events, %s%s, %" PRIu64 " lost", spool->events,
+		      human_size(spool->end, size, sizeof(size)), text, lost);
 }
 
 static uint64_t now_ms(void)
@@ -177,18 +175,26 @@ static bool is_over(struct record *record, uint64_t end, int sleep)
 {
 	if (child_wait(&record->child, sleep))
 		return true;
-	if (!record->attach)
+	if (record->command[0])
 		return false;
-	return record->child.interrupts || !attach_is_alive(record->attach) || (end && now_ms() >= end);
+	if (record->child.interrupts || (end && now_ms() >= end))
+		return true;
+	if (record->attach)
+		return !attach_is_alive(record->attach);
+	return record->kernel.pids.nr && !kernel_pids_alive(&record->kernel.pids);
 }
 
 static int take(struct record *record)
 {
+	if (!record->user)
+		return 0;
 	return record->attach ? attach_run(record->attach) : drain_run(record->drain);
 }
 
 static int take_rest(struct record *record)
 {
+	if (!record->user)
+		return 0;
 	return record->attach ? attach_finish(record->attach) : drain_finish(record->drain);
 }
 
@@ -198,48 +204,71 @@ static int drain(struct record *record)
 	const uint64_t end = record->duration ? now_ms() + record->duration * 1000u : 0;
 	struct progress progress;
 	int sleep = SLEEP_MIN_MS;
-	int taken = 0;
+	int taken = 0, err = 0, last;
 
 	progress_init(&progress, record->quiet);
-	while ((taken >= 0 || !record->attach) && !is_over(record, end, sleep)) {
+	while (((taken >= 0 && !err) || record->command[0]) && !is_over(record, end, sleep)) {
 		if (taken >= 0)
 			taken = take(record);
+		last = record_kernel_run(&record->kernel);
+		err = err ? err : last;
 		if (taken > 0)
 			sleep = SLEEP_MIN_MS;
 		else
 			sleep = sleep * 2 < SLEEP_MAX_MS ? sleep * 2 : SLEEP_MAX_MS;
-		show(&progress, record->spool);
+		show(&progress, record);
 	}
 	if (taken >= 0)
 		taken = take_rest(record);
+	/* Behind the programs, so that what they wrote last lies within what the kernel has. */
+	last = record_kernel_finish(&record->kernel);
 	progress_clear(&progress);
-	return taken < 0 ? taken : 0;
+	if (taken < 0)
+		return taken;
+	return err ? err : last;
 }
 
 /* Remove what the recording had beside its output. */
 static void remove_traces(struct record *record)
 {
 	if (record->spool)
-		output_remove_spool(&record->output);
+		output_remove_spool(&record->output, record->spool);
 	session_remove(&record->session);
+}
+
+/* What stopped the drain: the spool, unless we were short of something ourselves. */
+static void say_stopped(const struct record *record, int err)
+{
+	const bool short_of = err == -ENOMEM || err == -EMFILE || err == -ENFILE;
+
+	complain(NAME, "cannot %s%s%s: %s; what was recorded is in '%s': 'recorder recover %s' makes a trace.dat of it",
+		 short_of ? "go on" : "write '", short_of ? "" : record->output.spool, short_of ? "" : "'", strerror(-err),
+		 record->output.spool, record->output.spool);
 }
 
 /* Take the events and write the file. False: one line was printed; what there is stays. */
 static bool record_events(struct record *record)
 {
-	const struct drain_trouble *trouble;
+	static const struct drain_trouble none;
+	const struct drain_trouble *trouble = &none;
 	const int err = drain(record);
 
+	/* Nobody is to wait for the instance's end until the file is written. */
+	if (record->kernel.drain)
+		kernel_drain_about(record->kernel.drain, record->output.drained, sizeof(record->output.drained));
+	record_kernel_close(&record->kernel);
 	if (err) {
-		complain(NAME, "cannot write '%s': %s; what was recorded is in it: 'recorder recover %s' makes a trace.dat of it",
-			 record->output.spool, strerror(-err), record->output.spool);
+		say_stopped(record, err);
 		return false;
 	}
-	if (record->child.stopped_by && !record->attach && !record->quiet)
+	if (record->child.stopped_by && record->command[0] && !record->quiet)
 		complain(NAME, "stopped by %s, '%s' goes on unrecorded", strsignal(record->child.stopped_by),
 			 record->command[0]);
-	trouble = record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain);
-	if (!output_finish(&record->output, record->spool, &record->selections, trouble))
+	if (record->attach && !record->quiet)
+		attach_say_missed(record->attach);
+	if (record->user)
+		trouble = record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain);
+	if (!output_finish(&record->output, record->spool, record->user ? &record->selections : NULL, trouble))
 		return false;
 	if (trouble->unread) {
 		complain(NAME, "'recorder recover %s' makes a file that has what could not be read now, too", record->output.spool);
@@ -249,16 +278,18 @@ static bool record_events(struct record *record)
 	return true;
 }
 
-static int run_attached(struct record *record)
+/* What runs, or all that the kernel does. */
+static int run_without_command(struct record *record)
 {
-	struct spool_head head = { .file_version = record->version ? 7 : 6, .raw = record->raw };
+	const char *what = record->programs.word ? record->programs.word : "the kernel";
 
-	snprintf(head.command, sizeof(head.command), "%s", record->programs.word);
 	if (!output_choose(&record->output, record->output_name) ||
-	    !attach_open(NAME, &record->programs, &record->attach) ||
-	    !output_spool(&record->output, &head, &record->spool))
+	    (record->user && !attach_open(NAME, &record->programs, &record->attach)) ||
+	    !record_kernel_find(NAME, &record->kernel, &record->programs, record->threads, record->user) ||
+	    !prepare_kernel(record))
 		return EXIT_FAILURE;
-	if (!attach_begin(record->attach, &record->selections, record->spool)) {
+	if (!make_spool(record, what) || !record_kernel_start(NAME, &record->kernel, 0) ||
+	    (record->user && !attach_begin(record->attach, &record->selections, record->spool))) {
 		remove_traces(record);
 		return EXIT_FAILURE;
 	}
@@ -266,9 +297,16 @@ static int run_attached(struct record *record)
 	return record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static int cannot_run(const struct record *record, int err)
+{
+	complain(NAME, "cannot run '%s': %s", record->command[0], strerror(-err));
+	/* As shells have it: not found, and found but not to be run. */
+	return err == -ENOENT ? 127 : 126;
+}
+
 static int run_command(struct record *record)
 {
-	struct child_env env[9];
+	struct child_env env[RECORD_LANES_ENV] = { { NULL, NULL } };
 	char left[PATH_MAX];
 	int status = EXIT_FAILURE;
 	int err;
@@ -279,12 +317,16 @@ static int run_command(struct record *record)
 		complain(NAME, "'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
 			 left, left);
 	loans_sweep(NAME, NULL, record->quiet);
-	make_env(record, env);
-	err = child_start(&record->child, record->command, env);
+	if (record->user)
+		record_lanes_env(&record->lanes, record->session.path, record->enable, env);
+	/* Before anything has threads. */
+	err = child_fork(&record->child, record->command, env);
+	if (!err && !record_kernel_start(NAME, &record->kernel, record->child.pid))
+		goto remove;
+	if (!err)
+		err = child_exec(&record->child);
 	if (err) {
-		complain(NAME, "cannot run '%s': %s", record->command[0], strerror(-err));
-		/* As shells have it: not found, and found but not to be run. */
-		status = err == -ENOENT ? 127 : 126;
+		status = cannot_run(record, err);
 		goto remove;
 	}
 	if (record_events(record))
@@ -294,6 +336,8 @@ static int run_command(struct record *record)
 	return status ? status : EXIT_FAILURE;
 
 remove:
+	/* It has open what the kernel half has, which cannot be removed so. */
+	child_drop(&record->child);
 	remove_traces(record);
 	return status;
 }
@@ -306,51 +350,134 @@ static int run(struct record *record)
 		complain(NAME, "cannot wait for signals: %s", strerror(-err));
 		return EXIT_FAILURE;
 	}
-	return record->programs.word ? run_attached(record) : run_command(record);
+	return record->command[0] ? run_command(record) : run_without_command(record);
+}
+
+static const char *wrong_without_command(const struct record *record)
+{
+	const bool kernel = kernel_request_is_any(&record->kernel.request);
+
+	if (!record->programs.word && record->user)
+		return "missing COMMAND, or -P and a running program";
+	if (!record->programs.word && record->threads)
+		return "--tid is for -P: the threads of a COMMAND are not known before it runs";
+	if (record->user && (record->mode != UINT32_MAX || (!kernel && (record->buffer_size || record->subbuf_kb ||
+									record->clock != UINT32_MAX))))
+		return "-b, --subbuf-size, --mode and -C are a program's from its start: not with -P";
+	return NULL;
+}
+
+static const char *wrong_with_command(const struct record *record)
+{
+	if (record->programs.word)
+		return "either a COMMAND or -P, not both";
+	if (record->threads)
+		return "--tid is for -P: the threads of a COMMAND are not known before it runs";
+	if (record->duration)
+		return "--duration is for -P or the kernel alone; a COMMAND is recorded until it ends";
+	if (record->programs.dir)
+		return "--dir is for -P; a COMMAND has its buffers in $RECORDER_DIR";
+	return NULL;
 }
 
 /* Either a command or programs, and nothing that only one of them takes. */
 static bool is_complete(const struct record *record)
 {
-	const char *wrong = NULL;
+	const char *wrong = record->command[0] ? wrong_with_command(record) : wrong_without_command(record);
 
-	if (!record->programs.word && !record->command[0])
-		wrong = "missing COMMAND, or -P and a running program";
-	else if (record->programs.word && record->command[0])
-		wrong = "either a COMMAND or -P, not both";
-	else if (!record->programs.word && record->threads)
-		wrong = "--tid is for -P: the threads of a COMMAND are not known before it runs";
-	else if (!record->programs.word && record->duration)
-		wrong = "--duration is for -P; a COMMAND is recorded until it ends";
-	else if (!record->programs.word && record->programs.dir)
-		wrong = "--dir is for -P; a COMMAND has its buffers in $RECORDER_DIR";
-	else if (record->programs.word && (record->lane_kb || record->subbuf_kb || record->mode || record->clock))
-		wrong = "-b, --subbuf-size, --mode and -C are a program's from its start: not with -P";
+	if (!wrong && record->buffer_size && record->kernel.grow && !kernel_request_is_any(&record->kernel.request))
+		wrong = "-b auto is for the kernel's events: it needs -e or -p";
+	if (!wrong && !record->user && record->user_events.nr)
+		wrong = "--rate is for the events of programs: it needs -u";
+	if (!wrong && record->user && record->clock != UINT32_MAX && record->clock >= PROGRAM_CLOCKS)
+		wrong = "programs have the clocks tsc and mono alone: -C";
+	if (!wrong)
+		wrong = record_kernel_wrong(&record->kernel, record->command[0], record->programs.word);
 	if (wrong)
 		complain(NAME, "%s (see 'recorder record --help')", wrong);
 	return !wrong;
 }
 
+/* KB, or auto: as the rate of events has it. */
+static bool read_size(struct record *record)
+{
+	const char *word = record->buffer_size;
+	char *end;
+
+	record->kernel.grow = !word || !strcmp(word, "auto");
+	if (record->kernel.grow)
+		return true;
+	errno = 0;
+	record->lanes.lane_kb = strtoull(word, &end, 10);
+	if (*word >= '0' && *word <= '9' && !*end && !errno && record->lanes.lane_kb >= BUFFER_KB_MIN &&
+	    record->lanes.lane_kb <= BUFFER_KB_MAX)
+		return true;
+	complain(NAME, "option '-b' takes a number from %u to %u, or auto, not '%s' (see 'recorder record --help')",
+		 BUFFER_KB_MIN, BUFFER_KB_MAX, word);
+	return false;
+}
+
+/* What the options mean together. False: one line was printed. */
+static bool read_options(struct record *record)
+{
+	struct kernel_request *request = &record->kernel.request;
+
+	if (!read_size(record) || !kernel_request_events(NAME, &record->events, request, &record->user_events))
+		return false;
+	record->user = !kernel_request_is_any(request);
+	for (unsigned int i = 0; i < record->user_events.nr; i++)
+		record->user |= record->user_events.opts[i]->letter == 'u';
+	record->lanes.subbuf_kb = record->subbuf_kb;
+	if (record->mode != UINT32_MAX)
+		record->lanes.mode = record->mode ? "discard" : "overwrite";
+	if (record->clock != UINT32_MAX) {
+		record->lanes.clock = record->clock == 1 ? "mono" : "tsc";
+		request->clock = clocks[record->clock];
+	}
+	request->discard = record->mode == 1;
+	request->buffer_kb = record->lanes.lane_kb;
+	request->subbuf_kb = record->subbuf_kb;
+	request->quiet = record->quiet;
+	record->output.command = NAME;
+	record->output.verb = "recorded";
+	record->output.quiet = record->quiet;
+	return is_complete(record);
+}
+
 int cmd_record(int argc, char **argv)
 {
-	struct record record = { .output_name = "trace.dat", .session = SESSION_INIT, .child = { .signals = -1 } };
-	unsigned int mode = UINT32_MAX, clock = UINT32_MAX;
+	struct record record = {
+		.output_name = "trace.dat",
+		.mode = UINT32_MAX,
+		.clock = UINT32_MAX,
+		.kernel = RECORD_KERNEL_INIT,
+		.session = SESSION_INIT,
+		.child = CHILD_INIT,
+	};
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &record.output_name),
 		OPT_USER_EVENT(&record.events),
+		OPT_KERNEL_EVENT(&record.events),
 		OPT_FILTER(&record.events),
+		OPT_TRIGGER(&record.events),
+		OPT_EXCLUDE(&record.events),
 		OPT_RATE(&record.events),
+		OPT_KERNEL(record.kernel),
 		OPT_STRING('P', "pid", "PROGRAM", "record running programs: pids separated by commas, or a name",
 			   &record.programs.word),
 		OPT_PROGRAMS_DIR(record.programs),
 		OPT_STRING(0, "tid", "TID", "with -P: only these threads, separated by commas", &record.threads),
-		OPT_NUMBER(0, "duration", "SECONDS", 1, 1u << 30, "with -P: end after so many seconds", &record.duration),
-		OPT_NUMBER('b', "buffer-size", "KB", 8, 16u << 20, "size of a thread's lane (1024)", &record.lane_kb),
-		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full lane loses: the oldest events or new ones", &mode),
-		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of a lane's sub-buffers (4)", &record.subbuf_kb),
-		OPT_CHOICE('C', "clock", "tsc|mono", "clock that events are stamped with (tsc if the machine's is good)",
-			   &clock),
+		OPT_NUMBER(0, "duration", "SECONDS", 1, 1u << 30, "without COMMAND: end after so many seconds",
+			   &record.duration),
+		OPT_STRING('b', "buffer-size", "KB|auto", "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
+			   &record.buffer_size),
+		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full buffer loses: the oldest events or new ones",
+			   &record.mode),
+		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of sub-buffers (4)", &record.subbuf_kb),
+		OPT_CHOICE('C', "clock", CLOCK_WORDS, "clock (tsc, if it is good)", &record.clock),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6)", &record.version),
+		OPT_CHOICE(0, "buffers", "woven|split", "programs' events among the kernel's, or a buffer a process (woven)",
+			   &record.buffers),
 		OPT_FLAG(0, "raw", "keep each thread's lane as it is, one \"CPU\" a lane", &record.raw),
 		OPT_FLAG('q', "quiet", "print nothing but errors", &record.quiet),
 		OPT_END,
@@ -360,24 +487,17 @@ int cmd_record(int argc, char **argv)
 		.operands = "[--] [COMMAND [ARG]...]",
 		.about = "Run COMMAND with its events on, follow its threads and children, and write what they\n"
 			 "recorded to a trace.dat. The exit status is COMMAND's, or 128+n if signal n ended it.\n"
-			 "With -P attach to running programs instead, until they end or Ctrl-C is typed.\n",
+			 "With -P attach to running programs instead, until they end or Ctrl-C is typed. With -e or -p\n"
+			 "record the kernel, with -u as well both; without COMMAND and -P it is the kernel until Ctrl-C.\n",
 		.table = table,
 		.max_operands = UINT32_MAX,
 		.stop_at_operand = true,
 	};
 	int status;
 
-	if (opts_parse(&opts, argc, argv, &record.command, &status)) {
-		record.mode = mode + 1;
-		record.clock = clock + 1;
-		record.output.command = NAME;
-		record.output.verb = "recorded";
-		record.output.quiet = record.quiet;
-		if (!is_complete(&record))
-			status = EXIT_USAGE;
-		else
-			status = select_events(&record) ? run(&record) : EXIT_FAILURE;
-	}
+	if (opts_parse(&opts, argc, argv, &record.command, &status))
+		status = read_options(&record) && select_events(&record) ? run(&record) : EXIT_USAGE;
+	record_kernel_close(&record.kernel);
 	attach_close(record.attach);
 	drain_close(record.drain);
 	spool_close(record.spool);
@@ -385,6 +505,7 @@ int cmd_record(int argc, char **argv)
 	child_close(&record.child);
 	free(record.enable);
 	selections_free(&record.selections);
+	opt_list_free(&record.user_events);
 	opt_list_free(&record.events);
 	return status;
 }

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/kernel_texts.h"
 #include "cli/recover.h"
 
 #define SPOOL_SUFFIX ".spool"
@@ -131,6 +132,14 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 	return err < 0 ? err : 0;
 }
 
+static bool has_kernel(const struct spool *spool)
+{
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		if (spool_is_kernel(&spool->entries[i]))
+			return true;
+	return false;
+}
+
 /* A whole session, which goes once all of it is in our spool. */
 static int gather_session(struct recover *recover, struct left_place *place)
 {
@@ -141,6 +150,13 @@ static int gather_session(struct recover *recover, struct left_place *place)
 	/* One line said why; the buffers are there all the same. */
 	if (place->spool && !open_left_spool(place->spool, &spool))
 		return 0;
+	/* A file has room for one kernel, and most of what it recorded is not in the spool itself. */
+	if (spool && has_kernel(spool)) {
+		complain(RECOVER, "'%s' has the kernel's events, too: 'recorder recover %s' makes a file of its own of it",
+			 place->spool, place->spool);
+		spool_close(spool);
+		return 0;
+	}
 	err = drain_into(recover, spool ? spool : recover->spool, &place->dir, DRAIN_OWNED | DRAIN_DEAD, NULL);
 	if (!err && spool)
 		err = spool_append(recover->spool, spool);
@@ -200,6 +216,14 @@ static int gather_programs(struct recover *recover)
 			err = gather_program(recover, &process, &recover->left.places[j].dir);
 		}
 	return err;
+}
+
+/* What the kernel still tells of itself. Without it there is a file, too. */
+static void gather_kernel(struct recover *recover)
+{
+	for (unsigned int i = 0; i < recover->spool->nr_entries; i++)
+		if (spool_is_kernel(&recover->spool->entries[i]))
+			kernel_texts_recover(recover->spool, i);
 }
 
 static int gather(struct recover *recover)
@@ -267,7 +291,8 @@ static bool recover_all(struct recover *recover)
 	 * The disk that the spool filled: the spool alone still makes a file, which may go elsewhere, and then there
 	 * is room.
 	 */
-	const bool full = (err == -ENOSPC || err == -EDQUOT) && recover->spool->events;
+	const bool full = (err == -ENOSPC || err == -EDQUOT) &&
+			  (recover->spool->events || spool_side_bytes(recover->spool));
 	bool good = true;
 
 	if (err < 0 && !full) {
@@ -275,6 +300,7 @@ static bool recover_all(struct recover *recover)
 			 recover->spool_path, strerror(-err));
 		return false;
 	}
+	gather_kernel(recover);
 	if (!recover->spool->nr_entries)
 		good = say_nothing(recover);
 	else if (!output_finish(&recover->output, recover->spool, NULL, trouble))
@@ -284,7 +310,7 @@ static bool recover_all(struct recover *recover)
 	/* The spool is empty or in the file, unless another try may make that whole. */
 	if (good && is_to_be_tried_again(recover))
 		return false;
-	output_remove_spool(&recover->output);
+	output_remove_spool(&recover->output, recover->spool);
 	/* Buffers that are damaged, or were not asked for, stay. */
 	if (!full && !trouble->bad_buffers && !trouble->unread && !trouble->living && !recover->only[0] &&
 	    session_is_session(recover->dir.path))

@@ -4,9 +4,6 @@
  * flags. Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
-#include "format/bytes.h"
-#include "format/dat_compress.h"
-#include "format/event_print.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -17,23 +14,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMAND "report"
+#include "cli/clock_text.h"
+#include "cli/report_select.h"
+#include "format/bytes.h"
+#include "format/dat_compress.h"
 
-/* The flags of an event that -I and -S leave out (facts trace-dat 1.7). */
-#define FLAG_HARDIRQ 0x08
-#define FLAG_SOFTIRQ 0x10
+#define COMMAND "report"
 
 struct report {
 	const char *path;
 	const char *input;
-	const char *cpus;
-	struct opt_list filters;
-	bool no_hardirq;
-	bool no_softirq;
+	struct report_select select;
 	bool no_plugins;
 	bool no_date;
 	bool raw_ts;
 	bool quiet;
+	bool clock;
 	struct event_print_options print;
 
 	struct dat_file *file;
@@ -41,13 +37,6 @@ struct report {
 	struct event_table *table;
 	struct event_printer printer;
 	struct dat_merge *merge;
-	struct tep_event_filter **filter;
-	unsigned int nr_filters;
-	bool *stack_follows; /* by CPU: an event was shown, so stacks are too */
-	uint32_t nr_stack_cpus;
-	int stack_id;
-	bool *wanted; /* by CPU; NULL: all */
-	uint32_t nr_wanted;
 	int write_error; /* errno of the first write that failed */
 };
 
@@ -64,177 +53,6 @@ static int fail_memory(const struct report *r)
 	const struct dat_error error = { .text = "not enough memory" };
 
 	return fail(r, &error);
-}
-
-/* ---------------------------------------------------------------------------------------------------- selection */
-
-static bool parse_number(const char **text, uint32_t *ret_number)
-{
-	unsigned long number;
-	char *end;
-
-	if (**text < '0' || **text > '9')
-		return false;
-	errno = 0;
-	number = strtoul(*text, &end, 10);
-	if (errno || number >= 1u << 20)
-		return false;
-	*text = end;
-	*ret_number = (uint32_t)number;
-	return true;
-}
-
-static int want_cpus(struct report *r, uint32_t first, uint32_t last)
-{
-	if (last >= r->nr_wanted) {
-		bool *wanted = realloc(r->wanted, last + 1);
-
-		if (!wanted)
-			return fail_memory(r);
-		memset(wanted + r->nr_wanted, 0, last + 1 - r->nr_wanted);
-		r->wanted = wanted;
-		r->nr_wanted = last + 1;
-	}
-	memset(r->wanted + first, true, last - first + 1);
-	return 0;
-}
-
-/* "0,2-5" */
-static int parse_cpus(struct report *r)
-{
-	const char *at = r->cpus;
-	uint32_t first, last;
-	int status;
-
-	for (;;) {
-		if (!parse_number(&at, &first))
-			break;
-		last = first;
-		if (*at == '-') {
-			at++;
-			if (!parse_number(&at, &last) || last < first)
-				break;
-		}
-		status = want_cpus(r, first, last);
-		if (status)
-			return status;
-		if (!*at)
-			return 0;
-		if (*at != ',' && *at != ':')
-			break;
-		at++;
-	}
-	complain(COMMAND, "--cpu '%s' is not a list of CPUs such as 0,2-5", r->cpus);
-	return EXIT_USAGE;
-}
-
-static bool is_wanted(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
-{
-	const struct report *r = arg;
-
-	(void)buffer;
-	return cpu < r->nr_wanted && r->wanted[cpu];
-}
-
-/*
- * Whether an operator has nothing on its right: at the end, or in front of a closing parenthesis. libtraceevent 1.7.1
- * dereferences a null pointer then.
- */
-static bool lacks_operand(const char *filter)
-{
-	bool operator = false;
-	char quote = 0;
-
-	for (const char *at = filter; *at; at++) {
-		if (quote) {
-			quote = *at == quote ? 0 : quote;
-		} else if (*at == ')' && operator) {
-			return true;
-		} else if (!strchr(" \t\n", *at)) {
-			quote = *at == '"' || *at == '\'' ? *at : 0;
-			operator = strchr("=<>!~&|^+-*/%", *at);
-		}
-	}
-	return operator;
-}
-
-static int open_filters(struct report *r)
-{
-	char text[128];
-
-	r->filter = calloc(r->filters.nr ? r->filters.nr : 1, sizeof(struct tep_event_filter *));
-	if (!r->filter)
-		return fail_memory(r);
-	for (unsigned int i = 0; i < r->filters.nr; i++) {
-		struct tep_event_filter *filter = tep_filter_alloc(r->table->tep);
-		int err;
-
-		if (!filter)
-			return fail_memory(r);
-		r->filter[r->nr_filters++] = filter;
-		if (lacks_operand(r->filters.items[i])) {
-			complain(COMMAND, "filter '%s': an operator has nothing on its right", r->filters.items[i]);
-			return EXIT_USAGE;
-		}
-		err = tep_filter_add_filter_str(filter, r->filters.items[i]);
-		if (err < 0) {
-			tep_strerror(r->table->tep, err, text, sizeof(text));
-			complain(COMMAND, "filter '%s': %s", r->filters.items[i], text);
-			return EXIT_USAGE;
-		}
-	}
-	return 0;
-}
-
-/* The first filter that takes the event counts; without one, what the last of them said. */
-static enum tep_errno match_filters(const struct report *r, struct tep_record *record)
-{
-	enum tep_errno match = TEP_ERRNO__NO_FILTER;
-
-	for (unsigned int i = 0; i < r->nr_filters; i++) {
-		match = tep_filter_match(r->filter[i], record);
-		if (match == TEP_ERRNO__FILTER_MATCH || match == TEP_ERRNO__NO_FILTER)
-			break;
-	}
-	return match;
-}
-
-/*
- * A stack belongs to the event in front of it on its CPU. trace-cmd 3.1.6 shows every stack of a CPU, whatever the
- * filters say of it, once an event of that CPU was shown.
- */
-static bool is_selected(struct report *r, const struct dat_event *event, struct tep_record *record)
-{
-	bool has_stacks = event->cpu < r->nr_stack_cpus;
-	enum tep_errno match;
-
-	if (r->no_hardirq || r->no_softirq) {
-		int flags = tep_data_flags(r->table->tep, record);
-
-		if ((r->no_hardirq && flags & FLAG_HARDIRQ) || (r->no_softirq && flags & FLAG_SOFTIRQ))
-			return false;
-	}
-	match = match_filters(r, record);
-	if (match == TEP_ERRNO__FILTER_MATCH || match == TEP_ERRNO__NO_FILTER) {
-		if (has_stacks)
-			r->stack_follows[event->cpu] = true;
-		return true;
-	}
-	return has_stacks && r->stack_follows[event->cpu] &&
-	       event_id(r->table, record->data, (uint32_t)record->size) == r->stack_id;
-}
-
-static int open_stacks(struct report *r)
-{
-	struct tep_event *event = tep_find_event_by_name(r->table->tep, "ftrace", "kernel_stack");
-
-	r->stack_id = event ? event->id : -1;
-	for (size_t i = 0; i < r->file->nr_buffers; i++) {
-		if (r->file->buffers[i].cpus > r->nr_stack_cpus)
-			r->nr_stack_cpus = r->file->buffers[i].cpus;
-	}
-	r->stack_follows = calloc(r->nr_stack_cpus ? r->nr_stack_cpus : 1, sizeof(bool));
-	return r->stack_follows ? 0 : fail_memory(r);
 }
 
 /* ------------------------------------------------------------------------------------------------------- output */
@@ -334,7 +152,7 @@ static int print_events(struct report *r)
 	while (dat_merge_next(r->merge, &event)) {
 		if (event_record(&r->printer, &event, &record))
 			return fail_memory(r);
-		if (is_selected(r, &event, &record) && !print_line(r, &event, &record))
+		if (report_select_has(&r->select, &event, &record) && !print_line(r, &event, &record))
 			break;
 	}
 	return 0;
@@ -353,6 +171,32 @@ static int check_damage(const struct report *r)
 	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
 		 r->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
 	return 1;
+}
+
+/*
+ * What the file says of its times, which stands behind the name of its writer: "recorder 1.0; kernel - programs: CPU 0
+ * ...; time error at most 40 ns".
+ */
+static void print_clock(const struct report *r)
+{
+	static const char error[] = "time error at most ";
+	const struct dat_option *version = dat_option(r->file, DAT_VERSION);
+	const char *text = version ? version->data : "";
+	const char *found = strstr(text, error);
+	const char *at = strstr(text, CLOCK_OFFSETS_BEGIN);
+	struct clock_offset offset;
+	char name[64];
+
+	printf("clock: %s\n", dat_clock_name(r->file, name, sizeof(name)) ? name : "not stated in the file");
+	if (found)
+		printf("time error: at most %" PRIu64 " ns from CLOCK_MONOTONIC\n", (uint64_t)strtoull(found + strlen(error), NULL, 10));
+	else
+		printf("time error: not stated in the file\n");
+	if (!at)
+		printf("kernel - programs: not measured (no kernel events were recorded, or not by recorder)\n");
+	while (at && clock_offsets_next(&at, &offset))
+		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 is %sin it; %u rounds\n", offset.cpu,
+		       offset.low, offset.high, clock_offset_is_none(&offset) ? "" : "not ", offset.rounds);
 }
 
 static bool is_latency(const struct dat_file *file)
@@ -381,10 +225,8 @@ static int open_report(struct report *r)
 	}
 	if (event_printer_open(&r->printer, r->file, &r->time, r->table, &r->print))
 		return fail_memory(r);
-	status = open_filters(r);
-	if (!status)
-		status = open_stacks(r);
-	if (!status && dat_merge_open(r->file, &r->time, r->wanted ? is_wanted : NULL, r, &r->merge))
+	status = report_select_open(&r->select, r->file, r->table);
+	if (!status && dat_merge_open(r->file, &r->time, report_select_has_cpu, &r->select, &r->merge))
 		status = fail_memory(r);
 	return status;
 }
@@ -392,29 +234,26 @@ static int open_report(struct report *r)
 static void close_report(struct report *r)
 {
 	dat_merge_close(r->merge);
-	for (unsigned int i = 0; i < r->nr_filters; i++)
-		tep_filter_free(r->filter[i]);
+	report_select_close(&r->select);
 	if (r->table)
 		event_printer_close(&r->printer);
 	event_table_close(r->table);
 	dat_time_close(&r->time);
 	dat_close(r->file);
-	free(r->filter);
-	free(r->stack_follows);
-	free(r->wanted);
-	opt_list_free(&r->filters);
 }
 
 static int run(struct report *r)
 {
-	int status = r->cpus ? parse_cpus(r) : 0;
+	int status = report_select_cpus(&r->select);
 
 	if (!status)
 		status = open_report(r);
 	if (status)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	if (print_head(r))
+	if (r->clock)
+		print_clock(r);
+	else if (print_head(r))
 		status = is_latency(r->file) ? print_latency_text(r) : print_events(r);
 	if (!status)
 		status = check_output(r);
@@ -429,14 +268,15 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG('t', NULL, "print times in full nanoseconds", &r.print.full_ts),
 		OPT_FLAG('R', NULL, "print the fields, not the event's own format", &r.print.raw),
 		OPT_FLAG('l', NULL, "print the latency columns", &r.print.latency),
-		OPT_LIST('F', NULL, "FILTER", "print events that match, as 'sched/sched_switch:next_pid == 1'", &r.filters),
-		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.cpus),
-		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.no_hardirq),
-		OPT_FLAG('S', NULL, "leave out events of soft interrupts", &r.no_softirq),
+		OPT_LIST('F', NULL, "FILTER", "print events that match, as 'sched/sched_switch:next_pid == 1'", &r.select.filters),
+		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.select.cpus),
+		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.select.no_hardirq),
+		OPT_FLAG('S', NULL, "leave out events of soft interrupts", &r.select.no_softirq),
 		OPT_FLAG(0, "ts-diff", "print the time since the event before", &r.print.ts_diff),
 		OPT_FLAG(0, "nodate", "ignore the file's date offset", &r.no_date),
 		OPT_FLAG(0, "raw-ts", "print times as they stand in the file", &r.raw_ts),
 		OPT_FLAG('N', NULL, "load no plugins of libtraceevent", &r.no_plugins),
+		OPT_FLAG(0, "clock", "print not the events but their clock, its error, and the kernel's offsets", &r.clock),
 		OPT_FLAG('q', NULL, "accepted for trace-cmd's sake; there are no warnings to silence", &r.quiet),
 		OPT_END,
 	};
@@ -451,12 +291,12 @@ int cmd_report(int argc, char **argv)
 	int status;
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status)) {
-		opt_list_free(&r.filters);
+		opt_list_free(&r.select.filters);
 		return status;
 	}
 	if (r.input && operands[0]) {
 		complain(COMMAND, "both '-i %s' and '%s' name the file", r.input, operands[0]);
-		opt_list_free(&r.filters);
+		opt_list_free(&r.select.filters);
 		return EXIT_USAGE;
 	}
 	r.path = r.input ? r.input : operands[0] ? operands[0] : "trace.dat";

@@ -9,9 +9,11 @@
 #include <inttypes.h>
 #include <librecorder/clock.h>
 #include <librecorder/reader.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/finish.h"
 #include "cli/programs.h"
@@ -40,6 +42,7 @@ struct snapshot {
 	struct drain_trouble trouble;
 	struct copied *copied;
 	unsigned int nr_copied;
+	bool said; /* why it could not go on */
 };
 
 static void note_trouble(struct snapshot *snapshot, const struct rec_view *view, unsigned int lane, int err)
@@ -55,6 +58,15 @@ static void note_trouble(struct snapshot *snapshot, const struct rec_view *view,
 	/* Each lane of a buffer that was cut short says so. */
 	one.cut_buffers = err == -EFAULT && !snapshot->trouble.cut_buffers;
 	drain_trouble_add(&snapshot->trouble, &one);
+}
+
+/* What the spool said: that it could not be written is told here. */
+static int written(struct snapshot *snapshot, int result)
+{
+	if (result < 0)
+		complain(NAME, "cannot write '%s': %s", snapshot->output.spool, strerror(-result));
+	snapshot->said |= result < 0;
+	return result;
 }
 
 /* The lane's pages up to those that begin after `until`. What the lane said last is in *ret_got. */
@@ -73,7 +85,7 @@ static int copy_pages(struct snapshot *snapshot, unsigned int process, unsigned 
 		if (got != 1)
 			break;
 		memcpy(&time, page.data, sizeof(time));
-		err = spool_add_page(snapshot->spool, process, lane, &page);
+		err = written(snapshot, spool_add_page(snapshot->spool, process, lane, &page));
 	}
 	*ret_got = got;
 	return err;
@@ -108,7 +120,7 @@ static int add_anchors(struct snapshot *snapshot, const struct rec_view *view, u
 
 	*ret_now = anchors[nr].clock;
 	for (unsigned int i = 0; i <= nr && !err; i++)
-		err = spool_add_anchor(snapshot->spool, clock, &anchors[i]);
+		err = written(snapshot, spool_add_anchor(snapshot->spool, clock, &anchors[i]));
 	return err;
 }
 
@@ -116,7 +128,7 @@ static int copy_log(struct snapshot *snapshot, unsigned int process, const struc
 {
 	size_t size = 0;
 	unsigned char *log = programs_log(view, &size);
-	const int err = !log ? -ENOMEM : size ? spool_add_log(snapshot->spool, process, log, size) : 0;
+	const int err = !log ? -ENOMEM : size ? written(snapshot, spool_add_log(snapshot->spool, process, log, size)) : 0;
 
 	free(log);
 	return err;
@@ -154,12 +166,14 @@ static int copy_program(int dir, const char *name, void *data)
 	snapshot->nr_copied++;
 	process.info = *rec_view_info(copied->view);
 	snprintf(process.file, sizeof(process.file), "%s", name);
-	number = spool_add_process(snapshot->spool, &process);
+	number = written(snapshot, spool_add_process(snapshot->spool, &process));
 	err = number < 0 ? number : add_anchors(snapshot, copied->view, &now);
 	if (!err)
 		err = copy_lanes(snapshot, (unsigned int)number, copied, now);
 	/* Behind the pages: it explains all events in them. */
-	return err ? err : copy_log(snapshot, (unsigned int)number, copied->view);
+	if (!err)
+		err = copy_log(snapshot, (unsigned int)number, copied->view);
+	return err && snapshot->said ? -ECANCELED : err;
 }
 
 /* What is in the file now need not be in the next one. Where no mark can be left, the next one repeats it. */
@@ -170,25 +184,65 @@ static void set_marks(const struct snapshot *snapshot)
 			rec_view_set_mark(snapshot->copied[i].view, lane, &snapshot->copied[i].marks[lane]);
 }
 
+/* -------------------------------------------------------------------------------------------------- interruptions */
+
+static const char *doomed;
+
+/* A snapshot that is given up leaves nothing: what its spool holds is in the lanes still. */
+static void give_up(int number)
+{
+	unlink(doomed);
+	raise(number); /* SA_RESETHAND: it ends us as if it had not been handled */
+}
+
+static void handle_signals(const char *spool, sigset_t *set)
+{
+	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
+	const struct sigaction action = { .sa_handler = give_up, .sa_flags = (int)SA_RESETHAND };
+	struct sigaction old;
+
+	doomed = spool;
+	sigemptyset(set);
+	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		sigaddset(set, numbers[i]);
+		if (!sigaction(numbers[i], NULL, &old) && old.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------ the command */
+
+/* Copy and write the file. What is to become of the spool is in *ret_keep. */
+static bool copy(struct snapshot *snapshot, bool *ret_keep)
+{
+	if (programs_files(NAME, &snapshot->programs, copy_program, snapshot) < 0)
+		return false;
+	*ret_keep = !output_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble);
+	if (!*ret_keep)
+		set_marks(snapshot);
+	return !*ret_keep;
+}
+
 static bool run(struct snapshot *snapshot)
 {
 	struct spool_head head = { .file_version = snapshot->version ? 7 : 6, .raw = snapshot->raw };
-	int nr;
+	bool good = false, keep = false;
+	sigset_t set, before;
 
 	snprintf(head.command, sizeof(head.command), "%s", snapshot->programs.word);
-	if (!output_choose(&snapshot->output, snapshot->output_name) ||
-	    !output_spool(&snapshot->output, &head, &snapshot->spool))
+	if (!output_choose(&snapshot->output, snapshot->output_name))
 		return false;
-	nr = programs_files(NAME, &snapshot->programs, copy_program, snapshot);
-	if (nr == 0)
-		complain(NAME, "no running program '%s' uses librecorder ('recorder ps' shows those that do, 'recorder recover' "
-			 "saves what dead ones have left)", snapshot->programs.word);
-	if (nr > 0 && !output_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble))
-		return false;
-	if (nr > 0)
-		set_marks(snapshot);
-	output_remove_spool(&snapshot->output);
-	return nr > 0;
+	handle_signals(snapshot->output.spool, &set);
+	/* Handled only while the spool is there and ours. */
+	sigprocmask(SIG_BLOCK, &set, &before);
+	if (output_spool(&snapshot->output, &head, &snapshot->spool)) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		good = copy(snapshot, &keep);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		if (!keep)
+			output_remove_spool(&snapshot->output, snapshot->spool);
+	}
+	return good;
 }
 
 static void close_all(struct snapshot *snapshot)

@@ -14,8 +14,6 @@
 
 #include "cli/programs.h"
 
-#define NAME "stat"
-
 /* What the kernel does not count, where there is something to say. */
 static void print_more(const char *what, uint64_t nr)
 {
@@ -98,25 +96,8 @@ static int print_program(struct rec_view *view, void *data)
 
 int cmd_stat(int argc, char **argv)
 {
-	struct programs programs = { NULL, NULL };
-	const struct opt table[] = {
-		OPT_PROGRAMS(programs),
-		OPT_END,
-	};
-	const struct opts opts = {
-		.command = NAME,
-		.operands = "",
-		.about = "Show, lane by lane, what running programs of yours that use librecorder have recorded and lost.\n",
-		.table = table,
-	};
-	char **operands;
-	int status, nr;
+	static const char about[] =
+		"Show, lane by lane, what running programs of yours that use librecorder have recorded and lost.\n";
 
-	if (!opts_parse(&opts, argc, argv, &operands, &status))
-		return status;
-	nr = programs_print(NAME, &programs, print_program, NULL);
-	if (nr == 0)
-		complain(NAME, "no running program '%s' uses librecorder ('recorder list' shows those that do)",
-			 programs.word);
-	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return programs_show(argc, argv, about, NULL, print_program);
 }

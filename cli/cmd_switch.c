@@ -59,12 +59,7 @@ static int act(struct rec_view *view, void *data)
 	/* The other programs are none the worse for it. */
 	if (r < 0) {
 		action->failed = true;
-		fflush(stdout);
-		complain(action->command, "process %s: %s", programs_pid(view, pid),
-			 r == -ENOSPC ? "too many patterns or filters were switched from outside" :
-			 r == -EBUSY  ? "somebody else has been switching its events for a second" :
-			 r == -EROFS  ? "its buffer is on a read-only file system" :
-					strerror(-r));
+		complain(action->command, "process %s: %s", programs_pid(view, pid), programs_switch_reason(r));
 		return 0;
 	}
 	if (action->takes_patterns)
@@ -77,7 +72,7 @@ static int act(struct rec_view *view, void *data)
 
 static int run(struct action *action, int argc, char **argv)
 {
-	struct programs programs = { NULL, NULL };
+	struct programs programs = { .dir = NULL };
 	const char *filter = NULL;
 	uint64_t rate = 0;
 	struct opt table[] = {
@@ -111,10 +106,7 @@ static int run(struct action *action, int argc, char **argv)
 	    !selections_make_one(action->command, operands[0], filter, rate, &action->selections))
 		return EXIT_USAGE;
 	nr = programs_print(action->command, &programs, act, action);
-	if (nr == 0)
-		complain(action->command, "no running program '%s' uses librecorder ('recorder ps' shows those that do)",
-			 programs.word);
-	else if (nr > 0 && action->takes_patterns && !action->matches && !action->failed)
+	if (nr > 0 && action->takes_patterns && !action->matches && !action->failed)
 		complain(action->command, "no event is like '%s' yet ('recorder list %s' shows what there is); later ones will be",
 			 operands[0], programs.word);
 	selections_free(&action->selections);

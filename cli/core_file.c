@@ -21,6 +21,7 @@
 
 #include "cli/read_at.h"
 #include "cli/session.h"
+#include "format/out_file.h"
 
 #if __BYTE_ORDER == __LITTLE_ENDIAN
 #define NATIVE_ORDER ELFDATA2LSB
@@ -126,22 +127,6 @@ static bool is_zero(const unsigned char *bytes, size_t size)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
 
-static int write_all(int fd, const unsigned char *bytes, size_t size, uint64_t offset)
-{
-	while (size) {
-		const ssize_t n = pwrite(fd, bytes, size, (off_t)offset);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -ENOSPC;
-		bytes += n;
-		offset += (uint64_t)n;
-		size -= (size_t)n;
-	}
-	return 0;
-}
-
 /* `size` bytes of the core file at `from` become those of the buffer at `to`; what is zero stays a hole. */
 static int copy(struct core *core, uint64_t from, int fd, uint64_t to, uint64_t size)
 {
@@ -157,7 +142,7 @@ static int copy(struct core *core, uint64_t from, int fd, uint64_t to, uint64_t 
 			const size_t page = piece - at < REC_MAP_PAGE ? piece - at : REC_MAP_PAGE;
 
 			if (!is_zero(core->block + at, page))
-				err = write_all(fd, core->block + at, page, to + at);
+				err = out_write_at(fd, core->block + at, page, to + at);
 		}
 		if (err)
 			return err;
@@ -198,7 +183,7 @@ static int free_lane(int fd, uint64_t at)
 	uint64_t owner = 0;
 	int err = read_exactly(fd, &owner, sizeof(owner), at);
 
-	return err || !owner ? err : write_all(fd, (const unsigned char *)&nobody, sizeof(nobody), at);
+	return err || !owner ? err : out_write_at(fd, &nobody, sizeof(nobody), at);
 }
 
 /* Nobody writes this copy any more, and nobody reads it: what it says of that is made to say so. */
@@ -210,7 +195,7 @@ static int release(int fd, uint64_t size)
 
 	if (err || header.magic != REC_ABI_MAGIC)
 		return err ? err : -EBADMSG;
-	err = write_all(fd, (const unsigned char *)&state, sizeof(state), offsetof(struct rec_buffer_header, state));
+	err = out_write_at(fd, &state, sizeof(state), offsetof(struct rec_buffer_header, state));
 	for (uint32_t i = 0; i < header.nr_lanes && i < UINT16_MAX && !err; i++) {
 		const uint64_t at = header.lanes + i * header.lane_stride + header.lane_reader +
 				    offsetof(struct rec_lane_reader, owner);

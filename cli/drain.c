@@ -350,8 +350,7 @@ int drain_run(struct drain *drain)
 
 int drain_finish(struct drain *drain)
 {
-	/* So that the directory is looked at whatever its time stamp says. */
-	drain->dir_time = 0;
+	drain->again = true;
 	return run(drain, true);
 }
 

@@ -5,31 +5,19 @@
  */
 #include "cli/drain_private.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/clock.h>
+#include <librecorder/ring.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/session.h"
 
 #define ANCHOR_PERIOD_NS UINT64_C(1000000000)
-
-/* A directory that changed this recently may change again without its time stamp showing it: the kernel's ticks are coarse. */
-#define MTIME_GRAIN_NS UINT64_C(50000000)
-
-static uint64_t now_ns(clockid_t clock)
-{
-	struct timespec ts;
-
-	clock_gettime(clock, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 static int add_anchor(struct drain *drain, uint32_t clock)
 {
@@ -40,7 +28,7 @@ static int add_anchor(struct drain *drain, uint32_t clock)
 
 int drain_anchors(struct drain *drain, bool now)
 {
-	const uint64_t time = now_ns(CLOCK_MONOTONIC);
+	const uint64_t time = rec_clock_mono();
 	int err = 0;
 
 	if (!now && time - drain->anchored_at < ANCHOR_PERIOD_NS)
@@ -155,7 +143,7 @@ static int open_buffer(struct drain *drain, const char *name, uint64_t inode)
 	snprintf(one->name, sizeof(one->name), "%s", name);
 	err = rec_view_open_at(drain->fd, name, &one->view);
 	if (err == -EAGAIN) {
-		drain->unready = true;
+		drain->again = true;
 		drain->trouble.unready++;
 		return 0;
 	}
@@ -163,7 +151,7 @@ static int open_buffer(struct drain *drain, const char *name, uint64_t inode)
 		return 0;
 	/* Tried again, if there is another time. */
 	if (err && drain_may_pass(err) && !drain->last && !(drain->flags & DRAIN_NAMED)) {
-		drain->unready = true;
+		drain->again = true;
 		return 0;
 	}
 	drain->nr++;
@@ -184,7 +172,7 @@ int drain_look_for(struct drain *drain, const char *name)
 {
 	struct stat st;
 
-	drain->unready = false;
+	drain->again = false;
 	drain->trouble.unready = 0;
 	if (fstatat(drain->fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return errno == ENOENT ? 0 : -errno;
@@ -205,32 +193,24 @@ static void note_reason(struct drain *drain, const char *name)
 /* Look for files that are not listed. */
 int drain_scan(struct drain *drain)
 {
-	const uint64_t now = now_ns(CLOCK_REALTIME);
 	const struct dirent *entry;
-	struct stat st;
 	int err = 0;
 	DIR *dir;
-	int fd;
 
 	if (drain->flags & DRAIN_NAMED)
 		return 0;
 	if (drain->only[0])
 		return drain_look_for(drain, drain->only);
-	if (fstat(drain->fd, &st) < 0)
-		return -errno;
-	if (!drain->unready && drain->scanned_at > drain->dir_time + MTIME_GRAIN_NS &&
-	    drain->dir_time == (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec)
+	if (!dir_watch_has_changed(&drain->watch, drain->fd) && !drain->again)
 		return 0;
-	fd = openat(drain->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	dir = fd < 0 ? NULL : fdopendir(fd);
+	dir = dir_entries(drain->fd);
 	if (!dir) {
 		err = -errno;
-		if (fd >= 0)
-			close(fd);
 		/* The recording goes on with the buffers it has, and tries again. */
+		drain->again = true;
 		return err == -ENOENT || !drain->last ? 0 : err;
 	}
-	drain->unready = false;
+	drain->again = false;
 	drain->trouble.unready = 0;
 	drain->trouble.no_buffers = 0;
 	errno = 0;
@@ -244,11 +224,9 @@ int drain_scan(struct drain *drain)
 		errno = 0;
 	}
 	if (!err && errno) {
-		drain->unready = true;
+		drain->again = true;
 		err = drain->last ? -errno : 0;
 	}
 	closedir(dir);
-	drain->scanned_at = now;
-	drain->dir_time = (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec;
 	return err;
 }

@@ -6,6 +6,7 @@
 #include <librecorder/abi.h>
 #include <librecorder/reader.h>
 
+#include "cli/dir_watch.h"
 #include "cli/drain.h"
 
 /* One buffer that was found. */
@@ -33,8 +34,8 @@ struct drain {
 	int fd;
 	struct drained *list;
 	unsigned int nr, room;
-	uint64_t scanned_at, dir_time; /* ns, CLOCK_REALTIME: the last scan, and the directory's change time then */
-	bool unready;
+	struct dir_watch watch;
+	bool again; /* look at the directory, changed or not */
 	uint64_t anchored_at; /* ns, CLOCK_MONOTONIC */
 	bool clocks[REC_CLOCK_MONO + 1]; /* in use */
 	unsigned char *block;		 /* LOG_BLOCK bytes */

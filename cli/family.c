@@ -15,11 +15,20 @@ int family_add(struct family *family, const struct process *process)
 	return 0;
 }
 
-/* A program that is started anew does not know when its parent began. But not later than itself. */
+static bool has_same_pid(const struct process *one, const struct process *other)
+{
+	return one->pid == other->pid && (one->pid_ns == other->pid_ns || !one->pid_ns || !other->pid_ns);
+}
+
+/*
+ * A program that is started anew does not know when its parent began. But not later than itself. A forked child knows,
+ * and may be in another pid namespace than its parent.
+ */
 static bool is_parent(const struct process *one, const struct process *self, const struct process *parent)
 {
-	return one->pid == parent->pid &&
-	       (parent->start_time ? one->start_time == parent->start_time : one->start_time <= self->start_time);
+	if (parent->start_time)
+		return one->pid == parent->pid && one->start_time == parent->start_time;
+	return has_same_pid(one, parent) && one->start_time <= self->start_time;
 }
 
 bool family_has(const struct family *family, const struct process *self, const struct process *parent)
@@ -27,7 +36,7 @@ bool family_has(const struct family *family, const struct process *self, const s
 	for (unsigned int i = 0; i < family->nr; i++) {
 		const struct process *one = &family->list[i];
 
-		if ((one->pid == self->pid && one->start_time == self->start_time) || is_parent(one, self, parent))
+		if ((has_same_pid(one, self) && one->start_time == self->start_time) || is_parent(one, self, parent))
 			return true;
 	}
 	return false;

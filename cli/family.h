@@ -10,6 +10,7 @@
 struct process {
 	uint32_t pid;
 	uint64_t start_time; /* 0: not known */
+	uint64_t pid_ns;     /* where the pid counts; 0: not known */
 };
 
 /* All there ever were; empty: zeros. */

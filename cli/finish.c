@@ -13,8 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/loom.h"
 #include "cli/progress.h"
 #include "cli/selection.h"
+#include "format/blob.h"
 #include "format/weave.h"
 
 /* ----------------------------------------------------------------------------------------------------- the output */
@@ -103,98 +105,105 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 
 /* -------------------------------------------------------------------------------------------------------- weaving */
 
-struct weaving {
+/* For the progress line. */
+struct shown {
 	struct progress progress;
 	uint64_t pages; /* in the spool */
-	struct weave_params params;
-	struct weave_process *processes;
-	struct weave_stream *streams;
-	struct rec_source *source;
 };
 
 static int show_weaving(void *arg, uint64_t pages)
 {
-	struct weaving *weaving = arg;
+	struct shown *shown = arg;
 
-	progress_show(&weaving->progress, "weaving: %" PRIu64 "%%",
-		      weaving->pages ? pages * 100 / weaving->pages : 100);
+	progress_show(&shown->progress, "weaving: %" PRIu64 "%%", shown->pages ? pages * 100 / shown->pages : 100);
 	return 0;
 }
 
-/* Describe the spool's processes and streams. 0 or -ENOMEM. */
-static int describe(struct weaving *weaving, struct spool *spool)
+/* Whether the kernel was told to record the switches of some threads alone. */
+static bool has_some_threads(const struct spool_entry *entry)
 {
-	const struct spool_stream *streams;
-	bool given[REC_CLOCK_MONO + 1] = { false };
-	int err;
+	const struct spool_text *pids = spool_text(entry, SPOOL_TEXT_SOME, "pids");
+	const struct spool_text *filter = spool_text(entry, SPOOL_TEXT_SOME, "filter");
 
-	err = spool_source_open(spool, &weaving->source, &streams);
-	if (err)
-		return err;
-	weaving->processes = calloc(spool->nr_entries + 1, sizeof(*weaving->processes));
-	weaving->streams = calloc(weaving->source->nr_streams + 1, sizeof(*weaving->streams));
-	if (!weaving->processes || !weaving->streams)
-		return -ENOMEM;
+	return (pids && strpbrk(pids->text, "0123456789")) || (filter && filter->size && strncmp(filter->text, "none", 4));
+}
+
+/*
+ * What the file says of its writer: its name, how the clocks agreed that it is made of, and which threads' events the
+ * kernel was told to leave out. To be freed; NULL: out of memory.
+ */
+static char *name_writer(const struct spool *spool)
+{
+	const struct spool_text *offsets = NULL, *hidden = NULL;
+	struct blob name = BLOB_INIT;
+	bool some = false;
+	char *end;
+
 	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		const struct spool_entry *entry = &spool->entries[i];
-		const struct rec_view_info *info = &entry->process.info;
-		/* A clock that this version does not know is the weave's to refuse. */
-		const uint32_t clock = info->clock <= REC_CLOCK_MONO ? info->clock : 0;
-
-		weaving->processes[i] = (struct weave_process){
-			.pid = info->pid,
-			.clock = info->clock,
-			.subbuf_size = entry->subbuf_size,
-			.comm = info->comm,
-			.log = entry->log,
-			.log_size = entry->log_size,
-			/* Those of one process count for all of the same clock. */
-			.anchors = given[clock] ? NULL : spool->anchors[clock].anchors,
-			.nr_anchors = given[clock] ? 0 : spool->anchors[clock].nr,
-			.lost = entry->ended ? entry->losses.no_lane : 0,
-		};
-		given[clock] = true;
-		for (unsigned int j = 0; j < entry->nr_lanes; j++)
-			weaving->pages += entry->lanes[j].pages;
+		some = some || has_some_threads(&spool->entries[i]);
+		offsets = offsets ? offsets : spool_text(&spool->entries[i], SPOOL_TEXT_OFFSETS, "");
+		hidden = hidden ? hidden : spool_text(&spool->entries[i], SPOOL_TEXT_HIDDEN, "");
 	}
-	for (unsigned int i = 0; i < weaving->source->nr_streams; i++) {
-		const struct spool_lane *lane = &spool->entries[streams[i].process].lanes[streams[i].lane];
+	blob_printf(&name, "recorder " PACKAGE_VERSION);
+	if (offsets)
+		blob_printf(&name, "; %s", offsets->text);
+	if (some)
+		blob_printf(&name, "; " WEAVE_SOME_THREADS);
+	if (hidden && hidden->size)
+		blob_printf(&name, "; " WEAVE_HIDDEN_THREADS);
+	for (const char *at = hidden ? hidden->text : "";; at = end) {
+		const unsigned long tid = strtoul(at, &end, 10);
 
-		weaving->streams[i].process = streams[i].process;
-		weaving->streams[i].lost = lane->ended ? lane->stats.lost_unread : 0;
+		if (end == at)
+			break;
+		blob_printf(&name, " %lu", tid);
 	}
-	return 0;
+	blob_put(&name, "", 1);
+	if (!name.error)
+		return (char *)name.data;
+	blob_free(&name);
+	return NULL;
 }
 
-static int weave(const struct output *output, struct spool *spool, struct weave_stats *ret_stats)
+static int weave(const struct output *output, struct spool *spool, struct weave_stats *ret_stats,
+		 struct loom_kernel *ret_kernel)
 {
-	struct weaving weaving = { .pages = 0 };
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct loom loom = { .pages = 0 };
+	struct weave_params params;
+	struct shown shown;
+	char *writer = NULL;
 	int err;
 
-	err = describe(&weaving, spool);
-	if (err)
-		goto free_weaving;
-	progress_init(&weaving.progress, output->quiet);
-	weaving.params = (struct weave_params){
-		.source = weaving.source,
-		.streams = weaving.streams,
-		.processes = weaving.processes,
+	err = loom_open(&loom, spool);
+	if (!err && !(writer = name_writer(spool)))
+		err = -ENOMEM;
+	if (err) {
+		loom_close(&loom);
+		return err;
+	}
+	progress_init(&shown.progress, output->quiet);
+	shown.pages = loom.pages;
+	params = (struct weave_params){
+		.source = loom.source,
+		.streams = loom.streams,
+		.processes = loom.processes,
 		.nr_processes = spool->nr_entries,
 		.output = output->path,
 		.version = spool->head.file_version,
 		.raw = spool->head.raw,
+		.buffers = spool->head.split ? WEAVE_SPLIT : WEAVE_WOVEN,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
-		.writer = "recorder " PACKAGE_VERSION,
+		.writer = writer,
 		.progress = show_weaving,
-		.arg = &weaving,
+		.arg = &shown,
 	};
-	err = weave_to_dat(&weaving.params, ret_stats);
-	progress_clear(&weaving.progress);
-free_weaving:
-	free(weaving.streams);
-	free(weaving.processes);
-	spool_source_close(weaving.source);
+	err = weave_to_dat(&params, ret_stats);
+	progress_clear(&shown.progress);
+	if (!err)
+		loom_kernel(&loom, spool, ret_kernel);
+	loom_close(&loom);
+	free(writer);
 	return err;
 }
 
@@ -260,6 +269,14 @@ static void say_no_lane(const struct reasons *all)
 	fprintf(stderr, "  %" PRIu64 " of threads without a lane (%s)\n", all->processes.no_lane, why);
 }
 
+static void say_damage(const struct weave_stats *stats)
+{
+	say_count(stats->damaged_events, "on damaged pages");
+	say_count(stats->damaged_streams, "lanes that cannot be read to their end");
+	say_count(stats->unknown_events, "of events that no program has declared");
+	say_count(stats->lost_unknown, "gaps of unknown size besides");
+}
+
 static void say_reasons(const struct output *output, const struct spool *spool, const struct weave_stats *stats)
 {
 	struct reasons all = { .broken = 0 };
@@ -271,10 +288,7 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	say_count(all.lanes.commit_overrun, "refused, signal handlers filled the lane above an unfinished event (larger lanes: -b)");
 	say_count(all.lanes.nested_limit, "refused, interrupted too often while being written");
 	say_no_lane(&all);
-	say_count(stats->damaged_events, "on damaged pages");
-	say_count(stats->damaged_streams, "lanes that cannot be read to their end");
-	say_count(stats->unknown_events, "of events that no program has declared");
-	say_count(stats->lost_unknown, "gaps of unknown size besides");
+	say_damage(stats);
 	if (output->tell_torn || all.lanes.torn)
 		fprintf(stderr, "  %" PRIu64 " torn: begun but not finished, not counted as lost\n", all.lanes.torn);
 	say_count(all.processes.log_full, "declarations, conditions or thread names that found no room in the buffer");
@@ -312,7 +326,11 @@ static void say_trouble(const char *command, const struct drain_trouble *trouble
 static void say_no_buffers(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble)
 {
 	const int err = trouble->no_buffer_errno;
+	unsigned int programs = 0;
 	char why[PATH_MAX + 64];
+
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		programs += !spool_is_kernel(&spool->entries[i]);
 
 	if (err == ENOMEM || err == ENOSPC || err == EDQUOT)
 		snprintf(why, sizeof(why), "no room for buffers in '%s': free some or set RECORDER_DIR", spool->head.session);
@@ -327,9 +345,10 @@ static void say_no_buffers(const struct output *output, const struct spool *spoo
 	if (trouble->no_buffers)
 		complain(output->command, "%u %s recorded: %s", trouble->no_buffers,
 			 trouble->no_buffers == 1 ? "process was not" : "processes were not", why);
-	else if (!spool->nr_entries)
+	else if (!programs && (spool->head.session[0] || !spool->nr_entries))
 		complain(output->command, "no process of '%s' uses librecorder, or its buffer directory was out of reach "
-			 "(REC_DEBUG=1 tells): the recording is empty", spool->head.command);
+			 "(REC_DEBUG=1 tells): the recording %s", spool->head.command,
+			 spool->nr_entries ? "has the kernel's events alone" : "is empty");
 }
 
 /* As `recorder report` shows times, which rounds. */
@@ -341,10 +360,32 @@ static void say_times(const struct weave_stats *stats)
 		first / 1000000, first % 1000000, last / 1000000, last % 1000000, span / 1000000, span % 1000000);
 }
 
-static void say_summary(const struct output *output, const struct spool *spool, const struct weave_stats *stats)
+static uint64_t without(uint64_t all, uint64_t part)
 {
-	char size[32];
+	return all > part ? all - part : 0;
+}
 
+/* Of the kernel, whose losses and gaps are taken out of `stats`: what remains there is the programs'. */
+static void say_kernel(const struct output *output, const struct loom_kernel *kernel, struct weave_stats *stats)
+{
+	if (!kernel->is_there)
+		return;
+	fprintf(stderr, "%s %" PRIu64 " kernel %s from %u %s; %" PRIu64 " lost\n", output->verb, stats->kernel_events,
+		stats->kernel_events == 1 ? "event" : "events", kernel->cpus, kernel->cpus == 1 ? "CPU" : "CPUs",
+		kernel->lost);
+	say_count(kernel->why.overrun, "overwritten before they were read (larger rings: -b)");
+	say_count(kernel->why.dropped, "dropped, the ring was full (larger rings: -b)");
+	say_count(kernel->why.commit_overrun, "refused, interrupts filled the ring above an unfinished event (larger rings: -b)");
+	say_count(kernel->gaps, "gaps of unknown size besides");
+	if (output->drained[0])
+		fprintf(stderr, "  drained by %s\n", output->drained);
+	stats->events = without(stats->events, stats->kernel_events);
+	stats->lost = without(stats->lost, kernel->lost);
+	stats->lost_unknown = without(stats->lost_unknown, kernel->gaps + kernel->gaps_known);
+}
+
+static void say_programs(const struct output *output, const struct spool *spool, const struct weave_stats *stats)
+{
 	fprintf(stderr, "%s %" PRIu64 " %s from %" PRIu64 " %s, %" PRIu64 " %s; %" PRIu64 " lost\n", output->verb,
 		stats->events, stats->events == 1 ? "event" : "events", stats->processes,
 		stats->processes == 1 ? "process" : "processes", stats->threads,
@@ -352,19 +393,33 @@ static void say_summary(const struct output *output, const struct spool *spool, 
 	if (output->tell_times && stats->events)
 		say_times(stats);
 	say_reasons(output, spool, stats);
-	fprintf(stderr, "%s: %s", output->name, human_size(stats->file_size, size, sizeof(size)));
-	if (stats->events && stats->time_error != UINT64_MAX)
-		fprintf(stderr, ", times within %" PRIu64 " ns of CLOCK_MONOTONIC", stats->time_error);
+}
+
+static void say_summary(const struct output *output, const struct spool *spool, const struct weave_stats *all,
+			const struct loom_kernel *kernel)
+{
+	struct weave_stats stats = *all;
+	char size[32];
+
+	say_kernel(output, kernel, &stats);
+	if (spool->nr_entries > 1 || !kernel->is_there)
+		say_programs(output, spool, &stats);
+	else
+		say_damage(&stats);
+	fprintf(stderr, "%s: %s", output->name, human_size(all->file_size, size, sizeof(size)));
+	if (all->events && all->time_error != UINT64_MAX)
+		fprintf(stderr, ", times within %" PRIu64 " ns of CLOCK_MONOTONIC", all->time_error);
 	fputc('\n', stderr);
 }
 
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble)
 {
+	struct loom_kernel kernel;
 	struct weave_stats stats;
 	int err;
 
-	err = weave(output, spool, &stats);
+	err = weave(output, spool, &stats, &kernel);
 	if (err) {
 		complain(output->command, "cannot write '%s': %s; 'recorder recover %s' tries again", output->name,
 			 strerror(-err), output->spool);
@@ -376,12 +431,14 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 	say_no_buffers(output, spool, trouble);
 	if (selections)
 		selections_report(output->command, selections, spool);
-	say_summary(output, spool, &stats);
+	say_summary(output, spool, &stats, &kernel);
 	return true;
 }
 
-void output_remove_spool(const struct output *output)
+void output_remove_spool(const struct output *output, const struct spool *spool)
 {
-	if (unlink(output->spool) < 0 && errno != ENOENT)
-		complain(output->command, "cannot remove '%s': %s", output->spool, strerror(errno));
+	const int err = spool_remove(spool);
+
+	if (err)
+		complain(output->command, "cannot remove '%s': %s", output->spool, strerror(-err));
 }

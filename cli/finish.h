@@ -24,6 +24,7 @@ struct output {
 	bool quiet;
 	bool tell_torn; /* how many writes were torn, be it none */
 	bool tell_times; /* from when to when the events are */
+	char drained[128]; /* how the kernel's events were: see kernel_drain_about(); "": not known */
 };
 
 /*
@@ -43,7 +44,7 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble);
 
-/* The recording is complete, or there was none: the spool goes. If it cannot, one line is printed. */
-void output_remove_spool(const struct output *output);
+/* The recording is complete, or there was none: spool and side files go. If they cannot, one line is printed. */
+void output_remove_spool(const struct output *output, const struct spool *spool);
 
 #endif

@@ -13,10 +13,11 @@
 #include <time.h>
 
 #include "cli/dirs.h"
+#include "cli/opts.h"
 
 /*
- * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no program any
- * more.
+ * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no program any more, unless
+ * that is known to live.
  */
 #define UNFINISHED_AGE 60
 
@@ -51,7 +52,9 @@ static int look_at(int dir, const char *name, struct leftover *item)
 	item->size = (uint64_t)st.st_blocks * 512u;
 	item->made = (uint64_t)st.st_mtim.tv_sec;
 	err = read_header(dir, item);
-	return err == -EAGAIN && st.st_mtim.tv_sec + UNFINISHED_AGE < time(NULL) ? 0 : err;
+	if (err != -EAGAIN || st.st_mtim.tv_sec + UNFINISHED_AGE >= time(NULL))
+		return err;
+	return rec_buffer_has_maker(dir, name) ? -EBUSY : 0;
 }
 
 static int add_buffer(struct left_place *place, const char *name)
@@ -167,12 +170,33 @@ static int open_dir(int at, const char *name, const char *path, struct session *
 	return ret_dir->fd < 0 ? -errno : 0;
 }
 
-int leftovers_find(int dir, const char *path, struct leftovers *left)
-{
-	struct session session = SESSION_INIT;
-	const int err = open_dir(dir, ".", path, &session);
+struct search {
+	const char *command;
+	struct leftovers *left;
+	bool failed;
+};
 
-	return err ? err : walk(left, &session, false);
+static int look_into(int dir, const char *path, void *data)
+{
+	struct search *search = data;
+	struct session session = SESSION_INIT;
+	int err = open_dir(dir, ".", path, &session);
+
+	if (!err)
+		err = walk(search->left, &session, false);
+	/* One that is just being removed holds nothing. */
+	search->failed = err && err != -ENOENT;
+	if (search->failed)
+		complain(search->command, "cannot look into '%s': %s", path, strerror(-err));
+	return search->failed;
+}
+
+bool leftovers_find_all(const char *command, const char *dir, struct leftovers *left)
+{
+	struct search search = { .command = command, .left = left };
+
+	*left = (struct leftovers){ 0 };
+	return dirs_each(command, dir, look_into, &search) >= 0 && !search.failed;
 }
 
 int leftovers_find_buffer(const char *path, struct leftovers *left)

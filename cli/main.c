@@ -31,6 +31,8 @@ static const struct command commands[] = {
 	{ "pages", cmd_pages, "show the pages of mapped rings, a program's or the kernel's, as they are taken" },
 	{ "snapshot", cmd_snapshot, "copy what the lanes of running programs hold into a trace.dat" },
 	{ "dump", cmd_dump, "show how a trace.dat is made: header, options, buffers, pages" },
+	{ "clock", cmd_clock, "measure how far the kernel's clock is from that of programs" },
+	{ "verify", cmd_verify, "check that a trace.dat's events agree with what its sched events say" },
 	{ "recover", cmd_recover, "make a trace.dat of what a killed recorder or program left" },
 	{ "clean", cmd_clean, "remove what killed recorders and programs left" },
 };
@@ -99,14 +101,23 @@ static int help(int argc, char **argv)
 	return command->run(2, args);
 }
 
+static void no_matter(int signal)
+{
+	(void)signal;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
 	const char *word;
 	int status;
 
-	/* A file that may not grow any more is an error of write, as a full disk is. */
-	signal(SIGXFSZ, SIG_IGN);
+	/*
+	 * A file that may not grow any more is an error of write, as a full disk is. The signal is not ignored for that, as
+	 * what is started would be born with it; but it stays so if it was.
+	 */
+	if (signal(SIGXFSZ, no_matter) == SIG_IGN)
+		signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2) {
 		complain(NULL, "which command? (see 'recorder --help')");
 		return EXIT_USAGE;

@@ -120,9 +120,9 @@ static void print_help(const struct opts *opts)
 	       opts->operands, opts->about);
 	for (const struct opt *opt = opts->table; opt->kind != OPT_KIND_END; opt++) {
 		spell(opt, text, sizeof(text));
-		printf("  %-32s %s\n", text, opt->help);
+		printf("  %-31s  %s\n", text, opt->help);
 	}
-	printf("  %-32s %s\n", "-h, --help", "show this");
+	printf("  %-31s  %s\n", "-h, --help", "show this");
 }
 
 /* ----------------------------------------------------------------------------------------------------- parsing */
@@ -181,19 +181,18 @@ static bool set_choice(const struct given *given, const char *value)
 	return wrong(given, what, value);
 }
 
-static bool add_to_list(const struct given *given, const char *value)
+bool opt_list_add(struct opt_list *list, const struct opt *opt, const char *value)
 {
-	struct opt_list *list = given->opt->value;
 	const char **items = realloc(list->items, (list->nr + 1) * sizeof(*items));
 	const struct opt **opts;
 
 	list->items = items ? items : list->items;
 	opts = items ? realloc(list->opts, (list->nr + 1) * sizeof(*opts)) : NULL;
 	if (!opts)
-		return wrong(given, "does not fit into memory", NULL);
+		return false;
 	list->opts = opts;
 	list->items[list->nr] = value;
-	list->opts[list->nr++] = given->opt;
+	list->opts[list->nr++] = opt;
 	return true;
 }
 
@@ -220,7 +219,8 @@ static bool set_value(const struct given *given, const char *value)
 	case OPT_KIND_CHOICE:
 		return set_choice(given, value);
 	case OPT_KIND_LIST:
-		return add_to_list(given, value);
+		return opt_list_add(given->opt->value, given->opt, value) ||
+		       wrong(given, "does not fit into memory", NULL);
 	case OPT_KIND_END:
 		break;
 	}

@@ -3,11 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
-
-/* A directory that changed this recently may change again without its time stamp showing it: the kernel's ticks are coarse. */
-#define MTIME_GRAIN_NS INT64_C(50000000)
 
 struct buffer *place_find(struct place *place, const char *name, uint64_t inode)
 {
@@ -20,6 +16,7 @@ struct buffer *place_find(struct place *place, const char *name, uint64_t inode)
 struct buffer *place_add(struct place *place, const char *name, uint64_t inode, const struct rec_view *view)
 {
 	const struct rec_view_info *info = rec_view_info(view);
+	const uint64_t pid_ns = rec_view_pid_namespace(view);
 	struct buffer *list = realloc(place->list, (place->nr + 1) * sizeof(*list)), *buffer;
 
 	if (!list)
@@ -28,8 +25,8 @@ struct buffer *place_add(struct place *place, const char *name, uint64_t inode, 
 	buffer = &list[place->nr];
 	*buffer = (struct buffer){ .name = strdup(name),
 				   .inode = inode,
-				   .self = { info->pid, info->start_time },
-				   .parent = { info->parent_pid, info->parent_start } };
+				   .self = { info->pid, info->start_time, pid_ns },
+				   .parent = { info->parent_pid, info->parent_start, pid_ns } };
 	if (!buffer->name)
 		return NULL;
 	place->nr++;
@@ -50,21 +47,6 @@ void place_forget(struct place *place)
 			drop(place, &place->list[i]);
 		else
 			i++;
-}
-
-bool place_has_changed(struct place *place)
-{
-	struct timespec now;
-	struct stat st;
-	bool changed;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (fstat(place->fd, &st) < 0)
-		return true;
-	changed = place->again || st.st_mtim.tv_sec != place->changed.tv_sec || st.st_mtim.tv_nsec != place->changed.tv_nsec ||
-		  (now.tv_sec - st.st_mtim.tv_sec) * INT64_C(1000000000) + now.tv_nsec - st.st_mtim.tv_nsec < MTIME_GRAIN_NS;
-	place->changed = st.st_mtim;
-	return changed;
 }
 
 void place_close(struct place *place)

@@ -4,8 +4,8 @@
 #define CLI_PLACE_H
 
 #include <librecorder/reader.h>
-#include <time.h>
 
+#include "cli/dir_watch.h"
 #include "cli/drain.h"
 #include "cli/family.h"
 
@@ -13,7 +13,7 @@ struct buffer {
 	char *name;
 	uint64_t inode;
 	struct rec_view *view; /* ours, and not over yet: to switch its events; the drain reads by another */
-	bool taken;	       /* met, and one of ours */
+	bool taken;	       /* one of ours, named by the user or met */
 	bool old;	       /* there before the recording, and not one that the user named */
 	bool seen;	       /* by the last scan */
 	bool passed_over;      /* what was in its lanes when it was found */
@@ -25,8 +25,9 @@ struct place {
 	struct drain *drain;
 	struct buffer *list;
 	unsigned int nr;
-	struct timespec changed; /* the directory, when it was last looked at */
-	bool again;		 /* look at it whatever its time stamp says */
+	struct dir_watch watch;
+	bool again; /* look at it, changed or not */
+	int err;    /* why the last scan could not look at something: -errno; 0: it could */
 };
 
 /* The buffer that is listed under this name, or NULL. Valid until another one is added or dropped. */
@@ -37,9 +38,6 @@ struct buffer *place_add(struct place *place, const char *name, uint64_t inode, 
 
 /* Those whose files the last scan did not see need not be remembered, unless they have a view. */
 void place_forget(struct place *place);
-
-/* Whether the directory may have changed since this was last asked. */
-bool place_has_changed(struct place *place);
 
 /* Close all that it has open. */
 void place_close(struct place *place);

@@ -23,6 +23,7 @@ struct search {
 	int (*take)(int dir, const char *name, void *data);
 	void *data;
 	unsigned int nr;	   /* programs found */
+	uint32_t *pids;		   /* theirs, if pids were asked for */
 	int err;		   /* what `print` or `take` said; ends the search */
 	char pid[PROGRAMS_PID_SIZE]; /* of the program of which it said so */
 	char dir[PATH_MAX];	   /* where we looked first */
@@ -36,16 +37,26 @@ static bool is_number(const char *word)
 	return *word && !word[strspn(word, "0123456789,")];
 }
 
-/* Whether `pid` stands in a list of numbers separated by commas. */
-static bool has_pid(const char *list, uint32_t pid)
+/* The next one of a list of numbers separated by commas; false: there is none. */
+static bool next_pid(const char **list, unsigned long *ret_pid)
 {
 	char *end;
 
-	for (; *list; list = *end == ',' ? end + 1 : end)
-		if (strtoul(list, &end, 10) == pid && end != list)
+	*list += strspn(*list, ",");
+	if (!**list)
+		return false;
+	*ret_pid = strtoul(*list, &end, 10);
+	*list = end;
+	return true;
+}
+
+static bool has_pid(const char *list, uint32_t pid)
+{
+	unsigned long one;
+
+	while (next_pid(&list, &one))
+		if (one == pid)
 			return true;
-		else if (end == list)
-			end++;
 	return false;
 }
 
@@ -62,24 +73,67 @@ const char *programs_pid(const struct rec_view *view, char text[PROGRAMS_PID_SIZ
 	return text;
 }
 
+/* The number that a program is asked for by. */
+static uint32_t shown_pid(const struct rec_view *view)
+{
+	const uint32_t here = rec_view_pid(view);
+
+	return here ? here : rec_view_info(view)->pid;
+}
+
 static bool is_wanted(const char *word, const struct rec_view *view)
 {
 	const struct rec_view_info *info = rec_view_info(view);
 	const char *exe = strrchr(info->exe, '/');
-	uint32_t here;
 
 	if (!word)
 		return true;
-	if (is_number(word)) {
-		here = rec_view_pid(view);
-		return has_pid(word, here ? here : info->pid);
-	}
+	if (is_number(word))
+		return has_pid(word, shown_pid(view));
 	return !strcmp(info->comm, word) || (exe && !strcmp(exe + 1, word));
 }
 
-static void look_at(int dir, const char *name, struct search *search)
+/* 0 or -ENOMEM. */
+static int note_pid(struct search *search, const struct rec_view *view)
 {
-	const struct rec_view_info *info;
+	uint32_t *pids = realloc(search->pids, (search->nr + 1) * sizeof(*pids));
+
+	if (!pids)
+		return -ENOMEM;
+	search->pids = pids;
+	pids[search->nr] = shown_pid(view);
+	return 0;
+}
+
+static bool was_found(const struct search *search, unsigned long pid)
+{
+	for (unsigned int i = 0; i < search->nr; i++)
+		if (search->pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* One that is wanted. 0, or what ends the search. */
+static int visit(struct search *search, int dir, const char *name, struct rec_view *view)
+{
+	const struct rec_view_info *info = rec_view_info(view);
+	const int err = note_pid(search, view);
+
+	programs_pid(view, search->pid);
+	if (err)
+		return err;
+	search->nr++;
+	if (search->take)
+		return search->take(dir, name, search->data);
+	if (!search->head)
+		printf("%s%s %s (%s)\n", search->nr > 1 ? "\n" : "", search->pid, info->comm, info->exe);
+	else if (search->nr == 1)
+		puts(search->head);
+	return search->print(view, search->data);
+}
+
+static void look_at(struct search *search, int dir, const char *name)
+{
 	struct rec_view *view;
 	const int err = rec_view_open_at(dir, name, &view);
 
@@ -90,19 +144,8 @@ static void look_at(int dir, const char *name, struct search *search)
 	/* What else cannot be opened is just coming, just gone, or no buffer. */
 	if (err)
 		return;
-	info = rec_view_info(view);
-	if (rec_view_alive(view) && is_wanted(search->word, view)) {
-		programs_pid(view, search->pid);
-		if (search->take)
-			search->err = search->take(dir, name, search->data);
-		else if (!search->head)
-			printf("%s%s %s (%s)\n", search->nr ? "\n" : "", search->pid, info->comm, info->exe);
-		else if (!search->nr)
-			puts(search->head);
-		search->nr++;
-		if (search->print)
-			search->err = search->print(view, search->data);
-	}
+	if (rec_view_alive(view) && is_wanted(search->word, view))
+		search->err = visit(search, dir, name, view);
 	rec_view_close(view);
 }
 
@@ -116,7 +159,7 @@ static void walk(int dir, bool sessions, struct search *search)
 		const char *name = entries[i]->d_name;
 
 		if (!search->err && session_is_buffer(name)) {
-			look_at(dir, name, search);
+			look_at(search, dir, name);
 		} else if (!search->err && sessions && session_is_session(name)) {
 			/* A session may have ended since. */
 			const int below = dirs_open_below(dir, name);
@@ -168,8 +211,24 @@ static const char *failure(int err)
 		return "another recorder reads it";
 	case -EROFS:
 		return "its buffer is on a read-only file system";
+	case -EBADMSG:
+		return "its buffer is damaged";
+	case -EFAULT:
+		return "its buffer was cut short";
 	default:
 		return strerror(-err);
+	}
+}
+
+const char *programs_switch_reason(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "somebody else has been switching its events for a second; try again";
+	case -ENOSPC:
+		return "too many patterns or filters were switched from outside";
+	default:
+		return failure(err);
 	}
 }
 
@@ -186,33 +245,61 @@ static const char *refusal(int err)
 }
 
 /* Nothing was found, though there may be something. */
-static void say_none(const char *command, const struct search *search)
+static void say_none(const char *command, const struct programs *programs, const struct search *search)
 {
-	char where[PATH_MAX + 64] = "";
+	char more[PATH_MAX + NAME_MAX + 256] = "";
+	int size = 0;
 
-	if (search->dirs == 1)
-		snprintf(where, sizeof(where), " (buffers are in '%s')", search->dir);
+	if (programs->word)
+		size = snprintf(more, sizeof(more), "%s", " ('recorder ps' shows those that do, 'recorder recover' saves "
+			"what dead ones have left)");
+	else if (search->dirs == 1)
+		size = snprintf(more, sizeof(more), " (buffers are in '%s')", search->dir);
 	if (search->refused_err)
-		complain(command, "no running program uses librecorder%s; '%s' was passed over: %s", where, search->refused,
+		snprintf(more + size, sizeof(more) - (size_t)size, "; '%s' was passed over: %s", search->refused,
 			 refusal(search->refused_err));
-	else
-		complain(command, "no running program uses librecorder%s", where);
+	complain(command, "%sno running program%s%s%s uses librecorder%s",
+		 programs->or_file ? "there is no such file, and " : "", programs->word ? " '" : "",
+		 programs->word ? programs->word : "", programs->word ? "'" : "", more);
+}
+
+/* Of several that were asked for. */
+static void say_missing(const char *command, const struct search *search)
+{
+	const char *list = search->word;
+	unsigned long pid;
+
+	while (next_pid(&list, &pid))
+		if (!was_found(search, pid))
+			complain(command, "no running program '%lu' uses librecorder: going on without it", pid);
+}
+
+/* False: one line was printed. */
+static bool check(const char *command, const struct programs *programs, const struct search *search)
+{
+	if (search->err == -ECANCELED)
+		return false;
+	if (search->err) {
+		complain(command, "cannot look at program %s: %s", search->pid, failure(search->err));
+		return false;
+	}
+	if (!search->nr && (search->word || !search->take)) {
+		say_none(command, programs, search);
+		return false;
+	}
+	if (search->word && is_number(search->word))
+		say_missing(command, search);
+	return true;
 }
 
 static int search_all(const char *command, const struct programs *programs, struct search *search)
 {
+	bool good;
+
 	search->word = programs->word;
-	if (dirs_each(command, programs->dir, walk_dir, search) < 0)
-		return -1;
-	if (search->err) {
-		complain(command, "cannot look at program %s: %s", search->pid, failure(search->err));
-		return -1;
-	}
-	if (!search->nr && !search->word && !search->take) {
-		say_none(command, search);
-		return -1;
-	}
-	return (int)search->nr;
+	good = dirs_each(command, programs->dir, walk_dir, search) >= 0 && check(command, programs, search);
+	free(search->pids);
+	return good ? (int)search->nr : -1;
 }
 
 int programs_print(const char *command, const struct programs *programs,
@@ -223,18 +310,28 @@ int programs_print(const char *command, const struct programs *programs,
 	return search_all(command, programs, &search);
 }
 
-int programs_table(const char *command, const char *head, const struct programs *programs,
-		   int (*print)(struct rec_view *view, void *data))
-{
-	struct search search = { .head = head, .print = print };
-
-	return search_all(command, programs, &search);
-}
-
 int programs_files(const char *command, const struct programs *programs,
 		   int (*take)(int dir, const char *name, void *data), void *data)
 {
 	struct search search = { .take = take, .data = data };
 
 	return search_all(command, programs, &search);
+}
+
+int programs_show(int argc, char **argv, const char *about, const char *head,
+		  int (*print)(struct rec_view *view, void *data))
+{
+	struct search search = { .head = head, .print = print };
+	struct programs programs = { .dir = NULL };
+	const struct opt table[] = {
+		OPT_PROGRAMS(programs),
+		OPT_END,
+	};
+	const struct opts opts = { .command = argv[0], .operands = "", .about = about, .table = table };
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	return search_all(argv[0], &programs, &search) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

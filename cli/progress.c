@@ -15,19 +15,26 @@ void progress_init(struct progress *progress, bool quiet)
 	progress->shown_at = 0;
 }
 
-void progress_show(struct progress *progress, const char *format, ...)
+static uint64_t now_ns(void)
 {
 	struct timespec ts;
-	va_list args;
-	uint64_t now;
 
-	if (!progress->on)
-		return;
 	clock_gettime(CLOCK_MONOTONIC, &ts);
-	now = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-	if (now - progress->shown_at < PERIOD_NS)
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+bool progress_is_due(const struct progress *progress)
+{
+	return progress->on && now_ns() - progress->shown_at >= PERIOD_NS;
+}
+
+void progress_show(struct progress *progress, const char *format, ...)
+{
+	va_list args;
+
+	if (!progress_is_due(progress))
 		return;
-	progress->shown_at = now;
+	progress->shown_at = now_ns();
 	progress->shown = true;
 	fputc('\r', stderr);
 	va_start(args, format);

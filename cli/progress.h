@@ -16,6 +16,9 @@ struct progress {
 };
 
 void progress_init(struct progress *progress, bool quiet);
+
+/* Whether progress_show() would show something now. */
+bool progress_is_due(const struct progress *progress);
 void progress_show(struct progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Take the line away, so that something else can be printed. */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "cli/core_file.h"
-#include "cli/dirs.h"
 
 bool recover_fails(const char *what, int err)
 {
@@ -140,14 +139,9 @@ void recover_remove_temporary(struct recover *recover)
 
 /* --------------------------------------------------------------------------------------------------- what is left */
 
-static int look_at_dir(int fd, const char *path, void *data)
-{
-	return leftovers_find(fd, path, data);
-}
-
 bool recover_take_left(struct recover *recover)
 {
-	return dirs_each(RECOVER, recover->dirs, look_at_dir, &recover->left) >= 0;
+	return leftovers_find_all(RECOVER, recover->dirs, &recover->left);
 }
 
 /* The newest process that had this number. */

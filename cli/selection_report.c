@@ -151,7 +151,8 @@ void selections_report(const char *command, const struct selections *selections,
 		const struct selection *selection = &selections->list[i];
 
 		if (!selections->is_default && !is_met(selection->patterns, spool))
-			complain(command, "no process has an event like '%s'", selection->patterns);
+			complain(command, "no process has an event like '%s' ('recorder list PROGRAM' shows what a program has)",
+				 selection->patterns);
 		if (selection->filter)
 			say_unfit(command, selections, selection, spool);
 	}

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/dir_watch.h"
 #include "cli/dirs.h"
 #include "cli/opts.h"
 
@@ -148,20 +149,6 @@ void session_close(struct session *session)
 	session->fd = -1;
 }
 
-/* A stream of the directory's entries that leaves the descriptor alone. */
-static DIR *open_entries(int fd)
-{
-	const int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir;
-
-	if (copy < 0)
-		return NULL;
-	dir = fdopendir(copy);
-	if (!dir)
-		close(copy);
-	return dir;
-}
-
 void session_remove(struct session *session)
 {
 	const struct dirent *entry;
@@ -171,7 +158,7 @@ void session_remove(struct session *session)
 		return;
 	/* A program that just starts may put a buffer there between the sweep and rmdir(), so look again. */
 	for (int pass = 0; pass < 3; pass++) {
-		dir = open_entries(session->fd);
+		dir = dir_entries(session->fd);
 		while (dir && (entry = readdir(dir)))
 			if (session_is_buffer(entry->d_name) || session_is_reason(entry->d_name) ||
 			    !strcmp(entry->d_name, SESSION_SPOOL_LINK))
@@ -187,7 +174,7 @@ void session_remove(struct session *session)
 static bool holds_buffer(const struct session *session)
 {
 	const struct dirent *entry;
-	DIR *dir = open_entries(session->fd);
+	DIR *dir = dir_entries(session->fd);
 	bool found = false;
 
 	while (dir && !found && (entry = readdir(dir)))

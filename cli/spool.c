@@ -5,6 +5,7 @@
  */
 #include "cli/spool.h"
 #include "cli/read_at.h"
+#include "cli/spool_private.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -173,6 +174,10 @@ static bool chunk_valid(const struct spool *spool, const struct spool_chunk *chu
 		return chunk->size == sizeof(struct rec_view_losses);
 	case SPOOL_RATE:
 		return chunk->size == sizeof(struct rec_view_rate) && chunk->lane <= UINT16_MAX;
+	case SPOOL_SIDE:
+		return chunk->size == 0;
+	case SPOOL_TEXT:
+		return chunk->size && chunk->lane && chunk->lane < SPOOL_TEXTS;
 	default:
 		return false;
 	}
@@ -181,7 +186,7 @@ static bool chunk_valid(const struct spool *spool, const struct spool_chunk *chu
 /* Take a valid chunk that stands at `offset` into the model. A page's payload is not looked at and may be NULL. */
 static int note_chunk(struct spool *spool, const struct spool_chunk *chunk, const void *payload, uint64_t offset)
 {
-	struct spool_entry *entry = &spool->entries[chunk->process];
+	struct spool_entry *entry = spool->entries ? &spool->entries[chunk->process] : NULL;
 	struct spool_lane *lane;
 
 	switch (chunk->kind) {
@@ -204,6 +209,14 @@ static int note_chunk(struct spool *spool, const struct spool_chunk *chunk, cons
 		return 0;
 	case SPOOL_RATE:
 		return note_rate(entry, (uint16_t)chunk->lane, payload);
+	case SPOOL_SIDE:
+		lane = get_lane(entry, chunk->lane);
+		if (!lane)
+			return -ENOMEM;
+		lane->side = true;
+		return 0;
+	case SPOOL_TEXT:
+		return spool_note_text(entry, chunk, payload);
 	case SPOOL_ANCHOR:
 		return note_anchor(spool, chunk->lane, payload);
 	default:
@@ -248,7 +261,7 @@ static int write_link(struct spool *spool, uint64_t from, uint64_t to)
 	return write_all(spool->fd, &iov, 1, from + offsetof(struct spool_chunk, next));
 }
 
-static int append(struct spool *spool, struct spool_chunk *chunk, const void *payload)
+int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload)
 {
 	static const unsigned char zeros[8];
 	struct iovec iov[3];
@@ -281,7 +294,7 @@ static int append(struct spool *spool, struct spool_chunk *chunk, const void *pa
 int spool_add_process(struct spool *spool, const struct spool_process *process)
 {
 	struct spool_chunk chunk = { .kind = SPOOL_PROCESS, .size = sizeof(*process) };
-	int err = append(spool, &chunk, process);
+	int err = spool_append_chunk(spool, &chunk, process);
 
 	return err ? err : (int)spool->nr_entries - 1;
 }
@@ -295,7 +308,7 @@ int spool_add_log(struct spool *spool, unsigned int process, const void *bytes, 
 		const uint32_t piece = size < LOG_PIECE ? (uint32_t)size : LOG_PIECE;
 		struct spool_chunk chunk = { .kind = SPOOL_LOG, .process = process, .size = piece };
 
-		err = append(spool, &chunk, at);
+		err = spool_append_chunk(spool, &chunk, at);
 		at += piece;
 		size -= piece;
 	}
@@ -315,7 +328,7 @@ int spool_add_page(struct spool *spool, unsigned int process, unsigned int lane,
 		.lost = page->lost,
 	};
 
-	return append(spool, &chunk, page->data);
+	return spool_append_chunk(spool, &chunk, page->data);
 }
 
 int spool_add_lane_end(struct spool *spool, unsigned int process, unsigned int lane,
@@ -325,28 +338,28 @@ int spool_add_lane_end(struct spool *spool, unsigned int process, unsigned int l
 		.kind = SPOOL_LANE_END, .process = process, .lane = lane, .size = sizeof(*stats)
 	};
 
-	return append(spool, &chunk, stats);
+	return spool_append_chunk(spool, &chunk, stats);
 }
 
 int spool_add_process_end(struct spool *spool, unsigned int process, const struct rec_view_losses *losses)
 {
 	struct spool_chunk chunk = { .kind = SPOOL_PROCESS_END, .process = process, .size = sizeof(*losses) };
 
-	return append(spool, &chunk, losses);
+	return spool_append_chunk(spool, &chunk, losses);
 }
 
 int spool_add_rate(struct spool *spool, unsigned int process, uint16_t id, const struct rec_view_rate *rate)
 {
 	struct spool_chunk chunk = { .kind = SPOOL_RATE, .process = process, .lane = id, .size = sizeof(*rate) };
 
-	return append(spool, &chunk, rate);
+	return spool_append_chunk(spool, &chunk, rate);
 }
 
 int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_anchor *anchor)
 {
 	struct spool_chunk chunk = { .kind = SPOOL_ANCHOR, .lane = clock, .size = sizeof(*anchor) };
 
-	return append(spool, &chunk, anchor);
+	return spool_append_chunk(spool, &chunk, anchor);
 }
 
 /* The other spool's chunk at `offset`; its processes come behind ours, of which there were `base`. */
@@ -366,7 +379,7 @@ static int append_chunk(struct spool *spool, const struct spool *other, uint64_t
 		chunk.process += base;
 	chunk.next = 0;
 	*ret_size = chunk.size;
-	return append(spool, &chunk, payload);
+	return spool_append_chunk(spool, &chunk, payload);
 }
 
 int spool_append(struct spool *spool, const struct spool *other)
@@ -420,6 +433,7 @@ struct spool *spool_close(struct spool *spool)
 		free(spool->entries[i].log);
 		free(spool->entries[i].lanes);
 		free(spool->entries[i].rates);
+		spool_free_texts(&spool->entries[i]);
 	}
 	free(spool->entries);
 	for (unsigned int clock = 0; clock <= REC_CLOCK_MONO; clock++)

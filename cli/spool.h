@@ -2,14 +2,19 @@
 /*
  * The spool: what a recording has drained so far, in one file beside its output.
  *
- * What it guarantees. A chunk is in the file before the next page of its lane is asked for, so whatever was taken out
- * of a lane survives a SIGKILL of the recorder: spool_open() reads a spool that is cut off at any byte. The chunks of a
- * lane are linked, so its pages are read in order without an index: memory grows with the number of processes, threads
- * and event definitions, not with the length of the recording. A full disk is an error code, never a signal.
+ * What it guarantees. A chunk is in the file before the next page of its lane is asked for, so whatever was taken
+ * out of a lane survives a SIGKILL of the recorder: spool_open() reads a spool that is cut off at any byte. The
+ * chunks of a lane are linked, so its pages are read in order without an index: memory grows with the number of
+ * processes, threads and event definitions, not with the length of the recording. A full disk is an error code,
+ * never a signal.
  *
  * The file: struct spool_head, then chunks back to back, each a struct spool_chunk and its payload, rounded up to 8
  * bytes. The numbers are the machine's: a spool is read where it was written. What stands in the chunks is checked as
  * far as memory safety goes; what stands in the pages is checked by who reads pages.
+ *
+ * The kernel is one more process of a spool, the one with pid 0; its lanes are the CPUs, by number. Its pages are
+ * not in this file but, back to back, in one file a CPU beside it: see spool_side_open(). Its log is empty, it has
+ * texts instead.
  *
  * One thread at a time. The holder of a writable spool has a lock on the file that ends with it.
  */
@@ -24,7 +29,7 @@
 #include <stdint.h>
 
 #define SPOOL_MAGIC   UINT64_C(0x4c4f4f5053434552) /* "RECSPOOL" in little-endian order */
-#define SPOOL_VERSION 1u
+#define SPOOL_VERSION 2u
 
 /* The start of the file, 8 KiB with the reserve. */
 struct spool_head {
@@ -35,7 +40,8 @@ struct spool_head {
 	uint32_t recorder; /* pid, for messages; the lock says whether it lives */
 	char session[PATH_MAX]; /* directory with the buffers; "" for none */
 	char command[256];	/* the command's first word */
-	unsigned char reserved[8192 - 24 - PATH_MAX - 256];
+	uint32_t split;		/* a buffer for each process, beside the kernel's */
+	unsigned char reserved[8192 - 28 - PATH_MAX - 256];
 };
 
 enum spool_kind {
@@ -46,6 +52,26 @@ enum spool_kind {
 	SPOOL_PROCESS_END, /* struct rec_view_losses: nothing of this process follows */
 	SPOOL_ANCHOR,	   /* struct rec_anchor; `lane` is the clock */
 	SPOOL_RATE,	   /* struct rec_view_rate of the event with the id `lane`, at the end of the process */
+	SPOOL_SIDE,	   /* nothing: this lane's pages are in a side file */
+	SPOOL_TEXT,	   /* a piece of a text: kind in `lane`, place in `from`; behind its name and a NUL */
+};
+
+/* What the kernel says of itself. Of the same kind and name the last one counts. */
+enum spool_text_kind {
+	SPOOL_TEXT_HEADER_PAGE = 1, /* events/header_page */
+	SPOOL_TEXT_HEADER_EVENT,
+	SPOOL_TEXT_FORMAT,   /* of an event: "system/event" */
+	SPOOL_TEXT_KALLSYMS,
+	SPOOL_TEXT_PRINTK,   /* printk_formats */
+	SPOOL_TEXT_CMDLINES, /* saved_cmdlines */
+	SPOOL_TEXT_STATS,    /* per_cpu/cpuN/stats at the end: "N" */
+	SPOOL_TEXT_UNAME,    /* as trace-cmd has it: system, host, release, machine */
+	SPOOL_TEXT_CLOCK,    /* the clock's name, as in trace_clock */
+	SPOOL_TEXT_BOOT,     /* random/boot_id: kernels with the same one are one kernel */
+	SPOOL_TEXT_OFFSETS,  /* its clock against that of programs: clock_text.h */
+	SPOOL_TEXT_HIDDEN,   /* set_event_notrace_pid */
+	SPOOL_TEXT_SOME,     /* what leaves switches out: "pids", set_event_pid; "filter", that of sched_switch */
+	SPOOL_TEXTS	     /* their number, and one */
 };
 
 #define SPOOL_CHUNK_MAGIC UINT32_C(0x4b4e4843) /* "CHNK" */
@@ -57,7 +83,7 @@ struct spool_chunk {
 	uint32_t process;
 	uint32_t lane;
 	uint32_t size; /* of the payload */
-	uint32_t from;	  /* of a page: as in struct rec_page */
+	uint32_t from;	  /* of a page: as in struct rec_page; of a text's piece: its place */
 	uint32_t entries; /* of a page */
 	uint32_t reserved2;
 	uint64_t first; /* of a page */
@@ -79,8 +105,16 @@ struct spool_lane {
 	uint64_t head, tail;  /* offsets of its first and last page; 0: none */
 	uint64_t next_event;  /* number of the first event that is not in the spool */
 	uint64_t pages;
+	bool side; /* its pages are in a side file, of which the model knows nothing more */
 	bool ended;
 	struct rec_lane_stats stats; /* valid once ended */
+};
+
+struct spool_text {
+	enum spool_text_kind kind;
+	char *name;
+	char *text; /* ended with a NUL that size does not count */
+	size_t size;
 };
 
 /* The rate of an event. */
@@ -102,6 +136,8 @@ struct spool_entry {
 	struct rec_view_losses losses; /* valid once ended */
 	struct spool_rate *rates;
 	unsigned int nr_rates;
+	struct spool_text *texts;
+	unsigned int nr_texts;
 };
 
 /* The anchors of one clock, oldest first. */
@@ -125,8 +161,8 @@ struct spool {
 };
 
 /*
- * Make the spool file at `path`, which must not exist, locked. `head` is copied; magic, version and recorder are filled in.
- * 0; -EEXIST; -ENOMEM; or what open or write met. spool_close() takes NULL too and returns NULL.
+ * Make the spool file at `path`, which must not exist, locked. `head` is copied; magic, version and recorder are
+ * filled in. 0; -EEXIST; -ENOMEM; or what open or write met. spool_close() takes NULL too and returns NULL.
  */
 int spool_create(const char *path, const struct spool_head *head, struct spool **ret_spool);
 
@@ -151,28 +187,84 @@ int spool_add_process_end(struct spool *spool, unsigned int process, const struc
 int spool_add_rate(struct spool *spool, unsigned int process, uint16_t id, const struct rec_view_rate *rate);
 int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_anchor *anchor);
 
+/* The whole text, in as many pieces as it takes. `name`: "" for kinds of which there is one. */
+int spool_add_text(struct spool *spool, unsigned int process, enum spool_text_kind kind, const char *name,
+		   const char *text, size_t size);
+
 /*
- * Append all that is in `other`, behind which a failure takes it out of the file again; then this spool is only good for
- * being closed. Errors as above, and -EBADMSG: the other one was changed meanwhile.
+ * Append all that is in `other`, which has no side files, behind which a failure takes it out of the file again;
+ * then this spool is only good for being closed. Errors as above, and -EBADMSG: the other one was changed
+ * meanwhile.
  */
 int spool_append(struct spool *spool, const struct spool *other);
+
+/* A process's text; NULL: there is none of this kind and name. */
+const struct spool_text *spool_text(const struct spool_entry *entry, enum spool_text_kind kind, const char *name);
+
+/*
+ * Why a CPU lost events: they were overwritten; interrupts had filled its ring; it was full and is not to be
+ * overwritten.
+ */
+struct spool_losses {
+	uint64_t overrun, commit_overrun, dropped;
+};
+
+/* Out of the text of per_cpu/cpuN/stats. */
+void spool_losses_parse(const char *stats, struct spool_losses *ret_losses);
+
+/* Of the kernel, by the CPU's statistics at the end; false: the recorder was killed before it took them. */
+bool spool_kernel_losses(const struct spool_entry *entry, unsigned int cpu, struct spool_losses *ret_losses);
+
+/* Whether it is the kernel. */
+bool spool_is_kernel(const struct spool_entry *entry);
 
 /* The next event that the spool lacks of a lane: what is below was drained before. */
 uint64_t spool_next_event(const struct spool *spool, unsigned int process, unsigned int lane);
 
-/* ---------------------------------------------------------------------------------------------------- reading back */
+/* ----------------------------------------------------------------------------------------------------- side files */
+
+/*
+ * The file with the pages of the kernel's lane `cpu`: the spool's name and ".cpuN". Pages follow upon each other,
+ * each subbuf_size bytes, as the kernel gave them away; a piece of a page at the end is nobody's.
+ */
+int spool_side_path(const struct spool *spool, unsigned int cpu, char *path, size_t size);
+
+/*
+ * Make it, empty. The chunk that names it is in the spool before it exists. Returns a descriptor; -EEXIST:
+ * something is in the way; -ENAMETOOLONG; or as spool_add_page() and open's errno.
+ */
+int spool_side_create(struct spool *spool, unsigned int process, unsigned int cpu);
+
+/* Open it for reading. Returns a descriptor, or open's errno; *ret_pages: whole pages in it. */
+int spool_side_open(const struct spool *spool, unsigned int process, unsigned int cpu, uint64_t *ret_pages);
+
+/* Bytes in all of them. */
+uint64_t spool_side_bytes(const struct spool *spool);
+
+/*
+ * Remove the spool's file, which stays open, then those beside it. 0 or the first errno of unlink other than
+ * ENOENT.
+ */
+int spool_remove(const struct spool *spool);
+
+/* --------------------------------------------------------------------------------------------------- reading back */
 
 /* The lane that a stream is made of. */
 struct spool_stream {
 	unsigned int process;
 	unsigned int lane;
+	int side;	/* the side file that the pages come from, one after the other; -1: none */
+	uint64_t told;	/* losses that the pages of a side file told so far */
+	uint64_t gaps;	/* and how often they told no number */
+	uint64_t *lost; /* if set: where to write at the end of a side file's stream what its CPU lost beyond that */
 };
 
 /*
- * A source of the lanes that have pages or ended with losses, a stream each. Nothing may be appended while it is in
- * use, and the spool outlives it. 0 or -ENOMEM. The source's memory for a stream is given back with the stream's last page.
+ * A source of the lanes that have pages or ended with losses, a stream each; of the kernel, all. Nothing may be
+ * appended while it is in use, and the spool outlives it. 0, -ENOMEM, or why a side file that is there cannot be
+ * opened; one that is not is empty. The source's memory for a stream is given back with the stream's last page.
  */
-int spool_source_open(struct spool *spool, struct rec_source **ret_source, const struct spool_stream **ret_streams);
+int spool_source_open(struct spool *spool, struct rec_source **ret_source, struct spool_stream **ret_streams);
 struct rec_source *spool_source_close(struct rec_source *source);
 
 #endif

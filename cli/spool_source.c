@@ -1,21 +1,28 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The spool as a source: each lane's chain of pages, read back one at a time. Links lead forward only, to a chunk of the
- * same lane inside the file; anything else is damage.
+ * The spool as a source: each lane's chain of pages, read back one at a time. Links lead forward only, to a chunk
+ * of the same lane inside the file; anything else is damage. A side file is read in large pieces.
  */
 #include "cli/spool.h"
 #include "cli/read_at.h"
 
 #include <errno.h>
+#include <librecorder/page.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
+/* Of a side file, at a time: small enough for a CPU's cache. */
+#define BLOCK (256u * 1024u)
+
 struct cursor {
-	uint64_t next; /* offset of the next chunk; 0: the end */
+	uint64_t next; /* offset of the next chunk, 0: the end; in a side file of the next page */
 	unsigned char *page;
 	size_t room;
+	uint64_t pages;	   /* that a side file has from there on */
+	unsigned int have; /* of them in the block at `page`, which ends with the last of these */
+	size_t block;	   /* bytes in it */
 };
 
 struct spool_source {
@@ -36,10 +43,73 @@ static bool chunk_fits(const struct spool_source *self, const struct spool_strea
 	       offset + sizeof(*chunk) + chunk->size <= self->spool->end;
 }
 
+static int read_block(const struct spool_stream *stream, struct cursor *cursor, uint32_t page_size)
+{
+	const uint64_t most = BLOCK > page_size ? BLOCK / page_size : 1;
+	int err;
+
+	if (!cursor->page)
+		cursor->page = malloc((size_t)most * page_size);
+	if (!cursor->page)
+		return -ENOMEM;
+	cursor->have = (unsigned int)(cursor->pages < most ? cursor->pages : most);
+	cursor->block = (size_t)cursor->have * page_size;
+	err = read_exactly(stream->side, cursor->page, cursor->block, cursor->next);
+	if (err)
+		cursor->have = 0;
+	return err;
+}
+
+static void end_side(const struct spool_entry *entry, struct spool_stream *stream, struct cursor *cursor)
+{
+	struct spool_losses losses;
+	uint64_t lost;
+
+	free(cursor->page);
+	cursor->page = NULL;
+	if (!stream->lost || !spool_kernel_losses(entry, stream->lane, &losses))
+		return;
+	lost = losses.overrun + losses.commit_overrun + losses.dropped;
+	*stream->lost = lost > stream->told ? lost - stream->told : 0;
+}
+
+/* The next page of a side file, which is the kernel's own: what was lost before it, its header says. */
+static int next_side_page(const struct spool_source *self, struct spool_stream *stream, struct cursor *cursor,
+			  struct rec_page *ret_page)
+{
+	const struct spool_entry *entry = &self->spool->entries[stream->process];
+	const uint32_t page_size = entry->subbuf_size, capacity = page_size - REC_SUBBUF_HEADER_SIZE;
+	const unsigned char *page;
+	int err = 0;
+
+	if (!cursor->pages) {
+		end_side(entry, stream, cursor);
+		return 0;
+	}
+	if (!cursor->have)
+		err = read_block(stream, cursor, page_size);
+	if (err)
+		return err;
+	page = cursor->page + cursor->block - (size_t)cursor->have * page_size;
+	cursor->have--;
+	cursor->pages--;
+	cursor->next += page_size;
+	if (rec_page_size(page) > capacity)
+		return -EBADMSG;
+	*ret_page = (struct rec_page){ .data = page,
+				       .size = rec_page_size(page),
+				       .lost = rec_page_lost(page, capacity) };
+	if (ret_page->lost == REC_LOST_UNKNOWN)
+		stream->gaps++;
+	else
+		stream->told += ret_page->lost;
+	return 1;
+}
+
 static int next_page(struct rec_source *source, unsigned int number, struct rec_page *ret_page)
 {
 	struct spool_source *self = (struct spool_source *)source;
-	const struct spool_stream *stream;
+	struct spool_stream *stream;
 	struct spool_chunk chunk;
 	struct cursor *cursor;
 	unsigned char *page;
@@ -50,6 +120,8 @@ static int next_page(struct rec_source *source, unsigned int number, struct rec_
 		return 0;
 	stream = &self->streams[number];
 	cursor = &self->cursors[number];
+	if (stream->side >= 0)
+		return next_side_page(self, stream, cursor, ret_page);
 	offset = cursor->next;
 	/* A link to what was cut off, or lost its chunk, is the end. */
 	if (!offset || offset + sizeof(chunk) > self->spool->end) {
@@ -86,7 +158,7 @@ static int next_page(struct rec_source *source, unsigned int number, struct rec_
 
 static bool lane_counts(const struct spool_lane *lane)
 {
-	return lane->head || (lane->ended && lane->stats.lost_unread);
+	return lane->head || lane->side || (lane->ended && lane->stats.lost_unread);
 }
 
 struct rec_source *spool_source_close(struct rec_source *source)
@@ -97,16 +169,49 @@ struct rec_source *spool_source_close(struct rec_source *source)
 		return NULL;
 	for (unsigned int i = 0; self->cursors && i < source->nr_streams; i++)
 		free(self->cursors[i].page);
+	for (unsigned int i = 0; self->streams && i < source->nr_streams; i++)
+		if (self->streams[i].side >= 0)
+			close(self->streams[i].side);
 	free(self->cursors);
 	free(self->streams);
 	free(self);
 	return NULL;
 }
 
-int spool_source_open(struct spool *spool, struct rec_source **ret_source, const struct spool_stream **ret_streams)
+/* One that is not there was about to be made when the recorder was killed. */
+static int open_side(struct spool_source *self, unsigned int number)
+{
+	struct spool_stream *stream = &self->streams[number];
+	const int fd = spool_side_open(self->spool, stream->process, stream->lane, &self->cursors[number].pages);
+
+	stream->side = fd < 0 ? -1 : fd;
+	return fd < 0 && fd != -ENOENT ? fd : 0;
+}
+
+static int add_streams(struct spool_source *self, unsigned int process)
+{
+	const struct spool_entry *entry = &self->spool->entries[process];
+	int err = 0;
+
+	for (unsigned int lane = 0; lane < entry->nr_lanes && !err; lane++) {
+		const unsigned int number = self->source.nr_streams;
+
+		if (!lane_counts(&entry->lanes[lane]))
+			continue;
+		self->streams[number] = (struct spool_stream){ .process = process, .lane = lane, .side = -1 };
+		self->cursors[number].next = entry->lanes[lane].head;
+		if (entry->lanes[lane].side)
+			err = open_side(self, number);
+		self->source.nr_streams++;
+	}
+	return err;
+}
+
+int spool_source_open(struct spool *spool, struct rec_source **ret_source, struct spool_stream **ret_streams)
 {
 	struct spool_source *self = calloc(1, sizeof(*self));
-	unsigned int nr = 0, at = 0;
+	unsigned int nr = 0;
+	int err = 0;
 
 	if (!self)
 		return -ENOMEM;
@@ -115,21 +220,15 @@ int spool_source_open(struct spool *spool, struct rec_source **ret_source, const
 			nr += lane_counts(&spool->entries[i].lanes[j]);
 	self->spool = spool;
 	self->source.next = next_page;
-	self->source.nr_streams = nr;
 	self->streams = calloc(nr + 1, sizeof(*self->streams));
 	self->cursors = calloc(nr + 1, sizeof(*self->cursors));
-	if (!self->streams || !self->cursors) {
+	if (!self->streams || !self->cursors)
+		err = -ENOMEM;
+	for (unsigned int i = 0; i < spool->nr_entries && !err; i++)
+		err = add_streams(self, i);
+	if (err) {
 		spool_source_close(&self->source);
-		return -ENOMEM;
-	}
-	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		for (unsigned int j = 0; j < spool->entries[i].nr_lanes; j++) {
-			if (!lane_counts(&spool->entries[i].lanes[j]))
-				continue;
-			self->streams[at] = (struct spool_stream){ i, j };
-			self->cursors[at].next = spool->entries[i].lanes[j].head;
-			at++;
-		}
+		return err;
 	}
 	*ret_source = &self->source;
 	*ret_streams = self->streams;

@@ -17,9 +17,9 @@
 struct dat_writer;
 
 /*
- * Begin a file of version 6 or 7 with pages of page_size bytes (a power of two, 4096 to 512 KiB); `cpus` is an estimate
- * that divides the memory for buffers. 0; -EINVAL: one of these is out of range, or path names something that is no
- * regular file; -EISDIR; -EACCES; -ENOMEM; or the errno of open.
+ * Begin a file of version 6 or 7 with pages of page_size bytes (a power of two, 4096 to 512 KiB); `cpus`, of all buffers
+ * together, is an estimate that divides the memory. 0; -EINVAL: one of these is out of range, or path names something that
+ * is no regular file; -EISDIR; -EACCES; -ENOMEM; or the errno of open.
  */
 int dat_write_open(const char *path, unsigned int version, uint32_t page_size, unsigned int cpus,
 		   struct dat_writer **ret_writer);
@@ -27,11 +27,21 @@ int dat_write_open(const char *path, unsigned int version, uint32_t page_size, u
 /* Drops what was not finished. Takes NULL, returns NULL. */
 struct dat_writer *dat_write_close(struct dat_writer *writer);
 
-/* The next page of a CPU. 0, -ENOMEM, or the errno of write. */
-int dat_write_page(struct dat_writer *writer, unsigned int cpu, const void *page);
+/* One more buffer, an instance; the top buffer is 0. Without pages the file does not have it. 0, -ENOMEM. */
+int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *ret_buffer);
 
-/* Bytes of pages a CPU has so far; one more than the highest CPU with pages. */
-uint64_t dat_write_size(const struct dat_writer *writer, unsigned int cpu);
+/* The next page of a CPU. 0, -ENOMEM, or the errno of write. */
+int dat_write_page(struct dat_writer *writer, unsigned int buffer, unsigned int cpu, const void *page);
+
+/*
+ * The next pages of a CPU: `size` bytes at `offset` of a file, whole pages of the writer's size, which stay there until
+ * dat_write_finish() copies them. 0, -ENOMEM, or the errno of write.
+ */
+int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int cpu, int fd, uint64_t offset,
+		    uint64_t size);
+
+/* Bytes of pages a CPU has so far; one more than the highest CPU with pages, over all buffers. */
+uint64_t dat_write_size(const struct dat_writer *writer, unsigned int buffer, unsigned int cpu);
 unsigned int dat_write_cpus(const struct dat_writer *writer);
 
 /* An event's format text. 0, -ENOMEM. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A CPU's pages fill its buffer, its buffers fill its slots, in order; so the position of byte n of a CPU is slot n / SLOT
- * of its list, and what is written is always below `size`. Slots are taken from the end of the scratch file; a slot that
- * is not full is a hole and costs nothing.
+ * A track is a list of pieces: slots of the scratch file, which its buffers fill one after the other, and ranges of other
+ * files. Slots are taken from the end of the scratch file; what is not filled of one is a hole and costs nothing.
  */
 #include "format/page_store.h"
 #include "format/out_file.h"
@@ -18,13 +17,19 @@
 #define BUFFER_TOTAL ((uint64_t)16 << 20)
 #define BUFFER_MAX   ((uint64_t)256 << 10)
 
-struct store_cpu {
-	uint64_t written;  /* bytes in the scratch file */
+struct store_piece {
+	int fd; /* the scratch file: at most SLOT bytes */
+	uint64_t offset;
+	uint64_t size;
+};
+
+struct store_track {
+	uint64_t written;  /* bytes of the pieces */
 	uint32_t buffered; /* bytes behind them, in the buffer */
 	unsigned char *buffer;
-	uint64_t *slots; /* offsets in the scratch file */
-	size_t nr_slots;
-	size_t max_slots;
+	struct store_piece *pieces;
+	size_t nr_pieces;
+	size_t max_pieces;
 };
 
 struct page_store {
@@ -32,14 +37,14 @@ struct page_store {
 	uint32_t page_size;
 	uint32_t buffer_size; /* a power of two, at least a page */
 	uint64_t end;	      /* of the last slot */
-	struct store_cpu *cpus;
-	unsigned int nr_cpus;
-	unsigned int max_cpus;
+	struct store_track *tracks;
+	unsigned int nr_tracks;
+	unsigned int max_tracks;
 };
 
 REC_ABI_ASSERT(SLOT % REC_SUBBUF_MAX == 0 && SLOT % BUFFER_MAX == 0, "a buffer never crosses a slot");
 
-int page_store_open(const char *near, uint32_t page_size, unsigned int cpus, struct page_store **ret_store)
+int page_store_open(const char *near, uint32_t page_size, unsigned int tracks, struct page_store **ret_store)
 {
 	struct page_store *store = calloc(1, sizeof(*store));
 	uint64_t buffer = BUFFER_MAX;
@@ -47,7 +52,7 @@ int page_store_open(const char *near, uint32_t page_size, unsigned int cpus, str
 
 	if (!store)
 		return -ENOMEM;
-	while (buffer > page_size && buffer * cpus > BUFFER_TOTAL)
+	while (buffer > page_size && buffer * tracks > BUFFER_TOTAL)
 		buffer /= 2;
 	store->buffer_size = buffer > page_size ? (uint32_t)buffer : page_size;
 	store->page_size = page_size;
@@ -67,131 +72,138 @@ struct page_store *page_store_close(struct page_store *store)
 
 	if (!store)
 		return NULL;
-	for (i = 0; i < store->nr_cpus; i++) {
-		free(store->cpus[i].buffer);
-		free(store->cpus[i].slots);
+	for (i = 0; i < store->nr_tracks; i++) {
+		free(store->tracks[i].buffer);
+		free(store->tracks[i].pieces);
 	}
-	free(store->cpus);
+	free(store->tracks);
 	close(store->fd);
 	free(store);
 	return NULL;
 }
 
-static int add_cpus(struct page_store *store, unsigned int cpu)
+int page_store_add(struct page_store *store, unsigned int *ret_track)
 {
-	unsigned int max = store->max_cpus ? store->max_cpus : 16;
-	struct store_cpu *cpus;
+	if (store->nr_tracks == store->max_tracks) {
+		const unsigned int max = store->max_tracks ? store->max_tracks * 2 : 16;
+		struct store_track *tracks = realloc(store->tracks, max * sizeof(*tracks));
 
-	if (cpu >= store->max_cpus) {
-		while (max <= cpu)
-			max *= 2;
-		cpus = realloc(store->cpus, max * sizeof(*cpus));
-		if (!cpus)
+		if (!tracks)
 			return -ENOMEM;
-		memset(cpus + store->max_cpus, 0, (max - store->max_cpus) * sizeof(*cpus));
-		store->cpus = cpus;
-		store->max_cpus = max;
+		store->tracks = tracks;
+		store->max_tracks = max;
 	}
-	if (cpu >= store->nr_cpus)
-		store->nr_cpus = cpu + 1;
+	memset(&store->tracks[store->nr_tracks], 0, sizeof(*store->tracks));
+	*ret_track = store->nr_tracks++;
 	return 0;
 }
 
-static int add_slot(struct page_store *store, struct store_cpu *cpu)
+static int add_piece(struct store_track *track, struct store_piece piece)
 {
-	if (cpu->nr_slots == cpu->max_slots) {
-		const size_t max = cpu->max_slots ? cpu->max_slots * 2 : 4;
-		uint64_t *slots = realloc(cpu->slots, max * sizeof(*slots));
+	if (track->nr_pieces == track->max_pieces) {
+		const size_t max = track->max_pieces ? track->max_pieces * 2 : 4;
+		struct store_piece *pieces = realloc(track->pieces, max * sizeof(*pieces));
 
-		if (!slots)
+		if (!pieces)
 			return -ENOMEM;
-		cpu->slots = slots;
-		cpu->max_slots = max;
+		track->pieces = pieces;
+		track->max_pieces = max;
 	}
-	cpu->slots[cpu->nr_slots++] = store->end;
-	store->end += SLOT;
+	track->pieces[track->nr_pieces++] = piece;
 	return 0;
+}
+
+static struct store_piece *last_piece(struct store_track *track)
+{
+	return track->nr_pieces ? &track->pieces[track->nr_pieces - 1] : NULL;
 }
 
 /* Write out what is in the buffer. */
-static int flush(struct page_store *store, struct store_cpu *cpu)
+static int flush(struct page_store *store, struct store_track *track)
 {
+	struct store_piece *piece = last_piece(track);
 	int err = 0;
 
-	if (!cpu->buffered)
+	if (!track->buffered)
 		return 0;
-	if (cpu->written == cpu->nr_slots * SLOT)
-		err = add_slot(store, cpu);
-	if (!err)
-		err = out_write_at(store->fd, cpu->buffer, cpu->buffered,
-				   cpu->slots[cpu->written / SLOT] + cpu->written % SLOT);
+	if (!piece || piece->fd != store->fd || piece->size + track->buffered > SLOT) {
+		err = add_piece(track, (struct store_piece){ store->fd, store->end, 0 });
+		if (err)
+			return err;
+		store->end += SLOT;
+		piece = last_piece(track);
+	}
+	err = out_write_at(store->fd, track->buffer, track->buffered, piece->offset + piece->size);
 	if (!err) {
-		cpu->written += cpu->buffered;
-		cpu->buffered = 0;
+		piece->size += track->buffered;
+		track->written += track->buffered;
+		track->buffered = 0;
 	}
 	return err;
 }
 
-int page_store_put(struct page_store *store, unsigned int cpu_number, const void *page)
+int page_store_put(struct page_store *store, unsigned int number, const void *page)
 {
-	struct store_cpu *cpu;
+	struct store_track *track = &store->tracks[number];
 	int err;
 
-	if (cpu_number >= store->nr_cpus) {
-		err = add_cpus(store, cpu_number);
-		if (err)
-			return err;
-	}
-	cpu = &store->cpus[cpu_number];
-	if (!cpu->buffer) {
-		cpu->buffer = malloc(store->buffer_size);
-		if (!cpu->buffer)
+	if (!track->buffer) {
+		track->buffer = malloc(store->buffer_size);
+		if (!track->buffer)
 			return -ENOMEM;
 	}
 	/* Full from last time: writing late keeps a page that could not be written out of the size. */
-	if (cpu->buffered == store->buffer_size) {
-		err = flush(store, cpu);
+	if (track->buffered == store->buffer_size) {
+		err = flush(store, track);
 		if (err)
 			return err;
 	}
-	memcpy(cpu->buffer + cpu->buffered, page, store->page_size);
-	cpu->buffered += store->page_size;
+	memcpy(track->buffer + track->buffered, page, store->page_size);
+	track->buffered += store->page_size;
 	return 0;
 }
 
-unsigned int page_store_cpus(const struct page_store *store)
+int page_store_put_range(struct page_store *store, unsigned int number, int fd, uint64_t offset, uint64_t size)
 {
-	return store->nr_cpus;
+	struct store_track *track = &store->tracks[number];
+	struct store_piece *piece;
+	int err = flush(store, track);
+
+	if (err)
+		return err;
+	piece = last_piece(track);
+	if (piece && piece->fd == fd && piece->offset + piece->size == offset)
+		piece->size += size;
+	else
+		err = add_piece(track, (struct store_piece){ fd, offset, size });
+	if (!err)
+		track->written += size;
+	return err;
 }
 
-uint64_t page_store_size(const struct page_store *store, unsigned int cpu)
+uint64_t page_store_size(const struct page_store *store, unsigned int number)
 {
-	return cpu < store->nr_cpus ? store->cpus[cpu].written + store->cpus[cpu].buffered : 0;
+	return store->tracks[number].written + store->tracks[number].buffered;
 }
 
-int page_store_copy(struct page_store *store, unsigned int cpu_number, int fd, uint64_t offset)
+int page_store_copy(struct page_store *store, unsigned int number, int fd, uint64_t offset)
 {
-	struct store_cpu *cpu;
-	uint64_t left;
+	struct store_track *track = &store->tracks[number];
 	size_t i;
 	int err;
 
-	if (cpu_number >= store->nr_cpus)
-		return 0;
-	cpu = &store->cpus[cpu_number];
-	left = cpu->written;
-	for (i = 0; i < cpu->nr_slots; i++) {
-		const uint64_t size = left < SLOT ? left : SLOT;
+	for (i = 0; i < track->nr_pieces; i++) {
+		const struct store_piece *piece = &track->pieces[i];
 
-		err = out_copy(store->fd, cpu->slots[i], fd, offset, size);
+		err = out_copy(piece->fd, piece->offset, fd, offset, piece->size);
 		if (err)
 			return err;
 		/* Where holes cannot be punched the space is kept until the end; nothing else depends on it. */
-		(void)fallocate(store->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)cpu->slots[i],
-				(off_t)size);
-		offset += size;
-		left -= size;
+		if (piece->fd == store->fd)
+			(void)fallocate(store->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)piece->offset,
+					(off_t)piece->size);
+		offset += piece->size;
 	}
 	/* What never left the buffer need not go through the scratch file. */
-	return out_write_at(fd, cpu->buffer, cpu->buffered, offset);
+	return out_write_at(fd, track->buffer, track->buffered, offset);
 }

@@ -285,3 +285,30 @@ void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struc
 	ret_line->shift = shift;
 	ret_line->offset = (int64_t)(time_map_ns(map, &hint, middle) - scaled);
 }
+
+static uint64_t line_error_at(const struct time_map *map, const struct time_line *line, uint64_t clock)
+{
+	const uint64_t scaled = (uint64_t)(((unsigned __int128)clock * line->mult) >> line->shift);
+	unsigned int hint = 0;
+	/* The line may begin below zero. */
+	const int64_t off = (int64_t)(scaled + (uint64_t)line->offset - time_map_ns(map, &hint, clock));
+
+	return (uint64_t)(off < 0 ? -off : off);
+}
+
+uint64_t time_map_line_error(const struct time_map *map, const struct time_line *line, uint64_t from, uint64_t to)
+{
+	const uint64_t first = line_error_at(map, line, from);
+	const uint64_t last = line_error_at(map, line, to);
+	uint64_t error = first > last ? first : last;
+	unsigned int i;
+
+	/* Two lines are farthest apart where one of them ends. */
+	for (i = 0; i < map->nr_segments; i++) {
+		const uint64_t clock = map->segments[i].clock;
+		const uint64_t here = clock > from && clock < to ? line_error_at(map, line, clock) : 0;
+
+		error = here > error ? here : error;
+	}
+	return error;
+}

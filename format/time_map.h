@@ -53,6 +53,9 @@ struct time_line {
 
 void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struct time_line *ret_line);
 
+/* How far the line is from the map at most, between two clock values; ns. */
+uint64_t time_map_line_error(const struct time_map *map, const struct time_line *line, uint64_t from, uint64_t to);
+
 /* Out of line: another segment than the one the hint names, or a time before the first anchor. */
 uint64_t time_map_search(const struct time_map *map, unsigned int *hint, uint64_t clock);
 

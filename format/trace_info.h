@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "format/blob.h"
+#include "format/kernel_tasks.h"
 
 /* The first id is rec_printf's, in every process and in the file; no log describes it. */
 #define TRACE_INFO_PRINTF_ID REC_EVENT_ID_FIRST
@@ -66,6 +67,9 @@ uint64_t trace_info_site(const struct trace_info *info, unsigned int process, ui
 /* Thread `tid` of a process was seen. Cheap when asked again. 0, -ENOMEM. */
 int trace_info_seen(struct trace_info *info, unsigned int process, int32_t tid);
 
+/* Names that the kernel knows, for trace_info_cmdlines(); they stay the caller's. */
+void trace_info_set_tasks(struct trace_info *info, const struct kernel_tasks *tasks);
+
 /* How many different tids were seen. */
 uint64_t trace_info_threads(const struct trace_info *info);
 
@@ -76,8 +80,10 @@ uint64_t trace_info_threads(const struct trace_info *info);
 int trace_info_formats(const struct trace_info *info, bool with_end,
 		       int (*emit)(void *arg, const char *system, const char *text, size_t size), void *arg);
 
-/* Appended to the blob. cmdlines: processes and their threads seen or named, sorted, each
- * tid once. 0, -ENOMEM. */
+/*
+ * Appended to the blob. cmdlines: processes and their threads seen or named, and all that the kernel names,
+ * sorted, each tid once. 0, -ENOMEM.
+ */
 int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines);
 int trace_info_printk(const struct trace_info *info, struct blob *printk);
 int trace_info_kallsyms(const struct trace_info *info, struct blob *kallsyms);

@@ -51,6 +51,8 @@ struct trace_info {
 	struct number_map seen;	     /* the same key, of threads with events */
 	uint64_t last_seen;	     /* key + 1 of the thread that was seen last */
 
+	const struct kernel_tasks *tasks; /* NULL: no kernel */
+
 	struct trace_site *sites;
 	size_t nr_sites;
 	size_t max_sites;

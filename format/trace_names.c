@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads and their names. A file has one name per tid: the last one a thread gave itself, else its process's; where two
- * processes had the same tid one after the other, that of the later process.
+ * Threads and their names. A file has one name per tid: the last one a thread gave itself, else what the kernel calls it,
+ * else its process's; where two processes had the same tid one after the other, that of the later process. A process's
+ * first thread is called as the process is.
  *
  * One malformed line makes viewers drop all lines behind it, so a name never is empty and holds no control character.
  */
@@ -96,6 +97,11 @@ int trace_info_seen(struct trace_info *info, unsigned int process, int32_t tid)
 	return 0;
 }
 
+void trace_info_set_tasks(struct trace_info *info, const struct kernel_tasks *tasks)
+{
+	info->tasks = tasks;
+}
+
 uint64_t trace_info_threads(const struct trace_info *info)
 {
 	return info->seen.used;
@@ -111,27 +117,71 @@ static int by_tid(const void *a, const void *b)
 	return left->process < right->process ? 1 : left->process > right->process ? -1 : 0;
 }
 
-int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines)
+/* The threads, those of a tid together, the one that counts first. NULL: no memory. */
+static struct trace_thread *sort_threads(const struct trace_info *info)
 {
 	struct trace_thread *threads = calloc(info->nr_threads + 1, sizeof(*threads));
-	int err = threads ? 0 : -ENOMEM;
-	int32_t last = 0; /* the idle task: never named */
-	size_t i;
 
-	if (!err && info->nr_threads) {
+	if (threads && info->nr_threads) {
 		memcpy(threads, info->threads, info->nr_threads * sizeof(*threads));
 		qsort(threads, info->nr_threads, sizeof(*threads), by_tid);
 	}
-	for (i = 0; !err && i < info->nr_threads; i++) {
-		const char *comm = info->processes[threads[i].process].comm;
-		char *name = threads[i].name ? NULL : clean_name(comm, strlen(comm), &err);
+	return threads;
+}
 
-		if (threads[i].tid > last && (threads[i].name || name)) {
-			blob_printf(cmdlines, "%d %s\n", threads[i].tid, name ? name : threads[i].name);
-			last = threads[i].tid;
+/* The name of the thread, with the kernel's before its process's. NULL: it has none, or no memory (*ret_err). */
+static char *name_of(const struct trace_info *info, const struct trace_thread *thread, const struct kernel_task *task,
+		     int *ret_err)
+{
+	const struct trace_process *process = thread ? &info->processes[thread->process] : NULL;
+	char *name = NULL;
+
+	if (thread && thread->name)
+		return clean_name(thread->name, strlen(thread->name), ret_err);
+	if (task && !(process && (uint32_t)thread->tid == process->pid))
+		name = clean_name(kernel_task_name(task), TASK_NAME_SIZE, ret_err);
+	if (!name && process && !*ret_err)
+		name = clean_name(process->comm, strlen(process->comm), ret_err);
+	if (!name && task && !*ret_err)
+		name = clean_name(kernel_task_name(task), TASK_NAME_SIZE, ret_err);
+	return name;
+}
+
+int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines)
+{
+	struct trace_thread *threads = sort_threads(info);
+	struct kernel_task *tasks = NULL;
+	size_t nr_tasks = 0;
+	size_t i = 0, j = 0;
+	int32_t last = 0; /* the idle task: never named */
+	int err = threads ? 0 : -ENOMEM;
+
+	if (!err && info->tasks)
+		err = kernel_tasks_sorted(info->tasks, &tasks, &nr_tasks);
+	while (!err && (i < info->nr_threads || j < nr_tasks)) {
+		const struct trace_thread *thread = i < info->nr_threads ? &threads[i] : NULL;
+		const struct kernel_task *task = j < nr_tasks ? &tasks[j] : NULL;
+		char *name;
+		int32_t tid;
+
+		if (thread && task && thread->tid != task->pid) {
+			if (thread->tid < task->pid)
+				task = NULL;
+			else
+				thread = NULL;
 		}
-		free(name);
+		tid = thread ? thread->tid : task->pid;
+		name = tid > last ? name_of(info, thread, task, &err) : NULL;
+		if (name) {
+			blob_printf(cmdlines, "%d %s\n", tid, name);
+			last = tid;
+			free(name);
+		}
+		/* The kernel's word holds for all threads of the tid. */
+		i += thread != NULL;
+		j += task && (!thread || i == info->nr_threads || threads[i].tid != tid);
 	}
+	free(tasks);
 	free(threads);
 	return err ? err : cmdlines->error;
 }

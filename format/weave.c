@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The merge: a heap of streams by the time of their next event. Each stream's times never go back (weave_stream.c raises
- * what does), so neither do the merged ones, and the pages of each CPU are in order because the whole is. Then what
- * every trace.dat has beside its pages.
+ * The merge: a heap of the programs' streams by the time of their next event. Each stream's times never go back
+ * (weave_stream.c raises what does), so neither do the merged ones, and the pages of each CPU are in order because the whole
+ * is. The kernel's streams, each of which has a CPU to itself, are put in between (weave_kernel.c).
  */
 #include "format/weave.h"
 #include "format/weave_private.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
 
 /* trace-cmd and KernelShark slow down with each CPU (facts trace-dat 1.8). */
 #define RAW_STREAMS_MAX 4096u
@@ -55,7 +53,7 @@ static void end_input(struct weave *weave, struct weave_input *input)
 	weave_loss_join(&weave->owners[input->process].trailing, &trailing);
 }
 
-/* Every stream's first event. */
+/* The first event of each stream of the programs. */
 static int fill_heap(struct weave *weave, struct heap *heap)
 {
 	const unsigned int nr = weave->params->source->nr_streams;
@@ -63,8 +61,11 @@ static int fill_heap(struct weave *weave, struct heap *heap)
 
 	for (i = 0; i < nr; i++) {
 		struct weave_input *input = &weave->inputs[i];
-		const int got = weave_input_next(weave, input);
+		int got;
 
+		if (input->is_kernel)
+			continue;
+		got = weave_input_next(weave, input);
 		if (got < 0)
 			return got;
 		if (got)
@@ -86,20 +87,30 @@ static unsigned int cpu_of(struct weave *weave, const struct weave_input *input)
 	return 0;
 }
 
-static int merge(struct weave *weave)
+/* Put what the kernel has on this CPU before the input's event. */
+static int put_kernel_before(struct weave *weave, const struct weave_input *input, unsigned int cpu)
 {
-	struct heap heap = { NULL, 0 };
-	int err;
+	struct weave_input *kernel = cpu < weave->max_kernel_inputs ? weave->kernel_inputs[cpu] : NULL;
 
-	heap.inputs = calloc(weave->params->source->nr_streams + 1u, sizeof(struct weave_input *));
-	if (!heap.inputs)
-		return -ENOMEM;
-	err = fill_heap(weave, &heap);
-	while (!err && heap.nr) {
-		struct weave_input *input = heap.inputs[0];
+	if (!kernel || kernel->ended || !earlier(kernel, input))
+		return 0;
+	return weave_kernel_put(weave, kernel, input->ns - (kernel->number > input->number));
+}
+
+/* Empty the heap, with what the kernel has for the same CPUs until then. */
+static int merge_heap(struct weave *weave, struct heap *heap)
+{
+	int err = 0;
+
+	while (!err && heap->nr) {
+		struct weave_input *input = heap->inputs[0];
+		const unsigned int cpu = cpu_of(weave, input);
 		int got;
 
-		err = weave_out_event(weave, input, cpu_of(weave, input));
+		if (weave->params->buffers == WEAVE_WOVEN)
+			err = put_kernel_before(weave, input, cpu);
+		if (!err)
+			err = weave_out_event(weave, input, cpu);
 		if (err)
 			break;
 		got = weave_input_next(weave, input);
@@ -107,20 +118,62 @@ static int merge(struct weave *weave)
 			err = got;
 		} else if (!got) {
 			end_input(weave, input);
-			heap.inputs[0] = heap.inputs[--heap.nr];
+			heap->inputs[0] = heap->inputs[--heap->nr];
 		}
-		if (!err && heap.nr)
-			sift_down(&heap, 0);
+		if (!err && heap->nr)
+			sift_down(heap, 0);
 	}
+	return err;
+}
+
+/* Call for each stream of the kernel. */
+static int for_kernel(struct weave *weave, int (*call)(struct weave *weave, struct weave_input *input))
+{
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < weave->max_kernel_inputs && !err; i++)
+		if (weave->kernel_inputs[i])
+			err = call(weave, weave->kernel_inputs[i]);
+	return err;
+}
+
+static int put_kernel_rest(struct weave *weave, struct weave_input *input)
+{
+	const int err = weave_kernel_put(weave, input, UINT64_MAX);
+
+	return err ? err : weave_kernel_end(weave, input);
+}
+
+static int merge(struct weave *weave)
+{
+	struct heap heap = { NULL, 0 };
+	bool alone;
+	int err;
+
+	heap.inputs = calloc(weave->nr_lanes + 1u, sizeof(struct weave_input *));
+	if (!heap.inputs)
+		return -ENOMEM;
+	err = fill_heap(weave, &heap);
+	/* Nothing to weave in: the file takes the kernel's clock, and its pages as they are. */
+	if (!heap.nr && weave->kernel)
+		weave->raw_tsc = weave->kernel->clock == REC_CLOCK_TSC;
+	alone = !heap.nr || weave->params->buffers == WEAVE_SPLIT;
+	if (!err && !alone)
+		err = for_kernel(weave, weave_kernel_begin);
+	if (!err)
+		err = merge_heap(weave, &heap);
+	if (!err)
+		err = for_kernel(weave, alone ? weave_kernel_pages : put_kernel_rest);
 	free(heap.inputs);
 	return err;
 }
 
 /* ----------------------------------------------------------------------------------------- losses at the end */
 
-/* A time, in the file's clock, for an event that stands alone: that of the last event, or of the newest anchor. */
-static uint64_t end_time(const struct weave *weave, const struct weave_process *process)
+uint64_t weave_end_time(const struct weave *weave, unsigned int number)
 {
+	const struct weave_process *process = &weave->params->processes[number];
 	const bool raw = weave->raw_tsc;
 	uint64_t time = raw ? 0 : weave->last_ns;
 	unsigned int i;
@@ -145,174 +198,28 @@ static int end_processes(struct weave *weave)
 
 	for (i = 0; i < params->nr_processes && !err; i++) {
 		struct weave_owner *owner = &weave->owners[i];
-		const unsigned int cpu = params->raw ? params->source->nr_streams : owner->last_cpu;
+		const bool of_lane = params->raw && !params->processes[i].kernel;
 
 		if (weave_loss_any(&owner->trailing))
-			err = weave_out_end(weave, cpu, i, end_time(weave, &params->processes[i]), owner->trailing,
-					    owner->no_lane);
+			err = weave_out_end(weave, of_lane ? weave->nr_lanes : owner->last_cpu, i, weave_end_time(weave, i),
+					    owner->trailing, owner->no_lane);
 	}
-	for (i = 0; i < weave->max_cpus && !err; i++)
-		err = weave_out_flush(weave, i);
-	return err;
-}
-
-/* ------------------------------------------------------------------------------------------- beside the pages */
-
-static int emit_format(void *arg, const char *system, const char *text, size_t size)
-{
-	return dat_write_format(arg, system, text, size);
-}
-
-static int put_text(struct weave *weave, enum dat_id id, int (*make)(const struct trace_info *, struct blob *))
-{
-	struct blob text = BLOB_INIT;
-	int err = make(weave->info, &text);
-
-	if (!err && text.size)
-		err = dat_write_text(weave->writer, id, text.data, text.size);
-	blob_free(&text);
-	return err;
-}
-
-/* An option that is a string. */
-static int put_string(struct weave *weave, enum dat_id id, struct blob *text)
-{
-	int err;
-
-	blob_put(text, "", 1);
-	err = text->error ? text->error : dat_write_option(weave->writer, id, text->data, text->size);
-	text->size = 0;
-	return err;
-}
-
-static int put_system(struct weave *weave)
-{
-	struct blob text = BLOB_INIT;
-	struct utsname name;
-	int err = 0;
-
-	if (!uname(&name)) {
-		blob_printf(&text, "%s %s %s %s", name.sysname, name.nodename, name.release, name.machine);
-		err = put_string(weave, DAT_UNAME, &text);
-	}
-	if (!err) {
-		blob_printf(&text, "%s", weave->params->writer ? weave->params->writer : "librecorder");
-		if (weave->stats.time_error != UINT64_MAX)
-			blob_printf(&text, "; time error at most %" PRIu64 " ns", weave->stats.time_error);
-		err = put_string(weave, DAT_VERSION, &text);
-	}
-	blob_free(&text);
-	return err;
-}
-
-/* The kernel's statistics of each CPU, under its names; nothing was left unread. */
-static int put_cpu_stats(struct weave *weave, unsigned int nr)
-{
-	struct blob text = BLOB_INIT;
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < nr && !err; i++) {
-		static const struct weave_cpu none;
-		const struct weave_cpu *cpu = i < weave->max_cpus ? &weave->cpus[i] : &none;
-
-		blob_printf(&text, "CPU: %u\nentries: 0\noverrun: %" PRIu64 "\ncommit overrun: 0\nbytes: %" PRIu64 "\n", i,
-			    cpu->loss.known, dat_write_size(weave->writer, i));
-		blob_printf(&text, "oldest event ts: %5" PRIu64 ".%06" PRIu64 "\nnow ts: %5" PRIu64 ".%06" PRIu64 "\n",
-			    cpu->first_ns / 1000000000, cpu->first_ns / 1000 % 1000000, cpu->last_ns / 1000000000,
-			    cpu->last_ns / 1000 % 1000000);
-		blob_printf(&text, "dropped events: 0\nread events: %" PRIu64 "\n", cpu->events);
-		err = put_string(weave, DAT_CPUSTAT, &text);
-	}
-	blob_free(&text);
-	return err;
-}
-
-/* What makes nanoseconds of raw TSC times; measured between the first and the last event. */
-static int put_tsc_line(struct weave *weave, uint64_t from, uint64_t to)
-{
-	struct time_line line;
-	struct blob data = BLOB_INIT;
-	int err;
-
-	time_map_line(&weave->maps[REC_CLOCK_TSC], from, to, &line);
-	blob_u32(&data, line.mult);
-	blob_u32(&data, line.shift);
-	blob_u64(&data, 0); /* trace-cmd 3.1.6 ignores this offset; the option below is what counts */
-	err = data.error ? data.error : dat_write_option(weave->writer, DAT_TSC2NSEC, data.data, data.size);
-	data.size = 0;
-	if (!err) {
-		blob_printf(&data, "%" PRId64, line.offset);
-		err = put_string(weave, DAT_OFFSET, &data);
-	}
-	blob_free(&data);
-	return err;
-}
-
-/* Sum up the streams. ret_from and ret_to: first and last TSC time, 0 without. */
-static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
-{
-	const struct weave_params *params = weave->params;
-	struct weave_stats *stats = &weave->stats;
-	uint64_t from = UINT64_MAX;
-	uint64_t to = 0;
-	unsigned int i;
-
-	for (i = 0; i < params->source->nr_streams; i++) {
-		const struct weave_input *input = &weave->inputs[i];
-
-		if (!input->events || input->time->identity)
-			continue;
-		from = input->first_clock < from ? input->first_clock : from;
-		to = input->last_clock > to ? input->last_clock : to;
-	}
-	if (to >= from) {
-		const uint64_t first = time_map_error(&weave->maps[REC_CLOCK_TSC], from);
-		const uint64_t last = time_map_error(&weave->maps[REC_CLOCK_TSC], to);
-
-		stats->time_error = first > last ? first : last;
-	}
-	for (i = 0; i < params->nr_processes; i++)
-		stats->processes += weave->owners[i].events > 0;
-	for (i = 0; i < weave->max_cpus; i++)
-		stats->cpus += weave->cpus[i].events > 0;
-	stats->threads = trace_info_threads(weave->info);
-	*ret_from = to >= from ? from : 0;
-	*ret_to = to;
-}
-
-static int finish(struct weave *weave)
-{
-	unsigned int nr_cpus = dat_write_cpus(weave->writer);
-	uint64_t from, to;
-	int err;
-
-	if (nr_cpus < weave->nr_cpus)
-		nr_cpus = weave->nr_cpus;
-	sum_up(weave, &from, &to);
-	err = trace_info_formats(weave->info, weave->stats.synthetic > 0, emit_format, weave->writer);
-	if (!err)
-		err = put_text(weave, DAT_KALLSYMS, trace_info_kallsyms);
-	if (!err)
-		err = put_text(weave, DAT_PRINTK, trace_info_printk);
-	if (!err)
-		err = put_text(weave, DAT_CMDLINES, trace_info_cmdlines);
-	if (!err)
-		err = put_system(weave);
-	if (!err)
-		err = put_cpu_stats(weave, nr_cpus);
-	if (!err && weave->raw_tsc)
-		err = put_tsc_line(weave, from, to);
-	if (!err)
-		err = dat_write_finish(weave->writer, weave->raw_tsc ? "x86-tsc" : "mono", nr_cpus,
-				       &weave->stats.file_size);
-	return err;
+	return err ? err : weave_out_flush_all(weave);
 }
 
 /* ------------------------------------------------------------------------------------------------- the whole */
 
-static int check_params(const struct weave_params *params)
+/* Whether programs can be on one timeline with the kernel's clock. */
+static bool is_shared_clock(const struct weave_process *kernel)
 {
+	const char *name = kernel->kernel->clock;
+
+	return !name || !strcmp(name, kernel->clock == REC_CLOCK_TSC ? "x86-tsc" : "mono");
+}
+
+static int check_processes(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
 	unsigned int i;
 
 	for (i = 0; i < params->nr_processes; i++) {
@@ -323,11 +230,32 @@ static int check_params(const struct weave_params *params)
 			return -EINVAL;
 		if (size > REC_SUBBUF_MAX || (size & (size - 1)))
 			return -EINVAL;
-	}
-	for (i = 0; i < params->source->nr_streams; i++)
-		if (params->streams[i].process >= params->nr_processes)
+		if (process->kernel && weave->kernel)
 			return -EINVAL;
-	if (params->raw && params->source->nr_streams > RAW_STREAMS_MAX)
+		if (process->kernel)
+			weave->kernel = process;
+	}
+	if (weave->kernel && params->nr_processes > 1 && !is_shared_clock(weave->kernel))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_streams(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	unsigned int i;
+
+	for (i = 0; i < params->source->nr_streams; i++) {
+		const struct weave_stream *stream = &params->streams[i];
+
+		if (stream->process >= params->nr_processes)
+			return -EINVAL;
+		if (!params->processes[stream->process].kernel)
+			weave->nr_lanes++;
+		else if (stream->cpu >= WEAVE_CPUS_MAX)
+			return -EINVAL;
+	}
+	if (params->raw && weave->nr_lanes > RAW_STREAMS_MAX)
 		return -E2BIG;
 	return 0;
 }
@@ -365,6 +293,68 @@ static int make_maps(struct weave *weave)
 	return err;
 }
 
+/* Which buffer of the file each process has. */
+static int take_buffers(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	unsigned int i;
+
+	weave->nr_buffers = 1;
+	for (i = 0; i < params->nr_processes; i++) {
+		if (params->processes[i].kernel)
+			continue;
+		if (params->raw)
+			weave->owners[i].buffer = weave->kernel ? 1 : 0;
+		else if (params->buffers == WEAVE_SPLIT)
+			weave->owners[i].buffer = weave->nr_buffers;
+		if (weave->owners[i].buffer == weave->nr_buffers)
+			weave->nr_buffers++;
+	}
+	weave->buffers = calloc(weave->nr_buffers, sizeof(*weave->buffers));
+	return weave->buffers ? 0 : -ENOMEM;
+}
+
+/* Their names, in the file. */
+static int name_buffers(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	struct blob name = BLOB_INIT;
+	unsigned int i, number;
+	unsigned int last = 0;
+	int err = 0;
+
+	for (i = 0; i < params->nr_processes && !err; i++) {
+		if (weave->owners[i].buffer <= last)
+			continue;
+		if (params->raw)
+			blob_printf(&name, "lanes");
+		else
+			blob_printf(&name, "%s-%u", params->processes[i].comm, params->processes[i].pid);
+		blob_put(&name, "", 1);
+		err = name.error ? name.error : dat_write_buffer(weave->writer, (const char *)name.data, &number);
+		name.size = 0;
+		last++;
+	}
+	blob_free(&name);
+	return err;
+}
+
+/* What the kernel says of tasks. */
+static int take_kernel(struct weave *weave)
+{
+	const struct weave_kernel *kernel = weave->kernel->kernel;
+	unsigned int i;
+	int err = kernel_tasks_new(&weave->tasks);
+
+	for (i = 0; i < kernel->nr_formats && !err; i++)
+		kernel_tasks_format(weave->tasks, kernel->formats[i].text.data, kernel->formats[i].text.size);
+	if (!err && kernel->cmdlines.size)
+		err = kernel_tasks_saved(weave->tasks, kernel->cmdlines.data, kernel->cmdlines.size);
+	if (!err)
+		trace_info_set_tasks(weave->info, weave->tasks);
+	return err;
+}
+
 static int take_processes(struct weave *weave)
 {
 	const struct weave_params *params = weave->params;
@@ -388,37 +378,63 @@ static int take_processes(struct weave *weave)
 					     process->log_size);
 	}
 	weave->raw_tsc = params->raw && all_tsc;
-	return err;
+	if (!err && weave->kernel)
+		err = take_kernel(weave);
+	return err ? err : take_buffers(weave);
+}
+
+/* Two streams of one CPU cannot both have it to themselves. */
+static int take_kernel_stream(struct weave *weave, struct weave_input *input)
+{
+	input->cpu = weave->params->streams[input->number].cpu;
+	if (weave->kernel_inputs[input->cpu])
+		return -EINVAL;
+	weave->kernel_inputs[input->cpu] = input;
+	return 0;
 }
 
 static int take_streams(struct weave *weave)
 {
 	const struct weave_params *params = weave->params;
 	const unsigned int nr = params->source->nr_streams;
+	unsigned int lanes = 0;
 	unsigned int i;
+	int err = 0;
 
+	weave->max_kernel_inputs = weave->kernel ? WEAVE_CPUS_MAX : 0;
 	weave->inputs = calloc(nr + 1u, sizeof(*weave->inputs));
-	if (!weave->inputs)
+	weave->kernel_inputs = calloc(weave->max_kernel_inputs + 1u, sizeof(struct weave_input *));
+	if (!weave->inputs || !weave->kernel_inputs)
 		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < nr && !err; i++) {
 		struct weave_input *input = &weave->inputs[i];
 
 		input->number = i;
 		input->process = params->streams[i].process;
 		input->time = &weave->maps[params->processes[input->process].clock];
 		input->ids = trace_info_map(weave->info, input->process);
+		input->is_kernel = params->processes[input->process].kernel;
+		if (input->is_kernel)
+			err = take_kernel_stream(weave, input);
+		else
+			input->cpu = lanes++;
 	}
-	return 0;
+	return err;
 }
 
 static void clean_up(struct weave *weave)
 {
-	unsigned int i;
+	unsigned int i, j;
 
 	dat_write_close(weave->writer);
-	for (i = 0; i < weave->max_cpus; i++)
-		free(weave->cpus[i].page);
-	free(weave->cpus);
+	for (i = 0; weave->buffers && i < weave->nr_buffers; i++) {
+		for (j = 0; j < weave->buffers[i].max_cpus; j++)
+			free(weave->buffers[i].cpus[j].page);
+		free(weave->buffers[i].cpus);
+	}
+	free(weave->buffers);
+	kernel_tasks_free(weave->tasks);
+	free(weave->kernel_inputs);
 	free(weave->inputs);
 	free(weave->owners);
 	trace_info_free(weave->info);
@@ -431,11 +447,13 @@ int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stat
 		.params = params,
 		.page_size = params->page_size ? params->page_size : REC_SUBBUF_MIN,
 	};
-	int err = check_params(params);
+	int err = check_processes(&weave);
 
+	if (!err)
+		err = check_streams(&weave);
 	if (err)
 		return err;
-	weave.nr_cpus = params->raw ? params->source->nr_streams : params->nr_cpus;
+	weave.nr_cpus = params->raw && !weave.kernel ? weave.nr_lanes : params->nr_cpus;
 	if (!weave.nr_cpus)
 		weave.nr_cpus = 1;
 	err = take_processes(&weave);
@@ -445,13 +463,15 @@ int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stat
 		err = take_streams(&weave);
 	if (!err)
 		err = dat_write_open(params->output, params->version ? params->version : 6, weave.page_size,
-				     weave.nr_cpus, &weave.writer);
+				     weave.nr_cpus * weave.nr_buffers, &weave.writer);
+	if (!err)
+		err = name_buffers(&weave);
 	if (!err)
 		err = params->raw ? weave_raw(&weave) : merge(&weave);
 	if (!err)
 		err = end_processes(&weave);
 	if (!err)
-		err = finish(&weave);
+		err = weave_finish(&weave);
 	clean_up(&weave);
 	if (!err)
 		*ret_stats = weave.stats;

@@ -27,10 +27,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A process whose streams are woven. Everything pointed to stays the caller's and is only read. */
+/* Text that somebody else has; need not end with a NUL. NULL: none. */
+struct weave_text {
+	const char *data;
+	size_t size;
+};
+
+/* The format of one event, as tracefs has it. */
+struct weave_format {
+	const char *system; /* "sched"; "ftrace" for the kernel's own */
+	struct weave_text text;
+};
+
+/* What the kernel says beside its pages, all as its files have it. */
+struct weave_kernel {
+	/* Its name of its clock. "local" and others go with no program; NULL: "x86-tsc" or "mono", as the process says. */
+	const char *clock;
+	const char *uname; /* "Linux host 6.1.0 x86_64"; NULL: of this machine as it is now */
+	const struct weave_format *formats; /* an event that is given twice counts once */
+	unsigned int nr_formats;
+	struct weave_text printk;   /* printk_formats */
+	struct weave_text kallsyms;
+	struct weave_text cmdlines; /* saved_cmdlines */
+	const struct weave_text *cpu_stats; /* by CPU: per_cpu/cpuN/stats */
+	unsigned int nr_cpu_stats;
+};
+
+/*
+ * A process whose streams are woven, or the kernel: at most one is. Its streams are CPUs, at most one each, their pages the
+ * kernel's own. Everything pointed to stays the caller's and is only read.
+ */
 struct weave_process {
+	const struct weave_kernel *kernel; /* NULL: a program. Otherwise pid is 0 and there is no log */
 	uint32_t pid;
-	uint32_t clock;	      /* REC_CLOCK_TSC or REC_CLOCK_MONO: what its pages are stamped with */
+	uint32_t clock; /* what its pages are stamped with: REC_CLOCK_TSC; REC_CLOCK_MONO, also for other clocks of the kernel */
 	uint32_t subbuf_size; /* of its pages */
 	const char *comm;     /* name for threads that have none of their own */
 	const void *log;      /* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
@@ -40,14 +70,30 @@ struct weave_process {
 	uint64_t lost; /* events that no stream knows of (no lane); REC_LOST_UNKNOWN */
 };
 
+/*
+ * Where the pages of a stream of the kernel stand in a file, back to back, each as long as a sub-buffer: the same that
+ * next() gives, which is asked for them nevertheless. Pages that need not be changed then come out of this file.
+ */
+struct weave_file {
+	int fd;
+	uint64_t offset; /* of the first */
+};
+
 /* What the source's stream of the same number is. */
 struct weave_stream {
 	unsigned int process; /* index */
+	unsigned int cpu;     /* of the kernel */
+	const struct weave_file *file; /* NULL: in none */
 	/*
 	 * Events lost behind the last one handed over; REC_LOST_UNKNOWN. Looked at once, when the source has answered 0
 	 * or an error for this stream: next() may still write it before it does.
 	 */
 	uint64_t lost;
+};
+
+enum weave_buffers {
+	WEAVE_WOVEN, /* all in the top buffer */
+	WEAVE_SPLIT, /* the kernel in the top buffer, each process in one of its own, "comm-pid" */
 };
 
 struct weave_params {
@@ -61,10 +107,18 @@ struct weave_params {
 
 	const char *output;    /* path; an existing file is replaced once the new one is complete */
 	unsigned int version;  /* of the file: 6 (also when 0) or 7 */
-	bool raw;
+	bool raw;	       /* pages as they are: lanes as CPUs; with the kernel in a buffer of their own, "lanes" */
+	enum weave_buffers buffers; /* raw goes before */
 	uint32_t page_size;    /* of the file; 0: 4096; raised to the largest sub-buffer of the processes */
 	unsigned int nr_cpus;  /* of this machine: the file has at least as many; ignored for raw */
-	const char *writer;    /* name and version of the writing program, for the file; may be NULL */
+	/*
+	 * Name and version of the writing program, for the file; may be NULL. Behind "; " may follow what was found out about
+	 * its clocks (cli/clock_text.h), and WEAVE_HIDDEN_THREADS with the numbers of threads that the kernel did not record,
+	 * or WEAVE_SOME_THREADS where it recorded but some threads' switches.
+	 */
+	const char *writer;
+#define WEAVE_HIDDEN_THREADS "hidden threads:"
+#define WEAVE_SOME_THREADS   "switches of some threads alone"
 
 	/* Called about every MiB of input; pages is what was taken from the source so far. Not 0: give up, -ECANCELED. */
 	int (*progress)(void *arg, uint64_t pages);
@@ -83,9 +137,11 @@ struct weave_stats {
 	uint64_t lost;	       /* known losses; also damaged_events and, unless raw, unknown_events */
 	uint64_t lost_unknown; /* gaps of unknown size, besides */
 	uint64_t synthetic;    /* recorder:end events */
-	uint64_t threads;      /* different tids */
-	uint64_t processes;    /* with events */
+	uint64_t threads;      /* different tids of programs */
+	uint64_t processes;    /* with events; not the kernel */
 	uint64_t cpus;	       /* with events; raw: streams with events */
+	uint64_t kernel_events; /* of events: those of the kernel */
+	uint64_t kernel_cpus;	/* its streams with events */
 	uint64_t first_time;   /* ns, CLOCK_MONOTONIC; 0 without events */
 	uint64_t last_time;
 	uint64_t pages;	       /* taken from the source */

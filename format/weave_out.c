@@ -9,86 +9,125 @@
 #include <stdlib.h>
 #include <string.h>
 
-int weave_cpu_get(struct weave *weave, unsigned int number, struct weave_cpu **ret_cpu)
+int weave_cpu_get(struct weave *weave, unsigned int number, unsigned int cpu, struct weave_cpu **ret_cpu)
 {
-	if (number >= weave->max_cpus) {
-		unsigned int max = weave->max_cpus ? weave->max_cpus : 16;
+	struct weave_buffer *buffer = &weave->buffers[number];
+
+	if (cpu >= buffer->max_cpus) {
+		unsigned int max = buffer->max_cpus ? buffer->max_cpus : 16;
 		struct weave_cpu *cpus;
 
-		while (max <= number)
+		while (max <= cpu)
 			max *= 2;
-		cpus = realloc(weave->cpus, max * sizeof(*cpus));
+		cpus = realloc(buffer->cpus, max * sizeof(*cpus));
 		if (!cpus)
 			return -ENOMEM;
-		memset(cpus + weave->max_cpus, 0, (max - weave->max_cpus) * sizeof(*cpus));
-		weave->cpus = cpus;
-		weave->max_cpus = max;
+		memset(cpus + buffer->max_cpus, 0, (max - buffer->max_cpus) * sizeof(*cpus));
+		buffer->cpus = cpus;
+		for (; buffer->max_cpus < max; buffer->max_cpus++) {
+			cpus[buffer->max_cpus].buffer = number;
+			cpus[buffer->max_cpus].number = buffer->max_cpus;
+		}
 	}
-	*ret_cpu = &weave->cpus[number];
+	*ret_cpu = &buffer->cpus[cpu];
 	return 0;
+}
+
+static bool is_kernel(const struct weave *weave, unsigned int process)
+{
+	return &weave->params->processes[process] == weave->kernel;
+}
+
+static struct weave_figures *figures_of(const struct weave *weave, struct weave_cpu *cpu, unsigned int process)
+{
+	return is_kernel(weave, process) ? &cpu->kernel : &cpu->programs;
 }
 
 void weave_out_account(struct weave *weave, struct weave_cpu *cpu, unsigned int process, uint64_t events,
 		       uint64_t first_ns, uint64_t last_ns)
 {
+	struct weave_figures *figures = figures_of(weave, cpu, process);
+
 	if (!events)
 		return;
 	if (!weave->stats.events || first_ns < weave->stats.first_time)
 		weave->stats.first_time = first_ns;
 	if (last_ns > weave->stats.last_time)
 		weave->stats.last_time = last_ns;
-	if (!cpu->events)
-		cpu->first_ns = first_ns;
-	cpu->last_ns = last_ns;
-	cpu->events += events;
+	if (!figures->events)
+		figures->first_ns = first_ns;
+	figures->last_ns = last_ns;
+	figures->events += events;
 	weave->stats.events += events;
+	weave->stats.kernel_events += is_kernel(weave, process) ? events : 0;
 	weave->owners[process].events += events;
-	weave->owners[process].last_cpu = (unsigned int)(cpu - weave->cpus);
+	weave->owners[process].last_cpu = cpu->number;
 }
 
-void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, const struct weave_loss *loss)
+void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss)
 {
-	weave_loss_join(&cpu->loss, loss);
+	weave_loss_join(&figures_of(weave, cpu, process)->loss, loss);
 	weave->stats.lost += loss->known;
 	weave->stats.lost_unknown += loss->unknown;
 }
 
-static int flush(struct weave *weave, struct weave_cpu *cpu)
+int weave_out_flush(struct weave *weave, struct weave_cpu *cpu)
 {
 	if (!cpu->open)
 		return 0;
 	rec_page_end(&cpu->writer);
 	cpu->open = false;
-	return dat_write_page(weave->writer, (unsigned int)(cpu - weave->cpus), cpu->page);
+	return dat_write_page(weave->writer, cpu->buffer, cpu->number, cpu->page);
 }
 
-int weave_out_flush(struct weave *weave, unsigned int number)
+int weave_out_flush_all(struct weave *weave)
 {
-	return number < weave->max_cpus ? flush(weave, &weave->cpus[number]) : 0;
+	unsigned int i, j;
+	int err = 0;
+
+	for (i = 0; i < weave->nr_buffers; i++)
+		for (j = 0; j < weave->buffers[i].max_cpus && !err; j++)
+			err = weave_out_flush(weave, &weave->buffers[i].cpus[j]);
+	return err;
 }
 
-static int begin(struct weave *weave, struct weave_cpu *cpu, uint64_t lost)
+void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t size, uint64_t lost)
 {
-	if (!cpu->page) {
-		cpu->page = malloc(weave->page_size);
-		if (!cpu->page)
-			return -ENOMEM;
+	const uint32_t capacity = weave->page_size - REC_SUBBUF_HEADER_SIZE;
+	unsigned char *data = page + REC_SUBBUF_HEADER_SIZE;
+	uint64_t commit = size;
+	uint32_t end = size;
+
+	if (lost)
+		commit |= REC_COMMIT_LOST;
+	if (lost && lost != REC_LOST_UNKNOWN && capacity - size >= sizeof(lost)) {
+		commit |= REC_COMMIT_LOST_STORED;
+		memcpy(data + end, &lost, sizeof(lost));
+		end += (uint32_t)sizeof(lost);
 	}
-	rec_page_begin(&cpu->writer, cpu->page, weave->page_size, lost);
-	cpu->open = true;
-	return 0;
+	memcpy(page + sizeof(uint64_t), &commit, sizeof(commit));
+	memset(data + end, 0, capacity - end);
+}
+
+int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu)
+{
+	if (!cpu->page)
+		cpu->page = malloc(weave->page_size);
+	return cpu->page ? 0 : -ENOMEM;
 }
 
 /* Room on a page that is begun for it. */
 static int room_on_new(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
 		       const struct weave_loss *loss, void **ret_room)
 {
-	int err = flush(weave, cpu);
+	int err = weave_out_flush(weave, cpu);
 
 	if (!err)
-		err = begin(weave, cpu, loss->unknown ? REC_LOST_UNKNOWN : loss->known);
+		err = weave_cpu_page(weave, cpu);
 	if (err)
 		return err;
+	rec_page_begin(&cpu->writer, cpu->page, weave->page_size, loss->unknown ? REC_LOST_UNKNOWN : loss->known);
+	cpu->open = true;
 	*ret_room = rec_page_put(&cpu->writer, time, size);
 	if (!*ret_room && loss->known && !loss->unknown) {
 		rec_page_begin(&cpu->writer, cpu->page, weave->page_size, REC_LOST_UNKNOWN);
@@ -98,8 +137,8 @@ static int room_on_new(struct weave *weave, struct weave_cpu *cpu, uint64_t time
 	return *ret_room ? 0 : -EINVAL;
 }
 
-static int room_for(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
-		    const struct weave_loss *loss, void **ret_room)
+int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size, const struct weave_loss *loss,
+		   void **ret_room)
 {
 	if (cpu->open && !weave_loss_any(loss)) {
 		*ret_room = rec_page_put(&cpu->writer, time, size);
@@ -117,9 +156,9 @@ int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int
 	void *payload;
 	int err;
 
-	err = weave_cpu_get(weave, number, &cpu);
+	err = weave_cpu_get(weave, weave->owners[input->process].buffer, number, &cpu);
 	if (!err)
-		err = room_for(weave, cpu, input->ns, size, &input->loss, &payload);
+		err = weave_out_room(weave, cpu, input->ns, size, &input->loss, &payload);
 	if (err)
 		return err;
 	memcpy(payload, input->record.payload, size);
@@ -130,7 +169,7 @@ int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int
 		err = trace_info_seen(weave->info, input->process, common.pid);
 	}
 	if (weave_loss_any(&input->loss)) {
-		weave_out_lost(weave, cpu, &input->loss);
+		weave_out_lost(weave, cpu, input->process, &input->loss);
 		input->loss = (struct weave_loss){ 0, false };
 	}
 	weave_out_account(weave, cpu, input->process, 1, input->ns, input->ns);
@@ -150,13 +189,13 @@ int weave_out_end(struct weave *weave, unsigned int number, unsigned int process
 	void *payload;
 	int err;
 
-	err = weave_cpu_get(weave, number, &cpu);
+	err = weave_cpu_get(weave, weave->owners[process].buffer, number, &cpu);
 	if (!err)
 		err = room_on_new(weave, cpu, time, sizeof(event), &loss, &payload);
 	if (err)
 		return err;
 	memcpy(payload, &event, sizeof(event));
-	weave_out_lost(weave, cpu, &loss);
+	weave_out_lost(weave, cpu, process, &loss);
 	weave->stats.synthetic++;
 	return 0;
 }

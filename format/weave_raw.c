@@ -67,25 +67,6 @@ static uint32_t copy_tail(unsigned char *to, const unsigned char *page, uint32_t
 	return used + size - from;
 }
 
-/* Put the length, the loss and its count; clear what is not used. */
-static void seal(const struct raw *raw, unsigned char *page, uint32_t size, uint64_t lost)
-{
-	const uint32_t capacity = raw->weave->page_size - REC_SUBBUF_HEADER_SIZE;
-	unsigned char *data = page + REC_SUBBUF_HEADER_SIZE;
-	uint64_t commit = size;
-	uint32_t end = size;
-
-	if (lost)
-		commit |= REC_COMMIT_LOST;
-	if (lost && lost != REC_LOST_UNKNOWN && capacity - size >= LOST_COUNT_SIZE) {
-		commit |= REC_COMMIT_LOST_STORED;
-		memcpy(data + end, &lost, LOST_COUNT_SIZE);
-		end += LOST_COUNT_SIZE;
-	}
-	memcpy(page + sizeof(uint64_t), &commit, sizeof(commit));
-	memset(data + end, 0, capacity - end);
-}
-
 /* The ids, the threads, the times of the events on the copy; where it is damaged it ends. */
 static int walk(struct raw *raw)
 {
@@ -165,13 +146,8 @@ static int put_page(struct raw *raw, uint64_t lost)
 
 	if (lost)
 		begin_with_event(raw);
-	seal(raw, page->bytes, page->size, lost);
-	return dat_write_page(raw->weave->writer, raw->input->number, page->bytes);
-}
-
-static uint64_t to_ns(struct weave_input *input, uint64_t clock)
-{
-	return time_map_ns(input->time, &input->hint, clock);
+	weave_page_seal(raw->weave, page->bytes, page->size, lost);
+	return dat_write_page(raw->weave->writer, raw->cpu->buffer, raw->cpu->number, page->bytes);
 }
 
 static int take_page(struct raw *raw)
@@ -200,9 +176,9 @@ static int take_page(struct raw *raw)
 		input->first_clock = page->first_clock;
 	input->last_clock = page->last_clock;
 	input->events += page->events;
-	weave_out_account(weave, raw->cpu, input->process, page->events, to_ns(input, page->first_clock),
-			  to_ns(input, page->last_clock));
-	weave_out_lost(weave, raw->cpu, &loss);
+	weave_out_account(weave, raw->cpu, input->process, page->events, weave_input_ns(input, page->first_clock),
+			  weave_input_ns(input, page->last_clock));
+	weave_out_lost(weave, raw->cpu, input->process, &loss);
 	return put_page(raw, loss.unknown ? REC_LOST_UNKNOWN : loss.known);
 }
 
@@ -225,7 +201,7 @@ static int convert_stream(struct raw *raw)
 	int got;
 
 	while ((got = weave_input_next(raw->weave, raw->input)) > 0) {
-		got = weave_out_event(raw->weave, raw->input, raw->input->number);
+		got = weave_out_event(raw->weave, raw->input, raw->input->cpu);
 		if (got < 0)
 			break;
 	}
@@ -242,7 +218,7 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 	uint64_t no_lane = 0;
 	int err;
 
-	err = weave_cpu_get(weave, number, &raw->cpu);
+	err = weave_cpu_get(weave, owner->buffer, input->cpu, &raw->cpu);
 	if (err)
 		return err;
 	raw->input = input;
@@ -256,9 +232,9 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 		owner->trailing = (struct weave_loss){ 0, false };
 	}
 	if (weave_loss_any(&trailing))
-		err = weave_out_end(weave, number, input->process, convert ? input->ns : input->last_clock, trailing,
+		err = weave_out_end(weave, input->cpu, input->process, convert ? input->ns : input->last_clock, trailing,
 				    no_lane);
-	return err ? err : weave_out_flush(weave, number);
+	return err ? err : weave_out_flush(weave, raw->cpu);
 }
 
 int weave_raw(struct weave *weave)
@@ -274,6 +250,10 @@ int weave_raw(struct weave *weave)
 	if (!raw.page.bytes || !raw.other)
 		err = -ENOMEM;
 	for (i = 0; i < nr && !err; i++) {
+		if (weave->inputs[i].is_kernel) {
+			err = weave_kernel_pages(weave, &weave->inputs[i]);
+			continue;
+		}
 		/* What no lane knows of goes behind the last stream of its process. */
 		for (j = i + 1; j < nr && params->streams[j].process != params->streams[i].process; j++)
 			;

@@ -39,6 +39,7 @@ int weave_input_page(struct weave *weave, struct weave_input *input)
 		return 0;
 	}
 	weave->stats.pages++;
+	input->pages++;
 	if (params->progress && weave->stats.pages % PROGRESS_PAGES == 0 &&
 	    params->progress(params->arg, weave->stats.pages))
 		return -ECANCELED;
@@ -62,6 +63,8 @@ void weave_input_page_end(struct weave *weave, struct weave_input *input, bool d
 		weave->stats.damaged_pages++;
 	weave->stats.damaged_events += missing;
 	weave_loss_add(&input->loss, missing);
+	/* A source that has not counted them cannot tell what the damage has cost. */
+	input->loss.unknown |= damaged && !entries;
 }
 
 static struct trace_event_map look_up(const struct trace_process_map *ids, uint16_t id)
@@ -123,13 +126,12 @@ int weave_input_patch(struct weave *weave, const struct weave_input *input, stru
 	return 0;
 }
 
-static void set_time(struct weave *weave, struct weave_input *input)
+void weave_input_time(struct weave *weave, struct weave_input *input, uint64_t ns)
 {
-	const uint64_t ns = time_map_ns(input->time, &input->hint, input->record.time);
-
 	if (!input->events)
 		input->first_clock = input->record.time;
-	input->last_clock = input->record.time;
+	if (input->record.time > input->last_clock)
+		input->last_clock = input->record.time;
 	if (ns < input->ns) {
 		weave->stats.time_raised++;
 		if (input->ns - ns > weave->stats.time_raised_max)
@@ -172,7 +174,7 @@ int weave_input_next(struct weave *weave, struct weave_input *input)
 			weave_loss_add(&input->loss, 1);
 			continue;
 		}
-		set_time(weave, input);
+		weave_input_time(weave, input, time_map_ns(input->time, &input->hint, input->record.time));
 		return 1;
 	}
 }

@@ -17,6 +17,12 @@
 #	skip_all REASON		no check can; ends the script
 #	diag TEXT...		into the log
 #	wait_until COMMAND...	polls until the command succeeds; fails after a minute
+#	is_gone PID		a process is dead, its parent having asked or not: for wait_until
+#	has_size FILE BYTES	a file is so large at least: for wait_until
+#	is_attached SPOOL PROGRAM [N]
+#				a recorder counts from now on all that a program writes (or N programs of that file): wait_until
+#	events_in SUMMARY	how many events a recording's summary counts
+#	lost_in SUMMARY		and how many that are lost
 #	run COMMAND...		runs it and sets $status, $out, $err
 #	done_testing		prints the plan; the last line of every script. It exits with 0, as what failed has its own line.
 
@@ -185,6 +191,32 @@ wait_until()
 		fi
 		sleep 0.1
 	done
+}
+
+is_gone()
+{
+	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+}
+
+has_size()
+{
+	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
+}
+
+# It stands in the spool when what was before has been passed over.
+is_attached()
+{
+	[ "$(grep -a -o -F "$2" "$1" 2>/dev/null | wc -l)" -ge "${3-1}" ]
+}
+
+events_in()
+{
+	sed -nE 's/^(recorded|recovered|copied) ([0-9]+) event.*/\2/p' <<<"$1"
+}
+
+lost_in()
+{
+	sed -nE 's/^(recorded|recovered|copied) .*; ([0-9]+) lost$/\2/p' <<<"$1"
 }
 
 done_testing()

@@ -34,11 +34,11 @@ refused "slip" 2 "unknown command 'recrod', did you mean 'record'\\?" recrod
 refused "unknown option before" 2 "unknown option '--frob' \\(see 'recorder --help'\\)" --frob
 refused "help of nothing" 2 "unknown command 'frobnicate'" help frobnicate
 refused "a line break in a name" 2 "unknown command 'two\\?lines'" "$(printf 'two\nlines')"
-for command in record report list ps enable disable start stop stat dump pages snapshot recover clean; do
+for command in record report list ps enable disable start stop stat dump pages snapshot clock verify recover clean; do
 	refused "$command, unknown option" 2 "unknown option '--frob' \\(see 'recorder $command --help'\\)" "$command" --frob
 	refused "$command, unknown letter" 2 "unknown option '-Z' \\(see 'recorder $command --help'\\)" "$command" -Z
 done
-for command in report list dump recover; do
+for command in report list dump verify recover; do
 	refused "$command, two files" 2 "unexpected argument 'two' \\(see 'recorder $command --help'\\)" "$command" one two
 done
 refused "record what" 2 "missing .*COMMAND" record
@@ -49,18 +49,18 @@ refused "record a stranger" 1 "no running program .stranger. uses librecorder" r
 refused "record nothing" 2 "missing .*COMMAND" record --
 refused "no argument" 2 "option '-o' needs an argument" record -o
 refused "too much argument" 2 "option '--raw' takes no argument" record --raw=yes touch started
-refused "size" 2 "option '-b' takes a number from 8 to [0-9]+, not 'many'" record -b many touch started
-refused "negative size" 2 "option '-b' takes a number from 8 to [0-9]+, not '-5'" record -b -5 touch started
-refused "huge size" 2 "option '--buffer-size' takes a number from 8 to [0-9]+, not '99999999999999999999'" \
+refused "size" 2 "option '-b' takes a number from 8 to [0-9]+, or auto, not 'many'" record -b many touch started
+refused "negative size" 2 "option '-b' takes a number from 8 to [0-9]+, or auto, not '-5'" record -b -5 touch started
+refused "huge size" 2 "option '-b' takes a number from 8 to [0-9]+, or auto, not '99999999999999999999'" \
 	record --buffer-size=99999999999999999999 touch started
 refused "mode" 2 "option '--mode' takes overwrite\\|discard, not 'over'" record --mode over touch started
-refused "clock" 2 "option '-C' takes tsc\\|mono, not 'sundial'" record -C sundial touch started
+refused "clock" 2 "option '-C' takes tsc\\|mono\\|.*, not 'sundial'" record -C sundial touch started
 refused "version" 2 "option '--file-version' takes 6\\|7, not '8'" record --file-version 8 touch started
 refused "sub-buffer" 1 "option '--subbuf-size' takes 4, 8, .* not '5'" record --subbuf-size 5 touch started
 refused "small lane" 1 "a lane of 64 KB is too small for sub-buffers of 64 KB" record -b 64 --subbuf-size 64 touch started
 refused "large lane" 1 "a lane of 4194304 KB has more sub-buffers than" record -b 4194304 touch started
 for pattern in '' : io: :open 'io:*:x' 'io open' 'io,' ',io' 'io:[a-z]*' $'io\nx'; do
-	refused "pattern ${pattern@Q}" 1 "'.*' is no pattern of events" record -u "$pattern" touch started
+	refused "pattern ${pattern@Q}" 2 "'.*' is no pattern of events" record -u "$pattern" touch started
 done
 
 # ---- outputs
@@ -143,8 +143,8 @@ cp "$top_srcdir/LICENSE" dir/no.rec
 refused "recover no buffer" 1 "'.*/dir' holds no buffer that can be read: " recover -o precious.dat dir/no.rec
 ok "what is no buffer stays" cmp "$top_srcdir/LICENSE" dir/no.rec
 refused "list nothing" 1 "no running program uses librecorder \\(buffers are in '$RECORDER_DIR'\\)" list
-refused "list a stranger" 1 "no file 'stranger' and no running program" list stranger
-refused "list a pid" 1 "no file '1' and no running program" list 1
+refused "list a stranger" 1 "there is no such file, and no running program 'stranger' uses librecorder" list stranger
+refused "list a pid" 1 "no running program '1' uses librecorder" list 1
 refused "list a text" 1 "cannot list 'precious.dat': it is no ELF file" list precious.dat
 refused "list a directory" 1 "cannot list 'dir': Is a directory" list dir
 refused "list a program without events" 1 "cannot list '/bin/true': no events are compiled into it" list /bin/true
@@ -178,6 +178,19 @@ refused "a snapshot into a pipe" 1 "cannot write 'fifo': it is no regular file" 
 refused "a snapshot of version 5" 2 "option '--file-version'" snapshot -P 1 --file-version 5
 for command in pages snapshot; do
 	refused "$command -P" 2 "option '-P' needs an argument" "$command" -P
+done
+
+# ---- clocks and checks
+
+refused "clock what" 2 "unexpected argument 'stranger'" clock stranger
+refused "clock on what" 2 "option '--cpu' takes a number from 0 to [0-9]+, not 'x'" clock --cpu x
+refused "clock, no rounds" 2 "option '-n' takes a number from 1 to 10000, not '0'" clock -n 0
+refused "verify nothing" 1 "none.such: cannot open: No such file" verify none.such
+refused "verify a text" 1 "precious.dat: .*" verify precious.dat
+refused "verify a directory" 1 "dir: .*" verify dir
+refused "verify, how many" 2 "option '--limit' takes a number from 0 to [0-9]+, not 'few'" verify --limit few
+for option in --json --limit; do
+	refused "verify $option" 2 "option '$option' needs an argument" verify "$option"
 done
 
 # ---- switching

@@ -22,11 +22,6 @@ die()
 	wait "$pid" 2>/dev/null
 }
 
-is_gone()
-{
-	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
-}
-
 left()
 {
 	ls "$RECORDER_DIR" | sed 's/-.*//' | sort -n | tr '\n' ' '
@@ -76,6 +71,11 @@ rm "$RECORDER_DIR/1-1.rec"
 touch "$RECORDER_DIR/77-7.rec"
 ok "one that may just be made" "$RECORDER" clean
 is "stays" "$(left)" "77 $living "
+half=$RECORDER_DIR/$$-$(sed 's/.*) //' /proc/$$/stat | cut -d ' ' -f 20)-9.rec
+touch -d '2 minutes ago' "$half"
+ok "one that is old, but its program lives" "$RECORDER" clean
+ok "stays" test -e "$half"
+rm "$half"
 touch -d '2 minutes ago' "$RECORDER_DIR/77-7.rec"
 ok "one that was never finished" "$RECORDER" clean
 is "is gone" "$(left)" "$living "

@@ -51,7 +51,7 @@ else
 fi
 
 # A hundred children of a handler, and the events that they interrupted: the parent's numbers are without a hole.
-ok "forks in a signal handler" "$RECORDER" record -o handler.dat "$family" handler
+ok "forks in a signal handler" "$RECORDER" record -b 16384 -o handler.dat "$family" handler
 like "nothing is lost" "$err" "; 0 lost"
 is "every child" "$("$RECORDER" report handler.dat | grep -c 'what=in handler')" 100
 is "comes back from the handler" "$("$RECORDER" report handler.dat | grep -c 'what=behind handler')" 100
@@ -83,7 +83,7 @@ attached()
 	wait_until eval '"$RECORDER" ps -P $pid >/dev/null 2>&1'
 	"$RECORDER" record -P $pid -o "$name.dat" 2>"$name.err" &
 	recorder=$!
-	wait_until eval '"$RECORDER" ps -P $pid | grep -q "3/3"'
+	wait_until is_attached "$name.dat.spool" "$family"
 }
 
 # Lets them begin, and come to their end while the recorder is not let run: it meets nobody alive.
@@ -111,8 +111,9 @@ done_with()
 attached children fork clone heir leaf
 hurry children
 done_with children "child,clone,clone of clone,grandchild,leaf,parent,parent,parent too,parent too"
-# What they start, and what takes their place, is recorded from when the recorder has met it.
-attached images patience spawn vfork exec
+# What they start, and what takes their place, is recorded from when the recorder has met it; that the heir's parent lives
+# until then gives it the time.
+attached images heir patience spawn vfork exec
 : >images.fifo
 done_with images "before exec,leaf,leaf,leaf,parent,parent,parent too,vfork"
 attached daemon daemon

@@ -6,7 +6,7 @@
 
 ok "--help" "$RECORDER" --help
 commands=$(sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p' <<<"$out")
-is "the commands" "$(echo $commands)" "record report list ps enable disable start stop stat pages snapshot dump recover clean"
+is "the commands" "$(echo $commands)" "record report list ps enable disable start stop stat pages snapshot dump clock verify recover clean"
 like "the version" "$("$RECORDER" --version)" '^recorder [0-9]+\.[0-9]+'
 is "help is --help" "$("$RECORDER" help)" "$("$RECORDER" --help)"
 
@@ -53,7 +53,7 @@ complete_words()
 is "completion of a command" "$(complete_words recorder reco)" "record recover"
 is "completion of an option" "$(complete_words recorder record --file)" "--file-version"
 is "completion of a word" "$(complete_words recorder record --mode '')" "overwrite discard"
-is "completion behind a letter" "$(complete_words recorder record -C m)" "mono"
+is "completion behind a letter" "$(complete_words recorder record -C m)" "mono mono_raw"
 for command in $commands; do
 	is "$command: completion knows all options" "$(complete_words recorder "$command" - | tr ' ' '\n' | sort)" \
 		"$("$RECORDER" "$command" --help | grep -oE '^ +(-[a-zA-Z])?(, )?(--[a-z-]+)?' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort)"

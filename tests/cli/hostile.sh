@@ -3,8 +3,7 @@
 # Buffers that are spoilt or cut short: the command skips what is damaged, says which in one line, and goes on with the rest.
 
 . "$top_srcdir/tests/tap.sh"
-
-victim=$top_builddir/tests/programs/victim
+. "$top_srcdir/tests/victim.sh"
 cd "$TMP" || exit 1
 
 events()
@@ -38,16 +37,8 @@ like "tells of the loss" "$out" "EVENTS DROPPED|lost="
 # Starts a program that has traced and waits now; its pid in $pid, its buffer in $buffer.
 start()
 {
-	"$victim" "$1" 2000 &
-	pid=$!
-	wait_until eval "[ -s $1 ] && [ \"\$(od -An -t u8 $1 | tr -d ' ')\" = 2000 ]"
+	begin_to "$1" 2000
 	buffer=$(echo "$RECORDER_DIR/$pid"-*.rec)
-}
-
-# The recorder has so many buffers open: the names of their programs are in its spool.
-has_begun()
-{
-	[ "$(grep -a -o -F "$victim" "$1" 2>/dev/null | wc -l)" -ge "$2" ]
 }
 
 export RECORDER_ENABLE='test:*' RECORDER_KEEP=1
@@ -55,7 +46,7 @@ for size in 0 4096 90000 4300000; do
 	start "count.$size"
 	"$RECORDER" record -P "$pid" -o "cut.$size.dat" 2>"err.$size" &
 	recorder=$!
-	wait_until has_begun "cut.$size.dat.spool" 1
+	wait_until is_attached "cut.$size.dat.spool" "$victim"
 	truncate -s "$size" "$buffer"
 	kill -INT $recorder
 	wait $recorder
@@ -63,8 +54,7 @@ for size in 0 4096 90000 4300000; do
 	like "and says so in one line" "$(grep -c 'cut short' "err.$size") $(cat "err.$size")" \
 		"1 .*skipped the buffer of program $pid \(victim\), which was cut short meanwhile; what was left there is lost"
 	ok "its file is one" "$RECORDER" report "cut.$size.dat"
-	kill -9 "$pid"
-	wait "$pid" 2>/dev/null
+	end "$pid"
 	rm -f "$buffer"
 done
 
@@ -74,19 +64,17 @@ other=$pid
 start one
 "$RECORDER" record -P "$pid,$other" -o two.dat 2>err &
 recorder=$!
-wait_until has_begun two.dat.spool 2
+wait_until is_attached two.dat.spool "$victim" 2
 truncate -s 4096 "$buffer"
 kill -INT $recorder
 wait $recorder
 is "two programs, one is cut" $? 0
 like "one line" "$(grep -c 'cut short' err)" "^1$"
-kill -9 "$pid" "$other"
-wait "$pid" "$other" 2>/dev/null
+end "$pid" "$other"
 
 # What is left of a dead program's.
 start dead
-kill -9 "$pid"
-wait "$pid" 2>/dev/null
+end "$pid"
 cp --sparse=always "$buffer" whole
 bad=0
 for size in 0 1 4095 4096 20000 70000 100000 4300000 4330000 4350000 5000000; do

@@ -4,16 +4,14 @@
 # and one in C that has the same.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/victim.sh"
 
-victim=$top_builddir/tests/programs/victim
 library=$top_builddir/.libs
 reader=$top_srcdir/examples/read_lane.py
 
 cd "$TMP" || exit 1
 
-RECORDER_ENABLE='test:*' "$victim" count 5000 &
-pid=$!
-wait_until eval "[ -s count ] && [ \"\$(od -An -t u8 count | tr -d ' ')\" = 5000 ]"
+RECORDER_ENABLE='test:*' begin_to count 5000
 buffer=$(ls "$RECORDER_DIR/$pid"-*.rec)
 "$top_builddir/examples/05_top" "$buffer" >top &
 top=$!
@@ -45,7 +43,7 @@ else
 	exec 3>end
 	wait_until test -s where
 	buffer=$(ls "$(cat where)/$pid"-*.rec)
-	ok "a lane read from Python" python3 "$reader" "$buffer" 0.1
+	ok "a lane read from Python" python3 "$reader" "$buffer" 0
 	is "has what was written from Python" \
 		"$(sed -n 's/.* lane 0 tid [0-9]* step: number=\([0-9]*\) text=step \1$/\1/p' <<<"$out")" "$(seq 0 99)"
 	exec 3>&-

@@ -4,18 +4,10 @@
 # others hold up is told.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/victim.sh"
 
 family=$top_builddir/tests/programs/family
-victim=$top_builddir/tests/programs/victim
 cd "$TMP" || exit 1
-
-# Starts a program without an end; its pid in $pid.
-begin()
-{
-	"$victim" "$1" 1000000000000 &
-	pid=$!
-	wait_until eval '"$RECORDER" ps -P $pid >/dev/null 2>&1'
-}
 
 # Waits until $2 (on/all) is what ps says of process $1.
 wait_for()
@@ -29,9 +21,8 @@ killed()
 	"$RECORDER" record -P "$1" -o "$2" 2>/dev/null &
 	recorder=$!
 	wait_for "$1" 1/1
-	wait_until eval "[ -e $2.spool ] && [ \"\$(stat -c %s $2.spool)\" -gt 100000 ]"
-	kill -KILL $recorder
-	wait $recorder 2>/dev/null
+	wait_until has_size "$2.spool" 100000
+	end $recorder
 	ok "its events are still on" eval "\"\$RECORDER\" ps -P $1 | grep -q ' 1/1 '"
 }
 
@@ -58,7 +49,8 @@ ok "what was on before the killed one stays on" eval '"$RECORDER" ps -P $pid | g
 
 # The very program again: what it has recorded since the kill is there.
 killed "$pid" fourth.dat
-last=$(od -An -t u8 one | tr -d ' ')
+last=$(written one)
+go_on one 1000
 ok "the same program is recorded again" "$RECORDER" record -P "$pid" --duration 1 -o fifth.dat
 like "and says whose it was" "$err" "process $pid was being recorded when its recorder was killed: what it has recorded since is kept"
 ok "ps" eval '"$RECORDER" ps -P $pid | grep -q " 0/1 "'
@@ -84,7 +76,7 @@ flock $lock
 fails "a lock that is held" "$RECORDER" disable -P "$pid" 'test:*' {lock}>&-
 like "is not waited for for ever" "$err" "process $pid: somebody else has been switching its events for a second"
 fails "nor by a recording" "$RECORDER" record -P "$pid" -o held.dat {lock}>&-
-like "which says so" "$err" "cannot attach to the program: somebody else is switching its events"
+like "which says so" "$err" "cannot attach to process $pid \\(victim\\): somebody else has been switching its events for a second; try again"
 ok "and leaves nothing" test ! -e held.dat -a ! -e held.dat.spool
 exec {lock}>&-
 ok "then it goes" "$RECORDER" disable -P "$pid" 'test:*'
@@ -96,7 +88,8 @@ begin two
 recorder=$!
 wait_for "$first" 1/1
 wait_for "$pid" 1/1
-wait_until eval '[ "$(stat -c %s both.dat.spool)" -gt 100000 ]'
+go_on one 5000
+go_on two 5000
 kill -INT $recorder
 wait $recorder
 like "a name of several programs" "$(cat both.err)" "from 2 processes"
@@ -104,7 +97,7 @@ wait_for "$first" 0/1
 wait_for "$pid" 0/1
 
 # A recorder that is killed before its program forks: the child begins with the loan, and gives it back, too.
-kill "$first" "$pid"
+end "$first" "$pid"
 mkfifo fifo go
 "$family" wait fifo heir wait go leaf &
 pid=$!
@@ -112,8 +105,7 @@ wait_until eval '"$RECORDER" ps -P $pid >/dev/null 2>&1'
 "$RECORDER" record -P "$pid" -o sixth.dat 2>/dev/null &
 recorder=$!
 wait_for "$pid" 3/3
-kill -KILL $recorder
-wait $recorder 2>/dev/null
+end $recorder
 : >fifo
 wait_until eval '[ "$("$RECORDER" ps -P family | grep -c " 3/3 ")" = 2 ]'
 ok "the last recording" "$RECORDER" record -o other.dat "$family" leaf
@@ -122,5 +114,34 @@ is "they are off" "$("$RECORDER" ps -P family | grep -c " 0/3 ")" 2
 : >go
 wait "$pid"
 is "the family ends well" $? 0
+
+# A program that one of ours starts, and that another recorder has taken before ours met it.
+mkfifo begin
+"$family" wait begin patience spawn &
+pid=$!
+wait_until eval '"$RECORDER" ps -P $pid >/dev/null 2>&1'
+"$RECORDER" record -P "$pid" -o ours.dat 2>ours.err &
+ours=$!
+wait_until is_attached ours.dat.spool "$family"
+kill -STOP $ours
+: >begin
+wait_until eval 'child=$(pgrep -P $pid) && "$RECORDER" ps -P $child >/dev/null 2>&1'
+kill -STOP "$child"
+"$RECORDER" record -P "$child" -o theirs.dat 2>theirs.err &
+theirs=$!
+wait_until is_attached theirs.dat.spool "$family"
+kill -CONT $ours
+kill -INT $ours
+wait $ours
+is "a recording ends whose child another one has" $? 0
+like "which it says" "$(cat ours.err)" \
+	"1 process that came meanwhile was not recorded, $child \\([a-z]*\\): another recorder records it"
+like "it has what is its own" "$(cat ours.err)" "recorded 1 event from 1 process"
+ok "the other's stays on" wait_for "$child" 3/3
+kill -CONT "$child"
+wait "$pid"
+is "the program ends well" $? 0
+wait $theirs
+like "and is recorded by the other one" "$(cat theirs.err)" "recorded 1 event from 1 process, 1 thread; 0 lost"
 
 done_testing

@@ -98,7 +98,7 @@ where()
 {
 	REC_DEBUG=1 env "$@" "$victim" count 1 &
 	pid=$!
-	wait_until counts count
+	wait_until has_written count 1
 	find /dev/shm /run "$TMP" -name "$pid-*.rec" -printf '%h\n'
 	end "$pid"
 	rm -f count
@@ -127,13 +127,13 @@ is "a directory for this alone" "$(stat -c %a /run/user/0/librecorder)" 700
 
 rm -rf $shm
 (umask 0777 && exec "$victim" count 1) &
-wait_until counts count
+wait_until has_written count 1
 is "no rights by umask: the directory" "$(stat -c %a $shm)" 700
 is "and the file" "$(stat -c %a $shm/$!-*.rec)" 600
 end $!
 rm -rf $shm count
 (umask 0 && exec "$victim" count 1) &
-wait_until counts count
+wait_until has_written count 1
 is "all rights by umask: the directory" "$(stat -c %a $shm)" 700
 is "and the file" "$(stat -c %a $shm/$!-*.rec)" 600
 end $!

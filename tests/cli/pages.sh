@@ -3,18 +3,7 @@
 # recorder pages: what the lanes of a running program and the kernel's rings hold, page by page.
 
 . "$top_srcdir/tests/tap.sh"
-
-victim=$top_builddir/tests/programs/victim
-
-# Starts a program that writes $1 events and waits; its pid in $pid.
-start()
-{
-	rm -f count
-	"$victim" count "$1" &
-	pid=$!
-	wait_until test -e count
-	wait_until eval "[ \"\$(od -An -t u8 count | tr -d ' ')\" = $1 ]"
-}
+. "$top_srcdir/tests/victim.sh"
 
 # line NAME REGEX: a line of the last output, kept by `keep`, is like it.
 line()
@@ -30,7 +19,7 @@ keep()
 cd "$TMP" || exit 1
 export RECORDER_ENABLE='test:*' RECORDER_BUFFER_KB=64
 
-start 100
+begin_to count 100
 ok "stat before" "$RECORDER" stat -P "$pid"
 ok "pages of a lane" "$RECORDER" pages -P "$pid" --hex
 keep
@@ -43,20 +32,18 @@ line "the figures behind" '^lane 0: .* entries 100 overrun 0 read 100 .*; reader
 ok "again" "$RECORDER" pages -P "$pid"
 keep
 is "what was shown is read" "$(grep -c seq shown)" 0
-kill "$pid"
-wait "$pid" 2>/dev/null
+end "$pid"
 
 # Four times what the lane holds: a loss in front of the first page.
-start 16000
+begin_to count 16000
 ok "a lane that went round" "$RECORDER" pages -P victim
 keep
 first=$(sed -n "s/.*seq: number=//p" shown | head -1)
 line "its first page says how many are gone" " LOST STORED from 0 .* \\[$first EVENTS DROPPED\\]$"
 is "and the rest is there" "$(grep -c 'seq: number=' shown)" $((16000 - first))
-kill "$pid"
-wait "$pid" 2>/dev/null
+end "$pid"
 
-start 1000
+begin_to count 1000
 ok "figures instead of pages" "$RECORDER" pages -P "$pid" --lane 0 --stats
 keep
 line "are printed" '^[0-9]+ pages, 1000 events, [0-9]+ bytes, 0 lost in .* us a page, .* ns an event$'

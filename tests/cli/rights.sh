@@ -27,6 +27,7 @@ shm()
 	echo "/dev/shm/librecorder-$1"
 }
 
+large_lanes
 begin /dev/shm/zero
 zero_pid=$pid
 begin /dev/shm/one as $one
@@ -123,17 +124,17 @@ is "until it is right again" "$(pids "$RECORDER" ps | wc -w)" 3
 ok "start" "$RECORDER" start -P "$one_pid"
 "$RECORDER" record -P "$one_pid" -o moved.dat 2>err &
 recorder=$!
-wait_until eval '[ -s moved.dat.spool ] && [ "$(stat -c %s moved.dat.spool)" -gt 100000 ]'
+wait_until has_size moved.dat.spool 100000
 as $one mv "$buffer" "$dir/away"
 as $one cp "$zero_buffer" "$buffer" 2>/dev/null || as $one dd if=/dev/urandom of="$buffer" bs=4096 count=4 2>/dev/null
-wait_until eval '[ "$(stat -c %s moved.dat.spool)" -gt 400000 ]'
+wait_until has_size moved.dat.spool 400000
 rm "$dir/away"
-wait_until eval '[ "$(stat -c %s moved.dat.spool)" -gt 700000 ]'
+wait_until has_size moved.dat.spool 700000
 end "$one_pid"
 wait $recorder
 is "the recording goes on to the program's end" $? 0
 like "without a loss" "$(cat err)" "from 1 process, 1 thread; 0 lost"
-is "to the last event" "$("$RECORDER" report moved.dat | tail -n 1 | grep -c "number=$(($(counter /dev/shm/one) - 1))\$")" 1
+is "to the last event" "$("$RECORDER" report moved.dat | tail -n 1 | grep -c "number=$(($(written /dev/shm/one) - 1))\$")" 1
 
 # ---- what a user's killed recorder left, and where it leads
 
@@ -145,7 +146,7 @@ begin_recording()
 	rm -f /dev/shm/one
 	exec_as $one "$RECORDER" record -b 65536 -o /run/work/x.dat "$victim" /dev/shm/one 1000000000000 2>/dev/null &
 	recorder=$!
-	wait_until eval '[ -s /run/work/x.dat.spool ] && [ "$(stat -c %s /run/work/x.dat.spool)" -gt 100000 ]'
+	wait_until has_size /run/work/x.dat.spool 100000
 	pid=$(find_pid $recorder "$victim")
 	end $recorder "$pid"
 	session=$(echo "$dir"/session-*)
@@ -170,7 +171,7 @@ is "that is refused" "$err" "recorder recover: '/run/work/x.dat.spool' is of '$s
 ok "nothing was taken from it" test -e "$session"
 chown $one /run/work/x.dat.spool
 ok "its owner recovers it" as $one sh -c "cd /run/work && $RECORDER recover -q x.dat.spool"
-is "all of it" "$("$RECORDER" report /run/work/x.dat | tail -n 1 | grep -c "number=$(($(counter /dev/shm/one) - 1))\$")" 1
+is "all of it" "$("$RECORDER" report /run/work/x.dat | tail -n 1 | grep -c "number=$(($(written /dev/shm/one) - 1))\$")" 1
 
 # ---- programs that are not whom they were started by
 

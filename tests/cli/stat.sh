@@ -3,18 +3,7 @@
 # recorder stat: the eight lines of each lane of a running program, true to what it wrote.
 
 . "$top_srcdir/tests/tap.sh"
-
-victim=$top_builddir/tests/programs/victim
-
-# Starts a program that writes $1 events and waits; its pid in $pid.
-start()
-{
-	rm -f count
-	"$victim" count "$1" &
-	pid=$!
-	wait_until test -e count
-	wait_until eval "[ \"\$(od -An -t u8 count | tr -d ' ')\" = $1 ]"
-}
+. "$top_srcdir/tests/victim.sh"
 
 # value LINE: what that line of the last output says.
 value()
@@ -25,7 +14,7 @@ value()
 cd "$TMP" || exit 1
 export RECORDER_ENABLE='test:*' RECORDER_BUFFER_KB=64
 
-start 1000
+begin_to count 1000
 ok "stat" "$RECORDER" stat
 all=$out
 like "names the program" "$out" "^$pid victim \\(.*/victim\\)"
@@ -39,23 +28,20 @@ is "nothing read" "$(value 'read events')" 0
 ok "now is not before the oldest event" test "$(value 'now ts')" -ge "$(value 'oldest event ts')"
 ok "by pid" "$RECORDER" stat -P "1,$pid"
 is "the same" "$(grep -v '^now ts' <<<"$out")" "$(grep -v '^now ts' <<<"$all")"
-kill "$pid"
-wait "$pid"
+end "$pid"
 
-start 100000
+begin_to count 100000
 ok "stat by name" "$RECORDER" stat --pid victim
 is "what is there and what was overwritten is all" $(($(value entries) + $(value overrun))) 100000
 ok "some was overwritten" test "$(value overrun)" -gt 0
-kill "$pid"
-wait "$pid"
+end "$pid"
 
 export RECORDER_MODE=discard
-start 100000
+begin_to count 100000
 ok "stat in discard mode" "$RECORDER" stat -P "$pid"
 is "what is there and what was dropped is all" $(($(value entries) + $(value 'dropped events'))) 100000
 is "and nothing overwritten" "$(value overrun)" 0
-kill "$pid"
-wait "$pid"
+end "$pid"
 
 # What the kernel does not count, and lanes that are not as usual.
 unset RECORDER_MODE
@@ -77,7 +63,6 @@ torn: 1
 events of threads without a lane: 6
 events and names without room in the log: 7"
 is "what was refused is not there" "$(value entries)" "$(printf '%s\n' 1 4 1 2)"
-kill "$pid"
-wait "$pid"
+end "$pid"
 
 done_testing

@@ -3,39 +3,12 @@
 # recorder ps, enable, disable, stop, start: running programs are switched from outside, by pid, pids and name.
 
 . "$top_srcdir/tests/tap.sh"
-
-victim=$top_builddir/tests/programs/victim
+. "$top_srcdir/tests/victim.sh"
 cd "$TMP" || exit 1
 export RECORDER_BUFFER_KB=64
 
-# counter NAME: how many events the victim NAME has come past, whether they were on or not.
-counter()
-{
-	od -An -t u8 "$1" | tr -d ' '
-}
-
-moved_past()
-{
-	[ "$(counter "$1")" -gt "$2" ]
-}
-
-# go_on NAME: until it has come past some more.
-go_on()
-{
-	wait_until moved_past "$1" $(($(counter "$1") + 10000))
-}
-
-# begin NAME: a program that comes past events without end; its pid in $pid.
-begin()
-{
-	"$victim" "$1" 1000000000000 &
-	pid=$!
-	wait_until test -s "$1"
-	go_on "$1"
-}
-
-# written PID: events written ever, as its lanes tell.
-written()
+# recorded PID: events written to its lanes ever, as these tell.
+recorded()
 {
 	"$RECORDER" stat -P "$1" | awk -F ': ' '$1 == "entries" || $1 == "overrun" { n += $2 } END { print n + 0 }'
 }
@@ -45,9 +18,9 @@ grows()
 {
 	local before
 
-	before=$(written "$2")
-	go_on "$1"
-	ok "$3: events are written" test "$(written "$2")" -gt "$before"
+	before=$(recorded "$2")
+	go_on "$1" 10000
+	ok "$3: events are written" test "$(recorded "$2")" -gt "$before"
 }
 
 stands()
@@ -55,10 +28,10 @@ stands()
 	local before
 
 	# The event that was just being written when it was switched.
-	go_on "$1"
-	before=$(written "$2")
-	go_on "$1"
-	is "$3: no event is written" "$(written "$2")" "$before"
+	go_on "$1" 10000
+	before=$(recorded "$2")
+	go_on "$1" 10000
+	is "$3: no event is written" "$(recorded "$2")" "$before"
 }
 
 # row PID: its line of the last output, blanks made one.
@@ -134,8 +107,7 @@ stands one "$one" "the other one enabled"
 
 # ---- what a switched program wrote can be read
 
-kill -KILL "$two"
-wait "$two" 2>/dev/null
+end "$two"
 ok "recover" "$RECORDER" recover -q -o killed.dat "$RECORDER_DIR/$two"-*.rec
 ok "report" "$RECORDER" report killed.dat
 like "its events are there" "$out" "seq: +number=[0-9]+"
@@ -169,8 +141,7 @@ fails "enable one too many in two" "$RECORDER" enable -P "$one,$three" "test:*,$
 is "it is said of which" "$err" "recorder enable: process $one: too many patterns or filters were switched from outside"
 grows three "$three" "beside one that has too many patterns"
 
-kill "$one" "$three"
-wait "$one" "$three" 2>/dev/null
+end "$one" "$three"
 fails "nobody is left" "$RECORDER" ps
 like "that is said" "$err" "^recorder ps: no running program uses librecorder"
 

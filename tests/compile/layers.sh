@@ -46,7 +46,32 @@ for header in $private; do
 	is "private $header is not for format" "$(headers format | grep -E " librecorder/$header\$")" ""
 done
 
+# The rows of a folder's table in docs/ARCHITECTURE.md: "stem.c, .h, _private.h | what".
+rows()
+{
+	awk -v folder="$1/" '
+		/^###? / { on = $2 == folder; next }
+		on && /^\| [a-z_]+\.[ch]/ {
+			sub(/^\| /, ""); sub(/ \*? *\|.*/, ""); nr = split($0, name, ", ")
+			stem = name[1]; sub(/\..*/, "", stem)
+			for (i = 1; i <= nr; i++)
+				print name[i] ~ /^[._]/ ? stem name[i] : name[i]
+		}' docs/ARCHITECTURE.md | grep '\.[ch]$' | sort
+}
+
+for folder in include/librecorder librecorder format cli; do
+	ok "docs/ARCHITECTURE.md has rows for $folder" test "$(rows "$folder" | wc -l)" -gt 10
+	is "one for each file, and no more" "$(diff <(rows "$folder") <(cd "$folder" && ls -- *.[ch] | sort) | grep '^[<>]')" ""
+done
+
 libc=$(sed -n '/^libformat_core_sources/,/[^\\]$/p' format/include.am | grep -oE 'format/[a-z_]+\.[ch]')
+# A script or program that stands in no list is never run.
+tests=$(cd "$top_srcdir" && ls tests/*/*.sh tests/*/test_*.c tests/*/fuzz_*.c tests/*/kernel_*.c)
+ok "there are tests" test "$(wc -l <<<"$tests")" -gt 100
+is "each of them stands in tests/include.am" \
+	"$(grep -v -x -F -f <(grep -oE 'tests/[a-z]+/[a-z_0-9]+(\.sh|\.c)?' tests/include.am) <<<"$tests" |
+		grep -v -x -F -f <(grep -oE 'tests/[a-z]+/[a-z_0-9]+' tests/include.am | sed 's/$/.c/'))" ""
+
 ok "the libc-only list of format is not empty" test -n "$libc"
 is "the libc-only files of format need libc alone" \
 	"$(headers format | grep -E " $external" | grep -F -f <(printf '%s\n' "$libc" | sed 's/$/ /'))" ""

@@ -21,6 +21,11 @@ for page in $pages; do
 	done
 done
 
+# A whole program stands in a page; its examples/ are compiled.
+shown=$(mandoc -T ascii -O width=200 man/rec_map_lane.3 | sed 's/.\x08//g' | sed -n '/A live consumer/,/^SEE ALSO/p' |
+	sed '$d' | tr -d ' \t\n')
+is "the live consumer is in rec_map_lane(3)" "$shown" "$(sed '1,2d' examples/05_top.c | tr -d ' \t\n')"
+
 # What stands between the visibility pragmas is public: exported functions, and inline ones, which have a body.
 for header in include/librecorder/*.h; do
 	printf '#include <librecorder/%s>\n' "${header##*/}"

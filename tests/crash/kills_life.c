@@ -25,16 +25,9 @@
 struct figures figures;
 struct kills_notes *notes;
 char recorder[512];
-uint64_t first_seed, drawn;
 
 static char program[512], where[512], run[600];
 static bool failed; /* what there is, stays */
-
-uint32_t draw(uint32_t n)
-{
-	drawn = drawn * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((drawn >> 33) % n);
-}
 
 static const char *path_of(const char *name)
 {
@@ -447,13 +440,6 @@ void judge_files(const struct life *life)
 
 /* ---- tests */
 
-uint64_t number_from(const char *name, uint64_t otherwise)
-{
-	const char *text = getenv(name);
-
-	return text ? strtoull(text, NULL, 10) : otherwise;
-}
-
 void set_up(void)
 {
 	const char *top = getenv("top_builddir");
@@ -473,8 +459,7 @@ void set_up(void)
 	cr_assert_neq(notes, MAP_FAILED);
 	close(fd);
 	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-	first_seed = number_from("RECORDER_SEED", 1);
-	drawn = first_seed * 2654435761u + 12345;
+	draw_begin();
 }
 
 void tear_down(void)

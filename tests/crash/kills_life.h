@@ -6,9 +6,9 @@
 #ifndef KILLS_LIFE_H
 #define KILLS_LIFE_H
 
+#include "chance.h"
 #include "kills_account.h"
 
-#include <criterion/criterion.h>
 #include <glob.h>
 #include <inttypes.h>
 #include <stdbool.h>
@@ -29,25 +29,12 @@ struct figures {
 extern struct figures figures;
 extern struct kills_notes *notes;
 extern char recorder[512]; /* the command */
-extern uint64_t first_seed, drawn;
-
-/* A number below `n`, of the test's sequence. */
-uint32_t draw(uint32_t n);
-uint64_t number_from(const char *name, uint64_t otherwise);
 
 void set_up(void);
 void tear_down(void);
 
 /* What is to be known when a life fails. Kills what runs. */
 void describe_life(const struct life *life);
-
-#define CHECK(life, condition, ...)                                                                                    \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			describe_life(life);                                                                           \
-			cr_assert_fail(__VA_ARGS__);                                                                   \
-		}                                                                                                      \
-	} while (0)
 
 void nap(uint64_t ns);
 

@@ -15,7 +15,6 @@
 struct tracer_points points;
 char program[512], where[512];
 struct figures figures;
-uint64_t drawn;
 
 /* The points that were come to last, of whichever process. */
 #define TRAIL 64u
@@ -32,12 +31,6 @@ static void leave_trail(const struct tracer_run *run, unsigned int point)
 {
 	trail.step[trail.count % TRAIL].pid = run->pid;
 	trail.step[trail.count++ % TRAIL].point = point;
-}
-
-uint32_t draw(uint32_t n)
-{
-	drawn = drawn * 6364136223846793005u + 1442695040888963407u;
-	return (uint32_t)((drawn >> 33) % n);
 }
 
 bool is_named(unsigned int point, const char *beginning)

@@ -3,10 +3,10 @@
 #ifndef POINTS_LIFE_H
 #define POINTS_LIFE_H
 
+#include "chance.h"
 #include "points_notes.h"
 #include "tracer.h"
 
-#include <criterion/criterion.h>
 #include <librecorder/reader.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -59,10 +59,6 @@ struct figures {
 
 extern struct figures figures;
 
-/* A number below `n`, of the test's sequence; `drawn` is where it stands. */
-extern uint64_t drawn;
-uint32_t draw(uint32_t n);
-
 bool is_named(unsigned int point, const char *beginning);
 
 /* Points that readers come to. */
@@ -94,13 +90,5 @@ void check_life(struct life *life);
 
 /* What is to be known when a test fails. */
 void describe_life(const struct life *life);
-
-#define CHECK(life, condition, ...)                                                                                    \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			describe_life(life);                                                                           \
-			cr_assert_fail(__VA_ARGS__);                                                                   \
-		}                                                                                                      \
-	} while (0)
 
 #endif

@@ -3,42 +3,14 @@
 # Memory, /dev/shm and disk used up; Ctrl-C; programs that outlive the recording.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/victim.sh"
 
 producer=$top_builddir/tests/programs/producer
-victim=$top_builddir/tests/programs/victim
 cd "$TMP" || exit 1
-
-recorded()
-{
-	sed -n 's/^reco[a-z]* \([0-9]*\) event.*/\1/p' <<<"$err"
-}
-
-lost()
-{
-	sed -n 's/^reco[a-z]* .*; \([0-9]*\) lost$/\1/p' <<<"$err"
-}
 
 in_file()
 {
 	"$RECORDER" report "$1" | grep -cE ' (count|seq): '
-}
-
-count_reaches()
-{
-	local n
-
-	n=$(od -A n -t u8 -N 8 count 2>/dev/null)
-	[ "$((n))" -ge "$1" ]
-}
-
-spool_reaches()
-{
-	[ "$(stat -c %s trace.dat.spool 2>/dev/null || echo 0)" -ge "$1" ]
-}
-
-is_gone()
-{
-	! kill -0 "$1" 2>/dev/null
 }
 
 # ---- the cap of a process: room for one lane, four threads
@@ -46,8 +18,8 @@ is_gone()
 export RECORDER_MAX_KB=1200
 ok "four threads with memory for one" "$RECORDER" record "$producer" 4 1000000
 unset RECORDER_MAX_KB
-is "each event is recorded or lost" "$(($(recorded) + $(lost)))" 4000000
-is "those recorded are in the file" "$(in_file trace.dat)" "$(recorded)"
+is "each event is recorded or lost" "$(($(events_in "$err") + $(lost_in "$err")))" 4000000
+is "those recorded are in the file" "$(in_file trace.dat)" "$(events_in "$err")"
 like "it is said why" "$err" "[1-9][0-9]* of threads without a lane \\(the program's memory for lanes is used up"
 
 # ---- a full file system
@@ -64,7 +36,7 @@ else
 	mkdir -m 0700 small/run
 	export RECORDER_DIR=$TMP/small/run
 	ok "four threads with room for two" "$RECORDER" record "$producer" 4 100000
-	is "each event is recorded or lost in little room" "$(($(recorded) + $(lost)))" 400000
+	is "each event is recorded or lost in little room" "$(($(events_in "$err") + $(lost_in "$err")))" 400000
 	dd if=/dev/zero of=small/fill bs=4096 status=none 2>/dev/null
 	ok "a program without room for its buffer runs all the same" "$RECORDER" record "$producer" 4 1000
 	is "it does what it does" "$out" "produced 4000"
@@ -83,12 +55,12 @@ else
 	ok "the spool is still there" test -s small/full.dat.spool
 	ok "there is room elsewhere" "$RECORDER" recover -o one.dat small/full.dat.spool
 	like "the buffers still hold something" "$err" "'recorder recover (.*/session-[A-Za-z0-9]*)' makes another file of it"
-	first=$(recorded)
+	first=$(events_in "$err")
 	ok "one command" "$RECORDER" recover -o two.dat "${BASH_REMATCH[1]}"
 	# Nothing lies between the two files; at most one page is in both.
 	is "together they have all events" "$({ "$RECORDER" report one.dat; "$RECORDER" report two.dat; } |
 		sed -n 's/.*number=//p' | sort -n -u | awk '$1 != n++ { bad++ } END { print bad + 0, n + 0 }')" "0 1000000"
-	ok "and hardly any twice" test "$((first + $(recorded)))" -le 1000300
+	ok "and hardly any twice" test "$((first + $(events_in "$err")))" -le 1000300
 	is "nothing is left" "$(ls small run)" "$(printf 'run:\n\nsmall:\nrun')"
 	trap tap_exit EXIT
 	umount small
@@ -97,33 +69,57 @@ fi
 # ---- Ctrl-C: SIGINT to the whole process group
 
 rm -f count trace.dat
-env --default-signal=INT setsid "$RECORDER" record -b 65536 "$victim" count 4000000 2>err &
+env --default-signal=INT setsid "$RECORDER" record -b 65536 "$victim" count 1000000000000 2>err &
 recorder=$!
-ok "a program runs at the terminal" wait_until spool_reaches 1000000
+ok "a program runs at the terminal" wait_until has_size trace.dat.spool 1000000
 kill -INT -- -$recorder
 status=0
 wait $recorder || status=$?
 err=$(cat err)
 is "SIGINT ends the program and the recording" "$status" 130
 like "the file is written" "$err" "recorded [1-9][0-9]* events from 1 process, 1 thread; 0 lost"
-is "the file has all of it" "$(in_file trace.dat)" "$(recorded)"
+is "the file has all of it" "$(in_file trace.dat)" "$(events_in "$err")"
 
 rm -f count trace.dat
-env --default-signal=INT setsid "$RECORDER" record -b 65536 sh -c 'trap "" INT; exec "$@"' - "$victim" count 4000000 2>err &
+env --default-signal=INT setsid "$RECORDER" record -b 65536 sh -c 'trap "" INT; exec "$@"' - "$victim" count 1000000000000 2>err &
 recorder=$!
-ok "a program ignores SIGINT" wait_until spool_reaches 1000000
+ok "a program ignores SIGINT" wait_until has_size trace.dat.spool 1000000
 pid=$(pgrep -P $recorder -x victim)
 kill -INT -- -$recorder
-ok "the recording goes on after a first one" wait_until spool_reaches 4000000
+ok "the recording goes on after a first one" wait_until has_size trace.dat.spool 4000000
 kill -INT -- -$recorder
 status=0
 wait $recorder || status=$?
 err=$(cat err)
 is "a second one ends it" "$status" 130
 like "it says so" "$err" "stopped by Interrupt, 'sh' goes on unrecorded"
-is "this file has all of it, too" "$(in_file trace.dat)" "$(recorded)"
+is "this file has all of it, too" "$(in_file trace.dat)" "$(events_in "$err")"
 ok "the program lives" kill -0 "$pid"
 kill -KILL "$pid"
+
+# ---- no descriptor left at the end of a recording
+
+rm -f count trace.dat
+"$RECORDER" record -b 65536 "$victim" count 100000 2>err &
+recorder=$!
+wait_until has_written count 100000
+prlimit --pid $recorder --nofile=3
+pkill -P $recorder
+wait $recorder
+is "that is a failure" "$?" 143
+like "and is told as such" "$(cat err)" "cannot go on: Too many open files; what was recorded is in '.*spool': 'recorder recover"
+ok "nothing is lost by it" "$RECORDER" recover trace.dat.spool
+is "it is all there" "$(events_in "$err")" 100000
+
+# ---- what a command is born with
+
+ignored='grep SigIgn /proc/self/status'
+for how in default ignore; do
+	run env --$how-signal=XFSZ $ignored
+	expected=$out
+	ok "SIGXFSZ: $how" env --$how-signal=XFSZ "$RECORDER" record -o none.dat $ignored
+	is "is the command's, too" "$out" "$expected"
+done
 
 # ---- programs that outlive the recording
 
@@ -132,7 +128,7 @@ ok "the command ends, its child does not" "$RECORDER" record -b 65536 sh -c '
 	"$0" count 100000 & echo $! >pid
 	(until [ -e go ]; do sleep 0.1; done; "$1" 1 10 >after; "$1" 1 10 fork 2 >>after; touch done) &
 	until [ "$(od -A n -t u8 -N 8 count 2>/dev/null | tr -d " ")" = 100000 ]; do sleep 0.1; done' "$victim" "$producer"
-is "what the child wrote until then is in the file" "$(recorded) $(in_file trace.dat)" "100000 100000"
+is "what the child wrote until then is in the file" "$(events_in "$err") $(in_file trace.dat)" "100000 100000"
 ok "the child lives" kill -0 "$(cat pid)"
 touch go
 ok "a program starts after the recording" wait_until test -e done

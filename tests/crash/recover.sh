@@ -4,20 +4,13 @@
 # stays as it is.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/victim.sh"
 
 mortal=$top_builddir/tests/programs/mortal
-victim=$top_builddir/tests/programs/victim
 cd "$TMP" || exit 1
 
-# numbers FILE: "first last count", if the numbers of its events are all those between, each once.
-numbers()
-{
-	"$RECORDER" report "$1" | awk '/ seq: / { n = $NF; sub(/number=/, "", n); if (!count++) first = n
-		else if (n + 0 != last + 1) bad++; last = n } END { print bad ? "gap" : first + 0, last + 0, count + 0 }'
-}
-
-# begin EVENTS IMAGES WAY: a mortal program, ready to die; its pid in $pid.
-begin()
+# begin_mortal EVENTS IMAGES WAY: a mortal program, ready to die; its pid in $pid.
+begin_mortal()
 {
 	rm -f ready
 	RECORDER_ENABLE='*' "$mortal" "$@" >ready 2>/dev/null &
@@ -32,15 +25,9 @@ die()
 	wait "$pid" 2>/dev/null
 }
 
-# is_gone PID: it is dead, its parent having asked or not.
-is_gone()
-{
-	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
-}
-
 # ---- by pid
 
-begin 1000 1 wait
+begin_mortal 1000 1 wait
 fails "a living program is not recovered" "$RECORDER" recover -o no.dat "$pid"
 like "it is said why" "$err" "^recorder recover: process $pid has left no buffer, it still runs: 'recorder record -P'"
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
@@ -48,7 +35,7 @@ die
 ok "a killed one is" "$RECORDER" recover -o one.dat "$pid"
 like "nothing is lost" "$err" "recovered 1000 events from 1 process, 1 thread; 0 lost"
 like "it is said that nothing was torn" "$err" "  0 torn"
-is "all events are there" "$(numbers one.dat)" "0 999 1000"
+is "all events are there" "$(numbers one.dat)" "0 999 1000 0"
 is "the buffer is gone" "$(ls run)" ""
 fails "once" "$RECORDER" recover -o no.dat "$pid"
 like "not twice" "$err" "process $pid has left no buffer$"
@@ -58,22 +45,22 @@ fails "where there is no buffer directory at all nothing is recovered" env RECOR
 is "which is said" "$err" "recorder recover: no program and no recorder that is gone has left anything"
 ok "no file was begun there" test ! -e no.dat -a ! -e no.dat.spool
 
-begin 1000 3 wait
+begin_mortal 1000 3 wait
 die
 is "three images of a process left three buffers" "$(ls run | wc -l)" 3
 ok "they are recovered by its pid" "$RECORDER" recover -o exec.dat "$pid"
-is "as one" "$(numbers exec.dat)" "0 2999 3000"
+is "as one" "$(numbers exec.dat)" "0 2999 3000 0"
 is "the buffers of all images are gone" "$(ls run)" ""
 
-begin 1000 1 segv
+begin_mortal 1000 1 segv
 wait "$pid" 2>/dev/null
 ok "one that crashed inside an event" "$RECORDER" recover -o torn.dat "$pid"
 like "it is counted" "$err" "; 0 lost"$'\n'"  1 torn: begun but not finished, not counted as lost"
-is "what came before is there" "$(numbers torn.dat)" "0 999 1000"
+is "what came before is there" "$(numbers torn.dat)" "0 999 1000 0"
 unlike "the event is not" "$("$RECORDER" report torn.dat)" "blob"
 
 # A pid that was had before: the same buffer, from an older process.
-begin 1000 1 wait
+begin_mortal 1000 1 wait
 die
 buffer=$(cd run && echo "$pid"-*.rec)
 cp --sparse=always "run/$buffer" "run/$pid-1.rec"
@@ -81,15 +68,15 @@ printf '\1\0\0\0\0\0\0\0' | dd of="run/$pid-1.rec" bs=1 seek=24 conv=notrunc sta
 ok "of two with one number" "$RECORDER" recover -o new.dat "$pid"
 is "the newer one is recovered" "$(ls run)" "$pid-1.rec"
 ok "and then the older one" "$RECORDER" recover -o old.dat "$pid"
-is "both have their events" "$(numbers new.dat) $(numbers old.dat)" "0 999 1000 0 999 1000"
+is "both have their events" "$(numbers new.dat) $(numbers old.dat)" "0 999 1000 0 0 999 1000 0"
 
 # ---- all
 
-begin 1000 1 wait
+begin_mortal 1000 1 wait
 die
-begin 500 2 wait
+begin_mortal 500 2 wait
 die
-begin 100 1 wait
+begin_mortal 100 1 wait
 living=$pid
 "$RECORDER" record -o going.dat "$mortal" 10 1 wait >going 2>/dev/null &
 recorder=$!
@@ -113,19 +100,15 @@ going=$(pgrep -P "$recorder")
 kill -TERM "$recorder"
 wait "$recorder" 2>/dev/null
 kill -KILL "$going"
-like "the recording that went on has all of its own" "$(numbers going.dat)" "^0 9 10$"
+like "the recording that went on has all of its own" "$(numbers going.dat)" "^0 9 10 0$"
 ok "the one that lived" "$RECORDER" recover --all -o last.dat
-is "is recovered after its death" "$(numbers last.dat)" "0 99 100"
+is "is recovered after its death" "$(numbers last.dat)" "0 99 100 0"
 
 # ---- a program that goes on without its recorder
 
-"$RECORDER" record -q -o first.dat "$victim" count 1000000 &
+"$RECORDER" record -q -b 131072 -o first.dat "$victim" count 1000000000000 &
 killed=$!
-spool_reaches()
-{
-	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
-}
-ok "a program is being recorded" wait_until spool_reaches first.dat.spool 300000
+ok "a program is being recorded" wait_until has_size first.dat.spool 300000
 program=$(pgrep -P "$killed" -x victim)
 kill -KILL "$killed"
 wait "$killed" 2>/dev/null
@@ -138,13 +121,8 @@ read -r begin end _ < <(numbers first.dat)
 is "from the first event on" "$begin" 0
 like "its buffer stays" "$(ls "$session" | tr '\n' ' ')" "^$program-[0-9]*.rec "
 kill -CONT "$program"
-past()
-{
-	[ "$(od -A n -t u8 -N 8 count | tr -d ' ')" -gt $((end + 1000)) ]
-}
-ok "it goes on" wait_until past
-kill -KILL "$program"
-wait_until is_gone "$program"
+ok "it goes on" wait_until has_written count $((end + 1000))
+end "$program"
 ok "what it wrote since" "$RECORDER" recover -o second.dat "$program"
 like "with the recording that it was a part of" "$err" "process $program was recorded: the recording in '.*/session-[A-Za-z0-9]*' is recovered"
 read -r next _ < <(numbers second.dat)
@@ -157,7 +135,7 @@ is "now all of it is gone" "$(ls "$RECORDER_DIR")" ""
 core_of()
 {
 	rm -f core
-	begin 3000 1 wait
+	begin_mortal 3000 1 wait
 	echo "$1" >"/proc/$pid/coredump_filter"
 	if [ "$2" = kernel ]; then
 		prlimit --pid "$pid" --core=unlimited
@@ -179,7 +157,7 @@ for writer in $writers; do
 	mkdir -m 0700 run
 	ok "$writer: a core file is recovered" "$RECORDER" recover -o core.dat core
 	like "$writer: with all that it has" "$err" "recovered 3000 events from 1 process, 1 thread; 0 lost"
-	is "$writer: its events" "$(numbers core.dat)" "0 2999 3000"
+	is "$writer: its events" "$(numbers core.dat)" "0 2999 3000 0"
 	"$RECORDER" report core.dat >from-core
 	rm -rf run
 	mv run.away run

@@ -4,36 +4,13 @@
 # meanwhile is in the files of the two, each event once.
 
 . "$top_srcdir/tests/tap.sh"
-
-victim=$top_builddir/tests/programs/victim
+. "$top_srcdir/tests/victim.sh"
 cd "$TMP" || exit 1
-# Nothing shall be overwritten.
-export RECORDER_BUFFER_KB=131072 RECORDER_MAX_KB=1048576
+large_lanes
 RANDOM=${RECORDER_SEED:-1}
 
-"$victim" count 1000000000000 &
-program=$!
-wait_until test -s count
-
-count()
-{
-	od -A n -t u8 -N 8 count | tr -d ' '
-}
-
-past()
-{
-	[ "$(count)" -gt "$1" ]
-}
-
-go_on()
-{
-	wait_until past $(($(count) + $1))
-}
-
-spool_reaches()
-{
-	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
-}
+begin count
+program=$pid
 
 numbers_of()
 {
@@ -59,20 +36,19 @@ for round in 1 2 3; do
 	"$RECORDER" record -q -o first.dat -P $program &
 	first=$!
 	# Anywhere: before the first page, or in the middle of one, or of the drain.
-	ok "$round: a recorder attaches" wait_until spool_reaches first.dat.spool $((8192 + RANDOM * 8))
-	kill -KILL $first
-	wait $first 2>/dev/null
-	go_on $((RANDOM % 5000 + 1))
+	ok "$round: a recorder attaches" wait_until has_size first.dat.spool $((8192 + RANDOM * 8))
+	end $first
+	go_on count $((RANDOM % 5000 + 1))
 	"$RECORDER" record -o second.dat -P $program 2>err &
 	second=$!
-	ok "$round: another one" wait_until spool_reaches second.dat.spool 300000
-	go_on 5000
+	ok "$round: another one" wait_until has_size second.dat.spool 300000
+	go_on count 5000
 	kill -INT $second
 	wait $second
 	like "$round: says that it goes on" "$(cat err)" "was being recorded when its recorder was killed"
 	# What comes later is neither's.
 	"$RECORDER" enable -P $program 'test:*'
-	go_on 5000
+	go_on count 5000
 	"$RECORDER" disable -P $program 'test:*'
 	ok "$round: what the first one had" "$RECORDER" recover first.dat.spool
 	once "$round" first.dat second.dat
@@ -81,17 +57,15 @@ done
 
 "$RECORDER" record -q -o first.dat -P $program &
 first=$!
-ok "a recorder attaches, is killed" wait_until spool_reaches first.dat.spool 300000
-kill -KILL $first
-wait $first 2>/dev/null
-go_on 5000
+ok "a recorder attaches, is killed" wait_until has_size first.dat.spool 300000
+end $first
+go_on count 5000
 ok "and no other follows: all is in its spool and in the program's lanes" "$RECORDER" recover first.dat.spool
 read -r begin end < <(numbers_of first.dat | sed -n '1p;$p' | tr '\n' ' ')
 once "alone" first.dat
 ok "what came since is among it" test $((end - begin)) -gt 5000
 ok "the program's events are off again" sh -c '"$RECORDER" ps | grep -q " 0/"'
-kill -KILL $program
-wait $program 2>/dev/null
+end "$program"
 "$RECORDER" clean >/dev/null 2>&1
 
 # ---- the recorder of a command is killed, and one attaches to what goes on
@@ -99,28 +73,22 @@ wait $program 2>/dev/null
 rm -f count
 "$RECORDER" record -q -b 131072 -o first.dat "$victim" count 1000000000000 &
 first=$!
-ok "a command is being recorded" wait_until spool_reaches first.dat.spool 300000
+ok "a command is being recorded" wait_until has_size first.dat.spool 300000
 program=$(pgrep -P $first)
-kill -KILL $first
-wait $first 2>/dev/null
-go_on 5000
+end $first
+go_on count 5000
 "$RECORDER" record -o second.dat -P "$program" 2>err &
 second=$!
-ok "its recorder was killed, another one attaches" wait_until spool_reaches second.dat.spool 300000
-go_on 5000
+ok "its recorder was killed, another one attaches" wait_until has_size second.dat.spool 300000
+go_on count 5000
 kill -INT $second
 wait $second
 like "it says that it goes on" "$(cat err)" "was being recorded when its recorder was killed"
-kill -KILL "$program"
-is_gone()
-{
-	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
-}
-wait_until is_gone "$program"
+end "$program"
 ok "what the first one had, and what came last" "$RECORDER" recover first.dat.spool
 once "both" first.dat second.dat
 is "from the first one" "$(head -n 1 all)" 0
-is "to the last one" "$(tail -n 1 all)" $(($(count) - 1))
+is "to the last one" "$(tail -n 1 all)" $(($(written count) - 1))
 is "nothing is left" "$(ls "$RECORDER_DIR")" ""
 
 done_testing

@@ -84,6 +84,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const plugins[] = { "report", "-t", "--ts-diff", NULL };
 	static const char *const dump[] = { "dump", "--all", NULL };
 	static const char *const validate[] = { "dump", "--validate", NULL };
+	static const char *const verify[] = { "verify", "--limit", "1000000", NULL };
 
 	if (input_fd < 0)
 		open_files();
@@ -95,6 +96,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* Loading plugins takes longer than everything else together. */
 	if (size % 8 == 0)
 		run(cmd_report, plugins);
+	else if (size % 8 == 1)
+		run(cmd_verify, verify);
 	else
 		run(cmd_report, raw);
 	return 0;

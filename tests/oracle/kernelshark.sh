@@ -23,7 +23,7 @@ trace_cmd_rows()
 
 kernelshark_rows()
 {
-	grep -v "${tab}missed_events$tab" "$1" | sed -E "s|^(([^$tab]*$tab){4})packer/|\1|" | sort
+	grep -v "${tab}missed_events$tab" "$1" | sed -E "s|^(([^$tab]*$tab){4})[a-z]+/|\1|" | sort
 }
 
 # What packer says of itself: name=number.
@@ -77,9 +77,10 @@ check()
 window()
 {
 	local name=$1
+	shift
 
 	ok "$name: the window opens" bash "$top_srcdir/tests/oracle/screenshot.sh" "$TMP/$name.dat" \
-		"$pictures/kernelshark-$name.png" || return
+		"$pictures/kernelshark-$name.png" "$@" || return
 	like "$name: its title names the file" "$out" "title: Kernel Shark.*$name.dat"
 	unlike "$name: KernelShark complains about nothing" \
 		"$(grep -v -e 'plugin ".*" failed to initialize' -e 'Loading ' <<<"$out")" \
@@ -97,6 +98,36 @@ ok "lost: KernelShark's library loads it" "$rows" -s "$TMP/lost.dat"
 like "lost: the gap is shown" "$out" 'rows=([0-9]+) gaps=[1-9][0-9]* lost=([0-9]+) '
 is "lost: rows and lost events are all that were written" "$((${BASH_REMATCH[1]-0} + ${BASH_REMATCH[2]-0}))" 461262
 like "lost: the newest are there" "$("$rows" "$TMP/lost.dat" | tail -n 1)" 'server/reply.*id=230630 steps=442$'
+
+# With the kernel's scheduler: the same threads, their events between its switches, in the top buffer and in one of their own.
+check_kernel()
+{
+	local name=$1 streams=$2
+	shift 2
+
+	record "$name" -e sched -u 'packer:*' "$@" || return
+	ok "$name: KernelShark's library loads it" "$rows" "$TMP/$name.dat" || return
+	cp "$TMP/.out" "$TMP/$name.rows"
+	is "$name: the program's rows are the events that it counted" "$(cut -f 5 "$TMP/$name.rows" | grep -c '^packer/')" \
+		"$(counted "$TMP/$name.counts" total)"
+	trace-cmd report -N -t "$TMP/$name.dat" 2>/dev/null | sed -E 's/^ *packer-[0-9]+: +//' >"$TMP/$name.text"
+	sed -nE 's/^ *(.*)-([0-9]+) +\[0*([0-9]+)\] +([0-9]+)\.([0-9]{9}): +([^ ]+): *(.*)$/\4\5\t\3\t\2\t\1\t\6\t\7/p' \
+		"$TMP/$name.text" | sort >"$TMP/$name.trace-cmd"
+	kernelshark_rows "$TMP/$name.rows" >"$TMP/$name.kernelshark"
+	ok "$name: row by row what trace-cmd reports" diff "$TMP/$name.trace-cmd" "$TMP/$name.kernelshark"
+	like "$name: streams" "$("$rows" -s "$TMP/$name.dat")" "^streams=$streams rows=[0-9]+ gaps=0 lost=0 "
+	ok "$name: the threads were switched to by the names that they gave themselves" \
+		grep -q "${tab}packer/zstd-0${tab}sched_switch$tab" "$TMP/$name.kernelshark"
+}
+
+if [ "$(id -u)" -eq 0 ]; then
+	check_kernel kernel-woven 1
+	window kernel-woven --pid "$(sed -nE "s/^([^$tab]*$tab){2}([0-9]+)${tab}packer\/.*/\2/p" "$TMP/kernel-woven.rows" |
+		sort -u | paste -s -d ,)"
+	check_kernel kernel-split 2 --buffers=split
+else
+	skip "the kernel's events" "needs root"
+fi
 
 window woven-v6
 window raw-v7

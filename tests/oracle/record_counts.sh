@@ -13,8 +13,8 @@ check()
 {
 	local name=$1 produced=$2 file=$3 recorded lost
 
-	recorded=$(sed -n 's/^recorded \([0-9]*\) event.*/\1/p' <<<"$err")
-	lost=$(sed -n 's/^recorded .*; \([0-9]*\) lost$/\1/p' <<<"$err")
+	recorded=$(events_in "$err")
+	lost=$(lost_in "$err")
 	is "$name: recorded + lost = produced" "$((recorded + lost))" "$produced"
 	if [ "$lost" -gt 0 ]; then
 		is "$name: the reasons add up" "$(sed -n 's/^  \([0-9]*\) .*(larger lanes: -b)$/\1/p' <<<"$err")" "$lost"

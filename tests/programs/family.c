@@ -28,6 +28,7 @@
 #define TRACED	       3000u
 #define FORKS	       60u
 #define HANDLER_FORKS  100u
+#define BETWEEN_FORKS  2000u /* events at most: 16 MiB hold all of them */
 
 REC_EVENT(test, step, s32(process), string(what));
 REC_EVENT(test, seen, s32(process), s32(child));
@@ -208,15 +209,22 @@ static int do_handler(void)
 	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGUSR1 };
 	timer_t timer;
 	int status, failed = 0;
-	unsigned int nr = 0;
+	unsigned int nr = 0, since = 0;
+	sig_atomic_t last = 0;
 	uint64_t i;
 
 	first = getpid();
 	if (sigaction(SIGUSR1, &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &timer) ||
 	    timer_settime(timer, 0, &often, NULL))
 		return 1;
-	for (i = 0; forks < (sig_atomic_t)HANDLER_FORKS && getpid() == first; i++)
+	for (i = 0; forks < (sig_atomic_t)HANDLER_FORKS && getpid() == first; i++) {
 		REC(test, count, getpid(), 0, i);
+		since = forks == last ? since + 1 : 0;
+		last = forks;
+		/* The timer strikes on; a child has none. */
+		if (since == BETWEEN_FORKS && getpid() == first)
+			pause();
+	}
 	if (getpid() != first) {
 		say("behind handler");
 		_exit(0);

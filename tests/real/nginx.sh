@@ -118,7 +118,7 @@ load()
 
 # ---- attach, detach, attach again
 
-start events
+start events "${large_lanes[@]}"
 load 20 300s &
 loader=$!
 has_workers()
@@ -127,10 +127,7 @@ has_workers()
 }
 need "workers are there" wait_until has_workers
 for time in first second; do
-	take "$time attach to all of it, under load" "$RECORDER" record -P "$(family)" --duration 2 -o "$time.dat"
-	ok "$time attach: events" test "$(recorded)" -gt 10000
-	is "$time attach: none lost" "$(lost)" 0
-	good_file "$time attach" "$time.dat" recv request finalize log
+	attached $time "$(family)" recv request finalize log
 	is "$time attach: both workers" "$(awk '/ request: / { split($1, name, "-"); print name[length(name)] }' "$TMP/report.txt" | sort -u | wc -l)" 2
 	ok "it serves on" listens
 done
@@ -139,7 +136,7 @@ done
 
 "$RECORDER" record -P "$server" -o reload.dat 2>err &
 recorder=$!
-wait_until test -e reload.dat.spool
+wait_until is_attached reload.dat.spool objs/nginx
 old=$(workers | sort)
 kill -HUP "$server"
 others()
@@ -165,21 +162,9 @@ done
 
 load 20 300s &
 loader=$!
-"$RECORDER" record -P "$(family)" -o killed.dat 2>err &
-recorder=$!
-ok "one more attach" wait_until is_spooled killed.dat.spool 2000000
-# shellcheck disable=SC2046
-kill -KILL "$server" $(workers)
-wait "$server" 2>/dev/null
-status=0
-wait $recorder || status=$?
+killed "$(family)" recv request finalize log
 pkill -KILL -P "$loader" wrk
-wait "$loader" 2>/dev/null
-said=$(cat err)
-diag "$said"
-is "the recorder ends with the killed server" "$status" 0
-is "nothing is lost with it" "$(lost)" 0
-good_file "killed" killed.dat recv request finalize log
+wait "$loader" "$server" 2>/dev/null
 
 # ---- SIGKILL, recorded by nobody
 
@@ -188,9 +173,7 @@ load 20 1s
 # shellcheck disable=SC2046
 kill -KILL "$server" $(workers)
 wait "$server" 2>/dev/null
-take "what killed processes recorded for themselves" "$RECORDER" recover -o alone.dat "$RECORDER_DIR"
-ok "has the last megabyte of each" test "$(recorded)" -gt 10000
-good_file "alone" alone.dat recv request finalize log
+recovered recv request finalize log
 
 # ---- what it costs
 
@@ -215,7 +198,7 @@ one()
 	recorded)
 		"$RECORDER" record -q -P "$worker" -o cost.dat &
 		recorder=$!
-		wait_until test -e cost.dat.spool
+		wait_until is_attached cost.dat.spool objs/nginx
 		;;
 	esac
 	before=$(cpu_ns "$worker")
@@ -230,16 +213,6 @@ one()
 	stop
 }
 
-: >cpu
-: >rate
-for round in $(seq "$REAL_ROUNDS"); do
-	for what in plain off on recorded; do
-		one $what
-	done
-done
-is "every run was measured" "$(wc -l <cpu) $(wc -l <rate)" "$((4 * REAL_ROUNDS)) $((4 * REAL_ROUNDS))"
-figures "nginx, CPU time of the worker for a request" cpu
-figures "nginx, requests a second" rate
-diag "events a second while recorded: $(sort -n events_a_second | awk '{ v[NR] = $1 } END { print int(v[int((NR + 1) / 2)]) }')"
+costs nginx "CPU time of the worker for a request" "requests a second"
 
 done_testing

@@ -133,22 +133,6 @@ take()
 	diag "$said"
 }
 
-# The number of events in the summary that $said holds, and of those lost.
-recorded()
-{
-	sed -nE 's/^reco[a-z]* ([0-9]+) event.*/\1/p' <<<"$said"
-}
-
-lost()
-{
-	sed -nE 's/^reco[a-z]* .*; ([0-9]+) lost$/\1/p' <<<"$said"
-}
-
-is_spooled()
-{
-	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
-}
-
 # good_file NAME FILE EVENT...: the file holds each of these events, and trace-cmd prints it as report does
 good_file()
 {
@@ -163,6 +147,56 @@ good_file()
 	trace-cmd report "$file" >"$TMP/trace-cmd.txt" 2>/dev/null
 	ok "$name: trace-cmd prints the same" cmp "$TMP/report.txt" "$TMP/trace-cmd.txt"
 }
+
+# attached NAME PIDS EVENT...: running programs are recorded for some megabytes, without a loss
+attached()
+{
+	local name=$1 pids=$2 recorder
+
+	shift 2
+	"$RECORDER" record -P "$pids" -o "$name.dat" 2>err &
+	recorder=$!
+	ok "$name attach" wait_until has_size "$name.dat.spool" 3000000
+	kill -INT $recorder
+	status=0
+	wait $recorder || status=$?
+	said=$(cat err)
+	diag "$said"
+	is "$name attach: it ends in order" "$status" 0
+	is "$name attach: none lost" "$(lost_in "$said")" 0
+	good_file "$name attach" "$name.dat" "$@"
+}
+
+# killed PIDS EVENT...: SIGKILL to running programs while they are recorded
+killed()
+{
+	local pids=$1 recorder
+
+	shift
+	"$RECORDER" record -P "$pids" -o killed.dat 2>err &
+	recorder=$!
+	ok "one more attach" wait_until has_size killed.dat.spool 1000000
+	# shellcheck disable=SC2086
+	kill -KILL ${pids//,/ }
+	status=0
+	wait $recorder || status=$?
+	said=$(cat err)
+	diag "$said"
+	is "the recorder ends with the killed program" "$status" 0
+	is "nothing is lost with it" "$(lost_in "$said")" 0
+	good_file "killed" killed.dat "$@"
+}
+
+# recovered EVENT...: what killed programs recorded for themselves, a megabyte a thread
+recovered()
+{
+	take "what was recorded by nobody" "$RECORDER" recover -o alone.dat "$RECORDER_DIR"
+	ok "is its last megabyte" test "$(events_in "$said")" -gt 10000
+	good_file "alone" alone.dat "$@"
+}
+
+# Nothing is lost while the recorder is not let run for a while: for start.
+large_lanes=(RECORDER_BUFFER_KB=65536 RECORDER_MAX_KB=1048576)
 
 # ---- figures
 
@@ -201,4 +235,23 @@ figures()
 		$1 != what { flush(); what = $1 }
 		{ list[++n] = $2 }
 		END { flush() }')"
+}
+
+# costs PROGRAM CPU RATE: what events cost it. `one WHAT` adds to the files cpu and rate a line for figures(), and, of
+# `recorded`, the events a second to events_a_second; CPU and RATE say what these are.
+costs()
+{
+	: >cpu
+	: >rate
+	: >events_a_second
+	for round in $(seq "$REAL_ROUNDS"); do
+		for what in plain off on recorded; do
+			one $what
+		done
+	done
+	is "every run was measured" "$(wc -l <cpu) $(wc -l <rate)" "$((4 * REAL_ROUNDS)) $((4 * REAL_ROUNDS))"
+	figures "$1, $2" cpu
+	figures "$1, $3" rate
+	diag "events a second while recorded: $(sort -n events_a_second |
+		awk '{ v[NR] = $1 } END { print int(v[int((NR + 1) / 2)]) }')"
 }

@@ -66,44 +66,24 @@ end_load()
 
 cd "$TMP" || exit 1
 
-# ---- attach, detach, attach again
+# ---- attach, detach, attach again; SIGKILL, recorded, and recorded by nobody
 
-start events
+start events "${large_lanes[@]}"
 load_for_ever
 for time in first second; do
-	take "$time attach under load" "$RECORDER" record -P "$server" --duration 2 -o "$time.dat"
-	ok "$time attach: events" test "$(recorded)" -gt 10000
-	is "$time attach: none lost" "$(lost)" 0
-	good_file "$time attach" "$time.dat" read command reply
+	attached $time "$server" read command reply
 	ok "$time attach: its threads' names" grep -q 'io_thd_1-' "$TMP/report.txt"
 	ok "it serves on" kill -0 "$server"
 done
-
-# ---- SIGKILL, recorded
-
-"$RECORDER" record -P "$server" -o killed.dat 2>err &
-recorder=$!
-ok "a third attach" wait_until is_spooled killed.dat.spool 2000000
-kill -KILL "$server"
-wait "$server" 2>/dev/null
-status=0
-wait $recorder || status=$?
+killed "$server" read command reply
 end_load
-said=$(cat err)
-is "the recorder ends with the killed server" "$status" 0
-diag "$said"
-is "nothing is lost with it" "$(lost)" 0
-good_file "killed" killed.dat read command reply
-
-# ---- SIGKILL, recorded by nobody
+wait "$server" 2>/dev/null
 
 start events RECORDER_ENABLE='redis:*'
 load 30 20000
 kill -KILL "$server"
 wait "$server" 2>/dev/null
-take "what a killed server recorded for itself" "$RECORDER" recover -o alone.dat "$RECORDER_DIR"
-ok "has its last megabyte a thread" test "$(recorded)" -gt 10000
-good_file "alone" alone.dat read command reply
+recovered read command reply
 
 # ---- what it costs
 
@@ -121,7 +101,7 @@ one()
 	recorded)
 		"$RECORDER" record -q -P "$server" -o cost.dat &
 		recorder=$!
-		wait_until is_spooled cost.dat.spool 1
+		wait_until is_attached cost.dat.spool redis-server
 		;;
 	esac
 	before=$(cpu_ns "$server")
@@ -137,16 +117,6 @@ one()
 	stop
 }
 
-: >cpu
-: >rate
-for round in $(seq "$REAL_ROUNDS"); do
-	for what in plain off on recorded; do
-		one $what
-	done
-done
-is "every run was measured" "$(wc -l <cpu) $(wc -l <rate)" "$((4 * REAL_ROUNDS)) $((4 * REAL_ROUNDS))"
-figures "redis, CPU time of the server for a request" cpu
-figures "redis, requests a second" rate
-diag "events a second while recorded: $(sort -n events_a_second | awk '{ v[NR] = $1 } END { print int(v[int((NR + 1) / 2)]) }')"
+costs redis "CPU time of the server for a request" "requests a second"
 
 done_testing

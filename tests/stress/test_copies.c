@@ -7,14 +7,20 @@
 #include "tests/unit/reader_fixture.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
+#include <librecorder/event.h>
 #include <librecorder/lane.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+REC_EVENT(copies, step, u64(number));
 
 static void begin(void)
 {
@@ -109,6 +115,167 @@ Test(copies, a_raw_copy_has_a_buffer_of_its_own)
 	cr_assert_str_neq(seen->path, rec_process.path);
 	cr_assert_eq(access(seen->path, F_OK), 0);
 	cr_assert_eq(rec_process.header->nr_lanes, 1);
+}
+
+static void write_number(uint64_t number)
+{
+	REC(copies, step, number);
+}
+
+/* The numbers of the events of a buffer, the lanes by time, as decimal digits. */
+static uint64_t numbers_of(const char *path)
+{
+	struct rec_view *view = reader_view_of(path);
+	struct rec_view_event event;
+	uint64_t numbers = 0, number;
+
+	while (rec_view_consume(view, REC_ALL_LANES, &event) == 1) {
+		memcpy(&number, (const char *)event.record.payload + REC_EVENT_COMMON_SIZE, sizeof(number));
+		numbers = numbers * 10 + number;
+	}
+	rec_view_close(view);
+	return numbers;
+}
+
+/* Neither has written an event before: the copy's first is its own, whether its parent writes one or not. */
+Test(copies, a_raw_copy_before_the_first_event)
+{
+	struct seen *seen = beside_memory(sizeof(*seen));
+	pid_t pid;
+
+	cr_assert_eq(rec_enable("copies:step"), 1);
+	pid = raw_fork();
+	if (pid == 0) {
+		write_number(1);
+		write_number(2);
+		strcpy(seen->path, rec_process.path);
+		_exit(rec_process.header->pid != (uint32_t)getpid());
+	}
+	cr_assert(ends_well(pid));
+	write_number(3);
+	cr_assert_eq(numbers_of(seen->path), 12);
+	cr_assert_eq(numbers_of(rec_process.path), 3);
+}
+
+/* What its parent has in its lanes is not the copy's to take. */
+Test(copies, a_raw_copy_saves_its_own)
+{
+	char path[PATH_MAX + 8];
+	pid_t pid;
+
+	cr_assert_eq(rec_enable("copies:step"), 1);
+	write_number(1);
+	snprintf(path, sizeof(path), "%s.dat", rec_process.path);
+	pid = raw_fork();
+	if (pid == 0)
+		_exit(rec_save(path) != 0 || rec_process.header->pid != (uint32_t)getpid());
+	cr_assert(ends_well(pid));
+	cr_assert_eq(numbers_of(rec_process.path), 1);
+}
+
+/*
+ * A child, in it the first process of a pid namespace, and below that the first of another one: both are number 1. Each
+ * writes its depth and says where.
+ */
+static bool nest(char (*path)[PATH_MAX], unsigned int depth, bool raw)
+{
+	const int flags = depth ? CLONE_NEWPID : 0;
+	pid_t pid;
+
+	write_number(depth);
+	strcpy(path[depth], rec_process.path);
+	if (depth == 3)
+		return getpid() == 1 && rec_process.header->pid == 1;
+	if (!raw && unshare(flags) < 0)
+		return false;
+	pid = raw ? (pid_t)syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0) : fork();
+	if (pid == 0)
+		_exit(!nest(path, depth + 1, raw));
+	return ends_well(pid);
+}
+
+static void check_first_processes(bool raw)
+{
+	char (*path)[PATH_MAX] = beside_memory(4 * PATH_MAX);
+
+	if (geteuid() != 0)
+		cr_skip_test("not root: no pid namespaces");
+	cr_assert_eq(rec_enable("copies:step"), 1);
+	cr_assert(nest(path, 0, raw));
+	for (uint64_t depth = 0; depth < 4; depth++)
+		cr_expect_eq(numbers_of(path[depth]), depth);
+}
+
+Test(copies, a_raw_copy_of_the_same_pid)
+{
+	check_first_processes(true);
+}
+
+Test(copies, a_child_of_the_same_pid)
+{
+	check_first_processes(false);
+}
+
+/* A handler of fork's children that comes before the library's, as one does that was set earlier. */
+static bool child_writes;
+
+static void in_child(void)
+{
+	if (child_writes)
+		write_number(7);
+}
+
+static void be_earlier(void)
+{
+	pthread_atfork(NULL, NULL, in_child);
+}
+
+/* The library's constructor has 101; a priority below that is not for programs, say compilers, linkers do not mind. */
+__attribute__((section(".init_array.00100"), used)) static void (*const be_earlier_at_start)(void) = be_earlier;
+
+static unsigned int buffers_beside(const char *path)
+{
+	char dir[PATH_MAX];
+	const struct dirent *entry;
+	unsigned int nr = 0;
+	DIR *entries;
+
+	strcpy(dir, path);
+	*strrchr(dir, '/') = '\0';
+	entries = opendir(dir);
+	cr_assert_not_null(entries);
+	while ((entry = readdir(entries)))
+		nr += entry->d_name[0] != '.';
+	closedir(entries);
+	return nr;
+}
+
+static bool blocks_signals(void)
+{
+	sigset_t set;
+
+	sigprocmask(SIG_BLOCK, NULL, &set);
+	return sigismember(&set, SIGUSR1) || sigismember(&set, SIGTERM);
+}
+
+Test(copies, a_child_writes_before_the_librarys_handler)
+{
+	struct seen *seen = beside_memory(sizeof(*seen));
+	const uint32_t self = (uint32_t)getpid();
+	pid_t pid;
+
+	cr_assert_eq(rec_enable("copies:step"), 1);
+	child_writes = true;
+	pid = fork();
+	if (pid == 0) {
+		write_number(8);
+		strcpy(seen->path, rec_process.path);
+		_exit((blocks_signals() ? 1 : 0) + (rec_process.header->parent_pid != self ? 2 : 0));
+	}
+	cr_assert(ends_well(pid));
+	cr_assert_not(blocks_signals());
+	cr_assert_eq(numbers_of(seen->path), 78);
+	cr_assert_eq(buffers_beside(seen->path), 2);
 }
 
 /* Nobody may need the heap there: in the copy of a process with threads it may be locked for good. */

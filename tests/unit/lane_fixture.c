@@ -13,6 +13,12 @@ void lane_begin(unsigned int pages, bool discard)
 	view = reader_view();
 }
 
+void view_begin(unsigned int pages)
+{
+	reader_begin(pages, false);
+	view = reader_view();
+}
+
 void lane_end(void)
 {
 	view = rec_view_close(view);

@@ -11,6 +11,9 @@ extern struct rec_view *view;
 /* As reader_begin(), then lane and view. */
 void lane_begin(unsigned int pages, bool discard);
 
+/* The same without a lane: what traces takes its own. */
+void view_begin(unsigned int pages);
+
 /* Closes the view, whichever it is by then, and removes the directory. */
 void lane_end(void);
 

@@ -22,7 +22,7 @@ void tell(const char *format, ...)
 	line[n++] = '\n';
 	line[n] = '\0';
 	if (path)
-		fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 	/* One write: lines of tests that run beside each other do not mix. */
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
 		fputs(line, stdout);

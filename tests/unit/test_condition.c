@@ -4,8 +4,8 @@
  * what: stop and start, off and on, a fork, another buffer, events that come later.
  */
 #include "librecorder/conditions.h"
+#include "tests/unit/lane_fixture.h"
 #include "tests/unit/made_event.h"
-#include "tests/unit/reader_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -38,21 +39,12 @@ uint64_t __wrap_rec_clock_mono(void)
 	return now ? now : __real_rec_clock_mono();
 }
 
-static struct rec_view *view;
-
 static void begin(void)
 {
-	reader_begin(64, false);
-	view = reader_view();
+	view_begin(64);
 }
 
-static void end(void)
-{
-	rec_view_close(view);
-	reader_end();
-}
-
-TestSuite(condition, .init = begin, .fini = end);
+TestSuite(condition, .init = begin, .fini = lane_end);
 
 /* Events 0 to nr - 1, and which of them are in the lane since the last call: their sum, and how many. */
 static unsigned int write_some(unsigned int nr, uint64_t *ret_sum)
@@ -229,6 +221,33 @@ Test(condition, a_forked_child_has_them)
 	count_in_child("cond:two if n < 3", 3);
 }
 
+/* Names of threads have filled the log, and stay behind. So the child has room for an event for which its parent has none. */
+Test(condition, a_forked_child_has_one_more)
+{
+	static struct made_event late;
+	char name[256];
+	int status;
+	pid_t pid;
+
+	memset(name, 'n', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	while (rec_thread_name(name) == 0 || rec_thread_name("n") == 0)
+		;
+	cr_assert_eq(rec_enable("late:* if n == 2"), 0);
+	made_event(&late, "late", "late, u32(n)", 12);
+	rec_event_register(&late.event);
+	cr_assert_eq(*late.event.enabled, 0);
+	pid = fork();
+	if (pid == 0) {
+		const struct rec_condition *condition =
+			(const void *)(rec_process.conditions + bits_of(&late.event) * REC_CONDITION_UNIT);
+
+		_exit(!(*late.event.enabled & REC_ENABLE_ON) || condition->nr_steps != 1);
+	}
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+}
+
 Test(condition, another_buffer_has_them)
 {
 	struct rec_options options = { .size = sizeof(options), .subbuf_size = 8192 };
@@ -315,6 +334,42 @@ Test(condition, rubbish_in_the_way)
 	first->size = UINT32_MAX - 15;
 	cr_assert_eq(rec_view_switch(view, "cond:one if n == 9", true), 1);
 	expect(1, 9);
+}
+
+static int populate_none(void *data, size_t offset, size_t size)
+{
+	(void)data;
+	(void)offset;
+	(void)size;
+	return 0;
+}
+
+/* What a child copies from its parent's file: no file system has memory for what was cut off. */
+Test(condition, what_is_cut_off_is_not_copied)
+{
+	static _Alignas(8) unsigned char to[REC_CONDITIONS_SIZE];
+	const int fd = memfd_create("conditions", MFD_CLOEXEC);
+	const uint64_t own = 3 * REC_MAP_PAGE;
+	unsigned char *from;
+
+	cr_assert_eq(ftruncate(fd, REC_CONDITIONS_SIZE), 0);
+	from = mmap(NULL, REC_CONDITIONS_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	memcpy(from + CONDITIONS_OF_OTHERS, &(uint64_t){ 48 }, sizeof(uint64_t));
+	from[CONDITIONS_OF_OTHERS + 40] = 7;
+	memcpy(from + CONDITIONS_OF_PROGRAM, &own, sizeof(own));
+	from[CONDITIONS_OF_PROGRAM + own - 1] = 8;
+	/* In the middle of the second half, at its beginning, and of everything. */
+	cr_assert_eq(ftruncate(fd, CONDITIONS_OF_PROGRAM + 2 * REC_MAP_PAGE), 0);
+	cr_assert_eq(rec_conditions_copy(to, from, populate_none, NULL), -EFAULT);
+	cr_assert_eq(ftruncate(fd, CONDITIONS_OF_PROGRAM), 0);
+	cr_assert_eq(rec_conditions_copy(to, from, populate_none, NULL), 0);
+	cr_assert_eq(to[CONDITIONS_OF_OTHERS + 40], 7);
+	cr_assert_eq(to[CONDITIONS_OF_PROGRAM], 0);
+	memset(to, 0, sizeof(to));
+	cr_assert_eq(ftruncate(fd, 0), 0);
+	cr_assert_eq(rec_conditions_copy(to, from, populate_none, NULL), 0);
+	cr_assert_eq(to[CONDITIONS_OF_OTHERS + 40], 0);
+	close(fd);
 }
 
 /* A condition that makes no sense lets events pass, and a place outside does. */

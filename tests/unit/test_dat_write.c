@@ -36,7 +36,7 @@ static int put_pages(struct dat_writer *writer, uint32_t size, unsigned int cpus
 			if (number >= cpu * pages)
 				continue;
 			fill_page(page, size, cpu, number);
-			err = dat_write_page(writer, cpu, page);
+			err = dat_write_page(writer, 0, cpu, page);
 		}
 	}
 	free(page);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events declared and written without macros: they are the ones that the macros make, and what is malformed is refused. */
-#include "reader_fixture.h"
+#include "lane_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -28,21 +28,12 @@ struct __attribute__((packed)) fields {
 	char dynamic[8];
 };
 
-static struct rec_view *view;
-
 static void begin(void)
 {
-	reader_begin(8, false);
-	view = reader_view();
+	view_begin(8);
 }
 
-static void end(void)
-{
-	rec_view_close(view);
-	reader_end();
-}
-
-TestSuite(ffi, .init = begin, .fini = end);
+TestSuite(ffi, .init = begin, .fini = lane_end);
 
 static struct rec_event *declare(const char *declaration)
 {

@@ -281,6 +281,8 @@ Test(filter, the_grammar_alone)
 	static const char *const right[] = {
 		"sise > 3",
 		"a == 1.5",
+		"a >= 20.5",
+		"a < -1234567890123456.25",
 		"a == NAME",
 		"a ~ '*'",
 		"a == 'x' && !(b & 0xff || c <= -3)",

@@ -2,38 +2,42 @@
 /* Events on loan: whose they are, what is given back, what a child inherits, and what is left by one that is killed. */
 #include "librecorder/identity.h"
 #include "tests/unit/beside.h"
+#include "tests/unit/lane_fixture.h"
 #include "tests/unit/made_event.h"
-#include "tests/unit/reader_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 REC_EVENT(loan, one, u64(number));
 REC_EVENT(loan, two, u64(number));
 REC_EVENT(other, three, u64(number));
 
-static struct rec_view *view;
-
 static void begin(void)
 {
-	reader_begin(4, false);
-	view = reader_view();
+	view_begin(4);
 }
 
-static void end(void)
+/* How often somebody has waited for a lock. */
+static uint32_t waits;
+int __real_nanosleep(const struct timespec *request, struct timespec *remain);
+int __wrap_nanosleep(const struct timespec *request, struct timespec *remain);
+
+int __wrap_nanosleep(const struct timespec *request, struct timespec *remain)
 {
-	rec_view_close(view);
-	reader_end();
+	__atomic_fetch_add(&waits, 1, __ATOMIC_RELEASE);
+	return __real_nanosleep(request, remain);
 }
 
-TestSuite(loan, .init = begin, .fini = end);
+TestSuite(loan, .init = begin, .fini = lane_end);
 
 /* Which of the three are on, a letter each. */
 static const char *which(void)
@@ -170,11 +174,11 @@ Test(loan, of_a_dead_process_is_taken_over_as_it_is)
 	cr_assert_str_eq(which(), "1--", "as before the first of the two");
 }
 
-static void tell_path(struct rec_handle *lane, int pipe)
+static void tell_path(struct rec_handle *handle, int pipe)
 {
 	char c;
 
-	(void)lane;
+	(void)handle;
 	(void)!read(pipe, &c, 1);
 }
 
@@ -204,6 +208,39 @@ Test(loan, goes_to_children)
 	waitpid(pid, NULL, 0);
 	cr_assert_eq(rec_view_give_back(childs), 0, "nobody is there to have it");
 	rec_view_close(childs);
+}
+
+static void *give_back(void *arg)
+{
+	(void)arg;
+	return (void *)(intptr_t)rec_view_give_back(view);
+}
+
+/* Two give back what a dead process left; the one that comes second finds that the first has it for itself now. */
+Test(loan, of_a_dead_process_is_given_back_once)
+{
+	struct beside *beside = beside_memory(sizeof(*beside));
+	const pid_t pid = let_borrow(beside);
+	const int fd = open(rec_process.path, O_RDWR | O_CLOEXEC);
+	struct rec_identity parent = { .pid = (uint32_t)getppid() };
+	pthread_t second;
+	void *r;
+
+	cr_assert_eq(kill(pid, SIGKILL), 0);
+	cr_assert_eq(waitpid(pid, NULL, 0), pid);
+	cr_assert_eq(flock(fd, LOCK_EX), 0);
+	waits = 0;
+	cr_assert_eq(pthread_create(&second, NULL, give_back, NULL), 0);
+	while (!__atomic_load_n(&waits, __ATOMIC_ACQUIRE))
+		usleep(100);
+	/* Whoever was first is another process that lives, as readers name themselves. */
+	cr_assert_eq(rec_process_start_time((pid_t)parent.pid, &parent.start_time), 0);
+	rec_process.header->recorder = parent.pid | parent.start_time << 32;
+	close(fd);
+	pthread_join(second, &r);
+	cr_assert_eq((intptr_t)r, -EBUSY);
+	cr_assert_str_eq(which(), "12-");
+	cr_assert_eq(rec_process.header->recorder, parent.pid | parent.start_time << 32);
 }
 
 /* A lock that somebody keeps is not waited for for ever. */

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The process's own buffer: what happens to its file. */
+#include "librecorder/identity.h"
 #include "librecorder/process.h"
+#include "librecorder/shm.h"
+#include "librecorder/sweep.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <librecorder/lane.h>
 #include <pthread.h>
 #include <signal.h>
@@ -11,8 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char dir[] = "/tmp/test_process.XXXXXX";
@@ -89,6 +95,23 @@ Test(process, a_dead_childs_lanes_stay)
 	cr_assert_eq(access(path, F_OK), 0);
 }
 
+/* Whatever a program asks for, its buffer is one that can be read. */
+Test(process, as_much_memory_as_there_may_be)
+{
+	static const size_t subbuf_sizes[] = { 4096, 524288 }, lane_sizes[] = { 8192, 1 << 20, (size_t)200 << 20 };
+	struct rec_options options = REC_OPTIONS_INIT;
+	struct rec_geometry geometry;
+
+	options.memory_max = (size_t)1 << 44;
+	for (unsigned int i = 0; i < 6; i++) {
+		options.subbuf_size = subbuf_sizes[i % 2];
+		options.lane_size = lane_sizes[i / 2];
+		cr_assert_eq(rec_geometry_make(&options, &geometry), 0);
+		cr_expect_geq(geometry.max_lanes, 1000);
+		cr_expect_leq((uint64_t)geometry.max_lanes * geometry.max_subbufs, REC_SUBBUFS_MAX);
+	}
+}
+
 Test(process, a_limit_on_file_sizes_kills_nobody)
 {
 	const struct rec_options options = REC_OPTIONS_INIT;
@@ -98,6 +121,47 @@ Test(process, a_limit_on_file_sizes_kills_nobody)
 	cr_assert_eq(rec_configure(&options), -EFBIG);
 	cr_assert_null(rec_process.header);
 	cr_assert_null(rec_lane_lease());
+}
+
+/* An unfinished file of two hours ago. */
+static int make_half(const char *name, char path[PATH_MAX])
+{
+	const struct timespec made[2] = { { .tv_sec = time(NULL) - 7200 }, { .tv_sec = time(NULL) - 7200 } };
+	int fd;
+
+	snprintf(path, PATH_MAX, "%s/%s", dir, name);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(futimens(fd, made), 0);
+	return fd;
+}
+
+/* As often as it takes until each of three files was looked at, but for one chance in 10^15. */
+static void sweep_all(void)
+{
+	for (unsigned int i = 0; i < 100; i++)
+		rec_sweep();
+}
+
+/* Programs are stopped in the middle of making a buffer, too, and for hours. */
+Test(process, a_half_made_file_stays_with_its_maker)
+{
+	char own[PATH_MAX], locked[PATH_MAX], nobodys[PATH_MAX], name[64];
+	int fd;
+
+	snprintf(name, sizeof(name), "%d-%llu-7.rec", (int)getpid(), (unsigned long long)rec_process.start_time);
+	close(make_half(name, own));
+	fd = make_half("4000000000-1.rec", locked);
+	cr_assert_eq(rec_lock_take(fd, REC_LOCK_PROGRAM), 0);
+	close(make_half("4000000001-1.rec", nobodys));
+	sweep_all();
+	cr_assert_eq(access(own, F_OK), 0);
+	cr_assert_eq(access(locked, F_OK), 0);
+	cr_assert_neq(access(nobodys, F_OK), 0);
+	close(fd);
+	sweep_all();
+	cr_assert_eq(access(own, F_OK), 0);
+	cr_assert_neq(access(locked, F_OK), 0);
 }
 
 /* Those blocked, as the kernel has it. */

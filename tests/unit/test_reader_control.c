@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <librecorder/event.h>
 #include <sched.h>
 #include <signal.h>
@@ -338,6 +339,36 @@ Test(reader_control, too_many_rules)
 	cr_assert_eq(rec_view_forget(p.view, "a:x,system7:*"), 0);
 	cr_assert_eq(rec_view_switch(p.view, "a:x", true), 1);
 	end(&p);
+}
+
+/* The file system has no room for the words. */
+static bool is_full;
+int __real_fallocate(int fd, int mode, off_t offset, off_t size);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t size);
+
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
+{
+	if (!is_full)
+		return __real_fallocate(fd, mode, offset, size);
+	errno = ENOSPC;
+	return -1;
+}
+
+Test(reader_control, no_room_for_words)
+{
+	struct rec_view *view = reader_view();
+	struct rec_rules rules;
+
+	make("a", "x");
+	cr_assert_eq(rec_view_switch(view, "a:y", true), 0);
+	rules = *rec_process.rules;
+	is_full = true;
+	cr_assert_eq(rec_view_switch(view, "a:*", true), -ENOSPC);
+	cr_assert_eq(rec_view_switch(view, "a:y", false), -ENOSPC);
+	is_full = false;
+	cr_assert_eq(word_of(0), 0);
+	cr_assert_eq(memcmp(&rules, rec_process.rules, sizeof(rules)), 0);
+	rec_view_close(view);
 }
 
 Test(reader_control, a_view_of_oneself)

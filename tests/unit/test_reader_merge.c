@@ -5,6 +5,7 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EVENT 92u
 
@@ -171,4 +172,68 @@ Test(reader_merge, no_event_overtakes_at_the_end_of_a_page)
 		cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
 		cr_assert_eq(reader_number(&event), i);
 	}
+}
+
+/*
+ * Two lanes whose events are known; then the first's is there no more, as `spoil` has it. The other's comes, once, and the
+ * end behind it.
+ */
+static void check_left_out(void (*spoil)(const struct rec_handle *spoiled))
+{
+	struct rec_handle *other = reader_lane(), *spoiled = reader_lane();
+	struct rec_view_event event;
+	unsigned int calls = 0;
+	int r;
+
+	view = reader_view();
+	cr_assert(reader_write(spoiled, 0, EVENT));
+	cr_assert(reader_write(other, 1, EVENT));
+	cr_assert_eq(rec_view_peek(view, REC_ALL_LANES, &event), 1);
+	cr_assert_eq(event.lane, 1);
+	spoil(spoiled);
+	do {
+		r = rec_view_consume(view, REC_ALL_LANES, &event);
+		cr_assert(r == 1 || r == -EAGAIN, "%d", r);
+	} while (r != 1 && ++calls < 10);
+	cr_assert_eq(r, 1);
+	cr_assert_eq(reader_number(&event), 1);
+	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
+	cr_assert_eq(rec_view_wait(view, REC_ALL_LANES, 0, 0), 0);
+}
+
+/* The header says that there are fewer lanes. */
+static void lower_lanes(const struct rec_handle *spoiled)
+{
+	(void)spoiled;
+	rec_process.header->nr_lanes = 1;
+}
+
+Test(reader_merge, a_lane_that_is_counted_no_more)
+{
+	struct rec_lane_stats stats;
+	struct rec_view_event event;
+	struct rec_iter *iter;
+	struct rec_page page;
+
+	check_left_out(lower_lanes);
+	cr_assert_eq(rec_view_lanes(view), 1);
+	cr_assert_eq(rec_view_read(view, 1, 0, &page), -EINVAL);
+	cr_assert_eq(rec_view_consume(view, 1, &event), -EINVAL);
+	cr_assert_eq(rec_view_wait(view, 1, 0, 0), -EINVAL);
+	cr_assert_eq(rec_view_stats(view, 1, &stats), -EINVAL);
+	cr_assert_eq(rec_view_reset(view, 1), -EINVAL);
+	cr_assert_eq(rec_iter_open(view, 1, &iter), -EINVAL);
+	rec_view_unread(view, 1);
+}
+
+/* Where its event was there is nothing that could be one. */
+static void damage(const struct rec_handle *spoiled)
+{
+	for (uint32_t id = 0; id < spoiled->nr_subbufs; id++)
+		memset(spoiled->data + ((size_t)id << spoiled->shift), 0xff, 64);
+}
+
+Test(reader_merge, a_lane_that_is_damaged)
+{
+	check_left_out(damage);
 }

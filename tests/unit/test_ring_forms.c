@@ -3,6 +3,7 @@
  * Every form that an event and a sub-buffer can have, to the byte, with the clock in the test's hand (linked with
  * --wrap=rec_clock_mono): lengths, end of page, discards, one-call writes, refusals. test_ring_times.c has the times.
  */
+#include "hand_clock.h"
 #include "ledger.h"
 #include "raw.h"
 
@@ -12,16 +13,6 @@
 
 #define CAPACITY 4080u
 #define RESTATE	 24u /* a marker and an absolute stamp, with which each sub-buffer begins */
-#define MSEC	 UINT64_C(1000000)
-
-static uint64_t now = UINT64_C(1000000000);
-
-uint64_t __wrap_rec_clock_mono(void);
-
-uint64_t __wrap_rec_clock_mono(void)
-{
-	return now;
-}
 
 /*
  * --------------------------------------------------------------------------------------------------------- lengths

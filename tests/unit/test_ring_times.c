@@ -3,6 +3,7 @@
  * Times of events, with the clock in the test's hand (linked with --wrap=rec_clock_mono): time extends, absolute
  * stamps, a clock that steps back or has its top bits set.
  */
+#include "hand_clock.h"
 #include "raw.h"
 
 #include <criterion/criterion.h>
@@ -10,16 +11,6 @@
 
 #define CAPACITY 4080u
 #define RESTATE	 24u /* a marker and an absolute stamp, with which each sub-buffer begins */
-#define MSEC	 UINT64_C(1000000)
-
-static uint64_t now = UINT64_C(1000000000);
-
-uint64_t __wrap_rec_clock_mono(void);
-
-uint64_t __wrap_rec_clock_mono(void)
-{
-	return now;
-}
 
 Test(forms, time_extends)
 {

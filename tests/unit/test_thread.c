@@ -6,6 +6,7 @@
 #include "beside.h"
 #include "librecorder/lane_private.h"
 #include "librecorder/process.h"
+#include "numbered.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -28,92 +29,6 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-REC_EVENT(life, step, u64(number));
-
-#define NUMBERS_MAX 700000u
-
-static unsigned char *seen;
-
-struct sums {
-	uint64_t events, lost, torn, no_lane;
-};
-
-static void begin(unsigned int lanes)
-{
-	struct rec_options options = REC_OPTIONS_INIT;
-
-	options.lane_size = 64 * 4080;
-	options.memory_max = 1;
-	cr_assert_eq(rec_configure(&options), 0);
-	options.memory_max = lanes * rec_process.geometry.lane_stride;
-	cr_assert_eq(rec_configure(&options), 0);
-	cr_assert_eq(rec_enable("life:step"), 1);
-	seen = calloc(NUMBERS_MAX, 1);
-}
-
-static void take_page(const struct rec_page *page, struct sums *sums)
-{
-	struct rec_page_iter iter;
-	struct rec_record record;
-	uint64_t number;
-
-	sums->lost += page->lost;
-	rec_page_iter_init(&iter, page->data, page->size);
-	while (rec_page_next(&iter, &record) > 0) {
-		if (record.offset < page->from)
-			continue;
-		memcpy(&number, (const char *)record.payload + REC_EVENT_COMMON_SIZE, sizeof(number));
-		cr_assert_lt(number, NUMBERS_MAX);
-		cr_assert_eq(seen[number]++, 0, "event %d came twice", (int)number);
-		sums->events++;
-	}
-}
-
-static struct sums read_file(const char *path)
-{
-	struct rec_view_losses losses;
-	struct rec_view *view = NULL;
-	struct rec_lane_stats stats;
-	struct sums sums = { 0 };
-	struct rec_page page;
-	unsigned int lane;
-
-	cr_assert_eq(rec_view_open(path, &view), 0);
-	for (lane = 0; lane < rec_view_lanes(view); lane++) {
-		while (rec_view_read(view, lane, 0, &page) > 0)
-			take_page(&page, &sums);
-		if (rec_view_stats(view, lane, &stats) < 0)
-			continue;
-		cr_assert_eq(stats.broken, 0);
-		sums.torn += stats.torn;
-		sums.lost += stats.lost_unread;
-	}
-	rec_view_losses(view, &losses);
-	sums.no_lane = losses.no_lane;
-	rec_view_close(view);
-	return sums;
-}
-
-static struct sums read_all(void)
-{
-	return read_file(rec_process.path);
-}
-
-static void write_one(uint64_t number)
-{
-	REC(life, step, number);
-}
-
-static unsigned char *reserve(uint64_t number, struct rec_slot *slot)
-{
-	struct rec_handle *handle = rec_handle_get();
-	unsigned char *at = rec_reserve(handle, REC_EVENT_COMMON_SIZE + sizeof(number), slot);
-
-	if (at)
-		rec_put(rec_put_common(at, handle, rec_event_id(&rec_event_life__step)), &number, sizeof(number));
-	return at;
-}
 
 static void run(void *(*function)(void *), void *arg)
 {
@@ -155,7 +70,7 @@ static void *write_loop(void *arg)
 	uint64_t number;
 
 	for (number = 0; number < LOOPS; number++)
-		write_one(number);
+		numbered_write(number);
 	return arg;
 }
 
@@ -181,7 +96,7 @@ Test(life, after_attach_no_system_call_and_no_fault)
 	int status = 0;
 	pid_t pid;
 
-	begin(4);
+	numbered_begin(64, 4);
 	pid = beside_run(loop_without_system_calls, NULL);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0, "%#x", (unsigned int)status);
@@ -194,10 +109,10 @@ static unsigned int levels;
 
 static void write_nested(int signal)
 {
-	write_one(next++);
+	numbered_write(next++);
 	if (levels && levels--)
 		raise(signal);
-	write_one(next++);
+	numbered_write(next++);
 }
 
 static void *raise_one(void *arg)
@@ -211,12 +126,12 @@ Test(life, a_handler_in_a_thread_that_never_traced)
 {
 	int number = SIGUSR1;
 
-	begin(8);
+	numbered_begin(64, 8);
 	on_signal(SIGUSR1, write_nested, SA_NODEFER);
 	levels = 5;
 	run(raise_one, &number);
 	cr_assert_eq(next, 12);
-	cr_assert_eq(read_all().events, 12);
+	cr_assert_eq(numbered_read().events, 12);
 }
 
 /* -------------------------------------------------------------------------------------------------- cancelled, ended */
@@ -224,7 +139,7 @@ Test(life, a_handler_in_a_thread_that_never_traced)
 static void write_in_cleanup(void *arg)
 {
 	(void)arg;
-	write_one(3);
+	numbered_write(3);
 }
 
 static void *be_cancelled(void *arg)
@@ -232,10 +147,10 @@ static void *be_cancelled(void *arg)
 	struct rec_slot slot;
 	int before;
 
-	write_one(1);
+	numbered_write(1);
 	pthread_setcanceltype(arg ? PTHREAD_CANCEL_ASYNCHRONOUS : PTHREAD_CANCEL_DEFERRED, &before);
 	pthread_cleanup_push(write_in_cleanup, NULL);
-	cr_assert_not_null(reserve(2, &slot));
+	cr_assert_not_null(numbered_reserve(2, &slot));
 	pthread_cancel(pthread_self());
 	pthread_testcancel();
 	rec_commit(&slot);
@@ -247,9 +162,9 @@ static void check_cancel(const char *asynchronous)
 {
 	struct sums sums;
 
-	begin(8);
+	numbered_begin(64, 8);
 	run(be_cancelled, (void *)(uintptr_t)asynchronous);
-	sums = read_all();
+	sums = numbered_read();
 	cr_assert_eq(sums.events, 2);
 	cr_assert(seen[1] && !seen[2] && seen[3]);
 	cr_assert_eq(sums.torn, 1);
@@ -270,15 +185,15 @@ static void *end_raw(void *arg)
 {
 	struct rec_slot slot;
 
-	write_one(1);
-	cr_assert_not_null(reserve(2, &slot));
+	numbered_write(1);
+	cr_assert_not_null(numbered_reserve(2, &slot));
 	syscall(SYS_exit, 0);
 	return arg;
 }
 
 static void *write_number(void *arg)
 {
-	write_one((uintptr_t)arg);
+	numbered_write((uintptr_t)arg);
 	return NULL;
 }
 
@@ -287,10 +202,10 @@ Test(life, ended_by_a_raw_exit_in_an_event)
 {
 	struct sums sums;
 
-	begin(1);
+	numbered_begin(64, 1);
 	run(end_raw, NULL);
 	run(write_number, (void *)3);
-	sums = read_all();
+	sums = numbered_read();
 	cr_assert_eq(sums.events, 2);
 	cr_assert(seen[1] && seen[3]);
 	cr_assert_eq(sums.torn, 1);
@@ -307,7 +222,7 @@ static unsigned int rounds;
 
 static void write_in_destructor(void *value)
 {
-	write_one(next++);
+	numbered_write(next++);
 	if (rounds && rounds--)
 		pthread_setspecific(key, value);
 }
@@ -315,7 +230,7 @@ static void write_in_destructor(void *value)
 static void write_before_keys(void *object)
 {
 	(void)object;
-	write_one(next++);
+	numbered_write(next++);
 }
 
 static void *have_destructors(void *arg)
@@ -324,7 +239,7 @@ static void *have_destructors(void *arg)
 
 	pthread_setspecific(key, "");
 	__cxa_thread_atexit_impl(write_before_keys, NULL, &dso);
-	write_one(next++);
+	numbered_write(next++);
 	return arg;
 }
 
@@ -333,7 +248,7 @@ Test(life, destructors_before_and_behind_ours)
 {
 	struct sums sums;
 
-	begin(2);
+	numbered_begin(64, 2);
 	cr_assert_eq(pthread_key_create(&key, write_in_destructor), 0);
 	rounds = 2;
 	run(have_destructors, NULL);
@@ -343,7 +258,7 @@ Test(life, destructors_before_and_behind_ours)
 	rounds = 10;
 	run(have_destructors, NULL);
 	run(write_number, (void *)1000);
-	sums = read_all();
+	sums = numbered_read();
 	cr_assert_eq(sums.events, next + 1);
 	cr_assert_eq(sums.no_lane + sums.torn + sums.lost, 0);
 }
@@ -359,13 +274,13 @@ static struct late *late;
 
 static void write_at_exit(void)
 {
-	write_one(100);
+	numbered_write(100);
 }
 
 __attribute__((destructor(102))) static void write_in_library_destructor(void)
 {
 	if (late)
-		write_one(101);
+		numbered_write(101);
 }
 
 static void *write_on(void *arg)
@@ -374,7 +289,7 @@ static void *write_on(void *arg)
 
 	pthread_detach(pthread_self());
 	for (number = 1000; number < 50000; number++) {
-		write_one(number);
+		numbered_write(number);
 		rec_store_release(&late->written, (uint32_t)(number - 999));
 		if (number == 1200)
 			sem_post(arg);
@@ -406,10 +321,10 @@ Test(life, events_after_main_has_returned)
 	pid_t pid;
 
 	setenv("RECORDER_KEEP", "1", 1);
-	begin(8);
+	numbered_begin(64, 8);
 	pid = beside_run(end_with_threads, memory);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-	sums = read_file(memory->path);
+	sums = numbered_read_of(memory->path);
 	unlink(memory->path);
 	unlink(rec_process.path);
 	cr_assert(seen[100]);
@@ -439,8 +354,8 @@ static void write_or_jump(int signal)
 	const uint64_t number = STORM_THREADS * STORM_EVENTS + n;
 
 	(void)signal;
-	if (number < NUMBERS_MAX) {
-		write_one(number);
+	if (number < NUMBERED_MAX) {
+		numbered_write(number);
 		certain[number] = 1;
 	}
 	if (may_jump && n % 2) {
@@ -468,7 +383,7 @@ static void *write_in_a_storm(void *arg)
 	may_jump = true;
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	while (number < end) {
-		write_one(number++);
+		numbered_write(number++);
 		/* What was begun may be left; what was come back from is there. */
 		certain[number - 1] = 1;
 	}
@@ -493,10 +408,10 @@ static void *jump_in_a_loop(void *arg)
 		/* Each time in the middle of an event, some pages of others behind it. */
 		if (at % 300 == 299) {
 			at++;
-			if (reserve(at, &slot))
+			if (numbered_reserve(at, &slot))
 				raise(SIGALRM);
 		}
-		write_one(at++);
+		numbered_write(at++);
 		certain[at - 1] = 1;
 	}
 	may_jump = false;
@@ -510,26 +425,25 @@ Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 120)
 	pthread_t thread;
 	uint32_t n;
 
-	begin(40);
-	certain = calloc(NUMBERS_MAX, 1);
+	numbered_begin(64, 40);
+	certain = calloc(NUMBERED_MAX, 1);
 	on_signal(SIGALRM, jump_always, 0);
 	cr_assert_eq(pthread_create(&thread, NULL, jump_in_a_loop, NULL), 0);
 	do {
 		n = rec_load_relaxed(&struck);
-		more = read_all();
+		more = numbered_read();
 		sums.events += more.events;
 		sums.lost += more.lost;
 	} while (n < JUMPS);
 	pthread_join(thread, NULL);
-	more = read_all();
+	more = numbered_read();
 	sums.events += more.events;
 	cr_assert_eq(more.no_lane, 0);
 	cr_assert_eq(more.torn, JUMPS);
 	cr_assert_leq(rec_lanes(), 20);
-	for (n = 0; !sums.lost && !more.lost && n < NUMBERS_MAX; n++)
+	for (n = 0; !sums.lost && !more.lost && n < NUMBERED_MAX; n++)
 		cr_assert(seen[n] || !certain[n], "event %u", n);
-	for (n = 0; n < rec_lanes(); n++)
-		cr_assert_eq(rec_lane_at(n)->owner, 0);
+	numbered_expect_no_owner();
 }
 
 /* A timer strikes where it likes: at first events, in leases, in the slow path, in events; every other handler jumps away. */
@@ -541,8 +455,8 @@ Test(life, a_storm_of_handlers_that_jump_away, .timeout = 120)
 	uintptr_t i;
 	uint32_t n;
 
-	begin(24);
-	certain = calloc(NUMBERS_MAX, 1);
+	numbered_begin(64, 24);
+	certain = calloc(NUMBERED_MAX, 1);
 	sigemptyset(&set);
 	sigaddset(&set, SIGALRM);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -550,7 +464,7 @@ Test(life, a_storm_of_handlers_that_jump_away, .timeout = 120)
 	setitimer(ITIMER_REAL, &fast, NULL);
 	for (i = 0; i < STORM_THREADS; i++) {
 		run(write_in_a_storm, (void *)i);
-		more = read_all();
+		more = numbered_read();
 		sums.events += more.events;
 		sums.lost += more.lost;
 		sums.torn = more.torn;
@@ -561,8 +475,7 @@ Test(life, a_storm_of_handlers_that_jump_away, .timeout = 120)
 	cr_assert_eq(sums.lost, 0);
 	cr_assert_eq(sums.no_lane, 0);
 	cr_assert_leq(sums.torn, jumped);
-	for (n = 0; n < NUMBERS_MAX; n++)
+	for (n = 0; n < NUMBERED_MAX; n++)
 		cr_assert(seen[n] || !certain[n], "event %u", n);
-	for (i = 0; i < rec_lanes(); i++)
-		cr_assert_eq(rec_lane_at((uint32_t)i)->owner, 0);
+	numbered_expect_no_owner();
 }

@@ -180,15 +180,33 @@ Test(time_map, one_line_for_viewers)
 	const uint64_t to = (uint64_t)(11e9 * 2.5);
 	struct time_line line;
 	struct time_map map;
-	uint64_t clock;
+	uint64_t error, clock;
 
 	make_anchors(anchors, &state, false);
 	map = map_of(anchors, NR_ANCHORS);
 	time_map_line(&map, from, to, &line);
+	error = time_map_line_error(&map, &line, from, to);
+	cr_assert_leq(error, 300);
 	for (clock = from; clock <= to; clock += 1234567) {
 		const uint64_t shown = multiply_as_viewers(clock, line.mult, line.shift) + (uint64_t)line.offset;
 
-		cr_assert_leq(apart(shown, ns_of(&map, clock)), 300);
+		/* The viewers' two halves round down twice. */
+		cr_assert_leq(apart(shown, ns_of(&map, clock)), error + 1);
 	}
+	time_map_free(&map);
+}
+
+/* A clock that changes its rate half-way is nowhere farther from its chord than there. */
+Test(time_map, one_line_says_how_far_it_is_off)
+{
+	const struct rec_anchor anchors[] = { { 0, 0, 0, 10 }, { S, S, 0, 10 }, { 2 * S, 2 * S + 1000, 0, 10 } };
+	struct time_map map = map_of(anchors, 3);
+	struct time_line line;
+
+	time_map_line(&map, 0, 2 * S, &line);
+	/* The middle of both is the same; the ends are 500 off. */
+	cr_assert_leq(apart(time_map_line_error(&map, &line, 0, 2 * S), 500), 2);
+	time_map_line(&map, 0, S, &line);
+	cr_assert_leq(time_map_line_error(&map, &line, 0, S), 2);
 	time_map_free(&map);
 }

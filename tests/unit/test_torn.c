@@ -6,6 +6,7 @@
 #include "film.h"
 #include "librecorder/lane_private.h"
 #include "librecorder/process.h"
+#include "numbered.h"
 
 #include <criterion/criterion.h>
 #include <librecorder/event.h>
@@ -149,15 +150,10 @@ Test(torn, what_was_committed_behind_is_read_in_small_rings)
 
 /* ----------------------------------------------------------------------------------------- threads, at any instruction */
 
-REC_EVENT(torn, step, u64(number), u64(copy));
-
 #if defined(__x86_64__)
 
 #define TRAP_FLAG   0x100ul
-#define NUMBERS_MAX 2000000u
 #define PAGE_EVENTS 140u /* more than fit on a sub-buffer of 4096 */
-
-static unsigned char *seen;
 
 /* What a thread does. */
 static struct plan {
@@ -173,11 +169,6 @@ static struct plan {
 static sigjmp_buf back;
 static volatile unsigned int steps;
 
-static void write_step(uint64_t number)
-{
-	REC(torn, step, number, number);
-}
-
 static void on_step(int signal, siginfo_t *info, void *context)
 {
 	const struct rec_lane *lane = rec_thread_handle->lane;
@@ -189,7 +180,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(long long)TRAP_FLAG;
 	plan.struck = true;
 	if (plan.handler_writes)
-		write_step(plan.number++);
+		numbered_write(plan.number++);
 	siglongjmp(back, 1);
 }
 
@@ -216,65 +207,18 @@ static void *be_left(void *arg)
 	(void)arg;
 	cr_assert_eq(rec_thread_attach(), 0);
 	for (i = 0; i < plan.before; i++)
-		write_step(plan.number++);
+		numbered_write(plan.number++);
 	while (plan.crosses && is_room())
-		write_step(plan.number++);
+		numbered_write(plan.number++);
 	steps = 0;
 	if (sigsetjmp(back, 1) == 0) {
 		set_trap_flag(true);
-		write_step(plan.number++);
+		numbered_write(plan.number++);
 		set_trap_flag(false);
 	}
 	for (i = 0; i < plan.behind; i++)
-		write_step(plan.number++);
+		numbered_write(plan.number++);
 	return NULL;
-}
-
-struct sums {
-	uint64_t events, lost, torn;
-};
-
-static void take_page(const struct rec_page *page, struct sums *sums)
-{
-	struct rec_page_iter iter;
-	struct rec_record record;
-	uint64_t numbers[2];
-
-	sums->lost += page->lost;
-	rec_page_iter_init(&iter, page->data, page->size);
-	while (rec_page_next(&iter, &record) > 0) {
-		if (record.offset < page->from)
-			continue;
-		memcpy(numbers, (const char *)record.payload + REC_EVENT_COMMON_SIZE, sizeof(numbers));
-		cr_assert_lt(numbers[0], NUMBERS_MAX);
-		cr_assert_eq(numbers[0], numbers[1]);
-		cr_assert_eq(seen[numbers[0]]++, 0, "event %d came twice", (int)numbers[0]);
-		sums->events++;
-	}
-}
-
-static struct sums read_process(void)
-{
-	struct rec_view *view = NULL;
-	struct rec_lane_stats stats;
-	struct sums sums = { 0 };
-	struct rec_page page;
-	unsigned int lane;
-	int r;
-
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
-	for (lane = 0; lane < rec_view_lanes(view); lane++) {
-		while ((r = rec_view_read(view, lane, 0, &page)) > 0)
-			take_page(&page, &sums);
-		cr_assert_eq(r, 0, "lane %u: %d", lane, r);
-		cr_assert_eq(rec_view_stats(view, lane, &stats), 0);
-		cr_assert_eq(stats.broken, 0);
-		cr_assert_eq(stats.owner, 0);
-		sums.torn += stats.torn;
-		sums.lost += stats.lost_unread;
-	}
-	rec_view_close(view);
-	return sums;
 }
 
 /* A writer that moved the head and was left in that has no mark behind it. */
@@ -290,12 +234,8 @@ static void check_marks(void)
 static void begin(uint32_t pages)
 {
 	const struct sigaction action = { .sa_sigaction = on_step, .sa_flags = SA_SIGINFO | SA_NODEFER };
-	struct rec_options options = REC_OPTIONS_INIT;
 
-	options.lane_size = pages * 4080ul;
-	cr_assert_eq(rec_configure(&options), 0);
-	cr_assert_eq(rec_enable("torn:step"), 1);
-	seen = calloc(NUMBERS_MAX, 1);
+	numbered_begin(pages, 0);
 	sigaction(SIGTRAP, &action, NULL);
 }
 
@@ -326,7 +266,8 @@ static void leave_everywhere(unsigned int before, unsigned int behind, uint32_t 
 	/* The lane that was left, and the one that the thread went to. */
 	cr_assert_leq(rec_lanes(), 3);
 	check_marks();
-	sums = read_process();
+	sums = numbered_read();
+	numbered_expect_no_owner();
 	cr_assert_leq(sums.torn, left);
 	cr_assert_gt(sums.torn, 0);
 	/* What was left is missing, unless its commit was through. */
@@ -470,7 +411,7 @@ Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 120)
 	rec_view_close(view);
 	pthread_barrier_wait(&barrier);
 	pthread_join(thread, NULL);
-	cr_assert_eq(read_process().torn, 1);
+	cr_assert_eq(numbered_read().torn, 1);
 }
 
 /* The first event of a lane, which states time and CPU. */

@@ -27,6 +27,8 @@ static int fake_next(struct rec_source *source, unsigned int number, struct rec_
 	if (stream->next == stream->nr_pages)
 		return stream->error;
 	*ret_page = stream->pages[stream->next++].page;
+	if (stream->kernel)
+		ret_page->entries = 0;
 	return 1;
 }
 
@@ -123,7 +125,7 @@ static void begin_page(struct fake *fake, unsigned int number, uint32_t cpu, uin
 	stream->open = true;
 	stream->time = time;
 	stream->cpu = cpu;
-	if (!fake->bare)
+	if (!fake->bare && !stream->kernel)
 		put_marker(fake, number, cpu, time);
 }
 
@@ -171,7 +173,7 @@ void fake_put_bytes(struct fake *fake, unsigned int number, uint32_t cpu, uint64
 		stream->open = false;
 	if (!stream->open)
 		begin_page(fake, number, cpu, time);
-	else if (stream->cpu != cpu && !fake->bare)
+	else if (stream->cpu != cpu && !fake->bare && !stream->kernel)
 		put_marker(fake, number, cpu, time);
 	cr_assert_leq(size + 8, room(fake, number));
 	put_event(fake, number, time, payload, size);
@@ -330,9 +332,10 @@ struct seen *seen_read(const char *path)
 		memcpy(&to->number, event.data + 8, event.size >= 16 ? 8 : 0);
 		memcpy(&to->number2, event.data + 16, event.size >= 24 ? 8 : 0);
 		name_event(file, to);
+		snprintf(to->buffer, sizeof(to->buffer), "%s", event.buffer->name);
 		seen->lost += event.lost > 0 ? (uint64_t)event.lost : 0;
 		seen->lost_unknown += event.lost < 0;
-		cr_assert_geq(event.ts, last[event.cpu % 256]);
+		cr_assert_geq(event.ts, last[event.cpu % 256]); /* of all buffers: the merge is by time */
 		last[event.cpu % 256] = event.ts;
 	}
 	cr_assert_eq(dat_merge_damaged(merge, &error, &cpu), 0, "%s", error.text);

@@ -24,6 +24,7 @@ struct fake_stream {
 	uint32_t cpu;
 	uint64_t lost; /* before the next page */
 	bool open;     /* the last page takes more */
+	bool kernel;   /* pages without CPU markers, and nobody has counted what is on them */
 	int error;     /* what the source says at the end */
 };
 
@@ -79,6 +80,7 @@ struct seen_event {
 	uint32_t size;
 	int64_t lost; /* -1: unknown */
 	char name[64]; /* system:name, "?" without a format */
+	char buffer[32]; /* "" is the top one */
 	struct rec_event_common common;
 	uint64_t number;   /* bytes 8 to 15 */
 	uint64_t number2;  /* bytes 16 to 23, if there are */

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder clock: measure, on each CPU, how far the kernel's clock is from that of programs, and how good the
+ * programs' is as CLOCK_MONOTONIC (clock_offset.h).
+ */
+#include "cli/clock_offset.h"
+#include "cli/cmd.h"
+#include "cli/kernel_instance.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "clock"
+
+struct measuring {
+	uint64_t cpu;
+	uint64_t rounds;
+	const char *kernel_clock;
+	bool json;
+};
+
+static bool is_tsc(const struct clock_probe *probe)
+{
+	return !strcmp(clock_probe_name(probe), "x86-tsc");
+}
+
+static void print_text(const struct clock_probe *probe)
+{
+	unsigned int nr;
+	const struct clock_offset *offsets = clock_probe_offsets(probe, &nr);
+	const uint64_t error = clock_probe_error(probe);
+
+	printf("the kernel's %s less the programs' %s:\n", clock_probe_name(probe), is_tsc(probe) ? "tsc" : "mono");
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct clock_offset *offset = &offsets[i];
+
+		if (!offset->rounds)
+			continue;
+		printf("CPU %u: between %" PRId64 " and %" PRId64 " ns, ", offset->cpu, offset->low, offset->high);
+		if (clock_offset_is_none(offset))
+			printf("0 is in it: off by at most %" PRIu64 " ns", clock_offset_bound(offset));
+		else if (offset->low > offset->high)
+			printf("none fits all: the clocks do not go alike");
+		else
+			printf("0 is not in it: the clocks are off");
+		printf("; %u rounds\n", offset->rounds);
+	}
+	if (is_tsc(probe) && error != UINT64_MAX)
+		printf("tsc as CLOCK_MONOTONIC: within %" PRIu64 " ns by the anchors taken meanwhile\n", error);
+}
+
+static void print_json(const struct clock_probe *probe)
+{
+	unsigned int nr;
+	const struct clock_offset *offsets = clock_probe_offsets(probe, &nr);
+	const uint64_t error = clock_probe_error(probe);
+	const char *between = "";
+
+	printf("{\"kernel\":\"%s\",\"programs\":\"%s\",\"cpus\":[", clock_probe_name(probe),
+	       is_tsc(probe) ? "tsc" : "mono");
+	for (unsigned int i = 0; i < nr; i++) {
+		const struct clock_offset *offset = &offsets[i];
+
+		if (!offset->rounds)
+			continue;
+		printf("%s{\"cpu\":%u,\"low_ns\":%" PRId64 ",\"high_ns\":%" PRId64
+		       ",\"holds_zero\":%s,\"bound_ns\":%" PRIu64 ",\"rounds\":%u}",
+		       between, offset->cpu, offset->low, offset->high,
+		       clock_offset_is_none(offset) ? "true" : "false", clock_offset_bound(offset), offset->rounds);
+		between = ",";
+	}
+	if (error == UINT64_MAX)
+		printf("],\"error_ns\":null}\n");
+	else
+		printf("],\"error_ns\":%" PRIu64 "}\n", error);
+}
+
+static bool agree(const struct clock_probe *probe)
+{
+	unsigned int nr;
+	const struct clock_offset *offsets = clock_probe_offsets(probe, &nr);
+
+	for (unsigned int i = 0; i < nr; i++)
+		if (offsets[i].rounds && !clock_offset_is_none(&offsets[i]))
+			return false;
+	return true;
+}
+
+static int measure(const struct measuring *m, struct clock_probe *probe)
+{
+	const int err = clock_probe_measure(probe, (uint32_t)m->cpu, (unsigned int)m->rounds);
+
+	if (err == -EINVAL && m->cpu != CLOCK_ALL_CPUS)
+		complain(COMMAND, "there is no CPU %" PRIu64 " that may be used here", m->cpu);
+	else if (err)
+		complain(COMMAND, "cannot measure: %s", strerror(-err));
+	if (err)
+		return EXIT_FAILURE;
+	if (m->json)
+		print_json(probe);
+	else
+		print_text(probe);
+	return agree(probe) ? 0 : EXIT_FAILURE;
+}
+
+static int run(const struct measuring *m)
+{
+	struct clock_probe *probe;
+	int status;
+
+	if (instance_find_tracefs(COMMAND, false))
+		return EXIT_FAILURE;
+	instance_sweep(COMMAND, true);
+	if (clock_probe_open(COMMAND, m->kernel_clock, &probe))
+		return EXIT_FAILURE;
+	status = measure(m, probe);
+	if (!clock_probe_close(COMMAND, probe))
+		status = EXIT_FAILURE;
+	return status;
+}
+
+int cmd_clock(int argc, char **argv)
+{
+	struct measuring m = { .cpu = CLOCK_ALL_CPUS, .rounds = 1000 };
+	const struct opt table[] = {
+		OPT_NUMBER(0, "cpu", "N", 0, UINT32_MAX - 1, "measure on this CPU, not on all", &m.cpu),
+		OPT_NUMBER('n', NULL, "ROUNDS", 1, 10000, "so many rounds on each (1000)", &m.rounds),
+		OPT_STRING('C', "clock", "CLOCK",
+			   "the kernel's clock, a word of trace_clock (x86-tsc or mono, as programs have)",
+			   &m.kernel_clock),
+		OPT_FLAG(0, "json", "one line of JSON", &m.json),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "",
+		.about =
+			"Measure how far the kernel's clock is from that of programs on each CPU: events of the\n"
+			"kernel are bracketed between two readings. Status 1 if they disagree, or if that failed.\n",
+		.table = table,
+	};
+	char **operands;
+	int status;
+
+	return opts_parse(&opts, argc, argv, &operands, &status) ? run(&m) : status;
+}

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder verify: check that a trace.dat holds what must be true on a timeline that programs and the kernel share
+ * (format/verify.h). What is not goes to stdout, with its neighbours, then a summary as one line of JSON. Streams:
+ * memory does not grow with the file.
+ */
+#include "cli/cmd.h"
+#include "format/dat_compress.h"
+#include "format/event_print.h"
+#include "format/verify.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "verify"
+
+struct checking {
+	const char *path;
+	const char *json; /* where the summary goes; NULL or "-": stdout */
+	uint64_t limit;
+
+	struct dat_file *file;
+	struct dat_time time;
+	struct event_table *table;
+	struct event_printer printer;
+	struct dat_merge *merge;
+	struct verify *verify;
+	struct verify_figures figures;
+	uint64_t said;
+	uint64_t damaged;
+	bool no_memory;
+};
+
+static int fail(const struct checking *c, const char *text)
+{
+	fflush(stdout);
+	complain(COMMAND, "%s: %s", c->path, text);
+	return EXIT_FAILURE;
+}
+
+/* ---------------------------------------------------------------------------------------------------- violations */
+
+/* A line as report prints it, in nanoseconds, behind how far it is from the event. */
+static void print_line(struct checking *c, const struct dat_event *event, const struct dat_event *from)
+{
+	struct tep_record record;
+	char distance[32] = "";
+
+	if (!event)
+		return;
+	if (event_record(&c->printer, event, &record)) {
+		c->no_memory = true;
+		return;
+	}
+	if (event != from)
+		snprintf(distance, sizeof(distance), "%+" PRId64 " ns", (int64_t)(event->ts - from->ts));
+	event_print(&c->printer, event, &record);
+	printf("  %16s  ", distance);
+	event_print_prefix(&c->printer, stdout, event->buffer);
+	fwrite(c->printer.seq.buffer, 1, c->printer.seq.len, stdout);
+	putchar('\n');
+}
+
+static void say(void *arg, const struct verify_violation *violation)
+{
+	struct checking *c = arg;
+
+	if (c->said == c->limit)
+		return;
+	c->said++;
+	printf("%s: %s\n", verify_kind_names[violation->kind], violation->text);
+	print_line(c, violation->before, violation->event);
+	print_line(c, violation->event, violation->event);
+	print_line(c, violation->after, violation->event);
+}
+
+/* ------------------------------------------------------------------------------------------------------- summary */
+
+static void put_number(FILE *out, const char *name, uint64_t number)
+{
+	fprintf(out, "\"%s\":%" PRIu64 ",", name, number);
+}
+
+static void put_summary(const struct checking *c, FILE *out)
+{
+	const struct verify_figures *f = &c->figures;
+
+	fputc('{', out);
+	put_number(out, "events", f->events);
+	put_number(out, "user_events", f->user_events);
+	put_number(out, "checked", f->checked);
+	put_number(out, "unchecked", f->unchecked);
+	put_number(out, "from_idle", f->from_idle);
+	put_number(out, "from_idle_stays", f->from_idle_stays);
+	put_number(out, "switches", f->switches);
+	put_number(out, "contradictions", f->contradictions);
+	put_number(out, "migrations", f->migrations);
+	put_number(out, "wakeups", f->wakeups);
+	put_number(out, "woken", f->woken);
+	put_number(out, "losses", f->losses);
+	put_number(out, "counts", f->counts);
+	put_number(out, "damaged_pages", c->damaged);
+	put_number(out, "violations", f->violations);
+	for (unsigned int kind = 0; kind < VERIFY_KINDS; kind++)
+		put_number(out, verify_kind_names[kind], f->of_kind[kind]);
+	if (f->nearest_ns == UINT64_MAX)
+		fputs("\"nearest_ns\":null}\n", out);
+	else
+		fprintf(out, "\"nearest_ns\":%" PRIu64 "}\n", f->nearest_ns);
+}
+
+/* False: one line was printed. */
+static bool write_summary(const struct checking *c)
+{
+	FILE *out;
+	int err;
+
+	if (!c->json || !strcmp(c->json, "-")) {
+		put_summary(c, stdout);
+		return true;
+	}
+	out = fopen(c->json, "we");
+	if (out) {
+		put_summary(c, out);
+		err = ferror(out) ? EIO : 0;
+		if (!fclose(out) && !err)
+			return true;
+	}
+	complain(COMMAND, "cannot write '%s': %s", c->json, strerror(errno));
+	return false;
+}
+
+static void say_what_was_not_checked(const struct checking *c)
+{
+	const struct verify_figures *f = &c->figures;
+
+	if (!f->switches)
+		printf("no sched_switch was recorded (record -e sched): where threads ran could not be checked\n");
+	else if (!f->wakeups)
+		printf("no sched_waking was recorded: whether threads were woken could not be checked\n");
+	if (f->violations && c->said == c->limit)
+		printf("only the first %" PRIu64 " are shown (--limit)\n", c->limit);
+}
+
+/* --------------------------------------------------------------------------------------------------- the command */
+
+static int open_file(struct checking *c)
+{
+	const struct event_print_options print = { .full_ts = true };
+	struct dat_error error = { 0 };
+	int err;
+
+	if (dat_open(c->path, dat_compress_zstd(), &c->file, &error) || dat_time_open(c->file, 0, &c->time, &error))
+		return fail(c, error.text);
+	err = event_table_open(c->file, 0, &c->table);
+	if (!err)
+		err = event_printer_open(&c->printer, c->file, &c->time, c->table, &print);
+	if (!err)
+		err = dat_merge_open(c->file, &c->time, NULL, NULL, &c->merge);
+	if (!err)
+		err = verify_open(c->file, c->table, say, c, &c->verify);
+	return err ? fail(c, strerror(-err)) : 0;
+}
+
+static int check_damage(struct checking *c)
+{
+	struct dat_error error;
+	uint32_t cpu;
+
+	c->damaged = dat_merge_damaged(c->merge, &error, &cpu);
+	if (!c->damaged)
+		return 0;
+	fflush(stdout);
+	complain(COMMAND,
+		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+		 c->path, c->damaged, c->damaged == 1 ? "" : "s", cpu, error.offset, error.text);
+	return EXIT_FAILURE;
+}
+
+static int run(struct checking *c)
+{
+	struct dat_event event;
+	int status = open_file(c);
+	int err = 0;
+
+	if (status)
+		return status;
+	signal(SIGPIPE, SIG_IGN);
+	while (!err && dat_merge_next(c->merge, &event))
+		err = verify_event(c->verify, &event);
+	if (err || c->no_memory)
+		return fail(c, strerror(err ? -err : ENOMEM));
+	verify_finish(c->verify, &c->figures);
+	status = check_damage(c);
+	say_what_was_not_checked(c);
+	if (!write_summary(c))
+		return EXIT_FAILURE;
+	if (!status && c->figures.violations) {
+		fflush(stdout);
+		complain(COMMAND, "%s: %" PRIu64 " violation%s", c->path, c->figures.violations,
+			 c->figures.violations == 1 ? "" : "s");
+		status = EXIT_FAILURE;
+	}
+	return status;
+}
+
+static void close_file(struct checking *c)
+{
+	verify_close(c->verify);
+	dat_merge_close(c->merge);
+	if (c->table)
+		event_printer_close(&c->printer);
+	event_table_close(c->table);
+	dat_time_close(&c->time);
+	dat_close(c->file);
+}
+
+int cmd_verify(int argc, char **argv)
+{
+	struct checking c = { .limit = 20 };
+	const struct opt table[] = {
+		OPT_STRING(0, "json", "FILE", "write the summary to FILE, not behind the violations (-: there)",
+			   &c.json),
+		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show so many violations, count the others (20)",
+			   &c.limit),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "[FILE]",
+		.about =
+			"Check that FILE (trace.dat when none is given) holds what must be true on one timeline of\n"
+			"programs and the kernel: events of a thread lie where sched_switch has it, wake-ups come\n"
+			"before switches, no CPU's time goes back, counts add up. Needs -e sched in the recording.\n"
+			"Status 1 if something is not so.\n",
+		.table = table,
+		.max_operands = 1,
+	};
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	c.path = operands[0] ? operands[0] : "trace.dat";
+	status = run(&c);
+	close_file(&c);
+	return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An instance of tracefs that lives as long as its recorder: it is called recorder-PID-STARTTIME, and the recorder
+ * has a lock on its directory, which ends with it however it ends. So another recorder, in whatever pid namespace,
+ * can tell what is left.
+ */
+#ifndef CLI_KERNEL_INSTANCE_H
+#define CLI_KERNEL_INSTANCE_H
+
+#include <stdbool.h>
+#include <tracefs.h>
+
+#define INSTANCE_NAME_SIZE 48
+
+struct instance {
+	struct tracefs_instance *tracefs; /* NULL: none */
+	char name[INSTANCE_NAME_SIZE];
+	char *dir;
+	int lock; /* on the directory */
+};
+
+/*
+ * Find tracefs, or mount it, which is said in one line unless `quiet`, and make libtracefs use it. 0; or -errno,
+ * and one line was printed: -EACCES, no rights.
+ */
+int instance_find_tracefs(const char *command, bool quiet);
+
+/*
+ * Make one. Those of one recorder differ by their suffixes: "", or "-" and small letters. 0; or -errno, and one
+ * line was printed: -EACCES, no rights.
+ */
+int instance_create(const char *command, const char *suffix, struct instance *ret_instance);
+
+/* False: one line was printed; another recorder removes it then. */
+bool instance_destroy(const char *command, struct instance *instance);
+
+/* Remove what killed recorders have left, if there is a tracefs and it is ours to change. Says so unless `quiet`. */
+void instance_sweep(const char *command, bool quiet);
+
+#endif

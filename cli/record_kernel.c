@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/record_kernel.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/kernel_instance.h"
+#include "cli/opts.h"
+
+const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes)
+{
+	const struct kernel_request *request = &half->request;
+	const bool any = kernel_request_is_any(request);
+
+	if (request->functions.nr && !request->tracer)
+		return "-l, -n and -g are functions for a tracer: they need -p";
+	if (!any && (request->only_command || request->follow || request->cpumask || request->options.nr ||
+		     half->drain_way != UINT32_MAX || half->priority))
+		return "-F, -c, -M, -O, -r and --drain are for the kernel's events: they need -e or -p";
+	if (request->only_command && !command)
+		return "-F is for a COMMAND";
+	if (request->follow && !request->only_command && !processes)
+		return "-c is for -F or -P";
+	return NULL;
+}
+
+bool record_kernel_find(const char *command, struct record_kernel *half, const struct programs *which,
+			const char *threads, bool programs)
+{
+	if (!kernel_request_is_any(&half->request) || !which->word)
+		return true;
+	if (threads)
+		return kernel_pids_threads(command, threads, &half->request, &half->pids);
+	return kernel_pids_find(command, which, programs, &half->request, &half->pids);
+}
+
+int record_kernel_open(const char *command, struct record_kernel *half)
+{
+	const struct kernel_request *request = &half->request;
+
+	instance_sweep(command, request->quiet);
+	if (!kernel_request_is_any(request))
+		return 0;
+	if ((request->only_command || request->nr_tids) && !kernel_pids_are_ours(command))
+		return -EINVAL;
+	return kernel_open(command, request, &half->kernel);
+}
+
+bool record_kernel_drain(const char *command, struct record_kernel *half, struct spool *spool)
+{
+	const struct kernel_drain_request request = {
+		.command = command,
+		/* The words' places, and one in front of them. */
+		.way = half->drain_way + 1,
+		.priority = (unsigned int)half->priority,
+		/* With -b auto, and without -b. */
+		.grow = half->grow,
+		.quiet = half->request.quiet,
+	};
+
+	if (!half->kernel)
+		return true;
+	half->spool = spool;
+	clock_watch_open(command, half->kernel, &half->clocks);
+	return kernel_drain_open(half->kernel, spool, &request, &half->drain);
+}
+
+/* How the clocks agree, as far as it is known; a spool without that is none the worse. */
+static int note_clocks(struct record_kernel *half)
+{
+	char *text = clock_watch_end(&half->clocks);
+	int err = 0;
+
+	for (unsigned int i = 0; text && i < half->spool->nr_entries && !err; i++)
+		if (spool_is_kernel(&half->spool->entries[i]))
+			err = spool_add_text(half->spool, i, SPOOL_TEXT_OFFSETS, "", text, strlen(text));
+	free(text);
+	return err;
+}
+
+bool record_kernel_start(const char *command, struct record_kernel *half, pid_t child)
+{
+	int err = 0;
+
+	if (!half->kernel)
+		return true;
+	if (child && half->request.only_command)
+		err = kernel_add_pid(half->kernel, child);
+	if (!err && !kernel_drain_start(half->drain))
+		return false;
+	clock_watch_begin(&half->clocks);
+	if (!err)
+		err = kernel_start(half->kernel);
+	if (err)
+		complain(command, "cannot start the kernel's tracing: %s", strerror(-err));
+	return !err;
+}
+
+int record_kernel_run(struct record_kernel *half)
+{
+	return half->drain ? kernel_drain_run(half->drain) : 0;
+}
+
+int record_kernel_finish(struct record_kernel *half)
+{
+	int err, one;
+
+	if (!half->drain)
+		return 0;
+	err = kernel_stop(half->kernel);
+	one = note_clocks(half);
+	err = err ? err : one;
+	clock_watch_begin(&half->clocks);
+	one = kernel_drain_finish(half->drain);
+	err = err ? err : one;
+	one = note_clocks(half);
+	return err ? err : one;
+}
+
+void record_kernel_close(struct record_kernel *half)
+{
+	clock_watch_close(&half->clocks);
+	half->drain = kernel_drain_close(half->drain);
+	half->kernel = kernel_close(half->kernel);
+	kernel_pids_close(&half->pids);
+	kernel_request_free(&half->request);
+}

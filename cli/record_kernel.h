@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel half of a recording: its options, its instance and its drain, side by side with the programs' half.
+ * Without it nothing is done here, so that who records need not ask.
+ */
+#ifndef CLI_RECORD_KERNEL_H
+#define CLI_RECORD_KERNEL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "cli/clock_watch.h"
+#include "cli/kernel.h"
+#include "cli/kernel_drain.h"
+#include "cli/kernel_pids.h"
+#include "cli/spool.h"
+
+struct record_kernel {
+	struct kernel_request request;
+	unsigned int drain_way; /* place among KERNEL_DRAIN_WORDS; UINT32_MAX: not given */
+	uint64_t priority;
+	bool grow; /* rings: no size was given, or -b auto */
+	struct kernel_pids pids;
+	struct kernel *kernel; /* NULL: only programs are recorded */
+	struct kernel_drain *drain;
+	struct spool *spool; /* that it drains into */
+	struct clock_watch clocks;
+};
+
+#define RECORD_KERNEL_INIT { .drain_way = UINT32_MAX }
+
+/* The options of the kernel half alone. */
+#define OPT_KERNEL(half) \
+	OPT_STRING('p', "tracer", "TRACER", "trace functions, with a tracer of the kernel", &(half).request.tracer), \
+		OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated", \
+			 &(half).request.functions), \
+		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).request.functions), \
+		OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls", \
+			 &(half).request.functions), \
+		OPT_FLAG('F', "only-command", "of the kernel's events only COMMAND's", &(half).request.only_command), \
+		OPT_FLAG('c', "event-fork", "with -F or -P: also those of its threads and children to come", \
+			 &(half).request.follow), \
+		OPT_STRING('M', "cpumask", "MASK", "of the kernel's events only those of these CPUs, in hexadecimal", \
+			   &(half).request.cpumask), \
+		OPT_LIST('O', "option", "OPTION", "set an option of the kernel's tracing, or clear it: noOPTION", \
+			 &(half).request.options), \
+		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)", \
+			   &(half).drain_way), \
+		OPT_NUMBER('r', "priority", "N", 1, 99, "real-time priority of what reads them (1, if permitted)", \
+			   &(half).priority)
+
+/* Whether its options go with each other. NULL: yes; else what is wrong. */
+const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes);
+
+/*
+ * Find the processes whose events are to be recorded: those that `which` has a word for, or only the threads with
+ * these ids, if there are any; with `programs` such as use librecorder. False: one line was printed.
+ */
+bool record_kernel_find(const char *command, struct record_kernel *half, const struct programs *which,
+			const char *threads, bool programs);
+
+/*
+ * Remove what killed recorders have left; then make the instance and set it. 0; or -errno, and one line was printed:
+ * -EACCES, no rights. record_kernel_close() in any case.
+ */
+int record_kernel_open(const char *command, struct record_kernel *half);
+void record_kernel_close(struct record_kernel *half);
+
+/* Into this spool, which stays. False: one line was printed. */
+bool record_kernel_drain(const char *command, struct record_kernel *half, struct spool *spool);
+
+/* From now on, just before COMMAND becomes what it is; `child` 0: there is none. False: one line was printed. */
+bool record_kernel_start(const char *command, struct record_kernel *half, pid_t child);
+
+/* As kernel_drain_run() and, tracing off, kernel_drain_finish(). */
+int record_kernel_run(struct record_kernel *half);
+int record_kernel_finish(struct record_kernel *half);
+
+#endif

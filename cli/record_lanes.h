@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* How a recording wants the lanes of the programs that are started for it: told to them in their environment. */
+#ifndef CLI_RECORD_LANES_H
+#define CLI_RECORD_LANES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/child.h"
+
+struct record_lanes {
+	uint64_t lane_kb;   /* 0: as the program has it */
+	uint64_t subbuf_kb; /* 0: the same */
+	const char *mode;   /* "overwrite", "discard"; NULL: the same */
+	const char *clock;  /* "tsc", "mono"; NULL: the same */
+	char numbers[3][24];
+};
+
+/* Whether the sizes go with each other. False: one line was printed. */
+bool record_lanes_check(const char *command, const struct record_lanes *lanes);
+
+#define RECORD_LANES_ENV 9
+
+/*
+ * The environment of programs with their buffers in `dir` and these events on. The strings are those given and the
+ * lanes'.
+ */
+void record_lanes_env(struct record_lanes *lanes, const char *dir, const char *enable,
+		      struct child_env env[RECORD_LANES_ENV]);
+
+#endif

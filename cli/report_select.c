@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/report_select.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The flags of an event that -I and -S leave out (facts trace-dat 1.7). */
+#define FLAG_HARDIRQ 0x08
+#define FLAG_SOFTIRQ 0x10
+
+static int out_of_memory(void)
+{
+	complain("report", "out of memory");
+	return EXIT_FAILURE;
+}
+
+static bool parse_number(const char **text, uint32_t *ret_number)
+{
+	unsigned long number;
+	char *end;
+
+	if (**text < '0' || **text > '9')
+		return false;
+	errno = 0;
+	number = strtoul(*text, &end, 10);
+	if (errno || number >= 1u << 20)
+		return false;
+	*text = end;
+	*ret_number = (uint32_t)number;
+	return true;
+}
+
+static int want_cpus(struct report_select *select, uint32_t first, uint32_t last)
+{
+	if (last >= select->nr_wanted) {
+		bool *wanted = realloc(select->wanted, last + 1);
+
+		if (!wanted)
+			return out_of_memory();
+		memset(wanted + select->nr_wanted, 0, last + 1 - select->nr_wanted);
+		select->wanted = wanted;
+		select->nr_wanted = last + 1;
+	}
+	memset(select->wanted + first, true, last - first + 1);
+	return 0;
+}
+
+/* "0,2-5" */
+int report_select_cpus(struct report_select *select)
+{
+	const char *at = select->cpus;
+	uint32_t first, last;
+	int status;
+
+	if (!at)
+		return 0;
+	while (parse_number(&at, &first)) {
+		last = first;
+		if (*at == '-') {
+			at++;
+			if (!parse_number(&at, &last) || last < first)
+				break;
+		}
+		status = want_cpus(select, first, last);
+		if (status)
+			return status;
+		if (!*at)
+			return 0;
+		if (*at != ',' && *at != ':')
+			break;
+		at++;
+	}
+	complain("report", "--cpu '%s' is not a list of CPUs such as 0,2-5", select->cpus);
+	return EXIT_USAGE;
+}
+
+bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
+{
+	const struct report_select *select = arg;
+
+	(void)buffer;
+	return !select->cpus || (cpu < select->nr_wanted && select->wanted[cpu]);
+}
+
+/*
+ * Whether an operator has nothing on its right: at the end, or in front of a closing parenthesis. libtraceevent 1.7.1
+ * dereferences a null pointer then.
+ */
+static bool lacks_operand(const char *filter)
+{
+	bool operator = false;
+	char quote = 0;
+
+	for (const char *at = filter; *at; at++) {
+		if (quote) {
+			quote = *at == quote ? 0 : quote;
+		} else if (*at == ')' && operator) {
+			return true;
+		} else if (!strchr(" \t\n", *at)) {
+			quote = *at == '"' || *at == '\'' ? *at : 0;
+			operator = strchr("=<>!~&|^+-*/%", *at);
+		}
+	}
+	return operator;
+}
+
+static int open_filters(struct report_select *select)
+{
+	char text[128];
+
+	select->filter = calloc(select->filters.nr ? select->filters.nr : 1, sizeof(struct tep_event_filter *));
+	if (!select->filter)
+		return out_of_memory();
+	for (unsigned int i = 0; i < select->filters.nr; i++) {
+		struct tep_event_filter *filter = tep_filter_alloc(select->table->tep);
+		int err;
+
+		if (!filter)
+			return out_of_memory();
+		select->filter[select->nr_filters++] = filter;
+		if (lacks_operand(select->filters.items[i])) {
+			complain("report", "filter '%s': an operator has nothing on its right", select->filters.items[i]);
+			return EXIT_USAGE;
+		}
+		err = tep_filter_add_filter_str(filter, select->filters.items[i]);
+		if (err < 0) {
+			tep_strerror(select->table->tep, err, text, sizeof(text));
+			complain("report", "filter '%s': %s", select->filters.items[i], text);
+			return EXIT_USAGE;
+		}
+	}
+	return 0;
+}
+
+/* The first filter that takes the event counts; without one, what the last of them said. */
+static enum tep_errno match_filters(const struct report_select *select, struct tep_record *record)
+{
+	enum tep_errno match = TEP_ERRNO__NO_FILTER;
+
+	for (unsigned int i = 0; i < select->nr_filters; i++) {
+		match = tep_filter_match(select->filter[i], record);
+		if (match == TEP_ERRNO__FILTER_MATCH || match == TEP_ERRNO__NO_FILTER)
+			break;
+	}
+	return match;
+}
+
+/*
+ * A stack belongs to the event in front of it on its CPU. trace-cmd 3.1.6 shows every stack of a CPU, whatever the
+ * filters say of it, once an event of that CPU was shown.
+ */
+bool report_select_has(struct report_select *select, const struct dat_event *event, struct tep_record *record)
+{
+	bool has_stacks = event->cpu < select->nr_stack_cpus;
+	enum tep_errno match;
+
+	if (select->no_hardirq || select->no_softirq) {
+		int flags = tep_data_flags(select->table->tep, record);
+
+		if ((select->no_hardirq && flags & FLAG_HARDIRQ) || (select->no_softirq && flags & FLAG_SOFTIRQ))
+			return false;
+	}
+	match = match_filters(select, record);
+	if (match == TEP_ERRNO__FILTER_MATCH || match == TEP_ERRNO__NO_FILTER) {
+		if (has_stacks)
+			select->stack_follows[event->cpu] = true;
+		return true;
+	}
+	return has_stacks && select->stack_follows[event->cpu] &&
+	       event_id(select->table, record->data, (uint32_t)record->size) == select->stack_id;
+}
+
+static int open_stacks(struct report_select *select, const struct dat_file *file)
+{
+	struct tep_event *event = tep_find_event_by_name(select->table->tep, "ftrace", "kernel_stack");
+
+	select->stack_id = event ? event->id : -1;
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		if (file->buffers[i].cpus > select->nr_stack_cpus)
+			select->nr_stack_cpus = file->buffers[i].cpus;
+	}
+	select->stack_follows = calloc(select->nr_stack_cpus ? select->nr_stack_cpus : 1, sizeof(bool));
+	return select->stack_follows ? 0 : out_of_memory();
+}
+
+int report_select_open(struct report_select *select, const struct dat_file *file, struct event_table *table)
+{
+	int status;
+
+	select->table = table;
+	status = open_filters(select);
+	return status ? status : open_stacks(select, file);
+}
+
+void report_select_close(struct report_select *select)
+{
+	for (unsigned int i = 0; i < select->nr_filters; i++)
+		tep_filter_free(select->filter[i]);
+	free(select->filter);
+	free(select->stack_follows);
+	free(select->wanted);
+	opt_list_free(&select->filters);
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The kernel's clock and that of programs: they agree on each CPU where they should, and are told apart where they should not.
+
+. "$top_srcdir/tests/tap.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
+cd "$TMP" || exit 1
+tracefs=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
+
+# Instances for clocks; those of others may come and go.
+left()
+{
+	find "${tracefs:-/sys/kernel/tracing}/instances" -maxdepth 1 -name "recorder-$1-*-clock" 2>/dev/null
+}
+
+numbers()
+{
+	grep -oE "\"$1\":-?[0-9]+" <<<"$out" | cut -d: -f2
+}
+
+for clock in '' '-C mono'; do
+	# shellcheck disable=SC2086
+	ok "clock $clock" "$RECORDER" clock $clock
+	diag "$out"
+	is "clock $clock: each CPU, and 0 is in it" "$(grep -cE '^CPU [0-9]+: .* 0 is in it: off by at most [0-9]+ ns; 1000 rounds$' <<<"$out")" "$(nproc)"
+	# shellcheck disable=SC2086
+	ok "clock $clock --json" "$RECORDER" clock $clock --json -n 200
+	is "clock $clock --json: each CPU" "$(grep -o '"holds_zero":true' <<<"$out" | wc -l)" "$(nproc)"
+	is "clock $clock --json: all rounds" "$(numbers rounds | sort -u)" 200
+	paste <(numbers low_ns) <(numbers high_ns) <(numbers bound_ns) >intervals
+	is "clock $clock --json: intervals and their bounds" \
+		"$(awk '$1 <= 0 && $2 >= 0 && $3 == (-$1 > $2 ? -$1 : $2)' intervals | wc -l)" "$(nproc)"
+done
+
+# CLOCK_TAI is some ten seconds past CLOCK_REALTIME, so years from CLOCK_MONOTONIC.
+run "$RECORDER" clock -C tai
+is "a wrong clock: status" "$status" 1
+is "a wrong clock: on each CPU" "$(grep -c '0 is not in it: the clocks are off' <<<"$out")" "$(nproc)"
+# One that counts its readings: no offset explains all rounds.
+run "$RECORDER" clock -C counter
+is "a clock that is none: status" "$status" 1
+is "a clock that is none: on each CPU" "$(grep -c 'none fits all\|0 is not in it' <<<"$out")" "$(nproc)"
+
+cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
+ok "one CPU" "$RECORDER" clock --cpu "$cpu" -n 10
+is "it alone" "$(grep -c '^CPU ' <<<"$out")" 1
+like "it" "$out" "CPU $cpu: .*; 10 rounds"
+run "$RECORDER" clock --cpu 100000
+is "a CPU that is not there: status" "$status" 1
+is "a CPU that is not there" "$err" "recorder clock: there is no CPU 100000 that may be used here"
+run "$RECORDER" clock -C sundial
+is "no such clock: status" "$status" 1
+is "no such clock" "$err" "recorder clock: the kernel has no clock 'sundial'"
+"$RECORDER" clock --json >/dev/null &
+pid=$!
+wait $pid
+is "no instance is left" "$(left $pid)" ""
+
+# ---- what a recording keeps
+
+ok "a recording" "$RECORDER" record -o both.dat -e sched_switch -u '*' "$top_builddir/tests/programs/pinned" 20 20
+bound=$(sed -n 's/.*times within \([0-9]*\) ns of CLOCK_MONOTONIC$/\1/p' <<<"$err")
+"$RECORDER" report --clock both.dat >said
+diag "$(cat said)"
+is "its clock" "$(head -1 said)" "clock: mono"
+is "its error is what record said" "$(sed -n 's/^time error: at most \([0-9]*\) ns.*/\1/p' said)" "$bound"
+is "each CPU" "$(grep -cE '^CPU [0-9]+: kernel - programs between -?[0-9]+ and -?[0-9]+ ns, 0 is in it; [0-9]+ rounds$' said)" \
+	"$(nproc)"
+# 300 at the start and as many at the end.
+is "measured twice" "$(grep -oE '[0-9]+ rounds' said | sort -u)" "600 rounds"
+ok "trace-cmd still reads the file" trace-cmd report both.dat
+
+ok "a recording of programs alone" "$RECORDER" record -o alone.dat "$top_builddir/tests/programs/pinned" 2 20
+"$RECORDER" report --clock alone.dat >said
+like "its error" "$(sed -n 2p said)" '^time error: at most [0-9]+ ns from CLOCK_MONOTONIC$'
+like "nothing of the kernel's clock" "$(sed -n 3p said)" '^kernel - programs: not measured '
+
+ok "a recording with another clock" "$RECORDER" record -C boot -o boot.dat -e sched_switch true
+unlike "nothing is claimed of its error" "$err" 'ns of CLOCK_MONOTONIC'
+"$RECORDER" report --clock boot.dat >said
+is "its clock" "$(sed -n 1p said)" "clock: boot"
+is "no error is known" "$(sed -n 2p said)" "time error: not stated in the file"
+like "nor an offset" "$(sed -n 3p said)" '^kernel - programs: not measured '
+
+done_testing

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What the kernel half cannot do is said in one clear line before the command starts, and leaves nothing; without rights
+# the programs' half goes on.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/tracefs.sh"
+
+# ---- events
+
+refused "a slip" "this kernel has no event 'sched:sched_swich'; did you mean sched:sched_switch\\?" -e sched:sched_swich touch started
+refused "a slip in a system" "this kernel has no event 'shced'; did you mean sched\\?" -e shced touch started
+refused "a slip in the system of an event" ".* 'shced:sched_switch'; did you mean sched:sched_switch\\?" \
+	-e shced:sched_switch touch started
+refused "a part of a name" ".* 'sched:switch'; did you mean sched:sched_switch\\?" -e sched:switch touch started
+refused "nothing near" "this kernel has no event 'qqqqqqqq'" -e sched -e qqqqqqqq touch started
+refused "a pattern that none is like" "this kernel has no event 'sched:q\\*'" -e 'sched:q*' touch started
+refused "nothing to exclude" "this kernel has no event 'qqqqqqqq'" -e sched -v -e qqqqqqqq touch started
+refused "a name too long" "this kernel has no event 'e*'" -e "$(printf 'e%.0s' $(seq 300))" touch started
+
+refused "no such field" "filter of 'sched:sched_switch': Field not found \\(column [0-9]+ of 'prev_pid > 0 && foo == 1'\\)" \
+	-e sched_switch -f 'prev_pid > 0 && foo == 1' touch started
+column=$(sed -nE 's/.*\(column ([0-9]+) .*/\1/p' <<<"$err")
+ok "the column is in the part that is wrong" test "$column" -ge 17 -a "$column" -le 24
+refused "no such field in a system" "filter of 'sched': .* \\(column 1 of 'foo == 1'\\)" -e sched -f 'foo == 1' touch started
+refused "no filter" "filter of 'sched:sched_switch': .* \\(column [0-9]+ of 'prev_pid =='\\)" -e sched_switch -f 'prev_pid ==' touch started
+refused "no such trigger" "trigger of 'sched:sched_switch': the kernel does not take 'frob': Invalid" -e sched_switch -R frob touch started
+refused "a trigger with a wrong condition" "trigger of 'sched:sched_switch': Field not found \\(column 1[0-9] of 'traceoff if foo == 1'\\)" \
+	-e sched_switch -R 'traceoff if foo == 1' touch started
+
+# ---- settings
+
+refused "no such tracer" "this kernel has no tracer 'frob' for an instance; it has: .*nop" -p frob touch started
+refused "no such option" "this kernel has no option 'frob' \\(-O\\)" -e sched -O frob touch started
+refused "no such clock" "option '-C' takes tsc\\|mono\\|.*\\|tai, not 'sundial'" -e sched -C sundial touch started
+refused "a CPU that is not there" "CPU [0-9]+ of the mask '[0-9]+' \\(-M\\) is offline or not there; online are [0-9]" \
+	-e sched -M 1000000000000000000000000000000000 touch started
+refused "no mask" "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '0-1'" -e sched -M 0-1 touch started
+refused "an empty mask" "option '-M' takes a mask" -e sched -M 0 touch started
+refused "too large" "cannot give each of [0-9]+ CPUs a ring of 16777216 KB \\(-b\\): there are [0-9]+ KB of memory" -e sched -b 16777216 touch started
+(exit 0) &
+gone=$!
+wait $gone
+refused "a process that has ended" "there is no process $gone \\(-P\\): it has ended" -e sched -P $gone
+refused "a name" "with -e alone option '-P' takes pids separated by commas, not 'bash'" -e sched -P bash
+refused "a broken list" "with -e alone option '-P' takes pids" -e sched -P "$$,,"
+
+# A kernel with other clocks, no room, no mounting: strace makes it so.
+refuse_call()
+{
+	local name=$1 regex=$2 call=$3
+
+	shift 3
+	rm -f started out.dat
+	run strace -o strace.log -e trace="${call%%:*}" -e inject="$call" "$RECORDER" record -o out.dat "$@"
+	is "$name" "$status" 1
+	like "$name: what it says" "$err" "^recorder record: $regex"
+	is "$name: in one line, and nothing is left" "$(wc -l <<<"$err") $(ls started out.dat* 2>/dev/null)" "1 "
+}
+refuse_call "no room for an instance" "cannot make the tracefs instance 'recorder-.*': Cannot allocate memory: the kernel has no room" \
+	mkdir:error=ENOMEM:when=1 -e sched touch started
+refuse_call "no more instances" "cannot make the tracefs instance 'recorder-.*': No space left on device: the kernel has no room" \
+	mkdir:error=ENOSPC:when=1 -e sched touch started
+refuse_call "mkdir is not permitted" "no rights to trace the kernel; be root" mkdir:error=EPERM:when=1 -e sched touch started
+refuse_call "an instance of this name" "cannot make the tracefs instance 'recorder-.*': File exists" \
+	mkdir:error=EEXIST:when=1 -e sched touch started
+
+# ---- options that do not go together
+
+set -f
+while IFS='|' read -r regex arguments; do
+	# shellcheck disable=SC2086
+	refused "record $arguments" "$regex" $arguments
+done <<'END'
+-F, -c, -M, -O, -r and --drain are for the kernel's events|-F touch started
+-F, -c, -M, -O, -r and --drain are for the kernel's events|--drain read touch started
+-b auto is for the kernel's events|-b auto touch started
+-l, -n and -g are functions for a tracer|-e sched -l vfs_read touch started
+-c is for -F or -P|-e sched -c touch started
+-F is for a COMMAND|-e sched -F
+'-v' is for the events of an -e behind it|-e sched -v touch started
+a trigger \(-R\) is for the events of the -e before it|-R stacktrace touch started
+a filter \(-f\) is for events that are recorded|-e sched -v -e irq -f a==1 touch started
+--rate is for the events of programs|-e sched --rate 5 touch started
+programs have the clocks tsc and mono|-e sched -u * -C local touch started
+missing COMMAND, or -P|-e sched -u *
+either a COMMAND or -P|-e sched -P 1 touch started
+--duration is for -P or the kernel alone|-e sched --duration 1 touch started
+END
+set +f
+record -e sched -F ./nothing
+is "no such command" "$status $err" "127 recorder record: cannot run './nothing': No such file or directory"
+is "no such command: nothing is left" "$(left "$pid")" ""
+
+# ---- no program beside the kernel
+
+run "$RECORDER" record -o alone.dat -e sched_switch -u '*' true
+is "beside the kernel, a command without librecorder is no error" "$status" 0
+like "and is told" "$err" "no process of 'true' uses librecorder, .*: the recording has the kernel's events alone"
+
+# ---- no rights
+
+chmod 755 "$TMP"
+mkdir -m 777 nobodys
+cp "$RECORDER" "$top_builddir/tests/programs/producer" nobodys
+cd nobodys || exit 1
+as_nobody()
+{
+	setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+}
+run as_nobody env RECORDER_DIR= XDG_RUNTIME_DIR= ./recorder record -o both.dat -e sched -u '*' ./producer 1 10
+is "without rights, programs are recorded" "$status" 0
+like "it is said what is missing and how to grant it" "$(head -n 1 <<<"$err")" \
+	"^recorder record: no rights to trace the kernel; be root \\(sudo\\), or .*'sudo mount -o remount,uid=65534 /sys/kernel/tracing'$"
+like "and what was recorded" "$err" "recorded 10 events from 1 process"
+run as_nobody ./recorder record -o kernel.dat -e sched touch started
+is "without rights, the kernel alone is an error" "$status" 1
+is "in one line" "$(wc -l <<<"$err")" 1
+ok "the command was not started" test ! -e started -a ! -e kernel.dat
+run setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +dac_override --ambient-caps +dac_override \
+	env RECORDER_DIR= XDG_RUNTIME_DIR= ./recorder record -q -o kernel.dat -e sched_switch true
+is "who has the rights need not be root" "$status $err" "0 "
+
+done_testing

@@ -1,0 +1,177 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What each option of the kernel half does, seen in the instance while the command runs and in what is recorded.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/tracefs.sh"
+
+# The command that is recorded: shows a file of the instance of the recorder that started it.
+cat >see <<'END'
+#!/bin/bash
+cd /sys/kernel/tracing/instances/recorder-$PPID-*[0-9] && cat "$@"
+END
+chmod +x see
+
+# seen NAME EXPECTED FILE ARGUMENT...
+seen()
+{
+	local name=$1 expected=$2 file=$3
+
+	shift 3
+	record "$@" ./see "$file"
+	is "$name" "$out" "$expected" || diag "$err"
+}
+
+# events_are NAME REGEX ARGUMENT...: on are those of the kernel's events that are like this extended regular expression
+events_are()
+{
+	local name=$1 regex=$2
+
+	shift 2
+	record "$@" ./see set_event
+	is "$name" "$(sort <<<"$out")" "$(sort $tracing/available_events | grep -xE "$regex")" || diag "$err"
+}
+
+# ---- which events
+
+events_are "-e SYSTEM:EVENT" 'sched:sched_switch' -e sched:sched_switch
+events_are "-e SYSTEM" 'sched:.*' -e sched
+events_are "-e EVENT" '.*:sched_switch' -e sched_switch
+events_are "-e, a pattern for both" 'irq[^:]*:.*_e.*' -e 'irq*:*_e*'
+events_are "-e, a pattern for either" '[^:]*stat[^:]*:.*|.*:.*stat.*' -e '*stat*'
+events_are "-e all" '.*' -e all
+events_are "--event, several" '(sched|irq):.*' --event sched --event=irq
+events_are "-v, for all behind it" 'irq:irq_.*|timer:(timer_[^s]|[^t]|tick).*' -e irq -e timer -v -e 'softirq*' \
+	-e 'irq:tasklet*' -e 'timer:timer_s*'
+rm -f out.dat
+
+seen "-f, of several -e" "next_pid > 3" events/sched/sched_switch/filter \
+	-e sched_wakeup -f 'pid == 1' -e sched_switch -f 'next_pid > 3' -e irq
+seen "-f, two of them" "(prev_pid == 1)&&(next_pid > 3)" events/sched/sched_switch/filter \
+	-e sched_switch -f 'prev_pid == 1' -f 'next_pid > 3'
+seen "-f, of a system" "prev_pid == 1" events/sched/sched_switch/filter -e sched -f 'prev_pid == 1'
+like "it is said which events it cannot be for" "$err" "filter of 'sched': [0-9]+ of [0-9]+ events lack fields of 'prev_pid == 1'"
+seen "-f, the last one counts" "prev_pid == 2" events/sched/sched_switch/filter \
+	-e sched -f 'prev_pid == 1' -e sched_switch -f 'prev_pid == 2'
+seen "-f, only of what is behind the -e" "none" events/sched/sched_switch/filter -e sched_switch -u 'a:b' -f 'x == 1'
+seen "-R, two of them, a filter too" $'traceoff:unlimited if prio == 999\nstacktrace:unlimited' \
+	events/sched/sched_wakeup_new/trigger -e sched_wakeup_new -R stacktrace -f 'pid > 0' -R 'traceoff if prio == 999'
+record -e irq -v -e sched_wakeup_new -R stacktrace ./see events/sched/sched_wakeup_new/{trigger,enable}
+is "-v -e -R sets the trigger and leaves the event off" "$out" $'stacktrace:unlimited\n0*'
+
+# ---- sizes, clock, options
+
+record -e sched_switch -b 512 --subbuf-size 16 -C local --mode discard -M 0x1 -O nomarkers --option stacktrace \
+	./see tracing_on buffer_size_kb buffer_subbuf_size_kb tracing_cpumask trace_options trace_clock
+like "it is on while the command runs, with -b, --subbuf-size and -M" "$out" $'^1\n5[0-9][0-9]\n16\n1\n'
+like "-C" "$out" '\[local\]'
+like "-O, to clear" "$out" $'\nnomarkers\n'
+like "-O, to set" "$out" $'\nstacktrace\n'
+like "--mode discard" "$out" $'\nnooverwrite\n'
+is "-M: the file has no other CPU's events" "$("$RECORDER" report out.dat | grep -c '\] ')" \
+	"$("$RECORDER" report --cpu 0 out.dat | grep -c '\] ')"
+record -e sched_switch --mode overwrite -M -1 ./see trace_clock tracing_cpumask trace_options
+like "without -C" "$out" '\[(x86-tsc|mono)\]'
+like "-M -1" "$out" "
+$(<$tracing/tracing_cpumask)
+"
+like "--mode overwrite" "$out" $'\noverwrite\n'
+for clock in counter mono boot; do
+	record -e sched_switch -C $clock ./see trace_clock
+	like "-C $clock" "$out" "\\[$clock\\]"
+done
+
+# ---- a tracer: where the kernel lets instances have one
+
+mkdir "$tracing/instances/recorder-test-$$"
+if echo function 2>/dev/null >"$tracing/instances/recorder-test-$$/current_tracer"; then
+	seen "-p" function current_tracer -p function
+	seen "-l" vfs_read set_ftrace_filter -p function -l vfs_read
+	seen "-n" vfs_read set_ftrace_notrace -p function -n vfs_read
+else
+	refused "-p, and the kernel will not" "cannot set the tracer \\(-p\\) to 'function': " -p function touch started
+	refused "-l" "cannot set the function filter 'vfs_read' \\(-l\\): " -p function -l vfs_read touch started
+	refused "-n" "cannot set the function filter 'vfs_read' \\(-n\\): " -p function -n vfs_read touch started
+fi
+rmdir "$tracing/instances/recorder-test-$$"
+
+# ---- whose events
+
+# The threads whose events a file has.
+threads()
+{
+	"$RECORDER" report out.dat | sed -nE 's/^.*-([0-9]+) +\[[0-9]+\].*$/\1/p' | sort -u
+}
+
+cat >family <<'END'
+#!/bin/bash
+echo $$
+/bin/true
+END
+chmod +x family
+record -e raw_syscalls -F ./family
+is "-F: the command alone" "$(threads)" "$out"
+record -e raw_syscalls -F -c ./family
+is "-F -c: and its child" "$(threads | wc -l)" 2
+record -e raw_syscalls -F ./see set_event_pid
+is "with the pid of the command" "$out" "$(threads)"
+like "without -F others have events, too" "$(record -e raw_syscalls ./family && threads | wc -l)" '^([3-9]|[1-9][0-9]+)$'
+unlike "but the recorder has none" "$("$RECORDER" report out.dat | grep -w "recorder-$pid ")" .
+
+mkfifo fifo
+bash -c 'read -r <>fifo' &
+first=$!
+sleep 1000 &
+second=$!
+for which in "$first" "$first,$second"; do
+	"$RECORDER" record -o out.dat -e raw_syscalls -P "$which" 2>log &
+	recorder=$!
+	wait_until is_left "$recorder"
+	wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+	is "-P $which" "$(paste -sd, $tracing/instances/recorder-"$recorder"-*[0-9]/set_event_pid)" \
+		"$(tr , '\n' <<<"$which" | sort -n | paste -sd,)"
+	kill -INT "$recorder"
+	wait "$recorder"
+	is "Ctrl-C ends it" $? 0
+done
+"$RECORDER" record -o out.dat -e raw_syscalls -P "$first" 2>log &
+recorder=$!
+wait_until is_left "$recorder"
+wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+echo >fifo
+wait "$recorder"
+is "-P ends with the process" $? 0
+is "and has its events" "$(threads)" "$first"
+kill "$second"
+
+# ---- how long
+
+record -e sched_switch --duration 1
+like "the kernel alone, for a while" "$status $err" '^0 .*recorded [1-9][0-9]* kernel events'
+for signal in TERM HUP; do
+	"$RECORDER" record -o out.dat -e sched_switch 2>log &
+	recorder=$!
+	wait_until is_left "$recorder"
+	wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+	kill -s $signal "$recorder"
+	wait "$recorder"
+	is "until SIG$signal" $? 0
+	like "it is recorded" "$(<log)" 'recorded [0-9]+ kernel event'
+	is "and nothing is left" "$(left "$recorder")" ""
+done
+
+# ---- with programs
+
+producer=$top_builddir/tests/programs/producer
+record -e sched_process_exec "$producer" 1 10
+is "-e alone: programs stay as they are" "$("$RECORDER" report out.dat | grep -c 'count:')" 0
+is "the command has no buffer directory of ours" "$(RECORDER_DIR=/nowhere "$RECORDER" record -q -o out.dat -e sched_switch \
+	printenv RECORDER_DIR)" /nowhere
+record -e sched_process_exec -u '*' "$producer" 1 10
+is "-e and -u: its events" "$("$RECORDER" report out.dat | grep -c 'count:')" 10
+like "and the kernel's" "$("$RECORDER" report out.dat)" "sched_process_exec: .*producer"
+record -e sched_process_exec -F -u test:count -f 'number < 5' "$producer" 1 10
+is "-f behind -u is the program's" "$("$RECORDER" report out.dat | grep -c 'count:')" 5
+is "nothing is left" "$(left "$pid")" ""
+
+done_testing

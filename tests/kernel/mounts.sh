@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Wherever tracefs is mounted, or is not, in a mount namespace of our own.
+
+. "$top_srcdir/tests/namespaces.sh"
+[ "$as_root" = yes ] || skip_all "only root may trace the kernel"
+. "$top_srcdir/tests/tracefs.sh"
+
+unmount()
+{
+	local each
+
+	for each in $(sed -n 's/^[^ ]* \([^ ]*\) tracefs .*/\1/p' /proc/self/mounts | tac); do
+		umount "$each"
+	done
+}
+
+# records NAME: sched_switch is recorded, after what it says
+records()
+{
+	record -e sched_switch true
+	is "$1" "$status" 0
+	like "$1: events" "$err" 'recorded [1-9][0-9]* kernel events'
+	mountpoint -q $tracing || mount -t tracefs nodev $tracing
+	is "$1: nothing is left" "$(left "$pid")" ""
+}
+
+unmount
+records "tracefs is not mounted"
+like "it is mounted, and that is said" "$(head -n 1 <<<"$err")" "^recorder record: tracefs was not mounted: it is now, at $tracing$"
+ok "it stays mounted" mountpoint -q $tracing
+records "tracefs is mounted"
+unlike "then there is nothing to say" "$err" "mounted"
+
+unmount
+run "$RECORDER" record -q -o out.dat -u 'a:b' true
+fails "without a need it is not mounted" mountpoint -q $tracing
+run setpriv --reuid 65534 --regid 65534 --clear-groups "$RECORDER" record -o /dev/shm/out.dat -e sched true
+is "who may not mount it" "$status" 1
+is "is told who may" "$err" "recorder record: no rights to trace the kernel: tracefs is not mounted; have it mounted: 'sudo mount -t tracefs nodev $tracing'"
+run strace -o strace.log -e trace=mount -e inject=mount:error=ENODEV "$RECORDER" record -o out.dat -e sched true
+is "a kernel without tracefs" "$status $err" "1 recorder record: this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)"
+
+mkdir "$TMP/elsewhere"
+mount -t tracefs nodev "$TMP/elsewhere"
+record -e sched_switch ls $tracing
+is "tracefs elsewhere" "$status" 0
+is "is used there" "$out" ""
+is "and nothing is left there" "$(ls "$TMP/elsewhere/instances" | grep "^recorder-$pid-")" ""
+mount -t tmpfs none $tracing
+record -e sched_switch ls $tracing
+is "something else in its place" "$status $out" "0 "
+umount $tracing
+umount "$TMP/elsewhere"
+
+done_testing

@@ -1,0 +1,195 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Others who trace find nothing changed by our recordings: every control file, a ring that somebody has mapped, a session of
+# trace-cmd that goes on. Neither while we record, nor after, nor when the recorder is killed.
+
+. "$top_srcdir/tests/namespaces.sh"
+[ "$as_root" = yes ] || skip_all "only root may trace the kernel"
+. "$top_srcdir/tests/tracefs.sh"
+
+# So many recorders are killed, at random times by this seed.
+kills=${RECORDER_KILLS:-20}
+RANDOM=${RECORDER_SEED:-1}
+diag "RECORDER_SEED=${RECORDER_SEED:-1} RECORDER_KILLS=$kills"
+
+# ---- the others: an instance with settings of its own, and a ring that is mapped
+
+foreign=$tracing/instances/foreign-$$
+mkdir "$foreign"
+remove_foreign()
+{
+	# shellcheck disable=SC2046
+	kill $(jobs -p) 2>/dev/null
+	wait
+	rmdir "$foreign"
+	leave_mounts
+}
+trap remove_foreign EXIT
+
+echo 77 >"$foreign/buffer_size_kb"
+echo boot >"$foreign/trace_clock"
+echo 1 >"$foreign/tracing_cpumask"
+echo 'prev_pid > 5' >"$foreign/events/sched/sched_switch/filter"
+echo 'stacktrace if prio == 999' >"$foreign/events/sched/sched_wakeup/trigger"
+echo 1 >"$foreign/events/sched/sched_process_exec/enable"
+echo $$ >"$foreign/set_event_pid"
+taskset -c 0 bash -c "echo what is in the ring >'$foreign/trace_marker'"
+echo nomarkers >"$foreign/trace_options"
+echo 0 >"$foreign/tracing_on"
+
+# Maps the ring of a CPU, and for each line of its input prints a sum of all that is in it. Python's own mmap asks for the
+# file's size, which is 0.
+cat >mapper.py <<'END'
+import ctypes, mmap, os, struct, sys, zlib
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+fd = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)
+def map_ring(size):
+    at = libc.mmap(None, size, mmap.PROT_READ, mmap.MAP_SHARED, fd, 0)
+    if at == ctypes.c_void_p(-1).value:
+        sys.exit(os.strerror(ctypes.get_errno()))
+    return at
+meta_size, _, subbuf_size, subbufs = struct.unpack("IIII", ctypes.string_at(map_ring(mmap.PAGESIZE), 16))
+size = meta_size + subbuf_size * subbufs
+ring = map_ring(size)
+for line in sys.stdin:
+    bytes = ctypes.string_at(ring, size)
+    print(zlib.crc32(bytes), bytes.count(b"what is in the ring"), flush=True)
+END
+mkfifo to_mapper from_mapper
+python3 mapper.py "$foreign/per_cpu/cpu0/trace_pipe_raw" <to_mapper >from_mapper 2>mapper.log &
+mapper=$!
+exec 7<>to_mapper 8<>from_mapper
+
+# All that may be set, of top level and of the foreign instance; and the mapped ring. What only shows what happens is none of it.
+state()
+{
+	(
+		cd $tracing && grep -r -s --binary-files=text '' --exclude-dir=instances --exclude-dir=ftrace \
+			--exclude={trace,trace_pipe,trace_pipe_raw,snapshot,snapshot_raw,stats,saved_cmdlines,saved_tgids} \
+			--exclude={free_buffer,trace_marker,trace_marker_raw,format,id,hist,hist_debug,inject,uprobe_profile} . \
+			"instances/foreign-$$"
+	) | sort
+	# shellcheck disable=SC2012
+	ls -l $tracing "$foreign" $tracing/per_cpu "$foreign/per_cpu" | sed 's/^\([^ ]*\) *[0-9]* \(.*\) [A-Z][a-z][a-z] .*:[0-9][0-9] / \1 \2 /'
+	echo >&7
+	read -r -t 60 sum <&8
+	echo "mapped: $sum"
+}
+
+unchanged()
+{
+	state >after
+	ok "$1" diff before after
+}
+
+# Tests that change the top level do it one at a time.
+exec 9<$tracing
+flock 9
+
+state >before
+ok "there is something to compare" test "$(wc -l <before)" -gt 1000
+like "a mapped ring, too" "$(tail -n 1 before)" '^mapped: [0-9]+ 1$'
+
+# ---- recordings of all kinds
+
+cat >look <<'END'
+echo >going; read -r <go
+END
+mkfifo going go from_nobody
+"$RECORDER" record -q -o all.dat -e sched -f 'prev_pid > 0' -e syscalls -e irq -R stacktrace -v -e 'irq:irq*' -F -c -M 1 -b 300 \
+	--subbuf-size 8 -C mono -O stacktrace -u '*' bash look 2>log &
+recorder=$!
+read -r -t 60 <>going
+unchanged "while we record"
+echo 1<>go
+wait $recorder
+is "which goes well" "$?" 0 || diag "$(<log)"
+record -q -e all true
+fails "a wrong filter" "$RECORDER" record -q -o out.dat -e sched_switch -f 'foo == 1' true
+fails "a tracer that cannot be had" "$RECORDER" record -q -o out.dat -p frob true
+unchanged "after recordings of all kinds"
+
+# ---- killed at any time
+
+# What is recorded ends with its recorder here.
+bound=(setpriv --pdeathsig KILL)
+cat >busy <<'END'
+for i in {1..200}; do /bin/true; done
+END
+# By the next recorder: as soon as the process is gone that was about to become the command, and has what the recorder had.
+is_swept()
+{
+	"$RECORDER" record -q -o next.dat true
+	! is_left "$1"
+}
+gone=0
+for ((i = 0; i < kills; i++)); do
+	"$RECORDER" record -q -o killed.dat -e sched -e raw_syscalls -u '*' "${bound[@]}" bash busy 2>/dev/null &
+	recorder=$!
+	# Not for its length: any time will do.
+	read -r -t "$(printf '0.%03d' $((RANDOM % 400)))" <>from_nobody
+	kill -KILL $recorder 2>/dev/null
+	wait $recorder 2>/dev/null
+	is_left $recorder && gone=$((gone + 1))
+	wait_until is_swept $recorder || { fail "killed $i: the next recorders leave its instance"; break; }
+	rm -f killed.dat*
+done
+pass "$kills recorders were killed, $gone of them had an instance then"
+ok "some had" test $gone -gt 0
+unchanged "after recorders were killed"
+
+"$RECORDER" record -o killed.dat -e sched "${bound[@]}" sleep 1000 2>/dev/null &
+recorder=$!
+wait_until is_left $recorder
+mkdir "$tracing/instances/recorder-$recorder" "$tracing/instances/recorder-$recorder-1-CLOCK" "$tracing/instances/recorder-x-1"
+run "$RECORDER" record -q -o next.dat true
+ok "who lives keeps his" is_left $recorder
+run in_pids "$RECORDER" record -q -o next.dat true
+ok "also when seen out of another pid namespace" is_left $recorder
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+run in_pids "$RECORDER" record -o next.dat true
+fails "who is gone is removed out of one, too" eval "ls $tracing/instances | grep -qE '^recorder-$recorder-[0-9]+(-[a-z]+)?$'"
+is "what only looks like ours stays" "$(cd $tracing/instances && rmdir -v "recorder-$recorder" "recorder-$recorder-1-CLOCK" \
+	recorder-x-1 | wc -l)" 3
+rm -f killed.dat*
+
+"$RECORDER" record -q -o killed.dat -e sched "${bound[@]}" sleep 1000 2>/dev/null &
+recorder=$!
+wait_until is_left $recorder
+kill -TERM $recorder
+wait $recorder
+is "SIGTERM at the beginning leaves nothing" "$(left $recorder)" ""
+
+# ---- ids of processes that the kernel knows by others
+
+run unshare --pid --fork --mount-proc "$RECORDER" record -q -o inside.dat -e sched:sched_process_exec true
+is "in a pid namespace it is recorded" "$status $err" "0 "
+ok "and nobody is hidden by an id that is another's outside" bash -c '! grep -aq "hidden threads:" inside.dat'
+run "$RECORDER" record -q -o outside.dat -e sched:sched_process_exec true
+ok "outside, the recorder's threads are" grep -aq "hidden threads: [0-9]* [0-9]" outside.dat
+
+# ---- a session of trace-cmd, at the top level
+
+# What some machines do not let be written, and trace-cmd does not do without.
+for file in /proc/sys/kernel/ftrace_enabled $tracing/set_ftrace_{filter,notrace,pid}; do
+	[ -e $file ] || continue
+	cat $file >"$(basename $file)" 2>log
+	mount --bind "$(basename $file)" $file
+done
+trace-cmd record -q -o session.dat -e sched:sched_process_exec bash look 2>session.log &
+session=$!
+read -r -t 60 <>going
+state >before
+is "a session of trace-cmd goes on" "$(cat $tracing/tracing_on)" 1
+record -q -e sched -e irq -u '*' sh -c '/bin/true'
+unchanged "beside a session of trace-cmd"
+cp /bin/true seen-by-the-session
+./seen-by-the-session
+echo 1<>go
+wait $session
+like "which has what happened since" "$(trace-cmd report session.dat 2>/dev/null)" "sched_process_exec: .*seen-by-the-session"
+
+done_testing

@@ -1,0 +1,137 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# What a recording of the kernel leaves: nothing; after kill -9 or on a full disk everything that was drained.
+
+. "$top_srcdir/tests/tap.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
+cd "$TMP" || exit 1
+
+calls=calls$$
+cp "$top_builddir/tests/programs/calls" "$calls" || exit 1
+getppid=$("./$calls" 1)
+mine="id == $getppid && comm == \"$calls\""
+
+numbers()
+{
+	"$RECORDER" report "$1" | sed -n 's/.*sys_enter: *NR [0-9]* (\([0-9a-f]*\),.*/\1/p'
+}
+
+# Counts from 0 without a gap; prints how far.
+counted()
+{
+	numbers "$1" | awk '{ if ($1 != sprintf("%x", NR - 1)) bad++ } END { print bad + 0, NR }'
+}
+
+side_size()
+{
+	stat -c %s "$1" 2>/dev/null || echo 0
+}
+
+has_grown()
+{
+	[ "$(side_size "$1")" -ge "$2" ]
+}
+
+children()
+{
+	cat "/proc/$1/task/$1/children" 2>/dev/null
+}
+
+# ---- killed, some time after so many pages of one CPU were in its side file; at once, in the middle
+
+RANDOM=${SEED:-$$}
+diag "SEED=${SEED:-$$}"
+for round in 1 2 3; do
+	way=$(sed -n "${round}p" <<<$'splice\nread\nmmap')
+	pages=$((1 + RANDOM % 300))
+	"$RECORDER" record -q -b 4096 --drain "$way" -o killed.dat -e raw_syscalls:sys_enter -f "$mine" \
+		taskset -c 0 "./$calls" 0 >log 2>&1 &
+	recorder=$!
+	wait_until has_grown killed.dat.spool.cpu0 $((pages * 4096))
+	child=$(children "$recorder")
+	kill -KILL "$recorder"
+	# shellcheck disable=SC2086 # one or none
+	kill -KILL $child
+	wait "$recorder" 2>/dev/null
+	pages=$(($(side_size killed.dat.spool.cpu0) / 4096))
+	# A page that was being written when it ended.
+	truncate -s $((pages * 4096 + 100 * round)) killed.dat.spool.cpu0
+	run "$RECORDER" record -q -o killed.dat -e raw_syscalls:sys_enter true
+	like "$way: who records there is told of what is left" "$err" "'.*/killed.dat.spool' is left from a recorder that was killed"
+	run "$RECORDER" recover killed.dat.spool
+	is "$way: recovered" "$status" 0
+	told=$(sed -n 's/^recovered \([0-9]*\) kernel events from .*/\1/p' <<<"$err")
+	read -r bad nr <<<"$(counted killed.dat)"
+	is "$way: without a gap" "$bad" 0
+	# 68 bytes an event, at most 59 or 60 on a page; the last one may have been begun.
+	ok "$way: all of $pages pages: $nr events" test "$nr" -ge $(((pages - 1) * 59))
+	is "$way: as many as it says" "$told" "$nr"
+	ok "$way: with the kernel's symbols" test "$(trace-cmd dump --kallsyms -i killed.dat | wc -l)" -gt 1000
+	is "$way: nothing is left" "$(echo killed*)" killed.dat
+	rm killed.dat
+done
+# What the killed ones left in tracefs goes with the next one.
+ok "a recording" "$RECORDER" record -q -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10
+
+# ---- both halves
+
+"$RECORDER" record -q -o both.dat -u '*' -e sched:sched_switch "$top_builddir/tests/programs/producer" 1 100000000 >log 2>&1 &
+recorder=$!
+wait_until has_grown both.dat.spool.cpu0 4096
+wait_until has_grown both.dat.spool 1000000
+child=$(children "$recorder")
+kill -KILL "$recorder"
+# shellcheck disable=SC2086
+kill -KILL $child
+wait "$recorder" 2>/dev/null
+run "$RECORDER" recover --all -o all.dat
+like "--all leaves the kernel's recordings to themselves" "$err" "has the kernel's events, too: 'recorder recover .*/both.dat.spool'"
+ok "and in their place" test -s both.dat.spool.cpu0
+run "$RECORDER" recover both.dat.spool
+is "both halves are recovered" "$status" 0
+like "the programs' half" "$err" "recovered [1-9][0-9]* events from 1 process"
+like "the kernel's half" "$err" "recovered [1-9][0-9]* kernel events? from [0-9]* CPU"
+"$RECORDER" report both.dat >text
+ok "program and kernel are in one file" awk '/ count: /{ a++ } / sched_switch: /{ b++ } END { exit !(a && b) }' text
+is "nothing is left of both" "$(echo both*) $(ls "$RECORDER_DIR")" "both.dat "
+
+# ---- something in the way
+
+echo mine >way.dat.spool.cpu0
+run "$RECORDER" record -o way.dat -e raw_syscalls:sys_enter true
+is "a file where a side file belongs is not written over" "$status $(cat way.dat.spool.cpu0)" "1 mine"
+like "it is told" "$err" "'.*/way.dat.spool.cpu0' is in the way; remove it or choose another file with -o"
+is "nothing else is left" "$(echo way*)" "way.dat.spool.cpu0"
+
+# ---- a full disk
+
+mkdir small
+if ! mount -t tmpfs -o size=1m none small; then
+	skip "a full disk" "no small file system can be mounted here"
+else
+	tap_unmount()
+	{
+		umount -l "$TMP/small"
+		tap_exit
+	}
+	trap tap_unmount EXIT
+	run "$RECORDER" record -b 4096 -o small/full.dat -e raw_syscalls:sys_enter -f "$mine" taskset -c 0 "./$calls" 100000
+	is "a full disk is a failure" "$status" 1
+	is "it is told in one line" "$(wc -l <<<"$err")" 1
+	like "and what to do" "$err" "No space left on device; .*'recorder recover .*full.dat.spool'"
+	is "the program ran to its end" "$out" "$getppid"
+	run "$RECORDER" recover small/full.dat.spool
+	is "there is no room for the file beside the spool" "$status" 1
+	ok "what was recorded is still there" test -s small/full.dat.spool.cpu0
+	pages=$(($(side_size small/full.dat.spool.cpu0) / 4096))
+	ok "there is room elsewhere" "$RECORDER" recover -o one.dat small/full.dat.spool
+	read -r bad nr <<<"$(counted one.dat)"
+	is "without a gap" "$bad" 0
+	ok "all that there was room for: $nr events" test "$nr" -ge $(((pages - 1) * 59)) -a "$nr" -gt 1000
+	is "nothing is left on the disk" "$(ls small)" ""
+	trap tap_exit EXIT
+	umount small
+fi
+
+done_testing

@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Programs and the kernel on one timeline: `recorder verify` finds nothing wrong with real recordings, and what is wrong with
+# spoilt ones. RECORDER_VERIFY_ROUNDS: so many recordings of each load, and the long load (docs/TESTING.md).
+
+. "$top_srcdir/tests/tap.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
+cd "$TMP" || exit 1
+programs=$top_builddir/tests/programs
+spoil=$top_builddir/tests/kernel/spoil
+rounds=${RECORDER_VERIFY_ROUNDS:-1}
+
+# verify ARGUMENT...: sets $status, and $text to what it says
+verify()
+{
+	run "$RECORDER" verify "$@"
+	text=$out
+}
+
+# figure NAME: a number of the last summary
+figure()
+{
+	tail -1 <<<"$text" | grep -oE "\"$1\":[0-9]+" | cut -d: -f2
+}
+
+# holds NAME FILE: nothing is wrong, and something was looked at
+holds()
+{
+	verify "$2"
+	is "$1: nothing is wrong" "$status" 0
+	diag "$text"
+	is "$1: no violation" "$(figure violations)" 0
+}
+
+# ---- real loads
+
+mkdir files
+for i in $(seq 60); do
+	head -c $((i * 700)) "$RECORDER" >"files/$i"
+done
+
+for round in $(seq "$rounds"); do
+	ok "packer $round" "$RECORDER" record -o packer.dat -e sched -e syscalls -u '*' \
+		"$top_builddir/examples/packer" -j 4 "$([ "$rounds" = 1 ] && echo files || echo /usr/include)"
+	total=$(sed -n 's/.*total=\([0-9]*\)$/\1/p' <<<"$out")
+	like "packer $round: nothing was lost" "$err" "recorded $total events from 1 process, [0-9]+ threads; 0 lost"
+	holds "packer $round" packer.dat
+	is "packer $round: all its events were met" "$(figure user_events)" "$total"
+	ok "packer $round: most of them between known switches" test "$(figure checked)" -gt $((total / 2))
+
+	moves=$((rounds == 1 ? 500 : 5000))
+	ok "threads that move $round" "$RECORDER" record -o moves.dat -e sched -u '*' "$programs/pinned" $moves 20
+	holds "threads that move $round" moves.dat
+	is "threads that move $round: all their events were met" "$(figure user_events)" $((moves * 40))
+	ok "threads that move $round: they did" test "$(figure migrations)" -ge $((moves * ($(nproc) > 1)))
+	ok "threads that move $round: wake-ups were looked at" test "$(figure woken)" -gt 0
+
+	[ "$rounds" = 1 ] && continue
+	ok "messaging $round" "$RECORDER" record -o messages.dat -e sched -e syscalls -u '*' \
+		perf bench sched messaging -g 10 -l 500
+	holds "messaging $round" messages.dat
+done
+
+# ---- in every form
+
+for form in '--buffers=split' '--raw' '--file-version=7' '-C mono' '--subbuf-size=16'; do
+	# shellcheck disable=SC2086
+	ok "$form" "$RECORDER" record -o form.dat $form -e sched -u '*' "$programs/pinned" 50 20
+	holds "$form" form.dat
+	is "$form: all events were met" "$(figure user_events)" 2000
+	if [ "$form" = --raw ]; then
+		is "in lanes nothing is looked at" "$(figure unchecked)" 2000
+	else
+		ok "$form: most between known switches" test "$(figure checked)" -gt 1000
+	fi
+done
+
+# ---- what was not recorded is not missed
+
+for part in '-e sched -F' '-e sched -M 1' '-e sched_switch -f prev_pid>0'; do
+	# shellcheck disable=SC2086
+	ok "$part" "$RECORDER" record -o part.dat $part -u '*' "$programs/pinned" 50 20
+	holds "$part" part.dat
+	is "$part: all events were met" "$(figure user_events)" 2000
+done
+
+# ---- one thing wrong
+
+"$RECORDER" verify moves.dat >/dev/null || exit 1
+for way in pid:outside time:outside woken:not_woken count:count back:back; do
+	cp moves.dat spoilt.dat
+	ok "spoilt: ${way%:*}" "$spoil" spoilt.dat "${way%:*}"
+	diag "${way%:*}: $out"
+	verify spoilt.dat
+	is "${way%:*}: status" "$status" 1
+	ok "${way%:*}: it is found" test "$(figure "${way#*:}")" -ge 1
+	like "${way%:*}: and shown" "$text" "^${way#*:}: "
+done
+cp moves.dat spoilt.dat
+"$spoil" spoilt.dat time >/dev/null
+verify spoilt.dat
+is "an event outside, alone" "$(figure violations)" 1
+like "the switch before it" "$(sed -n 2p <<<"$text")" '^ *-[0-9]+ ns .* sched_switch: '
+like "the event" "$(sed -n 3p <<<"$text")" '^  *pinned-[0-9]+ .* place: '
+like "the switch behind it" "$(sed -n 4p <<<"$text")" '^ *\+[0-9]+ ns .* sched_switch: .* ==> pinned:'
+
+# Too many to show all.
+"$spoil" spoilt.dat woken >/dev/null
+verify --limit 1 spoilt.dat
+is "--limit" "$(grep -cE '^(outside|not_woken): ' <<<"$text")" 1
+like "and says so" "$text" 'only the first 1 are shown'
+verify --limit 0 --json summary spoilt.dat
+like "--json FILE" "$(cat summary)" '^\{"events":[0-9]+,.*"nearest_ns":[0-9]+\}$'
+unlike "and no second one" "$text" '"events"'
+like "--json -" "$("$RECORDER" verify --json - moves.dat)" '^\{"events":'
+
+# ---- what cannot be checked, or read
+
+ok "a recording of programs alone" "$RECORDER" record -o alone.dat "$programs/pinned" 5 20
+holds "programs alone" alone.dat
+like "it says what was not checked" "$text" '^no sched_switch was recorded'
+is "none of it" "$(figure unchecked)" 200
+
+cp moves.dat damaged.dat
+printf '\377\377\377\377' | dd of=damaged.dat bs=1 seek=$(($(stat -c %s damaged.dat) - 4096 + 8)) conv=notrunc status=none
+verify damaged.dat
+is "a damaged page: status" "$status" 1
+like "a damaged page: what" "$err" '^recorder verify: damaged.dat: damaged: events of 1 page are missing'
+like "a damaged page: the summary" "$text" '"damaged_pages":1'
+
+done_testing

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* One API for two mapped rings: the running kernel's, in an instance of the test's own, and a lane. */
+#ifndef MAP_BACK_H
+#define MAP_BACK_H
+
+#include "kernel_tracefs.h"
+
+#include <librecorder/map.h>
+#include <librecorder/reader.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* So long that a full sub-buffer of either ring has room for the number lost. */
+#define EVENT_SIZE 72u
+#define RING_SIZE  (64u * 1024u)
+
+struct back {
+	const char *name;
+	void (*open)(struct back *back, uint32_t subbuf_size);
+	void (*write)(struct back *back);
+	void (*clear)(struct back *back);
+	int (*resize)(struct back *back); /* while it is mapped */
+	void (*close)(struct back *back);
+	struct rec_map *map;
+	/* the kernel's */
+	unsigned int flags;
+	struct tracefs fs;
+	int cpu, marker;
+	/* the lane's */
+	struct rec_view *view;
+	unsigned int lane;
+};
+
+/* Not open yet; the kernel's also wants its instance and a CPU. */
+void back_kernel(struct back *back);
+void back_lane(struct back *back);
+
+void back_write(struct back *back, unsigned int nr);
+
+/* A line of TAP; the number of lines, and whether all were good. */
+void check(bool is, const char *back, const char *what);
+extern unsigned int checks;
+extern bool good;
+
+/* Or the test ends here. */
+void must(bool is, const char *what);
+
+#endif

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# After tests/tap.sh, for tests that let recorder trace this kernel. Gives $tracing, where tracefs is, and
+#
+#	record ARGUMENT...	runs recorder record -o out.dat; as run, and its process id is in $pid
+#	refused NAME REGEX ARGUMENT...	the same: fails, says one such line, does not start the command and leaves nothing
+#	left PID		the instances of that recorder
+#	is_left PID		whether there is one: for wait_until
+
+[ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
+tracing=/sys/kernel/tracing
+mountpoint -q $tracing || mount -t tracefs nodev $tracing || skip_all "this kernel has no tracefs"
+cd "$TMP" || exit 1
+
+record()
+{
+	# shellcheck disable=SC2016
+	run sh -c 'echo $$ >pid; exec "$@"' sh "$RECORDER" record -o out.dat "$@"
+	pid=$(<pid)
+}
+
+left()
+{
+	ls $tracing/instances | grep "^recorder-$1-"
+}
+
+is_left()
+{
+	left "$1" >/dev/null
+}
+
+refused()
+{
+	local name=$1 regex=$2
+
+	shift 2
+	rm -f out.dat started
+	record "$@"
+	like "$name: its status" "$status" '^(1|2)$'
+	like "$name: what it says" "$err" "^recorder record: $regex"
+	is "$name: in one line" "$(wc -l <<<"$err")" 1
+	is "$name: nothing is left" "$(left "$pid"; ls out.dat* started 2>/dev/null)" ""
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The clock in a test's hand: `now` is what rec_clock_mono() says. For one source file, linked with --wrap=rec_clock_mono. */
+#ifndef HAND_CLOCK_H
+#define HAND_CLOCK_H
+
+#include <librecorder/ring.h> /* which has a `now` of its own */
+
+static uint64_t now = UINT64_C(1000000000);
+
+uint64_t __wrap_rec_clock_mono(void);
+
+uint64_t __wrap_rec_clock_mono(void)
+{
+	return now;
+}
+
+#define MSEC UINT64_C(1000000)
+
+#endif

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording of the kernel, made up, beside that of a program: the source and the texts of a weave of both. */
+#ifndef KERNEL_FIXTURE_H
+#define KERNEL_FIXTURE_H
+
+#include "weave_fixture.h"
+
+#define ID_SWITCH 300
+#define ID_TICK	  301
+
+/* What stands in a text; for an initializer. */
+#define TEXT(string) { string, sizeof(string) - 1 }
+
+struct switch_event {
+	struct rec_event_common common;
+	char prev_comm[16];
+	int32_t prev_pid;
+	char next_comm[16];
+	int32_t next_pid;
+};
+
+/* The kernel's streams are the last `cpus`, the one program has the others. */
+struct both {
+	struct weaving w;
+	struct weave_kernel kernel;
+	struct weave_process processes[2]; /* the program, the kernel */
+	unsigned int lanes;
+};
+
+/* Both on CLOCK_MONOTONIC. Formats: ftrace:print, sched:sched_switch (twice), sched:tick. */
+void both_begin(struct both *b, unsigned int lanes, unsigned int cpus);
+
+/* An event sched:tick of the kernel, t:a of the program. */
+void both_put(struct both *b, unsigned int cpu, uint64_t time, uint64_t number);
+void both_put_user(struct both *b, unsigned int lane, unsigned int cpu, uint64_t time, uint64_t number);
+
+void check_event(const struct seen_event *event, const char *name, uint32_t cpu, uint64_t time, uint64_t number);
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+#include "numbered.h"
+#include "librecorder/lane_private.h"
+#include "librecorder/process.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <librecorder/event.h>
+#include <librecorder/reader.h>
+#include <stdlib.h>
+#include <string.h>
+
+REC_EVENT(numbered, step, u64(number), u64(copy));
+
+unsigned char *seen;
+uint32_t *seen_tids;
+
+void numbered_begin(unsigned int subbufs, unsigned int lanes)
+{
+	struct rec_options options = REC_OPTIONS_INIT;
+
+	options.lane_size = subbufs * 4080ul;
+	/* The stride is known once there are sizes. */
+	options.memory_max = lanes ? 1 : 0;
+	cr_assert_eq(rec_configure(&options), 0);
+	if (lanes) {
+		options.memory_max = lanes * rec_process.geometry.lane_stride;
+		cr_assert_eq(rec_configure(&options), 0);
+		cr_assert_eq(rec_process.geometry.max_lanes, lanes);
+	}
+	cr_assert_eq(rec_enable("numbered:step"), 1);
+	seen = calloc(NUMBERED_MAX, 1);
+	seen_tids = calloc(NUMBERED_MAX, sizeof(*seen_tids));
+}
+
+void numbered_write(uint64_t number)
+{
+	REC(numbered, step, number, number);
+}
+
+unsigned char *numbered_reserve(uint64_t number, struct rec_slot *slot)
+{
+	struct rec_handle *handle = rec_handle_get();
+	unsigned char *payload = rec_reserve(handle, REC_EVENT_COMMON_SIZE + 2 * sizeof(number), slot), *at;
+
+	if (payload) {
+		at = rec_put_common(payload, handle, rec_event_id(&rec_event_numbered__step));
+		at = rec_put(at, &number, sizeof(number));
+		rec_put(at, &number, sizeof(number));
+	}
+	return payload;
+}
+
+static void take_page(const struct rec_page *page, struct sums *sums)
+{
+	struct rec_page_iter iter;
+	struct rec_record record;
+	struct {
+		struct rec_event_common common;
+		uint64_t number, copy;
+	} event;
+
+	sums->lost += page->lost;
+	rec_page_iter_init(&iter, page->data, page->size);
+	while (rec_page_next(&iter, &record) > 0) {
+		if (record.offset < page->from)
+			continue;
+		memcpy(&event, record.payload, sizeof(event));
+		cr_assert_lt(event.number, NUMBERED_MAX);
+		cr_assert_eq(event.number, event.copy);
+		cr_assert_eq(seen[event.number]++, 0, "event %d came twice", (int)event.number);
+		seen_tids[event.number] = (uint32_t)event.common.pid;
+		sums->events++;
+	}
+}
+
+struct sums numbered_read_of(const char *path)
+{
+	struct rec_view_losses losses;
+	struct rec_view *view = NULL;
+	struct rec_lane_stats stats;
+	struct sums sums = { 0 };
+	struct rec_page page;
+	unsigned int lane;
+	int r;
+
+	cr_assert_eq(rec_view_open(path, &view), 0);
+	for (lane = 0; lane < rec_view_lanes(view); lane++) {
+		while ((r = rec_view_read(view, lane, 0, &page)) > 0)
+			take_page(&page, &sums);
+		cr_assert(r == 0 || r == -EAGAIN, "lane %u: %d", lane, r);
+		if (rec_view_stats(view, lane, &stats) < 0)
+			continue;
+		cr_assert_eq(stats.broken, 0);
+		sums.torn += stats.torn;
+		sums.lost += stats.lost_unread;
+	}
+	rec_view_losses(view, &losses);
+	sums.no_lane = losses.no_lane;
+	rec_view_close(view);
+	return sums;
+}
+
+struct sums numbered_read(void)
+{
+	return numbered_read_of(rec_process.path);
+}
+
+void numbered_expect_no_owner(void)
+{
+	unsigned int lane;
+
+	for (lane = 0; lane < rec_lanes(); lane++)
+		cr_assert_eq(rec_lane_at(lane)->owner, 0, "lane %u", lane);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a directory may have changed since it was looked at: its time stamp is as coarse as the kernel's ticks. */
+#include "cli/dir_watch.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MS UINT64_C(1000000)
+
+/* The directory has a time stamp of long ago. */
+static uint64_t make_dir(int *ret_dir)
+{
+	char path[] = "/tmp/recorder-test.XXXXXX";
+	struct timespec times[2] = { { 0, UTIME_OMIT } };
+
+	cr_assert(mkdtemp(path));
+	*ret_dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	cr_assert(*ret_dir >= 0);
+	clock_gettime(CLOCK_REALTIME, &times[1]);
+	times[1].tv_sec -= 60;
+	cr_assert(futimens(*ret_dir, times) == 0);
+	rmdir(path);
+	/* Removing it is a change, too. */
+	cr_assert(futimens(*ret_dir, times) == 0);
+	return (uint64_t)times[1].tv_sec * 1000 * MS + (uint64_t)times[1].tv_nsec;
+}
+
+Test(dir_watch, tells_a_change)
+{
+	struct dir_watch watch = { 0 };
+	struct timespec now[2] = { { 0, UTIME_OMIT }, { 0, UTIME_NOW } };
+	int dir;
+
+	make_dir(&dir);
+	cr_assert(dir_watch_has_changed(&watch, dir), "the first look");
+	cr_assert(!dir_watch_has_changed(&watch, dir));
+	cr_assert(!dir_watch_has_changed(&watch, dir));
+	futimens(dir, now);
+	cr_assert(dir_watch_has_changed(&watch, dir));
+	cr_assert(dir_watch_has_changed(&watch, dir), "it may have changed again in the same tick");
+	close(dir);
+}
+
+/* However late the next look comes, what happened right behind this one in the same tick is not missed. */
+Test(dir_watch, a_look_right_behind_a_change_is_no_last_one)
+{
+	struct dir_watch watch;
+	int dir;
+	const uint64_t changed = make_dir(&dir);
+
+	watch = (struct dir_watch){ .changed = changed, .looked_at = changed + 10 * MS };
+	cr_assert(dir_watch_has_changed(&watch, dir));
+	cr_assert(!dir_watch_has_changed(&watch, dir));
+	watch = (struct dir_watch){ .changed = changed, .looked_at = changed + 60 * MS };
+	cr_assert(!dir_watch_has_changed(&watch, dir));
+	close(dir);
+}

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events do not wait for the process lock for ever. A thread that holds it may want an allocator's lock, which the thread
+ * has that a signal handler interrupted.
+ */
+#include "tests/unit/reader_fixture.h"
+
+#include <criterion/criterion.h>
+#include <librecorder/event.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+REC_EVENT(lock, step, u64(number));
+
+static struct rec_view *view;
+
+static void begin(void)
+{
+	reader_begin(4, false);
+	view = reader_view();
+	cr_assert_eq(rec_enable("lock:step,ftrace:bprint"), 2);
+}
+
+static void end(void)
+{
+	rec_view_close(view);
+	reader_end();
+}
+
+TestSuite(process_lock, .init = begin, .fini = end, .timeout = 60);
+
+/* An allocator's lock, as far as one thread is concerned. */
+static pthread_mutex_t heap = PTHREAD_MUTEX_INITIALIZER;
+static sem_t wants_heap;
+static __thread bool meets_heap;
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	if (meets_heap) {
+		sem_post(&wants_heap);
+		pthread_mutex_lock(&heap);
+		pthread_mutex_unlock(&heap);
+	}
+	return __real_malloc(size);
+}
+
+/* The rule that it makes is allocated under the process lock. */
+static void *enable(void *arg)
+{
+	meets_heap = true;
+	cr_assert_eq(rec_enable("lock:none"), 0);
+	return arg;
+}
+
+static void write_number(uint64_t number)
+{
+	REC(lock, step, number);
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+	write_number(1);
+	/* The call is not known yet, and to say what it is takes the lock: this one is lost, and told. */
+	rec_printf("number %d", 2);
+	write_number(3);
+}
+
+/* The next event must be number `number`. */
+static void expect(uint64_t number)
+{
+	struct rec_view_event event;
+	uint64_t got = 0;
+
+	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
+	memcpy(&got, (const char *)event.record.payload + REC_EVENT_COMMON_SIZE, sizeof(got));
+	cr_assert_eq(got, number);
+}
+
+Test(process_lock, a_handler_that_interrupted_an_allocation)
+{
+	const uint64_t lost = rec_process.header->lost_log_full;
+	struct rec_view_event event;
+	pthread_t holder;
+
+	signal(SIGUSR1, on_signal);
+	sem_init(&wants_heap, 0, 0);
+	/* This thread is in the middle of an allocation, and has never written an event. */
+	pthread_mutex_lock(&heap);
+	cr_assert_eq(pthread_create(&holder, NULL, enable, NULL), 0);
+	sem_wait(&wants_heap);
+	raise(SIGUSR1);
+	pthread_mutex_unlock(&heap);
+	cr_assert_eq(pthread_join(holder, NULL), 0);
+	write_number(4);
+	expect(1);
+	expect(3);
+	expect(4);
+	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
+	cr_assert_eq(rec_process.header->lost_log_full, lost + 1);
+}

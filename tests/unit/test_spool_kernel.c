@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: MIT */
+/* The kernel's part of a spool: texts in pieces, side files, what a killed recorder leaves of both. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/loom.h"
+#include "cli/spool.h"
+
+#define PAGE 4096u
+
+static char dir[64], path[PATH_MAX - 32];
+static struct spool *spool;
+
+static unsigned int add_kernel(void)
+{
+	const struct spool_process kernel = {
+		.info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE, .comm = "kernel" }
+	};
+	const int number = spool_add_process(spool, &kernel);
+
+	cr_assert_eq(number, 0);
+	return (unsigned int)number;
+}
+
+static void begin(void)
+{
+	const struct spool_head head = { .file_version = 6 };
+
+	strcpy(dir, "/tmp/recorder-spool-XXXXXX");
+	cr_assert(mkdtemp(dir));
+	snprintf(path, sizeof(path), "%s/t.spool", dir);
+	cr_assert_eq(spool_create(path, &head, &spool), 0);
+	cr_assert_eq(add_kernel(), 0);
+}
+
+static void end(void)
+{
+	cr_assert_eq(spool_remove(spool), 0);
+	spool_close(spool);
+	cr_assert_eq(rmdir(dir), 0, "something is left in %s", dir);
+}
+
+TestSuite(spool_kernel, .init = begin, .fini = end, .timeout = 60);
+
+/* As the next recorder finds it. */
+static void reopen(void)
+{
+	spool_close(spool);
+	cr_assert_eq(spool_open(path, &spool), 0);
+}
+
+static void add_text(enum spool_text_kind kind, const char *name, const char *text)
+{
+	cr_assert_eq(spool_add_text(spool, 0, kind, name, text, strlen(text)), 0);
+}
+
+static void expect_text(enum spool_text_kind kind, const char *name, const char *text)
+{
+	const struct spool_text *found = spool_text(&spool->entries[0], kind, name);
+
+	cr_assert(found, "no text %d '%s'", (int)kind, name);
+	cr_assert_eq(found->size, strlen(text));
+	cr_assert_str_eq(found->text, text);
+}
+
+Test(spool_kernel, texts_are_told_apart_by_kind_and_name)
+{
+	add_text(SPOOL_TEXT_FORMAT, "sched/sched_switch", "ID: 1");
+	add_text(SPOOL_TEXT_FORMAT, "sched/sched_wakeup", "ID: 2");
+	add_text(SPOOL_TEXT_PRINTK, "", "");
+	for (int i = 0; i < 2; i++) {
+		expect_text(SPOOL_TEXT_FORMAT, "sched/sched_switch", "ID: 1");
+		expect_text(SPOOL_TEXT_FORMAT, "sched/sched_wakeup", "ID: 2");
+		expect_text(SPOOL_TEXT_PRINTK, "", "");
+		cr_assert_null(spool_text(&spool->entries[0], SPOOL_TEXT_CMDLINES, ""));
+		reopen();
+	}
+}
+
+Test(spool_kernel, a_later_text_takes_the_place_of_an_earlier_one)
+{
+	add_text(SPOOL_TEXT_CMDLINES, "", "1 init\n22 shorter than this\n");
+	add_text(SPOOL_TEXT_CMDLINES, "", "1 init\n");
+	expect_text(SPOOL_TEXT_CMDLINES, "", "1 init\n");
+	reopen();
+	expect_text(SPOOL_TEXT_CMDLINES, "", "1 init\n");
+	cr_assert_eq(spool->entries[0].nr_texts, 1);
+}
+
+Test(spool_kernel, a_text_may_be_larger_than_a_chunk)
+{
+	const size_t size = 3 * 256 * 1024 + 77;
+	char *text = malloc(size + 1);
+
+	for (size_t i = 0; i < size; i++)
+		text[i] = (char)('a' + i * 7 % 26);
+	text[size] = '\0';
+	add_text(SPOOL_TEXT_KALLSYMS, "", text);
+	expect_text(SPOOL_TEXT_KALLSYMS, "", text);
+	reopen();
+	expect_text(SPOOL_TEXT_KALLSYMS, "", text);
+	/* Cut off within the last piece: what is whole is there. */
+	cr_assert_eq(truncate(path, (off_t)spool->end - 8), 0);
+	reopen();
+	text[3 * 256 * 1024] = '\0';
+	expect_text(SPOOL_TEXT_KALLSYMS, "", text);
+	free(text);
+}
+
+Test(spool_kernel, losses_are_read_out_of_statistics)
+{
+	struct spool_losses losses;
+
+	cr_assert_not(spool_kernel_losses(&spool->entries[0], 1, &losses));
+	add_text(SPOOL_TEXT_STATS, "1",
+		 "entries: 5\noverrun: 30\ncommit overrun: 4\nbytes: 9\ndropped events: 2\nread events: 70\n");
+	cr_assert(spool_kernel_losses(&spool->entries[0], 1, &losses));
+	cr_assert_eq(losses.overrun, 30);
+	cr_assert_eq(losses.commit_overrun, 4);
+	cr_assert_eq(losses.dropped, 2);
+}
+
+/* ---------------------------------------------------------------------------------------------------- side files */
+
+/* A page of the kernel's: `lost` before it, -1: nobody knows how many. */
+static void make_page(unsigned char *page, uint64_t time, uint32_t size, int64_t lost)
+{
+	uint64_t commit = size;
+
+	memset(page, 0, PAGE);
+	if (lost)
+		commit |= UINT64_C(0xffffffff80000000); /* the kernel adds a negative int */
+	if (lost > 0) {
+		commit |= REC_COMMIT_LOST_STORED;
+		memcpy(page + REC_SUBBUF_HEADER_SIZE + size, &lost, sizeof(lost));
+	}
+	memcpy(page, &time, sizeof(time));
+	memcpy(page + 8, &commit, sizeof(commit));
+}
+
+/* A side file of `nr` pages, whose times count up, and `more` bytes of another. */
+static void make_side(unsigned int cpu, unsigned int nr, size_t more, const int64_t *lost)
+{
+	const int fd = spool_side_create(spool, 0, cpu);
+	unsigned char page[PAGE];
+
+	cr_assert_geq(fd, 0);
+	for (unsigned int i = 0; i <= nr; i++) {
+		const size_t size = i < nr ? PAGE : more;
+
+		make_page(page, i + 1, 100 + i % 8 * 4, lost && i < nr ? lost[i] : 0);
+		cr_assert_eq(write(fd, page, size), (ssize_t)size);
+	}
+	close(fd);
+}
+
+static uint64_t page_time(const struct rec_page *page)
+{
+	uint64_t time;
+
+	memcpy(&time, page->data, sizeof(time));
+	return time;
+}
+
+/* Read a stream; returns how many pages it had, *ret_end what came behind. */
+static unsigned int read_stream(struct rec_source *source, unsigned int stream, int *ret_end)
+{
+	unsigned int pages = 0;
+	struct rec_page page;
+
+	while ((*ret_end = source->next(source, stream, &page)) == 1) {
+		cr_assert_eq(page_time(&page), ++pages);
+		cr_assert_eq(page.size, 100 + (pages - 1) % 8 * 4);
+		cr_assert_eq(page.entries, 0);
+	}
+	return pages;
+}
+
+Test(spool_kernel, whole_pages_of_side_files_are_streams_in_order)
+{
+	struct spool_stream *streams;
+	struct rec_source *source;
+	int at_end;
+
+	/* More than are read at a time, and the torn one at the end is nobody's. */
+	make_side(1, 200, PAGE - 1, NULL);
+	make_side(3, 0, 17, NULL);
+	reopen();
+	cr_assert_eq(spool_side_bytes(spool), 201 * PAGE + 16);
+	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
+	cr_assert_eq(source->nr_streams, 2);
+	cr_assert_eq(streams[0].lane, 1);
+	cr_assert_eq(streams[1].lane, 3);
+	cr_assert_eq(read_stream(source, 0, &at_end), 200);
+	cr_assert_eq(at_end, 0);
+	cr_assert_eq(read_stream(source, 1, &at_end), 0);
+	cr_assert_eq(at_end, 0);
+	spool_source_close(source);
+}
+
+Test(spool_kernel, what_pages_do_not_tell_of_is_lost_at_the_end)
+{
+	const int64_t lost[] = { 0, 12, -1, 5 };
+	struct spool_stream *streams;
+	struct rec_source *source;
+	uint64_t beyond = 99;
+	int at_end;
+
+	make_side(0, 4, 0, lost);
+	add_text(SPOOL_TEXT_STATS, "0", "entries: 0\noverrun: 30\ncommit overrun: 1\ndropped events: 2\n");
+	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
+	streams[0].lost = &beyond;
+	cr_assert_eq(read_stream(source, 0, &at_end), 4);
+	cr_assert_eq(streams[0].told, 17);
+	cr_assert_eq(streams[0].gaps, 1);
+	cr_assert_eq(beyond, 16);
+	spool_source_close(source);
+}
+
+Test(spool_kernel, a_page_that_claims_too_much_ends_its_stream)
+{
+	struct spool_stream *streams;
+	unsigned char page[PAGE];
+	struct rec_source *source;
+	char side[PATH_MAX];
+	int fd, at_end;
+
+	make_side(0, 3, 0, NULL);
+	cr_assert_eq(spool_side_path(spool, 0, side, sizeof(side)), 0);
+	fd = open(side, O_WRONLY);
+	make_page(page, 2, PAGE - REC_SUBBUF_HEADER_SIZE + 4, 0);
+	cr_assert_eq(pwrite(fd, page, PAGE, PAGE), PAGE);
+	close(fd);
+	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
+	cr_assert_eq(read_stream(source, 0, &at_end), 1);
+	cr_assert_eq(at_end, -EBADMSG);
+	spool_source_close(source);
+}
+
+Test(spool_kernel, a_side_file_that_was_not_made_yet_is_empty)
+{
+	struct spool_stream *streams;
+	struct rec_source *source;
+	char side[PATH_MAX];
+	int at_end;
+
+	make_side(2, 1, 0, NULL);
+	cr_assert_eq(spool_side_path(spool, 2, side, sizeof(side)), 0);
+	cr_assert_eq(unlink(side), 0);
+	reopen();
+	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
+	cr_assert_eq(read_stream(source, 0, &at_end), 0);
+	cr_assert_eq(at_end, 0);
+	spool_source_close(source);
+}
+
+Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
+{
+	char side[PATH_MAX], text[8] = "";
+	int fd;
+
+	cr_assert_eq(spool_side_path(spool, 0, side, sizeof(side)), 0);
+	fd = open(side, O_RDWR | O_CREAT, 0600);
+	cr_assert_eq(write(fd, "mine", 4), 4);
+	cr_assert_eq(spool_side_create(spool, 0, 0), -EEXIST);
+	/* Nor is it the spool's now, to be removed with it. */
+	cr_assert_eq(spool_remove(spool), 0);
+	cr_assert_eq(pread(fd, text, 4, 0), 4);
+	cr_assert_str_eq(text, "mine");
+	close(fd);
+	cr_assert_eq(unlink(side), 0);
+}
+
+/* As no recorder makes it: the first one counts. */
+Test(spool_kernel, a_second_kernel_is_none)
+{
+	const struct spool_process second = { .info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE } };
+	struct loom loom = { .pages = 0 };
+	char name[32];
+
+	for (int i = 0; i < 2000; i++) {
+		snprintf(name, sizeof(name), "sched/event%d", i);
+		add_text(SPOOL_TEXT_FORMAT, name, "ID: 1");
+	}
+	cr_assert_eq(spool_add_process(spool, &second), 1);
+	cr_assert_eq(spool_add_text(spool, 1, SPOOL_TEXT_FORMAT, "sched/other", "ID: 2", 5), 0);
+	reopen();
+	cr_assert_eq(loom_open(&loom, spool), 0);
+	cr_assert_not_null(loom.processes[0].kernel);
+	cr_assert_null(loom.processes[1].kernel);
+	cr_assert_eq(loom.kernel.nr_formats, 2000);
+	loom_close(&loom);
+}

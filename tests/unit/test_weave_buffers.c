@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Where the kernel stands in the file, in pages of what size, and what the file says beside the pages. */
+#include "format/dat_read.h"
+#include "kernel_fixture.h"
+
+#include <criterion/criterion.h>
+#include <librecorder/page.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --------------------------------------------------------------------------------------- sub-buffers and buffers */
+
+/* The file's pages are as large as the largest. */
+Test(weave_buffers, large_sub_buffers)
+{
+	static const uint32_t sizes[] = { 8192, 65536, 524288 };
+	unsigned char *large = calloc(1, 524288);
+	unsigned int i;
+	uint64_t number;
+
+	for (i = 0; i < 3; i++) {
+		struct both b;
+		struct seen *seen;
+
+		both_begin(&b, 1, 1);
+		b.w.fake->subbuf_size = sizes[i];
+		b.processes[1].subbuf_size = sizes[i];
+		memcpy(large, &(struct fake_event){ { ID_TICK, 0, 0, 77 }, 1000 }, sizeof(struct fake_event));
+		fake_put_bytes(b.w.fake, 1, 0, 500, large, sizes[i] - 16 - 64);
+		for (number = 0; number < 9000; number++)
+			both_put(&b, 0, 1000 + number, number);
+		both_put_user(&b, 0, 0, 2000, 1);
+		seen = weave(&b.w);
+		cr_assert_eq(seen->nr, 9002);
+		cr_assert_eq(seen->page_size, sizes[i]);
+		cr_assert_eq(seen->events[0].size, sizes[i] - 16 - 64);
+		weaving_end(&b.w, seen);
+	}
+	free(large);
+}
+
+static void check_buffers(const struct seen *seen, const char *name, bool raw)
+{
+	uint64_t i;
+
+	cr_assert_eq(seen->nr, 3000);
+	for (i = 0; i < 3000; i++) {
+		const unsigned int cpu = i % 3 || !raw ? i % 2 : 0;
+
+		check_event(&seen->events[i], i % 3 ? "sched:tick" : "t:a", cpu, 1000 + i, i);
+		cr_assert_str_eq(seen->events[i].buffer, i % 3 ? "" : name);
+	}
+}
+
+/* The kernel in the top buffer, each program in an instance; raw: all lanes in one. */
+Test(weave_buffers, buffers)
+{
+	unsigned int version, raw, clock;
+
+	for (version = 6; version <= 7; version++) {
+		for (raw = 0; raw < 2; raw++) {
+			for (clock = 0; clock < 2; clock++) {
+				static const struct rec_anchor anchors[] = { { 0, 0, 0, 1 }, { 2 << 28, 1 << 28, 0, 1 } };
+				struct both b;
+				struct seen *seen;
+				uint64_t i;
+
+				both_begin(&b, 1, 2);
+				for (i = 0; i < 3000; i++) {
+					if (i % 3)
+						both_put(&b, (unsigned int)(i % 2), (1000 + i) << clock, i);
+					else
+						both_put_user(&b, 0, (unsigned int)(i % 2), (1000 + i) << clock, i);
+				}
+				if (clock) {
+					b.kernel.clock = "x86-tsc";
+					b.processes[0].clock = b.processes[1].clock = REC_CLOCK_TSC;
+					b.w.params.anchors = anchors;
+					b.w.params.nr_anchors = 2;
+				}
+				b.w.params.version = version;
+				b.w.params.raw = raw;
+				b.w.params.buffers = WEAVE_SPLIT;
+				seen = weave(&b.w);
+				check_buffers(seen, raw ? "lanes" : "prog-1000", raw);
+				cr_assert_eq(b.w.stats.cpus, 2);
+				weaving_end(&b.w, seen);
+			}
+		}
+	}
+}
+
+/* Without the kernel the top buffer is empty. A process without events has no buffer. */
+Test(weave_buffers, split_without_the_kernel)
+{
+	unsigned int version;
+
+	for (version = 6; version <= 7; version++) {
+		struct weaving w;
+		struct weave_process processes[3];
+		struct dat_error error;
+		struct dat_file *file;
+		struct seen *seen;
+
+		weaving_begin(&w, 2);
+		processes[0] = processes[1] = processes[2] = w.process;
+		processes[1].pid = 2000;
+		processes[2].pid = 3000;
+		w.fake->described[1].process = 2;
+		w.params.processes = processes;
+		w.params.nr_processes = 3;
+		w.params.version = version;
+		w.params.buffers = WEAVE_SPLIT;
+		fake_put(w.fake, 0, 1, 1000, ID_A, PID, 1, FAKE_SIZE);
+		fake_put(w.fake, 1, 0, 1001, ID_B, 3000, 2, FAKE_SIZE);
+		seen = weave(&w);
+		cr_assert_str_eq(seen->events[0].buffer, "prog-1000");
+		cr_assert_str_eq(seen->events[1].buffer, "prog-3000");
+		cr_assert_eq(dat_open(w.params.output, NULL, &file, &error), 0);
+		cr_assert_eq(file->nr_buffers, 3);
+		dat_close(file);
+		weaving_end(&w, seen);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------- beside the pages */
+
+static void put_switch(struct both *b, uint64_t time, int32_t prev, const char *prev_comm, int32_t next,
+		       const char *next_comm)
+{
+	struct switch_event event = { .common = { ID_SWITCH, 0, 0, prev }, .prev_pid = prev, .next_pid = next };
+
+	snprintf(event.prev_comm, sizeof(event.prev_comm), "%s", prev_comm);
+	snprintf(event.next_comm, sizeof(event.next_comm), "%s", next_comm);
+	fake_put_bytes(b->w.fake, b->lanes, 0, time, &event, sizeof(event));
+}
+
+/* A thread's own word goes before the kernel's last word, that before the events', that before the process's name. */
+Test(weave_buffers, names)
+{
+	unsigned int with_user;
+
+	for (with_user = 0; with_user < 2; with_user++) {
+		struct both b;
+		struct seen *seen;
+
+		both_begin(&b, 1, 1);
+		fake_log_thread(&b.w.log, 1001, "own");
+		b.processes[0].log = b.w.log.data;
+		b.processes[0].log_size = b.w.log.size;
+		b.kernel.cmdlines = (struct weave_text)TEXT("\n1000 renamed\n0 <idle>\n1001 k1\n1002 k two\nbroken\n"
+							    "5 saved\n6 <...>\n");
+		put_switch(&b, 100, 5, "said", 1003, "worker\x01");
+		put_switch(&b, 200, 6, "sleepy", 0, "swapper/0");
+		put_switch(&b, 300, 7, "", 1003, "worker/2");
+		if (with_user) {
+			fake_put(b.w.fake, 0, 0, 400, ID_A, 1002, 1, FAKE_SIZE);
+			fake_put(b.w.fake, 0, 0, 401, ID_A, 1004, 1, FAKE_SIZE);
+		}
+		seen = weave(&b.w);
+		cr_assert_str_eq(seen->cmdlines, with_user ? "5 saved\n6 sleepy\n1000 prog\n1001 own\n1002 k two\n"
+							     "1003 worker/2\n1004 prog\n" :
+							     "5 saved\n6 sleepy\n1000 prog\n1001 own\n1002 k two\n"
+							     "1003 worker/2\n");
+		weaving_end(&b.w, seen);
+	}
+}
+
+/* The kernel's texts as they are, then ours; each format once, ftrace's in front. */
+Test(weave_buffers, texts)
+{
+	static const struct weave_text stats[] = { TEXT("entries: 9\nread events: 1234\n") };
+	struct both b;
+	struct seen *seen;
+	struct dat_error error;
+	struct dat_file *file;
+
+	both_begin(&b, 1, 2);
+	fake_log_printf(&b.w.log, 0x55, "f", "x=%d\n");
+	b.processes[0].log = b.w.log.data;
+	b.processes[0].log_size = b.w.log.size;
+	b.kernel.printk = (struct weave_text)TEXT("0xffffffff81000000 : \"kernel\\n\"\n");
+	b.kernel.kallsyms = (struct weave_text)TEXT("ffffffff81000000 T start_kernel");
+	b.kernel.uname = "Linux box 6.18 x86_64";
+	b.kernel.cpu_stats = stats;
+	b.kernel.nr_cpu_stats = 1;
+	both_put(&b, 0, 100, 1);
+	both_put(&b, 1, 100, 2);
+	both_put_user(&b, 0, 0, 101, 3);
+	seen = weave(&b.w);
+	cr_assert_str_eq(seen->kallsyms, "ffffffff81000000 T start_kernel\n7265630000000000 t f\n");
+	cr_assert_str_eq(seen->printk, "0xffffffff81000000 : \"kernel\\n\"\n0x7265630000000000 : \"x=%d\\n\"\n");
+	cr_assert_eq(dat_open(b.w.params.output, NULL, &file, &error), 0);
+	cr_assert_str_eq(dat_option(file, DAT_UNAME)->data, "Linux box 6.18 x86_64");
+	cr_assert_str_eq(file->formats[0].system, "ftrace");
+	cr_assert_not_null(strstr(file->formats[0].text.text, "name: print\n"));
+	/* print, rec_printf's, sched_switch, tick, t:a, t:b */
+	cr_assert_eq(file->nr_formats, 6);
+	cr_assert_not_null(strstr(dat_option(file, DAT_CPUSTAT)->data,
+				  "CPU: 0\nentries: 9\nread events: 1234\n\nCPU: 0, programs\n"));
+	cr_assert_not_null(strstr(dat_option(file, DAT_CPUSTAT)->data, "read events: 1\n"));
+	dat_close(file);
+	weaving_end(&b.w, seen);
+}

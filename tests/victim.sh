@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# Behind tests/tap.sh: tests/programs/victim, which writes numbered events and counts them in a file.
+#
+#	begin FILE [COMMAND...]	starts one by COMMAND... (empty: as it is) that writes without end; when it has begun its
+#				pid is in $pid
+#	begin_to FILE EVENTS	one that writes so many, and waits to be killed; when it has written them
+#	written FILE		how many it has written, 0 before it has begun; whether they are recorded or not
+#	has_written FILE EVENTS	it has written so many: for wait_until
+#	go_on FILE EVENTS	waits until it has written so many more
+#	end PID...		kills it, and waits until it is gone
+#	large_lanes		those that begin from now on lose nothing while a recorder is not let run for ten seconds
+#	numbers FILE		which numbers a recording holds: "first last count", and how many are missing in between
+
+victim=$top_builddir/tests/programs/victim
+
+written()
+{
+	echo $(($(od -A n -t u8 -N 8 "$1" 2>/dev/null)))
+}
+
+has_written()
+{
+	[ "$(written "$1")" -ge "$2" ]
+}
+
+go_on()
+{
+	wait_until has_written "$1" $(($(written "$1") + $2))
+}
+
+# The pid of the process PID or of a descendant of it that has file $2 as its program.
+find_pid()
+{
+	local child
+
+	if [ "$(readlink "/proc/$1/exe")" = "$2" ]; then
+		echo "$1"
+		return
+	fi
+	for child in $(pgrep -P "$1"); do
+		find_pid "$child" "$2"
+	done
+}
+
+begin()
+{
+	local file=$1
+
+	shift
+	rm -f "$file"
+	"$@" "$victim" "$file" 1000000000000 &
+	wait_until has_written "$file" 1
+	pid=$(find_pid $! "$(readlink -f "$victim")")
+}
+
+begin_to()
+{
+	rm -f "$1"
+	"$victim" "$1" "$2" &
+	pid=$!
+	wait_until has_written "$1" "$2"
+}
+
+end()
+{
+	local each
+
+	kill -KILL "$@" 2>/dev/null
+	for each; do
+		wait_until is_gone "$each"
+	done
+}
+
+large_lanes()
+{
+	export RECORDER_BUFFER_KB=65536 RECORDER_MAX_KB=1048576
+}
+
+numbers()
+{
+	"$RECORDER" report "$1" | sed -n 's/.* seq: .*number=//p' | awk '
+		NR == 1 { first = $1 }
+		NR > 1 { gap = $1 - last - 1; missing += gap < 0 ? -gap : gap }
+		{ last = $1 }
+		END { print first + 0, last + 0, NR, missing + 0 }'
+}
