@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/attach.h"
@@ -22,6 +21,7 @@
 #include "cli/drain.h"
 #include "cli/finish.h"
 #include "cli/loans.h"
+#include "cli/now.h"
 #include "cli/progress.h"
 #include "cli/record_kernel.h"
 #include "cli/record_lanes.h"
@@ -160,14 +160,6 @@ static void show(struct progress *progress, const struct record *record)
 	}
 	progress_show(progress, "recording: %" PRIu64 " events, %s%s, %" PRIu64 " lost", spool->events,
 		      human_size(spool->end, size, sizeof(size)), text, lost);
-}
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
 }
 
 /* Whether the command has ended, or all the programs, or the time is over, or a signal says so. */

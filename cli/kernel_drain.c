@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/kernel_ring.h"
 #include "cli/kernel_texts.h"
+#include "cli/now.h"
 #include "cli/opts.h"
 
 /*
@@ -54,14 +54,6 @@ struct kernel_drain {
 	uint64_t first_kb; /* the rings' size at the start */
 	uint32_t clock;
 };
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
 
 /* In KB, for each of `nr` rings. */
 static uint64_t grown_max(unsigned int nr)

@@ -23,8 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "cli/now.h"
 
 /* So much may be in the pipe: the most that a user may ask for, and far below what a ring holds. */
 #define PIPE_SIZE (1024 * 1024)
@@ -37,14 +38,6 @@
 
 /* A thread that is at it so long is kept from its ring by the disk or by other programs. */
 #define LATE_MS 20u
-
-static uint64_t now_ms(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000u + (uint64_t)ts.tv_nsec / 1000000u;
-}
 
 static void close_fd(int fd)
 {

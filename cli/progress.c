@@ -3,8 +3,9 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "cli/now.h"
 
 #define PERIOD_NS UINT64_C(250000000)
 
@@ -13,14 +14,6 @@ void progress_init(struct progress *progress, bool quiet)
 	progress->on = !quiet && isatty(STDERR_FILENO);
 	progress->shown = false;
 	progress->shown_at = 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 bool progress_is_due(const struct progress *progress)

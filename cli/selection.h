@@ -34,7 +34,7 @@ struct selections {
 	OPT_LIST('u', "user-event", "PATTERN", "record events like PATTERN, as io:* (all); may be repeated", list)
 #define OPT_FILTER(list)                                                                                               \
 	OPT_LIST('f', "filter", "FILTER",                                                                              \
-		 "of the events of the -u before it only these: 'size > 4096 && path ~ \"*.db\"'", list)
+		 "of the events selected right before it only these: 'size > 4096 && path ~ \"*.db\"'", list)
 #define OPT_RATE(list) OPT_LIST(0, "rate", "N", "at most N a second of each event of the -u before it, or of all", list)
 
 /*

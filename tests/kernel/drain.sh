@@ -3,21 +3,7 @@
 # The kernel's rings: drained in three ways that give the same; every event is recorded or counted as lost.
 
 . "$top_srcdir/tests/tap.sh"
-
-[ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
-cd "$TMP" || exit 1
-
-# A name of its own, so that another test's calls are not ours.
-calls=calls$$
-cp "$top_builddir/tests/programs/calls" "$calls" || exit 1
-getppid=$("./$calls" 1)
-mine="id == $getppid && comm == \"$calls\""
-
-# The numbers of the calls that a file has, in its order.
-numbers()
-{
-	"$RECORDER" report "$1" | sed -n 's/.*sys_enter: *NR [0-9]* (\([0-9a-f]*\),.*/\1/p'
-}
+. "$top_srcdir/tests/calls.sh"
 
 hexadecimal()
 {

@@ -3,19 +3,7 @@
 # What a recording of the kernel leaves: nothing; after kill -9 or on a full disk everything that was drained.
 
 . "$top_srcdir/tests/tap.sh"
-
-[ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
-cd "$TMP" || exit 1
-
-calls=calls$$
-cp "$top_builddir/tests/programs/calls" "$calls" || exit 1
-getppid=$("./$calls" 1)
-mine="id == $getppid && comm == \"$calls\""
-
-numbers()
-{
-	"$RECORDER" report "$1" | sed -n 's/.*sys_enter: *NR [0-9]* (\([0-9a-f]*\),.*/\1/p'
-}
+. "$top_srcdir/tests/calls.sh"
 
 # Counts from 0 without a gap; prints how far.
 counted()

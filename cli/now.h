@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The time for waiting and pacing; what events are stamped with is <librecorder/clock.h>'s. */
+#ifndef CLI_NOW_H
+#define CLI_NOW_H
+
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static inline uint64_t now_ms(void)
+{
+	return now_ns() / 1000000u;
+}
+
+#endif
