@@ -312,10 +312,35 @@ static void control(struct run *run)
 
 /* -------------------------------------------------------------------------------------------------------- running */
 
+/*
+ * The first event of all fits nowhere. When it came is told with the second page; or it is not, if that is overwritten as
+ * the first one is.
+ */
+static void refuse_first(struct run *run)
+{
+	const struct model *model = run->o.model;
+	unsigned int pages = 1 + draw(run, 2);
+
+	if (run->same_ends || model->params.size_max + 4 > SIDE_SIZE_MAX)
+		return;
+	set_mode(run, true);
+	write_event(run, model->params.size_max + 4);
+	while (pages--) {
+		const uint64_t overrun = model->overrun;
+
+		while (model->overrun == overrun && !run->disturbed)
+			write_event(run, SIDE_SIZE_MIN + draw(run, 200));
+	}
+	if (!run->disturbed)
+		read_pages(run, 1);
+}
+
 static void run_sequence(struct run *run)
 {
 	unsigned int steps = 2 + draw(run, 8);
 
+	if (!run->sequence)
+		refuse_first(run);
 	while (steps-- && !run->disturbed) {
 		switch (draw(run, 16)) {
 		case 0:

@@ -62,6 +62,8 @@ static void clear_counters(struct model *model)
 {
 	model->overrun = model->dropped = model->read = model->too_long = 0;
 	model->overrun_seen = model->refused_seen = model->lost = model->nr_refusals = 0;
+	model->nr_on_empty = model->nr_forgotten = 0;
+	model->is_empty_lost = false;
 }
 
 static void make_empty(struct model *model)
@@ -115,10 +117,23 @@ static struct model_page *take_oldest(struct model *model)
 	return page;
 }
 
+/*
+ * When they were refused stands with the page behind. A page that is overwritten tells when its first event was, so where
+ * both go the time goes with them.
+ */
+static void forget_refusals(struct model *model, const struct model_page *page)
+{
+	if (page->refused < model->nr_on_empty)
+		model->is_empty_lost = true;
+	else if (model->is_empty_lost)
+		model->nr_forgotten = model->nr_on_empty;
+}
+
 static void overwrite_oldest(struct model *model)
 {
 	struct model_page *page = take_oldest(model);
 
+	forget_refusals(model, page);
 	if (model->overrun == model->overrun_seen && page->nr)
 		model->gap_first = page->events[0].number;
 	model->overrun += page_events(page, 0);
@@ -155,8 +170,9 @@ static void note_refusal(struct model *model, uint64_t number)
 		model->max_refusals = model->max_refusals ? model->max_refusals * 2 : 64;
 		model->refusals = realloc(model->refusals, model->max_refusals * sizeof(*model->refusals));
 	}
-	/* A page that is overwritten tells when its first event was, not what was refused on it before. */
-	model->refusals[model->nr_refusals++] = tail_page(model)->nr ? number : UINT64_MAX;
+	model->refusals[model->nr_refusals++] = number;
+	if (!tail_page(model)->nr)
+		model->nr_on_empty = model->nr_refusals;
 }
 
 enum model_write model_write(struct model *model, uint64_t number, uint32_t size, bool extend)
@@ -216,7 +232,8 @@ static bool next_page(struct model *model)
 	model->overrun_seen = model->overrun;
 	if (model->params.tells_refusals && model->reader->refused > model->refused_seen) {
 		model->lost += model->reader->refused - model->refused_seen;
-		if (model->refusals[model->refused_seen] < model->lost_first)
+		if (model->refused_seen >= model->nr_forgotten &&
+		    model->refusals[model->refused_seen] < model->lost_first)
 			model->lost_first = model->refusals[model->refused_seen];
 	}
 	model->refused_seen = model->reader->refused;

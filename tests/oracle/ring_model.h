@@ -53,8 +53,11 @@ struct model {
 	uint64_t lost;			     /* pending for the next page read */
 	uint64_t lost_first;		     /* the number of the first of them */
 	uint64_t gap_first;		     /* of the first that was overwritten since the last swap */
-	uint64_t *refusals; /* the numbers of all events that were refused; UINT64_MAX: time not kept */
+	uint64_t *refusals;		     /* the numbers of all events that were refused */
 	uint64_t nr_refusals, max_refusals;
+	uint64_t nr_on_empty;	/* of them, those on a page that had no event yet, the first of all */
+	uint64_t nr_forgotten;	/* whose times are not kept */
+	bool is_empty_lost;	/* the page that was empty is overwritten */
 };
 
 struct model *model_new(const struct model_params *params);
