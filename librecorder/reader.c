@@ -3,9 +3,7 @@
  * Views: a buffer file opened by a reader.
  *
  * Guarantees. Every number from the file is checked once, against the file's size, and then used from a private copy;
- * the file may change afterwards as it likes. The file is mapped read-only, except for each opened lane's reader
- * words and links. A lane has one reader at a time, by a lock that ends with it, so the lane of a reader that died is
- * free.
+ * the file may change afterwards as it likes. The file is mapped read-only, except for what reader_lane.c opens.
  */
 #include "reader_private.h"
 #include "shm.h"
@@ -18,9 +16,6 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-/* Readers that take a lane in the very moment when we are about to; more of them are somebody's mischief. */
-#define OWN_TRIES 10u
 
 /* What a log may take; whoever reads it keeps a copy. Programs make logs of 4 MiB. */
 #define LOG_SIZE_MAX (UINT64_C(16) << 20)
@@ -41,17 +36,11 @@ static bool is_inside(uint64_t offset, uint64_t size, uint64_t limit)
 	return offset % REC_MAP_PAGE == 0 && offset <= limit && size <= limit - offset;
 }
 
-static bool shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t max_subbufs)
-{
-	return subbuf_size >= REC_SUBBUF_MIN && subbuf_size <= REC_SUBBUF_MAX && !(subbuf_size & (subbuf_size - 1)) &&
-	       nr_subbufs >= 3 && nr_subbufs <= max_subbufs;
-}
-
 static bool layout_is_sane(const struct rec_view *view, const struct rec_buffer_header *h)
 {
 	const uint64_t subbufs = h->max_subbufs;
 
-	if (!shape_is_sane(h->subbuf_size, h->nr_subbufs, subbufs) || subbufs > 65535 || h->max_lanes == 0 ||
+	if (!rec_view_shape_is_sane(h->subbuf_size, h->nr_subbufs, subbufs) || subbufs > 65535 || h->max_lanes == 0 ||
 	    h->max_lanes > 65535 || h->max_lanes * subbufs > REC_SUBBUFS_MAX || h->log_size > LOG_SIZE_MAX ||
 	    (h->clock != REC_CLOCK_TSC && h->clock != REC_CLOCK_MONO))
 		return false;
@@ -197,11 +186,6 @@ int rec_view_open(const char *path, struct rec_view **ret_view)
 	return rec_view_open_at(AT_FDCWD, path, ret_view);
 }
 
-static size_t shared_size(const struct rec_view *view)
-{
-	return (size_t)(view->lane_meta - view->lane_reader);
-}
-
 struct rec_view *rec_view_close(struct rec_view *view)
 {
 	unsigned int i;
@@ -266,219 +250,6 @@ unsigned int rec_view_lanes(const struct rec_view *view)
 bool rec_view_writers_are_gone(const struct rec_view *view)
 {
 	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_REPLACED || !process_is_alive(view);
-}
-
-/*
- * Become the one reader of a lane, unless another living process is, or another view of this one. Its lock tells that
- * in all pid namespaces; the word `owner` is for the program, and for file systems without such locks.
- */
-static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane_reader *words)
-{
-	uint64_t owner = rec_load_relaxed(&words->owner);
-	unsigned int tries = 0;
-
-	if (rec_lock_take(view->fd, REC_LOCK_LANES + index) == -EBUSY)
-		return -EBUSY;
-	do {
-		if (++tries > OWN_TRIES)
-			return -EBUSY;
-		if (owner) {
-			uint64_t start_time = 0;
-			const int r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
-
-			/* Only a process that is surely gone gives its lane up. */
-			if (r == 0 ? (uint32_t)start_time == (uint32_t)(owner >> 32) : r != -ENOENT && r != -ESRCH)
-				return -EBUSY;
-		}
-	} while (!rec_cmpxchg64(&words->owner, &owner, view->self));
-	return 0;
-}
-
-int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring)
-{
-	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
-	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
-	const unsigned char *shared = at + view->lane_reader;
-	uint32_t subbuf_size, nr_subbufs;
-
-	if (index >= rec_view_lanes(view))
-		return -EINVAL;
-	/* What we write there is in our own mapping, and nowhere else if the file is read-only. */
-	if (view->opened[index].shared.at)
-		shared = view->opened[index].shared.at;
-	/* Acquire: the shape that stands once this is 0 again (edge R1). */
-	if (REC_LANE_DOING(rec_load_acquire(&lane->resizing)) == REC_LANE_RESTARTING)
-		return -EAGAIN;
-	/* Acquire: the ring of a lane that has just been made (edge N1). */
-	subbuf_size = rec_load_acquire(&lane->subbuf_size);
-	/* Counted, but not made yet: there is nothing in it. */
-	if (!subbuf_size)
-		return -ENODATA;
-	nr_subbufs = rec_load_relaxed(&lane->nr_subbufs);
-	if (!shape_is_sane(subbuf_size, nr_subbufs, view->max_subbufs) ||
-	    (nr_subbufs + UINT64_C(1)) * subbuf_size > view->lane_stride - view->lane_meta)
-		return -EBADMSG;
-	*ret_ring = (struct rec_ring_reader){
-		.lane = lane,
-		.subbufs = (const struct rec_subbuf *)(const void *)(lane + 1),
-		.pages = at + view->lane_meta + subbuf_size,
-		.words = (struct rec_lane_reader *)(uintptr_t)shared,
-		.links = (struct rec_link *)(uintptr_t)(shared + sizeof(struct rec_lane_reader)),
-		.nr_subbufs = nr_subbufs,
-		.subbuf_size = subbuf_size,
-	};
-	return 0;
-}
-
-bool rec_view_still(const struct rec_ring_reader *ring)
-{
-	/* Acquire: if a restart has ended since, what it wrote shows in the size (edge R1). */
-	return REC_LANE_DOING(rec_load_acquire(&ring->lane->resizing)) != REC_LANE_RESTARTING &&
-	       rec_load_relaxed(&ring->lane->subbuf_size) == ring->subbuf_size;
-}
-
-static bool is_restarting(const struct rec_view *view, uint32_t index)
-{
-	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
-
-	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
-
-	return REC_LANE_DOING(rec_load_acquire(&lane->resizing)) == REC_LANE_RESTARTING;
-}
-
-/* While a program gives its lane another shape it keeps readers out as a reader would. */
-static bool is_held_by_program(const struct rec_view *view, uint32_t index, const struct rec_lane_reader *words)
-{
-	/* Acquire: `resizing` was set before the lane was taken. */
-	return (uint32_t)rec_load_acquire(&words->owner) == view->info.pid && is_restarting(view, index);
-}
-
-static int open_lane(struct rec_view *view, uint32_t index, bool writers_are_gone)
-{
-	struct view_lane *lane = &view->opened[index];
-	struct rec_ring_reader ring = { 0 };
-	struct rec_lane_reader *words;
-	int r;
-
-	/* Of what is written there nobody would hear. */
-	if (view->read_only && !rec_view_writers_are_gone(view))
-		return -EROFS;
-	r = rec_view_map(view, &lane->shared, PROT_READ | PROT_WRITE,
-			 view->lanes + index * view->lane_stride + view->lane_reader, shared_size(view));
-	if (r < 0)
-		return r;
-	words = (struct rec_lane_reader *)(void *)lane->shared.at;
-	r = own_lane(view, index, words);
-	if (r == -EBUSY && is_held_by_program(view, index, words))
-		r = -EAGAIN;
-	if (r < 0) {
-		rec_lock_give(view->fd, REC_LOCK_LANES + index);
-		rec_view_unmap(&lane->shared);
-		return r;
-	}
-	/* From here on the shape stands: it changes only while no reader has the lane. */
-	r = rec_view_look(view, index, &ring);
-	ring.words = words;
-	if (r == 0)
-		r = rec_ring_reader_init(&ring, writers_are_gone);
-	if (r < 0 && r != -EBADMSG) {
-		rec_store_release(&words->owner, 0);
-		rec_lock_give(view->fd, REC_LOCK_LANES + index);
-		rec_view_unmap(&lane->shared);
-		return r;
-	}
-	lane->ring = ring;
-	lane->damaged = r < 0;
-	if (!lane->damaged && ring.subbuf_size > view->info.subbuf_size)
-		view->info.subbuf_size = ring.subbuf_size;
-	return 0;
-}
-
-int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_lane)
-{
-	int r = 0;
-
-	if (rec_view_is_cut(view) || index >= rec_view_lanes(view))
-		return rec_view_is_cut(view) ? -EFAULT : -EINVAL;
-	if (!view->opened[index].shared.at)
-		r = open_lane(view, index, false);
-	/* A writer that was at work there has ended since: what stands now stays. */
-	if (r == -EAGAIN && rec_view_writers_are_gone(view)) {
-		r = open_lane(view, index, true);
-		/* It died while it gave the lane another shape: what it held is gone. Else the links are wrong. */
-		if (r == -EAGAIN)
-			r = is_restarting(view, index) ? -ENODATA : -EBADMSG;
-	}
-	if (rec_view_is_cut(view))
-		return -EFAULT;
-	if (r < 0)
-		return r;
-	if (view->opened[index].damaged)
-		return -EBADMSG;
-	*ret_lane = &view->opened[index];
-	return 0;
-}
-
-/* Nobody will finish moving a head in a lane whose program is gone: do it for them, once. */
-static int settle(struct rec_view *view, struct view_lane *lane)
-{
-	const uint32_t tail = REC_POS_ID(rec_load_acquire(&lane->ring.lane->tail));
-
-	if (!rec_view_writers_are_gone(view))
-		return -EAGAIN;
-	if (tail >= lane->ring.nr_subbufs)
-		return -EBADMSG;
-	return rec_ring_settle(lane->ring.links, lane->ring.nr_subbufs, tail);
-}
-
-bool rec_view_again(struct rec_view *view, struct view_lane *lane, int r, unsigned int *tries)
-{
-	if (r == -EAGAIN && !(*tries)++) {
-		r = settle(view, lane);
-	} else {
-		/* Nobody is left who might be at work there. */
-		if (r == -EAGAIN && rec_view_writers_are_gone(view))
-			r = -EBADMSG;
-		*tries = 0;
-	}
-	if (r == -EBADMSG)
-		lane->damaged = true;
-	return r == 0 && *tries;
-}
-
-int rec_view_read(struct rec_view *view, unsigned int index, unsigned int flags, struct rec_page *ret_page)
-{
-	struct view_lane *lane = NULL;
-	unsigned int tries = 0;
-	int r = rec_view_lane(view, index, &lane);
-
-	if (r < 0)
-		return r == -ENODATA ? 0 : r;
-	do {
-		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
-	} while (rec_view_again(view, lane, r, &tries));
-	return rec_view_result(view, lane, r);
-}
-
-int rec_view_read_page(struct rec_view *view, unsigned int index, unsigned int flags, void *page, size_t size,
-		       struct rec_page *ret_page)
-{
-	struct view_lane *lane = NULL;
-	unsigned int tries = 0;
-	int r = rec_view_lane(view, index, &lane);
-
-	if (r < 0)
-		return r == -ENODATA ? 0 : r;
-	do {
-		r = rec_ring_copy(&lane->ring, flags & REC_READ_WHOLE, page, size, ret_page);
-	} while (rec_view_again(view, lane, r, &tries));
-	return rec_view_result(view, lane, r);
-}
-
-void rec_view_unread(struct rec_view *view, unsigned int lane)
-{
-	if (lane < view->info.max_lanes && view->opened[lane].shared.at)
-		view->opened[lane].ring.pending.data = NULL;
 }
 
 void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_losses)

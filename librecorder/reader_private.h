@@ -98,6 +98,9 @@ static inline bool rec_view_is_cut(const struct rec_view *view)
 	return __atomic_load_n(&view->cut, __ATOMIC_RELAXED);
 }
 
+/* Whether a lane can have sub-buffers of this size, and so many. */
+bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t max_subbufs);
+
 /*
  * A reader of a lane as far as it can look without owning it: read-only, the shape checked, no position of its own.
  * 0; -EINVAL: no such lane; -EAGAIN: the program is changing its shape; -EBADMSG.

@@ -69,7 +69,7 @@ Test(edges, o2_reader_words_passed_on)
 		.is_bad = o2_bad,
 		.threads = { { ST(READ, 1, RELAXED, "accounts, hint, links"),
 			       ST(OWNER, 0, RELEASE, "rec_view_close() reader.c: owner", EDGE) },
-			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "own_lane() reader.c: the exchange", EDGE_TO(RELEASE)),
+			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "own_lane() reader_lane.c: the exchange", EDGE_TO(RELEASE)),
 			       LD(READ, 2, RELAXED, "rec_ring_reader_init() ring_reader.c", IF(1, 0)) } },
 	};
 
@@ -134,7 +134,7 @@ Test(edges, f1_a_condition)
 Test(edges, n1_a_lane_that_was_made)
 {
 	check_message("N1: a lane that was made", "positions, links", "shape() ring_init.c: subbuf_size",
-		      "rec_view_look() reader.c: subbuf_size");
+		      "rec_view_look() reader_lane.c: subbuf_size");
 }
 
 Test(edges, n2_a_handle_that_was_made)

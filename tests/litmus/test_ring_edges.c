@@ -298,8 +298,8 @@ Test(edges, r1_a_new_shape)
 		.is_bad = r1_bad,
 		.threads = { { ST(SHAPE, 2, RELAXED, "shape() ring_init.c: subbuf_size, nr_subbufs"),
 			       ST(RESIZING, 0, RELEASE, "rec_ring_restart() ring_init.c: resizing", EDGE) },
-			     { LD(RESIZING, 1, ACQUIRE, "rec_view_look() reader.c: resizing", EDGE),
-			       LD(SHAPE, 2, RELAXED, "rec_view_look() reader.c: the shape", IF(1, 0)) } },
+			     { LD(RESIZING, 1, ACQUIRE, "rec_view_look() reader_lane.c: resizing", EDGE),
+			       LD(SHAPE, 2, RELAXED, "rec_view_look() reader_lane.c: the shape", IF(1, 0)) } },
 	};
 
 	litmus_check(&r1);
