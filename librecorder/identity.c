@@ -116,16 +116,25 @@ static uint64_t read_namespace(int dir, const char *path)
 }
 
 /* By way of /proc/self, as this /proc may be another namespace's and have another pid for us. */
-void rec_identity_self(struct rec_identity *ret_self)
+void rec_identity_and_exe(struct rec_identity *ret_self, char *ret_exe, size_t size)
 {
 	const int dir = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ssize_t n = 0;
 
 	*ret_self = (struct rec_identity){ .pid = (uint32_t)getpid() };
-	if (dir < 0)
-		return;
-	ret_self->pid_ns = read_namespace(dir, "ns/pid");
-	read_start_time(dir, "stat", &ret_self->start_time);
-	close(dir);
+	if (dir >= 0) {
+		ret_self->pid_ns = read_namespace(dir, "ns/pid");
+		read_start_time(dir, "stat", &ret_self->start_time);
+		n = size ? readlinkat(dir, "exe", ret_exe, size - 1) : 0;
+		close(dir);
+	}
+	if (size)
+		ret_exe[n > 0 ? n : 0] = '\0';
+}
+
+void rec_identity_self(struct rec_identity *ret_self)
+{
+	rec_identity_and_exe(ret_self, NULL, 0);
 }
 
 /*

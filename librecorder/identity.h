@@ -23,6 +23,9 @@ int rec_process_start_time(pid_t pid, uint64_t *ret_start_time);
 /* This process, without a buffer. What cannot be known (there may be no /proc) is 0. Signal-safe. */
 void rec_identity_self(struct rec_identity *ret_self);
 
+/* The same, and what /proc/self/exe leads to; a text of less than `size` bytes, empty if it cannot be known. */
+void rec_identity_and_exe(struct rec_identity *ret_self, char *ret_exe, size_t size);
+
 /* Whose buffer this is. */
 void rec_identity_read(const struct rec_buffer_header *header, struct rec_identity *ret_who);
 

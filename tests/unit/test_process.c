@@ -6,6 +6,7 @@
 #include "librecorder/sweep.h"
 
 #include <criterion/criterion.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/lane.h>
@@ -162,6 +163,39 @@ Test(process, a_half_made_file_stays_with_its_maker)
 	sweep_all();
 	cr_assert_eq(access(own, F_OK), 0);
 	cr_assert_neq(access(locked, F_OK), 0);
+}
+
+static unsigned int files(void)
+{
+	const struct dirent *entry;
+	unsigned int nr = 0;
+	DIR *opened = opendir(dir);
+
+	cr_assert_not_null(opened);
+	while ((entry = readdir(opened)))
+		nr += entry->d_name[0] != '.';
+	closedir(opened);
+	return nr;
+}
+
+/* One program in 32 sweeps; where all of them die, and none left an event, each sweep takes away more than there came to be. */
+Test(process, what_a_crashing_program_leaves_does_not_pile_up)
+{
+	char name[64], path[PATH_MAX];
+	unsigned int before;
+
+	for (unsigned int i = 0; i < 90; i++) {
+		snprintf(name, sizeof(name), "%u-1.rec", 4000000000u + i);
+		close(make_half(name, path));
+	}
+	before = files();
+	rec_sweep();
+	cr_assert_lt(files(), before - 32);
+	cr_assert_eq(access(rec_process.path, F_OK), 0);
+	for (unsigned int i = 0; i < 100 && files() > 1; i++)
+		rec_sweep();
+	cr_assert_eq(files(), 1);
+	cr_assert_eq(access(rec_process.path, F_OK), 0);
 }
 
 /* Those blocked, as the kernel has it. */
