@@ -50,8 +50,14 @@ run "$RECORDER" record -o trace.dat bash -c 'echo $$ >"$0/cgroup.procs" && exec 
 is "and one that is recorded" "$status" 137
 like "loses nothing either" "$err" "recorded 5000 events from 1 process, 1 thread; 0 lost"
 
-# Both inside: whom the kernel takes first is its affair.
+is_over()
+{
+	[ -z "$(cat "$group/cgroup.procs")" ]
+}
+
+# Both inside: whom the kernel takes first is its affair; and when the other goes after that.
 inside "$RECORDER" record -q -o both.dat "$mortal" 5000 1 eat >/dev/null 2>&1
+wait_until is_over
 [ -e both.dat ] || run "$RECORDER" recover -o both.dat --all
 is "with its recorder in the same group neither" "$("$RECORDER" report both.dat | grep -c ' seq: ')" 5000
 
