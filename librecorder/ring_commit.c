@@ -216,9 +216,10 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	total = (uint32_t)(end - at);
 	memcpy(&word, at, sizeof(word));
 	back = slot->end - total / 4 - REC_POS_ONE_EVENT;
-	rec_put_padding(at, total);
-	REC_TESTPOINT(discard_padding);
-	/* The next event must not build its delta on one that is gone (facts H18). */
+	/*
+	 * The next event must not build its delta on one that is gone (facts H18). First of all: should we never come back, the
+	 * event stands there with its own until somebody takes it out.
+	 */
 	rec_store_relaxed(&lane->before, REC_STAMP_IN_DOUBT);
 	REC_TESTPOINT(discard_before);
 	/*
@@ -231,6 +232,8 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 		REC_TESTPOINT(discard_cpu);
 	}
 	if (!rec_local_cmpxchg64(&lane->tail, slot->end, back)) {
+		rec_put_padding(at, total);
+		REC_TESTPOINT(discard_padding);
 		rec_keep_delta(at, total, word >> REC_TYPE_BITS);
 		REC_TESTPOINT(discard_delta);
 		uncount(handle, slot->end);

@@ -69,8 +69,13 @@ void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest
 /* Time of the oldest event in the ring; if its sub-buffer was partly read, when that began. As rec_ring_restart(). */
 uint64_t rec_ring_oldest_time(const struct rec_handle *handle);
 
-/* What was committed inside another writer's reservation that stands open: spans of positions. The writer stack's own. */
+/*
+ * What was committed inside another writer's reservation that stands open: spans of positions. The writer stack's own.
+ * tests/model has fewer.
+ */
+#ifndef REC_NESTED_MAX
 #define REC_NESTED_MAX 32u
+#endif
 
 struct rec_span {
 	uint64_t from;

@@ -94,6 +94,13 @@ void rec_nested_note(struct rec_nested *nested, uint64_t from, uint64_t end)
 		rec_local_cmpxchg64(&inner->to, to, 0);
 }
 
+/* The tail is looked at behind the span, which a handler may have lengthened just now. */
+static bool is_before_tail(const struct rec_lane *lane, uint64_t to)
+{
+	rec_signal_fence();
+	return distance(lane, to) <= distance(lane, rec_load_relaxed(&lane->tail));
+}
+
 /*
  * Where a span ends that begins before the commit position and goes beyond it; 0: there is none. A handler that interrupts a
  * writer who publishes a span lengthens that one, if it comes before the commit position has moved.
@@ -101,18 +108,38 @@ void rec_nested_note(struct rec_nested *nested, uint64_t from, uint64_t end)
 static uint64_t reaches_over_commit(const struct rec_handle *handle)
 {
 	const struct rec_lane *lane = handle->lane;
-	const uint32_t until = distance(lane, rec_load_relaxed(&lane->tail));
 	unsigned int i;
 
 	for (i = 0; i < REC_NESTED_MAX; i++) {
 		const struct rec_span *span = &handle->nested->spans[i];
 		const uint64_t to = rec_load_relaxed(&span->to);
 
-		if (to && to != BEING_MADE && distance(lane, rec_load_relaxed(&span->from)) > until &&
-		    !is_same_place(to, lane->commit) && distance(lane, to) <= until)
+		if (to && to != BEING_MADE && !is_before_tail(lane, rec_load_relaxed(&span->from)) &&
+		    !is_same_place(to, lane->commit) && is_before_tail(lane, to))
 			return to;
 	}
 	return 0;
+}
+
+/*
+ * Up to where all behind `pos` was committed, as far as one span tells; 0: none does. Spans overlap where a writer was left
+ * before it had made one of two.
+ */
+static uint64_t whole_behind(const struct rec_handle *handle, uint64_t pos)
+{
+	const struct rec_lane *lane = handle->lane;
+	const uint32_t at = distance(lane, pos);
+	unsigned int i;
+
+	for (i = 0; i < REC_NESTED_MAX; i++) {
+		const struct rec_span *span = &handle->nested->spans[i];
+		const uint64_t to = rec_load_relaxed(&span->to);
+
+		if (to && to != BEING_MADE && distance(lane, rec_load_relaxed(&span->from)) <= at && distance(lane, to) > at &&
+		    is_before_tail(lane, to))
+			return to;
+	}
+	return is_same_place(pos, lane->commit) ? reaches_over_commit(handle) : 0;
 }
 
 void rec_nested_forget(const struct rec_handle *handle)
@@ -130,7 +157,10 @@ void rec_nested_forget(const struct rec_handle *handle)
 	}
 }
 
-/* Where the first span behind `pos` begins; 0: there is none. */
+/*
+ * Where the first span behind `pos` begins; 0: there is none. One that is published may be there yet, if whoever published it
+ * was left before he forgot it: that begins before the commit position, which is farther than its end.
+ */
 static uint64_t next_span(const struct rec_handle *handle, uint64_t pos)
 {
 	const struct rec_lane *lane = handle->lane;
@@ -139,10 +169,10 @@ static uint64_t next_span(const struct rec_handle *handle, uint64_t pos)
 
 	for (i = 0; i < REC_NESTED_MAX; i++) {
 		const struct rec_span *span = &handle->nested->spans[i];
+		const uint32_t from = distance(lane, span->from), to = distance(lane, span->to);
 
-		if (span->to && span->to != BEING_MADE && distance(lane, span->from) > distance(lane, pos) &&
-		    distance(lane, span->to) <= distance(lane, lane->tail) &&
-		    (!next || distance(lane, span->from) < distance(lane, next)))
+		if (span->to && span->to != BEING_MADE && from > distance(lane, pos) && from < to &&
+		    to <= distance(lane, lane->tail) && (!next || from < distance(lane, next)))
 			next = span->from;
 	}
 	return next;
@@ -173,12 +203,12 @@ static uint64_t with_count(const struct rec_handle *handle, uint64_t pos)
 
 uint64_t rec_nested_end(const struct rec_handle *handle, uint64_t known, uint64_t tail)
 {
-	uint64_t pos = known, to = 0;
+	uint64_t pos = known;
 	unsigned int steps;
 
 	for (steps = 0; steps <= REC_NESTED_MAX && !is_same_place(pos, tail); steps++) {
-		if (!begins_at(handle->nested, pos, &to))
-			to = is_same_place(pos, handle->lane->commit) ? reaches_over_commit(handle) : 0;
+		const uint64_t to = whole_behind(handle, pos);
+
 		if (!to)
 			break;
 		pos = to;
@@ -298,11 +328,7 @@ uint64_t rec_nested_settle(const struct rec_handle *handle, uint64_t *ret_torn)
 	unsigned int steps;
 
 	for (steps = 0; steps <= 2 * REC_NESTED_MAX && !is_same_place(pos, lane->tail); steps++) {
-		if (begins_at(handle->nested, pos, &next)) {
-			pos = next;
-			continue;
-		}
-		next = is_same_place(pos, lane->commit) ? reaches_over_commit(handle) : 0;
+		next = whole_behind(handle, pos);
 		if (!next) {
 			torn++;
 			next = next_span(handle, pos);

@@ -25,6 +25,75 @@ static uint32_t long_size(void)
 	return size;
 }
 
+/* ------------------------------------------------------------------------------------------------ a shared lane */
+
+/* As lane_share.c has it, which cannot be here for all that it needs of the process. At the end, it is the second thread. */
+static uint32_t thread_here(void)
+{
+	return running < 0 ? THREAD(READER) : THREAD(running);
+}
+
+static bool is_held(const struct rec_lane *lane)
+{
+	return rec_load_relaxed(&lane->owner) == thread_here();
+}
+
+static void leave(struct rec_handle *handle)
+{
+	/* Release: edge O1. */
+	rec_store_release(&handle->lane->owner, 0);
+}
+
+/* The kernel says that the thread is gone. */
+static bool take_orphan(void)
+{
+	struct rec_handle *handle = &m.shared.handle;
+	uint32_t was = THREAD(WRITER);
+
+	if (!m.writer_died || rec_load_relaxed(&handle->lane->owner) != was)
+		return false;
+	if (running >= 0)
+		memory_death_seen((unsigned int)running);
+	if (!rec_cmpxchg32(&handle->lane->owner, &was, thread_here()))
+		return false;
+	rec_ring_repair(handle);
+	return true;
+}
+
+static struct rec_handle *attend(struct rec_handle *self)
+{
+	struct rec_handle *handle = &m.shared.handle;
+	uint32_t was = 0;
+
+	if (rec_load_relaxed(&handle->lane->owner) != 0 || !rec_cmpxchg32(&handle->lane->owner, &was, thread_here())) {
+		if (!take_orphan()) {
+			m.missed = true;
+			return NULL;
+		}
+	}
+	handle->cpu = self->cpu;
+	return handle;
+}
+
+void share_lane(void)
+{
+	static struct rec_lane nowhere;
+	unsigned int i;
+
+	m.shared.handle = m.handle;
+	m.shared.handle.is_held = is_held;
+	m.shared.handle.leave = leave;
+	for (i = 0; i < ACTORS; i++)
+		m.threads[i] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .attend = attend, .capacity = 1 };
+}
+
+static struct rec_handle *handle_here(void)
+{
+	return with(SHARED) ? &m.threads[thread_here() - 1] : &m.handle;
+}
+
+/* ------------------------------------------------------------------------------------------------------- events */
+
 /* Every word of an event's payload tells its number and its length. */
 static void fill(uint32_t *payload, uint32_t size, uint32_t id)
 {
@@ -39,8 +108,13 @@ static void write_event(uint32_t size, bool take_back, bool another_inside)
 	const uint32_t floor = oracle_floor();
 	const uint32_t id = oracle_begin()->id;
 	struct rec_slot slot;
-	void *payload = rec_reserve(&m.handle, size, &slot);
+	void *payload = rec_reserve(handle_here(), size, &slot);
 
+	if (m.missed) {
+		m.missed = false;
+		oracle_missed(id);
+		return;
+	}
 	if (!payload) {
 		oracle_refused(id);
 		return;
@@ -128,8 +202,12 @@ void act(char action)
 		write_event(4, false, true);
 		break;
 	case 'L':
-		rec_ring_repair(&m.handle);
+		if (!with(SHARED))
+			rec_ring_repair(&m.handle);
+		else if (take_orphan())
+			leave(&m.shared.handle);
 		m.lease = false;
+		m.left = false;
 		break;
 	case 'w':
 	case 'p':

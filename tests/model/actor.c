@@ -72,15 +72,21 @@ void actor_resume(unsigned int actor)
 /* The most steps of an uninterrupted action of each kind; an interruption may cost as many again. See docs/MEMORY-MODEL.md. */
 #define WRITER_STEPS_MAX 100u
 #define READER_STEPS_MAX 260u
+/* There each look at the lane's handle is one, too. */
+#define SHARED_STEPS_MAX 200u
+/* With the notes of what lies behind others, which are gone through several times. */
+#define JUMPS_STEPS_MAX 300u
 
 static void count_step(struct actor *actor, unsigned int self)
 {
 	struct level *level = &actor->levels[actor->depth - 1];
 	const uint32_t per = ++level->steps / ((level->events ? level->events : 1u) + level->interrupts);
+	const uint32_t max = with(SHARED) ? SHARED_STEPS_MAX :
+			     with(JUMPS) && self == WRITER ? JUMPS_STEPS_MAX : self == WRITER ? WRITER_STEPS_MAX : READER_STEPS_MAX;
 	uint32_t *most = self == WRITER ? &tally.writer_steps : &tally.reader_steps;
 
 	*most = per > *most ? per : *most;
-	if (per > (self == WRITER ? WRITER_STEPS_MAX : READER_STEPS_MAX))
+	if (per > max)
 		fail("the %s has made %u steps in one action, interrupted %u times",
 		     self == WRITER ? "writer" : "reader", level->steps, level->interrupts);
 }

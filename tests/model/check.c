@@ -38,6 +38,8 @@ void check_ring(void)
 		fail("%u sub-buffers in the ring", steps);
 	if (m.shared.lane.tail != m.shared.lane.commit)
 		fail("nobody writes, but tail and commit position differ");
+	if (m.shared.lane.owner)
+		fail("the lane is not given back");
 	if (m.shared.lane.broken)
 		fail("the lane is broken at line %u", m.shared.lane.broken);
 	if (refusals() != m.oracle.refused)
@@ -61,6 +63,8 @@ void check_end(void)
 
 	quiet = true;
 	quiet_begin();
+	if (with(SHARED) || m.left)
+		act('L');
 	read_all();
 	if (!m.program_gone) {
 		check_ring();

@@ -39,6 +39,19 @@ const struct config configs[] = {
 	{ "weak",              2, 6, "ll",   "ls",   "",     1, 0, "wp",  "1",   OVERWRITE | WEAK },
 	{ "weak-full",         2, 6, "ll",   "lls",  "",     1, 0, "wwp", "1",   WEAK },
 	{ "weak-nested",       2, 6, "ll",   "l",    "s",    2, 1, "w",   "1",   OVERWRITE | WEAK },
+	/* Two threads that share the lane. */
+	{ "share",             2, 6, "ll",   "sl",   "",     1, 0, "ls",  "1",   OVERWRITE | SHARED },
+	{ "share-full",        2, 6, "ll",   "ls",   "",     1, 0, "sl",  "1",   SHARED },
+	{ "share-discard",     2, 7, "s",    "dD",   "",     1, 0, "sd",  "1",   OVERWRITE | SHARED },
+	{ "share-nested",      2, 6, "l",    "ls",   "s",    2, 1, "l",   "1",   OVERWRITE | SHARED },
+	{ "share-dies",        2, 6, "ll",   "sl",   "",     1, 0, "ls",  "1",   OVERWRITE | SHARED | WRITER_DIES },
+	{ "share-weak",        2, 6, "ll",   "ls",   "",     1, 0, "sl",  "1",   OVERWRITE | SHARED | WEAK },
+	/* Handlers that jump out of what they interrupted. */
+	{ "jump",              2, 7, "s",    "sss",  "s",    2, 1, "",    "1",   OVERWRITE | JUMPS },
+	{ "jump-nested",       2, 7, "s",    "ss",   "s",    3, 2, "",    "1",   OVERWRITE | JUMPS },
+	{ "jump-discard",      2, 7, "s",    "ds",   "ds",   2, 1, "",    "1",   OVERWRITE | JUMPS },
+	{ "jump-head",         2, 6, "lls",  "ll",   "l",    2, 1, "",    "1",   OVERWRITE | JUMPS },
+	{ "jump-read",         2, 7, "s",    "ss",   "s",    2, 1, "p",   "1",   OVERWRITE | JUMPS },
 	/* When asked for: minutes. */
 	{ "writer-dies-two",   2, 6, "ll",   "ls",   "",     1, 0, "wp",  "1",   OVERWRITE | WRITER_DIES | THOROUGH },
 	{ "reader-dies-two",   2, 6, "ll",   "ls",   "",     1, 0, "pww", "1",   OVERWRITE | READER_DIES | THOROUGH },

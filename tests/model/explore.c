@@ -119,7 +119,7 @@ static void writer_starts(struct node *node)
 {
 	const char *next = config->program + m.actors[WRITER].done;
 
-	if (m.program_gone)
+	if (m.program_gone || (with(SHARED) && m.writer_died))
 		return;
 	if (m.lease)
 		add(node, WRITER, ACT_START, 'L');
@@ -160,6 +160,8 @@ static void writer_goes_on(struct node *node)
 	    writer->levels[writer->depth - 1].action != 'L')
 		for (nested = config->nested; *nested; nested++)
 			add(node, WRITER, ACT_INTERRUPT, (unsigned char)*nested);
+	if (with(JUMPS) && !m.jumped && writer->depth > 1)
+		add(node, WRITER, ACT_JUMP, 0);
 	if (with(WRITER_DIES) && !m.writer_died)
 		add(node, WRITER, ACT_DIE, 0);
 	if (with(PROGRAM_DIES) && !m.writer_died)
@@ -192,7 +194,8 @@ bool explorer_passes(unsigned int actor, const struct pending *next)
 	if (actor == READER)
 		return !with(READER_DIES) || m.reader_died;
 	return (config->interrupts == m.interrupts || m.actors[WRITER].depth == config->depth) &&
-	       (!with(MOVES) || m.migrations) && ((!with(WRITER_DIES) && !with(PROGRAM_DIES)) || m.writer_died);
+	       (!with(MOVES) || m.migrations) && ((!with(WRITER_DIES) && !with(PROGRAM_DIES)) || m.writer_died) &&
+	       (!with(JUMPS) || m.jumped || m.actors[WRITER].depth < 2);
 }
 
 static bool goes_on_alone(unsigned int actor)
@@ -238,6 +241,11 @@ static void take(const struct choice *choice)
 		m.migrations++;
 		m.shared.cpu ^= 1;
 		return;
+	case ACT_JUMP:
+		m.jumped = m.left = true;
+		oracle_jumped();
+		actor_reset(WRITER);
+		return;
 	case ACT_DIE:
 	case ACT_PROGRAM_DIES:
 		if (choice->actor == READER) {
@@ -248,8 +256,9 @@ static void take(const struct choice *choice)
 			return;
 		}
 		m.writer_died = true;
-		m.lease = choice->act == ACT_DIE;
-		m.program_gone = !m.lease;
+		/* Of a shared lane whoever comes next finds that its holder is gone. */
+		m.lease = choice->act == ACT_DIE && !with(SHARED);
+		m.program_gone = choice->act == ACT_PROGRAM_DIES;
 		oracle_writer_died();
 		actor_reset(WRITER);
 		if (m.program_gone)
@@ -295,6 +304,9 @@ void story(void)
 		case ACT_MIGRATE:
 			printf("#  %s moves to the other CPU\n", who);
 			break;
+		case ACT_JUMP:
+			printf("#  %s jumps out of everything\n", who);
+			break;
 		case ACT_STEP:
 			if (node->step.access != ACCESS_CLOCK)
 				memory_name(node->step.offset, name, sizeof(name));
@@ -327,7 +339,8 @@ static void cut_here(struct node *node, bool is_away)
 
 static bool is_quiet_moment(void)
 {
-	return !m.actors[WRITER].depth && !m.actors[READER].depth && !m.lease && !m.attach && !m.program_gone;
+	return !m.actors[WRITER].depth && !m.actors[READER].depth && !m.lease && !m.attach && !m.program_gone && !m.left &&
+	       !(with(SHARED) && m.writer_died);
 }
 
 /*
@@ -403,12 +416,15 @@ static void begin(void)
 		.links = m.shared.links,
 		.reader = &m.shared.words,
 		.nr_subbufs = config->pages + 1u,
+		.nested = with(JUMPS) ? &m.shared.nested : NULL,
 	};
 	m.clock = 1000;
 	actors_begin();
 	quiet = true;
 	quiet_begin();
 	rec_ring_init(&m.handle, config->pages);
+	if (with(SHARED))
+		share_lane();
 	act('i');
 	for (action = config->prefill; *action; action++)
 		act(*action);

@@ -39,7 +39,7 @@ struct place_name {
 /* The common words besides the links. Both sides may look at these at any time. */
 static const struct place_name common[] = {
 	LANE(commit),	      LANE(pages_touched), LANE(pages_lost),	      LANE(nr_pages),
-	WORDS(waiters, BOTH), WORDS(wake, BOTH),   WORDS(pages_read, READER),
+	WORDS(waiters, BOTH), WORDS(wake, BOTH),   WORDS(pages_read, READER), LANE(owner),
 };
 
 #define COMMON (sizeof(common) / sizeof(common[0]))
@@ -49,7 +49,7 @@ _Static_assert(COMMON + 2 * SUBBUFS_MAX <= WORDS_MAX, "a number for each common 
 static const struct place_name named[] = {
 	LANE(tail),    LANE(after),    LANE(before),	    LANE(cpu),	LANE(commit_overrun),
 	LANE(dropped), LANE(too_long), LANE(nested_limit),  LANE(torn), LANE(time_back),
-	LANE(broken),  LANE(owner),    WORDS(hint, READER),
+	LANE(broken),  WORDS(hint, READER),
 };
 
 static uint32_t offset_of(const void *at)
@@ -88,7 +88,7 @@ bool memory_is_shared(const void *at)
 /* Links are everybody's; the resize makes the writer one that stores prev. */
 static unsigned int storer_of(int word)
 {
-	return (uint32_t)word < COMMON ? common[word].storer : BOTH;
+	return (uint32_t)word < COMMON && !with(SHARED) ? common[word].storer : BOTH;
 }
 
 enum place memory_place(const void *at, bool write)
@@ -99,6 +99,8 @@ enum place memory_place(const void *at, bool write)
 
 	if (!memory_is_shared(at))
 		return PLACE_PRIVATE;
+	if (offset >= offsetof(struct shared, nested))
+		return PLACE_OWN;
 	if (offset >= offsetof(struct shared, pages)) {
 		const uint32_t in_page = (offset - (uint32_t)offsetof(struct shared, pages)) &
 					 ((1u << config->shift) - 1);
@@ -167,6 +169,10 @@ void memory_name(uint32_t offset, char *text, size_t size)
 	const size_t pages = offsetof(struct shared, pages);
 	size_t i;
 
+	if (offset >= offsetof(struct shared, nested)) {
+		snprintf(text, size, "nested + %zu", offset - offsetof(struct shared, nested));
+		return;
+	}
 	if (offset >= pages) {
 		snprintf(text, size, "page %zu + %zu", (offset - pages) >> config->shift,
 			 (offset - pages) & ((1u << config->shift) - 1));
@@ -388,13 +394,14 @@ void memory_fence(int order)
 void memory_death_seen(unsigned int actor)
 {
 	struct view all = m.memory.view[1 - actor];
+	const int was = running;
 	int word;
 
 	for (word = 0; with(WEAK) && word < (int)WORDS_MAX; word++)
 		all.at[word] = m.words[word].last;
 	running = (int)actor;
 	learn(&all);
-	running = -1;
+	running = was;
 }
 
 void memory_race(const void *at, uint32_t size, bool write)

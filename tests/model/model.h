@@ -15,6 +15,7 @@
 
 #include <librecorder/page.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
@@ -40,6 +41,8 @@ enum {
 	WEAK = 32,	  /* loads may find older values, as far as their orders allow */
 	MOVES = 64,	  /* the writer may move to the other CPU, once */
 	THOROUGH = 128,	  /* only when asked for */
+	SHARED = 256,	  /* two threads that share the lane, and take it for one event each; the reader comes at the end */
+	JUMPS = 512,	  /* a handler leaves what it interrupted for good, once, at any step; the lane is mended at the end */
 };
 
 struct config {
@@ -51,7 +54,7 @@ struct config {
 	const char *nested;  /* actions that may interrupt */
 	uint8_t depth;	     /* of the writer stack */
 	uint8_t interrupts;  /* in all */
-	const char *reads;   /* the reader's actions, one after the other */
+	const char *reads;   /* the reader's actions, one after the other; SHARED: the second thread's */
 	const char *
 		ticks; /* how the clock may move when it is read: '0', '1' by 1, 'b' by more than a delta holds, '-' back */
 	unsigned int flags;
@@ -59,6 +62,9 @@ struct config {
 
 extern const struct config configs[];
 extern const struct config *config;
+
+/* The id of a thread that shares the lane. */
+#define THREAD(actor) ((uint32_t)(actor) + 1u)
 
 static inline bool with(unsigned int flag)
 {
@@ -74,10 +80,14 @@ struct shared {
 	struct rec_lane_reader words;
 	struct rec_link links[SUBBUFS_MAX];
 	uint32_t cpu; /* where the kernel keeps the writer's CPU number */
+	struct rec_handle handle; /* SHARED: the lane's, which both threads use */
 	_Alignas(64) unsigned char pages[SUBBUFS_MAX * SUBBUF_MAX];
+	struct rec_nested nested; /* JUMPS: the writer stack's own notes */
 };
 
-#define CELLS (sizeof(struct shared) / 4)
+/* What both sides could come to; and with what only handlers could. */
+#define CELLS	  (offsetof(struct shared, nested) / 4)
+#define ALL_CELLS (sizeof(struct shared) / 4)
 
 /* What somebody knows: how far the two have come in their releases, and which value of each word is the oldest it may read. */
 struct view {
@@ -109,8 +119,8 @@ struct memory {
 
 /* What an action has touched; one bit for each cell. */
 struct footprint {
-	uint8_t written[(CELLS + 7) / 8];
-	uint8_t read[(CELLS + 7) / 8];
+	uint8_t written[(ALL_CELLS + 7) / 8];
+	uint8_t read[(ALL_CELLS + 7) / 8];
 };
 
 enum place {
@@ -154,7 +164,7 @@ void memory_race(const void *at, uint32_t size, bool write);
 
 /* ------------------------------------------------------------------------------------------------------- actors */
 
-enum act { ACT_START, ACT_STEP, ACT_INTERRUPT, ACT_MIGRATE, ACT_DIE, ACT_PROGRAM_DIES };
+enum act { ACT_START, ACT_STEP, ACT_INTERRUPT, ACT_MIGRATE, ACT_JUMP, ACT_DIE, ACT_PROGRAM_DIES };
 
 struct choice {
 	uint8_t actor;
@@ -189,6 +199,7 @@ struct event {
 	uint32_t id;
 	uint8_t cpu;
 	uint8_t state;
+	uint8_t actor; /* whose it is */
 };
 
 /* The list that is right by being simple. Events leave it when the reader is done with them. */
@@ -218,6 +229,7 @@ struct model {
 	struct shared shared;
 	struct memory memory;
 	struct rec_handle handle;
+	struct rec_handle threads[ACTORS]; /* SHARED: their own, which lead to the lane's */
 	struct rec_ring_reader reader;
 	struct actor actors[ACTORS];
 	struct oracle oracle;
@@ -231,6 +243,9 @@ struct model {
 	bool lease;  /* the writer's next action is to lease the lane */
 	bool attach; /* the reader's: to take over */
 	bool prune;  /* the state that was reached is explored elsewhere */
+	bool missed; /* the lane was somebody's */
+	bool jumped; /* a handler has left, */
+	bool left;   /* and the lane was not mended since */
 	struct word words[WORDS_MAX];
 };
 
@@ -253,6 +268,8 @@ unsigned int actor_step(const struct pending *next);
 /* Do one action here and now, on whatever stack this is. */
 void actor_do(unsigned int actor, char action);
 void act(char action);
+/* The lane is to be shared. */
+void share_lane(void);
 
 /* ------------------------------------------------------------------------------------------------------- oracle */
 
@@ -260,12 +277,14 @@ __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ..
 
 struct event *oracle_begin(void);
 void oracle_refused(uint32_t id);
+void oracle_missed(uint32_t id);
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor);
 void oracle_committing(uint32_t id);
 void oracle_committed(uint32_t id);
 void oracle_taken_back(uint32_t id);
 uint32_t oracle_floor(void); /* behind the last event that is finished */
 void oracle_writer_died(void);
+void oracle_jumped(void);
 void oracle_reader_died(void);
 void oracle_reading(void);
 void oracle_read(int r, const struct rec_page *page, bool whole);

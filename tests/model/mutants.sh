@@ -13,7 +13,8 @@ workers=$(nproc)
 names=()
 
 mkdir "$sources" "$base"
-cp -r "$top_srcdir/include" "$top_srcdir/librecorder" "$sources" || exit 1
+# Links are followed: what is spoiled is the copy.
+cp -rL "$top_srcdir/include" "$top_srcdir/librecorder" "$sources" || exit 1
 bash "$top_srcdir/tests/model/build.sh" "$sources" "$base" 2>&1 || exit 1
 
 # Spoil a copy of the file, build it, let the configurations look at it. One line of result in $TMP/NAME.result.

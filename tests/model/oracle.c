@@ -43,7 +43,8 @@ static struct event *known(uint32_t id)
 
 struct event *oracle_begin(void)
 {
-	struct actor *writer = &m.actors[WRITER];
+	const unsigned int self = running < 0 ? WRITER : (unsigned int)running;
+	struct actor *writer = &m.actors[self];
 	uint32_t i;
 
 	if (writer->depth)
@@ -51,7 +52,7 @@ struct event *oracle_begin(void)
 
 	for (i = 0; i < EVENTS_MAX; i++)
 		if (o.events[i].state == EVENT_NONE) {
-			o.events[i] = (struct event){ .id = ++o.next_id, .state = EVENT_RESERVING };
+			o.events[i] = (struct event){ .id = ++o.next_id, .state = EVENT_RESERVING, .actor = (uint8_t)self };
 			return &o.events[i];
 		}
 	fail("the checker's list is too short");
@@ -68,7 +69,10 @@ static bool may_refuse(void)
 	const struct actor *writer = &m.actors[WRITER];
 	uint32_t i;
 
-	if (writer->depth > 1 || writer->levels[0].action == 't' || writer->levels[0].action == 'z')
+	/* On a shared lane nobody is interrupted by an event. */
+	if (m.left)
+		return true;
+	if (!with(SHARED) && (writer->depth > 1 || writer->levels[0].action == 't' || writer->levels[0].action == 'z'))
 		return true;
 	if (with(OVERWRITE))
 		return false;
@@ -85,6 +89,11 @@ void oracle_refused(uint32_t id)
 	o.calm = false;
 	if (running >= 0 && !quiet && !with(WEAK) && !may_refuse())
 		fail("refused, though there is room");
+}
+
+void oracle_missed(uint32_t id)
+{
+	forget(known(id));
 }
 
 uint32_t oracle_floor(void)
@@ -110,7 +119,7 @@ static bool is_alone(void)
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor)
 {
 	struct event *event = known(id);
-	const struct actor *writer = &m.actors[WRITER];
+	const struct actor *writer = &m.actors[event->actor];
 
 	event->state = EVENT_OPEN;
 	event->position = place_of(slot->end);
@@ -136,7 +145,7 @@ void oracle_committed(uint32_t id)
 	/* The reader may have it by now, and be done with it. */
 	if (event && event->state == EVENT_COMMITTING)
 		event->state = EVENT_COMMITTED;
-	o.calm = is_alone();
+	o.calm = !with(SHARED) && !with(JUMPS) && is_alone();
 }
 
 void oracle_taken_back(uint32_t id)
@@ -157,6 +166,9 @@ void oracle_writer_died(void)
 
 		if (event->state == EVENT_NONE || event->state == EVENT_HANDED)
 			continue;
+		/* The other thread goes on with its own. */
+		if (event->actor != WRITER && event->state < EVENT_COMMITTED)
+			continue;
 		if (event->state >= EVENT_COMMITTING && event->position <= commit) {
 			event->state = EVENT_COMMITTED;
 			continue;
@@ -167,7 +179,44 @@ void oracle_writer_died(void)
 			fail("event %u was committed by an outermost writer and is not there", event->id);
 		forget(event);
 	}
-	/* Refusals that were counted in the lane but not by us yet, or the other way round. */
+	/* Refusals that were counted in the lane but not by us yet, or the other way round; the other thread's are its own. */
+	if (with(SHARED) && m.shared.lane.owner != THREAD(WRITER))
+		return;
+	o.refused = (uint32_t)(m.shared.lane.dropped + m.shared.lane.commit_overrun + m.shared.lane.too_long +
+			       m.shared.lane.nested_limit);
+}
+
+/* Whether what was committed at this place is noted as such. */
+static bool is_noted(uint32_t position)
+{
+	unsigned int i;
+
+	for (i = 0; i < REC_NESTED_MAX; i++) {
+		const struct rec_span *span = &m.shared.nested.spans[i];
+
+		if (span->to && span->to != UINT64_MAX && place_of(span->from) < position && position <= place_of(span->to))
+			return true;
+	}
+	return false;
+}
+
+/* What a handler left open will not come. A commit that it interrupted has come to its note, or has not. */
+void oracle_jumped(void)
+{
+	const uint32_t commit = place_of(m.shared.lane.commit);
+	uint32_t i;
+
+	o.calm = false;
+	for (i = 0; i < EVENTS_MAX; i++) {
+		struct event *event = &o.events[i];
+
+		if (event->state == EVENT_OPEN && event->position <= commit)
+			fail("the commit position has passed event %u, which is not committed", event->id);
+		if (event->state == EVENT_COMMITTING && (event->position <= commit || is_noted(event->position)))
+			event->state = EVENT_COMMITTED;
+		if (event->state == EVENT_RESERVING || event->state == EVENT_OPEN || event->state == EVENT_COMMITTING)
+			forget(event);
+	}
 	o.refused = (uint32_t)(m.shared.lane.dropped + m.shared.lane.commit_overrun + m.shared.lane.too_long +
 			       m.shared.lane.nested_limit);
 }
@@ -196,7 +245,7 @@ void oracle_reading(void)
 	if (o.page && hash_page(o.page, o.size) != o.hash)
 		fail("a page that was handed over has changed");
 	o.page = NULL;
-	o.disturbed = m.actors[WRITER].depth || m.lease;
+	o.disturbed = m.actors[WRITER].depth || m.lease || m.left;
 }
 
 static void forget_all(enum state state)

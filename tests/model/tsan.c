@@ -260,7 +260,7 @@ uint64_t rec_clock_mono(void)
 				      .word = -1,
 				      .candidates = (uint8_t)strlen(config->ticks) };
 	unsigned int candidate = 0;
-	struct actor *actor = &m.actors[WRITER];
+	struct actor *actor = &m.actors[running < 0 ? WRITER : running];
 
 	if (!is_quiet() && (next.candidates > 1 || with(MOVES)))
 		candidate = actor_step(&next);
