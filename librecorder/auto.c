@@ -4,19 +4,47 @@
 #include "quiet.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 /*
  * Each forking thread's own: glibc may run the handlers of several forks at once. The quiet is not the lock's: in the child
- * another's handler may take the lock over before ours comes.
+ * another's handler may take the lock over before ours comes. And another's handler may fork itself, between two of ours.
  */
+static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
 static __thread struct rec_quiet quiet_for_fork __attribute__((tls_model("initial-exec")));
 static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
 static __thread const uint32_t *mark_before_fork __attribute__((tls_model("initial-exec")));
 
 const char rec_auto_linked;
 
+static bool has_own_buffer(void)
+{
+	return rec_process.pid == getpid() && (!rec_process.mark || *rec_process.mark);
+}
+
+/*
+ * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another's handler
+ * wrote an event: then it has one since, and the lock is free.
+ */
+static void make_own_buffer(void)
+{
+	if (rec_process.mark == mark_before_fork) {
+		if (has_own_buffer())
+			return;
+		rec_process_forked();
+		if (locked_for_fork)
+			rec_process_unlock();
+	}
+	mark_before_fork = rec_process.mark;
+	locked_for_fork = false;
+}
+
 static void before_fork(void)
 {
+	if (open_forks++) {
+		make_own_buffer();
+		return;
+	}
 	rec_quiet_begin(&quiet_for_fork);
 	locked_for_fork = rec_process_lock();
 	mark_before_fork = rec_process.mark;
@@ -24,23 +52,18 @@ static void before_fork(void)
 
 static void after_fork_in_parent(void)
 {
+	if (--open_forks)
+		return;
 	if (locked_for_fork)
 		rec_process_unlock();
 	rec_quiet_end(&quiet_for_fork);
 }
 
-/*
- * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another's handler
- * wrote an event: then it has one since, and the lock is free.
- */
 static void after_fork_in_child(void)
 {
-	if (rec_process.mark == mark_before_fork) {
-		rec_process_forked();
-		if (locked_for_fork)
-			rec_process_unlock();
-	}
-	rec_quiet_end(&quiet_for_fork);
+	make_own_buffer();
+	if (--open_forks == 0)
+		rec_quiet_end(&quiet_for_fork);
 }
 
 /* Before constructors without a priority, among which are the program's own and those that register its events. */

@@ -216,18 +216,46 @@ Test(copies, a_child_of_the_same_pid)
 	check_first_processes(false);
 }
 
-/* A handler of fork's children that comes before the library's, as one does that was set earlier. */
+/*
+ * Handlers of fork that were set before the library's: theirs come behind its first one, and before the one that it has in
+ * the child.
+ */
 static bool child_writes;
+static struct seen *other_before, *other_in_child;
+
+/* Fork from within a handler, once; the child writes a number and says where. */
+static void fork_another(struct seen **other, uint64_t number)
+{
+	struct seen *seen = *other;
+	pid_t pid;
+
+	if (!seen)
+		return;
+	*other = NULL;
+	pid = fork();
+	if (pid == 0) {
+		write_number(number);
+		strcpy(seen->path, rec_process.path);
+		_exit(rec_process.header->parent_pid != (uint32_t)getppid());
+	}
+	seen->had_lane = ends_well(pid);
+}
+
+static void before(void)
+{
+	fork_another(&other_before, 5);
+}
 
 static void in_child(void)
 {
+	fork_another(&other_in_child, 6);
 	if (child_writes)
 		write_number(7);
 }
 
 static void be_earlier(void)
 {
-	pthread_atfork(NULL, NULL, in_child);
+	pthread_atfork(before, NULL, in_child);
 }
 
 /* The library's constructor has 101; a priority below that is not for programs, say compilers, linkers do not mind. */
@@ -276,6 +304,42 @@ Test(copies, a_child_writes_before_the_librarys_handler)
 	cr_assert_not(blocks_signals());
 	cr_assert_eq(numbers_of(seen->path), 78);
 	cr_assert_eq(buffers_beside(seen->path), 2);
+}
+
+/* `other` is for a handler to fork, whose child writes `number`. */
+static void check_fork_in_fork(struct seen **other, uint64_t number)
+{
+	struct seen *handlers = beside_memory(sizeof(*handlers)), *seen = beside_memory(sizeof(*seen));
+	const uint32_t self = (uint32_t)getpid();
+	pid_t pid;
+
+	cr_assert_eq(rec_enable("copies:step"), 1);
+	*other = handlers;
+	pid = fork();
+	if (pid == 0) {
+		write_number(8);
+		strcpy(seen->path, rec_process.path);
+		_exit((blocks_signals() ? 1 : 0) + (rec_process.header->parent_pid != self ? 2 : 0) +
+		      (rec_process_lock() ? 0 : 4));
+	}
+	cr_assert(ends_well(pid));
+	cr_assert(handlers->had_lane);
+	cr_assert_not(blocks_signals());
+	cr_assert(rec_process_lock(), "the lock is free again");
+	rec_process_unlock();
+	cr_assert_eq(numbers_of(seen->path), 8);
+	cr_assert_eq(numbers_of(handlers->path), number);
+	cr_assert_eq(buffers_beside(seen->path), 3);
+}
+
+Test(copies, a_handler_forks_before_the_fork)
+{
+	check_fork_in_fork(&other_before, 5);
+}
+
+Test(copies, a_handler_forks_in_the_child)
+{
+	check_fork_in_fork(&other_in_child, 6);
 }
 
 /* Nobody may need the heap there: in the copy of a process with threads it may be locked for good. */
