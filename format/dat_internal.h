@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between dat_read.c, which opens and closes, and dat_parse.c, which knows the layout of versions 6 and 7. */
+/* Between dat_read.c, which opens and closes, and dat_parse*.c, which know the layout of versions 6 and 7. */
 #ifndef FORMAT_DAT_INTERNAL_H
 #define FORMAT_DAT_INTERNAL_H
 
@@ -12,6 +12,8 @@ int dat_fail(struct dat_error *error, int err, uint64_t offset, const char *fmt,
 
 /* What went wrong while b was read: "truncated: WHAT ... ends at END" or the reason of the read error. */
 int dat_fail_bytes(struct dat_error *error, const struct dat_file *file, const struct bytes *b, const char *what);
+
+#define DAT_NAME_MAX 4096u /* of a system or buffer */
 
 /* Everything behind the 18 bytes of the prologue. */
 int dat_parse_v6(struct dat_file *file, struct dat_error *error);

@@ -51,7 +51,7 @@ rows()
 {
 	awk -v folder="$1/" '
 		/^###? / { on = $2 == folder; next }
-		on && /^\| [a-z_]+\.[ch]/ {
+		on && /^\| [a-z0-9_]+\.[ch]/ {
 			sub(/^\| /, ""); sub(/ \*? *\|.*/, ""); nr = split($0, name, ", ")
 			stem = name[1]; sub(/\..*/, "", stem)
 			for (i = 1; i <= nr; i++)
@@ -64,7 +64,7 @@ for folder in include/librecorder librecorder format cli; do
 	is "one for each file, and no more" "$(diff <(rows "$folder") <(cd "$folder" && ls -- *.[ch] | sort) | grep '^[<>]')" ""
 done
 
-libc=$(sed -n '/^libformat_core_sources/,/[^\\]$/p' format/include.am | grep -oE 'format/[a-z_]+\.[ch]')
+libc=$(sed -n '/^libformat_core_sources/,/[^\\]$/p' format/include.am | grep -oE 'format/[a-z0-9_]+\.[ch]')
 # A script or program that stands in no list is never run.
 tests=$(cd "$top_srcdir" && ls tests/*/*.sh tests/*/test_*.c tests/*/fuzz_*.c tests/*/kernel_*.c)
 ok "there are tests" test "$(wc -l <<<"$tests")" -gt 100
