@@ -61,7 +61,7 @@ static int open_table(struct decoder *decoder)
 	struct dat_file file = { .commit_size = 8, .long_size = 8 };
 	struct blob printk = BLOB_INIT, kallsyms = BLOB_INIT;
 	struct formats formats = { NULL, 0 };
-	int err = trace_info_formats(decoder->info, false, add_format, &formats);
+	int err = trace_info_formats(decoder->info, add_format, &formats);
 
 	if (!err)
 		err = trace_info_printk(decoder->info, &printk);

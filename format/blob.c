@@ -111,9 +111,9 @@ void blob_set_u64(struct blob *blob, size_t offset, uint64_t value)
 		memcpy(blob->data + offset, &value, sizeof(value));
 }
 
-void blob_align(struct blob *blob, size_t align)
+void blob_zeros(struct blob *blob, size_t size)
 {
-	const size_t pad = -blob->size & (align - 1);
+	const size_t pad = size > blob->size ? size - blob->size : 0;
 	void *room = blob_room(blob, pad);
 
 	if (room)

@@ -40,7 +40,7 @@ void blob_u64(struct blob *blob, uint64_t value);
 void blob_set_u32(struct blob *blob, size_t offset, uint32_t value);
 void blob_set_u64(struct blob *blob, size_t offset, uint64_t value);
 
-/* Zeros up to a multiple of `align`, a power of two. */
-void blob_align(struct blob *blob, size_t align);
+/* Zeros, until it has `size` bytes. */
+void blob_zeros(struct blob *blob, size_t size);
 
 #endif

@@ -174,6 +174,15 @@ static uint64_t buffer_size(const struct dat_writer *writer, unsigned int number
 	return size;
 }
 
+/* Where pages can begin behind `size` bytes; the top buffer's may be there already. */
+static uint64_t pages_behind(const struct dat_writer *writer, uint64_t size)
+{
+	const uint64_t page = writer->page_size;
+	const uint64_t first = (size + page - 1) & ~(page - 1);
+
+	return first < writer->straight ? writer->straight : first;
+}
+
 /* Whether the file has this buffer. */
 static bool is_shown(const struct dat_writer *writer, unsigned int number)
 {
@@ -228,7 +237,7 @@ static void put_v6_tables(struct blob *out, struct dat_writer *writer, const siz
 			blob_set_u64(out, places[i], out->size);
 		put_v6_table(out, writer, i, clock, nr_cpus, &data);
 	}
-	blob_align(out, writer->page_size);
+	blob_zeros(out, writer->buffers[0].data);
 }
 
 static void put_v6(struct blob *out, struct dat_writer *writer, const char *clock, unsigned int nr_cpus)
@@ -256,7 +265,7 @@ static void put_v6(struct blob *out, struct dat_writer *writer, const char *cloc
 		tables += is_shown(writer, (unsigned int)i);
 	}
 	blob_u16(out, DAT_DONE);
-	data = (out->size + tables * table + writer->page_size - 1) & ~(uint64_t)(writer->page_size - 1);
+	data = pages_behind(writer, out->size + tables * table);
 	if (!out->error)
 		put_v6_tables(out, writer, places, clock, nr_cpus, data);
 	free(places);
@@ -279,12 +288,12 @@ static void end_section(struct blob *out, size_t size_at, uint64_t more)
 	blob_set_u64(out, size_at, out->size - size_at - sizeof(uint64_t) + more);
 }
 
-/* The section of a buffer, up to its pages. */
-static void put_buffer_section(struct blob *out, const struct dat_writer *writer, unsigned int number)
+/* The section of a buffer, up to its pages, which begin at `data`. */
+static void put_buffer_section(struct blob *out, const struct dat_writer *writer, unsigned int number, uint64_t data)
 {
 	const size_t size_at = begin_section(out, DAT_BUFFER);
 
-	blob_align(out, writer->page_size);
+	blob_zeros(out, data);
 	end_section(out, size_at, buffer_size(writer, number));
 }
 
@@ -326,8 +335,7 @@ static void put_buffer_option(struct blob *out, const struct dat_writer *writer,
 /* The options of all buffers; the top one's section is at `section`. Those of instances take a page before their pages. */
 static void put_buffer_options(struct blob *out, struct dat_writer *writer, const char *clock, uint64_t section)
 {
-	const uint64_t page = writer->page_size;
-	uint64_t data = (section + SECTION_SIZE + page - 1) & ~(page - 1);
+	uint64_t data = pages_behind(writer, section + SECTION_SIZE);
 	unsigned int i;
 
 	for (i = 0; i < writer->nr_buffers; i++) {
@@ -335,7 +343,7 @@ static void put_buffer_options(struct blob *out, struct dat_writer *writer, cons
 			continue;
 		if (i) {
 			section = data;
-			data += page;
+			data += writer->page_size;
 		}
 		writer->buffers[i].data = data;
 		put_buffer_option(out, writer, i, clock, section, data);
@@ -386,7 +394,7 @@ static void put_v7(struct blob *out, struct dat_writer *writer, const char *cloc
 	if (body.error)
 		out->error = body.error;
 	blob_free(&body);
-	put_buffer_section(out, writer, 0);
+	put_buffer_section(out, writer, 0, writer->buffers[0].data);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- */
@@ -409,7 +417,7 @@ int dat_layout_sections(const struct dat_writer *writer)
 		if (!is_shown(writer, i))
 			continue;
 		head.size = 0;
-		put_buffer_section(&head, writer, i);
+		put_buffer_section(&head, writer, i, writer->page_size);
 		err = head.error;
 		if (!err)
 			err = out_write_at(writer->file.fd, head.data, head.size, writer->buffers[i].data - head.size);

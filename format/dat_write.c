@@ -124,6 +124,27 @@ int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int
 	return err ? err : page_store_put_range(writer->store, track, fd, offset, size);
 }
 
+int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t room)
+{
+	const uint64_t page = writer->page_size;
+	struct blob meta = BLOB_INIT;
+	int err;
+
+	dat_layout(&meta, writer, "x86-tsc", nr_cpus);
+	err = meta.error;
+	if (!err) {
+		writer->straight = (meta.size + room + page - 1) & ~(page - 1);
+		page_store_straight(writer->store, writer->file.fd, writer->straight);
+	}
+	blob_free(&meta);
+	return err;
+}
+
+int dat_write_scratch(struct dat_writer *writer)
+{
+	return page_store_scratch(writer->store);
+}
+
 uint64_t dat_write_size(const struct dat_writer *writer, unsigned int number, unsigned int cpu)
 {
 	const struct write_buffer *buffer = &writer->buffers[number];
@@ -232,6 +253,8 @@ int dat_write_finish(struct dat_writer *writer, const char *clock, unsigned int 
 	dat_layout(&meta, writer, clock, nr_cpus < cpus ? cpus : nr_cpus);
 	size = meta.size;
 	err = meta.error;
+	if (!err && writer->straight && writer->buffers[0].data != writer->straight)
+		err = page_store_move(writer->store, writer->file.fd, writer->buffers[0].data);
 	if (!err)
 		err = out_write_at(writer->file.fd, meta.data, meta.size, 0);
 	blob_free(&meta);

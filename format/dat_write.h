@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Writes trace.dat, versions 6 and 7, uncompressed (trace-dat.md). Pages are given in any order of CPUs and wait in a
- * scratch file beside the target; everything else waits in memory; dat_write_finish() puts the file together and then in
- * place. Until it has succeeded the target is as it was.
+ * scratch file beside the target, or, given CPU by CPU, go straight to their place; everything else waits in memory;
+ * dat_write_finish() puts the file together and then in place. Until it has succeeded the target is as it was.
  *
  * Numbers are written in the machine's order. Threads: one at a time per writer. Not signal-safe.
  */
@@ -39,6 +39,15 @@ int dat_write_page(struct dat_writer *writer, unsigned int buffer, unsigned int 
  */
 int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int cpu, int fd, uint64_t offset,
 		    uint64_t size);
+
+/*
+ * From now on pages are those of the top buffer, which has none yet, CPU by CPU with rising numbers, and go straight to where
+ * they stand in the file: until dat_write_scratch(), behind which they are of other buffers. What is given of everything
+ * else by then, and `room` bytes for what is not, stands in front; with more, all pages are moved in the end. 0, -ENOMEM, or
+ * the errno of write.
+ */
+int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t room);
+int dat_write_scratch(struct dat_writer *writer);
 
 /* Bytes of pages a CPU has so far; one more than the highest CPU with pages, over all buffers. */
 uint64_t dat_write_size(const struct dat_writer *writer, unsigned int buffer, unsigned int cpu);

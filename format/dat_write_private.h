@@ -30,6 +30,7 @@ struct dat_writer {
 	struct page_store *store;
 	unsigned int version;
 	uint32_t page_size;
+	uint64_t straight; /* where the top buffer's pages begin already, if they can; 0: not yet */
 	struct write_buffer *buffers;
 	unsigned int nr_buffers;
 	struct write_system *systems;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FIRST_SIZE 256u
+#define FIRST_ROOM 256u
 
 /* What saved_cmdlines has for a task that it does not know. */
 #define NO_NAME "<...>"
@@ -24,55 +24,41 @@ int kernel_tasks_new(struct kernel_tasks **ret_tasks)
 
 struct kernel_tasks *kernel_tasks_free(struct kernel_tasks *tasks)
 {
-	if (tasks)
+	if (tasks) {
+		number_map_free(&tasks->places);
 		free(tasks->tasks);
+	}
 	free(tasks);
 	return NULL;
 }
 
 /* -------------------------------------------------------------------------------------------------- the table */
 
-static struct kernel_task *find(const struct kernel_tasks *tasks, int32_t pid)
+/* A task, made when there is none; NULL: no memory. */
+static struct kernel_task *get_task(struct kernel_tasks *tasks, int32_t pid)
 {
-	/* As in number_map.c: the high bits of this product are well spread. */
-	size_t at = (size_t)(((uint64_t)(uint32_t)pid * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (tasks->size - 1);
-
-	while (tasks->tasks[at].pid && tasks->tasks[at].pid != pid)
-		at = (at + 1) & (tasks->size - 1);
-	return &tasks->tasks[at];
-}
-
-static int grow(struct kernel_tasks *tasks)
-{
-	struct kernel_tasks bigger = { .size = tasks->size ? tasks->size * 2 : FIRST_SIZE };
-	size_t i;
-
-	bigger.tasks = calloc(bigger.size, sizeof(*bigger.tasks));
-	if (!bigger.tasks)
-		return -ENOMEM;
-	for (i = 0; i < tasks->size; i++)
-		if (tasks->tasks[i].pid)
-			*find(&bigger, tasks->tasks[i].pid) = tasks->tasks[i];
-	free(tasks->tasks);
-	tasks->tasks = bigger.tasks;
-	tasks->size = bigger.size;
-	return 0;
-}
-
-/* The entry of a task, made when there is none; NULL: no memory. */
-static struct kernel_task *entry(struct kernel_tasks *tasks, int32_t pid)
-{
+	const uint64_t place = number_map_get(&tasks->places, (uint32_t)pid);
 	struct kernel_task *task;
 
-	if (tasks->used >= tasks->size / 2 && grow(tasks))
+	if (place)
+		return &tasks->tasks[place - 1];
+	if (tasks->nr_tasks == tasks->room) {
+		const size_t room = tasks->room ? 2 * tasks->room : FIRST_ROOM;
+		struct kernel_task *more = realloc(tasks->tasks, room * sizeof(*more));
+
+		if (!more)
+			return NULL;
+		tasks->tasks = more;
+		tasks->room = room;
+	}
+	if (number_map_set(&tasks->places, (uint32_t)pid, tasks->nr_tasks + 1))
 		return NULL;
-	task = find(tasks, pid);
-	tasks->used += !task->pid;
-	task->pid = pid;
+	task = &tasks->tasks[tasks->nr_tasks++];
+	*task = (struct kernel_task){ .pid = pid };
 	return task;
 }
 
-int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, const void *payload, uint32_t size)
+int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, uint64_t clock, const void *payload, uint32_t size)
 {
 	const struct task_fields *fields = &tasks->fields[tasks->by_id[id] - 1];
 	const unsigned char *bytes = payload;
@@ -81,15 +67,20 @@ int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, const void *
 	int32_t pid;
 
 	for (i = 0; i < fields->nr; i++) {
-		if (fields->at[i].pid + sizeof(pid) > size || fields->at[i].comm + TASK_NAME_SIZE > size)
+		/* Offsets are what a text says. */
+		if ((uint64_t)fields->at[i].pid + sizeof(pid) > size ||
+		    (uint64_t)fields->at[i].comm + TASK_NAME_SIZE > size)
 			continue;
 		memcpy(&pid, bytes + fields->at[i].pid, sizeof(pid));
 		/* The idle tasks are all 0. */
 		if (pid <= 0)
 			continue;
-		task = entry(tasks, pid);
+		task = get_task(tasks, pid);
 		if (!task)
 			return -ENOMEM;
+		if (clock < task->said_at)
+			continue;
+		task->said_at = clock;
 		memcpy(task->said, bytes + fields->at[i].comm, TASK_NAME_SIZE);
 	}
 	return 0;
@@ -108,7 +99,7 @@ int kernel_tasks_saved(struct kernel_tasks *tasks, const char *text, size_t size
 
 		pid = blank && *text >= '1' && *text <= '9' ? strtol(text, NULL, 10) : 0;
 		if (pid > 0 && pid <= INT32_MAX) {
-			task = entry(tasks, (int32_t)pid);
+			task = get_task(tasks, (int32_t)pid);
 			if (!task)
 				return -ENOMEM;
 			snprintf(task->saved, sizeof(task->saved), "%.*s", (int)(stop - blank - 1), blank + 1);
@@ -133,21 +124,18 @@ static int by_pid(const void *a, const void *b)
 
 int kernel_tasks_sorted(const struct kernel_tasks *tasks, struct kernel_task **ret_tasks, size_t *ret_nr)
 {
-	struct kernel_task *sorted = calloc(tasks->used + 1, sizeof(*sorted));
-	size_t nr = 0;
+	struct kernel_task *sorted = calloc(tasks->nr_tasks + 1, sizeof(*sorted));
 	size_t i;
 
 	if (!sorted)
 		return -ENOMEM;
-	for (i = 0; i < tasks->size; i++) {
-		if (!tasks->tasks[i].pid)
-			continue;
-		sorted[nr] = tasks->tasks[i];
-		sorted[nr++].said[TASK_NAME_SIZE - 1] = '\0';
+	for (i = 0; i < tasks->nr_tasks; i++) {
+		sorted[i] = tasks->tasks[i];
+		sorted[i].said[TASK_NAME_SIZE - 1] = '\0';
 	}
-	qsort(sorted, nr, sizeof(*sorted), by_pid);
+	qsort(sorted, tasks->nr_tasks, sizeof(*sorted), by_pid);
 	*ret_tasks = sorted;
-	*ret_nr = nr;
+	*ret_nr = tasks->nr_tasks;
 	return 0;
 }
 
@@ -218,6 +206,9 @@ void kernel_tasks_format(struct kernel_tasks *tasks, const char *text, size_t si
 	unsigned int nr = 0;
 	unsigned int i;
 
+	/* Of hundreds of formats a few name tasks. */
+	if (!size || !memmem(text, size, "comm[", 5))
+		return;
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
 		const size_t length = (size_t)((newline ? newline : end) - text);

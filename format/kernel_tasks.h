@@ -6,6 +6,8 @@
 #ifndef FORMAT_KERNEL_TASKS_H
 #define FORMAT_KERNEL_TASKS_H
 
+#include "format/number_map.h"
+
 #include <librecorder/abi.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,8 +15,9 @@
 #define TASK_NAME_SIZE 16u /* the kernel's TASK_COMM_LEN */
 
 struct kernel_task {
-	int32_t pid; /* 0: a free place */
+	int32_t pid;
 	char said[TASK_NAME_SIZE];  /* by the last event that named it */
+	uint64_t said_at;	    /* its time, in the kernel's clock */
 	char saved[TASK_NAME_SIZE]; /* by saved_cmdlines */
 };
 
@@ -30,9 +33,9 @@ struct kernel_tasks {
 	unsigned char by_id[REC_EVENT_ID_FIRST]; /* index + 1; 0: names none */
 	struct task_fields fields[UINT8_MAX];
 	unsigned int nr_fields;
-	struct kernel_task *tasks; /* open addressing, at most half full */
-	size_t used;
-	size_t size; /* a power of two, or 0 */
+	struct kernel_task *tasks;
+	size_t nr_tasks, room;
+	struct number_map places; /* by pid: index + 1 */
 };
 
 /* 0, -ENOMEM. kernel_tasks_free() takes NULL and returns NULL. */
@@ -46,11 +49,13 @@ void kernel_tasks_format(struct kernel_tasks *tasks, const char *text, size_t si
 int kernel_tasks_saved(struct kernel_tasks *tasks, const char *text, size_t size);
 
 /* Take in what an event with a by_id says. 0, -ENOMEM. */
-int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, const void *payload, uint32_t size);
+int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, uint64_t clock, const void *payload, uint32_t size);
 
-static inline int kernel_tasks_see(struct kernel_tasks *tasks, unsigned int id, const void *payload, uint32_t size)
+/* Take in an event, at a time of the kernel's clock; CPU after CPU, so the order is not that of time. 0, -ENOMEM. */
+static inline int kernel_tasks_see(struct kernel_tasks *tasks, unsigned int id, uint64_t clock, const void *payload,
+				   uint32_t size)
 {
-	return tasks->by_id[id] ? kernel_tasks_learn(tasks, id, payload, size) : 0;
+	return tasks->by_id[id] ? kernel_tasks_learn(tasks, id, clock, payload, size) : 0;
 }
 
 /* The name of a task: what saved_cmdlines says, else what events said; "" if neither. */

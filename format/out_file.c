@@ -39,6 +39,24 @@ int out_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
 	return 0;
 }
 
+int out_read_at(int fd, void *bytes, size_t size, uint64_t offset)
+{
+	unsigned char *at = bytes;
+
+	while (size) {
+		const ssize_t n = pread(fd, at, size, (off_t)offset);
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n ? -errno : -EIO;
+		at += n;
+		offset += (uint64_t)n;
+		size -= (size_t)n;
+	}
+	return 0;
+}
+
 /* Through memory: for file systems and kernels that do not copy ranges. */
 static int copy_by_hand(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size)
 {
@@ -46,19 +64,14 @@ static int copy_by_hand(int from, uint64_t from_offset, int to, uint64_t to_offs
 	int err = buffer ? 0 : -ENOMEM;
 
 	while (!err && size) {
-		const size_t want = size < COPY_BUFFER ? (size_t)size : COPY_BUFFER;
-		const ssize_t n = pread(from, buffer, want, (off_t)from_offset);
+		const size_t piece = size < COPY_BUFFER ? (size_t)size : COPY_BUFFER;
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			err = n ? -errno : -EIO;
-			break;
-		}
-		err = out_write_at(to, buffer, (size_t)n, to_offset);
-		from_offset += (uint64_t)n;
-		to_offset += (uint64_t)n;
-		size -= (uint64_t)n;
+		err = out_read_at(from, buffer, piece, from_offset);
+		if (!err)
+			err = out_write_at(to, buffer, piece, to_offset);
+		from_offset += piece;
+		to_offset += piece;
+		size -= piece;
 	}
 	free(buffer);
 	return err;

@@ -30,12 +30,28 @@ int page_store_put(struct page_store *store, unsigned int track, const void *pag
  */
 int page_store_put_range(struct page_store *store, unsigned int track, int fd, uint64_t offset, uint64_t size);
 
+/*
+ * From now on tracks are put to straight into a file, back to back from `offset` on, one track after the other: none is put to
+ * again once another was. page_store_scratch() ends that. 0, or the errno of write.
+ */
+void page_store_straight(struct page_store *store, int fd, uint64_t offset);
+int page_store_scratch(struct page_store *store);
+
+/* Have all that went straight into `fd` begin at another offset, behind its own. 0, -errno. */
+int page_store_move(struct page_store *store, int fd, uint64_t offset);
+
 /* Bytes of a track. */
 uint64_t page_store_size(const struct page_store *store, unsigned int track);
 
 /*
- * Append a track to a file at `offset`. Gives the scratch space back as it goes, so that the disk never holds everything
- * twice; the store can be copied once. 0, -errno.
+ * The next bytes of a track, from its beginning on: `size` of them, whole pages, or as many as there are; nothing is put to it
+ * once this was begun. Gives the scratch space back as it goes. 0, -errno.
+ */
+int page_store_take(struct page_store *store, unsigned int track, void *pages, uint32_t size, uint32_t *ret_size);
+
+/*
+ * Append a track to a file at `offset`, where it stands already if it went there straight. Gives the scratch space back as it
+ * goes, so that the disk never holds everything twice; the store can be copied once. 0, -errno.
  */
 int page_store_copy(struct page_store *store, unsigned int track, int fd, uint64_t offset);
 

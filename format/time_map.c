@@ -242,6 +242,23 @@ uint64_t time_map_search(const struct time_map *map, unsigned int *hint, uint64_
 	return segment->mono + time_map_scale(clock - segment->clock, segment->mult);
 }
 
+bool time_map_stretch(const struct time_map *map, unsigned int hint, uint64_t clock, struct time_stretch *ret_stretch)
+{
+	struct time_stretch stretch = { .mult = UINT64_C(1) << TIME_MAP_SHIFT, .end = UINT64_MAX };
+
+	if (!map->identity) {
+		const struct time_segment *segment = &map->segments[hint];
+
+		stretch = (struct time_stretch){ segment->clock, segment->mono, segment->mult, UINT64_MAX };
+		if (hint + 1 < map->nr_segments)
+			stretch.end = segment[1].clock;
+	}
+	if (clock < stretch.clock || clock >= stretch.end)
+		return false;
+	*ret_stretch = stretch;
+	return true;
+}
+
 uint64_t time_map_error(const struct time_map *map, uint64_t clock)
 {
 	uint64_t beyond = 0;

@@ -56,6 +56,16 @@ void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struc
 /* How far the line is from the map at most, between two clock values; ns. */
 uint64_t time_map_line_error(const struct time_map *map, const struct time_line *line, uint64_t from, uint64_t to);
 
+/* Where the map is one line: from clock on, up to end. */
+struct time_stretch {
+	uint64_t clock, ns;
+	uint64_t mult;
+	uint64_t end;
+};
+
+/* The one around `clock`, which `hint` was used for; false: before the first anchor, where there is none. */
+bool time_map_stretch(const struct time_map *map, unsigned int hint, uint64_t clock, struct time_stretch *ret_stretch);
+
 /* Out of line: another segment than the one the hint names, or a time before the first anchor. */
 uint64_t time_map_search(const struct time_map *map, unsigned int *hint, uint64_t clock);
 

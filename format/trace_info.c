@@ -263,8 +263,7 @@ static int by_system(const void *a, const void *b)
 	return order ? order : (int)left->id - (int)right->id;
 }
 
-int trace_info_formats(const struct trace_info *info, bool with_end,
-		       int (*emit)(void *arg, const char *system, const char *text, size_t size), void *arg)
+int trace_info_formats(const struct trace_info *info, trace_info_emit *emit, void *arg)
 {
 	const struct trace_event **order = calloc(info->nr_events + 1u, sizeof(*order));
 	struct blob text = BLOB_INIT;
@@ -289,12 +288,18 @@ int trace_info_formats(const struct trace_info *info, bool with_end,
 		if (!err)
 			err = emit(arg, "ftrace", (const char *)text.data, text.size);
 	}
-	if (!err && with_end) {
-		text.size = 0;
-		put_end_event(&text);
-		err = text.error ? text.error : emit(arg, "recorder", (const char *)text.data, text.size);
-	}
 	blob_free(&text);
 	free(order);
+	return err;
+}
+
+int trace_info_end_format(trace_info_emit *emit, void *arg)
+{
+	struct blob text = BLOB_INIT;
+	int err;
+
+	put_end_event(&text);
+	err = text.error ? text.error : emit(arg, "recorder", (const char *)text.data, text.size);
+	blob_free(&text);
 	return err;
 }

@@ -74,11 +74,13 @@ void trace_info_set_tasks(struct trace_info *info, const struct kernel_tasks *ta
 uint64_t trace_info_threads(const struct trace_info *info);
 
 /*
- * The texts. Each event's format goes to `emit`, those of one system together; `with_end` adds recorder:end. An error of
- * emit ends it. A malformed declaration has none. 0, -ENOMEM, or what emit returned.
+ * The texts. Each event's format goes to `emit`, those of one system together; recorder:end has one of its own. An
+ * error of emit ends it. A malformed declaration has none. 0, -ENOMEM, or what emit returned.
  */
-int trace_info_formats(const struct trace_info *info, bool with_end,
-		       int (*emit)(void *arg, const char *system, const char *text, size_t size), void *arg);
+typedef int trace_info_emit(void *arg, const char *system, const char *text, size_t size);
+
+int trace_info_formats(const struct trace_info *info, trace_info_emit *emit, void *arg);
+int trace_info_end_format(trace_info_emit *emit, void *arg);
 
 /*
  * Appended to the blob. cmdlines: processes and their threads seen or named, and all that the kernel names,

@@ -2,7 +2,7 @@
 /*
  * The merge: a heap of the programs' streams by the time of their next event. Each stream's times never go back
  * (weave_stream.c raises what does), so neither do the merged ones, and the pages of each CPU are in order because the whole
- * is. The kernel's streams, each of which has a CPU to itself, are put in between (weave_kernel.c).
+ * is. The kernel's streams, each of which has a CPU to itself, are put in between in a second step (weave_join.c).
  */
 #include "format/weave.h"
 #include "format/weave_private.h"
@@ -87,30 +87,16 @@ static unsigned int cpu_of(struct weave *weave, const struct weave_input *input)
 	return 0;
 }
 
-/* Put what the kernel has on this CPU before the input's event. */
-static int put_kernel_before(struct weave *weave, const struct weave_input *input, unsigned int cpu)
-{
-	struct weave_input *kernel = cpu < weave->max_kernel_inputs ? weave->kernel_inputs[cpu] : NULL;
-
-	if (!kernel || kernel->ended || !earlier(kernel, input))
-		return 0;
-	return weave_kernel_put(weave, kernel, input->ns - (kernel->number > input->number));
-}
-
-/* Empty the heap, with what the kernel has for the same CPUs until then. */
+/* Empty the heap. */
 static int merge_heap(struct weave *weave, struct heap *heap)
 {
 	int err = 0;
 
 	while (!err && heap->nr) {
 		struct weave_input *input = heap->inputs[0];
-		const unsigned int cpu = cpu_of(weave, input);
 		int got;
 
-		if (weave->params->buffers == WEAVE_WOVEN)
-			err = put_kernel_before(weave, input, cpu);
-		if (!err)
-			err = weave_out_event(weave, input, cpu);
+		err = weave_out_event(weave, input, cpu_of(weave, input));
 		if (err)
 			break;
 		got = weave_input_next(weave, input);
@@ -123,49 +109,6 @@ static int merge_heap(struct weave *weave, struct heap *heap)
 		if (!err && heap->nr)
 			sift_down(heap, 0);
 	}
-	return err;
-}
-
-/* Call for each stream of the kernel. */
-static int for_kernel(struct weave *weave, int (*call)(struct weave *weave, struct weave_input *input))
-{
-	unsigned int i;
-	int err = 0;
-
-	for (i = 0; i < weave->max_kernel_inputs && !err; i++)
-		if (weave->kernel_inputs[i])
-			err = call(weave, weave->kernel_inputs[i]);
-	return err;
-}
-
-static int put_kernel_rest(struct weave *weave, struct weave_input *input)
-{
-	const int err = weave_kernel_put(weave, input, UINT64_MAX);
-
-	return err ? err : weave_kernel_end(weave, input);
-}
-
-static int merge(struct weave *weave)
-{
-	struct heap heap = { NULL, 0 };
-	bool alone;
-	int err;
-
-	heap.inputs = calloc(weave->nr_lanes + 1u, sizeof(struct weave_input *));
-	if (!heap.inputs)
-		return -ENOMEM;
-	err = fill_heap(weave, &heap);
-	/* Nothing to weave in: the file takes the kernel's clock, and its pages as they are. */
-	if (!heap.nr && weave->kernel)
-		weave->raw_tsc = weave->kernel->clock == REC_CLOCK_TSC;
-	alone = !heap.nr || weave->params->buffers == WEAVE_SPLIT;
-	if (!err && !alone)
-		err = for_kernel(weave, weave_kernel_begin);
-	if (!err)
-		err = merge_heap(weave, &heap);
-	if (!err)
-		err = for_kernel(weave, alone ? weave_kernel_pages : put_kernel_rest);
-	free(heap.inputs);
 	return err;
 }
 
@@ -203,8 +146,60 @@ static int end_processes(struct weave *weave)
 		if (weave_loss_any(&owner->trailing))
 			err = weave_out_end(weave, of_lane ? weave->nr_lanes : owner->last_cpu, i, weave_end_time(weave, i),
 					    owner->trailing, owner->no_lane);
+		owner->trailing = (struct weave_loss){ 0, false };
 	}
 	return err ? err : weave_out_flush_all(weave);
+}
+
+/* The kernel's streams, to which nothing comes. */
+static int put_kernel(struct weave *weave)
+{
+	bool is_straight = false;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < weave->max_kernel_inputs && !err; i++) {
+		struct weave_input *input = weave->kernel_inputs[i];
+
+		if (!input)
+			continue;
+		/* Pages that stay as they are need no place before the end. */
+		if (!is_straight && !weave_kernel_as_is(weave, input)) {
+			is_straight = true;
+			err = weave_straight(weave);
+		}
+		if (!err)
+			err = weave_kernel_pages(weave, input);
+	}
+	return err || !is_straight ? err : dat_write_scratch(weave->writer);
+}
+
+static int merge(struct weave *weave)
+{
+	const bool has_kernel = weave->params->source->nr_streams > weave->nr_lanes;
+	struct heap heap = { NULL, 0 };
+	bool joins;
+	int err;
+
+	heap.inputs = calloc(weave->nr_lanes + 1u, sizeof(struct weave_input *));
+	if (!heap.inputs)
+		return -ENOMEM;
+	err = fill_heap(weave, &heap);
+	/* Nothing to weave in: the file takes the kernel's clock, and its pages as they are. */
+	if (!heap.nr && weave->kernel)
+		weave->raw_tsc = weave->kernel->clock == REC_CLOCK_TSC;
+	joins = has_kernel && heap.nr && weave->params->buffers == WEAVE_WOVEN;
+	if (!err && joins)
+		err = weave_stage_begin(weave);
+	if (!err)
+		err = merge_heap(weave, &heap);
+	/* In time: a CPU that was joined is complete. */
+	if (!err && joins)
+		err = end_processes(weave);
+	if (!err)
+		err = joins ? weave_join(weave) : put_kernel(weave);
+	free(heap.inputs);
+	return err;
 }
 
 /* ------------------------------------------------------------------------------------------------- the whole */
@@ -427,6 +422,7 @@ static void clean_up(struct weave *weave)
 	unsigned int i, j;
 
 	dat_write_close(weave->writer);
+	page_store_close(weave->stage);
 	for (i = 0; weave->buffers && i < weave->nr_buffers; i++) {
 		for (j = 0; j < weave->buffers[i].max_cpus; j++)
 			free(weave->buffers[i].cpus[j].page);

@@ -3,11 +3,11 @@
  * From drained pages to a trace.dat. The events of all streams are merged by time into one stream per real CPU, stamped
  * in nanoseconds of CLOCK_MONOTONIC; or, raw, each stream becomes one "CPU" of the file as it is.
  *
- * Order: time never goes back within a CPU; events of one stream keep their order; at equal times the stream with the
- * lower number goes first. Loss: what the source says is lost before an event stands, as the kernel's missed-events bits
- * and count, on the page that this event begins. What is lost behind the last event of a stream is carried by one
- * synthetic event a process (raw: a stream), recorder:end, which exists only then. A gap whose size is unknown makes that
- * of the page unknown. So
+ * Order: time never goes back within a CPU; events of one stream keep their order; at equal times the kernel's go first,
+ * then those of the stream with the lower number. Loss: what the source says is lost before an event stands, as the
+ * kernel's missed-events bits and count, on the page that this event begins. What is lost behind the last event of a
+ * stream is carried by one synthetic event a process (raw: a stream), recorder:end, which exists only then; woven, it comes
+ * behind the last event of the programs. A gap whose size is unknown makes that of the page unknown. So
  *
  *	sum of the counts in the file's pages = sum of the losses the sources, streams and processes state,
  *	events in the file = events the sources handed over + stats.synthetic.

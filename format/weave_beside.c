@@ -263,19 +263,22 @@ static const char *clock_name(const struct weave *weave)
 	return "mono";
 }
 
-static int put_texts(struct weave *weave)
+int weave_texts(struct weave *weave)
 {
 	const struct weave_kernel *kernel = weave->kernel ? weave->kernel->kernel : NULL;
-	int err = kernel ? put_kernel_formats(weave) : 0;
+	int err = 0;
 
+	if (weave->has_texts)
+		return 0;
+	if (kernel)
+		err = put_kernel_formats(weave);
 	if (!err)
-		err = trace_info_formats(weave->info, weave->stats.synthetic > 0, emit_format, weave->writer);
+		err = trace_info_formats(weave->info, emit_format, weave->writer);
 	if (!err)
 		err = put_text(weave, DAT_KALLSYMS, kernel ? &kernel->kallsyms : NULL, trace_info_kallsyms);
 	if (!err)
 		err = put_text(weave, DAT_PRINTK, kernel ? &kernel->printk : NULL, trace_info_printk);
-	if (!err)
-		err = put_text(weave, DAT_CMDLINES, NULL, trace_info_cmdlines);
+	weave->has_texts = true;
 	return err;
 }
 
@@ -291,7 +294,11 @@ int weave_finish(struct weave *weave)
 	/* How far another clock of the kernel's is from CLOCK_MONOTONIC nobody has measured. */
 	if (strcmp(clock_name(weave), "mono") && strcmp(clock_name(weave), "x86-tsc"))
 		weave->stats.time_error = UINT64_MAX;
-	err = put_texts(weave);
+	err = weave_texts(weave);
+	if (!err && weave->stats.synthetic)
+		err = trace_info_end_format(emit_format, weave->writer);
+	if (!err)
+		err = put_text(weave, DAT_CMDLINES, NULL, trace_info_cmdlines);
 	if (!err)
 		err = put_system(weave);
 	if (!err)

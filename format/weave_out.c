@@ -77,6 +77,8 @@ int weave_out_flush(struct weave *weave, struct weave_cpu *cpu)
 		return 0;
 	rec_page_end(&cpu->writer);
 	cpu->open = false;
+	if (weave->is_staging)
+		return weave_stage_page(weave, cpu);
 	return dat_write_page(weave->writer, cpu->buffer, cpu->number, cpu->page);
 }
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel),
- * weave_out.c (pages of one CPU), weave_raw.c and weave_beside.c (what else the file has).
+ * Between weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel), weave_join.c
+ * (both on one CPU), weave_whole.c (pages as they are), weave_run.c (records copied), weave_out.c (pages of one CPU),
+ * weave_raw.c and weave_beside.c (what else the file has).
  */
 #ifndef FORMAT_WEAVE_PRIVATE_H
 #define FORMAT_WEAVE_PRIVATE_H
 
 #include "format/dat_write.h"
+#include "format/page_store.h"
 #include "format/time_map.h"
 #include "format/trace_info.h"
 #include "format/weave.h"
 
 #include <librecorder/page.h>
+#include <string.h>
 
 /* CPU numbers from here on are damage: no kernel is built for more (CONFIG_NR_CPUS_RANGE_END of x86). */
 #define WEAVE_CPUS_MAX 8192u
@@ -27,6 +30,7 @@ struct weave_input {
 	unsigned int number;
 	unsigned int process;
 	bool is_kernel;
+	bool staged;	  /* programs' events on a CPU, in the file's own terms */
 	unsigned int cpu; /* of the file, where all its events go: the kernel's, or raw's */
 	const struct time_map *time;
 	const struct trace_process_map *ids;
@@ -62,6 +66,8 @@ struct weave_cpu {
 	struct rec_page_writer writer;
 	unsigned char *page; /* NULL before the first event */
 	bool open;	     /* the page was begun */
+	bool has_stage;
+	unsigned int stage; /* the track of its programs' pages that wait for the kernel's */
 	struct weave_figures programs;
 	struct weave_figures kernel;
 };
@@ -85,6 +91,9 @@ struct weave {
 	struct trace_info *info;
 	struct time_map maps[REC_CLOCK_MONO + 1]; /* by clock */
 	struct dat_writer *writer;
+	struct page_store *stage; /* of pages that wait; NULL: there is nothing to wait for */
+	bool is_staging;	  /* pages go there */
+	bool has_texts;		  /* those known before the last event are written */
 	uint32_t page_size;
 	unsigned int nr_cpus; /* that the file has at least */
 	unsigned int nr_lanes; /* streams of programs */
@@ -133,10 +142,42 @@ struct weave_loss weave_input_trailing(const struct weave *weave, struct weave_i
 int weave_kernel_begin(struct weave *weave, struct weave_input *input);
 /* Put all events up to and including `until`, so that the next one is current. */
 int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t until);
-/* Put the whole stream, of which nothing was taken, where nothing else goes; pages stay as they are if they can. */
-int weave_kernel_pages(struct weave *weave, struct weave_input *input);
 /* The stream has ended: what is lost behind its last event. */
 int weave_kernel_end(struct weave *weave, struct weave_input *input);
+/*
+ * For weave_whole.c: 1: the page's next event is in the input's fields, its time by `time`; 0: the page has ended; -errno.
+ */
+int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time);
+
+/* weave_whole.c: put the whole stream, of which nothing was taken, where nothing else goes; pages as they are if they can. */
+int weave_kernel_pages(struct weave *weave, struct weave_input *input);
+
+/* Whether weave_kernel_pages() leaves them as they are. */
+bool weave_kernel_as_is(const struct weave *weave, const struct weave_input *input);
+
+/* weave_run.c: put the current event of the kernel or of a stage, as it is but for the time that it counts. 0, -errno. */
+int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input);
+/* Put what follows it on its page, up to and including `until`, as far as that is simple. How many, or -ENOMEM. */
+int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, uint64_t until);
+
+/* weave_join.c: let the programs' pages wait, each CPU's apart. 0, -errno. */
+int weave_stage_begin(struct weave *weave);
+int weave_stage_page(struct weave *weave, struct weave_cpu *cpu);
+/* Put all that waits, and the kernel's streams. 0, -errno. */
+int weave_join(struct weave *weave);
+/* From now on pages go straight to their place, until dat_write_scratch(). 0, -errno. */
+int weave_straight(struct weave *weave);
+
+/* What the kernel has given to an event that is of no program. 0: what stands there cannot be an event. */
+static inline unsigned int weave_kernel_id(const void *payload, uint32_t size)
+{
+	uint16_t id;
+
+	if (size < sizeof(struct rec_event_common))
+		return 0;
+	memcpy(&id, payload, sizeof(id));
+	return id < REC_EVENT_ID_FIRST ? id : 0;
+}
 
 /* A time, in the file's clock, for an event that stands alone: that of the last event, or of the newest anchor. */
 uint64_t weave_end_time(const struct weave *weave, unsigned int process);
@@ -172,7 +213,9 @@ void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t si
 /* weave_raw.c: every stream to the CPU of its number. */
 int weave_raw(struct weave *weave);
 
-/* weave_beside.c: all beside the pages, and the end. */
+/* weave_beside.c: what stands beside the pages and is known once the programs' were read. 0, -errno. */
+int weave_texts(struct weave *weave);
+/* The rest, and the end. */
 int weave_finish(struct weave *weave);
 
 #endif

@@ -121,6 +121,95 @@ Test(dat_write, round_trips)
 	}
 }
 
+/* CPU after CPU, straight to their place; CPU i has i * pages of them. */
+static int put_straight(struct dat_writer *writer, unsigned int cpus, unsigned int pages, uint64_t room)
+{
+	unsigned char page[4096];
+	unsigned int number, cpu;
+	int err = dat_write_straight(writer, cpus, room);
+
+	for (cpu = 0; cpu < cpus && !err; cpu++)
+		for (number = 0; number < cpu * pages && !err; number++) {
+			fill_page(page, sizeof(page), cpu, number);
+			err = dat_write_page(writer, 0, cpu, page);
+		}
+	return err ? err : dat_write_scratch(writer);
+}
+
+/* Pages of one CPU of an instance, numbers from `from` on. */
+static int put_instance(struct dat_writer *writer, unsigned int buffer, unsigned int from, unsigned int to)
+{
+	unsigned char page[4096];
+	int err = 0;
+
+	for (; from < to && !err; from++) {
+		fill_page(page, sizeof(page), 2, from);
+		err = dat_write_page(writer, buffer, 2, page);
+	}
+	return err;
+}
+
+static void check_instance(const struct dat_file *file, unsigned int pages)
+{
+	unsigned char expected[4096];
+	struct dat_cursor cursor;
+	struct dat_error error;
+	struct dat_page page;
+	unsigned int i, number = 0;
+
+	cr_assert_eq(file->nr_buffers, 2);
+	for (i = 0; i < file->buffers[1].nr_streams; i++) {
+		cr_assert_eq(dat_cursor_open(file, &file->buffers[1], &file->buffers[1].streams[i], &cursor), 0);
+		while (dat_cursor_next(&cursor, &page, &error) > 0) {
+			fill_page(expected, sizeof(expected), 2, number++);
+			cr_assert_arr_eq(page.data, expected, sizeof(expected));
+		}
+		dat_cursor_close(&cursor);
+	}
+	cr_assert_eq(number, pages);
+}
+
+/*
+ * Straight, before and behind pages of an instance that wait; with room enough for what is known late, and with so little
+ * that the pages are moved by less than they are long, and by more.
+ */
+Test(dat_write, straight)
+{
+	static const struct { unsigned int pages; uint64_t room, late; } cases[] = {
+		{ 200, 65536, 60000 }, { 200, 0, 60000 }, { 200, 65536, 3000000 }, { 3, 4096, 3000000 }, { 1, 0, 0 },
+	};
+	char *late = calloc(1, 3000001);
+	unsigned int version, i;
+
+	memset(late, 'x', 3000000);
+	for (i = 0; i < 5; i++)
+		for (version = 6; version <= 7; version++) {
+			const char *path = fixture_path("straight.dat");
+			struct dat_writer *writer;
+			struct dat_error error;
+			struct dat_file *file;
+			unsigned int other;
+
+			cr_assert_eq(dat_write_open(path, version, 4096, 3, &writer), 0);
+			cr_assert_eq(dat_write_buffer(writer, "other", &other), 0);
+			cr_assert_eq(dat_write_format(writer, "io", "name: a\n", 8), 0);
+			cr_assert_eq(put_instance(writer, other, 0, 300), 0);
+			cr_assert_eq(put_straight(writer, 3, cases[i].pages, cases[i].room), 0);
+			cr_assert_eq(put_instance(writer, other, 300, 333), 0);
+			cr_assert_eq(dat_write_text(writer, DAT_CMDLINES, late, cases[i].late), 0);
+			cr_assert_eq(dat_write_option(writer, DAT_UNAME, "here", 5), 0);
+			cr_assert_eq(dat_write_finish(writer, "mono", 3, NULL), 0);
+			dat_write_close(writer);
+			cr_assert_eq(dat_open(path, NULL, &file, &error), 0, "%s", error.text);
+			cr_assert_eq(file->cmdlines.size, cases[i].late);
+			cr_assert_str_eq(dat_option(file, DAT_UNAME)->data, "here");
+			check_pages(file, 3, cases[i].pages);
+			check_instance(file, 333);
+			dat_close(file);
+		}
+	free(late);
+}
+
 /* As many descriptors for many CPUs as for one. */
 Test(dat_write, many_cpus_need_two_files)
 {

@@ -97,7 +97,8 @@ Test(trace_info, formats_by_system)
 	fake_log_event(&log, 12, "net", "e", "u64(x)", 16);
 	add(info, 1, "one", &log);
 	cr_assert_eq(id_of(info, 0, ID(6)), 0);
-	cr_assert_eq(trace_info_formats(info, true, collect, &formats), 0);
+	cr_assert_eq(trace_info_formats(info, collect, &formats), 0);
+	cr_assert_eq(trace_info_end_format(collect, &formats), 0);
 	cr_assert_eq(formats.nr, 4);
 	cr_assert_str_eq(formats.systems[0], "io");
 	cr_assert_str_eq(formats.systems[1], "net");
@@ -158,7 +159,7 @@ Test(trace_info, damaged_logs)
 		for (i = 0; i < 4; i++)
 			log.data[(unsigned int)rand_r(&state) % log.size] = (unsigned char)rand_r(&state);
 		cr_assert_eq(trace_info_add_process(info, 1, "p", log.data, log.size - seed % 16), 0);
-		cr_assert_eq(trace_info_formats(info, false, collect, &formats), 0);
+		cr_assert_eq(trace_info_formats(info, collect, &formats), 0);
 		free(text_of(info, trace_info_cmdlines));
 		free(text_of(info, trace_info_printk));
 		free(text_of(info, trace_info_kallsyms));

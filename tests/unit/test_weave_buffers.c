@@ -126,14 +126,14 @@ Test(weave_buffers, split_without_the_kernel)
 
 /* ------------------------------------------------------------------------------------------- beside the pages */
 
-static void put_switch(struct both *b, uint64_t time, int32_t prev, const char *prev_comm, int32_t next,
-		       const char *next_comm)
+static void put_switch(struct both *b, unsigned int cpu, uint64_t time, int32_t prev, const char *prev_comm,
+		       int32_t next, const char *next_comm)
 {
 	struct switch_event event = { .common = { ID_SWITCH, 0, 0, prev }, .prev_pid = prev, .next_pid = next };
 
 	snprintf(event.prev_comm, sizeof(event.prev_comm), "%s", prev_comm);
 	snprintf(event.next_comm, sizeof(event.next_comm), "%s", next_comm);
-	fake_put_bytes(b->w.fake, b->lanes, 0, time, &event, sizeof(event));
+	fake_put_bytes(b->w.fake, b->lanes + cpu, cpu, time, &event, sizeof(event));
 }
 
 /* A thread's own word goes before the kernel's last word, that before the events', that before the process's name. */
@@ -151,9 +151,9 @@ Test(weave_buffers, names)
 		b.processes[0].log_size = b.w.log.size;
 		b.kernel.cmdlines = (struct weave_text)TEXT("\n1000 renamed\n0 <idle>\n1001 k1\n1002 k two\nbroken\n"
 							    "5 saved\n6 <...>\n");
-		put_switch(&b, 100, 5, "said", 1003, "worker\x01");
-		put_switch(&b, 200, 6, "sleepy", 0, "swapper/0");
-		put_switch(&b, 300, 7, "", 1003, "worker/2");
+		put_switch(&b, 0, 100, 5, "said", 1003, "worker\x01");
+		put_switch(&b, 0, 200, 6, "sleepy", 0, "swapper/0");
+		put_switch(&b, 0, 300, 7, "", 1003, "worker/2");
 		if (with_user) {
 			fake_put(b.w.fake, 0, 0, 400, ID_A, 1002, 1, FAKE_SIZE);
 			fake_put(b.w.fake, 0, 0, 401, ID_A, 1004, 1, FAKE_SIZE);
@@ -165,6 +165,106 @@ Test(weave_buffers, names)
 							     "1003 worker/2\n");
 		weaving_end(&b.w, seen);
 	}
+}
+
+/* The last word is that of the latest event, whichever CPU it stands on. */
+Test(weave_buffers, names_by_time)
+{
+	unsigned int with_user;
+
+	for (with_user = 0; with_user < 2; with_user++) {
+		struct both b;
+		struct seen *seen;
+
+		both_begin(&b, 1, 2);
+		put_switch(&b, 0, 100, 5, "bash", 6, "bash");
+		put_switch(&b, 0, 300, 5, "ls", 0, "swapper/0");
+		put_switch(&b, 1, 50, 6, "parent", 7, "seven");
+		put_switch(&b, 1, 200, 5, "bash", 0, "swapper/1");
+		put_switch(&b, 1, 400, 6, "cat", 0, "swapper/1");
+		if (with_user)
+			fake_put(b.w.fake, 0, 0, 250, ID_A, PID, 1, FAKE_SIZE);
+		seen = weave(&b.w);
+		cr_assert_str_eq(seen->cmdlines, "5 ls\n6 cat\n7 seven\n1000 prog\n");
+		weaving_end(&b.w, seen);
+	}
+}
+
+/* A format whose fields lie outside of its event, in more than one way, names nobody. */
+Test(weave_buffers, names_out_of_bounds)
+{
+	static const char *const fields[] = {
+		"\tfield:char comm[16];\toffset:4294967288;\tsize:16;\tsigned:0;\n"
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n",
+		"\tfield:char comm[16];\toffset:8;\tsize:16;\tsigned:0;\n"
+		"\tfield:pid_t pid;\toffset:4294967292;\tsize:4;\tsigned:1;\n",
+		"\tfield:char comm[16];\toffset:9;\tsize:16;\tsigned:0;\n"
+		"\tfield:pid_t pid;\toffset:8;\tsize:4;\tsigned:1;\n",
+	};
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		const struct fake_event event = { { 310, 0, 0, 77 }, UINT64_C(0x4141414100000005) };
+		struct weave_format format = { "sched", { NULL, 0 } };
+		struct both b;
+		struct seen *seen;
+		char text[512];
+
+		format.text.size = (size_t)snprintf(text, sizeof(text), "name: odd\nID: 310\nformat:\n%s\nprint fmt: \"\"\n",
+						    fields[i]);
+		format.text.data = text;
+		both_begin(&b, 1, 1);
+		b.kernel.formats = &format;
+		b.kernel.nr_formats = 1;
+		fake_put_bytes(b.w.fake, 1, 0, 100, &event, sizeof(event));
+		fake_put_bytes(b.w.fake, 1, 0, 200, &event, sizeof(event));
+		fake_put(b.w.fake, 0, 0, 250, ID_A, PID, 1, FAKE_SIZE);
+		seen = weave(&b.w);
+		cr_assert_str_eq(seen->cmdlines, "1000 prog\n");
+		weaving_end(&b.w, seen);
+	}
+}
+
+/* More names than the weave leaves room for in front of the pages, which it has to move then; and nothing else changes. */
+Test(weave_buffers, more_names_than_expected)
+{
+	unsigned int version, split;
+
+	for (version = 6; version <= 7; version++)
+		for (split = 0; split < 2; split++) {
+			struct both b;
+			struct seen *seen;
+			const char *line;
+			int32_t i, nr = 0;
+
+			both_begin(&b, 1, 2);
+			b.w.params.version = version;
+			b.w.params.buffers = split ? WEAVE_SPLIT : WEAVE_WOVEN;
+			b.processes[1].clock = REC_CLOCK_TSC;
+			b.kernel.clock = "x86-tsc";
+			for (i = 0; i < 15000; i++) {
+				put_switch(&b, (unsigned int)i % 2, 1000 + (uint64_t)i * 10, 100000 + i, "a name of these",
+					   200000 + i, "and one of those");
+				if (i % 100 == 0)
+					fake_put(b.w.fake, 0, (unsigned int)i / 100 % 2, 1005 + (uint64_t)i * 10, ID_A, PID,
+						 (uint64_t)i, FAKE_SIZE);
+			}
+			seen = weave(&b.w);
+			cr_assert_eq(seen->nr, 15150);
+			for (i = 0; i < 15150; i++) {
+				const int32_t block = i / 101, place = i % 101;
+
+				if (place == 1)
+					check_event(&seen->events[i], "t:a", (uint32_t)block % 2, 1005 + (uint64_t)block * 1000,
+						    (uint64_t)block * 100);
+				else
+					cr_assert_eq(seen->events[i].common.pid, 100000 + block * 100 + place - (place > 1));
+			}
+			for (line = seen->cmdlines; *line; line = strchr(line, '\n') + 1)
+				nr++;
+			cr_assert_eq(nr, 30001);
+			weaving_end(&b.w, seen);
+		}
 }
 
 /* The kernel's texts as they are, then ours; each format once, ftrace's in front. */

@@ -50,38 +50,40 @@ Test(weave_kernel, each_cpu_in_the_order_of_time)
 	weaving_end(&b.w, seen);
 }
 
-/* The stream with the lower number goes first: here the program's, then the kernel's. */
+/* The kernel's go first, whatever the numbers of the streams; each side's stay in order. */
 Test(weave_kernel, equal_times)
 {
-	static const struct { unsigned int lanes, order[4]; } cases[] = { { 1, { 1, 3, 2, 4 } }, { 0, { 2, 4, 1, 3 } } };
-	struct weave_stream lane, cpu;
-	struct fake_stream swap;
-	unsigned int i, j;
+	static const unsigned int order[] = { 0, 2, 4, 1, 3, 5 };
+	unsigned int is_first;
 
-	for (i = 0; i < 2; i++) {
+	for (is_first = 0; is_first < 2; is_first++) {
 		struct both b;
 		struct seen *seen;
+		unsigned int i;
 
 		both_begin(&b, 1, 1);
-		both_put(&b, 0, 4999, 0);
+		if (is_first)
+			both_put(&b, 0, 4999, 0);
+		else
+			both_put_user(&b, 0, 0, 4999, 0);
 		both_put_user(&b, 0, 0, 5000, 1);
 		both_put(&b, 0, 5000, 2);
 		both_put_user(&b, 0, 0, 5000, 3);
 		both_put(&b, 0, 5000, 4);
 		both_put(&b, 0, 5001, 5);
-		if (!cases[i].lanes) {
-			swap = b.w.fake->streams[0];
-			lane = b.w.fake->described[0];
-			cpu = b.w.fake->described[1];
+		if (is_first) {
+			const struct fake_stream lane = b.w.fake->streams[0];
+			const struct weave_stream described = b.w.fake->described[0];
+
 			b.w.fake->streams[0] = b.w.fake->streams[1];
-			b.w.fake->streams[1] = swap;
-			b.w.fake->described[0] = cpu;
-			b.w.fake->described[1] = lane;
+			b.w.fake->streams[1] = lane;
+			b.w.fake->described[0] = b.w.fake->described[1];
+			b.w.fake->described[1] = described;
 		}
 		seen = weave(&b.w);
 		cr_assert_eq(seen->nr, 6);
-		for (j = 0; j < 4; j++)
-			cr_assert_eq(seen->events[j + 1].number, cases[i].order[j]);
+		for (i = 0; i < 6; i++)
+			cr_assert_eq(seen->events[i].number, order[i]);
 		weaving_end(&b.w, seen);
 	}
 }
@@ -116,23 +118,52 @@ Test(weave_kernel, losses)
 	weaving_end(&b.w, seen);
 }
 
-/* What is no event of the kernel's is left out, and counted. */
+/* What is no event of the kernel's is left out, and counted; also where all else could stay as it is. */
 Test(weave_kernel, ids_and_sizes_that_cannot_be)
 {
+	unsigned int with_user;
+
+	for (with_user = 0; with_user < 2; with_user++) {
+		struct both b;
+		struct seen *seen;
+
+		both_begin(&b, 1, 1);
+		if (with_user)
+			both_put_user(&b, 0, 0, 1000, 1);
+		both_put(&b, 0, 1001, 2);
+		fake_put(b.w.fake, 1, 0, 1002, REC_EVENT_ID_FIRST + 1, 77, 3, FAKE_SIZE);
+		fake_put_bytes(b.w.fake, 1, 0, 1003, &(uint32_t){ ID_TICK }, 4);
+		fake_put(b.w.fake, 1, 0, 1004, 0, 77, 4, FAKE_SIZE);
+		both_put(&b, 0, 1005, 5);
+		seen = weave(&b.w);
+		cr_assert_eq(seen->nr, 2 + with_user);
+		cr_assert_eq(b.w.stats.unknown_events, 3);
+		cr_assert_eq(seen->events[1 + with_user].number, 5);
+		cr_assert_eq(seen->events[1 + with_user].lost, 3);
+		weaving_end(&b.w, seen);
+	}
+}
+
+/* What goes back is raised to the time before it; what comes then has its own time again, once it is later. */
+Test(weave_kernel, times_that_go_back)
+{
+	static const uint64_t times[] = { 5000, 3000, 4000, 4900, 6000, 6001 };
 	struct both b;
 	struct seen *seen;
+	unsigned int i;
 
 	both_begin(&b, 1, 1);
-	both_put_user(&b, 0, 0, 1000, 1);
-	both_put(&b, 0, 1001, 2);
-	fake_put(b.w.fake, 1, 0, 1002, REC_EVENT_ID_FIRST + 1, 77, 3, FAKE_SIZE);
-	fake_put_bytes(b.w.fake, 1, 0, 1003, &(uint32_t){ ID_TICK }, 4);
-	both_put(&b, 0, 1004, 5);
+	for (i = 0; i < 6; i++) {
+		both_put(&b, 0, times[i], i);
+		if (!i)
+			fake_end_page(b.w.fake, 1);
+	}
+	both_put_user(&b, 0, 0, 7000, 6);
 	seen = weave(&b.w);
-	cr_assert_eq(seen->nr, 3);
-	cr_assert_eq(b.w.stats.unknown_events, 2);
-	cr_assert_eq(seen->events[2].number, 5);
-	cr_assert_eq(seen->events[2].lost, 2);
+	cr_assert_eq(seen->nr, 7);
+	cr_assert_eq(b.w.stats.time_raised, 3);
+	for (i = 0; i < 6; i++)
+		check_event(&seen->events[i], "sched:tick", 0, times[i] < 5000 ? 5000 : times[i], i);
 	weaving_end(&b.w, seen);
 }
 
@@ -395,6 +426,38 @@ Test(weave_kernel, alone_out_of_a_file_with_faults)
 		check_event(&seen->events[i], "sched:tick", 0, 1000 + i + (i >= 2), i + (i >= 2));
 		cr_assert_eq(seen->events[i].lost, i == 4 ? -1 : 0);
 	}
+	free(pages);
+	weaving_end(&b.w, seen);
+}
+
+/* Where programs have longer sub-buffers, so has the file: several of the kernel's pages go to one of these. */
+Test(weave_kernel, raw_with_longer_pages_of_programs)
+{
+	const uint32_t long_page = 65536;
+	struct both b;
+	struct seen *seen;
+	unsigned char *pages;
+	uint64_t i, size;
+
+	both_begin(&b, 1, 1);
+	b.w.params.raw = true;
+	b.processes[0].subbuf_size = long_page;
+	both_put_user(&b, 0, 0, 500, 0);
+	for (i = 0; i < 10000; i++) {
+		if (i == 7000)
+			fake_lose(b.w.fake, 1, 44);
+		both_put(&b, 0, 1000 + i, i);
+	}
+	seen = weave(&b.w);
+	cr_assert_eq(seen->nr, 10001);
+	cr_assert_eq(seen->page_size, long_page);
+	for (i = 0; i < 10000; i++) {
+		check_event(&seen->events[i + 1], "sched:tick", 0, 1000 + i, i);
+		cr_assert_eq(seen->events[i + 1].lost, i == 7000 ? 44 : 0);
+	}
+	pages = pages_of(b.w.params.output, 0, &size);
+	/* 20 bytes each: three pages, and the one that the loss begins. */
+	cr_assert_eq(size, 4 * long_page);
 	free(pages);
 	weaving_end(&b.w, seen);
 }

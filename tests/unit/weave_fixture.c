@@ -223,7 +223,7 @@ uint32_t fake_offset(const struct rec_page *page, unsigned int index)
 
 static void end_record(struct blob *log, size_t start)
 {
-	blob_align(log, 8);
+	blob_zeros(log, (log->size + 7) & ~(size_t)7);
 	blob_set_u32(log, start, (uint32_t)(log->size - start));
 }
 
