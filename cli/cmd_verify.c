@@ -21,8 +21,9 @@
 
 struct checking {
 	const char *path;
-	const char *json; /* where the summary goes; NULL or "-": stdout */
+	const char *json; /* where the summary goes; NULL: behind the text; "-": alone to stdout */
 	uint64_t limit;
+	FILE *text;
 
 	struct dat_file *file;
 	struct dat_time time;
@@ -60,10 +61,10 @@ static void print_line(struct checking *c, const struct dat_event *event, const 
 	if (event != from)
 		snprintf(distance, sizeof(distance), "%+" PRId64 " ns", (int64_t)(event->ts - from->ts));
 	event_print(&c->printer, event, &record);
-	printf("  %16s  ", distance);
-	event_print_prefix(&c->printer, stdout, event->buffer);
-	fwrite(c->printer.seq.buffer, 1, c->printer.seq.len, stdout);
-	putchar('\n');
+	fprintf(c->text, "  %16s  ", distance);
+	event_print_prefix(&c->printer, c->text, event->buffer);
+	fwrite(c->printer.seq.buffer, 1, c->printer.seq.len, c->text);
+	fputc('\n', c->text);
 }
 
 static void say(void *arg, const struct verify_violation *violation)
@@ -73,7 +74,7 @@ static void say(void *arg, const struct verify_violation *violation)
 	if (c->said == c->limit)
 		return;
 	c->said++;
-	printf("%s: %s\n", verify_kind_names[violation->kind], violation->text);
+	fprintf(c->text, "%s: %s\n", verify_kind_names[violation->kind], violation->text);
 	print_line(c, violation->before, violation->event);
 	print_line(c, violation->event, violation->event);
 	print_line(c, violation->after, violation->event);
@@ -139,12 +140,36 @@ static void say_what_was_not_checked(const struct checking *c)
 {
 	const struct verify_figures *f = &c->figures;
 
+	if (!f->events) {
+		fprintf(c->text, "the file has no events: nothing could be checked\n");
+		return;
+	}
 	if (!f->switches)
-		printf("no sched_switch was recorded (record -e sched): where threads ran could not be checked\n");
-	else if (!f->wakeups)
-		printf("no sched_waking was recorded: whether threads were woken could not be checked\n");
+		fprintf(c->text, "no sched_switch was recorded (record -e sched): where threads ran could not be checked\n");
+	else if (!f->user_events)
+		fprintf(c->text, "no events of programs were recorded: only those of the kernel could be checked\n");
+	if (f->switches && !f->wakeups)
+		fprintf(c->text, "no sched_waking was recorded: whether threads were woken could not be checked\n");
+	if (!f->counts)
+		fprintf(c->text, "the file has no statistics of CPUs: whether counts add up could not be checked\n");
 	if (f->violations && c->said == c->limit)
-		printf("only the first %" PRIu64 " are shown (--limit)\n", c->limit);
+		fprintf(c->text, "only the first %" PRIu64 " are shown (--limit)\n", c->limit);
+}
+
+/* For people. */
+static void say_what_was_checked(const struct checking *c)
+{
+	const struct verify_figures *f = &c->figures;
+
+	if (f->user_events)
+		fprintf(c->text, "%" PRIu64 " of %" PRIu64 " events of programs lie between known switches; ", f->checked,
+			f->user_events);
+	fprintf(c->text, "%" PRIu64 " events, %" PRIu64 " switches, %" PRIu64 " wake-ups, statistics of %" PRIu64 " %s: ",
+		f->events, f->switches, f->wakeups, f->counts, f->counts == 1 ? "CPU" : "CPUs");
+	if (f->violations)
+		fprintf(c->text, "%" PRIu64 " violation%s\n", f->violations, f->violations == 1 ? "" : "s");
+	else
+		fputs("nothing is wrong\n", c->text);
 }
 
 /* --------------------------------------------------------------------------------------------------- the command */
@@ -193,11 +218,13 @@ static int run(struct checking *c)
 	signal(SIGPIPE, SIG_IGN);
 	while (!err && dat_merge_next(c->merge, &event))
 		err = verify_event(c->verify, &event);
+	if (!err)
+		err = verify_finish(c->verify, &c->figures);
 	if (err || c->no_memory)
 		return fail(c, strerror(err ? -err : ENOMEM));
-	verify_finish(c->verify, &c->figures);
 	status = check_damage(c);
 	say_what_was_not_checked(c);
+	say_what_was_checked(c);
 	if (!write_summary(c))
 		return EXIT_FAILURE;
 	if (!status && c->figures.violations) {
@@ -224,7 +251,7 @@ int cmd_verify(int argc, char **argv)
 {
 	struct checking c = { .limit = 20 };
 	const struct opt table[] = {
-		OPT_STRING(0, "json", "FILE", "write the summary to FILE, not behind the violations (-: there)",
+		OPT_STRING(0, "json", "FILE", "write the summary to FILE; -: alone to standard output",
 			   &c.json),
 		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show so many violations, count the others (20)",
 			   &c.limit),
@@ -246,6 +273,7 @@ int cmd_verify(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
+	c.text = c.json && !strcmp(c.json, "-") ? stderr : stdout;
 	c.path = operands[0] ? operands[0] : "trace.dat";
 	status = run(&c);
 	close_file(&c);

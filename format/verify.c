@@ -94,7 +94,10 @@ static enum verify_event_kind learn(struct verify *v, struct tep_event *event)
 			return EVENT_OTHER;
 		return known->kind;
 	}
-	return event->id >= (int)REC_EVENT_ID_FIRST ? EVENT_USER : EVENT_OTHER;
+	if (event->id >= (int)REC_EVENT_ID_FIRST)
+		return EVENT_USER;
+	/* What tracers write is no event to the kernel, and knows of other lists of threads. */
+	return strcmp(event->system, "ftrace") ? EVENT_OWN : EVENT_OTHER;
 }
 
 static bool get(const struct verify *v, const struct dat_event *event, struct verify_field field, int64_t *ret_number)
@@ -158,7 +161,8 @@ static void note_loss(struct verify *v, struct verify_stream *stream, const stru
 }
 
 /*
- * Whether every CPU has something to say, so that a thread's silence means something. One without events may be masked.
+ * Whether the kernel has said something on every CPU, so that a thread's silence means something. One without events of
+ * its may be masked.
  */
 static bool have_all_begun(const struct verify *v)
 {
@@ -172,7 +176,7 @@ static bool have_all_begun(const struct verify *v)
 		return false;
 	streams = &v->streams[v->first_stream[v->sched - v->file->buffers]];
 	for (uint32_t i = 0; i < v->sched->nr_streams; i++)
-		if (!streams[i].begun)
+		if (!streams[i].has_kernel)
 			return false;
 	return true;
 }
@@ -243,6 +247,17 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	return verify_cpu_user(v, event, (int32_t)pid);
 }
 
+/* It tells whose switches are recorded, where the file does not say. */
+static int take_own(struct verify *v, const struct dat_event *event)
+{
+	int64_t tid;
+
+	if (!v->is_foreign || event->buffer != v->sched || v->table->pid_size != 4 ||
+	    !get(v, event, (struct verify_field){ v->table->pid_offset, 4 }, &tid) || tid <= 0)
+		return 0;
+	return verify_thread_follow(v, (int32_t)tid);
+}
+
 static void take_end(struct verify *v, const struct dat_event *event)
 {
 	int64_t lost;
@@ -264,6 +279,8 @@ static int dispatch(struct verify *v, const struct dat_event *event, enum verify
 	switch (kind) {
 	case EVENT_USER:
 		return take_user(v, event);
+	case EVENT_OWN:
+		return take_own(v, event);
 	case EVENT_SWITCH:
 		return take_switch(v, event);
 	case EVENT_WAKING:
@@ -309,8 +326,10 @@ int verify_event(struct verify *verify, const struct dat_event *event)
 		say_back(v, stream, event);
 	stream->begun = true;
 	stream->last = *event;
-	if (is_kernel)
+	if (is_kernel) {
+		stream->has_kernel = true;
 		stream->kernel_ts = event->ts;
+	}
 	return dispatch(v, event, kind);
 }
 
@@ -352,13 +371,14 @@ static int learn_events(struct verify *v)
 }
 
 /* A recorder has the kernel leave out what its own threads do, and says which they are. */
-static int learn_hidden(struct verify *v)
+static int learn_writer(struct verify *v)
 {
 	const struct dat_option *version = dat_option(v->file, DAT_VERSION);
 	const char *at = version ? strstr(version->data, WEAVE_HIDDEN_THREADS) : NULL;
 	int err = 0;
 	char *end;
 
+	v->is_foreign = !version || (strncmp(version->data, "recorder ", 9) && strncmp(version->data, "librecorder ", 12));
 	v->has_some = version && strstr(version->data, WEAVE_SOME_THREADS);
 	for (at = at ? at + strlen(WEAVE_HIDDEN_THREADS) : ""; !err; at = end) {
 		const unsigned long tid = strtoul(at, &end, 10);
@@ -387,7 +407,7 @@ int verify_open(const struct dat_file *file, const struct event_table *table, ve
 	if (!err)
 		err = learn_events(v);
 	if (!err)
-		err = learn_hidden(v);
+		err = learn_writer(v);
 	if (err) {
 		verify_close(v);
 		return err;
@@ -396,13 +416,17 @@ int verify_open(const struct dat_file *file, const struct event_table *table, ve
 	return 0;
 }
 
-void verify_finish(struct verify *verify, struct verify_figures *ret_figures)
+int verify_finish(struct verify *verify, struct verify_figures *ret_figures)
 {
+	int err;
+
 	verify_thread_decide(verify, known_until(verify, true));
 	for (uint32_t i = 0; i < verify->nr_cpus; i++)
 		verify_cpu_lost(verify, &verify->cpus[i]);
-	verify_counts(verify);
-	*ret_figures = verify->figures;
+	err = verify_counts(verify);
+	if (!err)
+		*ret_figures = verify->figures;
+	return err;
 }
 
 struct verify *verify_close(struct verify *verify)

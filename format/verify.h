@@ -15,12 +15,14 @@
  * woken_late sched_wakeup, which ends what sched_waking begins, comes before the switch that puts the thread in.
  * back       Within the stream of a CPU no event is earlier than the one before it.
  * count      What a CPU's statistics say was read and lost is what its stream holds and its pages tell as lost, and a
- *            recorder:end says what its page does. Where the size of a loss is unknown, no more than that is asked.
+ *            recorder:end says what its page does. Where the size of a loss is unknown, no more than that is asked. What
+ *            they say was left to read may be there, too, and one event not, if trace-cmd looked for the date by it.
  *
  * The three about threads compare the clocks of CPUs: the kernel orders these events by its locks. They need all of
  * them recorded, so nothing is asked across a loss, or switches that contradict each other, on any CPU; nor at all where
- * a CPU has no events, as if it had been masked. Where switches of some threads alone were recorded nothing is asked of
- * threads, and events that do not lie in their thread's time are unchecked.
+ * a CPU has no events of the kernel, as if it had been masked. Where switches of some threads alone were recorded nothing is asked of
+ * threads, and events that do not lie in their thread's time are unchecked. Our files say so; in one of somebody else's that
+ * may be, so nothing is asked of a thread before a switch between it and the idle task, or another event of its own, was seen.
  *
  * Memory: a page of kept events at most for each CPU and each thread seen, and some more for the threads that have
  * events outside. Threads: one at a time per verify.
@@ -83,8 +85,8 @@ int verify_open(const struct dat_file *file, const struct event_table *table, ve
 /* The file's next event, as dat_merge_next() gives it. 0; -ENOMEM. */
 int verify_event(struct verify *verify, const struct dat_event *event);
 
-/* That was the last one: what is still open is decided. */
-void verify_finish(struct verify *verify, struct verify_figures *ret_figures);
+/* That was the last one: what is still open is decided. 0; -ENOMEM. */
+int verify_finish(struct verify *verify, struct verify_figures *ret_figures);
 
 /* Takes NULL. Returns NULL. */
 struct verify *verify_close(struct verify *verify);

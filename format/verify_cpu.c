@@ -107,7 +107,8 @@ static void judge(struct verify *v, const struct verify_cpu *cpu, const struct v
 		note_distance(v, end->ts - group->last_ts);
 		v->figures.from_idle += group->count;
 		v->figures.from_idle_stays++;
-	} else if (group->pid == began || group->pid == ended || v->has_some) {
+	} else if (group->pid == began || group->pid == ended || v->has_some ||
+		   !verify_thread_is_followed(v, group->pid)) {
 		v->figures.unchecked += group->count;
 		return;
 	} else {

@@ -44,7 +44,8 @@ struct verify_cpu {
 struct verify_stream {
 	struct dat_event last; /* its bytes are gone once another page was begun */
 	bool begun;
-	uint64_t kernel_ts; /* of its last event of the kernel */
+	bool has_kernel;    /* events of the kernel */
+	uint64_t kernel_ts; /* of the last of these */
 	uint64_t events;    /* without recorder:end */
 	uint64_t lost;	    /* the sum of the known; lost_at_end of it by recorder:end */
 	uint64_t lost_at_end;
@@ -54,6 +55,7 @@ struct verify_stream {
 /* What an event is to the checks, by its id. */
 enum verify_event_kind {
 	EVENT_OTHER,
+	EVENT_OWN, /* of the kernel, by the thread that runs; the others are about threads, too */
 	EVENT_USER,
 	EVENT_END, /* recorder:end, which has no place in time */
 	EVENT_SWITCH,
@@ -75,6 +77,7 @@ struct verify_thread {
 	bool wakings_are_told; /* once, at least */
 	bool is_hidden;	       /* what it does was not recorded, nor how it is woken by others of its kind */
 	bool is_owed;	       /* a sched_wakeup: it was switched in with sched_waking alone */
+	bool is_followed;      /* its switches are recorded, even if some threads' alone are */
 	bool is_double;	       /* its switch out of left_cpu is still to come, though it ran elsewhere since */
 	uint32_t left_cpu;
 	struct verify_kept last_switch;
@@ -120,6 +123,7 @@ struct verify {
 	bool all_begun;			/* each of its streams */
 	bool new_are_told;		/* a sched_wakeup_new was seen */
 	bool has_some;			/* switches of some threads alone were recorded */
+	bool is_foreign;		/* that could be, and the file would not say so */
 	struct verify_pending *pending;
 	uint32_t nr_pending;
 };
@@ -147,13 +151,16 @@ int verify_thread_wake(struct verify *v, const struct dat_event *event, int32_t 
 int verify_thread_fork(struct verify *v, const struct dat_event *event, int32_t tid);
 /* The recording says so. 0 or -ENOMEM. */
 int verify_thread_hide(struct verify *v, int32_t tid);
+/* An event of its own was recorded: 0 or -ENOMEM. Whether all its switches were, as far as the file can tell. */
+int verify_thread_follow(struct verify *v, int32_t tid);
+bool verify_thread_is_followed(const struct verify *v, int32_t tid);
 /* Events of the kernel are missing on some CPU, between `since` and now. */
 void verify_thread_lost(struct verify *v, uint64_t since);
 /* Decide what waits and is not later than `ts`. */
 void verify_thread_decide(struct verify *v, uint64_t ts);
 void verify_thread_free(struct verify *v);
 
-/* verify_count.c */
-void verify_counts(struct verify *v);
+/* verify_count.c: 0, -ENOMEM. */
+int verify_counts(struct verify *v);
 
 #endif

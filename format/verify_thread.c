@@ -62,6 +62,31 @@ static void set_state(const struct verify *v, struct verify_thread *thread, enum
 	thread->is_new = false;
 }
 
+/*
+ * A kernel that is to record some threads alone records a switch if one of the two is one of them, and the idle task is
+ * none: so a thread is, if one of its switches with idle is there. So it is, if there is any other event of its own.
+ */
+static bool is_followed(const struct verify *v, const struct verify_thread *thread)
+{
+	return !v->is_foreign || thread->is_followed;
+}
+
+int verify_thread_follow(struct verify *v, int32_t tid)
+{
+	struct verify_thread *thread = get_thread(v, tid);
+
+	if (thread)
+		thread->is_followed = true;
+	return thread ? 0 : -ENOMEM;
+}
+
+bool verify_thread_is_followed(const struct verify *v, int32_t tid)
+{
+	const uint64_t place = number_map_get(&v->thread_places, (uint32_t)tid);
+
+	return !v->is_foreign || (place && is_followed(v, &v->threads[place - 1]));
+}
+
 /* ----------------------------------------------------------------------------------------------------- what waits */
 
 static void drop_pending(struct verify *v, uint32_t i)
@@ -104,6 +129,8 @@ static int suspect(struct verify *v, enum verify_kind kind, const struct verify_
 	struct verify_pending *pending;
 	int err = 0;
 
+	if (!is_followed(v, thread))
+		return 0;
 	if (!v->pending)
 		v->pending = calloc(PENDING_MAX, sizeof(*v->pending));
 	if (!v->pending)
@@ -176,7 +203,7 @@ static int runs(struct verify *v, struct verify_thread *thread, const struct dat
 		return 0;
 	if (state == THREAD_SLEEPS && lacks_wake(v, thread))
 		return suspect(v, VERIFY_NOT_WOKEN, thread, event);
-	if (state == THREAD_WOKEN || (state == THREAD_SLEEPS && thread->waking))
+	if ((state == THREAD_WOKEN || (state == THREAD_SLEEPS && thread->waking)) && is_followed(v, thread))
 		v->figures.woken++;
 	if (state != THREAD_UNKNOWN && thread->cpu != event->cpu && !thread->is_new)
 		v->figures.migrations++;
@@ -190,6 +217,7 @@ static int switched_out(struct verify *v, const struct dat_event *event, const s
 
 	if (!thread)
 		return -ENOMEM;
+	thread->is_followed = thread->is_followed || !now->next;
 	err = hear(v, now->prev, event);
 	if (thread->is_double && thread->left_cpu == event->cpu) {
 		thread->is_double = false;
@@ -208,6 +236,7 @@ static int switched_in(struct verify *v, const struct dat_event *event, const st
 
 	if (!thread)
 		return -ENOMEM;
+	thread->is_followed = thread->is_followed || !now->prev;
 	err = hear(v, now->next, event);
 	if (!err)
 		err = runs(v, thread, event);

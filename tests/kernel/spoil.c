@@ -10,7 +10,7 @@
  * count  a CPU's statistics say one event more
  * back	  a page in the middle begins a second earlier
  *
- * All from the middle of its time on. Standard output: what was changed. Status 1: there was nothing to change.
+ * All from the middle of the time in which programs wrote. Standard output: what was changed. Status 1: there was nothing to change.
  */
 #include "format/bytes.h"
 #include "format/dat_page.h"
@@ -29,7 +29,7 @@ struct spoil {
 	struct dat_file *file;
 	struct event_table *table;
 	int fd;
-	uint64_t first, end; /* times of its records */
+	uint64_t first, end; /* times of its programs' records */
 	uint64_t woken;
 
 	/* the record before, on the same page */
@@ -167,10 +167,10 @@ static bool walk(struct spoil *s, const struct dat_buffer *buffer, const struct 
 		if (dat_walk_open(s->file, &page, &walk, &error))
 			break;
 		while (!done && dat_walk_next(&walk, &record, &error) > 0) {
-			if (way < 0) {
+			if (way < 0 && record.kind == DAT_RECORD_DATA && is_user(&record)) {
 				s->first = record.ts < s->first ? record.ts : s->first;
 				s->end = record.ts > s->end ? record.ts : s->end;
-			} else if (record.kind == DAT_RECORD_DATA &&
+			} else if (way >= 0 && record.kind == DAT_RECORD_DATA &&
 				   record.ts >= s->first + (s->end - s->first) / 2) {
 				done = ways[way].spoil(s, &place, &record);
 			}

@@ -113,7 +113,10 @@ like "and says so" "$text" 'only the first 1 are shown'
 verify --limit 0 --json summary spoilt.dat
 like "--json FILE" "$(cat summary)" '^\{"events":[0-9]+,.*"nearest_ns":[0-9]+\}$'
 unlike "and no second one" "$text" '"events"'
-like "--json -" "$("$RECORDER" verify --json - moves.dat)" '^\{"events":'
+verify --json - spoilt.dat
+like "--json -: the summary alone" "$text" '^\{"events":[0-9]+,.*\}$'
+is "in one line" "$(wc -l <<<"$text")" 1
+like "and the text apart from it" "$err" 'not_woken: '
 
 # ---- what cannot be checked, or read
 
@@ -121,6 +124,7 @@ ok "a recording of programs alone" "$RECORDER" record -o alone.dat "$programs/pi
 holds "programs alone" alone.dat
 like "it says what was not checked" "$text" '^no sched_switch was recorded'
 is "none of it" "$(figure unchecked)" 200
+like "and what was" "$text" '0 of 200 events of programs lie between known switches; 200 events, .*: nothing is wrong'
 
 cp moves.dat damaged.dat
 printf '\377\377\377\377' | dd of=damaged.dat bs=1 seek=$(($(stat -c %s damaged.dat) - 4096 + 8)) conv=notrunc status=none

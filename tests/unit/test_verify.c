@@ -80,8 +80,20 @@ static void note(void *arg, const struct verify_violation *violation)
 	printf("# %s\n", violation->text);
 }
 
+/* The file is a recorder's, if the test does not say whose. */
+static void name_writer(void)
+{
+	static char writer[] = "recorder 1";
+
+	for (size_t i = 0; i < file.nr_options; i++)
+		if (options[i].id == DAT_VERSION)
+			return;
+	options[file.nr_options++] = (struct dat_option){ .id = DAT_VERSION, .size = sizeof(writer), .data = writer };
+}
+
 static void begin(void)
 {
+	name_writer();
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		formats[i] = (struct dat_format){ made[i].system,
 						  { (char *)(uintptr_t)made[i].text, strlen(made[i].text), 0 } };
@@ -92,7 +104,7 @@ static void begin(void)
 
 static void finish(void)
 {
-	verify_finish(verify, &figures);
+	cr_assert_eq(verify_finish(verify, &figures), 0);
 	verify_close(verify);
 	event_table_close(table);
 	cr_assert_eq(figures.checked + figures.unchecked, figures.user_events);
@@ -640,6 +652,23 @@ Test(verify, a_cpu_that_has_not_begun_may_have_woken_it)
 	finish_clean();
 }
 
+/* It may have been masked: what programs have on it is not the kernel's. */
+Test(verify, a_cpu_with_events_of_programs_alone)
+{
+	begin();
+	user(1, 90, 7);
+	sw(0, 100, 0, R, 5);
+	of(ID_WAKING, 0, 102, 5);
+	sw(0, 104, 5, R, 0);
+	sw(0, 105, 0, R, 5);
+	sw(0, 200, 5, S, 0);
+	user(1, 250, 7);
+	sw(0, 300, 0, R, 5);
+	sw(0, 310, 5, S, 0);
+	user(1, 400, 7);
+	finish_clean();
+}
+
 /* It may have been masked. In version 7 it is not in the file's list at all. */
 Test(verify, a_cpu_without_events_may_have_woken_it)
 {
@@ -684,6 +713,73 @@ Test(verify, switches_of_some_threads_alone)
 	finish_clean();
 	cr_assert_eq(figures.checked, 1);
 	cr_assert_eq(figures.unchecked, 2);
+}
+
+static char trace_cmd[] = "3.1.6 not-a-git-repo";
+
+/* Somebody else's file does not: 6 and 8 were asked for, 5 and 7 are seen when one of these comes or goes. */
+Test(verify, whose_switches_were_recorded_is_not_said)
+{
+	unsigned int foreign;
+
+	for (foreign = 0; foreign < 2; foreign++) {
+		file.nr_options = 0;
+		if (foreign)
+			options[file.nr_options++] = (struct dat_option){ .id = DAT_VERSION, .data = trace_cmd };
+		begin();
+		sw(1, 100, 0, R, 8);
+		of(ID_WAKING, 1, 102, 5);
+		sw(1, 103, 8, S, 0);
+		sw(0, 104, 7, R, 6);
+		sw(0, 110, 6, R, 5);
+		sw(0, 120, 5, S, 6);
+		user(0, 130, 7);
+		sw(0, 140, 6, R, 5);
+		sw(0, 150, 5, R, 6);
+		end_idle(6, 0);
+		finish();
+		cr_assert_eq(figures.unchecked, foreign);
+		cr_assert_eq(figures.of_kind[VERIFY_OUTSIDE], !foreign);
+		cr_assert_eq(figures.of_kind[VERIFY_NOT_WOKEN], !foreign);
+	}
+}
+
+/* Once it was seen with the idle task, it is held to what it does as in any other file. */
+Test(verify, that_switches_were_recorded_is_seen)
+{
+	unsigned int foreign;
+
+	for (foreign = 0; foreign < 2; foreign++) {
+		memset(&said, 0, sizeof(said));
+		file.nr_options = 0;
+		if (foreign)
+			options[file.nr_options++] = (struct dat_option){ .id = DAT_VERSION, .data = trace_cmd };
+		begin_running();
+		sw(0, 200, 5, S, 6);
+		user(0, 220, 5);
+		user(0, 225, 6);
+		sw(0, 230, 6, S, 5);
+		end_idle(5, 0);
+		finish();
+		cr_assert_eq(figures.of_kind[VERIFY_OUTSIDE], 1);
+		cr_assert_eq(figures.of_kind[VERIFY_NOT_WOKEN], 1);
+	}
+}
+
+Test(verify, that_a_thread_was_recorded_is_seen_by_its_own_events)
+{
+	options[file.nr_options++] = (struct dat_option){ .id = DAT_VERSION, .data = trace_cmd };
+	begin();
+	sw(1, 100, 0, R, 8);
+	sw(0, 104, 7, R, 6);
+	put(0, 105, ID_OTHER, 7, "abcd", 4);
+	put(0, 106, ID_PRINT, 5, "abcdefgh", 8);
+	sw(0, 120, 5, S, 6);
+	user(0, 130, 7);
+	user(0, 131, 5);
+	sw(0, 140, 6, R, 5);
+	finish();
+	cr_assert_eq(figures.of_kind[VERIFY_OUTSIDE], 1);
 }
 
 Test(verify, a_loss_while_it_slept)
@@ -877,6 +973,99 @@ Test(verify, not_all_was_read)
 	begin();
 	user(0, 100, 5);
 	finish_clean();
+}
+
+/* trace-cmd reads the rest behind its statistics: all of it, or what it had time for. */
+Test(verify, the_rest_was_read_behind_the_statistics)
+{
+	uint64_t read;
+
+	for (read = 1; read <= 3; read++) {
+		file.nr_options = 0;
+		stat(STAT("0", "2", "0", "0", "1"));
+		begin();
+		for (uint64_t i = 0; i < read; i++)
+			user(0, 100 + i, 5);
+		finish_clean();
+	}
+}
+
+/* trace-cmd --date writes an event into one CPU's ring and reads it itself. */
+Test(verify, the_event_by_which_the_date_was_found)
+{
+	unsigned int missing;
+
+	for (missing = 1; missing <= 3; missing++) {
+		memset(&said, 0, sizeof(said));
+		file.nr_options = 0;
+		options[file.nr_options++] = (struct dat_option){ .id = DAT_DATE, .data = (char[]){ "0x1" } };
+		stat(missing == 3 ? STAT("0", "0", "0", "0", "3") : STAT("0", "0", "0", "0", "2"));
+		stat(missing == 2 ? STAT("1", "0", "0", "0", "2") : STAT("1", "0", "0", "0", "1"));
+		begin();
+		user(0, 100, 5);
+		user(1, 100, 5);
+		finish();
+		cr_assert_eq(figures.of_kind[VERIFY_COUNT], missing > 1);
+	}
+}
+
+Test(verify, more_than_the_rest)
+{
+	stat(STAT("0", "2", "0", "0", "1"));
+	begin();
+	for (uint64_t i = 0; i < 4; i++)
+		user(0, 100 + i, 5);
+	finish_with(VERIFY_COUNT, 1);
+}
+
+Test(verify, the_rest_was_read_and_its_losses_are_not_told)
+{
+	stat(STAT("0", "1", "8", "0", "1"));
+	begin();
+	lost_before = 7;
+	user(0, 100, 5);
+	user(0, 101, 5);
+	finish_with(VERIFY_COUNT, 1);
+}
+
+/* Version 7 has no list entry for a CPU without events, nor a top buffer that has none. */
+Test(verify, statistics_of_a_cpu_that_only_an_instance_has)
+{
+	uint64_t wrong;
+
+	for (wrong = 0; wrong < 2; wrong++) {
+		memset(&said, 0, sizeof(said));
+		file.nr_options = 0;
+		stat(wrong ? STAT("1", "0", "0", "0", "2") : STAT("1", "0", "0", "0", "1"));
+		buffers[0].nr_streams = 1;
+		begin();
+		into = &buffers[1];
+		user(1, 100, 5);
+		finish();
+		cr_assert_eq(figures.counts, 1);
+		cr_assert_eq(figures.of_kind[VERIFY_COUNT], wrong);
+	}
+	file.nr_options = 0;
+	stat(STAT("0", "0", "0", "0", "0"));
+	stat("\nBuffer: lanes\n\n");
+	stat(STAT("0", "0", "0", "0", "2"));
+	file.buffers = &buffers[1];
+	file.nr_buffers = 2;
+	begin();
+	into = &buffers[2];
+	user(0, 100, 5);
+	user(0, 101, 5);
+	finish_clean();
+	cr_assert_eq(figures.counts, 2);
+}
+
+Test(verify, statistics_of_a_cpu_without_events)
+{
+	stat(STAT("7", "0", "0", "0", "0"));
+	stat(STAT("8", "0", "0", "0", "1"));
+	begin();
+	user(0, 100, 5);
+	finish_with(VERIFY_COUNT, 1);
 }
 
 Test(verify, statistics_of_an_instance)
