@@ -147,13 +147,20 @@ static bool print_line(struct report *r, const struct dat_event *event, struct t
 static int print_events(struct report *r)
 {
 	struct tep_record record;
-	struct dat_event event;
+	struct dat_event event, next;
+	int more = dat_merge_next(r->merge, &event);
 
-	while (dat_merge_next(r->merge, &event)) {
+	while (more) {
 		if (event_record(&r->printer, &event, &record))
 			return fail_memory(r);
-		if (report_select_has(&r->select, &event, &record) && !print_line(r, &event, &record))
-			break;
+		more = dat_merge_next(r->merge, &next);
+		if (report_select_has(&r->select, &event, &record)) {
+			if (more && event_ftrace_takes(&r->printer.ftrace, &record, &next))
+				more = dat_merge_next(r->merge, &next);
+			if (!print_line(r, &event, &record))
+				break;
+		}
+		event = next;
 	}
 	return 0;
 }

@@ -376,7 +376,8 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 		free(t);
 		return -ENOMEM;
 	}
-	if (!(flags & EVENT_NO_PLUGINS))
+	t->no_plugins = flags & EVENT_NO_PLUGINS;
+	if (!t->no_plugins)
 		t->plugins = tep_load_plugins(t->tep);
 	tep_set_file_bigendian(t->tep, file->big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
 	tep_set_local_bigendian(t->tep, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);

@@ -28,6 +28,7 @@ struct event_type {
 struct event_table {
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
+	bool no_plugins; /* were wanted */
 	struct event_type **types; /* by id, 65536 */
 	struct event_type *all;
 	uint32_t nr_events;

@@ -31,7 +31,7 @@ int event_printer_open(struct event_printer *ret_printer, const struct dat_file 
 	p.options.names = p.name_width > 0;
 	p.diff_us = !options->full_ts && dat_option(file, DAT_TRACECLOCK);
 	*ret_printer = p;
-	return 0;
+	return event_ftrace_open(&ret_printer->ftrace, table);
 }
 
 void event_printer_close(struct event_printer *printer)

@@ -7,6 +7,7 @@
 #define FORMAT_EVENT_PRINT_H
 
 #include "dat_merge.h"
+#include "event_ftrace.h"
 #include "event_parse.h"
 
 #include <trace-seq.h>
@@ -22,6 +23,7 @@ struct event_print_options {
 struct event_printer {
 	struct event_print_options options;
 	const struct event_table *table;
+	struct event_ftrace ftrace;
 	struct trace_seq seq; /* the text of the last event */
 	unsigned char *record; /* copy of it, with EVENT_SLACK behind */
 	uint32_t room;
@@ -31,7 +33,7 @@ struct event_printer {
 	uint64_t last_ts;
 };
 
-/* table and file must outlive the printer. 0; -ENOMEM. */
+/* table and file must outlive the printer, which stays where it is. 0; -ENOMEM. */
 int event_printer_open(struct event_printer *ret_printer, const struct dat_file *file, const struct dat_time *time,
 		       const struct event_table *table, const struct event_print_options *options);
 void event_printer_close(struct event_printer *printer);
