@@ -45,6 +45,22 @@ static bool open_left_spool(const char *path, struct spool **ret_spool)
 	}
 }
 
+/* Its file was made, and its recorder killed when it removed what was left. That is done now; *spool is NULL then. */
+static bool remove_if_done(struct spool **spool)
+{
+	int err;
+
+	if (!(*spool)->head.done)
+		return true;
+	err = spool_remove(*spool);
+	if (err)
+		complain(RECOVER, "cannot remove '%s': %s", (*spool)->path, strerror(-err));
+	else
+		complain(RECOVER, "the file of '%s' was complete: what was left of the spool is removed", (*spool)->path);
+	*spool = spool_close(*spool);
+	return !err;
+}
+
 /* The buffers that belong to a spool: those in its session, or those of the programs that it names. */
 static bool take_buffers_of_spool(struct recover *recover)
 {
@@ -104,6 +120,12 @@ static bool open_spool(struct recover *recover)
 {
 	if (recover->spool_path[0] && !open_left_spool(recover->spool_path, &recover->spool))
 		return false;
+	if (recover->spool && !remove_if_done(&recover->spool))
+		return false;
+	/* What a session still holds is for another recovery, and another file. */
+	recover->is_done = recover->spool_path[0] && !recover->spool;
+	if (recover->is_done)
+		return true;
 	if (recover->spool && recover->dir.fd < 0 && !take_buffers_of_spool(recover))
 		return false;
 	if (!choose_output(recover) || (!recover->spool && !make_spool(recover)))
@@ -132,14 +154,6 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 	return err < 0 ? err : 0;
 }
 
-static bool has_kernel(const struct spool *spool)
-{
-	for (unsigned int i = 0; i < spool->nr_entries; i++)
-		if (spool_is_kernel(&spool->entries[i]))
-			return true;
-	return false;
-}
-
 /* A whole session, which goes once all of it is in our spool. */
 static int gather_session(struct recover *recover, struct left_place *place)
 {
@@ -150,8 +164,10 @@ static int gather_session(struct recover *recover, struct left_place *place)
 	/* One line said why; the buffers are there all the same. */
 	if (place->spool && !open_left_spool(place->spool, &spool))
 		return 0;
+	if (spool && !remove_if_done(&spool))
+		return 0;
 	/* A file has room for one kernel, and most of what it recorded is not in the spool itself. */
-	if (spool && has_kernel(spool)) {
+	if (spool && spool_has_kernel(spool)) {
 		complain(RECOVER, "'%s' has the kernel's events, too: 'recorder recover %s' makes a file of its own of it",
 			 place->spool, place->spool);
 		spool_close(spool);
@@ -358,8 +374,10 @@ int cmd_recover(int argc, char **argv)
 	recover.output.verb = "recovered";
 	recover.output.quiet = recover.quiet;
 	recover.output.tell_torn = true;
-	status = recover_take(&recover, operands[0]) && open_spool(&recover) && recover_all(&recover) ? EXIT_SUCCESS
-												      : EXIT_FAILURE;
+	status = recover_take(&recover, operands[0]) && open_spool(&recover) &&
+				 (recover.is_done || recover_all(&recover)) ?
+			 EXIT_SUCCESS :
+			 EXIT_FAILURE;
 	if (recover.temporary)
 		recover_remove_temporary(&recover);
 	spool_close(recover.spool);

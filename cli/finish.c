@@ -89,6 +89,14 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 		return false;
 	}
 	err = spool_open(output->spool, &other);
+	/* Of a recorder that was killed when it had but to remove it. */
+	if (!err && other->head.done) {
+		err = spool_remove(other);
+		spool_close(other);
+		err = err ? err : -ENOENT;
+	}
+	if (err == -ENOENT)
+		return output_spool(output, head, ret_spool);
 	if (err == -EBUSY)
 		complain(output->command, "'%s' is being written by another recorder; choose another file with -o",
 			 output->name);
@@ -376,6 +384,7 @@ static void say_kernel(const struct output *output, const struct loom_kernel *ke
 	say_count(kernel->why.overrun, "overwritten before they were read (larger rings: -b)");
 	say_count(kernel->why.dropped, "dropped, the ring was full (larger rings: -b)");
 	say_count(kernel->why.commit_overrun, "refused, interrupts filled the ring above an unfinished event (larger rings: -b)");
+	say_count(kernel->why.left, "left in the ring, whose drain was ended by an error");
 	say_count(kernel->gaps, "gaps of unknown size besides");
 	if (output->drained[0])
 		fprintf(stderr, "  drained by %s\n", output->drained);
@@ -435,7 +444,7 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 	return true;
 }
 
-void output_remove_spool(const struct output *output, const struct spool *spool)
+void output_remove_spool(const struct output *output, struct spool *spool)
 {
 	const int err = spool_remove(spool);
 

@@ -45,6 +45,6 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 		   const struct drain_trouble *trouble);
 
 /* The recording is complete, or there was none: spool and side files go. If they cannot, one line is printed. */
-void output_remove_spool(const struct output *output, const struct spool *spool);
+void output_remove_spool(const struct output *output, struct spool *spool);
 
 #endif

@@ -279,7 +279,7 @@ static int read_text(const struct kernel_ring *ring, const char *file, char *tex
 
 uint64_t kernel_ring_lost(const struct kernel_ring *ring)
 {
-	struct spool_losses losses = { 0, 0, 0 };
+	struct spool_losses losses = { 0, 0, 0, 0 };
 	char text[1024];
 
 	if (!read_text(ring, "stats", text, sizeof(text)))

@@ -128,10 +128,8 @@ int loom_open(struct loom *loom, struct spool *spool)
 
 void loom_kernel(const struct loom *loom, const struct spool *spool, struct loom_kernel *ret_kernel)
 {
-	struct loom_kernel kernel = { .is_there = false };
+	struct loom_kernel kernel = { .is_there = spool_has_kernel(spool) };
 
-	for (unsigned int i = 0; i < spool->nr_entries; i++)
-		kernel.is_there = kernel.is_there || spool_is_kernel(&spool->entries[i]);
 	for (unsigned int i = 0; i < loom->source->nr_streams; i++) {
 		const struct spool_stream *stream = &loom->lanes[i];
 		const struct spool_entry *entry = &spool->entries[stream->process];
@@ -142,10 +140,11 @@ void loom_kernel(const struct loom *loom, const struct spool *spool, struct loom
 		kernel.cpus++;
 		if (spool_kernel_losses(entry, stream->lane, &losses)) {
 			kernel.gaps_known += stream->gaps;
-			kernel.lost += losses.overrun + losses.commit_overrun + losses.dropped;
+			kernel.lost += spool_losses_sum(&losses);
 			kernel.why.overrun += losses.overrun;
 			kernel.why.commit_overrun += losses.commit_overrun;
 			kernel.why.dropped += losses.dropped;
+			kernel.why.left += losses.left;
 		} else {
 			kernel.gaps += stream->gaps;
 			kernel.lost += stream->told;

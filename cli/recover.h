@@ -29,6 +29,7 @@ struct recover {
 	struct session dir;	      /* with the buffers, if that is one directory */
 	char only[NAME_MAX + 1];      /* this one alone; "": all */
 	unsigned int flags;	      /* DRAIN_, for the directory */
+	bool is_done;		      /* it was there already: the spool was to be removed */
 	bool temporary;		      /* the directory is our own, with buffers out of a core file */
 	struct leftovers left;	      /* else: what is left anywhere, of which */
 	const struct leftover *image; /* the images of this process; NULL: all of it, or what the spool names */

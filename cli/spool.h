@@ -41,7 +41,8 @@ struct spool_head {
 	char session[PATH_MAX]; /* directory with the buffers; "" for none */
 	char command[256];	/* the command's first word */
 	uint32_t split;		/* a buffer for each process, beside the kernel's */
-	unsigned char reserved[8192 - 28 - PATH_MAX - 256];
+	uint32_t done;		/* its file was made: all that is to be done is spool_remove() */
+	unsigned char reserved[8192 - 32 - PATH_MAX - 256];
 };
 
 enum spool_kind {
@@ -115,6 +116,7 @@ struct spool_text {
 	char *name;
 	char *text; /* ended with a NUL that size does not count */
 	size_t size;
+	size_t room;
 };
 
 /* The rate of an event. */
@@ -126,7 +128,7 @@ struct spool_rate {
 struct spool_entry {
 	struct spool_process process;
 	unsigned char *log; /* all pieces in order */
-	size_t log_size;
+	size_t log_size, log_room;
 	struct spool_lane *lanes; /* by lane number */
 	unsigned int nr_lanes;
 	uint32_t subbuf_size; /* large enough for each of its pages: a program may change the size while it runs */
@@ -138,6 +140,8 @@ struct spool_entry {
 	unsigned int nr_rates;
 	struct spool_text *texts;
 	unsigned int nr_texts;
+	void *text_places;	     /* to find them */
+	size_t rate_room, text_room; /* bytes */
 };
 
 /* The anchors of one clock, oldest first. */
@@ -156,6 +160,7 @@ struct spool {
 	struct spool_entry *entries;
 	unsigned int nr_entries;
 	struct spool_anchors anchors[REC_CLOCK_MONO + 1]; /* by clock */
+	uint64_t nr_lanes; /* of all entries */
 	uint64_t events;
 	uint64_t cut; /* bytes behind `end` that were no whole chunk when the file was opened */
 };
@@ -168,7 +173,8 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 
 /*
  * Open a spool that its recorder has left, locked, and put a lost link or a torn end right; more may be appended.
- * 0; -EBUSY: its recorder lives; -EBADMSG: no spool; -EPROTO: of another version; -ENOMEM; or what open or read met.
+ * 0; -EBUSY: its recorder lives; -ENOENT also: another has just removed it; -EBADMSG: no spool; -EPROTO: of another
+ * version; -ENOMEM; or what open or read met.
  */
 int spool_open(const char *path, struct spool **ret_spool);
 
@@ -192,6 +198,13 @@ int spool_add_text(struct spool *spool, unsigned int process, enum spool_text_ki
 		   const char *text, size_t size);
 
 /*
+ * The same, in memory alone: for what who recovers the spool can find out himself. `text`, ended with a NUL that size
+ * does not count, is the spool's from then on, to be freed. 0 or -ENOMEM.
+ */
+int spool_keep_text(struct spool *spool, unsigned int process, enum spool_text_kind kind, const char *name, char *text,
+		    size_t size);
+
+/*
  * Append all that is in `other`, which has no side files, behind which a failure takes it out of the file again;
  * then this spool is only good for being closed. Errors as above, and -EBADMSG: the other one was changed
  * meanwhile.
@@ -203,20 +216,24 @@ const struct spool_text *spool_text(const struct spool_entry *entry, enum spool_
 
 /*
  * Why a CPU lost events: they were overwritten; interrupts had filled its ring; it was full and is not to be
- * overwritten.
+ * overwritten; its drain ended before it was empty.
  */
 struct spool_losses {
-	uint64_t overrun, commit_overrun, dropped;
+	uint64_t overrun, commit_overrun, dropped, left;
 };
 
-/* Out of the text of per_cpu/cpuN/stats. */
+/* Out of the text of per_cpu/cpuN/stats; a figure by its name there, 0 if there is none. */
 void spool_losses_parse(const char *stats, struct spool_losses *ret_losses);
+uint64_t spool_stats_figure(const char *stats, const char *name);
+
+uint64_t spool_losses_sum(const struct spool_losses *losses);
 
 /* Of the kernel, by the CPU's statistics at the end; false: the recorder was killed before it took them. */
 bool spool_kernel_losses(const struct spool_entry *entry, unsigned int cpu, struct spool_losses *ret_losses);
 
-/* Whether it is the kernel. */
+/* Whether it is the kernel; whether that is in there. */
 bool spool_is_kernel(const struct spool_entry *entry);
+bool spool_has_kernel(const struct spool *spool);
 
 /* The next event that the spool lacks of a lane: what is below was drained before. */
 uint64_t spool_next_event(const struct spool *spool, unsigned int process, unsigned int lane);
@@ -242,10 +259,10 @@ int spool_side_open(const struct spool *spool, unsigned int process, unsigned in
 uint64_t spool_side_bytes(const struct spool *spool);
 
 /*
- * Remove the spool's file, which stays open, then those beside it. 0 or the first errno of unlink other than
- * ENOENT.
+ * Remove the files beside the spool's, then that one, which stays open. 0 or the first errno of write or of unlink
+ * other than ENOENT. Who is killed in between leaves a spool with head.done.
  */
-int spool_remove(const struct spool *spool);
+int spool_remove(struct spool *spool);
 
 /* --------------------------------------------------------------------------------------------------- reading back */
 

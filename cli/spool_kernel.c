@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The kernel's part of the spool: its texts, and the side files with its pages. The spool names a side file before
- * that exists and goes before it does: where there is a spool, what it names is its own.
+ * that exists and goes after it does, so none is ever left without a spool that names it.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <search.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +24,38 @@ bool spool_is_kernel(const struct spool_entry *entry)
 	return !entry->process.info.pid && !entry->process.file[0];
 }
 
+bool spool_has_kernel(const struct spool *spool)
+{
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		if (spool_is_kernel(&spool->entries[i]))
+			return true;
+	return false;
+}
+
 /* --------------------------------------------------------------------------------------------------------- texts */
+
+/* In a tree: a kernel has thousands of formats, and a file may name anything. */
+struct text_place {
+	enum spool_text_kind kind;
+	const char *name; /* the text's own */
+	unsigned int at;  /* among the process's texts */
+};
+
+static int by_kind_and_name(const void *a, const void *b)
+{
+	const struct text_place *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
 
 static struct spool_text *find_text(const struct spool_entry *entry, enum spool_text_kind kind, const char *name)
 {
-	for (unsigned int i = 0; i < entry->nr_texts; i++)
-		if (entry->texts[i].kind == kind && !strcmp(entry->texts[i].name, name))
-			return &entry->texts[i];
-	return NULL;
+	const struct text_place key = { .kind = kind, .name = name };
+	void *const found = tfind(&key, &entry->text_places, by_kind_and_name);
+
+	return found ? &entry->texts[(*(struct text_place **)found)->at] : NULL;
 }
 
 const struct spool_text *spool_text(const struct spool_entry *entry, enum spool_text_kind kind, const char *name)
@@ -39,21 +65,25 @@ const struct spool_text *spool_text(const struct spool_entry *entry, enum spool_
 
 static struct spool_text *add_text(struct spool_entry *entry, enum spool_text_kind kind, const char *name)
 {
-	struct spool_text *texts = realloc(entry->texts, (entry->nr_texts + 1) * sizeof(*texts));
-	struct spool_text text = { .kind = kind };
+	struct text_place *place = malloc(sizeof(*place));
+	struct spool_text text = { .kind = kind, .name = strdup(name), .text = calloc(1, 1), .room = 1 };
+	struct spool_text *texts = spool_grow(entry->texts, &entry->text_room, (entry->nr_texts + 1) * sizeof(text));
 
-	if (!texts)
-		return NULL;
-	entry->texts = texts;
-	text.name = strdup(name);
-	text.text = calloc(1, 1);
-	if (!text.name || !text.text) {
-		free(text.name);
-		free(text.text);
-		return NULL;
-	}
-	texts[entry->nr_texts] = text;
-	return &texts[entry->nr_texts++];
+	if (texts)
+		entry->texts = texts;
+	if (!place || !text.name || !text.text || !texts)
+		goto free_text;
+	*place = (struct text_place){ kind, text.name, entry->nr_texts };
+	if (!tsearch(place, &entry->text_places, by_kind_and_name))
+		goto free_text;
+	entry->texts[entry->nr_texts] = text;
+	return &entry->texts[entry->nr_texts++];
+
+free_text:
+	free(place);
+	free(text.name);
+	free(text.text);
+	return NULL;
 }
 
 /*
@@ -78,7 +108,7 @@ int spool_note_text(struct spool_entry *entry, const struct spool_chunk *chunk, 
 		return -ENOMEM;
 	if (chunk->from && chunk->from != text->size)
 		return 0;
-	bytes = realloc(text->text, chunk->from + size + 1);
+	bytes = spool_grow(text->text, &text->room, chunk->from + size + 1);
 	if (!bytes)
 		return -ENOMEM;
 	memcpy(bytes + chunk->from, name_end + 1, size);
@@ -94,7 +124,27 @@ void spool_free_texts(struct spool_entry *entry)
 		free(entry->texts[i].name);
 		free(entry->texts[i].text);
 	}
+	tdestroy(entry->text_places, free);
 	free(entry->texts);
+}
+
+int spool_keep_text(struct spool *spool, unsigned int process, enum spool_text_kind kind, const char *name, char *bytes,
+		    size_t size)
+{
+	struct spool_entry *entry = &spool->entries[process];
+	struct spool_text *text = find_text(entry, kind, name);
+
+	if (!text)
+		text = add_text(entry, kind, name);
+	if (!text) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	free(text->text);
+	text->text = bytes;
+	text->size = size;
+	text->room = size + 1;
+	return 0;
 }
 
 int spool_add_text(struct spool *spool, unsigned int process, enum spool_text_kind kind, const char *name,
@@ -128,18 +178,29 @@ int spool_add_text(struct spool *spool, unsigned int process, enum spool_text_ki
 
 /* ------------------------------------------------------------------------------------------------------- losses */
 
-static uint64_t figure(const char *stats, const char *name)
+uint64_t spool_stats_figure(const char *stats, const char *name)
 {
-	const char *at = strstr(stats, name);
+	const size_t size = strlen(name);
 
-	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
+	for (const char *line = stats; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, size) && line[size] == ':')
+			return strtoull(line + size + 1, NULL, 10);
+	}
+	return 0;
 }
 
 void spool_losses_parse(const char *stats, struct spool_losses *ret_losses)
 {
-	ret_losses->overrun = figure(stats, "\noverrun: ");
-	ret_losses->commit_overrun = figure(stats, "\ncommit overrun: ");
-	ret_losses->dropped = figure(stats, "\ndropped events: ");
+	ret_losses->overrun = spool_stats_figure(stats, "overrun");
+	ret_losses->commit_overrun = spool_stats_figure(stats, "commit overrun");
+	ret_losses->dropped = spool_stats_figure(stats, "dropped events");
+	ret_losses->left = spool_stats_figure(stats, "entries");
+}
+
+uint64_t spool_losses_sum(const struct spool_losses *losses)
+{
+	return losses->overrun + losses->commit_overrun + losses->dropped + losses->left;
 }
 
 bool spool_kernel_losses(const struct spool_entry *entry, unsigned int cpu, struct spool_losses *ret_losses)
@@ -244,9 +305,21 @@ static int remove_file(const char *path, void *arg)
 	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
 }
 
-int spool_remove(const struct spool *spool)
+/*
+ * A spool whose side files are gone must not be taken for a recording without them: it says first that it is done with.
+ */
+int spool_remove(struct spool *spool)
 {
-	const int err = remove_file(spool->path, NULL);
+	struct iovec iov = { &spool->head.done, sizeof(spool->head.done) };
+	int err, one;
 
-	return err ? err : each_side(spool, remove_file, NULL);
+	spool->head.done = 1;
+	if (spool_has_kernel(spool) && spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done))) {
+		/* On a full disk where even that word needs room. A kill in between leaves side files, which claim nothing. */
+		err = remove_file(spool->path, NULL);
+		one = each_side(spool, remove_file, NULL);
+		return err ? err : one;
+	}
+	err = each_side(spool, remove_file, NULL);
+	return err ? err : remove_file(spool->path, NULL);
 }

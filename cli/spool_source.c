@@ -4,6 +4,7 @@
  * of the same lane inside the file; anything else is damage. A side file is read in large pieces.
  */
 #include "cli/spool.h"
+#include "cli/file_limit.h"
 #include "cli/read_at.h"
 
 #include <errno.h>
@@ -69,7 +70,7 @@ static void end_side(const struct spool_entry *entry, struct spool_stream *strea
 	cursor->page = NULL;
 	if (!stream->lost || !spool_kernel_losses(entry, stream->lane, &losses))
 		return;
-	lost = losses.overrun + losses.commit_overrun + losses.dropped;
+	lost = spool_losses_sum(&losses);
 	*stream->lost = lost > stream->told ? lost - stream->told : 0;
 }
 
@@ -94,11 +95,12 @@ static int next_side_page(const struct spool_source *self, struct spool_stream *
 	cursor->have--;
 	cursor->pages--;
 	cursor->next += page_size;
-	if (rec_page_size(page) > capacity)
-		return -EBADMSG;
-	*ret_page = (struct rec_page){ .data = page,
-				       .size = rec_page_size(page),
-				       .lost = rec_page_lost(page, capacity) };
+	*ret_page = (struct rec_page){ .data = page, .lost = REC_LOST_UNKNOWN };
+	/* One that claims more than it can have says nothing of what was on it. */
+	if (rec_page_size(page) <= capacity) {
+		ret_page->size = rec_page_size(page);
+		ret_page->lost = rec_page_lost(page, capacity);
+	}
 	if (ret_page->lost == REC_LOST_UNKNOWN)
 		stream->gaps++;
 	else
@@ -210,14 +212,17 @@ static int add_streams(struct spool_source *self, unsigned int process)
 int spool_source_open(struct spool *spool, struct rec_source **ret_source, struct spool_stream **ret_streams)
 {
 	struct spool_source *self = calloc(1, sizeof(*self));
-	unsigned int nr = 0;
+	unsigned int nr = 0, sides = 0;
 	int err = 0;
 
 	if (!self)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < spool->nr_entries; i++)
-		for (unsigned int j = 0; j < spool->entries[i].nr_lanes; j++)
+		for (unsigned int j = 0; j < spool->entries[i].nr_lanes; j++) {
 			nr += lane_counts(&spool->entries[i].lanes[j]);
+			sides += spool->entries[i].lanes[j].side;
+		}
+	file_limit_raise(sides);
 	self->spool = spool;
 	self->source.next = next_page;
 	self->streams = calloc(nr + 1, sizeof(*self->streams));

@@ -84,6 +84,33 @@ like "the kernel's half" "$err" "recovered [1-9][0-9]* kernel events? from [0-9]
 ok "program and kernel are in one file" awk '/ count: /{ a++ } / sched_switch: /{ b++ } END { exit !(a && b) }' text
 is "nothing is left of both" "$(echo both*) $(ls "$RECORDER_DIR")" "both.dat "
 
+# ---- killed while it removes what it needs no more: the file is complete, and what is left goes with the next one
+
+if ! command -v strace >/dev/null; then
+	skip "killed while it removes" "strace is not installed"
+else
+	left_behind=0
+	for way in record recover; do
+		for when in $(seq 20); do
+			rm -f gone*
+			strace -f -qq -o trace -e trace=unlink,unlinkat -e "inject=unlink,unlinkat:signal=KILL:when=$when" \
+				"$RECORDER" record -q -o gone.dat -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10 >log 2>&1
+			[ $? = 137 ] || break
+			[ ! -e gone.dat ] || [ "$(echo gone*)" = gone.dat ] || left_behind=$((left_behind + 1))
+			if [ $way = recover ]; then
+				run "$RECORDER" recover gone.dat.spool
+			else
+				run "$RECORDER" record -q -o gone.dat -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10
+				unlike "$when: nothing is in the way" "$err" "in the way"
+			fi
+			is "$way, killed at removal $when: mended" "$status $(echo gone*)" "0 gone.dat"
+			is "$way, killed at removal $when: all events" "$(counted gone.dat)" "0 10"
+		done
+		ok "$way: killed at $((when - 1)) removals" test "$when" -gt 2 -a "$when" -lt 20
+	done
+	ok "$left_behind times with a complete file" test "$left_behind" -ge 2
+fi
+
 # ---- something in the way
 
 echo mine >way.dat.spool.cpu0
@@ -107,7 +134,8 @@ else
 	run "$RECORDER" record -b 4096 -o small/full.dat -e raw_syscalls:sys_enter -f "$mine" taskset -c 0 "./$calls" 100000
 	is "a full disk is a failure" "$status" 1
 	is "it is told in one line" "$(wc -l <<<"$err")" 1
-	like "and what to do" "$err" "No space left on device; .*'recorder recover .*full.dat.spool'"
+	like "and what to do" "$err" "cannot write '.*/full.dat.spool.cpu0': No space left on device; .*'recorder recover .*full.dat.spool'"
+	lost=$(sed -n 's/.*; \([0-9]*\) kernel events are lost; .*/\1/p' <<<"$err")
 	is "the program ran to its end" "$out" "$getppid"
 	run "$RECORDER" recover small/full.dat.spool
 	is "there is no room for the file beside the spool" "$status" 1
@@ -117,6 +145,7 @@ else
 	read -r bad nr <<<"$(counted one.dat)"
 	is "without a gap" "$bad" 0
 	ok "all that there was room for: $nr events" test "$nr" -ge $(((pages - 1) * 59)) -a "$nr" -gt 1000
+	is "each event is there, or was told of as lost" "$((nr + lost))" 100000
 	is "nothing is left on the disk" "$(ls small)" ""
 	trap tap_exit EXIT
 	umount small

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/loom.h"
@@ -113,6 +115,33 @@ Test(spool_kernel, a_text_may_be_larger_than_a_chunk)
 	free(text);
 }
 
+Test(spool_kernel, a_text_that_is_kept_is_not_in_the_file)
+{
+	add_text(SPOOL_TEXT_PRINTK, "", "in the file");
+	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_KALLSYMS, "", strdup("first"), 5), 0);
+	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_KALLSYMS, "", strdup("second"), 6), 0);
+	expect_text(SPOOL_TEXT_KALLSYMS, "", "second");
+	/* One that follows in the file takes its place. */
+	add_text(SPOOL_TEXT_KALLSYMS, "", "the longest of them, in the file");
+	expect_text(SPOOL_TEXT_KALLSYMS, "", "the longest of them, in the file");
+	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_PRINTK, "", strdup("kept"), 4), 0);
+	expect_text(SPOOL_TEXT_PRINTK, "", "kept");
+	cr_assert_eq(spool->entries[0].nr_texts, 2);
+	reopen();
+	expect_text(SPOOL_TEXT_PRINTK, "", "in the file");
+}
+
+Test(spool_kernel, figures_are_found_by_their_whole_name)
+{
+	const char *stats = "entries: 5\nread events: 70\ncommit overrun: 4\noverrun: 30";
+
+	cr_assert_eq(spool_stats_figure(stats, "entries"), 5);
+	cr_assert_eq(spool_stats_figure(stats, "overrun"), 30);
+	cr_assert_eq(spool_stats_figure(stats, "events"), 0);
+	cr_assert_eq(spool_stats_figure(stats, "read"), 0);
+	cr_assert_eq(spool_stats_figure("", "entries"), 0);
+}
+
 Test(spool_kernel, losses_are_read_out_of_statistics)
 {
 	struct spool_losses losses;
@@ -124,6 +153,8 @@ Test(spool_kernel, losses_are_read_out_of_statistics)
 	cr_assert_eq(losses.overrun, 30);
 	cr_assert_eq(losses.commit_overrun, 4);
 	cr_assert_eq(losses.dropped, 2);
+	cr_assert_eq(losses.left, 5);
+	cr_assert_eq(spool_losses_sum(&losses), 30 + 4 + 2 + 5);
 }
 
 /* ---------------------------------------------------------------------------------------------------- side files */
@@ -204,6 +235,46 @@ Test(spool_kernel, whole_pages_of_side_files_are_streams_in_order)
 	spool_source_close(source);
 }
 
+Test(spool_kernel, more_side_files_than_a_process_usually_may_open)
+{
+	struct spool_stream *streams;
+	struct rec_source *source;
+	struct rlimit limit;
+	int at_end;
+
+	for (unsigned int cpu = 0; cpu < 200; cpu++)
+		make_side(cpu, 1, 0, NULL);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = 100;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
+	cr_assert_eq(source->nr_streams, 200);
+	cr_assert_eq(read_stream(source, 199, &at_end), 1);
+	spool_source_close(source);
+}
+
+/* Something keeps it from its second side file, as a signal would. */
+Test(spool_kernel, a_removal_that_was_cut_short_is_told_by_the_spool)
+{
+	char side[2][PATH_MAX];
+
+	for (unsigned int cpu = 0; cpu < 2; cpu++) {
+		make_side(cpu, 1, 0, NULL);
+		cr_assert_eq(spool_side_path(spool, cpu, side[cpu], sizeof(side[cpu])), 0);
+	}
+	reopen();
+	cr_assert_not(spool->head.done);
+	cr_assert_eq(unlink(side[1]), 0);
+	cr_assert_eq(mkdir(side[1], 0700), 0);
+	cr_assert_neq(spool_remove(spool), 0);
+	cr_assert_neq(access(side[0], F_OK), 0);
+	reopen();
+	cr_assert(spool->head.done);
+	cr_assert_eq(rmdir(side[1]), 0);
+	cr_assert_eq(spool_remove(spool), 0);
+	cr_assert_neq(access(path, F_OK), 0);
+}
+
 Test(spool_kernel, what_pages_do_not_tell_of_is_lost_at_the_end)
 {
 	const int64_t lost[] = { 0, 12, -1, 5 };
@@ -223,23 +294,30 @@ Test(spool_kernel, what_pages_do_not_tell_of_is_lost_at_the_end)
 	spool_source_close(source);
 }
 
-Test(spool_kernel, a_page_that_claims_too_much_ends_its_stream)
+Test(spool_kernel, a_page_that_claims_too_much_is_a_gap)
 {
 	struct spool_stream *streams;
-	unsigned char page[PAGE];
+	unsigned char bytes[PAGE];
 	struct rec_source *source;
+	struct rec_page page;
 	char side[PATH_MAX];
-	int fd, at_end;
+	int fd;
 
 	make_side(0, 3, 0, NULL);
 	cr_assert_eq(spool_side_path(spool, 0, side, sizeof(side)), 0);
 	fd = open(side, O_WRONLY);
-	make_page(page, 2, PAGE - REC_SUBBUF_HEADER_SIZE + 4, 0);
-	cr_assert_eq(pwrite(fd, page, PAGE, PAGE), PAGE);
+	make_page(bytes, 2, PAGE - REC_SUBBUF_HEADER_SIZE + 4, 0);
+	cr_assert_eq(pwrite(fd, bytes, PAGE, PAGE), PAGE);
 	close(fd);
 	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
-	cr_assert_eq(read_stream(source, 0, &at_end), 1);
-	cr_assert_eq(at_end, -EBADMSG);
+	for (uint64_t time = 1; time <= 3; time++) {
+		cr_assert_eq(source->next(source, 0, &page), 1);
+		cr_assert_eq(page_time(&page), time);
+		cr_assert_eq(page.size == 0, time == 2);
+		cr_assert_eq(page.lost, time == 2 ? REC_LOST_UNKNOWN : 0);
+	}
+	cr_assert_eq(source->next(source, 0, &page), 0);
+	cr_assert_eq(streams[0].gaps, 1);
 	spool_source_close(source);
 }
 
@@ -275,6 +353,84 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 	cr_assert_str_eq(text, "mine");
 	close(fd);
 	cr_assert_eq(unlink(side), 0);
+}
+
+/* ------------------------------------------------------------------------------------------------- what a file claims */
+
+/* As no recorder writes it: a chunk behind all others. */
+static void put_chunk(enum spool_kind kind, unsigned int process, unsigned int lane, const void *payload, uint32_t size)
+{
+	const struct spool_chunk chunk = {
+		.magic = SPOOL_CHUNK_MAGIC, .kind = (uint16_t)kind, .process = process, .lane = lane, .size = size
+	};
+	const off_t end = lseek(spool->fd, 0, SEEK_END);
+
+	cr_assert_eq(pwrite(spool->fd, &chunk, sizeof(chunk), end), (ssize_t)sizeof(chunk));
+	cr_assert_eq(pwrite(spool->fd, payload, size, end + (off_t)sizeof(chunk)), (ssize_t)size);
+}
+
+/* 64 bytes are not to cost 8 MiB, however often they are there. */
+Test(spool_kernel, lanes_beyond_all_others)
+{
+	const struct spool_process process = { .info = { .pid = 1, .subbuf_size = PAGE } };
+
+	for (unsigned int i = 1; i < 200; i++) {
+		put_chunk(SPOOL_PROCESS, 0, 0, &process, sizeof(process));
+		put_chunk(SPOOL_SIDE, i, (1u << 16) - 1, NULL, 0);
+	}
+	reopen();
+	cr_assert_gt(spool->cut, 0);
+	cr_assert_leq(spool->nr_lanes, (1u << 20) + 64 * spool->nr_entries);
+	/* Nobody who writes gets what would not be read. */
+	cr_assert_eq(spool_side_create(spool, 0, 1u << 16), -EINVAL);
+}
+
+Test(spool_kernel, far_lanes_of_many_processes)
+{
+	const struct spool_process process = { .info = { .pid = 1, .subbuf_size = PAGE } };
+
+	for (unsigned int i = 1; i < 30000; i++) {
+		put_chunk(SPOOL_PROCESS, 0, 0, &process, sizeof(process));
+		put_chunk(SPOOL_LANE_END, i, 60, &(struct rec_lane_stats){ .lost_unread = 1 }, sizeof(struct rec_lane_stats));
+	}
+	reopen();
+	cr_assert_eq(spool->cut, 0);
+	cr_assert_eq(spool->nr_entries, 30000);
+	cr_assert_eq(spool->nr_lanes, 29999 * 61);
+}
+
+/* Each is looked for among all: that must not take the time of their number squared. */
+Test(spool_kernel, more_texts_than_any_kernel_has)
+{
+	char name[32];
+
+	for (unsigned int i = 0; i < 300000; i++) {
+		snprintf(name, sizeof(name), "sched/event%u", i);
+		put_chunk(SPOOL_TEXT, 0, SPOOL_TEXT_FORMAT, name, 24);
+	}
+	reopen();
+	cr_assert_eq(spool->entries[0].nr_texts, 300000);
+	cr_assert(spool_text(&spool->entries[0], SPOOL_TEXT_FORMAT, "sched/event299999"));
+}
+
+/* Many small pieces of two things that grow in turns. */
+Test(spool_kernel, texts_and_logs_in_small_pieces)
+{
+	struct spool_text *text;
+
+	for (unsigned int i = 0; i < 100000; i++) {
+		const struct spool_chunk chunk = { .magic = SPOOL_CHUNK_MAGIC, .kind = SPOOL_TEXT, .process = 0,
+						   .lane = SPOOL_TEXT_KALLSYMS, .size = 8, .from = i * 7 };
+
+		put_chunk(SPOOL_LOG, 0, 0, "logged.", 8);
+		cr_assert_eq(pwrite(spool->fd, &chunk, sizeof(chunk), lseek(spool->fd, 0, SEEK_END)), (ssize_t)sizeof(chunk));
+		cr_assert_eq(pwrite(spool->fd, "\0symbols", 8, lseek(spool->fd, 0, SEEK_END)), 8);
+	}
+	reopen();
+	text = spool->entries[0].texts;
+	cr_assert_eq(text->size, 700000);
+	cr_assert_eq(memcmp(text->text, "symbolssymbols", 14), 0);
+	cr_assert_eq(spool->entries[0].log_size, 800000);
 }
 
 /* As no recorder makes it: the first one counts. */
