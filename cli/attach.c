@@ -242,16 +242,16 @@ bool attach_begin(struct attach *attach, const struct selections *selections, st
 
 static int run_all(struct attach *attach, int (*run)(struct drain *drain))
 {
-	int total = 0;
+	int fullest = 0;
 
 	for (unsigned int i = 0; i < attach->nr; i++) {
-		const int taken = run(attach->places[i].drain);
+		const int percent = run(attach->places[i].drain);
 
-		if (taken < 0)
-			return taken;
-		total += taken;
+		if (percent < 0)
+			return percent;
+		fullest = percent > fullest ? percent : fullest;
 	}
-	return total;
+	return fullest;
 }
 
 int attach_run(struct attach *attach)

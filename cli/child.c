@@ -183,7 +183,7 @@ bool child_wait(struct child *child, int timeout_ms)
 		while (read(child->signals, &info, sizeof(info)) == sizeof(info))
 			note_signal(child, (int)info.ssi_signo);
 	/* Asked for by itself: SIGCHLD of several children come as one, and a stop of the child raises it as well. */
-	if (!child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+	if (child->pid && !child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
 		child->ended = true;
 	return child->ended || child->stopped_by;
 }

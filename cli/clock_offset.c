@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/kernel_clock.h"
 #include "cli/kernel_instance.h"
+#include "cli/kernel_settings.h"
 #include "cli/opts.h"
 #include "format/time_map.h"
 
@@ -32,7 +34,7 @@ struct round {
 
 struct clock_probe {
 	struct instance instance;
-	char clock_name[16];
+	const char *clock_name;
 	uint32_t clock; /* of programs */
 	int marker;
 	struct clock_offset *offsets;
@@ -109,24 +111,43 @@ static int read_rounds(const struct clock_probe *probe, uint32_t cpu, unsigned i
 	return err;
 }
 
-/* Ticks to nanoseconds, by the first anchor and the last. */
-static int64_t scale(const struct clock_probe *probe, int64_t ticks)
+static int64_t divide(__int128 number, uint64_t by, bool up)
+{
+	const __int128 quotient = number / by;
+
+	if (quotient * by == number || (number > 0) != up)
+		return (int64_t)quotient;
+	return (int64_t)(up ? quotient + 1 : quotient - 1);
+}
+
+/*
+ * An interval in ticks as one in nanoseconds, by the first anchor and the last. It must not become narrower than what
+ * was measured: so the rate is taken as far to either side as these two allow, and the ends are rounded outwards.
+ */
+static void scale(const struct clock_probe *probe, struct interval *interval)
 {
 	const struct rec_anchor *first = &probe->anchors[0], *last = &probe->anchors[probe->nr_anchors - 1];
+	const int64_t ns = (int64_t)(last->mono - first->mono), error = (int64_t)(first->error + last->error);
 
 	if (probe->clock == REC_CLOCK_MONO || last->clock <= first->clock)
-		return ticks;
-	return (int64_t)((double)ticks * (double)(last->mono - first->mono) / (double)(last->clock - first->clock));
+		return;
+	interval->low = divide((__int128)interval->low * (interval->low < 0 ? ns + error : ns - error),
+			       last->clock - first->clock, false);
+	interval->high = divide((__int128)interval->high * (interval->high < 0 ? ns - error : ns + error),
+				last->clock - first->clock, true);
 }
 
 static int take_anchor(struct clock_probe *probe)
 {
 	struct rec_anchor *anchors = realloc(probe->anchors, (probe->nr_anchors + 1) * sizeof(*anchors));
+	int err;
 
 	if (!anchors)
 		return -ENOMEM;
 	probe->anchors = anchors;
-	return rec_clock_anchor(probe->clock, &probe->anchors[probe->nr_anchors++]);
+	err = rec_clock_anchor(probe->clock, &anchors[probe->nr_anchors]);
+	probe->nr_anchors += !err;
+	return err;
 }
 
 static int measure_cpu(struct clock_probe *probe, struct clock_offset *offset, unsigned int rounds)
@@ -151,8 +172,7 @@ static int measure_cpu(struct clock_probe *probe, struct clock_offset *offset, u
 		err = -EPROTO;
 	if (err)
 		return err;
-	found.low = scale(probe, found.low);
-	found.high = scale(probe, found.high);
+	scale(probe, &found);
 	clock_offset_join(offset, &(struct clock_offset){ offset->cpu, found.rounds, found.low, found.high });
 	return 0;
 }
@@ -210,9 +230,11 @@ static int set_up(const char *command, struct clock_probe *probe)
 		complain(command, "%s", strerror(-err));
 		return err;
 	}
+	if (!kernel_settings_has_clock(command, &probe->instance, probe->clock_name))
+		return -EINVAL;
 	if (tracefs_instance_file_write(tracefs, "trace_clock", probe->clock_name) < 0) {
 		err = errno ? -errno : -EINVAL;
-		complain(command, "the kernel has no clock '%s'", probe->clock_name);
+		complain(command, "cannot set the clock '%s': %s", probe->clock_name, strerror(-err));
 		return err;
 	}
 	if (tracefs_trace_on(tracefs) < 0) {
@@ -229,6 +251,14 @@ static int set_up(const char *command, struct clock_probe *probe)
 	return probe->marker < 0 ? err : 0;
 }
 
+static void choose_clock(struct clock_probe *probe, const char *kernel_clock)
+{
+	const struct kernel_request request = { .clock = kernel_clock };
+
+	probe->clock_name = kernel_settings_clock(&probe->instance, &request);
+	probe->clock = kernel_clock_program(probe->clock_name);
+}
+
 int clock_probe_open(const char *command, const char *kernel_clock, struct clock_probe **ret_probe)
 {
 	struct clock_probe *probe = calloc(1, sizeof(*probe));
@@ -239,13 +269,11 @@ int clock_probe_open(const char *command, const char *kernel_clock, struct clock
 		return -ENOMEM;
 	}
 	probe->marker = -1;
-	if (!kernel_clock)
-		kernel_clock = rec_clock_best() == REC_CLOCK_TSC ? "x86-tsc" : "mono";
-	snprintf(probe->clock_name, sizeof(probe->clock_name), "%s", kernel_clock);
-	probe->clock = strcmp(kernel_clock, "x86-tsc") ? REC_CLOCK_MONO : REC_CLOCK_TSC;
 	err = instance_create(command, "-clock", &probe->instance);
-	if (!err)
+	if (!err) {
+		choose_clock(probe, kernel_clock);
 		err = set_up(command, probe);
+	}
 	if (err) {
 		clock_probe_close(command, probe);
 		return err;

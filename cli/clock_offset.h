@@ -15,8 +15,9 @@
 struct clock_probe;
 
 /*
- * Make the instance. kernel_clock: a word of trace_clock; NULL: that which our best clock goes with. x86-tsc is
- * compared with the TSC, everything else with CLOCK_MONOTONIC. 0; or -errno, and one line was printed.
+ * Make the instance. kernel_clock: a word of trace_clock, which must outlive the probe; NULL: the one that a
+ * recording takes. x86-tsc is compared with the TSC, everything else with CLOCK_MONOTONIC. 0; or -errno, and
+ * one line was printed.
  */
 int clock_probe_open(const char *command, const char *kernel_clock, struct clock_probe **ret_probe);
 

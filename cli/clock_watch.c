@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/clock_watch.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,90 +8,112 @@
 #include <unistd.h>
 
 #include "cli/clock_offset.h"
+#include "cli/kernel_clock.h"
 #include "cli/opts.h"
 
 /*
  * On each CPU. After two hundred the interval is as narrow as after ten thousand: some hundred nanoseconds, what the
- * write takes (Linux 6.18 in a virtual machine). They take half a millisecond.
+ * write takes (Linux 6.18 in a virtual machine). They take a third of a millisecond.
  */
-#define ROUNDS 300u
+#define ROUNDS 200u
 
-/* What was found before holds, too. */
-static void add(struct clock_watch *watch, const struct clock_offset *found)
+/* What the probe has found until now. */
+static void take_offsets(struct clock_watch *watch, const struct clock_probe *probe)
 {
-	struct clock_offset *offsets;
+	unsigned int nr;
+	const struct clock_offset *offsets = clock_probe_offsets(probe, &nr);
 
-	for (unsigned int i = 0; i < watch->nr; i++) {
-		struct clock_offset *known = &watch->offsets[i];
-
-		if (known->cpu != found->cpu)
-			continue;
-		clock_offset_join(known, found);
-		return;
-	}
-	offsets = realloc(watch->offsets, (watch->nr + 1) * sizeof(*offsets));
-	if (!offsets)
-		return;
-	watch->offsets = offsets;
-	offsets[watch->nr++] = *found;
+	if (!watch->offsets)
+		watch->offsets = malloc(nr * sizeof(*offsets));
+	watch->nr = 0;
+	for (unsigned int i = 0; i < nr && watch->offsets; i++)
+		if (offsets[i].rounds)
+			watch->offsets[watch->nr++] = offsets[i];
 }
 
-static void *measure(void *arg)
+static void measure(struct clock_watch *watch, struct clock_probe *probe)
 {
-	struct clock_watch *watch = arg;
-	const struct clock_offset *offsets;
-	struct clock_probe *probe;
-	unsigned int nr;
-	char tid[16];
-	int err;
+	const int err = clock_probe_measure(probe, CLOCK_ALL_CPUS, ROUNDS);
 
-	snprintf(tid, sizeof(tid), "%d", (int)gettid());
-	kernel_hide_threads(watch->kernel, tid);
-	if (clock_probe_open(watch->command, kernel_clock(watch->kernel), &probe))
-		return NULL;
-	err = clock_probe_measure(probe, CLOCK_ALL_CPUS, ROUNDS);
 	if (err)
 		complain(watch->command, "cannot compare the clocks of kernel and programs: %s", strerror(-err));
-	offsets = clock_probe_offsets(probe, &nr);
-	for (unsigned int i = 0; i < nr && !err; i++)
-		if (offsets[i].rounds)
-			add(watch, &offsets[i]);
+	else
+		take_offsets(watch, probe);
+}
+
+static void wait_for(sem_t *sem)
+{
+	while (sem_wait(sem) < 0)
+		;
+}
+
+static void *watch_clocks(void *arg)
+{
+	struct clock_watch *watch = arg;
+	struct clock_probe *probe = NULL;
+	bool good = true;
+
+	watch->tid = gettid();
+	sem_post(&watch->told);
+	for (wait_for(&watch->ask); !watch->over; wait_for(&watch->ask)) {
+		if (good && !probe)
+			good = !clock_probe_open(watch->command, watch->clock, &probe);
+		if (good)
+			measure(watch, probe);
+		sem_post(&watch->told);
+	}
 	clock_probe_close(watch->command, probe);
 	return NULL;
 }
 
-void clock_watch_open(const char *command, struct kernel *kernel, struct clock_watch *ret_watch)
+void clock_watch_open(const char *command, const struct kernel *kernel, struct clock_watch *ret_watch)
 {
 	const char *clock = kernel_clock(kernel);
-	const bool shared = !strcmp(clock, "x86-tsc") || !strcmp(clock, "mono");
 
-	*ret_watch = (struct clock_watch){ .command = command, .kernel = shared ? kernel : NULL };
+	*ret_watch = (struct clock_watch){ .command = command, .clock = kernel_clock_is_shared(clock) ? clock : NULL };
+	sem_init(&ret_watch->ask, 0, 0);
+	sem_init(&ret_watch->told, 0, 0);
+}
+
+pid_t clock_watch_start(struct clock_watch *watch)
+{
+	sigset_t all, before;
+
+	if (!watch->clock)
+		return 0;
+	/* Signals are the main thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	watch->runs = pthread_create(&watch->thread, NULL, watch_clocks, watch) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (watch->runs)
+		wait_for(&watch->told);
+	return watch->runs ? watch->tid : 0;
 }
 
 void clock_watch_begin(struct clock_watch *watch)
 {
-	sigset_t all, before;
-
-	if (!watch->kernel || watch->runs)
+	if (!watch->runs)
 		return;
-	/* Signals are the main thread's. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	watch->runs = pthread_create(&watch->thread, NULL, measure, watch) == 0;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	watch->asked++;
+	sem_post(&watch->ask);
 }
 
 char *clock_watch_end(struct clock_watch *watch)
 {
-	if (watch->runs)
-		pthread_join(watch->thread, NULL);
-	watch->runs = false;
+	for (; watch->asked; watch->asked--)
+		wait_for(&watch->told);
 	return watch->nr ? clock_offsets_text(watch->offsets, watch->nr) : NULL;
 }
 
 void clock_watch_close(struct clock_watch *watch)
 {
-	free(clock_watch_end(watch));
+	if (watch->runs) {
+		watch->over = true;
+		sem_post(&watch->ask);
+		pthread_join(watch->thread, NULL);
+	}
+	watch->runs = false;
 	free(watch->offsets);
 	watch->offsets = NULL;
 	watch->nr = 0;

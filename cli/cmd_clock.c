@@ -129,7 +129,7 @@ int cmd_clock(int argc, char **argv)
 		OPT_NUMBER(0, "cpu", "N", 0, UINT32_MAX - 1, "measure on this CPU, not on all", &m.cpu),
 		OPT_NUMBER('n', NULL, "ROUNDS", 1, 10000, "so many rounds on each (1000)", &m.rounds),
 		OPT_STRING('C', "clock", "CLOCK",
-			   "the kernel's clock, a word of trace_clock (x86-tsc or mono, as programs have)",
+			   "the kernel's clock, a word of trace_clock (tsc or mono, as programs have)",
 			   &m.kernel_clock),
 		OPT_FLAG(0, "json", "one line of JSON", &m.json),
 		OPT_END,
@@ -145,5 +145,10 @@ int cmd_clock(int argc, char **argv)
 	char **operands;
 	int status;
 
-	return opts_parse(&opts, argc, argv, &operands, &status) ? run(&m) : status;
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	/* As record takes it. */
+	if (m.kernel_clock && !strcmp(m.kernel_clock, "tsc"))
+		m.kernel_clock = "x86-tsc";
+	return run(&m);
 }

@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/now.h"
+
 /* Pages taken from a lane before the others have their turn: a lane that is written to without pause starves nobody. */
 #define PAGES_A_TURN 64u
 
@@ -26,6 +28,9 @@
 #define LANE_PAGES_MAX (UINT32_C(1) << 16)
 
 #define LOG_BLOCK (64u * 1024u)
+
+/* Whether a program is still there is asked this often: it takes some system calls, as long as tens of pages take. */
+#define ALIVE_PERIOD_MS 20u
 
 /*
  * Take off what the spool has of this page already; a recorder that was killed between writing a page and asking for the
@@ -244,10 +249,20 @@ static void close_buffer(struct drained *one)
 	one->nr_lanes = 0;
 }
 
-/* All lanes of one buffer. Returns how many pages were taken. */
+/* Per cent of a lane that so many pages are; of a lane from which more was to be had, all. */
+static int percent_of(const struct drained *one, unsigned int pages, unsigned int max)
+{
+	const unsigned int all = rec_view_info(one->view)->nr_subbufs;
+
+	if (!pages)
+		return 0;
+	return pages >= max || pages >= all ? 100 : (int)(pages * 100 / all) + 1;
+}
+
+/* All lanes of one buffer. Returns how full the fullest was, in per cent; 0: nothing was taken. */
 static int take_lanes(struct drain *drain, struct drained *one, unsigned int flags, unsigned int max)
 {
-	int taken = 0, pages;
+	int fullest = 0, pages, percent;
 
 	/* The number of lanes is read anew each time: a thread may just have got one. */
 	one->retries = flags & REC_READ_WHOLE ? 0 : BUSY_RETRIES;
@@ -257,9 +272,23 @@ static int take_lanes(struct drain *drain, struct drained *one, unsigned int fla
 		pages = take_pages(drain, one, lane, flags, max);
 		if (pages < 0)
 			return pages;
-		taken += pages;
+		percent = percent_of(one, (unsigned int)pages, max);
+		fullest = percent > fullest ? percent : fullest;
 	}
-	return taken;
+	return fullest;
+}
+
+/* Who was there a moment ago is taken to be there still; what it has written is taken the next time. */
+static bool is_alive(struct drained *one, bool last)
+{
+	const uint64_t now = now_ms();
+
+	if (!last && now - one->alive_ms < ALIVE_PERIOD_MS)
+		return true;
+	if (!rec_view_alive(one->view))
+		return false;
+	one->alive_ms = now;
+	return true;
 }
 
 /*
@@ -269,7 +298,7 @@ static int take_lanes(struct drain *drain, struct drained *one, unsigned int fla
 static int run_buffer(struct drain *drain, struct drained *one, bool last)
 {
 	/* Asked before reading: what a dead process wrote is all there when we look. */
-	const bool alive = rec_view_alive(one->view);
+	const bool alive = is_alive(one, last);
 	int taken, err;
 
 	one->unread = 0;
@@ -309,7 +338,7 @@ static int run_buffer(struct drain *drain, struct drained *one, bool last)
 static int run(struct drain *drain, bool last)
 {
 	unsigned int at = 0;
-	int total = 0, taken;
+	int fullest = 0, taken;
 	int err;
 
 	drain->last = last;
@@ -325,7 +354,7 @@ static int run(struct drain *drain, bool last)
 			taken = run_buffer(drain, one, last);
 			if (taken < 0)
 				return taken;
-			total += taken;
+			fullest = taken > fullest ? taken : fullest;
 		}
 		/* Those whose files are gone need not be remembered; the list stays as short as the directory. */
 		if (!one->view &&
@@ -335,7 +364,7 @@ static int run(struct drain *drain, bool last)
 		else
 			at++;
 	}
-	return total;
+	return fullest;
 }
 
 int drain_add(struct drain *drain, const char *name)

@@ -56,7 +56,8 @@ int drain_add(struct drain *drain, const char *name);
 
 /*
  * Look for new buffers and take what is whole; of dead processes everything, after which they are finished. Returns how
- * many pages were taken, or what the spool met, after which the drain is at an end: -ENOSPC, another errno of write, -ENOMEM.
+ * full the fullest lane was, in per cent, 0: there was nothing; or what the spool met, after which the drain is at an end:
+ * -ENOSPC, another errno of write, -ENOMEM.
  */
 int drain_run(struct drain *drain);
 

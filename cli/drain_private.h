@@ -16,6 +16,7 @@ struct drained {
 	uint64_t inode;
 	unsigned int process; /* its number in the spool */
 	uint64_t log_at;
+	uint64_t alive_ms; /* when its program was last known to live */
 	bool rates_added;
 	unsigned int nr_lanes;
 	unsigned char *lane_off; /* nonzero: this lane gives nothing more */

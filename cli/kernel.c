@@ -87,6 +87,9 @@ static int prepare(struct kernel *kernel)
 		err = kernel_stop(kernel);
 	if (!err)
 		err = find_cpus(kernel);
+	/* Who may make it need not own it. */
+	if (err == -EACCES)
+		return instance_no_rights(kernel->command);
 	if (err) {
 		complain(kernel->command, "cannot use the tracefs instance '%s': %s", kernel->instance.name,
 			 strerror(-err));
@@ -95,9 +98,11 @@ static int prepare(struct kernel *kernel)
 	err = kernel_settings_set(kernel->command, &kernel->instance, kernel->request);
 	if (!err)
 		err = kernel_events_set(kernel->command, &kernel->instance, kernel->request, &kernel->events);
+	if (err)
+		return err;
 	find_page_size(kernel);
 	kernel->clock = kernel_settings_clock(&kernel->instance, kernel->request);
-	return err;
+	return 0;
 }
 
 int kernel_open(const char *command, const struct kernel_request *request, struct kernel **ret_kernel)
@@ -162,7 +167,7 @@ void kernel_hide_threads(struct kernel *kernel, const char *tids)
 {
 	const struct kernel_request *request = kernel->request;
 
-	if (request->nr_events && !request->only_command && !request->nr_tids && kernel_pids_are_ours(NULL))
+	if (request->hide && request->nr_events && !request->only_command && !request->nr_tids && kernel_pids_are_ours(NULL))
 		tracefs_instance_file_append(kernel->instance.tracefs, "set_event_notrace_pid", tids);
 }
 
@@ -217,19 +222,16 @@ int kernel_text(const struct kernel *kernel, const char *file, char **ret_text, 
 	return read_text(kernel->instance.tracefs, file, ret_text, ret_size);
 }
 
-int kernel_top_text(const struct kernel *kernel, const char *file, char **ret_text, size_t *ret_size)
+int kernel_top_text(const char *file, char **ret_text, size_t *ret_size)
 {
-	(void)kernel;
 	return read_text(NULL, file, ret_text, ret_size);
 }
 
-struct formats {
-	const struct kernel *kernel;
-	int (*each)(void *data, const char *system, const char *event, const char *text, size_t size);
-	void *data;
-};
-
-static int system_formats(const struct formats *formats, const char *system)
+/*
+ * From the top level: a format is the same in all instances, and what the kernel makes of a file to look at it in ours
+ * would go with it.
+ */
+static int system_formats(const char *system, kernel_format_fn *each, void *data)
 {
 	char **names = tracefs_system_events(NULL, system);
 	int err = names ? 0 : -EIO;
@@ -238,28 +240,25 @@ static int system_formats(const struct formats *formats, const char *system)
 		char *text;
 		int size = 0;
 
-		text = tracefs_event_file_read(formats->kernel->instance.tracefs, system, names[i], "format", &size);
+		text = tracefs_event_file_read(NULL, system, names[i], "format", &size);
 		/* Not everything in there is an event, and one of a module may be gone. */
 		if (text)
-			err = formats->each(formats->data, system, names[i], text, (size_t)size);
+			err = each(data, system, names[i], text, (size_t)size);
 		free(text);
 	}
 	tracefs_list_free(names);
 	return err;
 }
 
-int kernel_formats(const struct kernel *kernel,
-		   int (*each)(void *data, const char *system, const char *event, const char *text, size_t size),
-		   void *data)
+int kernel_formats(const struct kernel *kernel, kernel_format_fn *each, void *data)
 {
-	const struct formats formats = { kernel, each, data };
 	char **systems = tracefs_event_systems(NULL);
-	int err = systems ? system_formats(&formats, "ftrace") : -EIO;
+	int err = systems ? system_formats("ftrace", each, data) : -EIO;
 
 	for (unsigned int i = 0; !err && systems[i]; i++)
 		if (strcmp(systems[i], "ftrace") != 0 &&
 		    kernel_events_has_system(&kernel->events, kernel->request, systems[i]))
-			err = system_formats(&formats, systems[i]);
+			err = system_formats(systems[i], each, data);
 	tracefs_list_free(systems);
 	return err;
 }

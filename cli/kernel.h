@@ -38,10 +38,10 @@ int kernel_stop(struct kernel *kernel);
 int kernel_add_pid(struct kernel *kernel, pid_t pid);
 
 /*
- * What these threads do, ids separated by blanks, is not recorded: for those that drain. Switches between them and
- * others are. All at once, as each call takes the kernel some tens of milliseconds. Nothing is done where only some
- * processes are recorded, which needs it not, where the kernel has no such list (before Linux 5.7), and in a pid
- * namespace: there the ids are the kernel's of others.
+ * What these threads do, ids separated by blanks, is not recorded: for those that drain, if that is asked for (--hide).
+ * Switches between them and others are. All at once, as each call takes the kernel some tens of milliseconds. Nothing
+ * is done where only some processes are recorded, which needs it not, where the kernel has no such list (before Linux
+ * 5.7), and in a pid namespace: there the ids are the kernel's of others.
  */
 void kernel_hide_threads(struct kernel *kernel, const char *tids);
 
@@ -69,14 +69,13 @@ uint64_t kernel_buffer_kb(const struct kernel *kernel);
  * ends with a NUL that *ret_size does not count and is to be freed. 0; -ENOENT, -EACCES, -ENOMEM ...
  */
 int kernel_text(const struct kernel *kernel, const char *file, char **ret_text, size_t *ret_size);
-int kernel_top_text(const struct kernel *kernel, const char *file, char **ret_text, size_t *ret_size);
+int kernel_top_text(const char *file, char **ret_text, size_t *ret_size);
 
 /*
  * Call `each` with the format of every event of the systems that are recorded, of "ftrace" first, then system by
  * system. `each` returns 0; anything else ends it and is returned. 0, -ENOMEM or -EIO.
  */
-int kernel_formats(const struct kernel *kernel,
-		   int (*each)(void *data, const char *system, const char *event, const char *text, size_t size),
-		   void *data);
+typedef int kernel_format_fn(void *data, const char *system, const char *event, const char *text, size_t size);
+int kernel_formats(const struct kernel *kernel, kernel_format_fn *each, void *data);
 
 #endif

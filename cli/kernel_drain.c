@@ -5,7 +5,6 @@
 #include "cli/kernel_drain.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <librecorder/abi.h>
 #include <librecorder/clock.h>
 #include <limits.h>
@@ -15,9 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
+#include "cli/file_limit.h"
+#include "cli/kernel_clock.h"
 #include "cli/kernel_ring.h"
 #include "cli/kernel_texts.h"
 #include "cli/now.h"
@@ -47,7 +47,9 @@ struct kernel_drain {
 	unsigned int process; /* the kernel's number in it */
 	struct kernel_ring *rings;
 	unsigned int nr;
-	int stop;     /* eventfd that all threads watch */
+	int stop; /* eventfd that all threads watch */
+	struct kernel_grower grower;
+	const struct kernel_ring *failed; /* the first that did */
 	int priority; /* that threads have; 0: none */
 	int priority_errno;
 	uint64_t anchored_ms;
@@ -85,6 +87,11 @@ static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
 			pthread_join(drain->rings[i].thread, NULL);
 		drain->rings[i].started = false;
 	}
+	if (drain->grower.started) {
+		kernel_grower_wake(&drain->grower);
+		pthread_join(drain->grower.thread, NULL);
+	}
+	drain->grower.started = false;
 }
 
 struct kernel_drain *kernel_drain_close(struct kernel_drain *drain)
@@ -126,17 +133,6 @@ static int add_anchor(struct kernel_drain *drain)
 	return spool_add_anchor(drain->spool, drain->clock, &anchor);
 }
 
-/* Some machines have more CPUs than a process may have files. */
-static void allow_files(unsigned int nr)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= nr * RING_FDS + 256)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static bool open_rings(struct kernel_drain *drain)
 {
 	const char *dir = kernel_dir(drain->kernel);
@@ -148,7 +144,7 @@ static bool open_rings(struct kernel_drain *drain)
 	if (!drain->rings)
 		return cannot(drain, "memory", -ENOMEM);
 	drain->first_kb = kernel_buffer_kb(drain->kernel);
-	allow_files(nr);
+	file_limit_raise(nr * RING_FDS);
 	for (unsigned int i = 0; i < nr; i++) {
 		struct kernel_ring *ring = &drain->rings[drain->nr];
 		int err = kernel_ring_open(ring, dir, cpus[i], kernel_page_size(drain->kernel), drain->request.way);
@@ -156,6 +152,11 @@ static bool open_rings(struct kernel_drain *drain)
 		/* A CPU that is off has no ring. */
 		if (err == -ENXIO)
 			continue;
+		if (err == -ENODEV && drain->request.way == KERNEL_DRAIN_MMAP) {
+			complain(drain->request.command,
+				 "this kernel cannot map its rings (--drain mmap): Linux can since 6.10");
+			return false;
+		}
 		snprintf(what, sizeof(what), "the ring of CPU %u", cpus[i]);
 		if (err)
 			return cannot(drain, what, err);
@@ -192,7 +193,7 @@ bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct 
 	drain->request = *request;
 	drain->kernel = kernel;
 	drain->spool = spool;
-	drain->clock = strcmp(kernel_clock(kernel), "x86-tsc") ? REC_CLOCK_MONO : REC_CLOCK_TSC;
+	drain->clock = kernel_clock_program(kernel_clock(kernel));
 	drain->stop = eventfd(0, EFD_CLOEXEC);
 	err = drain->stop < 0 ? -errno : add_process(drain);
 	if (!err)
@@ -211,14 +212,14 @@ bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct 
 }
 
 /* The first refusal is everybody's. */
-static void set_priority(struct kernel_drain *drain, struct kernel_ring *ring)
+static void set_priority(struct kernel_drain *drain, pthread_t thread)
 {
 	const int priority = drain->request.priority ? (int)drain->request.priority : DEFAULT_PRIORITY;
 	const struct sched_param param = { .sched_priority = priority };
 
 	if (drain->priority_errno)
 		return;
-	drain->priority_errno = pthread_setschedparam(ring->thread, SCHED_FIFO, &param);
+	drain->priority_errno = pthread_setschedparam(thread, SCHED_FIFO, &param);
 	drain->priority = drain->priority_errno ? 0 : priority;
 	if (drain->priority_errno && !drain->request.quiet)
 		complain(drain->request.command,
@@ -227,10 +228,45 @@ static void set_priority(struct kernel_drain *drain, struct kernel_ring *ring)
 			 strerror(drain->priority_errno), priority);
 }
 
-/* What we do is no part of the picture, and would be recorded while it is drained. */
-static void hide_threads(const struct kernel_drain *drain)
+/* 0 or pthread_create()'s error. */
+static int start_thread(struct kernel_drain *drain, pthread_t *ret_thread, sem_t *ready, void *(*function)(void *),
+			void *arg)
 {
-	const size_t size = (drain->nr + 1) * sizeof(" 2147483647");
+	const int err = pthread_create(ret_thread, NULL, function, arg);
+
+	if (err)
+		return err;
+	set_priority(drain, *ret_thread);
+	while (sem_wait(ready) < 0)
+		;
+	return 0;
+}
+
+/* Before the rings' threads. 0 or pthread_create()'s error. */
+static int start_grower(struct kernel_drain *drain)
+{
+	struct kernel_grower *grower = &drain->grower;
+	bool may_grow = false;
+	int err;
+
+	for (unsigned int i = 0; i < drain->nr; i++)
+		may_grow |= drain->rings[i].max_kb >= drain->rings[i].kb * 2;
+	if (!may_grow)
+		return 0;
+	*grower = (struct kernel_grower){ .rings = drain->rings, .nr = drain->nr, .stop = drain->stop };
+	sem_init(&grower->ready, 0, 0);
+	sem_init(&grower->wake, 0, 0);
+	err = start_thread(drain, &grower->thread, &grower->ready, kernel_grower_main, grower);
+	grower->started = !err;
+	for (unsigned int i = 0; i < drain->nr && !err; i++)
+		drain->rings[i].grower = grower;
+	return err;
+}
+
+/* Who asks for it has a picture without what we do. */
+static void hide_threads(const struct kernel_drain *drain, pid_t other)
+{
+	const size_t size = (drain->nr + 3) * sizeof(" 2147483647");
 	char *tids = malloc(size);
 	size_t at = 0;
 
@@ -239,47 +275,60 @@ static void hide_threads(const struct kernel_drain *drain)
 	at += (size_t)snprintf(tids, size, "%d", (int)getpid());
 	for (unsigned int i = 0; i < drain->nr; i++)
 		at += (size_t)snprintf(tids + at, size - at, " %d", (int)drain->rings[i].tid);
+	if (drain->grower.started)
+		at += (size_t)snprintf(tids + at, size - at, " %d", (int)drain->grower.tid);
+	if (other)
+		snprintf(tids + at, size - at, " %d", (int)other);
 	kernel_hide_threads(drain->kernel, tids);
 	free(tids);
 }
 
-bool kernel_drain_start(struct kernel_drain *drain)
+bool kernel_drain_start(struct kernel_drain *drain, pid_t other)
 {
 	sigset_t all, before;
-	int err = 0;
+	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = start_grower(drain);
 	for (unsigned int i = 0; i < drain->nr && !err; i++) {
 		struct kernel_ring *ring = &drain->rings[i];
 
-		err = pthread_create(&ring->thread, NULL, kernel_ring_main, ring);
+		err = start_thread(drain, &ring->thread, &ring->ready, kernel_ring_main, ring);
 		ring->started = !err;
-		if (err)
-			break;
-		set_priority(drain, ring);
-		while (sem_wait(&ring->ready) < 0)
-			;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (!err)
-		hide_threads(drain);
+		hide_threads(drain, other);
 	return !err || cannot(drain, "a thread", -err);
 }
 
 /* -------------------------------------------------------------------------------------------------- the recording */
 
-int kernel_drain_run(struct kernel_drain *drain)
+/* What rings met that have failed since this was last asked: the first, of a ring or a side file. */
+static int take_errors(struct kernel_drain *drain)
 {
-	const uint64_t now = now_ms();
-	int err = 0, one;
+	int err = 0;
 
 	for (unsigned int i = 0; i < drain->nr; i++) {
-		kernel_ring_grow(&drain->rings[i], now);
-		one = atomic_exchange(&drain->rings[i].err, 0);
+		struct kernel_ring *ring = &drain->rings[i];
+		const int one = atomic_exchange(&ring->err, 0);
+
+		if (!one)
+			continue;
+		ring->failed = one;
 		err = err ? err : one;
+		if (!drain->failed)
+			drain->failed = ring;
 	}
-	if (!err && now - drain->anchored_ms >= ANCHOR_PERIOD_MS)
+	return err;
+}
+
+int kernel_drain_run(struct kernel_drain *drain)
+{
+	int err = take_errors(drain);
+
+	if (!err && now_ms() - drain->anchored_ms >= ANCHOR_PERIOD_MS)
 		err = add_anchor(drain);
 	return err;
 }
@@ -292,11 +341,22 @@ int kernel_drain_finish(struct kernel_drain *drain)
 	err = add_anchor(drain);
 	if (!err)
 		err = kernel_texts_end(drain->kernel, drain->spool, drain->process);
-	for (unsigned int i = 0; i < drain->nr; i++) {
-		one = atomic_exchange(&drain->rings[i].err, 0);
-		err = err ? err : one;
-	}
-	return err;
+	one = take_errors(drain);
+	return err ? err : one;
+}
+
+int kernel_drain_failed(const struct kernel_drain *drain, char *text, size_t size)
+{
+	const struct kernel_ring *ring = drain->failed;
+	char path[PATH_MAX];
+
+	if (!ring)
+		return 0;
+	if (ring->ring_failed)
+		snprintf(text, size, "read the kernel's ring of CPU %u", ring->cpu);
+	else if (!spool_side_path(drain->spool, ring->cpu, path, sizeof(path)))
+		snprintf(text, size, "write '%s'", path);
+	return ring->failed;
 }
 
 /* --------------------------------------------------------------------------------------------------- what it does */

@@ -15,6 +15,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "cli/kernel.h"
 #include "cli/spool.h"
@@ -46,10 +47,13 @@ struct kernel_drain;
 bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct kernel_drain_request *request,
 		       struct kernel_drain **ret_drain);
 
-/* Start the threads. False: one line was printed. */
-bool kernel_drain_start(struct kernel_drain *drain);
+/*
+ * Start the threads. If that is asked for (--hide), what they do is not recorded, nor what this thread does, nor
+ * `other`, if that is a thread's id. False: one line was printed.
+ */
+bool kernel_drain_start(struct kernel_drain *drain, pid_t other);
 
-/* To be called often. 0; or the errno of a side file's write (-ENOSPC), once for each CPU that it ended. */
+/* To be called once a second and more. 0; or what ended the drain of a CPU (-ENOSPC), once for each. */
 int kernel_drain_run(struct kernel_drain *drain);
 
 /*
@@ -58,10 +62,19 @@ int kernel_drain_run(struct kernel_drain *drain);
  */
 int kernel_drain_finish(struct kernel_drain *drain);
 
+/*
+ * What the first ring met whose drain has failed, so far as that was returned by the calls above: 0, or -errno and in
+ * `text` what could not be done: "write 'FILE'".
+ */
+int kernel_drain_failed(const struct kernel_drain *drain, char *text, size_t size);
+
 /* Bytes in the side files. */
 uint64_t kernel_drain_bytes(const struct kernel_drain *drain);
 
-/* Events that the kernel counts as lost, of all CPUs; reads their statistics, so not too often. */
+/*
+ * Events that are lost, of all CPUs: as the kernel counts them, and what is in rings that have failed or was on the way
+ * to their side files. Reads statistics, so not too often.
+ */
 uint64_t kernel_drain_lost(const struct kernel_drain *drain);
 
 /* How it is drained, for the summary: "splice, real-time priority 1"; returns `text`. */

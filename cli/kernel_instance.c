@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/opts.h"
+#include "cli/proc_stat.h"
 
 #define MOUNT_POINT   "/sys/kernel/tracing"
 #define TRACEFS_MAGIC 0x74726163 /* TRACEFS_MAGIC of linux/magic.h */
@@ -54,10 +55,17 @@ static bool find_mounted(char dir[PATH_MAX])
 	return found;
 }
 
-static int no_rights(const char *command)
+/*
+ * The group may read, and whoever owns `instances` owns what he makes there. A group cannot have more: the files are
+ * not for it to write.
+ */
+int instance_no_rights(const char *command)
 {
-	complain(command, "no rights to trace the kernel; be root (sudo), or have tracefs given to you: 'sudo mount -o remount,uid=%u %s'",
-		 (unsigned int)getuid(), tracefs_tracing_dir());
+	const char *dir = tracefs_tracing_dir();
+
+	complain(command, "no rights to trace the kernel; be root (sudo), or be given them: "
+		 "'sudo sh -c \"mount -o remount,gid=%u,mode=750 %s && chown %u %s/instances\"'",
+		 (unsigned int)getgid(), dir, (unsigned int)getuid(), dir);
 	return -EACCES;
 }
 
@@ -104,29 +112,12 @@ int instance_find_tracefs(const char *command, bool quiet)
 
 /* ---------------------------------------------------------------------------------------------------- an instance */
 
-/* Field 22 of /proc/self/stat; 0 if that cannot be read. */
+/* 0 if that cannot be read. */
 static unsigned long long own_start_time(void)
 {
-	unsigned long long start = 0;
-	char text[1024];
-	const char *at;
-	ssize_t size;
-	int fd;
+	struct proc_stat stat;
 
-	fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-	size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
-	if (fd >= 0)
-		close(fd);
-	if (size <= 0)
-		return 0;
-	text[size] = '\0';
-	/* The name before it may have anything in it, brackets too. */
-	at = strrchr(text, ')');
-	for (unsigned int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	if (at)
-		start = strtoull(at, NULL, 10);
-	return start;
+	return proc_stat_read(AT_FDCWD, "/proc/self/stat", &stat) ? 0 : stat.start_time;
 }
 
 /*
@@ -167,7 +158,7 @@ static void let_go(struct instance *instance)
 static int cannot_create(const char *command, const char *name, int err)
 {
 	if (err == -EACCES || err == -EPERM)
-		return no_rights(command);
+		return instance_no_rights(command);
 	if (err == -ENOMEM || err == -ENOSPC)
 		complain(command, "cannot make the tracefs instance '%s': %s: the kernel has no room for another ring buffer; remove instances that nobody needs",
 			 name, strerror(-err));

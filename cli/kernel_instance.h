@@ -31,6 +31,9 @@ int instance_find_tracefs(const char *command, bool quiet);
  */
 int instance_create(const char *command, const char *suffix, struct instance *ret_instance);
 
+/* One line: what is missing, and how root grants it. Returns -EACCES. */
+int instance_no_rights(const char *command);
+
 /* False: one line was printed; another recorder removes it then. */
 bool instance_destroy(const char *command, struct instance *instance);
 

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/proc_stat.h"
+
 /* The inode of /proc/self/ns/pid in the first pid namespace: PROC_PID_INIT_INO of the kernel's proc_ns.h. */
 #define FIRST_PID_NS 0xeffffffcu
 
@@ -159,20 +161,12 @@ bool kernel_pids_threads(const char *command, const char *tids, struct kernel_re
 
 static bool is_alive(int dir)
 {
-	const int fd = openat(dir, "stat", O_RDONLY | O_CLOEXEC);
-	char text[512] = "";
-	const char *state;
+	struct proc_stat stat;
 	struct stat st;
-	ssize_t size;
 
-	if (fd < 0)
+	if (proc_stat_read(dir, "stat", &stat))
 		return false;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	state = size > 0 ? strrchr(text, ')') : NULL;
-	if (!state || strlen(state) < 3)
-		return false;
-	if (state[2] != 'Z' && state[2] != 'X')
+	if (stat.state != 'Z' && stat.state != 'X')
 		return true;
 	/* Its first thread has ended; there may be others: each is a link of the directory. */
 	return fstatat(dir, "task", &st, 0) == 0 && st.st_nlink > 3;

@@ -26,6 +26,8 @@
 #include <unistd.h>
 
 #include "cli/now.h"
+#include "cli/read_at.h"
+#include "format/out_file.h"
 
 /* So much may be in the pipe: the most that a user may ask for, and far below what a ring holds. */
 #define PIPE_SIZE (1024 * 1024)
@@ -35,9 +37,6 @@
 
 /* Where poll() knows no filling (before Linux 5.1), it returns for each event: then so long at least. */
 #define PAUSE_MS 5
-
-/* A thread that is at it so long is kept from its ring by the disk or by other programs. */
-#define LATE_MS 20u
 
 static void close_fd(int fd)
 {
@@ -50,25 +49,22 @@ static void count(struct kernel_ring *ring, uint64_t bytes)
 	atomic_fetch_add_explicit(&ring->bytes, bytes, memory_order_relaxed);
 }
 
-/* All of it at `offset`. 0 or -errno. */
-static int write_at(int fd, const void *bytes, size_t size, uint64_t offset)
+/* What the ring itself met, where everything else that fails is the side file. */
+static ssize_t ring_failed(struct kernel_ring *ring, int err)
 {
-	const char *at = bytes;
+	ring->ring_failed = true;
+	return err;
+}
 
-	while (size) {
-		const ssize_t n = pwrite(fd, at, size, (off_t)offset);
+/* Events of a page that the side file did not take. */
+static void count_unsaved(struct kernel_ring *ring)
+{
+	struct rec_page_iter iter;
+	struct rec_record record;
 
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		if (!n)
-			return -ENOSPC;
-		if (n > 0) {
-			at += n;
-			size -= (size_t)n;
-			offset += (uint64_t)n;
-		}
-	}
-	return 0;
+	rec_page_iter_init(&iter, ring->page, rec_page_size(ring->page));
+	while (rec_page_next(&iter, &record) == 1)
+		ring->unsaved++;
 }
 
 /* ------------------------------------------------------------------------------------------------- the three ways */
@@ -82,41 +78,97 @@ static ssize_t take_read(struct kernel_ring *ring)
 	do {
 		n = read(ring->raw, ring->page, ring->page_size);
 	} while (n < 0 && errno == EINTR);
+	/* ENODEV: a CPU that is off has no ring. */
+	if (n < 0 && errno != EAGAIN && errno != ENODEV)
+		return ring_failed(ring, -errno);
 	if (n <= 0)
-		return n < 0 && errno != EAGAIN ? -errno : 0;
+		return 0;
 	/* Behind the data, a page as read may be short. */
 	memset(ring->page + n, 0, ring->page_size - (size_t)n);
-	err = write_at(ring->side, ring->page, ring->page_size, ring->offset);
-	if (err)
+	err = out_write_at(ring->side, ring->page, ring->page_size, ring->offset);
+	if (err) {
+		count_unsaved(ring);
 		return err;
+	}
 	ring->offset += ring->page_size;
 	count(ring, ring->page_size);
 	return REC_SUBBUF_HEADER_SIZE + (ssize_t)rec_page_size(ring->page);
 }
 
-/* A file that takes no splice: out of the pipe by hand. */
-static int empty_pipe(struct kernel_ring *ring, size_t left)
+/* Up to a page out of the pipe, behind the `have` bytes of one that are there. Bytes or -errno. */
+static ssize_t read_pipe(struct kernel_ring *ring, size_t have, size_t left)
 {
-	int err = 0;
+	const size_t room = ring->page_size - have;
+	ssize_t n;
 
-	while (left && !err) {
-		const ssize_t n = read(ring->pipe[0], ring->page, left < ring->page_size ? left : ring->page_size);
+	do {
+		n = read(ring->pipe[0], ring->page + have, left < room ? left : room);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return n ? n : -EIO;
+}
 
-		if (n <= 0 && errno == EINTR)
-			continue;
-		err = n <= 0 ? -EIO : write_at(ring->side, ring->page, (size_t)n, ring->offset);
-		if (err)
-			return err;
-		ring->offset += (uint64_t)n;
+/* The file took no more of the pipe. Of the first page it may have a part. */
+static void count_pipe(struct kernel_ring *ring, size_t left)
+{
+	size_t have = ring->offset % ring->page_size;
+	ssize_t n = read_exactly(ring->side, ring->page, have, ring->offset - have);
+
+	while (n >= 0 && left) {
+		n = read_pipe(ring, have, left);
+		if (n < 0)
+			break;
 		left -= (size_t)n;
+		have = (have + (size_t)n) % ring->page_size;
+		if (!have)
+			count_unsaved(ring);
 	}
-	return 0;
+}
+
+/* A file that takes no splice: out of the pipe by hand. Bytes that remain there, and what the file met. */
+static size_t empty_pipe(struct kernel_ring *ring, size_t left, int *ret_err)
+{
+	while (left && !*ret_err) {
+		const ssize_t n = read_pipe(ring, 0, left);
+
+		*ret_err = n < 0 ? (int)n : out_write_at(ring->side, ring->page, (size_t)n, ring->offset);
+		if (n < 0)
+			break;
+		left -= (size_t)n;
+		if (!*ret_err)
+			ring->offset += (uint64_t)n;
+		else
+			count_unsaved(ring);
+	}
+	return left;
+}
+
+/* From the pipe into the file. Bytes that remain in the pipe, and what the file met. */
+static size_t fill_file(struct kernel_ring *ring, size_t left, int *ret_err)
+{
+	loff_t offset = (loff_t)ring->offset;
+
+	while (left) {
+		const ssize_t n = splice(ring->pipe[0], NULL, ring->side, &offset, left, SPLICE_F_MOVE);
+
+		ring->offset = (uint64_t)offset;
+		if (n > 0) {
+			left -= (size_t)n;
+		} else if (n < 0 && errno == EINVAL) {
+			ring->way = KERNEL_DRAIN_READ;
+			return empty_pipe(ring, left, ret_err);
+		} else if (!n || errno != EINTR) {
+			*ret_err = n ? -errno : -ENOSPC;
+			break;
+		}
+	}
+	return left;
 }
 
 static ssize_t take_splice(struct kernel_ring *ring)
 {
-	loff_t offset = (loff_t)ring->offset;
-	ssize_t taken, n;
+	ssize_t taken;
 	size_t left;
 	int err = 0;
 
@@ -128,23 +180,14 @@ static ssize_t take_splice(struct kernel_ring *ring)
 		ring->way = KERNEL_DRAIN_READ;
 		return take_read(ring);
 	}
+	if (taken < 0 && errno != EAGAIN)
+		return ring_failed(ring, -errno);
 	if (taken <= 0)
-		return taken < 0 && errno != EAGAIN ? -errno : 0;
-	left = (size_t)taken;
-	while (left && !err) {
-		n = splice(ring->pipe[0], NULL, ring->side, &offset, left, SPLICE_F_MOVE);
-		ring->offset = (uint64_t)offset;
-		if (n < 0 && errno == EINVAL) {
-			ring->way = KERNEL_DRAIN_READ;
-			err = empty_pipe(ring, left);
-			left = 0;
-		} else if (n <= 0 && errno != EINTR) {
-			err = n ? -errno : -ENOSPC;
-		} else if (n > 0) {
-			left -= (size_t)n;
-		}
-	}
+		return 0;
+	left = fill_file(ring, (size_t)taken, &err);
 	count(ring, (uint64_t)taken - left);
+	if (err)
+		count_pipe(ring, left);
 	return err ? err : taken;
 }
 
@@ -161,7 +204,7 @@ static ssize_t take_mapped(struct kernel_ring *ring)
 	int err = 0;
 
 	if (got != 1)
-		return got;
+		return got < 0 ? ring_failed(ring, got) : 0;
 	memcpy(head, data, sizeof(head));
 	head[1] = (head[1] & (REC_COMMIT_LOST | REC_COMMIT_LOST_STORED)) | page.size;
 	if (page.from)
@@ -171,11 +214,13 @@ static ssize_t take_mapped(struct kernel_ring *ring)
 	memcpy(ring->page, head, sizeof(head));
 	memcpy(ring->page + sizeof(head), data + sizeof(head), ring->page_size - sizeof(head));
 	if (page.from)
-		err = write_at(ring->side, ring->page + sizeof(head), ring->page_size - sizeof(head),
+		err = out_write_at(ring->side, ring->page + sizeof(head), ring->page_size - sizeof(head),
 			       ring->offset + sizeof(head));
 	if (!err)
-		err = write_at(ring->side, ring->page, page.from ? sizeof(head) : ring->page_size, ring->offset);
+		err = out_write_at(ring->side, ring->page, page.from ? sizeof(head) : ring->page_size, ring->offset);
 	ring->offset += ring->page_size;
+	if (err)
+		ring->unsaved += page.entries;
 	return err ? err : REC_SUBBUF_HEADER_SIZE + (ssize_t)(page.size - page.from);
 }
 
@@ -188,8 +233,8 @@ static ssize_t take(struct kernel_ring *ring)
 
 /* ----------------------------------------------------------------------------------------------------- the thread */
 
-/* Until there is something, or for a while, or until it is over. */
-static void wait_for_pages(const struct kernel_ring *ring, int found)
+/* Until there is something, or for a while, or until it is over. Whether the ring is half full. */
+static bool wait_for_pages(const struct kernel_ring *ring, int found)
 {
 	struct pollfd fds[2] = { { .fd = ring->stop, .events = POLLIN }, { .fd = ring->raw, .events = POLLIN } };
 
@@ -199,6 +244,7 @@ static void wait_for_pages(const struct kernel_ring *ring, int found)
 	/* A CPU that is off, and may come, has no ring to wait for. */
 	if (fds[1].revents & POLLERR)
 		poll(fds, 1, WAIT_MS);
+	return fds[1].revents & POLLIN;
 }
 
 /*
@@ -206,13 +252,15 @@ static void wait_for_pages(const struct kernel_ring *ring, int found)
  * is less than the way can take is the last: the ring is empty, or this was the writer's own sub-buffer. So the
  * bytes tell how full the ring was. Returns whether there were any, or what the side file met.
  */
-static int take_turn(struct kernel_ring *ring, bool end)
+static int take_turn(struct kernel_ring *ring, bool fills, bool end)
 {
 	const ssize_t full = (ssize_t)(ring->way == KERNEL_DRAIN_SPLICE ? ring->pipe_size : ring->page_size / 2);
 	uint64_t bytes = 0;
 	ssize_t n;
 
-	atomic_store_explicit(&ring->busy_ms, now_ms(), memory_order_relaxed);
+	atomic_store(&ring->busy_ms, now_ms());
+	if (fills && ring->grower)
+		kernel_grower_wake(ring->grower);
 	do {
 		n = take(ring);
 		bytes += n > 0 ? (uint64_t)n : 0;
@@ -239,6 +287,7 @@ void *kernel_ring_main(void *arg)
 	struct kernel_ring *ring = arg;
 	enum kernel_ring_end end;
 	cpu_set_t cpus;
+	bool fills;
 	int found = 0;
 
 	ring->tid = gettid();
@@ -249,11 +298,11 @@ void *kernel_ring_main(void *arg)
 	if (ring->cpu < CPU_SETSIZE)
 		pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	do {
-		wait_for_pages(ring, found);
+		fills = wait_for_pages(ring, found);
 		/* Asked before taking: what was written until it was said is there. */
 		end = atomic_load(&ring->end);
 		if (end != KERNEL_RING_LEAVE)
-			found = take_turn(ring, end == KERNEL_RING_FINISH);
+			found = take_turn(ring, fills, end == KERNEL_RING_FINISH);
 	} while (found >= 0 && end == KERNEL_RING_GO_ON);
 	if (found >= 0 && end == KERNEL_RING_FINISH && ring->way == KERNEL_DRAIN_SPLICE)
 		found = take_rest(ring);
@@ -263,18 +312,10 @@ void *kernel_ring_main(void *arg)
 
 /* ---------------------------------------------------------------------------------------------- from the recorder */
 
-/* A text file of the CPU's directory. 0 or -errno. */
-static int read_text(const struct kernel_ring *ring, const char *file, char *text, size_t size)
+/* What the kernel counts of it. */
+static int read_stats(const struct kernel_ring *ring, char *text, size_t size)
 {
-	const int fd = openat(ring->dir, file, O_RDONLY | O_CLOEXEC);
-	ssize_t n;
-
-	if (fd < 0)
-		return -errno;
-	n = read(fd, text, size - 1);
-	text[n > 0 ? n : 0] = '\0';
-	close(fd);
-	return n < 0 ? -EIO : 0;
+	return read_text_at(ring->dir, "stats", text, size);
 }
 
 uint64_t kernel_ring_lost(const struct kernel_ring *ring)
@@ -282,46 +323,19 @@ uint64_t kernel_ring_lost(const struct kernel_ring *ring)
 	struct spool_losses losses = { 0, 0, 0, 0 };
 	char text[1024];
 
-	if (!read_text(ring, "stats", text, sizeof(text)))
+	if (!read_stats(ring, text, sizeof(text)))
 		spool_losses_parse(text, &losses);
-	return losses.overrun + losses.commit_overrun + losses.dropped;
+	/* Nobody will come for them. */
+	if (ring->failed)
+		return spool_losses_sum(&losses) + ring->unsaved;
+	return spool_losses_sum(&losses) - losses.left;
 }
 
-/* Whether the ring is more than half full although the thread is at it. */
-static bool falls_behind(const struct kernel_ring *ring)
+uint64_t kernel_ring_bytes(const struct kernel_ring *ring)
 {
 	char text[1024];
-	const char *bytes;
 
-	if (read_text(ring, "stats", text, sizeof(text)))
-		return false;
-	bytes = strstr(text, "\nbytes: ");
-	return bytes && strtoull(bytes + strlen("\nbytes: "), NULL, 10) > ring->kb * 1024 / 2;
-}
-
-void kernel_ring_grow(struct kernel_ring *ring, uint64_t now)
-{
-	const uint64_t busy = atomic_load_explicit(&ring->busy_ms, memory_order_relaxed);
-	const uint64_t kb = ring->kb * 2;
-	const bool late = busy && now > busy + LATE_MS && now > ring->looked_ms + LATE_MS;
-	char text[24];
-	int fd, size;
-
-	if (kb > ring->max_kb)
-		return;
-	if (late)
-		ring->looked_ms = now;
-	if (atomic_exchange_explicit(&ring->turn, 0, memory_order_relaxed) < ring->kb * 1024 / 4 * 3 &&
-	    !(late && falls_behind(ring)))
-		return;
-	fd = openat(ring->dir, "buffer_size_kb", O_WRONLY | O_CLOEXEC);
-	size = snprintf(text, sizeof(text), "%llu", (unsigned long long)kb);
-	/* What cannot grow is not asked again. */
-	if (fd >= 0 && write(fd, text, (size_t)size) == size)
-		ring->kb = kb;
-	else
-		ring->max_kb = 0;
-	close_fd(fd);
+	return read_stats(ring, text, sizeof(text)) ? 0 : spool_stats_figure(text, "bytes");
 }
 
 /* ------------------------------------------------------------------------------------------- opening and closing */
@@ -337,23 +351,42 @@ void kernel_ring_close(struct kernel_ring *ring)
 	free(ring->page);
 }
 
+static int open_pipe(struct kernel_ring *ring)
+{
+	int size;
+
+	if (pipe2(ring->pipe, O_CLOEXEC) < 0)
+		return -errno;
+	size = fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
+	if (size <= 0)
+		size = fcntl(ring->pipe[1], F_GETPIPE_SZ);
+	/* A slot of the pipe takes a sub-buffer of any size, but fewer bytes are asked for than it has. */
+	ring->pipe_size = size > (int)ring->page_size ? (size_t)size / ring->page_size * ring->page_size
+						      : ring->page_size;
+	return 0;
+}
+
+/* A CPU that has never been on has none, and gets it when it comes. */
+static bool has_ring(const struct kernel_ring *ring)
+{
+	struct pollfd fd = { .fd = ring->raw, .events = POLLIN };
+
+	return poll(&fd, 1, 0) <= 0 || !(fd.revents & POLLERR);
+}
+
 static int open_way(struct kernel_ring *ring, const char *instance)
 {
-	int size, err = 0;
+	int err = 0;
 
+	/* What is not there is not mapped. */
+	if (ring->way == KERNEL_DRAIN_BEST || (ring->way == KERNEL_DRAIN_MMAP && !has_ring(ring)))
+		ring->way = KERNEL_DRAIN_SPLICE;
+	if (ring->way == KERNEL_DRAIN_SPLICE)
+		return open_pipe(ring);
 	if (ring->way == KERNEL_DRAIN_MMAP) {
 		err = rec_map_kernel(instance, ring->cpu, 0, &ring->map);
 		if (!err && rec_map_is_copy(ring->map))
 			err = -ENODEV;
-	} else if (ring->way != KERNEL_DRAIN_READ) {
-		ring->way = KERNEL_DRAIN_SPLICE;
-		err = pipe2(ring->pipe, O_CLOEXEC) < 0 ? -errno : 0;
-		size = err ? 0 : fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
-		if (size <= 0 && !err)
-			size = fcntl(ring->pipe[1], F_GETPIPE_SZ);
-		/* A slot of the pipe takes a sub-buffer of any size, but fewer bytes are asked for than it has. */
-		ring->pipe_size = size > (int)ring->page_size ? (size_t)size / ring->page_size * ring->page_size
-							      : ring->page_size;
 	}
 	return err;
 }

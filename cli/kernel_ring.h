@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring of one CPU, and the thread that drains it. Only kernel_drain.c uses it. */
+/* The ring of one CPU, and the thread that drains it. Only kernel_drain.c and kernel_grow.c use it. */
 #ifndef CLI_KERNEL_RING_H
 #define CLI_KERNEL_RING_H
 
@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "cli/kernel_drain.h"
+#include "cli/kernel_grow.h"
 
 struct rec_map;
 
@@ -28,6 +29,7 @@ struct kernel_ring {
 	int side; /* the side file */
 	int pipe[2];
 	int stop; /* eventfd: look at `end` */
+	struct kernel_grower *grower; /* NULL: rings stay as they are */
 	bool started;
 	pthread_t thread;
 
@@ -39,17 +41,22 @@ struct kernel_ring {
 	unsigned char *page; /* one, for read */
 	uint64_t offset;     /* in the side file: of the next page */
 	size_t pipe_size;    /* bytes that one splice may take */
+	bool ring_failed;    /* `err` is the ring's, not the side file's */
+	uint64_t unsaved;    /* events that were taken out of the ring, and did not get into the file */
 
 	/* both sides' */
 	_Atomic(enum kernel_ring_end) end;
-	atomic_int err;		      /* what the side file met: -errno, for the recorder to take */
+	atomic_int err;		      /* what ended the thread: -errno, for the recorder to take */
 	atomic_uint_fast64_t bytes;   /* in the side file */
 	atomic_uint_fast64_t turn;    /* most bytes that a turn found in the ring, since it was last looked at */
 	atomic_uint_fast64_t busy_ms; /* when the turn began that is going on; 0: none */
 
-	/* the recorder's */
+	/* the grower's */
 	uint64_t kb, max_kb; /* size of the ring, and up to which it may grow; 0: not at all */
 	uint64_t looked_ms;  /* when it was last asked how full it is */
+
+	/* the recorder's */
+	int failed; /* the `err` that was taken */
 };
 
 /* `side`, `stop` and the sizes are the caller's to fill in. 0 or -errno; kernel_ring_close() takes care of all. */
@@ -60,10 +67,10 @@ void kernel_ring_close(struct kernel_ring *ring);
 /* The thread. */
 void *kernel_ring_main(void *ring);
 
-/* Make the ring larger if the thread found it nearly full, or does not come back to it. */
-void kernel_ring_grow(struct kernel_ring *ring, uint64_t now_ms);
+/* What is in the ring, in bytes; 0: not known. */
+uint64_t kernel_ring_bytes(const struct kernel_ring *ring);
 
-/* Events that the kernel counts as lost, for whatever reason. */
+/* Events that are lost, for whatever reason; those that are still in the ring if its drain has failed. */
 uint64_t kernel_ring_lost(const struct kernel_ring *ring);
 
 #endif

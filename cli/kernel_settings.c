@@ -2,7 +2,6 @@
 #include "cli/kernel_settings.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <librecorder/clock.h>
 #include <stdio.h>
@@ -51,11 +50,13 @@ static bool has_word(const struct instance *instance, const char *file, const ch
 	*ret_words = words;
 	if (!words)
 		return false;
-	for (char *at = words; *at; at++)
-		if (*at == '\n' || *at == '[' || *at == ']')
-			*at = ' ';
-	for (end = words + strlen(words); end > words && end[-1] == ' ';)
-		*--end = '\0';
+	end = words;
+	for (const char *at = words; *at; at++)
+		if (*at != '[' && *at != ']')
+			*end++ = (char)(*at == '\n' ? ' ' : *at);
+	while (end > words && end[-1] == ' ')
+		end--;
+	*end = '\0';
 	for (const char *at = words; *(at += strspn(at, " ")); at += strcspn(at, " "))
 		if (strcspn(at, " ") == size && !memcmp(at, word, size))
 			return true;
@@ -73,6 +74,13 @@ static bool check_word(const struct setting *setting, const char *file, const ch
 			 words ? words + strspn(words, " ") : "none");
 	free(words);
 	return good;
+}
+
+bool kernel_settings_has_clock(const char *command, const struct instance *instance, const char *clock)
+{
+	const struct setting setting = { .command = command, .instance = instance };
+
+	return check_word(&setting, "trace_clock", "clock", clock);
 }
 
 const char *kernel_settings_clock(const struct instance *instance, const struct kernel_request *request)

@@ -15,6 +15,9 @@ int kernel_settings_set(const char *command, const struct instance *instance, co
 /* The clock asked for; by default the one that programs stamp their events with, if the kernel has it, too. */
 const char *kernel_settings_clock(const struct instance *instance, const struct kernel_request *request);
 
+/* Whether there is such a clock. False: one line was printed, with those that there are. */
+bool kernel_settings_has_clock(const char *command, const struct instance *instance, const char *clock);
+
 /*
  * Record these threads, ids separated by blanks; all at once, as each call takes the kernel some tens of milliseconds.
  * 0 or -errno, nothing printed.

@@ -63,21 +63,32 @@ static int add(const struct place *place, enum spool_text_kind kind, const char 
 	return err;
 }
 
-static int add_file(const struct place *place, enum spool_text_kind kind, const char *path)
+/* The symbols: some megabytes, which a recovery of the same kernel's recording reads again. */
+static int keep_kallsyms(const struct place *place)
 {
-	char *text = NULL;
-	size_t size = 0;
-	const int got = read_whole(path, &text, &size);
+	char *text;
+	size_t size;
+	const int got = read_whole(KALLSYMS, &text, &size);
 
-	return add(place, kind, "", got, text, size);
+	if (got)
+		return got == -ENOMEM ? got : 0;
+	return spool_keep_text(place->spool, place->process, SPOOL_TEXT_KALLSYMS, "", text, size);
 }
 
-static int add_top(const struct kernel *kernel, const struct place *place, enum spool_text_kind kind,
-		   const char *file)
+static int add_boot_id(const struct place *place)
 {
 	char *text = NULL;
 	size_t size = 0;
-	const int got = kernel_top_text(kernel, file, &text, &size);
+	const int got = read_whole(BOOT_ID, &text, &size);
+
+	return add(place, SPOOL_TEXT_BOOT, "", got, text, size);
+}
+
+static int add_top(const struct place *place, enum spool_text_kind kind, const char *file)
+{
+	char *text = NULL;
+	size_t size = 0;
+	const int got = kernel_top_text(file, &text, &size);
 
 	return add(place, kind, "", got, text, size);
 }
@@ -113,13 +124,13 @@ static int add_uname(const struct place *place)
 }
 
 /* Names that tasks have now; printk_formats grows with modules. */
-static int add_names(const struct kernel *kernel, const struct place *place)
+static int add_names(const struct place *place)
 {
 	int err;
 
-	err = add_top(kernel, place, SPOOL_TEXT_PRINTK, "printk_formats");
+	err = add_top(place, SPOOL_TEXT_PRINTK, "printk_formats");
 	if (!err)
-		err = add_top(kernel, place, SPOOL_TEXT_CMDLINES, "saved_cmdlines");
+		err = add_top(place, SPOOL_TEXT_CMDLINES, "saved_cmdlines");
 	return err;
 }
 
@@ -131,7 +142,7 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 
 	err = spool_add_text(spool, process, SPOOL_TEXT_CLOCK, "", clock, strlen(clock));
 	if (!err)
-		err = add_file(&place, SPOOL_TEXT_BOOT, BOOT_ID);
+		err = add_boot_id(&place);
 	if (!err)
 		err = add_uname(&place);
 	if (!err)
@@ -140,7 +151,7 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 		err = add_own(kernel, &place, SPOOL_TEXT_HEADER_EVENT, "", "events/header_event", true);
 	if (!err)
 		err = kernel_formats(kernel, add_format, &place);
-	return err ? err : add_names(kernel, &place);
+	return err ? err : add_names(&place);
 }
 
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process)
@@ -163,8 +174,8 @@ int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned 
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
 	if (!err)
-		err = add_names(kernel, &place);
-	return err ? err : add_file(&place, SPOOL_TEXT_KALLSYMS, KALLSYMS);
+		err = add_names(&place);
+	return err ? err : keep_kallsyms(&place);
 }
 
 int kernel_texts_recover(struct spool *spool, unsigned int process)
@@ -180,5 +191,5 @@ int kernel_texts_recover(struct spool *spool, unsigned int process)
 		return 0;
 	same = !strcmp(boot->text, now);
 	free(now);
-	return same ? add_file(&place, SPOOL_TEXT_KALLSYMS, KALLSYMS) : 0;
+	return same ? keep_kallsyms(&place) : 0;
 }

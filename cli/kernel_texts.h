@@ -17,8 +17,8 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process);
 
 /*
- * What a recording that was killed did not come to, of a kernel that still runs: its symbols. Another kernel's are
- * not put in. 0 or what the spool met.
+ * What the spool's file never has, of a kernel that still runs: its symbols. Another kernel's are not put in. 0 or
+ * -ENOMEM.
  */
 int kernel_texts_recover(struct spool *spool, unsigned int process);
 

@@ -13,4 +13,10 @@ ssize_t read_at(int fd, void *bytes, size_t size, uint64_t offset);
 /* All `size` bytes: 0; -EBADMSG: the file ends before; or -errno. */
 int read_exactly(int fd, void *bytes, size_t size, uint64_t offset);
 
+/*
+ * A text file of which one read(2) gives all, `path` from the directory `dir` on; what does not fit is cut off. It is
+ * ended with a NUL. 0, or open's and read's errno.
+ */
+int read_text_at(int dir, const char *path, char *text, size_t size);
+
 #endif

@@ -2,6 +2,7 @@
 #include "cli/record_kernel.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,8 +17,8 @@ const char *record_kernel_wrong(const struct record_kernel *half, bool command, 
 	if (request->functions.nr && !request->tracer)
 		return "-l, -n and -g are functions for a tracer: they need -p";
 	if (!any && (request->only_command || request->follow || request->cpumask || request->options.nr ||
-		     half->drain_way != UINT32_MAX || half->priority))
-		return "-F, -c, -M, -O, -r and --drain are for the kernel's events: they need -e or -p";
+		     half->drain_way != UINT32_MAX || half->priority || request->hide))
+		return "-F, -c, -M, -O, -r, --drain and --hide are for the kernel's events: they need -e or -p";
 	if (request->only_command && !command)
 		return "-F is for a COMMAND";
 	if (request->follow && !request->only_command && !processes)
@@ -87,7 +88,7 @@ bool record_kernel_start(const char *command, struct record_kernel *half, pid_t 
 		return true;
 	if (child && half->request.only_command)
 		err = kernel_add_pid(half->kernel, child);
-	if (!err && !kernel_drain_start(half->drain))
+	if (!err && !kernel_drain_start(half->drain, clock_watch_start(&half->clocks)))
 		return false;
 	clock_watch_begin(&half->clocks);
 	if (!err)
@@ -109,8 +110,6 @@ int record_kernel_finish(struct record_kernel *half)
 	if (!half->drain)
 		return 0;
 	err = kernel_stop(half->kernel);
-	one = note_clocks(half);
-	err = err ? err : one;
 	clock_watch_begin(&half->clocks);
 	one = kernel_drain_finish(half->drain);
 	err = err ? err : one;
@@ -118,11 +117,35 @@ int record_kernel_finish(struct record_kernel *half)
 	return err ? err : one;
 }
 
-void record_kernel_close(struct record_kernel *half)
+static void *close_all(void *arg)
 {
+	struct record_kernel *half = arg;
+
 	clock_watch_close(&half->clocks);
 	half->drain = kernel_drain_close(half->drain);
 	half->kernel = kernel_close(half->kernel);
+	return NULL;
+}
+
+void record_kernel_leave(struct record_kernel *half)
+{
+	sigset_t all, before;
+
+	if (!half->kernel)
+		return;
+	/* Signals are the main thread's. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	half->leaves = pthread_create(&half->leaver, NULL, close_all, half) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+void record_kernel_close(struct record_kernel *half)
+{
+	if (half->leaves)
+		pthread_join(half->leaver, NULL);
+	half->leaves = false;
+	close_all(half);
 	kernel_pids_close(&half->pids);
 	kernel_request_free(&half->request);
 }

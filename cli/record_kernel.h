@@ -25,6 +25,8 @@ struct record_kernel {
 	struct kernel_drain *drain;
 	struct spool *spool; /* that it drains into */
 	struct clock_watch clocks;
+	bool leaves; /* a thread removes the instance */
+	pthread_t leaver;
 };
 
 #define RECORD_KERNEL_INIT { .drain_way = UINT32_MAX }
@@ -47,7 +49,9 @@ struct record_kernel {
 		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)", \
 			   &(half).drain_way), \
 		OPT_NUMBER('r', "priority", "N", 1, 99, "real-time priority of what reads them (1, if permitted)", \
-			   &(half).priority)
+			   &(half).priority), \
+		OPT_FLAG(0, "hide", "leave out what the recorder itself does; costs each switch of threads", \
+			 &(half).request.hide)
 
 /* Whether its options go with each other. NULL: yes; else what is wrong. */
 const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes);
@@ -65,6 +69,12 @@ bool record_kernel_find(const char *command, struct record_kernel *half, const s
  */
 int record_kernel_open(const char *command, struct record_kernel *half);
 void record_kernel_close(struct record_kernel *half);
+
+/*
+ * Begin to remove what was made in tracefs, beside what else there is to do: it takes the kernel a tenth of a second,
+ * in which it waits. From then on only record_kernel_close() is to be called, which waits for it.
+ */
+void record_kernel_leave(struct record_kernel *half);
 
 /* Into this spool, which stays. False: one line was printed. */
 bool record_kernel_drain(const char *command, struct record_kernel *half, struct spool *spool);

@@ -184,11 +184,13 @@ static uint64_t count_events(const struct rec_page *page)
 	return events;
 }
 
-/* A line of per_cpu/cpuN/stats. */
+/* A line of per_cpu/cpuN/stats: one name may be the end of another. */
 static uint64_t stats_figure(const char *stats, const char *name)
 {
 	const char *at = strstr(stats, name);
 
+	while (at && at > stats && at[-1] != '\n')
+		at = strstr(at + 1, name);
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 

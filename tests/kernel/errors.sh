@@ -72,8 +72,9 @@ while IFS='|' read -r regex arguments; do
 	# shellcheck disable=SC2086
 	refused "record $arguments" "$regex" $arguments
 done <<'END'
--F, -c, -M, -O, -r and --drain are for the kernel's events|-F touch started
--F, -c, -M, -O, -r and --drain are for the kernel's events|--drain read touch started
+-F, -c, -M, -O, -r, --drain and --hide are for the kernel's events|-F touch started
+-F, -c, -M, -O, -r, --drain and --hide are for the kernel's events|--hide touch started
+-F, -c, -M, -O, -r, --drain and --hide are for the kernel's events|--drain read touch started
 -b auto is for the kernel's events|-b auto touch started
 -l, -n and -g are functions for a tracer|-e sched -l vfs_read touch started
 -c is for -F or -P|-e sched -c touch started
@@ -111,7 +112,7 @@ as_nobody()
 run as_nobody env RECORDER_DIR= XDG_RUNTIME_DIR= ./recorder record -o both.dat -e sched -u '*' ./producer 1 10
 is "without rights, programs are recorded" "$status" 0
 like "it is said what is missing and how to grant it" "$(head -n 1 <<<"$err")" \
-	"^recorder record: no rights to trace the kernel; be root \\(sudo\\), or .*'sudo mount -o remount,uid=65534 /sys/kernel/tracing'$"
+	"^recorder record: no rights to trace the kernel; be root \\(sudo\\), or .*'sudo sh -c \"mount -o remount,gid=65534,mode=750 $tracing && chown 65534 $tracing/instances\"'$"
 like "and what was recorded" "$err" "recorded 10 events from 1 process"
 run as_nobody ./recorder record -o kernel.dat -e sched touch started
 is "without rights, the kernel alone is an error" "$status" 1

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A recording: what 'recorder record' was asked for, which cmd_record.c reads, and what is done for it, in
+ * record_run.c.
+ */
+#ifndef CLI_RECORD_H
+#define CLI_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/attach.h"
+#include "cli/child.h"
+#include "cli/drain.h"
+#include "cli/finish.h"
+#include "cli/opts.h"
+#include "cli/programs.h"
+#include "cli/record_kernel.h"
+#include "cli/record_lanes.h"
+#include "cli/selection.h"
+#include "cli/session.h"
+#include "cli/spool.h"
+
+#define RECORD "record" /* the command's name */
+
+struct record {
+	/* the command line */
+	const char *output_name;
+	struct opt_list events; /* -u, -f, --rate, -e, -R, -v */
+	struct opt_list user_events; /* of these, -u, -f and --rate */
+	bool user;		/* programs are recorded */
+	const char *buffer_size; /* -b */
+	const char *threads;
+	uint64_t subbuf_kb;
+	unsigned int mode, clock; /* places among the words; UINT32_MAX: not given */
+	unsigned int version, buffers;
+	bool raw, quiet;
+	char **command;
+	struct programs programs; /* attach to these, if there is a word */
+	uint64_t duration;    /* seconds; 0: until it is over */
+
+	/* the recording */
+	struct record_kernel kernel;
+	struct record_lanes lanes;
+	struct output output;
+	struct session session;
+	struct spool *spool;
+	struct drain *drain;
+	struct attach *attach;
+	struct child child;
+	struct selections selections;
+	char *enable; /* what is selected, as RECORDER_ENABLE takes it */
+};
+
+/* Record, and write the file. The command's exit status; if it is not COMMAND's, one line was printed. */
+int record_run(struct record *record);
+
+/* What record_run() has left open. */
+void record_close(struct record *record);
+
+#endif
