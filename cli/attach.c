@@ -19,6 +19,8 @@
 
 /* Looks at nothing alive before it is over: a child's buffer, or that of the next program, takes a moment to appear. */
 #define OVER_AFTER 20u
+/* The same while a process of ours runs without a buffer: its next program may be loading, or uses no library of ours. */
+#define OVER_AFTER_LONG 500u
 
 /* Lanes of a program that are tried once more before what a writer has in hand counts as new. */
 #define RESET_TRIES 10000u
@@ -346,7 +348,8 @@ bool attach_is_alive(struct attach *attach)
 				buffer->view = rec_view_close(buffer->view);
 		}
 	attach->nothing_alive = alive ? 0 : attach->nothing_alive + 1;
-	return attach->nothing_alive < OVER_AFTER;
+	return attach->nothing_alive < OVER_AFTER ||
+	       (attach->nothing_alive < OVER_AFTER_LONG && family_runs(&attach->family));
 }
 
 const struct drain_trouble *attach_trouble(struct attach *attach)

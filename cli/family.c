@@ -2,7 +2,12 @@
 #include "cli/family.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli/proc_stat.h"
 
 int family_add(struct family *family, const struct process *process)
 {
@@ -39,6 +44,28 @@ bool family_has(const struct family *family, const struct process *self, const s
 		if ((has_same_pid(one, self) && one->start_time == self->start_time) || is_parent(one, self, parent))
 			return true;
 	}
+	return false;
+}
+
+static bool runs(const struct process *process)
+{
+	struct proc_stat stat;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
+	return !proc_stat_read(AT_FDCWD, path, &stat) && stat.start_time == process->start_time && stat.state != 'Z' &&
+	       stat.state != 'X';
+}
+
+bool family_runs(const struct family *family)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) < 0)
+		return false;
+	for (unsigned int i = family->nr; i--;)
+		if (family->list[i].start_time && family->list[i].pid_ns == st.st_ino && runs(&family->list[i]))
+			return true;
 	return false;
 }
 

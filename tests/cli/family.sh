@@ -116,6 +116,9 @@ done_with children "child,clone,clone of clone,grandchild,leaf,parent,parent,par
 attached images heir patience spawn vfork exec
 : >images.fifo
 done_with images "before exec,leaf,leaf,leaf,parent,parent,parent too,vfork"
+attached alone patience slow-exec
+: >alone.fifo
+done_with alone "before exec,leaf"
 attached daemon daemon
 hurry daemon
 done_with daemon "daemon,middle,parent"
