@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The function tracers, of a program that makes so many system calls of a kind. Run in a machine of its own (vm.sh): elsewhere
+# functions may not be traced.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/tracefs.sh"
+. "$top_srcdir/tests/calls.sh"
+
+# What the top level has of it.
+top()
+{
+	head -v $tracing/{current_tracer,set_ftrace_{filter,notrace,pid},set_graph_{function,notrace},tracing_on,trace_options} \
+		/proc/sys/kernel/ftrace_enabled
+}
+
+# The calls of a function by the program, which shells make, too. It has other names with other configurations.
+calls_of()
+{
+	"$RECORDER" report out.dat | grep -cE "^ *$calls-.*] +[0-9.]+: function: +[a-z0-9_]*sys_$1 <-- [a-z0-9_]*$"
+}
+
+# same_text NAME: as trace-cmd shows it
+same_text()
+{
+	"$RECORDER" report out.dat >ours
+	trace-cmd report out.dat >theirs 2>log
+	ok "$1: shown as trace-cmd shows it" diff ours theirs
+}
+
+top >before
+like "there are functions" "$(<$tracing/available_tracers)" '\<function\>'
+cat >look <<'END'
+head -v /sys/kernel/tracing/{current_tracer,set_ftrace_{filter,notrace,pid},set_graph_{function,notrace},tracing_on,trace_options} \
+	/proc/sys/kernel/ftrace_enabled >during
+exec "$@"
+END
+record -p function -l '*_sys_getppid' -l '*_sys_getrandom' -F "./$calls" 50
+is "-p function -l -l: the status" "$status" 0 || diag "$err"
+is "-p function -l -l: each call" "$(calls_of getppid) $(($(calls_of getrandom) > 0))" "50 1"
+same_text "-p function -l -l"
+record -p function -l '*_sys_get*' -n '*_sys_getppid' -F bash look "./$calls" 50
+is "-l but for -n" "$(calls_of getppid) $(($(calls_of getrandom) > 0))" "0 1"
+ok "the top level is not touched meanwhile" diff before during
+record -p function -l '*_sys_getppid' -e raw_syscalls:sys_enter -f "$mine" -F -c sh -c '"$0" 20; "$0" 20; :' "./$calls"
+is "with an event, and children" "$("$RECORDER" report out.dat |
+	sed -nE "s/^ *$calls-.*: (sys_enter|function): .*/\1/p" | uniq | sort | uniq -c | tr -s ' \n' ' ')" " 40 function 40 sys_enter "
+same_text "with an event, and children"
+record -p function -l '*_sys_getrandom' -u '*' "$top_builddir/tests/programs/producer" 2 100
+like "with a program's events" "$err" 'recorded 200 events from 1 process, 2 threads; 0 lost'
+like "with a program's events: the functions" "$("$RECORDER" report out.dat)" '] +[0-9.]+: function: +[a-z0-9_]*sys_getrandom <-- '
+ok "with a program's events: nothing is wrong" "$RECORDER" verify out.dat
+
+if grep -qw function_graph <<<"$(mkdir $tracing/instances/look && cat $tracing/instances/look/available_tracers)"; then
+	record -p function_graph -l '*_sys_getppid' -F "./$calls" 50
+	is "-p function_graph: each call" "$("$RECORDER" report out.dat | grep -c 'funcgraph_entry: .*_sys_getppid')" 50
+	like "-p function_graph: each call and return" "$err" 'recorded 100 kernel events from 4 CPUs; 0 lost'
+	same_text "-p function_graph"
+	record -p function_graph -l '*_sys_clone*' -l '*_sys_exit*' -l 'do_exit' -l kernel_clone -e sched_switch sh -c '"$0" 3; "$0" 2' "./$calls"
+	ok "calls of calls" grep -qE 'funcgraph_entry: +\|  +kernel_clone\(\)' <("$RECORDER" report out.dat)
+	same_text "calls of calls"
+else
+	refused "-p function_graph, where instances have none" "this kernel has no tracer 'function_graph' for an instance; it has: function nop" \
+		-p function_graph -l '*_sys_getppid' touch started
+fi
+rmdir $tracing/instances/look
+refused "-g, which instances have not" "this kernel's instances have no such function filter \\(-g\\)" -p function -g vfs_read touch started
+refused "no such function" "this kernel has no function 'frob_\\*' to trace \\(-l\\)" -p function -l 'frob_*' touch started
+refused "no such function to leave out" "this kernel has no function 'frob' to trace \\(-n\\)" -p function -n frob touch started
+top >after
+ok "the top level is as before" diff before after
+
+# ---- as trace-cmd records it
+
+if [ "$(uname -r | cut -d . -f 1,2)" = 6.1 ]; then
+	for by in trace-cmd "$RECORDER"; do
+		$by record $([ "$by" = trace-cmd ] && echo -B theirs) -o out.dat -p function -l '*_sys_get*' -F "./$calls" 20 >log 2>&1
+		trace-cmd report out.dat 2>/dev/null | sed -n 's/.*: function: *//p' >"$(basename "$by").functions"
+	done
+	ok "there are functions to compare" test "$(wc -l <recorder.functions)" -gt 20
+	ok "the same functions as trace-cmd's" cmp trace-cmd.functions recorder.functions
+fi
+
+done_testing
