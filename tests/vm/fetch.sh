@@ -19,7 +19,10 @@ fetch()
 
 	[ ! -e "$to/vmlinuz" ] || return 0
 	package=$(newest "$version")
-	[ -n "$package" ] || return 1
+	if [ -z "$package" ]; then
+		echo "apt knows no package linux-image-$version.*-cloud-amd64; are Debian's security updates in its sources?" >"$2/$version.log"
+		return 1
+	fi
 	rm -rf "$to.part"
 	mkdir -p "$to.part"
 	(
@@ -40,5 +43,5 @@ for version in 6.1 6.12; do
 		apt-get update >"$1/update.log" 2>&1 || true
 		fetch $version "$1" && continue
 	fi
-	echo "fetch.sh: cannot fetch Linux $version for tests/vm: see $1/$version.log" >&2
+	echo "fetch.sh: cannot fetch Linux $version for tests/vm: $(tail -n 1 "$1/$version.log")" >&2
 done
