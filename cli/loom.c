@@ -80,7 +80,7 @@ static int add_processes(struct loom *loom, const struct spool *spool)
 			/* Those of one process count for all of the same clock. */
 			.anchors = given[clock] ? NULL : spool->anchors[clock].anchors,
 			.nr_anchors = given[clock] ? 0 : spool->anchors[clock].nr,
-			.lost = entry->ended ? entry->losses.no_lane : 0,
+			.lost = entry->ended && !spool_is_kernel(entry) ? entry->losses.no_lane : 0,
 		};
 		given[clock] = true;
 		/* Only a forged spool has two. */

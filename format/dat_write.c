@@ -124,6 +124,11 @@ int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int
 	return err ? err : page_store_put_range(writer->store, track, fd, offset, size);
 }
 
+const char *dat_write_target(const struct dat_writer *writer)
+{
+	return writer->file.target;
+}
+
 int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t room)
 {
 	const uint64_t page = writer->page_size;

@@ -30,6 +30,9 @@ struct dat_writer *dat_write_close(struct dat_writer *writer);
 /* One more buffer, an instance; the top buffer is 0. Without pages the file does not have it. 0, -ENOMEM. */
 int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *ret_buffer);
 
+/* Where the file will stand, links followed; for what is to be near it. The writer's. */
+const char *dat_write_target(const struct dat_writer *writer);
+
 /* The next page of a CPU. 0, -ENOMEM, or the errno of write. */
 int dat_write_page(struct dat_writer *writer, unsigned int buffer, unsigned int cpu, const void *page);
 

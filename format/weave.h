@@ -67,7 +67,7 @@ struct weave_process {
 	size_t log_size;
 	const struct rec_anchor *anchors; /* any order; anchors of all processes with the same clock are used together */
 	unsigned int nr_anchors;
-	uint64_t lost; /* events that no stream knows of (no lane); REC_LOST_UNKNOWN */
+	uint64_t lost; /* events of a program that no stream knows of (no lane); REC_LOST_UNKNOWN */
 };
 
 /*

@@ -29,7 +29,7 @@ struct staged {
 int weave_stage_begin(struct weave *weave)
 {
 	const unsigned int cpus = weave->nr_cpus;
-	const int err = page_store_open(weave->params->output, weave->page_size, cpus, &weave->stage);
+	const int err = page_store_open(dat_write_target(weave->writer), weave->page_size, cpus, &weave->stage);
 
 	weave->is_staging = !err;
 	return err;
