@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The rows of bench_events.c with LTTng-UST; run.sh compiles and runs it where LTTng is installed, inside a session with
- * bench:* but bench:off enabled. Prints a line a row: name, ns of one thread, ns of two, separated by tabs.
+ * The rows of bench_events.c with LTTng-UST; run.sh compiles and runs it where LTTng is installed, inside a session
+ * with bench:* but bench:off enabled. Prints a line a row: name, ns of one thread, ns of two, separated by tabs.
  */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE

@@ -4,8 +4,8 @@
  * readers of the kernel's ring, by mapping, read and splice, beside a writer to trace_marker_raw. bench/README.md says
  * how to read it.
  *
- * A child writes, this process reads, each pinned to a CPU of its own. The reader wakes every five milliseconds and takes what
- * there is; its figure is its CPU time, system calls included, for each page, the median of five rounds.
+ * A child writes, this process reads, each pinned to a CPU of its own. The reader wakes every five milliseconds and
+ * takes what there is; its figure is its CPU time, system calls included, for each page, the median of five rounds.
  */
 #include "bench/timing.h"
 #include "bench/view.h"

@@ -47,7 +47,10 @@ static NOINLINE void write_large(uint64_t n)
 	REC(bench, large, content, sizeof(content));
 }
 
-/* A question is a letter: s or l, fill the lane with small or large events; w, write EVENTS small ones. Answer: ns each. */
+/*
+ * A question is a letter: s or l, fill the lane with small or large events; w,
+ * write EVENTS small ones. Answer: ns each.
+ */
 static void serve(int socket)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
@@ -136,8 +139,8 @@ static struct reading read_all(struct rec_view *view)
 }
 
 /*
- * Beside a writer at full speed, without a pause: the median of those calls that took a page. The others only wait for it,
- * and the mean would be that of the reader's interruptions by other programs.
+ * Beside a writer at full speed, without a pause: the median of those calls that took a page. The others only wait
+ * for it, and the mean would be that of the reader's interruptions by other programs.
  */
 static struct reading read_busily(struct rec_view *view, int socket)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_start: what a program pays for being linked with librecorder if nobody ever records it, from its start to its end.
- * Programs that only allocate are run in turn: one without an event, one with, and one that has none but asks the kernel for
- * what a buffer cannot do without. What counts is the CPU time that they took.
+ * bench_start: what a program pays for being linked with librecorder if nobody ever records it, from its start to
+ * its end. Programs that only allocate are run in turn: one without an event, one with, and one that has none but
+ * asks the kernel for what a buffer cannot do without. What counts is the CPU time that they took.
  */
 #include <spawn.h>
 #include <stdio.h>

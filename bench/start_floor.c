@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For bench_start: without librecorder, and asks the kernel for what a buffer cannot do without: who this process is, which
- * clock can be trusted, and a file in shared memory, with four pages of it in use, that is gone with the program.
+ * For bench_start: without librecorder, and asks the kernel for what a buffer cannot do without:
+ * who this process is, which clock can be trusted, and a file in shared memory, with four pages of
+ * it in use, that is gone with the program.
  */
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What was promised, and what came out: a line each. Values are those of each round; what is shown is a median of rounds. */
+/*
+ * What was promised, and what came out: a line each. Values are those of each
+ * round; what is shown is a median of rounds.
+ */
 #ifndef BENCH_TARGETS_H
 #define BENCH_TARGETS_H
 

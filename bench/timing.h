@@ -13,8 +13,8 @@
 typedef void (*timing_loop)(uint64_t n, unsigned int thread);
 
 /*
- * The mean of the threads' nanoseconds per call, each thread pinned to a CPU of its own; a tenth of the calls goes before,
- * unmeasured. Negative: there are fewer CPUs than threads.
+ * The mean of the threads' nanoseconds per call, each thread pinned to a CPU of its own; a tenth of the calls goes
+ * before, unmeasured. Negative: there are fewer CPUs than threads.
  */
 double timing_run(timing_loop loop, uint64_t n, unsigned int threads);
 

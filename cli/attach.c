@@ -19,7 +19,10 @@
 
 /* Looks at nothing alive before it is over: a child's buffer, or that of the next program, takes a moment to appear. */
 #define OVER_AFTER 20u
-/* The same while a process of ours runs without a buffer: its next program may be loading, or uses no library of ours. */
+/*
+ * The same while a process of ours runs without a buffer: its next program
+ * may be loading, or uses no library of ours.
+ */
 #define OVER_AFTER_LONG 500u
 
 /* Lanes of a program that are tried once more before what a writer has in hand counts as new. */
@@ -62,7 +65,10 @@ static int empty_lanes(struct rec_view *view)
 
 	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++) {
 		err = rec_view_reset(view, lane);
-		/* A writer that is just moving the head is done within a few instructions, unless it was preempted there. */
+		/*
+		 * A writer that is just moving the head is done within a few
+		 * instructions, unless it was preempted there.
+		 */
 		for (; err == -EAGAIN && tries < RESET_TRIES; tries++) {
 			sched_yield();
 			err = rec_view_reset(view, lane);
@@ -288,8 +294,9 @@ static bool is_filtered(const struct attach *attach)
 }
 
 /*
- * The programs write nothing more that concerns us. With filters and rates all of it goes off first: an event that was on
- * before would otherwise be in the recording with what it writes from its giving back to the last look at the lanes.
+ * The programs write nothing more that concerns us. With filters and rates all of it goes off
+ * first: an event that was on before would otherwise be in the recording with what it writes from
+ * its giving back to the last look at the lanes.
  */
 static void end_all(struct attach *attach)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running programs that a recording attaches to: what their lanes held before is passed over, their events are switched on
- * for the time of the recording, and they are drained. Children that they fork meanwhile, programs that these start, and what
- * replaces one of them by exec are attached to as soon as they are met: a forked child has its events on from its beginning,
- * as its parent has. The programs take no part in it.
+ * Running programs that a recording attaches to: what their lanes held before is passed over, their events are
+ * switched on for the time of the recording, and they are drained. Children that they fork meanwhile, programs that
+ * these start, and what replaces one of them by exec are attached to as soon as they are met: a forked child has
+ * its events on from its beginning, as its parent has. The programs take no part in it.
  */
 #ifndef CLI_ATTACH_H
 #define CLI_ATTACH_H

@@ -27,15 +27,18 @@ struct attach {
 	struct drain_trouble trouble;
 };
 
-/* Switch the events of one of ours on: 0, or as rec_view_borrow(). What one that has ended has left is recorded all the same. */
+/*
+ * Switch the events of one of ours on: 0, or as rec_view_borrow(). What one that has
+ * ended has left is recorded all the same.
+ */
 int attach_switch_on(const struct attach *attach, const struct buffer *buffer);
 
 /* Why that could not be done, in words. */
 const char *attach_reason(const struct rec_view *view, int err);
 
 /*
- * Look for buffers that are not listed; the `first` time what is there is merely listed. Returns whether there were some
- * of ours, or what stops the recording.
+ * Look for buffers that are not listed; the `first` time what is there is merely listed. Returns whether there were
+ * some of ours, or what stops the recording.
  */
 int attach_scan(struct attach *attach, struct place *place, bool first);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder pages: the meta page of a mapped ring, and each reader page as it is taken; a program's lanes or the kernel's
- * rings. What is shown counts as read.
+ * recorder pages: the meta page of a mapped ring, and each reader page as it is taken; a program's lanes or the
+ * kernel's rings. What is shown counts as read.
  */
 #include "cli/cmd.h"
 

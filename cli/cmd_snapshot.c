@@ -21,7 +21,10 @@
 
 #define NAME "snapshot"
 
-/* A page that the writer overtook while it was copied is tried so often again, or the lane is left to the next snapshot. */
+/*
+ * A page that the writer overtook while it was copied is tried so often again,
+ * or the lane is left to the next snapshot.
+ */
 #define PAGE_TRIES 1000u
 
 /* A program of which copies were made, and up to where: its lanes are told once the file is there. */

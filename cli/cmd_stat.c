@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder stat: what the lanes of running programs hold and have lost, in the words of the kernel's per_cpu/cpuN/stats.
+ * recorder stat: what the lanes of running programs hold and have lost, in the
+ * words of the kernel's per_cpu/cpuN/stats.
  */
 #include "cli/cmd.h"
 

@@ -19,8 +19,8 @@
 #define PAGES_A_TURN 64u
 
 /*
- * A writer that is just moving the head is done within a few instructions, unless it was preempted there. All lanes of a
- * program together get no more patience than this.
+ * A writer that is just moving the head is done within a few instructions, unless it was preempted there. All lanes
+ * of a program together get no more patience than this.
  */
 #define BUSY_RETRIES 10000u
 
@@ -33,8 +33,8 @@
 #define ALIVE_PERIOD_MS 20u
 
 /*
- * Take off what the spool has of this page already; a recorder that was killed between writing a page and asking for the
- * next leaves it to be read twice. False: nothing remains.
+ * Take off what the spool has of this page already; a recorder that was killed between writing a page and asking
+ * for the next leaves it to be read twice. False: nothing remains.
  */
 static bool trim(struct rec_page *page, uint64_t known)
 {
@@ -292,8 +292,8 @@ static bool is_alive(struct drained *one, bool last)
 }
 
 /*
- * One buffer's turn. `last`: nothing will be taken later, so what a living process has now is taken as well, but no more
- * than its lanes hold, for it may go on writing as fast as we read.
+ * One buffer's turn. `last`: nothing will be taken later, so what a living process has now is taken as well, but no
+ * more than its lanes hold, for it may go on writing as fast as we read.
  */
 static int run_buffer(struct drain *drain, struct drained *one, bool last)
 {

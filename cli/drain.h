@@ -2,9 +2,9 @@
 /*
  * The drain: takes pages out of the lanes of all processes of a recording, as they are, into its spool.
  *
- * What it guarantees. Each page is in the spool before the lane's next one is asked for. A buffer is removed, if it is the
- * recording's own, only when everything in it is in the spool. A page that an earlier recorder had taken is recognised
- * by its event numbers and not taken twice. Damaged buffers and lanes are passed over and counted.
+ * What it guarantees. Each page is in the spool before the lane's next one is asked for. A buffer is removed, if it
+ * is the recording's own, only when everything in it is in the spool. A page that an earlier recorder had taken is
+ * recognised by its event numbers and not taken twice. Damaged buffers and lanes are passed over and counted.
  */
 #ifndef CLI_DRAIN_H
 #define CLI_DRAIN_H
@@ -45,8 +45,8 @@ struct drain_trouble {
 #define DRAIN_NEXT  8u /* of a lane only what follows upon what the spool has: not if another recorder has read on */
 
 /*
- * Drain the buffers in a directory, of which `dir` is a descriptor, into `spool`, which outlives the drain. `only`: this file
- * of the directory alone, or NULL. 0, -ENOMEM or open's errno. drain_close() takes NULL and returns NULL.
+ * Drain the buffers in a directory, of which `dir` is a descriptor, into `spool`, which outlives the drain. `only`:
+ * this file of the directory alone, or NULL. 0, -ENOMEM or open's errno. drain_close() takes NULL and returns NULL.
  */
 int drain_open(struct spool *spool, int dir, unsigned int flags, const char *only, struct drain **ret_drain);
 struct drain *drain_close(struct drain *drain);
@@ -55,9 +55,9 @@ struct drain *drain_close(struct drain *drain);
 int drain_add(struct drain *drain, const char *name);
 
 /*
- * Look for new buffers and take what is whole; of dead processes everything, after which they are finished. Returns how
- * full the fullest lane was, in per cent, 0: there was nothing; or what the spool met, after which the drain is at an end:
- * -ENOSPC, another errno of write, -ENOMEM.
+ * Look for new buffers and take what is whole; of dead processes everything, after which they are finished. Returns
+ * how full the fullest lane was, in per cent, 0: there was nothing; or what the spool met, after which the drain is
+ * at an end: -ENOSPC, another errno of write, -ENOMEM.
  */
 int drain_run(struct drain *drain);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What there is to be drained: buffers in the directory, and anchors of the clocks that they use. The directory is the only
- * list of what there is: a process that forks or execs puts a new file there.
+ * What there is to be drained: buffers in the directory, and anchors of the clocks that they use. The directory is
+ * the only list of what there is: a process that forks or execs puts a new file there.
  */
 #include "cli/drain_private.h"
 
@@ -41,8 +41,8 @@ int drain_anchors(struct drain *drain, bool now)
 }
 
 /*
- * The program's own anchors: the only ones there are from before the recorder met it. They count for all programs, so what
- * claims to be of the future is left out.
+ * The program's own anchors: the only ones there are from before the recorder met it. They count for all programs,
+ * so what claims to be of the future is left out.
  */
 int drain_program_anchors(struct drain *drain, const struct drained *one)
 {

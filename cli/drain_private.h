@@ -55,7 +55,10 @@ int drain_scan(struct drain *drain);
 /* The one file of this name, unless it is listed. 0 or as drain_scan(). */
 int drain_look_for(struct drain *drain, const char *name);
 
-/* Whether this error is no matter of what is in the buffer: no descriptor or memory to spare, a disk that does not answer. */
+/*
+ * Whether this error is no matter of what is in the buffer: no descriptor or
+ * memory to spare, a disk that does not answer.
+ */
 bool drain_may_pass(int err);
 
 /* A buffer could not be read, because of this error. */

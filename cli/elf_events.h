@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events compiled into a program or shared library: its section "rec_events". The file is not trusted: every number in
- * it is checked against the file's size before it is used.
+ * The events compiled into a program or shared library: its section "rec_events". The file is not trusted: every
+ * number in it is checked against the file's size before it is used.
  */
 #ifndef CLI_ELF_EVENTS_H
 #define CLI_ELF_EVENTS_H
@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * Read the descriptions, as a log that rec_log_next() walks (the ids in it are 0), into memory that the caller frees.
- * 0; -ENOEXEC: no ELF file; -EPROTO: of another byte order; -ENODATA: without such a section; -EBADMSG: damaged; -EFBIG;
- * -ENOMEM; or what open or read met.
+ * Read the descriptions, as a log that rec_log_next() walks (the ids in it are 0), into memory that the caller
+ * frees. 0; -ENOEXEC: no ELF file; -EPROTO: of another byte order; -ENODATA: without such a section; -EBADMSG:
+ * damaged; -EFBIG; -ENOMEM; or what open or read met.
  */
 int elf_events_read(const char *path, void **ret_log, size_t *ret_size);
 

@@ -25,7 +25,10 @@ int family_add(struct family *family, const struct process *process);
 /* Whether a program belongs to it: its process does, and has another program now, or its parent. */
 bool family_has(const struct family *family, const struct process *self, const struct process *parent);
 
-/* Whether one of them still runs, whatever became of its buffer. Of those in other pid namespaces it is not known: they do not. */
+/*
+ * Whether one of them still runs, whatever became of its buffer. Of those in other pid
+ * namespaces it is not known: they do not.
+ */
 bool family_runs(const struct family *family);
 
 void family_free(struct family *family);

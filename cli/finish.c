@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weaving and the summary. A line of the summary goes to stderr, as everything that recorder itself says: standard output
- * is the command's.
+ * Weaving and the summary. A line of the summary goes to stderr, as everything that recorder
+ * itself says: standard output is the command's.
  */
 #include "cli/finish.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a recording and of a recovery: weave the spool into a trace.dat and say what came of it. Also the choice of
- * the output and its spool, so that both commands refuse the same things in the same words.
+ * The end of a recording and of a recovery: weave the spool into a trace.dat and say what came of it. Also the
+ * choice of the output and its spool, so that both commands refuse the same things in the same words.
  */
 #ifndef CLI_FINISH_H
 #define CLI_FINISH_H
@@ -28,8 +28,8 @@ struct output {
 };
 
 /*
- * Take `name` for the output. A symbolic link is followed; what exists must be a regular file that may be written, and is
- * not touched. False: one line was printed.
+ * Take `name` for the output. A symbolic link is followed; what exists must be a regular file that may be written,
+ * and is not touched. False: one line was printed.
  */
 bool output_choose(struct output *output, const char *name);
 
@@ -37,9 +37,9 @@ bool output_choose(struct output *output, const char *name);
 bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool);
 
 /*
- * Weave, and unless quiet print the summary, and what was lost or passed over and why. `selections` are those that events
- * were asked for by (NULL: not known); those that met no event or do not fit theirs are named. False: one line was
- * printed, and the spool is still there.
+ * Weave, and unless quiet print the summary, and what was lost or passed over and why. `selections` are those that
+ * events were asked for by (NULL: not known); those that met no event or do not fit theirs are named. False: one
+ * line was printed, and the spool is still there.
  */
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble);

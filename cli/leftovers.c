@@ -16,8 +16,8 @@
 #include "cli/opts.h"
 
 /*
- * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no program any more, unless
- * that is known to live.
+ * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no
+ * program any more, unless that is known to live.
  */
 #define UNFINISHED_AGE 60
 

@@ -41,12 +41,15 @@ struct leftovers {
 	unsigned int busy; /* sessions of living recorders */
 };
 
-/* Fill `left` with what there is in the directories of dirs.h. False: one line was printed. The caller frees it in any case. */
+/*
+ * Fill `left` with what there is in the directories of dirs.h. False: one line was
+ * printed. The caller frees it in any case.
+ */
 bool leftovers_find_all(const char *command, const char *dir, struct leftovers *left);
 
 /*
- * Add what there is in one session, or one buffer, to `left`, which begins as { 0 }; the caller frees it in any case. 0,
- * -ENOMEM, or why it cannot be read; -EBUSY: the session's recorder lives, or the buffer's program may.
+ * Add what there is in one session, or one buffer, to `left`, which begins as { 0 }; the caller frees it in any
+ * case. 0, -ENOMEM, or why it cannot be read; -EBUSY: the session's recorder lives, or the buffer's program may.
  */
 int leftovers_find_session(const char *path, struct leftovers *left);
 int leftovers_find_buffer(const char *path, struct leftovers *left);

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Switch it off, in all programs that the user may see, or in those of a directory (dirs.h). Says so in one line, unless
- * `quiet`.
+ * Switch it off, in all programs that the user may see, or in those of a directory
+ * (dirs.h). Says so in one line, unless `quiet`.
  */
 void loans_sweep(const char *command, const char *dir, bool quiet);
 

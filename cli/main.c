@@ -113,8 +113,8 @@ int main(int argc, char **argv)
 	int status;
 
 	/*
-	 * A file that may not grow any more is an error of write, as a full disk is. The signal is not ignored for that, as
-	 * what is started would be born with it; but it stays so if it was.
+	 * A file that may not grow any more is an error of write, as a full disk is. The signal is not ignored for
+	 * that, as what is started would be born with it; but it stays so if it was.
 	 */
 	if (signal(SIGXFSZ, no_matter) == SIG_IGN)
 		signal(SIGXFSZ, SIG_IGN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line for the person at the terminal, written over by the next one; nothing unless stderr is a terminal. Called often,
- * it shows four a second.
+ * A line for the person at the terminal, written over by the next one; nothing unless stderr is a
+ * terminal. Called often, it shows four a second.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H

@@ -40,7 +40,10 @@ static bool prepare_kernel(struct record *record)
 {
 	const int err = record_kernel_open(RECORD, &record->kernel);
 
-	/* Who may not trace the kernel, or where nobody can (a container's read-only /sys), can still record programs. */
+	/*
+	 * Who may not trace the kernel, or where nobody can (a container's
+	 * read-only /sys), can still record programs.
+	 */
 	return !err || ((err == -EACCES || err == -EROFS || err == -ENODEV) && record->user);
 }
 
@@ -133,7 +136,10 @@ static int take_rest(struct record *record)
 	return record->attach ? attach_finish(record->attach) : drain_finish(record->drain);
 }
 
-/* After one of so many ms, behind which the fullest lane was so full; not long beyond the end of a duration, if there is one. */
+/*
+ * After one of so many ms, behind which the fullest lane was so full; not long
+ * beyond the end of a duration, if there is one.
+ */
 static int next_sleep(const struct record *record, uint64_t end, int sleep, int percent)
 {
 	const int max = percent > 0 ? SLEEP_SLOW_MS : SLEEP_MAX_MS;

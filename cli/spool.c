@@ -56,7 +56,10 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 		err = -errno;
 		goto close_spool;
 	}
-	/* Nobody else has seen the file; a file system without locks only loses the message that another recorder is on. */
+	/*
+	 * Nobody else has seen the file; a file system without locks only loses
+	 * the message that another recorder is on.
+	 */
 	flock(spool->fd, LOCK_EX | LOCK_NB);
 	spool->head = *head;
 	spool->head.magic = SPOOL_MAGIC;

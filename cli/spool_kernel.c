@@ -315,7 +315,10 @@ int spool_remove(struct spool *spool)
 
 	spool->head.done = 1;
 	if (spool_has_kernel(spool) && spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done))) {
-		/* On a full disk where even that word needs room. A kill in between leaves side files, which claim nothing. */
+		/*
+		 * On a full disk where even that word needs room. A kill in between
+		 * leaves side files, which claim nothing.
+		 */
 		err = remove_file(spool->path, NULL);
 		one = each_side(spool, remove_file, NULL);
 		return err ? err : one;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the spool have of each other: spool.c (open and close), spool_model.c (what is in it), spool_write.c,
- * spool_kernel.c (texts and side files).
+ * What the files of the spool have of each other: spool.c (open and close), spool_model.c (what is in it),
+ * spool_write.c, spool_kernel.c (texts and side files).
  */
 #ifndef CLI_SPOOL_PRIVATE_H
 #define CLI_SPOOL_PRIVATE_H
@@ -28,12 +28,15 @@ bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chun
 int spool_note_chunk(struct spool *spool, const struct spool_chunk *chunk, const void *payload, uint64_t offset);
 void spool_free_model(struct spool *spool);
 
-/* The block of memory, moved where it is at least `size` bytes: at twice as many each time. NULL: no memory for that. */
+/*
+ * The block of memory, moved where it is at least `size` bytes: at twice as
+ * many each time. NULL: no memory for that.
+ */
 void *spool_grow(void *bytes, size_t *room, size_t size);
 
 /*
- * Write the chunk behind all others and take it into the model; magic and next are filled in. 0; -EINVAL: it would not be
- * read again; or as spool_add_page().
+ * Write the chunk behind all others and take it into the model; magic and next are filled in. 0; -EINVAL: it would
+ * not be read again; or as spool_add_page().
  */
 int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload);
 

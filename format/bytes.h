@@ -34,7 +34,10 @@ uint16_t bytes_get16(const void *at, bool big);
 uint32_t bytes_get32(const void *at, bool big);
 uint64_t bytes_get64(const void *at, bool big);
 
-/* The range [pos, end) of the file behind fd; of the memory at data. Nothing is read yet; nothing needs to be closed. */
+/*
+ * The range [pos, end) of the file behind fd; of the memory at data. Nothing
+ * is read yet; nothing needs to be closed.
+ */
 void bytes_from_file(struct bytes *b, int fd, uint64_t pos, uint64_t end, bool big);
 void bytes_from_memory(struct bytes *b, const void *data, size_t size, bool big);
 

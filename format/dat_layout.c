@@ -332,7 +332,10 @@ static void put_buffer_option(struct blob *out, const struct dat_writer *writer,
 	blob_free(&payload);
 }
 
-/* The options of all buffers; the top one's section is at `section`. Those of instances take a page before their pages. */
+/*
+ * The options of all buffers; the top one's section is at `section`. Those of
+ * instances take a page before their pages.
+ */
 static void put_buffer_options(struct blob *out, struct dat_writer *writer, const char *clock, uint64_t section)
 {
 	uint64_t data = pages_behind(writer, section + SECTION_SIZE);

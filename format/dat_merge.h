@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All events of a file, of all its buffers and CPUs, in the order in which viewers show them: by time, ties in the order
- * of buffers and of CPUs within them. One page of each CPU is in memory at a time.
+ * All events of a file, of all its buffers and CPUs, in the order in which viewers show them: by time, ties in the
+ * order of buffers and of CPUs within them. One page of each CPU is in memory at a time.
  *
  * A damaged page does not end the walk: what is left of it is skipped, the next event of that CPU says that an unknown
  * number was lost, and the first damage is kept for the caller to report.

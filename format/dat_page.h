@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of one page of a trace.dat, of either byte order and either size of the commit word, as kernels and other
- * programs write them. Nothing a page says makes the walk leave the page: what contradicts itself ends it with -EBADMSG.
+ * The records of one page of a trace.dat, of either byte order and either size of the commit word, as
+ * kernels and other programs write them. Nothing a page says makes the walk leave the page: what
+ * contradicts itself ends it with -EBADMSG.
  *
  * Times are those that libtraceevent's kbuffer gives, and so those of every viewer (trace-dat.md 7).
  */

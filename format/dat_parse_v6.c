@@ -30,7 +30,10 @@ static int parse_cpu_table(struct dat_file *file, struct bytes *b, struct dat_bu
 	if (b->error)
 		return dat_fail_bytes(error, file, b, "table of CPUs");
 
-	/* The clock stands here only in files that carry the option; and then it may be unreadable (trace-dat.md 4.5). */
+	/*
+	 * The clock stands here only in files that carry the option; and then it
+	 * may be unreadable (trace-dat.md 4.5).
+	 */
 	if (dat_option(file, DAT_TRACECLOCK)) {
 		uint64_t size = bytes_u64(b);
 

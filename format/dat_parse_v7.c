@@ -255,7 +255,10 @@ int dat_parse_v7(struct dat_file *file, struct dat_error *error)
 		err = parse_options_section(file, &offset, error);
 		if (err)
 			break;
-		/* Sections do not overlap: a chain longer than the file closes on itself and would be followed for ever. */
+		/*
+		 * Sections do not overlap: a chain longer than the file closes on
+		 * itself and would be followed for ever.
+		 */
 		walked += SECTION_HEADER_SIZE + file->sections[file->nr_sections - 1].size;
 		if (walked > file->size)
 			err = dat_fail(error, -EBADMSG, offset, "damaged: the options point at themselves");

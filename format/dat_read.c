@@ -16,7 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A page holds at least a header and one event; the kernel makes none above 1 MiB (facts A3.5), 64 KiB systems x 128. */
+/*
+ * A page holds at least a header and one event; the kernel makes none above
+ * 1 MiB (facts A3.5), 64 KiB systems x 128.
+ */
 #define PAGE_SIZE_MIN 512u
 #define PAGE_SIZE_MAX (16u * 1024u * 1024u)
 

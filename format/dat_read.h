@@ -141,9 +141,10 @@ struct dat_codec {
 };
 
 /*
- * Opens a file that holds a trace.dat. codec may be NULL: compressed files are then refused. 0, or -errno with ret_error
- * filled in: the errno of open, fstat or pread; -EBADMSG: the file contradicts itself or ends early; -EPROTO: this is no
- * trace.dat; -EPROTONOSUPPORT: a version or compression that is not known here; -ENOMEM; -ESPIPE: no regular file.
+ * Opens a file that holds a trace.dat. codec may be NULL: compressed files are then refused. 0, or -errno
+ * with ret_error filled in: the errno of open, fstat or pread; -EBADMSG: the file contradicts itself or
+ * ends early; -EPROTO: this is no trace.dat; -EPROTONOSUPPORT: a version or compression that is not known
+ * here; -ENOMEM; -ESPIPE: no regular file.
  */
 int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **ret_file, struct dat_error *ret_error);
 
@@ -185,7 +186,10 @@ int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer
 		    struct dat_cursor *ret_cursor);
 void dat_cursor_close(struct dat_cursor *cursor);
 
-/* 1: *ret_page is the next page. 0: that was all. -errno with ret_error filled in: nothing more can be read from here. */
+/*
+ * 1: *ret_page is the next page. 0: that was all. -errno with ret_error
+ * filled in: nothing more can be read from here.
+ */
 int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error);
 
 #endif

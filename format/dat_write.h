@@ -17,9 +17,9 @@
 struct dat_writer;
 
 /*
- * Begin a file of version 6 or 7 with pages of page_size bytes (a power of two, 4096 to 512 KiB); `cpus`, of all buffers
- * together, is an estimate that divides the memory. 0; -EINVAL: one of these is out of range, or path names something that
- * is no regular file; -EISDIR; -EACCES; -ENOMEM; or the errno of open.
+ * Begin a file of version 6 or 7 with pages of page_size bytes (a power of two, 4096 to 512 KiB); `cpus`, of all
+ * buffers together, is an estimate that divides the memory. 0; -EINVAL: one of these is out of range, or path names
+ * something that is no regular file; -EISDIR; -EACCES; -ENOMEM; or the errno of open.
  */
 int dat_write_open(const char *path, unsigned int version, uint32_t page_size, unsigned int cpus,
 		   struct dat_writer **ret_writer);
@@ -44,10 +44,10 @@ int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int
 		    uint64_t size);
 
 /*
- * From now on pages are those of the top buffer, which has none yet, CPU by CPU with rising numbers, and go straight to where
- * they stand in the file: until dat_write_scratch(), behind which they are of other buffers. What is given of everything
- * else by then, and `room` bytes for what is not, stands in front; with more, all pages are moved in the end. 0, -ENOMEM, or
- * the errno of write.
+ * From now on pages are those of the top buffer, which has none yet, CPU by CPU with rising numbers, and go
+ * straight to where they stand in the file: until dat_write_scratch(), behind which they are of other buffers. What
+ * is given of everything else by then, and `room` bytes for what is not, stands in front; with more, all pages are
+ * moved in the end. 0, -ENOMEM, or the errno of write.
  */
 int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t room);
 int dat_write_scratch(struct dat_writer *writer);

@@ -41,7 +41,10 @@ struct dat_writer {
 
 void dat_put_option(struct blob *out, enum dat_id id, const void *data, size_t size);
 
-/* All in front of the pages; decides where the pages of each buffer begin, and sets that. A failure is in out->error. */
+/*
+ * All in front of the pages; decides where the pages of each buffer begin,
+ * and sets that. A failure is in out->error.
+ */
 void dat_layout(struct blob *out, struct dat_writer *writer, const char *clock, unsigned int nr_cpus);
 
 /* What stands between the pages of one buffer and the next. 0, -errno. */

@@ -208,7 +208,10 @@ static void describe(struct event_type *type, struct tep_event *event)
 	type->has_sizes = !format_is_safe(event, NULL);
 }
 
-/* What a trial in a child does with format i: parse it, and print events of nothing but zeros and of nothing but ones. */
+/*
+ * What a trial in a child does with format i: parse it, and print events of
+ * nothing but zeros and of nothing but ones.
+ */
 struct trial {
 	struct event_table *table;
 	const struct dat_file *file;

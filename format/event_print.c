@@ -11,8 +11,8 @@
 #define NAME_WIDTH 20 /* of the event's name */
 
 /*
- * libtraceevent reads behind the records of some events (a kernel_stack is shorter than its format, an empty text has no
- * NUL). So that it finds there what it finds in trace-cmd, this much of the page goes with the copy.
+ * libtraceevent reads behind the records of some events (a kernel_stack is shorter than its format, an empty text
+ * has no NUL). So that it finds there what it finds in trace-cmd, this much of the page goes with the copy.
  */
 #define BEHIND 256u
 

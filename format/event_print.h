@@ -47,7 +47,10 @@ int event_print_prefix(struct event_printer *printer, FILE *out, const struct da
  */
 int event_record(struct event_printer *printer, const struct dat_event *event, struct tep_record *ret_record);
 
-/* Makes the text of the event that event_record() was called with, without its newline; losses have lines of their own. */
+/*
+ * Makes the text of the event that event_record() was called with, without its
+ * newline; losses have lines of their own.
+ */
 void event_print(struct event_printer *printer, const struct dat_event *event, struct tep_record *record);
 
 #endif

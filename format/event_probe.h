@@ -12,8 +12,8 @@
 #include <event-parse.h>
 
 /*
- * Calls attempt(arg, i) for i = 0 .. count-1 in a child; sets ret_bad[i] for those that end it by a signal, an exit or ten
- * seconds of CPU time. 0, or -errno of mmap or fork.
+ * Calls attempt(arg, i) for i = 0 .. count-1 in a child; sets ret_bad[i] for those that end it by a signal, an exit
+ * or ten seconds of CPU time. 0, or -errno of mmap or fork.
  */
 int event_probe(void (*attempt)(void *arg, size_t i), void *arg, size_t count, bool *ret_bad);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a page as the kernel wrote it; rec_page_next() but for two things. A padding record's delta counts, as in
- * libtraceevent: what the kernel writes behind an event that it discards counts its time from that event. And it is inline:
- * there are millions of them.
+ * The events of a page as the kernel wrote it; rec_page_next() but for two things. A padding record's delta counts,
+ * as in libtraceevent: what the kernel writes behind an event that it discards counts its time from that event. And
+ * it is inline: there are millions of them.
  */
 #ifndef FORMAT_KERNEL_PAGE_H
 #define FORMAT_KERNEL_PAGE_H

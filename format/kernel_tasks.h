@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of tasks as the kernel tells them: in saved_cmdlines, which keeps few, and in events that name a task, such as
- * sched_switch. Which ones these are, and where, is found in their formats: a field char P_comm[16] beside a field P_pid.
+ * The names of tasks as the kernel tells them: in saved_cmdlines, which keeps few, and in events that
+ * name a task, such as sched_switch. Which ones these are, and where, is found in their formats: a
+ * field char P_comm[16] beside a field P_pid.
  */
 #ifndef FORMAT_KERNEL_TASKS_H
 #define FORMAT_KERNEL_TASKS_H

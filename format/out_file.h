@@ -38,8 +38,8 @@ int out_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 int out_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 
 /*
- * Copy a range, in the kernel where it can; two of one file may overlap if they are not longer than 256 KiB. 0, -errno, -EIO:
- * the source ends early.
+ * Copy a range, in the kernel where it can; two of one file may overlap if they are not longer than 256
+ * KiB. 0, -errno, -EIO: the source ends early.
  */
 int out_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size);
 

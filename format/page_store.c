@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A track is a list of pieces: slots of the scratch file, which its buffers fill one after the other, and ranges of other
- * files. Slots are taken from the end of the scratch file; what is not filled of one is a hole and costs nothing.
+ * A track is a list of pieces: slots of the scratch file, which its buffers fill one after the
+ * other, and ranges of other files. Slots are taken from the end of the scratch file; what is not
+ * filled of one is a hole and costs nothing.
  */
 #include "format/page_store.h"
 #include "format/out_file.h"

@@ -285,7 +285,10 @@ void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struc
 	unsigned int hint = 0;
 	uint64_t scaled;
 
-	/* Between the ends of what is to be shown the line is the chord; outside the anchors that is the overall rate. */
+	/*
+	 * Between the ends of what is to be shown the line is the chord; outside
+	 * the anchors that is the overall rate.
+	 */
 	if (!map->identity && to > from) {
 		const uint64_t ns = time_map_ns(map, &hint, to) - time_map_ns(map, &hint, from);
 

@@ -85,7 +85,10 @@ static int add_event(struct trace_info *info, const struct rec_log_event *record
 	struct trace_event *event;
 	size_t max = info->max_events;
 
-	/* The first id is rec_printf's, the last recorder:end's. Beyond, an event stays unknown and is counted as such. */
+	/*
+	 * The first id is rec_printf's, the last recorder:end's. Beyond, an event
+	 * stays unknown and is counted as such.
+	 */
 	if (info->nr_events == REC_EVENTS_MAX - 2) {
 		*ret_id = 0;
 		return 0;

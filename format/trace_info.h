@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the logs of several processes say, as one: events of the same name and shape get one id, those of different shape
- * one each; the names of threads; the call sites of rec_printf. And the texts that a trace.dat makes of it.
+ * What the logs of several processes say, as one: events of the same name and shape get one id, those of different
+ * shape one each; the names of threads; the call sites of rec_printf. And the texts that a trace.dat makes of it.
  *
  * Logs are not trusted. Nothing of a log is needed after the call that it was given to. Threads: one at a time.
  */

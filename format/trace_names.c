@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads and their names. A file has one name per tid: the last one a thread gave itself, else what the kernel calls it,
- * else its process's; where two processes had the same tid one after the other, that of the later process. A process's
- * first thread is called as the process is.
+ * Threads and their names. A file has one name per tid: the last one a thread gave itself, else what the kernel
+ * calls it, else its process's; where two processes had the same tid one after the other, that of the later
+ * process. A process's first thread is called as the process is.
  *
  * One malformed line makes viewers drop all lines behind it, so a name never is empty and holds no control character.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Call sites of rec_printf. A viewer finds the format of a record in the PRINTK text and its function in KALLSYMS, both by
- * address. The addresses of several processes overlap, so each site of each process gets one of its own: far away from
- * those of programs and of the kernel, and apart enough that each is its own symbol.
+ * Call sites of rec_printf. A viewer finds the format of a record in the PRINTK text and its function in KALLSYMS,
+ * both by address. The addresses of several processes overlap, so each site of each process gets one of its own:
+ * far away from those of programs and of the kernel, and apart enough that each is its own symbol.
  */
 #include "format/trace_info_private.h"
 

@@ -19,10 +19,11 @@
  *            they say was left to read may be there, too, and one event not, if trace-cmd looked for the date by it.
  *
  * The three about threads compare the clocks of CPUs: the kernel orders these events by its locks. They need all of
- * them recorded, so nothing is asked across a loss, or switches that contradict each other, on any CPU; nor at all where
- * a CPU has no events of the kernel, as if it had been masked. Where switches of some threads alone were recorded nothing is asked of
- * threads, and events that do not lie in their thread's time are unchecked. Our files say so; in one of somebody else's that
- * may be, so nothing is asked of a thread before a switch between it and the idle task, or another event of its own, was seen.
+ * them recorded, so nothing is asked across a loss, or switches that contradict each other, on any CPU; nor at all
+ * where a CPU has no events of the kernel, as if it had been masked. Where switches of some threads alone were
+ * recorded nothing is asked of threads, and events that do not lie in their thread's time are unchecked. Our files
+ * say so; in one of somebody else's that may be, so nothing is asked of a thread before a switch between it and the
+ * idle task, or another event of its own, was seen.
  *
  * Memory: a page of kept events at most for each CPU and each thread seen, and some more for the threads that have
  * events outside. Threads: one at a time per verify.

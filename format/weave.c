@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The merge: a heap of the programs' streams by the time of their next event. Each stream's times never go back
- * (weave_stream.c raises what does), so neither do the merged ones, and the pages of each CPU are in order because the whole
- * is. The kernel's streams, each of which has a CPU to itself, are put in between in a second step (weave_join.c).
+ * The merge: a heap of the programs' streams by the time of their next event. Each stream's times never
+ * go back (weave_stream.c raises what does), so neither do the merged ones, and the pages of each CPU are
+ * in order because the whole is. The kernel's streams, each of which has a CPU to itself, are put in
+ * between in a second step (weave_join.c).
  */
 #include "format/weave.h"
 #include "format/weave_private.h"

@@ -41,7 +41,10 @@ struct weave_format {
 
 /* What the kernel says beside its pages, all as its files have it. */
 struct weave_kernel {
-	/* Its name of its clock. "local" and others go with no program; NULL: "x86-tsc" or "mono", as the process says. */
+	/*
+	 * Its name of its clock. "local" and others go with no program; NULL:
+	 * "x86-tsc" or "mono", as the process says.
+	 */
 	const char *clock;
 	const char *uname; /* "Linux host 6.1.0 x86_64"; NULL: of this machine as it is now */
 	const struct weave_format *formats; /* an event that is given twice counts once */
@@ -54,8 +57,8 @@ struct weave_kernel {
 };
 
 /*
- * A process whose streams are woven, or the kernel: at most one is. Its streams are CPUs, at most one each, their pages the
- * kernel's own. Everything pointed to stays the caller's and is only read.
+ * A process whose streams are woven, or the kernel: at most one is. Its streams are CPUs, at most one each, their
+ * pages the kernel's own. Everything pointed to stays the caller's and is only read.
  */
 struct weave_process {
 	const struct weave_kernel *kernel; /* NULL: a program. Otherwise pid is 0 and there is no log */
@@ -112,21 +115,25 @@ struct weave_params {
 	uint32_t page_size;    /* of the file; 0: 4096; raised to the largest sub-buffer of the processes */
 	unsigned int nr_cpus;  /* of this machine: the file has at least as many; ignored for raw */
 	/*
-	 * Name and version of the writing program, for the file; may be NULL. Behind "; " may follow what was found out about
-	 * its clocks (cli/clock_text.h), and WEAVE_HIDDEN_THREADS with the numbers of threads that the kernel did not record,
-	 * or WEAVE_SOME_THREADS where it recorded but some threads' switches.
+	 * Name and version of the writing program, for the file; may be NULL. Behind "; " may follow what was found
+	 * out about its clocks (cli/clock_text.h), and WEAVE_HIDDEN_THREADS with the numbers of threads that the
+	 * kernel did not record, or WEAVE_SOME_THREADS where it recorded but some threads' switches.
 	 */
 	const char *writer;
 #define WEAVE_HIDDEN_THREADS "hidden threads:"
 #define WEAVE_SOME_THREADS   "switches of some threads alone"
 
-	/* Called about every MiB of input; pages is what was taken from the source so far. Not 0: give up, -ECANCELED. */
+	/*
+	 * Called about every MiB of input; pages is what was taken from the
+	 * source so far. Not 0: give up, -ECANCELED.
+	 */
 	int (*progress)(void *arg, uint64_t pages);
 	void *arg;
 
 	/*
-	 * Called when the log of a process does not explain an event, for programs that go on meanwhile: gives the log as
-	 * it is now, which begins with what it was before, and true if it has grown. NULL: logs are complete.
+	 * Called when the log of a process does not explain an event, for programs that go on
+	 * meanwhile: gives the log as it is now, which begins with what it was before, and true if
+	 * it has grown. NULL: logs are complete.
 	 */
 	bool (*refresh)(void *arg, unsigned int process, const void **ret_log, size_t *ret_size);
 	void *refresh_arg;
@@ -159,11 +166,11 @@ struct weave_stats {
 };
 
 /*
- * Read every stream to its end and write the file. A damaged stream ends where the damage is; the others go on. Another
- * error of the source ends the whole.
- * 0; -EINVAL (no such version, page size, clock or process index; output exists and is no regular file); -E2BIG (raw with
- * more than 4096 streams); -ENOMEM; -ECANCELED; what the source said; or the errno of what open, write or rename met.
- * After a failure output is as it was before and ret_stats is untouched.
+ * Read every stream to its end and write the file. A damaged stream ends where the damage is; the others go
+ * on. Another error of the source ends the whole. 0; -EINVAL (no such version, page size, clock or process
+ * index; output exists and is no regular file); -E2BIG (raw with more than 4096 streams); -ENOMEM;
+ * -ECANCELED; what the source said; or the errno of what open, write or rename met. After a failure output is
+ * as it was before and ret_stats is untouched.
  */
 int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stats);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The programs' events and the kernel's, woven into one. The merge of the programs leaves the pages of each CPU in a store of
- * the weave's own. Then CPU after CPU is done as a whole: runs of the kernel's records, as they come from its stream, and of
- * those pages' by turns, and what comes of it goes straight to its place in the file. So of the kernel's pages, which are
- * most, none is written twice, and both sides are copied in runs.
+ * The programs' events and the kernel's, woven into one. The merge of the programs leaves the pages of each CPU in
+ * a store of the weave's own. Then CPU after CPU is done as a whole: runs of the kernel's records, as they come
+ * from its stream, and of those pages' by turns, and what comes of it goes straight to its place in the file. So of
+ * the kernel's pages, which are most, none is written twice, and both sides are copied in runs.
  */
 #include "format/weave_private.h"
 

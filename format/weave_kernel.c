@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The streams of the kernel: one a CPU, whose events all go to that CPU of the file. So they take no part in the heap of
- * the merge. What the kernel has until an event of a program is put there in runs (weave_run.c).
+ * The streams of the kernel: one a CPU, whose events all go to that CPU of the file. So they take no part in the
+ * heap of the merge. What the kernel has until an event of a program is put there in runs (weave_run.c).
  */
 #include "format/kernel_page.h"
 #include "format/weave_private.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel), weave_join.c
- * (both on one CPU), weave_whole.c (pages as they are), weave_run.c (records copied), weave_out.c (pages of one CPU),
- * weave_raw.c and weave_beside.c (what else the file has).
+ * Between weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel),
+ * weave_join.c (both on one CPU), weave_whole.c (pages as they are), weave_run.c (records copied), weave_out.c
+ * (pages of one CPU), weave_raw.c and weave_beside.c (what else the file has).
  */
 #ifndef FORMAT_WEAVE_PRIVATE_H
 #define FORMAT_WEAVE_PRIVATE_H
@@ -145,17 +145,24 @@ int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t un
 /* The stream has ended: what is lost behind its last event. */
 int weave_kernel_end(struct weave *weave, struct weave_input *input);
 /*
- * For weave_whole.c: 1: the page's next event is in the input's fields, its time by `time`; 0: the page has ended; -errno.
+ * For weave_whole.c: 1: the page's next event is in the input's fields, its time
+ * by `time`; 0: the page has ended; -errno.
  */
 int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time);
 
-/* weave_whole.c: put the whole stream, of which nothing was taken, where nothing else goes; pages as they are if they can. */
+/*
+ * weave_whole.c: put the whole stream, of which nothing was taken, where nothing
+ * else goes; pages as they are if they can.
+ */
 int weave_kernel_pages(struct weave *weave, struct weave_input *input);
 
 /* Whether weave_kernel_pages() leaves them as they are. */
 bool weave_kernel_as_is(const struct weave *weave, const struct weave_input *input);
 
-/* weave_run.c: put the current event of the kernel or of a stage, as it is but for the time that it counts. 0, -errno. */
+/*
+ * weave_run.c: put the current event of the kernel or of a stage, as it is
+ * but for the time that it counts. 0, -errno.
+ */
 int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input);
 /* Put what follows it on its page, up to and including `until`, as far as that is simple. How many, or -ENOMEM. */
 int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, uint64_t until);

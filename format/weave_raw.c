@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raw: each stream is one "CPU" of the file, its pages byte for byte as they left the ring, but for the event ids (where
- * several processes must agree on them), call sites of rec_printf, and the loss bits and count. Three pages are made
- * anew: one whose first events were handed over before, one that is damaged behind some event, and one with a loss before
- * it. That one has to begin with an event: libtraceevent's kbuffer tells of a loss only where the first record is one.
- * So its marker follows the first event, or is left out where its place is needed for the count.
+ * Raw: each stream is one "CPU" of the file, its pages byte for byte as they left the ring, but for the
+ * event ids (where several processes must agree on them), call sites of rec_printf, and the loss bits and
+ * count. Three pages are made anew: one whose first events were handed over before, one that is damaged
+ * behind some event, and one with a loss before it. That one has to begin with an event: libtraceevent's
+ * kbuffer tells of a loss only where the first record is one. So its marker follows the first event, or is
+ * left out where its place is needed for the count.
  */
 #include "format/weave_private.h"
 

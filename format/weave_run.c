@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records that go to a page as they are, but for the time that each counts from the one before. Runs of them are copied
- * in one loop, which knows the plain record alone: with its length in its word, on the stretch of the clock that the time
- * map has one line for, and behind what is on the page already. Whatever else comes ends the run, and goes one by one.
+ * Records that go to a page as they are, but for the time that each counts from the one before. Runs of
+ * them are copied in one loop, which knows the plain record alone: with its length in its word, on the
+ * stretch of the clock that the time map has one line for, and behind what is on the page already. Whatever
+ * else comes ends the run, and goes one by one.
  */
 #include "format/kernel_tasks.h"
 #include "format/weave_private.h"
@@ -65,7 +66,10 @@ int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	return 0;
 }
 
-/* The last time of the clock that is before the stretch's end for sure, and in the file not behind `until`, which is in it. */
+/*
+ * The last time of the clock that is before the stretch's end for sure, and in the
+ * file not behind `until`, which is in it.
+ */
 static uint64_t last_clock(const struct time_stretch *stretch, uint64_t until)
 {
 	/* Far from where a sum goes round. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's pages where nothing is woven in and the file has the kernel's clock: they stay as the kernel wrote them, and
- * are only walked over, for the number of events, for names, and to see that they are whole. What is not is taken apart.
+ * The kernel's pages where nothing is woven in and the file has the kernel's clock: they stay as the
+ * kernel wrote them, and are only walked over, for the number of events, for names, and to see that
+ * they are whole. What is not is taken apart.
  */
 #include "format/kernel_page.h"
 #include "format/weave_private.h"

@@ -7,8 +7,9 @@
 #include <unistd.h>
 
 /*
- * Each forking thread's own: glibc may run the handlers of several forks at once. The quiet is not the lock's: in the child
- * another's handler may take the lock over before ours comes. And another's handler may fork itself, between two of ours.
+ * Each forking thread's own: glibc may run the handlers of several forks at once. The quiet is not the
+ * lock's: in the child another's handler may take the lock over before ours comes. And another's
+ * handler may fork itself, between two of ours.
  */
 static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
 static __thread struct rec_quiet quiet_for_fork __attribute__((tls_model("initial-exec")));
@@ -23,8 +24,8 @@ static bool has_own_buffer(void)
 }
 
 /*
- * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another's handler
- * wrote an event: then it has one since, and the lock is free.
+ * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another's
+ * handler wrote an event: then it has one since, and the lock is free.
  */
 static void make_own_buffer(void)
 {

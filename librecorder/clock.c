@@ -30,8 +30,8 @@ uint64_t rec_clock_mono(void)
 
 #if defined(__x86_64__)
 /*
- * The kernel watches the counters of all CPUs and gives this clocksource up when they disagree, stop or change their speed. To
- * ask the CPU itself would cost a virtual machine more than the rest (8 us).
+ * The kernel watches the counters of all CPUs and gives this clocksource up when they disagree, stop or change
+ * their speed. To ask the CPU itself would cost a virtual machine more than the rest (8 us).
  */
 static bool kernel_trusts_tsc(void)
 {

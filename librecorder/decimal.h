@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers to and from text. A program's start passes here, and would pay for its first printf() and strtoull() more than for
- * the file that it makes; and signal handlers pass here.
+ * Numbers to and from text. A program's start passes here, and would pay for its first printf() and strtoull() more
+ * than for the file that it makes; and signal handlers pass here.
  */
 #ifndef DECIMAL_H
 #define DECIMAL_H

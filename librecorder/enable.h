@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enable words, changed by the program and by others at the same time. Whoever sets ON looks at `stopped` once more
- * afterwards, whoever sets `stopped` clears ON afterwards; both in one total order, so one of them sees the other (edge W1).
+ * Enable words, changed by the program and by others at the same time. Whoever sets ON looks at
+ * `stopped` once more afterwards, whoever sets `stopped` clears ON afterwards; both in one total order,
+ * so one of them sees the other (edge W1).
  */
 #ifndef ENABLE_H
 #define ENABLE_H

@@ -141,7 +141,10 @@ static bool matches(const struct known *known, const char *text)
 	return rec_wish_parse(text, &wish) == 0 && rec_wish_matches(&wish, &known->system, &known->name);
 }
 
-/* Rules from outside go before the program's own, whichever was said later: somebody is looking at this very program. */
+/*
+ * Rules from outside go before the program's own, whichever was said later:
+ * somebody is looking at this very program.
+ */
 static uint32_t find_wish(const struct known *known)
 {
 	char text[REC_RULES_SIZE];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading an event's description: the words of its declaration, and the constants that stand beside them. A scanner with
- * one word of lookahead over a text that need not be well formed; it never leaves the text.
+ * Reading an event's description: the words of its declaration, and the constants that stand beside them. A scanner
+ * with one word of lookahead over a text that need not be well formed; it never leaves the text.
  */
 #include <librecorder/event_text.h>
 
@@ -355,7 +355,10 @@ static bool description(const struct rec_log_event *event, const void **ret_numb
 	return true;
 }
 
-/* The next character that counts, '\0' at the end of a string, -1 behind the last. Blanks outside of quotes do not count. */
+/*
+ * The next character that counts, '\0' at the end of a string, -1 behind the
+ * last. Blanks outside of quotes do not count.
+ */
 static int next_char(struct cursor *cursor)
 {
 	char c;

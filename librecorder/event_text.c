@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Format texts. The print formats use only what libtraceevent 1.7.1 evaluates rightly (facts/trace-dat 1.7, and found by
- * trying): it reads numbers from the record unsigned, so a sign is the top bit and never "< 0", and the values that
- * __print_symbolic compares with are written as the unsigned numbers they are stored as; and it knows no precedence of
- * operators that could be relied on, so each operation has its parentheses.
+ * Format texts. The print formats use only what libtraceevent 1.7.1 evaluates rightly (facts/trace-dat 1.7, and
+ * found by trying): it reads numbers from the record unsigned, so a sign is the top bit and never "< 0", and the
+ * values that __print_symbolic compares with are written as the unsigned numbers they are stored as; and it knows
+ * no precedence of operators that could be relied on, so each operation has its parentheses.
  */
 #include "event_text_private.h"
 
@@ -45,7 +45,10 @@ static int finish(const struct out *out)
 /* A word as an argument of "%.*s". */
 #define WORD(w) (int)(w).size, (w).text
 
-/* Inside of a string constant: nothing that could end it, and nothing but ASCII, which is all that libtraceevent takes. */
+/*
+ * Inside of a string constant: nothing that could end it, and nothing but
+ * ASCII, which is all that libtraceevent takes.
+ */
 static void put_quotable(struct out *out, const struct rec_words *words)
 {
 	for (uint32_t i = 0; i < words->size; i++) {
@@ -87,7 +90,10 @@ static void put_field(struct out *out, const struct rec_field *field)
 
 /* ------------------------------------------------------------------------------------------- the generated format */
 
-/* What printf shows a number of this kind with; libtraceevent reads all of them unsigned and narrows as the length says. */
+/*
+ * What printf shows a number of this kind with; libtraceevent reads all of them
+ * unsigned and narrows as the length says.
+ */
 static const char *number_conversion(const struct rec_field *field)
 {
 	if (field->is_hex || field->kind == REC_FIELD_POINTER)

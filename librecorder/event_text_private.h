@@ -6,8 +6,8 @@
 #include <librecorder/event_text.h>
 
 /*
- * The name of a value at *at, up to a comma that is neither quoted nor in parentheses, blanks behind it taken off; advances
- * *at behind the comma.
+ * The name of a value at *at, up to a comma that is neither quoted nor in parentheses, blanks behind it
+ * taken off; advances *at behind the comma.
  */
 struct rec_words rec_next_value_name(const char **at, const char *end);
 

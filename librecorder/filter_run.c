@@ -137,7 +137,10 @@ static enum outcome test_string(const struct subject *subject, const struct rec_
 	const uint64_t offset = step->value & UINT32_MAX, size = step->value >> 32;
 	struct text wanted, text;
 
-	/* A pattern against a text takes as many steps as both lengths multiplied: no longer ones than a compiler writes. */
+	/*
+	 * A pattern against a text takes as many steps as both lengths multiplied:
+	 * no longer ones than a compiler writes.
+	 */
 	if (offset > subject->condition_size || size > subject->condition_size - offset || size > REC_FILTER_TEXT_MAX ||
 	    !find_string(subject, step->offset, &text))
 		return SENSELESS;
@@ -286,7 +289,10 @@ void rec_event_decide(uint32_t word, const struct rec_slot *slot, size_t size)
 {
 	unsigned char *record;
 
-	/* A handler that made a copy of the process by a raw clone came back in it: the handle is zeroed, the lane is not ours. */
+	/*
+	 * A handler that made a copy of the process by a raw clone came back in it: the
+	 * handle is zeroed, the lane is not ours.
+	 */
 	if (slot->handle->lane != slot->lane)
 		return;
 	/* From its end, so that whoever writes an event need not keep where it begins. */

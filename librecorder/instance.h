@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /*
- * The directory of an instance: by its name, its absolute path, or NULL for the top level. Returns a descriptor; -ENOENT:
- * no tracefs is mounted, or it has no such instance; -EINVAL: no name; -ENAMETOOLONG; or open's errno.
+ * The directory of an instance: by its name, its absolute path, or NULL for the top level. Returns a descriptor;
+ * -ENOENT: no tracefs is mounted, or it has no such instance; -EINVAL: no name; -ENAMETOOLONG; or open's errno.
  */
 int rec_instance_open(const char *instance);
 

@@ -2,10 +2,11 @@
 /*
  * The pool of lanes: who has which, and how one is made.
  *
- * Guarantees. Signal-safe: compare-and-exchange and system calls, no lock, no allocation from the heap; nobody waits for
- * another thread. A lane has one owner; it is owned by a living thread, or free, or its owner died without a word, which
- * the next lease that finds no other lane notices. What a lane holds stays until it is read or overwritten, whoever writes
- * next. Memory follows the number of threads that trace at the same time, up to the cap.
+ * Guarantees. Signal-safe: compare-and-exchange and system calls, no lock, no allocation from the heap;
+ * nobody waits for another thread. A lane has one owner; it is owned by a living thread, or free, or
+ * its owner died without a word, which the next lease that finds no other lane notices. What a lane
+ * holds stays until it is read or overwritten, whoever writes next. Memory follows the number of
+ * threads that trace at the same time, up to the cap.
  *
  * A lane is counted in the file first and made by its first owner. When it is counted its head has memory: lane page,
  * reader words and links. As long as it has no ring the size of its sub-buffers is 0. So several threads make lanes at
@@ -241,7 +242,10 @@ static int take_orphan(uint32_t tid, uint32_t *ret_index)
 void rec_lane_repair(uint32_t index)
 {
 	struct rec_handle *handle = &rec_process.handles[index];
-	/* A handle of our own, for the lane's may show no lane yet, or none any more; others may be writing wishes into it. */
+	/*
+	 * A handle of our own, for the lane's may show no lane yet, or none any more;
+	 * others may be writing wishes into it.
+	 */
 	struct rec_handle whole = { .lane = rec_lane_at(index),
 				    .data = handle->data,
 				    .shift = handle->shift,
@@ -328,8 +332,8 @@ void rec_lane_wake_readers(void)
 }
 
 /*
- * An event that fork interrupted is finished in the child, too, with the handle that it had. That was zeroed; now it leads
- * again to where it did, to memory in whose place there will be zeros that nobody else sees.
+ * An event that fork interrupted is finished in the child, too, with the handle that it had. That was zeroed; now
+ * it leads again to where it did, to memory in whose place there will be zeros that nobody else sees.
  */
 void rec_lane_restore_handles(void)
 {

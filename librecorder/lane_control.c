@@ -2,10 +2,10 @@
 /*
  * Changing lanes while threads write to them.
  *
- * A lane's ring is changed on its own writer stack, where nothing competes but the reader: by its thread, or by whoever
- * takes a lane that is free. For the lane of another thread a wish is noted and its gate closed (handle->room = 0), so
- * that the thread's next reservation leaves the fast path and comes here; what is wished for is done at the first moment
- * when nothing is reserved on the lane.
+ * A lane's ring is changed on its own writer stack, where nothing competes but the reader: by its thread, or by
+ * whoever takes a lane that is free. For the lane of another thread a wish is noted and its gate closed
+ * (handle->room = 0), so that the thread's next reservation leaves the fast path and comes here; what is wished for
+ * is done at the first moment when nothing is reserved on the lane.
  *
  * Wish and gate: whoever wishes stores the wish, then closes the gate; whoever attends opens the gate, then looks for
  * wishes and closes it again if there is one; both with a full fence in between (edge K2). So a wish is never left
@@ -38,9 +38,9 @@ static unsigned char *subbuf_at(uint32_t index, uint32_t id, uint32_t size)
 }
 
 /*
- * Memory for the sub-buffers that the ring will take to have `pages` of them. The lane may be another thread's: what its
- * handle says of its shape is not looked at, and if the shape changes meanwhile, so does only which memory is there.
- * 0 or as rec_process_populate().
+ * Memory for the sub-buffers that the ring will take to have `pages` of them. The lane may be another thread's:
+ * what its handle says of its shape is not looked at, and if the shape changes meanwhile, so does only which memory
+ * is there. 0 or as rec_process_populate().
  */
 static int populate_spare(uint32_t index, uint32_t size, uint32_t pages)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pool of lanes (lane.c), the threads that lease them (lane_thread.c), those that share (lane_share.c) and those
- * that change them (lane_control.c) have in common.
+ * What the pool of lanes (lane.c), the threads that lease them (lane_thread.c), those that share (lane_share.c) and
+ * those that change them (lane_control.c) have in common.
  */
 #ifndef LANE_PRIVATE_H
 #define LANE_PRIVATE_H
@@ -66,8 +66,8 @@ int rec_thread_lease(void);
 void rec_thread_watch_end(void);
 
 /*
- * Where a thread goes whose lane is stuck (struct rec_handle, elsewhere). It keeps the lane that is stuck, for its writer
- * may come back, until it ends or finds it idle when it looks for another one.
+ * Where a thread goes whose lane is stuck (struct rec_handle, elsewhere). It keeps the lane that is stuck, for its
+ * writer may come back, until it ends or finds it idle when it looks for another one.
  */
 struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck);
 

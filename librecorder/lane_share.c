@@ -2,14 +2,14 @@
 /*
  * Lanes that are shared: taken for one event at a time, by threads for which there is none of their own.
  *
- * Such a thread's handle has its gate closed, so each reservation leaves the fast path and comes here. One exchange of the
- * owner makes the thread and no handler of its own the writer stack of a shared lane; the commit leaves the fast path, too,
- * and gives it back. The lane is chosen by the CPU, so its cache lines stay where they are and its events need no marker;
- * it is held by somebody else only if a thread was preempted, or interrupted, in the middle of an event. Then the next
- * one is tried, each one once. What finds none free is lost and counted.
+ * Such a thread's handle has its gate closed, so each reservation leaves the fast path and comes here. One exchange
+ * of the owner makes the thread and no handler of its own the writer stack of a shared lane; the commit leaves the
+ * fast path, too, and gives it back. The lane is chosen by the CPU, so its cache lines stay where they are and its
+ * events need no marker; it is held by somebody else only if a thread was preempted, or interrupted, in the middle
+ * of an event. Then the next one is tried, each one once. What finds none free is lost and counted.
  *
- * The pool gives some of its lanes away to be shared before it comes to its end (rec_share_wants_lane()), so they are there
- * when they are wanted. They stay shared.
+ * The pool gives some of its lanes away to be shared before it comes to its end (rec_share_wants_lane()), so they
+ * are there when they are wanted. They stay shared.
  */
 #include "lane_private.h"
 #include "process.h"
@@ -27,14 +27,20 @@ static struct rec_lane nowhere;
 static __thread struct rec_handle own_handle __attribute__((tls_model("initial-exec")));
 static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
 
-/* The frames in which this thread took lanes: what counts is that of a lane that is its own. And one that is just taking. */
+/*
+ * The frames in which this thread took lanes: what counts is that of a lane that
+ * is its own. And one that is just taking.
+ */
 static __thread uint64_t frames[REC_SHARED_MAX] __attribute__((tls_model("initial-exec")));
 static __thread uint64_t taking __attribute__((tls_model("initial-exec")));
 
 /* With nothing to share, so many events of the process are lost before the next look for a lane. */
 #define RETRY_INTERVAL 4096u
 
-/* The least that lies between an interrupted frame and a handler's: registers, of which x86-64 has 512 bytes of floats. */
+/*
+ * The least that lies between an interrupted frame and a handler's: registers,
+ * of which x86-64 has 512 bytes of floats.
+ */
 #define SIGNAL_FRAME 512
 
 /* Once a lane could not be had. */
@@ -112,11 +118,11 @@ static bool is_above_stack(uint64_t frame)
 }
 
 /*
- * A lane that this very thread took, found held: by an event that a signal handler interrupted and to which it will return,
- * or did the handler leave by siglongjmp? A handler's frames lie below what it interrupted on the same stack, and what the
- * kernel saves in between is larger than SIGNAL_FRAME. So a lane that was taken by a frame lower than that was left.
- * What this misjudges (an alternate stack with SS_AUTODISARM that is a part of the thread's own) loses the event that was
- * interrupted, which finds the lane gone (is_held()).
+ * A lane that this very thread took, found held: by an event that a signal handler interrupted and to which it will
+ * return, or did the handler leave by siglongjmp? A handler's frames lie below what it interrupted on the same
+ * stack, and what the kernel saves in between is larger than SIGNAL_FRAME. So a lane that was taken by a frame
+ * lower than that was left. What this misjudges (an alternate stack with SS_AUTODISARM that is a part of the
+ * thread's own) loses the event that was interrupted, which finds the lane gone (is_held()).
  */
 static bool is_abandoned(uint32_t slot)
 {
@@ -150,8 +156,8 @@ static bool take_abandoned(uint32_t slot, const struct rec_handle *handle)
 }
 
 /*
- * The frame is known before the lane is ours, should we never come back; and again behind that, for a handler may have had
- * the lane in between. While this lasts, handlers judge no lane of this thread's.
+ * The frame is known before the lane is ours, should we never come back; and again behind that, for a handler may
+ * have had the lane in between. While this lasts, handlers judge no lane of this thread's.
  */
 static inline bool take(uint32_t slot, struct rec_handle *handle, uint32_t was, const struct rec_handle *self)
 {

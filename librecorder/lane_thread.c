@@ -2,8 +2,8 @@
 /*
  * Leases: a thread's own lane, from its first event to its end.
  *
- * Guarantees. Signal-safe. A lease is made and ended with all signals blocked (quiet.h): no handler sees it half done, jumps
- * out of it or forks within. A thread for which there is no lane shares (lane_share.c).
+ * Guarantees. Signal-safe. A lease is made and ended with all signals blocked (quiet.h): no handler sees it half
+ * done, jumps out of it or forks within. A thread for which there is no lane shares (lane_share.c).
  */
 #include <librecorder/lane.h>
 
@@ -133,7 +133,10 @@ struct rec_handle *rec_lane_lease(void)
 
 	if (!rec_process.header)
 		return NULL;
-	/* A thread that has no lane gets none from vfork's child, which stands in for it; nor if who it is may not be asked. */
+	/*
+	 * A thread that has no lane gets none from vfork's child, which stands in for
+	 * it; nor if who it is may not be asked.
+	 */
 	if (!rec_process_is_own()) {
 		rec_lane_count_lost(getpid() < 0 ? -EPERM : -EAGAIN);
 	} else if (rec_process.header) {
@@ -243,7 +246,10 @@ void rec_lane_note_name(void)
 
 	if (!rec_process.header || !rec_process_lock_soon())
 		return;
-	/* A name given by rec_thread_name() is not replaced by the kernel's: noted_name is then what the kernel says. */
+	/*
+	 * A name given by rec_thread_name() is not replaced by the kernel's:
+	 * noted_name is then what the kernel says.
+	 */
 	if (prctl(PR_GET_NAME, name) == 0 && name[0] && strcmp(name, noted_name) != 0 &&
 	    append_name(name, strlen(name) + 1) == 0)
 		memcpy(noted_name, name, sizeof(noted_name));

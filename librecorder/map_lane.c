@@ -72,8 +72,8 @@ static int copy_page(struct lane_map *lane, const struct rec_page *page)
 }
 
 /*
- * `taken`: handed over by this call; others see them as read only at the next one. Where the ring cannot be counted, the
- * figures stay as they were: the page is no worse for it.
+ * `taken`: handed over by this call; others see them as read only at the next one. Where the ring cannot be
+ * counted, the figures stay as they were: the page is no worse for it.
  */
 static void fill_meta(struct lane_map *lane, const struct rec_ring_reader *ring, const struct rec_page *taken)
 {
@@ -144,8 +144,8 @@ static int map_it(struct lane_map *lane)
 		return r;
 	lane->map.base = base;
 	/*
-	 * Not the file's: whoever makes that shorter and longer again takes private copies away. And as the kernel's mappings: not
-	 * a child's, and in no core file.
+	 * Not the file's: whoever makes that shorter and longer again takes private copies away. And as the
+	 * kernel's mappings: not a child's, and in no core file.
 	 */
 	if (mmap(base, lane->map.meta_page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
 	    madvise(base, size, MADV_DONTFORK) < 0 || madvise(base, size, MADV_DONTDUMP) < 0)

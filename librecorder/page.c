@@ -15,7 +15,10 @@ static uint32_t get_u32(const unsigned char *at)
 	uint32_t value;
 
 	memcpy(&value, at, sizeof(value));
-	/* Whoever writes the page may change it meanwhile: what is checked is what is used, and never read once more. */
+	/*
+	 * Whoever writes the page may change it meanwhile: what is checked is
+	 * what is used, and never read once more.
+	 */
 	__asm__("" : "+r"(value));
 	return value;
 }
@@ -48,7 +51,10 @@ static uint64_t complete_stamp(uint64_t stamp, uint64_t before)
 {
 	const uint64_t top = before & ~REC_TIME_STAMP_MASK;
 
-	/* Without top bits the kernel takes the stamp as it is; but a step back of half the range is the first carry into them. */
+	/*
+	 * Without top bits the kernel takes the stamp as it is; but a step back of half
+	 * the range is the first carry into them.
+	 */
 	if (!top && stamp <= before && before - stamp <= REC_TIME_STAMP_MASK / 2)
 		return stamp;
 	stamp |= top;

@@ -6,8 +6,8 @@
  * with their NUL. Everything else becomes text when it is recorded, and its conversion becomes %s in the stored format.
  * So a format is read twice, when its site is put into the log and with each event, by the one function next_piece().
  *
- * A site is put into the log by its first use in this process. Where the process lock cannot be had (process.h) the event
- * is counted as lost in the log, and the next use tries again.
+ * A site is put into the log by its first use in this process. Where the process lock cannot be had (process.h) the
+ * event is counted as lost in the log, and the next use tries again.
  */
 #include <librecorder/event.h>
 

@@ -2,10 +2,10 @@
 /*
  * Making this process's buffer, at the start and in a child.
  *
- * Guarantees. A linked program never fails because of it: without a directory, room or rights there is simply no buffer,
- * and rec_process.error says why. No descriptor stays open. Memory is taken only for what is used: here a few pages, a
- * lane's at its lease. What a child does comes without an allocation, and on little stack: fork() may be called in a signal
- * handler, and the child of a raw clone comes here with its first event.
+ * Guarantees. A linked program never fails because of it: without a directory, room or rights there is simply no
+ * buffer, and rec_process.error says why. No descriptor stays open. Memory is taken only for what is used: here a
+ * few pages, a lane's at its lease. What a child does comes without an allocation, and on little stack: fork() may
+ * be called in a signal handler, and the child of a raw clone comes here with its first event.
  */
 #include "process.h"
 #include "debug.h"
@@ -47,13 +47,16 @@ static size_t private_size(const struct rec_process *process)
 }
 
 /*
- * Handles and what goes with them, in memory that a copy of this process finds zeroed, so that it does not write to its parent's
- * lanes; and the mark by which it knows that it is one.
+ * Handles and what goes with them, in memory that a copy of this process finds zeroed, so that it does not write to
+ * its parent's lanes; and the mark by which it knows that it is one.
  */
 static int make_handles(struct rec_process *process)
 {
 	const size_t size = private_size(process);
-	/* MAP_NORESERVE so that the kernel does not join it to a neighbour, from which the advice would split it again: 2 us. */
+	/*
+	 * MAP_NORESERVE so that the kernel does not join it to a neighbour, from which
+	 * the advice would split it again: 2 us.
+	 */
 	unsigned char *memory =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -111,8 +114,8 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 }
 
 /*
- * From here on others may open the buffer, and switch its events: what it has from the start is in it. Release: a reader
- * that sees it sees all of that (edge B1).
+ * From here on others may open the buffer, and switch its events: what it has from the start is in it. Release: a
+ * reader that sees it sees all of that (edge B1).
  */
 static void show_buffer(void)
 {
@@ -181,8 +184,8 @@ static void make_first_buffer(void)
 }
 
 /*
- * A sweep takes longer than the rest of a start, the more files there are; so not every program has to do it, unless somebody
- * has set a quota.
+ * A sweep takes longer than the rest of a start, the more files there are; so not every program has
+ * to do it, unless somebody has set a quota.
  */
 static bool is_sweeper(void)
 {
@@ -214,10 +217,11 @@ int rec_process_init(void)
 }
 
 /*
- * Another buffer has taken the place of the one before, whose events have moved already. Its mapping gives way to memory
- * that nobody else sees: an event that fork interrupted may still be finished in the child, and a thread may just be looking
- * at an enable word. For the same reason the old handles stay. So do both in the children of that child, for nobody can say
- * that the last of these has come back: address space of one buffer for each generation, and no memory.
+ * Another buffer has taken the place of the one before, whose events have moved already. Its mapping gives
+ * way to memory that nobody else sees: an event that fork interrupted may still be finished in the child, and
+ * a thread may just be looking at an enable word. For the same reason the old handles stay. So do both in the
+ * children of that child, for nobody can say that the last of these has come back: address space of one
+ * buffer for each generation, and no memory.
  */
 static void drop_buffer(const struct before *before)
 {
@@ -227,8 +231,9 @@ static void drop_buffer(const struct before *before)
 }
 
 /*
- * A recorder attached to the process that this one is a copy of. It said so before it switched anything, and takes it back
- * last: so if an event is on because of it, one of the two looks, before and after the words were taken over, tells.
+ * A recorder attached to the process that this one is a copy of. It said so before it switched
+ * anything, and takes it back last: so if an event is on because of it, one of the two looks, before
+ * and after the words were taken over, tells.
  */
 static void copy_loan(const struct before *before, uint64_t recorder)
 {

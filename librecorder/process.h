@@ -89,20 +89,24 @@ int rec_process_init(void);
 void rec_process_forked(void);
 
 /*
- * Whether the buffer is this process's own. The child of a raw clone, which comes past none of fork's handlers, gets its
- * buffer here. False also in vfork's child, which runs in its parent's memory. Signal-safe.
+ * Whether the buffer is this process's own. The child of a raw clone, which comes past none of fork's handlers,
+ * gets its buffer here. False also in vfork's child, which runs in its parent's memory. Signal-safe.
  */
 bool rec_process_is_own(void);
 
 /* Whether this is vfork's child: it may write to the lane of the thread for which it runs, and change nothing else. */
 bool rec_process_is_guest(void);
 
-/* Make and map the file of rec_process, as its geometry says; path and header are set then. 0 or -errno, nothing is left. */
+/*
+ * Make and map the file of rec_process, as its geometry says; path and header
+ * are set then. 0 or -errno, nothing is left.
+ */
 int rec_process_map_file(void);
 
 /*
- * There is no buffer. In a session its recorder is to say what this process cannot: it gets a link, of the name that the
- * buffer would have, to the number of the error, which needs no room but for the name. And see debug.h. Signal-safe.
+ * There is no buffer. In a session its recorder is to say what this process cannot: it gets a
+ * link, of the name that the buffer would have, to the number of the error, which needs no room
+ * but for the name. And see debug.h. Signal-safe.
  */
 void rec_process_say_why(void);
 
@@ -119,8 +123,8 @@ int rec_process_populate(void *start, size_t size);
 int rec_process_grow_log(uint64_t upto);
 
 /*
- * Whether this thread may read clocks: with PR_SET_TSC it can have given up the time stamp counter, and then CLOCK_MONOTONIC
- * without a system call, too, is a SIGSEGV.
+ * Whether this thread may read clocks: with PR_SET_TSC it can have given up the time stamp counter, and then
+ * CLOCK_MONOTONIC without a system call, too, is a SIGSEGV.
  */
 bool rec_clock_is_allowed(void);
 
@@ -140,16 +144,18 @@ uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subb
 int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry);
 
 /*
- * Serialises writers of the log and of the table of events. The holder is not interrupted by signals and not cancelled; it
- * may be in the middle of an allocation that traces, or of fork. False: this very thread holds it, in one of these two, or
- * this is vfork's child; then what was to be done cannot be done now. Signal-safe; forked children find it free.
+ * Serialises writers of the log and of the table of events. The holder is not interrupted by signals and not
+ * cancelled; it may be in the middle of an allocation that traces, or of fork. False: this very thread holds
+ * it, in one of these two, or this is vfork's child; then what was to be done cannot be done now.
+ * Signal-safe; forked children find it free.
  */
 bool rec_process_lock(void);
 void rec_process_unlock(void);
 
 /*
- * The same for the paths of events, which do not wait for ever: the holder may want an allocator's lock that the calling
- * thread has, where a signal handler interrupted it or the allocator itself traces. False, too, if somebody keeps it.
+ * The same for the paths of events, which do not wait for ever: the holder may want an allocator's
+ * lock that the calling thread has, where a signal handler interrupted it or the allocator itself
+ * traces. False, too, if somebody keeps it.
  */
 bool rec_process_lock_soon(void);
 
@@ -157,8 +163,8 @@ bool rec_process_lock_soon(void);
 void rec_lane_note_name(void);
 
 /*
- * In a child, while rec_process still describes its parent's buffer: this thread holds no lane any more; an event that fork
- * interrupted can be finished, once the mapping has given way to the child's own memory.
+ * In a child, while rec_process still describes its parent's buffer: this thread holds no lane any more; an event
+ * that fork interrupted can be finished, once the mapping has given way to the child's own memory.
  */
 void rec_lane_forked(void);
 

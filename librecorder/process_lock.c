@@ -2,9 +2,9 @@
 /*
  * The process lock.
  *
- * Guarantees. The holder is never interrupted by a signal handler of its own thread nor cancelled, so it always comes to its
- * end, within microseconds, and nobody forks, or jumps away, from within. A copy of the process that was made by a raw clone
- * while another thread held the lock takes it over: its holder does not exist there.
+ * Guarantees. The holder is never interrupted by a signal handler of its own thread nor cancelled, so it always
+ * comes to its end, within microseconds, and nobody forks, or jumps away, from within. A copy of the process that
+ * was made by a raw clone while another thread held the lock takes it over: its holder does not exist there.
  */
 #include "process.h"
 #include "quiet.h"
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 /*
- * Tries of whoever must not wait for ever. The holder is done within microseconds, unless it has lost its CPU: so the later
- * ones sleep in between, a tenth of a second in all.
+ * Tries of whoever must not wait for ever. The holder is done within microseconds, unless it has lost its CPU: so
+ * the later ones sleep in between, a tenth of a second in all.
  */
 #define TRIES	 1000u
 #define YIELDS	 100u

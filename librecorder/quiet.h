@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stretches of code in which nothing else runs on this thread: no signal handler, which could fork, jump away or come here
- * again, and no cancellation. They nest. Signal-safe; errno is kept.
+ * Stretches of code in which nothing else runs on this thread: no signal handler, which could fork, jump away or
+ * come here again, and no cancellation. They nest. Signal-safe; errno is kept.
  */
 #ifndef QUIET_H
 #define QUIET_H

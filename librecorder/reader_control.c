@@ -2,8 +2,9 @@
 /*
  * Switching the events of a running program from outside, by the words in its buffer that it looks at anyway.
  *
- * Header, enable words and rules are mapped for writing only while that is done. Several may switch at a time: a lock on
- * the file makes them take turns; the program itself takes part without it, by atomic operations on the words.
+ * Header, enable words and rules are mapped for writing only while that is done. Several may
+ * switch at a time: a lock on the file makes them take turns; the program itself takes part
+ * without it, by atomic operations on the words.
  *
  * An event may be registered at the same moment. The program puts it into its log, passes a full fence and looks at the
  * rules; we add the rule, pass a full fence and look at the log. So one of the two sees the other (edge W2).
@@ -23,7 +24,10 @@
 #include <time.h>
 #include <sys/mman.h>
 
-/* Whoever switches events holds the file's lock for milliseconds; who holds it for a second was stopped, or means no good. */
+/*
+ * Whoever switches events holds the file's lock for milliseconds; who holds it
+ * for a second was stopped, or means no good.
+ */
 #define LOCK_TRIES   1000u
 #define LOCK_WAIT_NS 1000000
 
@@ -117,8 +121,8 @@ static int populate_conditions(void *view, size_t offset, size_t size)
 }
 
 /*
- * Copy the log once more, as it is now, to where there is room for all that it may hold. The program has seen to it as a
- * rule that the words of its events have memory, and this changes nothing.
+ * Copy the log once more, as it is now, to where there is room for all that it may hold. The program has seen to it
+ * as a rule that the words of its events have memory, and this changes nothing.
  */
 static int read_log(const struct rec_view *view, struct control_log *log)
 {
@@ -228,8 +232,8 @@ static int switch_off(const struct view_control *control, const struct rec_wish 
 }
 
 /*
- * Nothing is changed unless all of it can be. The program gives the word of an event memory before the event is in the log,
- * so what comes in between is no hindrance.
+ * Nothing is changed unless all of it can be. The program gives the word of an event memory before the event is in
+ * the log, so what comes in between is no hindrance.
  */
 static int switch_all(const struct view_control *control, const char *text, const struct rec_wish *wish, bool on)
 {

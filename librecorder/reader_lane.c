@@ -2,9 +2,9 @@
 /*
  * The lanes of a view: becoming a lane's one reader, and its whole pages.
  *
- * Guarantees. A lane has one reader at a time, by a lock that ends with it, so the lane of a reader that died is free. Its
- * shape is checked before it is used; its reader words and links are mapped to be written, nothing else. A lane that is
- * damaged stays so, and is passed over.
+ * Guarantees. A lane has one reader at a time, by a lock that ends with it, so the lane of a reader that died is
+ * free. Its shape is checked before it is used; its reader words and links are mapped to be written, nothing else.
+ * A lane that is damaged stays so, and is passed over.
  */
 #include "reader_private.h"
 

@@ -2,9 +2,9 @@
 /*
  * Events of a running program on loan: switched on for the time of a recording, and given back as they were.
  *
- * What is on loan stands in the program's own buffer, from before anything is switched until all of it is undone. So a
- * recorder that is killed leaves it to whoever looks next; and a forked child, which begins with its parent's words, has it
- * too, by which its recorder knows it.
+ * What is on loan stands in the program's own buffer, from before anything is switched until all of it is undone.
+ * So a recorder that is killed leaves it to whoever looks next; and a forked child, which begins with its parent's
+ * words, has it too, by which its recorder knows it.
  */
 #include "reader_private.h"
 
@@ -98,7 +98,10 @@ static uint32_t word_before(const struct rec_loan *loan, unsigned int id)
 	return id - REC_EVENT_ID_FIRST < loan->nr_words ? loan->words[id - REC_EVENT_ID_FIRST] : 0;
 }
 
-/* Whether the recorder that has the loan is still there: by its lock, or else, in a child that it has not met, by its pid. */
+/*
+ * Whether the recorder that has the loan is still there: by its lock, or else, in
+ * a child that it has not met, by its pid.
+ */
 static bool is_there(const struct rec_view *view, uint64_t recorder)
 {
 	uint64_t start_time = 0;
@@ -168,8 +171,9 @@ static int note_words(const struct rec_view *view, struct rec_loan *loan)
 }
 
 /*
- * A recorder that is gone had the loan for the same patterns. It becomes ours as it is: were it given back first, the events
- * would be off for a moment, and what the program does in it would be missing between the two recordings.
+ * A recorder that is gone had the loan for the same patterns. It becomes ours as it is: were
+ * it given back first, the events would be off for a moment, and what the program does in it
+ * would be missing between the two recordings.
  */
 static int take_over(struct rec_view *view)
 {

@@ -86,8 +86,8 @@ void rec_view_unmap(struct view_map *map);
 int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t offset, size_t size);
 
 /*
- * A part of the file has memory then, for to touch a hole in a file system that is full would be a signal. 0 or -errno of
- * fallocate.
+ * A part of the file has memory then, for to touch a hole in a file system that is full
+ * would be a signal. 0 or -errno of fallocate.
  */
 int rec_view_populate(const struct rec_view *view, uint64_t offset, uint64_t size);
 
@@ -131,8 +131,8 @@ static inline int rec_view_result(const struct rec_view *view, const struct view
 unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size);
 
 /*
- * The lock of those who switch events from outside. 0; -EBUSY: somebody has held it for a second; or the errno of flock.
- * rec_view_unlock() ends it however often it was taken.
+ * The lock of those who switch events from outside. 0; -EBUSY: somebody has held it for a second; or the errno of
+ * flock. rec_view_unlock() ends it however often it was taken.
  */
 int rec_view_lock(const struct rec_view *view);
 void rec_view_unlock(const struct rec_view *view);

@@ -24,7 +24,10 @@
 #include <sched.h>
 #include <string.h>
 
-/* The kernel gives up after as many (facts B1.4). More interruptions of one reservation than this are counted as a refusal. */
+/*
+ * The kernel gives up after as many (facts B1.4). More interruptions of one
+ * reservation than this are counted as a refusal.
+ */
 #define TRIES_MAX 1000
 
 /* A marker and the absolute time stamp behind it. */
@@ -71,9 +74,9 @@ static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was,
 }
 
 /*
- * A head is given up. Its first event begins a gap unless the one before it was lost too; a reader that comes to the end
- * of the gap wants the time of its beginning. Nested movers of one head all come here, and the exchange picks one. Two
- * slots by turns: a third gap begins only after the reader took a sub-buffer behind the first.
+ * A head is given up. Its first event begins a gap unless the one before it was lost too; a reader that comes to
+ * the end of the gap wants the time of its beginning. Nested movers of one head all come here, and the exchange
+ * picks one. Two slots by turns: a third gap begins only after the reader took a sub-buffer behind the first.
  */
 void rec_ring_note_lost(struct rec_lane *lane, const struct rec_lost *lost)
 {
@@ -103,13 +106,14 @@ static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
 }
 
 /*
- * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way the head page moves
- * forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only its owner clears it.
+ * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way
+ * the head page moves forward"). UPDATE keeps the reader off while it lasts. Nested writers that
+ * find it help, but only its owner clears it.
  *
- * Nested writers may have finished and published any number of pages before we go on, so everything is exchanged from the
- * very value that was read before the tail was looked at: who moved the tail into the old head has changed the link behind
- * it. And nobody goes round to a sub-buffer whose link an interrupted writer holds in UPDATE: at its clearing there would be
- * no head left. The kernel's commit page stands there and refuses as well.
+ * Nested writers may have finished and published any number of pages before we go on, so everything is exchanged
+ * from the very value that was read before the tail was looked at: who moved the tail into the old head has changed
+ * the link behind it. And nobody goes round to a sub-buffer whose link an interrupted writer holds in UPDATE: at
+ * its clearing there would be no head left. The kernel's commit page stands there and refuses as well.
  */
 static enum step move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost)
 {
@@ -170,7 +174,10 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 		return refuse(handle, &lane->commit_overrun);
 	if (REC_LINK_FLAG(link) == REC_LINK_NORMAL)
 		return STEP_OK;
-	/* A commit sub-buffer that the reader holds is not met on the way round; the head is, and that means we wrapped. */
+	/*
+	 * A commit sub-buffer that the reader holds is not met on the way round;
+	 * the head is, and that means we wrapped.
+	 */
 	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
 		/* Unless the reader took the head and then this one while we looked: now there is room. */
 		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link)
@@ -274,8 +281,9 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 }
 
 /*
- * Whether a reservation, or a move of the head, stands open further behind than what interrupts it is likely to write: it
- * may be one to which nobody comes back (siglongjmp out of a signal handler). It would keep all that follows from readers.
+ * Whether a reservation, or a move of the head, stands open further behind than what interrupts it is
+ * likely to write: it may be one to which nobody comes back (siglongjmp out of a signal handler). It
+ * would keep all that follows from readers.
  */
 static bool is_stuck(const struct rec_handle *handle)
 {
@@ -316,15 +324,18 @@ static void *reserve_here(struct rec_handle *handle, uint32_t size, struct rec_s
 			continue;
 		REC_TESTPOINT(slow_tail);
 		/*
-		 * Whoever copies the sub-buffer that we enter, and sees a byte of what we write there, sees that the tail has come
-		 * (edge I1).
+		 * Whoever copies the sub-buffer that we enter, and sees a byte of what we write there,
+		 * sees that the tail has come (edge I1).
 		 */
 		if (plan.cross)
 			rec_fence_release();
 		at = rec_at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
 		if (plan.cross || REC_POS_OFF(plan.old) == 0)
 			change_subbuf(handle, &plan);
-		/* F: the marker is in position order, so is the lane's idea of the CPU; before G, so that nobody trusts it yet. */
+		/*
+		 * F: the marker is in position order, so is the lane's idea of the CPU;
+		 * before G, so that nobody trusts it yet.
+		 */
 		put_lead(at, &plan);
 		at = rec_put_event_word(at + plan.lead, plan.lead ? 0 : (uint32_t)plan.delta, size);
 		REC_TESTPOINT(slow_lead);
@@ -365,7 +376,10 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 	return reserve_here(handle, size, ret_slot);
 }
 
-/* The gate is closed: somebody wishes for something, the lane is disabled, or it has to be found first, for this event. */
+/*
+ * The gate is closed: somebody wishes for something, the lane is disabled, or
+ * it has to be found first, for this event.
+ */
 static void *reserve_gated(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
 	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
@@ -393,12 +407,12 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, struct rec_
 }
 
 /*
- * Discard mode, and the lane is full. A program that meets this meets it again and again, so the plain case is recognised
- * before anything else: no clock, no plan. It is next_subbuf()'s refusal, in its order of reading; nothing is remembered,
- * so there is nothing to go stale. Whatever is not plain is left to next_subbuf(): the commit position is on another
- * sub-buffer than the tail, the lane's gate is closed, or this is the first refusal since the last change of sub-buffer,
- * whose time is wanted. An event takes four bytes more than its size, or a few more yet: then it goes that way too, and
- * so does one that might fit nowhere, which is counted as too long.
+ * Discard mode, and the lane is full. A program that meets this meets it again and again, so the plain case is
+ * recognised before anything else: no clock, no plan. It is next_subbuf()'s refusal, in its order of reading;
+ * nothing is remembered, so there is nothing to go stale. Whatever is not plain is left to next_subbuf(): the
+ * commit position is on another sub-buffer than the tail, the lane's gate is closed, or this is the first refusal
+ * since the last change of sub-buffer, whose time is wanted. An event takes four bytes more than its size, or a few
+ * more yet: then it goes that way too, and so does one that might fit nowhere, which is counted as too long.
  */
 static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 {

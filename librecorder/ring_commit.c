@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. The fence keeps the look at
- * `waiters` behind the commit position that was just stored; the sleeper's stands between its store of `waiters` and its
- * look at the commit position. So at least one of the two sees the other (edge K1).
+ * A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. The fence keeps the look
+ * at `waiters` behind the commit position that was just stored; the sleeper's stands between its store of `waiters`
+ * and its look at the commit position. So at least one of the two sees the other (edge K1).
  */
 static void look_for_waiters(const struct rec_handle *handle)
 {
@@ -66,9 +66,9 @@ bool rec_ring_publish_path(struct rec_handle *handle, uint64_t from, uint64_t to
 }
 
 /*
- * Bring the commit position from `from` to wherever the tail stands still, if it is the caller's to move; up to `known`
- * nothing is left open. False: it is elsewhere. Then the caller interrupted another writer, which will do it; or a nested
- * writer that came when everything was committed was its own outermost, and did.
+ * Bring the commit position from `from` to wherever the tail stands still, if it is the caller's to move; up to
+ * `known` nothing is left open. False: it is elsewhere. Then the caller interrupted another writer, which will do
+ * it; or a nested writer that came when everything was committed was its own outermost, and did.
  */
 bool rec_ring_publish(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t known)
 {
@@ -77,15 +77,19 @@ bool rec_ring_publish(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 
 	for (;;) {
 		/*
-		 * Tail first, commit after: a tail beyond a commit position that has not moved since means that some nested writer
-		 * saw itself not outermost; then none that still comes will, and the position is ours to move.
+		 * Tail first, commit after: a tail beyond a commit position that has not moved since
+		 * means that some nested writer saw itself not outermost; then none that still comes
+		 * will, and the position is ours to move.
 		 */
 		tail = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
 		if (tail == from || rec_load_relaxed(&lane->commit) != from)
 			return ours || tail == from;
 		ours = true;
-		/* What lies behind us was interrupted by nobody who is still there: what is open will never be committed. */
+		/*
+		 * What lies behind us was interrupted by nobody who is still there:
+		 * what is open will never be committed.
+		 */
 		to = tail == known || !handle->nested ? tail : rec_nested_end(handle, known, tail);
 		if (to == from || !rec_ring_publish_path(handle, from, to))
 			return true;
@@ -217,14 +221,15 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	memcpy(&word, at, sizeof(word));
 	back = slot->end - total / 4 - REC_POS_ONE_EVENT;
 	/*
-	 * The next event must not build its delta on one that is gone (facts H18). First of all: should we never come back, the
-	 * event stands there with its own until somebody takes it out.
+	 * The next event must not build its delta on one that is gone (facts H18). First of all: should we never
+	 * come back, the event stands there with its own until somebody takes it out.
 	 */
 	rec_store_relaxed(&lane->before, REC_STAMP_IN_DOUBT);
 	REC_TESTPOINT(discard_before);
 	/*
-	 * What stands in front of the event goes with it (facts H5), but where it begins a sub-buffer; and if that is a marker,
-	 * a writer that we interrupted may put its event there instead and not know that the lane's CPU is the marker's.
+	 * What stands in front of the event goes with it (facts H5), but where it begins a sub-buffer;
+	 * and if that is a marker, a writer that we interrupted may put its event there instead and not
+	 * know that the lane's CPU is the marker's.
 	 */
 	if (!entered) {
 		back = from;

@@ -96,7 +96,10 @@ void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest
 	rec_store_relaxed(&reader->pages_read, reader->pages_read + 1);
 	rec_store_relaxed(&reader->read, rec_reader_next(reader->read, 0));
 	note_dropped(lane, reader, next.first, oldest_time);
-	/* One more for who looks for changes alone, and nothing is dirty. The reader may have taken the page that is not counted. */
+	/*
+	 * One more for who looks for changes alone, and nothing is dirty. The reader may
+	 * have taken the page that is not counted.
+	 */
 	lane->pages_touched++;
 	if (lane->pages_touched < reader->pages_read)
 		lane->pages_touched = reader->pages_read;
@@ -157,9 +160,9 @@ static void clear_spare(struct rec_link *links, uint32_t nr_subbufs, uint32_t ta
 }
 
 /*
- * A reader may be at work. If there is a HEAD, it may move it on while we look, but never past the tail, so who goes round
- * from the tail meets it; then the marks UPDATE are left-overs. If there is none, the reader can do nothing until there is
- * one again, so that is done last.
+ * A reader may be at work. If there is a HEAD, it may move it on while we look, but never past the tail, so who
+ * goes round from the tail meets it; then the marks UPDATE are left-overs. If there is none, the reader can do
+ * nothing until there is one again, so that is done last.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 {

@@ -24,9 +24,9 @@ static inline struct rec_subbuf_header *subbuf_header(const struct rec_handle *h
 void rec_ring_init(struct rec_handle *handle, uint32_t pages);
 
 /*
- * Settle the marks of a ring whose writer is gone: without a HEAD, the first UPDATE from the tail on becomes it (nothing
- * is lost); any other UPDATE was left by a writer that died while it moved the head. Anyone who may write links may call
- * it, once no writer is left. 0 or -EBADMSG: the links do not make a ring.
+ * Settle the marks of a ring whose writer is gone: without a HEAD, the first UPDATE from the tail on becomes it
+ * (nothing is lost); any other UPDATE was left by a writer that died while it moved the head. Anyone who may write
+ * links may call it, once no writer is left. 0 or -EBADMSG: the links do not make a ring.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail);
 
@@ -37,8 +37,8 @@ int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail);
 void rec_ring_repair(struct rec_handle *handle);
 
 /*
- * Whether the ring holds enough for a reader that waits for `percent` of it (facts C11): sub-buffers that the writer has
- * come to, less those lost and read, the one being written included, so that 100 can be met.
+ * Whether the ring holds enough for a reader that waits for `percent` of it (facts C11): sub-buffers that the
+ * writer has come to, less those lost and read, the one being written included, so that 100 can be met.
  */
 bool rec_ring_is_hit(const struct rec_lane *lane, const struct rec_lane_reader *words, uint32_t percent);
 
@@ -46,10 +46,10 @@ bool rec_ring_is_hit(const struct rec_lane *lane, const struct rec_lane_reader *
 void rec_ring_wake(struct rec_lane_reader *words);
 
 /*
- * Resize the ring to `pages` sub-buffers (2 and more; not counting the reader page), on the lane's writer stack with all
- * signals blocked and nothing reserved. Growing puts empty ones before the head; shrinking takes those behind the tail,
- * empty ones first, then the oldest, whose events are lost and counted. 0; -EINVAL: the lane's memory holds fewer;
- * -EAGAIN: a writer below us is moving the head, come again; -EBADMSG: the links make no ring.
+ * Resize the ring to `pages` sub-buffers (2 and more; not counting the reader page), on the lane's writer stack
+ * with all signals blocked and nothing reserved. Growing puts empty ones before the head; shrinking takes those
+ * behind the tail, empty ones first, then the oldest, whose events are lost and counted. 0; -EINVAL: the lane's
+ * memory holds fewer; -EAGAIN: a writer below us is moving the head, come again; -EBADMSG: the links make no ring.
  */
 int rec_ring_resize(struct rec_handle *handle, uint32_t pages);
 
@@ -95,8 +95,8 @@ void rec_nested_forget(const struct rec_handle *handle);
 uint64_t rec_nested_end(const struct rec_handle *handle, uint64_t known, uint64_t tail);
 
 /*
- * The writers of this lane are gone. Turn what they left open into padding, as far as something was committed behind it.
- * Returns the position where that ends, and how many stretches were left open, the last one included.
+ * The writers of this lane are gone. Turn what they left open into padding, as far as something was committed
+ * behind it. Returns the position where that ends, and how many stretches were left open, the last one included.
  */
 uint64_t rec_nested_settle(const struct rec_handle *handle, uint64_t *ret_torn);
 
@@ -108,8 +108,8 @@ bool rec_ring_publish(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 void rec_put_padding(unsigned char *at, uint32_t total);
 
 /*
- * Events were reserved behind one that became padding, and the first of them counts its time from it. Readers do not add
- * a padding record's delta (facts A4.2), so it stays as a time extend, and padding fills the rest.
+ * Events were reserved behind one that became padding, and the first of them counts its time from it. Readers do
+ * not add a padding record's delta (facts A4.2), so it stays as a time extend, and padding fills the rest.
  */
 void rec_keep_delta(unsigned char *at, uint32_t total, uint32_t delta);
 
@@ -157,8 +157,8 @@ static inline bool rec_is_in_ring(const struct rec_handle *handle, uint32_t id)
 }
 
 /*
- * Around every change of which sub-buffers the ring has. The full fence pairs with that of a reader who takes over (edge R2):
- * a `prev` that it stores without having seen this is older than those that are stored behind this.
+ * Around every change of which sub-buffers the ring has. The full fence pairs with that of a reader who takes over
+ * (edge R2): a `prev` that it stores without having seen this is older than those that are stored behind this.
  */
 static inline void rec_ring_set_doing(struct rec_lane *lane, uint32_t what)
 {
@@ -277,15 +277,19 @@ void rec_ring_catch_up(struct rec_ring_reader *reader);
 /* `events` and `size` bytes of the reader page count as read from now on. */
 void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t size);
 
-/* The data bytes and events of sub-buffer `id` that are committed, when the commit position is `commit`. 0, -EBADMSG. */
+/*
+ * The data bytes and events of sub-buffer `id` that are committed, when the
+ * commit position is `commit`. 0, -EBADMSG.
+ */
 int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct rec_extent *ret_extent);
 
 /* No lane ever has so many events. */
 #define REC_NUMBER_MAX (UINT64_C(1) << 62)
 
 /*
- * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none within *steps links,
- * of which what was looked at is taken off. Acquire: whoever set the flag (edge L1) had closed the sub-buffers before.
+ * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none
+ * within *steps links, of which what was looked at is taken off. Acquire: whoever set the flag
+ * (edge L1) had closed the sub-buffers before.
  */
 int rec_ring_find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link);
 

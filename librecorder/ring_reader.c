@@ -22,12 +22,15 @@
 #include <string.h>
 
 /*
- * Links that all searches of one call may look at, in rounds of the ring. Behind the first one the head is near: only who
- * writes links for ever makes us go on.
+ * Links that all searches of one call may look at, in rounds of the ring. Behind the first one the head is near:
+ * only who writes links for ever makes us go on.
  */
 #define CALL_ROUNDS (4u * REC_SEARCH_ROUNDS)
 
-/* Calls in a row that may go round the whole ring without meeting an event; links that lead in a circle do it for ever. */
+/*
+ * Calls in a row that may go round the whole ring without meeting an event;
+ * links that lead in a circle do it for ever.
+ */
 #define VAIN_MAX 8u
 
 /* Looks at a ring that is resized meanwhile, in one call, before the caller is told to come again. */
@@ -156,7 +159,10 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t size)
 {
 	reader->read = REC_POS(reader->page, REC_POS_SEQ(reader->read), events, size);
-	/* One store: a reader that dies before it leaves all of it to its successor, one that dies behind it nothing. */
+	/*
+	 * One store: a reader that dies before it leaves all of it to its
+	 * successor, one that dies behind it nothing.
+	 */
 	rec_store_release(&reader->words->read, reader->read);
 	REC_TESTPOINT(done_read);
 }
@@ -214,9 +220,10 @@ static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint
 }
 
 /*
- * The same beside a writer that may resize the ring. What was seen while it did so was perhaps never true: a sub-buffer that
- * was spare in the walk and is in the ring behind it would be taken for the reader page. And a `prev` may be overwritten
- * that the writer had just set, so whoever saw a resize begin goes round once more; edge R2.
+ * The same beside a writer that may resize the ring. What was seen while it did so was perhaps
+ * never true: a sub-buffer that was spare in the walk and is in the ring behind it would be taken
+ * for the reader page. And a `prev` may be overwritten that the writer had just set, so whoever saw
+ * a resize begin goes round once more; edge R2.
  */
 static int look_for_reader_page(struct rec_ring_reader *reader, uint32_t named, bool writers_are_gone, uint32_t *ret_page)
 {

@@ -7,9 +7,9 @@
  * number is raised at the end, which makes that exchange fail. If it was interrupted while it moves the head, its mark
  * UPDATE is there, and we come again later.
  *
- * The other one that competes is the reader, who exchanges the one link that carries HEAD. That link is put on UPDATE
- * first, by exchange: a swap under way fails, others are not begun, and until the mark is HEAD again all links are ours.
- * Whoever dies meanwhile leaves that UPDATE, which rec_ring_settle() turns back.
+ * The other one that competes is the reader, who exchanges the one link that carries HEAD. That link is put on
+ * UPDATE first, by exchange: a swap under way fails, others are not begun, and until the mark is HEAD again all
+ * links are ours. Whoever dies meanwhile leaves that UPDATE, which rec_ring_settle() turns back.
  *
  * A sub-buffer is marked spare before it leaves the ring and unmarked after it has come in, so a death in between
  * leaves marks that are wrong in one direction only: what the ring leads to is in the ring. A reader may come along the
@@ -141,7 +141,10 @@ static uint32_t make_chain(const struct rec_handle *handle, uint32_t *count, uin
 	while (made < *count && id--) {
 		if (!rec_load_relaxed(&handle->links[id].spare))
 			continue;
-		/* The tail may enter it sooner than its visit promises: iterators must not take it for what it was (edge I1). */
+		/*
+		 * The tail may enter it sooner than its visit promises: iterators must not
+		 * take it for what it was (edge I1).
+		 */
 		rec_store_relaxed(&handle->subbufs[id].visit, 0);
 		REC_TESTPOINT(grow_visit);
 		set_next(handle, id, next, REC_LINK_NORMAL);

@@ -7,9 +7,10 @@
  * Each commit inside another writer's reservation is noted as a span of positions. So of all that lies between commit
  * position and tail it is known what is whole, whatever an abandoned writer has left of its own place.
  *
- * Guarantees. Notes are made on the writer stack, one store or exchange at a time: a handler that comes in between, or never
- * comes back, leaves a note that is whole or none. Spans that touch become one, so there are about as many as reservations
- * that stand open. Beyond REC_NESTED_MAX nothing is noted: that counts as torn, never the other way round.
+ * Guarantees. Notes are made on the writer stack, one store or exchange at a time: a handler that comes
+ * in between, or never comes back, leaves a note that is whole or none. Spans that touch become one, so
+ * there are about as many as reservations that stand open. Beyond REC_NESTED_MAX nothing is noted: that
+ * counts as torn, never the other way round.
  */
 #include "ring_private.h"
 
@@ -102,8 +103,8 @@ static bool is_before_tail(const struct rec_lane *lane, uint64_t to)
 }
 
 /*
- * Where a span ends that begins before the commit position and goes beyond it; 0: there is none. A handler that interrupts a
- * writer who publishes a span lengthens that one, if it comes before the commit position has moved.
+ * Where a span ends that begins before the commit position and goes beyond it; 0: there is none. A handler that
+ * interrupts a writer who publishes a span lengthens that one, if it comes before the commit position has moved.
  */
 static uint64_t reaches_over_commit(const struct rec_handle *handle)
 {
@@ -122,8 +123,8 @@ static uint64_t reaches_over_commit(const struct rec_handle *handle)
 }
 
 /*
- * Up to where all behind `pos` was committed, as far as one span tells; 0: none does. Spans overlap where a writer was left
- * before it had made one of two.
+ * Up to where all behind `pos` was committed, as far as one span tells; 0: none does. Spans overlap where a
+ * writer was left before it had made one of two.
  */
 static uint64_t whole_behind(const struct rec_handle *handle, uint64_t pos)
 {
@@ -158,8 +159,8 @@ void rec_nested_forget(const struct rec_handle *handle)
 }
 
 /*
- * Where the first span behind `pos` begins; 0: there is none. One that is published may be there yet, if whoever published it
- * was left before he forgot it: that begins before the commit position, which is farther than its end.
+ * Where the first span behind `pos` begins; 0: there is none. One that is published may be there yet, if whoever
+ * published it was left before he forgot it: that begins before the commit position, which is farther than its end.
  */
 static uint64_t next_span(const struct rec_handle *handle, uint64_t pos)
 {
@@ -229,8 +230,8 @@ static bool is_marker(const unsigned char *at)
 }
 
 /*
- * Go over the records of an abandoned stretch; with `change`, events become padding that keeps their deltas. False: it is
- * not made of whole records.
+ * Go over the records of an abandoned stretch; with `change`, events become padding that keeps their
+ * deltas. False: it is not made of whole records.
  */
 static bool take_out(unsigned char *at, const unsigned char *end, bool change)
 {
@@ -256,7 +257,10 @@ static bool take_out(unsigned char *at, const unsigned char *end, bool change)
 	return true;
 }
 
-/* A sub-buffer begins with time and CPU: take them from the event that does, and the padding shall begin behind them. */
+/*
+ * A sub-buffer begins with time and CPU: take them from the event that does,
+ * and the padding shall begin behind them.
+ */
 static unsigned char *begin_subbuf(const struct rec_handle *handle, uint32_t id, const unsigned char *event)
 {
 	unsigned char *at = data_of(handle, id);
@@ -271,9 +275,9 @@ static unsigned char *begin_subbuf(const struct rec_handle *handle, uint32_t id,
 }
 
 /*
- * Bytes [from, to) of a sub-buffer were reserved and never committed. Whoever reserved the event at `to` has stated time and
- * CPU anew, unless the one before had come so far that all it wrote in front of its payload is there (ring.c, F and G).
- * `is_last`: there is none, the event behind went to the next sub-buffer.
+ * Bytes [from, to) of a sub-buffer were reserved and never committed. Whoever reserved the event at `to` has stated
+ * time and CPU anew, unless the one before had come so far that all it wrote in front of its payload is there
+ * (ring.c, F and G). `is_last`: there is none, the event behind went to the next sub-buffer.
  */
 static void fill_stretch(const struct rec_handle *handle, uint32_t id, uint32_t from, uint32_t to, bool is_last)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rec_save() and rec_snapshot(): this process reads its own lanes as any reader would, through its buffer file, and weaves
- * them into a trace.dat. The only file of the library that knows of format/.
+ * rec_save() and rec_snapshot(): this process reads its own lanes as any reader would, through its buffer file, and
+ * weaves them into a trace.dat. The only file of the library that knows of format/.
  *
  * Writers go on meanwhile, so each lane is read until it is empty or until a page begins after the save did: the file
  * holds everything that was committed before the call, and some of what came during it. What a save has read is gone

@@ -9,8 +9,8 @@
 #include <sys/types.h>
 
 /*
- * Sub-buffers of all lanes together that a buffer may have: 256 GiB of the smallest. It bounds the time that a look at all of
- * them takes.
+ * Sub-buffers of all lanes together that a buffer may have: 256 GiB of the smallest. It bounds
+ * the time that a look at all of them takes.
  */
 #define REC_SUBBUFS_MAX (UINT64_C(1) << 26)
 

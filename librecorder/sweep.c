@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers that processes left which are gone. Each program that starts takes some of them away, so that they do not
- * pile up: of those without an event, which are of use to nobody, more than come to be between two sweeps even if no
- * program ends in order; and where all buffers of the directory together take more than the quota, the oldest until they
- * do not.
+ * Buffers that processes left which are gone. Each program that starts takes some of them away, so that
+ * they do not pile up: of those without an event, which are of use to nobody, more than come to be between
+ * two sweeps even if no program ends in order; and where all buffers of the directory together take more
+ * than the quota, the oldest until they do not.
  *
  * Guarantees. What may be alive is never removed, nor anything in a directory below: those are recorders'. The work
  * is bounded; where there are more files than that, it is done on a random choice of them, so every file's turn
@@ -38,8 +38,8 @@
 #define NEAR_EACH  16u /* one sweep in so many goes all the way */
 
 /*
- * Of these, files that may be removed for the quota, and files that are looked at for such without an event, 10 us each:
- * that many as long as they can be removed, for there may be more; two that are to stay are enough.
+ * Of these, files that may be removed for the quota, and files that are looked at for such without an event, 10 us
+ * each: that many as long as they can be removed, for there may be more; two that are to stay are enough.
  */
 #define CHOICE	  64u
 #define LOOKED_AT 40u
@@ -48,8 +48,8 @@
 #define QUOTA_DEFAULT (UINT64_C(1) << 30)
 
 /*
- * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no program any more, unless
- * that is known to live.
+ * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no
+ * program any more, unless that is known to live.
  */
 #define UNFINISHED_AGE 60
 

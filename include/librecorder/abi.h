@@ -150,7 +150,10 @@ struct rec_gap {
 /* The owner of a lane that was set aside as a snapshot: no thread has this id, nobody writes there. */
 #define REC_OWNER_HELD UINT32_C(0xffffffff)
 
-/* What is being done to a lane's ring, in the lowest bits of `resizing`; above them is counted how often it was done. */
+/*
+ * What is being done to a lane's ring, in the lowest bits of `resizing`;
+ * above them is counted how often it was done.
+ */
 #define REC_LANE_RESIZING   1u
 #define REC_LANE_RESTARTING 2u /* with another sub-buffer size: what the lane held is gone */
 #define REC_LANE_DOING(resizing) ((resizing) & 3u)
@@ -301,8 +304,9 @@ struct rec_anchor {
 #define REC_BUFFER_REPLACED 3u /* the program replaced itself by exec: nobody writes any more */
 
 /*
- * Bytes of the file that are locked (F_OFD_SETLK, to write), whatever stands there: by those who are alive. The kernel lets go
- * of such a lock when the last descriptor and the last mapping of who took it are gone; all pid namespaces see it alike.
+ * Bytes of the file that are locked (F_OFD_SETLK, to write), whatever stands there: by those who are
+ * alive. The kernel lets go of such a lock when the last descriptor and the last mapping of who took it
+ * are gone; all pid namespaces see it alike.
  */
 #define REC_LOCK_PROGRAM  0u /* the program */
 #define REC_LOCK_RECORDER 1u /* whose loan it is */
@@ -363,9 +367,10 @@ REC_ABI_ASSERT(sizeof(struct rec_buffer_header) <= REC_MAP_PAGE, "docs/SHM-LAYOU
 /* ------------------------------------------------------------------------------------------------ events and log */
 
 /*
- * Event ids: KernelShark keeps them in an int16, and the kernel's own grow from below (facts trace-dat 1.7). The first
- * is that of rec_printf's event, ftrace:bprint, in every process and without a record in the log; declared events follow.
- * The last one, 32767, is recorder:end in a trace.dat (format/trace_info.h); no other event has it there.
+ * Event ids: KernelShark keeps them in an int16, and the kernel's own grow from below (facts trace-dat
+ * 1.7). The first is that of rec_printf's event, ftrace:bprint, in every process and without a record in
+ * the log; declared events follow. The last one, 32767, is recorder:end in a trace.dat
+ * (format/trace_info.h); no other event has it there.
  */
 #define REC_EVENT_ID_FIRST 16384u
 #define REC_EVENTS_MAX	   16384u
@@ -379,10 +384,10 @@ REC_ABI_ASSERT(sizeof(struct rec_buffer_header) <= REC_MAP_PAGE, "docs/SHM-LAYOU
 #define REC_ENABLE_CONDITION(word) ((word) >> REC_ENABLE_CONDITION_SHIFT)
 
 /*
- * What others wish of events that the program may register later: '+' or '-', a wish (filter.h), NUL, one after the other;
- * the last rule that matches holds. Written by those who switch events from outside, one at a time (they lock the file), and never
- * where the program may be reading: the other text is filled, then `changes` names it. Who reads looks at `changes` again
- * afterwards.
+ * What others wish of events that the program may register later: '+' or '-', a wish (filter.h), NUL, one after the
+ * other; the last rule that matches holds. Written by those who switch events from outside, one at a time (they
+ * lock the file), and never where the program may be reading: the other text is filled, then `changes` names it.
+ * Who reads looks at `changes` again afterwards.
  */
 #define REC_RULES_SIZE 2040u
 
@@ -437,8 +442,9 @@ struct rec_condition_step {
 #define REC_STEPS_MAX	   128u
 
 /*
- * The conditions, in two halves, each of which begins with this and only grows: the first is written by those who switch
- * events from outside, one at a time, the second by the program. Either looks for an equal condition in its own half first.
+ * The conditions, in two halves, each of which begins with this and only grows: the first is written
+ * by those who switch events from outside, one at a time, the second by the program. Either looks for
+ * an equal condition in its own half first.
  */
 struct rec_conditions {
 	uint64_t used; /* bytes of the half, this head counted; 0: none */
@@ -452,9 +458,9 @@ REC_ABI_ASSERT(sizeof(struct rec_condition) == 32, "docs/SHM-LAYOUT.md: conditio
 REC_ABI_ASSERT(sizeof(struct rec_condition_step) == 16, "docs/SHM-LAYOUT.md: condition");
 
 /*
- * What a recorder that attached has switched on for the time of its recording, so that it, or whoever finds it dead, can
- * leave the events as they were: those like `patterns` get their words of before, condition and all, and go off where they
- * had none. Counts while the header's `recorder` is not 0; a forked child gets a copy of both.
+ * What a recorder that attached has switched on for the time of its recording, so that it, or whoever finds it
+ * dead, can leave the events as they were: those like `patterns` get their words of before, condition and all, and
+ * go off where they had none. Counts while the header's `recorder` is not 0; a forked child gets a copy of both.
  */
 #define REC_LOAN_PATTERNS 2048u
 
@@ -468,8 +474,8 @@ struct rec_loan {
 REC_ABI_ASSERT(sizeof(struct rec_loan) == 67592, "docs/SHM-LAYOUT.md: loan");
 
 /*
- * The log: append-only records, each a multiple of 8 bytes, valid below log_used. An event's record is the very blob that
- * the compiler put into the section "rec_events" of the program, with its id filled in.
+ * The log: append-only records, each a multiple of 8 bytes, valid below log_used. An event's record is the very
+ * blob that the compiler put into the section "rec_events" of the program, with its id filled in.
  */
 struct rec_log_record {
 	uint32_t size; /* of the whole record */
@@ -482,10 +488,10 @@ struct rec_log_record {
 #define REC_LOG_PRINTF 3u /* struct rec_log_printf */
 
 /*
- * text: the system, then the declaration as written, "submit, u64(id), string(path)" or, with a format, "submit, (format,
- * arguments), u64(id)", each ended by NUL. numbers: the size of the common and fixed fields, then the constants of the
- * declaration that are not readable from its text, in the order in which they are met: an array's length, a real's
- * decimals, the number of named values and the values. event_text.h reads all this.
+ * text: the system, then the declaration as written, "submit, u64(id), string(path)" or, with a format, "submit,
+ * (format, arguments), u64(id)", each ended by NUL. numbers: the size of the common and fixed fields, then the
+ * constants of the declaration that are not readable from its text, in the order in which they are met: an array's
+ * length, a real's decimals, the number of named values and the values. event_text.h reads all this.
  */
 struct rec_log_event {
 	struct rec_log_record record;

@@ -72,7 +72,10 @@ static inline bool rec_local_cmpxchg64(uint64_t *word, uint64_t expected, uint64
 #endif
 }
 
-/* A counter that only the writer stack of one lane changes and others read: one instruction, so no handler splits it. */
+/*
+ * A counter that only the writer stack of one lane changes and others read:
+ * one instruction, so no handler splits it.
+ */
 static inline void rec_local_add64(uint64_t *word, uint64_t n)
 {
 #if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS)

@@ -16,7 +16,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * How the buffer is made. Zero means: as the environment says, else the default. Set size to sizeof(struct rec_options).
+ * How the buffer is made. Zero means: as the environment says, else the
+ * default. Set size to sizeof(struct rec_options).
  */
 struct rec_options {
 	size_t size;
@@ -31,19 +32,19 @@ struct rec_options {
 #define REC_OPTIONS_INIT { sizeof(struct rec_options), 0, 0, 0, 0, 0, 0 }
 
 /*
- * Replace the process's buffer by one made as `options` say. Possible until the first lane is leased.
- * 0, -EBUSY (events were already written, or as rec_enable()), -EINVAL (a value out of range), -EOPNOTSUPP (the program has
- * given up the clock by PR_SET_TSC), or what making the file met: -EACCES, -ENOMEM, -ENOSPC, -ENOENT, -ELOOP, -EFBIG
- * (RLIMIT_FSIZE), -EPERM (the directory belongs to somebody else). Not signal-safe.
+ * Replace the process's buffer by one made as `options` say. Possible until the first lane is leased. 0, -EBUSY
+ * (events were already written, or as rec_enable()), -EINVAL (a value out of range), -EOPNOTSUPP (the program has
+ * given up the clock by PR_SET_TSC), or what making the file met: -EACCES, -ENOMEM, -ENOSPC, -ENOENT, -ELOOP,
+ * -EFBIG (RLIMIT_FSIZE), -EPERM (the directory belongs to somebody else). Not signal-safe.
  */
 int rec_configure(const struct rec_options *options);
 
 /*
- * Switch events by pattern: "system:name" with * and ? in both, "system" alone for all of its events, several separated
- * by commas; a rate and a filter may follow (filter.h): "io:* rate 100 if size > 4096". Events registered later follow what
- * was said last. Returns the number of events that match now, without those that the filter does not fit; or -EINVAL
- * (malformed), -ENXIO (no buffer), -ENOMEM, -EBUSY (called from within the library, by an allocator or in fork, or by vfork's
- * child). Any thread; not signal-safe.
+ * Switch events by pattern: "system:name" with * and ? in both, "system" alone for all of its events, several
+ * separated by commas; a rate and a filter may follow (filter.h): "io:* rate 100 if size > 4096". Events registered
+ * later follow what was said last. Returns the number of events that match now, without those that the filter does
+ * not fit; or -EINVAL (malformed), -ENXIO (no buffer), -ENOMEM, -EBUSY (called from within the library, by an
+ * allocator or in fork, or by vfork's child). Any thread; not signal-safe.
  */
 int rec_enable(const char *wish);
 int rec_disable(const char *wish);
@@ -64,11 +65,11 @@ int rec_stop(void);
 int rec_save(const char *path);
 
 /*
- * Copy what the lanes hold to a trace.dat at `path`, as rec_save() does, but take nothing away: writers are not delayed,
- * a recorder may be reading the same lanes, and also what it has read is in the file, as long as it was not written over.
- * The next snapshot, by whomever, begins where this one ended, and says what was overwritten in between; the first one
- * begins with the oldest event there is. Returns as rec_save(), -EBUSY only while another save or snapshot of this
- * process is under way. Not signal-safe.
+ * Copy what the lanes hold to a trace.dat at `path`, as rec_save() does, but take nothing away: writers are not
+ * delayed, a recorder may be reading the same lanes, and also what it has read is in the file, as long as it was
+ * not written over. The next snapshot, by whomever, begins where this one ended, and says what was overwritten in
+ * between; the first one begins with the oldest event there is. Returns as rec_save(), -EBUSY only while another
+ * save or snapshot of this process is under way. Not signal-safe.
  */
 int rec_snapshot(const char *path);
 

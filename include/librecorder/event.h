@@ -78,8 +78,8 @@
 /*
  * REC(system, name, argument...)
  *
- * Record the event, if it is on. Arguments are those of the fields in their order, converted and checked as a function's;
- * they are not evaluated when the event is off. Signal-safe, any thread; errno is kept.
+ * Record the event, if it is on. Arguments are those of the fields in their order, converted and checked as a
+ * function's; they are not evaluated when the event is off. Signal-safe, any thread; errno is kept.
  */
 #define REC(system, ...)                                                                                               \
 	do {                                                                                                           \
@@ -94,10 +94,10 @@
  * rec_printf(format, argument...)
  *
  * For the quick look: a printf without the printing. The format, a string literal, is kept once; an event holds the
- * arguments in binary and becomes text when it is read. It is the event "ftrace:bprint", as the kernel's trace_printk is,
- * and is switched as such. Up to 32 conversions and 1000 bytes of arguments; longer strings are cut. Any thread.
- * Signal-safe as long as the arguments are integers, pointers or strings: other conversions (%e %f %g %a %lc %ls %m, '*' as
- * a width, the flags '+' and ' ') go through snprintf() at once.
+ * arguments in binary and becomes text when it is read. It is the event "ftrace:bprint", as the kernel's
+ * trace_printk is, and is switched as such. Up to 32 conversions and 1000 bytes of arguments; longer strings are
+ * cut. Any thread. Signal-safe as long as the arguments are integers, pointers or strings: other conversions (%e %f
+ * %g %a %lc %ls %m, '*' as a width, the flags '+' and ' ') go through snprintf() at once.
  */
 #define rec_printf(...)                                                                                                \
 	do {                                                                                                           \

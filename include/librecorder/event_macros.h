@@ -61,9 +61,10 @@ struct rec_printf_site {
 #pragma GCC visibility push(default)
 
 /*
- * Register an event: give it its id and enable word. An event that is known with the same description, from another
- * object or from an earlier life of this one, gets the same. When that is impossible it stays off: header->lost_log_full
- * tells. Called by constructors; registered again it does nothing. Not signal-safe; any thread.
+ * Register an event: give it its id and enable word. An event that is known with the same
+ * description, from another object or from an earlier life of this one, gets the same. When that is
+ * impossible it stays off: header->lost_log_full tells. Called by constructors; registered again it
+ * does nothing. Not signal-safe; any thread.
  */
 void rec_event_register(struct rec_event *event);
 
@@ -117,8 +118,8 @@ REC_INLINE_ALWAYS void rec_event_commit(uint32_t *enabled, const struct rec_slot
 		return;
 	}
 	/*
-	 * A copy, so that the caller's stays in registers; word by word, or a compiler that makes vectors of it begins with
-	 * that where the slot is filled.
+	 * A copy, so that the caller's stays in registers; word by word, or a compiler that makes vectors of it
+	 * begins with that where the slot is filled.
 	 */
 	rec_store_relaxed(&rare.lane, slot->lane);
 	rec_store_relaxed(&rare.handle, slot->handle);
@@ -141,7 +142,10 @@ REC_INLINE struct rec_handle *rec_handle_get(void)
 	return REC_LIKELY(handle->lane != NULL) ? handle : rec_lane_lease();
 }
 
-/* The common fields of an event with this id, in one store, at what rec_reserve() returned; returns where its own begin. */
+/*
+ * The common fields of an event with this id, in one store, at what
+ * rec_reserve() returned; returns where its own begin.
+ */
 REC_INLINE unsigned char *rec_put_common(unsigned char *at, const struct rec_handle *handle, uint32_t id)
 {
 	const uint64_t common = handle->common | id;
@@ -348,7 +352,10 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__EVENT(each, string, ...)	    REC__EVENT_(each, string, REC__FIRST(__VA_ARGS__, ~), __VA_ARGS__)
 #define REC__EVENT_(each, string, base, ...) REC__EVENT__(each, string, base, __VA_ARGS__)
 
-/* The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event without fields needs no case of its own. */
+/*
+ * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event
+ * without fields needs no case of its own.
+ */
 #define REC__EVENT__(each, string, base, ...)                                                                          \
 	static const struct {                                                                                          \
 		struct rec_log_event event;                                                                            \

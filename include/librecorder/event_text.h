@@ -80,8 +80,8 @@ int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *re
 int rec_event_text(const struct rec_log_event *event, uint16_t id, char *text, size_t size);
 
 /*
- * Whether two descriptions are of one event: the same names and fields with the same constants, however blanks were set.
- * Malformed ones are the same when they are equal byte by byte.
+ * Whether two descriptions are of one event: the same names and fields with the same constants, however blanks were
+ * set. Malformed ones are the same when they are equal byte by byte.
  */
 bool rec_event_same(const struct rec_log_event *a, const struct rec_log_event *b);
 

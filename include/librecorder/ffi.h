@@ -27,12 +27,11 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
 		      struct rec_event **ret_event);
 
 /*
- * REC(): record the event if it is on. `fields` are the `size` bytes behind the common fields: the fixed fields one after
- * the other without padding, then what is dynamic. A string, stringn or bytes field is a u32 among the fixed ones: the
- * place of its bytes in the event, counted from the common fields, which take 8 bytes; and their number << 16, an
- * ending NUL of a string included.
- * 1: recorded, unless a filter kept it out. 0: the event is off. -EINVAL: less than the fixed fields take. -EBUSY: lost,
- * and counted. Any thread; signal-safe.
+ * REC(): record the event if it is on. `fields` are the `size` bytes behind the common fields: the fixed fields one
+ * after the other without padding, then what is dynamic. A string, stringn or bytes field is a u32 among the fixed
+ * ones: the place of its bytes in the event, counted from the common fields, which take 8 bytes; and their number
+ * << 16, an ending NUL of a string included. 1: recorded, unless a filter kept it out. 0: the event is off.
+ * -EINVAL: less than the fixed fields take. -EBUSY: lost, and counted. Any thread; signal-safe.
  */
 int rec_event_write(struct rec_event *event, const void *fields, size_t size);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Leases: a lane belongs to one thread at a time. A thread gets its lane with its first event, or earlier by
- * rec_thread_attach(); when it ends, the lane and what it holds wait for a reader and for the next thread. At the process's
- * cap further threads share lanes, one event at a time.
+ * rec_thread_attach(); when it ends, the lane and what it holds wait for a reader and for the next thread. At the
+ * process's cap further threads share lanes, one event at a time.
  */
 #ifndef LIBRECORDER_LANE_H
 #define LIBRECORDER_LANE_H
@@ -16,25 +16,26 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * The calling thread's handle; never NULL, but its lane may be. Initial-exec, the cheapest access there is. With what else
- * the library keeps there it takes some four hundred bytes of the static TLS block, which matters only to a program that
- * first meets the library through dlopen().
+ * The calling thread's handle; never NULL, but its lane may be. Initial-exec, the cheapest access there is. With
+ * what else the library keeps there it takes some four hundred bytes of the static TLS block, which matters only to
+ * a program that first meets the library through dlopen().
  */
 extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec")));
 
 /*
- * A handle for the calling thread, which has none: with a lane of its own, or, at the cap or without memory, one whose
- * reservations take a shared lane each; those that find none are counted as lost. NULL: this process has no buffer, or it is
- * vfork's child and its parent's thread has no lane; one lost event is counted. Signal-safe, any thread.
+ * A handle for the calling thread, which has none: with a lane of its own, or, at the cap or without
+ * memory, one whose reservations take a shared lane each; those that find none are counted as lost.
+ * NULL: this process has no buffer, or it is vfork's child and its parent's thread has no lane; one
+ * lost event is counted. Signal-safe, any thread.
  */
 struct rec_handle *rec_lane_lease(void);
 
 /*
- * Lease a lane now, memory populated, so that a real-time thread meets no system call and no page fault later. 0, or -ENOMEM
- * (no memory or no room in the directory's file system), -EDQUOT (the process is at its cap: the thread's events go to
- * shared lanes), -ENXIO (this process has no buffer, or is vfork's child), -EPERM (it has forbidden itself to ask for the
- * thread's id), or another errno of madvise; before Linux 5.14 also of open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any
- * thread; not signal-safe.
+ * Lease a lane now, memory populated, so that a real-time thread meets no system call and no page fault later. 0,
+ * or -ENOMEM (no memory or no room in the directory's file system), -EDQUOT (the process is at its cap: the
+ * thread's events go to shared lanes), -ENXIO (this process has no buffer, or is vfork's child), -EPERM (it has
+ * forbidden itself to ask for the thread's id), or another errno of madvise; before Linux 5.14 also of open and
+ * fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
  */
 int rec_thread_attach(void);
 
@@ -52,28 +53,28 @@ int rec_lane_disable(unsigned int lane);
 int rec_lane_enable(unsigned int lane);
 
 /*
- * Resize a lane's ring so that it holds `size` bytes of events, in whole sub-buffers, two at the least. The newest events
- * stay, those that no longer fit are lost and counted; memory that is no longer used goes back to the system. At once if
- * the lane is free or the caller's own and nothing is reserved on it, else with the next event of its thread.
- * 0; -ENOENT: no such lane; -EINVAL: more than lane_max of struct rec_options; -ENOMEM: no memory for it, or what else
- * rec_thread_attach() meets making memory. Any thread; not signal-safe.
+ * Resize a lane's ring so that it holds `size` bytes of events, in whole sub-buffers, two at the least. The newest
+ * events stay, those that no longer fit are lost and counted; memory that is no longer used goes back to the
+ * system. At once if the lane is free or the caller's own and nothing is reserved on it, else with the next event
+ * of its thread. 0; -ENOENT: no such lane; -EINVAL: more than lane_max of struct rec_options; -ENOMEM: no memory
+ * for it, or what else rec_thread_attach() meets making memory. Any thread; not signal-safe.
  */
 int rec_lane_resize(unsigned int lane, size_t size);
 
 /*
- * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. What a lane holds
- * is dropped and counted as lost when it takes the new size: at once or with its thread's next event, as in
- * rec_lane_resize(); a lane that a reader has open keeps its size until it is leased again without one.
- * 0; -EINVAL: no such size, or fewer than two of them would fit; -ENXIO: no buffer. Any thread; not signal-safe.
+ * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. What a lane
+ * holds is dropped and counted as lost when it takes the new size: at once or with its thread's next event, as in
+ * rec_lane_resize(); a lane that a reader has open keeps its size until it is leased again without one. 0; -EINVAL:
+ * no such size, or fewer than two of them would fit; -ENXIO: no buffer. Any thread; not signal-safe.
  */
 int rec_subbuf_resize(size_t size);
 
 /*
- * A snapshot of the calling thread's lane, without copying: the thread goes on in another lane, and the old one,
- * *ret_lane, stands still for readers until rec_lane_release() gives it back to the pool.
- * 0; -ENOENT: the thread has no lane of its own, or this is vfork's child; -EBUSY: an event is reserved and not committed;
- * -EDQUOT, -ENOMEM or what else rec_thread_attach() meets: no other lane could be had, nothing changed. The calling thread
- * alone, not from signal handlers.
+ * A snapshot of the calling thread's lane, without copying: the thread goes on in another lane, and the old
+ * one, *ret_lane, stands still for readers until rec_lane_release() gives it back to the pool. 0; -ENOENT: the
+ * thread has no lane of its own, or this is vfork's child; -EBUSY: an event is reserved and not committed;
+ * -EDQUOT, -ENOMEM or what else rec_thread_attach() meets: no other lane could be had, nothing changed. The
+ * calling thread alone, not from signal handlers.
  */
 int rec_lane_swap(unsigned int *ret_lane);
 
@@ -81,9 +82,9 @@ int rec_lane_swap(unsigned int *ret_lane);
 int rec_lane_release(unsigned int lane);
 
 /*
- * Name the calling thread in recordings; without it the kernel's name of the thread (15 bytes) is used. Copies `name`; up
- * to 255 bytes, control characters become '?'. 0 or -EINVAL (empty), -ENOSPC (the log is full), -ENOMEM (no memory for it),
- * -ENXIO (no buffer), -EBUSY (as rec_enable()).
+ * Name the calling thread in recordings; without it the kernel's name of the thread (15 bytes) is used. Copies
+ * `name`; up to 255 bytes, control characters become '?'. 0 or -EINVAL (empty), -ENOSPC (the log is full), -ENOMEM
+ * (no memory for it), -ENXIO (no buffer), -EBUSY (as rec_enable()).
  */
 int rec_thread_name(const char *name);
 

@@ -27,11 +27,12 @@ struct rec_map;
 struct rec_view;
 
 /*
- * Map a lane of an open buffer, of a program alive or dead. The map reads on where the lane's last reader stopped; it
- * shares its position with the view's other calls for this lane. To be closed before the view. 0; -EBUSY: another
- * process, or another view of this one, reads the lane; -EINVAL: no such lane; -EBADMSG: it is damaged; -EFAULT: the file
- * was cut short; -EAGAIN: the program is just giving it another shape; -ENODATA: it is just being made, or its program
- * died in either; -EROFS: the file system is read-only and the program lives; -ENOMEM, or mmap's errno.
+ * Map a lane of an open buffer, of a program alive or dead. The map reads on where the lane's last reader
+ * stopped; it shares its position with the view's other calls for this lane. To be closed before the view. 0;
+ * -EBUSY: another process, or another view of this one, reads the lane; -EINVAL: no such lane; -EBADMSG: it
+ * is damaged; -EFAULT: the file was cut short; -EAGAIN: the program is just giving it another shape;
+ * -ENODATA: it is just being made, or its program died in either; -EROFS: the file system is read-only and
+ * the program lives; -ENOMEM, or mmap's errno.
  */
 int rec_map_lane(struct rec_view *view, unsigned int lane, struct rec_map **ret_map);
 
@@ -62,7 +63,10 @@ struct rec_map *rec_map_close(struct rec_map *map);
  */
 const struct rec_meta *rec_map_meta(const struct rec_map *map);
 
-/* Sub-buffer `id`, header first, subbuf_size bytes; NULL: no such id. Only the reader's own (reader_id) stands still. */
+/*
+ * Sub-buffer `id`, header first, subbuf_size bytes; NULL: no such id. Only
+ * the reader's own (reader_id) stands still.
+ */
 const void *rec_map_page(const struct rec_map *map, uint32_t id);
 
 /*

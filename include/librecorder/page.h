@@ -55,8 +55,8 @@ void rec_page_iter_init(struct rec_page_iter *iter, const void *page, uint32_t s
 int rec_page_next(struct rec_page_iter *iter, struct rec_record *ret_record);
 
 /*
- * The events lost immediately before a page that left its ring: 0, a number, or UINT64_MAX where the page says only that
- * there were some. `capacity` bounds where the number may stand.
+ * The events lost immediately before a page that left its ring: 0, a number, or UINT64_MAX where the page says only
+ * that there were some. `capacity` bounds where the number may stand.
  */
 uint64_t rec_page_lost(const void *page, uint32_t capacity);
 

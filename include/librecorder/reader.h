@@ -69,15 +69,15 @@ int rec_buffer_dir(bool create, char *path, size_t size);
 int rec_view_open(const char *path, struct rec_view **ret_view);
 
 /*
- * The same with the file `name` of the directory that `dir` is an open descriptor of. For root -EPERM, too, if the file's
- * owner is not the directory's: it is not that of a program that has its buffers there.
+ * The same with the file `name` of the directory that `dir` is an open descriptor of. For root -EPERM, too, if the
+ * file's owner is not the directory's: it is not that of a program that has its buffers there.
  */
 int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view);
 struct rec_view *rec_view_close(struct rec_view *view);
 
 /*
- * Whether the program that makes the buffer file `name` of that directory, for which there is -EAGAIN, surely lives: it may
- * have been stopped in the middle of it. False: it is gone, or nothing can be told. Any thread.
+ * Whether the program that makes the buffer file `name` of that directory, for which there is -EAGAIN, surely
+ * lives: it may have been stopped in the middle of it. False: it is gone, or nothing can be told. Any thread.
  */
 bool rec_buffer_has_maker(int dir, const char *name);
 
@@ -95,12 +95,15 @@ const struct rec_view_info *rec_view_info(const struct rec_view *view);
 bool rec_view_alive(const struct rec_view *view);
 
 /*
- * The program's pid in the pid namespace of whoever asks; info's is that of its own. 0: it cannot be seen from here. Reads
- * /proc, the whole of it for a program in another pid namespace.
+ * The program's pid in the pid namespace of whoever asks; info's is that of its own. 0: it cannot be seen from
+ * here. Reads /proc, the whole of it for a program in another pid namespace.
  */
 uint32_t rec_view_pid(const struct rec_view *view);
 
-/* The pid namespace where the pids of rec_view_info() count: the inode of the program's /proc/self/ns/pid. 0: not known. */
+/*
+ * The pid namespace where the pids of rec_view_info() count: the inode of the
+ * program's /proc/self/ns/pid. 0: not known.
+ */
 uint64_t rec_view_pid_namespace(const struct rec_view *view);
 
 /* Lanes there are now; grows, never shrinks. */
@@ -111,11 +114,11 @@ unsigned int rec_view_lanes(const struct rec_view *view);
 
 /*
  * The next page of a lane. 1: *ret_page is valid until the lane's next call or close; what it holds counts as read
- * from then on, and a reader that dies before leaves it to the next reader. 0: nothing (with REC_READ_WHOLE: nothing
- * whole). -EBUSY: another living process, or another view of this one, reads this lane; -EAGAIN: a writer is just
- * moving the head, try again later; -EBADMSG: the lane is damaged and gives nothing more; -EFAULT: the file was cut
- * short, no lane gives anything more; -EINVAL: no such lane; -EROFS: the file system is read-only and the program lives;
- * -ENOMEM, or mmap's errno, when the lane is opened.
+ * from then on, and a reader that dies before leaves it to the next reader. 0: nothing (with REC_READ_WHOLE:
+ * nothing whole). -EBUSY: another living process, or another view of this one, reads this lane; -EAGAIN: a writer
+ * is just moving the head, try again later; -EBADMSG: the lane is damaged and gives nothing more; -EFAULT: the file
+ * was cut short, no lane gives anything more; -EINVAL: no such lane; -EROFS: the file system is read-only and the
+ * program lives; -ENOMEM, or mmap's errno, when the lane is opened.
  */
 int rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, struct rec_page *ret_page);
 
@@ -251,25 +254,26 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
 /* --------------------------------------------------------------------------------------------------- control */
 
 /*
- * Switch events of a running program on or off, as rec_enable() and rec_disable() do from within: those that it has, and
- * those that it registers later. The program takes no part in it: nothing runs there. `wish` is a list of patterns, and a
- * rate and a filter may follow (filter.h); where there is none, an event loses those that it had. Returns how many
- * events match now, without those that the filter does not fit, which are off; -EINVAL: no wish; -ESRCH: the
- * program is gone; -ENOSPC: it has too many such rules or conditions; -ENOMEM; -EBADMSG: the buffer is damaged,
- * -EFAULT: cut short, -EROFS: on a read-only file system; or the errno of mmap, flock or fallocate. It waits while
- * somebody else switches events of this program; -EBUSY: one second of that was in vain. Nothing is changed then.
+ * Switch events of a running program on or off, as rec_enable() and rec_disable() do from within: those that
+ * it has, and those that it registers later. The program takes no part in it: nothing runs there. `wish` is a
+ * list of patterns, and a rate and a filter may follow (filter.h); where there is none, an event loses those
+ * that it had. Returns how many events match now, without those that the filter does not fit, which are off;
+ * -EINVAL: no wish; -ESRCH: the program is gone; -ENOSPC: it has too many such rules or conditions; -ENOMEM;
+ * -EBADMSG: the buffer is damaged, -EFAULT: cut short, -EROFS: on a read-only file system; or the errno of
+ * mmap, flock or fallocate. It waits while somebody else switches events of this program; -EBUSY: one second
+ * of that was in vain. Nothing is changed then.
  */
 int rec_view_switch(struct rec_view *view, const char *wish, bool on);
 
 /*
- * Switch one event that the program has, by its id: to a word that rec_view_enabled() gave before, with its condition; or to
- * REC_ENABLE_WANTED, on, or 0, off. 0, -EINVAL: it has none of this id; or as rec_view_switch().
+ * Switch one event that the program has, by its id: to a word that rec_view_enabled() gave before, with its
+ * condition; or to REC_ENABLE_WANTED, on, or 0, off. 0, -EINVAL: it has none of this id; or as rec_view_switch().
  */
 int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word);
 
 /*
- * What was said of the patterns of this wish by rec_view_switch() holds no longer for events that are registered from now
- * on; words stay as they are. 0 or as rec_view_switch().
+ * What was said of the patterns of this wish by rec_view_switch() holds no longer for events that are registered
+ * from now on; words stay as they are. 0 or as rec_view_switch().
  */
 int rec_view_forget(struct rec_view *view, const char *wish);
 
@@ -283,17 +287,18 @@ struct rec_view_rate {
 bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view_rate *ret_rate);
 
 /*
- * Switch events for a while. rec_view_borrow() notes in the program's buffer that this process is about to switch those like
- * `patterns` (lists of patterns, one a line) on, and their words; then rec_view_switch() and the like do it.
- * rec_view_give_back() leaves them as they were, with their conditions: what was off goes off, rules for any of these lists
- * are forgotten. A forked child begins with a copy of the loan. If the process that has it ends, or closes its view,
- * anybody's rec_view_give_back() does the same.
+ * Switch events for a while. rec_view_borrow() notes in the program's buffer that this process is about to switch
+ * those like `patterns` (lists of patterns, one a line) on, and their words; then rec_view_switch() and the like do
+ * it. rec_view_give_back() leaves them as they were, with their conditions: what was off goes off, rules for any of
+ * these lists are forgotten. A forked child begins with a copy of the loan. If the process that has it ends, or
+ * closes its view, anybody's rec_view_give_back() does the same.
  *
- * rec_view_borrow(): 0 (also where this process has the loan already; its patterns stay); -EINVAL: no list of patterns;
- * -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or as rec_view_switch(). A loan left by a process
- * that is gone is taken over as it is if it is for the same patterns, and the events stay on; else it is given back first.
- * rec_view_give_back(): 1; 0: there is no loan, or the program is gone; -EBUSY: another process has it; or as
- * rec_view_switch(). rec_view_loan(): 1: this process has it; 0: nobody; -EBUSY: another one; -EOWNERDEAD: one that is gone.
+ * rec_view_borrow(): 0 (also where this process has the loan already; its patterns stay); -EINVAL: no list of
+ * patterns; -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or as rec_view_switch(). A loan
+ * left by a process that is gone is taken over as it is if it is for the same patterns, and the events stay on;
+ * else it is given back first. rec_view_give_back(): 1; 0: there is no loan, or the program is gone; -EBUSY:
+ * another process has it; or as rec_view_switch(). rec_view_loan(): 1: this process has it; 0: nobody; -EBUSY:
+ * another one; -EOWNERDEAD: one that is gone.
  */
 int rec_view_borrow(struct rec_view *view, const char *patterns);
 int rec_view_give_back(struct rec_view *view);

@@ -7,9 +7,9 @@
  * thread and the signal handlers that interrupt it, never two threads. Nested events become visible when the outermost
  * commits. A writer killed at any instruction loses its own unfinished event and nothing else.
  *
- * The lettered steps of a reservation and every ordering edge are told in docs/MEMORY-MODEL.md; here is the path of an
- * event that starts on the sub-buffer, the CPU and within the 2^27 clock units of the one before, and interrupts nobody.
- * Everything else leaves by rec_reserve_slow().
+ * The lettered steps of a reservation and every ordering edge are told in docs/MEMORY-MODEL.md; here is the path of
+ * an event that starts on the sub-buffer, the CPU and within the 2^27 clock units of the one before, and interrupts
+ * nobody. Everything else leaves by rec_reserve_slow().
  *
  *                      | reserve/commit, same thread | same, signal handler on it | another thread | reader
  *  reserve/commit      | nests (LIFO)                | nests (LIFO)               | X              | free
@@ -47,7 +47,10 @@ struct rec_handle {
 	struct rec_subbuf *subbufs;
 	struct rec_link *links;
 	struct rec_lane_reader *reader;
-	/* What to do before a reservation when the gate is closed: the handle to go on with, or NULL to refuse. May be NULL. */
+	/*
+	 * What to do before a reservation when the gate is closed: the handle to go on
+	 * with, or NULL to refuse. May be NULL.
+	 */
 	struct rec_handle *(*attend)(struct rec_handle *handle);
 	uint32_t nr_subbufs; /* sub-buffers that the lane's memory holds */
 	uint32_t capacity;   /* of a sub-buffer, in words of four bytes */
@@ -55,12 +58,15 @@ struct rec_handle {
 	uint32_t wish_subbuf; /* change the sub-buffer size; 0: no wish */
 	uint64_t wish_size;   /* resize the ring to hold so many bytes of events; 0: no wish */
 	/*
-	 * For a lane that is taken for one event: whether the calling thread has it, and what to do behind the event's commit,
-	 * discard or refusal. Both NULL for any other lane.
+	 * For a lane that is taken for one event: whether the calling thread has it, and what to do behind the
+	 * event's commit, discard or refusal. Both NULL for any other lane.
 	 */
 	bool (*is_held)(const struct rec_lane *lane);
 	void (*leave)(struct rec_handle *handle);
-	/* A reservation stands open and may do so for ever: the handle to go on with, or NULL to refuse. May be NULL. */
+	/*
+	 * A reservation stands open and may do so for ever: the handle to go on
+	 * with, or NULL to refuse. May be NULL.
+	 */
 	struct rec_handle *(*elsewhere)(struct rec_handle *handle);
 	struct rec_nested *nested; /* what was committed behind a reservation that stands open. May be NULL */
 	uint64_t moving;	   /* the tail of whoever is moving the head, or changing the ring; 0: nobody */
@@ -117,10 +123,10 @@ REC_INLINE void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t 
 }
 
 /*
- * Reserve room for an event of `size` bytes, common fields included, on the handle's lane (handle->lane is not NULL).
- * Returns where to write them, aligned to 4, and fills *ret_slot; the caller fills all of it and calls rec_commit() or
- * rec_discard() on the same thread. NULL: refused, and counted in the lane (full in discard mode, nested writers wrapped
- * the lane, too long). Signal-safe.
+ * Reserve room for an event of `size` bytes, common fields included, on the handle's lane (handle->lane is not
+ * NULL). Returns where to write them, aligned to 4, and fills *ret_slot; the caller fills all of it and calls
+ * rec_commit() or rec_discard() on the same thread. NULL: refused, and counted in the lane (full in discard mode,
+ * nested writers wrapped the lane, too long). Signal-safe.
  */
 REC_INLINE_ALWAYS void *rec_reserve(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
@@ -134,15 +140,15 @@ REC_INLINE_ALWAYS void *rec_reserve(struct rec_handle *handle, uint32_t size, st
 	uint32_t cpu;
 
 	/*
-	 * The tail is read before the stamps: were it the other way round, a nested writer between the two would leave us a
-	 * current tail with stale stamps, and the exchange below would succeed with a wrong delta.
+	 * The tail is read before the stamps: were it the other way round, a nested writer between the two would
+	 * leave us a current tail with stale stamps, and the exchange below would succeed with a wrong delta.
 	 */
 	rec_signal_fence();
 	after = rec_load_relaxed(&lane->after);
 	cpu = rec_load_relaxed(handle->cpu);
 	/*
-	 * Full is found out before the clock is read: the clock is most of what an event costs. The cap keeps `words` from
-	 * running over; where the size is known, or known to be small, it costs nothing.
+	 * Full is found out before the clock is read: the clock is most of what an event costs. The cap keeps
+	 * `words` from running over; where the size is known, or known to be small, it costs nothing.
 	 */
 	if (REC_LIKELY(size <= REC_SUBBUF_MAX && off + words <= rec_load_operand(&handle->room) &&
 		       after == rec_load_relaxed(&lane->before) && cpu == lane->cpu)) {
@@ -154,7 +160,10 @@ REC_INLINE_ALWAYS void *rec_reserve(struct rec_handle *handle, uint32_t size, st
 			if (REC_LIKELY(rec_local_cmpxchg64(&lane->tail, old, old + words + REC_POS_ONE_EVENT))) {
 				REC_TESTPOINT(reserve_tail);
 				at = handle->data + ((old >> REC_POS_ID_SHIFT) << handle->shift) + (size_t)off * 4;
-				/* Before the time counts: should we never come back, who takes us out finds the delta. */
+				/*
+				 * Before the time counts: should we never come back, who
+				 * takes us out finds the delta.
+				 */
 				at = (unsigned char *)rec_put_event_word(at, (uint32_t)delta, size);
 				rec_signal_fence();
 				rec_store_relaxed(&lane->after, now);

@@ -16,7 +16,10 @@ extern "C" {
 /* The number lost is not known. */
 #define REC_LOST_UNKNOWN UINT64_MAX
 
-/* One sub-buffer as handed over. The memory is the source's own: it stays valid until the stream's next page is asked for. */
+/*
+ * One sub-buffer as handed over. The memory is the source's own: it stays valid
+ * until the stream's next page is asked for.
+ */
 struct rec_page {
 	const void *data;   /* header and events; whatever the header's commit says, size counts */
 	uint32_t size;	    /* bytes of valid data behind the header */

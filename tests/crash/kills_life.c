@@ -355,8 +355,8 @@ bool has_buffer(void)
 }
 
 /*
- * An attached recorder has passed over what was before once the program stands in its spool, behind the head; from then on
- * every event counts.
+ * An attached recorder has passed over what was before once the program stands in its spool, behind
+ * the head; from then on every event counts.
  */
 static bool is_attached(void)
 {

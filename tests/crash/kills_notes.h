@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the programs of tests/crash/test_kills.c are told, and what they say of themselves, in memory that
- * outlives them. A source is whoever writes numbered events: a thread, or the signal handlers on it. It counts
- * each event before and behind REC(), so that whoever finds it dead knows what it had committed, but for the one
- * that it was in. What handlers commit inside an event of their thread's is visible once that one is, so until then it is
- * in doubt, too.
+ * outlives them. A source is whoever writes numbered events: a thread, or the signal handlers on it. It
+ * counts each event before and behind REC(), so that whoever finds it dead knows what it had committed, but
+ * for the one that it was in. What handlers commit inside an event of their thread's is visible once that
+ * one is, so until then it is in doubt, too.
  */
 #ifndef KILLS_NOTES_H
 #define KILLS_NOTES_H

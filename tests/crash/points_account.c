@@ -80,7 +80,10 @@ static int was_open(const struct life *life)
 static uint64_t check_reads(const struct life *life, const struct committed *list, uint64_t committed)
 {
 	const struct notes *notes = life->notes;
-	/* Of the pages of the ring the tail has one; one more may have been given up for a reservation that never was. */
+	/*
+	 * Of the pages of the ring the tail has one; one more may have been
+	 * given up for a reservation that never was.
+	 */
 	const uint64_t pages = notes->least ? notes->least : ring_pages(life->plan);
 	const uint64_t furthest = furthest_page(notes);
 	uint64_t expected = 0, gaps = 0;

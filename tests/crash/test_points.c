@@ -143,8 +143,8 @@ static bool is_anybodys(unsigned int point)
 }
 
 /*
- * Heads are moved where the oldest events are lost, and nobody waits for room there. A ring of two sub-buffers is full for
- * a nested writer in either mode.
+ * Heads are moved where the oldest events are lost, and nobody waits for room there. A ring of two sub-buffers is
+ * full for a nested writer in either mode.
  */
 static bool can_be_met(unsigned int point, bool overwrite)
 {
@@ -177,8 +177,8 @@ static struct {
 } matrix;
 
 /*
- * The row of the kill matrix: the points that `whose` names, in both modes. Some are met in one mode a hundred times more
- * often than in the other one; no more than `few` may be missed in both.
+ * The row of the kill matrix: the points that `whose` names, in both modes. Some are met in one mode a hundred
+ * times more often than in the other one; no more than `few` may be missed in both.
  */
 static void check_matrix(const char *victim, bool (*whose)(unsigned int point), unsigned int few)
 {
@@ -201,7 +201,10 @@ static void check_matrix(const char *victim, bool (*whose)(unsigned int point), 
 	cr_assert_leq(missed, few, "%u test points were not met", missed);
 }
 
-/* Kill at the point, in plans of this mode, as often as wanted; if it hangs on the clock alone, once in whichever plan. */
+/*
+ * Kill at the point, in plans of this mode, as often as wanted; if it hangs on
+ * the clock alone, once in whichever plan.
+ */
 static void kill_writers_at(unsigned int point, bool overwrite, const struct plan *plans,
 			    unsigned int hits[][TRACER_POINTS], unsigned int n)
 {
@@ -283,8 +286,8 @@ static void kill_some_readers(struct life *life, unsigned int point)
 }
 
 /*
- * One after the other is killed, the last of them at `point`, in a plan of this kind; whether it was. The writer goes on to
- * its end, or dies with that one, where it stands. The next reader is this process.
+ * One after the other is killed, the last of them at `point`, in a plan of this kind; whether it was. The writer
+ * goes on to its end, or dies with that one, where it stands. The next reader is this process.
  */
 static bool kill_readers_at(unsigned int point, unsigned int kind, bool group)
 {
@@ -351,8 +354,8 @@ Test(points, readers_killed)
 }
 
 /*
- * The writer comes to one of the points while a reader stands at one of its own: both die. Where it was; TRACER_POINTS: the
- * writer came to none of them.
+ * The writer comes to one of the points while a reader stands at one of its own: both die. Where it was;
+ * TRACER_POINTS: the writer came to none of them.
  */
 static unsigned int kill_group_at(const bool *wanted, unsigned int kind)
 {
@@ -494,9 +497,9 @@ Test(points, reader_frozen)
 }
 
 /*
- * A reader takes over behind one that died in its swap, and stands still while it looks for the reader page: the writer
- * resizes the ring meanwhile, and ends. What the reader saw fits no state that the ring was in, and nobody is left to come
- * again for: it must look once more by itself.
+ * A reader takes over behind one that died in its swap, and stands still while it looks for the reader page: the
+ * writer resizes the ring meanwhile, and ends. What the reader saw fits no state that the ring was in, and nobody
+ * is left to come again for: it must look once more by itself.
  */
 Test(points, reader_frozen_taking_over)
 {
@@ -520,8 +523,8 @@ Test(points, reader_frozen_taking_over)
 }
 
 /*
- * Readers that die in their swap one after the other, each in its takeover beside a writer that resizes the ring. A reader
- * that takes another sub-buffer for the reader page than the one that is breaks the ring.
+ * Readers that die in their swap one after the other, each in its takeover beside a writer that resizes the ring. A
+ * reader that takes another sub-buffer for the reader page than the one that is breaks the ring.
  */
 Test(points, takeovers_beside_resizes)
 {

@@ -261,7 +261,10 @@ void tracer_kill(struct tracer_run *run)
 	int status;
 
 	kill(run->pid, SIGKILL);
-	/* The leader is gone when all its threads were waited for. Another program that is traced stands still meanwhile. */
+	/*
+	 * The leader is gone when all its threads were waited for. Another program
+	 * that is traced stands still meanwhile.
+	 */
 	do
 		pid = waitpid(-1, &status, __WALL);
 	while (pid > 0 && !(pid == run->pid && !WIFSTOPPED(status)));

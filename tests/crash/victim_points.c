@@ -42,8 +42,8 @@ static void interrupt(void)
 }
 
 /*
- * This thread ends inside the event: it counts as torn. What was committed behind it is there for readers when the lane was
- * repaired, so it is sure only then (write_all()).
+ * This thread ends inside the event: it counts as torn. What was committed behind it is there for readers when the
+ * lane was repaired, so it is sure only then (write_all()).
  */
 static void leave(struct note *note)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into programs that look at hostile files, with --wrap for the functions below. Where a file is mapped, the pages
- * before and behind it are nobody's, so whoever looks beyond ends by a signal. And nobody asks for much memory at once: who
- * does has believed a number.
+ * Linked into programs that look at hostile files, with --wrap for the functions below. Where a file is mapped, the
+ * pages before and behind it are nobody's, so whoever looks beyond ends by a signal. And nobody asks for much
+ * memory at once: who does has believed a number.
  */
 #include <librecorder/abi.h>
 #include <stdint.h>

@@ -4,8 +4,9 @@
  * access outside of what was read (the sanitizers see that), an exit status of 0 or 1, and one line on stderr exactly
  * when the status is 1.
  *
- * By itself a test for a bounded time, FUZZ_SECONDS (20 when not set), the same inputs each time: input N depends on the
- * seed and N alone, "fuzz_dat N" runs that one, and FUZZ_FIRST=N begins there. With -DLIBFUZZER it is a target for clang's -fsanitize=fuzzer.
+ * By itself a test for a bounded time, FUZZ_SECONDS (20 when not set), the same inputs each time: input N
+ * depends on the seed and N alone, "fuzz_dat N" runs that one, and FUZZ_FIRST=N begins there. With -DLIBFUZZER
+ * it is a target for clang's -fsanitize=fuzzer.
  */
 #include "cli/cmd.h"
 #include "tests/golden/dat_make.h"

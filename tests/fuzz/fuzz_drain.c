@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command on a buffer file of which any byte may be anything, before and while it looks: drained, woven and reported, as
- * record and recover do it. It ends in order, says what it has to say in lines without control characters, and what it wrote
- * is a file that report can read.
+ * The command on a buffer file of which any byte may be anything, before and while it looks: drained, woven and
+ * reported, as record and recover do it. It ends in order, says what it has to say in lines without control
+ * characters, and what it wrote is a file that report can read.
  */
 #include "hostile.h"
 

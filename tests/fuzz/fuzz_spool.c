@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder recover on a spool of which any byte may be anything: a program's lanes and a kernel's texts and side files. It
- * ends in order and soon, says what it has to say in lines without control characters, and what it wrote is a file that
- * report can read.
+ * recorder recover on a spool of which any byte may be anything: a program's lanes and a kernel's texts and
+ * side files. It ends in order and soon, says what it has to say in lines without control characters, and what
+ * it wrote is a file that report can read.
  */
 #include "hostile.h"
 
@@ -158,7 +158,10 @@ static void begin(void)
 	cr_assert(mkdtemp(dir));
 	snprintf(path, sizeof(path), "%s/t.spool", dir);
 	snprintf(out, sizeof(out), "%s/t.dat", dir);
-	/* Should the spool name no session, nobody's buffers are to be found; nor do children make any, to read formats. */
+	/*
+	 * Should the spool name no session, nobody's buffers are to be found; nor
+	 * do children make any, to read formats.
+	 */
 	setenv("RECORDER_DIR", "/dev/null/none", 1);
 	fill_side();
 	cr_assert_eq(spool_create(path, &head, &spool), 0);

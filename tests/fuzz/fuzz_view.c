@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's functions on a buffer file of which any byte may be anything, before and while they look at it: each call
- * returns, with one of its results, and nothing outside of the file is read. bounds.c sees to the memory, the sanitizers
- * to the rest. A round is its number's, but for what another thread does meanwhile.
+ * The reader's functions on a buffer file of which any byte may be anything, before and while they look at it: each
+ * call returns, with one of its results, and nothing outside of the file is read. bounds.c sees to the memory, the
+ * sanitizers to the rest. A round is its number's, but for what another thread does meanwhile.
  */
 #include "hostile.h"
 

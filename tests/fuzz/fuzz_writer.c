@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other way round: a program traces with all it has, while a process that may write its buffer spoils every word that
- * readers share with it. Whatever stands there, the program does not crash, no event takes it longer than the ring is
- * large, and it goes on to its end. What it has lost stands in its counters, or the lane is broken.
+ * The other way round: a program traces with all it has, while a process that may write its buffer spoils every
+ * word that readers share with it. Whatever stands there, the program does not crash, no event takes it longer than
+ * the ring is large, and it goes on to its end. What it has lost stands in its counters, or the lane is broken.
  */
 #include "hostile.h"
 
@@ -71,8 +71,8 @@ static void *trace(void *arg)
 }
 
 /*
- * The program: threads that come and go, timers, events switched from within. Its path goes to `peer`, who says when it may
- * begin; it ends in order.
+ * The program: threads that come and go, timers, events switched from within. Its path goes to `peer`, who
+ * says when it may begin; it ends in order.
  */
 static void run_program(uint64_t number, int peer)
 {

@@ -36,7 +36,10 @@ void hostile_restore(bool alive);
 /* Spoil one to a few places of the file; now and then cut it short. */
 void hostile_strike(struct hostile_random *random);
 
-/* Spoil what others than the program may write in a buffer of this header, which `fd` is: words, rules, readers' words. */
+/*
+ * Spoil what others than the program may write in a buffer of this header,
+ * which `fd` is: words, rules, readers' words.
+ */
 void hostile_strike_shared(struct hostile_random *random, int fd, const struct rec_buffer_header *header);
 
 /* Another thread does nothing but hostile_strike(), until it is stopped. */

@@ -10,7 +10,8 @@
  * count  a CPU's statistics say one event more
  * back	  a page in the middle begins a second earlier
  *
- * All from the middle of the time in which programs wrote. Standard output: what was changed. Status 1: there was nothing to change.
+ * All from the middle of the time in which programs wrote. Standard output: what was
+ * changed. Status 1: there was nothing to change.
  */
 #include "format/bytes.h"
 #include "format/dat_page.h"

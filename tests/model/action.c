@@ -27,7 +27,10 @@ static uint32_t long_size(void)
 
 /* ------------------------------------------------------------------------------------------------ a shared lane */
 
-/* As lane_share.c has it, which cannot be here for all that it needs of the process. At the end, it is the second thread. */
+/*
+ * As lane_share.c has it, which cannot be here for all that it needs of the
+ * process. At the end, it is the second thread.
+ */
 static uint32_t thread_here(void)
 {
 	return running < 0 ? THREAD(READER) : THREAD(running);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer and the reader: coroutines on stacks that lie at fixed addresses, so that the live part of a stack can be
- * put away and put back. A signal handler is a call from the step at which it strikes, on the writer's own stack. A stack
- * is cleared below its live part whenever its actor goes on: what an actor does depends on its state alone.
+ * The writer and the reader: coroutines on stacks that lie at fixed addresses, so that the live part
+ * of a stack can be put away and put back. A signal handler is a call from the step at which it
+ * strikes, on the writer's own stack. A stack is cleared below its live part whenever its actor goes
+ * on: what an actor does depends on its state alone.
  */
 #include "model.h"
 
@@ -69,7 +70,10 @@ void actor_resume(unsigned int actor)
 		fail("the checker's stacks are too small");
 }
 
-/* The most steps of an uninterrupted action of each kind; an interruption may cost as many again. See docs/MEMORY-MODEL.md. */
+/*
+ * The most steps of an uninterrupted action of each kind; an interruption may cost
+ * as many again. See docs/MEMORY-MODEL.md.
+ */
 #define WRITER_STEPS_MAX 100u
 #define READER_STEPS_MAX 260u
 /* There each look at the lane's handle is one, too. */

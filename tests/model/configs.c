@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short programs at places where the ring's rare cases meet; action.c tells the letters. On a sub-buffer of 2^6 bytes the
- * longest event ("l") fills a page, or three of one word ("s") do. Of 2^7 bytes, events that state time and CPU anew fit
- * behind others, on the same page.
+ * Short programs at places where the ring's rare cases meet; action.c tells the letters. On a sub-buffer of 2^6
+ * bytes the longest event ("l") fills a page, or three of one word ("s") do. Of 2^7 bytes, events that state time
+ * and CPU anew fit behind others, on the same page.
  */
 #include "model.h"
 

@@ -4,10 +4,11 @@
  * of all that were met. Two different states with the same 64-bit hash would be taken for one; with the ten million of
  * the largest configurations the chance is 1 in 400,000.
  *
- * Who may go on in a state. An actor whose next access is no common word (PLACE_OWN, PLACE_BYTES, the clock) goes on alone:
- * nothing that the other side does before or after makes a difference to it, nor it to them, which memory_race() checks
- * at each such access. All that may happen on that side stays possible there: a signal handler, a move to another CPU, a
- * death. Only in front of a common word, and between two actions, are both sides' steps explored.
+ * Who may go on in a state. An actor whose next access is no common word (PLACE_OWN, PLACE_BYTES, the
+ * clock) goes on alone: nothing that the other side does before or after makes a difference to it, nor it
+ * to them, which memory_race() checks at each such access. All that may happen on that side stays possible
+ * there: a signal handler, a move to another CPU, a death. Only in front of a common word, and between two
+ * actions, are both sides' steps explored.
  */
 #include "model.h"
 

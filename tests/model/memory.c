@@ -224,7 +224,10 @@ static void add_view(struct view *to, const struct view *from)
 		to->at[i] = from->at[i] > to->at[i] ? from->at[i] : to->at[i];
 }
 
-/* What is over for the other side is as good as never: forget it, so that states which differ in nothing else are one. */
+/*
+ * What is over for the other side is as good as never: forget it, so that
+ * states which differ in nothing else are one.
+ */
 static void forget(unsigned int actor)
 {
 	const unsigned int other = 1 - actor;
@@ -419,7 +422,10 @@ void memory_race(const void *at, uint32_t size, bool write)
 			     self == WRITER ? "writer" : "reader", write ? "writes" : "reads", name,
 			     m.memory.written[other][i] > known ? "wrote" : "read");
 		}
-		/* The other side's accesses before are over; nobody will ask for ours that the other side knew of then. */
+		/*
+		 * The other side's accesses before are over; nobody will ask for
+		 * ours that the other side knew of then.
+		 */
 		if (write)
 			m.memory.written[self][i] = now;
 		else

@@ -3,10 +3,10 @@
  * The model checker of the ring. docs/MEMORY-MODEL.md, "The exhaustive check", tells what it explores and why that is
  * enough; docs/TESTING.md how to run it. Here is what its parts share.
  *
- * The ring's own sources are compiled with -fsanitize=thread, and tsan.c stands in for that sanitizer's library: so every
- * access to memory that they make, plain or atomic, with its memory order, comes to us before it happens, and nothing in
- * them is changed for it. At such a point the actor that makes the access hands over to the explorer, which decides who
- * goes on: that actor, the other one, a signal handler on top of a writer, or nobody any more.
+ * The ring's own sources are compiled with -fsanitize=thread, and tsan.c stands in for that sanitizer's library: so
+ * every access to memory that they make, plain or atomic, with its memory order, comes to us before it happens, and
+ * nothing in them is changed for it. At such a point the actor that makes the access hands over to the explorer,
+ * which decides who goes on: that actor, the other one, a signal handler on top of a writer, or nobody any more.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -89,7 +89,10 @@ struct shared {
 #define CELLS	  (offsetof(struct shared, nested) / 4)
 #define ALL_CELLS (sizeof(struct shared) / 4)
 
-/* What somebody knows: how far the two have come in their releases, and which value of each word is the oldest it may read. */
+/*
+ * What somebody knows: how far the two have come in their releases, and which
+ * value of each word is the oldest it may read.
+ */
 struct view {
 	uint8_t clock[ACTORS];
 	uint8_t at[WORDS_MAX];

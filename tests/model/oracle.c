@@ -179,7 +179,10 @@ void oracle_writer_died(void)
 			fail("event %u was committed by an outermost writer and is not there", event->id);
 		forget(event);
 	}
-	/* Refusals that were counted in the lane but not by us yet, or the other way round; the other thread's are its own. */
+	/*
+	 * Refusals that were counted in the lane but not by us yet, or the other way
+	 * round; the other thread's are its own.
+	 */
 	if (with(SHARED) && m.shared.lane.owner != THREAD(WRITER))
 		return;
 	o.refused = (uint32_t)(m.shared.lane.dropped + m.shared.lane.commit_overrun + m.shared.lane.too_long +

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupted at every instruction: one writer (or reader) is run with the processor's single-step flag, and behind its
- * k-th instruction, for every k, others run to their end in the trap's signal handler: writers that add an event, fill a
- * page, wrap the ring or take their event back, and the reader. Those are interrupted in turn at an instruction drawn by
- * a seeded generator, down to a third level. What a reader on another CPU does between two instructions of a writer is
- * the same thing seen from the ring.
+ * Interrupted at every instruction: one writer (or reader) is run with the processor's single-step flag, and behind
+ * its k-th instruction, for every k, others run to their end in the trap's signal handler: writers that add an
+ * event, fill a page, wrap the ring or take their event back, and the reader. Those are interrupted in turn at an
+ * instruction drawn by a seeded generator, down to a third level. What a reader on another CPU does between two
+ * instructions of a writer is the same thing seen from the ring.
  *
- * Afterwards: exactly one mark in the links, everything committed is read or counted as lost, nothing twice, each level's
- * events in order, time never back.
+ * Afterwards: exactly one mark in the links, everything committed is read or counted as lost, nothing twice, each
+ * level's events in order, time never back.
  */
 #include "tests/unit/ring_fixture.h"
 
@@ -258,9 +258,15 @@ static bool once(uint32_t pages, bool overwrite, unsigned int before, enum actio
 
 static void every_instruction(enum action outer, bool overwrite)
 {
-	/* Before the last event that fits a page; and at the end of a page with the next one the head, in either ring. */
+	/*
+	 * Before the last event that fits a page; and at the end of a page with
+	 * the next one the head, in either ring.
+	 */
 	static const unsigned int before[] = { 9, 40, 20 };
-	/* What the model checker goes through step by step need not be done thrice here at ten microseconds an instruction. */
+	/*
+	 * What the model checker goes through step by step need not be done thrice
+	 * here at ten microseconds an instruction.
+	 */
 	const unsigned int nr = outer == WRITE_ONE ? 3 : 2;
 	unsigned int i, target, runs = 0;
 	enum action nested;

@@ -95,7 +95,10 @@ PLAIN(unaligned_write4, 4, true)
 PLAIN(unaligned_write8, 8, true)
 PLAIN(unaligned_write16, 16, true)
 
-/* A structure at once. To others it is as many accesses as it has words; what is stored there stands under some release. */
+/*
+ * A structure at once. To others it is as many accesses as it has words; what
+ * is stored there stands under some release.
+ */
 static void range(void *at, unsigned long size, bool write, const void *caller)
 {
 	if (size)

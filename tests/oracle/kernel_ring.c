@@ -313,8 +313,8 @@ static void control(struct run *run)
 /* -------------------------------------------------------------------------------------------------------- running */
 
 /*
- * The first event of all fits nowhere. When it came is told with the second page; or it is not, if that is overwritten as
- * the first one is.
+ * The first event of all fits nowhere. When it came is told with the second page; or it is not, if
+ * that is overwritten as the first one is.
  */
 static void refuse_first(struct run *run)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's self-test of mapped rings (facts D4) and what else users rely on, step by step, over one API and two back
- * ends: the running kernel's ring and a lane. What each step leaves in the meta page must be the same in both, and what
- * the table says. Speaks TAP.
+ * The kernel's self-test of mapped rings (facts D4) and what else users rely on, step by step, over one API and
+ * two back ends: the running kernel's ring and a lane. What each step leaves in the meta page must be the same in
+ * both, and what the table says. Speaks TAP.
  */
 #include "map_rules.h"
 

@@ -118,8 +118,8 @@ static struct model_page *take_oldest(struct model *model)
 }
 
 /*
- * When they were refused stands with the page behind. A page that is overwritten tells when its first event was, so where
- * both go the time goes with them.
+ * When they were refused stands with the page behind. A page that is overwritten tells when its first event was,
+ * so where both go the time goes with them.
  */
 static void forget_refusals(struct model *model, const struct model_page *page)
 {

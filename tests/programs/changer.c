@@ -2,9 +2,9 @@
 /*
  * changer THREADS EVENTS
  *
- * As producer, while the program keeps changing its lanes: their sizes, the size of their sub-buffers, and the rings that
- * the threads write to. The pauses let some events come between two changes, no matter how many. Sizes go up to
- * RECORDER_BUFFER_MAX_KB. Prints how many events were produced.
+ * As producer, while the program keeps changing its lanes: their sizes, the size of their sub-buffers, and the
+ * rings that the threads write to. The pauses let some events come between two changes, no matter how many. Sizes
+ * go up to RECORDER_BUFFER_MAX_KB. Prints how many events were produced.
  */
 #include <librecorder/event.h>
 

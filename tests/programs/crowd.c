@@ -2,9 +2,9 @@
 /*
  * crowd THREADS AT_A_TIME EVENTS [PAUSE_US]
  *
- * So many threads, so many of them at a time, each a short life long: it gives itself a name, t and its number, and writes
- * numbered events, with a pause in front of each. Prints how many were produced, and the memory of the process that is
- * shared, in KiB, when all threads are gone.
+ * So many threads, so many of them at a time, each a short life long: it gives itself a name, t and its number, and
+ * writes numbered events, with a pause in front of each. Prints how many were produced, and the memory of the
+ * process that is shared, in KiB, when all threads are gone.
  */
 #include <librecorder/event.h>
 

@@ -2,9 +2,9 @@
 /*
  * family {DEED|wait FIFO}...
  *
- * Does what programs do to come and go, and records each step with the id of the process that it happens in; so a record
- * whose thread is not a thread of that process stands in a lane that is not its own. At `wait` it waits until somebody
- * opens FIFO for writing. Exit status 0: everything was possible.
+ * Does what programs do to come and go, and records each step with the id of the process that it happens in; so a
+ * record whose thread is not a thread of that process stands in a lane that is not its own. At `wait` it waits
+ * until somebody opens FIFO for writing. Exit status 0: everything was possible.
  */
 #include <librecorder/event.h>
 

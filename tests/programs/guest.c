@@ -91,7 +91,10 @@ static int forbid(uint32_t action)
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
 }
 
-/* Says how many, and ends, by the system calls that are left: what exit() runs, the library's part included, needs others. */
+/*
+ * Says how many, and ends, by the system calls that are left: what exit() runs,
+ * the library's part included, needs others.
+ */
 static void end_plainly(void)
 {
 	char line[64];

@@ -2,8 +2,9 @@
 /*
  * producer THREADS EVENTS [fork|exec PROCESSES]
  *
- * Writes EVENTS events from each of THREADS threads, in this process, or in PROCESSES processes that are its children by
- * fork, or by fork and exec. Each event carries the number that it has in its thread. Prints how many were produced.
+ * Writes EVENTS events from each of THREADS threads, in this process, or in PROCESSES processes
+ * that are its children by fork, or by fork and exec. Each event carries the number that it has in
+ * its thread. Prints how many were produced.
  */
 #include <librecorder/event.h>
 

@@ -2,9 +2,10 @@
 /*
  * reloader WORKERS EVENTS FILE
  *
- * A server of several processes, as nginx: a master forks WORKERS workers, and by SIGHUP as many new ones, whereupon the old
- * ones end. Each writes EVENTS events as soon as it is there and one when it is told to end, numbered from 0 on. With
- * SIGTERM, and when the master is gone, all end. FILE has a byte for each worker that was made.
+ * A server of several processes, as nginx: a master forks WORKERS workers, and by SIGHUP as many
+ * new ones, whereupon the old ones end. Each writes EVENTS events as soon as it is there and one
+ * when it is told to end, numbered from 0 on. With SIGTERM, and when the master is gone, all end.
+ * FILE has a byte for each worker that was made.
  */
 #include <librecorder/event.h>
 

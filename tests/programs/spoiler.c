@@ -2,9 +2,9 @@
 /*
  * spoiler FILE
  *
- * Writes 100 events in one thread, and has its own lane broken: something writes over the links of the ring while an event is
- * being written. Then 1000 events more, which that lane refuses; 200 in a thread that was there before; 300 in one that comes
- * later. Makes FILE, waits until that is gone, and ends.
+ * Writes 100 events in one thread, and has its own lane broken: something writes over the links of the ring while
+ * an event is being written. Then 1000 events more, which that lane refuses; 200 in a thread that was there before;
+ * 300 in one that comes later. Makes FILE, waits until that is gone, and ends.
  */
 #include <librecorder/event.h>
 

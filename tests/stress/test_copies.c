@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies of a process: by fork, by a raw clone that comes past none of fork's handlers, by vfork. Neither a sanitizer nor an
- * emulator makes them as the kernel does.
+ * Copies of a process: by fork, by a raw clone that comes past none of fork's handlers, by vfork. Neither a
+ * sanitizer nor an emulator makes them as the kernel does.
  */
 #include "tests/unit/beside.h"
 #include "tests/unit/reader_fixture.h"
@@ -217,8 +217,8 @@ Test(copies, a_child_of_the_same_pid)
 }
 
 /*
- * Handlers of fork that were set before the library's: theirs come behind its first one, and before the one that it has in
- * the child.
+ * Handlers of fork that were set before the library's: theirs come behind its first one, and
+ * before the one that it has in the child.
  */
 static bool child_writes;
 static struct seen *other_before, *other_in_child;

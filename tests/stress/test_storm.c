@@ -36,7 +36,10 @@ struct storm {
 	uint32_t subbuf_size;
 	bool overwrite;
 	bool resize; /* now and then, by the writer */
-	/* Nothing can be lost: so many bytes of events and no more, and none that is too long. 0: until the time is over. */
+	/*
+	 * Nothing can be lost: so many bytes of events and no more, and none that
+	 * is too long. 0: until the time is over.
+	 */
 	uint64_t bytes;
 };
 
@@ -304,7 +307,10 @@ static void check_sums(const struct seen *seen)
 	cr_assert(!storm->bytes || seen->lost == 0, "seed %llu: %llu lost", (unsigned long long)seed,
 		  (unsigned long long)seen->lost);
 	cr_assert(!storm->overwrite || lane->dropped == 0, "seed %llu: dropped", (unsigned long long)seed);
-	/* Nested writers go round a small ring in one event; not round one of 64 pages: nine events of at most a page. */
+	/*
+	 * Nested writers go round a small ring in one event; not round one of 64
+	 * pages: nine events of at most a page.
+	 */
 	cr_assert(storm->pages < 64 || storm->resize || lane->commit_overrun == 0, "seed %llu: wrapped",
 		  (unsigned long long)seed);
 	cr_assert(lane->too_long == tally->too_long && lane->nested_limit == 0 && lane->broken == 0 && lane->torn == 0,

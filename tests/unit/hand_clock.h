@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The clock in a test's hand: `now` is what rec_clock_mono() says. For one source file, linked with --wrap=rec_clock_mono. */
+/*
+ * The clock in a test's hand: `now` is what rec_clock_mono() says. For one source
+ * file, linked with --wrap=rec_clock_mono.
+ */
 #ifndef HAND_CLOCK_H
 #define HAND_CLOCK_H
 

@@ -31,8 +31,8 @@ void ring_fill(void *payload, uint64_t number, uint32_t size);
 bool ring_is_intact(const void *payload, uint32_t size, uint64_t *ret_number);
 
 /*
- * The events of a ring in the order of their places, those that were taken back left out; and how far a reader has come,
- * who may miss some but meets none twice.
+ * The events of a ring in the order of their places, those that were taken back left out; and how far a reader has
+ * come, who may miss some but meets none twice.
  */
 #define RING_ORDER_MAX 6000
 

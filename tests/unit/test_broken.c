@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Broken invariants: each place where a program finds its own lane impossible, made so by spoiling the words that readers
- * may write. The lane is stopped, says so and counts, and leaves the pool; the others go on.
+ * Broken invariants: each place where a program finds its own lane impossible, made so by spoiling the words that
+ * readers may write. The lane is stopped, says so and counts, and leaves the pool; the others go on.
  */
 #include "reader_fixture.h"
 

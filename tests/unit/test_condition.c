@@ -221,7 +221,10 @@ Test(condition, a_forked_child_has_them)
 	count_in_child("cond:two if n < 3", 3);
 }
 
-/* Names of threads have filled the log, and stay behind. So the child has room for an event for which its parent has none. */
+/*
+ * Names of threads have filled the log, and stay behind. So the child has room
+ * for an event for which its parent has none.
+ */
 Test(condition, a_forked_child_has_one_more)
 {
 	static struct made_event late;

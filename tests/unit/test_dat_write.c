@@ -170,8 +170,8 @@ static void check_instance(const struct dat_file *file, unsigned int pages)
 }
 
 /*
- * Straight, before and behind pages of an instance that wait; with room enough for what is known late, and with so little
- * that the pages are moved by less than they are long, and by more.
+ * Straight, before and behind pages of an instance that wait; with room enough for what is known late, and with so
+ * little that the pages are moved by less than they are long, and by more.
  */
 Test(dat_write, straight)
 {

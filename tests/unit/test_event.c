@@ -248,7 +248,10 @@ Test(event, long_events_are_refused_and_counted)
 	cr_assert_eq(event_fixture_count(), 1);
 }
 
-/* Short ones are copied in another way than long ones; each is read back, from behind a byte so that none is aligned. */
+/*
+ * Short ones are copied in another way than long ones; each is read back,
+ * from behind a byte so that none is aligned.
+ */
 Test(event, strings_of_every_length)
 {
 	char source[128], expected[160];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Events declared and written without macros: they are the ones that the macros make, and what is malformed is refused. */
+/*
+ * Events declared and written without macros: they are the ones that the
+ * macros make, and what is malformed is refused.
+ */
 #include "lane_fixture.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The grammar of filters: what each comparison means, what is refused and where; any expression against its own tree. */
+/*
+ * The grammar of filters: what each comparison means, what is refused and
+ * where; any expression against its own tree.
+ */
 #include "filter_fixture.h"
 
 #include <criterion/criterion.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared lanes that are left in the middle of an event, by handlers that jump away, on whichever stack, and by threads that
- * end: the next one gets the lane, and who comes back all the same does no harm.
+ * Shared lanes that are left in the middle of an event, by handlers that jump away, on whichever stack, and by
+ * threads that end: the next one gets the lane, and who comes back all the same does no harm.
  */
 #include "share_fixture.h"
 #include "librecorder/lane_private.h"

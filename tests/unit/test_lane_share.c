@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * More threads than lanes: they share. Every event is read, or counted as lost; each carries its own thread's id, whoever
- * wrote to the lane before.
+ * More threads than lanes: they share. Every event is read, or counted as lost; each carries its own
+ * thread's id, whoever wrote to the lane before.
  */
 #include "share_fixture.h"
 #include "librecorder/lane_private.h"

@@ -178,7 +178,10 @@ static unsigned int files(void)
 	return nr;
 }
 
-/* One program in 32 sweeps; where all of them die, and none left an event, each sweep takes away more than there came to be. */
+/*
+ * One program in 32 sweeps; where all of them die, and none left an event, each
+ * sweep takes away more than there came to be.
+ */
 Test(process, what_a_crashing_program_leaves_does_not_pile_up)
 {
 	char name[64], path[PATH_MAX];
@@ -209,7 +212,10 @@ static uint64_t blocked(void)
 
 Test(process, a_holder_is_left_in_peace)
 {
-	/* All that there were before real-time signals, and the first of those, which are libc's own; but two are for nobody. */
+	/*
+	 * All that there were before real-time signals, and the first of those, which
+	 * are libc's own; but two are for nobody.
+	 */
 	const uint64_t nobodys = UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1);
 	const uint64_t all = ((UINT64_C(1) << 33) - 1) & ~nobodys, before = blocked();
 	int was;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events do not wait for the process lock for ever. A thread that holds it may want an allocator's lock, which the thread
- * has that a signal handler interrupted.
+ * Events do not wait for the process lock for ever. A thread that holds it may want an allocator's lock, which the
+ * thread has that a signal handler interrupted.
  */
 #include "tests/unit/reader_fixture.h"
 

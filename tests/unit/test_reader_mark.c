@@ -213,8 +213,9 @@ static void resize_for_ever(struct rec_handle *handle, int pipe)
 }
 
 /*
- * The writer goes round while copies are made, and a reader takes pages away meanwhile, so that the copies are of its page, of
- * those that it has put back, and of others: each event is whole, none comes twice, and what is missing is told.
+ * The writer goes round while copies are made, and a reader takes pages away meanwhile, so that the
+ * copies are of its page, of those that it has put back, and of others: each event is whole, none
+ * comes twice, and what is missing is told.
  */
 static void beside_a_writer(void (*child)(struct rec_handle *handle, int pipe))
 {

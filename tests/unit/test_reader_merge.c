@@ -175,8 +175,8 @@ Test(reader_merge, no_event_overtakes_at_the_end_of_a_page)
 }
 
 /*
- * Two lanes whose events are known; then the first's is there no more, as `spoil` has it. The other's comes, once, and the
- * end behind it.
+ * Two lanes whose events are known; then the first's is there no more, as `spoil` has it. The
+ * other's comes, once, and the end behind it.
  */
 static void check_left_out(void (*spoil)(const struct rec_handle *spoiled))
 {

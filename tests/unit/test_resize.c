@@ -182,7 +182,10 @@ Test(resize, spoils_a_reservation_that_had_begun)
 	ring_free(ring);
 }
 
-/* The marks `spare` are all wrong in the allowed direction, and a count is missing: what a writer killed in between leaves. */
+/*
+ * The marks `spare` are all wrong in the allowed direction, and a count is
+ * missing: what a writer killed in between leaves.
+ */
 Test(resize, a_writer_that_dies_in_it_is_repaired)
 {
 	struct ring *ring = ring_new_spare(3, 2, 4096, true);

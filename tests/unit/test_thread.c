@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lives of threads: before a real-time loop, first events in signal handlers, cancelled, ended by a raw system call,
- * destructors before and behind ours, after main has returned. Whatever was committed is read.
+ * The lives of threads: before a real-time loop, first events in signal handlers, cancelled, ended by a raw system
+ * call, destructors before and behind ours, after main has returned. Whatever was committed is read.
  */
 #include "beside.h"
 #include "librecorder/lane_private.h"
@@ -79,7 +79,10 @@ static void loop_without_system_calls(void *data)
 	struct rusage before, behind;
 
 	(void)data;
-	/* So that the code is in memory, all of it. Its lane is free then; ours is to be one that was not written to. */
+	/*
+	 * So that the code is in memory, all of it. Its lane is free then; ours
+	 * is to be one that was not written to.
+	 */
 	run(write_loop, NULL);
 	if (rec_thread_attach() < 0 || rec_lane_resize(0, 32 * 4080) < 0 || rec_lane_resize(0, 64 * 4080) < 0)
 		_exit(98);
@@ -446,7 +449,10 @@ Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 120)
 	numbered_expect_no_owner();
 }
 
-/* A timer strikes where it likes: at first events, in leases, in the slow path, in events; every other handler jumps away. */
+/*
+ * A timer strikes where it likes: at first events, in leases, in the slow path,
+ * in events; every other handler jumps away.
+ */
 Test(life, a_storm_of_handlers_that_jump_away, .timeout = 120)
 {
 	const struct itimerval fast = { { 0, 97 }, { 0, 97 } }, off = { { 0, 0 }, { 0, 0 } };

@@ -240,8 +240,8 @@ static void begin(uint32_t pages)
 }
 
 /*
- * A thread for each instruction of an event; each one's event is left there, by a jump out of a signal handler. An event
- * that goes to another sub-buffer has many: of these every seventh, unless TORN=all asks for all.
+ * A thread for each instruction of an event; each one's event is left there, by a jump out of a signal handler. An
+ * event that goes to another sub-buffer has many: of these every seventh, unless TORN=all asks for all.
  */
 static void leave_everywhere(unsigned int before, unsigned int behind, uint32_t pages, bool crosses, bool handler_writes)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the library leaves as it was, on every path of an event and in every call of its interface: errno, the signal mask,
- * the floating point environment, whether the thread may be cancelled, standard output and error.
+ * What the library leaves as it was, on every path of an event and in every call of its interface: errno, the
+ * signal mask, the floating point environment, whether the thread may be cancelled, standard output and error.
  */
 #include <librecorder/clock.h>
 #include <librecorder/event.h>
@@ -55,7 +55,10 @@ static void look(struct state *ret_state)
 #endif
 }
 
-/* Nothing as it usually is: an errno, a rounding and a mask of our own, denormals flushed, the x87 in single precision. */
+/*
+ * Nothing as it usually is: an errno, a rounding and a mask of our own,
+ * denormals flushed, the x87 in single precision.
+ */
 static void make_unusual(void)
 {
 	sigset_t mask;

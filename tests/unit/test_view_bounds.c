@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers made so that a reader would go on for ever, or ask for memory without a bound: links in a circle that the commit
- * position is not in, numbers that begin again, sizes that no program makes. What the fuzzers meet by chance is met here for
- * sure.
+ * Buffers made so that a reader would go on for ever, or ask for memory without a bound: links in a circle
+ * that the commit position is not in, numbers that begin again, sizes that no program makes. What the
+ * fuzzers meet by chance is met here for sure.
  */
 #include "lane_fixture.h"
 
@@ -24,8 +24,8 @@ static void begin(void)
 TestSuite(view_bounds, .init = begin, .fini = lane_end, .timeout = 30);
 
 /*
- * Sub-buffers 1 to 3 go round, 0 is the reader page, and the commit position is on 4, to which no link leads. `entries` events
- * on each sub-buffer, numbered as if they went on.
+ * Sub-buffers 1 to 3 go round, 0 is the reader page, and the commit position is on 4, to which no link leads.
+ * `entries` events on each sub-buffer, numbered as if they went on.
  */
 static void make_circle(uint32_t entries)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A buffer file that is cut short at every moment of a view's life. With a handler that asks rec_view_fault(), each call finds
- * nothing and returns -EFAULT from then on, and other views and other faults have nothing to do with it.
+ * A buffer file that is cut short at every moment of a view's life. With a handler that asks rec_view_fault(), each
+ * call finds nothing and returns -EFAULT from then on, and other views and other faults have nothing to do with it.
  */
 #include "reader_fixture.h"
 

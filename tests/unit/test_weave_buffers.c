@@ -225,7 +225,10 @@ Test(weave_buffers, names_out_of_bounds)
 	}
 }
 
-/* More names than the weave leaves room for in front of the pages, which it has to move then; and nothing else changes. */
+/*
+ * More names than the weave leaves room for in front of the pages, which it
+ * has to move then; and nothing else changes.
+ */
 Test(weave_buffers, more_names_than_expected)
 {
 	unsigned int version, split;

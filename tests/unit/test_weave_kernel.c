@@ -192,7 +192,10 @@ static void put_tick(struct page_maker *page, uint64_t delta, uint64_t number)
 	page->size += (uint32_t)sizeof(event);
 }
 
-/* What a kernel of today writes: a leading extend of zeros, a stamp, a discarded event, an extend, a filler at the end. */
+/*
+ * What a kernel of today writes: a leading extend of zeros, a stamp, a
+ * discarded event, an extend, a filler at the end.
+ */
 static void make_page(struct page_maker *page, uint64_t time)
 {
 	memset(page->bytes, 0, 4096);

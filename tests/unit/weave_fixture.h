@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A source in memory for the weave, page by page as lanes hand them over, and what stands in the file that came out. The
- * pages are made here from the format's description alone.
+ * A source in memory for the weave, page by page as lanes hand them over, and what stands in the file that came
+ * out. The pages are made here from the format's description alone.
  */
 #ifndef WEAVE_FIXTURE_H
 #define WEAVE_FIXTURE_H
