@@ -205,8 +205,16 @@ static uint64_t known_until(const struct verify *v, bool at_end)
 
 /* --------------------------------------------------------------------------------------------------------- events */
 
+static bool has_pages(const struct verify *v, const struct dat_buffer *buffer, uint32_t cpu)
+{
+	const struct verify_stream *stream = verify_stream_find(v, buffer, cpu);
+
+	return stream && buffer->streams[stream - &v->streams[v->first_stream[buffer - v->file->buffers]]].size;
+}
+
 static int take_switch(struct verify *v, const struct dat_event *event)
 {
+	struct verify_cpu *cpu = &v->cpus[event->cpu];
 	int64_t prev, next, state;
 	struct verify_switch now;
 	int err;
@@ -214,19 +222,20 @@ static int take_switch(struct verify *v, const struct dat_event *event)
 	if (!get(v, event, v->prev_pid, &prev) || !get(v, event, v->next_pid, &next) ||
 	    !get(v, event, v->prev_state, &state))
 		return 0;
-	if (!v->cpus[event->cpu].buffer)
-		v->cpus[event->cpu].buffer = event->buffer;
-	/* Another buffer may have them once more. */
-	if (v->cpus[event->cpu].buffer != event->buffer)
-		return 0;
 	if (!v->sched)
 		v->sched = event->buffer;
+	/* Another buffer may have them once more, begins and ends at other times, and counts where that one has nothing. */
+	if (!cpu->buffer)
+		cpu->buffer = has_pages(v, v->sched, event->cpu) ? v->sched : event->buffer;
+	if (cpu->buffer != event->buffer)
+		return 0;
 	if (!v->all_begun)
 		v->all_begun = have_all_begun(v);
 	v->figures.switches++;
 	now = (struct verify_switch){ (int32_t)prev, (int32_t)next, state };
 	err = verify_cpu_switch(v, event, &now);
-	if (!err)
+	/* With wake-ups of the same buffer alone. */
+	if (!err && event->buffer == v->sched)
 		err = verify_thread_switch(v, event, &now);
 	if (!err && v->nr_pending)
 		verify_thread_decide(v, known_until(v, false));

@@ -268,14 +268,16 @@ int verify_thread_wake(struct verify *v, const struct dat_event *event, int32_t 
 	v->figures.wakeups++;
 	err = hear(v, tid, event);
 	if (kind == EVENT_WAKING) {
-		thread->wakings_are_told = thread->waking = true;
+		thread->waking = true;
+		/* Before the first switch it may be another buffer's. */
+		thread->wakings_are_told |= v->sched != NULL;
 	} else {
 		if (state_of(v, thread) == THREAD_SLEEPS)
 			thread->state = THREAD_WOKEN;
 		if (!err && thread->is_owed && state_of(v, thread) == THREAD_RUNS &&
 		    event->ts != thread->last_switch.event.ts)
 			err = suspect(v, VERIFY_WOKEN_LATE, thread, event);
-		v->new_are_told = v->new_are_told || kind == EVENT_WAKEUP_NEW;
+		v->new_are_told |= v->sched && kind == EVENT_WAKEUP_NEW;
 	}
 	thread->is_owed = false;
 	return err;

@@ -395,6 +395,34 @@ Test(verify, many_threads_in_one_stay)
 	cr_assert_eq(figures.violations, 100);
 }
 
+/* A buffer that goes on when the one that has the wake-ups has ended. */
+Test(verify, switches_of_another_buffer)
+{
+	unsigned int is_first;
+
+	for (is_first = 0; is_first < 2; is_first++) {
+		begin();
+		of(ID_WAKING, 0, 90, 21);
+		if (is_first)
+			sw(0, 95, 0, R, 5);
+		into = &buffers[1];
+		sw(1, 100, 0, R, 21);
+		sw(0, 101, 0, R, 5);
+		into = &buffers[0];
+		sw(0, 102, 0, R, 5);
+		sw(1, 103, 0, R, 21);
+		of(ID_WAKING, 0, 104, 21);
+		into = &buffers[1];
+		sw(1, 110, 21, S, 0);
+		sw(1, 120, 0, R, 21);
+		sw(1, 130, 21, S, 0);
+		sw(1, 140, 0, R, 21);
+		sw(0, 150, 5, R, 0);
+		into = &buffers[0];
+		finish_clean();
+	}
+}
+
 Test(verify, programs_in_a_buffer_of_their_own)
 {
 	begin();
