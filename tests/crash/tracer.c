@@ -5,6 +5,7 @@
 
 #include <librecorder/testpoint.h>
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <sys/stat.h>
 #include <sys/user.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #define BREAKPOINT 0xcc
@@ -255,18 +257,64 @@ static enum tracer_order ask(struct tracer_run *run, uint64_t address)
 	return order;
 }
 
+static bool belongs(const struct tracer_run *run, pid_t thread)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)run->pid, (int)thread);
+	return thread == run->pid || access(path, F_OK) == 0;
+}
+
+/* What has come of any of the program's threads, without waiting: its id, 0: nothing, or -1. */
+static pid_t look_at_threads(const struct tracer_run *run, int *ret_status)
+{
+	const struct dirent *entry;
+	char path[64];
+	pid_t thread = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)run->pid);
+	tasks = opendir(path);
+	if (!tasks)
+		return -1;
+	while (thread <= 0 && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			thread = waitpid((pid_t)strtol(entry->d_name, NULL, 10), ret_status, __WALL | WNOHANG);
+	closedir(tasks);
+	return thread > 0 ? thread : 0;
+}
+
+/*
+ * The next thing that comes of one of the program's threads: its id, or -1. What comes of another program that is traced
+ * is left to who runs that: the stop of its thread that has just made another one may come when it stands still.
+ */
+static pid_t wait_for_thread(const struct tracer_run *run, int *ret_status)
+{
+	const struct timespec a_moment = { .tv_nsec = 100000 };
+	siginfo_t any = { .si_pid = 0 };
+	pid_t thread;
+
+	for (;;) {
+		if (waitid(P_ALL, 0, &any, WEXITED | WSTOPPED | WNOWAIT | __WALL) < 0)
+			return -1;
+		if (belongs(run, any.si_pid))
+			return waitpid(any.si_pid, ret_status, __WALL);
+		thread = look_at_threads(run, ret_status);
+		if (thread)
+			return thread;
+		nanosleep(&a_moment, NULL);
+	}
+}
+
 void tracer_kill(struct tracer_run *run)
 {
 	pid_t pid;
 	int status;
 
 	kill(run->pid, SIGKILL);
-	/*
-	 * The leader is gone when all its threads were waited for. Another program
-	 * that is traced stands still meanwhile.
-	 */
+	/* The leader is gone when all its threads were waited for. */
 	do
-		pid = waitpid(-1, &status, __WALL);
+		pid = wait_for_thread(run, &status);
 	while (pid > 0 && !(pid == run->pid && !WIFSTOPPED(status)));
 	if (run->memory >= 0)
 		close(run->memory);
@@ -327,14 +375,6 @@ static void tell_where(const struct tracer_run *run, int sig)
 			(unsigned long long)(regs.rip - run->shift), regs.rsp);
 }
 
-static bool belongs(const struct tracer_run *run, pid_t thread)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/task/%d", (int)run->pid, (int)thread);
-	return thread == run->pid || access(path, F_OK) == 0;
-}
-
 enum tracer_end tracer_run(struct tracer_run *run)
 {
 	int status, sig = 0, r = 1;
@@ -346,9 +386,7 @@ enum tracer_end tracer_run(struct tracer_run *run)
 		if (ptrace(PTRACE_CONT, run->thread, NULL, (void *)(intptr_t)sig) < 0 && errno != ESRCH)
 			return fail("PTRACE_CONT"), tracer_kill(run), TRACER_FAILED;
 		sig = 0;
-		do
-			run->thread = waitpid(-1, &status, __WALL);
-		while (run->thread > 0 && WIFSTOPPED(status) && !belongs(run, run->thread));
+		run->thread = wait_for_thread(run, &status);
 		if (run->thread == run->pid && WIFEXITED(status) && WEXITSTATUS(status) == 0)
 			return close(run->memory), run->memory = -1, TRACER_ENDED;
 		if (run->thread < 0 || (run->thread == run->pid && !WIFSTOPPED(status))) {
