@@ -6,7 +6,7 @@
 #
 #	run_in_vm VERSION TEST...	boots Linux VERSION with four CPUs, of which the last is off, and runs tests/TEST.sh
 #
-# The kernels are in $RECORDER_KERNELS, or where ./quickstart check puts them.
+# The kernels are in $RECORDER_KERNELS, or where ./quickstart check-all puts them.
 
 kernels=${RECORDER_KERNELS:-$top_srcdir/build/kernels}
 
@@ -95,7 +95,7 @@ run_in_vm()
 	tests=$(IFS=, && echo "$*")
 	[ "$(uname -m)" = x86_64 ] || skip_all "the kernels are for x86_64"
 	type -P qemu-system-x86_64 cpio >/dev/null || skip_all "no qemu-system-x86_64 or no cpio"
-	[ -e "$kernels/$version/vmlinuz" ] || skip_all "no kernel $version in $kernels: ./quickstart check fetches it, from Debian"
+	[ -e "$kernels/$version/vmlinuz" ] || skip_all "no kernel $version in $kernels: ./quickstart check-all fetches it, from Debian"
 	ok "an image is made" make_image "$TMP/image"
 	boot "$version" 540 "$tests" >"$TMP/qemu.log" 2>&1 || status=$?
 	touch "$TMP/said" "$TMP/console"

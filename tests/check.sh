@@ -1,0 +1,197 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# usage: check.sh short|long
+#
+# Builds and tests in parts, one build directory each below build/check; ./quickstart installs what they need. Run from the
+# top of the tree, with ./configure made. Prints each part's result when it ends, what failed, and last the line
+# "N passed, N failed, N skipped" over all parts.
+#
+# `check.sh part NAME` runs one of them: for tests/parts.mk.
+
+set -eu -o pipefail
+top=$PWD
+results=$top/build/check
+
+jobs=$(nproc)
+
+# configure_in NAME OPTION...: a build directory, configured again only when the options changed.
+configure_in()
+{
+	local dir=$results/$1
+
+	shift
+	mkdir -p "$dir"
+	if [ -e "$dir/Makefile" ] && [ "$(cat "$dir/.options" 2>/dev/null)" = "$*" ]; then
+		return 0
+	fi
+	(cd "$dir" && "$top/configure" -q "$@") || return 1
+	printf '%s\n' "$*" >"$dir/.options"
+}
+
+# build_and NAME MAKE-ARGUMENT...: all programs first, so that a failed one is not reported as a failed test
+build_and()
+{
+	local dir=$results/$1
+
+	shift
+	make -C "$dir" -k "${@:2}" all && make -C "$dir" -k "$@"
+}
+
+part_configure-gcc()
+{
+	configure_in gcc --enable-werror CC=gcc
+}
+
+part_gcc()
+{
+	build_and gcc check -j"$jobs"
+}
+
+part_gcc-long()
+{
+	build_and gcc check-all -j"$jobs"
+}
+
+# Every file of the tree is in the tarball, but for git's own. What is in it builds, installs, uninstalls and leaves nothing.
+part_dist()
+{
+	make -C "$results/gcc" distcheck-quick DISTCHECK_CONFIGURE_FLAGS=--enable-werror && is_tarball_whole
+}
+
+is_tarball_whole()
+{
+	local missing
+
+	[ -e .git ] || return 0
+	missing=$(comm -23 <(git ls-files | grep -v '^\.gitignore$' | sort) \
+		<(tar -tzf "$results"/gcc/librecorder-*.tar.gz | cut -d / -f 2- | sort))
+	[ -z "$missing" ] || echo "FAIL: not in the tarball:" "$missing"
+	[ -z "$missing" ]
+}
+
+part_dist-long()
+{
+	make -C "$results/gcc" distcheck-unit DISTCHECK_CONFIGURE_FLAGS=--enable-werror
+}
+
+part_clang()
+{
+	configure_in clang --enable-werror CC=clang && FUZZ_SECONDS=1 build_and clang check-unit
+}
+
+# Without -Werror: gcc's flow warnings guess worse in instrumented code.
+configure_sanitizers()
+{
+	configure_in sanitizers --enable-sanitizers=address,undefined --disable-shared CC=gcc CFLAGS="-g -O1"
+}
+
+part_sanitizers()
+{
+	configure_sanitizers && build_and sanitizers check-unit
+}
+
+part_sanitizers-long()
+{
+	configure_sanitizers && FUZZ_SECONDS=60 build_and sanitizers check-fuzz
+}
+
+# The portable atomics, under the eyes of the thread sanitizer. gcc warns that it cannot follow fences; what is plain data
+# must be ordered without them.
+part_threads()
+{
+	configure_in threads --disable-command --disable-shared --enable-sanitizers=thread CC=gcc \
+		CPPFLAGS=-DREC_GENERIC_ATOMICS CFLAGS="-g -O1 -Wno-tsan" && build_and threads check
+}
+
+# The library alone for another CPU, its tests under an emulator.
+part_aarch64()
+{
+	configure_in aarch64 --disable-command --enable-werror --host=aarch64-linux-gnu \
+		EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" && build_and aarch64 check
+}
+
+# sum LOG RESULT...: the sum of automake's "# RESULT: n" lines
+sum()
+{
+	local log=$1
+
+	shift
+	awk -v keys=" $* " '$1 == "#" && NF == 3 && index(keys, " " substr($2, 1, length($2) - 1) " ") { n += $3 } END { print n + 0 }' "$log"
+}
+
+# The ends of the logs of the part's failed tests, each with the check in front of it that passed.
+show_failed_tests()
+{
+	local dir=$results/${1%-long} log
+
+	# A pattern: the name of the unpacked tarball has the version in it.
+	[ "${1%-long}" != dist ] || dir=$(echo "$results"/gcc/librecorder-*/_build/sub)
+
+	sed -nE 's/^(FAIL|ERROR|XPASS): ([^ ]+)\.sh .*/\2/p; t; s/^(FAIL|ERROR|XPASS): ([^ ]+) .*/\2/p' "$results/$1.log" | sort -u |
+		while read -r log; do
+			log=$dir/$log.log
+			[ -e "$log" ] || continue
+			printf '\n---- %s\n' "$log"
+			awk '/^PASS: / { next } /^ok / { passed = $0; next } passed { print passed; passed = "" } { print }
+				END { if (passed) print passed }' "$log" | tail -n 120
+		done
+}
+
+# One part: its output goes to NAME.log; then one line here, and what failed.
+run_part()
+{
+	local name=$1 log=$results/$1.log status=0 begin=$SECONDS passed bad skipped
+
+	"part_$name" >"$log" 2>&1 </dev/null || status=$?
+	passed=$(sum "$log" PASS XFAIL)
+	bad=$(sum "$log" FAIL ERROR XPASS)
+	skipped=$(sum "$log" SKIP)
+	if [ "$status" != 0 ] && [ "$bad" = 0 ]; then
+		bad=1
+		echo "ERROR: $name ended with status $status, see $log" >>"$log"
+		tail -n 60 "$log"
+	fi
+	echo "$passed $bad $skipped" >"$results/$name.result"
+	[ "$name" = configure-gcc ] && [ "$bad" = 0 ] && return
+	printf '==> %-16s passed %5d, failed %d, skipped %d, in %d s\n' "$name" "$passed" "$bad" "$skipped" $((SECONDS - begin))
+	[ "$bad" = 0 ] || show_failed_tests "$name"
+}
+
+# say TITLE PATTERN: the lines of the parts' logs that match, each with its part's name
+say()
+{
+	local found
+
+	found=$(cd "$results" && for log in "${logs[@]}"; do
+		sed -nE "s/^($2)/    ${log%.log}: \1/p" "$log"
+	done)
+	[ -z "$found" ] || printf '\n==> %s\n%s\n' "$1" "$found"
+}
+
+run_tier()
+{
+	local logs passed failed skipped log
+
+	mkdir -p "$results"
+	rm -f "$results"/*.{log,result}
+	SECONDS=0
+	make -f tests/parts.mk -s -k -j$((jobs + 1)) "$1" || true
+	mapfile -t logs < <(cd "$results" && ls -- *.log)
+	echo
+	for log in "${logs[@]}"; do
+		sed -n "s/^TIME:/    ${log%.log}:/p" "$results/$log"
+	done
+	say "skipped, and why" 'SKIP: .*'
+	say "faults of others, tried again" '.*FAULT: .*'
+	say "failed" '(FAIL|ERROR|XPASS): .*'
+	read -r passed failed skipped < <(cat "$results"/*.result | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
+	printf '\nin %d min %d s\n%d passed, %d failed, %d skipped\n' $((SECONDS / 60)) $((SECONDS % 60)) "$passed" "$failed" "$skipped"
+	[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
+}
+
+case "$#:$*" in
+1:short | 1:long) run_tier "$1" ;;
+"2:part "*) run_part "$2" ;;
+*) sed -n '4,12s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
