@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupted at every instruction: one writer (or reader) is run with the processor's single-step flag, and behind
- * its k-th instruction, for every k, others run to their end in the trap's signal handler: writers that add an
+ * Interrupted at any instruction: one writer (or reader) is run with the processor's single-step flag, and behind
+ * its k-th instruction, for each k that STEPS selects (tests/unit/steps.h), others run to their end in the trap's signal handler: writers that add an
  * event, fill a page, wrap the ring or take their event back, and the reader. Those are interrupted in turn at an
  * instruction drawn by a seeded generator, down to a third level. What a reader on another CPU does between two
  * instructions of a writer is the same thing seen from the ring.
@@ -10,6 +10,8 @@
  * level's events in order, time never back.
  */
 #include "tests/unit/ring_fixture.h"
+#include "tests/unit/steps.h"
+#include "tests/unit/tell.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -25,6 +27,12 @@
 #define LEVELS	3
 #define SIZE	400u /* ten to a page: pages change often */
 #define NUMBERS 1024
+
+/* STEPS by default. All instructions take four minutes of CPU time, nearly all of it in the kernel, which delivers traps. */
+#define STRIDE 37
+
+/* Each actor has at least this many. */
+#define INSTRUCTIONS 50u
 #define TRAP_FLAG 0x100
 
 enum action { WRITE_ONE, WRITE_PAGE, WRITE_ROUND, WRITE_TWICE, TAKE_BACK, READ_SOME, READ_WHOLE, ACTIONS };
@@ -256,7 +264,7 @@ static bool once(uint32_t pages, bool overwrite, unsigned int before, enum actio
 	return interrupted;
 }
 
-static void every_instruction(enum action outer, bool overwrite)
+static void at_instructions(enum action outer, bool overwrite)
 {
 	/*
 	 * Before the last event that fits a page; and at the end of a page with
@@ -268,14 +276,20 @@ static void every_instruction(enum action outer, bool overwrite)
 	 * here at ten microseconds an instruction.
 	 */
 	const unsigned int nr = outer == WRITE_ONE ? 3 : 2;
-	unsigned int i, target, runs = 0;
+	unsigned int i, runs = 0;
+	struct steps steps;
 	enum action nested;
+	bool came;
 
 	for (i = 0; i < nr; i++)
-		for (nested = 0; nested < ACTIONS; nested++)
-			for (target = 1; once(2 + i % 2, overwrite, before[i], outer, nested, target); target++)
-				runs++;
-	printf("# %u runs\n", runs);
+		for (nested = 0; nested < ACTIONS; nested++) {
+			steps = steps_begin(STRIDE, INSTRUCTIONS);
+			do
+				came = once(2 + i % 2, overwrite, before[i], outer, nested, steps.at);
+			while (steps_next(&steps, came));
+			runs += steps.looks;
+		}
+	tell("%u runs", runs);
 }
 
 static void arm(void)
@@ -291,27 +305,27 @@ TestSuite(step, .init = arm, .timeout = 300);
 
 Test(step, write_in_overwrite_mode)
 {
-	every_instruction(WRITE_ONE, true);
+	at_instructions(WRITE_ONE, true);
 }
 
 Test(step, write_in_discard_mode)
 {
-	every_instruction(WRITE_ONE, false);
+	at_instructions(WRITE_ONE, false);
 }
 
 Test(step, discard_in_overwrite_mode)
 {
-	every_instruction(TAKE_BACK, true);
+	at_instructions(TAKE_BACK, true);
 }
 
 Test(step, read_in_overwrite_mode)
 {
-	every_instruction(READ_SOME, true);
+	at_instructions(READ_SOME, true);
 }
 
 Test(step, read_in_discard_mode)
 {
-	every_instruction(READ_WHOLE, false);
+	at_instructions(READ_WHOLE, false);
 }
 
 #else

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bugs of the kernel's ring (test_history.c) in which a writer is interrupted between two instructions: by the
- * processor's single-step flag, behind every instruction in turn.
+ * processor's single-step flag, after each instruction that STEPS selects (steps.h).
  */
 #include "film.h"
 #include "ledger.h"
+#include "steps.h"
 
 #include <criterion/criterion.h>
 #include <string.h>
@@ -12,6 +13,10 @@
 /* Four to a sub-buffer. */
 #define SIZE	 1000u
 #define PER_PAGE 4u
+
+/* STEPS by default (steps.h); and each actor has at least this many instructions. */
+#define STRIDE	     11
+#define INSTRUCTIONS 50u
 
 static struct ledger book;
 
@@ -87,14 +92,14 @@ static void discard_one(struct ring *ring)
 static void (*check)(void);
 
 /*
- * `outer` after `before` events, interrupted by `nested` behind each of its instructions; `check` looks afterwards.
+ * `outer` after `before` events, interrupted by `nested` behind its instructions; `check` looks afterwards.
  */
-static void at_every_instruction(unsigned int before, film_act outer, film_act nested)
+static void at_instructions(unsigned int before, film_act outer, film_act nested)
 {
-	bool cut = true;
-	unsigned int k;
+	struct steps steps = steps_begin(STRIDE, INSTRUCTIONS);
+	bool cut;
 
-	for (k = 1; cut; k++) {
+	do {
 		struct film film = { .cuts = { { .level = 1, .when = at_target, .act = nested, .unseen = true } },
 				     .cuts_only = true };
 
@@ -103,13 +108,12 @@ static void at_every_instruction(unsigned int before, film_act outer, film_act n
 		film.ring = book.ring;
 		ledger_write_some(&book, before, SIZE);
 		instruction = 0;
-		target = k;
+		target = steps.at;
 		film_shoot(&film, outer);
 		cut = film.cuts[0].done;
 		check();
 		ledger_close(&book);
-	}
-	cr_assert_gt(k, 50);
+	} while (steps_next(&steps, cut));
 }
 
 static void check_published(void)
@@ -122,9 +126,9 @@ Test(history, h01_the_commit_never_gets_stuck)
 {
 	FILM_OR_SKIP();
 	check = check_published;
-	at_every_instruction(1, write_small, write_small);
-	at_every_instruction(PER_PAGE, write_large, write_and_cross);
-	at_every_instruction(1, discard_one, write_small);
+	at_instructions(1, write_small, write_small);
+	at_instructions(PER_PAGE, write_large, write_and_cross);
+	at_instructions(1, discard_one, write_small);
 }
 
 static bool tail_is_within(const struct ring *ring)
@@ -145,11 +149,12 @@ static void read_whole(struct ring *ring)
 /* No write index ever stands beyond the end of its page, so a reader need not wait for it to come back. */
 Test(history, h14_the_tail_is_never_beyond_the_page)
 {
-	unsigned int k;
-	bool cut = true;
+	struct steps steps;
+	bool cut;
 
 	FILM_OR_SKIP();
-	for (k = 1; cut; k++) {
+	steps = steps_begin(STRIDE, INSTRUCTIONS);
+	do {
 		struct film film = {
 			.cuts = { { .level = 1, .when = tail_is_within, .act = read_whole, .unseen = true } },
 			.cuts_only = true
@@ -159,15 +164,14 @@ Test(history, h14_the_tail_is_never_beyond_the_page)
 		film.ring = book.ring;
 		ledger_write_some(&book, 2 * PER_PAGE, SIZE);
 		instruction = 0;
-		target = k;
+		target = steps.at;
 		has_got = false;
 		film_shoot(&film, write_large);
 		cut = film.cuts[0].done;
 		if (has_got)
 			ledger_enter(&book, &got);
 		ledger_close(&book);
-	}
-	cr_assert_gt(k, 50);
+	} while (steps_next(&steps, cut));
 }
 
 static void check_touched(void)
@@ -182,8 +186,8 @@ Test(history, h15_a_page_is_counted_once)
 {
 	FILM_OR_SKIP();
 	check = check_touched;
-	at_every_instruction(PER_PAGE, write_large, write_large);
-	at_every_instruction(4 * PER_PAGE, write_large, write_large);
+	at_instructions(PER_PAGE, write_large, write_large);
+	at_instructions(4 * PER_PAGE, write_large, write_large);
 }
 
 static void check_times(void)
@@ -219,10 +223,10 @@ Test(history, h17_no_stale_stamp)
 {
 	FILM_OR_SKIP();
 	check = check_times;
-	at_every_instruction(1, write_small, write_small);
-	at_every_instruction(1, write_small, discard_one);
-	at_every_instruction(PER_PAGE, write_large, write_small);
-	at_every_instruction(1, discard_one, write_small);
+	at_instructions(1, write_small, write_small);
+	at_instructions(1, write_small, discard_one);
+	at_instructions(PER_PAGE, write_large, write_small);
+	at_instructions(1, discard_one, write_small);
 }
 
 /* The thread is moved to another CPU, and what it writes there first is taken back. */
@@ -255,8 +259,8 @@ Test(history, h00_the_cpu_behind_a_discard)
 {
 	FILM_OR_SKIP();
 	check = check_cpu;
-	at_every_instruction(1, write_small, discard_elsewhere);
-	at_every_instruction(PER_PAGE, write_large, discard_elsewhere);
+	at_instructions(1, write_small, discard_elsewhere);
+	at_instructions(PER_PAGE, write_large, discard_elsewhere);
 }
 
 /* To another CPU and back, by a clock that stands still meanwhile. */
@@ -272,7 +276,7 @@ Test(history, h00_the_cpu_behind_a_nested_event)
 	FILM_OR_SKIP();
 	check = check_cpu;
 	tick = 0;
-	at_every_instruction(PER_PAGE, write_large, write_elsewhere);
+	at_instructions(PER_PAGE, write_large, write_elsewhere);
 }
 
 static unsigned int interruptions;

@@ -7,6 +7,7 @@
 #include "librecorder/lane_private.h"
 #include "librecorder/process.h"
 #include "numbered.h"
+#include "steps.h"
 
 #include <criterion/criterion.h>
 #include <librecorder/event.h>
@@ -155,6 +156,9 @@ Test(torn, what_was_committed_behind_is_read_in_small_rings)
 #define TRAP_FLAG   0x100ul
 #define PAGE_EVENTS 140u /* more than fit on a sub-buffer of 4096 */
 
+/* STEPS by default (steps.h), for an event that goes to another sub-buffer: it has many instructions. */
+#define STRIDE 11
+
 /* What a thread does. */
 static struct plan {
 	unsigned int before, behind; /* events */
@@ -167,7 +171,7 @@ static struct plan {
 } plan;
 
 static sigjmp_buf back;
-static volatile unsigned int steps;
+static volatile unsigned int stepped;
 
 static void on_step(int signal, siginfo_t *info, void *context)
 {
@@ -175,7 +179,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
 
 	(void)signal;
 	(void)info;
-	if (++steps < plan.instruction || (plan.once_reserved && lane->tail == lane->commit))
+	if (++stepped < plan.instruction || (plan.once_reserved && lane->tail == lane->commit))
 		return;
 	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(long long)TRAP_FLAG;
 	plan.struck = true;
@@ -210,7 +214,7 @@ static void *be_left(void *arg)
 		numbered_write(plan.number++);
 	while (plan.crosses && is_room())
 		numbered_write(plan.number++);
-	steps = 0;
+	stepped = 0;
 	if (sigsetjmp(back, 1) == 0) {
 		set_trap_flag(true);
 		numbered_write(plan.number++);
@@ -239,30 +243,39 @@ static void begin(uint32_t pages)
 	sigaction(SIGTRAP, &action, NULL);
 }
 
+/* Whether the thread came to the instruction. */
+static bool run_and_be_left(void)
+{
+	pthread_t thread;
+
+	plan.struck = false;
+	cr_assert_eq(pthread_create(&thread, NULL, be_left, NULL), 0);
+	pthread_join(thread, NULL);
+	return plan.struck;
+}
+
 /*
- * A thread for each instruction of an event; each one's event is left there, by a jump out of a signal handler. An
- * event that goes to another sub-buffer has many: of these every seventh, unless TORN=all asks for all.
+ * A thread for each instruction of an event that STEPS selects; each one's event is left there, by a jump out of a
+ * signal handler. And one more for the first instruction behind the reservation, so that something is torn.
  */
 static void leave_everywhere(unsigned int before, unsigned int behind, uint32_t pages, bool crosses, bool handler_writes)
 {
-	const unsigned int stride = crosses && !getenv("TORN") ? 7 : 1;
+	struct steps steps = steps_begin(crosses ? STRIDE : 1, 30);
 	uint64_t written = 0, left = 0;
 	struct sums sums;
-	pthread_t thread;
 
 	begin(pages);
-	/* Other ones in each test. */
-	plan = (struct plan){ .instruction = stride > 1 ? pages % stride : 0, .before = before, .behind = behind, .crosses = crosses, .handler_writes = handler_writes };
+	plan = (struct plan){ .before = before, .behind = behind, .crosses = crosses, .handler_writes = handler_writes };
 	do {
-		plan.instruction += stride;
-		plan.struck = false;
-		cr_assert_eq(pthread_create(&thread, NULL, be_left, NULL), 0);
-		pthread_join(thread, NULL);
-		left += plan.struck;
-		written = plan.number;
-	} while (plan.struck && plan.instruction < 5000);
-	cr_assert_lt(plan.instruction, 5000);
-	cr_assert_gt(left, 30);
+		plan.instruction = steps.at;
+		left += run_and_be_left();
+		cr_assert_lt(plan.instruction, 5000);
+	} while (steps_next(&steps, plan.struck));
+	plan.instruction = 0;
+	plan.once_reserved = true;
+	left += run_and_be_left();
+	cr_assert(plan.struck);
+	written = plan.number;
 	/* The lane that was left, and the one that the thread went to. */
 	cr_assert_leq(rec_lanes(), 3);
 	check_marks();
@@ -324,16 +337,17 @@ static void put_one(void)
 static void put_in_step(int signal)
 {
 	(void)signal;
-	if (++steps == plan.instruction) {
+	if (++stepped == plan.instruction) {
 		plan.struck = true;
 		put_one();
 	}
 }
 
-/* One that publishes what was nested in it, and is interrupted behind each instruction of that by another event. */
+/* One that publishes what was nested in it, and is interrupted behind instructions of that by another event. */
 static void publish_in_steps(unsigned int nested, uint32_t pages)
 {
 	const struct sigaction action = { .sa_handler = put_in_step };
+	struct steps steps = steps_begin(7, 50);
 	struct rec_slot slot;
 	unsigned int i;
 	void *payload;
@@ -344,10 +358,11 @@ static void publish_in_steps(unsigned int nested, uint32_t pages)
 	ring = ring_new(pages, 4096, true);
 	ring->handle.nested = &notes;
 	sigaction(SIGTRAP, &action, NULL);
-	plan = (struct plan){ .struck = true };
-	for (plan.instruction = nested; plan.struck; plan.instruction += getenv("TORN") ? 1 : 7) {
+	plan = (struct plan){ 0 };
+	do {
 		plan.struck = false;
-		steps = 0;
+		plan.instruction = steps.at;
+		stepped = 0;
 		ring_place(&order, next);
 		since[next] = 0;
 		until[next] = UINT64_MAX;
@@ -365,8 +380,7 @@ static void publish_in_steps(unsigned int nested, uint32_t pages)
 		cr_assert_eq(order.at, order.placed, "instruction %u", plan.instruction);
 		memset(&order, 0, sizeof(order));
 		next = 0;
-	}
-	cr_assert_gt(plan.instruction, 50);
+	} while (steps_next(&steps, plan.struck));
 	ring_free(ring);
 }
 
