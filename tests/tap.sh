@@ -24,6 +24,9 @@
 #	events_in SUMMARY	how many events a recording's summary counts
 #	lost_in SUMMARY		and how many that are lost
 #	run COMMAND...		runs it and sets $status, $out, $err
+#	repeat_by VARIABLE=VALUE...
+#				if a check fails from now on, the log gets a line that repeats the test with these variables;
+#				without any: no such line
 #	done_testing		prints the plan; the last line of every script. It exits with 0, as what failed has its own line.
 
 set -u -o pipefail
@@ -32,6 +35,8 @@ export LC_ALL=C TZ=UTC
 tap_count=0
 tap_failed=0
 tap_done=no
+tap_repeat=
+tap_test=tests/${0##*tests/}
 
 TMP=$(mktemp -d "${TMPDIR:-/tmp}/recorder-test.XXXXXX") || exit 99
 RECORDER_DIR=$TMP/run
@@ -72,7 +77,13 @@ tap_result()
 	fi
 	tap_failed=$((tap_failed + 1))
 	echo "not ok $tap_count - $2"
+	[ -z "$tap_repeat" ] || diag "repeat: make check TESTS=$tap_test $tap_repeat"
 	return 1
+}
+
+repeat_by()
+{
+	tap_repeat=$*
 }
 
 pass()

@@ -4,6 +4,7 @@
 #define CHANCE_H
 
 #include <criterion/criterion.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* RECORDER_SEED, and where the sequence drawn from it stands. */
@@ -14,6 +15,21 @@ void draw_begin(void);
 
 /* A number below `n`. */
 uint32_t draw(uint32_t n);
+
+/*
+ * A life begins. It is determined by what it draws from now on, and by `n` numbers. If it fails, the line that repeats
+ * it (tests/unit/repeat.h) has RECORDER_LIFE=START,NUMBER,... After the last life call draw_end().
+ */
+#define LIFE_NUMBERS 5u
+
+void note_life(const uint64_t *numbers, unsigned int n);
+void draw_end(void);
+
+/*
+ * Whether RECORDER_LIFE asks for one life alone. If it does, the next draws are that life's, and `numbers`, which has
+ * room for LIFE_NUMBERS, gets its other numbers, 0 for those that are not given.
+ */
+bool is_repeated(uint64_t *numbers);
 
 /* A number of the environment. */
 uint64_t number_from(const char *name, uint64_t otherwise);

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 # Every system call of the recorder fails once, or is its last one: in a small recording, and in recoveries of what was left.
 # After each the recorder has ended by itself, has said what is wrong unless the file is complete all the same, and no event is
-# lost: it is in the file, or recover finds it. FAULTS=all for every call and every error; else a sample of them.
+# lost: it is in the file, or recover finds it. FAULTS=all for every call and every error; else a sample of them that begins at RECORDER_SEED.
+# FAULTS=at:CALL:NUMBER:FAULT for one: that repeats a failure.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -122,12 +123,16 @@ judge_kill()
 	[ -z "$(ls -A | grep -v -e '^[abc].dat$' -e '^\.[abc]\.dat\.')" ] || echo "left: $(ls -A)"
 }
 
-# Whether the next one is in the sample.
+# sampled CALL:NUMBER:FAULT: whether that one, the next of all, is in the sample.
 turn=${RECORDER_SEED:-1}
 sampled()
 {
 	turn=$((turn + 1))
-	[ "${FAULTS:-}" = all ] || [ $((turn % 32)) = 0 ]
+	case ${FAULTS:-} in
+	all) ;;
+	at:*) [ "$FAULTS" = "at:$1" ] ;;
+	*) [ $((turn % 32)) = 0 ] ;;
+	esac
 }
 
 clear_all()
@@ -145,6 +150,7 @@ for_calls()
 	shift 3
 	tried=0
 	bad=0
+	repeat_by
 	clear_all
 	$prepare
 	strace -qq -o "$TMP/calls" "$@" >/dev/null 2>"$TMP/.err"
@@ -152,20 +158,21 @@ for_calls()
 	own_calls "$TMP/calls" | sort -u >"$TMP/own"
 	while read -r call number; do
 		for fault in $($faults "$call"); do
-			sampled || continue
+			sampled "$call:$number:$fault" || continue
 			clear_all
 			$prepare
-			run timeout --kill-after=5 30 strace -qq -o "$TMP/trace" -e trace="$call" -e inject="$call:$fault:when=$number" "$@"
+			run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -e trace="$call" -e inject="$call:$fault:when=$number" "$@"
 			tried=$((tried + 1))
 			why=$($judge)
 			[ -n "$why" ] || continue
 			bad=$((bad + 1))
+			repeat_by "FAULTS=at:$call:$number:$fault"
 			diag "$call number $number, $fault: $why"
 			diag "status $status: $err"
 			diag "recover: $(cat "$TMP/recover.err")"
 		done
 	done <"$TMP/own"
-	[ "$tried" -gt 2 ] || { bad=1; diag "$tried faults tried"; }
+	[ "$tried" -gt 2 ] || [ "${FAULTS:0:3}" = at: ] || { bad=1; diag "$tried faults tried"; }
 }
 
 leave_buffer()

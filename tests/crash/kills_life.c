@@ -480,4 +480,5 @@ void report(const char *whom)
 	     figures.torn, figures.repeated, figures.pages, figures.corrupt, first_seed);
 	cr_assert_gt(figures.read, 0);
 	cr_assert_gt(figures.lost, 0);
+	draw_end();
 }

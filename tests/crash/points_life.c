@@ -319,7 +319,7 @@ static enum tracer_order at_readers_point(struct tracer_run *run, unsigned int p
 
 enum tracer_end read_and_die(struct life *life, unsigned int point, unsigned int hit)
 {
-	const uint32_t kind = draw(3);
+	const uint32_t kind = life->by_pages ? 2 : draw(3);
 	enum tracer_end how;
 	unsigned int i;
 

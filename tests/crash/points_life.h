@@ -20,6 +20,8 @@ struct injection {
 };
 
 struct plan {
+	uint64_t from;	   /* where its draws began */
+	unsigned int kind; /* that it was drawn for */
 	uint64_t seed;
 	bool overwrite, plain, leave, control;
 	unsigned int kb, events, longest;
@@ -40,6 +42,7 @@ struct life {
 	unsigned int reader_kill_point, reader_kill_hit;
 	bool died_together;		   /* the writer came to its kill point while a reader stood at one */
 	bool lively;			   /* the writer goes on at each point of a takeover */
+	bool by_pages;			   /* the reader takes pages, neither events nor mappings */
 	bool freeze, frozen;		   /* there the reader stands still until the writer has ended; it did */
 	unsigned int kill_point, kill_hit; /* of the writer; TRACER_POINTS: none */
 	const bool *kill_points;	   /* or at the first of these that it comes to; NULL: none */

@@ -8,6 +8,7 @@
 cd "$TMP" || exit 1
 large_lanes
 RANDOM=${RECORDER_SEED:-1}
+repeat_by "RECORDER_SEED=${RECORDER_SEED:-1}"
 
 begin count
 program=$pid

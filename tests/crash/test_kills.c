@@ -5,7 +5,8 @@
  * event that its writer had committed must be there or be counted as lost. tests/crash/test_points.c kills at
  * known places instead.
  *
- * RECORDER_SEED=N draws other lives; RECORDER_RANDOM_KILLS=N kills N times instead of 1000. A line of JSON for
+ * RECORDER_SEED=N draws other lives; RECORDER_RANDOM_KILLS=N kills N times instead of 1000. A failure prints a line with
+ * RECORDER_LIFE, which draws the life that failed once more, and no other; the kill may then come at another moment. A line of JSON for
  * each kind of victim goes where the tests' figures go.
  */
 #include "kills_life.h"
@@ -35,12 +36,13 @@ static void let_it_work(const struct life *life)
 	nap(draw(draw(3) ? 3000 : 300) * 1000u);
 }
 
-static void kill_a_writer(void)
+static void kill_a_writer(unsigned int most)
 {
 	struct kills_account account;
 	struct rec_view *view;
 	struct life life;
 
+	note_life((const uint64_t[]){ most }, 1);
 	begin_life(&life, 100000);
 	start_writer(&life);
 	let_it_work(&life);
@@ -78,10 +80,12 @@ static void kill_readers(unsigned int most)
 {
 	struct kills_account account;
 	struct rec_view *view;
-	unsigned int n = 1 + draw(4), i;
 	struct life life;
+	unsigned int n, i;
 	pid_t pid;
 
+	note_life((const uint64_t[]){ most }, 1);
+	n = 1 + draw(4);
 	begin_life(&life, 40000);
 	if (n > most)
 		n = most;
@@ -126,11 +130,12 @@ static void begin_recording(struct life *life)
 }
 
 /* The recorder alone: the program goes on, with the next recorder if one attaches, until it has ended or is killed */
-static void kill_a_recorder(void)
+static void kill_a_recorder(unsigned int most)
 {
 	struct life life;
 	pid_t killed;
 
+	note_life((const uint64_t[]){ most }, 1);
 	begin_recording(&life);
 	if (life.attach || draw(8))
 		wait_word(&life, &notes->started, life.recorder);
@@ -153,10 +158,11 @@ static void kill_a_recorder(void)
 }
 
 /* Writer and recorder at once. */
-static void kill_a_group(void)
+static void kill_a_group(unsigned int most)
 {
 	struct life life;
 
+	note_life((const uint64_t[]){ most }, 1);
 	begin_recording(&life);
 	if (draw(8))
 		wait_word(&life, &notes->started, life.recorder);
@@ -173,30 +179,37 @@ static void kill_a_group(void)
 
 /* ---- tests */
 
+/* Lives until there were so many kills; or the one that RECORDER_LIFE asks for. */
+static void kill_all(void (*kill_some)(unsigned int most), unsigned int wanted, const char *whom)
+{
+	uint64_t again[LIFE_NUMBERS];
+
+	if (is_repeated(again)) {
+		kill_some((unsigned int)again[0]);
+		draw_end();
+		return;
+	}
+	while (figures.kills < wanted)
+		kill_some(wanted - (unsigned int)figures.kills);
+	report(whom);
+}
+
 Test(kills, writers)
 {
-	while (figures.kills < kills_wanted / 2)
-		kill_a_writer();
-	report("writer");
+	kill_all(kill_a_writer, kills_wanted / 2, "writer");
 }
 
 Test(kills, readers)
 {
-	while (figures.kills < kills_wanted / 4)
-		kill_readers(kills_wanted / 4 - (unsigned int)figures.kills);
-	report("reader");
+	kill_all(kill_readers, kills_wanted / 4, "reader");
 }
 
 Test(kills, recorders)
 {
-	while (figures.kills < kills_wanted / 8)
-		kill_a_recorder();
-	report("recorder");
+	kill_all(kill_a_recorder, kills_wanted / 8, "recorder");
 }
 
 Test(kills, groups)
 {
-	while (figures.kills < kills_wanted / 8)
-		kill_a_group();
-	report("group");
+	kill_all(kill_a_group, kills_wanted / 8, "group");
 }

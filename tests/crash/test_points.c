@@ -13,9 +13,10 @@
  * and the run that kills at the k-th of them (armed: what the plan needs) are the same run.
  *
  * RECORDER_SEED=N draws other plans, RECORDER_KILLS=N kills N times at each point in each mode instead of
- * once.
+ * once. A failure prints a line with RECORDER_LIFE, which repeats the life that failed, and no other.
  */
 #include "points_life.h"
+#include "tests/unit/repeat.h"
 #include "tests/unit/tell.h"
 
 #include <criterion/criterion.h>
@@ -36,7 +37,10 @@ static unsigned int kills_wanted = 1; /* at each point in each mode */
 
 static struct plan draw_plan(unsigned int kind)
 {
-	struct plan plan = { .seed = draw(1000000),
+	const uint64_t from = drawn;
+	struct plan plan = { .from = from,
+			     .kind = kind,
+			     .seed = draw(1000000),
 			     .overwrite = kind % 2 == 0,
 			     .control = kind % 4 == 3 || kind % 8 == 6,
 			     .kb = kind % 3 == 0 && kind % 4 < 2 ? 4 : 8 + draw(16),
@@ -74,8 +78,9 @@ static struct plan draw_plan(unsigned int kind)
 /* A reservation that is interrupted whenever it tries. */
 static struct plan draw_plain_plan(void)
 {
+	const uint64_t from = drawn;
 	struct plan plan = {
-		.seed = draw(1000000), .overwrite = true, .plain = true, .kb = 64, .events = 2, .longest = 40
+		.from = from, .seed = draw(1000000), .overwrite = true, .plain = true, .kb = 64, .events = 2, .longest = 40
 	};
 
 	plan.injection[0] = (struct injection){ tracer_point(&points, "slow_before"), 1, GIVE_SIGNAL };
@@ -109,12 +114,19 @@ static void tear_down(void)
 
 TestSuite(points, .init = set_up, .fini = tear_down, .timeout = 3600);
 
-/* Let a writer live its life, killed at the given point, if at all; what it leaves is accounted for. */
+/*
+ * Let a writer live its life, killed at the given point, if at all; what it leaves is accounted for. A life
+ * draws nothing but its plan.
+ */
 static enum tracer_end live(const struct plan *plan, unsigned int point, unsigned int hit, unsigned int *hits)
 {
+	const uint64_t now = drawn;
 	struct life life;
 	enum tracer_end how;
 
+	drawn = plan->from;
+	note_life((const uint64_t[]){ plan->kind, point, hit }, 3);
+	drawn = now;
 	begin_life(&life, plan);
 	life.kill_point = point;
 	life.kill_hit = hit;
@@ -198,7 +210,9 @@ static void check_matrix(const char *victim, bool (*whose)(unsigned int point), 
 	     "\"read_twice\": %u, \"corrupt_pages\": 0, \"seed\": %llu}",
 	     victim, figures.kills, figures.lives, covered[0], covered[1], figures.events,
 	     figures.events - figures.lost, figures.lost, figures.torn, figures.again, (unsigned long long)first_seed);
+	repeat_by("RECORDER_SEED=%llu RECORDER_KILLS=%u", (unsigned long long)first_seed, kills_wanted);
 	cr_assert_leq(missed, few, "%u test points were not met", missed);
+	draw_end();
 }
 
 /*
@@ -224,14 +238,28 @@ static void kill_writers_at(unsigned int point, bool overwrite, const struct pla
 	matrix.met[overwrite][point] += k;
 }
 
+/* The plan that is the first of all plans, or one of the others. */
+static struct plan draw_nth_plan(unsigned int n)
+{
+	return n ? draw_plan(n) : draw_plain_plan();
+}
+
 Test(points, writers_killed)
 {
 	static unsigned int hits[PLANS_MAX][TRACER_POINTS];
 	static struct plan plans[PLANS_MAX];
 	unsigned int point, n;
+	uint64_t again[LIFE_NUMBERS];
 
+	if (is_repeated(again)) {
+		plans[0] = draw_nth_plan((unsigned int)again[0]);
+		live(&plans[0], (unsigned int)again[1], (unsigned int)again[2],
+		     again[1] < points.count ? NULL : hits[0]);
+		draw_end();
+		return;
+	}
 	for (n = 0; n < PLANS_MIN || (n < PLANS_MAX && !are_all_met(plans, hits, n)); n++) {
-		plans[n] = n ? draw_plan(n) : draw_plain_plan();
+		plans[n] = draw_nth_plan(n);
 		cr_assert_eq(live(&plans[n], TRACER_POINTS, 0, hits[n]), TRACER_ENDED);
 	}
 	for (point = 0; point < points.count; point++)
@@ -285,6 +313,9 @@ static void kill_some_readers(struct life *life, unsigned int point)
 		read_and_die(life, tracer_point(&points, before_takeover[draw(4)]), 1 + draw(4));
 }
 
+/* What the numbers of a repeated life begin with. */
+enum { READER, GROUP_AT_READERS, GROUP_AT_WRITERS };
+
 /*
  * One after the other is killed, the last of them at `point`, in a plan of this kind; whether it was. The writer
  * goes on to its end, or dies with that one, where it stands. The next reader is this process.
@@ -295,6 +326,7 @@ static bool kill_readers_at(unsigned int point, unsigned int kind, bool group)
 	struct plan plan;
 	bool killed;
 
+	note_life((const uint64_t[]){ group ? GROUP_AT_READERS : READER, point, kind }, 3);
 	begin_writing(&life, &plan, kind);
 	kill_some_readers(&life, point);
 	killed = read_and_die(&life, point,
@@ -345,12 +377,64 @@ static void kill_missing_readers(bool group)
 			matrix.met[tries % 2][point] += kill_readers_at(point, 2 * draw(12) + !(tries % 2), group);
 }
 
+static unsigned int kill_group_at(const bool *wanted, unsigned int kind);
+
+/* The life that RECORDER_LIFE asks for, if it does. */
+static bool repeat_readers_life(void)
+{
+	uint64_t again[LIFE_NUMBERS];
+	bool wanted[TRACER_POINTS];
+	unsigned int i;
+
+	if (!is_repeated(again))
+		return false;
+	for (i = 0; i < TRACER_POINTS; i++)
+		wanted[i] = again[2 + i / 64] >> i % 64 & 1;
+	if (again[0] == GROUP_AT_WRITERS)
+		kill_group_at(wanted, (unsigned int)again[1]);
+	else
+		kill_readers_at((unsigned int)again[1], (unsigned int)again[2], again[0] == GROUP_AT_READERS);
+	draw_end();
+	return true;
+}
+
 Test(points, readers_killed)
 {
+	if (repeat_readers_life())
+		return;
 	kill_all_readers(false);
 	kill_missing_readers(false);
 	check_matrix("reader", is_readers, 0);
-	cr_assert_gt(figures.again, 0);
+}
+
+/* A reader that is killed with a page in hand: the next one gets that page once more. */
+Test(points, readers_killed_with_a_page_in_hand)
+{
+	uint64_t again[LIFE_NUMBERS];
+	const bool once = is_repeated(again);
+	unsigned int kind;
+
+	/* Plans of both modes that do not change the ring's shape. */
+	for (kind = once ? (unsigned int)again[0] : 0; kind < 10; kind += kind % 4 ? 3 : 1) {
+		const unsigned int before = figures.again;
+		struct life life;
+		struct plan plan;
+
+		note_life((const uint64_t[]){ kind }, 1);
+		begin_writing(&life, &plan, kind);
+		life.by_pages = true;
+		CHECK(&life, read_and_die(&life, tracer_point(&points, "own_page"), 1) == TRACER_KILLED,
+		      "the reader was not given a page");
+		life.stop_after = 0;
+		if (life.end == TRACER_STOPPED)
+			let_writer_go(&life);
+		check_life(&life);
+		end_life(&life);
+		cr_assert_eq(figures.again, before + 1, "the page did not come again");
+		if (once)
+			break;
+	}
+	draw_end();
 }
 
 /*
@@ -361,8 +445,12 @@ static unsigned int kill_group_at(const bool *wanted, unsigned int kind)
 {
 	struct life life;
 	struct plan plan;
+	uint64_t numbers[LIFE_NUMBERS] = { GROUP_AT_WRITERS, kind };
 	unsigned int point;
 
+	for (point = 0; point < points.count; point++)
+		numbers[2 + point / 64] |= (uint64_t)wanted[point] << point % 64;
+	note_life(numbers, LIFE_NUMBERS);
 	begin_writing(&life, &plan, kind);
 	life.stop_after = 0;
 	if (life.end == TRACER_STOPPED) {
@@ -418,6 +506,8 @@ static void kill_missing_groups(void)
 
 Test(points, groups_killed)
 {
+	if (repeat_readers_life())
+		return;
 	kill_all_readers(true);
 	kill_groups_of(false);
 	kill_groups_of(true);
@@ -471,29 +561,42 @@ Test(points, writer_frozen_moving_the_head)
 		check_life(&life);
 		end_life(&life);
 	}
+	draw_end();
 }
 
 /* A reader that stands still at any point of its own: the writer goes on to its end, and nothing is lost. */
+static bool freeze_reader_at(unsigned int point)
+{
+	struct life life;
+	struct plan plan;
+
+	note_life((const uint64_t[]){ point }, 1);
+	begin_writing(&life, &plan, draw(24));
+	life.freeze = true;
+	cr_assert_eq(read_and_die(&life, point, 1 + draw(5)), TRACER_ENDED);
+	check_life(&life);
+	end_life(&life);
+	return life.frozen;
+}
+
 Test(points, reader_frozen)
 {
+	uint64_t again[LIFE_NUMBERS];
 	unsigned int point, k, tries;
 
+	if (is_repeated(again)) {
+		freeze_reader_at((unsigned int)again[0]);
+		draw_end();
+		return;
+	}
 	for (point = 0; point < points.count; point++) {
 		if (!is_readers(point) || is_named(point, "take_"))
 			continue;
-		for (k = tries = 0; k < 2 && tries < 60; tries++) {
-			struct life life;
-			struct plan plan;
-
-			begin_writing(&life, &plan, draw(24));
-			life.freeze = true;
-			cr_assert_eq(read_and_die(&life, point, 1 + draw(5)), TRACER_ENDED);
-			k += life.frozen;
-			check_life(&life);
-			end_life(&life);
-		}
+		for (k = tries = 0; k < 2 && tries < RARE_TRIES; tries++)
+			k += freeze_reader_at(point);
 		cr_assert_eq(k, 2, "nobody came to %s", points.names[point]);
 	}
+	draw_end();
 }
 
 /*
@@ -501,51 +604,78 @@ Test(points, reader_frozen)
  * writer resizes the ring meanwhile, and ends. What the reader saw fits no state that the ring was in, and nobody
  * is left to come again for: it must look once more by itself.
  */
+static bool freeze_taking_over(void)
+{
+	struct life life;
+	struct plan plan;
+
+	note_life(NULL, 0);
+	begin_writing(&life, &plan, 3 + 4 * draw(6));
+	if (read_and_die(&life, tracer_point(&points, "swap_exchange"), 1) == TRACER_KILLED &&
+	    life.end == TRACER_STOPPED) {
+		life.freeze = true;
+		cr_assert_eq(read_and_die(&life, tracer_point(&points, "take_prev"), 1 + draw(4)), TRACER_ENDED);
+	}
+	check_life(&life);
+	end_life(&life);
+	return life.frozen;
+}
+
 Test(points, reader_frozen_taking_over)
 {
+	uint64_t again[LIFE_NUMBERS];
 	unsigned int k, tries;
 
-	for (k = tries = 0; k < 20 && tries < 400; tries++) {
-		struct life life;
-		struct plan plan;
-
-		begin_writing(&life, &plan, 3 + 4 * draw(6));
-		if (read_and_die(&life, tracer_point(&points, "swap_exchange"), 1) == TRACER_KILLED &&
-		    life.end == TRACER_STOPPED) {
-			life.freeze = true;
-			cr_assert_eq(read_and_die(&life, tracer_point(&points, "take_prev"), 1 + draw(4)), TRACER_ENDED);
-			k += life.frozen;
-		}
-		check_life(&life);
-		end_life(&life);
+	if (is_repeated(again)) {
+		freeze_taking_over();
+		draw_end();
+		return;
 	}
+	for (k = tries = 0; k < 20 && tries < RARE_TRIES; tries++)
+		k += freeze_taking_over();
 	cr_assert_eq(k, 20, "%u takeovers only", k);
+	draw_end();
 }
 
 /*
  * Readers that die in their swap one after the other, each in its takeover beside a writer that resizes the ring. A
  * reader that takes another sub-buffer for the reader page than the one that is breaks the ring.
  */
+static unsigned int take_over_beside_resizes(void)
+{
+	unsigned int takeovers = 0;
+	struct life life;
+	struct plan plan;
+
+	note_life(NULL, 0);
+	begin_writing(&life, &plan, 3 + 4 * draw(6));
+	life.lively = true;
+	while (life.end == TRACER_STOPPED &&
+	       read_and_die(&life, tracer_point(&points, "swap_exchange"), 1) == TRACER_KILLED)
+		takeovers++;
+	if (life.end == TRACER_STOPPED)
+		let_writer_go(&life);
+	check_life(&life);
+	end_life(&life);
+	return takeovers;
+}
+
 Test(points, takeovers_beside_resizes)
 {
+	uint64_t again[LIFE_NUMBERS];
 	unsigned int takeovers = 0, lives;
 
-	for (lives = 0; lives < 100; lives++) {
-		struct life life;
-		struct plan plan;
-
-		begin_writing(&life, &plan, 3 + 4 * draw(6));
-		life.lively = true;
-		while (life.end == TRACER_STOPPED &&
-		       read_and_die(&life, tracer_point(&points, "swap_exchange"), 1) == TRACER_KILLED)
-			takeovers++;
-		if (life.end == TRACER_STOPPED)
-			let_writer_go(&life);
-		check_life(&life);
-		end_life(&life);
+	if (is_repeated(again)) {
+		take_over_beside_resizes();
+		draw_end();
+		return;
 	}
+	/* A hundred lives, and more if there were few takeovers in them. */
+	for (lives = 0; lives < 100 || (takeovers <= 100 && lives < RARE_TRIES); lives++)
+		takeovers += take_over_beside_resizes();
 	tell("%u takeovers", takeovers);
 	cr_assert_gt(takeovers, 100);
+	draw_end();
 }
 
 #else

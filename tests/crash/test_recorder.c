@@ -5,9 +5,11 @@
  * event that was committed must be there or be counted as lost. tests/crash/test_points.c does the same with readers of
  * the library's.
  *
- * RECORDER_SEED=N draws other lives, RECORDER_KILLS=N kills N times in each case instead of once.
+ * RECORDER_SEED=N draws other lives, RECORDER_KILLS=N kills N times in each case instead of once. A failure prints a line
+ * with RECORDER_LIFE, which draws the life that failed once more, and no other.
  */
 #include "kills_life.h"
+#include "tests/unit/repeat.h"
 #include "tests/unit/tell.h"
 #include "tracer.h"
 
@@ -111,6 +113,7 @@ static bool kill_at(unsigned int point, bool overwrite, bool group)
 	struct life life;
 	bool killed;
 
+	note_life((const uint64_t[]){ point, overwrite }, 2);
 	begin_life(&life, 50000 + draw(100000));
 	life.kb = 16u << draw(3);
 	life.overwrite = overwrite;
@@ -141,7 +144,13 @@ static void kill_at_all(bool group)
 {
 	const unsigned int wanted = (unsigned int)number_from("RECORDER_KILLS", 1);
 	unsigned int point, mode, k, tries, covered = 0, missed = 0;
+	uint64_t again[LIFE_NUMBERS];
 
+	if (is_repeated(again)) {
+		kill_at((unsigned int)again[0], again[1], group);
+		draw_end();
+		return;
+	}
 	for (point = 0; point < points.count; point++)
 		for (mode = 0; mode < 2 && is_readers(point); mode++) {
 			for (k = tries = 0; k < wanted && tries < TRIES + wanted; tries++)
@@ -154,7 +163,9 @@ static void kill_at_all(bool group)
 		}
 	report(group ? "recorder and writer at test points" : "recorder at test points");
 	tell("the recorder was killed at %u points and modes, %u missed", covered, missed);
+	repeat_by("RECORDER_SEED=%" PRIu64 " RECORDER_KILLS=%u", first_seed, wanted);
 	cr_assert_eq(missed, 0);
+	draw_end();
 }
 
 Test(recorder, killed_alone)

@@ -242,7 +242,8 @@ static void say_end(const char *how)
 	char text[16384];
 	ssize_t n = error_fd < 0 ? 0 : pread(error_fd, text, sizeof(text), 0);
 
-	dprintf(TAP_FD, "not ok 1 - input %llu: %s\n", (unsigned long long)current, how);
+	dprintf(TAP_FD, "not ok 1 - input %llu: %s\n# repeat: tests/fuzz/fuzz_dat %llu\n", (unsigned long long)current, how,
+		(unsigned long long)current);
 	for (ssize_t i = 0, start = 0; i < n; i++) {
 		if (text[i] != '\n')
 			continue;

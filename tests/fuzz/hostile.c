@@ -20,6 +20,7 @@
 #include "librecorder/identity.h"
 #include "librecorder/process.h"
 #include "librecorder/ring_private.h"
+#include "tests/unit/repeat.h"
 #include "tests/unit/tell.h"
 
 #define LANES	   3u
@@ -413,8 +414,10 @@ void hostile_rounds(const char *name, void (*round)(uint64_t number))
 		_exit(0);
 	}
 	cr_assert_eq(waitpid(child, &status, 0), child);
+	repeat_by("FUZZ_FIRST=%llu FUZZ_SECONDS=0", (unsigned long long)*number);
 	tell("%s: rounds %llu to %llu", name, (unsigned long long)first, (unsigned long long)*number);
 	cr_assert(!WIFSIGNALED(status), "round %llu: %s (FUZZ_FIRST=%llu begins there)", (unsigned long long)*number,
 		  WTERMSIG(status) == SIGALRM ? "it hangs" : strsignal(WTERMSIG(status)), (unsigned long long)*number);
 	cr_assert_eq(status, 0, "round %llu ended with status %d", (unsigned long long)*number, WEXITSTATUS(status));
+	repeat_nothing();
 }

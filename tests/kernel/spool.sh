@@ -28,8 +28,8 @@ children()
 
 # ---- killed, some time after so many pages of one CPU were in its side file; at once, in the middle
 
-RANDOM=${SEED:-$$}
-diag "SEED=${SEED:-$$}"
+RANDOM=${RECORDER_SEED:-1}
+repeat_by "RECORDER_SEED=${RECORDER_SEED:-1}"
 for round in 1 2 3; do
 	way=$(sed -n "${round}p" <<<$'splice\nread\nmmap')
 	pages=$((1 + RANDOM % 300))

@@ -277,18 +277,23 @@ static void compare(struct both *both)
 	const unsigned int nr = rounds ? (unsigned int)strtoul(rounds, NULL, 10) : 1000;
 	unsigned int verdicts[3] = { 0 };
 	char text[4096];
+	uint64_t first;
 
 	for (size_t i = 0; i < NR(fixed); i++)
 		verdicts[try_text(both, fixed[i])]++;
 	say(both, verdicts[DIFFER] == 0 && verdicts[TAKEN] > 20 && verdicts[REFUSED] > 20, "texts of each kind");
 	state = seed ? strtoull(seed, NULL, 10) : 1;
-	printf("# RECORDER_SEED=%" PRIu64 "\n", state);
+	first = state;
+	printf("# RECORDER_SEED=%" PRIu64 "\n", first);
 	memset(verdicts, 0, sizeof(verdicts));
 	for (unsigned int i = 0; i < nr; i++) {
 		add_expression(text, 4);
 		verdicts[try_text(both, text)]++;
 	}
 	printf("# %u taken by both, %u refused\n", verdicts[TAKEN], verdicts[REFUSED]);
+	if (verdicts[DIFFER] || verdicts[TAKEN] <= nr / 2)
+		printf("# repeat: RECORDER_SEED=%" PRIu64 " RECORDER_FILTER_ROUNDS=%u tests/oracle/kernel_filter\n", first,
+		       nr);
 	say(both, verdicts[DIFFER] == 0 && verdicts[TAKEN] > nr / 2, "any texts");
 }
 

@@ -39,7 +39,7 @@ bool check(struct run *run, enum check what, bool good, const char *format, ...)
 		va_start(args, format);
 		vprintf(format, args);
 		va_end(args);
-		printf("\n");
+		printf("\n# repeat: tests/oracle/kernel_ring %u 1\n", run->seed + run->configuration);
 	}
 	return false;
 }

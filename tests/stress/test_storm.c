@@ -6,8 +6,9 @@
  * dropped where nothing may be. Beyond them: each level's events in order, time never back.
  *
  * RECORDER_STRESS_SECONDS=N storms for about N seconds altogether (default 60), RECORDER_SEED=N draws others. Each
- * round prints its seed when it fails.
+ * round prints its seed when it fails, in the line that repeats it.
  */
+#include "tests/unit/repeat.h"
 #include "tests/unit/ring_fixture.h"
 #include "tests/unit/tell.h"
 
@@ -365,8 +366,12 @@ static void rage(const struct storm *shape)
 	const uint64_t first = (uint64_t)number_from("RECORDER_SEED", 1);
 	double left;
 
-	for (seed = first; (left = until - now()) > 0 || seed == first; seed++)
+	for (seed = first; (left = until - now()) > 0 || seed == first; seed++) {
+		/* A twelfth of that is this shape's: as long as a round may be. */
+		repeat_by("RECORDER_SEED=%llu RECORDER_STRESS_SECONDS=24", (unsigned long long)seed);
 		round_of(shape, left < ROUND_SECONDS ? left : ROUND_SECONDS);
+	}
+	repeat_nothing();
 	tell("%u pages of %u: seeds %llu to %llu", shape->pages, shape->subbuf_size, (unsigned long long)first,
 	     (unsigned long long)seed - 1);
 }
