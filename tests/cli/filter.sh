@@ -91,6 +91,21 @@ like "of the other, behind its filter" "$err" "  $((3000 - some)) of 'io:submit'
 
 # ---- a running program
 
+# record_some FILE OPTION...: of the program, until there are some pages of events
+record_some()
+{
+	local file=$1 recorder status=0
+
+	shift
+	"$RECORDER" record -P $pid "$@" -o "$file" 2>err &
+	recorder=$!
+	wait_until has_size "$file.spool" 50000
+	kill -INT $recorder
+	wait $recorder || status=$?
+	[ $status = 0 ] || cat err >&2
+	return $status
+}
+
 "$requests" threads &
 pid=$!
 wait_until test -s threads
@@ -99,10 +114,10 @@ run "$RECORDER" record -P $pid -u io:submit -f 'result < 0' -o refused.dat
 is "no such field in a running program" "$err" "recorder record: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path (column 1)"
 ok "its events are as they were" "$RECORDER" ps -P $pid
 like "off" "$out" "$pid +started +0/2"
-ok "a filter" "$RECORDER" record -P $pid --duration 1 -u io:submit -f 'path ~ "*.db" && !(id & 0xe)' -u io:done -f 'id == 1' -o attach.dat
+ok "a filter" record_some attach.dat -u io:submit -f 'path ~ "*.db" && !(id & 0xe)' -u io:done -f 'id == 1'
 ok "some pass" test "$(count attach.dat 'submit:')" -gt 10
 is "none that should not" "$("$RECORDER" report attach.dat | sed -n 's/.* id=\([0-9]*\).*/\1/p' | awk '$1 % 16 { n++ } END { print n + 0 }')" 0
-ok "one thread" "$RECORDER" record -P $pid --duration 1 --tid "$second" -u io:submit -f '!(id & 0xe) && id & 1' -o tid.dat
+ok "one thread" record_some tid.dat --tid "$second" -u io:submit -f '!(id & 0xe) && id & 1'
 ok "has written" test "$(count tid.dat "requests-$second ")" -gt 10
 is "and no other" "$(count tid.dat "requests-$first ")" 0
 is "what its filter says" "$(count tid.dat 'path=.*\.db')" 0

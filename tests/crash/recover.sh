@@ -195,7 +195,8 @@ cp core other
 printf '\2' | dd of=other bs=1 seek=5 conv=notrunc status=none
 refused "a core file of the other byte order" "'other' is a core file of another kind of machine" other
 refused "a program" "'$mortal' is an ELF file, but no core file" "$mortal"
-sleep 60 &
+sleep 1000 &
+wait_until grep -qx sleep "/proc/$!/comm"
 gcore -o plain $! >gcore.log 2>&1
 refused "a core file of a stranger" "'plain.$!' holds no buffer: program $! \\(sleep\\) did not use librecorder" plain.$!
 kill $!

@@ -11,6 +11,7 @@
 kills=${RECORDER_KILLS:-20}
 RANDOM=${RECORDER_SEED:-1}
 diag "RECORDER_SEED=${RECORDER_SEED:-1} RECORDER_KILLS=$kills"
+repeat_by "RECORDER_SEED=${RECORDER_SEED:-1} RECORDER_KILLS=$kills"
 
 # ---- the others: an instance with settings of its own, and a ring that is mapped
 
@@ -126,10 +127,17 @@ is_swept()
 }
 gone=0
 for ((i = 0; i < kills; i++)); do
-	"$RECORDER" record -q -o killed.dat -e sched -e raw_syscalls -u '*' "${bound[@]}" bash busy 2>/dev/null &
+	# The last one has an instance when it is killed; of the others, those that were not killed before or after it.
+	load=(bash busy)
+	[ $i -lt $((kills - 1)) ] || load=(sleep 1000)
+	"$RECORDER" record -q -o killed.dat -e sched -e raw_syscalls -u '*' "${bound[@]}" "${load[@]}" 2>/dev/null &
 	recorder=$!
-	# Not for its length: any time will do.
-	read -r -t "$(printf '0.%03d' $((RANDOM % 400)))" <>from_nobody
+	if [ $i -lt $((kills - 1)) ]; then
+		# Not for its length: any time will do.
+		read -r -t "$(printf '0.%03d' $((RANDOM % 400)))" <>from_nobody
+	else
+		wait_until is_left $recorder
+	fi
 	kill -KILL $recorder 2>/dev/null
 	wait $recorder 2>/dev/null
 	is_left $recorder && gone=$((gone + 1))

@@ -301,7 +301,7 @@ static void arm(void)
 	sigaction(SIGTRAP, &step, NULL);
 }
 
-TestSuite(step, .init = arm, .timeout = 300);
+TestSuite(step, .init = arm, .timeout = 3600);
 
 Test(step, write_in_overwrite_mode)
 {

@@ -89,7 +89,7 @@ window()
 	setpriv --pdeathsig KILL Xvfb ":$number" -displayfd 5 -screen 0 "${geometry}x24" -nolisten tcp -noreset \
 		5>display 4>&- >xvfb.log 2>&1 &
 	xvfb=$!
-	read -r -t 30 -u 4 number || fail "Xvfb does not start"
+	read -r -t 120 -u 4 number || fail "Xvfb does not start"
 	export DISPLAY=:$number
 
 	setpriv --pdeathsig KILL kernelshark -i "$HOME/$name" "$@" 4>&- >kernelshark.log 2>&1 &

@@ -313,7 +313,7 @@ Test(threads, everything_at_once)
 	uint64_t sums[2] = { 0, 0 };
 	struct rec_lane_stats stats;
 	struct rec_view *view = NULL;
-	pthread_t saver, controller;
+	pthread_t saver, controller, writer;
 	unsigned int lane;
 
 	configure();
@@ -323,6 +323,9 @@ Test(threads, everything_at_once)
 	rec_store_release(&stop, 1);
 	pthread_join(saver, NULL);
 	pthread_join(controller, NULL);
+	/* The controller may have had everything stopped all the while; now nobody has. */
+	cr_assert_eq(pthread_create(&writer, NULL, write_and_end, NULL), 0);
+	pthread_join(writer, NULL);
 	sums[0] += save(&sums[1]);
 	cr_assert_gt(sums[0], 0);
 	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);

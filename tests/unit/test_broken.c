@@ -94,7 +94,7 @@ static void check_refusals(void)
 	cr_expect_geq(stats_of(broken).lost_unread, before + 100);
 }
 
-Test(broken, commit_position_that_never_comes_to_the_tail, .init = begin, .fini = end, .timeout = 20)
+Test(broken, commit_position_that_never_comes_to_the_tail, .init = begin, .fini = end, .timeout = 300)
 {
 	struct rec_slot slot;
 	void *payload = rec_reserve(broken, 8, &slot);
@@ -117,7 +117,7 @@ static void give_back_and_repair(void)
 	rec_lane_give_back(rec_lane_index(broken));
 }
 
-Test(broken, marks_that_cannot_be_settled, .init = begin, .fini = end, .timeout = 20)
+Test(broken, marks_that_cannot_be_settled, .init = begin, .fini = end, .timeout = 300)
 {
 	cr_assert(reader_write(broken, 1, 40));
 	/* A head is being moved, says a link, and no way leads there. */
@@ -128,7 +128,7 @@ Test(broken, marks_that_cannot_be_settled, .init = begin, .fini = end, .timeout 
 	check_stopped();
 }
 
-Test(broken, ring_that_cannot_be_counted, .init = begin, .fini = end, .timeout = 20)
+Test(broken, ring_that_cannot_be_counted, .init = begin, .fini = end, .timeout = 300)
 {
 	cr_assert(reader_write(broken, 1, 40));
 	broken->lane->resizing = REC_LANE_RESIZING;
@@ -138,7 +138,7 @@ Test(broken, ring_that_cannot_be_counted, .init = begin, .fini = end, .timeout =
 }
 
 /* A lane that was spoilt while nobody had it is found broken by the lease, which takes another one. */
-Test(broken, found_by_a_lease, .init = begin, .fini = end, .timeout = 20)
+Test(broken, found_by_a_lease, .init = begin, .fini = end, .timeout = 300)
 {
 	const uint32_t index = rec_lane_index(broken);
 

@@ -38,8 +38,8 @@ static void begin_large(void)
 	lane_begin(4 * PAGES, true);
 }
 
-TestSuite(history, .init = begin, .fini = lane_end, .timeout = 120);
-TestSuite(history_large, .init = begin_large, .fini = lane_end, .timeout = 120);
+TestSuite(history, .init = begin, .fini = lane_end, .timeout = 600);
+TestSuite(history_large, .init = begin_large, .fini = lane_end, .timeout = 600);
 
 static void write_some(unsigned int events)
 {

@@ -30,7 +30,7 @@ static void end(void)
 	reader_end();
 }
 
-TestSuite(process_lock, .init = begin, .fini = end, .timeout = 60);
+TestSuite(process_lock, .init = begin, .fini = end, .timeout = 300);
 
 /* An allocator's lock, as far as one thread is concerned. */
 static pthread_mutex_t heap = PTHREAD_MUTEX_INITIALIZER;

@@ -34,7 +34,7 @@ static void begin(void)
 	lane_begin(PAGES, true);
 }
 
-TestSuite(profbuf, .init = begin, .fini = lane_end, .timeout = 120);
+TestSuite(profbuf, .init = begin, .fini = lane_end, .timeout = 600);
 
 static void write_some(unsigned int events)
 {

@@ -235,7 +235,7 @@ Test(reader_iter, refusals_are_told)
 }
 
 /* A descriptor that promises more events than its sub-buffer has: an error, not a search for ever. */
-Test(reader_iter, a_promise_that_is_not_kept, .timeout = 30)
+Test(reader_iter, a_promise_that_is_not_kept, .timeout = 300)
 {
 	const uint32_t padding = REC_TYPE_PADDING;
 	struct rec_view_event event;

@@ -250,12 +250,12 @@ static void beside_a_writer(void (*child)(struct rec_handle *handle, int pipe))
 	close(pipe);
 }
 
-Test(reader_mark, beside_a_writer, .timeout = 60)
+Test(reader_mark, beside_a_writer, .timeout = 300)
 {
 	beside_a_writer(write_for_ever);
 }
 
-Test(reader_mark, beside_a_writer_that_resizes, .timeout = 60)
+Test(reader_mark, beside_a_writer_that_resizes, .timeout = 300)
 {
 	beside_a_writer(resize_for_ever);
 }

@@ -48,7 +48,7 @@ static void end(void)
 	cr_assert_eq(rmdir(dir), 0, "something is left in %s", dir);
 }
 
-TestSuite(spool_kernel, .init = begin, .fini = end, .timeout = 60);
+TestSuite(spool_kernel, .init = begin, .fini = end, .timeout = 300);
 
 /* As the next recorder finds it. */
 static void reopen(void)

@@ -422,7 +422,7 @@ static void *jump_in_a_loop(void *arg)
 }
 
 /* It neither takes all lanes nor loses anything: others find lanes, and what it writes is read. */
-Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 120)
+Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 600)
 {
 	struct sums sums = { 0 }, more;
 	pthread_t thread;
@@ -453,7 +453,7 @@ Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 120)
  * A timer strikes where it likes: at first events, in leases, in the slow path,
  * in events; every other handler jumps away.
  */
-Test(life, a_storm_of_handlers_that_jump_away, .timeout = 120)
+Test(life, a_storm_of_handlers_that_jump_away, .timeout = 600)
 {
 	const struct itimerval fast = { { 0, 97 }, { 0, 97 } }, off = { { 0, 0 }, { 0, 0 } };
 	struct sums sums = { 0 }, more;

@@ -295,31 +295,31 @@ static void leave_everywhere(unsigned int before, unsigned int behind, uint32_t 
 			cr_skip_test("the processor's trap flag is out of a program's reach here");                    \
 	} while (0)
 
-Test(torn, left_on_a_page, .timeout = 120)
+Test(torn, left_on_a_page, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(5, 20, 64, false, false);
 }
 
-Test(torn, left_on_a_page_and_the_handler_writes, .timeout = 120)
+Test(torn, left_on_a_page_and_the_handler_writes, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(5, 20, 64, false, true);
 }
 
-Test(torn, left_and_the_thread_goes_on_elsewhere, .timeout = 120)
+Test(torn, left_and_the_thread_goes_on_elsewhere, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(5, 5 * PAGE_EVENTS, 64, false, false);
 }
 
-Test(torn, left_at_the_end_of_a_page, .timeout = 120)
+Test(torn, left_at_the_end_of_a_page, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(5, 3 * PAGE_EVENTS, 64, true, false);
 }
 
-Test(torn, left_at_the_end_of_a_page_and_the_handler_writes, .timeout = 120)
+Test(torn, left_at_the_end_of_a_page_and_the_handler_writes, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(5, 20, 65, true, true);
@@ -384,7 +384,7 @@ static void publish_in_steps(unsigned int nested, uint32_t pages)
 	ring_free(ring);
 }
 
-Test(torn, a_handler_while_nested_events_are_published, .timeout = 120)
+Test(torn, a_handler_while_nested_events_are_published, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	publish_in_steps(1, 64);
@@ -403,7 +403,7 @@ static void *be_left_and_wait(void *arg)
 }
 
 /* As long as the thread lives: what it writes elsewhere is seen at once. */
-Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 120)
+Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 600)
 {
 	struct rec_lane_stats stats;
 	struct rec_view *view = NULL;
@@ -429,26 +429,26 @@ Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 120)
 }
 
 /* The first event of a lane, which states time and CPU. */
-Test(torn, left_at_the_beginning, .timeout = 120)
+Test(torn, left_at_the_beginning, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(0, 3 * PAGE_EVENTS, 64, false, true);
 }
 
 /* A ring that is full: the event moves the head, now and then. */
-Test(torn, left_where_the_head_moves, .timeout = 120)
+Test(torn, left_where_the_head_moves, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(7 * PAGE_EVENTS, 3 * PAGE_EVENTS, 4, true, false);
 }
 
-Test(torn, left_where_the_head_moves_and_the_handler_writes, .timeout = 120)
+Test(torn, left_where_the_head_moves_and_the_handler_writes, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(7 * PAGE_EVENTS, 3 * PAGE_EVENTS, 3, true, true);
 }
 
-Test(torn, left_in_a_ring_of_two, .timeout = 120)
+Test(torn, left_in_a_ring_of_two, .timeout = 600)
 {
 	STEP_OR_SKIP();
 	leave_everywhere(3 * PAGE_EVENTS, 3 * PAGE_EVENTS, 2, true, true);

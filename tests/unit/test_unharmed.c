@@ -126,7 +126,7 @@ static void each_event(void)
 }
 
 /* First, with the lease of a lane, and until the lane has been wrapped several times. */
-Test(unharmed, events, .init = begin, .fini = reader_end, .timeout = 60)
+Test(unharmed, events, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	for (unsigned int i = 0; i < 300; i++)
 		each_event();
@@ -142,7 +142,7 @@ static void *trace_in_thread(void *arg)
 	return NULL;
 }
 
-Test(unharmed, threads, .init = begin, .fini = reader_end, .timeout = 60)
+Test(unharmed, threads, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	pthread_t thread;
 
@@ -153,13 +153,13 @@ Test(unharmed, threads, .init = begin, .fini = reader_end, .timeout = 60)
 }
 
 /* No lane is left, and none shared: what is lost is lost without a trace. */
-Test(unharmed, at_the_cap, .init = begin, .fini = reader_end, .timeout = 60)
+Test(unharmed, at_the_cap, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 4096, 4096 });
 	each_event();
 }
 
-Test(unharmed, discard_mode, .timeout = 60)
+Test(unharmed, discard_mode, .timeout = 300)
 {
 	reader_begin(4, true);
 	rec_enable("*");
@@ -169,7 +169,7 @@ Test(unharmed, discard_mode, .timeout = 60)
 	reader_end();
 }
 
-Test(unharmed, calls_in_the_path_of_events, .init = begin, .fini = reader_end, .timeout = 60)
+Test(unharmed, calls_in_the_path_of_events, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	static char large[8192];
 	struct rec_slot slot = { 0 };
@@ -196,7 +196,7 @@ Test(unharmed, calls_in_the_path_of_events, .init = begin, .fini = reader_end, .
 }
 
 /* These may fail, and then errno is theirs to change, but nothing else. */
-Test(unharmed, other_calls, .init = begin, .fini = reader_end, .timeout = 60)
+Test(unharmed, other_calls, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	struct rec_anchor anchor;
 	unsigned int lane = 0;
@@ -220,7 +220,7 @@ Test(unharmed, other_calls, .init = begin, .fini = reader_end, .timeout = 60)
 }
 
 /* The handlers of fork run in both processes; the child's first event leases a lane of its own. */
-Test(unharmed, fork, .init = begin, .fini = reader_end, .timeout = 60)
+Test(unharmed, fork, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	int status = -1;
 	pid_t child = -1;
@@ -237,7 +237,7 @@ Test(unharmed, fork, .init = begin, .fini = reader_end, .timeout = 60)
 }
 
 /* Nothing is printed, wherever events go. */
-Test(unharmed, output, .init = begin, .fini = reader_end, .timeout = 60)
+Test(unharmed, output, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	const int out = memfd_create("out", MFD_CLOEXEC), saved[2] = { dup(1), dup(2) };
 

@@ -21,7 +21,7 @@ static void begin(void)
 	lane_begin(PAGES, false);
 }
 
-TestSuite(view_bounds, .init = begin, .fini = lane_end, .timeout = 30);
+TestSuite(view_bounds, .init = begin, .fini = lane_end, .timeout = 300);
 
 /*
  * Sub-buffers 1 to 3 go round, 0 is the reader page, and the commit position is on 4, to which no link leads.

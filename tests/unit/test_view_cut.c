@@ -113,7 +113,7 @@ static void open_view(void)
 	view = reader_view_of(path);
 }
 
-Test(view_cut, before_it_is_opened, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, before_it_is_opened, .init = begin, .fini = end, .timeout = 300)
 {
 	static const off_t sizes[] = { 100000, 65536, 8192, 4096, 4095, 1, 0 };
 
@@ -124,7 +124,7 @@ Test(view_cut, before_it_is_opened, .init = begin, .fini = end, .timeout = 20)
 	cr_expect_eq(faults, 0);
 }
 
-Test(view_cut, before_it_is_mapped, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, before_it_is_mapped, .init = begin, .fini = end, .timeout = 300)
 {
 	cut_in_map = true;
 	cr_expect_eq(rec_view_open(path, &view), -EFAULT);
@@ -132,14 +132,14 @@ Test(view_cut, before_it_is_mapped, .init = begin, .fini = end, .timeout = 20)
 	cr_expect_eq(faults, 1);
 }
 
-Test(view_cut, before_a_lane_is_opened, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, before_a_lane_is_opened, .init = begin, .fini = end, .timeout = 300)
 {
 	open_view();
 	cut_to(0);
 	check_nothing_more();
 }
 
-Test(view_cut, in_the_middle, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, in_the_middle, .init = begin, .fini = end, .timeout = 300)
 {
 	unsigned char bytes[64];
 	struct rec_page page;
@@ -156,7 +156,7 @@ Test(view_cut, in_the_middle, .init = begin, .fini = end, .timeout = 20)
 	cr_expect_gt(faults, 0);
 }
 
-Test(view_cut, before_a_lane_is_mapped, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, before_a_lane_is_mapped, .init = begin, .fini = end, .timeout = 300)
 {
 	struct rec_page page;
 
@@ -167,7 +167,7 @@ Test(view_cut, before_a_lane_is_mapped, .init = begin, .fini = end, .timeout = 2
 	check_nothing_more();
 }
 
-Test(view_cut, before_its_words_are_mapped, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, before_its_words_are_mapped, .init = begin, .fini = end, .timeout = 300)
 {
 	open_view();
 	cut_in_map = true;
@@ -177,7 +177,7 @@ Test(view_cut, before_its_words_are_mapped, .init = begin, .fini = end, .timeout
 }
 
 /* What was handed over reads as zeros, so there is no event in it. */
-Test(view_cut, with_a_page_in_hand, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, with_a_page_in_hand, .init = begin, .fini = end, .timeout = 300)
 {
 	struct rec_page_iter walk;
 	struct rec_record record;
@@ -193,7 +193,7 @@ Test(view_cut, with_a_page_in_hand, .init = begin, .fini = end, .timeout = 20)
 	check_nothing_more();
 }
 
-Test(view_cut, under_an_iterator, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, under_an_iterator, .init = begin, .fini = end, .timeout = 300)
 {
 	struct rec_view_event event;
 	struct rec_iter *iter;
@@ -214,7 +214,7 @@ Test(view_cut, under_an_iterator, .init = begin, .fini = end, .timeout = 20)
 	check_nothing_more();
 }
 
-Test(view_cut, another_view_goes_on, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, another_view_goes_on, .init = begin, .fini = end, .timeout = 300)
 {
 	struct rec_view *other = reader_view();
 	struct rec_view_event event;
@@ -241,7 +241,7 @@ static void leave(int sig, siginfo_t *info, void *context)
 }
 
 /* A mapping that is none of ours. */
-Test(view_cut, another_fault, .init = begin, .fini = end, .timeout = 20)
+Test(view_cut, another_fault, .init = begin, .fini = end, .timeout = 300)
 {
 	struct sigaction action = { .sa_sigaction = leave, .sa_flags = SA_SIGINFO };
 	const int fd = memfd_create("empty", MFD_CLOEXEC);
