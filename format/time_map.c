@@ -295,8 +295,11 @@ void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struc
 		if (ns > GRAIN)
 			mult = (uint64_t)(((unsigned __int128)ns << TIME_MAP_SHIFT) / (to - from));
 	}
-	/* trace-cmd 3.1.6 multiplies in two halves and cannot shift by more than 32. */
-	while (mult > UINT32_MAX || shift > 32) {
+	/*
+	 * trace-cmd 3.1.6 keeps the multiplier in an int, multiplies in two
+	 * halves and cannot shift by more than 32.
+	 */
+	while (mult > INT32_MAX || shift > 32) {
 		mult = mult / 2 + (mult & 1);
 		shift--;
 	}

@@ -162,12 +162,13 @@ Test(time_map, anchors_that_contradict_each_other)
 	time_map_free(&map);
 }
 
-/* What trace-cmd 3.1.6 does with TSC2NSEC: two products of 32 bits, and no shift above 32. */
+/* What trace-cmd 3.1.6 does with TSC2NSEC: an int as multiplier, two products of 32 bits, and no shift above 32. */
 static uint64_t multiply_as_viewers(uint64_t ts, uint32_t mult, uint32_t shift)
 {
 	const uint64_t low = (uint32_t)ts;
 	const uint64_t high = ts >> 32;
 
+	cr_assert_leq(mult, INT32_MAX);
 	cr_assert_leq(shift, 32);
 	return ((low * mult) >> shift) + ((high * mult) << (32 - shift));
 }
@@ -194,6 +195,30 @@ Test(time_map, one_line_for_viewers)
 		cr_assert_leq(apart(shown, ns_of(&map, clock)), error + 1);
 	}
 	time_map_free(&map);
+}
+
+/* The multiplier is 2^32 divided by the clock's GHz: below 2 GHz it does not fit an int without a smaller shift. */
+Test(time_map, one_line_for_viewers_of_slow_clocks)
+{
+	uint64_t mhz;
+
+	for (mhz = 100; mhz <= 4000; mhz += 100) {
+		const uint64_t ticks = mhz * UINT64_C(1000000); /* a second's */
+		const struct rec_anchor anchors[] = { { 10 * ticks, 3 * S, 0, 10 }, { 20 * ticks, 13 * S, 0, 10 } };
+		struct time_map map = map_of(anchors, 2);
+		struct time_line line;
+		uint64_t error, clock;
+
+		time_map_line(&map, 10 * ticks, 20 * ticks, &line);
+		error = time_map_line_error(&map, &line, 10 * ticks, 20 * ticks);
+		cr_assert_leq(error, 10);
+		for (clock = 10 * ticks; clock <= 20 * ticks; clock += ticks / 7) {
+			const uint64_t scaled = multiply_as_viewers(clock, line.mult, line.shift);
+
+			cr_assert_leq(apart(scaled + (uint64_t)line.offset, ns_of(&map, clock)), error + 1);
+		}
+		time_map_free(&map);
+	}
 }
 
 /* A clock that changes its rate half-way is nowhere farther from its chord than there. */
