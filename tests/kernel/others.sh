@@ -4,6 +4,7 @@
 # trace-cmd that goes on. Neither while we record, nor after, nor when the recorder is killed.
 
 . "$top_srcdir/tests/namespaces.sh"
+. "$top_srcdir/tests/peer.sh"
 [ "$as_root" = yes ] || skip_all "only root may trace the kernel"
 . "$top_srcdir/tests/tracefs.sh"
 
@@ -187,17 +188,32 @@ for file in /proc/sys/kernel/ftrace_enabled $tracing/set_ftrace_{filter,notrace,
 	cat $file >"$(basename $file)" 2>log
 	mount --bind "$(basename $file)" $file
 done
-trace-cmd record -q -o session.dat -e sched:sched_process_exec bash look 2>session.log &
-session=$!
-read -r -t 60 <>going
-state >before
-is "a session of trace-cmd goes on" "$(cat $tracing/tracing_on)" 1
-record -q -e sched -e irq -u '*' sh -c '/bin/true'
-unchanged "beside a session of trace-cmd"
-cp /bin/true seen-by-the-session
-./seen-by-the-session
-echo 1<>go
-wait $session
-like "which has what happened since" "$(trace-cmd report session.dat 2>/dev/null)" "sched_process_exec: .*seen-by-the-session"
+session()
+{
+	local session status=0
+
+	rm -f session.dat*
+	setsid trace-cmd record -q -o session.dat -e sched:sched_process_exec bash look 2>session.log &
+	session=$!
+	if read -r -t "$peer_seconds" <>going; then
+		state >before
+		is "a session of trace-cmd goes on" "$(cat $tracing/tracing_on)" 1
+		record -q -e sched -e irq -u '*' sh -c '/bin/true'
+		# If trace-cmd is gone, it is trace-cmd that has changed something.
+		unchanged "beside a session of trace-cmd" || is_gone $session || peer_excuses=no
+		cp /bin/true seen-by-the-session
+		./seen-by-the-session
+		echo 1<>go
+		wait_until is_gone $session || peer_fault="a session of trace-cmd did not end"
+	else
+		peer_fault="a session of trace-cmd did not begin"
+	fi
+	kill -KILL -- -$session 2>/dev/null
+	wait $session || status=$?
+	[ $status = 0 ] || peer_fault="${peer_fault:-a session of trace-cmd ended} (status $status): $(tail -n 1 session.log)"
+	peer_files+=(session.dat)
+	like "which has what happened since" "$(trace-cmd report session.dat 2>/dev/null)" "sched_process_exec: .*seen-by-the-session"
+}
+beside_peer "a session of trace-cmd" session
 
 done_testing

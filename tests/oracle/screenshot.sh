@@ -8,7 +8,8 @@
 #
 # Waits for what KernelShark does, never for a time: for a window whose title names the file (set when the file is
 # loaded), made as large as the screen, and for two pictures in a row that are the same. Prints the title, the number of colours in the
-# picture and what KernelShark said on stderr. Exits with 1 and one line on stderr when any of it does not come.
+# picture and what KernelShark said on stderr. Exits with 1 and one line on stderr when any of it does not come; with 3 if
+# it is the X server that does not start.
 #
 # KernelShark stops at a warning when root starts it, so root starts it as nobody. Needs: kernelshark xvfb xdotool
 # imagemagick.
@@ -30,7 +31,7 @@ window()
 	shift 3
 
 	local width=${geometry%x*} height=${geometry#*x}
-	local xvfb="" viewer="" number="" id="" title="" shot="" previous="" colours=""
+	local xvfb="" viewer="" number="" id="" title="" shot="" previous="" colours="" code=""
 
 	stop()
 	{
@@ -42,7 +43,7 @@ window()
 		echo "screenshot.sh: $*" >&2
 		[ -n "$viewer" ] && echo "windows: $(xdotool search --name '.' getwindowname %@ 2>&1 | tr '\n' ';')" >&2
 		cat kernelshark.log xvfb.log >&2
-		exit 1
+		exit "${code:-1}"
 	}
 	# until_true SECONDS COMMAND...: polls.
 	until_true()
@@ -89,7 +90,9 @@ window()
 	setpriv --pdeathsig KILL Xvfb ":$number" -displayfd 5 -screen 0 "${geometry}x24" -nolisten tcp -noreset \
 		5>display 4>&- >xvfb.log 2>&1 &
 	xvfb=$!
-	read -r -t 120 -u 4 number || fail "Xvfb does not start"
+	until read -r -t 1 -u 4 number; do
+		kill -0 "$xvfb" 2>/dev/null && [ "$SECONDS" -lt 120 ] || code=3 fail "Xvfb does not start"
+	done
 	export DISPLAY=:$number
 
 	setpriv --pdeathsig KILL kernelshark -i "$HOME/$name" "$@" 4>&- >kernelshark.log 2>&1 &
@@ -145,5 +148,5 @@ fi
 "${as_user[@]}" env -i PATH="$PATH" LC_ALL=C.UTF-8 HOME="$home" XDG_RUNTIME_DIR="$home" QT_QPA_PLATFORM=xcb \
 	LIBGL_ALWAYS_SOFTWARE=1 bash -c "$(declare -f window); window \"\$@\"" window "$(basename -- "$file")" "$geometry" \
 	"$actions" "$@" ||
-	exit 1
+	exit
 cp -- "$home/picture.png" "$picture" || die "cannot write $picture"

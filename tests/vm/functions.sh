@@ -4,6 +4,7 @@
 # functions may not be traced.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/peer.sh"
 . "$top_srcdir/tests/tracefs.sh"
 . "$top_srcdir/tests/calls.sh"
 
@@ -72,13 +73,15 @@ ok "the top level is as before" diff before after
 
 # ---- as trace-cmd records it
 
+functions()
+{
+	trace-cmd report "$1" 2>/dev/null | sed -n 's/.*: function: *//p'
+}
+
 if [ "$(uname -r | cut -d . -f 1,2)" = 6.1 ]; then
-	for by in trace-cmd "$RECORDER"; do
-		$by record $([ "$by" = trace-cmd ] && echo -B theirs) -o out.dat -p function -l '*_sys_get*' -F "./$calls" 20 >log 2>&1
-		trace-cmd report out.dat 2>/dev/null | sed -n 's/.*: function: *//p' >"$(basename "$by").functions"
-	done
-	ok "there are functions to compare" test "$(wc -l <recorder.functions)" -gt 20
-	ok "the same functions as trace-cmd's" cmp trace-cmd.functions recorder.functions
+	# In an instance, as ours.
+	peer_options="-B theirs"
+	same_events "the same functions as trace-cmd's" 21 functions -p function -l '*_sys_get*' -F "./$calls" 20
 fi
 
 done_testing
