@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Faults of others are reported as theirs, and ours as ours: the checks of tests/peer.sh, with a trace-cmd and a recorder that
-# do what each case says. Needs no root.
+# Faults of others are reported as theirs, and ours as ours: the checks of tests/peer.sh and tests/vm/vm.sh, with a trace-cmd, a
+# recorder and a machine that do what each case says. Needs neither root nor an emulator.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/peer.sh"
@@ -34,7 +34,8 @@ else
 	skip "the real trace-cmd" "trace-cmd is not installed"
 fi
 
-mkdir fakes
+mkdir fakes kernels kernels/6.1
+touch kernels/6.1/vmlinuz
 fakes=$TMP/fakes
 export fakes
 PATH=$fakes:$PATH
@@ -199,5 +200,207 @@ chmod +x fakes/*
 : >some.dat
 run bash "$top_srcdir/tests/oracle/screenshot.sh" some.dat some.png
 is "no X server" "$status $(head -n 1 <<<"$err")" "3 screenshot.sh: Xvfb does not start"
+
+# ---- machines
+
+printf '#!/bin/sh\necho x86_64\n' >fakes/uname
+printf '#!/bin/sh\n' >fakes/cpio
+cat >fakes/qemu-system-x86_64 <<'END'
+#!/bin/bash
+files=()
+for each; do
+	case $each in
+	file:*) files+=("${each#file:}") ;;
+	*tests=*) tests=${each##*tests=} ;;
+	esac
+done
+console=${files[0]} said=${files[1]}
+kernel()
+{
+	printf '[   60.123456] %s\r\n' "$@" >>"$console"
+}
+# begins TEST PROGRAM...: and they run
+begins()
+{
+	kernel "begin $1"
+	printf 'begin %s\nok 1 - first of %s\nalive %s\n' "$1" "$1" "${*:2}" >>"$said"
+}
+passes()
+{
+	begins "$1"
+	printf 'ok 2 - second of %s\n1..2\nend %s 0 5\n' "$1" "$1" >>"$said"
+}
+hangs()
+{
+	exec sleep 1000
+}
+all_pass()
+{
+	for each in ${tests//,/ }; do
+		passes "$each"
+	done
+}
+echo "$tests" >>"$fakes/boots"
+. "$fakes/machine"
+END
+chmod +x fakes/*
+cat >vm.sh <<'END'
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/vm/vm.sh"
+make_image()
+{
+	true
+}
+run_in_vm 6.1 vm/a vm/b
+done_testing
+END
+
+# machine NAME [VARIABLE=VALUE]...: runs the tests in one that does what standard input says in its first boot (first) or in each
+machine()
+{
+	name=$1
+	shift
+	cat >fakes/machine
+	: >fakes/boots
+	env RECORDER_KERNELS="$TMP/kernels" TEST_TIMEOUT=600 VM_STILL=60 VM_POLL=0.05 "$@" bash vm.sh >said
+	boots=$(paste -s -d ' ' fakes/boots)
+}
+
+# is_theirs REGEX: the fault was reported, the rest was done in a second machine, nothing failed
+is_theirs()
+{
+	has "$name: reported" "^# attempt 1 of 3: fault of the environment: $1"
+	has "$name: what had ended before" '^ok 2 - vm/a: first of vm/a$'
+	has "$name: the rest" '^ok 5 - vm/b: second of vm/b$'
+	has "$name: it counts" '^ok 6 - the machine went through all tests$'
+	has_not "$name: nothing fails" '^not ok'
+	is "$name: boots" "$boots" "vm/a,vm/b vm/b"
+}
+
+# is_ours REGEX: it failed at once
+is_ours()
+{
+	has "$name: reported" "^# attempt 1 of 3: $1"
+	has_not "$name: nobody else is blamed" '# attempt.*fault of the environment|SKIP'
+	has "$name: it fails" '^not ok [0-9]+ - the machine went through all tests$'
+	is "$name: boots" "$boots" "vm/a,vm/b"
+}
+
+# shellcheck disable=SC2016 # for the machine
+once='[ "$tests" = vm/b ] && all_pass && exit
+passes vm/a
+'
+
+machine "all is well" <<'END'
+all_pass
+END
+is "all is well" "$(grep -c '^ok' said) $(grep -c '^not ok' said) $boots" "6 0 vm/a,vm/b"
+machine "a stall that passes" <<'END'
+passes vm/a
+kernel "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [recorder:412]"
+passes vm/b
+END
+is "a stall that passes" "$(grep -c '^ok' said) $(grep -c '^not ok' said) $boots" "6 0 vm/a,vm/b"
+
+machine "a check fails" <<'END'
+begins vm/a
+printf 'not ok 2 - second of vm/a\n1..2\nend vm/a 0 5\n' >>"$said"
+passes vm/b
+END
+has "a check fails" '^not ok 3 - vm/a: second of vm/a$'
+has "a check fails: the others are done" '^ok 6 - the machine went through all tests$'
+is "a check fails: boots" "$boots" "vm/a,vm/b"
+
+machine "a lock-up in trace-cmd" VM_STILL=2 <<END
+$once begins vm/b trace-cmd
+kernel "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [trace-cmd:412]" "INFO: task recorder:77 blocked for more than 120 seconds."
+hangs
+END
+is_theirs "a lock-up in trace-cmd: watchdog: BUG: soft lockup - CPU 1 stuck for 26s! .*; the machine stood still for 2 s; running: trace-cmd$"
+machine "a stall found by RCU" <<END
+$once begins vm/b recorder
+kernel "rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 1-... } 5253 jiffies s: 201 root: 0x2/." \
+	"CPU: 1 PID: 0 Comm: swapper/1 Not tainted 6.1.0-28-cloud-amd64 #1 Debian 6.1.119-1"
+END
+is_theirs "a lock-up in swapper/1: rcu: INFO: "
+machine "it ends without a word" <<END
+$once kernel "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [recorder:412]"
+begins vm/b recorder
+END
+is_theirs "the machine ended before its tests, with status 0; running: recorder$"
+machine "it does not boot" <<'END'
+echo "cannot allocate memory" >&2
+exit 1
+END
+has "it does not boot: reported" '^# attempt 3 of 3: fault of the environment: the machine ended before its tests, with status 1; running: nothing$'
+has "it does not boot: the emulator's reason" '^# cannot allocate memory'
+is "it does not boot: skipped" "$(grep -c '# SKIP fault of the environment: .*, three times in a row$' said) $(grep -c '^not ok' said)" "3 0"
+machine "the kernel fails in trace-cmd" <<END
+$once begins vm/b trace-cmd
+kernel "BUG: kernel NULL pointer dereference, address: 0000000000000008" "Oops: 0000 [#1] PREEMPT SMP PTI" \
+	"CPU: 0 PID: 77 Comm: trace-cmd Not tainted 6.1.0-28-cloud-amd64 #1 Debian 6.1.119-1" \
+	"Kernel panic - not syncing: Fatal exception" "task:bash            state:S stack:0     pid:1     ppid:0      flags:0x00000002"
+END
+is_theirs "the kernel failed in trace-cmd: BUG: kernel NULL pointer dereference"
+machine "trace-cmd does not end" VM_TEST=2 <<END
+$once begins vm/b timeout trace-cmd
+hangs
+END
+is_theirs "vm/b did not end within 2 s; running: timeout trace-cmd$"
+machine "this machine is busy" VM_TEST=2 VM_PROC="$TMP/proc" <<END
+$once begins vm/b recorder
+mkdir -p "\$VM_PROC/\$\$/task/1" && echo 1000000000 9000000000 1 >"\$VM_PROC/\$\$/task/1/schedstat"
+hangs
+END
+is_theirs "this machine is too busy; vm/b did not end within 2 s; running: recorder$"
+
+machine "it never says anything" VM_STILL=1 <<'END'
+hangs
+END
+is "it never says anything: skipped" \
+	"$(grep -c '# SKIP fault of the environment: the machine stood still for 1 s; running: nothing, three times in a row$' said)" 3
+has_not "it never says anything: nothing fails" '^not ok'
+is "it never says anything: boots" "$boots" "vm/a,vm/b vm/a,vm/b vm/a,vm/b"
+machine "no time is left" TEST_TIMEOUT=70 <<'END'
+END
+has "no time is left" '^ok 2 - vm/a # SKIP fault of the environment: .*, and no time is left for another attempt$'
+
+machine "the recorder does not end" VM_TEST=2 <<'END'
+passes vm/a
+begins vm/b recorder calls
+hangs
+END
+is_ours "vm/b did not end within 2 s; running: recorder calls$"
+has "the recorder does not end: what its test had done" '^ok 4 - vm/b: first of vm/b$'
+has "the recorder does not end: its test fails" '^not ok 5 - vm/b: it came to its end$'
+machine "a test does not end" VM_TEST=1 <<'END'
+begins vm/a
+hangs
+END
+is_ours "vm/a did not end within 1 s; running: nothing$"
+machine "the recorder locks up" <<'END'
+begins vm/a recorder
+kernel "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [recorder:412]"
+END
+is_ours "recorder locked up: watchdog: BUG: soft lockup"
+machine "the kernel fails in the recorder" <<'END'
+begins vm/a recorder
+kernel "general protection fault, probably for non-canonical address 0xdead000000000122: 0000 [#1] PREEMPT SMP NOPTI" \
+	"CPU: 0 UID: 0 PID: 77 Comm: recorder Not tainted 6.12.9-cloud-amd64 #1 Debian 6.12.9-1"
+END
+is_ours "the kernel failed while recorder ran: general protection fault"
+machine "the kernel fails beside the recorder" <<'END'
+begins vm/a recorder
+kernel "BUG: unable to handle page fault for address: ffffffffc0401000" "Oops: 0002 [#1] PREEMPT SMP NOPTI" \
+	"CPU: 0 PID: 78 Comm: calls77 Not tainted 6.1.0-28-cloud-amd64 #1 Debian 6.1.119-1" \
+	"Kernel panic - not syncing: Fatal exception" "task:recorder        state:S stack:0     pid:77    ppid:70     flags:0x00000002"
+END
+is_ours "the kernel failed while recorder ran: BUG: unable to handle page fault"
+machine "a check fails, and it ends" <<'END'
+begins vm/a trace-cmd
+echo "not ok 2 - second of vm/a" >>"$said"
+END
+is_ours "a check failed; the machine ended before its tests, with status 0; running: trace-cmd$"
+has "a check fails, and it ends: the check" '^not ok 3 - vm/a: second of vm/a$'
 
 done_testing

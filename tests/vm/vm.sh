@@ -6,9 +6,19 @@
 #
 #	run_in_vm VERSION TEST...	boots Linux VERSION with four CPUs, of which the last is off, and runs tests/TEST.sh
 #
-# The kernels are in $RECORDER_KERNELS, or where ./quickstart check-all puts them.
+# The kernels are in $RECORDER_KERNELS, or where ./quickstart check-all puts them. If a fault of others ends the machine before
+# its tests (docs/TESTING.md, "Faults of others"), the tests that have not ended run again in a new one, at most twice.
 
 kernels=${RECORDER_KERNELS:-$top_srcdir/build/kernels}
+
+# Limits, in seconds: for all tests of one machine, for each, and without a word from it. The last attempt ends before
+# this script is killed.
+vm_all=${VM_ALL:-540}
+vm_test=${VM_TEST:-300}
+vm_still=${VM_STILL:-150}
+vm_end=$((SECONDS + ${TEST_TIMEOUT:-600} - 40))
+vm_poll=${VM_POLL:-0.5}
+vm_proc=${VM_PROC:-/proc}
 
 vm_tools=(
 	awk bash cat chgrp chmod chown cmp comm cp cut date dd df diff dirname basename echo env false find flock grep head id
@@ -54,54 +64,209 @@ make_image()
 		(cd "$root" && find . -print0 | cpio --null --create --format=newc --quiet) >"$1"
 }
 
-# KVM may be there and not work, where the machine is a virtual one itself.
+# KVM may be there and not work, where the machine is a virtual one itself. A kernel that fails shows all its tasks and ends.
 boot()
 {
-	timeout --kill-after=10 "$2" qemu-system-x86_64 -accel tcg,thread=multi -cpu Nehalem -smp 4 -m 1024 -nodefaults \
+	exec qemu-system-x86_64 -accel tcg,thread=multi -cpu Nehalem -smp 4 -m 1024 -nodefaults \
 		-display none -no-reboot -kernel "$kernels/$1/vmlinuz" -initrd "$TMP/image" \
 		-serial "file:$TMP/console" -serial "file:$TMP/said" \
-		-append "console=ttyS0 panic=-1 loglevel=4 mitigations=off tsc=reliable rcupdate.rcu_expedited=1 maxcpus=3 tests=$3"
+		-append "console=ttyS0 panic=-1 oops=panic panic_print=1 loglevel=4 mitigations=off tsc=reliable \
+			rcupdate.rcu_expedited=1 maxcpus=3 tests=$2"
 }
 
-# The checks of the machine become ours, each with its test's name in front. A test that did not end is one that failed.
-relay()
+# is_starved PID SECONDS: the machine waited for the processors of this one three times as long as it ran on them, and at
+# least half of this time
+is_starved()
 {
-	local line test=none name planned=yes
+	awk -v seconds="$2" '{ run += $1; waited += $2 }
+		END { exit !(waited >= 3 * run && waited >= seconds * 0.5e9) }' "$vm_proc/$1"/task/*/schedstat 2>/dev/null
+}
+
+# watch PID SECONDS: waits until the machine ends; ends it after these seconds, or at one of the limits above. Sets $ended (by
+# itself, or at the limit still, test, all), $status and $starved.
+watch()
+{
+	local machine=$1 limit=$2 begun=$SECONDS size=0 test='' now progress=$SECONDS test_begun=$SECONDS
+
+	ended=itself starved=no status=0
+	until is_gone "$machine"; do
+		now=$(stat -c %s "$TMP/said" 2>/dev/null)
+		[ "$now" = "$size" ] || { size=$now progress=$SECONDS; }
+		now=$(grep -a '^begin ' "$TMP/said" 2>/dev/null | tail -n 1)
+		[ "$now" = "$test" ] || { test=$now test_begun=$SECONDS; }
+		if [ $((SECONDS - progress)) -ge "$vm_still" ]; then
+			ended=still
+		elif [ $((SECONDS - test_begun)) -ge "$vm_test" ]; then
+			ended='test'
+		elif [ $((SECONDS - begun)) -ge "$limit" ]; then
+			ended=all
+		else
+			sleep "$vm_poll"
+			continue
+		fi
+		! is_starved "$machine" $((SECONDS - begun)) || starved=yes
+		kill "$machine"
+		wait_until is_gone "$machine" || kill -KILL "$machine"
+	done
+	wait "$machine" || status=$?
+}
+
+# Prints the report of the machine's kernel that counts, on one line: kind, program, text. That is the first failure, or
+# the last lock-up during the last test, or the last blocked task during it. If the kernel fails while recorder runs, the
+# program is recorder.
+kernel_report()
+{
+	tr -d '\r' <"$TMP/console" | awk '
+		{ sub(/^\[ *[0-9.]+\](\[[^]]*\])? */, "") }
+		/^begin / { lockup = blocked = open = "" }
+		/soft lockup|hard LOCKUP|workqueue lockup|self-detected stall|detected (expedited )?stalls/ {
+			open = "lockup"; lockup = $0; lockup_by = ""
+			if (match($0, /\[[^]]+:[0-9]+\]/)) {
+				lockup_by = substr($0, RSTART + 1, RLENGTH - 2)
+				sub(/:[0-9]+$/, "", lockup_by)
+			}
+			next
+		}
+		/INFO: task .+:[0-9]+ blocked for more than/ {
+			open = ""; blocked = blocked_by = $0
+			sub(/.*INFO: task /, "", blocked_by)
+			sub(/:[0-9]+ blocked for .*/, "", blocked_by)
+		}
+		/\[#[0-9]+\]|Kernel panic|kernel BUG at|BUG: unable to handle|BUG: kernel NULL/ {
+			open = "oops"
+			if (oops == "") oops = $0
+		}
+		/ Comm: / {
+			name = $0
+			sub(/.* Comm: /, "", name)
+			sub(/ +(Not tainted|Tainted|Kdump).*/, "", name)
+			if (open == "oops" && oops_by == "") oops_by = name
+			if (open == "lockup" && lockup_by == "") lockup_by = name
+		}
+		/^task:recorder +state:/ { if (oops != "") oops_by = "recorder" }
+		function say(kind, name, text) { print kind "\t" (name == "" ? "-" : name) "\t" text; exit }
+		END {
+			if (oops != "") say("oops", oops_by, oops)
+			if (lockup != "") say("lockup", lockup_by, lockup)
+			if (blocked != "") say("lockup", blocked_by, blocked)
+		}'
+}
+
+# Sets $fault if the tests that are left have not ended through a fault of the environment or of a peer; $ours if it is ours.
+judge()
+{
+	local kind='' name='' text='' what
+
+	fault='' ours=''
+	IFS=$'\t' read -r kind name text < <(kernel_report)
+	case $ended in
+	itself) what="the machine ended before its tests, with status $status" ;;
+	still) what="the machine stood still for $vm_still s" ;;
+	test) what="${left[0]-} did not end within $vm_test s" ;;
+	all) what="the machine did not end within $limit s" ;;
+	esac
+	what="$what; running: ${alive:-nothing}"
+	if [ "$kind $name" = "oops recorder" ]; then
+		ours="the kernel failed while recorder ran: $text"
+	elif [ ${#left[@]} = 0 ]; then
+		return
+	elif grep -q '^not ok ' <<<"$cut"; then
+		ours="a check failed; $what"
+	elif [ "$kind" = oops ]; then
+		fault="the kernel failed in $name: $text"
+	elif [ $starved = yes ]; then
+		fault="this machine is too busy; $what"
+	elif [ "$kind $name" = "lockup recorder" ]; then
+		ours="recorder locked up: $text; $what"
+	elif [ "$kind" = lockup ]; then
+		fault="a lock-up in $name: $text; $what"
+	elif [ $ended != test ] || [[ " $alive " == *" trace-cmd "* ]]; then
+		fault=$what
+	else
+		ours=$what
+	fi
+	# TAP gives '#' a meaning.
+	fault=${fault//\#/ }
+}
+
+# The checks of a test in the machine become ours, each with its test's name in front.
+relay_test()
+{
+	local test=$1 line name planned=no
 
 	while IFS= read -r line; do
 		name=$(sed -E 's/^(not )?ok [0-9]+ - //' <<<"$line")
 		case $line in
-		"begin "*) test=${line#begin } planned=no ;;
 		"ok "*" # SKIP "*) skip "$test: ${name%% # SKIP *}" "${line##* # SKIP }" ;;
 		"ok "*) pass "$test: $name" ;;
 		"not ok "*) fail "$test: $name" ;;
 		"1..0 # SKIP "*) skip "$test" "${line#1..0 # SKIP }"; planned=yes ;;
 		"1.."*) planned=yes ;;
-		"end "*)
-			[ "$planned" = yes ] || fail "$test: it came to its end"
-			diag "$line s"
-			ended=$((ended + 1))
-			;;
 		*) echo "# ${line#\# }" ;;
+		esac
+	done
+	[ $planned = yes ] || fail "$test: it came to its end"
+}
+
+# Relays the tests that ended, and removes them from $left. Sets $cut to the output of a test that did not end, and $alive to
+# the programs that ran last.
+relay()
+{
+	local line
+
+	cut='' alive=''
+	while IFS= read -r line || [ -n "$line" ]; do
+		case $line in
+		alive*) alive=${line#alive}; alive=${alive# } ;;
+		"begin "*) cut='' alive='' ;;
+		"end "*)
+			relay_test "${left[0]}" < <(printf %s "$cut")
+			diag "$line s"
+			left=("${left[@]:1}") cut=''
+			;;
+		*) cut+=$line$'\n' ;;
 		esac
 	done
 }
 
 run_in_vm()
 {
-	local version=$1 tests status=0 ended=0
+	local version=$1 left attempt machine limit ended status starved cut alive fault ours each again="three times in a row"
 
 	shift
-	tests=$(IFS=, && echo "$*")
+	left=("$@")
 	[ "$(uname -m)" = x86_64 ] || skip_all "the kernels are for x86_64"
 	type -P qemu-system-x86_64 cpio >/dev/null || skip_all "no qemu-system-x86_64 or no cpio"
 	[ -e "$kernels/$version/vmlinuz" ] || skip_all "no kernel $version in $kernels: ./quickstart check-all fetches it, from Debian"
-	ok "an image is made" make_image "$TMP/image"
-	boot "$version" 540 "$tests" >"$TMP/qemu.log" 2>&1 || status=$?
-	touch "$TMP/said" "$TMP/console"
-	relay <"$TMP/said"
-	if ! is "the machine went through all tests" "$status $ended" "0 $#"; then
-		diag "$(tail -n 5 "$TMP/qemu.log")"
-		diag "$(tail -n 40 "$TMP/console" | tr -d '\r')"
+	ok "an image is made" make_image "$TMP/image" || return
+	for attempt in 1 2 3; do
+		limit=$((vm_end - SECONDS < vm_all ? vm_end - SECONDS : vm_all))
+		if [ $attempt -gt 1 ] && [ $limit -lt 60 ]; then
+			again="and no time is left for another attempt"
+			break
+		fi
+		: >"$TMP/said"
+		: >"$TMP/console"
+		boot "$version" "$(IFS=, && echo "${left[*]}")" >"$TMP/qemu.log" 2>&1 &
+		machine=$!
+		watch "$machine" "$limit"
+		relay <"$TMP/said"
+		judge
+		[ -n "$fault$ours" ] || break
+		diag "attempt $attempt of 3: ${fault:+fault of the environment: }$fault$ours"
+		# Without the tasks that a kernel that failed has shown.
+		(tail -n 5 "$TMP/qemu.log" && tr -d '\r' <"$TMP/console" | sed '/ task:.* state:/,$d' | tail -n 60) | sed 's/^/# /'
+		[ -n "$fault" ] || break
+		[ -z "$cut" ] || diag "${cut%$'\n'}"
+	done
+	if [ -n "$ours" ]; then
+		[ -z "$cut" ] || relay_test "${left[0]}" < <(printf %s "$cut")
+		fail "the machine went through all tests"
+	elif [ -n "$fault" ]; then
+		for each in "${left[@]}" "the machine went through all tests"; do
+			skip "$each" "fault of the environment: $fault, $again"
+		done
+	else
+		pass "the machine went through all tests"
 	fi
 }
