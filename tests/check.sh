@@ -171,7 +171,7 @@ say()
 
 run_tier()
 {
-	local logs passed failed skipped log
+	local logs passed failed skipped log faults
 
 	mkdir -p "$results"
 	rm -f "$results"/*.{log,result}
@@ -183,7 +183,8 @@ run_tier()
 		sed -n "s/^TIME:/    ${log%.log}:/p" "$results/$log"
 	done
 	say "skipped, and why" 'SKIP: .*'
-	say "faults of others, tried again" '.*FAULT: .*'
+	faults=$(cd "$results" && grep -rhoE 'attempt [1-3] of 3: fault of the environment: .*' --include='*.log' --exclude=test-suite.log . | sort | uniq -c)
+	[ -z "$faults" ] || printf '\n==> faults of others, tried again\n%s\n' "$faults"
 	say "failed" '(FAIL|ERROR|XPASS): .*'
 	read -r passed failed skipped < <(cat "$results"/*.result | awk '{ p += $1; f += $2; s += $3 } END { print p + 0, f + 0, s + 0 }')
 	printf '\nin %d min %d s\n%d passed, %d failed, %d skipped\n' $((SECONDS / 60)) $((SECONDS % 60)) "$passed" "$failed" "$skipped"
