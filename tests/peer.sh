@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# After tests/tap.sh, for checks that compare with what another program, a peer, records by itself. docs/TESTING.md, "Faults
-# of others", says what counts as whose fault. If the peer or the environment is at fault, the attempt is repeated; after the
-# third such attempt the checks are skipped, with the reason. Every other failure fails at once.
+# After tests/tap.sh, for checks that compare with what another program, a peer, records by itself. If the peer or the
+# environment is at fault, the attempt is repeated; after the third such attempt the checks are skipped, with the reason.
+# Every other failure fails at once. docs/TESTING.md, "Faults of others", lists what counts as whose fault.
 #
 #	beside_peer NAME FUNCTION ARGUMENT...
-#				FUNCTION makes one attempt; its checks count unless others are at fault: if it sets $peer_fault, or if a
-#				check fails and trace-cmd has lost events of a recording of this attempt
+#				FUNCTION makes one attempt; its checks count unless others are at fault: if it sets
+#				$peer_fault, or if a check fails and trace-cmd lost events of a recording of this attempt
 #	at_once CHECK...	in FUNCTION: if this check fails, the attempt counts
 #	peer_record FILE ARGUMENT...
-#				in FUNCTION: trace-cmd record -o FILE; fails and sets $peer_fault if trace-cmd hangs or fails
-#	peer_losses FILE	prints what trace-cmd lost of that recording by its own count; nothing if it lost nothing
+#				in FUNCTION: trace-cmd record -o FILE; fails and sets $peer_fault if trace-cmd hangs
+#				or fails
+#	peer_losses FILE	prints what trace-cmd lost of that recording by its own count, or nothing
 #	same_events NAME LEAST TEXT ARGUMENT...
-#				we record with these arguments what trace-cmd records: the command TEXT prints the same lines of both
-#				files, at least LEAST
+#				we record with these arguments what trace-cmd records: the command TEXT prints the
+#				same lines of both files, at least LEAST
 #
-# All of them write to the current directory. PEER_SECONDS: how long trace-cmd may take (60). Variables of the script: $under,
-# a command in front of both recorders; $peer_options, for trace-cmd alone; $peer_overwrites, not empty if the check wants
-# overwritten events, which are then no losses.
+# All of them write to the current directory. PEER_SECONDS: how long trace-cmd may take (60). Variables of the script:
+# $under, a command in front of both recorders; $peer_options, for trace-cmd alone; $peer_overwrites, not empty if the
+# check wants overwritten events, which are then no losses.
 
 peer_seconds=${PEER_SECONDS:-60}
 peer_fault=
@@ -26,9 +27,9 @@ peer_files=()
 peer_hangs=0
 peer_gone=
 
-# The statistics in the file are what the kernel counted. trace-cmd takes them before it reads the rest of its rings: the
-# events that are in a ring then ("entries") must be in the file, and so must those that were read before. It takes one
-# value after the other, so the sum may be too large, never too small. trace-cmd --date reads one event itself.
+# The statistics in the file are what the kernel counted. trace-cmd takes them before it reads the rest of its rings:
+# the events that are in a ring then ("entries") must be in the file, and so must those that were read before. It takes
+# one value after the other, so the sum may be too large, never too small. trace-cmd --date reads one event itself.
 peer_losses()
 {
 	local file=$1 own=0 keys='entries|read events|overrun|commit overrun|dropped events' counted shown

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Faults of others are reported as theirs, and ours as ours: the checks of tests/peer.sh and tests/vm/vm.sh, with a trace-cmd, a
-# recorder and a machine that do what each case says. Needs neither root nor an emulator.
+# Faults of others are reported as theirs, and ours as ours: the checks of tests/peer.sh and tests/vm/vm.sh, with a
+# trace-cmd, a recorder and a machine that do what each case says. Needs neither root nor an emulator.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/peer.sh"
@@ -255,7 +255,7 @@ run_in_vm 6.1 vm/a vm/b
 done_testing
 END
 
-# machine NAME [VARIABLE=VALUE]...: runs the tests in one that does what standard input says in its first boot (first) or in each
+# machine NAME [VARIABLE=VALUE]...: runs two tests in a machine that does at each boot what standard input says
 machine()
 {
 	name=$1

@@ -36,8 +36,8 @@ same()
 
 calls=$top_builddir/tests/programs/calls
 
-# What happens by itself now and then: trace-cmd tells its processes that read the rings to stop before they have begun, and
-# they end without reading anything. trace-cmd succeeds all the same.
+# What happens by itself now and then: trace-cmd tells its processes that read the rings to stop before they have begun,
+# and they end without reading anything. trace-cmd succeeds all the same.
 all_lost()
 {
 	local cpu
@@ -78,8 +78,8 @@ figure()
 	grep -oE "\"$1\":[0-9]+" summary | cut -d: -f2
 }
 
-# verified NAME CONDITIONS ARGUMENT...: recorded by trace-cmd. CONDITIONS, one a line, are of figures: "losses -gt 0". The
-# instances in $instances are there for it.
+# verified NAME CONDITIONS ARGUMENT...: recorded by trace-cmd. CONDITIONS, one a line, are of figures: "losses -gt 0".
+# The instances in $instances are there for it.
 instances=
 verified()
 {

@@ -8,8 +8,8 @@
 #
 # Waits for what KernelShark does, never for a time: for a window whose title names the file (set when the file is
 # loaded), made as large as the screen, and for two pictures in a row that are the same. Prints the title, the number of colours in the
-# picture and what KernelShark said on stderr. Exits with 1 and one line on stderr when any of it does not come; with 3 if
-# it is the X server that does not start.
+# picture and what KernelShark said on stderr. Exits with 1 and one line on stderr when any of it does not come; with 3
+# if it is the X server that does not start.
 #
 # KernelShark stops at a warning when root starts it, so root starts it as nobody. Needs: kernelshark xvfb xdotool
 # imagemagick.

@@ -6,8 +6,9 @@
 #
 #	run_in_vm VERSION TEST...	boots Linux VERSION with four CPUs, of which the last is off, and runs tests/TEST.sh
 #
-# The kernels are in $RECORDER_KERNELS, or where ./quickstart check-all puts them. If a fault of others ends the machine before
-# its tests (docs/TESTING.md, "Faults of others"), the tests that have not ended run again in a new one, at most twice.
+# The kernels are in $RECORDER_KERNELS, or where ./quickstart check-all puts them. If a fault of others ends the machine
+# before its tests (docs/TESTING.md, "Faults of others"), the tests that have not ended run again in a new one, at most
+# twice.
 
 kernels=${RECORDER_KERNELS:-$top_srcdir/build/kernels}
 
@@ -64,7 +65,8 @@ make_image()
 		(cd "$root" && find . -print0 | cpio --null --create --format=newc --quiet) >"$1"
 }
 
-# KVM may be there and not work, where the machine is a virtual one itself. A kernel that fails shows all its tasks and ends.
+# KVM may be there and not work, where the machine is a virtual one itself. A kernel that fails shows all its tasks and
+# ends.
 boot()
 {
 	exec qemu-system-x86_64 -accel tcg,thread=multi -cpu Nehalem -smp 4 -m 1024 -nodefaults \
@@ -74,16 +76,16 @@ boot()
 			rcupdate.rcu_expedited=1 maxcpus=3 tests=$2"
 }
 
-# is_starved PID SECONDS: the machine waited for the processors of this one three times as long as it ran on them, and at
-# least half of this time
+# is_starved PID SECONDS: the machine waited for the processors of this one three times as long as it ran on them, and
+# at least half of this time
 is_starved()
 {
 	awk -v seconds="$2" '{ run += $1; waited += $2 }
 		END { exit !(waited >= 3 * run && waited >= seconds * 0.5e9) }' "$vm_proc/$1"/task/*/schedstat 2>/dev/null
 }
 
-# watch PID SECONDS: waits until the machine ends; ends it after these seconds, or at one of the limits above. Sets $ended (by
-# itself, or at the limit still, test, all), $status and $starved.
+# watch PID SECONDS: waits until the machine ends; ends it after these seconds, or at one of the limits above. Sets
+# $ended (by itself, or at the limit still, test, all), $status and $starved.
 watch()
 {
 	local machine=$1 limit=$2 begun=$SECONDS size=0 test='' now progress=$SECONDS test_begun=$SECONDS
@@ -111,9 +113,9 @@ watch()
 	wait "$machine" || status=$?
 }
 
-# Prints the report of the machine's kernel that counts, on one line: kind, program, text. That is the first failure, or
-# the last lock-up during the last test, or the last blocked task during it. If the kernel fails while recorder runs, the
-# program is recorder.
+# Prints the report of the machine's kernel that counts, on one line: kind, program, text. That is the first failure,
+# or the last lock-up during the last test, or the last blocked task during it. If the kernel fails while recorder runs,
+# the program is recorder.
 kernel_report()
 {
 	tr -d '\r' <"$TMP/console" | awk '
@@ -152,7 +154,20 @@ kernel_report()
 		}'
 }
 
-# Sets $fault if the tests that are left have not ended through a fault of the environment or of a peer; $ours if it is ours.
+# Prints the beginning of what the machine's kernel reported during the last test, without the list of tasks after a
+# panic.
+kernel_log()
+{
+	tr -d '\r' <"$TMP/console" | awk '
+		/\] begin / { nr = 0 }
+		{ line[nr++] = $0 }
+		/Kernel panic/ { panic = 1 }
+		panic && / task:.* state:/ { exit }
+		END { for (i = 0; i < nr && i < 100; i++) print line[i] }'
+}
+
+# Sets $fault if the tests that are left have not ended through a fault of the environment or of a peer; $ours if it is
+# ours.
 judge()
 {
 	local kind='' name='' text='' what
@@ -208,8 +223,8 @@ relay_test()
 	[ $planned = yes ] || fail "$test: it came to its end"
 }
 
-# Relays the tests that ended, and removes them from $left. Sets $cut to the output of a test that did not end, and $alive to
-# the programs that ran last.
+# Relays the tests that ended, and removes them from $left. Sets $cut to the output of a test that did not end, and
+# $alive to the programs that ran last.
 relay()
 {
 	local line
@@ -254,8 +269,8 @@ run_in_vm()
 		judge
 		[ -n "$fault$ours" ] || break
 		diag "attempt $attempt of 3: ${fault:+fault of the environment: }$fault$ours"
-		# Without the tasks that a kernel that failed has shown.
-		(tail -n 5 "$TMP/qemu.log" && tr -d '\r' <"$TMP/console" | sed '/ task:.* state:/,$d' | tail -n 60) | sed 's/^/# /'
+		diag "$(tail -n 5 "$TMP/qemu.log")"
+		diag "$(kernel_log)"
 		[ -n "$fault" ] || break
 		[ -z "$cut" ] || diag "${cut%$'\n'}"
 	done
