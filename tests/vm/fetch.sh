@@ -6,10 +6,26 @@
 
 set -eu -o pipefail
 
+# Options of apt: none, or those with which it knows Debian's security updates.
+apt=()
+
+# know_updates DIRECTORY: in lists of our own; the archive is the one that apt's sources name, with "-security" at its end.
+know_updates()
+{
+	local lists=$1/apt archive codename
+
+	read -r archive codename < <(apt-get indextargets --format '$(SITE) $(CODENAME)' | grep -v -- '-\|security' | sort -u) || return
+	mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial"
+	echo "deb $archive-security $codename-security main" >"$lists/sources.list"
+	apt=(-o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$lists/lists"
+		-o "Dir::Cache=$lists/cache")
+	apt-get "${apt[@]}" update
+}
+
 # The newest that apt knows of a series: small ones, made for virtual machines.
 newest()
 {
-	apt-cache search --names-only "^linux-image-${1//./\\.}\\.[0-9].*-cloud-amd64\$" | cut -d ' ' -f 1 | sort -V | tail -n 1
+	apt-cache "${apt[@]}" search --names-only "^linux-image-${1//./\\.}\\.[0-9].*-cloud-amd64\$" | cut -d ' ' -f 1 | sort -V | tail -n 1
 }
 
 # fetch VERSION DIRECTORY
@@ -20,14 +36,14 @@ fetch()
 	[ ! -e "$to/vmlinuz" ] || return 0
 	package=$(newest "$version")
 	if [ -z "$package" ]; then
-		echo "apt knows no package linux-image-$version.*-cloud-amd64; are Debian's security updates in its sources?" >"$2/$version.log"
+		echo "apt knows no package linux-image-$version.*-cloud-amd64, not even in Debian's security updates" >"$2/$version.log"
 		return 1
 	fi
 	rm -rf "$to.part"
 	mkdir -p "$to.part"
 	(
 		cd "$to.part"
-		apt-get download -qq "$package" &&
+		apt-get "${apt[@]}" download -qq "$package" &&
 			dpkg-deb --fsys-tarfile ./*.deb | tar -x --wildcards './boot/vmlinuz-*' &&
 			mv boot/vmlinuz-* vmlinuz && rm -r boot ./*.deb
 	) >"$2/$version.log" 2>&1 && rm -rf "$to" "$2/$version.log" && mv "$to.part" "$to"
@@ -37,10 +53,12 @@ mkdir -p "$1"
 updated=no
 for version in 6.1 6.12; do
 	fetch $version "$1" && continue
-	# A list that is too old, or none yet.
+	# A list that is too old, or none yet; or one without the security updates.
 	if [ "$(id -u)" = 0 ] && [ $updated = no ]; then
 		updated=yes
 		apt-get update >"$1/update.log" 2>&1 || true
+		fetch $version "$1" && continue
+		know_updates "$1" >>"$1/update.log" 2>&1 || true
 		fetch $version "$1" && continue
 	fi
 	echo "fetch.sh: cannot fetch Linux $version for tests/vm: $(tail -n 1 "$1/$version.log")" >&2
