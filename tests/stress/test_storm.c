@@ -151,19 +151,20 @@ static void on_signal(int signal)
 	errno = saved;
 }
 
+/* All handlers are there before the first timer: each of them raises any of the signals. */
 static void start_timers(void)
 {
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_NODEFER | SA_RESTART };
 	unsigned int i;
 
-	for (i = 0; i < DEEPEST; i++) {
+	for (i = 0; i < DEEPEST; i++)
+		sigaction(SIGRTMIN + (int)i, &action, NULL);
+	for (i = 0; i < DEEPEST; i += 3) {
 		struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGRTMIN + (int)i };
 		const struct itimerspec spec = { { 0, 170000 + 110000 * i }, { 0, 170000 + 110000 * i } };
 		timer_t timer;
 
-		sigaction(SIGRTMIN + (int)i, &action, NULL);
-		if (i % 3 == 0 &&
-		    (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 || timer_settime(timer, 0, &spec, NULL) < 0))
+		if (timer_create(CLOCK_MONOTONIC, &event, &timer) < 0 || timer_settime(timer, 0, &spec, NULL) < 0)
 			_exit(3);
 	}
 }
@@ -268,14 +269,25 @@ static int read_some(struct seen *seen, uint32_t how)
 	return r;
 }
 
-static void read_all(struct seen *seen)
+/* A writer that ended without a word would be waited for until the test's limit. */
+static bool has_ended(pid_t pid)
+{
+	siginfo_t info = { 0 };
+
+	return waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == pid;
+}
+
+static void read_all(struct seen *seen, pid_t writer_pid)
 {
 	const struct timespec nap = { 0, 300000 };
 	uint32_t done;
+	bool ended;
 	int r;
 
 	do {
+		ended = has_ended(writer_pid);
 		done = rec_load_acquire(&tally->done);
+		cr_assert(done || !ended, "seed %llu: the writer is gone", (unsigned long long)seed);
 		while ((r = read_some(seen, done ? 4 : draw(0, 40))) > 0)
 			continue;
 		/* Now and then so long that the writer comes round. */
@@ -342,7 +354,7 @@ static void round_of(const struct storm *shape, double seconds)
 	if (pid == 0)
 		writer(now() + seconds);
 	drawn[0]++;
-	read_all(&seen);
+	read_all(&seen, pid);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert(status == 0, "seed %llu: the writer ended with %#x", (unsigned long long)seed, (unsigned int)status);
 	seen.lost += ring_unreported(ring);
