@@ -130,11 +130,18 @@ static void reap(const struct child *child)
 
 int child_exec(struct child *child)
 {
+	ssize_t n;
 	int err;
 
-	/* If it is gone, its status tells. */
-	while (write(child->go, "", 1) < 0 && errno == EINTR)
-		;
+	do
+		n = write(child->go, "", 1);
+	while (n < 0 && errno == EINTR);
+	/* If it is gone, its status tells; else it would wait for ever, and we for it. */
+	if (n < 0 && errno != EPIPE) {
+		err = -errno;
+		child_drop(child);
+		return err;
+	}
 	err = -exec_errno(child->tell);
 	close(child->go);
 	close(child->tell);
