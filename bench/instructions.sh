@@ -17,7 +17,7 @@ trap 'rm -rf "$dir"' EXIT
 "$CC" -std=gnu11 -O2 -D_GNU_SOURCE= -fvisibility=hidden -ffunction-sections -Wl,--gc-sections -Wl,-z,now \
 	-I"$top_srcdir/include" -I"$top_srcdir" -o "$dir/instructions" "$top_srcdir/bench/instructions.c" \
 	"$top_srcdir/tests/unit/ring_fixture.c" "$top_srcdir"/librecorder/ring*.c "$top_srcdir/librecorder/page.c" \
-	"$top_srcdir/librecorder/clock.c" "$top_srcdir"/librecorder/filter*.c "$top_srcdir/librecorder/event_fields.c" \
+	"$top_srcdir/librecorder/quiet.c" "$top_srcdir/librecorder/clock.c" "$top_srcdir"/librecorder/filter*.c "$top_srcdir/librecorder/event_fields.c" \
 	"$top_srcdir/librecorder/event_text.c" || exit 1
 timeout 120 "$dir/instructions" >"$dir/counts" || exit
 

@@ -9,6 +9,7 @@
  */
 #include <librecorder/filter.h>
 
+#include <errno.h>
 #include <librecorder/event_macros.h>
 #include <string.h>
 
@@ -132,7 +133,7 @@ static bool find_string(const struct subject *subject, uint16_t offset, struct t
 	return true;
 }
 
-static enum outcome test_string(const struct subject *subject, const struct rec_condition_step *step)
+static __attribute__((noinline)) enum outcome test_string(const struct subject *subject, const struct rec_condition_step *step)
 {
 	const uint64_t offset = step->value & UINT32_MAX, size = step->value >> 32;
 	struct text wanted, text;
@@ -150,43 +151,59 @@ static enum outcome test_string(const struct subject *subject, const struct rec_
 	return wanted.size == text.size && memcmp(wanted.at, text.at, text.size) == 0 ? YES : NO;
 }
 
-static bool load_number(const struct subject *subject, const struct rec_condition_step *step, uint64_t *ret_number)
+/* The field as a number of 64 bits; of those sizes that a compiler writes. */
+static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step, uint64_t *ret_number)
 {
-	const unsigned int unused = 64 - step->size * 8u;
-	uint64_t number = 0;
+	const bool is_signed = (step->test & REC_TEST_SIGNED) != 0;
+	const unsigned char *at = subject->record + step->offset;
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
 
 	if (step->test & REC_TEST_CPU) {
 		*ret_number = subject->cpu;
 		return true;
 	}
-	if (step->size == 0 || step->size > sizeof(number) || step->size > subject->record_size ||
-	    step->offset > subject->record_size - step->size)
+	if ((size_t)step->offset + step->size > subject->record_size)
 		return false;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	memcpy(&number, subject->record + step->offset, step->size);
-#else
-	memcpy((unsigned char *)&number + sizeof(number) - step->size, subject->record + step->offset, step->size);
-#endif
-	*ret_number = number;
-	if (step->test & REC_TEST_SIGNED)
-		*ret_number = (uint64_t)((int64_t)(number << unused) >> unused);
-	return true;
+	switch (step->size) {
+	case sizeof(u64):
+		memcpy(&u64, at, sizeof(u64));
+		*ret_number = u64;
+		return true;
+	case sizeof(u32):
+		memcpy(&u32, at, sizeof(u32));
+		*ret_number = is_signed ? (uint64_t)(int32_t)u32 : u32;
+		return true;
+	case sizeof(u16):
+		memcpy(&u16, at, sizeof(u16));
+		*ret_number = is_signed ? (uint64_t)(int16_t)u16 : u16;
+		return true;
+	case 1:
+		*ret_number = is_signed ? (uint64_t)(int8_t)*at : *at;
+		return true;
+	default:
+		return false;
+	}
 }
 
-static enum outcome test_number(const struct subject *subject, const struct rec_condition_step *step)
+static inline enum outcome test_number(const struct subject *subject, const struct rec_condition_step *step)
 {
-	const bool is_signed = (step->test & REC_TEST_SIGNED) != 0;
+	/* With their signs turned over, signed numbers compare as unsigned ones do. */
+	const uint64_t sign = step->test & REC_TEST_SIGNED ? UINT64_C(1) << 63 : 0;
 	uint64_t number;
+	bool is_less;
 
 	if (!load_number(subject, step, &number))
 		return SENSELESS;
+	is_less = (number ^ sign) < (step->value ^ sign);
 	switch (step->test & REC_TEST_KIND) {
 	case REC_TEST_EQUAL:
 		return number == step->value ? YES : NO;
 	case REC_TEST_LESS:
-		return (is_signed ? (int64_t)number < (int64_t)step->value : number < step->value) ? YES : NO;
+		return is_less ? YES : NO;
 	case REC_TEST_LESS_EQUAL:
-		return (is_signed ? (int64_t)number <= (int64_t)step->value : number <= step->value) ? YES : NO;
+		return is_less || number == step->value ? YES : NO;
 	case REC_TEST_BITS:
 		return (number & step->value) != 0 ? YES : NO;
 	default:
@@ -197,7 +214,7 @@ static enum outcome test_number(const struct subject *subject, const struct rec_
 /* ---------------------------------------------------------------------------------------------------- a condition */
 
 /* A step, each of its words loaded once. */
-static struct rec_condition_step load_step(const unsigned char *at)
+static inline struct rec_condition_step load_step(const unsigned char *at)
 {
 	uint64_t words[2];
 	struct rec_condition_step step;
@@ -208,20 +225,23 @@ static struct rec_condition_step load_step(const unsigned char *at)
 	return step;
 }
 
-/* condition_size is what is readable, the head at least. */
-static bool run(const struct subject *subject, uint32_t nr_steps)
+/* condition_size is what is readable. */
+static inline __attribute__((always_inline)) bool run(const struct subject *subject)
 {
-	const unsigned char *steps = subject->condition + sizeof(struct rec_condition);
-	const size_t room =
-		(subject->condition_size - sizeof(struct rec_condition)) / sizeof(struct rec_condition_step);
-	uint32_t at = 0, next;
+	const struct rec_condition *condition = (const void *)subject->condition;
+	const unsigned char *steps = subject->condition + sizeof(*condition);
+	uint32_t nr_steps, at = 0, next;
 
-	if (!nr_steps || nr_steps > REC_STEPS_MAX || nr_steps > room)
+	if (subject->condition_size < sizeof(*condition))
+		return true;
+	nr_steps = rec_load_relaxed(&condition->nr_steps);
+	if (!nr_steps || nr_steps > REC_STEPS_MAX ||
+	    nr_steps * sizeof(struct rec_condition_step) > subject->condition_size - sizeof(*condition))
 		return true;
 	for (;; at = next) {
 		const struct rec_condition_step step = load_step(steps + at * sizeof(step));
 		const unsigned int kind = step.test & REC_TEST_KIND;
-		const enum outcome outcome = kind == REC_TEST_TEXT || kind == REC_TEST_GLOB
+		const enum outcome outcome = REC_UNLIKELY(kind == REC_TEST_TEXT || kind == REC_TEST_GLOB)
 						     ? test_string(subject, &step)
 						     : test_number(subject, &step);
 
@@ -238,13 +258,9 @@ static bool run(const struct subject *subject, uint32_t nr_steps)
 bool rec_filter_match(const struct rec_condition *condition, size_t size, const void *record, size_t record_size,
 		      uint32_t cpu)
 {
-	const struct subject subject = { .condition = (const unsigned char *)condition,
-					 .condition_size = size,
-					 .record = record,
-					 .record_size = record_size,
-					 .cpu = cpu };
+	const struct subject subject = { (const unsigned char *)condition, size, record, record_size, cpu };
 
-	return size < sizeof(*condition) || run(&subject, rec_load_relaxed(&condition->nr_steps));
+	return run(&subject);
 }
 
 /*
@@ -268,37 +284,48 @@ static bool rate_allows(struct rec_condition *condition, uint32_t rate)
 	return false;
 }
 
-static bool passes(uint32_t word, const struct rec_slot *slot, const void *record, size_t size)
+static bool passes(uint32_t word, const struct rec_handle *handle, const void *record, size_t size)
 {
 	const uint64_t place = (uint64_t)REC_ENABLE_CONDITION(word) * REC_CONDITION_UNIT;
 	unsigned char *conditions = rec_load_relaxed(&rec_process.conditions);
 	struct rec_condition *condition;
+	struct subject subject;
 	uint32_t rate;
 
 	if (!conditions || place > REC_CONDITIONS_SIZE - sizeof(*condition))
 		return true;
 	condition = (struct rec_condition *)(void *)(conditions + place);
-	if (!rec_filter_match(condition, REC_CONDITIONS_SIZE - (size_t)place, record, size,
-			      rec_load_relaxed(slot->handle->cpu)))
+	subject = (struct subject){ conditions + place, REC_CONDITIONS_SIZE - (size_t)place, record, size,
+				    rec_load_relaxed(handle->cpu) };
+	if (!run(&subject))
 		return false;
 	rate = rec_load_relaxed(&condition->rate);
 	return !rate || rate_allows(condition, rate);
 }
 
-void rec_event_decide(uint32_t word, const struct rec_slot *slot, size_t size)
+int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size)
 {
-	unsigned char *record;
+	if (!passes(word, handle, record, size))
+		return 0;
+	return rec_write(handle, record, (uint32_t)size) < 0 ? -EBUSY : 1;
+}
 
+int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, size_t size)
+{
+	if (!word) {
+		rec_commit(slot);
+		return 1;
+	}
 	/*
 	 * A handler that made a copy of the process by a raw clone came back in it: the
 	 * handle is zeroed, the lane is not ours.
 	 */
 	if (slot->handle->lane != slot->lane)
-		return;
-	/* From its end, so that whoever writes an event need not keep where it begins. */
-	record = rec_at_position(slot->handle, slot->end) - ((size + 3) & ~(size_t)3);
-	if (passes(word, slot, record, size))
-		rec_commit(slot);
-	else
+		return -EBUSY;
+	if (!passes(word, slot->handle, record, size)) {
 		rec_discard(slot, record);
+		return 0;
+	}
+	rec_commit(slot);
+	return 1;
 }

@@ -108,9 +108,6 @@ static int make_lane(uint32_t index)
 	memset(handle, 0, sizeof(*handle));
 	begin_handle(handle, index);
 	handle->elsewhere = rec_thread_elsewhere;
-	handle->nested = &rec_process.own[index].nested;
-	/* Its memory is there, too, before it is wanted. */
-	memset(handle->nested, 0, sizeof(*handle->nested));
 	rec_lane_shape(handle, index, subbuf_size);
 	handle->lane = rec_lane_at(index);
 	rec_ring_init(handle, pages);
@@ -254,11 +251,10 @@ void rec_lane_repair(uint32_t index)
 				    .subbufs = handle->subbufs,
 				    .links = handle->links,
 				    .reader = handle->reader,
-				    .nested = handle->nested,
-				    .moving = handle->moving };
+				    .movers = handle->movers };
 
 	rec_ring_repair(&whole);
-	handle->moving = 0;
+	handle->movers = 0;
 	if (whole.lane->broken)
 		rec_store_relaxed(&handle->room, 0);
 }
@@ -280,6 +276,22 @@ static int take_any(uint32_t tid, uint32_t *ret_index)
 	if (r < 0 && take_orphan(tid, ret_index) == 0)
 		r = 0;
 	return r;
+}
+
+void rec_lane_settle_orphans(uint32_t tid)
+{
+	const uint32_t lanes = rec_lanes();
+	uint32_t index;
+
+	for (index = 0; index < lanes; index++) {
+		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
+
+		if (owner != tid && rec_lane_is_made(index) && rec_load_relaxed(&rec_process.handles[index].movers) &&
+		    rec_lane_is_orphan(owner) && exchange_owner(index, owner, tid)) {
+			rec_lane_repair(index);
+			rec_lane_give_back(index);
+		}
+	}
 }
 
 int rec_lane_take(uint32_t tid, uint32_t *ret_index)

@@ -26,6 +26,12 @@ void rec_lane_shape(struct rec_handle *handle, uint32_t index, uint32_t subbuf_s
 /* The caller has the lane, and nobody writes there: what its last writer left is put right. */
 void rec_lane_repair(uint32_t index);
 
+/*
+ * Repair and give back the lanes of threads that ended by a raw exit while they moved the head: until then readers wait. `tid`
+ * is the caller's. Signals blocked.
+ */
+void rec_lane_settle_orphans(uint32_t tid);
+
 /* Become the owner of a lane of the pool, made if need be and put right. 0, or -errno. Signals blocked. */
 int rec_lane_take(uint32_t tid, uint32_t *ret_index);
 

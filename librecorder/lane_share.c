@@ -17,7 +17,6 @@
 
 #include <errno.h>
 #include <librecorder/atomic.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -27,21 +26,8 @@ static struct rec_lane nowhere;
 static __thread struct rec_handle own_handle __attribute__((tls_model("initial-exec")));
 static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
 
-/*
- * The frames in which this thread took lanes: what counts is that of a lane that
- * is its own. And one that is just taking.
- */
-static __thread uint64_t frames[REC_SHARED_MAX] __attribute__((tls_model("initial-exec")));
-static __thread uint64_t taking __attribute__((tls_model("initial-exec")));
-
 /* With nothing to share, so many events of the process are lost before the next look for a lane. */
 #define RETRY_INTERVAL 4096u
-
-/*
- * The least that lies between an interrupted frame and a handler's: registers,
- * of which x86-64 has 512 bytes of floats.
- */
-#define SIGNAL_FRAME 512
 
 /* Once a lane could not be had. */
 static uint32_t starved;
@@ -100,82 +86,12 @@ static struct rec_handle *slot_at(uint32_t i)
 	return handle && handle->lane ? handle : NULL;
 }
 
-static uint64_t frame_here(void)
+static inline bool take(struct rec_handle *handle, uint32_t was, const struct rec_handle *self)
 {
-	return (uint64_t)(uintptr_t)__builtin_frame_address(0);
-}
-
-/* Whether a frame is so low that no signal handler can be at work here that interrupted it on this stack. */
-static bool is_below(uint64_t frame)
-{
-	return frame_here() + SIGNAL_FRAME > frame;
-}
-
-/* libc keeps what belongs to a thread above its stack; that of the first one lies higher than all else. */
-static bool is_above_stack(uint64_t frame)
-{
-	return frame > (uint64_t)(uintptr_t)__builtin_thread_pointer();
-}
-
-/*
- * A lane that this very thread took, found held: by an event that a signal handler interrupted and to which it will
- * return, or did the handler leave by siglongjmp? A handler's frames lie below what it interrupted on the same
- * stack, and what the kernel saves in between is larger than SIGNAL_FRAME. So a lane that was taken by a frame
- * lower than that was left. What this misjudges (an alternate stack with SS_AUTODISARM that is a part of the
- * thread's own) loses the event that was interrupted, which finds the lane gone (is_held()).
- */
-static bool is_abandoned(uint32_t slot)
-{
-	const uint64_t then = rec_load_relaxed(&frames[slot]), busy = rec_load_relaxed(&taking);
-	stack_t alternate = { .ss_flags = SS_DISABLE };
-	uint64_t from;
-	bool was_there;
-
-	/* Whoever is just taking a lane has not said yet for good by which frame. */
-	if ((busy && !is_below(busy)) || sigaltstack(NULL, &alternate) < 0)
+	if (!rec_cmpxchg32(&handle->lane->owner, &was, own_tid))
 		return false;
-	/* None, or this is a handler on one with SS_AUTODISARM, which may lie above what it interrupted. */
-	if ((alternate.ss_flags & SS_DISABLE) && is_above_stack(then) != is_above_stack(frame_here()))
-		return false;
-	from = (uint64_t)(uintptr_t)alternate.ss_sp;
-	was_there = !(alternate.ss_flags & SS_DISABLE) && then >= from && then < from + alternate.ss_size;
-	if (alternate.ss_flags & SS_ONSTACK)
-		return was_there && is_below(then);
-	return was_there || is_below(then);
-}
-
-/* Such a lane is this event's now, unless a handler was quicker. */
-static bool take_abandoned(uint32_t slot, const struct rec_handle *handle)
-{
-	const uint64_t then = rec_load_relaxed(&frames[slot]);
-
-	if (!is_abandoned(slot) || !rec_local_cmpxchg64(&frames[slot], then, frame_here()))
-		return false;
-	rec_lane_repair(rec_lane_index(handle));
+	handle->cpu = self->cpu;
 	return true;
-}
-
-/*
- * The frame is known before the lane is ours, should we never come back; and again behind that, for a handler may
- * have had the lane in between. While this lasts, handlers judge no lane of this thread's.
- */
-static inline bool take(uint32_t slot, struct rec_handle *handle, uint32_t was, const struct rec_handle *self)
-{
-	/* What a writer left here that jumped away goes. */
-	const uint64_t frame = frame_here(), outer = is_below(taking) ? 0 : taking;
-	bool taken;
-
-	rec_store_relaxed(&taking, frame);
-	rec_signal_fence();
-	rec_store_relaxed(&frames[slot], frame);
-	taken = rec_cmpxchg32(&handle->lane->owner, &was, own_tid);
-	if (taken) {
-		rec_store_relaxed(&frames[slot], frame);
-		handle->cpu = self->cpu;
-	}
-	rec_signal_fence();
-	rec_store_relaxed(&taking, outer);
-	return taken;
 }
 
 static struct rec_handle *find_free(const struct rec_handle *self)
@@ -185,23 +101,15 @@ static struct rec_handle *find_free(const struct rec_handle *self)
 	uint32_t i;
 
 	for (i = 0; i < slots; i++) {
-		const uint32_t slot = (cpu + i) & (slots - 1);
-		struct rec_handle *handle = slot_at(slot);
-		uint32_t owner;
+		struct rec_handle *handle = slot_at((cpu + i) & (slots - 1));
 
-		if (!handle)
-			continue;
-		owner = rec_load_relaxed(&handle->lane->owner);
-		if (REC_LIKELY(owner == 0) && take(slot, handle, 0, self))
-			return handle;
-		/* Where it may be so by its frame alone: for a handler that will return that is no system call. */
-		if (owner == own_tid && is_below(frames[slot]) && take_abandoned(slot, handle))
+		if (handle && REC_LIKELY(rec_load_relaxed(&handle->lane->owner) == 0) && take(handle, 0, self))
 			return handle;
 	}
 	return NULL;
 }
 
-/* All are held. One may be by a thread that is gone, or by an event of this one to which nobody comes back. */
+/* All are held. One may be by a thread that is gone. */
 static struct rec_handle *find_orphan(const struct rec_handle *self)
 {
 	struct rec_handle *handle = NULL;
@@ -213,13 +121,10 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 	for (i = 0; i < rec_process.geometry.shared_max && !found; i++) {
 		handle = slot_at(i);
 		owner = handle ? rec_load_relaxed(&handle->lane->owner) : 0;
-		if (owner == own_tid) {
-			found = take_abandoned(i, handle);
-		} else if (rec_lane_is_orphan(owner) && take(i, handle, owner, self)) {
-			rec_lane_repair(rec_lane_index(handle));
-			found = true;
-		}
+		found = owner != own_tid && rec_lane_is_orphan(owner) && take(handle, owner, self);
 	}
+	if (found)
+		rec_lane_repair(rec_lane_index(handle));
 	rec_quiet_end(&quiet);
 	return found ? handle : NULL;
 }
@@ -285,22 +190,12 @@ static struct rec_handle *attend(struct rec_handle *self)
 struct rec_handle *rec_share_begin(int err)
 {
 	struct rec_event_common common = { 0 };
-	uint32_t i;
 
 	own_tid = rec_thread_id();
 	common.pid = (int32_t)own_tid;
 	rec_store_relaxed(&starved, (uint32_t)-err);
 	own_handle = (struct rec_handle){ .lane = &nowhere, .cpu = rec_thread_cpu(), .attend = attend, .capacity = 1 };
 	memcpy(&own_handle.common, &common, sizeof(common));
-	/* What our id has already is left by a thread that is gone; ids come back. */
-	for (i = 0; i < rec_process.geometry.shared_max && !rec_thread_has_moved(); i++) {
-		const struct rec_handle *handle = slot_at(i);
-
-		if (handle && rec_load_relaxed(&handle->lane->owner) == own_tid) {
-			rec_lane_repair(rec_lane_index(handle));
-			rec_lane_give_back(rec_lane_index(handle));
-		}
-	}
 	rec_thread_handle = &own_handle;
 	rec_thread_watch_end();
 	return &own_handle;

@@ -75,6 +75,23 @@ void rec_thread_watch_end(void)
 		pthread_setspecific(end_key, rec_thread_handle);
 }
 
+/*
+ * All lanes that have this thread's id as their owner: that were stuck, shared ones that it never gave back; and before its
+ * first lease, those that a thread had which ended without a word, for ids come again.
+ */
+static void give_back_all(uint32_t tid)
+{
+	const uint32_t lanes = rec_lanes();
+	uint32_t index;
+
+	for (index = 0; index < lanes; index++) {
+		if (rec_load_relaxed(&rec_lane_at(index)->owner) != tid || !rec_lane_is_made(index))
+			continue;
+		rec_lane_repair(index);
+		rec_lane_give_back(index);
+	}
+}
+
 /* Signals blocked. */
 static int lease(void)
 {
@@ -85,6 +102,9 @@ static int lease(void)
 	/* The program has forbidden itself to ask. */
 	if ((int32_t)tid < 0)
 		return -EPERM;
+	if (rec_thread_handle == &no_handle && !stuck_lanes)
+		give_back_all(tid);
+	rec_lane_settle_orphans(tid);
 	/* The pool comes to its end: of the lanes that are left some are to be shared. */
 	if (rec_share_wants_lane() && rec_lane_take(tid, &index) == 0)
 		rec_share_add(index);
@@ -174,7 +194,7 @@ static bool find_idle(uint32_t tid, uint32_t *ret_index)
 		const struct rec_lane *lane = rec_lane_at(index);
 
 		if (rec_load_relaxed(&lane->owner) == tid && !rec_load_relaxed(&rec_process.own[index].shared) &&
-		    handle != rec_thread_handle && lane->tail == lane->commit && !handle->moving) {
+		    handle != rec_thread_handle && lane->tail == lane->commit && !lane->open) {
 			*ret_index = index;
 			return true;
 		}
@@ -272,20 +292,6 @@ int rec_thread_name(const char *name)
 		prctl(PR_GET_NAME, noted_name);
 	rec_process_unlock();
 	return r;
-}
-
-/* What this thread has, besides what its handle shows: lanes that were stuck, shared ones that it never gave back. */
-static void give_back_all(uint32_t tid)
-{
-	const uint32_t lanes = rec_lanes();
-	uint32_t index;
-
-	for (index = 0; index < lanes; index++) {
-		if (rec_load_relaxed(&rec_lane_at(index)->owner) != tid || !rec_lane_is_made(index))
-			continue;
-		rec_lane_repair(index);
-		rec_lane_give_back(index);
-	}
 }
 
 /* The thread ends. Events of later destructors find no lane and lease one again; the key is set again by that. */

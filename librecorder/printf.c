@@ -452,7 +452,7 @@ static void write_record(struct rec_handle *handle, uint64_t site, const struct 
 	at = rec_put(at, &site, sizeof(site)); /* ip */
 	at = rec_put(at, &site, sizeof(site)); /* fmt */
 	rec_put(at, arguments->bytes, arguments->used);
-	rec_event_commit(rec_load_relaxed(&rec_printf_enabled), &slot, size);
+	rec_event_finish(rec_event_condition(rec_load_relaxed(&rec_printf_enabled)), &slot, record, size);
 }
 
 void rec_printf_write(struct rec_printf_site *site, const char *function, int line, const char *format, ...)

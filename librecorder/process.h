@@ -38,7 +38,6 @@ struct rec_geometry {
 struct rec_lane_own {
 	uint32_t made;	 /* it has its ring */
 	uint32_t shared; /* it is taken for one event at a time */
-	struct rec_nested nested;
 };
 
 #define REC_SHARED_MAX 16u

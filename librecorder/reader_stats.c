@@ -58,8 +58,8 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	/* What a lane refuses that was stopped by itself, and not by its program, is lost. */
 	if (ret_stats->broken)
 		ret_stats->lost_unread += ret_stats->disabled;
-	if (rec_view_writers_are_gone(view) && rec_load_relaxed(&lane->tail) != rec_load_relaxed(&lane->commit))
-		ret_stats->torn++;
+	if (rec_view_writers_are_gone(view))
+		ret_stats->torn += rec_ring_open_events(&ring);
 	return 0;
 }
 

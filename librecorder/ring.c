@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The writer's rare cases of a reservation: end of a sub-buffer, moving the head, time and CPU stated anew, nested
- * writers. What comes after, commit and discard, is in ring_commit.c.
+ * writers. How a writer comes to be here is in ring_enter.c; what comes after, commit and discard, in ring_commit.c.
  *
  * Guarantees: those of ring.h; every loop here is bounded by the number of times that nested writers interrupt it, and
  * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text; three things differ.
@@ -30,9 +30,6 @@
  */
 #define TRIES_MAX 1000
 
-/* A marker and the absolute time stamp behind it. */
-#define RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
-
 enum step { STEP_OK, STEP_RETRY, STEP_REFUSED };
 
 /* What a reservation is going to be. */
@@ -46,6 +43,7 @@ struct plan {
 	uint32_t total;
 	uint32_t next; /* the sub-buffer to enter */
 	bool cross;
+	bool nested; /* it interrupts another writer */
 };
 
 static uint32_t read_cpu(const struct rec_handle *handle)
@@ -94,14 +92,18 @@ void rec_ring_note_lost(struct rec_lane *lane, const struct rec_lost *lost)
 	}
 }
 
-/* Count a refusal; the clock is read for the first one of a run only. */
-static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
+void rec_ring_refuse(const struct rec_handle *handle, uint64_t *counter)
 {
 	rec_local_add64(counter, 1);
 	REC_TESTPOINT(refuse_count);
 	if (REC_UNLIKELY(!handle->lane->refused_time))
 		handle->lane->refused_time = rec_clock_read(handle->clock);
 	REC_TESTPOINT(refuse_time);
+}
+
+static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
+{
+	rec_ring_refuse(handle, counter);
 	return STEP_REFUSED;
 }
 
@@ -117,7 +119,6 @@ static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
  */
 static enum step move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost)
 {
-	const uint64_t outer = handle->moving;
 	const uint32_t tail = REC_POS_ID(old);
 	const uint32_t head = rec_link_id(handle, link);
 	const uint64_t update = REC_LINK(REC_LINK_ID(link), REC_LINK_UPDATE, REC_LINK_GEN(link) + 1);
@@ -127,13 +128,14 @@ static enum step move_head(struct rec_handle *handle, uint64_t old, uint64_t lin
 	if (REC_LINK_FLAG(after_head) == REC_LINK_UPDATE)
 		return refuse(handle, &handle->lane->commit_overrun);
 	if (owner) {
-		/* Until UPDATE is undone: should we never come back, rec_ring_repair() knows where to look. */
-		rec_store_relaxed(&handle->moving, old);
-		rec_signal_fence();
+		/* Until UPDATE is undone: should we never come back, the next one knows that there are marks. */
+		if (!handle->movers)
+			rec_store_relaxed(&handle->moving, old);
+		rec_local_add64(&handle->movers, 1);
 	}
 	/* Fails when the reader swapped this head, or a nested writer moved it. Release and acquire: edges L1, L2. */
 	if (owner && !set_link(handle, tail, link, REC_LINK_UPDATE)) {
-		rec_store_relaxed(&handle->moving, outer);
+		rec_local_add64(&handle->movers, -UINT64_C(1));
 		return STEP_RETRY;
 	}
 	REC_TESTPOINT(head_update);
@@ -147,8 +149,7 @@ static enum step move_head(struct rec_handle *handle, uint64_t old, uint64_t lin
 	REC_TESTPOINT(head_set);
 	if (owner) {
 		set_link(handle, tail, update, REC_LINK_NORMAL);
-		rec_signal_fence();
-		rec_store_relaxed(&handle->moving, outer);
+		rec_local_add64(&handle->movers, -UINT64_C(1));
 	}
 	REC_TESTPOINT(head_clear);
 	return STEP_OK;
@@ -195,8 +196,9 @@ static uint32_t plan_words(const struct plan *plan)
 }
 
 /*
- * Decide the form of the event. A sub-buffer begins with marker and absolute stamp; so does an event that may have
- * interrupted another one's stamps (before and after differ), or was made on another CPU than the one before.
+ * Decide the form of the event. A sub-buffer begins with marker and absolute stamp; so does an event that interrupts
+ * another writer, or follows one that was interrupted or taken back (`cpu` is then REC_CPU_NONE), or was made on another
+ * CPU than the one before.
  */
 static void choose_form(struct rec_handle *handle, struct plan *plan, bool begins)
 {
@@ -212,24 +214,21 @@ static void choose_form(struct rec_handle *handle, struct plan *plan, bool begin
 		plan->now = last;
 	}
 	plan->delta = plan->now - after;
-	if (begins || after != before || plan->cpu != lane->cpu)
-		plan->lead = RESTATE_SIZE;
+	if (begins || plan->nested || plan->cpu != lane->cpu)
+		plan->lead = REC_RESTATE_SIZE;
 	else
 		plan->lead = plan->delta > REC_DELTA_MAX ? REC_TIME_EXTEND_SIZE : 0;
 }
 
-/* Step A and B: everything up to the point where the tail is moved. */
+/* The rest of step A, and B: everything up to the point where the tail is moved. */
 static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 {
 	struct rec_lane *lane = handle->lane;
 	const uint32_t room = handle->capacity * 4;
 	enum step step;
 
-	/* A: the tail first, as in rec_reserve(). */
-	plan->old = rec_load_relaxed(&lane->tail);
-	rec_signal_fence();
 	/* Fits nowhere. Looked at in every round: a nested writer may have granted the wish for smaller sub-buffers. */
-	if (RESTATE_SIZE + plan->total > room)
+	if (REC_RESTATE_SIZE + plan->total > room)
 		return refuse(handle, &lane->too_long);
 	plan->cross = REC_POS_OFF(plan->old) + plan->total > room;
 	if (plan->cross) {
@@ -244,7 +243,7 @@ static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 		step = next_subbuf(handle, plan);
 		if (step != STEP_OK)
 			return step;
-		plan->lead = RESTATE_SIZE;
+		plan->lead = REC_RESTATE_SIZE;
 	}
 	if (plan->cross)
 		plan->new = REC_POS(plan->next, REC_POS_SEQ(plan->old) + 1, 1, plan->lead + plan->total);
@@ -257,7 +256,7 @@ static void put_lead(unsigned char *at, const struct plan *plan)
 {
 	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, plan->cpu };
 
-	if (plan->lead == RESTATE_SIZE) {
+	if (plan->lead == REC_RESTATE_SIZE) {
 		memcpy(at, &marker, sizeof(marker));
 		rec_put_stamp(at + REC_MARKER_SIZE, plan->now, REC_TYPE_TIME_STAMP);
 	} else if (plan->lead) {
@@ -269,9 +268,7 @@ static void put_lead(unsigned char *at, const struct plan *plan)
 static void change_subbuf(const struct rec_handle *handle, const struct plan *plan)
 {
 	if (plan->cross) {
-		struct rec_subbuf_header *left = subbuf_header(handle, REC_POS_ID(plan->old));
-
-		left->commit = REC_POS_OFF(plan->old);
+		subbuf_header(handle, REC_POS_ID(plan->old))->commit = REC_POS_OFF(plan->old);
 		REC_TESTPOINT(left_size);
 		handle->subbufs[REC_POS_ID(plan->old)].entries = REC_POS_COUNT(plan->old);
 		REC_TESTPOINT(left_entries);
@@ -281,171 +278,97 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 }
 
 /*
- * Whether a reservation, or a move of the head, stands open further behind than what interrupts it is
- * likely to write: it may be one to which nobody comes back (siglongjmp out of a signal handler). It
- * would keep all that follows from readers.
+ * What the outermost writer finds undone at `tail`, a reservation or a move of the head, was left: by a handler that came
+ * when the writer before it was about to close the lane, or before it opened it. The tail is looked at once more: a nested
+ * writer that came and went in between must not cost us the system calls of taking back nothing.
  */
-static bool is_stuck(const struct rec_handle *handle)
+static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 {
-	const struct rec_lane *lane = handle->lane;
-	const uint32_t tail = REC_POS_SEQ(rec_load_relaxed(&lane->tail));
-	const uint32_t far = rec_load_relaxed(&lane->nr_pages) > 2 ? 2 : 1;
-	const uint32_t mask = (uint32_t)REC_POS_SEQ_MASK;
+	const uint64_t commit = rec_load_relaxed(&handle->lane->commit);
 
-	return ((tail - REC_POS_SEQ(rec_load_relaxed(&lane->commit))) & mask) >= far ||
-	       (handle->moving && ((tail - REC_POS_SEQ(handle->moving)) & mask) >= far);
+	rec_signal_fence();
+	return handle->movers || (commit != tail && rec_load_relaxed(&handle->lane->tail) == tail);
 }
 
-/* Steps A to G and the event word. */
-static void *reserve_here(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+/*
+ * Before D of a writer that crosses: `left` says how many events are on the sub-buffer that it leaves, should it never come
+ * from D to E. The writer that said so last may be one of those: then its sub-buffer, the one before, is told of by us. That
+ * was not published and cannot be while we are inside, so nobody else has it. False: a nested writer came between.
+ */
+static bool announce_left(const struct rec_handle *handle, uint64_t old)
 {
 	struct rec_lane *lane = handle->lane;
-	struct plan plan = { .total = rec_event_total(size) };
+	const uint64_t seen = rec_load_relaxed(&lane->left);
+	struct rec_subbuf *before = &handle->subbufs[REC_POS_ID(seen)];
+	const uint32_t entries = rec_load_relaxed(&before->entries);
+
+	/* All of it before the look at the tail: what nested writers change later is theirs to tell. */
+	rec_signal_fence();
+	if (rec_load_relaxed(&lane->tail) != old)
+		return false;
+	if (seen && ((REC_POS_SEQ(seen) + 1) & REC_POS_SEQ_MASK) == REC_POS_SEQ(old) && entries != REC_POS_COUNT(seen))
+		rec_store_relaxed(&before->entries, REC_POS_COUNT(seen));
+	return rec_local_cmpxchg64(&lane->left, seen, old);
+}
+
+/*
+ * The tail's writer is the only one that writes to what it reserved, so E and F need no order against D but that of the
+ * program.
+ */
+unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, struct rec_slot *slot)
+{
+	struct rec_handle *handle = slot->handle;
+	struct rec_lane *lane = slot->lane;
+	struct plan plan = { .total = rec_event_total(size), .nested = nested };
 	unsigned char *at;
 	unsigned int tries;
 
-	/* A cap on the size first: with it no sum below overflows. */
-	if (size > REC_SUBBUF_MAX) {
-		refuse(handle, &lane->too_long);
-		return NULL;
-	}
 	for (tries = 0; tries < TRIES_MAX; tries++) {
-		const enum step step = make_plan(handle, &plan);
+		enum step step;
 
+		/* A: the tail first, as in rec_reserve(). */
+		plan.old = rec_load_relaxed(&lane->tail);
+		rec_signal_fence();
+		/* A handler has left something open, since C or just before: all that came since goes. */
+		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != slot->open || (!nested && is_undone(handle, plan.old)))) {
+			rec_ring_take_back(handle, nested ? start : rec_load_relaxed(&lane->commit), slot->open);
+			continue;
+		}
+		step = make_plan(handle, &plan);
 		if (step == STEP_REFUSED)
 			return NULL;
 		if (step == STEP_RETRY)
 			continue;
-		/* C: whoever interrupts from here to G sees that time and CPU are in doubt, and states both. */
-		rec_store_relaxed(&lane->before, plan.now);
+		rec_ring_raise(&lane->before, plan.now);
 		REC_TESTPOINT(slow_before);
-		/* D: the linearisation point of a reservation. Fails if anybody nested moved the tail since A. */
+		if (plan.cross && !announce_left(handle, plan.old))
+			continue;
+		REC_TESTPOINT(slow_left);
+		/* D: the linearisation point of a reservation. Fails if a nested writer moved the tail since A. */
 		if (!rec_local_cmpxchg64(&lane->tail, plan.old, plan.new))
 			continue;
 		REC_TESTPOINT(slow_tail);
 		/*
-		 * Whoever copies the sub-buffer that we enter, and sees a byte of what we write there,
-		 * sees that the tail has come (edge I1).
+		 * A reader that copies the sub-buffer that we enter, and sees a byte of what we write
+		 * there, sees that the tail has come (edge I1).
 		 */
 		if (plan.cross)
 			rec_fence_release();
 		at = rec_at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
 		if (plan.cross || REC_POS_OFF(plan.old) == 0)
 			change_subbuf(handle, &plan);
-		/*
-		 * F: the marker is in position order, so is the lane's idea of the CPU;
-		 * before G, so that nobody trusts it yet.
-		 */
+		/* F: whoever interrupts us states time and CPU anyway, and makes us doubt both in the end (T). */
 		put_lead(at, &plan);
 		at = rec_put_event_word(at + plan.lead, plan.lead ? 0 : (uint32_t)plan.delta, size);
 		REC_TESTPOINT(slow_lead);
-		if (plan.lead == RESTATE_SIZE)
+		if (plan.lead == REC_RESTATE_SIZE)
 			rec_store_relaxed(&lane->cpu, plan.cpu);
 		REC_TESTPOINT(slow_cpu);
-		rec_signal_fence();
-		/* G: only if nobody nested came after D is our time the last one, and our CPU. */
-		rec_store_relaxed(&lane->after, plan.now);
-		REC_TESTPOINT(slow_after);
-		rec_signal_fence();
-		if (rec_load_relaxed(&lane->tail) != plan.new) {
-			rec_store_relaxed(&lane->before, REC_STAMP_IN_DOUBT);
-			REC_TESTPOINT(slow_doubt);
-		}
-		*ret_slot = (struct rec_slot){ .lane = lane,
-					       .handle = handle,
-					       .old = plan.cross ? 0 : plan.old,
-					       .end = plan.new,
-					       .crossed = plan.cross ? plan.old : 0 };
+		slot->end = plan.new;
+		slot->now = plan.now;
+		slot->old = plan.old;
 		return at;
 	}
 	refuse(handle, &lane->nested_limit);
 	return NULL;
-}
-
-/* All that rec_reserve_slow() has not settled; kept apart from it for the sake of a refusal, which needs no stack. */
-static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
-{
-	if (REC_UNLIKELY(handle->elsewhere && is_stuck(handle))) {
-		handle = handle->elsewhere(handle);
-		if (!handle)
-			return NULL;
-		/* It may be the handle of a thread that shares. */
-		if (rec_load_relaxed(&handle->room) != handle->capacity)
-			return rec_reserve_slow(handle, size, ret_slot);
-	}
-	return reserve_here(handle, size, ret_slot);
-}
-
-/*
- * The gate is closed: somebody wishes for something, the lane is disabled, or
- * it has to be found first, for this event.
- */
-static void *reserve_gated(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
-{
-	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
-	void *at;
-
-	if (!open) {
-		rec_local_add64(&handle->lane->disabled, 1);
-		REC_TESTPOINT(refuse_disabled);
-		return NULL;
-	}
-	/* The gate may have to stay closed for those that come. */
-	if (open == handle)
-		return reserve_rare(open, size, ret_slot);
-	at = rec_reserve(open, size, ret_slot);
-	if (!open->leave)
-		return at;
-	/* A lane for one event: the commit is to leave the fast path, as if it had changed sub-buffers. */
-	if (!at) {
-		open->leave(open);
-	} else if (!ret_slot->crossed) {
-		ret_slot->crossed = ret_slot->old;
-		ret_slot->old = 0;
-	}
-	return at;
-}
-
-/*
- * Discard mode, and the lane is full. A program that meets this meets it again and again, so the plain case is
- * recognised before anything else: no clock, no plan. It is next_subbuf()'s refusal, in its order of reading;
- * nothing is remembered, so there is nothing to go stale. Whatever is not plain is left to next_subbuf(): the
- * commit position is on another sub-buffer than the tail, the lane's gate is closed, or this is the first refusal
- * since the last change of sub-buffer, whose time is wanted. An event takes four bytes more than its size, or a few
- * more yet: then it goes that way too, and so does one that might fit nowhere, which is counted as too long.
- */
-static inline bool is_full(const struct rec_handle *handle, uint32_t size)
-{
-	const struct rec_lane *lane = handle->lane;
-	const uint64_t old = rec_load_relaxed(&lane->tail);
-	const uint32_t room = rec_load_relaxed(&handle->room);
-	uint64_t link, commit;
-
-	if (handle->overwrite || size > room * 4 - RESTATE_SIZE - 12 ||
-	    (uint64_t)REC_POS_OFF(old) + 4 + size <= (uint64_t)room * 4)
-		return false;
-	rec_signal_fence();
-	link = rec_read_link(handle, REC_POS_ID(old));
-	commit = rec_load_relaxed(&lane->commit);
-	rec_signal_fence();
-	/* The tail read again: what was read in between belongs to it. */
-	return REC_LINK_FLAG(link) != REC_LINK_NORMAL && REC_POS_ID(commit) == REC_POS_ID(old) &&
-	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->tail) == old;
-}
-
-void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
-{
-	struct rec_lane *lane = handle->lane;
-
-	/* A handler that forked in the middle of an event came back in the child, whose handles are zeroed. */
-	if (!lane)
-		return NULL;
-	if (rec_load_relaxed(&handle->room) != handle->capacity)
-		return reserve_gated(handle, size, ret_slot);
-	if (is_full(handle, size)) {
-		rec_local_add64(&lane->dropped, 1);
-		REC_TESTPOINT(refuse_full_again);
-		return NULL;
-	}
-	return reserve_rare(handle, size, ret_slot);
 }

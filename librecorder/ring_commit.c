@@ -26,7 +26,7 @@ static void look_for_waiters(const struct rec_handle *handle)
 }
 
 /* The commit position goes from one sub-buffer to another: number the first event of each one on the way. */
-bool rec_ring_publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
+static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 {
 	struct rec_lane *lane = handle->lane;
 	uint32_t id = REC_POS_ID(from);
@@ -66,82 +66,160 @@ bool rec_ring_publish_path(struct rec_handle *handle, uint64_t from, uint64_t to
 }
 
 /*
- * Bring the commit position from `from` to wherever the tail stands still, if it is the caller's to move; up to
- * `known` nothing is left open. False: it is elsewhere. Then the caller interrupted another writer, which will do
- * it; or a nested writer that came when everything was committed was its own outermost, and did.
+ * T: others wrote since D, inside this event or after it. `after` may be ours and not that of the last one, and so may
+ * the CPU: the next event states both. Nothing is older than what was attempted last. The CPU comes last: a handler that
+ * comes in between finds a time that is not to be used.
  */
-bool rec_ring_publish(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t known)
+static void doubt(struct rec_lane *lane)
 {
-	bool ours = false;
-	uint64_t tail, to;
+	rec_ring_raise(&lane->after, rec_load_relaxed(&lane->before));
+	rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
+	REC_TESTPOINT(slow_doubt);
+	rec_signal_fence();
+}
+
+/*
+ * Whether no writer that interrupted this one is inside still. Such a one was left: we run. `open` is the slot's.
+ */
+static bool is_innermost(const struct rec_lane *lane, uint64_t open)
+{
+	const uint64_t now = rec_load_relaxed(&lane->open);
+
+	return open ? now == open : !REC_OPEN_DEPTH(now);
+}
+
+/* Take back what writers inside this one have left: all behind `end`, or what is not published of it. */
+static __attribute__((noinline)) void take_back_left(struct rec_handle *handle, uint64_t open, uint64_t end)
+{
+	rec_ring_take_back(handle, end, open ? open : REC_OPEN_FRAME(rec_load_relaxed(&handle->lane->open)));
+}
+
+/*
+ * Bring the commit position from `from` to wherever the tail stands still, if it is the caller's to move. If it is
+ * elsewhere, the caller interrupted another writer, which will do it; or a nested writer that came when everything was
+ * committed was its own outermost, and did. The caller's own event ends at `end`.
+ */
+static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
+{
+	struct rec_lane *lane = handle->lane;
+	uint64_t tail;
 
 	for (;;) {
 		/*
 		 * Tail first, commit after: a tail beyond a commit position that has not moved since
-		 * means that some nested writer saw itself not outermost; then none that still comes
+		 * means that a nested writer saw itself not outermost; then none that still comes
 		 * will, and the position is ours to move.
 		 */
 		tail = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
+		if (REC_UNLIKELY(!is_innermost(lane, open))) {
+			take_back_left(handle, open, end);
+			continue;
+		}
 		if (tail == from || rec_load_relaxed(&lane->commit) != from)
-			return ours || tail == from;
-		ours = true;
-		/*
-		 * What lies behind us was interrupted by nobody who is still there:
-		 * what is open will never be committed.
-		 */
-		to = tail == known || !handle->nested ? tail : rec_nested_end(handle, known, tail);
-		if (to == from || !rec_ring_publish_path(handle, from, to))
-			return true;
-		if (handle->nested && to != known)
-			rec_nested_forget(handle);
-		if (to != tail)
-			return true;
+			return;
+		/* Before it is published: should we be left then, nobody else would know. */
+		if (tail != end)
+			doubt(lane);
+		if (!publish_path(handle, from, tail))
+			return;
 		rec_signal_fence();
-		from = known = tail;
+		from = tail;
 	}
 }
 
-void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from)
+void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end)
 {
 	/* A forked child came back into an event of its parent's: the lane is not ours. */
-	if (handle->lane == lane)
-		rec_ring_publish(handle, lane, from, from);
-}
-
-/* [from, end) is done with, whoever publishes it. */
-static void finish(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t end)
-{
-	if (!rec_ring_publish(handle, lane, from, end) && handle->nested)
-		rec_nested_note(handle->nested, from, end);
-}
-
-/* The same on a shared lane, where nothing nests; unless it was taken away, as from one to which nobody comes back. */
-static __attribute__((noinline)) void finish_shared(struct rec_handle *handle, struct rec_lane *lane, uint64_t from,
-						    uint64_t end)
-{
-	if (!handle->is_held(lane))
+	if (handle->lane != lane)
 		return;
-	/* Release: edge C1, as in rec_commit(). */
-	if (REC_POS_SEQ(from) == REC_POS_SEQ(end))
-		rec_store_release(&lane->commit, end);
-	else
-		finish(handle, lane, from, end);
-	handle->leave(handle);
+	publish(handle, 0, end, end);
+	rec_signal_fence();
+	/* H */
+	rec_store_relaxed(&lane->open, 0);
+	REC_TESTPOINT(publish_open);
+}
+
+static uint64_t open_below(const struct rec_slot *slot)
+{
+	return REC_OPEN_DEPTH(slot->open) ? slot->open - REC_OPEN_ONE : 0;
+}
+
+/* [from, end) is done with, and nothing inside it is open. */
+static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
+{
+	struct rec_handle *handle = slot->handle;
+	struct rec_lane *lane = slot->lane;
+
+	/*
+	 * Where this writer interrupted none, has something reserved, and yet is not where the commit position is, a handler
+	 * left something open below it in the last moments before it came. It is one of the few that lose their own event so.
+	 */
+	if (REC_UNLIKELY(!REC_OPEN_DEPTH(slot->open) && end != from && rec_load_relaxed(&lane->commit) != from))
+		rec_ring_take_back(handle, rec_load_relaxed(&lane->commit), slot->open);
+	/* H, as in rec_commit(); but whoever was interrupted is to know that a handler has left something, up to the last. */
+	do {
+		publish(handle, slot->open, from, end);
+		rec_signal_fence();
+	} while (!rec_local_cmpxchg64(&lane->open, slot->open ? slot->open : rec_load_relaxed(&lane->open), open_below(slot)));
+	REC_TESTPOINT(slow_close);
+	if (REC_UNLIKELY(handle->leave))
+		handle->leave(handle);
 }
 
 /*
- * A commit of [from, end) that is not the plain case: another writer is open below, the event lies behind a change of
- * sub-buffer, or the lane is shared.
+ * Not if a forked child came back into an event of its parent's, or the lane or the reservation was taken back from a
+ * writer that seemed to have left it.
  */
-void rec_commit_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t end)
+static bool is_ours(const struct rec_slot *slot)
 {
-	if (handle->lane != lane)
+	const struct rec_handle *handle = slot->handle;
+	const struct rec_lane *lane = slot->lane;
+
+	return handle->lane == lane && (REC_LIKELY(!handle->leave) || handle->is_held(lane)) &&
+	       rec_ring_distance(lane, slot->end) <= rec_ring_distance(lane, rec_load_relaxed(&lane->tail));
+}
+
+/* The slot as if its writer had left the fast path. */
+static struct rec_slot put_open(const struct rec_slot *slot)
+{
+	struct rec_slot inside = *slot;
+
+	inside.open = rec_load_relaxed(&slot->lane->open);
+	return inside;
+}
+
+/*
+ * A commit that is not the plain case: another writer is open below, the event did not come by the fast path, or the
+ * lane is shared.
+ */
+void rec_commit_slow(const struct rec_slot *slot)
+{
+	struct rec_lane *lane = slot->lane;
+	struct rec_slot inside;
+
+	if (!is_ours(slot))
 		return;
-	if (REC_UNLIKELY(handle->leave))
-		finish_shared(handle, lane, from, end);
-	else
-		finish(handle, lane, from, end);
+	if (slot->open == REC_OPEN_BORROWED) {
+		if (REC_LIKELY(rec_load_relaxed(&lane->commit) == slot->old)) {
+			rec_commit_fast(slot);
+			slot->handle->leave(slot->handle);
+			return;
+		}
+		inside = put_open(slot);
+		slot = &inside;
+	}
+	/* G: a nested writer's is overwritten by the outermost's, who doubts it (T). */
+	rec_store_relaxed(&lane->after, slot->now);
+	REC_TESTPOINT(slow_after);
+	finish(slot, slot->old, slot->end);
+}
+
+void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t old, uint64_t end, uint64_t now)
+{
+	const struct rec_slot slot = { .lane = lane, .handle = handle, .old = old, .end = end, .now = now };
+
+	rec_commit_slow(&slot);
 }
 
 int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
@@ -160,8 +238,9 @@ int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
 static void uncount(const struct rec_handle *handle, uint64_t end)
 {
 	struct rec_lane *lane = handle->lane;
+	struct rec_subbuf *subbuf = &handle->subbufs[REC_POS_ID(end)];
 	const uint64_t page = ~(REC_POS_OFF_MASK | REC_POS_COUNT_MASK << REC_POS_COUNT_SHIFT);
-	uint64_t tail = rec_load_relaxed(&lane->tail);
+	uint64_t tail = rec_load_relaxed(&lane->tail), left;
 
 	while ((tail & page) == (end & page)) {
 		if (rec_local_cmpxchg64(&lane->tail, tail, tail - REC_POS_ONE_EVENT)) {
@@ -171,7 +250,15 @@ static void uncount(const struct rec_handle *handle, uint64_t end)
 		tail = rec_load_relaxed(&lane->tail);
 	}
 	/* Only the outermost publishes, and that is us or waits for us: entries is not read before. */
-	handle->subbufs[REC_POS_ID(end)].entries--;
+	while (REC_POS_SEQ(left = rec_load_relaxed(&lane->left)) == REC_POS_SEQ(end)) {
+		if (rec_local_cmpxchg64(&lane->left, left, left - REC_POS_ONE_EVENT)) {
+			REC_TESTPOINT(uncount_left);
+			rec_store_relaxed(&subbuf->entries, REC_POS_COUNT(left) - 1);
+			REC_TESTPOINT(uncount_entries);
+			return;
+		}
+	}
+	rec_store_relaxed(&subbuf->entries, subbuf->entries - 1);
 	REC_TESTPOINT(uncount_entries);
 }
 
@@ -191,62 +278,50 @@ void rec_put_padding(unsigned char *at, uint32_t total)
 		memcpy(at + 8, &zero, sizeof(zero));
 }
 
-void rec_keep_delta(unsigned char *at, uint32_t total, uint32_t delta)
-{
-	if (!delta)
-		return;
-	rec_put_stamp(at, delta, REC_TYPE_TIME_EXTEND);
-	if (total > REC_TIME_EXTEND_SIZE) {
-		rec_put_stamp(at + REC_TIME_EXTEND_SIZE, 0, 0);
-		rec_put_padding(at + REC_TIME_EXTEND_SIZE, total - REC_TIME_EXTEND_SIZE);
-	}
-}
-
 void rec_discard(const struct rec_slot *slot, void *payload)
 {
-	const uint64_t from = slot->crossed ? slot->crossed : slot->old;
+	const uint64_t from = slot->old;
 	const bool entered = REC_POS_SEQ(from) != REC_POS_SEQ(slot->end);
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
 	unsigned char *end, *at;
-	uint32_t total, word;
+	struct rec_slot inside;
+	uint32_t total;
 	uint64_t back;
 
-	if (handle->lane != lane || (REC_UNLIKELY(handle->leave) && !handle->is_held(lane)))
+	if (!is_ours(slot))
 		return;
+	if (slot->open == REC_OPEN_BORROWED) {
+		inside = put_open(slot);
+		slot = &inside;
+	}
+	if (REC_UNLIKELY(!is_innermost(lane, slot->open)))
+		take_back_left(handle, slot->open, slot->end);
 	end = rec_at_position(handle, slot->end);
 	/* A long event has its length word between event word and payload. */
 	at = (unsigned char *)payload - (end - (unsigned char *)payload > (ptrdiff_t)REC_EVENT_SMALL_MAX ? 8 : 4);
 	total = (uint32_t)(end - at);
-	memcpy(&word, at, sizeof(word));
 	back = slot->end - total / 4 - REC_POS_ONE_EVENT;
 	/*
-	 * The next event must not build its delta on one that is gone (facts H18). First of all: should we never
-	 * come back, the event stands there with its own until somebody takes it out.
-	 */
-	rec_store_relaxed(&lane->before, REC_STAMP_IN_DOUBT);
-	REC_TESTPOINT(discard_before);
-	/*
-	 * What stands in front of the event goes with it (facts H5), but where it begins a sub-buffer;
-	 * and if that is a marker, a writer that we interrupted may put its event there instead and not
+	 * What stands in front of the event goes with it (facts H5), except where it begins a sub-buffer: there its time
+	 * and CPU stay in force. If a marker goes, a writer that we interrupted may put its event in its place and not
 	 * know that the lane's CPU is the marker's.
 	 */
-	if (!entered) {
+	if (entered) {
+		rec_store_relaxed(&lane->after, slot->now);
+		REC_TESTPOINT(discard_after);
+	} else {
 		back = from;
-		rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
+		if (slot->open)
+			rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
 		REC_TESTPOINT(discard_cpu);
 	}
 	if (!rec_local_cmpxchg64(&lane->tail, slot->end, back)) {
 		rec_put_padding(at, total);
 		REC_TESTPOINT(discard_padding);
-		rec_keep_delta(at, total, word >> REC_TYPE_BITS);
-		REC_TESTPOINT(discard_delta);
 		uncount(handle, slot->end);
-		back = slot->end;
+		back = slot->end - REC_POS_ONE_EVENT;
 	}
 	REC_TESTPOINT(discard_tail);
-	if (REC_UNLIKELY(handle->leave))
-		finish_shared(handle, lane, from, back);
-	else
-		finish(handle, lane, from, back);
+	finish(slot, from, back);
 }

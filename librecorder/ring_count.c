@@ -21,6 +21,20 @@ static uint64_t time_of(const struct rec_ring_reader *reader, uint32_t id)
 	return rec_load_relaxed(&header->time_stamp);
 }
 
+uint64_t rec_ring_open_events(const struct rec_ring_reader *reader)
+{
+	const uint64_t commit = rec_load_acquire(&reader->lane->commit), tail = rec_load_relaxed(&reader->lane->tail);
+	uint64_t events = 0;
+	uint32_t id = REC_POS_ID(commit), steps;
+
+	for (steps = 0; id != REC_POS_ID(tail) && id < reader->nr_subbufs && steps < reader->nr_subbufs; steps++) {
+		events += rec_entries_left(reader->lane, &reader->subbufs[id], REC_POS_SEQ(commit) + steps) & REC_POS_COUNT_MASK;
+		id = REC_LINK_ID(rec_load_acquire(&reader->links[id].next));
+	}
+	events += REC_POS_COUNT(tail);
+	return events > REC_POS_COUNT(commit) ? events - REC_POS_COUNT(commit) : 0;
+}
+
 /* The head, or where a writer that is just moving it, or died in that, found it. nr_subbufs: the links lead nowhere. */
 static uint32_t head_of(const struct rec_ring_reader *reader)
 {

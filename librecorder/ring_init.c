@@ -206,51 +206,12 @@ static bool is_half_moved(const struct rec_link *links, uint32_t nr_subbufs)
 	return false;
 }
 
-/*
- * Sub-buffers that the tail entered and the commit position did not hold nothing: what they held was overwritten, and
- * iterators, who tell by the tail, must not take them for what they were once the tail is back.
- */
-static void forget_torn(const struct rec_handle *handle)
-{
-	const uint32_t tail = REC_POS_ID(handle->lane->tail);
-	uint32_t id = REC_POS_ID(handle->lane->commit), steps;
-
-	for (steps = 0; id != tail && steps < handle->nr_subbufs; steps++) {
-		id = rec_link_id(handle, rec_read_link(handle, id));
-		rec_store_relaxed(&handle->subbufs[id].visit, 0);
-		REC_TESTPOINT(repair_visit);
-	}
-	rec_fence_release();
-}
-
-void rec_ring_repair(struct rec_handle *handle)
+void rec_ring_settle_left(struct rec_handle *handle)
 {
 	struct rec_lane *lane = handle->lane;
-	uint64_t torn = 1, whole = lane->commit;
 
-	if (REC_LANE_DOING(lane->resizing) && rec_ring_recount(handle) < 0)
-		lane->broken = __LINE__;
-	/* Marks are looked for, all round the ring, only if somebody was at them. */
-	if (handle->moving && is_half_moved(handle->links, handle->nr_subbufs) &&
+	if (is_half_moved(handle->links, handle->nr_subbufs) &&
 	    rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
 		lane->broken = __LINE__;
-	handle->moving = 0;
-	if (lane->tail == lane->commit)
-		return;
-	if (handle->nested)
-		whole = rec_nested_settle(handle, &torn);
-	lane->torn += torn;
-	REC_TESTPOINT(repair_torn);
-	if (whole != lane->commit)
-		rec_ring_publish_path(handle, lane->commit, whole);
-	forget_torn(handle);
-	rec_store_relaxed(&lane->tail, lane->commit);
-	REC_TESTPOINT(repair_tail);
-	/* Stamps and CPU belong to what was taken back. */
-	rec_store_relaxed(&lane->before, 0);
-	REC_TESTPOINT(repair_before);
-	lane->cpu = REC_CPU_NONE;
-	REC_TESTPOINT(repair_cpu);
-	if (handle->nested)
-		memset(handle->nested, 0, sizeof(*handle->nested));
+	handle->movers = 0;
 }

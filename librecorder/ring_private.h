@@ -7,9 +7,6 @@
 #include <librecorder/source.h>
 #include <string.h>
 
-/* No CPU has this number; the next event finds itself elsewhere and states time and CPU. */
-#define REC_CPU_NONE UINT32_C(0xfffffffe)
-
 static inline struct rec_subbuf_header *subbuf_header(const struct rec_handle *handle, uint32_t id)
 {
 	return (struct rec_subbuf_header *)(void *)(handle->data - REC_SUBBUF_HEADER_SIZE +
@@ -29,6 +26,9 @@ void rec_ring_init(struct rec_handle *handle, uint32_t pages);
  * links may call it, once no writer is left. 0 or -EBADMSG: the links do not make a ring.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail);
+
+/* The same for a lane of this process whose writers have left their moves of the head, if any did, undone. */
+void rec_ring_settle_left(struct rec_handle *handle);
 
 /*
  * The last writer of this lane is gone and may have left reservations that nobody will commit: take them back, so that
@@ -70,51 +70,81 @@ void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest
 uint64_t rec_ring_oldest_time(const struct rec_handle *handle);
 
 /*
- * What was committed inside another writer's reservation that stands open: spans of positions. The writer stack's own.
- * tests/model has fewer.
+ * The open word of a lane. In its lower bits is where the stack of the outermost writer ended when it began; above them
+ * is counted how many writers are inside it, those that never came back included.
  */
-#ifndef REC_NESTED_MAX
-#define REC_NESTED_MAX 32u
-#endif
+#define REC_OPEN_SHIFT	   57
+#define REC_OPEN_ONE	   (UINT64_C(1) << REC_OPEN_SHIFT)
+#define REC_OPEN_DEPTH(open) ((uint32_t)((open) >> REC_OPEN_SHIFT))
+#define REC_OPEN_FRAME(open) ((open) & (REC_OPEN_ONE - 1))
+#define REC_OPEN_DEPTH_MAX 127u
 
-struct rec_span {
-	uint64_t from;
-	uint64_t to; /* 0: none */
-};
-
-struct rec_nested {
-	struct rec_span spans[REC_NESTED_MAX];
-};
-
-void rec_nested_note(struct rec_nested *nested, uint64_t from, uint64_t end);
-
-/* What was noted is published. */
-void rec_nested_forget(const struct rec_handle *handle);
-
-/* From `known` on towards the tail: the position up to which all is committed. For a handle with notes. */
-uint64_t rec_nested_end(const struct rec_handle *handle, uint64_t known, uint64_t tail);
+/* In a slot alone: reserved by the fast path on a lane that is taken for this event, and to be given back with it. */
+#define REC_OPEN_BORROWED UINT64_C(1)
 
 /*
- * The writers of this lane are gone. Turn what they left open into padding, as far as something was committed
- * behind it. Returns the position where that ends, and how many stretches were left open, the last one included.
+ * Whether nobody will come back to what was done on a stack that ended at `then`, now that this thread is in a function
+ * that was called from `here`. False: it is not known. Signal-safe. One system call if `here` is above `then`.
  */
-uint64_t rec_nested_settle(const struct rec_handle *handle, uint64_t *ret_torn);
+bool rec_ring_is_left(uint64_t then, uint64_t here);
 
-/* The commit position goes from `from` to `to`, see ring_commit.c. `known`: up to there nothing was left open. */
-bool rec_ring_publish_path(struct rec_handle *handle, uint64_t from, uint64_t to);
-bool rec_ring_publish(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t known);
+/*
+ * If the outermost writer was left, by all that is known at `here`, take back what is open, which is all behind the
+ * commit position. Returns the open word that there is now: of the writer that the caller interrupts, or 0.
+ */
+uint64_t rec_ring_close_left(struct rec_handle *handle, uint64_t here);
+
+/*
+ * Writers inside the caller were left. Take back all that was reserved behind position `to`, or behind the commit
+ * position if that has passed it, count it as torn, and have `open` as the open word. On the writer stack.
+ */
+void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open);
+
+/*
+ * Events on a sub-buffer that the tail has left, `seq` being the sequence of its positions. Where the writer that left it did
+ * not come to say so (E), `left` says it.
+ */
+static inline uint32_t rec_entries_left(const struct rec_lane *lane, const struct rec_subbuf *subbuf, uint32_t seq)
+{
+	const uint64_t left = rec_load_relaxed(&lane->left);
+
+	return left && REC_POS_SEQ(left) == (seq & (uint32_t)REC_POS_SEQ_MASK) ? (uint32_t)REC_POS_COUNT(left) :
+										rec_load_relaxed(&subbuf->entries);
+}
+
+/* A marker and the absolute time stamp behind it. */
+#define REC_RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
+
+/* Count a refusal; the clock is read for the first one of a run only. */
+void rec_ring_refuse(const struct rec_handle *handle, uint64_t *counter);
+
+/*
+ * Steps A to F of a writer that is inside: `slot` has the lane, the handle and the open word. `nested`: it interrupts another
+ * writer, and the tail was at `start` before it went inside. Where to write the payload, or NULL: refused, and still inside.
+ */
+unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, struct rec_slot *slot);
+
+/* How far ahead of the commit position; what that has passed is farther than the tail. */
+static inline uint32_t rec_ring_distance(const struct rec_lane *lane, uint64_t pos)
+{
+	const uint64_t commit = rec_load_relaxed(&lane->commit);
+	const uint32_t subbufs = (REC_POS_SEQ(pos) - REC_POS_SEQ(commit)) & (uint32_t)REC_POS_SEQ_MASK;
+
+	return (subbufs << REC_POS_OFF_BITS | (uint32_t)(pos & REC_POS_OFF_MASK)) - (uint32_t)(commit & REC_POS_OFF_MASK);
+}
 
 /* Turn the event at `at`, 8 bytes long or more, into padding of the same length (facts A5.1), which is no marker. */
 void rec_put_padding(unsigned char *at, uint32_t total);
 
-/*
- * Events were reserved behind one that became padding, and the first of them counts its time from it. Readers do
- * not add a padding record's delta (facts A4.2), so it stays as a time extend, and padding fills the rest.
- */
-void rec_keep_delta(unsigned char *at, uint32_t total, uint32_t delta);
+/* A word of the writer stack's that never goes back, whoever interrupts. */
+static inline void rec_ring_raise(uint64_t *word, uint64_t value)
+{
+	uint64_t was;
 
-/* A value that `after` never has: forces the next writer to state time and CPU anew. */
-#define REC_STAMP_IN_DOUBT 0u
+	do {
+		was = rec_load_relaxed(word);
+	} while (was < value && !rec_local_cmpxchg64(word, was, value));
+}
 
 /* Where a position is in the program's memory. */
 static inline unsigned char *rec_at_position(const struct rec_handle *handle, uint64_t pos)
@@ -319,6 +349,9 @@ struct rec_ring_counts {
 	uint64_t lost_unread;	/* losses that nobody was told of */
 	uint64_t lost_time;	/* of the first of them; 0: not known */
 };
+
+/* Events that were reserved and not committed, if no writer is left. */
+uint64_t rec_ring_open_events(const struct rec_ring_reader *reader);
 
 /* 0 or -EBADMSG. `with_bytes`: look at each sub-buffer. */
 int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct rec_ring_counts *ret_counts);

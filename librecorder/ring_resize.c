@@ -194,24 +194,24 @@ static void raise_sequence(struct rec_handle *handle)
 	const uint64_t was = lane->tail;
 	const uint64_t now = REC_POS(REC_POS_ID(was), REC_POS_SEQ(was) + 1, REC_POS_COUNT(was), REC_POS_OFF(was));
 
+	(void)handle;
 	rec_store_relaxed(&lane->tail, now);
 	REC_TESTPOINT(resize_tail);
-	rec_ring_publish(handle, lane, was, now);
+	rec_store_release(&lane->commit, now);
 }
 
 int rec_ring_resize(struct rec_handle *handle, uint32_t pages)
 {
 	struct rec_lane *lane = handle->lane;
-	const uint64_t outer = handle->moving;
 	int r;
 
 	if (pages < 2 || pages >= handle->nr_subbufs)
 		return -EINVAL;
 	/* As for a move of the head: whoever repairs knows that there are marks. */
-	rec_store_relaxed(&handle->moving, lane->tail);
+	rec_local_add64(&handle->movers, 1);
 	r = lock_head(handle);
 	if (r < 0) {
-		rec_store_relaxed(&handle->moving, outer);
+		rec_local_add64(&handle->movers, -UINT64_C(1));
 		return r;
 	}
 	rec_ring_set_doing(lane, REC_LANE_RESIZING);
@@ -221,7 +221,7 @@ int rec_ring_resize(struct rec_handle *handle, uint32_t pages)
 	else
 		shrink(handle, pages);
 	unlock_head(handle);
-	rec_store_relaxed(&handle->moving, outer);
+	rec_local_add64(&handle->movers, -UINT64_C(1));
 	REC_TESTPOINT(resize_release);
 	rec_ring_set_done(lane);
 	REC_TESTPOINT(resize_done);

@@ -22,7 +22,7 @@
 #endif
 
 #define REC_ABI_MAGIC	UINT64_C(0x4c4646554245524c) /* "LREBUFFL" in little-endian order */
-#define REC_ABI_VERSION 4u
+#define REC_ABI_VERSION 5u
 
 /* One cache line, and the page that mappings are made of. */
 #define REC_CACHE_LINE 64u
@@ -161,18 +161,20 @@ struct rec_gap {
 
 struct rec_lane {
 	REC_ALIGNED(64) uint64_t tail; /* position of the next reservation */
-	uint64_t after;	 /* time of the last event in position order (the kernel's write_stamp) */
-	uint64_t before; /* time of the last attempt; differs from after while a reservation is in doubt */
+	uint64_t after;	 /* time of the last event in position order (the kernel's write_stamp), if `cpu` is known */
+	uint64_t before; /* time of the last attempt: neither of the two goes back */
 	uint64_t commit; /* position up to which everything is committed; what readers may see */
-	uint32_t cpu;	 /* CPU of the last marker in position order, unless before and after differ */
-	uint32_t reserved_hot[7];
+	uint64_t left;	 /* tail from which a writer was about to go to another sub-buffer last; for the count of torn events alone */
+	uint64_t open;	 /* 0: no writer is inside; else the stack of the outermost, and how many it was interrupted by */
+	uint32_t cpu;	 /* CPU of the last marker in position order; not known after writers that nested, or took back */
+	uint32_t reserved_hot[3];
 
 	REC_ALIGNED(64) uint64_t commit_overrun; /* refused: nested writers wrapped onto the commit sub-buffer */
 	uint64_t dropped;	/* refused in discard mode: the lane was full */
 	uint64_t too_long;	/* refused: longer than a sub-buffer takes */
 	uint64_t nested_limit;	/* refused: the retry bound was met */
 	uint64_t disabled;	/* refused: the lane was disabled or broken */
-	uint64_t torn;		/* reservations that their writers never committed, found when the lane was leased again */
+	uint64_t torn;		/* events that were reserved, never committed, and taken back (ring_left.c) */
 	uint64_t time_back;	/* times the clock stepped back; the event took its predecessor's time */
 	uint64_t leases;	/* ever, sharing not counted */
 

@@ -15,11 +15,20 @@
 #define REC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #define rec_load_relaxed(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
+/* The thread sanitizer takes a plain load of a word that is stored atomically for a race. */
+#if defined(__SANITIZE_THREAD__)
+#define REC_UNDER_TSAN 1
+#elif defined(__has_feature)
+#define REC_UNDER_TSAN __has_feature(thread_sanitizer)
+#else
+#define REC_UNDER_TSAN 0
+#endif
+
 /*
  * The same for a word that is looked at once and by itself, where an x86 instruction may take it from memory as its
  * operand: a C11 load would cost an instruction of its own.
  */
-#if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS)
+#if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS) && !REC_UNDER_TSAN
 #define rec_load_operand(p) (*(p))
 #else
 #define rec_load_operand(p) rec_load_relaxed(p)

@@ -9,6 +9,8 @@
  *	rec_register_S__N	a constructor that registers it. It is also what keeps descriptor and description when the
  *				linker collects garbage: init arrays are roots to all of them, section names are not to some.
  *	rec_on_S__N, rec_write_S__N	what REC_ON and REC call
+ *	rec_rare_S__N		what rec_write_S__N goes on with where the event has a condition, the thread no lane yet, or the
+ *				reservation is not the plain case: so the plain one calls nothing and saves no registers
  *
  * How the macros work: `u64(id)` is never a macro of ours, so no name of the application is taken. REC__FIELD pastes a
  * prefix in front of it, and REC__KIND_u64(id) is a row of the table of kinds: a shape and what the shape needs. For each
@@ -38,6 +40,7 @@ typedef _Bool rec_flag_type;
 #endif
 
 #define REC_EVENT_COMMON_SIZE 8u
+#define REC_EVENT_OFFER_MAX   1024u  /* with a condition: up to here it is decided on before the reservation */
 #define REC_EVENT_SIZE_MAX    65535u /* offsets and lengths of dynamic fields are 16 bits wide */
 
 /* An event of this program or shared library. Private to the library but for what the inline functions below read. */
@@ -75,10 +78,18 @@ void rec_event_unregister(struct rec_event *event);
 void rec_event_too_long(struct rec_handle *handle);
 
 /*
- * Commit an event of `size` bytes that is written, if it passes the condition that `word`, its enable word, names; else
- * discard it. Signal-safe.
+ * Write an event that has a condition, which its enable word `word` names, if it passes that: `size` bytes at `record`, common
+ * fields included. What does not pass is neither stamped nor reserved. 1: written; 0: it did not pass; -EBUSY: refused and
+ * counted. Signal-safe.
  */
-void rec_event_decide(uint32_t word, const struct rec_slot *slot, size_t size);
+int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size);
+
+/*
+ * Commit an event whose `size` bytes are complete at `record`, where rec_reserve() said, or discard it if it does not pass the
+ * condition that `word` names; 0: it has none. 1: written; 0: it did not pass; -EBUSY: not in the process that reserved it.
+ * Signal-safe.
+ */
+int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, size_t size);
 
 /* Use rec_printf(). The first use of a call site by a process writes to the log. */
 void rec_printf_write(struct rec_printf_site *site, const char *function, int line, const char *format, ...)
@@ -106,27 +117,14 @@ REC_INLINE uint32_t rec_event_id(struct rec_event *event)
 }
 
 /*
- * Commit an event of `size` bytes, unless it has a condition and does not pass it. Acquire: the condition was complete
- * before the word named it (edge F1); on x86 the load is one without.
+ * The condition that an event has, as its enable word tells; 0: none. Acquire: the condition was complete before the word
+ * named it (edge F1); on x86 the load is one without.
  */
-REC_INLINE_ALWAYS void rec_event_commit(uint32_t *enabled, const struct rec_slot *slot, size_t size)
+REC_INLINE uint32_t rec_event_condition(uint32_t *enabled)
 {
-	struct rec_slot rare;
+	const uint32_t word = rec_load_acquire(enabled);
 
-	if (REC_LIKELY(rec_load_operand(enabled) < 1u << REC_ENABLE_CONDITION_SHIFT)) {
-		rec_commit(slot);
-		return;
-	}
-	/*
-	 * A copy, so that the caller's stays in registers; word by word, or a compiler that makes vectors of it
-	 * begins with that where the slot is filled.
-	 */
-	rec_store_relaxed(&rare.lane, slot->lane);
-	rec_store_relaxed(&rare.handle, slot->handle);
-	rec_store_relaxed(&rare.old, slot->old);
-	rec_store_relaxed(&rare.end, slot->end);
-	rec_store_relaxed(&rare.crossed, slot->crossed);
-	rec_event_decide(rec_load_acquire(enabled), &rare, size);
+	return word < 1u << REC_ENABLE_CONDITION_SHIFT ? 0 : word;
 }
 
 REC_INLINE int rec_printf_on(void)
@@ -271,6 +269,16 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__PARAM_rec_stringn(name)	      const char *f_##name, size_t l_##name,
 #define REC__PARAM_rec_bytes(name)		      const void *f_##name, size_t l_##name,
 
+/* ARG: the same passed on. */
+#define REC__ARG_rec_number(name, type)	     f_##name,
+#define REC__ARG_rec_pointer(name)	     f_##name,
+#define REC__ARG_rec_real(name, decimals)    f_##name,
+#define REC__ARG_rec_named(name, type, ...)  f_##name,
+#define REC__ARG_rec_array(name, type, length) f_##name,
+#define REC__ARG_rec_string(name)	     f_##name,
+#define REC__ARG_rec_stringn(name)	     f_##name, l_##name,
+#define REC__ARG_rec_bytes(name)	     f_##name, l_##name,
+
 /* SIZE: what the field adds to the fixed part. */
 #define REC__SIZE_rec_number(name, type)	     +sizeof(type)
 #define REC__SIZE_rec_pointer(name)		     +sizeof(uint64_t)
@@ -384,33 +392,67 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	{                                                                                                              \
 		return rec_event_on(&rec_event_##base);                                                                \
 	}                                                                                                              \
-	static __attribute__((noinline, unused)) void rec_write_##base(each(REC__PARAM, __VA_ARGS__) int rec_end)            \
-	{                                                                                                              \
-		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__);                                \
-		struct rec_handle *const rec_handle_ = rec_handle_get();                                               \
-		size_t rec_size = rec_fixed, rec_next = rec_fixed;                                                     \
-		unsigned char *rec_record, *rec_at;                                                                    \
-		struct rec_slot rec_slot_;                                                                             \
-                                                                                                                       \
-		REC_ABI_ASSERT(REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__) <= REC_EVENT_SIZE_MAX,                    \
-			       "the fields are too long for an event");                                                \
-		(void)rec_end;                                                                                         \
-		if (REC_UNLIKELY(!rec_handle_))                                                                        \
-			return;                                                                                        \
-		each(REC__MEASURE, __VA_ARGS__)                                                                             \
-		if (REC_UNLIKELY(rec_size > REC_EVENT_SIZE_MAX)) {                                                     \
-			rec_event_too_long(rec_handle_);                                                               \
-			return;                                                                                        \
-		}                                                                                                      \
-		rec_record = (unsigned char *)rec_reserve(rec_handle_, (uint32_t)rec_size, &rec_slot_);                \
-		if (REC_UNLIKELY(!rec_record))                                                                         \
-			return;                                                                                        \
-		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));                     \
-		each(REC__PUT, __VA_ARGS__)                                                                                 \
-		(void)rec_at;                                                                                          \
-		(void)rec_next;                                                                                        \
-		rec_event_commit(rec_load_relaxed(&rec_event_##base.enabled), &rec_slot_, rec_size);                   \
-	}                                                                                                              \
+	static __attribute__((noinline, cold, unused)) void rec_rare_##base(each(REC__PARAM, __VA_ARGS__) int rec_end) \
+	{													       \
+		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__);			       \
+		struct rec_handle *const rec_handle_ = rec_handle_get();					       \
+		size_t rec_size = rec_fixed, rec_next = rec_fixed;						       \
+		unsigned char rec_offer[REC_EVENT_OFFER_MAX] __attribute__((aligned(8)));			       \
+		unsigned char *rec_record, *rec_at;								       \
+		struct rec_slot rec_slot_;									       \
+		uint32_t rec_word;										       \
+														       \
+		(void)rec_end;											       \
+		if (REC_UNLIKELY(!rec_handle_))									       \
+			return;											       \
+		each(REC__MEASURE, __VA_ARGS__)									       \
+		if (REC_UNLIKELY(rec_size > REC_EVENT_SIZE_MAX)) {						       \
+			rec_event_too_long(rec_handle_);							       \
+			return;											       \
+		}												       \
+		rec_word = rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled));			       \
+		rec_record = rec_word && rec_size <= sizeof(rec_offer) ?					       \
+				     rec_offer :								       \
+				     (unsigned char *)rec_reserve_rest(rec_handle_, (uint32_t)rec_size,		       \
+							     __builtin_dwarf_cfa(), &rec_slot_);		       \
+		if (REC_UNLIKELY(!rec_record))									       \
+			return;											       \
+		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
+		each(REC__PUT, __VA_ARGS__)									       \
+		(void)rec_at;											       \
+		(void)rec_next;											       \
+		if (rec_record == rec_offer)									       \
+			(void)rec_event_offer(rec_word, rec_handle_, rec_offer, rec_size);			       \
+		else												       \
+			(void)rec_event_finish(rec_word, &rec_slot_, rec_record, rec_size);			       \
+	}													       \
+	static __attribute__((noinline, unused)) void rec_write_##base(each(REC__PARAM, __VA_ARGS__) int rec_end)      \
+	{													       \
+		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__);			       \
+		struct rec_handle *const rec_handle_ = rec_thread_handle;					       \
+		size_t rec_size = rec_fixed, rec_next = rec_fixed;						       \
+		unsigned char *rec_record, *rec_at;								       \
+		struct rec_slot rec_slot_;									       \
+														       \
+		REC_ABI_ASSERT(REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__) <= REC_EVENT_SIZE_MAX,	       \
+			       "the fields are too long for an event");						       \
+		each(REC__MEASURE, __VA_ARGS__)									       \
+		if (REC_UNLIKELY(rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled)) ||		       \
+				 !rec_handle_->lane || rec_size > REC_EVENT_SIZE_MAX)) {			       \
+			rec_rare_##base(each(REC__ARG, __VA_ARGS__) rec_end);					       \
+			return;											       \
+		}												       \
+		rec_record = (unsigned char *)rec_reserve_fast(rec_handle_, (uint32_t)rec_size, !REC_HAS_TSC, &rec_slot_);\
+		if (REC_UNLIKELY(!rec_record)) {								       \
+			rec_rare_##base(each(REC__ARG, __VA_ARGS__) rec_end);					       \
+			return;											       \
+		}												       \
+		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
+		each(REC__PUT, __VA_ARGS__)									       \
+		(void)rec_at;											       \
+		(void)rec_next;											       \
+		rec_commit_fast(&rec_slot_);									       \
+	}													       \
 	struct rec_semicolon_follows
 
 /* ------------------------------------------------------------------------------------------------- macro machinery */

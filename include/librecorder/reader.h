@@ -202,7 +202,7 @@ struct rec_lane_stats {
 	uint64_t too_long;     /* refused: longer than a sub-buffer takes */
 	uint64_t nested_limit; /* refused: interrupted too often */
 	uint64_t disabled;     /* refused: the lane was disabled, or stopped as broken; the latter is a loss */
-	uint64_t torn;	       /* reservations never committed; 1 more if the lane's writer died inside one */
+	uint64_t torn;	       /* events reserved and never committed; if the program is gone, those that it left open too */
 	uint64_t lost_unread;  /* refusals and overwritten events that nobody was told of yet */
 	uint32_t clock;	       /* REC_CLOCK_ */
 	uint32_t subbuf_size;

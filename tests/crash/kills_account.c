@@ -164,7 +164,6 @@ void kills_sum(const struct kills_notes *notes, struct kills_sums *ret_sums)
 		const uint64_t sure = said != thread && thread->asked != thread->done ? thread->sure : said->done;
 
 		sums.committed += sure;
-		sums.torn_most += said->asked != said->done;
 		for (n = 0; n < said->asked; n++) {
 			const uint64_t at = (uint64_t)source * notes->each + n;
 			const bool seen = (notes->seen[at / 8] >> at % 8) & 1;

@@ -32,11 +32,10 @@ bool kills_take_file(struct kills_account *account, const char *path);
 
 struct kills_sums {
 	uint64_t committed; /* certainly */
-	uint64_t in_doubt;  /* their writers were killed in them, and nobody has read them */
+	uint64_t in_doubt;  /* their writers were killed in them, or in the event that they interrupted, and nobody has read them */
 	uint64_t read;
-	uint64_t gone;	    /* committed and not read */
-	uint64_t torn_most; /* writers killed in an event */
-	uint64_t lost;	    /* told before pages that were taken from lanes */
+	uint64_t gone; /* committed and not read */
+	uint64_t lost; /* told before pages that were taken from lanes */
 };
 
 void kills_sum(const struct kills_notes *notes, struct kills_sums *ret_sums);

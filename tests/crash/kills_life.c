@@ -298,8 +298,7 @@ uint64_t drain_by_hand(const struct life *life, struct kills_account *account, s
 	}
 	rec_view_losses(view, &losses);
 	kills_sum(notes, &sums);
-	CHECK(life, torn <= sums.torn_most, "%" PRIu64 " torn, %" PRIu64 " writers killed in an event", torn,
-	      sums.torn_most);
+	CHECK(life, torn <= sums.in_doubt, "%" PRIu64 " torn, %" PRIu64 " events that may be", torn, sums.in_doubt);
 	figures.torn += torn;
 	return lost + losses.no_lane;
 }

@@ -81,9 +81,9 @@ static void describe(FILE *to, const struct life *life)
 	const struct plan *plan = life->plan;
 	unsigned int i;
 
-	fprintf(to, "plan: seed %llu, %s, %u KiB, %u events, longest %u%s%s%s\n", (unsigned long long)plan->seed,
+	fprintf(to, "plan: seed %llu, %s, %u KiB, %u events, longest %u%s%s%s%s\n", (unsigned long long)plan->seed,
 		plan->overwrite ? "overwrite" : "discard", plan->kb, plan->events, plan->longest,
-		plan->plain ? ", plain" : "", plan->leave ? ", threads leave" : "", plan->control ? ", control" : "");
+		plan->plain ? ", plain" : "", plan->filter ? ", filter" : "", plan->leave ? ", threads leave" : "", plan->control ? ", control" : "");
 	for (i = 0; i < plan->injections; i++)
 		fprintf(to, "  %s: %d at every %u\n", points.names[plan->injection[i].point],
 			(int)plan->injection[i].what, plan->injection[i].every);
@@ -228,6 +228,7 @@ void begin_life(struct life *life, const struct plan *plan)
 	life->notes->events = plan->events;
 	life->notes->longest = plan->longest;
 	life->notes->plain = plan->plain;
+	life->notes->filter = plan->filter;
 	life->notes->leave = plan->leave;
 	life->notes->control = plan->control ? ring_pages(plan) : 0;
 	life->run.at_point = at_writers_point;

@@ -23,7 +23,7 @@ struct plan {
 	uint64_t from;	   /* where its draws began */
 	unsigned int kind; /* that it was drawn for */
 	uint64_t seed;
-	bool overwrite, plain, leave, control;
+	bool overwrite, plain, filter, leave, control;
 	unsigned int kb, events, longest;
 	unsigned int injections;
 	struct injection injection[INJECTIONS];

@@ -88,6 +88,31 @@ static struct plan draw_plain_plan(void)
 	return plan;
 }
 
+/*
+ * Each discard is interrupted by a handler that writes: where its room was just given back, beside few other events, or at
+ * every step of it. `n` counts these plans; those of even numbers overwrite.
+ */
+static struct plan draw_discard_plan(unsigned int n)
+{
+	static const char *const at[] = { "discard_tail",   "discard_after", "discard_cpu",	"discard_padding",
+					  "uncount_tail",   "uncount_left",  "uncount_entries", "slow_close" };
+	const uint64_t from = drawn;
+	const bool filter = n % 4 < 2;
+	struct plan plan = { .from = from,
+			     .kind = n,
+			     .seed = draw(1000000),
+			     .overwrite = n % 2 == 0,
+			     .filter = filter,
+			     .kb = 4 + draw(20),
+			     .events = filter ? 2000 : 800,
+			     .longest = filter ? 40 : 40 + draw(200) };
+
+	plan.injections = filter ? 1 : INJECTIONS;
+	for (unsigned int i = 0; i < plan.injections; i++)
+		plan.injection[i] = (struct injection){ tracer_point(&points, at[i]), 1, GIVE_SIGNAL };
+	return plan;
+}
+
 /* ---------------------------------------------------------------------------------------------------------- tests */
 
 static void set_up(void)
@@ -132,7 +157,7 @@ static enum tracer_end live(const struct plan *plan, unsigned int point, unsigne
 	life.kill_hit = hit;
 	if (hits)
 		memset(life.run.armed, 1, sizeof(life.run.armed));
-	else
+	else if (point < TRACER_POINTS)
 		life.run.armed[point] = true;
 	start_writer(&life);
 	let_writer_go(&life);
@@ -268,6 +293,25 @@ Test(points, writers_killed)
 			kill_writers_at(point, true, plans, hits, n);
 		}
 	check_matrix("writer", is_writers, 0);
+}
+
+#define DISCARD_LIVES 16u
+
+/* What handlers write in discards is visible: nothing is kept back by an event that is gone. */
+Test(points, handlers_in_every_discard)
+{
+	uint64_t again[LIFE_NUMBERS];
+	const bool once = is_repeated(again);
+	unsigned int n = once ? (unsigned int)again[0] : 0;
+	struct plan plan;
+
+	for (; n < DISCARD_LIVES * kills_wanted; n++) {
+		plan = draw_discard_plan(n);
+		cr_assert_eq(live(&plan, TRACER_POINTS, 0, NULL), TRACER_ENDED);
+		if (once)
+			break;
+	}
+	draw_end();
 }
 
 /* A writer with something in its lane, stopped at a test point. */

@@ -47,7 +47,7 @@ Test(edges, o1_a_lane_passed_on_and_read)
 		.threads = { { ST(DATA, 1, RELAXED, "an event"),
 			       ST(OWNER, 0, RELEASE, "leave() lane_share.c: owner", EDGE) },
 			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "take() lane_share.c", EDGE_TO(RELEASE)),
-			       ST(COMMIT, 2, RELEASE, "rec_ring_publish_path() ring_commit.c", IF(1, 0), EDGE) },
+			       ST(COMMIT, 2, RELEASE, "publish_path() ring_commit.c", IF(1, 0), EDGE) },
 			     { LD(COMMIT, 1, ACQUIRE, "rec_ring_turn() ring_reader.c", EDGE),
 			       LD(DATA, 2, RELAXED, "the reader", IF(1, 2)) } },
 	};
@@ -128,7 +128,7 @@ Test(edges, p1_a_call_site)
 Test(edges, f1_a_condition)
 {
 	check_message("F1: a condition", "steps, texts", "rec_enable_word() enable.c: the word",
-		      "rec_event_commit() event_macros.h: the word again");
+		      "rec_event_condition() event_macros.h: the word");
 }
 
 Test(edges, n1_a_lane_that_was_made)

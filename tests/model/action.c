@@ -59,7 +59,9 @@ static bool take_orphan(void)
 		memory_death_seen((unsigned int)running);
 	if (!rec_cmpxchg32(&handle->lane->owner, &was, thread_here()))
 		return false;
+	oracle_putting_back();
 	rec_ring_repair(handle);
+	oracle_put_back();
 	return true;
 }
 
@@ -127,8 +129,9 @@ static void write_event(uint32_t size, bool take_back, bool another_inside)
 	if (another_inside)
 		write_event(size, false, false);
 	if (take_back) {
-		oracle_taken_back(id);
+		oracle_discarding(id);
 		rec_discard(&slot, payload);
+		oracle_discarded(id);
 		return;
 	}
 	oracle_committing(id);
@@ -205,12 +208,13 @@ void act(char action)
 		write_event(4, false, true);
 		break;
 	case 'L':
+		oracle_putting_back();
 		if (!with(SHARED))
 			rec_ring_repair(&m.handle);
 		else if (take_orphan())
 			leave(&m.shared.handle);
 		m.lease = false;
-		m.left = false;
+		oracle_put_back();
 		break;
 	case 'w':
 	case 'p':

@@ -5,6 +5,7 @@
  * strikes, on the writer's own stack. A stack is cleared below its live part whenever its actor goes
  * on: what an actor does depends on its state alone.
  */
+#include "librecorder/quiet.h"
 #include "model.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ void actor_resume(unsigned int actor)
 #define READER_STEPS_MAX 260u
 /* There each look at the lane's handle is one, too. */
 #define SHARED_STEPS_MAX 200u
-/* With the notes of what lies behind others, which are gone through several times. */
+/* With the bytes of events, and what is done to take others back. */
 #define JUMPS_STEPS_MAX 300u
 
 static void count_step(struct actor *actor, unsigned int self)
@@ -103,8 +104,37 @@ void actor_do(unsigned int actor, char action)
 		fail("the checker's stack of actions is too small");
 	a->levels[a->depth] = (struct level){ .action = action, .cpu = m.shared.cpu, .time = m.clock };
 	a->depth++;
-	act(action);
+	/* The way out of what is left for good: as siglongjmp(), but that the place is a part of the state. */
+	if (!__builtin_setjmp(a->levels[a->depth - 1].jump))
+		act(action);
 	a->depth--;
+}
+
+/* A handler that interrupted the writer here returns to where the action at `level` was begun. */
+static __attribute__((noreturn)) void jump(uint8_t level)
+{
+	struct actor *a = &m.actors[WRITER];
+
+	m.jumped = true;
+	oracle_jumped(level);
+	a->depth = level;
+	__builtin_longjmp(a->levels[level - 1].jump, 1);
+}
+
+void rec_quiet_begin(struct rec_quiet *ret_quiet)
+{
+	ret_quiet->cancel = 0;
+	if (!m.jumped && running >= 0 && !quiet)
+		fail("the writer blocks signals, though nobody left anything");
+	m.masked++;
+	oracle_putting_back();
+}
+
+void rec_quiet_end(const struct rec_quiet *quiet_before)
+{
+	(void)quiet_before;
+	m.masked--;
+	oracle_put_back();
 }
 
 /*
@@ -136,6 +166,8 @@ unsigned int actor_step(const struct pending *next)
 	while (!explorer_passes(self, next)) {
 		actor->next = *next;
 		hand_over();
+		if (command.act == ACT_JUMP)
+			jump(command.arg);
 		if (command.act != ACT_INTERRUPT) {
 			candidate = command.arg;
 			break;
@@ -149,12 +181,34 @@ unsigned int actor_step(const struct pending *next)
 	return candidate;
 }
 
+/* Frames deeper on the stack than those of the action that follows: so an action sees that one before it was left. */
+#define DEEPER 384u
+
+static __attribute__((noinline)) void do_deeper(unsigned int self, char action, size_t deeper)
+{
+	volatile char *below = __builtin_alloca(deeper + 1);
+
+	*below = 0;
+	actor_do(self, action);
+	*below = 0;
+}
+
 static void idle_loop(unsigned int self)
 {
+	bool begun;
+
 	for (;;) {
 		m.actors[self].next = (struct pending){ .word = -1 };
 		hand_over();
-		actor_do(self, (char)command.arg);
+		begun = m.jumped;
+		if (self == WRITER && with(JUMPS))
+			do_deeper(self, (char)command.arg, DEEPER * strlen(config->program + m.actors[self].done));
+		else
+			actor_do(self, (char)command.arg);
+		/* Its frame was above that of what was left; and it was not itself, nor interrupted. */
+		if (self == WRITER && m.jumped && begun && !m.actors[self].levels[0].interrupts &&
+		    (m.shared.lane.open || m.shared.lane.tail != m.shared.lane.commit))
+			fail("what was left is still there after another action");
 		m.actors[self].levels[0] = (struct level){ 0 };
 	}
 }
@@ -195,6 +249,8 @@ void actor_reset(unsigned int actor)
 	a->sp = idle[actor].sp;
 	memcpy(a->sp, idle[actor].bytes, idle[actor].live);
 	a->depth = 0;
+	if (actor == WRITER)
+		m.masked = 0;
 	memset(a->levels, 0, sizeof(a->levels));
 	a->next = (struct pending){ .word = -1 };
 }

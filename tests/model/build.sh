@@ -15,13 +15,11 @@ shift 2
 top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 cc=${CC:-gcc}
 harness=(actor check configs explore main memory oracle set tsan)
-checked=(ring ring_commit ring_init ring_reader ring_resize ring_torn ring_wake page action)
+checked=(ring ring_commit ring_enter ring_init ring_reader ring_resize ring_left ring_wake page action)
 only=("$@")
 flags=(-std=gnu11 -D_GNU_SOURCE -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
-# As many notes as a writer stack of three levels needs, or the states would not end.
-flags+=(-DREC_NESTED_MAX=4u)
-watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -DREC_NO_TESTPOINTS -Dcalloc=model_calloc -Dfree=model_free -Dsyscall=model_syscall)
+watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -DREC_NO_TESTPOINTS -Dcalloc=model_calloc -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
 case $("$cc" --version) in
 *clang*) watched+=(-mllvm -tsan-instrument-func-entry-exit=0) ;;
 *) watched+=(--param tsan-instrument-func-entry-exit=0 -Wno-tsan) ;;

@@ -7,13 +7,6 @@
 /* More reads than any ring here has pages in all states that a reader distinguishes. */
 #define READS_MAX 40u
 
-static uint32_t refusals(void)
-{
-	const struct rec_lane *lane = &m.shared.lane;
-
-	return (uint32_t)(lane->dropped + lane->commit_overrun + lane->too_long + lane->nested_limit);
-}
-
 void check_ring(void)
 {
 	const struct rec_link *links = m.shared.links;
@@ -38,12 +31,17 @@ void check_ring(void)
 		fail("%u sub-buffers in the ring", steps);
 	if (m.shared.lane.tail != m.shared.lane.commit)
 		fail("nobody writes, but tail and commit position differ");
+	if (m.shared.lane.open)
+		fail("nobody is inside, but the lane says so");
+	if (m.shared.lane.torn < m.oracle.torn || m.shared.lane.torn > m.oracle.torn + m.oracle.maybe_torn)
+		fail("%llu reservations are torn, but %u to %u were", (unsigned long long)m.shared.lane.torn, m.oracle.torn,
+		     m.oracle.torn + m.oracle.maybe_torn);
 	if (m.shared.lane.owner)
 		fail("the lane is not given back");
 	if (m.shared.lane.broken)
 		fail("the lane is broken at line %u", m.shared.lane.broken);
-	if (refusals() != m.oracle.refused)
-		fail("%u events were refused, %u are counted", m.oracle.refused, refusals());
+	if (rec_lane_refusals(&m.shared.lane) != m.oracle.refused)
+		fail("%u events were refused, %u are counted", m.oracle.refused, (uint32_t)rec_lane_refusals(&m.shared.lane));
 }
 
 static void read_all(void)
@@ -63,7 +61,7 @@ void check_end(void)
 
 	quiet = true;
 	quiet_begin();
-	if (with(SHARED) || m.left)
+	if (with(SHARED) || is_left())
 		act('L');
 	read_all();
 	if (!m.program_gone) {

@@ -153,16 +153,17 @@ static void writer_goes_on(struct node *node)
 {
 	const struct actor *writer = &m.actors[WRITER];
 	const char *nested;
+	uint8_t level;
 
 	steps(node, WRITER);
 	if (with(MOVES) && !m.migrations && is_about_cpu(&writer->next))
 		add(node, WRITER, ACT_MIGRATE, 0);
-	if (config->interrupts > m.interrupts && writer->depth < config->depth &&
+	if (config->interrupts > m.interrupts && writer->depth < config->depth && !m.masked &&
 	    writer->levels[writer->depth - 1].action != 'L')
 		for (nested = config->nested; *nested; nested++)
 			add(node, WRITER, ACT_INTERRUPT, (unsigned char)*nested);
-	if (with(JUMPS) && !m.jumped && writer->depth > 1)
-		add(node, WRITER, ACT_JUMP, 0);
+	for (level = 1; with(JUMPS) && !m.jumped && !m.masked && level <= writer->depth; level++)
+		add(node, WRITER, ACT_JUMP, level);
 	if (with(WRITER_DIES) && !m.writer_died)
 		add(node, WRITER, ACT_DIE, 0);
 	if (with(PROGRAM_DIES) && !m.writer_died)
@@ -194,9 +195,9 @@ bool explorer_passes(unsigned int actor, const struct pending *next)
 	tally.steps++;
 	if (actor == READER)
 		return !with(READER_DIES) || m.reader_died;
-	return (config->interrupts == m.interrupts || m.actors[WRITER].depth == config->depth) &&
+	return (config->interrupts == m.interrupts || m.actors[WRITER].depth == config->depth || m.masked) &&
 	       (!with(MOVES) || m.migrations) && ((!with(WRITER_DIES) && !with(PROGRAM_DIES)) || m.writer_died) &&
-	       (!with(JUMPS) || m.jumped || m.actors[WRITER].depth < 2);
+	       (!with(JUMPS) || m.jumped || m.masked);
 }
 
 static bool goes_on_alone(unsigned int actor)
@@ -241,11 +242,6 @@ static void take(const struct choice *choice)
 	case ACT_MIGRATE:
 		m.migrations++;
 		m.shared.cpu ^= 1;
-		return;
-	case ACT_JUMP:
-		m.jumped = m.left = true;
-		oracle_jumped();
-		actor_reset(WRITER);
 		return;
 	case ACT_DIE:
 	case ACT_PROGRAM_DIES:
@@ -306,7 +302,7 @@ void story(void)
 			printf("#  %s moves to the other CPU\n", who);
 			break;
 		case ACT_JUMP:
-			printf("#  %s jumps out of everything\n", who);
+			printf("#  %s leaves level %u and what is inside it\n", who, done->arg);
 			break;
 		case ACT_STEP:
 			if (node->step.access != ACCESS_CLOCK)
@@ -340,7 +336,7 @@ static void cut_here(struct node *node, bool is_away)
 
 static bool is_quiet_moment(void)
 {
-	return !m.actors[WRITER].depth && !m.actors[READER].depth && !m.lease && !m.attach && !m.program_gone && !m.left &&
+	return !m.actors[WRITER].depth && !m.actors[READER].depth && !m.lease && !m.attach && !m.program_gone && !is_left() &&
 	       !(with(SHARED) && m.writer_died);
 }
 
@@ -399,6 +395,15 @@ static void go_on(void)
 		push();
 }
 
+/* In the place of rec_thread_elsewhere(): the event is written to another lane, which is of no interest here. */
+static struct rec_handle *go_elsewhere(struct rec_handle *stuck)
+{
+	if (with(STAYS))
+		return stuck;
+	m.missed = true;
+	return NULL;
+}
+
 static void begin(void)
 {
 	const char *action;
@@ -417,7 +422,7 @@ static void begin(void)
 		.links = m.shared.links,
 		.reader = &m.shared.words,
 		.nr_subbufs = config->pages + 1u,
-		.nested = with(JUMPS) ? &m.shared.nested : NULL,
+		.elsewhere = go_elsewhere,
 	};
 	m.clock = 1000;
 	actors_begin();

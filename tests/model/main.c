@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage: model [-l] [-v] [-n STATES] [CONFIGURATION...]
+ * usage: model [-l] [-v] [-n STATES] [-c TICKS] [CONFIGURATION...]
  *
  * Explores the configurations named, else all of configs.c but the thorough ones; with -a those too. -l lists them. -v
- * tells the steps that led to a failure. -n stops each after so many states. Speaks TAP.
+ * prints the steps that led to a failure. -n stops each after so many states. -c: how the clock may move, where handlers
+ * interrupt (configs.c, ticks). Speaks TAP.
  */
 #include "model.h"
 
@@ -27,12 +28,16 @@ int main(int argc, char **argv)
 	bool all = false, list = false, verbose = false;
 	unsigned int tests = 0, failed = 0;
 	const struct config *what;
+	const char *ticks = NULL;
 	int option;
 
-	while ((option = getopt(argc, argv, "aln:v")) != -1) {
+	while ((option = getopt(argc, argv, "ac:ln:v")) != -1) {
 		switch (option) {
 		case 'a':
 			all = true;
+			break;
+		case 'c':
+			ticks = optarg;
 			break;
 		case 'l':
 			list = true;
@@ -48,15 +53,18 @@ int main(int argc, char **argv)
 		}
 	}
 	for (what = configs; what->name; what++) {
+		struct config changed = *what;
 		int r;
 
 		if (!is_wanted(what, all, argv + optind))
 			continue;
+		if (ticks && *what->nested)
+			changed.ticks = ticks;
 		if (list) {
 			printf("%s\n", what->name);
 			continue;
 		}
-		r = explore(what, limit, verbose);
+		r = explore(&changed, limit, verbose);
 		failed += r != 0;
 		printf("%sok %u - %s: %llu states, %llu transitions, %llu ends, %llu cuts, %llu pruned, steps at most %u (writer) %u (reader), path %u\n",
 		       r ? "not " : "", ++tests, what->name, (unsigned long long)tally.states,

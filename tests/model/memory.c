@@ -47,7 +47,7 @@ static const struct place_name common[] = {
 _Static_assert(COMMON + 2 * SUBBUFS_MAX <= WORDS_MAX, "a number for each common word");
 
 static const struct place_name named[] = {
-	LANE(tail),    LANE(after),    LANE(before),	    LANE(cpu),	LANE(commit_overrun),
+	LANE(tail),    LANE(after),    LANE(before),	    LANE(open), LANE(cpu),	LANE(commit_overrun),
 	LANE(dropped), LANE(too_long), LANE(nested_limit),  LANE(torn), LANE(time_back),
 	LANE(broken),  WORDS(hint, READER),
 };
@@ -99,13 +99,12 @@ enum place memory_place(const void *at, bool write)
 
 	if (!memory_is_shared(at))
 		return PLACE_PRIVATE;
-	if (offset >= offsetof(struct shared, nested))
-		return PLACE_OWN;
 	if (offset >= offsetof(struct shared, pages)) {
 		const uint32_t in_page = (offset - (uint32_t)offsetof(struct shared, pages)) &
 					 ((1u << config->shift) - 1);
 
-		return in_page < REC_SUBBUF_HEADER_SIZE ? PLACE_OWN : PLACE_BYTES;
+		/* What an event that was left has of its own is of interest where some are. */
+		return in_page < REC_SUBBUF_HEADER_SIZE || with(JUMPS) ? PLACE_OWN : PLACE_BYTES;
 	}
 	word = memory_word(at);
 	if (word < 0 || running < 0)
@@ -169,10 +168,6 @@ void memory_name(uint32_t offset, char *text, size_t size)
 	const size_t pages = offsetof(struct shared, pages);
 	size_t i;
 
-	if (offset >= offsetof(struct shared, nested)) {
-		snprintf(text, size, "nested + %zu", offset - offsetof(struct shared, nested));
-		return;
-	}
 	if (offset >= pages) {
 		snprintf(text, size, "page %zu + %zu", (offset - pages) >> config->shift,
 			 (offset - pages) & ((1u << config->shift) - 1));

@@ -25,7 +25,7 @@ enum { WRITER, READER, ACTORS };
 #define SUBBUF_MAX  128u
 #define LEVELS	    3u /* depth of the writer stack */
 #define EVENTS_MAX  26u
-#define STACK_SIZE  4096u
+#define STACK_SIZE  8192u
 #define WORDS_MAX   18u /* words that both sides look at, one location each */
 #define OLD_MAX	    4u	/* newest values of a word that can still be read */
 
@@ -42,7 +42,8 @@ enum {
 	MOVES = 64,	  /* the writer may move to the other CPU, once */
 	THOROUGH = 128,	  /* only when asked for */
 	SHARED = 256,	  /* two threads that share the lane, and take it for one event each; the reader comes at the end */
-	JUMPS = 512,	  /* a handler leaves what it interrupted for good, once, at any step; the lane is mended at the end */
+	JUMPS = 512,	  /* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
+	STAYS = 1024,	  /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
 };
 
 struct config {
@@ -82,12 +83,9 @@ struct shared {
 	uint32_t cpu; /* where the kernel keeps the writer's CPU number */
 	struct rec_handle handle; /* SHARED: the lane's, which both threads use */
 	_Alignas(64) unsigned char pages[SUBBUFS_MAX * SUBBUF_MAX];
-	struct rec_nested nested; /* JUMPS: the writer stack's own notes */
 };
 
-/* What both sides could come to; and with what only handlers could. */
-#define CELLS	  (offsetof(struct shared, nested) / 4)
-#define ALL_CELLS (sizeof(struct shared) / 4)
+#define CELLS (sizeof(struct shared) / 4)
 
 /*
  * What somebody knows: how far the two have come in their releases, and which
@@ -122,8 +120,8 @@ struct memory {
 
 /* What an action has touched; one bit for each cell. */
 struct footprint {
-	uint8_t written[(ALL_CELLS + 7) / 8];
-	uint8_t read[(ALL_CELLS + 7) / 8];
+	uint8_t written[(CELLS + 7) / 8];
+	uint8_t read[(CELLS + 7) / 8];
 };
 
 enum place {
@@ -183,6 +181,7 @@ struct level {
 	uint8_t events;	    /* begun in it */
 	bool reader_moved;  /* since it began */
 	char action;
+	void *jump[5]; /* to where it ends when it is left */
 	struct footprint footprint;
 };
 
@@ -194,7 +193,7 @@ struct actor {
 	uint8_t done;  /* of its program */
 };
 
-enum state { EVENT_NONE, EVENT_RESERVING, EVENT_OPEN, EVENT_COMMITTING, EVENT_COMMITTED, EVENT_HANDED, EVENT_AGAIN };
+enum state { EVENT_NONE, EVENT_DISCARDING, EVENT_RESERVING, EVENT_LEFT, EVENT_OPEN, EVENT_COMMITTING, EVENT_COMMITTED, EVENT_HANDED, EVENT_AGAIN };
 
 struct event {
 	uint64_t time;
@@ -203,6 +202,7 @@ struct event {
 	uint8_t cpu;
 	uint8_t state;
 	uint8_t actor; /* whose it is */
+	uint8_t level; /* of the action that began it */
 };
 
 /* The list that is right by being simple. Events leave it when the reader is done with them. */
@@ -224,6 +224,9 @@ struct oracle {
 	bool calm;	/* the last action was an event that nobody interrupted */
 	bool back;	/* the clock stepped back: times are not exact */
 	bool doubtful;	/* refusals were told once or twice, to the reader that died and to the next one */
+	uint32_t torn;	    /* events that were reserved and taken back with what was left, */
+	bool torn_away;	     /* also across sub-buffers, where a count may not be known */
+	uint32_t maybe_torn; /* and those of which it is not known that they had come so far */
 	int answer;	/* of the last read */
 };
 
@@ -247,8 +250,8 @@ struct model {
 	bool attach; /* the reader's: to take over */
 	bool prune;  /* the state that was reached is explored elsewhere */
 	bool missed; /* the lane was somebody's */
-	bool jumped; /* a handler has left, */
-	bool left;   /* and the lane was not mended since */
+	bool jumped; /* actions were left */
+	uint8_t masked; /* signals are blocked */
 	struct word words[WORDS_MAX];
 };
 
@@ -284,10 +287,17 @@ void oracle_missed(uint32_t id);
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor);
 void oracle_committing(uint32_t id);
 void oracle_committed(uint32_t id);
-void oracle_taken_back(uint32_t id);
+void oracle_discarding(uint32_t id);
+void oracle_discarded(uint32_t id);
 uint32_t oracle_floor(void); /* behind the last event that is finished */
 void oracle_writer_died(void);
-void oracle_jumped(void);
+/* The writer's actions from `level` on were left. */
+void oracle_jumped(uint8_t level);
+/* The lane is about to take back what was left, and has done it. */
+void oracle_putting_back(void);
+void oracle_put_back(void);
+/* Something was left, and the lane has it still. */
+bool is_left(void);
 void oracle_reader_died(void);
 void oracle_reading(void);
 void oracle_read(int r, const struct rec_page *page, bool whole);

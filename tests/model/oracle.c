@@ -52,7 +52,7 @@ struct event *oracle_begin(void)
 
 	for (i = 0; i < EVENTS_MAX; i++)
 		if (o.events[i].state == EVENT_NONE) {
-			o.events[i] = (struct event){ .id = ++o.next_id, .state = EVENT_RESERVING, .actor = (uint8_t)self };
+			o.events[i] = (struct event){ .id = ++o.next_id, .state = EVENT_RESERVING, .actor = (uint8_t)self, .level = writer->depth };
 			return &o.events[i];
 		}
 	fail("the checker's list is too short");
@@ -70,7 +70,7 @@ static bool may_refuse(void)
 	uint32_t i;
 
 	/* On a shared lane nobody is interrupted by an event. */
-	if (m.left)
+	if (is_left())
 		return true;
 	if (!with(SHARED) && (writer->depth > 1 || writer->levels[0].action == 't' || writer->levels[0].action == 'z'))
 		return true;
@@ -85,7 +85,11 @@ static bool may_refuse(void)
 void oracle_refused(uint32_t id)
 {
 	forget(known(id));
-	o.refused++;
+	/* It may have been counted when somebody left. */
+	if (m.jumped)
+		o.refused = (uint32_t)rec_lane_refusals(&m.shared.lane);
+	else
+		o.refused++;
 	o.calm = false;
 	if (running >= 0 && !quiet && !with(WEAK) && !may_refuse())
 		fail("refused, though there is room");
@@ -125,10 +129,11 @@ void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, ui
 	event->position = place_of(slot->end);
 	event->time = writer->depth ? writer->levels[writer->depth - 1].time : m.clock;
 	event->cpu = (uint8_t)(writer->depth ? writer->levels[writer->depth - 1].cpu : m.shared.cpu);
-	if (event->position <= floor)
+	/* What was committed inside one that was left is taken back with it. */
+	if (event->position <= floor && !m.jumped)
 		fail("a place before one that was committed earlier");
 	/* Right, but wasteful: nothing but the event itself where time and CPU are certain. */
-	if (o.calm && is_alone() && !slot->crossed && !strcmp(config->ticks, "1") && !m.migrations &&
+	if (o.calm && is_alone() && !slot->open && !strcmp(config->ticks, "1") && !m.migrations &&
 	    REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old) != rec_event_total(size))
 		fail("event %u takes %u bytes", id, REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old));
 }
@@ -136,6 +141,11 @@ void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, ui
 void oracle_committing(uint32_t id)
 {
 	known(id)->state = EVENT_COMMITTING;
+}
+
+bool is_left(void)
+{
+	return m.jumped && (m.shared.lane.open || m.handle.movers || m.shared.lane.tail != m.shared.lane.commit);
 }
 
 void oracle_committed(uint32_t id)
@@ -148,9 +158,14 @@ void oracle_committed(uint32_t id)
 	o.calm = !with(SHARED) && !with(JUMPS) && is_alone();
 }
 
-void oracle_taken_back(uint32_t id)
+void oracle_discarding(uint32_t id)
 {
 	o.calm = false;
+	known(id)->state = EVENT_DISCARDING;
+}
+
+void oracle_discarded(uint32_t id)
+{
 	forget(known(id));
 }
 
@@ -161,6 +176,9 @@ void oracle_writer_died(void)
 	uint32_t i;
 
 	o.calm = false;
+	/* Between the count of what it takes back and the tail's return: the next one counts that again. */
+	if (m.masked)
+		o.maybe_torn += EVENTS_MAX;
 	for (i = 0; i < EVENTS_MAX; i++) {
 		struct event *event = &o.events[i];
 
@@ -173,10 +191,16 @@ void oracle_writer_died(void)
 			event->state = EVENT_COMMITTED;
 			continue;
 		}
-		if (event->state == EVENT_OPEN && event->position <= commit)
+		if ((event->state == EVENT_OPEN || event->state == EVENT_LEFT) && event->position <= commit)
 			fail("the commit position has passed event %u, which is not committed", event->id);
-		if (event->state == EVENT_COMMITTED && !m.actors[WRITER].depth)
+		if (event->state == EVENT_COMMITTED && !m.actors[WRITER].depth && !m.jumped)
 			fail("event %u was committed by an outermost writer and is not there", event->id);
+		/* One that was reserving may have come so far. */
+		if (event->state <= EVENT_RESERVING)
+			o.maybe_torn++;
+		else
+			o.torn++;
+		o.torn_away |= REC_POS_SEQ(m.shared.lane.tail) != REC_POS_SEQ(m.shared.lane.commit);
 		forget(event);
 	}
 	/*
@@ -185,26 +209,14 @@ void oracle_writer_died(void)
 	 */
 	if (with(SHARED) && m.shared.lane.owner != THREAD(WRITER))
 		return;
-	o.refused = (uint32_t)(m.shared.lane.dropped + m.shared.lane.commit_overrun + m.shared.lane.too_long +
-			       m.shared.lane.nested_limit);
+	o.refused = (uint32_t)rec_lane_refusals(&m.shared.lane);
 }
 
-/* Whether what was committed at this place is noted as such. */
-static bool is_noted(uint32_t position)
-{
-	unsigned int i;
-
-	for (i = 0; i < REC_NESTED_MAX; i++) {
-		const struct rec_span *span = &m.shared.nested.spans[i];
-
-		if (span->to && span->to != UINT64_MAX && place_of(span->from) < position && position <= place_of(span->to))
-			return true;
-	}
-	return false;
-}
-
-/* What a handler left open will not come. A commit that it interrupted has come to its note, or has not. */
-void oracle_jumped(void)
+/*
+ * What was left open will not come. A commit that was left has come so far that its event is visible, or it may become so,
+ * or be taken back, with the outermost writer's.
+ */
+void oracle_jumped(uint8_t level)
 {
 	const uint32_t commit = place_of(m.shared.lane.commit);
 	uint32_t i;
@@ -213,15 +225,43 @@ void oracle_jumped(void)
 	for (i = 0; i < EVENTS_MAX; i++) {
 		struct event *event = &o.events[i];
 
+		if (event->level < level || event->state >= EVENT_COMMITTED)
+			continue;
 		if (event->state == EVENT_OPEN && event->position <= commit)
 			fail("the commit position has passed event %u, which is not committed", event->id);
-		if (event->state == EVENT_COMMITTING && (event->position <= commit || is_noted(event->position)))
+		if (event->state == EVENT_COMMITTING)
 			event->state = EVENT_COMMITTED;
-		if (event->state == EVENT_RESERVING || event->state == EVENT_OPEN || event->state == EVENT_COMMITTING)
-			forget(event);
+		if (event->state == EVENT_OPEN)
+			event->state = EVENT_LEFT;
+		if (event->state > EVENT_RESERVING)
+			continue;
+		o.maybe_torn += event->state != EVENT_NONE;
+		forget(event);
 	}
-	o.refused = (uint32_t)(m.shared.lane.dropped + m.shared.lane.commit_overrun + m.shared.lane.too_long +
-			       m.shared.lane.nested_limit);
+	o.refused = (uint32_t)rec_lane_refusals(&m.shared.lane);
+}
+
+void oracle_putting_back(void)
+{
+	o.torn_away |= REC_POS_SEQ(m.shared.lane.tail) != REC_POS_SEQ(m.shared.lane.commit);
+}
+
+/* What lies behind the tail was taken back; of what writers that go on have there, only what nobody could see was. */
+void oracle_put_back(void)
+{
+	const uint32_t tail = place_of(m.shared.lane.tail);
+	uint32_t i;
+
+	for (i = 0; i < EVENTS_MAX; i++) {
+		struct event *event = &o.events[i];
+
+		if (event->state < EVENT_LEFT || event->state > EVENT_COMMITTED || event->position <= tail)
+			continue;
+		if (!m.jumped)
+			fail("event %u is taken back, though nobody left", event->id);
+		o.torn++;
+		forget(event);
+	}
 }
 
 void oracle_reader_died(void)
@@ -248,7 +288,7 @@ void oracle_reading(void)
 	if (o.page && hash_page(o.page, o.size) != o.hash)
 		fail("a page that was handed over has changed");
 	o.page = NULL;
-	o.disturbed = m.actors[WRITER].depth || m.lease || m.left;
+	o.disturbed = m.actors[WRITER].depth || m.lease || is_left();
 }
 
 static void forget_all(enum state state)
@@ -297,7 +337,7 @@ static uint32_t missing_before(const struct event *event)
 		if (other->state <= EVENT_RESERVING || other->state >= EVENT_HANDED ||
 		    other->position >= event->position)
 			continue;
-		if (other->state == EVENT_OPEN)
+		if (other->state == EVENT_OPEN || other->state == EVENT_LEFT)
 			fail("event %u is visible, but one before it is not committed", event->id);
 		forget(other);
 		missing++;

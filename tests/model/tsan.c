@@ -8,6 +8,7 @@
  */
 #include "model.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,6 +245,15 @@ void model_free(void *memory);
 void model_free(void *memory)
 {
 	(void)memory;
+}
+
+/* There is none. */
+int model_sigaltstack(const stack_t *stack, stack_t *old);
+int model_sigaltstack(const stack_t *stack, stack_t *old)
+{
+	(void)stack;
+	old->ss_flags = SS_DISABLE;
+	return 0;
 }
 
 long model_syscall(long number, ...);

@@ -80,12 +80,22 @@ static bool compare_losses(struct page_walk *walk, const void *page, uint32_t ca
 	return false;
 }
 
+/*
+ * Whether kbuffer's time is `ours`, on a page that begins at `begin`. The kernel carries into the five bits that an absolute
+ * stamp does not hold (facts A2.7); kbuffer of libtraceevent 1.7.1 does not.
+ */
+static bool is_time(uint64_t time, uint64_t ours, uint64_t begin)
+{
+	return time == ours || (time + REC_TIME_STAMP_MASK + 1 == ours && (begin ^ ours) > REC_TIME_STAMP_MASK);
+}
+
 static bool compare_event(struct page_walk *walk, const struct rec_record *record, const void *payload, uint64_t time,
 			  uint64_t padding)
 {
 	const int size = kbuffer_event_size(walk->kbuffer);
 
-	if (payload == record->payload && size == (int)record->size && time == record->time + padding)
+	if (payload == record->payload && size == (int)record->size &&
+	    is_time(time, record->time + padding, walk->begin))
 		return true;
 	snprintf(walk->why, sizeof(walk->why),
 		 "at %u: kbuffer's payload is %td bytes behind ours, %d bytes long, time %" PRIu64
@@ -114,6 +124,7 @@ bool page_walk_compare(struct page_walk *walk, const void *page, uint32_t subbuf
 	if (!compare_losses(walk, page, subbuf_size - REC_SUBBUF_HEADER_SIZE))
 		return false;
 	walk->pages++;
+	memcpy(&walk->begin, page, sizeof(walk->begin));
 	rec_page_iter_init(&iter, page, size);
 	payload = kbuffer_read_event(walk->kbuffer, &time);
 	while ((r = rec_page_next(&iter, &record)) > 0 && payload) {

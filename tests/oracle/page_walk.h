@@ -25,7 +25,8 @@ struct page_walk {
 	uint64_t pages, events, long_events, extends, stamps, paddings, counted_losses, uncounted_losses;
 	uint64_t padded_times; /* events whose times differ by the rule */
 	uint64_t hidden_losses;
-	char why[256]; /* of the last difference */
+	uint64_t begin; /* the page's time */
+	char why[256];	/* of the last difference */
 };
 
 void page_walk_init(struct page_walk *walk);

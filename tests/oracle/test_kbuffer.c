@@ -255,7 +255,8 @@ static void check_variety(const struct page_walk *total, bool jumps)
 	cr_assert_gt(total->counted_losses, 10);
 	cr_assert_gt(total->uncounted_losses, 0);
 	cr_assert_gt(total->hidden_losses, 10);
-	cr_assert_gt(total->padded_times, 10);
+	/* What stands behind a discarded event has a stamp: readers that add a padding's delta see no other time. */
+	cr_assert_eq(total->padded_times, 0);
 	if (jumps)
 		cr_assert_gt(total->extends, 100);
 }

@@ -84,7 +84,8 @@ struct sums numbered_read_of(const char *path)
 	unsigned int lane;
 	int r;
 
-	cr_assert_eq(rec_view_open(path, &view), 0);
+	r = rec_view_open(path, &view);
+	cr_assert_eq(r, 0, "%s: %d", path, r);
 	for (lane = 0; lane < rec_view_lanes(view); lane++) {
 		while ((r = rec_view_read(view, lane, 0, &page)) > 0)
 			take_page(&page, &sums);

@@ -123,7 +123,7 @@ Test(broken, marks_that_cannot_be_settled, .init = begin, .fini = end, .timeout 
 	/* A head is being moved, says a link, and no way leads there. */
 	spoil_links(broken, 60000, REC_LINK_NORMAL);
 	broken->links[PAGES].next = REC_LINK(60000, REC_LINK_UPDATE, 78);
-	broken->moving = 1;
+	broken->movers = 1;
 	give_back_and_repair();
 	check_stopped();
 }
@@ -143,7 +143,7 @@ Test(broken, found_by_a_lease, .init = begin, .fini = end, .timeout = 300)
 	const uint32_t index = rec_lane_index(broken);
 
 	rec_lane_give_back(index);
-	broken->moving = 1;
+	broken->movers = 1;
 	spoil_links(broken, 60000, REC_LINK_UPDATE);
 	cr_expect_neq(leased_by_a_new_thread(), index);
 	cr_expect(rec_lane_at(index)->broken);

@@ -18,6 +18,8 @@
 #define SIZE	 1000u
 #define TOTAL	 (8 + SIZE)
 #define PER_PAGE 4u
+/* And of those that interrupt others, each of which has a marker and a stamp. */
+#define NESTED_PER_PAGE 3u
 
 static uint64_t number;
 
@@ -243,7 +245,7 @@ Test(design, text_the_tail_meets_the_commit)
 		write_some(ring, PER_PAGE + 1);
 		read_one(ring);
 		outer = reserve(ring);
-		write_some(ring, PER_PAGE - 2 + 3 * PER_PAGE);
+		write_some(ring, NESTED_PER_PAGE - 2 + 3 * NESTED_PER_PAGE);
 		PICTURE(ring, "1->2 : 0-H> 2-> 3-> 4-> : commit 2 tail 0");
 		cr_assert_not(ring_write(ring, number, SIZE));
 		cr_assert_eq(ring->handle.lane->commit_overrun, 1);
@@ -462,7 +464,7 @@ Test(design, figure_31_wrapped_while_the_commit_is_on_the_reader_page)
 	write_some(ring, 1);
 	read_one(ring);
 	outer = reserve(ring);
-	write_some(ring, PER_PAGE - 2 + 4 * PER_PAGE);
+	write_some(ring, NESTED_PER_PAGE - 2 + 4 * NESTED_PER_PAGE);
 	PICTURE(ring, "1->2 : 0-H> 2-> 3-> 4-> : commit 1 tail 0");
 	cr_assert_not(ring_write(ring, number, SIZE));
 	cr_assert_eq(ring->handle.lane->commit_overrun, 1);
@@ -471,6 +473,6 @@ Test(design, figure_31_wrapped_while_the_commit_is_on_the_reader_page)
 	PICTURE(ring, "1->2 : 0-H> 2-> 3-> 4-> : commit 0 tail 0");
 	while (rec_ring_read(&ring->reader, false, &page) > 0)
 		read += page.entries;
-	cr_assert_eq(read, PER_PAGE - 1 + 4 * PER_PAGE);
+	cr_assert_eq(read, NESTED_PER_PAGE - 1 + 4 * NESTED_PER_PAGE);
 	ring_free(ring);
 }

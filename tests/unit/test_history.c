@@ -269,21 +269,33 @@ Test(history, h18_time_after_a_discard)
 	ring_free(ring);
 }
 
-/* There are no recursion bits to go wrong: writers nest to any depth, as far as the ring has room. */
-Test(history, h19_nesting_to_any_depth)
+#define WRITERS_MAX (1 + REC_OPEN_DEPTH_MAX)
+
+/*
+ * There are no recursion bits to go wrong: writers nest as deep as the open word counts, as far as the ring has room. What is
+ * deeper yet is refused, and counted.
+ */
+Test(history, h19_deep_nesting)
 {
 	struct ledger book = ledger_new(8, false);
-	struct rec_slot slots[200];
-	unsigned int depth;
+	struct rec_slot slots[WRITERS_MAX], deeper;
+	unsigned int depth, i;
 
-	for (depth = 0; depth < 200; depth++)
+	for (depth = 0; depth < WRITERS_MAX; depth++)
 		cr_assert_not_null(ledger_reserve(&book, 16, &slots[depth]));
+	for (i = 0; i < 3; i++)
+		cr_assert_null(ledger_reserve(&book, 16, &deeper));
+	cr_assert_eq(book.ring->handle.lane->nested_limit, 3);
+	/* One level up there is room again. */
+	ledger_commit(&book, &slots[--depth]);
+	cr_assert(ledger_write(&book, 16));
 	while (depth--)
 		ledger_commit(&book, &slots[depth]);
 	cr_assert_eq(book.ring->handle.lane->commit, book.ring->handle.lane->tail);
-	cr_assert_eq(book.ring->handle.lane->nested_limit, 0);
+	cr_assert_eq(book.ring->handle.lane->open, 0);
+	cr_assert_eq(book.ring->handle.lane->nested_limit, 3);
 	ledger_close(&book);
-	cr_assert_eq(book.read, 200);
+	cr_assert_eq(book.read, WRITERS_MAX + 1);
 }
 
 /* A clock with bits 59 and up, nested and on other CPUs, so that there are absolute stamps. */
@@ -418,25 +430,29 @@ Test(history, h35_counts_after_a_recovery)
 {
 	struct ledger book = ledger_new(6, true);
 	struct rec_slot slot;
+	uint64_t torn = 0;
 	unsigned int i;
 
 	for (i = 0; i < 20; i++) {
 		ledger_write_some(&book, 1 + i % 6, SIZE);
 		/*
-		 * Killed here, inside a reservation and with nested events behind it, over none to three page ends.
+		 * Killed here, inside a reservation and with nested events after it, over none to three page ends. All of them
+		 * are torn.
 		 */
 		cr_assert_not_null(ledger_reserve(&book, SIZE, &slot));
-		book.nested = true;
+		torn++;
 		{
 			unsigned int nested = i % 13;
 			struct rec_slot inner;
 
-			while (nested--)
-				if (ledger_reserve(&book, SIZE, &inner))
-					rec_commit(&inner);
+			for (; nested--; torn++) {
+				if (!ledger_reserve(&book, SIZE, &inner))
+					break;
+				rec_commit(&inner);
+			}
 		}
 		rec_ring_repair(&book.ring->handle);
-		cr_assert_eq(book.ring->handle.lane->torn, i + 1);
+		cr_assert_eq(book.ring->handle.lane->torn, torn);
 		cr_assert_eq(book.ring->handle.lane->tail, book.ring->handle.lane->commit);
 		if (i % 3 == 0)
 			ledger_read(&book, i % 2);

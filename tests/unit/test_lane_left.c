@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared lanes that are left in the middle of an event, by handlers that jump away, on whichever stack, and by
- * threads that end: the next one gets the lane, and who comes back all the same does no harm.
+ * Shared lanes that are left in the middle of an event, by handlers that jump away, on whichever stack, and by threads that
+ * end. Such a lane is held until its thread ends; then the next thread gets it. A handler that comes back costs nobody an
+ * event, whichever stack it ran on.
  */
 #include "share_fixture.h"
 #include "librecorder/lane_private.h"
@@ -37,74 +38,62 @@ static void reserve_and_jump(struct worker *worker)
 	raise(SIGUSR2);
 }
 
-/* Run a job on a stack of its own, deeper by some frames. */
-static __attribute__((noinline)) void deeper(struct worker *worker, void (*job)(struct worker *worker))
+/*
+ * Worker n - 1 leaves an event in the only shared lane. What threads that share write then is lost and counted, by the
+ * thread that left it and by others; once that thread has ended they write there again.
+ */
+static void check_held(unsigned int n, void (*leave)(struct worker *worker))
 {
-	volatile char room[4096];
-
-	room[0] = 0;
-	job(worker);
-	(void)room[0];
-}
-
-/* And at the same depth, as in a loop. */
-static void jump_often(struct worker *worker)
-{
-	volatile uint64_t n = 0;
-	struct rec_slot slot;
-
-	jumper = worker;
-	sigsetjmp(worker->back, 1);
-	while (n < 20) {
-		n++;
-		cr_assert_not_null(numbered_reserve(worker->number + n, &slot));
-		raise(SIGUSR2);
-	}
-}
-
-Test(left, a_handler_that_jumps_away_again_and_again)
-{
+	struct rec_lane *lane = rec_process.shared[0]->lane;
 	struct sums sums;
-	unsigned int n;
 
-	share_begin(4);
-	on_signal(SIGUSR2, jump, 0);
-	n = workers_until_one_shares();
-	worker_do(n - 1, jump_often, 1000);
+	worker_start(n);
+	cr_assert(worker_is_sharing(n));
+	worker_do(n - 1, leave, 1000);
+	cr_assert_eq(lane->owner, workers[n - 1].tid);
 	worker_do(n - 1, worker_write, 100);
+	worker_do(n, worker_write, 101);
 	sums = numbered_read();
 	cr_assert_eq(sums.events, n + 1);
-	cr_assert_eq(sums.torn, 20);
-	cr_assert_eq(sums.no_lane, 0);
+	cr_assert_eq(sums.torn, 0);
+	cr_assert_eq(sums.no_lane, 2);
+	worker_stop(n - 1);
+	cr_assert_eq(lane->owner, 0);
+	worker_do(n, worker_write, 102);
+	sums = numbered_read();
+	cr_assert(seen[102] && !seen[100] && !seen[101] && !seen[1000]);
+	cr_assert_eq(sums.torn, 1);
+	cr_assert_eq(sums.no_lane, 2);
 }
 
-static void jump_deeper(struct worker *worker)
+Test(left, a_lane_that_a_handler_left_is_held_until_its_thread_ends)
 {
-	deeper(worker, reserve_and_jump);
+	share_begin(4);
+	on_signal(SIGUSR2, jump, 0);
+	check_held(workers_until_one_shares(), reserve_and_jump);
 }
 
-static void check_abandoned(int flags)
+/* There is another shared lane: nothing is lost but what was left. */
+Test(left, a_thread_goes_on_in_another_shared_lane)
 {
 	struct sums sums;
 	unsigned int n, i;
 
-	share_begin(4);
-	on_signal(SIGUSR2, jump, flags);
+	share_begin(8);
+	on_signal(SIGUSR2, jump, 0);
 	n = workers_until_one_shares();
-	for (i = 0; i < 10; i++) {
-		worker_do(n - 1, jump_deeper, 1000 + i);
+	cr_assert_eq(rec_process.nr_shared, 2);
+	worker_do(n - 1, reserve_and_jump, 1000);
+	for (i = 0; i < 10; i++)
 		worker_do(n - 1, worker_write, 100 + i);
-	}
 	sums = numbered_read();
 	cr_assert_eq(sums.events, n + 10);
-	cr_assert_eq(sums.torn, 10);
+	cr_assert_eq(sums.torn + sums.no_lane, 0);
+	worker_stop(n - 1);
+	sums = numbered_read();
+	cr_assert_eq(sums.torn, 1);
 	cr_assert_eq(sums.no_lane, 0);
-}
-
-/* The only shared lane is left in the middle of an event, ten times. */
-Test(left, a_handler_that_jumps_away_leaves_the_lane_to_the_next)
-{
-	check_abandoned(0);
+	cr_assert_eq(rec_process.shared[0]->lane->owner + rec_process.shared[1]->lane->owner, 0);
 }
 
 static void set_stack(struct worker *worker)
@@ -135,21 +124,13 @@ static void be_jumped_from_stack(struct worker *worker)
 /* The event that is left lies on the alternate stack. */
 Test(left, a_handler_on_another_stack_that_jumps_away)
 {
-	struct sums sums;
-	unsigned int n, i;
+	unsigned int n;
 
 	share_begin(4);
 	on_signal(SIGUSR2, write_and_jump, SA_ONSTACK);
 	n = workers_until_one_shares();
 	worker_do(n - 1, set_stack, 0);
-	for (i = 0; i < 5; i++) {
-		worker_do(n - 1, be_jumped_from_stack, 0);
-		worker_do(n - 1, worker_write, 100 + i);
-	}
-	sums = numbered_read();
-	cr_assert_eq(sums.events, n + 5);
-	cr_assert_eq(sums.torn, 5);
-	cr_assert_eq(sums.no_lane, 0);
+	check_held(n, be_jumped_from_stack);
 }
 
 /* An event that is interrupted by a handler on another stack is not taken for one that was left. */
@@ -226,40 +207,16 @@ Test(left, a_handler_on_a_disarmed_stack_comes_back)
 	cr_assert_eq(sums.no_lane, 1);
 }
 
-static struct rec_slot held;
-
-static void hold(struct worker *worker)
-{
-	cr_assert_not_null(numbered_reserve(worker->number, &held));
-}
-
-static void let_go(struct worker *worker)
-{
-	cr_assert_eq(held.lane->owner, worker->tid);
-	rec_commit(&held);
-}
-
-/* Its handler takes it for one that left; then another thread has the lane, when it comes back. */
-static void be_robbed(struct worker *worker)
+static void be_interrupted_within(struct worker *worker)
 {
 	_Alignas(16) unsigned char memory[1 << 16];
-	struct rec_slot slot;
-	unsigned char *at = numbered_reserve(worker->number, &slot);
 
-	cr_assert_not_null(at);
 	set_disarming_stack(memory, sizeof(memory));
-	handlers_number = worker->number + 1;
-	raise(SIGUSR1);
-	worker_do((unsigned int)(worker - workers) + 1, hold, worker->number + 2);
-	if (worker->number % 2)
-		rec_discard(&slot, at);
-	else
-		rec_commit(&slot);
-	worker_do((unsigned int)(worker - workers) + 1, let_go, 0);
+	worker_be_interrupted(worker);
 }
 
 /* The alternate stack is a part of the thread's own. */
-static void check_robbed(uint64_t number)
+Test(left, a_handler_on_a_disarmed_stack_within_its_own_comes_back)
 {
 	struct sums sums;
 	unsigned int n;
@@ -267,24 +224,62 @@ static void check_robbed(uint64_t number)
 	share_begin(4);
 	handlers_write(SA_ONSTACK);
 	n = workers_until_one_shares();
-	worker_start(n);
-	worker_do(n - 1, be_robbed, number);
-	cr_assert_eq(rec_process.shared[0]->lane->owner, 0);
+	worker_do(n - 1, be_interrupted_within, 100);
 	sums = numbered_read();
-	cr_assert(!seen[number] && seen[number + 1] && seen[number + 2]);
-	cr_assert_eq(sums.events, n + 3);
+	cr_assert(seen[100] && !seen[101]);
+	cr_assert_eq(sums.torn, 0);
+	cr_assert_eq(sums.no_lane, 1);
+}
+
+/*
+ * The same with a lane of its own, where frames tell: the handler takes the event for one that was left. Then its thread
+ * comes back to it, which does no harm.
+ */
+static void *seem_to_leave(void *arg)
+{
+	_Alignas(16) unsigned char memory[1 << 16];
+	const uint64_t number = (uintptr_t)arg;
+	struct rec_slot slot;
+	unsigned char *at;
+
+	numbered_write(number - 1);
+	at = numbered_reserve(number, &slot);
+	cr_assert_not_null(at);
+	set_disarming_stack(memory, sizeof(memory));
+	handlers_number = number + 1;
+	raise(SIGUSR1);
+	if (number % 2)
+		rec_discard(&slot, at);
+	else
+		rec_commit(&slot);
+	numbered_write(number + 2);
+	return NULL;
+}
+
+static void check_seems_left(uint64_t number)
+{
+	struct sums sums;
+	pthread_t thread;
+
+	numbered_begin(64, 8);
+	handlers_write(SA_ONSTACK);
+	cr_assert_eq(pthread_create(&thread, NULL, seem_to_leave, (void *)(uintptr_t)number), 0);
+	pthread_join(thread, NULL);
+	cr_assert_eq(rec_lane_at(0)->open, 0);
+	sums = numbered_read();
+	cr_assert(seen[number - 1] && !seen[number] && seen[number + 1] && seen[number + 2]);
 	cr_assert_eq(sums.torn, 1);
 	cr_assert_eq(sums.lost + sums.no_lane, 0);
 }
 
-Test(left, an_event_whose_lane_is_gone_is_not_committed)
+Test(left, an_event_that_seemed_left_is_not_committed)
 {
-	check_robbed(100);
+	check_seems_left(100);
 }
 
-Test(left, an_event_whose_lane_is_gone_is_not_taken_back)
+Test(left, an_event_that_seemed_left_is_not_discarded)
 {
-	check_robbed(101);
+	check_seems_left(101);
 }
 
 static void *share_and_end(void *arg)
@@ -324,4 +319,40 @@ Test(left, a_thread_that_ends_in_an_event)
 Test(left, a_thread_that_ends_by_a_raw_exit_in_an_event)
 {
 	check_end(true);
+}
+
+/* Its id is the one of the thread that held the shared lane; it has a lane of its own. */
+static void *come_again(void *arg)
+{
+	struct rec_lane *lane = rec_process.shared[0]->lane;
+
+	(void)arg;
+	lane->owner = (uint32_t)syscall(SYS_gettid);
+	numbered_write(201);
+	cr_assert(!rec_share_is_handle(rec_thread_handle));
+	cr_assert_eq(lane->owner, 0);
+	return NULL;
+}
+
+/* Thread ids come again: the shared lane that a dead thread held is not held by the new one, which does not know of it. */
+Test(left, a_thread_with_the_id_of_one_that_held_a_lane)
+{
+	struct sums sums;
+	pthread_t thread;
+	unsigned int n;
+	bool raw = true;
+
+	share_begin(4);
+	n = workers_until_one_shares();
+	cr_assert_eq(pthread_create(&thread, NULL, share_and_end, &raw), 0);
+	pthread_join(thread, NULL);
+	cr_assert_neq(rec_process.shared[0]->lane->owner, 0);
+	worker_stop(0);
+	cr_assert_eq(pthread_create(&thread, NULL, come_again, NULL), 0);
+	pthread_join(thread, NULL);
+	worker_do(n - 1, worker_write, 100);
+	sums = numbered_read();
+	cr_assert(seen[100] && !seen[200] && seen[201]);
+	cr_assert_eq(sums.torn, 1);
+	cr_assert_eq(sums.no_lane, 0);
 }

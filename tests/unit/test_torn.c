@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reservations to which nobody comes back. What was committed behind them is read, in order, with its times; they
- * themselves are counted as torn, and nothing of them is shown.
+ * Reservations to which nobody comes back. Each is torn with all that was reserved inside it, and the lane counts exactly
+ * these events. All other events are read, in order, with their times and CPUs.
  */
 #include "film.h"
 #include "librecorder/lane_private.h"
@@ -17,18 +17,27 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 /* -------------------------------------------------------------------------------------------------- a ring by itself */
 
 static struct ring *ring;
-static struct rec_nested notes;
 static struct ring_order order;
 static unsigned int seed;
-static uint64_t next, abandoned;
+static uint64_t next;
 
-/* When each event was reserved: not before, and not after. */
+/* When and where each event was reserved: not before, not after, on this CPU. */
 static uint64_t since[RING_ORDER_MAX * 2], until[RING_ORDER_MAX * 2];
+static uint32_t cpu_of[RING_ORDER_MAX * 2];
+
+/* What the lane must have: how many writers are inside, and where the events of the outermost one begin in `order`. */
+static struct {
+	unsigned int inside, begin;
+	bool is_deep; /* the outermost one was called from a frame far below the test's own */
+	uint64_t torn;
+} model;
 
 static unsigned int draw(unsigned int n)
 {
@@ -40,33 +49,65 @@ static uint32_t size_of(uint64_t number)
 	return 8 + (uint32_t)(number * 68 / 25 % 200);
 }
 
+/* All events from this one on are torn. */
+static void tear_from(unsigned int at)
+{
+	model.torn += order.placed - at;
+	order.placed = at;
+}
+
+static unsigned int place_of(uint64_t number)
+{
+	unsigned int at = order.placed;
+
+	while (at-- > 0 && order.numbers[at] != number)
+		;
+	return at;
+}
+
+/* The writer of event `number`, who found `below` others inside, ends. It finds whoever was left inside it. */
+static void end_writer(uint64_t number, unsigned int below)
+{
+	if (model.inside > below + 1)
+		tear_from(place_of(number) + 1);
+	model.inside = below;
+}
+
 /* An event with others inside it. False: somebody in it jumped away, out of this one, too. */
-static bool write_some(unsigned int depth)
+static bool write_some(unsigned int depth, bool is_deep)
 {
 	const uint64_t number = next++;
+	unsigned int below;
 	struct rec_slot slot;
 	void *payload;
 
+	ring->cpu = draw(8) ? ring->cpu : draw(3);
+	cpu_of[number] = ring->cpu;
+	/* A frame above that of the outermost writer: that one was left. */
+	if (model.inside && model.is_deep && !is_deep) {
+		tear_from(model.begin);
+		model.inside = 0;
+	}
+	below = model.inside;
 	since[number] = rec_clock_mono();
 	payload = rec_reserve(&ring->handle, size_of(number), &slot);
 	until[number] = rec_clock_mono();
 	if (!payload)
 		return true;
+	if (!below) {
+		model.begin = order.placed;
+		model.is_deep = is_deep;
+	}
+	model.inside++;
 	ring_place(&order, number);
-	while (depth && draw(3) == 0) {
+	while (depth && draw(3) == 0)
 		/* Sometimes it was interrupted where nobody jumps past it. */
-		if (!write_some(depth - 1) && draw(2)) {
-			ring_take_back(&order, number);
-			abandoned++;
+		if (!write_some(depth - 1, is_deep) && draw(2))
 			return false;
-		}
-	}
-	if (depth < 3 && draw(12) == 0) {
-		ring_take_back(&order, number);
-		abandoned++;
+	if (depth < 3 && draw(12) == 0)
 		return false;
-	}
 	ring_fill(payload, number, size_of(number));
+	end_writer(number, below);
 	if (draw(10) == 0) {
 		ring_take_back(&order, number);
 		rec_discard(&slot, payload);
@@ -74,6 +115,15 @@ static bool write_some(unsigned int depth)
 		rec_commit(&slot);
 	}
 	return true;
+}
+
+static __attribute__((noinline)) void write_deeper(void)
+{
+	volatile char room[4096];
+
+	room[0] = 0;
+	write_some(3, true);
+	(void)room[0];
 }
 
 static uint64_t read_ring(void)
@@ -95,12 +145,26 @@ static uint64_t read_ring(void)
 			cr_assert_geq(record.time, time);
 			time = record.time;
 			cr_assert(time >= since[number] && time <= until[number], "event %d, seed %u", (int)number, seed);
+			cr_assert_eq(record.cpu, cpu_of[number], "event %d, seed %u", (int)number, seed);
 			on_page++;
 		}
 		cr_assert_eq(on_page, page.entries, "%d, not %d", (int)on_page, (int)page.entries);
 		events += on_page;
 	}
 	return events;
+}
+
+static void check_lane(unsigned int first_seed)
+{
+	const struct rec_lane *lane = ring->handle.lane;
+
+	cr_assert_eq(lane->open != 0, model.inside != 0, "seed %u", first_seed);
+	cr_assert_eq(lane->broken, 0);
+	if (!model.inside) {
+		cr_assert_eq(lane->tail, lane->commit, "seed %u", first_seed);
+		cr_assert_eq(lane->torn, model.torn, "seed %u: %d, not %d", first_seed, (int)lane->torn,
+			     (int)model.torn);
+	}
 }
 
 /* Again and again: some events, some of them left, then the thread ends and another one has the lane. */
@@ -110,29 +174,33 @@ static void leave_some(unsigned int first_seed, uint32_t pages, uint32_t subbuf_
 	unsigned int round, i;
 
 	seed = first_seed;
-	memset(&notes, 0, sizeof(notes));
 	memset(&order, 0, sizeof(order));
-	next = abandoned = 0;
+	memset(&model, 0, sizeof(model));
+	next = 0;
 	ring = ring_new(pages, subbuf_size, true);
-	ring->handle.nested = &notes;
 	for (round = 0; round < 20; round++) {
 		for (i = draw(events_max); i > 0; i--) {
-			ring->cpu = draw(8) ? ring->cpu : draw(3);
-			write_some(3);
+			if (draw(2))
+				write_deeper();
+			else
+				write_some(3, false);
+			check_lane(first_seed);
 		}
+		if (model.inside)
+			tear_from(model.begin);
+		model.inside = 0;
 		rec_ring_repair(&ring->handle);
-		cr_assert_eq(ring->handle.lane->tail, ring->handle.lane->commit);
-		cr_assert_eq(ring->handle.lane->broken, 0);
+		check_lane(first_seed);
 		events += read_ring();
 	}
 	if (pages == 64)
 		cr_assert_eq(events, order.placed, "seed %u: %d of %u", first_seed, (int)events, order.placed);
-	cr_assert_leq(ring->handle.lane->torn, abandoned);
-	cr_assert_eq(ring->handle.lane->torn > 0, abandoned > 0);
+	cr_assert_eq(ring->handle.lane->nested_limit, 0);
+	cr_assert_gt(model.torn, 0);
 	ring_free(ring);
 }
 
-Test(torn, what_was_committed_behind_is_read)
+Test(torn, what_was_not_left_is_read)
 {
 	unsigned int s;
 
@@ -141,7 +209,7 @@ Test(torn, what_was_committed_behind_is_read)
 }
 
 /* Where the tail goes round, and refuses, while something stands open. */
-Test(torn, what_was_committed_behind_is_read_in_small_rings)
+Test(torn, what_was_not_left_is_read_in_small_rings)
 {
 	unsigned int s;
 
@@ -164,28 +232,35 @@ static struct plan {
 	unsigned int before, behind; /* events */
 	bool crosses;		     /* the event that is left goes to another sub-buffer */
 	bool handler_writes;
+	bool deeper;		  /* it is written from a frame far below that of the events behind it */
+	bool level;		  /* from the same frame; by default those are written from far below */
 	unsigned int instruction; /* behind which the handler strikes that jumps away */
 	bool once_reserved;	  /* not before */
 	uint64_t number;	  /* of the next event */
 	bool struck;
 } plan;
 
+/* Which events must be read, which are torn; those refused, or never reserved, are neither. */
+enum fate { NEITHER, READ, TORN };
+
+static unsigned char fates[NUMBERED_MAX];
+static uint64_t refused;
+
+/* The lane in which an event was left, and nobody has found out yet. NULL: there is none. */
+static const struct rec_lane *left_in;
+static uint64_t left_number, tail_before;
+
 static sigjmp_buf back;
 static volatile unsigned int stepped;
 
-static void on_step(int signal, siginfo_t *info, void *context)
+static uint64_t count_refusals(void)
 {
-	const struct rec_lane *lane = rec_thread_handle->lane;
+	uint64_t sum = 0;
+	uint32_t lane;
 
-	(void)signal;
-	(void)info;
-	if (++stepped < plan.instruction || (plan.once_reserved && lane->tail == lane->commit))
-		return;
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(long long)TRAP_FLAG;
-	plan.struck = true;
-	if (plan.handler_writes)
-		numbered_write(plan.number++);
-	siglongjmp(back, 1);
+	for (lane = 0; lane < rec_lanes(); lane++)
+		sum += rec_lane_refusals(rec_lane_at(lane));
+	return sum;
 }
 
 static void set_trap_flag(bool on)
@@ -197,11 +272,73 @@ static void set_trap_flag(bool on)
 	__asm__ volatile("pushq %0\n\tpopfq" : : "r"(flags) : "cc", "memory");
 }
 
+static __attribute__((noinline)) void write_here(uint64_t number, bool in_steps)
+{
+	if (in_steps)
+		set_trap_flag(true);
+	numbered_write(number);
+	set_trap_flag(false);
+}
+
+/* Inline: so whoever calls it calls write_here() from its own frame. */
+static inline __attribute__((always_inline)) void write_one(void)
+{
+	const uint64_t refusals = count_refusals(), number = plan.number++;
+
+	write_here(number, false);
+	if (count_refusals() != refusals)
+		refused++;
+	else
+		fates[number] = rec_thread_handle->lane == left_in ? TORN : READ;
+}
+
+static void on_step(int signal, siginfo_t *info, void *context)
+{
+	const struct rec_lane *lane = rec_thread_handle->lane;
+
+	(void)signal;
+	(void)info;
+	if (++stepped < plan.instruction || (plan.once_reserved && lane->tail == lane->commit))
+		return;
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(long long)TRAP_FLAG;
+	plan.struck = true;
+	if (lane->tail != lane->commit) {
+		cr_assert(lane->open);
+		left_in = lane;
+		fates[left_number] = TORN;
+	} else if (lane->tail != tail_before) {
+		fates[left_number] = READ;
+	}
+	if (plan.handler_writes)
+		write_one();
+	siglongjmp(back, 1);
+}
+
 static bool is_room(void)
 {
 	const uint64_t tail = rec_thread_handle->lane->tail;
 
 	return REC_POS_OFF(tail) + rec_event_total(REC_EVENT_COMMON_SIZE + 16) <= rec_thread_handle->capacity * 4;
+}
+
+static __attribute__((noinline)) void write_deeper_in_steps(void)
+{
+	volatile char room[4096];
+
+	room[0] = 0;
+	write_here(left_number, true);
+	(void)room[0];
+}
+
+static __attribute__((noinline)) void write_behind_from_below(void)
+{
+	volatile char room[4096];
+	unsigned int i;
+
+	room[0] = 0;
+	for (i = 0; i < plan.behind; i++)
+		write_one();
+	(void)room[0];
 }
 
 static void *be_left(void *arg)
@@ -210,18 +347,29 @@ static void *be_left(void *arg)
 
 	(void)arg;
 	cr_assert_eq(rec_thread_attach(), 0);
+	left_in = NULL;
 	for (i = 0; i < plan.before; i++)
-		numbered_write(plan.number++);
+		write_one();
 	while (plan.crosses && is_room())
-		numbered_write(plan.number++);
+		write_one();
 	stepped = 0;
+	tail_before = rec_thread_handle->lane->tail;
+	left_number = plan.number++;
 	if (sigsetjmp(back, 1) == 0) {
-		set_trap_flag(true);
-		numbered_write(plan.number++);
-		set_trap_flag(false);
+		if (plan.deeper)
+			write_deeper_in_steps();
+		else
+			write_here(left_number, true);
+		fates[left_number] = READ;
 	}
+	if (!plan.deeper && !plan.level) {
+		write_behind_from_below();
+		return NULL;
+	}
+	/* From here the frames tell. */
+	left_in = NULL;
 	for (i = 0; i < plan.behind; i++)
-		numbered_write(plan.number++);
+		write_one();
 	return NULL;
 }
 
@@ -254,39 +402,48 @@ static bool run_and_be_left(void)
 	return plan.struck;
 }
 
+/* Every event was read, or is torn and counted, as it must be; of what is read some may have been overwritten. */
+static void check_fates(const struct sums *sums)
+{
+	uint64_t read = 0, torn = 0, number;
+
+	for (number = 0; number < plan.number; number++) {
+		read += fates[number] == READ;
+		torn += fates[number] == TORN;
+		cr_assert(!seen[number] || fates[number] == READ, "event %u", (unsigned int)number);
+		cr_assert(seen[number] || sums->lost || fates[number] != READ, "event %u", (unsigned int)number);
+	}
+	cr_assert_eq(sums->torn, torn, "%u torn, not %u", (unsigned int)sums->torn, (unsigned int)torn);
+	cr_assert_eq(sums->events + sums->lost, read + refused);
+	cr_assert_eq(sums->no_lane, 0);
+	cr_assert_gt(torn, 0);
+}
+
 /*
  * A thread for each instruction of an event that STEPS selects; each one's event is left there, by a jump out of a
  * signal handler. And one more for the first instruction behind the reservation, so that something is torn.
  */
-static void leave_everywhere(unsigned int before, unsigned int behind, uint32_t pages, bool crosses, bool handler_writes)
+static void leave_everywhere(struct plan what, uint32_t pages)
 {
-	struct steps steps = steps_begin(crosses ? STRIDE : 1, 30);
-	uint64_t written = 0, left = 0;
+	struct steps steps = steps_begin(what.crosses ? STRIDE : 1, 30);
 	struct sums sums;
 
 	begin(pages);
-	plan = (struct plan){ .before = before, .behind = behind, .crosses = crosses, .handler_writes = handler_writes };
+	plan = what;
 	do {
 		plan.instruction = steps.at;
-		left += run_and_be_left();
+		run_and_be_left();
 		cr_assert_lt(plan.instruction, 5000);
 	} while (steps_next(&steps, plan.struck));
 	plan.instruction = 0;
 	plan.once_reserved = true;
-	left += run_and_be_left();
-	cr_assert(plan.struck);
-	written = plan.number;
+	cr_assert(run_and_be_left());
 	/* The lane that was left, and the one that the thread went to. */
-	cr_assert_leq(rec_lanes(), 3);
+	cr_assert_leq(rec_lanes(), plan.deeper || plan.level ? 1 : 3);
 	check_marks();
 	sums = numbered_read();
 	numbered_expect_no_owner();
-	cr_assert_leq(sums.torn, left);
-	cr_assert_gt(sums.torn, 0);
-	/* What was left is missing, unless its commit was through. */
-	cr_assert_leq(sums.events + sums.lost, written);
-	cr_assert_geq(sums.events + sums.lost, written - left);
-	cr_assert_leq(sums.events + sums.lost + sums.torn, written);
+	check_fates(&sums);
 }
 
 #define STEP_OR_SKIP()                                                                                                 \
@@ -298,31 +455,31 @@ static void leave_everywhere(unsigned int before, unsigned int behind, uint32_t 
 Test(torn, left_on_a_page, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(5, 20, 64, false, false);
+	leave_everywhere((struct plan){ .before = 5, .behind = 20 }, 64);
 }
 
 Test(torn, left_on_a_page_and_the_handler_writes, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(5, 20, 64, false, true);
+	leave_everywhere((struct plan){ .before = 5, .behind = 20, .handler_writes = true }, 64);
 }
 
 Test(torn, left_and_the_thread_goes_on_elsewhere, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(5, 5 * PAGE_EVENTS, 64, false, false);
+	leave_everywhere((struct plan){ .before = 5, .behind = 5 * PAGE_EVENTS }, 64);
 }
 
 Test(torn, left_at_the_end_of_a_page, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(5, 3 * PAGE_EVENTS, 64, true, false);
+	leave_everywhere((struct plan){ .before = 5, .behind = 3 * PAGE_EVENTS, .crosses = true }, 64);
 }
 
 Test(torn, left_at_the_end_of_a_page_and_the_handler_writes, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(5, 20, 65, true, true);
+	leave_everywhere((struct plan){ .before = 5, .behind = 20, .crosses = true, .handler_writes = true }, 65);
 }
 
 static void put_one(void)
@@ -352,11 +509,9 @@ static void publish_in_steps(unsigned int nested, uint32_t pages)
 	unsigned int i;
 	void *payload;
 
-	memset(&notes, 0, sizeof(notes));
 	memset(&order, 0, sizeof(order));
 	next = 0;
 	ring = ring_new(pages, 4096, true);
-	ring->handle.nested = &notes;
 	sigaction(SIGTRAP, &action, NULL);
 	plan = (struct plan){ 0 };
 	do {
@@ -407,6 +562,7 @@ Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 600)
 {
 	struct rec_lane_stats stats;
 	struct rec_view *view = NULL;
+	struct sums sums;
 	pthread_t thread;
 
 	STEP_OR_SKIP();
@@ -425,33 +581,138 @@ Test(torn, what_is_written_elsewhere_is_seen_at_once, .timeout = 600)
 	rec_view_close(view);
 	pthread_barrier_wait(&barrier);
 	pthread_join(thread, NULL);
-	cr_assert_eq(numbered_read().torn, 1);
+	sums = numbered_read();
+	check_fates(&sums);
 }
 
 /* The first event of a lane, which states time and CPU. */
 Test(torn, left_at_the_beginning, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(0, 3 * PAGE_EVENTS, 64, false, true);
+	leave_everywhere((struct plan){ .behind = 3 * PAGE_EVENTS, .handler_writes = true }, 64);
 }
 
 /* A ring that is full: the event moves the head, now and then. */
 Test(torn, left_where_the_head_moves, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(7 * PAGE_EVENTS, 3 * PAGE_EVENTS, 4, true, false);
+	leave_everywhere((struct plan){ .before = 7 * PAGE_EVENTS, .behind = 3 * PAGE_EVENTS, .crosses = true }, 4);
 }
 
 Test(torn, left_where_the_head_moves_and_the_handler_writes, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(7 * PAGE_EVENTS, 3 * PAGE_EVENTS, 3, true, true);
+	leave_everywhere((struct plan){ .before = 7 * PAGE_EVENTS, .behind = 3 * PAGE_EVENTS, .crosses = true, .handler_writes = true }, 3);
 }
 
 Test(torn, left_in_a_ring_of_two, .timeout = 600)
 {
 	STEP_OR_SKIP();
-	leave_everywhere(3 * PAGE_EVENTS, 3 * PAGE_EVENTS, 2, true, true);
+	leave_everywhere((struct plan){ .before = 3 * PAGE_EVENTS, .behind = 3 * PAGE_EVENTS, .crosses = true, .handler_writes = true }, 2);
+}
+
+/* The events behind it are written from above, so they are read at once, in the same lane. */
+Test(torn, left_and_found_out_at_once, .timeout = 600)
+{
+	STEP_OR_SKIP();
+	leave_everywhere((struct plan){ .before = 5, .behind = 20, .deeper = true }, 64);
+}
+
+/* In a loop, by one and the same statement. */
+Test(torn, left_and_found_out_by_the_next_of_its_kind, .timeout = 600)
+{
+	STEP_OR_SKIP();
+	leave_everywhere((struct plan){ .before = 5, .behind = 20, .level = true }, 64);
+}
+
+Test(torn, left_where_the_head_moves_and_found_out_by_the_next_of_its_kind, .timeout = 600)
+{
+	STEP_OR_SKIP();
+	leave_everywhere((struct plan){ .before = 7 * PAGE_EVENTS, .behind = 20, .level = true, .crosses = true, .handler_writes = true }, 4);
+}
+
+Test(torn, left_and_found_out_at_once_and_the_handler_writes, .timeout = 600)
+{
+	STEP_OR_SKIP();
+	leave_everywhere((struct plan){ .before = 5, .behind = 20, .deeper = true, .handler_writes = true }, 64);
+}
+
+Test(torn, left_at_the_end_of_a_page_and_found_out_at_once, .timeout = 600)
+{
+	STEP_OR_SKIP();
+	leave_everywhere((struct plan){ .before = 5,
+					.behind = 20,
+					.deeper = true,
+					.crosses = true,
+					.handler_writes = true },
+			 64);
+}
+
+Test(torn, left_where_the_head_moves_and_found_out_at_once, .timeout = 600)
+{
+	STEP_OR_SKIP();
+	leave_everywhere((struct plan){ .before = 7 * PAGE_EVENTS,
+					.behind = 3 * PAGE_EVENTS,
+					.deeper = true,
+					.crosses = true,
+					.handler_writes = true },
+			 4);
+}
+
+static void end_in_the_move(int signal)
+{
+	uint32_t id;
+
+	(void)signal;
+	for (id = 0; id < rec_thread_handle->nr_subbufs; id++)
+		if (REC_LINK_FLAG(rec_load_relaxed(&rec_thread_handle->links[id].next)) == REC_LINK_UPDATE) {
+			plan.struck = true;
+			syscall(SYS_exit, 0);
+		}
+}
+
+/* Ends by a raw system call where its event moves the head. */
+static void *end_moving(void *arg)
+{
+	uint64_t *number = arg;
+
+	cr_assert_eq(rec_thread_attach(), 0);
+	while (*number < 7 * PAGE_EVENTS || is_room())
+		numbered_write((*number)++);
+	set_trap_flag(true);
+	numbered_write(*number);
+	set_trap_flag(false);
+	return NULL;
+}
+
+static void *write_last(void *number)
+{
+	numbered_write(*(uint64_t *)number);
+	return NULL;
+}
+
+/* A head that a thread was moving when it ended without a word does not keep readers away until its lane is leased again. */
+Test(torn, a_raw_exit_where_the_head_moves)
+{
+	const struct sigaction action = { .sa_handler = end_in_the_move };
+	uint64_t number = 0;
+	struct sums sums;
+	pthread_t thread;
+
+	STEP_OR_SKIP();
+	begin(4);
+	sigaction(SIGTRAP, &action, NULL);
+	cr_assert_eq(pthread_create(&thread, NULL, end_moving, &number), 0);
+	pthread_join(thread, NULL);
+	cr_assert(plan.struck);
+	/* Somebody else has leased a lane since. */
+	cr_assert_eq(pthread_create(&thread, NULL, write_last, &number), 0);
+	pthread_join(thread, NULL);
+	sums = numbered_read();
+	cr_assert_eq(sums.events + sums.lost, number + 1, "%u read, %u lost of %u", (unsigned int)sums.events,
+		     (unsigned int)sums.lost, (unsigned int)number + 1);
+	cr_assert(seen[number - 1] && seen[number]);
+	cr_assert_eq(sums.torn, 0);
 }
 
 #endif
