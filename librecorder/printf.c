@@ -4,7 +4,8 @@
  *
  * What libtraceevent can print from binary is stored so: whole numbers as 4 or 8 bytes aligned to 4, strings in place
  * with their NUL. Everything else becomes text when it is recorded, and its conversion becomes %s in the stored format.
- * So a format is read twice, when its site is put into the log and with each event, by the one function next_piece().
+ * So a format is read when its site is put into the log, by the one function next_piece(); if its arguments are of the plain
+ * kinds, the site keeps a layout from which each event is written, and otherwise it is read again with each.
  *
  * A site is put into the log by its first use in this process. Where the process lock cannot be had (process.h) the
  * event is counted as lost in the log, and the next use tries again.
@@ -171,6 +172,37 @@ static unsigned int count_conversions(const char *format)
 	return count;
 }
 
+/*
+ * A layout has two bits for each argument, the first one lowest, and ends with zeros. For formats of up to 15 whole numbers,
+ * pointers and strings, which is what nearly all are.
+ */
+#define LAYOUT_KNOWN (UINT32_C(1) << 31)
+#define LAYOUT_MAX   15u
+
+enum { LAYOUT_END, LAYOUT_INT, LAYOUT_LONG, LAYOUT_STRING };
+
+/* 0: the format has to be read with each event. */
+static uint32_t layout_of(const char *format)
+{
+	uint32_t layout = LAYOUT_KNOWN, nr = 0, kind;
+	struct piece piece;
+
+	for (; next_piece(format, &piece); format = piece.end) {
+		if (piece.how == AS_LITERAL)
+			continue;
+		if (piece.how == AS_NUMBER && piece.size >= 4)
+			kind = piece.size == 4 ? LAYOUT_INT : LAYOUT_LONG;
+		else if (piece.how == AS_STRING && piece.precision == NONE)
+			kind = LAYOUT_STRING;
+		else
+			return 0;
+		if (nr == LAYOUT_MAX)
+			return 0;
+		layout |= kind << 2 * nr++;
+	}
+	return layout;
+}
+
 /* ---------------------------------------------------------------------------------------------------- call sites */
 
 /* As many bytes as there is room for; returns how many there would have been. */
@@ -249,6 +281,7 @@ static int append_site(struct rec_printf_site *site, const char *function, int l
 	record.site.line = (uint32_t)line;
 	record.site.text_size = (uint32_t)size;
 	site->number = record.site.site;
+	site->layout = layout_of(format);
 	return rec_log_append_locked(&record.site.record);
 }
 
@@ -282,7 +315,7 @@ struct arguments {
 	unsigned char bytes[ARGUMENTS_MAX];
 };
 
-static void put_number(struct arguments *arguments, const void *number, size_t size)
+static inline void put_number(struct arguments *arguments, const void *number, size_t size)
 {
 	while (arguments->used % 4)
 		arguments->bytes[arguments->used++] = 0;
@@ -423,6 +456,37 @@ static void put_argument(struct arguments *arguments, const struct piece *piece,
 	}
 }
 
+static uint32_t layout_length(uint32_t layout)
+{
+	return layout ? (32 - (uint32_t)__builtin_clz(layout) + 1) / 2 : 0;
+}
+
+/* As put_arguments(), from a layout. */
+static void put_layout(struct arguments *arguments, uint32_t layout, struct list *list)
+{
+	const char *string;
+	uint64_t u64;
+	uint32_t u32;
+
+	for (layout &= ~LAYOUT_KNOWN; layout != LAYOUT_END; layout >>= 2) {
+		switch (layout & 3) {
+		case LAYOUT_INT:
+			u32 = va_arg(list->args, uint32_t);
+			put_number(arguments, &u32, sizeof(u32));
+			break;
+		case LAYOUT_LONG:
+			u64 = va_arg(list->args, uint64_t);
+			put_number(arguments, &u64, sizeof(u64));
+			break;
+		default:
+			string = va_arg(list->args, const char *);
+			arguments->reserve = layout_length(layout >> 2) * NUMBER_MAX;
+			put_string(arguments, string ? string : "(null)", string ? strlen(string) : strlen("(null)"));
+			break;
+		}
+	}
+}
+
 static void put_arguments(struct arguments *arguments, const char *format, struct list *list)
 {
 	unsigned int left = count_conversions(format);
@@ -469,7 +533,10 @@ void rec_printf_write(struct rec_printf_site *site, const char *function, int li
 		arguments.used = 0;
 		errno = saved; /* for %m */
 		va_start(list.args, format);
-		put_arguments(&arguments, format, &list);
+		if (REC_LIKELY(site->layout))
+			put_layout(&arguments, site->layout, &list);
+		else
+			put_arguments(&arguments, format, &list);
 		va_end(list.args);
 		write_record(handle, number, &arguments);
 	}

@@ -58,7 +58,7 @@ struct rec_event {
 struct rec_printf_site {
 	uint64_t number; /* what its records hold as format, unique among the processes of this machine */
 	uint32_t buffer; /* the buffer whose log knows it; 0: none */
-	uint32_t reserved;
+	uint32_t layout; /* of its arguments, once that knows it; 0: they are not plain */
 };
 
 #pragma GCC visibility push(default)
