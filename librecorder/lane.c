@@ -54,26 +54,35 @@ bool rec_lane_is_made(uint32_t index)
 	return rec_load_acquire(&rec_process.own[index].made);
 }
 
-static void shape_handle(struct rec_handle *handle, uint32_t index, uint32_t subbuf_size)
+static void shape_handle(struct rec_handle *handle, uint32_t index, uint32_t subbuf_size, uint32_t nr_subbufs)
 {
-	const struct rec_geometry *g = &rec_process.geometry;
-
-	handle->data = lane_base(index) + g->lane_meta + subbuf_size + REC_SUBBUF_HEADER_SIZE;
+	handle->data = lane_base(index) + rec_process.geometry.lane_meta + subbuf_size + REC_SUBBUF_HEADER_SIZE;
 	handle->shift = (uint32_t)__builtin_ctz(subbuf_size);
 	handle->capacity = (subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
 	rec_store_relaxed(&handle->room, handle->capacity);
-	handle->nr_subbufs = rec_geometry_subbufs(g, subbuf_size);
+	handle->nr_subbufs = nr_subbufs;
 }
 
-void rec_lane_shape(struct rec_handle *handle, uint32_t index, uint32_t subbuf_size)
+void rec_lane_shape(struct rec_handle *handle, uint32_t index, const struct rec_shape *shape)
 {
 	struct rec_meta *meta = (struct rec_meta *)(void *)(lane_base(index) + rec_process.geometry.lane_meta);
 
-	shape_handle(handle, index, subbuf_size);
-	*meta = (struct rec_meta){ .meta_page_size = subbuf_size,
+	shape_handle(handle, index, shape->subbuf_size, shape->pages + 1);
+	*meta = (struct rec_meta){ .meta_page_size = shape->subbuf_size,
 				   .meta_struct_len = sizeof(*meta),
-				   .subbuf_size = subbuf_size,
+				   .subbuf_size = shape->subbuf_size,
 				   .nr_subbufs = handle->nr_subbufs };
+}
+
+bool rec_lane_has_shape(const struct rec_handle *handle, const struct rec_shape *shape)
+{
+	return (!shape->subbuf_size || handle->shift == (uint32_t)__builtin_ctz(shape->subbuf_size)) &&
+	       (!shape->pages || handle->nr_subbufs == shape->pages + 1);
+}
+
+int rec_lane_populate(uint32_t index, const struct rec_shape *shape)
+{
+	return rec_process_populate(lane_base(index) + rec_process.geometry.lane_meta, (shape->pages + 2ul) * shape->subbuf_size);
 }
 
 /* What a handle needs but for lane, shape and thread. */
@@ -90,27 +99,27 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
 }
 
 /* The caller owns the lane. Its handle keeps the shape from here on; what the file says is not asked. */
-static int make_lane(uint32_t index)
+static int make_lane(uint32_t index, struct rec_shape shape)
 {
 	const struct rec_geometry *g = &rec_process.geometry;
-	const uint32_t subbuf_size = rec_load_relaxed(&g->subbuf_size);
-	const uint32_t pages = rec_geometry_pages(g, subbuf_size);
 	struct rec_handle *handle = &rec_process.handles[index];
-	unsigned char *meta = lane_base(index) + g->lane_meta;
-	/* Meta page, reader page, ring. */
-	const size_t size = (pages + 2ul) * subbuf_size;
-	const int r = rec_process_populate(meta, size);
+	int r;
 
+	if (!shape.subbuf_size)
+		shape.subbuf_size = rec_load_relaxed(&g->subbuf_size);
+	if (!shape.pages)
+		shape.pages = rec_geometry_pages(g, shape.subbuf_size);
+	r = rec_lane_populate(index, &shape);
 	if (r < 0) {
-		madvise(meta, size, MADV_REMOVE);
+		madvise(lane_base(index) + g->lane_meta, (shape.pages + 2ul) * shape.subbuf_size, MADV_REMOVE);
 		return r;
 	}
 	memset(handle, 0, sizeof(*handle));
 	begin_handle(handle, index);
 	handle->elsewhere = rec_thread_elsewhere;
-	rec_lane_shape(handle, index, subbuf_size);
+	rec_lane_shape(handle, index, &shape);
 	handle->lane = rec_lane_at(index);
-	rec_ring_init(handle, pages);
+	rec_ring_init(handle);
 	handle->lane = NULL;
 	rec_store_release(&rec_process.own[index].made, 1);
 	return 0;
@@ -149,6 +158,9 @@ void rec_lane_give_back(uint32_t index)
 
 	/* The handle of a shared lane stays complete: whoever takes the lane has no time. */
 	if (!shared) {
+		/* What is wished for was wished for the thread that had it. */
+		rec_store_relaxed(&rec_process.handles[index].wish_size, 0);
+		rec_store_relaxed(&rec_process.handles[index].wish_subbuf, 0);
 		rec_process.handles[index].lane = NULL;
 		rec_signal_fence();
 	}
@@ -163,8 +175,15 @@ void rec_lane_give_back(uint32_t index)
 		__atomic_fetch_add(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
 }
 
+/* The caller became the owner of a lane that is made: put it right. Whether it can be used, with this shape. */
+static bool is_usable(uint32_t index, const struct rec_shape *shape)
+{
+	rec_lane_repair(index);
+	return !rec_load_relaxed(&rec_lane_at(index)->broken) && rec_lane_fit(index, shape) == 0;
+}
+
 /* A lane that the file counts and that nobody has. 0, or why one that had to be made could not be, or -EDQUOT. */
-static int take_free(uint32_t tid, uint32_t *ret_index)
+static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
 	const uint32_t lanes = rec_lanes();
 	uint32_t index;
@@ -176,13 +195,13 @@ static int take_free(uint32_t tid, uint32_t *ret_index)
 		*ret_index = index;
 		if (rec_lane_is_made(index)) {
 			count_taken(index);
-			if (!is_shared(index))
+			/* Unless it was shared since we looked. */
+			if (!is_shared(index) && is_usable(index, shape))
 				return 0;
-			/* Since we looked. */
 			rec_lane_give_back(index);
 			continue;
 		}
-		err = make_lane(index);
+		err = make_lane(index, *shape);
 		if (err == 0)
 			return 0;
 		rec_store_release(&rec_lane_at(index)->owner, 0);
@@ -215,7 +234,7 @@ bool rec_lane_is_orphan(uint32_t owner)
  * A lane whose owner ended without giving it back: by a raw system call, or because the end key could not be set. An
  * owner with our own id is one too, if we have no more lanes than our handle shows: thread ids come back.
  */
-static int take_orphan(uint32_t tid, uint32_t *ret_index)
+static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
 	const uint32_t lanes = rec_lanes();
 	uint32_t index;
@@ -230,7 +249,9 @@ static int take_orphan(uint32_t tid, uint32_t *ret_index)
 		    exchange_owner(index, owner, tid)) {
 			rec_process.handles[index].lane = NULL;
 			*ret_index = index;
-			return 0;
+			if (is_usable(index, shape))
+				return 0;
+			rec_lane_give_back(index);
 		}
 	}
 	return -EDQUOT;
@@ -254,26 +275,26 @@ void rec_lane_repair(uint32_t index)
 				    .movers = handle->movers };
 
 	rec_ring_repair(&whole);
-	handle->movers = 0;
+	rec_store_relaxed(&handle->movers, 0);
 	if (whole.lane->broken)
 		rec_store_relaxed(&handle->room, 0);
 }
 
-/* Any lane. 0 or as rec_lane_take(). */
-static int take_any(uint32_t tid, uint32_t *ret_index)
+/* Any lane of this shape. 0 or as rec_lane_take(). */
+static int take_any(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
 	uint32_t rounds = 0;
 	int r, more = 0;
 
 	/* Each round ends it, or somebody has counted one more lane; unless somebody else writes to the count. */
 	do {
-		r = take_free(tid, ret_index);
+		r = take_free(tid, shape, ret_index);
 		if (r == -EDQUOT)
 			more = count_one_more();
 	} while (r == -EDQUOT && more == 0 && rounds++ < rec_process.geometry.max_lanes);
 	if (r == -EDQUOT)
 		r = more;
-	if (r < 0 && take_orphan(tid, ret_index) == 0)
+	if (r < 0 && take_orphan(tid, shape, ret_index) == 0)
 		r = 0;
 	return r;
 }
@@ -294,22 +315,17 @@ void rec_lane_settle_orphans(uint32_t tid)
 	}
 }
 
-int rec_lane_take(uint32_t tid, uint32_t *ret_index)
+int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
-	int r;
+	const struct rec_shape usual = { .subbuf_size = rec_load_relaxed(&rec_process.geometry.subbuf_size) }, any = { 0 };
+	uint32_t index = 0;
+	int r = take_any(tid, shape ? shape : &usual, &index);
 
-	while ((r = take_any(tid, ret_index)) == 0) {
-		rec_lane_repair(*ret_index);
-		if (!rec_load_relaxed(&rec_lane_at(*ret_index)->broken))
-			break;
-		/* Each round takes one lane out of the pool. */
-		rec_lane_give_back(*ret_index);
-	}
-	if (r < 0)
-		return r;
-	rec_local_add64(&rec_lane_at(*ret_index)->leases, 1);
-	rec_lane_adapt(*ret_index);
-	return 0;
+	if (r < 0 && !shape)
+		r = take_any(tid, &any, &index);
+	if (r == 0)
+		*ret_index = index;
+	return r;
 }
 
 void rec_lane_count_lost(int err)
@@ -326,6 +342,7 @@ void rec_lane_bind(uint32_t index, uint32_t tid)
 	struct rec_handle *handle = &rec_process.handles[index];
 	const struct rec_event_common common = { .pid = (int32_t)tid };
 
+	rec_local_add64(&rec_lane_at(index)->leases, 1);
 	handle->cpu = rec_thread_cpu();
 	memcpy(&handle->common, &common, sizeof(common));
 	rec_signal_fence();
@@ -355,13 +372,14 @@ void rec_lane_restore_handles(void)
 	for (index = 0; index < lanes; index++) {
 		struct rec_handle *handle = &rec_process.handles[index];
 		const uint32_t size = rec_load_relaxed(&rec_lane_at(index)->subbuf_size);
+		const uint32_t nr_subbufs = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs);
 
 		/* Not zeroed: a kernel before 4.14 does not do it, and qemu-user only says that it did. */
 		if (handle->lane || !rec_is_subbuf_size(size))
 			continue;
 		begin_handle(handle, index);
 		handle->cpu = rec_thread_cpu();
-		shape_handle(handle, index, size);
+		shape_handle(handle, index, size, nr_subbufs);
 		handle->lane = rec_lane_at(index);
 	}
 }

@@ -2,10 +2,12 @@
 /*
  * Changing lanes while threads write to them.
  *
- * A lane's ring is changed on its own writer stack, where nothing competes but the reader: by its thread, or by
- * whoever takes a lane that is free. For the lane of another thread a wish is noted and its gate closed
- * (handle->room = 0), so that the thread's next reservation leaves the fast path and comes here; what is wished for
- * is done at the first moment when nothing is reserved on the lane.
+ * A ring never changes under a writer or a reader. A thread whose lane is to be resized continues in another lane of the
+ * wanted shape, from its next event on that interrupts no other; the lane that it leaves keeps its events. Only a lane that
+ * nobody has, and in which everything was read, is made anew with another shape.
+ *
+ * The lane of another thread gets a wish, and its gate is closed (handle->room = 0), so that the thread's next reservation
+ * leaves the fast path and comes here.
  *
  * Wish and gate: whoever wishes stores the wish, then closes the gate; whoever attends opens the gate, then looks for
  * wishes and closes it again if there is one; both with a full fence in between (edge K2). So a wish is never left
@@ -26,60 +28,12 @@ static bool is_idle(const struct rec_handle *handle)
 	return rec_load_relaxed(&handle->lane->tail) == rec_load_relaxed(&handle->lane->commit);
 }
 
-static uint32_t subbuf_size(const struct rec_handle *handle)
+/* Of a lane that may be another thread's, whose handle is not for us to read. 0: it is being made anew. */
+static uint32_t subbuf_size(uint32_t index)
 {
-	return UINT32_C(1) << handle->shift;
-}
+	const uint32_t size = rec_load_acquire(&rec_lane_at(index)->subbuf_size);
 
-/* Sub-buffers of `size` bytes begin behind a meta page as large. */
-static unsigned char *subbuf_at(uint32_t index, uint32_t id, uint32_t size)
-{
-	return (unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta + (id + 1ul) * size;
-}
-
-/*
- * Memory for the sub-buffers that the ring will take to have `pages` of them. The lane may be another thread's:
- * what its handle says of its shape is not looked at, and if the shape changes meanwhile, so does only which memory
- * is there. 0 or as rec_process_populate().
- */
-static int populate_spare(uint32_t index, uint32_t size, uint32_t pages)
-{
-	const struct rec_link *links = rec_process.handles[index].links;
-	const uint32_t subbufs = rec_geometry_subbufs(&rec_process.geometry, size);
-	uint32_t have = rec_load_relaxed(&rec_lane_at(index)->nr_pages), id;
-	int r = 0;
-
-	/* From the end, as rec_ring_resize() takes them. */
-	for (id = subbufs; r == 0 && have < pages && id--;) {
-		if (!rec_load_relaxed(&links[id].spare))
-			continue;
-		r = rec_process_populate(subbuf_at(index, id, size), size);
-		have++;
-	}
-	return r;
-}
-
-static void drop_spare(const struct rec_handle *handle)
-{
-	const uint32_t index = rec_lane_index(handle);
-	uint32_t id;
-
-	for (id = 0; id < handle->nr_subbufs; id++)
-		if (rec_load_relaxed(&handle->links[id].spare))
-			madvise(subbuf_at(index, id, subbuf_size(handle)), subbuf_size(handle), MADV_REMOVE);
-}
-
-/* Idle lane, signals blocked, on its writer stack. */
-static int resize(struct rec_handle *handle, uint32_t pages)
-{
-	const bool shrinks = pages < handle->lane->nr_pages;
-	int r = populate_spare(rec_lane_index(handle), subbuf_size(handle), pages);
-
-	if (r == 0)
-		r = rec_ring_resize(handle, pages);
-	if (r == 0 && shrinks)
-		drop_spare(handle);
-	return r;
+	return rec_is_subbuf_size(size) ? size : 0;
 }
 
 static void open_gate(struct rec_handle *handle)
@@ -91,57 +45,93 @@ static void open_gate(struct rec_handle *handle)
 		rec_store_relaxed(&handle->room, 0);
 }
 
-/* How many sub-buffers of another size the lane is to have: as a new one, unless it was resized by itself. */
-static uint32_t pages_of(const struct rec_handle *handle, uint32_t size)
+/* A lane has sub-buffers of size `from`. How many of size `to` it is to have: as a new one, unless it was resized. */
+static uint64_t pages_for(uint32_t index, uint32_t from, uint32_t to)
 {
-	const struct rec_geometry *g = &rec_process.geometry;
-	const uint64_t now = handle->lane->nr_pages;
-	const uint32_t fit = rec_geometry_subbufs(g, size) - 1;
-	uint64_t pages = now * subbuf_size(handle) / size;
+	const uint64_t now = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs) - 1;
+	const uint64_t pages = now * from / to;
 
-	if (now == rec_geometry_pages(g, subbuf_size(handle)))
-		return rec_geometry_pages(g, size);
-	pages = pages < 2 ? 2 : pages;
-	return (uint32_t)(pages < fit ? pages : fit);
+	if (now == rec_geometry_pages(&rec_process.geometry, from))
+		return rec_geometry_pages(&rec_process.geometry, to);
+	return pages < 2 ? 2 : pages;
 }
 
-/* Idle lane, signals blocked, on its writer stack. 0; -EBUSY: a reader has the lane; or as rec_process_populate(). */
-static int reshape(struct rec_handle *handle, uint32_t size)
+/*
+ * The shape that a lane is to have if its sub-buffers are to have this size, and its ring is to hold `size` bytes of
+ * events; 0: as now. False: the lane is being made anew.
+ */
+static bool find_shape(uint32_t index, uint32_t subbuf, uint64_t size, struct rec_shape *ret_shape)
 {
+	const uint32_t now = subbuf_size(index), to = subbuf ? subbuf : now;
+	uint64_t pages, fit;
+
+	if (!now)
+		return false;
+	pages = size ? rec_lane_pages(size, to) : pages_for(index, now, to);
+	fit = rec_geometry_subbufs(&rec_process.geometry, to) - 1;
+	*ret_shape = (struct rec_shape){ to, (uint32_t)(pages < fit ? pages : fit) };
+	return true;
+}
+
+/* The caller has the lane, and has hidden it. */
+static void make_anew(struct rec_handle *handle, const struct rec_shape *shape)
+{
+	const uint64_t was = (handle->nr_subbufs + UINT64_C(1)) << handle->shift;
+	const uint64_t is = (shape->pages + UINT64_C(2)) * shape->subbuf_size;
 	const uint32_t index = rec_lane_index(handle);
-	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
-	const uint32_t pages = pages_of(handle, size);
-	uint64_t owner = 0, oldest;
-	int r;
 
-	if (subbuf_size(handle) == size)
-		return 0;
-	r = rec_process_populate((unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta, (pages + 2ul) * size);
-	if (r < 0)
-		return r;
-	/* Before the reader's side is taken: a reader that finds it taken sees why, and comes again. */
-	rec_ring_set_doing(handle->lane, REC_LANE_RESTARTING);
-	if (!rec_cmpxchg64(&handle->reader->owner, &owner, self)) {
-		rec_ring_set_done(handle->lane);
-		return -EBUSY;
-	}
-	oldest = rec_ring_oldest_time(handle);
-	rec_lane_shape(handle, index, size);
-	rec_ring_restart(handle, pages, oldest);
-	return 0;
+	rec_lane_shape(handle, index, shape);
+	rec_ring_restart(handle);
+	if (is < was)
+		madvise((unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta + is, was - is, MADV_REMOVE);
 }
 
-void rec_lane_adapt(uint32_t index)
+/*
+ * Keep others away from a lane that is about to be made anew: a reader finds that the lane has a reader (edge O2), and
+ * whoever looks without being its reader finds that it has no size (edge N3). False: a reader has it.
+ */
+static bool hide(struct rec_handle *handle)
+{
+	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
+	uint64_t owner = 0;
+
+	rec_store_relaxed(&handle->lane->subbuf_size, 0);
+	rec_fence_release();
+	REC_TESTPOINT(anew_hidden);
+	if (rec_cmpxchg64(&handle->reader->owner, &owner, self))
+		return true;
+	rec_store_release(&handle->lane->subbuf_size, UINT32_C(1) << handle->shift);
+	return false;
+}
+
+int rec_lane_fit(uint32_t index, const struct rec_shape *shape)
 {
 	struct rec_handle *handle = &rec_process.handles[index];
-	const uint32_t size = rec_load_relaxed(&rec_process.geometry.subbuf_size);
+	const bool is_bound = handle->lane;
+	struct rec_shape whole;
+	int r = -EBUSY;
 
-	if (subbuf_size(handle) == size)
-		return;
-	handle->lane = rec_lane_at(index);
-	reshape(handle, size);
-	open_gate(handle);
-	handle->lane = NULL;
+	if (rec_lane_has_shape(handle, shape))
+		return 0;
+	if (!find_shape(index, shape->subbuf_size, 0, &whole))
+		return -EBUSY;
+	whole.pages = shape->pages ? shape->pages : whole.pages;
+	if (!is_bound)
+		handle->lane = rec_lane_at(index);
+	/* What is empty stays so: nobody writes, and readers find nothing to take. */
+	if (!rec_load_relaxed(&handle->reader->owner) && rec_ring_is_empty(handle))
+		r = rec_lane_populate(index, &whole);
+	if (r == 0 && !hide(handle))
+		r = -EBUSY;
+	if (r == 0) {
+		make_anew(handle, &whole);
+		rec_store_release(&handle->reader->owner, 0);
+		REC_TESTPOINT(anew_released);
+		open_gate(handle);
+	}
+	if (!is_bound)
+		handle->lane = NULL;
+	return r;
 }
 
 static void close_gate(struct rec_handle *handle)
@@ -150,43 +140,48 @@ static void close_gate(struct rec_handle *handle)
 	rec_store_relaxed(&handle->room, 0);
 }
 
+/*
+ * The thread continues in another lane. It stays if there is none, or if its own has the shape. vfork's child leaves the
+ * wish to its parent. A wish for a lane that the thread has left, or that is shared, is dropped.
+ */
 static void grant_wishes(struct rec_handle *handle)
 {
 	uint32_t subbuf = rec_load_relaxed(&handle->wish_subbuf);
-	uint64_t size = rec_load_relaxed(&handle->wish_size), pages;
+	uint64_t size = rec_load_relaxed(&handle->wish_size);
+	struct rec_shape shape;
 
-	if (!is_idle(handle))
+	if (!is_idle(handle) || rec_process_is_guest())
 		return;
-	if (subbuf) {
-		/* While a reader has the lane it stays as it is, until it is leased anew. */
-		reshape(handle, subbuf);
-		rec_cmpxchg32(&handle->wish_subbuf, &subbuf, 0);
-	}
-	if (size) {
-		pages = rec_lane_pages(size, subbuf_size(handle));
-		pages = pages < handle->nr_subbufs ? pages : handle->nr_subbufs - 1;
-		if (resize(handle, (uint32_t)pages) != -EAGAIN)
-			rec_cmpxchg64(&handle->wish_size, &size, 0);
-	}
+	if (handle == rec_thread_handle && find_shape(rec_lane_index(handle), subbuf, size, &shape) &&
+	    !rec_lane_has_shape(handle, &shape))
+		rec_thread_move(&shape);
+	rec_cmpxchg32(&handle->wish_subbuf, &subbuf, 0);
+	rec_cmpxchg64(&handle->wish_size, &size, 0);
+}
+
+static bool is_refusing(const struct rec_handle *handle)
+{
+	return rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken);
 }
 
 struct rec_handle *rec_lane_attend(struct rec_handle *handle)
 {
+	const bool is_own = handle == rec_thread_handle;
 	const int saved = errno;
 	struct rec_quiet quiet;
-	bool refused;
 
-	/* A lane that is merely disabled costs no system call an event. */
-	if (!rec_load_relaxed(&handle->wish_size) && !rec_load_relaxed(&handle->wish_subbuf) &&
-	    (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken)))
+	/* A lane that is disabled costs no system call an event; what is wished for waits. */
+	if (is_refusing(handle))
 		return NULL;
 	rec_quiet_begin(&quiet);
-	grant_wishes(handle);
-	refused = rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken);
+	if (rec_load_relaxed(&handle->wish_size) || rec_load_relaxed(&handle->wish_subbuf))
+		grant_wishes(handle);
 	open_gate(handle);
+	if (is_own)
+		handle = rec_thread_handle;
 	rec_quiet_end(&quiet);
 	errno = saved;
-	return refused ? NULL : handle;
+	return is_refusing(handle) ? NULL : handle;
 }
 
 static struct rec_handle *handle_at(unsigned int lane)
@@ -201,46 +196,100 @@ static struct rec_handle *find_handle(unsigned int lane)
 	return !rec_process.header || rec_process.pid != getpid() ? NULL : handle_at(lane);
 }
 
-/* Have the wishes for a lane granted: at once where that is possible. */
-static void see_to_wishes(struct rec_handle *handle)
+/* The calling thread, which is not in a signal handler, leaves `held` and continues in another lane. Signals blocked. */
+static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
+{
+	const uint32_t tid = rec_thread_id();
+	uint32_t index = 0;
+	int r;
+
+	/* One of these may be the next one. */
+	rec_thread_give_back_left();
+	r = rec_lane_take(tid, shape, &index);
+	if (r < 0)
+		return r;
+	REC_TESTPOINT(resize_taken);
+	rec_lane_bind(index, tid);
+	rec_thread_handle = &rec_process.handles[index];
+	REC_TESTPOINT(resize_bound);
+	/* So that nobody takes it for a lease that nobody gave back. */
+	held->lane = NULL;
+	rec_signal_fence();
+	return 0;
+}
+
+static int resize_own(struct rec_handle *handle, const struct rec_shape *shape)
 {
 	const uint32_t index = rec_lane_index(handle);
-	struct rec_quiet quiet;
+	int r = rec_lane_has_shape(handle, shape) ? 0 : leave_lane(handle, shape);
 
-	close_gate(handle);
-	if (handle == rec_thread_handle) {
-		rec_lane_attend(handle);
-		return;
-	}
-	rec_quiet_begin(&quiet);
-	if (rec_lane_claim(index, rec_thread_id())) {
+	if (handle != rec_thread_handle) {
 		rec_lane_repair(index);
-		handle->lane = rec_lane_at(index);
-		rec_lane_attend(handle);
 		rec_lane_give_back(index);
+		REC_TESTPOINT(resize_given);
+	}
+	return r;
+}
+
+/* Another thread has the lane. Make sure that one of the shape is ready in the pool, and note the wish. */
+static int resize_others(struct rec_handle *handle, const struct rec_shape *shape, uint32_t subbuf, uint64_t size)
+{
+	uint32_t index = 0;
+	int r;
+
+	if (rec_load_relaxed(&rec_process.own[rec_lane_index(handle)].shared))
+		return -EBUSY;
+	r = rec_lane_take(rec_thread_id(), shape, &index);
+	if (r < 0)
+		return r;
+	rec_lane_give_back(index);
+	REC_TESTPOINT(resize_ready);
+	if (subbuf)
+		rec_store_relaxed(&handle->wish_subbuf, subbuf);
+	if (size)
+		rec_store_relaxed(&handle->wish_size, size);
+	REC_TESTPOINT(resize_wish);
+	close_gate(handle);
+	return 0;
+}
+
+/* Change a lane, or the lane of the thread that has it: at once where that is possible. 0 or as rec_lane_resize(). */
+static int resize(struct rec_handle *handle, uint32_t subbuf, uint64_t size)
+{
+	const uint32_t index = rec_lane_index(handle);
+	struct rec_shape shape;
+	struct rec_quiet quiet;
+	int r;
+
+	rec_quiet_begin(&quiet);
+	if (!find_shape(index, subbuf, size, &shape)) {
+		r = -EBUSY;
+	} else if (rec_lane_claim(index, rec_thread_id())) {
+		rec_lane_repair(index);
+		r = rec_lane_fit(index, &shape);
+		rec_lane_give_back(index);
+	} else if (handle == rec_thread_handle && is_idle(handle) && !is_refusing(handle)) {
+		r = resize_own(handle, &shape);
+	} else {
+		r = resize_others(handle, &shape, subbuf, size);
 	}
 	rec_quiet_end(&quiet);
+	return r;
 }
 
 int rec_lane_resize(unsigned int lane, size_t size)
 {
 	struct rec_handle *handle = find_handle(lane);
 	uint32_t subbuf;
-	uint64_t pages;
-	int r;
 
 	if (!handle)
 		return -ENOENT;
-	subbuf = rec_load_acquire(&rec_lane_at(lane)->subbuf_size);
-	pages = rec_is_subbuf_size(subbuf) ? rec_lane_pages(size, subbuf) : 0;
-	if (!rec_is_subbuf_size(subbuf) || pages >= rec_geometry_subbufs(&rec_process.geometry, subbuf))
+	subbuf = subbuf_size(lane);
+	if (!subbuf)
+		return -EBUSY;
+	if (rec_lane_pages(size, subbuf) >= rec_geometry_subbufs(&rec_process.geometry, subbuf))
 		return -EINVAL;
-	r = populate_spare(lane, subbuf, (uint32_t)pages);
-	if (r < 0)
-		return r;
-	rec_store_relaxed(&handle->wish_size, size ? size : 1);
-	see_to_wishes(handle);
-	return 0;
+	return resize(handle, 0, size ? size : 1);
 }
 
 int rec_lane_disable(unsigned int lane)
@@ -283,12 +332,10 @@ int rec_subbuf_resize(size_t size)
 	/* A lane that is not counted yet is made with the new size, or we meet it here. */
 	rec_fence_full();
 	for (lane = 0; lane < rec_lanes(); lane++) {
-		/* One that is just being made as large as before is adapted by who leases it next. */
 		handle = handle_at(lane);
-		if (!handle)
-			continue;
-		rec_store_relaxed(&handle->wish_subbuf, (uint32_t)size);
-		see_to_wishes(handle);
+		/* Where that cannot be done now, the next lease does it. */
+		if (handle)
+			resize(handle, (uint32_t)size, 0);
 	}
 	return 0;
 }
@@ -296,22 +343,15 @@ int rec_subbuf_resize(size_t size)
 int rec_lane_swap(unsigned int *ret_lane)
 {
 	struct rec_handle *held = rec_thread_handle;
-	const uint32_t tid = rec_thread_id();
-	uint32_t index = 0;
 	struct rec_quiet quiet;
 	int r = -ENOENT;
 
 	rec_quiet_begin(&quiet);
 	if (held->lane && !rec_share_is_handle(held) && rec_process.pid == getpid())
-		r = is_idle(held) ? rec_lane_take(tid, &index) : -EBUSY;
+		r = is_idle(held) ? leave_lane(held, NULL) : -EBUSY;
 	if (r == 0) {
-		rec_lane_bind(index, tid);
-		rec_thread_handle = &rec_process.handles[index];
 		*ret_lane = rec_lane_index(held);
 		rec_lane_disable(*ret_lane);
-		/* So that nobody takes it for a lease that nobody gave back. */
-		held->lane = NULL;
-		rec_signal_fence();
 		rec_store_release(&rec_lane_at(*ret_lane)->owner, REC_OWNER_HELD);
 	}
 	rec_quiet_end(&quiet);

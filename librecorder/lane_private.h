@@ -20,8 +20,19 @@ uint32_t rec_lanes(void);
 /* Whether the lane has its ring. Where the caller has the lane, and elsewhere once it was seen to be so. */
 bool rec_lane_is_made(uint32_t index);
 
-/* Give a handle, and the lane's meta page, the shape that goes with this sub-buffer size. */
-void rec_lane_shape(struct rec_handle *handle, uint32_t index, uint32_t subbuf_size);
+/* Sub-buffers of this size, and this many of them in the ring. 0: any size; any number. */
+struct rec_shape {
+	uint32_t subbuf_size;
+	uint32_t pages;
+};
+
+bool rec_lane_has_shape(const struct rec_handle *handle, const struct rec_shape *shape);
+
+/* Give a handle, and the lane's meta page, this shape, which is complete. */
+void rec_lane_shape(struct rec_handle *handle, uint32_t index, const struct rec_shape *shape);
+
+/* Memory for meta page, reader page and ring of this shape. 0 or as rec_process_populate(). */
+int rec_lane_populate(uint32_t index, const struct rec_shape *shape);
 
 /* The caller has the lane, and nobody writes there: what its last writer left is put right. */
 void rec_lane_repair(uint32_t index);
@@ -32,8 +43,11 @@ void rec_lane_repair(uint32_t index);
  */
 void rec_lane_settle_orphans(uint32_t tid);
 
-/* Become the owner of a lane of the pool, made if need be and put right. 0, or -errno. Signals blocked. */
-int rec_lane_take(uint32_t tid, uint32_t *ret_index);
+/*
+ * Become the owner of a lane of the pool that has this shape, made if need be and put right. NULL: a lane with sub-buffers of
+ * the size that lanes have now; if there is none, any lane. 0, or -errno. Signals blocked.
+ */
+int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index);
 
 /* The same for this very lane, if it has a ring and nobody has it. */
 bool rec_lane_claim(uint32_t index, uint32_t tid);
@@ -48,10 +62,10 @@ void rec_lane_give_back(uint32_t index);
 void rec_lane_bind(uint32_t index, uint32_t tid);
 
 /*
- * The lane was just taken and nobody writes there yet: give it the sub-buffer size that lanes have now, unless a reader
- * has it.
+ * The lane was just taken, and nothing is reserved there: make it anew with this shape, unless it has it. 0; -EBUSY: it
+ * holds events that nobody has read, or a reader has it open; or as rec_process_populate().
  */
-void rec_lane_adapt(uint32_t index);
+int rec_lane_fit(uint32_t index, const struct rec_shape *shape);
 
 /* The gate of a lane is closed: do what is wished for. The handle to go on with, or NULL: the lane is disabled. */
 struct rec_handle *rec_lane_attend(struct rec_handle *handle);
@@ -67,6 +81,18 @@ const uint32_t *rec_thread_cpu(void);
 
 /* Lease a lane for the calling thread, which has none of its own. 0, or -errno. */
 int rec_thread_lease(void);
+
+/*
+ * The calling thread continues in another lane, of this shape as in rec_lane_take(). It keeps the lane that it leaves: a
+ * writer that this one interrupted may be about to write there. 0, or why there is no such lane. Signals blocked.
+ */
+int rec_thread_move(const struct rec_shape *shape);
+
+/*
+ * Give back the lanes that the calling thread left and in which nothing is open. It must not be in a signal handler, which
+ * may have interrupted a writer there. Signals blocked.
+ */
+void rec_thread_give_back_left(void);
 
 /* The calling thread's end is to give back what it has. */
 void rec_thread_watch_end(void);

@@ -132,8 +132,11 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 /* The gate of a shared lane was closed, which its taker finds, or of the own lane that there is now. */
 static struct rec_handle *pass_gate(struct rec_handle *handle)
 {
-	if (REC_LIKELY(rec_load_relaxed(&handle->room) == handle->capacity) || rec_lane_attend(handle))
-		return handle;
+	struct rec_handle *open =
+		REC_LIKELY(rec_load_relaxed(&handle->room) == handle->capacity) ? handle : rec_lane_attend(handle);
+
+	if (REC_LIKELY(open))
+		return open;
 	rec_local_add64(&handle->lane->disabled, 1);
 	/* One that is broken is nobody's from here on. */
 	if (handle->leave && handle->lane->broken)

@@ -32,11 +32,14 @@
 static struct rec_handle no_handle;
 __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec"))) = &no_handle;
 
-/* A thread that leaves lane after lane stuck gets no more than so many; then it shares. */
-#define STUCK_MAX 4u
+/* Lanes that a thread may have at a time. If all that it left are stuck, it shares. */
+#define LANES_MAX 4u
 
-/* Lanes that this thread left because they were stuck. They are its own, besides the one that its handle shows. */
-static __thread unsigned int stuck_lanes __attribute__((tls_model("initial-exec")));
+/*
+ * Lanes that this thread left because they were stuck, or for one of another shape. They are its own, besides the one
+ * that its handle shows.
+ */
+static __thread unsigned int left_lanes __attribute__((tls_model("initial-exec")));
 
 /* The name that the log has for this thread's lease. */
 static __thread char noted_name[16] __attribute__((tls_model("initial-exec")));
@@ -61,7 +64,7 @@ const uint32_t *rec_thread_cpu(void)
 
 bool rec_thread_has_moved(void)
 {
-	return stuck_lanes;
+	return left_lanes;
 }
 
 static bool has_own_lane(void)
@@ -102,13 +105,13 @@ static int lease(void)
 	/* The program has forbidden itself to ask. */
 	if ((int32_t)tid < 0)
 		return -EPERM;
-	if (rec_thread_handle == &no_handle && !stuck_lanes)
+	if (rec_thread_handle == &no_handle && !left_lanes)
 		give_back_all(tid);
 	rec_lane_settle_orphans(tid);
 	/* The pool comes to its end: of the lanes that are left some are to be shared. */
-	if (rec_share_wants_lane() && rec_lane_take(tid, &index) == 0)
+	if (rec_share_wants_lane() && rec_lane_take(tid, NULL, &index) == 0)
 		rec_share_add(index);
-	r = rec_lane_take(tid, &index);
+	r = rec_lane_take(tid, NULL, &index);
 	if (r < 0)
 		return r;
 	rec_lane_bind(index, tid);
@@ -125,7 +128,7 @@ int rec_thread_lease(void)
 	rec_quiet_begin(&quiet);
 	/* Or a handler came just before, and leased one. */
 	if (!has_own_lane())
-		r = stuck_lanes < STUCK_MAX ? lease() : -EDQUOT;
+		r = left_lanes < LANES_MAX ? lease() : -EDQUOT;
 	rec_quiet_end(&quiet);
 	if (r == 0)
 		rec_lane_note_name();
@@ -183,10 +186,10 @@ int rec_thread_lane(unsigned int *ret_lane)
 	return 0;
 }
 
-/* A lane that this thread moved away from, where nothing is left open now. */
-static bool find_idle(uint32_t tid, uint32_t *ret_index)
+/* A lane that this thread moved away from, where nothing is left open now; of this shape, unless NULL. */
+static bool find_idle(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
-	const uint32_t lanes = stuck_lanes ? rec_lanes() : 0;
+	const uint32_t lanes = left_lanes ? rec_lanes() : 0;
 	uint32_t index;
 
 	for (index = 0; index < lanes; index++) {
@@ -194,7 +197,8 @@ static bool find_idle(uint32_t tid, uint32_t *ret_index)
 		const struct rec_lane *lane = rec_lane_at(index);
 
 		if (rec_load_relaxed(&lane->owner) == tid && !rec_load_relaxed(&rec_process.own[index].shared) &&
-		    handle != rec_thread_handle && lane->tail == lane->commit && !lane->open) {
+		    handle != rec_thread_handle && lane->tail == lane->commit && !lane->open &&
+		    (!shape || rec_lane_has_shape(handle, shape))) {
 			*ret_index = index;
 			return true;
 		}
@@ -202,27 +206,45 @@ static bool find_idle(uint32_t tid, uint32_t *ret_index)
 	return false;
 }
 
-/* Signals blocked. */
-static void move(void)
+int rec_thread_move(const struct rec_shape *shape)
 {
 	const uint32_t tid = rec_thread_id();
 	uint32_t index = 0;
-	int r = -EDQUOT;
+	int r = 0;
 
-	if (find_idle(tid, &index)) {
-		r = 0;
-	} else {
-		stuck_lanes++;
-		if (stuck_lanes < STUCK_MAX)
-			r = rec_lane_take(tid, &index);
+	if (!find_idle(tid, shape, &index)) {
+		r = left_lanes + 1 < LANES_MAX ? rec_lane_take(tid, shape, &index) : -EDQUOT;
+		left_lanes += r == 0;
 	}
-	if (r == 0) {
-		rec_lane_bind(index, tid);
-		rec_thread_handle = &rec_process.handles[index];
-		return;
+	if (r < 0)
+		return r;
+	REC_TESTPOINT(move_taken);
+	rec_lane_bind(index, tid);
+	rec_thread_handle = &rec_process.handles[index];
+	REC_TESTPOINT(move_bound);
+	return 0;
+}
+
+void rec_thread_give_back_left(void)
+{
+	const uint32_t tid = rec_thread_id();
+	uint32_t index = 0;
+
+	while (find_idle(tid, NULL, &index)) {
+		rec_lane_repair(index);
+		rec_lane_give_back(index);
+		left_lanes--;
 	}
-	rec_share_begin(r);
-	while (rec_share_wants_lane() && rec_lane_take(tid, &index) == 0)
+}
+
+/* There is no other lane of its own for the thread, says -errno. */
+static void leave_and_share(int err)
+{
+	uint32_t index = 0;
+
+	left_lanes++;
+	rec_share_begin(err);
+	while (rec_share_wants_lane() && rec_lane_take(rec_thread_id(), NULL, &index) == 0)
 		rec_share_add(index);
 }
 
@@ -231,6 +253,7 @@ struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck)
 	const int saved = errno;
 	struct rec_handle *handle;
 	struct rec_quiet quiet;
+	int r = 0;
 
 	/* vfork's child makes do with what there is. */
 	if (rec_process_is_guest())
@@ -238,7 +261,9 @@ struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck)
 	rec_quiet_begin(&quiet);
 	/* It may have moved since this event looked for a lane. */
 	if (rec_thread_handle == stuck)
-		move();
+		r = rec_thread_move(NULL);
+	if (r < 0)
+		leave_and_share(r);
 	handle = rec_thread_handle;
 	rec_quiet_end(&quiet);
 	errno = saved;
@@ -306,13 +331,13 @@ static void thread_ends(void *value)
 	rec_lane_note_name();
 	rec_quiet_begin(&quiet);
 	rec_thread_handle = &no_handle;
-	if (stuck_lanes || rec_share_is_handle(handle)) {
+	if (left_lanes || rec_share_is_handle(handle)) {
 		give_back_all(rec_thread_id());
 	} else {
 		rec_lane_repair(rec_lane_index(handle));
 		rec_lane_give_back(rec_lane_index(handle));
 	}
-	stuck_lanes = 0;
+	left_lanes = 0;
 	rec_quiet_end(&quiet);
 }
 
@@ -325,7 +350,7 @@ void rec_lane_forked(void)
 {
 	rec_lane_restore_handles();
 	rec_thread_handle = &no_handle;
-	stuck_lanes = 0;
+	left_lanes = 0;
 	rec_share_forked();
 	noted_name[0] = '\0';
 }

@@ -7,8 +7,8 @@
  * missed it counts by the events' numbers, exactly. Whatever the words in the file say, it looks at no byte outside
  * the mapping and every loop ends.
  *
- * Which sub-buffer comes next is found by number, not by following links, so swaps and resizes under way do not
- * matter: each descriptor says which visit of the commit position it belongs to. A copy is good (edge I1) if
+ * Which sub-buffer comes next is found by number, not by following links, so swaps under way do not matter: each
+ * descriptor says which visit of the commit position it belongs to. A copy is good (edge I1) if
  *
  *  - the tail has not come round to the sub-buffer again: it enters it a whole ring of visits after the last time at
  *    the earliest, for the reader's swap moves a sub-buffer only backwards in the tail's order; or
@@ -65,7 +65,7 @@ static bool is_outside_ring(const struct rec_ring_reader *ring, uint32_t id)
 	const uint32_t prev = rec_load_acquire(&ring->links[id].prev);
 	uint64_t link;
 
-	if (prev >= ring->nr_subbufs || rec_load_acquire(&ring->links[id].spare))
+	if (prev >= ring->nr_subbufs)
 		return false;
 	link = rec_load_acquire(&ring->links[prev].next);
 	/* A link made anew since prev was read shows there. */
@@ -76,9 +76,8 @@ static bool is_outside_ring(const struct rec_ring_reader *ring, uint32_t id)
 static bool stands(const struct rec_ring_reader *ring, uint32_t id, uint32_t visit, uint64_t first)
 {
 	const struct rec_subbuf *subbuf = &ring->subbufs[id];
-	const uint32_t nr_pages = rec_load_acquire(&ring->lane->nr_pages);
 
-	if (tail_visit(ring) - visit >= nr_pages && !is_outside_ring(ring, id))
+	if (tail_visit(ring) - visit >= ring->nr_subbufs - 1 && !is_outside_ring(ring, id))
 		return false;
 	return rec_load_relaxed(&subbuf->visit) == visit && rec_load_relaxed(&subbuf->first) == first &&
 	       rec_view_still(ring);

@@ -64,15 +64,15 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 	/* What we write there is in our own mapping, and nowhere else if the file is read-only. */
 	if (view->opened[index].shared.at)
 		shared = view->opened[index].shared.at;
-	/* Acquire: the shape that stands once this is 0 again (edge R1). */
-	if (REC_LANE_DOING(rec_load_acquire(&lane->resizing)) == REC_LANE_RESTARTING)
-		return -EAGAIN;
 	/* Acquire: the ring of a lane that has just been made (edge N1). */
 	subbuf_size = rec_load_acquire(&lane->subbuf_size);
-	/* Counted, but not made yet: there is nothing in it. */
+	/* Not made yet, or empty and being made anew: there is nothing in it. */
 	if (!subbuf_size)
 		return -ENODATA;
-	nr_subbufs = rec_load_relaxed(&lane->nr_subbufs);
+	nr_subbufs = rec_load_acquire(&lane->nr_subbufs);
+	/* The two are of one shape (edge N3). */
+	if (rec_load_relaxed(&lane->subbuf_size) != subbuf_size)
+		return -EAGAIN;
 	if (!rec_view_shape_is_sane(subbuf_size, nr_subbufs, view->max_subbufs) ||
 	    (nr_subbufs + UINT64_C(1)) * subbuf_size > view->lane_stride - view->lane_meta)
 		return -EBADMSG;
@@ -90,28 +90,12 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 
 bool rec_view_still(const struct rec_ring_reader *ring)
 {
-	/* Acquire: if a restart has ended since, what it wrote shows in the size (edge R1). */
-	return REC_LANE_DOING(rec_load_acquire(&ring->lane->resizing)) != REC_LANE_RESTARTING &&
-	       rec_load_relaxed(&ring->lane->subbuf_size) == ring->subbuf_size;
+	/* Acquire: if the lane was made anew, its number of sub-buffers is the new one (edge N1). */
+	return rec_load_acquire(&ring->lane->subbuf_size) == ring->subbuf_size &&
+	       rec_load_relaxed(&ring->lane->nr_subbufs) == ring->nr_subbufs;
 }
 
-static bool is_restarting(const struct rec_view *view, uint32_t index)
-{
-	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
-
-	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
-
-	return REC_LANE_DOING(rec_load_acquire(&lane->resizing)) == REC_LANE_RESTARTING;
-}
-
-/* While a program gives its lane another shape it keeps readers out as a reader would. */
-static bool is_held_by_program(const struct rec_view *view, uint32_t index, const struct rec_lane_reader *words)
-{
-	/* Acquire: `resizing` was set before the lane was taken. */
-	return (uint32_t)rec_load_acquire(&words->owner) == view->info.pid && is_restarting(view, index);
-}
-
-static int open_lane(struct rec_view *view, uint32_t index, bool writers_are_gone)
+static int open_lane(struct rec_view *view, uint32_t index)
 {
 	struct view_lane *lane = &view->opened[index];
 	struct rec_ring_reader ring = { 0 };
@@ -127,8 +111,11 @@ static int open_lane(struct rec_view *view, uint32_t index, bool writers_are_gon
 		return r;
 	words = (struct rec_lane_reader *)(void *)lane->shared.at;
 	r = own_lane(view, index, words);
-	if (r == -EBUSY && is_held_by_program(view, index, words))
+	/* A program that makes its lane anew keeps readers out as a reader would; then the lane has no size (edge O2). */
+	if (r == -EBUSY && rec_load_acquire(&words->owner) == 0)
 		r = -EAGAIN;
+	else if (r == -EBUSY && rec_view_look(view, index, &ring) == -ENODATA)
+		r = -ENODATA;
 	if (r < 0) {
 		rec_lock_give(view->fd, REC_LOCK_LANES + index);
 		rec_view_unmap(&lane->shared);
@@ -138,7 +125,7 @@ static int open_lane(struct rec_view *view, uint32_t index, bool writers_are_gon
 	r = rec_view_look(view, index, &ring);
 	ring.words = words;
 	if (r == 0)
-		r = rec_ring_reader_init(&ring, writers_are_gone);
+		r = rec_ring_reader_init(&ring);
 	if (r < 0 && r != -EBADMSG) {
 		rec_store_release(&words->owner, 0);
 		rec_lock_give(view->fd, REC_LOCK_LANES + index);
@@ -159,14 +146,7 @@ int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_
 	if (rec_view_is_cut(view) || index >= rec_view_lanes(view))
 		return rec_view_is_cut(view) ? -EFAULT : -EINVAL;
 	if (!view->opened[index].shared.at)
-		r = open_lane(view, index, false);
-	/* A writer that was at work there has ended since: what stands now stays. */
-	if (r == -EAGAIN && rec_view_writers_are_gone(view)) {
-		r = open_lane(view, index, true);
-		/* It died while it gave the lane another shape: what it held is gone. Else the links are wrong. */
-		if (r == -EAGAIN)
-			r = is_restarting(view, index) ? -ENODATA : -EBADMSG;
-	}
+		r = open_lane(view, index);
 	if (rec_view_is_cut(view))
 		return -EFAULT;
 	if (r < 0)

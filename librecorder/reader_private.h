@@ -103,7 +103,7 @@ bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t 
 
 /*
  * A reader of a lane as far as it can look without owning it: read-only, the shape checked, no position of its own.
- * 0; -EINVAL: no such lane; -EAGAIN: the program is changing its shape; -EBADMSG.
+ * 0; -EINVAL: no such lane; -ENODATA: it is not made yet, or is being made anew; -EAGAIN: it was just made anew; -EBADMSG.
  */
 int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring);
 
@@ -111,7 +111,7 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 bool rec_view_still(const struct rec_ring_reader *ring);
 
 /*
- * The lane, opened, ours and not damaged. 0; -ENODATA: it has nothing and never will; or -errno as rec_view_read().
+ * The lane, opened, ours and not damaged. 0; -ENODATA: it has nothing yet; or -errno as rec_view_read().
  */
 int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_lane);
 

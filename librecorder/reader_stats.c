@@ -50,7 +50,7 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 		.lost_unread = counts.lost_unread,
 		.clock = view->info.clock,
 		.subbuf_size = ring.subbuf_size,
-		.nr_pages = rec_load_relaxed(&lane->nr_pages),
+		.nr_pages = ring.nr_subbufs - 1,
 		.owner = rec_load_relaxed(&lane->owner),
 		.broken = rec_load_relaxed(&lane->broken),
 		.shared = rec_load_relaxed(&lane->shared),

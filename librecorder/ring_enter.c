@@ -18,7 +18,7 @@ static bool is_stuck(const struct rec_handle *handle)
 {
 	const struct rec_lane *lane = handle->lane;
 	const uint32_t tail = REC_POS_SEQ(rec_load_relaxed(&lane->tail));
-	const uint32_t far = rec_load_relaxed(&lane->nr_pages) > 2 ? 2 : 1;
+	const uint32_t far = handle->nr_subbufs > 3 ? 2 : 1;
 	const uint32_t mask = (uint32_t)REC_POS_SEQ_MASK;
 
 	return ((tail - REC_POS_SEQ(rec_load_relaxed(&lane->commit))) & mask) >= far ||

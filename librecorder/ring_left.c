@@ -109,8 +109,6 @@ void rec_ring_repair(struct rec_handle *handle)
 {
 	struct rec_lane *lane = handle->lane;
 
-	if (REC_LANE_DOING(lane->resizing) && rec_ring_recount(handle) < 0)
-		lane->broken = __LINE__;
 	if (!lane->open && !handle->movers && lane->tail == lane->commit)
 		return;
 	rec_ring_settle_left(handle);

@@ -14,11 +14,11 @@ static inline struct rec_subbuf_header *subbuf_header(const struct rec_handle *h
 }
 
 /*
- * Make the lane that `handle` points to an empty ring of `pages` sub-buffers, less than handle->nr_subbufs. The reader
- * page is sub-buffer 0, the ring is 1, 2, … in order (facts D1: the ids of a first mapping), further ones are spare.
- * Nobody else may know the lane yet. `handle` is complete but for the thread.
+ * Make the lane that `handle` points to an empty ring of handle->nr_subbufs sub-buffers. The reader page is
+ * sub-buffer 0, the ring is 1, 2, … in order (facts D1: the ids of a first mapping). Nobody else may know the lane yet.
+ * `handle` is complete but for the thread.
  */
-void rec_ring_init(struct rec_handle *handle, uint32_t pages);
+void rec_ring_init(struct rec_handle *handle);
 
 /*
  * Settle the marks of a ring whose writer is gone: without a HEAD, the first UPDATE from the tail on becomes it
@@ -45,29 +45,14 @@ bool rec_ring_is_hit(const struct rec_lane *lane, const struct rec_lane_reader *
 /* Wake all who sleep on the lane's futex. Signal-safe; errno is kept. */
 void rec_ring_wake(struct rec_lane_reader *words);
 
-/*
- * Resize the ring to `pages` sub-buffers (2 and more; not counting the reader page), on the lane's writer stack
- * with all signals blocked and nothing reserved. Growing puts empty ones before the head; shrinking takes those
- * behind the tail, empty ones first, then the oldest, whose events are lost and counted. 0; -EINVAL: the lane's
- * memory holds fewer; -EAGAIN: a writer below us is moving the head, come again; -EBADMSG: the links make no ring.
- */
-int rec_ring_resize(struct rec_handle *handle, uint32_t pages);
+/* Whether everything that the ring ever had was read, or reported as lost. The caller has the lane; nothing is reserved. */
+bool rec_ring_is_empty(const struct rec_handle *handle);
 
 /*
- * The writer of this lane died while it resized the ring. Count what is in the ring and put its words right. 0 or
- * -EBADMSG: the links do not make a ring.
+ * Make an empty ring anew, with the shape that the handle already has. Numbers and counters continue. The caller has the
+ * lane and its reader's side, no writer is inside, and the lane's subbuf_size is 0.
  */
-int rec_ring_recount(struct rec_handle *handle);
-
-/*
- * Begin anew with another shape, which the handle has already: other sub-buffers, `pages` of them in the ring. What the
- * ring held, from `oldest_time` on, is dropped and counted as lost. On the writer stack with all signals blocked and
- * nothing reserved, while the caller holds the reader's side, which is given back.
- */
-void rec_ring_restart(struct rec_handle *handle, uint32_t pages, uint64_t oldest_time);
-
-/* Time of the oldest event in the ring; if its sub-buffer was partly read, when that began. As rec_ring_restart(). */
-uint64_t rec_ring_oldest_time(const struct rec_handle *handle);
+void rec_ring_restart(struct rec_handle *handle);
 
 /*
  * The open word of a lane. In its lower bits is where the stack of the outermost writer ended when it began; above them
@@ -175,33 +160,13 @@ static inline uint32_t rec_link_id(const struct rec_handle *handle, uint64_t lin
 	return id < handle->nr_subbufs ? id : 0;
 }
 
-/* The same by going round, where `prev` says no: a reader that swapped may not have come to say who is before whom. */
-bool rec_ring_leads_to(const struct rec_handle *handle, uint32_t id);
-
 /* Whether the ring leads to this sub-buffer; the reader page points into the ring, but nothing points to it. */
 static inline bool rec_is_in_ring(const struct rec_handle *handle, uint32_t id)
 {
-	const uint32_t prev = rec_load_relaxed(&handle->links[id].prev);
-
-	return REC_LIKELY(REC_LINK_ID(rec_read_link(handle, prev)) == id) || rec_ring_leads_to(handle, id);
+	return REC_LINK_ID(rec_read_link(handle, rec_load_relaxed(&handle->links[id].prev))) == id;
 }
 
-/*
- * Around every change of which sub-buffers the ring has. The full fence pairs with that of a reader who takes over
- * (edge R2): a `prev` that it stores without having seen this is older than those that are stored behind this.
- */
-static inline void rec_ring_set_doing(struct rec_lane *lane, uint32_t what)
-{
-	rec_store_relaxed(&lane->resizing, (lane->resizing & ~3u) | what);
-	rec_fence_full();
-}
-
-static inline void rec_ring_set_done(struct rec_lane *lane)
-{
-	rec_store_release(&lane->resizing, REC_LANE_DONE(lane->resizing));
-}
-
-/* A sub-buffer that is about to be overwritten, or taken out of the ring. */
+/* A sub-buffer that is about to be overwritten. */
 struct rec_lost {
 	uint64_t first; /* number of its first event */
 	uint64_t end;	/* and of the one behind its last */
@@ -220,8 +185,11 @@ static inline struct rec_lost rec_look_at(const struct rec_handle *handle, uint3
 				  subbuf->refused_time ? subbuf->refused_time : subbuf_header(handle, id)->time_stamp };
 }
 
-/* What it held is lost now: count it, and note where the gap began. */
-void rec_ring_note_lost(struct rec_lane *lane, const struct rec_lost *lost);
+/*
+ * The tail stands at `old`, before the head, to which `link` leads: push the head on by one. Its sub-buffer is `lost`. 1;
+ * 0: a reader or another writer moved it, look again; -EBUSY: an interrupted writer is moving the next one.
+ */
+int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost);
 
 /* The position at the beginning of `page`, which is the next reader page. */
 static inline uint64_t rec_reader_next(uint64_t read, uint32_t page)
@@ -285,9 +253,9 @@ struct rec_ring_reader {
 
 /*
  * Begin to read: find out which sub-buffer is the reader page, also after a reader that died in the middle of a swap.
- * 0; -EAGAIN: a writer is resizing the ring, unless it is known that the writers are gone; -EBADMSG; -ENOMEM.
+ * 0, -EBADMSG or -ENOMEM.
  */
-int rec_ring_reader_init(struct rec_ring_reader *reader, bool writers_are_gone);
+int rec_ring_reader_init(struct rec_ring_reader *reader);
 
 /* As rec_view_read() of <librecorder/reader.h>. */
 int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_page *ret_page);

@@ -33,9 +33,6 @@
  */
 #define VAIN_MAX 8u
 
-/* Looks at a ring that is resized meanwhile, in one call, before the caller is told to come again. */
-#define LOOK_TRIES 3u
-
 /* Swaps lost to a moving writer in one call before the caller is told to come again. */
 #define SWAP_TRIES 3
 
@@ -169,18 +166,12 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 
 /* ----------------------------------------------------------------------------------------------------- takeover */
 
-/*
- * Mark in `seen` what is in the ring, and mend every prev. The link of the sub-buffer where it starts may lead over
- * some that were taken out since, so the walk begins only after as many steps as there are sub-buffers: by then it
- * goes round. What the ring leads to is in it, whatever its mark.
- */
+/* Mark in `seen` what is in the ring, and mend every prev. Any sub-buffer leads into the ring. */
 static int walk_ring(struct rec_ring_reader *reader, uint32_t id, unsigned char *seen)
 {
-	uint32_t next, steps;
+	uint32_t next;
 
-	for (steps = 0; steps < reader->nr_subbufs && id < reader->nr_subbufs; steps++)
-		id = link_id(reader, read_link(reader, id));
-	for (; id < reader->nr_subbufs && !seen[id]; id = next) {
+	for (id = link_id(reader, read_link(reader, id)); id < reader->nr_subbufs && !seen[id]; id = next) {
 		seen[id] = 1;
 		next = link_id(reader, read_link(reader, id));
 		if (next < reader->nr_subbufs && rec_load_relaxed(&reader->links[next].prev) != id)
@@ -191,8 +182,8 @@ static int walk_ring(struct rec_ring_reader *reader, uint32_t id, unsigned char 
 }
 
 /*
- * The reader page is the sub-buffer that is neither in the ring nor spare. It is not the one that the shared words
- * name if a reader died between its exchange and writing that down.
+ * The reader page is the sub-buffer that is not in the ring. It is not the one that the shared words name if a reader
+ * died between its exchange and writing that down.
  */
 static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint32_t *ret_page)
 {
@@ -203,44 +194,18 @@ static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint
 	if (!seen)
 		return -ENOMEM;
 	r = walk_ring(reader, named, seen);
-	for (id = 0; id < reader->nr_subbufs; id++) {
-		if (seen[id] || rec_load_acquire(&reader->links[id].spare))
-			continue;
-		outside++;
-		page = id == named || outside == 1 ? id : page;
-		if (id == named)
-			break;
+	for (id = 0; seen[named] && id < reader->nr_subbufs; id++) {
+		if (!seen[id]) {
+			outside++;
+			page = id;
+		}
 	}
-	if (r == 0 && (outside == 0 || (page != named && outside != 1)))
+	if (r == 0 && seen[named] && outside != 1)
 		r = -EBADMSG;
 	free(seen);
 	if (r == 0)
 		*ret_page = page;
 	return r;
-}
-
-/*
- * The same beside a writer that may resize the ring. What was seen while it did so was perhaps
- * never true: a sub-buffer that was spare in the walk and is in the ring behind it would be taken
- * for the reader page. And a `prev` may be overwritten that the writer had just set, so whoever saw
- * a resize begin goes round once more; edge R2.
- */
-static int look_for_reader_page(struct rec_ring_reader *reader, uint32_t named, bool writers_are_gone, uint32_t *ret_page)
-{
-	unsigned int tries;
-
-	for (tries = 0; tries < LOOK_TRIES; tries++) {
-		const uint32_t resizing = rec_load_acquire(&reader->lane->resizing);
-		int r;
-
-		if (REC_LANE_DOING(resizing) && !writers_are_gone)
-			break;
-		r = find_reader_page(reader, named, ret_page);
-		rec_fence_full();
-		if (rec_load_relaxed(&reader->lane->resizing) == resizing)
-			return r;
-	}
-	return -EAGAIN;
 }
 
 /* A reader died in a swap, behind the exchange: do what it had still to do. */
@@ -258,7 +223,7 @@ static void finish_swap(struct rec_ring_reader *reader, uint64_t read, uint32_t 
 	REC_TESTPOINT(take_read);
 }
 
-int rec_ring_reader_init(struct rec_ring_reader *reader, bool writers_are_gone)
+int rec_ring_reader_init(struct rec_ring_reader *reader)
 {
 	struct rec_lane_reader *words = reader->words;
 	const uint64_t read = rec_load_acquire(&words->read);
@@ -267,7 +232,7 @@ int rec_ring_reader_init(struct rec_ring_reader *reader, bool writers_are_gone)
 
 	if (REC_POS_ID(read) >= reader->nr_subbufs || rec_load_relaxed(&words->hint) >= reader->nr_subbufs)
 		return -EBADMSG;
-	r = look_for_reader_page(reader, REC_POS_ID(read), writers_are_gone, &page);
+	r = find_reader_page(reader, REC_POS_ID(read), &page);
 	if (r < 0)
 		return r;
 	if (page != REC_POS_ID(read))
@@ -328,7 +293,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 	unsigned int tries;
 
 	for (tries = 0; tries < SWAP_TRIES; tries++) {
-		uint32_t holder, head, next, before;
+		uint32_t holder, head, next;
 		uint64_t link, commit;
 		int r = rec_ring_find_head(reader, steps, &holder, &link);
 
@@ -358,9 +323,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 				   REC_LINK(page, REC_LINK_NORMAL, REC_LINK_GEN(link) + 1)))
 			continue;
 		REC_TESTPOINT(swap_exchange);
-		/* Unless a resize has put something else between the two since the exchange. */
-		before = head;
-		rec_cmpxchg32(&reader->links[next].prev, &before, page);
+		rec_store_relaxed(&reader->links[next].prev, page);
 		REC_TESTPOINT(swap_next_prev);
 		rec_store_relaxed(&words->hint, page);
 		REC_TESTPOINT(swap_hint);

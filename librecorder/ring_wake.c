@@ -16,7 +16,7 @@ bool rec_ring_is_hit(const struct rec_lane *lane, const struct rec_lane_reader *
 	const uint64_t gone = rec_load_relaxed(&lane->pages_lost) + rec_load_relaxed(&words->pages_read);
 	const uint64_t dirty = touched > gone ? touched - gone : 0;
 
-	return (dirty + 1) * 100 >= (uint64_t)percent * rec_load_relaxed(&lane->nr_pages);
+	return (dirty + 1) * 100 >= (uint64_t)percent * (rec_load_relaxed(&lane->nr_subbufs) - 1);
 }
 
 void rec_ring_wake(struct rec_lane_reader *words)

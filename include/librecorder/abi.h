@@ -131,8 +131,8 @@ struct rec_event_common {
 
 struct rec_link {
 	uint64_t next;
-	uint32_t prev;	/* tells whether a sub-buffer is in the ring: the next of its prev is itself */
-	uint32_t spare; /* 1: neither in the ring nor the reader page; unless the ring leads to it, which is what counts */
+	uint32_t prev; /* tells whether a sub-buffer is in the ring: the next of its prev is itself */
+	uint32_t reserved;
 };
 
 /* -------------------------------------------------------------------------------------------------------- lanes */
@@ -149,15 +149,6 @@ struct rec_gap {
 
 /* The owner of a lane that was set aside as a snapshot: no thread has this id, nobody writes there. */
 #define REC_OWNER_HELD UINT32_C(0xffffffff)
-
-/*
- * What is being done to a lane's ring, in the lowest bits of `resizing`;
- * above them is counted how often it was done.
- */
-#define REC_LANE_RESIZING   1u
-#define REC_LANE_RESTARTING 2u /* with another sub-buffer size: what the lane held is gone */
-#define REC_LANE_DOING(resizing) ((resizing) & 3u)
-#define REC_LANE_DONE(resizing)	 (((resizing) & ~3u) + 4u)
 
 struct rec_lane {
 	REC_ALIGNED(64) uint64_t tail; /* position of the next reservation */
@@ -180,16 +171,15 @@ struct rec_lane {
 
 	REC_ALIGNED(64) uint32_t owner; /* thread id of the lease; 0: nobody's; or REC_OWNER_HELD */
 	uint32_t broken;	/* a broken invariant: the line of the source that saw it */
-	uint32_t subbuf_size;	/* of this lane: a power of two; changes only while no reader has it; 0: not made yet (edge N1) */
-	uint32_t nr_subbufs;	/* sub-buffers that its memory holds; likewise */
-	uint32_t nr_pages;	/* of them in the ring now */
+	uint32_t subbuf_size;	/* of this lane: a power of two; 0: the lane is not made yet, or is being made anew (edge N1) */
+	uint32_t nr_subbufs;	/* ring and reader page; changes only while subbuf_size is 0 */
 	uint32_t nr_gaps;	/* ever begun; the newest two stand in gaps, by turns */
+	uint32_t shared;	/* 1: threads without a lane of their own take it for one event at a time */
 	uint64_t pages_touched; /* sub-buffers that the commit position has entered, not counting the first */
-	uint64_t pages_lost;	/* overwritten or taken out of the ring before they were read */
+	uint64_t pages_lost;	/* overwritten before they were read */
 	uint64_t lost_until;	/* number behind the last overwritten event: another one there continues the gap */
 	uint64_t refused_time;	/* when the first of the refusals since the last change of sub-buffer was; 0: none */
-	uint32_t resizing;	/* REC_LANE_: being done, or its writer died in that; and how often (edge R2) */
-	uint32_t shared;	/* 1: threads without a lane of their own take it for one event at a time */
+	uint64_t reserved_shape;
 
 	REC_ALIGNED(64) struct rec_gap gaps[2]; /* a third can begin only after the reader has met the first */
 	uint64_t reserved_gaps[4];
@@ -264,14 +254,14 @@ REC_ABI_ASSERT(sizeof(struct rec_lane_reader) == 384, "docs/SHM-LAYOUT.md: reade
 
 /*
  * The kernel's struct trace_buffer_meta (facts D1), 80 bytes, at the start of the meta page. The first four fields are
- * written when the lane is made or gets other sub-buffers; nobody writes the others, which are 0. What they stand for
- * is in the reader words.
+ * written when the lane is made, or made anew; nobody writes the others, which are 0. What they stand for is in the
+ * reader words.
  */
 struct rec_meta {
 	uint32_t meta_page_size;
 	uint32_t meta_struct_len;
 	uint32_t subbuf_size;
-	uint32_t nr_subbufs; /* ring, reader page, spare ones */
+	uint32_t nr_subbufs; /* ring and reader page */
 	uint64_t reader_lost_events;
 	uint32_t reader_id;
 	uint32_t reader_read;

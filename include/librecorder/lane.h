@@ -53,19 +53,22 @@ int rec_lane_disable(unsigned int lane);
 int rec_lane_enable(unsigned int lane);
 
 /*
- * Resize a lane's ring so that it holds `size` bytes of events, in whole sub-buffers, two at the least. The newest
- * events stay, those that no longer fit are lost and counted; memory that is no longer used goes back to the
- * system. At once if the lane is free or the caller's own and nothing is reserved on it, else with the next event
- * of its thread. 0; -ENOENT: no such lane; -EINVAL: more than lane_max of struct rec_options; -ENOMEM: no memory
- * for it, or what else rec_thread_attach() meets making memory. Any thread; not signal-safe.
+ * The thread that has this lane continues in another one, which holds `size` bytes of events, in whole sub-buffers, two at
+ * the least. So its lane has another number then; what the old lane holds can still be read there. At once if the lane is
+ * the caller's own and nothing is reserved on it, else with the next event of its thread, which keeps its lane if there is
+ * no other one by then. The old lane goes back to the pool, at the latest when the thread ends. A lane that no thread has
+ * is changed in place. 0; -ENOENT: no such lane; -EINVAL: more than lane_max of struct rec_options; -EDQUOT: there is no
+ * other lane; -EBUSY: no thread has the lane, or several share it, and it holds events that nobody has read, or a reader
+ * has it open; -ENOMEM: no memory for it, or what else rec_thread_attach() meets making memory. Any thread; not
+ * signal-safe.
  */
 int rec_lane_resize(unsigned int lane, size_t size);
 
 /*
- * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. What a lane
- * holds is dropped and counted as lost when it takes the new size: at once or with its thread's next event, as in
- * rec_lane_resize(); a lane that a reader has open keeps its size until it is leased again without one. 0; -EINVAL:
- * no such size, or fewer than two of them would fit; -ENXIO: no buffer. Any thread; not signal-safe.
+ * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. Threads that have a
+ * lane continue in another one, as in rec_lane_resize(). If there is none for a thread, it keeps its lane. A lane that holds
+ * events which nobody has read, or that a reader has open, keeps its size, and its events, until it is leased again without
+ * either. 0; -EINVAL: no such size, or fewer than two of them would fit; -ENXIO: no buffer. Any thread; not signal-safe.
  */
 int rec_subbuf_resize(size_t size);
 

@@ -52,11 +52,12 @@ struct rec_handle {
 	 * with, or NULL to refuse. May be NULL.
 	 */
 	struct rec_handle *(*attend)(struct rec_handle *handle);
-	uint32_t nr_subbufs; /* sub-buffers that the lane's memory holds */
+	uint32_t nr_subbufs; /* ring and reader page */
 	uint32_t capacity;   /* of a sub-buffer, in words of four bytes */
 	uint32_t disabled;   /* times that the lane was disabled and not enabled again */
-	uint32_t wish_subbuf; /* change the sub-buffer size; 0: no wish */
-	uint64_t wish_size;   /* resize the ring to hold so many bytes of events; 0: no wish */
+	/* The thread is to continue in another lane, with sub-buffers of this size, for this many bytes of events. 0: as now. */
+	uint32_t wish_subbuf;
+	uint64_t wish_size;
 	/*
 	 * For a lane that is taken for one event: whether the calling thread has it, and what to do behind the
 	 * event's commit, discard or refusal. Both NULL for any other lane.
@@ -209,7 +210,7 @@ REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t siz
 /*
  * Reserve room for an event of `size` bytes, common fields included, on the handle's lane (handle->lane is not
  * NULL). Returns where to write them, aligned to 4, and fills *ret_slot; the caller fills all of it and calls
- * rec_commit() or rec_discard() on the same thread. NULL: refused, and counted in the lane (full in discard mode,
+ * rec_commit() or rec_discard() on the same thread, before it returns (rec_ring_is_left()). NULL: refused, and counted in the lane (full in discard mode,
  * nested writers wrapped the lane, too long). Signal-safe.
  */
 REC_INLINE_ALWAYS void *rec_reserve(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)

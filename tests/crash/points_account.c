@@ -122,7 +122,7 @@ static uint64_t check_reads(const struct life *life, const struct committed *lis
 	 * Of the pages of the ring the tail has one; one more may have been
 	 * given up for a reservation that never was.
 	 */
-	const uint64_t pages = notes->least ? notes->least : ring_pages(life->plan);
+	const uint64_t pages = ring_pages(life->plan);
 	const uint64_t furthest = furthest_page(notes);
 	uint64_t expected = 0, gaps = 0;
 	uint32_t i;
@@ -137,7 +137,7 @@ static uint64_t check_reads(const struct life *life, const struct committed *lis
 			      (unsigned int)notes->read[i].number, list[index].number);
 		for (; expected < index; expected++, gaps++)
 			CHECK(life,
-			      (life->plan->overwrite || notes->least) &&
+			      life->plan->overwrite &&
 				      (list[expected].order >> 32) + pages <= furthest + 1,
 			      "committed event %u of page %u of %u is gone", list[expected].number,
 			      (unsigned int)(list[expected].order >> 32), (unsigned int)furthest);

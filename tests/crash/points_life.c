@@ -64,14 +64,13 @@ static void describe_lane(FILE *to, const char *path)
 	if (fd < 0 || pread(fd, &h, sizeof(h), 0) < 0 || pread(fd, &lane, sizeof(lane), (off_t)h.lanes) < 0 ||
 	    pread(fd, &words, sizeof(words), (off_t)(h.lanes + h.lane_reader)) < 0)
 		return;
-	fprintf(to, "tail %#llx commit %#llx pages %u resizing %u; read %#llx hint %u;", (unsigned long long)lane.tail,
-		(unsigned long long)lane.commit, lane.nr_pages, lane.resizing, (unsigned long long)words.read,
-		words.hint);
+	fprintf(to, "tail %#llx commit %#llx; read %#llx hint %u;", (unsigned long long)lane.tail,
+		(unsigned long long)lane.commit, (unsigned long long)words.read, words.hint);
 	for (id = 0; id < lane.nr_subbufs; id++)
 		if (pread(fd, &link, sizeof(link),
 			  (off_t)(h.lanes + h.lane_reader + sizeof(words) + id * sizeof(link))) > 0)
-			fprintf(to, " %u:%s%u<%u%s", id, &"-\0H\0U\0?"[2 * REC_LINK_FLAG(link.next)],
-				REC_LINK_ID(link.next), link.prev, link.spare ? "s" : "");
+			fprintf(to, " %u:%s%u<%u", id, &"-\0H\0U\0?"[2 * REC_LINK_FLAG(link.next)],
+				REC_LINK_ID(link.next), link.prev);
 	fprintf(to, "\n");
 	close(fd);
 }
@@ -230,7 +229,7 @@ void begin_life(struct life *life, const struct plan *plan)
 	life->notes->plain = plan->plain;
 	life->notes->filter = plan->filter;
 	life->notes->leave = plan->leave;
-	life->notes->control = plan->control ? ring_pages(plan) : 0;
+	life->notes->control = plan->control;
 	life->run.at_point = at_writers_point;
 	life->run.arg = life;
 	for (i = 0; i < plan->injections; i++) {
@@ -301,7 +300,7 @@ static enum tracer_order at_readers_point(struct tracer_run *run, unsigned int p
 
 	leave_trail(run, point);
 	life->reader_hits[point]++;
-	if (is_named(point, "own_") || (life->lively && is_named(point, "take_")) || draw(3) == 0)
+	if (is_named(point, "own_") || draw(3) == 0)
 		let_writer_go_on(life);
 	if (life->end == TRACER_KILLED && life->kill_points) {
 		life->died_together = true;

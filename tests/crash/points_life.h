@@ -41,7 +41,6 @@ struct life {
 	unsigned int reader_hits[TRACER_POINTS];
 	unsigned int reader_kill_point, reader_kill_hit;
 	bool died_together;		   /* the writer came to its kill point while a reader stood at one */
-	bool lively;			   /* the writer goes on at each point of a takeover */
 	bool by_pages;			   /* the reader takes pages, neither events nor mappings */
 	bool freeze, frozen;		   /* there the reader stands still until the writer has ended; it did */
 	unsigned int kill_point, kill_hit; /* of the writer; TRACER_POINTS: none */

@@ -49,7 +49,7 @@ struct notes {
 	uint32_t leave;	   /* threads end, in the middle of an event too, and others go on */
 	uint32_t plain;	   /* handlers write one event and nothing else */
 	uint32_t filter;   /* the same, and most other events are discarded, as by a filter */
-	uint32_t control;  /* most pages of the lane: it is resized and disabled now and then; 0: it is not */
+	uint32_t control;  /* the lane is disabled now and then */
 	uint32_t by_event; /* readers take one event at a time */
 	uint32_t by_map;   /* or map the lane */
 	char buffer[800];  /* for readers */
@@ -59,7 +59,6 @@ struct notes {
 	uint32_t next;	  /* number of the next event */
 	uint32_t sure;	  /* what became of all events with smaller numbers is final */
 	uint32_t level;	  /* writes in progress, one upon the other */
-	uint32_t least;	  /* pages that the lane ever had; 0: never resized */
 	uint32_t done;
 	struct note made[NOTES_EVENTS];
 

@@ -33,6 +33,22 @@
 
 static unsigned int kills_wanted = 1; /* at each point in each mode */
 
+/* tests/crash/test_resizes.c has those. */
+static bool is_resizes(unsigned int point)
+{
+	return is_named(point, "resize_") || is_named(point, "move_") || is_named(point, "anew_") || is_named(point, "restart_");
+}
+
+static bool is_writers(unsigned int point)
+{
+	return !is_readers(point) && !is_named(point, "own_") && !is_resizes(point);
+}
+
+static bool is_anybodys(unsigned int point)
+{
+	return !is_named(point, "own_") && !is_resizes(point);
+}
+
 /* ---------------------------------------------------------------------------------------------------------- plans */
 
 static struct plan draw_plan(unsigned int kind)
@@ -47,8 +63,6 @@ static struct plan draw_plan(unsigned int kind)
 			     .events = 800,
 			     .leave = kind % 4 == 3 || draw(4) > 0,
 			     .longest = 40 + draw(600) };
-	static const char *const ends[] = { "shrink_spare", "shrink_out", "shrink_pages",
-					    "grow_chain",   "grow_first", "grow_spare" };
 	unsigned int i;
 
 	for (i = 0; i < INJECTIONS; i++) {
@@ -56,7 +70,7 @@ static struct plan draw_plan(unsigned int kind)
 
 		do
 			injection->point = draw(points.count);
-		while (is_readers(injection->point) || is_named(injection->point, "own_"));
+		while (!is_writers(injection->point));
 		injection->every = 2 + draw(20);
 		injection->what = i < 4 ? GIVE_SIGNAL : draw(3) ? GIVE_SIGNAL : READ_SOME;
 		if (kind % 5 == 1 && i > 4)
@@ -67,10 +81,6 @@ static struct plan draw_plan(unsigned int kind)
 	plan.injection[1].point = tracer_point(&points, draw(2) ? "slow_tail" : "reserve_tail");
 	plan.injection[2] = (struct injection){ tracer_point(&points, draw(2) ? "head_update" : "head_set"),
 						1 + draw(9), END_THREAD };
-	if (kind % 4 == 3)
-		plan.injection[2] =
-			(struct injection){ tracer_point(&points, ends[draw(sizeof(ends) / sizeof(ends[0]))]),
-					    1 + draw(3), END_THREAD };
 	plan.injections = INJECTIONS;
 	return plan;
 }
@@ -167,16 +177,6 @@ static enum tracer_end live(const struct plan *plan, unsigned int point, unsigne
 	how = life.end;
 	end_life(&life);
 	return how;
-}
-
-static bool is_writers(unsigned int point)
-{
-	return !is_readers(point) && !is_named(point, "own_");
-}
-
-static bool is_anybodys(unsigned int point)
-{
-	return !is_named(point, "own_");
 }
 
 /*
@@ -330,9 +330,6 @@ static void begin_writing(struct life *life, struct plan *plan, unsigned int kin
 	life->run.armed[tracer_point(&points, "commit")] = true;
 	life->run.armed[tracer_point(&points, "head_set")] = true;
 	life->run.armed[tracer_point(&points, "publish_touched")] = true;
-	for (i = 0; i < points.count; i++)
-		if (is_named(i, "grow_") || is_named(i, "shrink_") || is_named(i, "resize_"))
-			life->run.armed[i] = plan->control;
 	start_writer(life);
 	life->stop_after = 1 + draw(60);
 	let_writer_go(life);
@@ -458,7 +455,7 @@ Test(points, readers_killed_with_a_page_in_hand)
 	const bool once = is_repeated(again);
 	unsigned int kind;
 
-	/* Plans of both modes that do not change the ring's shape. */
+	/* Plans of both modes that do not disable the lane. */
 	for (kind = once ? (unsigned int)again[0] : 0; kind < 10; kind += kind % 4 ? 3 : 1) {
 		const unsigned int before = figures.again;
 		struct life life;
@@ -511,12 +508,6 @@ static unsigned int kill_group_at(const bool *wanted, unsigned int kind)
 	return life.died_together ? life.kill_point : TRACER_POINTS;
 }
 
-/* Plans of this kind change the ring's shape. */
-static unsigned int draw_control_kind(bool overwrite)
-{
-	return overwrite ? 6 + 8 * draw(3) : 3 + 4 * draw(6);
-}
-
 /* Groups killed at points of writers: each life has those that are wanting yet, in this mode. */
 static void kill_groups_of(bool overwrite)
 {
@@ -526,7 +517,7 @@ static void kill_groups_of(bool overwrite)
 	for (point = 0; point < TRACER_POINTS; point++)
 		wanted[point] = point < points.count && is_writers(point) && can_be_met(point, overwrite);
 	for (tries = 0; tries < 80 * kills_wanted; tries++) {
-		point = kill_group_at(wanted, tries % 2 ? draw_control_kind(overwrite) : 2 * draw(12) + !overwrite);
+		point = kill_group_at(wanted, 2 * draw(12) + !overwrite);
 		if (point < TRACER_POINTS)
 			wanted[point] = ++matrix.met[overwrite][point] < kills_wanted;
 	}
@@ -542,7 +533,7 @@ static void kill_missing_groups(void)
 			wanted[point] = point < points.count && is_writers(point) && is_missing(point);
 			missing += wanted[point];
 		}
-		point = missing ? kill_group_at(wanted, draw_control_kind(tries % 2)) : TRACER_POINTS;
+		point = missing ? kill_group_at(wanted, 2 * draw(12) + !(tries % 2)) : TRACER_POINTS;
 		if (point < TRACER_POINTS)
 			matrix.met[tries % 2][point]++;
 	}
@@ -640,85 +631,6 @@ Test(points, reader_frozen)
 			k += freeze_reader_at(point);
 		cr_assert_eq(k, 2, "nobody came to %s", points.names[point]);
 	}
-	draw_end();
-}
-
-/*
- * A reader takes over behind one that died in its swap, and stands still while it looks for the reader page: the
- * writer resizes the ring meanwhile, and ends. What the reader saw fits no state that the ring was in, and nobody
- * is left to come again for: it must look once more by itself.
- */
-static bool freeze_taking_over(void)
-{
-	struct life life;
-	struct plan plan;
-
-	note_life(NULL, 0);
-	begin_writing(&life, &plan, 3 + 4 * draw(6));
-	if (read_and_die(&life, tracer_point(&points, "swap_exchange"), 1) == TRACER_KILLED &&
-	    life.end == TRACER_STOPPED) {
-		life.freeze = true;
-		cr_assert_eq(read_and_die(&life, tracer_point(&points, "take_prev"), 1 + draw(4)), TRACER_ENDED);
-	}
-	check_life(&life);
-	end_life(&life);
-	return life.frozen;
-}
-
-Test(points, reader_frozen_taking_over)
-{
-	uint64_t again[LIFE_NUMBERS];
-	unsigned int k, tries;
-
-	if (is_repeated(again)) {
-		freeze_taking_over();
-		draw_end();
-		return;
-	}
-	for (k = tries = 0; k < 20 && tries < RARE_TRIES; tries++)
-		k += freeze_taking_over();
-	cr_assert_eq(k, 20, "%u takeovers only", k);
-	draw_end();
-}
-
-/*
- * Readers that die in their swap one after the other, each in its takeover beside a writer that resizes the ring. A
- * reader that takes another sub-buffer for the reader page than the one that is breaks the ring.
- */
-static unsigned int take_over_beside_resizes(void)
-{
-	unsigned int takeovers = 0;
-	struct life life;
-	struct plan plan;
-
-	note_life(NULL, 0);
-	begin_writing(&life, &plan, 3 + 4 * draw(6));
-	life.lively = true;
-	while (life.end == TRACER_STOPPED &&
-	       read_and_die(&life, tracer_point(&points, "swap_exchange"), 1) == TRACER_KILLED)
-		takeovers++;
-	if (life.end == TRACER_STOPPED)
-		let_writer_go(&life);
-	check_life(&life);
-	end_life(&life);
-	return takeovers;
-}
-
-Test(points, takeovers_beside_resizes)
-{
-	uint64_t again[LIFE_NUMBERS];
-	unsigned int takeovers = 0, lives;
-
-	if (is_repeated(again)) {
-		take_over_beside_resizes();
-		draw_end();
-		return;
-	}
-	/* A hundred lives, and more if there were few takeovers in them. */
-	for (lives = 0; lives < 100 || (takeovers <= 100 && lives < RARE_TRIES); lives++)
-		takeovers += take_over_beside_resizes();
-	tell("%u takeovers", takeovers);
-	cr_assert_gt(takeovers, 100);
 	draw_end();
 }
 

@@ -134,25 +134,14 @@ static void step_clock(void)
 /* What others may do to a lane while it is written; here its own thread does it, between two events. */
 static void control(void)
 {
-	const uint32_t capacity = REC_SUBBUF_MIN - REC_SUBBUF_HEADER_SIZE;
-	const uint32_t pages = 2 + draw(notes->control - 1);
 	unsigned int lane;
 
 	if (rec_thread_lane(&lane) < 0)
 		_exit(3);
-	if (draw(4) == 0) {
-		rec_lane_disable(lane);
-		write_one(true);
-		write_one(false);
-		rec_lane_enable(lane);
-		return;
-	}
-	if (!notes->least || pages < notes->least)
-		notes->least = pages;
-	/* Larger, with what is then empty, and at once as small as drawn; or only that. */
-	if ((draw(2) && rec_lane_resize(lane, (size_t)notes->control * capacity) < 0) ||
-	    rec_lane_resize(lane, (size_t)pages * capacity) < 0)
-		_exit(3);
+	rec_lane_disable(lane);
+	write_one(true);
+	write_one(false);
+	rec_lane_enable(lane);
 }
 
 static bool have_room_for(uint32_t events)
@@ -199,7 +188,7 @@ static void *run(void *arg)
 		write_one(true);
 		if (!notes->plain && draw(50) == 0)
 			step_clock();
-		if (notes->control && draw(12) == 0)
+		if (notes->control && draw(48) == 0)
 			control();
 	}
 	return NULL;

@@ -74,7 +74,7 @@ Test(edges, l1_commit_behind_the_link)
 		.init = { [COMMIT] = 1 },
 		.is_bad = l1_bad,
 		.threads = { { ST(COMMIT, 2, RELEASE, "publish_path() ring_commit.c: commit, off H", SPARE(RELAXED)),
-			       CAS(LINK, 0, 1, 1, ACQ_REL, "move_head() ring.c: NORMAL to HEAD", EDGE_TO(ACQUIRE)) },
+			       CAS(LINK, 0, 1, 1, ACQ_REL, "rec_ring_move_head() ring_head.c: NORMAL to HEAD", EDGE_TO(ACQUIRE)) },
 			     { LD(LINK, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c: the link to H", EDGE),
 			       LD(COMMIT, 2, ACQUIRE, "swap() ring_reader.c: commit", IF(1, 1), SPARE(RELAXED)) } },
 	};
@@ -99,11 +99,11 @@ Test(edges, l2_a_head_being_moved)
 	static const struct litmus l2 = {
 		.name = "L2: a head being moved",
 		.is_bad = l2_bad,
-		.threads = { { CAS(INTO_OLD, NORMAL, HEAD, 1, ACQ_REL, "move_head() ring.c, a lap ago: NORMAL to HEAD",
+		.threads = { { CAS(INTO_OLD, NORMAL, HEAD, 1, ACQ_REL, "rec_ring_move_head() ring_head.c, a lap ago: NORMAL to HEAD",
 				   SPARE(RELAXED)),
-			       CAS(INTO_OLD, HEAD, UPDATE, 2, ACQ_REL, "move_head() ring.c: HEAD to UPDATE",
+			       CAS(INTO_OLD, HEAD, UPDATE, 2, ACQ_REL, "rec_ring_move_head() ring_head.c: HEAD to UPDATE",
 				   SPARE(RELAXED)),
-			       CAS(INTO_NEW, NORMAL, HEAD, 3, ACQ_REL, "move_head() ring.c: NORMAL to HEAD",
+			       CAS(INTO_NEW, NORMAL, HEAD, 3, ACQ_REL, "rec_ring_move_head() ring_head.c: NORMAL to HEAD",
 				   EDGE_TO(ACQUIRE)) },
 			     { LD(INTO_NEW, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c: a link", EDGE),
 			       LD(INTO_OLD, 2, ACQUIRE, "rec_ring_find_head() ring_reader.c: the one in front",
@@ -126,7 +126,7 @@ Test(edges, l2_one_of_them_wins)
 		.name = "L2: one of them wins",
 		.init = { [LINK] = HEAD },
 		.is_bad = both_won,
-		.threads = { { CAS(LINK, HEAD, UPDATE, 1, ACQ_REL, "move_head() ring.c: HEAD to UPDATE",
+		.threads = { { CAS(LINK, HEAD, UPDATE, 1, ACQ_REL, "rec_ring_move_head() ring_head.c: HEAD to UPDATE",
 				   EDGE_TO(SPLIT)) },
 			     { LD(LINK, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c", SPARE(RELAXED)),
 			       CAS(LINK, HEAD, NORMAL, 2, ACQ_REL, "swap() ring_reader.c: the exchange", IF(1, HEAD),
@@ -152,7 +152,7 @@ Test(edges, l3_the_link_of_the_page)
 		.threads = { { ST(OWN, 2, RELEASE, "swap() ring_reader.c: the page's link", SPARE(RELAXED)),
 			       CAS(INTO, 1, 7, 1, ACQ_REL, "swap() ring_reader.c: the exchange", EDGE_TO(ACQUIRE)) },
 			     { LD(INTO, 1, ACQUIRE, "rec_read_link(), next_subbuf() ring.c", EDGE),
-			       LD(OWN, 2, ACQUIRE, "rec_read_link(), move_head() ring.c", IF(1, 7), SPARE(RELAXED)) } },
+			       LD(OWN, 2, ACQUIRE, "rec_read_link(), rec_ring_move_head() ring_head.c", IF(1, 7), SPARE(RELAXED)) } },
 	};
 
 	litmus_check(&l3);
@@ -175,29 +175,6 @@ Test(edges, l3_the_data_of_the_page)
 			       CAS(INTO, 1, 7, 2, ACQ_REL, "swap() ring_reader.c: the exchange", EDGE_TO(ACQUIRE)) },
 			     { LD(INTO, 1, ACQUIRE, "rec_read_link(), next_subbuf() ring.c"),
 			       ST(DATA, 9, RELAXED, "payload", IF(1, 7)) } },
-	};
-
-	litmus_check(&l3);
-}
-
-static bool l3_chain_bad(const struct litmus_end *end)
-{
-	return REG(2, 1) == 7 && REG(2, 2) != 5;
-}
-
-/* Growing: the reader that takes the first of the chain finds the chain. */
-Test(edges, l3_a_ring_that_grows)
-{
-	enum { HOLDER, CHAIN };
-	static const struct litmus l3 = {
-		.name = "L3: a ring that grows",
-		.init = { [HOLDER] = 1 },
-		.is_bad = l3_chain_bad,
-		.threads = { { ST(CHAIN, 5, RELAXED, "grow() ring_resize.c: the chain's links"),
-			       ST(HOLDER, 7, RELEASE, "grow() ring_resize.c: the link into it", EDGE) },
-			     { LD(HOLDER, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c", EDGE),
-			       LD(CHAIN, 2, ACQUIRE, "rec_ring_find_head() ring_reader.c", IF(1, 7),
-				  SPARE(RELAXED)) } },
 	};
 
 	litmus_check(&l3);
@@ -283,95 +260,54 @@ Test(edges, i1_a_copy_of_the_reader_page)
 	litmus_check(&i1);
 }
 
-static bool r1_bad(const struct litmus_end *end)
+static bool n3_bad(const struct litmus_end *end)
 {
-	return REG(2, 1) == 0 && REG(2, 2) == 1;
+	/* Something of the new lane was seen, and yet the lane had its old size before and after. */
+	return REG(2, 1) == 1 && REG(2, 2) == 1 && REG(2, 3) == 1;
 }
 
-/* A lane whose shape changes: what is looked at behind `resizing` is of the time when it was set back, or later. */
-Test(edges, r1_a_new_shape)
+/* Who looks at a lane without having it, while it is made anew. */
+Test(edges, n3_a_lane_made_anew)
 {
-	enum { RESIZING, SHAPE };
-	static const struct litmus r1 = {
-		.name = "R1: a lane's new shape",
-		.init = { [RESIZING] = 2, [SHAPE] = 1 },
-		.is_bad = r1_bad,
-		.threads = { { ST(SHAPE, 2, RELAXED, "shape() ring_init.c: subbuf_size, nr_subbufs"),
-			       ST(RESIZING, 0, RELEASE, "rec_ring_restart() ring_init.c: resizing", EDGE) },
-			     { LD(RESIZING, 1, ACQUIRE, "rec_view_look() reader_lane.c: resizing", EDGE),
-			       LD(SHAPE, 2, RELAXED, "rec_view_look() reader_lane.c: the shape", IF(1, 0)) } },
+	enum { SIZE, NEW };
+	static const struct litmus n3 = {
+		.name = "N3: a lane that is made anew, looked at by others",
+		.init = { [SIZE] = 1 },
+		.is_bad = n3_bad,
+		.threads = { { ST(SIZE, 0, RELAXED, "hide() lane_control.c: subbuf_size"),
+			       FENCE(RELEASE, "hide() lane_control.c", EDGE),
+			       ST(NEW, 1, RELAXED, "rec_ring_restart() ring_init.c, and what is written then") },
+			     { LD(SIZE, 1, ACQUIRE, "rec_view_look() reader_lane.c: subbuf_size", SPARE(RELAXED)),
+			       LD(NEW, 2, RELAXED, "count(), copy_out(): what is looked at"),
+			       FENCE(ACQUIRE, "rec_ring_count(), copy_out(): behind it", EDGE),
+			       LD(SIZE, 3, ACQUIRE, "rec_view_still() reader_lane.c: subbuf_size", SPARE(RELAXED)) } },
 	};
 
-	litmus_check(&r1);
+	litmus_check(&n3);
 }
 
-static bool r2_mixed(const struct litmus_end *end)
+static bool n3_pair_bad(const struct litmus_end *end)
 {
-	/* No resize was under way, before or behind, and yet of one half was seen. */
-	return REG(2, 1) == 0 && REG(2, 4) == 0 && (REG(2, 2) == 2 || REG(2, 3) == 2);
+	return REG(2, 1) == 1 && REG(2, 2) == 2 && REG(2, 3) == 1;
 }
 
-static bool r2_stale(const struct litmus_end *end)
+/* Size and number of sub-buffers are of one shape. */
+Test(edges, n3_a_shape)
 {
-	/* The reader saw no resize begin, and its prev stands over the one of the resize. */
-	return REG(2, 4) == 0 && end->last[2] == 3;
-}
-
-/* A takeover beside a resize: what the reader saw of links and marks is of one moment, or `resizing` shows it. */
-Test(edges, r2_a_look_beside_a_resize)
-{
-	enum { RESIZING, LINK, SPARE };
-	static const struct litmus r2 = {
-		.name = "R2: a look beside a resize",
-		.init = { [LINK] = 1, [SPARE] = 1 },
-		.is_bad = r2_mixed,
-		.threads = { { ST(RESIZING, 1, RELAXED, "rec_ring_set_doing() ring_private.h"),
-			       FENCE(SEQ_CST, "rec_ring_set_doing() ring_private.h", EDGE),
-			       ST(SPARE, 2, RELAXED, "take_behind() ring_resize.c: spare"),
-			       ST(LINK, 2, RELAXED, "set_next() ring_resize.c") },
-			     { LD(RESIZING, 1, RELAXED, "look_for_reader_page() ring_reader.c"),
-			       LD(LINK, 2, RELAXED, "walk_ring() ring_reader.c"),
-			       LD(SPARE, 3, RELAXED, "find_reader_page() ring_reader.c"),
-			       FENCE(SEQ_CST, "look_for_reader_page() ring_reader.c", EDGE),
-			       LD(RESIZING, 4, RELAXED, "look_for_reader_page() ring_reader.c") } },
+	enum { SIZE, NUMBER };
+	static const struct litmus n3 = {
+		.name = "N3: a lane's shape while it is made anew",
+		.init = { [SIZE] = 1, [NUMBER] = 1 },
+		.is_bad = n3_pair_bad,
+		.threads = { { ST(SIZE, 0, RELAXED, "hide() lane_control.c: subbuf_size"),
+			       FENCE(RELEASE, "hide() lane_control.c", EDGE),
+			       ST(NUMBER, 2, RELAXED, "shape() ring_init.c: nr_subbufs") },
+			     { LD(SIZE, 1, ACQUIRE, "rec_view_look() reader_lane.c: subbuf_size", SPARE(RELAXED)),
+			       LD(NUMBER, 2, ACQUIRE, "rec_view_look() reader_lane.c: nr_subbufs", EDGE),
+			       LD(SIZE, 3, RELAXED, "rec_view_look() reader_lane.c: subbuf_size again") } },
 	};
 
-	litmus_check(&r2);
-}
-
-/* And the one that ended before: all of it is seen. */
-Test(edges, r2_a_look_behind_a_resize)
-{
-	enum { RESIZING, LINK };
-	static const struct litmus r2 = {
-		.name = "R2: a look behind a resize",
-		.init = { [RESIZING] = 1, [LINK] = 1 },
-		.is_bad = r1_bad,
-		.threads = { { ST(LINK, 2, RELAXED, "set_next() ring_resize.c"),
-			       ST(RESIZING, 0, RELEASE, "rec_ring_set_done() ring_private.h", EDGE) },
-			     { LD(RESIZING, 1, ACQUIRE, "look_for_reader_page() ring_reader.c", EDGE),
-			       LD(LINK, 2, RELAXED, "walk_ring() ring_reader.c", IF(1, 0)) } },
-	};
-
-	litmus_check(&r2);
-}
-
-Test(edges, r2_a_prev_beside_a_resize)
-{
-	enum { RESIZING, UNUSED, PREV };
-	static const struct litmus r2 = {
-		.name = "R2: prev beside a resize",
-		.init = { [PREV] = 1 },
-		.is_bad = r2_stale,
-		.threads = { { ST(RESIZING, 1, RELAXED, "rec_ring_set_doing() ring_private.h"),
-			       FENCE(SEQ_CST, "rec_ring_set_doing() ring_private.h", EDGE_TO(ACQ_REL)),
-			       ST(PREV, 2, RELAXED, "take_behind(), grow() ring_resize.c: prev") },
-			     { ST(PREV, 3, RELAXED, "walk_ring() ring_reader.c: prev"),
-			       FENCE(SEQ_CST, "look_for_reader_page() ring_reader.c", EDGE_TO(ACQ_REL)),
-			       LD(RESIZING, 4, RELAXED, "look_for_reader_page() ring_reader.c") } },
-	};
-
-	litmus_check(&r2);
+	litmus_check(&n3);
 }
 
 /* An exchange that acquires and releases in the fence's place would not do: it does not hold back what comes behind. */

@@ -170,7 +170,7 @@ static void attach(void)
 		.nr_subbufs = m.handle.nr_subbufs,
 		.subbuf_size = 1u << config->shift,
 	};
-	r = rec_ring_reader_init(&m.reader, false);
+	r = rec_ring_reader_init(&m.reader);
 	if (r < 0)
 		fail("a reader cannot take over: %d", r);
 	m.attach = false;

@@ -428,7 +428,7 @@ static void begin(void)
 	actors_begin();
 	quiet = true;
 	quiet_begin();
-	rec_ring_init(&m.handle, config->pages);
+	rec_ring_init(&m.handle);
 	if (with(SHARED))
 		share_lane();
 	act('i');

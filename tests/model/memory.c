@@ -38,7 +38,7 @@ struct place_name {
 
 /* The common words besides the links. Both sides may look at these at any time. */
 static const struct place_name common[] = {
-	LANE(commit),	      LANE(pages_touched), LANE(pages_lost),	      LANE(nr_pages),
+	LANE(commit),	      LANE(pages_touched), LANE(pages_lost),	      LANE(nr_subbufs),
 	WORDS(waiters, BOTH), WORDS(wake, BOTH),   WORDS(pages_read, READER), LANE(owner),
 };
 

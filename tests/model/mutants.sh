@@ -38,7 +38,7 @@ try()
 	done
 	printf '%s\n' "$text" >"$work/source/$file"
 	case $file in
-	*.h) set -- ring ring_commit ring_enter ring_init ring_left ring_reader ring_resize ring_wake page action ;;
+	*.h) set -- ring ring_commit ring_enter ring_head ring_init ring_left ring_reader ring_wake page action ;;
 	*) set -- "$(basename "$file" .c)" ;;
 	esac
 	if ! bash "$top_srcdir/tests/model/build.sh" "$work/source" "$work" "$@" >"$work.log" 2>&1; then

@@ -262,16 +262,6 @@ static uint32_t resize_kernel(struct run *run)
 			     kilobytes[draw(run, NR_SIZES)] * (run->kernel.subbuf_size / REC_SUBBUF_MIN));
 }
 
-static void resize(struct run *run)
-{
-	const uint32_t pages = resize_kernel(run);
-
-	model_resize(run->k.model, pages);
-	model_resize(run->o.model, pages);
-	check(run, REFUSALS, lane_resize(&run->lane, pages) == 0, "lane: a resize to %u", pages);
-	run->nr_resizes++;
-}
-
 /* The kernel begins on an empty page then, a lane goes on where it was: afterwards pages end elsewhere. */
 static void reset(struct run *run)
 {
@@ -298,13 +288,11 @@ static void pause_long(struct run *run)
 /* Most of this takes the kernel milliseconds. */
 static void control(struct run *run)
 {
-	const unsigned int kind = draw(run, 48);
+	const unsigned int kind = draw(run, 42);
 
-	if (kind < 6)
-		resize(run);
-	else if (kind < 9)
+	if (kind < 3)
 		reset(run);
-	else if (kind == 9)
+	else if (kind == 3)
 		pause_long(run);
 	else
 		turn_off(run);
@@ -374,10 +362,10 @@ static void begin_configuration(struct run *run, uint32_t pages)
 {
 	const uint32_t capacity = run->kernel.subbuf_size - REC_SUBBUF_HEADER_SIZE;
 	const uint32_t lead = run->lane.lead;
-	const uint64_t written = run->o.model ? run->o.model->written : 0;
 	struct model_params params = {
 		.pages = pages, .capacity = capacity, .size_max = capacity - 8, .has_filler = true
 	};
+	uint64_t written;
 
 	model_free(run->k.model);
 	model_free(run->o.model);
@@ -388,7 +376,7 @@ static void begin_configuration(struct run *run, uint32_t pages)
 	params.size_max = params.capacity - lead - 8;
 	params.has_filler = false;
 	params.tells_refusals = true;
-	lane_shape(&run->lane, pages, params.capacity);
+	written = lane_shape(&run->lane, pages, params.capacity);
 	run->o.model = model_new(&params);
 	run->o.model->written = written;
 	set_mode(run, draw(run, 2));
@@ -437,9 +425,9 @@ int main(int argc, char **argv)
 	printf("# seed %u, %u configurations of %u sequences\n", run.seed, configurations, SEQUENCES);
 	for (run.configuration = 0; run.configuration < configurations; run.configuration++)
 		run_configuration(&run);
-	printf("# %" PRIu64 " events written, %" PRIu64 " reads, %" PRIu64 " resizes, %" PRIu64 " resets, %" PRIu64
+	printf("# %" PRIu64 " events written, %" PRIu64 " reads, %" PRIu64 " resets, %" PRIu64
 	       " pauses, %" PRIu64 " sequences given up\n",
-	       run.nr_writes, run.nr_reads, run.nr_resizes, run.nr_resets, run.nr_pauses, run.nr_disturbed);
+	       run.nr_writes, run.nr_reads, run.nr_resets, run.nr_pauses, run.nr_disturbed);
 	n = report_checks(&run, configurations >= CONFIGURATIONS);
 	lane_close(&run.lane);
 	printf("%sok %u - instance and mount are gone\n", kernel_close(&run.kernel) ? "" : "not ", ++n);

@@ -39,7 +39,7 @@ struct run {
 	unsigned int draws; /* state of the random numbers */
 	unsigned int configuration, sequence;
 	bool disturbed; /* we were stopped for so long that nobody knows which form an event took */
-	uint64_t nr_disturbed, nr_writes, nr_reads, nr_pauses, nr_resizes, nr_resets;
+	uint64_t nr_disturbed, nr_writes, nr_reads, nr_pauses, nr_resets;
 	uint64_t nr_unknown; /* losses without a time */
 	uint64_t good[2][NR_CHECKS], bad[2][NR_CHECKS];
 };

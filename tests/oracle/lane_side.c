@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lane_side.h"
 
+#include "librecorder/lane_private.h"
 #include "librecorder/process.h"
 #include "librecorder/reader_private.h"
 
@@ -30,7 +31,8 @@ void lane_open(struct lane_side *side)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
 
-	options.lane_size = LANE_PAGES_MAX * 32768;
+	/* And one more, for lane_shape(). */
+	options.lane_size = (LANE_PAGES_MAX + 1) * 32768;
 	options.lane_max = options.lane_size;
 	options.subbuf_size = REC_SUBBUF_MIN;
 	options.clock = SIDE_CLOCK;
@@ -49,23 +51,43 @@ void lane_close(struct lane_side *side)
 	free(side->page);
 }
 
-void lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity)
+static size_t ring_bytes(uint32_t pages, uint32_t size)
+{
+	return (size_t)pages * (size - REC_SUBBUF_HEADER_SIZE);
+}
+
+/* Continue in a lane with so many sub-buffers of this size, which lanes have now. */
+static void go_to(struct lane_side *side, uint32_t pages, uint32_t size)
+{
+	must(rec_thread_lane(&side->lane), "the lane's number");
+	must(rec_lane_resize(side->lane, ring_bytes(pages, size)), "resizing the lane");
+	must(rec_thread_lane(&side->lane), "the lane's number");
+	side->handle = rec_thread_handle;
+	side_must(side->handle->nr_subbufs == pages + 1 && subbuf_size(side) == size, "the lane's shape");
+}
+
+uint64_t lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity)
 {
 	uint32_t size = REC_SUBBUF_MIN;
+	unsigned int lane;
+	uint64_t commit;
 
 	while (size - REC_SUBBUF_HEADER_SIZE < capacity)
 		size *= 2;
 	must(lane_reset(side), "emptying the lane");
-	/* Nobody may read it while its shape changes. Only another size makes a ring begin anew. */
+	/* Nobody may read a lane while it is made anew. */
 	rec_view_close(side->view);
-	if (subbuf_size(side) == size)
-		must(rec_subbuf_resize(size == REC_SUBBUF_MIN ? 2 * REC_SUBBUF_MIN : REC_SUBBUF_MIN),
-		     "reshaping the lane");
 	must(rec_subbuf_resize(size), "reshaping the lane");
-	must(lane_resize(side, pages), "resizing the lane");
+	go_to(side, pages + 1, size);
+	/* All lanes are of another shape then, so the one that we get begins anew. */
+	for (lane = 0; lane < rec_lanes(); lane++)
+		rec_lane_resize(lane, ring_bytes(pages + 1, size));
+	go_to(side, pages, size);
 	open_view(side);
 	side->handle->capacity = side->handle->room = capacity / 4;
 	must(lane_reset(side), "clearing the lane's counters");
+	commit = side->handle->lane->commit;
+	return side->handle->subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit);
 }
 
 bool lane_write(struct lane_side *side, uint64_t number, uint32_t size)
@@ -155,13 +177,6 @@ int lane_consume(struct lane_side *side, struct batch *ret_batch)
 		!side_is_intact(event.record.payload, event.record.size, &ret_batch->event[0].number) ||
 		seen.number != event.number || seen.lost != event.lost || seen.record.payload != event.record.payload;
 	return 1;
-}
-
-int lane_resize(struct lane_side *side, uint32_t pages)
-{
-	const int r = rec_lane_resize(side->lane, (size_t)pages * (subbuf_size(side) - REC_SUBBUF_HEADER_SIZE));
-
-	return r == 0 && side->handle->lane->nr_pages != pages ? -ERANGE : r;
 }
 
 int lane_reset(struct lane_side *side)

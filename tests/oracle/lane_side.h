@@ -27,8 +27,11 @@ struct lane_side {
 void lane_open(struct lane_side *side);
 void lane_close(struct lane_side *side);
 
-/* Make it an empty ring whose sub-buffers, as large as it takes, have room for `capacity` bytes; counters at 0. */
-void lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity);
+/*
+ * Continue in an empty lane whose sub-buffers, as large as it takes, have room for `capacity` bytes; counters at 0. Returns
+ * the number of its next event.
+ */
+uint64_t lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity);
 
 bool lane_write(struct lane_side *side, uint64_t number, uint32_t size);
 
@@ -40,7 +43,6 @@ int lane_copy(struct lane_side *side, uint32_t room, struct batch *ret_batch);
 int lane_consume(struct lane_side *side, struct batch *ret_batch);
 
 /* 0 or negative errno. */
-int lane_resize(struct lane_side *side, uint32_t pages);
 int lane_reset(struct lane_side *side);
 
 void lane_set_overwrite(struct lane_side *side, bool on);

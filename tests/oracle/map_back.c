@@ -103,6 +103,7 @@ static void open_lane(struct back *back, uint32_t subbuf_size)
 		must(rec_thread_lane(&back->lane) == 0, "rec_thread_lane");
 	}
 	must(rec_subbuf_resize(subbuf_size) == 0, "rec_subbuf_resize");
+	must(rec_thread_lane(&back->lane) == 0, "rec_thread_lane");
 	errno = -rec_view_open(rec_process.path, &back->view);
 	must(errno == 0, rec_process.path);
 	/* What the run before left there counts no more. */
@@ -124,9 +125,17 @@ static void clear_lane(struct back *back)
 	must(rec_view_reset(back->view, back->lane) == 0, "rec_view_reset");
 }
 
+/* The thread continues in another lane, and comes back to this one. */
 static int resize_lane(struct back *back)
 {
-	return rec_lane_resize(back->lane, 2 * RING_SIZE);
+	const struct rec_meta *meta = rec_map_meta(back->map);
+	const size_t size = (meta->nr_subbufs - 1ul) * (meta->subbuf_size - REC_SUBBUF_HEADER_SIZE);
+	unsigned int lane;
+	const int r = rec_lane_resize(back->lane, 2 * size);
+
+	must(rec_thread_lane(&lane) == 0 && lane != back->lane, "another lane");
+	must(rec_lane_resize(lane, size) == 0 && rec_thread_lane(&lane) == 0 && lane == back->lane, "the lane before");
+	return r;
 }
 
 static void close_lane(struct back *back)

@@ -169,8 +169,8 @@ static int change_subbuf_size(struct back *back)
 	int r;
 
 	if (back->view) {
-		r = rec_subbuf_resize(2 * size);
 		back->write(back);
+		r = rec_subbuf_resize(2 * size);
 		if (rec_map_get_reader(back->map, NULL) != 1)
 			r = -EPROTO;
 		must(rec_subbuf_resize(size) == 0, "rec_subbuf_resize");

@@ -326,15 +326,6 @@ void model_drain(struct model *model)
 	tail_page(model)->refused = 0;
 }
 
-void model_resize(struct model *model, uint32_t pages)
-{
-	while (model->nr_ring > pages)
-		overwrite_oldest(model);
-	model->ring =
-		realloc(model->ring, (pages > model->nr_ring ? pages : model->nr_ring) * sizeof(model->ring[0]));
-	model->params.pages = pages;
-}
-
 void model_stats(const struct model *model, struct model_stats *ret_stats)
 {
 	uint32_t i;

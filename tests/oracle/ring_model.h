@@ -90,9 +90,6 @@ struct model_read {
  */
 int model_read(struct model *model, enum model_form form, uint32_t room, struct model_read *ret_read);
 
-/* Other number of pages; the oldest go if there are too many. */
-void model_resize(struct model *model, uint32_t pages);
-
 /* Begin anew, as the kernel's reset: no page, no counter is left. */
 void model_reset(struct model *model);
 

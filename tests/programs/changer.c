@@ -2,9 +2,9 @@
 /*
  * changer THREADS EVENTS
  *
- * As producer, while the program keeps changing its lanes: their sizes, the size of their sub-buffers, and the
- * rings that the threads write to. The pauses let some events come between two changes, no matter how many. Sizes
- * go up to RECORDER_BUFFER_MAX_KB. Prints how many events were produced.
+ * As producer, while the program keeps changing the lanes that the threads write to: by their sizes, by the size of their
+ * sub-buffers, and by swaps. The pauses let some events come between two changes, no matter how many. Sizes go up to 512
+ * KiB. Prints how many events were produced.
  */
 #include <librecorder/event.h>
 
@@ -17,7 +17,7 @@
 REC_EVENT(test, count, u32(thread), u64(number));
 
 static unsigned long events;
-static unsigned int running;
+static unsigned int running, lanes[64];
 
 static void *produce(void *arg)
 {
@@ -28,6 +28,8 @@ static void *produce(void *arg)
 		REC(test, count, thread, i);
 		if (i % 4096 == 4095 && rec_lane_swap(&held) == 0)
 			rec_lane_release(held);
+		if (i % 64 == 0 && rec_thread_lane(&held) == 0)
+			__atomic_store_n(&lanes[thread], held, __ATOMIC_RELAXED);
 	}
 	__atomic_fetch_sub(&running, 1, __ATOMIC_RELEASE);
 	return NULL;
@@ -47,7 +49,7 @@ int main(int argc, char **argv)
 		if (pthread_create(&ids[i], NULL, produce, (void *)(size_t)i))
 			return 1;
 	for (unsigned int i = 0; __atomic_load_n(&running, __ATOMIC_ACQUIRE); i++) {
-		rec_lane_resize(i % threads, (64 + i * 97 % 960) * (size_t)1024);
+		rec_lane_resize(__atomic_load_n(&lanes[i % threads], __ATOMIC_RELAXED), (size_t)65536 << i / threads % 4);
 		if (i % 16 == 5)
 			rec_subbuf_resize((size_t)4096 << i / 16 % 5);
 		nanosleep(&pause_time, NULL);

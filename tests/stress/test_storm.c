@@ -36,7 +36,6 @@ struct storm {
 	uint32_t pages;
 	uint32_t subbuf_size;
 	bool overwrite;
-	bool resize; /* now and then, by the writer */
 	/*
 	 * Nothing can be lost: so many bytes of events and no more, and none that
 	 * is too long. 0: until the time is over.
@@ -51,7 +50,6 @@ struct tally {
 	uint64_t too_long;
 	uint64_t sizes;	  /* of what was committed, as asked for */
 	uint64_t lengths; /* and as it takes room */
-	uint32_t resizes;
 	uint32_t done;
 };
 
@@ -169,21 +167,6 @@ static void start_timers(void)
 	}
 }
 
-/* On the writer stack, nothing reserved, no signals: as a thread does it to its own lane. */
-static void resize(void)
-{
-	sigset_t all, before;
-	int r;
-
-	sigfillset(&all);
-	sigprocmask(SIG_SETMASK, &all, &before);
-	r = rec_ring_resize(&ring->handle, 2 + draw(0, storm->pages - 1));
-	tally->resizes += r == 0;
-	sigprocmask(SIG_SETMASK, &before, NULL);
-	if (r < 0 && r != -EAGAIN)
-		_exit(4);
-}
-
 static void ignore_all(void)
 {
 	unsigned int i;
@@ -201,8 +184,6 @@ static void writer(double until)
 		write_one(0, draw(0, 150) ? 0 : SIGRTMIN + (int)draw(0, DEEPEST));
 		if (draw(0, 700) == 0)
 			ring->cpu = draw(0, 5);
-		if (storm->resize && draw(0, 3000) == 0)
-			resize();
 	}
 	ignore_all();
 	rec_store_release(&tally->done, 1);
@@ -324,7 +305,7 @@ static void check_sums(const struct seen *seen)
 	 * Nested writers go round a small ring in one event; not round one of 64
 	 * pages: nine events of at most a page.
 	 */
-	cr_assert(storm->pages < 64 || storm->resize || lane->commit_overrun == 0, "seed %llu: wrapped",
+	cr_assert(storm->pages < 64 || lane->commit_overrun == 0, "seed %llu: wrapped",
 		  (unsigned long long)seed);
 	cr_assert(lane->too_long == tally->too_long && lane->nested_limit == 0 && lane->broken == 0 && lane->torn == 0,
 		  "seed %llu: too long %llu of %llu, nested limit %llu, broken %u", (unsigned long long)seed,
@@ -359,7 +340,6 @@ static void round_of(const struct storm *shape, double seconds)
 	cr_assert(status == 0, "seed %llu: the writer ended with %#x", (unsigned long long)seed, (unsigned int)status);
 	seen.lost += ring_unreported(ring);
 	check_sums(&seen);
-	cr_assert(!shape->resize || tally->resizes);
 	ring_free(ring);
 	munmap(tally, sizeof(*tally));
 }
@@ -374,13 +354,13 @@ static double number_from(const char *name, double otherwise)
 /* Rounds of one shape, for its share of the time; as many seeds as rounds. */
 static void rage(const struct storm *shape)
 {
-	const double until = now() + number_from("RECORDER_STRESS_SECONDS", 60) / 12;
+	const double until = now() + number_from("RECORDER_STRESS_SECONDS", 60) / 10;
 	const uint64_t first = (uint64_t)number_from("RECORDER_SEED", 1);
 	double left;
 
 	for (seed = first; (left = until - now()) > 0 || seed == first; seed++) {
-		/* A twelfth of that is this shape's: as long as a round may be. */
-		repeat_by("RECORDER_SEED=%llu RECORDER_STRESS_SECONDS=24", (unsigned long long)seed);
+		/* A tenth of that is this shape's: as long as a round may be. */
+		repeat_by("RECORDER_SEED=%llu RECORDER_STRESS_SECONDS=20", (unsigned long long)seed);
 		round_of(shape, left < ROUND_SECONDS ? left : ROUND_SECONDS);
 	}
 	repeat_nothing();
@@ -396,16 +376,14 @@ static void rage(const struct storm *shape)
 		rage(&shape);                                                                                          \
 	}
 
-/* Twelve of them: rage() divides the time. */
-STORM(overwrite_2_pages, 2, 4096, true, false, 0)
-STORM(overwrite_3_pages, 3, 4096, true, false, 0)
-STORM(overwrite_64_pages, 64, 4096, true, false, 0)
-STORM(overwrite_2_large_pages, 2, 65536, true, false, 0)
-STORM(overwrite_64_mib, 16448, 4096, true, false, 0)
-STORM(overwrite_64_mib_in_large_pages, 129, 524288, true, false, 0)
-STORM(discard_2_pages, 2, 4096, false, false, 0)
-STORM(discard_64_pages, 64, 8192, false, false, 0)
-STORM(discard_64_mib, 16448, 4096, false, false, 0)
-STORM(nothing_lost_in_64_mib, 16448, 4096, true, false, 20u << 20)
-STORM(overwrite_resized, 16, 4096, true, true, 0)
-STORM(discard_resized, 9, 8192, false, true, 0)
+/* Ten of them: rage() divides the time. */
+STORM(overwrite_2_pages, 2, 4096, true, 0)
+STORM(overwrite_3_pages, 3, 4096, true, 0)
+STORM(overwrite_64_pages, 64, 4096, true, 0)
+STORM(overwrite_2_large_pages, 2, 65536, true, 0)
+STORM(overwrite_64_mib, 16448, 4096, true, 0)
+STORM(overwrite_64_mib_in_large_pages, 129, 524288, true, 0)
+STORM(discard_2_pages, 2, 4096, false, 0)
+STORM(discard_64_pages, 64, 8192, false, 0)
+STORM(discard_64_mib, 16448, 4096, false, 0)
+STORM(nothing_lost_in_64_mib, 16448, 4096, true, 20u << 20)

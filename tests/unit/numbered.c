@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-REC_EVENT(numbered, step, u64(number), u64(copy));
-
 unsigned char *seen;
 uint32_t *seen_tids;
 
@@ -36,19 +34,6 @@ void numbered_begin(unsigned int subbufs, unsigned int lanes)
 void numbered_write(uint64_t number)
 {
 	REC(numbered, step, number, number);
-}
-
-unsigned char *numbered_reserve(uint64_t number, struct rec_slot *slot)
-{
-	struct rec_handle *handle = rec_handle_get();
-	unsigned char *payload = rec_reserve(handle, REC_EVENT_COMMON_SIZE + 2 * sizeof(number), slot), *at;
-
-	if (payload) {
-		at = rec_put_common(payload, handle, rec_event_id(&rec_event_numbered__step));
-		at = rec_put(at, &number, sizeof(number));
-		rec_put(at, &number, sizeof(number));
-	}
-	return payload;
 }
 
 static void take_page(const struct rec_page *page, struct sums *sums)
@@ -112,5 +97,5 @@ void numbered_expect_no_owner(void)
 	unsigned int lane;
 
 	for (lane = 0; lane < rec_lanes(); lane++)
-		cr_assert_eq(rec_lane_at(lane)->owner, 0, "lane %u", lane);
+		cr_assert_eq(rec_lane_at(lane)->owner, 0, "lane %u is %u's", lane, rec_lane_at(lane)->owner);
 }

@@ -3,10 +3,13 @@
 #ifndef NUMBERED_H
 #define NUMBERED_H
 
+#include <librecorder/event.h>
 #include <librecorder/lane.h>
 #include <stdint.h>
 
 #define NUMBERED_MAX 2000000u
+
+REC_EVENT(numbered, step, u64(number), u64(copy));
 
 struct sums {
 	uint64_t events, lost, torn, no_lane;
@@ -21,8 +24,19 @@ void numbered_begin(unsigned int subbufs, unsigned int lanes);
 
 void numbered_write(uint64_t number);
 
-/* One that the caller finishes, or does not. NULL: refused. */
-unsigned char *numbered_reserve(uint64_t number, struct rec_slot *slot);
+/* One that the caller finishes, or does not: in its own frame, for one of a function that has returned counts as left. NULL: refused. */
+REC_INLINE_ALWAYS unsigned char *numbered_reserve(uint64_t number, struct rec_slot *slot)
+{
+	struct rec_handle *handle = rec_handle_get();
+	unsigned char *payload = rec_reserve(handle, REC_EVENT_COMMON_SIZE + 2 * sizeof(number), slot), *at;
+
+	if (payload) {
+		at = rec_put_common(payload, handle, rec_event_id(&rec_event_numbered__step));
+		at = rec_put(at, &number, sizeof(number));
+		rec_put(at, &number, sizeof(number));
+	}
+	return payload;
+}
 
 /* Read what is new in this process's buffer, or another; `torn` and `no_lane` are those of all time. */
 struct sums numbered_read(void);

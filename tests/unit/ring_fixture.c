@@ -7,12 +7,7 @@
 
 struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite)
 {
-	return ring_new_spare(pages, 0, subbuf_size, overwrite);
-}
-
-struct ring *ring_new_spare(uint32_t pages, uint32_t spare, uint32_t subbuf_size, bool overwrite)
-{
-	const uint32_t n = pages + spare + 1;
+	const uint32_t n = pages + 1;
 	const size_t head = sizeof(struct rec_lane) + sizeof(struct rec_lane_reader) +
 			    n * (sizeof(struct rec_subbuf) + sizeof(struct rec_link));
 	const size_t data = (head + 4095) / 4096 * 4096;
@@ -39,14 +34,14 @@ struct ring *ring_new_spare(uint32_t pages, uint32_t spare, uint32_t subbuf_size
 	ring->handle.clock = REC_CLOCK_MONO;
 	ring->handle.overwrite = overwrite;
 	ring->handle.nr_subbufs = n;
-	rec_ring_init(&ring->handle, pages);
+	rec_ring_init(&ring->handle);
 	ring->reader.lane = ring->handle.lane;
 	ring->reader.subbufs = ring->handle.subbufs;
 	ring->reader.pages = (unsigned char *)ring->memory + data;
 	ring->reader.links = ring->handle.links;
 	ring->reader.nr_subbufs = n;
 	ring->reader.subbuf_size = subbuf_size;
-	if (rec_ring_reader_init(&ring->reader, false) < 0)
+	if (rec_ring_reader_init(&ring->reader) < 0)
 		abort();
 	return ring;
 }

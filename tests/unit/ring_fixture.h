@@ -18,8 +18,6 @@ struct ring {
 /* `pages` in the ring; one more is the reader page. */
 struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite);
 
-/* The same with memory for `spare` more, to which the ring may grow. */
-struct ring *ring_new_spare(uint32_t pages, uint32_t spare, uint32_t subbuf_size, bool overwrite);
 void ring_free(struct ring *ring);
 
 /* Losses that no page has told of. */

@@ -128,15 +128,6 @@ Test(broken, marks_that_cannot_be_settled, .init = begin, .fini = end, .timeout 
 	check_stopped();
 }
 
-Test(broken, ring_that_cannot_be_counted, .init = begin, .fini = end, .timeout = 300)
-{
-	cr_assert(reader_write(broken, 1, 40));
-	broken->lane->resizing = REC_LANE_RESIZING;
-	spoil_links(broken, 60000, REC_LINK_NORMAL);
-	give_back_and_repair();
-	check_stopped();
-}
-
 /* A lane that was spoilt while nobody had it is found broken by the lease, which takes another one. */
 Test(broken, found_by_a_lease, .init = begin, .fini = end, .timeout = 300)
 {

@@ -133,38 +133,6 @@ Test(history, h09_a_discarded_event_that_crossed_a_page)
 	ledger_close(&book);
 }
 
-/* Resize against readers and resets, at random. */
-Test(history, h11_resize_and_readers)
-{
-	unsigned int seed = 11, i;
-	struct ledger book = { .ring = ring_new_spare(4, 12, 4096, true) };
-	sigset_t all;
-
-	sigfillset(&all);
-	for (i = 0; i < 3000; i++) {
-		ledger_write_some(&book, (unsigned int)rand_r(&seed) % 9, 8 + (uint32_t)rand_r(&seed) % 1500);
-		if (rand_r(&seed) % 4 == 0)
-			ledger_read(&book, rand_r(&seed) % 2);
-		if (rand_r(&seed) % 4 == 0) {
-			const uint32_t pages = 2 + (uint32_t)rand_r(&seed) % 14;
-			sigset_t before;
-
-			sigprocmask(SIG_BLOCK, &all, &before);
-			cr_assert_eq(rec_ring_resize(&book.ring->handle, pages), 0);
-			sigprocmask(SIG_SETMASK, &before, NULL);
-			cr_assert_eq(book.ring->handle.lane->nr_pages, pages);
-		}
-		/* A reader that begins anew. */
-		if (rand_r(&seed) % 16 == 0) {
-			rec_ring_read_done(&book.ring->reader);
-			cr_assert_eq(rec_ring_reader_init(&book.ring->reader, false), 0);
-		}
-	}
-	cr_assert_gt(book.lost, 0);
-	cr_assert_gt(book.read, 1000);
-	ledger_close(&book);
-}
-
 /* Reader and writer on one page, at full speed: the commit is never seen before the data. */
 Test(history, h13_reader_and_writer_on_one_page)
 {
@@ -510,7 +478,7 @@ Test(history, h39_recovery_with_the_commit_on_the_reader_page)
 		rec_ring_repair(&book.ring->handle);
 		/* And the next reader begins where the last one stopped. */
 		rec_ring_read_done(&book.ring->reader);
-		cr_assert_eq(rec_ring_reader_init(&book.ring->reader, false), 0);
+		cr_assert_eq(rec_ring_reader_init(&book.ring->reader), 0);
 		cr_assert_eq(ledger_read(&book, false), 0);
 	}
 	cr_assert_eq(book.read, 12);

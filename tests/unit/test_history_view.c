@@ -259,6 +259,57 @@ Test(history, h22_the_longest_event_and_an_iterator)
 	rec_iter_close(iter);
 }
 
+/* Resizes against readers and resets, at random: each event is read, or counted, or was there at a reset. */
+Test(history, h11_resize_and_readers)
+{
+	unsigned int seed = 11, i, number, resized = 0;
+	uint64_t events = 0, gone = 0;
+	struct rec_view_event event;
+
+	own_lane(&number);
+	for (i = 0; i < 3000; i++) {
+		const unsigned int n = (unsigned int)rand_r(&seed) % 9;
+		unsigned int k;
+
+		for (k = 0; k < n; k++)
+			cr_assert(reader_write(rec_thread_handle, next++, SIZE));
+		own_lane(&number);
+		for (k = (unsigned int)rand_r(&seed) % 12; k && rec_view_consume(view, number, &event) == 1; k--) {
+			events++;
+			gone += event.lost;
+		}
+		if (rand_r(&seed) % 16 == 0) {
+			gone += stats_of(number).entries + stats_of(number).lost_unread;
+			cr_assert_eq(rec_view_reset(view, number), 0);
+		}
+		if (rand_r(&seed) % 4 == 0) {
+			const uint32_t pages = 2 + (uint32_t)rand_r(&seed) % (PAGES - 1);
+
+			cr_assert_eq(rec_lane_resize(number, pages * 4080ul), 0);
+			own_lane(&number);
+			cr_assert_eq(stats_of(number).nr_pages, pages);
+			resized++;
+		}
+		/* A reader that begins anew. */
+		if (rand_r(&seed) % 16 == 0) {
+			rec_view_close(view);
+			view = reader_view();
+		}
+	}
+	for (number = 1; number < rec_view_lanes(view); number++) {
+		while (rec_view_consume(view, number, &event) == 1) {
+			events++;
+			gone += event.lost;
+		}
+		gone += stats_of(number).lost_unread;
+		cr_assert_eq(stats_of(number).broken, 0);
+	}
+	cr_assert_gt(resized, 100);
+	cr_assert_gt(events, 1000);
+	cr_assert_gt(gone, 100);
+	cr_assert_eq(events + gone, next);
+}
+
 /* A swap while a resize is asked for, but not carried out: nothing is lost, both rings are sound. */
 Test(history, h23_a_swap_while_resizing)
 {
@@ -450,23 +501,28 @@ Test(history, h37_a_lane_is_there_when_it_is_counted)
 		pthread_join(threads[i], NULL);
 }
 
-/* Another sub-buffer size throws all data away: the counters must say so. */
+/* Another sub-buffer size: what was written before is there, and the counters of both lanes are right. */
 Test(history_large, h40_counters_after_another_sub_buffer_size)
 {
 	struct rec_lane_stats stats;
 	struct rec_handle *own;
-	unsigned int number;
+	unsigned int old, number;
 	uint64_t i;
 
-	own = own_lane(&number);
+	own = own_lane(&old);
 	for (i = 0; i < 25; i++)
 		cr_assert(reader_write(own, i, SIZE));
 	cr_assert_eq(rec_subbuf_resize(8192), 0);
 	cr_assert(reader_write(rec_thread_handle, 25, SIZE));
+	stats = stats_of(old);
+	cr_assert_eq(stats.subbuf_size, 4096);
+	cr_assert_eq(stats.entries, 25);
+	cr_assert_eq(consume_all(old), 25);
+	own_lane(&number);
 	stats = stats_of(number);
 	cr_assert_eq(stats.subbuf_size, 8192);
 	cr_assert_eq(stats.entries, 1);
-	cr_assert_eq(stats.overrun, 25);
+	cr_assert_eq(stats.overrun, 0);
 	cr_assert_eq(stats.bytes, 24 + 8 + SIZE);
 	cr_assert_eq(consume_all(number), 1);
 	stats = stats_of(number);

@@ -13,7 +13,6 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define SIZE 396u
 #define PER_PAGE 10u
@@ -126,68 +125,6 @@ static void stop(struct writer *w)
 	pthread_join(w->thread, NULL);
 }
 
-Test(lane_control, the_own_lane_is_resized_at_once)
-{
-	struct count count;
-	uint64_t next = 0;
-	unsigned int lane = 99;
-
-	configure(4, 8);
-	cr_assert_eq(rec_thread_lane(&lane), -ENOENT);
-	write_events(&next, 4 * PER_PAGE);
-	cr_assert_eq(rec_thread_lane(&lane), 0);
-	cr_assert_eq(rec_lane_resize(lane, 8 * 4080), 0);
-	write_events(&next, 4 * PER_PAGE);
-	cr_assert_eq(rec_lane_at(lane)->nr_pages, 8);
-	cr_assert_eq(rec_lane_resize(lane, 2 * 4080), 0);
-	count = read_own(lane);
-	cr_assert_eq(count.events, 2 * PER_PAGE);
-	cr_assert_eq(count.lost, 6 * PER_PAGE);
-}
-
-Test(lane_control, another_threads_lane_is_resized_with_its_next_event)
-{
-	struct writer w;
-
-	configure(4, 4);
-	start(&w);
-	cr_assert_eq(rec_lane_resize(w.lane, 3 * 4080), 0);
-	cr_assert_eq(rec_lane_at(w.lane)->nr_pages, 4);
-	tell(&w);
-	cr_assert_eq(rec_lane_at(w.lane)->nr_pages, 3);
-	cr_assert_eq(w.written, 2);
-	stop(&w);
-}
-
-Test(lane_control, a_free_lane_is_resized_at_once)
-{
-	struct writer w;
-
-	configure(4, 4);
-	start(&w);
-	stop(&w);
-	cr_assert_eq(rec_lane_resize(w.lane, 2 * 4080), 0);
-	cr_assert_eq(rec_lane_at(w.lane)->nr_pages, 2);
-	cr_assert_eq(rec_lane_at(w.lane)->owner, 0);
-	cr_assert_eq(read_own(w.lane).events, 1);
-}
-
-/* Memory is there before the ring has it: a writer never faults. */
-Test(lane_control, what_comes_into_the_ring_has_memory)
-{
-	const struct rec_handle *handle;
-	unsigned char in_core;
-	uint32_t id;
-
-	configure(4, 64);
-	handle = rec_lane_lease();
-	cr_assert_eq(rec_lane_resize(0, 20 * 4080), 0);
-	for (id = 0; id < handle->nr_subbufs; id++) {
-		cr_assert_eq(mincore(handle->data - REC_SUBBUF_HEADER_SIZE + (size_t)id * 4096, 4096, &in_core), 0);
-		cr_assert(in_core & 1 || handle->links[id].spare, "sub-buffer %u", id);
-	}
-}
-
 Test(lane_control, a_lease_leaves_the_gate_of_a_disabled_lane_closed)
 {
 	struct rec_view *view = NULL;
@@ -209,6 +146,19 @@ Test(lane_control, a_lease_leaves_the_gate_of_a_disabled_lane_closed)
 	stop(&w);
 }
 
+static unsigned int own_lane(void)
+{
+	unsigned int lane = 99;
+
+	cr_assert_eq(rec_thread_lane(&lane), 0);
+	return lane;
+}
+
+static uint32_t own_pages(void)
+{
+	return rec_lane_at(own_lane())->nr_subbufs - 1;
+}
+
 Test(lane_control, sizes_come_back)
 {
 	uint64_t next = 0;
@@ -216,13 +166,13 @@ Test(lane_control, sizes_come_back)
 	configure(64, 64);
 	write_events(&next, 1);
 	cr_assert_eq(rec_subbuf_resize(65536), 0);
-	cr_assert_eq(rec_lane_at(0)->nr_pages, 2);
+	cr_assert_eq(own_pages(), 2);
 	cr_assert_eq(rec_subbuf_resize(4096), 0);
-	cr_assert_eq(rec_lane_at(0)->nr_pages, 64);
+	cr_assert_eq(own_pages(), 64);
 	/* One that was resized by itself keeps its own size. */
-	cr_assert_eq(rec_lane_resize(0, 32 * 4080), 0);
+	cr_assert_eq(rec_lane_resize(own_lane(), 32 * 4080), 0);
 	cr_assert_eq(rec_subbuf_resize(8192), 0);
-	cr_assert_eq(rec_lane_at(0)->nr_pages, 16);
+	cr_assert_eq(own_pages(), 16);
 }
 
 Test(lane_control, limits)
@@ -265,51 +215,68 @@ Test(lane_control, disabling_nests_and_refusals_are_counted)
 
 Test(lane_control, sub_buffers_of_another_size)
 {
-	struct writer w;
-	struct count count;
+	unsigned int own, others;
 	uint64_t next = 0;
+	struct writer w;
 
 	configure(16, 16);
 	start(&w);
+	others = w.lane;
 	write_events(&next, 5);
+	own = own_lane();
 	cr_assert_eq(rec_subbuf_resize(16384), 0);
-	cr_assert_eq(rec_lane_at(0)->subbuf_size + rec_lane_at(1)->subbuf_size, 4096 + 16384);
+	cr_assert_neq(own_lane(), own);
+	cr_assert_eq(rec_lane_at(own_lane())->subbuf_size, 16384);
 	tell(&w);
+	cr_assert_neq(w.lane, others);
 	cr_assert_eq(rec_lane_at(w.lane)->subbuf_size, 16384);
-	write_events(&next, 70);
-	count = read_own(rec_thread_handle == &rec_process.handles[0] ? 0 : 1);
-	cr_assert_eq(count.lost, 5);
-	cr_assert_eq(count.events, 70);
+	write_events(&next, 40);
+	/* What the old lanes hold is still there. */
+	cr_assert_eq(read_own(own).events, 5);
+	cr_assert_eq(read_own(others).events, 1);
+	cr_assert_eq(read_own(own_lane()).events, 40);
 	stop(&w);
-	count = read_own(w.lane);
-	cr_assert_eq(count.lost, 1);
-	cr_assert_eq(count.events, 1);
-	/* And smaller ones than it was made with. */
+	cr_assert_eq(read_own(w.lane).events, 1);
+	/* And smaller ones again. */
 	cr_assert_eq(rec_subbuf_resize(4096), 0);
 	write_events(&next, 70);
-	cr_assert_eq(read_own(rec_thread_handle == &rec_process.handles[0] ? 0 : 1).events, 70);
+	cr_assert_eq(rec_lane_at(own_lane())->subbuf_size, 4096);
+	cr_assert_eq(read_own(own_lane()).events, 70);
 }
 
-Test(lane_control, a_lane_that_is_read_keeps_its_size_until_it_is_leased_again)
+/* What a lane holds, and what a reader has open, is made anew when neither is so. */
+Test(lane_control, a_lane_keeps_its_size_until_it_is_read_and_closed)
 {
 	struct rec_view *view = NULL;
 	struct count count = { 0 };
+	unsigned int first;
 	struct writer w;
 
 	configure(16, 16);
 	start(&w);
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
-	read_lane(view, w.lane, &count);
+	stop(&w);
+	first = w.lane;
 	cr_assert_eq(rec_subbuf_resize(8192), 0);
-	tell(&w);
-	cr_assert_eq(rec_lane_at(w.lane)->subbuf_size, 4096);
-	read_lane(view, w.lane, &count);
-	cr_assert_eq(count.events, 2);
-	rec_view_close(view);
-	stop(&w);
+	cr_assert_eq(rec_lane_at(first)->subbuf_size, 4096);
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	read_lane(view, first, &count);
+	cr_assert_eq(count.events, 1);
 	start(&w);
-	cr_assert_eq(rec_lane_at(w.lane)->subbuf_size, 8192);
+	cr_assert_neq(w.lane, first);
 	stop(&w);
+	cr_assert_eq(rec_lane_at(first)->subbuf_size, 4096);
+	rec_view_close(view);
+	start(&w);
+	cr_assert_eq(w.lane, first);
+	cr_assert_eq(rec_lane_at(first)->subbuf_size, 8192);
+	tell(&w);
+	stop(&w);
+	/* Its numbers continue. */
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	read_lane(view, first, &count);
+	cr_assert_eq(count.events, 3);
+	cr_assert_eq(count.lost, 0);
+	rec_view_close(view);
 }
 
 Test(lane_control, a_swap_sets_the_old_ring_aside)
@@ -354,43 +321,30 @@ Test(lane_control, no_swap_in_the_middle_of_an_event)
 	cr_assert_eq(rec_lane_swap(&held), 0);
 }
 
-/* A wish that comes in the middle of an event waits for its end, and nested events are written meanwhile. */
-Test(lane_control, a_resize_waits_until_nothing_is_reserved)
-{
-	struct rec_slot slot;
-	void *payload;
-
-	configure(4, 4);
-	payload = rec_reserve(rec_lane_lease(), SIZE, &slot);
-	ring_fill(payload, 0, SIZE);
-	cr_assert_eq(rec_lane_resize(0, 2 * 4080), 0);
-	cr_assert_eq(rec_lane_at(0)->nr_pages, 4);
-	cr_assert(write_event(1));
-	cr_assert_eq(rec_lane_at(0)->nr_pages, 4);
-	rec_commit(&slot);
-	cr_assert(write_event(2));
-	cr_assert_eq(rec_lane_at(0)->nr_pages, 2);
-	cr_assert_eq(read_own(0).events, 3);
-}
-
 /* ------------------------------------------------------------------------------------------------ at full speed */
 
 static struct {
 	uint64_t written;
 	uint32_t end;
+	unsigned int lane; /* where it writes */
 } storm;
 
 static void *write_on(void *arg)
 {
-	while (!__atomic_load_n(&storm.end, __ATOMIC_ACQUIRE))
+	unsigned int lane;
+
+	while (!__atomic_load_n(&storm.end, __ATOMIC_ACQUIRE)) {
 		if (write_event(storm.written))
 			storm.written++;
+		if (rec_thread_lane(&lane) == 0)
+			__atomic_store_n(&storm.lane, lane, __ATOMIC_RELAXED);
+	}
 	return arg;
 }
 
 Test(lane_control, resizes_and_a_reader_beside_a_writing_thread)
 {
-	unsigned int seed = 1, i;
+	unsigned int seed = 1, i, moves = 0, last = 0, lane;
 	struct rec_view *view = NULL;
 	struct count count = { 0 };
 	struct rec_lane_stats stats;
@@ -402,16 +356,25 @@ Test(lane_control, resizes_and_a_reader_beside_a_writing_thread)
 	while (rec_lane_resize(0, 4 * 4080ul) == -ENOENT)
 		;
 	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
-	for (i = 0; i < 2000; i++) {
-		cr_assert_eq(rec_lane_resize(0, (2 + (unsigned int)rand_r(&seed) % 11) * 4080ul), 0);
-		if (rand_r(&seed) % 3)
-			read_lane(view, 0, &count);
+	for (i = 0; i < 2000 || moves < 10; i++) {
+		const int r = rec_lane_resize(__atomic_load_n(&storm.lane, __ATOMIC_RELAXED),
+					      (2 + (unsigned int)rand_r(&seed) % 11) * 4080ul);
+
+		cr_assert(r == 0 || r == -EBUSY, "%s", strerror(-r));
+		for (lane = 0; rand_r(&seed) % 3 && lane < rec_view_lanes(view); lane++)
+			read_lane(view, lane, &count);
+		lane = __atomic_load_n(&storm.lane, __ATOMIC_RELAXED);
+		moves += lane != last;
+		last = lane;
 	}
 	__atomic_store_n(&storm.end, 1, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
-	read_lane(view, 0, &count);
-	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
-	cr_assert_eq(stats.broken, 0);
-	cr_assert_eq(count.events + count.lost + stats.lost_unread, storm.written);
+	for (lane = 0; lane < rec_view_lanes(view); lane++) {
+		read_lane(view, lane, &count);
+		cr_assert_eq(rec_view_stats(view, lane, &stats), 0);
+		cr_assert_eq(stats.broken, 0);
+		count.lost += stats.lost_unread;
+	}
+	cr_assert_eq(count.events + count.lost, storm.written);
 	rec_view_close(view);
 }

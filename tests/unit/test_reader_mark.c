@@ -170,22 +170,6 @@ Test(reader_mark, no_such_lane)
 	cr_assert_eq(mark.next, 1);
 }
 
-/* What a lane gives up when it becomes smaller is lost, also when the same sub-buffers come in again. */
-Test(reader_mark, a_lane_made_smaller_and_larger)
-{
-	struct copied copied;
-
-	lane_write(0, 5000, EVENT);
-	/* Each happens with the next event. */
-	cr_assert_eq(rec_lane_resize(0, 2 * 4080ul), 0);
-	lane_write(5000, 5001, EVENT);
-	cr_assert_eq(rec_lane_resize(0, PAGES * 4080ul), 0);
-	lane_write(5001, 5002, EVENT);
-	copied = snapshot();
-	cr_assert_eq(copied.next, 5002);
-	cr_assert_leq(copied.events, 3 * 45, "%lu", (unsigned long)copied.events);
-}
-
 static void write_for_ever(struct rec_handle *handle, int pipe)
 {
 	(void)pipe;
@@ -197,27 +181,12 @@ static void write_for_ever(struct rec_handle *handle, int pipe)
 	}
 }
 
-static void resize_for_ever(struct rec_handle *handle, int pipe)
-{
-	unsigned int own;
-
-	(void)pipe;
-	rec_thread_lane(&own);
-	for (uint64_t i = 0;; i++) {
-		reader_write(handle, i, EVENT);
-		if (i % 211 == 0)
-			rec_lane_resize(own, (2 + i % 7) * 4080ul);
-		if (i % 5000 == 0)
-			usleep(50);
-	}
-}
-
 /*
  * The writer goes round while copies are made, and a reader takes pages away meanwhile, so that the
  * copies are of its page, of those that it has put back, and of others: each event is whole, none
  * comes twice, and what is missing is told.
  */
-static void beside_a_writer(void (*child)(struct rec_handle *handle, int pipe))
+Test(reader_mark, beside_a_writer, .timeout = 300)
 {
 	uint64_t events = 0, lost = 0, read = 0;
 	struct rec_lane_mark mark = { 0, 0 };
@@ -230,7 +199,7 @@ static void beside_a_writer(void (*child)(struct rec_handle *handle, int pipe))
 	int pipe;
 
 	rec_view_close(view);
-	pid = reader_child(child, path, &pipe);
+	pid = reader_child(write_for_ever, path, &pipe);
 	view = reader_view_of(path);
 	reader = reader_view_of(path);
 	for (i = 0; i < SNAPSHOTS || events < ENOUGH || lost < ENOUGH || !read; i++) {
@@ -248,14 +217,4 @@ static void beside_a_writer(void (*child)(struct rec_handle *handle, int pipe))
 	waitpid(pid, NULL, 0);
 	rec_view_close(reader);
 	close(pipe);
-}
-
-Test(reader_mark, beside_a_writer, .timeout = 300)
-{
-	beside_a_writer(write_for_ever);
-}
-
-Test(reader_mark, beside_a_writer_that_resizes, .timeout = 300)
-{
-	beside_a_writer(resize_for_ever);
 }

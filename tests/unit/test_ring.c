@@ -82,23 +82,11 @@ static void read_some(struct model *m, unsigned int pages)
 		read_page(m, &page);
 }
 
-static void resize(struct model *m, uint32_t spare)
+static void run(unsigned int seed, uint32_t pages, bool overwrite, uint32_t size)
 {
-	const struct rec_handle *handle = &m->ring->handle;
-	const uint32_t pages = 2 + draw(m, handle->nr_subbufs - 2);
-
-	if (!spare || draw(m, 30))
-		return;
-	cr_assert_eq(rec_ring_resize(&m->ring->handle, pages), 0);
-	cr_assert_eq(handle->lane->nr_pages, pages);
-}
-
-static void run(unsigned int seed, uint32_t pages, bool overwrite, uint32_t size, uint32_t spare)
-{
-	struct model m = { .seed = seed, .size = size, .ring = ring_new_spare(pages, spare, 4096, overwrite) };
+	struct model m = { .seed = seed, .size = size, .ring = ring_new(pages, 4096, overwrite) };
 
 	while (m.next_number < EVENTS_MAX - 100) {
-		resize(&m, spare);
 		write_nested(&m, 3);
 		if (draw(&m, 40) == 0)
 			read_some(&m, draw(&m, 4));
@@ -108,7 +96,7 @@ static void run(unsigned int seed, uint32_t pages, bool overwrite, uint32_t size
 	cr_assert_eq(m.read + m.lost, m.order.placed + m.refused,
 		     "seed %u: %llu read, %llu lost of %u written, %llu refused", seed, (unsigned long long)m.read,
 		     (unsigned long long)m.lost, m.order.placed, (unsigned long long)m.refused);
-	if (!overwrite && !spare)
+	if (!overwrite)
 		cr_assert_eq(m.read, m.order.placed);
 	ring_free(m.ring);
 }
@@ -118,7 +106,7 @@ Test(ring, random_nesting_in_overwrite_mode)
 	unsigned int seed;
 
 	for (seed = 1; seed <= 300; seed++)
-		run(seed, 2 + seed % 4, true, 8 + seed % 300, 0);
+		run(seed, 2 + seed % 4, true, 8 + seed % 300);
 }
 
 Test(ring, random_nesting_in_discard_mode)
@@ -126,15 +114,7 @@ Test(ring, random_nesting_in_discard_mode)
 	unsigned int seed;
 
 	for (seed = 1; seed <= 300; seed++)
-		run(seed, 2 + seed % 4, false, 8 + seed % 300, 0);
-}
-
-Test(ring, random_nesting_with_resizes)
-{
-	unsigned int seed;
-
-	for (seed = 1; seed <= 300; seed++)
-		run(seed, 2 + seed % 4, seed % 2, 8 + seed % 300, 1 + seed % 5);
+		run(seed, 2 + seed % 4, false, 8 + seed % 300);
 }
 
 Test(ring, events_that_fill_a_page)
@@ -142,7 +122,7 @@ Test(ring, events_that_fill_a_page)
 	unsigned int seed;
 
 	for (seed = 1; seed <= 20; seed++)
-		run(seed, 2, seed % 2, 4096 - 16 - 24 - 8, 0);
+		run(seed, 2, seed % 2, 4096 - 16 - 24 - 8);
 }
 
 Test(ring, too_long_is_refused_and_counted)
@@ -256,7 +236,7 @@ Test(ring, a_reader_that_died_in_the_swap_is_succeeded)
 	events = page.entries;
 	/* As if it had died right behind the exchange: no word of its own was written yet. */
 	*ring->reader.words = before;
-	cr_assert_eq(rec_ring_reader_init(&ring->reader, false), 0);
+	cr_assert_eq(rec_ring_reader_init(&ring->reader), 0);
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
 	cr_assert_eq(page.entries, events);
 	ring_free(ring);

@@ -84,7 +84,7 @@ static void loop_without_system_calls(void *data)
 	 * is to be one that was not written to.
 	 */
 	run(write_loop, NULL);
-	if (rec_thread_attach() < 0 || rec_lane_resize(0, 32 * 4080) < 0 || rec_lane_resize(0, 64 * 4080) < 0)
+	if (rec_thread_attach() < 0 || rec_lane_resize(0, 32 * 4080) < 0)
 		_exit(98);
 	forbid_system_calls();
 	getrusage(RUSAGE_THREAD, &before);

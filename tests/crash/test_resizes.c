@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A program killed at each test point of a resize: every event that was committed is read, once, from a lane where it has
+ * its place in the order; and nothing else.
+ */
+#include "tests/unit/tell.h"
+#include "tracer.h"
+
+#include <criterion/criterion.h>
+
+#if defined(__x86_64__)
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <librecorder/page.h>
+#include <librecorder/reader.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define EVENTS_MAX 1000u
+
+static struct tracer_points points;
+static char program[512], where[512], notes[600];
+static uint64_t *committed;
+
+static void set_up(void)
+{
+	const char *top = getenv("top_builddir");
+	int fd;
+
+	cr_assert_not_null(top);
+	snprintf(program, sizeof(program), "%s/tests/crash/victim_resizes", top);
+	snprintf(where, sizeof(where), "%s/tests/points-XXXXXX", top);
+	cr_assert_not_null(mkdtemp(where));
+	snprintf(notes, sizeof(notes), "%s/notes", where);
+	fd = open(notes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(ftruncate(fd, sizeof(*committed)), 0);
+	committed = mmap(NULL, sizeof(*committed), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_neq(committed, MAP_FAILED);
+	close(fd);
+	cr_assert_eq(tracer_read_points(program, &points), 0);
+}
+
+static void tear_down(void)
+{
+	unlink(notes);
+	rmdir(where);
+}
+
+TestSuite(resizes, .init = set_up, .fini = tear_down, .timeout = 3600);
+
+struct life {
+	struct tracer_run run;
+	unsigned int left; /* times that it comes to the point */
+};
+
+static enum tracer_order at_point(struct tracer_run *run, unsigned int point)
+{
+	struct life *life = run->arg;
+
+	(void)point;
+	return --life->left ? TRACER_GO : TRACER_KILL;
+}
+
+static enum tracer_end live(unsigned int point, unsigned int hit)
+{
+	char dir[600];
+	const char *const argv[] = { program, notes, NULL };
+	const char *const envp[] = { dir, "RECORDER_BUFFER_KB=80", "RECORDER_KEEP=1", NULL };
+	struct life life = { .run = { .points = &points, .memory = -1, .at_point = at_point }, .left = hit };
+
+	snprintf(dir, sizeof(dir), "RECORDER_DIR=%s", where);
+	*committed = 0;
+	life.run.arg = &life;
+	life.run.armed[point] = true;
+	cr_assert_eq(tracer_start(&life.run, argv, envp), 0);
+	return tracer_run(&life.run);
+}
+
+static uint64_t number_of(const struct rec_record *record)
+{
+	uint64_t number;
+
+	memcpy(&number, (const unsigned char *)record->payload + 8, sizeof(number));
+	return number;
+}
+
+static void read_lane(struct rec_view *view, unsigned int lane, bool *seen)
+{
+	struct rec_view_event event;
+	uint64_t next = 0, number;
+	int r;
+
+	while ((r = rec_view_consume(view, lane, &event)) > 0) {
+		number = number_of(&event.record);
+		cr_assert(number < EVENTS_MAX && !seen[number], "event %d came twice", (int)number);
+		cr_assert_geq(number, next);
+		cr_assert_eq(event.lost, 0);
+		seen[number] = true;
+		next = number + 1;
+	}
+	cr_assert_eq(r, 0, "lane %u: %d", lane, r);
+}
+
+/* Read what the process left, and remove it. */
+static void check(void)
+{
+	bool seen[EVENTS_MAX] = { false };
+	struct rec_view *view = NULL;
+	struct dirent *entry;
+	unsigned int lane;
+	DIR *dir = opendir(where);
+	char path[900];
+	uint64_t i;
+
+	cr_assert_not_null(dir);
+	while ((entry = readdir(dir)) && !strstr(entry->d_name, ".rec"))
+		continue;
+	cr_assert_not_null(entry);
+	snprintf(path, sizeof(path), "%s/%s", where, entry->d_name);
+	closedir(dir);
+	cr_assert_eq(rec_view_open(path, &view), 0);
+	for (lane = 0; lane < rec_view_lanes(view); lane++)
+		read_lane(view, lane, seen);
+	for (i = 0; i < EVENTS_MAX; i++)
+		cr_assert(seen[i] == (i < *committed) || i == *committed, "event %d of %d", (int)i, (int)*committed);
+	rec_view_close(view);
+	unlink(path);
+}
+
+static bool is_resizes(unsigned int point)
+{
+	static const char *const names[] = { "resize_", "move_", "anew_", "restart_" };
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strncmp(points.names[point], names[i], strlen(names[i])))
+			return true;
+	return false;
+}
+
+Test(resizes, killed_at_each_point)
+{
+	unsigned int point, hit, kills = 0, met = 0;
+	enum tracer_end end;
+
+	for (point = 0; point < points.count; point++) {
+		if (!is_resizes(point))
+			continue;
+		for (hit = 1, end = TRACER_KILLED; end == TRACER_KILLED; hit++) {
+			end = live(point, hit);
+			cr_assert(end == TRACER_KILLED || end == TRACER_ENDED, "%s, time %u", points.names[point], hit);
+			check();
+			kills += end == TRACER_KILLED;
+		}
+		cr_assert_gt(hit, 2, "nobody came to %s", points.names[point]);
+		met++;
+	}
+	tell("%u kills at %u test points", kills, met);
+	cr_assert_geq(met, 11);
+}
+
+#else
+
+Test(resizes, need_ptrace_on_x86)
+{
+	cr_skip_test("breakpoints are set on x86-64 only");
+}
+
+#endif
