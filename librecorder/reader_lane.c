@@ -33,9 +33,11 @@ bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t 
 static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane_reader *words)
 {
 	uint64_t owner = rec_load_relaxed(&words->owner);
+	const uint64_t program = view->who.start_time << 32 | (uint32_t)view->who.pid;
+	const int locked = rec_lock_take(view->fd, REC_LOCK_LANES + index);
 	unsigned int tries = 0;
 
-	if (rec_lock_take(view->fd, REC_LOCK_LANES + index) == -EBUSY)
+	if (locked == -EBUSY)
 		return -EBUSY;
 	do {
 		if (++tries > OWN_TRIES)
@@ -44,9 +46,12 @@ static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane
 			uint64_t start_time = 0;
 			const int r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
 
-			/* Only a process that is surely gone gives its lane up. */
+			/*
+			 * Only a process that is surely gone gives its lane up. The program itself, without a lock, is no
+			 * reader: it makes the lane anew, and is soon done (edge O2).
+			 */
 			if (r == 0 ? (uint32_t)start_time == (uint32_t)(owner >> 32) : r != -ENOENT && r != -ESRCH)
-				return -EBUSY;
+				return locked == 0 && owner == program ? -EAGAIN : -EBUSY;
 		}
 	} while (!rec_cmpxchg64(&words->owner, &owner, view->self));
 	return 0;
@@ -111,10 +116,10 @@ static int open_lane(struct rec_view *view, uint32_t index)
 		return r;
 	words = (struct rec_lane_reader *)(void *)lane->shared.at;
 	r = own_lane(view, index, words);
-	/* A program that makes its lane anew keeps readers out as a reader would; then the lane has no size (edge O2). */
 	if (r == -EBUSY && rec_load_acquire(&words->owner) == 0)
 		r = -EAGAIN;
-	else if (r == -EBUSY && rec_view_look(view, index, &ring) == -ENODATA)
+	/* While it is made anew the lane has no size, so there is nothing in it. */
+	if ((r == -EBUSY || r == -EAGAIN) && rec_view_look(view, index, &ring) == -ENODATA)
 		r = -ENODATA;
 	if (r < 0) {
 		rec_lock_give(view->fd, REC_LOCK_LANES + index);

@@ -116,7 +116,7 @@ unsigned int rec_view_lanes(const struct rec_view *view);
  * The next page of a lane. 1: *ret_page is valid until the lane's next call or close; what it holds counts as read
  * from then on, and a reader that dies before leaves it to the next reader. 0: nothing (with REC_READ_WHOLE:
  * nothing whole). -EBUSY: another living process, or another view of this one, reads this lane; -EAGAIN: a writer
- * is just moving the head, try again later; -EBADMSG: the lane is damaged and gives nothing more; -EFAULT: the file
+ * is just moving the head, or the program has the lane for a moment, try again later; -EBADMSG: the lane is damaged and gives nothing more; -EFAULT: the file
  * was cut short, no lane gives anything more; -EINVAL: no such lane; -EROFS: the file system is read-only and the
  * program lives; -ENOMEM, or mmap's errno, when the lane is opened.
  */
