@@ -8,9 +8,18 @@
  *  d  reserve one word and take it back    z  two events, the second one inside the first, in one thread
  *  D  the same with three words
  *  L  lease the lane, mending what a dead writer left
- *  t  an event that fits no page
+ *  t  an event that fits no page           T  one whose size is the largest number there is
+ *  e  as s, but reserved as an event's macro does
+ *  g  as s, while a wish is noted          G  the same while the lane is disabled
+ *  n  an event inside as many writers as can be counted
+ *  x  an event with a length word          X  reserve it and take it back
+ *  o  begin to look without consuming      c  look at all that is there; both ITERATES
+ *  b  sleep until all of the ring is full, as reader_wait.c does
+ *  Y  as y, and it takes its event back
+ *  y  an event whose writer is taken for one that left, by another event inside it; JUMPS
  *  r  a round: the longest event, as often as the ring has pages    R  two rounds
  */
+#include "librecorder/reader_private.h"
 #include "model.h"
 
 #include <errno.h>
@@ -22,7 +31,7 @@ static uint32_t long_size(void)
 	const uint32_t size =
 		(1u << config->shift) - REC_SUBBUF_HEADER_SIZE - REC_MARKER_SIZE - REC_TIME_EXTEND_SIZE - 4u;
 
-	return size;
+	return size > REC_EVENT_SMALL_MAX ? size - 4 : size;
 }
 
 /* ------------------------------------------------------------------------------------------------ a shared lane */
@@ -65,14 +74,20 @@ static bool take_orphan(void)
 	return true;
 }
 
-static struct rec_handle *attend(struct rec_handle *self)
+/* One event is not for this lane. */
+static uint8_t missed_bit(void)
+{
+	return (uint8_t)(running < 0 ? 1u : 1u << (unsigned int)(running * 4 + m.actors[running].depth));
+}
+
+static struct rec_handle *attend_shared(struct rec_handle *self)
 {
 	struct rec_handle *handle = &m.shared.handle;
 	uint32_t was = 0;
 
 	if (rec_load_relaxed(&handle->lane->owner) != 0 || !rec_cmpxchg32(&handle->lane->owner, &was, thread_here())) {
 		if (!take_orphan()) {
-			m.missed = true;
+			m.missed |= missed_bit();
 			return NULL;
 		}
 	}
@@ -80,16 +95,51 @@ static struct rec_handle *attend(struct rec_handle *self)
 	return handle;
 }
 
+static struct rec_lane nowhere;
+
 void share_lane(void)
 {
-	static struct rec_lane nowhere;
 	unsigned int i;
 
 	m.shared.handle = m.handle;
 	m.shared.handle.is_held = is_held;
 	m.shared.handle.leave = leave;
 	for (i = 0; i < ACTORS; i++)
-		m.threads[i] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .attend = attend, .capacity = 1 };
+		m.threads[i] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .attend = attend_shared, .capacity = 1 };
+}
+
+/* The gate of a lane that is not shared. The wish is granted, so the gate stays open. */
+static struct rec_handle *attend(struct rec_handle *handle)
+{
+	if (handle->disabled) {
+		m.missed |= missed_bit();
+		return NULL;
+	}
+	handle->room = handle->capacity;
+	return handle;
+}
+
+static struct rec_handle *attend_nowhere(struct rec_handle *handle)
+{
+	(void)handle;
+	m.missed |= missed_bit();
+	return NULL;
+}
+
+/* In the place of rec_thread_elsewhere(): the event is written to another lane, which is of no interest here. */
+static struct rec_handle *go_elsewhere(struct rec_handle *stuck)
+{
+	if (with(STAYS))
+		return stuck;
+	oracle_elsewhere();
+	return &m.threads[0];
+}
+
+void lease_lane(void)
+{
+	m.handle.attend = attend;
+	m.handle.elsewhere = go_elsewhere;
+	m.threads[0] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .attend = attend_nowhere, .capacity = 1 };
 }
 
 static struct rec_handle *handle_here(void)
@@ -108,35 +158,99 @@ static void fill(uint32_t *payload, uint32_t size, uint32_t id)
 		payload[i] = id << 8 | size;
 }
 
-static void write_event(uint32_t size, bool take_back, bool another_inside)
+enum how {
+	PLAINLY,
+	AS_MACRO = 1,
+	TAKE_BACK = 2,
+	ONE_INSIDE = 4, /* another event */
+	MISTAKEN = 8,	/* and that one comes from a frame above, so this one seems to have been left */
+};
+
+static inline __attribute__((always_inline)) void *reserve(uint32_t size, unsigned int how, struct rec_slot *ret_slot)
+{
+	struct rec_handle *handle = handle_here();
+	void *payload;
+
+	if (!(how & AS_MACRO))
+		return rec_reserve(handle, size, ret_slot);
+	payload = rec_reserve_fast(handle, size, 0, ret_slot);
+	return payload ? payload : rec_reserve_rest(handle, size, __builtin_dwarf_cfa(), ret_slot);
+}
+
+static bool write_event(uint32_t size, unsigned int how);
+
+/* As if a writer above had found this one's reservation, and now writes. */
+static void write_mistaken(uint32_t outer, const void *above)
+{
+	if (!oracle_mistaken(outer))
+		return;
+	rec_ring_close_left(handle_here(), (uint64_t)(uintptr_t)above);
+	write_event(4, PLAINLY);
+}
+
+/* Whether the lane took it. */
+static bool write_event(uint32_t size, unsigned int how)
 {
 	const uint32_t floor = oracle_floor();
 	const uint32_t id = oracle_begin()->id;
+	const bool stuck = oracle_stuck();
 	struct rec_slot slot;
-	void *payload = rec_reserve(handle_here(), size, &slot);
+	void *payload = reserve(size, how, &slot);
 
-	if (m.missed) {
-		m.missed = false;
+	if (m.missed & missed_bit()) {
+		m.missed = (uint8_t)(m.missed & ~missed_bit());
 		oracle_missed(id);
-		return;
+		return false;
 	}
 	if (!payload) {
-		oracle_refused(id);
-		return;
+		if (stuck)
+			fail("refused, though the lane is stuck, and there are others");
+		oracle_refused(id, size);
+		return false;
 	}
+	if (size > m.handle.capacity * 4)
+		fail("an event has got room that is larger than a page");
 	oracle_reserved(id, &slot, size, floor);
 	fill(payload, size, id);
-	if (another_inside)
-		write_event(size, false, false);
-	if (take_back) {
+	if (how & ONE_INSIDE)
+		write_event(size, PLAINLY);
+	if (how & MISTAKEN)
+		write_mistaken(id, __builtin_dwarf_cfa());
+	if (how & TAKE_BACK) {
 		oracle_discarding(id);
 		rec_discard(&slot, payload);
-		oracle_discarded(id);
-		return;
+		oracle_discarded(id, &slot);
+		return true;
 	}
 	oracle_committing(id);
 	rec_commit(&slot);
 	oracle_committed(id);
+	return true;
+}
+
+/* An event that comes to a gate that is closed. */
+static void write_gated(bool disabled)
+{
+	const uint32_t was = m.handle.disabled;
+
+	m.handle.disabled = disabled;
+	m.handle.room = 0;
+	if (write_event(4, PLAINLY) && disabled)
+		fail("a lane that is disabled has taken an event");
+	if (!disabled && !m.handle.room)
+		fail("an event was written behind a gate that is closed");
+	m.handle.disabled = was;
+	m.handle.room = was ? 0 : m.handle.capacity;
+}
+
+/* Others have gone inside one after the other, so it seems. */
+static void write_deepest(void)
+{
+	const uint64_t open = oracle_deepen(__builtin_dwarf_cfa());
+
+	if (write_event(4, PLAINLY))
+		fail("more writers are inside one another than can be counted");
+	oracle_undeepen(open);
 }
 
 static void read_once(bool whole)
@@ -176,36 +290,111 @@ static void attach(void)
 	m.attach = false;
 }
 
+/* ---------------------------------------------------------------------------------------- looking, and sleeping */
+
+static struct rec_view view;
+
+static void look_begin(void)
+{
+	struct rec_iter *iter;
+	const int r = rec_iter_open(&view, 0, &iter);
+
+	if (r < 0)
+		fail("an iterator cannot begin: %d", r);
+}
+
+/* The place of the iterator in memory is known (tsan.c). */
+static void look_on(void)
+{
+	struct rec_iter *iter = (struct rec_iter *)(void *)m.iter;
+	struct rec_view_event event;
+	int r;
+
+	while ((r = rec_iter_next(iter, &event)) > 0)
+		oracle_looked(&event.record, event.number, event.lost);
+	if (r < 0 && r != -EAGAIN)
+		fail("an iterator fails: %d", r);
+}
+
+/* begin() of reader_wait.c, and the look after it. */
+static void sleep_begin(void)
+{
+	struct rec_lane_reader *words = &m.shared.words;
+	const struct rec_lane *lane = &m.shared.lane;
+	const uint32_t wake = __atomic_load_n(&words->wake, __ATOMIC_SEQ_CST);
+
+	rec_ring_read_done(&m.reader);
+	rec_store_relaxed(&words->waiters, 100 + 1);
+	/* Edge K1. */
+	rec_fence_full();
+	if (REC_POS_ID(rec_load_acquire(&lane->commit)) != m.reader.page && rec_ring_is_hit(lane, words, 100)) {
+		rec_store_relaxed(&words->waiters, 0);
+		return;
+	}
+	m.sleeps = true;
+	m.wake = wake;
+}
+
 void act(char action)
 {
 	uint32_t i;
 
 	switch (action) {
 	case 's':
-		write_event(4, false, false);
+		write_event(4, PLAINLY);
 		break;
 	case 'm':
-		write_event(12, false, false);
+		write_event(12, PLAINLY);
 		break;
 	case 'l':
-		write_event(long_size(), false, false);
+		write_event(long_size(), PLAINLY);
 		break;
 	case 'r':
 	case 'R':
 		for (i = 0; i < (action == 'r' ? 1u : 2u) * config->pages; i++)
-			write_event(long_size(), false, false);
+			write_event(long_size(), PLAINLY);
 		break;
 	case 't':
-		write_event(long_size() + 4, false, false);
+		write_event(long_size() + 4, PLAINLY);
 		break;
 	case 'd':
-		write_event(4, true, false);
+		write_event(4, TAKE_BACK);
 		break;
 	case 'D':
-		write_event(12, true, false);
+		write_event(12, TAKE_BACK);
 		break;
 	case 'z':
-		write_event(4, false, true);
+		write_event(4, ONE_INSIDE);
+		break;
+	case 'T':
+		write_event(UINT32_MAX, PLAINLY);
+		break;
+	case 'e':
+		write_event(4, AS_MACRO);
+		break;
+	case 'g':
+	case 'G':
+		write_gated(action == 'G');
+		break;
+	case 'n':
+		write_deepest();
+		break;
+	case 'x':
+	case 'X':
+		write_event(REC_EVENT_SMALL_MAX + 4u, action == 'x' ? PLAINLY : TAKE_BACK);
+		break;
+	case 'y':
+	case 'Y':
+		write_event(4, action == 'y' ? MISTAKEN : MISTAKEN | TAKE_BACK);
+		break;
+	case 'o':
+		look_begin();
+		break;
+	case 'c':
+		look_on();
+		break;
+	case 'b':
+		sleep_begin();
 		break;
 	case 'L':
 		oracle_putting_back();

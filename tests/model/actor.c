@@ -81,12 +81,15 @@ void actor_resume(unsigned int actor)
 #define SHARED_STEPS_MAX 200u
 /* With the bytes of events, and what is done to take others back. */
 #define JUMPS_STEPS_MAX 300u
+/* All of the lane, event by event. */
+#define ITERATES_STEPS_MAX 2000u
 
 static void count_step(struct actor *actor, unsigned int self)
 {
 	struct level *level = &actor->levels[actor->depth - 1];
 	const uint32_t per = ++level->steps / ((level->events ? level->events : 1u) + level->interrupts);
 	const uint32_t max = with(SHARED) ? SHARED_STEPS_MAX :
+			     with(ITERATES) ? ITERATES_STEPS_MAX :
 			     with(JUMPS) && self == WRITER ? JUMPS_STEPS_MAX : self == WRITER ? WRITER_STEPS_MAX : READER_STEPS_MAX;
 	uint32_t *most = self == WRITER ? &tally.writer_steps : &tally.reader_steps;
 
@@ -209,6 +212,10 @@ static void idle_loop(unsigned int self)
 		if (self == WRITER && m.jumped && begun && !m.actors[self].levels[0].interrupts &&
 		    (m.shared.lane.open || m.shared.lane.tail != m.shared.lane.commit))
 			fail("what was left is still there after another action");
+		/* A move of the head is found by whoever leaves a sub-buffer. */
+		if (self == WRITER && begun && !m.actors[self].levels[0].interrupts && m.actors[self].levels[0].action == 'l' &&
+		    m.handle.movers)
+			fail("a move of the head that was left is still there");
 		m.actors[self].levels[0] = (struct level){ 0 };
 	}
 }

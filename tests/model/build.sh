@@ -14,8 +14,8 @@ sources=$1 out=$2
 shift 2
 top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 cc=${CC:-gcc}
-harness=(actor check configs explore main memory oracle set tsan)
-checked=(ring ring_commit ring_enter ring_head ring_init ring_reader ring_left ring_wake page action)
+harness=(actor check configs explore main memory oracle set tsan view)
+checked=(ring ring_commit ring_enter ring_head ring_init ring_reader ring_left ring_wake reader_iter page action)
 only=("$@")
 flags=(-std=gnu11 -D_GNU_SOURCE -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
@@ -24,6 +24,12 @@ case $("$cc" --version) in
 *clang*) watched+=(-mllvm -tsan-instrument-func-entry-exit=0) ;;
 *) watched+=(--param tsan-instrument-func-entry-exit=0 -Wno-tsan) ;;
 esac
+
+# An iterator copies what may be overwritten: with steps.
+also()
+{
+	[ "$1" != reader_iter ] || echo -Ucalloc -Dmemcpy=model_iter_memcpy -Dmalloc=model_iter_malloc -Dcalloc=model_iter_calloc
+}
 
 mkdir -p "$out"
 if [ ${#only[@]} -eq 0 ]; then
@@ -35,7 +41,7 @@ fi
 for name in "${only[@]}"; do
 	file=$sources/librecorder/$name.c
 	[ "$name" != action ] || file=$top/tests/model/action.c
-	"$cc" "${flags[@]}" "${watched[@]}" -c "$file" -o "$out/$name.o"
+	"$cc" "${flags[@]}" "${watched[@]}" $(also "$name") -c "$file" -o "$out/$name.o"
 done
 objects=("${harness[@]}" "${checked[@]}")
 objects=("${objects[@]/#/$out/}")

@@ -3,15 +3,43 @@
 #include "model.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* More reads than any ring here has pages in all states that a reader distinguishes. */
 #define READS_MAX 40u
+
+/* Links from one sub-buffer to another. */
+static int32_t distance(uint32_t id, uint32_t to)
+{
+	int32_t steps;
+
+	for (steps = 0; id != to && steps <= (int32_t)SUBBUFS_MAX; steps++)
+		id = REC_LINK_ID(m.shared.links[id].next);
+	return steps;
+}
+
+/* What readers wait for (rec_ring_is_hit()): sub-buffers that the writer has come to, less those lost and read. */
+static void check_dirty(int32_t filled)
+{
+	const struct rec_lane *lane = &m.shared.lane;
+
+	/* A head that has no events, for all of them were discarded, is not counted as lost (rec_ring_note_lost()). */
+	if (strpbrk(config->program, "dD") || strpbrk(config->nested, "dD"))
+		return;
+	if (m.jumped || m.oracle.died || REC_POS_ID(lane->commit) == m.reader.page)
+		return;
+	if ((int64_t)(lane->pages_touched - lane->pages_lost - m.shared.words.pages_read) != filled)
+		fail("%d sub-buffers are full, %d are counted", filled,
+		     (int)(lane->pages_touched - lane->pages_lost - m.shared.words.pages_read));
+}
 
 void check_ring(void)
 {
 	const struct rec_link *links = m.shared.links;
 	const uint32_t start = REC_LINK_ID(links[m.reader.page].next);
 	uint32_t id = start, heads = 0, steps = 0;
+	/* From the head up to the one where the commit position is. */
+	int32_t filled = -1;
 
 	do {
 		const uint32_t next = REC_LINK_ID(links[id].next);
@@ -23,8 +51,11 @@ void check_ring(void)
 		if (REC_LINK_FLAG(links[id].next) == REC_LINK_UPDATE)
 			fail("nobody moves the head, but a link says so");
 		heads += REC_LINK_FLAG(links[id].next) == REC_LINK_HEAD;
+		if (REC_LINK_FLAG(links[id].next) == REC_LINK_HEAD)
+			filled = distance(next, REC_POS_ID(m.shared.lane.commit));
 		id = next;
 	} while (id != start);
+	check_dirty(filled);
 	if (heads != 1)
 		fail("%u heads", heads);
 	if (steps != config->pages)
@@ -40,6 +71,8 @@ void check_ring(void)
 		fail("the lane is not given back");
 	if (m.shared.lane.broken)
 		fail("the lane is broken at line %u", m.shared.lane.broken);
+	if (!m.oracle.died && !m.jumped && m.shared.lane.too_long != m.oracle.too_long)
+		fail("%u events were too long, %u are counted", m.oracle.too_long, (uint32_t)m.shared.lane.too_long);
 	if (rec_lane_refusals(&m.shared.lane) != m.oracle.refused)
 		fail("%u events were refused, %u are counted", m.oracle.refused, (uint32_t)rec_lane_refusals(&m.shared.lane));
 }
@@ -63,6 +96,11 @@ void check_end(void)
 	quiet_begin();
 	if (with(SHARED) || is_left())
 		act('L');
+	oracle_sleeps();
+	if (with(ITERATES)) {
+		act('c');
+		oracle_looked_all();
+	}
 	read_all();
 	if (!m.program_gone) {
 		check_ring();
@@ -73,6 +111,13 @@ void check_end(void)
 			act('w');
 			read_all();
 		}
+		/* In discard mode until it is full, and on: the next page tells of what was refused since the one before. */
+		for (i = 0; !with(OVERWRITE) && i < 2 * (config->pages + 3u); i++) {
+			act('l');
+			if (i % (config->pages + 3u) == config->pages + 1u)
+				read_all();
+		}
+		read_all();
 		check_ring();
 		/* A refusal is told by the next page but one, at the latest. */
 		if (!m.oracle.doubtful && m.oracle.told != m.oracle.refused)

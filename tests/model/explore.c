@@ -60,7 +60,7 @@ void fail(const char *format, ...)
 
 static size_t model_size(void)
 {
-	return with(WEAK) ? sizeof(m) : offsetof(struct model, words);
+	return with(WEAK | ITERATES) ? sizeof(m) : offsetof(struct model, words);
 }
 
 static uint64_t hash_state(void)
@@ -395,15 +395,6 @@ static void go_on(void)
 		push();
 }
 
-/* In the place of rec_thread_elsewhere(): the event is written to another lane, which is of no interest here. */
-static struct rec_handle *go_elsewhere(struct rec_handle *stuck)
-{
-	if (with(STAYS))
-		return stuck;
-	m.missed = true;
-	return NULL;
-}
-
 static void begin(void)
 {
 	const char *action;
@@ -422,8 +413,8 @@ static void begin(void)
 		.links = m.shared.links,
 		.reader = &m.shared.words,
 		.nr_subbufs = config->pages + 1u,
-		.elsewhere = go_elsewhere,
 	};
+	lease_lane();
 	m.clock = 1000;
 	actors_begin();
 	quiet = true;
@@ -467,6 +458,7 @@ int explore(const struct config *what, uint64_t limit, bool verbose)
 	if (setjmp(on_failure)) {
 		running = -1;
 		quiet = false;
+		unwatched = false;
 		if (verbose)
 			story();
 		printf("# %s: %s\n", config->name, failure);

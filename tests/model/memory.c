@@ -91,6 +91,14 @@ static unsigned int storer_of(int word)
 	return (uint32_t)word < COMMON && !with(SHARED) ? common[word].storer : BOTH;
 }
 
+/* What an iterator looks at while the writer goes on. */
+static bool is_looked_at(uint32_t offset)
+{
+	return offset >= offsetof(struct shared, pages) ||
+	       (offset >= offsetof(struct shared, subbufs) && offset < offsetof(struct shared, words)) ||
+	       offset == offsetof(struct shared, lane.tail);
+}
+
 enum place memory_place(const void *at, bool write)
 {
 	int word;
@@ -99,6 +107,8 @@ enum place memory_place(const void *at, bool write)
 
 	if (!memory_is_shared(at))
 		return PLACE_PRIVATE;
+	if (with(ITERATES) && running >= 0 && is_looked_at(offset))
+		return write || running == READER ? PLACE_COMMON : PLACE_OWN;
 	if (offset >= offsetof(struct shared, pages)) {
 		const uint32_t in_page = (offset - (uint32_t)offsetof(struct shared, pages)) &
 					 ((1u << config->shift) - 1);
@@ -410,6 +420,8 @@ void memory_race(const void *at, uint32_t size, bool write)
 	char name[48];
 	uint32_t i;
 
+	if (with(ITERATES))
+		return;
 	for (i = first; i <= last && i < CELLS; i++) {
 		if (m.memory.written[other][i] > known || (write && m.memory.read[other][i] > known)) {
 			memory_name(i * 4, name, sizeof(name));

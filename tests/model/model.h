@@ -21,13 +21,14 @@
 
 enum { WRITER, READER, ACTORS };
 
-#define SUBBUFS_MAX 5u
-#define SUBBUF_MAX  128u
+#define SUBBUFS_MAX 4u
+#define SUBBUF_MAX  256u
 #define LEVELS	    3u /* depth of the writer stack */
 #define EVENTS_MAX  26u
 #define STACK_SIZE  8192u
 #define WORDS_MAX   18u /* words that both sides look at, one location each */
 #define OLD_MAX	    4u	/* newest values of a word that can still be read */
+#define ITER_SIZE   512u /* of reader_iter.c's iterator */
 
 /* ------------------------------------------------------------------------------------------------ configurations */
 
@@ -44,6 +45,7 @@ enum {
 	SHARED = 256,	  /* two threads that share the lane, and take it for one event each; the reader comes at the end */
 	JUMPS = 512,	  /* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
 	STAYS = 1024,	  /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
+	ITERATES = 2048,  /* the reader looks at the lane without consuming, and races on purpose */
 };
 
 struct config {
@@ -203,6 +205,7 @@ struct event {
 	uint8_t state;
 	uint8_t actor; /* whose it is */
 	uint8_t level; /* of the action that began it */
+	bool placed;   /* it is being reserved, and has its place */
 };
 
 /* The list that is right by being simple. Events leave it when the reader is done with them. */
@@ -210,9 +213,12 @@ struct oracle {
 	struct event events[EVENTS_MAX];
 	uint32_t next_id;
 	uint32_t refused;
+	uint32_t too_long; /* of them */
 	uint64_t number;   /* of the next event to be read: all before were read or lost */
 	uint32_t position; /* of the last one read */
 	uint64_t time;
+	uint64_t time_before; /* the same, when the page was begun that is looked at */
+	uint64_t refused_at; /* not after the first refusal that is not told, or 1 */
 	uint32_t told; /* refusals that pages have carried */
 	/* The page that was handed over last. */
 	uint64_t hash;
@@ -223,11 +229,14 @@ struct oracle {
 	bool disturbed; /* a writer was inside, or moved, during this read */
 	bool calm;	/* the last action was an event that nobody interrupted */
 	bool back;	/* the clock stepped back: times are not exact */
+	bool died;	/* somebody did: times of losses are not exact */
+	bool untimed;	/* an event was refused whose writer was interrupted then */
 	bool doubtful;	/* refusals were told once or twice, to the reader that died and to the next one */
 	uint32_t torn;	    /* events that were reserved and taken back with what was left, */
 	bool torn_away;	     /* also across sub-buffers, where a count may not be known */
 	uint32_t maybe_torn; /* and those of which it is not known that they had come so far */
 	int answer;	/* of the last read */
+	uint64_t looked; /* ITERATES: number of the event after the last one that the iterator returned */
 };
 
 /* All that a state is, besides the live part of the stacks. The histories count with weak memory only. */
@@ -235,7 +244,7 @@ struct model {
 	struct shared shared;
 	struct memory memory;
 	struct rec_handle handle;
-	struct rec_handle threads[ACTORS]; /* SHARED: their own, which lead to the lane's */
+	struct rec_handle threads[ACTORS]; /* SHARED: their own, which lead to the lane's; else the first: of another lane */
 	struct rec_ring_reader reader;
 	struct actor actors[ACTORS];
 	struct oracle oracle;
@@ -249,10 +258,15 @@ struct model {
 	bool lease;  /* the writer's next action is to lease the lane */
 	bool attach; /* the reader's: to take over */
 	bool prune;  /* the state that was reached is explored elsewhere */
-	bool missed; /* the lane was somebody's */
+	uint8_t missed; /* the event is not for this lane: a bit for each action under way */
 	bool jumped; /* actions were left */
+	bool sleeps; /* the reader, as reader_wait.c does */
+	uint32_t wake; /* what it would be woken by */
 	uint8_t masked; /* signals are blocked */
 	struct word words[WORDS_MAX];
+	/* ITERATES: the iterator, and its copy of a sub-buffer. */
+	_Alignas(16) unsigned char iter[ITER_SIZE];
+	_Alignas(16) unsigned char copy[SUBBUF_MAX];
 };
 
 extern struct model m;
@@ -274,7 +288,8 @@ unsigned int actor_step(const struct pending *next);
 /* Do one action here and now, on whatever stack this is. */
 void actor_do(unsigned int actor, char action);
 void act(char action);
-/* The lane is to be shared. */
+/* The handle's calls into lane_control.c and lane_thread.c, for a lane of one thread, and for one that is shared. */
+void lease_lane(void);
 void share_lane(void);
 
 /* ------------------------------------------------------------------------------------------------------- oracle */
@@ -282,13 +297,23 @@ void share_lane(void);
 __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
 
 struct event *oracle_begin(void);
-void oracle_refused(uint32_t id);
+void oracle_refused(uint32_t id, uint32_t size);
 void oracle_missed(uint32_t id);
+/* The tail was moved, by whoever runs: to this. */
+void oracle_placed(uint64_t tail);
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor);
 void oracle_committing(uint32_t id);
 void oracle_committed(uint32_t id);
 void oracle_discarding(uint32_t id);
-void oracle_discarded(uint32_t id);
+void oracle_discarded(uint32_t id, const struct rec_slot *slot);
+/* Whether an event that begins now has to go to another lane (docs/MEMORY-MODEL.md, "Reservations that are left"). */
+bool oracle_stuck(void);
+void oracle_elsewhere(void); /* it goes there */
+/* The writer of the event is about to be taken for one that left; false: it cannot be. */
+bool oracle_mistaken(uint32_t id);
+/* As many writers are inside as can be counted; and no longer. */
+uint64_t oracle_deepen(const void *frame);
+void oracle_undeepen(uint64_t open);
 uint32_t oracle_floor(void); /* behind the last event that is finished */
 void oracle_writer_died(void);
 /* The writer's actions from `level` on were left. */
@@ -303,6 +328,12 @@ void oracle_reading(void);
 void oracle_read(int r, const struct rec_page *page, bool whole);
 /* Events that a reader would have to find now; with `whole`, without the sub-buffer where the commit position is. */
 uint32_t oracle_unread(bool whole);
+/* The iterator has returned this, at number `number`, and `lost` before it. */
+void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lost);
+/* Nothing moves: it must have come to the end. */
+void oracle_looked_all(void);
+/* Nothing moves: a reader that sleeps must have no reason to be awake. */
+void oracle_sleeps(void);
 /* Nobody is inside: exactly one head, links and descriptors in order. */
 void check_ring(void);
 /* Read what is there, write and read some more, and the account must add up. */

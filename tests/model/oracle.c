@@ -52,7 +52,7 @@ struct event *oracle_begin(void)
 
 	for (i = 0; i < EVENTS_MAX; i++)
 		if (o.events[i].state == EVENT_NONE) {
-			o.events[i] = (struct event){ .id = ++o.next_id, .state = EVENT_RESERVING, .actor = (uint8_t)self, .level = writer->depth };
+			o.events[i] = (struct event){ .id = ++o.next_id, .state = EVENT_RESERVING, .actor = (uint8_t)self, .level = writer->depth, .time = m.clock };
 			return &o.events[i];
 		}
 	fail("the checker's list is too short");
@@ -61,6 +61,14 @@ struct event *oracle_begin(void)
 static void forget(struct event *event)
 {
 	*event = (struct event){ 0 };
+}
+
+/* Whether the action that runs is the only one, and was not interrupted. */
+static bool is_alone(void)
+{
+	const struct actor *writer = &m.actors[WRITER];
+
+	return !writer->depth || (writer->depth == 1 && !writer->levels[0].interrupts);
 }
 
 /* Whether events could be refused rightly: somebody is interrupted, or the lane is full of what was not read. */
@@ -72,7 +80,7 @@ static bool may_refuse(void)
 	/* On a shared lane nobody is interrupted by an event. */
 	if (is_left())
 		return true;
-	if (!with(SHARED) && (writer->depth > 1 || writer->levels[0].action == 't' || writer->levels[0].action == 'z'))
+	if (!with(SHARED) && (writer->depth > 1 || strchr("tTzn", writer->levels[0].action)))
 		return true;
 	if (with(OVERWRITE))
 		return false;
@@ -82,9 +90,31 @@ static bool may_refuse(void)
 	return strpbrk(config->program, "dD") || strpbrk(config->nested, "dD");
 }
 
-void oracle_refused(uint32_t id)
+/*
+ * Where nobody else writes or reads: whether the tail's sub-buffer has room, or the next one is free, so that even in discard
+ * mode there is no reason to refuse.
+ */
+static bool is_room(uint32_t size)
 {
+	const struct rec_lane *lane = &m.shared.lane;
+	const uint64_t link = m.shared.links[REC_POS_ID(lane->tail)].next;
+	const uint32_t most = m.handle.capacity * 4;
+
+	if (!is_alone() || *config->reads || with(SHARED) || m.jumped || m.lease || size > most ||
+	    REC_RESTATE_SIZE + rec_event_total(size) > most || m.actors[WRITER].levels[0].action == 'n')
+		return false;
+	return REC_POS_OFF(lane->tail) + REC_RESTATE_SIZE + rec_event_total(size) <= most ||
+	       (REC_LINK_FLAG(link) == REC_LINK_NORMAL && REC_LINK_ID(link) != REC_POS_ID(lane->commit));
+}
+
+void oracle_refused(uint32_t id, uint32_t size)
+{
+	if (!o.refused_at)
+		o.refused_at = known(id)->time;
 	forget(known(id));
+	/* Count and time are two words: who publishes between them, or is interrupted, may take the one without the other. */
+	o.untimed |= !is_alone();
+	o.too_long += size > m.handle.capacity * 4 - REC_RESTATE_SIZE - 4;
 	/* It may have been counted when somebody left. */
 	if (m.jumped)
 		o.refused = (uint32_t)rec_lane_refusals(&m.shared.lane);
@@ -93,11 +123,57 @@ void oracle_refused(uint32_t id)
 	o.calm = false;
 	if (running >= 0 && !quiet && !with(WEAK) && !may_refuse())
 		fail("refused, though there is room");
+	if (running >= 0 && !quiet && !with(WEAK) && is_room(size))
+		fail("refused, though it fits");
+}
+
+bool oracle_stuck(void)
+{
+	const struct rec_lane *lane = &m.shared.lane;
+	const uint32_t far = config->pages > 2 ? 2 : 1, tail = REC_POS_SEQ(lane->tail);
+
+	if (with(SHARED) || with(STAYS) || m.jumped || !lane->open)
+		return false;
+	return tail - REC_POS_SEQ(lane->commit) >= far || (m.handle.movers && tail - REC_POS_SEQ(m.handle.moving) >= far);
 }
 
 void oracle_missed(uint32_t id)
 {
 	forget(known(id));
+}
+
+/* A handler between its looks at tail and commit position can make a writer leave without need. */
+void oracle_elsewhere(void)
+{
+	const struct actor *writer = &m.actors[WRITER];
+
+	if (!m.jumped && !oracle_stuck() && !(writer->depth && writer->levels[writer->depth - 1].interrupts))
+		fail("another lane is taken, though this one is not stuck");
+}
+
+bool oracle_mistaken(uint32_t id)
+{
+	struct event *event = find(id);
+
+	/* It was left indeed, or others are below. */
+	if (!event || m.actors[WRITER].depth > 1)
+		return false;
+	event->state = EVENT_LEFT;
+	m.jumped = true;
+	return true;
+}
+
+uint64_t oracle_deepen(const void *frame)
+{
+	const uint64_t open = m.shared.lane.open, depth = (uint64_t)REC_OPEN_DEPTH_MAX << REC_OPEN_SHIFT;
+
+	m.shared.lane.open = depth | (open ? REC_OPEN_FRAME(open) : (uint64_t)(uintptr_t)frame);
+	return open;
+}
+
+void oracle_undeepen(uint64_t open)
+{
+	m.shared.lane.open = open;
 }
 
 uint32_t oracle_floor(void)
@@ -112,12 +188,19 @@ uint32_t oracle_floor(void)
 	return floor;
 }
 
-/* Whether the action that runs is the only one, and was not interrupted. */
-static bool is_alone(void)
+void oracle_placed(uint64_t tail)
 {
-	const struct actor *writer = &m.actors[WRITER];
+	const unsigned int self = running < 0 ? WRITER : (unsigned int)running;
+	uint32_t i;
 
-	return !writer->depth || (writer->depth == 1 && !writer->levels[0].interrupts);
+	for (i = 0; i < EVENTS_MAX; i++) {
+		struct event *event = &o.events[i];
+
+		if (event->state == EVENT_RESERVING && event->actor == self && event->level == m.actors[self].depth) {
+			event->placed = true;
+			event->position = place_of(tail);
+		}
+	}
 }
 
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor)
@@ -133,14 +216,20 @@ void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, ui
 	if (event->position <= floor && !m.jumped)
 		fail("a place before one that was committed earlier");
 	/* Right, but wasteful: nothing but the event itself where time and CPU are certain. */
-	if (o.calm && is_alone() && !slot->open && !strcmp(config->ticks, "1") && !m.migrations &&
+	if (o.calm && is_alone() && REC_POS_SEQ(slot->end) == REC_POS_SEQ(slot->old) && !strcmp(config->ticks, "1") && !m.migrations &&
 	    REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old) != rec_event_total(size))
 		fail("event %u takes %u bytes", id, REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old));
 }
 
+/* One that was taken for left, and was taken back, has nothing to commit. */
 void oracle_committing(uint32_t id)
 {
-	known(id)->state = EVENT_COMMITTING;
+	struct event *event = find(id);
+
+	if (event)
+		event->state = EVENT_COMMITTING;
+	else if (!m.jumped)
+		fail("the checker lost event %u", id);
 }
 
 bool is_left(void)
@@ -158,15 +247,23 @@ void oracle_committed(uint32_t id)
 	o.calm = !with(SHARED) && !with(JUMPS) && is_alone();
 }
 
+/* One that was taken back before, with what seemed to be left, may not be there. */
 void oracle_discarding(uint32_t id)
 {
-	o.calm = false;
-	known(id)->state = EVENT_DISCARDING;
+	struct event *event = m.jumped ? find(id) : known(id);
+
+	if (event)
+		event->state = EVENT_DISCARDING;
 }
 
-void oracle_discarded(uint32_t id)
+void oracle_discarded(uint32_t id, const struct rec_slot *slot)
 {
-	forget(known(id));
+	struct event *event = m.jumped ? find(id) : known(id);
+
+	if (event)
+		forget(event);
+	/* What the common path had reserved goes without a trace, if nobody came. */
+	o.calm = o.calm && !slot->open && is_alone();
 }
 
 /* All that a commit has passed will come; nothing else ever will, for the next writer begins at the commit position. */
@@ -176,6 +273,7 @@ void oracle_writer_died(void)
 	uint32_t i;
 
 	o.calm = false;
+	o.died = true;
 	/* Between the count of what it takes back and the tail's return: the next one counts that again. */
 	if (m.masked)
 		o.maybe_torn += EVENTS_MAX;
@@ -195,11 +293,11 @@ void oracle_writer_died(void)
 			fail("the commit position has passed event %u, which is not committed", event->id);
 		if (event->state == EVENT_COMMITTED && !m.actors[WRITER].depth && !m.jumped)
 			fail("event %u was committed by an outermost writer and is not there", event->id);
-		/* One that was reserving may have come so far. */
-		if (event->state <= EVENT_RESERVING)
+		/* One that was being discarded may be gone. */
+		if (event->state == EVENT_DISCARDING)
 			o.maybe_torn++;
 		else
-			o.torn++;
+			o.torn += event->state != EVENT_RESERVING || event->placed;
 		o.torn_away |= REC_POS_SEQ(m.shared.lane.tail) != REC_POS_SEQ(m.shared.lane.commit);
 		forget(event);
 	}
@@ -209,6 +307,7 @@ void oracle_writer_died(void)
 	 */
 	if (with(SHARED) && m.shared.lane.owner != THREAD(WRITER))
 		return;
+	o.too_long = (uint32_t)m.shared.lane.too_long;
 	o.refused = (uint32_t)rec_lane_refusals(&m.shared.lane);
 }
 
@@ -231,11 +330,11 @@ void oracle_jumped(uint8_t level)
 			fail("the commit position has passed event %u, which is not committed", event->id);
 		if (event->state == EVENT_COMMITTING)
 			event->state = EVENT_COMMITTED;
-		if (event->state == EVENT_OPEN)
+		if (event->state == EVENT_OPEN || (event->state == EVENT_RESERVING && event->placed))
 			event->state = EVENT_LEFT;
 		if (event->state > EVENT_RESERVING)
 			continue;
-		o.maybe_torn += event->state != EVENT_NONE;
+		o.maybe_torn += event->state == EVENT_DISCARDING;
 		forget(event);
 	}
 	o.refused = (uint32_t)rec_lane_refusals(&m.shared.lane);
@@ -266,6 +365,7 @@ void oracle_put_back(void)
 
 void oracle_reader_died(void)
 {
+	o.died = true;
 	o.again = true;
 	o.page = NULL;
 }
@@ -326,10 +426,23 @@ static void check_record(const struct rec_record *record, struct event **ret_eve
 	*ret_event = event;
 }
 
-/* Events before this one that the reader did not get: overwritten. Takes them off the list. */
-static uint32_t missing_before(const struct event *event)
+struct account {
+	uint32_t events;
+	uint32_t missing;
+	uint32_t again; /* of the events, those that a reader that died had got already */
+	uint64_t missing_time; /* of the first one missing */
+};
+
+static void note_missing(const struct event *event, struct account *account)
 {
-	uint32_t i, missing = 0;
+	if (!account->missing++ || event->time < account->missing_time)
+		account->missing_time = event->time;
+}
+
+/* Events before this one that the reader did not get: overwritten. Takes them off the list. */
+static void missing_before(const struct event *event, struct account *account)
+{
+	uint32_t i;
 
 	for (i = 0; i < EVENTS_MAX; i++) {
 		struct event *other = &o.events[i];
@@ -339,18 +452,15 @@ static uint32_t missing_before(const struct event *event)
 			continue;
 		if (other->state == EVENT_OPEN || other->state == EVENT_LEFT)
 			fail("event %u is visible, but one before it is not committed", event->id);
+		note_missing(other, account);
 		forget(other);
-		missing++;
 	}
-	return missing;
 }
 
 /* A page without events tells how many are lost by its number alone. */
-static uint32_t missing_until(uint64_t number)
+static void missing_until(uint64_t number, struct account *account)
 {
-	uint32_t missing;
-
-	for (missing = 0; o.number + missing < number; missing++) {
+	while (o.number + account->missing < number) {
 		struct event *first = NULL;
 		uint32_t i;
 
@@ -360,30 +470,23 @@ static uint32_t missing_until(uint64_t number)
 				first = &o.events[i];
 		if (!first)
 			fail("an empty page tells of more events than there were");
+		note_missing(first, account);
 		forget(first);
 	}
-	return missing;
 }
-
-struct account {
-	uint32_t events;
-	uint32_t missing;
-	uint32_t again; /* of the events, those that a reader that died had got already */
-};
 
 static void check_event(const struct rec_record *record, struct account *account)
 {
 	struct event *event = NULL;
-	uint32_t missing;
+	const uint32_t missing = account->missing;
 
 	check_record(record, &event);
 	if (event->state == EVENT_AGAIN) {
 		account->again++;
 	} else {
-		missing = missing_before(event);
-		if (account->events && missing)
+		missing_before(event, account);
+		if (account->events && account->missing != missing)
 			fail("an event is missing in the middle of a page");
-		account->missing += missing;
 		if (event->position <= o.position)
 			fail("event %u comes too late", event->id);
 		if (record->time < o.time)
@@ -396,32 +499,67 @@ static void check_event(const struct rec_record *record, struct account *account
 	account->events++;
 }
 
+/* When the first of the events was lost that this page tells of: none was before those that were read. */
+static void check_lost_time(const struct rec_page *page, const struct account *account)
+{
+	if (!page->lost || o.back || o.died || m.jumped || with(WEAK))
+		return;
+	/*
+	 * The first move of a lane's head, and handlers have moved it on before its gap is noted: rec_ring_note_lost() then takes
+	 * one of theirs for the first gap of all.
+	 */
+	if (!page->lost_time && !o.untimed && (page->first != account->missing || !m.interrupts))
+		fail("%llu events are lost, and the page does not say since when", (unsigned long long)page->lost);
+	if (account->missing && page->lost_time > account->missing_time)
+		fail("an event is lost of %llu, but the loss began at %llu", (unsigned long long)account->missing_time,
+		     (unsigned long long)page->lost_time);
+	/* The time of a refusal waits for a change of sub-buffer. */
+	if (page->lost == account->missing && page->lost_time < o.time_before)
+		fail("a loss began at %llu, but an event of %llu was read before it", (unsigned long long)page->lost_time,
+		     (unsigned long long)o.time_before);
+	if (page->lost != account->missing && !o.untimed && page->lost_time < o.refused_at &&
+	    (!account->missing || page->lost_time < o.time_before))
+		fail("a loss began at %llu, but nothing was refused before %llu", (unsigned long long)page->lost_time,
+		     (unsigned long long)o.refused_at);
+}
+
 static void check_page(const struct rec_page *page)
 {
 	struct account account = { 0 };
 	struct rec_page_iter iter;
 	struct rec_record record;
+	bool first = true;
+	uint64_t iter_time;
 	int r;
 
+	o.time_before = o.time;
 	rec_page_iter_init(&iter, page->data, page->size);
+	iter_time = iter.time;
 	/* What other readers go by. Every page of ours states its time once more. */
 	if (!page->from && !o.again && !o.back && iter.time < o.time)
 		fail("the time of a page is older than the page before");
-	while ((r = rec_page_next(&iter, &record)) > 0)
+	while ((r = rec_page_next(&iter, &record)) > 0) {
+		/* The first one, unless it was discarded. */
+		if (first && iter_time != record.time && !strpbrk(config->program, "dDXY") && !strpbrk(config->nested, "dD"))
+			fail("a page that begins at %llu has the time %llu", (unsigned long long)record.time,
+			     (unsigned long long)iter_time);
+		first = false;
 		if (record.offset >= page->from)
 			check_event(&record, &account);
+	}
 	if (r < 0)
 		fail("a page cannot be read: %d", r);
 	if (account.events != page->entries)
 		fail("a page of %u events says that it has %u", account.events, page->entries);
 	if (!account.events)
-		account.missing = missing_until(page->first);
+		missing_until(page->first, &account);
 	if (page->first + account.again != o.number + account.missing)
 		fail("the page's first event has the number %llu instead of %llu", (unsigned long long)page->first,
 		     (unsigned long long)(o.number + account.missing - account.again));
 	o.number += account.missing + account.events - account.again;
 	if (account.missing && !with(OVERWRITE))
 		fail("%u events were overwritten in discard mode", account.missing);
+	check_lost_time(page, &account);
 	if (page->lost < account.missing)
 		fail("%u events are missing, %llu are told", account.missing, (unsigned long long)page->lost);
 	/* Refusals that the dead reader's page carried may be told again with it. */
@@ -429,6 +567,9 @@ static void check_page(const struct rec_page *page)
 		o.doubtful = true;
 	else
 		o.told += (uint32_t)page->lost - account.missing;
+	/* Of what is still to be told nobody remembers when the first was refused. */
+	if (page->lost > account.missing)
+		o.refused_at = o.told == o.refused ? 0 : 1;
 	if (o.told > o.refused)
 		fail("more is told lost than was refused or overwritten");
 	o.handed_lost = (uint32_t)page->lost;
@@ -487,4 +628,52 @@ void oracle_read(int r, const struct rec_page *page, bool whole)
 		o.hash = hash_page(o.page, o.size);
 		o.again = false;
 	}
+}
+
+/*
+ * An iterator's events are those of a consuming reader, but may be lost in between, and nothing leaves the list for them: so
+ * the number of an event is that of the committed ones before it.
+ */
+void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lost)
+{
+	struct event *event = NULL;
+	uint64_t before = o.number;
+	uint32_t i;
+
+	check_record(record, &event);
+	for (i = 0; i < EVENTS_MAX; i++) {
+		const struct event *other = &o.events[i];
+
+		if (other->state <= EVENT_RESERVING || other->position >= event->position)
+			continue;
+		if (other->state < EVENT_COMMITTING)
+			fail("event %u is visible, but one before it is not committed", event->id);
+		before++;
+	}
+	if (number != before)
+		fail("an iterator says that event %u has the number %llu, not %llu", event->id, (unsigned long long)number,
+		     (unsigned long long)before);
+	if (number < o.looked)
+		fail("an iterator returns event %u twice", event->id);
+	if (lost < number - o.looked)
+		fail("an iterator has lost %llu events before event %u, and says %llu", (unsigned long long)(number - o.looked),
+		     event->id, (unsigned long long)lost);
+	o.looked = number + 1;
+}
+
+void oracle_looked_all(void)
+{
+	const struct rec_lane *lane = &m.shared.lane;
+
+	if (o.looked != m.shared.subbufs[REC_POS_ID(lane->commit)].first + REC_POS_COUNT(lane->commit))
+		fail("an iterator has come to event number %llu only", (unsigned long long)o.looked);
+}
+
+void oracle_sleeps(void)
+{
+	const struct rec_lane *lane = &m.shared.lane;
+
+	if (m.sleeps && m.shared.words.wake == m.wake && REC_POS_ID(lane->commit) != m.reader.page &&
+	    rec_ring_is_hit(lane, &m.shared.words, 100))
+		fail("a reader sleeps, though the ring is full");
 }

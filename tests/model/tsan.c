@@ -202,6 +202,8 @@ static bool is_common(int word, const void *at, uint32_t size, bool write)
 			if (common)                                                                                    \
 				memory_exchange(word, value, order);                                                   \
 			*at = value;                                                                                   \
+			if ((const volatile void *)at == &m.shared.lane.tail)                                          \
+				oracle_placed((uint64_t)value);                                                        \
 		} else if (common) {                                                                                   \
 			memory_load(word, memory_candidates(word) - 1, failed);                                        \
 		}                                                                                                      \
@@ -229,6 +231,14 @@ static bool is_common(int word, const void *at, uint32_t size, bool write)
 ATOMIC(32)
 ATOMIC(64)
 
+/* Nothing of this size is shared. */
+uint8_t __tsan_atomic8_load(const volatile uint8_t *at, int order);
+uint8_t __tsan_atomic8_load(const volatile uint8_t *at, int order)
+{
+	(void)order;
+	return *at;
+}
+
 /* ------------------------------------------------------------------------------------- what the ring calls outside */
 
 /* The sources are compiled with these names for the C library's. */
@@ -239,6 +249,37 @@ void *model_calloc(size_t count, size_t size)
 		fail("the reader wants %zu bytes", count * size);
 	memset(m.heap, 0, sizeof(m.heap));
 	return m.heap;
+}
+
+/* Of reader_iter.c: its iterator, and the copy of a sub-buffer. */
+void *model_iter_calloc(size_t count, size_t size);
+void *model_iter_calloc(size_t count, size_t size)
+{
+	if (count * size > sizeof(m.iter))
+		fail("the iterator wants %zu bytes", count * size);
+	memset(m.iter, 0, sizeof(m.iter));
+	return m.iter;
+}
+
+void *model_iter_malloc(size_t size);
+void *model_iter_malloc(size_t size)
+{
+	(void)size;
+	return m.copy;
+}
+
+/* A copy of what others may change meanwhile: eight bytes are a step. */
+void *model_iter_memcpy(void *to, const void *from, size_t size);
+void *model_iter_memcpy(void *to, const void *from, size_t size)
+{
+	size_t at, part;
+
+	for (at = 0; at < size; at += part) {
+		part = size - at < 8 ? size - at : 8;
+		plain((const unsigned char *)from + at, (uint32_t)part, false, CALLER);
+		memcpy((unsigned char *)to + at, (const unsigned char *)from + at, part);
+	}
+	return to;
 }
 
 void model_free(void *memory);
