@@ -419,7 +419,10 @@ static __attribute__((noinline)) void write_deeper(uint64_t number)
 	(void)room[0];
 }
 
-/* What it writes before it jumps away may be inside an event that it leaves, and is torn then. */
+/*
+ * What it writes before it jumps away may be inside an event that it leaves, and is torn then. So is what it writes inside an
+ * event that the next handler leaves: it is certain where nothing is open.
+ */
 static void write_or_jump(int signal)
 {
 	const uint32_t n = __atomic_add_fetch(&struck, 1, __ATOMIC_RELAXED);
@@ -429,7 +432,7 @@ static void write_or_jump(int signal)
 	(void)signal;
 	if (number < NUMBERED_MAX) {
 		numbered_write(number);
-		certain[number] = !jumps;
+		certain[number] = !jumps && !rec_thread_handle->lane->open;
 	}
 	if (jumps) {
 		__atomic_add_fetch(&jumped, 1, __ATOMIC_RELAXED);
