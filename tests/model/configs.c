@@ -46,7 +46,7 @@ const struct config configs[] = {
 	{ "read-head",         2, 6, "ll",   "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | CUT },
 	{ "read-head-3-pages", 3, 6, "lll",  "l",    "l",    2, 1, "ww",  "1",   OVERWRITE },
 	{ "read-rounds",       2, 6, "ll",   "l",    "r",    2, 1, "w",   "1",   OVERWRITE },
-	{ "read-rounds-stays", 2, 6, "sp",   "s",    "R",    2, 1, "wp",  "1",   OVERWRITE | STAYS },
+	{ "read-rounds-stays", 2, 6, "sp",   "s",    "R",    2, 1, "wp",  "1",   OVERWRITE | STAYS | THOROUGH },
 	{ "read-full",         2, 6, "ll",   "lss",  "s",    2, 1, "wp",  "1",   CUT },
 	{ "read-discard",      2, 6, "s",    "dl",   "sd",   2, 1, "pp",  "1",   OVERWRITE },
 	/* Deaths, and those who go on. */
@@ -62,7 +62,7 @@ const struct config configs[] = {
 	/* Looking without consuming; sleeping. */
 	{ "iterate",           2, 6, "ls",   "ll",   "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES },
 	{ "iterate-small",     2, 6, "ss",   "sss",  "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES },
-	{ "iterate-jump",      2, 6, "lls",  "ls",   "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES | JUMPS },
+	{ "iterate-jump",      2, 6, "lls",  "ls",   "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES | JUMPS | THOROUGH },
 	{ "sleep",             2, 6, "s",    "lll",  "",     1, 0, "wb",  "1",   OVERWRITE },
 	{ "sleep-weak",        2, 6, "s",    "ll",   "",     1, 0, "b",   "1",   OVERWRITE | WEAK },
 	/* Two threads that share the lane. */
