@@ -78,7 +78,6 @@ const struct config configs[] = {
 	{ "jump-discard",      2, 7, "s",    "ds",   "ds",   2, 1, "",    "01",  OVERWRITE | JUMPS },
 	{ "jump-discard-two",  2, 7, "s",    "d",    "s",    2, 2, "",    "1",   OVERWRITE | JUMPS },
 	{ "jump-head",         2, 6, "lls",  "ll",   "l",    2, 1, "",    "01",  OVERWRITE | JUMPS },
-	{ "jump-head-inside",  2, 6, "lls",  "l",    "ls",   3, 2, "",    "1",   OVERWRITE | JUMPS },
 	{ "jump-cross",        2, 7, "ls",   "ls",   "s",    3, 2, "",    "1",   OVERWRITE | JUMPS },
 	{ "jump-after",        2, 7, "lls",  "ssl",  "l",    2, 1, "",    "1",   OVERWRITE | JUMPS },
 	{ "jump-stays",        2, 6, "lls",  "ls",   "l",    2, 1, "",    "1",   OVERWRITE | JUMPS | STAYS },
