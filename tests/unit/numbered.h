@@ -12,7 +12,10 @@
 REC_EVENT(numbered, step, u64(number), u64(copy));
 
 struct sums {
-	uint64_t events, lost, torn, no_lane;
+	uint64_t events;
+	uint64_t told; /* lost, as the pages read say */
+	uint64_t lost; /* and what no page says yet; while writers go on, a later page may */
+	uint64_t torn, no_lane;
 };
 
 /* Of each number: how often it was read, and of which thread it said to be. */
