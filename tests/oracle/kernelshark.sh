@@ -67,8 +67,10 @@ check()
 	done
 	is "$name: the rows are the events that the program counted" "$got" "$expected"
 	is "$name: and no others" "$(grep -c . "$TMP/$name.rows")" "$(counted "$TMP/$name.counts" total)"
+	# On a loaded machine a worker may start so late that the others have done all the work.
 	threads=$(cut -f 4 "$TMP/$name.rows" | sort -u | tr '\n' ' ')
-	is "$name: each thread by its name" "$threads" "packer/walk packer/zstd-0 packer/zstd-1 packer/zstd-2 "
+	like "$name: the threads by their names" "$threads" '^packer/walk (packer/zstd-[012] ){1,3}$'
+	is "$name: each thread by one name" "$(cut -f 3,4 "$TMP/$name.rows" | sort -u | wc -l)" "$(wc -w <<<"$threads")"
 	trace_cmd_rows "$TMP/$name.dat" >"$TMP/$name.trace-cmd"
 	kernelshark_rows "$TMP/$name.rows" >"$TMP/$name.kernelshark"
 	ok "$name: row by row what trace-cmd reports" diff "$TMP/$name.trace-cmd" "$TMP/$name.kernelshark"
