@@ -17,7 +17,7 @@ know_updates()
 	read -r archive codename < <(apt-get indextargets --format '$(SITE) $(CODENAME)' | grep -v -- '-\|security' | sort -u) || return
 	mkdir -p "$lists/lists/partial" "$lists/cache/archives/partial"
 	echo "deb $archive-security $codename-security main" >"$lists/sources.list"
-	apt=(-o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=- -o "Dir::State::Lists=$lists/lists"
+	apt=(-o "Dir::Etc::SourceList=$lists/sources.list" -o Dir::Etc::SourceParts=/dev/null -o "Dir::State::Lists=$lists/lists"
 		-o "Dir::Cache=$lists/cache")
 	apt-get "${apt[@]}" update
 }
@@ -50,6 +50,8 @@ fetch()
 }
 
 mkdir -p "$1"
+# apt takes what is not absolute for a path in /etc/apt.
+set -- "$(realpath "$1")"
 updated=no
 for version in 6.1 6.12; do
 	fetch $version "$1" && continue
