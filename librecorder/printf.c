@@ -21,6 +21,7 @@
 #include "event_private.h"
 #include "log_private.h"
 #include "process.h"
+#include "ring_private.h"
 
 #define CONVERSIONS_MAX 32u
 #define ARGUMENTS_MAX	1000u /* bytes; as many strings as conversions, numbers of 8 bytes and padding fit in any case */
@@ -509,7 +510,7 @@ static void write_record(struct rec_handle *handle, uint64_t site, const struct 
 	const size_t size = REC_EVENT_COMMON_SIZE + 2 * sizeof(site) + arguments->used;
 	struct rec_slot slot;
 
-	record = rec_reserve(handle, (uint32_t)size, &slot);
+	record = rec_reserve_from(handle, (uint32_t)size, __builtin_dwarf_cfa(), &slot);
 	if (!record)
 		return;
 	at = rec_put_common(record, handle, REC_EVENT_ID_FIRST);

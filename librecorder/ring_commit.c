@@ -225,7 +225,7 @@ void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
 {
 	struct rec_slot slot;
-	void *to = rec_reserve(handle, size, &slot);
+	void *to = rec_reserve_from(handle, size, __builtin_dwarf_cfa(), &slot);
 
 	if (!to)
 		return -EBUSY;

@@ -167,7 +167,7 @@ void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot
 void *rec_reserve_rest(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot)
 {
 	const struct frames frames = { .here = (uint64_t)(uintptr_t)here, .end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa() };
+	void *at = handle->clock == REC_CLOCK_TSC ? NULL : rec_reserve_fast(handle, size, 1, ret_slot);
 
-	return handle->clock == REC_CLOCK_TSC ? reserve_slow(handle, size, &frames, ret_slot) :
-						rec_reserve(handle, size, ret_slot);
+	return at ? at : reserve_slow(handle, size, &frames, ret_slot);
 }

@@ -68,6 +68,22 @@ void rec_ring_restart(struct rec_handle *handle);
 #define REC_OPEN_BORROWED UINT64_C(1)
 
 /*
+ * rec_reserve() for a function whose stack began at `here`, and that calls nobody who reserves while its reservation is open:
+ * one that was left at the same depth is known by that (rec_reserve_rest()).
+ */
+REC_INLINE_ALWAYS void *rec_reserve_from(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot)
+{
+	void *at = rec_reserve_fast(handle, size, 1, ret_slot);
+	struct rec_slot rare;
+
+	if (REC_LIKELY(at != NULL))
+		return at;
+	at = rec_reserve_rest(handle, size, here, &rare);
+	*ret_slot = rare;
+	return at;
+}
+
+/*
  * Whether nobody will come back to what was done on a stack that ended at `then`, now that this thread is in a function
  * that was called from `here`. False: it is not known. Signal-safe. One system call if `here` is above `then`.
  */

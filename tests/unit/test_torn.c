@@ -17,6 +17,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -215,6 +216,68 @@ Test(torn, what_was_not_left_is_read_in_small_rings)
 
 	for (s = 1; s <= 400; s++)
 		leave_some(s, 2 + s % 3, 4096, 120);
+}
+
+/* --------------------------------------------------------------------------------------------- copies that meet a fault */
+
+REC_EVENT(torn, raw, bytes(data));
+
+static sigjmp_buf fault;
+
+static void jump_back(int signal)
+{
+	(void)signal;
+	siglongjmp(fault, 1);
+}
+
+/* Memory that cannot be read: whoever copies from it has reserved, and jumps away. */
+static const void *begin_faults(void)
+{
+	const struct sigaction action = { .sa_handler = jump_back };
+	void *none = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(none, MAP_FAILED);
+	sigaction(SIGSEGV, &action, NULL);
+	return none;
+}
+
+static void check_found_out(const struct rec_lane *lane)
+{
+	cr_assert_eq(lane->torn, 1);
+	cr_assert_eq(lane->open, 0);
+	cr_assert_eq(lane->tail, lane->commit);
+	cr_assert_eq(REC_POS_COUNT(lane->commit), 2);
+}
+
+/* The statement that left an event finds it out itself, where the reservation is made by a function of the library, too. */
+Test(torn, a_write_that_faults_is_found_out_by_the_next_one)
+{
+	const void *none = begin_faults();
+	const char some[64] = "";
+	volatile unsigned int i;
+
+	ring = ring_new(4, 4096, true);
+	for (i = 0; i < 3; i++)
+		if (sigsetjmp(fault, 1) == 0)
+			rec_write(&ring->handle, i == 1 ? none : some, sizeof(some));
+	check_found_out(ring->handle.lane);
+	ring_free(ring);
+}
+
+/* A clock that needs a call. */
+Test(torn, an_event_that_faults_is_found_out_by_the_next_one)
+{
+	const void *none = begin_faults();
+	const char some[64] = "";
+	volatile unsigned int i;
+
+	cr_assert_eq(rec_enable("torn:raw"), 1);
+	cr_assert_eq(rec_thread_attach(), 0);
+	rec_thread_handle->clock = REC_CLOCK_MONO;
+	for (i = 0; i < 3; i++)
+		if (sigsetjmp(fault, 1) == 0)
+			REC(torn, raw, i == 1 ? none : some, sizeof(some));
+	check_found_out(rec_thread_handle->lane);
 }
 
 /* ----------------------------------------------------------------------------------------- threads, at any instruction */
