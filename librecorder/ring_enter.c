@@ -115,7 +115,7 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, const struc
  * Discard mode, and the lane is full. A program that meets this meets it again and again, so the plain case is
  * recognised before anything else: no clock, no plan. It is next_subbuf()'s refusal, in its order of reading;
  * nothing is remembered, so there is nothing to go stale. Whatever is not plain is left to next_subbuf(): another
- * writer is inside, or was left there, the commit position is on another sub-buffer than the tail, the lane's gate is closed, or this is the first refusal
+ * writer is inside, or was left there, the commit position is on another sub-buffer than the tail, or this is the first refusal
  * since the last change of sub-buffer, whose time is wanted. An event takes four bytes more than its size, or a few
  * more yet: then it goes that way too, and so does one that might fit nowhere, which is counted as too long.
  */
@@ -123,7 +123,7 @@ static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 {
 	const struct rec_lane *lane = handle->lane;
 	const uint64_t old = rec_load_relaxed(&lane->tail);
-	const uint32_t room = rec_load_relaxed(&handle->room);
+	const uint32_t room = handle->capacity;
 	uint64_t link, commit;
 
 	if (handle->overwrite || rec_load_relaxed(&lane->open) || size > room * 4 - REC_RESTATE_SIZE - 12 ||

@@ -4,11 +4,13 @@
  * pages that does not look at the writer's hot line, rec_ring_read() in ring_reader.c, must miss none. The clock stands
  * still: a pause between two events would need room for a time extend.
  */
+#include "film.h"
 #include "hand_clock.h"
 #include "ring_fixture.h"
 
 #include <criterion/criterion.h>
 #include <librecorder/page.h>
+#include <signal.h>
 #include <stddef.h>
 
 #define PAGES	    3
@@ -202,3 +204,54 @@ Test(poll, the_hot_line_is_left_alone)
 	ring->handle.lane->commit = commit;
 	ring_free(ring);
 }
+
+#if defined(__x86_64__)
+
+#define TRAP_FLAG 0x100ul
+
+static struct ring *stepped;
+static unsigned int steps, gate_at;
+
+static void close_gate_in_step(int signal)
+{
+	(void)signal;
+	if (++steps == gate_at)
+		stepped->handle.room = 0;
+}
+
+static void set_trap_flag(bool on)
+{
+	unsigned long flags;
+
+	__asm__ volatile("pushfq\n\tpopq %0" : "=r"(flags));
+	flags = on ? flags | TRAP_FLAG : flags & ~TRAP_FLAG;
+	__asm__ volatile("pushq %0\n\tpopfq" : : "r"(flags) : "cc", "memory");
+}
+
+/* Another thread closes the gate at any instruction: an event for which there is room is written, or refused for that. */
+Test(full, a_gate_that_closes_drops_nothing)
+{
+	const struct sigaction action = { .sa_handler = close_gate_in_step };
+	const char payload[16] = "";
+	int r;
+
+	if (!film_can())
+		cr_skip_test("the processor's trap flag is out of a program's reach here");
+	sigaction(SIGTRAP, &action, NULL);
+	do {
+		stepped = new_full_ring();
+		/* Not the fast path: it looks at the gate. */
+		stepped->cpu++;
+		gate_at++;
+		steps = 0;
+		set_trap_flag(true);
+		r = rec_write(&stepped->handle, payload, sizeof(payload));
+		set_trap_flag(false);
+		cr_assert_eq(stepped->handle.lane->dropped, 1, "instruction %u", gate_at);
+		cr_assert_eq(stepped->handle.lane->disabled, r < 0);
+		ring_free(stepped);
+	} while (steps >= gate_at);
+	cr_assert_gt(gate_at, 50);
+}
+
+#endif
