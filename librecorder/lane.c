@@ -225,9 +225,24 @@ static int count_one_more(void)
 	return r;
 }
 
-bool rec_lane_is_orphan(uint32_t owner)
+static bool is_orphan(uint32_t owner)
 {
 	return owner && owner != REC_OWNER_HELD && syscall(SYS_tgkill, rec_process.pid, owner, 0) < 0 && errno == ESRCH;
+}
+
+/*
+ * Thread ids come again. A new thread may get the owner's id between our look and the exchange; then the lane is that
+ * thread's, which does nothing with it but give it back before its first lease: it gets it back.
+ */
+bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid)
+{
+	if (!is_orphan(owner) || !exchange_owner(index, owner, tid))
+		return false;
+	if (is_orphan(owner))
+		/* Unless the new thread gave the lane back and ended, all since the exchange. */
+		return rec_load_relaxed(&rec_lane_at(index)->owner) == tid;
+	exchange_owner(index, tid, owner);
+	return false;
 }
 
 /*
@@ -245,8 +260,7 @@ static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *re
 		if (!rec_lane_is_made(index) || is_shared(index) ||
 		    &rec_process.handles[index] == rec_thread_handle)
 			continue;
-		if ((owner == tid ? !rec_thread_has_moved() : rec_lane_is_orphan(owner)) &&
-		    exchange_owner(index, owner, tid)) {
+		if (owner == tid ? !rec_thread_has_moved() : rec_lane_take_over(index, owner, tid)) {
 			rec_process.handles[index].lane = NULL;
 			*ret_index = index;
 			if (is_usable(index, shape))
@@ -308,7 +322,7 @@ void rec_lane_settle_orphans(uint32_t tid)
 		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
 
 		if (owner != tid && rec_lane_is_made(index) && rec_load_relaxed(&rec_process.handles[index].movers) &&
-		    rec_lane_is_orphan(owner) && exchange_owner(index, owner, tid)) {
+		    rec_lane_take_over(index, owner, tid)) {
 			rec_lane_repair(index);
 			rec_lane_give_back(index);
 		}

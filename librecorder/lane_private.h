@@ -52,8 +52,8 @@ int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_ind
 /* The same for this very lane, if it has a ring and nobody has it. */
 bool rec_lane_claim(uint32_t index, uint32_t tid);
 
-/* Whether the thread that owns a lane is gone. `owner` is of another thread than the caller. */
-bool rec_lane_is_orphan(uint32_t owner);
+/* Become the owner of a lane whose owner, another thread than the caller, is gone. False: it lives. */
+bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid);
 
 /* Whoever wants it may have the lane. */
 void rec_lane_give_back(uint32_t index);

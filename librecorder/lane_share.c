@@ -121,10 +121,12 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 	for (i = 0; i < rec_process.geometry.shared_max && !found; i++) {
 		handle = slot_at(i);
 		owner = handle ? rec_load_relaxed(&handle->lane->owner) : 0;
-		found = owner != own_tid && rec_lane_is_orphan(owner) && take(handle, owner, self);
+		found = owner && owner != own_tid && rec_lane_take_over(rec_lane_index(handle), owner, own_tid);
 	}
-	if (found)
+	if (found) {
+		handle->cpu = self->cpu;
 		rec_lane_repair(rec_lane_index(handle));
+	}
 	rec_quiet_end(&quiet);
 	return found ? handle : NULL;
 }

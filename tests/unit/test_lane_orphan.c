@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lanes of threads that ended without a word, and whose ids come again just when another thread takes them over. What the
+ * kernel says of such an id is told here: it is asked before the exchange of the owner, and once more after it.
+ */
+#include "librecorder/lane_private.h"
+#include "librecorder/process.h"
+#include "numbered.h"
+
+#include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* What happens when the id `tid` is asked for the second time. */
+static struct {
+	uint32_t tid;
+	unsigned int asked;
+	bool lives;
+	bool gives_back;
+} again;
+
+static int asked_for_it(void)
+{
+	if (++again.asked == 2 && again.gives_back)
+		rec_lane_give_back(0);
+	if (again.asked == 1 || !again.lives) {
+		errno = ESRCH;
+		return -1;
+	}
+	return 0;
+}
+
+/* The library's system calls come here, for the program's symbols are found first. */
+long syscall(long number, ...)
+{
+	static long (*real)(long, ...);
+	long args[6];
+	va_list list;
+	unsigned int i;
+
+	va_start(list, number);
+	for (i = 0; i < 6; i++)
+		args[i] = va_arg(list, long);
+	va_end(list);
+	if (number == SYS_tgkill && again.tid && (uint32_t)args[1] == again.tid)
+		return asked_for_it();
+	if (!real)
+		*(void **)&real = dlsym(RTLD_NEXT, "syscall");
+	return real(number, args[0], args[1], args[2], args[3], args[4], args[5]);
+}
+
+static void run(void *(*function)(void *), void *arg)
+{
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, function, arg), 0);
+	pthread_join(thread, NULL);
+}
+
+static void *end_raw(void *arg)
+{
+	numbered_write(1);
+	syscall(SYS_exit, 0);
+	return arg;
+}
+
+static void *write_number(void *arg)
+{
+	numbered_write((uintptr_t)arg);
+	return NULL;
+}
+
+/* The only lane is that of a thread which is gone. */
+static void leave_one(void)
+{
+	numbered_begin(64, 1);
+	run(end_raw, NULL);
+	again.tid = rec_lane_at(0)->owner;
+	cr_assert_neq(again.tid, 0);
+}
+
+/* From here on the kernel tells; the lane is to be had again. */
+static void check_end(unsigned int no_lane)
+{
+	struct sums sums;
+
+	again.tid = 0;
+	run(write_number, (void *)3);
+	sums = numbered_read();
+	cr_assert(seen[1] && seen[3]);
+	cr_assert_eq(seen[2], !no_lane);
+	cr_assert_eq(sums.lost + sums.torn, 0);
+	cr_assert_eq(sums.no_lane, no_lane);
+	numbered_expect_no_owner();
+}
+
+Test(orphan, its_id_comes_again_in_between)
+{
+	leave_one();
+	again.lives = true;
+	run(write_number, (void *)2);
+	cr_assert_geq(again.asked, 2);
+	cr_assert_eq(rec_lane_at(0)->owner, again.tid);
+	check_end(1);
+}
+
+static void *write_as_owner(void *arg)
+{
+	numbered_write((uintptr_t)arg);
+	cr_assert_eq(rec_lane_at(0)->owner, rec_thread_id());
+	return NULL;
+}
+
+/* The new thread gave the lane back, and ended. It is free: taken as such, or not at all. */
+Test(orphan, its_id_comes_again_and_goes)
+{
+	leave_one();
+	again.gives_back = true;
+	run(write_as_owner, (void *)2);
+	cr_assert_geq(again.asked, 2);
+	check_end(0);
+}
+
+Test(orphan, its_id_does_not_come_again)
+{
+	leave_one();
+	run(write_as_owner, (void *)2);
+	cr_assert_eq(again.asked, 2);
+	check_end(0);
+}
