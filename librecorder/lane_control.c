@@ -351,6 +351,8 @@ int rec_lane_swap(unsigned int *ret_lane)
 		r = is_idle(held) ? leave_lane(held, NULL) : -EBUSY;
 	if (r == 0) {
 		*ret_lane = rec_lane_index(held);
+		/* A handler may have left a move of the head, for which a reader would wait. */
+		rec_lane_repair(*ret_lane);
 		rec_lane_disable(*ret_lane);
 		rec_store_release(&rec_lane_at(*ret_lane)->owner, REC_OWNER_HELD);
 	}

@@ -778,4 +778,44 @@ Test(torn, a_raw_exit_where_the_head_moves)
 	cr_assert_eq(sums.torn, 0);
 }
 
+static sigjmp_buf out_of_the_move;
+
+static void jump_in_the_move(int signal)
+{
+	uint32_t id;
+
+	(void)signal;
+	for (id = 0; id < rec_thread_handle->nr_subbufs; id++)
+		if (REC_LINK_FLAG(rec_load_relaxed(&rec_thread_handle->links[id].next)) == REC_LINK_UPDATE)
+			siglongjmp(out_of_the_move, 1);
+}
+
+/* Nor does one that a handler left, when the lane is given away to be saved. */
+Test(torn, a_lane_is_swapped_where_a_handler_left_the_move_of_the_head)
+{
+	const struct sigaction action = { .sa_handler = jump_in_the_move };
+	volatile uint64_t number = 0;
+	unsigned int lane;
+	struct sums sums;
+
+	STEP_OR_SKIP();
+	begin(4);
+	sigaction(SIGTRAP, &action, NULL);
+	cr_assert_eq(rec_thread_attach(), 0);
+	if (sigsetjmp(out_of_the_move, 1) == 0) {
+		while (number < 7 * PAGE_EVENTS || is_room())
+			numbered_write(number++);
+		set_trap_flag(true);
+		numbered_write(number);
+		set_trap_flag(false);
+		cr_assert_fail("no head was moved");
+	}
+	cr_assert_eq(rec_lane_swap(&lane), 0);
+	sums = numbered_read();
+	cr_assert_gt(sums.events, 0);
+	cr_assert_eq(sums.events + sums.lost, number);
+	cr_assert(seen[number - 1]);
+	cr_assert_eq(rec_lane_release(lane), 0);
+}
+
 #endif
