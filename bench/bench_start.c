@@ -2,7 +2,8 @@
 /*
  * bench_start: what a program pays for being linked with librecorder if nobody ever records it, from its start to
  * its end. Programs that only allocate are run in turn: one without an event, one with, and one that has none but
- * asks the kernel for what a buffer cannot do without. What counts is the CPU time that they took.
+ * asks the kernel for what a buffer cannot do without. What counts is the CPU time that they took, and how often another
+ * program took their CPU away meanwhile: on a busy machine that is what a user waits for.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -23,8 +24,14 @@ static const char *const texts[PROGRAMS] = { "a program that only allocates", "t
 
 extern char **environ;
 
-/* Microseconds, or a negative number. */
-static double run(const char *program)
+/* What programs took: microseconds of CPU time, and how often they lost their CPU. */
+struct cost {
+	double us;
+	double lost;
+};
+
+/* Add a RUNS-th of what this run took. 0 or -1. */
+static int run(const char *program, struct cost *cost)
 {
 	char *const arguments[] = { (char *)(uintptr_t)program, NULL };
 	struct rusage usage;
@@ -33,49 +40,53 @@ static double run(const char *program)
 
 	if (posix_spawn(&pid, program, NULL, NULL, arguments, environ) || wait4(pid, &status, 0, &usage) != pid || status)
 		return -1;
-	return (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
-	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+	cost->us += ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
+		     (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)) /
+		    RUNS;
+	cost->lost += (double)usage.ru_nivcsw / RUNS;
+	return 0;
 }
 
 /* Means of RUNS runs each, the programs by turns, so that what else the machine does meets all alike. */
-static int round_of(char paths[PROGRAMS][4096], double us[PROGRAMS])
+static int round_of(char paths[PROGRAMS][4096], struct cost costs[PROGRAMS])
 {
-	memset(us, 0, PROGRAMS * sizeof(us[0]));
+	memset(costs, 0, PROGRAMS * sizeof(costs[0]));
 	for (unsigned int i = 0; i < RUNS * PROGRAMS; i++) {
-		const double took = run(paths[i % PROGRAMS]);
-
-		if (took < 0) {
+		if (run(paths[i % PROGRAMS], &costs[i % PROGRAMS]) < 0) {
 			fprintf(stderr, "bench_start: cannot run %s\n", paths[i % PROGRAMS]);
 			return -1;
 		}
-		us[i % PROGRAMS] += took / RUNS;
 	}
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	double us[PROGRAMS][TIMING_ROUNDS], more[PROGRAMS][TIMING_ROUNDS], ratio[PROGRAMS][TIMING_ROUNDS], one[PROGRAMS];
+	double us[PROGRAMS][TIMING_ROUNDS], more[PROGRAMS][TIMING_ROUNDS], ratio[PROGRAMS][TIMING_ROUNDS];
+	double lost[PROGRAMS][TIMING_ROUNDS];
 	const char *slash = strrchr(argv[0], '/');
 	const int size = slash ? (int)(slash - argv[0]) + 1 : 0;
+	struct cost costs[PROGRAMS];
 	char paths[PROGRAMS][4096];
 
 	(void)argc;
 	for (unsigned int i = 0; i < PROGRAMS; i++)
 		snprintf(paths[i], sizeof(paths[i]), "%.*s%s", size, argv[0], names[i]);
 	for (unsigned int i = 0; i < TIMING_ROUNDS; i++) {
-		if (round_of(paths, one) < 0)
+		if (round_of(paths, costs) < 0)
 			return 1;
 		for (unsigned int j = 0; j < PROGRAMS; j++) {
-			us[j][i] = one[j];
-			more[j][i] = one[j] - one[PLAIN];
-			ratio[j][i] = one[j] / one[PLAIN];
+			us[j][i] = costs[j].us;
+			more[j][i] = costs[j].us - costs[PLAIN].us;
+			ratio[j][i] = costs[j].us / costs[PLAIN].us;
+			lost[j][i] = costs[j].lost;
 		}
 	}
-	printf("%-40s %10s %10s %8s\n", "start, us of CPU time, start to end", "us", "more", "ratio");
+	printf("%-40s %10s %10s %8s %10s\n", "start, us of CPU time, start to end", "us", "more", "ratio", "CPU lost");
 	for (unsigned int j = 0; j < PROGRAMS; j++)
-		printf("%-40s %10.0f %10.0f %8.2f\n", texts[j], timing_median(us[j], TIMING_ROUNDS),
-		       timing_median(more[j], TIMING_ROUNDS), timing_median(ratio[j], TIMING_ROUNDS));
+		printf("%-40s %10.0f %10.0f %8.2f %10.2f\n", texts[j], timing_median(us[j], TIMING_ROUNDS),
+		       timing_median(more[j], TIMING_ROUNDS), timing_median(ratio[j], TIMING_ROUNDS),
+		       timing_median(lost[j], TIMING_ROUNDS));
 	printf("target: at most 100 us more: %s\n", timing_median(more[LINKED], TIMING_ROUNDS) <= 100 ? "met" : "missed");
 	return 0;
 }
