@@ -55,9 +55,9 @@ int main(void)
 	char link[256];
 	int r;
 
-	r = read_file("/proc/self/stat");
-	r |= readlink("/proc/self/ns/pid", link, sizeof(link)) < 0;
-	r |= readlink("/proc/self/exe", link, sizeof(link)) < 0;
+	r = read_file("/proc/thread-self/stat");
+	r |= readlink("/proc/thread-self/ns/pid", link, sizeof(link)) < 0;
+	r |= readlink("/proc/thread-self/exe", link, sizeof(link)) < 0;
 	read_file("/sys/devices/system/clocksource/clocksource0/current_clocksource");
 	r |= make_file();
 	unlink(PATH);

@@ -24,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /*
@@ -115,10 +116,24 @@ static uint64_t read_namespace(int dir, const char *path)
 	return strncmp(text, "pid:[", 5) == 0 ? rec_get_decimal(text + 5) : 0;
 }
 
-/* By way of /proc/self, as this /proc may be another namespace's and have another pid for us. */
+/*
+ * Returns a descriptor of this process's directory in /proc, or a negative number. By way of a link, because this /proc
+ * may be another namespace's and have another pid for us.
+ *
+ * The first thread's directory, if this is the first thread: it started with the process. To read a whole process's stat
+ * makes the scheduler charge the process for the time it has used so far, and a program whose first time slice is over by
+ * then loses its CPU at once. On a busy machine most programs did so at each start, for milliseconds.
+ */
+static int open_own_directory(void)
+{
+	const char *path = syscall(SYS_gettid) == getpid() ? "/proc/thread-self" : "/proc/self";
+
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 void rec_identity_and_exe(struct rec_identity *ret_self, char *ret_exe, size_t size)
 {
-	const int dir = open("/proc/self", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const int dir = open_own_directory();
 	ssize_t n = 0;
 
 	*ret_self = (struct rec_identity){ .pid = (uint32_t)getpid() };

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What a program that is linked with librecorder, and that nobody records, has more than its twin that is not: no descriptor,
-# at most 64 KiB of memory, no thread, no signal handler, nothing printed.
+# at most 64 KiB of memory, no thread, no signal handler, nothing printed. And its start does not give its CPU away.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -82,5 +82,15 @@ finish
 is "exit status" $? 1
 is "nothing is printed" "$(cat linked.out linked.err)" started
 is "and nothing left" "$(find "$RECORDER_DIR" -type f | wc -l)" 0
+
+# The kernel brings a process's account up to date when its own stat is read, and may then run another program first.
+if strace -qq -o trace true 2>/dev/null; then
+	strace -qq -y -o trace -e trace=open,openat ./linked </dev/null >/dev/null
+	is "its first thread's stat is read" "$(grep -cE '/proc/[0-9]+/task/[0-9]+>?[,/] ?"?stat"' trace)" 1
+	is "and not the process's" "$(grep -cE '/proc/(self|[0-9]+)>?[,/] ?"?stat"' trace)" 0
+else
+	skip "its first thread's stat is read" "strace is not installed, or may not trace"
+	skip "and not the process's" "strace is not installed, or may not trace"
+fi
 
 done_testing

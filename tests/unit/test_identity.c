@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/atomic.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,49 @@ Test(identity, this_process)
 	cr_assert_eq(rec_identity_pid_here(&self), getpid());
 	cr_assert_not(rec_identity_is_seen(&self));
 	close(fd);
+}
+
+/* Field 22 of the calling thread's stat, which has no blank in its name. */
+static unsigned long long own_start_time(void)
+{
+	unsigned long long start_time = 0;
+	FILE *stat = fopen("/proc/thread-self/stat", "r");
+
+	cr_assert_not_null(stat);
+	for (unsigned int field = 1; field < 22; field++)
+		cr_assert_eq(fscanf(stat, "%*s"), 0);
+	cr_assert_eq(fscanf(stat, "%llu", &start_time), 1);
+	fclose(stat);
+	return start_time;
+}
+
+struct told {
+	unsigned long long thread; /* when the thread started */
+	uint64_t process;	   /* what it says of the process */
+};
+
+static void *tell_start_times(void *data)
+{
+	struct told *told = data;
+	struct rec_identity self;
+
+	rec_identity_self(&self);
+	*told = (struct told){ own_start_time(), self.start_time };
+	return NULL;
+}
+
+Test(identity, a_later_thread_tells_the_processs_start_time)
+{
+	struct told told = { 0 };
+	uint64_t start_time = 0;
+	pthread_t thread;
+
+	cr_assert_eq(rec_process_start_time(getpid(), &start_time), 0);
+	do {
+		cr_assert_eq(pthread_create(&thread, NULL, tell_start_times, &told), 0);
+		cr_assert_eq(pthread_join(thread, NULL), 0);
+		cr_assert_eq(told.process, start_time);
+	} while (told.thread == start_time);
 }
 
 Test(identity, pid_and_start_time_decide_in_the_same_namespace)
