@@ -17,8 +17,10 @@
 #include <unistd.h>
 
 /*
- * Tries of whoever must not wait for ever. The holder is done within microseconds, unless it has lost its CPU: so
- * the later ones sleep in between, a tenth of a second in all.
+ * The holder is done within microseconds, unless it has lost its CPU. A waiter of a higher real-time priority must
+ * sleep to give the CPU back: sched_yield() does not, and with all signals blocked nothing else ends the wait. So
+ * after YIELDS tries every waiter sleeps between two tries. One that must not wait for ever gives up after TRIES, about
+ * a tenth of a second.
  */
 #define TRIES	 1000u
 #define YIELDS	 100u
@@ -47,7 +49,9 @@ static bool lock(bool wait)
 			break;
 		if ((was & ~(uint64_t)UINT32_MAX) != process && rec_cmpxchg64(&holder, &was, self))
 			break;
-		if (was == self || (!wait && ++tries == TRIES)) {
+		/* Stops at TRIES, so that a long wait does not begin anew. */
+		tries += tries < TRIES;
+		if (was == self || (!wait && tries == TRIES)) {
 			rec_quiet_end(&quiet);
 			return false;
 		}

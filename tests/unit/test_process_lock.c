@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 REC_EVENT(lock, step, u64(number));
 
@@ -103,4 +104,46 @@ Test(process_lock, a_handler_that_interrupted_an_allocation)
 	expect(4);
 	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
 	cr_assert_eq(rec_process.header->lost_log_full, lost + 1);
+}
+
+static sem_t sleeps;
+static __thread bool is_waiter;
+int __real_nanosleep(const struct timespec *time, struct timespec *rest);
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest);
+
+int __wrap_nanosleep(const struct timespec *time, struct timespec *rest)
+{
+	if (is_waiter)
+		sem_post(&sleeps);
+	return __real_nanosleep(time, rest);
+}
+
+static void *wait_for_lock(void *arg)
+{
+	is_waiter = true;
+	*(bool *)arg = rec_process_lock();
+	if (*(bool *)arg)
+		rec_process_unlock();
+	return NULL;
+}
+
+/* Else a holder of lower priority would never get the CPU back from a SCHED_FIFO thread that waits. */
+Test(process_lock, who_waits_long_sleeps)
+{
+	struct timespec limit;
+	pthread_t waiter;
+	bool got = false;
+	int slept;
+
+	sem_init(&sleeps, 0, 0);
+	cr_assert(rec_process_lock());
+	cr_assert_eq(pthread_create(&waiter, NULL, wait_for_lock, &got), 0);
+	clock_gettime(CLOCK_REALTIME, &limit);
+	limit.tv_sec += 60;
+	/* Twice: it has not given up after the first. */
+	slept = sem_timedwait(&sleeps, &limit) == 0 && sem_timedwait(&sleeps, &limit) == 0;
+	rec_process_unlock();
+	cr_assert_eq(pthread_join(waiter, NULL), 0);
+	cr_assert(slept);
+	cr_assert(got);
 }
