@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static void our_signals(sigset_t *set)
@@ -161,6 +162,23 @@ void child_drop(struct child *child)
 	reap(child);
 }
 
+/*
+ * A message that nobody could read left a SIGPIPE pending, which would end the recorder as soon as it is let through.
+ * If the signal was blocked before us, it may be an older one and stays.
+ */
+static void drop_pending_pipe(const struct child *child)
+{
+	const struct timespec now = { 0, 0 };
+	sigset_t set;
+
+	if (sigismember(&child->old_mask, SIGPIPE))
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	while (sigtimedwait(&set, NULL, &now) < 0 && errno == EINTR)
+		;
+}
+
 void child_close(struct child *child)
 {
 	child_drop(child);
@@ -168,6 +186,7 @@ void child_close(struct child *child)
 		return;
 	close(child->signals);
 	child->signals = -1;
+	drop_pending_pipe(child);
 	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
 }
 

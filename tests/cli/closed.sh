@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Nobody reads what the recorder prints: the recording is complete all the same, and the exit status is the command's.
+
+. "$top_srcdir/tests/tap.sh"
+
+mkdir "$TMP/work"
+cd "$TMP/work" || exit 1
+
+# A pipe without a reader: a write to it raises SIGPIPE.
+mkfifo pipe
+exec {reader}<>pipe
+exec {writer}>pipe
+exec {reader}<&-
+
+# closed STATUS COMMAND...: records the command with its messages into that pipe.
+closed()
+{
+	local expected=$1 got=0
+
+	shift
+	rm -f trace.dat
+	"$RECORDER" record "$@" >&"$writer" 2>&"$writer" || got=$?
+	is "status of record ${*@Q}" "$got" "$expected"
+	ok "the file is complete" "$RECORDER" report trace.dat
+	is "nothing is left" "$(ls)" "$(printf 'pipe\ntrace.dat')"
+}
+
+closed 0 true
+closed 7 sh -c 'exit 7'
+# The command has its own pipe, and its own disposition of the signal.
+closed 141 sh -c 'echo text; echo more'
+
+done_testing
