@@ -308,53 +308,79 @@ static int index_events(struct event_table *t)
 	return 0;
 }
 
+/*
+ * What libtraceevent is given of a line of `len` characters: written to `to`, which has room for LINE_MORE more. The
+ * number of characters; 0: the line is malformed.
+ */
+#define LINE_MORE 2u
+typedef size_t (*take_line)(const char *line, size_t len, char *to);
+
 /* "ffffffff81000000 T name" */
-static bool is_symbol(const char *line, size_t len)
+static size_t take_symbol(const char *line, size_t len, char *to)
 {
 	size_t digits = strspn(line, "0123456789abcdefABCDEF");
 
-	return digits && digits <= 16 && len > digits + 3 && line[digits] == ' ' && line[digits + 2] == ' ';
+	if (!digits || digits > 16 || len <= digits + 3 || line[digits] != ' ' || line[digits + 2] != ' ')
+		return 0;
+	memcpy(to, line, len);
+	return len;
 }
 
-/* "0xffffffff82000000 : \"text\"": libtraceevent looks at the last characters of the text, whether there or not. */
-static bool is_printk(const char *line, size_t len)
+/*
+ * "0xffffffff82000000 : \"text\"". libtraceevent takes a line feed off the text's end, and looks for it two characters
+ * before the closing quote, even if the text is shorter than that. So a shorter text is given one to take off.
+ */
+static size_t take_printk(const char *line, size_t len, char *to)
 {
-	const char *quote = memchr(line, '"', len);
 	size_t digits = strspn(line + 2 * (len > 2), "0123456789abcdefABCDEF");
+	/* Of the opening quote. */
+	size_t place = 2 + digits + 3;
 
-	return len > 8 && line[0] == '0' && line[1] == 'x' && digits && digits <= 16 && !strncmp(line + 2 + digits, " : \"", 4) &&
-	       quote && len - (size_t)(quote - line) > 4 && line[len - 1] == '"';
+	if (!digits || digits > 16 || len < place + 2 || strncmp(line, "0x", 2) != 0 ||
+	    strncmp(line + 2 + digits, " : \"", 4) != 0 || line[len - 1] != '"')
+		return 0;
+	memcpy(to, line, len);
+	if (len - place >= 4)
+		return len;
+	memcpy(to + len - 1, "\\n\"", 3);
+	return len + LINE_MORE;
 }
 
 /* "123 name" */
-static bool is_cmdline(const char *line, size_t len)
+static size_t take_cmdline(const char *line, size_t len, char *to)
 {
 	size_t digits = strspn(line, "0123456789");
 
-	return digits && digits <= 10 && len > digits + 1 && line[digits] == ' ';
+	if (!digits || digits > 10 || len <= digits + 1 || line[digits] != ' ')
+		return 0;
+	memcpy(to, line, len);
+	return len;
 }
+
+/* Lines that are well-formed are no shorter than this. */
+#define LINE_MIN 4u
 
 /*
  * Gives the lines that are what they should be to libtraceevent, which wants to write into them; skip: go on behind one
  * that is not, as it does itself with symbols and formats, while its list of names ends there. A NUL ends the text.
  */
-static int parse_copy(const struct dat_text *text, struct tep_handle *tep, bool (*is_line)(const char *line, size_t len),
-		      bool skip, int (*parse)(struct tep_handle *tep, const char *text))
+static int parse_copy(const struct dat_text *text, struct tep_handle *tep, take_line take, bool skip,
+		      int (*parse)(struct tep_handle *tep, const char *text))
 {
 	char *copy, *to;
 
 	if (!text->text || !text->size)
 		return 0;
-	copy = to = malloc(text->size + 2);
+	copy = to = malloc(text->size + text->size / LINE_MIN * LINE_MORE + LINE_MORE + 2);
 	if (!copy)
 		return -ENOMEM;
 	for (const char *line = text->text; *line;) {
 		size_t len = strcspn(line, "\n");
+		size_t taken = take(line, len, to);
 
-		if (is_line(line, len)) {
-			memcpy(to, line, len);
-			to[len] = '\n';
-			to += len + 1;
+		if (taken) {
+			to += taken;
+			*to++ = '\n';
 		} else if (!skip) {
 			break;
 		}
@@ -388,11 +414,11 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	tep_parse_header_page(t->tep, file->header_page.text, file->header_page.size, (int)file->commit_size);
 	err = parse_formats(t, file);
 	if (!err)
-		err = parse_copy(&file->kallsyms, t->tep, is_symbol, true, tep_parse_kallsyms);
+		err = parse_copy(&file->kallsyms, t->tep, take_symbol, true, tep_parse_kallsyms);
 	if (!err)
-		err = parse_copy(&file->printk, t->tep, is_printk, true, tep_parse_printk_formats);
+		err = parse_copy(&file->printk, t->tep, take_printk, true, tep_parse_printk_formats);
 	if (!err)
-		err = parse_copy(&file->cmdlines, t->tep, is_cmdline, false, tep_parse_saved_cmdlines);
+		err = parse_copy(&file->cmdlines, t->tep, take_cmdline, false, tep_parse_saved_cmdlines);
 	if (!err)
 		err = index_events(t);
 	if (err) {

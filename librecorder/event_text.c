@@ -397,6 +397,12 @@ int rec_printf_format_text(const struct rec_log_printf *site, char *text, size_t
 		else
 			put(&out, "%c", *format < ' ' || *format > '~' ? '?' : *format);
 	}
+	/*
+	 * libtraceevent looks for a line feed, to take it off, in the last two characters before the quote. If there
+	 * are fewer, it reads what is before the text in memory.
+	 */
+	if (out.used < sizeof("\"ab") - 1)
+		put(&out, "\\n");
 	put(&out, "\"");
 	return finish(&out);
 }

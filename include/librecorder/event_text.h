@@ -92,8 +92,9 @@ uint32_t rec_event_hash(const struct rec_log_event *event);
 int rec_printf_event_text(uint16_t id, char *text, size_t size);
 
 /*
- * A call site's format as the kernel's printk_formats shows it, quotes included: "n=%d\n". Returns its length, or
- * -EBADMSG, -ENOSPC.
+ * A call site's format as the kernel's printk_formats shows it, quotes included: "n=%d\n". A format of fewer than two
+ * characters is followed by a line feed, because libtraceevent cannot read it otherwise; it does not print a line feed
+ * at the end of a format. Returns the text's length, or -EBADMSG, -ENOSPC.
  */
 int rec_printf_format_text(const struct rec_log_printf *site, char *text, size_t size);
 

@@ -75,6 +75,8 @@ Test(event_printf, strings)
 	BOTH("%c%c %3c|%-3c|", 'a', 'b', 'c', 'd');
 	BOTH("%s", none);
 	BOTH("100%% of %s", "it");
+	BOTH("%%");
+	BOTH("x");
 	BOTH("\"quoted\" \\ and\ttabbed %s", "\"so\" \\");
 	compare();
 }
@@ -185,4 +187,30 @@ Test(event_printf, malformed_sites_are_refused)
 	made.site.text_size = 9;
 	made.site.record.size = sizeof(made.site.record);
 	cr_assert_eq(rec_printf_format_text(&made.site, text, sizeof(text)), -EBADMSG);
+}
+
+/* libtraceevent reads the last two characters of a format, even if it is shorter. */
+Test(event_printf, short_formats_are_read_within_their_bounds)
+{
+	static const struct {
+		char format[4];
+		const char *text;
+	} cases[] = {
+		{ "", "\"\\n\"" },	 { "x", "\"x\\n\"" }, { "%d", "\"%d\"" },
+		{ "\n", "\"\\n\"" }, { "\"", "\"\\\"\"" }, { "%d\n", "\"%d\\n\"" },
+	};
+
+	for (unsigned int i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct {
+			struct rec_log_printf site;
+			char text[16];
+		} made = { .site = { { sizeof(made), REC_LOG_PRINTF, 0 }, 1, 1, 8 } };
+		char text[64];
+
+		memcpy(made.text, "fn", 3);
+		strcpy(made.text + 3, cases[i].format);
+		made.site.text_size = (uint16_t)(4 + strlen(cases[i].format));
+		cr_assert_eq(rec_printf_format_text(&made.site, text, sizeof(text)), (int)strlen(cases[i].text));
+		cr_assert_str_eq(text, cases[i].text);
+	}
 }

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder report prints what rec_printf has recorded, however short the format is.
+
+. "$top_srcdir/tests/tap.sh"
+
+cd "$TMP" || exit 1
+cat >brief.c <<'END'
+#include <librecorder/event.h>
+int main(void)
+{
+	rec_printf("");
+	rec_printf("x");
+	rec_printf("\n");
+	rec_printf("%d", 7);
+	rec_printf("%s", "seven");
+	rec_printf("%%");
+	rec_printf("%3d", 7);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "compile" $CC $CFLAGS_FOR_TEST -Wno-format-zero-length -o brief brief.c $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -o brief.dat ./brief
+expected=$(printf 'main: %s\n' '' x '' 7 seven % '  7')
+is "report" "$("$RECORDER" report brief.dat | sed -n 's/.*: bprint: *//p')" "$expected"
+if command -v trace-cmd >/dev/null; then
+	is "trace-cmd report" "$(trace-cmd report brief.dat 2>/dev/null | sed -n 's/.*: bprint: *//p')" "$expected"
+else
+	skip "trace-cmd report" "trace-cmd is not installed"
+fi
+
+# Texts as other writers leave them: two of the formats become shorter, with empty lines after them.
+sed -e 's/^\(0x[0-9a-f]* : \)"%d"$/\1""\n\n/' -e 's/^\(0x[0-9a-f]* : \)"%3d"$/\1"x"\n\n/' brief.dat >other.dat
+is "the file is as long" "$(stat -c %s other.dat)" "$(stat -c %s brief.dat)"
+is "report of shorter texts" "$("$RECORDER" report other.dat | sed -n 's/.*: bprint: *//p')" \
+	"$(printf 'main: %s\n' '' x '' '' seven % x)"
+done_testing
