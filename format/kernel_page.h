@@ -11,6 +11,21 @@
 #include <librecorder/page.h>
 #include <string.h>
 
+/*
+ * Over the time stamp at iter->offset, and nothing else: what follows may be a padding record, where the rules differ.
+ * A page that ends behind the stamp makes rec_page_next() stop there.
+ */
+static inline void kernel_page_stamp(struct rec_page_iter *iter)
+{
+	struct rec_page_iter stamp = *iter;
+	struct rec_record none;
+
+	stamp.size = iter->offset + REC_TIME_EXTEND_SIZE;
+	rec_page_next(&stamp, &none);
+	iter->offset = stamp.offset;
+	iter->time = stamp.time;
+}
+
 /* As rec_page_next(); the whole record stands between ret_record->offset and iter->offset. */
 static inline int kernel_page_next(struct rec_page_iter *iter, struct rec_record *ret_record)
 {
@@ -25,8 +40,10 @@ static inline int kernel_page_next(struct rec_page_iter *iter, struct rec_record
 		type = words[0] & ((1u << REC_TYPE_BITS) - 1u);
 		delta = words[0] >> REC_TYPE_BITS;
 		length = type * 4;
-		if (type == REC_TYPE_TIME_STAMP)
-			return rec_page_next(iter, ret_record);
+		if (type == REC_TYPE_TIME_STAMP) {
+			kernel_page_stamp(iter);
+			continue;
+		}
 		if (type == REC_TYPE_TIME_EXTEND) {
 			iter->time += ((uint64_t)words[1] << REC_DELTA_BITS) + delta;
 			iter->offset += REC_TIME_EXTEND_SIZE;

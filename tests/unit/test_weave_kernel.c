@@ -196,6 +196,14 @@ static void put_tick(struct page_maker *page, uint64_t delta, uint64_t number)
 	page->size += (uint32_t)sizeof(event);
 }
 
+/* A discarded event; `size` counts the length word. */
+static void put_padding(struct page_maker *page, uint64_t delta, uint32_t size)
+{
+	put_word(page, REC_TYPE_PADDING, delta);
+	memcpy(page->bytes + 16 + page->size, &size, 4);
+	page->size += size;
+}
+
 /*
  * What a kernel of today writes: a leading extend of zeros, a stamp, a
  * discarded event, an extend, a filler at the end.
@@ -210,15 +218,11 @@ static void make_page(struct page_maker *page, uint64_t time)
 	put_word(page, REC_TYPE_TIME_STAMP, time + 50);
 	put_tick(page, 0, 2);
 	/* Discarded 30 later; the next event counts from there. */
-	put_word(page, REC_TYPE_PADDING, 30);
-	memcpy(page->bytes + 16 + page->size, &(uint32_t){ 20 }, 4);
-	page->size += 20;
+	put_padding(page, 30, 20);
 	put_tick(page, 7, 3);
 	put_word(page, REC_TYPE_TIME_EXTEND, UINT64_C(1) << 40);
 	put_tick(page, 0, 4);
-	put_word(page, REC_TYPE_PADDING, 1);
-	memcpy(page->bytes + 16 + page->size, &(uint32_t){ 36 }, 4);
-	page->size += 36;
+	put_padding(page, 1, 36);
 }
 
 static void check_page(const struct seen *seen, uint64_t time)
@@ -260,6 +264,41 @@ Test(weave_kernel, all_kinds_of_records)
 		check_page(seen, time);
 		if (with_user)
 			cr_assert_eq(seen->events[2].number, 9);
+		weaving_end(&b.w, seen);
+	}
+}
+
+/* What is discarded behind a stamp counts its time as well, however many there are. */
+Test(weave_kernel, paddings_behind_a_stamp)
+{
+	static const uint64_t times[] = { 0, 50 + 30 + 4 + 7, 1000 + 5 };
+	const uint64_t time = (UINT64_C(1) << 59) + 12345;
+	unsigned int with_user;
+
+	for (with_user = 0; with_user < 2; with_user++) {
+		struct both b;
+		struct seen *seen;
+		struct page_maker page;
+		unsigned int i;
+
+		both_begin(&b, 1, 1);
+		if (with_user)
+			both_put_user(&b, 0, 0, time + 2000, 9);
+		both_put(&b, 0, time, 0);
+		page = (struct page_maker){ b.w.fake->streams[1].pages[0].bytes, 0 };
+		put_tick(&page, 0, 0);
+		put_word(&page, REC_TYPE_TIME_STAMP, time + 50);
+		put_padding(&page, 30, 20);
+		put_padding(&page, 4, 12);
+		put_tick(&page, 7, 1);
+		put_word(&page, REC_TYPE_TIME_STAMP, time + 200);
+		put_word(&page, REC_TYPE_TIME_STAMP, time + 1000);
+		put_tick(&page, 5, 2);
+		fake_last_page(b.w.fake, 1)->size = page.size;
+		seen = weave(&b.w);
+		cr_assert_eq(seen->nr, 3 + with_user);
+		for (i = 0; i < 3; i++)
+			check_event(&seen->events[i], "sched:tick", 0, time + times[i], i);
 		weaving_end(&b.w, seen);
 	}
 }
