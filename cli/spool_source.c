@@ -33,7 +33,13 @@ struct spool_source {
 	struct cursor *cursors;
 };
 
-/* The file was checked when it was opened, but it may have been changed since. */
+/* Whether a chunk can begin at `offset`, which is any number that stands in the file. */
+static bool is_inside(const struct spool *spool, uint64_t offset)
+{
+	return spool->end >= sizeof(struct spool_chunk) && offset <= spool->end - sizeof(struct spool_chunk);
+}
+
+/* The file was checked when it was opened, but it may have been changed since. `offset` is inside of it. */
 static bool chunk_fits(const struct spool_source *self, const struct spool_stream *stream,
 		       const struct spool_chunk *chunk, uint64_t offset)
 {
@@ -41,7 +47,7 @@ static bool chunk_fits(const struct spool_source *self, const struct spool_strea
 	       chunk->lane == stream->lane && chunk->size >= REC_SUBBUF_HEADER_SIZE &&
 	       chunk->size <= REC_SUBBUF_MAX + REC_SUBBUF_HEADER_SIZE &&
 	       chunk->from <= chunk->size - REC_SUBBUF_HEADER_SIZE &&
-	       offset + sizeof(*chunk) + chunk->size <= self->spool->end;
+	       chunk->size <= self->spool->end - offset - sizeof(*chunk);
 }
 
 static int read_block(const struct spool_stream *stream, struct cursor *cursor, uint32_t page_size)
@@ -126,7 +132,7 @@ static int next_page(struct rec_source *source, unsigned int number, struct rec_
 		return next_side_page(self, stream, cursor, ret_page);
 	offset = cursor->next;
 	/* A link to what was cut off, or lost its chunk, is the end. */
-	if (!offset || offset + sizeof(chunk) > self->spool->end) {
+	if (!offset || !is_inside(self->spool, offset)) {
 		free(cursor->page);
 		*cursor = (struct cursor){ 0 };
 		return 0;
