@@ -11,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* No version's options are larger: a larger size is a mistake, and so many bytes may not be there to be read. */
+#define SIZE_MOST 4096u
+
 /* A number of KiB from the environment; 0 when there is none or it makes no sense. */
 static size_t env_kb(const char *name)
 {
@@ -29,6 +32,18 @@ static bool env_is(const char *name, const char *value)
 	const char *text = secure_getenv(name);
 
 	return text && strcmp(text, value) == 0;
+}
+
+bool rec_options_are_known(const struct rec_options *given)
+{
+	const unsigned char *bytes = (const unsigned char *)given;
+
+	if (given->size < sizeof(given->size) || given->size > SIZE_MOST)
+		return false;
+	for (size_t i = sizeof(*given); i < given->size; i++)
+		if (bytes[i])
+			return false;
+	return true;
 }
 
 struct rec_options rec_options_complete(const struct rec_options *given)

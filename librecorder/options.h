@@ -8,6 +8,12 @@
 
 struct rec_process;
 
+/*
+ * Whether `given` has a size that makes sense, and asks for nothing that this version does not know: a program built
+ * with a newer header gives more options, which must be zero.
+ */
+bool rec_options_are_known(const struct rec_options *given);
+
 /* `given` (NULL: nothing; one of an older header is shorter), filled up from the environment; what is 0 stays open. */
 struct rec_options rec_options_complete(const struct rec_options *given);
 

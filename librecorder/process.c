@@ -315,10 +315,11 @@ int rec_configure(const struct rec_options *options)
 	struct rec_geometry checked;
 	int r;
 
-	if (!options || options->size < sizeof(size_t) || options->clock > REC_CLOCK_MONO)
+	if (!options || !rec_options_are_known(options))
 		return -EINVAL;
-	/* A program built with an older header gives fewer options. */
 	complete = rec_options_complete(options);
+	if (complete.clock > REC_CLOCK_MONO)
+		return -EINVAL;
 	rec_process_init();
 	if (!rec_process_lock())
 		return -EBUSY;

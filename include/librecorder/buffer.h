@@ -33,9 +33,10 @@ struct rec_options {
 
 /*
  * Replace the process's buffer by one made as `options` say. Possible until the first lane is leased. 0, -EBUSY
- * (events were already written, or as rec_enable()), -EINVAL (a value out of range), -EOPNOTSUPP (the program has
- * given up the clock by PR_SET_TSC), or what making the file met: -EACCES, -ENOMEM, -ENOSPC, -ENOENT, -ELOOP,
- * -EFBIG (RLIMIT_FSIZE), -EPERM (the directory belongs to somebody else). Not signal-safe.
+ * (events were already written, or as rec_enable()), -EINVAL (a value out of range, or an option that this version does
+ * not know), -EOPNOTSUPP (the program has given up the clock by PR_SET_TSC), or what making the file met: -EACCES,
+ * -ENOMEM, -ENOSPC, -ENOENT, -ELOOP, -EFBIG (RLIMIT_FSIZE), -EPERM (the directory belongs to somebody else). Not
+ * signal-safe.
  */
 int rec_configure(const struct rec_options *options);
 

@@ -12,6 +12,7 @@
 #include <librecorder/lane.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,53 @@ Test(process, as_much_memory_as_there_may_be)
 		cr_expect_geq(geometry.max_lanes, 1000);
 		cr_expect_leq((uint64_t)geometry.max_lanes * geometry.max_subbufs, REC_SUBBUFS_MAX);
 	}
+}
+
+/* Of a version whose structure ended before the clock: what follows in memory is not part of it. */
+Test(process, shorter_options_of_an_older_header)
+{
+	struct rec_options options = REC_OPTIONS_INIT;
+
+	options.size = offsetof(struct rec_options, clock);
+	options.subbuf_size = 8192;
+	options.clock = 77;
+	options.discard = 1;
+	options.lane_max = 1;
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_eq(rec_process.geometry.subbuf_size, 8192);
+	cr_assert(rec_process.overwrite);
+	options.size = sizeof(options.size);
+	cr_assert_eq(rec_configure(&options), 0);
+	cr_assert_eq(rec_process.geometry.subbuf_size, 4096);
+	options.size--;
+	cr_assert_eq(rec_configure(&options), -EINVAL);
+	options = (struct rec_options)REC_OPTIONS_INIT;
+	options.clock = 77;
+	cr_assert_eq(rec_configure(&options), -EINVAL);
+}
+
+/* What this version does not know must be zero, or it would be ignored in silence. */
+Test(process, longer_options_of_a_newer_header)
+{
+	struct {
+		struct rec_options known;
+		unsigned char more[24];
+	} options = { .known = { .size = sizeof(options), .subbuf_size = 8192 } };
+
+	cr_assert_eq(rec_configure(&options.known), 0);
+	cr_assert_eq(rec_process.geometry.subbuf_size, 8192);
+	options.known.subbuf_size = 16384;
+	for (unsigned int i = 0; i < sizeof(options.more); i++) {
+		options.more[i] = 1;
+		cr_assert_eq(rec_configure(&options.known), -EINVAL, "byte %u", i);
+		options.more[i] = 0;
+	}
+	cr_assert_eq(rec_process.geometry.subbuf_size, 8192, "the buffer is as it was");
+	options.known.size = sizeof(options.known);
+	options.more[0] = 1;
+	cr_assert_eq(rec_configure(&options.known), 0, "beyond its size there are no options");
+	options.known.size = SIZE_MAX;
+	cr_assert_eq(rec_configure(&options.known), -EINVAL);
 }
 
 Test(process, a_limit_on_file_sizes_kills_nobody)
