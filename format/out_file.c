@@ -178,8 +178,8 @@ static bool nameless_refused(int err)
 	return err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL;
 }
 
-/* Whether a file may be put at `path`; the name with links resolved. */
-static int check_target(const char *path, char **ret_target)
+/* Whether a file may be put at `path`; the name with links resolved, and what stands there: st_nlink 0: nothing. */
+static int check_target(const char *path, char **ret_target, struct stat *ret_st)
 {
 	struct stat st;
 	char *target;
@@ -192,6 +192,7 @@ static int check_target(const char *path, char **ret_target)
 		if (access(path, W_OK))
 			return -errno;
 		target = realpath(path, NULL);
+		*ret_st = st;
 	} else if (errno == ENOENT) {
 		target = strdup(path);
 	} else {
@@ -203,10 +204,24 @@ static int check_target(const char *path, char **ret_target)
 	return 0;
 }
 
+/*
+ * Give the file the mode and the owner of the one that it will replace. If we may not give the group away, ours has no
+ * more rights than everybody. Nothing has been written yet, so nobody else can have read it.
+ */
+static int take_rights(int fd, const struct stat *st)
+{
+	mode_t mode = st->st_mode & 0777;
+
+	if (fchown(fd, st->st_uid, st->st_gid) && fchown(fd, (uid_t)-1, st->st_gid))
+		mode = (mode & 0707) | (mode & 0007) << 3;
+	return fchmod(fd, mode) ? -errno : 0;
+}
+
 int out_file_open(const char *path, struct out_file *ret_file)
 {
 	struct out_file file = { -1, NULL, NULL };
-	int err = check_target(path, &file.target);
+	struct stat st = { .st_nlink = 0 };
+	int err = check_target(path, &file.target, &st);
 
 	if (err)
 		return err;
@@ -222,8 +237,12 @@ int out_file_open(const char *path, struct out_file *ret_file)
 		free(file.target);
 		return err;
 	}
-	*ret_file = file;
-	return 0;
+	err = st.st_nlink ? take_rights(file.fd, &st) : 0;
+	if (err)
+		out_file_abandon(&file);
+	else
+		*ret_file = file;
+	return err;
 }
 
 static void forget(struct out_file *file)
@@ -259,12 +278,41 @@ static int name_it(struct out_file *file)
 	return err;
 }
 
+/* Some file systems have nothing to bring to a disk. */
+static int sync_to_disk(int fd)
+{
+	int r;
+
+	do
+		r = fsync(fd);
+	while (r && errno == EINTR);
+	return r && errno != EINVAL && errno != EOPNOTSUPP ? -errno : 0;
+}
+
+/* The target's directory; -1 with *ret_err 0: it may not be opened, and so not be brought to the disk. */
+static int open_directory(const struct out_file *file, int *ret_err)
+{
+	char *name = directory_of(file->target);
+	const int dir = name ? open(name, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+
+	*ret_err = !name ? -ENOMEM : dir < 0 && errno != EACCES ? -errno : 0;
+	free(name);
+	return dir;
+}
+
+/*
+ * What is deleted afterwards, because this file holds it now, must not be the only copy on the disk: so both the bytes
+ * and the name are there when this returns 0.
+ */
 int out_file_commit(struct out_file *file)
 {
 	int err = 0;
+	const int dir = open_directory(file, &err);
 
-	if (!file->temp[0])
+	if (!err && !file->temp[0])
 		err = name_it(file);
+	if (!err)
+		err = sync_to_disk(file->fd);
 	/* Network file systems report what they could not write only here. */
 	if (close(file->fd) && !err && errno != EINTR)
 		err = -errno;
@@ -272,6 +320,10 @@ int out_file_commit(struct out_file *file)
 		err = -errno;
 	if (err && file->temp[0])
 		unlink(file->temp);
+	if (!err && dir >= 0)
+		err = sync_to_disk(dir);
+	if (dir >= 0)
+		close(dir);
 	forget(file);
 	return err;
 }

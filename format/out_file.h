@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A file that appears whole or not at all: written beside its target under no name or a temporary one, put in the
- * target's place by a rename. Threads: one at a time per file.
+ * target's place by a rename. A crash of the machine afterwards loses nothing of it. Threads: one at a time per file.
  */
 #ifndef FORMAT_OUT_FILE_H
 #define FORMAT_OUT_FILE_H
@@ -17,12 +17,16 @@ struct out_file {
 };
 
 /*
- * Begin a file that is to replace `path`. 0; -EISDIR; -EINVAL: something stands there that is no regular file; -EACCES:
+ * Begin a file that is to replace `path`. It has the mode and, if that is allowed, the owner of the file that stands
+ * there. 0; -EISDIR; -EINVAL: something stands there that is no regular file; -EACCES:
  * an existing file may not be written; -ENOMEM; or the errno of open.
  */
 int out_file_open(const char *path, struct out_file *ret_file);
 
-/* Put it in place. 0 or -errno: the target is as it was. Either way the file is closed. */
+/*
+ * Put it in place, and bring it and its name to the disk. 0; or -errno: the target is as it was, or has been replaced
+ * but could not be brought to the disk; so what the file was made of must be kept. Either way the file is closed.
+ */
 int out_file_commit(struct out_file *file);
 
 /* Drop what was written and close. */

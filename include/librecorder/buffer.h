@@ -60,8 +60,8 @@ int rec_stop(void);
 /*
  * Take what the lanes hold and write it to a trace.dat at `path`, woven, as version 6. What was saved is gone from the
  * lanes. Writers go on meanwhile. Replaces an existing file only once the new one is complete.
- * 0, -ENXIO (no buffer), -EBUSY (a recorder reads the lanes), -ENOMEM, or the errno of open, write or rename. Not
- * signal-safe.
+ * 0, -ENXIO (no buffer), -EBUSY (a recorder reads the lanes), -ENOMEM, or the errno of open, write, fsync or
+ * rename. Not signal-safe.
  */
 int rec_save(const char *path);
 

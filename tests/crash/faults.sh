@@ -34,6 +34,7 @@ faults_of()
 	clone | clone3 | fork | vfork) echo EAGAIN ;;
 	pipe2 | signalfd4) echo EMFILE ;;
 	flock) echo EINTR ENOLCK ;;
+	fsync) echo EIO EINTR EINVAL ;;
 	poll | ppoll | wait4) echo EINTR ;;
 	fallocate) echo EOPNOTSUPP EIO ;;
 	fcntl) echo ENOLCK EMFILE ;;
@@ -74,10 +75,11 @@ recover_rest()
 	[ -z "$(ls "$RECORDER_DIR")" ] || "$RECORDER" recover -q -o c.dat --all 2>>"$TMP/recover.err"
 }
 
-# Nothing is left of the recorder's but its files; what could not be removed may stay, but not in silence.
+# Nothing is left of the recorder's but its files; what could not be removed, or is kept because the disk failed, may stay,
+# but not in silence.
 judge_rest()
 {
-	[ -z "$(ls -A | grep -v '^[abc].dat$')" ] || grep -q "cannot remove" <<<"$err" || echo "left: $(ls -A)"
+	[ -z "$(ls -A | grep -v '^[abc].dat$')" ] || grep -q -e "cannot remove" -e "tries again" <<<"$err" || echo "left: $(ls -A)"
 }
 
 # What is wrong with the end of a command with a fault, if anything.
