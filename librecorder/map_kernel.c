@@ -94,7 +94,10 @@ static int wait_for(struct rec_map *map, unsigned int percent, int timeout)
 	r = poll(&poll_fd, 1, timeout < 0 ? -1 : timeout);
 	if (r < 0)
 		return -errno;
-	return r && poll_fd.revents & POLLIN ? 1 : 0;
+	if (r == 0)
+		return 0;
+	/* An error or a hang-up alone: there will be nothing, however long one waits. */
+	return poll_fd.revents & POLLIN ? 1 : -ENODEV;
 }
 
 /* ------------------------------------------------------------------------------------------------------- mapped */

@@ -86,8 +86,8 @@ int rec_map_get_reader(struct rec_map *map, struct rec_page *ret_page);
  * Wait until there is something to read, at most `timeout` milliseconds; 0 only looks, a negative one waits for ever.
  * `percent` is the kernel's buffer_percent: with 0 an event is enough. A lane: as rec_view_wait(). The kernel has one
  * buffer_percent for an instance: if it is another one, it is set, and stays so.
- * 1: there is. 0: not within the time. -EPIPE: a lane's program is gone and all was read. -EINTR; -EINVAL: above 100;
- * -EACCES, -EROFS: buffer_percent is another one and may not be written; or the errno of poll.
+ * 1: there is. 0: not within the time. -EPIPE: a lane's program is gone and all was read. -ENODEV: the kernel has no such
+ * ring any more. -EINTR; -EINVAL: above 100; -EACCES, -EROFS: buffer_percent is another one and may not be written; or the errno of poll.
  */
 int rec_map_wait(struct rec_map *map, unsigned int percent, int timeout);
 

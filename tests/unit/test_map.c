@@ -6,9 +6,12 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <librecorder/map.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -241,4 +244,31 @@ Test(map, kernel_instances)
 	cr_assert_eq(rec_map_kernel("/tmp", 0, 0, &kernel), -ENODEV);
 	cr_assert_null(kernel);
 	cr_assert_null(rec_map_close(NULL));
+}
+
+/* Stands in for a ring of the kernel's that has gone: poll() has nothing to say of it but that. */
+Test(map, a_ring_that_has_gone_is_not_waited_for)
+{
+	char dir[] = "/tmp/test_map.XXXXXX", path[96], command[96];
+	struct rec_map *kernel;
+	int writer;
+
+	cr_assert_not_null(mkdtemp(dir));
+	snprintf(command, sizeof(command), "mkdir -p %s/per_cpu/cpu0", dir);
+	cr_assert_eq(system(command), 0);
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu0/trace_pipe_raw", dir);
+	cr_assert_eq(mkfifo(path, 0600), 0);
+	cr_assert_eq(rec_map_kernel(dir, 0, REC_MAP_COPY, &kernel), 0);
+	writer = open(path, O_WRONLY | O_CLOEXEC);
+	cr_assert_geq(writer, 0);
+	cr_assert_eq(rec_map_wait(kernel, 0, 0), 0, "nothing yet");
+	cr_assert_eq(write(writer, "x", 1), 1);
+	cr_assert_eq(rec_map_wait(kernel, 0, -1), 1);
+	close(writer);
+	cr_assert_eq(rec_map_wait(kernel, 0, -1), 1, "what there is comes first");
+	cr_assert_eq(rec_map_get_reader(kernel, NULL), -EPROTO, "which is no page");
+	cr_assert_eq(rec_map_wait(kernel, 0, -1), -ENODEV);
+	rec_map_close(kernel);
+	snprintf(command, sizeof(command), "rm -r %s", dir);
+	cr_assert_eq(system(command), 0);
 }
