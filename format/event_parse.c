@@ -225,6 +225,9 @@ static void print_trial(struct tep_handle *tep, struct tep_event *event, const s
 	struct tep_record record = { .data = data, .size = (int)size, .record_size = (int)size, .ref_count = 1 };
 	struct trace_seq seq;
 
+	/* The trial counts as failed, and the format is not used. */
+	if (!data)
+		abort();
 	memset(data, 0, size + EVENT_SLACK);
 	memset(data, fill, size);
 	if (field && field->size == 2) {
