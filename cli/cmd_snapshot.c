@@ -121,6 +121,8 @@ static int add_anchors(struct snapshot *snapshot, const struct rec_view *view, u
 	unsigned int nr = rec_view_anchors(view, anchors, REC_ANCHORS);
 	int err = rec_clock_anchor(clock, &anchors[nr]);
 
+	if (err)
+		return err;
 	*ret_now = anchors[nr].clock;
 	for (unsigned int i = 0; i <= nr && !err; i++)
 		err = written(snapshot, spool_add_anchor(snapshot->spool, clock, &anchors[i]));
