@@ -237,7 +237,7 @@ static int take_switch(struct verify *v, const struct dat_event *event)
 	/* With wake-ups of the same buffer alone. */
 	if (!err && event->buffer == v->sched)
 		err = verify_thread_switch(v, event, &now);
-	if (!err && v->nr_pending)
+	if (!err && v->pending_begin != v->pending_end)
 		verify_thread_decide(v, known_until(v, false));
 	return err;
 }

@@ -80,6 +80,7 @@ struct verify_thread {
 	bool is_followed;      /* its switches are recorded, even if some threads' alone are */
 	bool is_double;	       /* its switch out of left_cpu is still to come, though it ran elsewhere since */
 	uint32_t left_cpu;
+	uint64_t unheard;      /* the latest of its suspicions whose `after` is to come, by number; 0: none */
 	struct verify_kept last_switch;
 };
 
@@ -90,6 +91,8 @@ struct verify_thread {
 struct verify_pending {
 	enum verify_kind kind;
 	int32_t tid;
+	bool is_dropped;
+	uint64_t unheard; /* the one before it of the same thread, as above */
 	struct verify_kept before, event, after;
 };
 
@@ -124,8 +127,8 @@ struct verify {
 	bool new_are_told;		/* a sched_wakeup_new was seen */
 	bool has_some;			/* switches of some threads alone were recorded */
 	bool is_foreign;		/* that could be, and the file would not say so */
-	struct verify_pending *pending;
-	uint32_t nr_pending;
+	struct verify_pending *pending; /* a ring; numbers count from 1, and never again */
+	uint64_t pending_begin, pending_end;
 };
 
 /* verify.c */

@@ -89,13 +89,10 @@ bool verify_thread_is_followed(const struct verify *v, int32_t tid)
 
 /* ----------------------------------------------------------------------------------------------------- what waits */
 
-static void drop_pending(struct verify *v, uint32_t i)
+/* The one with this number, which is between pending_begin and pending_end. */
+static struct verify_pending *pending_at(const struct verify *v, uint64_t number)
 {
-	const struct verify_pending dropped = v->pending[i];
-
-	memmove(&v->pending[i], &v->pending[i + 1], (v->nr_pending - i - 1) * sizeof(*v->pending));
-	/* Its memory serves the next one. */
-	v->pending[--v->nr_pending] = dropped;
+	return &v->pending[number % PENDING_MAX];
 }
 
 static void say_pending(struct verify *v, const struct verify_pending *pending)
@@ -117,13 +114,17 @@ static void say_pending(struct verify *v, const struct verify_pending *pending)
 
 void verify_thread_decide(struct verify *v, uint64_t ts)
 {
-	while (v->nr_pending && v->pending[0].event.event.ts <= ts) {
-		say_pending(v, &v->pending[0]);
-		drop_pending(v, 0);
+	for (; v->pending_begin != v->pending_end; v->pending_begin++) {
+		const struct verify_pending *oldest = pending_at(v, v->pending_begin);
+
+		if (oldest->event.event.ts > ts)
+			break;
+		if (!oldest->is_dropped)
+			say_pending(v, oldest);
 	}
 }
 
-static int suspect(struct verify *v, enum verify_kind kind, const struct verify_thread *thread,
+static int suspect(struct verify *v, enum verify_kind kind, struct verify_thread *thread,
 		   const struct dat_event *event)
 {
 	struct verify_pending *pending;
@@ -131,47 +132,52 @@ static int suspect(struct verify *v, enum verify_kind kind, const struct verify_
 
 	if (!is_followed(v, thread))
 		return 0;
-	if (!v->pending)
+	if (!v->pending) {
 		v->pending = calloc(PENDING_MAX, sizeof(*v->pending));
+		v->pending_begin = v->pending_end = 1;
+	}
 	if (!v->pending)
 		return -ENOMEM;
-	if (v->nr_pending == PENDING_MAX)
-		drop_pending(v, 0);
-	pending = &v->pending[v->nr_pending++];
+	if (v->pending_end - v->pending_begin == PENDING_MAX)
+		v->pending_begin++;
+	pending = pending_at(v, v->pending_end);
 	pending->kind = kind;
 	pending->tid = thread->tid;
+	pending->is_dropped = false;
+	pending->unheard = thread->unheard;
+	thread->unheard = v->pending_end++;
 	pending->before.event.data = pending->after.event.data = NULL;
 	if (thread->last_switch.event.data)
 		err = verify_keep(&pending->before, &thread->last_switch.event);
 	return err ? err : verify_keep(&pending->event, event);
 }
 
-/* The next sched event of a thread that is suspected. */
-static int hear(struct verify *v, int32_t tid, const struct dat_event *event)
+/* The next sched event of a thread that is suspected. Its suspicions are chained, so the others are not looked at. */
+static int hear(struct verify *v, struct verify_thread *thread, const struct dat_event *event)
 {
 	int err = 0;
 
-	for (uint32_t i = 0; i < v->nr_pending && !err; i++) {
-		struct verify_pending *pending = &v->pending[i];
+	while (!err && thread->unheard && thread->unheard >= v->pending_begin) {
+		struct verify_pending *pending = pending_at(v, thread->unheard);
 
-		if (pending->tid != tid || pending->after.event.data)
-			continue;
+		thread->unheard = pending->unheard;
 		if (event->ts == pending->event.event.ts)
-			drop_pending(v, i--);
+			pending->is_dropped = true;
 		else
 			err = verify_keep(&pending->after, event);
 	}
+	thread->unheard = 0;
 	return err;
 }
 
 void verify_thread_lost(struct verify *v, uint64_t since)
 {
 	v->epoch++;
-	for (uint32_t i = 0; i < v->nr_pending;) {
-		if (v->pending[i].event.event.ts > since)
-			drop_pending(v, i);
-		else
-			i++;
+	for (uint64_t number = v->pending_begin; number != v->pending_end; number++) {
+		struct verify_pending *pending = pending_at(v, number);
+
+		if (pending->event.event.ts > since)
+			pending->is_dropped = true;
 	}
 }
 
@@ -218,7 +224,7 @@ static int switched_out(struct verify *v, const struct dat_event *event, const s
 	if (!thread)
 		return -ENOMEM;
 	thread->is_followed = thread->is_followed || !now->next;
-	err = hear(v, now->prev, event);
+	err = hear(v, thread, event);
 	if (thread->is_double && thread->left_cpu == event->cpu) {
 		thread->is_double = false;
 		return err;
@@ -237,7 +243,7 @@ static int switched_in(struct verify *v, const struct dat_event *event, const st
 	if (!thread)
 		return -ENOMEM;
 	thread->is_followed = thread->is_followed || !now->prev;
-	err = hear(v, now->next, event);
+	err = hear(v, thread, event);
 	if (!err)
 		err = runs(v, thread, event);
 	thread->is_owed = state_of(v, thread) == THREAD_SLEEPS && thread->waking && !thread->is_hidden;
@@ -266,7 +272,7 @@ int verify_thread_wake(struct verify *v, const struct dat_event *event, int32_t 
 	if (!thread)
 		return -ENOMEM;
 	v->figures.wakeups++;
-	err = hear(v, tid, event);
+	err = hear(v, thread, event);
 	if (kind == EVENT_WAKING) {
 		thread->waking = true;
 		/* Before the first switch it may be another buffer's. */
