@@ -76,38 +76,51 @@ bool output_choose(struct output *output, const char *name)
 	return true;
 }
 
-bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool)
-{
-	struct spool *other;
-	int err;
+/*
+ * A name that is taken when the file is to be made, and free when it is looked at: another recorder comes and goes. It
+ * is tried again this many times.
+ */
+#define SPOOL_TRIES 100u
 
-	err = spool_create(output->spool, head, ret_spool);
-	if (!err)
-		return true;
-	if (err != -EEXIST) {
-		complain(output->command, "cannot write '%s': %s", output->spool, strerror(-err));
-		return false;
-	}
-	err = spool_open(output->spool, &other);
+/* What is at the spool's path. 0: *ret_left, which a killed recorder has left; -ENOENT: nothing any more; or -errno. */
+static int look_at_spool(const struct output *output, struct spool **ret_left)
+{
+	int err = spool_open(output->spool, ret_left);
+
 	/* Of a recorder that was killed when it had but to remove it. */
-	if (!err && other->head.done) {
-		err = spool_remove(other);
-		spool_close(other);
+	if (!err && (*ret_left)->head.done) {
+		err = spool_remove(*ret_left);
+		*ret_left = spool_close(*ret_left);
 		err = err ? err : -ENOENT;
 	}
-	if (err == -ENOENT)
-		return output_spool(output, head, ret_spool);
-	if (err == -EBUSY)
+	return err;
+}
+
+bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool)
+{
+	struct spool *left = NULL;
+	int made, found = -ENOENT;
+
+	for (unsigned int i = 0; i < SPOOL_TRIES && found == -ENOENT; i++) {
+		made = spool_create(output->spool, head, ret_spool);
+		if (!made)
+			return true;
+		if (made != -EEXIST) {
+			complain(output->command, "cannot write '%s': %s", output->spool, strerror(-made));
+			return false;
+		}
+		found = look_at_spool(output, &left);
+	}
+	if (found == -EBUSY)
 		complain(output->command, "'%s' is being written by another recorder; choose another file with -o",
 			 output->name);
-	else if (!err)
+	else if (!found)
 		complain(output->command,
 			 "'%s' is left from a recorder that was killed; 'recorder recover' makes a trace.dat of it",
 			 output->spool);
 	else
 		complain(output->command, "'%s' is in the way; remove it or choose another file with -o", output->spool);
-	if (!err)
-		spool_close(other);
+	spool_close(left);
 	return false;
 }
 

@@ -217,4 +217,14 @@ for kb in 1 8 9 50 101 120 121 122 150; do
 done
 is "where files may not grow, writes are short and then fail, and nothing is lost" "$bad" 0
 
+# ---- a spool that is there when it is to be made, and not when it is looked at: each second open of it fails
+
+clear_all
+: >a.dat.spool
+run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$PWD/a.dat.spool" -e inject=openat:error=ENOENT:when=2+2 \
+	"$RECORDER" record -o a.dat true
+is "it is not tried for ever" "$status" 1
+like "and that is said" "$err" "^recorder record: '.*/a.dat.spool' is in the way"
+ok "it was tried again" test "$(wc -l <"$TMP/trace")" -gt 4
+
 done_testing
