@@ -25,6 +25,7 @@
 #include <librecorder/buffer.h>
 #include <librecorder/event_macros.h>
 #include <librecorder/lane.h>
+#include <librecorder/version.h>
 
 /*
  * REC_EVENT(system, name, field...)

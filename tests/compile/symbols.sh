@@ -41,6 +41,25 @@ missing=$(grep -vxF -f "$TMP/exported" "$TMP/functions")
 is "each declared function is exported" "$missing" ""
 ok "the headers declare functions" test -s "$TMP/functions"
 
+version=$(sed -nE 's/^#define REC_VERSION_(MAJOR|MINOR|PATCH) //p' "$top_srcdir/include/librecorder/version.h" | paste -sd .)
+is "version.h has the version of configure.ac" "$version" \
+	"$(sed -nE 's/^AC_INIT\(\[librecorder\], \[([0-9.]+)\].*/\1/p' "$top_srcdir/configure.ac")"
+cat >"$TMP/version.c" <<'EOF'
+#include <librecorder/event.h>
+#include <stdio.h>
+int main(void)
+{
+#if REC_VERSION < REC_VERSION_NUMBER(1, 0, 0)
+#error the preprocessor compares versions
+#endif
+	printf("%u.%u.%u\n", rec_version() / 1000000, rec_version() / 1000 % 1000, rec_version() % 1000);
+	return rec_version() != REC_VERSION;
+}
+EOF
+# shellcheck disable=SC2086
+ok "a program compares versions" $CC $CFLAGS_FOR_TEST "$TMP/version.c" -o "$TMP/version" "$library"
+is "and that of the library is this one" "$(LD_LIBRARY_PATH=${library%/*} "$TMP/version")" "$version"
+
 if [ -n "$(nm -D "$library" | grep -E '__(asan|tsan|ubsan)_')" ]; then
 	skip "it needs libc alone" "a sanitizer build needs the sanitizer"
 else
