@@ -41,9 +41,19 @@ missing=$(grep -vxF -f "$TMP/exported" "$TMP/functions")
 is "each declared function is exported" "$missing" ""
 ok "the headers declare functions" test -s "$TMP/functions"
 
+# The map names each symbol in the node of the release that added it. The linker passes over a name that is not defined.
+map=$top_srcdir/librecorder/librecorder.map
+awk '/^LIBRECORDER_/ { node = $1 } /^\t(rec_[a-z0-9_]+);$/ { sub(/;/, "", $1); print $1, node }' "$map" | sort >"$TMP/listed"
+is "the map lists each symbol once" "$(cut -d ' ' -f 1 "$TMP/listed" | uniq -d)" ""
+unlike "and no pattern" "$(grep -v '^ \*' "$map" | grep '^.[^*]*[*].*;$' | grep -v '^.\*;$')" .
+is "the library exports what the map lists, with the same nodes" \
+	"$(nm -D --defined-only "$library" | awk '$3 ~ /^rec_/ { sub(/@+/, " ", $3); print $3 }' | sort)" "$(cat "$TMP/listed")"
+
 version=$(sed -nE 's/^#define REC_VERSION_(MAJOR|MINOR|PATCH) //p' "$top_srcdir/include/librecorder/version.h" | paste -sd .)
 is "version.h has the version of configure.ac" "$version" \
 	"$(sed -nE 's/^AC_INIT\(\[librecorder\], \[([0-9.]+)\].*/\1/p' "$top_srcdir/configure.ac")"
+last=$(sed -nE 's/^LIBRECORDER_([0-9.]+) .*/\1/p' "$map" | sort -V | tail -n 1)
+is "no node is of a later version" "$(printf '%s\n' "$last" "$version" | sort -V | tail -n 1)" "$version"
 cat >"$TMP/version.c" <<'EOF'
 #include <librecorder/event.h>
 #include <stdio.h>
