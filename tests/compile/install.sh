@@ -31,6 +31,7 @@ for i in "${!flags[@]}"; do
 	[ "${flags[i]}" = "-I$top_srcdir/include" ] && unset 'flags[i]'
 done
 libdir=${pc%/pkgconfig/*}
+ok "each name of a page finds it" test -e "$(find "$root" -name rec_disable.3)"
 ok "an application builds with it" "$CC" "$TMP/app.c" -o "$TMP/app" "${flags[@]}"
 ok "and runs" env LD_LIBRARY_PATH="$libdir" "$TMP/app"
 if [[ $CFLAGS_FOR_TEST = *-fsanitize* ]]; then

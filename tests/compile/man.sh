@@ -69,4 +69,14 @@ strangers=$(while read -r name; do
 done <"$TMP/named")
 is "each name of a page is in a header" "$strangers" ""
 
+# What is installed answers to each of these names, and shows a page that has it.
+mkdir -p "$TMP/man/man3"
+cp man/*.3 "$TMP/man/man3/"
+# shellcheck disable=SC2046
+ok "links are made" sh man/links.sh install "$TMP/man/man3" . $(ls man/*.[1-9])
+unfound=$(cd "$TMP/man" && cat "$TMP/functions" "$TMP/macros" | while read -r name; do
+	mandoc -T ascii "man3/$name.3" 2>/dev/null | sed 's/.\x08//g' | grep -cwF -e "$name" >/dev/null || echo "$name"
+done)
+is "man finds each function and macro" "$unfound" ""
+
 done_testing
