@@ -323,7 +323,7 @@ static void say_trouble(const char *command, const struct drain_trouble *trouble
 	if (trouble->bad_buffers)
 		complain(command, "%u %s passed over, the first '%s': %s", trouble->bad_buffers,
 			 trouble->bad_buffers == 1 ? "buffer was" : "buffers were", trouble->bad_file,
-			 trouble->bad_errno == EPROTO ? "its program has another version of librecorder" :
+			 trouble->bad_errno == EPROTO ? "its program uses a newer librecorder, so a newer recorder is needed" :
 							strerror(trouble->bad_errno));
 	if (trouble->bad_lanes == 1)
 		complain(command, "skipped lane %u of program %u (%s), which is damaged; what it held from there on is lost",

@@ -238,7 +238,7 @@ static const char *refusal(int err)
 	case -EPERM:
 		return "it belongs to another user";
 	case -EPROTO:
-		return "its program has another version of librecorder";
+		return "its program uses a newer librecorder, so a newer recorder is needed";
 	default:
 		return strerror(-err);
 	}

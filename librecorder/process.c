@@ -83,6 +83,8 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 
 	header->magic = REC_ABI_MAGIC;
 	header->version = REC_ABI_VERSION;
+	header->compatible = REC_FEATURES_COMPATIBLE;
+	header->incompatible = REC_FEATURES_INCOMPATIBLE;
 	header->pid = (uint32_t)process->pid;
 	header->clock = process->clock;
 	header->start_time = process->start_time;

@@ -70,7 +70,7 @@ static int read_header(struct rec_view *view)
 	rec_signal_fence();
 	if (h.magic != REC_ABI_MAGIC)
 		return -EBADMSG;
-	if (h.version != REC_ABI_VERSION)
+	if (!rec_buffer_is_known(&h))
 		return -EPROTO;
 	if (!layout_is_sane(view, &h))
 		return -EBADMSG;

@@ -26,6 +26,11 @@
 /* Sub-buffer ids have 16 bits (REC_POS_ID). */
 #define NR_SUBBUFS_MAX 65535u
 
+bool rec_buffer_is_known(const struct rec_buffer_header *header)
+{
+	return header->version >= REC_ABI_VERSION && !(header->incompatible & ~REC_FEATURES_INCOMPATIBLE);
+}
+
 static uint64_t round_up(uint64_t value, uint64_t unit)
 {
 	return (value + unit - 1) / unit * unit;

@@ -3,6 +3,7 @@
 #ifndef SHM_H
 #define SHM_H
 
+#include <librecorder/abi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -13,6 +14,12 @@
  * the time that a look at all of them takes.
  */
 #define REC_SUBBUFS_MAX (UINT64_C(1) << 26)
+
+/*
+ * Whether this version understands a buffer with this header: it has feature bits, and none of the incompatible ones is
+ * unknown here. A buffer that is not understood is neither read nor removed.
+ */
+bool rec_buffer_is_known(const struct rec_buffer_header *header);
 
 /* As rec_buffer_dir(), but returns the directory's descriptor. */
 int rec_buffer_dir_open(bool create, char *path, size_t size);

@@ -125,7 +125,7 @@ static bool is_left(const struct sweep *sweep, const struct file *file, bool emp
 		left = false;
 	} else if (n == 0 || (n == (ssize_t)sizeof(header) && !header.ready)) {
 		left = st.st_mtime + UNFINISHED_AGE < time(NULL) && !rec_buffer_has_maker(sweep->dir, file->name);
-	} else if (n != (ssize_t)sizeof(header) || header.magic != REC_ABI_MAGIC || header.version != REC_ABI_VERSION ||
+	} else if (n != (ssize_t)sizeof(header) || header.magic != REC_ABI_MAGIC || !rec_buffer_is_known(&header) ||
 		   (empty && header.nr_lanes)) {
 		left = false;
 	} else {

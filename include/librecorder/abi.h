@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every byte that two processes, or two versions of the library, share: the buffer file, its lanes, their links, the
- * sub-buffer, the event word, the log. Nothing else stands here, and nothing here may change without a new
- * REC_ABI_VERSION and the same change in docs/SHM-LAYOUT.md.
+ * sub-buffer, the event word, the log. Nothing else stands here. A byte that is in use keeps its place and its meaning;
+ * whatever is added gets a feature bit and an entry in docs/SHM-LAYOUT.md, which has the rules.
  *
  * Who writes what decides the layout. Readers map the lane page and the sub-buffers read-only, so a reader that
  * misbehaves cannot harm the program; what both sides write (links, reader words, enable words) is masked and checked
@@ -22,7 +22,14 @@
 #endif
 
 #define REC_ABI_MAGIC	UINT64_C(0x4c4646554245524c) /* "LREBUFFL" in little-endian order */
-#define REC_ABI_VERSION 5u
+#define REC_ABI_VERSION 5u				 /* the first version with feature bits; readers take any later one */
+
+/*
+ * Features of a buffer, a bit each. A reader ignores compatible bits that it does not know, and refuses a buffer with an
+ * incompatible one. There are none yet.
+ */
+#define REC_FEATURES_COMPATIBLE	  UINT64_C(0)
+#define REC_FEATURES_INCOMPATIBLE UINT64_C(0)
 
 /* One cache line, and the page that mappings are made of. */
 #define REC_CACHE_LINE 64u
@@ -340,6 +347,8 @@ struct rec_buffer_header {
 	uint32_t reserved;
 	char comm[32];
 	char exe[256];
+	uint64_t compatible;   /* features, REC_FEATURES_COMPATIBLE */
+	uint64_t incompatible; /* REC_FEATURES_INCOMPATIBLE */
 
 	/* control: written while the program runs, by the program */
 	REC_ALIGNED(64) uint32_t state;
@@ -354,7 +363,7 @@ struct rec_buffer_header {
 	uint64_t recorder; /* who attached, pid | start time << 32: has `loan` to give back; others write it. 0: nobody */
 };
 
-REC_ABI_ASSERT(sizeof(struct rec_buffer_header) <= REC_MAP_PAGE, "docs/SHM-LAYOUT.md: header");
+REC_ABI_ASSERT(sizeof(struct rec_buffer_header) == 2624, "docs/SHM-LAYOUT.md: header");
 
 /* ------------------------------------------------------------------------------------------------ events and log */
 

@@ -61,9 +61,9 @@ struct rec_view_info {
 int rec_buffer_dir(bool create, char *path, size_t size);
 
 /*
- * Open the buffer file at `path`. 0; -EAGAIN: its program is still making it; -EPROTO: of another version of the
- * library; -EBADMSG: no buffer file, or a damaged one; -EFAULT: it is just being cut short; -EPERM: somebody else's;
- * -ENOMEM; or open's and mmap's errno.
+ * Open the buffer file at `path`. 0; -EAGAIN: its program is still making it; -EPROTO: it has a feature
+ * that this version does not know; -EBADMSG: no buffer file, or a damaged one; -EFAULT: it is just being cut short;
+ * -EPERM: somebody else's; -ENOMEM; or open's and mmap's errno.
  * rec_view_close() takes NULL too and returns NULL; lanes held by the view become free for other readers.
  */
 int rec_view_open(const char *path, struct rec_view **ret_view);
