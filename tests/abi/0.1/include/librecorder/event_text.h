@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What an event's description says: its fields, and the format text that libtraceevent needs. This is the only place
+ * that makes such texts, for the library and the recorder alike. Pure functions over memory; any thread. Descriptions
+ * need not be trusted: what is malformed is refused with -EBADMSG, and nothing outside the record is read. The caller
+ * vouches for record.size bytes, as rec_log_next() does.
+ */
+#ifndef LIBRECORDER_EVENT_TEXT_H
+#define LIBRECORDER_EVENT_TEXT_H
+
+#include <librecorder/abi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define REC_FIELDS_MAX 32u
+#define REC_NAMES_MAX  64u  /* names of one field's values */
+#define REC_IDENT_MAX  127u /* characters of a system, event or field name */
+
+/* Enough for every format text of events as a compiler takes them without warning (4095 characters of declaration). */
+#define REC_EVENT_TEXT_MAX 65536u
+
+/* Part of a text, not ended by NUL. */
+struct rec_words {
+	const char *text;
+	uint32_t size;
+};
+
+enum rec_field_kind {
+	REC_FIELD_UNSIGNED,
+	REC_FIELD_SIGNED,
+	REC_FIELD_HEX,
+	REC_FIELD_POINTER,
+	REC_FIELD_FLAG,
+	REC_FIELD_REAL,	  /* s64: the value times 10 to the power of decimals */
+	REC_FIELD_NAMED,
+	REC_FIELD_ARRAY,  /* length elements; is_signed and is_hex tell their kind */
+	REC_FIELD_STRING, /* string and stringn: u32, offset | length << 16, NUL included */
+	REC_FIELD_BYTES,  /* the same */
+};
+
+struct rec_field {
+	enum rec_field_kind kind;
+	struct rec_words name;
+	struct rec_words declared; /* as written: "named(op, OP_GET, OP_PUT)" */
+	uint32_t offset;	   /* from the beginning of the common fields */
+	uint32_t size;		   /* of the whole field */
+	uint32_t element;	   /* size of an element; of the number, where there is only one */
+	uint32_t length;	   /* elements */
+	bool is_signed;
+	bool is_hex;
+	uint32_t decimals;
+	uint32_t nr_values;
+	const int64_t *values;	       /* in the record */
+	struct rec_words value_names;  /* as written, separated by commas */
+};
+
+/* Points into the record, which must stay. */
+struct rec_event_info {
+	struct rec_words system;
+	struct rec_words name;
+	struct rec_words format; /* as written in REC_EVENT_FMT, without the outer parentheses; size 0: none */
+	uint32_t nr_fields;
+	uint32_t fixed_size; /* common and fixed fields: the shortest record there can be */
+	struct rec_field fields[REC_FIELDS_MAX];
+};
+
+#pragma GCC visibility push(default)
+
+/* Read a description. 0 or -EBADMSG. */
+int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *ret_info);
+
+/*
+ * The format text of the event with the given id, as the kernel's `format` files, ended by NUL. Returns its length, or
+ * -EBADMSG, or -ENOSPC: `size` is too small, the text unfinished.
+ */
+int rec_event_text(const struct rec_log_event *event, uint16_t id, char *text, size_t size);
+
+/*
+ * Whether two descriptions are of one event: the same names and fields with the same constants, however blanks were
+ * set. Malformed ones are the same when they are equal byte by byte.
+ */
+bool rec_event_same(const struct rec_log_event *a, const struct rec_log_event *b);
+
+/* Equal for all that are the same. */
+uint32_t rec_event_hash(const struct rec_log_event *event);
+
+/* The format text of rec_printf's event, bprint of system ftrace. As rec_event_text(). */
+int rec_printf_event_text(uint16_t id, char *text, size_t size);
+
+/*
+ * A call site's format as the kernel's printk_formats shows it, quotes included: "n=%d\n". Returns its length, or
+ * -EBADMSG, -ENOSPC.
+ */
+int rec_printf_format_text(const struct rec_log_printf *site, char *text, size_t size);
+
+/* The function that a call site stands in; "" for a malformed record. In the record. */
+const char *rec_printf_function(const struct rec_log_printf *site);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Walking a buffer's log: a pure function over memory, which need not be trusted. Safe from any thread and from signal
+ * handlers.
+ */
+#ifndef LIBRECORDER_LOG_H
+#define LIBRECORDER_LOG_H
+
+#include <librecorder/abi.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/*
+ * The record at *offset of a log of `size` bytes (aligned to 8); advances *offset. NULL: the end, or no further valid
+ * record. What is behind the record header lies within the record; texts are checked to be ended. Records of kinds that
+ * this version does not know are returned like others.
+ */
+const struct rec_log_record *rec_log_next(const void *log, size_t size, size_t *offset);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif
