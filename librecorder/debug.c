@@ -3,6 +3,7 @@
 #include "process.h"
 
 #include <librecorder/atomic.h>
+#include <librecorder/version.h>
 
 #include <errno.h>
 #include <stdarg.h>
@@ -13,7 +14,8 @@
 #include <unistd.h>
 
 static bool on;
-static pid_t said; /* the process that has said that it loses events */
+static pid_t said;     /* the process that has said that it loses events */
+static pid_t said_abi; /* and that it has events that are too new */
 
 static const char *reason(int err)
 {
@@ -86,4 +88,14 @@ void rec_debug_lost(const char *what, int err)
 	rec_store_relaxed(&said, getpid());
 	say("librecorder: process %d loses events, no memory for %s in '%.300s': %s\n", (int)getpid(), what, rec_process.path,
 	    reason(err));
+}
+
+void rec_debug_event_abi(unsigned int abi, unsigned int known)
+{
+	if (!on || rec_load_relaxed(&said_abi) == getpid())
+		return;
+	rec_store_relaxed(&said_abi, getpid());
+	say("librecorder: process %d: events stay off that were compiled for event ABI %u; this is librecorder %d.%d.%d, which "
+	    "knows up to %u\n",
+	    (int)getpid(), abi, REC_VERSION_MAJOR, REC_VERSION_MINOR, REC_VERSION_PATCH, known);
 }

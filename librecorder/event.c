@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "conditions.h"
+#include "debug.h"
 #include "enable.h"
 #include "event_private.h"
 #include "log_private.h"
@@ -363,6 +364,11 @@ void rec_event_register(struct rec_event *event)
 	if (event->registered)
 		return;
 	rec_process_init();
+	/* Compiled with later headers: its code would write to lanes in a way that is not known here. */
+	if (event->abi > REC_EVENT_ABI) {
+		rec_debug_event_abi(event->abi, REC_EVENT_ABI);
+		return;
+	}
 	if (!rec_process_lock())
 		return;
 	if (!event->registered)

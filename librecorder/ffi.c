@@ -55,6 +55,7 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
 	}
 	declared->event.enabled = &declared->event.off;
 	declared->event.description = description;
+	declared->event.abi = REC_EVENT_ABI;
 	rec_event_register(&declared->event);
 	if (declared->event.enabled == &declared->event.off) {
 		rec_event_unregister(&declared->event);

@@ -43,16 +43,34 @@ typedef _Bool rec_flag_type;
 #define REC_EVENT_OFFER_MAX   1024u  /* with a condition: up to here it is decided on before the reservation */
 #define REC_EVENT_SIZE_MAX    65535u /* offsets and lengths of dynamic fields are 16 bits wide */
 
-/* An event of this program or shared library. Private to the library but for what the inline functions below read. */
+/*
+ * What compiled programs and the library agree on: docs/COMPATIBILITY.md has all of it. Headers with another agreement
+ * have another number, and the library leaves an event off whose number it does not know. 0: headers before 1.0, the same
+ * agreement as 1.
+ */
+#define REC_EVENT_ABI 1u
+
+/*
+ * An event of this program or shared library. Private to the library, except for what the inline functions below read.
+ * Up to `abi`, members keep their places in every agreement.
+ */
 struct rec_event {
 	uint32_t *enabled; /* the enable word in the buffer; &off until registered */
 	uint32_t id;
 	uint32_t off; /* always 0 */
 	const struct rec_log_event *description;
 	uint32_t registered;
-	uint32_t reserved;
+	uint32_t abi; /* REC_EVENT_ABI of the headers that it was compiled with */
 	struct rec_event *next;
 };
+
+#if __SIZEOF_POINTER__ == 8
+REC_ABI_ASSERT(offsetof(struct rec_event, enabled) == 0 && offsetof(struct rec_event, id) == 8 &&
+		       offsetof(struct rec_event, off) == 12 && offsetof(struct rec_event, description) == 16 &&
+		       offsetof(struct rec_event, registered) == 24 && offsetof(struct rec_event, abi) == 28 &&
+		       sizeof(struct rec_event) == 40,
+	       "docs/COMPATIBILITY.md: event");
+#endif
 
 /* A rec_printf in the source. */
 struct rec_printf_site {
@@ -61,12 +79,14 @@ struct rec_printf_site {
 	uint32_t layout; /* of its arguments, once that knows it; 0: they are not plain */
 };
 
+REC_ABI_ASSERT(sizeof(struct rec_printf_site) == 16, "docs/COMPATIBILITY.md: call site");
+
 #pragma GCC visibility push(default)
 
 /*
  * Register an event: give it its id and enable word. An event that is known with the same
  * description, from another object or from an earlier life of this one, gets the same. When that is
- * impossible it stays off: header->lost_log_full tells. Called by constructors; registered again it
+ * impossible it stays off: header->lost_log_full tells. So it does, and REC_DEBUG=1 tells, when its abi is unknown. Called by constructors; registered again it
  * does nothing. Not signal-safe; any thread.
  */
 void rec_event_register(struct rec_event *event);
@@ -377,7 +397,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	REC__C_BEGIN                                                                                                   \
 	extern struct rec_event rec_event_##base __attribute__((weak, visibility("hidden")));                          \
 	struct rec_event rec_event_##base = {                                                                          \
-		&rec_event_##base.off, 0, 0, &rec_blob_##base.event, 0, 0, NULL                                        \
+		&rec_event_##base.off, 0, 0, &rec_blob_##base.event, 0, REC_EVENT_ABI, NULL                                        \
 	};                                                                                                             \
 	REC__C_END                                                                                                     \
 	static void __attribute__((constructor)) rec_register_##base(void)                                             \

@@ -36,6 +36,7 @@ extern "C" {
  * finds zeroed, so a child never writes to its parent's lanes.
  */
 struct rec_handle {
+	/* Used by inline functions, so compiled programs know the places (docs/COMPATIBILITY.md). */
 	struct rec_lane *lane; /* NULL: none leased */
 	unsigned char *data;   /* sub-buffer 0, behind its header */
 	const uint32_t *cpu;   /* where the kernel keeps the thread's CPU number (rseq) */
@@ -43,6 +44,7 @@ struct rec_handle {
 	uint32_t shift;	       /* log2 of the sub-buffer size */
 	uint32_t room;	       /* as capacity; 0 while the gate is closed, so that each reservation leaves the fast path */
 	uint32_t clock;	       /* REC_CLOCK_ */
+	/* The library's alone, down to the end: places and size may change. */
 	uint32_t overwrite;
 	struct rec_subbuf *subbufs;
 	struct rec_link *links;
@@ -85,6 +87,23 @@ struct rec_slot {
 	uint64_t now;	/* time of the event */
 	uint64_t open;	/* the lane's open word while only this writer and those below it are inside; 0: on the fast path */
 };
+
+#if __SIZEOF_POINTER__ == 8
+REC_ABI_ASSERT(offsetof(struct rec_handle, lane) == 0 && offsetof(struct rec_handle, data) == 8 &&
+		       offsetof(struct rec_handle, cpu) == 16 && offsetof(struct rec_handle, common) == 24 &&
+		       offsetof(struct rec_handle, shift) == 32 && offsetof(struct rec_handle, room) == 36 &&
+		       offsetof(struct rec_handle, clock) == 40,
+	       "docs/COMPATIBILITY.md: handle");
+REC_ABI_ASSERT(offsetof(struct rec_slot, lane) == 0 && offsetof(struct rec_slot, handle) == 8 &&
+		       offsetof(struct rec_slot, old) == 16 && offsetof(struct rec_slot, end) == 24 &&
+		       offsetof(struct rec_slot, now) == 32 && offsetof(struct rec_slot, open) == 40 &&
+		       sizeof(struct rec_slot) == 48,
+	       "docs/COMPATIBILITY.md: slot");
+#endif
+REC_ABI_ASSERT(offsetof(struct rec_lane, tail) == 0 && offsetof(struct rec_lane, after) == 8 &&
+		       offsetof(struct rec_lane, before) == 16 && offsetof(struct rec_lane, commit) == 24 &&
+		       offsetof(struct rec_lane, open) == 40 && offsetof(struct rec_lane, cpu) == 48,
+	       "docs/COMPATIBILITY.md: lane");
 
 /* Out of line: everything rare. Same contracts as the inline functions that call them. */
 void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot);
