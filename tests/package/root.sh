@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# usage: root.sh FILE
+#
+# Makes FILE, the tarball of a fresh Debian with a compiler and the libraries that recorder needs, unless it is there.
+# tests/package/debian.sh installs our packages into a copy of it, without a network. Needs root and the package debootstrap.
+
+set -eu -o pipefail
+file=$1
+release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+packages=gcc,libc6-dev,pkg-config,libtraceevent1,libtracefs1,libzstd1
+
+[ ! -e "$file" ] || exit 0
+[ "$(id -u)" = 0 ] || exit 0
+mkdir -p "$(dirname "$file")"
+root=$(mktemp -d "${TMPDIR:-/var/tmp}/recorder-root.XXXXXX")
+trap 'rm -rf --one-file-system "$root"' EXIT
+debootstrap --variant=minbase --include="$packages" "$release" "$root/fresh" >"$file.log" 2>&1 </dev/null || {
+	tail -n 20 "$file.log" >&2
+	exit 1
+}
+rm -rf "$root"/fresh/var/cache/apt/archives/*.deb "$root"/fresh/var/lib/apt/lists/*
+tar -C "$root/fresh" --one-file-system -cf - . | gzip -1 >"$file.part"
+mv "$file.part" "$file"
