@@ -84,7 +84,7 @@ static void run_program(uint64_t number, int peer)
 	char begin;
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	alarm(60);
+	alarm(600);
 	options.lane_size = 6 * 4080ul;
 	options.lane_max = 12 * 4080ul;
 	options.memory_max = (size_t)1 << 20;

@@ -25,7 +25,7 @@
 
 #define LANES	   3u
 #define LANE_PAGES 6u
-#define HANG_AFTER 60u /* seconds; a round takes milliseconds */
+#define HANG_AFTER 600u /* seconds; a round takes milliseconds, where others leave it a CPU */
 
 REC_EVENT(fuzz, plain, u64(number), u32(size));
 REC_EVENT(fuzz, every, string(text), bytes(data), array(u16, row, 3), real(ratio, 2), named(op, SIGHUP, SIGINT), flag(on));

@@ -48,7 +48,7 @@ void hostile_scribble_end(void);
 
 /*
  * Call `round` with one number after another, in a child of the test, for FUZZ_SECONDS (5 when not set) from FUZZ_FIRST
- * (0) on. Fails, and names the round, if the child dies or a round takes a minute.
+ * (0) on. Fails, and names the round, if the child dies or a round takes ten minutes.
  */
 void hostile_rounds(const char *name, void (*round)(uint64_t number));
 
