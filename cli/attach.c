@@ -104,8 +104,10 @@ static int pass_over(struct attach *attach, const struct place *place, struct bu
 	if (rec_view_loan(view) == -EOWNERDEAD || is_session(place)) {
 		if (has_reader(view))
 			return -EBUSY;
-		complain(attach->command, "process %s was being recorded when its recorder was killed: what it has recorded since is kept",
-			 programs_pid(view, pid));
+		complain(
+			attach->command,
+			"process %s was being recorded when its recorder was killed: what it has recorded since is kept",
+			programs_pid(view, pid));
 		return 0;
 	}
 	buffer->passed_over = true;
@@ -374,12 +376,13 @@ void attach_say_missed(const struct attach *attach)
 	const struct missed *missed = &attach->missed;
 
 	if (missed->nr)
-		complain(attach->command, "%u %s that came meanwhile %s not recorded, %s%s (%s): %s", missed->nr,
+		complain(attach->command, "%u %s that started meanwhile %s not recorded, %s%s (%s): %s", missed->nr,
 			 missed->nr == 1 ? "process" : "processes", missed->nr == 1 ? "was" : "were",
 			 missed->nr == 1 ? "" : "the first ", missed->pid, missed->comm, missed->reason);
 	for (unsigned int i = 0; i < attach->nr; i++)
 		if (attach->places[i].err)
-			complain(attach->command, "what came meanwhile could not be looked at, and may be missing: %s",
+			complain(attach->command,
+				 "cannot look for processes that started meanwhile, some may be missing: %s",
 				 strerror(-attach->places[i].err));
 }
 

@@ -82,7 +82,8 @@ static void clean_session(struct clean *clean, struct left_place *place)
 	if (clean->dry_run)
 		complain(NAME, "'recorder recover %s' still makes a trace.dat of that recording", place->dir.path);
 	else if (place->spool)
-		complain(NAME, "'%s' stays: 'recorder recover' makes a trace.dat of it, or remove it", place->spool);
+		complain(NAME, "'%s' is kept: make a trace.dat of it with 'recorder recover', or remove it",
+			 place->spool);
 	if (!clean->dry_run)
 		session_remove(&place->dir);
 }
@@ -148,12 +149,12 @@ static void clean_file(struct clean *clean, const char *path)
 	else if (S_ISREG(st.st_mode) && session_is_buffer(name ? name + 1 : path))
 		err = leftovers_find_buffer(path, &left);
 	if (err == -EBUSY)
-		complain(NAME, "'%s' stays: its program or its recorder still runs", path);
+		complain(NAME, "'%s' is kept: its program or its recorder is still running", path);
 	else if (err == -EINVAL)
 		complain(NAME, "'%s' is neither a buffer (.rec) nor the directory of a recording", path);
 	else if (err)
 		complain(NAME, "cannot clean '%s': %s", path,
-			 err == -EBADMSG ? "it is damaged, and whose it is cannot be told" : strerror(-err));
+			 err == -EBADMSG ? "it is damaged, and its program is unknown" : strerror(-err));
 	else
 		clean_all(clean, &left, 0);
 	clean->failed |= err != 0;
@@ -170,9 +171,10 @@ static void say_sum(const struct clean *clean)
 	char size[32];
 
 	if (clean->unknown)
-		complain(NAME, "%u %s not be read: it is not known whose %s, so %s", clean->unknown,
+		complain(NAME, "%u %s not be read: %s unknown, so %s", clean->unknown,
 			 clean->unknown == 1 ? "buffer could" : "buffers could",
-			 clean->unknown == 1 ? "it is" : "they are", clean->unknown == 1 ? "it stays" : "they stay");
+			 clean->unknown == 1 ? "its program is" : "their programs are",
+			 clean->unknown == 1 ? "it is kept" : "they are kept");
 	if (clean->buffers || clean->sessions)
 		fprintf(stderr, "%u %s, %u %s: %s %s\n", clean->buffers, clean->buffers == 1 ? "buffer" : "buffers",
 			clean->sessions, clean->sessions == 1 ? "recording" : "recordings",
@@ -185,7 +187,7 @@ int cmd_clean(int argc, char **argv)
 {
 	struct clean clean = { 0 };
 	const struct opt table[] = {
-		OPT_FLAG('n', "dry-run", "only list what is left", &clean.dry_run),
+		OPT_FLAG('n', "dry-run", "only list what is left, remove nothing", &clean.dry_run),
 		OPT_STRING(0, "dir", "DIR", "look for what is left in DIR, which may be a container's", &clean.dirs),
 		OPT_END,
 	};
@@ -195,7 +197,7 @@ int cmd_clean(int argc, char **argv)
 		.about =
 			"List and remove what is left of programs and recorders that were killed: their buffers, or only\n"
 			"those of the processes PID, or these FILEs (buffers, or directories of recordings).\n"
-			"What may be alive stays, and so do the spools of recordings.\n",
+			"Anything that may be in use is kept, and so are the spools of recordings.\n",
 		.table = table,
 		.max_operands = UINT32_MAX,
 	};

@@ -33,7 +33,7 @@ static void print_text(const struct clock_probe *probe)
 	const struct clock_offset *offsets = clock_probe_offsets(probe, &nr);
 	const uint64_t error = clock_probe_error(probe);
 
-	printf("the kernel's %s less the programs' %s:\n", clock_probe_name(probe), is_tsc(probe) ? "tsc" : "mono");
+	printf("the kernel's %s minus the programs' %s:\n", clock_probe_name(probe), is_tsc(probe) ? "tsc" : "mono");
 	for (unsigned int i = 0; i < nr; i++) {
 		const struct clock_offset *offset = &offsets[i];
 
@@ -41,15 +41,16 @@ static void print_text(const struct clock_probe *probe)
 			continue;
 		printf("CPU %u: between %" PRId64 " and %" PRId64 " ns, ", offset->cpu, offset->low, offset->high);
 		if (clock_offset_is_none(offset))
-			printf("0 is in it: off by at most %" PRIu64 " ns", clock_offset_bound(offset));
+			printf("0 included: the clocks differ by at most %" PRIu64 " ns", clock_offset_bound(offset));
 		else if (offset->low > offset->high)
-			printf("none fits all: the clocks do not go alike");
+			printf("no offset fits all rounds: the clocks run at different rates");
 		else
-			printf("0 is not in it: the clocks are off");
+			printf("0 excluded: the clocks differ");
 		printf("; %u rounds\n", offset->rounds);
 	}
 	if (is_tsc(probe) && error != UINT64_MAX)
-		printf("tsc as CLOCK_MONOTONIC: within %" PRIu64 " ns by the anchors taken meanwhile\n", error);
+		printf("tsc converted to CLOCK_MONOTONIC: within %" PRIu64 " ns, by the anchors taken meanwhile\n",
+		       error);
 }
 
 static void print_json(const struct clock_probe *probe)
@@ -94,7 +95,7 @@ static int measure(const struct measuring *m, struct clock_probe *probe)
 	const int err = clock_probe_measure(probe, (uint32_t)m->cpu, (unsigned int)m->rounds);
 
 	if (err == -EINVAL && m->cpu != CLOCK_ALL_CPUS)
-		complain(COMMAND, "there is no CPU %" PRIu64 " that may be used here", m->cpu);
+		complain(COMMAND, "CPU %" PRIu64 " does not exist, or this process may not use it", m->cpu);
 	else if (err)
 		complain(COMMAND, "cannot measure: %s", strerror(-err));
 	if (err)
@@ -126,20 +127,20 @@ int cmd_clock(int argc, char **argv)
 {
 	struct measuring m = { .cpu = CLOCK_ALL_CPUS, .rounds = 1000 };
 	const struct opt table[] = {
-		OPT_NUMBER(0, "cpu", "N", 0, UINT32_MAX - 1, "measure on this CPU, not on all", &m.cpu),
-		OPT_NUMBER('n', NULL, "ROUNDS", 1, 10000, "so many rounds on each (1000)", &m.rounds),
+		OPT_NUMBER(0, "cpu", "N", 0, UINT32_MAX - 1, "measure on this CPU only (all)", &m.cpu),
+		OPT_NUMBER('n', NULL, "ROUNDS", 1, 10000, "number of rounds on each CPU (1000)", &m.rounds),
 		OPT_STRING('C', "clock", "CLOCK",
-			   "the kernel's clock, a word of trace_clock (tsc or mono, as programs have)",
+			   "the kernel's clock, a word of trace_clock (that of programs: tsc or mono)",
 			   &m.kernel_clock),
-		OPT_FLAG(0, "json", "one line of JSON", &m.json),
+		OPT_FLAG(0, "json", "print one line of JSON", &m.json),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "",
 		.about =
-			"Measure how far the kernel's clock is from that of programs on each CPU: events of the\n"
-			"kernel are bracketed between two readings. Status 1 if they disagree, or if that failed.\n",
+			"Measure the offset between the kernel's clock and that of programs on each CPU: events of the\n"
+			"kernel are bracketed between two readings. Exit status 1 if they disagree, or if that failed.\n",
 		.table = table,
 	};
 	char **operands;

@@ -45,7 +45,8 @@ static void show_header(const struct dat_file *f)
 {
 	size_t systems = f->nr_systems;
 
-	printf("trace.dat version %u, %s endian, %u-byte long, %u-byte commit word, %" PRIu32 "-byte pages, %" PRIu64 " bytes\n",
+	printf("trace.dat version %u, %s endian, %u-byte long, %u-byte commit word, %" PRIu32 "-byte pages, %" PRIu64
+	       " bytes\n",
 	       f->version, f->big ? "big" : "little", f->long_size, f->commit_size, f->page_size, f->size);
 	if (f->version == 7)
 		printf("compression %s %s, first options at %" PRIu64 "\n", f->compression, f->compression_version,
@@ -67,8 +68,8 @@ static void show_sections(const struct dat_file *f)
 	for (size_t i = 0; i < f->nr_sections; i++) {
 		const struct dat_section *s = &f->sections[i];
 
-		printf("  %-14s id %2u  flags %u  %10" PRIu64 " bytes at %" PRIu64 "\n", s->id ? dat_id_name(s->id) : "options",
-		       s->id, s->flags, s->size, s->offset);
+		printf("  %-14s id %2u  flags %u  %10" PRIu64 " bytes at %" PRIu64 "\n",
+		       s->id ? dat_id_name(s->id) : "options", s->id, s->flags, s->size, s->offset);
 	}
 }
 
@@ -113,7 +114,8 @@ static void show_options(const struct dat_file *f)
 	for (size_t i = 0; i < f->nr_options; i++) {
 		const struct dat_option *o = &f->options[i];
 
-		printf("  %-14s id %2u  %6" PRIu32 " bytes at %" PRIu64 "  ", dat_id_name(o->id), o->id, o->size, o->offset);
+		printf("  %-14s id %2u  %6" PRIu32 " bytes at %" PRIu64 "  ", dat_id_name(o->id), o->id, o->size,
+		       o->offset);
 		show_payload(o, f->big);
 		putchar('\n');
 	}
@@ -122,7 +124,7 @@ static void show_options(const struct dat_file *f)
 static void show_buffer(const struct dat_buffer *b)
 {
 	printf("buffer \"%s\": clock %s, %" PRIu32 "-byte pages, %" PRIu32 " CPUs, at %" PRIu64 "%s\n", b->name,
-	       b->clock && *b->clock ? b->clock : "not said", b->page_size, b->cpus, b->offset,
+	       b->clock && *b->clock ? b->clock : "not stated", b->page_size, b->cpus, b->offset,
 	       b->latency ? ", text" : b->compressed ? ", compressed" : "");
 	for (uint32_t i = 0; i < b->nr_streams; i++) {
 		const struct dat_stream *s = &b->streams[i];
@@ -148,7 +150,8 @@ static void show_page(const struct dat_page *page, const struct dat_walk *walk, 
 
 	if (walk->page_lost)
 		snprintf(lost, sizeof(lost), walk->page_lost < 0 ? "  lost ?" : "  lost %" PRId64, walk->page_lost);
-	printf("  page at %" PRIu64 "  time %" PRIu64 "  commit 0x%08" PRIx32 "  used %" PRIu32 "  events %" PRIu64 "%s\n",
+	printf("  page at %" PRIu64 "  time %" PRIu64 "  commit 0x%08" PRIx32 "  used %" PRIu32 "  events %" PRIu64
+	       "%s\n",
 	       page->offset, walk->page_ts, walk->commit, walk->used - walk->header, events, lost);
 }
 
@@ -204,7 +207,8 @@ static void dump_page(struct dump *d, const struct dat_stream *stream, const str
 	if (ret < 0)
 		problem(d, stream, page->offset, error.text);
 	if (start.page_lost && !seen)
-		problem(d, stream, page->offset, "the page does not begin with an event: no viewer shows that events were lost");
+		problem(d, stream, page->offset,
+			"the page does not begin with an event: no viewer shows that events were lost");
 	if (back)
 		problem(d, stream, page->offset, "time goes back");
 }
@@ -271,7 +275,8 @@ static void validate_head(struct dump *d)
 
 			if (s->size && !b->compressed && s->offset % b->page_size) {
 				d->nr_problems++;
-				printf("CPU %" PRIu32 ": the data begins at %" PRIu64 ", not at a page\n", s->cpu, s->offset);
+				printf("CPU %" PRIu32 ": the data begins at %" PRIu64 ", not at a page\n", s->cpu,
+				       s->offset);
 			}
 		}
 	}
@@ -282,8 +287,8 @@ static void validate_head(struct dump *d)
 static int finish(struct dump *d)
 {
 	if (d->validate && !d->nr_problems)
-		printf("%s: valid: %" PRIu64 " pages, %" PRIu64 " events, %" PRIu64 " counted lost\n", d->path, d->nr_pages,
-		       d->nr_events, d->nr_lost);
+		printf("%s: valid: %" PRIu64 " pages, %" PRIu64 " events, %" PRIu64 " counted lost\n", d->path,
+		       d->nr_pages, d->nr_events, d->nr_lost);
 	fflush(stdout);
 	if (ferror(stdout)) {
 		/* stdout has forgotten why; writing once more says it again. */
@@ -300,8 +305,8 @@ static int finish(struct dump *d)
 		return 1;
 	}
 	if (d->nr_problems) {
-		complain(COMMAND, "%s: damaged: %" PRIu64 " problem%s%s", d->path, d->nr_problems, d->nr_problems == 1 ? "" : "s",
-			 d->validate ? "" : " (see --validate)");
+		complain(COMMAND, "%s: damaged: %" PRIu64 " problem%s%s", d->path, d->nr_problems,
+			 d->nr_problems == 1 ? "" : "s", d->validate ? "" : " (see --validate)");
 		return 1;
 	}
 	return 0;
@@ -336,16 +341,16 @@ int cmd_dump(int argc, char **argv)
 	struct dump d = { 0 };
 	const char *input = NULL;
 	const struct opt table[] = {
-		OPT_STRING('i', "input", "FILE", "the file, as an option", &input),
+		OPT_STRING('i', "input", "FILE", "read FILE; same as the operand", &input),
 		OPT_FLAG('p', "pages", "show the pages, one line each", &d.pages),
 		OPT_FLAG('a', "all", "show the pages and their records, one line each", &d.all),
-		OPT_FLAG(0, "validate", "walk everything and say only what is wrong", &d.validate),
+		OPT_FLAG(0, "validate", "check everything and print only what is wrong", &d.validate),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE]",
-		.about = "Show how FILE (trace.dat when none is given) is made: header, options, buffers, pages.\n",
+		.about = "Show the structure of FILE (by default trace.dat): header, options, buffers, pages.\n",
 		.table = table,
 		.max_operands = 1,
 	};
@@ -359,7 +364,7 @@ int cmd_dump(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if (d.validate && (d.pages || d.all)) {
-		complain(COMMAND, "--validate says only what is wrong; it does not go with --pages or --all");
+		complain(COMMAND, "--validate cannot be combined with --pages or --all");
 		return EXIT_USAGE;
 	}
 	d.path = input ? input : operands[0] ? operands[0] : "trace.dat";

@@ -98,7 +98,7 @@ static const char *elf_reason(int err)
 {
 	switch (err) {
 	case -ENOEXEC:
-		return "it is no ELF file";
+		return "it is not an ELF file";
 	case -EPROTO:
 		return "it is for machines of another byte order";
 	case -ENODATA:
@@ -137,8 +137,9 @@ int cmd_list(int argc, char **argv)
 	const struct opts opts = {
 		.command = NAME,
 		.operands = "[PROGRAM]",
-		.about = "Show the events of all running programs of yours that use librecorder, and whether they are on;\n"
-			 "or of PROGRAM: a pid, a file (program or shared library), or a running program's name.\n",
+		.about =
+			"Show the events of your running programs that use librecorder, and whether each is on;\n"
+			"or those of PROGRAM: a pid, a file (program or shared library), or a running program's name.\n",
 		.table = table,
 		.max_operands = 1,
 	};

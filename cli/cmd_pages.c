@@ -78,10 +78,12 @@ static void print_stats(const struct pages *pages)
 	const struct totals *t = &pages->totals;
 	const double seconds = (double)(rec_clock_mono() - pages->began) / 1e9;
 
-	printf("%" PRIu64 " pages, %" PRIu64 " events, %" PRIu64 " bytes, %" PRIu64 "%s lost in %.3f s: %.0f pages, %.0f events, "
+	printf("%" PRIu64 " pages, %" PRIu64 " events, %" PRIu64 " bytes, %" PRIu64
+	       "%s lost in %.3f s: %.0f pages, %.0f events, "
 	       "%.0f bytes a second; %.3f us a page, %.1f ns an event\n",
-	       t->pages, t->events, t->bytes, t->lost, t->lost_unknown ? " or more" : "", seconds, (double)t->pages / seconds,
-	       (double)t->events / seconds, (double)t->bytes / seconds, ratio(t->ns, t->pages) / 1e3, ratio(t->ns, t->events));
+	       t->pages, t->events, t->bytes, t->lost, t->lost_unknown ? " or more" : "", seconds,
+	       (double)t->pages / seconds, (double)t->events / seconds, (double)t->bytes / seconds,
+	       ratio(t->ns, t->pages) / 1e3, ratio(t->ns, t->events));
 }
 
 /* -------------------------------------------------------------------------------------------------------- taking */
@@ -149,7 +151,8 @@ static int open_map(struct pages *pages, unsigned int number)
 static bool open_maps(struct pages *pages)
 {
 	const uint64_t only = pages->kernel ? pages->cpu : pages->lane;
-	const unsigned int nr = pages->kernel ? (unsigned int)sysconf(_SC_NPROCESSORS_CONF) : rec_view_lanes(pages->view);
+	const unsigned int nr = pages->kernel ? (unsigned int)sysconf(_SC_NPROCESSORS_CONF)
+					      : rec_view_lanes(pages->view);
 	int err = 0;
 
 	if (only != UINT64_MAX && only >= nr && !pages->nr_maps) {
@@ -218,7 +221,8 @@ static bool find_program(struct pages *pages)
 	const int nr = programs_files(NAME, &pages->programs, open_program, pages);
 
 	if (nr > 1)
-		complain(NAME, "'%s' are %d programs: name one by its pid ('recorder ps' shows them)", pages->programs.word, nr);
+		complain(NAME, "'%s' matches %d programs: name one by its pid ('recorder ps' shows them)",
+			 pages->programs.word, nr);
 	return nr == 1;
 }
 
@@ -230,8 +234,8 @@ static bool open_all(struct pages *pages)
 		return false;
 	err = page_text_open(pages->view, &pages->text);
 	if (err)
-		complain(NAME, "cannot read the %s event formats: %s%s", pages->kernel ? "kernel's" : "program's", strerror(-err),
-			 pages->kernel ? " (is tracefs mounted, and are you root?)" : "");
+		complain(NAME, "cannot read the %s event formats: %s%s", pages->kernel ? "kernel's" : "program's",
+			 strerror(-err), pages->kernel ? " (is tracefs mounted, and are you root?)" : "");
 	return !err;
 }
 
@@ -249,11 +253,11 @@ static bool is_complete(const struct pages *pages)
 	const char *wrong = NULL;
 
 	if (!pages->kernel == !pages->programs.word)
-		wrong = "either -P and a running program, or --kernel";
+		wrong = "give either -P and a running program, or --kernel";
 	else if (pages->kernel && pages->lane != UINT64_MAX)
-		wrong = "--lane is for -P; the kernel's rings are named by --cpu";
+		wrong = "--lane needs -P; select a ring of the kernel with --cpu";
 	else if (!pages->kernel && (pages->cpu != UINT64_MAX || pages->instance))
-		wrong = "--cpu and --instance are for --kernel; a program's rings are named by --lane";
+		wrong = "--cpu and --instance need --kernel; select a ring of a program with --lane";
 	if (wrong)
 		complain(NAME, "%s (see 'recorder pages --help')", wrong);
 	return !wrong;
@@ -263,23 +267,25 @@ int cmd_pages(int argc, char **argv)
 {
 	struct pages pages = { .lane = UINT64_MAX, .cpu = UINT64_MAX };
 	const struct opt table[] = {
-		OPT_STRING('P', "pid", "PROGRAM", "the lanes of a running program: its pid or name",
+		OPT_STRING('P', "pid", "PROGRAM", "show the lanes of a running program: its pid or name",
 			   &pages.programs.word),
 		OPT_PROGRAMS_DIR(pages.programs),
-		OPT_NUMBER(0, "lane", "N", 0, UINT16_MAX, "only this lane (all)", &pages.lane),
-		OPT_FLAG(0, "kernel", "the rings of the running kernel", &pages.kernel),
-		OPT_STRING(0, "instance", "NAME", "with --kernel: of this tracefs instance (the top-level one)", &pages.instance),
+		OPT_NUMBER(0, "lane", "N", 0, UINT16_MAX, "show only this lane (all)", &pages.lane),
+		OPT_FLAG(0, "kernel", "show the rings of the running kernel", &pages.kernel),
+		OPT_STRING(0, "instance", "NAME",
+			   "with --kernel: the rings of this tracefs instance (the top-level one)", &pages.instance),
 		OPT_NUMBER(0, "cpu", "N", 0, UINT16_MAX, "with --kernel: only this CPU (all)", &pages.cpu),
-		OPT_FLAG(0, "follow", "go on until the program ends or Ctrl-C is typed", &pages.follow),
+		OPT_FLAG(0, "follow", "continue until the program ends or Ctrl-C is pressed", &pages.follow),
 		OPT_FLAG(0, "hex", "show the bytes of each page too", &pages.hex),
-		OPT_FLAG(0, "stats", "show rates and the cost of a page in place of the pages", &pages.stats),
+		OPT_FLAG(0, "stats", "show rates and the cost of a page instead of the pages", &pages.stats),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = NAME,
 		.operands = "",
-		.about = "Show mapped rings: the meta page, each page as it is taken, and its events. What is shown counts as\n"
-			 "read and comes no second time, here or in a recording.\n",
+		.about =
+			"Show mapped rings: the meta page, each page as it is read, and its events. Events that are shown count\n"
+			"as read: they are not shown again, and no recording gets them.\n",
 		.table = table,
 	};
 	const struct sigaction action = { .sa_handler = interrupt };

@@ -32,16 +32,17 @@ static int print_program(struct rec_view *view, void *data)
 		on += (rec_view_enabled(view, record->id) & REC_ENABLE_ON) != 0;
 	}
 	free(log);
-	printf("%7s  %-8s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid), rec_view_stopped(view) ? "stopped" : "started",
-	       on, events, rec_view_lanes(view), info->comm, info->exe);
+	printf("%7s  %-8s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid),
+	       rec_view_stopped(view) ? "stopped" : "started", on, events, rec_view_lanes(view), info->comm, info->exe);
 	return 0;
 }
 
 int cmd_ps(int argc, char **argv)
 {
 	static const char about[] =
-		"Show the running programs of yours that use librecorder: whether they record, how many of their\n"
+		"Show your running programs that use librecorder: whether they record, how many of their\n"
 		"events are on, how many lanes they have, name and file.\n";
 
-	return programs_show(argc, argv, about, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE", print_program);
+	return programs_show(argc, argv, about, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE",
+			     print_program);
 }

@@ -27,23 +27,23 @@ static const char *wrong_without_command(const struct record *record)
 	if (!record->programs.word && record->user)
 		return "missing COMMAND, or -P and a running program";
 	if (!record->programs.word && record->threads)
-		return "--tid is for -P: the threads of a COMMAND are not known before it runs";
+		return "--tid needs -P: the threads of a COMMAND are not known before it runs";
 	if (record->user && (record->mode != UINT32_MAX || (!kernel && (record->buffer_size || record->subbuf_kb ||
 									record->clock != UINT32_MAX))))
-		return "-b, --subbuf-size, --mode and -C are a program's from its start: not with -P";
+		return "-b, --subbuf-size, --mode and -C do not go with -P: a running program keeps what it was started with";
 	return NULL;
 }
 
 static const char *wrong_with_command(const struct record *record)
 {
 	if (record->programs.word)
-		return "either a COMMAND or -P, not both";
+		return "give either a COMMAND or -P, not both";
 	if (record->threads)
-		return "--tid is for -P: the threads of a COMMAND are not known before it runs";
+		return "--tid needs -P: the threads of a COMMAND are not known before it runs";
 	if (record->duration)
-		return "--duration is for -P or the kernel alone; a COMMAND is recorded until it ends";
+		return "--duration does not go with COMMAND, which is recorded until it ends";
 	if (record->programs.dir)
-		return "--dir is for -P; a COMMAND has its buffers in $RECORDER_DIR";
+		return "--dir needs -P; the buffers of a COMMAND are in $RECORDER_DIR";
 	return NULL;
 }
 
@@ -57,7 +57,7 @@ static bool is_complete(const struct record *record)
 	if (!wrong && !record->user && record->user_events.nr)
 		wrong = "--rate is for the events of programs: it needs -u";
 	if (!wrong && record->user && record->clock != UINT32_MAX && record->clock >= PROGRAM_CLOCKS)
-		wrong = "programs have the clocks tsc and mono alone: -C";
+		wrong = "programs can only use the clocks tsc and mono (-C)";
 	if (!wrong)
 		wrong = record_kernel_wrong(&record->kernel, record->command[0], record->programs.word);
 	if (wrong)
@@ -146,28 +146,30 @@ int cmd_record(int argc, char **argv)
 			   &record.programs.word),
 		OPT_PROGRAMS_DIR(record.programs),
 		OPT_STRING(0, "tid", "TID", "with -P: only these threads, separated by commas", &record.threads),
-		OPT_NUMBER(0, "duration", "SECONDS", 1, 1u << 30, "without COMMAND: end after so many seconds",
+		OPT_NUMBER(0, "duration", "SECONDS", 1, 1u << 30, "without COMMAND: end after this many seconds",
 			   &record.duration),
-		OPT_STRING('b', "buffer-size", "KB|auto", "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
+		OPT_STRING('b', "buffer-size", "KB|auto",
+			   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
 			   &record.buffer_size),
 		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full buffer loses: the oldest events or new ones",
 			   &record.mode),
 		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of sub-buffers (4)", &record.subbuf_kb),
-		OPT_CHOICE('C', "clock", CLOCK_WORDS, "clock (tsc, if it is good)", &record.clock),
+		OPT_CHOICE('C', "clock", CLOCK_WORDS, "clock (tsc, if it is reliable)", &record.clock),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6)", &record.version),
-		OPT_CHOICE(0, "buffers", "woven|split", "programs' events among the kernel's, or a buffer a process (woven)",
-			   &record.buffers),
-		OPT_FLAG(0, "raw", "keep each thread's lane as it is, one \"CPU\" a lane", &record.raw),
-		OPT_FLAG('q', "quiet", "print nothing but errors", &record.quiet),
+		OPT_CHOICE(0, "buffers", "woven|split",
+			   "programs' events among the kernel's, or one buffer per process (woven)", &record.buffers),
+		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &record.raw),
+		OPT_FLAG('q', "quiet", "print only errors", &record.quiet),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = RECORD,
 		.operands = "[--] [COMMAND [ARG]...]",
-		.about = "Run COMMAND with its events on, follow its threads and children, and write what they\n"
-			 "recorded to a trace.dat. The exit status is COMMAND's, or 128+n if signal n ended it.\n"
-			 "With -P attach to running programs instead, until they end or Ctrl-C is typed. With -e or -p\n"
-			 "record the kernel, with -u as well both; without COMMAND and -P it is the kernel until Ctrl-C.\n",
+		.about =
+			"Run COMMAND with its events on, follow its threads and children, and write what they\n"
+			"recorded to a trace.dat. The exit status is COMMAND's, or 128+n if signal n ended it.\n"
+			"With -P attach to running programs instead, until they end or Ctrl-C is pressed. -e or -p\n"
+			"record the kernel, -u with them both; without COMMAND and -P the kernel is recorded until Ctrl-C.\n",
 		.table = table,
 		.max_operands = UINT32_MAX,
 		.stop_at_operand = true,

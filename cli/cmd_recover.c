@@ -30,7 +30,7 @@ static bool open_left_spool(const char *path, struct spool **ret_spool)
 	case 0:
 		return true;
 	case -EBUSY:
-		complain(RECOVER, "'%s' belongs to a recording that is still going on", path);
+		complain(RECOVER, "'%s' belongs to a recording that is still running", path);
 		return false;
 	case -EBADMSG:
 		complain(RECOVER,
@@ -56,7 +56,8 @@ static bool remove_if_done(struct spool **spool)
 	if (err)
 		complain(RECOVER, "cannot remove '%s': %s", (*spool)->path, strerror(-err));
 	else
-		complain(RECOVER, "the file of '%s' was complete: what was left of the spool is removed", (*spool)->path);
+		complain(RECOVER, "the file of '%s' was complete: its spool is no longer needed and is removed",
+			 (*spool)->path);
 	*spool = spool_close(*spool);
 	return !err;
 }
@@ -77,7 +78,7 @@ static bool take_buffers_of_spool(struct recover *recover)
 	/* A spool names what it likes; a user's must not make root take another's buffers. */
 	if (!fstat(recover->spool->fd, &spool) && !fstat(recover->dir.fd, &dir) && spool.st_uid == dir.st_uid)
 		return true;
-	complain(RECOVER, "'%s' is of '%s', which belongs to another user", recover->spool_path, session);
+	complain(RECOVER, "'%s' names the directory '%s', which belongs to another user", recover->spool_path, session);
 	return false;
 }
 
@@ -168,7 +169,8 @@ static int gather_session(struct recover *recover, struct left_place *place)
 		return 0;
 	/* A file has room for one kernel, and most of what it recorded is not in the spool itself. */
 	if (spool && spool_has_kernel(spool)) {
-		complain(RECOVER, "'%s' has the kernel's events, too: 'recorder recover %s' makes a file of its own of it",
+		complain(RECOVER,
+			 "'%s' has the kernel's events as well: 'recorder recover %s' makes a separate file of it",
 			 place->spool, place->spool);
 		spool_close(spool);
 		return 0;
@@ -271,17 +273,18 @@ static void say_rest(const struct recover *recover, bool full)
 	if (full)
 		complain(
 			RECOVER,
-			"'%s' had no room for what the buffers still hold: 'recorder recover %s' makes another file of it",
+			"'%s' has no room for the rest of the buffers: 'recorder recover %s' makes another file of it",
 			recover->spool_path, where);
 	else if (is_to_be_tried_again(recover))
-		complain(RECOVER, "'recorder recover %s' makes a file that has what could not be read now, too",
+		complain(RECOVER, "some buffers could not be read; retry with 'recorder recover %s'",
 			 recover->spool_path);
 	else if (recover->trouble.unread)
-		complain(RECOVER, "another 'recorder recover' makes another file of what could not be read now");
+		complain(RECOVER,
+			 "some buffers could not be read; another 'recorder recover' makes another file of them");
 	else if (living && !recover->quiet)
 		complain(RECOVER,
-			 "%u %s still: what %s from now on stays in the buffers, for another 'recorder recover'",
-			 living, living == 1 ? "program runs" : "programs run",
+			 "%u %s still running: 'recorder recover' can later recover what %s from now on",
+			 living, living == 1 ? "program is" : "programs are",
 			 living == 1 ? "it records" : "they record");
 }
 
@@ -290,7 +293,7 @@ static bool say_nothing(const struct recover *recover)
 	const struct drain_trouble *trouble = &recover->trouble;
 
 	if (recover->all)
-		complain(RECOVER, "no program and no recorder that is gone has left anything");
+		complain(RECOVER, "nothing to recover: no dead program or recorder has left anything");
 	else
 		complain(RECOVER, "'%s' holds no buffer%s%s",
 			 recover->dir.fd >= 0 ? recover->dir.path : recover->spool_path,
@@ -343,11 +346,11 @@ int cmd_recover(int argc, char **argv)
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE (the spool's name without .spool, or trace.dat)",
 			   &recover.output_name),
-		OPT_FLAG('a', "all", "all that programs and recorders left that are gone, into one file", &recover.all),
+		OPT_FLAG('a', "all", "recover all that dead programs and recorders left, into one file", &recover.all),
 		OPT_STRING(0, "dir", "DIR", "look for what is left in DIR, which may be a container's", &recover.dirs),
-		OPT_CHOICE(0, "file-version", "6|7", "version of the file (as the recording had it)", &version),
-		OPT_FLAG(0, "raw", "keep each thread's lane as it is, one \"CPU\" a lane", &recover.raw),
-		OPT_FLAG('q', "quiet", "print nothing but errors", &recover.quiet),
+		OPT_CHOICE(0, "file-version", "6|7", "version of the file (that of the recording)", &version),
+		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &recover.raw),
+		OPT_FLAG('q', "quiet", "print only errors", &recover.quiet),
 		OPT_END,
 	};
 	const struct opts opts = {

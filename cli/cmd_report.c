@@ -175,7 +175,8 @@ static int check_damage(const struct report *r)
 	if (!pages)
 		return 0;
 	fflush(stdout);
-	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+	complain(COMMAND,
+		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
 		 r->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
 	return 1;
 }
@@ -196,14 +197,16 @@ static void print_clock(const struct report *r)
 
 	printf("clock: %s\n", dat_clock_name(r->file, name, sizeof(name)) ? name : "not stated in the file");
 	if (found)
-		printf("time error: at most %" PRIu64 " ns from CLOCK_MONOTONIC\n", (uint64_t)strtoull(found + strlen(error), NULL, 10));
+		printf("time error: at most %" PRIu64 " ns from CLOCK_MONOTONIC\n",
+		       (uint64_t)strtoull(found + strlen(error), NULL, 10));
 	else
 		printf("time error: not stated in the file\n");
 	if (!at)
 		printf("kernel - programs: not measured (no kernel events were recorded, or not by recorder)\n");
 	while (at && clock_offsets_next(&at, &offset))
-		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 is %sin it; %u rounds\n", offset.cpu,
-		       offset.low, offset.high, clock_offset_is_none(&offset) ? "" : "not ", offset.rounds);
+		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 %s; %u rounds\n",
+		       offset.cpu, offset.low, offset.high, clock_offset_is_none(&offset) ? "included" : "excluded",
+		       offset.rounds);
 }
 
 static bool is_latency(const struct dat_file *file)
@@ -271,26 +274,28 @@ int cmd_report(int argc, char **argv)
 {
 	struct report r = { 0 };
 	const struct opt table[] = {
-		OPT_STRING('i', "input", "FILE", "the file, as an option", &r.input),
+		OPT_STRING('i', "input", "FILE", "read FILE; same as the operand", &r.input),
 		OPT_FLAG('t', NULL, "print times in full nanoseconds", &r.print.full_ts),
 		OPT_FLAG('R', NULL, "print the fields, not the event's own format", &r.print.raw),
 		OPT_FLAG('l', NULL, "print the latency columns", &r.print.latency),
-		OPT_LIST('F', NULL, "FILTER", "print events that match, as 'sched/sched_switch:next_pid == 1'", &r.select.filters),
+		OPT_LIST('F', NULL, "FILTER", "print events that match, as 'sched/sched_switch:next_pid == 1'",
+			 &r.select.filters),
 		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.select.cpus),
 		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.select.no_hardirq),
 		OPT_FLAG('S', NULL, "leave out events of soft interrupts", &r.select.no_softirq),
 		OPT_FLAG(0, "ts-diff", "print the time since the event before", &r.print.ts_diff),
 		OPT_FLAG(0, "nodate", "ignore the file's date offset", &r.no_date),
-		OPT_FLAG(0, "raw-ts", "print times as they stand in the file", &r.raw_ts),
-		OPT_FLAG('N', NULL, "load no plugins of libtraceevent", &r.no_plugins),
-		OPT_FLAG(0, "clock", "print not the events but their clock, its error, and the kernel's offsets", &r.clock),
-		OPT_FLAG('q', NULL, "accepted for trace-cmd's sake; there are no warnings to silence", &r.quiet),
+		OPT_FLAG(0, "raw-ts", "print times as stored in the file", &r.raw_ts),
+		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),
+		OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",
+			 &r.clock),
+		OPT_FLAG('q', NULL, "accepted because trace-cmd has it; does nothing", &r.quiet),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE]",
-		.about = "Print the events of FILE (trace.dat when none is given) as trace-cmd report does.\n",
+		.about = "Print the events of FILE (by default trace.dat) as trace-cmd report does.\n",
 		.table = table,
 		.max_operands = 1,
 	};

@@ -133,7 +133,9 @@ static int copy_log(struct snapshot *snapshot, unsigned int process, const struc
 {
 	size_t size = 0;
 	unsigned char *log = programs_log(view, &size);
-	const int err = !log ? -ENOMEM : size ? written(snapshot, spool_add_log(snapshot->spool, process, log, size)) : 0;
+	const int err = !log   ? -ENOMEM
+			: size ? written(snapshot, spool_add_log(snapshot->spool, process, log, size))
+			       : 0;
 
 	free(log);
 	return err;
@@ -265,20 +267,22 @@ int cmd_snapshot(int argc, char **argv)
 	struct snapshot snapshot = { .output_name = "trace.dat",
 				     .output = { .command = NAME, .verb = "copied", .tell_times = true } };
 	const struct opt table[] = {
-		OPT_STRING('P', "pid", "PROGRAM", "of these running programs: pids separated by commas, or a name",
+		OPT_STRING('P', "pid", "PROGRAM",
+			   "copy from these running programs: pids separated by commas, or a name",
 			   &snapshot.programs.word),
 		OPT_PROGRAMS_DIR(snapshot.programs),
 		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &snapshot.output_name),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6)", &snapshot.version),
-		OPT_FLAG(0, "raw", "keep each thread's lane as it is, one \"CPU\" a lane", &snapshot.raw),
-		OPT_FLAG('q', "quiet", "print nothing but errors", &snapshot.quiet),
+		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &snapshot.raw),
+		OPT_FLAG('q', "quiet", "print only errors", &snapshot.quiet),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = NAME,
 		.operands = "",
-		.about = "Write what the lanes of running programs hold to a trace.dat. Programs and recordings of them go on\n"
-			 "undisturbed. The next snapshot of a program begins where this one ends.\n",
+		.about =
+			"Write what the lanes of running programs hold to a trace.dat. The programs and their recordings are\n"
+			"not disturbed. The next snapshot of a program begins where this one ends.\n",
 		.table = table,
 	};
 	char **operands;

@@ -37,15 +37,15 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 	}
 	printf("lane %u, ", lane);
 	if (stats.shared)
-		printf("shared by threads that have none");
+		printf("shared by threads without their own");
 	else if (stats.owner == REC_OWNER_HELD)
-		printf("set aside");
+		printf("held in reserve");
 	else if (stats.owner)
 		printf("thread %u", stats.owner);
 	else
 		printf("no thread");
 	printf(", %u sub-buffers of %u bytes%s:\n%s", stats.nr_pages, stats.subbuf_size,
-	       stats.broken ? ", broken: nothing more is written there" : "", text);
+	       stats.broken ? ", broken: nothing more is written to it" : "", text);
 	print_more("too long", stats.too_long);
 	print_more("nested limit", stats.nested_limit);
 	print_more("disabled", stats.disabled);
@@ -59,8 +59,8 @@ static void print_rate(const struct rec_view *view, unsigned int id, const struc
 	struct rec_view_rate rate;
 
 	if (rec_view_rate(view, id, &rate))
-		printf("%.*s:%.*s: at most %" PRIu32 " a second, kept away: %" PRIu64 "\n", (int)system->size, system->text,
-		       (int)name->size, name->text, rate.rate, rate.suppressed);
+		printf("%.*s:%.*s: at most %" PRIu32 " a second, suppressed: %" PRIu64 "\n", (int)system->size,
+		       system->text, (int)name->size, name->text, rate.rate, rate.suppressed);
 }
 
 static int print_rates(const struct rec_view *view)
@@ -91,14 +91,14 @@ static int print_program(struct rec_view *view, void *data)
 		err = print_lane(view, lane);
 	rec_view_losses(view, &losses);
 	print_more("events of threads without a lane", losses.no_lane);
-	print_more("events and names without room in the log", losses.log_full);
+	print_more("events and names that found no room in the log", losses.log_full);
 	return err ? err : print_rates(view);
 }
 
 int cmd_stat(int argc, char **argv)
 {
 	static const char about[] =
-		"Show, lane by lane, what running programs of yours that use librecorder have recorded and lost.\n";
+		"Show, lane by lane, what your running programs that use librecorder have recorded and lost.\n";
 
 	return programs_show(argc, argv, about, NULL, print_program);
 }

@@ -43,8 +43,9 @@ static int act(struct rec_view *view, void *data)
 	char pid[PROGRAMS_PID_SIZE];
 	int r;
 
-	if (action->takes_patterns && !action->on && rec_view_loan(view) == -EOWNERDEAD && rec_view_give_back(view) == 1)
-		puts("  what a recorder that was killed had left on is off");
+	if (action->takes_patterns && !action->on && rec_view_loan(view) == -EOWNERDEAD &&
+	    rec_view_give_back(view) == 1)
+		puts("  switched off the events that a killed recorder left on");
 	if (action->takes_patterns && action->on && !fits(action, view)) {
 		action->failed = true;
 		return 0;
@@ -76,10 +77,12 @@ static int run(struct action *action, int argc, char **argv)
 	const char *filter = NULL;
 	uint64_t rate = 0;
 	struct opt table[] = {
-		OPT_STRING('P', "pid", "PROGRAM", "these programs: pids separated by commas, or a name", &programs.word),
+		OPT_STRING('P', "pid", "PROGRAM", "these programs: pids separated by commas, or a name",
+			   &programs.word),
 		OPT_PROGRAMS_DIR(programs),
-		OPT_STRING('f', "filter", "FILTER", "only events that match: 'size > 4096 && path ~ \"*.db\"'", &filter),
-		OPT_NUMBER(0, "rate", "N", 1, SELECTION_RATE_MAX, "at most N a second of each event", &rate),
+		OPT_STRING('f', "filter", "FILTER", "record only events that match: 'size > 4096 && path ~ \"*.db\"'",
+			   &filter),
+		OPT_NUMBER(0, "rate", "N", 1, SELECTION_RATE_MAX, "record at most N a second of each event", &rate),
 		OPT_END,
 	};
 	const struct opts opts = {
@@ -99,7 +102,7 @@ static int run(struct action *action, int argc, char **argv)
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
 	if (!programs.word) {
-		complain(action->command, "which program? (-P PID or -P NAME; 'recorder ps' shows them)");
+		complain(action->command, "name a running program (-P PID or -P NAME; 'recorder ps' shows them)");
 		return EXIT_USAGE;
 	}
 	if (action->takes_patterns &&
@@ -107,8 +110,10 @@ static int run(struct action *action, int argc, char **argv)
 		return EXIT_USAGE;
 	nr = programs_print(action->command, &programs, act, action);
 	if (nr > 0 && action->takes_patterns && !action->matches && !action->failed)
-		complain(action->command, "no event is like '%s' yet ('recorder list %s' shows what there is); later ones will be",
-			 operands[0], programs.word);
+		complain(
+			action->command,
+			"no event matches '%s' yet ('recorder list %s' shows the events); events registered later will",
+			operands[0], programs.word);
 	selections_free(&action->selections);
 	return nr > 0 && !action->failed ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -117,7 +122,8 @@ int cmd_enable(int argc, char **argv)
 {
 	struct action action = {
 		.command = "enable",
-		.about = "Switch the events like PATTERN of running programs on, those too that they register later.\n",
+		.about =
+			"Switch on the events of running programs that match PATTERN, also those that they register later.\n",
 		.on = true,
 		.takes_patterns = true,
 	};
@@ -129,7 +135,8 @@ int cmd_disable(int argc, char **argv)
 {
 	struct action action = {
 		.command = "disable",
-		.about = "Switch the events like PATTERN of running programs off, those too that they register later.\n",
+		.about =
+			"Switch off the events of running programs that match PATTERN, also those that they register later.\n",
 		.takes_patterns = true,
 	};
 
@@ -140,7 +147,7 @@ int cmd_start(int argc, char **argv)
 {
 	struct action action = {
 		.command = "start",
-		.about = "Let stopped programs record again: what is enabled is on.\n",
+		.about = "Let stopped programs record again: their enabled events are on.\n",
 		.on = true,
 	};
 
@@ -151,7 +158,8 @@ int cmd_stop(int argc, char **argv)
 {
 	struct action action = {
 		.command = "stop",
-		.about = "Stop all recording of running programs, whatever is enabled; what their lanes hold stays.\n",
+		.about =
+			"Stop all recording of running programs, whichever events are enabled. The lanes keep their contents.\n",
 	};
 
 	return run(&action, argc, argv);

@@ -145,7 +145,8 @@ static void say_what_was_not_checked(const struct checking *c)
 		return;
 	}
 	if (!f->switches)
-		fprintf(c->text, "no sched_switch was recorded (record -e sched): where threads ran could not be checked\n");
+		fprintf(c->text,
+			"no sched_switch was recorded (record -e sched): where threads ran could not be checked\n");
 	else if (!f->user_events)
 		fprintf(c->text, "no events of programs were recorded: only those of the kernel could be checked\n");
 	if (f->switches && !f->wakeups)
@@ -162,9 +163,10 @@ static void say_what_was_checked(const struct checking *c)
 	const struct verify_figures *f = &c->figures;
 
 	if (f->user_events)
-		fprintf(c->text, "%" PRIu64 " of %" PRIu64 " events of programs lie between known switches; ", f->checked,
-			f->user_events);
-	fprintf(c->text, "%" PRIu64 " events, %" PRIu64 " switches, %" PRIu64 " wake-ups, statistics of %" PRIu64 " %s: ",
+		fprintf(c->text, "%" PRIu64 " of %" PRIu64 " events of programs lie between known switches; ",
+			f->checked, f->user_events);
+	fprintf(c->text,
+		"%" PRIu64 " events, %" PRIu64 " switches, %" PRIu64 " wake-ups, statistics of %" PRIu64 " %s: ",
 		f->events, f->switches, f->wakeups, f->counts, f->counts == 1 ? "CPU" : "CPUs");
 	if (f->violations)
 		fprintf(c->text, "%" PRIu64 " violation%s\n", f->violations, f->violations == 1 ? "" : "s");
@@ -251,9 +253,9 @@ int cmd_verify(int argc, char **argv)
 {
 	struct checking c = { .limit = 20 };
 	const struct opt table[] = {
-		OPT_STRING(0, "json", "FILE", "write the summary to FILE; -: alone to standard output",
+		OPT_STRING(0, "json", "FILE", "write the summary to FILE; -: only the summary to standard output",
 			   &c.json),
-		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show so many violations, count the others (20)",
+		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show at most N violations, count the others (20)",
 			   &c.limit),
 		OPT_END,
 	};
@@ -261,10 +263,10 @@ int cmd_verify(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[FILE]",
 		.about =
-			"Check that FILE (trace.dat when none is given) holds what must be true on one timeline of\n"
-			"programs and the kernel: events of a thread lie where sched_switch has it, wake-ups come\n"
+			"Check that FILE (by default trace.dat) satisfies what must be true on one timeline of\n"
+			"programs and the kernel: a thread's events lie where sched_switch shows it, wake-ups come\n"
 			"before switches, no CPU's time goes back, counts add up. Needs -e sched in the recording.\n"
-			"Status 1 if something is not so.\n",
+			"Exit status 1 if a check fails.\n",
 		.table = table,
 		.max_operands = 1,
 	};

@@ -45,7 +45,7 @@ const char *dirs_reason(int err)
 	case -ENOTDIR:
 		return "it is not a directory";
 	case -EINVAL:
-		return "it is no absolute path";
+		return "it is not an absolute path";
 	default:
 		return strerror(-err);
 	}

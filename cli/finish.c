@@ -62,7 +62,7 @@ bool output_choose(struct output *output, const char *name)
 	else if (!err && S_ISDIR(st.st_mode))
 		err = -EISDIR;
 	else if (!err && !S_ISREG(st.st_mode)) {
-		complain(output->command, "cannot write '%s': it is no regular file", name);
+		complain(output->command, "cannot write '%s': it is not a regular file", name);
 		return false;
 	} else if (!err && access(output->path, W_OK) < 0)
 		err = -errno;
@@ -119,7 +119,8 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 			 "'%s' is left from a recorder that was killed; 'recorder recover' makes a trace.dat of it",
 			 output->spool);
 	else
-		complain(output->command, "'%s' is in the way; remove it or choose another file with -o", output->spool);
+		complain(output->command, "'%s' exists already; remove it or choose another file with -o",
+			 output->spool);
 	spool_close(left);
 	return false;
 }
@@ -146,7 +147,8 @@ static bool has_some_threads(const struct spool_entry *entry)
 	const struct spool_text *pids = spool_text(entry, SPOOL_TEXT_SOME, "pids");
 	const struct spool_text *filter = spool_text(entry, SPOOL_TEXT_SOME, "filter");
 
-	return (pids && strpbrk(pids->text, "0123456789")) || (filter && filter->size && strncmp(filter->text, "none", 4));
+	return (pids && strpbrk(pids->text, "0123456789")) ||
+	       (filter && filter->size && strncmp(filter->text, "none", 4));
 }
 
 /*
@@ -279,14 +281,17 @@ static void say_no_lane(const struct reasons *all)
 	if (!all->processes.no_lane)
 		return;
 	if (all->processes.lease_errno == EDQUOT)
-		snprintf(why, sizeof(why), "the program's memory for lanes is used up: set RECORDER_MAX_KB, or a smaller -b");
+		snprintf(why, sizeof(why),
+			 "the program's memory for lanes is used up: set RECORDER_MAX_KB, or a smaller -b");
 	else if (all->processes.lease_errno == ENOSPC || all->processes.lease_errno == ENOMEM)
-		snprintf(why, sizeof(why), "no room for another lane in the buffer directory: free some, or a smaller -b");
+		snprintf(why, sizeof(why),
+			 "no room for another lane in the buffer directory: free some, or a smaller -b");
 	else if (all->processes.lease_errno == EBUSY)
-		snprintf(why, sizeof(why), "so many wrote at once that all lanes to share were taken: set RECORDER_MAX_KB");
+		snprintf(why, sizeof(why),
+			 "more threads wrote at once than there are shared lanes: set RECORDER_MAX_KB");
 	else
 		snprintf(why, sizeof(why), "%s", all->processes.lease_errno ? strerror(all->processes.lease_errno) :
-									      "none could be had at that time");
+									      "none was available");
 	fprintf(stderr, "  %" PRIu64 " of threads without a lane (%s)\n", all->processes.no_lane, why);
 }
 
@@ -295,7 +300,7 @@ static void say_damage(const struct weave_stats *stats)
 	say_count(stats->damaged_events, "on damaged pages");
 	say_count(stats->damaged_streams, "lanes that cannot be read to their end");
 	say_count(stats->unknown_events, "of events that no program has declared");
-	say_count(stats->lost_unknown, "gaps of unknown size besides");
+	say_count(stats->lost_unknown, "and gaps of unknown size");
 }
 
 static void say_reasons(const struct output *output, const struct spool *spool, const struct weave_stats *stats)
@@ -306,7 +311,8 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	say_count(all.lanes.overrun, "overwritten before they were read (larger lanes: -b)");
 	say_count(all.lanes.dropped_events, "dropped, the lane was full (larger lanes: -b)");
 	say_count(all.lanes.too_long, "longer than a sub-buffer takes (--subbuf-size)");
-	say_count(all.lanes.commit_overrun, "refused, signal handlers filled the lane above an unfinished event (larger lanes: -b)");
+	say_count(all.lanes.commit_overrun,
+		  "refused, signal handlers filled the lane above an unfinished event (larger lanes: -b)");
 	say_count(all.lanes.nested_limit, "refused, interrupted too often while being written");
 	say_no_lane(&all);
 	say_damage(stats);
@@ -321,22 +327,24 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 static void say_trouble(const char *command, const struct drain_trouble *trouble)
 {
 	if (trouble->bad_buffers)
-		complain(command, "%u %s passed over, the first '%s': %s", trouble->bad_buffers,
+		complain(command, "%u %s skipped, the first '%s': %s", trouble->bad_buffers,
 			 trouble->bad_buffers == 1 ? "buffer was" : "buffers were", trouble->bad_file,
 			 trouble->bad_errno == EPROTO ? "its program uses a newer librecorder, so a newer recorder is needed" :
 							strerror(trouble->bad_errno));
 	if (trouble->bad_lanes == 1)
-		complain(command, "skipped lane %u of program %u (%s), which is damaged; what it held from there on is lost",
+		complain(command, "skipped lane %u of program %u (%s), which is damaged; the rest of it is lost",
 			 trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
 	else if (trouble->bad_lanes)
-		complain(command, "skipped %u damaged lanes, the first lane %u of program %u (%s); what they held from there on is lost",
+		complain(command,
+			 "skipped %u damaged lanes, the first lane %u of program %u (%s); the rest of them is lost",
 			 trouble->bad_lanes, trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
 	if (trouble->cut_buffers)
-		complain(command, "skipped the %s of program %u (%s)%s, which %s cut short meanwhile; what was left there is lost",
-			 trouble->cut_buffers == 1 ? "buffer" : "buffers", trouble->cut_lane.pid, trouble->cut_lane.comm,
-			 trouble->cut_buffers == 1 ? "" : " and others", trouble->cut_buffers == 1 ? "was" : "were");
+		complain(command, "skipped the %s of program %u (%s)%s, which %s truncated meanwhile; the rest is lost",
+			 trouble->cut_buffers == 1 ? "buffer" : "buffers", trouble->cut_lane.pid,
+			 trouble->cut_lane.comm, trouble->cut_buffers == 1 ? "" : " and others",
+			 trouble->cut_buffers == 1 ? "was" : "were");
 	if (trouble->busy_lanes)
-		complain(command, "%u %s being read by another process and passed over", trouble->busy_lanes,
+		complain(command, "%u %s being read by another process and skipped", trouble->busy_lanes,
 			 trouble->busy_lanes == 1 ? "lane was" : "lanes were");
 	if (trouble->unready)
 		complain(command, "%u %s never finished: is there room in the buffer directory?", trouble->unready,
@@ -354,30 +362,35 @@ static void say_no_buffers(const struct output *output, const struct spool *spoo
 		programs += !spool_is_kernel(&spool->entries[i]);
 
 	if (err == ENOMEM || err == ENOSPC || err == EDQUOT)
-		snprintf(why, sizeof(why), "no room for buffers in '%s': free some or set RECORDER_DIR", spool->head.session);
+		snprintf(why, sizeof(why), "no room for buffers in '%s': free some or set RECORDER_DIR",
+			 spool->head.session);
 	else if (err == EFBIG)
 		snprintf(why, sizeof(why), "the limit on a file's size is smaller than a buffer (ulimit -f)");
 	else if (err == EOPNOTSUPP)
-		snprintf(why, sizeof(why), "it has given up reading clocks (PR_SET_TSC)");
+		snprintf(why, sizeof(why), "it cannot read clocks any more (PR_SET_TSC)");
 	else if (err == EINVAL)
-		snprintf(why, sizeof(why), "sizes or clock in the environment make no sense (RECORDER_SUBBUF_KB and others)");
+		snprintf(why, sizeof(why),
+			 "a size or the clock in the environment is invalid (RECORDER_SUBBUF_KB and others)");
 	else
 		snprintf(why, sizeof(why), "%s", strerror(err));
 	if (trouble->no_buffers)
 		complain(output->command, "%u %s recorded: %s", trouble->no_buffers,
 			 trouble->no_buffers == 1 ? "process was not" : "processes were not", why);
 	else if (!programs && (spool->head.session[0] || !spool->nr_entries))
-		complain(output->command, "no process of '%s' uses librecorder, or its buffer directory was out of reach "
-			 "(REC_DEBUG=1 tells): the recording %s", spool->head.command,
-			 spool->nr_entries ? "has the kernel's events alone" : "is empty");
+		complain(output->command,
+			 "no process of '%s' uses librecorder, or its buffer directory was out of reach "
+			 "(REC_DEBUG=1 shows why): the recording %s",
+			 spool->head.command, spool->nr_entries ? "has only the kernel's events" : "is empty");
 }
 
 /* As `recorder report` shows times, which rounds. */
 static void say_times(const struct weave_stats *stats)
 {
-	const uint64_t first = (stats->first_time + 500) / 1000, last = (stats->last_time + 500) / 1000, span = last - first;
+	const uint64_t first = (stats->first_time + 500) / 1000, last = (stats->last_time + 500) / 1000,
+		       span = last - first;
 
-	fprintf(stderr, "  from %" PRIu64 ".%06" PRIu64 " to %" PRIu64 ".%06" PRIu64 ", %" PRIu64 ".%06" PRIu64 " seconds\n",
+	fprintf(stderr,
+		"  from %" PRIu64 ".%06" PRIu64 " to %" PRIu64 ".%06" PRIu64 ", %" PRIu64 ".%06" PRIu64 " seconds\n",
 		first / 1000000, first % 1000000, last / 1000000, last % 1000000, span / 1000000, span % 1000000);
 }
 
@@ -396,9 +409,10 @@ static void say_kernel(const struct output *output, const struct loom_kernel *ke
 		kernel->lost);
 	say_count(kernel->why.overrun, "overwritten before they were read (larger rings: -b)");
 	say_count(kernel->why.dropped, "dropped, the ring was full (larger rings: -b)");
-	say_count(kernel->why.commit_overrun, "refused, interrupts filled the ring above an unfinished event (larger rings: -b)");
-	say_count(kernel->why.left, "left in the ring, whose drain was ended by an error");
-	say_count(kernel->gaps, "gaps of unknown size besides");
+	say_count(kernel->why.commit_overrun,
+		  "refused, interrupts filled the ring above an unfinished event (larger rings: -b)");
+	say_count(kernel->why.left, "left in the ring when an error ended its drain");
+	say_count(kernel->gaps, "and gaps of unknown size");
 	if (output->drained[0])
 		fprintf(stderr, "  drained by %s\n", output->drained);
 	stats->events = without(stats->events, stats->kernel_events);

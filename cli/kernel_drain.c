@@ -171,7 +171,7 @@ static bool open_rings(struct kernel_drain *drain)
 			if (err != -EEXIST)
 				return cannot(drain, what, err);
 			complain(drain->request.command,
-				 "'%s' is in the way; remove it or choose another file with -o", what);
+				 "'%s' exists already; remove it or choose another file with -o", what);
 			return false;
 		}
 		drain->nr++;
@@ -224,7 +224,7 @@ static void set_priority(struct kernel_drain *drain, pthread_t thread)
 	if (drain->priority_errno && !drain->request.quiet)
 		complain(drain->request.command,
 			 "no real-time priority for the drain (%s): the kernel's events may be lost on a busy "
-			 "machine; root has it, or who is given it ('ulimit -r %d')",
+			 "machine; be root, or raise the limit ('ulimit -r %d')",
 			 strerror(drain->priority_errno), priority);
 }
 

@@ -49,7 +49,7 @@ int kernel_error_say(const char *command, const struct instance *instance, const
 	if (log && parse(log, text, &reason, &column))
 		complain(command, "%s: %s (column %zu of '%s')", what, reason, column, text);
 	else
-		complain(command, "%s: the kernel does not take '%s': %s", what, text, strerror(-err));
+		complain(command, "%s: the kernel rejects '%s': %s", what, text, strerror(-err));
 	free(log);
 	return err;
 }

@@ -63,7 +63,7 @@ int instance_no_rights(const char *command)
 {
 	const char *dir = tracefs_tracing_dir();
 
-	complain(command, "no rights to trace the kernel; be root (sudo), or be given them: "
+	complain(command, "no rights to trace the kernel; be root (sudo), or let root grant them: "
 		 "'sudo sh -c \"mount -o remount,gid=%u,mode=750 %s && chown %u %s/instances\"'",
 		 (unsigned int)getgid(), dir, (unsigned int)getuid(), dir);
 	return -EACCES;
@@ -77,8 +77,10 @@ static int mount_tracefs(const char *command, bool quiet)
 		return 0;
 	}
 	if (errno == EPERM || errno == EACCES) {
-		complain(command, "no rights to trace the kernel: tracefs is not mounted; have it mounted: 'sudo mount -t tracefs nodev %s'",
-			 MOUNT_POINT);
+		complain(
+			command,
+			"no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev %s'",
+			MOUNT_POINT);
 		return -EACCES;
 	}
 	if (errno == ENOENT || errno == ENODEV) {
@@ -160,8 +162,10 @@ static int cannot_create(const char *command, const char *name, int err)
 	if (err == -EACCES || err == -EPERM)
 		return instance_no_rights(command);
 	if (err == -ENOMEM || err == -ENOSPC)
-		complain(command, "cannot make the tracefs instance '%s': %s: the kernel has no room for another ring buffer; remove instances that nobody needs",
-			 name, strerror(-err));
+		complain(
+			command,
+			"cannot make the tracefs instance '%s': %s: the kernel has no room for another ring buffer; remove instances that are not in use",
+			name, strerror(-err));
 	else
 		complain(command, "cannot make the tracefs instance '%s': %s", name, strerror(-err));
 	return err;
@@ -219,7 +223,7 @@ bool instance_destroy(const char *command, struct instance *instance)
 		return true;
 	if (tracefs_instance_destroy(instance->tracefs) < 0) {
 		complain(command, "cannot remove the tracefs instance '%s': %s; the next 'recorder record' tries again",
-			 instance->name, errno == EBUSY ? "somebody reads in it" : strerror(errno));
+			 instance->name, errno == EBUSY ? "a process is reading from it" : strerror(errno));
 		good = false;
 	}
 	let_go(instance);
@@ -276,6 +280,6 @@ void instance_sweep(const char *command, bool quiet)
 	if (dir)
 		closedir(dir);
 	if (nr && !quiet)
-		complain(command, "%u tracefs instance%s left from killed recorders: removed, the last '%s'", nr,
+		complain(command, "%u tracefs instance%s left by killed recorders and removed, the last '%s'", nr,
 			 nr == 1 ? " was" : "s were", last);
 }

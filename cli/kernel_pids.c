@@ -29,7 +29,9 @@ bool kernel_pids_are_ours(const char *command)
 	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == FIRST_PID_NS)
 		return true;
 	if (command)
-		complain(command, "the kernel counts processes otherwise than this pid namespace: record by -P and -F outside of it, or all without them");
+		complain(
+			command,
+			"-P and -F need pids of the host's namespace: record outside of this pid namespace, or without -P and -F");
 	return false;
 }
 
@@ -117,7 +119,8 @@ static bool add_list(const struct search *search, const char *list, bool threads
 		const unsigned long pid = strtoul(at, &end, 10);
 
 		if (*at < '0' || *at > '9' || !pid || pid > INT_MAX || (*end && *end != ',')) {
-			complain(search->command, "with -e alone option '-P' takes pids separated by commas, not '%s'", list);
+			complain(search->command, "with -e alone option '-P' takes pids separated by commas, not '%s'",
+				 list);
 			return false;
 		}
 		good = add_process(search, pid, threads);

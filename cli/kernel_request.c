@@ -32,7 +32,7 @@ static bool add_filter(const char *command, struct kernel_event *event, const ch
 	char *joined = NULL;
 
 	if (event->excluded) {
-		complain(command, "a filter (-f) is for events that are recorded, not for '%s' behind -v", event->pattern);
+		complain(command, "a filter (-f) needs an event that is recorded, not '%s' after -v", event->pattern);
 		return false;
 	}
 	if (!event->filter)
@@ -51,7 +51,7 @@ static bool add_trigger(const char *command, struct kernel_event *event, const c
 	const char **triggers;
 
 	if (!event) {
-		complain(command, "a trigger (-R) is for the events of the -e before it");
+		complain(command, "a trigger (-R) needs an -e before it");
 		return false;
 	}
 	triggers = realloc(event->triggers, (event->nr_triggers + 1) * sizeof(*triggers));
@@ -94,7 +94,7 @@ bool kernel_request_events(const char *command, const struct opt_list *given, st
 		}
 	}
 	if (good && waits) {
-		complain(command, "'-v' is for the events of an -e behind it");
+		complain(command, "'-v' needs an -e after it");
 		good = false;
 	}
 	if (good)

@@ -43,10 +43,11 @@ struct kernel_request {
  * The options that say which events; they share a list with those of programs, as an -f belongs to the -e or -u
  * before it.
  */
-#define OPT_KERNEL_EVENT(list) \
-	OPT_LIST('e', "event", "EVENT", "record the kernel's EVENT: system:event, system, event, with * and ?; all", list)
-#define OPT_TRIGGER(list) OPT_LIST('R', "trigger", "TRIGGER", "with the events of the -e before it do TRIGGER", list)
-#define OPT_EXCLUDE(list) OPT_LIST('v', "exclude", NULL, "do not record the events of the -e behind it", list)
+#define OPT_KERNEL_EVENT(list)                                                                                         \
+	OPT_LIST('e', "event", "EVENT", "record the kernel's EVENT: system:event, system, event, with * and ?; all",   \
+		 list)
+#define OPT_TRIGGER(list) OPT_LIST('R', "trigger", "TRIGGER", "set TRIGGER on the events of the -e before it", list)
+#define OPT_EXCLUDE(list) OPT_LIST('v', "exclude", NULL, "do not record the events of each -e after it", list)
 
 /*
  * Take what is the kernel's out of a list of these options: the rest, -u with its -f and --rate, is put into

@@ -162,7 +162,8 @@ static int set_cpus(const struct setting *setting)
 	if (!mask || !strcmp(mask, "-1"))
 		return 0;
 	if (!is_mask(mask)) {
-		complain(setting->command, "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '%s'", mask);
+		complain(setting->command, "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '%s'",
+			 mask);
 		return -EINVAL;
 	}
 	file = fopen("/sys/devices/system/cpu/online", "re");
@@ -173,7 +174,8 @@ static int set_cpus(const struct setting *setting)
 	online[strcspn(online, "\n")] = '\0';
 	for (unsigned int cpu = 0; *online && cpu < 4 * strlen(mask); cpu++)
 		if (kernel_mask_has(mask, cpu) && !list_has(online, cpu)) {
-			complain(setting->command, "CPU %u of the mask '%s' (-M) is offline or not there; online are %s", cpu, mask,
+			complain(setting->command,
+				 "CPU %u of the mask '%s' (-M) is offline or does not exist; online are %s", cpu, mask,
 				 online);
 			return -ENXIO;
 		}
@@ -219,8 +221,10 @@ static int set_ring_size(const struct setting *setting)
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (cpus > 0 && kb > available / (uint64_t)cpus) {
-		complain(setting->command, "cannot give each of %ld CPUs a ring of %" PRIu64 " KB (-b): there are %" PRIu64
-			 " KB of memory for all", cpus, kb, available);
+		complain(setting->command,
+			 "cannot give each of %ld CPUs a ring of %" PRIu64 " KB (-b): there are %" PRIu64
+			 " KB of memory for all",
+			 cpus, kb, available);
 		return -ENOMEM;
 	}
 	return set_size(setting, "the size of the ring (-b)", "buffer_size_kb", kb);
@@ -234,7 +238,8 @@ static int set_options(const struct setting *setting)
 	for (unsigned int i = 0; i < options->nr && !err; i++) {
 		err = write_file(setting->instance, "trace_options", options->items[i]);
 		if (err == -EINVAL)
-			complain(setting->command, "this kernel has no option '%s' (-O); those that it has are in %s/trace_options",
+			complain(setting->command,
+				 "this kernel has no option '%s' (-O); %s/trace_options lists its options",
 				 options->items[i], tracefs_tracing_dir());
 		else if (err)
 			say(setting, "an option (-O)", options->items[i], err);
@@ -296,7 +301,8 @@ static int no_function(const struct setting *setting, const char *option, const 
 	else if (err == -ENOENT)
 		complain(setting->command, "this kernel's instances have no such function filter (-%s)", option);
 	else
-		complain(setting->command, "cannot set the function filter '%s' (-%s): %s", function, option, strerror(-err));
+		complain(setting->command, "cannot set the function filter '%s' (-%s): %s", function, option,
+			 strerror(-err));
 	return err;
 }
 

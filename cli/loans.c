@@ -27,6 +27,6 @@ void loans_sweep(const char *command, const char *dir, bool quiet)
 
 	programs_files(command, &all, give_back, &nr);
 	if (nr && !quiet)
-		complain(command, "%u program%s still recorded for a recorder that was killed: switched off", nr,
+		complain(command, "%u program%s still had events on for a killed recorder: switched off", nr,
 			 nr == 1 ? "" : "s");
 }

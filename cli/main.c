@@ -21,18 +21,18 @@ struct command {
 static const struct command commands[] = {
 	{ "record", cmd_record, "record a program's events into a trace.dat" },
 	{ "report", cmd_report, "print the events of a trace.dat" },
-	{ "list", cmd_list, "show the events of running programs or of a binary" },
+	{ "list", cmd_list, "list the events of running programs or of a binary" },
 	{ "ps", cmd_ps, "show the running programs that use librecorder" },
 	{ "enable", cmd_enable, "switch events of running programs on" },
 	{ "disable", cmd_disable, "switch events of running programs off" },
 	{ "start", cmd_start, "let stopped programs record again" },
 	{ "stop", cmd_stop, "stop all recording of running programs" },
 	{ "stat", cmd_stat, "show what the lanes of running programs hold and have lost" },
-	{ "pages", cmd_pages, "show the pages of mapped rings, a program's or the kernel's, as they are taken" },
-	{ "snapshot", cmd_snapshot, "copy what the lanes of running programs hold into a trace.dat" },
-	{ "dump", cmd_dump, "show how a trace.dat is made: header, options, buffers, pages" },
-	{ "clock", cmd_clock, "measure how far the kernel's clock is from that of programs" },
-	{ "verify", cmd_verify, "check that a trace.dat's events agree with what its sched events say" },
+	{ "pages", cmd_pages, "show the pages of mapped rings, a program's or the kernel's, as they are read" },
+	{ "snapshot", cmd_snapshot, "copy the events in running programs' lanes into a trace.dat" },
+	{ "dump", cmd_dump, "show the structure of a trace.dat: header, options, buffers, pages" },
+	{ "clock", cmd_clock, "measure the offset between the kernel's clock and that of programs" },
+	{ "verify", cmd_verify, "check that a trace.dat's events agree with its sched events" },
 	{ "recover", cmd_recover, "make a trace.dat of what a killed recorder or program left" },
 	{ "clean", cmd_clean, "remove what killed recorders and programs left" },
 };
@@ -73,7 +73,7 @@ static void print_help(FILE *out)
 	for (size_t i = 0; i < NR_COMMANDS; i++)
 		fprintf(out, "  %-9s %s\n", commands[i].name, commands[i].about);
 	fputs("\n"
-	      "'recorder COMMAND --help' shows the options of one; 'recorder --version' the version.\n",
+	      "'recorder COMMAND --help' shows the options of COMMAND, 'recorder --version' the version.\n",
 	      out);
 }
 
@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 	if (signal(SIGXFSZ, no_matter) == SIG_IGN)
 		signal(SIGXFSZ, SIG_IGN);
 	if (argc < 2) {
-		complain(NULL, "which command? (see 'recorder --help')");
+		complain(NULL, "missing COMMAND (see 'recorder --help')");
 		return EXIT_USAGE;
 	}
 	word = argv[1];

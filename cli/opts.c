@@ -122,7 +122,7 @@ static void print_help(const struct opts *opts)
 		spell(opt, text, sizeof(text));
 		printf("  %-31s  %s\n", text, opt->help);
 	}
-	printf("  %-31s  %s\n", "-h, --help", "show this");
+	printf("  %-31s  %s\n", "-h, --help", "show this help");
 }
 
 /* ----------------------------------------------------------------------------------------------------- parsing */

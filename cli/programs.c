@@ -224,9 +224,9 @@ const char *programs_switch_reason(int err)
 {
 	switch (err) {
 	case -EBUSY:
-		return "somebody else has been switching its events for a second; try again";
+		return "another process keeps switching its events; try again";
 	case -ENOSPC:
-		return "too many patterns or filters were switched from outside";
+		return "its memory for patterns and filters from outside is full";
 	default:
 		return failure(err);
 	}
@@ -251,12 +251,13 @@ static void say_none(const char *command, const struct programs *programs, const
 	int size = 0;
 
 	if (programs->word)
-		size = snprintf(more, sizeof(more), "%s", " ('recorder ps' shows those that do, 'recorder recover' saves "
-			"what dead ones have left)");
+		size = snprintf(more, sizeof(more), "%s",
+				" ('recorder ps' shows those that do, 'recorder recover' saves "
+				"what dead ones have left)");
 	else if (search->dirs == 1)
 		size = snprintf(more, sizeof(more), " (buffers are in '%s')", search->dir);
 	if (search->refused_err)
-		snprintf(more + size, sizeof(more) - (size_t)size, "; '%s' was passed over: %s", search->refused,
+		snprintf(more + size, sizeof(more) - (size_t)size, "; '%s' was skipped: %s", search->refused,
 			 refusal(search->refused_err));
 	complain(command, "%sno running program%s%s%s uses librecorder%s",
 		 programs->or_file ? "there is no such file, and " : "", programs->word ? " '" : "",
@@ -271,7 +272,7 @@ static void say_missing(const char *command, const struct search *search)
 
 	while (next_pid(&list, &pid))
 		if (!was_found(search, pid))
-			complain(command, "no running program '%lu' uses librecorder: going on without it", pid);
+			complain(command, "no running program '%lu' uses librecorder: continuing without it", pid);
 }
 
 /* False: one line was printed. */
@@ -280,7 +281,7 @@ static bool check(const char *command, const struct programs *programs, const st
 	if (search->err == -ECANCELED)
 		return false;
 	if (search->err) {
-		complain(command, "cannot look at program %s: %s", search->pid, failure(search->err));
+		complain(command, "cannot inspect program %s: %s", search->pid, failure(search->err));
 		return false;
 	}
 	if (!search->nr && (search->word || !search->take)) {

@@ -32,25 +32,27 @@ struct record_kernel {
 #define RECORD_KERNEL_INIT { .drain_way = UINT32_MAX }
 
 /* The options of the kernel half alone. */
-#define OPT_KERNEL(half) \
-	OPT_STRING('p', "tracer", "TRACER", "trace functions, with a tracer of the kernel", &(half).request.tracer), \
-		OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated", \
-			 &(half).request.functions), \
-		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).request.functions), \
-		OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls", \
-			 &(half).request.functions), \
-		OPT_FLAG('F', "only-command", "of the kernel's events only COMMAND's", &(half).request.only_command), \
-		OPT_FLAG('c', "event-fork", "with -F or -P: also those of its threads and children to come", \
-			 &(half).request.follow), \
-		OPT_STRING('M', "cpumask", "MASK", "of the kernel's events only those of these CPUs, in hexadecimal", \
-			   &(half).request.cpumask), \
-		OPT_LIST('O', "option", "OPTION", "set an option of the kernel's tracing, or clear it: noOPTION", \
-			 &(half).request.options), \
-		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)", \
-			   &(half).drain_way), \
-		OPT_NUMBER('r', "priority", "N", 1, 99, "real-time priority of what reads them (1, if permitted)", \
-			   &(half).priority), \
-		OPT_FLAG(0, "hide", "leave out what the recorder itself does; costs each switch of threads", \
+#define OPT_KERNEL(half)                                                                                               \
+	OPT_STRING('p', "tracer", "TRACER", "trace functions with this tracer of the kernel", &(half).request.tracer), \
+		OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated",         \
+			 &(half).request.functions),                                                                   \
+		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).request.functions),     \
+		OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls",                 \
+			 &(half).request.functions),                                                                   \
+		OPT_FLAG('F', "only-command", "record only the kernel's events that COMMAND causes",                   \
+			 &(half).request.only_command),                                                                \
+		OPT_FLAG('c', "event-fork", "with -F or -P: also those of threads and children started later",         \
+			 &(half).request.follow),                                                                      \
+		OPT_STRING('M', "cpumask", "MASK",                                                                     \
+			   "record the kernel's events of these CPUs only, a mask in hexadecimal",                     \
+			   &(half).request.cpumask),                                                                   \
+		OPT_LIST('O', "option", "OPTION", "set an option of the kernel's tracing, or clear it: noOPTION",      \
+			 &(half).request.options),                                                                     \
+		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)",                 \
+			   &(half).drain_way),                                                                         \
+		OPT_NUMBER('r', "priority", "N", 1, 99,                                                                \
+			   "real-time priority of the threads that read them (1, if permitted)", &(half).priority),    \
+		OPT_FLAG(0, "hide", "leave out the recorder's own threads; makes every thread switch slower",          \
 			 &(half).request.hide)
 
 /* Whether its options go with each other. NULL: yes; else what is wrong. */

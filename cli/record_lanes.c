@@ -19,17 +19,21 @@ bool record_lanes_check(const char *command, const struct record_lanes *lanes)
 	const uint64_t subbuf = lanes->subbuf_kb ? lanes->subbuf_kb : REC_SUBBUF_MIN / 1024;
 
 	if (subbuf & (subbuf - 1) || subbuf < REC_SUBBUF_MIN / 1024 || subbuf > REC_SUBBUF_MAX / 1024) {
-		complain(command, "option '--subbuf-size' takes 4, 8, 16, 32, 64, 128, 256 or 512 (KB), not '%" PRIu64 "'",
+		complain(command,
+			 "option '--subbuf-size' takes 4, 8, 16, 32, 64, 128, 256 or 512 (KB), not '%" PRIu64 "'",
 			 lanes->subbuf_kb);
 		return false;
 	}
 	if (lanes->lane_kb && lanes->lane_kb < 2 * subbuf) {
-		complain(command, "a lane of %" PRIu64 " KB is too small for sub-buffers of %" PRIu64 " KB: it takes two at least (-b)",
+		complain(command,
+			 "a lane of %" PRIu64 " KB is too small for sub-buffers of %" PRIu64
+			 " KB: it needs at least two (-b)",
 			 lanes->lane_kb, subbuf);
 		return false;
 	}
 	if (lanes->lane_kb / subbuf > SUBBUFS_MAX) {
-		complain(command, "a lane of %" PRIu64 " KB has more sub-buffers than %u: make them larger with --subbuf-size",
+		complain(command,
+			 "a lane of %" PRIu64 " KB has more sub-buffers than %u: make them larger with --subbuf-size",
 			 lanes->lane_kb, SUBBUFS_MAX);
 		return false;
 	}

@@ -102,7 +102,8 @@ static void show(struct progress *progress, const struct record *record)
 		lost += spool->entries[i].lost;
 	if (kernel) {
 		lost += kernel_drain_lost(kernel);
-		snprintf(text, sizeof(text), ", the kernel's %s", human_size(kernel_drain_bytes(kernel), pages, sizeof(pages)));
+		snprintf(text, sizeof(text), ", the kernel's %s",
+			 human_size(kernel_drain_bytes(kernel), pages, sizeof(pages)));
 	}
 	progress_show(progress, "recording: %" PRIu64 " events, %s%s, %" PRIu64 " lost", spool->events,
 		      human_size(spool->end, size, sizeof(size)), text, lost);
@@ -198,7 +199,7 @@ static void say_stopped(const struct record *record, int err)
 	if (ring)
 		err = ring;
 	else if (err == -ENOMEM || err == -EMFILE || err == -ENFILE)
-		snprintf(what, sizeof(what), "go on");
+		snprintf(what, sizeof(what), "continue");
 	else
 		snprintf(what, sizeof(what), "write '%s'", record->output.spool);
 	if (nr)
@@ -223,7 +224,7 @@ static bool record_events(struct record *record)
 	if (err)
 		return false;
 	if (record->child.stopped_by && record->command[0] && !record->quiet)
-		complain(RECORD, "stopped by %s, '%s' goes on unrecorded", strsignal(record->child.stopped_by),
+		complain(RECORD, "stopped by %s, '%s' keeps running, unrecorded", strsignal(record->child.stopped_by),
 			 record->command[0]);
 	if (record->attach && !record->quiet)
 		attach_say_missed(record->attach);
@@ -232,7 +233,8 @@ static bool record_events(struct record *record)
 	if (!output_finish(&record->output, record->spool, record->user ? &record->selections : NULL, trouble))
 		return false;
 	if (trouble->unread) {
-		complain(RECORD, "'recorder recover %s' makes a file that has what could not be read now, too", record->output.spool);
+		complain(RECORD, "some buffers could not be read; retry with 'recorder recover %s'",
+			 record->output.spool);
 		return false;
 	}
 	remove_traces(record);
@@ -275,7 +277,8 @@ static int run_command(struct record *record)
 	if (!prepare(record))
 		goto remove;
 	if (session_sweep(left, sizeof(left)) && !record->quiet)
-		complain(RECORD, "'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
+		complain(RECORD,
+			 "'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
 			 left, left);
 	loans_sweep(RECORD, NULL, record->quiet);
 	if (record->user)

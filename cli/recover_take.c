@@ -36,7 +36,7 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	}
 	free(real);
 	if (err == -EBUSY) {
-		complain(RECOVER, "'%s' belongs to a recording that is still going on", path);
+		complain(RECOVER, "'%s' belongs to a recording that is still running", path);
 		return false;
 	}
 	return !err || recover_fails(path, err);
@@ -98,7 +98,8 @@ static bool take_core(struct recover *recover, const char *path)
 	if (snprintf(dir, sizeof(dir), "%s/recorder-XXXXXX", top && *top ? top : "/tmp") >= (int)sizeof(dir))
 		return recover_fails(path, -ENAMETOOLONG);
 	if (!mkdtemp(dir)) {
-		complain(RECOVER, "cannot make a directory for what is in '%s': %s; set TMPDIR", path, strerror(errno));
+		complain(RECOVER, "cannot make a directory for the buffers in '%s': %s; set TMPDIR", path,
+			 strerror(errno));
 		return false;
 	}
 	recover->temporary = true;
@@ -108,7 +109,7 @@ static bool take_core(struct recover *recover, const char *path)
 	}
 	err = core_file_extract(path, dir, &info);
 	if (err == -ENOEXEC)
-		complain(RECOVER, "'%s' is an ELF file, but no core file", path);
+		complain(RECOVER, "'%s' is an ELF file, but not a core file", path);
 	else if (err == -EPROTO)
 		complain(RECOVER, "'%s' is a core file of another kind of machine", path);
 	else if (err == -EBADMSG)
@@ -120,7 +121,7 @@ static bool take_core(struct recover *recover, const char *path)
 	if (!info.buffers)
 		return say_no_buffer(path, &info);
 	if (info.cut)
-		complain(RECOVER, "'%s' is not whole: what it lacks is missing in the file", path);
+		complain(RECOVER, "'%s' is truncated: the missing part is not in the output", path);
 	return true;
 }
 
@@ -168,7 +169,7 @@ static bool take_pid(struct recover *recover, const char *word)
 	if (!where) {
 		complain(RECOVER, "process %s has left no buffer%s%s", word,
 			 pid && !kill((pid_t)pid, 0) ? ", it still runs: 'recorder record -P' records it" : "",
-			 recover->left.busy ? " (recordings that go on were not looked into)" : "");
+			 recover->left.busy ? " (running recordings were not searched)" : "");
 		return false;
 	}
 	if (!where->is_session)
@@ -194,7 +195,7 @@ static bool take_file(struct recover *recover, const char *path)
 	if (S_ISDIR(st.st_mode))
 		return take_session(recover, path);
 	if (!S_ISREG(st.st_mode)) {
-		complain(RECOVER, "cannot recover '%s': it is no regular file", path);
+		complain(RECOVER, "cannot recover '%s': it is not a regular file", path);
 		return false;
 	}
 	if (session_is_buffer(name ? name + 1 : path))

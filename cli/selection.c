@@ -32,7 +32,7 @@ static bool add_patterns(const char *command, struct selections *selections, con
 	list[selections->nr++] = (struct selection){ .patterns = patterns, .rate = rate };
 	if (!rec_pattern_check(patterns))
 		return true;
-	complain(command, "'%s' is no pattern of events: it takes SYSTEM:NAME, with * and ? in both", patterns);
+	complain(command, "'%s' is not a pattern of events: expected SYSTEM:NAME, with * and ? in both", patterns);
 	return false;
 }
 
@@ -50,12 +50,12 @@ static bool set_filter(const char *command, struct selections *selections, const
 	if (!last || last->filter) {
 		complain(command,
 			 last ? "there are two filters (-f) for '%s': join them by &&"
-			      : "a filter (-f) is for the events of the pattern before it (-u)%s",
+			      : "a filter (-f) needs a pattern (-u) before it%s",
 			 last ? last->patterns : "");
 		return false;
 	}
 	if (strchr(filter, '\n')) {
-		complain(command, "filter of '%s': it is one line", last->patterns);
+		complain(command, "filter of '%s': it must be on one line", last->patterns);
 		return false;
 	}
 	if (rec_filter_check(filter, &error) < 0)

@@ -31,11 +31,12 @@ struct selections {
 
 /* The options of all this; they share one list, as an -f belongs to the -u in front of it. */
 #define OPT_USER_EVENT(list)                                                                                           \
-	OPT_LIST('u', "user-event", "PATTERN", "record events like PATTERN, as io:* (all); may be repeated", list)
+	OPT_LIST('u', "user-event", "PATTERN", "record events that match PATTERN, as io:* (all); may be repeated", list)
 #define OPT_FILTER(list)                                                                                               \
 	OPT_LIST('f', "filter", "FILTER",                                                                              \
-		 "of the events selected right before it only these: 'size > 4096 && path ~ \"*.db\"'", list)
-#define OPT_RATE(list) OPT_LIST(0, "rate", "N", "at most N a second of each event of the -u before it, or of all", list)
+		 "record only these of the events just selected: 'size > 4096 && path ~ \"*.db\"'", list)
+#define OPT_RATE(list)                                                                                                 \
+	OPT_LIST(0, "rate", "N", "record at most N a second of each event of the -u before it, or of all", list)
 
 /*
  * Make selections of the list, and of a list of thread ids separated by commas (NULL: all threads). False: one line was

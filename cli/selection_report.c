@@ -76,7 +76,7 @@ static void say_unfit(const char *command, const struct selections *selections, 
 	if (first.column)
 		complain(command, "filter of '%.*s:%.*s': %s (column %" PRIu32 "); the event was not recorded%s",
 			 (int)system.size, system.text, (int)name.size, name.text, first.reason, first.column,
-			 are_others ? ", nor were others that it does not fit" : "");
+			 are_others ? ", nor were others that the filter does not fit" : "");
 }
 
 /* The event of an id in a process; false: it has none. */
@@ -138,8 +138,8 @@ void selections_say_rates(const struct spool *spool)
 			if (find_event(entry, entry->rates[j].id, &system, &name) &&
 			    sum_suppressed(spool, &system, &name, &sum) == &entry->rates[j])
 				fprintf(stderr,
-					"  %" PRIu64 " of '%.*s:%.*s' kept away by the rate of %" PRIu32
-					" a second, not counted as lost\n",
+					"  %" PRIu64 " %.*s:%.*s suppressed by --rate %" PRIu32
+					", not counted as lost\n",
 					sum, (int)system.size, system.text, (int)name.size, name.text,
 					entry->rates[j].rate.rate);
 	}
@@ -151,8 +151,10 @@ void selections_report(const char *command, const struct selections *selections,
 		const struct selection *selection = &selections->list[i];
 
 		if (!selections->is_default && !is_met(selection->patterns, spool))
-			complain(command, "no process has an event like '%s' ('recorder list PROGRAM' shows what a program has)",
-				 selection->patterns);
+			complain(
+				command,
+				"no process has an event that matches '%s' ('recorder list PROGRAM' shows a program's events)",
+				selection->patterns);
 		if (selection->filter)
 			say_unfit(command, selections, selection, spool);
 	}

@@ -277,7 +277,7 @@ static void take_end(struct verify *v, const struct dat_event *event)
 	v->figures.counts++;
 	if (lost == event->lost)
 		return;
-	snprintf(text, sizeof(text), "recorder:end says %" PRId64 " were lost, its page %" PRId64, lost, event->lost);
+	snprintf(text, sizeof(text), "recorder:end reports %" PRId64 " lost, its page %" PRId64, lost, event->lost);
 	verify_say(v, &(struct verify_violation){ VERIFY_COUNT, 1, text, NULL, event, NULL });
 }
 
@@ -387,7 +387,8 @@ static int learn_writer(struct verify *v)
 	int err = 0;
 	char *end;
 
-	v->is_foreign = !version || (strncmp(version->data, "recorder ", 9) && strncmp(version->data, "librecorder ", 12));
+	v->is_foreign = !version ||
+			(strncmp(version->data, "recorder ", 9) && strncmp(version->data, "librecorder ", 12));
 	v->has_some = version && strstr(version->data, WEAVE_SOME_THREADS);
 	for (at = at ? at + strlen(WEAVE_HIDDEN_THREADS) : ""; !err; at = end) {
 		const unsigned long tid = strtoul(at, &end, 10);

@@ -107,7 +107,7 @@ static void say_pending(struct verify *v, const struct verify_pending *pending)
 	else
 		snprintf(text, sizeof(text), "thread %" PRId32 " %s", pending->tid,
 			 pending->kind == VERIFY_NOT_WOKEN ? "ran without having been woken"
-							   : "was woken when it ran already");
+							   : "was woken after it already ran");
 	verify_say(v, &(struct verify_violation){ pending->kind, 1, text, before, &pending->event.event,
 						  verify_kept_event(&pending->after) });
 }

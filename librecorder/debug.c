@@ -27,7 +27,7 @@ static const char *reason(int err)
 	case ENOENT:
 		return "there is no such directory";
 	case EINVAL:
-		return "the directory is no absolute path, or sizes or clock make no sense";
+		return "the directory is not an absolute path, or a size or the clock is invalid";
 	case EACCES:
 		return "permission denied";
 	case EROFS:
@@ -40,9 +40,9 @@ static const char *reason(int err)
 	case EFBIG:
 		return "the limit on a file's size is smaller (ulimit -f)";
 	case EOPNOTSUPP:
-		return "it has given up reading clocks (PR_SET_TSC)";
+		return "it cannot read clocks any more (PR_SET_TSC)";
 	default:
-		return strerrordesc_np(-err) ? strerrordesc_np(-err) : "error unknown";
+		return strerrordesc_np(-err) ? strerrordesc_np(-err) : "unknown error";
 	}
 }
 
@@ -77,8 +77,8 @@ void rec_debug_start(void)
 void rec_debug_no_buffer(void)
 {
 	if (on)
-		say("librecorder: process %d records nothing, no buffer in '%.300s': %s\n", (int)getpid(), rec_process.path,
-		    reason(rec_process.error));
+		say("librecorder: process %d records nothing, no buffer in '%.300s': %s\n", (int)getpid(),
+		    rec_process.path, reason(rec_process.error));
 }
 
 void rec_debug_lost(const char *what, int err)
@@ -86,8 +86,8 @@ void rec_debug_lost(const char *what, int err)
 	if (!on || rec_load_relaxed(&said) == getpid())
 		return;
 	rec_store_relaxed(&said, getpid());
-	say("librecorder: process %d loses events, no memory for %s in '%.300s': %s\n", (int)getpid(), what, rec_process.path,
-	    reason(err));
+	say("librecorder: process %d loses events, no memory for %s in '%.300s': %s\n", (int)getpid(), what,
+	    rec_process.path, reason(err));
 }
 
 void rec_debug_event_abi(unsigned int abi, unsigned int known)

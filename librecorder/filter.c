@@ -89,7 +89,7 @@ static bool add_step(struct compiler *c, const char *at, const struct rec_condit
 static bool keep_text(struct compiler *c, const struct rec_words *words, uint64_t *ret_value)
 {
 	if (words->size > sizeof(c->texts) - c->texts_size)
-		return rec_scan_wrong(&c->scan, words->text, "the texts are too long together");
+		return rec_scan_wrong(&c->scan, words->text, "the texts are too long in total");
 	memcpy(c->texts + c->texts_size, words->text, words->size);
 	*ret_value = c->texts_size | (uint64_t)words->size << 32;
 	c->texts_size += words->size;
@@ -104,7 +104,7 @@ static bool compare_text(struct compiler *c, const struct rec_operand *operand, 
 	struct rec_words words;
 
 	if (operator->test != REC_TEST_EQUAL && operator->test != REC_TEST_GLOB)
-		return rec_scan_wrong(&c->scan, at, "a text is compared by ==, != or ~, not by %s", operator->word);
+		return rec_scan_wrong(&c->scan, at, "use ==, != or ~ to compare a text, not %s", operator->word);
 	if (!rec_scan_quoted(&c->scan, &words))
 		return false;
 	if (operator->test == REC_TEST_GLOB) {
@@ -134,9 +134,9 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 	struct rec_words word;
 
 	if (operator->test == REC_TEST_GLOB)
-		return rec_scan_wrong(&c->scan, at, "~ is for texts");
+		return rec_scan_wrong(&c->scan, at, "~ works on texts only");
 	if (operator->test == REC_TEST_BITS && operand->field && operand->field->kind == REC_FIELD_REAL)
-		return rec_scan_wrong(&c->scan, at, "a real has no bits");
+		return rec_scan_wrong(&c->scan, at, "& does not work on a real");
 	if (rec_is_digit(*c->scan.at) || *c->scan.at == '-') {
 		if (!rec_scan_number(&c->scan, operand, &step.value))
 			return false;
@@ -150,8 +150,8 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 			return false;
 	} else {
 		return rec_scan_wrong(&c->scan, c->scan.at,
-				      *c->scan.at && !is_quoted ? "a value must stand here"
-								: "a number must stand here");
+				      *c->scan.at && !is_quoted ? "expected a value"
+								: "expected a number");
 	}
 	if (!add_step(c, at, &step, ret_exits))
 		return false;
@@ -178,7 +178,7 @@ static bool comparison(struct compiler *c, struct exits *ret_exits)
 	    (operand.kind == REC_OPERAND_ANY && (*c->scan.at == '"' || *c->scan.at == '\''))) {
 		if (*c->scan.at == '"' || *c->scan.at == '\'')
 			return compare_text(c, &operand, operator, at, ret_exits);
-		return rec_scan_wrong(&c->scan, c->scan.at, "a text in quotes must stand here");
+		return rec_scan_wrong(&c->scan, c->scan.at, "expected a text in quotes");
 	}
 	return compare_number(c, &operand, operator, at, ret_exits);
 }
@@ -199,12 +199,12 @@ static bool factor(struct compiler *c, struct exits *ret_exits)
 			return false;
 	} else {
 		if (++c->depth > DEPTH_MAX)
-			return rec_scan_wrong(&c->scan, open, "more than %u parentheses within each other", DEPTH_MAX);
+			return rec_scan_wrong(&c->scan, open, "parentheses nested deeper than %u", DEPTH_MAX);
 		if (!alternatives(c, ret_exits))
 			return false;
 		if (!rec_scan_take(&c->scan, ")"))
 			return rec_scan_wrong(&c->scan, *c->scan.at ? c->scan.at : open,
-					      *c->scan.at ? "&&, || or ) must stand here" : "the ( is not closed");
+					      *c->scan.at ? "expected &&, || or )" : "the ( is not closed");
 		c->depth--;
 	}
 	if (is_negated)
@@ -255,7 +255,7 @@ static bool compile(struct compiler *c)
 	rec_scan_skip(&c->scan);
 	if (*c->scan.at)
 		return rec_scan_wrong(&c->scan, c->scan.at,
-				      *c->scan.at == ')' ? "no ( stands before this )" : "&& or || must stand here");
+				      *c->scan.at == ')' ? ") without a ( before it" : "expected && or ||");
 	fill_in(c, exits.yes, REC_STEP_PASS);
 	fill_in(c, exits.no, REC_STEP_DROP);
 	return true;

@@ -37,7 +37,7 @@ static bool no_such_field(struct rec_scan *scan, const struct rec_words *name)
 	size_t used;
 
 	rec_scan_wrong(scan, name->text, "no field '%.*s'%s", WORD(*name),
-		       info->nr_fields ? "; its fields are " : "; it has common ones only");
+		       info->nr_fields ? "; its fields are " : "; it has only the common fields");
 	used = strlen(reason);
 	for (uint32_t i = 0; i < info->nr_fields; i++) {
 		const struct rec_words *field = &info->fields[i].name;
@@ -62,7 +62,7 @@ static bool use_field(struct rec_scan *scan, const char *at, const struct rec_fi
 	if (field->kind == REC_FIELD_STRING)
 		ret_operand->kind = REC_OPERAND_STRING;
 	if (field->kind == REC_FIELD_ARRAY || field->kind == REC_FIELD_BYTES)
-		return rec_scan_wrong(scan, at, "field '%.*s' is %s, which no filter compares", WORD(field->name),
+		return rec_scan_wrong(scan, at, "field '%.*s' is %s, which filters cannot compare", WORD(field->name),
 				      field->kind == REC_FIELD_ARRAY ? "an array" : "of bytes");
 	return true;
 }
@@ -75,7 +75,7 @@ bool rec_scan_field(struct rec_scan *scan, struct rec_operand *ret_operand)
 	name = rec_scan_word(scan);
 	if (!name.size)
 		return rec_scan_wrong(scan, scan->at,
-				      *scan->at ? "a field must stand here" : "a comparison is missing");
+				      *scan->at ? "expected a field" : "a comparison is missing");
 	if (!scan->info) {
 		*ret_operand = (struct rec_operand){ REC_OPERAND_ANY, 0, 8, 0, NULL };
 		return true;
@@ -200,11 +200,11 @@ bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, u
 			scan->at++;
 		return rec_scan_wrong(
 			scan, start,
-			is_real ? "'%.*s' is no number with at most %u decimals" : "'%.*s' is no whole number",
+			is_real ? "'%.*s' is not a number with at most %u decimals" : "'%.*s' is not a whole number",
 			(int)(scan->at - start > 64 ? 64 : scan->at - start), start, is_real ? field->decimals : 0);
 	}
 	if (operand->kind != REC_OPERAND_ANY && !fits(operand, is_negative, number, ret_value))
-		return rec_scan_wrong(scan, start, "%.*s is no value that %s of %u bits has", (int)(scan->at - start),
+		return rec_scan_wrong(scan, start, "%.*s is out of range for %s of %u bits", (int)(scan->at - start),
 				      start,
 				      operand->flags & REC_TEST_SIGNED ? "a signed number" : "an unsigned number",
 				      operand->size * 8u);
@@ -222,8 +222,8 @@ bool rec_scan_name(struct rec_scan *scan, const struct rec_operand *operand, con
 		return true;
 	if (!field || field->kind != REC_FIELD_NAMED)
 		return rec_scan_wrong(scan, name->text,
-				      operand->kind == REC_OPERAND_STRING ? "a text in quotes must stand here"
-									  : "a number must stand here");
+				      operand->kind == REC_OPERAND_STRING ? "expected a text in quotes"
+									  : "expected a number");
 	at = field->value_names.text;
 	end = at + field->value_names.size;
 	for (uint32_t i = 0; i < field->nr_values; i++) {
@@ -239,7 +239,7 @@ bool rec_scan_name(struct rec_scan *scan, const struct rec_operand *operand, con
 			return true;
 		}
 	}
-	return rec_scan_wrong(scan, name->text, "'%.*s' is no value of '%.*s'; they are %.*s", WORD(*name),
+	return rec_scan_wrong(scan, name->text, "'%.*s' is not a value of '%.*s'; its values are %.*s", WORD(*name),
 			      WORD(field->name), (int)(field->value_names.size < 120 ? field->value_names.size : 120),
 			      field->value_names.text);
 }

@@ -73,6 +73,6 @@ const struct rec_operator *rec_scan_operator(struct rec_scan *scan)
 		/* && would be & and a value that begins with &. */
 		if (strncmp(scan->at, "&&", 2) != 0 && rec_scan_take(scan, operators[i].word))
 			return &operators[i];
-	rec_scan_wrong(scan, scan->at, "one of == != < <= > >= & ~ must stand here");
+	rec_scan_wrong(scan, scan->at, "expected one of == != < <= > >= & ~");
 	return NULL;
 }

@@ -19,7 +19,7 @@ record()
 	run sh -c 'echo $$ >pid; exec "$@"' sh "$RECORDER" record -o out.dat "$@"
 	pid=$(<pid)
 	# Of another test that kills recorders meanwhile.
-	err=$(grep -vE 'tracefs instances? (was|were) left from killed recorders' <<<"$err")
+	err=$(grep -vE 'tracefs instances? (was|were) left by killed recorders' <<<"$err")
 }
 
 left()

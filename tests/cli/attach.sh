@@ -40,7 +40,7 @@ is "all between the first and the last, again" "$(numbers second.dat | cut -d ' 
 ok "enabled before" "$RECORDER" enable -P "$pid" 'test:*'
 recording two.dat -P victim
 fails "a second recorder is told" "$RECORDER" record -P "$pid" -o three.dat
-like "by whom it is held up" "$err" "cannot look at program $pid: another recorder reads it"
+like "by whom it is held up" "$err" "cannot inspect program $pid: another recorder reads it"
 ok "and leaves nothing" test ! -e three.dat -a ! -e three.dat.spool
 kill -INT $recorder
 wait $recorder
@@ -52,11 +52,11 @@ is "and none is missing" "$missing" 0
 ok "ps again" "$RECORDER" ps -P "$pid"
 like "what was on stays on" "$out" "$pid +started +1/1"
 ok "a pid beside one that is not there" "$RECORDER" ps -P "$pid,1"
-like "which is named" "$err" "no running program '1' uses librecorder: going on without it"
+like "which is named" "$err" "no running program '1' uses librecorder: continuing without it"
 
 # A pattern that no event is like yet; the recording goes on and says so.
 ok "a pattern that nothing is like" "$RECORDER" record -P "$pid" --duration 1 -u 'other:*' -o none.dat
-like "it is named" "$err" "no process has an event like 'other:\\*'"
+like "it is named" "$err" "no process has an event that matches 'other:\\*'"
 ok "disabled" "$RECORDER" disable -P "$pid" 'test:*'
 
 # Two programs; both end during the recording.

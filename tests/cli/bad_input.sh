@@ -28,7 +28,7 @@ refused()
 
 # ---- command lines
 
-refused "no command" 2 "which command\\?"
+refused "no command" 2 "missing COMMAND"
 refused "unknown command" 2 "unknown command 'frobnicate' \\(see 'recorder --help'\\)" frobnicate
 refused "slip" 2 "unknown command 'recrod', did you mean 'record'\\?" recrod
 refused "unknown option before" 2 "unknown option '--frob' \\(see 'recorder --help'\\)" --frob
@@ -42,9 +42,9 @@ for command in report list dump verify recover; do
 	refused "$command, two files" 2 "unexpected argument 'two' \\(see 'recorder $command --help'\\)" "$command" one two
 done
 refused "record what" 2 "missing .*COMMAND" record
-refused "record both" 2 "either a COMMAND or -P, not both" record -P 1 touch started
-refused "a command has its own end" 2 "--duration is for -P" record --duration 1 touch started
-refused "a program has its sizes" 2 ".*a program.s from its start: not with -P" record -P 1 -b 64
+refused "record both" 2 "give either a COMMAND or -P, not both" record -P 1 touch started
+refused "a command has its own end" 2 "--duration does not go with COMMAND" record --duration 1 touch started
+refused "a program has its sizes" 2 ".*do not go with -P" record -P 1 -b 64
 refused "record a stranger" 1 "no running program .stranger. uses librecorder" record -P stranger
 refused "record nothing" 2 "missing .*COMMAND" record --
 refused "no argument" 2 "option '-o' needs an argument" record -o
@@ -60,7 +60,7 @@ refused "sub-buffer" 1 "option '--subbuf-size' takes 4, 8, .* not '5'" record --
 refused "small lane" 1 "a lane of 64 KB is too small for sub-buffers of 64 KB" record -b 64 --subbuf-size 64 touch started
 refused "large lane" 1 "a lane of 4194304 KB has more sub-buffers than" record -b 4194304 touch started
 for pattern in '' : io: :open 'io:*:x' 'io open' 'io,' ',io' 'io:[a-z]*' $'io\nx'; do
-	refused "pattern ${pattern@Q}" 2 "'.*' is no pattern of events" record -u "$pattern" touch started
+	refused "pattern ${pattern@Q}" 2 "'.*' is not a pattern of events" record -u "$pattern" touch started
 done
 
 # ---- outputs
@@ -72,23 +72,23 @@ refused "output is a directory" 1 "cannot write 'dir': Is a directory" record -o
 refused "output's directory is missing" 1 "cannot write 'no/such.dat': No such file" record -o no/such.dat touch started
 refused "output below a file" 1 "cannot write 'precious.dat/x': Not a directory" record -o precious.dat/x touch started
 refused "output has no name" 1 "cannot write '': No such file" record -o '' touch started
-refused "output is a link to nothing" 1 "cannot write 'dangling': it is no regular file" record -o dangling touch started
-refused "output is a pipe" 1 "cannot write 'fifo': it is no regular file" record -o fifo touch started
-refused "output is a device" 1 "cannot write '/dev/null': it is no regular file" record -o /dev/null touch started
+refused "output is a link to nothing" 1 "cannot write 'dangling': it is not a regular file" record -o dangling touch started
+refused "output is a pipe" 1 "cannot write 'fifo': it is not a regular file" record -o fifo touch started
+refused "output is a device" 1 "cannot write '/dev/null': it is not a regular file" record -o /dev/null touch started
 refused "output's name is too long" 1 "cannot write 'x+': File name too long" \
 	record -o "$(printf 'x%.0s' $(seq 300))" touch started
 refused "output cannot be made" 1 "cannot write '/proc/x(.spool)?': " record -o /proc/x touch started
 touch trace.dat.spool
 run "$RECORDER" record touch started
 is "something is in the spool's place: status" "$status" 1
-like "something is in the spool's place" "$err" "^recorder record: '.*/trace.dat.spool' is in the way"
+like "something is in the spool's place" "$err" "^recorder record: '.*/trace.dat.spool' exists already"
 ok "nothing was started beside it" test ! -e started
 rm trace.dat.spool
 
 # ---- buffer directories
 
 for case in file:'it is not a directory' link:'it is a symbolic link' open:'it belongs to another user, or others' \
-	none/such:'No such file' long:'the path of the buffer directory is too long' relative:'it is no absolute path'; do
+	none/such:'No such file' long:'the path of the buffer directory is too long' relative:'it is not an absolute path'; do
 	rm -rf hostile
 	mkdir hostile
 	touch hostile/file
@@ -126,8 +126,8 @@ is "the status of a signal" "$status" 138
 is "-q says nothing" "$err" ""
 run "$RECORDER" record -o pattern.dat -u 'test:count' -u 'tset:*' -u 'nothing' "$producer" 1 10
 is "an unknown pattern is no failure" "$status" 0
-is "it is named" "$(grep -c "no process has an event like 'tset:\\*'" <<<"$err")" 1
-is "each of them" "$(grep -c "no process has an event like" <<<"$err")" 2
+is "it is named" "$(grep -c "no process has an event that matches 'tset:\\*'" <<<"$err")" 1
+is "each of them" "$(grep -c "no process has an event that matches" <<<"$err")" 2
 like "the others count" "$err" "recorded 10 events"
 is "the command's stdout is its own" "$out" "produced 10"
 is "the command's stdin is its own" "$(echo hello | "$RECORDER" record -q cat)" hello
@@ -137,7 +137,7 @@ is "the command's options are its own" "$("$RECORDER" record -q echo -o --frob)"
 
 refused "recover what" 1 "cannot recover 'trace.dat.spool': No such file" recover -o precious.dat
 refused "recover a text" 1 "'.*precious.dat' is neither the spool of a recording" recover -o precious.dat precious.dat
-refused "recover a pipe" 1 "cannot recover 'fifo': it is no regular file" recover -o precious.dat fifo
+refused "recover a pipe" 1 "cannot recover 'fifo': it is not a regular file" recover -o precious.dat fifo
 refused "recover an empty directory" 1 "'.*/dir' holds no buffer" recover -o precious.dat dir
 cp "$top_srcdir/LICENSE" dir/no.rec
 refused "recover no buffer" 1 "'.*/dir' holds no buffer that can be read: " recover -o precious.dat dir/no.rec
@@ -145,7 +145,7 @@ ok "what is no buffer stays" cmp "$top_srcdir/LICENSE" dir/no.rec
 refused "list nothing" 1 "no running program uses librecorder \\(buffers are in '$RECORDER_DIR'\\)" list
 refused "list a stranger" 1 "there is no such file, and no running program 'stranger' uses librecorder" list stranger
 refused "list a pid" 1 "no running program '1' uses librecorder" list 1
-refused "list a text" 1 "cannot list 'precious.dat': it is no ELF file" list precious.dat
+refused "list a text" 1 "cannot list 'precious.dat': it is not an ELF file" list precious.dat
 refused "list a directory" 1 "cannot list 'dir': Is a directory" list dir
 refused "list a program without events" 1 "cannot list '/bin/true': no events are compiled into it" list /bin/true
 
@@ -160,11 +160,11 @@ refused "ps what" 2 "unexpected argument 'stranger'" ps stranger
 
 # ---- pages and snapshots
 
-refused "pages of what" 2 "either -P and a running program, or --kernel" pages
-refused "pages of both" 2 "either -P and a running program, or --kernel" pages -P 1 --kernel
-refused "a lane of the kernel" 2 "--lane is for -P" pages --kernel --lane 0
-refused "a CPU of a program" 2 "--cpu and --instance are for --kernel" pages -P 1 --cpu 0
-refused "an instance of a program" 2 "--cpu and --instance are for --kernel" pages -P 1 --instance x
+refused "pages of what" 2 "give either -P and a running program, or --kernel" pages
+refused "pages of both" 2 "give either -P and a running program, or --kernel" pages -P 1 --kernel
+refused "a lane of the kernel" 2 "--lane needs -P" pages --kernel --lane 0
+refused "a CPU of a program" 2 "--cpu and --instance need --kernel" pages -P 1 --cpu 0
+refused "an instance of a program" 2 "--cpu and --instance need --kernel" pages -P 1 --instance x
 refused "a lane that is no number" 2 "option '--lane'" pages -P 1 --lane x
 refused "pages, what" 2 "unexpected argument 'stranger'" pages stranger
 refused "pages of a stranger" 1 "no running program 'stranger' uses librecorder" pages -P stranger
@@ -174,7 +174,7 @@ refused "a snapshot, what" 2 "unexpected argument 'stranger'" snapshot -o precio
 refused "a snapshot of a stranger" 1 "no running program 'stranger' uses librecorder" snapshot -o precious.dat -P stranger
 refused "a snapshot of a pid" 1 "no running program '1' uses librecorder" snapshot -o precious.dat -P 1
 refused "a snapshot into a directory" 1 "cannot write 'dir': Is a directory" snapshot -o dir -P 1
-refused "a snapshot into a pipe" 1 "cannot write 'fifo': it is no regular file" snapshot -o fifo -P 1
+refused "a snapshot into a pipe" 1 "cannot write 'fifo': it is not a regular file" snapshot -o fifo -P 1
 refused "a snapshot of version 5" 2 "option '--file-version'" snapshot -P 1 --file-version 5
 for command in pages snapshot; do
 	refused "$command -P" 2 "option '-P' needs an argument" "$command" -P
@@ -197,16 +197,16 @@ done
 
 for command in enable disable; do
 	refused "$command what" 2 "missing PATTERN" "$command" -P 1
-	refused "$command in which program" 2 "which program\\? \\(-P PID or -P NAME" "$command" 'io:*'
+	refused "$command in which program" 2 "name a running program \\(-P PID or -P NAME" "$command" 'io:*'
 	refused "$command, two patterns" 2 "unexpected argument 'net:\\*'" "$command" -P 1 'io:*' 'net:*'
 	refused "$command in a stranger" 1 "no running program 'stranger' uses librecorder" "$command" -P stranger 'io:*'
 	refused "$command in a pid" 1 "no running program '1' uses librecorder" "$command" -P 1 'io:*'
 	for pattern in '' : io: :open 'io:*:x' 'io open' 'io,' ',io' 'io:[a-z]*' $'io\nx'; do
-		refused "$command, pattern ${pattern@Q}" 2 "'.*' is no pattern of events" "$command" -P 1 "$pattern"
+		refused "$command, pattern ${pattern@Q}" 2 "'.*' is not a pattern of events" "$command" -P 1 "$pattern"
 	done
 done
 for command in start stop; do
-	refused "$command which program" 2 "which program\\? \\(-P PID or -P NAME" "$command"
+	refused "$command which program" 2 "name a running program \\(-P PID or -P NAME" "$command"
 	refused "$command what" 2 "unexpected argument 'io:\\*'" "$command" -P 1 'io:*'
 	refused "$command a stranger" 1 "no running program 'stranger' uses librecorder" "$command" -P stranger
 	refused "$command a pid" 1 "no running program '1' uses librecorder" "$command" -P 1

@@ -53,7 +53,7 @@ is "nothing was removed" "$(left)" "$one $two $living "
 fails "the living one by its pid" "$RECORDER" clean "$living"
 like "has left nothing" "$err" "^recorder clean: process $living has left nothing$"
 fails "the living one by its file" "$RECORDER" clean "$RECORDER_DIR/$living"-*.rec
-like "stays" "$err" "^recorder clean: '.*/$living-.*.rec' stays: its program or its recorder still runs"
+like "stays" "$err" "^recorder clean: '.*/$living-.*.rec' is kept: its program or its recorder is still running"
 ok "one by its pid" "$RECORDER" clean "$two"
 is "is gone, the other one not" "$(left)" "$one $living "
 like "how much was freed" "$err" "^1 buffer, 0 recordings: [0-9.]+ MB freed$"
@@ -61,10 +61,10 @@ ok "one by its file" "$RECORDER" clean "$buffer"
 is "is gone" "$(left)" "$living "
 cp "$top_srcdir/LICENSE" "$RECORDER_DIR/1-1.rec"
 ok "what is no buffer" "$RECORDER" clean
-like "stays, and that is said" "$err" "1 buffer could not be read: it is not known whose it is, so it stays"
+like "stays, and that is said" "$err" "1 buffer could not be read: its program is unknown, so it is kept"
 ok "is still there" cmp "$top_srcdir/LICENSE" "$RECORDER_DIR/1-1.rec"
 fails "nor is it by its name" "$RECORDER" clean "$RECORDER_DIR/1-1.rec"
-like "it is damaged" "$err" "it is damaged, and whose it is cannot be told"
+like "it is damaged" "$err" "it is damaged, and its program is unknown"
 rm "$RECORDER_DIR/1-1.rec"
 
 # A program that was killed while it made its buffer.
@@ -90,7 +90,7 @@ ok "clean beside it" "$RECORDER" clean
 is "touches nothing" "$(ls -R "$RECORDER_DIR")" "$before"
 session=$(echo "$RECORDER_DIR"/session-*)
 fails "by its name" "$RECORDER" clean "$session"
-like "it stays" "$err" "'$session' stays: its program or its recorder still runs"
+like "it stays" "$err" "'$session' is kept: its program or its recorder is still running"
 program=$(pgrep -P $recorder)
 kill -KILL $recorder
 wait $recorder 2>/dev/null
@@ -103,7 +103,7 @@ like "with its buffers and itself" "$out" "$session/$program-.*"$'\n'" +- +[0-9]
 like "can be recovered" "$err" "'recorder recover $session' still makes a trace.dat of that recording"
 ok "and removed" "$RECORDER" clean
 is "nothing is left but the living" "$(left)" "$living "
-like "but its spool" "$err" "'$TMP/trace.dat.spool' stays: 'recorder recover' makes a trace.dat of it, or remove it"
+like "but its spool" "$err" "'$TMP/trace.dat.spool' is kept: make a trace.dat of it with 'recorder recover', or remove it"
 ok "which is" test -s trace.dat.spool
 ok "and can be recovered" "$RECORDER" recover
 rm -f trace.dat

@@ -55,7 +55,7 @@ is "many, and none missing" "$((nr > 0)) $missing" "1 0"
 recorder=$!
 wait_until has_size first.dat.spool 100000
 fails "a second recorder, in the container" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" -o /dev/shm/x.dat
-like "is told of the first one, which it cannot see" "$err" "cannot look at program $inner: another recorder reads it"
+like "is told of the first one, which it cannot see" "$err" "cannot inspect program $inner: another recorder reads it"
 ok "so is one on the host" eval '! "$RECORDER" record --dir "$dir" -P "$pid" -o x.dat'
 end $recorder
 ok "after its end they may" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" --duration 1 -o /dev/shm/x.dat
@@ -176,7 +176,7 @@ is "nothing is left" "$(ls $own)" ""
 ok "a command with another /dev/shm" "$RECORDER" record -o elsewhere.dat \
 	unshare --mount sh -c 'mount -t tmpfs none /dev/shm && exec "$@"' - "$producer" 1 10
 is "runs" "$out" "produced 10"
-like "and it is said that nothing was recorded, and why" "$err" "its buffer directory was out of reach \\(REC_DEBUG=1 tells\\): the recording is empty"
+like "and it is said that nothing was recorded, and why" "$err" "its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\): the recording is empty"
 
 # ---- no /proc, and one of another namespace
 

@@ -50,24 +50,24 @@ is "that is a failure" "$status" 1
 run_record -u 'io:*' -f 'id > 3 && fd == 2'
 is "one of the events has no such field" "$err" "recorder record: filter of 'io:done': no field 'fd'; its fields are id, result (column 11)"
 run_record -u '*' -f 'id > 3'
-is "nor has that of rec_printf" "$err" "recorder record: filter of 'ftrace:bprint': no field 'id'; it has common ones only (column 1)"
+is "nor has that of rec_printf" "$err" "recorder record: filter of 'ftrace:bprint': no field 'id'; it has only the common fields (column 1)"
 run_record -u io:submit -f 'id >> 3'
-is "no filter at all" "$err" "recorder record: filter of 'io:submit': a value must stand here (column 5)"
+is "no filter at all" "$err" "recorder record: filter of 'io:submit': expected a value (column 5)"
 is "that is a wrong command line" "$status" 2
 run_record -u io:submit -f 'fd == 2147483648'
-like "out of range" "$err" "filter of 'io:submit': 2147483648 is no value that a signed number of 32 bits has \\(column 7\\)$"
+like "out of range" "$err" "filter of 'io:submit': 2147483648 is out of range for a signed number of 32 bits \\(column 7\\)$"
 run_record -u io:submit -f 'op == OP_SEEK'
-like "no such name" "$err" "'OP_SEEK' is no value of 'op'; they are OP_READ, OP_WRITE \\(column 7\\)$"
+like "no such name" "$err" "'OP_SEEK' is not a value of 'op'; its values are OP_READ, OP_WRITE \\(column 7\\)$"
 run_record -f 'id == 1' -u io:submit
-like "in front of the -u" "$err" "a filter \\(-f\\) is for the events of the pattern before it \\(-u\\)$"
+like "in front of the -u" "$err" "a filter \\(-f\\) needs a pattern \\(-u\\) before it$"
 run_record -u io:submit -f 'id == 1' -f 'id == 2'
 like "two of them" "$err" "there are two filters \\(-f\\) for 'io:submit': join them by &&$"
 run_record -u io:submit -f $'id == 1\n|| id == 2'
-like "two lines" "$err" "filter of 'io:submit': it is one line$"
+like "two lines" "$err" "filter of 'io:submit': it must be on one line$"
 run_record --rate 0
 like "no rate" "$err" "option '--rate' takes a number from 1 to 1000000000, not '0'$"
 run_record --tid 1
-like "threads of a command" "$err" "^recorder record: --tid is for -P"
+like "threads of a command" "$err" "^recorder record: --tid needs -P"
 ok "nothing is left of them" test ! -e refused.dat -a ! -e refused.dat.spool
 
 # ---- a program that is not known before
@@ -81,13 +81,13 @@ is "the other event is recorded" "$(count shell.dat 'done:') $(count shell.dat '
 ok "a rate" "$RECORDER" record -o rate.dat -u io:submit --rate 20 -u io:done "$requests" 5000
 is "not of the other event" "$(count rate.dat 'done:')" 5000
 some=$(count rate.dat 'submit:')
-like "what it kept away is said" "$err" "  $((5000 - some)) of 'io:submit' kept away by the rate of 20 a second, not counted as lost"
+like "what it kept away is said" "$err" "  $((5000 - some)) io:submit suppressed by --rate 20, not counted as lost"
 ok "a second's at least" test "$some" -ge 20
 ok "a rate for all, and one of an event's own" "$RECORDER" record -o rates.dat --rate 7 -u io:done -u io:submit -f 'id < 3000' --rate 5 "$requests" 5000
 done=$(count rates.dat 'done:')
 some=$(count rates.dat 'submit:')
-like "of the one" "$err" "  $((5000 - done)) of 'io:done' kept away by the rate of 7 a second"
-like "of the other, behind its filter" "$err" "  $((3000 - some)) of 'io:submit' kept away by the rate of 5 a second"
+like "of the one" "$err" "  $((5000 - done)) io:done suppressed by --rate 7"
+like "of the other, behind its filter" "$err" "  $((3000 - some)) io:submit suppressed by --rate 5"
 
 # ---- a running program
 
@@ -122,7 +122,7 @@ ok "has written" test "$(count tid.dat "requests-$second ")" -gt 10
 is "and no other" "$(count tid.dat "requests-$first ")" 0
 is "what its filter says" "$(count tid.dat 'path=.*\.db')" 0
 ok "both" "$RECORDER" record -P $pid --duration 1 --tid "$first,$second" --rate 10 -o tids.dat
-like "a rate there" "$err" " of 'io:done' kept away by the rate of 10 a second"
+like "a rate there" "$err" " io:done suppressed by --rate 10, not"
 fails "no thread id" "$RECORDER" record -P $pid --tid x -o refused.dat
 like "is told" "$err" "option '--tid' takes thread ids separated by commas, not 'x'"
 
@@ -141,17 +141,17 @@ like "has many" "$err" "recorded [0-9]{4,} events"
 "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat 2>err
 hardly "the filter of before holds again" none.dat 'submit:'
 ok "stat" "$RECORDER" stat -P $pid
-like "shows the rate" "$out" "io:submit: at most 3 a second, kept away: 0"
+like "shows the rate" "$out" "io:submit: at most 3 a second, suppressed: 0"
 fails "a filter that does not fit" "$RECORDER" enable -P $pid -f 'result == 0' io:submit
 is "is told by enable" "$err" "recorder enable: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path (column 1)"
 run "$RECORDER" enable -P $pid -f 'id ==' io:submit
-is "and one that is none" "$err" "recorder enable: filter of 'io:submit': a number must stand here (column 6)"
+is "and one that is none" "$err" "recorder enable: filter of 'io:submit': expected a number (column 6)"
 is "as a wrong command line" "$status" 2
 fails "disable takes none" "$RECORDER" disable -P $pid -f 'id == 1' io:submit
 ok "stop" "$RECORDER" stop -P $pid
 ok "start" "$RECORDER" start -P $pid
 ok "stat again" "$RECORDER" stat -P $pid
-like "they keep the rate" "$out" "io:submit: at most 3 a second, kept away: 0"
+like "they keep the rate" "$out" "io:submit: at most 3 a second, suppressed: 0"
 ok "enable without a filter" "$RECORDER" enable -P $pid io:submit
 ok "stat once more" "$RECORDER" stat -P $pid
 fails "has no rate any more" grep -q "at most" <<<"$out"

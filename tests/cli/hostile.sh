@@ -18,7 +18,7 @@ recorder=$!
 wait_until test -e gate
 session=$(echo "$RECORDER_DIR"/session-*)
 ok "stat while it runs" "$RECORDER" stat --dir "$session"
-like "says that the lane is broken" "$out" "lane [0-9]+, .*, broken: nothing more is written there"
+like "says that the lane is broken" "$out" "lane [0-9]+, .*, broken: nothing more is written to it"
 like "and how many events it has refused" "$out" "disabled: 1000"
 is "the other lanes are in order" "$(grep -c '^lane .*broken' <<<"$out") $(($(grep -c '^lane ' <<<"$out") > 1))" "1 1"
 rm gate
@@ -51,8 +51,8 @@ for size in 0 4096 90000 4300000; do
 	kill -INT $recorder
 	wait $recorder
 	is "cut to $size while it is recorded: the recorder ends in order" $? 0
-	like "and says so in one line" "$(grep -c 'cut short' "err.$size") $(cat "err.$size")" \
-		"1 .*skipped the buffer of program $pid \(victim\), which was cut short meanwhile; what was left there is lost"
+	like "and says so in one line" "$(grep -c 'truncated meanwhile' "err.$size") $(cat "err.$size")" \
+		"1 .*skipped the buffer of program $pid \(victim\), which was truncated meanwhile; the rest is lost"
 	ok "its file is one" "$RECORDER" report "cut.$size.dat"
 	end "$pid"
 	rm -f "$buffer"
@@ -69,7 +69,7 @@ truncate -s 4096 "$buffer"
 kill -INT $recorder
 wait $recorder
 is "two programs, one is cut" $? 0
-like "one line" "$(grep -c 'cut short' err)" "^1$"
+like "one line" "$(grep -c 'truncated meanwhile' err)" "^1$"
 end "$pid" "$other"
 
 # What is left of a dead program's.

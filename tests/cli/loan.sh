@@ -29,14 +29,14 @@ killed()
 begin one
 killed "$pid" first.dat
 ok "the next recording, of something else" "$RECORDER" record -o other.dat "$family" leaf
-like "says what it found" "$err" "1 program still recorded for a recorder that was killed: switched off"
+like "says what it found" "$err" "1 program still had events on for a killed recorder: switched off"
 ok "and switches it off" eval '"$RECORDER" ps -P $pid | grep -q " 0/1 "'
 ok "once" "$RECORDER" record -o other.dat "$family" leaf
 unlike "only" "$err" "killed"
 
 killed "$pid" second.dat
 ok "disable, of another pattern" "$RECORDER" disable -P "$pid" 'other:*'
-like "gives back as well" "$out" "what a recorder that was killed had left on is off"
+like "gives back as well" "$out" "switched off the events that a killed recorder left on"
 wait_for "$pid" 0/1
 
 # What was on before stays on.
@@ -74,9 +74,9 @@ wait_for "$pid" 0/1
 exec {lock}>>"$(find "$RECORDER_DIR" -name "$pid-*.rec")"
 flock $lock
 fails "a lock that is held" "$RECORDER" disable -P "$pid" 'test:*' {lock}>&-
-like "is not waited for for ever" "$err" "process $pid: somebody else has been switching its events for a second"
+like "is not waited for for ever" "$err" "process $pid: another process keeps switching its events"
 fails "nor by a recording" "$RECORDER" record -P "$pid" -o held.dat {lock}>&-
-like "which says so" "$err" "cannot attach to process $pid \\(victim\\): somebody else has been switching its events for a second; try again"
+like "which says so" "$err" "cannot attach to process $pid \\(victim\\): another process keeps switching its events; try again"
 ok "and leaves nothing" test ! -e held.dat -a ! -e held.dat.spool
 exec {lock}>&-
 ok "then it goes" "$RECORDER" disable -P "$pid" 'test:*'
@@ -109,7 +109,7 @@ end $recorder
 : >fifo
 wait_until eval '[ "$("$RECORDER" ps -P family | grep -c " 3/3 ")" = 2 ]'
 ok "the last recording" "$RECORDER" record -o other.dat "$family" leaf
-like "takes both back" "$err" "2 programs still recorded for a recorder that was killed: switched off"
+like "takes both back" "$err" "2 programs still had events on for a killed recorder: switched off"
 is "they are off" "$("$RECORDER" ps -P family | grep -c " 0/3 ")" 2
 : >go
 wait "$pid"
@@ -135,7 +135,7 @@ kill -INT $ours
 wait $ours
 is "a recording ends whose child another one has" $? 0
 like "which it says" "$(cat ours.err)" \
-	"1 process that came meanwhile was not recorded, $child \\([a-z]*\\): another recorder records it"
+	"1 process that started meanwhile was not recorded, $child \\([a-z]*\\): another recorder records it"
 like "it has what is its own" "$(cat ours.err)" "recorded 1 event from 1 process"
 ok "the other's stays on" wait_for "$child" 3/3
 kill -CONT "$child"

@@ -31,7 +31,7 @@ chmod 770 open
 mount -t tmpfs -o mode=700,ro none ro
 without_shm=(unshare --mount sh -c 'mount -t tmpfs none /dev && exec "$@"' -)
 says "no directory" "records nothing, no buffer in '$TMP/none/run': there is no such directory" RECORDER_DIR="$TMP/none/run"
-says "a relative one" "records nothing, no buffer in 'good': the directory is no absolute path.*" RECORDER_DIR=good
+says "a relative one" "records nothing, no buffer in 'good': the directory is not an absolute path.*" RECORDER_DIR=good
 says "a link" "records nothing, no buffer in '$TMP/link': the directory is a symbolic link" RECORDER_DIR="$TMP/link"
 says "a file" "records nothing, no buffer in '$TMP/file': Not a directory" RECORDER_DIR="$TMP/file"
 says "one that others may write to" \
@@ -43,7 +43,7 @@ says "a limit on files" "records nothing, no buffer in '$shm.*': the limit on a 
 	sh -c 'ulimit -f 100; exec "$@"' -
 says "no descriptor" "records nothing, no buffer in '$shm.*': Too many open files" \
 	"$BASH" -c 'exec 3>&- 4>&- 5>&- 6>&-; ulimit -n 4; exec "$@"' -
-says "sizes" "records nothing, no buffer in '$shm': the directory is no absolute path, or sizes or clock make no sense" \
+says "sizes" "records nothing, no buffer in '$shm': the directory is not an absolute path, or a size or the clock is invalid" \
 	RECORDER_SUBBUF_KB=5
 mount -t tmpfs -o size=1m,mode=1777 none /dev/shm
 dd if=/dev/zero of=/dev/shm/fill bs=4096 2>/dev/null
@@ -74,13 +74,13 @@ umount /dev/shm
 # ---- the recorder says why
 
 ok "a command without librecorder" "$RECORDER" record true
-like "is named" "$err" "recorder record: no process of 'true' uses librecorder, or its buffer directory was out of reach \\(REC_DEBUG=1 tells\\): the recording is empty"
+like "is named" "$err" "recorder record: no process of 'true' uses librecorder, or its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\): the recording is empty"
 ok "a limit on files" "$RECORDER" record sh -c 'ulimit -f 100; "$@"; exec "$@"' - "$producer" 1 10
 like "is told" "$err" "recorder record: 2 processes were not recorded: the limit on a file's size is smaller than a buffer \\(ulimit -f\\)"
 is "the program runs" "$out" "$(printf 'produced 10\nproduced 10')"
 is "and nothing is left" "$(ls $shm)" ""
 ok "sizes that make no sense" env RECORDER_SUBBUF_KB=5 "$RECORDER" record "$producer" 1 10
-like "are told" "$err" "recorder record: 1 process was not recorded: sizes or clock in the environment make no sense"
+like "are told" "$err" "recorder record: 1 process was not recorded: a size or the clock in the environment is invalid"
 ok "one of two" "$RECORDER" record sh -c '"$@"; ulimit -f 100; exec "$@"' - "$producer" 1 10
 like "is told, too" "$err" "recorder record: 1 process was not recorded: "
 like "and the other is recorded" "$err" "recorded 10 events from 1 process"
@@ -154,7 +154,7 @@ pass "stat shows its events"
 fails "disable" "$RECORDER" disable --dir "$TMP/seen" -P "$pid" '*'
 is "says why not" "$err" "recorder disable: process $pid: its buffer is on a read-only file system"
 fails "record" "$RECORDER" record --dir "$TMP/seen" -P "$pid" -o x.dat
-is "says so, too" "$err" "recorder record: cannot look at program $pid: its buffer is on a read-only file system"
+is "says so, too" "$err" "recorder record: cannot inspect program $pid: its buffer is on a read-only file system"
 "$RECORDER" disable -P "$pid" '*' >/dev/null
 end "$pid"
 buffer=$(echo seen/"$pid"-*.rec)

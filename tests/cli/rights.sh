@@ -98,9 +98,9 @@ as $one mkdir -m 700 "$dir"
 ln "$zero_buffer" "$dir/4-4.rec"
 fails "a foreign buffer alone" as $one "$RECORDER" ps
 like "is said to be one" "$err" \
-	"no running program uses librecorder \\(buffers are in '$dir'\\); '4-4.rec' was passed over: (it belongs to another user|Permission denied)"
+	"no running program uses librecorder \\(buffers are in '$dir'\\); '4-4.rec' was skipped: (it belongs to another user|Permission denied)"
 fails "for root, too" "$RECORDER" ps --dir "$dir"
-like "of whom it is" "$err" "'4-4.rec' was passed over: it belongs to another user"
+like "of whom it is" "$err" "'4-4.rec' was skipped: it belongs to another user"
 rm -r "$dir"
 as $one ln -s "$(shm 0)" "$dir"
 is "a link in a directory's place leads nowhere" "$(pids "$RECORDER" ps | wc -w)" 2
@@ -167,7 +167,7 @@ rm -f /run/work/x.dat.spool
 begin_recording
 chown $two /run/work/x.dat.spool
 fails "a spool names another user's session" "$RECORDER" recover -o x.dat /run/work/x.dat.spool
-is "that is refused" "$err" "recorder recover: '/run/work/x.dat.spool' is of '$session', which belongs to another user"
+is "that is refused" "$err" "recorder recover: '/run/work/x.dat.spool' names the directory '$session', which belongs to another user"
 ok "nothing was taken from it" test -e "$session"
 chown $one /run/work/x.dat.spool
 ok "its owner recovers it" as $one sh -c "cd /run/work && $RECORDER recover -q x.dat.spool"

@@ -51,17 +51,17 @@ wait_until test -e ready
 ok "stat of what may go wrong" "$RECORDER" stat -P "$pid"
 is "each thing is said of its lane, and nothing of others" \
 	"$(grep -E '^(lane|too long|nested limit|disabled|torn|events) ?' <<<"$out")" \
-	"lane 0, set aside, 17 sub-buffers of 4096 bytes:
+	"lane 0, held in reserve, 17 sub-buffers of 4096 bytes:
 too long: 2
 disabled: 3
 lane 1, thread $pid, 17 sub-buffers of 4096 bytes:
 nested limit: 5
-lane 2, thread $(sed -n 's/^lane 2, thread \([0-9]*\),.*/\1/p' <<<"$out"), 17 sub-buffers of 4096 bytes, broken: nothing more is written there:
+lane 2, thread $(sed -n 's/^lane 2, thread \([0-9]*\),.*/\1/p' <<<"$out"), 17 sub-buffers of 4096 bytes, broken: nothing more is written to it:
 lane 3: damaged
 lane 4, no thread, 17 sub-buffers of 4096 bytes:
 torn: 1
 events of threads without a lane: 6
-events and names without room in the log: 7"
+events and names that found no room in the log: 7"
 is "what was refused is not there" "$(value entries)" "$(printf '%s\n' 1 4 1 2)"
 end "$pid"
 

@@ -80,7 +80,7 @@ stands one "$one" "disabled and started"
 
 ok "enable what there is not" "$RECORDER" enable -P "$one" 'tset:*'
 like "no event is switched" "$out" "  0 events on"
-is "and that is said" "$err" "recorder enable: no event is like 'tset:*' yet ('recorder list $one' shows what there is); later ones will be"
+is "and that is said" "$err" "recorder enable: no event matches 'tset:*' yet ('recorder list $one' shows the events); events registered later will"
 stands one "$one" "another one enabled"
 
 # ---- several programs
@@ -138,7 +138,7 @@ ok "but not for all" test "$i" -lt 20
 begin three
 three=$pid
 fails "enable one too many in two" "$RECORDER" enable -P "$one,$three" "test:*,$(printf 'x%.0s' $(seq 250)):*"
-is "it is said of which" "$err" "recorder enable: process $one: too many patterns or filters were switched from outside"
+is "it is said of which" "$err" "recorder enable: process $one: its memory for patterns and filters from outside is full"
 grows three "$three" "beside one that has too many patterns"
 
 end "$one" "$three"

@@ -224,7 +224,7 @@ clear_all
 run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$PWD/a.dat.spool" -e inject=openat:error=ENOENT:when=2+2 \
 	"$RECORDER" record -o a.dat true
 is "it is not tried for ever" "$status" 1
-like "and that is said" "$err" "^recorder record: '.*/a.dat.spool' is in the way"
+like "and that is said" "$err" "^recorder record: '.*/a.dat.spool' exists already"
 ok "it was tried again" test "$(wc -l <"$TMP/trace")" -gt 4
 
 done_testing

@@ -136,7 +136,7 @@ ok "the buffer is gone" test ! -e "$buffer"
 
 recording "a recording goes on"
 fails "its spool is not recovered" "$RECORDER" recover -o other.dat
-like "why not" "$err" "belongs to a recording that is still going on"
+like "why not" "$err" "belongs to a recording that is still running"
 fails "its session is not recovered" "$RECORDER" recover -o other.dat "$RECORDER_DIR"/session-*
 fails "its buffer is not recovered" "$RECORDER" recover -o other.dat "$(echo "$RECORDER_DIR"/session-*/*.rec)"
 fails "its file is not recorded to" "$RECORDER" record true

@@ -92,7 +92,7 @@ status=0
 wait $recorder || status=$?
 err=$(cat err)
 is "a second one ends it" "$status" 130
-like "it says so" "$err" "stopped by Interrupt, 'sh' goes on unrecorded"
+like "it says so" "$err" "stopped by Interrupt, 'sh' keeps running, unrecorded"
 is "this file has all of it, too" "$(in_file trace.dat)" "$(events_in "$err")"
 ok "the program lives" kill -0 "$pid"
 kill -KILL "$pid"
@@ -107,7 +107,7 @@ prlimit --pid $recorder --nofile=3
 pkill -P $recorder
 wait $recorder
 is "that is a failure" "$?" 143
-like "and is told as such" "$(cat err)" "cannot go on: Too many open files; what was recorded is in '.*spool': 'recorder recover"
+like "and is told as such" "$(cat err)" "cannot continue: Too many open files; what was recorded is in '.*spool': 'recorder recover"
 ok "nothing is lost by it" "$RECORDER" recover trace.dat.spool
 is "it is all there" "$(events_in "$err")" 100000
 

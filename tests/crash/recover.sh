@@ -42,7 +42,7 @@ like "not twice" "$err" "process $pid has left no buffer$"
 
 # No program has ever run here, or the machine was started anew.
 fails "where there is no buffer directory at all nothing is recovered" env RECORDER_DIR="$TMP/none" "$RECORDER" recover -o no.dat --all
-is "which is said" "$err" "recorder recover: no program and no recorder that is gone has left anything"
+is "which is said" "$err" "recorder recover: nothing to recover: no dead program or recorder has left anything"
 ok "no file was begun there" test ! -e no.dat -a ! -e no.dat.spool
 
 begin_mortal 1000 3 wait
@@ -93,7 +93,7 @@ like "is in one file" "$err" "recovered 2077 events from 4 processes, 4 threads;
 like "the living are not" "$(ls run | tr '\n' ' ')" "^$living-[0-9]*.rec session-[A-Za-z0-9]* $"
 is "the spool is gone" "$(ls *.spool)" "going.dat.spool"
 fails "there is no more" "$RECORDER" recover --all -o no.dat
-like "and that is said" "$err" "no program and no recorder that is gone has left anything"
+like "and that is said" "$err" "nothing to recover: no dead program or recorder has left anything"
 kill -KILL "$living"
 wait "$living" 2>/dev/null
 going=$(pgrep -P "$recorder")
@@ -115,7 +115,7 @@ wait "$killed" 2>/dev/null
 kill -STOP "$program"
 session=$(echo "$RECORDER_DIR"/session-*)
 ok "its recording is recovered while it lives" "$RECORDER" recover first.dat.spool
-like "it is said that it lives" "$err" "1 program runs still: what it records from now on stays in the buffers"
+like "it is said that it lives" "$err" "1 program is still running: 'recorder recover' can later recover what it records from now on"
 like "nothing is lost" "$err" "; 0 lost"
 read -r begin end _ < <(numbers first.dat)
 is "from the first event on" "$begin" 0
@@ -194,7 +194,7 @@ refused "a core file of a 32-bit program" "'other' is a core file of another kin
 cp core other
 printf '\2' | dd of=other bs=1 seek=5 conv=notrunc status=none
 refused "a core file of the other byte order" "'other' is a core file of another kind of machine" other
-refused "a program" "'$mortal' is an ELF file, but no core file" "$mortal"
+refused "a program" "'$mortal' is an ELF file, but not a core file" "$mortal"
 sleep 1000 &
 wait_until grep -qx sleep "/proc/$!/comm"
 gcore -o plain $! >gcore.log 2>&1
@@ -207,7 +207,7 @@ for cut in 0 3 4 63 64 500 4096 $((size / 100)) $((size / 2)) $((size - 5000)); 
 	head -c "$cut" core >cut
 	run "$RECORDER" recover -o cut.dat cut
 	case $status in
-	0) like "a core file cut off at $cut is recovered, and that it was cut is said" "$err" "'cut' is not whole" ;;
+	0) like "a core file cut off at $cut is recovered, and that it was cut is said" "$err" "'cut' is truncated" ;;
 	1) [ "$(wc -l <<<"$err")" = 1 ] || { bad=$((bad + 1)); diag "cut at $cut: $err"; } ;;
 	*) bad=$((bad + 1)); diag "cut at $cut: status $status" ;;
 	esac

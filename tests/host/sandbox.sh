@@ -23,6 +23,6 @@ like "shows it as well" "$out" "1251 EVENTS DROPPED|lost=1251"
 ok "a program that gives up the TSC, its events off" "$guest" tsc
 ok "and recorded" "$RECORDER" record -q -u 'other:*' -o tsc.dat -- "$guest" tsc
 REC_DEBUG=1 run "$guest" tsc
-like "its child says why it has no buffer" "$err" "given up reading clocks \(PR_SET_TSC\)"
+like "its child says why it has no buffer" "$err" "cannot read clocks any more \(PR_SET_TSC\)"
 
 done_testing

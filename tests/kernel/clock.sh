@@ -23,7 +23,7 @@ for clock in '' '-C mono'; do
 	# shellcheck disable=SC2086
 	ok "clock $clock" "$RECORDER" clock $clock
 	diag "$out"
-	is "clock $clock: each CPU, and 0 is in it" "$(grep -cE '^CPU [0-9]+: .* 0 is in it: off by at most [0-9]+ ns; 1000 rounds$' <<<"$out")" "$(nproc)"
+	is "clock $clock: each CPU, and 0 is in it" "$(grep -cE '^CPU [0-9]+: .* 0 included: the clocks differ by at most [0-9]+ ns; 1000 rounds$' <<<"$out")" "$(nproc)"
 	# shellcheck disable=SC2086
 	ok "clock $clock --json" "$RECORDER" clock $clock --json -n 200
 	is "clock $clock --json: each CPU" "$(grep -o '"holds_zero":true' <<<"$out" | wc -l)" "$(nproc)"
@@ -36,11 +36,11 @@ done
 # CLOCK_TAI is some ten seconds past CLOCK_REALTIME, so years from CLOCK_MONOTONIC.
 run "$RECORDER" clock -C tai
 is "a wrong clock: status" "$status" 1
-is "a wrong clock: on each CPU" "$(grep -c '0 is not in it: the clocks are off' <<<"$out")" "$(nproc)"
+is "a wrong clock: on each CPU" "$(grep -c '0 excluded: the clocks differ' <<<"$out")" "$(nproc)"
 # One that counts its readings: no offset explains all rounds.
 run "$RECORDER" clock -C counter
 is "a clock that is none: status" "$status" 1
-is "a clock that is none: on each CPU" "$(grep -c 'none fits all\|0 is not in it' <<<"$out")" "$(nproc)"
+is "a clock that is none: on each CPU" "$(grep -c 'no offset fits all\|0 excluded' <<<"$out")" "$(nproc)"
 
 cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
 ok "one CPU" "$RECORDER" clock --cpu "$cpu" -n 10
@@ -48,12 +48,12 @@ is "it alone" "$(grep -c '^CPU ' <<<"$out")" 1
 like "it" "$out" "CPU $cpu: .*; 10 rounds"
 run "$RECORDER" clock --cpu 100000
 is "a CPU that is not there: status" "$status" 1
-is "a CPU that is not there" "$err" "recorder clock: there is no CPU 100000 that may be used here"
+is "a CPU that is not there" "$err" "recorder clock: CPU 100000 does not exist, or this process may not use it"
 run "$RECORDER" clock -C sundial
 is "no such clock: status" "$status" 1
 like "no such clock, and which there are" "$err" "^recorder clock: this kernel has no clock 'sundial' for an instance; it has: local global .* mono "
 if grep -qw x86-tsc "${tracefs:-/sys/kernel/tracing}/trace_clock"; then
-	like "tsc is x86-tsc" "$("$RECORDER" clock -C tsc)" "^the kernel's x86-tsc less the programs' tsc:"
+	like "tsc is x86-tsc" "$("$RECORDER" clock -C tsc)" "^the kernel's x86-tsc minus the programs' tsc:"
 else
 	fails "there is no tsc" "$RECORDER" clock -C tsc
 fi
@@ -70,7 +70,7 @@ bound=$(sed -n 's/.*times within \([0-9]*\) ns of CLOCK_MONOTONIC$/\1/p' <<<"$er
 diag "$(cat said)"
 is "its clock" "$(head -1 said)" "clock: mono"
 is "its error is what record said" "$(sed -n 's/^time error: at most \([0-9]*\) ns.*/\1/p' said)" "$bound"
-is "each CPU" "$(grep -cE '^CPU [0-9]+: kernel - programs between -?[0-9]+ and -?[0-9]+ ns, 0 is in it; [0-9]+ rounds$' said)" \
+is "each CPU" "$(grep -cE '^CPU [0-9]+: kernel - programs between -?[0-9]+ and -?[0-9]+ ns, 0 included; [0-9]+ rounds$' said)" \
 	"$(nproc)"
 # 200 at the start and as many at the end.
 is "measured twice" "$(grep -oE '[0-9]+ rounds' said | sort -u)" "400 rounds"

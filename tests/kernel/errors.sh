@@ -24,7 +24,7 @@ column=$(sed -nE 's/.*\(column ([0-9]+) .*/\1/p' <<<"$err")
 ok "the column is in the part that is wrong" test "$column" -ge 17 -a "$column" -le 24
 refused "no such field in a system" "filter of 'sched': .* \\(column 1 of 'foo == 1'\\)" -e sched -f 'foo == 1' touch started
 refused "no filter" "filter of 'sched:sched_switch': .* \\(column [0-9]+ of 'prev_pid =='\\)" -e sched_switch -f 'prev_pid ==' touch started
-refused "no such trigger" "trigger of 'sched:sched_switch': the kernel does not take 'frob': Invalid" -e sched_switch -R frob touch started
+refused "no such trigger" "trigger of 'sched:sched_switch': the kernel rejects 'frob': Invalid" -e sched_switch -R frob touch started
 refused "a trigger with a wrong condition" "trigger of 'sched:sched_switch': Field not found \\(column 1[0-9] of 'traceoff if foo == 1'\\)" \
 	-e sched_switch -R 'traceoff if foo == 1' touch started
 
@@ -33,7 +33,7 @@ refused "a trigger with a wrong condition" "trigger of 'sched:sched_switch': Fie
 refused "no such tracer" "this kernel has no tracer 'frob' for an instance; it has: .*nop" -p frob touch started
 refused "no such option" "this kernel has no option 'frob' \\(-O\\)" -e sched -O frob touch started
 refused "no such clock" "option '-C' takes tsc\\|mono\\|.*\\|tai, not 'sundial'" -e sched -C sundial touch started
-refused "a CPU that is not there" "CPU [0-9]+ of the mask '[0-9]+' \\(-M\\) is offline or not there; online are [0-9]" \
+refused "a CPU that is not there" "CPU [0-9]+ of the mask '[0-9]+' \\(-M\\) is offline or does not exist; online are [0-9]" \
 	-e sched -M 1000000000000000000000000000000000 touch started
 refused "no mask" "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '0-1'" -e sched -M 0-1 touch started
 refused "an empty mask" "option '-M' takes a mask" -e sched -M 0 touch started
@@ -76,17 +76,17 @@ done <<'END'
 -F, -c, -M, -O, -r, --drain and --hide are for the kernel's events|--hide touch started
 -F, -c, -M, -O, -r, --drain and --hide are for the kernel's events|--drain read touch started
 -b auto is for the kernel's events|-b auto touch started
--l, -n and -g are functions for a tracer|-e sched -l vfs_read touch started
--c is for -F or -P|-e sched -c touch started
--F is for a COMMAND|-e sched -F
-'-v' is for the events of an -e behind it|-e sched -v touch started
-a trigger \(-R\) is for the events of the -e before it|-R stacktrace touch started
-a filter \(-f\) is for events that are recorded|-e sched -v -e irq -f a==1 touch started
+-l, -n and -g select functions for a tracer|-e sched -l vfs_read touch started
+-c needs -F or -P|-e sched -c touch started
+-F needs a COMMAND|-e sched -F
+'-v' needs an -e after it|-e sched -v touch started
+a trigger \(-R\) needs an -e before it|-R stacktrace touch started
+a filter \(-f\) needs an event that is recorded|-e sched -v -e irq -f a==1 touch started
 --rate is for the events of programs|-e sched --rate 5 touch started
-programs have the clocks tsc and mono|-e sched -u * -C local touch started
+programs can only use the clocks tsc and mono|-e sched -u * -C local touch started
 missing COMMAND, or -P|-e sched -u *
-either a COMMAND or -P|-e sched -P 1 touch started
---duration is for -P or the kernel alone|-e sched --duration 1 touch started
+give either a COMMAND or -P|-e sched -P 1 touch started
+--duration does not go with COMMAND|-e sched --duration 1 touch started
 END
 set +f
 record -e sched -F ./nothing
@@ -97,7 +97,7 @@ is "no such command: nothing is left" "$(left "$pid")" ""
 
 run "$RECORDER" record -o alone.dat -e sched_switch -u '*' true
 is "beside the kernel, a command without librecorder is no error" "$status" 0
-like "and is told" "$err" "no process of 'true' uses librecorder, .*: the recording has the kernel's events alone"
+like "and is told" "$err" "no process of 'true' uses librecorder, .*: the recording has only the kernel's events"
 
 # ---- no rights
 

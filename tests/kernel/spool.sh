@@ -74,7 +74,7 @@ kill -KILL "$recorder"
 kill -KILL $child
 wait "$recorder" 2>/dev/null
 run "$RECORDER" recover --all -o all.dat
-like "--all leaves the kernel's recordings to themselves" "$err" "has the kernel's events, too: 'recorder recover .*/both.dat.spool'"
+like "--all leaves the kernel's recordings to themselves" "$err" "has the kernel's events as well: 'recorder recover .*/both.dat.spool'"
 ok "and in their place" test -s both.dat.spool.cpu0
 run "$RECORDER" recover both.dat.spool
 is "both halves are recovered" "$status" 0
@@ -101,7 +101,7 @@ else
 				run "$RECORDER" recover gone.dat.spool
 			else
 				run "$RECORDER" record -q -o gone.dat -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10
-				unlike "$when: nothing is in the way" "$err" "in the way"
+				unlike "$when: nothing is in the way" "$err" "exists already"
 			fi
 			is "$way, killed at removal $when: mended" "$status $(echo gone*)" "0 gone.dat"
 			is "$way, killed at removal $when: all events" "$(counted gone.dat)" "0 10"
@@ -116,7 +116,7 @@ fi
 echo mine >way.dat.spool.cpu0
 run "$RECORDER" record -o way.dat -e raw_syscalls:sys_enter true
 is "a file where a side file belongs is not written over" "$status $(cat way.dat.spool.cpu0)" "1 mine"
-like "it is told" "$err" "'.*/way.dat.spool.cpu0' is in the way; remove it or choose another file with -o"
+like "it is told" "$err" "'.*/way.dat.spool.cpu0' exists already; remove it or choose another file with -o"
 is "nothing else is left" "$(echo way*)" "way.dat.spool.cpu0"
 
 # ---- a full disk

@@ -65,12 +65,12 @@ diag "$(tail -n 1 <<<"$out")"
 
 # ---- named
 
-refused "-M, and the CPU is off" "CPU 3 of the mask 'c' \\(-M\\) is offline or not there; online are 0-2" -M c -e sched touch started
+refused "-M, and the CPU is off" "CPU 3 of the mask 'c' \\(-M\\) is offline or does not exist; online are 0-2" -M c -e sched touch started
 record -M 6 -e sched_switch true
 like "-M, and another is off" "$err" '^recorded [0-9]+ kernel events from 2 CPUs; 0 lost'
 run "$RECORDER" clock -n 20
 is "recorder clock measures those that are on" "$status $(grep -c '^CPU ' <<<"$out")" "0 3"
 run "$RECORDER" clock --cpu 3
-is "recorder clock, of one that is off" "$status $err" "1 recorder clock: there is no CPU 3 that may be used here"
+is "recorder clock, of one that is off" "$status $err" "1 recorder clock: CPU 3 does not exist, or this process may not use it"
 
 done_testing

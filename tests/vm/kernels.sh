@@ -47,10 +47,10 @@ for clock in tsc:x86-tsc hpet:mono; do
 	like "${clock%:*}: something was looked at" "$out" '"user_events":800,"checked":[1-9]'
 	diag "$(tail -n 1 <<<"$out")"
 	ok "${clock%:*}: report --clock" "$RECORDER" report --clock out.dat
-	is "${clock%:*}: the clocks agree on each CPU" "$(grep -c '^CPU [0-2]: kernel - programs between .* 0 is in it' <<<"$out")" 3
+	is "${clock%:*}: the clocks agree on each CPU" "$(grep -c '^CPU [0-2]: kernel - programs between .* 0 included;' <<<"$out")" 3
 	diag "$out"
 	ok "${clock%:*}: recorder clock" "$RECORDER" clock -n 100
-	is "${clock%:*}: recorder clock, each CPU" "$(grep -c '^CPU [0-2]: .* 0 is in it' <<<"$out")" 3
+	is "${clock%:*}: recorder clock, each CPU" "$(grep -c '^CPU [0-2]: .* 0 included:' <<<"$out")" 3
 	diag "$out"
 done
 
