@@ -5,27 +5,27 @@
  *	size > 4096 && path ~ "*.db"
  *	!(op == OP_GET || op == OP_PUT) && common_pid != 17
  *
- * A comparison is FIELD OPERATOR VALUE; && binds tighter than ||, ! negates a comparison or what is in parentheses.
+ * A comparison is FIELD OPERATOR VALUE. && binds tighter than ||; ! negates a comparison or a group in parentheses.
  *
- *	numbers		== != < <= > >= and & (one of the bits is set), with a number as C writes it: 10, -3, 0x1f, 017.
- *			It must be one that the field can hold. Those are u8 ... s64, hex8 ... hex64, ptr, flag,
- *			common_type, common_flags, common_preempt_count, common_pid (the thread), CPU (its number).
+ *	numbers		== != < <= > >= and & (true if one of the bits is set), with a number as in C (10, -3, 0x1f, 017)
+ *			within the range of the field. Numbers are u8 ... s64, hex8 ... hex64, ptr, flag, common_type,
+ *			common_flags, common_preempt_count, common_pid (the thread) and CPU (its number).
  *	named		the same, and the names of the values as declared: op == OP_GET
- *	real		== != < <= > >= with a decimal number of no more decimals than the field keeps: load >= 0.75
- *	string, stringn	== and != with a text in quotes, " or ', and ~ with a pattern: * any characters, ? any one,
- *			[a-z] one of these, [!a-z] none of these, \ takes the next one as it is, a ! in front negates.
- *			A string ends at its first NUL; a text has no quote of its own kind in it.
+ *	real		== != < <= > >= with a number that has at most as many decimals as the field: load >= 0.75
+ *	string, stringn	== and != with a text in quotes, " or ', and ~ with a pattern: * matches any characters, ? any
+ *			single one, [a-z] one of these, [!a-z] one that is not among these; \ makes the next character
+ *			literal, and a ! at the beginning negates the pattern. A string ends at its first NUL. A text
+ *			cannot contain its own kind of quote.
  *
  * bytes and array fields are refused.
  *
- * In a wish, which is what rec_enable(), rec_view_switch() and RECORDER_ENABLE take, a filter stands behind the
- * patterns:
+ * rec_enable(), rec_view_switch() and RECORDER_ENABLE take a selector, in which a filter follows the patterns:
  *
  *	PATTERN[,PATTERN]...[ rate N][ if FILTER]
  *
- * With a rate no more than N records of each of the events pass in each second of CLOCK_MONOTONIC; rec_view_rate()
- * tells how many others there were. An event that the filter does not fit, because it has no such field or its field
- * cannot be compared so, stays off: ask rec_filter_compile() before.
+ * With a rate, at most N records of each of the events pass in each second of CLOCK_MONOTONIC; rec_view_rate() counts
+ * the suppressed ones. If the filter does not fit an event, because the event has no such field or its field cannot be
+ * compared in this way, the event stays off. rec_filter_compile() checks this in advance.
  *
  * Pure functions, any thread; rec_filter_match() is signal-safe.
  */
@@ -51,22 +51,22 @@ struct rec_filter_error {
 #pragma GCC visibility push(default)
 
 /*
- * Whether this is a filter, of whatever event: 0, or -EINVAL and *ret_error says what is wrong. Fields and names of
- * values may be any.
+ * Check the syntax of a filter without an event: any field and any name of a value is accepted. Returns 0, or -EINVAL
+ * with the reason in *ret_error.
  */
 int rec_filter_check(const char *text, struct rec_filter_error *ret_error);
 
 /*
  * Compile a filter for an event; `event` NULL: that of rec_printf, which has only the common fields and CPU. Returns
- * the size of the condition, which is at most REC_CONDITION_MAX; -EINVAL: the text is no filter or does not fit the
- * event, *ret_error says why; -ENOSPC: `size` is too small; -EBADMSG: the description is malformed.
+ * the size of the condition, which is at most REC_CONDITION_MAX; -EINVAL: the text is not a filter or does not fit the
+ * event, with the reason in *ret_error; -ENOSPC: `size` is too small; -EBADMSG: the description is malformed.
  */
 int rec_filter_compile(const struct rec_log_event *event, const char *text, struct rec_condition *ret_condition,
 		       size_t size, struct rec_filter_error *ret_error);
 
 /*
- * Whether a record, from its common fields on, passes the filter; its rate is not looked at. Neither needs to be
- * trusted: nothing is read outside of the two, and a condition that makes no sense lets everything pass.
+ * True if a record, which begins with its common fields, passes the filter. A rate is ignored. Neither the condition nor
+ * the record needs to be trusted: nothing outside of them is read, and an invalid condition lets every record pass.
  */
 bool rec_filter_match(const struct rec_condition *condition, size_t size, const void *record, size_t record_size,
 		      uint32_t cpu);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Leases: a lane belongs to one thread at a time. A thread gets its lane with its first event, or earlier by
- * rec_thread_attach(); when it ends, the lane and what it holds wait for a reader and for the next thread. At the
- * process's cap further threads share lanes, one event at a time.
+ * rec_thread_attach(). When it ends, the lane keeps its events for a reader, and the next thread can lease it. If the
+ * process has reached its limit of lanes, further threads share lanes, one event at a time.
  */
 #ifndef LIBRECORDER_LANE_H
 #define LIBRECORDER_LANE_H
@@ -16,78 +16,80 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * The calling thread's handle; never NULL, but its lane may be. Initial-exec, the cheapest access there is. With
- * what else the library keeps there it takes some four hundred bytes of the static TLS block, which matters only to
- * a program that first meets the library through dlopen().
+ * The calling thread's handle; never NULL, but its lane may be NULL. It uses the initial-exec model, the cheapest
+ * access. All of the library's thread-local data take about four hundred bytes of the static TLS block, which matters
+ * only to a program that loads the library by dlopen().
  */
 extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec")));
 
 /*
- * A handle for the calling thread, which has none: with a lane of its own, or, at the cap or without
- * memory, one whose reservations take a shared lane each; those that find none are counted as lost.
- * NULL: this process has no buffer, or it is vfork's child and its parent's thread has no lane; one
- * lost event is counted. Signal-safe, any thread.
+ * Lease a lane for the calling thread, which must not have one. Returns a handle with a lane of its own; or, at the
+ * limit of lanes or without memory, a handle whose reservations each take a shared lane, and are counted as lost if none
+ * is free. Returns NULL if this process has no buffer, or if it is vfork's child and its parent's thread has no lane; one
+ * lost event is counted then. Signal-safe, any thread.
  */
 struct rec_handle *rec_lane_lease(void);
 
 /*
- * Lease a lane now, memory populated, so that a real-time thread meets no system call and no page fault later. 0,
- * or -ENOMEM (no memory or no room in the directory's file system), -EDQUOT (the process is at its cap: the
- * thread's events go to shared lanes), -ENXIO (this process has no buffer, or is vfork's child), -EPERM (it has
- * forbidden itself to ask for the thread's id), or another errno of madvise; before Linux 5.14 also of open and
- * fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
+ * Lease a lane now and populate its memory, so that a real-time thread has no system call and no page fault later.
+ * Returns 0; -ENOMEM: no memory, or no room in the directory's file system; -EDQUOT: the process has reached its limit of
+ * lanes, and the thread's events go to shared lanes; -ENXIO: this process has no buffer, or is vfork's child; -EPERM: a
+ * seccomp filter forbids the system call that returns the thread's id; or another errno of madvise; before Linux 5.14
+ * also of open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
  */
 int rec_thread_attach(void);
 
 /*
- * The number of the calling thread's lane, as readers count them. 0, or -ENOENT: it has none, or shares. Signal-safe.
+ * The number of the calling thread's lane, as readers count them. Returns 0, or -ENOENT: the thread has no lane, or
+ * shares lanes. Signal-safe.
  */
 int rec_thread_lane(unsigned int *ret_lane);
 
 /*
- * Disable a lane: its events are refused and counted (disabled), until it was enabled as often. Takes effect with the
- * thread's next event; one that is being reserved at that moment is still written. 0; -ENOENT: no such lane; -EINVAL:
- * rec_lane_enable() of a lane that is not disabled. Any thread; signal-safe once the process has a buffer.
+ * Disable a lane: its events are refused and counted (disabled), until it was enabled the same number of times. Takes
+ * effect with the thread's next event; an event that is being reserved at that moment is still written. Returns 0;
+ * -ENOENT: no such lane; -EINVAL: rec_lane_enable() of a lane that is not disabled. Any thread; signal-safe once the
+ * process has a buffer.
  */
 int rec_lane_disable(unsigned int lane);
 int rec_lane_enable(unsigned int lane);
 
 /*
- * The thread that has this lane continues in another one, which holds `size` bytes of events, in whole sub-buffers, two at
- * the least. So its lane has another number then; what the old lane holds can still be read there. At once if the lane is
- * the caller's own and nothing is reserved on it, else with the next event of its thread, which keeps its lane if there is
- * no other one by then. The old lane goes back to the pool, at the latest when the thread ends. A lane that no thread has
- * is changed in place. 0; -ENOENT: no such lane; -EINVAL: more than lane_max of struct rec_options; -EDQUOT: there is no
- * other lane; -EBUSY: no thread has the lane, or several share it, and it holds events that nobody has read, or a reader
- * has it open; -ENOMEM: no memory for it, or what else rec_thread_attach() meets making memory. Any thread; not
- * signal-safe.
+ * Let the thread that has this lane continue in another one, which holds `size` bytes of events, in whole sub-buffers, at
+ * least two. The thread's lane then has another number; the events in the old lane can still be read. If the lane is the
+ * caller's own and nothing is reserved on it, this happens at once. Otherwise it happens with the thread's next event; if
+ * no other lane is available by then, the thread keeps its lane. The old lane goes back to the pool, at the latest when
+ * the thread ends. A lane that is not in use is changed in place. Returns 0; -ENOENT: no such lane; -EINVAL: more than
+ * lane_max of struct rec_options; -EDQUOT: no other lane is available; -EBUSY: the lane is not in use or is shared, and it
+ * has unread events, or a reader has it open; -ENOMEM: no memory; or another error of rec_thread_attach() in making
+ * memory. Any thread; not signal-safe.
  */
 int rec_lane_resize(unsigned int lane, size_t size);
 
 /*
  * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. Threads that have a
- * lane continue in another one, as in rec_lane_resize(). If there is none for a thread, it keeps its lane. A lane that holds
- * events which nobody has read, or that a reader has open, keeps its size, and its events, until it is leased again without
- * either. 0; -EINVAL: no such size, or fewer than two of them would fit; -ENXIO: no buffer. Any thread; not signal-safe.
+ * lane continue in another one, as in rec_lane_resize(). If none is available for a thread, it keeps its lane. A lane with
+ * unread events, or one that a reader has open, keeps its size and its events until it is leased again in neither state.
+ * Returns 0; -EINVAL: the size is invalid, or fewer than two sub-buffers would fit; -ENXIO: no buffer. Any thread; not
+ * signal-safe.
  */
 int rec_subbuf_resize(size_t size);
 
 /*
- * A snapshot of the calling thread's lane, without copying: the thread goes on in another lane, and the old
- * one, *ret_lane, stands still for readers until rec_lane_release() gives it back to the pool. 0; -ENOENT: the
- * thread has no lane of its own, or this is vfork's child; -EBUSY: an event is reserved and not committed;
- * -EDQUOT, -ENOMEM or what else rec_thread_attach() meets: no other lane could be had, nothing changed. The
- * calling thread alone, not from signal handlers.
+ * A snapshot of the calling thread's lane, without copying: the thread continues in another lane, and the old one,
+ * *ret_lane, does not change until rec_lane_release() gives it back to the pool. Returns 0; -ENOENT: the thread has no
+ * lane of its own, or this is vfork's child; -EBUSY: an event is reserved and not committed; -EDQUOT, -ENOMEM or another
+ * error of rec_thread_attach(): no other lane is available, and nothing was changed. Not signal-safe.
  */
 int rec_lane_swap(unsigned int *ret_lane);
 
-/* Give a lane that rec_lane_swap() set aside back. 0; -ENOENT: no such lane. Any thread; not signal-safe. */
+/* Give back a lane that rec_lane_swap() holds in reserve. 0; -ENOENT: no such lane. Any thread; not signal-safe. */
 int rec_lane_release(unsigned int lane);
 
 /*
- * Name the calling thread in recordings; without it the kernel's name of the thread (15 bytes) is used. Copies
- * `name`; up to 255 bytes, control characters become '?'. 0 or -EINVAL (empty), -ENOSPC (the log is full), -ENOMEM
- * (no memory for it), -ENXIO (no buffer), -EBUSY (as rec_enable()).
+ * Name the calling thread in recordings; by default the kernel's name of the thread (15 bytes) is used. Copies up to 255
+ * bytes of `name`; control characters become '?'. Returns 0; -EINVAL: `name` is empty; -ENOSPC: the log is full; -ENOMEM:
+ * no memory for more of it; -ENXIO: no buffer; -EBUSY: as rec_enable().
  */
 int rec_thread_name(const char *name);
 
