@@ -17,21 +17,21 @@ extern "C" {
 
 /*
  * REC_EVENT(): declare the event `system`:NAME. `declaration` is what follows the system there: "submit, u64(id),
- * string(path)". Constants that the text only names are given in the order in which they stand there: the LENGTH of an
- * array, the DECIMALS of a real, the number of a named field's values and the values. The event lives as long as the
- * process; the same declaration gives one with the same id.
- * 0; -EINVAL: no such declaration, or other constants; -ENOMEM; -ENOSPC: it cannot be registered (no buffer, too many
- * events, the log is full). Any thread; not signal-safe.
+ * string(path)". Constants that the text only names are passed in the order of their appearance: the LENGTH of an array,
+ * the DECIMALS of a real, the number of a named field's values, and these values. The event exists as long as the process;
+ * the same declaration gives an event with the same id.
+ * Returns 0; -EINVAL: the declaration is invalid, or has other constants; -ENOMEM; -ENOSPC: the event cannot be registered
+ * (no buffer, too many events, or the log is full). Any thread; not signal-safe.
  */
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event);
 
 /*
- * REC(): record the event if it is on. `fields` are the `size` bytes behind the common fields: the fixed fields one
- * after the other without padding, then what is dynamic. A string, stringn or bytes field is a u32 among the fixed
- * ones: the place of its bytes in the event, counted from the common fields, which take 8 bytes; and their number
- * << 16, an ending NUL of a string included. 1: recorded, unless a filter kept it out. 0: the event is off.
- * -EINVAL: less than the fixed fields take. -EBUSY: lost, and counted. Any thread; signal-safe.
+ * REC(): record the event if it is on. `fields` are the `size` bytes after the common fields: the fixed fields without
+ * padding, then the bytes of dynamic fields. A string, stringn or bytes field is a u32 among the fixed fields: its low 16
+ * bits are the offset of the field's bytes, counted from the beginning of the common fields, which take 8 bytes; its high
+ * 16 bits are their number, including the terminating NUL of a string. Returns 1: recorded, or suppressed by a filter. 0:
+ * the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and counted. Any thread; signal-safe.
  */
 int rec_event_write(struct rec_event *event, const void *fields, size_t size);
 
