@@ -326,6 +326,7 @@ Test(dat_write, targets_that_are_no_files)
 	snprintf(path, sizeof(path), "%s", fixture_path("real.dat"));
 	snprintf(link_path, sizeof(link_path), "%s", fixture_path("link.dat"));
 	write_text(path, "old");
+	cr_assert_eq(chmod(path, 0604), 0);
 	cr_assert_eq(symlink("real.dat", link_path), 0);
 	umask(027);
 	cr_assert_eq(write_and_fail(link_path, 1), 0);
@@ -333,6 +334,11 @@ Test(dat_write, targets_that_are_no_files)
 	cr_assert(S_ISLNK(st.st_mode));
 	cr_assert_eq(stat(path, &st), 0);
 	cr_assert_gt(st.st_size, 4096);
+	/* It keeps its rights; a new one gets what the umask leaves. */
+	cr_assert_eq(st.st_mode & 0777, 0604);
+	cr_assert_eq(unlink(path), 0);
+	cr_assert_eq(write_and_fail(path, 1), 0);
+	cr_assert_eq(stat(path, &st), 0);
 	cr_assert_eq(st.st_mode & 0777, 0640);
 }
 
