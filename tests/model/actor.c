@@ -143,8 +143,9 @@ void rec_quiet_end(const struct rec_quiet *quiet_before)
 /*
  * A signal handler has come to its end. If our next access conflicts with nothing that it did, it could as well have
  * struck behind that access, and this is explored from there; if it is an access to a common word, then only if the
- * reader stood still meanwhile. (States within the handler are explored from both.) What this leaves out is a handler
- * before the very last access of an action, where none strikes behind it: that is two actions, one after the other.
+ * reader stood still meanwhile. (States within the handler are explored from both.) So that access is not made now,
+ * unless something else comes in front of it: another handler, a death, a jump, the reader. What this leaves out is a
+ * handler before the very last access of an action, where none strikes behind it: that is two actions, one after the other.
  */
 static void join_level(struct actor *actor, const struct pending *next)
 {

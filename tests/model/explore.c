@@ -155,7 +155,11 @@ static void writer_goes_on(struct node *node)
 	const char *nested;
 	uint8_t level;
 
-	steps(node, WRITER);
+	/* What came may as well have come behind this step (join_level()); unless something else comes before it, too. */
+	if (m.prune)
+		tally.pruned++;
+	else
+		steps(node, WRITER);
 	if (with(MOVES) && !m.migrations && is_about_cpu(&writer->next))
 		add(node, WRITER, ACT_MIGRATE, 0);
 	if (config->interrupts > m.interrupts && writer->depth < config->depth && !m.masked &&
@@ -190,7 +194,7 @@ bool explorer_passes(unsigned int actor, const struct pending *next)
 {
 	const bool cuts = with(CUT) && !m.writer_died && !m.reader_died;
 
-	if (telling || cuts || next->place == PLACE_COMMON || next->candidates > 1)
+	if (telling || cuts || m.prune || next->place == PLACE_COMMON || next->candidates > 1)
 		return false;
 	tally.steps++;
 	if (actor == READER)
@@ -367,7 +371,7 @@ static void push(void)
 	} else {
 		cut_here(node, false);
 	}
-	if (!node->nr_choices) {
+	if (!node->nr_choices && !m.prune) {
 		tally.ends++;
 		check_end();
 	}
@@ -388,11 +392,9 @@ static void go_on(void)
 	node->step = m.actors[node->done.actor].next;
 	node->depth = m.actors[node->done.actor].depth;
 	node->action = node->depth ? m.actors[node->done.actor].levels[node->depth - 1].action : ' ';
+	m.prune = false;
 	take(&node->done);
-	if (m.prune)
-		tally.pruned++;
-	else
-		push();
+	push();
 }
 
 static void begin(void)

@@ -257,7 +257,7 @@ struct model {
 	bool program_gone;
 	bool lease;  /* the writer's next action is to lease the lane */
 	bool attach; /* the reader's: to take over */
-	bool prune;  /* the state that was reached is explored elsewhere */
+	bool prune;  /* what the writer's next step would lead to is explored elsewhere */
 	uint8_t missed; /* the event is not for this lane: a bit for each action under way */
 	bool jumped; /* actions were left */
 	bool sleeps; /* the reader, as reader_wait.c does */
