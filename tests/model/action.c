@@ -4,6 +4,7 @@
  *
  *  s  an event of one word                 w  take whole pages
  *  l  an event of the longest that fits    p  take what is there
+ *  h  an event of fifteen words
  *  m  an event of three words              i  begin to read, or take over from a reader that died
  *  d  reserve one word and take it back    z  two events, the second one inside the first, in one thread
  *  D  the same with three words
@@ -345,6 +346,9 @@ void act(char action)
 		break;
 	case 'm':
 		write_event(12, PLAINLY);
+		break;
+	case 'h':
+		write_event(60, PLAINLY);
 		break;
 	case 'l':
 		write_event(long_size(), PLAINLY);

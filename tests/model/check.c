@@ -36,7 +36,9 @@ static void check_dirty(int32_t filled)
 void check_ring(void)
 {
 	const struct rec_link *links = m.shared.links;
+	const struct rec_handle *handle = with(SHARED) ? &m.shared.handle : &m.handle;
 	const uint32_t start = REC_LINK_ID(links[m.reader.page].next);
+	const uint64_t commit = m.shared.lane.commit;
 	uint32_t id = start, heads = 0, steps = 0;
 	/* From the head up to the one where the commit position is. */
 	int32_t filled = -1;
@@ -64,6 +66,14 @@ void check_ring(void)
 		fail("nobody writes, but tail and commit position differ");
 	if (m.shared.lane.open)
 		fail("nobody is inside, but the lane says so");
+	if (handle->movers)
+		fail("nobody moves the head, but %llu writers are noted", (unsigned long long)handle->movers);
+	if (!with(SHARED) && handle->room != handle->capacity)
+		fail("the lane's gate has stayed closed");
+	/* Each was read, is there to be read, or is told as lost by the number of the one after it. */
+	if (m.shared.subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit) != oracle_all())
+		fail("%llu events were committed, and the lane has counted %llu", (unsigned long long)oracle_all(),
+		     (unsigned long long)(m.shared.subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit)));
 	if (m.shared.lane.torn < m.oracle.torn || m.shared.lane.torn > m.oracle.torn + m.oracle.maybe_torn)
 		fail("%llu reservations are torn, but %u to %u were", (unsigned long long)m.shared.lane.torn, m.oracle.torn,
 		     m.oracle.torn + m.oracle.maybe_torn);

@@ -206,6 +206,7 @@ struct event {
 	uint8_t actor; /* whose it is */
 	uint8_t level; /* of the action that began it */
 	bool placed;   /* it is being reserved, and has its place */
+	bool kept;     /* what interrupted it was left, and its writer goes on */
 };
 
 /* The list that is right by being simple. Events leave it when the reader is done with them. */
@@ -219,6 +220,7 @@ struct oracle {
 	uint64_t time;
 	uint64_t time_before; /* the same, when the page was begun that is looked at */
 	uint64_t refused_at; /* not after the first refusal that is not told, or 1 */
+	uint64_t refused_by; /* not before it */
 	uint32_t told; /* refusals that pages have carried */
 	/* The page that was handed over last. */
 	uint64_t hash;
@@ -299,8 +301,8 @@ __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ..
 struct event *oracle_begin(void);
 void oracle_refused(uint32_t id, uint32_t size);
 void oracle_missed(uint32_t id);
-/* The tail was moved, by whoever runs: to this. */
-void oracle_placed(uint64_t tail);
+/* Whoever runs has exchanged the word at `at`. */
+void oracle_exchanged(const void *at, uint64_t was, uint64_t value);
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor);
 void oracle_committing(uint32_t id);
 void oracle_committed(uint32_t id);
@@ -334,7 +336,9 @@ void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lo
 void oracle_looked_all(void);
 /* Nothing moves: a reader that sleeps must have no reason to be awake. */
 void oracle_sleeps(void);
-/* Nobody is inside: exactly one head, links and descriptors in order. */
+/* Events that were committed, as the list has it; nobody is inside. */
+uint64_t oracle_all(void);
+/* Nobody is inside: exactly one head, links and descriptors in order, nothing noted, each event counted. */
 void check_ring(void);
 /* Read what is there, write and read some more, and the account must add up. */
 void check_end(void);

@@ -109,8 +109,12 @@ static bool is_room(uint32_t size)
 
 void oracle_refused(uint32_t id, uint32_t size)
 {
-	if (!o.refused_at)
+	const struct actor *writer = &m.actors[running < 0 ? WRITER : running];
+
+	if (!o.refused_at) {
 		o.refused_at = known(id)->time;
+		o.refused_by = writer->depth ? writer->levels[writer->depth - 1].time : m.clock;
+	}
 	forget(known(id));
 	/* Count and time are two words: who publishes between them, or is interrupted, may take the one without the other. */
 	o.untimed |= !is_alone();
@@ -188,11 +192,14 @@ uint32_t oracle_floor(void)
 	return floor;
 }
 
-void oracle_placed(uint64_t tail)
+/* A reservation, or what a discard gives back. Only what was left is taken back over the end of a sub-buffer (edge I2). */
+static void placed(uint64_t was, uint64_t tail)
 {
 	const unsigned int self = running < 0 ? WRITER : (unsigned int)running;
 	uint32_t i;
 
+	if (REC_POS_SEQ(tail) < REC_POS_SEQ(was))
+		fail("the tail goes back to a sub-buffer that it has left");
 	for (i = 0; i < EVENTS_MAX; i++) {
 		struct event *event = &o.events[i];
 
@@ -201,6 +208,27 @@ void oracle_placed(uint64_t tail)
 			event->position = place_of(tail);
 		}
 	}
+}
+
+/* The head begins to be moved: should its mover never come back, `moving` is all that says where. */
+static void marked(void)
+{
+	const struct rec_handle *handle = with(SHARED) ? &m.shared.handle : &m.handle;
+
+	if (handle->movers == 1 && REC_POS_SEQ(handle->moving) != REC_POS_SEQ(m.shared.lane.tail))
+		fail("a head is moved at %u, and %u is noted", (uint32_t)REC_POS_SEQ(m.shared.lane.tail),
+		     (uint32_t)REC_POS_SEQ(handle->moving));
+}
+
+void oracle_exchanged(const void *at, uint64_t was, uint64_t value)
+{
+	uint32_t i;
+
+	if (at == &m.shared.lane.tail)
+		placed(was, value);
+	for (i = 0; i < SUBBUFS_MAX; i++)
+		if (at == &m.shared.links[i].next && REC_LINK_FLAG(value) == REC_LINK_UPDATE)
+			marked();
 }
 
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor)
@@ -260,8 +288,14 @@ void oracle_discarded(uint32_t id, const struct rec_slot *slot)
 {
 	struct event *event = m.jumped ? find(id) : known(id);
 
+	const struct actor *writer = &m.actors[WRITER];
+
 	if (event)
 		forget(event);
+	/* What nobody interrupted gives back all that it took. */
+	if (!m.jumped && !with(SHARED) && running == WRITER && !writer->levels[writer->depth - 1].interrupts &&
+	    REC_POS_SEQ(slot->old) == REC_POS_SEQ(slot->end) && m.shared.lane.tail != slot->old)
+		fail("event %u was taken back, and %u bytes are not", id, REC_POS_OFF(m.shared.lane.tail) - REC_POS_OFF(slot->old));
 	/* What the common path had reserved goes without a trace, if nobody came. */
 	o.calm = o.calm && !slot->open && is_alone();
 }
@@ -324,8 +358,12 @@ void oracle_jumped(uint8_t level)
 	for (i = 0; i < EVENTS_MAX; i++) {
 		struct event *event = &o.events[i];
 
-		if (event->level < level || event->state >= EVENT_COMMITTED)
+		if (event->state == EVENT_NONE || event->state >= EVENT_COMMITTED)
 			continue;
+		if (event->level < level) {
+			event->kept = event->placed;
+			continue;
+		}
 		if (event->state == EVENT_OPEN && event->position <= commit)
 			fail("the commit position has passed event %u, which is not committed", event->id);
 		if (event->state == EVENT_COMMITTING)
@@ -358,6 +396,8 @@ void oracle_put_back(void)
 			continue;
 		if (!m.jumped)
 			fail("event %u is taken back, though nobody left", event->id);
+		if (event->kept)
+			fail("event %u is taken back, though its writer goes on", event->id);
 		o.torn++;
 		forget(event);
 	}
@@ -521,6 +561,9 @@ static void check_lost_time(const struct rec_page *page, const struct account *a
 	    (!account->missing || page->lost_time < o.time_before))
 		fail("a loss began at %llu, but nothing was refused before %llu", (unsigned long long)page->lost_time,
 		     (unsigned long long)o.refused_at);
+	if (page->lost != account->missing && !o.untimed && page->lost_time > o.refused_by)
+		fail("a loss began at %llu, but something was refused at %llu", (unsigned long long)page->lost_time,
+		     (unsigned long long)o.refused_by);
 }
 
 static void check_page(const struct rec_page *page)
@@ -568,11 +611,23 @@ static void check_page(const struct rec_page *page)
 	else
 		o.told += (uint32_t)page->lost - account.missing;
 	/* Of what is still to be told nobody remembers when the first was refused. */
-	if (page->lost > account.missing)
+	if (page->lost > account.missing) {
 		o.refused_at = o.told == o.refused ? 0 : 1;
+		o.refused_by = UINT64_MAX;
+	}
 	if (o.told > o.refused)
 		fail("more is told lost than was refused or overwritten");
 	o.handed_lost = (uint32_t)page->lost;
+}
+
+uint64_t oracle_all(void)
+{
+	uint64_t all = o.number;
+	uint32_t i;
+
+	for (i = 0; i < EVENTS_MAX; i++)
+		all += o.events[i].state == EVENT_COMMITTED;
+	return all;
 }
 
 /* Events that were overwritten, or whose sub-buffer was given up, and that no page has told of yet. */

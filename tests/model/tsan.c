@@ -202,8 +202,7 @@ static bool is_common(int word, const void *at, uint32_t size, bool write)
 			if (common)                                                                                    \
 				memory_exchange(word, value, order);                                                   \
 			*at = value;                                                                                   \
-			if ((const volatile void *)at == &m.shared.lane.tail)                                          \
-				oracle_placed((uint64_t)value);                                                        \
+			oracle_exchanged((const void *)at, (uint64_t)was, (uint64_t)value);                            \
 		} else if (common) {                                                                                   \
 			memory_load(word, memory_candidates(word) - 1, failed);                                        \
 		}                                                                                                      \
