@@ -295,8 +295,6 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 		inside = put_open(slot);
 		slot = &inside;
 	}
-	if (REC_UNLIKELY(!is_innermost(lane, slot->open)))
-		take_back_left(handle, slot->open, slot->end);
 	end = rec_at_position(handle, slot->end);
 	/* A long event has its length word between event word and payload. */
 	at = (unsigned char *)payload - (end - (unsigned char *)payload > (ptrdiff_t)REC_EVENT_SMALL_MAX ? 8 : 4);

@@ -71,8 +71,7 @@ int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, c
 	REC_TESTPOINT(head_lost);
 	rec_signal_fence();
 	/* Has a nested writer entered the old head, it has set the new one. If one does now, the exchange fails. */
-	if (rec_load_relaxed(&handle->lane->tail) >> REC_POS_SEQ_SHIFT == old >> REC_POS_SEQ_SHIFT &&
-	    REC_LINK_FLAG(after_head) == REC_LINK_NORMAL)
+	if (rec_load_relaxed(&handle->lane->tail) >> REC_POS_SEQ_SHIFT == old >> REC_POS_SEQ_SHIFT)
 		set_link(handle, head, after_head, REC_LINK_HEAD);
 	REC_TESTPOINT(head_set);
 	if (owner) {
