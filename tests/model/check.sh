@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The model checker, all configurations but the long ones; with MODEL=all those too, which takes minutes.
+# The model checker, all configurations but the long ones; with MODEL=all those too, which takes minutes. With MODEL=clocks
+# those with handlers, under clocks that stand still, that only step back, and that do either or go on: of the last as many
+# states as MODEL_STATES says.
 . "$top_srcdir/tests/tap.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"
@@ -9,20 +11,41 @@ bash "$top_srcdir/tests/model/build.sh" "$top_srcdir" "$TMP/model" || exit 1
 
 # Each configuration is a process of its own, so that they share the CPUs; the order of the results stays.
 workers=$(nproc)
-options=()
-[ "${MODEL-}" != all ] || options=(-a)
-mapfile -t names < <("$TMP/model/model" "${options[@]}" -l)
-for name in "${names[@]}"; do
+runs=()
+
+# Each configuration that these options of the checker leave.
+plan()
+{
+	local name names
+
+	mapfile -t names < <("$TMP/model/model" "$@" -l)
+	for name in "${names[@]}"; do
+		runs+=("$* $name")
+	done
+}
+
+case ${MODEL-} in
+all) plan -a ;;
+clocks)
+	plan -c 0
+	plan -c -
+	plan -c 10- -n "${MODEL_STATES-100000}"
+	;;
+*) plan ;;
+esac
+for ((i = 0; i < ${#runs[@]}; i++)); do
 	while [ "$(jobs -rp | wc -l)" -ge "$workers" ]; do
 		wait -n
 	done
-	"$TMP/model/model" "$name" >"$TMP/$name.out" 2>&1 &
+	# shellcheck disable=SC2086
+	"$TMP/model/model" ${runs[i]} >"$TMP/$i.out" 2>&1 &
 done
 wait
-for name in "${names[@]}"; do
+for ((i = 0; i < ${#runs[@]}; i++)); do
 	# What led to it; also says so when the checker itself died.
-	grep -q '^ok 1 - ' "$TMP/$name.out" || "$TMP/model/model" -v "$name" 2>&1 | grep -v '^ok\|^not ok\|^1\.\.' | tail -n 400
-	line=$(sed -n 's/^\(ok\|not ok\) 1 - //p' "$TMP/$name.out")
-	if grep -q '^ok 1 - ' "$TMP/$name.out"; then pass "$line"; else fail "${line:-$name died}"; fi
+	# shellcheck disable=SC2086
+	grep -q '^ok 1 - ' "$TMP/$i.out" || "$TMP/model/model" -v ${runs[i]} 2>&1 | grep -v '^ok\|^not ok\|^1\.\.' | tail -n 400
+	line=$(sed -n 's/^\(ok\|not ok\) 1 - //p' "$TMP/$i.out")
+	if grep -q '^ok 1 - ' "$TMP/$i.out"; then pass "$line"; else fail "${line:-${runs[i]} died}"; fi
 done
 done_testing

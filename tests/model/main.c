@@ -3,8 +3,8 @@
  * usage: model [-l] [-v] [-n STATES] [-c TICKS] [CONFIGURATION...]
  *
  * Explores the configurations named, else all of configs.c but the thorough ones; with -a those too. -l lists them. -v
- * prints the steps that led to a failure. -n stops each after so many states. -c: how the clock may move, where handlers
- * interrupt (configs.c, ticks). Speaks TAP.
+ * prints the steps that led to a failure. -n stops each after so many states. -c: how the clock may move (configs.c, ticks);
+ * only configurations with handlers are explored then. Speaks TAP.
  */
 #include "model.h"
 
@@ -56,18 +56,18 @@ int main(int argc, char **argv)
 		struct config changed = *what;
 		int r;
 
-		if (!is_wanted(what, all, argv + optind))
+		if (!is_wanted(what, all, argv + optind) || (ticks && !*what->nested))
 			continue;
-		if (ticks && *what->nested)
-			changed.ticks = ticks;
+		changed.ticks = ticks ? ticks : changed.ticks;
 		if (list) {
 			printf("%s\n", what->name);
 			continue;
 		}
 		r = explore(&changed, limit, verbose);
 		failed += r != 0;
-		printf("%sok %u - %s: %llu states, %llu transitions, %llu ends, %llu cuts, %llu pruned, steps at most %u (writer) %u (reader), path %u\n",
-		       r ? "not " : "", ++tests, what->name, (unsigned long long)tally.states,
+		printf("%sok %u - %s%s%s: %llu states%s, %llu transitions, %llu ends, %llu cuts, %llu pruned, steps at most %u (writer) %u (reader), path %u\n",
+		       r ? "not " : "", ++tests, what->name, ticks ? ", clock " : "", ticks ? ticks : "",
+		       (unsigned long long)tally.states, tally.states >= limit ? " and no more" : "",
 		       (unsigned long long)tally.steps, (unsigned long long)tally.ends, (unsigned long long)tally.cuts,
 		       (unsigned long long)tally.pruned, tally.writer_steps, tally.reader_steps, tally.depth);
 		fflush(stdout);
