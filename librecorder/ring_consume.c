@@ -211,14 +211,12 @@ static void end_page(struct copy *copy, uint64_t lost)
 static int fill(struct rec_ring_reader *reader, bool whole_only, bool lost, struct copy *copy)
 {
 	const uint32_t left = reader->extent.entries - REC_POS_COUNT(reader->read);
-	struct rec_subbuf_header header;
 	int r;
 
 	if (REC_POS_OFF(reader->read) == 0 && !lost && reader->extent.size <= copy->room) {
-		/* As it stands in the ring. */
-		memcpy(&header, page_of(reader), sizeof(header));
+		/* As it stands in the ring; but not its size, which a writer that leaves it may be writing. */
+		memcpy(&copy->time, page_of(reader), sizeof(copy->time));
 		memcpy(copy->data, page_of(reader) + REC_SUBBUF_HEADER_SIZE, reader->extent.size);
-		copy->time = header.time_stamp;
 		copy->used = copy->read = reader->extent.size;
 		copy->events = left;
 		return 0;

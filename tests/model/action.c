@@ -4,10 +4,11 @@
  *
  *  s  an event of one word                 w  take whole pages
  *  l  an event of the longest that fits    p  take what is there
- *  h  an event of fifteen words
+ *  h  an event of fifteen words            k  peek at an event, and consume it
  *  m  an event of three words              i  begin to read, or take over from a reader that died
  *  d  reserve one word and take it back    z  two events, the second one inside the first, in one thread
  *  D  the same with three words
+ *  a  make the lane anew, which is empty
  *  L  lease the lane, mending what a dead writer left
  *  t  an event that fits no page           T  one whose size is the largest number there is
  *  e  as s, but reserved as an event's macro does
@@ -15,6 +16,8 @@
  *  n  an event inside as many writers as can be counted
  *  x  an event with a length word          X  reserve it and take it back
  *  o  begin to look without consuming      c  look at all that is there; both ITERATES
+ *  q  copy a page                          Q  the same into little room
+ *  v  look at the counts; ITERATES
  *  b  sleep until all of the ring is full, as reader_wait.c does
  *  Y  as y, and it takes its event back
  *  y  an event whose writer is taken for one that left, by another event inside it; JUMPS
@@ -272,6 +275,58 @@ static void read_once(bool whole)
 	oracle_read(r, &page, whole);
 }
 
+/* Copies and single events count as read at once. */
+static void read_copy(size_t room)
+{
+	unsigned char copy[SUBBUF_MAX];
+	struct rec_page page;
+	int r;
+
+	memset(&page, 0, sizeof(page));
+	oracle_reading();
+	r = rec_ring_copy(&m.reader, false, copy, room, &page);
+	m.oracle.copied = true;
+	oracle_read(r, &page, false);
+	m.oracle.copied = false;
+	m.oracle.page = NULL;
+}
+
+static void read_event(void)
+{
+	struct rec_ring_event event, peeked;
+	int r;
+
+	oracle_reading();
+	if (rec_ring_peek(&m.reader, &peeked) > 0) {
+		r = rec_ring_consume(&m.reader, &event);
+		if (r != 1 || event.number != peeked.number || event.record.payload != peeked.record.payload)
+			fail("another event is consumed than was peeked at");
+		oracle_consumed(&event);
+		return;
+	}
+	oracle_read(0, NULL, false);
+}
+
+static void look_at_counts(void)
+{
+	struct rec_ring_counts counts;
+
+	if (rec_ring_count(&m.reader, true, &counts) < 0)
+		fail("the lane cannot be counted");
+	oracle_counted(&counts);
+}
+
+/* The lane is empty, and gets a shape: the same, and once more beginning with sub-buffer 1. */
+static void make_anew(void)
+{
+	rec_ring_read_done(&m.reader);
+	if (!rec_ring_is_empty(&m.handle))
+		fail("all was read, but the lane is not empty");
+	m.shared.lane.subbuf_size = 0;
+	rec_ring_restart(&m.handle);
+	m.oracle.calm = false;
+}
+
 static void attach(void)
 {
 	int r;
@@ -399,6 +454,21 @@ void act(char action)
 		break;
 	case 'b':
 		sleep_begin();
+		break;
+	case 'k':
+		read_event();
+		break;
+	case 'q':
+		read_copy(1u << config->shift);
+		break;
+	case 'Q':
+		read_copy(REC_SUBBUF_HEADER_SIZE + REC_RESTATE_SIZE + 12);
+		break;
+	case 'v':
+		look_at_counts();
+		break;
+	case 'a':
+		make_anew();
 		break;
 	case 'L':
 		oracle_putting_back();

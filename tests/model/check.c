@@ -107,7 +107,7 @@ void check_end(void)
 	if (with(SHARED) || is_left())
 		act('L');
 	oracle_sleeps();
-	if (with(ITERATES)) {
+	if (strchr(config->reads, 'o')) {
 		act('c');
 		oracle_looked_all();
 	}
@@ -129,6 +129,16 @@ void check_end(void)
 		}
 		read_all();
 		check_ring();
+		act('v');
+		if (with(ANEW)) {
+			act('a');
+			act('i');
+			check_ring();
+			act('l');
+			act('s');
+			read_all();
+			check_ring();
+		}
 		/* A refusal is told by the next page but one, at the latest. */
 		if (!m.oracle.doubtful && m.oracle.told != m.oracle.refused)
 			fail("%u events were refused, %u are told", m.oracle.refused, m.oracle.told);
@@ -143,6 +153,8 @@ void check_end(void)
 
 void check_cut(bool program_gone)
 {
+	uint64_t torn;
+
 	oracle_writer_died();
 	oracle_reader_died();
 	actor_reset(WRITER);
@@ -153,5 +165,10 @@ void check_cut(bool program_gone)
 	if (!program_gone)
 		act('L');
 	act('i');
+	/* What rec_view_stats() says of a program that is gone. */
+	torn = m.shared.lane.torn + (program_gone ? rec_ring_open_events(&m.reader) : 0);
+	if (torn < m.oracle.torn || torn > m.oracle.torn + m.oracle.maybe_torn)
+		fail("%llu events are torn, but %u to %u were", (unsigned long long)torn, m.oracle.torn,
+		     m.oracle.torn + m.oracle.maybe_torn);
 	check_end();
 }

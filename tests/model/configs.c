@@ -72,6 +72,14 @@ const struct config configs[] = {
 	{ "iterate-jump",      2, 6, "lls",  "ls",   "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES | JUMPS | THOROUGH },
 	{ "sleep",             2, 6, "s",    "lll",  "",     1, 0, "wb",  "1",   OVERWRITE },
 	{ "sleep-weak",        2, 6, "s",    "ll",   "",     1, 0, "b",   "1",   OVERWRITE | WEAK },
+	{ "count",             2, 6, "ls",   "l",    "",     1, 0, "vpv", "1",   OVERWRITE | ITERATES },
+	/* Events one by one, and copies of pages. */
+	{ "consume",           2, 6, "sss",  "sl",   "",     1, 0, "kkk", "1",   OVERWRITE },
+	{ "consume-full",      2, 6, "sssl", "ls",   "",     1, 0, "kpk", "1",   0 },
+	{ "copy",              2, 6, "sss",  "sl",   "",     1, 0, "Qqk", "1",   OVERWRITE },
+	{ "copy-lost",         2, 6, "sssll", "l",   "",     1, 0, "Qqq", "1",   OVERWRITE },
+	{ "anew",              2, 6, "ll",   "sd",   "s",    2, 1, "",    "1",   OVERWRITE | ANEW },
+	{ "anew-full",         2, 6, "lll",  "ls",   "",     1, 0, "p",   "1",   ANEW },
 	/* Two threads that share the lane. */
 	{ "share",             2, 6, "ll",   "sl",   "",     1, 0, "ls",  "1",   OVERWRITE | SHARED },
 	{ "share-full",        2, 6, "ll",   "ls",   "",     1, 0, "sl",  "1",   SHARED },

@@ -45,6 +45,7 @@ enum {
 	SHARED = 256,	  /* two threads that share the lane, and take it for one event each; the reader comes at the end */
 	JUMPS = 512,	  /* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
 	STAYS = 1024,	  /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
+	ANEW = 4096,	  /* the lane is made anew in the end, and used again */
 	ITERATES = 2048,  /* the reader looks at the lane without consuming, and races on purpose */
 };
 
@@ -221,6 +222,7 @@ struct oracle {
 	uint64_t time_before; /* the same, when the page was begun that is looked at */
 	uint64_t refused_at; /* not after the first refusal that is not told, or 1 */
 	uint64_t refused_by; /* not before it */
+	uint64_t lost; /* events that were overwritten, of those before `number` */
 	uint32_t told; /* refusals that pages have carried */
 	/* The page that was handed over last. */
 	uint64_t hash;
@@ -228,6 +230,7 @@ struct oracle {
 	uint32_t handed_lost;
 	const unsigned char *page;
 	bool again;	/* the reader died: what it had may come again */
+	bool copied;	/* what is read is a copy, which may have no room for the CPU of its first event */
 	bool disturbed; /* a writer was inside, or moved, during this read */
 	bool calm;	/* the last action was an event that nobody interrupted */
 	bool back;	/* the clock stepped back: times are not exact */
@@ -332,6 +335,10 @@ void oracle_read(int r, const struct rec_page *page, bool whole);
 uint32_t oracle_unread(bool whole);
 /* The iterator has returned this, at number `number`, and `lost` before it. */
 void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lost);
+/* The reader has consumed this. */
+void oracle_consumed(const struct rec_ring_event *event);
+/* Whoever looks from outside has counted this. */
+void oracle_counted(const struct rec_ring_counts *counts);
 /* Nothing moves: it must have come to the end. */
 void oracle_looked_all(void);
 /* Nothing moves: a reader that sleeps must have no reason to be awake. */

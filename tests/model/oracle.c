@@ -461,7 +461,7 @@ static void check_record(const struct rec_record *record, struct event **ret_eve
 	if (o.back ? record->time < event->time : record->time != event->time)
 		fail("event %u has the time %llu instead of %llu", id, (unsigned long long)record->time,
 		     (unsigned long long)event->time);
-	if (record->cpu != event->cpu)
+	if (record->cpu != event->cpu && !(o.copied && record->cpu == REC_CPU_UNKNOWN))
 		fail("event %u has the CPU %u instead of %u", id, record->cpu, event->cpu);
 	*ret_event = event;
 }
@@ -566,6 +566,31 @@ static void check_lost_time(const struct rec_page *page, const struct account *a
 		     (unsigned long long)o.refused_by);
 }
 
+/* What a page, or a single event, tells of losses before it. */
+static void check_told(const struct rec_page *page, const struct account *account)
+{
+	o.number += account->missing + account->events - account->again;
+	o.lost += account->missing;
+	if (account->missing && !with(OVERWRITE))
+		fail("%u events were overwritten in discard mode", account->missing);
+	check_lost_time(page, account);
+	if (page->lost < account->missing)
+		fail("%u events are missing, %llu are told", account->missing, (unsigned long long)page->lost);
+	/* Refusals that the dead reader's page carried may be told again with it. */
+	if (o.again && page->lost - account->missing <= o.handed_lost && (account->again || !account->events))
+		o.doubtful = true;
+	else
+		o.told += (uint32_t)page->lost - account->missing;
+	/* Of what is still to be told nobody remembers when the first was refused. */
+	if (page->lost > account->missing) {
+		o.refused_at = o.told == o.refused ? 0 : 1;
+		o.refused_by = UINT64_MAX;
+	}
+	if (o.told > o.refused)
+		fail("more is told lost than was refused or overwritten");
+	o.handed_lost = (uint32_t)page->lost;
+}
+
 static void check_page(const struct rec_page *page)
 {
 	struct account account = { 0 };
@@ -599,25 +624,37 @@ static void check_page(const struct rec_page *page)
 	if (page->first + account.again != o.number + account.missing)
 		fail("the page's first event has the number %llu instead of %llu", (unsigned long long)page->first,
 		     (unsigned long long)(o.number + account.missing - account.again));
-	o.number += account.missing + account.events - account.again;
-	if (account.missing && !with(OVERWRITE))
-		fail("%u events were overwritten in discard mode", account.missing);
-	check_lost_time(page, &account);
-	if (page->lost < account.missing)
-		fail("%u events are missing, %llu are told", account.missing, (unsigned long long)page->lost);
-	/* Refusals that the dead reader's page carried may be told again with it. */
-	if (o.again && page->lost - account.missing <= o.handed_lost && (account.again || !account.events))
-		o.doubtful = true;
-	else
-		o.told += (uint32_t)page->lost - account.missing;
-	/* Of what is still to be told nobody remembers when the first was refused. */
-	if (page->lost > account.missing) {
-		o.refused_at = o.told == o.refused ? 0 : 1;
-		o.refused_by = UINT64_MAX;
-	}
-	if (o.told > o.refused)
-		fail("more is told lost than was refused or overwritten");
-	o.handed_lost = (uint32_t)page->lost;
+	check_told(page, &account);
+}
+void oracle_consumed(const struct rec_ring_event *event)
+{
+	const struct rec_page page = { .first = event->number, .lost = event->lost, .lost_time = event->lost_time };
+	struct account account = { 0 };
+
+	forget_all(EVENT_HANDED);
+	o.time_before = o.time;
+	check_event(&event->record, &account);
+	if (event->number != o.number + account.missing)
+		fail("an event has the number %llu instead of %llu", (unsigned long long)event->number,
+		     (unsigned long long)(o.number + account.missing));
+	check_told(&page, &account);
+	forget_all(EVENT_HANDED);
+	o.answer = 1;
+}
+
+void oracle_counted(const struct rec_ring_counts *counts)
+{
+	const struct rec_lane *lane = &m.shared.lane;
+	const uint64_t all = m.shared.subbufs[REC_POS_ID(lane->commit)].first + REC_POS_COUNT(lane->commit);
+
+	if (counts->entries + counts->overrun + counts->read != counts->committed)
+		fail("%llu events are counted as there, %llu as overwritten, %llu as read, of %llu", (unsigned long long)counts->entries,
+		     (unsigned long long)counts->overrun, (unsigned long long)counts->read, (unsigned long long)counts->committed);
+	if (counts->committed > all || counts->read > o.number)
+		fail("more is counted than there was");
+	if (running < 0 && (counts->committed != all || counts->read != o.number - o.lost))
+		fail("nobody moves, and %llu of %llu events are counted, %llu of %llu as read", (unsigned long long)counts->committed,
+		     (unsigned long long)all, (unsigned long long)counts->read, (unsigned long long)(o.number - o.lost));
 }
 
 uint64_t oracle_all(void)
