@@ -27,6 +27,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* Linux 5.3. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
 /*
  * Processes that are looked at in search of one: as many as a machine has by default at the most (pid_max of 32
  * CPUs).
@@ -276,6 +281,23 @@ bool rec_identity_is_alive(const struct rec_identity *who, int fd)
 	sure = r == 0;
 	r = rec_lock_ask(fd, REC_LOCK_PROGRAM);
 	return r == 1 || !(sure || (r == 0 && who->locked));
+}
+
+/* Opened first and looked at then, so the descriptor is that of the process that was meant. */
+int rec_identity_watch(const struct rec_identity *who)
+{
+	uint64_t start_time = 0;
+	int fd;
+
+	if (!who->pid_ns || who->pid_ns != read_namespace(AT_FDCWD, OWN_NAMESPACE) || (pid_t)who->pid <= 0)
+		return -1;
+	fd = (int)syscall(SYS_pidfd_open, (pid_t)who->pid, 0);
+	if (fd < 0)
+		return -1;
+	if (rec_process_start_time((pid_t)who->pid, &start_time) == 0 && start_time == who->start_time)
+		return fd;
+	close(fd);
+	return -1;
 }
 
 /* By the lock, which it takes first of all, or by what process_file.c names the file for. */

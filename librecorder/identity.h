@@ -36,6 +36,12 @@ void rec_identity_read(const struct rec_buffer_header *header, struct rec_identi
 bool rec_identity_is_alive(const struct rec_identity *who, int fd);
 
 /*
+ * A descriptor (pidfd) of a process of this pid namespace that is alive: while poll() finds nothing to read there, the
+ * process lives. -1: there can be none, or it is gone.
+ */
+int rec_identity_watch(const struct rec_identity *who);
+
+/*
  * Whether a process of another pid namespace stands in /proc, all of which is read: one whose buffer nobody has
  * mapped may be in the middle of exec, and will have another one.
  */

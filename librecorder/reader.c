@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/atomic.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -166,6 +167,7 @@ int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view)
 
 	if (!view)
 		return -ENOMEM;
+	view->pidfd = -1;
 	r = map_file(view, dir, name);
 	if (r == 0)
 		r = read_header(view);
@@ -207,6 +209,8 @@ struct rec_view *rec_view_close(struct rec_view *view)
 	rec_view_unmap(&view->file);
 	if (view->fd >= 0)
 		close(view->fd);
+	if (view->pidfd >= 0)
+		close(view->pidfd);
 	free(view);
 	return NULL;
 }
@@ -216,17 +220,41 @@ const struct rec_view_info *rec_view_info(const struct rec_view *view)
 	return &view->info;
 }
 
+/* For whoever asks again and again: by one system call that opens nothing. */
+static void watch_process(struct rec_view *view)
+{
+	if (view->asked && view->pidfd < 0)
+		rec_store_relaxed(&view->pidfd, rec_identity_watch(&view->who));
+	view->asked = true;
+}
+
+/* Sure if it is true. */
+static bool is_seen_alive(const struct rec_view *view)
+{
+	struct pollfd process = { .fd = rec_load_relaxed(&view->pidfd), .events = POLLIN };
+
+	return process.fd >= 0 && poll(&process, 1, 0) == 0;
+}
+
 /* What is gone stays gone; and where that is hard to tell, it is told but once. */
 static bool process_is_alive(const struct rec_view *view)
 {
-	if (!view->gone && !rec_identity_is_alive(&view->who, view->fd) && !rec_identity_is_seen(&view->who))
-		((struct rec_view *)(uintptr_t)view)->gone = true;
-	return !view->gone;
+	/* Threads that read different lanes come here at the same time. */
+	bool *gone = &((struct rec_view *)(uintptr_t)view)->gone;
+
+	if (is_seen_alive(view))
+		return true;
+	if (!rec_load_relaxed(gone) && !rec_identity_is_alive(&view->who, view->fd) && !rec_identity_is_seen(&view->who))
+		rec_store_relaxed(gone, true);
+	return !rec_load_relaxed(gone);
 }
 
 bool rec_view_alive(const struct rec_view *view)
 {
-	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_LIVE && process_is_alive(view);
+	if (rec_load_acquire(&rec_view_header(view)->state) != REC_BUFFER_LIVE || !process_is_alive(view))
+		return false;
+	watch_process((struct rec_view *)(uintptr_t)view);
+	return true;
 }
 
 uint32_t rec_view_pid(const struct rec_view *view)

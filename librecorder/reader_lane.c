@@ -100,6 +100,15 @@ bool rec_view_still(const struct rec_ring_reader *ring)
 	       rec_load_relaxed(&ring->lane->nr_subbufs) == ring->nr_subbufs;
 }
 
+/* Threads that read different lanes come here at the same time. */
+static void note_subbuf_size(struct rec_view *view, uint32_t size)
+{
+	uint32_t largest = rec_load_relaxed(&view->info.subbuf_size);
+
+	while (size > largest && !rec_cmpxchg32(&view->info.subbuf_size, &largest, size))
+		;
+}
+
 static int open_lane(struct rec_view *view, uint32_t index)
 {
 	struct view_lane *lane = &view->opened[index];
@@ -139,8 +148,8 @@ static int open_lane(struct rec_view *view, uint32_t index)
 	}
 	lane->ring = ring;
 	lane->damaged = r < 0;
-	if (!lane->damaged && ring.subbuf_size > view->info.subbuf_size)
-		view->info.subbuf_size = ring.subbuf_size;
+	if (!lane->damaged)
+		note_subbuf_size(view, ring.subbuf_size);
 	return 0;
 }
 
@@ -201,6 +210,23 @@ int rec_view_read(struct rec_view *view, unsigned int index, unsigned int flags,
 		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
 	} while (rec_view_again(view, lane, r, &tries));
 	return rec_view_result(view, lane, r);
+}
+
+int rec_view_fill(const struct rec_view *view, unsigned int index)
+{
+	struct rec_ring_reader ring;
+	uint64_t touched, gone, pages;
+	int r = rec_view_look(view, index, &ring);
+
+	if (r == 0) {
+		touched = rec_load_relaxed(&ring.lane->pages_touched);
+		gone = rec_load_relaxed(&ring.lane->pages_lost) + rec_load_relaxed(&ring.words->pages_read);
+		pages = touched > gone ? touched - gone : 0;
+		r = pages >= ring.nr_subbufs ? 100 : (int)(pages * 100 / ring.nr_subbufs);
+	}
+	if (rec_view_is_cut(view))
+		return -EFAULT;
+	return r == -ENODATA ? -EAGAIN : r;
 }
 
 int rec_view_read_page(struct rec_view *view, unsigned int index, unsigned int flags, void *page, size_t size,

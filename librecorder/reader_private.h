@@ -52,6 +52,8 @@ struct rec_view {
 	bool read_only; /* the file system is: what is written to lanes is our own copy */
 	struct rec_identity who; /* whose buffer it is */
 	bool gone;		 /* he is: once and for all */
+	bool asked;		 /* whether he is, and he was not: who asks again will ask often */
+	int pidfd;		 /* his; -1: none */
 	uint64_t self;		 /* this process, as lanes name their reader */
 	uint64_t enable;
 	uint64_t rules;

@@ -129,6 +129,13 @@ int rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, 
 void rec_view_unread(struct rec_view *view, unsigned int lane);
 
 /*
+ * How full a lane is, in per cent, 0 to 100: the sub-buffers that the writer has come to and that were neither read nor
+ * overwritten. The figure may be old when it is returned; it takes a few loads. -EINVAL: no such lane; -EAGAIN: the
+ * program is just making it, or giving it another shape; -EBADMSG: damaged; -EFAULT: cut short.
+ */
+int rec_view_fill(const struct rec_view *view, unsigned int lane);
+
+/*
  * Copy the new events of the lane's reader page to the `size` bytes at `page` (aligned to 8), as a page in the kernel's
  * format, like the kernel's read_page (facts C8, C9): as many whole events as fit. The time stamp is that of the first
  * copied event, or earlier. A loss is marked in bits 31 and 30 of the commit word, and its number is stored after the

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/atomic.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -164,6 +165,35 @@ Test(identity, pid_and_start_time_decide_in_the_same_namespace)
 	other.start_time--;
 	cr_assert_not(rec_identity_is_alive(&other, fd));
 	close(fd);
+}
+
+/* A descriptor that has something to read once the process is gone. */
+Test(identity, a_process_is_watched)
+{
+	struct rec_identity who;
+	struct pollfd process;
+	const pid_t child = fork();
+	uint64_t start_time;
+
+	if (!child)
+		for (;;)
+			pause();
+	rec_identity_self(&who);
+	who.pid = (uint32_t)child;
+	cr_assert_eq(rec_process_start_time(child, &start_time), 0);
+	who.start_time = start_time + 1;
+	cr_assert_eq(rec_identity_watch(&who), -1, "another one of this number");
+	who.start_time = start_time;
+	process = (struct pollfd){ .fd = rec_identity_watch(&who), .events = POLLIN };
+	if (process.fd < 0 && errno == ENOSYS)
+		cr_skip_test("this kernel has no pidfd");
+	cr_assert_geq(process.fd, 0);
+	cr_assert_eq(poll(&process, 1, 0), 0);
+	kill(child, SIGKILL);
+	cr_assert_eq(poll(&process, 1, -1), 1);
+	close(process.fd);
+	waitpid(child, NULL, 0);
+	cr_assert_eq(rec_identity_watch(&who), -1);
 }
 
 Test(identity, a_copy_that_has_the_file_mapped_does_not_keep_its_parent_alive)

@@ -52,6 +52,27 @@ Test(reader_stats, text)
 	cr_assert_eq(rec_stats_text(&stats, text, (size_t)n + 1), n);
 }
 
+Test(reader_stats, how_full)
+{
+	struct rec_page page;
+	int before = rec_view_fill(view, 0), now;
+
+	cr_assert_eq(before, 0);
+	cr_assert_eq(rec_view_fill(view, 1), -EINVAL);
+	/* 42 to a sub-buffer: five of them, and then what is written over. */
+	for (uint64_t from = 0; from < 420; from += 42) {
+		write_some(from, from + 42);
+		now = rec_view_fill(view, 0);
+		cr_assert_geq(now, before);
+		cr_assert_leq(now, 100);
+		before = now;
+	}
+	cr_assert_gt(before, 50);
+	while (rec_view_read(view, 0, REC_READ_WHOLE, &page) == 1)
+		continue;
+	cr_assert_lt(rec_view_fill(view, 0), 30, "all but the one that is written to was read");
+}
+
 Test(reader_stats, numbers)
 {
 	struct rec_lane_stats stats;
