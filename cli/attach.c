@@ -15,15 +15,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/now.h"
 #include "cli/session.h"
 
-/* Looks at nothing alive before it is over: a child's buffer, or that of the next program, takes a moment to appear. */
-#define OVER_AFTER 20u
+/* ms with nothing alive before it is over: a child's buffer, or that of the next program, takes a moment to appear. */
+#define OVER_AFTER_MS 200u
 /*
  * The same while a process of ours runs without a buffer: its next program
  * may be loading, or uses no library of ours.
  */
-#define OVER_AFTER_LONG 500u
+#define OVER_AFTER_LONG_MS 5000u
+
+/* Whether programs are still there is asked this often. */
+#define ALIVE_PERIOD_MS 10u
 
 /* Lanes of a program that are tried once more before what a writer has in hand counts as new. */
 #define RESET_TRIES 10000u
@@ -51,6 +55,7 @@ static int find_place(struct attach *attach, int dir, struct place **ret_place)
 	places[attach->nr] = (struct place){ .fd = fcntl(dir, F_DUPFD_CLOEXEC, 0), .again = true };
 	if (places[attach->nr].fd < 0)
 		return -errno;
+	dir_watch_open(&places[attach->nr].watch, places[attach->nr].fd);
 	*ret_place = &places[attach->nr++];
 	return 0;
 }
@@ -327,8 +332,10 @@ int attach_finish(struct attach *attach)
 		if (got < 0)
 			return got;
 		end_all(attach);
-		for (unsigned int i = 0; i < attach->nr; i++)
+		for (unsigned int i = 0; i < attach->nr; i++) {
 			attach->places[i].again = true;
+			dir_watch_retry(&attach->places[i].watch);
+		}
 		got = attach_follow(attach);
 		if (got < 0)
 			return got;
@@ -345,8 +352,12 @@ int attach_finish(struct attach *attach)
 
 bool attach_is_alive(struct attach *attach)
 {
+	const uint64_t now = now_ms();
 	bool alive = false;
 
+	if (now - attach->looked_ms < ALIVE_PERIOD_MS)
+		return true;
+	attach->looked_ms = now;
 	for (unsigned int i = 0; i < attach->nr; i++)
 		for (unsigned int at = 0; at < attach->places[i].nr; at++) {
 			struct buffer *buffer = &attach->places[i].list[at];
@@ -356,9 +367,10 @@ bool attach_is_alive(struct attach *attach)
 			else
 				buffer->view = rec_view_close(buffer->view);
 		}
-	attach->nothing_alive = alive ? 0 : attach->nothing_alive + 1;
-	return attach->nothing_alive < OVER_AFTER ||
-	       (attach->nothing_alive < OVER_AFTER_LONG && family_runs(&attach->family));
+	if (alive || !attach->alive_ms)
+		attach->alive_ms = now;
+	return now - attach->alive_ms < OVER_AFTER_MS ||
+	       (now - attach->alive_ms < OVER_AFTER_LONG_MS && family_runs(&attach->family));
 }
 
 const struct drain_trouble *attach_trouble(struct attach *attach)

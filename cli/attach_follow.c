@@ -163,7 +163,7 @@ int attach_follow(struct attach *attach)
 	for (unsigned int i = 0; got >= 0 && i < attach->nr; i++) {
 		struct place *place = &attach->places[i];
 
-		if (dir_watch_has_changed(&place->watch, place->fd) || place->again)
+		if (dir_watch_is_due(&place->watch, place->fd, place->again))
 			got = attach_scan(attach, place, false);
 		met |= got > 0;
 	}

@@ -22,7 +22,8 @@ struct attach {
 	struct place *places;
 	unsigned int nr;
 	struct family family;
-	unsigned int nothing_alive; /* looks in a row */
+	uint64_t looked_ms; /* when it was last asked whether they are alive, */
+	uint64_t alive_ms;  /* and when one of them was */
 	struct missed missed;
 	struct drain_trouble trouble;
 };

@@ -55,5 +55,6 @@ void place_close(struct place *place)
 		drop(place, &place->list[place->nr - 1]);
 	free(place->list);
 	drain_close(place->drain);
+	dir_watch_close(&place->watch);
 	close(place->fd);
 }

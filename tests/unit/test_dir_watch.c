@@ -45,6 +45,57 @@ Test(dir_watch, tells_a_change)
 	close(dir);
 }
 
+static void put(int dir, const char *name)
+{
+	close(openat(dir, name, O_CREAT | O_RDWR, 0600));
+}
+
+/* By the kernel's word, where its time stamp says nothing. */
+Test(dir_watch, is_told_of_a_change)
+{
+	char path[] = "/tmp/recorder-test.XXXXXX";
+	struct dir_watch watch = { 0 };
+	int dir;
+
+	cr_assert(mkdtemp(path));
+	dir = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	dir_watch_open(&watch, dir);
+	if (!watch.notified)
+		cr_skip_test("no inotify here");
+	cr_assert(dir_watch_has_changed(&watch, dir), "the first look");
+	cr_assert(!dir_watch_has_changed(&watch, dir));
+	put(dir, "one");
+	put(dir, "two");
+	cr_assert(dir_watch_has_changed(&watch, dir));
+	cr_assert(!dir_watch_has_changed(&watch, dir), "once");
+	unlinkat(dir, "one", 0);
+	cr_assert(dir_watch_has_changed(&watch, dir));
+	unlinkat(dir, "two", 0);
+	rmdir(path);
+	cr_assert(dir_watch_has_changed(&watch, dir));
+	dir_watch_close(&watch);
+	close(dir);
+}
+
+/* What is not ready is looked at again, and not in each round. */
+Test(dir_watch, looks_again)
+{
+	struct dir_watch watch = { 0 };
+	unsigned int looks = 0;
+	int dir;
+
+	make_dir(&dir);
+	cr_assert(dir_watch_is_due(&watch, dir, false));
+	cr_assert(!dir_watch_is_due(&watch, dir, false));
+	cr_assert(dir_watch_is_due(&watch, dir, true), "at once");
+	for (unsigned int i = 0; i < 1000000; i++)
+		looks += dir_watch_is_due(&watch, dir, true);
+	cr_assert_lt(looks, 100000);
+	dir_watch_retry(&watch);
+	cr_assert(dir_watch_is_due(&watch, dir, true), "when it is asked for");
+	close(dir);
+}
+
 /* However late the next look comes, what happened right behind this one in the same tick is not missed. */
 Test(dir_watch, a_look_right_behind_a_change_is_no_last_one)
 {
