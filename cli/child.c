@@ -200,12 +200,13 @@ static void note_signal(struct child *child, int number)
 	}
 }
 
-bool child_wait(struct child *child, int timeout_ms)
+bool child_wait(struct child *child, uint64_t timeout_us)
 {
+	const struct timespec timeout = { (time_t)(timeout_us / 1000000u), (long)(timeout_us % 1000000u) * 1000 };
 	struct pollfd poll_for = { child->signals, POLLIN, 0 };
 	struct signalfd_siginfo info;
 
-	if (poll(&poll_for, 1, timeout_ms) > 0)
+	if (ppoll(&poll_for, 1, &timeout, NULL) > 0)
 		while (read(child->signals, &info, sizeof(info)) == sizeof(info))
 			note_signal(child, (int)info.ssi_signo);
 	/* Asked for by itself: SIGCHLD of several children come as one, and a stop of the child raises it as well. */

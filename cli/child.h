@@ -12,6 +12,7 @@
 
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -54,8 +55,8 @@ int child_fork(struct child *child, char **argv, const struct child_env *env);
 int child_exec(struct child *child);
 void child_drop(struct child *child);
 
-/* Wait for the command's end or a signal, at most timeout_ms. True: the recording is to end. */
-bool child_wait(struct child *child, int timeout_ms);
+/* Wait for the command's end or a signal, at most so many microseconds. True: the recording is to end. */
+bool child_wait(struct child *child, uint64_t timeout_us);
 
 /* The exit status that tells what became of the command: its own, or 128 + signal. */
 int child_exit_status(const struct child *child);

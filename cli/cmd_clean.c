@@ -16,6 +16,7 @@
 
 #include "cli/leftovers.h"
 #include "cli/progress.h"
+#include "cli/stage.h"
 
 #define NAME "clean"
 
@@ -24,7 +25,7 @@ struct clean {
 	bool dry_run;
 	bool listed; /* the head of the list was printed */
 	bool failed;
-	unsigned int buffers, sessions, unknown;
+	unsigned int buffers, sessions, stages, unknown;
 	uint64_t size;
 };
 
@@ -91,7 +92,7 @@ static void clean_session(struct clean *clean, struct left_place *place)
 /* What is left in a place, of one process or (0) of all. Returns how many things that were. */
 static unsigned int clean_place(struct clean *clean, struct left_place *place, uint32_t pid)
 {
-	unsigned int nr = 0;
+	unsigned int nr = 0, stages = 0;
 
 	for (unsigned int i = 0; i < place->nr; i++) {
 		if (pid && place->items[i].pid != pid)
@@ -104,6 +105,10 @@ static unsigned int clean_place(struct clean *clean, struct left_place *place, u
 	 * A program that goes on with its recorder gone can still be recovered, and one that cannot be told may be
 	 * such.
 	 */
+	if (!pid && !place->is_session)
+		stages = stage_sweep(place->dir.fd, false, clean->dry_run);
+	clean->stages += stages;
+	nr += stages;
 	if (pid || !place->is_session || place->living || place->unknown)
 		return nr;
 	clean_session(clean, place);
@@ -175,11 +180,14 @@ static void say_sum(const struct clean *clean)
 			 clean->unknown == 1 ? "buffer could" : "buffers could",
 			 clean->unknown == 1 ? "its program is" : "their programs are",
 			 clean->unknown == 1 ? "it is kept" : "they are kept");
+	if (clean->stages)
+		fprintf(stderr, "%u %s without a spool\n", clean->stages,
+			clean->stages == 1 ? "stage" : "stages");
 	if (clean->buffers || clean->sessions)
 		fprintf(stderr, "%u %s, %u %s: %s %s\n", clean->buffers, clean->buffers == 1 ? "buffer" : "buffers",
 			clean->sessions, clean->sessions == 1 ? "recording" : "recordings",
 			human_size(clean->size, size, sizeof(size)), clean->dry_run ? "could be freed" : "freed");
-	else if (!clean->failed)
+	else if (!clean->failed && !clean->stages)
 		fputs("nothing is left\n", stderr);
 }
 

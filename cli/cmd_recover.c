@@ -178,11 +178,12 @@ static int gather_session(struct recover *recover, struct left_place *place)
 	err = drain_into(recover, spool ? spool : recover->spool, &place->dir, DRAIN_OWNED | DRAIN_DEAD, NULL);
 	if (!err && spool)
 		err = spool_append(recover->spool, spool);
+	/* It has no side files; what could not be written of its stage is ours, too. */
+	if (!err && spool)
+		spool_remove(spool);
 	spool_close(spool);
 	if (err)
 		return err;
-	if (place->spool)
-		unlink(place->spool);
 	if (recover->trouble.bad_buffers == before.bad_buffers && recover->trouble.unread == before.unread &&
 	    recover->trouble.living == before.living)
 		session_remove(&place->dir);
@@ -264,6 +265,14 @@ static bool is_to_be_tried_again(const struct recover *recover)
 	return recover->trouble.unread && recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
 }
 
+/* What its recorder had drained and not written yet; the machine was started anew since, perhaps. */
+static void say_stage(const struct spool *spool)
+{
+	if (spool->stage_is_gone)
+		complain(RECOVER, "'%s' is gone, and with it what '%s' had not been given yet when its recorder was killed",
+			 spool->head.stage, spool->path);
+}
+
 /* What could not be taken, and what goes on. */
 static void say_rest(const struct recover *recover, bool full)
 {
@@ -324,6 +333,8 @@ static bool recover_all(struct recover *recover)
 		good = say_nothing(recover);
 	else if (!output_finish(&recover->output, recover->spool, NULL, trouble))
 		return false;
+	if (good)
+		say_stage(recover->spool);
 	if (good)
 		say_rest(recover, full);
 	/* The spool is empty or in the file, unless another try may make that whole. */

@@ -88,7 +88,7 @@ static int copy_pages(struct snapshot *snapshot, unsigned int process, unsigned 
 		if (got != 1)
 			break;
 		memcpy(&time, page.data, sizeof(time));
-		err = written(snapshot, spool_add_page(snapshot->spool, process, lane, &page));
+		err = written(snapshot, spool_add_page(snapshot->spool, process, lane, &page, NULL, NULL));
 	}
 	*ret_got = got;
 	return err;

@@ -6,23 +6,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <librecorder/page.h>
 #include <librecorder/reader.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/now.h"
 
-/* Pages taken from a lane before the others have their turn: a lane that is written to without pause starves nobody. */
-#define PAGES_A_TURN 64u
-
 /*
- * A writer that is just moving the head is done within a few instructions, unless it was preempted there. All lanes
- * of a program together get no more patience than this.
+ * Pages taken from a lane before the others have their turn: a lane that is written to without pause starves nobody.
  */
-#define BUSY_RETRIES 10000u
+#define PAGES_A_TURN 64u
 
 /* No lane has more sub-buffers: a link has 16 bits for them. Who has more pages for us is filling them meanwhile. */
 #define LANE_PAGES_MAX (UINT32_C(1) << 16)
@@ -31,142 +25,6 @@
 
 /* Whether a program is still there is asked this often: it takes some system calls, as long as tens of pages take. */
 #define ALIVE_PERIOD_MS 20u
-
-/*
- * Take off what the spool has of this page already; a recorder that was killed between writing a page and asking
- * for the next leaves it to be read twice. False: nothing remains.
- */
-static bool trim(struct rec_page *page, uint64_t known)
-{
-	struct rec_page_iter iter;
-	struct rec_record record;
-
-	if (page->first >= known)
-		return page->entries || page->lost;
-	if (page->first + page->entries <= known)
-		return false;
-	rec_page_iter_init(&iter, page->data, page->size);
-	while (page->first < known) {
-		if (rec_page_next(&iter, &record) != 1)
-			return false;
-		if (record.offset < page->from)
-			continue;
-		page->first++;
-		page->entries--;
-		page->from = iter.offset;
-	}
-	page->lost = 0;
-	return true;
-}
-
-/* Whether what lies between the last event that the spool has and this page was lost, and not read by somebody else. */
-static bool follows(const struct rec_page *page, uint64_t known)
-{
-	return page->lost == REC_LOST_UNKNOWN || page->first <= known + page->lost;
-}
-
-/* The program's number of lanes is not asked for again: one that misbehaves may say less than a moment ago. */
-static bool lane_is_off(struct drained *one, unsigned int lane)
-{
-	const unsigned int nr = lane + 1;
-	unsigned char *off;
-
-	if (lane < one->nr_lanes)
-		return one->lane_off[lane];
-	off = realloc(one->lane_off, nr);
-	if (!off) {
-		one->unread = -ENOMEM;
-		return true;
-	}
-	memset(off + one->nr_lanes, 0, nr - one->nr_lanes);
-	one->lane_off = off;
-	one->nr_lanes = nr;
-	return false;
-}
-
-static void note_lane(const struct drained *one, unsigned int lane, unsigned int *count, struct drain_lane *first)
-{
-	const struct rec_view_info *info = rec_view_info(one->view);
-
-	if ((*count)++)
-		return;
-	first->pid = info->pid;
-	first->lane = lane;
-	memcpy(first->comm, info->comm, sizeof(first->comm));
-}
-
-static void note_cut(struct drain *drain, struct drained *one)
-{
-	if (!one->cut)
-		note_lane(one, 0, &drain->trouble.cut_buffers, &drain->trouble.cut_lane);
-	one->cut = true;
-}
-
-/* Where the header is gone there is not even a lane that could say so. */
-static bool is_cut(struct drain *drain, struct drained *one)
-{
-	struct rec_lane_stats stats;
-
-	if (!rec_view_lanes(one->view) && rec_view_stats(one->view, 0, &stats) == -EFAULT)
-		note_cut(drain, one);
-	return one->cut;
-}
-
-/* The lane gives nothing more; why says `err`. */
-static void give_up_lane(struct drain *drain, struct drained *one, unsigned int lane, int err)
-{
-	one->lane_off[lane] = 1;
-	if (err == -EBUSY) {
-		drain->trouble.busy_lanes++;
-		one->busy = true;
-	} else if (err != -EFAULT) {
-		note_lane(one, lane, &drain->trouble.bad_lanes, &drain->trouble.bad_lane);
-	} else {
-		note_cut(drain, one);
-	}
-}
-
-/* Up to `max` pages of a lane. Returns how many, or what the spool met. */
-static int take_pages(struct drain *drain, struct drained *one, unsigned int lane, unsigned int flags, unsigned int max)
-{
-	const uint64_t known = spool_next_event(drain->spool, one->process, lane);
-	unsigned int taken = 0;
-	struct rec_page page;
-	int got, err;
-
-	while (taken < max) {
-		got = rec_view_read(one->view, lane, flags, &page);
-		if (got == -EAGAIN && one->retries) {
-			one->retries--;
-			sched_yield();
-			continue;
-		}
-		if (got < 0 && got != -EAGAIN && drain_may_pass(got))
-			one->unread = got;
-		else if (got < 0 && got != -EAGAIN)
-			give_up_lane(drain, one, lane, got);
-		if (got != 1)
-			break;
-		taken++;
-		if (drain->flags & DRAIN_NEXT && taken == 1 && !follows(&page, known)) {
-			rec_view_unread(one->view, lane);
-			one->lane_off[lane] = 1;
-			one->kept = true;
-			return 0;
-		}
-		if (!trim(&page, known))
-			continue;
-		err = spool_add_page(drain->spool, one->process, lane, &page);
-		if (err)
-			rec_view_unread(one->view, lane);
-		/* It was the kernel that looked at what is gone. */
-		if (err == -EFAULT)
-			give_up_lane(drain, one, lane, err);
-		if (err)
-			return err == -EFAULT ? (int)taken : err;
-	}
-	return (int)taken;
-}
 
 static int take_log(struct drain *drain, struct drained *one)
 {
@@ -249,35 +107,6 @@ static void close_buffer(struct drained *one)
 	one->nr_lanes = 0;
 }
 
-/* Per cent of a lane that so many pages are; of a lane from which more was to be had, all. */
-static int percent_of(const struct drained *one, unsigned int pages, unsigned int max)
-{
-	const unsigned int all = rec_view_info(one->view)->nr_subbufs;
-
-	if (!pages)
-		return 0;
-	return pages >= max || pages >= all ? 100 : (int)(pages * 100 / all) + 1;
-}
-
-/* All lanes of one buffer. Returns how full the fullest was, in per cent; 0: nothing was taken. */
-static int take_lanes(struct drain *drain, struct drained *one, unsigned int flags, unsigned int max)
-{
-	int fullest = 0, pages, percent;
-
-	/* The number of lanes is read anew each time: a thread may just have got one. */
-	one->retries = flags & REC_READ_WHOLE ? 0 : BUSY_RETRIES;
-	for (unsigned int lane = 0; !one->cut && lane < rec_view_lanes(one->view); lane++) {
-		if (lane_is_off(one, lane))
-			continue;
-		pages = take_pages(drain, one, lane, flags, max);
-		if (pages < 0)
-			return pages;
-		percent = percent_of(one, (unsigned int)pages, max);
-		fullest = percent > fullest ? percent : fullest;
-	}
-	return fullest;
-}
-
 /* Who was there a moment ago is taken to be there still; what it has written is taken the next time. */
 static bool is_alive(struct drained *one, bool last)
 {
@@ -292,28 +121,21 @@ static bool is_alive(struct drained *one, bool last)
 }
 
 /*
- * One buffer's turn. `last`: nothing will be taken later, so what a living process has now is taken as well, but no
- * more than its lanes hold, for it may go on writing as fast as we read.
+ * A buffer of which nothing will be taken later: its program is gone, and its lanes were found empty in this round; or
+ * there is no other round. Of a living program no more is taken than its lanes hold, since it may write as fast as we
+ * read. No helper has a turn then: the buffer is closed behind these.
  */
-static int run_buffer(struct drain *drain, struct drained *one, bool last)
+static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 {
-	/* Asked before reading: what a dead process wrote is all there when we look. */
-	const bool alive = is_alive(one, last);
-	int taken, err;
+	int taken = drain_settle_helped(drain, one->process);
+	int err;
 
-	one->unread = 0;
-	err = take_log(drain, one);
-	if (err)
-		return err;
-	if (alive && !last) {
-		taken = take_lanes(drain, one, REC_READ_WHOLE, PAGES_A_TURN);
-		if (taken >= 0 && is_cut(drain, one))
-			close_buffer(one);
-		return taken;
-	}
-	taken = take_lanes(drain, one, 0, alive ? rec_view_info(one->view)->nr_subbufs + 1 : LANE_PAGES_MAX);
+	if (taken >= 0)
+		taken = drain_add_turns(drain, one, 0, alive ? rec_view_info(one->view)->nr_subbufs + 1 : LANE_PAGES_MAX);
+	if (!taken)
+		taken = drain_take_turns(drain, false);
 	/* What could not be read now is tried again, if there is another time. */
-	if (taken < 0 || (one->unread && !last))
+	if (taken < 0 || (one->unread && !drain->last))
 		return taken;
 	/* Once more: events may have been declared since, and their pages were just taken. */
 	err = take_log(drain, one);
@@ -321,7 +143,7 @@ static int run_buffer(struct drain *drain, struct drained *one, bool last)
 		err = end_process(drain, one);
 	if (err)
 		return err;
-	is_cut(drain, one);
+	drain_is_cut(drain, one);
 	close_buffer(one);
 	/* The last thing: until here a killed recorder's successor finds the buffer. */
 	if (one->unread)
@@ -335,36 +157,91 @@ static int run_buffer(struct drain *drain, struct drained *one, bool last)
 	return taken;
 }
 
-static int run(struct drain *drain, bool last)
+/* The lanes of all programs have their turns together: what one has left does not hold up those that write. */
+static int run_lanes(struct drain *drain)
+{
+	const int helped = drain_settle_helped(drain, DRAIN_ANY);
+	int err = helped < 0 ? helped : 0, most;
+
+	for (unsigned int i = 0; i < drain->nr && !err; i++) {
+		struct drained *one = &drain->list[i];
+
+		/* Asked before reading: what a dead process wrote is all there when we look. */
+		one->lives = one->view && is_alive(one, drain->last);
+		one->unread = 0;
+		one->more = false;
+		if (one->view)
+			err = take_log(drain, one);
+		if (!err && one->view && !drain->last)
+			err = drain_add_turns(drain, one, one->lives ? REC_READ_WHOLE : 0, PAGES_A_TURN);
+	}
+	most = drain_take_turns(drain, true);
+	return err ? err : most < 0 ? most : most > helped ? most : helped;
+}
+
+static int run_ended(struct drain *drain, struct drained *one)
+{
+	int err;
+
+	if (!one->view)
+		return 0;
+	if (drain->last || (!one->lives && !drain_has_more(one)))
+		return end_buffer(drain, one, one->lives);
+	if (!one->lives || !drain_is_cut(drain, one))
+		return 0;
+	err = drain_settle_helped(drain, one->process);
+	close_buffer(one);
+	return err < 0 ? err : 0;
+}
+
+/* Those whose files are gone need not be remembered; the list stays as short as the directory. */
+static bool is_over(const struct drain *drain, const struct drained *one)
+{
+	return !one->view && (drain->flags & DRAIN_NAMED ||
+			      (drain->flags & DRAIN_OWNED && faccessat(drain->fd, one->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0));
+}
+
+static int run_round(struct drain *drain, bool last)
 {
 	unsigned int at = 0;
-	int fullest = 0, taken;
+	int fullest, taken;
 	int err;
 
 	drain->last = last;
+	drain->spool->patient = last;
 	err = drain_scan(drain);
 	if (!err)
 		err = drain_anchors(drain, last);
 	if (err)
 		return err;
-	while (at < drain->nr) {
+	fullest = run_lanes(drain);
+	while (at < drain->nr && fullest >= 0) {
 		struct drained *one = &drain->list[at];
+		const bool was_open = one->view;
 
-		if (one->view) {
-			taken = run_buffer(drain, one, last);
-			if (taken < 0)
-				return taken;
-			fullest = taken > fullest ? taken : fullest;
-		}
-		/* Those whose files are gone need not be remembered; the list stays as short as the directory. */
-		if (!one->view &&
-		    (drain->flags & DRAIN_NAMED ||
-		     (drain->flags & DRAIN_OWNED && faccessat(drain->fd, one->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0)))
+		taken = run_ended(drain, one);
+		if (taken < 0)
+			return taken;
+		fullest = taken > fullest ? taken : fullest;
+		/* Asked when that may have changed. */
+		if ((was_open || drain->scanned) && is_over(drain, one))
 			*one = drain->list[--drain->nr];
 		else
 			at++;
 	}
+	drain->scanned = false;
 	return fullest;
+}
+
+/* What helpers have taken is in the spool, also if nothing more is to come. */
+static int run(struct drain *drain, bool last)
+{
+	const int taken = run_round(drain, last);
+
+	for (unsigned int i = 0; taken < 0 && i < drain->nr; i++)
+		if (drain->list[i].view)
+			drain_settle_helped(drain, drain->list[i].process);
+	return taken;
 }
 
 int drain_add(struct drain *drain, const char *name)
@@ -416,10 +293,13 @@ struct drain *drain_close(struct drain *drain)
 {
 	if (!drain)
 		return NULL;
+	drain_crew_close(drain->crew);
+	dir_watch_close(&drain->watch);
 	for (unsigned int i = 0; i < drain->nr; i++)
 		if (drain->list[i].view)
 			close_buffer(&drain->list[i]);
 	free(drain->list);
+	free(drain->turns.list);
 	free(drain->block);
 	if (drain->fd >= 0)
 		close(drain->fd);

@@ -201,7 +201,11 @@ int drain_scan(struct drain *drain)
 		return 0;
 	if (drain->only[0])
 		return drain_look_for(drain, drain->only);
-	if (!dir_watch_has_changed(&drain->watch, drain->fd) && !drain->again)
+	if (drain->last)
+		dir_watch_retry(&drain->watch);
+	else if (!drain->watch.looked_at)
+		dir_watch_open(&drain->watch, drain->fd);
+	if (!dir_watch_is_due(&drain->watch, drain->fd, drain->again))
 		return 0;
 	dir = dir_entries(drain->fd);
 	if (!dir) {
@@ -211,6 +215,7 @@ int drain_scan(struct drain *drain)
 		return err == -ENOENT || !drain->last ? 0 : err;
 	}
 	drain->again = false;
+	drain->scanned = true;
 	drain->trouble.unready = 0;
 	drain->trouble.no_buffers = 0;
 	errno = 0;

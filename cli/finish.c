@@ -82,15 +82,20 @@ bool output_choose(struct output *output, const char *name)
  */
 #define SPOOL_TRIES 100u
 
-/* What is at the spool's path. 0: *ret_left, which a killed recorder has left; -ENOENT: nothing any more; or -errno. */
-static int look_at_spool(const struct output *output, struct spool **ret_left)
+/* Look at the spool's path. 0: a killed recorder has left a spool there; -ENOENT: nothing is there any more; or -errno. */
+static int look_at_spool(const struct output *output)
 {
-	int err = spool_open(output->spool, ret_left);
+	struct spool_head head;
+	struct spool *left;
+	int err = spool_look(output->spool, &head);
 
-	/* Of a recorder that was killed when it had but to remove it. */
-	if (!err && (*ret_left)->head.done) {
-		err = spool_remove(*ret_left);
-		*ret_left = spool_close(*ret_left);
+	/* Its recorder was killed when it only had to remove it. */
+	if (!err && head.done) {
+		err = spool_open(output->spool, &left);
+		if (!err) {
+			err = spool_remove(left);
+			spool_close(left);
+		}
 		err = err ? err : -ENOENT;
 	}
 	return err;
@@ -98,7 +103,6 @@ static int look_at_spool(const struct output *output, struct spool **ret_left)
 
 bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool)
 {
-	struct spool *left = NULL;
 	int made, found = -ENOENT;
 
 	for (unsigned int i = 0; i < SPOOL_TRIES && found == -ENOENT; i++) {
@@ -109,7 +113,7 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 			complain(output->command, "cannot write '%s': %s", output->spool, strerror(-made));
 			return false;
 		}
-		found = look_at_spool(output, &left);
+		found = look_at_spool(output);
 	}
 	if (found == -EBUSY)
 		complain(output->command, "'%s' is being written by another recorder; choose another file with -o",
@@ -121,7 +125,6 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 	else
 		complain(output->command, "'%s' exists already; remove it or choose another file with -o",
 			 output->spool);
-	spool_close(left);
 	return false;
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/memory.h"
 #include "cli/opts.h"
 
 struct setting {
@@ -200,24 +201,10 @@ static int set_size(const struct setting *setting, const char *what, const char 
 	return err;
 }
 
-/* KB that can be had without swapping; UINT64_MAX: not known. */
-static uint64_t memory_available(void)
-{
-	FILE *file = fopen("/proc/meminfo", "re");
-	uint64_t kb = UINT64_MAX;
-	char line[128];
-
-	while (file && fgets(line, sizeof(line), file) && sscanf(line, "MemAvailable: %" SCNu64, &kb) != 1)
-		;
-	if (file)
-		fclose(file);
-	return kb;
-}
-
 /* The kernel would first take all the memory that there is, page by page, and only then say that it is not enough. */
 static int set_ring_size(const struct setting *setting)
 {
-	const uint64_t kb = setting->request->buffer_kb, available = memory_available();
+	const uint64_t kb = setting->request->buffer_kb, available = memory_available() / 1024;
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (cpus > 0 && kb > available / (uint64_t)cpus) {

@@ -14,6 +14,11 @@ static inline uint64_t now_ns(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+static inline uint64_t now_us(void)
+{
+	return now_ns() / 1000u;
+}
+
 static inline uint64_t now_ms(void)
 {
 	return now_ns() / 1000000u;

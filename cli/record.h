@@ -49,6 +49,7 @@ struct record {
 	struct attach *attach;
 	struct child child;
 	struct selections selections;
+	bool full_is_told; /* that the spool's stage is full */
 	char *enable; /* what is selected, as RECORDER_ENABLE takes it */
 };
 

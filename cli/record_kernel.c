@@ -17,8 +17,8 @@ const char *record_kernel_wrong(const struct record_kernel *half, bool command, 
 	if (request->functions.nr && !request->tracer)
 		return "-l, -n and -g select functions for a tracer: they need -p";
 	if (!any && (request->only_command || request->follow || request->cpumask || request->options.nr ||
-		     half->drain_way != UINT32_MAX || half->priority || request->hide))
-		return "-F, -c, -M, -O, -r, --drain and --hide are for the kernel's events: they need -e or -p";
+		     half->drain_way != UINT32_MAX || request->hide))
+		return "-F, -c, -M, -O, --drain and --hide are for the kernel's events: they need -e or -p";
 	if (request->only_command && !command)
 		return "-F needs a COMMAND";
 	if (request->follow && !request->only_command && !processes)

@@ -51,7 +51,7 @@ struct record_kernel {
 		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)",                 \
 			   &(half).drain_way),                                                                         \
 		OPT_NUMBER('r', "priority", "N", 1, 99,                                                                \
-			   "real-time priority of the threads that read them (1, if permitted)", &(half).priority),    \
+			   "real-time priority of the threads that read events (1, if permitted)", &(half).priority),  \
 		OPT_FLAG(0, "hide", "leave out the recorder's own threads; makes every thread switch slower",          \
 			 &(half).request.hide)
 

@@ -3,6 +3,7 @@
 #include "cli/spool.h"
 #include "cli/read_at.h"
 #include "cli/spool_private.h"
+#include "cli/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +36,9 @@ struct spool *spool_close(struct spool *spool)
 {
 	if (!spool)
 		return NULL;
+	stage_close(spool->stage, false);
 	spool_free_model(spool);
+	free(spool->rest);
 	if (spool->fd >= 0)
 		close(spool->fd);
 	free(spool->path);
@@ -90,7 +93,7 @@ static int scan_chunk(struct spool *spool, uint64_t file_size, unsigned char *pa
 	ssize_t got;
 	int err;
 
-	got = read_at(spool->fd, &chunk, sizeof(chunk), offset);
+	got = spool_read_at(spool, &chunk, sizeof(chunk), offset);
 	if (got < 0)
 		return (int)got;
 	if ((size_t)got < sizeof(chunk) || !spool_chunk_valid(spool, &chunk, file_size - offset - sizeof(chunk)))
@@ -100,14 +103,14 @@ static int scan_chunk(struct spool *spool, uint64_t file_size, unsigned char *pa
 		if (chunk.lane < entry->nr_lanes)
 			tail = entry->lanes[chunk.lane].tail;
 	} else {
-		got = read_at(spool->fd, payload, chunk.size, offset + sizeof(chunk));
+		got = spool_read_at(spool, payload, chunk.size, offset + sizeof(chunk));
 		if (got < 0)
 			return (int)got;
 		if ((size_t)got < chunk.size)
 			return 0;
 	}
 	if (tail) {
-		got = read_at(spool->fd, &before, sizeof(before), tail);
+		got = spool_read_at(spool, &before, sizeof(before), tail);
 		if (got < 0)
 			return (int)got;
 		if ((size_t)got < sizeof(before))
@@ -125,41 +128,49 @@ static int scan_chunk(struct spool *spool, uint64_t file_size, unsigned char *pa
 	return 1;
 }
 
-/* Read the head and all whole chunks. A link that leads behind the end is never followed: see spool_source.c. */
+/* All whole chunks from spool->end on. A link that leads behind the end is never followed: see spool_source.c. */
 static int scan(struct spool *spool)
 {
-	unsigned char *payload = NULL;
+	unsigned char *payload = malloc(SPOOL_PAYLOAD_MAX);
+	uint64_t size;
 	struct stat st;
-	ssize_t got;
-	int err;
+	int err = payload ? 0 : -ENOMEM;
 
-	got = read_at(spool->fd, &spool->head, sizeof(spool->head), 0);
-	if (got < 0)
-		return (int)got;
-	if ((size_t)got < sizeof(spool->head) || spool->head.magic != SPOOL_MAGIC)
-		return -EBADMSG;
-	if (spool->head.version != SPOOL_VERSION)
-		return -EPROTO;
-	spool->head.session[sizeof(spool->head.session) - 1] = '\0';
-	spool->head.command[sizeof(spool->head.command) - 1] = '\0';
-	if (fstat(spool->fd, &st) < 0)
-		return -errno;
-	payload = malloc(SPOOL_PAYLOAD_MAX);
-	if (!payload)
-		return -ENOMEM;
-	spool->end = sizeof(spool->head);
+	if (!err && fstat(spool->fd, &st) < 0)
+		err = -errno;
+	if (err)
+		goto free_payload;
+	size = (uint64_t)st.st_size;
+	if (spool->rest && spool->rest_at + spool->rest_size > size)
+		size = spool->rest_at + spool->rest_size;
 	do
-		err = spool->end + sizeof(struct spool_chunk) <= (uint64_t)st.st_size ?
-			      scan_chunk(spool, (uint64_t)st.st_size, payload) :
-			      0;
+		err = spool->end + sizeof(struct spool_chunk) <= size ? scan_chunk(spool, size, payload) : 0;
 	while (err > 0);
-	if (!err && (uint64_t)st.st_size > spool->end)
-		spool->cut = (uint64_t)st.st_size - spool->end;
+	spool->cut = !err && size > spool->end ? size - spool->end : 0;
+
+free_payload:
 	free(payload);
 	return err;
 }
 
-int spool_open(const char *path, struct spool **ret_spool)
+static int read_head(struct spool *spool)
+{
+	const ssize_t got = read_at(spool->fd, &spool->head, sizeof(spool->head), 0);
+
+	if (got < 0)
+		return (int)got;
+	if ((size_t)got < sizeof(spool->head) || spool->head.magic != SPOOL_MAGIC)
+		return -EBADMSG;
+	if (spool->head.version < SPOOL_VERSION_LEAST || spool->head.version > SPOOL_VERSION)
+		return -EPROTO;
+	spool->head.session[sizeof(spool->head.session) - 1] = '\0';
+	spool->head.command[sizeof(spool->head.command) - 1] = '\0';
+	spool->end = sizeof(spool->head);
+	return 0;
+}
+
+/* The file and its head, locked. */
+static int open_left(const char *path, struct spool **ret_spool)
 {
 	struct spool *spool = new_spool(path);
 	struct stat st;
@@ -176,7 +187,34 @@ int spool_open(const char *path, struct spool **ret_spool)
 	else if (fstat(spool->fd, &st) == 0 && !st.st_nlink)
 		err = -ENOENT;
 	else
-		err = scan(spool);
+		err = read_head(spool);
+	if (err)
+		spool_close(spool);
+	else
+		*ret_spool = spool;
+	return err;
+}
+
+int spool_look(const char *path, struct spool_head *ret_head)
+{
+	struct spool *spool;
+	const int err = open_left(path, &spool);
+
+	if (err)
+		return err;
+	*ret_head = spool->head;
+	spool_close(spool);
+	return 0;
+}
+
+int spool_open(const char *path, struct spool **ret_spool)
+{
+	struct spool *spool;
+	int err = open_left(path, &spool);
+
+	if (err)
+		return err;
+	err = spool_take_stage(spool, scan);
 	if (err)
 		spool_close(spool);
 	else

@@ -2,11 +2,11 @@
 /*
  * The spool: what a recording has drained so far, in one file beside its output.
  *
- * What it guarantees. A chunk is in the file before the next page of its lane is asked for, so whatever was taken
- * out of a lane survives a SIGKILL of the recorder: spool_open() reads a spool that is cut off at any byte. The
- * chunks of a lane are linked, so its pages are read in order without an index: memory grows with the number of
- * processes, threads and event definitions, not with the length of the recording. A full disk is an error code,
- * never a signal.
+ * What it guarantees. A chunk is in the file, or in the spool's stage, before the next page of its lane is asked
+ * for, so whatever was taken out of a lane survives a SIGKILL of the recorder: spool_open() reads a spool that is
+ * cut off at any byte, and appends the contents of its stage. The chunks of a lane are linked, so its pages are
+ * read in order without an index: memory grows with the number of processes, threads and event definitions, not with
+ * the length of the recording. A full disk is an error code, never a signal.
  *
  * The file: struct spool_head, then chunks back to back, each a struct spool_chunk and its payload, rounded up to 8
  * bytes. The numbers are the machine's: a spool is read where it was written. What stands in the chunks is checked as
@@ -29,7 +29,8 @@
 #include <stdint.h>
 
 #define SPOOL_MAGIC   UINT64_C(0x4c4f4f5053434552) /* "RECSPOOL" in little-endian order */
-#define SPOOL_VERSION 2u
+#define SPOOL_VERSION 3u
+#define SPOOL_VERSION_LEAST 2u /* had no stages; such a spool is read, too */
 
 /* The start of the file, 8 KiB with the reserve. */
 struct spool_head {
@@ -42,7 +43,8 @@ struct spool_head {
 	char command[256];	/* the command's first word */
 	uint32_t split;		/* a buffer for each process, beside the kernel's */
 	uint32_t done;		/* its file was made: all that is to be done is spool_remove() */
-	unsigned char reserved[8192 - 32 - PATH_MAX - 256];
+	char stage[1024];	/* path of the file with the chunks that come next (stage.h); "": there is none */
+	unsigned char reserved[8192 - 32 - PATH_MAX - 256 - 1024];
 };
 
 enum spool_kind {
@@ -90,7 +92,7 @@ struct spool_chunk {
 	uint64_t first; /* of a page */
 	uint64_t lost;	/* of a page */
 	uint64_t next;	/* offset of the lane's next chunk, written when that one is in the file; 0 before */
-	uint64_t reserved3;
+	uint64_t prev;	/* the chunk whose `next` is to be written when this one is in the file; 0: none, or it has that */
 };
 
 /* Who wrote: what is needed of a buffer when it is gone. */
@@ -151,6 +153,9 @@ struct spool_anchors {
 	unsigned int step, skip; /* every step-th is kept, skip more are to be passed over */
 };
 
+struct stage;
+struct stage_block;
+
 struct spool {
 	int fd;
 	bool writable;
@@ -163,6 +168,15 @@ struct spool {
 	uint64_t nr_lanes; /* of all entries */
 	uint64_t events;
 	uint64_t cut; /* bytes behind `end` that were no whole chunk when the file was opened */
+	struct stage *stage;	   /* chunks go there first; NULL: straight into the file */
+	unsigned int priority;	   /* real-time, of its thread; 0: none */
+	struct stage_block *block; /* that chunks are put into; NULL: none yet */
+	uint64_t block_ms;	   /* when it was taken */
+	bool patient;		   /* if the stage is full, adding a page waits */
+	bool stage_is_gone;	   /* and with it the chunks that a killed recorder had not written */
+	unsigned char *rest; /* chunks of a stage for which the file has no room, */
+	uint64_t rest_at;    /* from this offset on */
+	size_t rest_size;
 };
 
 /*
@@ -172,11 +186,15 @@ struct spool {
 int spool_create(const char *path, const struct spool_head *head, struct spool **ret_spool);
 
 /*
- * Open a spool that its recorder has left, locked, and put a lost link or a torn end right; more may be appended.
- * 0; -EBUSY: its recorder lives; -ENOENT also: another has just removed it; -EBADMSG: no spool; -EPROTO: of another
- * version; -ENOMEM; or what open or read met.
+ * Open a spool that its recorder has left, locked, repair a missing link or a torn end, and append the contents of its
+ * stage. If the disk has no room for these, they are kept in memory, and in the stage. More may be appended. 0;
+ * -EBUSY: its recorder is alive; -ENOENT also: another process has just removed it; -EBADMSG: not a spool; -EPROTO: of
+ * another version; -ENOMEM; or an errno of open or read.
  */
 int spool_open(const char *path, struct spool **ret_spool);
+
+/* Read its head and change nothing. 0 or as spool_open(). */
+int spool_look(const char *path, struct spool_head *ret_head);
 
 struct spool *spool_close(struct spool *spool);
 
@@ -186,7 +204,12 @@ struct spool *spool_close(struct spool *spool);
  */
 int spool_add_process(struct spool *spool, const struct spool_process *process);
 int spool_add_log(struct spool *spool, unsigned int process, const void *bytes, size_t size);
-int spool_add_page(struct spool *spool, unsigned int process, unsigned int lane, const struct rec_page *page);
+/*
+ * A page. `stands`, if it is not NULL, is asked with `arg` when the page has been copied: false, it did not stand
+ * still for that, and it is not added: -EFAULT. -EAGAIN: the stage is full (spool_stage()).
+ */
+int spool_add_page(struct spool *spool, unsigned int process, unsigned int lane, const struct rec_page *page,
+		   bool (*stands)(void *arg), void *arg);
 int spool_add_lane_end(struct spool *spool, unsigned int process, unsigned int lane,
 		       const struct rec_lane_stats *stats);
 int spool_add_process_end(struct spool *spool, unsigned int process, const struct rec_view_losses *losses);
@@ -210,6 +233,44 @@ int spool_keep_text(struct spool *spool, unsigned int process, enum spool_text_k
  * meanwhile.
  */
 int spool_append(struct spool *spool, const struct spool *other);
+
+/*
+ * ---------------------------------------------------------------------------------------------------------- staged
+ */
+
+/*
+ * Give the spool a stage (stage.h): from now on chunks go there, and the stage's thread writes them to the file. Only
+ * spool_settle() waits for the disk, and, when the stage is full, calls that append something other than pages. `max`:
+ * bytes in the stage; 0: derived from the available memory. `priority`: of the thread. 0; on an error of stage_open()
+ * the spool stays without a stage.
+ */
+int spool_stage(struct spool *spool, uint64_t max, unsigned int priority);
+
+/* Call it some times a second: it hands over a block that is not full after a while. */
+void spool_tick(struct spool *spool);
+
+/* Whether pages were refused because the stage was full. *ret_bytes: bytes that wait for the disk. */
+bool spool_has_refused(struct spool *spool, uint64_t *ret_bytes);
+
+/*
+ * Wait until the file has everything, and remove the stage. 0, or the error of the thread's write: then the rest stays
+ * in the stage, and spool_open() finds it.
+ */
+int spool_settle(struct spool *spool);
+
+/*
+ * Pages from other threads. Each thread uses a hand, which begins as zeros; one hand at a time has pages of a lane.
+ * The spool's own thread checks first that the lane is ready, and ends the hand last: then the pages are in the spool.
+ * Errors are those of spool_add_page().
+ */
+struct spool_hand {
+	struct stage_block *first, *last;
+};
+
+bool spool_is_ready(struct spool *spool, unsigned int process, unsigned int lane);
+int spool_hand_page(struct spool *spool, struct spool_hand *hand, unsigned int process, unsigned int lane,
+		    const struct rec_page *page, bool (*stands)(void *arg), void *arg);
+int spool_end_hand(struct spool *spool, struct spool_hand *hand);
 
 /* A process's text; NULL: there is none of this kind and name. */
 const struct spool_text *spool_text(const struct spool_entry *entry, enum spool_text_kind kind, const char *name);

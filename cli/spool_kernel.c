@@ -16,8 +16,8 @@
 #include "cli/spool.h"
 #include "cli/spool_private.h"
 
-/* Of a text that goes into one chunk. */
-#define PIECE (256u * 1024u)
+/* Of a text that goes into one chunk, which finds room in a block of the stage. */
+#define PIECE (128u * 1024u)
 
 bool spool_is_kernel(const struct spool_entry *entry)
 {
@@ -313,6 +313,10 @@ int spool_remove(struct spool *spool)
 	struct iovec iov = { &spool->head.done, sizeof(spool->head.done) };
 	int err, one;
 
+	/* Its file is made, or it holds nothing: so the stage is of no more use. */
+	err = spool_drop_stage(spool);
+	if (err)
+		return err;
 	spool->head.done = 1;
 	if (spool_has_kernel(spool) && spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done))) {
 		/*

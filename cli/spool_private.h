@@ -6,6 +6,7 @@
 #ifndef CLI_SPOOL_PRIVATE_H
 #define CLI_SPOOL_PRIVATE_H
 
+#include <sys/types.h>
 #include <sys/uio.h>
 
 #include "cli/spool.h"
@@ -39,6 +40,45 @@ void *spool_grow(void *bytes, size_t *room, size_t size);
  * not be read again; or as spool_add_page().
  */
 int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload);
+
+/*
+ * Read: the file, and what of a stage is not in it. spool_read_at() gives fewer bytes at the end; spool_read() gives
+ * all, or as read_exactly().
+ */
+ssize_t spool_read_at(const struct spool *spool, void *bytes, size_t size, uint64_t offset);
+int spool_read(const struct spool *spool, void *bytes, size_t size, uint64_t offset);
+
+/* Chunks of a spool with a stage (spool_stage.c): as spool_append_chunk() and spool_add_page(). */
+int spool_stage_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload, bool (*stands)(void *arg),
+		      void *arg);
+
+/*
+ * The chunks of a spool whose head was read, by `scan`, which goes on at spool->end: those in the file, and those
+ * that its stage holds, which become the file's, or, if that has no room, spool->rest. 0 or -errno.
+ */
+int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool));
+
+/* The file of its stage is removed, and the spool does not name it any more. */
+int spool_drop_stage(struct spool *spool);
+
+/* Write to what is in memory alone. False: this part is not. */
+bool spool_set_rest(struct spool *spool, const void *bytes, size_t size, uint64_t offset);
+
+/* The chunk of a page. */
+static inline struct spool_chunk spool_page_chunk(unsigned int process, unsigned int lane, const struct rec_page *page)
+{
+	return (struct spool_chunk){
+		.magic = SPOOL_CHUNK_MAGIC,
+		.kind = SPOOL_PAGE,
+		.process = process,
+		.lane = lane,
+		.size = page->size + REC_SUBBUF_HEADER_SIZE,
+		.from = page->from,
+		.entries = page->entries,
+		.first = page->first,
+		.lost = page->lost,
+	};
+}
 
 /* All of it or an error; a piece that was written before the error lies behind `end` and is nobody's. */
 int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset);

@@ -6,6 +6,7 @@
 #include "cli/spool.h"
 #include "cli/file_limit.h"
 #include "cli/read_at.h"
+#include "cli/spool_private.h"
 
 #include <errno.h>
 #include <librecorder/page.h>
@@ -137,7 +138,7 @@ static int next_page(struct rec_source *source, unsigned int number, struct rec_
 		*cursor = (struct cursor){ 0 };
 		return 0;
 	}
-	err = read_exactly(self->spool->fd, &chunk, sizeof(chunk), offset);
+	err = spool_read(self->spool, &chunk, sizeof(chunk), offset);
 	if (err)
 		return err;
 	if (!chunk_fits(self, stream, &chunk, offset))
@@ -149,7 +150,7 @@ static int next_page(struct rec_source *source, unsigned int number, struct rec_
 		cursor->page = page;
 		cursor->room = chunk.size;
 	}
-	err = read_exactly(self->spool->fd, cursor->page, chunk.size, offset + sizeof(chunk));
+	err = spool_read(self->spool, cursor->page, chunk.size, offset + sizeof(chunk));
 	if (err)
 		return err;
 	if (chunk.next && chunk.next <= offset)

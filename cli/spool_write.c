@@ -2,7 +2,6 @@
 /*
  * Appending to a spool: a chunk, then the link to it, then the model; what an error leaves behind the end is nobody's.
  */
-#include "cli/read_at.h"
 #include "cli/spool.h"
 #include "cli/spool_private.h"
 
@@ -12,8 +11,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A log is written in pieces of this size at most; no chunk is larger than the largest page. */
-#define LOG_PIECE (256u * 1024u)
+/* A log is written in pieces of this size at most, each of which finds room in a block of the stage. */
+#define LOG_PIECE (128u * 1024u)
 
 int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset)
 {
@@ -43,12 +42,14 @@ int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset)
 
 int spool_write_link(struct spool *spool, uint64_t from, uint64_t to)
 {
+	const uint64_t offset = from + offsetof(struct spool_chunk, next);
 	struct iovec iov = { &to, sizeof(to) };
 
-	return spool_write_at(spool->fd, &iov, 1, from + offsetof(struct spool_chunk, next));
+	return spool_set_rest(spool, &to, sizeof(to), offset) ? 0 : spool_write_at(spool->fd, &iov, 1, offset);
 }
 
-int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload)
+/* Straight into the file. The kernel copies the page, and tells if it did not stand still. */
+static int write_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload)
 {
 	static const unsigned char zeros[8];
 	struct iovec iov[3];
@@ -56,9 +57,6 @@ int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const voi
 	uint64_t before = 0;
 	int err;
 
-	chunk->magic = SPOOL_CHUNK_MAGIC;
-	if (!spool_chunk_valid(spool, chunk, chunk->size))
-		return -EINVAL;
 	iov[0] = (struct iovec){ chunk, sizeof(*chunk) };
 	iov[1] = (struct iovec){ (void *)(uintptr_t)payload, chunk->size };
 	iov[2] = (struct iovec){ (void *)(uintptr_t)zeros, (size_t)(spool_rounded(chunk->size) - chunk->size) };
@@ -78,6 +76,14 @@ int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const voi
 		return err;
 	spool->end = offset + sizeof(*chunk) + spool_rounded(chunk->size);
 	return 0;
+}
+
+int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload)
+{
+	chunk->magic = SPOOL_CHUNK_MAGIC;
+	if (!spool_chunk_valid(spool, chunk, chunk->size))
+		return -EINVAL;
+	return spool->stage ? spool_stage_chunk(spool, chunk, payload, NULL, NULL) : write_chunk(spool, chunk, payload);
 }
 
 int spool_add_process(struct spool *spool, const struct spool_process *process)
@@ -104,20 +110,15 @@ int spool_add_log(struct spool *spool, unsigned int process, const void *bytes, 
 	return err;
 }
 
-int spool_add_page(struct spool *spool, unsigned int process, unsigned int lane, const struct rec_page *page)
+int spool_add_page(struct spool *spool, unsigned int process, unsigned int lane, const struct rec_page *page,
+		   bool (*stands)(void *arg), void *arg)
 {
-	struct spool_chunk chunk = {
-		.kind = SPOOL_PAGE,
-		.process = process,
-		.lane = lane,
-		.size = page->size + REC_SUBBUF_HEADER_SIZE,
-		.from = page->from,
-		.entries = page->entries,
-		.first = page->first,
-		.lost = page->lost,
-	};
+	struct spool_chunk chunk = spool_page_chunk(process, lane, page);
 
-	return spool_append_chunk(spool, &chunk, page->data);
+	if (!spool_chunk_valid(spool, &chunk, chunk.size))
+		return -EINVAL;
+	return spool->stage ? spool_stage_chunk(spool, &chunk, page->data, stands, arg) :
+			      write_chunk(spool, &chunk, page->data);
 }
 
 int spool_add_lane_end(struct spool *spool, unsigned int process, unsigned int lane,
@@ -156,17 +157,17 @@ static int append_chunk(struct spool *spool, const struct spool *other, uint64_t
 			unsigned char *payload, uint32_t *ret_size)
 {
 	struct spool_chunk chunk;
-	int err = read_exactly(other->fd, &chunk, sizeof(chunk), offset);
+	int err = spool_read(other, &chunk, sizeof(chunk), offset);
 
 	if (!err && !spool_chunk_valid(other, &chunk, other->end - offset - sizeof(chunk)))
 		err = -EBADMSG;
 	if (!err)
-		err = read_exactly(other->fd, payload, chunk.size, offset + sizeof(chunk));
+		err = spool_read(other, payload, chunk.size, offset + sizeof(chunk));
 	if (err)
 		return err;
 	if (chunk.kind != SPOOL_PROCESS && chunk.kind != SPOOL_ANCHOR)
 		chunk.process += base;
-	chunk.next = 0;
+	chunk.next = chunk.prev = 0;
 	*ret_size = chunk.size;
 	return spool_append_chunk(spool, &chunk, payload);
 }

@@ -206,7 +206,8 @@ wait_until()
 
 is_gone()
 {
-	[ ! -e "/proc/$1" ] || grep -q '^State:.Z' "/proc/$1/status"
+	# Of several threads the first one is seen to end before the others have.
+	[ ! -e "/proc/$1" ] || [ "$(grep -cE '^(State:.Z|Threads:.1$)' "/proc/$1/status" 2>/dev/null)" = 2 ] || [ ! -e "/proc/$1" ]
 }
 
 has_size()

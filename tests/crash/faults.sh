@@ -182,10 +182,10 @@ leave_buffer()
 	RECORDER_KEEP=1 RECORDER_ENABLE='*' "$TMP/producer" 1 $events >/dev/null
 }
 
-# A recorder that is killed in the middle, and its program to its end.
+# A recorder that is killed when its stage's thread has written for the first time, and its program to its end.
 leave_recording()
 {
-	strace -qq -o "$TMP/trace" -e trace=pwritev -e inject=pwritev:signal=KILL:when=12 \
+	strace -f -qq -o "$TMP/trace" -e trace=pwrite64 -e inject=pwrite64:signal=KILL:when=1 \
 		"$RECORDER" record -q -o a.dat "$TMP/producer" 1 $events >/dev/null 2>&1
 	wait_until program_is_gone
 }

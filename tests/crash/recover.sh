@@ -90,7 +90,7 @@ wait "$killed" 2>/dev/null
 wait_until is_gone "$spare"
 ok "everything that is dead" "$RECORDER" recover --all -o all.dat
 like "is in one file" "$err" "recovered 2077 events from 4 processes, 4 threads; 0 lost"
-like "the living are not" "$(ls run | tr '\n' ' ')" "^$living-[0-9]*.rec session-[A-Za-z0-9]* $"
+like "the living are not" "$(ls run | tr '\n' ' ')" "^$living-[0-9]*.rec session-[A-Za-z0-9]* stage-[A-Za-z0-9]* $"
 is "the spool is gone" "$(ls *.spool)" "going.dat.spool"
 fails "there is no more" "$RECORDER" recover --all -o no.dat
 like "and that is said" "$err" "nothing to recover: no dead program or recorder has left anything"

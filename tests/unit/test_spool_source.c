@@ -38,7 +38,7 @@ static void begin(void)
 		rec_page_end(&writer);
 		page.size = rec_page_size(bytes);
 		last = spool->end;
-		cr_assert_eq(spool_add_page(spool, 0, 0, &page), 0);
+		cr_assert_eq(spool_add_page(spool, 0, 0, &page, NULL, NULL), 0);
 	}
 }
 

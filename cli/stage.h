@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stage: memory between the drain and a spool's file, so that a slow disk does not stop the drain.
+ *
+ * What it guarantees. The stage's own thread writes each filled block to the file, at the block's offset, many pages
+ * at a time. The stage is a file in the user's buffer directory, which usually is memory, and is mapped shared: its
+ * contents survive a SIGKILL of the recorder as a write to the file does, and stage_recover() finds them. It is
+ * bounded: if the file takes less than the programs write, stage_take() refuses.
+ *
+ * A block has one user at a time, from stage_take() to stage_hand_over(). Any thread may make the calls, except for
+ * stage_open(), stage_settle() and stage_close(), which only the recorder's main thread makes.
+ */
+#ifndef CLI_STAGE_H
+#define CLI_STAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#define STAGE_PREFIX "stage-"
+
+/* A block is handed over at this size: large enough for a cheap write, small enough to stay in a CPU's cache. */
+#define STAGE_BLOCK (256u * 1024u)
+
+/* The most that one block can hold: more than the largest chunk of a spool. */
+#define STAGE_BLOCK_MAX (1024u * 1024u)
+
+struct stage;
+
+struct stage_block {
+	unsigned char *at;	  /* its memory */
+	size_t used, room;	  /* bytes; only stage_take() changes the room */
+	uint64_t offset;	  /* in the file; 0: not known yet */
+	struct stage_block *next; /* free for its user */
+	unsigned int number;
+};
+
+/* What stage_take() does when the bound is reached. */
+enum stage_bound {
+	STAGE_REFUSE, /* fail, and leave some memory for STAGE_WAIT */
+	STAGE_WAIT,   /* use that memory; when it is used up, wait */
+};
+
+/*
+ * Make the stage of the spool file `fd`, whose path is `spool`, of `max` bytes at most (0: derived from the available
+ * memory). The thread gets this real-time `priority` if it is permitted (0: none); without one, the writing falls
+ * behind on a busy machine. Returns 0; -ENOSPC: no room for a stage; -ENAMETOOLONG; or an errno of open, mmap or
+ * pthread_create().
+ */
+int stage_open(const char *spool, int fd, uint64_t max, unsigned int priority, struct stage **ret_stage);
+
+/* The path of its file. */
+const char *stage_path(const struct stage *stage);
+
+/*
+ * An empty block with room for `size` bytes at least. 0; -EAGAIN: the bound is reached; -ENOSPC: with STAGE_WAIT, the
+ * stage cannot become so large; -EMSGSIZE; the error of the thread's write; or fallocate()'s errno.
+ */
+int stage_take(struct stage *stage, size_t size, enum stage_bound bound, struct stage_block **ret_block);
+
+/* Set the block's offset in the spool file: at the latest before stage_hand_over(). */
+void stage_place(struct stage *stage, struct stage_block *block, uint64_t offset);
+
+/* Count `size` bytes that the user has put after the `used` ones. From then on a kill of the recorder keeps them. */
+void stage_add(struct stage *stage, struct stage_block *block, size_t size);
+
+/* Give the block to the thread, which writes blocks in the order in which they come. */
+void stage_hand_over(struct stage *stage, struct stage_block *block);
+
+/* Whether stage_take() has refused a block so far; bytes that wait for the thread. */
+bool stage_has_refused(struct stage *stage);
+uint64_t stage_waiting(struct stage *stage);
+
+/* Wait until all blocks that were handed over are in the file. 0, or the error of the thread's write. */
+int stage_settle(struct stage *stage);
+
+/*
+ * End the thread and free the stage. With `remove` its file is removed; otherwise stage_recover() finds the contents.
+ * Takes NULL, too; returns NULL.
+ */
+struct stage *stage_close(struct stage *stage, bool remove);
+
+/*
+ * Implemented by the spool: the thread calls it after it has written a block, whose memory this is, to correct earlier
+ * parts of the file. 0 or -errno.
+ */
+int stage_written(int fd, const unsigned char *bytes, size_t size, uint64_t offset);
+
+/* ------------------------------------------------------------------------------------------------------- recovery */
+
+/* The contents of a stage that a killed recorder left. */
+struct stage_rest {
+	unsigned char *bytes; /* to be freed */
+	size_t size;	      /* of all bytes */
+	size_t placed;	      /* of the first ones, which belong to a known place in the file, */
+	uint64_t offset;      /* this one; the others go after all that is in the file, in their order */
+};
+
+/*
+ * Read the stage at `path` of the spool file whose stat is `spool`. 0; -ENOENT: it does not exist; -EBADMSG: it is not
+ * a stage, or belongs to another spool, or is owned neither by this user nor by the spool's owner; -EBUSY: another
+ * process holds its lock; -ENOMEM; or an errno of open or read.
+ */
+int stage_recover(const char *path, const struct stat *spool, struct stage_rest *ret_rest);
+
+/*
+ * Remove from the buffer directory `dir` the stages of recorders that are gone, except those whose spool is where it
+ * was; and, if spools may have been `moved`, except those that hold pages. Returns how many were removed; with
+ * `dry_run` how many would be.
+ */
+unsigned int stage_sweep(int dir, bool moved, bool dry_run);
+
+#endif

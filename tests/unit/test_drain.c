@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A drain that has fallen behind, and its helpers. In each test a program has filled three lanes, a helper begins with
+ * one of them, and is held there until the drain has gone on without it.
+ */
+#include "reader_fixture.h"
+
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <librecorder/reader.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/drain_private.h"
+
+#define LANES 3u
+#define PAGES 100u
+
+/* Rounds in which the drain may end what there is. */
+#define ROUNDS_MAX 1000000u
+
+static bool begun, go_on; /* the helper */
+static struct spool *spool;
+static struct drain *drain;
+static char buffer[PATH_MAX];
+static uint64_t written;
+static pid_t program;
+static int dir, pipe_end;
+
+/* ------------------------------------------------------------------------------------------- the helper is held */
+
+bool __real_drain_crew_give(struct drain_crew *crew, const struct drain_turn *turn);
+bool __wrap_drain_crew_give(struct drain_crew *crew, const struct drain_turn *turn);
+bool __wrap_drain_crew_give(struct drain_crew *crew, const struct drain_turn *turn)
+{
+	const bool given = __real_drain_crew_give(crew, turn);
+
+	while (given && !__atomic_load_n(&begun, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return given;
+}
+
+int __real_spool_hand_page(struct spool *to, struct spool_hand *hand, unsigned int process, unsigned int lane,
+			   const struct rec_page *page, bool (*stands)(void *arg), void *arg);
+int __wrap_spool_hand_page(struct spool *to, struct spool_hand *hand, unsigned int process, unsigned int lane,
+			   const struct rec_page *page, bool (*stands)(void *arg), void *arg);
+int __wrap_spool_hand_page(struct spool *to, struct spool_hand *hand, unsigned int process, unsigned int lane,
+			   const struct rec_page *page, bool (*stands)(void *arg), void *arg)
+{
+	__atomic_store_n(&begun, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&go_on, __ATOMIC_ACQUIRE))
+		sched_yield();
+	return __real_spool_hand_page(to, hand, process, lane, page, stands, arg);
+}
+
+/* --------------------------------------------------------------------------------------------------- the program */
+
+static void fill_lanes(struct rec_handle *lane, int pipe)
+{
+	uint64_t number = 0;
+
+	for (unsigned int i = 0; i < LANES; i++) {
+		while (reader_write(lane, number, 100))
+			number++;
+		if (i + 1 < LANES)
+			lane = reader_lane();
+	}
+	if (write(pipe, &number, sizeof(number)) != sizeof(number))
+		_exit(1);
+	for (;;)
+		pause();
+}
+
+static void begin(void)
+{
+	const struct spool_head head = { .file_version = 6 };
+	char path[PATH_MAX + 16];
+
+	reader_begin(PAGES, true);
+	program = reader_child(fill_lanes, buffer, &pipe_end);
+	cr_assert_eq(read(pipe_end, &written, sizeof(written)), sizeof(written));
+	cr_assert_gt(written, LANES * PAGES * 10);
+	snprintf(path, sizeof(path), "%s/t.spool", getenv("RECORDER_DIR"));
+	cr_assert_eq(spool_create(path, &head, &spool), 0);
+	cr_assert_eq(spool_stage(spool, 8u << 20, 0), 0);
+	dir = open(getenv("RECORDER_DIR"), O_RDONLY | O_DIRECTORY);
+	cr_assert_geq(dir, 0);
+	cr_assert_eq(drain_open(spool, dir, DRAIN_OWNED, strrchr(buffer, '/') + 1, &drain), 0);
+}
+
+static void end(void)
+{
+	drain_close(drain);
+	spool_close(spool);
+	close(dir);
+	close(pipe_end);
+	reader_end();
+}
+
+TestSuite(drain, .init = begin, .fini = end, .timeout = 300);
+
+static void kill_program(void)
+{
+	kill(program, SIGKILL);
+	cr_assert_eq(waitpid(program, NULL, 0), program);
+}
+
+/* Each event that was written, once and in order. */
+static void expect_all(void)
+{
+	struct spool_stream *streams;
+	struct rec_source *source;
+	struct rec_page page;
+	uint64_t events = 0;
+
+	cr_assert_eq(spool_settle(spool), 0);
+	cr_assert_eq(spool->events, written);
+	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
+	cr_assert_eq(source->nr_streams, LANES);
+	for (unsigned int lane = 0; lane < LANES; lane++)
+		for (uint64_t next = 0; source->next(source, lane, &page) == 1; next += page.entries) {
+			cr_assert_eq(page.first, next);
+			cr_assert_eq(page.lost, 0);
+			events += page.entries;
+		}
+	cr_assert_eq(events, written);
+	spool_source_close(source);
+}
+
+/* A round, in which the helper has begun and comes no further. */
+static void run_beside_helper(void)
+{
+	cr_assert_geq(drain_run(drain), 0);
+	cr_assert(begun);
+	cr_assert_lt(spool->events, written);
+	__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
+}
+
+Test(drain, a_program_ends_while_a_helper_has_a_lane_of_it)
+{
+	unsigned int rounds = 0;
+
+	kill_program();
+	run_beside_helper();
+	/* The last thing that is done with it. */
+	while (access(buffer, F_OK) == 0 && rounds++ < ROUNDS_MAX)
+		cr_assert_geq(drain_run(drain), 0);
+	cr_assert_lt(access(buffer, F_OK), 0);
+	expect_all();
+}
+
+Test(drain, the_recording_ends_while_a_helper_has_a_lane)
+{
+	run_beside_helper();
+	cr_assert_geq(drain_finish(drain), 0);
+	cr_assert_eq(drain_trouble(drain)->unread, 0);
+	expect_all();
+	kill_program();
+}
+
+Test(drain, the_recorder_ends_before_its_helper)
+{
+	run_beside_helper();
+	drain = drain_close(drain);
+	kill_program();
+}
