@@ -60,8 +60,8 @@ bool rec_clock_is_allowed(void)
 {
 	int mode = PR_TSC_ENABLE;
 
-	/* Other CPUs know no such mode. */
-	return prctl(PR_GET_TSC, &mode) < 0 || mode == PR_TSC_ENABLE;
+	/* Other CPUs know no such mode. valgrind looks at all five arguments. */
+	return prctl(PR_GET_TSC, &mode, 0ul, 0ul, 0ul) < 0 || mode == PR_TSC_ENABLE;
 }
 
 int rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor)
