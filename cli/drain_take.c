@@ -335,7 +335,9 @@ int drain_take_turns(struct drain *drain, bool helped)
 	struct drain_turns *turns = &drain->turns;
 	int err = 0, most = 0, one;
 
-	qsort(turns->list, turns->nr, sizeof(*turns->list), compare);
+	/* Without a turn there is no list. */
+	if (turns->nr)
+		qsort(turns->list, turns->nr, sizeof(*turns->list), compare);
 	if (helped)
 		share_turns(drain);
 	for (unsigned int i = 0; i < turns->nr && !err; i++) {
