@@ -20,7 +20,8 @@ closed()
 
 	shift
 	rm -f trace.dat
-	"$RECORDER" record "$@" >&"$writer" 2>&"$writer" || got=$?
+	# Services of systemd ignore the signal, and so would all that they start.
+	env --default-signal=PIPE "$RECORDER" record "$@" >&"$writer" 2>&"$writer" || got=$?
 	is "status of record ${*@Q}" "$got" "$expected"
 	ok "the file is complete" "$RECORDER" report trace.dat
 	is "nothing is left" "$(ls)" "$(printf 'pipe\ntrace.dat')"
