@@ -218,7 +218,11 @@ void rec_process_say_why(void)
 	*at = '-';
 	strcpy(rec_put_decimal(at + 1, rec_process.start_time), ".why");
 	rec_put_decimal(text, (uint32_t)-rec_process.error);
-	if (rec_process.keep)
-		symlinkat(text, dir, name);
+	if (rec_process.keep) {
+		/* If there is no room for it either, it cannot be told. */
+		const int r = symlinkat(text, dir, name);
+
+		(void)r;
+	}
 	close(dir);
 }
