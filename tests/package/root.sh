@@ -5,10 +5,14 @@
 #
 # Makes FILE, the tarball of a fresh Debian with a compiler and the libraries that recorder needs, unless it is there.
 # tests/package/debian.sh installs our packages into a copy of it, without a network. Needs root and the package debootstrap.
+# Packages come from the archive that apt uses. If that fails, says so in one line, and debian.sh is skipped.
 
 set -eu -o pipefail
 file=$1
-release=$(. /etc/os-release && echo "$VERSION_CODENAME")
+release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
+# Debian's own, not the archives of single programs, nor the updates.
+archive=$(apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(SITE)' 2>/dev/null | sed -n "s/^Debian $release //p" |
+	sort -u | head -n 1 || true)
 packages=gcc,libc6-dev,pkg-config,libtraceevent1,libtracefs1,libzstd1
 
 [ ! -e "$file" ] || exit 0
@@ -16,9 +20,9 @@ packages=gcc,libc6-dev,pkg-config,libtraceevent1,libtracefs1,libzstd1
 mkdir -p "$(dirname "$file")"
 root=$(mktemp -d "${TMPDIR:-/var/tmp}/recorder-root.XXXXXX")
 trap 'rm -rf --one-file-system "$root"' EXIT
-debootstrap --variant=minbase --include="$packages" "$release" "$root/fresh" >"$file.log" 2>&1 </dev/null || {
-	tail -n 20 "$file.log" >&2
-	exit 1
+debootstrap --variant=minbase --include="$packages" "$release" "$root/fresh" ${archive:+"$archive"} >"$file.log" 2>&1 </dev/null || {
+	echo "root.sh: cannot make a fresh Debian for tests/package: $(tail -n 1 "$file.log")" >&2
+	exit 0
 }
 rm -rf "$root"/fresh/var/cache/apt/archives/*.deb "$root"/fresh/var/lib/apt/lists/*
 tar -C "$root/fresh" --one-file-system -cf - . | gzip -1 >"$file.part"
