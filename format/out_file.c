@@ -123,7 +123,7 @@ static char *temporary_name(const char *target, unsigned int number)
 }
 
 /* Open for writing under a temporary name, which is returned in *ret_name. A descriptor or -errno. */
-static int open_named(const char *target, char **ret_name)
+static int open_named(const char *target, mode_t mode, char **ret_name)
 {
 	int fd = -EEXIST;
 	unsigned int i;
@@ -133,7 +133,7 @@ static int open_named(const char *target, char **ret_name)
 
 		if (!name)
 			return -ENOMEM;
-		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		fd = open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 		if (fd < 0) {
 			fd = -errno;
 			free(name);
@@ -150,7 +150,7 @@ static void proc_name(int fd, char name[static 32])
 }
 
 /* Open without a name; -EOPNOTSUPP where a name could not be given later. */
-static int open_nameless(const char *target)
+static int open_nameless(const char *target, mode_t mode)
 {
 	char *dir = directory_of(target);
 	char name[32];
@@ -158,7 +158,7 @@ static int open_nameless(const char *target)
 
 	if (!dir)
 		return -ENOMEM;
-	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+	fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, mode);
 	if (fd < 0)
 		fd = -errno;
 	free(dir);
@@ -205,8 +205,22 @@ static int check_target(const char *path, char **ret_target, struct stat *ret_st
 }
 
 /*
+ * Whether the file of another user stands in a directory like /tmp, where anybody could have put it in our way: its owner
+ * must not get what we write. The kernel refuses to open such a file, see protected_regular in proc_sys_fs(5).
+ */
+static bool is_planted(const char *target, const struct stat *st)
+{
+	char *name = directory_of(target);
+	struct stat dir;
+	const int r = name ? stat(name, &dir) : -1;
+
+	free(name);
+	return r || (dir.st_mode & S_ISVTX && st->st_uid != geteuid() && st->st_uid != dir.st_uid);
+}
+
+/*
  * Give the file the mode and the owner of the one that it will replace. If we may not give the group away, ours has no
- * more rights than everybody. Nothing has been written yet, so nobody else can have read it.
+ * more rights than everybody. Until then nobody else could open it.
  */
 static int take_rights(int fd, const struct stat *st)
 {
@@ -222,12 +236,16 @@ int out_file_open(const char *path, struct out_file *ret_file)
 	struct out_file file = { -1, NULL, NULL };
 	struct stat st = { .st_nlink = 0 };
 	int err = check_target(path, &file.target, &st);
+	bool keep_rights;
+	mode_t mode;
 
 	if (err)
 		return err;
-	file.fd = open_nameless(file.target);
+	keep_rights = st.st_nlink && !is_planted(file.target, &st);
+	mode = keep_rights ? 0600 : 0666;
+	file.fd = open_nameless(file.target, mode);
 	if (nameless_refused(file.fd))
-		file.fd = open_named(file.target, &file.temp);
+		file.fd = open_named(file.target, mode, &file.temp);
 	else if (file.fd >= 0)
 		file.temp = strdup("");
 	if (file.fd < 0 || !file.temp) {
@@ -237,7 +255,7 @@ int out_file_open(const char *path, struct out_file *ret_file)
 		free(file.target);
 		return err;
 	}
-	err = st.st_nlink ? take_rights(file.fd, &st) : 0;
+	err = keep_rights ? take_rights(file.fd, &st) : 0;
 	if (err)
 		out_file_abandon(&file);
 	else
@@ -309,6 +327,9 @@ int out_file_commit(struct out_file *file)
 	int err = 0;
 	const int dir = open_directory(file, &err);
 
+	/* Before it has a name: this takes long, and a kill meanwhile leaves nothing. */
+	if (!err && !file->temp[0])
+		err = sync_to_disk(file->fd);
 	if (!err && !file->temp[0])
 		err = name_it(file);
 	if (!err)
@@ -340,12 +361,12 @@ void out_file_abandon(struct out_file *file)
 
 int out_file_scratch(const char *path)
 {
-	int fd = open_nameless(path);
+	int fd = open_nameless(path, 0600);
 	char *name;
 
 	if (!nameless_refused(fd))
 		return fd;
-	fd = open_named(path, &name);
+	fd = open_named(path, 0600, &name);
 	if (fd >= 0) {
 		unlink(name);
 		free(name);

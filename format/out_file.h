@@ -18,7 +18,7 @@ struct out_file {
 
 /*
  * Begin a file that is to replace `path`. It has the mode and, if that is allowed, the owner of the file that stands
- * there. 0; -EISDIR; -EINVAL: something stands there that is no regular file; -EACCES:
+ * there; not if that is another user's in a directory where anybody can put files (sticky, as /tmp). 0; -EISDIR; -EINVAL: something stands there that is no regular file; -EACCES:
  * an existing file may not be written; -ENOMEM; or the errno of open.
  */
 int out_file_open(const char *path, struct out_file *ret_file);

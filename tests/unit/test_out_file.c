@@ -29,7 +29,7 @@ static void end(void)
 
 TestSuite(out_file, .init = begin, .fini = end);
 
-/* Steps of out_file_commit(), a letter each: file, rename, directory. */
+/* Steps of out_file_commit(), a letter each: file, rename, directory. Rights are looked at when they are given. */
 static char steps[16];
 static int fail_file, fail_dir; /* errno */
 int __real_rename(const char *from, const char *to);
@@ -41,6 +41,11 @@ static bool no_chown;
 
 int __wrap_fchown(int fd, uid_t owner, gid_t group)
 {
+	struct stat st;
+
+	/* Nobody else could open it before it had the rights of what it replaces. */
+	cr_assert_eq(fstat(fd, &st), 0);
+	cr_assert_eq(st.st_mode & 07777, 0600);
 	if (!no_chown)
 		return __real_fchown(fd, owner, group);
 	errno = EPERM;
@@ -125,6 +130,26 @@ Test(out_file, a_replaced_file_keeps_its_owner)
 	cr_assert_eq(target.st_gid, 2345);
 }
 
+/* In a directory like /tmp another user's file may be replaced, but its owner does not get what we write. */
+Test(out_file, a_file_that_was_put_in_the_way_has_no_rights)
+{
+	if (getuid())
+		cr_skip_test("only root can give files away");
+	cr_assert_eq(chmod(dir, 01777), 0);
+	cr_assert_eq(replace("old"), 0);
+	cr_assert_eq(chown(path, 1234, 2345), 0);
+	cr_assert_eq(chmod(path, 0666), 0);
+	cr_assert_eq(replace("new"), 0);
+	cr_assert_eq(target.st_uid, 0);
+	cr_assert_eq(target.st_gid, 0);
+	cr_assert_eq(target.st_mode & 07777, 0644);
+	/* If the directory is theirs, so is what stands there. */
+	cr_assert_eq(chown(dir, 1234, 2345), 0);
+	cr_assert_eq(chown(path, 1234, 2345), 0);
+	cr_assert_eq(replace("new"), 0);
+	cr_assert_eq(target.st_uid, 1234);
+}
+
 /* A group that we may not give it to: ours has no more rights than everybody. */
 Test(out_file, rights_of_a_group_go_to_no_other)
 {
@@ -139,11 +164,16 @@ Test(out_file, rights_of_a_group_go_to_no_other)
 /* The bytes before the name, and both before the source may go. */
 Test(out_file, it_is_on_the_disk)
 {
+	const int tried = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	const bool nameless = tried >= 0;
+
+	close(tried);
 	cr_assert_eq(replace("new"), 0);
-	cr_assert_str_eq(steps, "frd");
+	/* Without a name first, where the file system has such files: a kill meanwhile leaves nothing. */
+	cr_assert_str_eq(steps, nameless ? "ffrd" : "frd");
 	fail_file = fail_dir = EINTR;
 	cr_assert_eq(replace("new"), 0);
-	cr_assert_str_eq(steps, "ffrdd");
+	cr_assert_str_eq(steps, nameless ? "fffrdd" : "ffrdd");
 	fail_file = fail_dir = EINVAL;
 	cr_assert_eq(replace("no disk"), 0, "a file system without a disk");
 	expect_text("no disk");
