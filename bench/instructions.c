@@ -11,7 +11,7 @@
  *
  * The program holds the ring, its fixture and nothing else of the library; bench/instructions.sh compiles it.
  */
-#include "librecorder/process.h"
+#include "librecorder/process/process.h"
 #include "tests/unit/ring_fixture.h"
 
 #include <librecorder/event.h>

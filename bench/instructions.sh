@@ -14,11 +14,11 @@ trap 'rm -rf "$dir"' EXIT
 
 # What the ring does not need of these sources is thrown away again, and with it what they would need. Bound at once, so that
 # no call is longer the first time.
-"$CC" -std=gnu11 -O2 -D_GNU_SOURCE= -fvisibility=hidden -ffunction-sections -Wl,--gc-sections -Wl,-z,now \
+"$CC" -std=gnu11 -O2 -D_GNU_SOURCE= -DREC__DETAIL=1 -fvisibility=hidden -ffunction-sections -Wl,--gc-sections -Wl,-z,now \
 	-I"$top_srcdir/include" -I"$top_srcdir" -o "$dir/instructions" "$top_srcdir/bench/instructions.c" \
-	"$top_srcdir/tests/unit/ring_fixture.c" "$top_srcdir"/librecorder/ring*.c "$top_srcdir/librecorder/page.c" \
-	"$top_srcdir/librecorder/quiet.c" "$top_srcdir/librecorder/clock.c" "$top_srcdir"/librecorder/filter*.c "$top_srcdir/librecorder/event_fields.c" \
-	"$top_srcdir/librecorder/event_text.c" || exit 1
+	"$top_srcdir/tests/unit/ring_fixture.c" "$top_srcdir"/librecorder/ring/ring*.c "$top_srcdir/librecorder/core/page.c" \
+	"$top_srcdir/librecorder/os/quiet.c" "$top_srcdir/librecorder/os/clock.c" "$top_srcdir"/librecorder/*/filter*.c "$top_srcdir/librecorder/core/event_fields.c" \
+	"$top_srcdir/librecorder/core/event_text.c" || exit 1
 timeout 120 "$dir/instructions" >"$dir/counts" || exit
 
 if [ "${1-}" = --update ]; then

@@ -3,7 +3,7 @@
 #ifndef BENCH_TIMING_H
 #define BENCH_TIMING_H
 
-#include <librecorder/ring.h>
+#include <librecorder/lane.h>
 #include <stdint.h>
 
 #define TIMING_ROUNDS 15u

@@ -14,9 +14,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/leftovers.h"
+#include "cli/recording/leftovers.h"
 #include "cli/progress.h"
-#include "cli/stage.h"
+#include "cli/recording/stage.h"
 
 #define NAME "clean"
 

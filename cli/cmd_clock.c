@@ -3,9 +3,9 @@
  * recorder clock: measure, on each CPU, how far the kernel's clock is from that of programs, and how good the
  * programs' is as CLOCK_MONOTONIC (clock_offset.h).
  */
-#include "cli/clock_offset.h"
+#include "cli/kernel/clock_offset.h"
 #include "cli/cmd.h"
-#include "cli/kernel_instance.h"
+#include "cli/kernel/kernel_instance.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -4,10 +4,10 @@
  * buffers; pages and their records on request. --validate walks everything and says what is wrong.
  */
 #include "cli/cmd.h"
-#include "format/bytes.h"
-#include "format/dat_compress.h"
-#include "format/dat_page.h"
-#include "format/dat_time.h"
+#include "format/io/bytes.h"
+#include "format/dat/dat_compress.h"
+#include "format/dat/dat_page.h"
+#include "format/dat/dat_time.h"
 
 #include <errno.h>
 #include <inttypes.h>

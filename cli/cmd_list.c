@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/elf_events.h"
-#include "cli/programs.h"
+#include "cli/recording/elf_events.h"
+#include "cli/recording/programs.h"
 
 #define NAME "list"
 

@@ -8,9 +8,9 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <librecorder/clock.h>
+#include <librecorder/lane.h>
 #include <librecorder/map.h>
 #include <librecorder/reader.h>
-#include <librecorder/ring.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "cli/page_text.h"
-#include "cli/programs.h"
+#include "cli/recording/programs.h"
 
 #define NAME "pages"
 

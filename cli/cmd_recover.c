@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/kernel_texts.h"
+#include "cli/kernel/kernel_texts.h"
 #include "cli/recover.h"
 
 #define SPOOL_SUFFIX ".spool"

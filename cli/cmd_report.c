@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/clock_text.h"
+#include "cli/kernel/clock_text.h"
 #include "cli/report_select.h"
-#include "format/bytes.h"
-#include "format/dat_compress.h"
+#include "format/io/bytes.h"
+#include "format/dat/dat_compress.h"
 
 #define COMMAND "report"
 

@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "cli/finish.h"
-#include "cli/programs.h"
-#include "cli/spool.h"
+#include "cli/recording/programs.h"
+#include "cli/recording/spool.h"
 
 #define NAME "snapshot"
 

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/programs.h"
-#include "cli/selection.h"
+#include "cli/recording/programs.h"
+#include "cli/recording/selection.h"
 
 /* What is to be done to each program. */
 struct action {

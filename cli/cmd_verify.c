@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder verify: check that a trace.dat holds what must be true on a timeline that programs and the kernel share
- * (format/verify.h). What is not goes to stdout, with its neighbours, then a summary as one line of JSON. Streams:
+ * (format/verify/verify.h). What is not goes to stdout, with its neighbours, then a summary as one line of JSON. Streams:
  * memory does not grow with the file.
  */
 #include "cli/cmd.h"
-#include "format/dat_compress.h"
-#include "format/event_print.h"
-#include "format/verify.h"
+#include "format/dat/dat_compress.h"
+#include "format/text/event_print.h"
+#include "format/verify/verify.h"
 
 #include <errno.h>
 #include <inttypes.h>

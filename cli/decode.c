@@ -2,13 +2,13 @@
 #include "cli/decode.h"
 
 #include <errno.h>
-#include <librecorder/abi.h>
+#include <librecorder/page.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tracefs.h>
 
-#include "format/event_parse.h"
-#include "format/trace_info.h"
+#include "format/text/event_parse.h"
+#include "format/weave/trace_info.h"
 
 struct decoder {
 	struct tep_handle *tep;	   /* the table's, or of the kernel's formats */

@@ -8,7 +8,7 @@
 
 struct decoder;
 
-/* The events that a log describes. 0; -ENOMEM; or what forking met (format/event_probe.h). */
+/* The events that a log describes. 0; -ENOMEM; or what forking met (format/text/event_probe.h). */
 int decoder_of_log(const void *log, size_t size, struct decoder **ret_decoder);
 
 /* All events of the running kernel. 0; -ENOENT: no tracefs, or its formats cannot be read. */

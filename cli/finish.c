@@ -13,11 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/loom.h"
+#include "cli/recording/loom.h"
 #include "cli/progress.h"
-#include "cli/selection.h"
-#include "format/blob.h"
-#include "format/weave.h"
+#include "cli/recording/selection.h"
+#include "format/io/blob.h"
+#include "format/weave/weave.h"
 
 /* ----------------------------------------------------------------------------------------------------- the output */
 

@@ -9,10 +9,10 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "cli/drain.h"
+#include "cli/recording/drain.h"
 #include "cli/opts.h"
-#include "cli/selection.h"
-#include "cli/spool.h"
+#include "cli/recording/selection.h"
+#include "cli/recording/spool.h"
 
 /* Where the recording goes. */
 struct output {

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <librecorder/ring.h>
+#include <librecorder/lane.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/programs.h"
+#include "cli/recording/programs.h"
 
 #define HEX_WIDTH 32u
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "cli/now.h"
+#include "cli/base/now.h"
 
 #define PERIOD_NS UINT64_C(250000000)
 

@@ -9,17 +9,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/attach.h"
-#include "cli/child.h"
-#include "cli/drain.h"
+#include "cli/recording/attach.h"
+#include "cli/recording/child.h"
+#include "cli/recording/drain.h"
 #include "cli/finish.h"
 #include "cli/opts.h"
-#include "cli/programs.h"
+#include "cli/recording/programs.h"
 #include "cli/record_kernel.h"
 #include "cli/record_lanes.h"
-#include "cli/selection.h"
-#include "cli/session.h"
-#include "cli/spool.h"
+#include "cli/recording/selection.h"
+#include "cli/recording/session.h"
+#include "cli/recording/spool.h"
 
 #define RECORD "record" /* the command's name */
 

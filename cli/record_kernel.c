@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/kernel_instance.h"
+#include "cli/kernel/kernel_instance.h"
 #include "cli/opts.h"
 
 const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes)

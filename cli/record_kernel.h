@@ -9,11 +9,11 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-#include "cli/clock_watch.h"
-#include "cli/kernel.h"
-#include "cli/kernel_drain.h"
-#include "cli/kernel_pids.h"
-#include "cli/spool.h"
+#include "cli/kernel/clock_watch.h"
+#include "cli/kernel/kernel.h"
+#include "cli/kernel/kernel_drain.h"
+#include "cli/kernel/kernel_pids.h"
+#include "cli/recording/spool.h"
 
 struct record_kernel {
 	struct kernel_request request;

@@ -2,7 +2,7 @@
 #include "cli/record_lanes.h"
 
 #include <inttypes.h>
-#include <librecorder/abi.h>
+#include <librecorder/page.h>
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "cli/child.h"
+#include "cli/recording/child.h"
 
 struct record_lanes {
 	uint64_t lane_kb;   /* 0: as the program has it */

@@ -16,12 +16,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/file_limit.h"
-#include "cli/loans.h"
-#include "cli/now.h"
-#include "cli/priority.h"
+#include "cli/base/file_limit.h"
+#include "cli/recording/loans.h"
+#include "cli/base/now.h"
+#include "cli/base/priority.h"
 #include "cli/progress.h"
-#include "cli/stage.h"
+#include "cli/recording/stage.h"
 
 /*
  * How long the drain of programs sleeps, in us: as long as the fullest lane takes to fill to SLEEP_PERCENT, at the rate

@@ -9,11 +9,11 @@
 #include <limits.h>
 #include <stdbool.h>
 
-#include "cli/drain.h"
+#include "cli/recording/drain.h"
 #include "cli/finish.h"
-#include "cli/leftovers.h"
-#include "cli/session.h"
-#include "cli/spool.h"
+#include "cli/recording/leftovers.h"
+#include "cli/recording/session.h"
+#include "cli/recording/spool.h"
 
 #define RECOVER "recover" /* the command's name */
 

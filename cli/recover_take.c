@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/core_file.h"
+#include "cli/recording/core_file.h"
 
 bool recover_fails(const char *what, int err)
 {

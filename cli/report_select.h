@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "cli/opts.h"
-#include "format/event_print.h"
+#include "format/text/event_print.h"
 
 struct report_select {
 	/* the command line */

@@ -11,16 +11,16 @@
 #include <librecorder/clock.h>
 #include <librecorder/reader.h>
 
-#include "format/weave.h"
+#include "format/weave/weave.h"
 
 #include <errno.h>
-#include <librecorder/atomic.h>
+#include <librecorder/detail/atomic.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "process.h"
+#include "librecorder/process/process.h"
 
 /* A writer that moves the head is done within a few instructions, unless it lost its CPU there. */
 #define AGAIN_YIELDS 1000u

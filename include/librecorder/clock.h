@@ -5,7 +5,10 @@
 #ifndef LIBRECORDER_CLOCK_H
 #define LIBRECORDER_CLOCK_H
 
-#include <librecorder/abi.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/abi.h>
+#pragma pop_macro("REC__DETAIL")
 
 #ifdef __cplusplus
 extern "C" {

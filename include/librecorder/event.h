@@ -23,7 +23,10 @@
 #define LIBRECORDER_EVENT_H
 
 #include <librecorder/buffer.h>
-#include <librecorder/event_macros.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/event_macros.h>
+#pragma pop_macro("REC__DETAIL")
 #include <librecorder/lane.h>
 #include <librecorder/version.h>
 

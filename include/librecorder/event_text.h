@@ -8,7 +8,10 @@
 #ifndef LIBRECORDER_EVENT_TEXT_H
 #define LIBRECORDER_EVENT_TEXT_H
 
-#include <librecorder/abi.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/abi.h>
+#pragma pop_macro("REC__DETAIL")
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -7,7 +7,10 @@
 #ifndef LIBRECORDER_FFI_H
 #define LIBRECORDER_FFI_H
 
-#include <librecorder/event_macros.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/event_macros.h>
+#pragma pop_macro("REC__DETAIL")
 
 #ifdef __cplusplus
 extern "C" {

@@ -32,7 +32,10 @@
 #ifndef LIBRECORDER_FILTER_H
 #define LIBRECORDER_FILTER_H
 
-#include <librecorder/abi.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/abi.h>
+#pragma pop_macro("REC__DETAIL")
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -7,7 +7,10 @@
 #ifndef LIBRECORDER_LANE_H
 #define LIBRECORDER_LANE_H
 
-#include <librecorder/ring.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/ring.h>
+#pragma pop_macro("REC__DETAIL")
 
 #ifdef __cplusplus
 extern "C" {

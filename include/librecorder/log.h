@@ -6,7 +6,10 @@
 #ifndef LIBRECORDER_LOG_H
 #define LIBRECORDER_LOG_H
 
-#include <librecorder/abi.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/abi.h>
+#pragma pop_macro("REC__DETAIL")
 #include <stddef.h>
 
 #ifdef __cplusplus

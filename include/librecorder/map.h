@@ -14,7 +14,10 @@
 #ifndef LIBRECORDER_MAP_H
 #define LIBRECORDER_MAP_H
 
-#include <librecorder/abi.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/abi.h>
+#pragma pop_macro("REC__DETAIL")
 #include <librecorder/source.h>
 
 #ifdef __cplusplus

@@ -7,7 +7,10 @@
 #ifndef LIBRECORDER_PAGE_H
 #define LIBRECORDER_PAGE_H
 
-#include <librecorder/abi.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/abi.h>
+#pragma pop_macro("REC__DETAIL")
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -20,7 +20,10 @@
 #ifndef LIBRECORDER_READER_H
 #define LIBRECORDER_READER_H
 
-#include <librecorder/abi.h>
+#pragma push_macro("REC__DETAIL")
+#define REC__DETAIL 1
+#include <librecorder/detail/abi.h>
+#pragma pop_macro("REC__DETAIL")
 #include <librecorder/log.h>
 #include <librecorder/map.h>
 #include <librecorder/page.h>

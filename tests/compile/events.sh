@@ -47,6 +47,20 @@ mistake "a wrong type" 'REC(m, e, 1, 2.0)'
 mistake "no such event" 'REC(m, x, 1)'
 mistake "a wrong printf argument" 'rec_printf("%s", 1)'
 
+# What the macros expand to is for the public headers alone, also behind one of them.
+printf '#include <librecorder/event.h>\n#include <librecorder/reader.h>\n' >"$TMP/good.c"
+ok "the public headers compile" "$CC" -std=c11 -I"$top_srcdir/include" -fsyntax-only "$TMP/good.c"
+details=$(cd "$top_srcdir/include/librecorder/detail" && echo ./*.h)
+ok "there are detail headers" test "$(wc -w <<<"$details")" -ge 5
+for detail in $details; do
+	for before in '' '#include <librecorder/event.h>\n#include <librecorder/reader.h>'; do
+		printf "$before\n#include <librecorder/detail/%s>\n" "${detail#./}" >"$TMP/direct.c"
+		fails "$detail is not for programs${before:+, nor behind event.h}" \
+			"$CC" -std=c11 -I"$top_srcdir/include" -fsyntax-only "$TMP/direct.c"
+		like "and the error names what is" "$err" 'error.*include <librecorder/[a-z_]*\.h>'
+	done
+done
+
 # ------------------------------------------------------------------------------------------------ one program
 
 # compile PART OUTPUT FLAG...: part_b is C++.

@@ -1,52 +1,222 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Nothing looks upward: the includes of each folder, against the layers of docs/ARCHITECTURE.md.
+# Rooms: each folder includes and calls only what the table below allows it, there is no circle, and no file is too long.
+# docs/ARCHITECTURE.md says the same in words and has a row for each file. Every rule is shown to fail when it is broken.
 
 . "$top_srcdir/tests/tap.sh"
 
 cd "$top_srcdir" || exit 1
 
-# headers FOLDER: "file header" for each #include of its sources
-headers()
+# ROOM : rooms below it that it may use : public headers that it may use
+cat >"$TMP/rooms" <<'END'
+librecorder/core : : detail/abi detail/atomic event_text filter log page pattern version
+librecorder/os : librecorder/core : detail/abi detail/ring clock
+librecorder/ring : librecorder/core librecorder/os : detail/atomic detail/ring page source
+librecorder/process : librecorder/core librecorder/os librecorder/ring : detail/abi detail/atomic detail/event_macros buffer clock event event_text ffi filter lane version
+librecorder/view : librecorder/core librecorder/os librecorder/ring : detail/atomic event_text map page reader
+librecorder : librecorder/core librecorder/os librecorder/process librecorder/view format/weave : detail/atomic buffer clock reader
+format/io : : page
+format/dat : format/io : page
+format/weave : format/io format/dat : clock event_text log page source
+format/text : format/io format/dat :
+format/verify : format/io format/dat format/text : page
+cli/base : :
+cli/recording : cli/base format/io format/weave : clock event_text filter lane log page pattern reader source
+cli/kernel : cli/base cli/recording format/io format/weave : clock lane map page
+cli : cli/base cli/recording cli/kernel format/io format/dat format/weave format/text format/verify : clock event_text lane log map page reader
+END
+
+# Rooms that may use libraries besides libc.
+external='(traceevent/|event-parse|tracefs|zstd|kbuffer)'
+libraries='^(format/dat/dat_compress|format/text/|format/verify/|cli/)'
+
+# Which rooms' functions a room may call, beside its own and those that it may include: public headers declare them.
+cat >"$TMP/calls" <<'END'
+format/weave : librecorder/core
+cli/recording : librecorder/core librecorder/os librecorder/view
+cli/kernel : librecorder/core librecorder/os librecorder/view
+cli : librecorder/core librecorder/os librecorder/view
+END
+
+lines_max=500
+
+# includes: "file quote header" for each #include of the tree; quote is " or <
+includes()
 {
-	grep -HoE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"][^>"]+' "$1"/*.[ch] 2>/dev/null |
-		sed -E 's/^([^:]*):[^<"]*[<"]/\1 /'
+	grep -roE '^[[:space:]]*#[[:space:]]*include[[:space:]]*["<][^">]+' --include='*.[ch]' include librecorder format cli |
+		sed -E 's/^([^:]*):[^"<]*(["<])/\1 \2 /'
 }
 
-# none NAME FOLDER REGEX [BUT]: no header that FOLDER includes matches REGEX, unless the line matches BUT
-none()
+# arrows: those of includes, on stdin, that the table does not allow
+arrows()
 {
-	local all found
-
-	all=$(headers "$2")
-	if [ -z "$all" ]; then
-		fail "$1"
-		diag "$2 has no sources with includes"
-		return
-	fi
-	found=$(printf '%s\n' "$all" | grep -E " $3" | grep -vE "${4:-^$}")
-	is "$1" "$found" ""
+	awk -v external="$external" -v libraries="$libraries" '
+		function room(path) { sub(/\/[^\/]*$/, "", path); return path }
+		FILENAME != "-" {
+			split($0, part, / *: */)
+			known[part[1]] = 1
+			nr = split(part[2], name, " ")
+			for (i = 1; i <= nr; i++) may[part[1] " " name[i]] = 1
+			nr = split(part[3], name, " ")
+			for (i = 1; i <= nr; i++) public[part[1] " librecorder/" name[i] ".h"] = 1
+			next
+		}
+		{ here = room($1); is_public = here ~ /^include\// }
+		!is_public && !(here in known) { print $1, "is in no room of the table"; next }
+		$3 ~ external { if ($1 !~ libraries) print; next }
+		$2 == "<" && $3 ~ /^librecorder\// { if (!is_public && !(here " " $3 in public)) print; next }
+		$2 == "\"" && (is_public || (room($3) != here && !(here " " room($3) in may))) { print }
+	' "$TMP/rooms" -
 }
 
-external='(traceevent/|event-parse\.h|tracefs|zstd|kbuffer\.h)'
+# Arrows that are still to go.
+cat >"$TMP/known" <<'END'
+librecorder/process/shm.c < librecorder/reader.h
+librecorder/process/sweep.c < librecorder/reader.h
+librecorder/os/identity.c < librecorder/reader.h
+librecorder/os/clock.c " librecorder/process/process.h
+librecorder/view/reader.c " librecorder/process/shm.h
+librecorder/core/event_fields.c " librecorder/process/event_private.h
+format/verify/verify.c " format/weave/weave.h
+cli/kernel/kernel_drain.c " cli/opts.h
+cli/kernel/clock_offset.c " cli/opts.h
+cli/kernel/clock_watch.c " cli/opts.h
+cli/kernel/kernel_settings.c " cli/opts.h
+cli/kernel/kernel.c " cli/opts.h
+cli/kernel/kernel_instance.c " cli/opts.h
+cli/kernel/kernel_events.c " cli/opts.h
+cli/kernel/kernel_request.h " cli/opts.h
+cli/kernel/kernel_error.c " cli/opts.h
+cli/recording/leftovers.c " cli/opts.h
+cli/recording/session.c " cli/opts.h
+cli/recording/dirs.c " cli/opts.h
+cli/recording/programs.c " cli/opts.h
+cli/recording/loans.c " cli/opts.h
+cli/recording/selection.h " cli/opts.h
+END
+includes >"$TMP/includes"
+ok "there are includes" test "$(wc -l <"$TMP/includes")" -gt 500
+is "no arrow upwards" "$(arrows <"$TMP/includes" | grep -v -x -F -f "$TMP/known")" ""
+is "the arrows that are known are still there" "$(grep -v -x -F -f "$TMP/includes" "$TMP/known")" ""
 
-none "public headers include libc and each other" include/librecorder "(format|cli|librecorder/.*_private|librecorder/(process|shm|rules|enable)\.h)|$external"
-none "librecorder needs libc alone" librecorder "$external"
-none "librecorder knows no command" librecorder '(cli/|cmd)'
-none "librecorder knows no trace.dat but in save.c" librecorder '(\.\./)?format/' '^librecorder/save\.c '
-none "format knows no rings, buffers, threads" format \
-	'(<?librecorder/)?(ring|lane|buffer|reader|event|clock|[a-z]*_private|process|shm|rules|enable|pthread)\.h'
-none "format knows no command and no kernel side" format '(cli/|cmd|tracefs)'
-none "commands use no private header of librecorder" cli 'librecorder/.*(internal|private)|\.\./librecorder/'
+# Each room, and each that it may not use.
+wrong=
+while IFS=' :' read -r here _; do
+	while IFS=' :' read -r there _; do
+		case $here in "$there") continue ;; esac
+		line="$here/x.c \" $there/y.h"
+		grep -qE "^$here : ([^:]* )?$there( |:)" "$TMP/rooms" && continue
+		[ "$(arrows <<<"$line")" = "$line" ] || wrong+="$line; "
+	done <"$TMP/rooms"
+	while IFS= read -r header; do
+		line="$here/x.c < librecorder/$header.h"
+		grep -qE "^$here :[^:]*:.* $header( |\$)" "$TMP/rooms" && continue
+		[ "$(arrows <<<"$line")" = "$line" ] || wrong+="$line; "
+	done < <(cd include/librecorder && find . -name '*.h' | sed 's|^\./||; s|\.h$||')
+done <"$TMP/rooms"
+is "any other arrow is found" "$wrong" ""
+for line in 'librecorder/core/x.c < zstd.h' 'format/io/x.h < traceevent/event-parse.h' 'format/dat/dat_read.c < zstd.h' \
+	'include/librecorder/x.h " librecorder/process/process.h'; do
+	is "and so is $line" "$(arrows <<<"$line")" "$line"
+done
+is "a folder that the table does not have" "$(arrows <<<'cli/attic/x.c < stdio.h')" "cli/attic/x.c is in no room of the table"
 
-private=$(cd librecorder && ls ./*.h 2>/dev/null | sed 's|^\./||')
-for header in $private; do
-	[ -e "include/librecorder/$header" ] && continue
-	is "private $header is not for commands" "$(headers cli | grep -E " librecorder/$header\$")" ""
-	is "private $header is not for format" "$(headers format | grep -E " librecorder/$header\$")" ""
+# ------------------------------------------------------------------------------------------------ calls
+
+# calls: "user symbol definer" for each function or variable of the tree that an object of another room refers to
+calls()
+{
+	local folder objects
+
+	while IFS=' :' read -r folder _; do
+		objects=$(ls "$top_builddir/$folder"/*.o 2>/dev/null || ls "$top_builddir/$folder"/.libs/*.o 2>/dev/null)
+		# shellcheck disable=SC2086
+		[ -z "$objects" ] || nm -A $objects | sed -E "s|^[^:]*:|$folder |"
+	done <"$TMP/rooms" | awk '
+		NF == 4 && $3 ~ /[TDBRCVW]/ { at[$4] = $1 }
+		NF == 3 && $2 == "U" { wants[$1 " " $3] = 1 }
+		END { for (want in wants) { split(want, part, " ")
+			if (part[2] in at && at[part[2]] != part[1]) print part[1], part[2], at[part[2]] } }'
+}
+
+# calls_up: those of calls, on stdin, that neither table allows
+calls_up()
+{
+	awk '
+		FILENAME != "-" {
+			split($0, part, / *: */)
+			nr = split(part[2], name, " ")
+			for (i = 1; i <= nr; i++) may[part[1] " " name[i]] = 1
+			next
+		}
+		!($1 " " $3 in may) { print }
+	' "$TMP/rooms" "$TMP/calls" - | sort
+}
+
+cat >"$TMP/known_calls" <<'END'
+cli/kernel complain cli
+cli/kernel opt_list_add cli
+cli/kernel opt_list_free cli
+cli/kernel suggest cli
+cli/recording complain cli
+cli/recording opts_parse cli
+cli/recording rec_buffer_dir librecorder/process
+END
+calls >"$TMP/called"
+ok "there are calls" test "$(wc -l <"$TMP/called")" -gt 100
+is "no call upwards" "$(calls_up <"$TMP/called" | grep -v -x -F -f "$TMP/known_calls")" ""
+is "the calls that are known are still there" "$(grep -v -x -F -f "$TMP/called" "$TMP/known_calls")" ""
+for line in 'librecorder/view rec_process librecorder/process' 'librecorder/core rec_clock_mono librecorder/os' \
+	'format/weave rec_view_open librecorder/view' 'cli/recording opts_parse cli' 'cli/kernel rec_process librecorder/process'; do
+	is "and this one would be found: $line" "$(calls_up <<<"$line")" "$line"
 done
 
-# The rows of a folder's table in docs/ARCHITECTURE.md: "stem.c, .h, _private.h | what".
+# ------------------------------------------------------------------------------------------------ circles and lengths
+
+# circles: what tsort finds of them among the pairs on stdin
+circles()
+{
+	tsort 2>&1 >/dev/null
+}
+
+# files: "file file" for each include of the tree's own
+files()
+{
+	awk '$2 == "\"" { print $1, $3 } $2 == "<" && $3 ~ /^librecorder\// { print $1, "include/" $3 }'
+}
+
+# rooms: the same between rooms; detail/ is a part of the public headers
+rooms()
+{
+	files | sed -E 's|include/librecorder/detail/|include/librecorder/|g; s|/[^/ ]*( \|$)|\1|g' | awk '$1 != $2'
+}
+
+is "no circle of files" "$(files <"$TMP/includes" | circles)" ""
+is "no circle of rooms" "$(grep -v -x -F -f "$TMP/known" "$TMP/includes" | rooms | circles)" ""
+like "one of files is found" "$(printf 'a/x.h " a/y.h\na/y.h " a/x.h\n' | files | circles)" 'a/x\.h'
+like "one of rooms is found" "$(printf 'a/x.h " b/y.h\nb/z.h " a/w.h\n' | rooms | circles)" 'loop'
+
+# long FILE...: those that have more lines than that
+long()
+{
+	awk -v max="$lines_max" 'FNR == max + 1 { print FILENAME }' "$@"
+}
+
+# Those that are still to be divided.
+cat >"$TMP/known_long" <<'END'
+include/librecorder/detail/abi.h
+include/librecorder/detail/event_macros.h
+librecorder/process/printf.c
+END
+# shellcheck disable=SC2046
+is "no file is longer than $lines_max lines" \
+	"$(long $(find include librecorder format cli -name '*.[ch]') | grep -v -x -F -f "$TMP/known_long")" ""
+seq $((lines_max + 1)) >"$TMP/long.c"
+is "one that is longer is found" "$(long "$TMP/long.c")" "$TMP/long.c"
+
+# ------------------------------------------------------------------------------------------------ the document
+
+# rows ROOM: those of its table in docs/ARCHITECTURE.md, "stem.c, .h, _private.h | what"
 rows()
 {
 	awk -v folder="$1/" '
@@ -59,12 +229,16 @@ rows()
 		}' docs/ARCHITECTURE.md | grep '\.[ch]$' | sort
 }
 
-for folder in include/librecorder librecorder format cli; do
-	ok "docs/ARCHITECTURE.md has rows for $folder" test "$(rows "$folder" | wc -l)" -gt 10
-	is "one for each file, and no more" "$(diff <(rows "$folder") <(cd "$folder" && ls -- *.[ch] | sort) | grep '^[<>]')" ""
+for folder in include/librecorder include/librecorder/detail $(sed 's/ .*//' "$TMP/rooms"); do
+	ok "docs/ARCHITECTURE.md has rows for $folder" test "$(rows "$folder" | wc -l)" -gt 0
+	is "one for each file, and no more" \
+		"$(diff <(rows "$folder") <(find "$folder" -maxdepth 1 -name '*.[ch]' -printf '%f\n' | sort) | grep '^[<>]')" ""
 done
+is "each folder is a room" "$(find librecorder format cli -name '*.[ch]' -printf '%h\n' | sort -u | grep -v -x -F -f <(sed 's/ .*//' "$TMP/rooms"))" ""
 
-libc=$(sed -n '/^libformat_core_sources/,/[^\\]$/p' format/include.am | grep -oE 'format/[a-z0-9_]+\.[ch]')
+# ------------------------------------------------------------------------------------------------ lists
+
+libc=$(sed -n '/^libformat_core_sources/,/[^\\]$/p' format/include.am | grep -oE 'format/[a-z0-9_/]+\.[ch]')
 # A script or program that stands in no list is never run.
 tests=$(cd "$top_srcdir" && ls tests/*/*.sh tests/*/test_*.c tests/*/fuzz_*.c tests/*/kernel_*.c)
 ok "there are tests" test "$(wc -l <<<"$tests")" -gt 100
@@ -74,6 +248,6 @@ is "each of them stands in tests/include.am" \
 
 ok "the libc-only list of format is not empty" test -n "$libc"
 is "the libc-only files of format need libc alone" \
-	"$(headers format | grep -E " $external" | grep -F -f <(printf '%s\n' "$libc" | sed 's/$/ /'))" ""
+	"$(grep -E " < $external" "$TMP/includes" | grep -F -f <(printf '%s\n' "$libc" | sed 's/$/ /'))" ""
 
 done_testing

@@ -4,7 +4,7 @@
 . "$top_srcdir/tests/tap.sh"
 
 doc=$top_srcdir/docs/SHM-LAYOUT.md
-abi=$top_srcdir/include/librecorder/abi.h
+abi=$top_srcdir/include/librecorder/detail/abi.h
 
 # The rows: line, structure, offset, size, field. A field is the first word of its cell; "text 1" is text[1].
 rows=$(awk -F ' *[|] *' '
@@ -38,7 +38,7 @@ report()
 
 unknown='' overlaps='' end=0 last='' checked=0
 {
-	printf '#include <librecorder/abi.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void)\n{\n'
+	printf '#include <librecorder/reader.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void)\n{\n'
 	while read -r line structure offset size field; do
 		[ "$structure" = "$last" ] || end=0
 		[ "$offset" -ge "$end" ] || overlaps+="line $line begins at $offset, before $end; "

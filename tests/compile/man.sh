@@ -65,7 +65,7 @@ is "each function has a manual page" "$(grep -vxF -f "$TMP/named" "$TMP/function
 is "each macro has a manual page" "$(grep -vxF -f "$TMP/named" "$TMP/macros")" ""
 # The other way round, a name of a page stands in a header, or is the page itself.
 strangers=$(while read -r name; do
-	[ "$name" = librecorder ] || grep -qwF -e "$name" include/librecorder/*.h || echo "$name"
+	[ "$name" = librecorder ] || grep -qwF -e "$name" include/librecorder/*.h include/librecorder/detail/*.h || echo "$name"
 done <"$TMP/named")
 is "each name of a page is in a header" "$strangers" ""
 

@@ -14,7 +14,7 @@ strangers=$(grep -v -e '^rec_' -e '^LIBRECORDER_' "$TMP/exported")
 is "each exported name begins with rec_" "$strangers" ""
 
 # Every word of the headers that comments have been taken out of.
-for header in "$top_srcdir"/include/librecorder/*.h; do
+for header in "$top_srcdir"/include/librecorder/*.h "$top_srcdir"/include/librecorder/detail/*.h; do
 	"$CC" -fpreprocessed -dD -E -P "$header" 2>/dev/null
 done | grep -oE '\brec_[a-z0-9_]+' | sort -u >"$TMP/declared"
 undeclared=$(grep '^rec_' "$TMP/exported" | grep -vxF -f "$TMP/declared")

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Test points (librecorder/testpoint.h) cost nothing: no instruction on an event's path, no byte of what is loaded; and
+# Test points (librecorder/detail/testpoint.h) cost nothing: no instruction on an event's path, no byte of what is loaded; and
 # they are where tests look for them, whichever linker was used.
 
 . "$top_srcdir/tests/tap.sh"
@@ -53,7 +53,7 @@ done
 
 # A template's copies are thrown away but for one; no linker minds.
 cat >"$TMP/copies.h" <<'END'
-#include <librecorder/testpoint.h>
+#include <librecorder/event.h>
 extern int word;
 template<int N> struct copy {
 	static __attribute__((noinline)) void write()

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "kills_account.h"
 
-#include "format/dat_read.h"
-#include "format/trace_info.h"
+#include "format/dat/dat_read.h"
+#include "format/weave/trace_info.h"
 
 #include <errno.h>
 #include <fcntl.h>

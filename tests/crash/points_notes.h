@@ -6,7 +6,7 @@
 #ifndef POINTS_NOTES_H
 #define POINTS_NOTES_H
 
-#include <librecorder/abi.h>
+#include <librecorder/detail/abi.h>
 #include <librecorder/reader.h>
 #include <librecorder/source.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 
 #if defined(__x86_64__)
 
-#include <librecorder/testpoint.h>
+#include <librecorder/detail/testpoint.h>
 
 #include <dirent.h>
 #include <elf.h>

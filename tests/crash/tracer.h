@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program run under ptrace with a breakpoint at each of its test points (librecorder/testpoint.h). What is to
+ * A program run under ptrace with a breakpoint at each of its test points (librecorder/detail/testpoint.h). What is to
  * happen at a point is asked of the test; x86-64 only.
  */
 #ifndef TRACER_H

@@ -9,10 +9,10 @@
  */
 #include "points_notes.h"
 
+#include <librecorder/detail/testpoint.h>
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
 #include <librecorder/reader.h>
-#include <librecorder/testpoint.h>
 
 #include <errno.h>
 #include <fcntl.h>

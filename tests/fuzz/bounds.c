@@ -4,7 +4,7 @@
  * pages before and behind it are nobody's, so whoever looks beyond ends by a signal. And nobody asks for much
  * memory at once: who does has believed a number.
  */
-#include <librecorder/abi.h>
+#include <librecorder/detail/abi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

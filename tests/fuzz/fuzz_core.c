@@ -20,7 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/core_file.h"
+#include "cli/recording/core_file.h"
 
 #define PAGE	 UINT64_C(4096)
 #define SEGMENTS 4u

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
-#include "cli/drain.h"
+#include "cli/recording/drain.h"
 #include "cli/finish.h"
 #include "cli/sigbus.h"
 

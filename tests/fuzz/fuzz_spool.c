@@ -18,9 +18,9 @@
 #include <unistd.h>
 
 #include "cli/cmd.h"
-#include "cli/drain.h"
+#include "cli/recording/drain.h"
 #include "cli/sigbus.h"
-#include "cli/spool.h"
+#include "cli/recording/spool.h"
 
 #define PAGE  4096u
 #define CPUS  3u

@@ -24,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "librecorder/process.h"
+#include "librecorder/process/process.h"
 
 #define THREADS 3u
 #define EVENTS	3000u /* of a thread in a round */

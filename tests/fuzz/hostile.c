@@ -17,9 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "librecorder/identity.h"
-#include "librecorder/process.h"
-#include "librecorder/ring_private.h"
+#include "librecorder/os/identity.h"
+#include "librecorder/process/process.h"
+#include "librecorder/ring/ring_private.h"
 #include "tests/unit/repeat.h"
 #include "tests/unit/tell.h"
 

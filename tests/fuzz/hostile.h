@@ -3,7 +3,7 @@
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
-#include <librecorder/abi.h>
+#include <librecorder/detail/abi.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -13,13 +13,13 @@
  * All from the middle of the time in which programs wrote. Standard output: what was
  * changed. Status 1: there was nothing to change.
  */
-#include "format/bytes.h"
-#include "format/dat_page.h"
-#include "format/event_parse.h"
+#include "format/io/bytes.h"
+#include "format/dat/dat_page.h"
+#include "format/text/event_parse.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
-#include <librecorder/abi.h>
+#include <librecorder/detail/abi.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -23,7 +23,7 @@
  *  y  an event whose writer is taken for one that left, by another event inside it; JUMPS
  *  r  a round: the longest event, as often as the ring has pages    R  two rounds
  */
-#include "librecorder/reader_private.h"
+#include "librecorder/view/reader_private.h"
 #include "model.h"
 
 #include <errno.h>

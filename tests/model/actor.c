@@ -5,7 +5,7 @@
  * strikes, on the writer's own stack. A stack is cleared below its live part whenever its actor goes
  * on: what an actor does depends on its state alone.
  */
-#include "librecorder/quiet.h"
+#include "librecorder/os/quiet.h"
 #include "model.h"
 
 #include <errno.h>

@@ -17,7 +17,7 @@ cc=${CC:-gcc}
 harness=(actor check configs explore main memory oracle set tsan view)
 checked=(ring ring_commit ring_consume ring_count ring_enter ring_head ring_init ring_reader ring_left ring_wake reader_iter page action)
 only=("$@")
-flags=(-std=gnu11 -D_GNU_SOURCE -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
+flags=(-std=gnu11 -D_GNU_SOURCE -DREC__DETAIL=1 -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
 watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -DREC_NO_TESTPOINTS -Dcalloc=model_calloc -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
 case $("$cc" --version) in
@@ -39,7 +39,7 @@ if [ ${#only[@]} -eq 0 ]; then
 	done
 fi
 for name in "${only[@]}"; do
-	file=$sources/librecorder/$name.c
+	file=$(echo "$sources"/librecorder/*/"$name.c")
 	[ "$name" != action ] || file=$top/tests/model/action.c
 	"$cc" "${flags[@]}" "${watched[@]}" $(also "$name") -c "$file" -o "$out/$name.o"
 done

@@ -11,7 +11,7 @@
 #ifndef MODEL_H
 #define MODEL_H
 
-#include "librecorder/ring_private.h"
+#include "librecorder/ring/ring_private.h"
 
 #include <librecorder/page.h>
 #include <stdbool.h>

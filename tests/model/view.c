@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What reader_iter.c asks of the view of a buffer: here there is one lane, of one shape, in a file that nobody cuts. */
-#include "librecorder/reader_private.h"
+#include "librecorder/view/reader_private.h"
 #include "model.h"
 
 unsigned int rec_view_lanes(const struct rec_view *view)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "lane_side.h"
 
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
-#include "librecorder/reader_private.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
+#include "librecorder/view/reader_private.h"
 
 #include <errno.h>
 #include <librecorder/buffer.h>

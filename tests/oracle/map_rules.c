@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "map_rules.h"
 
-#include "librecorder/process.h"
+#include "librecorder/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,8 +3,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <librecorder/detail/ring.h>
 #include <librecorder/page.h>
-#include <librecorder/ring.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,9 +6,8 @@
  * library. Writes events with the out-of-line twins of the inline functions alone, discards one, and reads
  * its own lane back. 0: all is as it should be.
  */
-#include <librecorder/abi.h>
+#include <librecorder/lane.h>
 #include <librecorder/page.h>
-#include <librecorder/ring.h>
 #include <librecorder/source.h>
 
 #include <dirent.h>

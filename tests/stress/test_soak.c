@@ -4,8 +4,8 @@
  * that a third of all events does not pass, and a reader that is sometimes late. What passed = what was read + what was lost, and
  * what was read is in order. RECORDER_SOAK_EVENTS: how many events; RECORDER_SEED: of the bursts and pauses.
  */
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 #include "tests/unit/repeat.h"
 
 #include <criterion/criterion.h>

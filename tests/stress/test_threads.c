@@ -4,7 +4,7 @@
  * mapping; threads that come and go, write, name themselves, while others switch events, resize and disable lanes, and
  * save. Every event is read or counted as lost.
  */
-#include "librecorder/process.h"
+#include "librecorder/process/process.h"
 #include "tests/unit/ring_fixture.h"
 #include "tests/unit/weave_fixture.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/event_fixture.h"
 
-#include "librecorder/process.h"
+#include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 #ifndef READER_FIXTURE_H
 #define READER_FIXTURE_H
 
-#include "librecorder/process.h"
+#include "librecorder/process/process.h"
 #include "tests/unit/ring_fixture.h"
 
 #include <librecorder/reader.h>

@@ -3,7 +3,7 @@
 #ifndef RING_FIXTURE_H
 #define RING_FIXTURE_H
 
-#include "librecorder/ring_private.h"
+#include "librecorder/ring/ring_private.h"
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "share_fixture.h"
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>

@@ -5,7 +5,7 @@
  */
 #include "reader_fixture.h"
 
-#include "librecorder/lane_private.h"
+#include "librecorder/process/lane_private.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The bounded cursor: what it reads, and that it never goes on behind the end. */
-#include "format/bytes.h"
+#include "format/io/bytes.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -3,7 +3,7 @@
  * Conditions in a program: where they stand, how words name them, what an event does that has one, and what survives
  * what: stop and start, off and on, a fork, another buffer, events that come later.
  */
-#include "librecorder/conditions.h"
+#include "librecorder/core/conditions.h"
 #include "tests/unit/lane_fixture.h"
 #include "tests/unit/made_event.h"
 

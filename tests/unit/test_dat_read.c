@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading trace.dat: every variant whole; cut at every place that matters; every byte of the headers wrong. */
-#include "format/dat_merge.h"
+#include "format/dat/dat_merge.h"
 #include "tests/golden/dat_make.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a directory may have changed since it was looked at: its time stamp is as coarse as the kernel's ticks. */
-#include "cli/dir_watch.h"
+#include "cli/recording/dir_watch.h"
 
 #include <criterion/criterion.h>
 #include <fcntl.h>

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/drain_private.h"
+#include "cli/recording/drain_private.h"
 
 #define LANES 3u
 #define PAGES 100u

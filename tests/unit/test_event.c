@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Registration, ids, enable words and patterns, in the process's own buffer. */
-#include "librecorder/process.h"
+#include "librecorder/process/process.h"
 #include "tests/unit/event_fixture.h"
 #include "tests/unit/made_event.h"
 

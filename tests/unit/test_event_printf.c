@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* rec_printf: what is printed of the binary arguments is what printf would have said. */
-#include "librecorder/process.h"
+#include "librecorder/process/process.h"
 #include "tests/unit/event_fixture.h"
 
 #include <criterion/criterion.h>

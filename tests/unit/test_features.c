@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Buffers of other versions: a reader takes those whose incompatible features it knows, and leaves all others alone. */
-#include "librecorder/sweep.h"
+#include "librecorder/process/sweep.h"
 #include "tests/unit/lane_fixture.h"
 
 #include <criterion/criterion.h>

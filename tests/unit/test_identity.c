@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a process is still there: by pid and start time, by its lock where these say nothing. */
-#include "librecorder/identity.h"
-#include "librecorder/process.h"
+#include "librecorder/os/identity.h"
+#include "librecorder/process/process.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/reader_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <librecorder/atomic.h>
+#include <librecorder/detail/atomic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>

@@ -2,8 +2,8 @@
 /* Lanes that are disabled, resized, reshaped and swapped while threads write to them. */
 #include "ring_fixture.h"
 
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  * event, whichever stack it ran on.
  */
 #include "share_fixture.h"
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <limits.h>

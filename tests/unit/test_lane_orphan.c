@@ -3,8 +3,8 @@
  * Lanes of threads that ended without a word, and whose ids come again just when another thread takes them over. What the
  * kernel says of such an id is told here: it is asked before the exchange of the owner, and once more after it.
  */
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 #include "numbered.h"
 
 #include <criterion/criterion.h>

@@ -4,8 +4,8 @@
  * thread's id, whoever wrote to the lane before.
  */
 #include "share_fixture.h"
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 
 #include <criterion/criterion.h>
 #include <librecorder/event.h>

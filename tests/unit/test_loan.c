@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Events on loan: whose they are, what is given back, what a child inherits, and what is left by one that is killed. */
-#include "librecorder/identity.h"
+#include "librecorder/os/identity.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/lane_fixture.h"
 #include "tests/unit/made_event.h"

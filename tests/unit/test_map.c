@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A mapped lane where the kernel's ring has nothing like it: dead programs, files cut short, other calls besides. */
-#include "librecorder/reader_private.h"
+#include "librecorder/view/reader_private.h"
 
 #include "lane_fixture.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A file that replaces another: its rights, and what is on the disk when the source may be deleted. */
-#include "format/out_file.h"
+#include "format/io/out_file.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The process's own buffer: what happens to its file. */
-#include "librecorder/identity.h"
-#include "librecorder/process.h"
-#include "librecorder/shm.h"
-#include "librecorder/sweep.h"
+#include "librecorder/os/identity.h"
+#include "librecorder/process/process.h"
+#include "librecorder/process/shm.h"
+#include "librecorder/process/sweep.h"
 
 #include <criterion/criterion.h>
 #include <dirent.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Views that switch a child's events, and what others do meanwhile. test_rules.c has the rules alone. */
-#include "librecorder/enable.h"
-#include "librecorder/event_private.h"
-#include "librecorder/rules.h"
+#include "librecorder/core/enable.h"
+#include "librecorder/process/event_private.h"
+#include "librecorder/core/rules.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/made_event.h"
 #include "tests/unit/reader_fixture.h"

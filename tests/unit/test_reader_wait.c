@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting for something to read: percentages, wake-ups, the end. */
-#include "librecorder/reader_private.h"
+#include "librecorder/view/reader_private.h"
 #include "lane_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <librecorder/atomic.h>
+#include <librecorder/detail/atomic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

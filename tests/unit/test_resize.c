@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Resizes: a thread continues in another lane, and what the old one holds can still be read. */
 #include "beside.h"
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 #include "share_fixture.h"
 #include "steps.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules for events to come: what they say, where there is no room, among rubbish, changed while they are read. */
-#include "librecorder/rules.h"
+#include "librecorder/core/rules.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/tell.h"
 

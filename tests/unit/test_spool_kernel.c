@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/loom.h"
-#include "cli/spool.h"
+#include "cli/recording/loom.h"
+#include "cli/recording/spool.h"
 
 #define PAGE 4096u
 

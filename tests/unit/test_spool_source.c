@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/spool.h"
+#include "cli/recording/spool.h"
 
 #define PAGE  4096u
 #define PAGES 3u

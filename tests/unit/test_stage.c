@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/spool.h"
-#include "cli/stage.h"
+#include "cli/recording/spool.h"
+#include "cli/recording/stage.h"
 
 #define PAGE	   4096u
 #define LARGE_PAGE (64u * 1024u)

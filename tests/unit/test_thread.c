@@ -4,8 +4,8 @@
  * call, destructors before and behind ours, after main has returned. Whatever was committed is read.
  */
 #include "beside.h"
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 #include "numbered.h"
 
 #include <criterion/criterion.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From clock to nanoseconds: the stated bound holds, time never goes back, bad anchors do little harm. */
-#include "format/time_map.h"
+#include "format/weave/time_map.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -4,8 +4,8 @@
  * these events. All other events are read, in order, with their times and CPUs.
  */
 #include "film.h"
-#include "librecorder/lane_private.h"
-#include "librecorder/process.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
 #include "numbered.h"
 #include "steps.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Several logs as one: what is the same gets one id, what differs its own; names and texts that viewers can take. */
-#include "format/trace_info.h"
+#include "format/weave/trace_info.h"
 #include "weave_fixture.h"
 
 #include <criterion/criterion.h>

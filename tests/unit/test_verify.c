@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each check of format/verify.h on made-up events: the violation is found, and what comes closest to it without being
+ * Each check of format/verify/verify.h on made-up events: the violation is found, and what comes closest to it without being
  * one is not. Two CPUs; times are what the test says.
  */
-#include "format/blob.h"
-#include "format/verify.h"
+#include "format/io/blob.h"
+#include "format/verify/verify.h"
 
 #include <criterion/criterion.h>
-#include <librecorder/abi.h>
+#include <librecorder/detail/abi.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Where the kernel stands in the file, in pages of what size, and what the file says beside the pages. */
-#include "format/dat_read.h"
+#include "format/dat/dat_read.h"
 #include "kernel_fixture.h"
 
 #include <criterion/criterion.h>

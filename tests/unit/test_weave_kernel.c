@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The kernel's streams in the weave: pages as a kernel writes them, beside programs and alone. */
-#include "format/dat_read.h"
+#include "format/dat/dat_read.h"
 #include "kernel_fixture.h"
 
 #include <criterion/criterion.h>

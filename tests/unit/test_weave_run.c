@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that the weave copies in runs (format/weave_run.c): what has to end one, and that the order is kept. */
+/* Records that the weave copies in runs (format/weave/weave_run.c): what has to end one, and that the order is kept. */
 #include "kernel_fixture.h"
 
 #include <criterion/criterion.h>

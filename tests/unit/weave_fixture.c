@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "weave_fixture.h"
 
-#include "format/dat_merge.h"
-#include "format/dat_read.h"
-#include "format/dat_time.h"
+#include "format/dat/dat_merge.h"
+#include "format/dat/dat_read.h"
+#include "format/dat/dat_time.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

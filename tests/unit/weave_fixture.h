@@ -6,8 +6,8 @@
 #ifndef WEAVE_FIXTURE_H
 #define WEAVE_FIXTURE_H
 
-#include "format/blob.h"
-#include "format/weave.h"
+#include "format/io/blob.h"
+#include "format/weave/weave.h"
 
 #include <stdbool.h>
 

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/base/priority.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The shortest slice that there is, in ns. */
+#define SLICE_NS 100000u
+
+/* As of the first sched_setattr(). glibc has neither it nor the call before 2.41. */
+struct attributes {
+	uint32_t size;
+	uint32_t policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime;
+	uint64_t deadline;
+	uint64_t period;
+};
+
+/* 0: the default slice. Errors are ignored: older kernels have no slices. */
+static void set_slice(uint64_t ns)
+{
+	struct attributes attributes = { .size = sizeof(attributes) };
+
+	if (syscall(SYS_sched_getattr, 0, &attributes, sizeof(attributes), 0) < 0 || attributes.policy != SCHED_OTHER)
+		return;
+	attributes.size = sizeof(attributes);
+	attributes.runtime = ns;
+	syscall(SYS_sched_setattr, 0, &attributes, 0);
+}
+
+int priority_raise(unsigned int priority)
+{
+	const struct sched_param param = { .sched_priority = (int)priority };
+	int err;
+
+	if (!sched_setscheduler(0, SCHED_FIFO | SCHED_RESET_ON_FORK, &param))
+		return 0;
+	err = -errno;
+	set_slice(SLICE_NS);
+	return err;
+}
+
+void priority_drop(void)
+{
+	const struct sched_param param = { .sched_priority = 0 };
+
+	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO)
+		sched_setscheduler(0, SCHED_OTHER, &param);
+	set_slice(0);
+}

@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recorder's side of the drain: threads begun, looked after and ended. What a thread does is in kernel_ring.c.
+ */
+#include "cli/kernel/kernel_drain.h"
+
+#include <errno.h>
+#include <librecorder/clock.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "cli/base/file_limit.h"
+#include "cli/kernel/kernel_clock.h"
+#include "cli/kernel/kernel_ring.h"
+#include "cli/kernel/kernel_texts.h"
+#include "cli/base/now.h"
+#include "cli/opts.h"
+
+/*
+ * Above everything that is not real-time itself is enough; a higher one keeps the traced program's own threads off.
+ */
+#define DEFAULT_PRIORITY 1
+
+/*
+ * A ring grows at most to a 16th of the memory that is free, all CPUs together, and no further than makes sense:
+ * that of a busy CPU (50 MB of events a second) then bridges five seconds in which the disk takes nothing.
+ */
+#define GROWN_MAX_KB (256u * 1024u)
+#define MEMORY_SHARE 16u
+
+#define ANCHOR_PERIOD_MS 1000u
+
+/* Descriptors of a CPU: its ring, for waiting and mapped, its directory, its side file, a pipe. */
+#define RING_FDS 8u
+
+struct kernel_drain {
+	struct kernel_drain_request request;
+	struct kernel *kernel;
+	struct spool *spool;
+	unsigned int process; /* the kernel's number in it */
+	struct kernel_ring *rings;
+	unsigned int nr;
+	int stop; /* eventfd that all threads watch */
+	struct kernel_grower grower;
+	const struct kernel_ring *failed; /* the first that did */
+	int priority; /* that threads have; 0: none */
+	int priority_errno;
+	uint64_t anchored_ms;
+	uint64_t first_kb; /* the rings' size at the start */
+	uint32_t clock;
+};
+
+/* In KB, for each of `nr` rings. */
+static uint64_t grown_max(unsigned int nr)
+{
+	const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+	const uint64_t share = pages > 0 ? (uint64_t)pages * (uint64_t)size / 1024u / MEMORY_SHARE / nr : 0;
+
+	return share < GROWN_MAX_KB ? share : GROWN_MAX_KB;
+}
+
+static bool cannot(const struct kernel_drain *drain, const char *what, int err)
+{
+	complain(drain->request.command, "cannot drain the kernel's events: %s: %s", what, strerror(-err));
+	return false;
+}
+
+/* Threads are ended by the event alone. */
+static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
+{
+	const uint64_t one = 1;
+	bool woken = false;
+
+	for (unsigned int i = 0; i < drain->nr; i++)
+		atomic_store(&drain->rings[i].end, how);
+	while (!woken && drain->stop >= 0)
+		woken = write(drain->stop, &one, sizeof(one)) == sizeof(one) || errno != EINTR;
+	for (unsigned int i = 0; i < drain->nr; i++) {
+		if (drain->rings[i].started)
+			pthread_join(drain->rings[i].thread, NULL);
+		drain->rings[i].started = false;
+	}
+	if (drain->grower.started) {
+		kernel_grower_wake(&drain->grower);
+		pthread_join(drain->grower.thread, NULL);
+	}
+	drain->grower.started = false;
+}
+
+struct kernel_drain *kernel_drain_close(struct kernel_drain *drain)
+{
+	if (!drain)
+		return NULL;
+	end_threads(drain, KERNEL_RING_LEAVE);
+	for (unsigned int i = 0; i < drain->nr; i++)
+		kernel_ring_close(&drain->rings[i]);
+	if (drain->stop >= 0)
+		close(drain->stop);
+	free(drain->rings);
+	free(drain);
+	return NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------ the start */
+
+/* The kernel's entry in the spool. */
+static int add_process(struct kernel_drain *drain)
+{
+	struct spool_process process = {
+		.info = { .clock = drain->clock, .subbuf_size = kernel_page_size(drain->kernel), .comm = "kernel" },
+	};
+	const int number = spool_add_process(drain->spool, &process);
+
+	drain->process = number < 0 ? 0 : (unsigned int)number;
+	return number < 0 ? number : 0;
+}
+
+/* Times of x86-tsc are turned into CLOCK_MONOTONIC's by anchors; the kernel's other clocks are taken as they are. */
+static int add_anchor(struct kernel_drain *drain)
+{
+	struct rec_anchor anchor;
+
+	drain->anchored_ms = now_ms();
+	if (drain->clock != REC_CLOCK_TSC || rec_clock_anchor(drain->clock, &anchor))
+		return 0;
+	return spool_add_anchor(drain->spool, drain->clock, &anchor);
+}
+
+static bool open_rings(struct kernel_drain *drain)
+{
+	const char *dir = kernel_dir(drain->kernel);
+	unsigned int nr;
+	const unsigned int *cpus = kernel_cpus(drain->kernel, &nr);
+	char what[PATH_MAX];
+
+	drain->rings = calloc(nr + 1, sizeof(*drain->rings));
+	if (!drain->rings)
+		return cannot(drain, "memory", -ENOMEM);
+	drain->first_kb = kernel_buffer_kb(drain->kernel);
+	file_limit_raise(nr * RING_FDS);
+	for (unsigned int i = 0; i < nr; i++) {
+		struct kernel_ring *ring = &drain->rings[drain->nr];
+		int err = kernel_ring_open(ring, dir, cpus[i], kernel_page_size(drain->kernel), drain->request.way);
+
+		/* A CPU that is off has no ring. */
+		if (err == -ENXIO)
+			continue;
+		if (err == -ENODEV && drain->request.way == KERNEL_DRAIN_MMAP) {
+			complain(drain->request.command,
+				 "this kernel cannot map its rings (--drain mmap): Linux can since 6.10");
+			return false;
+		}
+		snprintf(what, sizeof(what), "the ring of CPU %u", cpus[i]);
+		if (err)
+			return cannot(drain, what, err);
+		ring->stop = drain->stop;
+		ring->kb = drain->first_kb;
+		ring->max_kb = drain->request.grow && ring->way != KERNEL_DRAIN_MMAP ? grown_max(nr) : 0;
+		ring->side = spool_side_create(drain->spool, drain->process, ring->cpu);
+		if (ring->side < 0) {
+			err = ring->side;
+			spool_side_path(drain->spool, ring->cpu, what, sizeof(what));
+			kernel_ring_close(ring);
+			if (err != -EEXIST)
+				return cannot(drain, what, err);
+			complain(drain->request.command,
+				 "'%s' exists already; remove it or choose another file with -o", what);
+			return false;
+		}
+		drain->nr++;
+	}
+	return true;
+}
+
+bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct kernel_drain_request *request,
+		       struct kernel_drain **ret_drain)
+{
+	struct kernel_drain *drain = calloc(1, sizeof(*drain));
+	bool good = false;
+	int err;
+
+	if (!drain) {
+		complain(request->command, "out of memory");
+		return false;
+	}
+	drain->request = *request;
+	drain->kernel = kernel;
+	drain->spool = spool;
+	drain->clock = kernel_clock_program(kernel_clock(kernel));
+	drain->stop = eventfd(0, EFD_CLOEXEC);
+	err = drain->stop < 0 ? -errno : add_process(drain);
+	if (!err)
+		err = kernel_texts_begin(kernel, spool, drain->process);
+	if (!err)
+		err = add_anchor(drain);
+	if (err)
+		cannot(drain, spool->path, err);
+	else
+		good = open_rings(drain);
+	if (!good)
+		kernel_drain_close(drain);
+	else
+		*ret_drain = drain;
+	return good;
+}
+
+/* The first refusal is everybody's. */
+static void set_priority(struct kernel_drain *drain, pthread_t thread)
+{
+	const int priority = drain->request.priority ? (int)drain->request.priority : DEFAULT_PRIORITY;
+	const struct sched_param param = { .sched_priority = priority };
+
+	if (drain->priority_errno)
+		return;
+	drain->priority_errno = pthread_setschedparam(thread, SCHED_FIFO, &param);
+	drain->priority = drain->priority_errno ? 0 : priority;
+	if (drain->priority_errno && !drain->request.quiet)
+		complain(drain->request.command,
+			 "no real-time priority for the drain (%s): the kernel's events may be lost on a busy "
+			 "machine; be root, or raise the limit ('ulimit -r %d')",
+			 strerror(drain->priority_errno), priority);
+}
+
+/* 0 or pthread_create()'s error. */
+static int start_thread(struct kernel_drain *drain, pthread_t *ret_thread, sem_t *ready, void *(*function)(void *),
+			void *arg)
+{
+	const int err = pthread_create(ret_thread, NULL, function, arg);
+
+	if (err)
+		return err;
+	set_priority(drain, *ret_thread);
+	while (sem_wait(ready) < 0)
+		;
+	return 0;
+}
+
+/* Before the rings' threads. 0 or pthread_create()'s error. */
+static int start_grower(struct kernel_drain *drain)
+{
+	struct kernel_grower *grower = &drain->grower;
+	bool may_grow = false;
+	int err;
+
+	for (unsigned int i = 0; i < drain->nr; i++)
+		may_grow |= drain->rings[i].max_kb >= drain->rings[i].kb * 2;
+	if (!may_grow)
+		return 0;
+	*grower = (struct kernel_grower){ .rings = drain->rings, .nr = drain->nr, .stop = drain->stop };
+	sem_init(&grower->ready, 0, 0);
+	sem_init(&grower->wake, 0, 0);
+	err = start_thread(drain, &grower->thread, &grower->ready, kernel_grower_main, grower);
+	grower->started = !err;
+	for (unsigned int i = 0; i < drain->nr && !err; i++)
+		drain->rings[i].grower = grower;
+	return err;
+}
+
+/* Who asks for it has a picture without what we do. */
+static void hide_threads(const struct kernel_drain *drain, pid_t other)
+{
+	const size_t size = (drain->nr + 3) * sizeof(" 2147483647");
+	char *tids = malloc(size);
+	size_t at = 0;
+
+	if (!tids)
+		return;
+	at += (size_t)snprintf(tids, size, "%d", (int)getpid());
+	for (unsigned int i = 0; i < drain->nr; i++)
+		at += (size_t)snprintf(tids + at, size - at, " %d", (int)drain->rings[i].tid);
+	if (drain->grower.started)
+		at += (size_t)snprintf(tids + at, size - at, " %d", (int)drain->grower.tid);
+	if (other)
+		snprintf(tids + at, size - at, " %d", (int)other);
+	kernel_hide_threads(drain->kernel, tids);
+	free(tids);
+}
+
+bool kernel_drain_start(struct kernel_drain *drain, pid_t other)
+{
+	sigset_t all, before;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = start_grower(drain);
+	for (unsigned int i = 0; i < drain->nr && !err; i++) {
+		struct kernel_ring *ring = &drain->rings[i];
+
+		err = start_thread(drain, &ring->thread, &ring->ready, kernel_ring_main, ring);
+		ring->started = !err;
+	}
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!err)
+		hide_threads(drain, other);
+	return !err || cannot(drain, "a thread", -err);
+}
+
+/* -------------------------------------------------------------------------------------------------- the recording */
+
+/* What rings met that have failed since this was last asked: the first, of a ring or a side file. */
+static int take_errors(struct kernel_drain *drain)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < drain->nr; i++) {
+		struct kernel_ring *ring = &drain->rings[i];
+		const int one = atomic_exchange(&ring->err, 0);
+
+		if (!one)
+			continue;
+		ring->failed = one;
+		err = err ? err : one;
+		if (!drain->failed)
+			drain->failed = ring;
+	}
+	return err;
+}
+
+int kernel_drain_run(struct kernel_drain *drain)
+{
+	int err = take_errors(drain);
+
+	if (!err && now_ms() - drain->anchored_ms >= ANCHOR_PERIOD_MS)
+		err = add_anchor(drain);
+	return err;
+}
+
+int kernel_drain_finish(struct kernel_drain *drain)
+{
+	int err, one;
+
+	end_threads(drain, KERNEL_RING_FINISH);
+	err = add_anchor(drain);
+	if (!err)
+		err = kernel_texts_end(drain->kernel, drain->spool, drain->process);
+	one = take_errors(drain);
+	return err ? err : one;
+}
+
+int kernel_drain_failed(const struct kernel_drain *drain, char *text, size_t size)
+{
+	const struct kernel_ring *ring = drain->failed;
+	char path[PATH_MAX];
+
+	if (!ring)
+		return 0;
+	if (ring->ring_failed)
+		snprintf(text, size, "read the kernel's ring of CPU %u", ring->cpu);
+	else if (!spool_side_path(drain->spool, ring->cpu, path, sizeof(path)))
+		snprintf(text, size, "write '%s'", path);
+	return ring->failed;
+}
+
+/* --------------------------------------------------------------------------------------------------- what it does */
+
+uint64_t kernel_drain_bytes(const struct kernel_drain *drain)
+{
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 0; i < drain->nr; i++)
+		bytes += atomic_load(&drain->rings[i].bytes);
+	return bytes;
+}
+
+uint64_t kernel_drain_lost(const struct kernel_drain *drain)
+{
+	uint64_t lost = 0;
+
+	for (unsigned int i = 0; i < drain->nr; i++)
+		lost += kernel_ring_lost(&drain->rings[i]);
+	return lost;
+}
+
+const char *kernel_drain_about(const struct kernel_drain *drain, char *text, size_t size)
+{
+	static const char *const ways[] = { "splice", "mmap", "splice", "read" };
+	uint64_t kb = 0;
+	char priority[48] = "", rings[48] = "";
+
+	for (unsigned int i = 0; i < drain->nr; i++)
+		kb = drain->rings[i].kb > kb ? drain->rings[i].kb : kb;
+	if (drain->priority)
+		snprintf(priority, sizeof(priority), ", real-time priority %d", drain->priority);
+	if (kb > drain->first_kb)
+		snprintf(rings, sizeof(rings), ", rings grown to %llu KB", (unsigned long long)kb);
+	snprintf(text, size, "%s%s%s", ways[drain->nr ? drain->rings[0].way : 0], priority, rings);
+	return text;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * An entry of the error_log is three lines:
+ *
+ *	[36464.906279] event filter parse error: error: Field not found
+ *	  Command: foo == 1 && x > 2
+ *	               ^
+ */
+#include "cli/kernel/kernel_error.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/opts.h"
+
+static const char command_mark[] = "\n  Command: ", reason_mark[] = "error: ";
+
+/* Takes the entry apart; false: it is none of this text. `log` is written to. */
+static bool parse(char *log, const char *text, const char **ret_reason, size_t *ret_column)
+{
+	char *said = strstr(log, command_mark), *caret, *reason = NULL;
+
+	if (!said)
+		return false;
+	*said = '\0';
+	for (char *at = log; (at = strstr(at, reason_mark)); at += strlen(reason_mark))
+		reason = at + strlen(reason_mark);
+	said += strlen(command_mark);
+	caret = strchr(said, '\n');
+	if (!reason || !caret)
+		return false;
+	*caret++ = '\0';
+	/* Two blanks and "Command: " are left of both. Of a trigger, the kernel shows its condition alone. */
+	if (!strstr(text, said))
+		return false;
+	*ret_reason = reason;
+	*ret_column = strspn(caret, " ") + 2 - strlen(command_mark) + (size_t)(strstr(text, said) - text);
+	return true;
+}
+
+int kernel_error_say(const char *command, const struct instance *instance, const char *what, const char *text,
+		     int err)
+{
+	char *log = tracefs_error_last(instance->tracefs);
+	const char *reason;
+	size_t column;
+
+	if (log && parse(log, text, &reason, &column))
+		complain(command, "%s: %s (column %zu of '%s')", what, reason, column, text);
+	else
+		complain(command, "%s: the kernel rejects '%s': %s", what, text, strerror(-err));
+	free(log);
+	return err;
+}

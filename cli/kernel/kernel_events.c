@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/kernel/kernel_events.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/kernel/kernel_error.h"
+#include "cli/opts.h"
+
+/* So many names are offered in place of one that does not exist. */
+#define OFFERED 4u
+
+/* ---------------------------------------------------------------------------------------------------- their names */
+
+static int by_name(const void *a, const void *b)
+{
+	const struct kernel_name *one = a, *other = b;
+	const int order = strcmp(one->system, other->system);
+
+	return order ? order : strcmp(one->event, other->event);
+}
+
+static int read_names(struct kernel_events *events)
+{
+	unsigned int nr = 0;
+	char *at, *colon;
+
+	events->text = tracefs_instance_file_read(NULL, "available_events", NULL);
+	if (!events->text)
+		return errno ? -errno : -EIO;
+	for (at = events->text; *at; at++)
+		nr += *at == '\n';
+	events->names = calloc(nr + 1, sizeof(*events->names));
+	if (!events->names)
+		return -ENOMEM;
+	for (char *line = strtok_r(events->text, "\n", &at); line; line = strtok_r(NULL, "\n", &at)) {
+		colon = strchr(line, ':');
+		if (!colon)
+			continue;
+		*colon = '\0';
+		events->names[events->nr++] = (struct kernel_name){ line, colon + 1, false };
+	}
+	qsort(events->names, events->nr, sizeof(*events->names), by_name);
+	return 0;
+}
+
+/* A pattern is taken apart: "system:event", or one word that is either. */
+struct pattern {
+	char system[128];
+	const char *event; /* NULL: the word is either */
+};
+
+static bool split(const char *pattern, struct pattern *ret)
+{
+	const size_t size = strcspn(pattern, ":");
+
+	if (!strcmp(pattern, "all"))
+		pattern = "*:*";
+	if (size >= sizeof(ret->system))
+		return false;
+	snprintf(ret->system, sizeof(ret->system), "%.*s", (int)strcspn(pattern, ":"), pattern);
+	ret->event = strchr(pattern, ':') ? strchr(pattern, ':') + 1 : NULL;
+	return true;
+}
+
+static bool matches_system(const struct pattern *pattern, const struct kernel_name *name)
+{
+	return !fnmatch(pattern->system, name->system, 0) && (!pattern->event || !strcmp(pattern->event, "*"));
+}
+
+static bool matches(const struct pattern *pattern, const struct kernel_name *name)
+{
+	if (!pattern->event)
+		return !fnmatch(pattern->system, name->system, 0) || !fnmatch(pattern->system, name->event, 0);
+	return !fnmatch(pattern->system, name->system, 0) && !fnmatch(pattern->event, name->event, 0);
+}
+
+/* Names to be offered, the likely ones first. */
+struct offers {
+	char text[512];
+	unsigned int nr;
+};
+
+static void offer(struct offers *offers, const char *system, const char *event)
+{
+	const size_t used = strlen(offers->text);
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s%s%s", system, event ? ":" : "", event ? event : "");
+	if (offers->nr < OFFERED && used + strlen(name) + 3 < sizeof(offers->text))
+		sprintf(offers->text + used, "%s%s", offers->nr++ ? ", " : "", name);
+}
+
+static bool is_slip(const char *word, const char *name)
+{
+	const char *const names[] = { name, NULL };
+
+	return suggest(word, names);
+}
+
+/* Whether somebody may have meant `name` by `word`: a slip, or a part of it. */
+static bool is_near(const char *word, const char *name)
+{
+	return *word && (strstr(name, word) || is_slip(word, name));
+}
+
+static bool has_system(const struct kernel_events *events, const char *system)
+{
+	for (unsigned int i = 0; i < events->nr; i++)
+		if (!strcmp(events->names[i].system, system))
+			return true;
+	return false;
+}
+
+/* A system by itself, or one that has an event of this name. */
+static void offer_systems(struct offers *offers, const struct kernel_events *events, const struct pattern *pattern)
+{
+	const char *last = "";
+
+	for (unsigned int i = 0; i < events->nr; i++) {
+		const struct kernel_name *name = &events->names[i];
+
+		if (pattern->event && !strcmp(pattern->event, name->event))
+			offer(offers, name->system, name->event);
+		else if (!pattern->event && strcmp(last, name->system) != 0 && is_slip(pattern->system, name->system))
+			offer(offers, name->system, NULL);
+		last = name->system;
+	}
+}
+
+static void offer_events(struct offers *offers, const struct kernel_events *events, const struct pattern *pattern)
+{
+	const char *word = pattern->event ? pattern->event : pattern->system;
+	const bool in_system = pattern->event && has_system(events, pattern->system);
+
+	for (unsigned int i = 0; i < events->nr; i++)
+		if ((!in_system || !strcmp(events->names[i].system, pattern->system)) &&
+		    is_near(word, events->names[i].event))
+			offer(offers, events->names[i].system, events->names[i].event);
+}
+
+static int no_event(const char *command, const struct kernel_events *events, const char *wrong,
+		    const struct pattern *pattern)
+{
+	struct offers offers = { "", 0 };
+
+	offer_systems(&offers, events, pattern);
+	if (!offers.nr)
+		offer_events(&offers, events, pattern);
+	complain(command, "this kernel has no event '%s'%s%s%s", wrong, offers.nr ? "; did you mean " : "",
+		 offers.text, offers.nr ? "?" : "");
+	return -ENOENT;
+}
+
+/* --------------------------------------------------------------------------------------------------- setting them */
+
+struct setting {
+	const char *command;
+	const struct instance *instance;
+	struct kernel_events *events;
+	bool quiet;
+};
+
+/* Of an event; `event` NULL: of a whole system. Added to, not written over: it is empty, or has other triggers. */
+static int set_file(const struct setting *setting, const char *system, const char *event, const char *file,
+		    const char *text)
+{
+	char path[256], what[256];
+	int err;
+
+	snprintf(path, sizeof(path), "events/%s/%s%s%s", system, event ? event : "", event ? "/" : "", file);
+	errno = 0;
+	if (tracefs_instance_file_append(setting->instance->tracefs, path, text) >= 0)
+		return 0;
+	err = errno ? -errno : -EIO;
+	snprintf(what, sizeof(what), "%s of '%s%s%s'", file, system, event ? ":" : "", event ? event : "");
+	return kernel_error_say(setting->command, setting->instance, what, text, err);
+}
+
+/* Whether an event has the filter that was given to its system. */
+static bool has_filter(const struct setting *setting, const struct kernel_name *name)
+{
+	char *text = tracefs_event_file_read(setting->instance->tracefs, name->system, name->event, "filter", NULL);
+	const bool has = text && !strstr(text, "\nparse_error:");
+
+	free(text);
+	return has;
+}
+
+/*
+ * A whole system takes any filter, and gives it to those of its events that have its fields: the others are
+ * recorded all. So has trace-cmd it; but nobody means it when there is none that has them.
+ */
+static int set_filter(const struct setting *setting, const struct pattern *pattern, const char *filter)
+{
+	const struct kernel_events *events = setting->events;
+	unsigned int with = 0, without = 0;
+	const char *done = NULL;
+	char what[256];
+	int err = 0;
+
+	for (unsigned int i = 0; i < events->nr && !err; i++) {
+		const struct kernel_name *name = &events->names[i];
+
+		if (!matches(pattern, name))
+			continue;
+		if (!matches_system(pattern, name)) {
+			err = set_file(setting, name->system, name->event, "filter", filter);
+			with++;
+			continue;
+		}
+		if (!done || strcmp(done, name->system) != 0)
+			err = set_file(setting, name->system, NULL, "filter", filter);
+		done = name->system;
+		if (!err && has_filter(setting, name))
+			with++;
+		else
+			without++;
+	}
+	snprintf(what, sizeof(what), "filter of '%s%s%s'", pattern->system, pattern->event ? ":" : "",
+		 pattern->event ? pattern->event : "");
+	if (!err && !with)
+		return kernel_error_say(setting->command, setting->instance, what, filter, -EINVAL);
+	if (!err && without && !setting->quiet)
+		complain(setting->command, "%s: %u of %u events lack fields of '%s' and are recorded unfiltered", what,
+			 without, with + without, filter);
+	return err;
+}
+
+static int set_trigger(const struct setting *setting, const struct pattern *pattern, const char *trigger)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < setting->events->nr && !err; i++) {
+		const struct kernel_name *name = &setting->events->names[i];
+
+		if (matches(pattern, name))
+			err = set_file(setting, name->system, name->event, "trigger", trigger);
+	}
+	return err;
+}
+
+/* Note which events are on, and set what goes with them. */
+static int take(const struct setting *setting, const struct kernel_event *event)
+{
+	struct kernel_events *events = setting->events;
+	struct pattern pattern;
+	unsigned int nr = 0;
+	int err = 0;
+
+	if (!split(event->pattern, &pattern)) {
+		complain(setting->command, "this kernel has no event '%s'", event->pattern);
+		return -ENOENT;
+	}
+	for (unsigned int i = 0; i < events->nr; i++)
+		if (matches(&pattern, &events->names[i])) {
+			events->names[i].on = !event->excluded;
+			nr++;
+		}
+	if (!nr)
+		return no_event(setting->command, events, event->pattern, &pattern);
+	if (event->filter)
+		err = set_filter(setting, &pattern, event->filter);
+	for (unsigned int i = 0; i < event->nr_triggers && !err; i++)
+		err = set_trigger(setting, &pattern, event->triggers[i]);
+	return err;
+}
+
+/* Events [from, to) are those of a system: with one write, if it is all of them. */
+static int switch_on(const struct setting *setting, unsigned int from, unsigned int to)
+{
+	const struct kernel_name *names = setting->events->names;
+	unsigned int on = 0;
+	int err = 0;
+
+	for (unsigned int i = from; i < to; i++)
+		on += names[i].on;
+	if (on && on == to - from)
+		return set_file(setting, names[from].system, NULL, "enable", "1");
+	for (unsigned int i = from; i < to && !err; i++)
+		if (names[i].on)
+			err = set_file(setting, names[i].system, names[i].event, "enable", "1");
+	return err;
+}
+
+int kernel_events_set(const char *command, const struct instance *instance, const struct kernel_request *request,
+		      struct kernel_events *events)
+{
+	const struct setting setting = { command, instance, events, request->quiet };
+	unsigned int to;
+	int err;
+
+	if (!request->nr_events)
+		return 0;
+	err = read_names(events);
+	if (err) {
+		complain(command, "cannot read the kernel's list of events: %s", strerror(-err));
+		return err;
+	}
+	for (int excluded = 0; excluded < 2; excluded++)
+		for (unsigned int i = 0; i < request->nr_events && !err; i++)
+			if (request->events[i].excluded == excluded)
+				err = take(&setting, &request->events[i]);
+	for (unsigned int from = 0; from < events->nr && !err; from = to) {
+		for (to = from + 1; to < events->nr; to++)
+			if (strcmp(events->names[from].system, events->names[to].system) != 0)
+				break;
+		err = switch_on(&setting, from, to);
+	}
+	return err;
+}
+
+void kernel_events_free(struct kernel_events *events)
+{
+	free(events->names);
+	free(events->text);
+	*events = (struct kernel_events){ .nr = 0 };
+}
+
+/* "enable_event:SYSTEM:EVENT[:COUNT] [if FILTER]" */
+static bool is_switched(const char *trigger, const char *system)
+{
+	static const char enable[] = "enable_event:";
+	const size_t size = strlen(system);
+
+	if (strncmp(trigger, enable, strlen(enable)) != 0)
+		return false;
+	trigger += strlen(enable);
+	return !strncmp(trigger, system, size) && trigger[size] == ':';
+}
+
+bool kernel_events_has_system(const struct kernel_events *events, const struct kernel_request *request,
+			      const char *system)
+{
+	for (unsigned int i = 0; i < events->nr; i++)
+		if (events->names[i].on && !strcmp(events->names[i].system, system))
+			return true;
+	for (unsigned int i = 0; i < request->nr_events; i++)
+		for (unsigned int j = 0; j < request->events[i].nr_triggers; j++)
+			if (is_switched(request->events[i].triggers[j], system))
+				return true;
+	return false;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's events, and which of them a recording has on. As trace-cmd has it: the events of all -e are on but
+ * for those behind -v; a filter or trigger of a whole system goes to its events that have the fields; one set later
+ * takes the place of one before.
+ */
+#ifndef CLI_KERNEL_EVENTS_H
+#define CLI_KERNEL_EVENTS_H
+
+#include "cli/kernel/kernel_instance.h"
+#include "cli/kernel/kernel_request.h"
+
+struct kernel_name {
+	const char *system, *event;
+	bool on;
+};
+
+struct kernel_events {
+	char *text; /* the names are in it */
+	struct kernel_name *names; /* system by system */
+	unsigned int nr;
+};
+
+/*
+ * Switch on in the instance what is asked for. 0; or -errno, and one line was printed. Freed by the caller in any
+ * case.
+ */
+int kernel_events_set(const char *command, const struct instance *instance, const struct kernel_request *request,
+		      struct kernel_events *events);
+void kernel_events_free(struct kernel_events *events);
+
+/* Whether one of a system's events is on, or may be switched on by a trigger. */
+bool kernel_events_has_system(const struct kernel_events *events, const struct kernel_request *request,
+			      const char *system);
+
+#endif

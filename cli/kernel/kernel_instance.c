@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/kernel/kernel_instance.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <mntent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/opts.h"
+#include "cli/base/proc_stat.h"
+
+#define MOUNT_POINT   "/sys/kernel/tracing"
+#define TRACEFS_MAGIC 0x74726163 /* TRACEFS_MAGIC of linux/magic.h */
+
+/* What a sweep has met it removes within some tens of milliseconds; we wait for it a millisecond at a time. */
+#define SWEPT_TRIES 5000u
+
+/* -------------------------------------------------------------------------------------------------------- tracefs */
+
+static bool is_tracefs(const char *dir)
+{
+	struct statfs st;
+
+	return statfs(dir, &st) == 0 && st.f_type == TRACEFS_MAGIC;
+}
+
+/* Where it is mounted, if anywhere. It may be in several places: it is the same one. */
+static bool find_mounted(char dir[PATH_MAX])
+{
+	struct mntent *entry;
+	FILE *mounts;
+	bool found = is_tracefs(MOUNT_POINT);
+
+	snprintf(dir, PATH_MAX, "%s", MOUNT_POINT);
+	mounts = found ? NULL : setmntent("/proc/self/mounts", "re");
+	while (mounts && !found && (entry = getmntent(mounts))) {
+		if (strcmp(entry->mnt_type, "tracefs") != 0)
+			continue;
+		snprintf(dir, PATH_MAX, "%s", entry->mnt_dir);
+		/* Something else may be mounted over it. */
+		found = is_tracefs(dir);
+	}
+	if (mounts)
+		endmntent(mounts);
+	return found;
+}
+
+/*
+ * The group may read, and whoever owns `instances` owns what he makes there. A group cannot have more: the files are
+ * not for it to write.
+ */
+int instance_no_rights(const char *command)
+{
+	const char *dir = tracefs_tracing_dir();
+
+	complain(command, "no rights to trace the kernel; be root (sudo), or let root grant them: "
+		 "'sudo sh -c \"mount -o remount,gid=%u,mode=750 %s && chown %u %s/instances\"'",
+		 (unsigned int)getgid(), dir, (unsigned int)getuid(), dir);
+	return -EACCES;
+}
+
+static int mount_tracefs(const char *command, bool quiet)
+{
+	if (mount("nodev", MOUNT_POINT, "tracefs", 0, NULL) == 0) {
+		if (!quiet)
+			complain(command, "tracefs was not mounted: it is now, at %s", MOUNT_POINT);
+		return 0;
+	}
+	if (errno == EPERM || errno == EACCES) {
+		complain(
+			command,
+			"no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev %s'",
+			MOUNT_POINT);
+		return -EACCES;
+	}
+	if (errno == ENOENT || errno == ENODEV) {
+		complain(command, "this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)");
+		return -ENODEV;
+	}
+	complain(command, "cannot mount tracefs at %s: %m", MOUNT_POINT);
+	return -errno;
+}
+
+/* Nothing is printed, nothing mounted. False: there is none. */
+static bool use_mounted(void)
+{
+	char dir[PATH_MAX];
+
+	tracefs_set_loglevel(TEP_LOG_NONE);
+	return find_mounted(dir) && tracefs_set_tracing_dir(dir) == 0;
+}
+
+int instance_find_tracefs(const char *command, bool quiet)
+{
+	const int err = use_mounted() ? 0 : mount_tracefs(command, quiet);
+
+	if (err)
+		return err;
+	if (use_mounted())
+		return 0;
+	complain(command, "cannot use tracefs: %m");
+	return errno ? -errno : -EIO;
+}
+
+/* ---------------------------------------------------------------------------------------------------- an instance */
+
+/* 0 if that cannot be read. */
+static unsigned long long own_start_time(void)
+{
+	struct proc_stat stat;
+
+	return proc_stat_read(AT_FDCWD, "/proc/self/stat", &stat) ? 0 : stat.start_time;
+}
+
+/*
+ * Lock the directory of an instance. 0; -EWOULDBLOCK: its recorder lives; -ESTALE: it is no longer there; or open's
+ * errno. Who has the lock, and finds the directory in its place with it, is the only one who may remove it.
+ */
+static int lock_dir(const char *dir, int *ret_lock)
+{
+	const int lock = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat locked, there;
+	int err = 0;
+
+	if (lock < 0)
+		return errno == ENOENT ? -ESTALE : -errno;
+	if (flock(lock, LOCK_EX | LOCK_NB) < 0)
+		err = -errno;
+	else if (fstat(lock, &locked) < 0 || stat(dir, &there) < 0 || locked.st_ino != there.st_ino ||
+		 locked.st_dev != there.st_dev)
+		err = -ESTALE;
+	if (err)
+		close(lock);
+	else
+		*ret_lock = lock;
+	return err;
+}
+
+static void let_go(struct instance *instance)
+{
+	tracefs_instance_free(instance->tracefs);
+	instance->tracefs = NULL;
+	free(instance->dir);
+	instance->dir = NULL;
+	if (instance->lock >= 0)
+		close(instance->lock);
+	instance->lock = -1;
+}
+
+static int cannot_create(const char *command, const char *name, int err)
+{
+	if (err == -EACCES || err == -EPERM)
+		return instance_no_rights(command);
+	if (err == -ENOMEM || err == -ENOSPC)
+		complain(
+			command,
+			"cannot make the tracefs instance '%s': %s: the kernel has no room for another ring buffer; remove instances that are not in use",
+			name, strerror(-err));
+	else
+		complain(command, "cannot make the tracefs instance '%s': %s", name, strerror(-err));
+	return err;
+}
+
+/*
+ * Make and lock it. 0; -EEXIST; -EWOULDBLOCK or -ESTALE: one that sweeps met it first and removes it; or mkdir's
+ * errno.
+ */
+static int make_locked(struct instance *instance)
+{
+	int err = -EEXIST;
+
+	errno = 0;
+	instance->tracefs = tracefs_instance_create(instance->name);
+	if (!instance->tracefs)
+		return errno ? -errno : -EIO;
+	instance->dir = tracefs_instance_get_dir(instance->tracefs);
+	if (!instance->dir)
+		err = -ENOMEM;
+	else if (tracefs_instance_is_new(instance->tracefs))
+		err = lock_dir(instance->dir, &instance->lock);
+	if (err)
+		let_go(instance);
+	return err;
+}
+
+int instance_create(const char *command, const char *suffix, struct instance *ret_instance)
+{
+	const struct timespec while_swept = { .tv_nsec = 1000000 };
+	struct instance instance = { .lock = -1 };
+	bool swept = false;
+	int err = 0;
+
+	snprintf(instance.name, sizeof(instance.name), "recorder-%d-%llu%s", (int)getpid(), own_start_time(), suffix);
+	for (unsigned int i = 0; i < SWEPT_TRIES; i++) {
+		err = make_locked(&instance);
+		if (err == -EWOULDBLOCK || err == -ESTALE)
+			swept = true;
+		else if (err != -EEXIST || !swept)
+			break;
+		nanosleep(&while_swept, NULL);
+	}
+	if (err)
+		return cannot_create(command, instance.name, err);
+	*ret_instance = instance;
+	return 0;
+}
+
+bool instance_destroy(const char *command, struct instance *instance)
+{
+	bool good = true;
+
+	if (!instance->tracefs)
+		return true;
+	if (tracefs_instance_destroy(instance->tracefs) < 0) {
+		complain(command, "cannot remove the tracefs instance '%s': %s; the next 'recorder record' tries again",
+			 instance->name, errno == EBUSY ? "a process is reading from it" : strerror(errno));
+		good = false;
+	}
+	let_go(instance);
+	return good;
+}
+
+/* ------------------------------------------------------------------------------------------------------ leftovers */
+
+static bool is_ours(const char *name)
+{
+	unsigned long long start;
+	unsigned int pid;
+	int size = 0;
+
+	if (sscanf(name, "recorder-%u-%llu%n", &pid, &start, &size) != 2)
+		return false;
+	name += size;
+	return !*name || (*name == '-' && strspn(name + 1, "abcdefghijklmnopqrstuvwxyz") == strlen(name + 1));
+}
+
+/* Whether it was there, its recorder is gone, and it was removed. */
+static bool remove_left(const char *name)
+{
+	struct instance instance = { .lock = -1 };
+	bool removed = false;
+
+	instance.tracefs = tracefs_instance_alloc(NULL, name);
+	if (!instance.tracefs)
+		return false;
+	instance.dir = tracefs_instance_get_dir(instance.tracefs);
+	if (instance.dir && !lock_dir(instance.dir, &instance.lock))
+		removed = tracefs_instance_destroy(instance.tracefs) == 0;
+	let_go(&instance);
+	return removed;
+}
+
+void instance_sweep(const char *command, bool quiet)
+{
+	char path[PATH_MAX], last[INSTANCE_NAME_SIZE] = "";
+	const struct dirent *entry;
+	unsigned int nr = 0;
+	DIR *dir;
+
+	if (!use_mounted())
+		return;
+	snprintf(path, sizeof(path), "%s/instances", tracefs_tracing_dir());
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		if (!is_ours(entry->d_name) || !remove_left(entry->d_name))
+			continue;
+		nr++;
+		snprintf(last, sizeof(last), "%.*s", INSTANCE_NAME_SIZE - 1, entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	if (nr && !quiet)
+		complain(command, "%u tracefs instance%s left by killed recorders and removed, the last '%s'", nr,
+			 nr == 1 ? " was" : "s were", last);
+}

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/kernel/kernel_pids.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/base/proc_stat.h"
+
+/* The inode of /proc/self/ns/pid in the first pid namespace: PROC_PID_INIT_INO of the kernel's proc_ns.h. */
+#define FIRST_PID_NS 0xeffffffcu
+
+struct search {
+	const char *command;
+	struct kernel_request *request;
+	struct kernel_pids *pids;
+};
+
+bool kernel_pids_are_ours(const char *command)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == FIRST_PID_NS)
+		return true;
+	if (command)
+		complain(
+			command,
+			"-P and -F need pids of the host's namespace: record outside of this pid namespace, or without -P and -F");
+	return false;
+}
+
+/* -------------------------------------------------------------------------------------------------------- finding */
+
+static bool out_of_memory(const struct search *search)
+{
+	complain(search->command, "out of memory");
+	return false;
+}
+
+static bool add_tid(const struct search *search, unsigned long tid)
+{
+	struct kernel_request *request = search->request;
+	pid_t *tids = realloc(request->tids, (request->nr_tids + 1) * sizeof(*tids));
+
+	if (!tids)
+		return out_of_memory(search);
+	request->tids = tids;
+	tids[request->nr_tids++] = (pid_t)tid;
+	return true;
+}
+
+/* The process that a thread belongs to; 0: it is gone. */
+static unsigned long process_of(int dir)
+{
+	const int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	unsigned long process = 0;
+	char line[256];
+
+	while (file && !process && fgets(line, sizeof(line), file))
+		sscanf(line, "Tgid: %lu", &process);
+	if (file)
+		fclose(file);
+	else if (fd >= 0)
+		close(fd);
+	return process;
+}
+
+static bool add_threads(const struct search *search, int dir)
+{
+	const int fd = openat(dir, "task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *tasks = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	bool good = true;
+
+	while (tasks && good && (entry = readdir(tasks)))
+		if (entry->d_name[0] != '.')
+			good = add_tid(search, strtoul(entry->d_name, NULL, 10));
+	if (tasks)
+		closedir(tasks);
+	else if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static bool add_process(const struct search *search, unsigned long pid, bool threads)
+{
+	struct kernel_pids *pids = search->pids;
+	int *dirs = realloc(pids->dirs, (pids->nr + 1) * sizeof(*dirs));
+	unsigned long process;
+	char path[32];
+
+	if (!dirs)
+		return out_of_memory(search);
+	pids->dirs = dirs;
+	snprintf(path, sizeof(path), "/proc/%lu", pid);
+	dirs[pids->nr] = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	process = dirs[pids->nr] < 0 ? 0 : process_of(dirs[pids->nr]);
+	pids->nr += dirs[pids->nr] >= 0;
+	if (!process) {
+		complain(search->command, "there is no process %lu (-P): it has ended", pid);
+		return false;
+	}
+	return threads && process == pid ? add_threads(search, dirs[pids->nr - 1]) : add_tid(search, pid);
+}
+
+static bool add_list(const struct search *search, const char *list, bool threads)
+{
+	bool good = true;
+	char *end;
+
+	for (const char *at = list; good && *at; at = end + (*end == ',')) {
+		const unsigned long pid = strtoul(at, &end, 10);
+
+		if (*at < '0' || *at > '9' || !pid || pid > INT_MAX || (*end && *end != ',')) {
+			complain(search->command, "with -e alone option '-P' takes pids separated by commas, not '%s'",
+				 list);
+			return false;
+		}
+		good = add_process(search, pid, threads);
+	}
+	return good;
+}
+
+static int take_program(int dir, const char *name, void *data)
+{
+	const struct search *search = data;
+	struct rec_view *view;
+	uint32_t pid;
+
+	/* Just gone: whoever attaches tells. */
+	if (rec_view_open_at(dir, name, &view))
+		return 0;
+	pid = rec_view_pid(view);
+	rec_view_close(view);
+	return !pid || add_process(search, pid, true) ? 0 : -ESRCH;
+}
+
+bool kernel_pids_find(const char *command, const struct programs *which, bool programs,
+		      struct kernel_request *request, struct kernel_pids *pids)
+{
+	struct search search = { command, request, pids };
+
+	if (!programs)
+		return add_list(&search, which->word, true);
+	return programs_files(command, which, take_program, &search) > 0 && request->nr_tids;
+}
+
+bool kernel_pids_threads(const char *command, const char *tids, struct kernel_request *request,
+			 struct kernel_pids *pids)
+{
+	const struct search search = { command, request, pids };
+
+	return add_list(&search, tids, false);
+}
+
+/* --------------------------------------------------------------------------------------------------------- living */
+
+static bool is_alive(int dir)
+{
+	struct proc_stat stat;
+	struct stat st;
+
+	if (proc_stat_read(dir, "stat", &stat))
+		return false;
+	if (stat.state != 'Z' && stat.state != 'X')
+		return true;
+	/* Its first thread has ended; there may be others: each is a link of the directory. */
+	return fstatat(dir, "task", &st, 0) == 0 && st.st_nlink > 3;
+}
+
+bool kernel_pids_alive(const struct kernel_pids *pids)
+{
+	for (unsigned int i = 0; i < pids->nr; i++)
+		if (is_alive(pids->dirs[i]))
+			return true;
+	return false;
+}
+
+void kernel_pids_close(struct kernel_pids *pids)
+{
+	for (unsigned int i = 0; i < pids->nr; i++)
+		close(pids->dirs[i]);
+	free(pids->dirs);
+	*pids = (struct kernel_pids){ NULL, 0 };
+}

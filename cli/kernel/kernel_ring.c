@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Draining one ring: wait until it is half full or a while has passed, take what whole sub-buffers there are, in
+ * one of three ways, append them to the side file. At the end the rest, which a sub-buffer that is not full holds,
+ * is read.
+ *
+ * splice moves sub-buffers into a pipe and from there into the file: only whole ones leave the ring. What the file
+ * does not take is written from the pipe, so nothing is lost when the way is changed. read gives a sub-buffer that
+ * is still being written to as a page of its own, with its own time, and what comes later as another. The mapped
+ * ring gives such a one again when more has come to it: its page is written again, in its place.
+ */
+#include "cli/kernel/kernel_ring.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/map.h>
+#include <librecorder/page.h>
+#include <limits.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "cli/base/now.h"
+#include "cli/base/read_at.h"
+#include "format/io/out_file.h"
+
+/* So much may be in the pipe: the most that a user may ask for, and far below what a ring holds. */
+#define PIPE_SIZE (1024 * 1024)
+
+/* Whole sub-buffers of a ring that fills slowly are taken this often: a recorder that is killed loses no more. */
+#define WAIT_MS 250
+
+/* Where poll() knows no filling (before Linux 5.1), it returns for each event: then so long at least. */
+#define PAUSE_MS 5
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+static void count(struct kernel_ring *ring, uint64_t bytes)
+{
+	atomic_fetch_add_explicit(&ring->bytes, bytes, memory_order_relaxed);
+}
+
+/* What the ring itself met, where everything else that fails is the side file. */
+static ssize_t ring_failed(struct kernel_ring *ring, int err)
+{
+	ring->ring_failed = true;
+	return err;
+}
+
+/* Events of a page that the side file did not take. */
+static void count_unsaved(struct kernel_ring *ring)
+{
+	struct rec_page_iter iter;
+	struct rec_record record;
+
+	rec_page_iter_init(&iter, ring->page, rec_page_size(ring->page));
+	while (rec_page_next(&iter, &record) == 1)
+		ring->unsaved++;
+}
+
+/* ------------------------------------------------------------------------------------------------- the three ways */
+
+/* Each returns the bytes that it found, 0: none that it takes; -errno of the ring or the side file. */
+static ssize_t take_read(struct kernel_ring *ring)
+{
+	ssize_t n;
+	int err;
+
+	do {
+		n = read(ring->raw, ring->page, ring->page_size);
+	} while (n < 0 && errno == EINTR);
+	/* ENODEV: a CPU that is off has no ring. */
+	if (n < 0 && errno != EAGAIN && errno != ENODEV)
+		return ring_failed(ring, -errno);
+	if (n <= 0)
+		return 0;
+	/* Behind the data, a page as read may be short. */
+	memset(ring->page + n, 0, ring->page_size - (size_t)n);
+	err = out_write_at(ring->side, ring->page, ring->page_size, ring->offset);
+	if (err) {
+		count_unsaved(ring);
+		return err;
+	}
+	ring->offset += ring->page_size;
+	count(ring, ring->page_size);
+	return REC_SUBBUF_HEADER_SIZE + (ssize_t)rec_page_size(ring->page);
+}
+
+/* Up to a page out of the pipe, behind the `have` bytes of one that are there. Bytes or -errno. */
+static ssize_t read_pipe(struct kernel_ring *ring, size_t have, size_t left)
+{
+	const size_t room = ring->page_size - have;
+	ssize_t n;
+
+	do {
+		n = read(ring->pipe[0], ring->page + have, left < room ? left : room);
+	} while (n < 0 && errno == EINTR);
+	if (n < 0)
+		return -errno;
+	return n ? n : -EIO;
+}
+
+/* The file took no more of the pipe. Of the first page it may have a part. */
+static void count_pipe(struct kernel_ring *ring, size_t left)
+{
+	size_t have = ring->offset % ring->page_size;
+	ssize_t n = read_exactly(ring->side, ring->page, have, ring->offset - have);
+
+	while (n >= 0 && left) {
+		n = read_pipe(ring, have, left);
+		if (n < 0)
+			break;
+		left -= (size_t)n;
+		have = (have + (size_t)n) % ring->page_size;
+		if (!have)
+			count_unsaved(ring);
+	}
+}
+
+/* A file that takes no splice: out of the pipe by hand. Bytes that remain there, and what the file met. */
+static size_t empty_pipe(struct kernel_ring *ring, size_t left, int *ret_err)
+{
+	while (left && !*ret_err) {
+		const ssize_t n = read_pipe(ring, 0, left);
+
+		*ret_err = n < 0 ? (int)n : out_write_at(ring->side, ring->page, (size_t)n, ring->offset);
+		if (n < 0)
+			break;
+		left -= (size_t)n;
+		if (!*ret_err)
+			ring->offset += (uint64_t)n;
+		else
+			count_unsaved(ring);
+	}
+	return left;
+}
+
+/* From the pipe into the file. Bytes that remain in the pipe, and what the file met. */
+static size_t fill_file(struct kernel_ring *ring, size_t left, int *ret_err)
+{
+	loff_t offset = (loff_t)ring->offset;
+
+	while (left) {
+		const ssize_t n = splice(ring->pipe[0], NULL, ring->side, &offset, left, SPLICE_F_MOVE);
+
+		ring->offset = (uint64_t)offset;
+		if (n > 0) {
+			left -= (size_t)n;
+		} else if (n < 0 && errno == EINVAL) {
+			ring->way = KERNEL_DRAIN_READ;
+			return empty_pipe(ring, left, ret_err);
+		} else if (!n || errno != EINTR) {
+			*ret_err = n ? -errno : -ENOSPC;
+			break;
+		}
+	}
+	return left;
+}
+
+static ssize_t take_splice(struct kernel_ring *ring)
+{
+	ssize_t taken;
+	size_t left;
+	int err = 0;
+
+	do {
+		taken = splice(ring->raw, NULL, ring->pipe[1], NULL, ring->pipe_size,
+			       SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
+	} while (taken < 0 && errno == EINTR);
+	if (taken < 0 && errno == EINVAL) {
+		ring->way = KERNEL_DRAIN_READ;
+		return take_read(ring);
+	}
+	if (taken < 0 && errno != EAGAIN)
+		return ring_failed(ring, -errno);
+	if (taken <= 0)
+		return 0;
+	left = fill_file(ring, (size_t)taken, &err);
+	count(ring, (uint64_t)taken - left);
+	if (err)
+		count_pipe(ring, left);
+	return err ? err : taken;
+}
+
+/*
+ * A page as it was read so far: the header tells that, and not what has been written meanwhile. Written again, data
+ * goes first: however far it came, the page is one that was.
+ */
+static ssize_t take_mapped(struct kernel_ring *ring)
+{
+	struct rec_page page;
+	uint64_t head[2];
+	const int got = rec_map_get_reader(ring->map, &page);
+	const unsigned char *data = page.data;
+	int err = 0;
+
+	if (got != 1)
+		return got < 0 ? ring_failed(ring, got) : 0;
+	memcpy(head, data, sizeof(head));
+	head[1] = (head[1] & (REC_COMMIT_LOST | REC_COMMIT_LOST_STORED)) | page.size;
+	if (page.from)
+		ring->offset -= ring->page_size;
+	else
+		count(ring, ring->page_size);
+	memcpy(ring->page, head, sizeof(head));
+	memcpy(ring->page + sizeof(head), data + sizeof(head), ring->page_size - sizeof(head));
+	if (page.from)
+		err = out_write_at(ring->side, ring->page + sizeof(head), ring->page_size - sizeof(head),
+			       ring->offset + sizeof(head));
+	if (!err)
+		err = out_write_at(ring->side, ring->page, page.from ? sizeof(head) : ring->page_size, ring->offset);
+	ring->offset += ring->page_size;
+	if (err)
+		ring->unsaved += page.entries;
+	return err ? err : REC_SUBBUF_HEADER_SIZE + (ssize_t)(page.size - page.from);
+}
+
+static ssize_t take(struct kernel_ring *ring)
+{
+	if (ring->way == KERNEL_DRAIN_MMAP)
+		return take_mapped(ring);
+	return ring->way == KERNEL_DRAIN_READ ? take_read(ring) : take_splice(ring);
+}
+
+/* ----------------------------------------------------------------------------------------------------- the thread */
+
+/* Until there is something, or for a while, or until it is over. Whether the ring is half full. */
+static bool wait_for_pages(const struct kernel_ring *ring, int found)
+{
+	struct pollfd fds[2] = { { .fd = ring->stop, .events = POLLIN }, { .fd = ring->raw, .events = POLLIN } };
+
+	if (!found)
+		poll(fds, 1, PAUSE_MS);
+	poll(fds, 2, WAIT_MS);
+	/* A CPU that is off, and may come, has no ring to wait for. */
+	if (fds[1].revents & POLLERR)
+		poll(fds, 1, WAIT_MS);
+	return fds[1].revents & POLLIN;
+}
+
+/*
+ * What is there now, without running after the writer, which may be this thread, traced. Unless it is the end, what
+ * is less than the way can take is the last: the ring is empty, or this was the writer's own sub-buffer. So the
+ * bytes tell how full the ring was. Returns whether there were any, or what the side file met.
+ */
+static int take_turn(struct kernel_ring *ring, bool fills, bool end)
+{
+	const ssize_t full = (ssize_t)(ring->way == KERNEL_DRAIN_SPLICE ? ring->pipe_size : ring->page_size / 2);
+	uint64_t bytes = 0;
+	ssize_t n;
+
+	atomic_store(&ring->busy_ms, now_ms());
+	if (fills && ring->grower)
+		kernel_grower_wake(ring->grower);
+	do {
+		n = take(ring);
+		bytes += n > 0 ? (uint64_t)n : 0;
+	} while (n >= full || (n > 0 && end));
+	atomic_store_explicit(&ring->busy_ms, 0, memory_order_relaxed);
+	if (bytes > atomic_load_explicit(&ring->turn, memory_order_relaxed))
+		atomic_store_explicit(&ring->turn, bytes, memory_order_relaxed);
+	return n < 0 ? (int)n : bytes > 0;
+}
+
+/* What splice leaves: a sub-buffer that is not full. */
+static int take_rest(struct kernel_ring *ring)
+{
+	ssize_t n;
+
+	do {
+		n = take_read(ring);
+	} while (n > 0);
+	return (int)n;
+}
+
+void *kernel_ring_main(void *arg)
+{
+	struct kernel_ring *ring = arg;
+	enum kernel_ring_end end;
+	cpu_set_t cpus;
+	bool fills;
+	int found = 0;
+
+	ring->tid = gettid();
+	sem_post(&ring->ready);
+	/* Where the ring's pages are in the caches. A CPU that goes away takes the thread along to another. */
+	CPU_ZERO(&cpus);
+	CPU_SET(ring->cpu, &cpus);
+	if (ring->cpu < CPU_SETSIZE)
+		pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	do {
+		fills = wait_for_pages(ring, found);
+		/* Asked before taking: what was written until it was said is there. */
+		end = atomic_load(&ring->end);
+		if (end != KERNEL_RING_LEAVE)
+			found = take_turn(ring, fills, end == KERNEL_RING_FINISH);
+	} while (found >= 0 && end == KERNEL_RING_GO_ON);
+	if (found >= 0 && end == KERNEL_RING_FINISH && ring->way == KERNEL_DRAIN_SPLICE)
+		found = take_rest(ring);
+	atomic_store(&ring->err, found < 0 ? found : 0);
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------------------------------- from the recorder */
+
+/* What the kernel counts of it. */
+static int read_stats(const struct kernel_ring *ring, char *text, size_t size)
+{
+	return read_text_at(ring->dir, "stats", text, size);
+}
+
+uint64_t kernel_ring_lost(const struct kernel_ring *ring)
+{
+	struct spool_losses losses = { 0, 0, 0, 0 };
+	char text[1024];
+
+	if (!read_stats(ring, text, sizeof(text)))
+		spool_losses_parse(text, &losses);
+	/* Nobody will come for them. */
+	if (ring->failed)
+		return spool_losses_sum(&losses) + ring->unsaved;
+	return spool_losses_sum(&losses) - losses.left;
+}
+
+uint64_t kernel_ring_bytes(const struct kernel_ring *ring)
+{
+	char text[1024];
+
+	return read_stats(ring, text, sizeof(text)) ? 0 : spool_stats_figure(text, "bytes");
+}
+
+/* ------------------------------------------------------------------------------------------- opening and closing */
+
+void kernel_ring_close(struct kernel_ring *ring)
+{
+	rec_map_close(ring->map);
+	close_fd(ring->pipe[0]);
+	close_fd(ring->pipe[1]);
+	close_fd(ring->side);
+	close_fd(ring->raw);
+	close_fd(ring->dir);
+	free(ring->page);
+}
+
+static int open_pipe(struct kernel_ring *ring)
+{
+	int size;
+
+	if (pipe2(ring->pipe, O_CLOEXEC) < 0)
+		return -errno;
+	size = fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
+	if (size <= 0)
+		size = fcntl(ring->pipe[1], F_GETPIPE_SZ);
+	/* A slot of the pipe takes a sub-buffer of any size, but fewer bytes are asked for than it has. */
+	ring->pipe_size = size > (int)ring->page_size ? (size_t)size / ring->page_size * ring->page_size
+						      : ring->page_size;
+	return 0;
+}
+
+/* A CPU that has never been on has none, and gets it when it comes. */
+static bool has_ring(const struct kernel_ring *ring)
+{
+	struct pollfd fd = { .fd = ring->raw, .events = POLLIN };
+
+	return poll(&fd, 1, 0) <= 0 || !(fd.revents & POLLERR);
+}
+
+static int open_way(struct kernel_ring *ring, const char *instance)
+{
+	int err = 0;
+
+	/* What is not there is not mapped. */
+	if (ring->way == KERNEL_DRAIN_BEST || (ring->way == KERNEL_DRAIN_MMAP && !has_ring(ring)))
+		ring->way = KERNEL_DRAIN_SPLICE;
+	if (ring->way == KERNEL_DRAIN_SPLICE)
+		return open_pipe(ring);
+	if (ring->way == KERNEL_DRAIN_MMAP) {
+		err = rec_map_kernel(instance, ring->cpu, 0, &ring->map);
+		if (!err && rec_map_is_copy(ring->map))
+			err = -ENODEV;
+	}
+	return err;
+}
+
+int kernel_ring_open(struct kernel_ring *ring, const char *instance, unsigned int cpu, uint32_t page_size,
+		     enum kernel_drain_way way)
+{
+	char path[PATH_MAX];
+	int err;
+
+	*ring = (struct kernel_ring){ .cpu = cpu,
+				      .page_size = page_size,
+				      .way = way,
+				      .dir = -1,
+				      .raw = -1,
+				      .side = -1,
+				      .pipe = { -1, -1 },
+				      .stop = -1 };
+	sem_init(&ring->ready, 0, 0);
+	ring->page = malloc(page_size);
+	if (!ring->page)
+		return -ENOMEM;
+	snprintf(path, sizeof(path), "%s/per_cpu/cpu%u", instance, cpu);
+	ring->dir = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	ring->raw = ring->dir < 0 ? -1 : openat(ring->dir, "trace_pipe_raw", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	err = ring->raw < 0 ? -errno : open_way(ring, instance);
+	if (err)
+		kernel_ring_close(ring);
+	return err;
+}

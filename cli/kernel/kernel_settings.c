@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/kernel/kernel_settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <librecorder/clock.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/memory.h"
+#include "cli/opts.h"
+
+struct setting {
+	const char *command;
+	const struct instance *instance;
+	const struct kernel_request *request;
+};
+
+/* 0 or -errno, nothing printed. */
+static int write_file(const struct instance *instance, const char *file, const char *text)
+{
+	errno = 0;
+	if (tracefs_instance_file_append(instance->tracefs, file, text) >= 0)
+		return 0;
+	return errno ? -errno : -EIO;
+}
+
+static int say(const struct setting *setting, const char *what, const char *text, int err)
+{
+	complain(setting->command, "cannot set %s to '%s': %s", what, text, strerror(-err));
+	return err;
+}
+
+static int set(const struct setting *setting, const char *what, const char *file, const char *text)
+{
+	const int err = write_file(setting->instance, file, text);
+
+	return err ? say(setting, what, text, err) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------ words of a list */
+
+/* Whether a file of the instance has this word, by itself or in brackets; *ret_words: all of them, to be freed. */
+static bool has_word(const struct instance *instance, const char *file, const char *word, char **ret_words)
+{
+	char *words = tracefs_instance_file_read(instance->tracefs, file, NULL), *end;
+	const size_t size = strlen(word);
+
+	*ret_words = words;
+	if (!words)
+		return false;
+	end = words;
+	for (const char *at = words; *at; at++)
+		if (*at != '[' && *at != ']')
+			*end++ = (char)(*at == '\n' ? ' ' : *at);
+	while (end > words && end[-1] == ' ')
+		end--;
+	*end = '\0';
+	for (const char *at = words; *(at += strspn(at, " ")); at += strcspn(at, " "))
+		if (strcspn(at, " ") == size && !memcmp(at, word, size))
+			return true;
+	return false;
+}
+
+/* False: one line was printed, with the words. */
+static bool check_word(const struct setting *setting, const char *file, const char *what, const char *word)
+{
+	char *words;
+	const bool good = has_word(setting->instance, file, word, &words);
+
+	if (!good)
+		complain(setting->command, "this kernel has no %s '%s' for an instance; it has: %s", what, word,
+			 words ? words + strspn(words, " ") : "none");
+	free(words);
+	return good;
+}
+
+bool kernel_settings_has_clock(const char *command, const struct instance *instance, const char *clock)
+{
+	const struct setting setting = { .command = command, .instance = instance };
+
+	return check_word(&setting, "trace_clock", "clock", clock);
+}
+
+const char *kernel_settings_clock(const struct instance *instance, const struct kernel_request *request)
+{
+	char *words = NULL;
+	bool has_tsc;
+
+	if (request->clock)
+		return request->clock;
+	has_tsc = rec_clock_best() == REC_CLOCK_TSC && has_word(instance, "trace_clock", "x86-tsc", &words);
+	free(words);
+	return has_tsc ? "x86-tsc" : "mono";
+}
+
+static int set_clock(const struct setting *setting)
+{
+	const char *clock = kernel_settings_clock(setting->instance, setting->request);
+
+	if (!check_word(setting, "trace_clock", "clock", clock))
+		return -EINVAL;
+	return set(setting, "the clock (-C)", "trace_clock", clock);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- CPUs */
+
+/* The kernel takes it without "0x". */
+static const char *digits_of(const char *mask)
+{
+	return mask + (!strncmp(mask, "0x", 2) ? 2 : 0);
+}
+
+static bool is_mask(const char *mask)
+{
+	mask = digits_of(mask);
+	return *mask && strspn(mask, "0123456789abcdefABCDEF,") == strlen(mask) &&
+	       strpbrk(mask, "123456789abcdefABCDEF");
+}
+
+bool kernel_mask_has(const char *mask, unsigned int cpu)
+{
+	const char *at;
+
+	if (!mask || !strcmp(mask, "-1"))
+		return true;
+	mask = digits_of(mask);
+	for (at = mask + strlen(mask); at > mask; at--) {
+		const char digit[] = { at[-1], '\0' };
+
+		if (at[-1] == ',')
+			continue;
+		if (cpu < 4)
+			return strtoul(digit, NULL, 16) >> cpu & 1;
+		cpu -= 4;
+	}
+	return false;
+}
+
+/* Whether a list such as "0-3,5" has a number. */
+static bool list_has(const char *list, unsigned long number)
+{
+	char *end;
+
+	for (; *list >= '0' && *list <= '9'; list = end + (*end == ',')) {
+		const unsigned long first = strtoul(list, &end, 10);
+		const unsigned long last = *end == '-' ? strtoul(end + 1, &end, 10) : first;
+
+		if (number >= first && number <= last)
+			return true;
+	}
+	return false;
+}
+
+static int set_cpus(const struct setting *setting)
+{
+	const char *mask = setting->request->cpumask;
+	char online[1024] = "";
+	FILE *file;
+
+	if (!mask || !strcmp(mask, "-1"))
+		return 0;
+	if (!is_mask(mask)) {
+		complain(setting->command, "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '%s'",
+			 mask);
+		return -EINVAL;
+	}
+	file = fopen("/sys/devices/system/cpu/online", "re");
+	if (file && !fgets(online, sizeof(online), file))
+		online[0] = '\0';
+	if (file)
+		fclose(file);
+	online[strcspn(online, "\n")] = '\0';
+	for (unsigned int cpu = 0; *online && cpu < 4 * strlen(mask); cpu++)
+		if (kernel_mask_has(mask, cpu) && !list_has(online, cpu)) {
+			complain(setting->command,
+				 "CPU %u of the mask '%s' (-M) is offline or does not exist; online are %s", cpu, mask,
+				 online);
+			return -ENXIO;
+		}
+	return set(setting, "the mask of CPUs (-M)", "tracing_cpumask", digits_of(mask));
+}
+
+/* ---------------------------------------------------------------------------------------------- sizes and options */
+
+static int set_size(const struct setting *setting, const char *what, const char *file, uint64_t kb)
+{
+	char text[24];
+	int err;
+
+	if (!kb)
+		return 0;
+	snprintf(text, sizeof(text), "%" PRIu64, kb);
+	err = write_file(setting->instance, file, text);
+	if (err == -ENOENT)
+		complain(setting->command, "this kernel cannot set %s", what);
+	else if (err)
+		say(setting, what, text, err);
+	return err;
+}
+
+/* The kernel would first take all the memory that there is, page by page, and only then say that it is not enough. */
+static int set_ring_size(const struct setting *setting)
+{
+	const uint64_t kb = setting->request->buffer_kb, available = memory_available() / 1024;
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+
+	if (cpus > 0 && kb > available / (uint64_t)cpus) {
+		complain(setting->command,
+			 "cannot give each of %ld CPUs a ring of %" PRIu64 " KB (-b): there are %" PRIu64
+			 " KB of memory for all",
+			 cpus, kb, available);
+		return -ENOMEM;
+	}
+	return set_size(setting, "the size of the ring (-b)", "buffer_size_kb", kb);
+}
+
+static int set_options(const struct setting *setting)
+{
+	const struct opt_list *options = &setting->request->options;
+	int err = 0;
+
+	for (unsigned int i = 0; i < options->nr && !err; i++) {
+		err = write_file(setting->instance, "trace_options", options->items[i]);
+		if (err == -EINVAL)
+			complain(setting->command,
+				 "this kernel has no option '%s' (-O); %s/trace_options lists its options",
+				 options->items[i], tracefs_tracing_dir());
+		else if (err)
+			say(setting, "an option (-O)", options->items[i], err);
+	}
+	if (!err && setting->request->discard)
+		err = set(setting, "the mode", "trace_options", "nooverwrite");
+	return err;
+}
+
+/* ---------------------------------------------------------------------------------------------- processes */
+
+int kernel_settings_add_tids(const struct instance *instance, const struct kernel_request *request,
+			     const char *tids)
+{
+	int err;
+
+	err = request->nr_events ? write_file(instance, "set_event_pid", tids) : 0;
+	if (!err && request->tracer)
+		err = write_file(instance, "set_ftrace_pid", tids);
+	return err;
+}
+
+static int add_requested(const struct setting *setting)
+{
+	const struct kernel_request *request = setting->request;
+	const size_t size = request->nr_tids * sizeof("2147483647 ");
+	char *tids = malloc(size);
+	size_t at = 0;
+	int err = tids ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; i < request->nr_tids && !err; i++)
+		at += (size_t)snprintf(tids + at, size - at, "%d ", (int)request->tids[i]);
+	if (!err)
+		err = kernel_settings_add_tids(setting->instance, request, tids);
+	if (err)
+		complain(setting->command, "cannot record the processes (-P): %s", strerror(-err));
+	free(tids);
+	return err;
+}
+
+static int set_processes(const struct setting *setting)
+{
+	const struct kernel_request *request = setting->request;
+	int err = 0;
+
+	if (request->follow && request->nr_events)
+		err = set(setting, "an option (-c)", "trace_options", "event-fork");
+	if (!err && request->follow && request->tracer)
+		err = set(setting, "an option (-c)", "trace_options", "function-fork");
+	return err || !request->nr_tids ? err : add_requested(setting);
+}
+
+/* ------------------------------------------------------------------------------------------- tracer and functions */
+
+static int no_function(const struct setting *setting, const char *option, const char *function, int err)
+{
+	if (err == -EINVAL)
+		complain(setting->command, "this kernel has no function '%s' to trace (-%s)", function, option);
+	else if (err == -ENOENT)
+		complain(setting->command, "this kernel's instances have no such function filter (-%s)", option);
+	else
+		complain(setting->command, "cannot set the function filter '%s' (-%s): %s", function, option,
+			 strerror(-err));
+	return err;
+}
+
+static int set_function(const struct setting *setting, char letter, const char *function)
+{
+	struct tracefs_instance *instance = setting->instance->tracefs;
+	const char option[] = { letter, '\0' };
+	int got;
+
+	errno = 0;
+	if (letter == 'g')
+		got = tracefs_instance_file_append(instance, "set_graph_function", function) < 0;
+	else if (letter == 'l')
+		got = tracefs_function_filter(instance, function, NULL, 0);
+	else
+		got = tracefs_function_notrace(instance, function, NULL, 0);
+	return got ? no_function(setting, option, function, errno ? -errno : -EINVAL) : 0;
+}
+
+static int set_tracer(const struct setting *setting)
+{
+	const struct opt_list *functions = &setting->request->functions;
+	int err = 0;
+
+	if (!setting->request->tracer)
+		return 0;
+	if (!check_word(setting, "available_tracers", "tracer", setting->request->tracer))
+		return -EINVAL;
+	for (unsigned int i = 0; i < functions->nr && !err; i++)
+		err = set_function(setting, functions->opts[i]->letter, functions->items[i]);
+	return err ? err : set(setting, "the tracer (-p)", "current_tracer", setting->request->tracer);
+}
+
+int kernel_settings_set(const char *command, const struct instance *instance, const struct kernel_request *request)
+{
+	const struct setting setting = { command, instance, request };
+	int err;
+
+	err = set_size(&setting, "the size of sub-buffers (--subbuf-size)", "buffer_subbuf_size_kb",
+		       request->subbuf_kb);
+	if (!err)
+		err = set_ring_size(&setting);
+	if (!err)
+		err = set_clock(&setting);
+	if (!err)
+		err = set_cpus(&setting);
+	if (!err)
+		err = set_options(&setting);
+	if (!err)
+		err = set_processes(&setting);
+	return err ? err : set_tracer(&setting);
+}

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/kernel/kernel_texts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#define KALLSYMS "/proc/kallsyms"
+#define BOOT_ID	 "/proc/sys/kernel/random/boot_id"
+
+struct place {
+	struct spool *spool;
+	unsigned int process;
+};
+
+/* A file whose size only reading tells; ended with a NUL that *ret_size does not count, to be freed. 0 or -errno. */
+static int read_whole(const char *path, char **ret_text, size_t *ret_size)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t room = 64 * 1024, size = 0;
+	char *text = NULL, *more;
+	ssize_t n = 1;
+	int err = fd < 0 ? -errno : 0;
+
+	while (!err && n) {
+		more = !text || size + 1 == room ? realloc(text, room *= 2) : text;
+		if (!more) {
+			err = -ENOMEM;
+			break;
+		}
+		text = more;
+		n = read(fd, text + size, room - 1 - size);
+		if (n < 0 && errno != EINTR)
+			err = -errno;
+		size += n > 0 ? (size_t)n : 0;
+	}
+	if (fd >= 0)
+		close(fd);
+	if (err) {
+		free(text);
+		return err;
+	}
+	text[size] = '\0';
+	*ret_text = text;
+	*ret_size = size;
+	return 0;
+}
+
+/* Put `text`, which is freed, into the spool; `got` is what reading it came to. Without it the recording goes on. */
+static int add(const struct place *place, enum spool_text_kind kind, const char *name, int got, char *text,
+	       size_t size)
+{
+	int err;
+
+	if (got)
+		return got == -ENOMEM ? got : 0;
+	err = spool_add_text(place->spool, place->process, kind, name, text, size);
+	free(text);
+	return err;
+}
+
+/* The symbols: some megabytes, which a recovery of the same kernel's recording reads again. */
+static int keep_kallsyms(const struct place *place)
+{
+	char *text;
+	size_t size;
+	const int got = read_whole(KALLSYMS, &text, &size);
+
+	if (got)
+		return got == -ENOMEM ? got : 0;
+	return spool_keep_text(place->spool, place->process, SPOOL_TEXT_KALLSYMS, "", text, size);
+}
+
+static int add_boot_id(const struct place *place)
+{
+	char *text = NULL;
+	size_t size = 0;
+	const int got = read_whole(BOOT_ID, &text, &size);
+
+	return add(place, SPOOL_TEXT_BOOT, "", got, text, size);
+}
+
+static int add_top(const struct place *place, enum spool_text_kind kind, const char *file)
+{
+	char *text = NULL;
+	size_t size = 0;
+	const int got = kernel_top_text(file, &text, &size);
+
+	return add(place, kind, "", got, text, size);
+}
+
+static int add_own(const struct kernel *kernel, const struct place *place, enum spool_text_kind kind,
+		   const char *name, const char *file, bool needed)
+{
+	char *text = NULL;
+	size_t size = 0;
+	const int got = kernel_text(kernel, file, &text, &size);
+
+	return got && needed ? got : add(place, kind, name, got, text, size);
+}
+
+static int add_format(void *data, const char *system, const char *event, const char *text, size_t size)
+{
+	const struct place *place = data;
+	char name[512];
+
+	snprintf(name, sizeof(name), "%s/%s", system, event);
+	return spool_add_text(place->spool, place->process, SPOOL_TEXT_FORMAT, name, text, size);
+}
+
+static int add_uname(const struct place *place)
+{
+	struct utsname name;
+	char text[4 * sizeof(name.sysname) + 4];
+
+	if (uname(&name) < 0)
+		return 0;
+	snprintf(text, sizeof(text), "%s %s %s %s", name.sysname, name.nodename, name.release, name.machine);
+	return spool_add_text(place->spool, place->process, SPOOL_TEXT_UNAME, "", text, strlen(text));
+}
+
+/* Names that tasks have now; printk_formats grows with modules. */
+static int add_names(const struct place *place)
+{
+	int err;
+
+	err = add_top(place, SPOOL_TEXT_PRINTK, "printk_formats");
+	if (!err)
+		err = add_top(place, SPOOL_TEXT_CMDLINES, "saved_cmdlines");
+	return err;
+}
+
+int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigned int process)
+{
+	struct place place = { spool, process };
+	const char *clock = kernel_clock(kernel);
+	int err;
+
+	err = spool_add_text(spool, process, SPOOL_TEXT_CLOCK, "", clock, strlen(clock));
+	if (!err)
+		err = add_boot_id(&place);
+	if (!err)
+		err = add_uname(&place);
+	if (!err)
+		err = add_own(kernel, &place, SPOOL_TEXT_HEADER_PAGE, "", "events/header_page", true);
+	if (!err)
+		err = add_own(kernel, &place, SPOOL_TEXT_HEADER_EVENT, "", "events/header_event", true);
+	if (!err)
+		err = kernel_formats(kernel, add_format, &place);
+	return err ? err : add_names(&place);
+}
+
+int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process)
+{
+	struct place place = { spool, process };
+	unsigned int nr;
+	const unsigned int *cpus = kernel_cpus(kernel, &nr);
+	char file[64], name[16];
+	int err = 0;
+
+	for (unsigned int i = 0; i < nr && !err; i++) {
+		snprintf(name, sizeof(name), "%u", cpus[i]);
+		snprintf(file, sizeof(file), "per_cpu/cpu%u/stats", cpus[i]);
+		err = add_own(kernel, &place, SPOOL_TEXT_STATS, name, file, false);
+	}
+	if (!err)
+		err = add_own(kernel, &place, SPOOL_TEXT_HIDDEN, "", "set_event_notrace_pid", false);
+	if (!err)
+		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "pids", "set_event_pid", false);
+	if (!err)
+		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
+	if (!err)
+		err = add_names(&place);
+	return err ? err : keep_kallsyms(&place);
+}
+
+int kernel_texts_recover(struct spool *spool, unsigned int process)
+{
+	const struct spool_entry *entry = &spool->entries[process];
+	const struct spool_text *boot = spool_text(entry, SPOOL_TEXT_BOOT, "");
+	struct place place = { spool, process };
+	size_t size;
+	char *now;
+	bool same;
+
+	if (!boot || spool_text(entry, SPOOL_TEXT_KALLSYMS, "") || read_whole(BOOT_ID, &now, &size))
+		return 0;
+	same = !strcmp(boot->text, now);
+	free(now);
+	return same ? keep_kallsyms(&place) : 0;
+}

@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Attaching. The programs that the user named are found once; from then on the directories of their buffers are watched
+ * (attach_follow.c).
+ */
+#include "cli/recording/attach_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/base/now.h"
+#include "cli/recording/session.h"
+
+/* ms with nothing alive before it is over: a child's buffer, or that of the next program, takes a moment to appear. */
+#define OVER_AFTER_MS 200u
+/*
+ * The same while a process of ours runs without a buffer: its next program
+ * may be loading, or uses no library of ours.
+ */
+#define OVER_AFTER_LONG_MS 5000u
+
+/* Whether programs are still there is asked this often. */
+#define ALIVE_PERIOD_MS 10u
+
+/* Lanes of a program that are tried once more before what a writer has in hand counts as new. */
+#define RESET_TRIES 10000u
+
+/* At the end: how often, and how long in between, we wait for a child that is just making its buffer. */
+#define UNREADY_TRIES	20u
+#define UNREADY_WAIT_NS 1000000
+
+static int find_place(struct attach *attach, int dir, struct place **ret_place)
+{
+	struct place *places;
+	struct stat wanted, st;
+
+	if (fstat(dir, &wanted) < 0)
+		return -errno;
+	for (unsigned int i = 0; i < attach->nr; i++) {
+		*ret_place = &attach->places[i];
+		if (!fstat(attach->places[i].fd, &st) && st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino)
+			return 0;
+	}
+	places = realloc(attach->places, (attach->nr + 1) * sizeof(*places));
+	if (!places)
+		return -ENOMEM;
+	attach->places = places;
+	places[attach->nr] = (struct place){ .fd = fcntl(dir, F_DUPFD_CLOEXEC, 0), .again = true };
+	if (places[attach->nr].fd < 0)
+		return -errno;
+	dir_watch_open(&places[attach->nr].watch, places[attach->nr].fd);
+	*ret_place = &places[attach->nr++];
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------ the programs named */
+
+/* What its lanes hold is from before the recording. Whose lanes are read already is told before anything begins. */
+static int empty_lanes(struct rec_view *view)
+{
+	unsigned int tries = 0;
+	int err;
+
+	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++) {
+		err = rec_view_reset(view, lane);
+		/*
+		 * A writer that is just moving the head is done within a few
+		 * instructions, unless it was preempted there.
+		 */
+		for (; err == -EAGAIN && tries < RESET_TRIES; tries++) {
+			sched_yield();
+			err = rec_view_reset(view, lane);
+		}
+		/* A damaged lane is the drain's to tell of. */
+		if (err == -EBUSY || err == -ENOMEM || err == -EROFS)
+			return err;
+	}
+	return 0;
+}
+
+/* A session knows its spool. */
+static bool is_session(const struct place *place)
+{
+	return !faccessat(place->fd, SESSION_SPOOL_LINK, F_OK, AT_SYMLINK_NOFOLLOW);
+}
+
+static bool has_reader(struct rec_view *view)
+{
+	struct rec_view_event event;
+
+	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
+		if (rec_view_peek(view, lane, &event) == -EBUSY)
+			return true;
+	return false;
+}
+
+/* But what a recorder that was killed had to read is for us. */
+static int pass_over(struct attach *attach, const struct place *place, struct buffer *buffer, struct rec_view *view)
+{
+	char pid[PROGRAMS_PID_SIZE];
+
+	if (rec_view_loan(view) == -EOWNERDEAD || is_session(place)) {
+		if (has_reader(view))
+			return -EBUSY;
+		complain(
+			attach->command,
+			"process %s was being recorded when its recorder was killed: what it has recorded since is kept",
+			programs_pid(view, pid));
+		return 0;
+	}
+	buffer->passed_over = true;
+	return empty_lanes(view);
+}
+
+/* What an event that was on already has written until it was switched is none of the recording's, either. */
+static int pass_over_again(struct place *place, struct buffer *buffer)
+{
+	struct rec_view *view;
+	int err = buffer->passed_over ? rec_view_open_at(place->fd, buffer->name, &view) : -ENOENT;
+
+	buffer->passed_over = false;
+	if (err)
+		return err == -ENOMEM ? err : 0;
+	err = empty_lanes(view);
+	rec_view_close(view);
+	return err;
+}
+
+static int add(int dir, const char *name, void *data)
+{
+	struct attach *attach = data;
+	struct place *place = NULL;
+	struct buffer *buffer;
+	struct rec_view *view;
+	struct stat st;
+	int err = find_place(attach, dir, &place);
+
+	if (!err && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		err = -errno;
+	if (!err)
+		err = rec_view_open_at(dir, name, &view);
+	if (err)
+		return err;
+	buffer = place_add(place, name, st.st_ino, view);
+	err = buffer ? family_add(&attach->family, &buffer->self) : -ENOMEM;
+	if (buffer)
+		buffer->taken = true;
+	if (!err)
+		err = rec_view_loan(view) == -EBUSY ? -EBUSY : pass_over(attach, place, buffer, view);
+	/* Opened anew for switching: this one has the lanes, which the drain must find free. */
+	rec_view_close(view);
+	return err ? err : rec_view_open_at(dir, name, &buffer->view);
+}
+
+bool attach_open(const char *command, const struct programs *programs, struct attach **ret_attach)
+{
+	struct attach *attach = calloc(1, sizeof(*attach));
+	int nr = -1;
+
+	if (!attach) {
+		complain(command, "out of memory");
+		return false;
+	}
+	attach->command = command;
+	nr = programs_files(command, programs, add, attach);
+	if (nr <= 0) {
+		attach_close(attach);
+		return false;
+	}
+	*ret_attach = attach;
+	return true;
+}
+
+/* --------------------------------------------------------------------------------------------- the recording */
+
+/* Whether the filters fit the events of the programs that the user named. False: one line was printed. */
+static bool filters_fit(const struct attach *attach)
+{
+	bool good = true;
+
+	for (unsigned int i = 0; good && i < attach->nr; i++)
+		for (unsigned int at = 0; good && at < attach->places[i].nr; at++) {
+			const struct rec_view *view = attach->places[i].list[at].view;
+			size_t size = 0;
+			unsigned char *log = view ? programs_log(view, &size) : NULL;
+
+			good = !log || selections_fit(attach->command, attach->selections, log, size);
+			free(log);
+		}
+	return good;
+}
+
+static bool cannot_attach(const struct attach *attach, const struct buffer *buffer, const char *reason)
+{
+	char pid[PROGRAMS_PID_SIZE];
+
+	complain(attach->command, "cannot attach to process %s (%s): %s", programs_pid(buffer->view, pid),
+		 rec_view_info(buffer->view)->comm, reason);
+	return false;
+}
+
+/* One of the programs that the user named. False: one line was printed. */
+static bool begin_one(struct attach *attach, struct place *place, struct buffer *buffer, const struct spool *spool)
+{
+	int err = attach_switch_on(attach, buffer);
+
+	if (err)
+		return cannot_attach(attach, buffer, attach_reason(buffer->view, err));
+	err = pass_over_again(place, buffer);
+	if (err)
+		return cannot_attach(attach, buffer, err == -EBUSY ? "another recorder reads it" : strerror(-err));
+	err = drain_add(place->drain, buffer->name);
+	if (err)
+		complain(attach->command, "cannot write '%s': %s", spool->path, strerror(-err));
+	return !err;
+}
+
+static bool begin_place(struct attach *attach, struct place *place, struct spool *spool)
+{
+	bool good = true;
+	int err = drain_open(spool, place->fd, DRAIN_NAMED | DRAIN_OWNED, NULL, &place->drain);
+
+	if (!err)
+		err = attach_scan(attach, place, true);
+	if (err < 0) {
+		complain(attach->command, "cannot look for buffers: %s", strerror(-err));
+		return false;
+	}
+	for (unsigned int i = 0; good && i < place->nr; i++)
+		good = !place->list[i].view || begin_one(attach, place, &place->list[i], spool);
+	return good;
+}
+
+bool attach_begin(struct attach *attach, const struct selections *selections, struct spool *spool)
+{
+	bool good = true;
+
+	attach->selections = selections;
+	attach->patterns = selections_patterns(selections);
+	if (!attach->patterns) {
+		complain(attach->command, "out of memory");
+		return false;
+	}
+	if (!filters_fit(attach))
+		return false;
+	for (unsigned int i = 0; good && i < attach->nr; i++)
+		good = begin_place(attach, &attach->places[i], spool);
+	return good;
+}
+
+static int run_all(struct attach *attach, int (*run)(struct drain *drain))
+{
+	int fullest = 0;
+
+	for (unsigned int i = 0; i < attach->nr; i++) {
+		const int percent = run(attach->places[i].drain);
+
+		if (percent < 0)
+			return percent;
+		fullest = percent > fullest ? percent : fullest;
+	}
+	return fullest;
+}
+
+int attach_run(struct attach *attach)
+{
+	const int got = attach_follow(attach);
+
+	return got < 0 ? got : run_all(attach, drain_run);
+}
+
+static void give_back_all(struct attach *attach)
+{
+	for (unsigned int i = 0; i < attach->nr; i++)
+		for (unsigned int at = 0; at < attach->places[i].nr; at++)
+			if (attach->places[i].list[at].view)
+				rec_view_give_back(attach->places[i].list[at].view);
+}
+
+static bool is_waiting(const struct attach *attach)
+{
+	for (unsigned int i = 0; i < attach->nr; i++)
+		if (attach->places[i].again)
+			return true;
+	return false;
+}
+
+static bool is_filtered(const struct attach *attach)
+{
+	for (unsigned int i = 0; i < attach->selections->nr; i++)
+		if (strcmp(attach->selections->list[i].wish, attach->selections->list[i].patterns) != 0)
+			return true;
+	return false;
+}
+
+/*
+ * The programs write nothing more that concerns us. With filters and rates all of it goes off
+ * first: an event that was on before would otherwise be in the recording with what it writes from
+ * its giving back to the last look at the lanes.
+ */
+static void end_all(struct attach *attach)
+{
+	if (!is_filtered(attach)) {
+		give_back_all(attach);
+		return;
+	}
+	for (unsigned int i = 0; i < attach->nr; i++)
+		for (unsigned int at = 0; at < attach->places[i].nr; at++) {
+			struct rec_view *view = attach->places[i].list[at].view;
+
+			for (unsigned int j = 0; view && j < attach->selections->nr; j++)
+				rec_view_switch(view, attach->selections->list[j].patterns, false);
+		}
+}
+
+int attach_finish(struct attach *attach)
+{
+	const struct timespec wait = { .tv_nsec = UNREADY_WAIT_NS };
+	int got;
+
+	/* A child that was being forked while its parent gave back has the loan still. */
+	for (unsigned int tries = 0; tries < UNREADY_TRIES; tries++) {
+		/* The conditions that count are gone when the events are as they were. */
+		got = run_all(attach, drain_add_rates);
+		if (got < 0)
+			return got;
+		end_all(attach);
+		for (unsigned int i = 0; i < attach->nr; i++) {
+			attach->places[i].again = true;
+			dir_watch_retry(&attach->places[i].watch);
+		}
+		got = attach_follow(attach);
+		if (got < 0)
+			return got;
+		if (!got && !is_waiting(attach))
+			break;
+		if (!got)
+			nanosleep(&wait, NULL);
+	}
+	end_all(attach);
+	got = run_all(attach, drain_finish);
+	give_back_all(attach);
+	return got;
+}
+
+bool attach_is_alive(struct attach *attach)
+{
+	const uint64_t now = now_ms();
+	bool alive = false;
+
+	if (now - attach->looked_ms < ALIVE_PERIOD_MS)
+		return true;
+	attach->looked_ms = now;
+	for (unsigned int i = 0; i < attach->nr; i++)
+		for (unsigned int at = 0; at < attach->places[i].nr; at++) {
+			struct buffer *buffer = &attach->places[i].list[at];
+
+			if (buffer->view && rec_view_alive(buffer->view))
+				alive = true;
+			else
+				buffer->view = rec_view_close(buffer->view);
+		}
+	if (alive || !attach->alive_ms)
+		attach->alive_ms = now;
+	return now - attach->alive_ms < OVER_AFTER_MS ||
+	       (now - attach->alive_ms < OVER_AFTER_LONG_MS && family_runs(&attach->family));
+}
+
+const struct drain_trouble *attach_trouble(struct attach *attach)
+{
+	struct drain_trouble *all = &attach->trouble;
+
+	memset(all, 0, sizeof(*all));
+	for (unsigned int i = 0; i < attach->nr; i++)
+		drain_trouble_add(all, drain_trouble(attach->places[i].drain));
+	return all;
+}
+
+void attach_say_missed(const struct attach *attach)
+{
+	const struct missed *missed = &attach->missed;
+
+	if (missed->nr)
+		complain(attach->command, "%u %s that started meanwhile %s not recorded, %s%s (%s): %s", missed->nr,
+			 missed->nr == 1 ? "process" : "processes", missed->nr == 1 ? "was" : "were",
+			 missed->nr == 1 ? "" : "the first ", missed->pid, missed->comm, missed->reason);
+	for (unsigned int i = 0; i < attach->nr; i++)
+		if (attach->places[i].err)
+			complain(attach->command,
+				 "cannot look for processes that started meanwhile, some may be missing: %s",
+				 strerror(-attach->places[i].err));
+}
+
+struct attach *attach_close(struct attach *attach)
+{
+	if (!attach)
+		return NULL;
+	give_back_all(attach);
+	for (unsigned int i = 0; i < attach->nr; i++)
+		place_close(&attach->places[i]);
+	free(attach->places);
+	family_free(&attach->family);
+	free(attach->patterns);
+	free(attach);
+	return NULL;
+}

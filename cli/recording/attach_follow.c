@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Buffers that come into being during a recording, and are one of ours: a copy of its memory (its loan says so, see
+ * reader.h), the same process with another program, or one that it started. What was there when the recording began is
+ * nobody's child of the recording's time and is left alone.
+ */
+#include "cli/recording/attach_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/recording/session.h"
+
+static bool is_ours(const struct attach *attach, const struct buffer *buffer)
+{
+	return family_has(&attach->family, &buffer->self, &buffer->parent);
+}
+
+const char *attach_reason(const struct rec_view *view, int err)
+{
+	return rec_view_loan(view) == -EBUSY ? "another recorder records it" : programs_switch_reason(err);
+}
+
+int attach_switch_on(const struct attach *attach, const struct buffer *buffer)
+{
+	int err = rec_view_borrow(buffer->view, attach->patterns);
+
+	for (unsigned int i = 0; err >= 0 && i < attach->selections->nr; i++)
+		err = rec_view_switch(buffer->view, attach->selections->list[i].wish, true);
+	return err < 0 && err != -ESRCH ? err : 0;
+}
+
+/* One of ours that cannot be had: that ends nothing, and is told. */
+static void note_missed(struct attach *attach, struct buffer *buffer, int err)
+{
+	struct missed *missed = &attach->missed;
+
+	if (!missed->nr++) {
+		programs_pid(buffer->view, missed->pid);
+		snprintf(missed->comm, sizeof(missed->comm), "%s", rec_view_info(buffer->view)->comm);
+		missed->reason = attach_reason(buffer->view, err);
+	}
+	rec_view_give_back(buffer->view);
+	buffer->view = rec_view_close(buffer->view);
+}
+
+/* A buffer of which it turned out that it is one of ours. 1, -ENOMEM, or what the spool met. */
+static int take_in(struct attach *attach, struct place *place, struct buffer *buffer)
+{
+	int err = family_add(&attach->family, &buffer->self);
+
+	buffer->taken = true;
+	if (!err)
+		err = attach_switch_on(attach, buffer);
+	if (err == -ENOMEM)
+		return err;
+	if (err) {
+		note_missed(attach, buffer, err);
+		return 1;
+	}
+	err = drain_add(place->drain, buffer->name);
+	return err ? err : 1;
+}
+
+/* A buffer that came into being: 1, it is one of ours; 0; -EAGAIN: not to be had yet; or what stops the recording. */
+static int meet(struct attach *attach, struct place *place, const char *name, uint64_t inode, bool first)
+{
+	struct buffer *buffer;
+	struct rec_view *view;
+	int err = rec_view_open_at(place->fd, name, &view);
+
+	/* Nothing to spare for it: later, perhaps. */
+	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM) {
+		place->err = err;
+		return -EAGAIN;
+	}
+	if (err == -EAGAIN)
+		return err;
+	/* Another user's, damaged, just gone. */
+	if (err)
+		return 0;
+	buffer = place_add(place, name, inode, view);
+	if (!buffer) {
+		rec_view_close(view);
+		return -ENOMEM;
+	}
+	buffer->seen = true;
+	buffer->old = first;
+	if (first || (rec_view_loan(view) != 1 && !is_ours(attach, buffer))) {
+		rec_view_close(view);
+		return 0;
+	}
+	buffer->view = view;
+	return take_in(attach, place, buffer);
+}
+
+/* A parent may have been met after its child. */
+static int meet_again(struct attach *attach, struct place *place)
+{
+	int err, met = 0;
+
+	for (unsigned int i = 0; i < place->nr; i++) {
+		struct buffer *buffer = &place->list[i];
+
+		if (buffer->taken || buffer->old || !is_ours(attach, buffer))
+			continue;
+		err = rec_view_open_at(place->fd, buffer->name, &buffer->view);
+		if (err)
+			continue;
+		err = take_in(attach, place, buffer);
+		if (err < 0)
+			return err;
+		met = 1;
+	}
+	return met;
+}
+
+int attach_scan(struct attach *attach, struct place *place, bool first)
+{
+	DIR *dir = dir_entries(place->fd);
+	const struct dirent *entry;
+	int got = 0, met = 0;
+
+	place->err = 0;
+	if (!dir) {
+		/* Tried again. Or the directory is gone, and nothing can come into being there. */
+		place->err = errno == ENOENT ? 0 : -errno;
+		place->again = true;
+		return 0;
+	}
+	place->again = false;
+	for (unsigned int i = 0; i < place->nr; i++)
+		place->list[i].seen = false;
+	while (got >= 0 && (entry = readdir(dir))) {
+		struct buffer *buffer;
+
+		if (!session_is_buffer(entry->d_name))
+			continue;
+		buffer = place_find(place, entry->d_name, entry->d_ino);
+		if (buffer) {
+			buffer->seen = true;
+			continue;
+		}
+		got = meet(attach, place, entry->d_name, entry->d_ino, first);
+		if (got == -EAGAIN) {
+			place->again = true;
+			got = 0;
+		}
+		met |= got > 0;
+	}
+	closedir(dir);
+	place_forget(place);
+	for (int more = met; got >= 0 && more > 0;)
+		got = more = meet_again(attach, place);
+	return got < 0 ? got : met;
+}
+
+int attach_follow(struct attach *attach)
+{
+	int got = 0, met = 0;
+
+	for (unsigned int i = 0; got >= 0 && i < attach->nr; i++) {
+		struct place *place = &attach->places[i];
+
+		if (dir_watch_is_due(&place->watch, place->fd, place->again))
+			got = attach_scan(attach, place, false);
+		met |= got > 0;
+	}
+	return got < 0 ? got : met;
+}

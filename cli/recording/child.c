@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Starting and waiting. The recorder has one thread when it forks, so what a child may do until exec is not limited.
+ */
+#include "cli/recording/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+static void our_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGQUIT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+	sigaddset(set, SIGCHLD);
+}
+
+/* In the child: wait until the recorder says so, or is gone; become the command, or tell why not. */
+static void run(const struct child *child, char **argv, const struct child_env *env, int go, int tell)
+{
+	char word;
+	ssize_t n;
+	int err;
+
+	do
+		n = read(go, &word, 1);
+	while (n < 0 && errno == EINTR);
+	if (n != 1)
+		_exit(127);
+
+	for (; env->name; env++) {
+		if (env->value)
+			setenv(env->name, env->value, 1);
+		else
+			unsetenv(env->name);
+	}
+	if (child->old_chld_ignored)
+		signal(SIGCHLD, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
+	setrlimit(RLIMIT_NOFILE, &child->old_files);
+	execvp(argv[0], argv);
+	err = errno;
+	while (write(tell, &err, sizeof(err)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+/* The errno of exec, or 0 once it went well: then the pipe was closed without a word. */
+static int exec_errno(int from)
+{
+	int err = 0;
+	ssize_t n;
+
+	do
+		n = read(from, &err, sizeof(err));
+	while (n < 0 && errno == EINTR);
+	return n == sizeof(err) ? err : 0;
+}
+
+int child_prepare(struct child *child)
+{
+	struct sigaction action;
+	sigset_t set, blocked;
+
+	*child = (struct child)CHILD_INIT;
+	our_signals(&set);
+	blocked = set;
+	/* A closed stderr must not end the recording either. */
+	sigaddset(&blocked, SIGPIPE);
+	child->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (child->signals < 0)
+		return -errno;
+	sigprocmask(SIG_BLOCK, &blocked, &child->old_mask);
+	/* Inherited as ignored, it would make the kernel throw the command's status away. */
+	sigaction(SIGCHLD, NULL, &action);
+	child->old_chld_ignored = action.sa_handler == SIG_IGN;
+	signal(SIGCHLD, SIG_DFL);
+	/* The drain of many CPUs allows itself more. */
+	getrlimit(RLIMIT_NOFILE, &child->old_files);
+	return 0;
+}
+
+static void close_pipe(int pipe[2])
+{
+	for (int i = 0; i < 2; i++)
+		if (pipe[i] >= 0)
+			close(pipe[i]);
+}
+
+int child_fork(struct child *child, char **argv, const struct child_env *env)
+{
+	int go[2] = { -1, -1 }, tell[2] = { -1, -1 };
+	int err = 0;
+
+	if (pipe2(go, O_CLOEXEC) < 0 || pipe2(tell, O_CLOEXEC) < 0)
+		err = -errno;
+	child->pid = err ? 0 : fork();
+	if (child->pid < 0)
+		err = -errno;
+	if (err) {
+		close_pipe(go);
+		close_pipe(tell);
+		return err;
+	}
+	if (!child->pid) {
+		close(go[1]);
+		run(child, argv, env, go[0], tell[1]);
+	}
+	close(go[0]);
+	close(tell[1]);
+	child->go = go[1];
+	child->tell = tell[0];
+	return 0;
+}
+
+/* It has ended by itself, or is just about to. */
+static void reap(const struct child *child)
+{
+	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+}
+
+int child_exec(struct child *child)
+{
+	ssize_t n;
+	int err;
+
+	do
+		n = write(child->go, "", 1);
+	while (n < 0 && errno == EINTR);
+	/* If it is gone, its status tells; else it would wait for ever, and we for it. */
+	if (n < 0 && errno != EPIPE) {
+		err = -errno;
+		child_drop(child);
+		return err;
+	}
+	err = -exec_errno(child->tell);
+	close(child->go);
+	close(child->tell);
+	child->go = child->tell = -1;
+	if (err)
+		reap(child);
+	return err;
+}
+
+void child_drop(struct child *child)
+{
+	if (child->go < 0)
+		return;
+	close(child->go);
+	close(child->tell);
+	child->go = child->tell = -1;
+	reap(child);
+}
+
+/*
+ * A message that nobody could read left a SIGPIPE pending, which would end the recorder as soon as it is let through.
+ * If the signal was blocked before us, it may be an older one and stays.
+ */
+static void drop_pending_pipe(const struct child *child)
+{
+	const struct timespec now = { 0, 0 };
+	sigset_t set;
+
+	if (sigismember(&child->old_mask, SIGPIPE))
+		return;
+	sigemptyset(&set);
+	sigaddset(&set, SIGPIPE);
+	while (sigtimedwait(&set, NULL, &now) < 0 && errno == EINTR)
+		;
+}
+
+void child_close(struct child *child)
+{
+	child_drop(child);
+	if (child->signals < 0)
+		return;
+	close(child->signals);
+	child->signals = -1;
+	drop_pending_pipe(child);
+	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
+}
+
+static void note_signal(struct child *child, int number)
+{
+	if (number == SIGINT || number == SIGQUIT) {
+		if (child->interrupts++)
+			child->stopped_by = number;
+	} else if (number == SIGTERM || number == SIGHUP) {
+		child->stopped_by = number;
+	}
+}
+
+bool child_wait(struct child *child, uint64_t timeout_us)
+{
+	const struct timespec timeout = { (time_t)(timeout_us / 1000000u), (long)(timeout_us % 1000000u) * 1000 };
+	struct pollfd poll_for = { child->signals, POLLIN, 0 };
+	struct signalfd_siginfo info;
+
+	if (ppoll(&poll_for, 1, &timeout, NULL) > 0)
+		while (read(child->signals, &info, sizeof(info)) == sizeof(info))
+			note_signal(child, (int)info.ssi_signo);
+	/* Asked for by itself: SIGCHLD of several children come as one, and a stop of the child raises it as well. */
+	if (child->pid && !child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+		child->ended = true;
+	return child->ended || child->stopped_by;
+}
+
+int child_exit_status(const struct child *child)
+{
+	if (!child->ended)
+		return 128 + child->stopped_by;
+	if (WIFSIGNALED(child->status))
+		return 128 + WTERMSIG(child->status);
+	return WEXITSTATUS(child->status);
+}

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Where to look for buffers. What root opens here may belong to somebody else, who can change it at any time; so what
+ * was looked at is what was opened, and everything in it is reached through its descriptor.
+ */
+#include "cli/recording/dirs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/reader.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/opts.h"
+
+/* As the library chooses them, the user's number in place of the star. */
+#define SHM_DIR	   "/dev/shm"
+#define SHM_PREFIX "librecorder-"
+#define RUN_DIR	   "/run/user"
+#define RUN_NAME   "librecorder"
+
+#define ANY_UID ((uid_t)-1)
+
+struct walk {
+	int (*each)(int fd, const char *path, void *data);
+	void *data;
+	struct stat own; /* the first one; st_ino 0: there was none */
+	int nr;
+	bool ended;
+};
+
+const char *dirs_reason(int err)
+{
+	switch (err) {
+	case -EPERM:
+		return "it belongs to another user, or others may write to it";
+	case -ELOOP:
+		return "it is a symbolic link";
+	case -ENOTDIR:
+		return "it is not a directory";
+	case -EINVAL:
+		return "it is not an absolute path";
+	default:
+		return strerror(-err);
+	}
+}
+
+static bool is_owners(const struct stat *st, uid_t owner)
+{
+	return (owner == ANY_UID || st->st_uid == owner) && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+/* A directory of `owner`, in which nobody else can write. Its descriptor or -errno. */
+static int open_dir(int at, const char *path, uid_t owner, struct stat *ret_st)
+{
+	struct stat st;
+	int fd;
+
+	/* With O_DIRECTORY a link would say ENOTDIR. */
+	if (fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	if (S_ISLNK(st.st_mode))
+		return -ELOOP;
+	/* What is opened may be another one by then. */
+	if (S_ISDIR(st.st_mode) && !is_owners(&st, owner))
+		return -EPERM;
+	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) < 0 || !is_owners(&st, owner)) {
+		close(fd);
+		return -EPERM;
+	}
+	*ret_st = st;
+	return fd;
+}
+
+int dirs_open_below(int dir, const char *name)
+{
+	struct stat above, st;
+
+	return fstat(dir, &above) < 0 ? -errno : open_dir(dir, name, above.st_uid, &st);
+}
+
+static void visit(struct walk *walk, int fd, const char *path, const struct stat *st)
+{
+	/* The user's own is looked for in several ways. */
+	if (!walk->ended && (!walk->own.st_ino || walk->own.st_ino != st->st_ino || walk->own.st_dev != st->st_dev)) {
+		walk->ended = walk->each(fd, path, walk->data) != 0;
+		walk->nr++;
+		if (!walk->own.st_ino)
+			walk->own = *st;
+	}
+	close(fd);
+}
+
+/* A user's directory PREFIX/UID/RUN_NAME or PREFIX/librecorder-UID, if it is there and in order. */
+static void visit_user(struct walk *walk, const char *prefix, const char *name)
+{
+	const bool run = !strcmp(prefix, RUN_DIR);
+	const char *number = name;
+	char path[64];
+	struct stat st;
+	int fd, below;
+	uid_t uid;
+
+	if (!run && strncmp(name, SHM_PREFIX, strlen(SHM_PREFIX)))
+		return;
+	if (!run)
+		number += strlen(SHM_PREFIX);
+	if (!*number || number[strspn(number, "0123456789")] || strlen(number) > 10)
+		return;
+	uid = (uid_t)strtoul(number, NULL, 10);
+	if (uid == ANY_UID)
+		return;
+	snprintf(path, sizeof(path), "%s/%.22s", prefix, name);
+	fd = open_dir(AT_FDCWD, path, uid, &st);
+	if (fd >= 0 && run) {
+		below = open_dir(fd, RUN_NAME, uid, &st);
+		close(fd);
+		fd = below;
+		strcat(path, "/" RUN_NAME);
+	}
+	if (fd >= 0)
+		visit(walk, fd, path, &st);
+}
+
+static void visit_all_users(struct walk *walk, const char *prefix)
+{
+	struct dirent **entries;
+	const int nr = scandir(prefix, &entries, NULL, versionsort);
+
+	for (int i = 0; i < nr; i++) {
+		visit_user(walk, prefix, entries[i]->d_name);
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
+}
+
+static void visit_others(struct walk *walk)
+{
+	char name[32];
+
+	if (geteuid() == 0) {
+		visit_all_users(walk, RUN_DIR);
+		visit_all_users(walk, SHM_DIR);
+		return;
+	}
+	snprintf(name, sizeof(name), "%u", (unsigned int)geteuid());
+	visit_user(walk, RUN_DIR, name);
+	snprintf(name, sizeof(name), SHM_PREFIX "%u", (unsigned int)geteuid());
+	visit_user(walk, SHM_DIR, name);
+}
+
+int dirs_each(const char *command, const char *dir, int (*each)(int fd, const char *path, void *data), void *data)
+{
+	struct walk walk = { .each = each, .data = data };
+	const char *chosen = getenv("RECORDER_DIR");
+	char own[PATH_MAX];
+	struct stat st;
+	int fd = 0;
+
+	if (!dir)
+		fd = rec_buffer_dir(false, own, sizeof(own));
+	if (fd == 0)
+		fd = open_dir(AT_FDCWD, dir ? dir : own, dir && geteuid() == 0 ? ANY_UID : geteuid(), &st);
+	if (fd >= 0) {
+		visit(&walk, fd, dir ? dir : own, &st);
+	} else if (dir || fd != -ENOENT) {
+		complain(command, "cannot use the directory '%s': %s", dir ? dir : own, dirs_reason(fd));
+		return -1;
+	}
+	if (!dir && !(chosen && *chosen))
+		visit_others(&walk);
+	return walk.nr;
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Draining: a list of open buffers, each gone through in turn.
+ */
+#include "cli/recording/drain_private.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/reader.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/base/now.h"
+
+/*
+ * Pages taken from a lane before the others have their turn: a lane that is written to without pause starves nobody.
+ */
+#define PAGES_A_TURN 64u
+
+/* No lane has more sub-buffers: a link has 16 bits for them. Who has more pages for us is filling them meanwhile. */
+#define LANE_PAGES_MAX (UINT32_C(1) << 16)
+
+#define LOG_BLOCK (64u * 1024u)
+
+/* Whether a program is still there is asked this often: it takes some system calls, as long as tens of pages take. */
+#define ALIVE_PERIOD_MS 20u
+
+static int take_log(struct drain *drain, struct drained *one)
+{
+	size_t size;
+	int err = 0;
+
+	while (!err && (size = rec_view_log(one->view, one->log_at, drain->block, LOG_BLOCK))) {
+		err = spool_add_log(drain->spool, one->process, drain->block, size);
+		one->log_at += size;
+	}
+	return err;
+}
+
+static int add_rate(struct drain *drain, struct drained *one, unsigned int id)
+{
+	struct rec_view_rate rate;
+
+	if (!rec_view_rate(one->view, id, &rate))
+		return 0;
+	return spool_add_rate(drain->spool, one->process, (uint16_t)id, &rate);
+}
+
+/* What rates have kept away until now; once for a buffer. */
+static int add_rates(struct drain *drain, struct drained *one)
+{
+	const struct spool_entry *entry = &drain->spool->entries[one->process];
+	const struct rec_log_record *record;
+	size_t offset = 0;
+	int err;
+
+	if (one->rates_added)
+		return 0;
+	one->rates_added = true;
+	err = add_rate(drain, one, REC_EVENT_ID_FIRST);
+	while (!err && (record = rec_log_next(entry->log, entry->log_size, &offset)))
+		if (record->kind == REC_LOG_EVENT)
+			err = add_rate(drain, one, record->id);
+	return err;
+}
+
+int drain_add_rates(struct drain *drain)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < drain->nr && !err; i++)
+		if (drain->list[i].view) {
+			err = take_log(drain, &drain->list[i]);
+			if (!err)
+				err = add_rates(drain, &drain->list[i]);
+		}
+	return err;
+}
+
+/* Note the losses of a buffer that nothing more will be taken from. */
+static int end_process(struct drain *drain, struct drained *one)
+{
+	struct rec_view_losses losses = { 0, 0, 0 };
+	struct rec_lane_stats stats;
+	const unsigned int nr = rec_view_lanes(one->view);
+	int err = 0;
+
+	for (unsigned int lane = 0; lane < nr && !err; lane++)
+		if (!rec_view_stats(one->view, lane, &stats))
+			err = spool_add_lane_end(drain->spool, one->process, lane, &stats);
+	if (!err)
+		err = drain_program_anchors(drain, one);
+	if (!err)
+		err = add_rates(drain, one);
+	rec_view_losses(one->view, &losses);
+	if (!err)
+		err = spool_add_process_end(drain->spool, one->process, &losses);
+	return err;
+}
+
+static void close_buffer(struct drained *one)
+{
+	one->view = rec_view_close(one->view);
+	free(one->lane_off);
+	one->lane_off = NULL;
+	one->nr_lanes = 0;
+}
+
+/* Who was there a moment ago is taken to be there still; what it has written is taken the next time. */
+static bool is_alive(struct drained *one, bool last)
+{
+	const uint64_t now = now_ms();
+
+	if (!last && now - one->alive_ms < ALIVE_PERIOD_MS)
+		return true;
+	if (!rec_view_alive(one->view))
+		return false;
+	one->alive_ms = now;
+	return true;
+}
+
+/*
+ * A buffer of which nothing will be taken later: its program is gone, and its lanes were found empty in this round; or
+ * there is no other round. Of a living program no more is taken than its lanes hold, since it may write as fast as we
+ * read. No helper has a turn then: the buffer is closed behind these.
+ */
+static int end_buffer(struct drain *drain, struct drained *one, bool alive)
+{
+	int taken = drain_settle_helped(drain, one->process);
+	int err;
+
+	if (taken >= 0)
+		taken = drain_add_turns(drain, one, 0, alive ? rec_view_info(one->view)->nr_subbufs + 1 : LANE_PAGES_MAX);
+	if (!taken)
+		taken = drain_take_turns(drain, false);
+	/* What could not be read now is tried again, if there is another time. */
+	if (taken < 0 || (one->unread && !drain->last))
+		return taken;
+	/* Once more: events may have been declared since, and their pages were just taken. */
+	err = take_log(drain, one);
+	if (!err)
+		err = end_process(drain, one);
+	if (err)
+		return err;
+	drain_is_cut(drain, one);
+	close_buffer(one);
+	/* The last thing: until here a killed recorder's successor finds the buffer. */
+	if (one->unread)
+		drain_note_bad(drain, one, one->unread);
+	else if (alive && !one->cut)
+		drain->trouble.living++;
+	else if (drain->flags & DRAIN_OWNED && one->busy)
+		drain->trouble.unread++;
+	else if (drain->flags & DRAIN_OWNED && !one->cut && !one->kept)
+		unlinkat(drain->fd, one->name, 0);
+	return taken;
+}
+
+/* The lanes of all programs have their turns together: what one has left does not hold up those that write. */
+static int run_lanes(struct drain *drain)
+{
+	const int helped = drain_settle_helped(drain, DRAIN_ANY);
+	int err = helped < 0 ? helped : 0, most;
+
+	for (unsigned int i = 0; i < drain->nr && !err; i++) {
+		struct drained *one = &drain->list[i];
+
+		/* Asked before reading: what a dead process wrote is all there when we look. */
+		one->lives = one->view && is_alive(one, drain->last);
+		one->unread = 0;
+		one->more = false;
+		if (one->view)
+			err = take_log(drain, one);
+		if (!err && one->view && !drain->last)
+			err = drain_add_turns(drain, one, one->lives ? REC_READ_WHOLE : 0, PAGES_A_TURN);
+	}
+	most = drain_take_turns(drain, true);
+	return err ? err : most < 0 ? most : most > helped ? most : helped;
+}
+
+static int run_ended(struct drain *drain, struct drained *one)
+{
+	int err;
+
+	if (!one->view)
+		return 0;
+	if (drain->last || (!one->lives && !drain_has_more(one)))
+		return end_buffer(drain, one, one->lives);
+	if (!one->lives || !drain_is_cut(drain, one))
+		return 0;
+	err = drain_settle_helped(drain, one->process);
+	close_buffer(one);
+	return err < 0 ? err : 0;
+}
+
+/* Those whose files are gone need not be remembered; the list stays as short as the directory. */
+static bool is_over(const struct drain *drain, const struct drained *one)
+{
+	return !one->view && (drain->flags & DRAIN_NAMED ||
+			      (drain->flags & DRAIN_OWNED && faccessat(drain->fd, one->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0));
+}
+
+static int run_round(struct drain *drain, bool last)
+{
+	unsigned int at = 0;
+	int fullest, taken;
+	int err;
+
+	drain->last = last;
+	drain->spool->patient = last;
+	err = drain_scan(drain);
+	if (!err)
+		err = drain_anchors(drain, last);
+	if (err)
+		return err;
+	fullest = run_lanes(drain);
+	while (at < drain->nr && fullest >= 0) {
+		struct drained *one = &drain->list[at];
+		const bool was_open = one->view;
+
+		taken = run_ended(drain, one);
+		if (taken < 0)
+			return taken;
+		fullest = taken > fullest ? taken : fullest;
+		/* Asked when that may have changed. */
+		if ((was_open || drain->scanned) && is_over(drain, one))
+			*one = drain->list[--drain->nr];
+		else
+			at++;
+	}
+	drain->scanned = false;
+	return fullest;
+}
+
+/* What helpers have taken is in the spool, also if nothing more is to come. */
+static int run(struct drain *drain, bool last)
+{
+	const int taken = run_round(drain, last);
+
+	for (unsigned int i = 0; taken < 0 && i < drain->nr; i++)
+		if (drain->list[i].view)
+			drain_settle_helped(drain, drain->list[i].process);
+	return taken;
+}
+
+int drain_add(struct drain *drain, const char *name)
+{
+	return drain_look_for(drain, name);
+}
+
+int drain_run(struct drain *drain)
+{
+	return run(drain, false);
+}
+
+int drain_finish(struct drain *drain)
+{
+	drain->again = true;
+	return run(drain, true);
+}
+
+const struct drain_trouble *drain_trouble(const struct drain *drain)
+{
+	return &drain->trouble;
+}
+
+void drain_trouble_add(struct drain_trouble *all, const struct drain_trouble *one)
+{
+	if (one->bad_buffers && !all->bad_buffers) {
+		all->bad_errno = one->bad_errno;
+		memcpy(all->bad_file, one->bad_file, sizeof(all->bad_file));
+	}
+	if (!all->bad_lanes)
+		all->bad_lane = one->bad_lane;
+	if (!all->cut_buffers)
+		all->cut_lane = one->cut_lane;
+	all->bad_buffers += one->bad_buffers;
+	all->unread += one->unread;
+	all->bad_lanes += one->bad_lanes;
+	all->cut_buffers += one->cut_buffers;
+	all->busy_lanes += one->busy_lanes;
+	all->unready += one->unready;
+	if (one->no_buffers)
+		all->no_buffer_errno = one->no_buffer_errno;
+	all->no_buffers += one->no_buffers;
+	all->living += one->living;
+}
+
+/* ------------------------------------------------------------------------------------------- opening and closing */
+
+struct drain *drain_close(struct drain *drain)
+{
+	if (!drain)
+		return NULL;
+	drain_crew_close(drain->crew);
+	dir_watch_close(&drain->watch);
+	for (unsigned int i = 0; i < drain->nr; i++)
+		if (drain->list[i].view)
+			close_buffer(&drain->list[i]);
+	free(drain->list);
+	free(drain->turns.list);
+	free(drain->block);
+	if (drain->fd >= 0)
+		close(drain->fd);
+	free(drain);
+	return NULL;
+}
+
+int drain_open(struct spool *spool, int dir, unsigned int flags, const char *only, struct drain **ret_drain)
+{
+	struct drain *drain;
+	int err;
+
+	if (only && strlen(only) >= sizeof(drain->only))
+		return -ENAMETOOLONG;
+	drain = calloc(1, sizeof(*drain));
+	if (!drain)
+		return -ENOMEM;
+	strcpy(drain->only, only ? only : "");
+	drain->spool = spool;
+	drain->flags = flags;
+	drain->fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	err = drain->fd < 0 ? -errno : 0;
+	drain->block = malloc(LOG_BLOCK);
+	if (!err && !drain->block)
+		err = -ENOMEM;
+	if (err)
+		drain_close(drain);
+	else
+		*ret_drain = drain;
+	return err;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording/family.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "cli/base/proc_stat.h"
+
+int family_add(struct family *family, const struct process *process)
+{
+	struct process *list = realloc(family->list, (family->nr + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	family->list = list;
+	list[family->nr++] = *process;
+	return 0;
+}
+
+static bool has_same_pid(const struct process *one, const struct process *other)
+{
+	return one->pid == other->pid && (one->pid_ns == other->pid_ns || !one->pid_ns || !other->pid_ns);
+}
+
+/*
+ * A program that is started anew does not know when its parent began. But not later than itself. A forked child knows,
+ * and may be in another pid namespace than its parent.
+ */
+static bool is_parent(const struct process *one, const struct process *self, const struct process *parent)
+{
+	if (parent->start_time)
+		return one->pid == parent->pid && one->start_time == parent->start_time;
+	return has_same_pid(one, parent) && one->start_time <= self->start_time;
+}
+
+bool family_has(const struct family *family, const struct process *self, const struct process *parent)
+{
+	for (unsigned int i = 0; i < family->nr; i++) {
+		const struct process *one = &family->list[i];
+
+		if ((has_same_pid(one, self) && one->start_time == self->start_time) || is_parent(one, self, parent))
+			return true;
+	}
+	return false;
+}
+
+static bool runs(const struct process *process)
+{
+	struct proc_stat stat;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
+	return !proc_stat_read(AT_FDCWD, path, &stat) && stat.start_time == process->start_time && stat.state != 'Z' &&
+	       stat.state != 'X';
+}
+
+bool family_runs(const struct family *family)
+{
+	struct stat st;
+
+	if (stat("/proc/self/ns/pid", &st) < 0)
+		return false;
+	for (unsigned int i = family->nr; i--;)
+		if (family->list[i].start_time && family->list[i].pid_ns == st.st_ino && runs(&family->list[i]))
+			return true;
+	return false;
+}
+
+void family_free(struct family *family)
+{
+	free(family->list);
+	*family = (struct family){ 0 };
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording/leftovers.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <librecorder/reader.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "cli/recording/dirs.h"
+#include "cli/opts.h"
+
+/*
+ * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no
+ * program any more, unless that is known to live.
+ */
+#define UNFINISHED_AGE 60
+
+/* Whose it is. 0; -EBUSY: it may be alive; or as rec_view_open(). */
+static int read_header(int dir, struct leftover *item)
+{
+	struct rec_view *view;
+	int err = rec_view_open_at(dir, item->name, &view);
+
+	if (err)
+		return err;
+	item->pid = rec_view_info(view)->pid;
+	item->start_time = rec_view_info(view)->start_time;
+	memcpy(item->comm, rec_view_info(view)->comm, sizeof(item->comm));
+	err = rec_view_alive(view) ? -EBUSY : 0;
+	rec_view_close(view);
+	return err;
+}
+
+/* 0; -EBUSY: it may be alive; -ENOENT: gone meanwhile; or as rec_view_open(). */
+static int look_at(int dir, const char *name, struct leftover *item)
+{
+	struct stat st;
+	int err;
+
+	memset(item, 0, sizeof(*item));
+	if (strlen(name) >= sizeof(item->name))
+		return -ENAMETOOLONG;
+	strcpy(item->name, name);
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -errno;
+	item->size = (uint64_t)st.st_blocks * 512u;
+	item->made = (uint64_t)st.st_mtim.tv_sec;
+	err = read_header(dir, item);
+	if (err != -EAGAIN || st.st_mtim.tv_sec + UNFINISHED_AGE >= time(NULL))
+		return err;
+	return rec_buffer_has_maker(dir, name) ? -EBUSY : 0;
+}
+
+static int add_buffer(struct left_place *place, const char *name)
+{
+	struct leftover item, *items;
+	const int err = look_at(place->dir.fd, name, &item);
+
+	if (err == -EBUSY)
+		place->living++;
+	/* One that is not finished yet belongs to a program that just starts. */
+	else if (err && err != -ENOENT && err != -EAGAIN)
+		place->unknown++;
+	if (err)
+		return err;
+	items = realloc(place->items, (place->nr + 1) * sizeof(*items));
+	if (!items)
+		return -ENOMEM;
+	place->items = items;
+	items[place->nr++] = item;
+	return 0;
+}
+
+static int by_age(const void *a, const void *b)
+{
+	const struct leftover *one = a, *other = b;
+
+	if (one->made != other->made)
+		return one->made < other->made ? -1 : 1;
+	return strcmp(one->name, other->name);
+}
+
+/* The session's descriptor and lock become the list's, unless this fails. */
+static struct left_place *add_place(struct leftovers *left, const struct session *session, bool is_session)
+{
+	struct left_place *places = realloc(left->places, (left->nr + 1) * sizeof(*places)), *place;
+	struct stat st;
+
+	if (!places)
+		return NULL;
+	left->places = places;
+	place = &places[left->nr++];
+	memset(place, 0, sizeof(*place));
+	place->dir = *session;
+	place->is_session = is_session;
+	place->spool = is_session ? session_spool(session) : NULL;
+	if (!fstat(session->fd, &st))
+		place->made = (uint64_t)st.st_mtim.tv_sec;
+	return place;
+}
+
+static int walk(struct leftovers *left, struct session *dir, bool is_session);
+
+/* A session of this name in place number `number`. */
+static int add_session(struct leftovers *left, unsigned int number, const char *name)
+{
+	const struct session *above = &left->places[number].dir;
+	struct session session;
+	char path[PATH_MAX];
+	int err;
+
+	if (snprintf(path, sizeof(path), "%s/%s", above->path, name) >= (int)sizeof(path))
+		return -ENAMETOOLONG;
+	err = session_lock_fd(dirs_open_below(above->fd, name), path, &session);
+	if (err == -EBUSY)
+		left->busy++;
+	return err ? err : walk(left, &session, true);
+}
+
+/* The entries of a directory, which becomes the list's; of a buffer directory the sessions in it as well. */
+static int walk(struct leftovers *left, struct session *dir, bool is_session)
+{
+	const unsigned int number = left->nr;
+	struct dirent **entries;
+	int nr, err = 0;
+
+	if (!add_place(left, dir, is_session)) {
+		session_close(dir);
+		return -ENOMEM;
+	}
+	nr = scandirat(dir->fd, ".", &entries, NULL, alphasort);
+	if (nr < 0)
+		return -errno;
+	for (int i = 0; i < nr; i++) {
+		const char *name = entries[i]->d_name;
+
+		if (err != -ENOMEM && session_is_buffer(name))
+			err = add_buffer(&left->places[number], name);
+		else if (err != -ENOMEM && !is_session && session_is_session(name))
+			err = add_session(left, number, name);
+		free(entries[i]);
+	}
+	free(entries);
+	if (left->places[number].nr)
+		qsort(left->places[number].items, left->places[number].nr, sizeof(struct leftover), by_age);
+	return err == -ENOMEM ? err : 0;
+}
+
+int leftovers_find_session(const char *path, struct leftovers *left)
+{
+	struct session session;
+	const int err = session_lock(path, &session);
+
+	return err ? err : walk(left, &session, true);
+}
+
+/* A directory that is nobody's to lock; `at` is it, or where `path` begins. */
+static int open_dir(int at, const char *name, const char *path, struct session *ret_dir)
+{
+	if (strlen(path) >= sizeof(ret_dir->path))
+		return -ENAMETOOLONG;
+	strcpy(ret_dir->path, path);
+	ret_dir->fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return ret_dir->fd < 0 ? -errno : 0;
+}
+
+struct search {
+	const char *command;
+	struct leftovers *left;
+	bool failed;
+};
+
+static int look_into(int dir, const char *path, void *data)
+{
+	struct search *search = data;
+	struct session session = SESSION_INIT;
+	int err = open_dir(dir, ".", path, &session);
+
+	if (!err)
+		err = walk(search->left, &session, false);
+	/* One that is just being removed holds nothing. */
+	search->failed = err && err != -ENOENT;
+	if (search->failed)
+		complain(search->command, "cannot look into '%s': %s", path, strerror(-err));
+	return search->failed;
+}
+
+bool leftovers_find_all(const char *command, const char *dir, struct leftovers *left)
+{
+	struct search search = { .command = command, .left = left };
+
+	*left = (struct leftovers){ 0 };
+	return dirs_each(command, dir, look_into, &search) >= 0 && !search.failed;
+}
+
+int leftovers_find_buffer(const char *path, struct leftovers *left)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	struct session dir = SESSION_INIT;
+	struct left_place *place;
+	char *parent = slash ? strndup(path, (size_t)(slash - path) + (slash == path)) : strdup(".");
+	bool is_session;
+	int err;
+
+	if (!parent)
+		return -ENOMEM;
+	is_session = session_is_session(parent);
+	err = is_session ? session_lock(parent, &dir) : open_dir(AT_FDCWD, parent, parent, &dir);
+	free(parent);
+	if (err)
+		return err;
+	place = add_place(left, &dir, is_session);
+	if (!place) {
+		session_close(&dir);
+		return -ENOMEM;
+	}
+	return add_buffer(place, name);
+}
+
+void leftovers_free(struct leftovers *left)
+{
+	for (unsigned int i = 0; i < left->nr; i++) {
+		session_close(&left->places[i].dir);
+		free(left->places[i].items);
+		free(left->places[i].spool);
+	}
+	free(left->places);
+	memset(left, 0, sizeof(*left));
+}

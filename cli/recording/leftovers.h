@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is left in buffer directories of programs and recorders that are gone. Looking changes nothing, but locks the
+ * sessions that are found, so that nobody else takes them. What may be alive is never among it: a buffer whose
+ * program may run, anything in a session whose recorder does.
+ */
+#ifndef CLI_LEFTOVERS_H
+#define CLI_LEFTOVERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/recording/session.h"
+
+/* A buffer of a program that is gone. */
+struct leftover {
+	char name[256];
+	uint32_t pid; /* 0: not known */
+	uint64_t start_time;
+	char comm[32];
+	uint64_t size; /* bytes of memory or disk that go with it */
+	uint64_t made; /* seconds, CLOCK_REALTIME */
+};
+
+/* A directory with such buffers, oldest first. */
+struct left_place {
+	struct session dir; /* locked, if it is a session */
+	bool is_session;    /* of a recorder that is gone */
+	char *spool;	    /* a session's, if there still is one */
+	uint64_t made;
+	struct leftover *items;
+	unsigned int nr;
+	unsigned int living;  /* buffers of running programs beside them */
+	unsigned int unknown; /* that could not be opened, so whose they are is not known */
+};
+
+/* Each buffer directory, behind it the sessions in it. */
+struct leftovers {
+	struct left_place *places;
+	unsigned int nr;
+	unsigned int busy; /* sessions of living recorders */
+};
+
+/*
+ * Fill `left` with what there is in the directories of dirs.h. False: one line was
+ * printed. The caller frees it in any case.
+ */
+bool leftovers_find_all(const char *command, const char *dir, struct leftovers *left);
+
+/*
+ * Add what there is in one session, or one buffer, to `left`, which begins as { 0 }; the caller frees it in any
+ * case. 0, -ENOMEM, or why it cannot be read; -EBUSY: the session's recorder lives, or the buffer's program may.
+ */
+int leftovers_find_session(const char *path, struct leftovers *left);
+int leftovers_find_buffer(const char *path, struct leftovers *left);
+
+/* Lets go of the sessions, too. */
+void leftovers_free(struct leftovers *left);
+
+#endif

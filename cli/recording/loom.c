@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording/loom.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct weave_text text_of(const struct spool_entry *entry, enum spool_text_kind kind, const char *name)
+{
+	const struct spool_text *text = spool_text(entry, kind, name);
+
+	return text ? (struct weave_text){ text->text, text->size } : (struct weave_text){ NULL, 0 };
+}
+
+/* 0 or -ENOMEM. */
+static int add_formats(struct loom *loom, const struct spool_entry *entry)
+{
+	struct weave_kernel *kernel = &loom->kernel;
+
+	loom->formats = calloc(entry->nr_texts + 1, sizeof(*loom->formats));
+	kernel->formats = loom->formats;
+	for (unsigned int i = 0; i < entry->nr_texts && loom->formats; i++) {
+		const struct spool_text *text = &entry->texts[i];
+		struct weave_format *format = &loom->formats[kernel->nr_formats];
+
+		if (text->kind != SPOOL_TEXT_FORMAT)
+			continue;
+		format->system = strndup(text->name, strcspn(text->name, "/"));
+		if (!format->system)
+			return -ENOMEM;
+		format->text = (struct weave_text){ text->text, text->size };
+		kernel->nr_formats++;
+	}
+	return loom->formats ? 0 : -ENOMEM;
+}
+
+/* What the kernel said of itself. 0 or -ENOMEM. */
+static int add_kernel(struct loom *loom, const struct spool_entry *entry)
+{
+	struct weave_kernel *kernel = &loom->kernel;
+	char cpu[16];
+
+	kernel->clock = text_of(entry, SPOOL_TEXT_CLOCK, "").data;
+	kernel->uname = text_of(entry, SPOOL_TEXT_UNAME, "").data;
+	kernel->printk = text_of(entry, SPOOL_TEXT_PRINTK, "");
+	kernel->kallsyms = text_of(entry, SPOOL_TEXT_KALLSYMS, "");
+	kernel->cmdlines = text_of(entry, SPOOL_TEXT_CMDLINES, "");
+	loom->cpu_stats = calloc(entry->nr_lanes + 1, sizeof(*loom->cpu_stats));
+	if (!loom->cpu_stats)
+		return -ENOMEM;
+	kernel->cpu_stats = loom->cpu_stats;
+	kernel->nr_cpu_stats = entry->nr_lanes;
+	for (unsigned int i = 0; i < entry->nr_lanes; i++) {
+		snprintf(cpu, sizeof(cpu), "%u", i);
+		loom->cpu_stats[i] = text_of(entry, SPOOL_TEXT_STATS, cpu);
+	}
+	return add_formats(loom, entry);
+}
+
+/* 0 or -ENOMEM. */
+static int add_processes(struct loom *loom, const struct spool *spool)
+{
+	bool given[REC_CLOCK_MONO + 1] = { false };
+	int err = 0;
+
+	for (unsigned int i = 0; i < spool->nr_entries && !err; i++) {
+		const struct spool_entry *entry = &spool->entries[i];
+		const struct rec_view_info *info = &entry->process.info;
+		/* A clock that this version does not know is the weave's to refuse. */
+		const uint32_t clock = info->clock <= REC_CLOCK_MONO ? info->clock : 0;
+
+		loom->processes[i] = (struct weave_process){
+			.pid = info->pid,
+			.clock = info->clock,
+			.subbuf_size = entry->subbuf_size,
+			.comm = info->comm,
+			.log = entry->log,
+			.log_size = entry->log_size,
+			/* Those of one process count for all of the same clock. */
+			.anchors = given[clock] ? NULL : spool->anchors[clock].anchors,
+			.nr_anchors = given[clock] ? 0 : spool->anchors[clock].nr,
+			.lost = entry->ended && !spool_is_kernel(entry) ? entry->losses.no_lane : 0,
+		};
+		given[clock] = true;
+		/* Only a forged spool has two. */
+		if (spool_is_kernel(entry) && !loom->formats) {
+			loom->processes[i].kernel = &loom->kernel;
+			loom->pages += spool_side_bytes(spool) / entry->subbuf_size;
+			err = add_kernel(loom, entry);
+		}
+		for (unsigned int j = 0; j < entry->nr_lanes; j++)
+			loom->pages += entry->lanes[j].pages;
+	}
+	return err;
+}
+
+int loom_open(struct loom *loom, struct spool *spool)
+{
+	unsigned int nr;
+	int err;
+
+	err = spool_source_open(spool, &loom->source, &loom->lanes);
+	if (err)
+		return err;
+	nr = loom->source->nr_streams;
+	loom->processes = calloc(spool->nr_entries + 1, sizeof(*loom->processes));
+	loom->streams = calloc(nr + 1, sizeof(*loom->streams));
+	loom->files = calloc(nr + 1, sizeof(*loom->files));
+	if (!loom->processes || !loom->streams || !loom->files)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < nr; i++) {
+		struct spool_stream *from = &loom->lanes[i];
+		const struct spool_lane *lane = &spool->entries[from->process].lanes[from->lane];
+		struct weave_stream *stream = &loom->streams[i];
+
+		stream->process = from->process;
+		stream->lost = lane->ended ? lane->stats.lost_unread : 0;
+		if (!lane->side)
+			continue;
+		stream->cpu = from->lane;
+		from->lost = &stream->lost;
+		loom->files[i].fd = from->side;
+		stream->file = from->side < 0 ? NULL : &loom->files[i];
+	}
+	return add_processes(loom, spool);
+}
+
+void loom_kernel(const struct loom *loom, const struct spool *spool, struct loom_kernel *ret_kernel)
+{
+	struct loom_kernel kernel = { .is_there = spool_has_kernel(spool) };
+
+	for (unsigned int i = 0; i < loom->source->nr_streams; i++) {
+		const struct spool_stream *stream = &loom->lanes[i];
+		const struct spool_entry *entry = &spool->entries[stream->process];
+		struct spool_losses losses;
+
+		if (!entry->lanes[stream->lane].side)
+			continue;
+		kernel.cpus++;
+		if (spool_kernel_losses(entry, stream->lane, &losses)) {
+			kernel.gaps_known += stream->gaps;
+			kernel.lost += spool_losses_sum(&losses);
+			kernel.why.overrun += losses.overrun;
+			kernel.why.commit_overrun += losses.commit_overrun;
+			kernel.why.dropped += losses.dropped;
+			kernel.why.left += losses.left;
+		} else {
+			kernel.gaps += stream->gaps;
+			kernel.lost += stream->told;
+		}
+	}
+	*ret_kernel = kernel;
+}
+
+void loom_close(struct loom *loom)
+{
+	for (unsigned int i = 0; i < loom->kernel.nr_formats; i++)
+		free((char *)(uintptr_t)loom->formats[i].system);
+	free(loom->formats);
+	free(loom->cpu_stats);
+	free(loom->files);
+	free(loom->streams);
+	free(loom->processes);
+	spool_source_close(loom->source);
+}

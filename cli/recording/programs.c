@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording/programs.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/recording/dirs.h"
+#include "cli/opts.h"
+#include "cli/recording/session.h"
+
+/* Logs are read in blocks of this size. */
+#define LOG_BLOCK (64u * 1024u)
+
+struct search {
+	const char *word;
+	const char *head; /* printed before the first one; NULL: a title for each */
+	int (*print)(struct rec_view *view, void *data); /* or NULL, and nothing is printed: */
+	int (*take)(int dir, const char *name, void *data);
+	void *data;
+	unsigned int nr;	   /* programs found */
+	uint32_t *pids;		   /* theirs, if pids were asked for */
+	int err;		   /* what `print` or `take` said; ends the search */
+	char pid[PROGRAMS_PID_SIZE]; /* of the program of which it said so */
+	char dir[PATH_MAX];	   /* where we looked first */
+	unsigned int dirs;
+	int refused_err; /* 0, or why a buffer was passed over: the first, */
+	char refused[NAME_MAX + 1];
+};
+
+static bool is_number(const char *word)
+{
+	return *word && !word[strspn(word, "0123456789,")];
+}
+
+/* The next one of a list of numbers separated by commas; false: there is none. */
+static bool next_pid(const char **list, unsigned long *ret_pid)
+{
+	char *end;
+
+	*list += strspn(*list, ",");
+	if (!**list)
+		return false;
+	*ret_pid = strtoul(*list, &end, 10);
+	*list = end;
+	return true;
+}
+
+static bool has_pid(const char *list, uint32_t pid)
+{
+	unsigned long one;
+
+	while (next_pid(&list, &one))
+		if (one == pid)
+			return true;
+	return false;
+}
+
+const char *programs_pid(const struct rec_view *view, char text[PROGRAMS_PID_SIZE])
+{
+	const uint32_t inner = rec_view_info(view)->pid, here = rec_view_pid(view);
+
+	if (!here)
+		snprintf(text, PROGRAMS_PID_SIZE, "(%u)", inner);
+	else if (here == inner)
+		snprintf(text, PROGRAMS_PID_SIZE, "%u", here);
+	else
+		snprintf(text, PROGRAMS_PID_SIZE, "%u(%u)", here, inner);
+	return text;
+}
+
+/* The number that a program is asked for by. */
+static uint32_t shown_pid(const struct rec_view *view)
+{
+	const uint32_t here = rec_view_pid(view);
+
+	return here ? here : rec_view_info(view)->pid;
+}
+
+static bool is_wanted(const char *word, const struct rec_view *view)
+{
+	const struct rec_view_info *info = rec_view_info(view);
+	const char *exe = strrchr(info->exe, '/');
+
+	if (!word)
+		return true;
+	if (is_number(word))
+		return has_pid(word, shown_pid(view));
+	return !strcmp(info->comm, word) || (exe && !strcmp(exe + 1, word));
+}
+
+/* 0 or -ENOMEM. */
+static int note_pid(struct search *search, const struct rec_view *view)
+{
+	uint32_t *pids = realloc(search->pids, (search->nr + 1) * sizeof(*pids));
+
+	if (!pids)
+		return -ENOMEM;
+	search->pids = pids;
+	pids[search->nr] = shown_pid(view);
+	return 0;
+}
+
+static bool was_found(const struct search *search, unsigned long pid)
+{
+	for (unsigned int i = 0; i < search->nr; i++)
+		if (search->pids[i] == pid)
+			return true;
+	return false;
+}
+
+/* One that is wanted. 0, or what ends the search. */
+static int visit(struct search *search, int dir, const char *name, struct rec_view *view)
+{
+	const struct rec_view_info *info = rec_view_info(view);
+	const int err = note_pid(search, view);
+
+	programs_pid(view, search->pid);
+	if (err)
+		return err;
+	search->nr++;
+	if (search->take)
+		return search->take(dir, name, search->data);
+	if (!search->head)
+		printf("%s%s %s (%s)\n", search->nr > 1 ? "\n" : "", search->pid, info->comm, info->exe);
+	else if (search->nr == 1)
+		puts(search->head);
+	return search->print(view, search->data);
+}
+
+static void look_at(struct search *search, int dir, const char *name)
+{
+	struct rec_view *view;
+	const int err = rec_view_open_at(dir, name, &view);
+
+	if ((err == -EPERM || err == -EACCES || err == -EPROTO || err == -ELOOP) && !search->refused_err) {
+		search->refused_err = err;
+		snprintf(search->refused, sizeof(search->refused), "%s", name);
+	}
+	/* What else cannot be opened is just coming, just gone, or no buffer. */
+	if (err)
+		return;
+	if (rec_view_alive(view) && is_wanted(search->word, view))
+		search->err = visit(search, dir, name, view);
+	rec_view_close(view);
+}
+
+/* The buffers in a directory, and in the sessions in it, until search->err. */
+static void walk(int dir, bool sessions, struct search *search)
+{
+	struct dirent **entries;
+	const int nr = scandirat(dir, ".", &entries, NULL, versionsort);
+
+	for (int i = 0; i < nr; i++) {
+		const char *name = entries[i]->d_name;
+
+		if (!search->err && session_is_buffer(name)) {
+			look_at(search, dir, name);
+		} else if (!search->err && sessions && session_is_session(name)) {
+			/* A session may have ended since. */
+			const int below = dirs_open_below(dir, name);
+
+			if (below >= 0) {
+				walk(below, false, search);
+				close(below);
+			}
+		}
+		free(entries[i]);
+	}
+	if (nr >= 0)
+		free(entries);
+}
+
+static int walk_dir(int fd, const char *path, void *data)
+{
+	struct search *search = data;
+
+	if (!search->dirs++)
+		snprintf(search->dir, sizeof(search->dir), "%s", path);
+	walk(fd, true, search);
+	return search->err;
+}
+
+unsigned char *programs_log(const struct rec_view *view, size_t *ret_size)
+{
+	unsigned char *log = NULL, *larger;
+	size_t size = 0, got;
+
+	do {
+		larger = realloc(log, size + LOG_BLOCK);
+		if (!larger) {
+			free(log);
+			return NULL;
+		}
+		log = larger;
+		got = rec_view_log(view, size, log + size, LOG_BLOCK);
+		size += got;
+	} while (got);
+	*ret_size = size;
+	return log;
+}
+
+static const char *failure(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "another recorder reads it";
+	case -EROFS:
+		return "its buffer is on a read-only file system";
+	case -EBADMSG:
+		return "its buffer is damaged";
+	case -EFAULT:
+		return "its buffer was cut short";
+	default:
+		return strerror(-err);
+	}
+}
+
+const char *programs_switch_reason(int err)
+{
+	switch (err) {
+	case -EBUSY:
+		return "another process keeps switching its events; try again";
+	case -ENOSPC:
+		return "its memory for patterns and filters from outside is full";
+	default:
+		return failure(err);
+	}
+}
+
+static const char *refusal(int err)
+{
+	switch (err) {
+	case -EPERM:
+		return "it belongs to another user";
+	case -EPROTO:
+		return "its program uses a newer librecorder, so a newer recorder is needed";
+	default:
+		return strerror(-err);
+	}
+}
+
+/* Nothing was found, though there may be something. */
+static void say_none(const char *command, const struct programs *programs, const struct search *search)
+{
+	char more[PATH_MAX + NAME_MAX + 256] = "";
+	int size = 0;
+
+	if (programs->word)
+		size = snprintf(more, sizeof(more), "%s",
+				" ('recorder ps' shows those that do, 'recorder recover' saves "
+				"what dead ones have left)");
+	else if (search->dirs == 1)
+		size = snprintf(more, sizeof(more), " (buffers are in '%s')", search->dir);
+	if (search->refused_err)
+		snprintf(more + size, sizeof(more) - (size_t)size, "; '%s' was skipped: %s", search->refused,
+			 refusal(search->refused_err));
+	complain(command, "%sno running program%s%s%s uses librecorder%s",
+		 programs->or_file ? "there is no such file, and " : "", programs->word ? " '" : "",
+		 programs->word ? programs->word : "", programs->word ? "'" : "", more);
+}
+
+/* Of several that were asked for. */
+static void say_missing(const char *command, const struct search *search)
+{
+	const char *list = search->word;
+	unsigned long pid;
+
+	while (next_pid(&list, &pid))
+		if (!was_found(search, pid))
+			complain(command, "no running program '%lu' uses librecorder: continuing without it", pid);
+}
+
+/* False: one line was printed. */
+static bool check(const char *command, const struct programs *programs, const struct search *search)
+{
+	if (search->err == -ECANCELED)
+		return false;
+	if (search->err) {
+		complain(command, "cannot inspect program %s: %s", search->pid, failure(search->err));
+		return false;
+	}
+	if (!search->nr && (search->word || !search->take)) {
+		say_none(command, programs, search);
+		return false;
+	}
+	if (search->word && is_number(search->word))
+		say_missing(command, search);
+	return true;
+}
+
+static int search_all(const char *command, const struct programs *programs, struct search *search)
+{
+	bool good;
+
+	search->word = programs->word;
+	good = dirs_each(command, programs->dir, walk_dir, search) >= 0 && check(command, programs, search);
+	free(search->pids);
+	return good ? (int)search->nr : -1;
+}
+
+int programs_print(const char *command, const struct programs *programs,
+		   int (*print)(struct rec_view *view, void *data), void *data)
+{
+	struct search search = { .print = print, .data = data };
+
+	return search_all(command, programs, &search);
+}
+
+int programs_files(const char *command, const struct programs *programs,
+		   int (*take)(int dir, const char *name, void *data), void *data)
+{
+	struct search search = { .take = take, .data = data };
+
+	return search_all(command, programs, &search);
+}
+
+int programs_show(int argc, char **argv, const char *about, const char *head,
+		  int (*print)(struct rec_view *view, void *data))
+{
+	struct search search = { .head = head, .print = print };
+	struct programs programs = { .dir = NULL };
+	const struct opt table[] = {
+		OPT_PROGRAMS(programs),
+		OPT_END,
+	};
+	const struct opts opts = { .command = argv[0], .operands = "", .about = about, .table = table };
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	return search_all(argv[0], &programs, &search) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: MIT */
+/* What came of the selections of a recording, from its spool. */
+#include "cli/recording/selection.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <librecorder/filter.h>
+#include <librecorder/log.h>
+#include <librecorder/pattern.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool same_words(const struct rec_words *a, const struct rec_words *b)
+{
+	return a->size == b->size && memcmp(a->text, b->text, a->size) == 0;
+}
+
+/* The events of all processes, one after the other. */
+struct events {
+	const struct spool *spool;
+	unsigned int entry;
+	size_t offset;
+	struct rec_event_info info; /* of the last one returned */
+};
+
+static const struct rec_log_event *next_event(struct events *events)
+{
+	const struct rec_log_record *record;
+
+	for (; events->entry < events->spool->nr_entries; events->entry++, events->offset = 0) {
+		const struct spool_entry *entry = &events->spool->entries[events->entry];
+
+		while ((record = rec_log_next(entry->log, entry->log_size, &events->offset)))
+			if (record->kind == REC_LOG_EVENT &&
+			    rec_event_parse((const struct rec_log_event *)record, &events->info) == 0)
+				return (const struct rec_log_event *)record;
+	}
+	return NULL;
+}
+
+static bool is_met(const char *patterns, const struct spool *spool)
+{
+	struct events events = { .spool = spool };
+
+	while (next_event(&events))
+		if (rec_pattern_match(patterns, events.info.system.text, events.info.system.size, events.info.name.text,
+				      events.info.name.size))
+			return true;
+	return false;
+}
+
+/* Events that came too late for the filter to be tried before: they were off. The first one is named. */
+static void say_unfit(const char *command, const struct selections *selections, const struct selection *selection,
+		      const struct spool *spool)
+{
+	_Alignas(8) unsigned char condition[REC_CONDITION_MAX];
+	struct rec_words system = { "", 0 }, name = { "", 0 };
+	struct events events = { .spool = spool };
+	struct rec_filter_error error, first = { 0, "" };
+	const struct rec_log_event *event;
+	bool are_others = false;
+
+	while ((event = next_event(&events))) {
+		if (selections_find(selections, &events.info.system, &events.info.name) != selection ||
+		    rec_filter_compile(event, selection->filter, (struct rec_condition *)(void *)condition,
+				       sizeof(condition), &error) != -EINVAL)
+			continue;
+		if (!first.column) {
+			first = error;
+			system = events.info.system;
+			name = events.info.name;
+		} else if (!same_words(&system, &events.info.system) || !same_words(&name, &events.info.name)) {
+			are_others = true;
+		}
+	}
+	if (first.column)
+		complain(command, "filter of '%.*s:%.*s': %s (column %" PRIu32 "); the event was not recorded%s",
+			 (int)system.size, system.text, (int)name.size, name.text, first.reason, first.column,
+			 are_others ? ", nor were others that the filter does not fit" : "");
+}
+
+/* The event of an id in a process; false: it has none. */
+static bool find_event(const struct spool_entry *entry, uint16_t id, struct rec_words *ret_system,
+		       struct rec_words *ret_name)
+{
+	const struct rec_log_record *record;
+	struct rec_event_info info;
+	size_t offset = 0;
+
+	if (id == REC_EVENT_ID_FIRST) {
+		*ret_system = (struct rec_words){ "ftrace", 6 };
+		*ret_name = (struct rec_words){ "bprint", 6 };
+		return true;
+	}
+	while ((record = rec_log_next(entry->log, entry->log_size, &offset)))
+		if (record->kind == REC_LOG_EVENT && record->id == id &&
+		    rec_event_parse((const struct rec_log_event *)record, &info) == 0) {
+			*ret_system = info.system;
+			*ret_name = info.name;
+			return true;
+		}
+	return false;
+}
+
+/* Adds up what of one event was kept away; events of the same name are one. Returns the first that has some. */
+static const struct spool_rate *sum_suppressed(const struct spool *spool, const struct rec_words *system,
+					       const struct rec_words *name, uint64_t *ret_sum)
+{
+	const struct spool_rate *first = NULL;
+	struct rec_words its_system, its_name;
+
+	*ret_sum = 0;
+	for (unsigned int i = 0; i < spool->nr_entries; i++) {
+		const struct spool_entry *entry = &spool->entries[i];
+
+		for (unsigned int j = 0; j < entry->nr_rates; j++) {
+			const struct spool_rate *rate = &entry->rates[j];
+
+			if (!rate->rate.suppressed || !find_event(entry, rate->id, &its_system, &its_name) ||
+			    !same_words(system, &its_system) || !same_words(name, &its_name))
+				continue;
+			*ret_sum += rate->rate.suppressed;
+			first = first ? first : rate;
+		}
+	}
+	return first;
+}
+
+void selections_say_rates(const struct spool *spool)
+{
+	struct rec_words system, name;
+	uint64_t sum;
+
+	for (unsigned int i = 0; i < spool->nr_entries; i++) {
+		const struct spool_entry *entry = &spool->entries[i];
+
+		for (unsigned int j = 0; j < entry->nr_rates; j++)
+			if (find_event(entry, entry->rates[j].id, &system, &name) &&
+			    sum_suppressed(spool, &system, &name, &sum) == &entry->rates[j])
+				fprintf(stderr,
+					"  %" PRIu64 " %.*s:%.*s suppressed by --rate %" PRIu32
+					", not counted as lost\n",
+					sum, (int)system.size, system.text, (int)name.size, name.text,
+					entry->rates[j].rate.rate);
+	}
+}
+
+void selections_report(const char *command, const struct selections *selections, const struct spool *spool)
+{
+	for (unsigned int i = 0; spool->nr_entries && i < selections->nr; i++) {
+		const struct selection *selection = &selections->list[i];
+
+		if (!selections->is_default && !is_met(selection->patterns, spool))
+			complain(
+				command,
+				"no process has an event that matches '%s' ('recorder list PROGRAM' shows a program's events)",
+				selection->patterns);
+		if (selection->filter)
+			say_unfit(command, selections, selection, spool);
+	}
+}

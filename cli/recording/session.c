@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Directories of recordings. Everything below a session is reached through its descriptor, so a session that was
+ * renamed or replaced meanwhile is never mistaken for another.
+ */
+#include "cli/recording/session.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/reader.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/recording/dir_watch.h"
+#include "cli/recording/dirs.h"
+#include "cli/opts.h"
+
+bool session_buffer_dir(const char *command, bool create, char *path, size_t size, bool *ret_missing)
+{
+	int err;
+
+	*ret_missing = false;
+	path[0] = '\0';
+	err = rec_buffer_dir(create, path, size);
+	if (!err)
+		return true;
+	if (err == -ENOENT && !create) {
+		*ret_missing = true;
+		return false;
+	}
+	if (err == -ENAMETOOLONG)
+		complain(command, "the path of the buffer directory is too long; set RECORDER_DIR to a shorter one");
+	else
+		complain(command, "cannot use the buffer directory '%s': %s; set RECORDER_DIR to a directory of your own",
+			 path, dirs_reason(err));
+	return false;
+}
+
+bool session_create(const char *command, struct session *ret_session)
+{
+	struct session session = SESSION_INIT;
+	char dir[PATH_MAX - 64];
+	bool missing;
+
+	if (!session_buffer_dir(command, true, dir, sizeof(dir), &missing))
+		return false;
+	snprintf(session.path, sizeof(session.path), "%s/" SESSION_PREFIX "XXXXXX", dir);
+	if (!mkdtemp(session.path)) {
+		complain(command, "cannot make a directory in '%s': %m; set RECORDER_DIR to a directory of your own", dir);
+		return false;
+	}
+	session.fd = open(session.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (session.fd < 0 || flock(session.fd, LOCK_EX | LOCK_NB) < 0) {
+		complain(command, "cannot lock the directory '%s': %m", session.path);
+		rmdir(session.path);
+		session_close(&session);
+		return false;
+	}
+	*ret_session = session;
+	return true;
+}
+
+bool session_link_spool(const char *command, const struct session *session, const char *spool)
+{
+	char path[PATH_MAX];
+
+	/* That of a spool that was given up, or recovered while a program went on. */
+	unlinkat(session->fd, SESSION_SPOOL_LINK, 0);
+	if (realpath(spool, path) && !symlinkat(path, session->fd, SESSION_SPOOL_LINK))
+		return true;
+	complain(command, "cannot link '%s' into '%s': %m", spool, session->path);
+	return false;
+}
+
+char *session_spool(const struct session *session)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	ssize_t size;
+
+	if (fstat(session->fd, &st) < 0 || st.st_uid != geteuid())
+		return NULL;
+	size = readlinkat(session->fd, SESSION_SPOOL_LINK, path, sizeof(path) - 1);
+	if (size < 0)
+		return NULL;
+	path[size] = '\0';
+	return realpath(path, NULL);
+}
+
+int session_lock_fd(int fd, const char *path, struct session *ret_session)
+{
+	struct session session = { .fd = fd };
+	int err = fd < 0 ? fd : 0;
+
+	if (!err && strlen(path) >= sizeof(session.path))
+		err = -ENAMETOOLONG;
+	else if (!err && flock(fd, LOCK_EX | LOCK_NB) < 0)
+		err = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	if (err) {
+		session_close(&session);
+	} else {
+		strcpy(session.path, path);
+		*ret_session = session;
+	}
+	return err;
+}
+
+int session_lock(const char *path, struct session *ret_session)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	return session_lock_fd(fd < 0 ? -errno : fd, path, ret_session);
+}
+
+static bool ends_with(const char *name, const char *end)
+{
+	const size_t size = strlen(name);
+
+	return name[0] != '.' && size > strlen(end) && !strcmp(name + size - strlen(end), end);
+}
+
+bool session_is_buffer(const char *name)
+{
+	return ends_with(name, ".rec");
+}
+
+bool session_is_reason(const char *name)
+{
+	return ends_with(name, ".why");
+}
+
+bool session_is_session(const char *path)
+{
+	const char *name = strrchr(path, '/');
+
+	name = name ? name + 1 : path;
+	return !strncmp(name, SESSION_PREFIX, strlen(SESSION_PREFIX));
+}
+
+void session_close(struct session *session)
+{
+	if (session->fd >= 0)
+		close(session->fd);
+	session->fd = -1;
+}
+
+void session_remove(struct session *session)
+{
+	const struct dirent *entry;
+	DIR *dir;
+
+	if (session->fd < 0)
+		return;
+	/* A program that just starts may put a buffer there between the sweep and rmdir(), so look again. */
+	for (int pass = 0; pass < 3; pass++) {
+		dir = dir_entries(session->fd);
+		while (dir && (entry = readdir(dir)))
+			if (session_is_buffer(entry->d_name) || session_is_reason(entry->d_name) ||
+			    !strcmp(entry->d_name, SESSION_SPOOL_LINK))
+				unlinkat(session->fd, entry->d_name, 0);
+		if (dir)
+			closedir(dir);
+		if (!rmdir(session->path) || errno != ENOTEMPTY)
+			break;
+	}
+	session_close(session);
+}
+
+static bool holds_buffer(const struct session *session)
+{
+	const struct dirent *entry;
+	DIR *dir = dir_entries(session->fd);
+	bool found = false;
+
+	while (dir && !found && (entry = readdir(dir)))
+		found = session_is_buffer(entry->d_name);
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+unsigned int session_sweep(char *path, size_t size)
+{
+	const struct dirent *entry;
+	struct session session;
+	char top[PATH_MAX - 64], name[PATH_MAX];
+	unsigned int nr = 0;
+	DIR *dir;
+
+	if (rec_buffer_dir(false, top, sizeof(top)))
+		return 0;
+	dir = opendir(top);
+	while (dir && (entry = readdir(dir))) {
+		if (!session_is_session(entry->d_name) || strlen(entry->d_name) > 32)
+			continue;
+		snprintf(name, sizeof(name), "%s/%.32s", top, entry->d_name);
+		if (session_lock(name, &session))
+			continue;
+		if (holds_buffer(&session)) {
+			snprintf(path, size, "%s", name);
+			session_close(&session);
+			nr++;
+		} else {
+			session_remove(&session);
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return nr;
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's part of the spool: its texts, and the side files with its pages. The spool names a side file before
+ * that exists and goes after it does, so none is ever left without a spool that names it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <search.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/recording/spool.h"
+#include "cli/recording/spool_private.h"
+
+/* Of a text that goes into one chunk, which finds room in a block of the stage. */
+#define PIECE (128u * 1024u)
+
+bool spool_is_kernel(const struct spool_entry *entry)
+{
+	return !entry->process.info.pid && !entry->process.file[0];
+}
+
+bool spool_has_kernel(const struct spool *spool)
+{
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		if (spool_is_kernel(&spool->entries[i]))
+			return true;
+	return false;
+}
+
+/* --------------------------------------------------------------------------------------------------------- texts */
+
+/* In a tree: a kernel has thousands of formats, and a file may name anything. */
+struct text_place {
+	enum spool_text_kind kind;
+	const char *name; /* the text's own */
+	unsigned int at;  /* among the process's texts */
+};
+
+static int by_kind_and_name(const void *a, const void *b)
+{
+	const struct text_place *left = a, *right = b;
+
+	if (left->kind != right->kind)
+		return left->kind < right->kind ? -1 : 1;
+	return strcmp(left->name, right->name);
+}
+
+static struct spool_text *find_text(const struct spool_entry *entry, enum spool_text_kind kind, const char *name)
+{
+	const struct text_place key = { .kind = kind, .name = name };
+	void *const found = tfind(&key, &entry->text_places, by_kind_and_name);
+
+	return found ? &entry->texts[(*(struct text_place **)found)->at] : NULL;
+}
+
+const struct spool_text *spool_text(const struct spool_entry *entry, enum spool_text_kind kind, const char *name)
+{
+	return find_text(entry, kind, name);
+}
+
+static struct spool_text *add_text(struct spool_entry *entry, enum spool_text_kind kind, const char *name)
+{
+	struct text_place *place = malloc(sizeof(*place));
+	struct spool_text text = { .kind = kind, .name = strdup(name), .text = calloc(1, 1), .room = 1 };
+	struct spool_text *texts = spool_grow(entry->texts, &entry->text_room, (entry->nr_texts + 1) * sizeof(text));
+
+	if (texts)
+		entry->texts = texts;
+	if (!place || !text.name || !text.text || !texts)
+		goto free_text;
+	*place = (struct text_place){ kind, text.name, entry->nr_texts };
+	if (!tsearch(place, &entry->text_places, by_kind_and_name))
+		goto free_text;
+	entry->texts[entry->nr_texts] = text;
+	return &entry->texts[entry->nr_texts++];
+
+free_text:
+	free(place);
+	free(text.name);
+	free(text.text);
+	return NULL;
+}
+
+/*
+ * A piece at 0 begins another text in place of the one there was; one that does not follow has lost its
+ * predecessor.
+ */
+int spool_note_text(struct spool_entry *entry, const struct spool_chunk *chunk, const char *payload)
+{
+	const enum spool_text_kind kind = (enum spool_text_kind)chunk->lane;
+	const char *name_end = memchr(payload, '\0', chunk->size);
+	struct spool_text *text;
+	size_t size;
+	char *bytes;
+
+	if (!name_end)
+		return -EBADMSG;
+	size = chunk->size - (size_t)(name_end + 1 - payload);
+	text = find_text(entry, kind, payload);
+	if (!text)
+		text = add_text(entry, kind, payload);
+	if (!text)
+		return -ENOMEM;
+	if (chunk->from && chunk->from != text->size)
+		return 0;
+	bytes = spool_grow(text->text, &text->room, chunk->from + size + 1);
+	if (!bytes)
+		return -ENOMEM;
+	memcpy(bytes + chunk->from, name_end + 1, size);
+	text->text = bytes;
+	text->size = chunk->from + size;
+	bytes[text->size] = '\0';
+	return 0;
+}
+
+void spool_free_texts(struct spool_entry *entry)
+{
+	for (unsigned int i = 0; i < entry->nr_texts; i++) {
+		free(entry->texts[i].name);
+		free(entry->texts[i].text);
+	}
+	tdestroy(entry->text_places, free);
+	free(entry->texts);
+}
+
+int spool_keep_text(struct spool *spool, unsigned int process, enum spool_text_kind kind, const char *name, char *bytes,
+		    size_t size)
+{
+	struct spool_entry *entry = &spool->entries[process];
+	struct spool_text *text = find_text(entry, kind, name);
+
+	if (!text)
+		text = add_text(entry, kind, name);
+	if (!text) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	free(text->text);
+	text->text = bytes;
+	text->size = size;
+	text->room = size + 1;
+	return 0;
+}
+
+int spool_add_text(struct spool *spool, unsigned int process, enum spool_text_kind kind, const char *name,
+		   const char *text, size_t size)
+{
+	const size_t name_size = strlen(name) + 1;
+	size_t at = 0, piece;
+	char *payload;
+	int err;
+
+	if (name_size > PIECE || size > UINT32_MAX)
+		return -EINVAL;
+	payload = malloc(name_size + PIECE);
+	if (!payload)
+		return -ENOMEM;
+	memcpy(payload, name, name_size);
+	do {
+		struct spool_chunk chunk = {
+			.kind = SPOOL_TEXT, .process = process, .lane = kind, .from = (uint32_t)at
+		};
+
+		piece = size - at < PIECE ? size - at : PIECE;
+		memcpy(payload + name_size, text + at, piece);
+		chunk.size = (uint32_t)(name_size + piece);
+		err = spool_append_chunk(spool, &chunk, payload);
+		at += piece;
+	} while (!err && at < size);
+	free(payload);
+	return err;
+}
+
+/* ------------------------------------------------------------------------------------------------------- losses */
+
+uint64_t spool_stats_figure(const char *stats, const char *name)
+{
+	const size_t size = strlen(name);
+
+	for (const char *line = stats; line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, name, size) && line[size] == ':')
+			return strtoull(line + size + 1, NULL, 10);
+	}
+	return 0;
+}
+
+void spool_losses_parse(const char *stats, struct spool_losses *ret_losses)
+{
+	ret_losses->overrun = spool_stats_figure(stats, "overrun");
+	ret_losses->commit_overrun = spool_stats_figure(stats, "commit overrun");
+	ret_losses->dropped = spool_stats_figure(stats, "dropped events");
+	ret_losses->left = spool_stats_figure(stats, "entries");
+}
+
+uint64_t spool_losses_sum(const struct spool_losses *losses)
+{
+	return losses->overrun + losses->commit_overrun + losses->dropped + losses->left;
+}
+
+bool spool_kernel_losses(const struct spool_entry *entry, unsigned int cpu, struct spool_losses *ret_losses)
+{
+	const struct spool_text *stats;
+	char name[16];
+
+	snprintf(name, sizeof(name), "%u", cpu);
+	stats = spool_text(entry, SPOOL_TEXT_STATS, name);
+	if (stats)
+		spool_losses_parse(stats->text, ret_losses);
+	return stats;
+}
+
+/* ---------------------------------------------------------------------------------------------------- side files */
+
+int spool_side_path(const struct spool *spool, unsigned int cpu, char *path, size_t size)
+{
+	return snprintf(path, size, "%s.cpu%u", spool->path, cpu) < (int)size ? 0 : -ENAMETOOLONG;
+}
+
+int spool_side_create(struct spool *spool, unsigned int process, unsigned int cpu)
+{
+	struct spool_chunk chunk = { .kind = SPOOL_SIDE, .process = process, .lane = cpu };
+	char path[PATH_MAX];
+	int fd, err;
+
+	err = spool_side_path(spool, cpu, path, sizeof(path));
+	if (!err && !faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
+		err = -EEXIST;
+	if (!err)
+		err = spool_append_chunk(spool, &chunk, NULL);
+	if (err)
+		return err;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	return fd < 0 ? -errno : fd;
+}
+
+int spool_side_open(const struct spool *spool, unsigned int process, unsigned int cpu, uint64_t *ret_pages)
+{
+	const uint32_t page_size = spool->entries[process].subbuf_size;
+	char path[PATH_MAX];
+	struct stat st;
+	int fd, err;
+
+	err = spool_side_path(spool, cpu, path, sizeof(path));
+	if (err)
+		return err;
+	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return -errno;
+	err = fstat(fd, &st) < 0 ? -errno : 0;
+	if (!err && !S_ISREG(st.st_mode))
+		err = -EBADMSG;
+	if (err) {
+		close(fd);
+		return err;
+	}
+	*ret_pages = (uint64_t)st.st_size / page_size;
+	return fd;
+}
+
+/* Call `each` for every side file; 0 or the first error. */
+static int each_side(const struct spool *spool, int (*each)(const char *path, void *arg), void *arg)
+{
+	char path[PATH_MAX];
+	int err = 0;
+
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		for (unsigned int lane = 0; lane < spool->entries[i].nr_lanes; lane++) {
+			int one = 0;
+
+			if (spool->entries[i].lanes[lane].side)
+				one = spool_side_path(spool, lane, path, sizeof(path));
+			if (spool->entries[i].lanes[lane].side && !one)
+				one = each(path, arg);
+			err = err ? err : one;
+		}
+	return err;
+}
+
+static int add_size(const char *path, void *arg)
+{
+	struct stat st;
+
+	if (!lstat(path, &st))
+		*(uint64_t *)arg += (uint64_t)st.st_size;
+	return 0;
+}
+
+uint64_t spool_side_bytes(const struct spool *spool)
+{
+	uint64_t bytes = 0;
+
+	each_side(spool, add_size, &bytes);
+	return bytes;
+}
+
+static int remove_file(const char *path, void *arg)
+{
+	(void)arg;
+	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+}
+
+/*
+ * A spool whose side files are gone must not be taken for a recording without them: it says first that it is done with.
+ */
+int spool_remove(struct spool *spool)
+{
+	struct iovec iov = { &spool->head.done, sizeof(spool->head.done) };
+	int err, one;
+
+	/* Its file is made, or it holds nothing: so the stage is of no more use. */
+	err = spool_drop_stage(spool);
+	if (err)
+		return err;
+	spool->head.done = 1;
+	if (spool_has_kernel(spool) && spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done))) {
+		/*
+		 * On a full disk where even that word needs room. A kill in between
+		 * leaves side files, which claim nothing.
+		 */
+		err = remove_file(spool->path, NULL);
+		one = each_side(spool, remove_file, NULL);
+		return err ? err : one;
+	}
+	err = each_side(spool, remove_file, NULL);
+	return err ? err : remove_file(spool->path, NULL);
+}

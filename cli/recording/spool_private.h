@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the spool have of each other: spool.c (open and close), spool_model.c (what is in it),
+ * spool_write.c, spool_kernel.c (texts and side files).
+ */
+#ifndef CLI_SPOOL_PRIVATE_H
+#define CLI_SPOOL_PRIVATE_H
+
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#include "cli/recording/spool.h"
+
+/* No chunk is larger than the largest page. */
+#define SPOOL_PAYLOAD_MAX (REC_SUBBUF_MAX + REC_SUBBUF_HEADER_SIZE)
+
+static inline uint64_t spool_rounded(uint64_t size)
+{
+	return (size + 7) & ~UINT64_C(7);
+}
+
+/* Whether a chunk can be what it says; `left` bytes of payload are in the file. */
+bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chunk, uint64_t left);
+
+/*
+ * Take a valid chunk that stands at `offset` into the model. A page's payload is not looked at and may be NULL.
+ * 0, -ENOMEM, -EBADMSG.
+ */
+int spool_note_chunk(struct spool *spool, const struct spool_chunk *chunk, const void *payload, uint64_t offset);
+void spool_free_model(struct spool *spool);
+
+/*
+ * The block of memory, moved where it is at least `size` bytes: at twice as
+ * many each time. NULL: no memory for that.
+ */
+void *spool_grow(void *bytes, size_t *room, size_t size);
+
+/*
+ * Write the chunk behind all others and take it into the model; magic and next are filled in. 0; -EINVAL: it would
+ * not be read again; or as spool_add_page().
+ */
+int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload);
+
+/*
+ * Read: the file, and what of a stage is not in it. spool_read_at() gives fewer bytes at the end; spool_read() gives
+ * all, or as read_exactly().
+ */
+ssize_t spool_read_at(const struct spool *spool, void *bytes, size_t size, uint64_t offset);
+int spool_read(const struct spool *spool, void *bytes, size_t size, uint64_t offset);
+
+/* Chunks of a spool with a stage (spool_stage.c): as spool_append_chunk() and spool_add_page(). */
+int spool_stage_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload, bool (*stands)(void *arg),
+		      void *arg);
+
+/*
+ * The chunks of a spool whose head was read, by `scan`, which goes on at spool->end: those in the file, and those
+ * that its stage holds, which become the file's, or, if that has no room, spool->rest. 0 or -errno.
+ */
+int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool));
+
+/* The file of its stage is removed, and the spool does not name it any more. */
+int spool_drop_stage(struct spool *spool);
+
+/* Write to what is in memory alone. False: this part is not. */
+bool spool_set_rest(struct spool *spool, const void *bytes, size_t size, uint64_t offset);
+
+/* The chunk of a page. */
+static inline struct spool_chunk spool_page_chunk(unsigned int process, unsigned int lane, const struct rec_page *page)
+{
+	return (struct spool_chunk){
+		.magic = SPOOL_CHUNK_MAGIC,
+		.kind = SPOOL_PAGE,
+		.process = process,
+		.lane = lane,
+		.size = page->size + REC_SUBBUF_HEADER_SIZE,
+		.from = page->from,
+		.entries = page->entries,
+		.first = page->first,
+		.lost = page->lost,
+	};
+}
+
+/* All of it or an error; a piece that was written before the error lies behind `end` and is nobody's. */
+int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset);
+
+/* The link from the lane's page at `from` to the one at `to`, which is in the file. */
+int spool_write_link(struct spool *spool, uint64_t from, uint64_t to);
+
+/* Take a SPOOL_TEXT chunk into the model. 0, -ENOMEM, -EBADMSG. */
+int spool_note_text(struct spool_entry *entry, const struct spool_chunk *chunk, const char *payload);
+void spool_free_texts(struct spool_entry *entry);
+
+#endif

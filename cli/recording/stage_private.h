@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* Between stage.c, stage_write.c and stage_recover.c: the file of a stage, and the stage in its recorder. */
+#ifndef CLI_STAGE_PRIVATE_H
+#define CLI_STAGE_PRIVATE_H
+
+#include <limits.h>
+#include <pthread.h>
+
+#include "cli/recording/stage.h"
+
+#define STAGE_MAGIC UINT64_C(0x4547415453434552) /* "RECSTAGE" in little-endian order */
+
+/* The most blocks that a stage has. */
+#define STAGE_BLOCKS 1024u
+
+/*
+ * The file's record of a block. It is written in this order: taken, offset, bytes, filled; filled = 0 gives the block
+ * up.
+ */
+struct stage_slot {
+	uint64_t offset; /* in the spool; 0: not known yet */
+	uint64_t filled; /* bytes that count; 0: none */
+	uint64_t taken;	 /* the number of blocks taken before it: the order of those without an offset */
+};
+
+/* The start of the file; block n begins at STAGE_HEAD + n * STAGE_BLOCK_MAX. */
+struct stage_head {
+	uint64_t magic;
+	uint64_t dev, inode; /* of the spool */
+	char spool[PATH_MAX];
+	struct stage_slot slots[STAGE_BLOCKS];
+};
+
+#define STAGE_HEAD (64u * 1024u)
+
+struct stage {
+	int fd;
+	int spool;
+	unsigned int priority;
+	char path[PATH_MAX];
+	unsigned char *map;
+	size_t map_size;
+	struct stage_head *head;
+	unsigned int nr; /* blocks */
+
+	pthread_mutex_t lock; /* for all that follows */
+	struct stage_block blocks[STAGE_BLOCKS];
+	uint64_t bytes, free_bytes, max;      /* memory of all blocks, of the free ones, and the bound of the first */
+	uint16_t free[STAGE_BLOCKS];	      /* a stack: the last one given back is the warmest */
+	unsigned int nr_free;
+	uint64_t taken;			      /* blocks so far */
+	uint16_t queue[STAGE_BLOCKS];	      /* handed over, the oldest at `written` */
+	uint64_t written, handed;	      /* blocks so far */
+	uint64_t waiting;		      /* bytes in the queue */
+	int err;			      /* of the thread's write */
+	bool refused;			      /* a block, since the bound was reached */
+	bool ends;
+	pthread_cond_t work, done; /* the thread waits for work; others wait until it is done */
+	pthread_t thread;
+	bool started;
+};
+
+/* The block is free. With the lock held. */
+void stage_give_back(struct stage *stage, struct stage_block *block);
+
+/* The thread. */
+void *stage_main(void *stage);
+
+#endif

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Stages that killed recorders left: read back, or removed. The file is not trusted: every number in it is checked,
+ * and the spool's owner must own it, too.
+ */
+#include "cli/recording/stage_private.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/recording/dir_watch.h"
+#include "cli/base/read_at.h"
+
+/* A sweep holds the lock of a stage for a moment. A living recorder would also hold the lock of its spool. */
+#define LOCK_TRIES   1000u
+#define LOCK_WAIT_NS 1000000
+
+/* An open stage, its head, and its blocks that are not empty, in the order in which they go into the spool. */
+struct left {
+	int fd;
+	struct stat st;
+	struct stage_head *head;
+	unsigned int blocks[STAGE_BLOCKS];
+	unsigned int nr, placed;
+};
+
+static void close_left(struct left *left)
+{
+	free(left->head);
+	if (left->fd >= 0)
+		close(left->fd);
+}
+
+/* Open and lock it. 0; -EBUSY: another process has the lock; -EBADMSG; -ENOMEM; or an errno. */
+static int open_left(int dir, const char *name, struct left *left)
+{
+	int err;
+
+	*left = (struct left){ .fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) };
+	if (left->fd < 0)
+		return -errno;
+	if (fstat(left->fd, &left->st) < 0)
+		return -errno;
+	if (!S_ISREG(left->st.st_mode))
+		return -EBADMSG;
+	if (flock(left->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+		return -EBUSY;
+	left->head = calloc(1, sizeof(*left->head));
+	if (!left->head)
+		return -ENOMEM;
+	err = read_exactly(left->fd, left->head, sizeof(*left->head), 0);
+	if (!err && left->head->magic != STAGE_MAGIC)
+		err = -EBADMSG;
+	left->head->spool[sizeof(left->head->spool) - 1] = '\0';
+	return err;
+}
+
+static int compare(const void *one, const void *other, void *head)
+{
+	const struct stage_slot *slots = ((const struct stage_head *)head)->slots;
+	const unsigned int a = *(const unsigned int *)one, b = *(const unsigned int *)other;
+
+	if (slots[a].offset != slots[b].offset)
+		return slots[a].offset < slots[b].offset ? -1 : 1;
+	return slots[a].taken < slots[b].taken ? -1 : slots[a].taken > slots[b].taken;
+}
+
+/*
+ * Blocks with an offset come first. The thread writes blocks in the order of their offsets, so those that are left are
+ * contiguous; blocks after a gap are damage, and are left out. Blocks without an offset follow in the order in which
+ * they were taken: only one thread at a time takes pages of a lane, so that is the order of the lane's pages.
+ */
+static void list_blocks(struct left *left)
+{
+	const struct stage_slot *slots = left->head->slots;
+	unsigned int unplaced[STAGE_BLOCKS], nr = 0;
+
+	for (unsigned int i = 0; i < STAGE_BLOCKS; i++)
+		if (slots[i].filled && slots[i].filled <= STAGE_BLOCK_MAX) {
+			if (slots[i].offset)
+				left->blocks[left->placed++] = i;
+			else
+				unplaced[nr++] = i;
+		}
+	qsort_r(unplaced, nr, sizeof(*unplaced), compare, left->head);
+	qsort_r(left->blocks, left->placed, sizeof(*left->blocks), compare, left->head);
+	for (unsigned int i = 1; i < left->placed; i++)
+		if (slots[left->blocks[i]].offset !=
+		    slots[left->blocks[i - 1]].offset + slots[left->blocks[i - 1]].filled)
+			left->placed = i;
+	left->nr = left->placed + nr;
+	memcpy(left->blocks + left->placed, unplaced, nr * sizeof(*unplaced));
+}
+
+static int read_blocks(const struct left *left, struct stage_rest *rest)
+{
+	const struct stage_slot *slots = left->head->slots;
+	size_t at = 0;
+	int err = 0;
+
+	for (unsigned int i = 0; i < left->nr; i++) {
+		rest->size += slots[left->blocks[i]].filled;
+		rest->placed += i < left->placed ? slots[left->blocks[i]].filled : 0;
+	}
+	rest->offset = left->placed ? slots[left->blocks[0]].offset : 0;
+	rest->bytes = malloc(rest->size + 1);
+	if (!rest->bytes)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < left->nr && !err; i++) {
+		const struct stage_slot *slot = &slots[left->blocks[i]];
+
+		err = read_exactly(left->fd, rest->bytes + at, slot->filled,
+				   STAGE_HEAD + (uint64_t)left->blocks[i] * STAGE_BLOCK_MAX);
+		at += slot->filled;
+	}
+	return err;
+}
+
+/* As open_left(), but wait for a sweep that has the lock. */
+static int wait_for_left(const char *path, struct left *left)
+{
+	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
+	int err = open_left(AT_FDCWD, path, left);
+
+	for (unsigned int tries = 0; err == -EBUSY && tries < LOCK_TRIES; tries++) {
+		close_left(left);
+		nanosleep(&wait, NULL);
+		err = open_left(AT_FDCWD, path, left);
+	}
+	return err;
+}
+
+int stage_recover(const char *path, const struct stat *spool, struct stage_rest *ret_rest)
+{
+	struct stage_rest rest = { .bytes = NULL };
+	struct left left;
+	int err = wait_for_left(path, &left);
+
+	if (!err && ((left.st.st_uid != spool->st_uid && left.st.st_uid != geteuid()) ||
+		     left.head->dev != spool->st_dev || left.head->inode != spool->st_ino))
+		err = -EBADMSG;
+	if (!err) {
+		list_blocks(&left);
+		err = read_blocks(&left, &rest);
+	}
+	close_left(&left);
+	if (err)
+		free(rest.bytes);
+	else
+		*ret_rest = rest;
+	return err;
+}
+
+/*
+ * If its spool is where it was, the spool names it: without the file a recovery could not know whether anything is
+ * missing. A spool that is not there may have been moved.
+ */
+static bool is_needed(struct left *left, bool moved)
+{
+	struct stat st;
+
+	if (!stat(left->head->spool, &st) && st.st_dev == left->head->dev && st.st_ino == left->head->inode)
+		return true;
+	list_blocks(left);
+	return moved && left->nr;
+}
+
+/*
+ * Remove it, with its lock held, if no spool needs it or its recorder was killed before it had a head. A recorder that
+ * has just made it and not yet locked it finds it removed, and makes another one.
+ */
+static bool sweep(int dir, const char *name, bool moved, bool dry_run)
+{
+	struct left left;
+	const int err = open_left(dir, name, &left);
+	const bool unmade = err == -EBADMSG && left.head && !left.head->magic;
+	bool done = unmade || (!err && !is_needed(&left, moved));
+
+	if (done && !dry_run)
+		done = !unlinkat(dir, name, 0);
+	close_left(&left);
+	return done;
+}
+
+unsigned int stage_sweep(int dir, bool moved, bool dry_run)
+{
+	const struct dirent *entry;
+	DIR *entries = dir_entries(dir);
+	unsigned int nr = 0;
+
+	while (entries && (entry = readdir(entries)))
+		if (!strncmp(entry->d_name, STAGE_PREFIX, strlen(STAGE_PREFIX)))
+			nr += sweep(dir, entry->d_name, moved, dry_run);
+	if (entries)
+		closedir(entries);
+	return nr;
+}

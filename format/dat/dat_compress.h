@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* Compression of trace.dat version 7: zstd, the only one that Debian 12's viewers know (facts trace-dat 1.0). */
+#ifndef FORMAT_DAT_COMPRESS_H
+#define FORMAT_DAT_COMPRESS_H
+
+#include "format/dat/dat_read.h"
+
+/* What dat_open() needs to read zstd. */
+const struct dat_codec *dat_compress_zstd(void);
+
+#endif

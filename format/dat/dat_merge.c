@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* See dat_merge.h. A binary heap of streams, ordered by the time of their next event and by their place in the file. */
+#include "format/dat/dat_merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+struct stream {
+	struct dat_cursor cursor;
+	struct dat_walk walk;
+	struct dat_event next;
+	uint32_t page_size; /* of the current page */
+	bool walking;
+	bool skipped; /* something was lost to damage since the last event */
+};
+
+struct dat_merge {
+	const struct dat_time *time;
+	struct stream *streams;
+	uint32_t nr_streams;
+	struct stream **heap; /* heap[0] has the next event */
+	uint32_t nr_heap;
+	bool taken; /* the event of heap[0] was handed out */
+	uint64_t damaged;
+	struct dat_error first_error;
+	uint32_t first_cpu;
+};
+
+static void note_damage(struct dat_merge *m, struct stream *s, const struct dat_error *error)
+{
+	if (!m->damaged++) {
+		m->first_error = *error;
+		m->first_cpu = s->next.cpu;
+	}
+	s->skipped = true;
+}
+
+/* Puts the stream's next event into s->next. False: there is none. */
+static bool advance(struct dat_merge *m, struct stream *s)
+{
+	struct dat_error error = { 0 };
+	struct dat_record record;
+	struct dat_page page;
+	int ret;
+
+	for (;;) {
+		ret = s->walking ? dat_walk_next(&s->walk, &record, &error) : 0;
+		if (ret < 0) {
+			error.offset = s->next.offset;
+			note_damage(m, s, &error);
+		}
+		if (ret <= 0) {
+			s->walking = false;
+			ret = dat_cursor_next(&s->cursor, &page, &error);
+			if (ret < 0)
+				note_damage(m, s, &error);
+			if (ret <= 0)
+				return false;
+			s->next.offset = page.offset;
+			s->page_size = page.size;
+			ret = dat_walk_open(s->cursor.file, &page, &s->walk, &error);
+			if (ret)
+				note_damage(m, s, &error);
+			s->walking = !ret;
+			continue;
+		}
+		if (record.kind == DAT_RECORD_DATA)
+			break;
+	}
+	s->next.ts = dat_time(m->time, s->next.cpu, record.ts);
+	s->next.size = record.size;
+	s->next.data = record.data;
+	s->next.behind = s->page_size - record.pos - record.length;
+	s->next.lost = record.lost ? record.lost : s->skipped ? DAT_PAGE_LOST_UNKNOWN : 0;
+	s->skipped = false;
+	return true;
+}
+
+static bool before(const struct stream *a, const struct stream *b)
+{
+	if (a->next.ts != b->next.ts)
+		return a->next.ts < b->next.ts;
+	return a < b; /* both in m->streams */
+}
+
+static void sift_down(struct dat_merge *m, uint32_t i)
+{
+	for (;;) {
+		uint32_t least = i, child = 2 * i + 1;
+		struct stream *swap;
+
+		for (uint32_t c = child; c < child + 2 && c < m->nr_heap; c++) {
+			if (before(m->heap[c], m->heap[least]))
+				least = c;
+		}
+		if (least == i)
+			return;
+		swap = m->heap[i];
+		m->heap[i] = m->heap[least];
+		m->heap[least] = swap;
+		i = least;
+	}
+}
+
+static uint32_t count_streams(const struct dat_file *file)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		count += file->buffers[i].nr_streams;
+	return count;
+}
+
+/* The top buffer's streams first, whatever the order in the file; then the others in theirs. */
+static int open_streams(struct dat_merge *m, const struct dat_file *file, bool top, dat_merge_wanted wanted, const void *arg)
+{
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		const struct dat_buffer *buffer = &file->buffers[i];
+
+		if (!buffer->name[0] != top)
+			continue;
+		for (uint32_t c = 0; c < buffer->nr_streams; c++) {
+			struct stream *s = &m->streams[m->nr_streams];
+			const struct dat_stream *stream = &buffer->streams[c];
+
+			if (!stream->size || (wanted && !wanted(arg, buffer, stream->cpu)))
+				continue;
+			if (dat_cursor_open(file, buffer, stream, &s->cursor))
+				return -ENOMEM;
+			s->next.cpu = stream->cpu;
+			s->next.buffer = buffer;
+			m->nr_streams++;
+		}
+	}
+	return 0;
+}
+
+int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
+		   struct dat_merge **ret_merge)
+{
+	struct dat_merge *m = calloc(1, sizeof(*m));
+	uint32_t count = count_streams(file);
+	int err = -ENOMEM;
+
+	if (!m)
+		return -ENOMEM;
+	m->time = time;
+	m->streams = calloc(count ? count : 1, sizeof(*m->streams));
+	m->heap = calloc(count ? count : 1, sizeof(struct stream *));
+	if (m->streams && m->heap) {
+		err = open_streams(m, file, true, wanted, arg);
+		if (!err)
+			err = open_streams(m, file, false, wanted, arg);
+	}
+	if (err) {
+		dat_merge_close(m);
+		return err;
+	}
+	for (uint32_t i = 0; i < m->nr_streams; i++) {
+		if (advance(m, &m->streams[i]))
+			m->heap[m->nr_heap++] = &m->streams[i];
+	}
+	for (uint32_t i = m->nr_heap / 2; i-- > 0;)
+		sift_down(m, i);
+	*ret_merge = m;
+	return 0;
+}
+
+struct dat_merge *dat_merge_close(struct dat_merge *merge)
+{
+	if (!merge)
+		return NULL;
+	for (uint32_t i = 0; merge->streams && i < merge->nr_streams; i++)
+		dat_cursor_close(&merge->streams[i].cursor);
+	free(merge->streams);
+	free(merge->heap);
+	free(merge);
+	return NULL;
+}
+
+int dat_merge_next(struct dat_merge *merge, struct dat_event *ret_event)
+{
+	struct dat_merge *m = merge;
+
+	if (m->taken) {
+		m->taken = false;
+		if (!advance(m, m->heap[0]))
+			m->heap[0] = m->heap[--m->nr_heap];
+		sift_down(m, 0);
+	}
+	if (!m->nr_heap)
+		return 0;
+	*ret_event = m->heap[0]->next;
+	m->taken = true;
+	return 1;
+}
+
+uint64_t dat_merge_damaged(const struct dat_merge *merge, struct dat_error *ret_error, uint32_t *ret_cpu)
+{
+	*ret_error = merge->first_error;
+	*ret_cpu = merge->first_cpu;
+	return merge->damaged;
+}

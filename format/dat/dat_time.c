@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* See dat_time.h. */
+#include "format/dat/dat_time.h"
+#include "format/io/bytes.h"
+#include "format/dat/dat_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct sample {
+	int64_t time;
+	int64_t offset;
+	int64_t scaling;
+	int64_t fraction;
+};
+
+struct dat_time_cpu {
+	uint32_t count;
+	struct sample *samples;
+};
+
+#define SHIFT_INTERPOLATE 1u
+
+static int by_time(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	return x->time > y->time ? 1 : x->time < y->time ? -1 : 0;
+}
+
+/* Samples of equal time: the first counts. */
+static void sort_samples(struct dat_time_cpu *cpu)
+{
+	uint32_t kept = 0;
+
+	qsort(cpu->samples, cpu->count, sizeof(*cpu->samples), by_time);
+	for (uint32_t i = 0; i < cpu->count; i++) {
+		if (!i || cpu->samples[i].time != cpu->samples[i - 1].time)
+			cpu->samples[kept++] = cpu->samples[i];
+	}
+	cpu->count = kept;
+}
+
+static int read_cpu(struct dat_time_cpu *cpu, struct bytes *b)
+{
+	uint32_t count = bytes_u32(b);
+
+	if (b->error || count > bytes_left(b) / 24)
+		return -EBADMSG;
+	cpu->samples = calloc(count ? count : 1, sizeof(*cpu->samples));
+	if (!cpu->samples)
+		return -ENOMEM;
+	cpu->count = count;
+	for (uint32_t i = 0; i < count; i++)
+		cpu->samples[i].time = (int64_t)bytes_u64(b);
+	for (uint32_t i = 0; i < count; i++)
+		cpu->samples[i].offset = (int64_t)bytes_u64(b);
+	for (uint32_t i = 0; i < count; i++)
+		cpu->samples[i].scaling = (int64_t)bytes_u64(b);
+	return b->error;
+}
+
+static int read_shift(const struct dat_file *file, const struct dat_option *option, struct dat_time *t)
+{
+	struct bytes b;
+	uint32_t nr_cpus;
+	int err = 0;
+
+	bytes_from_memory(&b, option->data, option->size, file->big);
+	bytes_skip(&b, 8); /* the peer */
+	t->interpolate = bytes_u32(&b) & SHIFT_INTERPOLATE;
+	nr_cpus = bytes_u32(&b);
+	if (b.error || nr_cpus > bytes_left(&b) / 4)
+		return -EBADMSG;
+	t->cpus = calloc(nr_cpus ? nr_cpus : 1, sizeof(*t->cpus));
+	if (!t->cpus)
+		return -ENOMEM;
+	t->nr_cpus = nr_cpus;
+	for (uint32_t i = 0; !err && i < nr_cpus; i++)
+		err = read_cpu(&t->cpus[i], &b);
+	if (err)
+		return err;
+	for (uint32_t i = 0; bytes_left(&b) && i < nr_cpus; i++) {
+		for (uint32_t s = 0; s < t->cpus[i].count; s++)
+			t->cpus[i].samples[s].fraction = (int64_t)bytes_u64(&b);
+	}
+	for (uint32_t i = 0; i < nr_cpus; i++)
+		sort_samples(&t->cpus[i]);
+	return b.error;
+}
+
+bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size)
+{
+	const struct dat_option *option = dat_option(file, DAT_TRACECLOCK);
+	const char *text = NULL, *end;
+	size_t len;
+
+	/* Version 6 keeps the text behind the CPU table; the option only says that it is there. */
+	if (file->version == 6)
+		text = file->nr_buffers && option ? file->buffers[0].clock : NULL;
+	else if (file->version == 7)
+		for (size_t i = 0; i < file->nr_buffers && !text; i++)
+			text = file->buffers[i].name[0] ? NULL : file->buffers[i].clock;
+	if (!text || !*text)
+		text = option && option->size ? option->data : NULL;
+	if (!text || !*text)
+		return false;
+	end = strchr(text, '[');
+	if (end)
+		text = end + 1;
+	len = strcspn(text, "] \n");
+	if (len >= size)
+		len = size - 1;
+	memcpy(ret_name, text, len);
+	ret_name[len] = '\0';
+	return true;
+}
+
+/* The clocks whose unit is the nanosecond, as libtracecmd knows them. "boot" is not among them. */
+static bool counts_nanoseconds(const char *clock)
+{
+	static const char *const names[] = { "local", "global", "uptime", "perf", "tai", "tsc2nsec" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(clock, names[i]))
+			return true;
+	}
+	return !strncmp(clock, "mono", 4);
+}
+
+static int read_option(const struct dat_file *file, const struct dat_option *o, unsigned int flags, struct dat_time *t)
+{
+	struct bytes b;
+
+	switch (o->id) {
+	case DAT_DATE: /* microseconds */
+		if (!(flags & DAT_TIME_NO_DATE))
+			t->offset += (int64_t)((uint64_t)strtoll(o->data, NULL, 0) * 1000);
+		return 0;
+	case DAT_OFFSET:
+		t->offset = (int64_t)((uint64_t)t->offset + (uint64_t)strtoll(o->data, NULL, 0));
+		return 0;
+	case DAT_TIME_SHIFT:
+		if (o->size < 16)
+			return 0;
+		for (uint32_t i = 0; i < t->nr_cpus; i++)
+			free(t->cpus[i].samples);
+		free(t->cpus);
+		t->cpus = NULL;
+		t->nr_cpus = 0;
+		return read_shift(file, o, t);
+	case DAT_TSC2NSEC:
+		if (o->size < 16)
+			return 0;
+		bytes_from_memory(&b, o->data, o->size, file->big);
+		t->mult = bytes_u32(&b);
+		t->shift = bytes_u32(&b) & 63;
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_time *ret_time,
+		  struct dat_error *ret_error)
+{
+	struct dat_time t = { .seconds = true };
+	char clock[64];
+	int err = 0;
+
+	for (size_t i = 0; !err && !(flags & DAT_TIME_RAW) && i < file->nr_options; i++) {
+		err = read_option(file, &file->options[i], flags, &t);
+		if (err)
+			dat_fail(ret_error, err, file->options[i].offset, err == -ENOMEM ? "not enough memory for option %s" :
+				 "damaged: option %s contradicts its size", dat_id_name(file->options[i].id));
+	}
+	if (err) {
+		dat_time_close(&t);
+		return err;
+	}
+	if (dat_clock_name(file, clock, sizeof(clock)))
+		t.seconds = !(flags & DAT_TIME_RAW) && (counts_nanoseconds(clock) || t.mult);
+	*ret_time = t;
+	return 0;
+}
+
+void dat_time_close(struct dat_time *time)
+{
+	for (uint32_t i = 0; i < time->nr_cpus; i++)
+		free(time->cpus[i].samples);
+	free(time->cpus);
+	time->cpus = NULL;
+	time->nr_cpus = 0;
+}
+
+/* Unsigned throughout: numbers from a file may wrap, they must not be undefined. */
+static uint64_t correct(uint64_t ts, bool interpolate, const struct sample *low, const struct sample *high)
+{
+	int64_t by = low->offset;
+	uint64_t delta = (uint64_t)high->time - (uint64_t)low->time;
+
+	if (interpolate && (int64_t)delta > 0) {
+		int64_t rise = (int64_t)((ts - (uint64_t)low->time) * ((uint64_t)high->offset - (uint64_t)low->offset));
+
+		by = (int64_t)((uint64_t)low->offset +
+			       (uint64_t)((int64_t)((uint64_t)rise + delta / 2) / (int64_t)delta));
+	}
+	return ((ts * (uint64_t)low->scaling) >> (low->fraction & 63)) + (uint64_t)by;
+}
+
+static uint64_t shift_time(const struct dat_time *t, uint32_t number, uint64_t ts)
+{
+	const struct dat_time_cpu *cpu = &t->cpus[number];
+	const struct sample *s = cpu->samples;
+	uint32_t low = 0, high;
+
+	if (!cpu->count)
+		return ts;
+	if (cpu->count == 1)
+		return ts + (uint64_t)s[0].offset;
+	high = cpu->count - 1;
+	/* The interval that ts lies in; in front of the first and behind the last their neighbours' count. */
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (ts < (uint64_t)s[middle].time)
+			high = middle;
+		else
+			low = middle;
+	}
+	return correct(ts, t->interpolate, &s[low], &s[low + 1]);
+}
+
+static uint64_t multiply(uint64_t ts, uint32_t mult, uint32_t shift)
+{
+	return (uint64_t)(((unsigned __int128)ts * mult) >> shift);
+}
+
+uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint64_t ts)
+{
+	if (cpu < time->nr_cpus)
+		ts = shift_time(time, cpu, ts);
+	if (time->mult)
+		ts = multiply(ts, time->mult, time->shift);
+	return ts + (uint64_t)time->offset;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * From a page's time to the time that is shown: what the options DATE, OFFSET, TIME_SHIFT and TSC2NSEC and the clock's
+ * name say, with trace-cmd 3.1.6's arithmetic, overflow included (trace-dat.md 8).
+ */
+#ifndef FORMAT_DAT_TIME_H
+#define FORMAT_DAT_TIME_H
+
+#include "format/dat/dat_read.h"
+
+struct dat_time_cpu; /* samples of TIME_SHIFT */
+
+struct dat_time {
+	int64_t offset;
+	uint32_t mult; /* 0: no conversion */
+	uint32_t shift;
+	bool seconds;	  /* times are nanoseconds and print as seconds */
+	bool interpolate; /* between the samples */
+	uint32_t nr_cpus;
+	struct dat_time_cpu *cpus;
+};
+
+#define DAT_TIME_NO_DATE 1u /* ignore DATE */
+#define DAT_TIME_RAW	 2u /* ignore everything */
+
+/* Reads the options of a file. 0; -ENOMEM; -EBADMSG with ret_error filled in. */
+int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_time *ret_time,
+		  struct dat_error *ret_error);
+void dat_time_close(struct dat_time *time);
+
+/* The time of an event of a CPU that its page says happened at ts. */
+uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint64_t ts);
+
+/* The name of the clock in force, which is the bracketed word or the whole; NULL when the file does not say. */
+bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size);
+
+#endif

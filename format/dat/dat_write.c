@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The file is one piece of metadata, made in memory (dat_layout.c), then the pages of each buffer, CPU by CPU, aligned.
+ */
+#include "format/dat/dat_write.h"
+#include "format/dat/dat_write_private.h"
+
+#include <errno.h>
+#include <librecorder/page.h>
+#include <stdlib.h>
+#include <string.h>
+
+int dat_write_open(const char *path, unsigned int version, uint32_t page_size, unsigned int cpus,
+		   struct dat_writer **ret_writer)
+{
+	struct dat_writer *writer;
+	unsigned int top;
+	int err;
+
+	if (version != 6 && version != 7)
+		return -EINVAL;
+	if (page_size < REC_SUBBUF_MIN || page_size > REC_SUBBUF_MAX || (page_size & (page_size - 1)))
+		return -EINVAL;
+	writer = calloc(1, sizeof(*writer));
+	if (!writer)
+		return -ENOMEM;
+	writer->version = version;
+	writer->page_size = page_size;
+	writer->file.fd = -1;
+	err = out_file_open(path, &writer->file);
+	if (!err)
+		err = page_store_open(writer->file.target, page_size, cpus, &writer->store);
+	if (!err)
+		err = dat_write_buffer(writer, "", &top);
+	if (err) {
+		dat_write_close(writer);
+		return err;
+	}
+	*ret_writer = writer;
+	return 0;
+}
+
+struct dat_writer *dat_write_close(struct dat_writer *writer)
+{
+	size_t i;
+
+	if (!writer)
+		return NULL;
+	for (i = 0; i < writer->nr_systems; i++) {
+		free(writer->systems[i].name);
+		blob_free(&writer->systems[i].events);
+	}
+	free(writer->systems);
+	for (i = 0; i < writer->nr_buffers; i++) {
+		free(writer->buffers[i].name);
+		free(writer->buffers[i].tracks);
+	}
+	free(writer->buffers);
+	blob_free(&writer->options);
+	blob_free(&writer->kallsyms);
+	blob_free(&writer->printk);
+	blob_free(&writer->cmdlines);
+	page_store_close(writer->store);
+	out_file_abandon(&writer->file);
+	free(writer);
+	return NULL;
+}
+
+int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *ret_buffer)
+{
+	struct write_buffer *buffers = realloc(writer->buffers, (writer->nr_buffers + 1u) * sizeof(*buffers));
+
+	if (!buffers)
+		return -ENOMEM;
+	writer->buffers = buffers;
+	memset(&buffers[writer->nr_buffers], 0, sizeof(*buffers));
+	buffers[writer->nr_buffers].name = strdup(name);
+	if (!buffers[writer->nr_buffers].name)
+		return -ENOMEM;
+	*ret_buffer = writer->nr_buffers++;
+	return 0;
+}
+
+/* The track of a CPU's pages, made when there is none. */
+static int get_track(struct dat_writer *writer, unsigned int number, unsigned int cpu, unsigned int *ret_track)
+{
+	struct write_buffer *buffer = &writer->buffers[number];
+	unsigned int *tracks;
+	unsigned int track;
+	int err;
+
+	if (cpu >= buffer->nr_cpus) {
+		tracks = realloc(buffer->tracks, (cpu + 1u) * sizeof(*tracks));
+		if (!tracks)
+			return -ENOMEM;
+		buffer->tracks = tracks;
+		while (buffer->nr_cpus <= cpu)
+			tracks[buffer->nr_cpus++] = NO_TRACK;
+	}
+	if (buffer->tracks[cpu] == NO_TRACK) {
+		err = page_store_add(writer->store, &track);
+		if (err)
+			return err;
+		buffer->tracks[cpu] = track;
+	}
+	*ret_track = buffer->tracks[cpu];
+	return 0;
+}
+
+int dat_write_page(struct dat_writer *writer, unsigned int buffer, unsigned int cpu, const void *page)
+{
+	unsigned int track;
+	const int err = get_track(writer, buffer, cpu, &track);
+
+	return err ? err : page_store_put(writer->store, track, page);
+}
+
+int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int cpu, int fd, uint64_t offset,
+		    uint64_t size)
+{
+	unsigned int track;
+	const int err = get_track(writer, buffer, cpu, &track);
+
+	return err ? err : page_store_put_range(writer->store, track, fd, offset, size);
+}
+
+const char *dat_write_target(const struct dat_writer *writer)
+{
+	return writer->file.target;
+}
+
+int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t room)
+{
+	const uint64_t page = writer->page_size;
+	struct blob meta = BLOB_INIT;
+	int err;
+
+	dat_layout(&meta, writer, "x86-tsc", nr_cpus);
+	err = meta.error;
+	if (!err) {
+		writer->straight = (meta.size + room + page - 1) & ~(page - 1);
+		page_store_straight(writer->store, writer->file.fd, writer->straight);
+	}
+	blob_free(&meta);
+	return err;
+}
+
+int dat_write_scratch(struct dat_writer *writer)
+{
+	return page_store_scratch(writer->store);
+}
+
+uint64_t dat_write_size(const struct dat_writer *writer, unsigned int number, unsigned int cpu)
+{
+	const struct write_buffer *buffer = &writer->buffers[number];
+
+	if (cpu >= buffer->nr_cpus || buffer->tracks[cpu] == NO_TRACK)
+		return 0;
+	return page_store_size(writer->store, buffer->tracks[cpu]);
+}
+
+unsigned int dat_write_cpus(const struct dat_writer *writer)
+{
+	unsigned int cpus = 0;
+	unsigned int i;
+
+	for (i = 0; i < writer->nr_buffers; i++)
+		if (writer->buffers[i].nr_cpus > cpus)
+			cpus = writer->buffers[i].nr_cpus;
+	return cpus;
+}
+
+static struct write_system *find_system(struct dat_writer *writer, const char *name)
+{
+	struct write_system *systems;
+	size_t i;
+
+	for (i = 0; i < writer->nr_systems; i++)
+		if (!strcmp(writer->systems[i].name, name))
+			return &writer->systems[i];
+	systems = realloc(writer->systems, (writer->nr_systems + 1) * sizeof(*systems));
+	if (!systems)
+		return NULL;
+	writer->systems = systems;
+	memset(&systems[i], 0, sizeof(*systems));
+	systems[i].name = strdup(name);
+	if (!systems[i].name)
+		return NULL;
+	writer->nr_systems++;
+	return &systems[i];
+}
+
+int dat_write_format(struct dat_writer *writer, const char *system_name, const char *text, size_t size)
+{
+	struct write_system *system = find_system(writer, system_name);
+
+	if (!system)
+		return -ENOMEM;
+	blob_u64(&system->events, size);
+	blob_put(&system->events, text, size);
+	system->nr_events++;
+	return system->events.error;
+}
+
+int dat_write_text(struct dat_writer *writer, enum dat_id id, const void *text, size_t size)
+{
+	struct blob *blob;
+
+	if (id == DAT_KALLSYMS)
+		blob = &writer->kallsyms;
+	else if (id == DAT_PRINTK)
+		blob = &writer->printk;
+	else if (id == DAT_CMDLINES)
+		blob = &writer->cmdlines;
+	else
+		return -EINVAL;
+	if (id != DAT_CMDLINES && size > UINT32_MAX)
+		return -EINVAL;
+	blob_put(blob, text, size);
+	return blob->error;
+}
+
+int dat_write_option(struct dat_writer *writer, enum dat_id id, const void *data, size_t size)
+{
+	dat_put_option(&writer->options, id, data, size);
+	return writer->options.error;
+}
+
+/* The pages, where the layout has left room for them. */
+static int copy_pages(struct dat_writer *writer, uint64_t *ret_end)
+{
+	unsigned int i, cpu;
+	int err = 0;
+
+	for (i = 0; i < writer->nr_buffers; i++) {
+		const struct write_buffer *buffer = &writer->buffers[i];
+		uint64_t offset = buffer->data;
+
+		for (cpu = 0; cpu < buffer->nr_cpus && !err; cpu++) {
+			if (buffer->tracks[cpu] == NO_TRACK)
+				continue;
+			err = page_store_copy(writer->store, buffer->tracks[cpu], writer->file.fd, offset);
+			offset += dat_write_size(writer, i, cpu);
+		}
+		if (offset > *ret_end)
+			*ret_end = offset;
+	}
+	return err;
+}
+
+int dat_write_finish(struct dat_writer *writer, const char *clock, unsigned int nr_cpus, uint64_t *ret_size)
+{
+	const unsigned int cpus = dat_write_cpus(writer);
+	struct blob meta = BLOB_INIT;
+	uint64_t size;
+	int err;
+
+	dat_layout(&meta, writer, clock, nr_cpus < cpus ? cpus : nr_cpus);
+	size = meta.size;
+	err = meta.error;
+	if (!err && writer->straight && writer->buffers[0].data != writer->straight)
+		err = page_store_move(writer->store, writer->file.fd, writer->buffers[0].data);
+	if (!err)
+		err = out_write_at(writer->file.fd, meta.data, meta.size, 0);
+	blob_free(&meta);
+	if (!err)
+		err = dat_layout_sections(writer);
+	if (!err)
+		err = copy_pages(writer, &size);
+	if (err)
+		out_file_abandon(&writer->file);
+	else
+		err = out_file_commit(&writer->file);
+	if (!err && ret_size)
+		*ret_size = size;
+	return err;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/* Open addressing with linear probing, at most half full, so a free place always ends a search. */
+#include "format/io/number_map.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FIRST_SIZE 64u
+
+/* The place of a key, or the free one where it would go. The size is not 0. */
+static struct number_entry *find(const struct number_map *map, uint64_t key)
+{
+	/* An odd constant near 2^64 / golden ratio spreads the low bits into the high ones, which are used. */
+	const uint64_t hash = key * UINT64_C(0x9e3779b97f4a7c15);
+	size_t at = (size_t)(hash >> 32) & (map->size - 1);
+
+	while (map->entries[at].value && map->entries[at].key != key)
+		at = (at + 1) & (map->size - 1);
+	return &map->entries[at];
+}
+
+uint64_t number_map_get(const struct number_map *map, uint64_t key)
+{
+	return map->size ? find(map, key)->value : 0;
+}
+
+static int grow(struct number_map *map)
+{
+	struct number_map bigger = { NULL, map->used, map->size ? map->size * 2 : FIRST_SIZE };
+	size_t i;
+
+	bigger.entries = calloc(bigger.size, sizeof(*bigger.entries));
+	if (!bigger.entries)
+		return -ENOMEM;
+	for (i = 0; i < map->size; i++)
+		if (map->entries[i].value)
+			*find(&bigger, map->entries[i].key) = map->entries[i];
+	free(map->entries);
+	*map = bigger;
+	return 0;
+}
+
+int number_map_set(struct number_map *map, uint64_t key, uint64_t value)
+{
+	struct number_entry *entry;
+
+	if (map->used >= map->size / 2 && grow(map))
+		return -ENOMEM;
+	entry = find(map, key);
+	if (!entry->value)
+		map->used++;
+	entry->key = key;
+	entry->value = value;
+	return 0;
+}
+
+void number_map_free(struct number_map *map)
+{
+	free(map->entries);
+	memset(map, 0, sizeof(*map));
+}

@@ -1,0 +1,480 @@
+/* SPDX-License-Identifier: MIT */
+/* See event_parse.h. */
+#include "format/text/event_parse.h"
+#include "format/io/bytes.h"
+#include "format/text/event_probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <trace-seq.h>
+
+#define NR_IDS 65536u
+
+/*
+ * libtraceevent's parser recurses with every parenthesis and operator, some hundred bytes of stack each; the longest
+ * formats of a kernel have a few hundred.
+ */
+#define OPERATORS_MAX 4096u
+#define FORMAT_MAX    (1u << 20)
+
+static bool may_parse(const struct dat_text *text)
+{
+	unsigned int operators = 0;
+
+	if (text->size > FORMAT_MAX || !text->size || memchr(text->text, '\0', text->size))
+		return false;
+	for (size_t i = 0; i < text->size; i++) {
+		if (strchr("([?!~-+&*<>=|^/%", text->text[i]))
+			operators++;
+	}
+	return operators <= OPERATORS_MAX;
+}
+
+/* Cuts fields that no record can have back to the start of the record; notes how far they reach. */
+static void tame_fields(struct event_type *type, struct tep_format_field *field)
+{
+	for (; field; field = field->next) {
+		if (field->offset < 0 || field->size < 0 || field->offset > (int)EVENT_FIELD_MAX ||
+		    field->size > (int)EVENT_FIELD_MAX || field->offset + field->size > (int)EVENT_FIELD_MAX) {
+			field->offset = 0;
+			field->size = field->size > 8 || field->size < 0 ? 8 : field->size;
+		}
+		if (field->arraylen > EVENT_FIELD_MAX)
+			field->arraylen = 0;
+		if (field->elementsize > EVENT_FIELD_MAX)
+			field->elementsize = 1;
+		if ((uint32_t)(field->offset + field->size) > type->need)
+			type->need = (uint32_t)(field->offset + field->size);
+		if (!field->size && (uint32_t)field->offset > type->open)
+			type->open = (uint32_t)field->offset;
+	}
+}
+
+/* ---------------------------------------------------------------------------------- what a print format computes */
+
+static struct tep_format_field *field_of(const struct tep_event *event, const struct tep_print_arg *arg)
+{
+	if (arg->field.field)
+		return arg->field.field;
+	return tep_find_any_field((struct tep_event *)(uintptr_t)event, arg->field.name);
+}
+
+/* The value of an expression, as libtraceevent will see it. False: it is none of the simple ones. */
+static bool evaluate(const struct tep_event *event, const struct tep_print_arg *arg, void *data, uint64_t *ret_value)
+{
+	struct tep_format_field *field;
+	uint64_t left, right;
+	unsigned long long number;
+	const char *op;
+	char *end;
+
+	switch (arg->type) {
+	case TEP_PRINT_ATOM:
+		*ret_value = (uint64_t)strtoll(arg->atom.atom, &end, 0);
+		return end != arg->atom.atom;
+	case TEP_PRINT_TYPE:
+		return evaluate(event, arg->typecast.item, data, ret_value);
+	case TEP_PRINT_FIELD:
+		field = field_of(event, arg);
+		if (!field || tep_read_number_field(field, data, &number))
+			return false;
+		*ret_value = number;
+		return true;
+	case TEP_PRINT_DYNAMIC_ARRAY_LEN:
+		if (!arg->dynarray.field || tep_read_number_field(arg->dynarray.field, data, &number))
+			return false;
+		*ret_value = number >> 16;
+		return true;
+	case TEP_PRINT_OP:
+		op = arg->op.op;
+		if (!arg->op.left || !arg->op.right || !evaluate(event, arg->op.left, data, &left) ||
+		    !evaluate(event, arg->op.right, data, &right))
+			return false;
+		if (!strcmp(op, "+"))
+			*ret_value = left + right;
+		else if (!strcmp(op, "-"))
+			*ret_value = left - right;
+		else if (!strcmp(op, "*"))
+			*ret_value = left * right;
+		else if (!strcmp(op, "/") && right)
+			*ret_value = left / right;
+		else if (!strcmp(op, "%") && right)
+			*ret_value = left % right;
+		else if (!strcmp(op, "<<"))
+			*ret_value = left << (right & 63);
+		else if (!strcmp(op, ">>"))
+			*ret_value = left >> (right & 63);
+		else if (!strcmp(op, "&"))
+			*ret_value = left & right;
+		else
+			return false;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Whether an expression is there and lies within 0 .. max. */
+static bool bounded(const struct tep_event *event, const struct tep_print_arg *arg, void *data, uint64_t max)
+{
+	uint64_t value;
+
+	return arg && evaluate(event, arg, data, &value) && value <= max;
+}
+
+/* The kinds of expression that can divide by zero or leave the record; data NULL asks only whether there are any. */
+static bool arg_is_safe(const struct tep_event *event, const struct tep_print_arg *arg, void *data);
+
+static bool op_is_safe(const struct tep_event *event, const struct tep_print_arg *arg, void *data)
+{
+	const struct tep_print_arg *left = arg->op.left, *right = arg->op.right;
+	const char *op = arg->op.op;
+	uint64_t divisor;
+
+	if (op && (!strcmp(op, "/") || !strcmp(op, "%"))) {
+		if (!data || !right || !evaluate(event, right, data, &divisor) || !divisor)
+			return false;
+	}
+	/* An index: elements are at most 8 bytes. */
+	if (op && !strcmp(op, "[") && (!data || !bounded(event, right, data, EVENT_FIELD_MAX / 8)))
+		return false;
+	return (!left || arg_is_safe(event, left, data)) && (!right || arg_is_safe(event, right, data));
+}
+
+static bool arg_is_safe(const struct tep_event *event, const struct tep_print_arg *arg, void *data)
+{
+	switch (arg->type) {
+	case TEP_PRINT_TYPE:
+		return !arg->typecast.item || arg_is_safe(event, arg->typecast.item, data);
+	case TEP_PRINT_FLAGS:
+		return !arg->flags.field || arg_is_safe(event, arg->flags.field, data);
+	case TEP_PRINT_SYMBOL:
+		return !arg->symbol.field || arg_is_safe(event, arg->symbol.field, data);
+	case TEP_PRINT_HEX:
+	case TEP_PRINT_HEX_STR:
+		return data && bounded(event, arg->hex.size, data, EVENT_FIELD_MAX);
+	case TEP_PRINT_INT_ARRAY:
+		return data && bounded(event, arg->int_array.count, data, EVENT_FIELD_MAX / 8) &&
+		       bounded(event, arg->int_array.el_size, data, 8);
+	case TEP_PRINT_OP:
+		return op_is_safe(event, arg, data);
+	case TEP_PRINT_DYNAMIC_ARRAY:
+		return !arg->dynarray.index || (data && bounded(event, arg->dynarray.index, data, EVENT_FIELD_MAX));
+	case TEP_PRINT_FUNC:
+		return false;
+	default:
+		return true;
+	}
+}
+
+/* "%*p…" takes the length of a buffer from the argument in front of it. */
+static bool lengths_are_safe(const struct tep_event *event, void *data)
+{
+	if (!strstr(event->print_fmt.format ? event->print_fmt.format : "", "*p"))
+		return true;
+	for (const struct tep_print_arg *arg = event->print_fmt.args; arg; arg = arg->next) {
+		if (arg->next && arg->next->type == TEP_PRINT_DYNAMIC_ARRAY &&
+		    (!data || !bounded(event, arg, data, EVENT_FIELD_MAX)))
+			return false;
+	}
+	return true;
+}
+
+static bool format_is_safe(const struct tep_event *event, void *data)
+{
+	for (const struct tep_print_arg *arg = event->print_fmt.args; arg; arg = arg->next) {
+		if (!arg_is_safe(event, arg, data))
+			return false;
+	}
+	return lengths_are_safe(event, data);
+}
+
+bool event_check(const struct event_type *type, void *data, uint32_t size)
+{
+	(void)size;
+	if (type->raw_only)
+		return false;
+	return !type->has_sizes || format_is_safe(type->event, data);
+}
+
+/* ------------------------------------------------------------------------------------------------------ the table */
+
+static void describe(struct event_type *type, struct tep_event *event)
+{
+	type->event = event;
+	tame_fields(type, event->format.common_fields);
+	tame_fields(type, event->format.fields);
+	type->has_sizes = !format_is_safe(event, NULL);
+}
+
+/*
+ * What a trial in a child does with format i: parse it, and print events of
+ * nothing but zeros and of nothing but ones.
+ */
+struct trial {
+	struct event_table *table;
+	const struct dat_file *file;
+};
+
+static void print_trial(struct tep_handle *tep, struct tep_event *event, const struct event_type *type, int fill, bool big)
+{
+	struct tep_format_field *field = tep_find_common_field(event, "common_type");
+	uint32_t size = type->need + 64;
+	unsigned char *data = malloc(size + EVENT_SLACK);
+	struct tep_record record = { .data = data, .size = (int)size, .record_size = (int)size, .ref_count = 1 };
+	struct trace_seq seq;
+
+	/* The trial counts as failed, and the format is not used. */
+	if (!data)
+		abort();
+	memset(data, 0, size + EVENT_SLACK);
+	memset(data, fill, size);
+	if (field && field->size == 2) {
+		data[field->offset + big] = (unsigned char)event->id;
+		data[field->offset + !big] = (unsigned char)(event->id >> 8);
+	}
+	trace_seq_init(&seq);
+	tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO_RAW);
+	if (event_check(type, data, size))
+		tep_print_event(tep, &seq, &record, "%s", TEP_PRINT_INFO);
+	trace_seq_destroy(&seq);
+	free(data);
+}
+
+static void try_format(void *arg, size_t i)
+{
+	const struct trial *trial = arg;
+	const struct dat_format *format = &trial->file->formats[i];
+	struct tep_handle *tep = trial->table->tep;
+	struct event_type type = { 0 };
+	struct tep_event *event = NULL;
+
+	if (!may_parse(&format->text))
+		return;
+	tep_parse_format(tep, &event, format->text.text, format->text.size, format->system);
+	if (!event)
+		return;
+	describe(&type, event);
+	print_trial(tep, event, &type, 0, trial->file->big);
+	print_trial(tep, event, &type, 0xff, trial->file->big);
+}
+
+static int parse_formats(struct event_table *t, const struct dat_file *file)
+{
+	struct trial trial = { .table = t, .file = file };
+	bool *bad = calloc(file->nr_formats ? file->nr_formats : 1, sizeof(*bad));
+	int err = bad ? event_probe(try_format, &trial, file->nr_formats, bad) : -ENOMEM;
+
+	for (size_t i = 0; !err && i < file->nr_formats; i++) {
+		const struct dat_format *format = &file->formats[i];
+
+		if (bad[i] || !may_parse(&format->text) ||
+		    tep_parse_event(t->tep, format->text.text, format->text.size, format->system))
+			t->failures++;
+	}
+	free(bad);
+	return err;
+}
+
+static void find_common(const struct event_table *t, const char *name, uint32_t *ret_offset, uint32_t *ret_size)
+{
+	struct tep_event **events = tep_list_events(t->tep, TEP_EVENT_SORT_ID);
+	struct tep_format_field *field = NULL;
+
+	/* The same in all events of a file, so that of the lowest id is as good as any. */
+	for (uint32_t i = 0; i < t->nr_events && !field; i++)
+		field = tep_find_common_field(events[i], name);
+	*ret_offset = field ? (uint32_t)field->offset : 0;
+	*ret_size = field ? (uint32_t)field->size : 0;
+}
+
+static int index_events(struct event_table *t)
+{
+	struct tep_event **events = tep_list_events(t->tep, TEP_EVENT_SORT_ID);
+
+	t->nr_events = events ? (uint32_t)tep_get_events_count(t->tep) : 0;
+	t->types = calloc(NR_IDS, sizeof(*t->types));
+	t->all = calloc(t->nr_events ? t->nr_events : 1, sizeof(*t->all));
+	if (!t->types || !t->all)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < t->nr_events; i++) {
+		struct event_type *type = &t->all[i];
+		struct tep_event *event = events[i];
+
+		describe(type, event);
+		if (event->id >= 0 && event->id < (int)NR_IDS && !t->types[event->id])
+			t->types[event->id] = type;
+	}
+	find_common(t, "common_type", &t->type_offset, &t->type_size);
+	find_common(t, "common_pid", &t->pid_offset, &t->pid_size);
+	return 0;
+}
+
+/*
+ * What libtraceevent is given of a line of `len` characters: written to `to`, which has room for LINE_MORE more. The
+ * number of characters; 0: the line is malformed.
+ */
+#define LINE_MORE 2u
+typedef size_t (*take_line)(const char *line, size_t len, char *to);
+
+/* "ffffffff81000000 T name" */
+static size_t take_symbol(const char *line, size_t len, char *to)
+{
+	size_t digits = strspn(line, "0123456789abcdefABCDEF");
+
+	if (!digits || digits > 16 || len <= digits + 3 || line[digits] != ' ' || line[digits + 2] != ' ')
+		return 0;
+	memcpy(to, line, len);
+	return len;
+}
+
+/*
+ * "0xffffffff82000000 : \"text\"". libtraceevent takes a line feed off the text's end, and looks for it two characters
+ * before the closing quote, even if the text is shorter than that. So a shorter text is given one to take off.
+ */
+static size_t take_printk(const char *line, size_t len, char *to)
+{
+	size_t digits = strspn(line + 2 * (len > 2), "0123456789abcdefABCDEF");
+	/* Of the opening quote. */
+	size_t place = 2 + digits + 3;
+
+	if (!digits || digits > 16 || len < place + 2 || strncmp(line, "0x", 2) != 0 ||
+	    strncmp(line + 2 + digits, " : \"", 4) != 0 || line[len - 1] != '"')
+		return 0;
+	memcpy(to, line, len);
+	if (len - place >= 4)
+		return len;
+	memcpy(to + len - 1, "\\n\"", 3);
+	return len + LINE_MORE;
+}
+
+/* "123 name" */
+static size_t take_cmdline(const char *line, size_t len, char *to)
+{
+	size_t digits = strspn(line, "0123456789");
+
+	if (!digits || digits > 10 || len <= digits + 1 || line[digits] != ' ')
+		return 0;
+	memcpy(to, line, len);
+	return len;
+}
+
+/* Lines that are well-formed are no shorter than this. */
+#define LINE_MIN 4u
+
+/*
+ * Gives the lines that are what they should be to libtraceevent, which wants to write into them; skip: go on behind one
+ * that is not, as it does itself with symbols and formats, while its list of names ends there. A NUL ends the text.
+ */
+static int parse_copy(const struct dat_text *text, struct tep_handle *tep, take_line take, bool skip,
+		      int (*parse)(struct tep_handle *tep, const char *text))
+{
+	char *copy, *to;
+
+	if (!text->text || !text->size)
+		return 0;
+	copy = to = malloc(text->size + text->size / LINE_MIN * LINE_MORE + LINE_MORE + 2);
+	if (!copy)
+		return -ENOMEM;
+	for (const char *line = text->text; *line;) {
+		size_t len = strcspn(line, "\n");
+		size_t taken = take(line, len, to);
+
+		if (taken) {
+			to += taken;
+			*to++ = '\n';
+		} else if (!skip) {
+			break;
+		}
+		line += len + (line[len] == '\n');
+	}
+	*to = '\0';
+	if (to > copy)
+		parse(tep, copy);
+	free(copy);
+	return 0;
+}
+
+int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table)
+{
+	struct event_table *t = calloc(1, sizeof(*t));
+	int err;
+
+	tep_set_loglevel(TEP_LOG_NONE);
+	if (t)
+		t->tep = tep_alloc();
+	if (!t || !t->tep) {
+		free(t);
+		return -ENOMEM;
+	}
+	t->no_plugins = flags & EVENT_NO_PLUGINS;
+	if (!t->no_plugins)
+		t->plugins = tep_load_plugins(t->tep);
+	tep_set_file_bigendian(t->tep, file->big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_local_bigendian(t->tep, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
+	tep_set_long_size(t->tep, (int)file->commit_size);
+	tep_parse_header_page(t->tep, file->header_page.text, file->header_page.size, (int)file->commit_size);
+	err = parse_formats(t, file);
+	if (!err)
+		err = parse_copy(&file->kallsyms, t->tep, take_symbol, true, tep_parse_kallsyms);
+	if (!err)
+		err = parse_copy(&file->printk, t->tep, take_printk, true, tep_parse_printk_formats);
+	if (!err)
+		err = parse_copy(&file->cmdlines, t->tep, take_cmdline, false, tep_parse_saved_cmdlines);
+	if (!err)
+		err = index_events(t);
+	if (err) {
+		event_table_close(t);
+		return err;
+	}
+	*ret_table = t;
+	return 0;
+}
+
+struct event_table *event_table_close(struct event_table *table)
+{
+	if (!table)
+		return NULL;
+	if (table->plugins)
+		tep_unload_plugins(table->plugins, table->tep);
+	tep_free(table->tep);
+	free(table->types);
+	free(table->all);
+	free(table);
+	return NULL;
+}
+
+static int common_number(const struct event_table *t, uint32_t offset, uint32_t width, const void *data, uint32_t size)
+{
+	bool big = tep_is_file_bigendian(t->tep);
+	const char *at = (const char *)data + offset;
+
+	if (offset + width > size)
+		return -1;
+	switch (width) {
+	case 1:
+		return *(const unsigned char *)at;
+	case 2:
+		return bytes_get16(at, big);
+	case 4:
+		return (int)bytes_get32(at, big);
+	default:
+		return -1;
+	}
+}
+
+int event_id(const struct event_table *table, const void *data, uint32_t size)
+{
+	return common_number(table, table->type_offset, table->type_size, data, size);
+}
+
+int event_pid(const struct event_table *table, const void *data, uint32_t size)
+{
+	return common_number(table, table->pid_offset, table->pid_size, data, size);
+}
+
+const struct event_type *event_type(const struct event_table *table, int id)
+{
+	return id >= 0 && id < (int)NR_IDS ? table->types[id] : NULL;
+}

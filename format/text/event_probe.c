@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* See event_probe.h. */
+#include "format/text/event_probe.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CPU_SECONDS 10
+#define DEATHS_MAX  64 /* a file with more texts that kill has no texts worth the forks */
+
+enum state { UNTRIED, TRYING, GOOD };
+
+static void be_quiet(void)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGINT, SIGTERM };
+	const struct rlimit cpu = { .rlim_cur = CPU_SECONDS, .rlim_max = CPU_SECONDS };
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null >= 0) {
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+	}
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		signal(signals[i], SIG_DFL);
+	prctl(PR_SET_DUMPABLE, 0);
+	setrlimit(RLIMIT_CPU, &cpu);
+}
+
+static void child(void (*attempt)(void *arg, size_t i), void *arg, size_t first, size_t count,
+		  volatile unsigned char *states)
+{
+	be_quiet();
+	for (size_t i = first; i < count; i++) {
+		states[i] = TRYING;
+		attempt(arg, i);
+		states[i] = GOOD;
+	}
+	_exit(0);
+}
+
+/* Waits for the child; returns the first index that is still untried. */
+static int collect(pid_t pid, volatile unsigned char *states, size_t count, bool *bad, size_t *first)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return -errno;
+	}
+	while (*first < count && states[*first] == GOOD)
+		++*first;
+	if (*first < count) {
+		bad[*first] = true;
+		++*first;
+	}
+	return 0;
+}
+
+int event_probe(void (*attempt)(void *arg, size_t i), void *arg, size_t count, bool *ret_bad)
+{
+	volatile unsigned char *states;
+	size_t first = 0;
+	int err = 0;
+
+	if (!count)
+		return 0;
+	states = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (states == MAP_FAILED)
+		return -errno;
+	for (int deaths = 0; !err && first < count && deaths < DEATHS_MAX; deaths++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			child(attempt, arg, first, count, states);
+		err = pid < 0 ? -errno : collect(pid, states, count, ret_bad, &first);
+	}
+	for (; !err && first < count; first++)
+		ret_bad[first] = true;
+	munmap((void *)(uintptr_t)states, count);
+	return err;
+}

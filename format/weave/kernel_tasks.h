@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names of tasks as the kernel tells them: in saved_cmdlines, which keeps few, and in events that
+ * name a task, such as sched_switch. Which ones these are, and where, is found in their formats: a
+ * field char P_comm[16] beside a field P_pid.
+ */
+#ifndef FORMAT_KERNEL_TASKS_H
+#define FORMAT_KERNEL_TASKS_H
+
+#include "format/io/number_map.h"
+
+#include <librecorder/page.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TASK_NAME_SIZE 16u /* the kernel's TASK_COMM_LEN */
+
+struct kernel_task {
+	int32_t pid;
+	char said[TASK_NAME_SIZE];  /* by the last event that named it */
+	uint64_t said_at;	    /* its time, in the kernel's clock */
+	char saved[TASK_NAME_SIZE]; /* by saved_cmdlines */
+};
+
+/* Where an event names tasks. */
+struct task_fields {
+	unsigned int nr;
+	struct {
+		uint32_t pid, comm; /* offsets */
+	} at[2];
+};
+
+struct kernel_tasks {
+	unsigned char by_id[REC_EVENT_ID_FIRST]; /* index + 1; 0: names none */
+	struct task_fields fields[UINT8_MAX];
+	unsigned int nr_fields;
+	struct kernel_task *tasks;
+	size_t nr_tasks, room;
+	struct number_map places; /* by pid: index + 1 */
+};
+
+/* 0, -ENOMEM. kernel_tasks_free() takes NULL and returns NULL. */
+int kernel_tasks_new(struct kernel_tasks **ret_tasks);
+struct kernel_tasks *kernel_tasks_free(struct kernel_tasks *tasks);
+
+/* Take in the format of an event; of what names no task nothing is kept. */
+void kernel_tasks_format(struct kernel_tasks *tasks, const char *text, size_t size);
+
+/* Take in the text of saved_cmdlines. 0, -ENOMEM. */
+int kernel_tasks_saved(struct kernel_tasks *tasks, const char *text, size_t size);
+
+/* Take in what an event with a by_id says. 0, -ENOMEM. */
+int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, uint64_t clock, const void *payload, uint32_t size);
+
+/* Take in an event, at a time of the kernel's clock; CPU after CPU, so the order is not that of time. 0, -ENOMEM. */
+static inline int kernel_tasks_see(struct kernel_tasks *tasks, unsigned int id, uint64_t clock, const void *payload,
+				   uint32_t size)
+{
+	return tasks->by_id[id] ? kernel_tasks_learn(tasks, id, clock, payload, size) : 0;
+}
+
+/* The name of a task: what saved_cmdlines says, else what events said; "" if neither. */
+const char *kernel_task_name(const struct kernel_task *task);
+
+/* All tasks by pid, to be freed. 0, -ENOMEM. */
+int kernel_tasks_sorted(const struct kernel_tasks *tasks, struct kernel_task **ret_tasks, size_t *ret_nr);
+
+#endif

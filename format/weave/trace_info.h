@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the logs of several processes say, as one: events of the same name and shape get one id, those of different
+ * shape one each; the names of threads; the call sites of rec_printf. And the texts that a trace.dat makes of it.
+ *
+ * Logs are not trusted. Nothing of a log is needed after the call that it was given to. Threads: one at a time.
+ */
+#ifndef FORMAT_TRACE_INFO_H
+#define FORMAT_TRACE_INFO_H
+
+#include <librecorder/log.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/io/blob.h"
+#include "format/weave/kernel_tasks.h"
+
+/* The first id is rec_printf's, in every process and in the file; no log describes it. */
+#define TRACE_INFO_PRINTF_ID REC_EVENT_ID_FIRST
+
+/* The event that carries a loss with no event behind it. */
+#define TRACE_INFO_END_ID (REC_EVENT_ID_FIRST + REC_EVENTS_MAX - 1u)
+
+struct trace_end_event {
+	struct rec_event_common common;
+	uint64_t lost;	  /* all of them; UINT64_MAX: unknown */
+	uint64_t no_lane; /* those of threads that had no lane */
+};
+
+/* What weaving has to know about an event id of one process. */
+struct trace_event_map {
+	uint16_t id;	 /* in the file; 0: the log does not explain this id */
+	bool is_printf; /* its payload holds a call site: trace_info_site() */
+};
+
+struct trace_process_map {
+	const struct trace_event_map *events; /* of id REC_EVENT_ID_FIRST + i */
+	unsigned int nr_events;
+};
+
+/* Where the payload of a printf event holds the caller and the call site; both are u64. */
+#define TRACE_PRINTF_IP	  8u
+#define TRACE_PRINTF_SITE 16u
+
+struct trace_info;
+
+/* 0, -ENOMEM. trace_info_free() takes NULL and returns NULL. */
+int trace_info_new(struct trace_info **ret_info);
+struct trace_info *trace_info_free(struct trace_info *info);
+
+/*
+ * Take in the log of one more process, which gets the next number, from 0. What is malformed in it is left out.
+ * 0, -ENOMEM.
+ */
+int trace_info_add_process(struct trace_info *info, uint32_t pid, const char *comm, const void *log, size_t size);
+
+/* The same log again, grown meanwhile: take in what is new. 0, -ENOMEM. */
+int trace_info_more_log(struct trace_info *info, unsigned int process, const void *log, size_t size);
+
+/* The ids of a process, also those to come; valid until another process is added. */
+const struct trace_process_map *trace_info_map(const struct trace_info *info, unsigned int process);
+
+/* The address under which the file knows a call site of a process; 0: the log does not explain it. */
+uint64_t trace_info_site(const struct trace_info *info, unsigned int process, uint64_t site);
+
+/* Thread `tid` of a process was seen. Cheap when asked again. 0, -ENOMEM. */
+int trace_info_seen(struct trace_info *info, unsigned int process, int32_t tid);
+
+/* Names that the kernel knows, for trace_info_cmdlines(); they stay the caller's. */
+void trace_info_set_tasks(struct trace_info *info, const struct kernel_tasks *tasks);
+
+/* How many different tids were seen. */
+uint64_t trace_info_threads(const struct trace_info *info);
+
+/*
+ * The texts. Each event's format goes to `emit`, those of one system together; recorder:end has one of its own. An
+ * error of emit ends it. A malformed declaration has none. 0, -ENOMEM, or what emit returned.
+ */
+typedef int trace_info_emit(void *arg, const char *system, const char *text, size_t size);
+
+int trace_info_formats(const struct trace_info *info, trace_info_emit *emit, void *arg);
+int trace_info_end_format(trace_info_emit *emit, void *arg);
+
+/*
+ * Appended to the blob. cmdlines: processes and their threads seen or named, and all that the kernel names,
+ * sorted, each tid once. 0, -ENOMEM.
+ */
+int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines);
+int trace_info_printk(const struct trace_info *info, struct blob *printk);
+int trace_info_kallsyms(const struct trace_info *info, struct blob *kallsyms);
+
+#endif

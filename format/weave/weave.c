@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The merge: a heap of the programs' streams by the time of their next event. Each stream's times never
+ * go back (weave_stream.c raises what does), so neither do the merged ones, and the pages of each CPU are
+ * in order because the whole is. The kernel's streams, each of which has a CPU to itself, are put in
+ * between in a second step (weave_join.c).
+ */
+#include "format/weave/weave.h"
+#include "format/weave/weave_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* trace-cmd and KernelShark slow down with each CPU (facts trace-dat 1.8). */
+#define RAW_STREAMS_MAX 4096u
+
+/* -------------------------------------------------------------------------------------------------- the merge */
+
+struct heap {
+	struct weave_input **inputs; /* the smallest first */
+	unsigned int nr;
+};
+
+static bool earlier(const struct weave_input *a, const struct weave_input *b)
+{
+	return a->ns < b->ns || (a->ns == b->ns && a->number < b->number);
+}
+
+/* Put the element at `at` in its place, all below it being in order. */
+static void sift_down(struct heap *heap, unsigned int at)
+{
+	struct weave_input *moving = heap->inputs[at];
+
+	for (;;) {
+		unsigned int child = 2 * at + 1;
+
+		if (child >= heap->nr)
+			break;
+		if (child + 1 < heap->nr && earlier(heap->inputs[child + 1], heap->inputs[child]))
+			child++;
+		if (earlier(moving, heap->inputs[child]))
+			break;
+		heap->inputs[at] = heap->inputs[child];
+		at = child;
+	}
+	heap->inputs[at] = moving;
+}
+
+static void end_input(struct weave *weave, struct weave_input *input)
+{
+	const struct weave_loss trailing = weave_input_trailing(weave, input);
+
+	weave_loss_join(&weave->owners[input->process].trailing, &trailing);
+}
+
+/* The first event of each stream of the programs. */
+static int fill_heap(struct weave *weave, struct heap *heap)
+{
+	const unsigned int nr = weave->params->source->nr_streams;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		struct weave_input *input = &weave->inputs[i];
+		int got;
+
+		if (input->is_kernel)
+			continue;
+		got = weave_input_next(weave, input);
+		if (got < 0)
+			return got;
+		if (got)
+			heap->inputs[heap->nr++] = input;
+		else
+			end_input(weave, input);
+	}
+	for (i = heap->nr / 2; i-- > 0;)
+		sift_down(heap, i);
+	return 0;
+}
+
+/* The CPU that an event stands on in the file. */
+static unsigned int cpu_of(struct weave *weave, const struct weave_input *input)
+{
+	if (input->record.cpu < WEAVE_CPUS_MAX)
+		return input->record.cpu;
+	weave->stats.cpu_unknown++;
+	return 0;
+}
+
+/* Empty the heap. */
+static int merge_heap(struct weave *weave, struct heap *heap)
+{
+	int err = 0;
+
+	while (!err && heap->nr) {
+		struct weave_input *input = heap->inputs[0];
+		int got;
+
+		err = weave_out_event(weave, input, cpu_of(weave, input));
+		if (err)
+			break;
+		got = weave_input_next(weave, input);
+		if (got < 0) {
+			err = got;
+		} else if (!got) {
+			end_input(weave, input);
+			heap->inputs[0] = heap->inputs[--heap->nr];
+		}
+		if (!err && heap->nr)
+			sift_down(heap, 0);
+	}
+	return err;
+}
+
+/* ----------------------------------------------------------------------------------------- losses at the end */
+
+uint64_t weave_end_time(const struct weave *weave, unsigned int number)
+{
+	const struct weave_process *process = &weave->params->processes[number];
+	const bool raw = weave->raw_tsc;
+	uint64_t time = raw ? 0 : weave->last_ns;
+	unsigned int i;
+
+	for (i = 0; raw && i < weave->params->source->nr_streams; i++)
+		if (weave->inputs[i].last_clock > time)
+			time = weave->inputs[i].last_clock;
+	for (i = 0; !weave->stats.events && i < process->nr_anchors; i++) {
+		const uint64_t anchor = raw ? process->anchors[i].clock : process->anchors[i].mono;
+
+		time = anchor > time ? anchor : time;
+	}
+	return time;
+}
+
+/* What no event stands behind: an event for each process that lost such; raw has left those without a stream. */
+static int end_processes(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < params->nr_processes && !err; i++) {
+		struct weave_owner *owner = &weave->owners[i];
+		const bool of_lane = params->raw && !params->processes[i].kernel;
+
+		if (weave_loss_any(&owner->trailing))
+			err = weave_out_end(weave, of_lane ? weave->nr_lanes : owner->last_cpu, i, weave_end_time(weave, i),
+					    owner->trailing, owner->no_lane);
+		owner->trailing = (struct weave_loss){ 0, false };
+	}
+	return err ? err : weave_out_flush_all(weave);
+}
+
+/* The kernel's streams, to which nothing comes. */
+static int put_kernel(struct weave *weave)
+{
+	bool is_straight = false;
+	unsigned int i;
+	int err = 0;
+
+	for (i = 0; i < weave->max_kernel_inputs && !err; i++) {
+		struct weave_input *input = weave->kernel_inputs[i];
+
+		if (!input)
+			continue;
+		/* Pages that stay as they are need no place before the end. */
+		if (!is_straight && !weave_kernel_as_is(weave, input)) {
+			is_straight = true;
+			err = weave_straight(weave);
+		}
+		if (!err)
+			err = weave_kernel_pages(weave, input);
+	}
+	return err || !is_straight ? err : dat_write_scratch(weave->writer);
+}
+
+static int merge(struct weave *weave)
+{
+	const bool has_kernel = weave->params->source->nr_streams > weave->nr_lanes;
+	struct heap heap = { NULL, 0 };
+	bool joins;
+	int err;
+
+	heap.inputs = calloc(weave->nr_lanes + 1u, sizeof(struct weave_input *));
+	if (!heap.inputs)
+		return -ENOMEM;
+	err = fill_heap(weave, &heap);
+	/* Nothing to weave in: the file takes the kernel's clock, and its pages as they are. */
+	if (!heap.nr && weave->kernel)
+		weave->raw_tsc = weave->kernel->clock == REC_CLOCK_TSC;
+	joins = has_kernel && heap.nr && weave->params->buffers == WEAVE_WOVEN;
+	if (!err && joins)
+		err = weave_stage_begin(weave);
+	if (!err)
+		err = merge_heap(weave, &heap);
+	/* In time: a CPU that was joined is complete. */
+	if (!err && joins)
+		err = end_processes(weave);
+	if (!err)
+		err = joins ? weave_join(weave) : put_kernel(weave);
+	free(heap.inputs);
+	return err;
+}
+
+/* ------------------------------------------------------------------------------------------------- the whole */
+
+/* Whether programs can be on one timeline with the kernel's clock. */
+static bool is_shared_clock(const struct weave_process *kernel)
+{
+	const char *name = kernel->kernel->clock;
+
+	return !name || !strcmp(name, kernel->clock == REC_CLOCK_TSC ? "x86-tsc" : "mono");
+}
+
+static int check_processes(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	unsigned int i;
+
+	for (i = 0; i < params->nr_processes; i++) {
+		const struct weave_process *process = &params->processes[i];
+		const uint32_t size = process->subbuf_size;
+
+		if (process->clock != REC_CLOCK_TSC && process->clock != REC_CLOCK_MONO)
+			return -EINVAL;
+		if (size > REC_SUBBUF_MAX || (size & (size - 1)))
+			return -EINVAL;
+		if (process->kernel && weave->kernel)
+			return -EINVAL;
+		if (process->kernel)
+			weave->kernel = process;
+	}
+	if (weave->kernel && params->nr_processes > 1 && !is_shared_clock(weave->kernel))
+		return -EINVAL;
+	return 0;
+}
+
+static int check_streams(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	unsigned int i;
+
+	for (i = 0; i < params->source->nr_streams; i++) {
+		const struct weave_stream *stream = &params->streams[i];
+
+		if (stream->process >= params->nr_processes)
+			return -EINVAL;
+		if (!params->processes[stream->process].kernel)
+			weave->nr_lanes++;
+		else if (stream->cpu >= WEAVE_CPUS_MAX)
+			return -EINVAL;
+	}
+	if (params->raw && weave->nr_lanes > RAW_STREAMS_MAX)
+		return -E2BIG;
+	return 0;
+}
+
+/* One map of the TSC for all processes: their order among each other must not depend on whose anchors were taken. */
+static int make_maps(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	struct rec_anchor *all;
+	size_t nr = params->nr_anchors;
+	unsigned int i;
+	int err;
+
+	for (i = 0; i < params->nr_processes; i++)
+		if (params->processes[i].clock == REC_CLOCK_TSC)
+			nr += params->processes[i].nr_anchors;
+	all = calloc(nr + 1, sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	nr = params->nr_anchors;
+	if (nr)
+		memcpy(all, params->anchors, nr * sizeof(*all));
+	for (i = 0; i < params->nr_processes; i++) {
+		const struct weave_process *process = &params->processes[i];
+
+		if (process->clock != REC_CLOCK_TSC || !process->nr_anchors)
+			continue;
+		memcpy(all + nr, process->anchors, process->nr_anchors * sizeof(*all));
+		nr += process->nr_anchors;
+	}
+	err = time_map_init(&weave->maps[REC_CLOCK_TSC], REC_CLOCK_TSC, all, (unsigned int)nr);
+	if (!err)
+		err = time_map_init(&weave->maps[REC_CLOCK_MONO], REC_CLOCK_MONO, NULL, 0);
+	free(all);
+	return err;
+}
+
+/* Which buffer of the file each process has. */
+static int take_buffers(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	unsigned int i;
+
+	weave->nr_buffers = 1;
+	for (i = 0; i < params->nr_processes; i++) {
+		if (params->processes[i].kernel)
+			continue;
+		if (params->raw)
+			weave->owners[i].buffer = weave->kernel ? 1 : 0;
+		else if (params->buffers == WEAVE_SPLIT)
+			weave->owners[i].buffer = weave->nr_buffers;
+		if (weave->owners[i].buffer == weave->nr_buffers)
+			weave->nr_buffers++;
+	}
+	weave->buffers = calloc(weave->nr_buffers, sizeof(*weave->buffers));
+	return weave->buffers ? 0 : -ENOMEM;
+}
+
+/* Their names, in the file. */
+static int name_buffers(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	struct blob name = BLOB_INIT;
+	unsigned int i, number;
+	unsigned int last = 0;
+	int err = 0;
+
+	for (i = 0; i < params->nr_processes && !err; i++) {
+		if (weave->owners[i].buffer <= last)
+			continue;
+		if (params->raw)
+			blob_printf(&name, "lanes");
+		else
+			blob_printf(&name, "%s-%u", params->processes[i].comm, params->processes[i].pid);
+		blob_put(&name, "", 1);
+		err = name.error ? name.error : dat_write_buffer(weave->writer, (const char *)name.data, &number);
+		name.size = 0;
+		last++;
+	}
+	blob_free(&name);
+	return err;
+}
+
+/* What the kernel says of tasks. */
+static int take_kernel(struct weave *weave)
+{
+	const struct weave_kernel *kernel = weave->kernel->kernel;
+	unsigned int i;
+	int err = kernel_tasks_new(&weave->tasks);
+
+	for (i = 0; i < kernel->nr_formats && !err; i++)
+		kernel_tasks_format(weave->tasks, kernel->formats[i].text.data, kernel->formats[i].text.size);
+	if (!err && kernel->cmdlines.size)
+		err = kernel_tasks_saved(weave->tasks, kernel->cmdlines.data, kernel->cmdlines.size);
+	if (!err)
+		trace_info_set_tasks(weave->info, weave->tasks);
+	return err;
+}
+
+static int take_processes(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	bool all_tsc = params->nr_processes > 0;
+	unsigned int i;
+	int err;
+
+	weave->owners = calloc(params->nr_processes + 1u, sizeof(*weave->owners));
+	if (!weave->owners)
+		return -ENOMEM;
+	err = trace_info_new(&weave->info);
+	for (i = 0; i < params->nr_processes && !err; i++) {
+		const struct weave_process *process = &params->processes[i];
+
+		if (process->subbuf_size > weave->page_size)
+			weave->page_size = process->subbuf_size;
+		all_tsc = all_tsc && process->clock == REC_CLOCK_TSC;
+		weave_loss_add(&weave->owners[i].trailing, process->lost);
+		weave->owners[i].no_lane = process->lost;
+		err = trace_info_add_process(weave->info, process->pid, process->comm, process->log,
+					     process->log_size);
+	}
+	weave->raw_tsc = params->raw && all_tsc;
+	if (!err && weave->kernel)
+		err = take_kernel(weave);
+	return err ? err : take_buffers(weave);
+}
+
+/* Two streams of one CPU cannot both have it to themselves. */
+static int take_kernel_stream(struct weave *weave, struct weave_input *input)
+{
+	input->cpu = weave->params->streams[input->number].cpu;
+	if (weave->kernel_inputs[input->cpu])
+		return -EINVAL;
+	weave->kernel_inputs[input->cpu] = input;
+	return 0;
+}
+
+static int take_streams(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	const unsigned int nr = params->source->nr_streams;
+	unsigned int lanes = 0;
+	unsigned int i;
+	int err = 0;
+
+	weave->max_kernel_inputs = weave->kernel ? WEAVE_CPUS_MAX : 0;
+	weave->inputs = calloc(nr + 1u, sizeof(*weave->inputs));
+	weave->kernel_inputs = calloc(weave->max_kernel_inputs + 1u, sizeof(struct weave_input *));
+	if (!weave->inputs || !weave->kernel_inputs)
+		return -ENOMEM;
+	for (i = 0; i < nr && !err; i++) {
+		struct weave_input *input = &weave->inputs[i];
+
+		input->number = i;
+		input->process = params->streams[i].process;
+		input->time = &weave->maps[params->processes[input->process].clock];
+		input->ids = trace_info_map(weave->info, input->process);
+		input->is_kernel = params->processes[input->process].kernel;
+		if (input->is_kernel)
+			err = take_kernel_stream(weave, input);
+		else
+			input->cpu = lanes++;
+	}
+	return err;
+}
+
+static void clean_up(struct weave *weave)
+{
+	unsigned int i, j;
+
+	dat_write_close(weave->writer);
+	page_store_close(weave->stage);
+	for (i = 0; weave->buffers && i < weave->nr_buffers; i++) {
+		for (j = 0; j < weave->buffers[i].max_cpus; j++)
+			free(weave->buffers[i].cpus[j].page);
+		free(weave->buffers[i].cpus);
+	}
+	free(weave->buffers);
+	kernel_tasks_free(weave->tasks);
+	free(weave->kernel_inputs);
+	free(weave->inputs);
+	free(weave->owners);
+	trace_info_free(weave->info);
+	time_map_free(&weave->maps[REC_CLOCK_TSC]);
+}
+
+int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stats)
+{
+	struct weave weave = {
+		.params = params,
+		.page_size = params->page_size ? params->page_size : REC_SUBBUF_MIN,
+	};
+	int err = check_processes(&weave);
+
+	if (!err)
+		err = check_streams(&weave);
+	if (err)
+		return err;
+	weave.nr_cpus = params->raw && !weave.kernel ? weave.nr_lanes : params->nr_cpus;
+	if (!weave.nr_cpus)
+		weave.nr_cpus = 1;
+	err = take_processes(&weave);
+	if (!err)
+		err = make_maps(&weave);
+	if (!err)
+		err = take_streams(&weave);
+	if (!err)
+		err = dat_write_open(params->output, params->version ? params->version : 6, weave.page_size,
+				     weave.nr_cpus * weave.nr_buffers, &weave.writer);
+	if (!err)
+		err = name_buffers(&weave);
+	if (!err)
+		err = params->raw ? weave_raw(&weave) : merge(&weave);
+	if (!err)
+		err = end_processes(&weave);
+	if (!err)
+		err = weave_finish(&weave);
+	clean_up(&weave);
+	if (!err)
+		*ret_stats = weave.stats;
+	return err;
+}

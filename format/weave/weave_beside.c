@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a trace.dat has beside its pages: formats, symbols, names, statistics, what makes nanoseconds of its times. The
+ * kernel's texts go as they are, in front of ours: ids and addresses of the two never meet.
+ */
+#include "format/weave/weave_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+static int emit_format(void *arg, const char *system, const char *text, size_t size)
+{
+	return dat_write_format(arg, system, text, size);
+}
+
+/* The id that a format gives itself; 0: none. */
+static unsigned int format_id(const struct weave_text *text)
+{
+	const char *line = memmem(text->data, text->size, "\nID: ", 5);
+	unsigned int id = 0;
+
+	for (line = line ? line + 5 : NULL; line && line < text->data + text->size && *line >= '0' && *line <= '9'; line++)
+		id = id * 10 + (unsigned int)(*line - '0');
+	return id;
+}
+
+static int put_kernel_formats(struct weave *weave)
+{
+	const struct weave_kernel *kernel = weave->kernel->kernel;
+	bool *given = calloc(REC_EVENT_ID_FIRST, sizeof(*given));
+	unsigned int i;
+	int err = given ? 0 : -ENOMEM;
+
+	for (i = 0; i < kernel->nr_formats && !err; i++) {
+		const struct weave_format *format = &kernel->formats[i];
+		const unsigned int id = format_id(&format->text);
+
+		if (!id || id >= REC_EVENT_ID_FIRST || given[id])
+			continue;
+		given[id] = true;
+		err = dat_write_format(weave->writer, format->system, format->text.data, format->text.size);
+	}
+	free(given);
+	return err;
+}
+
+/* A text of lines: the kernel's, then ours. */
+static int put_text(struct weave *weave, enum dat_id id, const struct weave_text *kernel,
+		    int (*make)(const struct trace_info *, struct blob *))
+{
+	struct blob text = BLOB_INIT;
+	int err;
+
+	if (kernel && kernel->size) {
+		blob_put(&text, kernel->data, kernel->size);
+		if (kernel->data[kernel->size - 1] != '\n')
+			blob_put(&text, "\n", 1);
+	}
+	err = make(weave->info, &text);
+
+	if (!err && text.size)
+		err = dat_write_text(weave->writer, id, text.data, text.size);
+	blob_free(&text);
+	return err;
+}
+
+/* An option that is a string. */
+static int put_string(struct weave *weave, enum dat_id id, struct blob *text)
+{
+	int err;
+
+	blob_put(text, "", 1);
+	err = text->error ? text->error : dat_write_option(weave->writer, id, text->data, text->size);
+	text->size = 0;
+	return err;
+}
+
+static int put_system(struct weave *weave)
+{
+	const char *uname_then = weave->kernel ? weave->kernel->kernel->uname : NULL;
+	struct blob text = BLOB_INIT;
+	struct utsname name;
+	int err = 0;
+
+	if (uname_then) {
+		blob_printf(&text, "%s", uname_then);
+		err = put_string(weave, DAT_UNAME, &text);
+	} else if (!uname(&name)) {
+		blob_printf(&text, "%s %s %s %s", name.sysname, name.nodename, name.release, name.machine);
+		err = put_string(weave, DAT_UNAME, &text);
+	}
+	if (!err) {
+		blob_printf(&text, "%s", weave->params->writer ? weave->params->writer : "librecorder");
+		if (weave->stats.time_error != UINT64_MAX)
+			blob_printf(&text, "; time error at most %" PRIu64 " ns", weave->stats.time_error);
+		err = put_string(weave, DAT_VERSION, &text);
+	}
+	blob_free(&text);
+	return err;
+}
+
+/* A CPU's statistics under the kernel's names for them; nothing was left unread. */
+static void put_figures(struct blob *text, const struct weave_figures *figures, uint64_t bytes)
+{
+	blob_printf(text, "entries: 0\noverrun: %" PRIu64 "\ncommit overrun: 0\nbytes: %" PRIu64 "\n", figures->loss.known,
+		    bytes);
+	blob_printf(text, "oldest event ts: %5" PRIu64 ".%06" PRIu64 "\nnow ts: %5" PRIu64 ".%06" PRIu64 "\n",
+		    figures->first_ns / 1000000000, figures->first_ns / 1000 % 1000000, figures->last_ns / 1000000000,
+		    figures->last_ns / 1000 % 1000000);
+	blob_printf(text, "dropped events: 0\nread events: %" PRIu64 "\n", figures->events);
+}
+
+/* Add what the programs have on this CPU of a buffer. */
+static void add_figures(struct weave_figures *sum, const struct weave_figures *figures)
+{
+	weave_loss_join(&sum->loss, &figures->loss);
+	if (!figures->events)
+		return;
+	if (!sum->events || figures->first_ns < sum->first_ns)
+		sum->first_ns = figures->first_ns;
+	if (figures->last_ns > sum->last_ns)
+		sum->last_ns = figures->last_ns;
+	sum->events += figures->events;
+}
+
+/* The kernel's own words, or ours for it where it has said none. */
+static void put_kernel_stats(struct weave *weave, unsigned int cpu, struct blob *text)
+{
+	const struct weave_kernel *kernel = weave->kernel->kernel;
+	static const struct weave_figures none;
+	const struct weave_buffer *top = &weave->buffers[0];
+
+	if (cpu < kernel->nr_cpu_stats && kernel->cpu_stats[cpu].size)
+		blob_put(text, kernel->cpu_stats[cpu].data, kernel->cpu_stats[cpu].size);
+	else
+		put_figures(text, cpu < top->max_cpus ? &top->cpus[cpu].kernel : &none,
+			    dat_write_size(weave->writer, 0, cpu));
+}
+
+static int put_cpu_stats(struct weave *weave, unsigned int nr)
+{
+	struct blob text = BLOB_INIT;
+	unsigned int i, j;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++) {
+		struct weave_figures programs = { .events = 0 };
+		uint64_t bytes = 0;
+
+		for (j = 0; j < weave->nr_buffers; j++) {
+			bytes += dat_write_size(weave->writer, j, i);
+			if (i < weave->buffers[j].max_cpus)
+				add_figures(&programs, &weave->buffers[j].cpus[i].programs);
+		}
+		blob_printf(&text, "CPU: %u\n", i);
+		if (weave->kernel)
+			put_kernel_stats(weave, i, &text);
+		if (weave->kernel && (programs.events || weave_loss_any(&programs.loss)))
+			blob_printf(&text, "\nCPU: %u, programs\n", i);
+		if (!weave->kernel || programs.events || weave_loss_any(&programs.loss))
+			put_figures(&text, &programs, bytes);
+		err = put_string(weave, DAT_CPUSTAT, &text);
+	}
+	blob_free(&text);
+	return err;
+}
+
+/* What makes nanoseconds of raw TSC times; measured between the first and the last event. */
+static int put_tsc_line(struct weave *weave, uint64_t from, uint64_t to)
+{
+	struct time_line line;
+	struct blob data = BLOB_INIT;
+	int err;
+
+	time_map_line(&weave->maps[REC_CLOCK_TSC], from, to, &line);
+	blob_u32(&data, line.mult);
+	blob_u32(&data, line.shift);
+	blob_u64(&data, 0); /* trace-cmd 3.1.6 ignores this offset; the option below is what counts */
+	err = data.error ? data.error : dat_write_option(weave->writer, DAT_TSC2NSEC, data.data, data.size);
+	data.size = 0;
+	if (!err) {
+		blob_printf(&data, "%" PRId64, line.offset);
+		err = put_string(weave, DAT_OFFSET, &data);
+	}
+	blob_free(&data);
+	return err;
+}
+
+/* By how much the times that the file shows may be off; the TSC's are, besides, where its one line is off the map. */
+static uint64_t shown_error(const struct weave *weave, uint64_t from, uint64_t to)
+{
+	const struct time_map *map = &weave->maps[REC_CLOCK_TSC];
+	const uint64_t first = time_map_error(map, from);
+	const uint64_t last = time_map_error(map, to);
+	const uint64_t error = first > last ? first : last;
+	struct time_line line;
+
+	if (!weave->raw_tsc || error == UINT64_MAX)
+		return error;
+	time_map_line(map, from, to, &line);
+	return error + time_map_line_error(map, &line, from, to);
+}
+
+/* Those with events, in any buffer. */
+static unsigned int count_cpus(const struct weave *weave)
+{
+	unsigned int nr = 0;
+	unsigned int cpu, i;
+
+	for (cpu = 0; cpu < dat_write_cpus(weave->writer); cpu++) {
+		uint64_t events = 0;
+
+		for (i = 0; i < weave->nr_buffers; i++) {
+			const struct weave_buffer *buffer = &weave->buffers[i];
+
+			if (cpu < buffer->max_cpus)
+				events += buffer->cpus[cpu].programs.events + buffer->cpus[cpu].kernel.events;
+		}
+		nr += events > 0;
+	}
+	return nr;
+}
+
+/* Sum up the streams. ret_from and ret_to: first and last TSC time, 0 without. */
+static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
+{
+	const struct weave_params *params = weave->params;
+	struct weave_stats *stats = &weave->stats;
+	uint64_t from = UINT64_MAX;
+	uint64_t to = 0;
+	unsigned int i;
+
+	for (i = 0; i < params->source->nr_streams; i++) {
+		const struct weave_input *input = &weave->inputs[i];
+
+		if (!input->events || input->time->identity)
+			continue;
+		from = input->first_clock < from ? input->first_clock : from;
+		to = input->last_clock > to ? input->last_clock : to;
+	}
+	if (to >= from)
+		stats->time_error = shown_error(weave, from, to);
+	for (i = 0; i < params->nr_processes; i++)
+		stats->processes += weave->owners[i].events > 0 && !params->processes[i].kernel;
+	stats->cpus = count_cpus(weave);
+	for (i = 0; i < params->source->nr_streams; i++)
+		stats->kernel_cpus += weave->inputs[i].is_kernel && weave->inputs[i].events;
+	stats->threads = trace_info_threads(weave->info);
+	*ret_from = to >= from ? from : 0;
+	*ret_to = to;
+}
+
+/* The kernel's name of the clock that the file's times are of. */
+static const char *clock_name(const struct weave *weave)
+{
+	if (weave->raw_tsc)
+		return "x86-tsc";
+	if (weave->kernel && weave->kernel->clock == REC_CLOCK_MONO && weave->kernel->kernel->clock)
+		return weave->kernel->kernel->clock;
+	return "mono";
+}
+
+int weave_texts(struct weave *weave)
+{
+	const struct weave_kernel *kernel = weave->kernel ? weave->kernel->kernel : NULL;
+	int err = 0;
+
+	if (weave->has_texts)
+		return 0;
+	if (kernel)
+		err = put_kernel_formats(weave);
+	if (!err)
+		err = trace_info_formats(weave->info, emit_format, weave->writer);
+	if (!err)
+		err = put_text(weave, DAT_KALLSYMS, kernel ? &kernel->kallsyms : NULL, trace_info_kallsyms);
+	if (!err)
+		err = put_text(weave, DAT_PRINTK, kernel ? &kernel->printk : NULL, trace_info_printk);
+	weave->has_texts = true;
+	return err;
+}
+
+int weave_finish(struct weave *weave)
+{
+	unsigned int nr_cpus = dat_write_cpus(weave->writer);
+	uint64_t from, to;
+	int err;
+
+	if (nr_cpus < weave->nr_cpus)
+		nr_cpus = weave->nr_cpus;
+	sum_up(weave, &from, &to);
+	/* How far another clock of the kernel's is from CLOCK_MONOTONIC nobody has measured. */
+	if (strcmp(clock_name(weave), "mono") && strcmp(clock_name(weave), "x86-tsc"))
+		weave->stats.time_error = UINT64_MAX;
+	err = weave_texts(weave);
+	if (!err && weave->stats.synthetic)
+		err = trace_info_end_format(emit_format, weave->writer);
+	if (!err)
+		err = put_text(weave, DAT_CMDLINES, NULL, trace_info_cmdlines);
+	if (!err)
+		err = put_system(weave);
+	if (!err)
+		err = put_cpu_stats(weave, nr_cpus);
+	if (!err && weave->raw_tsc)
+		err = put_tsc_line(weave, from, to);
+	if (!err)
+		err = dat_write_finish(weave->writer, clock_name(weave), nr_cpus, &weave->stats.file_size);
+	return err;
+}

@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The programs' events and the kernel's, woven into one. The merge of the programs leaves the pages of each CPU in
+ * a store of the weave's own. Then CPU after CPU is done as a whole: runs of the kernel's records, as they come
+ * from its stream, and of those pages' by turns, and what comes of it goes straight to its place in the file. So of
+ * the kernel's pages, which are most, none is written twice, and both sides are copied in runs.
+ */
+#include "format/weave/weave_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Of the programs' pages at a time. */
+#define BLOCK (256u * 1024u)
+
+/* For what is not known before the last page: names of tasks, ten thousand, and numbers. */
+#define ROOM_NAMES (256u * 1024u)
+#define ROOM_CPU   1024u
+
+/* The pages of the programs on a CPU. */
+struct staged {
+	struct weave_input input; /* what has been taken and not yet been put */
+	unsigned int track;
+	bool has_track;
+	unsigned char *block;
+	uint32_t size, taken; /* of the block */
+};
+
+int weave_stage_begin(struct weave *weave)
+{
+	const unsigned int cpus = weave->nr_cpus;
+	const int err = page_store_open(dat_write_target(weave->writer), weave->page_size, cpus, &weave->stage);
+
+	weave->is_staging = !err;
+	return err;
+}
+
+int weave_stage_page(struct weave *weave, struct weave_cpu *cpu)
+{
+	if (!cpu->has_stage) {
+		const int err = page_store_add(weave->stage, &cpu->stage);
+
+		if (err)
+			return err;
+		cpu->has_stage = true;
+	}
+	return page_store_put(weave->stage, cpu->stage, cpu->page);
+}
+
+/* 1: the input has another page; 0: there is none; -errno. */
+static int next_page(struct weave *weave, struct staged *staged)
+{
+	const uint32_t page_size = weave->page_size;
+	struct weave_input *input = &staged->input;
+	const unsigned char *page;
+	int err;
+
+	if (staged->taken == staged->size) {
+		staged->taken = 0;
+		staged->size = 0;
+		err = staged->has_track ? page_store_take(weave->stage, staged->track, staged->block,
+							  page_size > BLOCK ? page_size : BLOCK, &staged->size) : 0;
+		if (err || !staged->size)
+			return err;
+	}
+	page = staged->block + staged->taken;
+	staged->taken += page_size;
+	rec_page_iter_init(&input->iter, page, rec_page_size(page));
+	weave_loss_add(&input->loss, rec_page_lost(page, page_size - REC_SUBBUF_HEADER_SIZE));
+	return 1;
+}
+
+/* The next event of the programs. 0, -errno. */
+static int next_event(struct weave *weave, struct staged *staged)
+{
+	struct weave_input *input = &staged->input;
+	int got = 1;
+
+	while (rec_page_next(&input->iter, &input->record) <= 0) {
+		got = next_page(weave, staged);
+		if (got <= 0)
+			break;
+	}
+	input->ended = got <= 0;
+	input->ns = input->record.time;
+	return got < 0 ? got : 0;
+}
+
+/* Put the programs' events up to and including `until`. */
+static int put_programs(struct weave *weave, struct staged *staged, unsigned int number, uint64_t until)
+{
+	struct weave_input *input = &staged->input;
+	struct weave_cpu *cpu;
+	int err = weave_cpu_get(weave, 0, number, &cpu);
+
+	while (!err && !input->ended && input->ns <= until) {
+		err = weave_put_record(weave, cpu, input);
+		if (!err)
+			err = weave_put_run(weave, cpu, input, until);
+		if (err >= 0)
+			err = next_event(weave, staged);
+	}
+	return err;
+}
+
+/* The two by turns; `kernel` may be NULL. At the same time the kernel goes first. */
+static int join(struct weave *weave, struct staged *staged, struct weave_input *kernel, unsigned int number)
+{
+	int err = kernel ? weave_kernel_begin(weave, kernel) : 0;
+
+	if (!err)
+		err = next_event(weave, staged);
+	while (!err && !staged->input.ended) {
+		if (kernel && !kernel->ended && kernel->ns <= staged->input.ns)
+			err = weave_kernel_put(weave, kernel, staged->input.ns);
+		if (!err)
+			err = put_programs(weave, staged, number, kernel && !kernel->ended ? kernel->ns - 1 : UINT64_MAX);
+	}
+	if (!err && kernel)
+		err = weave_kernel_put(weave, kernel, UINT64_MAX);
+	if (!err && kernel)
+		err = weave_kernel_end(weave, kernel);
+	return err;
+}
+
+static int join_cpu(struct weave *weave, struct staged *staged, unsigned int number)
+{
+	const struct weave_buffer *top = &weave->buffers[0];
+	struct weave_input *kernel = number < weave->max_kernel_inputs ? weave->kernel_inputs[number] : NULL;
+	struct weave_cpu *cpu;
+	int err;
+
+	staged->has_track = number < top->max_cpus && top->cpus[number].has_stage;
+	if (!kernel && !staged->has_track)
+		return 0;
+	if (staged->has_track)
+		staged->track = top->cpus[number].stage;
+	staged->input = (struct weave_input){ .staged = true, .time = &weave->maps[REC_CLOCK_MONO] };
+	err = join(weave, staged, kernel, number);
+	if (!err)
+		err = weave_cpu_get(weave, 0, number, &cpu);
+	return err ? err : weave_out_flush(weave, cpu);
+}
+
+int weave_straight(struct weave *weave)
+{
+	const int err = weave_texts(weave);
+
+	return err ? err : dat_write_straight(weave->writer, weave->nr_cpus,
+					      ROOM_NAMES + (uint64_t)weave->nr_cpus * ROOM_CPU);
+}
+
+int weave_join(struct weave *weave)
+{
+	const uint32_t page_size = weave->page_size;
+	struct staged staged = { .block = malloc(page_size > BLOCK ? page_size : BLOCK) };
+	unsigned int i;
+	int err = staged.block ? 0 : -ENOMEM;
+
+	weave->is_staging = false;
+	if (!err)
+		err = weave_straight(weave);
+	for (i = 0; !err && (i < weave->max_kernel_inputs || i < weave->buffers[0].max_cpus); i++)
+		err = join_cpu(weave, &staged, i);
+	free(staged.block);
+	return err ? err : dat_write_scratch(weave->writer);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The streams of the kernel: one a CPU, whose events all go to that CPU of the file. So they take no part in the
+ * heap of the merge. What the kernel has until an event of a program is put there in runs (weave_run.c).
+ */
+#include "format/weave/kernel_page.h"
+#include "format/weave/weave_private.h"
+
+int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time)
+{
+	for (;;) {
+		const int got = kernel_page_next(&input->iter, &input->record);
+		unsigned int id;
+		int err;
+
+		if (got <= 0) {
+			weave_input_page_end(weave, input, got < 0);
+			return 0;
+		}
+		input->seen++;
+		id = weave_kernel_id(input->record.payload, input->record.size);
+		if (!id) {
+			weave->stats.unknown_events++;
+			weave_loss_add(&input->loss, 1);
+			continue;
+		}
+		err = kernel_tasks_see(weave->tasks, id, input->record.time, input->record.payload,
+				       input->record.size);
+		if (err)
+			return err;
+		weave_input_time(weave, input, time_map_ns(time, &input->hint, input->record.time));
+		return 1;
+	}
+}
+
+static int next_event(struct weave *weave, struct weave_input *input)
+{
+	int got = 0;
+
+	while (!got) {
+		if (!input->in_page) {
+			got = weave_input_page(weave, input);
+			if (got < 0)
+				return got;
+			input->ended = !got;
+			if (!got)
+				return 0;
+		}
+		got = weave_kernel_next_on_page(weave, input, input->time);
+	}
+	return got < 0 ? got : 0;
+}
+
+int weave_kernel_begin(struct weave *weave, struct weave_input *input)
+{
+	return next_event(weave, input);
+}
+
+int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t until)
+{
+	const uint64_t first = input->ns;
+	uint64_t last = first;
+	uint64_t events = 0;
+	struct weave_cpu *cpu;
+	int err = weave_cpu_get(weave, weave->owners[input->process].buffer, input->cpu, &cpu);
+
+	while (!err && !input->ended && input->ns <= until) {
+		int more;
+
+		err = weave_put_record(weave, cpu, input);
+		if (err)
+			break;
+		more = weave_put_run(weave, cpu, input, until);
+		if (more < 0)
+			return more;
+		events += 1 + (uint64_t)more;
+		last = input->ns;
+		err = next_event(weave, input);
+	}
+	if (err)
+		return err;
+	weave_out_account(weave, cpu, input->process, events, first, last);
+	if (events && last > weave->last_ns)
+		weave->last_ns = last;
+	return 0;
+}
+
+int weave_kernel_end(struct weave *weave, struct weave_input *input)
+{
+	const struct weave_loss trailing = weave_input_trailing(weave, input);
+
+	if (!weave_loss_any(&trailing))
+		return 0;
+	return weave_out_end(weave, input->cpu, input->process, weave_end_time(weave, input->process), trailing, 0);
+}

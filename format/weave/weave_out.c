@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pages of the file's CPUs. A gap begins a page, since only a page's header can tell of it; where the first event
+ * behind the gap leaves no room for the count, the page says only that there was a gap, as the kernel does.
+ */
+#include "format/weave/weave_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int weave_cpu_get(struct weave *weave, unsigned int number, unsigned int cpu, struct weave_cpu **ret_cpu)
+{
+	struct weave_buffer *buffer = &weave->buffers[number];
+
+	if (cpu >= buffer->max_cpus) {
+		unsigned int max = buffer->max_cpus ? buffer->max_cpus : 16;
+		struct weave_cpu *cpus;
+
+		while (max <= cpu)
+			max *= 2;
+		cpus = realloc(buffer->cpus, max * sizeof(*cpus));
+		if (!cpus)
+			return -ENOMEM;
+		memset(cpus + buffer->max_cpus, 0, (max - buffer->max_cpus) * sizeof(*cpus));
+		buffer->cpus = cpus;
+		for (; buffer->max_cpus < max; buffer->max_cpus++) {
+			cpus[buffer->max_cpus].buffer = number;
+			cpus[buffer->max_cpus].number = buffer->max_cpus;
+		}
+	}
+	*ret_cpu = &buffer->cpus[cpu];
+	return 0;
+}
+
+static bool is_kernel(const struct weave *weave, unsigned int process)
+{
+	return &weave->params->processes[process] == weave->kernel;
+}
+
+static struct weave_figures *figures_of(const struct weave *weave, struct weave_cpu *cpu, unsigned int process)
+{
+	return is_kernel(weave, process) ? &cpu->kernel : &cpu->programs;
+}
+
+void weave_out_account(struct weave *weave, struct weave_cpu *cpu, unsigned int process, uint64_t events,
+		       uint64_t first_ns, uint64_t last_ns)
+{
+	struct weave_figures *figures = figures_of(weave, cpu, process);
+
+	if (!events)
+		return;
+	if (!weave->stats.events || first_ns < weave->stats.first_time)
+		weave->stats.first_time = first_ns;
+	if (last_ns > weave->stats.last_time)
+		weave->stats.last_time = last_ns;
+	if (!figures->events)
+		figures->first_ns = first_ns;
+	figures->last_ns = last_ns;
+	figures->events += events;
+	weave->stats.events += events;
+	weave->stats.kernel_events += is_kernel(weave, process) ? events : 0;
+	weave->owners[process].events += events;
+	weave->owners[process].last_cpu = cpu->number;
+}
+
+void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss)
+{
+	weave_loss_join(&figures_of(weave, cpu, process)->loss, loss);
+	weave->stats.lost += loss->known;
+	weave->stats.lost_unknown += loss->unknown;
+}
+
+int weave_out_flush(struct weave *weave, struct weave_cpu *cpu)
+{
+	if (!cpu->open)
+		return 0;
+	rec_page_end(&cpu->writer);
+	cpu->open = false;
+	if (weave->is_staging)
+		return weave_stage_page(weave, cpu);
+	return dat_write_page(weave->writer, cpu->buffer, cpu->number, cpu->page);
+}
+
+int weave_out_flush_all(struct weave *weave)
+{
+	unsigned int i, j;
+	int err = 0;
+
+	for (i = 0; i < weave->nr_buffers; i++)
+		for (j = 0; j < weave->buffers[i].max_cpus && !err; j++)
+			err = weave_out_flush(weave, &weave->buffers[i].cpus[j]);
+	return err;
+}
+
+void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t size, uint64_t lost)
+{
+	const uint32_t capacity = weave->page_size - REC_SUBBUF_HEADER_SIZE;
+	unsigned char *data = page + REC_SUBBUF_HEADER_SIZE;
+	uint64_t commit = size;
+	uint32_t end = size;
+
+	if (lost)
+		commit |= REC_COMMIT_LOST;
+	if (lost && lost != REC_LOST_UNKNOWN && capacity - size >= sizeof(lost)) {
+		commit |= REC_COMMIT_LOST_STORED;
+		memcpy(data + end, &lost, sizeof(lost));
+		end += (uint32_t)sizeof(lost);
+	}
+	memcpy(page + sizeof(uint64_t), &commit, sizeof(commit));
+	memset(data + end, 0, capacity - end);
+}
+
+int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu)
+{
+	if (!cpu->page)
+		cpu->page = malloc(weave->page_size);
+	return cpu->page ? 0 : -ENOMEM;
+}
+
+/* Room on a page that is begun for it. */
+static int room_on_new(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
+		       const struct weave_loss *loss, void **ret_room)
+{
+	int err = weave_out_flush(weave, cpu);
+
+	if (!err)
+		err = weave_cpu_page(weave, cpu);
+	if (err)
+		return err;
+	rec_page_begin(&cpu->writer, cpu->page, weave->page_size, loss->unknown ? REC_LOST_UNKNOWN : loss->known);
+	cpu->open = true;
+	*ret_room = rec_page_put(&cpu->writer, time, size);
+	if (!*ret_room && loss->known && !loss->unknown) {
+		rec_page_begin(&cpu->writer, cpu->page, weave->page_size, REC_LOST_UNKNOWN);
+		*ret_room = rec_page_put(&cpu->writer, time, size);
+	}
+	/* Pages are at least as large as the sub-buffers the events come from. */
+	return *ret_room ? 0 : -EINVAL;
+}
+
+int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size, const struct weave_loss *loss,
+		   void **ret_room)
+{
+	if (cpu->open && !weave_loss_any(loss)) {
+		*ret_room = rec_page_put(&cpu->writer, time, size);
+		if (*ret_room)
+			return 0;
+	}
+	return room_on_new(weave, cpu, time, size, loss, ret_room);
+}
+
+int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int number)
+{
+	struct weave_cpu *cpu;
+	const uint32_t size = input->record.size;
+	struct rec_event_common common;
+	void *payload;
+	int err;
+
+	err = weave_cpu_get(weave, weave->owners[input->process].buffer, number, &cpu);
+	if (!err)
+		err = weave_out_room(weave, cpu, input->ns, size, &input->loss, &payload);
+	if (err)
+		return err;
+	memcpy(payload, input->record.payload, size);
+	memcpy(&common, payload, sizeof(common));
+	err = weave_input_patch(weave, input, input->to, payload, size);
+	if (!err && (common.pid != input->last_pid || input->events == 1)) {
+		input->last_pid = common.pid;
+		err = trace_info_seen(weave->info, input->process, common.pid);
+	}
+	if (weave_loss_any(&input->loss)) {
+		weave_out_lost(weave, cpu, input->process, &input->loss);
+		input->loss = (struct weave_loss){ 0, false };
+	}
+	weave_out_account(weave, cpu, input->process, 1, input->ns, input->ns);
+	weave->last_ns = input->ns;
+	return err;
+}
+
+int weave_out_end(struct weave *weave, unsigned int number, unsigned int process, uint64_t time, struct weave_loss loss,
+		  uint64_t no_lane)
+{
+	struct trace_end_event event = {
+		.common = { .type = TRACE_INFO_END_ID, .pid = (int32_t)weave->params->processes[process].pid },
+		.lost = loss.unknown ? REC_LOST_UNKNOWN : loss.known,
+		.no_lane = no_lane,
+	};
+	struct weave_cpu *cpu;
+	void *payload;
+	int err;
+
+	err = weave_cpu_get(weave, weave->owners[process].buffer, number, &cpu);
+	if (!err)
+		err = room_on_new(weave, cpu, time, sizeof(event), &loss, &payload);
+	if (err)
+		return err;
+	memcpy(payload, &event, sizeof(event));
+	weave_out_lost(weave, cpu, process, &loss);
+	weave->stats.synthetic++;
+	return 0;
+}

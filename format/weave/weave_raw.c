@@ -1,0 +1,266 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Raw: each stream is one "CPU" of the file, its pages byte for byte as they left the ring, but for the
+ * event ids (where several processes must agree on them), call sites of rec_printf, and the loss bits and
+ * count. Three pages are made anew: one whose first events were handed over before, one that is damaged
+ * behind some event, and one with a loss before it. That one has to begin with an event: libtraceevent's
+ * kbuffer tells of a loss only where the first record is one. So its marker follows the first event, or is
+ * left out where its place is needed for the count.
+ */
+#include "format/weave/weave_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LOST_COUNT_SIZE	 8u
+#define MARKER_AND_STAMP (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
+
+/* A page being made, with what is needed of it. */
+struct raw_page {
+	unsigned char *bytes; /* weave->page_size */
+	uint32_t size;	      /* of the data */
+	uint32_t events;
+	uint64_t first_clock;
+	uint64_t last_clock;
+	int32_t pid;
+};
+
+struct raw {
+	struct weave *weave;
+	struct weave_input *input;
+	struct weave_cpu *cpu;
+	struct raw_page page;
+	unsigned char *other; /* weave->page_size: where a page is made anew */
+};
+
+static uint32_t put_marker(unsigned char *at, uint32_t cpu, uint64_t time)
+{
+	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4u, REC_MARKER_MAGIC, cpu };
+	const uint64_t stamp = time & REC_TIME_STAMP_MASK;
+	const uint32_t word = (uint32_t)(stamp & REC_DELTA_MAX) << REC_TYPE_BITS | REC_TYPE_TIME_STAMP;
+	const uint32_t high = (uint32_t)(stamp >> REC_DELTA_BITS);
+
+	memcpy(at, &marker, sizeof(marker));
+	memcpy(at + REC_MARKER_SIZE, &word, sizeof(word));
+	memcpy(at + REC_MARKER_SIZE + 4, &high, sizeof(high));
+	return MARKER_AND_STAMP;
+}
+
+/*
+ * Copy the header and the data from offset `from` on, to a page that says the same of it: the running time and, where
+ * the page has told it and there is room, the CPU. What stands before `from` is at least an event, and in our own lanes
+ * a marker with it, so the marker has room. Returns the size of the data.
+ */
+static uint32_t copy_tail(unsigned char *to, const unsigned char *page, uint32_t size, uint32_t from)
+{
+	struct rec_page_iter iter;
+	struct rec_record record;
+	uint32_t used = 0;
+
+	rec_page_iter_init(&iter, page, from);
+	while (rec_page_next(&iter, &record) > 0)
+		;
+	memcpy(to, &iter.time, sizeof(iter.time));
+	if (iter.cpu != REC_CPU_UNKNOWN && from >= MARKER_AND_STAMP)
+		used = put_marker(to + REC_SUBBUF_HEADER_SIZE, iter.cpu, iter.time);
+	memcpy(to + REC_SUBBUF_HEADER_SIZE + used, page + REC_SUBBUF_HEADER_SIZE + from, size - from);
+	return used + size - from;
+}
+
+/* The ids, the threads, the times of the events on the copy; where it is damaged it ends. */
+static int walk(struct raw *raw)
+{
+	struct weave *weave = raw->weave;
+	struct weave_input *input = raw->input;
+	struct raw_page *page = &raw->page;
+	struct rec_page_iter iter;
+	struct rec_record record;
+	uint32_t before = 0;
+	int got;
+	int err = 0;
+
+	page->events = 0;
+	rec_page_iter_init(&iter, page->bytes, page->size);
+	while ((got = rec_page_next(&iter, &record)) > 0 && !err) {
+		struct rec_event_common common = { 0, 0, 0, 0 };
+		unsigned char *payload = page->bytes + ((const unsigned char *)record.payload - page->bytes);
+		struct trace_event_map to = { 0, false };
+
+		if (!page->events++)
+			page->first_clock = record.time;
+		page->last_clock = record.time;
+		before = iter.offset;
+		if (record.size < sizeof(common)) {
+			weave->stats.unknown_events++;
+			continue;
+		}
+		memcpy(&common, payload, sizeof(common));
+		err = weave_input_map(weave, input, common.type, &to);
+		if (err)
+			break;
+		weave->stats.unknown_events += !to.id;
+		err = weave_input_patch(weave, input, to, payload, record.size);
+		if (!err)
+			err = trace_info_seen(weave->info, input->process, common.pid);
+	}
+	input->seen = page->events;
+	if (got < 0)
+		page->size = before;
+	weave_input_page_end(weave, input, got < 0);
+	return err;
+}
+
+/* Make the page begin with its first event, what it says of times and, if there is room, of the CPU kept. */
+static void begin_with_event(struct raw *raw)
+{
+	const uint32_t capacity = raw->weave->page_size - REC_SUBBUF_HEADER_SIZE;
+	struct raw_page *page = &raw->page;
+	unsigned char *other = raw->other;
+	unsigned char *data = other + REC_SUBBUF_HEADER_SIZE;
+	struct rec_page_iter iter;
+	struct rec_record record;
+	uint32_t used, rest, word;
+
+	rec_page_iter_init(&iter, page->bytes, page->size);
+	if (rec_page_next(&iter, &record) <= 0 || record.offset == 0)
+		return;
+	used = iter.offset - record.offset;
+	rest = page->size - iter.offset;
+	memcpy(other, &record.time, sizeof(record.time));
+	memcpy(data, page->bytes + REC_SUBBUF_HEADER_SIZE + record.offset, used);
+	memcpy(&word, data, sizeof(word));
+	word &= (1u << REC_TYPE_BITS) - 1u; /* the page's time is the event's */
+	memcpy(data, &word, sizeof(word));
+	if (record.cpu != REC_CPU_UNKNOWN && used + rest + MARKER_AND_STAMP + LOST_COUNT_SIZE <= capacity)
+		used += put_marker(data + used, record.cpu, record.time);
+	memcpy(data + used, page->bytes + REC_SUBBUF_HEADER_SIZE + iter.offset, rest);
+	raw->other = page->bytes;
+	page->bytes = other;
+	page->size = used + rest;
+}
+
+/* Write the page with the loss before it. */
+static int put_page(struct raw *raw, uint64_t lost)
+{
+	struct raw_page *page = &raw->page;
+
+	if (lost)
+		begin_with_event(raw);
+	weave_page_seal(raw->weave, page->bytes, page->size, lost);
+	return dat_write_page(raw->weave->writer, raw->cpu->buffer, raw->cpu->number, page->bytes);
+}
+
+static int take_page(struct raw *raw)
+{
+	struct weave *weave = raw->weave;
+	struct weave_input *input = raw->input;
+	struct raw_page *page = &raw->page;
+	struct weave_loss loss = input->loss; /* before this page; what walk() adds comes behind */
+	const uint32_t capacity = weave->page_size - REC_SUBBUF_HEADER_SIZE;
+	int err;
+
+	input->loss = (struct weave_loss){ 0, false };
+	page->size = input->page.size < capacity ? input->page.size : capacity;
+	if (input->page.from && input->page.from <= page->size)
+		page->size = copy_tail(page->bytes, input->page.data, page->size, input->page.from);
+	else
+		memcpy(page->bytes, input->page.data, REC_SUBBUF_HEADER_SIZE + page->size);
+	err = walk(raw);
+	if (err)
+		return err;
+	if (!page->events) {
+		weave_loss_join(&input->loss, &loss);
+		return 0;
+	}
+	if (!input->events)
+		input->first_clock = page->first_clock;
+	input->last_clock = page->last_clock;
+	input->events += page->events;
+	weave_out_account(weave, raw->cpu, input->process, page->events, weave_input_ns(input, page->first_clock),
+			  weave_input_ns(input, page->last_clock));
+	weave_out_lost(weave, raw->cpu, input->process, &loss);
+	return put_page(raw, loss.unknown ? REC_LOST_UNKNOWN : loss.known);
+}
+
+/* A stream whose pages stay as they are. */
+static int copy_stream(struct raw *raw)
+{
+	int got;
+
+	while ((got = weave_input_page(raw->weave, raw->input)) > 0) {
+		got = take_page(raw);
+		if (got < 0)
+			break;
+	}
+	return got;
+}
+
+/* A stream whose times are converted. */
+static int convert_stream(struct raw *raw)
+{
+	int got;
+
+	while ((got = weave_input_next(raw->weave, raw->input)) > 0) {
+		got = weave_out_event(raw->weave, raw->input, raw->input->cpu);
+		if (got < 0)
+			break;
+	}
+	return got;
+}
+
+static int take_stream(struct raw *raw, unsigned int number, bool last_of_process)
+{
+	struct weave *weave = raw->weave;
+	struct weave_input *input = &weave->inputs[number];
+	struct weave_owner *owner = &weave->owners[input->process];
+	const bool convert = !weave->raw_tsc && !input->time->identity;
+	struct weave_loss trailing;
+	uint64_t no_lane = 0;
+	int err;
+
+	err = weave_cpu_get(weave, owner->buffer, input->cpu, &raw->cpu);
+	if (err)
+		return err;
+	raw->input = input;
+	err = convert ? convert_stream(raw) : copy_stream(raw);
+	if (err)
+		return err;
+	trailing = weave_input_trailing(weave, input);
+	if (last_of_process) {
+		weave_loss_join(&trailing, &owner->trailing);
+		no_lane = owner->no_lane;
+		owner->trailing = (struct weave_loss){ 0, false };
+	}
+	if (weave_loss_any(&trailing))
+		err = weave_out_end(weave, input->cpu, input->process, convert ? input->ns : input->last_clock, trailing,
+				    no_lane);
+	return err ? err : weave_out_flush(weave, raw->cpu);
+}
+
+int weave_raw(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	const unsigned int nr = params->source->nr_streams;
+	struct raw raw = { .weave = weave };
+	unsigned int i, j;
+	int err = 0;
+
+	raw.page.bytes = malloc(weave->page_size);
+	raw.other = malloc(weave->page_size);
+	if (!raw.page.bytes || !raw.other)
+		err = -ENOMEM;
+	for (i = 0; i < nr && !err; i++) {
+		if (weave->inputs[i].is_kernel) {
+			err = weave_kernel_pages(weave, &weave->inputs[i]);
+			continue;
+		}
+		/* What no lane knows of goes behind the last stream of its process. */
+		for (j = i + 1; j < nr && params->streams[j].process != params->streams[i].process; j++)
+			;
+		err = take_stream(&raw, i, j == nr);
+	}
+	free(raw.other);
+	free(raw.page.bytes);
+	return err;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Records that go to a page as they are, but for the time that each counts from the one before. Runs of
+ * them are copied in one loop, which knows the plain record alone: with its length in its word, on the
+ * stretch of the clock that the time map has one line for, and behind what is on the page already. Whatever
+ * else comes ends the run, and goes one by one.
+ */
+#include "format/weave/kernel_tasks.h"
+#include "format/weave/weave_private.h"
+
+#include <string.h>
+
+/* A record that can be copied in a run is at most this long, its word included. */
+#define RECORD_MAX (4u + REC_EVENT_SMALL_MAX)
+
+/* What copying may touch beyond that, so that it need not look. */
+#define PIECE 32u
+
+static inline uint32_t get_word(const unsigned char *at)
+{
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	return word;
+}
+
+static inline void set_delta(unsigned char *at, uint32_t word, uint64_t delta)
+{
+	word = (word & ((1u << REC_TYPE_BITS) - 1u)) | (uint32_t)delta << REC_TYPE_BITS;
+	memcpy(at, &word, sizeof(word));
+}
+
+/* The current record with another delta. False: it does not fit so. */
+static bool copy_record(struct rec_page_writer *writer, const struct weave_input *input)
+{
+	const unsigned char *from = input->iter.data + input->record.offset;
+	const uint32_t size = input->iter.offset - input->record.offset;
+	unsigned char *to = writer->page + REC_SUBBUF_HEADER_SIZE + writer->used;
+	const uint64_t delta = input->ns - writer->time;
+
+	/* Only damage has a record that is cut by the page's size; what follows has to be aligned. */
+	if (!writer->used || delta > REC_DELTA_MAX || size > writer->capacity - writer->used || size % 4)
+		return false;
+	memcpy(to, from, size);
+	set_delta(to, get_word(from), delta);
+	writer->time = input->ns;
+	writer->used += size;
+	writer->entries++;
+	return true;
+}
+
+int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
+{
+	void *payload;
+	int err;
+
+	if (cpu->open && !weave_loss_any(&input->loss) && copy_record(&cpu->writer, input))
+		return 0;
+	err = weave_out_room(weave, cpu, input->ns, input->record.size, &input->loss, &payload);
+	if (err)
+		return err;
+	memcpy(payload, input->record.payload, input->record.size);
+	if (!input->staged)
+		weave_out_lost(weave, cpu, input->process, &input->loss);
+	input->loss = (struct weave_loss){ 0, false };
+	return 0;
+}
+
+/*
+ * The last time of the clock that is before the stretch's end for sure, and in the
+ * file not behind `until`, which is in it.
+ */
+static uint64_t last_clock(const struct time_stretch *stretch, uint64_t until)
+{
+	/* Far from where a sum goes round. */
+	const uint64_t end = stretch->end - 1 < INT64_MAX ? stretch->end - 1 : INT64_MAX;
+	unsigned __int128 ticks;
+
+	if (until == UINT64_MAX)
+		return end;
+	ticks = ((unsigned __int128)(until - stretch->ns) << TIME_MAP_SHIFT) / stretch->mult;
+	return stretch->clock + ticks < end ? stretch->clock + (uint64_t)ticks : end;
+}
+
+/* What a run is made of. */
+struct run {
+	const unsigned char *from;
+	unsigned char *to;
+	uint32_t size; /* of what there is, and has room */
+	uint32_t used; /* of it */
+	uint64_t clock, last; /* of the last record that was put; that may be put */
+};
+
+/* Copy a record of which `room` bytes may be touched. */
+static inline void copy_bytes(unsigned char *to, const unsigned char *from, uint32_t size, uint32_t room)
+{
+	const unsigned char *end = from + size;
+
+	if (room < RECORD_MAX + PIECE) {
+		memcpy(to, from, size);
+		return;
+	}
+	for (; from < end; from += PIECE, to += PIECE)
+		memcpy(to, from, PIECE);
+}
+
+/* Put records; `tasks` for the kernel's. How many, or -ENOMEM. */
+static inline __attribute__((always_inline)) int copy_run(struct run *run, const struct time_stretch *stretch,
+							  bool is_kernel, struct kernel_tasks *tasks)
+{
+	const uint64_t mult = stretch->mult;
+	const uint64_t last = run->last - stretch->clock;
+	uint64_t clock = run->clock - stretch->clock;
+	uint64_t time = time_map_scale(clock, mult);
+	uint32_t at = 0;
+	int nr = 0;
+
+	while (run->size - at >= 8) {
+		const unsigned char *from = run->from + at;
+		const uint32_t word = get_word(from);
+		const uint32_t type = word & ((1u << REC_TYPE_BITS) - 1u);
+		const uint64_t next = clock + (word >> REC_TYPE_BITS);
+		const uint64_t next_time = time_map_scale(next, mult);
+		const uint32_t size = 4 + type * 4;
+
+		if (type - 1 > REC_TYPE_DATA_MAX - 1 || next > last || size > run->size - at)
+			break;
+		if (is_kernel) {
+			const unsigned int id = weave_kernel_id(from + 4, type * 4);
+			int err;
+
+			if (!id)
+				break;
+			err = kernel_tasks_see(tasks, id, stretch->clock + next, from + 4, type * 4);
+			if (err)
+				return err;
+		}
+		copy_bytes(run->to + at, from, size, run->size - at);
+		set_delta(run->to + at, word, next_time - time);
+		clock = next;
+		time = next_time;
+		at += size;
+		nr++;
+	}
+	run->used = at;
+	run->clock = clock + stretch->clock;
+	return nr;
+}
+
+int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, uint64_t until)
+{
+	struct rec_page_writer *writer = &cpu->writer;
+	struct rec_page_iter *iter = &input->iter;
+	const uint32_t room = writer->capacity - writer->used;
+	const uint32_t left = iter->size - iter->offset;
+	struct time_stretch stretch;
+	struct run run = {
+		.from = iter->data + iter->offset,
+		.to = writer->page + REC_SUBBUF_HEADER_SIZE + writer->used,
+		.size = left < room ? left : room,
+		.clock = iter->time,
+	};
+	int nr;
+
+	/*
+	 * What was raised may have to be again; with less than a ns for a tick a difference of times has room, too; and
+	 * anchors may say anything: of these no sum goes round.
+	 */
+	if (!time_map_stretch(input->time, input->hint, iter->time, &stretch) || !stretch.mult ||
+	    stretch.mult > UINT64_C(1) << TIME_MAP_SHIFT || stretch.clock > INT64_MAX || stretch.ns > INT64_MAX ||
+	    stretch.ns + time_map_scale(iter->time - stretch.clock, stretch.mult) != writer->time)
+		return 0;
+	run.last = last_clock(&stretch, until);
+	if (input->staged)
+		nr = copy_run(&run, &stretch, false, NULL);
+	else
+		nr = copy_run(&run, &stretch, true, weave->tasks);
+	if (nr <= 0)
+		return nr;
+	iter->offset += run.used;
+	iter->time = run.clock;
+	writer->used += run.used;
+	writer->time = stretch.ns + time_map_scale(run.clock - stretch.clock, stretch.mult);
+	writer->entries += (uint32_t)nr;
+	input->seen += (uint32_t)nr;
+	input->events += (uint32_t)nr;
+	input->ns = writer->time;
+	if (run.clock > input->last_clock)
+		input->last_clock = run.clock;
+	return nr;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One stream, event by event. What a page should have held and did not, and events that nothing explains, become losses
+ * before the next event, so that every event the program counted is either in the file or counted there as lost.
+ */
+#include "format/weave/weave_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Pages between two calls of progress: a MiB of the usual size. */
+#define PROGRESS_PAGES 256u
+
+void weave_loss_add(struct weave_loss *loss, uint64_t lost)
+{
+	if (lost == REC_LOST_UNKNOWN || lost > REC_LOST_UNKNOWN - 1 - loss->known)
+		loss->unknown = true;
+	else
+		loss->known += lost;
+}
+
+void weave_loss_join(struct weave_loss *loss, const struct weave_loss *other)
+{
+	weave_loss_add(loss, other->known);
+	loss->unknown |= other->unknown;
+}
+
+int weave_input_page(struct weave *weave, struct weave_input *input)
+{
+	const struct weave_params *params = weave->params;
+	struct rec_source *source = params->source;
+	const int got = source->next(source, input->number, &input->page);
+
+	/* What cannot be read now may be readable another time: that is no end. */
+	if (got < 0 && got != -EBADMSG && got != -EFAULT)
+		return got;
+	if (got <= 0) {
+		weave->stats.damaged_streams += got < 0;
+		return 0;
+	}
+	weave->stats.pages++;
+	input->pages++;
+	if (params->progress && weave->stats.pages % PROGRESS_PAGES == 0 &&
+	    params->progress(params->arg, weave->stats.pages))
+		return -ECANCELED;
+	/* A source vouches for its pages; one that is larger than any can be is not worth a crash. */
+	if (input->page.size > REC_SUBBUF_MAX - REC_SUBBUF_HEADER_SIZE)
+		input->page.size = 0;
+	weave_loss_add(&input->loss, input->page.lost);
+	rec_page_iter_init(&input->iter, input->page.data, input->page.size);
+	input->seen = 0;
+	input->in_page = true;
+	return 1;
+}
+
+void weave_input_page_end(struct weave *weave, struct weave_input *input, bool damaged)
+{
+	const uint32_t entries = input->page.entries;
+	const uint32_t missing = input->seen < entries ? entries - input->seen : 0;
+
+	input->in_page = false;
+	if (missing || damaged)
+		weave->stats.damaged_pages++;
+	weave->stats.damaged_events += missing;
+	weave_loss_add(&input->loss, missing);
+	/* A source that has not counted them cannot tell what the damage has cost. */
+	input->loss.unknown |= damaged && !entries;
+}
+
+static struct trace_event_map look_up(const struct trace_process_map *ids, uint16_t id)
+{
+	const unsigned int index = (unsigned int)id - REC_EVENT_ID_FIRST;
+
+	return index < ids->nr_events ? ids->events[index] : (struct trace_event_map){ 0, false };
+}
+
+/* Take in what the process's log has got meanwhile. 1: something; 0; -ENOMEM. */
+static int refresh(struct weave *weave, unsigned int process)
+{
+	const struct weave_params *params = weave->params;
+	const void *log;
+	size_t size;
+	int err;
+
+	if (!params->refresh || !params->refresh(params->refresh_arg, process, &log, &size))
+		return 0;
+	err = trace_info_more_log(weave->info, process, log, size);
+	return err ? err : 1;
+}
+
+int weave_input_map(struct weave *weave, const struct weave_input *input, uint16_t id, struct trace_event_map *ret_to)
+{
+	struct trace_event_map to = look_up(input->ids, id);
+	int err = 0;
+
+	if (!to.id) {
+		err = refresh(weave, input->process);
+		if (err > 0)
+			to = look_up(input->ids, id);
+	}
+	*ret_to = to;
+	return err < 0 ? err : 0;
+}
+
+int weave_input_patch(struct weave *weave, const struct weave_input *input, struct trace_event_map to, void *payload,
+		      uint32_t size)
+{
+	unsigned char *bytes = payload;
+	uint64_t site;
+	uint64_t address;
+	int err;
+
+	memcpy(bytes, &to.id, sizeof(to.id));
+	if (!to.is_printf || size < TRACE_PRINTF_SITE + sizeof(site))
+		return 0;
+	memcpy(&site, bytes + TRACE_PRINTF_SITE, sizeof(site));
+	address = trace_info_site(weave->info, input->process, site);
+	if (!address) {
+		err = refresh(weave, input->process);
+		if (err < 0)
+			return err;
+		address = trace_info_site(weave->info, input->process, site);
+	}
+	memcpy(bytes + TRACE_PRINTF_SITE, &address, sizeof(address));
+	memcpy(bytes + TRACE_PRINTF_IP, &address, sizeof(address));
+	return 0;
+}
+
+void weave_input_time(struct weave *weave, struct weave_input *input, uint64_t ns)
+{
+	if (!input->events)
+		input->first_clock = input->record.time;
+	if (input->record.time > input->last_clock)
+		input->last_clock = input->record.time;
+	if (ns < input->ns) {
+		weave->stats.time_raised++;
+		if (input->ns - ns > weave->stats.time_raised_max)
+			weave->stats.time_raised_max = input->ns - ns;
+	} else {
+		input->ns = ns;
+	}
+	input->events++;
+}
+
+int weave_input_next(struct weave *weave, struct weave_input *input)
+{
+	for (;;) {
+		uint16_t id = 0;
+		int got;
+
+		if (!input->in_page) {
+			got = weave_input_page(weave, input);
+			if (got <= 0)
+				return got;
+		}
+		got = rec_page_next(&input->iter, &input->record);
+		if (got <= 0) {
+			weave_input_page_end(weave, input, got < 0);
+			continue;
+		}
+		if (input->record.offset < input->page.from)
+			continue;
+		input->seen++;
+		if (input->record.size >= sizeof(struct rec_event_common)) {
+			memcpy(&id, input->record.payload, sizeof(id));
+			got = weave_input_map(weave, input, id, &input->to);
+			if (got < 0)
+				return got;
+		} else {
+			input->to.id = 0;
+		}
+		if (!input->to.id) {
+			weave->stats.unknown_events++;
+			weave_loss_add(&input->loss, 1);
+			continue;
+		}
+		weave_input_time(weave, input, time_map_ns(input->time, &input->hint, input->record.time));
+		return 1;
+	}
+}
+
+struct weave_loss weave_input_trailing(const struct weave *weave, struct weave_input *input)
+{
+	struct weave_loss loss = input->loss;
+
+	weave_loss_add(&loss, weave->params->streams[input->number].lost);
+	input->loss = (struct weave_loss){ 0, false };
+	return loss;
+}

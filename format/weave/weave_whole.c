@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The kernel's pages where nothing is woven in and the file has the kernel's clock: they stay as the
+ * kernel wrote them, and are only walked over, for the number of events, for names, and to see that
+ * they are whole. What is not is taken apart.
+ */
+#include "format/weave/kernel_page.h"
+#include "format/weave/weave_private.h"
+
+struct walk {
+	uint64_t events;
+	uint64_t first, last; /* times */
+	bool whole;	      /* every viewer makes of it what is in it */
+};
+
+/* Over plain events, whose length is in their word, up to something else. How many, or -ENOMEM. */
+static int walk_plain(struct kernel_tasks *tasks, struct rec_page_iter *iter)
+{
+	uint32_t at = iter->offset;
+	uint64_t clock = iter->time;
+	int nr = 0;
+
+	while (iter->size - at >= 8) {
+		const unsigned char *event = iter->data + at + 4;
+		uint32_t word, type, id;
+		int err;
+
+		memcpy(&word, event - 4, sizeof(word));
+		type = word & ((1u << REC_TYPE_BITS) - 1u);
+		if (type - 1 > REC_TYPE_DATA_MAX - 1 || type * 4 > iter->size - at - 4)
+			break;
+		id = weave_kernel_id(event, type * 4);
+		if (!id)
+			break;
+		clock += word >> REC_TYPE_BITS;
+		err = kernel_tasks_see(tasks, id, clock, event, type * 4);
+		if (err)
+			return err;
+		at += 4 + type * 4;
+		nr++;
+	}
+	iter->offset = at;
+	iter->time = clock;
+	return nr;
+}
+
+static int walk_page(struct weave *weave, struct weave_input *input, struct walk *ret_walk)
+{
+	struct rec_page_iter iter = input->iter;
+	struct walk walk = { .last = input->ns, .whole = true };
+	struct rec_record record;
+	int got;
+
+	while ((got = kernel_page_next(&iter, &record)) > 0) {
+		const unsigned int id = weave_kernel_id(record.payload, record.size);
+		int more = kernel_tasks_see(weave->tasks, id, record.time, record.payload, record.size);
+
+		if (!walk.events) {
+			walk.first = record.time;
+			/* libtraceevent tells of a loss only where the first record is an event. */
+			walk.whole = !record.offset || !input->page.lost;
+		}
+		if (!more)
+			more = walk_plain(weave->tasks, &iter);
+		if (more < 0)
+			return more;
+		walk.events += 1 + (uint64_t)more;
+		/* The sum of all differences on a page goes round at most once. */
+		walk.whole &= id && record.time >= walk.last && iter.time >= record.time;
+		walk.last = iter.time;
+	}
+	walk.whole &= !got;
+	*ret_walk = walk;
+	return 0;
+}
+
+/* Pages are as long as the file's: where these are longer, several of the kernel's go to one. */
+static bool is_page_size(const struct weave *weave)
+{
+	return weave->kernel->subbuf_size == weave->page_size;
+}
+
+/* The page as it is, out of the file that it stands in or by way of the CPU's page. */
+static int put_page(struct weave *weave, struct weave_cpu *cpu, const struct weave_input *input)
+{
+	const uint32_t size = weave->page_size;
+	const struct weave_file *file = weave->params->streams[input->number].file;
+	int err;
+
+	if (file)
+		return dat_write_range(weave->writer, cpu->buffer, cpu->number, file->fd,
+				       file->offset + (input->pages - 1) * size, size);
+	err = weave_cpu_page(weave, cpu);
+	if (err)
+		return err;
+	memcpy(cpu->page, input->page.data, REC_SUBBUF_HEADER_SIZE + input->page.size);
+	weave_page_seal(weave, cpu->page, input->page.size, input->page.lost);
+	return dat_write_page(weave->writer, cpu->buffer, cpu->number, cpu->page);
+}
+
+/* The page event by event, in the kernel's own clock. */
+static int put_page_events(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
+{
+	int got;
+
+	while ((got = weave_kernel_next_on_page(weave, input, &weave->maps[REC_CLOCK_MONO])) > 0) {
+		const uint64_t ns = weave_input_ns(input, input->record.time);
+
+		got = weave_put_record(weave, cpu, input);
+		if (got)
+			break;
+		weave_out_account(weave, cpu, input->process, 1, ns, ns);
+	}
+	return got || !is_page_size(weave) ? got : weave_out_flush(weave, cpu);
+}
+
+static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, const struct walk *walk)
+{
+	if (!input->events)
+		input->first_clock = walk->first;
+	input->last_clock = walk->last;
+	input->ns = walk->last;
+	input->events += walk->events;
+	input->seen = (uint32_t)walk->events;
+	weave_out_account(weave, cpu, input->process, walk->events, weave_input_ns(input, walk->first),
+			  weave_input_ns(input, walk->last));
+	weave_out_lost(weave, cpu, input->process, &input->loss);
+	input->loss = (struct weave_loss){ 0, false };
+	weave_input_page_end(weave, input, false);
+	return put_page(weave, cpu, input);
+}
+
+/* 1: a page was put; 0: there is none; -errno. */
+static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
+{
+	/* Of what an earlier page has left, this one does not tell. */
+	const bool behind_loss = weave_loss_any(&input->loss);
+	struct walk walk;
+	int got = weave_input_page(weave, input);
+	int err;
+
+	if (got <= 0)
+		return got;
+	err = walk_page(weave, input, &walk);
+	if (!err && walk.events && walk.whole && !behind_loss && is_page_size(weave))
+		err = put_whole(weave, cpu, input, &walk);
+	else if (!err)
+		err = put_page_events(weave, cpu, input);
+	return err ? err : 1;
+}
+
+bool weave_kernel_as_is(const struct weave *weave, const struct weave_input *input)
+{
+	return weave->raw_tsc ? !input->time->identity : input->time->identity;
+}
+
+int weave_kernel_pages(struct weave *weave, struct weave_input *input)
+{
+	struct weave_cpu *cpu;
+	int got = weave_cpu_get(weave, weave->owners[input->process].buffer, input->cpu, &cpu);
+
+	if (!got && weave_kernel_as_is(weave, input)) {
+		do
+			got = take_page(weave, cpu, input);
+		while (got > 0);
+		if (!got && input->events && weave_input_ns(input, input->last_clock) > weave->last_ns)
+			weave->last_ns = weave_input_ns(input, input->last_clock);
+	} else if (!got) {
+		got = weave_kernel_begin(weave, input);
+		if (!got)
+			got = weave_kernel_put(weave, input, UINT64_MAX);
+	}
+	if (!got)
+		got = weave_kernel_end(weave, input);
+	return got ? got : weave_out_flush(weave, cpu);
+}

@@ -1,0 +1,543 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands behind the macros of event.h; applications do not use it directly.
+ *
+ * An event is, in every file that sees its declaration:
+ *	rec_blob_S__N		its description, constants and text only, in the section "rec_events", where `recorder list`
+ *				finds it without running the program; registering copies it to the buffer's log
+ *	rec_event_S__N		its descriptor, a weak hidden symbol: one for each program and shared library
+ *	rec_register_S__N	a constructor that registers it. It is also what keeps descriptor and description when the
+ *				linker collects garbage: init arrays are roots to all of them, section names are not to some.
+ *	rec_on_S__N, rec_write_S__N	what REC_ON and REC call
+ *	rec_rare_S__N		what rec_write_S__N goes on with where the event has a condition, the thread no lane yet, or the
+ *				reservation is not the plain case: so the plain one calls nothing and saves no registers
+ *
+ * How the macros work: `u64(id)` is never a macro of ours, so no name of the application is taken. REC__FIELD pastes a
+ * prefix in front of it, and REC__KIND_u64(id) is a row of the table of kinds: a shape and what the shape needs. For each
+ * use of a field (parameter, size, ...) each shape has a macro, as REC__SIZE_rec_number. No word of ours is a plain one
+ * that the application might have defined: SIZE, NUMBER.
+ */
+#ifndef REC__DETAIL
+#error "for the public headers alone: include <librecorder/event.h>, or <librecorder/ffi.h> for other languages"
+#endif
+#ifndef LIBRECORDER_EVENT_MACROS_H
+#define LIBRECORDER_EVENT_MACROS_H
+
+#include <librecorder/detail/abi.h>
+#include <librecorder/detail/atomic.h>
+#include <librecorder/detail/ring.h>
+#include <librecorder/lane.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define REC__C_BEGIN extern "C" {
+#define REC__C_END   }
+typedef bool rec_flag_type;
+extern "C" {
+#else
+#define REC__C_BEGIN
+#define REC__C_END
+typedef _Bool rec_flag_type;
+#endif
+
+#define REC_EVENT_COMMON_SIZE 8u
+#define REC_EVENT_OFFER_MAX   1024u  /* with a condition: up to here it is decided on before the reservation */
+#define REC_EVENT_SIZE_MAX    65535u /* offsets and lengths of dynamic fields are 16 bits wide */
+
+/*
+ * What compiled programs and the library agree on: docs/COMPATIBILITY.md has all of it. Headers with another agreement
+ * have another number, and the library leaves an event off whose number it does not know. 0: headers before 1.0, the same
+ * agreement as 1.
+ */
+#define REC_EVENT_ABI 1u
+
+/*
+ * An event of this program or shared library. Private to the library, except for what the inline functions below read.
+ * Up to `abi`, members keep their places in every agreement.
+ */
+struct rec_event {
+	uint32_t *enabled; /* the enable word in the buffer; &off until registered */
+	uint32_t id;
+	uint32_t off; /* always 0 */
+	const struct rec_log_event *description;
+	uint32_t registered;
+	uint32_t abi; /* REC_EVENT_ABI of the headers that it was compiled with */
+	struct rec_event *next;
+};
+
+#if __SIZEOF_POINTER__ == 8
+REC_ABI_ASSERT(offsetof(struct rec_event, enabled) == 0 && offsetof(struct rec_event, id) == 8 &&
+		       offsetof(struct rec_event, off) == 12 && offsetof(struct rec_event, description) == 16 &&
+		       offsetof(struct rec_event, registered) == 24 && offsetof(struct rec_event, abi) == 28 &&
+		       sizeof(struct rec_event) == 40,
+	       "docs/COMPATIBILITY.md: event");
+#endif
+
+/* A rec_printf in the source. */
+struct rec_printf_site {
+	uint64_t number; /* what its records hold as format, unique among the processes of this machine */
+	uint32_t buffer; /* the buffer whose log knows it; 0: none */
+	uint32_t layout; /* of its arguments, once that knows it; 0: they are not plain */
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_printf_site) == 16, "docs/COMPATIBILITY.md: call site");
+
+#pragma GCC visibility push(default)
+
+/*
+ * Register an event: give it its id and enable word. An event that is known with the same
+ * description, from another object or from an earlier life of this one, gets the same. When that is
+ * impossible it stays off: header->lost_log_full tells. So it does, and REC_DEBUG=1 tells, when its abi is unknown. Called by constructors; registered again it
+ * does nothing. Not signal-safe; any thread.
+ */
+void rec_event_register(struct rec_event *event);
+
+/* Forget the descriptor, whose object is about to be unloaded. Not signal-safe; any thread. */
+void rec_event_unregister(struct rec_event *event);
+
+/* Count an event that is longer than any may be. Signal-safe. */
+void rec_event_too_long(struct rec_handle *handle);
+
+/*
+ * Write an event that has a condition, which its enable word `word` names, if it passes that: `size` bytes at `record`, common
+ * fields included. What does not pass is neither stamped nor reserved. 1: written; 0: it did not pass; -EBUSY: refused and
+ * counted. Signal-safe.
+ */
+int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size);
+
+/*
+ * Commit an event whose `size` bytes are complete at `record`, where rec_reserve() said, or discard it if it does not pass the
+ * condition that `word` names; 0: it has none. 1: written; 0: it did not pass; -EBUSY: not in the process that reserved it.
+ * Signal-safe.
+ */
+int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, size_t size);
+
+/* Use rec_printf(). The first use of a call site by a process writes to the log. */
+void rec_printf_write(struct rec_printf_site *site, const char *function, int line, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+extern uint32_t *rec_printf_enabled;
+
+REC_INLINE int rec_event_on(struct rec_event *event)
+{
+	return (rec_load_relaxed(rec_load_relaxed(&event->enabled)) & REC_ENABLE_ON) != 0;
+}
+
+/*
+ * The id of an event that is on. Whoever found it on found the pointer to its word, in front of which the id was stored
+ * (edge E1). On x86 loads stay in order by themselves.
+ */
+REC_INLINE uint32_t rec_event_id(struct rec_event *event)
+{
+#if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS)
+	rec_signal_fence();
+#else
+	(void)rec_load_acquire(&event->enabled);
+#endif
+	return event->id;
+}
+
+/*
+ * The condition that an event has, as its enable word tells; 0: none. Acquire: the condition was complete before the word
+ * named it (edge F1); on x86 the load is one without.
+ */
+REC_INLINE uint32_t rec_event_condition(uint32_t *enabled)
+{
+	const uint32_t word = rec_load_acquire(enabled);
+
+	return word < 1u << REC_ENABLE_CONDITION_SHIFT ? 0 : word;
+}
+
+REC_INLINE int rec_printf_on(void)
+{
+	return (rec_load_relaxed(rec_load_relaxed(&rec_printf_enabled)) & REC_ENABLE_ON) != 0;
+}
+
+/* The calling thread's handle, with a lane; NULL: none could be had, and the event is counted as lost. */
+REC_INLINE struct rec_handle *rec_handle_get(void)
+{
+	struct rec_handle *handle = rec_thread_handle;
+
+	return REC_LIKELY(handle->lane != NULL) ? handle : rec_lane_lease();
+}
+
+/*
+ * The common fields of an event with this id, in one store, at what
+ * rec_reserve() returned; returns where its own begin.
+ */
+REC_INLINE unsigned char *rec_put_common(unsigned char *at, const struct rec_handle *handle, uint32_t id)
+{
+	const uint64_t common = handle->common | id;
+
+	__builtin_memcpy(at, &common, sizeof(common));
+	return at + sizeof(common);
+}
+
+#pragma GCC visibility pop
+
+static inline unsigned char *rec_put(unsigned char *at, const void *from, size_t size)
+{
+	__builtin_memcpy(at, from, size);
+	return at + size;
+}
+
+/* As rec_put(), for the lengths that strings mostly have: two moves, which may overlap, in place of a call. */
+static inline unsigned char *rec_put_text(unsigned char *at, const char *from, size_t size)
+{
+	if (size >= 16 && size <= 32) {
+		__builtin_memcpy(at, from, 16);
+		__builtin_memcpy(at + size - 16, from + size - 16, 16);
+	} else if (size >= 8 && size < 16) {
+		__builtin_memcpy(at, from, 8);
+		__builtin_memcpy(at + size - 8, from + size - 8, 8);
+	} else {
+		__builtin_memcpy(at, from, size);
+	}
+	return at + size;
+}
+
+/* A __data_loc word: where a dynamic field lies in the record, and how long it is. */
+static inline unsigned char *rec_put_location(unsigned char *at, size_t offset, size_t size)
+{
+	const uint32_t word = (uint32_t)offset | (uint32_t)size << 16;
+
+	return rec_put(at, &word, sizeof(word));
+}
+
+/* The length of a dynamic field, cut to what is too long anyway, so that sums do not overflow. */
+static inline size_t rec_dynamic_size(const void *from, size_t size)
+{
+	return !from ? 0 : size > REC_EVENT_SIZE_MAX ? REC_EVENT_SIZE_MAX : size;
+}
+
+static inline double rec_scale(unsigned int decimals)
+{
+	double scale = 1;
+
+	for (unsigned int i = 0; i < decimals; i++)
+		scale *= 10;
+	return scale;
+}
+
+/* See REC_EVENT, real. The limit is the largest double below 2^63. */
+static inline int64_t rec_fixed_point(double value, unsigned int decimals)
+{
+	const double limit = 9223372036854774784.0;
+
+	value *= rec_scale(decimals);
+	if (__builtin_isnan(value))
+		return INT64_MIN;
+	if (value > limit)
+		return INT64_MAX;
+	if (value < -limit)
+		return -INT64_MAX;
+	return (int64_t)(value < 0 ? value - 0.5 : value + 0.5);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+/* ------------------------------------------------------------------------------------------------- table of kinds */
+
+#define REC__KIND_u8(name)     _rec_number, name, uint8_t
+#define REC__KIND_u16(name)    _rec_number, name, uint16_t
+#define REC__KIND_u32(name)    _rec_number, name, uint32_t
+#define REC__KIND_u64(name)    _rec_number, name, uint64_t
+#define REC__KIND_s8(name)     _rec_number, name, int8_t
+#define REC__KIND_s16(name)    _rec_number, name, int16_t
+#define REC__KIND_s32(name)    _rec_number, name, int32_t
+#define REC__KIND_s64(name)    _rec_number, name, int64_t
+#define REC__KIND_hex8(name)   _rec_number, name, uint8_t
+#define REC__KIND_hex16(name)  _rec_number, name, uint16_t
+#define REC__KIND_hex32(name)  _rec_number, name, uint32_t
+#define REC__KIND_hex64(name)  _rec_number, name, uint64_t
+#define REC__KIND_flag(name)   _rec_number, name, rec_flag_type
+#define REC__KIND_ptr(name)    _rec_pointer, name
+#define REC__KIND_string(name) _rec_string, name
+#define REC__KIND_stringn(name) _rec_stringn, name
+#define REC__KIND_bytes(name)  _rec_bytes, name
+#define REC__KIND_real(name, decimals)	    _rec_real, name, decimals
+#define REC__KIND_array(type, name, length) _rec_array, name, REC__SECOND(REC__TYPE_##type), length
+
+/* A type may stand first, or not. */
+#define REC__KIND_named(first, ...) REC__CAT(REC__NAMED_, REC__COUNT(REC__TYPE_##first))(first, __VA_ARGS__)
+#define REC__NAMED_1(name, ...)	    _rec_named, name, int32_t, __VA_ARGS__
+#define REC__NAMED_2(type, name, ...) _rec_named, name, REC__SECOND(REC__TYPE_##type), __VA_ARGS__
+
+#define REC__TYPE_u8	~, uint8_t
+#define REC__TYPE_u16	~, uint16_t
+#define REC__TYPE_u32	~, uint32_t
+#define REC__TYPE_u64	~, uint64_t
+#define REC__TYPE_s8	~, int8_t
+#define REC__TYPE_s16	~, int16_t
+#define REC__TYPE_s32	~, int32_t
+#define REC__TYPE_s64	~, int64_t
+#define REC__TYPE_hex8	~, uint8_t
+#define REC__TYPE_hex16 ~, uint16_t
+#define REC__TYPE_hex32 ~, uint32_t
+#define REC__TYPE_hex64 ~, uint64_t
+
+/* ----------------------------------------------------------------------------------------------- uses of a field */
+
+/* PARAM: parameters of rec_write_S__N. f_ is the value, l_ its length. */
+#define REC__PARAM_rec_number(name, type)	      type f_##name,
+#define REC__PARAM_rec_pointer(name)	      const volatile void *f_##name,
+#define REC__PARAM_rec_real(name, decimals)	      double f_##name,
+#define REC__PARAM_rec_named(name, type, ...)     long long f_##name,
+#define REC__PARAM_rec_array(name, type, length)  const type *f_##name,
+#define REC__PARAM_rec_string(name)		      const char *f_##name,
+#define REC__PARAM_rec_stringn(name)	      const char *f_##name, size_t l_##name,
+#define REC__PARAM_rec_bytes(name)		      const void *f_##name, size_t l_##name,
+
+/* ARG: the same passed on. */
+#define REC__ARG_rec_number(name, type)	     f_##name,
+#define REC__ARG_rec_pointer(name)	     f_##name,
+#define REC__ARG_rec_real(name, decimals)    f_##name,
+#define REC__ARG_rec_named(name, type, ...)  f_##name,
+#define REC__ARG_rec_array(name, type, length) f_##name,
+#define REC__ARG_rec_string(name)	     f_##name,
+#define REC__ARG_rec_stringn(name)	     f_##name, l_##name,
+#define REC__ARG_rec_bytes(name)	     f_##name, l_##name,
+
+/* SIZE: what the field adds to the fixed part. */
+#define REC__SIZE_rec_number(name, type)	     +sizeof(type)
+#define REC__SIZE_rec_pointer(name)		     +sizeof(uint64_t)
+#define REC__SIZE_rec_real(name, decimals)	     +sizeof(int64_t)
+#define REC__SIZE_rec_named(name, type, ...)     +sizeof(type)
+#define REC__SIZE_rec_array(name, type, length)  +sizeof(type) * (length)
+#define REC__SIZE_rec_string(name)		     +sizeof(uint32_t)
+#define REC__SIZE_rec_stringn(name)		     +sizeof(uint32_t)
+#define REC__SIZE_rec_bytes(name)		     +sizeof(uint32_t)
+
+/* COUNT and NUMBERS: how many and which constants the description carries, behind the size of the fixed part. */
+#define REC__COUNT_rec_number(name, type)
+#define REC__COUNT_rec_pointer(name)
+#define REC__COUNT_rec_real(name, decimals)	     +1
+#define REC__COUNT_rec_named(name, type, ...)    +1 + REC__COUNT(__VA_ARGS__)
+#define REC__COUNT_rec_array(name, type, length) +1
+#define REC__COUNT_rec_string(name)
+#define REC__COUNT_rec_stringn(name)
+#define REC__COUNT_rec_bytes(name)
+
+#define REC__NUMBERS_rec_number(name, type)
+#define REC__NUMBERS_rec_pointer(name)
+#define REC__NUMBERS_rec_real(name, decimals)      , decimals
+#define REC__NUMBERS_rec_named(name, type, ...)    , REC__COUNT(__VA_ARGS__), __VA_ARGS__
+#define REC__NUMBERS_rec_array(name, type, length) , length
+#define REC__NUMBERS_rec_string(name)
+#define REC__NUMBERS_rec_stringn(name)
+#define REC__NUMBERS_rec_bytes(name)
+
+/* MEASURE: n_ is the length of a dynamic field, p_ where it is. */
+#define REC__MEASURE_rec_number(name, type)
+#define REC__MEASURE_rec_pointer(name)
+#define REC__MEASURE_rec_real(name, decimals)                                                                              \
+	REC_ABI_ASSERT((decimals) >= 0 && (decimals) <= 18, "real(" #name "): 0 to 18 decimals");
+#define REC__MEASURE_rec_named(name, type, ...)
+#define REC__MEASURE_rec_array(name, type, length)                                                                         \
+	REC_ABI_ASSERT((length) > 0 && (length) <= REC_EVENT_SIZE_MAX, "array(" #name "): a length above 0");
+#define REC__MEASURE_rec_string(name)                                                                                      \
+	const char *const p_##name = f_##name ? f_##name : "(null)";                                                   \
+	const size_t n_##name = __builtin_strlen(p_##name) + 1;                                                        \
+	rec_size += n_##name;
+#define REC__MEASURE_rec_stringn(name)                                                                                     \
+	const char *const p_##name = f_##name ? f_##name : "(null)";                                                   \
+	const size_t n_##name = rec_dynamic_size(p_##name, f_##name ? l_##name : 6) + 1;                               \
+	rec_size += n_##name;
+#define REC__MEASURE_rec_bytes(name)                                                                                       \
+	const size_t n_##name = rec_dynamic_size(f_##name, l_##name);                                                  \
+	rec_size += n_##name;
+
+/* PUT: write the field at rec_at, and what is dynamic at rec_next bytes into the record. */
+#define REC__PUT_rec_number(name, type) rec_at = rec_put(rec_at, &f_##name, sizeof(type));
+#define REC__PUT_rec_pointer(name)                                                                                         \
+	const uint64_t v_##name = (uint64_t)(uintptr_t)f_##name;                                                       \
+	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
+#define REC__PUT_rec_real(name, decimals)                                                                                  \
+	const int64_t v_##name = rec_fixed_point(f_##name, decimals);                                                  \
+	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
+#define REC__PUT_rec_named(name, type, ...)                                                                                \
+	const type v_##name = (type)f_##name;                                                                          \
+	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
+#define REC__PUT_rec_array(name, type, length) rec_at = rec_put(rec_at, f_##name, sizeof(type) * (length));
+#define REC__PUT_rec_string(name)                                                                                          \
+	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
+	/* Its NUL is ours: another thread may be changing the string. */                                              \
+	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
+	rec_next += n_##name;
+#define REC__PUT_rec_stringn(name)                                                                                         \
+	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
+	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
+	rec_next += n_##name;
+#define REC__PUT_rec_bytes(name)                                                                                           \
+	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
+	if (n_##name)                                                                                                  \
+		rec_put(rec_record + rec_next, f_##name, n_##name);                                                    \
+	rec_next += n_##name;
+
+/* ------------------------------------------------------------------------------------------------------ an event */
+
+#define REC__EVENT(each, string, ...)	    REC__EVENT_(each, string, REC__FIRST(__VA_ARGS__, ~), __VA_ARGS__)
+#define REC__EVENT_(each, string, base, ...) REC__EVENT__(each, string, base, __VA_ARGS__)
+
+/*
+ * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event
+ * without fields needs no case of its own.
+ */
+#define REC__EVENT__(each, string, base, ...)                                                                          \
+	static const struct {                                                                                          \
+		struct rec_log_event event;                                                                            \
+		int64_t numbers[1 each(REC__COUNT, __VA_ARGS__)];                                                           \
+		char text[sizeof(string)];                                                                             \
+	} rec_blob_##base __attribute__((section("rec_events"), aligned(8))) = {                                       \
+		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 each(REC__COUNT, __VA_ARGS__), sizeof(string) },         \
+		{ REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__) each(REC__NUMBERS, __VA_ARGS__) },                          \
+		string                                                                                                 \
+	};                                                                                                             \
+	REC__C_BEGIN                                                                                                   \
+	extern struct rec_event rec_event_##base __attribute__((weak, visibility("hidden")));                          \
+	struct rec_event rec_event_##base = {                                                                          \
+		&rec_event_##base.off, 0, 0, &rec_blob_##base.event, 0, REC_EVENT_ABI, NULL                                        \
+	};                                                                                                             \
+	REC__C_END                                                                                                     \
+	static void __attribute__((constructor)) rec_register_##base(void)                                             \
+	{                                                                                                              \
+		rec_event_register(&rec_event_##base);                                                                 \
+	}                                                                                                              \
+	static void __attribute__((destructor)) rec_unregister_##base(void)                                            \
+	{                                                                                                              \
+		rec_event_unregister(&rec_event_##base);                                                               \
+	}                                                                                                              \
+	static inline int __attribute__((unused)) rec_on_##base(void)                                                  \
+	{                                                                                                              \
+		return rec_event_on(&rec_event_##base);                                                                \
+	}                                                                                                              \
+	static __attribute__((noinline, cold, unused)) void rec_rare_##base(each(REC__PARAM, __VA_ARGS__) int rec_end) \
+	{													       \
+		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__);			       \
+		struct rec_handle *const rec_handle_ = rec_handle_get();					       \
+		size_t rec_size = rec_fixed, rec_next = rec_fixed;						       \
+		unsigned char rec_offer[REC_EVENT_OFFER_MAX] __attribute__((aligned(8)));			       \
+		unsigned char *rec_record, *rec_at;								       \
+		struct rec_slot rec_slot_;									       \
+		uint32_t rec_word;										       \
+														       \
+		(void)rec_end;											       \
+		if (REC_UNLIKELY(!rec_handle_))									       \
+			return;											       \
+		each(REC__MEASURE, __VA_ARGS__)									       \
+		if (REC_UNLIKELY(rec_size > REC_EVENT_SIZE_MAX)) {						       \
+			rec_event_too_long(rec_handle_);							       \
+			return;											       \
+		}												       \
+		rec_word = rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled));			       \
+		rec_record = rec_word && rec_size <= sizeof(rec_offer) ?					       \
+				     rec_offer :								       \
+				     (unsigned char *)rec_reserve_rest(rec_handle_, (uint32_t)rec_size,		       \
+							     __builtin_dwarf_cfa(), &rec_slot_);		       \
+		if (REC_UNLIKELY(!rec_record))									       \
+			return;											       \
+		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
+		each(REC__PUT, __VA_ARGS__)									       \
+		(void)rec_at;											       \
+		(void)rec_next;											       \
+		if (rec_record == rec_offer)									       \
+			(void)rec_event_offer(rec_word, rec_handle_, rec_offer, rec_size);			       \
+		else												       \
+			(void)rec_event_finish(rec_word, &rec_slot_, rec_record, rec_size);			       \
+	}													       \
+	static __attribute__((noinline, unused)) void rec_write_##base(each(REC__PARAM, __VA_ARGS__) int rec_end)      \
+	{													       \
+		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__);			       \
+		struct rec_handle *const rec_handle_ = rec_thread_handle;					       \
+		size_t rec_size = rec_fixed, rec_next = rec_fixed;						       \
+		unsigned char *rec_record, *rec_at;								       \
+		struct rec_slot rec_slot_;									       \
+														       \
+		REC_ABI_ASSERT(REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__) <= REC_EVENT_SIZE_MAX,	       \
+			       "the fields are too long for an event");						       \
+		each(REC__MEASURE, __VA_ARGS__)									       \
+		if (REC_UNLIKELY(rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled)) ||		       \
+				 !rec_handle_->lane || rec_size > REC_EVENT_SIZE_MAX)) {			       \
+			rec_rare_##base(each(REC__ARG, __VA_ARGS__) rec_end);					       \
+			return;											       \
+		}												       \
+		rec_record = (unsigned char *)rec_reserve_fast(rec_handle_, (uint32_t)rec_size, !REC_HAS_TSC, &rec_slot_);\
+		if (REC_UNLIKELY(!rec_record)) {								       \
+			rec_rare_##base(each(REC__ARG, __VA_ARGS__) rec_end);					       \
+			return;											       \
+		}												       \
+		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
+		each(REC__PUT, __VA_ARGS__)									       \
+		(void)rec_at;											       \
+		(void)rec_next;											       \
+		rec_commit_fast(&rec_slot_);									       \
+	}													       \
+	struct rec_semicolon_follows
+
+/* ------------------------------------------------------------------------------------------------- macro machinery */
+
+#define REC__CAT(a, b)	       REC__CAT_(a, b)
+#define REC__CAT_(a, b)	       a##b
+#define REC__FIRST(first, ...) first
+#define REC__SECOND(...)       REC__SECOND_(__VA_ARGS__, ~)
+#define REC__SECOND_(first, second, ...) second
+#define REC__CALL(function, ...) function(__VA_ARGS__)
+
+/* The number of arguments, 1 to 64. */
+#define REC__COUNT(...)                                                                                                \
+	REC__COUNT_(__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44,   \
+		    43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20,    \
+		    19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, ~)
+#define REC__COUNT_(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20, a21,    \
+		    a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40,     \
+		    a41, a42, a43, a44, a45, a46, a47, a48, a49, a50, a51, a52, a53, a54, a55, a56, a57, a58, a59,     \
+		    a60, a61, a62, a63, a64, n, ...)                                                                   \
+	n
+
+#define REC__FIELD(use, field)	   REC__FIELD_(use, REC__KIND_##field)
+#define REC__FIELD_(use, ...)	   REC__FIELD__(use, __VA_ARGS__)
+#define REC__FIELD__(use, shape, ...) use##shape(__VA_ARGS__)
+
+/* REC__EACH(use, base, field...): the use of each field in turn. With a format, the format stands where base did. */
+#define REC__EACH_FMT(use, base, ...) REC__EACH(use, __VA_ARGS__)
+#define REC__EACH(use, ...)	      REC__CAT(REC__EACH_, REC__COUNT(__VA_ARGS__))(use, __VA_ARGS__)
+
+#define REC__EACH_1(u, b)
+#define REC__EACH_2(u, b, f) REC__FIELD(u, f)
+#define REC__EACH_3(u, b, f, ...) REC__FIELD(u, f) REC__EACH_2(u, b, __VA_ARGS__)
+#define REC__EACH_4(u, b, f, ...) REC__FIELD(u, f) REC__EACH_3(u, b, __VA_ARGS__)
+#define REC__EACH_5(u, b, f, ...) REC__FIELD(u, f) REC__EACH_4(u, b, __VA_ARGS__)
+#define REC__EACH_6(u, b, f, ...) REC__FIELD(u, f) REC__EACH_5(u, b, __VA_ARGS__)
+#define REC__EACH_7(u, b, f, ...) REC__FIELD(u, f) REC__EACH_6(u, b, __VA_ARGS__)
+#define REC__EACH_8(u, b, f, ...) REC__FIELD(u, f) REC__EACH_7(u, b, __VA_ARGS__)
+#define REC__EACH_9(u, b, f, ...) REC__FIELD(u, f) REC__EACH_8(u, b, __VA_ARGS__)
+#define REC__EACH_10(u, b, f, ...) REC__FIELD(u, f) REC__EACH_9(u, b, __VA_ARGS__)
+#define REC__EACH_11(u, b, f, ...) REC__FIELD(u, f) REC__EACH_10(u, b, __VA_ARGS__)
+#define REC__EACH_12(u, b, f, ...) REC__FIELD(u, f) REC__EACH_11(u, b, __VA_ARGS__)
+#define REC__EACH_13(u, b, f, ...) REC__FIELD(u, f) REC__EACH_12(u, b, __VA_ARGS__)
+#define REC__EACH_14(u, b, f, ...) REC__FIELD(u, f) REC__EACH_13(u, b, __VA_ARGS__)
+#define REC__EACH_15(u, b, f, ...) REC__FIELD(u, f) REC__EACH_14(u, b, __VA_ARGS__)
+#define REC__EACH_16(u, b, f, ...) REC__FIELD(u, f) REC__EACH_15(u, b, __VA_ARGS__)
+#define REC__EACH_17(u, b, f, ...) REC__FIELD(u, f) REC__EACH_16(u, b, __VA_ARGS__)
+#define REC__EACH_18(u, b, f, ...) REC__FIELD(u, f) REC__EACH_17(u, b, __VA_ARGS__)
+#define REC__EACH_19(u, b, f, ...) REC__FIELD(u, f) REC__EACH_18(u, b, __VA_ARGS__)
+#define REC__EACH_20(u, b, f, ...) REC__FIELD(u, f) REC__EACH_19(u, b, __VA_ARGS__)
+#define REC__EACH_21(u, b, f, ...) REC__FIELD(u, f) REC__EACH_20(u, b, __VA_ARGS__)
+#define REC__EACH_22(u, b, f, ...) REC__FIELD(u, f) REC__EACH_21(u, b, __VA_ARGS__)
+#define REC__EACH_23(u, b, f, ...) REC__FIELD(u, f) REC__EACH_22(u, b, __VA_ARGS__)
+#define REC__EACH_24(u, b, f, ...) REC__FIELD(u, f) REC__EACH_23(u, b, __VA_ARGS__)
+#define REC__EACH_25(u, b, f, ...) REC__FIELD(u, f) REC__EACH_24(u, b, __VA_ARGS__)
+#define REC__EACH_26(u, b, f, ...) REC__FIELD(u, f) REC__EACH_25(u, b, __VA_ARGS__)
+#define REC__EACH_27(u, b, f, ...) REC__FIELD(u, f) REC__EACH_26(u, b, __VA_ARGS__)
+#define REC__EACH_28(u, b, f, ...) REC__FIELD(u, f) REC__EACH_27(u, b, __VA_ARGS__)
+#define REC__EACH_29(u, b, f, ...) REC__FIELD(u, f) REC__EACH_28(u, b, __VA_ARGS__)
+#define REC__EACH_30(u, b, f, ...) REC__FIELD(u, f) REC__EACH_29(u, b, __VA_ARGS__)
+#define REC__EACH_31(u, b, f, ...) REC__FIELD(u, f) REC__EACH_30(u, b, __VA_ARGS__)
+#define REC__EACH_32(u, b, f, ...) REC__FIELD(u, f) REC__EACH_31(u, b, __VA_ARGS__)
+#define REC__EACH_33(u, b, f, ...) REC__FIELD(u, f) REC__EACH_32(u, b, __VA_ARGS__)
+
+#endif

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writer's side of a lane: reserve, fill, commit or discard.
+ *
+ * What it guarantees. Wait-free for the writer: no lock, no system call, no allocation, errno untouched; a reservation
+ * that is not interrupted takes one pass, one that is takes one more for each interruption. Writers of one lane nest: a
+ * thread and the signal handlers that interrupt it, never two threads. Nested events become visible when the outermost
+ * commits. A writer killed at any instruction loses its own unfinished event and nothing else.
+ *
+ * The lettered steps of a reservation and every ordering edge are explained in docs/MEMORY-MODEL.md; here is the path of
+ * an event that starts on the sub-buffer, the CPU and within the 2^27 clock units of the one before, and interrupts
+ * no other. Everything else leaves by rec_reserve_slow(): so no writer that interrupts another one is ever here.
+ *
+ *                      | reserve/commit, same thread | same, signal handler on it | another thread | reader
+ *  reserve/commit      | nests (LIFO)                | nests (LIFO)               | X              | free
+ *  rec_lane_lease      | free                        | free                       | free           | free
+ *  (X: the caller must serialise; leases see to it that it never happens.)
+ */
+#ifndef REC__DETAIL
+#error "for the public headers alone: include <librecorder/lane.h>"
+#endif
+#ifndef LIBRECORDER_RING_H
+#define LIBRECORDER_RING_H
+
+#include <librecorder/detail/abi.h>
+#include <librecorder/detail/atomic.h>
+#include <librecorder/detail/testpoint.h>
+#include <librecorder/page.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#pragma GCC visibility push(default)
+
+/*
+ * What a thread needs to write to its lane: private to the process, one for each lane, in memory that a forked child
+ * finds zeroed, so a child never writes to its parent's lanes.
+ */
+struct rec_handle {
+	/* Used by inline functions, so compiled programs know the places (docs/COMPATIBILITY.md). */
+	struct rec_lane *lane; /* NULL: none leased */
+	unsigned char *data;   /* sub-buffer 0, behind its header */
+	const uint32_t *cpu;   /* where the kernel keeps the thread's CPU number (rseq) */
+	uint64_t common;       /* the common fields of an event with type 0 */
+	uint32_t shift;	       /* log2 of the sub-buffer size */
+	uint32_t room;	       /* as capacity; 0 while the gate is closed, so that each reservation leaves the fast path */
+	uint32_t clock;	       /* REC_CLOCK_ */
+	/* The library's alone, down to the end: places and size may change. */
+	uint32_t overwrite;
+	struct rec_subbuf *subbufs;
+	struct rec_link *links;
+	struct rec_lane_reader *reader;
+	/*
+	 * What to do before a reservation when the gate is closed: the handle to go on
+	 * with, or NULL to refuse. May be NULL.
+	 */
+	struct rec_handle *(*attend)(struct rec_handle *handle);
+	uint32_t nr_subbufs; /* ring and reader page */
+	uint32_t capacity;   /* of a sub-buffer, in words of four bytes */
+	uint32_t disabled;   /* times that the lane was disabled and not enabled again */
+	/* The thread is to continue in another lane, with sub-buffers of this size, for this many bytes of events. 0: as now. */
+	uint32_t wish_subbuf;
+	uint64_t wish_size;
+	/*
+	 * For a lane that is taken for one event: whether the calling thread has it, and what to do behind the
+	 * event's commit, discard or refusal. Both NULL for any other lane.
+	 */
+	bool (*is_held)(const struct rec_lane *lane);
+	void (*leave)(struct rec_handle *handle);
+	/*
+	 * A reservation stands open and may do so for ever: the handle to go on
+	 * with, or NULL to refuse. May be NULL.
+	 */
+	struct rec_handle *(*elsewhere)(struct rec_handle *handle);
+	uint64_t movers; /* writers that are moving the head, those that never came back included */
+	uint64_t moving; /* the tail when the first of them began */
+};
+
+/* No CPU has this number; the next event finds itself elsewhere and states time and CPU. */
+#define REC_CPU_NONE UINT32_C(0xfffffffe)
+
+/* A reservation, from reserve to commit or discard; lives on the writer's stack. */
+struct rec_slot {
+	struct rec_lane *lane;
+	struct rec_handle *handle;
+	uint64_t old;	/* tail right before this reservation */
+	uint64_t end;	/* and right after it */
+	uint64_t now;	/* time of the event */
+	uint64_t open;	/* the lane's open word while only this writer and those below it are inside; 0: on the fast path */
+};
+
+#if __SIZEOF_POINTER__ == 8
+REC_ABI_ASSERT(offsetof(struct rec_handle, lane) == 0 && offsetof(struct rec_handle, data) == 8 &&
+		       offsetof(struct rec_handle, cpu) == 16 && offsetof(struct rec_handle, common) == 24 &&
+		       offsetof(struct rec_handle, shift) == 32 && offsetof(struct rec_handle, room) == 36 &&
+		       offsetof(struct rec_handle, clock) == 40,
+	       "docs/COMPATIBILITY.md: handle");
+REC_ABI_ASSERT(offsetof(struct rec_slot, lane) == 0 && offsetof(struct rec_slot, handle) == 8 &&
+		       offsetof(struct rec_slot, old) == 16 && offsetof(struct rec_slot, end) == 24 &&
+		       offsetof(struct rec_slot, now) == 32 && offsetof(struct rec_slot, open) == 40 &&
+		       sizeof(struct rec_slot) == 48,
+	       "docs/COMPATIBILITY.md: slot");
+#endif
+REC_ABI_ASSERT(offsetof(struct rec_lane, tail) == 0 && offsetof(struct rec_lane, after) == 8 &&
+		       offsetof(struct rec_lane, before) == 16 && offsetof(struct rec_lane, commit) == 24 &&
+		       offsetof(struct rec_lane, open) == 40 && offsetof(struct rec_lane, cpu) == 48,
+	       "docs/COMPATIBILITY.md: lane");
+
+/* Out of line: everything rare. Same contracts as the inline functions that call them. */
+void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot);
+/*
+ * What rec_reserve_fast() did not do, for whatever reason. The stack of the caller began at `here`, and only handlers reserve
+ * while its reservation is open: so one that was left at the same depth is known by that.
+ */
+void *rec_reserve_rest(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot);
+void rec_commit_slow(const struct rec_slot *slot);
+/* A commit of the fast path: others wrote since its reservation; or the commit position is not where that began. */
+void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end);
+void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t old, uint64_t end, uint64_t now);
+
+#if defined(__x86_64__)
+#define REC_HAS_TSC 1
+#else
+#define REC_HAS_TSC 0
+#endif
+
+/* CLOCK_MONOTONIC in ns. Signal-safe. */
+uint64_t rec_clock_mono(void);
+
+REC_INLINE uint64_t rec_clock_read(uint32_t clock)
+{
+#if REC_HAS_TSC
+	uint64_t low, high;
+
+	if (REC_LIKELY(clock == REC_CLOCK_TSC)) {
+		/* The clobber pins it before the look at the CPU number. */
+		__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+		return high << 32 | low;
+	}
+#endif
+	(void)clock;
+	return rec_clock_mono();
+}
+
+/*
+ * Say that a writer is inside: whoever interrupts it from here on leaves the fast path. The word is where its stack ends:
+ * that of a writer that interrupts it is lower (rec_ring_is_left()).
+ */
+REC_INLINE_ALWAYS void rec_ring_open(struct rec_lane *lane)
+{
+#if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS)
+	__asm__ volatile("movq %%rsp, %0" : "=m"(lane->open) : : "memory");
+#else
+	rec_signal_fence();
+	rec_store_relaxed(&lane->open, (uint64_t)(uintptr_t)__builtin_frame_address(0));
+	rec_signal_fence();
+#endif
+}
+
+/* The event word, and the length word of a long event, at `at`; returns where the payload begins. */
+REC_INLINE void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t size)
+{
+	const uint32_t total = rec_event_total(size);
+	uint32_t word = delta << REC_TYPE_BITS;
+
+	if (size > REC_EVENT_SMALL_MAX) {
+		const uint32_t length = total - 4;
+
+		__builtin_memcpy(at, &word, sizeof(word));
+		__builtin_memcpy(at + 4, &length, sizeof(length));
+		return at + 8;
+	}
+	word |= (total - 4) / 4;
+	__builtin_memcpy(at, &word, sizeof(word));
+	return at + 4;
+}
+
+/*
+ * The plain case of rec_reserve(), or NULL, and nothing is done. With `any_clock` unset it is left to others to read a clock
+ * that needs a call: then this needs none, and its caller no registers that outlive one.
+ */
+REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t size, int any_clock, struct rec_slot *ret_slot)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint32_t words = rec_event_total(size) / 4;
+	const uint64_t old = rec_load_relaxed(&lane->tail);
+	const uint32_t off = (uint32_t)(old & REC_POS_OFF_MASK);
+	uint64_t now, delta;
+	unsigned char *at;
+
+	/*
+	 * A: the tail is read before the stamp: were it the other way round, a nested writer between the two would
+	 * leave us a current tail with a stale stamp, and the exchange below would succeed with a wrong delta.
+	 */
+	rec_signal_fence();
+	/*
+	 * Full is found out before the clock is read: the clock is most of what an event costs. The cap keeps
+	 * `words` from running over; where the size is known, or known to be small, it costs nothing.
+	 */
+	if (REC_UNLIKELY(size > REC_SUBBUF_MAX || off + words > rec_load_operand(&handle->room) ||
+			 rec_load_operand(&lane->open) || (!any_clock && handle->clock != REC_CLOCK_TSC)))
+		return NULL;
+	/* B: the clock, and then the CPU, which is that of the event before: that was stated, and so was its time there. */
+	now = rec_clock_read(any_clock ? handle->clock : (uint32_t)REC_CLOCK_TSC);
+	delta = now - rec_load_operand(&lane->after);
+	if (REC_UNLIKELY(delta > REC_DELTA_MAX || rec_load_relaxed(handle->cpu) != lane->cpu))
+		return NULL;
+	/* C */
+	rec_ring_open(lane);
+	REC_TESTPOINT(reserve_open);
+	rec_store_relaxed(&lane->before, now);
+	REC_TESTPOINT(reserve_before);
+	/* D */
+	if (REC_UNLIKELY(!rec_local_cmpxchg64(&lane->tail, old, old + words + REC_POS_ONE_EVENT))) {
+		rec_store_relaxed(&lane->open, 0);
+		return NULL;
+	}
+	REC_TESTPOINT(reserve_tail);
+	at = handle->data + ((old >> REC_POS_ID_SHIFT) << handle->shift) + (size_t)off * 4;
+	at = (unsigned char *)rec_put_event_word(at, (uint32_t)delta, size);
+	ret_slot->lane = lane;
+	ret_slot->handle = handle;
+	ret_slot->old = old;
+	ret_slot->end = old + words + REC_POS_ONE_EVENT;
+	ret_slot->now = now;
+	ret_slot->open = 0;
+	return at;
+}
+
+/*
+ * Reserve room for an event of `size` bytes, common fields included, on the handle's lane (handle->lane is not
+ * NULL). Returns where to write them, aligned to 4, and fills *ret_slot; the caller fills all of it and calls
+ * rec_commit() or rec_discard() on the same thread, before it returns (rec_ring_is_left()). NULL: refused, and counted in the lane (full in discard mode,
+ * nested writers wrapped the lane, too long). Signal-safe.
+ */
+REC_INLINE_ALWAYS void *rec_reserve(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+{
+	void *at = rec_reserve_fast(handle, size, 1, ret_slot);
+	struct rec_slot rare;
+
+	if (REC_LIKELY(at != NULL))
+		return at;
+	/* A slot of its own, so that the caller's never has its address taken and stays in registers. */
+	at = rec_reserve_slow(handle, size, &rare);
+	*ret_slot = rare;
+	return at;
+}
+
+/* rec_commit() of what rec_reserve_fast() gave. */
+REC_INLINE_ALWAYS void rec_commit_fast(const struct rec_slot *slot)
+{
+	struct rec_lane *lane = slot->lane;
+
+	/* No other writer moves the commit position while it stands at our beginning, so a plain test and store will do. */
+	if (REC_UNLIKELY(rec_load_relaxed(&lane->commit) != slot->old)) {
+		rec_commit_moved(slot->handle, lane, slot->old, slot->end, slot->now);
+		return;
+	}
+	/* G: while we are inside still, so that it is not used before it is known that it is right. */
+	rec_store_relaxed(&lane->after, slot->now);
+	REC_TESTPOINT(commit_after);
+	rec_signal_fence();
+	/* Release: the payload and the event word come before it; pairs with the reader's acquire (edge C1). */
+	rec_store_release(&lane->commit, slot->end);
+	REC_TESTPOINT(commit);
+	rec_signal_fence();
+	if (REC_UNLIKELY(rec_load_relaxed(&lane->tail) != slot->end)) {
+		rec_publish_slow(slot->handle, lane, slot->end);
+		return;
+	}
+	rec_signal_fence();
+	/* H: from here on the next writer is outermost. */
+	rec_store_relaxed(&lane->open, 0);
+	REC_TESTPOINT(commit_open);
+}
+
+/*
+ * Make the event part of the lane. If this writer interrupted no other, everything up to the tail becomes visible, the
+ * events of those that interrupted it included; otherwise the outermost will do it. Signal-safe.
+ */
+REC_INLINE void rec_commit(const struct rec_slot *slot)
+{
+	if (REC_LIKELY(!slot->open))
+		rec_commit_fast(slot);
+	else
+		rec_commit_slow(slot);
+}
+
+/*
+ * Reserve, copy and commit in one call: an event of `size` bytes at `payload`, common fields included. 0, or -EBUSY:
+ * refused and counted, as rec_reserve() says. Signal-safe.
+ */
+int rec_write(struct rec_handle *handle, const void *payload, uint32_t size);
+
+/*
+ * Take the event back. Its room is given back when nothing was reserved behind it, and becomes padding otherwise; it is
+ * counted nowhere. `payload` is what rec_reserve() returned. Signal-safe.
+ */
+void rec_discard(const struct rec_slot *slot, void *payload);
+
+#pragma GCC visibility pop
+
+#ifdef __cplusplus
+}
+#endif
+#endif

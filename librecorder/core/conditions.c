@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The conditions of a buffer: two halves, each with one writer at a time, which only append. What an enable word once
+ * named is never changed nor moved, so a writer that runs it needs nobody's leave. Equal ones share a place, so
+ * whoever switches to and fro fills nothing.
+ *
+ * What stands there may be rubbish: sizes are brought into range before they are used.
+ */
+#include "librecorder/core/conditions.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+
+/* As MADV_POPULATE_WRITE in process_file.c. */
+#ifndef MADV_POPULATE_READ
+#define MADV_POPULATE_READ 22
+#endif
+
+/* Bytes in use, the head included; 0 when that makes no sense. */
+static uint32_t bytes_used(const unsigned char *half)
+{
+	const uint64_t used = rec_load_relaxed(&((const struct rec_conditions *)(const void *)half)->used);
+
+	if (!used)
+		return sizeof(struct rec_conditions);
+	return used <= REC_CONDITIONS_HALF && used % REC_CONDITION_UNIT == 0 ? (uint32_t)used : 0;
+}
+
+static bool is_same(const struct rec_condition *a, const struct rec_condition *b, uint32_t size)
+{
+	return a->size == b->size && a->nr_steps == b->nr_steps && a->id == b->id && a->rate == b->rate &&
+	       memcmp(a + 1, b + 1, size - sizeof(*a)) == 0;
+}
+
+/* The offset of one like it in the half; 0: there is none. */
+static uint32_t find(unsigned char *half, uint32_t used, const struct rec_condition *condition)
+{
+	uint32_t offset = sizeof(struct rec_conditions);
+
+	while (used - offset >= sizeof(*condition)) {
+		const struct rec_condition *at = (const struct rec_condition *)(const void *)(half + offset);
+		const uint32_t size = rec_load_relaxed(&at->size);
+
+		if (size < sizeof(*at) || size % REC_CONDITION_UNIT || size > used - offset)
+			return 0;
+		if (size == condition->size && is_same(at, condition, size))
+			return offset;
+		offset += size;
+	}
+	return 0;
+}
+
+int rec_conditions_place(unsigned char *conditions, size_t half, const struct rec_condition *condition,
+			 conditions_populate *populate, void *data, uint32_t *ret_bits)
+{
+	struct rec_conditions *head = (struct rec_conditions *)(void *)(conditions + half);
+	struct rec_condition *at;
+	uint32_t used, offset;
+	int r;
+
+	r = populate(data, half, sizeof(*head));
+	if (r < 0)
+		return r;
+	used = bytes_used(conditions + half);
+	if (!used)
+		return -EBADMSG;
+	offset = find(conditions + half, used, condition);
+	if (!offset) {
+		if (condition->size > REC_CONDITIONS_HALF - used)
+			return -ENOSPC;
+		r = populate(data, half, used + condition->size);
+		if (r < 0)
+			return r;
+		offset = used;
+		memcpy(conditions + half + offset, condition, condition->size);
+		/* The next one must not be put here, even if we die before a word names this one. */
+		rec_store_release(&head->used, used + condition->size);
+	} else if (condition->rate) {
+		at = (struct rec_condition *)(void *)(conditions + half + offset);
+		rec_store_relaxed(&at->window, 0);
+		rec_store_relaxed(&at->suppressed, 0);
+	}
+	*ret_bits = (uint32_t)((half + offset) / REC_CONDITION_UNIT) << REC_ENABLE_CONDITION_SHIFT;
+	return 0;
+}
+
+/* Whether it has memory: what has none was never used, or is cut off, and a look at it would be a signal. */
+static bool is_there(const unsigned char *at, size_t size)
+{
+	return madvise((void *)(uintptr_t)at, size, MADV_POPULATE_READ) == 0 || errno != EFAULT;
+}
+
+int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions_populate *populate, void *data)
+{
+	static const size_t halves[] = { CONDITIONS_OF_OTHERS, CONDITIONS_OF_PROGRAM };
+	uint32_t used;
+	int r = 0;
+
+	for (unsigned int i = 0; r == 0 && i < sizeof(halves) / sizeof(halves[0]); i++) {
+		if (!is_there(from + halves[i], REC_MAP_PAGE))
+			continue;
+		used = bytes_used(from + halves[i]);
+		if (used <= sizeof(struct rec_conditions))
+			continue;
+		r = is_there(from + halves[i], used) ? populate(data, halves[i], used) : -EFAULT;
+		if (r == 0)
+			memcpy(to + halves[i], from + halves[i], used);
+		/* Another condition may have come in since; nothing of it is here. */
+		if (r == 0)
+			rec_store_relaxed(&((struct rec_conditions *)(void *)(to + halves[i]))->used, used);
+	}
+	return r;
+}

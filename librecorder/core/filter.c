@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The compiler of filters: one pass from left to right, without a tree.
+ *
+ * Each comparison becomes a step. What is not decided yet, where a step goes on to, is kept as two lists for each
+ * part of the text, of the ways out by which it holds and by which it does not; && and || give one of them the next
+ * step as its end and join the others, ! exchanges them. The lists are threaded through the very words that wait to
+ * be filled in. So every way leads forward, and no operator needs a step of its own.
+ */
+#include "librecorder/core/filter_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Parentheses within parentheses. */
+#define DEPTH_MAX 32u
+
+struct compiler {
+	struct rec_scan scan;
+	unsigned int depth;
+	uint16_t nr_steps;
+	uint32_t texts_size;
+	struct rec_condition_step steps[REC_STEPS_MAX];
+	char texts[REC_CONDITION_MAX];
+};
+
+/* The ways out of a part of the text, lists of places (see place_of()) ended by 0. */
+struct exits {
+	uint16_t yes;
+	uint16_t no;
+};
+
+/* ------------------------------------------------------------------------------------------------------- ways out */
+
+/* The word of a way out that waits to be filled in: 1 + 2 * step for yes, one more for no. */
+static uint16_t *place_of(struct compiler *c, uint16_t place)
+{
+	struct rec_condition_step *step = &c->steps[(place - 1) / 2];
+
+	return (place - 1) % 2 ? &step->no : &step->yes;
+}
+
+static void fill_in(struct compiler *c, uint16_t list, uint16_t value)
+{
+	while (list) {
+		uint16_t *word = place_of(c, list);
+
+		list = *word;
+		*word = value;
+	}
+}
+
+static uint16_t join(struct compiler *c, uint16_t a, uint16_t b)
+{
+	uint16_t place = a;
+
+	if (!a)
+		return b;
+	while (*place_of(c, place))
+		place = *place_of(c, place);
+	*place_of(c, place) = b;
+	return a;
+}
+
+static void negate(struct exits *exits)
+{
+	const uint16_t yes = exits->yes;
+
+	exits->yes = exits->no;
+	exits->no = yes;
+}
+
+static bool add_step(struct compiler *c, const char *at, const struct rec_condition_step *step, struct exits *ret_exits)
+{
+	if (c->nr_steps == REC_STEPS_MAX)
+		return rec_scan_wrong(&c->scan, at, "more than %u comparisons", REC_STEPS_MAX);
+	c->steps[c->nr_steps] = *step;
+	c->steps[c->nr_steps].yes = 0;
+	c->steps[c->nr_steps].no = 0;
+	ret_exits->yes = (uint16_t)(1 + 2 * c->nr_steps);
+	ret_exits->no = (uint16_t)(2 + 2 * c->nr_steps);
+	c->nr_steps++;
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- texts */
+
+/* Put a text behind the others. A pattern's leading ! is for the caller. */
+static bool keep_text(struct compiler *c, const struct rec_words *words, uint64_t *ret_value)
+{
+	if (words->size > sizeof(c->texts) - c->texts_size)
+		return rec_scan_wrong(&c->scan, words->text, "the texts are too long in total");
+	memcpy(c->texts + c->texts_size, words->text, words->size);
+	*ret_value = c->texts_size | (uint64_t)words->size << 32;
+	c->texts_size += words->size;
+	return true;
+}
+
+static bool compare_text(struct compiler *c, const struct rec_operand *operand, const struct rec_operator *operator,
+			 const char *at, struct exits *ret_exits)
+{
+	struct rec_condition_step step = { .test = REC_TEST_TEXT, .size = 4, .offset = operand->offset };
+	bool is_negated = operator->is_negated;
+	struct rec_words words;
+
+	if (operator->test != REC_TEST_EQUAL && operator->test != REC_TEST_GLOB)
+		return rec_scan_wrong(&c->scan, at, "use ==, != or ~ to compare a text, not %s", operator->word);
+	if (!rec_scan_quoted(&c->scan, &words))
+		return false;
+	if (operator->test == REC_TEST_GLOB) {
+		step.test = REC_TEST_GLOB;
+		if (words.size && words.text[0] == '!') {
+			is_negated = true;
+			words.text++;
+			words.size--;
+		}
+	}
+	if (!keep_text(c, &words, &step.value) || !add_step(c, at, &step, ret_exits))
+		return false;
+	if (is_negated)
+		negate(ret_exits);
+	return true;
+}
+
+/* -------------------------------------------------------------------------------------------------------- grammar */
+
+static bool compare_number(struct compiler *c, const struct rec_operand *operand, const struct rec_operator *operator,
+			   const char *at, struct exits *ret_exits)
+{
+	struct rec_condition_step step = { .test = operator->test | operand->flags,
+					   .size = operand->size,
+					   .offset = operand->offset };
+	const bool is_quoted = *c->scan.at == '"' || *c->scan.at == '\'';
+	struct rec_words word;
+
+	if (operator->test == REC_TEST_GLOB)
+		return rec_scan_wrong(&c->scan, at, "~ works on texts only");
+	if (operator->test == REC_TEST_BITS && operand->field && operand->field->kind == REC_FIELD_REAL)
+		return rec_scan_wrong(&c->scan, at, "& does not work on a real");
+	if (rec_is_digit(*c->scan.at) || *c->scan.at == '-') {
+		if (!rec_scan_number(&c->scan, operand, &step.value))
+			return false;
+	} else if (rec_is_word(*c->scan.at) ||
+		   (is_quoted && operand->field && operand->field->kind == REC_FIELD_NAMED)) {
+		if (is_quoted && !rec_scan_quoted(&c->scan, &word))
+			return false;
+		if (!is_quoted)
+			word = rec_scan_word(&c->scan);
+		if (!rec_scan_name(&c->scan, operand, &word, &step.value))
+			return false;
+	} else {
+		return rec_scan_wrong(&c->scan, c->scan.at,
+				      *c->scan.at && !is_quoted ? "expected a value"
+								: "expected a number");
+	}
+	if (!add_step(c, at, &step, ret_exits))
+		return false;
+	if (operator->is_negated)
+		negate(ret_exits);
+	return true;
+}
+
+/* FIELD OPERATOR VALUE */
+static bool comparison(struct compiler *c, struct exits *ret_exits)
+{
+	struct rec_operand operand = { .kind = REC_OPERAND_ANY };
+	const struct rec_operator *operator;
+	const char *at;
+
+	if (!rec_scan_field(&c->scan, &operand))
+		return false;
+	operator= rec_scan_operator(&c->scan);
+	if (!operator)
+		return false;
+	at = c->scan.at - strlen(operator->word);
+	rec_scan_skip(&c->scan);
+	if (operand.kind == REC_OPERAND_STRING ||
+	    (operand.kind == REC_OPERAND_ANY && (*c->scan.at == '"' || *c->scan.at == '\''))) {
+		if (*c->scan.at == '"' || *c->scan.at == '\'')
+			return compare_text(c, &operand, operator, at, ret_exits);
+		return rec_scan_wrong(&c->scan, c->scan.at, "expected a text in quotes");
+	}
+	return compare_number(c, &operand, operator, at, ret_exits);
+}
+
+static bool alternatives(struct compiler *c, struct exits *ret_exits);
+
+/* A comparison or a parenthesis, with any number of ! in front. */
+static bool factor(struct compiler *c, struct exits *ret_exits)
+{
+	bool is_negated = false;
+	const char *open;
+
+	while (rec_scan_take(&c->scan, "!"))
+		is_negated = !is_negated;
+	open = c->scan.at;
+	if (!rec_scan_take(&c->scan, "(")) {
+		if (!comparison(c, ret_exits))
+			return false;
+	} else {
+		if (++c->depth > DEPTH_MAX)
+			return rec_scan_wrong(&c->scan, open, "parentheses nested deeper than %u", DEPTH_MAX);
+		if (!alternatives(c, ret_exits))
+			return false;
+		if (!rec_scan_take(&c->scan, ")"))
+			return rec_scan_wrong(&c->scan, *c->scan.at ? c->scan.at : open,
+					      *c->scan.at ? "expected &&, || or )" : "the ( is not closed");
+		c->depth--;
+	}
+	if (is_negated)
+		negate(ret_exits);
+	return true;
+}
+
+/* factor && factor ... */
+static bool conjunction(struct compiler *c, struct exits *ret_exits)
+{
+	struct exits next;
+
+	if (!factor(c, ret_exits))
+		return false;
+	while (rec_scan_take(&c->scan, "&&")) {
+		fill_in(c, ret_exits->yes, c->nr_steps);
+		if (!factor(c, &next))
+			return false;
+		ret_exits->yes = next.yes;
+		ret_exits->no = join(c, ret_exits->no, next.no);
+	}
+	return true;
+}
+
+/* conjunction || conjunction ... */
+static bool alternatives(struct compiler *c, struct exits *ret_exits)
+{
+	struct exits next;
+
+	if (!conjunction(c, ret_exits))
+		return false;
+	while (rec_scan_take(&c->scan, "||")) {
+		fill_in(c, ret_exits->no, c->nr_steps);
+		if (!conjunction(c, &next))
+			return false;
+		ret_exits->no = next.no;
+		ret_exits->yes = join(c, ret_exits->yes, next.yes);
+	}
+	return true;
+}
+
+static bool compile(struct compiler *c)
+{
+	struct exits exits;
+
+	if (!alternatives(c, &exits))
+		return false;
+	rec_scan_skip(&c->scan);
+	if (*c->scan.at)
+		return rec_scan_wrong(&c->scan, c->scan.at,
+				      *c->scan.at == ')' ? ") without a ( before it" : "expected && or ||");
+	fill_in(c, exits.yes, REC_STEP_PASS);
+	fill_in(c, exits.no, REC_STEP_DROP);
+	return true;
+}
+
+/* Head, steps, texts, zeros. */
+static int write_condition(struct compiler *c, struct rec_condition *condition, size_t size)
+{
+	const size_t steps = c->nr_steps * sizeof(c->steps[0]);
+	const size_t texts = sizeof(*condition) + steps;
+	const size_t total = (texts + c->texts_size + REC_CONDITION_UNIT - 1) / REC_CONDITION_UNIT * REC_CONDITION_UNIT;
+
+	if (total > REC_CONDITION_MAX) {
+		rec_scan_wrong(&c->scan, c->scan.text, "too many comparisons and texts");
+		return -EINVAL;
+	}
+	if (total > size)
+		return -ENOSPC;
+	for (uint16_t i = 0; i < c->nr_steps; i++)
+		if (c->steps[i].test == REC_TEST_TEXT || c->steps[i].test == REC_TEST_GLOB)
+			c->steps[i].value += texts;
+	memset(condition, 0, total);
+	condition->size = (uint32_t)total;
+	condition->nr_steps = c->nr_steps;
+	memcpy(condition + 1, c->steps, steps);
+	memcpy((unsigned char *)condition + texts, c->texts, c->texts_size);
+	return (int)total;
+}
+
+static void start(struct compiler *c, const char *text, const struct rec_event_info *info,
+		  struct rec_filter_error *error)
+{
+	c->scan.text = text;
+	c->scan.at = text;
+	c->scan.info = info;
+	c->depth = 0;
+	c->nr_steps = 0;
+	c->texts_size = 0;
+	c->scan.error = error;
+}
+
+int rec_filter_check(const char *text, struct rec_filter_error *ret_error)
+{
+	struct rec_filter_error error;
+	struct compiler c;
+
+	start(&c, text, NULL, &error);
+	if (compile(&c))
+		return 0;
+	*ret_error = error;
+	return -EINVAL;
+}
+
+int rec_filter_compile(const struct rec_log_event *event, const char *text, struct rec_condition *ret_condition,
+		       size_t size, struct rec_filter_error *ret_error)
+{
+	struct rec_filter_error error;
+	struct rec_event_info info;
+	struct compiler c;
+	int r = -EINVAL;
+
+	if (!event)
+		info.nr_fields = 0;
+	else if (rec_event_parse(event, &info) < 0)
+		return -EBADMSG;
+	start(&c, text, &info, &error);
+	if (compile(&c))
+		r = write_condition(&c, ret_condition, size);
+	if (r == -EINVAL)
+		*ret_error = error;
+	return r;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What of a loan has memory. */
+#ifndef LOAN_H
+#define LOAN_H
+
+#include <librecorder/detail/abi.h>
+#include <librecorder/detail/atomic.h>
+#include <stddef.h>
+
+/* Bytes of a loan that count; no more than there are, whatever stands there. */
+static inline size_t rec_loan_size(const struct rec_loan *loan)
+{
+	const uint32_t nr = rec_load_relaxed(&loan->nr_words);
+
+	return offsetof(struct rec_loan, words) + (nr < REC_EVENTS_MAX ? nr : REC_EVENTS_MAX) * sizeof(loan->words[0]);
+}
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* Patterns that name events. Matching needs no recursion: only the last star ever has to be tried again. */
+#include "librecorder/core/pattern_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+static bool is_pattern_char(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '*' || c == '?';
+}
+
+static bool glob(const char *pattern, const char *end, const char *name, const char *name_end)
+{
+	const char *star = NULL, *resume = NULL;
+
+	while (name < name_end) {
+		if (pattern < end && *pattern == '*') {
+			star = ++pattern;
+			resume = name;
+		} else if (pattern < end && (*pattern == '?' || *pattern == *name)) {
+			pattern++;
+			name++;
+		} else if (star) {
+			pattern = star;
+			name = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (pattern < end && *pattern == '*')
+		pattern++;
+	return pattern == end;
+}
+
+int rec_pattern_check_part(const char *patterns, size_t size)
+{
+	const char *const end = patterns + size;
+	size_t side = 0; /* characters on this side of a colon or comma */
+	bool colon = false;
+
+	for (;; patterns++) {
+		if (patterns < end && is_pattern_char(*patterns)) {
+			side++;
+			continue;
+		}
+		if (!side || (patterns < end && *patterns != ',' && (*patterns != ':' || colon)))
+			return -EINVAL;
+		if (patterns == end)
+			return 0;
+		colon = *patterns == ':';
+		side = 0;
+	}
+}
+
+bool rec_pattern_match_part(const char *patterns, size_t size, const struct rec_words *system,
+			    const struct rec_words *name)
+{
+	const char *const last = patterns + size;
+	const char *end, *colon;
+
+	if (rec_pattern_check_part(patterns, size) < 0)
+		return false;
+	for (;; patterns = end + 1) {
+		end = memchr(patterns, ',', (size_t)(last - patterns));
+		if (!end)
+			end = last;
+		colon = memchr(patterns, ':', (size_t)(end - patterns));
+		if (glob(patterns, colon ? colon : end, system->text, system->text + system->size) &&
+		    (!colon || glob(colon + 1, end, name->text, name->text + name->size)))
+			return true;
+		if (end == last)
+			return false;
+	}
+}
+
+int rec_pattern_check(const char *patterns)
+{
+	return rec_pattern_check_part(patterns, strlen(patterns));
+}
+
+bool rec_pattern_match(const char *patterns, const char *system, size_t system_size, const char *name, size_t name_size)
+{
+	const struct rec_words system_words = { system, (uint32_t)system_size };
+	const struct rec_words name_words = { name, (uint32_t)name_size };
+
+	return rec_pattern_match_part(patterns, strlen(patterns), &system_words, &name_words);
+}

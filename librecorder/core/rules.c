@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "librecorder/core/rules.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <string.h>
+
+#include "librecorder/core/wish.h"
+
+/* Somebody who changes the rules for ever must not hold up a program. */
+#define TRIES 100u
+
+/* A private copy of the text that counts, ended by an empty rule whatever stands there. */
+static void copy_text(const struct rec_rules *rules, char text[REC_RULES_SIZE])
+{
+	unsigned int tries = 0;
+	uint32_t changes;
+
+	do {
+		/* Acquire: the text was complete when it was named. */
+		changes = rec_load_acquire(&rules->changes);
+		memcpy(text, rules->text[changes & 1], REC_RULES_SIZE);
+		/* Not a byte of the text after the next one, which is not begun before the next one was named. */
+		rec_fence_acquire();
+	} while (rec_load_relaxed(&rules->changes) != changes && ++tries < TRIES);
+	text[REC_RULES_SIZE - 1] = '\0';
+	text[REC_RULES_SIZE - 2] = '\0';
+}
+
+int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
+		  char ret_wish[REC_RULES_SIZE])
+{
+	const char *at, *last = NULL;
+	char text[REC_RULES_SIZE];
+	struct rec_wish wish;
+
+	copy_text(rules, text);
+	for (at = text; *at; at += strlen(at) + 1)
+		if (rec_wish_parse(at + 1, &wish) == 0 && rec_wish_matches(&wish, system, name))
+			last = at;
+	if (!last)
+		return -1;
+	memcpy(ret_wish, last + 1, strlen(last));
+	return *last == '+';
+}
+
+/* The rules without those of the patterns of `wish`; returns their size, the end not counted. */
+static size_t copy_others(const struct rec_rules *rules, const char *wish, char others[REC_RULES_SIZE])
+{
+	char text[REC_RULES_SIZE];
+	const char *at;
+	size_t used = 0;
+
+	copy_text(rules, text);
+	memset(others, 0, REC_RULES_SIZE);
+	for (at = text; *at; at += strlen(at) + 1) {
+		if (rec_wish_same_patterns(at + 1, wish))
+			continue;
+		memcpy(others + used, at, strlen(at) + 1);
+		used += strlen(at) + 1;
+	}
+	return used;
+}
+
+static void publish(struct rec_rules *rules, const char others[REC_RULES_SIZE])
+{
+	const uint32_t next = rec_load_relaxed(&rules->changes) + 1;
+
+	/* Release: with the acquire fence of copy_text(). */
+	rec_fence_release();
+	memcpy(rules->text[next & 1], others, REC_RULES_SIZE);
+	rec_store_release(&rules->changes, next);
+}
+
+int rec_rules_add(struct rec_rules *rules, const char *wish, bool on)
+{
+	const size_t size = strlen(wish) + 2;
+	char others[REC_RULES_SIZE];
+	const size_t used = copy_others(rules, wish, others);
+
+	/* Two bytes stay 0: the end of the last rule, and an empty one. */
+	if (size + 1 > REC_RULES_SIZE - used)
+		return -ENOSPC;
+	others[used] = on ? '+' : '-';
+	memcpy(others + used + 1, wish, size - 1);
+	publish(rules, others);
+	return 0;
+}
+
+void rec_rules_remove(struct rec_rules *rules, const char *wish)
+{
+	char others[REC_RULES_SIZE];
+
+	copy_others(rules, wish, others);
+	publish(rules, others);
+}
+
+void rec_rules_copy(struct rec_rules *to, const struct rec_rules *from)
+{
+	char text[REC_RULES_SIZE];
+
+	copy_text(from, text);
+	publish(to, text);
+}

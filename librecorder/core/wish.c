@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "librecorder/core/wish.h"
+
+#include <errno.h>
+#include <librecorder/pattern.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "librecorder/core/pattern_private.h"
+
+static const char *skip_blanks(const char *at)
+{
+	return at + strspn(at, " ");
+}
+
+/* Behind the word and the blanks that follow it; NULL: another word stands there. */
+static const char *take_word(const char *at, const char *word)
+{
+	const size_t size = strlen(word);
+
+	return strncmp(at, word, size) == 0 && at[size] == ' ' ? skip_blanks(at + size) : NULL;
+}
+
+static size_t patterns_size(const char *text)
+{
+	return strcspn(text, " ");
+}
+
+int rec_wish_parse(const char *text, struct rec_wish *ret_wish)
+{
+	struct rec_wish wish = { .patterns = { text, (uint32_t)patterns_size(text) } };
+	const char *at = skip_blanks(text + wish.patterns.size), *next;
+	struct rec_filter_error error;
+	char *end;
+
+	if (rec_pattern_check_part(text, wish.patterns.size) < 0)
+		return -EINVAL;
+	next = take_word(at, "rate");
+	if (next) {
+		const unsigned long rate = *next >= '0' && *next <= '9' ? strtoul(next, &end, 10) : 0;
+
+		if (!rate || rate > REC_RATE_MAX || (*end && *end != ' '))
+			return -EINVAL;
+		wish.rate = (uint32_t)rate;
+		at = skip_blanks(end);
+	}
+	next = take_word(at, "if");
+	if (next) {
+		if (rec_filter_check(next, &error) < 0)
+			return -EINVAL;
+		wish.filter = next;
+	} else if (*at) {
+		return -EINVAL;
+	}
+	*ret_wish = wish;
+	return 0;
+}
+
+bool rec_wish_same_patterns(const char *a, const char *b)
+{
+	const size_t size = patterns_size(a);
+
+	return size == patterns_size(b) && memcmp(a, b, size) == 0;
+}
+
+bool rec_wish_matches(const struct rec_wish *wish, const struct rec_words *system, const struct rec_words *name)
+{
+	return rec_pattern_match_part(wish->patterns.text, wish->patterns.size, system, name);
+}
+
+int rec_wish_compile(const struct rec_wish *wish, const struct rec_log_event *event, uint16_t id,
+		     struct rec_condition *ret_condition, size_t size)
+{
+	struct rec_filter_error error;
+	int r = 0;
+
+	if (!wish->filter && !wish->rate)
+		return 0;
+	if (size < sizeof(*ret_condition))
+		return -ENOSPC;
+	if (wish->filter) {
+		r = rec_filter_compile(event, wish->filter, ret_condition, size, &error);
+		if (r < 0)
+			return r;
+	} else {
+		memset(ret_condition, 0, sizeof(*ret_condition));
+		ret_condition->size = sizeof(*ret_condition);
+	}
+	ret_condition->rate = wish->rate;
+	ret_condition->id = wish->rate ? id : 0;
+	return (int)ret_condition->size;
+}

@@ -1,0 +1,323 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Is that process still there?
+ *
+ * In its own pid namespace a process is its pid and its start time. From another one neither says anything, and where
+ * /proc is missing, hidden or another namespace's, there is nothing to look them up in. So a program leaves a lock on
+ * its buffer, of the kind that belongs to the open file and not to the process: the mapping keeps it when the
+ * descriptor is closed, and the kernel lets go of it when the process ends, however it does. Everybody who can open
+ * the file can ask for it.
+ *
+ * File systems that put a file of their own under the mapping (overlayfs) let go of it at once. So a lock that is
+ * held tells that somebody is there; that none is held tells something only if the program saw that its directory is
+ * on a file system without that (tmpfs, ext4, XFS, Btrfs).
+ */
+#include "librecorder/os/identity.h"
+#include "librecorder/core/decimal.h"
+
+#include <librecorder/reader.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Linux 5.3. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+/*
+ * Processes that are looked at in search of one: as many as a machine has by default at the most (pid_max of 32
+ * CPUs).
+ */
+#define SEARCH_MAX 32768u
+
+/* ----------------------------------------------------------------------------------------------------------- /proc */
+
+#define OWN_NAMESPACE "/proc/self/ns/pid"
+
+/* A small file of /proc, as text. 0 or -errno. */
+static int read_file(int dir, const char *path, char *text, size_t size)
+{
+	const int fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -errno;
+	n = read(fd, text, size - 1);
+	close(fd);
+	if (n <= 0)
+		return -EIO;
+	text[n] = '\0';
+	return 0;
+}
+
+/*
+ * Field `field` (from 3 on) of a process's stat. The name may hold anything; the fields begin behind its last
+ * parenthesis.
+ */
+static const char *stat_field(const char *text, int field)
+{
+	const char *at = strrchr(text, ')');
+
+	for (; at && field > 2; field--)
+		at = strchr(at + 1, ' ');
+	return at ? at + 1 : NULL;
+}
+
+static int read_start_time(int dir, const char *path, uint64_t *ret_start_time)
+{
+	const char *state, *threads, *start;
+	char text[1024];
+	const int r = read_file(dir, path, text, sizeof(text));
+
+	if (r < 0)
+		return r;
+	state = stat_field(text, 3);
+	threads = stat_field(text, 20);
+	start = stat_field(text, 22);
+	if (!start)
+		return -EIO;
+	/*
+	 * A process that is over, but its parent has not asked yet; a first thread that ended before the others looks
+	 * alike.
+	 */
+	if ((*state == 'Z' || *state == 'X') && rec_get_decimal(threads) <= 1)
+		return -ESRCH;
+	*ret_start_time = rec_get_decimal(start);
+	return 0;
+}
+
+int rec_process_start_time(pid_t pid, uint64_t *ret_start_time)
+{
+	char path[48], *at;
+
+	/*
+	 * Of its first thread, which is as old: qemu-user makes up /proc/PID/stat for the process it runs, not this
+	 * one.
+	 */
+	at = rec_put_decimal(stpcpy(path, "/proc/"), (uint32_t)pid);
+	at = rec_put_decimal(stpcpy(at, "/task/"), (uint32_t)pid);
+	strcpy(at, "/stat");
+	return read_start_time(AT_FDCWD, path, ret_start_time);
+}
+
+/*
+ * The inode of a pid namespace, which the link's text gives faster than stat() does: "pid:[4026531836]". 0: not to be
+ * seen.
+ */
+static uint64_t read_namespace(int dir, const char *path)
+{
+	char text[32];
+	const ssize_t n = readlinkat(dir, path, text, sizeof(text) - 1);
+
+	text[n > 0 ? n : 0] = '\0';
+	return strncmp(text, "pid:[", 5) == 0 ? rec_get_decimal(text + 5) : 0;
+}
+
+/*
+ * Returns a descriptor of this process's directory in /proc, or a negative number. By way of a link, because this /proc
+ * may be another namespace's and have another pid for us.
+ *
+ * The first thread's directory, if this is the first thread: it started with the process. To read a whole process's stat
+ * makes the scheduler charge the process for the time it has used so far, and a program whose first time slice is over by
+ * then loses its CPU at once. On a busy machine most programs did so at each start, for milliseconds.
+ */
+static int open_own_directory(void)
+{
+	const char *path = syscall(SYS_gettid) == getpid() ? "/proc/thread-self" : "/proc/self";
+
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
+void rec_identity_and_exe(struct rec_identity *ret_self, char *ret_exe, size_t size)
+{
+	const int dir = open_own_directory();
+	ssize_t n = 0;
+
+	*ret_self = (struct rec_identity){ .pid = (uint32_t)getpid() };
+	if (dir >= 0) {
+		ret_self->pid_ns = read_namespace(dir, "ns/pid");
+		read_start_time(dir, "stat", &ret_self->start_time);
+		n = size ? readlinkat(dir, "exe", ret_exe, size - 1) : 0;
+		close(dir);
+	}
+	if (size)
+		ret_exe[n > 0 ? n : 0] = '\0';
+}
+
+void rec_identity_self(struct rec_identity *ret_self)
+{
+	rec_identity_and_exe(ret_self, NULL, 0);
+}
+
+/*
+ * The pid that a process of /proc has in its own namespace: the last number of that line of its status; 0: not to be
+ * seen.
+ */
+static uint32_t innermost_pid(const char *process)
+{
+	char path[32], text[4096], *line;
+
+	snprintf(path, sizeof(path), "/proc/%.16s/status", process);
+	if (read_file(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return 0;
+	line = strstr(text, "\nNStgid:");
+	if (!line)
+		return 0;
+	line = strchr(line + 1, '\t');
+	if (!line)
+		return 0;
+	line[strcspn(line, "\n")] = '\0';
+	return (uint32_t)strtoul(strrchr(line, '\t') + 1, NULL, 10);
+}
+
+static bool is_in_namespace(const char *process, uint64_t pid_ns)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%.16s/ns/pid", process);
+	return read_namespace(AT_FDCWD, path) == pid_ns;
+}
+
+static pid_t find(const struct rec_identity *who)
+{
+	DIR *dir = opendir("/proc");
+	const struct dirent *entry;
+	unsigned int looked = 0;
+	uint64_t start_time = 0;
+	pid_t found = 0;
+
+	while (dir && !found && looked < SEARCH_MAX && (entry = readdir(dir))) {
+		const pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (pid <= 0)
+			continue;
+		looked++;
+		if (is_in_namespace(entry->d_name, who->pid_ns) && innermost_pid(entry->d_name) == who->pid &&
+		    rec_process_start_time(pid, &start_time) == 0 && start_time == who->start_time)
+			found = pid;
+	}
+	if (dir)
+		closedir(dir);
+	return found;
+}
+
+pid_t rec_identity_pid_here(const struct rec_identity *who)
+{
+	const uint64_t here = read_namespace(AT_FDCWD, OWN_NAMESPACE);
+
+	/* Who does not know, like whoever looks: there is no /proc; then it is as if there were one namespace. */
+	if (!who->pid_ns || !here || who->pid_ns == here)
+		return (pid_t)who->pid;
+	return find(who);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- locks */
+
+static struct flock byte_lock(short type, unsigned int byte)
+{
+	/* l_pid must be 0 for this kind of lock. */
+	return (struct flock){ .l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+}
+
+int rec_lock_take(int fd, unsigned int byte)
+{
+	struct flock lock = byte_lock(F_WRLCK, byte);
+
+	if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+		return 0;
+	return errno == EAGAIN || errno == EACCES ? -EBUSY : -errno;
+}
+
+void rec_lock_give(int fd, unsigned int byte)
+{
+	struct flock lock = byte_lock(F_UNLCK, byte);
+
+	fcntl(fd, F_OFD_SETLK, &lock);
+}
+
+int rec_lock_ask(int fd, unsigned int byte)
+{
+	struct flock lock = byte_lock(F_WRLCK, byte);
+
+	return fcntl(fd, F_OFD_GETLK, &lock) < 0 ? -errno : lock.l_type != F_UNLCK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ life */
+
+void rec_identity_read(const struct rec_buffer_header *header, struct rec_identity *ret_who)
+{
+	*ret_who = (struct rec_identity){ .pid = header->pid,
+					   .pid_ns = header->pid_ns,
+					   .start_time = header->start_time,
+					   .locked = header->locked == 1 };
+}
+
+bool rec_identity_is_alive(const struct rec_identity *who, int fd)
+{
+	const bool near = who->pid_ns && who->pid_ns == read_namespace(AT_FDCWD, OWN_NAMESPACE);
+	uint64_t start_time = 0;
+	bool sure;
+	int r = -ENOENT;
+
+	if ((pid_t)who->pid <= 0)
+		return false;
+	if (near && kill((pid_t)who->pid, 0) < 0 && errno == ESRCH)
+		return false;
+	if (near)
+		r = rec_process_start_time((pid_t)who->pid, &start_time);
+	if (r == 0 && start_time == who->start_time)
+		return true;
+	if (r == -ESRCH)
+		return false;
+	/* In another time namespace the process started at another time, so even now the lock is to be asked. */
+	sure = r == 0;
+	r = rec_lock_ask(fd, REC_LOCK_PROGRAM);
+	return r == 1 || !(sure || (r == 0 && who->locked));
+}
+
+/* Opened first and looked at then, so the descriptor is that of the process that was meant. */
+int rec_identity_watch(const struct rec_identity *who)
+{
+	uint64_t start_time = 0;
+	int fd;
+
+	if (!who->pid_ns || who->pid_ns != read_namespace(AT_FDCWD, OWN_NAMESPACE) || (pid_t)who->pid <= 0)
+		return -1;
+	fd = (int)syscall(SYS_pidfd_open, (pid_t)who->pid, 0);
+	if (fd < 0)
+		return -1;
+	if (rec_process_start_time((pid_t)who->pid, &start_time) == 0 && start_time == who->start_time)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* By the lock, which it takes first of all, or by what process_file.c names the file for. */
+bool rec_buffer_has_maker(int dir, const char *name)
+{
+	const char *start = strchr(name, '-');
+	const int fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	uint64_t start_time = 0;
+	bool has;
+
+	if (fd < 0)
+		return false;
+	has = rec_lock_ask(fd, REC_LOCK_PROGRAM) == 1 ||
+	      (start && rec_process_start_time((pid_t)rec_get_decimal(name), &start_time) == 0 &&
+	       start_time == rec_get_decimal(start + 1));
+	close(fd);
+	return has;
+}
+
+bool rec_identity_is_seen(const struct rec_identity *who)
+{
+	return who->pid_ns && who->pid_ns != read_namespace(AT_FDCWD, OWN_NAMESPACE) && find(who);
+}

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* What happens by itself: at the program's start, at fork, at its end. */
+#include "librecorder/process/process.h"
+#include "librecorder/os/quiet.h"
+
+#include <pthread.h>
+#include <unistd.h>
+
+/*
+ * Each forking thread's own: glibc may run the handlers of several forks at once. The quiet is not the
+ * lock's: in the child another's handler may take the lock over before ours comes. And another's
+ * handler may fork itself, between two of ours.
+ */
+static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
+static __thread struct rec_quiet quiet_for_fork __attribute__((tls_model("initial-exec")));
+static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
+static __thread const uint32_t *mark_before_fork __attribute__((tls_model("initial-exec")));
+
+const char rec_auto_linked;
+
+static bool has_own_buffer(void)
+{
+	return rec_process.pid == getpid() && (!rec_process.mark || *rec_process.mark);
+}
+
+/*
+ * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another's
+ * handler wrote an event: then it has one since, and the lock is free.
+ */
+static void make_own_buffer(void)
+{
+	if (rec_process.mark == mark_before_fork) {
+		if (has_own_buffer())
+			return;
+		rec_process_forked();
+		if (locked_for_fork)
+			rec_process_unlock();
+	}
+	mark_before_fork = rec_process.mark;
+	locked_for_fork = false;
+}
+
+static void before_fork(void)
+{
+	if (open_forks++) {
+		make_own_buffer();
+		return;
+	}
+	rec_quiet_begin(&quiet_for_fork);
+	locked_for_fork = rec_process_lock();
+	mark_before_fork = rec_process.mark;
+}
+
+static void after_fork_in_parent(void)
+{
+	if (--open_forks)
+		return;
+	if (locked_for_fork)
+		rec_process_unlock();
+	rec_quiet_end(&quiet_for_fork);
+}
+
+static void after_fork_in_child(void)
+{
+	make_own_buffer();
+	if (--open_forks == 0)
+		rec_quiet_end(&quiet_for_fork);
+}
+
+/* Before constructors without a priority, among which are the program's own and those that register its events. */
+__attribute__((constructor(101))) static void start(void)
+{
+	rec_lane_start();
+	rec_process_init();
+	pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
+__attribute__((destructor(101))) static void end(void)
+{
+	rec_process_exit();
+	rec_lane_stop();
+}

@@ -1,0 +1,468 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The events of this process: which there are, their ids and enable words, and who wants them.
+ *
+ * An event is known from its first registration to the end of the process, so that an object that is loaded again finds
+ * its ids; its description is kept as a private copy. Objects of the same declaration share what is known. Everything
+ * here is changed under the process lock, but for the enable words, which a recorder writes too and rec_stop() may
+ * clear from a signal handler.
+ */
+#include <librecorder/event.h>
+#include <librecorder/event_text.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "librecorder/process/event_private.h"
+#include "librecorder/core/conditions.h"
+#include "librecorder/process/debug.h"
+#include "librecorder/core/enable.h"
+#include "librecorder/process/log_private.h"
+#include "librecorder/process/process.h"
+#include "librecorder/core/rules.h"
+#include "librecorder/core/wish.h"
+
+#define BUCKETS		256u
+#define WORDS_PER_PAGE	(REC_MAP_PAGE / (uint32_t)sizeof(uint32_t))
+#define INDEX_OF_PRINTF 0u
+
+/* Wanted, but its filter does not fit it, or has no room: it stays off. No bits of a word. */
+#define UNFIT	4u
+#define NO_ROOM 8u
+
+struct known {
+	struct known *next;	 /* in the order of registration, which is that of the log */
+	struct known *same_bucket;
+	struct rec_event *users; /* descriptors of loaded objects */
+	uint32_t *word;		 /* its enable word, or &no_word */
+	uint32_t index;
+	uint32_t hash;
+	uint32_t wish;		 /* as of rec_enable_word(), condition and all; or UNFIT, NO_ROOM */
+	struct rec_words system;
+	struct rec_words name;
+	struct rec_log_event *description; /* NULL: the event of rec_printf */
+};
+
+/* Who wants what: the last rule that matches an event holds. */
+struct rule {
+	struct rule *next; /* said earlier */
+	bool on;
+	char text[]; /* a wish (wish.h) */
+};
+
+static uint32_t no_word; /* the enable word of what cannot be on */
+uint32_t *rec_printf_enabled = &no_word;
+
+static struct known known_printf = {
+	.word = &no_word,
+	.index = INDEX_OF_PRINTF,
+	.system = { "ftrace", 6 },
+	.name = { "bprint", 6 },
+};
+static struct known *buckets[BUCKETS];
+static struct known *first = &known_printf;
+static struct known **last_next = &known_printf.next;
+static uint32_t nr_words;    /* enable words in use, from 0 */
+static uint32_t nr_pages = 1; /* pages of enable words with memory; the first comes with the buffer */
+static struct rule *rules;
+static uint32_t buffer_number;
+
+uint32_t rec_events_buffer(void)
+{
+	return rec_load_relaxed(&buffer_number);
+}
+
+/* -------------------------------------------------------------------------------------------------- enable words */
+
+static void set_word(const struct known *known)
+{
+	rec_enable_word(&rec_process.header->stopped, known->word, known->wish);
+}
+
+static int populate_conditions(void *conditions, size_t offset, size_t size)
+{
+	return rec_process_populate((unsigned char *)conditions + offset, size);
+}
+
+static void start_or_stop(bool stop)
+{
+	rec_enable_stop(&rec_process.header->stopped, rec_process.enable, rec_load_acquire(&nr_words), stop);
+}
+
+int rec_start(void)
+{
+	if (!rec_process_is_own() || !rec_process.header)
+		return -ENXIO;
+	start_or_stop(false);
+	return 0;
+}
+
+int rec_stop(void)
+{
+	if (!rec_process_is_own() || !rec_process.header)
+		return -ENXIO;
+	start_or_stop(true);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------- wishes */
+
+/* What rec_enable_word() is told to make an event follow a wish. */
+static uint32_t follow(const struct known *known, const struct rec_wish *wish)
+{
+	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
+	struct rec_condition *condition = (struct rec_condition *)(void *)bytes;
+	uint32_t bits = 0;
+	int r;
+
+	if (!rec_process.header)
+		return REC_ENABLE_WANTED;
+	r = rec_wish_compile(wish, known->description, (uint16_t)(REC_EVENT_ID_FIRST + known->index), condition,
+			     sizeof(bytes));
+	if (r > 0)
+		r = rec_conditions_place(rec_process.conditions, CONDITIONS_OF_PROGRAM, condition, populate_conditions,
+					 rec_process.conditions, &bits);
+	if (r < 0)
+		return r == -EINVAL ? UNFIT : NO_ROOM;
+	return REC_ENABLE_WANTED | bits;
+}
+
+static uint32_t follow_text(const struct known *known, const char *text)
+{
+	struct rec_wish wish;
+
+	return rec_wish_parse(text, &wish) == 0 ? follow(known, &wish) : 0;
+}
+
+static bool matches(const struct known *known, const char *text)
+{
+	struct rec_wish wish;
+
+	return rec_wish_parse(text, &wish) == 0 && rec_wish_matches(&wish, &known->system, &known->name);
+}
+
+/*
+ * Rules from outside go before the program's own, whichever was said later:
+ * somebody is looking at this very program.
+ */
+static uint32_t find_wish(const struct known *known)
+{
+	char text[REC_RULES_SIZE];
+	const int said = rec_process.header ? rec_rules_say(rec_process.rules, &known->system, &known->name, text) : -1;
+
+	if (said >= 0)
+		return said ? follow_text(known, text) : 0;
+	for (const struct rule *rule = rules; rule; rule = rule->next)
+		if (matches(known, rule->text))
+			return rule->on ? follow_text(known, rule->text) : 0;
+	return 0;
+}
+
+/* That a filter does not fit is for whoever asked for it to find out. */
+static void count_no_room(const struct known *known)
+{
+	if (known->wish == NO_ROOM)
+		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+}
+
+/* The same patterns said earlier are void now, so a program that switches to and fro does not grow the list. */
+static void forget_rule(const char *text)
+{
+	struct rule **at = &rules;
+
+	while (*at) {
+		struct rule *rule = *at;
+
+		if (rec_wish_same_patterns(rule->text, text)) {
+			*at = rule->next;
+			free(rule);
+		} else {
+			at = &rule->next;
+		}
+	}
+}
+
+static int add_rule(const char *text, bool on)
+{
+	const size_t size = strlen(text) + 1;
+	struct rule *rule = malloc(sizeof(*rule) + size);
+
+	if (!rule)
+		return -ENOMEM;
+	forget_rule(text);
+	memcpy(rule->text, text, size);
+	rule->on = on;
+	rule->next = rules;
+	rules = rule;
+	return 0;
+}
+
+static int apply(const struct rec_wish *wish, bool on)
+{
+	int count = 0;
+
+	for (struct known *known = first; known; known = known->next) {
+		if (!rec_wish_matches(wish, &known->system, &known->name))
+			continue;
+		known->wish = on ? follow(known, wish) : 0;
+		count += known->wish != UNFIT && known->wish != NO_ROOM;
+		if (known->word != &no_word)
+			set_word(known);
+	}
+	return count;
+}
+
+static int enable(const char *text, bool on)
+{
+	struct rec_wish wish;
+	int r;
+
+	if (!text || rec_wish_parse(text, &wish) < 0)
+		return -EINVAL;
+	if (rec_process_init() < 0)
+		return -ENXIO;
+	if (!rec_process_lock())
+		return -EBUSY;
+	r = add_rule(text, on);
+	if (r == 0)
+		r = apply(&wish, on);
+	rec_process_unlock();
+	return r;
+}
+
+int rec_enable(const char *wish)
+{
+	return enable(wish, true);
+}
+
+int rec_disable(const char *pattern)
+{
+	return enable(pattern, false);
+}
+
+/* ------------------------------------------------------------------------------------------------- registration */
+
+/* The word of an index in the present buffer, with memory behind it; &no_word if there is none to be had. */
+static uint32_t *word_of(uint32_t index)
+{
+	if (!rec_process.header)
+		return &no_word;
+	while (index / WORDS_PER_PAGE >= nr_pages) {
+		if (rec_process_populate(rec_process.enable + nr_pages * WORDS_PER_PAGE, REC_MAP_PAGE) < 0) {
+			__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+			return &no_word;
+		}
+		nr_pages++;
+	}
+	if (index >= nr_words)
+		rec_store_release(&nr_words, index + 1);
+	return rec_process.enable + index;
+}
+
+/* Put the event into the present buffer, if there is one: into the log, then switched as wanted. */
+static void settle(struct known *known)
+{
+	known->word = word_of(known->index);
+	if (known->word != &no_word && known->description &&
+	    rec_log_append_locked(&known->description->record) < 0)
+		known->word = &no_word;
+	if (known->word != &no_word && known->wish)
+		set_word(known);
+	for (struct rec_event *event = known->users; event; event = event->next)
+		rec_store_relaxed(&event->enabled, known->word != &no_word ? known->word : &event->off);
+	if (known == &known_printf)
+		rec_store_relaxed(&rec_printf_enabled, known->word);
+}
+
+/*
+ * Somebody may have made a rule meanwhile and not have met the event in the log (edge W2); or have met it, and switched
+ * the word before we did.
+ */
+static void follow_rules(struct known *known)
+{
+	uint32_t wish;
+
+	for (;;) {
+		rec_fence_full();
+		if (known->word == &no_word)
+			return;
+		wish = find_wish(known);
+		if (wish == known->wish)
+			return;
+		known->wish = wish;
+		set_word(known);
+	}
+}
+
+static struct known *find_known(const struct rec_log_event *description, uint32_t hash)
+{
+	struct known *known = buckets[hash % BUCKETS];
+
+	while (known && (known->hash != hash || !rec_event_same(known->description, description)))
+		known = known->same_bucket;
+	return known;
+}
+
+static struct known *add_known(const struct rec_log_event *description, uint32_t hash)
+{
+	static uint32_t nr_known = INDEX_OF_PRINTF + 1;
+	const size_t size = description->record.size;
+	struct rec_event_info info;
+	struct known *known;
+
+	if (nr_known >= REC_EVENTS_MAX)
+		return NULL;
+	known = calloc(1, sizeof(*known) + size);
+	if (!known)
+		return NULL;
+	known->description = (struct rec_log_event *)(known + 1);
+	memcpy(known->description, description, size);
+	if (rec_event_parse(known->description, &info) < 0) {
+		free(known);
+		return NULL;
+	}
+	known->system = info.system;
+	known->name = info.name;
+	known->hash = hash;
+	known->index = nr_known++;
+	known->description->record.id = (uint16_t)(REC_EVENT_ID_FIRST + known->index);
+	known->wish = find_wish(known);
+	known->same_bucket = buckets[hash % BUCKETS];
+	buckets[hash % BUCKETS] = known;
+	*last_next = known;
+	last_next = &known->next;
+	settle(known);
+	follow_rules(known);
+	count_no_room(known);
+	return known;
+}
+
+static void register_locked(struct rec_event *event)
+{
+	const uint32_t hash = rec_event_hash(event->description);
+	struct known *known = find_known(event->description, hash);
+
+	if (!known)
+		known = add_known(event->description, hash);
+	if (!known) {
+		if (rec_process.header)
+			__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		return;
+	}
+	event->registered = 1;
+	event->next = known->users;
+	known->users = event;
+	event->id = REC_EVENT_ID_FIRST + known->index;
+	/* Release: a thread that sees the word must not use the id that was there before. */
+	if (known->word != &no_word)
+		rec_store_release(&event->enabled, known->word);
+}
+
+void rec_event_register(struct rec_event *event)
+{
+	if (event->registered)
+		return;
+	rec_process_init();
+	/* Compiled with later headers: its code would write to lanes in a way that is not known here. */
+	if (event->abi > REC_EVENT_ABI) {
+		rec_debug_event_abi(event->abi, REC_EVENT_ABI);
+		return;
+	}
+	if (!rec_process_lock())
+		return;
+	if (!event->registered)
+		register_locked(event);
+	rec_process_unlock();
+}
+
+/*
+ * The enable word stays as it is: at the end of a program, events of threads that still run, and of later destructors,
+ * are recorded; and an object that is unloaded runs no more.
+ */
+void rec_event_unregister(struct rec_event *event)
+{
+	struct known *known;
+	struct rec_event **at;
+
+	if (!rec_process_lock())
+		return;
+	if (event->registered) {
+		known = find_known(event->description, rec_event_hash(event->description));
+		at = known ? &known->users : &event->next;
+		while (*at && *at != event)
+			at = &(*at)->next;
+		if (*at)
+			*at = event->next;
+		event->registered = 0;
+		event->next = NULL;
+	}
+	rec_process_unlock();
+}
+
+/* One wish a line. */
+static void add_rules(const char *lines)
+{
+	const char *end;
+	struct rec_wish wish;
+	char *line;
+
+	for (; *lines; lines = *end ? end + 1 : end) {
+		end = strchrnul(lines, '\n');
+		line = strndup(lines, (size_t)(end - lines));
+		if (line && rec_wish_parse(line, &wish) == 0)
+			add_rule(line, true);
+		free(line);
+	}
+}
+
+void rec_events_set_wish(const char *wishes)
+{
+	buffer_number++;
+	if (wishes)
+		add_rules(wishes);
+	known_printf.wish = find_wish(&known_printf);
+	settle(&known_printf);
+	count_no_room(&known_printf);
+}
+
+void rec_events_move(const unsigned char *conditions, bool needed)
+{
+	struct known *known;
+	uint32_t word;
+	int r = 0;
+
+	/* Remember first: settling one event may be where memory ends. */
+	for (known = first; known; known = known->next) {
+		if (known->word != &no_word) {
+			word = rec_load_relaxed(known->word);
+			known->wish = word & REC_ENABLE_WANTED ? word & ~REC_ENABLE_ON : 0;
+		}
+		needed |= REC_ENABLE_CONDITION(known->wish) != 0;
+	}
+	/* Looked at only then: what has no memory needs none. */
+	if (needed && conditions && rec_process.header)
+		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions, rec_process.conditions);
+	rec_log_restart();
+	rec_store_relaxed(&nr_words, 0);
+	nr_pages = 1;
+	rec_store_relaxed(&buffer_number, buffer_number + 1);
+	for (known = first; known; known = known->next) {
+		/* Not in a child, whose stack may be small: there, too, it is wanted as it was. */
+		if (known->word == &no_word && rec_process.header && !conditions)
+			known->wish = find_wish(known);
+		else if (r < 0 && REC_ENABLE_CONDITION(known->wish))
+			known->wish = NO_ROOM;
+		settle(known);
+		if (rec_process.header)
+			count_no_room(known);
+	}
+}
+
+void rec_event_too_long(struct rec_handle *handle)
+{
+	struct rec_slot slot;
+
+	/* Which lane it is that refuses, the reservation finds out. */
+	(void)rec_reserve(handle, REC_SUBBUF_MAX + 1, &slot);
+}

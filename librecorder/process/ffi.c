@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* The inline functions of the headers, out of line; events without macros. */
+
+/* Here they are defined for all; nobody calls them through a prototype. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+#define REC_INLINE
+#define REC_INLINE_ALWAYS
+
+#include <librecorder/ffi.h>
+
+#include <errno.h>
+#include <librecorder/event_text.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "librecorder/process/event_private.h"
+
+/* The record of a declaration, as the compiler makes it (abi.h), behind the event that it describes. */
+struct declared {
+	struct rec_event event;
+	struct rec_log_event description;
+	int64_t numbers[];
+};
+
+int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
+		      struct rec_event **ret_event)
+{
+	const size_t system_size = strlen(system) + 1, declaration_size = strlen(declaration) + 1;
+	const size_t numbers_size = (1 + (size_t)nr_constants) * sizeof(int64_t);
+	const size_t text_size = system_size + declaration_size;
+	const size_t size = (sizeof(struct rec_log_event) + numbers_size + text_size + 7) & ~(size_t)7;
+	struct declared *declared;
+	struct rec_log_event *description;
+	struct rec_event_info info;
+	uint32_t fixed_size = 0;
+
+	if (size > REC_EVENT_TEXT_MAX)
+		return -EINVAL;
+	declared = calloc(1, offsetof(struct declared, description) + size);
+	if (!declared)
+		return -ENOMEM;
+	description = &declared->description;
+	description->record = (struct rec_log_record){ .size = (uint32_t)size, .kind = REC_LOG_EVENT };
+	description->nr_numbers = 1 + nr_constants;
+	description->text_size = (uint32_t)text_size;
+	if (nr_constants)
+		memcpy(declared->numbers + 1, constants, nr_constants * sizeof(int64_t));
+	memcpy((char *)declared->numbers + numbers_size, system, system_size);
+	memcpy((char *)declared->numbers + numbers_size + system_size, declaration, declaration_size);
+	if (rec_event_measure(description, &fixed_size) == 0)
+		declared->numbers[0] = fixed_size;
+	if (rec_event_parse(description, &info) < 0) {
+		free(declared);
+		return -EINVAL;
+	}
+	declared->event.enabled = &declared->event.off;
+	declared->event.description = description;
+	declared->event.abi = REC_EVENT_ABI;
+	rec_event_register(&declared->event);
+	if (declared->event.enabled == &declared->event.off) {
+		rec_event_unregister(&declared->event);
+		free(declared);
+		return -ENOSPC;
+	}
+	*ret_event = &declared->event;
+	return 0;
+}
+
+/* The first of an event's numbers is the size of its common and fixed fields (abi.h). */
+static uint64_t fixed_size_of(const struct rec_event *event)
+{
+	int64_t fixed_size;
+
+	memcpy(&fixed_size, event->description + 1, sizeof(fixed_size));
+	return (uint64_t)fixed_size;
+}
+
+int rec_event_write(struct rec_event *event, const void *fields, size_t size)
+{
+	struct rec_handle *handle;
+	struct rec_slot slot;
+	unsigned char *record;
+
+	if (!rec_event_on(event))
+		return 0;
+	if (size < fixed_size_of(event) - REC_EVENT_COMMON_SIZE)
+		return -EINVAL;
+	handle = rec_handle_get();
+	if (!handle)
+		return -EBUSY;
+	if (size > REC_EVENT_SIZE_MAX - REC_EVENT_COMMON_SIZE) {
+		rec_event_too_long(handle);
+		return -EBUSY;
+	}
+	record = rec_reserve(handle, (uint32_t)(REC_EVENT_COMMON_SIZE + size), &slot);
+	if (!record)
+		return -EBUSY;
+	memcpy(rec_put_common(record, handle, rec_event_id(event)), fields, size);
+	rec_event_finish(rec_event_condition(rec_load_relaxed(&event->enabled)), &slot, record, REC_EVENT_COMMON_SIZE + size);
+	return 1;
+}

@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running conditions, in the program and before each commit of an event that has one.
+ *
+ * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. Each word of
+ * a condition is loaded once and then checked; steps lead forward only, so no more are taken than there are; nothing
+ * outside of condition and record is read. What makes no sense lets the event pass: a damaged filter must not cost
+ * events. No lock, no system call but the clock's where there is a rate (as a rule none either), errno is kept.
+ */
+#include <librecorder/filter.h>
+
+#include <errno.h>
+#include <librecorder/detail/event_macros.h>
+#include <string.h>
+
+#include "librecorder/process/process.h"
+#include "librecorder/ring/ring_private.h"
+
+#define NS_PER_SECOND UINT64_C(1000000000)
+
+enum outcome {
+	NO,
+	YES,
+	SENSELESS,
+};
+
+/* What a step may look at. */
+struct subject {
+	const unsigned char *condition;
+	size_t condition_size; /* that is readable */
+	const unsigned char *record;
+	size_t record_size;
+	uint32_t cpu;
+};
+
+struct text {
+	const unsigned char *at;
+	size_t size;
+};
+
+/* ----------------------------------------------------------------------------------------------------- patterns */
+
+/*
+ * Whether the class at *at, behind its [, has the character; moves *at behind its ]. -1: it has no end, and the [
+ * stands for itself.
+ */
+static int match_class(const unsigned char **at, const unsigned char *end, unsigned char c)
+{
+	const unsigned char *p = *at;
+	const bool is_negated = p < end && *p == '!';
+	bool found = false, is_first = true;
+
+	p += is_negated;
+	/* A ] that comes first is one of the characters. */
+	for (; p < end && (*p != ']' || is_first); is_first = false) {
+		const unsigned char low = *p++;
+		unsigned char high = low;
+
+		if (end - p >= 2 && p[0] == '-' && p[1] != ']') {
+			high = p[1];
+			p += 2;
+		}
+		found |= low <= c && c <= high;
+	}
+	if (p >= end)
+		return -1;
+	*at = p + 1;
+	return found != is_negated;
+}
+
+/* Whether the pattern's first element takes the character; moves *at behind it. It is no star. */
+static bool match_one(const unsigned char **at, const unsigned char *end, unsigned char c)
+{
+	const unsigned char first = *(*at)++;
+	int in_class;
+
+	switch (first) {
+	case '?':
+		return true;
+	case '[':
+		in_class = match_class(at, end, c);
+		return in_class < 0 ? c == '[' : in_class > 0;
+	case '\\':
+		if (*at < end)
+			return *(*at)++ == c;
+		return false;
+	default:
+		return first == c;
+	}
+}
+
+/* Only the last star ever has to be tried again. */
+static bool match_glob(const struct text *pattern, const struct text *text)
+{
+	const unsigned char *p = pattern->at, *end = p + pattern->size;
+	const unsigned char *t = text->at, *text_end = t + text->size;
+	const unsigned char *star = NULL, *resume = NULL;
+
+	while (t < text_end) {
+		if (p < end && *p == '*') {
+			star = ++p;
+			resume = t;
+		} else if (p < end && match_one(&p, end, *t)) {
+			t++;
+		} else if (star) {
+			p = star;
+			t = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (p < end && *p == '*')
+		p++;
+	return p == end;
+}
+
+/* ------------------------------------------------------------------------------------------------------- a step */
+
+/* The string of a record, up to its NUL. */
+static bool find_string(const struct subject *subject, uint16_t offset, struct text *ret_text)
+{
+	uint32_t place, size, location;
+
+	if (subject->record_size < sizeof(location) || offset > subject->record_size - sizeof(location))
+		return false;
+	memcpy(&location, subject->record + offset, sizeof(location));
+	place = location & 0xffff;
+	size = location >> 16;
+	if (place > subject->record_size || size > subject->record_size - place)
+		return false;
+	ret_text->at = subject->record + place;
+	ret_text->size = strnlen((const char *)ret_text->at, size);
+	return true;
+}
+
+static __attribute__((noinline)) enum outcome test_string(const struct subject *subject, const struct rec_condition_step *step)
+{
+	const uint64_t offset = step->value & UINT32_MAX, size = step->value >> 32;
+	struct text wanted, text;
+
+	/*
+	 * A pattern against a text takes as many steps as both lengths multiplied:
+	 * no longer ones than a compiler writes.
+	 */
+	if (offset > subject->condition_size || size > subject->condition_size - offset || size > REC_FILTER_TEXT_MAX ||
+	    !find_string(subject, step->offset, &text))
+		return SENSELESS;
+	wanted = (struct text){ subject->condition + offset, (size_t)size };
+	if (step->test == REC_TEST_GLOB)
+		return match_glob(&wanted, &text) ? YES : NO;
+	return wanted.size == text.size && memcmp(wanted.at, text.at, text.size) == 0 ? YES : NO;
+}
+
+/* The field as a number of 64 bits; of those sizes that a compiler writes. */
+static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step, uint64_t *ret_number)
+{
+	const bool is_signed = (step->test & REC_TEST_SIGNED) != 0;
+	const unsigned char *at = subject->record + step->offset;
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	if (step->test & REC_TEST_CPU) {
+		*ret_number = subject->cpu;
+		return true;
+	}
+	if ((size_t)step->offset + step->size > subject->record_size)
+		return false;
+	switch (step->size) {
+	case sizeof(u64):
+		memcpy(&u64, at, sizeof(u64));
+		*ret_number = u64;
+		return true;
+	case sizeof(u32):
+		memcpy(&u32, at, sizeof(u32));
+		*ret_number = is_signed ? (uint64_t)(int32_t)u32 : u32;
+		return true;
+	case sizeof(u16):
+		memcpy(&u16, at, sizeof(u16));
+		*ret_number = is_signed ? (uint64_t)(int16_t)u16 : u16;
+		return true;
+	case 1:
+		*ret_number = is_signed ? (uint64_t)(int8_t)*at : *at;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static inline enum outcome test_number(const struct subject *subject, const struct rec_condition_step *step)
+{
+	/* With their signs turned over, signed numbers compare as unsigned ones do. */
+	const uint64_t sign = step->test & REC_TEST_SIGNED ? UINT64_C(1) << 63 : 0;
+	uint64_t number;
+	bool is_less;
+
+	if (!load_number(subject, step, &number))
+		return SENSELESS;
+	is_less = (number ^ sign) < (step->value ^ sign);
+	switch (step->test & REC_TEST_KIND) {
+	case REC_TEST_EQUAL:
+		return number == step->value ? YES : NO;
+	case REC_TEST_LESS:
+		return is_less ? YES : NO;
+	case REC_TEST_LESS_EQUAL:
+		return is_less || number == step->value ? YES : NO;
+	case REC_TEST_BITS:
+		return (number & step->value) != 0 ? YES : NO;
+	default:
+		return SENSELESS;
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------- a condition */
+
+/* A step, each of its words loaded once. */
+static inline struct rec_condition_step load_step(const unsigned char *at)
+{
+	uint64_t words[2];
+	struct rec_condition_step step;
+
+	words[0] = rec_load_relaxed((const uint64_t *)(const void *)at);
+	words[1] = rec_load_relaxed((const uint64_t *)(const void *)(at + sizeof(words[0])));
+	memcpy(&step, words, sizeof(step));
+	return step;
+}
+
+/* condition_size is what is readable. */
+static inline __attribute__((always_inline)) bool run(const struct subject *subject)
+{
+	const struct rec_condition *condition = (const void *)subject->condition;
+	const unsigned char *steps = subject->condition + sizeof(*condition);
+	uint32_t nr_steps, at = 0, next;
+
+	if (subject->condition_size < sizeof(*condition))
+		return true;
+	nr_steps = rec_load_relaxed(&condition->nr_steps);
+	if (!nr_steps || nr_steps > REC_STEPS_MAX ||
+	    nr_steps * sizeof(struct rec_condition_step) > subject->condition_size - sizeof(*condition))
+		return true;
+	for (;; at = next) {
+		const struct rec_condition_step step = load_step(steps + at * sizeof(step));
+		const unsigned int kind = step.test & REC_TEST_KIND;
+		const enum outcome outcome = REC_UNLIKELY(kind == REC_TEST_TEXT || kind == REC_TEST_GLOB)
+						     ? test_string(subject, &step)
+						     : test_number(subject, &step);
+
+		next = outcome == YES ? step.yes : step.no;
+		if (outcome == SENSELESS || next == REC_STEP_PASS)
+			return true;
+		if (next == REC_STEP_DROP)
+			return false;
+		if (next <= at || next >= nr_steps)
+			return true;
+	}
+}
+
+bool rec_filter_match(const struct rec_condition *condition, size_t size, const void *record, size_t record_size,
+		      uint32_t cpu)
+{
+	const struct subject subject = { (const unsigned char *)condition, size, record, record_size, cpu };
+
+	return run(&subject);
+}
+
+/*
+ * Whether this second has room for one more. Whoever passes has counted from below the rate, in the one word that
+ * also names the second: so no second has more, whoever competes. A thread that comes late with the second before
+ * counts in the present one.
+ */
+static bool rate_allows(struct rec_condition *condition, uint32_t rate)
+{
+	const uint32_t second = (uint32_t)(rec_clock_mono() / NS_PER_SECOND);
+	uint64_t window = rec_load_relaxed(&condition->window);
+
+	/* Who fails to begin the second finds it begun. */
+	if ((int32_t)(second - (uint32_t)(window >> 32)) > 0 &&
+	    rec_cmpxchg64(&condition->window, &window, (uint64_t)second << 32 | 1))
+		return true;
+	/* Looked at first, so that the count cannot run over into the second. */
+	if ((uint32_t)window < rate && (uint32_t)__atomic_fetch_add(&condition->window, 1, __ATOMIC_RELAXED) < rate)
+		return true;
+	__atomic_fetch_add(&condition->suppressed, 1, __ATOMIC_RELAXED);
+	return false;
+}
+
+static bool passes(uint32_t word, const struct rec_handle *handle, const void *record, size_t size)
+{
+	const uint64_t place = (uint64_t)REC_ENABLE_CONDITION(word) * REC_CONDITION_UNIT;
+	unsigned char *conditions = rec_load_relaxed(&rec_process.conditions);
+	struct rec_condition *condition;
+	struct subject subject;
+	uint32_t rate;
+
+	if (!conditions || place > REC_CONDITIONS_SIZE - sizeof(*condition))
+		return true;
+	condition = (struct rec_condition *)(void *)(conditions + place);
+	subject = (struct subject){ conditions + place, REC_CONDITIONS_SIZE - (size_t)place, record, size,
+				    rec_load_relaxed(handle->cpu) };
+	if (!run(&subject))
+		return false;
+	rate = rec_load_relaxed(&condition->rate);
+	return !rate || rate_allows(condition, rate);
+}
+
+int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size)
+{
+	if (!passes(word, handle, record, size))
+		return 0;
+	return rec_write(handle, record, (uint32_t)size) < 0 ? -EBUSY : 1;
+}
+
+int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, size_t size)
+{
+	if (!word) {
+		rec_commit(slot);
+		return 1;
+	}
+	/*
+	 * A handler that made a copy of the process by a raw clone came back in it: the
+	 * handle is zeroed, the lane is not ours.
+	 */
+	if (slot->handle->lane != slot->lane)
+		return -EBUSY;
+	if (!passes(word, slot->handle, record, size)) {
+		rec_discard(slot, record);
+		return 0;
+	}
+	rec_commit(slot);
+	return 1;
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pool of lanes: who has which, and how one is made.
+ *
+ * Guarantees. Signal-safe: compare-and-exchange and system calls, no lock, no allocation from the heap;
+ * nobody waits for another thread. A lane has one owner; it is owned by a living thread, or free, or
+ * its owner died without a word, which the next lease that finds no other lane notices. What a lane
+ * holds stays until it is read or overwritten, whoever writes next. Memory follows the number of
+ * threads that trace at the same time, up to the cap.
+ *
+ * A lane is counted in the file first and made by its first owner. When it is counted its head has memory: lane page,
+ * reader words and links. As long as it has no ring the size of its sub-buffers is 0. So several threads make lanes at
+ * the same time, in any order, and one that could not be made hides no other.
+ */
+#include <librecorder/lane.h>
+
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/debug.h"
+#include "librecorder/process/process.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static unsigned char *lane_base(uint32_t index)
+{
+	return (unsigned char *)rec_process.header + rec_process.geometry.lanes +
+	       (uint64_t)index * rec_process.geometry.lane_stride;
+}
+
+struct rec_lane *rec_lane_at(uint32_t index)
+{
+	return (struct rec_lane *)(void *)lane_base(index);
+}
+
+uint32_t rec_lane_index(const struct rec_handle *handle)
+{
+	return (uint32_t)(handle - rec_process.handles);
+}
+
+uint32_t rec_lanes(void)
+{
+	const uint32_t lanes = rec_load_acquire(&rec_process.header->nr_lanes);
+
+	return lanes < rec_process.geometry.max_lanes ? lanes : rec_process.geometry.max_lanes;
+}
+
+bool rec_lane_is_made(uint32_t index)
+{
+	/* Acquire: its handle is complete (edge N2). */
+	return rec_load_acquire(&rec_process.own[index].made);
+}
+
+static void shape_handle(struct rec_handle *handle, uint32_t index, uint32_t subbuf_size, uint32_t nr_subbufs)
+{
+	handle->data = lane_base(index) + rec_process.geometry.lane_meta + subbuf_size + REC_SUBBUF_HEADER_SIZE;
+	handle->shift = (uint32_t)__builtin_ctz(subbuf_size);
+	handle->capacity = (subbuf_size - REC_SUBBUF_HEADER_SIZE) / 4;
+	rec_store_relaxed(&handle->room, handle->capacity);
+	handle->nr_subbufs = nr_subbufs;
+}
+
+void rec_lane_shape(struct rec_handle *handle, uint32_t index, const struct rec_shape *shape)
+{
+	struct rec_meta *meta = (struct rec_meta *)(void *)(lane_base(index) + rec_process.geometry.lane_meta);
+
+	shape_handle(handle, index, shape->subbuf_size, shape->pages + 1);
+	*meta = (struct rec_meta){ .meta_page_size = shape->subbuf_size,
+				   .meta_struct_len = sizeof(*meta),
+				   .subbuf_size = shape->subbuf_size,
+				   .nr_subbufs = handle->nr_subbufs };
+}
+
+bool rec_lane_has_shape(const struct rec_handle *handle, const struct rec_shape *shape)
+{
+	return (!shape->subbuf_size || handle->shift == (uint32_t)__builtin_ctz(shape->subbuf_size)) &&
+	       (!shape->pages || handle->nr_subbufs == shape->pages + 1);
+}
+
+int rec_lane_populate(uint32_t index, const struct rec_shape *shape)
+{
+	return rec_process_populate(lane_base(index) + rec_process.geometry.lane_meta, (shape->pages + 2ul) * shape->subbuf_size);
+}
+
+/* What a handle needs but for lane, shape and thread. */
+static void begin_handle(struct rec_handle *handle, uint32_t index)
+{
+	unsigned char *base = lane_base(index);
+
+	handle->clock = rec_process.clock;
+	handle->overwrite = rec_process.overwrite;
+	handle->subbufs = (struct rec_subbuf *)(void *)(base + sizeof(struct rec_lane));
+	handle->reader = (struct rec_lane_reader *)(void *)(base + rec_process.geometry.lane_reader);
+	handle->links = (struct rec_link *)(void *)(handle->reader + 1);
+	handle->attend = rec_lane_attend;
+}
+
+/* The caller owns the lane. Its handle keeps the shape from here on; what the file says is not asked. */
+static int make_lane(uint32_t index, struct rec_shape shape)
+{
+	const struct rec_geometry *g = &rec_process.geometry;
+	struct rec_handle *handle = &rec_process.handles[index];
+	int r;
+
+	if (!shape.subbuf_size)
+		shape.subbuf_size = rec_load_relaxed(&g->subbuf_size);
+	if (!shape.pages)
+		shape.pages = rec_geometry_pages(g, shape.subbuf_size);
+	r = rec_lane_populate(index, &shape);
+	if (r < 0) {
+		madvise(lane_base(index) + g->lane_meta, (shape.pages + 2ul) * shape.subbuf_size, MADV_REMOVE);
+		return r;
+	}
+	memset(handle, 0, sizeof(*handle));
+	begin_handle(handle, index);
+	handle->elsewhere = rec_thread_elsewhere;
+	rec_lane_shape(handle, index, &shape);
+	handle->lane = rec_lane_at(index);
+	rec_ring_init(handle);
+	handle->lane = NULL;
+	rec_store_release(&rec_process.own[index].made, 1);
+	return 0;
+}
+
+static bool exchange_owner(uint32_t index, uint32_t was, uint32_t tid)
+{
+	uint32_t *owner = &rec_lane_at(index)->owner;
+
+	return rec_load_relaxed(owner) == was && rec_cmpxchg32(owner, &was, tid);
+}
+
+static bool is_shared(uint32_t index)
+{
+	return rec_load_relaxed(&rec_process.own[index].shared);
+}
+
+/* The caller just became the owner of a lane that is made. */
+static void count_taken(uint32_t index)
+{
+	if (!is_shared(index))
+		__atomic_fetch_sub(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
+}
+
+bool rec_lane_claim(uint32_t index, uint32_t tid)
+{
+	if (!rec_lane_is_made(index) || !exchange_owner(index, 0, tid))
+		return false;
+	count_taken(index);
+	return true;
+}
+
+void rec_lane_give_back(uint32_t index)
+{
+	const bool shared = is_shared(index);
+
+	/* The handle of a shared lane stays complete: whoever takes the lane has no time. */
+	if (!shared) {
+		/* What is wished for was wished for the thread that had it. */
+		rec_store_relaxed(&rec_process.handles[index].wish_size, 0);
+		rec_store_relaxed(&rec_process.handles[index].wish_subbuf, 0);
+		rec_process.handles[index].lane = NULL;
+		rec_signal_fence();
+	}
+	/* A broken lane stays as it is, for whoever reads it: the next thread would lose all that it writes there. */
+	if (rec_load_relaxed(&rec_lane_at(index)->broken)) {
+		rec_store_release(&rec_lane_at(index)->owner, REC_OWNER_HELD);
+		return;
+	}
+	/* Release: the next owner sees all that we wrote (edge O1). */
+	rec_store_release(&rec_lane_at(index)->owner, 0);
+	if (!shared)
+		__atomic_fetch_add(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
+}
+
+/* The caller became the owner of a lane that is made: put it right. Whether it can be used, with this shape. */
+static bool is_usable(uint32_t index, const struct rec_shape *shape)
+{
+	rec_lane_repair(index);
+	return !rec_load_relaxed(&rec_lane_at(index)->broken) && rec_lane_fit(index, shape) == 0;
+}
+
+/* A lane that the file counts and that nobody has. 0, or why one that had to be made could not be, or -EDQUOT. */
+static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
+{
+	const uint32_t lanes = rec_lanes();
+	uint32_t index;
+	int r = -EDQUOT, err;
+
+	for (index = 0; index < lanes; index++) {
+		if (is_shared(index) || !exchange_owner(index, 0, tid))
+			continue;
+		*ret_index = index;
+		if (rec_lane_is_made(index)) {
+			count_taken(index);
+			/* Unless it was shared since we looked. */
+			if (!is_shared(index) && is_usable(index, shape))
+				return 0;
+			rec_lane_give_back(index);
+			continue;
+		}
+		err = make_lane(index, *shape);
+		if (err == 0)
+			return 0;
+		rec_store_release(&rec_lane_at(index)->owner, 0);
+		r = err;
+	}
+	return r;
+}
+
+/* Count one more lane; whoever is quickest owns it. 0, also if another thread did it; or -errno. */
+static int count_one_more(void)
+{
+	uint32_t n = rec_load_acquire(&rec_process.header->nr_lanes);
+	int r;
+
+	if (n >= rec_process.geometry.max_lanes)
+		return -EDQUOT;
+	r = rec_process_populate(lane_base(n), (size_t)rec_process.geometry.lane_meta);
+	if (r == 0)
+		/* What whoever counts it finds there are zeros. */
+		rec_cmpxchg32(&rec_process.header->nr_lanes, &n, n + 1);
+	return r;
+}
+
+static bool is_orphan(uint32_t owner)
+{
+	return owner && owner != REC_OWNER_HELD && syscall(SYS_tgkill, rec_process.pid, owner, 0) < 0 && errno == ESRCH;
+}
+
+/*
+ * Thread ids come again. A new thread may get the owner's id between our look and the exchange; then the lane is that
+ * thread's, which does nothing with it but give it back before its first lease: it gets it back.
+ */
+bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid)
+{
+	if (!is_orphan(owner) || !exchange_owner(index, owner, tid))
+		return false;
+	if (is_orphan(owner))
+		/* Unless the new thread gave the lane back and ended, all since the exchange. */
+		return rec_load_relaxed(&rec_lane_at(index)->owner) == tid;
+	exchange_owner(index, tid, owner);
+	return false;
+}
+
+/*
+ * A lane whose owner ended without giving it back: by a raw system call, or because the end key could not be set. An
+ * owner with our own id is one too, if we have no more lanes than our handle shows: thread ids come back.
+ */
+static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
+{
+	const uint32_t lanes = rec_lanes();
+	uint32_t index;
+
+	for (index = 0; index < lanes; index++) {
+		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
+
+		if (!rec_lane_is_made(index) || is_shared(index) ||
+		    &rec_process.handles[index] == rec_thread_handle)
+			continue;
+		if (owner == tid ? !rec_thread_has_moved() : rec_lane_take_over(index, owner, tid)) {
+			rec_process.handles[index].lane = NULL;
+			*ret_index = index;
+			if (is_usable(index, shape))
+				return 0;
+			rec_lane_give_back(index);
+		}
+	}
+	return -EDQUOT;
+}
+
+void rec_lane_repair(uint32_t index)
+{
+	struct rec_handle *handle = &rec_process.handles[index];
+	/*
+	 * A handle of our own, for the lane's may show no lane yet, or none any more;
+	 * others may be writing wishes into it.
+	 */
+	struct rec_handle whole = { .lane = rec_lane_at(index),
+				    .data = handle->data,
+				    .shift = handle->shift,
+				    .capacity = handle->capacity,
+				    .nr_subbufs = handle->nr_subbufs,
+				    .subbufs = handle->subbufs,
+				    .links = handle->links,
+				    .reader = handle->reader,
+				    .movers = handle->movers };
+
+	rec_ring_repair(&whole);
+	rec_store_relaxed(&handle->movers, 0);
+	if (whole.lane->broken)
+		rec_store_relaxed(&handle->room, 0);
+}
+
+/* Any lane of this shape. 0 or as rec_lane_take(). */
+static int take_any(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
+{
+	uint32_t rounds = 0;
+	int r, more = 0;
+
+	/* Each round ends it, or somebody has counted one more lane; unless somebody else writes to the count. */
+	do {
+		r = take_free(tid, shape, ret_index);
+		if (r == -EDQUOT)
+			more = count_one_more();
+	} while (r == -EDQUOT && more == 0 && rounds++ < rec_process.geometry.max_lanes);
+	if (r == -EDQUOT)
+		r = more;
+	if (r < 0 && take_orphan(tid, shape, ret_index) == 0)
+		r = 0;
+	return r;
+}
+
+void rec_lane_settle_orphans(uint32_t tid)
+{
+	const uint32_t lanes = rec_lanes();
+	uint32_t index;
+
+	for (index = 0; index < lanes; index++) {
+		const uint32_t owner = rec_load_relaxed(&rec_lane_at(index)->owner);
+
+		if (owner != tid && rec_lane_is_made(index) && rec_load_relaxed(&rec_process.handles[index].movers) &&
+		    rec_lane_take_over(index, owner, tid)) {
+			rec_lane_repair(index);
+			rec_lane_give_back(index);
+		}
+	}
+}
+
+int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
+{
+	const struct rec_shape usual = { .subbuf_size = rec_load_relaxed(&rec_process.geometry.subbuf_size) }, any = { 0 };
+	uint32_t index = 0;
+	int r = take_any(tid, shape ? shape : &usual, &index);
+
+	if (r < 0 && !shape)
+		r = take_any(tid, &any, &index);
+	if (r == 0)
+		*ret_index = index;
+	return r;
+}
+
+void rec_lane_count_lost(int err)
+{
+	struct rec_buffer_header *header = rec_process.header;
+
+	rec_store_relaxed(&header->lease_errno, (uint32_t)-err);
+	if (__atomic_fetch_add(&header->lost_no_lane, 1, __ATOMIC_RELAXED) == 0)
+		rec_debug_lost("a thread's lane", err);
+}
+
+void rec_lane_bind(uint32_t index, uint32_t tid)
+{
+	struct rec_handle *handle = &rec_process.handles[index];
+	const struct rec_event_common common = { .pid = (int32_t)tid };
+
+	rec_local_add64(&rec_lane_at(index)->leases, 1);
+	handle->cpu = rec_thread_cpu();
+	memcpy(&handle->common, &common, sizeof(common));
+	rec_signal_fence();
+	handle->lane = rec_lane_at(index);
+	rec_signal_fence();
+}
+
+void rec_lane_wake_readers(void)
+{
+	const uint32_t lanes = rec_lanes();
+	uint32_t index;
+
+	for (index = 0; index < lanes; index++)
+		if (rec_lane_is_made(index))
+			rec_ring_wake(rec_process.handles[index].reader);
+}
+
+/*
+ * An event that fork interrupted is finished in the child, too, with the handle that it had. That was zeroed; now
+ * it leads again to where it did, to memory in whose place there will be zeros that nobody else sees.
+ */
+void rec_lane_restore_handles(void)
+{
+	const uint32_t lanes = rec_process.header ? rec_lanes() : 0;
+	uint32_t index;
+
+	for (index = 0; index < lanes; index++) {
+		struct rec_handle *handle = &rec_process.handles[index];
+		const uint32_t size = rec_load_relaxed(&rec_lane_at(index)->subbuf_size);
+		const uint32_t nr_subbufs = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs);
+
+		/* Not zeroed: a kernel before 4.14 does not do it, and qemu-user only says that it did. */
+		if (handle->lane || !rec_is_subbuf_size(size))
+			continue;
+		begin_handle(handle, index);
+		handle->cpu = rec_thread_cpu();
+		shape_handle(handle, index, size, nr_subbufs);
+		handle->lane = rec_lane_at(index);
+	}
+}

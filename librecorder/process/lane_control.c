@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Changing lanes while threads write to them.
+ *
+ * A ring never changes under a writer or a reader. A thread whose lane is to be resized continues in another lane of the
+ * wanted shape, from its next event on that interrupts no other; the lane that it leaves keeps its events. Only a lane that
+ * nobody has, and in which everything was read, is made anew with another shape.
+ *
+ * The lane of another thread gets a wish, and its gate is closed (handle->room = 0), so that the thread's next reservation
+ * leaves the fast path and comes here.
+ *
+ * Wish and gate: whoever wishes stores the wish, then closes the gate; whoever attends opens the gate, then looks for
+ * wishes and closes it again if there is one; both with a full fence in between (edge K2). So a wish is never left
+ * behind an open gate.
+ */
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
+#include "librecorder/os/quiet.h"
+
+#include <errno.h>
+#include <librecorder/buffer.h>
+#include <librecorder/detail/atomic.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static bool is_idle(const struct rec_handle *handle)
+{
+	return rec_load_relaxed(&handle->lane->tail) == rec_load_relaxed(&handle->lane->commit);
+}
+
+/* Of a lane that may be another thread's, whose handle is not for us to read. 0: it is being made anew. */
+static uint32_t subbuf_size(uint32_t index)
+{
+	const uint32_t size = rec_load_acquire(&rec_lane_at(index)->subbuf_size);
+
+	return rec_is_subbuf_size(size) ? size : 0;
+}
+
+static void open_gate(struct rec_handle *handle)
+{
+	rec_store_relaxed(&handle->room, handle->capacity);
+	rec_fence_full();
+	if (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->wish_size) ||
+	    rec_load_relaxed(&handle->wish_subbuf) || rec_load_relaxed(&handle->lane->broken))
+		rec_store_relaxed(&handle->room, 0);
+}
+
+/* A lane has sub-buffers of size `from`. How many of size `to` it is to have: as a new one, unless it was resized. */
+static uint64_t pages_for(uint32_t index, uint32_t from, uint32_t to)
+{
+	const uint64_t now = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs) - 1;
+	const uint64_t pages = now * from / to;
+
+	if (now == rec_geometry_pages(&rec_process.geometry, from))
+		return rec_geometry_pages(&rec_process.geometry, to);
+	return pages < 2 ? 2 : pages;
+}
+
+/*
+ * The shape that a lane is to have if its sub-buffers are to have this size, and its ring is to hold `size` bytes of
+ * events; 0: as now. False: the lane is being made anew.
+ */
+static bool find_shape(uint32_t index, uint32_t subbuf, uint64_t size, struct rec_shape *ret_shape)
+{
+	const uint32_t now = subbuf_size(index), to = subbuf ? subbuf : now;
+	uint64_t pages, fit;
+
+	if (!now)
+		return false;
+	pages = size ? rec_lane_pages(size, to) : pages_for(index, now, to);
+	fit = rec_geometry_subbufs(&rec_process.geometry, to) - 1;
+	*ret_shape = (struct rec_shape){ to, (uint32_t)(pages < fit ? pages : fit) };
+	return true;
+}
+
+/* The caller has the lane, and has hidden it. */
+static void make_anew(struct rec_handle *handle, const struct rec_shape *shape)
+{
+	const uint64_t was = (handle->nr_subbufs + UINT64_C(1)) << handle->shift;
+	const uint64_t is = (shape->pages + UINT64_C(2)) * shape->subbuf_size;
+	const uint32_t index = rec_lane_index(handle);
+
+	rec_lane_shape(handle, index, shape);
+	rec_ring_restart(handle);
+	if (is < was)
+		madvise((unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta + is, was - is, MADV_REMOVE);
+}
+
+/*
+ * Keep others away from a lane that is about to be made anew: a reader finds that the lane has a reader (edge O2), and
+ * whoever looks without being its reader finds that it has no size (edge N3). False: a reader has it.
+ */
+static bool hide(struct rec_handle *handle)
+{
+	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
+	uint64_t owner = 0;
+
+	rec_store_relaxed(&handle->lane->subbuf_size, 0);
+	rec_fence_release();
+	REC_TESTPOINT(anew_hidden);
+	if (rec_cmpxchg64(&handle->reader->owner, &owner, self))
+		return true;
+	rec_store_release(&handle->lane->subbuf_size, UINT32_C(1) << handle->shift);
+	return false;
+}
+
+int rec_lane_fit(uint32_t index, const struct rec_shape *shape)
+{
+	struct rec_handle *handle = &rec_process.handles[index];
+	const bool is_bound = handle->lane;
+	struct rec_shape whole;
+	int r = -EBUSY;
+
+	if (rec_lane_has_shape(handle, shape))
+		return 0;
+	if (!find_shape(index, shape->subbuf_size, 0, &whole))
+		return -EBUSY;
+	whole.pages = shape->pages ? shape->pages : whole.pages;
+	if (!is_bound)
+		handle->lane = rec_lane_at(index);
+	/* What is empty stays so: nobody writes, and readers find nothing to take. */
+	if (!rec_load_relaxed(&handle->reader->owner) && rec_ring_is_empty(handle))
+		r = rec_lane_populate(index, &whole);
+	if (r == 0 && !hide(handle))
+		r = -EBUSY;
+	if (r == 0) {
+		make_anew(handle, &whole);
+		rec_store_release(&handle->reader->owner, 0);
+		REC_TESTPOINT(anew_released);
+		open_gate(handle);
+	}
+	if (!is_bound)
+		handle->lane = NULL;
+	return r;
+}
+
+static void close_gate(struct rec_handle *handle)
+{
+	rec_fence_full();
+	rec_store_relaxed(&handle->room, 0);
+}
+
+/*
+ * The thread continues in another lane. It stays if there is none, or if its own has the shape. vfork's child leaves the
+ * wish to its parent. A wish for a lane that the thread has left, or that is shared, is dropped.
+ */
+static void grant_wishes(struct rec_handle *handle)
+{
+	uint32_t subbuf = rec_load_relaxed(&handle->wish_subbuf);
+	uint64_t size = rec_load_relaxed(&handle->wish_size);
+	struct rec_shape shape;
+
+	if (!is_idle(handle) || rec_process_is_guest())
+		return;
+	if (handle == rec_thread_handle && find_shape(rec_lane_index(handle), subbuf, size, &shape) &&
+	    !rec_lane_has_shape(handle, &shape))
+		rec_thread_move(&shape);
+	rec_cmpxchg32(&handle->wish_subbuf, &subbuf, 0);
+	rec_cmpxchg64(&handle->wish_size, &size, 0);
+}
+
+static bool is_refusing(const struct rec_handle *handle)
+{
+	return rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken);
+}
+
+struct rec_handle *rec_lane_attend(struct rec_handle *handle)
+{
+	const bool is_own = handle == rec_thread_handle;
+	const int saved = errno;
+	struct rec_quiet quiet;
+
+	/* A lane that is disabled costs no system call an event; what is wished for waits. */
+	if (is_refusing(handle))
+		return NULL;
+	rec_quiet_begin(&quiet);
+	if (rec_load_relaxed(&handle->wish_size) || rec_load_relaxed(&handle->wish_subbuf))
+		grant_wishes(handle);
+	open_gate(handle);
+	if (is_own)
+		handle = rec_thread_handle;
+	rec_quiet_end(&quiet);
+	errno = saved;
+	return is_refusing(handle) ? NULL : handle;
+}
+
+static struct rec_handle *handle_at(unsigned int lane)
+{
+	return lane < rec_lanes() && rec_lane_is_made(lane) ? &rec_process.handles[lane] : NULL;
+}
+
+/* The lane's handle, or NULL. */
+static struct rec_handle *find_handle(unsigned int lane)
+{
+	/* The buffer is there from the program's start; to make one here would take a lock. */
+	return !rec_process.header || rec_process.pid != getpid() ? NULL : handle_at(lane);
+}
+
+/* The calling thread, which is not in a signal handler, leaves `held` and continues in another lane. Signals blocked. */
+static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
+{
+	const uint32_t tid = rec_thread_id();
+	uint32_t index = 0;
+	int r;
+
+	/* One of these may be the next one. */
+	rec_thread_give_back_left();
+	r = rec_lane_take(tid, shape, &index);
+	if (r < 0)
+		return r;
+	REC_TESTPOINT(resize_taken);
+	rec_lane_bind(index, tid);
+	rec_thread_handle = &rec_process.handles[index];
+	REC_TESTPOINT(resize_bound);
+	/* So that nobody takes it for a lease that nobody gave back. */
+	held->lane = NULL;
+	rec_signal_fence();
+	return 0;
+}
+
+static int resize_own(struct rec_handle *handle, const struct rec_shape *shape)
+{
+	const uint32_t index = rec_lane_index(handle);
+	int r = rec_lane_has_shape(handle, shape) ? 0 : leave_lane(handle, shape);
+
+	if (handle != rec_thread_handle) {
+		rec_lane_repair(index);
+		rec_lane_give_back(index);
+		REC_TESTPOINT(resize_given);
+	}
+	return r;
+}
+
+/* Another thread has the lane. Make sure that one of the shape is ready in the pool, and note the wish. */
+static int resize_others(struct rec_handle *handle, const struct rec_shape *shape, uint32_t subbuf, uint64_t size)
+{
+	uint32_t index = 0;
+	int r;
+
+	if (rec_load_relaxed(&rec_process.own[rec_lane_index(handle)].shared))
+		return -EBUSY;
+	r = rec_lane_take(rec_thread_id(), shape, &index);
+	if (r < 0)
+		return r;
+	rec_lane_give_back(index);
+	REC_TESTPOINT(resize_ready);
+	if (subbuf)
+		rec_store_relaxed(&handle->wish_subbuf, subbuf);
+	if (size)
+		rec_store_relaxed(&handle->wish_size, size);
+	REC_TESTPOINT(resize_wish);
+	close_gate(handle);
+	return 0;
+}
+
+/* Change a lane, or the lane of the thread that has it: at once where that is possible. 0 or as rec_lane_resize(). */
+static int resize(struct rec_handle *handle, uint32_t subbuf, uint64_t size)
+{
+	const uint32_t index = rec_lane_index(handle);
+	struct rec_shape shape;
+	struct rec_quiet quiet;
+	int r;
+
+	rec_quiet_begin(&quiet);
+	if (!find_shape(index, subbuf, size, &shape)) {
+		r = -EBUSY;
+	} else if (rec_lane_claim(index, rec_thread_id())) {
+		rec_lane_repair(index);
+		r = rec_lane_fit(index, &shape);
+		rec_lane_give_back(index);
+	} else if (handle == rec_thread_handle && is_idle(handle) && !is_refusing(handle)) {
+		r = resize_own(handle, &shape);
+	} else {
+		r = resize_others(handle, &shape, subbuf, size);
+	}
+	rec_quiet_end(&quiet);
+	return r;
+}
+
+int rec_lane_resize(unsigned int lane, size_t size)
+{
+	struct rec_handle *handle = find_handle(lane);
+	uint32_t subbuf;
+
+	if (!handle)
+		return -ENOENT;
+	subbuf = subbuf_size(lane);
+	if (!subbuf)
+		return -EBUSY;
+	if (rec_lane_pages(size, subbuf) >= rec_geometry_subbufs(&rec_process.geometry, subbuf))
+		return -EINVAL;
+	return resize(handle, 0, size ? size : 1);
+}
+
+int rec_lane_disable(unsigned int lane)
+{
+	struct rec_handle *handle = find_handle(lane);
+
+	if (!handle)
+		return -ENOENT;
+	__atomic_fetch_add(&handle->disabled, 1, __ATOMIC_RELAXED);
+	close_gate(handle);
+	return 0;
+}
+
+int rec_lane_enable(unsigned int lane)
+{
+	struct rec_handle *handle = find_handle(lane);
+	uint32_t was;
+
+	if (!handle)
+		return -ENOENT;
+	was = rec_load_relaxed(&handle->disabled);
+	do {
+		if (!was)
+			return -EINVAL;
+	} while (!rec_cmpxchg32(&handle->disabled, &was, was - 1));
+	/* The gate is opened by the next reservation. */
+	return 0;
+}
+
+int rec_subbuf_resize(size_t size)
+{
+	struct rec_handle *handle;
+	unsigned int lane;
+
+	if (rec_process_init() < 0 || rec_process.pid != getpid())
+		return -ENXIO;
+	if (!rec_is_subbuf_size(size) || rec_geometry_pages(&rec_process.geometry, (uint32_t)size) < 2)
+		return -EINVAL;
+	rec_store_relaxed(&rec_process.geometry.subbuf_size, (uint32_t)size);
+	/* A lane that is not counted yet is made with the new size, or we meet it here. */
+	rec_fence_full();
+	for (lane = 0; lane < rec_lanes(); lane++) {
+		handle = handle_at(lane);
+		/* Where that cannot be done now, the next lease does it. */
+		if (handle)
+			resize(handle, (uint32_t)size, 0);
+	}
+	return 0;
+}
+
+int rec_lane_swap(unsigned int *ret_lane)
+{
+	struct rec_handle *held = rec_thread_handle;
+	struct rec_quiet quiet;
+	int r = -ENOENT;
+
+	rec_quiet_begin(&quiet);
+	if (held->lane && !rec_share_is_handle(held) && rec_process.pid == getpid())
+		r = is_idle(held) ? leave_lane(held, NULL) : -EBUSY;
+	if (r == 0) {
+		*ret_lane = rec_lane_index(held);
+		/* A handler may have left a move of the head, for which a reader would wait. */
+		rec_lane_repair(*ret_lane);
+		rec_lane_disable(*ret_lane);
+		rec_store_release(&rec_lane_at(*ret_lane)->owner, REC_OWNER_HELD);
+	}
+	rec_quiet_end(&quiet);
+	return r;
+}
+
+int rec_lane_release(unsigned int lane)
+{
+	struct rec_handle *handle = find_handle(lane);
+	uint32_t owner = REC_OWNER_HELD;
+	struct rec_quiet quiet;
+	bool found;
+
+	if (!handle)
+		return -ENOENT;
+	/* A handler that leases a lane would take this one for an orphan of its thread. */
+	rec_quiet_begin(&quiet);
+	found = rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, rec_thread_id());
+	if (found) {
+		/* Enabled first: once it is free, a thread may lease it. */
+		rec_lane_enable(lane);
+		rec_lane_give_back(lane);
+	}
+	rec_quiet_end(&quiet);
+	return found ? 0 : -ENOENT;
+}

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lanes that are shared: taken for one event at a time, by threads for which there is none of their own.
+ *
+ * Such a thread's handle has its gate closed, so each reservation leaves the fast path and comes here. One exchange
+ * of the owner makes the thread and no handler of its own the writer stack of a shared lane; the commit leaves the
+ * fast path, too, and gives it back. The lane is chosen by the CPU, so its cache lines stay where they are and its
+ * events need no marker; it is held by somebody else only if a thread was preempted, or interrupted, in the middle
+ * of an event. Then the next one is tried, each one once. What finds none free is lost and counted.
+ *
+ * The pool gives some of its lanes away to be shared before it comes to its end (rec_share_wants_lane()), so they
+ * are there when they are wanted. They stay shared.
+ */
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
+#include "librecorder/os/quiet.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <stddef.h>
+#include <string.h>
+
+/* What a sharing thread's handle shows to those who look before they come here. Nobody writes events to it. */
+static struct rec_lane nowhere;
+
+static __thread struct rec_handle own_handle __attribute__((tls_model("initial-exec")));
+static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
+
+/* With nothing to share, so many events of the process are lost before the next look for a lane. */
+#define RETRY_INTERVAL 4096u
+
+/* Once a lane could not be had. */
+static uint32_t starved;
+
+bool rec_share_is_handle(const struct rec_handle *handle)
+{
+	return handle == &own_handle;
+}
+
+bool rec_share_wants_lane(void)
+{
+	const struct rec_geometry *g = &rec_process.geometry;
+
+	return rec_load_relaxed(&rec_process.nr_shared) < g->shared_max &&
+	       (rec_lanes() >= g->max_lanes / 2 || rec_load_relaxed(&starved));
+}
+
+static bool is_held(const struct rec_lane *lane)
+{
+	return rec_load_relaxed(&lane->owner) == own_tid;
+}
+
+static void leave(struct rec_handle *handle)
+{
+	/* Release: whoever takes it sees all that we wrote (edge O1). */
+	rec_store_release(&handle->lane->owner, 0);
+}
+
+void rec_share_add(uint32_t index)
+{
+	struct rec_handle *handle = &rec_process.handles[index];
+	uint32_t nr = rec_load_relaxed(&rec_process.nr_shared);
+
+	do {
+		if (nr >= rec_process.geometry.shared_max) {
+			rec_lane_give_back(index);
+			return;
+		}
+	} while (!rec_cmpxchg32(&rec_process.nr_shared, &nr, nr + 1));
+	handle->lane = rec_lane_at(index);
+	handle->is_held = is_held;
+	handle->leave = leave;
+	handle->elsewhere = NULL;
+	rec_store_relaxed(&handle->lane->shared, 1);
+	rec_store_relaxed(&rec_process.own[index].shared, 1);
+	/* Release: whoever finds it finds its handle complete (edge N2). */
+	rec_store_release(&rec_process.shared[nr], handle);
+	rec_lane_give_back(index);
+}
+
+static struct rec_handle *slot_at(uint32_t i)
+{
+	/* Acquire: edge N2. In the child of a raw clone it is there, but zeroed. */
+	struct rec_handle *handle = rec_load_acquire(&rec_process.shared[i]);
+
+	return handle && handle->lane ? handle : NULL;
+}
+
+static inline bool take(struct rec_handle *handle, uint32_t was, const struct rec_handle *self)
+{
+	if (!rec_cmpxchg32(&handle->lane->owner, &was, own_tid))
+		return false;
+	handle->cpu = self->cpu;
+	return true;
+}
+
+static struct rec_handle *find_free(const struct rec_handle *self)
+{
+	const uint32_t slots = rec_process.geometry.shared_max;
+	const uint32_t cpu = rec_load_relaxed(self->cpu);
+	uint32_t i;
+
+	for (i = 0; i < slots; i++) {
+		struct rec_handle *handle = slot_at((cpu + i) & (slots - 1));
+
+		if (handle && REC_LIKELY(rec_load_relaxed(&handle->lane->owner) == 0) && take(handle, 0, self))
+			return handle;
+	}
+	return NULL;
+}
+
+/* All are held. One may be by a thread that is gone. */
+static struct rec_handle *find_orphan(const struct rec_handle *self)
+{
+	struct rec_handle *handle = NULL;
+	struct rec_quiet quiet;
+	uint32_t i, owner;
+	bool found = false;
+
+	rec_quiet_begin(&quiet);
+	for (i = 0; i < rec_process.geometry.shared_max && !found; i++) {
+		handle = slot_at(i);
+		owner = handle ? rec_load_relaxed(&handle->lane->owner) : 0;
+		found = owner && owner != own_tid && rec_lane_take_over(rec_lane_index(handle), owner, own_tid);
+	}
+	if (found) {
+		handle->cpu = self->cpu;
+		rec_lane_repair(rec_lane_index(handle));
+	}
+	rec_quiet_end(&quiet);
+	return found ? handle : NULL;
+}
+
+/* The gate of a shared lane was closed, which its taker finds, or of the own lane that there is now. */
+static struct rec_handle *pass_gate(struct rec_handle *handle)
+{
+	struct rec_handle *open =
+		REC_LIKELY(rec_load_relaxed(&handle->room) == handle->capacity) ? handle : rec_lane_attend(handle);
+
+	if (REC_LIKELY(open))
+		return open;
+	rec_local_add64(&handle->lane->disabled, 1);
+	/* One that is broken is nobody's from here on. */
+	if (handle->leave && handle->lane->broken)
+		rec_lane_give_back(rec_lane_index(handle));
+	else if (handle->leave)
+		handle->leave(handle);
+	return NULL;
+}
+
+/* Whether an own lane may be had now. */
+static bool is_worth_a_try(void)
+{
+	if (rec_load_relaxed(&rec_process.free_lanes) > 0)
+		return true;
+	return !rec_load_relaxed(&rec_process.nr_shared) &&
+	       rec_load_relaxed(&rec_process.header->lost_no_lane) % RETRY_INTERVAL == 0;
+}
+
+/* What is not to be done with every event. NULL: the event is lost. */
+static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec_handle *self)
+{
+	const int saved = errno;
+	struct rec_handle *handle = NULL;
+
+	if (!rec_process_is_guest()) {
+		/* The child of a raw clone has a buffer of its own from here on, and this thread no handle. */
+		if (!rec_process_is_own() || rec_thread_handle != self)
+			handle = rec_lane_lease();
+		else if (is_worth_a_try() && rec_thread_lease() == 0)
+			handle = rec_thread_handle;
+	}
+	if (!handle || handle == &own_handle)
+		handle = find_free(self);
+	if (!handle)
+		handle = find_orphan(self);
+	if (!handle)
+		rec_lane_count_lost(rec_load_relaxed(&rec_process.nr_shared) ? -EBUSY : -(int)starved);
+	errno = saved;
+	return handle;
+}
+
+/* A sharing thread reserves: an own lane if there is one now, or a shared one. */
+static struct rec_handle *attend(struct rec_handle *self)
+{
+	struct rec_handle *handle = NULL;
+
+	if (REC_LIKELY(rec_load_relaxed(&rec_process.free_lanes) <= 0 || rec_thread_has_moved()))
+		handle = find_free(self);
+	if (REC_UNLIKELY(!handle))
+		handle = find_rarely(self);
+	return handle ? pass_gate(handle) : NULL;
+}
+
+struct rec_handle *rec_share_begin(int err)
+{
+	struct rec_event_common common = { 0 };
+
+	own_tid = rec_thread_id();
+	common.pid = (int32_t)own_tid;
+	rec_store_relaxed(&starved, (uint32_t)-err);
+	own_handle = (struct rec_handle){ .lane = &nowhere, .cpu = rec_thread_cpu(), .attend = attend, .capacity = 1 };
+	memcpy(&own_handle.common, &common, sizeof(common));
+	rec_thread_handle = &own_handle;
+	rec_thread_watch_end();
+	return &own_handle;
+}
+
+void rec_share_forked(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < REC_SHARED_MAX; i++)
+		rec_store_relaxed(&rec_process.shared[i], NULL);
+	rec_store_relaxed(&rec_process.nr_shared, 0);
+	rec_process.free_lanes = 0;
+	starved = 0;
+}

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Leases: a thread's own lane, from its first event to its end.
+ *
+ * Guarantees. Signal-safe. A lease is made and ended with all signals blocked (quiet.h): no handler sees it half
+ * done, jumps out of it or forks within. A thread for which there is no lane shares (lane_share.c).
+ */
+#include <librecorder/lane.h>
+
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/log_private.h"
+#include "librecorder/process/process.h"
+#include "librecorder/os/quiet.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#if __has_include(<sys/rseq.h>)
+#include <sys/rseq.h>
+#define HAVE_RSEQ 1
+#endif
+
+/* glibc keeps the first 32 keys' values in the thread itself; setting one of them allocates nothing. */
+#define SAFE_KEYS 32
+
+static struct rec_handle no_handle;
+__thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec"))) = &no_handle;
+
+/* Lanes that a thread may have at a time. If all that it left are stuck, it shares. */
+#define LANES_MAX 4u
+
+/*
+ * Lanes that this thread left because they were stuck, or for one of another shape. They are its own, besides the one
+ * that its handle shows.
+ */
+static __thread unsigned int left_lanes __attribute__((tls_model("initial-exec")));
+
+/* The name that the log has for this thread's lease. */
+static __thread char noted_name[16] __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t end_key;
+static bool have_end_key;
+
+uint32_t rec_thread_id(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
+}
+
+const uint32_t *rec_thread_cpu(void)
+{
+	static const uint32_t none = REC_CPU_UNKNOWN;
+#ifdef HAVE_RSEQ
+	if (__rseq_size)
+		return &((struct rseq *)(void *)((char *)__builtin_thread_pointer() + __rseq_offset))->cpu_id;
+#endif
+	return &none;
+}
+
+bool rec_thread_has_moved(void)
+{
+	return left_lanes;
+}
+
+static bool has_own_lane(void)
+{
+	return rec_thread_handle->lane && !rec_share_is_handle(rec_thread_handle);
+}
+
+void rec_thread_watch_end(void)
+{
+	if (have_end_key && end_key < SAFE_KEYS)
+		pthread_setspecific(end_key, rec_thread_handle);
+}
+
+/*
+ * All lanes that have this thread's id as their owner: that were stuck, shared ones that it never gave back; and before its
+ * first lease, those that a thread had which ended without a word, for ids come again.
+ */
+static void give_back_all(uint32_t tid)
+{
+	const uint32_t lanes = rec_lanes();
+	uint32_t index;
+
+	for (index = 0; index < lanes; index++) {
+		if (rec_load_relaxed(&rec_lane_at(index)->owner) != tid || !rec_lane_is_made(index))
+			continue;
+		rec_lane_repair(index);
+		rec_lane_give_back(index);
+	}
+}
+
+/* Signals blocked. */
+static int lease(void)
+{
+	const uint32_t tid = rec_thread_id();
+	uint32_t index = 0;
+	int r;
+
+	/* The program has forbidden itself to ask. */
+	if ((int32_t)tid < 0)
+		return -EPERM;
+	if (rec_thread_handle == &no_handle && !left_lanes)
+		give_back_all(tid);
+	rec_lane_settle_orphans(tid);
+	/* The pool comes to its end: of the lanes that are left some are to be shared. */
+	if (rec_share_wants_lane() && rec_lane_take(tid, NULL, &index) == 0)
+		rec_share_add(index);
+	r = rec_lane_take(tid, NULL, &index);
+	if (r < 0)
+		return r;
+	rec_lane_bind(index, tid);
+	rec_thread_handle = &rec_process.handles[index];
+	rec_thread_watch_end();
+	return 0;
+}
+
+int rec_thread_lease(void)
+{
+	struct rec_quiet quiet;
+	int r = 0;
+
+	rec_quiet_begin(&quiet);
+	/* Or a handler came just before, and leased one. */
+	if (!has_own_lane())
+		r = left_lanes < LANES_MAX ? lease() : -EDQUOT;
+	rec_quiet_end(&quiet);
+	if (r == 0)
+		rec_lane_note_name();
+	return r;
+}
+
+/* No lane: the thread shares, unless a handler came just before. */
+static struct rec_handle *share(int err)
+{
+	struct rec_handle *handle;
+	struct rec_quiet quiet;
+
+	rec_quiet_begin(&quiet);
+	handle = rec_thread_handle->lane ? rec_thread_handle : rec_share_begin(err);
+	rec_quiet_end(&quiet);
+	rec_lane_note_name();
+	return handle;
+}
+
+struct rec_handle *rec_lane_lease(void)
+{
+	const int saved = errno;
+	struct rec_handle *handle = NULL;
+	int r;
+
+	if (!rec_process.header)
+		return NULL;
+	/*
+	 * A thread that has no lane gets none from vfork's child, which stands in for
+	 * it; nor if who it is may not be asked.
+	 */
+	if (!rec_process_is_own()) {
+		rec_lane_count_lost(getpid() < 0 ? -EPERM : -EAGAIN);
+	} else if (rec_process.header) {
+		/* The child of a raw clone has a buffer of its own now, or none. */
+		r = rec_thread_lease();
+		handle = r == 0 ? rec_thread_handle : share(r);
+	}
+	errno = saved;
+	return handle;
+}
+
+int rec_thread_attach(void)
+{
+	if (rec_process_init() < 0 || !rec_process_is_own() || !rec_process.header)
+		return -ENXIO;
+	return has_own_lane() ? 0 : rec_thread_lease();
+}
+
+int rec_thread_lane(unsigned int *ret_lane)
+{
+	if (!rec_process.header || rec_process.pid != getpid() || !has_own_lane())
+		return -ENOENT;
+	*ret_lane = rec_lane_index(rec_thread_handle);
+	return 0;
+}
+
+/* A lane that this thread moved away from, where nothing is left open now; of this shape, unless NULL. */
+static bool find_idle(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
+{
+	const uint32_t lanes = left_lanes ? rec_lanes() : 0;
+	uint32_t index;
+
+	for (index = 0; index < lanes; index++) {
+		const struct rec_handle *handle = &rec_process.handles[index];
+		const struct rec_lane *lane = rec_lane_at(index);
+
+		if (rec_load_relaxed(&lane->owner) == tid && !rec_load_relaxed(&rec_process.own[index].shared) &&
+		    handle != rec_thread_handle && lane->tail == lane->commit && !lane->open &&
+		    (!shape || rec_lane_has_shape(handle, shape))) {
+			*ret_index = index;
+			return true;
+		}
+	}
+	return false;
+}
+
+int rec_thread_move(const struct rec_shape *shape)
+{
+	const uint32_t tid = rec_thread_id();
+	uint32_t index = 0;
+	int r = 0;
+
+	if (!find_idle(tid, shape, &index)) {
+		r = left_lanes + 1 < LANES_MAX ? rec_lane_take(tid, shape, &index) : -EDQUOT;
+		left_lanes += r == 0;
+	}
+	if (r < 0)
+		return r;
+	REC_TESTPOINT(move_taken);
+	rec_lane_bind(index, tid);
+	rec_thread_handle = &rec_process.handles[index];
+	REC_TESTPOINT(move_bound);
+	return 0;
+}
+
+void rec_thread_give_back_left(void)
+{
+	const uint32_t tid = rec_thread_id();
+	uint32_t index = 0;
+
+	while (find_idle(tid, NULL, &index)) {
+		rec_lane_repair(index);
+		rec_lane_give_back(index);
+		left_lanes--;
+	}
+}
+
+/* There is no other lane of its own for the thread, says -errno. */
+static void leave_and_share(int err)
+{
+	uint32_t index = 0;
+
+	left_lanes++;
+	rec_share_begin(err);
+	while (rec_share_wants_lane() && rec_lane_take(rec_thread_id(), NULL, &index) == 0)
+		rec_share_add(index);
+}
+
+struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck)
+{
+	const int saved = errno;
+	struct rec_handle *handle;
+	struct rec_quiet quiet;
+	int r = 0;
+
+	/* vfork's child makes do with what there is. */
+	if (rec_process_is_guest())
+		return stuck;
+	rec_quiet_begin(&quiet);
+	/* It may have moved since this event looked for a lane. */
+	if (rec_thread_handle == stuck)
+		r = rec_thread_move(NULL);
+	if (r < 0)
+		leave_and_share(r);
+	handle = rec_thread_handle;
+	rec_quiet_end(&quiet);
+	errno = saved;
+	return handle;
+}
+
+static int append_name(const char *name, size_t size)
+{
+	struct {
+		struct rec_log_thread thread;
+		char name[256];
+	} record = { .thread = { .tid = (int32_t)rec_thread_id(), .name_size = (uint32_t)size } };
+	size_t i;
+
+	for (i = 0; i + 1 < size; i++)
+		record.name[i] = (unsigned char)name[i] < ' ' || name[i] == 127 ? '?' : name[i];
+	record.thread.record.kind = REC_LOG_THREAD;
+	record.thread.record.size = (uint32_t)((sizeof(record.thread) + size + 7) & ~(size_t)7);
+	return rec_log_append_locked(&record.thread.record);
+}
+
+void rec_lane_note_name(void)
+{
+	char name[16] = "";
+
+	if (!rec_process.header || !rec_process_lock_soon())
+		return;
+	/*
+	 * A name given by rec_thread_name() is not replaced by the kernel's:
+	 * noted_name is then what the kernel says.
+	 */
+	if (prctl(PR_GET_NAME, name) == 0 && name[0] && strcmp(name, noted_name) != 0 &&
+	    append_name(name, strlen(name) + 1) == 0)
+		memcpy(noted_name, name, sizeof(noted_name));
+	rec_process_unlock();
+}
+
+int rec_thread_name(const char *name)
+{
+	const size_t size = name ? strnlen(name, 255) + 1 : 0;
+	int r;
+
+	if (size < 2)
+		return -EINVAL;
+	if (rec_process_init() < 0)
+		return -ENXIO;
+	if (!rec_process_lock())
+		return -EBUSY;
+	r = append_name(name, size);
+	if (r == 0)
+		prctl(PR_GET_NAME, noted_name);
+	rec_process_unlock();
+	return r;
+}
+
+/* The thread ends. Events of later destructors find no lane and lease one again; the key is set again by that. */
+static void thread_ends(void *value)
+{
+	struct rec_handle *handle = rec_thread_handle;
+	struct rec_quiet quiet;
+
+	(void)value;
+	if (!handle->lane)
+		return;
+	rec_lane_note_name();
+	rec_quiet_begin(&quiet);
+	rec_thread_handle = &no_handle;
+	if (left_lanes || rec_share_is_handle(handle)) {
+		give_back_all(rec_thread_id());
+	} else {
+		rec_lane_repair(rec_lane_index(handle));
+		rec_lane_give_back(rec_lane_index(handle));
+	}
+	left_lanes = 0;
+	rec_quiet_end(&quiet);
+}
+
+void rec_lane_exit(void)
+{
+	thread_ends(NULL);
+}
+
+void rec_lane_forked(void)
+{
+	rec_lane_restore_handles();
+	rec_thread_handle = &no_handle;
+	left_lanes = 0;
+	rec_share_forked();
+	noted_name[0] = '\0';
+}
+
+void rec_lane_start(void)
+{
+	have_end_key = pthread_key_create(&end_key, thread_ends) == 0;
+}
+
+void rec_lane_stop(void)
+{
+	if (have_end_key)
+		pthread_key_delete(end_key);
+	have_end_key = false;
+}

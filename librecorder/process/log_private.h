@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* Writing to this process's own log. */
+#ifndef LOG_PRIVATE_H
+#define LOG_PRIVATE_H
+
+#include <librecorder/detail/abi.h>
+
+/*
+ * Append a complete record. The caller holds the process lock. 0; -ENXIO: no buffer; -ENOSPC: the log is full, or
+ * what allocating its memory met (both are counted). Signal-safe.
+ */
+int rec_log_append_locked(const struct rec_log_record *record);
+
+/* rec_process describes a new buffer, whose log is empty. The caller holds the process lock. */
+void rec_log_restart(void);
+
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Options and the environment, by secure_getenv(): the environment of a set-user-id program is somebody else's word. No
+ * allocation: forked children come here.
+ */
+#include "librecorder/process/options.h"
+#include "librecorder/process/process.h"
+
+#include <librecorder/detail/atomic.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+/* No version's options are larger: a larger size is a mistake, and so many bytes may not be there to be read. */
+#define SIZE_MOST 4096u
+
+/* A number of KiB from the environment; 0 when there is none or it makes no sense. */
+static size_t env_kb(const char *name)
+{
+	const char *text = secure_getenv(name);
+	char *end;
+	unsigned long long value;
+
+	if (!text || *text < '0' || *text > '9')
+		return 0;
+	value = strtoull(text, &end, 10);
+	return *end || value > SIZE_MAX / 4096 ? 0 : (size_t)value * 1024;
+}
+
+static bool env_is(const char *name, const char *value)
+{
+	const char *text = secure_getenv(name);
+
+	return text && strcmp(text, value) == 0;
+}
+
+bool rec_options_are_known(const struct rec_options *given)
+{
+	const unsigned char *bytes = (const unsigned char *)given;
+
+	if (given->size < sizeof(given->size) || given->size > SIZE_MOST)
+		return false;
+	for (size_t i = sizeof(*given); i < given->size; i++)
+		if (bytes[i])
+			return false;
+	return true;
+}
+
+struct rec_options rec_options_complete(const struct rec_options *given)
+{
+	struct rec_options options = REC_OPTIONS_INIT;
+
+	if (given)
+		memcpy(&options, given, given->size < sizeof(options) ? given->size : sizeof(options));
+	if (!options.lane_size)
+		options.lane_size = env_kb("RECORDER_BUFFER_KB");
+	if (!options.subbuf_size)
+		options.subbuf_size = env_kb("RECORDER_SUBBUF_KB");
+	if (!options.lane_max)
+		options.lane_max = env_kb("RECORDER_BUFFER_MAX_KB");
+	if (!options.memory_max)
+		options.memory_max = env_kb("RECORDER_MAX_KB");
+	if (!options.clock && env_is("RECORDER_CLOCK", "mono"))
+		options.clock = REC_CLOCK_MONO;
+	else if (!options.clock && env_is("RECORDER_CLOCK", "tsc"))
+		options.clock = REC_CLOCK_TSC;
+	if (!options.discard)
+		options.discard = env_is("RECORDER_MODE", "discard");
+	return options;
+}
+
+struct rec_options rec_options_present(const struct rec_process *process)
+{
+	const struct rec_geometry *g = &process->geometry;
+	/* Another thread may be changing it. */
+	const uint32_t subbuf_size = rec_load_relaxed(&g->subbuf_size);
+	const size_t capacity = subbuf_size - REC_SUBBUF_HEADER_SIZE;
+
+	return (struct rec_options){
+		.size = sizeof(struct rec_options),
+		.lane_size = rec_geometry_pages(g, subbuf_size) * capacity,
+		.lane_max = (rec_geometry_subbufs(g, subbuf_size) - 1) * capacity,
+		.subbuf_size = subbuf_size,
+		.memory_max = (size_t)(g->max_lanes * g->lane_stride),
+		.clock = process->clock,
+		.discard = !process->overwrite,
+	};
+}
+
+size_t rec_options_dir_max(void)
+{
+	return env_kb("RECORDER_DIR_MAX_KB");
+}
+
+bool rec_options_keep(void)
+{
+	return env_is("RECORDER_KEEP", "1");
+}

@@ -1,0 +1,545 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * rec_printf: the arguments in binary, the format once in the log.
+ *
+ * What libtraceevent can print from binary is stored so: whole numbers as 4 or 8 bytes aligned to 4, strings in place
+ * with their NUL. Everything else becomes text when it is recorded, and its conversion becomes %s in the stored format.
+ * So a format is read when its site is put into the log, by the one function next_piece(); if its arguments are of the plain
+ * kinds, the site keeps a layout from which each event is written, and otherwise it is read again with each.
+ *
+ * A site is put into the log by its first use in this process. Where the process lock cannot be had (process.h) the
+ * event is counted as lost in the log, and the next use tries again.
+ */
+#include <librecorder/event.h>
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "librecorder/process/event_private.h"
+#include "librecorder/process/log_private.h"
+#include "librecorder/process/process.h"
+#include "librecorder/ring/ring_private.h"
+
+#define CONVERSIONS_MAX 32u
+#define ARGUMENTS_MAX	1000u /* bytes; as many strings as conversions, numbers of 8 bytes and padding fit in any case */
+#define NUMBER_MAX	12u   /* bytes of a number with its padding, more than an empty string */
+#define TEXT_MAX	2048u /* of a site: function and format */
+
+enum how {
+	AS_LITERAL,
+	AS_NUMBER, /* 4 or 8 bytes */
+	AS_STRING,
+	AS_CHAR,   /* a string of one character */
+	AS_TEXT,   /* printed now */
+	AS_NOTHING, /* not possible: %n, or no conversion at all */
+};
+
+#define NONE (-1)
+#define STAR (-2)
+
+/* Part of a format: characters that stand for themselves, or one conversion. */
+struct piece {
+	enum how how;
+	const char *start;
+	const char *end;
+	char flags[6];
+	int width;
+	int precision;
+	unsigned int size; /* of the argument: 1, 2, 4, 8, 16 (long double) */
+	bool is_long;	   /* l: wide characters */
+	char conversion;
+};
+
+static const char *scan_count(const char *at, int *ret_count)
+{
+	if (*at == '*') {
+		*ret_count = STAR;
+		return at + 1;
+	}
+	while (*at >= '0' && *at <= '9') {
+		if (*ret_count < 0)
+			*ret_count = 0;
+		if (*ret_count < 10000)
+			*ret_count = *ret_count * 10 + (*at - '0');
+		at++;
+	}
+	return at;
+}
+
+static const char *scan_length(const char *at, struct piece *piece)
+{
+	piece->size = 4;
+	if (at[0] == 'h') {
+		piece->size = at[1] == 'h' ? 1 : 2;
+		return at + (at[1] == 'h' ? 2 : 1);
+	}
+	if (at[0] == 'l') {
+		piece->size = 8;
+		piece->is_long = true;
+		return at + (at[1] == 'l' ? 2 : 1);
+	}
+	if (*at && strchr("jztqL", *at)) {
+		piece->size = *at == 'L' ? 16 : 8;
+		return at + 1;
+	}
+	return at;
+}
+
+static enum how decide(const struct piece *piece)
+{
+	const bool plain = piece->width != STAR && (!piece->flags[0] || strcmp(piece->flags, "0") == 0);
+
+	switch (piece->conversion) {
+	case 'd':
+	case 'i':
+	case 'u':
+	case 'x':
+	case 'X':
+	case 'o':
+		return plain && piece->precision != STAR ? AS_NUMBER : AS_TEXT;
+	case 's':
+		return plain && !piece->flags[0] && !piece->is_long ? AS_STRING : AS_TEXT;
+	case 'c':
+		return plain && piece->width == NONE && !piece->is_long ? AS_CHAR : AS_TEXT;
+	case 'p':
+		return plain && piece->width == NONE ? AS_NUMBER : AS_TEXT;
+	case 'S':
+	case 'C':
+	case 'm':
+	case 'e':
+	case 'E':
+	case 'f':
+	case 'F':
+	case 'g':
+	case 'G':
+	case 'a':
+	case 'A':
+		return AS_TEXT;
+	default:
+		return AS_NOTHING;
+	}
+}
+
+/* The piece at `at`; false at the end of the format. */
+static bool next_piece(const char *at, struct piece *piece)
+{
+	unsigned int nr_flags = 0;
+
+	memset(piece, 0, sizeof(*piece));
+	piece->start = at;
+	piece->width = piece->precision = NONE;
+	if (!*at)
+		return false;
+	if (*at != '%' || at[1] == '%') {
+		while (*at && (*at != '%' || at[1] == '%'))
+			at += *at == '%' ? 2 : 1;
+		piece->end = at;
+		return true;
+	}
+	at++;
+	while (*at && strchr("-+ #0'I", *at)) {
+		if (nr_flags < sizeof(piece->flags) - 1)
+			piece->flags[nr_flags++] = *at;
+		at++;
+	}
+	at = scan_count(at, &piece->width);
+	if (*at == '.') {
+		piece->precision = 0;
+		at = scan_count(at + 1, &piece->precision);
+	}
+	at = scan_length(at, piece);
+	piece->conversion = *at;
+	if (piece->conversion == 'p')
+		piece->size = 8;
+	piece->how = decide(piece);
+	piece->end = *at ? at + 1 : at;
+	return true;
+}
+
+/* The number of conversions; more than CONVERSIONS_MAX when the format cannot be recorded. */
+static unsigned int count_conversions(const char *format)
+{
+	unsigned int count = 0;
+	struct piece piece;
+
+	for (; next_piece(format, &piece); format = piece.end) {
+		if (piece.how == AS_NOTHING)
+			return CONVERSIONS_MAX + 1;
+		count += piece.how != AS_LITERAL;
+	}
+	return count;
+}
+
+/*
+ * A layout has two bits for each argument, the first one lowest, and ends with zeros. For formats of up to 15 whole numbers,
+ * pointers and strings, which is what nearly all are.
+ */
+#define LAYOUT_KNOWN (UINT32_C(1) << 31)
+#define LAYOUT_MAX   15u
+
+enum { LAYOUT_END, LAYOUT_INT, LAYOUT_LONG, LAYOUT_STRING };
+
+/* 0: the format has to be read with each event. */
+static uint32_t layout_of(const char *format)
+{
+	uint32_t layout = LAYOUT_KNOWN, nr = 0, kind;
+	struct piece piece;
+
+	for (; next_piece(format, &piece); format = piece.end) {
+		if (piece.how == AS_LITERAL)
+			continue;
+		if (piece.how == AS_NUMBER && piece.size >= 4)
+			kind = piece.size == 4 ? LAYOUT_INT : LAYOUT_LONG;
+		else if (piece.how == AS_STRING && piece.precision == NONE)
+			kind = LAYOUT_STRING;
+		else
+			return 0;
+		if (nr == LAYOUT_MAX)
+			return 0;
+		layout |= kind << 2 * nr++;
+	}
+	return layout;
+}
+
+/* ---------------------------------------------------------------------------------------------------- call sites */
+
+/* As many bytes as there is room for; returns how many there would have been. */
+static size_t add(char *text, size_t used, const char *from, size_t size)
+{
+	if (used < TEXT_MAX && size <= TEXT_MAX - used)
+		memcpy(text + used, from, size);
+	return used + size;
+}
+
+static size_t store_conversion(char *text, size_t used, const struct piece *piece)
+{
+	char stored[32];
+	int n = 0;
+
+	switch (piece->how) {
+	case AS_NUMBER:
+		if (piece->conversion == 'p') {
+			n = snprintf(stored, sizeof(stored), "0x%%llx");
+			break;
+		}
+		n = snprintf(stored, sizeof(stored), "%%%s", piece->flags);
+		if (piece->width >= 0)
+			n += snprintf(stored + n, sizeof(stored) - (size_t)n, "%d", piece->width);
+		if (piece->precision >= 0)
+			n += snprintf(stored + n, sizeof(stored) - (size_t)n, ".%d", piece->precision);
+		n += snprintf(stored + n, sizeof(stored) - (size_t)n, "%s%c", piece->size >= 8 ? "ll" : "",
+			      piece->conversion);
+		break;
+	case AS_STRING:
+		if (piece->width >= 0) {
+			n = snprintf(stored, sizeof(stored), "%%%ds", piece->width);
+			break;
+		}
+		/* fall through */
+	default:
+		n = snprintf(stored, sizeof(stored), "%%s");
+		break;
+	}
+	return add(text, used, stored, (size_t)n);
+}
+
+/* The format as the readers need it. Returns the text's size, NUL included. */
+static size_t store_format(char *text, size_t used, const char *format)
+{
+	struct piece piece;
+
+	for (; next_piece(format, &piece); format = piece.end) {
+		if (piece.how == AS_LITERAL)
+			used = add(text, used, piece.start, (size_t)(piece.end - piece.start));
+		else
+			used = store_conversion(text, used, &piece);
+	}
+	return add(text, used, "", 1);
+}
+
+static int append_site(struct rec_printf_site *site, const char *function, int line, const char *format)
+{
+	static const char impossible[] = "(rec_printf: a format that cannot be recorded)";
+	static uint32_t nr_sites;
+	struct {
+		struct rec_log_printf site;
+		char text[TEXT_MAX];
+	} record;
+	size_t names, size;
+
+	memset(&record, 0, sizeof(record));
+	names = add(record.text, 0, function, strnlen(function, 255));
+	names = add(record.text, names, "", 1);
+	size = count_conversions(format) > CONVERSIONS_MAX ? TEXT_MAX + 1 : store_format(record.text, names, format);
+	if (size > TEXT_MAX)
+		size = add(record.text, names, impossible, sizeof(impossible));
+	record.site.record.size = (uint32_t)((sizeof(record.site) + size + 7) & ~(size_t)7);
+	record.site.record.kind = REC_LOG_PRINTF;
+	record.site.site = (uint64_t)rec_process.pid << 32 | ++nr_sites;
+	record.site.line = (uint32_t)line;
+	record.site.text_size = (uint32_t)size;
+	site->number = record.site.site;
+	site->layout = layout_of(format);
+	return rec_log_append_locked(&record.site.record);
+}
+
+/* The site's number in the present buffer; 0: the log does not take it now. */
+static uint64_t site_number(struct rec_printf_site *site, const char *function, int line, const char *format)
+{
+	const uint32_t buffer = rec_events_buffer();
+	int r = 0;
+
+	/* Acquire: the number was stored before (edge P1). */
+	if (REC_LIKELY(rec_load_acquire(&site->buffer) == buffer))
+		return site->number;
+	if (!rec_process_lock_soon()) {
+		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
+		return 0;
+	}
+	if (site->buffer != buffer) {
+		r = append_site(site, function, line, format);
+		if (r == 0)
+			rec_store_release(&site->buffer, buffer);
+	}
+	rec_process_unlock();
+	return r == 0 ? site->number : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------- arguments */
+
+struct arguments {
+	size_t used;
+	size_t reserve; /* kept free for the conversions that follow */
+	unsigned char bytes[ARGUMENTS_MAX];
+};
+
+static inline void put_number(struct arguments *arguments, const void *number, size_t size)
+{
+	while (arguments->used % 4)
+		arguments->bytes[arguments->used++] = 0;
+	memcpy(arguments->bytes + arguments->used, number, size);
+	arguments->used += size;
+}
+
+static void put_string(struct arguments *arguments, const char *string, size_t size)
+{
+	const size_t room = sizeof(arguments->bytes) - arguments->reserve - arguments->used - 1;
+
+	size = size < room ? size : room;
+	memcpy(arguments->bytes + arguments->used, string, size);
+	arguments->used += size;
+	arguments->bytes[arguments->used++] = '\0';
+}
+
+static bool is_signed(const struct piece *piece)
+{
+	return piece->conversion == 'd' || piece->conversion == 'i';
+}
+
+/* A whole number that was passed as int, or as 8 bytes; narrowed to what the length says, as printf does. */
+static uint64_t narrow(const struct piece *piece, uint64_t value)
+{
+	switch (piece->size) {
+	case 1:
+		return is_signed(piece) ? (uint64_t)(int8_t)value : (uint8_t)value;
+	case 2:
+		return is_signed(piece) ? (uint64_t)(int16_t)value : (uint16_t)value;
+	case 4:
+		return is_signed(piece) ? (uint64_t)(int32_t)value : (uint32_t)value;
+	default:
+		return value;
+	}
+}
+
+/* The conversion with widths and precisions from arguments written into it, and "ll" for whole numbers. */
+static void make_spec(const struct piece *piece, int width, int precision, const char *length, char *spec, size_t size)
+{
+	int n = snprintf(spec, size, "%%%s", piece->flags);
+
+	if (width != NONE)
+		n += snprintf(spec + n, size - (size_t)n, "%d", width);
+	if (precision >= 0)
+		n += snprintf(spec + n, size - (size_t)n, ".%d", precision);
+	snprintf(spec + n, size - (size_t)n, "%s%c", length, piece->conversion);
+}
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+
+/* The wrapped list: a va_list that is an array cannot be passed by reference otherwise. */
+struct list {
+	va_list args;
+};
+
+static void put_text(struct arguments *arguments, const struct piece *piece, struct list *list)
+{
+	const int width = piece->width == STAR ? va_arg(list->args, int) : piece->width;
+	const int precision = piece->precision == STAR ? va_arg(list->args, int) : piece->precision;
+	char text[256] = "", spec[64];
+	int n = 0;
+
+	switch (piece->conversion) {
+	case 'd':
+	case 'i':
+	case 'u':
+	case 'x':
+	case 'X':
+	case 'o':
+		make_spec(piece, width, precision, "ll", spec, sizeof(spec));
+		if (piece->size >= 8)
+			n = snprintf(text, sizeof(text), spec, va_arg(list->args, long long));
+		else
+			n = snprintf(text, sizeof(text), spec, narrow(piece, va_arg(list->args, unsigned int)));
+		break;
+	case 's':
+	case 'S':
+		make_spec(piece, width, precision, piece->is_long ? "l" : "", spec, sizeof(spec));
+		n = snprintf(text, sizeof(text), spec, va_arg(list->args, const void *));
+		break;
+	case 'c':
+	case 'C':
+		make_spec(piece, width, precision, piece->is_long ? "l" : "", spec, sizeof(spec));
+		n = snprintf(text, sizeof(text), spec, va_arg(list->args, wint_t));
+		break;
+	case 'p':
+		make_spec(piece, width, precision, "", spec, sizeof(spec));
+		n = snprintf(text, sizeof(text), spec, va_arg(list->args, void *));
+		break;
+	case 'm':
+		make_spec(piece, width, precision, "", spec, sizeof(spec));
+		n = snprintf(text, sizeof(text), spec);
+		break;
+	default:
+		make_spec(piece, width, precision, piece->size == 16 ? "L" : "", spec, sizeof(spec));
+		if (piece->size == 16)
+			n = snprintf(text, sizeof(text), spec, va_arg(list->args, long double));
+		else
+			n = snprintf(text, sizeof(text), spec, va_arg(list->args, double));
+		break;
+	}
+	put_string(arguments, text, n < 0 ? 0 : strlen(text));
+}
+
+#pragma GCC diagnostic pop
+
+static void put_argument(struct arguments *arguments, const struct piece *piece, struct list *list)
+{
+	const char *string;
+	uint64_t value;
+	int precision;
+	char c;
+
+	switch (piece->how) {
+	case AS_NUMBER:
+		value = piece->size >= 8 ? va_arg(list->args, uint64_t) : narrow(piece, va_arg(list->args, unsigned int));
+		put_number(arguments, &value, piece->size >= 8 ? 8 : 4);
+		break;
+	case AS_STRING:
+		precision = piece->precision == STAR ? va_arg(list->args, int) : piece->precision;
+		string = va_arg(list->args, const char *);
+		if (!string)
+			string = "(null)";
+		put_string(arguments, string, precision >= 0 ? strnlen(string, (size_t)precision) : strlen(string));
+		break;
+	case AS_CHAR:
+		c = (char)va_arg(list->args, int);
+		put_string(arguments, &c, c ? 1 : 0);
+		break;
+	case AS_TEXT:
+		put_text(arguments, piece, list);
+		break;
+	default:
+		break;
+	}
+}
+
+static uint32_t layout_length(uint32_t layout)
+{
+	return layout ? (32 - (uint32_t)__builtin_clz(layout) + 1) / 2 : 0;
+}
+
+/* As put_arguments(), from a layout. */
+static void put_layout(struct arguments *arguments, uint32_t layout, struct list *list)
+{
+	const char *string;
+	uint64_t u64;
+	uint32_t u32;
+
+	for (layout &= ~LAYOUT_KNOWN; layout != LAYOUT_END; layout >>= 2) {
+		switch (layout & 3) {
+		case LAYOUT_INT:
+			u32 = va_arg(list->args, uint32_t);
+			put_number(arguments, &u32, sizeof(u32));
+			break;
+		case LAYOUT_LONG:
+			u64 = va_arg(list->args, uint64_t);
+			put_number(arguments, &u64, sizeof(u64));
+			break;
+		default:
+			string = va_arg(list->args, const char *);
+			arguments->reserve = layout_length(layout >> 2) * NUMBER_MAX;
+			put_string(arguments, string ? string : "(null)", string ? strlen(string) : strlen("(null)"));
+			break;
+		}
+	}
+}
+
+static void put_arguments(struct arguments *arguments, const char *format, struct list *list)
+{
+	unsigned int left = count_conversions(format);
+	struct piece piece;
+
+	if (left > CONVERSIONS_MAX)
+		return;
+	for (; next_piece(format, &piece); format = piece.end) {
+		if (piece.how == AS_LITERAL)
+			continue;
+		left--;
+		arguments->reserve = left * NUMBER_MAX;
+		put_argument(arguments, &piece, list);
+	}
+}
+
+static void write_record(struct rec_handle *handle, uint64_t site, const struct arguments *arguments)
+{
+	unsigned char *record, *at;
+	const size_t size = REC_EVENT_COMMON_SIZE + 2 * sizeof(site) + arguments->used;
+	struct rec_slot slot;
+
+	record = rec_reserve_from(handle, (uint32_t)size, __builtin_dwarf_cfa(), &slot);
+	if (!record)
+		return;
+	at = rec_put_common(record, handle, REC_EVENT_ID_FIRST);
+	at = rec_put(at, &site, sizeof(site)); /* ip */
+	at = rec_put(at, &site, sizeof(site)); /* fmt */
+	rec_put(at, arguments->bytes, arguments->used);
+	rec_event_finish(rec_event_condition(rec_load_relaxed(&rec_printf_enabled)), &slot, record, size);
+}
+
+void rec_printf_write(struct rec_printf_site *site, const char *function, int line, const char *format, ...)
+{
+	const int saved = errno;
+	struct arguments arguments;
+	struct rec_handle *handle;
+	struct list list;
+	uint64_t number;
+
+	handle = rec_handle_get();
+	number = handle ? site_number(site, function, line, format) : 0;
+	if (number) {
+		arguments.used = 0;
+		errno = saved; /* for %m */
+		va_start(list.args, format);
+		if (REC_LIKELY(site->layout))
+			put_layout(&arguments, site->layout, &list);
+		else
+			put_arguments(&arguments, format, &list);
+		va_end(list.args);
+		write_record(handle, number, &arguments);
+	}
+	errno = saved;
+}

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making this process's buffer, at the start and in a child.
+ *
+ * Guarantees. A linked program never fails because of it: without a directory, room or rights there is simply no
+ * buffer, and rec_process.error says why. No descriptor stays open. Memory is taken only for what is used: here a
+ * few pages, a lane's at its lease. What a child does comes without an allocation, and on little stack: fork() may
+ * be called in a signal handler, and the child of a raw clone comes here with its first event.
+ */
+#include "librecorder/process/process.h"
+#include "librecorder/process/debug.h"
+#include "librecorder/process/event_private.h"
+#include "librecorder/os/identity.h"
+#include "librecorder/core/loan.h"
+#include "librecorder/process/options.h"
+#include "librecorder/core/rules.h"
+#include "librecorder/process/shm.h"
+#include "librecorder/process/sweep.h"
+
+#include <librecorder/clock.h>
+#include <librecorder/lane.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+/* One in so many programs that start looks for buffers that nobody needs any more. */
+#define SWEEP_EVERY 32u
+
+struct rec_process rec_process = { .error = -ENXIO };
+
+/* What another buffer takes over from the one that it replaces. */
+struct before {
+	struct rec_buffer_header *header;
+	struct rec_rules *rules;
+	const unsigned char *conditions;
+	struct rec_loan *loan;
+	size_t size;
+};
+
+static size_t private_size(const struct rec_process *process)
+{
+	return REC_CACHE_LINE + process->geometry.max_lanes * (sizeof(*process->handles) + sizeof(*process->own));
+}
+
+/*
+ * Handles and what goes with them, in memory that a copy of this process finds zeroed, so that it does not write to
+ * its parent's lanes; and the mark by which it knows that it is one.
+ */
+static int make_handles(struct rec_process *process)
+{
+	const size_t size = private_size(process);
+	/*
+	 * MAP_NORESERVE so that the kernel does not join it to a neighbour, from which
+	 * the advice would split it again: 2 us.
+	 */
+	unsigned char *memory =
+		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (memory == MAP_FAILED)
+		return -errno;
+	madvise(memory, size, MADV_WIPEONFORK);
+	process->mark = (uint32_t *)(void *)memory;
+	process->handles = (struct rec_handle *)(void *)(memory + REC_CACHE_LINE);
+	process->own = (struct rec_lane_own *)(void *)(process->handles + process->geometry.max_lanes);
+	*process->mark = 1;
+	return 0;
+}
+
+static void drop_handles(struct rec_process *process)
+{
+	munmap(process->mark, private_size(process));
+	process->mark = NULL;
+	process->handles = NULL;
+}
+
+static void fill_header(struct rec_buffer_header *header, const struct rec_process *process, const char *exe)
+{
+	const struct rec_geometry *g = &process->geometry;
+
+	header->magic = REC_ABI_MAGIC;
+	header->version = REC_ABI_VERSION;
+	header->compatible = REC_FEATURES_COMPATIBLE;
+	header->incompatible = REC_FEATURES_INCOMPATIBLE;
+	header->pid = (uint32_t)process->pid;
+	header->clock = process->clock;
+	header->start_time = process->start_time;
+	header->parent_pid = (uint32_t)process->parent_pid;
+	header->parent_start = process->parent_start;
+	header->pid_ns = process->pid_ns;
+	header->locked = process->locked;
+	header->subbuf_size = g->subbuf_size;
+	header->nr_subbufs = rec_geometry_pages(g, g->subbuf_size) + 1;
+	header->max_subbufs = g->max_subbufs;
+	header->max_lanes = g->max_lanes;
+	header->overwrite = process->overwrite;
+	header->file_size = g->file_size;
+	header->enable = g->enable;
+	header->rules = g->rules;
+	header->conditions = g->conditions;
+	header->loan = g->loan;
+	header->log = g->log;
+	header->log_size = g->log_size;
+	header->lanes = g->lanes;
+	header->lane_stride = g->lane_stride;
+	header->lane_reader = g->lane_reader;
+	header->lane_meta = g->lane_meta;
+	prctl(PR_GET_NAME, header->comm);
+	strcpy(header->exe, exe);
+	header->state = REC_BUFFER_LIVE;
+	rec_clock_anchor(process->clock, &header->anchors[0]);
+	header->nr_anchors = 1;
+}
+
+/*
+ * From here on others may open the buffer, and switch its events: what it has from the start is in it. Release: a
+ * reader that sees it sees all of that (edge B1).
+ */
+static void show_buffer(void)
+{
+	if (rec_process.header)
+		rec_store_release(&rec_process.header->ready, 1);
+	else
+		rec_process_say_why();
+}
+
+static int make_buffer(const struct rec_options *given)
+{
+	const struct rec_options options = rec_options_complete(given);
+	char exe[sizeof(((struct rec_buffer_header *)0)->exe)];
+	struct rec_process *process = &rec_process;
+	struct rec_identity self;
+	int r;
+
+	/* First who it is, for rec_process_say_why(). */
+	rec_identity_and_exe(&self, exe, sizeof(exe));
+	process->pid = (pid_t)self.pid;
+	process->pid_ns = self.pid_ns;
+	process->start_time = self.start_time;
+	/* Of a child of such a process, for instance, which is not to end by it. */
+	if (!rec_clock_is_allowed())
+		return -EOPNOTSUPP;
+	if (!process->start_time)
+		process->start_time = rec_clock_mono();
+	process->clock = options.clock ? options.clock : rec_clock_best();
+	process->overwrite = !options.discard;
+	process->keep = rec_options_keep();
+#if !defined(__x86_64__)
+	if (process->clock != REC_CLOCK_MONO)
+		return -EINVAL;
+#endif
+	r = rec_geometry_make(&options, &process->geometry);
+	if (r < 0)
+		return r;
+	r = make_handles(process);
+	if (r < 0)
+		return r;
+	r = rec_process_map_file();
+	if (r < 0) {
+		drop_handles(process);
+		return r;
+	}
+	process->enable = (uint32_t *)(void *)((unsigned char *)process->header + process->geometry.enable);
+	process->rules = (struct rec_rules *)(void *)((unsigned char *)process->header + process->geometry.rules);
+	process->conditions = (unsigned char *)process->header + process->geometry.conditions;
+	process->loan = (struct rec_loan *)(void *)((unsigned char *)process->header + process->geometry.loan);
+	process->log = (unsigned char *)process->header + process->geometry.log;
+	fill_header(process->header, process, exe);
+	return 0;
+}
+
+static void make_first_buffer(void)
+{
+	struct rec_process *process = &rec_process;
+
+	rec_debug_start();
+	/* Its start time takes 10 us to find out, and is of no use to us. */
+	process->parent_pid = getppid();
+	process->error = make_buffer(NULL);
+	if (process->error == 0)
+		rec_events_set_wish(secure_getenv("RECORDER_ENABLE"));
+	show_buffer();
+}
+
+/*
+ * A sweep takes longer than the rest of a start, the more files there are; so not every program has
+ * to do it, unless somebody has set a quota.
+ */
+static bool is_sweeper(void)
+{
+	return (uint32_t)rec_process.pid % SWEEP_EVERY == 0 || rec_options_dir_max();
+}
+
+int rec_process_init(void)
+{
+	static uint32_t done;
+	const int saved = errno;
+	bool first = false;
+
+	/* Whoever has a buffer needs what auto.c does at fork and at the end, in a static program too. */
+	__asm__ volatile("" : : "r"(&rec_auto_linked));
+	/* Acquire: whoever made it is done. */
+	if (!rec_load_acquire(&done) && rec_process_lock()) {
+		first = !done;
+		if (first)
+			make_first_buffer();
+		rec_store_release(&done, 1);
+		rec_process_unlock();
+	}
+	if (first && rec_process.error == 0 && !rec_process.keep && is_sweeper())
+		rec_sweep();
+	/* The child of a raw clone: what is said next is not for its parent's buffer. */
+	rec_process_is_own();
+	errno = saved;
+	return rec_process.error;
+}
+
+/*
+ * Another buffer has taken the place of the one before, whose events have moved already. Its mapping gives
+ * way to memory that nobody else sees: an event that fork interrupted may still be finished in the child, and
+ * a thread may just be looking at an enable word. For the same reason the old handles stay. So do both in the
+ * children of that child, for nobody can say that the last of these has come back: address space of one
+ * buffer for each generation, and no memory.
+ */
+static void drop_buffer(const struct before *before)
+{
+	if (before->header)
+		mmap(before->header, before->size, PROT_READ | PROT_WRITE,
+		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+}
+
+/*
+ * A recorder attached to the process that this one is a copy of. It said so before it switched
+ * anything, and takes it back last: so if an event is on because of it, one of the two looks, before
+ * and after the words were taken over, tells.
+ */
+static void copy_loan(const struct before *before, uint64_t recorder)
+{
+	size_t size;
+
+	if (!recorder)
+		recorder = rec_load_acquire(&before->header->recorder);
+	if (!recorder)
+		return;
+	size = rec_loan_size(before->loan);
+	if (rec_process_populate(rec_process.loan, size) < 0)
+		return;
+	memcpy(rec_process.loan, before->loan, size);
+	rec_process.header->recorder = recorder;
+}
+
+static int replace_buffer(const struct rec_options *options)
+{
+	const struct before before = { rec_process.header, rec_process.rules, rec_process.conditions,
+				       rec_process.loan, (size_t)rec_process.geometry.file_size };
+	const uint64_t recorder = before.header ? rec_load_acquire(&before.header->recorder) : 0;
+	bool both;
+
+	rec_process.header = NULL;
+	rec_process.error = make_buffer(options);
+	both = rec_process.header && before.header;
+	if (both) {
+		rec_process.header->stopped = before.header->stopped;
+		rec_rules_copy(rec_process.rules, before.rules);
+	}
+	rec_events_move(before.header ? before.conditions : NULL, recorder != 0);
+	if (both)
+		copy_loan(&before, recorder);
+	show_buffer();
+	drop_buffer(&before);
+	return rec_process.error;
+}
+
+void rec_process_forked(void)
+{
+	const struct rec_options options = rec_options_present(&rec_process);
+	const int saved = errno;
+
+	rec_lane_forked();
+	rec_process.parent_pid = rec_process.pid;
+	rec_process.parent_start = rec_process.start_time;
+	rec_process.pid = getpid();
+	if (rec_process.error == 0)
+		replace_buffer(&options);
+	errno = saved;
+}
+
+static bool is_copy(void)
+{
+	return rec_process.mark && !rec_load_relaxed(rec_process.mark);
+}
+
+bool rec_process_is_guest(void)
+{
+	return rec_process.pid && rec_process.pid != getpid() && !is_copy();
+}
+
+bool rec_process_is_own(void)
+{
+	/* The first process of a pid namespace, and the first of another one below, have the same pid. */
+	if (rec_process.pid == getpid() && !is_copy())
+		return true;
+	if (!is_copy() || !rec_process_lock())
+		return false;
+	if (is_copy())
+		rec_process_forked();
+	rec_process_unlock();
+	return true;
+}
+
+int rec_configure(const struct rec_options *options)
+{
+	struct rec_options complete;
+	struct rec_geometry checked;
+	int r;
+
+	if (!options || !rec_options_are_known(options))
+		return -EINVAL;
+	complete = rec_options_complete(options);
+	if (complete.clock > REC_CLOCK_MONO)
+		return -EINVAL;
+	rec_process_init();
+	if (!rec_process_lock())
+		return -EBUSY;
+	r = rec_geometry_make(&complete, &checked);
+	if (r == 0 && rec_process.header && rec_process.header->nr_lanes)
+		r = -EBUSY;
+	if (r == 0 && rec_process.header)
+		unlink(rec_process.path);
+	if (r == 0)
+		r = replace_buffer(options);
+	rec_process_unlock();
+	if (r == 0 && !rec_process.keep)
+		rec_sweep();
+	return r;
+}
+
+void rec_process_exit(void)
+{
+	/* A child that never came past fork's handlers must not touch its parent's. */
+	if (!rec_process.header || rec_process.pid != getpid() || is_copy())
+		return;
+	rec_lane_exit();
+	rec_store_release(&rec_process.header->state, REC_BUFFER_EXITED);
+	rec_lane_wake_readers();
+	/* A recorder that attached has yet to empty it, and removes it then. */
+	if (!rec_process.keep && !rec_load_relaxed(&rec_process.header->recorder))
+		unlink(rec_process.path);
+}

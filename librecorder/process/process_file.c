@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The buffer's file: its name, its mapping, its memory.
+ *
+ * Guarantees. No descriptor stays open. No allocation and, but for an address that is known, no state: forked
+ * children, and those of a raw clone in a signal handler, come here.
+ */
+#include "librecorder/core/decimal.h"
+#include "librecorder/process/process.h"
+#include "librecorder/process/debug.h"
+#include "librecorder/os/identity.h"
+#include "librecorder/process/shm.h"
+
+#include <librecorder/detail/atomic.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+/* Linux 5.14; Debian 12's headers have it, older ones do not. */
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
+
+/*
+ * One process image after another may have the same pid and start time: exec. More than this many is somebody's
+ * mischief.
+ */
+#define NAMES_MAX 1000
+
+/* A slash, two numbers of 20 digits, one of 10, ".rec" and NUL have room. */
+#define NAME_SIZE 64
+
+/*
+ * An earlier image of this very process left its file: it writes no more. Another of this name, in another pid
+ * namespace that uses the same directory, has it mapped.
+ */
+static void close_predecessor(int dir, const char *name)
+{
+	struct rec_buffer_header *header;
+	struct stat st;
+	const int fd = openat(dir, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (rec_lock_ask(fd, REC_LOCK_PROGRAM) != 1 && fstat(fd, &st) == 0 && st.st_size >= (off_t)sizeof(*header)) {
+		header = mmap(NULL, sizeof(*header), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		if (header != MAP_FAILED) {
+			rec_store_release(&header->state, REC_BUFFER_REPLACED);
+			munmap(header, sizeof(*header));
+		}
+	}
+	close(fd);
+}
+
+static int create_file(int dir, char *name)
+{
+	char *end = rec_put_decimal(name, (uint32_t)rec_process.pid);
+	unsigned int i;
+	int fd;
+
+	*end = '-';
+	end = rec_put_decimal(end + 1, rec_process.start_time);
+	for (i = 0; i < NAMES_MAX; i++) {
+		if (i == 0) {
+			strcpy(end, ".rec");
+		} else {
+			*end = '-';
+			strcpy(rec_put_decimal(end + 1, i), ".rec");
+		}
+		fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd >= 0) {
+			fchmod(fd, 0600); /* whatever the umask is */
+			return fd;
+		}
+		if (errno != EEXIST)
+			return -errno;
+		close_predecessor(dir, name);
+	}
+	return -EEXIST;
+}
+
+/* Beyond the limit on a file's size the kernel does not only refuse, it kills by SIGXFSZ. */
+static bool may_be_so_big(uint64_t size)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
+}
+
+/* Older kernels cannot populate a mapping; the file can be made to have the room by its name. */
+static int allocate_by_name(uint64_t offset, size_t size)
+{
+	const int fd = open(rec_process.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = !may_be_so_big(offset + size) ? -EFBIG : fallocate(fd, 0, (off_t)offset, (off_t)size) < 0 ? -errno : 0;
+	close(fd);
+	return r == -ENOSPC ? -ENOMEM : r;
+}
+
+int rec_process_populate(void *start, size_t size)
+{
+	const int saved = errno;
+	int r = 0;
+
+	if (madvise(start, size, MADV_POPULATE_WRITE) < 0) {
+		/* EFAULT: touching it would have raised SIGBUS, the file system is full. */
+		r = errno == EFAULT ? -ENOMEM : -errno;
+		if (r == -EINVAL)
+			r = allocate_by_name((uint64_t)((unsigned char *)start - (unsigned char *)rec_process.header), size);
+	}
+	errno = saved;
+	return r;
+}
+
+int rec_process_grow_log(uint64_t upto)
+{
+	static uint64_t populated;
+	static const unsigned char *of;
+	int r;
+
+	if (upto > rec_process.geometry.log_size)
+		return -ENOSPC;
+	if (of != rec_process.log) {
+		of = rec_process.log;
+		populated = 0;
+	}
+	if (upto <= populated)
+		return 0;
+	upto = (upto + REC_MAP_PAGE - 1) & ~(uint64_t)(REC_MAP_PAGE - 1);
+	r = rec_process_populate(rec_process.log + populated, (size_t)(upto - populated));
+	if (r == 0)
+		populated = upto;
+	return r;
+}
+
+/* Whether a mapping keeps the lock: not where a file of another file system is put below it (overlayfs, say). */
+static bool keeps_locks(int fd)
+{
+	struct statfs fs;
+
+	return fstatfs(fd, &fs) == 0 && (fs.f_type == TMPFS_MAGIC || fs.f_type == EXT4_SUPER_MAGIC ||
+					 fs.f_type == XFS_SUPER_MAGIC || fs.f_type == BTRFS_SUPER_MAGIC);
+}
+
+static int map_file(struct rec_process *process, int fd)
+{
+	const size_t size = (size_t)process->geometry.file_size;
+	void *map;
+	int r;
+
+	/* First, so that whoever finds the file half made knows that somebody is at it. */
+	process->locked = rec_lock_take(fd, REC_LOCK_PROGRAM) == 0 && keeps_locks(fd);
+	if (!may_be_so_big(size))
+		return -EFBIG;
+	if (ftruncate(fd, (off_t)size) < 0)
+		return -errno;
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (map == MAP_FAILED)
+		return -errno;
+	process->header = map;
+	/* Header, rules, the first page of enable words. */
+	r = rec_process_populate(map, (size_t)process->geometry.enable + REC_MAP_PAGE);
+	if (r < 0) {
+		munmap(map, size);
+		process->header = NULL;
+		return r;
+	}
+	return 0;
+}
+
+int rec_process_map_file(void)
+{
+	struct rec_process *process = &rec_process;
+	/*
+	 * A session's directory is its recorder's to make: a program that outlives the recording must not bring it
+	 * back.
+	 */
+	const int dir = rec_buffer_dir_open(!process->keep, process->path, sizeof(process->path) - NAME_SIZE);
+	const size_t size = strlen(process->path);
+	char *name = process->path + size + 1;
+	int fd, r;
+
+	if (dir < 0)
+		return dir;
+	process->path[size] = '/';
+	fd = create_file(dir, name);
+	r = fd < 0 ? fd : map_file(process, fd);
+	if (fd >= 0) {
+		if (r < 0)
+			unlinkat(dir, name, 0);
+		close(fd);
+	}
+	close(dir);
+	return r;
+}
+
+void rec_process_say_why(void)
+{
+	/* Also where it was not even looked for: the path is to be told. */
+	const int dir = rec_buffer_dir_open(false, rec_process.path, sizeof(rec_process.path) - NAME_SIZE);
+	char name[NAME_SIZE], text[24], *at;
+
+	rec_debug_no_buffer();
+	if (dir < 0)
+		return;
+	at = rec_put_decimal(name, (uint32_t)rec_process.pid);
+	*at = '-';
+	strcpy(rec_put_decimal(at + 1, rec_process.start_time), ".why");
+	rec_put_decimal(text, (uint32_t)-rec_process.error);
+	if (rec_process.keep) {
+		/* If there is no room for it either, it cannot be told. */
+		const int r = symlinkat(text, dir, name);
+
+		(void)r;
+	}
+	close(dir);
+}

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The process lock.
+ *
+ * Guarantees. The holder is never interrupted by a signal handler of its own thread nor cancelled, so it always
+ * comes to its end, within microseconds, and nobody forks, or jumps away, from within. A copy of the process that
+ * was made by a raw clone while another thread held the lock takes it over: its holder does not exist there.
+ */
+#include "librecorder/process/process.h"
+#include "librecorder/os/quiet.h"
+
+#include <librecorder/detail/atomic.h>
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * The holder is done within microseconds, unless it has lost its CPU. A waiter of a higher real-time priority must
+ * sleep to give the CPU back: sched_yield() does not, and with all signals blocked nothing else ends the wait. So
+ * after YIELDS tries every waiter sleeps between two tries. One that must not wait for ever gives up after TRIES, about
+ * a tenth of a second.
+ */
+#define TRIES	 1000u
+#define YIELDS	 100u
+#define SLEEP_NS 50000
+
+static uint64_t holder;		/* process << 32 | thread; 0: nobody */
+static struct rec_quiet before; /* the holder's */
+
+static bool lock(bool wait)
+{
+	const pid_t pid = getpid();
+	const uint64_t process = (uint64_t)pid << 32;
+	const uint64_t self = process | (uint32_t)syscall(SYS_gettid);
+	const struct timespec sleep = { .tv_nsec = SLEEP_NS };
+	unsigned int tries = 0;
+	struct rec_quiet quiet;
+	uint64_t was;
+
+	/* A thread that may not ask who it is would take the lock for that of another process. */
+	if (pid < 0 || rec_process_is_guest())
+		return false;
+	rec_quiet_begin(&quiet);
+	for (;;) {
+		was = 0;
+		if (rec_cmpxchg64(&holder, &was, self))
+			break;
+		if ((was & ~(uint64_t)UINT32_MAX) != process && rec_cmpxchg64(&holder, &was, self))
+			break;
+		/* Stops at TRIES, so that a long wait does not begin anew. */
+		tries += tries < TRIES;
+		if (was == self || (!wait && tries == TRIES)) {
+			rec_quiet_end(&quiet);
+			return false;
+		}
+		if (tries < YIELDS)
+			sched_yield();
+		else
+			nanosleep(&sleep, NULL);
+	}
+	before = quiet;
+	return true;
+}
+
+bool rec_process_lock(void)
+{
+	return lock(true);
+}
+
+bool rec_process_lock_soon(void)
+{
+	return lock(false);
+}
+
+void rec_process_unlock(void)
+{
+	const struct rec_quiet quiet = before;
+
+	rec_store_release(&holder, 0);
+	rec_quiet_end(&quiet);
+}

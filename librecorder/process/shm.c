@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Buffer files: where they are, how big.
+ */
+#include "librecorder/process/shm.h"
+#include "librecorder/core/decimal.h"
+#include "librecorder/process/process.h"
+
+#include <librecorder/reader.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define DEFAULT_LANE_SIZE   (UINT64_C(1) << 20)
+#define DEFAULT_SUBBUF_SIZE UINT64_C(4096)
+#define DEFAULT_MEMORY_MAX  (UINT64_C(64) << 20)
+
+/* Ids and shapes of a few ten thousand events, and as many thread names; only what is used takes memory. */
+#define LOG_SIZE (UINT64_C(4) << 20)
+
+/* Sub-buffer ids have 16 bits (REC_POS_ID). */
+#define NR_SUBBUFS_MAX 65535u
+
+bool rec_buffer_is_known(const struct rec_buffer_header *header)
+{
+	return header->version >= REC_ABI_VERSION && !(header->incompatible & ~REC_FEATURES_INCOMPATIBLE);
+}
+
+static uint64_t round_up(uint64_t value, uint64_t unit)
+{
+	return (value + unit - 1) / unit * unit;
+}
+
+static uint64_t smallest(uint64_t a, uint64_t b, uint64_t c)
+{
+	const uint64_t least = a < b ? a : b;
+
+	return least < c ? least : c;
+}
+
+bool rec_is_subbuf_size(uint64_t size)
+{
+	return size >= REC_SUBBUF_MIN && size <= REC_SUBBUF_MAX && (size & (size - 1)) == 0;
+}
+
+uint64_t rec_lane_pages(uint64_t size, uint64_t subbuf_size)
+{
+	const uint64_t capacity = subbuf_size - REC_SUBBUF_HEADER_SIZE;
+	const uint64_t pages = size / capacity + (size % capacity != 0);
+
+	return pages < 2 ? 2 : pages;
+}
+
+uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subbuf_size)
+{
+	/* The meta page is as large as a sub-buffer. */
+	const uint64_t fit = (geometry->lane_stride - geometry->lane_meta) / subbuf_size - 1;
+
+	return (uint32_t)(fit < geometry->max_subbufs ? fit : geometry->max_subbufs);
+}
+
+uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf_size)
+{
+	const uint32_t fit = rec_geometry_subbufs(geometry, subbuf_size) - 1;
+	const uint64_t pages = geometry->lane_bytes / subbuf_size;
+
+	return (uint32_t)(pages < fit ? pages : fit);
+}
+
+/*
+ * A quarter of the lanes at most; more than REC_SHARED_MAX threads seldom stand in the middle of an event at the same
+ * time.
+ */
+static uint32_t shared_lanes(uint32_t max_lanes)
+{
+	uint32_t shared = REC_SHARED_MAX;
+
+	while (shared > 1 && shared > max_lanes / 4)
+		shared /= 2;
+	return max_lanes > 1 ? shared : 0;
+}
+
+int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry)
+{
+	const uint64_t subbuf = options->subbuf_size ? options->subbuf_size : DEFAULT_SUBBUF_SIZE;
+	const uint64_t lane = options->lane_size ? options->lane_size : DEFAULT_LANE_SIZE;
+	const uint64_t lane_max = options->lane_max > lane ? options->lane_max : lane;
+	const uint64_t max = options->memory_max ? options->memory_max : DEFAULT_MEMORY_MAX;
+	struct rec_geometry g = { 0 };
+	uint64_t data;
+
+	if (!rec_is_subbuf_size(subbuf) || lane_max > UINT64_MAX / 2 || max > UINT64_MAX / 2)
+		return -EINVAL;
+	if (rec_lane_pages(lane_max, subbuf) + 1 > NR_SUBBUFS_MAX)
+		return -EINVAL;
+	g.subbuf_size = (uint32_t)subbuf;
+	g.lane_bytes = rec_lane_pages(lane, subbuf) * subbuf;
+	data = (rec_lane_pages(lane_max, subbuf) + 1) * subbuf;
+	/* Should the sub-buffers become smaller, there will be more of them. */
+	g.max_subbufs = (uint32_t)(data / REC_SUBBUF_MIN < NR_SUBBUFS_MAX ? data / REC_SUBBUF_MIN : NR_SUBBUFS_MAX);
+	g.lane_reader = round_up(sizeof(struct rec_lane) + g.max_subbufs * sizeof(struct rec_subbuf), REC_MAP_PAGE);
+	g.lane_meta = g.lane_reader +
+		      round_up(sizeof(struct rec_lane_reader) + g.max_subbufs * sizeof(struct rec_link), REC_MAP_PAGE);
+	g.lane_stride = g.lane_meta + subbuf + data;
+	g.max_lanes = (uint32_t)smallest(max / g.lane_stride, UINT16_MAX, REC_SUBBUFS_MAX / g.max_subbufs);
+	g.max_lanes = g.max_lanes ? g.max_lanes : 1;
+	g.shared_max = shared_lanes(g.max_lanes);
+	/* What every program needs is together: header, rules, its first enable words. */
+	g.rules = REC_MAP_PAGE;
+	g.enable = g.rules + REC_MAP_PAGE;
+	g.conditions = g.enable + REC_EVENTS_MAX * sizeof(uint32_t);
+	g.loan = g.conditions + REC_CONDITIONS_SIZE;
+	g.log = g.loan + round_up(sizeof(struct rec_loan), REC_MAP_PAGE);
+	g.log_size = LOG_SIZE;
+	g.lanes = g.log + g.log_size;
+	g.file_size = g.lanes + g.max_lanes * g.lane_stride;
+	*ret_geometry = g;
+	return 0;
+}
+
+/* Services and shells of su often have this variable of somebody else's, or for a directory that nobody has made. */
+static bool is_own_dir(const char *path)
+{
+	struct stat st;
+
+	return path && *path == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+/* The directory's path as the environment says; a set-user-id program's environment is somebody else's word. */
+static int dir_path(char *path, size_t size)
+{
+	const char *dir = secure_getenv("RECORDER_DIR");
+	const char *run = secure_getenv("XDG_RUNTIME_DIR");
+	const char *base = dir && *dir ? dir : is_own_dir(run) ? run : NULL;
+
+	if (base && strlen(base) + sizeof("/librecorder") > size)
+		return -ENAMETOOLONG;
+	if (!base)
+		rec_put_decimal(stpcpy(path, "/dev/shm/librecorder-"), geteuid());
+	else
+		strcpy(stpcpy(path, base), base == run ? "/librecorder" : "");
+	return *path == '/' ? 0 : -EINVAL;
+}
+
+static int make_dir(const char *path)
+{
+	if (mkdir(path, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	/* The umask may forbid it even to us. */
+	return chmod(path, 0700) < 0 ? -errno : 0;
+}
+
+/* Whoever may write there could put a file of his own in our file's place. */
+static bool is_ours_alone(const struct stat *st)
+{
+	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static int open_dir(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int r = fd < 0 ? -errno : fd;
+	struct stat st;
+
+	/* The error does not tell a link, nor somebody else's directory: look for what it is. */
+	if ((r != -ENOTDIR && r != -EACCES) || lstat(path, &st) < 0)
+		return r;
+	if (S_ISLNK(st.st_mode))
+		return -ELOOP;
+	return S_ISDIR(st.st_mode) && !is_ours_alone(&st) ? -EPERM : r;
+}
+
+int rec_buffer_dir_open(bool create, char *path, size_t size)
+{
+	struct stat st;
+	int fd, r;
+
+	r = dir_path(path, size);
+	if (r < 0)
+		return r;
+	fd = open_dir(path);
+	if (fd == -ENOENT && create) {
+		r = make_dir(path);
+		fd = r < 0 ? r : open_dir(path);
+	}
+	if (fd < 0)
+		return fd;
+	r = fstat(fd, &st) < 0 ? -errno : is_ours_alone(&st) ? 0 : -EPERM;
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+int rec_buffer_dir(bool create, char *path, size_t size)
+{
+	const int fd = rec_buffer_dir_open(create, path, size);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}

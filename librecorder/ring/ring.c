@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writer's rare cases of a reservation: end of a sub-buffer, time and CPU stated anew, nested writers. How a writer comes
+ * to be here is in ring_enter.c; moving the head in ring_head.c; what comes after, commit and discard, in ring_commit.c.
+ *
+ * Guarantees: those of ring.h; every loop here is bounded by the number of times that nested writers interrupt it, and
+ * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text; three things differ.
+ *
+ *  - Tail page and write index are one word (a position), so one exchange moves both, the write index never runs past the
+ *    end, and there is no filler to write.
+ *  - The outermost writer is the one that finds the commit position where its own reservation began; there are no nesting
+ *    counts. Nested writers that finish while the outermost has not reserved yet are outermost themselves, so they may
+ *    wrap the lane any number of times meanwhile: whatever the outermost read before is checked again by the exchanges,
+ *    which carry a sequence number (positions) or a generation (links).
+ *  - Losses are not counted where they happen. When the commit position enters a sub-buffer, the number of its first event
+ *    is written down (rec_subbuf.first); the reader subtracts.
+ *
+ * Lettered steps of a reservation, A to G, are marked below and told in docs/MEMORY-MODEL.md.
+ */
+#include <librecorder/detail/ring.h>
+
+#include "librecorder/ring/ring_private.h"
+
+#include <sched.h>
+#include <string.h>
+
+/*
+ * The kernel gives up after as many (facts B1.4). More interruptions of one
+ * reservation than this are counted as a refusal.
+ */
+#define TRIES_MAX 1000
+
+enum step { STEP_OK, STEP_RETRY, STEP_REFUSED };
+
+/* What a reservation is going to be. */
+struct plan {
+	uint64_t old; /* tail */
+	uint64_t new; /* tail afterwards */
+	uint64_t now;
+	uint64_t delta; /* to the event before */
+	uint32_t cpu;
+	uint32_t lead; /* bytes in front of the event: 0, a time extend, or marker and stamp */
+	uint32_t total;
+	uint32_t next; /* the sub-buffer to enter */
+	bool cross;
+	bool nested; /* it interrupts another writer */
+};
+
+static uint32_t read_cpu(const struct rec_handle *handle)
+{
+	uint32_t cpu = rec_load_relaxed(handle->cpu);
+
+	/* Without rseq the word holds one of its small negative states. */
+	return (int32_t)cpu >= 0 ? cpu : (uint32_t)sched_getcpu();
+}
+
+/* The clock, and the CPU it was read on: read again if the thread moved in between. */
+static void read_clock(const struct rec_handle *handle, struct plan *plan)
+{
+	unsigned int tries = 8;
+
+	do {
+		plan->cpu = read_cpu(handle);
+		plan->now = rec_clock_read(handle->clock);
+	} while (read_cpu(handle) != plan->cpu && --tries);
+}
+
+void rec_ring_refuse(const struct rec_handle *handle, uint64_t *counter)
+{
+	rec_local_add64(counter, 1);
+	REC_TESTPOINT(refuse_count);
+	if (REC_UNLIKELY(!handle->lane->refused_time))
+		handle->lane->refused_time = rec_clock_read(handle->clock);
+	REC_TESTPOINT(refuse_time);
+}
+
+static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
+{
+	rec_ring_refuse(handle, counter);
+	return STEP_REFUSED;
+}
+
+/* Which sub-buffer comes next, and is it ours to enter? Answers before any clock is read. */
+static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint64_t link = rec_read_link(handle, REC_POS_ID(plan->old));
+	const uint64_t commit = rec_load_relaxed(&lane->commit);
+	struct rec_lost lost;
+	int moved;
+
+	plan->next = rec_link_id(handle, link);
+	lost = rec_look_at(handle, plan->next);
+	rec_signal_fence();
+	/* A nested writer came between: what was just read may not belong to the tail that we hold. */
+	if (rec_load_relaxed(&lane->tail) != plan->old)
+		return STEP_RETRY;
+	/* The tail never enters the commit sub-buffer: that would let one writer overwrite what another is filling. */
+	if (plan->next == REC_POS_ID(commit))
+		return refuse(handle, &lane->commit_overrun);
+	if (REC_LINK_FLAG(link) == REC_LINK_NORMAL)
+		return STEP_OK;
+	/*
+	 * A commit sub-buffer that the reader holds is not met on the way round;
+	 * the head is, and that means we wrapped.
+	 */
+	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
+		/* Unless the reader took the head and then this one while we looked: now there is room. */
+		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link)
+			return STEP_RETRY;
+		return refuse(handle, &lane->commit_overrun);
+	}
+	if (!handle->overwrite)
+		return refuse(handle, &lane->dropped);
+	moved = rec_ring_move_head(handle, plan->old, link, &lost);
+	return moved > 0 ? STEP_OK : moved == 0 ? STEP_RETRY : refuse(handle, &lane->commit_overrun);
+}
+
+static uint32_t plan_words(const struct plan *plan)
+{
+	return (plan->lead + plan->total) / 4;
+}
+
+/*
+ * Decide the form of the event. A sub-buffer begins with marker and absolute stamp; so does an event that interrupts
+ * another writer, or follows one that was interrupted or taken back (`cpu` is then REC_CPU_NONE), or was made on another
+ * CPU than the one before.
+ */
+static void choose_form(struct rec_handle *handle, struct plan *plan, bool begins)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint64_t after = rec_load_relaxed(&lane->after);
+	const uint64_t before = rec_load_relaxed(&lane->before);
+	const uint64_t last = after > before ? after : before;
+
+	read_clock(handle, plan);
+	if (plan->now < last) {
+		rec_local_add64(&lane->time_back, 1);
+		REC_TESTPOINT(time_back);
+		plan->now = last;
+	}
+	plan->delta = plan->now - after;
+	if (begins || plan->nested || plan->cpu != lane->cpu)
+		plan->lead = REC_RESTATE_SIZE;
+	else
+		plan->lead = plan->delta > REC_DELTA_MAX ? REC_TIME_EXTEND_SIZE : 0;
+}
+
+/* The rest of step A, and B: everything up to the point where the tail is moved. */
+static enum step make_plan(struct rec_handle *handle, struct plan *plan)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint32_t room = handle->capacity * 4;
+	enum step step;
+
+	/* Fits nowhere. Looked at in every round: a nested writer may have granted the wish for smaller sub-buffers. */
+	if (REC_RESTATE_SIZE + plan->total > room)
+		return refuse(handle, &lane->too_long);
+	plan->cross = REC_POS_OFF(plan->old) + plan->total > room;
+	if (plan->cross) {
+		step = next_subbuf(handle, plan);
+		if (step != STEP_OK)
+			return step;
+	}
+	/* B: stamps, clock, CPU, form. */
+	choose_form(handle, plan, plan->cross || REC_POS_OFF(plan->old) == 0);
+	if (!plan->cross && REC_POS_OFF(plan->old) + plan->lead + plan->total > room) {
+		plan->cross = true;
+		step = next_subbuf(handle, plan);
+		if (step != STEP_OK)
+			return step;
+		plan->lead = REC_RESTATE_SIZE;
+	}
+	if (plan->cross)
+		plan->new = REC_POS(plan->next, REC_POS_SEQ(plan->old) + 1, 1, plan->lead + plan->total);
+	else
+		plan->new = plan->old + plan_words(plan) + REC_POS_ONE_EVENT;
+	return STEP_OK;
+}
+
+static void put_lead(unsigned char *at, const struct plan *plan)
+{
+	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, plan->cpu };
+
+	if (plan->lead == REC_RESTATE_SIZE) {
+		memcpy(at, &marker, sizeof(marker));
+		rec_put_stamp(at + REC_MARKER_SIZE, plan->now, REC_TYPE_TIME_STAMP);
+	} else if (plan->lead) {
+		rec_put_stamp(at, plan->delta, REC_TYPE_TIME_EXTEND);
+	}
+}
+
+/* E: the sub-buffer that was left gets its size, the one that was entered its time. Ours alone: we moved the tail. */
+static void change_subbuf(const struct rec_handle *handle, const struct plan *plan)
+{
+	if (plan->cross) {
+		subbuf_header(handle, REC_POS_ID(plan->old))->commit = REC_POS_OFF(plan->old);
+		REC_TESTPOINT(left_size);
+		handle->subbufs[REC_POS_ID(plan->old)].entries = REC_POS_COUNT(plan->old);
+		REC_TESTPOINT(left_entries);
+	}
+	subbuf_header(handle, REC_POS_ID(plan->new))->time_stamp = plan->now;
+	REC_TESTPOINT(entered_time);
+}
+
+/*
+ * What the outermost writer finds undone at `tail`, a reservation or a move of the head, was left: by a handler that came
+ * when the writer before it was about to close the lane, or before it opened it. The tail is looked at once more: a nested
+ * writer that came and went in between must not cost us the system calls of taking back nothing.
+ */
+static bool is_undone(const struct rec_handle *handle, uint64_t tail)
+{
+	const uint64_t commit = rec_load_relaxed(&handle->lane->commit);
+
+	rec_signal_fence();
+	return handle->movers || (commit != tail && rec_load_relaxed(&handle->lane->tail) == tail);
+}
+
+/*
+ * Before D of a writer that crosses: `left` says how many events are on the sub-buffer that it leaves, should it never come
+ * from D to E. The writer that said so last may be one of those: then its sub-buffer, the one before, is told of by us. That
+ * was not published and cannot be while we are inside, so nobody else has it. False: a nested writer came between.
+ */
+static bool announce_left(const struct rec_handle *handle, uint64_t old)
+{
+	struct rec_lane *lane = handle->lane;
+	const uint64_t seen = rec_load_relaxed(&lane->left);
+	struct rec_subbuf *before = &handle->subbufs[REC_POS_ID(seen)];
+	const uint32_t entries = rec_load_relaxed(&before->entries);
+
+	/* All of it before the look at the tail: what nested writers change later is theirs to tell. */
+	rec_signal_fence();
+	if (rec_load_relaxed(&lane->tail) != old)
+		return false;
+	if (seen && ((REC_POS_SEQ(seen) + 1) & REC_POS_SEQ_MASK) == REC_POS_SEQ(old) && entries != REC_POS_COUNT(seen))
+		rec_store_relaxed(&before->entries, REC_POS_COUNT(seen));
+	return rec_local_cmpxchg64(&lane->left, seen, old);
+}
+
+/*
+ * The tail's writer is the only one that writes to what it reserved, so E and F need no order against D but that of the
+ * program.
+ */
+unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, struct rec_slot *slot)
+{
+	struct rec_handle *handle = slot->handle;
+	struct rec_lane *lane = slot->lane;
+	struct plan plan = { .total = rec_event_total(size), .nested = nested };
+	unsigned char *at;
+	unsigned int tries;
+
+	for (tries = 0; tries < TRIES_MAX; tries++) {
+		enum step step;
+
+		/* A: the tail first, as in rec_reserve(). */
+		plan.old = rec_load_relaxed(&lane->tail);
+		rec_signal_fence();
+		/* A handler has left something open, since C or just before: all that came since goes. */
+		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != slot->open || (!nested && is_undone(handle, plan.old)))) {
+			rec_ring_take_back(handle, nested ? start : rec_load_relaxed(&lane->commit), slot->open);
+			continue;
+		}
+		step = make_plan(handle, &plan);
+		if (step == STEP_REFUSED)
+			return NULL;
+		if (step == STEP_RETRY)
+			continue;
+		rec_ring_raise(&lane->before, plan.now);
+		REC_TESTPOINT(slow_before);
+		if (plan.cross && !announce_left(handle, plan.old))
+			continue;
+		REC_TESTPOINT(slow_left);
+		/* D: the linearisation point of a reservation. Fails if a nested writer moved the tail since A. */
+		if (!rec_local_cmpxchg64(&lane->tail, plan.old, plan.new))
+			continue;
+		REC_TESTPOINT(slow_tail);
+		/*
+		 * A reader that copies the sub-buffer that we enter, and sees a byte of what we write
+		 * there, sees that the tail has come (edge I1).
+		 */
+		if (plan.cross)
+			rec_fence_release();
+		at = rec_at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
+		if (plan.cross || REC_POS_OFF(plan.old) == 0)
+			change_subbuf(handle, &plan);
+		/* F: whoever interrupts us states time and CPU anyway, and makes us doubt both in the end (T). */
+		put_lead(at, &plan);
+		at = rec_put_event_word(at + plan.lead, plan.lead ? 0 : (uint32_t)plan.delta, size);
+		REC_TESTPOINT(slow_lead);
+		if (plan.lead == REC_RESTATE_SIZE)
+			rec_store_relaxed(&lane->cpu, plan.cpu);
+		REC_TESTPOINT(slow_cpu);
+		slot->end = plan.new;
+		slot->now = plan.now;
+		slot->old = plan.old;
+		return at;
+	}
+	refuse(handle, &lane->nested_limit);
+	return NULL;
+}

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writer's rare cases behind a reservation: the commit position goes over the events of nested writers and from one
+ * sub-buffer to another, sleeping readers are woken, events are taken back. Guarantees and steps: ring.c.
+ */
+#include <librecorder/detail/ring.h>
+
+#include "librecorder/ring/ring_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+/*
+ * A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. The fence keeps the look
+ * at `waiters` behind the commit position that was just stored; the sleeper's stands between its store of `waiters`
+ * and its look at the commit position. So at least one of the two sees the other (edge K1).
+ */
+static void look_for_waiters(const struct rec_handle *handle)
+{
+	struct rec_lane_reader *reader = handle->reader;
+
+	rec_fence_full();
+	if (REC_UNLIKELY(rec_load_relaxed(&reader->waiters)) &&
+	    rec_ring_is_hit(handle->lane, reader, rec_load_relaxed(&reader->waiters) - 1))
+		rec_ring_wake(reader);
+}
+
+/* The commit position goes from one sub-buffer to another: number the first event of each one on the way. */
+static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
+{
+	struct rec_lane *lane = handle->lane;
+	uint32_t id = REC_POS_ID(from);
+	uint32_t pages = 0;
+
+	while (id != REC_POS_ID(to)) {
+		const struct rec_subbuf *left = &handle->subbufs[id];
+		const uint32_t next = rec_link_id(handle, rec_read_link(handle, id));
+		struct rec_subbuf *entered = &handle->subbufs[next];
+
+		entered->first = left->first + left->entries;
+		REC_TESTPOINT(entered_first);
+		rec_store_relaxed(&entered->visit, left->visit + 1);
+		REC_TESTPOINT(entered_visit);
+		entered->refused = rec_lane_refusals(lane);
+		entered->refused_time = lane->refused_time;
+		lane->refused_time = 0;
+		REC_TESTPOINT(entered_refused);
+		id = next;
+		if (++pages > handle->nr_subbufs) {
+			lane->broken = __LINE__;
+			rec_store_relaxed(&handle->room, 0);
+			return false;
+		}
+	}
+	/* Release: sizes and numbers above come before the position that makes them count (edge C1). */
+	rec_store_release(&lane->commit, to);
+	REC_TESTPOINT(publish);
+	if (pages) {
+		/* Behind the commit position: a reader that sees the count sees that too (edge T1). */
+		rec_fence_release();
+		rec_local_add64(&lane->pages_touched, pages);
+		REC_TESTPOINT(publish_touched);
+		look_for_waiters(handle);
+	}
+	return true;
+}
+
+/*
+ * T: others wrote since D, inside this event or after it. `after` may be ours and not that of the last one, and so may
+ * the CPU: the next event states both. Nothing is older than what was attempted last. The CPU comes last: a handler that
+ * comes in between finds a time that is not to be used.
+ */
+static void doubt(struct rec_lane *lane)
+{
+	rec_ring_raise(&lane->after, rec_load_relaxed(&lane->before));
+	rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
+	REC_TESTPOINT(slow_doubt);
+	rec_signal_fence();
+}
+
+/*
+ * Whether no writer that interrupted this one is inside still. Such a one was left: we run. `open` is the slot's.
+ */
+static bool is_innermost(const struct rec_lane *lane, uint64_t open)
+{
+	const uint64_t now = rec_load_relaxed(&lane->open);
+
+	return open ? now == open : !REC_OPEN_DEPTH(now);
+}
+
+/* Take back what writers inside this one have left: all behind `end`, or what is not published of it. */
+static __attribute__((noinline)) void take_back_left(struct rec_handle *handle, uint64_t open, uint64_t end)
+{
+	rec_ring_take_back(handle, end, open ? open : REC_OPEN_FRAME(rec_load_relaxed(&handle->lane->open)));
+}
+
+/*
+ * Bring the commit position from `from` to wherever the tail stands still, if it is the caller's to move. If it is
+ * elsewhere, the caller interrupted another writer, which will do it; or a nested writer that came when everything was
+ * committed was its own outermost, and did. The caller's own event ends at `end`.
+ */
+static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
+{
+	struct rec_lane *lane = handle->lane;
+	uint64_t tail;
+
+	for (;;) {
+		/*
+		 * Tail first, commit after: a tail beyond a commit position that has not moved since
+		 * means that a nested writer saw itself not outermost; then none that still comes
+		 * will, and the position is ours to move.
+		 */
+		tail = rec_load_relaxed(&lane->tail);
+		rec_signal_fence();
+		if (REC_UNLIKELY(!is_innermost(lane, open))) {
+			take_back_left(handle, open, end);
+			continue;
+		}
+		if (tail == from || rec_load_relaxed(&lane->commit) != from)
+			return;
+		/* Before it is published: should we be left then, nobody else would know. */
+		if (tail != end)
+			doubt(lane);
+		if (!publish_path(handle, from, tail))
+			return;
+		rec_signal_fence();
+		from = tail;
+	}
+}
+
+void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end)
+{
+	/* A forked child came back into an event of its parent's: the lane is not ours. */
+	if (handle->lane != lane)
+		return;
+	publish(handle, 0, end, end);
+	rec_signal_fence();
+	/* H */
+	rec_store_relaxed(&lane->open, 0);
+	REC_TESTPOINT(publish_open);
+}
+
+static uint64_t open_below(const struct rec_slot *slot)
+{
+	return REC_OPEN_DEPTH(slot->open) ? slot->open - REC_OPEN_ONE : 0;
+}
+
+/* [from, end) is done with, and nothing inside it is open. */
+static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
+{
+	struct rec_handle *handle = slot->handle;
+	struct rec_lane *lane = slot->lane;
+
+	/*
+	 * Where this writer interrupted none, has something reserved, and yet is not where the commit position is, a handler
+	 * left something open below it in the last moments before it came. It is one of the few that lose their own event so.
+	 */
+	if (REC_UNLIKELY(!REC_OPEN_DEPTH(slot->open) && end != from && rec_load_relaxed(&lane->commit) != from))
+		rec_ring_take_back(handle, rec_load_relaxed(&lane->commit), slot->open);
+	/* H, as in rec_commit(); but whoever was interrupted is to know that a handler has left something, up to the last. */
+	do {
+		publish(handle, slot->open, from, end);
+		rec_signal_fence();
+	} while (!rec_local_cmpxchg64(&lane->open, slot->open ? slot->open : rec_load_relaxed(&lane->open), open_below(slot)));
+	REC_TESTPOINT(slow_close);
+	if (REC_UNLIKELY(handle->leave))
+		handle->leave(handle);
+}
+
+/*
+ * Not if a forked child came back into an event of its parent's, or the lane or the reservation was taken back from a
+ * writer that seemed to have left it.
+ */
+static bool is_ours(const struct rec_slot *slot)
+{
+	const struct rec_handle *handle = slot->handle;
+	const struct rec_lane *lane = slot->lane;
+
+	return handle->lane == lane && (REC_LIKELY(!handle->leave) || handle->is_held(lane)) &&
+	       rec_ring_distance(lane, slot->end) <= rec_ring_distance(lane, rec_load_relaxed(&lane->tail));
+}
+
+/* The slot as if its writer had left the fast path. */
+static struct rec_slot put_open(const struct rec_slot *slot)
+{
+	struct rec_slot inside = *slot;
+
+	inside.open = rec_load_relaxed(&slot->lane->open);
+	return inside;
+}
+
+/*
+ * A commit that is not the plain case: another writer is open below, the event did not come by the fast path, or the
+ * lane is shared.
+ */
+void rec_commit_slow(const struct rec_slot *slot)
+{
+	struct rec_lane *lane = slot->lane;
+	struct rec_slot inside;
+
+	if (!is_ours(slot))
+		return;
+	if (slot->open == REC_OPEN_BORROWED) {
+		if (REC_LIKELY(rec_load_relaxed(&lane->commit) == slot->old)) {
+			rec_commit_fast(slot);
+			slot->handle->leave(slot->handle);
+			return;
+		}
+		inside = put_open(slot);
+		slot = &inside;
+	}
+	/* G: a nested writer's is overwritten by the outermost's, who doubts it (T). */
+	rec_store_relaxed(&lane->after, slot->now);
+	REC_TESTPOINT(slow_after);
+	finish(slot, slot->old, slot->end);
+}
+
+void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t old, uint64_t end, uint64_t now)
+{
+	const struct rec_slot slot = { .lane = lane, .handle = handle, .old = old, .end = end, .now = now };
+
+	rec_commit_slow(&slot);
+}
+
+int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
+{
+	struct rec_slot slot;
+	void *to = rec_reserve_from(handle, size, __builtin_dwarf_cfa(), &slot);
+
+	if (!to)
+		return -EBUSY;
+	memcpy(to, payload, size);
+	rec_commit(&slot);
+	return 0;
+}
+
+/* One event fewer on the sub-buffer where the reservation `end` lies; the tail may have left it. */
+static void uncount(const struct rec_handle *handle, uint64_t end)
+{
+	struct rec_lane *lane = handle->lane;
+	struct rec_subbuf *subbuf = &handle->subbufs[REC_POS_ID(end)];
+	const uint64_t page = ~(REC_POS_OFF_MASK | REC_POS_COUNT_MASK << REC_POS_COUNT_SHIFT);
+	uint64_t tail = rec_load_relaxed(&lane->tail), left;
+
+	while ((tail & page) == (end & page)) {
+		if (rec_local_cmpxchg64(&lane->tail, tail, tail - REC_POS_ONE_EVENT)) {
+			REC_TESTPOINT(uncount_tail);
+			return;
+		}
+		tail = rec_load_relaxed(&lane->tail);
+	}
+	/* Only the outermost publishes, and that is us or waits for us: entries is not read before. */
+	while (REC_POS_SEQ(left = rec_load_relaxed(&lane->left)) == REC_POS_SEQ(end)) {
+		if (rec_local_cmpxchg64(&lane->left, left, left - REC_POS_ONE_EVENT)) {
+			REC_TESTPOINT(uncount_left);
+			rec_store_relaxed(&subbuf->entries, REC_POS_COUNT(left) - 1);
+			REC_TESTPOINT(uncount_entries);
+			return;
+		}
+	}
+	rec_store_relaxed(&subbuf->entries, subbuf->entries - 1);
+	REC_TESTPOINT(uncount_entries);
+}
+
+void rec_put_padding(unsigned char *at, uint32_t total)
+{
+	const uint32_t length = total - 4;
+	const uint32_t zero = 0;
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	word = (word & ~((1u << REC_TYPE_BITS) - 1u)) | REC_TYPE_PADDING;
+	if (word >> REC_TYPE_BITS == 0)
+		word |= 1u << REC_TYPE_BITS;
+	memcpy(at, &word, sizeof(word));
+	memcpy(at + 4, &length, sizeof(length));
+	if (total > 8)
+		memcpy(at + 8, &zero, sizeof(zero));
+}
+
+void rec_discard(const struct rec_slot *slot, void *payload)
+{
+	const uint64_t from = slot->old;
+	const bool entered = REC_POS_SEQ(from) != REC_POS_SEQ(slot->end);
+	struct rec_handle *handle = slot->handle;
+	struct rec_lane *lane = slot->lane;
+	unsigned char *end, *at;
+	struct rec_slot inside;
+	uint32_t total;
+	uint64_t back;
+
+	if (!is_ours(slot))
+		return;
+	if (slot->open == REC_OPEN_BORROWED) {
+		inside = put_open(slot);
+		slot = &inside;
+	}
+	end = rec_at_position(handle, slot->end);
+	/* A long event has its length word between event word and payload. */
+	at = (unsigned char *)payload - (end - (unsigned char *)payload > (ptrdiff_t)REC_EVENT_SMALL_MAX ? 8 : 4);
+	total = (uint32_t)(end - at);
+	back = slot->end - total / 4 - REC_POS_ONE_EVENT;
+	/*
+	 * What stands in front of the event goes with it (facts H5), except where it begins a sub-buffer: there its time
+	 * and CPU stay in force. If a marker goes, a writer that we interrupted may put its event in its place and not
+	 * know that the lane's CPU is the marker's.
+	 */
+	if (entered) {
+		rec_store_relaxed(&lane->after, slot->now);
+		REC_TESTPOINT(discard_after);
+	} else {
+		back = from;
+		if (slot->open)
+			rec_store_relaxed(&lane->cpu, REC_CPU_NONE);
+		REC_TESTPOINT(discard_cpu);
+	}
+	if (!rec_local_cmpxchg64(&lane->tail, slot->end, back)) {
+		rec_put_padding(at, total);
+		REC_TESTPOINT(discard_padding);
+		uncount(handle, slot->end);
+		back = slot->end - REC_POS_ONE_EVENT;
+	}
+	REC_TESTPOINT(discard_tail);
+	finish(slot, from, back);
+}

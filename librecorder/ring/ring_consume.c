@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lane's events one by one, and as copies of pages.
+ *
+ * Guarantees. What was consumed is behind the position in the reader words when the call returns, so it never comes
+ * twice, to this reader or to its successor. Peeking changes nothing that another process may see but the reader
+ * page, when the one before is done with. A loss is told with the first event behind it, once it is consumed; events
+ * are never lost by mixing these calls and whole pages. The commit position, which is on the writer's hottest line,
+ * is looked at only when what it covered the last time is used up.
+ */
+#include "librecorder/ring/ring_private.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <librecorder/page.h>
+#include <string.h>
+
+/* A marker and the absolute time stamp behind it. */
+#define RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
+
+#define LOST_COUNT_SIZE 8u
+
+static const unsigned char *page_of(const struct rec_ring_reader *reader)
+{
+	return reader->pages + (size_t)reader->page * reader->subbuf_size;
+}
+
+static const struct rec_subbuf *descriptor(const struct rec_ring_reader *reader)
+{
+	return &reader->subbufs[reader->page];
+}
+
+/* What was lost in front of the next event. */
+static struct rec_loss loss_here(const struct rec_ring_reader *reader)
+{
+	if (REC_POS_COUNT(reader->read))
+		return (struct rec_loss){ 0 };
+	return rec_reader_loss(reader->lane, reader->words, reader->read, descriptor(reader));
+}
+
+static uint64_t next_number(const struct rec_ring_reader *reader)
+{
+	return rec_load_relaxed(&descriptor(reader)->first) + REC_POS_COUNT(reader->read);
+}
+
+void rec_ring_catch_up(struct rec_ring_reader *reader)
+{
+	const uint32_t offset = REC_POS_OFF(reader->read);
+	struct rec_record record;
+
+	/* The page's time is sure to stand only now that there are events. */
+	if (reader->iter.offset == 0)
+		rec_page_iter_init(&reader->iter, page_of(reader), 0);
+	if (reader->iter.offset >= offset)
+		return;
+	/* Over what was handed over as a page, or read by somebody who is gone: for its time and CPU. */
+	reader->iter.size = offset;
+	while (rec_page_next(&reader->iter, &record) > 0)
+		continue;
+	reader->iter.offset = offset;
+}
+
+/* Stand in front of an event; *ret_next is the iterator behind it. 1, 0, -EAGAIN, -EBADMSG. */
+static int look(struct rec_ring_reader *reader, struct rec_record *ret_record, struct rec_page_iter *ret_next)
+{
+	uint32_t pages = 0;
+	int r = 1;
+
+	if (REC_POS_COUNT(reader->read) >= reader->extent.entries)
+		r = rec_ring_turn(reader, false, &pages);
+	if (r <= 0)
+		return r;
+	rec_ring_catch_up(reader);
+	*ret_next = reader->iter;
+	ret_next->size = reader->extent.size;
+	/* The sub-buffer has fewer events than its descriptor says. */
+	return rec_page_next(ret_next, ret_record) > 0 ? 1 : -EBADMSG;
+}
+
+static int peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_event, struct rec_page_iter *ret_next)
+{
+	struct rec_ring_event event;
+	struct rec_loss loss;
+	int r;
+
+	rec_ring_read_done(reader);
+	r = look(reader, &event.record, ret_next);
+	if (r <= 0)
+		return r;
+	loss = loss_here(reader);
+	event.number = next_number(reader);
+	event.lost = loss.count;
+	event.lost_time = loss.time;
+	*ret_event = event;
+	return 1;
+}
+
+int rec_ring_peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_event)
+{
+	struct rec_page_iter next;
+
+	return peek(reader, ret_event, &next);
+}
+
+int rec_ring_consume(struct rec_ring_reader *reader, struct rec_ring_event *ret_event)
+{
+	struct rec_page_iter next;
+	const int r = peek(reader, ret_event, &next);
+
+	if (r > 0) {
+		reader->iter = next;
+		rec_ring_set_read(reader, REC_POS_COUNT(reader->read) + 1, next.offset);
+	}
+	return r;
+}
+
+/* ------------------------------------------------------------------------------------------------ copying pages */
+
+/* A copy in the making. */
+struct copy {
+	unsigned char *data; /* behind the header */
+	uint32_t room;
+	uint32_t used;
+	uint32_t events;
+	uint32_t read; /* the reader page's position behind what was taken */
+	uint64_t time; /* of the page */
+};
+
+static void put_u32(unsigned char *at, uint32_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+/* What a sub-buffer begins with: CPU and time of the events behind it. */
+static void put_restate(struct copy *copy, const struct rec_record *record)
+{
+	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, record->cpu };
+	unsigned char *at = copy->data + copy->used;
+
+	memcpy(at, &marker, sizeof(marker));
+	put_u32(at + REC_MARKER_SIZE, (uint32_t)(record->time & REC_DELTA_MAX) << REC_TYPE_BITS | REC_TYPE_TIME_STAMP);
+	put_u32(at + REC_MARKER_SIZE + 4, (uint32_t)((record->time & REC_TIME_STAMP_MASK) >> REC_DELTA_BITS));
+	copy->used += RESTATE_SIZE;
+}
+
+/* The first event of a copy: no delta, for the page's time is its own. */
+static void put_first(struct copy *copy, const unsigned char *from, uint32_t length)
+{
+	uint32_t word;
+
+	memcpy(copy->data + copy->used, from, length);
+	memcpy(&word, from, sizeof(word));
+	put_u32(copy->data + copy->used, word & ((1u << REC_TYPE_BITS) - 1u));
+	copy->used += length;
+}
+
+/*
+ * From the position on, as many events as fit. CPU and time come first; but where something was lost an event does,
+ * for libtraceevent tells of losses only when the first record of a page is an event.
+ */
+static int copy_events(const struct rec_ring_reader *reader, bool lost, struct copy *copy)
+{
+	struct rec_page_iter iter = reader->iter;
+	struct rec_record record;
+	uint32_t length, end;
+	bool restate;
+
+	iter.size = reader->extent.size;
+	if (rec_page_next(&iter, &record) <= 0)
+		return -EBADMSG;
+	length = iter.offset - record.offset;
+	if (length > copy->room)
+		return -EMSGSIZE;
+	restate = record.cpu != REC_CPU_UNKNOWN && RESTATE_SIZE <= copy->room - length;
+	copy->time = record.time;
+	if (restate && !lost)
+		put_restate(copy, &record);
+	put_first(copy, iter.data + record.offset, length);
+	if (restate && lost)
+		put_restate(copy, &record);
+	copy->events = 1;
+	copy->read = end = iter.offset;
+	while (rec_page_next(&iter, &record) > 0 && iter.offset - end <= copy->room - copy->used) {
+		copy->read = iter.offset;
+		copy->events++;
+	}
+	memcpy(copy->data + copy->used, iter.data + end, copy->read - end);
+	copy->used += copy->read - end;
+	return 0;
+}
+
+/* The header, the number lost where there is room for it, zeros. */
+static void end_page(struct copy *copy, uint64_t lost)
+{
+	struct rec_subbuf_header header = { copy->time, copy->used };
+	uint32_t end = copy->used;
+
+	if (lost) {
+		header.commit |= REC_COMMIT_LOST;
+		if (copy->room - end >= LOST_COUNT_SIZE) {
+			header.commit |= REC_COMMIT_LOST_STORED;
+			memcpy(copy->data + end, &lost, LOST_COUNT_SIZE);
+			end += LOST_COUNT_SIZE;
+		}
+	}
+	memcpy(copy->data - REC_SUBBUF_HEADER_SIZE, &header, sizeof(header));
+	memset(copy->data + end, 0, copy->room - end);
+}
+
+/* Fill the copy, which holds nothing yet. 0 or -errno, and then nothing was read. */
+static int fill(struct rec_ring_reader *reader, bool whole_only, bool lost, struct copy *copy)
+{
+	const uint32_t left = reader->extent.entries - REC_POS_COUNT(reader->read);
+	int r;
+
+	if (REC_POS_OFF(reader->read) == 0 && !lost && reader->extent.size <= copy->room) {
+		/* As it stands in the ring; but not its size, which a writer that leaves it may be writing. */
+		memcpy(&copy->time, page_of(reader), sizeof(copy->time));
+		memcpy(copy->data, page_of(reader) + REC_SUBBUF_HEADER_SIZE, reader->extent.size);
+		copy->used = copy->read = reader->extent.size;
+		copy->events = left;
+		return 0;
+	}
+	rec_ring_catch_up(reader);
+	r = copy_events(reader, lost, copy);
+	if (r == 0 && whole_only && copy->events < left)
+		r = -EMSGSIZE;
+	return r;
+}
+
+int rec_ring_copy(struct rec_ring_reader *reader, bool whole_only, void *page, size_t size, struct rec_page *ret_page)
+{
+	struct copy copy = { .data = (unsigned char *)page + REC_SUBBUF_HEADER_SIZE };
+	struct rec_loss loss;
+	uint32_t pages = 0;
+	uint64_t number;
+	int r;
+
+	if (size <= REC_SUBBUF_HEADER_SIZE)
+		return -EMSGSIZE;
+	rec_ring_read_done(reader);
+	r = rec_ring_turn(reader, whole_only, &pages);
+	if (r <= 0)
+		return r;
+	size -= REC_SUBBUF_HEADER_SIZE;
+	copy.room = (uint32_t)(size < UINT32_MAX ? size : UINT32_MAX);
+	loss = loss_here(reader);
+	number = next_number(reader);
+	r = fill(reader, whole_only, loss.count, &copy);
+	if (r < 0)
+		return r;
+	end_page(&copy, loss.count);
+	rec_ring_set_read(reader, REC_POS_COUNT(reader->read) + copy.events, copy.read);
+	*ret_page = (struct rec_page){ .data = page,
+				       .size = copy.used,
+				       .entries = copy.events,
+				       .first = number,
+				       .lost = loss.count,
+				       .lost_time = loss.time };
+	return 1;
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a lane has recorded, lost and still holds.
+ *
+ * entries + overrun + read = committed, always; while writer and reader go on, each figure is one that was true at
+ * some moment of the call. Needs no ownership of the lane and writes nothing. As in the kernel, what was overwritten
+ * counts as soon as the head has moved, whatever the reader page still holds.
+ */
+#include "librecorder/ring/ring_private.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+
+/* Looks at a lane whose reader or writer moves on meanwhile, before what was seen last has to do. */
+#define LOOKS_MAX 8
+
+static uint64_t time_of(const struct rec_ring_reader *reader, uint32_t id)
+{
+	const struct rec_subbuf_header *header = (const void *)(reader->pages + (size_t)id * reader->subbuf_size);
+
+	return rec_load_relaxed(&header->time_stamp);
+}
+
+uint64_t rec_ring_open_events(const struct rec_ring_reader *reader)
+{
+	const uint64_t commit = rec_load_acquire(&reader->lane->commit), tail = rec_load_relaxed(&reader->lane->tail);
+	uint64_t events = 0;
+	uint32_t id = REC_POS_ID(commit), steps;
+
+	for (steps = 0; id != REC_POS_ID(tail) && id < reader->nr_subbufs && steps < reader->nr_subbufs; steps++) {
+		events += rec_entries_left(reader->lane, &reader->subbufs[id], REC_POS_SEQ(commit) + steps) & REC_POS_COUNT_MASK;
+		id = REC_LINK_ID(rec_load_acquire(&reader->links[id].next));
+	}
+	events += REC_POS_COUNT(tail);
+	return events > REC_POS_COUNT(commit) ? events - REC_POS_COUNT(commit) : 0;
+}
+
+/* The head, or where a writer that is just moving it, or died in that, found it. nr_subbufs: the links lead nowhere. */
+static uint32_t head_of(const struct rec_ring_reader *reader)
+{
+	uint64_t link = 0, search = (uint64_t)reader->nr_subbufs * REC_SEARCH_ROUNDS;
+	uint32_t holder = 0, steps;
+
+	if (rec_ring_find_head(reader, &search, &holder, &link) == 1)
+		return REC_LINK_ID(link);
+	holder = rec_load_relaxed(&reader->words->hint);
+	for (steps = 0; steps < 2 * reader->nr_subbufs && holder < reader->nr_subbufs; steps++) {
+		link = rec_load_acquire(&reader->links[holder].next);
+		holder = REC_LINK_ID(link);
+		if (REC_LINK_FLAG(link) != REC_LINK_NORMAL)
+			return holder;
+	}
+	return reader->nr_subbufs;
+}
+
+/* Bytes on the sub-buffers from the head to the commit position. */
+static uint64_t bytes_from(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit)
+{
+	struct rec_extent extent;
+	uint64_t bytes = 0;
+	uint32_t steps;
+
+	for (steps = 0; steps < reader->nr_subbufs && id < reader->nr_subbufs; steps++) {
+		if (rec_ring_extent(reader, id, commit, &extent) < 0)
+			break;
+		bytes += extent.size;
+		if (extent.open)
+			break;
+		id = REC_LINK_ID(rec_load_acquire(&reader->links[id].next));
+	}
+	return bytes;
+}
+
+/* What the reader page holds that was not read. */
+static int count_page(const struct rec_ring_reader *reader, uint64_t read, uint64_t commit,
+		      struct rec_ring_counts *counts)
+{
+	struct rec_extent extent;
+
+	if (rec_ring_extent(reader, REC_POS_ID(read), commit, &extent) < 0)
+		return -EBADMSG;
+	if (extent.entries > REC_POS_COUNT(read))
+		counts->entries = extent.entries - REC_POS_COUNT(read);
+	if (extent.size > REC_POS_OFF(read) && (counts->entries || extent.open))
+		counts->bytes = extent.size - REC_POS_OFF(read);
+	return extent.open;
+}
+
+/* One look. `read` and `commit` were read in this order. */
+static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t commit, bool with_bytes,
+		 struct rec_ring_counts *counts)
+{
+	const struct rec_reader_account *account = &reader->words->account[REC_POS_SEQ(read) & 1];
+	const struct rec_subbuf *page = &reader->subbufs[REC_POS_ID(read)];
+	const struct rec_loss loss = rec_reader_loss(reader->lane, reader->words, read, page);
+	const uint64_t refused = rec_lane_refusals(reader->lane);
+	const uint64_t forgotten = rec_load_relaxed(&rec_bases_of(reader->words)->overrun);
+	uint64_t told = rec_load_relaxed(&account->events_lost);
+	uint32_t head;
+	int r;
+
+	counts->read = rec_load_relaxed(&account->next_event) - told + REC_POS_COUNT(read);
+	counts->committed = rec_load_relaxed(&reader->subbufs[REC_POS_ID(commit)].first) + REC_POS_COUNT(commit);
+	counts->oldest = time_of(reader, REC_POS_ID(read));
+	r = count_page(reader, read, commit, counts);
+	if (r < 0)
+		return r;
+	if (r == 0) {
+		head = head_of(reader);
+		if (head >= reader->nr_subbufs)
+			return -EBADMSG;
+		counts->entries += counts->committed - rec_load_relaxed(&reader->subbufs[head].first);
+		counts->oldest = time_of(reader, head);
+		if (with_bytes)
+			counts->bytes += bytes_from(reader, head, commit);
+	}
+	if (counts->entries > counts->committed - counts->read)
+		counts->entries = counts->committed - counts->read;
+	counts->overrun = counts->committed - counts->read - counts->entries;
+	told += REC_POS_COUNT(read) ? loss.gap : 0;
+	/* What was overwritten before a reset is forgotten. */
+	if (told < forgotten)
+		told = forgotten;
+	counts->lost_unread = counts->overrun > told ? counts->overrun - told : 0;
+	/* `refused` of the loss counts those told with the page; where nothing of it was read, none were. */
+	told = REC_POS_COUNT(read) ? loss.refused : loss.told;
+	if (refused > told)
+		counts->lost_unread += refused - told;
+	if (counts->lost_unread)
+		counts->lost_time = REC_POS_COUNT(read) || !loss.count ? rec_load_relaxed(&reader->lane->refused_time)
+								       : loss.time;
+	return 0;
+}
+
+int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct rec_ring_counts *ret_counts)
+{
+	struct rec_ring_counts counts;
+	uint64_t read, commit;
+	unsigned int looks;
+	int r;
+
+	for (looks = 0; looks < LOOKS_MAX; looks++) {
+		counts = (struct rec_ring_counts){ 0 };
+		read = rec_load_acquire(&reader->words->read);
+		commit = rec_load_acquire(&reader->lane->commit);
+		if (REC_POS_ID(read) >= reader->nr_subbufs || REC_POS_ID(commit) >= reader->nr_subbufs)
+			return -EBADMSG;
+		r = count(reader, read, commit, with_bytes, &counts);
+		/* While both stand, what lies between them was not moved about. */
+		rec_fence_acquire();
+		if (rec_load_relaxed(&reader->words->read) == read && rec_load_relaxed(&reader->lane->commit) == commit)
+			break;
+	}
+	if (r == 0)
+		*ret_counts = counts;
+	return r;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How a writer that left the fast path goes inside: step C. Before that it finds out whether it may write here at all, whether
+ * the lane is full, and whether the writers that it seems to interrupt were left. What it does inside is in ring.c.
+ *
+ * Guarantees: those of ring.h.
+ */
+#include <librecorder/detail/ring.h>
+
+#include "librecorder/ring/ring_private.h"
+
+/*
+ * Whether a reservation, or a move of the head, stands open further back than what interrupts it is
+ * likely to write: it may be one that will never be finished (siglongjmp out of a signal handler). It
+ * would keep all that follows from readers.
+ */
+static bool is_stuck(const struct rec_handle *handle)
+{
+	const struct rec_lane *lane = handle->lane;
+	const uint32_t tail = REC_POS_SEQ(rec_load_relaxed(&lane->tail));
+	const uint32_t far = handle->nr_subbufs > 3 ? 2 : 1;
+	const uint32_t mask = (uint32_t)REC_POS_SEQ_MASK;
+
+	return ((tail - REC_POS_SEQ(rec_load_relaxed(&lane->commit))) & mask) >= far ||
+	       (handle->movers && ((tail - REC_POS_SEQ(handle->moving)) & mask) >= far);
+}
+
+/* Where the stack of whoever reserves begins, and where it ends while the reservation is open. */
+struct frames {
+	uint64_t here;
+	uint64_t end;
+};
+
+/* Go inside, and reserve. The open word was `below` and is slot->open now; until then the tail was at `start`. */
+static void *reserve_here(uint32_t size, uint64_t below, uint64_t start, struct rec_slot *slot)
+{
+	struct rec_lane *lane = slot->lane;
+	unsigned char *at = NULL;
+
+	if (REC_UNLIKELY(size > REC_SUBBUF_MAX))
+		/* With this cap no sum below overflows. */
+		rec_ring_refuse(slot->handle, &lane->too_long);
+	else
+		at = rec_ring_reserve(size, below != 0, start, slot);
+	if (!at) {
+		while (!rec_local_cmpxchg64(&lane->open, slot->open, below))
+			rec_ring_take_back(slot->handle, start, slot->open);
+		REC_TESTPOINT(refuse_open);
+	}
+	return at;
+}
+
+static void *reserve_slow(struct rec_handle *handle, uint32_t size, const struct frames *frames, struct rec_slot *ret_slot);
+
+/*
+ * All that reserve_slow() has not settled; kept apart from it for the sake of a refusal, which needs no stack. Handlers
+ * that come and go before C leave the open word as it was; one that never came back does not.
+ */
+static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, const struct frames *frames,
+						    struct rec_slot *ret_slot)
+{
+	struct rec_lane *lane = handle->lane;
+	struct rec_slot slot = { .lane = lane, .handle = handle };
+	struct rec_handle *other;
+	uint64_t below, start;
+
+	do {
+		below = rec_load_relaxed(&lane->open);
+		if (REC_UNLIKELY(below)) {
+			below = rec_ring_close_left(handle, frames->here);
+			other = below && handle->elsewhere && is_stuck(handle) ? handle->elsewhere(handle) : handle;
+			if (other != handle)
+				return other ? reserve_slow(other, size, frames, ret_slot) : NULL;
+			if (REC_OPEN_DEPTH(below) == REC_OPEN_DEPTH_MAX) {
+				rec_ring_refuse(handle, &lane->nested_limit);
+				return NULL;
+			}
+		}
+		start = rec_load_relaxed(&lane->tail);
+		rec_signal_fence();
+		slot.open = below ? below + REC_OPEN_ONE : frames->end;
+		/* C */
+	} while (!rec_local_cmpxchg64(&lane->open, below, slot.open));
+	REC_TESTPOINT(slow_open);
+	*ret_slot = slot;
+	return reserve_here(size, below, start, ret_slot);
+}
+
+/*
+ * The gate is closed: somebody wishes for something, the lane is disabled, or
+ * it has to be found first, for this event.
+ */
+static void *reserve_gated(struct rec_handle *handle, uint32_t size, const struct frames *frames, struct rec_slot *ret_slot)
+{
+	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
+	void *at;
+
+	if (!open) {
+		rec_local_add64(&handle->lane->disabled, 1);
+		REC_TESTPOINT(refuse_disabled);
+		return NULL;
+	}
+	/* The gate may have to stay closed for those that come. */
+	if (open == handle || !open->leave)
+		return reserve_rare(open, size, frames, ret_slot);
+	at = rec_reserve(open, size, ret_slot);
+	if (!at)
+		open->leave(open);
+	else if (!ret_slot->open)
+		ret_slot->open = REC_OPEN_BORROWED;
+	return at;
+}
+
+/*
+ * Discard mode, and the lane is full. A program that meets this meets it again and again, so the plain case is
+ * recognised before anything else: no clock, no plan. It is next_subbuf()'s refusal, in its order of reading;
+ * nothing is remembered, so there is nothing to go stale. Whatever is not plain is left to next_subbuf(): another
+ * writer is inside, or was left there, the commit position is on another sub-buffer than the tail, or this is the first refusal
+ * since the last change of sub-buffer, whose time is wanted. An event takes four bytes more than its size, or a few
+ * more yet: then it goes that way too, and so does one that might fit nowhere, which is counted as too long.
+ */
+static inline bool is_full(const struct rec_handle *handle, uint32_t size)
+{
+	const struct rec_lane *lane = handle->lane;
+	const uint64_t old = rec_load_relaxed(&lane->tail);
+	const uint32_t room = handle->capacity;
+	uint64_t link, commit;
+
+	if (handle->overwrite || rec_load_relaxed(&lane->open) || size > room * 4 - REC_RESTATE_SIZE - 12 ||
+	    (uint64_t)REC_POS_OFF(old) + 4 + size <= (uint64_t)room * 4)
+		return false;
+	rec_signal_fence();
+	link = rec_read_link(handle, REC_POS_ID(old));
+	commit = rec_load_relaxed(&lane->commit);
+	rec_signal_fence();
+	/* The tail read again: what was read in between belongs to it. */
+	return REC_LINK_FLAG(link) != REC_LINK_NORMAL && REC_POS_ID(commit) == REC_POS_ID(old) &&
+	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->tail) == old;
+}
+
+static void *reserve_slow(struct rec_handle *handle, uint32_t size, const struct frames *frames, struct rec_slot *ret_slot)
+{
+	struct rec_lane *lane = handle->lane;
+
+	/* A handler that forked in the middle of an event came back in the child, whose handles are zeroed. */
+	if (!lane)
+		return NULL;
+	if (rec_load_relaxed(&handle->room) != handle->capacity)
+		return reserve_gated(handle, size, frames, ret_slot);
+	if (is_full(handle, size)) {
+		rec_local_add64(&lane->dropped, 1);
+		REC_TESTPOINT(refuse_full_again);
+		return NULL;
+	}
+	return reserve_rare(handle, size, frames, ret_slot);
+}
+
+/* Whoever is called while the reservation is open is called from where our caller's stack ends, or below. */
+void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
+{
+	const uint64_t end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
+	const struct frames frames = { .here = end, .end = end };
+
+	return reserve_slow(handle, size, &frames, ret_slot);
+}
+
+void *rec_reserve_rest(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot)
+{
+	const struct frames frames = { .here = (uint64_t)(uintptr_t)here, .end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa() };
+	void *at = handle->clock == REC_CLOCK_TSC ? NULL : rec_reserve_fast(handle, size, 1, ret_slot);
+
+	return at ? at : reserve_slow(handle, size, &frames, ret_slot);
+}

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/* Making a ring, and putting one right that its last writer left half done. */
+#include "librecorder/ring/ring_private.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <string.h>
+
+/* Positions count from here, so that none is ever 0, which struct rec_slot uses for "none". */
+#define FIRST_SEQ 1u
+
+/* Sub-buffer 0 with the reader, the others in the ring. Generations grow on. */
+static void link_up(const struct rec_handle *handle)
+{
+	const uint32_t last = handle->nr_subbufs - 1;
+	uint32_t id;
+
+	for (id = 0; id <= last; id++) {
+		struct rec_link *link = &handle->links[id];
+		const uint32_t gen = REC_LINK_GEN(link->next) + 1;
+
+		link->next = REC_LINK(id < last ? id + 1 : 1, id == last ? REC_LINK_HEAD : REC_LINK_NORMAL, gen);
+		link->prev = id > 1 ? id - 1 : last;
+	}
+	handle->reader->hint = last;
+}
+
+static void shape(struct rec_handle *handle)
+{
+	struct rec_lane *lane = handle->lane;
+
+	rec_store_relaxed(&lane->nr_subbufs, handle->nr_subbufs);
+	link_up(handle);
+	lane->cpu = REC_CPU_NONE;
+	/* Last, and release: a lane of size 0 is not made yet (edge N1). */
+	rec_store_release(&lane->subbuf_size, UINT32_C(1) << handle->shift);
+}
+
+void rec_ring_init(struct rec_handle *handle)
+{
+	struct rec_lane *lane = handle->lane;
+
+	lane->tail = REC_POS(1, FIRST_SEQ, 0, 0);
+	lane->commit = lane->tail;
+	handle->subbufs[1].visit = 1;
+	shape(handle);
+}
+
+bool rec_ring_is_empty(const struct rec_handle *handle)
+{
+	const uint64_t commit = handle->lane->commit, read = rec_load_acquire(&handle->reader->read);
+	const uint64_t next = REC_POS_COUNT(read) ? handle->subbufs[REC_POS_ID(read) % handle->nr_subbufs].first + REC_POS_COUNT(read)
+						  : handle->reader->account[REC_POS_SEQ(read) & 1].next_event;
+
+	return handle->subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit) == next;
+}
+
+void rec_ring_restart(struct rec_handle *handle)
+{
+	struct rec_lane_reader *reader = handle->reader;
+	struct rec_lane *lane = handle->lane;
+	const uint32_t at = REC_POS_ID(lane->commit);
+	const struct rec_subbuf next = { .first = handle->subbufs[at].first + REC_POS_COUNT(lane->commit),
+					 .refused = handle->subbufs[at].refused,
+					 .visit = handle->subbufs[at].visit + 1 };
+
+	/* As if the reader had taken the sub-buffer that the writer begins with. */
+	rec_reader_leave(lane, reader, &handle->subbufs[REC_POS_ID(reader->read) % lane->nr_subbufs]);
+	memset(handle->subbufs, 0, handle->nr_subbufs * sizeof(*handle->subbufs));
+	handle->subbufs[1] = next;
+	subbuf_header(handle, 0)->commit = 0;
+	rec_store_relaxed(&reader->pages_read, reader->pages_read + 1);
+	rec_store_relaxed(&reader->read, rec_reader_next(reader->read, 0));
+	REC_TESTPOINT(restart_read);
+	/* Readers that wait for whole pages see a change, and no page. */
+	lane->pages_touched = reader->pages_read > lane->pages_touched ? reader->pages_read : lane->pages_touched + 1;
+	lane->pages_lost = lane->pages_touched - reader->pages_read;
+	lane->tail = REC_POS(1, REC_POS_SEQ(lane->tail) + 1, 0, 0);
+	lane->commit = lane->tail;
+	lane->left = 0;
+	REC_TESTPOINT(restart_commit);
+	shape(handle);
+	REC_TESTPOINT(restart_size);
+}
+
+static void settle_mark(struct rec_link *link, uint64_t was, uint32_t flag)
+{
+	rec_cmpxchg64(&link->next, &was, REC_LINK(REC_LINK_ID(was), flag, REC_LINK_GEN(was) + 1));
+	REC_TESTPOINT(settle_link);
+}
+
+/* All marks UPDATE except that of `keep`. */
+static void clear_updates(struct rec_link *links, uint32_t nr_subbufs, uint32_t keep)
+{
+	uint32_t id;
+
+	for (id = 0; id < nr_subbufs; id++) {
+		const uint64_t link = rec_load_acquire(&links[id].next);
+
+		if (id != keep && REC_LINK_FLAG(link) == REC_LINK_UPDATE)
+			settle_mark(&links[id], link, REC_LINK_NORMAL);
+	}
+}
+
+/*
+ * A reader may be at work. If there is a HEAD, it may move it on while we look, but never past the tail, so who
+ * goes round from the tail meets it; then the marks UPDATE are left-overs. If there is none, the reader can do
+ * nothing until there is one again, so that is done last.
+ */
+int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
+{
+	uint32_t id = tail, steps, holder = nr_subbufs;
+	uint64_t update = 0;
+	bool has_head = false;
+
+	for (steps = 0; steps < nr_subbufs && !has_head; steps++) {
+		uint64_t link;
+
+		if (id >= nr_subbufs)
+			return -EBADMSG;
+		link = rec_load_acquire(&links[id].next);
+		has_head = REC_LINK_FLAG(link) == REC_LINK_HEAD;
+		if (REC_LINK_FLAG(link) == REC_LINK_UPDATE && holder == nr_subbufs) {
+			holder = id;
+			update = link;
+		}
+		id = REC_LINK_ID(link);
+	}
+	if (!has_head && holder == nr_subbufs)
+		return -EBADMSG;
+	clear_updates(links, nr_subbufs, has_head ? nr_subbufs : holder);
+	if (!has_head)
+		settle_mark(&links[holder], update, REC_LINK_HEAD);
+	return 0;
+}
+
+/*
+ * A mover that died in the middle leaves UPDATE; readers never set it. Without one, the marks are a living reader's
+ * business: it may be moving HEAD this very moment.
+ */
+static bool is_half_moved(const struct rec_link *links, uint32_t nr_subbufs)
+{
+	uint32_t id;
+
+	for (id = 0; id < nr_subbufs; id++)
+		if (REC_LINK_FLAG(rec_load_acquire(&links[id].next)) == REC_LINK_UPDATE)
+			return true;
+	return false;
+}
+
+void rec_ring_settle_left(struct rec_handle *handle)
+{
+	struct rec_lane *lane = handle->lane;
+
+	if (is_half_moved(handle->links, handle->nr_subbufs) &&
+	    rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
+		lane->broken = __LINE__;
+	rec_store_relaxed(&handle->movers, 0);
+}

@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader's side of a ring: take the head out by putting the reader page in its place.
+ *
+ * Guarantees. Copies nothing and makes no writer wait. A page that was taken stays private until the next one is
+ * asked for. Nothing past the commit position is handed over. A reader killed at any instruction leaves a lane that
+ * the next one takes over without loss, at the position where it was: what was handed over last and not said to be
+ * done with comes once more, with the same event numbers. Whatever stands in the shared words, nothing outside the
+ * mapping is touched and every loop ends.
+ *
+ * The swap is the design text's, with two remarks. The search for the head starts at a remembered link and might
+ * begin between an UPDATE link and the head that a mover has just set behind it, so a head counts only if the link
+ * into the sub-buffer before it is unmarked. And the links' generations see to it that the exchange succeeds only if
+ * the head did not move since it was found.
+ */
+#include "librecorder/ring/ring_private.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <librecorder/page.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * Links that all searches of one call may look at, in rounds of the ring. Behind the first one the head is near:
+ * only who writes links for ever makes us go on.
+ */
+#define CALL_ROUNDS (4u * REC_SEARCH_ROUNDS)
+
+/*
+ * Calls in a row that may go round the whole ring without meeting an event;
+ * links that lead in a circle do it for ever.
+ */
+#define VAIN_MAX 8u
+
+/* Swaps lost to a moving writer in one call before the caller is told to come again. */
+#define SWAP_TRIES 3
+
+static uint64_t read_link(const struct rec_ring_reader *reader, uint32_t id)
+{
+	return rec_load_acquire(&reader->links[id].next);
+}
+
+/* The id in a link, or nr_subbufs when it is out of range. */
+static uint32_t link_id(const struct rec_ring_reader *reader, uint64_t link)
+{
+	const uint32_t id = REC_LINK_ID(link);
+
+	return id < reader->nr_subbufs ? id : reader->nr_subbufs;
+}
+
+static const unsigned char *page_at(const struct rec_ring_reader *reader, uint32_t id)
+{
+	return reader->pages + (size_t)id * reader->subbuf_size;
+}
+
+int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct rec_extent *ret_extent)
+{
+	struct rec_extent extent = { .open = REC_POS_ID(commit) == id };
+
+	if (extent.open) {
+		extent.size = REC_POS_OFF(commit);
+		extent.entries = REC_POS_COUNT(commit);
+	} else {
+		extent.size = rec_page_size(page_at(reader, id));
+		extent.entries = rec_load_relaxed(&reader->subbufs[id].entries);
+	}
+	if (extent.size > reader->subbuf_size - REC_SUBBUF_HEADER_SIZE || extent.size % 4 ||
+	    extent.entries > REC_POS_COUNT_MASK)
+		return -EBADMSG;
+	*ret_extent = extent;
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------ account */
+
+/* Where overwritten events begin to be losses: those before were told, or forgotten by a reset. */
+static uint64_t events_told(const struct rec_lane_reader *words, uint64_t next_event)
+{
+	const struct rec_lane_bases *bases = rec_bases_of(words);
+	const uint64_t base = rec_load_relaxed(&bases->read) + rec_load_relaxed(&bases->overrun);
+
+	return next_event > base ? next_event : base;
+}
+
+/* The same for refusals. */
+static uint64_t refusals_told(const struct rec_lane_reader *words, uint64_t told)
+{
+	const struct rec_lane_bases *bases = rec_bases_of(words);
+	const uint64_t base = rec_load_relaxed(&bases->dropped) + rec_load_relaxed(&bases->commit_overrun) +
+			      rec_load_relaxed(&bases->too_long) + rec_load_relaxed(&bases->nested_limit);
+
+	return told > base ? told : base;
+}
+
+uint64_t rec_gap_time(const struct rec_lane *lane, uint64_t number)
+{
+	uint64_t time = 0;
+	uint32_t i;
+
+	/* A slot that was never used begins with event 0 too, but has no time. */
+	for (i = 0; i < 2 && !time; i++)
+		if (rec_load_relaxed(&lane->gaps[i].first) == number)
+			time = rec_load_relaxed(&lane->gaps[i].time);
+	return time;
+}
+
+struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_lane_reader *words, uint64_t read,
+				const struct rec_subbuf *page)
+{
+	const struct rec_reader_account *account = &words->account[REC_POS_SEQ(read) & 1];
+	const uint64_t first = rec_load_relaxed(&page->first);
+	const uint64_t expected = rec_load_relaxed(&account->next_event);
+	const uint64_t told = refusals_told(words, rec_load_relaxed(&account->refused));
+	struct rec_loss loss = { .time = rec_load_relaxed(&account->lost_time), .refused = told, .told = told };
+
+	if (rec_load_relaxed(&page->refused) > told) {
+		loss.refused = rec_load_relaxed(&page->refused);
+		loss.time = rec_earlier(loss.time, rec_load_relaxed(&page->refused_time));
+	}
+	if (first > expected) {
+		loss.gap = first - expected;
+		loss.time = rec_earlier(loss.time, rec_gap_time(lane, expected));
+	}
+	if (first > events_told(words, expected))
+		loss.count = first - events_told(words, expected);
+	loss.count += loss.refused - told;
+	/* A run of refusals that a reset came into began before it. */
+	if (!loss.count || loss.time < rec_load_relaxed(&rec_bases_of(words)->time))
+		loss.time = 0;
+	return loss;
+}
+
+void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words, const struct rec_subbuf *page)
+{
+	const uint64_t read = words->read;
+	const struct rec_reader_account *now = &words->account[REC_POS_SEQ(read) & 1];
+	const struct rec_loss loss = rec_reader_loss(lane, words, read, page);
+	struct rec_reader_account next = *now;
+
+	if (REC_POS_COUNT(read)) {
+		/* With the first event its loss was told. */
+		next.next_event = rec_load_relaxed(&page->first) + REC_POS_COUNT(read);
+		next.refused = loss.refused;
+		next.events_lost = now->events_lost + loss.gap;
+		next.lost_time = 0;
+	} else if (loss.count) {
+		next.lost_time = loss.time;
+	}
+	/* Who looks at the words from outside, and sees a byte of this, sees that `read` has moved on (edge A1). */
+	rec_fence_release();
+	words->account[(REC_POS_SEQ(read) + 1) & 1] = next;
+	REC_TESTPOINT(leave_account);
+}
+
+void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t size)
+{
+	reader->read = REC_POS(reader->page, REC_POS_SEQ(reader->read), events, size);
+	/*
+	 * One store: a reader that dies before it leaves all of it to its
+	 * successor, one that dies behind it nothing.
+	 */
+	rec_store_release(&reader->words->read, reader->read);
+	REC_TESTPOINT(done_read);
+}
+
+/* ----------------------------------------------------------------------------------------------------- takeover */
+
+/* Mark in `seen` what is in the ring, and mend every prev. Any sub-buffer leads into the ring. */
+static int walk_ring(struct rec_ring_reader *reader, uint32_t id, unsigned char *seen)
+{
+	uint32_t next;
+
+	for (id = link_id(reader, read_link(reader, id)); id < reader->nr_subbufs && !seen[id]; id = next) {
+		seen[id] = 1;
+		next = link_id(reader, read_link(reader, id));
+		if (next < reader->nr_subbufs && rec_load_relaxed(&reader->links[next].prev) != id)
+			rec_store_relaxed(&reader->links[next].prev, id);
+		REC_TESTPOINT(take_prev);
+	}
+	return id < reader->nr_subbufs ? 0 : -EBADMSG;
+}
+
+/*
+ * The reader page is the sub-buffer that is not in the ring. It is not the one that the shared words name if a reader
+ * died between its exchange and writing that down.
+ */
+static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint32_t *ret_page)
+{
+	unsigned char *seen = calloc(reader->nr_subbufs, 1);
+	uint32_t id, outside = 0, page = named;
+	int r;
+
+	if (!seen)
+		return -ENOMEM;
+	r = walk_ring(reader, named, seen);
+	for (id = 0; seen[named] && id < reader->nr_subbufs; id++) {
+		if (!seen[id]) {
+			outside++;
+			page = id;
+		}
+	}
+	if (r == 0 && seen[named] && outside != 1)
+		r = -EBADMSG;
+	free(seen);
+	if (r == 0)
+		*ret_page = page;
+	return r;
+}
+
+/* A reader died in a swap, behind the exchange: do what it had still to do. */
+static void finish_swap(struct rec_ring_reader *reader, uint64_t read, uint32_t page)
+{
+	struct rec_lane_reader *words = reader->words;
+	const uint64_t next = rec_reader_next(read, page);
+
+	rec_store_relaxed(&words->hint, REC_POS_ID(read));
+	REC_TESTPOINT(take_hint);
+	if ((words->pages_read & REC_POS_SEQ_MASK) != REC_POS_SEQ(next))
+		rec_store_relaxed(&words->pages_read, words->pages_read + 1);
+	REC_TESTPOINT(take_pages_read);
+	rec_store_release(&words->read, next);
+	REC_TESTPOINT(take_read);
+}
+
+int rec_ring_reader_init(struct rec_ring_reader *reader)
+{
+	struct rec_lane_reader *words = reader->words;
+	const uint64_t read = rec_load_acquire(&words->read);
+	uint32_t page = 0;
+	int r;
+
+	if (REC_POS_ID(read) >= reader->nr_subbufs || rec_load_relaxed(&words->hint) >= reader->nr_subbufs)
+		return -EBADMSG;
+	r = find_reader_page(reader, REC_POS_ID(read), &page);
+	if (r < 0)
+		return r;
+	if (page != REC_POS_ID(read))
+		finish_swap(reader, read, page);
+	reader->read = words->read;
+	reader->page = page;
+	r = rec_ring_extent(reader, page, rec_load_acquire(&reader->lane->commit), &reader->extent);
+	if (r < 0)
+		return r;
+	if (REC_POS_OFF(reader->read) > reader->extent.size || REC_POS_COUNT(reader->read) > reader->extent.entries)
+		return -EBADMSG;
+	rec_page_iter_init(&reader->iter, page_at(reader, page), 0);
+	reader->pending = (struct rec_page){ 0 };
+	reader->idle = false;
+	return 0;
+}
+
+/* --------------------------------------------------------------------------------------------------------- swap */
+
+int rec_ring_find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link)
+{
+	uint32_t holder = rec_load_relaxed(&reader->words->hint);
+
+	for (; *steps && holder < reader->nr_subbufs; --*steps) {
+		const uint64_t link = read_link(reader, holder);
+		uint32_t prev;
+		uint64_t into;
+
+		switch (REC_LINK_FLAG(link)) {
+		case REC_LINK_NORMAL:
+			holder = link_id(reader, link);
+			continue;
+		case REC_LINK_HEAD:
+			prev = rec_load_relaxed(&reader->links[holder].prev);
+			if (prev >= reader->nr_subbufs)
+				return -EBADMSG;
+			into = read_link(reader, prev);
+			if (link_id(reader, into) == holder && REC_LINK_FLAG(into) != REC_LINK_NORMAL)
+				return 0;
+			*ret_holder = holder;
+			*ret_link = link;
+			return 1;
+		default:
+			return 0;
+		}
+	}
+	return -EBADMSG;
+}
+
+/*
+ * Put the reader page in the head's place. 1: done; 0: nothing to take; -EAGAIN; -EBADMSG. `steps`: see
+ * rec_ring_find_head().
+ */
+static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps)
+{
+	struct rec_lane_reader *words = reader->words;
+	const uint32_t page = reader->page;
+	unsigned int tries;
+
+	for (tries = 0; tries < SWAP_TRIES; tries++) {
+		uint32_t holder, head, next;
+		uint64_t link, commit;
+		int r = rec_ring_find_head(reader, steps, &holder, &link);
+
+		if (r < 0)
+			return r;
+		if (r == 0)
+			continue;
+		head = link_id(reader, link);
+		/* Read after the link: if the exchange succeeds, the head was this one from there to here. */
+		commit = rec_load_acquire(&reader->lane->commit);
+		if (REC_POS_ID(commit) == head && (whole_only || REC_POS_OFF(commit) == 0))
+			return 0;
+		if (head == reader->nr_subbufs)
+			return -EBADMSG;
+		next = link_id(reader, read_link(reader, head));
+		if (next == reader->nr_subbufs)
+			return -EBADMSG;
+		/* Before the page goes: its descriptor is the writer's again from then on. */
+		rec_reader_leave(reader->lane, words, &reader->subbufs[page]);
+		rec_store_relaxed(&reader->links[page].prev, holder);
+		REC_TESTPOINT(swap_prev);
+		rec_store_release(&reader->links[page].next,
+				  REC_LINK(next, REC_LINK_HEAD, REC_LINK_GEN(read_link(reader, page)) + 1));
+		REC_TESTPOINT(swap_next);
+		/* The linearisation point. Releases the link of the page that goes in, and the account (edge L3). */
+		if (!rec_cmpxchg64(&reader->links[holder].next, &link,
+				   REC_LINK(page, REC_LINK_NORMAL, REC_LINK_GEN(link) + 1)))
+			continue;
+		REC_TESTPOINT(swap_exchange);
+		rec_store_relaxed(&reader->links[next].prev, page);
+		REC_TESTPOINT(swap_next_prev);
+		rec_store_relaxed(&words->hint, page);
+		REC_TESTPOINT(swap_hint);
+		rec_store_relaxed(&words->pages_read, words->pages_read + 1);
+		REC_TESTPOINT(swap_pages_read);
+		reader->read = rec_reader_next(reader->read, head);
+		reader->page = head;
+		reader->swaps++;
+		/* Last: a successor that finds the old page here mends the rest. */
+		rec_store_release(&words->read, reader->read);
+		REC_TESTPOINT(swap_read);
+		reader->extent = (struct rec_extent){ 0 };
+		rec_page_iter_init(&reader->iter, page_at(reader, head), 0);
+		return 1;
+	}
+	return -EAGAIN;
+}
+
+/* Numbers only grow: links that lead back to where we were would give the same events for ever. */
+static bool number_is_sane(const struct rec_ring_reader *reader)
+{
+	const struct rec_reader_account *account = &reader->words->account[REC_POS_SEQ(reader->read) & 1];
+	const uint64_t first = rec_load_relaxed(&reader->subbufs[reader->page].first);
+
+	return first < REC_NUMBER_MAX &&
+	       (REC_POS_COUNT(reader->read) || first >= rec_load_relaxed(&account->next_event));
+}
+
+int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pages)
+{
+	uint64_t steps = (uint64_t)reader->nr_subbufs * CALL_ROUNDS;
+
+	/* A sub-buffer may hold nothing but what was discarded: it is swapped out as well. */
+	for (; *pages <= reader->nr_subbufs; ++*pages) {
+		/* Acquire: pairs with the release of the commit position (edge C1): data, size, numbers. */
+		const uint64_t commit = rec_load_acquire(&reader->lane->commit);
+		int r = rec_ring_extent(reader, reader->page, commit, &reader->extent);
+
+		if (r < 0)
+			return r;
+		if (REC_POS_COUNT(reader->read) < reader->extent.entries &&
+		    REC_POS_OFF(reader->read) < reader->extent.size && !(reader->extent.open && whole_only)) {
+			reader->vain = 0;
+			return number_is_sane(reader) ? 1 : -EBADMSG;
+		}
+		if (reader->extent.open)
+			return 0;
+		r = swap(reader, whole_only, &steps);
+		if (r <= 0)
+			return r;
+	}
+	/* A writer that discards as fast as we look. */
+	return ++reader->vain < VAIN_MAX ? -EAGAIN : -EBADMSG;
+}
+
+/* ------------------------------------------------------------------------------------------------- whole pages */
+
+void rec_ring_read_done(struct rec_ring_reader *reader)
+{
+	const struct rec_page *page = &reader->pending;
+
+	if (!page->data)
+		return;
+	rec_ring_set_read(reader, REC_POS_COUNT(reader->read) + page->entries, page->size);
+	reader->pending.data = NULL;
+}
+
+int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_page *ret_page)
+{
+	const struct rec_subbuf *subbuf;
+	struct rec_loss loss = { 0 };
+	uint64_t touched;
+	uint32_t pages = 0;
+	int r;
+
+	rec_ring_read_done(reader);
+	/*
+	 * Whoever polls for whole pages looks at a line that the writer touches once a page, not at its hot one. The
+	 * count is read before the commit position and raised after it, so a page that was missed shows in it (edge
+	 * T1).
+	 */
+	touched = rec_load_acquire(&reader->lane->pages_touched);
+	if (whole_only && reader->idle && touched == reader->touched)
+		return 0;
+	r = rec_ring_turn(reader, whole_only, &pages);
+	reader->idle = whole_only && r == 0;
+	reader->touched = touched;
+	if (r <= 0)
+		return r;
+	subbuf = &reader->subbufs[reader->page];
+	if (REC_POS_COUNT(reader->read) == 0)
+		loss = rec_reader_loss(reader->lane, reader->words, reader->read, subbuf);
+	reader->pending = (struct rec_page){
+		.data = page_at(reader, reader->page),
+		.size = reader->extent.size,
+		.from = REC_POS_OFF(reader->read),
+		.entries = reader->extent.entries - REC_POS_COUNT(reader->read),
+		.first = rec_load_relaxed(&subbuf->first) + REC_POS_COUNT(reader->read),
+		.lost = loss.count,
+		.lost_time = loss.time,
+	};
+	*ret_page = reader->pending;
+	return 1;
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A lane as a mapped ring.
+ *
+ * Guarantees. What the view guarantees of its lanes; nothing of the program's memory is written but the reader words.
+ * The meta page is this process's own memory. Behind it the file is mapped privately: a sub-buffer shows what the
+ * program writes until it is changed here, and then is this process's own copy. Changed is the header of a reader page
+ * that the writer has not left or that events were lost before: a lane's sub-buffers have their size in it once the
+ * writer has left, and losses never. Such a copy is dropped before the next look, so what is new shows again.
+ */
+#include "librecorder/view/map_private.h"
+#include "librecorder/view/reader_private.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct lane_map {
+	struct rec_map map;
+	struct rec_view *view;
+	struct view_map mapped;
+	uint32_t lane;
+	uint64_t lost; /* before the reader page */
+	uint32_t page; /* that is */
+	bool is_copied;
+};
+
+static struct rec_meta *meta_of(const struct lane_map *lane)
+{
+	return (struct rec_meta *)(uintptr_t)lane->map.base;
+}
+
+static size_t size_of(const struct rec_map *map)
+{
+	return map->meta_page_size + (size_t)map->nr_subbufs * map->subbuf_size;
+}
+
+/* Drop the copy of the reader page: what is there again is the lane's own. */
+static int drop_copy(struct lane_map *lane)
+{
+	const struct rec_map *map = &lane->map;
+
+	if (!lane->is_copied)
+		return 0;
+	if (madvise((void *)(uintptr_t)map_page(map, lane->page), map->subbuf_size, MADV_DONTNEED) < 0)
+		return -errno;
+	lane->is_copied = false;
+	return 0;
+}
+
+/* Write into the header of a copy what the kernel has there: the size, and what was lost before. */
+static int copy_page(struct lane_map *lane, const struct rec_page *page)
+{
+	const uint32_t capacity = lane->map.subbuf_size - REC_SUBBUF_HEADER_SIZE;
+	unsigned char *at = (unsigned char *)(uintptr_t)map_page(&lane->map, lane->page);
+	struct rec_subbuf_header *header = (struct rec_subbuf_header *)(void *)at;
+
+	if (mprotect(at, lane->map.subbuf_size, PROT_READ | PROT_WRITE) < 0)
+		return -errno;
+	lane->is_copied = true;
+	header->commit = page->size;
+	if (lane->lost) {
+		header->commit |= REC_COMMIT_LOST;
+		if (capacity - page->size >= sizeof(lane->lost)) {
+			header->commit |= REC_COMMIT_LOST_STORED;
+			memcpy(at + REC_SUBBUF_HEADER_SIZE + page->size, &lane->lost, sizeof(lane->lost));
+		}
+	}
+	return mprotect(at, lane->map.subbuf_size, PROT_READ) < 0 ? -errno : 0;
+}
+
+/*
+ * `taken`: handed over by this call; others see them as read only at the next one. Where the ring cannot be
+ * counted, the figures stay as they were: the page is no worse for it.
+ */
+static void fill_meta(struct lane_map *lane, const struct rec_ring_reader *ring, const struct rec_page *taken)
+{
+	const struct rec_lane_bases *bases = rec_bases_of(ring->words);
+	struct rec_meta *meta = meta_of(lane);
+	struct rec_ring_counts counts;
+
+	meta->reader_lost_events = lane->lost;
+	meta->reader_id = lane->page;
+	meta->reader_read = taken->data ? taken->size : REC_POS_OFF(ring->read);
+	if (rec_ring_count(ring, false, &counts) < 0)
+		return;
+	meta->overrun = counts.overrun - rec_load_relaxed(&bases->overrun);
+	meta->read = counts.read - rec_load_relaxed(&bases->read) + taken->entries;
+	meta->entries = counts.entries - taken->entries + meta->overrun + meta->read;
+	meta->pages_lost = rec_load_relaxed(&ring->lane->pages_lost);
+	meta->pages_touched = rec_load_relaxed(&ring->lane->pages_touched);
+}
+
+static int get_reader(struct rec_map *map, struct rec_page *ret_page)
+{
+	struct lane_map *lane = (struct lane_map *)map;
+	const struct rec_ring_reader *ring = &lane->view->opened[lane->lane].ring;
+	struct rec_page page = { 0 };
+	int got, r = drop_copy(lane);
+
+	if (r < 0)
+		return r;
+	got = rec_view_read(lane->view, lane->lane, 0, &page);
+	if (got < 0)
+		return got;
+	if (lane->page != ring->page || (got && REC_POS_COUNT(ring->read) == 0))
+		lane->lost = page.lost;
+	lane->page = ring->page;
+	fill_meta(lane, ring, &page);
+	if (got && (ring->extent.open || lane->lost))
+		r = copy_page(lane, &page);
+	if (r < 0)
+		return r;
+	page.data = map_page(map, lane->page);
+	*ret_page = page;
+	return rec_view_is_cut(lane->view) ? -EFAULT : got;
+}
+
+static int wait_for(struct rec_map *map, unsigned int percent, int timeout)
+{
+	const struct lane_map *lane = (const struct lane_map *)map;
+
+	return rec_view_wait(lane->view, lane->lane, percent, timeout);
+}
+
+static void close_map(struct rec_map *map)
+{
+	rec_view_unmap(&((struct lane_map *)map)->mapped);
+}
+
+static const struct map_kind kind = { .get_reader = get_reader, .wait = wait_for, .close = close_map };
+
+static int map_it(struct lane_map *lane)
+{
+	const struct rec_view *view = lane->view;
+	const uint64_t offset = view->lanes + lane->lane * view->lane_stride + view->lane_meta;
+	const size_t size = size_of(&lane->map);
+	const int r = rec_view_map_private(lane->view, &lane->mapped, offset, size);
+	unsigned char *base = lane->mapped.at;
+
+	if (r < 0)
+		return r;
+	lane->map.base = base;
+	/*
+	 * Not the file's: whoever makes that shorter and longer again takes private copies away. And as the
+	 * kernel's mappings: not a child's, and in no core file.
+	 */
+	if (mmap(base, lane->map.meta_page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
+	    madvise(base, size, MADV_DONTFORK) < 0 || madvise(base, size, MADV_DONTDUMP) < 0)
+		return -errno;
+	*meta_of(lane) = (struct rec_meta){ .meta_page_size = lane->map.meta_page_size,
+					    .meta_struct_len = sizeof(struct rec_meta),
+					    .subbuf_size = lane->map.subbuf_size,
+					    .nr_subbufs = lane->map.nr_subbufs };
+	return 0;
+}
+
+int rec_map_lane(struct rec_view *view, unsigned int index, struct rec_map **ret_map)
+{
+	struct view_lane *opened = NULL;
+	struct lane_map *lane;
+	int r = rec_view_lane(view, index, &opened);
+
+	if (r < 0)
+		return r;
+	lane = calloc(1, sizeof(*lane));
+	if (!lane)
+		return -ENOMEM;
+	/* From here on the shape stands: it changes only while no reader has the lane. */
+	*lane = (struct lane_map){ .map = { .kind = &kind,
+					    .meta_page_size = opened->ring.subbuf_size,
+					    .subbuf_size = opened->ring.subbuf_size,
+					    .nr_subbufs = opened->ring.nr_subbufs },
+				   .view = view,
+				   .lane = index,
+				   .page = opened->ring.page };
+	r = map_it(lane);
+	if (r == 0)
+		fill_meta(lane, &opened->ring, &(struct rec_page){ 0 });
+	if (rec_view_is_cut(view))
+		r = -EFAULT;
+	if (r < 0) {
+		close_map(&lane->map);
+		free(lane);
+		return r;
+	}
+	*ret_map = &lane->map;
+	return 0;
+}

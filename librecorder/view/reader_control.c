@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Switching the events of a running program from outside, by the words in its buffer that it looks at anyway.
+ *
+ * Header, enable words and rules are mapped for writing only while that is done. Several may
+ * switch at a time: a lock on the file makes them take turns; the program itself takes part
+ * without it, by atomic operations on the words.
+ *
+ * An event may be registered at the same moment. The program puts it into its log, passes a full fence and looks at the
+ * rules; we add the rule, pass a full fence and look at the log. So one of the two sees the other (edge W2).
+ */
+#include "librecorder/view/reader_private.h"
+
+#include "librecorder/core/conditions.h"
+#include "librecorder/core/enable.h"
+#include "librecorder/core/rules.h"
+#include "librecorder/core/wish.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <librecorder/detail/atomic.h>
+#include <stdlib.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <time.h>
+
+/*
+ * Whoever switches events holds the file's lock for milliseconds; who holds it
+ * for a second was stopped, or means no good.
+ */
+#define LOCK_TRIES   1000u
+#define LOCK_WAIT_NS 1000000
+
+const struct rec_words rec_control_printf_system = { "ftrace", 6 };
+const struct rec_words rec_control_printf_name = { "bprint", 6 };
+
+int rec_view_lock(const struct rec_view *view)
+{
+	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
+	unsigned int tries;
+
+	if (view->read_only)
+		return -EROFS;
+	for (tries = 0; flock(view->fd, LOCK_EX | LOCK_NB) < 0; tries++) {
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return -errno;
+		if (tries == LOCK_TRIES)
+			return -EBUSY;
+		nanosleep(&wait, NULL);
+	}
+	return 0;
+}
+
+void rec_view_unlock(const struct rec_view *view)
+{
+	flock(view->fd, LOCK_UN);
+}
+
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+int rec_control_open(struct rec_view *view, struct view_control *control)
+{
+	const uint64_t last = larger(view->enable + REC_EVENTS_MAX * sizeof(uint32_t),
+				     larger(view->rules + REC_MAP_PAGE, view->conditions + REC_CONDITIONS_SIZE));
+	int r;
+
+	if (rec_view_is_cut(view))
+		return -EFAULT;
+	if (rec_view_writers_are_gone(view))
+		return -ESRCH;
+	if (last > view->size)
+		return -EBADMSG;
+	r = rec_view_lock(view);
+	if (r < 0)
+		return r;
+	r = rec_view_map(view, &control->map, PROT_READ | PROT_WRITE, 0, (size_t)last);
+	if (r < 0) {
+		rec_view_unlock(view);
+		return r;
+	}
+	control->view = view;
+	control->header = (struct rec_buffer_header *)(void *)control->map.at;
+	control->enable = (uint32_t *)(void *)(control->map.at + view->enable);
+	control->rules = (struct rec_rules *)(void *)(control->map.at + view->rules);
+	control->conditions = control->map.at + view->conditions;
+	return 0;
+}
+
+int rec_control_close(struct view_control *control, int r)
+{
+	rec_view_unmap(&control->map);
+	rec_view_unlock(control->view);
+	return rec_view_is_cut(control->view) ? -EFAULT : r;
+}
+
+unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size)
+{
+	const uint64_t used = rec_load_acquire(&rec_view_header(view)->log_used);
+	const size_t size = (size_t)(used < view->log_size ? used : view->log_size);
+	unsigned char *log = malloc(size + 1);
+
+	if (log)
+		*ret_size = rec_view_log(view, 0, log, size);
+	return log;
+}
+
+int rec_view_populate(const struct rec_view *view, uint64_t offset, uint64_t size)
+{
+	while (fallocate(view->fd, 0, (off_t)offset, (off_t)size) < 0)
+		if (errno != EINTR)
+			return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : -errno;
+	return 0;
+}
+
+static int populate_conditions(void *view, size_t offset, size_t size)
+{
+	return rec_view_populate(view, ((struct rec_view *)view)->conditions + offset, size);
+}
+
+/*
+ * Copy the log once more, as it is now, to where there is room for all that it may hold. The program has seen to it
+ * as a rule that the words of its events have memory, and this changes nothing.
+ */
+static int read_log(const struct rec_view *view, struct control_log *log)
+{
+	const struct rec_log_record *record;
+	size_t offset = 0;
+
+	log->size = rec_view_log(view, 0, log->bytes, (size_t)view->log_size);
+	log->nr_words = 1;
+	while ((record = rec_log_next(log->bytes, log->size, &offset)))
+		if (rec_control_is_event(record) && record->id - REC_EVENT_ID_FIRST >= log->nr_words)
+			log->nr_words = record->id - REC_EVENT_ID_FIRST + 1;
+	return rec_view_populate(view, view->enable, log->nr_words * sizeof(uint32_t));
+}
+
+int rec_control_log(const struct view_control *control, struct control_log *ret_log)
+{
+	struct control_log log = { .bytes = malloc((size_t)control->view->log_size + 1) };
+	int r;
+
+	if (!log.bytes)
+		return -ENOMEM;
+	r = read_log(control->view, &log);
+	if (r < 0)
+		free(log.bytes);
+	else
+		*ret_log = log;
+	return r;
+}
+
+/* What rec_enable_word() is told to make an event follow a wish; `event` NULL: rec_printf's. 0 or -errno. */
+static int follow(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event,
+		  uint32_t *ret_word)
+{
+	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
+	struct rec_condition *condition = (struct rec_condition *)(void *)bytes;
+	uint32_t bits = 0;
+	int r;
+
+	r = rec_wish_compile(wish, event, event ? event->record.id : REC_EVENT_ID_FIRST, condition, sizeof(bytes));
+	if (r > 0)
+		r = rec_conditions_place(control->conditions, CONDITIONS_OF_OTHERS, condition, populate_conditions,
+					 control->view, &bits);
+	if (r == 0)
+		*ret_word = REC_ENABLE_WANTED | bits;
+	return r;
+}
+
+static const struct rec_log_event *next_event(const struct control_log *log, size_t *offset,
+					      struct rec_event_info *ret_info)
+{
+	const struct rec_log_record *record;
+
+	while ((record = rec_log_next(log->bytes, log->size, offset)))
+		if (rec_control_is_event(record) && rec_event_parse((const struct rec_log_event *)record, ret_info) == 0)
+			return (const struct rec_log_event *)record;
+	return NULL;
+}
+
+/* Call `each` for the events that match; returns the sum of what it returns, or what it met. */
+static int for_matches(const struct view_control *control, const struct control_log *log, const struct rec_wish *wish,
+		       int (*each)(const struct view_control *control, const struct rec_wish *wish,
+				   const struct rec_log_event *event))
+{
+	const struct rec_log_event *event;
+	struct rec_event_info info;
+	size_t offset = 0;
+	int count = 0, r = 0;
+
+	if (rec_wish_matches(wish, &rec_control_printf_system, &rec_control_printf_name))
+		r = each(control, wish, NULL);
+	while (r >= 0 && (event = next_event(log, &offset, &info))) {
+		count += r;
+		r = rec_wish_matches(wish, &info.system, &info.name) ? each(control, wish, event) : 0;
+	}
+	return r < 0 ? r : count + r;
+}
+
+/* The condition that the event will have gets its place; nothing is switched yet. */
+static int prepare(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+{
+	uint32_t word;
+	const int r = follow(control, wish, event, &word);
+
+	return r == -EINVAL ? 0 : r;
+}
+
+static uint32_t *word_of(const struct view_control *control, const struct rec_log_event *event)
+{
+	return &control->enable[event ? event->record.id - REC_EVENT_ID_FIRST : 0];
+}
+
+/* An event that the filter does not fit goes off, as the program would have it. */
+static int switch_on(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+{
+	uint32_t word = 0;
+
+	follow(control, wish, event, &word);
+	rec_enable_word(&control->header->stopped, word_of(control, event), word);
+	return word != 0;
+}
+
+static int switch_off(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+{
+	(void)wish;
+	rec_enable_word(&control->header->stopped, word_of(control, event), 0);
+	return 1;
+}
+
+/*
+ * Nothing is changed unless all of it can be. The program gives the word of an event memory before the event is in
+ * the log, so what comes in between is no hindrance.
+ */
+static int switch_all(const struct view_control *control, const char *text, const struct rec_wish *wish, bool on)
+{
+	struct control_log log;
+	int r = rec_control_log(control, &log);
+
+	if (r < 0)
+		return r;
+	if (on)
+		r = for_matches(control, &log, wish, prepare);
+	if (r >= 0)
+		r = rec_rules_add(control->rules, text, on);
+	if (r == 0) {
+		rec_fence_full();
+		r = read_log(control->view, &log);
+	}
+	if (r == 0)
+		r = for_matches(control, &log, wish, on ? switch_on : switch_off);
+	free(log.bytes);
+	return r;
+}
+
+int rec_view_switch(struct rec_view *view, const char *wish, bool on)
+{
+	struct view_control control;
+	struct rec_wish parsed;
+	int r;
+
+	if (!wish || rec_wish_parse(wish, &parsed) < 0)
+		return -EINVAL;
+	r = rec_control_open(view, &control);
+	if (r < 0)
+		return r;
+	return rec_control_close(&control, switch_all(&control, wish, &parsed, on));
+}
+
+int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word)
+{
+	struct view_control control;
+	struct control_log log;
+	int r;
+
+	if (id < REC_EVENT_ID_FIRST || id >= REC_EVENT_ID_FIRST + REC_EVENTS_MAX)
+		return -EINVAL;
+	r = rec_control_open(view, &control);
+	if (r < 0)
+		return r;
+	r = rec_control_log(&control, &log);
+	if (r == 0) {
+		if (id - REC_EVENT_ID_FIRST < log.nr_words)
+			rec_enable_word(&control.header->stopped, &control.enable[id - REC_EVENT_ID_FIRST],
+					word & ~REC_ENABLE_ON);
+		else
+			r = -EINVAL;
+		free(log.bytes);
+	}
+	return rec_control_close(&control, r);
+}
+
+int rec_view_forget(struct rec_view *view, const char *wish)
+{
+	struct rec_wish parsed;
+	struct view_control control;
+	int r;
+
+	if (!wish || rec_wish_parse(wish, &parsed) < 0)
+		return -EINVAL;
+	r = rec_control_open(view, &control);
+	if (r < 0)
+		return r;
+	rec_rules_remove(control.rules, wish);
+	return rec_control_close(&control, 0);
+}
+
+static int start_or_stop(struct rec_view *view, bool stop)
+{
+	struct view_control control;
+	struct control_log log;
+	int r = rec_control_open(view, &control);
+
+	if (r < 0)
+		return r;
+	/* First the state, which whoever switches a word further on looks at, then the words that there are. */
+	rec_enable_stop(&control.header->stopped, control.enable, 0, stop);
+	rec_fence_full();
+	r = rec_control_log(&control, &log);
+	if (r == 0) {
+		rec_enable_stop(&control.header->stopped, control.enable, log.nr_words, stop);
+		free(log.bytes);
+	}
+	return rec_control_close(&control, r);
+}
+
+int rec_view_start(struct rec_view *view)
+{
+	return start_or_stop(view, false);
+}
+
+int rec_view_stop(struct rec_view *view)
+{
+	return start_or_stop(view, true);
+}
+
+bool rec_view_stopped(const struct rec_view *view)
+{
+	return rec_load_relaxed(&rec_view_header(view)->stopped) != 0;
+}
+
+bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view_rate *ret_rate)
+{
+	const uint64_t place = (uint64_t)REC_ENABLE_CONDITION(rec_view_enabled(view, id)) * REC_CONDITION_UNIT;
+	const struct rec_condition *condition;
+	struct rec_view_rate rate;
+
+	if (!place || place > REC_CONDITIONS_SIZE - sizeof(*condition) ||
+	    !(rec_view_enabled(view, id) & REC_ENABLE_WANTED))
+		return false;
+	condition = (const struct rec_condition *)(const void *)(view->map + view->conditions + place);
+	rate = (struct rec_view_rate){ .rate = rec_load_relaxed(&condition->rate),
+				       .suppressed = rec_load_relaxed(&condition->suppressed) };
+	if (!rate.rate)
+		return false;
+	*ret_rate = rate;
+	return true;
+}

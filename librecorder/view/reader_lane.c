@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The lanes of a view: becoming a lane's one reader, and its whole pages.
+ *
+ * Guarantees. A lane has one reader at a time, by a lock that ends with it, so the lane of a reader that died is
+ * free. Its shape is checked before it is used; its reader words and links are mapped to be written, nothing else.
+ * A lane that is damaged stays so, and is passed over.
+ */
+#include "librecorder/view/reader_private.h"
+
+#include <errno.h>
+#include <librecorder/detail/atomic.h>
+#include <sys/mman.h>
+
+/* Readers that take a lane in the very moment when we are about to; more of them are somebody's mischief. */
+#define OWN_TRIES 10u
+
+static size_t shared_size(const struct rec_view *view)
+{
+	return (size_t)(view->lane_meta - view->lane_reader);
+}
+
+bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t max_subbufs)
+{
+	return subbuf_size >= REC_SUBBUF_MIN && subbuf_size <= REC_SUBBUF_MAX && !(subbuf_size & (subbuf_size - 1)) &&
+	       nr_subbufs >= 3 && nr_subbufs <= max_subbufs;
+}
+
+/*
+ * Become the one reader of a lane, unless another living process is, or another view of this one. Its lock tells that
+ * in all pid namespaces; the word `owner` is for the program, and for file systems without such locks.
+ */
+static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane_reader *words)
+{
+	uint64_t owner = rec_load_relaxed(&words->owner);
+	const uint64_t program = view->who.start_time << 32 | (uint32_t)view->who.pid;
+	const int locked = rec_lock_take(view->fd, REC_LOCK_LANES + index);
+	unsigned int tries = 0;
+
+	if (locked == -EBUSY)
+		return -EBUSY;
+	do {
+		if (++tries > OWN_TRIES)
+			return -EBUSY;
+		if (owner) {
+			uint64_t start_time = 0;
+			const int r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
+
+			/*
+			 * Only a process that is surely gone gives its lane up. The program itself, without a lock, is no
+			 * reader: it makes the lane anew, and is soon done (edge O2).
+			 */
+			if (r == 0 ? (uint32_t)start_time == (uint32_t)(owner >> 32) : r != -ENOENT && r != -ESRCH)
+				return locked == 0 && owner == program ? -EAGAIN : -EBUSY;
+		}
+	} while (!rec_cmpxchg64(&words->owner, &owner, view->self));
+	return 0;
+}
+
+int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring)
+{
+	const unsigned char *at = view->map + view->lanes + index * view->lane_stride;
+	const struct rec_lane *lane = (const struct rec_lane *)(const void *)at;
+	const unsigned char *shared = at + view->lane_reader;
+	uint32_t subbuf_size, nr_subbufs;
+
+	if (index >= rec_view_lanes(view))
+		return -EINVAL;
+	/* What we write there is in our own mapping, and nowhere else if the file is read-only. */
+	if (view->opened[index].shared.at)
+		shared = view->opened[index].shared.at;
+	/* Acquire: the ring of a lane that has just been made (edge N1). */
+	subbuf_size = rec_load_acquire(&lane->subbuf_size);
+	/* Not made yet, or empty and being made anew: there is nothing in it. */
+	if (!subbuf_size)
+		return -ENODATA;
+	nr_subbufs = rec_load_acquire(&lane->nr_subbufs);
+	/* The two are of one shape (edge N3). */
+	if (rec_load_relaxed(&lane->subbuf_size) != subbuf_size)
+		return -EAGAIN;
+	if (!rec_view_shape_is_sane(subbuf_size, nr_subbufs, view->max_subbufs) ||
+	    (nr_subbufs + UINT64_C(1)) * subbuf_size > view->lane_stride - view->lane_meta)
+		return -EBADMSG;
+	*ret_ring = (struct rec_ring_reader){
+		.lane = lane,
+		.subbufs = (const struct rec_subbuf *)(const void *)(lane + 1),
+		.pages = at + view->lane_meta + subbuf_size,
+		.words = (struct rec_lane_reader *)(uintptr_t)shared,
+		.links = (struct rec_link *)(uintptr_t)(shared + sizeof(struct rec_lane_reader)),
+		.nr_subbufs = nr_subbufs,
+		.subbuf_size = subbuf_size,
+	};
+	return 0;
+}
+
+bool rec_view_still(const struct rec_ring_reader *ring)
+{
+	/* Acquire: if the lane was made anew, its number of sub-buffers is the new one (edge N1). */
+	return rec_load_acquire(&ring->lane->subbuf_size) == ring->subbuf_size &&
+	       rec_load_relaxed(&ring->lane->nr_subbufs) == ring->nr_subbufs;
+}
+
+/* Threads that read different lanes come here at the same time. */
+static void note_subbuf_size(struct rec_view *view, uint32_t size)
+{
+	uint32_t largest = rec_load_relaxed(&view->info.subbuf_size);
+
+	while (size > largest && !rec_cmpxchg32(&view->info.subbuf_size, &largest, size))
+		;
+}
+
+static int open_lane(struct rec_view *view, uint32_t index)
+{
+	struct view_lane *lane = &view->opened[index];
+	struct rec_ring_reader ring = { 0 };
+	struct rec_lane_reader *words;
+	int r;
+
+	/* Of what is written there nobody would hear. */
+	if (view->read_only && !rec_view_writers_are_gone(view))
+		return -EROFS;
+	r = rec_view_map(view, &lane->shared, PROT_READ | PROT_WRITE,
+			 view->lanes + index * view->lane_stride + view->lane_reader, shared_size(view));
+	if (r < 0)
+		return r;
+	words = (struct rec_lane_reader *)(void *)lane->shared.at;
+	r = own_lane(view, index, words);
+	if (r == -EBUSY && rec_load_acquire(&words->owner) == 0)
+		r = -EAGAIN;
+	/* While it is made anew the lane has no size, so there is nothing in it. */
+	if ((r == -EBUSY || r == -EAGAIN) && rec_view_look(view, index, &ring) == -ENODATA)
+		r = -ENODATA;
+	if (r < 0) {
+		rec_lock_give(view->fd, REC_LOCK_LANES + index);
+		rec_view_unmap(&lane->shared);
+		return r;
+	}
+	/* From here on the shape stands: it changes only while no reader has the lane. */
+	r = rec_view_look(view, index, &ring);
+	ring.words = words;
+	if (r == 0)
+		r = rec_ring_reader_init(&ring);
+	if (r < 0 && r != -EBADMSG) {
+		rec_store_release(&words->owner, 0);
+		rec_lock_give(view->fd, REC_LOCK_LANES + index);
+		rec_view_unmap(&lane->shared);
+		return r;
+	}
+	lane->ring = ring;
+	lane->damaged = r < 0;
+	if (!lane->damaged)
+		note_subbuf_size(view, ring.subbuf_size);
+	return 0;
+}
+
+int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_lane)
+{
+	int r = 0;
+
+	if (rec_view_is_cut(view) || index >= rec_view_lanes(view))
+		return rec_view_is_cut(view) ? -EFAULT : -EINVAL;
+	if (!view->opened[index].shared.at)
+		r = open_lane(view, index);
+	if (rec_view_is_cut(view))
+		return -EFAULT;
+	if (r < 0)
+		return r;
+	if (view->opened[index].damaged)
+		return -EBADMSG;
+	*ret_lane = &view->opened[index];
+	return 0;
+}
+
+/* Nobody will finish moving a head in a lane whose program is gone: do it for them, once. */
+static int settle(struct rec_view *view, struct view_lane *lane)
+{
+	const uint32_t tail = REC_POS_ID(rec_load_acquire(&lane->ring.lane->tail));
+
+	if (!rec_view_writers_are_gone(view))
+		return -EAGAIN;
+	if (tail >= lane->ring.nr_subbufs)
+		return -EBADMSG;
+	return rec_ring_settle(lane->ring.links, lane->ring.nr_subbufs, tail);
+}
+
+bool rec_view_again(struct rec_view *view, struct view_lane *lane, int r, unsigned int *tries)
+{
+	if (r == -EAGAIN && !(*tries)++) {
+		r = settle(view, lane);
+	} else {
+		/* Nobody is left who might be at work there. */
+		if (r == -EAGAIN && rec_view_writers_are_gone(view))
+			r = -EBADMSG;
+		*tries = 0;
+	}
+	if (r == -EBADMSG)
+		lane->damaged = true;
+	return r == 0 && *tries;
+}
+
+int rec_view_read(struct rec_view *view, unsigned int index, unsigned int flags, struct rec_page *ret_page)
+{
+	struct view_lane *lane = NULL;
+	unsigned int tries = 0;
+	int r = rec_view_lane(view, index, &lane);
+
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	do {
+		r = rec_ring_read(&lane->ring, flags & REC_READ_WHOLE, ret_page);
+	} while (rec_view_again(view, lane, r, &tries));
+	return rec_view_result(view, lane, r);
+}
+
+int rec_view_fill(const struct rec_view *view, unsigned int index)
+{
+	struct rec_ring_reader ring;
+	uint64_t touched, gone, pages;
+	int r = rec_view_look(view, index, &ring);
+
+	if (r == 0) {
+		touched = rec_load_relaxed(&ring.lane->pages_touched);
+		gone = rec_load_relaxed(&ring.lane->pages_lost) + rec_load_relaxed(&ring.words->pages_read);
+		pages = touched > gone ? touched - gone : 0;
+		r = pages >= ring.nr_subbufs ? 100 : (int)(pages * 100 / ring.nr_subbufs);
+	}
+	if (rec_view_is_cut(view))
+		return -EFAULT;
+	return r == -ENODATA ? -EAGAIN : r;
+}
+
+int rec_view_read_page(struct rec_view *view, unsigned int index, unsigned int flags, void *page, size_t size,
+		       struct rec_page *ret_page)
+{
+	struct view_lane *lane = NULL;
+	unsigned int tries = 0;
+	int r = rec_view_lane(view, index, &lane);
+
+	if (r < 0)
+		return r == -ENODATA ? 0 : r;
+	do {
+		r = rec_ring_copy(&lane->ring, flags & REC_READ_WHOLE, page, size, ret_page);
+	} while (rec_view_again(view, lane, r, &tries));
+	return rec_view_result(view, lane, r);
+}
+
+void rec_view_unread(struct rec_view *view, unsigned int lane)
+{
+	if (lane < view->info.max_lanes && view->opened[lane].shared.at)
+		view->opened[lane].ring.pending.data = NULL;
+}
