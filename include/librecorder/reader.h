@@ -20,6 +20,7 @@
 #ifndef LIBRECORDER_READER_H
 #define LIBRECORDER_READER_H
 
+#include <librecorder/buffer_dir.h>
 #pragma push_macro("REC__DETAIL")
 #define REC__DETAIL 1
 #include <librecorder/detail/abi.h>
@@ -55,15 +56,6 @@ struct rec_view_info {
 };
 
 /*
- * The directory where this user's programs put their buffers: $RECORDER_DIR, else $XDG_RUNTIME_DIR/librecorder, else
- * /dev/shm/librecorder-UID. With `create` a missing directory is made with mode 0700. Its owner is checked, and its last
- * part must not be a symbolic link. Returns 0; -EPERM: it belongs to another user, or others may write to it; -ELOOP: it
- * is a link; -EINVAL: the path is not absolute; -ENOTDIR; -ENAMETOOLONG; or the errno of mkdir or open. The path is
- * stored in every case except -ENAMETOOLONG, so that a message can name it.
- */
-int rec_buffer_dir(bool create, char *path, size_t size);
-
-/*
  * Open the buffer file at `path`. Returns 0; -EAGAIN: its program is still making it; -EPROTO: it has a feature that
  * this version does not know; -EBADMSG: it is not a buffer, or is damaged; -EFAULT: it is being truncated; -EPERM: it
  * belongs to another user; -ENOMEM; or the errno of open or mmap.
@@ -77,12 +69,6 @@ int rec_view_open(const char *path, struct rec_view **ret_view);
  */
 int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view);
 struct rec_view *rec_view_close(struct rec_view *view);
-
-/*
- * For an unfinished buffer (-EAGAIN): true if the program that makes it is certainly alive; it may have been stopped
- * meanwhile. False: the program is dead, or this is unknown. Any thread.
- */
-bool rec_buffer_has_maker(int dir, const char *name);
 
 /*
  * To read the buffers of programs that you do not trust, install a SIGBUS handler that calls this function with si_addr

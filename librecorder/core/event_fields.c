@@ -5,7 +5,7 @@
  */
 #include <librecorder/event_text.h>
 
-#include "librecorder/process/event_private.h"
+#include "librecorder/core/event_text_private.h"
 
 #include <errno.h>
 #include <string.h>

@@ -11,4 +11,7 @@
  */
 struct rec_words rec_next_value_name(const char **at, const char *end);
 
+/* The size of a description's common and fixed fields, whatever its first number says. 0 or -EBADMSG. */
+int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_size);
+
 #endif

@@ -3,7 +3,7 @@
 #include <librecorder/clock.h>
 #include <librecorder/detail/ring.h>
 
-#include "librecorder/process/process.h"
+#include "librecorder/os/clock_private.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -15,7 +15,7 @@
 #include "librecorder/os/identity.h"
 #include "librecorder/core/decimal.h"
 
-#include <librecorder/reader.h>
+#include <librecorder/buffer_dir.h>
 
 #include <dirent.h>
 #include <errno.h>

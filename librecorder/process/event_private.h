@@ -22,7 +22,4 @@ void rec_events_move(const unsigned char *conditions, bool needed);
 /* The number of this process's buffer, counted from 1; grows with each move. */
 uint32_t rec_events_buffer(void);
 
-/* The size of a description's common and fixed fields, whatever its first number says. 0 or -EBADMSG. */
-int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_size);
-
 #endif

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "librecorder/process/event_private.h"
+#include "librecorder/core/event_text_private.h"
 
 /* The record of a declaration, as the compiler makes it (abi.h), behind the event that it describes. */
 struct declared {

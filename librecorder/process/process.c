@@ -10,11 +10,11 @@
 #include "librecorder/process/process.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/process/event_private.h"
+#include "librecorder/os/clock_private.h"
 #include "librecorder/os/identity.h"
 #include "librecorder/core/loan.h"
 #include "librecorder/process/options.h"
 #include "librecorder/core/rules.h"
-#include "librecorder/process/shm.h"
 #include "librecorder/process/sweep.h"
 
 #include <librecorder/clock.h>

@@ -8,8 +8,8 @@
 #include "librecorder/core/decimal.h"
 #include "librecorder/process/process.h"
 #include "librecorder/process/debug.h"
+#include "librecorder/os/buffer_dir.h"
 #include "librecorder/os/identity.h"
-#include "librecorder/process/shm.h"
 
 #include <librecorder/detail/atomic.h>
 

@@ -11,12 +11,12 @@
  */
 #include "librecorder/process/sweep.h"
 
+#include "librecorder/os/buffer_dir.h"
 #include "librecorder/os/identity.h"
 #include "librecorder/process/options.h"
-#include "librecorder/process/shm.h"
 
 #include <librecorder/detail/abi.h>
-#include <librecorder/reader.h>
+#include <librecorder/buffer_dir.h>
 
 #include <fcntl.h>
 #include <limits.h>

@@ -6,7 +6,7 @@
  * the file may change afterwards as it likes. The file is mapped read-only, except for what reader_lane.c opens.
  */
 #include "librecorder/view/reader_private.h"
-#include "librecorder/process/shm.h"
+#include "librecorder/os/buffer_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>

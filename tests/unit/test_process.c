@@ -2,7 +2,7 @@
 /* The process's own buffer: what happens to its file. */
 #include "librecorder/os/identity.h"
 #include "librecorder/process/process.h"
-#include "librecorder/process/shm.h"
+#include "librecorder/process/geometry.h"
 #include "librecorder/process/sweep.h"
 
 #include <criterion/criterion.h>

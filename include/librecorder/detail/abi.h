@@ -148,6 +148,12 @@ struct rec_link {
 /* -------------------------------------------------------------------------------------------------------- lanes */
 
 /*
+ * Sub-buffers of all lanes together that a buffer may have: 256 GiB of the smallest. It bounds
+ * the time that a look at all of them takes.
+ */
+#define REC_SUBBUFS_MAX (UINT64_C(1) << 26)
+
+/*
  * The lane page: written by the program alone, and but for the lease by the lane's writer stack alone; mapped read-only
  * by readers. The first line is the writer's hot one, of which a reader wants the commit position; the others change
  * with refusals, leases, steps of the clock and changes of sub-buffer only.

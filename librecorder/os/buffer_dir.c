@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: MIT */
+/* The directory of buffer files. */
+#include "librecorder/core/decimal.h"
+#include "librecorder/os/buffer_dir.h"
+
+#include <librecorder/buffer_dir.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+bool rec_buffer_is_known(const struct rec_buffer_header *header)
+{
+	return header->version >= REC_ABI_VERSION && !(header->incompatible & ~REC_FEATURES_INCOMPATIBLE);
+}
+
+/* Services and shells of su often have this variable of somebody else's, or for a directory that nobody has made. */
+static bool is_own_dir(const char *path)
+{
+	struct stat st;
+
+	return path && *path == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
+}
+
+/* The directory's path as the environment says; a set-user-id program's environment is somebody else's word. */
+static int dir_path(char *path, size_t size)
+{
+	const char *dir = secure_getenv("RECORDER_DIR");
+	const char *run = secure_getenv("XDG_RUNTIME_DIR");
+	const char *base = dir && *dir ? dir : is_own_dir(run) ? run : NULL;
+
+	if (base && strlen(base) + sizeof("/librecorder") > size)
+		return -ENAMETOOLONG;
+	if (!base)
+		rec_put_decimal(stpcpy(path, "/dev/shm/librecorder-"), geteuid());
+	else
+		strcpy(stpcpy(path, base), base == run ? "/librecorder" : "");
+	return *path == '/' ? 0 : -EINVAL;
+}
+
+static int make_dir(const char *path)
+{
+	if (mkdir(path, 0700) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	/* The umask may forbid it even to us. */
+	return chmod(path, 0700) < 0 ? -errno : 0;
+}
+
+/* Whoever may write there could put a file of his own in our file's place. */
+static bool is_ours_alone(const struct stat *st)
+{
+	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
+}
+
+static int open_dir(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	const int r = fd < 0 ? -errno : fd;
+	struct stat st;
+
+	/* The error does not tell a link, nor somebody else's directory: look for what it is. */
+	if ((r != -ENOTDIR && r != -EACCES) || lstat(path, &st) < 0)
+		return r;
+	if (S_ISLNK(st.st_mode))
+		return -ELOOP;
+	return S_ISDIR(st.st_mode) && !is_ours_alone(&st) ? -EPERM : r;
+}
+
+int rec_buffer_dir_open(bool create, char *path, size_t size)
+{
+	struct stat st;
+	int fd, r;
+
+	r = dir_path(path, size);
+	if (r < 0)
+		return r;
+	fd = open_dir(path);
+	if (fd == -ENOENT && create) {
+		r = make_dir(path);
+		fd = r < 0 ? r : open_dir(path);
+	}
+	if (fd < 0)
+		return fd;
+	r = fstat(fd, &st) < 0 ? -errno : is_ours_alone(&st) ? 0 : -EPERM;
+	if (r < 0) {
+		close(fd);
+		return r;
+	}
+	return fd;
+}
+
+int rec_buffer_dir(bool create, char *path, size_t size)
+{
+	const int fd = rec_buffer_dir_open(create, path, size);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The directory of buffer files, opened; and which of them are for us. */
+#ifndef BUFFER_DIR_H
+#define BUFFER_DIR_H
+
+#include <librecorder/detail/abi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+/* As rec_buffer_dir(), but returns the directory's descriptor. */
+int rec_buffer_dir_open(bool create, char *path, size_t size);
+
+/*
+ * Whether this version understands a buffer with this header: it has feature bits, and none of the incompatible ones is
+ * unknown here. A buffer that is not understood is neither read nor removed.
+ */
+bool rec_buffer_is_known(const struct rec_buffer_header *header);
+
+#endif
