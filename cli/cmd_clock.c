@@ -40,7 +40,7 @@ static void print_text(const struct clock_probe *probe)
 		if (!offset->rounds)
 			continue;
 		printf("CPU %u: between %" PRId64 " and %" PRId64 " ns, ", offset->cpu, offset->low, offset->high);
-		if (clock_offset_is_none(offset))
+		if (clock_offset_contains_zero(offset))
 			printf("0 included: the clocks differ by at most %" PRIu64 " ns", clock_offset_bound(offset));
 		else if (offset->low > offset->high)
 			printf("no offset fits all rounds: the clocks run at different rates");
@@ -70,7 +70,7 @@ static void print_json(const struct clock_probe *probe)
 		printf("%s{\"cpu\":%u,\"low_ns\":%" PRId64 ",\"high_ns\":%" PRId64
 		       ",\"holds_zero\":%s,\"bound_ns\":%" PRIu64 ",\"rounds\":%u}",
 		       between, offset->cpu, offset->low, offset->high,
-		       clock_offset_is_none(offset) ? "true" : "false", clock_offset_bound(offset), offset->rounds);
+		       clock_offset_contains_zero(offset) ? "true" : "false", clock_offset_bound(offset), offset->rounds);
 		between = ",";
 	}
 	if (error == UINT64_MAX)
@@ -85,7 +85,7 @@ static bool agree(const struct clock_probe *probe)
 	const struct clock_offset *offsets = clock_probe_offsets(probe, &nr);
 
 	for (unsigned int i = 0; i < nr; i++)
-		if (offsets[i].rounds && !clock_offset_is_none(&offsets[i]))
+		if (offsets[i].rounds && !clock_offset_contains_zero(&offsets[i]))
 			return false;
 	return true;
 }

@@ -14,10 +14,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/kernel/clock_text.h"
 #include "cli/report_select.h"
-#include "format/io/bytes.h"
 #include "format/dat/dat_compress.h"
+#include "format/dat/dat_notes.h"
+#include "format/io/bytes.h"
 
 #define COMMAND "report"
 
@@ -181,32 +181,25 @@ static int check_damage(const struct report *r)
 	return 1;
 }
 
-/*
- * What the file says of its times, which stands behind the name of its writer: "recorder 1.0; kernel - programs: CPU 0
- * ...; time error at most 40 ns".
- */
+/* What the file says of its times. */
 static void print_clock(const struct report *r)
 {
-	static const char error[] = "time error at most ";
 	const struct dat_option *version = dat_option(r->file, DAT_VERSION);
-	const char *text = version ? version->data : "";
-	const char *found = strstr(text, error);
-	const char *at = strstr(text, CLOCK_OFFSETS_BEGIN);
 	struct clock_offset offset;
+	struct dat_notes notes;
 	char name[64];
 
+	dat_notes_read(version ? version->data : NULL, &notes);
 	printf("clock: %s\n", dat_clock_name(r->file, name, sizeof(name)) ? name : "not stated in the file");
-	if (found)
-		printf("time error: at most %" PRIu64 " ns from CLOCK_MONOTONIC\n",
-		       (uint64_t)strtoull(found + strlen(error), NULL, 10));
+	if (notes.time_error != DAT_TIME_ERROR_UNKNOWN)
+		printf("time error: at most %" PRIu64 " ns from CLOCK_MONOTONIC\n", notes.time_error);
 	else
 		printf("time error: not stated in the file\n");
-	if (!at)
+	if (!notes.offsets)
 		printf("kernel - programs: not measured (no kernel events were recorded, or not by recorder)\n");
-	while (at && clock_offsets_next(&at, &offset))
-		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 %s; %u rounds\n",
-		       offset.cpu, offset.low, offset.high, clock_offset_is_none(&offset) ? "included" : "excluded",
-		       offset.rounds);
+	while (notes.offsets && clock_offsets_next(&notes.offsets, &offset))
+		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 %s; %u rounds\n", offset.cpu,
+		       offset.low, offset.high, clock_offset_contains_zero(&offset) ? "included" : "excluded", offset.rounds);
 }
 
 static bool is_latency(const struct dat_file *file)

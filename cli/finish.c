@@ -154,41 +154,20 @@ static bool has_some_threads(const struct spool_entry *entry)
 	       (filter && filter->size && strncmp(filter->text, "none", 4));
 }
 
-/*
- * What the file says of its writer: its name, how the clocks agreed that it is made of, and which threads' events the
- * kernel was told to leave out. To be freed; NULL: out of memory.
- */
-static char *name_writer(const struct spool *spool)
+/* What the file says of how it was made. Strings lead into the spool. */
+static struct dat_notes make_notes(const struct spool *spool)
 {
 	const struct spool_text *offsets = NULL, *hidden = NULL;
-	struct blob name = BLOB_INIT;
-	bool some = false;
-	char *end;
+	struct dat_notes notes = { .program = "recorder " PACKAGE_VERSION };
 
 	for (unsigned int i = 0; i < spool->nr_entries; i++) {
-		some = some || has_some_threads(&spool->entries[i]);
+		notes.some_threads = notes.some_threads || has_some_threads(&spool->entries[i]);
 		offsets = offsets ? offsets : spool_text(&spool->entries[i], SPOOL_TEXT_OFFSETS, "");
 		hidden = hidden ? hidden : spool_text(&spool->entries[i], SPOOL_TEXT_HIDDEN, "");
 	}
-	blob_printf(&name, "recorder " PACKAGE_VERSION);
-	if (offsets)
-		blob_printf(&name, "; %s", offsets->text);
-	if (some)
-		blob_printf(&name, "; " WEAVE_SOME_THREADS);
-	if (hidden && hidden->size)
-		blob_printf(&name, "; " WEAVE_HIDDEN_THREADS);
-	for (const char *at = hidden ? hidden->text : "";; at = end) {
-		const unsigned long tid = strtoul(at, &end, 10);
-
-		if (end == at)
-			break;
-		blob_printf(&name, " %lu", tid);
-	}
-	blob_put(&name, "", 1);
-	if (!name.error)
-		return (char *)name.data;
-	blob_free(&name);
-	return NULL;
+	notes.offsets = offsets ? offsets->text : NULL;
+	notes.hidden = hidden ? hidden->text : NULL;
+	return notes;
 }
 
 static int weave(const struct output *output, struct spool *spool, struct weave_stats *ret_stats,
@@ -198,12 +177,9 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 	struct loom loom = { .pages = 0 };
 	struct weave_params params;
 	struct shown shown;
-	char *writer = NULL;
 	int err;
 
 	err = loom_open(&loom, spool);
-	if (!err && !(writer = name_writer(spool)))
-		err = -ENOMEM;
 	if (err) {
 		loom_close(&loom);
 		return err;
@@ -220,7 +196,7 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 		.raw = spool->head.raw,
 		.buffers = spool->head.split ? WEAVE_SPLIT : WEAVE_WOVEN,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
-		.writer = writer,
+		.notes = make_notes(spool),
 		.progress = show_weaving,
 		.arg = &shown,
 	};
@@ -229,7 +205,6 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 	if (!err)
 		loom_kernel(&loom, spool, ret_kernel);
 	loom_close(&loom);
-	free(writer);
 	return err;
 }
 

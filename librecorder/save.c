@@ -291,7 +291,7 @@ static int save_view(struct save *save, bool snapshot, const char *path)
 		.nr_processes = 1,
 		.output = path,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
-		.writer = "librecorder " PACKAGE_VERSION,
+		.notes.program = "librecorder " PACKAGE_VERSION,
 		.refresh = refresh_log,
 		.refresh_arg = save,
 	};

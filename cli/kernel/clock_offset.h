@@ -10,7 +10,7 @@
 #ifndef CLI_CLOCK_OFFSET_H
 #define CLI_CLOCK_OFFSET_H
 
-#include "cli/kernel/clock_text.h"
+#include "format/dat/dat_notes.h"
 
 struct clock_probe;
 

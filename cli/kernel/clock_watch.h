@@ -11,7 +11,7 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
-#include "cli/kernel/clock_text.h"
+#include "format/dat/dat_notes.h"
 #include "cli/kernel/kernel.h"
 
 struct clock_watch {

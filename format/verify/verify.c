@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Which events matter, what they say, by the offsets of their formats, and the order within each stream. */
 #include "format/verify/verify.h"
+#include "format/dat/dat_notes.h"
 #include "format/io/bytes.h"
 #include "format/verify/verify_private.h"
-#include "format/weave/weave.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -383,20 +383,16 @@ static int learn_events(struct verify *v)
 static int learn_writer(struct verify *v)
 {
 	const struct dat_option *version = dat_option(v->file, DAT_VERSION);
-	const char *at = version ? strstr(version->data, WEAVE_HIDDEN_THREADS) : NULL;
+	struct dat_notes notes;
+	const char *at;
+	int32_t tid;
 	int err = 0;
-	char *end;
 
-	v->is_foreign = !version ||
-			(strncmp(version->data, "recorder ", 9) && strncmp(version->data, "librecorder ", 12));
-	v->has_some = version && strstr(version->data, WEAVE_SOME_THREADS);
-	for (at = at ? at + strlen(WEAVE_HIDDEN_THREADS) : ""; !err; at = end) {
-		const unsigned long tid = strtoul(at, &end, 10);
-
-		if (end == at)
-			break;
-		err = verify_thread_hide(v, (int32_t)tid);
-	}
+	v->is_foreign = !dat_notes_read(version ? version->data : NULL, &notes);
+	v->has_some = notes.some_threads;
+	at = notes.hidden ? notes.hidden : "";
+	while (!err && dat_notes_next_thread(&at, &tid))
+		err = verify_thread_hide(v, tid);
 	return err;
 }
 

@@ -27,6 +27,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/dat/dat_notes.h"
+
 /* Text that somebody else has; need not end with a NUL. NULL: none. */
 struct weave_text {
 	const char *data;
@@ -114,14 +116,8 @@ struct weave_params {
 	enum weave_buffers buffers; /* raw goes before */
 	uint32_t page_size;    /* of the file; 0: 4096; raised to the largest sub-buffer of the processes */
 	unsigned int nr_cpus;  /* of this machine: the file has at least as many; ignored for raw */
-	/*
-	 * Name and version of the writing program, for the file; may be NULL. Behind "; " may follow what was found
-	 * out about its clocks (cli/kernel/clock_text.h), and WEAVE_HIDDEN_THREADS with the numbers of threads that the
-	 * kernel did not record, or WEAVE_SOME_THREADS where it recorded but some threads' switches.
-	 */
-	const char *writer;
-#define WEAVE_HIDDEN_THREADS "hidden threads:"
-#define WEAVE_SOME_THREADS   "switches of some threads alone"
+	/* What the file is to say of how it was made; its time error is filled in. */
+	struct dat_notes notes;
 
 	/*
 	 * Called about every MiB of input; pages is what was taken from the

@@ -93,9 +93,12 @@ static int put_system(struct weave *weave)
 		err = put_string(weave, DAT_UNAME, &text);
 	}
 	if (!err) {
-		blob_printf(&text, "%s", weave->params->writer ? weave->params->writer : "librecorder");
-		if (weave->stats.time_error != UINT64_MAX)
-			blob_printf(&text, "; time error at most %" PRIu64 " ns", weave->stats.time_error);
+		struct dat_notes notes = weave->params->notes;
+
+		if (!notes.program)
+			notes.program = "librecorder";
+		notes.time_error = weave->stats.time_error;
+		dat_notes_put(&text, &notes);
 		err = put_string(weave, DAT_VERSION, &text);
 	}
 	blob_free(&text);

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "format/dat/dat_notes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/io/blob.h"
+
+#define OFFSETS	     "kernel - programs: "
+#define SOME_THREADS "switches of some threads alone"
+#define HIDDEN	     "hidden threads:"
+#define TIME_ERROR   "time error at most "
+
+void clock_offset_join(struct clock_offset *known, const struct clock_offset *found)
+{
+	const bool is_none = known->rounds && known->low > known->high;
+
+	if (!known->rounds || (!is_none && found->low > found->high)) {
+		known->low = found->low;
+		known->high = found->high;
+	} else if (!is_none) {
+		known->low = found->low < known->low ? found->low : known->low;
+		known->high = found->high > known->high ? found->high : known->high;
+	}
+	known->rounds += found->rounds;
+}
+
+char *clock_offsets_text(const struct clock_offset *offsets, unsigned int nr)
+{
+	struct blob text = BLOB_INIT;
+	const char *between = OFFSETS;
+
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!offsets[i].rounds)
+			continue;
+		blob_printf(&text, "%sCPU %u %" PRId64 " to %" PRId64 " ns in %u rounds", between, offsets[i].cpu,
+			    offsets[i].low, offsets[i].high, offsets[i].rounds);
+		between = ", ";
+	}
+	blob_put(&text, "", 1);
+	if (!text.error)
+		return (char *)text.data;
+	blob_free(&text);
+	return NULL;
+}
+
+bool clock_offsets_next(const char **at, struct clock_offset *ret_offset)
+{
+	struct clock_offset offset;
+	const char *text = strstr(*at, "CPU ");
+	int size = 0;
+
+	if (!text ||
+	    sscanf(text, "CPU %u %" SCNd64 " to %" SCNd64 " ns in %u rounds%n", &offset.cpu, &offset.low,
+		   &offset.high, &offset.rounds, &size) != 4 ||
+	    !size)
+		return false;
+	*at = text + size;
+	*ret_offset = offset;
+	return true;
+}
+
+bool dat_notes_next_thread(const char **at, int32_t *ret_tid)
+{
+	char *end;
+	const unsigned long tid = strtoul(*at, &end, 10);
+
+	if (end == *at)
+		return false;
+	*at = end;
+	*ret_tid = (int32_t)tid;
+	return true;
+}
+
+void dat_notes_put(struct blob *text, const struct dat_notes *notes)
+{
+	const char *at = notes->hidden ? notes->hidden : "";
+	int32_t tid;
+
+	blob_printf(text, "%s", notes->program);
+	if (notes->offsets)
+		blob_printf(text, "; %s", notes->offsets);
+	if (notes->some_threads)
+		blob_printf(text, "; " SOME_THREADS);
+	if (*at)
+		blob_printf(text, "; " HIDDEN);
+	while (dat_notes_next_thread(&at, &tid))
+		blob_printf(text, " %" PRId32, tid);
+	if (notes->time_error != DAT_TIME_ERROR_UNKNOWN)
+		blob_printf(text, "; " TIME_ERROR "%" PRIu64 " ns", notes->time_error);
+}
+
+/* What stands behind `what`; NULL: it is not there. */
+static const char *behind(const char *text, const char *what)
+{
+	const char *at = strstr(text, what);
+
+	return at ? at + strlen(what) : NULL;
+}
+
+bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
+{
+	const char *error;
+
+	*ret_notes = (struct dat_notes){ .time_error = DAT_TIME_ERROR_UNKNOWN };
+	if (!text)
+		return false;
+	ret_notes->offsets = behind(text, OFFSETS);
+	ret_notes->some_threads = strstr(text, SOME_THREADS);
+	ret_notes->hidden = behind(text, HIDDEN);
+	error = behind(text, TIME_ERROR);
+	if (error)
+		ret_notes->time_error = strtoull(error, NULL, 10);
+	return !strncmp(text, "recorder ", 9) || !strncmp(text, "librecorder ", 12);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a file says of how it was made: who wrote it, how the clocks agreed, which threads the kernel left out. All of it is one
+ * text, the option DAT_VERSION, which is written and read here alone:
+ *
+ *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone;
+ *	hidden threads: 12 13; time error at most 40 ns
+ */
+#ifndef FORMAT_DAT_NOTES_H
+#define FORMAT_DAT_NOTES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct blob;
+
+/* One CPU. low > high: no offset explains all rounds, so one of the clocks is none. */
+struct clock_offset {
+	unsigned int cpu;
+	unsigned int rounds; /* 0: not measured */
+	int64_t low, high;   /* the kernel's clock less the programs', ns */
+};
+
+/* The clocks may be the same: 0 is in the interval. */
+static inline bool clock_offset_contains_zero(const struct clock_offset *offset)
+{
+	return offset->low <= 0 && offset->high >= 0;
+}
+
+/* The offset is no more than this, either way. */
+static inline uint64_t clock_offset_bound(const struct clock_offset *offset)
+{
+	const uint64_t low = (uint64_t)(offset->low < 0 ? -offset->low : offset->low);
+	const uint64_t high = (uint64_t)(offset->high < 0 ? -offset->high : offset->high);
+
+	return low > high ? low : high;
+}
+
+/* What was found of the same CPU holds, too: both are in the interval then, which is empty if one of them is. */
+void clock_offset_join(struct clock_offset *known, const struct clock_offset *found);
+
+/*
+ * As it stands in a file: "kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...". The text is the caller's to
+ * free; NULL: out of memory. Back again: the next CPU at *at, which moves on; false: that was all.
+ */
+char *clock_offsets_text(const struct clock_offset *offsets, unsigned int nr);
+bool clock_offsets_next(const char **at, struct clock_offset *ret_offset);
+
+#define DAT_TIME_ERROR_UNKNOWN UINT64_MAX
+
+struct dat_notes {
+	const char *program; /* name and version; not read */
+	const char *offsets; /* clock_offsets_text(); NULL: not measured */
+	bool some_threads;   /* the kernel recorded the switches of some threads alone */
+	const char *hidden;  /* numbers of threads that the kernel did not record, with blanks between them; NULL: none */
+	uint64_t time_error; /* ns from CLOCK_MONOTONIC at most; or DAT_TIME_ERROR_UNKNOWN */
+};
+
+/* Append the text, without its NUL. */
+void dat_notes_put(struct blob *text, const struct dat_notes *notes);
+
+/*
+ * What the text says; NULL: the file has none. Strings lead into the text. False: none of our programs wrote the file, whatever
+ * else it says.
+ */
+bool dat_notes_read(const char *text, struct dat_notes *ret_notes);
+
+/* The next number of notes.hidden at *at, which moves on; false: that was all. */
+bool dat_notes_next_thread(const char **at, int32_t *ret_tid);
+
+#endif
