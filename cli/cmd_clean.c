@@ -20,6 +20,8 @@
 
 #define NAME "clean"
 
+static const struct message_sink sink = COMMAND_SINK(NAME);
+
 struct clean {
 	const char *dirs; /* where to look; NULL: as dirs.h has it */
 	bool dry_run;
@@ -131,7 +133,7 @@ static void clean_dirs(struct clean *clean, uint32_t pid)
 {
 	struct leftovers left = { 0 };
 
-	if (!leftovers_find_all(NAME, clean->dirs, &left)) {
+	if (!leftovers_find_all(&sink, clean->dirs, &left)) {
 		clean->failed = true;
 	} else if (!clean_all(clean, &left, pid) && pid) {
 		complain(NAME, "process %" PRIu32 " has left nothing", pid);

@@ -15,6 +15,8 @@
 
 #define COMMAND "clock"
 
+static const struct message_sink sink = COMMAND_SINK(COMMAND);
+
 struct measuring {
 	uint64_t cpu;
 	uint64_t rounds;
@@ -112,13 +114,13 @@ static int run(const struct measuring *m)
 	struct clock_probe *probe;
 	int status;
 
-	if (instance_find_tracefs(COMMAND, false))
+	if (instance_find_tracefs(&sink, false))
 		return EXIT_FAILURE;
-	instance_sweep(COMMAND, true);
-	if (clock_probe_open(COMMAND, m->kernel_clock, &probe))
+	instance_sweep(&sink, true);
+	if (clock_probe_open(&sink, m->kernel_clock, &probe))
 		return EXIT_FAILURE;
 	status = measure(m, probe);
-	if (!clock_probe_close(COMMAND, probe))
+	if (!clock_probe_close(&sink, probe))
 		status = EXIT_FAILURE;
 	return status;
 }

@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 
 #include "cli/recording/elf_events.h"
-#include "cli/recording/programs.h"
+#include "cli/show_programs.h"
 
 #define NAME "list"
 

@@ -19,9 +19,11 @@
 #include <unistd.h>
 
 #include "cli/page_text.h"
-#include "cli/recording/programs.h"
+#include "cli/show_programs.h"
 
 #define NAME "pages"
+
+static const struct message_sink sink = COMMAND_SINK(NAME);
 
 /* Between two looks at rings that are followed. */
 #define LOOK_MS 20
@@ -218,7 +220,7 @@ static int open_program(int dir, const char *name, void *data)
 
 static bool find_program(struct pages *pages)
 {
-	const int nr = programs_files(NAME, &pages->programs, open_program, pages);
+	const int nr = programs_files(&sink, &pages->programs, open_program, pages);
 
 	if (nr > 1)
 		complain(NAME, "'%s' matches %d programs: name one by its pid ('recorder ps' shows them)",

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/recording/programs.h"
+#include "cli/show_programs.h"
 
 static int print_program(struct rec_view *view, void *data)
 {

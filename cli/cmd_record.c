@@ -11,6 +11,8 @@
 
 #include "cli/record.h"
 
+const struct message_sink record_sink = COMMAND_SINK(RECORD);
+
 /* The clocks of -C; programs have the first ones. */
 #define CLOCK_WORDS "tsc|mono|x86-tsc|local|global|counter|uptime|perf|mono_raw|boot|tai"
 static const char *const clocks[] = { "x86-tsc", "mono", "x86-tsc",  "local", "global", "counter",
@@ -89,7 +91,8 @@ static bool read_options(struct record *record)
 {
 	struct kernel_request *request = &record->kernel.request;
 
-	if (!read_size(record) || !kernel_request_events(RECORD, &record->events, request, &record->user_events))
+	if (!read_size(record) || !kernel_options_events(RECORD, &record->events, request, &record->user_events) ||
+	    !kernel_options_lists(RECORD, &record->kernel.functions, &record->kernel.options, request))
 		return false;
 	record->user = !kernel_request_is_any(request);
 	for (unsigned int i = 0; i < record->user_events.nr; i++)
@@ -105,7 +108,7 @@ static bool read_options(struct record *record)
 	request->buffer_kb = record->lanes.lane_kb;
 	request->subbuf_kb = record->subbuf_kb;
 	request->quiet = record->quiet;
-	record->output.command = RECORD;
+	record->output.sink = &record_sink;
 	record->output.verb = "recorded";
 	record->output.quiet = record->quiet;
 	return is_complete(record);

@@ -18,6 +18,8 @@
 #include "cli/kernel/kernel_texts.h"
 #include "cli/recover.h"
 
+const struct message_sink recover_sink = COMMAND_SINK(RECOVER);
+
 #define SPOOL_SUFFIX ".spool"
 
 /* -------------------------------------------------------------------------------------------------------- opening */
@@ -114,7 +116,7 @@ static bool make_spool(struct recover *recover)
 		return false;
 	snprintf(recover->spool_path, sizeof(recover->spool_path), "%s", recover->output.spool);
 	return !whole || !session_is_session(recover->dir.path) ||
-	       session_link_spool(RECOVER, &recover->dir, recover->spool_path);
+	       session_link_spool(&recover_sink, &recover->dir, recover->spool_path);
 }
 
 static bool open_spool(struct recover *recover)
@@ -384,7 +386,7 @@ int cmd_recover(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	recover.version = version + 1;
-	recover.output.command = RECOVER;
+	recover.output.sink = &recover_sink;
 	recover.output.verb = "recovered";
 	recover.output.quiet = recover.quiet;
 	recover.output.tell_torn = true;

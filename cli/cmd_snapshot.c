@@ -16,10 +16,12 @@
 #include <unistd.h>
 
 #include "cli/finish.h"
-#include "cli/recording/programs.h"
+#include "cli/show_programs.h"
 #include "cli/recording/spool.h"
 
 #define NAME "snapshot"
+
+static const struct message_sink sink = COMMAND_SINK(NAME);
 
 /*
  * A page that the writer overtook while it was copied is tried so often again,
@@ -222,7 +224,7 @@ static void handle_signals(const char *spool, sigset_t *set)
 /* Copy and write the file. What is to become of the spool is in *ret_keep. */
 static bool copy(struct snapshot *snapshot, bool *ret_keep)
 {
-	if (programs_files(NAME, &snapshot->programs, copy_program, snapshot) < 0)
+	if (programs_files(&sink, &snapshot->programs, copy_program, snapshot) < 0)
 		return false;
 	*ret_keep = !output_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble);
 	if (!*ret_keep)
@@ -265,7 +267,7 @@ static void close_all(struct snapshot *snapshot)
 int cmd_snapshot(int argc, char **argv)
 {
 	struct snapshot snapshot = { .output_name = "trace.dat",
-				     .output = { .command = NAME, .verb = "copied", .tell_times = true } };
+				     .output = { .sink = &sink, .verb = "copied", .tell_times = true } };
 	const struct opt table[] = {
 		OPT_STRING('P', "pid", "PROGRAM",
 			   "copy from these running programs: pids separated by commas, or a name",

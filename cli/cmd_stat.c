@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/recording/programs.h"
+#include "cli/show_programs.h"
 
 /* What the kernel does not count, where there is something to say. */
 static void print_more(const char *what, uint64_t nr)

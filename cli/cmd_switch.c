@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/recording/programs.h"
-#include "cli/recording/selection.h"
+#include "cli/show_programs.h"
+#include "cli/selection_options.h"
 
 /* What is to be done to each program. */
 struct action {
@@ -27,12 +27,13 @@ struct action {
 /* Whether the filter fits the events that the program has. False: one line was printed. */
 static bool fits(const struct action *action, const struct rec_view *view)
 {
+	const struct message_sink sink = COMMAND_SINK(action->command);
 	size_t size = 0;
 	unsigned char *log = programs_log(view, &size);
 	bool good = true;
 
 	if (log)
-		good = selections_fit(action->command, &action->selections, log, size);
+		good = selections_fit(&sink, &action->selections, log, size);
 	free(log);
 	return good;
 }

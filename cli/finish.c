@@ -62,14 +62,14 @@ bool output_choose(struct output *output, const char *name)
 	else if (!err && S_ISDIR(st.st_mode))
 		err = -EISDIR;
 	else if (!err && !S_ISREG(st.st_mode)) {
-		complain(output->command, "cannot write '%s': it is not a regular file", name);
+		message(output->sink, "cannot write '%s': it is not a regular file", name);
 		return false;
 	} else if (!err && access(output->path, W_OK) < 0)
 		err = -errno;
 	if (!err && strlen(output->path) + sizeof(".spool") > sizeof(output->spool))
 		err = -ENAMETOOLONG;
 	if (err) {
-		complain(output->command, "cannot write '%s': %s", name, strerror(-err));
+		message(output->sink, "cannot write '%s': %s", name, strerror(-err));
 		return false;
 	}
 	snprintf(output->spool, sizeof(output->spool), "%.*s.spool", (int)(sizeof(output->spool) - 8), output->path);
@@ -110,21 +110,20 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 		if (!made)
 			return true;
 		if (made != -EEXIST) {
-			complain(output->command, "cannot write '%s': %s", output->spool, strerror(-made));
+			message(output->sink, "cannot write '%s': %s", output->spool, strerror(-made));
 			return false;
 		}
 		found = look_at_spool(output);
 	}
 	if (found == -EBUSY)
-		complain(output->command, "'%s' is being written by another recorder; choose another file with -o",
-			 output->name);
+		message(output->sink, "'%s' is being written by another recorder; choose another file with -o",
+			output->name);
 	else if (!found)
-		complain(output->command,
-			 "'%s' is left from a recorder that was killed; 'recorder recover' makes a trace.dat of it",
-			 output->spool);
+		message(output->sink,
+			"'%s' is left from a recorder that was killed; 'recorder recover' makes a trace.dat of it",
+			output->spool);
 	else
-		complain(output->command, "'%s' exists already; remove it or choose another file with -o",
-			 output->spool);
+		message(output->sink, "'%s' exists already; remove it or choose another file with -o", output->spool);
 	return false;
 }
 
@@ -299,34 +298,34 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	say_count(all.processes.log_full, "declarations, conditions or thread names that found no room in the buffer");
 	say_count(all.refused, "refused, their lanes had been stopped as damaged");
 	say_count(all.broken, "lanes stopped as damaged (what writes over the program's buffer?)");
-	selections_say_rates(spool);
+	selections_say_rates(output->sink, spool);
 }
 
-static void say_trouble(const char *command, const struct drain_trouble *trouble)
+static void say_trouble(const struct message_sink *sink, const struct drain_trouble *trouble)
 {
 	if (trouble->bad_buffers)
-		complain(command, "%u %s skipped, the first '%s': %s", trouble->bad_buffers,
-			 trouble->bad_buffers == 1 ? "buffer was" : "buffers were", trouble->bad_file,
-			 trouble->bad_errno == EPROTO ? "its program uses a newer librecorder, so a newer recorder is needed" :
-							strerror(trouble->bad_errno));
+		message(sink, "%u %s skipped, the first '%s': %s", trouble->bad_buffers,
+			trouble->bad_buffers == 1 ? "buffer was" : "buffers were", trouble->bad_file,
+			trouble->bad_errno == EPROTO
+				? "its program uses a newer librecorder, so a newer recorder is needed"
+				: strerror(trouble->bad_errno));
 	if (trouble->bad_lanes == 1)
-		complain(command, "skipped lane %u of program %u (%s), which is damaged; the rest of it is lost",
-			 trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
+		message(sink, "skipped lane %u of program %u (%s), which is damaged; the rest of it is lost",
+			trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
 	else if (trouble->bad_lanes)
-		complain(command,
-			 "skipped %u damaged lanes, the first lane %u of program %u (%s); the rest of them is lost",
-			 trouble->bad_lanes, trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
+		message(sink,
+			"skipped %u damaged lanes, the first lane %u of program %u (%s); the rest of them is lost",
+			trouble->bad_lanes, trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
 	if (trouble->cut_buffers)
-		complain(command, "skipped the %s of program %u (%s)%s, which %s truncated meanwhile; the rest is lost",
-			 trouble->cut_buffers == 1 ? "buffer" : "buffers", trouble->cut_lane.pid,
-			 trouble->cut_lane.comm, trouble->cut_buffers == 1 ? "" : " and others",
-			 trouble->cut_buffers == 1 ? "was" : "were");
+		message(sink, "skipped the %s of program %u (%s)%s, which %s truncated meanwhile; the rest is lost",
+			trouble->cut_buffers == 1 ? "buffer" : "buffers", trouble->cut_lane.pid, trouble->cut_lane.comm,
+			trouble->cut_buffers == 1 ? "" : " and others", trouble->cut_buffers == 1 ? "was" : "were");
 	if (trouble->busy_lanes)
-		complain(command, "%u %s being read by another process and skipped", trouble->busy_lanes,
-			 trouble->busy_lanes == 1 ? "lane was" : "lanes were");
+		message(sink, "%u %s being read by another process and skipped", trouble->busy_lanes,
+			trouble->busy_lanes == 1 ? "lane was" : "lanes were");
 	if (trouble->unready)
-		complain(command, "%u %s never finished: is there room in the buffer directory?", trouble->unready,
-			 trouble->unready == 1 ? "buffer was" : "buffers were");
+		message(sink, "%u %s never finished: is there room in the buffer directory?", trouble->unready,
+			trouble->unready == 1 ? "buffer was" : "buffers were");
 }
 
 /* Programs run on without a buffer, and cannot tell. */
@@ -352,13 +351,13 @@ static void say_no_buffers(const struct output *output, const struct spool *spoo
 	else
 		snprintf(why, sizeof(why), "%s", strerror(err));
 	if (trouble->no_buffers)
-		complain(output->command, "%u %s recorded: %s", trouble->no_buffers,
-			 trouble->no_buffers == 1 ? "process was not" : "processes were not", why);
+		message(output->sink, "%u %s recorded: %s", trouble->no_buffers,
+			trouble->no_buffers == 1 ? "process was not" : "processes were not", why);
 	else if (!programs && (spool->head.session[0] || !spool->nr_entries))
-		complain(output->command,
-			 "no process of '%s' uses librecorder, or its buffer directory was out of reach "
-			 "(REC_DEBUG=1 shows why): the recording %s",
-			 spool->head.command, spool->nr_entries ? "has only the kernel's events" : "is empty");
+		message(output->sink,
+			"no process of '%s' uses librecorder, or its buffer directory was out of reach "
+			"(REC_DEBUG=1 shows why): the recording %s",
+			spool->head.command, spool->nr_entries ? "has only the kernel's events" : "is empty");
 }
 
 /* As `recorder report` shows times, which rounds. */
@@ -435,16 +434,16 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 
 	err = weave(output, spool, &stats, &kernel);
 	if (err) {
-		complain(output->command, "cannot write '%s': %s; 'recorder recover %s' tries again", output->name,
-			 strerror(-err), output->spool);
+		message(output->sink, "cannot write '%s': %s; 'recorder recover %s' tries again", output->name,
+			strerror(-err), output->spool);
 		return false;
 	}
 	if (output->quiet)
 		return true;
-	say_trouble(output->command, trouble);
+	say_trouble(output->sink, trouble);
 	say_no_buffers(output, spool, trouble);
 	if (selections)
-		selections_report(output->command, selections, spool);
+		selections_report(output->sink, selections, spool);
 	say_summary(output, spool, &stats, &kernel);
 	return true;
 }
@@ -454,5 +453,5 @@ void output_remove_spool(const struct output *output, struct spool *spool)
 	const int err = spool_remove(spool);
 
 	if (err)
-		complain(output->command, "cannot remove '%s': %s", output->spool, strerror(-err));
+		message(output->sink, "cannot remove '%s': %s", output->spool, strerror(-err));
 }

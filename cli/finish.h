@@ -10,13 +10,13 @@
 #include <stdbool.h>
 
 #include "cli/recording/drain.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 #include "cli/recording/selection.h"
 #include "cli/recording/spool.h"
 
 /* Where the recording goes. */
 struct output {
-	const char *command; /* for messages: "record" */
+	const struct message_sink *sink;
 	const char *verb;    /* the summary's first word: "recorded" */
 	const char *name;    /* as the user gave it */
 	char path[PATH_MAX];

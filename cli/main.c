@@ -2,6 +2,7 @@
 /*
  * The table of commands, and what the command line says before one of them is known.
  */
+#include "cli/base/suggest.h"
 #include "cli/cmd.h"
 
 #include <errno.h>

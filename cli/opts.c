@@ -10,90 +10,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A message is one line; longer ones are cut, which the longest path allowed does not meet. */
-#define LINE_MAX_SIZE 8192
+/* The longest message, with its command. */
+#define LINE_SIZE 8320
+
+void command_message(const void *command, const char *line)
+{
+	char all[LINE_SIZE];
+
+	snprintf(all, sizeof(all), command ? "recorder %s: %s\n" : "recorder: %s%s\n",
+		 command ? (const char *)command : "", line);
+	/* In one piece, so that lines of several processes do not mix. */
+	fflush(stdout);
+	fputs(all, stderr);
+}
+
+void command_summary(const void *command, const char *line)
+{
+	(void)command;
+	fprintf(stderr, "%s\n", line);
+}
 
 void complain(const char *command, const char *format, ...)
 {
-	char line[LINE_MAX_SIZE];
+	const struct message_sink sink = COMMAND_SINK(command);
 	va_list args;
-	int saved = errno;
-	int prefix, rest;
-	size_t size;
 
-	prefix = snprintf(line, 64, command ? "recorder %s: " : "recorder: ", command);
-	if (prefix < 0 || prefix >= 64)
-		prefix = 0;
-	errno = saved; /* for %m */
 	va_start(args, format);
-	rest = vsnprintf(line + prefix, sizeof(line) - 1 - (size_t)prefix, format, args);
+	message_v(&sink, format, args);
 	va_end(args);
-	if (rest < 0)
-		rest = 0;
-	size = (size_t)prefix + (size_t)rest;
-	if (size > sizeof(line) - 2)
-		size = sizeof(line) - 2;
-	for (size_t i = 0; i < size; i++)
-		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
-			line[i] = '?';
-	line[size] = '\n';
-	/* In one piece, so that lines of several processes do not mix. */
-	fflush(stdout);
-	fwrite(line, 1, size + 1, stderr);
-	errno = saved;
-}
-
-/* ------------------------------------------------------------------------------------------------- suggestions */
-
-#define WORD_MAX 32u
-
-/* The edit distance, a swap of two neighbours counted once; words longer than WORD_MAX are far from everything. */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int row[3][WORD_MAX + 1];
-	const size_t na = strlen(a), nb = strlen(b);
-	unsigned int *up2 = row[0], *up = row[1], *now = row[2];
-
-	if (na > WORD_MAX || nb > WORD_MAX)
-		return WORD_MAX;
-	for (unsigned int j = 0; j <= nb; j++)
-		up[j] = j;
-	for (unsigned int i = 1; i <= na; i++) {
-		unsigned int *free_row = up2;
-
-		now[0] = i;
-		for (unsigned int j = 1; j <= nb; j++) {
-			unsigned int best = up[j - 1] + (a[i - 1] != b[j - 1]);
-
-			if (up[j] + 1 < best)
-				best = up[j] + 1;
-			if (now[j - 1] + 1 < best)
-				best = now[j - 1] + 1;
-			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < best)
-				best = up2[j - 2] + 1;
-			now[j] = best;
-		}
-		up2 = up;
-		up = now;
-		now = free_row;
-	}
-	return up[nb];
-}
-
-const char *suggest(const char *word, const char *const *words)
-{
-	const char *near = NULL;
-	unsigned int best = 3; /* two slips at most, and fewer than half of the word */
-
-	for (; *words; words++) {
-		const unsigned int d = distance(word, *words);
-
-		if (d < best && d * 2 < strlen(*words)) {
-			best = d;
-			near = *words;
-		}
-	}
-	return near;
 }
 
 /* -------------------------------------------------------------------------------------------------------- help */

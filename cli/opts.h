@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "cli/base/message.h"
+
 enum opt_kind {
 	OPT_KIND_END,
 	OPT_KIND_FLAG,	 /* bool *: set to true */
@@ -78,7 +80,15 @@ void opt_list_free(struct opt_list *list);
  */
 void complain(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The word among `words` (ended by NULL) that `word` is most likely a slip of; NULL: none is near. */
-const char *suggest(const char *word, const char *const *words);
+/*
+ * The same for what is below the commands: a sink whose lines are printed so. `command` stays where it is, as do sinks that are
+ * handed on. command_message() and command_summary() are for this alone.
+ */
+#define COMMAND_SINK(command)                                                                                          \
+	{                                                                                                              \
+		.message = command_message, .summary = command_summary, .arg = (command)                               \
+	}
+void command_message(const void *command, const char *line);
+void command_summary(const void *command, const char *line);
 
 #endif

@@ -14,6 +14,8 @@
 #include "cli/recording/drain.h"
 #include "cli/finish.h"
 #include "cli/opts.h"
+#include "cli/selection_options.h"
+#include "cli/show_programs.h"
 #include "cli/recording/programs.h"
 #include "cli/record_kernel.h"
 #include "cli/record_lanes.h"
@@ -22,6 +24,7 @@
 #include "cli/recording/spool.h"
 
 #define RECORD "record" /* the command's name */
+extern const struct message_sink record_sink;
 
 struct record {
 	/* the command line */

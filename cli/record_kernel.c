@@ -7,16 +7,15 @@
 #include <string.h>
 
 #include "cli/kernel/kernel_instance.h"
-#include "cli/opts.h"
 
 const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes)
 {
 	const struct kernel_request *request = &half->request;
 	const bool any = kernel_request_is_any(request);
 
-	if (request->functions.nr && !request->tracer)
+	if (half->functions.nr && !request->tracer)
 		return "-l, -n and -g select functions for a tracer: they need -p";
-	if (!any && (request->only_command || request->follow || request->cpumask || request->options.nr ||
+	if (!any && (request->only_command || request->follow || request->cpumask || half->options.nr ||
 		     half->drain_way != UINT32_MAX || request->hide))
 		return "-F, -c, -M, -O, --drain and --hide are for the kernel's events: they need -e or -p";
 	if (request->only_command && !command)
@@ -26,32 +25,32 @@ const char *record_kernel_wrong(const struct record_kernel *half, bool command, 
 	return NULL;
 }
 
-bool record_kernel_find(const char *command, struct record_kernel *half, const struct programs *which,
+bool record_kernel_find(const struct message_sink *sink, struct record_kernel *half, const struct programs *which,
 			const char *threads, bool programs)
 {
 	if (!kernel_request_is_any(&half->request) || !which->word)
 		return true;
 	if (threads)
-		return kernel_pids_threads(command, threads, &half->request, &half->pids);
-	return kernel_pids_find(command, which, programs, &half->request, &half->pids);
+		return kernel_pids_threads(sink, threads, &half->request, &half->pids);
+	return kernel_pids_find(sink, which, programs, &half->request, &half->pids);
 }
 
-int record_kernel_open(const char *command, struct record_kernel *half)
+int record_kernel_open(const struct message_sink *sink, struct record_kernel *half)
 {
 	const struct kernel_request *request = &half->request;
 
-	instance_sweep(command, request->quiet);
+	instance_sweep(sink, request->quiet);
 	if (!kernel_request_is_any(request))
 		return 0;
-	if ((request->only_command || request->nr_tids) && !kernel_pids_are_ours(command))
+	if ((request->only_command || request->nr_tids) && !kernel_pids_are_ours(sink))
 		return -EINVAL;
-	return kernel_open(command, request, &half->kernel);
+	return kernel_open(sink, request, &half->kernel);
 }
 
-bool record_kernel_drain(const char *command, struct record_kernel *half, struct spool *spool)
+bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *half, struct spool *spool)
 {
 	const struct kernel_drain_request request = {
-		.command = command,
+		.sink = sink,
 		/* The words' places, and one in front of them. */
 		.way = half->drain_way + 1,
 		.priority = (unsigned int)half->priority,
@@ -63,7 +62,7 @@ bool record_kernel_drain(const char *command, struct record_kernel *half, struct
 	if (!half->kernel)
 		return true;
 	half->spool = spool;
-	clock_watch_open(command, half->kernel, &half->clocks);
+	clock_watch_open(sink, half->kernel, &half->clocks);
 	return kernel_drain_open(half->kernel, spool, &request, &half->drain);
 }
 
@@ -80,7 +79,7 @@ static int note_clocks(struct record_kernel *half)
 	return err;
 }
 
-bool record_kernel_start(const char *command, struct record_kernel *half, pid_t child)
+bool record_kernel_start(const struct message_sink *sink, struct record_kernel *half, pid_t child)
 {
 	int err = 0;
 
@@ -94,7 +93,7 @@ bool record_kernel_start(const char *command, struct record_kernel *half, pid_t 
 	if (!err)
 		err = kernel_start(half->kernel);
 	if (err)
-		complain(command, "cannot start the kernel's tracing: %s", strerror(-err));
+		message(sink, "cannot start the kernel's tracing: %s", strerror(-err));
 	return !err;
 }
 
@@ -148,4 +147,6 @@ void record_kernel_close(struct record_kernel *half)
 	close_all(half);
 	kernel_pids_close(&half->pids);
 	kernel_request_free(&half->request);
+	opt_list_free(&half->functions);
+	opt_list_free(&half->options);
 }

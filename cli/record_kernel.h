@@ -13,10 +13,13 @@
 #include "cli/kernel/kernel.h"
 #include "cli/kernel/kernel_drain.h"
 #include "cli/kernel/kernel_pids.h"
+#include "cli/kernel_options.h"
 #include "cli/recording/spool.h"
 
 struct record_kernel {
 	struct kernel_request request;
+	struct opt_list functions; /* -l, -n, -g */
+	struct opt_list options;   /* -O */
 	unsigned int drain_way; /* place among KERNEL_DRAIN_WORDS; UINT32_MAX: not given */
 	uint64_t priority;
 	bool grow; /* rings: no size was given, or -b auto */
@@ -35,10 +38,10 @@ struct record_kernel {
 #define OPT_KERNEL(half)                                                                                               \
 	OPT_STRING('p', "tracer", "TRACER", "trace functions with this tracer of the kernel", &(half).request.tracer), \
 		OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated",         \
-			 &(half).request.functions),                                                                   \
-		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).request.functions),     \
+			 &(half).functions),                                                                           \
+		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).functions),             \
 		OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls",                 \
-			 &(half).request.functions),                                                                   \
+			 &(half).functions),                                                                           \
 		OPT_FLAG('F', "only-command", "record only the kernel's events that COMMAND causes",                   \
 			 &(half).request.only_command),                                                                \
 		OPT_FLAG('c', "event-fork", "with -F or -P: also those of threads and children started later",         \
@@ -47,7 +50,7 @@ struct record_kernel {
 			   "record the kernel's events of these CPUs only, a mask in hexadecimal",                     \
 			   &(half).request.cpumask),                                                                   \
 		OPT_LIST('O', "option", "OPTION", "set an option of the kernel's tracing, or clear it: noOPTION",      \
-			 &(half).request.options),                                                                     \
+			 &(half).options),                                                                             \
 		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)",                 \
 			   &(half).drain_way),                                                                         \
 		OPT_NUMBER('r', "priority", "N", 1, 99,                                                                \
@@ -62,14 +65,14 @@ const char *record_kernel_wrong(const struct record_kernel *half, bool command, 
  * Find the processes whose events are to be recorded: those that `which` has a word for, or only the threads with
  * these ids, if there are any; with `programs` such as use librecorder. False: one line was printed.
  */
-bool record_kernel_find(const char *command, struct record_kernel *half, const struct programs *which,
+bool record_kernel_find(const struct message_sink *sink, struct record_kernel *half, const struct programs *which,
 			const char *threads, bool programs);
 
 /*
  * Remove what killed recorders have left; then make the instance and set it. 0; or -errno, and one line was printed:
  * -EACCES, no rights. record_kernel_close() in any case.
  */
-int record_kernel_open(const char *command, struct record_kernel *half);
+int record_kernel_open(const struct message_sink *sink, struct record_kernel *half);
 void record_kernel_close(struct record_kernel *half);
 
 /*
@@ -79,10 +82,10 @@ void record_kernel_close(struct record_kernel *half);
 void record_kernel_leave(struct record_kernel *half);
 
 /* Into this spool, which stays. False: one line was printed. */
-bool record_kernel_drain(const char *command, struct record_kernel *half, struct spool *spool);
+bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *half, struct spool *spool);
 
 /* From now on, just before COMMAND becomes what it is; `child` 0: there is none. False: one line was printed. */
-bool record_kernel_start(const char *command, struct record_kernel *half, pid_t child);
+bool record_kernel_start(const struct message_sink *sink, struct record_kernel *half, pid_t child);
 
 /* As kernel_drain_run() and, tracing off, kernel_drain_finish(). */
 int record_kernel_run(struct record_kernel *half);

@@ -6,35 +6,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/opts.h"
-
 /* Unless the user says otherwise, a program may have this many lanes of the size asked for. */
 #define LANES_ALLOWED 64u
 
 /* A lane has no more sub-buffers than a link can name; see REC_LINK_ID. */
 #define SUBBUFS_MAX 65000u
 
-bool record_lanes_check(const char *command, const struct record_lanes *lanes)
+bool record_lanes_check(const struct message_sink *sink, const struct record_lanes *lanes)
 {
 	const uint64_t subbuf = lanes->subbuf_kb ? lanes->subbuf_kb : REC_SUBBUF_MIN / 1024;
 
 	if (subbuf & (subbuf - 1) || subbuf < REC_SUBBUF_MIN / 1024 || subbuf > REC_SUBBUF_MAX / 1024) {
-		complain(command,
-			 "option '--subbuf-size' takes 4, 8, 16, 32, 64, 128, 256 or 512 (KB), not '%" PRIu64 "'",
-			 lanes->subbuf_kb);
+		message(sink, "option '--subbuf-size' takes 4, 8, 16, 32, 64, 128, 256 or 512 (KB), not '%" PRIu64 "'",
+			lanes->subbuf_kb);
 		return false;
 	}
 	if (lanes->lane_kb && lanes->lane_kb < 2 * subbuf) {
-		complain(command,
-			 "a lane of %" PRIu64 " KB is too small for sub-buffers of %" PRIu64
-			 " KB: it needs at least two (-b)",
-			 lanes->lane_kb, subbuf);
+		message(sink,
+			"a lane of %" PRIu64 " KB is too small for sub-buffers of %" PRIu64
+			" KB: it needs at least two (-b)",
+			lanes->lane_kb, subbuf);
 		return false;
 	}
 	if (lanes->lane_kb / subbuf > SUBBUFS_MAX) {
-		complain(command,
-			 "a lane of %" PRIu64 " KB has more sub-buffers than %u: make them larger with --subbuf-size",
-			 lanes->lane_kb, SUBBUFS_MAX);
+		message(sink,
+			"a lane of %" PRIu64 " KB has more sub-buffers than %u: make them larger with --subbuf-size",
+			lanes->lane_kb, SUBBUFS_MAX);
 		return false;
 	}
 	return true;

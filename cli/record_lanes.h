@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/base/message.h"
 #include "cli/recording/child.h"
 
 struct record_lanes {
@@ -17,7 +18,7 @@ struct record_lanes {
 };
 
 /* Whether the sizes go with each other. False: one line was printed. */
-bool record_lanes_check(const char *command, const struct record_lanes *lanes);
+bool record_lanes_check(const struct message_sink *sink, const struct record_lanes *lanes);
 
 #define RECORD_LANES_ENV 9
 

@@ -52,7 +52,7 @@
  */
 static bool prepare_kernel(struct record *record)
 {
-	const int err = record_kernel_open(RECORD, &record->kernel);
+	const int err = record_kernel_open(&record_sink, &record->kernel);
 
 	/*
 	 * Who may not trace the kernel, or where nobody can (a container's
@@ -73,7 +73,7 @@ static bool make_spool(struct record *record, const char *what)
 	snprintf(head.session, sizeof(head.session), "%s", record->session.path);
 	snprintf(head.command, sizeof(head.command), "%s", what);
 	return output_spool(&record->output, &head, &record->spool) &&
-	       record_kernel_drain(RECORD, &record->kernel, record->spool);
+	       record_kernel_drain(&record_sink, &record->kernel, record->spool);
 }
 
 /* What programs need that are started for the recording. */
@@ -81,7 +81,7 @@ static bool prepare_session(struct record *record)
 {
 	int err;
 
-	if (!session_link_spool(RECORD, &record->session, record->output.spool))
+	if (!session_link_spool(&record_sink, &record->session, record->output.spool))
 		return false;
 	err = drain_open(record->spool, record->session.fd, DRAIN_OWNED, NULL, &record->drain);
 	if (err)
@@ -91,12 +91,11 @@ static bool prepare_session(struct record *record)
 
 static bool prepare(struct record *record)
 {
-	if (record->user &&
-	    (!record_lanes_check(RECORD, &record->lanes) ||
-	     !selections_fit_binary(RECORD, &record->selections, record->command[0])))
+	if (record->user && (!record_lanes_check(&record_sink, &record->lanes) ||
+			     !selections_fit_binary(&record_sink, &record->selections, record->command[0])))
 		return false;
 	if (!output_choose(&record->output, record->output_name) || !prepare_kernel(record) ||
-	    (record->user && !session_create(RECORD, &record->session)))
+	    (record->user && !session_create(&record_sink, &record->session)))
 		return false;
 	return make_spool(record, record->command[0]) && (!record->user || prepare_session(record));
 }
@@ -334,16 +333,16 @@ static int run_without_command(struct record *record)
 	const char *what = record->programs.word ? record->programs.word : "the kernel";
 
 	if (!output_choose(&record->output, record->output_name) ||
-	    (record->user && !attach_open(RECORD, &record->programs, &record->attach)) ||
-	    !record_kernel_find(RECORD, &record->kernel, &record->programs, record->threads, record->user) ||
+	    (record->user && !attach_open(&record_sink, &record->programs, &record->attach)) ||
+	    !record_kernel_find(&record_sink, &record->kernel, &record->programs, record->threads, record->user) ||
 	    !prepare_kernel(record))
 		return EXIT_FAILURE;
-	if (!make_spool(record, what) || !record_kernel_start(RECORD, &record->kernel, 0) ||
+	if (!make_spool(record, what) || !record_kernel_start(&record_sink, &record->kernel, 0) ||
 	    (record->user && !attach_begin(record->attach, &record->selections, record->spool))) {
 		remove_traces(record);
 		return EXIT_FAILURE;
 	}
-	loans_sweep(RECORD, record->programs.dir, record->quiet);
+	loans_sweep(&record_sink, record->programs.dir, record->quiet);
 	sweep_stages();
 	return record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
@@ -368,13 +367,13 @@ static int run_command(struct record *record)
 		complain(RECORD,
 			 "'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
 			 left, left);
-	loans_sweep(RECORD, NULL, record->quiet);
+	loans_sweep(&record_sink, NULL, record->quiet);
 	sweep_stages();
 	if (record->user)
 		record_lanes_env(&record->lanes, record->session.path, record->enable, env);
 	/* Before anything has threads. */
 	err = child_fork(&record->child, record->command, env);
-	if (!err && !record_kernel_start(RECORD, &record->kernel, record->child.pid))
+	if (!err && !record_kernel_start(&record_sink, &record->kernel, record->child.pid))
 		goto remove;
 	if (!err)
 		err = child_exec(&record->child);

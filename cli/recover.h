@@ -11,11 +11,13 @@
 
 #include "cli/recording/drain.h"
 #include "cli/finish.h"
+#include "cli/opts.h"
 #include "cli/recording/leftovers.h"
 #include "cli/recording/session.h"
 #include "cli/recording/spool.h"
 
 #define RECOVER "recover" /* the command's name */
+extern const struct message_sink recover_sink;
 
 struct recover {
 	/* the command line */

@@ -142,7 +142,7 @@ void recover_remove_temporary(struct recover *recover)
 
 bool recover_take_left(struct recover *recover)
 {
-	return leftovers_find_all(RECOVER, recover->dirs, &recover->left);
+	return leftovers_find_all(&recover_sink, recover->dirs, &recover->left);
 }
 
 /* The newest process that had this number. */

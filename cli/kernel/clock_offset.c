@@ -16,7 +16,7 @@
 #include "cli/kernel/kernel_clock.h"
 #include "cli/kernel/kernel_instance.h"
 #include "cli/kernel/kernel_settings.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 #include "format/weave/time_map.h"
 
 /* What a round leaves takes 40 bytes or so: far less than the ring of an instance, as the kernel makes it. */
@@ -221,32 +221,32 @@ static int find_cpus(struct clock_probe *probe)
 	return 0;
 }
 
-static int set_up(const char *command, struct clock_probe *probe)
+static int set_up(const struct message_sink *sink, struct clock_probe *probe)
 {
 	struct tracefs_instance *tracefs = probe->instance.tracefs;
 	int err = find_cpus(probe);
 
 	if (err) {
-		complain(command, "%s", strerror(-err));
+		message(sink, "%s", strerror(-err));
 		return err;
 	}
-	if (!kernel_settings_has_clock(command, &probe->instance, probe->clock_name))
+	if (!kernel_settings_has_clock(sink, &probe->instance, probe->clock_name))
 		return -EINVAL;
 	if (tracefs_instance_file_write(tracefs, "trace_clock", probe->clock_name) < 0) {
 		err = errno ? -errno : -EINVAL;
-		complain(command, "cannot set the clock '%s': %s", probe->clock_name, strerror(-err));
+		message(sink, "cannot set the clock '%s': %s", probe->clock_name, strerror(-err));
 		return err;
 	}
 	if (tracefs_trace_on(tracefs) < 0) {
 		err = errno ? -errno : -EIO;
-		complain(command, "cannot switch tracing on in the instance '%s': %s", probe->instance.name,
-			 strerror(-err));
+		message(sink, "cannot switch tracing on in the instance '%s': %s", probe->instance.name,
+			strerror(-err));
 		return err;
 	}
 	probe->marker = tracefs_instance_file_open(tracefs, "trace_marker", O_WRONLY);
 	if (probe->marker < 0) {
 		err = errno ? -errno : -EIO;
-		complain(command, "cannot write markers: %s", strerror(-err));
+		message(sink, "cannot write markers: %s", strerror(-err));
 	}
 	return probe->marker < 0 ? err : 0;
 }
@@ -259,30 +259,30 @@ static void choose_clock(struct clock_probe *probe, const char *kernel_clock)
 	probe->clock = kernel_clock_program(probe->clock_name);
 }
 
-int clock_probe_open(const char *command, const char *kernel_clock, struct clock_probe **ret_probe)
+int clock_probe_open(const struct message_sink *sink, const char *kernel_clock, struct clock_probe **ret_probe)
 {
 	struct clock_probe *probe = calloc(1, sizeof(*probe));
 	int err;
 
 	if (!probe) {
-		complain(command, "out of memory");
+		message(sink, "out of memory");
 		return -ENOMEM;
 	}
 	probe->marker = -1;
-	err = instance_create(command, "-clock", &probe->instance);
+	err = instance_create(sink, "-clock", &probe->instance);
 	if (!err) {
 		choose_clock(probe, kernel_clock);
-		err = set_up(command, probe);
+		err = set_up(sink, probe);
 	}
 	if (err) {
-		clock_probe_close(command, probe);
+		clock_probe_close(sink, probe);
 		return err;
 	}
 	*ret_probe = probe;
 	return 0;
 }
 
-bool clock_probe_close(const char *command, struct clock_probe *probe)
+bool clock_probe_close(const struct message_sink *sink, struct clock_probe *probe)
 {
 	bool good;
 
@@ -290,7 +290,7 @@ bool clock_probe_close(const char *command, struct clock_probe *probe)
 		return true;
 	if (probe->marker >= 0)
 		close(probe->marker);
-	good = instance_destroy(command, &probe->instance);
+	good = instance_destroy(sink, &probe->instance);
 	free(probe->offsets);
 	free(probe->rounds);
 	free(probe->page);

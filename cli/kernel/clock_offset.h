@@ -10,6 +10,7 @@
 #ifndef CLI_CLOCK_OFFSET_H
 #define CLI_CLOCK_OFFSET_H
 
+#include "cli/base/message.h"
 #include "format/dat/dat_notes.h"
 
 struct clock_probe;
@@ -19,10 +20,10 @@ struct clock_probe;
  * recording takes. x86-tsc is compared with the TSC, everything else with CLOCK_MONOTONIC. 0; or -errno, and
  * one line was printed.
  */
-int clock_probe_open(const char *command, const char *kernel_clock, struct clock_probe **ret_probe);
+int clock_probe_open(const struct message_sink *sink, const char *kernel_clock, struct clock_probe **ret_probe);
 
 /* False: one line was printed. Takes NULL. */
-bool clock_probe_close(const char *command, struct clock_probe *probe);
+bool clock_probe_close(const struct message_sink *sink, struct clock_probe *probe);
 
 /*
  * Measure on one CPU, or (CLOCK_ALL_CPUS) on all that this thread may use, which it visits one after the other. What

@@ -9,7 +9,7 @@
 
 #include "cli/kernel/clock_offset.h"
 #include "cli/kernel/kernel_clock.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 
 /*
  * On each CPU. After two hundred the interval is as narrow as after ten thousand: some hundred nanoseconds, what the
@@ -36,7 +36,7 @@ static void measure(struct clock_watch *watch, struct clock_probe *probe)
 	const int err = clock_probe_measure(probe, CLOCK_ALL_CPUS, ROUNDS);
 
 	if (err)
-		complain(watch->command, "cannot compare the clocks of kernel and programs: %s", strerror(-err));
+		message(watch->sink, "cannot compare the clocks of kernel and programs: %s", strerror(-err));
 	else
 		take_offsets(watch, probe);
 }
@@ -57,20 +57,20 @@ static void *watch_clocks(void *arg)
 	sem_post(&watch->told);
 	for (wait_for(&watch->ask); !watch->over; wait_for(&watch->ask)) {
 		if (good && !probe)
-			good = !clock_probe_open(watch->command, watch->clock, &probe);
+			good = !clock_probe_open(watch->sink, watch->clock, &probe);
 		if (good)
 			measure(watch, probe);
 		sem_post(&watch->told);
 	}
-	clock_probe_close(watch->command, probe);
+	clock_probe_close(watch->sink, probe);
 	return NULL;
 }
 
-void clock_watch_open(const char *command, const struct kernel *kernel, struct clock_watch *ret_watch)
+void clock_watch_open(const struct message_sink *sink, const struct kernel *kernel, struct clock_watch *ret_watch)
 {
 	const char *clock = kernel_clock(kernel);
 
-	*ret_watch = (struct clock_watch){ .command = command, .clock = kernel_clock_is_shared(clock) ? clock : NULL };
+	*ret_watch = (struct clock_watch){ .sink = sink, .clock = kernel_clock_is_shared(clock) ? clock : NULL };
 	sem_init(&ret_watch->ask, 0, 0);
 	sem_init(&ret_watch->told, 0, 0);
 }

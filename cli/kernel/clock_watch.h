@@ -11,11 +11,12 @@
 #include <semaphore.h>
 #include <stdatomic.h>
 
+#include "cli/base/message.h"
 #include "format/dat/dat_notes.h"
 #include "cli/kernel/kernel.h"
 
 struct clock_watch {
-	const char *command;
+	const struct message_sink *sink;
 	const char *clock; /* the kernel's; NULL: there is nothing to compare */
 	pthread_t thread;
 	bool runs;
@@ -28,7 +29,7 @@ struct clock_watch {
 };
 
 /* Nothing is done if the recording's clock is none that programs have. `kernel` stays until clock_watch_close(). */
-void clock_watch_open(const char *command, const struct kernel *kernel, struct clock_watch *ret_watch);
+void clock_watch_open(const struct message_sink *sink, const struct kernel *kernel, struct clock_watch *ret_watch);
 
 /* Start its thread. Returns the thread's id; 0: there is none. */
 pid_t clock_watch_start(struct clock_watch *watch);

@@ -13,10 +13,10 @@
 #include "cli/kernel/kernel_instance.h"
 #include "cli/kernel/kernel_pids.h"
 #include "cli/kernel/kernel_settings.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 
 struct kernel {
-	const char *command;
+	const struct message_sink *sink;
 	const struct kernel_request *request;
 	struct instance instance;
 	struct kernel_events events;
@@ -89,15 +89,15 @@ static int prepare(struct kernel *kernel)
 		err = find_cpus(kernel);
 	/* Who may make it need not own it. */
 	if (err == -EACCES)
-		return instance_no_rights(kernel->command);
+		return instance_no_rights(kernel->sink);
 	if (err) {
-		complain(kernel->command, "cannot use the tracefs instance '%s': %s", kernel->instance.name,
-			 strerror(-err));
+		message(kernel->sink, "cannot use the tracefs instance '%s': %s", kernel->instance.name,
+			strerror(-err));
 		return err;
 	}
-	err = kernel_settings_set(kernel->command, &kernel->instance, kernel->request);
+	err = kernel_settings_set(kernel->sink, &kernel->instance, kernel->request);
 	if (!err)
-		err = kernel_events_set(kernel->command, &kernel->instance, kernel->request, &kernel->events);
+		err = kernel_events_set(kernel->sink, &kernel->instance, kernel->request, &kernel->events);
 	if (err)
 		return err;
 	find_page_size(kernel);
@@ -105,20 +105,20 @@ static int prepare(struct kernel *kernel)
 	return 0;
 }
 
-int kernel_open(const char *command, const struct kernel_request *request, struct kernel **ret_kernel)
+int kernel_open(const struct message_sink *sink, const struct kernel_request *request, struct kernel **ret_kernel)
 {
 	struct kernel *kernel;
-	int err = instance_find_tracefs(command, request->quiet);
+	int err = instance_find_tracefs(sink, request->quiet);
 
 	if (err)
 		return err;
 	kernel = calloc(1, sizeof(*kernel));
 	if (!kernel) {
-		complain(command, "out of memory");
+		message(sink, "out of memory");
 		return -ENOMEM;
 	}
-	*kernel = (struct kernel){ .command = command, .request = request, .on = -1 };
-	err = instance_create(command, "", &kernel->instance);
+	*kernel = (struct kernel){ .sink = sink, .request = request, .on = -1 };
+	err = instance_create(sink, "", &kernel->instance);
 	if (!err)
 		err = prepare(kernel);
 	if (err)
@@ -136,7 +136,7 @@ struct kernel *kernel_close(struct kernel *kernel)
 		kernel_stop(kernel);
 		close(kernel->on);
 	}
-	instance_destroy(kernel->command, &kernel->instance);
+	instance_destroy(kernel->sink, &kernel->instance);
 	kernel_events_free(&kernel->events);
 	free(kernel->cpus);
 	free(kernel);

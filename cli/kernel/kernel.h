@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/base/message.h"
 #include "cli/kernel/kernel_request.h"
 
 struct kernel;
@@ -24,7 +25,7 @@ struct kernel;
  * without); anything else is an error of the request or of the machine. kernel_close() removes the instance; it
  * takes NULL and returns NULL.
  */
-int kernel_open(const char *command, const struct kernel_request *request, struct kernel **ret_kernel);
+int kernel_open(const struct message_sink *sink, const struct kernel_request *request, struct kernel **ret_kernel);
 struct kernel *kernel_close(struct kernel *kernel);
 
 /* tracing_on. 0 or -errno, nothing printed. */

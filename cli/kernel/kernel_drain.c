@@ -20,7 +20,7 @@
 #include "cli/kernel/kernel_ring.h"
 #include "cli/kernel/kernel_texts.h"
 #include "cli/base/now.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 
 /*
  * Above everything that is not real-time itself is enough; a higher one keeps the traced program's own threads off.
@@ -67,7 +67,7 @@ static uint64_t grown_max(unsigned int nr)
 
 static bool cannot(const struct kernel_drain *drain, const char *what, int err)
 {
-	complain(drain->request.command, "cannot drain the kernel's events: %s: %s", what, strerror(-err));
+	message(drain->request.sink, "cannot drain the kernel's events: %s: %s", what, strerror(-err));
 	return false;
 }
 
@@ -152,8 +152,8 @@ static bool open_rings(struct kernel_drain *drain)
 		if (err == -ENXIO)
 			continue;
 		if (err == -ENODEV && drain->request.way == KERNEL_DRAIN_MMAP) {
-			complain(drain->request.command,
-				 "this kernel cannot map its rings (--drain mmap): Linux can since 6.10");
+			message(drain->request.sink,
+				"this kernel cannot map its rings (--drain mmap): Linux can since 6.10");
 			return false;
 		}
 		snprintf(what, sizeof(what), "the ring of CPU %u", cpus[i]);
@@ -169,8 +169,8 @@ static bool open_rings(struct kernel_drain *drain)
 			kernel_ring_close(ring);
 			if (err != -EEXIST)
 				return cannot(drain, what, err);
-			complain(drain->request.command,
-				 "'%s' exists already; remove it or choose another file with -o", what);
+			message(drain->request.sink, "'%s' exists already; remove it or choose another file with -o",
+				what);
 			return false;
 		}
 		drain->nr++;
@@ -186,7 +186,7 @@ bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct 
 	int err;
 
 	if (!drain) {
-		complain(request->command, "out of memory");
+		message(request->sink, "out of memory");
 		return false;
 	}
 	drain->request = *request;
@@ -221,10 +221,10 @@ static void set_priority(struct kernel_drain *drain, pthread_t thread)
 	drain->priority_errno = pthread_setschedparam(thread, SCHED_FIFO, &param);
 	drain->priority = drain->priority_errno ? 0 : priority;
 	if (drain->priority_errno && !drain->request.quiet)
-		complain(drain->request.command,
-			 "no real-time priority for the drain (%s): the kernel's events may be lost on a busy "
-			 "machine; be root, or raise the limit ('ulimit -r %d')",
-			 strerror(drain->priority_errno), priority);
+		message(drain->request.sink,
+			"no real-time priority for the drain (%s): the kernel's events may be lost on a busy "
+			"machine; be root, or raise the limit ('ulimit -r %d')",
+			strerror(drain->priority_errno), priority);
 }
 
 /* 0 or pthread_create()'s error. */

@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "cli/base/message.h"
 #include "cli/kernel/kernel.h"
 #include "cli/recording/spool.h"
 
@@ -31,7 +32,7 @@ enum kernel_drain_way {
 #define KERNEL_DRAIN_WORDS "mmap|splice|read"
 
 struct kernel_drain_request {
-	const char *command; /* for messages: "record" */
+	const struct message_sink *sink; /* for messages: "record" */
 	enum kernel_drain_way way;
 	unsigned int priority; /* of SCHED_FIFO; 0: a low one, if it is permitted */
 	bool grow;	       /* a ring that is nearly full when its thread comes to it is made larger */

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/opts.h"
+#include "cli/base/message.h"
 
 static const char command_mark[] = "\n  Command: ", reason_mark[] = "error: ";
 
@@ -39,17 +39,17 @@ static bool parse(char *log, const char *text, const char **ret_reason, size_t *
 	return true;
 }
 
-int kernel_error_say(const char *command, const struct instance *instance, const char *what, const char *text,
-		     int err)
+int kernel_error_say(const struct message_sink *sink, const struct instance *instance, const char *what,
+		     const char *text, int err)
 {
 	char *log = tracefs_error_last(instance->tracefs);
 	const char *reason;
 	size_t column;
 
 	if (log && parse(log, text, &reason, &column))
-		complain(command, "%s: %s (column %zu of '%s')", what, reason, column, text);
+		message(sink, "%s: %s (column %zu of '%s')", what, reason, column, text);
 	else
-		complain(command, "%s: the kernel rejects '%s': %s", what, text, strerror(-err));
+		message(sink, "%s: the kernel rejects '%s': %s", what, text, strerror(-err));
 	free(log);
 	return err;
 }

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #include "cli/kernel/kernel_error.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
+#include "cli/base/suggest.h"
 
 /* So many names are offered in place of one that does not exist. */
 #define OFFERED 4u
@@ -142,7 +143,7 @@ static void offer_events(struct offers *offers, const struct kernel_events *even
 			offer(offers, events->names[i].system, events->names[i].event);
 }
 
-static int no_event(const char *command, const struct kernel_events *events, const char *wrong,
+static int no_event(const struct message_sink *sink, const struct kernel_events *events, const char *wrong,
 		    const struct pattern *pattern)
 {
 	struct offers offers = { "", 0 };
@@ -150,15 +151,15 @@ static int no_event(const char *command, const struct kernel_events *events, con
 	offer_systems(&offers, events, pattern);
 	if (!offers.nr)
 		offer_events(&offers, events, pattern);
-	complain(command, "this kernel has no event '%s'%s%s%s", wrong, offers.nr ? "; did you mean " : "",
-		 offers.text, offers.nr ? "?" : "");
+	message(sink, "this kernel has no event '%s'%s%s%s", wrong, offers.nr ? "; did you mean " : "", offers.text,
+		offers.nr ? "?" : "");
 	return -ENOENT;
 }
 
 /* --------------------------------------------------------------------------------------------------- setting them */
 
 struct setting {
-	const char *command;
+	const struct message_sink *sink;
 	const struct instance *instance;
 	struct kernel_events *events;
 	bool quiet;
@@ -177,7 +178,7 @@ static int set_file(const struct setting *setting, const char *system, const cha
 		return 0;
 	err = errno ? -errno : -EIO;
 	snprintf(what, sizeof(what), "%s of '%s%s%s'", file, system, event ? ":" : "", event ? event : "");
-	return kernel_error_say(setting->command, setting->instance, what, text, err);
+	return kernel_error_say(setting->sink, setting->instance, what, text, err);
 }
 
 /* Whether an event has the filter that was given to its system. */
@@ -223,10 +224,10 @@ static int set_filter(const struct setting *setting, const struct pattern *patte
 	snprintf(what, sizeof(what), "filter of '%s%s%s'", pattern->system, pattern->event ? ":" : "",
 		 pattern->event ? pattern->event : "");
 	if (!err && !with)
-		return kernel_error_say(setting->command, setting->instance, what, filter, -EINVAL);
+		return kernel_error_say(setting->sink, setting->instance, what, filter, -EINVAL);
 	if (!err && without && !setting->quiet)
-		complain(setting->command, "%s: %u of %u events lack fields of '%s' and are recorded unfiltered", what,
-			 without, with + without, filter);
+		message(setting->sink, "%s: %u of %u events lack fields of '%s' and are recorded unfiltered", what,
+			without, with + without, filter);
 	return err;
 }
 
@@ -252,7 +253,7 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 	int err = 0;
 
 	if (!split(event->pattern, &pattern)) {
-		complain(setting->command, "this kernel has no event '%s'", event->pattern);
+		message(setting->sink, "this kernel has no event '%s'", event->pattern);
 		return -ENOENT;
 	}
 	for (unsigned int i = 0; i < events->nr; i++)
@@ -261,7 +262,7 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 			nr++;
 		}
 	if (!nr)
-		return no_event(setting->command, events, event->pattern, &pattern);
+		return no_event(setting->sink, events, event->pattern, &pattern);
 	if (event->filter)
 		err = set_filter(setting, &pattern, event->filter);
 	for (unsigned int i = 0; i < event->nr_triggers && !err; i++)
@@ -286,10 +287,10 @@ static int switch_on(const struct setting *setting, unsigned int from, unsigned 
 	return err;
 }
 
-int kernel_events_set(const char *command, const struct instance *instance, const struct kernel_request *request,
-		      struct kernel_events *events)
+int kernel_events_set(const struct message_sink *sink, const struct instance *instance,
+		      const struct kernel_request *request, struct kernel_events *events)
 {
-	const struct setting setting = { command, instance, events, request->quiet };
+	const struct setting setting = { sink, instance, events, request->quiet };
 	unsigned int to;
 	int err;
 
@@ -297,7 +298,7 @@ int kernel_events_set(const char *command, const struct instance *instance, cons
 		return 0;
 	err = read_names(events);
 	if (err) {
-		complain(command, "cannot read the kernel's list of events: %s", strerror(-err));
+		message(sink, "cannot read the kernel's list of events: %s", strerror(-err));
 		return err;
 	}
 	for (int excluded = 0; excluded < 2; excluded++)

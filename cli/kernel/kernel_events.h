@@ -7,6 +7,7 @@
 #ifndef CLI_KERNEL_EVENTS_H
 #define CLI_KERNEL_EVENTS_H
 
+#include "cli/base/message.h"
 #include "cli/kernel/kernel_instance.h"
 #include "cli/kernel/kernel_request.h"
 
@@ -25,8 +26,8 @@ struct kernel_events {
  * Switch on in the instance what is asked for. 0; or -errno, and one line was printed. Freed by the caller in any
  * case.
  */
-int kernel_events_set(const char *command, const struct instance *instance, const struct kernel_request *request,
-		      struct kernel_events *events);
+int kernel_events_set(const struct message_sink *sink, const struct instance *instance,
+		      const struct kernel_request *request, struct kernel_events *events);
 void kernel_events_free(struct kernel_events *events);
 
 /* Whether one of a system's events is on, or may be switched on by a trigger. */

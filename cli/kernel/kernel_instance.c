@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/opts.h"
+#include "cli/base/message.h"
 #include "cli/base/proc_stat.h"
 
 #define MOUNT_POINT   "/sys/kernel/tracing"
@@ -59,35 +59,35 @@ static bool find_mounted(char dir[PATH_MAX])
  * The group may read, and whoever owns `instances` owns what he makes there. A group cannot have more: the files are
  * not for it to write.
  */
-int instance_no_rights(const char *command)
+int instance_no_rights(const struct message_sink *sink)
 {
 	const char *dir = tracefs_tracing_dir();
 
-	complain(command, "no rights to trace the kernel; be root (sudo), or let root grant them: "
-		 "'sudo sh -c \"mount -o remount,gid=%u,mode=750 %s && chown %u %s/instances\"'",
-		 (unsigned int)getgid(), dir, (unsigned int)getuid(), dir);
+	message(sink,
+		"no rights to trace the kernel; be root (sudo), or let root grant them: "
+		"'sudo sh -c \"mount -o remount,gid=%u,mode=750 %s && chown %u %s/instances\"'",
+		(unsigned int)getgid(), dir, (unsigned int)getuid(), dir);
 	return -EACCES;
 }
 
-static int mount_tracefs(const char *command, bool quiet)
+static int mount_tracefs(const struct message_sink *sink, bool quiet)
 {
 	if (mount("nodev", MOUNT_POINT, "tracefs", 0, NULL) == 0) {
 		if (!quiet)
-			complain(command, "tracefs was not mounted: it is now, at %s", MOUNT_POINT);
+			message(sink, "tracefs was not mounted: it is now, at %s", MOUNT_POINT);
 		return 0;
 	}
 	if (errno == EPERM || errno == EACCES) {
-		complain(
-			command,
+		message(sink,
 			"no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev %s'",
 			MOUNT_POINT);
 		return -EACCES;
 	}
 	if (errno == ENOENT || errno == ENODEV) {
-		complain(command, "this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)");
+		message(sink, "this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)");
 		return -ENODEV;
 	}
-	complain(command, "cannot mount tracefs at %s: %m", MOUNT_POINT);
+	message(sink, "cannot mount tracefs at %s: %m", MOUNT_POINT);
 	return -errno;
 }
 
@@ -100,15 +100,15 @@ static bool use_mounted(void)
 	return find_mounted(dir) && tracefs_set_tracing_dir(dir) == 0;
 }
 
-int instance_find_tracefs(const char *command, bool quiet)
+int instance_find_tracefs(const struct message_sink *sink, bool quiet)
 {
-	const int err = use_mounted() ? 0 : mount_tracefs(command, quiet);
+	const int err = use_mounted() ? 0 : mount_tracefs(sink, quiet);
 
 	if (err)
 		return err;
 	if (use_mounted())
 		return 0;
-	complain(command, "cannot use tracefs: %m");
+	message(sink, "cannot use tracefs: %m");
 	return errno ? -errno : -EIO;
 }
 
@@ -157,17 +157,16 @@ static void let_go(struct instance *instance)
 	instance->lock = -1;
 }
 
-static int cannot_create(const char *command, const char *name, int err)
+static int cannot_create(const struct message_sink *sink, const char *name, int err)
 {
 	if (err == -EACCES || err == -EPERM)
-		return instance_no_rights(command);
+		return instance_no_rights(sink);
 	if (err == -ENOMEM || err == -ENOSPC)
-		complain(
-			command,
+		message(sink,
 			"cannot make the tracefs instance '%s': %s: the kernel has no room for another ring buffer; remove instances that are not in use",
 			name, strerror(-err));
 	else
-		complain(command, "cannot make the tracefs instance '%s': %s", name, strerror(-err));
+		message(sink, "cannot make the tracefs instance '%s': %s", name, strerror(-err));
 	return err;
 }
 
@@ -193,7 +192,7 @@ static int make_locked(struct instance *instance)
 	return err;
 }
 
-int instance_create(const char *command, const char *suffix, struct instance *ret_instance)
+int instance_create(const struct message_sink *sink, const char *suffix, struct instance *ret_instance)
 {
 	const struct timespec while_swept = { .tv_nsec = 1000000 };
 	struct instance instance = { .lock = -1 };
@@ -210,20 +209,20 @@ int instance_create(const char *command, const char *suffix, struct instance *re
 		nanosleep(&while_swept, NULL);
 	}
 	if (err)
-		return cannot_create(command, instance.name, err);
+		return cannot_create(sink, instance.name, err);
 	*ret_instance = instance;
 	return 0;
 }
 
-bool instance_destroy(const char *command, struct instance *instance)
+bool instance_destroy(const struct message_sink *sink, struct instance *instance)
 {
 	bool good = true;
 
 	if (!instance->tracefs)
 		return true;
 	if (tracefs_instance_destroy(instance->tracefs) < 0) {
-		complain(command, "cannot remove the tracefs instance '%s': %s; the next 'recorder record' tries again",
-			 instance->name, errno == EBUSY ? "a process is reading from it" : strerror(errno));
+		message(sink, "cannot remove the tracefs instance '%s': %s; the next 'recorder record' tries again",
+			instance->name, errno == EBUSY ? "a process is reading from it" : strerror(errno));
 		good = false;
 	}
 	let_go(instance);
@@ -260,7 +259,7 @@ static bool remove_left(const char *name)
 	return removed;
 }
 
-void instance_sweep(const char *command, bool quiet)
+void instance_sweep(const struct message_sink *sink, bool quiet)
 {
 	char path[PATH_MAX], last[INSTANCE_NAME_SIZE] = "";
 	const struct dirent *entry;
@@ -280,6 +279,6 @@ void instance_sweep(const char *command, bool quiet)
 	if (dir)
 		closedir(dir);
 	if (nr && !quiet)
-		complain(command, "%u tracefs instance%s left by killed recorders and removed, the last '%s'", nr,
-			 nr == 1 ? " was" : "s were", last);
+		message(sink, "%u tracefs instance%s left by killed recorders and removed, the last '%s'", nr,
+			nr == 1 ? " was" : "s were", last);
 }

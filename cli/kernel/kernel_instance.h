@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <tracefs.h>
 
+#include "cli/base/message.h"
+
 #define INSTANCE_NAME_SIZE 48
 
 struct instance {
@@ -23,21 +25,21 @@ struct instance {
  * Find tracefs, or mount it, which is said in one line unless `quiet`, and make libtracefs use it. 0; or -errno,
  * and one line was printed: -EACCES, no rights.
  */
-int instance_find_tracefs(const char *command, bool quiet);
+int instance_find_tracefs(const struct message_sink *sink, bool quiet);
 
 /*
  * Make one. Those of one recorder differ by their suffixes: "", or "-" and small letters. 0; or -errno, and one
  * line was printed: -EACCES, no rights.
  */
-int instance_create(const char *command, const char *suffix, struct instance *ret_instance);
+int instance_create(const struct message_sink *sink, const char *suffix, struct instance *ret_instance);
 
 /* One line: what is missing, and how root grants it. Returns -EACCES. */
-int instance_no_rights(const char *command);
+int instance_no_rights(const struct message_sink *sink);
 
 /* False: one line was printed; another recorder removes it then. */
-bool instance_destroy(const char *command, struct instance *instance);
+bool instance_destroy(const struct message_sink *sink, struct instance *instance);
 
 /* Remove what killed recorders have left, if there is a tracefs and it is ours to change. Says so unless `quiet`. */
-void instance_sweep(const char *command, bool quiet);
+void instance_sweep(const struct message_sink *sink, bool quiet);
 
 #endif

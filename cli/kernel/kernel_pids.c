@@ -17,20 +17,19 @@
 #define FIRST_PID_NS 0xeffffffcu
 
 struct search {
-	const char *command;
+	const struct message_sink *sink;
 	struct kernel_request *request;
 	struct kernel_pids *pids;
 };
 
-bool kernel_pids_are_ours(const char *command)
+bool kernel_pids_are_ours(const struct message_sink *sink)
 {
 	struct stat st;
 
 	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == FIRST_PID_NS)
 		return true;
-	if (command)
-		complain(
-			command,
+	if (sink)
+		message(sink,
 			"-P and -F need pids of the host's namespace: record outside of this pid namespace, or without -P and -F");
 	return false;
 }
@@ -39,7 +38,7 @@ bool kernel_pids_are_ours(const char *command)
 
 static bool out_of_memory(const struct search *search)
 {
-	complain(search->command, "out of memory");
+	message(search->sink, "out of memory");
 	return false;
 }
 
@@ -104,7 +103,7 @@ static bool add_process(const struct search *search, unsigned long pid, bool thr
 	process = dirs[pids->nr] < 0 ? 0 : process_of(dirs[pids->nr]);
 	pids->nr += dirs[pids->nr] >= 0;
 	if (!process) {
-		complain(search->command, "there is no process %lu (-P): it has ended", pid);
+		message(search->sink, "there is no process %lu (-P): it has ended", pid);
 		return false;
 	}
 	return threads && process == pid ? add_threads(search, dirs[pids->nr - 1]) : add_tid(search, pid);
@@ -119,8 +118,8 @@ static bool add_list(const struct search *search, const char *list, bool threads
 		const unsigned long pid = strtoul(at, &end, 10);
 
 		if (*at < '0' || *at > '9' || !pid || pid > INT_MAX || (*end && *end != ',')) {
-			complain(search->command, "with -e alone option '-P' takes pids separated by commas, not '%s'",
-				 list);
+			message(search->sink, "with -e alone option '-P' takes pids separated by commas, not '%s'",
+				list);
 			return false;
 		}
 		good = add_process(search, pid, threads);
@@ -142,20 +141,20 @@ static int take_program(int dir, const char *name, void *data)
 	return !pid || add_process(search, pid, true) ? 0 : -ESRCH;
 }
 
-bool kernel_pids_find(const char *command, const struct programs *which, bool programs,
+bool kernel_pids_find(const struct message_sink *sink, const struct programs *which, bool programs,
 		      struct kernel_request *request, struct kernel_pids *pids)
 {
-	struct search search = { command, request, pids };
+	struct search search = { sink, request, pids };
 
 	if (!programs)
 		return add_list(&search, which->word, true);
-	return programs_files(command, which, take_program, &search) > 0 && request->nr_tids;
+	return programs_files(sink, which, take_program, &search) > 0 && request->nr_tids;
 }
 
-bool kernel_pids_threads(const char *command, const char *tids, struct kernel_request *request,
+bool kernel_pids_threads(const struct message_sink *sink, const char *tids, struct kernel_request *request,
 			 struct kernel_pids *pids)
 {
-	const struct search search = { command, request, pids };
+	const struct search search = { sink, request, pids };
 
 	return add_list(&search, tids, false);
 }

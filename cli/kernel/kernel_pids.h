@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "cli/base/message.h"
 #include "cli/kernel/kernel_request.h"
 #include "cli/recording/programs.h"
 
@@ -18,11 +19,11 @@ struct kernel_pids {
  * are those that use librecorder, so that a name may stand for them, else pids. False: one line was printed. The
  * caller closes the pids in any case.
  */
-bool kernel_pids_find(const char *command, const struct programs *which, bool programs,
+bool kernel_pids_find(const struct message_sink *sink, const struct programs *which, bool programs,
 		      struct kernel_request *request, struct kernel_pids *pids);
 
 /* The threads with these ids, separated by commas, instead. */
-bool kernel_pids_threads(const char *command, const char *tids, struct kernel_request *request,
+bool kernel_pids_threads(const struct message_sink *sink, const char *tids, struct kernel_request *request,
 			 struct kernel_pids *pids);
 
 /* Whether one of them still runs. */
@@ -30,6 +31,6 @@ bool kernel_pids_alive(const struct kernel_pids *pids);
 void kernel_pids_close(struct kernel_pids *pids);
 
 /* Whether the kernel knows processes by the ids that we know them by. False: one line was printed, if `command`. */
-bool kernel_pids_are_ours(const char *command);
+bool kernel_pids_are_ours(const struct message_sink *sink);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is asked of the kernel on the command line, in trace-cmd's words. The strings are those of argv.
+ * What is asked of the kernel, in trace-cmd's words. The letters are the options of its command line. The strings are not the
+ * request's own, but for filters.
  */
 #ifndef CLI_KERNEL_REQUEST_H
 #define CLI_KERNEL_REQUEST_H
@@ -8,8 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-
-#include "cli/opts.h"
 
 /* One -e with the -f and -R behind it. */
 struct kernel_event {
@@ -20,12 +19,20 @@ struct kernel_event {
 	bool excluded; /* behind -v: not these */
 };
 
+/* With a tracer: which functions. */
+struct kernel_function {
+	char kind; /* l: these alone; n: not these; g: what these call */
+	const char *pattern;
+};
+
 struct kernel_request {
 	struct kernel_event *events;
 	unsigned int nr_events;
 	const char *tracer;	   /* -p; NULL: none */
-	struct opt_list functions; /* -l, -n, -g */
-	struct opt_list options;   /* -O */
+	struct kernel_function *functions;
+	unsigned int nr_functions;
+	const char **options; /* -O */
+	unsigned int nr_options;
 	pid_t *tids;		   /* -P: threads, of these alone */
 	unsigned int nr_tids;
 	bool only_command;   /* -F: as well of those that kernel_add_pid() adds */
@@ -38,23 +45,6 @@ struct kernel_request {
 	bool hide;	     /* --hide: not what the recorder itself does */
 	bool quiet;
 };
-
-/*
- * The options that say which events; they share a list with those of programs, as an -f belongs to the -e or -u
- * before it.
- */
-#define OPT_KERNEL_EVENT(list)                                                                                         \
-	OPT_LIST('e', "event", "EVENT", "record the kernel's EVENT: system:event, system, event, with * and ?; all",   \
-		 list)
-#define OPT_TRIGGER(list) OPT_LIST('R', "trigger", "TRIGGER", "set TRIGGER on the events of the -e before it", list)
-#define OPT_EXCLUDE(list) OPT_LIST('v', "exclude", NULL, "do not record the events of each -e after it", list)
-
-/*
- * Take what is the kernel's out of a list of these options: the rest, -u with its -f and --rate, is put into
- * *ret_user, to be freed with opt_list_free(). False: one line was printed.
- */
-bool kernel_request_events(const char *command, const struct opt_list *given, struct kernel_request *request,
-			   struct opt_list *ret_user);
 
 /* Whether the kernel is asked for anything. */
 bool kernel_request_is_any(const struct kernel_request *request);

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "cli/base/memory.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 
 struct setting {
-	const char *command;
+	const struct message_sink *sink;
 	const struct instance *instance;
 	const struct kernel_request *request;
 };
@@ -29,7 +29,7 @@ static int write_file(const struct instance *instance, const char *file, const c
 
 static int say(const struct setting *setting, const char *what, const char *text, int err)
 {
-	complain(setting->command, "cannot set %s to '%s': %s", what, text, strerror(-err));
+	message(setting->sink, "cannot set %s to '%s': %s", what, text, strerror(-err));
 	return err;
 }
 
@@ -71,15 +71,15 @@ static bool check_word(const struct setting *setting, const char *file, const ch
 	const bool good = has_word(setting->instance, file, word, &words);
 
 	if (!good)
-		complain(setting->command, "this kernel has no %s '%s' for an instance; it has: %s", what, word,
-			 words ? words + strspn(words, " ") : "none");
+		message(setting->sink, "this kernel has no %s '%s' for an instance; it has: %s", what, word,
+			words ? words + strspn(words, " ") : "none");
 	free(words);
 	return good;
 }
 
-bool kernel_settings_has_clock(const char *command, const struct instance *instance, const char *clock)
+bool kernel_settings_has_clock(const struct message_sink *sink, const struct instance *instance, const char *clock)
 {
-	const struct setting setting = { .command = command, .instance = instance };
+	const struct setting setting = { .sink = sink, .instance = instance };
 
 	return check_word(&setting, "trace_clock", "clock", clock);
 }
@@ -163,8 +163,8 @@ static int set_cpus(const struct setting *setting)
 	if (!mask || !strcmp(mask, "-1"))
 		return 0;
 	if (!is_mask(mask)) {
-		complain(setting->command, "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '%s'",
-			 mask);
+		message(setting->sink, "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '%s'",
+			mask);
 		return -EINVAL;
 	}
 	file = fopen("/sys/devices/system/cpu/online", "re");
@@ -175,9 +175,9 @@ static int set_cpus(const struct setting *setting)
 	online[strcspn(online, "\n")] = '\0';
 	for (unsigned int cpu = 0; *online && cpu < 4 * strlen(mask); cpu++)
 		if (kernel_mask_has(mask, cpu) && !list_has(online, cpu)) {
-			complain(setting->command,
-				 "CPU %u of the mask '%s' (-M) is offline or does not exist; online are %s", cpu, mask,
-				 online);
+			message(setting->sink,
+				"CPU %u of the mask '%s' (-M) is offline or does not exist; online are %s", cpu, mask,
+				online);
 			return -ENXIO;
 		}
 	return set(setting, "the mask of CPUs (-M)", "tracing_cpumask", digits_of(mask));
@@ -195,7 +195,7 @@ static int set_size(const struct setting *setting, const char *what, const char 
 	snprintf(text, sizeof(text), "%" PRIu64, kb);
 	err = write_file(setting->instance, file, text);
 	if (err == -ENOENT)
-		complain(setting->command, "this kernel cannot set %s", what);
+		message(setting->sink, "this kernel cannot set %s", what);
 	else if (err)
 		say(setting, what, text, err);
 	return err;
@@ -208,10 +208,10 @@ static int set_ring_size(const struct setting *setting)
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 
 	if (cpus > 0 && kb > available / (uint64_t)cpus) {
-		complain(setting->command,
-			 "cannot give each of %ld CPUs a ring of %" PRIu64 " KB (-b): there are %" PRIu64
-			 " KB of memory for all",
-			 cpus, kb, available);
+		message(setting->sink,
+			"cannot give each of %ld CPUs a ring of %" PRIu64 " KB (-b): there are %" PRIu64
+			" KB of memory for all",
+			cpus, kb, available);
 		return -ENOMEM;
 	}
 	return set_size(setting, "the size of the ring (-b)", "buffer_size_kb", kb);
@@ -219,19 +219,19 @@ static int set_ring_size(const struct setting *setting)
 
 static int set_options(const struct setting *setting)
 {
-	const struct opt_list *options = &setting->request->options;
+	const struct kernel_request *request = setting->request;
 	int err = 0;
 
-	for (unsigned int i = 0; i < options->nr && !err; i++) {
-		err = write_file(setting->instance, "trace_options", options->items[i]);
+	for (unsigned int i = 0; i < request->nr_options && !err; i++) {
+		err = write_file(setting->instance, "trace_options", request->options[i]);
 		if (err == -EINVAL)
-			complain(setting->command,
-				 "this kernel has no option '%s' (-O); %s/trace_options lists its options",
-				 options->items[i], tracefs_tracing_dir());
+			message(setting->sink,
+				"this kernel has no option '%s' (-O); %s/trace_options lists its options",
+				request->options[i], tracefs_tracing_dir());
 		else if (err)
-			say(setting, "an option (-O)", options->items[i], err);
+			say(setting, "an option (-O)", request->options[i], err);
 	}
-	if (!err && setting->request->discard)
+	if (!err && request->discard)
 		err = set(setting, "the mode", "trace_options", "nooverwrite");
 	return err;
 }
@@ -262,7 +262,7 @@ static int add_requested(const struct setting *setting)
 	if (!err)
 		err = kernel_settings_add_tids(setting->instance, request, tids);
 	if (err)
-		complain(setting->command, "cannot record the processes (-P): %s", strerror(-err));
+		message(setting->sink, "cannot record the processes (-P): %s", strerror(-err));
 	free(tids);
 	return err;
 }
@@ -284,12 +284,12 @@ static int set_processes(const struct setting *setting)
 static int no_function(const struct setting *setting, const char *option, const char *function, int err)
 {
 	if (err == -EINVAL)
-		complain(setting->command, "this kernel has no function '%s' to trace (-%s)", function, option);
+		message(setting->sink, "this kernel has no function '%s' to trace (-%s)", function, option);
 	else if (err == -ENOENT)
-		complain(setting->command, "this kernel's instances have no such function filter (-%s)", option);
+		message(setting->sink, "this kernel's instances have no such function filter (-%s)", option);
 	else
-		complain(setting->command, "cannot set the function filter '%s' (-%s): %s", function, option,
-			 strerror(-err));
+		message(setting->sink, "cannot set the function filter '%s' (-%s): %s", function, option,
+			strerror(-err));
 	return err;
 }
 
@@ -311,21 +311,22 @@ static int set_function(const struct setting *setting, char letter, const char *
 
 static int set_tracer(const struct setting *setting)
 {
-	const struct opt_list *functions = &setting->request->functions;
+	const struct kernel_request *request = setting->request;
 	int err = 0;
 
-	if (!setting->request->tracer)
+	if (!request->tracer)
 		return 0;
-	if (!check_word(setting, "available_tracers", "tracer", setting->request->tracer))
+	if (!check_word(setting, "available_tracers", "tracer", request->tracer))
 		return -EINVAL;
-	for (unsigned int i = 0; i < functions->nr && !err; i++)
-		err = set_function(setting, functions->opts[i]->letter, functions->items[i]);
-	return err ? err : set(setting, "the tracer (-p)", "current_tracer", setting->request->tracer);
+	for (unsigned int i = 0; i < request->nr_functions && !err; i++)
+		err = set_function(setting, request->functions[i].kind, request->functions[i].pattern);
+	return err ? err : set(setting, "the tracer (-p)", "current_tracer", request->tracer);
 }
 
-int kernel_settings_set(const char *command, const struct instance *instance, const struct kernel_request *request)
+int kernel_settings_set(const struct message_sink *sink, const struct instance *instance,
+			const struct kernel_request *request)
 {
-	const struct setting setting = { command, instance, request };
+	const struct setting setting = { sink, instance, request };
 	int err;
 
 	err = set_size(&setting, "the size of sub-buffers (--subbuf-size)", "buffer_subbuf_size_kb",

@@ -6,17 +6,19 @@
 #ifndef CLI_KERNEL_SETTINGS_H
 #define CLI_KERNEL_SETTINGS_H
 
+#include "cli/base/message.h"
 #include "cli/kernel/kernel_instance.h"
 #include "cli/kernel/kernel_request.h"
 
 /* 0; or -errno, and one line was printed. Only what was asked for is written, and the clock. */
-int kernel_settings_set(const char *command, const struct instance *instance, const struct kernel_request *request);
+int kernel_settings_set(const struct message_sink *sink, const struct instance *instance,
+			const struct kernel_request *request);
 
 /* The clock asked for; by default the one that programs stamp their events with, if the kernel has it, too. */
 const char *kernel_settings_clock(const struct instance *instance, const struct kernel_request *request);
 
 /* Whether there is such a clock. False: one line was printed, with those that there are. */
-bool kernel_settings_has_clock(const char *command, const struct instance *instance, const char *clock);
+bool kernel_settings_has_clock(const struct message_sink *sink, const struct instance *instance, const char *clock);
 
 /*
  * Record these threads, ids separated by blanks; all at once, as each call takes the kernel some tens of milliseconds.

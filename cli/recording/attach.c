@@ -109,8 +109,7 @@ static int pass_over(struct attach *attach, const struct place *place, struct bu
 	if (rec_view_loan(view) == -EOWNERDEAD || is_session(place)) {
 		if (has_reader(view))
 			return -EBUSY;
-		complain(
-			attach->command,
+		message(attach->sink,
 			"process %s was being recorded when its recorder was killed: what it has recorded since is kept",
 			programs_pid(view, pid));
 		return 0;
@@ -159,17 +158,17 @@ static int add(int dir, const char *name, void *data)
 	return err ? err : rec_view_open_at(dir, name, &buffer->view);
 }
 
-bool attach_open(const char *command, const struct programs *programs, struct attach **ret_attach)
+bool attach_open(const struct message_sink *sink, const struct programs *programs, struct attach **ret_attach)
 {
 	struct attach *attach = calloc(1, sizeof(*attach));
 	int nr = -1;
 
 	if (!attach) {
-		complain(command, "out of memory");
+		message(sink, "out of memory");
 		return false;
 	}
-	attach->command = command;
-	nr = programs_files(command, programs, add, attach);
+	attach->sink = sink;
+	nr = programs_files(sink, programs, add, attach);
 	if (nr <= 0) {
 		attach_close(attach);
 		return false;
@@ -191,7 +190,7 @@ static bool filters_fit(const struct attach *attach)
 			size_t size = 0;
 			unsigned char *log = view ? programs_log(view, &size) : NULL;
 
-			good = !log || selections_fit(attach->command, attach->selections, log, size);
+			good = !log || selections_fit(attach->sink, attach->selections, log, size);
 			free(log);
 		}
 	return good;
@@ -201,8 +200,8 @@ static bool cannot_attach(const struct attach *attach, const struct buffer *buff
 {
 	char pid[PROGRAMS_PID_SIZE];
 
-	complain(attach->command, "cannot attach to process %s (%s): %s", programs_pid(buffer->view, pid),
-		 rec_view_info(buffer->view)->comm, reason);
+	message(attach->sink, "cannot attach to process %s (%s): %s", programs_pid(buffer->view, pid),
+		rec_view_info(buffer->view)->comm, reason);
 	return false;
 }
 
@@ -218,7 +217,7 @@ static bool begin_one(struct attach *attach, struct place *place, struct buffer 
 		return cannot_attach(attach, buffer, err == -EBUSY ? "another recorder reads it" : strerror(-err));
 	err = drain_add(place->drain, buffer->name);
 	if (err)
-		complain(attach->command, "cannot write '%s': %s", spool->path, strerror(-err));
+		message(attach->sink, "cannot write '%s': %s", spool->path, strerror(-err));
 	return !err;
 }
 
@@ -230,7 +229,7 @@ static bool begin_place(struct attach *attach, struct place *place, struct spool
 	if (!err)
 		err = attach_scan(attach, place, true);
 	if (err < 0) {
-		complain(attach->command, "cannot look for buffers: %s", strerror(-err));
+		message(attach->sink, "cannot look for buffers: %s", strerror(-err));
 		return false;
 	}
 	for (unsigned int i = 0; good && i < place->nr; i++)
@@ -245,7 +244,7 @@ bool attach_begin(struct attach *attach, const struct selections *selections, st
 	attach->selections = selections;
 	attach->patterns = selections_patterns(selections);
 	if (!attach->patterns) {
-		complain(attach->command, "out of memory");
+		message(attach->sink, "out of memory");
 		return false;
 	}
 	if (!filters_fit(attach))
@@ -388,14 +387,14 @@ void attach_say_missed(const struct attach *attach)
 	const struct missed *missed = &attach->missed;
 
 	if (missed->nr)
-		complain(attach->command, "%u %s that started meanwhile %s not recorded, %s%s (%s): %s", missed->nr,
-			 missed->nr == 1 ? "process" : "processes", missed->nr == 1 ? "was" : "were",
-			 missed->nr == 1 ? "" : "the first ", missed->pid, missed->comm, missed->reason);
+		message(attach->sink, "%u %s that started meanwhile %s not recorded, %s%s (%s): %s", missed->nr,
+			missed->nr == 1 ? "process" : "processes", missed->nr == 1 ? "was" : "were",
+			missed->nr == 1 ? "" : "the first ", missed->pid, missed->comm, missed->reason);
 	for (unsigned int i = 0; i < attach->nr; i++)
 		if (attach->places[i].err)
-			complain(attach->command,
-				 "cannot look for processes that started meanwhile, some may be missing: %s",
-				 strerror(-attach->places[i].err));
+			message(attach->sink,
+				"cannot look for processes that started meanwhile, some may be missing: %s",
+				strerror(-attach->places[i].err));
 }
 
 struct attach *attach_close(struct attach *attach)

@@ -8,6 +8,7 @@
 #ifndef CLI_ATTACH_H
 #define CLI_ATTACH_H
 
+#include "cli/base/message.h"
 #include "cli/recording/drain.h"
 #include "cli/recording/programs.h"
 #include "cli/recording/selection.h"
@@ -19,7 +20,7 @@ struct attach;
  * Find the programs and look whether their lanes can be had. False: one line was printed. attach_close() takes NULL and
  * returns NULL; it switches off again what was switched on.
  */
-bool attach_open(const char *command, const struct programs *programs, struct attach **ret_attach);
+bool attach_open(const struct message_sink *sink, const struct programs *programs, struct attach **ret_attach);
 struct attach *attach_close(struct attach *attach);
 
 /* Switch the events that are selected on, and drain into `spool`; both stay. False: one line was printed. */

@@ -3,6 +3,7 @@
 #ifndef CLI_ATTACH_PRIVATE_H
 #define CLI_ATTACH_PRIVATE_H
 
+#include "cli/base/message.h"
 #include "cli/recording/attach.h"
 #include "cli/recording/family.h"
 #include "cli/recording/place.h"
@@ -16,7 +17,7 @@ struct missed {
 };
 
 struct attach {
-	const char *command;
+	const struct message_sink *sink;
 	const struct selections *selections;
 	char *patterns; /* theirs, as rec_view_borrow() takes them */
 	struct place *places;

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/opts.h"
+#include "cli/base/message.h"
 
 /* As the library chooses them, the user's number in place of the star. */
 #define SHM_DIR	   "/dev/shm"
@@ -159,7 +159,8 @@ static void visit_others(struct walk *walk)
 	visit_user(walk, SHM_DIR, name);
 }
 
-int dirs_each(const char *command, const char *dir, int (*each)(int fd, const char *path, void *data), void *data)
+int dirs_each(const struct message_sink *sink, const char *dir, int (*each)(int fd, const char *path, void *data),
+	      void *data)
 {
 	struct walk walk = { .each = each, .data = data };
 	const char *chosen = getenv("RECORDER_DIR");
@@ -174,7 +175,7 @@ int dirs_each(const char *command, const char *dir, int (*each)(int fd, const ch
 	if (fd >= 0) {
 		visit(&walk, fd, dir ? dir : own, &st);
 	} else if (dir || fd != -ENOENT) {
-		complain(command, "cannot use the directory '%s': %s", dir ? dir : own, dirs_reason(fd));
+		message(sink, "cannot use the directory '%s': %s", dir ? dir : own, dirs_reason(fd));
 		return -1;
 	}
 	if (!dir && !(chosen && *chosen))

@@ -3,6 +3,8 @@
 #ifndef CLI_DIRS_H
 #define CLI_DIRS_H
 
+#include "cli/base/message.h"
+
 /*
  * Open each directory and call `each` with its descriptor, which is closed afterwards, and its path, for messages.
  * They are: `dir` alone, unless it is NULL; else $RECORDER_DIR alone, if it is set; else all that the user's programs
@@ -11,7 +13,8 @@
  *
  * `each` returns 0, anything else ends it. Returns how many directories there are; or -1, and one line was printed.
  */
-int dirs_each(const char *command, const char *dir, int (*each)(int fd, const char *path, void *data), void *data);
+int dirs_each(const struct message_sink *sink, const char *dir, int (*each)(int fd, const char *path, void *data),
+	      void *data);
 
 /* A directory in one of these that is its owner's, too: a descriptor, or -errno. */
 int dirs_open_below(int dir, const char *name);

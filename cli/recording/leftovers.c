@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "cli/recording/dirs.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 
 /*
  * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no
@@ -171,7 +171,7 @@ static int open_dir(int at, const char *name, const char *path, struct session *
 }
 
 struct search {
-	const char *command;
+	const struct message_sink *sink;
 	struct leftovers *left;
 	bool failed;
 };
@@ -187,16 +187,16 @@ static int look_into(int dir, const char *path, void *data)
 	/* One that is just being removed holds nothing. */
 	search->failed = err && err != -ENOENT;
 	if (search->failed)
-		complain(search->command, "cannot look into '%s': %s", path, strerror(-err));
+		message(search->sink, "cannot look into '%s': %s", path, strerror(-err));
 	return search->failed;
 }
 
-bool leftovers_find_all(const char *command, const char *dir, struct leftovers *left)
+bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct leftovers *left)
 {
-	struct search search = { .command = command, .left = left };
+	struct search search = { .sink = sink, .left = left };
 
 	*left = (struct leftovers){ 0 };
-	return dirs_each(command, dir, look_into, &search) >= 0 && !search.failed;
+	return dirs_each(sink, dir, look_into, &search) >= 0 && !search.failed;
 }
 
 int leftovers_find_buffer(const char *path, struct leftovers *left)

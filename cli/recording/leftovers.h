@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/base/message.h"
 #include "cli/recording/session.h"
 
 /* A buffer of a program that is gone. */
@@ -45,7 +46,7 @@ struct leftovers {
  * Fill `left` with what there is in the directories of dirs.h. False: one line was
  * printed. The caller frees it in any case.
  */
-bool leftovers_find_all(const char *command, const char *dir, struct leftovers *left);
+bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct leftovers *left);
 
 /*
  * Add what there is in one session, or one buffer, to `left`, which begins as { 0 }; the caller frees it in any

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "cli/opts.h"
+#include "cli/base/message.h"
 #include "cli/recording/programs.h"
 
 static int give_back(int dir, const char *name, void *data)
@@ -20,13 +20,13 @@ static int give_back(int dir, const char *name, void *data)
 	return 0;
 }
 
-void loans_sweep(const char *command, const char *dir, bool quiet)
+void loans_sweep(const struct message_sink *sink, const char *dir, bool quiet)
 {
 	const struct programs all = { .dir = dir };
 	unsigned int nr = 0;
 
-	programs_files(command, &all, give_back, &nr);
+	programs_files(sink, &all, give_back, &nr);
 	if (nr && !quiet)
-		complain(command, "%u program%s still had events on for a killed recorder: switched off", nr,
-			 nr == 1 ? "" : "s");
+		message(sink, "%u program%s still had events on for a killed recorder: switched off", nr,
+			nr == 1 ? "" : "s");
 }

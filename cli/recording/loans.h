@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 
+#include "cli/base/message.h"
+
 /*
  * Switch it off, in all programs that the user may see, or in those of a directory
  * (dirs.h). Says so in one line, unless `quiet`.
  */
-void loans_sweep(const char *command, const char *dir, bool quiet);
+void loans_sweep(const struct message_sink *sink, const char *dir, bool quiet);
 
 #endif

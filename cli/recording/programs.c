@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "cli/recording/dirs.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 #include "cli/recording/session.h"
 
 /* Logs are read in blocks of this size. */
@@ -18,13 +18,12 @@
 
 struct search {
 	const char *word;
-	const char *head; /* printed before the first one; NULL: a title for each */
-	int (*print)(struct rec_view *view, void *data); /* or NULL, and nothing is printed: */
+	int (*look)(struct rec_view *view, const char *pid, unsigned int nr, void *data); /* or NULL: */
 	int (*take)(int dir, const char *name, void *data);
 	void *data;
 	unsigned int nr;	   /* programs found */
 	uint32_t *pids;		   /* theirs, if pids were asked for */
-	int err;		   /* what `print` or `take` said; ends the search */
+	int err;		   /* what `look` or `take` said; ends the search */
 	char pid[PROGRAMS_PID_SIZE]; /* of the program of which it said so */
 	char dir[PATH_MAX];	   /* where we looked first */
 	unsigned int dirs;
@@ -116,7 +115,6 @@ static bool was_found(const struct search *search, unsigned long pid)
 /* One that is wanted. 0, or what ends the search. */
 static int visit(struct search *search, int dir, const char *name, struct rec_view *view)
 {
-	const struct rec_view_info *info = rec_view_info(view);
 	const int err = note_pid(search, view);
 
 	programs_pid(view, search->pid);
@@ -125,11 +123,7 @@ static int visit(struct search *search, int dir, const char *name, struct rec_vi
 	search->nr++;
 	if (search->take)
 		return search->take(dir, name, search->data);
-	if (!search->head)
-		printf("%s%s %s (%s)\n", search->nr > 1 ? "\n" : "", search->pid, info->comm, info->exe);
-	else if (search->nr == 1)
-		puts(search->head);
-	return search->print(view, search->data);
+	return search->look(view, search->pid, search->nr, search->data);
 }
 
 static void look_at(struct search *search, int dir, const char *name)
@@ -245,7 +239,7 @@ static const char *refusal(int err)
 }
 
 /* Nothing was found, though there may be something. */
-static void say_none(const char *command, const struct programs *programs, const struct search *search)
+static void say_none(const struct message_sink *sink, const struct programs *programs, const struct search *search)
 {
 	char more[PATH_MAX + NAME_MAX + 256] = "";
 	int size = 0;
@@ -259,80 +253,62 @@ static void say_none(const char *command, const struct programs *programs, const
 	if (search->refused_err)
 		snprintf(more + size, sizeof(more) - (size_t)size, "; '%s' was skipped: %s", search->refused,
 			 refusal(search->refused_err));
-	complain(command, "%sno running program%s%s%s uses librecorder%s",
-		 programs->or_file ? "there is no such file, and " : "", programs->word ? " '" : "",
-		 programs->word ? programs->word : "", programs->word ? "'" : "", more);
+	message(sink, "%sno running program%s%s%s uses librecorder%s",
+		programs->or_file ? "there is no such file, and " : "", programs->word ? " '" : "",
+		programs->word ? programs->word : "", programs->word ? "'" : "", more);
 }
 
 /* Of several that were asked for. */
-static void say_missing(const char *command, const struct search *search)
+static void say_missing(const struct message_sink *sink, const struct search *search)
 {
 	const char *list = search->word;
 	unsigned long pid;
 
 	while (next_pid(&list, &pid))
 		if (!was_found(search, pid))
-			complain(command, "no running program '%lu' uses librecorder: continuing without it", pid);
+			message(sink, "no running program '%lu' uses librecorder: continuing without it", pid);
 }
 
 /* False: one line was printed. */
-static bool check(const char *command, const struct programs *programs, const struct search *search)
+static bool check(const struct message_sink *sink, const struct programs *programs, const struct search *search)
 {
 	if (search->err == -ECANCELED)
 		return false;
 	if (search->err) {
-		complain(command, "cannot inspect program %s: %s", search->pid, failure(search->err));
+		message(sink, "cannot inspect program %s: %s", search->pid, failure(search->err));
 		return false;
 	}
 	if (!search->nr && (search->word || !search->take)) {
-		say_none(command, programs, search);
+		say_none(sink, programs, search);
 		return false;
 	}
 	if (search->word && is_number(search->word))
-		say_missing(command, search);
+		say_missing(sink, search);
 	return true;
 }
 
-static int search_all(const char *command, const struct programs *programs, struct search *search)
+static int search_all(const struct message_sink *sink, const struct programs *programs, struct search *search)
 {
 	bool good;
 
 	search->word = programs->word;
-	good = dirs_each(command, programs->dir, walk_dir, search) >= 0 && check(command, programs, search);
+	good = dirs_each(sink, programs->dir, walk_dir, search) >= 0 && check(sink, programs, search);
 	free(search->pids);
 	return good ? (int)search->nr : -1;
 }
 
-int programs_print(const char *command, const struct programs *programs,
-		   int (*print)(struct rec_view *view, void *data), void *data)
+int programs_look(const struct message_sink *sink, const struct programs *programs,
+		  int (*look)(struct rec_view *view, const char *pid, unsigned int nr, void *data), void *data)
 {
-	struct search search = { .print = print, .data = data };
+	struct search search = { .look = look, .data = data };
 
-	return search_all(command, programs, &search);
+	return search_all(sink, programs, &search);
 }
 
-int programs_files(const char *command, const struct programs *programs,
+int programs_files(const struct message_sink *sink, const struct programs *programs,
 		   int (*take)(int dir, const char *name, void *data), void *data)
 {
 	struct search search = { .take = take, .data = data };
 
-	return search_all(command, programs, &search);
-}
-
-int programs_show(int argc, char **argv, const char *about, const char *head,
-		  int (*print)(struct rec_view *view, void *data))
-{
-	struct search search = { .head = head, .print = print };
-	struct programs programs = { .dir = NULL };
-	const struct opt table[] = {
-		OPT_PROGRAMS(programs),
-		OPT_END,
-	};
-	const struct opts opts = { .command = argv[0], .operands = "", .about = about, .table = table };
-	char **operands;
-	int status;
-
-	if (!opts_parse(&opts, argc, argv, &operands, &status))
-		return status;
-	return search_all(argv[0], &programs, &search) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return search_all(sink, programs, &search);
 }

@@ -50,8 +50,8 @@ static bool is_met(const char *patterns, const struct spool *spool)
 }
 
 /* Events that came too late for the filter to be tried before: they were off. The first one is named. */
-static void say_unfit(const char *command, const struct selections *selections, const struct selection *selection,
-		      const struct spool *spool)
+static void say_unfit(const struct message_sink *sink, const struct selections *selections,
+		      const struct selection *selection, const struct spool *spool)
 {
 	_Alignas(8) unsigned char condition[REC_CONDITION_MAX];
 	struct rec_words system = { "", 0 }, name = { "", 0 };
@@ -74,9 +74,9 @@ static void say_unfit(const char *command, const struct selections *selections, 
 		}
 	}
 	if (first.column)
-		complain(command, "filter of '%.*s:%.*s': %s (column %" PRIu32 "); the event was not recorded%s",
-			 (int)system.size, system.text, (int)name.size, name.text, first.reason, first.column,
-			 are_others ? ", nor were others that the filter does not fit" : "");
+		message(sink, "filter of '%.*s:%.*s': %s (column %" PRIu32 "); the event was not recorded%s",
+			(int)system.size, system.text, (int)name.size, name.text, first.reason, first.column,
+			are_others ? ", nor were others that the filter does not fit" : "");
 }
 
 /* The event of an id in a process; false: it has none. */
@@ -126,7 +126,7 @@ static const struct spool_rate *sum_suppressed(const struct spool *spool, const 
 	return first;
 }
 
-void selections_say_rates(const struct spool *spool)
+void selections_say_rates(const struct message_sink *sink, const struct spool *spool)
 {
 	struct rec_words system, name;
 	uint64_t sum;
@@ -137,25 +137,24 @@ void selections_say_rates(const struct spool *spool)
 		for (unsigned int j = 0; j < entry->nr_rates; j++)
 			if (find_event(entry, entry->rates[j].id, &system, &name) &&
 			    sum_suppressed(spool, &system, &name, &sum) == &entry->rates[j])
-				fprintf(stderr,
-					"  %" PRIu64 " %.*s:%.*s suppressed by --rate %" PRIu32
-					", not counted as lost\n",
-					sum, (int)system.size, system.text, (int)name.size, name.text,
-					entry->rates[j].rate.rate);
+				message_summary(sink,
+						"  %" PRIu64 " %.*s:%.*s suppressed by --rate %" PRIu32
+						", not counted as lost",
+						sum, (int)system.size, system.text, (int)name.size, name.text,
+						entry->rates[j].rate.rate);
 	}
 }
 
-void selections_report(const char *command, const struct selections *selections, const struct spool *spool)
+void selections_report(const struct message_sink *sink, const struct selections *selections, const struct spool *spool)
 {
 	for (unsigned int i = 0; spool->nr_entries && i < selections->nr; i++) {
 		const struct selection *selection = &selections->list[i];
 
 		if (!selections->is_default && !is_met(selection->patterns, spool))
-			complain(
-				command,
+			message(sink,
 				"no process has an event that matches '%s' ('recorder list PROGRAM' shows a program's events)",
 				selection->patterns);
 		if (selection->filter)
-			say_unfit(command, selections, selection, spool);
+			say_unfit(sink, selections, selection, spool);
 	}
 }

@@ -18,9 +18,9 @@
 
 #include "cli/recording/dir_watch.h"
 #include "cli/recording/dirs.h"
-#include "cli/opts.h"
+#include "cli/base/message.h"
 
-bool session_buffer_dir(const char *command, bool create, char *path, size_t size, bool *ret_missing)
+bool session_buffer_dir(const struct message_sink *sink, bool create, char *path, size_t size, bool *ret_missing)
 {
 	int err;
 
@@ -34,29 +34,29 @@ bool session_buffer_dir(const char *command, bool create, char *path, size_t siz
 		return false;
 	}
 	if (err == -ENAMETOOLONG)
-		complain(command, "the path of the buffer directory is too long; set RECORDER_DIR to a shorter one");
+		message(sink, "the path of the buffer directory is too long; set RECORDER_DIR to a shorter one");
 	else
-		complain(command, "cannot use the buffer directory '%s': %s; set RECORDER_DIR to a directory of your own",
-			 path, dirs_reason(err));
+		message(sink, "cannot use the buffer directory '%s': %s; set RECORDER_DIR to a directory of your own",
+			path, dirs_reason(err));
 	return false;
 }
 
-bool session_create(const char *command, struct session *ret_session)
+bool session_create(const struct message_sink *sink, struct session *ret_session)
 {
 	struct session session = SESSION_INIT;
 	char dir[PATH_MAX - 64];
 	bool missing;
 
-	if (!session_buffer_dir(command, true, dir, sizeof(dir), &missing))
+	if (!session_buffer_dir(sink, true, dir, sizeof(dir), &missing))
 		return false;
 	snprintf(session.path, sizeof(session.path), "%s/" SESSION_PREFIX "XXXXXX", dir);
 	if (!mkdtemp(session.path)) {
-		complain(command, "cannot make a directory in '%s': %m; set RECORDER_DIR to a directory of your own", dir);
+		message(sink, "cannot make a directory in '%s': %m; set RECORDER_DIR to a directory of your own", dir);
 		return false;
 	}
 	session.fd = open(session.path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (session.fd < 0 || flock(session.fd, LOCK_EX | LOCK_NB) < 0) {
-		complain(command, "cannot lock the directory '%s': %m", session.path);
+		message(sink, "cannot lock the directory '%s': %m", session.path);
 		rmdir(session.path);
 		session_close(&session);
 		return false;
@@ -65,7 +65,7 @@ bool session_create(const char *command, struct session *ret_session)
 	return true;
 }
 
-bool session_link_spool(const char *command, const struct session *session, const char *spool)
+bool session_link_spool(const struct message_sink *sink, const struct session *session, const char *spool)
 {
 	char path[PATH_MAX];
 
@@ -73,7 +73,7 @@ bool session_link_spool(const char *command, const struct session *session, cons
 	unlinkat(session->fd, SESSION_SPOOL_LINK, 0);
 	if (realpath(spool, path) && !symlinkat(path, session->fd, SESSION_SPOOL_LINK))
 		return true;
-	complain(command, "cannot link '%s' into '%s': %m", spool, session->path);
+	message(sink, "cannot link '%s' into '%s': %m", spool, session->path);
 	return false;
 }
 

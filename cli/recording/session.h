@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "cli/base/message.h"
+
 struct session {
 	int fd; /* holds the lock; -1: none */
 	char path[PATH_MAX];
@@ -24,13 +26,13 @@ struct session {
  * The user's buffer directory, made with `create` where it is missing. False: one line was printed in the name of
  * `command`, unless the directory is merely not there and `create` is false: then *ret_missing is set.
  */
-bool session_buffer_dir(const char *command, bool create, char *path, size_t size, bool *ret_missing);
+bool session_buffer_dir(const struct message_sink *sink, bool create, char *path, size_t size, bool *ret_missing);
 
 /* Make one, locked. False: one line was printed. */
-bool session_create(const char *command, struct session *ret_session);
+bool session_create(const struct message_sink *sink, struct session *ret_session);
 
 /* Let the session's link lead to this spool. False: one line was printed. */
-bool session_link_spool(const char *command, const struct session *session, const char *spool);
+bool session_link_spool(const struct message_sink *sink, const struct session *session, const char *spool);
 
 /*
  * Where the link leads, to be freed by the caller; NULL: nowhere, or the session is another user's, who could lead

@@ -18,10 +18,12 @@
 #include "cli/cmd.h"
 #include "cli/recording/drain.h"
 #include "cli/finish.h"
+#include "cli/opts.h"
 #include "cli/sigbus.h"
 
 static struct hostile_random random_turns;
-static struct output output = { .command = "fuzz", .verb = "recorded", .name = "fuzz.dat" };
+static const struct message_sink sink = COMMAND_SINK("fuzz");
+static struct output output = { .sink = &sink, .verb = "recorded", .name = "fuzz.dat" };
 static int said = -1; /* standard output and error */
 
 static void give_up(const char *what)

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/base/message.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+
+/* A message is one line; longer ones are cut, which the longest path allowed does not meet. */
+#define LINE_MAX_SIZE 8192
+
+static void send_line(void (*to)(const void *arg, const char *line), const void *arg, const char *format, va_list args)
+{
+	const int saved = errno;
+	char line[LINE_MAX_SIZE];
+
+	if (vsnprintf(line, sizeof(line), format, args) < 0)
+		line[0] = '\0';
+	/* A file's name never makes two lines of one. */
+	for (size_t i = 0; line[i]; i++)
+		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
+			line[i] = '?';
+	to(arg, line);
+	errno = saved;
+}
+
+void message_v(const struct message_sink *sink, const char *format, va_list args)
+{
+	send_line(sink->message, sink->arg, format, args);
+}
+
+void message(const struct message_sink *sink, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	message_v(sink, format, args);
+	va_end(args);
+}
+
+void message_summary(const struct message_sink *sink, const char *format, ...)
+{
+	va_list args;
+
+	if (!sink->summary)
+		return;
+	va_start(args, format);
+	send_line(sink->summary, sink->arg, format, args);
+	va_end(args);
+}

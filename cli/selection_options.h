@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that select events of programs: -u, -f, --rate, and --tid. */
+#ifndef CLI_SELECTION_OPTIONS_H
+#define CLI_SELECTION_OPTIONS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/opts.h"
+#include "cli/recording/selection.h"
+
+/* The options of all this; they share one list, as an -f belongs to the -u in front of it. */
+#define OPT_USER_EVENT(list)                                                                                           \
+	OPT_LIST('u', "user-event", "PATTERN", "record events that match PATTERN, as io:* (all); may be repeated", list)
+#define OPT_FILTER(list)                                                                                               \
+	OPT_LIST('f', "filter", "FILTER",                                                                              \
+		 "record only these of the events just selected: 'size > 4096 && path ~ \"*.db\"'", list)
+#define OPT_RATE(list)                                                                                                 \
+	OPT_LIST(0, "rate", "N", "record at most N a second of each event of the -u before it, or of all", list)
+
+/*
+ * Make selections of the list, and of a list of thread ids separated by commas (NULL: all threads). False: one line was
+ * printed. The strings given must stay.
+ */
+bool selections_make(const char *command, const struct opt_list *given, const char *threads,
+		     struct selections *ret_selections);
+
+/* The same of one pattern; `filter` NULL and `rate` 0: none. */
+bool selections_make_one(const char *command, const char *patterns, const char *filter, uint64_t rate,
+			 struct selections *ret_selections);
+
+#endif
