@@ -14,8 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/base/human_size.h"
 #include "cli/recording/leftovers.h"
-#include "cli/progress.h"
 #include "cli/recording/stage.h"
 
 #define NAME "clean"

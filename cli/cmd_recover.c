@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/kernel/kernel_texts.h"
+#include "cli/progress.h"
 #include "cli/recover.h"
 
 const struct message_sink recover_sink = COMMAND_SINK(RECOVER);
@@ -333,7 +334,7 @@ static bool recover_all(struct recover *recover)
 	gather_kernel(recover);
 	if (!recover->spool->nr_entries)
 		good = say_nothing(recover);
-	else if (!output_finish(&recover->output, recover->spool, NULL, trouble))
+	else if (!progress_finish(&recover->output, recover->spool, NULL, trouble))
 		return false;
 	if (good)
 		say_stage(recover->spool);

@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/finish.h"
-#include "cli/show_programs.h"
+#include "cli/progress.h"
 #include "cli/recording/spool.h"
+#include "cli/show_programs.h"
 
 #define NAME "snapshot"
 
@@ -226,7 +226,7 @@ static bool copy(struct snapshot *snapshot, bool *ret_keep)
 {
 	if (programs_files(&sink, &snapshot->programs, copy_program, snapshot) < 0)
 		return false;
-	*ret_keep = !output_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble);
+	*ret_keep = !progress_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble);
 	if (!*ret_keep)
 		set_marks(snapshot);
 	return !*ret_keep;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/progress.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -45,21 +46,28 @@ void progress_clear(struct progress *progress)
 	progress->shown_at = 0;
 }
 
-const char *human_size(uint64_t bytes, char *text, int size)
+static void show_percent(void *arg, uint64_t percent)
 {
-	static const char units[][3] = { "kB", "MB", "GB", "TB" };
-	double value = (double)bytes / 1000;
-	unsigned int unit = 0;
+	progress_show(arg, "weaving: %" PRIu64 "%%", percent);
+}
 
-	if (bytes < 1000) {
-		snprintf(text, (size_t)size, "%u bytes", (unsigned int)bytes);
-		return text;
-	}
-	/* What would be rounded to 1000 of one unit is 1.0 of the next. */
-	while (value >= 999.95 && unit < 3) {
-		value /= 1000;
-		unit++;
-	}
-	snprintf(text, (size_t)size, "%.1f %s", value, units[unit]);
-	return text;
+static void clear(void *arg)
+{
+	progress_clear(arg);
+}
+
+bool progress_finish(struct output *output, struct spool *spool, const struct selections *selections,
+		     const struct drain_trouble *trouble)
+{
+	struct progress progress;
+	bool good;
+
+	progress_init(&progress, output->quiet);
+	output->weaving = show_percent;
+	output->woven = clear;
+	output->weaving_arg = &progress;
+	good = output_finish(output, spool, selections, trouble);
+	output->weaving = NULL;
+	output->woven = NULL;
+	return good;
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/recording/output.h"
+
 struct progress {
 	bool on;
 	bool shown;
@@ -24,7 +26,8 @@ void progress_show(struct progress *progress, const char *format, ...) __attribu
 /* Take the line away, so that something else can be printed. */
 void progress_clear(struct progress *progress);
 
-/* Bytes as a person reads them: "842 bytes", "84.2 MB"; returns `text`. */
-const char *human_size(uint64_t bytes, char *text, int size);
+/* output_finish(), and while it weaves a line says how far it is. */
+bool progress_finish(struct output *output, struct spool *spool, const struct selections *selections,
+		     const struct drain_trouble *trouble);
 
 #endif

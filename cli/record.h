@@ -12,7 +12,7 @@
 #include "cli/recording/attach.h"
 #include "cli/recording/child.h"
 #include "cli/recording/drain.h"
-#include "cli/finish.h"
+#include "cli/recording/output.h"
 #include "cli/opts.h"
 #include "cli/selection_options.h"
 #include "cli/show_programs.h"

@@ -17,10 +17,11 @@
 #include <unistd.h>
 
 #include "cli/base/file_limit.h"
-#include "cli/recording/loans.h"
+#include "cli/base/human_size.h"
 #include "cli/base/now.h"
 #include "cli/base/priority.h"
 #include "cli/progress.h"
+#include "cli/recording/loans.h"
 #include "cli/recording/stage.h"
 
 /*
@@ -304,7 +305,7 @@ static bool record_events(struct record *record)
 		attach_say_missed(record->attach);
 	if (record->user)
 		trouble = record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain);
-	if (!output_finish(&record->output, record->spool, record->user ? &record->selections : NULL, trouble))
+	if (!progress_finish(&record->output, record->spool, record->user ? &record->selections : NULL, trouble))
 		return false;
 	if (trouble->unread) {
 		complain(RECORD, "some buffers could not be read; retry with 'recorder recover %s'",

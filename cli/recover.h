@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "cli/recording/drain.h"
-#include "cli/finish.h"
+#include "cli/recording/output.h"
 #include "cli/opts.h"
 #include "cli/recording/leftovers.h"
 #include "cli/recording/session.h"

@@ -17,8 +17,8 @@
 
 #include "cli/cmd.h"
 #include "cli/recording/drain.h"
-#include "cli/finish.h"
 #include "cli/opts.h"
+#include "cli/recording/output.h"
 #include "cli/sigbus.h"
 
 static struct hostile_random random_turns;

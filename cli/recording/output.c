@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording/output.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/recording/loom.h"
+#include "cli/recording/summary.h"
+#include "format/weave/weave.h"
+
+/* ----------------------------------------------------------------------------------------------------- the output */
+
+/* Put the path that `name` means, links resolved, into output->path. 0 or -errno. */
+static int resolve(struct output *output, const char *name)
+{
+	char dir[PATH_MAX], real[PATH_MAX];
+	const char *base;
+	char *slash;
+
+	if (strlen(name) >= sizeof(dir) - 16)
+		return -ENAMETOOLONG;
+	if (realpath(name, real)) {
+		strcpy(output->path, real);
+		return 0;
+	}
+	if (errno != ENOENT)
+		return -errno;
+	/* It does not exist: its directory must, and a link that leads nowhere is not ours to fill. */
+	strcpy(dir, name);
+	slash = strrchr(dir, '/');
+	base = name + (slash ? slash - dir + 1 : 0);
+	if (slash)
+		slash[slash == dir] = '\0';
+	if (!*base || !realpath(slash ? dir : ".", real))
+		return *base ? -errno : -EISDIR;
+	if (strlen(real) + strlen(base) + 2 >= sizeof(output->path))
+		return -ENAMETOOLONG;
+	strcpy(stpcpy(stpcpy(output->path, real), real[1] ? "/" : ""), base);
+	return 0;
+}
+
+bool output_choose(struct output *output, const char *name)
+{
+	struct stat st;
+	int err;
+
+	output->name = name;
+	err = *name ? resolve(output, name) : -ENOENT;
+	if (!err && lstat(output->path, &st) < 0)
+		err = errno == ENOENT ? 0 : -errno;
+	else if (!err && S_ISDIR(st.st_mode))
+		err = -EISDIR;
+	else if (!err && !S_ISREG(st.st_mode)) {
+		message(output->sink, "cannot write '%s': it is not a regular file", name);
+		return false;
+	} else if (!err && access(output->path, W_OK) < 0)
+		err = -errno;
+	if (!err && strlen(output->path) + sizeof(".spool") > sizeof(output->spool))
+		err = -ENAMETOOLONG;
+	if (err) {
+		message(output->sink, "cannot write '%s': %s", name, strerror(-err));
+		return false;
+	}
+	snprintf(output->spool, sizeof(output->spool), "%.*s.spool", (int)(sizeof(output->spool) - 8), output->path);
+	return true;
+}
+
+/*
+ * A name that is taken when the file is to be made, and free when it is looked at: another recorder comes and goes. It
+ * is tried again this many times.
+ */
+#define SPOOL_TRIES 100u
+
+/* Look at the spool's path. 0: a killed recorder has left a spool there; -ENOENT: nothing is there any more; or -errno. */
+static int look_at_spool(const struct output *output)
+{
+	struct spool_head head;
+	struct spool *left;
+	int err = spool_look(output->spool, &head);
+
+	/* Its recorder was killed when it only had to remove it. */
+	if (!err && head.done) {
+		err = spool_open(output->spool, &left);
+		if (!err) {
+			err = spool_remove(left);
+			spool_close(left);
+		}
+		err = err ? err : -ENOENT;
+	}
+	return err;
+}
+
+bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool)
+{
+	int made, found = -ENOENT;
+
+	for (unsigned int i = 0; i < SPOOL_TRIES && found == -ENOENT; i++) {
+		made = spool_create(output->spool, head, ret_spool);
+		if (!made)
+			return true;
+		if (made != -EEXIST) {
+			message(output->sink, "cannot write '%s': %s", output->spool, strerror(-made));
+			return false;
+		}
+		found = look_at_spool(output);
+	}
+	if (found == -EBUSY)
+		message(output->sink, "'%s' is being written by another recorder; choose another file with -o",
+			output->name);
+	else if (!found)
+		message(output->sink,
+			"'%s' is left from a recorder that was killed; 'recorder recover' makes a trace.dat of it",
+			output->spool);
+	else
+		message(output->sink, "'%s' exists already; remove it or choose another file with -o", output->spool);
+	return false;
+}
+
+/* -------------------------------------------------------------------------------------------------------- weaving */
+
+struct weaving {
+	const struct output *output;
+	uint64_t pages; /* in the spool */
+};
+
+static int show_weaving(void *arg, uint64_t pages)
+{
+	const struct weaving *weaving = arg;
+
+	if (weaving->output->weaving)
+		weaving->output->weaving(weaving->output->weaving_arg,
+					 weaving->pages ? pages * 100 / weaving->pages : 100);
+	return 0;
+}
+
+/* Whether the kernel was told to record the switches of some threads alone. */
+static bool has_some_threads(const struct spool_entry *entry)
+{
+	const struct spool_text *pids = spool_text(entry, SPOOL_TEXT_SOME, "pids");
+	const struct spool_text *filter = spool_text(entry, SPOOL_TEXT_SOME, "filter");
+
+	return (pids && strpbrk(pids->text, "0123456789")) ||
+	       (filter && filter->size && strncmp(filter->text, "none", 4));
+}
+
+/* What the file says of how it was made. Strings lead into the spool. */
+static struct dat_notes make_notes(const struct spool *spool)
+{
+	const struct spool_text *offsets = NULL, *hidden = NULL;
+	struct dat_notes notes = { .program = "recorder " PACKAGE_VERSION };
+
+	for (unsigned int i = 0; i < spool->nr_entries; i++) {
+		notes.some_threads = notes.some_threads || has_some_threads(&spool->entries[i]);
+		offsets = offsets ? offsets : spool_text(&spool->entries[i], SPOOL_TEXT_OFFSETS, "");
+		hidden = hidden ? hidden : spool_text(&spool->entries[i], SPOOL_TEXT_HIDDEN, "");
+	}
+	notes.offsets = offsets ? offsets->text : NULL;
+	notes.hidden = hidden ? hidden->text : NULL;
+	return notes;
+}
+
+static int weave(const struct output *output, struct spool *spool, struct weave_stats *ret_stats,
+		 struct loom_kernel *ret_kernel)
+{
+	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
+	struct loom loom = { .pages = 0 };
+	struct weave_params params;
+	struct weaving weaving = { .output = output };
+	int err;
+
+	err = loom_open(&loom, spool);
+	if (err) {
+		loom_close(&loom);
+		return err;
+	}
+	weaving.pages = loom.pages;
+	params = (struct weave_params){
+		.source = loom.source,
+		.streams = loom.streams,
+		.processes = loom.processes,
+		.nr_processes = spool->nr_entries,
+		.output = output->path,
+		.version = spool->head.file_version,
+		.raw = spool->head.raw,
+		.buffers = spool->head.split ? WEAVE_SPLIT : WEAVE_WOVEN,
+		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
+		.notes = make_notes(spool),
+		.progress = show_weaving,
+		.arg = &weaving,
+	};
+	err = weave_to_dat(&params, ret_stats);
+	if (!err)
+		loom_kernel(&loom, spool, ret_kernel);
+	loom_close(&loom);
+	return err;
+}
+
+bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
+		   const struct drain_trouble *trouble)
+{
+	struct loom_kernel kernel;
+	struct weave_stats stats;
+	int err;
+
+	err = weave(output, spool, &stats, &kernel);
+	if (output->woven)
+		output->woven(output->weaving_arg);
+	if (err) {
+		message(output->sink, "cannot write '%s': %s; 'recorder recover %s' tries again", output->name,
+			strerror(-err), output->spool);
+		return false;
+	}
+	if (!output->quiet)
+		summary(output, spool, selections, trouble, &stats, &kernel);
+	return true;
+}
+
+void output_remove_spool(const struct output *output, struct spool *spool)
+{
+	const int err = spool_remove(spool);
+
+	if (err)
+		message(output->sink, "cannot remove '%s': %s", output->spool, strerror(-err));
+}

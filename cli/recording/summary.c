@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The summary of a recording: how many events, how many were lost and why, what was skipped. */
+#include "cli/recording/summary.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/base/human_size.h"
+
+/* Why events were lost, over all lanes and processes. */
+struct reasons {
+	struct rec_lane_stats lanes;
+	struct rec_view_losses processes;
+	uint64_t broken;      /* lanes */
+	uint64_t refused;     /* by these */
+	unsigned int no_lane; /* processes */
+};
+
+static void add_reasons(struct reasons *all, const struct spool *spool)
+{
+	for (unsigned int i = 0; i < spool->nr_entries; i++) {
+		const struct spool_entry *entry = &spool->entries[i];
+
+		if (entry->ended) {
+			all->processes.no_lane += entry->losses.no_lane;
+			all->processes.log_full += entry->losses.log_full;
+			all->no_lane += entry->losses.no_lane != 0;
+			if (entry->losses.lease_errno)
+				all->processes.lease_errno = entry->losses.lease_errno;
+		}
+		for (unsigned int j = 0; j < entry->nr_lanes; j++) {
+			const struct rec_lane_stats *stats = &entry->lanes[j].stats;
+
+			all->lanes.overrun += stats->overrun;
+			all->lanes.dropped_events += stats->dropped_events;
+			all->lanes.commit_overrun += stats->commit_overrun;
+			all->lanes.too_long += stats->too_long;
+			all->lanes.nested_limit += stats->nested_limit;
+			all->lanes.torn += stats->torn;
+			all->broken += stats->broken != 0;
+			all->refused += stats->broken ? stats->disabled : 0;
+		}
+	}
+}
+
+static void say_count(const struct message_sink *sink, uint64_t count, const char *what)
+{
+	if (count)
+		message_summary(sink, "  %" PRIu64 " %s", count, what);
+}
+
+static void say_no_lane(const struct message_sink *sink, const struct reasons *all)
+{
+	char why[128];
+
+	if (!all->processes.no_lane)
+		return;
+	if (all->processes.lease_errno == EDQUOT)
+		snprintf(why, sizeof(why),
+			 "the program's memory for lanes is used up: set RECORDER_MAX_KB, or a smaller -b");
+	else if (all->processes.lease_errno == ENOSPC || all->processes.lease_errno == ENOMEM)
+		snprintf(why, sizeof(why),
+			 "no room for another lane in the buffer directory: free some, or a smaller -b");
+	else if (all->processes.lease_errno == EBUSY)
+		snprintf(why, sizeof(why),
+			 "more threads wrote at once than there are shared lanes: set RECORDER_MAX_KB");
+	else
+		snprintf(why, sizeof(why), "%s",
+			 all->processes.lease_errno ? strerror(all->processes.lease_errno) : "none was available");
+	message_summary(sink, "  %" PRIu64 " of threads without a lane (%s)", all->processes.no_lane, why);
+}
+
+static void say_damage(const struct message_sink *sink, const struct weave_stats *stats)
+{
+	say_count(sink, stats->damaged_events, "on damaged pages");
+	say_count(sink, stats->damaged_streams, "lanes that cannot be read to their end");
+	say_count(sink, stats->unknown_events, "of events that no program has declared");
+	say_count(sink, stats->lost_unknown, "and gaps of unknown size");
+}
+
+static void say_reasons(const struct output *output, const struct spool *spool, const struct weave_stats *stats)
+{
+	const struct message_sink *sink = output->sink;
+	struct reasons all = { .broken = 0 };
+
+	add_reasons(&all, spool);
+	say_count(sink, all.lanes.overrun, "overwritten before they were read (larger lanes: -b)");
+	say_count(sink, all.lanes.dropped_events, "dropped, the lane was full (larger lanes: -b)");
+	say_count(sink, all.lanes.too_long, "longer than a sub-buffer takes (--subbuf-size)");
+	say_count(sink, all.lanes.commit_overrun,
+		  "refused, signal handlers filled the lane above an unfinished event (larger lanes: -b)");
+	say_count(sink, all.lanes.nested_limit, "refused, interrupted too often while being written");
+	say_no_lane(sink, &all);
+	say_damage(sink, stats);
+	if (output->tell_torn || all.lanes.torn)
+		message_summary(sink, "  %" PRIu64 " torn: begun but not finished, not counted as lost",
+				all.lanes.torn);
+	say_count(sink, all.processes.log_full,
+		  "declarations, conditions or thread names that found no room in the buffer");
+	say_count(sink, all.refused, "refused, their lanes had been stopped as damaged");
+	say_count(sink, all.broken, "lanes stopped as damaged (what writes over the program's buffer?)");
+	selections_say_rates(output->sink, spool);
+}
+
+static void say_trouble(const struct message_sink *sink, const struct drain_trouble *trouble)
+{
+	if (trouble->bad_buffers)
+		message(sink, "%u %s skipped, the first '%s': %s", trouble->bad_buffers,
+			trouble->bad_buffers == 1 ? "buffer was" : "buffers were", trouble->bad_file,
+			trouble->bad_errno == EPROTO
+				? "its program uses a newer librecorder, so a newer recorder is needed"
+				: strerror(trouble->bad_errno));
+	if (trouble->bad_lanes == 1)
+		message(sink, "skipped lane %u of program %u (%s), which is damaged; the rest of it is lost",
+			trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
+	else if (trouble->bad_lanes)
+		message(sink,
+			"skipped %u damaged lanes, the first lane %u of program %u (%s); the rest of them is lost",
+			trouble->bad_lanes, trouble->bad_lane.lane, trouble->bad_lane.pid, trouble->bad_lane.comm);
+	if (trouble->cut_buffers)
+		message(sink, "skipped the %s of program %u (%s)%s, which %s truncated meanwhile; the rest is lost",
+			trouble->cut_buffers == 1 ? "buffer" : "buffers", trouble->cut_lane.pid, trouble->cut_lane.comm,
+			trouble->cut_buffers == 1 ? "" : " and others", trouble->cut_buffers == 1 ? "was" : "were");
+	if (trouble->busy_lanes)
+		message(sink, "%u %s being read by another process and skipped", trouble->busy_lanes,
+			trouble->busy_lanes == 1 ? "lane was" : "lanes were");
+	if (trouble->unready)
+		message(sink, "%u %s never finished: is there room in the buffer directory?", trouble->unready,
+			trouble->unready == 1 ? "buffer was" : "buffers were");
+}
+
+/* Programs run on without a buffer, and cannot tell. */
+static void say_no_buffers(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble)
+{
+	const int err = trouble->no_buffer_errno;
+	unsigned int programs = 0;
+	char why[PATH_MAX + 64];
+
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		programs += !spool_is_kernel(&spool->entries[i]);
+
+	if (err == ENOMEM || err == ENOSPC || err == EDQUOT)
+		snprintf(why, sizeof(why), "no room for buffers in '%s': free some or set RECORDER_DIR",
+			 spool->head.session);
+	else if (err == EFBIG)
+		snprintf(why, sizeof(why), "the limit on a file's size is smaller than a buffer (ulimit -f)");
+	else if (err == EOPNOTSUPP)
+		snprintf(why, sizeof(why), "it cannot read clocks any more (PR_SET_TSC)");
+	else if (err == EINVAL)
+		snprintf(why, sizeof(why),
+			 "a size or the clock in the environment is invalid (RECORDER_SUBBUF_KB and others)");
+	else
+		snprintf(why, sizeof(why), "%s", strerror(err));
+	if (trouble->no_buffers)
+		message(output->sink, "%u %s recorded: %s", trouble->no_buffers,
+			trouble->no_buffers == 1 ? "process was not" : "processes were not", why);
+	else if (!programs && (spool->head.session[0] || !spool->nr_entries))
+		message(output->sink,
+			"no process of '%s' uses librecorder, or its buffer directory was out of reach "
+			"(REC_DEBUG=1 shows why): the recording %s",
+			spool->head.command, spool->nr_entries ? "has only the kernel's events" : "is empty");
+}
+
+/* As `recorder report` shows times, which rounds. */
+static void say_times(const struct message_sink *sink, const struct weave_stats *stats)
+{
+	const uint64_t first = (stats->first_time + 500) / 1000, last = (stats->last_time + 500) / 1000,
+		       span = last - first;
+
+	message_summary(
+		sink,
+		"  from %" PRIu64 ".%06" PRIu64 " to %" PRIu64 ".%06" PRIu64 ", %" PRIu64 ".%06" PRIu64 " seconds",
+		first / 1000000, first % 1000000, last / 1000000, last % 1000000, span / 1000000, span % 1000000);
+}
+
+static uint64_t without(uint64_t all, uint64_t part)
+{
+	return all > part ? all - part : 0;
+}
+
+/* Of the kernel, whose losses and gaps are taken out of `stats`: what remains there is the programs'. */
+static void say_kernel(const struct output *output, const struct loom_kernel *kernel, struct weave_stats *stats)
+{
+	const struct message_sink *sink = output->sink;
+
+	if (!kernel->is_there)
+		return;
+	message_summary(sink, "%s %" PRIu64 " kernel %s from %u %s; %" PRIu64 " lost", output->verb,
+			stats->kernel_events, stats->kernel_events == 1 ? "event" : "events", kernel->cpus,
+			kernel->cpus == 1 ? "CPU" : "CPUs", kernel->lost);
+	say_count(sink, kernel->why.overrun, "overwritten before they were read (larger rings: -b)");
+	say_count(sink, kernel->why.dropped, "dropped, the ring was full (larger rings: -b)");
+	say_count(sink, kernel->why.commit_overrun,
+		  "refused, interrupts filled the ring above an unfinished event (larger rings: -b)");
+	say_count(sink, kernel->why.left, "left in the ring when an error ended its drain");
+	say_count(sink, kernel->gaps, "and gaps of unknown size");
+	if (output->drained[0])
+		message_summary(sink, "  drained by %s", output->drained);
+	stats->events = without(stats->events, stats->kernel_events);
+	stats->lost = without(stats->lost, kernel->lost);
+	stats->lost_unknown = without(stats->lost_unknown, kernel->gaps + kernel->gaps_known);
+}
+
+static void say_programs(const struct output *output, const struct spool *spool, const struct weave_stats *stats)
+{
+	message_summary(output->sink, "%s %" PRIu64 " %s from %" PRIu64 " %s, %" PRIu64 " %s; %" PRIu64 " lost",
+			output->verb, stats->events, stats->events == 1 ? "event" : "events", stats->processes,
+			stats->processes == 1 ? "process" : "processes", stats->threads,
+			stats->threads == 1 ? "thread" : "threads", stats->lost);
+	if (output->tell_times && stats->events)
+		say_times(output->sink, stats);
+	say_reasons(output, spool, stats);
+}
+
+static void say_summary(const struct output *output, const struct spool *spool, const struct weave_stats *all,
+			const struct loom_kernel *kernel)
+{
+	struct weave_stats stats = *all;
+	char size[32];
+
+	say_kernel(output, kernel, &stats);
+	if (spool->nr_entries > 1 || !kernel->is_there)
+		say_programs(output, spool, &stats);
+	else
+		say_damage(output->sink, &stats);
+	human_size(all->file_size, size, sizeof(size));
+	if (all->events && all->time_error != UINT64_MAX)
+		message_summary(output->sink, "%s: %s, times within %" PRIu64 " ns of CLOCK_MONOTONIC", output->name,
+				size, all->time_error);
+	else
+		message_summary(output->sink, "%s: %s", output->name, size);
+}
+
+void summary(const struct output *output, const struct spool *spool, const struct selections *selections,
+	     const struct drain_trouble *trouble, const struct weave_stats *stats, const struct loom_kernel *kernel)
+{
+	say_trouble(output->sink, trouble);
+	say_no_buffers(output, spool, trouble);
+	if (selections)
+		selections_report(output->sink, selections, spool);
+	say_summary(output, spool, stats, kernel);
+}
