@@ -4,7 +4,7 @@
  *
  * What libtraceevent can print from binary is stored so: whole numbers as 4 or 8 bytes aligned to 4, strings in place
  * with their NUL. Everything else becomes text when it is recorded, and its conversion becomes %s in the stored format.
- * So a format is read when its site is put into the log, by the one function next_piece(); if its arguments are of the plain
+ * So a format is read when its site is put into the log, by the one function rec_printf_piece(); if its arguments are of the plain
  * kinds, the site keeps a layout from which each event is written, and otherwise it is read again with each.
  *
  * A site is put into the log by its first use in this process. Where the process lock cannot be had (process.h) the
@@ -20,189 +20,13 @@
 
 #include "librecorder/process/event_private.h"
 #include "librecorder/process/log_private.h"
+#include "librecorder/process/printf_format.h"
 #include "librecorder/process/process.h"
 #include "librecorder/ring/ring_private.h"
 
-#define CONVERSIONS_MAX 32u
 #define ARGUMENTS_MAX	1000u /* bytes; as many strings as conversions, numbers of 8 bytes and padding fit in any case */
 #define NUMBER_MAX	12u   /* bytes of a number with its padding, more than an empty string */
 #define TEXT_MAX	2048u /* of a site: function and format */
-
-enum how {
-	AS_LITERAL,
-	AS_NUMBER, /* 4 or 8 bytes */
-	AS_STRING,
-	AS_CHAR,   /* a string of one character */
-	AS_TEXT,   /* printed now */
-	AS_NOTHING, /* not possible: %n, or no conversion at all */
-};
-
-#define NONE (-1)
-#define STAR (-2)
-
-/* Part of a format: characters that stand for themselves, or one conversion. */
-struct piece {
-	enum how how;
-	const char *start;
-	const char *end;
-	char flags[6];
-	int width;
-	int precision;
-	unsigned int size; /* of the argument: 1, 2, 4, 8, 16 (long double) */
-	bool is_long;	   /* l: wide characters */
-	char conversion;
-};
-
-static const char *scan_count(const char *at, int *ret_count)
-{
-	if (*at == '*') {
-		*ret_count = STAR;
-		return at + 1;
-	}
-	while (*at >= '0' && *at <= '9') {
-		if (*ret_count < 0)
-			*ret_count = 0;
-		if (*ret_count < 10000)
-			*ret_count = *ret_count * 10 + (*at - '0');
-		at++;
-	}
-	return at;
-}
-
-static const char *scan_length(const char *at, struct piece *piece)
-{
-	piece->size = 4;
-	if (at[0] == 'h') {
-		piece->size = at[1] == 'h' ? 1 : 2;
-		return at + (at[1] == 'h' ? 2 : 1);
-	}
-	if (at[0] == 'l') {
-		piece->size = 8;
-		piece->is_long = true;
-		return at + (at[1] == 'l' ? 2 : 1);
-	}
-	if (*at && strchr("jztqL", *at)) {
-		piece->size = *at == 'L' ? 16 : 8;
-		return at + 1;
-	}
-	return at;
-}
-
-static enum how decide(const struct piece *piece)
-{
-	const bool plain = piece->width != STAR && (!piece->flags[0] || strcmp(piece->flags, "0") == 0);
-
-	switch (piece->conversion) {
-	case 'd':
-	case 'i':
-	case 'u':
-	case 'x':
-	case 'X':
-	case 'o':
-		return plain && piece->precision != STAR ? AS_NUMBER : AS_TEXT;
-	case 's':
-		return plain && !piece->flags[0] && !piece->is_long ? AS_STRING : AS_TEXT;
-	case 'c':
-		return plain && piece->width == NONE && !piece->is_long ? AS_CHAR : AS_TEXT;
-	case 'p':
-		return plain && piece->width == NONE ? AS_NUMBER : AS_TEXT;
-	case 'S':
-	case 'C':
-	case 'm':
-	case 'e':
-	case 'E':
-	case 'f':
-	case 'F':
-	case 'g':
-	case 'G':
-	case 'a':
-	case 'A':
-		return AS_TEXT;
-	default:
-		return AS_NOTHING;
-	}
-}
-
-/* The piece at `at`; false at the end of the format. */
-static bool next_piece(const char *at, struct piece *piece)
-{
-	unsigned int nr_flags = 0;
-
-	memset(piece, 0, sizeof(*piece));
-	piece->start = at;
-	piece->width = piece->precision = NONE;
-	if (!*at)
-		return false;
-	if (*at != '%' || at[1] == '%') {
-		while (*at && (*at != '%' || at[1] == '%'))
-			at += *at == '%' ? 2 : 1;
-		piece->end = at;
-		return true;
-	}
-	at++;
-	while (*at && strchr("-+ #0'I", *at)) {
-		if (nr_flags < sizeof(piece->flags) - 1)
-			piece->flags[nr_flags++] = *at;
-		at++;
-	}
-	at = scan_count(at, &piece->width);
-	if (*at == '.') {
-		piece->precision = 0;
-		at = scan_count(at + 1, &piece->precision);
-	}
-	at = scan_length(at, piece);
-	piece->conversion = *at;
-	if (piece->conversion == 'p')
-		piece->size = 8;
-	piece->how = decide(piece);
-	piece->end = *at ? at + 1 : at;
-	return true;
-}
-
-/* The number of conversions; more than CONVERSIONS_MAX when the format cannot be recorded. */
-static unsigned int count_conversions(const char *format)
-{
-	unsigned int count = 0;
-	struct piece piece;
-
-	for (; next_piece(format, &piece); format = piece.end) {
-		if (piece.how == AS_NOTHING)
-			return CONVERSIONS_MAX + 1;
-		count += piece.how != AS_LITERAL;
-	}
-	return count;
-}
-
-/*
- * A layout has two bits for each argument, the first one lowest, and ends with zeros. For formats of up to 15 whole numbers,
- * pointers and strings, which is what nearly all are.
- */
-#define LAYOUT_KNOWN (UINT32_C(1) << 31)
-#define LAYOUT_MAX   15u
-
-enum { LAYOUT_END, LAYOUT_INT, LAYOUT_LONG, LAYOUT_STRING };
-
-/* 0: the format has to be read with each event. */
-static uint32_t layout_of(const char *format)
-{
-	uint32_t layout = LAYOUT_KNOWN, nr = 0, kind;
-	struct piece piece;
-
-	for (; next_piece(format, &piece); format = piece.end) {
-		if (piece.how == AS_LITERAL)
-			continue;
-		if (piece.how == AS_NUMBER && piece.size >= 4)
-			kind = piece.size == 4 ? LAYOUT_INT : LAYOUT_LONG;
-		else if (piece.how == AS_STRING && piece.precision == NONE)
-			kind = LAYOUT_STRING;
-		else
-			return 0;
-		if (nr == LAYOUT_MAX)
-			return 0;
-		layout |= kind << 2 * nr++;
-	}
-	return layout;
-}
 
 /* ---------------------------------------------------------------------------------------------------- call sites */
 
@@ -214,7 +38,7 @@ static size_t add(char *text, size_t used, const char *from, size_t size)
 	return used + size;
 }
 
-static size_t store_conversion(char *text, size_t used, const struct piece *piece)
+static size_t store_conversion(char *text, size_t used, const struct printf_piece *piece)
 {
 	char stored[32];
 	int n = 0;
@@ -249,9 +73,9 @@ static size_t store_conversion(char *text, size_t used, const struct piece *piec
 /* The format as the readers need it. Returns the text's size, NUL included. */
 static size_t store_format(char *text, size_t used, const char *format)
 {
-	struct piece piece;
+	struct printf_piece piece;
 
-	for (; next_piece(format, &piece); format = piece.end) {
+	for (; rec_printf_piece(format, &piece); format = piece.end) {
 		if (piece.how == AS_LITERAL)
 			used = add(text, used, piece.start, (size_t)(piece.end - piece.start));
 		else
@@ -273,7 +97,8 @@ static int append_site(struct rec_printf_site *site, const char *function, int l
 	memset(&record, 0, sizeof(record));
 	names = add(record.text, 0, function, strnlen(function, 255));
 	names = add(record.text, names, "", 1);
-	size = count_conversions(format) > CONVERSIONS_MAX ? TEXT_MAX + 1 : store_format(record.text, names, format);
+	size = rec_printf_count(format) > PRINTF_CONVERSIONS_MAX ? TEXT_MAX + 1
+								 : store_format(record.text, names, format);
 	if (size > TEXT_MAX)
 		size = add(record.text, names, impossible, sizeof(impossible));
 	record.site.record.size = (uint32_t)((sizeof(record.site) + size + 7) & ~(size_t)7);
@@ -282,7 +107,7 @@ static int append_site(struct rec_printf_site *site, const char *function, int l
 	record.site.line = (uint32_t)line;
 	record.site.text_size = (uint32_t)size;
 	site->number = record.site.site;
-	site->layout = layout_of(format);
+	site->layout = rec_printf_layout(format);
 	return rec_log_append_locked(&record.site.record);
 }
 
@@ -334,13 +159,13 @@ static void put_string(struct arguments *arguments, const char *string, size_t s
 	arguments->bytes[arguments->used++] = '\0';
 }
 
-static bool is_signed(const struct piece *piece)
+static bool is_signed(const struct printf_piece *piece)
 {
 	return piece->conversion == 'd' || piece->conversion == 'i';
 }
 
 /* A whole number that was passed as int, or as 8 bytes; narrowed to what the length says, as printf does. */
-static uint64_t narrow(const struct piece *piece, uint64_t value)
+static uint64_t narrow(const struct printf_piece *piece, uint64_t value)
 {
 	switch (piece->size) {
 	case 1:
@@ -355,11 +180,12 @@ static uint64_t narrow(const struct piece *piece, uint64_t value)
 }
 
 /* The conversion with widths and precisions from arguments written into it, and "ll" for whole numbers. */
-static void make_spec(const struct piece *piece, int width, int precision, const char *length, char *spec, size_t size)
+static void make_spec(const struct printf_piece *piece, int width, int precision, const char *length, char *spec,
+		      size_t size)
 {
 	int n = snprintf(spec, size, "%%%s", piece->flags);
 
-	if (width != NONE)
+	if (width != PRINTF_NONE)
 		n += snprintf(spec + n, size - (size_t)n, "%d", width);
 	if (precision >= 0)
 		n += snprintf(spec + n, size - (size_t)n, ".%d", precision);
@@ -375,10 +201,10 @@ struct list {
 	va_list args;
 };
 
-static void put_text(struct arguments *arguments, const struct piece *piece, struct list *list)
+static void put_text(struct arguments *arguments, const struct printf_piece *piece, struct list *list)
 {
-	const int width = piece->width == STAR ? va_arg(list->args, int) : piece->width;
-	const int precision = piece->precision == STAR ? va_arg(list->args, int) : piece->precision;
+	const int width = piece->width == PRINTF_STAR ? va_arg(list->args, int) : piece->width;
+	const int precision = piece->precision == PRINTF_STAR ? va_arg(list->args, int) : piece->precision;
 	char text[256] = "", spec[64];
 	int n = 0;
 
@@ -426,7 +252,7 @@ static void put_text(struct arguments *arguments, const struct piece *piece, str
 
 #pragma GCC diagnostic pop
 
-static void put_argument(struct arguments *arguments, const struct piece *piece, struct list *list)
+static void put_argument(struct arguments *arguments, const struct printf_piece *piece, struct list *list)
 {
 	const char *string;
 	uint64_t value;
@@ -439,7 +265,7 @@ static void put_argument(struct arguments *arguments, const struct piece *piece,
 		put_number(arguments, &value, piece->size >= 8 ? 8 : 4);
 		break;
 	case AS_STRING:
-		precision = piece->precision == STAR ? va_arg(list->args, int) : piece->precision;
+		precision = piece->precision == PRINTF_STAR ? va_arg(list->args, int) : piece->precision;
 		string = va_arg(list->args, const char *);
 		if (!string)
 			string = "(null)";
@@ -490,12 +316,12 @@ static void put_layout(struct arguments *arguments, uint32_t layout, struct list
 
 static void put_arguments(struct arguments *arguments, const char *format, struct list *list)
 {
-	unsigned int left = count_conversions(format);
-	struct piece piece;
+	unsigned int left = rec_printf_count(format);
+	struct printf_piece piece;
 
-	if (left > CONVERSIONS_MAX)
+	if (left > PRINTF_CONVERSIONS_MAX)
 		return;
-	for (; next_piece(format, &piece); format = piece.end) {
+	for (; rec_printf_piece(format, &piece); format = piece.end) {
 		if (piece.how == AS_LITERAL)
 			continue;
 		left--;

@@ -26,7 +26,7 @@ fields=$(awk '
 		gsub(/\[[^]]*\]/, "", field)
 		sub(/.* /, "", field)
 		print structure "." field
-	}' "$abi")
+	}' "$abi" "${abi%.h}_page.h")
 
 # report LINE STRUCTURE OFFSET SIZE FIELD: a statement that prints what is wrong with a row
 report()
