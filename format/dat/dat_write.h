@@ -9,7 +9,7 @@
 #ifndef FORMAT_DAT_WRITE_H
 #define FORMAT_DAT_WRITE_H
 
-#include "format/dat/dat_read.h" /* enum dat_id */
+#include "format/dat/dat_id.h"
 
 #include <stddef.h>
 #include <stdint.h>

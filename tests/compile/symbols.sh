@@ -70,6 +70,14 @@ EOF
 ok "a program compares versions" $CC $CFLAGS_FOR_TEST "$TMP/version.c" -o "$TMP/version" "$library"
 is "and that of the library is this one" "$(LD_LIBRARY_PATH=${library%/*} "$TMP/version")" "$version"
 
+# rec_save() writes a trace.dat; nothing in the library reads one.
+inside=$(nm "$library" | awk 'NF == 3 { print $3 }')
+if grep -q '^dat_write_open$' <<<"$inside"; then
+	is "it has no reader of trace.dat" "$(grep -E '^(dat_(open|parse|merge|time|walk|cursor)|bytes_(from|get|left|skip))' <<<"$inside")" ""
+else
+	skip "it has no reader of trace.dat" "its own symbols were stripped"
+fi
+
 if [ -n "$(nm -D "$library" | grep -E '__(asan|tsan|ubsan)_')" ]; then
 	skip "it needs libc alone" "a sanitizer build needs the sanitizer"
 else

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files appear whole or not at all, whatever fails; every CPU's pages are there in order; both versions. */
+#include "format/dat/dat_read.h"
 #include "format/dat/dat_write.h"
 #include "weave_fixture.h"
 
