@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <librecorder/buffer_dir.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -153,7 +154,7 @@ static void clean_file(struct clean *clean, const char *path)
 		err = -errno;
 	else if (S_ISDIR(st.st_mode) && session_is_session(path))
 		err = leftovers_find_session(path, &left);
-	else if (S_ISREG(st.st_mode) && session_is_buffer(name ? name + 1 : path))
+	else if (S_ISREG(st.st_mode) && rec_buffer_is_name(name ? name + 1 : path))
 		err = leftovers_find_buffer(path, &left);
 	if (err == -EBUSY)
 		complain(NAME, "'%s' is kept: its program or its recorder is still running", path);

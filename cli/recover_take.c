@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <librecorder/buffer_dir.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,7 +199,7 @@ static bool take_file(struct recover *recover, const char *path)
 		complain(RECOVER, "cannot recover '%s': it is not a regular file", path);
 		return false;
 	}
-	if (session_is_buffer(name ? name + 1 : path))
+	if (rec_buffer_is_name(name ? name + 1 : path))
 		return take_buffer(recover, path);
 	if (core_file_is_elf(path))
 		return take_core(recover, path);

@@ -7,6 +7,7 @@
 #include "cli/recording/attach_private.h"
 
 #include <errno.h>
+#include <librecorder/buffer_dir.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -135,7 +136,7 @@ int attach_scan(struct attach *attach, struct place *place, bool first)
 	while (got >= 0 && (entry = readdir(dir))) {
 		struct buffer *buffer;
 
-		if (!session_is_buffer(entry->d_name))
+		if (!rec_buffer_is_name(entry->d_name))
 			continue;
 		buffer = place_find(place, entry->d_name, entry->d_ino);
 		if (buffer) {

@@ -258,7 +258,7 @@ static bool is_buffer(char *path)
 	if (size > tail && !strcmp(path + size - tail, DELETED))
 		path[size - tail] = '\0';
 	slash = strrchr(path, '/');
-	return size < PATH_MAX && slash && session_is_buffer(slash + 1) &&
+	return size < PATH_MAX && slash && rec_buffer_is_name(slash + 1) &&
 	       sscanf(slash + 1, "%u-%llu", &pid, &start_time) == 2;
 }
 

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <librecorder/buffer_dir.h>
 #include <librecorder/clock.h>
 #include <librecorder/lane.h>
 #include <stdio.h>
@@ -222,7 +223,7 @@ int drain_scan(struct drain *drain)
 	while (!err && (entry = readdir(dir))) {
 		if (session_is_reason(entry->d_name))
 			note_reason(drain, entry->d_name);
-		if (!session_is_buffer(entry->d_name) || strlen(entry->d_name) >= sizeof(drain->list->name))
+		if (!rec_buffer_is_name(entry->d_name) || strlen(entry->d_name) >= sizeof(drain->list->name))
 			continue;
 		if (!find(drain, entry->d_name, entry->d_ino))
 			err = open_buffer(drain, entry->d_name, entry->d_ino);

@@ -15,12 +15,6 @@
 #include "cli/recording/dirs.h"
 #include "cli/base/message.h"
 
-/*
- * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no
- * program any more, unless that is known to live.
- */
-#define UNFINISHED_AGE 60
-
 /* Whose it is. 0; -EBUSY: it may be alive; or as rec_view_open(). */
 static int read_header(int dir, struct leftover *item)
 {
@@ -52,7 +46,7 @@ static int look_at(int dir, const char *name, struct leftover *item)
 	item->size = (uint64_t)st.st_blocks * 512u;
 	item->made = (uint64_t)st.st_mtim.tv_sec;
 	err = read_header(dir, item);
-	if (err != -EAGAIN || st.st_mtim.tv_sec + UNFINISHED_AGE >= time(NULL))
+	if (err != -EAGAIN || st.st_mtim.tv_sec + REC_BUFFER_UNFINISHED_AGE >= time(NULL))
 		return err;
 	return rec_buffer_has_maker(dir, name) ? -EBUSY : 0;
 }
@@ -140,7 +134,7 @@ static int walk(struct leftovers *left, struct session *dir, bool is_session)
 	for (int i = 0; i < nr; i++) {
 		const char *name = entries[i]->d_name;
 
-		if (err != -ENOMEM && session_is_buffer(name))
+		if (err != -ENOMEM && rec_buffer_is_name(name))
 			err = add_buffer(&left->places[number], name);
 		else if (err != -ENOMEM && !is_session && session_is_session(name))
 			err = add_session(left, number, name);

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <librecorder/buffer_dir.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,7 +153,7 @@ static void walk(int dir, bool sessions, struct search *search)
 	for (int i = 0; i < nr; i++) {
 		const char *name = entries[i]->d_name;
 
-		if (!search->err && session_is_buffer(name)) {
+		if (!search->err && rec_buffer_is_name(name)) {
 			look_at(search, dir, name);
 		} else if (!search->err && sessions && session_is_session(name)) {
 			/* A session may have ended since. */

@@ -117,21 +117,11 @@ int session_lock(const char *path, struct session *ret_session)
 	return session_lock_fd(fd < 0 ? -errno : fd, path, ret_session);
 }
 
-static bool ends_with(const char *name, const char *end)
-{
-	const size_t size = strlen(name);
-
-	return name[0] != '.' && size > strlen(end) && !strcmp(name + size - strlen(end), end);
-}
-
-bool session_is_buffer(const char *name)
-{
-	return ends_with(name, ".rec");
-}
-
 bool session_is_reason(const char *name)
 {
-	return ends_with(name, ".why");
+	const size_t size = strlen(name), end = strlen(REC_REASON_SUFFIX);
+
+	return name[0] != '.' && size > end && !strcmp(name + size - end, REC_REASON_SUFFIX);
 }
 
 bool session_is_session(const char *path)
@@ -160,7 +150,7 @@ void session_remove(struct session *session)
 	for (int pass = 0; pass < 3; pass++) {
 		dir = dir_entries(session->fd);
 		while (dir && (entry = readdir(dir)))
-			if (session_is_buffer(entry->d_name) || session_is_reason(entry->d_name) ||
+			if (rec_buffer_is_name(entry->d_name) || session_is_reason(entry->d_name) ||
 			    !strcmp(entry->d_name, SESSION_SPOOL_LINK))
 				unlinkat(session->fd, entry->d_name, 0);
 		if (dir)
@@ -178,7 +168,7 @@ static bool holds_buffer(const struct session *session)
 	bool found = false;
 
 	while (dir && !found && (entry = readdir(dir)))
-		found = session_is_buffer(entry->d_name);
+		found = rec_buffer_is_name(entry->d_name);
 	if (dir)
 		closedir(dir);
 	return found;

@@ -46,9 +46,6 @@ int session_lock(const char *path, struct session *ret_session);
 /* The same of one that is open: the descriptor becomes the session's, or is closed. An error may be `fd` itself. */
 int session_lock_fd(int fd, const char *path, struct session *ret_session);
 
-/* Whether a file name is that of a buffer. */
-bool session_is_buffer(const char *name);
-
 /*
  * Whether a file name is that of what a program leaves that could not make its buffer: a link to the number of the
  * error.

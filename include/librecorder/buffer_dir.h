@@ -21,6 +21,19 @@ extern "C" {
  */
 int rec_buffer_dir(bool create, char *path, size_t size);
 
+/* Suffixes of the files in it: of a buffer, and of the reason that a program leaves if it cannot make its buffer. */
+#define REC_BUFFER_SUFFIX ".rec"
+#define REC_REASON_SUFFIX ".why"
+
+/* True if `name` is the file name of a buffer. Any thread. */
+bool rec_buffer_is_name(const char *name);
+
+/*
+ * Seconds. A program makes its buffer within microseconds: the program of an unfinished buffer that is older is dead, unless
+ * rec_buffer_has_maker() returns true.
+ */
+#define REC_BUFFER_UNFINISHED_AGE 60
+
 /*
  * For the file `name` in the directory with the descriptor `dir` that rec_view_open_at() refuses with -EAGAIN: true if the
  * program that makes it is certainly alive; it may have been stopped meanwhile. False: the program is dead, or this is

@@ -69,6 +69,13 @@ static int open_dir(const char *path)
 	return S_ISDIR(st.st_mode) && !is_ours_alone(&st) ? -EPERM : r;
 }
 
+bool rec_buffer_is_name(const char *name)
+{
+	const size_t size = strlen(name), end = strlen(REC_BUFFER_SUFFIX);
+
+	return name[0] != '.' && size > end && strcmp(name + size - end, REC_BUFFER_SUFFIX) == 0;
+}
+
 int rec_buffer_dir_open(bool create, char *path, size_t size)
 {
 	struct stat st;

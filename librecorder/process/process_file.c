@@ -11,6 +11,7 @@
 #include "librecorder/os/buffer_dir.h"
 #include "librecorder/os/identity.h"
 
+#include <librecorder/buffer_dir.h>
 #include <librecorder/detail/atomic.h>
 
 #include <errno.h>
@@ -35,7 +36,7 @@
  */
 #define NAMES_MAX 1000
 
-/* A slash, two numbers of 20 digits, one of 10, ".rec" and NUL have room. */
+/* A slash, two numbers of 20 digits, one of 10, the suffix and NUL have room. */
 #define NAME_SIZE 64
 
 /*
@@ -70,10 +71,10 @@ static int create_file(int dir, char *name)
 	end = rec_put_decimal(end + 1, rec_process.start_time);
 	for (i = 0; i < NAMES_MAX; i++) {
 		if (i == 0) {
-			strcpy(end, ".rec");
+			strcpy(end, REC_BUFFER_SUFFIX);
 		} else {
 			*end = '-';
-			strcpy(rec_put_decimal(end + 1, i), ".rec");
+			strcpy(rec_put_decimal(end + 1, i), REC_BUFFER_SUFFIX);
 		}
 		fd = openat(dir, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 		if (fd >= 0) {
@@ -216,7 +217,7 @@ void rec_process_say_why(void)
 		return;
 	at = rec_put_decimal(name, (uint32_t)rec_process.pid);
 	*at = '-';
-	strcpy(rec_put_decimal(at + 1, rec_process.start_time), ".why");
+	strcpy(rec_put_decimal(at + 1, rec_process.start_time), REC_REASON_SUFFIX);
 	rec_put_decimal(text, (uint32_t)-rec_process.error);
 	if (rec_process.keep) {
 		/* If there is no room for it either, it cannot be told. */

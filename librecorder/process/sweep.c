@@ -47,12 +47,6 @@
 
 #define QUOTA_DEFAULT (UINT64_C(1) << 30)
 
-/*
- * A program makes its buffer within microseconds. One that is unfinished after so many seconds has no
- * program any more, unless that is known to live.
- */
-#define UNFINISHED_AGE 60
-
 struct file {
 	char name[64];
 	time_t made;   /* valid where sizes are asked for, */
@@ -75,13 +69,6 @@ static uint64_t draw(struct sweep *sweep, uint64_t below)
 	/* Knuth's MMIX; the upper bits are the good ones. */
 	sweep->random = sweep->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
 	return (sweep->random >> 33) % below;
-}
-
-static bool is_buffer(const char *name)
-{
-	const size_t size = strlen(name);
-
-	return name[0] != '.' && size > 4 && strcmp(name + size - 4, ".rec") == 0;
 }
 
 static void see_file(struct sweep *sweep, const char *name)
@@ -124,7 +111,7 @@ static bool is_left(const struct sweep *sweep, const struct file *file, bool emp
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		left = false;
 	} else if (n == 0 || (n == (ssize_t)sizeof(header) && !header.ready)) {
-		left = st.st_mtime + UNFINISHED_AGE < time(NULL) && !rec_buffer_has_maker(sweep->dir, file->name);
+		left = st.st_mtime + REC_BUFFER_UNFINISHED_AGE < time(NULL) && !rec_buffer_has_maker(sweep->dir, file->name);
 	} else if (n != (ssize_t)sizeof(header) || header.magic != REC_ABI_MAGIC || !rec_buffer_is_known(&header) ||
 		   (empty && header.nr_lanes)) {
 		left = false;
@@ -226,7 +213,7 @@ static void see_files(struct sweep *sweep)
 		n = syscall(SYS_getdents64, sweep->dir, entries, sizeof(entries));
 		for (long at = 0; at < n; at += entry->size) {
 			entry = (const struct entry *)(const void *)(entries + at);
-			if (is_buffer(entry->name))
+			if (rec_buffer_is_name(entry->name))
 				see_file(sweep, entry->name);
 		}
 	}
