@@ -157,10 +157,23 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 	return taken;
 }
 
+/* Take over what helpers have done; in the last round wait for them: what a full stage refused is read again here. */
+static int settle_helpers(struct drain *drain)
+{
+	int most = drain_settle_helped(drain, DRAIN_ANY), one;
+
+	for (unsigned int i = 0; drain->last && i < drain->nr && most >= 0; i++)
+		if (drain->list[i].view) {
+			one = drain_settle_helped(drain, drain->list[i].process);
+			most = one < 0 || one > most ? one : most;
+		}
+	return most;
+}
+
 /* The lanes of all programs have their turns together: what one has left does not hold up those that write. */
 static int run_lanes(struct drain *drain)
 {
-	const int helped = drain_settle_helped(drain, DRAIN_ANY);
+	const int helped = settle_helpers(drain);
 	int err = helped < 0 ? helped : 0, most;
 
 	for (unsigned int i = 0; i < drain->nr && !err; i++) {
