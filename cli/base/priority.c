@@ -50,7 +50,8 @@ void priority_drop(void)
 {
 	const struct sched_param param = { .sched_priority = 0 };
 
+	/* The kernel lets only root take SCHED_RESET_ON_FORK back, and refuses the whole call otherwise. */
 	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO)
-		sched_setscheduler(0, SCHED_OTHER, &param);
+		sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &param);
 	set_slice(0);
 }
