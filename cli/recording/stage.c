@@ -97,15 +97,36 @@ static bool has_memory(const struct stage *stage, size_t room, enum stage_bound 
 	return stage->max - (stage->bytes - stage->free_bytes) >= room + kept;
 }
 
-/* The last free block that is large enough; if none is, the last one. */
-static struct stage_block *take_free(struct stage *stage, size_t room)
+/* The place of the last free block that is large enough; if none is, of the last one. */
+static unsigned int find_large(const struct stage *stage, size_t room)
 {
 	unsigned int at = stage->nr_free;
-	struct stage_block *block;
 
 	while (at && stage->blocks[stage->free[at - 1]].room < room)
 		at--;
-	at = at ? at - 1 : stage->nr_free - 1;
+	return at ? at - 1 : stage->nr_free - 1;
+}
+
+/* The place of the last free block without memory; nr_free: there is none. */
+static unsigned int find_empty(const struct stage *stage)
+{
+	unsigned int at = stage->nr_free;
+
+	while (at && stage->blocks[stage->free[at - 1]].room)
+		at--;
+	return at ? at - 1 : stage->nr_free;
+}
+
+/* A free block; STAGE_REFUSE leaves memory that is there, since a full file system gives no other. NULL: none. */
+static struct stage_block *take_free(struct stage *stage, size_t room, enum stage_bound which)
+{
+	unsigned int at = find_large(stage, room);
+	struct stage_block *block = &stage->blocks[stage->free[at]];
+
+	if (which == STAGE_REFUSE && stage->free_bytes < block->room + RESERVED)
+		at = find_empty(stage);
+	if (at == stage->nr_free)
+		return NULL;
 	block = &stage->blocks[stage->free[at]];
 	stage->nr_free--;
 	memmove(stage->free + at, stage->free + at + 1, (stage->nr_free - at) * sizeof(*stage->free));
@@ -142,7 +163,9 @@ static struct stage_block *take_any(struct stage *stage, size_t room, enum stage
 
 	if (!has_memory(stage, room, which))
 		return NULL;
-	block = take_free(stage, room);
+	block = take_free(stage, room, which);
+	if (!block)
+		return NULL;
 	*ret_had = block->room;
 	if (block->room < room) {
 		stage->bytes += room - block->room;
@@ -174,7 +197,8 @@ static int find_block(struct stage *stage, size_t room, enum stage_bound which, 
 			stage->refused = true;
 			return -EAGAIN;
 		}
-		if (room > stage->max)
+		/* Only a block that is handed over comes back by itself. */
+		if (room > stage->max || stage->written == stage->handed)
 			return -ENOSPC;
 		pthread_cond_wait(&stage->done, &stage->lock);
 	}

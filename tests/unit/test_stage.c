@@ -414,6 +414,37 @@ Test(stage, it_refuses_at_its_bound)
 	stage_close(stage, true);
 }
 
+static bool is_full; /* the stage's file system */
+
+int __real_fallocate(int fd, int mode, off_t offset, off_t size);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t size);
+int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
+{
+	if (!is_full || mode)
+		return __real_fallocate(fd, mode, offset, size);
+	errno = ENOSPC;
+	return -1;
+}
+
+/* Blocks that only the caller could hand over: waiting for one would be for ever. */
+Test(stage, a_full_file_system_leaves_what_cannot_be_refused, .timeout = 10)
+{
+	struct stage_block *block;
+	struct stage *stage;
+	unsigned int nr = 0;
+
+	cr_assert_eq(stage_open(path, spool->fd, 4u << 20, 0, &stage), 0);
+	is_full = true;
+	while (nr < 64 && !stage_take(stage, PAGE, STAGE_REFUSE, &block))
+		nr++;
+	cr_assert_eq(nr, 2);
+	for (unsigned int i = 0; i < 2; i++)
+		cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), 0);
+	cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), -ENOSPC, "nobody would end the wait");
+	is_full = false;
+	stage_close(stage, true);
+}
+
 Test(stage, a_block_takes_the_largest_chunk)
 {
 	struct stage_block *block;
