@@ -367,6 +367,7 @@ int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool))
 int spool_drop_stage(struct spool *spool)
 {
 	char path[sizeof(spool->head.stage)];
+	struct stat st;
 	int err;
 
 	if (!spool->head.stage[0] || spool->stage_is_gone)
@@ -376,7 +377,8 @@ int spool_drop_stage(struct spool *spool)
 	/* On a full disk the caller removes the spool next, and with it the name. */
 	if (err && !spool->rest)
 		return err;
-	return unlink(path) < 0 && errno != ENOENT ? -errno : 0;
+	err = fstat(spool->fd, &st) < 0 ? -errno : stage_remove(path, &st);
+	return err == -ENOENT || err == -EBADMSG ? 0 : err;
 }
 
 static size_t rest_behind(const struct spool *spool, uint64_t offset)

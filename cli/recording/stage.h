@@ -105,6 +105,12 @@ struct stage_rest {
 int stage_recover(const char *path, const struct stat *spool, struct stage_rest *ret_rest);
 
 /*
+ * Remove it, if it still is that: the path comes from the spool, which may be another user's. Errors are those of
+ * stage_recover(), or an errno of unlink.
+ */
+int stage_remove(const char *path, const struct stat *spool);
+
+/*
  * Remove from the buffer directory `dir` the stages of recorders that are gone, except those whose spool is where it
  * was; and, if spools may have been `moved`, except those that hold pages. Returns how many were removed; with
  * `dry_run` how many would be.

@@ -124,27 +124,32 @@ static int read_blocks(const struct left *left, struct stage_rest *rest)
 }
 
 /* As open_left(), but wait for a sweep that has the lock. */
-static int wait_for_left(const char *path, struct left *left)
+static int wait_for_left(int dir, const char *path, struct left *left)
 {
 	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
-	int err = open_left(AT_FDCWD, path, left);
+	int err = open_left(dir, path, left);
 
 	for (unsigned int tries = 0; err == -EBUSY && tries < LOCK_TRIES; tries++) {
 		close_left(left);
 		nanosleep(&wait, NULL);
-		err = open_left(AT_FDCWD, path, left);
+		err = open_left(dir, path, left);
 	}
 	return err;
+}
+
+static bool belongs_to(const struct left *left, const struct stat *spool)
+{
+	return (left->st.st_uid == spool->st_uid || left->st.st_uid == geteuid()) && left->head->dev == spool->st_dev &&
+	       left->head->inode == spool->st_ino;
 }
 
 int stage_recover(const char *path, const struct stat *spool, struct stage_rest *ret_rest)
 {
 	struct stage_rest rest = { .bytes = NULL };
 	struct left left;
-	int err = wait_for_left(path, &left);
+	int err = wait_for_left(AT_FDCWD, path, &left);
 
-	if (!err && ((left.st.st_uid != spool->st_uid && left.st.st_uid != geteuid()) ||
-		     left.head->dev != spool->st_dev || left.head->inode != spool->st_ino))
+	if (!err && !belongs_to(&left, spool))
 		err = -EBADMSG;
 	if (!err) {
 		list_blocks(&left);
@@ -155,6 +160,29 @@ int stage_recover(const char *path, const struct stat *spool, struct stage_rest 
 		free(rest.bytes);
 	else
 		*ret_rest = rest;
+	return err;
+}
+
+/* By way of its directory's descriptor: the path may lead elsewhere when it is followed again. */
+int stage_remove(const char *path, const struct stat *spool)
+{
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	char above[PATH_MAX] = ".";
+	struct left left;
+	int dir, err;
+
+	if (slash && snprintf(above, sizeof(above), "%.*s/", (int)(slash - path), path) >= (int)sizeof(above))
+		return -ENAMETOOLONG;
+	dir = open(above, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return -errno;
+	err = wait_for_left(dir, name, &left);
+	if (!err && !belongs_to(&left, spool))
+		err = -EBADMSG;
+	if (!err && unlinkat(dir, name, 0) < 0)
+		err = -errno;
+	close_left(&left);
+	close(dir);
 	return err;
 }
 

@@ -531,3 +531,27 @@ Test(stage, the_pages_of_a_spool_that_was_moved_are_kept)
 	cr_assert_eq(rename(moved, path), 0);
 	close(fd);
 }
+
+/* A spool names what it likes, and may be another user's. */
+Test(stage, only_the_spools_own_stage_is_removed)
+{
+	struct stage *stage;
+	char other[128];
+	struct stat st;
+
+	snprintf(other, sizeof(other), "%s/other", dir);
+	close(open(other, O_CREAT | O_RDWR, 0600));
+	cr_assert_eq(stage_open(path, spool->fd, 0, 0, &stage), 0);
+	snprintf(spool->head.stage, sizeof(spool->head.stage), "%s", stage_path(stage));
+	stage_close(stage, false);
+	cr_assert_eq(rename(spool->head.stage, other), 0);
+	close(open(spool->head.stage, O_CREAT | O_RDWR, 0600));
+	strcpy(other + strlen(dir), "/stage");
+	cr_assert_eq(rename(spool->head.stage, other), 0);
+	cr_assert_eq(fstat(spool->fd, &st), 0);
+	cr_assert_eq(stage_remove(other, &st), -EBADMSG);
+	cr_assert_eq(unlink(other), 0, "it is still there");
+	strcpy(other + strlen(dir), "/other");
+	cr_assert_eq(stage_remove(other, &st), 0);
+	cr_assert_lt(access(other, F_OK), 0);
+}
