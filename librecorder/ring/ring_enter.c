@@ -17,12 +17,16 @@
 static bool is_stuck(const struct rec_handle *handle)
 {
 	const struct rec_lane *lane = handle->lane;
-	const uint32_t tail = REC_POS_SEQ(rec_load_relaxed(&lane->tail));
 	const uint32_t far = handle->nr_subbufs > 3 ? 2 : 1;
 	const uint32_t mask = (uint32_t)REC_POS_SEQ_MASK;
+	const uint32_t commit = REC_POS_SEQ(rec_load_relaxed(&lane->commit));
+	const uint32_t moving = REC_POS_SEQ(rec_load_relaxed(&handle->moving));
+	uint32_t tail;
 
-	return ((tail - REC_POS_SEQ(rec_load_relaxed(&lane->commit))) & mask) >= far ||
-	       (handle->movers && ((tail - REC_POS_SEQ(handle->moving)) & mask) >= far);
+	/* The tail last: a handler that comes in between moves all of them on, and none may seem to be ahead of it. */
+	rec_signal_fence();
+	tail = REC_POS_SEQ(rec_load_relaxed(&lane->tail));
+	return ((tail - commit) & mask) >= far || (handle->movers && ((tail - moving) & mask) >= far);
 }
 
 /* Where the stack of whoever reserves begins, and where it ends while the reservation is open. */
