@@ -24,7 +24,7 @@ record()
 
 left()
 {
-	ls $tracing/instances | grep "^recorder-$1-"
+	ls $tracing/instances | grep -E "^recorder-$1-[0-9]+(-[a-z]+)?$"
 }
 
 is_left()
