@@ -36,13 +36,13 @@ configure_in()
 	printf '%s\n' "$*" >"$dir/.options"
 }
 
-# build_and NAME MAKE-ARGUMENT...: all programs first, so that a failed one is not reported as a failed test
+# build_and NAME PROGRAMS MAKE-ARGUMENT...: the programs first, so that a failed one is not reported as a failed test
 build_and()
 {
-	local dir=$results/$1
+	local dir=$results/$1 programs=$2
 
-	shift
-	make -C "$dir" -k "${@:2}" all && make -C "$dir" -k "$@"
+	shift 2
+	make -C "$dir" -k "${@:2}" "$programs" && make -C "$dir" -k "$@"
 }
 
 part_configure-gcc()
@@ -52,18 +52,18 @@ part_configure-gcc()
 
 part_gcc()
 {
-	build_and gcc check -j"$jobs"
+	build_and gcc programs check -j"$jobs"
 }
 
 part_gcc-long()
 {
-	build_and gcc check-all -j"$jobs"
+	build_and gcc programs check-all -j"$jobs"
 }
 
 # Every file of the tree is in the tarball, except git's own. What is in it builds, installs, uninstalls and leaves nothing.
 part_dist()
 {
-	make -C "$results/gcc" distcheck-quick DISTCHECK_CONFIGURE_FLAGS=--enable-werror && is_tarball_whole
+	make -C "$results/gcc" distcheck-quick DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0 && is_tarball_whole
 }
 
 is_tarball_whole()
@@ -84,23 +84,24 @@ part_dist-long()
 
 part_clang()
 {
-	configure_in clang --enable-werror CC=clang && FUZZ_SECONDS=1 build_and clang check-unit
+	configure_in clang --enable-werror --disable-shared CC=clang CFLAGS=-O1 &&
+		FUZZ_SECONDS=1 build_and clang programs check-unit
 }
 
 # Without -Werror: gcc's flow warnings guess worse in instrumented code.
 configure_sanitizers()
 {
-	configure_in sanitizers --enable-sanitizers=address,undefined --disable-shared CC=gcc CFLAGS="-g -O1"
+	configure_in sanitizers --enable-sanitizers=address,undefined --disable-shared CC=gcc CFLAGS="-g1 -O1"
 }
 
 part_sanitizers()
 {
-	configure_sanitizers && build_and sanitizers check-unit
+	configure_sanitizers && build_and sanitizers programs-unit check-unit
 }
 
 part_sanitizers-long()
 {
-	configure_sanitizers && FUZZ_SECONDS=60 build_and sanitizers check-fuzz
+	configure_sanitizers && FUZZ_SECONDS=60 build_and sanitizers programs-fuzz check-fuzz
 }
 
 # The portable atomics, under the eyes of the thread sanitizer. gcc warns that it cannot follow fences; what is plain data
@@ -108,14 +109,15 @@ part_sanitizers-long()
 part_threads()
 {
 	configure_in threads --disable-command --disable-shared --enable-sanitizers=thread CC=gcc \
-		CPPFLAGS=-DREC_GENERIC_ATOMICS CFLAGS="-g -O1 -Wno-tsan" && build_and threads check
+		CPPFLAGS=-DREC_GENERIC_ATOMICS CFLAGS="-g1 -O1 -Wno-tsan" &&
+		build_and threads programs check
 }
 
 # The library alone for another CPU, its tests under an emulator.
 part_aarch64()
 {
-	configure_in aarch64 --disable-command --enable-werror --host=aarch64-linux-gnu \
-		EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" && build_and aarch64 check
+	configure_in aarch64 --disable-command --disable-shared --enable-werror --host=aarch64-linux-gnu CFLAGS=-O1 \
+		EMULATOR="qemu-aarch64 -L /usr/aarch64-linux-gnu" && build_and aarch64 programs check
 }
 
 # sum LOG RESULT...: the sum of automake's "# RESULT: n" lines

@@ -1,13 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The model checker, all configurations but the long ones; with MODEL=all those too, which takes minutes. With MODEL=clocks
-# those with handlers, under clocks that stand still, that only step back, and that do either or go on: of the last as many
-# states as MODEL_STATES says.
+# The model checker. MODEL says which configurations, some of these with commas between them; without it they are the short
+# ones:
+#
+#	short	those that take seconds
+#	long	those that take longer
+#	all	both, and those that take minutes and some GB each
+#	clocks	those with handlers, under clocks that stand still, that only step back, and that do either or go on: of the
+#		last as many states as MODEL_STATES says
 . "$top_srcdir/tests/tap.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"
 bash "$top_srcdir/tests/model/build.sh" "$top_srcdir" "$TMP/model" || exit 1
+
+MODEL=${MODEL:-short}
 
 # Each configuration is a process of its own, so that they share the CPUs; the order of the results stays.
 workers=$(nproc)
@@ -24,15 +31,19 @@ plan()
 	done
 }
 
-case ${MODEL-} in
-all) plan -a ;;
-clocks)
-	plan -c 0
-	plan -c -
-	plan -c 10- -n "${MODEL_STATES-100000}"
-	;;
-*) plan ;;
-esac
+for which in ${MODEL//,/ }; do
+	case $which in
+	short) plan -s ;;
+	long) plan -t ;;
+	all) plan -a ;;
+	clocks)
+		plan -c 0
+		plan -c -
+		plan -c 10- -n "${MODEL_STATES-100000}"
+		;;
+	*) diag "no such configurations: MODEL=$which"; exit 1 ;;
+	esac
+done
 for ((i = 0; i < ${#runs[@]}; i++)); do
 	while [ "$(jobs -rp | wc -l)" -ge "$workers" ]; do
 		wait -n

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * usage: model [-l] [-v] [-n STATES] [-c TICKS] [CONFIGURATION...]
+ * usage: model [-s | -t | -a] [-l] [-v] [-n STATES] [-c TICKS] [CONFIGURATION...]
  *
- * Explores the configurations named, else all of configs.c but the thorough ones; with -a those too. -l lists them. -v
- * prints the steps that led to a failure. -n stops each after so many states. -c: how the clock may move (configs.c, ticks);
- * only configurations with handlers are explored then. Speaks TAP.
+ * Explores the configurations named, or else all of configs.c except the thorough ones. -s: only those that take seconds;
+ * -t: only those of the long tier; -a: all, the thorough ones, too. -l lists them. -v prints the steps that led to
+ * a failure. -n stops each after so many states. -c: how the clock may move (configs.c, ticks); only configurations with
+ * handlers are explored then. Speaks TAP.
  */
 #include "model.h"
 
@@ -12,10 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-static bool is_wanted(const struct config *what, bool all, char *const *names)
+/* WHICH is the option that says how long they may take, or 0. */
+static bool is_wanted(const struct config *what, int which, char *const *names)
 {
+	const bool is_long = what->flags & LONG, is_thorough = what->flags & THOROUGH;
+
 	if (!*names)
-		return all || !(what->flags & THOROUGH);
+		return which == 's' ? !is_long && !is_thorough : which == 't' ? is_long : which == 'a' || !is_thorough;
 	for (; *names; names++)
 		if (!strcmp(*names, what->name))
 			return true;
@@ -25,16 +29,18 @@ static bool is_wanted(const struct config *what, bool all, char *const *names)
 int main(int argc, char **argv)
 {
 	uint64_t limit = UINT64_MAX;
-	bool all = false, list = false, verbose = false;
+	bool list = false, verbose = false;
 	unsigned int tests = 0, failed = 0;
 	const struct config *what;
 	const char *ticks = NULL;
-	int option;
+	int option, which = 0;
 
-	while ((option = getopt(argc, argv, "ac:ln:v")) != -1) {
+	while ((option = getopt(argc, argv, "ac:ln:stv")) != -1) {
 		switch (option) {
 		case 'a':
-			all = true;
+		case 's':
+		case 't':
+			which = option;
 			break;
 		case 'c':
 			ticks = optarg;
@@ -56,7 +62,7 @@ int main(int argc, char **argv)
 		struct config changed = *what;
 		int r;
 
-		if (!is_wanted(what, all, argv + optind) || (ticks && !*what->nested))
+		if (!is_wanted(what, which, argv + optind) || (ticks && !*what->nested))
 			continue;
 		changed.ticks = ticks ? ticks : changed.ticks;
 		if (list) {

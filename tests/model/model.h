@@ -41,11 +41,12 @@ enum {
 	READER_DIES = 16, /* at any step, and another one takes over while the writer goes on */
 	WEAK = 32,	  /* loads may find older values, as far as their orders allow */
 	MOVES = 64,	  /* the writer may move to the other CPU, once */
-	THOROUGH = 128,	  /* only when asked for */
+	THOROUGH = 128,	  /* minutes, some GB: only when asked for */
 	SHARED = 256,	  /* two threads that share the lane, and take it for one event each; the reader comes at the end */
 	JUMPS = 512,	  /* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
 	STAYS = 1024,	  /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
 	ANEW = 4096,	  /* the lane is made anew in the end, and used again */
+	LONG = 8192,	  /* many seconds: the long tier's */
 	ITERATES = 2048,  /* the reader looks at the lane without consuming, and races on purpose */
 };
 
