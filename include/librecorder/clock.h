@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The clocks that lanes are stamped with, and the anchors that tie them to CLOCK_MONOTONIC.
- */
+/* The clocks that stamp lanes, and the anchors that relate them to CLOCK_MONOTONIC. */
 #ifndef LIBRECORDER_CLOCK_H
 #define LIBRECORDER_CLOCK_H
 
@@ -17,14 +15,15 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * The best clock of this machine: REC_CLOCK_TSC where the CPU says that its counter never stops or changes speed
- * and the kernel keeps time by it, REC_CLOCK_MONO elsewhere. Reads one sysfs file; not signal-safe.
+ * The best clock of this machine: REC_CLOCK_TSC if the CPU reports that its counter never stops or changes speed and
+ * the kernel keeps time by it, otherwise REC_CLOCK_MONO. Reads one sysfs file; not signal-safe.
  */
 uint32_t rec_clock_best(void);
 
 /*
- * Read the clock and CLOCK_MONOTONIC together, several times, and keep the narrowest pair. Any process may do it
- * for any buffer: the clocks are the machine's. 0, -EINVAL (no such clock here). Signal-safe.
+ * Read the clock and CLOCK_MONOTONIC together, several times, and keep the narrowest pair. Any process may take an
+ * anchor for any buffer, because the clocks belong to the machine. 0, or -EINVAL (this machine has no such clock).
+ * Signal-safe.
  */
 int rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor);
 

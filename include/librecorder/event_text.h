@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event's description says: its fields, and the format text that libtraceevent needs. This is the only place
- * that makes such texts, for the library and the recorder alike. Pure functions over memory; any thread. Descriptions
- * need not be trusted: what is malformed is refused with -EBADMSG, and nothing outside the record is read. The caller
- * vouches for record.size bytes, as rec_log_next() does.
+ * The contents of an event's description: its fields, and the format text that libtraceevent needs. Only these
+ * functions make such texts, for the library and the recorder alike. Pure functions over memory; any thread.
+ * Descriptions need not be trusted: a malformed one is refused with -EBADMSG, and nothing outside the record is read.
+ * The caller guarantees that record.size bytes are readable, as rec_log_next() does.
  */
 #ifndef LIBRECORDER_EVENT_TEXT_H
 #define LIBRECORDER_EVENT_TEXT_H
@@ -23,10 +23,10 @@ extern "C" {
 #define REC_NAMES_MAX  64u  /* names of one field's values */
 #define REC_IDENT_MAX  127u /* characters of a system, event or field name */
 
-/* Enough for every format text of events as a compiler takes them without warning (4095 characters of declaration). */
+/* Enough for the format text of any event that a compiler accepts without warning (4095 characters of declaration). */
 #define REC_EVENT_TEXT_MAX 65536u
 
-/* Part of a text, not ended by NUL. */
+/* A part of a text, not terminated by NUL. */
 struct rec_words {
 	const char *text;
 	uint32_t size;
@@ -40,7 +40,7 @@ enum rec_field_kind {
 	REC_FIELD_FLAG,
 	REC_FIELD_REAL,	  /* s64: the value times 10 to the power of decimals */
 	REC_FIELD_NAMED,
-	REC_FIELD_ARRAY,  /* length elements; is_signed and is_hex tell their kind */
+	REC_FIELD_ARRAY,  /* length elements; is_signed and is_hex give their kind */
 	REC_FIELD_STRING, /* string and stringn: u32, offset | length << 16, NUL included */
 	REC_FIELD_BYTES,  /* the same */
 };
@@ -51,7 +51,7 @@ struct rec_field {
 	struct rec_words declared; /* as written: "named(op, OP_GET, OP_PUT)" */
 	uint32_t offset;	   /* from the beginning of the common fields */
 	uint32_t size;		   /* of the whole field */
-	uint32_t element;	   /* size of an element; of the number, where there is only one */
+	uint32_t element;	   /* size of an element; for a single number, its size */
 	uint32_t length;	   /* elements */
 	bool is_signed;
 	bool is_hex;
@@ -67,7 +67,7 @@ struct rec_event_info {
 	struct rec_words name;
 	struct rec_words format; /* as written in REC_EVENT_FMT, without the outer parentheses; size 0: none */
 	uint32_t nr_fields;
-	uint32_t fixed_size; /* common and fixed fields: the shortest record there can be */
+	uint32_t fixed_size; /* common and fixed fields: the length of the shortest record */
 	struct rec_field fields[REC_FIELDS_MAX];
 };
 
@@ -77,31 +77,31 @@ struct rec_event_info {
 int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *ret_info);
 
 /*
- * The format text of the event with the given id, as the kernel's `format` files, ended by NUL. Returns its length, or
- * -EBADMSG, or -ENOSPC: `size` is too small, the text unfinished.
+ * The format text of the event with the given id, in the form of the kernel's `format` files, terminated by NUL.
+ * Returns its length, or -EBADMSG, or -ENOSPC: `size` is too small, the text is incomplete.
  */
 int rec_event_text(const struct rec_log_event *event, uint16_t id, char *text, size_t size);
 
 /*
- * Whether two descriptions are of one event: the same names and fields with the same constants, however blanks were
- * set. Malformed ones are the same when they are equal byte by byte.
+ * Whether two descriptions are of one event: the same names and fields with the same constants; blanks do not matter.
+ * Malformed descriptions are the same if they are equal byte by byte.
  */
 bool rec_event_same(const struct rec_log_event *a, const struct rec_log_event *b);
 
-/* Equal for all that are the same. */
+/* Equal for all descriptions that are the same. */
 uint32_t rec_event_hash(const struct rec_log_event *event);
 
-/* The format text of rec_printf's event, bprint of system ftrace. As rec_event_text(). */
+/* The format text of rec_printf's event, bprint of system ftrace. Returns as rec_event_text() does. */
 int rec_printf_event_text(uint16_t id, char *text, size_t size);
 
 /*
- * A call site's format as the kernel's printk_formats shows it, quotes included: "n=%d\n". A format of fewer than two
- * characters is followed by a line feed, because libtraceevent cannot read it otherwise; it does not print a line feed
- * at the end of a format. Returns the text's length, or -EBADMSG, -ENOSPC.
+ * A call site's format in the form of the kernel's printk_formats, quotes included: "n=%d\n". A format of fewer than
+ * two characters is followed by a line feed, because libtraceevent cannot read it otherwise; libtraceevent does not
+ * print a line feed at the end of a format. Returns the text's length, or -EBADMSG, -ENOSPC.
  */
 int rec_printf_format_text(const struct rec_log_printf *site, char *text, size_t size);
 
-/* The function that a call site stands in; "" for a malformed record. In the record. */
+/* The function that contains a call site; "" for a malformed record. Points into the record. */
 const char *rec_printf_function(const struct rec_log_printf *site);
 
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walking a buffer's log: a pure function over memory, which need not be trusted. Safe from any thread and from signal
+ * Reading a buffer's log: a pure function over memory, which need not be trusted. Safe from any thread and from signal
  * handlers.
  */
 #ifndef LIBRECORDER_LOG_H
@@ -20,8 +20,8 @@ extern "C" {
 
 /*
  * The record at *offset of a log of `size` bytes (aligned to 8); advances *offset. NULL: the end, or no further valid
- * record. What is behind the record header lies within the record; texts are checked to be ended. Records of kinds that
- * this version does not know are returned like others.
+ * record. Everything after the record header lies within the record, and texts are checked to end with NUL. Records of
+ * kinds that this version does not know are returned like others.
  */
 const struct rec_log_record *rec_log_next(const void *log, size_t size, size_t *offset);
 

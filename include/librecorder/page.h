@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One sub-buffer, read and built: the only place that knows how events lie in a page. Pure functions over the memory
- * they are given; no state elsewhere, safe from any thread and from signal handlers. Reading never looks outside the
- * size it was given, whatever the bytes say.
+ * One sub-buffer, read and built. This is the only place that knows how events lie in a page. Pure functions over the
+ * memory that they are given, without other state: safe from any thread and from signal handlers. Reading never looks
+ * outside the given size, whatever the bytes contain.
  */
 #ifndef LIBRECORDER_PAGE_H
 #define LIBRECORDER_PAGE_H
@@ -14,7 +14,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Inline where it is included; ffi.c alone defines these functions for everybody, for other languages. */
+/*
+ * Inline in every file that includes this header. For other languages, ffi.c alone defines these functions for
+ * everybody.
+ */
 #ifndef REC_INLINE
 #define REC_INLINE	  static inline
 #define REC_INLINE_ALWAYS static inline __attribute__((always_inline))
@@ -29,7 +32,7 @@ extern "C" {
 /* ------------------------------------------------------------------------------------------------------ reading */
 
 struct rec_page_iter {
-	const unsigned char *data; /* behind the header */
+	const unsigned char *data; /* after the header */
 	uint32_t size;
 	uint32_t offset; /* of the next record */
 	uint32_t cpu;	 /* of the last marker; REC_CPU_UNKNOWN before the first */
@@ -40,26 +43,26 @@ struct rec_record {
 	uint64_t time;
 	const void *payload; /* common fields first; in the page's own memory, aligned to 4 */
 	uint32_t size;	     /* of the payload as stored: rounded up to a multiple of 4 */
-	uint32_t offset;     /* of the event word, from behind the header */
+	uint32_t offset;     /* of the event word, counted from the end of the header */
 	uint32_t cpu;
 };
 
-/* The number of valid data bytes that a page's header states, loss bits taken off. */
+/* The number of valid data bytes in a page's header, without the loss bits. */
 uint32_t rec_page_size(const void *page);
 
-/* Begin to read `page`, of which `size` bytes behind the header are valid. */
+/* Begin to read `page`, which has `size` valid bytes after the header. */
 void rec_page_iter_init(struct rec_page_iter *iter, const void *page, uint32_t size);
 
 /*
- * The next event. Padding, time extends and markers are taken into account and not shown. A padding record's own delta
- * is not added to the time, as in the kernel's readers.
- * 1: *ret_record is filled. 0: the page ends here. -EBADMSG: the bytes at iter->offset are no record.
+ * The next event. Padding, time extends and markers are evaluated and not returned. A padding record's own delta is
+ * not added to the time, as in the kernel's readers. 1: *ret_record is filled. 0: the page ends here. -EBADMSG: the
+ * bytes at iter->offset are not a valid record.
  */
 int rec_page_next(struct rec_page_iter *iter, struct rec_record *ret_record);
 
 /*
- * The events lost immediately before a page that left its ring: 0, a number, or UINT64_MAX where the page says only
- * that there were some. `capacity` bounds where the number may stand.
+ * The number of events lost immediately before a page that left its ring: 0, a number, or UINT64_MAX if the page only
+ * shows that events were lost. `capacity` limits where the number may be stored.
  */
 uint64_t rec_page_lost(const void *page, uint32_t capacity);
 
@@ -67,7 +70,7 @@ uint64_t rec_page_lost(const void *page, uint32_t capacity);
 
 struct rec_page_writer {
 	unsigned char *page;
-	uint32_t capacity; /* bytes behind the header that events may take */
+	uint32_t capacity; /* bytes after the header that events may use */
 	uint32_t used;
 	uint32_t entries;
 	uint64_t time; /* of the last event */
@@ -76,23 +79,23 @@ struct rec_page_writer {
 
 /*
  * Begin a page of `subbuf_size` bytes at `page` (aligned to 8). `lost` events were lost immediately before it: 0, a
- * number, or UINT64_MAX for an unknown one; room for the number is kept free behind the data.
+ * number, or UINT64_MAX if unknown. Room for the number is kept free after the data.
  */
 void rec_page_begin(struct rec_page_writer *writer, void *page, uint32_t subbuf_size, uint64_t lost);
 
 /*
- * Room for an event of `size` bytes at `time`, which must not be earlier than the event before (it is raised to it).
+ * Reserve room for an event of `size` bytes at `time`. A time earlier than that of the event before is raised to it.
  * NULL: the page is full. The memory beyond `size`, up to a multiple of 4, is cleared.
  */
 void *rec_page_put(struct rec_page_writer *writer, uint64_t time, uint32_t size);
 
-/* Write the header and clear what was not used. */
+/* Write the header and clear the unused rest of the page. */
 void rec_page_end(struct rec_page_writer *writer);
 
-/* The longest payload that a page of this size takes as its first event, nothing lost before it. */
+/* The longest payload that fits into a page of this size as its first event, if nothing was lost before it. */
 uint32_t rec_page_payload_max(uint32_t subbuf_size);
 
-/* Bytes that an event with this payload takes, its event word included (facts A3.1). */
+/* Bytes that an event with this payload takes, including its event word (facts A3.1). */
 REC_INLINE uint32_t rec_event_total(uint32_t size)
 {
 	uint32_t total;
@@ -100,7 +103,7 @@ REC_INLINE uint32_t rec_event_total(uint32_t size)
 	if (size > REC_EVENT_SMALL_MAX)
 		return (8u + size + 3u) & ~UINT32_C(3);
 	total = (4u + size + 3u) & ~UINT32_C(3);
-	/* 12 bytes can become neither valid padding nor a time extend with room for its event. */
+	/* 12 bytes could be turned neither into valid padding nor into a time extend with room for its event. */
 	return total <= 4 ? 8 : total == 12 ? 16 : total;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Patterns that name events: "system:name" with * (any characters) and ? (any one) in both, "system" alone for all
- * of its events, several separated by commas. Pure functions, any thread, signal-safe.
+ * Patterns that name events: "system:name" with * (any characters) and ? (any one character) in both parts; "system"
+ * alone for all events of that system; several patterns separated by commas. Pure functions, any thread, signal-safe.
  */
 #ifndef LIBRECORDER_PATTERN_H
 #define LIBRECORDER_PATTERN_H
@@ -16,14 +16,14 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * Whether this is a list of patterns: 0 or -EINVAL (nothing between two commas or on one side of a colon, a
- * second colon, a character that no name has).
+ * Check whether this is a valid list of patterns. 0, or -EINVAL: an empty pattern, nothing on one side of a colon, a
+ * second colon, or a character that no name has.
  */
 int rec_pattern_check(const char *patterns);
 
 /*
- * Whether one of the patterns names the event; false for what
- * rec_pattern_check() refuses. Names need not end by NUL.
+ * Whether one of the patterns names the event; false if rec_pattern_check() refuses the patterns. Names need not end
+ * with NUL.
  */
 bool rec_pattern_match(const char *patterns, const char *system, size_t system_size, const char *name,
 		       size_t name_size);

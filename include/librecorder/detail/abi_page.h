@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a sub-buffer: the part of abi.h that a page has wherever it is, in a lane, a spool or a trace.dat. */
+/* The bytes of a sub-buffer: the part of abi.h that describes a page anywhere, in a lane, a spool or a trace.dat. */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/page.h>"
 #endif
@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * A sub-buffer is byte for byte the kernel's (facts A1): this header, then events. Lane sub-buffers never carry the two
- * loss bits; they are put on the copy that leaves the ring, as the kernel does.
+ * A sub-buffer is byte for byte the kernel's (facts A1): this header, then events. Sub-buffers in a lane never have
+ * the two loss bits; they are added to the copy that leaves the ring, as the kernel does.
  */
 struct rec_subbuf_header {
 	uint64_t time_stamp; /* time of the first event */
@@ -22,7 +22,7 @@ struct rec_subbuf_header {
 #define REC_SUBBUF_MAX	       (512u * 1024u) /* tracefs allows 128 system pages (facts A3.5) */
 
 #define REC_COMMIT_SIZE_MASK   UINT32_C(0x000fffff)
-#define REC_COMMIT_LOST_STORED (UINT32_C(1) << 30) /* the number lost stands behind the data */
+#define REC_COMMIT_LOST_STORED (UINT32_C(1) << 30) /* the number lost follows the data */
 #define REC_COMMIT_LOST	       (UINT32_C(1) << 31) /* events were lost immediately before this sub-buffer */
 
 /* The event word (facts A2): type_len in bits 0-4, time delta in bits 5-31. */
@@ -38,11 +38,11 @@ struct rec_subbuf_header {
 #define REC_TIME_STAMP_MASK  ((UINT64_C(1) << 59) - 1u)
 
 /*
- * The CPU marker: a padding record that names the CPU of the events behind it. Every sub-buffer begins with one, and
- * one more stands wherever the thread was seen on another CPU or a nested writer restates time and CPU. Padding is
- * invisible to every reader of the format. Behind each marker stands an absolute time stamp, so that readers that add
- * a padding record's delta and readers that do not see the same times (facts A4.2). A discarded event is padding too:
- * the first word of its body is cleared, so it never looks like a marker.
+ * The CPU marker: a padding record that names the CPU of the events after it. Every sub-buffer begins with one.
+ * Another one precedes an event if the thread was seen on another CPU, or if a nested writer restates time and CPU. No
+ * reader of the format shows padding. An absolute time stamp follows each marker, so that readers that add a padding
+ * record's delta and readers that do not see the same times (facts A4.2). A discarded event is padding, too: the first
+ * word of its body is cleared, so it never looks like a marker.
  */
 struct rec_marker {
 	uint32_t word;	 /* REC_MARKER_WORD */
@@ -56,7 +56,7 @@ struct rec_marker {
 #define REC_MARKER_MAGIC UINT32_C(0x55504352)				     /* "RCPU" */
 #define REC_CPU_UNKNOWN	 UINT32_C(0xffffffff)
 
-/* The fields that every event begins with, as the kernel's. */
+/* The fields with which every event begins, as in the kernel. */
 struct rec_event_common {
 	uint16_t type;
 	uint8_t flags;

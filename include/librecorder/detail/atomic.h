@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Names for the few atomic operations in use. They are __atomic built-ins, which C and C++ share and ThreadSanitizer
- * understands, but for one: where only the writer stack of a lane competes (a thread and the signal handlers that
- * interrupt it), one plain x86 instruction is atomic enough, and a lock prefix would double the cost of an event.
- * Defining REC_GENERIC_ATOMICS takes the portable form there too.
+ * understands, with one exception: if only the writer stack of a lane competes (a thread and the signal handlers that
+ * interrupt it), one plain x86 instruction is atomic enough, and a lock prefix would double the cost of an event. If
+ * REC_GENERIC_ATOMICS is defined, the portable form is used there, too.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
@@ -18,7 +18,7 @@
 #define REC_UNLIKELY(x) __builtin_expect(!!(x), 0)
 
 #define rec_load_relaxed(p)	__atomic_load_n((p), __ATOMIC_RELAXED)
-/* The thread sanitizer takes a plain load of a word that is stored atomically for a race. */
+/* The thread sanitizer reports a plain load of a word that is stored atomically as a race. */
 #if defined(__SANITIZE_THREAD__)
 #define REC_UNDER_TSAN 1
 #elif defined(__has_feature)
@@ -28,8 +28,8 @@
 #endif
 
 /*
- * The same for a word that is looked at once and by itself, where an x86 instruction may take it from memory as its
- * operand: a C11 load would cost an instruction of its own.
+ * The same for a word that is read only once and independently of others. An x86 instruction may then use it directly
+ * as its memory operand; a C11 load would cost an instruction of its own.
  */
 #if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS) && !REC_UNDER_TSAN
 #define rec_load_operand(p) (*(p))
@@ -41,17 +41,20 @@
 #define rec_store_release(p, v) __atomic_store_n((p), (v), __ATOMIC_RELEASE)
 
 /*
- * Keeps the compiler from moving memory accesses across it. Against a signal handler on the same thread that is all
- * that is needed: a CPU is always in order with itself.
+ * Keeps the compiler from moving memory accesses across it. Against a signal handler on the same thread this is
+ * sufficient, because a CPU sees its own accesses in order.
  */
 #define rec_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
-/* Stores behind it become visible after those before it; loads behind it see what those before it saw; everything. */
+/*
+ * Release: stores after it become visible after those before it. Acquire: loads after it see what those before it saw.
+ * Full: both, and all other orders.
+ */
 #define rec_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
 #define rec_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
 #define rec_fence_full()    __atomic_thread_fence(__ATOMIC_SEQ_CST)
 
-/* Compare and exchange among all processes; on failure *expected is what was found. */
+/* Compare and exchange among all processes; on failure *expected is the value found. */
 static inline bool rec_cmpxchg64(uint64_t *word, uint64_t *expected, uint64_t desired)
 {
 	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -63,7 +66,7 @@ static inline bool rec_cmpxchg32(uint32_t *word, uint32_t *expected, uint32_t de
 }
 
 /*
- * Compare and exchange among the writer stack of one lane only. Orders nothing for other CPUs: what they may see is
+ * Compare and exchange among the writer stack of one lane only. It orders nothing for other CPUs: what they may see is
  * published by the release store of the commit position.
  */
 static inline bool rec_local_cmpxchg64(uint64_t *word, uint64_t expected, uint64_t desired)
@@ -85,8 +88,8 @@ static inline bool rec_local_cmpxchg64(uint64_t *word, uint64_t expected, uint64
 }
 
 /*
- * A counter that only the writer stack of one lane changes and others read:
- * one instruction, so no handler splits it.
+ * A counter that only the writer stack of one lane changes and others read: one instruction, so no handler can split
+ * it.
  */
 static inline void rec_local_add64(uint64_t *word, uint64_t n)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Macros that go over the fields of an event: event_macros.h says what is made of each. */
+/* Macros that visit the fields of an event; event_macros.h defines what each field expands to. */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
 #endif
@@ -28,7 +28,9 @@
 #define REC__FIELD_(use, ...)	   REC__FIELD__(use, __VA_ARGS__)
 #define REC__FIELD__(use, shape, ...) use##shape(__VA_ARGS__)
 
-/* REC__EACH(use, base, field...): the use of each field in turn. With a format, the format stands where base did. */
+/*
+ * REC__EACH(use, base, field...): the use of each field in turn. With a format, the format is in the position of base.
+ */
 #define REC__EACH_FMT(use, base, ...) REC__EACH(use, __VA_ARGS__)
 #define REC__EACH(use, ...)	      REC__CAT(REC__EACH_, REC__COUNT(__VA_ARGS__))(use, __VA_ARGS__)
 

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands behind the macros of event.h; applications do not use it directly.
+ * What the macros of event.h expand to; applications do not use it directly.
  *
  * An event is, in every file that sees its declaration:
  *	rec_blob_S__N		its description, constants and text only, in the section "rec_events", where `recorder list`
  *				finds it without running the program; registering copies it to the buffer's log
  *	rec_event_S__N		its descriptor, a weak hidden symbol: one for each program and shared library
- *	rec_register_S__N	a constructor that registers it. It is also what keeps descriptor and description when the
- *				linker collects garbage: init arrays are roots to all of them, section names are not to some.
+ *	rec_register_S__N	a constructor that registers it. It also keeps descriptor and description when the linker
+ *				collects garbage: init arrays are roots for all linkers, section names are not for some.
  *	rec_on_S__N, rec_write_S__N	what REC_ON and REC call
- *	rec_rare_S__N		what rec_write_S__N goes on with where the event has a condition, the thread no lane yet, or the
- *				reservation is not the plain case: so the plain one calls nothing and saves no registers
+ *	rec_rare_S__N		called by rec_write_S__N if the event has a condition, if the thread has no lane yet, or if the
+ *				reservation is not the plain case: so the plain case calls nothing and saves no registers
  *
  * How the macros work: `u64(id)` is never a macro of ours, so no name of the application is taken. REC__FIELD pastes a
- * prefix in front of it, and REC__KIND_u64(id) is a row of the table of kinds: a shape and what the shape needs. For each
- * use of a field (parameter, size, ...) each shape has a macro, as REC__SIZE_rec_number. No word of ours is a plain one
- * that the application might have defined: SIZE, NUMBER.
+ * prefix in front of it, and REC__KIND_u64(id) is a row of the table of kinds: a shape and the data that the shape needs.
+ * For each use of a field (parameter, size, ...) each shape has a macro, for example REC__SIZE_rec_number. None of our
+ * words is a plain one that the application might have defined, such as SIZE or NUMBER.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>, or <librecorder/ffi.h> for other languages"
@@ -44,19 +44,19 @@ typedef _Bool rec_flag_type;
 #endif
 
 #define REC_EVENT_COMMON_SIZE 8u
-#define REC_EVENT_OFFER_MAX   1024u  /* with a condition: up to here it is decided on before the reservation */
+#define REC_EVENT_OFFER_MAX   1024u  /* with a condition: up to this size the condition runs before the reservation */
 #define REC_EVENT_SIZE_MAX    65535u /* offsets and lengths of dynamic fields are 16 bits wide */
 
 /*
- * What compiled programs and the library agree on: docs/COMPATIBILITY.md has all of it. Headers with another agreement
- * have another number, and the library leaves an event off whose number it does not know. 0: headers before 1.0, the same
- * agreement as 1.
+ * The agreement between compiled programs and the library, numbered; docs/COMPATIBILITY.md describes it. Headers with
+ * another agreement have another number, and the library leaves an event off if it does not know the event's number.
+ * 0: headers before 1.0, the same agreement as 1.
  */
 #define REC_EVENT_ABI 1u
 
 /*
- * An event of this program or shared library. Private to the library, except for what the inline functions below read.
- * Up to `abi`, members keep their places in every agreement.
+ * An event of this program or shared library. Private to the library, except for the members that the inline functions
+ * below read. Up to `abi`, members keep their places in every agreement.
  */
 struct rec_event {
 	uint32_t *enabled; /* the enable word in the buffer; &off until registered */
@@ -64,7 +64,7 @@ struct rec_event {
 	uint32_t off; /* always 0 */
 	const struct rec_log_event *description;
 	uint32_t registered;
-	uint32_t abi; /* REC_EVENT_ABI of the headers that it was compiled with */
+	uint32_t abi; /* REC_EVENT_ABI of the headers with which it was compiled */
 	struct rec_event *next;
 };
 
@@ -78,9 +78,9 @@ REC_ABI_ASSERT(offsetof(struct rec_event, enabled) == 0 && offsetof(struct rec_e
 
 /* A rec_printf in the source. */
 struct rec_printf_site {
-	uint64_t number; /* what its records hold as format, unique among the processes of this machine */
+	uint64_t number; /* the format number in its records, unique among the processes of this machine */
 	uint32_t buffer; /* the buffer whose log knows it; 0: none */
-	uint32_t layout; /* of its arguments, once that knows it; 0: they are not plain */
+	uint32_t layout; /* of its arguments, once that buffer's log has the site; 0: the arguments are not plain */
 };
 
 REC_ABI_ASSERT(sizeof(struct rec_printf_site) == 16, "docs/COMPATIBILITY.md: call site");
@@ -88,30 +88,31 @@ REC_ABI_ASSERT(sizeof(struct rec_printf_site) == 16, "docs/COMPATIBILITY.md: cal
 #pragma GCC visibility push(default)
 
 /*
- * Register an event: give it its id and enable word. An event that is known with the same
- * description, from another object or from an earlier life of this one, gets the same. When that is
- * impossible it stays off: header->lost_log_full tells. So it does, and REC_DEBUG=1 tells, when its abi is unknown. Called by constructors; registered again it
- * does nothing. Not signal-safe; any thread.
+ * Register an event: give it its id and enable word. If an event with the same description is known, from another
+ * object or from an earlier registration of this one, the event gets the same id. If registration is impossible, the
+ * event stays off and header->lost_log_full counts it. The event also stays off if its abi is unknown; REC_DEBUG=1
+ * reports that. Constructors call this function; calling it again for the same event does nothing. Not signal-safe;
+ * any thread.
  */
 void rec_event_register(struct rec_event *event);
 
-/* Forget the descriptor, whose object is about to be unloaded. Not signal-safe; any thread. */
+/* Forget the descriptor, because its object is about to be unloaded. Not signal-safe; any thread. */
 void rec_event_unregister(struct rec_event *event);
 
-/* Count an event that is longer than any may be. Signal-safe. */
+/* Count an event that is longer than the maximum. Signal-safe. */
 void rec_event_too_long(struct rec_handle *handle);
 
 /*
- * Write an event that has a condition, which its enable word `word` names, if it passes that: `size` bytes at `record`, common
- * fields included. What does not pass is neither stamped nor reserved. 1: written; 0: it did not pass; -EBUSY: refused and
- * counted. Signal-safe.
+ * Write an event whose enable word `word` names a condition, if it passes that condition: `size` bytes at `record`,
+ * including common fields. An event that does not pass is neither stamped nor reserved. 1: written; 0: it did not
+ * pass; -EBUSY: refused and counted. Signal-safe.
  */
 int rec_event_offer(uint32_t word, struct rec_handle *handle, const void *record, size_t size);
 
 /*
- * Commit an event whose `size` bytes are complete at `record`, where rec_reserve() said, or discard it if it does not pass the
- * condition that `word` names; 0: it has none. 1: written; 0: it did not pass; -EBUSY: not in the process that reserved it.
- * Signal-safe.
+ * Commit an event whose `size` bytes are complete at `record`, which rec_reserve() returned, or discard it if it does
+ * not pass the condition that `word` names; 0: no condition. 1: written; 0: it did not pass; -EBUSY: this is not the
+ * process that reserved it. Signal-safe.
  */
 int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, size_t size);
 
@@ -127,8 +128,8 @@ REC_INLINE int rec_event_on(struct rec_event *event)
 }
 
 /*
- * The id of an event that is on. Whoever found it on found the pointer to its word, in front of which the id was stored
- * (edge E1). On x86 loads stay in order by themselves.
+ * The id of an event that is on. A caller that found the event on has read the pointer to its word; the id was stored
+ * before that pointer (edge E1). On x86 loads stay in order by themselves.
  */
 REC_INLINE uint32_t rec_event_id(struct rec_event *event)
 {
@@ -141,8 +142,8 @@ REC_INLINE uint32_t rec_event_id(struct rec_event *event)
 }
 
 /*
- * The condition that an event has, as its enable word tells; 0: none. Acquire: the condition was complete before the word
- * named it (edge F1); on x86 the load is one without.
+ * The condition that the event's enable word names; 0: none. Acquire: the condition was complete before the word named
+ * it (edge F1); on x86 every load is an acquire.
  */
 REC_INLINE uint32_t rec_event_condition(uint32_t *enabled)
 {
@@ -156,7 +157,7 @@ REC_INLINE int rec_printf_on(void)
 	return (rec_load_relaxed(rec_load_relaxed(&rec_printf_enabled)) & REC_ENABLE_ON) != 0;
 }
 
-/* The calling thread's handle, with a lane; NULL: none could be had, and the event is counted as lost. */
+/* The calling thread's handle, with a lane; NULL: no lane was available, and the event is counted as lost. */
 REC_INLINE struct rec_handle *rec_handle_get(void)
 {
 	struct rec_handle *handle = rec_thread_handle;
@@ -165,8 +166,8 @@ REC_INLINE struct rec_handle *rec_handle_get(void)
 }
 
 /*
- * The common fields of an event with this id, in one store, at what
- * rec_reserve() returned; returns where its own begin.
+ * Write the common fields of an event with this id, in one store, where rec_reserve() said. Returns where the event's
+ * own fields begin.
  */
 REC_INLINE unsigned char *rec_put_common(unsigned char *at, const struct rec_handle *handle, uint32_t id)
 {
@@ -184,7 +185,7 @@ static inline unsigned char *rec_put(unsigned char *at, const void *from, size_t
 	return at + size;
 }
 
-/* As rec_put(), for the lengths that strings mostly have: two moves, which may overlap, in place of a call. */
+/* Like rec_put(), for the usual lengths of strings: two moves, which may overlap, instead of a call. */
 static inline unsigned char *rec_put_text(unsigned char *at, const char *from, size_t size)
 {
 	if (size >= 16 && size <= 32) {
@@ -199,7 +200,7 @@ static inline unsigned char *rec_put_text(unsigned char *at, const char *from, s
 	return at + size;
 }
 
-/* A __data_loc word: where a dynamic field lies in the record, and how long it is. */
+/* A __data_loc word: the place of a dynamic field in the record, and its length. */
 static inline unsigned char *rec_put_location(unsigned char *at, size_t offset, size_t size)
 {
 	const uint32_t word = (uint32_t)offset | (uint32_t)size << 16;
@@ -207,7 +208,7 @@ static inline unsigned char *rec_put_location(unsigned char *at, size_t offset, 
 	return rec_put(at, &word, sizeof(word));
 }
 
-/* The length of a dynamic field, cut to what is too long anyway, so that sums do not overflow. */
+/* The length of a dynamic field, limited to a value that is too long anyway, so that sums do not overflow. */
 static inline size_t rec_dynamic_size(const void *from, size_t size)
 {
 	return !from ? 0 : size > REC_EVENT_SIZE_MAX ? REC_EVENT_SIZE_MAX : size;
@@ -263,7 +264,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__KIND_real(name, decimals)	    _rec_real, name, decimals
 #define REC__KIND_array(type, name, length) _rec_array, name, REC__SECOND(REC__TYPE_##type), length
 
-/* A type may stand first, or not. */
+/* A type may come first, or not. */
 #define REC__KIND_named(first, ...) REC__CAT(REC__NAMED_, REC__COUNT(REC__TYPE_##first))(first, __VA_ARGS__)
 #define REC__NAMED_1(name, ...)	    _rec_named, name, int32_t, __VA_ARGS__
 #define REC__NAMED_2(type, name, ...) _rec_named, name, REC__SECOND(REC__TYPE_##type), __VA_ARGS__
@@ -293,7 +294,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__PARAM_rec_stringn(name)	      const char *f_##name, size_t l_##name,
 #define REC__PARAM_rec_bytes(name)		      const void *f_##name, size_t l_##name,
 
-/* ARG: the same passed on. */
+/* ARG: the parameters passed on. */
 #define REC__ARG_rec_number(name, type)	     f_##name,
 #define REC__ARG_rec_pointer(name)	     f_##name,
 #define REC__ARG_rec_real(name, decimals)    f_##name,
@@ -313,7 +314,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__SIZE_rec_stringn(name)		     +sizeof(uint32_t)
 #define REC__SIZE_rec_bytes(name)		     +sizeof(uint32_t)
 
-/* COUNT and NUMBERS: how many and which constants the description carries, behind the size of the fixed part. */
+/* COUNT and NUMBERS: number and values of the constants in the description, after the size of the fixed part. */
 #define REC__COUNT_rec_number(name, type)
 #define REC__COUNT_rec_pointer(name)
 #define REC__COUNT_rec_real(name, decimals)	     +1
@@ -352,7 +353,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	const size_t n_##name = rec_dynamic_size(f_##name, l_##name);                                                  \
 	rec_size += n_##name;
 
-/* PUT: write the field at rec_at, and what is dynamic at rec_next bytes into the record. */
+/* PUT: write the field at rec_at, and its dynamic part at rec_next bytes into the record. */
 #define REC__PUT_rec_number(name, type) rec_at = rec_put(rec_at, &f_##name, sizeof(type));
 #define REC__PUT_rec_pointer(name)                                                                                         \
 	const uint64_t v_##name = (uint64_t)(uintptr_t)f_##name;                                                       \
@@ -385,8 +386,8 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__EVENT_(each, string, base, ...) REC__EVENT__(each, string, base, __VA_ARGS__)
 
 /*
- * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event
- * without fields needs no case of its own.
+ * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event without fields needs no special
+ * case.
  */
 #define REC__EVENT__(each, string, base, ...)                                                                          \
 	static const struct {                                                                                          \

@@ -2,19 +2,20 @@
 /*
  * The writer's side of a lane: reserve, fill, commit or discard.
  *
- * What it guarantees. Wait-free for the writer: no lock, no system call, no allocation, errno untouched; a reservation
- * that is not interrupted takes one pass, one that is takes one more for each interruption. Writers of one lane nest: a
- * thread and the signal handlers that interrupt it, never two threads. Nested events become visible when the outermost
- * commits. A writer killed at any instruction loses its own unfinished event and nothing else.
+ * Guarantees. Wait-free for the writer: no lock, no system call, no allocation, errno unchanged. A reservation takes
+ * one pass, and one more for each interruption. Writers of one lane nest: they are a thread and the signal handlers
+ * that interrupt it, never two threads. Nested events become visible when the outermost commits. A writer killed at
+ * any instruction loses only its own unfinished event.
  *
- * The lettered steps of a reservation and every ordering edge are explained in docs/MEMORY-MODEL.md; here is the path of
- * an event that starts on the sub-buffer, the CPU and within the 2^27 clock units of the one before, and interrupts
- * no other. Everything else leaves by rec_reserve_slow(): so no writer that interrupts another one is ever here.
+ * docs/MEMORY-MODEL.md explains the lettered steps of a reservation and every ordering edge. This file has the path of
+ * an event that is on the same sub-buffer and CPU as the event before, within 2^27 clock units of it, and that
+ * interrupts no other event. All other events leave by rec_reserve_slow(); so a writer that interrupts another one is
+ * never on this path.
  *
  *                      | reserve/commit, same thread | same, signal handler on it | another thread | reader
  *  reserve/commit      | nests (LIFO)                | nests (LIFO)               | X              | free
  *  rec_lane_lease      | free                        | free                       | free           | free
- *  (X: the caller must serialise; leases see to it that it never happens.)
+ *  (X: the caller must serialise; leases ensure that this never happens.)
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/lane.h>"
@@ -35,50 +36,53 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * What a thread needs to write to its lane: private to the process, one for each lane, in memory that a forked child
- * finds zeroed, so a child never writes to its parent's lanes.
+ * What a thread needs to write to its lane. Private to the process, one for each lane, in memory that is zeroed in a
+ * forked child, so a child never writes to its parent's lanes.
  */
 struct rec_handle {
-	/* Used by inline functions, so compiled programs know the places (docs/COMPATIBILITY.md). */
+	/* Used by inline functions, so compiled programs depend on these places (docs/COMPATIBILITY.md). */
 	struct rec_lane *lane; /* NULL: none leased */
-	unsigned char *data;   /* sub-buffer 0, behind its header */
+	unsigned char *data;   /* sub-buffer 0, after its header */
 	const uint32_t *cpu;   /* where the kernel keeps the thread's CPU number (rseq) */
 	uint64_t common;       /* the common fields of an event with type 0 */
 	uint32_t shift;	       /* log2 of the sub-buffer size */
 	uint32_t room;	       /* as capacity; 0 while the gate is closed, so that each reservation leaves the fast path */
 	uint32_t clock;	       /* REC_CLOCK_ */
-	/* The library's alone, down to the end: places and size may change. */
+	/* Only the library uses the rest: places and size may change. */
 	uint32_t overwrite;
 	struct rec_subbuf *subbufs;
 	struct rec_link *links;
 	struct rec_lane_reader *reader;
 	/*
-	 * What to do before a reservation when the gate is closed: the handle to go on
-	 * with, or NULL to refuse. May be NULL.
+	 * Called before a reservation when the gate is closed. Returns the handle to continue with, or NULL to refuse.
+	 * May be NULL.
 	 */
 	struct rec_handle *(*attend)(struct rec_handle *handle);
 	uint32_t nr_subbufs; /* ring and reader page */
 	uint32_t capacity;   /* of a sub-buffer, in words of four bytes */
-	uint32_t disabled;   /* times that the lane was disabled and not enabled again */
-	/* The thread is to continue in another lane, with sub-buffers of this size, for this many bytes of events. 0: as now. */
+	uint32_t disabled;   /* number of times that the lane was disabled and not enabled again */
+	/*
+	 * The thread shall continue in another lane, with sub-buffers of this size, for this number of bytes. 0: no
+	 * change.
+	 */
 	uint32_t wish_subbuf;
 	uint64_t wish_size;
 	/*
-	 * For a lane that is taken for one event: whether the calling thread has it, and what to do behind the
-	 * event's commit, discard or refusal. Both NULL for any other lane.
+	 * For a lane that is taken for one event: whether the calling thread has it, and what to do after the event's
+	 * commit, discard or refusal. Both are NULL for any other lane.
 	 */
 	bool (*is_held)(const struct rec_lane *lane);
 	void (*leave)(struct rec_handle *handle);
 	/*
-	 * A reservation stands open and may do so for ever: the handle to go on
-	 * with, or NULL to refuse. May be NULL.
+	 * Called if a reservation is open and may stay open for ever. Returns the handle to continue with, or NULL to
+	 * refuse. May be NULL.
 	 */
 	struct rec_handle *(*elsewhere)(struct rec_handle *handle);
-	uint64_t movers; /* writers that are moving the head, those that never came back included */
+	uint64_t movers; /* writers that are moving the head, including those that never came back */
 	uint64_t moving; /* the tail when the first of them began */
 };
 
-/* No CPU has this number; the next event finds itself elsewhere and states time and CPU. */
+/* No CPU has this number. The next event then finds a different CPU, and states time and CPU. */
 #define REC_CPU_NONE UINT32_C(0xfffffffe)
 
 /* A reservation, from reserve to commit or discard; lives on the writer's stack. */
@@ -108,15 +112,18 @@ REC_ABI_ASSERT(offsetof(struct rec_lane, tail) == 0 && offsetof(struct rec_lane,
 		       offsetof(struct rec_lane, open) == 40 && offsetof(struct rec_lane, cpu) == 48,
 	       "docs/COMPATIBILITY.md: lane");
 
-/* Out of line: everything rare. Same contracts as the inline functions that call them. */
+/* Out of line: all rare cases. Same contracts as the inline functions that call them. */
 void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot);
 /*
- * What rec_reserve_fast() did not do, for whatever reason. The stack of the caller began at `here`, and only handlers reserve
- * while its reservation is open: so one that was left at the same depth is known by that.
+ * Does what rec_reserve_fast() did not do, for any reason. The caller's stack began at `here`. While its reservation
+ * is open, only handlers reserve; so a reservation that was left at the same depth is recognised.
  */
 void *rec_reserve_rest(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot);
 void rec_commit_slow(const struct rec_slot *slot);
-/* A commit of the fast path: others wrote since its reservation; or the commit position is not where that began. */
+/*
+ * A commit of the fast path, if others wrote since its reservation, or if the commit position is not where its event
+ * began.
+ */
 void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end);
 void rec_commit_moved(struct rec_handle *handle, struct rec_lane *lane, uint64_t old, uint64_t end, uint64_t now);
 
@@ -135,7 +142,7 @@ REC_INLINE uint64_t rec_clock_read(uint32_t clock)
 	uint64_t low, high;
 
 	if (REC_LIKELY(clock == REC_CLOCK_TSC)) {
-		/* The clobber pins it before the look at the CPU number. */
+		/* The clobber keeps it before the reading of the CPU number. */
 		__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
 		return high << 32 | low;
 	}
@@ -145,8 +152,8 @@ REC_INLINE uint64_t rec_clock_read(uint32_t clock)
 }
 
 /*
- * Say that a writer is inside: whoever interrupts it from here on leaves the fast path. The word is where its stack ends:
- * that of a writer that interrupts it is lower (rec_ring_is_left()).
+ * Mark that a writer is inside: a writer that interrupts it from here on leaves the fast path. The word is the end of
+ * the writer's stack; that of a writer that interrupts it is lower (rec_ring_is_left()).
  */
 REC_INLINE_ALWAYS void rec_ring_open(struct rec_lane *lane)
 {
@@ -159,7 +166,7 @@ REC_INLINE_ALWAYS void rec_ring_open(struct rec_lane *lane)
 #endif
 }
 
-/* The event word, and the length word of a long event, at `at`; returns where the payload begins. */
+/* Write the event word, and the length word of a long event, at `at`. Returns where the payload begins. */
 REC_INLINE void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t size)
 {
 	const uint32_t total = rec_event_total(size);
@@ -178,8 +185,9 @@ REC_INLINE void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t 
 }
 
 /*
- * The plain case of rec_reserve(), or NULL, and nothing is done. With `any_clock` unset it is left to others to read a clock
- * that needs a call: then this needs none, and its caller no registers that outlive one.
+ * The plain case of rec_reserve(), or NULL if it does not apply; then nothing was done. If `any_clock` is not set, a
+ * clock that needs a call is left to the slow path. Then this function calls nothing, and its caller needs no
+ * registers that survive a call.
  */
 REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t size, int any_clock, struct rec_slot *ret_slot)
 {
@@ -191,18 +199,21 @@ REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t siz
 	unsigned char *at;
 
 	/*
-	 * A: the tail is read before the stamp: were it the other way round, a nested writer between the two would
-	 * leave us a current tail with a stale stamp, and the exchange below would succeed with a wrong delta.
+	 * A: the tail is read before the stamp. In the opposite order, a nested writer between the two would leave us
+	 * a current tail with a stale stamp, and the exchange below would succeed with a wrong delta.
 	 */
 	rec_signal_fence();
 	/*
-	 * Full is found out before the clock is read: the clock is most of what an event costs. The cap keeps
-	 * `words` from running over; where the size is known, or known to be small, it costs nothing.
+	 * A full sub-buffer is detected before the clock is read, because the clock is most of the cost of an event.
+	 * The cap keeps `words` from overflowing; if the size is a constant, or known to be small, it costs nothing.
 	 */
 	if (REC_UNLIKELY(size > REC_SUBBUF_MAX || off + words > rec_load_operand(&handle->room) ||
 			 rec_load_operand(&lane->open) || (!any_clock && handle->clock != REC_CLOCK_TSC)))
 		return NULL;
-	/* B: the clock, and then the CPU, which is that of the event before: that was stated, and so was its time there. */
+	/*
+	 * B: the clock, and then the CPU, which must be that of the event before: then that event has stated CPU and
+	 * time.
+	 */
 	now = rec_clock_read(any_clock ? handle->clock : (uint32_t)REC_CLOCK_TSC);
 	delta = now - rec_load_operand(&lane->after);
 	if (REC_UNLIKELY(delta > REC_DELTA_MAX || rec_load_relaxed(handle->cpu) != lane->cpu))
@@ -230,10 +241,10 @@ REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t siz
 }
 
 /*
- * Reserve room for an event of `size` bytes, common fields included, on the handle's lane (handle->lane is not
- * NULL). Returns where to write them, aligned to 4, and fills *ret_slot; the caller fills all of it and calls
- * rec_commit() or rec_discard() on the same thread, before it returns (rec_ring_is_left()). NULL: refused, and counted in the lane (full in discard mode,
- * nested writers wrapped the lane, too long). Signal-safe.
+ * Reserve room for an event of `size` bytes, including common fields, on the handle's lane (handle->lane is not NULL).
+ * Returns where to write them, aligned to 4, and fills *ret_slot. The caller fills all of the room and calls
+ * rec_commit() or rec_discard() on the same thread, before it returns (rec_ring_is_left()). NULL: refused, and counted
+ * in the lane (full in discard mode, nested writers wrapped the lane, too long). Signal-safe.
  */
 REC_INLINE_ALWAYS void *rec_reserve(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
@@ -242,27 +253,29 @@ REC_INLINE_ALWAYS void *rec_reserve(struct rec_handle *handle, uint32_t size, st
 
 	if (REC_LIKELY(at != NULL))
 		return at;
-	/* A slot of its own, so that the caller's never has its address taken and stays in registers. */
+	/* A separate slot, so that the address of the caller's slot is never taken and the slot stays in registers. */
 	at = rec_reserve_slow(handle, size, &rare);
 	*ret_slot = rare;
 	return at;
 }
 
-/* rec_commit() of what rec_reserve_fast() gave. */
+/* rec_commit() of a reservation by rec_reserve_fast(). */
 REC_INLINE_ALWAYS void rec_commit_fast(const struct rec_slot *slot)
 {
 	struct rec_lane *lane = slot->lane;
 
-	/* No other writer moves the commit position while it stands at our beginning, so a plain test and store will do. */
+	/*
+	 * No other writer moves the commit position while it is at our beginning, so a plain test and store suffice.
+	 */
 	if (REC_UNLIKELY(rec_load_relaxed(&lane->commit) != slot->old)) {
 		rec_commit_moved(slot->handle, lane, slot->old, slot->end, slot->now);
 		return;
 	}
-	/* G: while we are inside still, so that it is not used before it is known that it is right. */
+	/* G: while we are still inside, so that no writer uses it before it is known to be right. */
 	rec_store_relaxed(&lane->after, slot->now);
 	REC_TESTPOINT(commit_after);
 	rec_signal_fence();
-	/* Release: the payload and the event word come before it; pairs with the reader's acquire (edge C1). */
+	/* Release: the payload and the event word are stored before it. Pairs with the reader's acquire (edge C1). */
 	rec_store_release(&lane->commit, slot->end);
 	REC_TESTPOINT(commit);
 	rec_signal_fence();
@@ -277,8 +290,8 @@ REC_INLINE_ALWAYS void rec_commit_fast(const struct rec_slot *slot)
 }
 
 /*
- * Make the event part of the lane. If this writer interrupted no other, everything up to the tail becomes visible, the
- * events of those that interrupted it included; otherwise the outermost will do it. Signal-safe.
+ * Make the event part of the lane. If this writer interrupted no other, everything up to the tail becomes visible,
+ * including the events of writers that interrupted it. Otherwise the outermost writer will publish it. Signal-safe.
  */
 REC_INLINE void rec_commit(const struct rec_slot *slot)
 {
@@ -289,14 +302,14 @@ REC_INLINE void rec_commit(const struct rec_slot *slot)
 }
 
 /*
- * Reserve, copy and commit in one call: an event of `size` bytes at `payload`, common fields included. 0, or -EBUSY:
- * refused and counted, as rec_reserve() says. Signal-safe.
+ * Reserve, copy and commit in one call: an event of `size` bytes at `payload`, including common fields. 0, or -EBUSY:
+ * refused and counted, as for rec_reserve(). Signal-safe.
  */
 int rec_write(struct rec_handle *handle, const void *payload, uint32_t size);
 
 /*
- * Take the event back. Its room is given back when nothing was reserved behind it, and becomes padding otherwise; it is
- * counted nowhere. `payload` is what rec_reserve() returned. Signal-safe.
+ * Take the event back. If nothing was reserved after it, its room is freed; otherwise it becomes padding. It is not
+ * counted anywhere. `payload` is what rec_reserve() returned. Signal-safe.
  */
 void rec_discard(const struct rec_slot *slot, void *payload);
 

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Labels for tests: where a process can be stopped or killed, right behind a side-effect that another one may
- * observe.
+ * Labels for tests: points where a process can be stopped or killed, immediately after a side-effect that another
+ * process may observe.
  *
- * REC_TESTPOINT(name) is not one byte of what is loaded. It is an assembler label, and in the section REC_TESTPOINTS
- * of the object its address (8 bytes, as linked) and its name (ended by NUL). A point in an inline function is there
- * once for each copy. Linkers, strip and garbage collection take the section for debugging information by its name's
- * beginning, so a copy in discarded code is no error but an address of 0 or so, and a stripped program has no points.
- * (The name does not begin with ".debug_", which some tools take for DWARF's own.)
+ * REC_TESTPOINT(name) adds no byte to the loaded program. It is an assembler label; the section REC_TESTPOINTS of the
+ * object has its address (8 bytes, as linked) and its name (terminated by NUL). A point in an inline function occurs
+ * once for each copy. Because of the beginning of the section's name, linkers, strip and garbage collection treat the
+ * section as debugging information. So a copy in discarded code is not an error but has an address near 0, and a
+ * stripped program has no points. (The name does not begin with ".debug_", because some tools take such sections for
+ * DWARF's own.)
  *
- * The compiler moves no memory access across a point: what stands before it in the source was stored before it in the
- * program. tests/crash/ uses them; tests/compile/testpoints.sh shows that they cost nothing.
+ * The compiler moves no memory access across a point: stores that precede it in the source precede it in the program.
+ * tests/crash/ uses the points; tests/compile/testpoints.sh shows that they cost nothing.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
@@ -20,7 +21,7 @@
 
 #define REC_TESTPOINTS ".debug.rec_testpoints"
 
-/* Without `inline` a compiler takes each line of assembler for an instruction when it decides what to inline. */
+/* Without `inline`, a compiler counts each line of assembler as an instruction when it decides what to inline. */
 #if defined(__clang__) ? __clang_major__ >= 11 : __GNUC__ >= 9
 #define REC_TESTPOINT_ASM __asm__ __volatile__ __inline__
 #else
@@ -30,7 +31,7 @@
 #define REC_TESTPOINT_TEXT(name)                                                                                       \
 	"771:\n\t.pushsection " REC_TESTPOINTS ",\"\"\n\t.8byte 771b\n\t.asciz \"" #name "\"\n\t.popsection"
 
-/* Defined before: somebody's own, as in tests/model. REC_NO_TESTPOINTS: none. */
+/* Already defined: a replacement, as in tests/model. With REC_NO_TESTPOINTS there are no points. */
 #ifndef REC_TESTPOINT
 #if defined(__ELF__) && __SIZEOF_POINTER__ == 8 && !defined(REC_NO_TESTPOINTS)
 #define REC_TESTPOINT(name) REC_TESTPOINT_ASM(REC_TESTPOINT_TEXT(name) : : : "memory")
