@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * rec_save() and rec_snapshot(): this process reads its own lanes as any reader would, through its buffer file, and
- * weaves them into a trace.dat. The only file of the library that knows of format/.
+ * weaves them into a trace.dat. This is the only file of the library that uses format/.
  *
- * Writers go on meanwhile, so each lane is read until it is empty or until a page begins after the save did: the file
- * holds everything that was committed before the call, and some of what came during it. What a save has read is gone
- * from the lanes, also when the file cannot be written then; a snapshot takes copies, and needs no lane for itself.
+ * Writers continue meanwhile. So each lane is read until it is empty or until a page begins later than the save: the
+ * file holds everything that was committed before the call, and some events of the time during the call. A save takes
+ * events from the lanes, even if the file cannot be written then. A snapshot makes copies, and needs no lane for
+ * itself.
  */
 #include <librecorder/buffer.h>
 #include <librecorder/clock.h>
@@ -30,9 +31,9 @@
 struct save {
 	struct rec_source source; /* first: the source is the save */
 	struct rec_view *view;
-	struct rec_iter **iters; /* of each lane, for a snapshot; NULL: what is read is taken */
+	struct rec_iter **iters; /* of each lane, for a snapshot; NULL: for a save, which consumes */
 	struct weave_stream *streams;
-	bool *last; /* of each lane: nothing more is to be read */
+	bool *last; /* of each lane: reading is finished */
 	uint64_t begin; /* the buffer's clock */
 	int error;
 	struct weave_process process;
@@ -41,17 +42,17 @@ struct save {
 	struct rec_anchor anchors[REC_ANCHORS + 1];
 };
 
-/* The process that is saving: one save at a time, and a child forked meanwhile is not taken in. */
+/* The process that is saving: one save at a time. In a child forked meanwhile the id does not match. */
 static uint32_t saving;
 
-/* What earlier saves of this process, and not of the one it was forked from, have told of threads without a lane. */
+/* Threads without a lane that earlier saves of this process (not of its parent) have reported. */
 static uint64_t told_no_lane;
-/* And, for each lane, of losses behind its last event, which the lane's next page will carry again. */
+/* And, for each lane, losses reported after its last event, which the lane's next page will carry again. */
 static uint64_t *told_behind;
 static unsigned int told_lanes;
 static uint32_t told_by;
 
-/* Whether to ask once more what said -EAGAIN; not at once. */
+/* Whether to retry after -EAGAIN, after a pause. */
 static bool ask_again(unsigned int *tries)
 {
 	if (++*tries > AGAIN_YIELDS + AGAIN_SLEEPS)
@@ -78,8 +79,8 @@ static int read_lane(struct save *save, unsigned int lane, struct rec_page *ret_
 }
 
 /*
- * Become the reader of every lane there is: their sub-buffers keep their sizes from then on, and what the view says of
- * the largest holds for all of the save. What cannot be read is told when it is to be read.
+ * Become the reader of every existing lane: their sub-buffers keep their sizes from then on, and the largest size that
+ * the view reports is valid for the whole save. A lane that cannot be read is reported when it is its turn.
  */
 static void open_lanes(struct save *save, unsigned int lanes)
 {
@@ -93,7 +94,7 @@ static void open_lanes(struct save *save, unsigned int lanes)
 	}
 }
 
-/* Whether a page began after the save did; a writer that goes on would keep us here. */
+/* Whether a page began later than the save; a writer that continues would otherwise keep us here. */
 static bool is_new(const struct save *save, const struct rec_page *page)
 {
 	uint64_t time;
@@ -142,7 +143,7 @@ static int next_page(struct rec_source *source, unsigned int lane, struct rec_pa
 	return got;
 }
 
-/* Begin where the snapshot before ended. */
+/* Begin where the previous snapshot ended. */
 static int open_iters(struct save *save, unsigned int lanes)
 {
 	struct rec_lane_mark mark;
@@ -173,7 +174,7 @@ static int set_marks(struct save *save)
 	return r;
 }
 
-/* Append what the log has got since. 1: something; 0: nothing; -ENOMEM. */
+/* Append what was added to the log. 1: something; 0: nothing; -ENOMEM. */
 static int read_log(struct save *save)
 {
 	const size_t before = save->log_size;
@@ -207,7 +208,7 @@ static bool refresh_log(void *arg, unsigned int process, const void **ret_log, s
 	return true;
 }
 
-/* What earlier saves told, for so many lanes; nothing yet in a process that has just been forked. 0 or -ENOMEM. */
+/* What earlier saves reported, for this number of lanes; nothing in a process that was just forked. 0 or -ENOMEM. */
 static int recall(uint32_t self, unsigned int lanes)
 {
 	uint64_t *behind;
@@ -254,7 +255,7 @@ static int describe(struct save *save, bool snapshot)
 		err = read_log(save);
 	if (err < 0)
 		return err;
-	/* Taken now, behind nearly every event there will be, this anchor is what fixes the end of the time line. */
+	/* Taken now, later than nearly all events, this anchor determines the end of the time line. */
 	anchors = rec_view_anchors(save->view, save->anchors, REC_ANCHORS);
 	err = rec_clock_anchor(info->clock, &save->anchors[anchors]);
 	if (err)
@@ -325,7 +326,7 @@ static int save_to(const char *path, bool snapshot)
 
 	if (!rec_process_is_own() || !rec_process.header)
 		return -ENXIO;
-	/* Acquire, with the release below: what one save leaves in told_no_lane the next one sees. */
+	/* Acquire, paired with the release below: the next save sees what this one stores in told_no_lane. */
 	if (holder == self ||
 	    !__atomic_compare_exchange_n(&saving, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return -EBUSY;

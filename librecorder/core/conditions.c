@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The conditions of a buffer: two halves, each with one writer at a time, which only append. What an enable word once
- * named is never changed nor moved, so a writer that runs it needs nobody's leave. Equal ones share a place, so
- * whoever switches to and fro fills nothing.
+ * The conditions of a buffer: two halves, each with one writer at a time, which only append. A condition that an
+ * enable word has named is never changed or moved, so a writer can run it at any time. Equal conditions share a place,
+ * so switching back and forth does not fill a half.
  *
- * What stands there may be rubbish: sizes are brought into range before they are used.
+ * The contents may be invalid: sizes are brought into range before they are used.
  */
 #include "librecorder/core/conditions.h"
 
@@ -19,7 +19,7 @@
 #define MADV_POPULATE_READ 22
 #endif
 
-/* Bytes in use, the head included; 0 when that makes no sense. */
+/* Bytes in use, including the head; 0 if the value makes no sense. */
 static uint32_t bytes_used(const unsigned char *half)
 {
 	const uint64_t used = rec_load_relaxed(&((const struct rec_conditions *)(const void *)half)->used);
@@ -35,7 +35,7 @@ static bool is_same(const struct rec_condition *a, const struct rec_condition *b
 	       memcmp(a + 1, b + 1, size - sizeof(*a)) == 0;
 }
 
-/* The offset of one like it in the half; 0: there is none. */
+/* The offset of an equal one in the half; 0: there is none. */
 static uint32_t find(unsigned char *half, uint32_t used, const struct rec_condition *condition)
 {
 	uint32_t offset = sizeof(struct rec_conditions);
@@ -76,7 +76,7 @@ int rec_conditions_place(unsigned char *conditions, size_t half, const struct re
 			return r;
 		offset = used;
 		memcpy(conditions + half + offset, condition, condition->size);
-		/* The next one must not be put here, even if we die before a word names this one. */
+		/* The next condition must not be put here, even if we die before a word names this one. */
 		rec_store_release(&head->used, used + condition->size);
 	} else if (condition->rate) {
 		at = (struct rec_condition *)(void *)(conditions + half + offset);
@@ -87,7 +87,7 @@ int rec_conditions_place(unsigned char *conditions, size_t half, const struct re
 	return 0;
 }
 
-/* Whether it has memory: what has none was never used, or is cut off, and a look at it would be a signal. */
+/* Whether it has memory. A part without memory was never used, or is truncated; reading it would raise a signal. */
 static bool is_there(const unsigned char *at, size_t size)
 {
 	return madvise((void *)(uintptr_t)at, size, MADV_POPULATE_READ) == 0 || errno != EFAULT;
@@ -108,7 +108,7 @@ int rec_conditions_copy(unsigned char *to, const unsigned char *from, conditions
 		r = is_there(from + halves[i], used) ? populate(data, halves[i], used) : -EFAULT;
 		if (r == 0)
 			memcpy(to + halves[i], from + halves[i], used);
-		/* Another condition may have come in since; nothing of it is here. */
+		/* Another condition may have been stored meanwhile; nothing of it is here. */
 		if (r == 0)
 			rec_store_relaxed(&((struct rec_conditions *)(void *)(to + halves[i]))->used, used);
 	}

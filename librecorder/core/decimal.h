@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers to and from text. A program's start passes here, and would pay for its first printf() and strtoull() more
- * than for the file that it makes; and signal handlers pass here.
+ * Numbers to and from text, without stdio: the first printf() and strtoull() of a program would cost its start more
+ * than the file that it makes, and signal handlers use these functions, too.
  */
 #ifndef DECIMAL_H
 #define DECIMAL_H
 
 #include <stdint.h>
 
-/* Writes the digits and a NUL, 21 bytes at the most; returns where the NUL is. */
+/* Writes the digits and a NUL, at most 21 bytes; returns the address of the NUL. */
 static inline char *rec_put_decimal(char *at, uint64_t number)
 {
 	char digits[20];

@@ -25,8 +25,8 @@ void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wish)
 		return;
 	}
 	/*
-	 * One that is on goes over to another condition without being off meanwhile. Release: the condition is complete
-	 * (edge F1).
+	 * An event that is on changes to another condition without being off in between. Release: the condition is
+	 * complete (edge F1).
 	 */
 	while (!__atomic_compare_exchange_n(word, &old, wish | (old & REC_ENABLE_ON), false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_SEQ_CST))
@@ -40,7 +40,7 @@ void rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop)
 
 	__atomic_store_n(stopped, stop, __ATOMIC_SEQ_CST);
 	for (i = 0; i < nr; i++) {
-		/* Looked at first: a word that was never used has no memory, and needs none. */
+		/* Read first: a word that was never used has no memory, and needs none. */
 		const uint32_t word = __atomic_load_n(&words[i], __ATOMIC_SEQ_CST);
 
 		if (stop && (word & REC_ENABLE_ON))

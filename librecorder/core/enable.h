@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Enable words, changed by the program and by others at the same time. Whoever sets ON looks at
- * `stopped` once more afterwards, whoever sets `stopped` clears ON afterwards; both in one total order,
- * so one of them sees the other (edge W1).
+ * Enable words, changed by the program and by other processes at the same time. Code that sets ON reads `stopped` once
+ * more afterwards; code that sets `stopped` clears ON afterwards. Both are in one total order, so at least one sees
+ * the other (edge W1).
  */
 #ifndef ENABLE_H
 #define ENABLE_H
@@ -11,12 +11,12 @@
 #include <stdbool.h>
 
 /*
- * Switch one event. `wish`: REC_ENABLE_WANTED and a condition, on at once unless the buffer is stopped; without
- * REC_ENABLE_WANTED it is off, and its condition stays.
+ * Switch one event. `wish`: REC_ENABLE_WANTED and a condition: on at once unless the buffer is stopped. Without
+ * REC_ENABLE_WANTED the event is off, and keeps its condition.
  */
 void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wish);
 
-/* Stop, or start, all of `nr` words. */
+/* Stop or start all of `nr` words. */
 void rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop);
 
 #endif

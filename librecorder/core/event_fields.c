@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading an event's description: the words of its declaration, and the constants that stand beside them. A scanner
- * with one word of lookahead over a text that need not be well formed; it never leaves the text.
+ * Reading an event's description: the words of its declaration, and its constants. A scanner with one word of
+ * lookahead over a text that may be malformed; it never leaves the text.
  */
 #include <librecorder/event_text.h>
 
@@ -70,7 +70,7 @@ static bool skip_quoted(struct scanner *s)
 	return true;
 }
 
-/* All up to a comma or closing parenthesis of this level, blanks at both ends taken off. */
+/* Everything up to a comma or closing parenthesis of this level, without blanks at both ends. */
 static bool take_argument(struct scanner *s, bool through_commas, struct rec_words *ret_argument)
 {
 	unsigned int depth = 0;
@@ -110,7 +110,7 @@ static bool words_are(const struct rec_words *words, const char *text)
 	return words->size == strlen(text) && memcmp(words->text, text, words->size) == 0;
 }
 
-/* The kinds that are one number, and what the elements of arrays and the storage of named values may be. */
+/* The kinds that are one number; also the possible elements of arrays and storage types of named values. */
 static const struct number_kind {
 	const char *name;
 	enum rec_field_kind kind;
@@ -147,7 +147,7 @@ static void set_element(struct rec_field *field, const struct number_kind *kind)
 	field->is_hex = kind->kind == REC_FIELD_HEX;
 }
 
-/* array(TYPE, name, LENGTH), behind the opening parenthesis. */
+/* array(TYPE, name, LENGTH), after the opening parenthesis. */
 static bool scan_array(struct scanner *s, struct rec_field *field)
 {
 	const struct number_kind *type;
@@ -274,7 +274,7 @@ static bool scan_declaration(struct scanner *s, struct rec_event_info *info)
 	return s->at == s->end;
 }
 
-/* Read a description, all but whether its fields have the size that it says. */
+/* Read a description, without checking that the fields have the stated size. */
 static int scan(const struct rec_log_event *event, struct rec_event_info *info, int64_t *ret_fixed_size)
 {
 	const size_t room = event->record.size - sizeof(*event);
@@ -310,7 +310,7 @@ int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *re
 	int64_t fixed_size = 0;
 	const int r = scan(event, &info, &fixed_size);
 
-	/* The compiler and this scanner must have understood the same. */
+	/* The compiler and this scanner must agree on the size. */
 	if (r < 0 || (uint32_t)fixed_size != info.fixed_size)
 		return -EBADMSG;
 	*ret_info = info;
@@ -333,11 +333,11 @@ int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_siz
 struct cursor {
 	const char *at;
 	const char *end;
-	char quote; /* the one we are in */
+	char quote; /* the kind of quote that is open */
 	bool escaped;
 };
 
-/* Numbers and text of a description that is not malformed in its outer form. */
+/* Numbers and text of a description whose outer form is valid. */
 static bool description(const struct rec_log_event *event, const void **ret_numbers, size_t *ret_numbers_size,
 			struct cursor *ret_text)
 {
@@ -356,8 +356,8 @@ static bool description(const struct rec_log_event *event, const void **ret_numb
 }
 
 /*
- * The next character that counts, '\0' at the end of a string, -1 behind the
- * last. Blanks outside of quotes do not count.
+ * The next significant character, '\0' at the end of a string, -1 after the last. Blanks outside of quotes are not
+ * significant.
  */
 static int next_char(struct cursor *cursor)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Format texts. The print formats use only what libtraceevent 1.7.1 evaluates rightly (facts/trace-dat 1.7, and
- * found by trying): it reads numbers from the record unsigned, so a sign is the top bit and never "< 0", and the
- * values that __print_symbolic compares with are written as the unsigned numbers they are stored as; and it knows
- * no precedence of operators that could be relied on, so each operation has its parentheses.
+ * Format texts. The print formats use only what libtraceevent 1.7.1 evaluates correctly (facts/trace-dat 1.7, and
+ * found by trying). It reads numbers from the record as unsigned, so a sign is tested by the top bit and never by "<
+ * 0", and the values that __print_symbolic compares with are written as the unsigned numbers that are stored. Its
+ * precedence of operators is not reliable, so each operation has parentheses.
  */
 #include "librecorder/core/event_text_private.h"
 
@@ -18,7 +18,7 @@
 struct out {
 	char *text;
 	size_t size;
-	size_t used; /* size: it did not fit, and nothing more is written */
+	size_t used; /* size: the text did not fit, and nothing more is written */
 };
 
 static void put(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -46,8 +46,8 @@ static int finish(const struct out *out)
 #define WORD(w) (int)(w).size, (w).text
 
 /*
- * Inside of a string constant: nothing that could end it, and nothing but
- * ASCII, which is all that libtraceevent takes.
+ * The inside of a string constant, without characters that could end it; and only ASCII, because libtraceevent accepts
+ * nothing else.
  */
 static void put_quotable(struct out *out, const struct rec_words *words)
 {
@@ -91,8 +91,8 @@ static void put_field(struct out *out, const struct rec_field *field)
 /* ------------------------------------------------------------------------------------------- the generated format */
 
 /*
- * What printf shows a number of this kind with; libtraceevent reads all of them
- * unsigned and narrows as the length says.
+ * The printf conversion for a number of this kind. libtraceevent reads all numbers as unsigned and narrows them by the
+ * length modifier.
  */
 static const char *number_conversion(const struct rec_field *field)
 {
@@ -112,7 +112,10 @@ static const char *number_conversion(const struct rec_field *field)
 	}
 }
 
-/* Elements are shown one by one, as __print_array knows neither signed nor hexadecimal ones; unless they are many. */
+/*
+ * Elements are printed one by one, because __print_array supports neither signed nor hexadecimal ones; except if there
+ * are many.
+ */
 static bool is_long_array(const struct rec_field *field)
 {
 	return field->length > ELEMENTS_SHOWN;
@@ -152,7 +155,7 @@ static uint64_t power_of_ten(uint32_t n)
 	return n ? 10 * power_of_ten(n - 1) : 1;
 }
 
-/* Sign, whole part, decimals; all of it unsigned arithmetic, right for the smallest number too. */
+/* Sign, whole part, decimals; all in unsigned arithmetic, which is right for the smallest number, too. */
 static void put_real(struct out *out, const struct rec_field *field)
 {
 	const uint64_t scale = power_of_ten(field->decimals);
@@ -271,7 +274,7 @@ static const struct rec_field *find_field(const struct rec_event_info *info, con
 	return NULL;
 }
 
-/* Whether what stands before `at` makes a field's name what it is already: REC->name, __get_str(name). */
+/* Whether the text before `at` shows that a field's name is already an expression: REC->name, __get_str(name). */
 static bool is_accessed(const char *start, const char *at)
 {
 	static const char *const functions[] = { "__get_str(", "__get_dynamic_array(", "__get_dynamic_array_len(", "->", "." };
@@ -287,7 +290,7 @@ static bool is_accessed(const char *start, const char *at)
 	return false;
 }
 
-/* As written, with names of fields outside of quotes replaced by what shows them. */
+/* As written, with names of fields outside of quotes replaced by the expressions that print them. */
 static void put_given(struct out *out, const struct rec_event_info *info)
 {
 	const char *const start = info->format.text;
@@ -363,7 +366,7 @@ int rec_printf_event_text(uint16_t id, char *text, size_t size)
 	return finish(&out);
 }
 
-/* The texts of a call site: both are ended within the record. */
+/* The texts of a call site: both are terminated within the record. */
 static bool site_texts(const struct rec_log_printf *site, const char **ret_function, const char **ret_format)
 {
 	const char *text = (const char *)(site + 1);
@@ -398,8 +401,8 @@ int rec_printf_format_text(const struct rec_log_printf *site, char *text, size_t
 			put(&out, "%c", *format < ' ' || *format > '~' ? '?' : *format);
 	}
 	/*
-	 * libtraceevent looks for a line feed, to take it off, in the last two characters before the quote. If there
-	 * are fewer, it reads what is before the text in memory.
+	 * libtraceevent looks for a line feed, to remove it, in the last two characters before the quote. If there are
+	 * fewer, it reads memory before the text.
 	 */
 	if (out.used < sizeof("\"ab") - 1)
 		put(&out, "\\n");

@@ -2,17 +2,17 @@
 /*
  * The compiler of filters: one pass from left to right, without a tree.
  *
- * Each comparison becomes a step. What is not decided yet, where a step goes on to, is kept as two lists for each
- * part of the text, of the ways out by which it holds and by which it does not; && and || give one of them the next
- * step as its end and join the others, ! exchanges them. The lists are threaded through the very words that wait to
- * be filled in. So every way leads forward, and no operator needs a step of its own.
+ * Each comparison becomes a step. The targets that are not known yet are kept in two lists for each part of the text:
+ * the exits by which the part is true, and those by which it is false. && and || give one of the lists the next step
+ * as its target and join the others; ! exchanges them. The lists are threaded through the very words that are still to
+ * be filled in. So every target is a later step, and no operator needs a step of its own.
  */
 #include "librecorder/core/filter_private.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Parentheses within parentheses. */
+/* The depth of nested parentheses. */
 #define DEPTH_MAX 32u
 
 struct compiler {
@@ -24,7 +24,7 @@ struct compiler {
 	char texts[REC_CONDITION_MAX];
 };
 
-/* The ways out of a part of the text, lists of places (see place_of()) ended by 0. */
+/* The exits of a part of the text: lists of places (see place_of()) ended by 0. */
 struct exits {
 	uint16_t yes;
 	uint16_t no;
@@ -32,7 +32,7 @@ struct exits {
 
 /* ------------------------------------------------------------------------------------------------------- ways out */
 
-/* The word of a way out that waits to be filled in: 1 + 2 * step for yes, one more for no. */
+/* The word of an exit that is still to be filled in: 1 + 2 * step for yes, one more for no. */
 static uint16_t *place_of(struct compiler *c, uint16_t place)
 {
 	struct rec_condition_step *step = &c->steps[(place - 1) / 2];
@@ -85,7 +85,7 @@ static bool add_step(struct compiler *c, const char *at, const struct rec_condit
 
 /* -------------------------------------------------------------------------------------------------------- texts */
 
-/* Put a text behind the others. A pattern's leading ! is for the caller. */
+/* Append a text. The caller handles a pattern's leading !. */
 static bool keep_text(struct compiler *c, const struct rec_words *words, uint64_t *ret_value)
 {
 	if (words->size > sizeof(c->texts) - c->texts_size)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a comparison compares: an event's fields, and values that a field can have. */
+/* The operands of a comparison: an event's fields, and values that a field can have. */
 #include "librecorder/core/filter_private.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "librecorder/core/event_text_private.h"
 
-/* What any record has; the CPU is not in it, but known. */
+/* Fields of any record. The CPU is not in the record, but known. */
 static const struct common {
 	const char *name;
 	struct rec_operand operand;
@@ -26,7 +26,7 @@ static bool words_are(const struct rec_words *words, const char *text)
 	return words->size == strlen(text) && memcmp(words->text, text, words->size) == 0;
 }
 
-/* A word as an argument of "%.*s"; nobody's is as long as that. */
+/* A word as an argument of "%.*s"; the limit is longer than any real word. */
 #define WORD(w) (int)((w).size < 64 ? (w).size : 64), (w).text
 
 static bool no_such_field(struct rec_scan *scan, const struct rec_words *name)
@@ -43,7 +43,7 @@ static bool no_such_field(struct rec_scan *scan, const struct rec_words *name)
 		const struct rec_words *field = &info->fields[i].name;
 		const int n = snprintf(reason + used, size - used, "%s%.*s", i ? ", " : "", WORD(*field));
 
-		/* Room for the rest to be cut visibly. */
+		/* Room for a cut that is visible in the message. */
 		if ((size_t)n + sizeof(", ...") >= size - used) {
 			strcpy(reason + used, ", ...");
 			break;
@@ -53,7 +53,7 @@ static bool no_such_field(struct rec_scan *scan, const struct rec_words *name)
 	return false;
 }
 
-/* A field of the event's own, which goes before what any record has. */
+/* A field of the event's own, which takes precedence over the fields of any record. */
 static bool use_field(struct rec_scan *scan, const char *at, const struct rec_field *field,
 		      struct rec_operand *ret_operand)
 {
@@ -101,7 +101,10 @@ static unsigned int digit_value(char c)
 	return 99;
 }
 
-/* Digits of a base, as many as there are; false: none, another character that is a word's, or too large for 64 bits. */
+/*
+ * Digits of a base, as many as there are. False: no digit, a digit followed by another character of a word, or too
+ * large for 64 bits.
+ */
 static bool scan_digits(const char **at, unsigned int base, uint64_t *number)
 {
 	const char *start = *at;
@@ -153,7 +156,7 @@ static bool scan_real(const char **at, uint32_t decimals, uint64_t *ret_number)
 	return !rec_is_word(**at);
 }
 
-/* How many digits the number has behind its point. */
+/* The number of digits after the decimal point. */
 static uint32_t decimals_of(const char *at)
 {
 	static const char digits[] = "0123456789";
@@ -162,7 +165,7 @@ static uint32_t decimals_of(const char *at)
 	return *at == '.' ? (uint32_t)strspn(at + 1, digits) : 0;
 }
 
-/* Whether the field can hold the number; what it holds is *ret_value. */
+/* Whether the field can hold the number; *ret_value is the value as held. */
 static bool fits(const struct rec_operand *operand, bool is_negative, uint64_t number, uint64_t *ret_value)
 {
 	const unsigned int bits = operand->size * 8u;
@@ -184,7 +187,7 @@ bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, u
 	bool good;
 
 	scan->at += is_negative;
-	/* Where the field is not known, the number may be either. */
+	/* If the field is not known, both kinds of number are accepted. */
 	if (is_real || operand->kind == REC_OPERAND_ANY) {
 		good = rec_is_digit(*scan->at) &&
 		       scan_real(&scan->at, is_real ? field->decimals : decimals_of(scan->at), &number);
@@ -232,7 +235,7 @@ bool rec_scan_name(struct rec_scan *scan, const struct rec_operand *operand, con
 		if (known.size == name->size && memcmp(known.text, name->text, name->size) == 0) {
 			const unsigned int unused = 64 - operand->size * 8u;
 
-			/* As it is stored: narrowed, then widened by its sign. */
+			/* As stored: narrowed, then extended by its sign. */
 			*ret_value = (uint64_t)field->values[i] << unused >> unused;
 			if (operand->flags & REC_TEST_SIGNED)
 				*ret_value = (uint64_t)((int64_t)((uint64_t)field->values[i] << unused) >> unused);

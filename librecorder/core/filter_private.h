@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between the compiler of filters (filter.c), who goes over its text (filter_scan.c), and who knows what is compared
- * (filter_operand.c). What says bool is false where the text is wrong, and has said why.
+ * Shared by the compiler of filters (filter.c), the scanner of their text (filter_scan.c), and the operands
+ * (filter_operand.c). A function that returns bool returns false if the text is wrong, and has stored the message.
  */
 #ifndef FILTER_PRIVATE_H
 #define FILTER_PRIVATE_H
@@ -13,26 +13,26 @@
 struct rec_scan {
 	const char *text;
 	const char *at;
-	const struct rec_event_info *info; /* NULL: only the grammar is checked */
+	const struct rec_event_info *info; /* NULL: check only the grammar */
 	struct rec_filter_error *error;
 };
 
 enum rec_operand_kind {
 	REC_OPERAND_NUMBER,
 	REC_OPERAND_STRING,
-	REC_OPERAND_ANY, /* when only the grammar is checked */
+	REC_OPERAND_ANY, /* if only the grammar is checked */
 };
 
-/* What stands in front of an operator. */
+/* The left side of an operator. */
 struct rec_operand {
 	enum rec_operand_kind kind;
 	uint16_t offset;
 	uint8_t size;
 	uint8_t flags;		       /* REC_TEST_SIGNED, REC_TEST_CPU */
-	const struct rec_field *field; /* NULL: none of the event's own */
+	const struct rec_field *field; /* NULL: not a field of the event's own */
 };
 
-/* How an operator is tested: a kind of test, and whether it must fail. */
+/* How an operator is tested: a kind of test, and whether the result is negated. */
 struct rec_operator {
 	const char *word;
 	uint8_t test;
@@ -49,29 +49,29 @@ static inline bool rec_is_word(char c)
 	return rec_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/* Say what is wrong at `at`; false. */
+/* Store the message about the text at `at`; returns false. */
 bool rec_scan_wrong(struct rec_scan *scan, const char *at, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* Blanks are passed over. */
+/* Skip blanks. */
 void rec_scan_skip(struct rec_scan *scan);
 
-/* Behind blanks: whether this stands there, and then go behind it. */
+/* Skip blanks; if this text follows, skip it, too, and return true. */
 bool rec_scan_take(struct rec_scan *scan, const char *word);
 
 /* The word that begins here; it may be empty. */
 struct rec_words rec_scan_word(struct rec_scan *scan);
 
-/* What stands between the quotes of which one is here. */
+/* The text between quotes; the opening quote is the current character. */
 bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words);
 
-/* NULL: none stands behind the blanks. */
+/* NULL: no operator follows the blanks. */
 const struct rec_operator *rec_scan_operator(struct rec_scan *scan);
 
-/* The field behind the blanks. */
+/* The field after the blanks. */
 bool rec_scan_field(struct rec_scan *scan, struct rec_operand *ret_operand);
 
-/* The number that begins here, as the field has it. */
+/* The number that begins here, in the field's representation. */
 bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, uint64_t *ret_value);
 
 /* The value of this name. */

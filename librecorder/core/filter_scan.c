@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Going over the text of a filter: words, quoted texts, operators; and what is said when it is wrong. */
+/* Scanning the text of a filter: words, quoted texts, operators; and the messages for wrong texts. */
 #include "librecorder/core/filter_private.h"
 
 #include <stdarg.h>
@@ -59,7 +59,7 @@ bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words)
 	return true;
 }
 
-/* Longer ones before those that they begin with. */
+/* An operator comes before the shorter ones that are its beginning. */
 static const struct rec_operator operators[] = {
 	{ "==", REC_TEST_EQUAL, false }, { "!=", REC_TEST_EQUAL, true }, { "<=", REC_TEST_LESS_EQUAL, false },
 	{ ">=", REC_TEST_LESS, true },	 { "<", REC_TEST_LESS, false },	 { ">", REC_TEST_LESS_EQUAL, true },
@@ -70,7 +70,7 @@ const struct rec_operator *rec_scan_operator(struct rec_scan *scan)
 {
 	rec_scan_skip(scan);
 	for (size_t i = 0; i < sizeof(operators) / sizeof(operators[0]); i++)
-		/* && would be & and a value that begins with &. */
+		/* Otherwise && would be read as & and a value that begins with &. */
 		if (strncmp(scan->at, "&&", 2) != 0 && rec_scan_take(scan, operators[i].word))
 			return &operators[i];
 	rec_scan_wrong(scan, scan->at, "expected one of == != < <= > >= & ~");

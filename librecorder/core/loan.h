@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What of a loan has memory. */
+/* Which part of a loan has memory. */
 #ifndef LOAN_H
 #define LOAN_H
 
@@ -7,7 +7,7 @@
 #include <librecorder/detail/atomic.h>
 #include <stddef.h>
 
-/* Bytes of a loan that count; no more than there are, whatever stands there. */
+/* Number of valid bytes of a loan; never more than exist, whatever the fields contain. */
 static inline size_t rec_loan_size(const struct rec_loan *loan)
 {
 	const uint32_t nr = rec_load_relaxed(&loan->nr_words);

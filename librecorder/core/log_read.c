@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Walking a log: pure functions over memory. Apart from log.c, so that who only reads logs links nothing of what writes
- * them.
+ * Reading a log: pure functions over memory. Separate from log.c, so that a program that only reads logs does not link
+ * the code that writes them.
  */
 #include <librecorder/log.h>
 
 #include <stdbool.h>
 #include <string.h>
 
-/* Whether `size` bytes at `text` hold at least `count` strings, each ended by NUL. */
+/* Whether `size` bytes at `text` hold at least `count` strings, each terminated by NUL. */
 static bool has_strings(const void *text, size_t size, unsigned int count)
 {
 	const char *at = text;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sub-buffers, read and built. The rules are the kernel's (facts A1 to A4); the one freedom, whether a padding record's
- * delta counts, is settled as in the kernel's readers: it does not.
+ * Sub-buffers, read and built. The rules are the kernel's (facts A1 to A4). One rule differs between readers: whether
+ * a padding record's delta is added to the time. As in the kernel's readers, it is not.
  */
 #include <librecorder/page.h>
 
@@ -16,8 +16,8 @@ static uint32_t get_u32(const unsigned char *at)
 
 	memcpy(&value, at, sizeof(value));
 	/*
-	 * Whoever writes the page may change it meanwhile: what is checked is
-	 * what is used, and never read once more.
+	 * The page's writer may change it meanwhile: so each value is read once, and the value that is checked is the
+	 * value that is used.
 	 */
 	__asm__("" : "+r"(value));
 	return value;
@@ -38,7 +38,7 @@ uint32_t rec_page_size(const void *page)
 
 void rec_page_iter_init(struct rec_page_iter *iter, const void *page, uint32_t size)
 {
-	/* The time alone: a writer that leaves this sub-buffer may be about to write its size. */
+	/* Only the time is read: a writer that leaves this sub-buffer may be about to write its size. */
 	memcpy(&iter->time, page, sizeof(iter->time));
 	iter->data = (const unsigned char *)page + REC_SUBBUF_HEADER_SIZE;
 	iter->size = size;
@@ -46,14 +46,14 @@ void rec_page_iter_init(struct rec_page_iter *iter, const void *page, uint32_t s
 	iter->cpu = REC_CPU_UNKNOWN;
 }
 
-/* The absolute time that 59 stored bits mean behind `before` (facts A2.7). */
+/* The absolute time that 59 stored bits mean after `before` (facts A2.7). */
 static uint64_t complete_stamp(uint64_t stamp, uint64_t before)
 {
 	const uint64_t top = before & ~REC_TIME_STAMP_MASK;
 
 	/*
-	 * Without top bits the kernel takes the stamp as it is; but a step back of half
-	 * the range is the first carry into them.
+	 * Without top bits the kernel uses the stamp as it is; but a step back of half the range is the first carry
+	 * into the top bits.
 	 */
 	if (!top && stamp <= before && before - stamp <= REC_TIME_STAMP_MASK / 2)
 		return stamp;
@@ -61,7 +61,7 @@ static uint64_t complete_stamp(uint64_t stamp, uint64_t before)
 	return stamp < before ? stamp + (REC_TIME_STAMP_MASK + 1) : stamp;
 }
 
-/* A padding record of `body` bytes behind its length word. */
+/* A padding record with `body` bytes after its length word. */
 static void see_padding(struct rec_page_iter *iter, const unsigned char *body, uint32_t size)
 {
 	if (size == REC_MARKER_SIZE - 8u && get_u32(body) == REC_MARKER_MAGIC)
@@ -70,7 +70,7 @@ static void see_padding(struct rec_page_iter *iter, const unsigned char *body, u
 
 int rec_page_next(struct rec_page_iter *iter, struct rec_record *ret_record)
 {
-	/* The size may have been set to less than what was walked over. */
+	/* The size may have been set to less than the part already read. */
 	while ((uint64_t)iter->offset + 8 <= iter->size) {
 		const unsigned char *at = iter->data + iter->offset;
 		const uint32_t left = iter->size - iter->offset;
@@ -98,7 +98,7 @@ int rec_page_next(struct rec_page_iter *iter, struct rec_record *ret_record)
 			iter->offset += REC_TIME_EXTEND_SIZE;
 			continue;
 		case 0:
-			/* The stored length counts its own word. */
+			/* The stored length includes its own word. */
 			if (length < 4 || length > left - 4)
 				return -EBADMSG;
 			length -= 4;
@@ -121,7 +121,7 @@ int rec_page_next(struct rec_page_iter *iter, struct rec_record *ret_record)
 			iter->offset = iter->size;
 		return 1;
 	}
-	/* Fewer than eight bytes hold no record; the kernel leaves four of dead padding there. */
+	/* Fewer than eight bytes hold no record; the kernel leaves four bytes of dead padding there. */
 	return 0;
 }
 

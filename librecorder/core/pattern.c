@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Patterns that name events. Matching needs no recursion: only the last star ever has to be tried again. */
+/* Patterns that name events. Matching needs no recursion: only the last star has to be tried again. */
 #include "librecorder/core/pattern_private.h"
 
 #include <errno.h>

@@ -7,10 +7,10 @@
 
 #include "librecorder/core/wish.h"
 
-/* Somebody who changes the rules for ever must not hold up a program. */
+/* A process that changes the rules for ever must not delay a program. */
 #define TRIES 100u
 
-/* A private copy of the text that counts, ended by an empty rule whatever stands there. */
+/* A private copy of the valid text, ended by an empty rule whatever it contains. */
 static void copy_text(const struct rec_rules *rules, char text[REC_RULES_SIZE])
 {
 	unsigned int tries = 0;
@@ -20,7 +20,10 @@ static void copy_text(const struct rec_rules *rules, char text[REC_RULES_SIZE])
 		/* Acquire: the text was complete when it was named. */
 		changes = rec_load_acquire(&rules->changes);
 		memcpy(text, rules->text[changes & 1], REC_RULES_SIZE);
-		/* Not a byte of the text after the next one, which is not begun before the next one was named. */
+		/*
+		 * The copy has no byte of the text after the next one, because that text is not begun before the next
+		 * one was named.
+		 */
 		rec_fence_acquire();
 	} while (rec_load_relaxed(&rules->changes) != changes && ++tries < TRIES);
 	text[REC_RULES_SIZE - 1] = '\0';
@@ -44,7 +47,7 @@ int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system,
 	return *last == '+';
 }
 
-/* The rules without those of the patterns of `wish`; returns their size, the end not counted. */
+/* The rules without those that have the patterns of `wish`; returns their size, without the end. */
 static size_t copy_others(const struct rec_rules *rules, const char *wish, char others[REC_RULES_SIZE])
 {
 	char text[REC_RULES_SIZE];
@@ -66,7 +69,7 @@ static void publish(struct rec_rules *rules, const char others[REC_RULES_SIZE])
 {
 	const uint32_t next = rec_load_relaxed(&rules->changes) + 1;
 
-	/* Release: with the acquire fence of copy_text(). */
+	/* Release: pairs with the acquire fence of copy_text(). */
 	rec_fence_release();
 	memcpy(rules->text[next & 1], others, REC_RULES_SIZE);
 	rec_store_release(&rules->changes, next);

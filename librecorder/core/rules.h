@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules that others put into a buffer for events that its program has not registered yet: struct rec_rules. */
+/*
+ * Rules that other processes put into a buffer for events that its program has not registered yet: struct rec_rules.
+ */
 #ifndef RULES_H
 #define RULES_H
 
@@ -8,22 +10,22 @@
 #include <stdbool.h>
 
 /*
- * What the rules say of an event: 1 on, 0 off, and *ret_wish is the wish that says it; -1 nothing. They may be changed
- * meanwhile, or be rubbish.
+ * The result of the rules for an event: 1 on, 0 off, and *ret_wish is the selector that applies; -1: no rule applies.
+ * The rules may change meanwhile, or be invalid.
  */
 int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
 		  char ret_wish[REC_RULES_SIZE]);
 
 /*
- * Add a rule behind the others, and take away those of the same patterns. The caller keeps other writers away. 0, or
+ * Add a rule after the others, and remove those with the same patterns. The caller excludes other writers. 0, or
  * -ENOSPC: there is no room; nothing was changed.
  */
 int rec_rules_add(struct rec_rules *rules, const char *wish, bool on);
 
-/* Take the rules of these patterns away. As rec_rules_add(). */
+/* Remove the rules with these patterns. Returns as rec_rules_add(). */
 void rec_rules_remove(struct rec_rules *rules, const char *wish);
 
-/* Give `to` the rules of `from`, which may be changed meanwhile. */
+/* Copy the rules of `from`, which may change meanwhile, to `to`. */
 void rec_rules_copy(struct rec_rules *to, const struct rec_rules *from);
 
 #endif

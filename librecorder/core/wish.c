@@ -13,7 +13,7 @@ static const char *skip_blanks(const char *at)
 	return at + strspn(at, " ");
 }
 
-/* Behind the word and the blanks that follow it; NULL: another word stands there. */
+/* The position after the word and the blanks that follow it; NULL: another word is here. */
 static const char *take_word(const char *at, const char *word)
 {
 	const size_t size = strlen(word);

@@ -17,7 +17,9 @@ bool rec_buffer_is_known(const struct rec_buffer_header *header)
 	return header->version >= REC_ABI_VERSION && !(header->incompatible & ~REC_FEATURES_INCOMPATIBLE);
 }
 
-/* Services and shells of su often have this variable of somebody else's, or for a directory that nobody has made. */
+/*
+ * Services and shells started by su often have this variable for another user, or for a directory that does not exist.
+ */
 static bool is_own_dir(const char *path)
 {
 	struct stat st;
@@ -25,7 +27,7 @@ static bool is_own_dir(const char *path)
 	return path && *path == '/' && stat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid();
 }
 
-/* The directory's path as the environment says; a set-user-id program's environment is somebody else's word. */
+/* The directory's path according to the environment. A set-user-id program must not trust its environment. */
 static int dir_path(char *path, size_t size)
 {
 	const char *dir = secure_getenv("RECORDER_DIR");
@@ -45,11 +47,11 @@ static int make_dir(const char *path)
 {
 	if (mkdir(path, 0700) < 0)
 		return errno == EEXIST ? 0 : -errno;
-	/* The umask may forbid it even to us. */
+	/* The umask may forbid access even to us. */
 	return chmod(path, 0700) < 0 ? -errno : 0;
 }
 
-/* Whoever may write there could put a file of his own in our file's place. */
+/* A user who may write there could replace our file by another one. */
 static bool is_ours_alone(const struct stat *st)
 {
 	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
@@ -61,7 +63,7 @@ static int open_dir(const char *path)
 	const int r = fd < 0 ? -errno : fd;
 	struct stat st;
 
-	/* The error does not tell a link, nor somebody else's directory: look for what it is. */
+	/* The error does not distinguish a link from a directory of another owner: find out which it is. */
 	if ((r != -ENOTDIR && r != -EACCES) || lstat(path, &st) < 0)
 		return r;
 	if (S_ISLNK(st.st_mode))

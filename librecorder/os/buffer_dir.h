@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory of buffer files, opened; and which of them are for us. */
+/* The directory of buffer files, opened; and which of its files belong to us. */
 #ifndef BUFFER_DIR_H
 #define BUFFER_DIR_H
 
@@ -11,7 +11,7 @@
 int rec_buffer_dir_open(bool create, char *path, size_t size);
 
 /*
- * Whether this version understands a buffer with this header: it has feature bits, and none of the incompatible ones is
+ * Whether this version understands a buffer with this header: it has feature bits, and no incompatible bit that is
  * unknown here. A buffer that is not understood is neither read nor removed.
  */
 bool rec_buffer_is_known(const struct rec_buffer_header *header);

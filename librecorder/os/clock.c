@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Readings per anchor; one in eight or so is not disturbed even on a busy machine. */
+/* Readings per anchor; about one in eight is not disturbed, even on a busy machine. */
 #define ANCHOR_TRIES 16
 
 static uint64_t read_ns(clockid_t id)
@@ -30,8 +30,8 @@ uint64_t rec_clock_mono(void)
 
 #if defined(__x86_64__)
 /*
- * The kernel watches the counters of all CPUs and gives this clocksource up when they disagree, stop or change
- * their speed. To ask the CPU itself would cost a virtual machine more than the rest (8 us).
+ * The kernel watches the counters of all CPUs and abandons this clocksource if they disagree, stop or change their
+ * speed. To query the CPU itself would cost a virtual machine more than everything else (8 us).
  */
 static bool kernel_trusts_tsc(void)
 {
@@ -60,7 +60,7 @@ bool rec_clock_is_allowed(void)
 {
 	int mode = PR_TSC_ENABLE;
 
-	/* Other CPUs know no such mode. valgrind looks at all five arguments. */
+	/* Other CPUs have no such mode. valgrind checks all five arguments. */
 	return prctl(PR_GET_TSC, &mode, 0ul, 0ul, 0ul) < 0 || mode == PR_TSC_ENABLE;
 }
 
@@ -80,7 +80,7 @@ int rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor)
 		const uint64_t before = rec_clock_mono();
 		const uint64_t now = rec_clock_read(clock);
 		const uint64_t after = rec_clock_mono();
-		/* Rounded up, and a nanosecond for the clock's own granularity. */
+		/* Rounded up, plus a nanosecond for the clock's own granularity. */
 		const uint64_t error = (after - before + 1) / 2 + 1;
 
 		if (error < best.error)

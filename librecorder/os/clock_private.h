@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What else there is to know of clocks. */
+/* Clocks: functions that are private to the library. */
 #ifndef CLOCK_PRIVATE_H
 #define CLOCK_PRIVATE_H
 
 #include <stdbool.h>
 
 /*
- * Whether this thread may read clocks: with PR_SET_TSC it can have given up the time stamp counter, and then
- * CLOCK_MONOTONIC without a system call, too, is a SIGSEGV.
+ * Whether this thread may read clocks. With PR_SET_TSC it may have disabled the time stamp counter; then reading
+ * CLOCK_MONOTONIC without a system call also raises SIGSEGV.
  */
 bool rec_clock_is_allowed(void);
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Is that process still there?
+ * Does that process still exist?
  *
- * In its own pid namespace a process is its pid and its start time. From another one neither says anything, and where
- * /proc is missing, hidden or another namespace's, there is nothing to look them up in. So a program leaves a lock on
- * its buffer, of the kind that belongs to the open file and not to the process: the mapping keeps it when the
- * descriptor is closed, and the kernel lets go of it when the process ends, however it does. Everybody who can open
- * the file can ask for it.
+ * In its own pid namespace a process is identified by its pid and its start time. In another namespace neither has a
+ * meaning; and if /proc is missing, hidden or that of another namespace, they cannot be looked up. So a program holds
+ * a lock on its buffer that belongs to the open file and not to the process: the mapping keeps it when the descriptor
+ * is closed, and the kernel releases it when the process ends in any way. Every process that can open the file can
+ * test the lock.
  *
- * File systems that put a file of their own under the mapping (overlayfs) let go of it at once. So a lock that is
- * held tells that somebody is there; that none is held tells something only if the program saw that its directory is
- * on a file system without that (tmpfs, ext4, XFS, Btrfs).
+ * File systems that map a file of their own instead (overlayfs) release the lock at once. So a held lock always shows
+ * that the program exists. A free lock has a meaning only if the program found that its directory is on a file system
+ * without this behaviour (tmpfs, ext4, XFS, Btrfs).
  */
 #include "librecorder/os/identity.h"
 #include "librecorder/core/decimal.h"
@@ -32,10 +32,7 @@
 #define SYS_pidfd_open 434
 #endif
 
-/*
- * Processes that are looked at in search of one: as many as a machine has by default at the most (pid_max of 32
- * CPUs).
- */
+/* The most processes that are examined in search of one: as many as a machine has by default (pid_max of 32 CPUs). */
 #define SEARCH_MAX 32768u
 
 /* ----------------------------------------------------------------------------------------------------------- /proc */
@@ -59,7 +56,7 @@ static int read_file(int dir, const char *path, char *text, size_t size)
 }
 
 /*
- * Field `field` (from 3 on) of a process's stat. The name may hold anything; the fields begin behind its last
+ * Field `field` (from 3 on) of a process's stat. The name may contain anything; the fields begin after its last
  * parenthesis.
  */
 static const char *stat_field(const char *text, int field)
@@ -85,8 +82,8 @@ static int read_start_time(int dir, const char *path, uint64_t *ret_start_time)
 	if (!start)
 		return -EIO;
 	/*
-	 * A process that is over, but its parent has not asked yet; a first thread that ended before the others looks
-	 * alike.
+	 * A process that has ended, but whose parent has not waited for it yet. A first thread that ended before the
+	 * others looks the same.
 	 */
 	if ((*state == 'Z' || *state == 'X') && rec_get_decimal(threads) <= 1)
 		return -ESRCH;
@@ -99,8 +96,8 @@ int rec_process_start_time(pid_t pid, uint64_t *ret_start_time)
 	char path[48], *at;
 
 	/*
-	 * Of its first thread, which is as old: qemu-user makes up /proc/PID/stat for the process it runs, not this
-	 * one.
+	 * From its first thread, which started with it: qemu-user synthesizes /proc/PID/stat for the process that it
+	 * runs, but not this file.
 	 */
 	at = rec_put_decimal(stpcpy(path, "/proc/"), (uint32_t)pid);
 	at = rec_put_decimal(stpcpy(at, "/task/"), (uint32_t)pid);
@@ -109,8 +106,8 @@ int rec_process_start_time(pid_t pid, uint64_t *ret_start_time)
 }
 
 /*
- * The inode of a pid namespace, which the link's text gives faster than stat() does: "pid:[4026531836]". 0: not to be
- * seen.
+ * The inode of a pid namespace, taken from the link's text, which is faster than stat(): "pid:[4026531836]". 0: not
+ * visible.
  */
 static uint64_t read_namespace(int dir, const char *path)
 {
@@ -122,12 +119,13 @@ static uint64_t read_namespace(int dir, const char *path)
 }
 
 /*
- * Returns a descriptor of this process's directory in /proc, or a negative number. By way of a link, because this /proc
- * may be another namespace's and have another pid for us.
+ * Returns a descriptor of this process's directory in /proc, or a negative number. It is found by a link, because this
+ * /proc may belong to another namespace, in which our pid is different.
  *
- * The first thread's directory, if this is the first thread: it started with the process. To read a whole process's stat
- * makes the scheduler charge the process for the time it has used so far, and a program whose first time slice is over by
- * then loses its CPU at once. On a busy machine most programs did so at each start, for milliseconds.
+ * If this is the first thread, the first thread's directory is opened: that thread started with the process. If a
+ * program reads the stat of the whole process, the scheduler charges the process for the time used so far; if its
+ * first time slice is then over, the program loses its CPU at once. On a busy machine most programs lost milliseconds
+ * at each start in this way.
  */
 static int open_own_directory(void)
 {
@@ -158,8 +156,8 @@ void rec_identity_self(struct rec_identity *ret_self)
 }
 
 /*
- * The pid that a process of /proc has in its own namespace: the last number of that line of its status; 0: not to be
- * seen.
+ * The pid that a process of /proc has in its own namespace: the last number of that line of its status; 0: not
+ * visible.
  */
 static uint32_t innermost_pid(const char *process)
 {
@@ -213,7 +211,7 @@ pid_t rec_identity_pid_here(const struct rec_identity *who)
 {
 	const uint64_t here = read_namespace(AT_FDCWD, OWN_NAMESPACE);
 
-	/* Who does not know, like whoever looks: there is no /proc; then it is as if there were one namespace. */
+	/* If either namespace is unknown, there is no /proc; then we assume a single namespace. */
 	if (!who->pid_ns || !here || who->pid_ns == here)
 		return (pid_t)who->pid;
 	return find(who);
@@ -277,13 +275,13 @@ bool rec_identity_is_alive(const struct rec_identity *who, int fd)
 		return true;
 	if (r == -ESRCH)
 		return false;
-	/* In another time namespace the process started at another time, so even now the lock is to be asked. */
+	/* In another time namespace the start time is different, so the lock must be tested even then. */
 	sure = r == 0;
 	r = rec_lock_ask(fd, REC_LOCK_PROGRAM);
 	return r == 1 || !(sure || (r == 0 && who->locked));
 }
 
-/* Opened first and looked at then, so the descriptor is that of the process that was meant. */
+/* It is opened first and checked afterwards, so the descriptor is that of the intended process. */
 int rec_identity_watch(const struct rec_identity *who)
 {
 	uint64_t start_time = 0;
@@ -300,7 +298,7 @@ int rec_identity_watch(const struct rec_identity *who)
 	return -1;
 }
 
-/* By the lock, which it takes first of all, or by what process_file.c names the file for. */
+/* By the lock, which the program takes before anything else, or by the values in the file's name (process_file.c). */
 bool rec_buffer_has_maker(int dir, const char *name)
 {
 	const char *start = strchr(name, '-');

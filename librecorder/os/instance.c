@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Where the first tracefs of this process's mounts is; of several all show the same. */
+/* The first tracefs among this process's mounts; if there are several, all show the same files. */
 static int find_mount(char *path, size_t size)
 {
 	char line[PATH_MAX + 256];

@@ -8,7 +8,7 @@
 
 void rec_quiet_begin(struct rec_quiet *ret_quiet)
 {
-	/* Those too that libc keeps for itself, which neither sigfillset() nor sigprocmask() would block. */
+	/* Including those that libc reserves, which neither sigfillset() nor sigprocmask() would block. */
 	const uint64_t all = UINT64_MAX;
 
 	ret_quiet->signals = 0;

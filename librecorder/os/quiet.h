@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stretches of code in which nothing else runs on this thread: no signal handler, which could fork, jump away or
- * come here again, and no cancellation. They nest. Signal-safe; errno is kept.
+ * Sections of code in which nothing else runs on this thread: no signal handler, which could fork, jump away or enter
+ * the section again, and no cancellation. Sections nest. Signal-safe; errno is preserved.
  */
 #ifndef QUIET_H
 #define QUIET_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 struct rec_quiet {
-	uint64_t signals; /* as they were: a set as the kernel has it, a sixteenth of libc's */
+	uint64_t signals; /* the previous mask: the kernel's set, a sixteenth of libc's */
 	int cancel;
 };
 

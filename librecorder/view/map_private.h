@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kinds of mapped rings have in common. */
+/* What both kinds of mapped rings have in common. */
 #ifndef MAP_PRIVATE_H
 #define MAP_PRIVATE_H
 
@@ -12,7 +12,7 @@ struct map_kind {
 	int (*get_reader)(struct rec_map *map, struct rec_page *ret_page);
 	/* As rec_map_wait(); percent is in range. */
 	int (*wait)(struct rec_map *map, unsigned int percent, int timeout);
-	/* Gives back all but the memory of the map itself. */
+	/* Frees everything except the memory of the map itself. */
 	void (*close)(struct rec_map *map);
 	bool is_copy;
 };
@@ -20,7 +20,7 @@ struct map_kind {
 struct rec_map {
 	const struct map_kind *kind;
 	const unsigned char *base; /* the meta page */
-	/* Private copies: a lane's meta page is its program's to write. */
+	/* Private copies: the program may write a lane's meta page. */
 	uint32_t meta_page_size;
 	uint32_t subbuf_size;
 	uint32_t nr_subbufs;

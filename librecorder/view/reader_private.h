@@ -10,27 +10,27 @@
 #include "librecorder/os/identity.h"
 #include "librecorder/ring/ring_private.h"
 
-/* A mapping of a view's file; in view_guard.c's list while it is there. */
+/* A mapping of a view's file; it is in view_guard.c's list while it exists. */
 struct view_map {
 	unsigned char *at; /* NULL: none */
 	size_t size;
 	int prot;
-	bool *cut; /* the view's */
+	bool *cut; /* of the view */
 	struct view_map *next, **back;
 };
 
 struct view_lane {
 	struct rec_ring_reader ring;
-	struct view_map shared; /* reader words and links; none: not opened */
+	struct view_map shared; /* reader words and links; empty: not opened */
 	bool damaged;
 	bool promised;	      /* a wait said that there is an event, */
-	uint64_t promised_at; /* when the reader stood here */
+	uint64_t promised_at; /* when the reader was at this position */
 };
 
-/* A lane of the merge of all. */
+/* A lane in the merge of all lanes. */
 struct merge_lane {
 	uint64_t time; /* of its next event */
-	uint64_t read; /* position of the lane's reader when that was looked up */
+	uint64_t read; /* position of the lane's reader when `time` was read */
 	bool queued;
 };
 
@@ -39,7 +39,7 @@ struct merge {
 	uint32_t *heap; /* lanes that have an event, the earliest on top */
 	uint32_t nr_lanes;
 	uint32_t nr_heap;
-	uint64_t looked_at; /* the buffer's clock when the other lanes were last looked at */
+	uint64_t looked_at; /* the buffer's clock when the other lanes were last examined */
 };
 
 struct rec_view {
@@ -47,14 +47,14 @@ struct rec_view {
 	const unsigned char *map; /* file.at */
 	size_t size;
 	struct view_map file;
-	bool cut; /* the file was cut short, and zeros stand in its place: nothing more comes of it */
+	bool cut; /* the file was truncated, and zeros replace it: no more events come from it */
 	int fd;
-	bool read_only; /* the file system is: what is written to lanes is our own copy */
-	struct rec_identity who; /* whose buffer it is */
-	bool gone;		 /* he is: once and for all */
-	bool asked;		 /* whether he is, and he was not: who asks again will ask often */
-	int pidfd;		 /* his; -1: none */
-	uint64_t self;		 /* this process, as lanes name their reader */
+	bool read_only; /* the file system is read-only: writes to lanes go to a private copy */
+	struct rec_identity who; /* the process that owns the buffer */
+	bool gone;		 /* that process is gone; this never changes back */
+	bool asked;		 /* it was asked whether the process is gone, and it was not: a caller that asks again will ask often */
+	int pidfd;		 /* of that process; -1: none */
+	uint64_t self;		 /* this process, in the form in which lanes name their reader */
 	uint64_t enable;
 	uint64_t rules;
 	uint64_t conditions;
@@ -69,7 +69,7 @@ struct rec_view {
 	struct view_lane *opened; /* max_lanes of them */
 	struct merge merge;
 	uint32_t wake;	/* futex; counts calls of rec_view_wake() */
-	uint32_t woken; /* of them that a wait has ended by */
+	uint32_t woken; /* number of these calls that have ended a wait */
 };
 
 static inline const struct rec_buffer_header *rec_view_header(const struct rec_view *view)
@@ -78,68 +78,66 @@ static inline const struct rec_buffer_header *rec_view_header(const struct rec_v
 }
 
 /*
- * Map a part of the view's file, so that rec_view_fault() knows it. `map` stays where it is until rec_view_unmap(),
- * which does nothing where there is none. 0 or -errno of mmap.
+ * Map a part of the view's file, and register it for rec_view_fault(). `map` must stay where it is until
+ * rec_view_unmap(), which does nothing if there is no mapping. 0 or -errno of mmap.
  */
 int rec_view_map(struct rec_view *view, struct view_map *map, int prot, uint64_t offset, size_t size);
 void rec_view_unmap(struct view_map *map);
 
-/* The same for reading alone: what is made writable and written to is this process's own copy. */
+/* The same for reading only. If a part is made writable and written, that is a private copy of this process. */
 int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t offset, size_t size);
 
 /*
- * A part of the file has memory then, for to touch a hole in a file system that is full
- * would be a signal. 0 or -errno of fallocate.
+ * Give memory to a part of the file, because touching a hole raises a signal if the file system is full. 0 or -errno
+ * of fallocate.
  */
 int rec_view_populate(const struct rec_view *view, uint64_t offset, uint64_t size);
 
-/* Whether the file was cut short, asked behind the last look at it. */
+/* Whether the file was truncated; asked after the last access to it. */
 static inline bool rec_view_is_cut(const struct rec_view *view)
 {
 	rec_signal_fence();
 	return __atomic_load_n(&view->cut, __ATOMIC_RELAXED);
 }
 
-/* Whether a lane can have sub-buffers of this size, and so many. */
+/* Whether a lane can have sub-buffers of this size and number. */
 bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t max_subbufs);
 
 /*
- * A reader of a lane as far as it can look without owning it: read-only, the shape checked, no position of its own.
- * 0; -EINVAL: no such lane; -ENODATA: it is not made yet, or is being made anew; -EAGAIN: it was just made anew; -EBADMSG.
+ * A reader for a lane that does not own it: read-only, with a checked shape, without a position of its own. 0;
+ * -EINVAL: no such lane; -ENODATA: it is not made yet, or is being remade; -EAGAIN: it was just remade; -EBADMSG.
  */
 int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_reader *ret_ring);
 
-/* Behind an acquire fence: until the fence the lane had the shape that was looked at. */
+/* After an acquire fence: up to the fence, the lane had the shape that was read. */
 bool rec_view_still(const struct rec_ring_reader *ring);
 
-/*
- * The lane, opened, ours and not damaged. 0; -ENODATA: it has nothing yet; or -errno as rec_view_read().
- */
+/* The lane, opened, owned by us and not damaged. 0; -ENODATA: it has no data yet; or -errno as rec_view_read(). */
 int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_lane);
 
 /*
- * What a call on the lane's ring returned, on its way to the user: damage is remembered. True: call again, for the
- * marks of a writer that is gone were settled; *tries counts these.
+ * Handles the result of a call on the lane's ring: remembers damage. True: call again, because the marks of a writer
+ * that is gone were settled; *tries counts these calls.
  */
 bool rec_view_again(struct rec_view *view, struct view_lane *lane, int r, unsigned int *tries);
 
-/* What the user is told where the last of these calls returned `r`. */
+/* The error to return to the user if the last of these calls returned `r`. */
 static inline int rec_view_result(const struct rec_view *view, const struct view_lane *lane, int r)
 {
 	return rec_view_is_cut(view) ? -EFAULT : lane->damaged ? -EBADMSG : r;
 }
 
-/* A copy of the log, for the caller to free; what stands in the file may change under who walks it. NULL: no memory. */
+/* A copy of the log, which the caller frees, because the file may change during a walk. NULL: no memory. */
 unsigned char *rec_view_copy_log(const struct rec_view *view, size_t *ret_size);
 
 /*
- * The lock of those who switch events from outside. 0; -EBUSY: somebody has held it for a second; or the errno of
- * flock. rec_view_unlock() ends it however often it was taken.
+ * The lock of processes that switch events from outside. 0; -EBUSY: another process has held it for a second; or the
+ * errno of flock. One rec_view_unlock() releases it, even if it was taken several times.
  */
 int rec_view_lock(const struct rec_view *view);
 void rec_view_unlock(const struct rec_view *view);
 
-/* The part of a buffer file from header to conditions, to be written, by whoever has the lock. */
+/* The part of a buffer file from header to conditions, writable, for the process that has the lock. */
 struct view_control {
 	struct rec_view *view;
 	struct rec_buffer_header *header;
@@ -149,10 +147,10 @@ struct view_control {
 	struct view_map map;
 };
 
-/* Locks. `control` stays where it is until rec_control_close(). 0, or -errno as rec_view_switch(). */
+/* Takes the lock. `control` must stay where it is until rec_control_close(). 0, or -errno as rec_view_switch(). */
 int rec_control_open(struct rec_view *view, struct view_control *control);
 
-/* Returns `r`, unless the file was cut short meanwhile. */
+/* Returns `r`, unless the file was truncated meanwhile. */
 int rec_control_close(struct view_control *control, int r);
 
 /* The event of rec_printf has no record in the log. */
@@ -169,16 +167,19 @@ static inline bool rec_control_is_event(const struct rec_log_record *record)
 struct control_log {
 	unsigned char *bytes; /* for the caller to free */
 	size_t size;
-	uint32_t nr_words; /* enable words that its events have, rec_printf's included; there is memory for them */
+	uint32_t nr_words; /* number of enable words of its events, including rec_printf's; they have memory */
 };
 
 /* 0, -ENOMEM, or as rec_view_populate(). */
 int rec_control_log(const struct view_control *control, struct control_log *ret_log);
 
-/* Nobody writes any more. */
+/* Nothing writes to the buffer any more. */
 bool rec_view_writers_are_gone(const struct rec_view *view);
 
-/* ns after which a sleeper looks whether the program lives. A test makes it long: then nothing hides a lost wake-up. */
+/*
+ * Nanoseconds after which a sleeper checks whether the program lives. A test makes it long, so that nothing hides a
+ * lost wake-up.
+ */
 extern uint64_t rec_wait_life_slice;
 
 void rec_merge_free(struct merge *merge);
