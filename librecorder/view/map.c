@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Mapped rings: what is the same for lanes and for the kernel's rings. */
+/* Mapped rings: the part that lanes and the kernel's rings have in common. */
 #include "librecorder/view/map_private.h"
 
 #include <errno.h>

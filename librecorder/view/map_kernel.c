@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's ring of one CPU as a mapped ring: its own mapping of trace_pipe_raw (facts D1 to D3), or, where there is
- * none, copies by read(2).
+ * The kernel's ring of one CPU as a mapped ring: by the kernel's mapping of trace_pipe_raw (facts D1 to D3), or, if
+ * there is none, by copies with read(2).
  *
- * What is new is told by the meta page alone: the bytes between the last reader_read and this one, from 0 where the
- * reader has got another sub-buffer, and as many events as `read` has grown by. Somebody else who reads the same ring
- * takes events away from us; the kernel lets him.
+ * Only the meta page shows what is new: the bytes between the last reader_read and this one, from 0 if the reader has
+ * got another sub-buffer, and the number of events by which `read` has grown. Another process that reads the same ring
+ * takes events away from us; the kernel permits that.
  */
 #include "librecorder/view/map_private.h"
 #include "librecorder/os/instance.h"
@@ -21,7 +21,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* TRACE_MMAP_IOCTL_GET_READER as it is, and as the first kernels with a mapping had it (facts D1). */
+/* TRACE_MMAP_IOCTL_GET_READER of today, and of the first kernels with a mapping (facts D1). */
 #define GET_READER	 _IO('R', 0x20)
 #define GET_READER_FIRST _IO('T', 0x1)
 
@@ -33,9 +33,9 @@ struct kernel_map {
 	int dir; /* of the instance */
 	int fd;	 /* trace_pipe_raw */
 	unsigned int cpu;
-	unsigned long get_reader; /* the request that this kernel knows */
-	uint32_t id, read;	  /* what was handed over of the reader page */
-	uint64_t events;	  /* meta->read then */
+	unsigned long get_reader; /* the request code of this kernel */
+	uint32_t id, read;	  /* the reader page, and the part of it that was handed over */
+	uint64_t events;	  /* meta->read at that time */
 	uint64_t next;		  /* number of the next event, counted from the first one seen here */
 };
 
@@ -44,7 +44,7 @@ static struct kernel_map *kernel_of(struct rec_map *map)
 	return (struct kernel_map *)map;
 }
 
-/* Known losses count as events that we did not get, so that numbers jump by them. */
+/* Known losses count as events that we did not get, so that event numbers skip them. */
 static uint64_t number_of_first(struct kernel_map *kernel, const struct rec_page *page)
 {
 	if (page->lost != REC_LOST_UNKNOWN)
@@ -67,14 +67,14 @@ static void close_map(struct rec_map *map)
 
 /* ------------------------------------------------------------------------------------------------------ waiting */
 
-/* The instance's percentage is what poll() goes by. */
+/* poll() uses the instance's percentage. */
 static int set_percent(const struct kernel_map *kernel, unsigned int percent)
 {
 	uint64_t now = 0;
 	char text[16];
 	const int r = rec_instance_number(kernel->dir, "buffer_percent", &now);
 
-	/* Before Linux 5.1 there was none, and an event was enough. */
+	/* Before Linux 5.1 there was no percentage, and one event was enough. */
 	if (r == -ENOENT || (r == 0 && now == percent))
 		return 0;
 	if (r < 0)
@@ -96,7 +96,7 @@ static int wait_for(struct rec_map *map, unsigned int percent, int timeout)
 		return -errno;
 	if (r == 0)
 		return 0;
-	/* An error or a hang-up alone: there will be nothing, however long one waits. */
+	/* Only an error or a hang-up: no data will come, however long we wait. */
 	return poll_fd.revents & POLLIN ? 1 : -ENODEV;
 }
 
@@ -126,7 +126,7 @@ static int get_mapped(struct rec_map *map, struct rec_page *ret_page)
 		return -EPROTO;
 	page.data = map_page(map, meta->reader_id);
 	page.size = meta->reader_read;
-	/* A reset makes it smaller. */
+	/* A reset decreases it. */
 	page.entries = (uint32_t)(meta->read < kernel->events ? meta->read : meta->read - kernel->events);
 	page.from = meta->reader_id == kernel->id && page.size >= kernel->read ? kernel->read : 0;
 	if (page.from == 0)
@@ -143,7 +143,9 @@ static int get_mapped(struct rec_map *map, struct rec_page *ret_page)
 
 static const struct map_kind mapped = { .get_reader = get_mapped, .wait = wait_for, .close = close_map };
 
-/* -ENODEV, -EBUSY, -EINVAL and the like: this ring is not to be mapped. */
+/*
+ * -ENODEV, -EBUSY, -EINVAL and others: this ring cannot be mapped.
+ */
 static int map_ring(struct kernel_map *kernel)
 {
 	const size_t first = (size_t)sysconf(_SC_PAGESIZE);
@@ -197,7 +199,7 @@ static uint64_t stats_figure(const char *stats, const char *name)
 	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
 }
 
-/* What a mapping's meta page would say. */
+/* What a mapping's meta page would contain. */
 static void fill_meta(const struct kernel_map *kernel, const struct rec_page *page)
 {
 	struct rec_meta *meta = (struct rec_meta *)(uintptr_t)kernel->map.base;
@@ -253,7 +255,7 @@ static int make_copies(struct kernel_map *kernel)
 	struct rec_meta *meta;
 	uint64_t kb = 0;
 
-	/* Before Linux 6.8 a sub-buffer was a page. */
+	/* Before Linux 6.8 a sub-buffer was always a page. */
 	if (rec_instance_number(kernel->dir, "buffer_subbuf_size_kb", &kb) < 0 || !kb || kb > REC_SUBBUF_MAX / 1024)
 		kb = (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 	map->subbuf_size = (uint32_t)kb * 1024;

@@ -2,11 +2,12 @@
 /*
  * A lane as a mapped ring.
  *
- * Guarantees. What the view guarantees of its lanes; nothing of the program's memory is written but the reader words.
- * The meta page is this process's own memory. Behind it the file is mapped privately: a sub-buffer shows what the
- * program writes until it is changed here, and then is this process's own copy. Changed is the header of a reader page
- * that the writer has not left or that events were lost before: a lane's sub-buffers have their size in it once the
- * writer has left, and losses never. Such a copy is dropped before the next look, so what is new shows again.
+ * Guarantees. The same as the view's for its lanes. Of the program's memory only the reader words are written. The
+ * meta page is this process's own memory. After it the file is mapped privately: a sub-buffer shows what the program
+ * writes until it is changed here; then it is this process's own copy. Only headers are changed: that of a reader page
+ * that the writer has not left, or before which events were lost. The reason is that the header of a lane's sub-buffer
+ * gets its size only when the writer has left, and never has losses. Such a copy is dropped before the next access, so
+ * that new data are visible again.
  */
 #include "librecorder/view/map_private.h"
 #include "librecorder/view/reader_private.h"
@@ -23,7 +24,7 @@ struct lane_map {
 	struct view_map mapped;
 	uint32_t lane;
 	uint64_t lost; /* before the reader page */
-	uint32_t page; /* that is */
+	uint32_t page; /* the number of that page */
 	bool is_copied;
 };
 
@@ -37,7 +38,7 @@ static size_t size_of(const struct rec_map *map)
 	return map->meta_page_size + (size_t)map->nr_subbufs * map->subbuf_size;
 }
 
-/* Drop the copy of the reader page: what is there again is the lane's own. */
+/* Drop the copy of the reader page: the lane's own data are visible again. */
 static int drop_copy(struct lane_map *lane)
 {
 	const struct rec_map *map = &lane->map;
@@ -50,7 +51,7 @@ static int drop_copy(struct lane_map *lane)
 	return 0;
 }
 
-/* Write into the header of a copy what the kernel has there: the size, and what was lost before. */
+/* Write into the header of a copy what the kernel stores there: the size, and the events lost before. */
 static int copy_page(struct lane_map *lane, const struct rec_page *page)
 {
 	const uint32_t capacity = lane->map.subbuf_size - REC_SUBBUF_HEADER_SIZE;
@@ -72,8 +73,8 @@ static int copy_page(struct lane_map *lane, const struct rec_page *page)
 }
 
 /*
- * `taken`: handed over by this call; others see them as read only at the next one. Where the ring cannot be
- * counted, the figures stay as they were: the page is no worse for it.
+ * `taken`: handed over by this call; the counters will show them as read only after the next call. If the ring cannot
+ * be counted, the figures stay as they were; the page is still valid.
  */
 static void fill_meta(struct lane_map *lane, const struct rec_ring_reader *ring, const struct rec_page *taken)
 {
@@ -144,8 +145,8 @@ static int map_it(struct lane_map *lane)
 		return r;
 	lane->map.base = base;
 	/*
-	 * Not the file's: whoever makes that shorter and longer again takes private copies away. And as the
-	 * kernel's mappings: not a child's, and in no core file.
+	 * Anonymous memory, not the file's: a process that truncates and extends the file would remove private copies.
+	 * Like the kernel's mappings, it is not inherited by a child and not in a core file.
 	 */
 	if (mmap(base, lane->map.meta_page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
 	    madvise(base, size, MADV_DONTFORK) < 0 || madvise(base, size, MADV_DONTDUMP) < 0)
@@ -168,7 +169,7 @@ int rec_map_lane(struct rec_view *view, unsigned int index, struct rec_map **ret
 	lane = calloc(1, sizeof(*lane));
 	if (!lane)
 		return -ENOMEM;
-	/* From here on the shape stands: it changes only while no reader has the lane. */
+	/* From here on the shape is fixed: it changes only while no reader has the lane. */
 	*lane = (struct lane_map){ .map = { .kind = &kind,
 					    .meta_page_size = opened->ring.subbuf_size,
 					    .subbuf_size = opened->ring.subbuf_size,

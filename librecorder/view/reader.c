@@ -3,7 +3,7 @@
  * Views: a buffer file opened by a reader.
  *
  * Guarantees. Every number from the file is checked once, against the file's size, and then used from a private copy;
- * the file may change afterwards as it likes. The file is mapped read-only, except for what reader_lane.c opens.
+ * later changes of the file do no harm. The file is mapped read-only, except for the parts that reader_lane.c opens.
  */
 #include "librecorder/view/reader_private.h"
 #include "librecorder/os/buffer_dir.h"
@@ -18,10 +18,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What a log may take; whoever reads it keeps a copy. Programs make logs of 4 MiB. */
+/* The largest log that is accepted, because readers keep a copy. Programs make logs of 4 MiB. */
 #define LOG_SIZE_MAX (UINT64_C(16) << 20)
 
-/* Copy a text that may be neither ended nor printable. */
+/* Copy a text that may be unterminated or unprintable. */
 static void copy_text(char *to, const char *from, size_t size)
 {
 	size_t i;
@@ -31,7 +31,7 @@ static void copy_text(char *to, const char *from, size_t size)
 	memset(to + i, 0, size - i);
 }
 
-/* Whether [offset, offset + size) lies within `limit`, and offset is where a page may begin. */
+/* Whether [offset, offset + size) lies within `limit`, and offset is a multiple of the page size. */
 static bool is_inside(uint64_t offset, uint64_t size, uint64_t limit)
 {
 	return offset % REC_MAP_PAGE == 0 && offset <= limit && size <= limit - offset;
@@ -45,7 +45,7 @@ static bool layout_is_sane(const struct rec_view *view, const struct rec_buffer_
 	    h->max_lanes > 65535 || h->max_lanes * subbufs > REC_SUBBUFS_MAX || h->log_size > LOG_SIZE_MAX ||
 	    (h->clock != REC_CLOCK_TSC && h->clock != REC_CLOCK_MONO))
 		return false;
-	/* None of these sums and products overflows: counts are of 16 bits, strides are bounded by the file. */
+	/* None of these sums and products overflows: counts have 16 bits, and the file's size limits the strides. */
 	return is_inside(h->enable, REC_EVENTS_MAX * sizeof(uint32_t), view->size) &&
 	       is_inside(h->rules, sizeof(struct rec_rules), view->size) &&
 	       is_inside(h->conditions, REC_CONDITIONS_SIZE, view->size) &&
@@ -58,7 +58,7 @@ static bool layout_is_sane(const struct rec_view *view, const struct rec_buffer_
 	       is_inside(h->lane_meta, (h->nr_subbufs + UINT64_C(1)) * h->subbuf_size, h->lane_stride);
 }
 
-/* Take private copies of all that later accesses depend on. */
+/* Make private copies of everything on which later accesses depend. */
 static int read_header(struct rec_view *view)
 {
 	struct rec_buffer_header h;
@@ -67,7 +67,7 @@ static int read_header(struct rec_view *view)
 	if (!rec_load_acquire(&rec_view_header(view)->ready))
 		return -EAGAIN;
 	memcpy(&h, view->map, sizeof(h));
-	/* From here on the copy alone, for the compiler too. */
+	/* From here on only the copy is used; the compiler must not read the file again. */
 	rec_signal_fence();
 	if (h.magic != REC_ABI_MAGIC)
 		return -EBADMSG;
@@ -102,7 +102,7 @@ static int read_header(struct rec_view *view)
 	return view->opened ? 0 : -ENOMEM;
 }
 
-/* Nothing but a file may be opened even to look at it. 0 or -errno. */
+/* Nothing except a regular file may be opened, even to examine it. 0 or -errno. */
 static int open_file(struct rec_view *view, int dir, const char *name)
 {
 	const int flags = O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
@@ -122,7 +122,7 @@ static int open_file(struct rec_view *view, int dir, const char *name)
 }
 
 /*
- * Users see their own. Root sees all, but where a user has a directory only what is that user's. 0, -EPERM or -errno.
+ * Users see their own buffers. Root sees all, but in a user's directory only those of that user. 0, -EPERM or -errno.
  */
 static int check_owner(int dir, uid_t owner)
 {
@@ -145,7 +145,7 @@ static int map_file(struct rec_view *view, int dir, const char *name)
 		return r;
 	if (fstat(view->fd, &st) < 0)
 		return -errno;
-	/* Its program has made the file and is about to give it its size. */
+	/* The program has made the file and is about to set its size. */
 	if (S_ISREG(st.st_mode) && st.st_size == 0)
 		return -EAGAIN;
 	if (!S_ISREG(st.st_mode) || st.st_size < (off_t)REC_MAP_PAGE)
@@ -220,7 +220,7 @@ const struct rec_view_info *rec_view_info(const struct rec_view *view)
 	return &view->info;
 }
 
-/* For whoever asks again and again: by one system call that opens nothing. */
+/* For callers that ask repeatedly: one system call that opens nothing. */
 static void watch_process(struct rec_view *view)
 {
 	if (view->asked && view->pidfd < 0)
@@ -228,7 +228,7 @@ static void watch_process(struct rec_view *view)
 	view->asked = true;
 }
 
-/* Sure if it is true. */
+/* True is certain. */
 static bool is_seen_alive(const struct rec_view *view)
 {
 	struct pollfd process = { .fd = rec_load_relaxed(&view->pidfd), .events = POLLIN };
@@ -236,10 +236,10 @@ static bool is_seen_alive(const struct rec_view *view)
 	return process.fd >= 0 && poll(&process, 1, 0) == 0;
 }
 
-/* What is gone stays gone; and where that is hard to tell, it is told but once. */
+/* Once gone, always gone; and if the answer is expensive, it is computed only once. */
 static bool process_is_alive(const struct rec_view *view)
 {
-	/* Threads that read different lanes come here at the same time. */
+	/* Threads that read different lanes call this at the same time. */
 	bool *gone = &((struct rec_view *)(uintptr_t)view)->gone;
 
 	if (is_seen_alive(view))
@@ -274,7 +274,10 @@ unsigned int rec_view_lanes(const struct rec_view *view)
 	return lanes < view->info.max_lanes ? lanes : view->info.max_lanes;
 }
 
-/* An ended program's threads write on until its process is gone; one that was replaced by exec has none left. */
+/*
+ * The threads of a program that exits may write until its process is gone; a program that was replaced by exec has no
+ * threads left.
+ */
 bool rec_view_writers_are_gone(const struct rec_view *view)
 {
 	return rec_load_acquire(&rec_view_header(view)->state) == REC_BUFFER_REPLACED || !process_is_alive(view);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Switching the events of a running program from outside, by the words in its buffer that it looks at anyway.
+ * Switching the events of a running program from outside, by the words in its buffer that the program reads anyway.
  *
- * Header, enable words and rules are mapped for writing only while that is done. Several may
- * switch at a time: a lock on the file makes them take turns; the program itself takes part
- * without it, by atomic operations on the words.
+ * Header, enable words and rules are mapped writable only during the switch. Several processes may switch at the same
+ * time: a lock on the file makes them take turns. The program itself takes part without that lock, by atomic
+ * operations on the words.
  *
- * An event may be registered at the same moment. The program puts it into its log, passes a full fence and looks at the
- * rules; we add the rule, pass a full fence and look at the log. So one of the two sees the other (edge W2).
+ * An event may be registered at the same moment. The program puts it into its log, passes a full fence and reads the
+ * rules; we add the rule, pass a full fence and read the log. So at least one of the two sees the other (edge W2).
  */
 #include "librecorder/view/reader_private.h"
 
@@ -25,8 +25,8 @@
 #include <time.h>
 
 /*
- * Whoever switches events holds the file's lock for milliseconds; who holds it
- * for a second was stopped, or means no good.
+ * A process that switches events holds the file's lock for milliseconds. If it holds the lock for a second, it was
+ * stopped, or is malicious.
  */
 #define LOCK_TRIES   1000u
 #define LOCK_WAIT_NS 1000000
@@ -121,8 +121,8 @@ static int populate_conditions(void *view, size_t offset, size_t size)
 }
 
 /*
- * Copy the log once more, as it is now, to where there is room for all that it may hold. The program has seen to it
- * as a rule that the words of its events have memory, and this changes nothing.
+ * Copy the current log to memory that has room for its maximum. The program has normally given memory to the words of
+ * its events; then the calls here change nothing.
  */
 static int read_log(const struct rec_view *view, struct control_log *log)
 {
@@ -152,7 +152,7 @@ int rec_control_log(const struct view_control *control, struct control_log *ret_
 	return r;
 }
 
-/* What rec_enable_word() is told to make an event follow a wish; `event` NULL: rec_printf's. 0 or -errno. */
+/* The argument of rec_enable_word() that makes an event follow a selector; `event` NULL: rec_printf's. 0 or -errno. */
 static int follow(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event,
 		  uint32_t *ret_word)
 {
@@ -181,7 +181,7 @@ static const struct rec_log_event *next_event(const struct control_log *log, siz
 	return NULL;
 }
 
-/* Call `each` for the events that match; returns the sum of what it returns, or what it met. */
+/* Call `each` for the events that match. Returns the sum of its results, or the first error. */
 static int for_matches(const struct view_control *control, const struct control_log *log, const struct rec_wish *wish,
 		       int (*each)(const struct view_control *control, const struct rec_wish *wish,
 				   const struct rec_log_event *event))
@@ -200,7 +200,7 @@ static int for_matches(const struct view_control *control, const struct control_
 	return r < 0 ? r : count + r;
 }
 
-/* The condition that the event will have gets its place; nothing is switched yet. */
+/* Give the event's future condition its place; nothing is switched yet. */
 static int prepare(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
 {
 	uint32_t word;
@@ -214,7 +214,7 @@ static uint32_t *word_of(const struct view_control *control, const struct rec_lo
 	return &control->enable[event ? event->record.id - REC_EVENT_ID_FIRST : 0];
 }
 
-/* An event that the filter does not fit goes off, as the program would have it. */
+/* An event that the filter does not fit is switched off, as in the program itself. */
 static int switch_on(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
 {
 	uint32_t word = 0;
@@ -232,8 +232,8 @@ static int switch_off(const struct view_control *control, const struct rec_wish 
 }
 
 /*
- * Nothing is changed unless all of it can be. The program gives the word of an event memory before the event is in
- * the log, so what comes in between is no hindrance.
+ * Nothing is changed unless all of it can be changed. The program gives the word of an event memory before the event
+ * is in the log, so an event that is registered in between does not prevent the change.
  */
 static int switch_all(const struct view_control *control, const char *text, const struct rec_wish *wish, bool on)
 {
@@ -316,7 +316,7 @@ static int start_or_stop(struct rec_view *view, bool stop)
 
 	if (r < 0)
 		return r;
-	/* First the state, which whoever switches a word further on looks at, then the words that there are. */
+	/* First the state, which every process that switches a word reads afterwards; then the existing words. */
 	rec_enable_stop(&control.header->stopped, control.enable, 0, stop);
 	rec_fence_full();
 	r = rec_control_log(&control, &log);

@@ -2,11 +2,11 @@
 /*
  * Events one by one, of a lane and of all lanes in the order of time.
  *
- * The merge is a heap of the lanes that have an event, by its time. Lanes that have none are looked at again when the
- * earliest event known is not older than the last look at them, or there is none: until then whatever they have got
- * since is later. The one exception is an event that was reserved before a look and committed after it; the kernel's
- * merge has the same one, with a look for each event. So a reader that is behind pays for the lanes with events only,
- * and one that has caught up looks at each lane once an event.
+ * The merge is a heap of the lanes that have an event, by its time. Lanes without an event are examined again if the
+ * earliest known event is not older than their last examination, or if there is none. Otherwise any event that they
+ * have got since is later. There is one exception: an event that was reserved before an examination and committed
+ * after it. The kernel's merge has the same exception, although it examines all rings for each event. So a reader that
+ * is late pays only for lanes with events, and one that is up to date examines each lane once per event.
  *
  * A lane's place in the heap is checked against the position of its reader, so other calls for the lane may come
  * between.
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What was lost behind the last event, where there is no next one. */
+/* What was lost after the last event, if there is no next one. */
 static void tell_losses(const struct rec_ring_reader *ring, struct rec_view_event *event)
 {
 	struct rec_ring_counts counts;
@@ -89,7 +89,7 @@ static void pop(struct merge *merge)
 		sift_down(merge, 0);
 }
 
-/* Note when the lane's next event is. 1, 0 or -errno. */
+/* Note the time of the lane's next event. 1, 0 or -errno. */
 static int look_up(struct rec_view *view, uint32_t index)
 {
 	struct merge_lane *lane = &view->merge.lanes[index];
@@ -123,7 +123,7 @@ static int make_room(struct merge *merge, uint32_t nr)
 	return 0;
 }
 
-/* Queue those of the other lanes that have an event now. 0; -EAGAIN: one of them may have; -ENOMEM. */
+/* Put the other lanes that have an event now into the heap. 0; -EAGAIN: one of them may have one; -ENOMEM. */
 static int look_at_others(struct rec_view *view)
 {
 	struct merge *merge = &view->merge;
@@ -143,13 +143,13 @@ static int look_at_others(struct rec_view *view)
 		else if (r == -EAGAIN || r == -ENOMEM)
 			result = r;
 	}
-	/* Nothing may be taken before it was looked at again. */
+	/* Nothing may be taken before this lane was examined again. */
 	if (result < 0)
 		merge->looked_at = 0;
 	return result;
 }
 
-/* 0: the top of the heap is what it says, or the heap is empty; -EAGAIN, -ENOMEM: its lane may have an event. */
+/* 0: the top of the heap is right, or the heap is empty; -EAGAIN, -ENOMEM: its lane may have an event. */
 static int mend_top(struct rec_view *view)
 {
 	struct merge *merge = &view->merge;
@@ -182,14 +182,14 @@ static int next_of_all(struct rec_view *view, bool consume, struct rec_view_even
 		if (r == 0)
 			r = mend_top(view);
 	}
-	/* A lane that may have the earliest event: none of the others' comes before it. */
+	/* A lane that may have the earliest event: no other lane's event comes before it. */
 	if (r < 0)
 		return r;
 	if (merge->nr_heap) {
 		r = next_of(view, merge->heap[0], consume, ret_event);
 		if (r > 0 || r == -EAGAIN || r == -ENOMEM || r == -EFAULT)
 			return r;
-		/* Damaged since its event was looked up: it is left out from now on. */
+		/* Damaged since its event was found: it is left out from now on. */
 		pop(merge);
 		return -EAGAIN;
 	}

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looking at a lane without consuming.
+ * Reading a lane without consuming.
  *
- * Guarantees. Writes nothing that others see; neither the writer nor a reader waits for it or notices it. What it
- * returns was committed, and is whole: a sub-buffer is copied, and then shown to have stood still meanwhile. What it
- * missed it counts by the events' numbers, exactly. Whatever the words in the file say, it looks at no byte outside
- * the mapping and every loop ends.
+ * Guarantees. An iterator writes nothing that others see; neither the writer nor a reader waits for it or notices it.
+ * The events that it returns were committed, and are whole: a sub-buffer is copied, and then shown to have been
+ * unchanged during the copy. Events that it missed are counted exactly, by the events' numbers. Whatever the words in
+ * the file contain, it reads no byte outside the mapping and every loop ends.
  *
- * Which sub-buffer comes next is found by number, not by following links, so swaps under way do not matter: each
- * descriptor says which visit of the commit position it belongs to. A copy is good (edge I1) if
+ * The next sub-buffer is found by number, not by following links, so swaps in progress do not matter: each descriptor
+ * has the number of the visit of the commit position. A copy is good (edge I1) if
  *
- *  - the tail has not come round to the sub-buffer again: it enters it a whole ring of visits after the last time at
- *    the earliest, for the reader's swap moves a sub-buffer only backwards in the tail's order; or
- *  - the sub-buffer is outside the ring: it is the reader page;
+ * - the tail has not entered the sub-buffer again: that happens a whole ring of visits after the last time at the
+ *   earliest, because the reader's swap moves a sub-buffer only backwards in the tail's order; or
+ * - the sub-buffer is outside the ring: it is the reader page;
  *
- * and if its descriptor is still the same. All this is looked at behind an acquire fence behind the copy. The writer
- * has a release fence between its exchange of the tail into a sub-buffer and its first store there. So if the copy
- * has one newer byte, the look at the tail, and at the links by which the writer came, sees how it got there.
+ * and if its descriptor is unchanged. All this is read after the copy and an acquire fence. The writer has a release
+ * fence between its exchange of the tail into a sub-buffer and its first store there. So if the copy has one newer
+ * byte, the check reads the tail, and the links by which the writer came, in a state in which the change is visible.
  */
 #include "librecorder/view/reader_private.h"
 
@@ -25,38 +25,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sub-buffers overwritten during their copy in one call, before the caller is told to come again. */
+/* Sub-buffers overwritten during their copy in one call, before the caller gets -EAGAIN. */
 #define COPY_TRIES 10
 
 struct rec_iter {
 	const struct rec_view *view;
 	uint32_t index;
-	struct rec_ring_reader ring; /* shape and addresses alone */
+	struct rec_ring_reader ring; /* only shape and addresses are used */
 	unsigned char *copy;
-	bool begun;	/* the place to begin at was found: `next` and `refused` say it */
-	bool from_oldest; /* it is wherever the oldest event is, with no loss before it */
-	bool filled;	/* the copy holds what the next five say */
+	bool begun;	/* the starting point was found: it is `next` and `refused` */
+	bool from_oldest; /* the starting point is the oldest event, with no loss before it */
+	bool filled;	/* the copy has the contents that the next five members describe */
 	uint32_t id;	/* of the sub-buffer */
 	uint32_t visit; /* of the commit position */
 	uint64_t first; /* number of its first event */
 	uint32_t size;
-	uint32_t passed; /* events of it that were walked over */
+	uint32_t passed; /* number of its events that were passed */
 	struct rec_page_iter walk;
 	uint64_t next;	  /* number of the event that comes next if none is lost */
-	uint64_t refused; /* refusals told */
+	uint64_t refused; /* refusals reported */
 	uint64_t lost, lost_time;
 };
 
-/* How many visits the tail has made, counted as in the descriptors. Called behind the fence. */
+/* The number of visits of the tail, counted as in the descriptors. Called after the fence. */
 static uint32_t tail_visit(const struct rec_ring_reader *ring)
 {
-	/* Acquire: where it was taken back, the sub-buffers that it had entered have lost their visit (edge I2). */
+	/* Acquire: if the tail was taken back, the sub-buffers that it had entered have lost their visit (edge I2). */
 	const uint64_t tail = rec_load_acquire(&ring->lane->tail);
 	const uint64_t commit = rec_load_acquire(&ring->lane->commit);
 	const uint32_t id = REC_POS_ID(commit) < ring->nr_subbufs ? REC_POS_ID(commit) : 0;
 	const uint32_t ahead = (REC_POS_SEQ(tail) - REC_POS_SEQ(commit)) & (uint32_t)REC_POS_SEQ_MASK;
 
-	/* The commit position was read last and may have passed what the tail was. */
+	/* The commit position was read last and may have passed the tail that was read. */
 	return rec_load_relaxed(&ring->subbufs[id].visit) + (ahead <= REC_POS_SEQ_MASK / 2 ? ahead : 0);
 }
 
@@ -68,11 +68,11 @@ static bool is_outside_ring(const struct rec_ring_reader *ring, uint32_t id)
 	if (prev >= ring->nr_subbufs)
 		return false;
 	link = rec_load_acquire(&ring->links[prev].next);
-	/* A link made anew since prev was read shows there. */
+	/* If a link was changed since prev was read, this shows it. */
 	return REC_LINK_ID(link) != id && rec_load_acquire(&ring->links[id].prev) == prev;
 }
 
-/* Whether sub-buffer `id` still is what it was at that visit. Behind an acquire fence, it was until the fence. */
+/* Whether sub-buffer `id` still has that visit. After an acquire fence: it had it until the fence. */
 static bool stands(const struct rec_ring_reader *ring, uint32_t id, uint32_t visit, uint64_t first)
 {
 	const struct rec_subbuf *subbuf = &ring->subbufs[id];
@@ -83,13 +83,13 @@ static bool stands(const struct rec_ring_reader *ring, uint32_t id, uint32_t vis
 	       rec_view_still(ring);
 }
 
-/* The commit position, and the visit of its sub-buffer that it belongs to. */
+/* The commit position, and the visit to which it belongs. */
 struct commit {
 	uint64_t pos;
 	uint32_t visit;
 };
 
-/* 0; -EAGAIN: it moved on while we looked; -EBADMSG. */
+/* 0; -EAGAIN: it changed during the read; -EBADMSG. */
 static int read_commit(const struct rec_ring_reader *ring, struct commit *ret_commit)
 {
 	/* Acquire: edge C1. */
@@ -103,7 +103,7 @@ static int read_commit(const struct rec_ring_reader *ring, struct commit *ret_co
 	return rec_load_relaxed(&ring->lane->commit) >> REC_POS_SEQ_SHIFT == pos >> REC_POS_SEQ_SHIFT ? 0 : -EAGAIN;
 }
 
-/* A sub-buffer as its descriptor and the commit position say. */
+/* A sub-buffer as described by its descriptor and the commit position. */
 struct candidate {
 	uint32_t id;
 	uint32_t visit;
@@ -111,7 +111,7 @@ struct candidate {
 	struct rec_extent extent;
 };
 
-/* True: the sub-buffer has something behind event `next`, and the commit position has been there. */
+/* True: the sub-buffer has events after event `next`, and the commit position has been there. */
 static bool is_candidate(const struct rec_ring_reader *ring, uint32_t id, const struct commit *commit, uint64_t next,
 			 struct candidate *ret_candidate)
 {
@@ -119,7 +119,7 @@ static bool is_candidate(const struct rec_ring_reader *ring, uint32_t id, const 
 	struct candidate one = { .id = id,
 				 .visit = rec_load_acquire(&subbuf->visit),
 				 .first = rec_load_relaxed(&subbuf->first) };
-	/* Visits are compared by their distance: they wrap. */
+	/* Visits are compared by their distance, because they wrap. */
 	const uint32_t ago = commit->visit - one.visit;
 
 	if (!one.visit || ago > UINT32_MAX / 2 || rec_ring_extent(ring, id, commit->pos, &one.extent) < 0)
@@ -128,7 +128,7 @@ static bool is_candidate(const struct rec_ring_reader *ring, uint32_t id, const 
 	return one.extent.entries && one.first < REC_NUMBER_MAX && one.first + one.extent.entries > next;
 }
 
-/* The oldest sub-buffer with something behind event `next`; mostly it is `hint`. */
+/* The oldest sub-buffer with events after event `next`; usually it is `hint`. */
 static bool find(const struct rec_ring_reader *ring, const struct commit *commit, uint64_t next, uint32_t hint,
 		 struct candidate *ret_found)
 {
@@ -161,12 +161,12 @@ static bool copy_out(struct rec_iter *iter, const struct candidate *one, uint32_
 		memcpy(iter->copy, page, REC_SUBBUF_HEADER_SIZE);
 	from += REC_SUBBUF_HEADER_SIZE;
 	memcpy(iter->copy + from, page + from, one->extent.size + REC_SUBBUF_HEADER_SIZE - from);
-	/* Edge I1: what is looked at from here on is not older than what was copied. */
+	/* Edge I1: everything read from here on is at least as new as the copy. */
 	rec_fence_acquire();
 	return stands(ring, one->id, one->visit, one->first);
 }
 
-/* Losses before the events of a sub-buffer that is new to us. */
+/* Losses before the events of a sub-buffer that is new to this iterator. */
 static void note_losses(struct rec_iter *iter, const struct candidate *one)
 {
 	const struct rec_subbuf *subbuf = &iter->ring.subbufs[one->id];
@@ -206,7 +206,7 @@ static int look_at_shape(struct rec_iter *iter)
 	return 1;
 }
 
-/* Where the lane's reader stands: the number of the next event, refusals told. */
+/* The position of the lane's reader: the number of the next event, and the refusals reported. */
 static void find_start(const struct rec_ring_reader *ring, uint64_t *ret_next, uint64_t *ret_refused)
 {
 	const struct rec_lane_reader *words = ring->words;
@@ -218,7 +218,7 @@ static void find_start(const struct rec_ring_reader *ring, uint64_t *ret_next, u
 	const uint64_t base = rec_load_relaxed(&bases->dropped) + rec_load_relaxed(&bases->commit_overrun) +
 			      rec_load_relaxed(&bases->too_long) + rec_load_relaxed(&bases->nested_limit);
 
-	/* A reader died between its exchange and its note of it: the account that it made before counts. */
+	/* A reader died between its exchange and the store that records it: the account that it prepared is valid. */
 	if (!is_outside_ring(ring, id)) {
 		account = &words->account[(REC_POS_SEQ(read) + 1) & 1];
 		*ret_next = rec_load_relaxed(&account->next_event);
@@ -234,14 +234,14 @@ static void find_start(const struct rec_ring_reader *ring, uint64_t *ret_next, u
 		*ret_refused = base;
 }
 
-/* 0; -EAGAIN: the program is giving the lane another shape. */
+/* 0; -EAGAIN: the program is changing the lane's shape. */
 static int begin(struct rec_iter *iter)
 {
 	const struct rec_lane_reader *words = iter->ring.words;
 	unsigned int tries;
 	uint64_t read = 0;
 
-	/* Bounded: a reader that goes on as fast as we look leaves us at a place that was right a moment ago. */
+	/* Bounded: if a reader takes pages as fast as we look, we use a position that was right a moment ago. */
 	for (tries = 0; tries < COPY_TRIES; tries++) {
 		read = rec_load_acquire(&words->read);
 		find_start(&iter->ring, &iter->next, &iter->refused);
@@ -256,7 +256,7 @@ static int begin(struct rec_iter *iter)
 	return 0;
 }
 
-/* Get more into the copy. 1: there is more; 0: no more now; -EAGAIN: it was overwritten meanwhile; -EBADMSG. */
+/* Add to the copy. 1: there is more; 0: there is no more now; -EAGAIN: it was overwritten meanwhile; -EBADMSG. */
 static int refill(struct rec_iter *iter)
 {
 	const struct rec_ring_reader *ring = &iter->ring;
@@ -273,7 +273,7 @@ static int refill(struct rec_iter *iter)
 	if (r < 0)
 		return r;
 	hint = iter->id;
-	/* The same sub-buffer, if there is more on it; else the one that its link leads to. */
+	/* The same sub-buffer, if it has more; otherwise the one that its link leads to. */
 	if (hint >= ring->nr_subbufs)
 		hint = 0;
 	if (iter->filled && !(is_candidate(ring, hint, &commit, iter->next, &one) && one.visit == iter->visit))
@@ -300,7 +300,7 @@ static int refill(struct rec_iter *iter)
 	return 1;
 }
 
-/* The next event in the copy, behind those that were returned or missed before. 1, 0, -EBADMSG. */
+/* The next event in the copy, after those that were returned or missed before. 1, 0, -EBADMSG. */
 static int walk(struct rec_iter *iter, struct rec_view_event *ret_event)
 {
 	struct rec_record record;
@@ -341,7 +341,7 @@ int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event)
 	if (r <= 0)
 		return r;
 	r = walk(iter, ret_event);
-	/* The descriptor promises events that the sub-buffer does not have. */
+	/* The descriptor counts events that the sub-buffer does not contain. */
 	return r ? r : -EBADMSG;
 }
 
@@ -396,7 +396,7 @@ void rec_iter_reset(struct rec_iter *iter)
 	iter->filled = false;
 	iter->lost = 0;
 	iter->lost_time = 0;
-	/* Now; but if the lane is just getting another shape, with the first event. */
+	/* Find the starting point now; but if the lane's shape is just changing, with the first event. */
 	if (look_at_shape(iter) > 0)
 		begin(iter);
 }
@@ -410,7 +410,7 @@ int rec_iter_open(struct rec_view *view, unsigned int lane, struct rec_iter **re
 	iter = calloc(1, sizeof(*iter));
 	if (!iter)
 		return -ENOMEM;
-	/* For the largest there are; what is not used takes no memory. */
+	/* Large enough for the largest sub-buffers; the unused part takes no memory. */
 	iter->copy = malloc(REC_SUBBUF_MAX);
 	if (!iter->copy) {
 		free(iter);

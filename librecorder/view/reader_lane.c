@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lanes of a view: becoming a lane's one reader, and its whole pages.
+ * The lanes of a view: becoming a lane's only reader, and taking whole pages.
  *
- * Guarantees. A lane has one reader at a time, by a lock that ends with it, so the lane of a reader that died is
- * free. Its shape is checked before it is used; its reader words and links are mapped to be written, nothing else.
- * A lane that is damaged stays so, and is passed over.
+ * Guarantees. A lane has one reader at a time, by a lock that ends with the reader, so the lane of a reader that died
+ * is free. Its shape is checked before it is used; only its reader words and links are mapped writable. A lane that is
+ * damaged stays so, and is skipped.
  */
 #include "librecorder/view/reader_private.h"
 
@@ -12,7 +12,7 @@
 #include <librecorder/detail/atomic.h>
 #include <sys/mman.h>
 
-/* Readers that take a lane in the very moment when we are about to; more of them are somebody's mischief. */
+/* The number of readers that may take a lane just before we do; more of them means an attack. */
 #define OWN_TRIES 10u
 
 static size_t shared_size(const struct rec_view *view)
@@ -27,8 +27,8 @@ bool rec_view_shape_is_sane(uint64_t subbuf_size, uint64_t nr_subbufs, uint64_t 
 }
 
 /*
- * Become the one reader of a lane, unless another living process is, or another view of this one. Its lock tells that
- * in all pid namespaces; the word `owner` is for the program, and for file systems without such locks.
+ * Become the only reader of a lane, unless another living process is its reader, or another view of this process. The
+ * lock shows that in all pid namespaces; the word `owner` is for the program, and for file systems without such locks.
  */
 static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane_reader *words)
 {
@@ -47,8 +47,9 @@ static int own_lane(const struct rec_view *view, uint32_t index, struct rec_lane
 			const int r = rec_process_start_time((pid_t)(uint32_t)owner, &start_time);
 
 			/*
-			 * Only a process that is surely gone gives its lane up. The program itself, without a lock, is no
-			 * reader: it makes the lane anew, and is soon done (edge O2).
+			 * The lane of another owner is free only if that process is certainly gone. An owner without a
+			 * lock that is the program itself is not a reader: the program is remaking the lane, and will
+			 * be done soon (edge O2).
 			 */
 			if (r == 0 ? (uint32_t)start_time == (uint32_t)(owner >> 32) : r != -ENOENT && r != -ESRCH)
 				return locked == 0 && owner == program ? -EAGAIN : -EBUSY;
@@ -66,16 +67,16 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 
 	if (index >= rec_view_lanes(view))
 		return -EINVAL;
-	/* What we write there is in our own mapping, and nowhere else if the file is read-only. */
+	/* If the file is read-only, our writes stay in our own mapping. */
 	if (view->opened[index].shared.at)
 		shared = view->opened[index].shared.at;
 	/* Acquire: the ring of a lane that has just been made (edge N1). */
 	subbuf_size = rec_load_acquire(&lane->subbuf_size);
-	/* Not made yet, or empty and being made anew: there is nothing in it. */
+	/* Not made yet, or empty and being remade: it has no events. */
 	if (!subbuf_size)
 		return -ENODATA;
 	nr_subbufs = rec_load_acquire(&lane->nr_subbufs);
-	/* The two are of one shape (edge N3). */
+	/* Both values belong to one shape (edge N3). */
 	if (rec_load_relaxed(&lane->subbuf_size) != subbuf_size)
 		return -EAGAIN;
 	if (!rec_view_shape_is_sane(subbuf_size, nr_subbufs, view->max_subbufs) ||
@@ -95,12 +96,12 @@ int rec_view_look(const struct rec_view *view, uint32_t index, struct rec_ring_r
 
 bool rec_view_still(const struct rec_ring_reader *ring)
 {
-	/* Acquire: if the lane was made anew, its number of sub-buffers is the new one (edge N1). */
+	/* Acquire: if the lane was remade, its number of sub-buffers is the new one (edge N1). */
 	return rec_load_acquire(&ring->lane->subbuf_size) == ring->subbuf_size &&
 	       rec_load_relaxed(&ring->lane->nr_subbufs) == ring->nr_subbufs;
 }
 
-/* Threads that read different lanes come here at the same time. */
+/* Threads that read different lanes call this at the same time. */
 static void note_subbuf_size(struct rec_view *view, uint32_t size)
 {
 	uint32_t largest = rec_load_relaxed(&view->info.subbuf_size);
@@ -116,7 +117,7 @@ static int open_lane(struct rec_view *view, uint32_t index)
 	struct rec_lane_reader *words;
 	int r;
 
-	/* Of what is written there nobody would hear. */
+	/* Other processes would not see anything that is written there. */
 	if (view->read_only && !rec_view_writers_are_gone(view))
 		return -EROFS;
 	r = rec_view_map(view, &lane->shared, PROT_READ | PROT_WRITE,
@@ -127,7 +128,7 @@ static int open_lane(struct rec_view *view, uint32_t index)
 	r = own_lane(view, index, words);
 	if (r == -EBUSY && rec_load_acquire(&words->owner) == 0)
 		r = -EAGAIN;
-	/* While it is made anew the lane has no size, so there is nothing in it. */
+	/* While the lane is being remade it has no size, so it has no events. */
 	if ((r == -EBUSY || r == -EAGAIN) && rec_view_look(view, index, &ring) == -ENODATA)
 		r = -ENODATA;
 	if (r < 0) {
@@ -135,7 +136,7 @@ static int open_lane(struct rec_view *view, uint32_t index)
 		rec_view_unmap(&lane->shared);
 		return r;
 	}
-	/* From here on the shape stands: it changes only while no reader has the lane. */
+	/* From here on the shape is fixed: it changes only while no reader has the lane. */
 	r = rec_view_look(view, index, &ring);
 	ring.words = words;
 	if (r == 0)
@@ -171,7 +172,7 @@ int rec_view_lane(struct rec_view *view, uint32_t index, struct view_lane **ret_
 	return 0;
 }
 
-/* Nobody will finish moving a head in a lane whose program is gone: do it for them, once. */
+/* If the program is gone, the move of a head in its lane will never be finished: finish it, once. */
 static int settle(struct rec_view *view, struct view_lane *lane)
 {
 	const uint32_t tail = REC_POS_ID(rec_load_acquire(&lane->ring.lane->tail));
@@ -188,7 +189,7 @@ bool rec_view_again(struct rec_view *view, struct view_lane *lane, int r, unsign
 	if (r == -EAGAIN && !(*tries)++) {
 		r = settle(view, lane);
 	} else {
-		/* Nobody is left who might be at work there. */
+		/* No writer is left that might use the ring. */
 		if (r == -EAGAIN && rec_view_writers_are_gone(view))
 			r = -EBADMSG;
 		*tries = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of a running program on loan: switched on for the time of a recording, and given back as they were.
+ * Events of a running program on loan: switched on for the duration of a recording, and restored afterwards.
  *
- * What is on loan stands in the program's own buffer, from before anything is switched until all of it is undone.
- * So a recorder that is killed leaves it to whoever looks next; and a forked child, which begins with its parent's
- * words, has it too, by which its recorder knows it.
+ * The loan is stored in the program's own buffer, from before the first switch until everything is undone. So if a
+ * recorder is killed, the next one finds the loan. A forked child, which begins with its parent's words, has a copy of
+ * it, too, by which its recorder recognises the child.
  */
 #include "librecorder/view/reader_private.h"
 
@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* The events of a buffer that are like some lists of patterns, one after the other. */
+/* The events of a buffer that match some lists of patterns, one after the other. */
 struct events {
 	unsigned char *log;
 	size_t size, offset;
@@ -41,7 +41,7 @@ static int events_begin(const struct rec_view *view, const char *patterns, struc
 	return 0;
 }
 
-/* The line at *at, and whether there is one; *at moves behind it. */
+/* The line at *at, and whether there is one; *at moves to the position after it. */
 static bool next_line(const char **at, struct rec_words *ret_line)
 {
 	const size_t size = strcspn(*at, "\n");
@@ -73,7 +73,7 @@ static bool matches(const char *lines, const struct rec_words *system, const str
 	return false;
 }
 
-/* The next one's id, or 0. */
+/* The id of the next one, or 0. */
 static unsigned int events_next(struct events *events)
 {
 	const struct rec_log_record *record;
@@ -92,15 +92,15 @@ static unsigned int events_next(struct events *events)
 	return 0;
 }
 
-/* The word that an event had; one that came later had none. */
+/* The previous word of an event; an event that was registered later had none. */
 static uint32_t word_before(const struct rec_loan *loan, unsigned int id)
 {
 	return id - REC_EVENT_ID_FIRST < loan->nr_words ? loan->words[id - REC_EVENT_ID_FIRST] : 0;
 }
 
 /*
- * Whether the recorder that has the loan is still there: by its lock, or else, in
- * a child that it has not met, by its pid.
+ * Whether the recorder that has the loan still exists: by its lock; or by its pid, in a child that the recorder has
+ * not found yet.
  */
 static bool is_there(const struct rec_view *view, uint64_t recorder)
 {
@@ -123,7 +123,7 @@ int rec_view_loan(const struct rec_view *view)
 	return is_there(view, recorder) ? -EBUSY : -EOWNERDEAD;
 }
 
-/* This process has the loan from now on. The file is locked. */
+/* From now on this process has the loan. The file is locked. */
 static int set_recorder(struct rec_view *view)
 {
 	struct view_map map;
@@ -131,7 +131,7 @@ static int set_recorder(struct rec_view *view)
 
 	if (r < 0)
 		return r;
-	/* Release: behind what the loan says (edge B2). */
+	/* Release: after the contents of the loan (edge B2). */
 	rec_store_release(&((struct rec_buffer_header *)(void *)map.at)->recorder, view->self);
 	rec_view_unmap(&map);
 	return 0;
@@ -171,9 +171,9 @@ static int note_words(const struct rec_view *view, struct rec_loan *loan)
 }
 
 /*
- * A recorder that is gone had the loan for the same patterns. It becomes ours as it is: were
- * it given back first, the events would be off for a moment, and what the program does in it
- * would be missing between the two recordings.
+ * A recorder that is gone had a loan for the same patterns. It becomes ours unchanged. If it were restored first, the
+ * events would be off for a moment, and the program's events of that moment would be missing between the two
+ * recordings.
  */
 static int take_over(struct rec_view *view)
 {
@@ -181,7 +181,7 @@ static int take_over(struct rec_view *view)
 
 	if (r < 0)
 		return r;
-	/* Somebody else may have been faster. */
+	/* Another process may have been faster. */
 	r = rec_view_loan(view) == -EOWNERDEAD ? rec_lock_take(view->fd, REC_LOCK_RECORDER) : -EBUSY;
 	if (r == 0)
 		r = set_recorder(view);
@@ -211,7 +211,10 @@ int rec_view_borrow(struct rec_view *view, const char *patterns)
 	if (r == -EOWNERDEAD)
 		r = rec_view_give_back(view);
 	else if (r == 1)
-		/* A child of a program that we have: what was on before its parent's loan stands there. */
+		/*
+		 * A child of a program that we record: its copy of the loan has the words from before its parent's
+		 * loan.
+		 */
 		return rec_lock_take(view->fd, REC_LOCK_RECORDER);
 	if (r < 0)
 		return r;
@@ -228,7 +231,7 @@ int rec_view_borrow(struct rec_view *view, const char *patterns)
 			r = write_loan(view, loan);
 		if (r == 0)
 			r = set_recorder(view);
-		/* Nothing is lent: nobody is to take us for who has it. */
+		/* Nothing is lent: no process must take us for the holder. */
 		if (r < 0)
 			rec_lock_give(view->fd, REC_LOCK_RECORDER);
 		rec_view_unlock(view);
@@ -249,7 +252,7 @@ static void forget_rules(const struct view_control *control, const char *lines)
 	}
 }
 
-/* Events that the program has now, and those that it registers later, as they were. */
+/* Restore the events that the program has now, and those that it registers later. */
 static int undo(const struct view_control *control, const struct rec_loan *loan)
 {
 	struct events events = { .patterns = loan->patterns };
@@ -272,7 +275,7 @@ static int undo(const struct view_control *control, const struct rec_loan *loan)
 	return 0;
 }
 
-/* As it stands there now. NULL: no memory. */
+/* The loan as stored there now. NULL: no memory. */
 static struct rec_loan *copy_loan(const struct rec_view *view)
 {
 	const struct rec_loan *from = (const struct rec_loan *)(const void *)(view->map + view->loan);
@@ -287,14 +290,14 @@ static struct rec_loan *copy_loan(const struct rec_view *view)
 	return loan;
 }
 
-/* Others switch nothing meanwhile. As rec_view_give_back(). */
+/* Meanwhile no other process switches anything. Returns as rec_view_give_back(). */
 static int give_back(struct view_control *control)
 {
 	const int whose = rec_view_loan(control->view);
 	struct rec_loan *loan;
 	int r = 0;
 
-	/* Somebody else may have been faster. */
+	/* Another process may have been faster. */
 	if (whose != 1 && whose != -EOWNERDEAD)
 		return whose;
 	loan = copy_loan(control->view);
@@ -302,7 +305,7 @@ static int give_back(struct view_control *control)
 		return -ENOMEM;
 	if (are_patterns(loan->patterns))
 		r = undo(control, loan);
-	/* Release: behind all that was undone (edge B2). */
+	/* Release: after everything that was undone (edge B2). */
 	if (r == 0)
 		rec_store_release(&control->header->recorder, 0);
 	free(loan);
@@ -320,6 +323,6 @@ int rec_view_give_back(struct rec_view *view)
 	if (r == 0)
 		r = rec_control_close(&control, give_back(&control));
 	rec_lock_give(view->fd, REC_LOCK_RECORDER);
-	/* A program that is gone has no use for it. */
+	/* A program that is gone does not need it. */
 	return r == -ESRCH ? 0 : r;
 }

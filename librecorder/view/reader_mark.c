@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks of lanes: up to where snapshots have copied them. Whoever makes a snapshot need not be the lane's reader, so
- * marks are written through the file, not through a reader's mapping. Two snapshots at a time leave one of their marks:
- * the next one repeats some events, or has them missing from one file because they are in the other.
+ * Marks of lanes: the positions up to which snapshots have copied them. The process that makes a snapshot need not be
+ * the lane's reader, so marks are written through the file, not through a reader's mapping. If two snapshots run at
+ * the same time, the mark of one of them remains: the next snapshot repeats some events, or some are missing from one
+ * file because they are in the other.
  */
 #include "librecorder/view/reader_private.h"
 

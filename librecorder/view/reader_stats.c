@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Statistics of a lane, as the kernel gives them, and their reset. */
+/* Statistics of a lane, in the kernel's form, and their reset. */
 #include "librecorder/view/reader_private.h"
 
 #include <errno.h>
@@ -15,7 +15,10 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	const struct rec_lane *lane;
 	int r;
 
-	/* The words that all see, whoever reads the lane: a page handed over and not yet done with is not read. */
+	/*
+	 * The words that all processes see, whichever reads the lane: a page that was handed over and is still in use
+	 * does not count as read.
+	 */
 	r = rec_view_look(view, index, &ring);
 	if (r < 0)
 		return rec_view_is_cut(view) ? -EFAULT : r == -ENODATA ? -EAGAIN : r;
@@ -23,7 +26,7 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	rec_fence_acquire();
 	if (!rec_view_still(&ring))
 		r = -EAGAIN;
-	/* Of a lane that was stopped, what it refused is told even if there is no telling what is in it. */
+	/* If a lane was stopped, its refusals are reported even if its contents cannot be counted. */
 	if (r == -EBADMSG && rec_load_relaxed(&ring.lane->broken)) {
 		counts = (struct rec_ring_counts){ 0 };
 		r = 0;
@@ -55,7 +58,7 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 		.broken = rec_load_relaxed(&lane->broken),
 		.shared = rec_load_relaxed(&lane->shared),
 	};
-	/* What a lane refuses that was stopped by itself, and not by its program, is lost. */
+	/* If a lane was stopped by an error and not by its program, the events that it refuses are lost. */
 	if (ret_stats->broken)
 		ret_stats->lost_unread += ret_stats->disabled;
 	if (rec_view_writers_are_gone(view))
@@ -63,7 +66,7 @@ int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_l
 	return 0;
 }
 
-/* Read up to event `until`, and hand nothing over. */
+/* Read up to event `until`, without handing anything over. */
 static int pass_over(struct rec_view *view, struct view_lane *lane, uint64_t until)
 {
 	const uint64_t swaps = lane->ring.swaps;
@@ -75,7 +78,7 @@ static int pass_over(struct rec_view *view, struct view_lane *lane, uint64_t unt
 		r = rec_ring_read(&lane->ring, false, &page);
 	} while (rec_view_again(view, lane, r, &tries) ||
 		 (r > 0 && page.first + page.entries < until && lane->ring.swaps - swaps <= 2 * lane->ring.nr_subbufs));
-	/* More than the lane ever had lay before it: there is no such event. */
+	/* More events than the lane ever had would come before it: there is no such event. */
 	if (r > 0 && page.first + page.entries < until)
 		lane->damaged = true;
 	rec_ring_read_done(&lane->ring);
@@ -83,7 +86,7 @@ static int pass_over(struct rec_view *view, struct view_lane *lane, uint64_t unt
 	return r < 0 ? r : 0;
 }
 
-/* From here on the counters count. A reader that dies in the middle has changed nothing. */
+/* From here on the new bases are valid. A reader that dies before this has changed nothing. */
 static void set_bases(const struct rec_ring_reader *ring, const struct rec_ring_counts *counts, uint64_t now)
 {
 	const uint32_t resets = rec_load_relaxed(&ring->words->resets) + 1;
@@ -112,7 +115,7 @@ int rec_view_reset(struct rec_view *view, unsigned int index)
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 	rec_ring_read_done(&lane->ring);
-	/* What is there now and no more, or a writer that goes on would keep us here. */
+	/* Only what is there now; otherwise a writer that continues would keep us here. */
 	r = rec_ring_count(&lane->ring, false, &counts);
 	if (r == 0)
 		r = pass_over(view, lane, counts.committed);
@@ -123,7 +126,7 @@ int rec_view_reset(struct rec_view *view, unsigned int index)
 	return r;
 }
 
-/* As the kernel writes times of a clock that counts nanoseconds, and of others. */
+/* In the kernel's form of times, for clocks that count nanoseconds, and for others. */
 static void put_time(char *text, size_t size, uint64_t time, uint32_t clock)
 {
 	if (clock == REC_CLOCK_MONO)

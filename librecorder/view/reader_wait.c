@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sleeping until there is something to read.
+ * Sleeping until data arrive.
  *
- * Guarantees. No wake-up is missed: a waiter sets `waiters`, passes a full fence, looks, and sleeps only if `wake`
- * has not changed since before; a writer whose commit position enters a sub-buffer stores it, passes a full fence,
- * and looks at `waiters` (edge K1). So one of the two sees the other. What no writer wakes for is looked at in
- * slices: single events, since the writer's common path knows no reader; that the program is gone; new lanes; lanes
- * beyond what one system call can wait for.
+ * Guarantees. No wake-up is missed. A waiter sets `waiters`, passes a full fence, checks the lane, and sleeps only if
+ * `wake` has not changed since before. A writer whose commit position enters a sub-buffer stores it, passes a full
+ * fence, and reads `waiters` (edge K1). So at least one of the two sees the other. Some things wake no waiter and are
+ * polled: single events, because the writer's common path does not know readers; the end of the program; new lanes;
+ * lanes beyond the number that one system call can wait for.
  *
  * A waiter that is killed leaves `waiters` set. The writer clears it at the first sub-buffer at which the percentage
- * is met, with one system call; until then it costs a load and a comparison for each sub-buffer.
+ * is reached, with one system call; until then it costs a load and a comparison for each sub-buffer.
  */
 #include "librecorder/view/reader_private.h"
 
@@ -24,13 +24,13 @@
 
 #define NS_PER_MS 1000000u
 
-/* Between two looks for a single event, and for the end of the program. */
+/* The time between two checks for a single event, and for the end of the program. */
 #define EVENT_SLICE_NS (5u * NS_PER_MS)
 #define LIFE_SLICE_NS  (100u * NS_PER_MS)
 
 uint64_t rec_wait_life_slice = LIFE_SLICE_NS;
 
-/* What one futex_waitv() takes (since Linux 5.16). */
+/* The most futexes that one futex_waitv() takes (since Linux 5.16). */
 #define WAITV_MAX 128u
 #ifndef FUTEX_32
 #define FUTEX_32 2u
@@ -52,8 +52,8 @@ struct wait {
 	uint32_t percent;
 	uint64_t until;	   /* CLOCK_MONOTONIC in ns */
 	uint64_t alive_at; /* when the program was last known to live */
-	bool ended;	   /* it ends: an event is enough */
-	bool gone;	   /* nobody writes any more */
+	bool ended;	   /* the program ends: one event is enough */
+	bool gone;	   /* nothing writes any more */
 	uint32_t nr_words;
 	struct futex_word words[WAITV_MAX];
 };
@@ -76,9 +76,9 @@ void rec_view_wake(struct rec_view *view)
 }
 
 /*
- * There is an event, say the counts. Who was told so, and stands where it stood, may have found none: counts in a
- * damaged file promise what is not there, for ever. So look as whoever reads does; but not the first time, for that
- * takes a sub-buffer out of the ring, and percentages are of what is in it.
+ * The counts promise an event. A reader that was promised one at the same position may have found none, because counts
+ * in a damaged file can promise for ever what is not there. So look in the way that a reader does. But not the first
+ * time, because that takes a sub-buffer out of the ring, and percentages refer to the ring.
  */
 static int look_for_event(struct rec_view *view, struct view_lane *lane)
 {
@@ -95,7 +95,7 @@ static int look_for_event(struct rec_view *view, struct view_lane *lane)
 		r = rec_ring_peek(&lane->ring, &event);
 	} while (rec_view_again(view, lane, r, &tries));
 	r = rec_view_result(view, lane, r);
-	/* A writer is just moving the head: the next look will tell. */
+	/* A writer is just moving the head: the next check will show. */
 	return r == -EAGAIN ? 0 : r;
 }
 
@@ -123,7 +123,7 @@ static int look_at(const struct wait *wait, uint32_t index)
 	return commit_page != lane->ring.page && rec_ring_is_hit(lane->ring.lane, lane->ring.words, wait->percent);
 }
 
-/* Lanes that are damaged or somebody else's have nothing for the merge of all. 1, 0, -EFAULT. */
+/* Lanes that are damaged or have another reader contribute nothing to the merge of all. 1, 0, -EFAULT. */
 static int look(const struct wait *wait)
 {
 	const uint32_t nr = rec_view_lanes(wait->view);
@@ -144,7 +144,7 @@ static void add_word(struct wait *wait, uint32_t *word, uint32_t flags)
 							     .flags = FUTEX_32 | flags };
 }
 
-/* Call `act` for the reader words of each lane that is waited for and ours. */
+/* Call `act` for the reader words of each lane that is waited for and that we own. */
 static void for_lanes(struct wait *wait, void (*act)(struct wait *wait, struct rec_lane_reader *words))
 {
 	const struct rec_view *view = wait->view;
@@ -156,7 +156,7 @@ static void for_lanes(struct wait *wait, void (*act)(struct wait *wait, struct r
 			act(wait, view->opened[i].ring.words);
 }
 
-/* The futex word first: a wake-up behind this look at it keeps us from sleeping. */
+/* The futex word is read first: a wake-up after this read keeps us from sleeping. */
 static void begin_lane(struct wait *wait, struct rec_lane_reader *words)
 {
 	if (wait->nr_words < WAITV_MAX)
@@ -175,11 +175,11 @@ static void begin(struct wait *wait)
 	wait->nr_words = 0;
 	add_word(wait, &wait->view->wake, FUTEX_PRIVATE_FLAG);
 	for_lanes(wait, begin_lane);
-	/* Edge K1: what is looked at from here on is not older than the store of `waiters`. */
+	/* Edge K1: everything read from here on is at least as new as the store of `waiters`. */
 	rec_fence_full();
 }
 
-/* Without futex_waitv() only rec_view_wake() is heard, and the rest is looked for as single events are. */
+/* Without futex_waitv() only rec_view_wake() wakes; everything else is polled like single events. */
 static int sleep_plainly(struct wait *wait, uint64_t slice)
 {
 	const struct timespec ts = { .tv_nsec = (long)(slice < EVENT_SLICE_NS ? slice : EVENT_SLICE_NS) };
@@ -188,7 +188,7 @@ static int sleep_plainly(struct wait *wait, uint64_t slice)
 			    0);
 }
 
-/* Sleep for a while or until woken. 0 or -EINTR. */
+/* Sleep for the interval or until woken. 0 or -EINTR. */
 static int sleep_slice(struct wait *wait, uint64_t now)
 {
 	const bool by_event = !wait->percent || wait->ended || wait->nr_words == WAITV_MAX;
@@ -202,7 +202,7 @@ static int sleep_slice(struct wait *wait, uint64_t now)
 	return r < 0 && errno == EINTR ? -EINTR : 0;
 }
 
-/* Before the lanes are looked at: what a program that is gone has written is all there then. */
+/* Asked before the lanes are read: if the program is gone, everything that it has written is visible. */
 static void look_at_program(struct wait *wait, uint64_t now)
 {
 	const bool live = rec_load_acquire(&rec_view_header(wait->view)->state) == REC_BUFFER_LIVE;
@@ -214,7 +214,7 @@ static void look_at_program(struct wait *wait, uint64_t now)
 	wait->alive_at = now;
 }
 
-/* Something to read, or the end: what is not 0 ends the wait. */
+/* Data, or the end: any result except 0 ends the wait. */
 static int look_once(struct wait *wait, uint64_t now)
 {
 	int r = look(wait);
@@ -243,7 +243,7 @@ static int wait_for(struct wait *wait)
 		r = look_once(wait, now);
 		if (r || now >= wait->until)
 			return r;
-		/* Once more behind the announcement: what came before it, also the end, woke nobody. */
+		/* Check once more after the announcement: events before it, and the end, have woken no waiter. */
 		begin(wait);
 		r = look_once(wait, now);
 		if (r == 0 && wait->words[0].value == wake)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mappings of views, and what is done when the file behind one of them is cut short.
+ * The mappings of views, and the reaction when a mapped file is truncated.
  *
- * Who may write a file may shorten it, and a full file system has no memory for a hole: then a look at the mapping
- * raises SIGBUS, whatever was checked before. A handler that asks here gets zeros in the mapping's place, which are as
- * good as any other rubbish in it, and the view gives nothing more.
+ * A process that may write a file may truncate it, and a full file system has no memory for a hole. Then an access to
+ * the mapping raises SIGBUS, whatever was checked before. A handler that calls this code gets zeros in place of the
+ * mapping, which are as valid as any other contents, and the view returns no more events.
  *
- * The list is locked by waiting. A fault never interrupts the lock's holder, who looks at no mapping; so whoever waits
- * in a handler waits for another thread.
+ * The list has a spin lock. A fault never interrupts the lock's holder, which accesses no mapping; so a handler that
+ * waits for the lock waits for another thread.
  */
 #include "librecorder/view/reader_private.h"
 
@@ -58,7 +58,7 @@ int rec_view_map_private(struct rec_view *view, struct view_map *map, uint64_t o
 {
 	const int r = map_as(view, map, PROT_READ, MAP_PRIVATE, offset, size);
 
-	/* Who has made parts of it writable may be writing there. */
+	/* A thread that has made parts of it writable may be writing there. */
 	if (r == 0)
 		map->prot = PROT_READ | PROT_WRITE;
 	return r;
