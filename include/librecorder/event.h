@@ -60,7 +60,8 @@
  * A real is stored as a 64-bit whole number: the value times 10 to the power of DECIMALS, rounded. Out-of-range values
  * saturate; NaN becomes the smallest number, -9223372036854775808.
  */
-#define REC_EVENT(system, ...) REC__EVENT(REC__EACH, #system "\0" #__VA_ARGS__, system##__##__VA_ARGS__)
+#define REC_EVENT(system, ...)                                                                                         \
+	REC__EVENT(REC__EACH, #system "\0" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
 
 /*
  * REC_EVENT_FMT(system, name, (format, argument...), field...)
@@ -77,7 +78,8 @@
  * know the program's enumerators and macros. Conversions and lengths are those of printf (%hhd for s8, %llu for u64),
  * without %c, without %f and the other floating-point conversions, and without the flags '+' and ' '.
  */
-#define REC_EVENT_FMT(system, ...) REC__EVENT(REC__EACH_FMT, #system "\0" #__VA_ARGS__, system##__##__VA_ARGS__)
+#define REC_EVENT_FMT(system, ...)                                                                                     \
+	REC__EVENT(REC__EACH_FMT, #system "\0" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
 
 /*
  * REC(system, name, argument...)

@@ -23,7 +23,9 @@ for compiler in gcc ${clang:+clang}; do
 	done
 done
 for compiler in g++ ${clangxx:+clang++}; do
-	for options in "-std=c++17 -O2" "-std=gnu++17 -O0" "-std=c++20 -O2"; do
+	useless_cast=
+	[ $compiler != g++ ] || useless_cast=-Wuseless-cast
+	for options in "-std=c++17 -O2 -Wold-style-cast $useless_cast" "-std=gnu++17 -O0" "-std=c++20 -O2"; do
 		# shellcheck disable=SC2086
 		ok "$compiler $options has no warning" \
 			"$compiler" -x c++ $options "${warnings[@]}" -I"$top_srcdir/include" -c -o "$TMP/w.o" "$here/event_part.c"
@@ -46,6 +48,75 @@ mistake "too many arguments" 'REC(m, e, 1, "s", 2)'
 mistake "a wrong type" 'REC(m, e, 1, 2.0)'
 mistake "no such event" 'REC(m, x, 1)'
 mistake "a wrong printf argument" 'rec_printf("%s", 1)'
+
+# Mistakes in a declaration: the compiler says which, in a sentence, wherever the event is used.
+# declares FIELD REGEX: in each language and compiler
+declares()
+{
+	local compiler language
+
+	printf '#include <librecorder/event.h>\nREC_EVENT(m, e, u8(first), %s);\n' "$1" >"$TMP/mistake.c"
+	for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
+		# shellcheck disable=SC2086
+		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
+		like "the error says so" "$err" "error: static.assert[a-z]* failed.*$2"
+	done
+}
+declares "int(n)" 'int\(n\) is not a kind of field: write s32\(n\)'
+declares "f32(n)" 'f32\(n\) is not a kind of field: write real\(n, DECIMALS\)'
+declares "double(n, 3)" 'double\(n\) is not a kind of field: write real\(n, DECIMALS\)'
+declares "bool(n)" 'bool\(n\) is not a kind of field: write flag\(n\)'
+declares "frob(n)" 'frob\(n\) is not a kind of field'
+declares "array(int, n, 4)" 'array\(int, n, ...\) has no such elements'
+declares "array(u8, n, 0)" 'array\(n\): a length above 0'
+declares "real(n, 22)" 'real\(n\): 0 to 18 decimals'
+
+# An array that is too short, where the compiler knows its length.
+cat >"$TMP/short.c" <<'END'
+#include <librecorder/event.h>
+REC_EVENT(m, e, array(u32, n, 4));
+void f(void);
+void f(void)
+{
+	unsigned int n[LENGTH] = { 0 };
+
+	REC(m, e, n);
+}
+END
+for compiler in gcc ${clang:+clang}; do
+	ok "$compiler: an array of that length" \
+		$compiler -Wall -O2 -Werror -DLENGTH=4 -I"$top_srcdir/include" -c -o "$TMP/w.o" "$TMP/short.c"
+	fails "$compiler: one that is shorter" \
+		$compiler -Wall -O2 -Werror -DLENGTH=3 -I"$top_srcdir/include" -c -o "$TMP/w.o" "$TMP/short.c"
+done
+
+# Macros of the program that are called as our kinds are.
+cat >"$TMP/macros.c" <<'END'
+#define u8 unsigned char
+#define u64(x) ((unsigned long)(x), 1)
+#define s32 int
+#define string std
+#define named foo
+#define array bar
+#define bytes(a) a, a
+#define flag 1
+#include <librecorder/event.h>
+REC_EVENT(m, e, u64(id), s32(fd), string(path), named(u8, op, 1, 2), named(how, 1), array(s32, a, 4), bytes(b), flag(f));
+REC_EVENT_FMT(m, f, ("%llu %d", id, fd), u64(id), s32(fd));
+void f(const int *a);
+void f(const int *a)
+{
+	REC(m, e, 1, 2, "path", 1, 1, a, "bytes", 5, 1);
+	REC(m, f, 1, 2);
+}
+END
+for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
+	# shellcheck disable=SC2086
+	ok "$compiler: macros that are called as our kinds" \
+		$compiler "${warnings[@]}" -I"$top_srcdir/include" -c -o "$TMP/macros.o" "$TMP/macros.c"
+	like "what is declared is what was written" "$(strings "$TMP/macros.o")" \
+		'e, u64\(id\), s32\(fd\), string\(path\), named\(u8, op, 1, 2\), named\(how, 1\), array\(s32, a, 4\), bytes\(b\), flag\(f\)'
+done
 
 # What the macros expand to is for the public headers alone, also behind one of them.
 printf '#include <librecorder/event.h>\n#include <librecorder/reader.h>\n' >"$TMP/good.c"

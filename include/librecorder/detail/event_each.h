@@ -12,6 +12,8 @@
 #define REC__SECOND(...)       REC__SECOND_(__VA_ARGS__, ~)
 #define REC__SECOND_(first, second, ...) second
 #define REC__CALL(function, ...) function(__VA_ARGS__)
+#define REC__TEXT(...)		 REC__TEXT_(__VA_ARGS__)
+#define REC__TEXT_(...)		 #__VA_ARGS__
 
 /* The number of arguments, 1 to 64. */
 #define REC__COUNT(...)                                                                                                \
@@ -24,48 +26,69 @@
 		    a60, a61, a62, a63, a64, n, ...)                                                                   \
 	n
 
-#define REC__FIELD(use, field)	   REC__FIELD_(use, REC__KIND_##field)
-#define REC__FIELD_(use, ...)	   REC__FIELD__(use, __VA_ARGS__)
-#define REC__FIELD__(use, shape, ...) use##shape(__VA_ARGS__)
+/* 1: more than one argument; 0: one. */
+#define REC__IS_LIST(...)                                                                                              \
+	REC__COUNT_(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,   \
+		    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
+		    1, 0, ~)
 
 /*
- * REC__EACH(use, base, field...): the use of each field in turn. With a format, the format is in the position of base.
+ * A field, as `u64(id)`, must not be expanded before a prefix is pasted in front of it: the application may have a macro u64.
+ * An argument is expanded wherever it is passed on, except next to ##. So whoever passes fields on pastes something in front of
+ * the first one, which leaves all of them as they are: REC__KIND_ where the first one is the next field, an underscore where
+ * it is not a field, or is counted.
  */
-#define REC__EACH_FMT(use, base, ...) REC__EACH(use, __VA_ARGS__)
-#define REC__EACH(use, ...)	      REC__CAT(REC__EACH_, REC__COUNT(__VA_ARGS__))(use, __VA_ARGS__)
 
-#define REC__EACH_1(u, b)
-#define REC__EACH_2(u, b, f) REC__FIELD(u, f)
-#define REC__EACH_3(u, b, f, ...) REC__FIELD(u, f) REC__EACH_2(u, b, __VA_ARGS__)
-#define REC__EACH_4(u, b, f, ...) REC__FIELD(u, f) REC__EACH_3(u, b, __VA_ARGS__)
-#define REC__EACH_5(u, b, f, ...) REC__FIELD(u, f) REC__EACH_4(u, b, __VA_ARGS__)
-#define REC__EACH_6(u, b, f, ...) REC__FIELD(u, f) REC__EACH_5(u, b, __VA_ARGS__)
-#define REC__EACH_7(u, b, f, ...) REC__FIELD(u, f) REC__EACH_6(u, b, __VA_ARGS__)
-#define REC__EACH_8(u, b, f, ...) REC__FIELD(u, f) REC__EACH_7(u, b, __VA_ARGS__)
-#define REC__EACH_9(u, b, f, ...) REC__FIELD(u, f) REC__EACH_8(u, b, __VA_ARGS__)
-#define REC__EACH_10(u, b, f, ...) REC__FIELD(u, f) REC__EACH_9(u, b, __VA_ARGS__)
-#define REC__EACH_11(u, b, f, ...) REC__FIELD(u, f) REC__EACH_10(u, b, __VA_ARGS__)
-#define REC__EACH_12(u, b, f, ...) REC__FIELD(u, f) REC__EACH_11(u, b, __VA_ARGS__)
-#define REC__EACH_13(u, b, f, ...) REC__FIELD(u, f) REC__EACH_12(u, b, __VA_ARGS__)
-#define REC__EACH_14(u, b, f, ...) REC__FIELD(u, f) REC__EACH_13(u, b, __VA_ARGS__)
-#define REC__EACH_15(u, b, f, ...) REC__FIELD(u, f) REC__EACH_14(u, b, __VA_ARGS__)
-#define REC__EACH_16(u, b, f, ...) REC__FIELD(u, f) REC__EACH_15(u, b, __VA_ARGS__)
-#define REC__EACH_17(u, b, f, ...) REC__FIELD(u, f) REC__EACH_16(u, b, __VA_ARGS__)
-#define REC__EACH_18(u, b, f, ...) REC__FIELD(u, f) REC__EACH_17(u, b, __VA_ARGS__)
-#define REC__EACH_19(u, b, f, ...) REC__FIELD(u, f) REC__EACH_18(u, b, __VA_ARGS__)
-#define REC__EACH_20(u, b, f, ...) REC__FIELD(u, f) REC__EACH_19(u, b, __VA_ARGS__)
-#define REC__EACH_21(u, b, f, ...) REC__FIELD(u, f) REC__EACH_20(u, b, __VA_ARGS__)
-#define REC__EACH_22(u, b, f, ...) REC__FIELD(u, f) REC__EACH_21(u, b, __VA_ARGS__)
-#define REC__EACH_23(u, b, f, ...) REC__FIELD(u, f) REC__EACH_22(u, b, __VA_ARGS__)
-#define REC__EACH_24(u, b, f, ...) REC__FIELD(u, f) REC__EACH_23(u, b, __VA_ARGS__)
-#define REC__EACH_25(u, b, f, ...) REC__FIELD(u, f) REC__EACH_24(u, b, __VA_ARGS__)
-#define REC__EACH_26(u, b, f, ...) REC__FIELD(u, f) REC__EACH_25(u, b, __VA_ARGS__)
-#define REC__EACH_27(u, b, f, ...) REC__FIELD(u, f) REC__EACH_26(u, b, __VA_ARGS__)
-#define REC__EACH_28(u, b, f, ...) REC__FIELD(u, f) REC__EACH_27(u, b, __VA_ARGS__)
-#define REC__EACH_29(u, b, f, ...) REC__FIELD(u, f) REC__EACH_28(u, b, __VA_ARGS__)
-#define REC__EACH_30(u, b, f, ...) REC__FIELD(u, f) REC__EACH_29(u, b, __VA_ARGS__)
-#define REC__EACH_31(u, b, f, ...) REC__FIELD(u, f) REC__EACH_30(u, b, __VA_ARGS__)
-#define REC__EACH_32(u, b, f, ...) REC__FIELD(u, f) REC__EACH_31(u, b, __VA_ARGS__)
-#define REC__EACH_33(u, b, f, ...) REC__FIELD(u, f) REC__EACH_32(u, b, __VA_ARGS__)
+/* As REC__COUNT. */
+#define REC__FIELDS(...)                                                                                                \
+	REC__COUNT_(_##__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44,   \
+		    43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20,    \
+		    19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, ~)
+
+/* What the row of the table of kinds says: a shape and its arguments. A kind without a row is an argument by itself. */
+#define REC__FIELD(use, ...)	 REC__CAT(REC__FIELD_, REC__IS_LIST(__VA_ARGS__))(use, __VA_ARGS__)
+#define REC__FIELD_1(use, shape, ...) use##shape(__VA_ARGS__)
+#define REC__FIELD_0(use, unknown) use##_rec_wrong(REC__TEXT(unknown), "is not a kind of field")
+
+/*
+ * REC__EACH(use, base, field..., rec_last): the use of each field in turn; REC__EACH_FMT has a format after base. base is not
+ * used: it carries what was pasted in front.
+ */
+#define REC__EACH_FMT(use, base, format, ...) REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
+#define REC__EACH(use, base, ...)	      REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
+
+#define REC__EACH_1(u, last)
+#define REC__EACH_2(u, f, ...) REC__FIELD(u, f) REC__EACH_1(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_3(u, f, ...) REC__FIELD(u, f) REC__EACH_2(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_4(u, f, ...) REC__FIELD(u, f) REC__EACH_3(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_5(u, f, ...) REC__FIELD(u, f) REC__EACH_4(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_6(u, f, ...) REC__FIELD(u, f) REC__EACH_5(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_7(u, f, ...) REC__FIELD(u, f) REC__EACH_6(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_8(u, f, ...) REC__FIELD(u, f) REC__EACH_7(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_9(u, f, ...) REC__FIELD(u, f) REC__EACH_8(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_10(u, f, ...) REC__FIELD(u, f) REC__EACH_9(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_11(u, f, ...) REC__FIELD(u, f) REC__EACH_10(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_12(u, f, ...) REC__FIELD(u, f) REC__EACH_11(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_13(u, f, ...) REC__FIELD(u, f) REC__EACH_12(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_14(u, f, ...) REC__FIELD(u, f) REC__EACH_13(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_15(u, f, ...) REC__FIELD(u, f) REC__EACH_14(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_16(u, f, ...) REC__FIELD(u, f) REC__EACH_15(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_17(u, f, ...) REC__FIELD(u, f) REC__EACH_16(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_18(u, f, ...) REC__FIELD(u, f) REC__EACH_17(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_19(u, f, ...) REC__FIELD(u, f) REC__EACH_18(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_20(u, f, ...) REC__FIELD(u, f) REC__EACH_19(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_21(u, f, ...) REC__FIELD(u, f) REC__EACH_20(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_22(u, f, ...) REC__FIELD(u, f) REC__EACH_21(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_23(u, f, ...) REC__FIELD(u, f) REC__EACH_22(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_24(u, f, ...) REC__FIELD(u, f) REC__EACH_23(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_25(u, f, ...) REC__FIELD(u, f) REC__EACH_24(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_26(u, f, ...) REC__FIELD(u, f) REC__EACH_25(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_27(u, f, ...) REC__FIELD(u, f) REC__EACH_26(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_28(u, f, ...) REC__FIELD(u, f) REC__EACH_27(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_29(u, f, ...) REC__FIELD(u, f) REC__EACH_28(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_30(u, f, ...) REC__FIELD(u, f) REC__EACH_29(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_31(u, f, ...) REC__FIELD(u, f) REC__EACH_30(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_32(u, f, ...) REC__FIELD(u, f) REC__EACH_31(u, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_33(u, f, ...) REC__FIELD(u, f) REC__EACH_32(u, REC__KIND_##__VA_ARGS__)
 
 #endif

@@ -11,11 +11,6 @@
  *	rec_on_S__N, rec_write_S__N	what REC_ON and REC call
  *	rec_rare_S__N		called by rec_write_S__N if the event has a condition, if the thread has no lane yet, or if the
  *				reservation is not the plain case: so the plain case calls nothing and saves no registers
- *
- * How the macros work: `u64(id)` is never a macro of ours, so no name of the application is taken. REC__FIELD pastes a
- * prefix in front of it, and REC__KIND_u64(id) is a row of the table of kinds: a shape and the data that the shape needs.
- * For each use of a field (parameter, size, ...) each shape has a macro, for example REC__SIZE_rec_number. None of our
- * words is a plain one that the application might have defined, such as SIZE or NUMBER.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>, or <librecorder/ffi.h> for other languages"
@@ -26,6 +21,7 @@
 #include <librecorder/detail/abi.h>
 #include <librecorder/detail/atomic.h>
 #include <librecorder/detail/event_each.h>
+#include <librecorder/detail/event_kinds.h>
 #include <librecorder/detail/ring.h>
 #include <librecorder/lane.h>
 #include <stdbool.h>
@@ -35,11 +31,16 @@
 #ifdef __cplusplus
 #define REC__C_BEGIN extern "C" {
 #define REC__C_END   }
+#define REC__CAST(type, value) static_cast<type>(value)
 typedef bool rec_flag_type;
+/* The functions are C. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
 extern "C" {
 #else
 #define REC__C_BEGIN
 #define REC__C_END
+#define REC__CAST(type, value) ((type)(value))
 typedef _Bool rec_flag_type;
 #endif
 
@@ -214,6 +215,11 @@ static inline size_t rec_dynamic_size(const void *from, size_t size)
 	return !from ? 0 : size > REC_EVENT_SIZE_MAX ? REC_EVENT_SIZE_MAX : size;
 }
 
+static inline uintptr_t rec_address(const volatile void *pointer)
+{
+	return (uintptr_t)pointer;
+}
+
 static inline double rec_scale(unsigned int decimals)
 {
 	double scale = 1;
@@ -240,163 +246,28 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 
 #ifdef __cplusplus
 }
+#pragma GCC diagnostic pop
 #endif
-
-/* ------------------------------------------------------------------------------------------------- table of kinds */
-
-#define REC__KIND_u8(name)     _rec_number, name, uint8_t
-#define REC__KIND_u16(name)    _rec_number, name, uint16_t
-#define REC__KIND_u32(name)    _rec_number, name, uint32_t
-#define REC__KIND_u64(name)    _rec_number, name, uint64_t
-#define REC__KIND_s8(name)     _rec_number, name, int8_t
-#define REC__KIND_s16(name)    _rec_number, name, int16_t
-#define REC__KIND_s32(name)    _rec_number, name, int32_t
-#define REC__KIND_s64(name)    _rec_number, name, int64_t
-#define REC__KIND_hex8(name)   _rec_number, name, uint8_t
-#define REC__KIND_hex16(name)  _rec_number, name, uint16_t
-#define REC__KIND_hex32(name)  _rec_number, name, uint32_t
-#define REC__KIND_hex64(name)  _rec_number, name, uint64_t
-#define REC__KIND_flag(name)   _rec_number, name, rec_flag_type
-#define REC__KIND_ptr(name)    _rec_pointer, name
-#define REC__KIND_string(name) _rec_string, name
-#define REC__KIND_stringn(name) _rec_stringn, name
-#define REC__KIND_bytes(name)  _rec_bytes, name
-#define REC__KIND_real(name, decimals)	    _rec_real, name, decimals
-#define REC__KIND_array(type, name, length) _rec_array, name, REC__SECOND(REC__TYPE_##type), length
-
-/* A type may come first, or not. */
-#define REC__KIND_named(first, ...) REC__CAT(REC__NAMED_, REC__COUNT(REC__TYPE_##first))(first, __VA_ARGS__)
-#define REC__NAMED_1(name, ...)	    _rec_named, name, int32_t, __VA_ARGS__
-#define REC__NAMED_2(type, name, ...) _rec_named, name, REC__SECOND(REC__TYPE_##type), __VA_ARGS__
-
-#define REC__TYPE_u8	~, uint8_t
-#define REC__TYPE_u16	~, uint16_t
-#define REC__TYPE_u32	~, uint32_t
-#define REC__TYPE_u64	~, uint64_t
-#define REC__TYPE_s8	~, int8_t
-#define REC__TYPE_s16	~, int16_t
-#define REC__TYPE_s32	~, int32_t
-#define REC__TYPE_s64	~, int64_t
-#define REC__TYPE_hex8	~, uint8_t
-#define REC__TYPE_hex16 ~, uint16_t
-#define REC__TYPE_hex32 ~, uint32_t
-#define REC__TYPE_hex64 ~, uint64_t
-
-/* ----------------------------------------------------------------------------------------------- uses of a field */
-
-/* PARAM: parameters of rec_write_S__N. f_ is the value, l_ its length. */
-#define REC__PARAM_rec_number(name, type)	      type f_##name,
-#define REC__PARAM_rec_pointer(name)	      const volatile void *f_##name,
-#define REC__PARAM_rec_real(name, decimals)	      double f_##name,
-#define REC__PARAM_rec_named(name, type, ...)     long long f_##name,
-#define REC__PARAM_rec_array(name, type, length)  const type *f_##name,
-#define REC__PARAM_rec_string(name)		      const char *f_##name,
-#define REC__PARAM_rec_stringn(name)	      const char *f_##name, size_t l_##name,
-#define REC__PARAM_rec_bytes(name)		      const void *f_##name, size_t l_##name,
-
-/* ARG: the parameters passed on. */
-#define REC__ARG_rec_number(name, type)	     f_##name,
-#define REC__ARG_rec_pointer(name)	     f_##name,
-#define REC__ARG_rec_real(name, decimals)    f_##name,
-#define REC__ARG_rec_named(name, type, ...)  f_##name,
-#define REC__ARG_rec_array(name, type, length) f_##name,
-#define REC__ARG_rec_string(name)	     f_##name,
-#define REC__ARG_rec_stringn(name)	     f_##name, l_##name,
-#define REC__ARG_rec_bytes(name)	     f_##name, l_##name,
-
-/* SIZE: what the field adds to the fixed part. */
-#define REC__SIZE_rec_number(name, type)	     +sizeof(type)
-#define REC__SIZE_rec_pointer(name)		     +sizeof(uint64_t)
-#define REC__SIZE_rec_real(name, decimals)	     +sizeof(int64_t)
-#define REC__SIZE_rec_named(name, type, ...)     +sizeof(type)
-#define REC__SIZE_rec_array(name, type, length)  +sizeof(type) * (length)
-#define REC__SIZE_rec_string(name)		     +sizeof(uint32_t)
-#define REC__SIZE_rec_stringn(name)		     +sizeof(uint32_t)
-#define REC__SIZE_rec_bytes(name)		     +sizeof(uint32_t)
-
-/* COUNT and NUMBERS: number and values of the constants in the description, after the size of the fixed part. */
-#define REC__COUNT_rec_number(name, type)
-#define REC__COUNT_rec_pointer(name)
-#define REC__COUNT_rec_real(name, decimals)	     +1
-#define REC__COUNT_rec_named(name, type, ...)    +1 + REC__COUNT(__VA_ARGS__)
-#define REC__COUNT_rec_array(name, type, length) +1
-#define REC__COUNT_rec_string(name)
-#define REC__COUNT_rec_stringn(name)
-#define REC__COUNT_rec_bytes(name)
-
-#define REC__NUMBERS_rec_number(name, type)
-#define REC__NUMBERS_rec_pointer(name)
-#define REC__NUMBERS_rec_real(name, decimals)      , decimals
-#define REC__NUMBERS_rec_named(name, type, ...)    , REC__COUNT(__VA_ARGS__), __VA_ARGS__
-#define REC__NUMBERS_rec_array(name, type, length) , length
-#define REC__NUMBERS_rec_string(name)
-#define REC__NUMBERS_rec_stringn(name)
-#define REC__NUMBERS_rec_bytes(name)
-
-/* MEASURE: n_ is the length of a dynamic field, p_ where it is. */
-#define REC__MEASURE_rec_number(name, type)
-#define REC__MEASURE_rec_pointer(name)
-#define REC__MEASURE_rec_real(name, decimals)                                                                              \
-	REC_ABI_ASSERT((decimals) >= 0 && (decimals) <= 18, "real(" #name "): 0 to 18 decimals");
-#define REC__MEASURE_rec_named(name, type, ...)
-#define REC__MEASURE_rec_array(name, type, length)                                                                         \
-	REC_ABI_ASSERT((length) > 0 && (length) <= REC_EVENT_SIZE_MAX, "array(" #name "): a length above 0");
-#define REC__MEASURE_rec_string(name)                                                                                      \
-	const char *const p_##name = f_##name ? f_##name : "(null)";                                                   \
-	const size_t n_##name = __builtin_strlen(p_##name) + 1;                                                        \
-	rec_size += n_##name;
-#define REC__MEASURE_rec_stringn(name)                                                                                     \
-	const char *const p_##name = f_##name ? f_##name : "(null)";                                                   \
-	const size_t n_##name = rec_dynamic_size(p_##name, f_##name ? l_##name : 6) + 1;                               \
-	rec_size += n_##name;
-#define REC__MEASURE_rec_bytes(name)                                                                                       \
-	const size_t n_##name = rec_dynamic_size(f_##name, l_##name);                                                  \
-	rec_size += n_##name;
-
-/* PUT: write the field at rec_at, and its dynamic part at rec_next bytes into the record. */
-#define REC__PUT_rec_number(name, type) rec_at = rec_put(rec_at, &f_##name, sizeof(type));
-#define REC__PUT_rec_pointer(name)                                                                                         \
-	const uint64_t v_##name = (uint64_t)(uintptr_t)f_##name;                                                       \
-	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
-#define REC__PUT_rec_real(name, decimals)                                                                                  \
-	const int64_t v_##name = rec_fixed_point(f_##name, decimals);                                                  \
-	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
-#define REC__PUT_rec_named(name, type, ...)                                                                                \
-	const type v_##name = (type)f_##name;                                                                          \
-	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
-#define REC__PUT_rec_array(name, type, length) rec_at = rec_put(rec_at, f_##name, sizeof(type) * (length));
-#define REC__PUT_rec_string(name)                                                                                          \
-	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
-	/* Its NUL is ours: another thread may be changing the string. */                                              \
-	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
-	rec_next += n_##name;
-#define REC__PUT_rec_stringn(name)                                                                                         \
-	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
-	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
-	rec_next += n_##name;
-#define REC__PUT_rec_bytes(name)                                                                                           \
-	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
-	if (n_##name)                                                                                                  \
-		rec_put(rec_record + rec_next, f_##name, n_##name);                                                    \
-	rec_next += n_##name;
 
 /* ------------------------------------------------------------------------------------------------------ an event */
 
-#define REC__EVENT(each, string, ...)	    REC__EVENT_(each, string, REC__FIRST(__VA_ARGS__, ~), __VA_ARGS__)
-#define REC__EVENT_(each, string, base, ...) REC__EVENT__(each, string, base, __VA_ARGS__)
+/* Fields are passed on as event_each.h says: something in front of them. */
+#define REC__EVENT(each, string, ...)	     REC__EVENT_(each, string, REC__FIRST(__VA_ARGS__, ~), _##__VA_ARGS__)
+#define REC__EVENT_(each, string, base, ...) REC__EVENT__(each, string, base, _##__VA_ARGS__)
 
 /*
  * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event without fields needs no special
  * case.
  */
 #define REC__EVENT__(each, string, base, ...)                                                                          \
+	each(REC__CHECK, _##__VA_ARGS__)                                                                               \
 	static const struct {                                                                                          \
 		struct rec_log_event event;                                                                            \
-		int64_t numbers[1 each(REC__COUNT, __VA_ARGS__)];                                                           \
+		int64_t numbers[1 each(REC__COUNT, _##__VA_ARGS__)];                                                           \
 		char text[sizeof(string)];                                                                             \
 	} rec_blob_##base __attribute__((section("rec_events"), aligned(8))) = {                                       \
-		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 each(REC__COUNT, __VA_ARGS__), sizeof(string) },         \
-		{ REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__) each(REC__NUMBERS, __VA_ARGS__) },                          \
+		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 each(REC__COUNT, _##__VA_ARGS__), sizeof(string) },         \
+		{ REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) each(REC__NUMBERS, _##__VA_ARGS__) },                          \
 		string                                                                                                 \
 	};                                                                                                             \
 	REC__C_BEGIN                                                                                                   \
@@ -417,9 +288,9 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	{                                                                                                              \
 		return rec_event_on(&rec_event_##base);                                                                \
 	}                                                                                                              \
-	static __attribute__((noinline, cold, unused)) void rec_rare_##base(each(REC__PARAM, __VA_ARGS__) int rec_end) \
+	static __attribute__((noinline, cold, unused)) void rec_rare_##base(each(REC__PARAM, _##__VA_ARGS__) int rec_end) \
 	{													       \
-		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__);			       \
+		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__);			       \
 		struct rec_handle *const rec_handle_ = rec_handle_get();					       \
 		size_t rec_size = rec_fixed, rec_next = rec_fixed;						       \
 		unsigned char rec_offer[REC_EVENT_OFFER_MAX] __attribute__((aligned(8)));			       \
@@ -430,20 +301,21 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		(void)rec_end;											       \
 		if (REC_UNLIKELY(!rec_handle_))									       \
 			return;											       \
-		each(REC__MEASURE, __VA_ARGS__)									       \
+		each(REC__MEASURE, _##__VA_ARGS__)									       \
 		if (REC_UNLIKELY(rec_size > REC_EVENT_SIZE_MAX)) {						       \
 			rec_event_too_long(rec_handle_);							       \
 			return;											       \
 		}												       \
 		rec_word = rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled));			       \
-		rec_record = rec_word && rec_size <= sizeof(rec_offer) ?					       \
-				     rec_offer :								       \
-				     (unsigned char *)rec_reserve_rest(rec_handle_, (uint32_t)rec_size,		       \
-							     __builtin_dwarf_cfa(), &rec_slot_);		       \
+		rec_record = rec_offer;										       \
+		if (!rec_word || rec_size > sizeof(rec_offer))							       \
+			rec_record = REC__CAST(unsigned char *,							       \
+				rec_reserve_rest(rec_handle_, REC__CAST(uint32_t, rec_size), __builtin_dwarf_cfa(),    \
+						 &rec_slot_));							       \
 		if (REC_UNLIKELY(!rec_record))									       \
 			return;											       \
 		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
-		each(REC__PUT, __VA_ARGS__)									       \
+		each(REC__PUT, _##__VA_ARGS__)									       \
 		(void)rec_at;											       \
 		(void)rec_next;											       \
 		if (rec_record == rec_offer)									       \
@@ -451,29 +323,30 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		else												       \
 			(void)rec_event_finish(rec_word, &rec_slot_, rec_record, rec_size);			       \
 	}													       \
-	static __attribute__((noinline, unused)) void rec_write_##base(each(REC__PARAM, __VA_ARGS__) int rec_end)      \
+	static __attribute__((noinline, unused)) void rec_write_##base(each(REC__PARAM, _##__VA_ARGS__) int rec_end)      \
 	{													       \
-		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__);			       \
+		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__);			       \
 		struct rec_handle *const rec_handle_ = rec_thread_handle;					       \
 		size_t rec_size = rec_fixed, rec_next = rec_fixed;						       \
 		unsigned char *rec_record, *rec_at;								       \
 		struct rec_slot rec_slot_;									       \
 														       \
-		REC_ABI_ASSERT(REC_EVENT_COMMON_SIZE each(REC__SIZE, __VA_ARGS__) <= REC_EVENT_SIZE_MAX,	       \
+		REC_ABI_ASSERT(REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) <= REC_EVENT_SIZE_MAX,	       \
 			       "the fields are too long for an event");						       \
-		each(REC__MEASURE, __VA_ARGS__)									       \
+		each(REC__MEASURE, _##__VA_ARGS__)									       \
 		if (REC_UNLIKELY(rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled)) ||		       \
 				 !rec_handle_->lane || rec_size > REC_EVENT_SIZE_MAX)) {			       \
-			rec_rare_##base(each(REC__ARG, __VA_ARGS__) rec_end);					       \
+			rec_rare_##base(each(REC__ARG, _##__VA_ARGS__) rec_end);					       \
 			return;											       \
 		}												       \
-		rec_record = (unsigned char *)rec_reserve_fast(rec_handle_, (uint32_t)rec_size, !REC_HAS_TSC, &rec_slot_);\
+		rec_record = REC__CAST(unsigned char *,								       \
+			rec_reserve_fast(rec_handle_, REC__CAST(uint32_t, rec_size), !REC_HAS_TSC, &rec_slot_));       \
 		if (REC_UNLIKELY(!rec_record)) {								       \
-			rec_rare_##base(each(REC__ARG, __VA_ARGS__) rec_end);					       \
+			rec_rare_##base(each(REC__ARG, _##__VA_ARGS__) rec_end);					       \
 			return;											       \
 		}												       \
 		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
-		each(REC__PUT, __VA_ARGS__)									       \
+		each(REC__PUT, _##__VA_ARGS__)									       \
 		(void)rec_at;											       \
 		(void)rec_next;											       \
 		rec_commit_fast(&rec_slot_);									       \

@@ -30,6 +30,9 @@
 #include <stddef.h>
 
 #ifdef __cplusplus
+/* What follows is C. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wold-style-cast"
 extern "C" {
 #endif
 
@@ -214,7 +217,7 @@ REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t siz
 	 * B: the clock, and then the CPU, which must be that of the event before: then that event has stated CPU and
 	 * time.
 	 */
-	now = rec_clock_read(any_clock ? handle->clock : (uint32_t)REC_CLOCK_TSC);
+	now = rec_clock_read(any_clock ? handle->clock : REC_CLOCK_TSC);
 	delta = now - rec_load_operand(&lane->after);
 	if (REC_UNLIKELY(delta > REC_DELTA_MAX || rec_load_relaxed(handle->cpu) != lane->cpu))
 		return NULL;
@@ -317,5 +320,6 @@ void rec_discard(const struct rec_slot *slot, void *payload);
 
 #ifdef __cplusplus
 }
+#pragma GCC diagnostic pop
 #endif
 #endif
