@@ -44,6 +44,29 @@ extern "C" {
 typedef _Bool rec_flag_type;
 #endif
 
+/*
+ * optional.h: the library may be missing at run time. Then nothing is registered, so every event is off and only these few
+ * symbols are looked at.
+ */
+#ifdef REC_EVENTS_WEAK
+#pragma weak rec_clock_mono
+#pragma weak rec_commit_moved
+#pragma weak rec_event_finish
+#pragma weak rec_event_offer
+#pragma weak rec_event_register
+#pragma weak rec_event_too_long
+#pragma weak rec_event_unregister
+#pragma weak rec_lane_lease
+#pragma weak rec_printf_enabled
+#pragma weak rec_printf_write
+#pragma weak rec_publish_slow
+#pragma weak rec_reserve_rest
+#pragma weak rec_thread_handle
+#define REC__IS_THERE(symbol) ((symbol) != NULL)
+#else
+#define REC__IS_THERE(symbol) 1
+#endif
+
 #define REC_EVENT_COMMON_SIZE 8u
 #define REC_EVENT_OFFER_MAX   1024u  /* with a condition: up to this size the condition runs before the reservation */
 #define REC_EVENT_SIZE_MAX    65535u /* offsets and lengths of dynamic fields are 16 bits wide */
@@ -155,6 +178,8 @@ REC_INLINE uint32_t rec_event_condition(uint32_t *enabled)
 
 REC_INLINE int rec_printf_on(void)
 {
+	if (!REC__IS_THERE(&rec_printf_enabled))
+		return 0;
 	return (rec_load_relaxed(rec_load_relaxed(&rec_printf_enabled)) & REC_ENABLE_ON) != 0;
 }
 
@@ -278,11 +303,13 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	REC__C_END                                                                                                     \
 	static void __attribute__((constructor)) rec_register_##base(void)                                             \
 	{                                                                                                              \
-		rec_event_register(&rec_event_##base);                                                                 \
+		if (REC__IS_THERE(rec_event_register))                                                                 \
+			rec_event_register(&rec_event_##base);                                                         \
 	}                                                                                                              \
 	static void __attribute__((destructor)) rec_unregister_##base(void)                                            \
 	{                                                                                                              \
-		rec_event_unregister(&rec_event_##base);                                                               \
+		if (REC__IS_THERE(rec_event_unregister))                                                               \
+			rec_event_unregister(&rec_event_##base);                                                       \
 	}                                                                                                              \
 	static inline int __attribute__((unused)) rec_on_##base(void)                                                  \
 	{                                                                                                              \

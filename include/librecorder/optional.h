@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Events in a library or a program that must also be built, and run, where librecorder is not there. Copy this one file into
+ * your sources and include it in place of <librecorder/event.h>:
+ *
+ *	#include "optional.h"
+ *
+ *	REC_EVENT(io, submit, u64(id), s32(fd), string(path));
+ *	...
+ *		REC(io, submit, req->id, req->fd, req->path);
+ *
+ *	built			run			what happens
+ *	without librecorder	anywhere		the macros are nothing; what they name counts as used, and is not evaluated
+ *	with its headers	without librecorder.so	events are off: two loads, a test and a branch
+ *	with its headers	with librecorder.so	as with <librecorder/event.h>
+ *
+ * Do not link with librecorder: what is used of it are weak symbols, which stay 0 where nobody brings the library. The program
+ * that is linked with librecorder brings it, or LD_PRELOAD=librecorder.so.0. A program must be position-independent (-fPIE, the
+ * default of most compilers) for that, as shared libraries are.
+ *
+ * REC_HAVE_EVENTS is defined as 1 where the headers were found, and 0 otherwise. Define REC_NO_EVENTS before the #include to
+ * build without them even if they are there. The functions of <librecorder/lane.h> are not optional: call them under
+ * `#if REC_HAVE_EVENTS`, in a program that is linked with librecorder.
+ */
+#ifndef LIBRECORDER_OPTIONAL_H
+#define LIBRECORDER_OPTIONAL_H
+
+#define REC_HAVE_EVENTS 0
+#if !defined(REC_NO_EVENTS) && defined(__has_include)
+#if __has_include(<librecorder/event.h>)
+#undef REC_HAVE_EVENTS
+#define REC_HAVE_EVENTS 1
+#endif
+#endif
+
+#if REC_HAVE_EVENTS
+
+#define REC_EVENTS_WEAK 1
+#include <librecorder/event.h>
+
+#else
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Never called and never defined: it stands in sizeof only, so that variables which only events use count as used. */
+int rec_optional_unused(const char *first, ...);
+
+#ifdef __cplusplus
+}
+#endif
+
+#define REC_EVENT(system, ...)	   struct rec_semicolon_follows
+#define REC_EVENT_FMT(system, ...) struct rec_semicolon_follows
+#define REC(system, ...)	   REC__OPTIONAL(__VA_ARGS__, 0)
+#define REC_ON(system, name)	   0
+#define rec_printf(...)		   ((void)sizeof(rec_optional_unused(__VA_ARGS__)))
+
+/* The first argument is an event's name, not a value. */
+#define REC__OPTIONAL(name, ...) ((void)sizeof(rec_optional_unused("", __VA_ARGS__)))
+
+#endif
+#endif
