@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of a trace.dat are called, in both versions. */
+/* Ids of the parts of a trace.dat, in both versions. */
 #ifndef FORMAT_DAT_ID_H
 #define FORMAT_DAT_ID_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between dat_read.c, which opens and closes, and dat_parse*.c, which know the layout of versions 6 and 7. */
+/* Shared by dat_read.c, which opens and closes, and dat_parse*.c, which know the layout of versions 6 and 7. */
 #ifndef FORMAT_DAT_INTERNAL_H
 #define FORMAT_DAT_INTERNAL_H
 
@@ -10,29 +10,29 @@
 int dat_fail(struct dat_error *error, int err, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What went wrong while b was read: "truncated: WHAT ... ends at END" or the reason of the read error. */
+/* The error of reading b: "truncated: WHAT ... ends at END" or the reason of the read error. */
 int dat_fail_bytes(struct dat_error *error, const struct dat_file *file, const struct bytes *b, const char *what);
 
-#define DAT_NAME_MAX 4096u /* of a system or buffer */
+#define DAT_NAME_MAX 4096u /* the longest name of a system or buffer */
 
-/* Everything behind the 18 bytes of the prologue. */
+/* Everything after the 18 bytes of the prologue. */
 int dat_parse_v6(struct dat_file *file, struct dat_error *error);
 int dat_parse_v7(struct dat_file *file, struct dat_error *error);
 
-/* The blobs, at b, which become the file's. */
+/* Read the blobs at b into the file. */
 int dat_parse_header_info(struct dat_file *file, struct bytes *b, struct dat_error *error);
 int dat_parse_ftrace_events(struct dat_file *file, struct bytes *b, struct dat_error *error);
 int dat_parse_event_formats(struct dat_file *file, struct bytes *b, struct dat_error *error);
 int dat_parse_text(struct dat_file *file, struct bytes *b, unsigned int id, struct dat_error *error);
 
-/* One option's payload becomes the file's. */
+/* Read one option's payload into the file. */
 int dat_add_option(struct dat_file *file, struct bytes *b, bool in_file, struct dat_error *error);
 struct dat_buffer *dat_add_buffer(struct dat_file *file);
 
 /* Makes room for one more element of an array that grows by doubling. */
 void *dat_grow(void *array, size_t count, size_t element);
 
-/* That the ranges of all streams lie within the file. */
+/* Check that the ranges of all streams lie within the file. */
 int dat_check_buffers(const struct dat_file *file, struct dat_error *error);
 
 #endif

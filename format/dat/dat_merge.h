@@ -3,8 +3,8 @@
  * All events of a file, of all its buffers and CPUs, in the order in which viewers show them: by time, ties in the
  * order of buffers and of CPUs within them. One page of each CPU is in memory at a time.
  *
- * A damaged page does not end the walk: what is left of it is skipped, the next event of that CPU says that an unknown
- * number was lost, and the first damage is kept for the caller to report.
+ * A damaged page does not end the walk: the rest of it is skipped, the next event of that CPU reports an unknown
+ * number of lost events, and the first damage is kept for the caller to report.
  */
 #ifndef FORMAT_DAT_MERGE_H
 #define FORMAT_DAT_MERGE_H
@@ -16,7 +16,7 @@ struct dat_event {
 	uint64_t ts; /* as shown */
 	uint32_t cpu;
 	uint32_t size;
-	uint32_t behind;	   /* bytes of the page behind the record */
+	uint32_t behind;	   /* bytes of the page after the record */
 	const unsigned char *data; /* within the page */
 	int64_t lost;		   /* as dat_record.lost */
 	uint64_t offset;	   /* of the page */
@@ -25,20 +25,20 @@ struct dat_event {
 
 struct dat_merge;
 
-/* Which CPUs: NULL is all. Decides for each stream of the file. */
+/* Which CPUs to include; NULL: all. Called for each stream of the file. */
 typedef bool (*dat_merge_wanted)(const void *arg, const struct dat_buffer *buffer, uint32_t cpu);
 
-/* Starts in front of the first event; file and time must outlive it. 0; -ENOMEM. */
+/* Starts before the first event; file and time must outlive it. 0; -ENOMEM. */
 int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
 		   struct dat_merge **ret_merge);
 
 /* Takes NULL. Returns NULL. */
 struct dat_merge *dat_merge_close(struct dat_merge *merge);
 
-/* 1: *ret_event is the next event, valid until the next call. 0: that was all. */
+/* 1: *ret_event is the next event, valid until the next call. 0: there are no more. */
 int dat_merge_next(struct dat_merge *merge, struct dat_event *ret_event);
 
-/* How many pages were damaged, in whole or in part, so far; what the first one's trouble was, and on which CPU. */
+/* The number of pages that were damaged so far, in whole or in part; the error of the first one, and its CPU. */
 uint64_t dat_merge_damaged(const struct dat_merge *merge, struct dat_error *ret_error, uint32_t *ret_cpu);
 
 #endif

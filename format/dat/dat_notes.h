@@ -14,7 +14,7 @@
 
 struct blob;
 
-/* One CPU. low > high: no offset explains all rounds, so one of the clocks is none. */
+/* One CPU. low > high: no offset explains all rounds, so one of the clocks is unusable. */
 struct clock_offset {
 	unsigned int cpu;
 	unsigned int rounds; /* 0: not measured */
@@ -27,7 +27,7 @@ static inline bool clock_offset_contains_zero(const struct clock_offset *offset)
 	return offset->low <= 0 && offset->high >= 0;
 }
 
-/* The offset is no more than this, either way. */
+/* The absolute value of the offset is at most this. */
 static inline uint64_t clock_offset_bound(const struct clock_offset *offset)
 {
 	const uint64_t low = (uint64_t)(offset->low < 0 ? -offset->low : offset->low);
@@ -36,12 +36,14 @@ static inline uint64_t clock_offset_bound(const struct clock_offset *offset)
 	return low > high ? low : high;
 }
 
-/* What was found of the same CPU holds, too: both are in the interval then, which is empty if one of them is. */
+/*
+ * Combine with another measurement of the same CPU: the result is the intersection, which is empty if one of them is.
+ */
 void clock_offset_join(struct clock_offset *known, const struct clock_offset *found);
 
 /*
- * As it stands in a file: "kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...". The text is the caller's to
- * free; NULL: out of memory. Back again: the next CPU at *at, which moves on; false: that was all.
+ * As in a file: "kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...". The caller frees the text; NULL:
+ * out of memory. The opposite: reads the next CPU at *at and advances *at; false: there are no more.
  */
 char *clock_offsets_text(const struct clock_offset *offsets, unsigned int nr);
 bool clock_offsets_next(const char **at, struct clock_offset *ret_offset);
@@ -51,21 +53,21 @@ bool clock_offsets_next(const char **at, struct clock_offset *ret_offset);
 struct dat_notes {
 	const char *program; /* name and version; not read */
 	const char *offsets; /* clock_offsets_text(); NULL: not measured */
-	bool some_threads;   /* the kernel recorded the switches of some threads alone */
-	const char *hidden;  /* numbers of threads that the kernel did not record, with blanks between them; NULL: none */
-	uint64_t time_error; /* ns from CLOCK_MONOTONIC at most; or DAT_TIME_ERROR_UNKNOWN */
+	bool some_threads;   /* the kernel recorded only the switches of some threads */
+	const char *hidden;  /* numbers of threads that the kernel did not record, separated by blanks; NULL: none */
+	uint64_t time_error; /* maximum distance from CLOCK_MONOTONIC, ns; or DAT_TIME_ERROR_UNKNOWN */
 };
 
 /* Append the text, without its NUL. */
 void dat_notes_put(struct blob *text, const struct dat_notes *notes);
 
 /*
- * What the text says; NULL: the file has none. Strings lead into the text. False: none of our programs wrote the file, whatever
- * else it says.
+ * Parse the text; NULL: the file has none. Strings point into the text. False: the file was written by another
+ * program, whatever else the text contains.
  */
 bool dat_notes_read(const char *text, struct dat_notes *ret_notes);
 
-/* The next number of notes.hidden at *at, which moves on; false: that was all. */
+/* The next number of notes.hidden at *at, which is advanced; false: there are no more. */
 bool dat_notes_next_thread(const char **at, int32_t *ret_tid);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of one page of a trace.dat, of either byte order and either size of the commit word, as
- * kernels and other programs write them. Nothing a page says makes the walk leave the page: what
- * contradicts itself ends it with -EBADMSG.
+ * The records of one page of a trace.dat, of either byte order and either size of the commit word, as kernels and
+ * other programs write them. Whatever a page contains, the walk stays within the page: a contradiction ends it with
+ * -EBADMSG.
  *
- * Times are those that libtraceevent's kbuffer gives, and so those of every viewer (trace-dat.md 7).
+ * Times are those that libtraceevent's kbuffer computes, and so those of every viewer (trace-dat.md 7).
  */
 #ifndef FORMAT_DAT_PAGE_H
 #define FORMAT_DAT_PAGE_H
@@ -19,10 +19,10 @@ struct dat_record {
 	enum dat_record_kind kind;
 	uint32_t pos;		   /* of the event word, from the start of the page */
 	uint32_t length;	   /* of the whole record */
-	uint32_t size;		   /* of the payload; for padding, of what follows its two words */
+	uint32_t size;		   /* of the payload; for padding, of the part after its two words */
 	uint32_t delta;		   /* of the event word */
 	const unsigned char *data; /* payload, within the page */
-	uint64_t ts;		   /* raw: as the page counts */
+	uint64_t ts;		   /* raw: in the page's units */
 	int64_t lost;		   /* events lost before this one: 0; a number; DAT_PAGE_LOST_UNKNOWN */
 };
 
@@ -30,7 +30,7 @@ struct dat_walk {
 	uint64_t page_ts;
 	uint32_t commit;   /* the low 32 bits of the commit word */
 	uint32_t used;	   /* bytes of records */
-	uint32_t header;   /* bytes in front of them: 16 or 12 */
+	uint32_t header;   /* bytes before them: 16 or 12 */
 	int64_t page_lost; /* as dat_record.lost, of the whole page */
 
 	/* private */
@@ -40,11 +40,11 @@ struct dat_walk {
 	bool big;
 };
 
-/* Reads the page's header. 0; -EBADMSG with ret_error filled in: there is no such page. */
+/* Reads the page's header. 0; -EBADMSG with ret_error filled in: the header is invalid. */
 int dat_walk_open(const struct dat_file *file, const struct dat_page *page, struct dat_walk *ret_walk,
 		  struct dat_error *ret_error);
 
-/* 1: *ret_record is the next record of any kind. 0: that was all. -EBADMSG: the page makes no sense from here on. */
+/* 1: *ret_record is the next record of any kind. 0: there are no more. -EBADMSG: the rest of the page is invalid. */
 int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads trace.dat, versions 6 and 7 (trace-dat.md). Opening a file reads and checks everything but the CPU data: each
- * size and count is compared with the file's length before it is believed. CPU data is read page by page.
+ * Reads trace.dat, versions 6 and 7 (trace-dat.md). Opening a file reads and checks everything except the CPU data:
+ * each size and count is compared with the file's length before it is used. CPU data is read page by page.
  *
- * Everything in struct dat_file is the file's: read it, do not change it; it lives until dat_close(). Strings and texts
- * end with a NUL and may hold others. Threads: one at a time per file.
+ * Everything in struct dat_file belongs to the file: read it, do not change it; it lives until dat_close(). Strings
+ * and texts end with a NUL and may contain others. Threads: one at a time per file.
  */
 #ifndef FORMAT_DAT_READ_H
 #define FORMAT_DAT_READ_H
@@ -19,14 +19,14 @@
 /* The name of an option or section id, for people; "unknown" for those of later versions. */
 const char *dat_id_name(unsigned int id);
 
-/* Why something failed: one line without the file's name, and the place in the file. */
+/* The reason of a failure: one line without the file's name, and the position in the file. */
 struct dat_error {
 	uint64_t offset;
 	char text[192];
 };
 
 struct dat_text {
-	char *text; /* NULL when the file has none */
+	char *text; /* NULL if the file has none */
 	size_t size;
 	uint64_t offset;
 };
@@ -41,7 +41,7 @@ struct dat_section { /* version 7 */
 	uint16_t flags; /* DAT_COMPRESSED */
 	uint32_t string;
 	uint64_t offset; /* of its header */
-	uint64_t size;	 /* of what follows the header */
+	uint64_t size;	 /* of the part after the header */
 };
 
 #define DAT_COMPRESSED 1u
@@ -50,7 +50,7 @@ struct dat_option {
 	uint16_t id;
 	uint32_t size;
 	char *data;
-	uint64_t offset; /* of the payload; 0 when it stood in a compressed section */
+	uint64_t offset; /* of the payload; 0 if it was in a compressed section */
 };
 
 /* The data of one CPU. */
@@ -62,7 +62,7 @@ struct dat_stream {
 
 struct dat_buffer {
 	char *name;  /* "" is the top buffer */
-	char *clock; /* as it stands in the file: "[mono]", "local [global]", "mono"; NULL: not said */
+	char *clock; /* as in the file: "[mono]", "local [global]", "mono"; NULL: not stated */
 	uint32_t page_size;
 	uint32_t cpus; /* one more than the highest CPU number */
 	uint32_t nr_streams;
@@ -77,7 +77,7 @@ struct dat_file {
 	uint64_t size;
 	unsigned int version; /* 6 or 7 */
 	bool big;
-	unsigned int long_size; /* as the prologue says; commit_size is what counts */
+	unsigned int long_size; /* from the prologue; use commit_size instead */
 	unsigned int commit_size; /* bytes of a page's commit word: 4 or 8 */
 	uint32_t page_size;
 	char *compression; /* "none", "zstd", ...; NULL in version 6 */
@@ -107,8 +107,8 @@ struct dat_file {
 };
 
 /*
- * How compressed data becomes plain; this file knows no algorithm. decompress() fills exactly dst_size bytes and
- * returns 0, or returns -errno.
+ * How to decompress; this file knows no algorithm. decompress() fills exactly dst_size bytes and returns 0, or returns
+ * -errno.
  */
 struct dat_codec {
 	const char *name;
@@ -116,22 +116,22 @@ struct dat_codec {
 };
 
 /*
- * Opens a file that holds a trace.dat. codec may be NULL: compressed files are then refused. 0, or -errno
- * with ret_error filled in: the errno of open, fstat or pread; -EBADMSG: the file contradicts itself or
- * ends early; -EPROTO: this is no trace.dat; -EPROTONOSUPPORT: a version or compression that is not known
- * here; -ENOMEM; -ESPIPE: no regular file.
+ * Opens a file that contains a trace.dat. codec may be NULL: compressed files are then refused. 0, or -errno with
+ * ret_error filled in: the errno of open, fstat or pread; -EBADMSG: the file contradicts itself or ends early;
+ * -EPROTO: this is not a trace.dat; -EPROTONOSUPPORT: an unknown version or compression; -ENOMEM; -ESPIPE: not a
+ * regular file.
  */
 int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **ret_file, struct dat_error *ret_error);
 
 /* Frees everything. Takes NULL. Returns NULL. */
 struct dat_file *dat_close(struct dat_file *file);
 
-/* The first option with this id, NULL if there is none. */
+/* The first option with this id; NULL if there is none. */
 const struct dat_option *dat_option(const struct dat_file *file, unsigned int id);
 
 /*
- * Copies up to size bytes at offset as they stand in the file. The number copied, less only at the end of the file; or
- * -errno with ret_error filled in.
+ * Copies up to size bytes at offset from the file. Returns the number copied, which is less only at the end of the
+ * file; or -errno with ret_error filled in.
  */
 ssize_t dat_read_raw(const struct dat_file *file, uint64_t offset, void *dst, size_t size, struct dat_error *ret_error);
 
@@ -151,19 +151,19 @@ struct dat_cursor {
 };
 
 struct dat_page {
-	const unsigned char *data; /* header and all; valid until the cursor moves */
+	const unsigned char *data; /* header and data; valid until the cursor moves */
 	uint32_t size;		   /* bytes there; less than the page size only for the last */
 	uint64_t offset;	   /* in the file; of the chunk for compressed data */
 };
 
-/* Puts the cursor in front of the first page of a stream. 0; -ENOMEM. */
+/* Puts the cursor before the first page of a stream. 0; -ENOMEM. */
 int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		    struct dat_cursor *ret_cursor);
 void dat_cursor_close(struct dat_cursor *cursor);
 
 /*
- * 1: *ret_page is the next page. 0: that was all. -errno with ret_error
- * filled in: nothing more can be read from here.
+ * 1: *ret_page is the next page. 0: there are no more. -errno with ret_error filled in: nothing more can be read from
+ * here.
  */
 int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a page's time to the time that is shown: what the options DATE, OFFSET, TIME_SHIFT and TSC2NSEC and the clock's
- * name say, with trace-cmd 3.1.6's arithmetic, overflow included (trace-dat.md 8).
+ * Converts a page's time to the time that is shown: by the options DATE, OFFSET, TIME_SHIFT and TSC2NSEC and the
+ * clock's name, with trace-cmd 3.1.6's arithmetic, including overflow (trace-dat.md 8).
  */
 #ifndef FORMAT_DAT_TIME_H
 #define FORMAT_DAT_TIME_H
@@ -28,10 +28,10 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 		  struct dat_error *ret_error);
 void dat_time_close(struct dat_time *time);
 
-/* The time of an event of a CPU that its page says happened at ts. */
+/* The time of an event of a CPU whose time in its page is ts. */
 uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint64_t ts);
 
-/* The name of the clock in force, which is the bracketed word or the whole; NULL when the file does not say. */
+/* The name of the clock in use: the word in brackets, or the whole text; NULL if the file does not state it. */
 bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size);
 
 #endif

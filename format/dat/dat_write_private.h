@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between dat_write.c, which collects, and dat_layout.c, which knows where things go in versions 6 and 7. */
+/* Shared by dat_write.c, which collects the data, and dat_layout.c, which knows their places in versions 6 and 7. */
 #ifndef FORMAT_DAT_WRITE_PRIVATE_H
 #define FORMAT_DAT_WRITE_PRIVATE_H
 
@@ -22,7 +22,7 @@ struct write_buffer {
 	char *name; /* "" is the top buffer, which is the first */
 	unsigned int *tracks; /* of the store, by CPU; NO_TRACK: no pages */
 	unsigned int nr_cpus;
-	uint64_t data; /* where its pages begin in the file */
+	uint64_t data; /* offset of its pages in the file */
 };
 
 struct dat_writer {
@@ -30,7 +30,7 @@ struct dat_writer {
 	struct page_store *store;
 	unsigned int version;
 	uint32_t page_size;
-	uint64_t straight; /* where the top buffer's pages begin already, if they can; 0: not yet */
+	uint64_t straight; /* offset of the top buffer's pages that went straight to the file; 0: none */
 	struct write_buffer *buffers;
 	unsigned int nr_buffers;
 	struct write_system *systems;
@@ -42,12 +42,12 @@ struct dat_writer {
 void dat_put_option(struct blob *out, enum dat_id id, const void *data, size_t size);
 
 /*
- * All in front of the pages; decides where the pages of each buffer begin,
- * and sets that. A failure is in out->error.
+ * Everything before the pages; determines the offset of each buffer's pages, and stores it. A failure is in
+ * out->error.
  */
 void dat_layout(struct blob *out, struct dat_writer *writer, const char *clock, unsigned int nr_cpus);
 
-/* What stands between the pages of one buffer and the next. 0, -errno. */
+/* What comes between the pages of two buffers. 0, -errno. */
 int dat_layout_sections(const struct dat_writer *writer);
 
 #endif

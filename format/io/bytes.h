@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A bounded cursor: the only code that touches bytes nobody vouches for. It walks a range of a file, or of memory, and
- * never leaves it: the first read that would do so fails, and so does every one after it, so a caller may read a whole
- * structure and ask once whether that worked. Numbers come out in the machine's order, whatever the file's.
+ * A bounded cursor: only this code accesses untrusted bytes. It walks a range of a file, or of memory, and never
+ * leaves it. The first read that would leave it fails, and so does every later one, so a caller may read a whole
+ * structure and check once. Numbers are converted to the machine's order.
  *
- * A file is read with pread, not mapped: one that shrinks meanwhile ends early, it does not kill the reader.
+ * A file is read with pread, not mapped: if it is truncated meanwhile, it ends early and does not kill the reader.
  */
 #ifndef FORMAT_BYTES_H
 #define FORMAT_BYTES_H
@@ -17,7 +17,7 @@
 
 struct bytes {
 	uint64_t pos; /* of the next byte, from the start of the file or memory */
-	uint64_t end; /* no byte at or behind it is read */
+	uint64_t end; /* no byte at or after it is read */
 	int error;    /* 0; -EBADMSG: the range ended early; else the -errno of pread. Sticky */
 	bool big;     /* numbers are big endian */
 
@@ -35,13 +35,12 @@ uint32_t bytes_get32(const void *at, bool big);
 uint64_t bytes_get64(const void *at, bool big);
 
 /*
- * The range [pos, end) of the file behind fd; of the memory at data. Nothing
- * is read yet; nothing needs to be closed.
+ * The range [pos, end) of the open file fd; or of the memory at data. Nothing is read yet; nothing needs to be closed.
  */
 void bytes_from_file(struct bytes *b, int fd, uint64_t pos, uint64_t end, bool big);
 void bytes_from_memory(struct bytes *b, const void *data, size_t size, bool big);
 
-/* How many bytes are left; 0 after an error. */
+/* The number of bytes left; 0 after an error. */
 uint64_t bytes_left(const struct bytes *b);
 
 /* The next number; 0 after an error. */
@@ -53,19 +52,22 @@ uint64_t bytes_u64(struct bytes *b);
 /* Copies the next size bytes to dst; on an error dst is filled with zeros. */
 void bytes_copy(struct bytes *b, void *dst, size_t size);
 
-/* Steps over size bytes. */
+/* Skips size bytes. */
 void bytes_skip(struct bytes *b, uint64_t size);
 
-/* Whether the next bytes are exactly these; steps over them if so. Not an error if not, unless reading fails. */
+/*
+ * If the next bytes are exactly these, skips them and returns true. A difference is not an error, unless reading
+ * fails.
+ */
 bool bytes_match(struct bytes *b, const void *expected, size_t size);
 
 /*
- * The next size bytes in memory of their own, with a NUL behind them; the size is checked against the range before
- * anything is allocated. The caller frees it. NULL after an error (b->error: -ENOMEM too).
+ * The next size bytes in allocated memory, followed by a NUL. The size is checked against the range before anything is
+ * allocated. The caller frees it. NULL after an error (b->error, which may also be -ENOMEM).
  */
 char *bytes_blob(struct bytes *b, uint64_t size);
 
-/* The NUL-terminated string that stands next, at most max bytes without its NUL; as bytes_blob. */
+/* The next NUL-terminated string, at most max bytes without its NUL; otherwise as bytes_blob. */
 char *bytes_string(struct bytes *b, size_t max);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From numbers to numbers: a hash table without deletion. A value of 0 means: not there. */
+/* A map from numbers to numbers: a hash table without deletion. A value of 0 means: absent. */
 #ifndef FORMAT_NUMBER_MAP_H
 #define FORMAT_NUMBER_MAP_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the pages of each CPU of each buffer, its track, wait until their number is known: one scratch file for
- * all, in slots of a MiB that belong to one track each; or where they stand already, in a file of somebody else's.
- * Two descriptors however many tracks there are; memory is a buffer per track that is put to, BUFFER_TOTAL together
- * (one page each where that is more), and some bytes for each slot.
+ * Holds the pages of each CPU of each buffer, called a track, until their number is known: in one scratch file for all
+ * tracks, in slots of a MiB that belong to one track each; or at their original place, in another file. Uses two
+ * descriptors, whatever the number of tracks. Uses memory for a buffer per track that is written, BUFFER_TOTAL
+ * together (at least one page each), and some bytes for each slot.
  */
 #ifndef FORMAT_PAGE_STORE_H
 #define FORMAT_PAGE_STORE_H
@@ -19,39 +19,41 @@ struct page_store;
 int page_store_open(const char *near, uint32_t page_size, unsigned int tracks, struct page_store **ret_store);
 struct page_store *page_store_close(struct page_store *store);
 
-/* One track more; they are numbered from 0. 0, -ENOMEM. */
+/* Add a track; tracks are numbered from 0. 0, -ENOMEM. */
 int page_store_add(struct page_store *store, unsigned int *ret_track);
 
-/* One page more for a track. 0, -ENOMEM, or the errno of write. */
+/* Add a page to a track. 0, -ENOMEM, or the errno of write. */
 int page_store_put(struct page_store *store, unsigned int track, const void *page);
 
 /*
- * `size` bytes more, whole pages, which page_store_copy() takes from that file; it is not closed. Errors as above.
+ * Add `size` bytes, whole pages, which page_store_copy() takes from that file; the file is not closed. Errors as
+ * above.
  */
 int page_store_put_range(struct page_store *store, unsigned int track, int fd, uint64_t offset, uint64_t size);
 
 /*
- * From now on tracks are put to straight into a file, back to back from `offset` on, one track after the other:
- * none is put to again once another was. page_store_scratch() ends that. 0, or the errno of write.
+ * From now on tracks are written straight into a file, back to back from `offset` on, one track after the other: after
+ * another track was begun, no more pages are added to a track. page_store_scratch() ends that. 0, or the errno of
+ * write.
  */
 void page_store_straight(struct page_store *store, int fd, uint64_t offset);
 int page_store_scratch(struct page_store *store);
 
-/* Have all that went straight into `fd` begin at another offset, behind its own. 0, -errno. */
+/* Move everything that went straight into `fd` to another offset, after its present one. 0, -errno. */
 int page_store_move(struct page_store *store, int fd, uint64_t offset);
 
 /* Bytes of a track. */
 uint64_t page_store_size(const struct page_store *store, unsigned int track);
 
 /*
- * The next bytes of a track, from its beginning on: `size` of them, whole pages, or as many as there are; nothing
- * is put to it once this was begun. Gives the scratch space back as it goes. 0, -errno.
+ * The next bytes of a track, from its beginning on: `size` of them, whole pages, or the remaining ones. No pages may
+ * be added after the first call. Frees the scratch space during the copy. 0, -errno.
  */
 int page_store_take(struct page_store *store, unsigned int track, void *pages, uint32_t size, uint32_t *ret_size);
 
 /*
- * Append a track to a file at `offset`, where it stands already if it went there straight. Gives the scratch space
- * back as it goes, so that the disk never holds everything twice; the store can be copied once. 0, -errno.
+ * Append a track to a file at `offset`, where it already is if it went there straight. Frees the scratch space during
+ * the copy, so that the disk never holds everything twice; the store can be copied once. 0, -errno.
  */
 int page_store_copy(struct page_store *store, unsigned int track, int fd, uint64_t offset);
 

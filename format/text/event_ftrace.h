@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The texts of functions that the kernel's tracers record: trace-cmd report does not print these events by their
- * formats. A call and its return, if nothing is between them, are one line.
+ * formats. A call and its return are one line if no event is between them.
  */
 #ifndef FORMAT_EVENT_FTRACE_H
 #define FORMAT_EVENT_FTRACE_H
@@ -9,18 +9,18 @@
 #include "format/dat/dat_merge.h"
 #include "format/text/event_parse.h"
 
-/* Of one printer; it stays where it is while the table lives. */
+/* Belongs to one printer; must not move while the table lives. */
 struct event_ftrace {
 	const struct event_table *table;
 	struct tep_event *call, *ret; /* NULL: the file has none */
-	bool leaf;		      /* the call that is printed next returned at once, */
-	uint64_t duration;	      /* after so many ns */
+	bool leaf;		      /* the call that is printed next returned immediately, */
+	uint64_t duration;	      /* after this number of ns */
 };
 
-/* Makes libtraceevent ask us for these texts, unless a plugin has them, or plugins are not wanted. 0; -ENOMEM. */
+/* Makes libtraceevent call us for these texts, unless a plugin provides them, or plugins are disabled. 0; -ENOMEM. */
 int event_ftrace_open(struct event_ftrace *ftrace, const struct event_table *table);
 
-/* For the event that is printed next: whether the one behind it is its return, and part of its line. */
+/* For the event that is printed next: whether the event after it is its return, and part of its line. */
 bool event_ftrace_takes(struct event_ftrace *ftrace, const struct tep_record *record, const struct dat_event *next);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From the blobs of a trace.dat to libtraceevent's handle, with the plugins that trace-cmd loads. libtraceevent trusts
- * format texts and records; so texts that could exhaust its stack are kept from it, fields outside of any record are
- * cut back, and before a record is printed event_check() decides whether its print format may be run on it.
+ * Passes the blobs of a trace.dat to libtraceevent, with the plugins that trace-cmd loads. libtraceevent trusts format
+ * texts and records. So texts that could exhaust its stack are not passed, fields beyond any record are shortened, and
+ * before a record is printed event_check() decides whether its print format may be evaluated for it.
  */
 #ifndef FORMAT_EVENT_PARSE_H
 #define FORMAT_EVENT_PARSE_H
@@ -11,29 +11,32 @@
 
 #include <event-parse.h>
 
-/* No field reaches further into a record: offsets of dynamic fields are 16 bits, and so are their lengths. */
+/* The end of the furthest field in a record: offsets of dynamic fields have 16 bits, and so have their lengths. */
 #define EVENT_FIELD_MAX 65536u
 
-/* What libtraceevent may read from the start of a record on: a dynamic field behind a relative one, and a bit. */
+/*
+ * The bytes that libtraceevent may read from the start of a record: a dynamic field after a relative one, and a
+ * margin.
+ */
 #define EVENT_SLACK (6u * EVENT_FIELD_MAX)
 
 struct event_type {
 	struct tep_event *event;
-	uint32_t need;	 /* bytes that its fixed fields reach; a kernel_stack record ends before that */
-	uint32_t open;	 /* where a field without a size, which goes on to the record's end, begins */
+	uint32_t need;	 /* end of its fixed fields; a kernel_stack record ends before that */
+	uint32_t open;	 /* offset of a field without a size, which extends to the record's end */
 	bool has_sizes;	 /* its print format computes sizes, indices or quotients: event_check() */
-	bool raw_only;	 /* its print format is never run */
+	bool raw_only;	 /* its print format is never evaluated */
 };
 
 struct event_table {
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
-	bool no_plugins; /* were wanted */
+	bool no_plugins; /* no plugins were requested */
 	struct event_type **types; /* by id, 65536 */
 	struct event_type *all;
 	uint32_t nr_events;
 	uint32_t failures; /* formats that libtraceevent could not parse in whole */
-	uint32_t type_offset, type_size; /* of common_type; size 0: no event says */
+	uint32_t type_offset, type_size; /* of common_type; size 0: no event states it */
 	uint32_t pid_offset, pid_size;
 };
 
@@ -45,7 +48,7 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 /* Takes NULL. Returns NULL. */
 struct event_table *event_table_close(struct event_table *table);
 
-/* The type and thread of a record that has size bytes; -1 for what it does not say. */
+/* The type and thread of a record that has size bytes; -1 for a value that it does not have. */
 int event_id(const struct event_table *table, const void *data, uint32_t size);
 int event_pid(const struct event_table *table, const void *data, uint32_t size);
 
@@ -53,8 +56,8 @@ int event_pid(const struct event_table *table, const void *data, uint32_t size);
 const struct event_type *event_type(const struct event_table *table, int id);
 
 /*
- * Whether the print format of this type may be run on the record, which has size bytes and EVENT_SLACK readable ones.
- * False: only its fields may be shown.
+ * Whether the print format of this type may be evaluated for the record, which has size bytes and EVENT_SLACK readable
+ * ones. False: only its fields may be printed.
  */
 bool event_check(const struct event_type *type, void *data, uint32_t size);
 

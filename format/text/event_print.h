@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of events, byte for byte that of trace-cmd report 3.1.6. Texts are collected in a trace_seq of the printer
- * and are the caller's to write.
+ * The text of events, byte for byte that of trace-cmd report 3.1.6. Texts are collected in a trace_seq of the printer;
+ * the caller writes them.
  */
 #ifndef FORMAT_EVENT_PRINT_H
 #define FORMAT_EVENT_PRINT_H
@@ -25,32 +25,29 @@ struct event_printer {
 	const struct event_table *table;
 	struct event_ftrace ftrace;
 	struct trace_seq seq; /* the text of the last event */
-	unsigned char *record; /* copy of it, with EVENT_SLACK behind */
+	unsigned char *record; /* copy of it, followed by EVENT_SLACK bytes */
 	uint32_t room;
 	int name_width;
 	bool seconds;
-	bool diff_us; /* differences are of microseconds, whatever the clock's unit */
+	bool diff_us; /* differences are in microseconds, whatever the clock's unit */
 	uint64_t last_ts;
 };
 
-/* table and file must outlive the printer, which stays where it is. 0; -ENOMEM. */
+/* table and file must outlive the printer, which must not move. 0; -ENOMEM. */
 int event_printer_open(struct event_printer *ret_printer, const struct dat_file *file, const struct dat_time *time,
 		       const struct event_table *table, const struct event_print_options *options);
 void event_printer_close(struct event_printer *printer);
 
-/* What stands in front of a line of this buffer; "" when names are off. Returns printed characters. */
+/* The beginning of a line of this buffer; "" if names are off. Returns the number of printed characters. */
 int event_print_prefix(struct event_printer *printer, FILE *out, const struct dat_buffer *buffer);
 
 /*
- * The event as libtraceevent takes it: a copy with room behind it, for filters and for event_print(). It stays valid
- * until the next call. 0; -ENOMEM.
+ * The event in libtraceevent's form: a copy with room after it, for filters and for event_print(). Valid until the
+ * next call. 0; -ENOMEM.
  */
 int event_record(struct event_printer *printer, const struct dat_event *event, struct tep_record *ret_record);
 
-/*
- * Makes the text of the event that event_record() was called with, without its
- * newline; losses have lines of their own.
- */
+/* Makes the text of the event of the last event_record(), without its newline; losses have lines of their own. */
 void event_print(struct event_printer *printer, const struct dat_event *event, struct tep_record *record);
 
 #endif

@@ -1,31 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must be true on a timeline that programs and the kernel share, checked in one pass over the events in the
- * order of time. The kernel's sched events say who ran where, and the rest has to agree with them:
+ * Rules for a timeline that programs and the kernel share, checked in one pass over the events in the order of time.
+ * The kernel's sched events show which thread ran on which CPU, and the other events must agree with them:
  *
- * outside    An event of a program was recorded while its thread ran on that CPU: it lies between two sched_switch
- *            that follow each other on the CPU, the first with the thread as next, the second with it as prev, both
- *            times included. Some kernels leave out most switches out of idle: between one to idle and one from a
- *            thread the event may be that thread's, and is counted as from_idle. Where nothing is known it is
- *            unchecked: before a CPU's first switch, behind its last, around a loss, and where two switches
+ * outside    An event of a program is recorded while its thread runs on that CPU: it lies between two sched_switch
+ *            events that follow each other on the CPU, the first with the thread as next, the second with it as prev,
+ *            both times included. Some kernels leave out most switches out of idle: between a switch to idle and one
+ *            from a thread, the event may be that thread's, and is counted as from_idle. If the thread is not known,
+ *            the event is unchecked: before a CPU's first switch, after its last, around a loss, and if two switches
  *            contradict each other.
- * two_cpus   A thread is switched in only where it was switched out before, if it was on another CPU.
- * not_woken  A thread that was switched out asleep is woken (sched_waking) before it is seen to run, and a new one
- *            (sched_process_fork) by sched_wakeup_new. Looked at for threads of which a sched_waking was seen before.
- * woken_late sched_wakeup, which ends what sched_waking begins, comes before the switch that puts the thread in.
+ * two_cpus   If a thread was on another CPU, it is switched in only after it was switched out there.
+ * not_woken  A thread that was switched out asleep is woken (sched_waking) before it runs again, and a new one
+ *            (sched_process_fork) by sched_wakeup_new. Checked for threads of which a sched_waking was seen before.
+ * woken_late sched_wakeup, which ends what sched_waking begins, precedes the switch that puts the thread in.
  * back       Within the stream of a CPU no event is earlier than the one before it.
- * count      What a CPU's statistics say was read and lost is what its stream holds and its pages tell as lost, and a
- *            recorder:end says what its page does. Where the size of a loss is unknown, no more than that is asked. What
- *            they say was left to read may be there, too, and one event not, if trace-cmd looked for the date by it.
+ * count      A CPU's statistics agree with the events in its stream and the losses in its pages, and a recorder:end
+ *            agrees with its page. If the size of a loss is unknown, only the rest is compared. Events that the
+ *            statistics count as unread may be in the stream, too, and one event may be missing, if trace-cmd used it
+ *            to determine the date.
  *
- * The three about threads compare the clocks of CPUs: the kernel orders these events by its locks. They need all of
- * them recorded, so nothing is asked across a loss, or switches that contradict each other, on any CPU; nor at all
- * where a CPU has no events of the kernel, as if it had been masked. Where switches of some threads alone were
- * recorded nothing is asked of threads, and events that do not lie in their thread's time are unchecked. Our files
- * say so; in one of somebody else's that may be, so nothing is asked of a thread before a switch between it and the
- * idle task, or another event of its own, was seen.
+ * The three rules about threads compare the clocks of CPUs: the kernel orders these events by its locks. They need all
+ * of these events. So they are not applied across a loss on any CPU, or across switches that contradict each other; nor
+ * at all if a CPU has no events of the kernel, because it may have been masked. If only the switches of some threads
+ * were recorded, no rule about threads is applied, and events outside the time of their thread are unchecked. Our files
+ * state that. Files of other programs do not; so a thread is checked only after a switch between it and the idle task,
+ * or another event of its own, was seen.
  *
- * Memory: a page of kept events at most for each CPU and each thread seen, and some more for the threads that have
+ * Memory: at most a page of kept events for each CPU and each thread seen, and some more for the threads that have
  * events outside. Threads: one at a time per verify.
  */
 #ifndef FORMAT_VERIFY_H
@@ -49,28 +50,28 @@ extern const char *const verify_kind_names[VERIFY_KINDS];
 
 struct verify_violation {
 	enum verify_kind kind;
-	uint64_t events; /* that it is about: all of a thread between two switches are one */
+	uint64_t events; /* number of events concerned: all events of a thread between two switches count as one */
 	const char *text;
-	const struct dat_event *before; /* its neighbours and itself, for as long as the call; each may be NULL */
+	const struct dat_event *before; /* the event and its neighbours, valid during the call; each may be NULL */
 	const struct dat_event *event;
 	const struct dat_event *after;
 };
 
 struct verify_figures {
 	uint64_t events;
-	uint64_t user_events; /* of programs: ids from 16384 on, user_events, what was written to trace_marker */
+	uint64_t user_events; /* of programs: ids from 16384 on, user_events, writes to trace_marker */
 	uint64_t checked;     /* of these: between known switches */
 	uint64_t unchecked;
 	uint64_t from_idle; /* of the checked ones */
 	uint64_t from_idle_stays;
 	uint64_t switches;
-	uint64_t contradictions; /* pairs of switches between which one is missing, those out of idle aside */
+	uint64_t contradictions; /* pairs of switches between which one is missing, except those out of idle */
 	uint64_t wakeups;
-	uint64_t woken;	     /* runs of threads that had to be woken, and were looked at */
-	uint64_t migrations; /* of threads, as the switches show them */
+	uint64_t woken;	     /* runs of threads that had to be woken, and were checked */
+	uint64_t migrations; /* of threads, according to the switches */
 	uint64_t losses;     /* gaps in streams */
 	uint64_t counts;     /* CPUs whose statistics were compared */
-	uint64_t violations; /* all: events outside, and one for each of the others */
+	uint64_t violations; /* all: events outside, and one for each other violation */
 	uint64_t of_kind[VERIFY_KINDS];
 	uint64_t nearest_ns; /* the least distance of a checked event to a switch of its thread; UINT64_MAX: none */
 };
@@ -83,10 +84,10 @@ typedef void (*verify_report)(void *arg, const struct verify_violation *violatio
 int verify_open(const struct dat_file *file, const struct event_table *table, verify_report report, void *arg,
 		struct verify **ret_verify);
 
-/* The file's next event, as dat_merge_next() gives it. 0; -ENOMEM. */
+/* The file's next event, from dat_merge_next(). 0; -ENOMEM. */
 int verify_event(struct verify *verify, const struct dat_event *event);
 
-/* That was the last one: what is still open is decided. 0; -ENOMEM. */
+/* There are no more events: everything undecided is decided. 0; -ENOMEM. */
 int verify_finish(struct verify *verify, struct verify_figures *ret_figures);
 
 /* Takes NULL. Returns NULL. */

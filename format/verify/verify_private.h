@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Between verify.c (events, streams), verify_cpu.c (who runs on a CPU), verify_thread.c (threads), verify_count.c. */
+/*
+ * Shared by verify.c (events, streams), verify_cpu.c (which thread runs on a CPU), verify_thread.c (threads),
+ * verify_count.c.
+ */
 #ifndef FORMAT_VERIFY_PRIVATE_H
 #define FORMAT_VERIFY_PRIVATE_H
 
@@ -29,9 +32,9 @@ struct verify_switch {
 	int64_t prev_state;
 };
 
-/* A CPU, as the sched_switch of one buffer tell of it. */
+/* A CPU, as described by the sched_switch events of one buffer. */
 struct verify_cpu {
-	const struct dat_buffer *buffer; /* whose switches count; NULL: none was seen */
+	const struct dat_buffer *buffer; /* the buffer whose switches are used; NULL: none was seen */
 	bool known;			 /* the last switch is known, and nothing was lost since */
 	struct verify_switch last;
 	struct verify_kept last_event;
@@ -42,22 +45,22 @@ struct verify_cpu {
 
 /* The pages of one CPU in one buffer. */
 struct verify_stream {
-	struct dat_event last; /* its bytes are gone once another page was begun */
+	struct dat_event last; /* its bytes are invalid once another page was begun */
 	bool begun;
 	bool has_kernel;    /* events of the kernel */
 	uint64_t kernel_ts; /* of the last of these */
 	uint64_t events;    /* without recorder:end */
-	uint64_t lost;	    /* the sum of the known; lost_at_end of it by recorder:end */
+	uint64_t lost;	    /* the sum of known losses; lost_at_end: the part of it in recorder:end */
 	uint64_t lost_at_end;
 	uint64_t lost_unknown;
 };
 
-/* What an event is to the checks, by its id. */
+/* The role of an event in the checks, by its id. */
 enum verify_event_kind {
 	EVENT_OTHER,
-	EVENT_OWN, /* of the kernel, by the thread that runs; the others are about threads, too */
+	EVENT_OWN, /* of the kernel, about the running thread; the following are about threads, too */
 	EVENT_USER,
-	EVENT_END, /* recorder:end, which has no place in time */
+	EVENT_END, /* recorder:end, whose time has no meaning */
 	EVENT_SWITCH,
 	EVENT_WAKING,
 	EVENT_WAKEUP,
@@ -74,25 +77,25 @@ struct verify_thread {
 	uint64_t epoch;	       /* of the state: it does not outlast a loss */
 	bool is_new;	       /* asleep because it was forked */
 	bool waking;	       /* sched_waking was seen since it was last switched in */
-	bool wakings_are_told; /* once, at least */
-	bool is_hidden;	       /* what it does was not recorded, nor how it is woken by others of its kind */
-	bool is_owed;	       /* a sched_wakeup: it was switched in with sched_waking alone */
-	bool is_followed;      /* its switches are recorded, even if some threads' alone are */
-	bool is_double;	       /* its switch out of left_cpu is still to come, though it ran elsewhere since */
+	bool wakings_are_told; /* a sched_waking was seen at least once */
+	bool is_hidden;	       /* its events were not recorded, nor its wake-ups by other hidden threads */
+	bool is_owed;	       /* a sched_wakeup is expected: it was switched in after a sched_waking alone */
+	bool is_followed;      /* its switches are recorded, even if only those of some threads are */
+	bool is_double;	       /* its switch out of left_cpu was not seen yet, though it has run elsewhere */
 	uint32_t left_cpu;
-	uint64_t unheard;      /* the latest of its suspicions whose `after` is to come, by number; 0: none */
+	uint64_t unheard;      /* number of its latest suspicion whose `after` is not known yet; 0: none */
 	struct verify_kept last_switch;
 };
 
 /*
- * A violation that a loss not yet told might explain: it waits until all streams are past it. `after` is the thread's
- * next sched event; one at the same time takes the suspicion away.
+ * A possible violation that a loss not reported yet might explain: it waits until all streams are past it. `after` is
+ * the thread's next sched event; if that has the same time, the suspicion is dropped.
  */
 struct verify_pending {
 	enum verify_kind kind;
 	int32_t tid;
 	bool is_dropped;
-	uint64_t unheard; /* the one before it of the same thread, as above */
+	uint64_t unheard; /* the previous one of the same thread, as above */
 	struct verify_kept before, event, after;
 };
 
@@ -110,7 +113,7 @@ struct verify {
 	uint8_t *kinds; /* of events, by id */
 	struct verify_field prev_pid, next_pid, prev_state;
 	struct verify_field
-		subject[EVENT_FORK + 1]; /* by kind: the thread that it is about; of EVENT_END what was lost */
+		subject[EVENT_FORK + 1]; /* by kind: the thread concerned; for EVENT_END the number lost */
 
 	struct verify_stream *streams; /* in the file's order */
 	uint32_t *first_stream;	       /* by buffer */
@@ -121,13 +124,13 @@ struct verify {
 	struct verify_thread *threads;
 	size_t nr_threads;
 	size_t thread_room;
-	uint64_t epoch;			/* number of losses of kernel events, told or to be concluded */
+	uint64_t epoch;			/* number of losses of kernel events, reported or concluded */
 	const struct dat_buffer *sched; /* the buffer of the first switch */
-	bool all_begun;			/* each of its streams */
+	bool all_begun;			/* each of its streams has begun */
 	bool new_are_told;		/* a sched_wakeup_new was seen */
-	bool has_some;			/* switches of some threads alone were recorded */
-	bool is_foreign;		/* that could be, and the file would not say so */
-	struct verify_pending *pending; /* a ring; numbers count from 1, and never again */
+	bool has_some;			/* only the switches of some threads were recorded */
+	bool is_foreign;		/* that is possible, but the file would not state it */
+	struct verify_pending *pending; /* a ring; numbers begin at 1 and are not reused */
 	uint64_t pending_begin, pending_end;
 };
 
@@ -142,7 +145,7 @@ static inline const struct dat_event *verify_kept_event(const struct verify_kept
 const struct verify_stream *verify_stream_find(const struct verify *v, const struct dat_buffer *buffer, uint32_t cpu);
 void verify_say(struct verify *v, const struct verify_violation *violation);
 
-/* verify_cpu.c: an event of a program, a switch, a loss of kernel events in front of an event, the end. */
+/* verify_cpu.c: an event of a program, a switch, a loss of kernel events before an event, the end. */
 int verify_cpu_user(struct verify *v, const struct dat_event *event, int32_t pid);
 int verify_cpu_switch(struct verify *v, const struct dat_event *event, const struct verify_switch *now);
 void verify_cpu_lost(struct verify *v, struct verify_cpu *cpu);
@@ -152,14 +155,17 @@ void verify_cpu_free(struct verify_cpu *cpu);
 int verify_thread_switch(struct verify *v, const struct dat_event *event, const struct verify_switch *now);
 int verify_thread_wake(struct verify *v, const struct dat_event *event, int32_t tid, enum verify_event_kind kind);
 int verify_thread_fork(struct verify *v, const struct dat_event *event, int32_t tid);
-/* The recording says so. 0 or -ENOMEM. */
+/* The file states that this thread is hidden. 0 or -ENOMEM. */
 int verify_thread_hide(struct verify *v, int32_t tid);
-/* An event of its own was recorded: 0 or -ENOMEM. Whether all its switches were, as far as the file can tell. */
+/*
+ * An event of the thread itself was recorded: 0 or -ENOMEM. Whether all its switches were recorded, according to the
+ * file.
+ */
 int verify_thread_follow(struct verify *v, int32_t tid);
 bool verify_thread_is_followed(const struct verify *v, int32_t tid);
 /* Events of the kernel are missing on some CPU, between `since` and now. */
 void verify_thread_lost(struct verify *v, uint64_t since);
-/* Decide what waits and is not later than `ts`. */
+/* Decide everything that waits and is not later than `ts`. */
 void verify_thread_decide(struct verify *v, uint64_t ts);
 void verify_thread_free(struct verify *v);
 

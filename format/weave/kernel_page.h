@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of a page as the kernel wrote it; rec_page_next() but for two things. A padding record's delta counts,
- * as in libtraceevent: what the kernel writes behind an event that it discards counts its time from that event. And
- * it is inline: there are millions of them.
+ * The events of a page that the kernel wrote. There are two differences from rec_page_next(). A padding record's delta
+ * is added to the time, as in libtraceevent: the kernel counts the time of an event after a discarded one from the
+ * discarded one. And the functions are inline, because there are millions of events.
  */
 #ifndef FORMAT_KERNEL_PAGE_H
 #define FORMAT_KERNEL_PAGE_H
@@ -12,8 +12,8 @@
 #include <string.h>
 
 /*
- * Over the time stamp at iter->offset, and nothing else: what follows may be a padding record, where the rules differ.
- * A page that ends behind the stamp makes rec_page_next() stop there.
+ * Skip the time stamp at iter->offset, and nothing else: a padding record may follow, for which the rules differ. The
+ * page is shortened to end after the stamp, so that rec_page_next() stops there.
  */
 static inline void kernel_page_stamp(struct rec_page_iter *iter)
 {
@@ -26,7 +26,7 @@ static inline void kernel_page_stamp(struct rec_page_iter *iter)
 	iter->time = stamp.time;
 }
 
-/* As rec_page_next(); the whole record stands between ret_record->offset and iter->offset. */
+/* As rec_page_next(); the whole record is between ret_record->offset and iter->offset. */
 static inline int kernel_page_next(struct rec_page_iter *iter, struct rec_record *ret_record)
 {
 	while ((uint64_t)iter->offset + 8 <= iter->size) {
@@ -52,13 +52,13 @@ static inline int kernel_page_next(struct rec_page_iter *iter, struct rec_record
 		if (type == REC_TYPE_PADDING && delta == 0)
 			return 0;
 		if (type == 0 || type == REC_TYPE_PADDING) {
-			/* The stored length counts its own word. */
+			/* The stored length includes its own word. */
 			if (words[1] < 4)
 				return -EBADMSG;
 			length = words[1] - 4;
 			head = 8;
 		}
-		/* An event may be as long as the page is, and a length anything. */
+		/* An event may be as long as the page, and a length may have any value. */
 		if (length > left - head)
 			return -EBADMSG;
 		iter->time += delta;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of tasks as the kernel tells them: in saved_cmdlines, which keeps few, and in events that
- * name a task, such as sched_switch. Which ones these are, and where, is found in their formats: a
- * field char P_comm[16] beside a field P_pid.
+ * The names of tasks according to the kernel: in saved_cmdlines, which keeps few, and in events that name a task, such
+ * as sched_switch. Their formats show which events these are: they have a field char P_comm[16] beside a field P_pid.
  */
 #ifndef FORMAT_KERNEL_TASKS_H
 #define FORMAT_KERNEL_TASKS_H
@@ -43,26 +42,29 @@ struct kernel_tasks {
 int kernel_tasks_new(struct kernel_tasks **ret_tasks);
 struct kernel_tasks *kernel_tasks_free(struct kernel_tasks *tasks);
 
-/* Take in the format of an event; of what names no task nothing is kept. */
+/* Read the format of an event; nothing is stored if the event names no task. */
 void kernel_tasks_format(struct kernel_tasks *tasks, const char *text, size_t size);
 
-/* Take in the text of saved_cmdlines. 0, -ENOMEM. */
+/* Read the text of saved_cmdlines. 0, -ENOMEM. */
 int kernel_tasks_saved(struct kernel_tasks *tasks, const char *text, size_t size);
 
-/* Take in what an event with a by_id says. 0, -ENOMEM. */
+/* Read the names in an event with a by_id. 0, -ENOMEM. */
 int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, uint64_t clock, const void *payload, uint32_t size);
 
-/* Take in an event, at a time of the kernel's clock; CPU after CPU, so the order is not that of time. 0, -ENOMEM. */
+/*
+ * Read the names in an event, at a time of the kernel's clock. CPUs come one after the other, so the order is not that
+ * of time. 0, -ENOMEM.
+ */
 static inline int kernel_tasks_see(struct kernel_tasks *tasks, unsigned int id, uint64_t clock, const void *payload,
 				   uint32_t size)
 {
 	return tasks->by_id[id] ? kernel_tasks_learn(tasks, id, clock, payload, size) : 0;
 }
 
-/* The name of a task: what saved_cmdlines says, else what events said; "" if neither. */
+/* The name of a task: that in saved_cmdlines, otherwise that in events; "" if neither has one. */
 const char *kernel_task_name(const struct kernel_task *task);
 
-/* All tasks by pid, to be freed. 0, -ENOMEM. */
+/* All tasks by pid; the caller frees the array. 0, -ENOMEM. */
 int kernel_tasks_sorted(const struct kernel_tasks *tasks, struct kernel_task **ret_tasks, size_t *ret_nr);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From a buffer's clock to nanoseconds of CLOCK_MONOTONIC: a line through anchors, piece by piece, never going back. An
- * anchor pins the clock down to within its own error; between two of them the error is theirs and what the clock bent
- * in between, which the anchors in the middle show; before the first and behind the last it grows with the distance.
+ * Converts a buffer's clock to nanoseconds of CLOCK_MONOTONIC: a line through anchors, in segments, that never goes
+ * back. At an anchor the error is the anchor's own. Between two anchors it is theirs plus the drift between them,
+ * which the anchors in the middle show. Before the first and after the last it grows with the distance.
  */
 #ifndef FORMAT_TIME_MAP_H
 #define FORMAT_TIME_MAP_H
@@ -31,19 +31,19 @@ struct time_map {
 };
 
 /*
- * The map for a clock by all anchors there are, in any order. With one anchor, or none, the rate of the clock is not
- * known and error is UINT64_MAX; one tick then counts as one ns. REC_CLOCK_MONO needs no anchors.
- * 0; -EINVAL: no such clock; -ENOMEM.
+ * The map for a clock from all available anchors, in any order. With one anchor, or none, the rate of the clock is
+ * unknown and error is UINT64_MAX; one tick then counts as one ns. REC_CLOCK_MONO needs no anchors. 0; -EINVAL: no
+ * such clock; -ENOMEM.
  */
 int time_map_init(struct time_map *map, uint32_t clock, const struct rec_anchor *anchors, unsigned int nr_anchors);
 void time_map_free(struct time_map *map);
 
-/* |time_map_ns(clock) - CLOCK_MONOTONIC then| is at most this; UINT64_MAX: not known. */
+/* The maximum of |time_map_ns(clock) - CLOCK_MONOTONIC at that moment|; UINT64_MAX: unknown. */
 uint64_t time_map_error(const struct time_map *map, uint64_t clock);
 
 /*
- * The whole map as one line, as readers of a file want it: ns = ((clock * mult) >> shift) + offset, best in the middle
- * between the two given clock values.
+ * The whole map as one line, in the form that readers of a file use: ns = ((clock * mult) >> shift) + offset, most
+ * exact in the middle between the two given clock values.
  */
 struct time_line {
 	uint32_t mult;
@@ -53,20 +53,20 @@ struct time_line {
 
 void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struct time_line *ret_line);
 
-/* How far the line is from the map at most, between two clock values; ns. */
+/* The maximum distance of the line from the map between two clock values; ns. */
 uint64_t time_map_line_error(const struct time_map *map, const struct time_line *line, uint64_t from, uint64_t to);
 
-/* Where the map is one line: from clock on, up to end. */
+/* The range in which the map is one line: from clock up to end. */
 struct time_stretch {
 	uint64_t clock, ns;
 	uint64_t mult;
 	uint64_t end;
 };
 
-/* The one around `clock`, which `hint` was used for; false: before the first anchor, where there is none. */
+/* The segment around `clock`, starting at `hint`; false: before the first anchor, where there is none. */
 bool time_map_stretch(const struct time_map *map, unsigned int hint, uint64_t clock, struct time_stretch *ret_stretch);
 
-/* Out of line: another segment than the one the hint names, or a time before the first anchor. */
+/* Out of line: a segment other than that of the hint, or a time before the first anchor. */
 uint64_t time_map_search(const struct time_map *map, unsigned int *hint, uint64_t clock);
 
 static inline uint64_t time_map_scale(uint64_t ticks, uint64_t mult)
@@ -74,7 +74,7 @@ static inline uint64_t time_map_scale(uint64_t ticks, uint64_t mult)
 	return (uint64_t)(((unsigned __int128)ticks * mult) >> TIME_MAP_SHIFT);
 }
 
-/* Convert. *hint belongs to the caller, begins as 0 and makes times in rising order cheap. */
+/* Convert. *hint belongs to the caller, begins as 0 and makes increasing times cheap. */
 static inline uint64_t time_map_ns(const struct time_map *map, unsigned int *hint, uint64_t clock)
 {
 	const struct time_segment *segment;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the logs of several processes say, as one: events of the same name and shape get one id, those of different
- * shape one each; the names of threads; the call sites of rec_printf. And the texts that a trace.dat makes of it.
+ * The logs of several processes, combined: events of the same name and shape get one id, those of different shape one
+ * each; the names of threads; the call sites of rec_printf. And the texts for a trace.dat.
  *
- * Logs are not trusted. Nothing of a log is needed after the call that it was given to. Threads: one at a time.
+ * Logs are not trusted. Nothing of a log is needed after the call that reads it. Threads: one at a time.
  */
 #ifndef FORMAT_TRACE_INFO_H
 #define FORMAT_TRACE_INFO_H
@@ -19,7 +19,7 @@
 /* The first id is rec_printf's, in every process and in the file; no log describes it. */
 #define TRACE_INFO_PRINTF_ID REC_EVENT_ID_FIRST
 
-/* The event that carries a loss with no event behind it. */
+/* The event that carries a loss that no event follows. */
 #define TRACE_INFO_END_ID (REC_EVENT_ID_FIRST + REC_EVENTS_MAX - 1u)
 
 struct trace_end_event {
@@ -28,9 +28,9 @@ struct trace_end_event {
 	uint64_t no_lane; /* those of threads that had no lane */
 };
 
-/* What weaving has to know about an event id of one process. */
+/* What the weave needs to know about an event id of one process. */
 struct trace_event_map {
-	uint16_t id;	 /* in the file; 0: the log does not explain this id */
+	uint16_t id;	 /* in the file; 0: the log does not describe this id */
 	bool is_printf; /* its payload holds a call site: trace_info_site() */
 };
 
@@ -49,33 +49,30 @@ struct trace_info;
 int trace_info_new(struct trace_info **ret_info);
 struct trace_info *trace_info_free(struct trace_info *info);
 
-/*
- * Take in the log of one more process, which gets the next number, from 0. What is malformed in it is left out.
- * 0, -ENOMEM.
- */
+/* Read the log of one more process, which gets the next number, from 0. Malformed records are left out. 0, -ENOMEM. */
 int trace_info_add_process(struct trace_info *info, uint32_t pid, const char *comm, const void *log, size_t size);
 
-/* The same log again, grown meanwhile: take in what is new. 0, -ENOMEM. */
+/* The same log again, which has grown: read the new records. 0, -ENOMEM. */
 int trace_info_more_log(struct trace_info *info, unsigned int process, const void *log, size_t size);
 
-/* The ids of a process, also those to come; valid until another process is added. */
+/* The ids of a process, also future ones; valid until another process is added. */
 const struct trace_process_map *trace_info_map(const struct trace_info *info, unsigned int process);
 
-/* The address under which the file knows a call site of a process; 0: the log does not explain it. */
+/* The address that represents a call site of a process in the file; 0: the log does not describe it. */
 uint64_t trace_info_site(const struct trace_info *info, unsigned int process, uint64_t site);
 
-/* Thread `tid` of a process was seen. Cheap when asked again. 0, -ENOMEM. */
+/* Note that thread `tid` of a process was seen. Cheap if repeated. 0, -ENOMEM. */
 int trace_info_seen(struct trace_info *info, unsigned int process, int32_t tid);
 
-/* Names that the kernel knows, for trace_info_cmdlines(); they stay the caller's. */
+/* Names that the kernel knows, for trace_info_cmdlines(); the caller keeps them. */
 void trace_info_set_tasks(struct trace_info *info, const struct kernel_tasks *tasks);
 
-/* How many different tids were seen. */
+/* The number of different tids seen. */
 uint64_t trace_info_threads(const struct trace_info *info);
 
 /*
- * The texts. Each event's format goes to `emit`, those of one system together; recorder:end has one of its own. An
- * error of emit ends it. A malformed declaration has none. 0, -ENOMEM, or what emit returned.
+ * The texts. Each event's format goes to `emit`, those of one system together; recorder:end is separate. An error of
+ * emit ends the call. A malformed declaration has no format. 0, -ENOMEM, or the error of emit.
  */
 typedef int trace_info_emit(void *arg, const char *system, const char *text, size_t size);
 
@@ -83,8 +80,8 @@ int trace_info_formats(const struct trace_info *info, trace_info_emit *emit, voi
 int trace_info_end_format(trace_info_emit *emit, void *arg);
 
 /*
- * Appended to the blob. cmdlines: processes and their threads seen or named, and all that the kernel names,
- * sorted, each tid once. 0, -ENOMEM.
+ * Appended to the blob. cmdlines: processes and their threads that were seen or named, and all tasks that the kernel
+ * names, sorted, each tid once. 0, -ENOMEM.
  */
 int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines);
 int trace_info_printk(const struct trace_info *info, struct blob *printk);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between trace_info.c (processes and events), trace_names.c (threads) and trace_sites.c (rec_printf). */
+/* Shared by trace_info.c (processes and events), trace_names.c (threads) and trace_sites.c (rec_printf). */
 #ifndef FORMAT_TRACE_INFO_PRIVATE_H
 #define FORMAT_TRACE_INFO_PRIVATE_H
 
@@ -16,7 +16,7 @@ struct trace_event {
 struct trace_process {
 	uint32_t pid;
 	char *comm;
-	size_t log_offset; /* of the first record not taken in */
+	size_t log_offset; /* of the first record not read yet */
 	struct trace_process_map map;
 	struct trace_event_map *events; /* map.events */
 	unsigned int max_events;
@@ -32,7 +32,7 @@ struct trace_thread {
 
 struct trace_site {
 	char *function;
-	char *format; /* as PRINTK wants it, in quotes */
+	char *format; /* as in PRINTK, in quotes */
 };
 
 struct trace_info {

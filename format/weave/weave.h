@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * From drained pages to a trace.dat. The events of all streams are merged by time into one stream per real CPU, stamped
- * in nanoseconds of CLOCK_MONOTONIC; or, raw, each stream becomes one "CPU" of the file as it is.
+ * From drained pages to a trace.dat. The events of all streams are merged by time into one stream per real CPU,
+ * stamped in nanoseconds of CLOCK_MONOTONIC; or, raw, each stream becomes one "CPU" of the file, unchanged.
  *
- * Order: time never goes back within a CPU; events of one stream keep their order; at equal times the kernel's go first,
- * then those of the stream with the lower number. Loss: what the source says is lost before an event stands, as the
- * kernel's missed-events bits and count, on the page that this event begins. What is lost behind the last event of a
- * stream is carried by one synthetic event a process (raw: a stream), recorder:end, which exists only then; woven, it comes
- * behind the last event of the programs. A gap whose size is unknown makes that of the page unknown. So
+ * Order: time never goes back within a CPU; events of one stream keep their order; at equal times the kernel's events
+ * come first, then those of the stream with the lower number. Loss: if the source reports a loss before an event, that
+ * event begins a page with the kernel's missed-events bits and count. Losses after the last event of a stream are
+ * carried by one synthetic event per process (raw: per stream), recorder:end, which exists only then; in woven files
+ * it follows the last event of the programs. A gap of unknown size makes the count of the page unknown. So
  *
- *	sum of the counts in the file's pages = sum of the losses the sources, streams and processes state,
- *	events in the file = events the sources handed over + stats.synthetic.
+ *     sum of the counts in the file's pages = sum of the losses reported for sources, streams and processes,
+ *     events in the file = events the sources handed over + stats.synthetic.
  *
- * Raw files have the clock of the processes, x86-tsc with the line that makes it nanoseconds; where clocks differ the
- * times are converted, and the CPU markers are lost.
+ * Raw files have the clock of the processes, x86-tsc with the line that converts it to nanoseconds; if the processes
+ * have different clocks, the times are converted, and the CPU markers are lost.
  *
  * Memory: one page per CPU, one page per stream (the source's), buffers of 16 MiB, eight bytes for each MiB of output,
  * and the names. Threads: one at a time per call, no state elsewhere. Not signal-safe.
@@ -29,27 +29,27 @@
 
 #include "format/dat/dat_notes.h"
 
-/* Text that somebody else has; need not end with a NUL. NULL: none. */
+/* Text that belongs to the caller; need not end with a NUL. NULL: none. */
 struct weave_text {
 	const char *data;
 	size_t size;
 };
 
-/* The format of one event, as tracefs has it. */
+/* The format of one event, as in tracefs. */
 struct weave_format {
 	const char *system; /* "sched"; "ftrace" for the kernel's own */
 	struct weave_text text;
 };
 
-/* What the kernel says beside its pages, all as its files have it. */
+/* The kernel's texts, as in its files. */
 struct weave_kernel {
 	/*
-	 * Its name of its clock. "local" and others go with no program; NULL:
-	 * "x86-tsc" or "mono", as the process says.
+	 * The kernel's name of its clock. "local" and others match no program's clock; NULL: "x86-tsc" or "mono",
+	 * according to the process.
 	 */
 	const char *clock;
 	const char *uname; /* "Linux host 6.1.0 x86_64"; NULL: of this machine as it is now */
-	const struct weave_format *formats; /* an event that is given twice counts once */
+	const struct weave_format *formats; /* a duplicate event is used once */
 	unsigned int nr_formats;
 	struct weave_text printk;   /* printk_formats */
 	struct weave_text kallsyms;
@@ -59,46 +59,46 @@ struct weave_kernel {
 };
 
 /*
- * A process whose streams are woven, or the kernel: at most one is. Its streams are CPUs, at most one each, their
- * pages the kernel's own. Everything pointed to stays the caller's and is only read.
+ * A process whose streams are woven, or the kernel: at most one is the kernel. The kernel's streams are CPUs, at most
+ * one each, with the kernel's own pages. Everything that is pointed to belongs to the caller and is only read.
  */
 struct weave_process {
 	const struct weave_kernel *kernel; /* NULL: a program. Otherwise pid is 0 and there is no log */
 	uint32_t pid;
-	uint32_t clock; /* what its pages are stamped with: REC_CLOCK_TSC; REC_CLOCK_MONO, also for other clocks of the kernel */
+	uint32_t clock; /* the clock of its pages: REC_CLOCK_TSC; REC_CLOCK_MONO, also for other clocks of the kernel */
 	uint32_t subbuf_size; /* of its pages */
 	const char *comm;     /* name for threads that have none of their own */
 	const void *log;      /* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
 	size_t log_size;
 	const struct rec_anchor *anchors; /* any order; anchors of all processes with the same clock are used together */
 	unsigned int nr_anchors;
-	uint64_t lost; /* events of a program that no stream knows of (no lane); REC_LOST_UNKNOWN */
+	uint64_t lost; /* events of a program that belong to no stream (no lane); REC_LOST_UNKNOWN */
 };
 
 /*
- * Where the pages of a stream of the kernel stand in a file, back to back, each as long as a sub-buffer: the same that
- * next() gives, which is asked for them nevertheless. Pages that need not be changed then come out of this file.
+ * The place of a kernel stream's pages in a file, back to back, each as long as a sub-buffer. next() is still called
+ * for them and returns the same pages. Pages that need no change are then copied from this file.
  */
 struct weave_file {
 	int fd;
 	uint64_t offset; /* of the first */
 };
 
-/* What the source's stream of the same number is. */
+/* Describes the source's stream of the same number. */
 struct weave_stream {
 	unsigned int process; /* index */
 	unsigned int cpu;     /* of the kernel */
 	const struct weave_file *file; /* NULL: in none */
 	/*
-	 * Events lost behind the last one handed over; REC_LOST_UNKNOWN. Looked at once, when the source has answered 0
-	 * or an error for this stream: next() may still write it before it does.
+	 * Events lost after the last one handed over; REC_LOST_UNKNOWN. Read once, when the source has returned 0 or
+	 * an error for this stream: next() may still write it before that.
 	 */
 	uint64_t lost;
 };
 
 enum weave_buffers {
 	WEAVE_WOVEN, /* all in the top buffer */
-	WEAVE_SPLIT, /* the kernel in the top buffer, each process in one of its own, "comm-pid" */
+	WEAVE_SPLIT, /* the kernel in the top buffer, each process in its own buffer, "comm-pid" */
 };
 
 struct weave_params {
@@ -112,24 +112,23 @@ struct weave_params {
 
 	const char *output;    /* path; an existing file is replaced once the new one is complete */
 	unsigned int version;  /* of the file: 6 (also when 0) or 7 */
-	bool raw;	       /* pages as they are: lanes as CPUs; with the kernel in a buffer of their own, "lanes" */
-	enum weave_buffers buffers; /* raw goes before */
+	bool raw;	       /* pages unchanged: lanes as CPUs; with the kernel, in a separate buffer, "lanes" */
+	enum weave_buffers buffers; /* ignored for raw */
 	uint32_t page_size;    /* of the file; 0: 4096; raised to the largest sub-buffer of the processes */
 	unsigned int nr_cpus;  /* of this machine: the file has at least as many; ignored for raw */
-	/* What the file is to say of how it was made; its time error is filled in. */
+	/* The notes in the file about its making; the time error is filled in. */
 	struct dat_notes notes;
 
 	/*
-	 * Called about every MiB of input; pages is what was taken from the
-	 * source so far. Not 0: give up, -ECANCELED.
+	 * Called about every MiB of input; pages is the number taken from the source so far. If the result is not 0,
+	 * weaving ends with -ECANCELED.
 	 */
 	int (*progress)(void *arg, uint64_t pages);
 	void *arg;
 
 	/*
-	 * Called when the log of a process does not explain an event, for programs that go on
-	 * meanwhile: gives the log as it is now, which begins with what it was before, and true if
-	 * it has grown. NULL: logs are complete.
+	 * Called if the log of a process does not describe an event, because the program is still running: returns the
+	 * current log, which begins with the former one, and true if it has grown. NULL: logs are complete.
 	 */
 	bool (*refresh)(void *arg, unsigned int process, const void **ret_log, size_t *ret_size);
 	void *refresh_arg;
@@ -138,7 +137,7 @@ struct weave_params {
 struct weave_stats {
 	uint64_t events;       /* written, without synthetic ones */
 	uint64_t lost;	       /* known losses; also damaged_events and, unless raw, unknown_events */
-	uint64_t lost_unknown; /* gaps of unknown size, besides */
+	uint64_t lost_unknown; /* gaps of unknown size, in addition */
 	uint64_t synthetic;    /* recorder:end events */
 	uint64_t threads;      /* different tids of programs */
 	uint64_t processes;    /* with events; not the kernel */
@@ -149,24 +148,23 @@ struct weave_stats {
 	uint64_t last_time;
 	uint64_t pages;	       /* taken from the source */
 	uint64_t file_size;
-	uint64_t time_error;   /* |time in the file - CLOCK_MONOTONIC| is at most this, ns, as the anchors show; UINT64_MAX: unknown */
+	uint64_t time_error;   /* maximum of |time in the file - CLOCK_MONOTONIC|, ns, from the anchors; UINT64_MAX: unknown */
 
-	/* What should not happen; 0 in good order. */
+	/* Errors; 0 in a normal recording. */
 	uint64_t damaged_streams; /* ended by an error of the source */
-	uint64_t damaged_pages;	  /* gave fewer events than they should have */
-	uint64_t damaged_events;  /* not found on them */
-	uint64_t unknown_events;  /* not explained by the process's log: left out; raw: kept, with id 0 and counted as events */
+	uint64_t damaged_pages;	  /* contained fewer events than they should */
+	uint64_t damaged_events;  /* events missing on them */
+	uint64_t unknown_events;  /* not described by the process's log: left out; raw: kept, with id 0 and counted as events */
 	uint64_t cpu_unknown;	  /* put on CPU 0 */
-	uint64_t time_raised;	  /* events that went back in time: given the time of their predecessor */
-	uint64_t time_raised_max; /* by how many ns at most */
+	uint64_t time_raised;	  /* events that went back in time; they got the time of their predecessor */
+	uint64_t time_raised_max; /* the largest such change, ns */
 };
 
 /*
- * Read every stream to its end and write the file. A damaged stream ends where the damage is; the others go
- * on. Another error of the source ends the whole. 0; -EINVAL (no such version, page size, clock or process
- * index; output exists and is no regular file); -E2BIG (raw with more than 4096 streams); -ENOMEM;
- * -ECANCELED; what the source said; or the errno of what open, write or rename met. After a failure output is
- * as it was before and ret_stats is untouched.
+ * Read every stream to its end and write the file. A damaged stream ends at the damage; the others continue. Any other
+ * error of the source ends the weave. 0; -EINVAL (no such version, page size, clock or process index; output exists
+ * and is not a regular file); -E2BIG (raw with more than 4096 streams); -ENOMEM; -ECANCELED; the error of the source;
+ * or the errno of open, write or rename. After a failure output is unchanged and ret_stats is untouched.
  */
 int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stats);
 

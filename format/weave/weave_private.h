@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Between weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel),
- * weave_join.c (both on one CPU), weave_whole.c (pages as they are), weave_run.c (records copied), weave_out.c
- * (pages of one CPU), weave_raw.c and weave_beside.c (what else the file has).
+ * Shared by weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel),
+ * weave_join.c (both on one CPU), weave_whole.c (unchanged pages), weave_run.c (records copied), weave_out.c (pages of
+ * one CPU), weave_raw.c and weave_beside.c (the other contents of the file).
  */
 #ifndef FORMAT_WEAVE_PRIVATE_H
 #define FORMAT_WEAVE_PRIVATE_H
@@ -16,36 +16,36 @@
 #include <librecorder/page.h>
 #include <string.h>
 
-/* CPU numbers from here on are damage: no kernel is built for more (CONFIG_NR_CPUS_RANGE_END of x86). */
+/* A CPU number from here on is damage: no kernel is built for more CPUs (CONFIG_NR_CPUS_RANGE_END of x86). */
 #define WEAVE_CPUS_MAX 8192u
 
-/* An amount of lost events, parts of which may be unknown. */
+/* A number of lost events, parts of which may be unknown. */
 struct weave_loss {
 	uint64_t known;
 	bool unknown;
 };
 
-/* What has been taken from one stream and not yet been put out. */
+/* What has been taken from one stream and not yet been written. */
 struct weave_input {
 	unsigned int number;
 	unsigned int process;
 	bool is_kernel;
-	bool staged;	  /* programs' events on a CPU, in the file's own terms */
+	bool staged;	  /* programs' events on a CPU, with ids and times of the file */
 	unsigned int cpu; /* of the file, where all its events go: the kernel's, or raw's */
 	const struct time_map *time;
 	const struct trace_process_map *ids;
-	unsigned int hint; /* the time map's */
+	unsigned int hint; /* of the time map */
 
 	struct rec_page page;
 	uint64_t pages; /* taken from the source */
 	struct rec_page_iter iter;
-	uint32_t seen; /* events at or behind page.from */
+	uint32_t seen; /* events at or after page.from */
 	bool in_page;
 
 	struct rec_record record; /* the current event */
 	struct trace_event_map to;
 	uint64_t ns; /* its time in the file, never earlier than the one before it */
-	bool ended;  /* of the kernel's streams: there is no current event */
+	bool ended;  /* for the kernel's streams: there is no current event */
 	struct weave_loss loss; /* immediately before it */
 
 	uint64_t events;
@@ -91,9 +91,9 @@ struct weave {
 	struct trace_info *info;
 	struct time_map maps[REC_CLOCK_MONO + 1]; /* by clock */
 	struct dat_writer *writer;
-	struct page_store *stage; /* of pages that wait; NULL: there is nothing to wait for */
+	struct page_store *stage; /* for pages that wait; NULL: no page has to wait */
 	bool is_staging;	  /* pages go there */
-	bool has_texts;		  /* those known before the last event are written */
+	bool has_texts;		  /* the texts known before the last event are written */
 	uint32_t page_size;
 	unsigned int nr_cpus; /* that the file has at least */
 	unsigned int nr_lanes; /* streams of programs */
@@ -119,30 +119,30 @@ static inline bool weave_loss_any(const struct weave_loss *loss)
 /* weave_stream.c: 1: the input's next event is in its fields; 0: it has ended; -errno: weaving cannot go on. */
 int weave_input_next(struct weave *weave, struct weave_input *input);
 
-/* The next page alone, as above; loss is that before its event at `from`. */
+/* Only the next page, as above; loss is the one before its event at `from`. */
 int weave_input_page(struct weave *weave, struct weave_input *input);
 
-/* The page ends here, in damage or in order: missing events become losses. */
+/* The page ends here, by damage or normally: missing events become losses. */
 void weave_input_page_end(struct weave *weave, struct weave_input *input, bool damaged);
 
-/* The id and kind of an event; asks for more of the log if need be. id 0: unknown. 0 or -ENOMEM. */
+/* The id and kind of an event; asks for a newer log if needed. id 0: unknown. 0 or -ENOMEM. */
 int weave_input_map(struct weave *weave, const struct weave_input *input, uint16_t id, struct trace_event_map *ret_to);
 
-/* Give a payload that was copied the ids and call sites of the file. 0 or -ENOMEM. */
+/* Replace ids and call sites in a copied payload by those of the file. 0 or -ENOMEM. */
 int weave_input_patch(struct weave *weave, const struct weave_input *input, struct trace_event_map to, void *payload,
 		      uint32_t size);
 
 /* The current event's time in the file: ns, raised if it goes back. */
 void weave_input_time(struct weave *weave, struct weave_input *input, uint64_t ns);
 
-/* The stream has ended: what is lost behind its last event. */
+/* The stream has ended: account for losses after its last event. */
 struct weave_loss weave_input_trailing(const struct weave *weave, struct weave_input *input);
 
 /* weave_kernel.c: the first event of a stream. 0, -errno. */
 int weave_kernel_begin(struct weave *weave, struct weave_input *input);
-/* Put all events up to and including `until`, so that the next one is current. */
+/* Write all events up to and including `until`, so that the next one is current. */
 int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t until);
-/* The stream has ended: what is lost behind its last event. */
+/* The stream has ended: account for losses after its last event. */
 int weave_kernel_end(struct weave *weave, struct weave_input *input);
 /*
  * For weave_whole.c: 1: the page's next event is in the input's fields, its time
@@ -151,31 +151,34 @@ int weave_kernel_end(struct weave *weave, struct weave_input *input);
 int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time);
 
 /*
- * weave_whole.c: put the whole stream, of which nothing was taken, where nothing
- * else goes; pages as they are if they can.
+ * weave_whole.c: write a whole stream, of which nothing was taken yet, if nothing is merged into it; with unchanged
+ * pages if possible.
  */
 int weave_kernel_pages(struct weave *weave, struct weave_input *input);
 
-/* Whether weave_kernel_pages() leaves them as they are. */
+/* Whether weave_kernel_pages() leaves them unchanged. */
 bool weave_kernel_as_is(const struct weave *weave, const struct weave_input *input);
 
 /*
- * weave_run.c: put the current event of the kernel or of a stage, as it is
- * but for the time that it counts. 0, -errno.
+ * weave_run.c: write the current event of the kernel or of a stage, unchanged except for its time difference. 0,
+ * -errno.
  */
 int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input);
-/* Put what follows it on its page, up to and including `until`, as far as that is simple. How many, or -ENOMEM. */
+/*
+ * Write the events after it on its page, up to and including `until`, as long as they are simple. Their number, or
+ * -ENOMEM.
+ */
 int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, uint64_t until);
 
-/* weave_join.c: let the programs' pages wait, each CPU's apart. 0, -errno. */
+/* weave_join.c: let the programs' pages wait, separately for each CPU. 0, -errno. */
 int weave_stage_begin(struct weave *weave);
 int weave_stage_page(struct weave *weave, struct weave_cpu *cpu);
-/* Put all that waits, and the kernel's streams. 0, -errno. */
+/* Write everything that waits, and the kernel's streams. 0, -errno. */
 int weave_join(struct weave *weave);
 /* From now on pages go straight to their place, until dat_write_scratch(). 0, -errno. */
 int weave_straight(struct weave *weave);
 
-/* What the kernel has given to an event that is of no program. 0: what stands there cannot be an event. */
+/* The id that the kernel has given to an event that belongs to no program. 0: the data cannot be an event. */
 static inline unsigned int weave_kernel_id(const void *payload, uint32_t size)
 {
 	uint16_t id;
@@ -186,10 +189,10 @@ static inline unsigned int weave_kernel_id(const void *payload, uint32_t size)
 	return id < REC_EVENT_ID_FIRST ? id : 0;
 }
 
-/* A time, in the file's clock, for an event that stands alone: that of the last event, or of the newest anchor. */
+/* A time, in the file's clock, for a synthetic event: that of the last event, or of the newest anchor. */
 uint64_t weave_end_time(const struct weave *weave, unsigned int process);
 
-/* A time of the stream in ns, whatever the file has. */
+/* A time of the stream in ns, whatever clock the file has. */
 static inline uint64_t weave_input_ns(struct weave_input *input, uint64_t clock)
 {
 	return time_map_ns(input->time, &input->hint, clock);
@@ -199,30 +202,30 @@ static inline uint64_t weave_input_ns(struct weave_input *input, uint64_t clock)
 int weave_cpu_get(struct weave *weave, unsigned int buffer, unsigned int number, struct weave_cpu **ret_cpu);
 /* Memory for a page. */
 int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu);
-/* Room for an event on a CPU, behind a loss. */
+/* Room for an event on a CPU, after a loss. */
 int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size, const struct weave_loss *loss,
 		   void **ret_room);
-/* Put the input's current event on a CPU of its buffer. */
+/* Write the input's current event to a CPU of its buffer. */
 int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int cpu);
-/* The event that carries a loss with none behind it, on a CPU of the process's buffer. */
+/* The event that carries a loss that no event follows, on a CPU of the process's buffer. */
 int weave_out_end(struct weave *weave, unsigned int cpu, unsigned int process, uint64_t time, struct weave_loss loss,
 		  uint64_t no_lane);
-/* Write the CPU's page, if one is begun. */
+/* Write the CPU's page, if one was begun. */
 int weave_out_flush(struct weave *weave, struct weave_cpu *cpu);
 int weave_out_flush_all(struct weave *weave);
 /* Account for events or a gap of a process on a CPU. */
 void weave_out_account(struct weave *weave, struct weave_cpu *cpu, unsigned int process, uint64_t events,
 		       uint64_t first_ns, uint64_t last_ns);
 void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss);
-/* Put the length, the loss and its count on a page of the file's size; clear what is not used. */
+/* Store the length, the loss and its count in a page of the file's size; clear the unused rest. */
 void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t size, uint64_t lost);
 
 /* weave_raw.c: every stream to the CPU of its number. */
 int weave_raw(struct weave *weave);
 
-/* weave_beside.c: what stands beside the pages and is known once the programs' were read. 0, -errno. */
+/* weave_beside.c: the metadata that are known once the programs' pages were read. 0, -errno. */
 int weave_texts(struct weave *weave);
-/* The rest, and the end. */
+/* The other metadata, and the end of the file. */
 int weave_finish(struct weave *weave);
 
 #endif
