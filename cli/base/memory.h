@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory the machine has to spare. */
+/* How much memory the machine has available. */
 #ifndef CLI_MEMORY_H
 #define CLI_MEMORY_H
 
 #include <stdint.h>
 
-/* Bytes that can be had without swapping; UINT64_MAX: not known. */
+/* Bytes available without swapping; UINT64_MAX: unknown. */
 uint64_t memory_available(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The time for waiting and pacing; what events are stamped with is <librecorder/clock.h>'s. */
+/* The current time, for waiting and pacing. The clock that stamps events is in <librecorder/clock.h>. */
 #ifndef CLI_NOW_H
 #define CLI_NOW_H
 

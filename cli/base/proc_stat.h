@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What /proc/PID/stat tells of a process or thread. */
+/* The contents of /proc/PID/stat for a process or thread. */
 #ifndef CLI_PROC_STAT_H
 #define CLI_PROC_STAT_H
 
@@ -10,7 +10,10 @@ struct proc_stat {
 	uint64_t start_time; /* in clock ticks since the machine's start */
 };
 
-/* Of the file `path`, from the directory `dir` on. 0; -EPROTO: it is none; or open's and read's errno. */
+/*
+ * Read the file `path`, relative to the directory `dir`. 0; -EPROTO: it is not such a file; or the errno of open or
+ * read.
+ */
 int proc_stat_read(int dir, const char *path, struct proc_stat *ret_stat);
 
 #endif

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How far the kernel's clock is from that of programs, measured on each CPU. A write to trace_marker is stamped by
- * the kernel between two readings of the programs' clock, so the kernel's less the programs' lies between (its stamp
- * less the second reading) and (its stamp less the first); all rounds on a CPU together leave the interval common to
- * them.
+ * The difference of the kernel's clock from that of programs, measured on each CPU. The kernel stamps a write to
+ * trace_marker between two readings of the programs' clock. So the difference lies between (its stamp minus the second
+ * reading) and (its stamp minus the first). The intervals of all rounds on a CPU are intersected.
  *
- * Done in a tracefs instance of its own, which exists from open to close.
+ * This uses a separate tracefs instance, which exists from open to close.
  */
 #ifndef CLI_CLOCK_OFFSET_H
 #define CLI_CLOCK_OFFSET_H
@@ -16,9 +15,9 @@
 struct clock_probe;
 
 /*
- * Make the instance. kernel_clock: a word of trace_clock, which must outlive the probe; NULL: the one that a
- * recording takes. x86-tsc is compared with the TSC, everything else with CLOCK_MONOTONIC. 0; or -errno, and
- * one line was printed.
+ * Make the instance. kernel_clock: a word of trace_clock, which must outlive the probe; NULL: the clock that a
+ * recording uses. x86-tsc is compared with the TSC, everything else with CLOCK_MONOTONIC. 0; or -errno, and one line
+ * was printed.
  */
 int clock_probe_open(const struct message_sink *sink, const char *kernel_clock, struct clock_probe **ret_probe);
 
@@ -26,17 +25,20 @@ int clock_probe_open(const struct message_sink *sink, const char *kernel_clock, 
 bool clock_probe_close(const struct message_sink *sink, struct clock_probe *probe);
 
 /*
- * Measure on one CPU, or (CLOCK_ALL_CPUS) on all that this thread may use, which it visits one after the other. What
- * was measured before widens: the interval holds all that has been found. 0; or -errno, nothing printed: -EINVAL, no
- * such CPU for this thread; -EPROTO, what came back was not ours.
+ * Measure on one CPU, or (CLOCK_ALL_CPUS) on all that this thread may use, one after the other. Later measurements are
+ * combined with earlier ones. 0; or -errno, nothing printed: -EINVAL, this thread cannot use the CPU; -EPROTO, the
+ * event read back was not ours.
  */
 #define CLOCK_ALL_CPUS UINT32_MAX
 int clock_probe_measure(struct clock_probe *probe, uint32_t cpu, unsigned int rounds);
 
-/* What is known, CPUs ascending; the probe's. */
+/* The results, CPUs ascending; they belong to the probe. */
 const struct clock_offset *clock_probe_offsets(const struct clock_probe *probe, unsigned int *ret_nr);
 
-/* The kernel's clock; how far programs' is from CLOCK_MONOTONIC at most, in ns, by anchors: 0 if it is that. */
+/*
+ * The kernel's clock; the maximum distance of the programs' clock from CLOCK_MONOTONIC, in ns, by anchors: 0 if that
+ * is the clock.
+ */
 const char *clock_probe_name(const struct clock_probe *probe);
 uint64_t clock_probe_error(const struct clock_probe *probe);
 

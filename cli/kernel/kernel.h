@@ -2,8 +2,8 @@
 /*
  * The kernel's side of a recording: a tracefs instance of our own, made, set and removed through libtracefs.
  *
- * Nothing else in tracefs is written: neither the top-level instance nor anybody else's, and of our own only what
- * was asked for. The instance is removed by kernel_close(); that of a recorder that was killed, by the next one
+ * Nothing else in tracefs is written: neither the top-level instance nor another process's, and in our own only what
+ * was requested. kernel_close() removes the instance; if the recorder was killed, the next one removes it
  * (kernel_instance.h).
  */
 #ifndef CLI_KERNEL_H
@@ -20,29 +20,30 @@
 struct kernel;
 
 /*
- * Find tracefs, mounting it if need be, make the instance and set all that is asked, with tracing off. `request`
- * stays. 0; or -errno, and one line was printed: -EACCES, no rights (nothing was done: the user half can go on
- * without); anything else is an error of the request or of the machine. kernel_close() removes the instance; it
- * takes NULL and returns NULL.
+ * Find tracefs, mounting it if necessary, make the instance and set everything requested, with tracing off. `request`
+ * must outlive it. 0; or -errno, and one line was printed: -EACCES, no rights (nothing was done: programs can be
+ * recorded without the kernel); anything else is an error of the request or of the machine. kernel_close() removes the
+ * instance; it takes NULL and returns NULL.
  */
 int kernel_open(const struct message_sink *sink, const struct kernel_request *request, struct kernel **ret_kernel);
 struct kernel *kernel_close(struct kernel *kernel);
 
-/* tracing_on. 0 or -errno, nothing printed. */
+/* Set tracing_on. 0 or -errno, nothing printed. */
 int kernel_start(struct kernel *kernel);
 int kernel_stop(struct kernel *kernel);
 
 /*
- * Record this process, too: for -F, where COMMAND is not known before; between its fork and its exec. Children
- * follow if the request says so. 0 or -errno (-ESRCH: it is gone), nothing printed.
+ * Record this process, too: for -F, where COMMAND's pid is not known before; call it between COMMAND's fork and exec.
+ * Children follow if the request asks for it. 0 or -errno (-ESRCH: it is gone), nothing printed.
  */
 int kernel_add_pid(struct kernel *kernel, pid_t pid);
 
 /*
- * What these threads do, ids separated by blanks, is not recorded: for those that drain, if that is asked for (--hide).
- * Switches between them and others are. All at once, as each call takes the kernel some tens of milliseconds. Nothing
- * is done where only some processes are recorded, which needs it not, where the kernel has no such list (before Linux
- * 5.7), and in a pid namespace: there the ids are the kernel's of others.
+ * Leave out the events of these threads, ids separated by blanks: for the draining threads, with --hide. Switches
+ * between them and others are recorded. Pass all ids at once, because each call takes the kernel some tens of
+ * milliseconds. Does nothing if only some processes are recorded, because then it is not needed, if the kernel has no
+ * such list (before Linux 5.7), and in a pid namespace, where the kernel would take the ids for those of other
+ * threads.
  */
 void kernel_hide_threads(struct kernel *kernel, const char *tids);
 
@@ -54,10 +55,10 @@ const char *kernel_dir(const struct kernel *kernel);
 /* As in trace_clock: "x86-tsc", "mono". */
 const char *kernel_clock(const struct kernel *kernel);
 
-/* Bytes of a sub-buffer with its header: of what trace_pipe_raw yields. */
+/* Bytes of a sub-buffer with its header, as trace_pipe_raw returns it. */
 unsigned int kernel_page_size(const struct kernel *kernel);
 
-/* Numbers of the CPUs that are recorded, ascending: those of the mask (-M), else all that tracefs has. */
+/* Numbers of the CPUs that are recorded, ascending: those of the mask (-M), otherwise all in tracefs. */
 const unsigned int *kernel_cpus(const struct kernel *kernel, unsigned int *ret_nr);
 
 /* KB of each CPU's ring. */
@@ -66,15 +67,16 @@ uint64_t kernel_buffer_kb(const struct kernel *kernel);
 /* -------------------------------------------------------------------------------------------------- its texts */
 
 /*
- * A text file, whole: of the instance, as "per_cpu/cpu0/stats", or of tracefs' top level, as "saved_cmdlines". It
- * ends with a NUL that *ret_size does not count and is to be freed. 0; -ENOENT, -EACCES, -ENOMEM ...
+ * A whole text file: of the instance, such as "per_cpu/cpu0/stats", or of tracefs' top level, such as
+ * "saved_cmdlines". It ends with a NUL that *ret_size does not count; the caller frees it. 0; -ENOENT, -EACCES,
+ * -ENOMEM ...
  */
 int kernel_text(const struct kernel *kernel, const char *file, char **ret_text, size_t *ret_size);
 int kernel_top_text(const char *file, char **ret_text, size_t *ret_size);
 
 /*
- * Call `each` with the format of every event of the systems that are recorded, of "ftrace" first, then system by
- * system. `each` returns 0; anything else ends it and is returned. 0, -ENOMEM or -EIO.
+ * Call `each` with the format of every event of the recorded systems, first of "ftrace", then system by system. `each`
+ * returns 0; any other value ends the loop and is returned. 0, -ENOMEM or -EIO.
  */
 typedef int kernel_format_fn(void *data, const char *system, const char *event, const char *text, size_t size);
 int kernel_formats(const struct kernel *kernel, kernel_format_fn *each, void *data);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's clocks, as trace_clock names them, that programs have, too. */
+/* The kernel's clocks, by their names in trace_clock, that programs can use, too. */
 #ifndef CLI_KERNEL_CLOCK_H
 #define CLI_KERNEL_CLOCK_H
 
@@ -17,7 +17,7 @@ static inline bool kernel_clock_is_shared(const char *name)
 	return kernel_clock_is_tsc(name) || !strcmp(name, "mono");
 }
 
-/* The clock of programs that one of the kernel's goes with: the TSC; CLOCK_MONOTONIC for everything else. */
+/* The clock of programs that matches one of the kernel's: the TSC; CLOCK_MONOTONIC for everything else. */
 static inline uint32_t kernel_clock_program(const char *name)
 {
 	return kernel_clock_is_tsc(name) ? REC_CLOCK_TSC : REC_CLOCK_MONO;

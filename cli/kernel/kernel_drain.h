@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The drain of the kernel's rings: a thread for each CPU takes sub-buffers out of per_cpu/cpuN/trace_pipe_raw of a
- * recording's instance, as they are, into a side file of the spool of its own, so that threads share nothing.
+ * recording's instance and appends them, unchanged, to its own side file of the spool, so that threads share nothing.
  *
- * What it guarantees. Page k of a side file stands at k times the page size, and is in the file before the next one
- * is asked for, but for those that one splice has under way. Nothing but the write itself is waited for with a
- * sub-buffer in hand; while that takes long, rings that may grow do. What fails on one CPU ends that CPU's drain
- * alone.
+ * Guarantees. Page k of a side file is at k times the page size, and is in the file before the next one is requested,
+ * except for the pages of the splice in progress. A thread that has a sub-buffer in hand waits only for the write
+ * itself; if that takes long, rings that may grow do so. An error on one CPU ends only that CPU's drain.
  *
  * All calls come from one thread, the recorder's.
  */
@@ -21,10 +20,10 @@
 #include "cli/kernel/kernel.h"
 #include "cli/recording/spool.h"
 
-/* In the order of KERNEL_DRAIN_WORDS, behind the first. */
+/* In the order of KERNEL_DRAIN_WORDS, after the first. */
 enum kernel_drain_way {
 	KERNEL_DRAIN_BEST,   /* splice, or what works in its place */
-	KERNEL_DRAIN_MMAP,   /* the ring is mapped: costs by the event, not by the page, and the ring cannot grow */
+	KERNEL_DRAIN_MMAP,   /* the ring is mapped: the cost is per event, not per page, and the ring cannot grow */
 	KERNEL_DRAIN_SPLICE, /* nothing is copied to user space */
 	KERNEL_DRAIN_READ,
 };
@@ -35,37 +34,37 @@ struct kernel_drain_request {
 	const struct message_sink *sink; /* for messages: "record" */
 	enum kernel_drain_way way;
 	unsigned int priority; /* of SCHED_FIFO; 0: a low one, if it is permitted */
-	bool grow;	       /* a ring that is nearly full when its thread comes to it is made larger */
+	bool grow;	       /* a ring that its thread finds nearly full is enlarged */
 	bool quiet;
 };
 
 struct kernel_drain;
 
 /*
- * Make the kernel's entry in the spool, its side files and the texts that are known before the start. Kernel and
- * spool outlive the drain. False: one line was printed; what was made goes with the spool.
+ * Make the kernel's entry in the spool, its side files and the texts that are known before the start. Kernel and spool
+ * must outlive the drain. False: one line was printed; what was made is removed with the spool.
  */
 bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct kernel_drain_request *request,
 		       struct kernel_drain **ret_drain);
 
 /*
- * Start the threads. If that is asked for (--hide), what they do is not recorded, nor what this thread does, nor
- * `other`, if that is a thread's id. False: one line was printed.
+ * Start the threads. With --hide, their events are not recorded, nor this thread's, nor those of `other`, if that is a
+ * thread's id. False: one line was printed.
  */
 bool kernel_drain_start(struct kernel_drain *drain, pid_t other);
 
-/* To be called once a second and more. 0; or what ended the drain of a CPU (-ENOSPC), once for each. */
+/* Call it at least once a second. 0; or the error that ended the drain of a CPU (-ENOSPC), once for each. */
 int kernel_drain_run(struct kernel_drain *drain);
 
 /*
- * Once tracing is off: take the rest, end the threads, put the texts that are known now into the spool. 0, or what
- * spool or side files met.
+ * Call it once tracing is off: takes the rest, ends the threads, puts the texts that are known now into the spool. 0,
+ * or the error of the spool or a side file.
  */
 int kernel_drain_finish(struct kernel_drain *drain);
 
 /*
- * What the first ring met whose drain has failed, so far as that was returned by the calls above: 0, or -errno and in
- * `text` what could not be done: "write 'FILE'".
+ * The error of the first ring whose drain has failed, if the calls above returned it: 0, or -errno and in `text` the
+ * operation that failed: "write 'FILE'".
  */
 int kernel_drain_failed(const struct kernel_drain *drain, char *text, size_t size);
 
@@ -73,15 +72,17 @@ int kernel_drain_failed(const struct kernel_drain *drain, char *text, size_t siz
 uint64_t kernel_drain_bytes(const struct kernel_drain *drain);
 
 /*
- * Events that are lost, of all CPUs: as the kernel counts them, and what is in rings that have failed or was on the way
- * to their side files. Reads statistics, so not too often.
+ * Lost events of all CPUs: those counted by the kernel, those in rings that have failed, and those not yet in their
+ * side files. Reads statistics, so do not call it often.
  */
 uint64_t kernel_drain_lost(const struct kernel_drain *drain);
 
-/* How it is drained, for the summary: "splice, real-time priority 1"; returns `text`. */
+/* How the rings are drained, for the summary: "splice, real-time priority 1"; returns `text`. */
 const char *kernel_drain_about(const struct kernel_drain *drain, char *text, size_t size);
 
-/* Takes NULL too; returns NULL. Threads that still run are ended, and leave in the rings what is there. */
+/*
+ * Takes NULL, too; returns NULL. Threads that are still running are ended, and leave the remaining data in the rings.
+ */
 struct kernel_drain *kernel_drain_close(struct kernel_drain *drain);
 
 #endif

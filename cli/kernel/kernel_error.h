@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why the kernel did not take something, in its own words: it writes them into its error_log. */
+/* The reason why the kernel refused a setting, in its own words: it writes them into its error_log. */
 #ifndef CLI_KERNEL_ERROR_H
 #define CLI_KERNEL_ERROR_H
 
@@ -7,8 +7,8 @@
 #include "cli/kernel/kernel_instance.h"
 
 /*
- * Say in one line that the instance did not take `text` for `what` ("filter of 'sched:sched_switch'"): with what
- * the kernel says of it and the column, if it does, else by the -errno `err`, which is returned.
+ * Report in one line that the instance refused `text` for `what` ("filter of 'sched:sched_switch'"): with the kernel's
+ * message and the column, if there is one, otherwise with the text of the -errno `err`, which is returned.
  */
 int kernel_error_say(const struct message_sink *sink, const struct instance *instance, const char *what,
 		     const char *text, int err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's events, and which of them a recording has on. As trace-cmd has it: the events of all -e are on but
- * for those behind -v; a filter or trigger of a whole system goes to its events that have the fields; one set later
- * takes the place of one before.
+ * The kernel's events, and which of them a recording has on. As in trace-cmd, the events of all -e are on except those
+ * after -v; a filter or trigger of a whole system applies to its events that have the fields; a later one replaces an
+ * earlier one.
  */
 #ifndef CLI_KERNEL_EVENTS_H
 #define CLI_KERNEL_EVENTS_H
@@ -23,7 +23,7 @@ struct kernel_events {
 };
 
 /*
- * Switch on in the instance what is asked for. 0; or -errno, and one line was printed. Freed by the caller in any
+ * Switch on in the instance what was requested. 0; or -errno, and one line was printed. The caller frees it in any
  * case.
  */
 int kernel_events_set(const struct message_sink *sink, const struct instance *instance,

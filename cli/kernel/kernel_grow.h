@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rings that are made larger, by a thread of its own: what keeps a ring's thread from its ring, a disk that takes
- * nothing, may keep the recorder's own thread, too. It sleeps while no ring fills. Only kernel_drain.c and
- * kernel_ring.c use it.
+ * Enlarges rings, in a separate thread: a disk that accepts no data may block the recorder's own thread as well as a
+ * ring's. The thread sleeps while no ring fills. Only kernel_drain.c and kernel_ring.c use it.
  */
 #ifndef CLI_KERNEL_GROW_H
 #define CLI_KERNEL_GROW_H
@@ -26,13 +25,13 @@ struct kernel_grower {
 	sem_t ready; /* from then on tid is known */
 	pid_t tid;
 	sem_t wake;
-	atomic_bool sleeps; /* and is to be woken */
+	atomic_bool sleeps; /* and must be woken */
 };
 
 /* The thread. */
 void *kernel_grower_main(void *grower);
 
-/* A ring is gone to that was half full, or it is over; any thread. */
+/* The ring's thread comes to a ring that was half full, or has finished with it; any thread may call this. */
 void kernel_grower_wake(struct kernel_grower *grower);
 
 #endif

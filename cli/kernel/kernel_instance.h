@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An instance of tracefs that lives as long as its recorder: it is called recorder-PID-STARTTIME, and the recorder
- * has a lock on its directory, which ends with it however it ends. So another recorder, in whatever pid namespace,
- * can tell what is left.
+ * An instance of tracefs that lives as long as its recorder. It is called recorder-PID-STARTTIME, and the recorder has
+ * a lock on its directory, which ends with the recorder in any case. So another recorder, in any pid namespace, can
+ * recognise an instance that was left.
  */
 #ifndef CLI_KERNEL_INSTANCE_H
 #define CLI_KERNEL_INSTANCE_H
@@ -22,7 +22,7 @@ struct instance {
 };
 
 /*
- * Find tracefs, or mount it, which is said in one line unless `quiet`, and make libtracefs use it. 0; or -errno,
+ * Find tracefs, or mount it, which is reported in one line unless `quiet`, and make libtracefs use it. 0; or -errno,
  * and one line was printed: -EACCES, no rights.
  */
 int instance_find_tracefs(const struct message_sink *sink, bool quiet);
@@ -33,13 +33,13 @@ int instance_find_tracefs(const struct message_sink *sink, bool quiet);
  */
 int instance_create(const struct message_sink *sink, const char *suffix, struct instance *ret_instance);
 
-/* One line: what is missing, and how root grants it. Returns -EACCES. */
+/* One line: which right is missing, and how root grants it. Returns -EACCES. */
 int instance_no_rights(const struct message_sink *sink);
 
-/* False: one line was printed; another recorder removes it then. */
+/* False: one line was printed; then another recorder removes it. */
 bool instance_destroy(const struct message_sink *sink, struct instance *instance);
 
-/* Remove what killed recorders have left, if there is a tracefs and it is ours to change. Says so unless `quiet`. */
+/* Remove the instances of killed recorders, if there is a tracefs that we may change. Reports it unless `quiet`. */
 void instance_sweep(const struct message_sink *sink, bool quiet);
 
 #endif

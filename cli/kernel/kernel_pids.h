@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The running processes whose events alone the kernel is to record. */
+/* Restricts the recording to events of certain running processes. */
 #ifndef CLI_KERNEL_PIDS_H
 #define CLI_KERNEL_PIDS_H
 
@@ -10,27 +10,27 @@
 #include "cli/recording/programs.h"
 
 struct kernel_pids {
-	int *dirs; /* /proc/PID of each: it stays that of this very process */
+	int *dirs; /* /proc/PID of each: the descriptor keeps referring to this process */
 	unsigned int nr;
 };
 
 /*
- * Put the threads of these processes into the request; of an id that is a thread's, this one. With `programs` they
- * are those that use librecorder, so that a name may stand for them, else pids. False: one line was printed. The
- * caller closes the pids in any case.
+ * Put the threads of these processes into the request; if an id is a thread's, only that thread. With `programs` the
+ * processes use librecorder, so a name is possible; otherwise pids only. False: one line was printed. The caller
+ * closes the pids in any case.
  */
 bool kernel_pids_find(const struct message_sink *sink, const struct programs *which, bool programs,
 		      struct kernel_request *request, struct kernel_pids *pids);
 
-/* The threads with these ids, separated by commas, instead. */
+/* Instead, put the threads with these ids, separated by commas, into the request. */
 bool kernel_pids_threads(const struct message_sink *sink, const char *tids, struct kernel_request *request,
 			 struct kernel_pids *pids);
 
-/* Whether one of them still runs. */
+/* Whether one of them is still running. */
 bool kernel_pids_alive(const struct kernel_pids *pids);
 void kernel_pids_close(struct kernel_pids *pids);
 
-/* Whether the kernel knows processes by the ids that we know them by. False: one line was printed, if `command`. */
+/* Whether the kernel's ids of processes are the same as ours. False: one line was printed, if `command`. */
 bool kernel_pids_are_ours(const struct message_sink *sink);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is asked of the kernel, in trace-cmd's words. The letters are the options of its command line. The strings are not the
- * request's own, but for filters.
+ * The settings to request from the kernel, in trace-cmd's terms. The letters are options of its command line. The
+ * request owns no strings except filters.
  */
 #ifndef CLI_KERNEL_REQUEST_H
 #define CLI_KERNEL_REQUEST_H
@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* One -e with the -f and -R behind it. */
+/* One -e with the -f and -R after it. */
 struct kernel_event {
 	const char *pattern;   /* system:event, system, event; * and ? in both; all */
 	char *filter;	       /* several -f joined by &&; NULL: none */
 	const char **triggers; /* several -R */
 	unsigned int nr_triggers;
-	bool excluded; /* behind -v: not these */
+	bool excluded; /* after -v: not these */
 };
 
 /* With a tracer: which functions. */
@@ -35,18 +35,18 @@ struct kernel_request {
 	unsigned int nr_options;
 	pid_t *tids;		   /* -P: threads, of these alone */
 	unsigned int nr_tids;
-	bool only_command;   /* -F: as well of those that kernel_add_pid() adds */
-	bool follow;	     /* -c: of their children, too */
+	bool only_command;   /* -F: also those that kernel_add_pid() adds */
+	bool follow;	     /* -c: their children, too */
 	bool discard;	     /* --mode discard */
 	const char *clock;   /* a word of trace_clock; NULL: the one of programs */
 	uint64_t buffer_kb;  /* of each CPU; 0: the kernel's default */
 	uint64_t subbuf_kb;  /* 0: a page */
 	const char *cpumask; /* -M, hexadecimal; NULL: all */
-	bool hide;	     /* --hide: not what the recorder itself does */
+	bool hide;	     /* --hide: leave out the recorder's own threads */
 	bool quiet;
 };
 
-/* Whether the kernel is asked for anything. */
+/* Whether anything is requested from the kernel. */
 bool kernel_request_is_any(const struct kernel_request *request);
 void kernel_request_free(struct kernel_request *request);
 

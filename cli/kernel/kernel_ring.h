@@ -41,25 +41,25 @@ struct kernel_ring {
 	unsigned char *page; /* one, for read */
 	uint64_t offset;     /* in the side file: of the next page */
 	size_t pipe_size;    /* bytes that one splice may take */
-	bool ring_failed;    /* `err` is the ring's, not the side file's */
-	uint64_t unsaved;    /* events that were taken out of the ring, and did not get into the file */
+	bool ring_failed;    /* `err` comes from the ring, not from the side file */
+	uint64_t unsaved;    /* events that were taken out of the ring and did not reach the file */
 
 	/* both sides' */
 	_Atomic(enum kernel_ring_end) end;
-	atomic_int err;		      /* what ended the thread: -errno, for the recorder to take */
+	atomic_int err;		      /* error that ended the thread: -errno, for the recorder */
 	atomic_uint_fast64_t bytes;   /* in the side file */
-	atomic_uint_fast64_t turn;    /* most bytes that a turn found in the ring, since it was last looked at */
-	atomic_uint_fast64_t busy_ms; /* when the turn began that is going on; 0: none */
+	atomic_uint_fast64_t turn;    /* the most bytes that a turn found in the ring since the last check */
+	atomic_uint_fast64_t busy_ms; /* when the current turn began; 0: none */
 
 	/* the grower's */
-	uint64_t kb, max_kb; /* size of the ring, and up to which it may grow; 0: not at all */
-	uint64_t looked_ms;  /* when it was last asked how full it is */
+	uint64_t kb, max_kb; /* size of the ring, and the size to which it may grow; 0: fixed */
+	uint64_t looked_ms;  /* when its fill was last checked */
 
 	/* the recorder's */
 	int failed; /* the `err` that was taken */
 };
 
-/* `side`, `stop` and the sizes are the caller's to fill in. 0 or -errno; kernel_ring_close() takes care of all. */
+/* The caller fills in `side`, `stop` and the sizes. 0 or -errno; kernel_ring_close() releases everything. */
 int kernel_ring_open(struct kernel_ring *ring, const char *instance, unsigned int cpu, uint32_t page_size,
 		     enum kernel_drain_way way);
 void kernel_ring_close(struct kernel_ring *ring);
@@ -67,10 +67,10 @@ void kernel_ring_close(struct kernel_ring *ring);
 /* The thread. */
 void *kernel_ring_main(void *ring);
 
-/* What is in the ring, in bytes; 0: not known. */
+/* Bytes in the ring; 0: unknown. */
 uint64_t kernel_ring_bytes(const struct kernel_ring *ring);
 
-/* Events that are lost, for whatever reason; those that are still in the ring if its drain has failed. */
+/* Lost events, for any reason; including those still in the ring if its drain has failed. */
 uint64_t kernel_ring_lost(const struct kernel_ring *ring);
 
 #endif

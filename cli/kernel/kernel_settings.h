@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All that a recording sets in its instance but the events: sizes, clock, CPUs, options, processes, tracer and
- * functions.
+ * Everything that a recording sets in its instance except the events: sizes, clock, CPUs, options, processes, tracer
+ * and functions.
  */
 #ifndef CLI_KERNEL_SETTINGS_H
 #define CLI_KERNEL_SETTINGS_H
@@ -10,24 +10,24 @@
 #include "cli/kernel/kernel_instance.h"
 #include "cli/kernel/kernel_request.h"
 
-/* 0; or -errno, and one line was printed. Only what was asked for is written, and the clock. */
+/* 0; or -errno, and one line was printed. Only requested settings are written, and the clock. */
 int kernel_settings_set(const struct message_sink *sink, const struct instance *instance,
 			const struct kernel_request *request);
 
-/* The clock asked for; by default the one that programs stamp their events with, if the kernel has it, too. */
+/* The requested clock; by default the one that stamps programs' events, if the kernel has it, too. */
 const char *kernel_settings_clock(const struct instance *instance, const struct kernel_request *request);
 
-/* Whether there is such a clock. False: one line was printed, with those that there are. */
+/* Whether there is such a clock. False: one line was printed, with the existing clocks. */
 bool kernel_settings_has_clock(const struct message_sink *sink, const struct instance *instance, const char *clock);
 
 /*
- * Record these threads, ids separated by blanks; all at once, as each call takes the kernel some tens of milliseconds.
- * 0 or -errno, nothing printed.
+ * Record these threads, ids separated by blanks. Pass all at once, because each call takes the kernel some tens of
+ * milliseconds. 0 or -errno, nothing printed.
  */
 int kernel_settings_add_tids(const struct instance *instance, const struct kernel_request *request,
 			     const char *tids);
 
-/* Whether a CPU is in a mask of kernel_settings_set(); NULL has all. */
+/* Whether a CPU is in a mask of kernel_settings_set(); NULL contains all CPUs. */
 bool kernel_mask_has(const char *mask, unsigned int cpu);
 
 #endif

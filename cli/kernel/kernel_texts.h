@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the file needs of the kernel besides its pages, from tracefs into the spool: with the start what a recovery
- * cannot do without, at the end what has changed since, and what only costs time before.
+ * Copies the kernel's texts that the file needs from tracefs to the spool: at the start those that a recovery cannot
+ * do without; at the end those that have changed since, and those that would have delayed the start.
  */
 #ifndef CLI_KERNEL_TEXTS_H
 #define CLI_KERNEL_TEXTS_H
@@ -10,15 +10,15 @@
 #include "cli/recording/spool.h"
 
 /*
- * 0; -ENOMEM; what the spool met; or why tracefs does not tell how its pages and events look. Other texts may be
- * absent.
+ * 0; -ENOMEM; the error of the spool; or the reason why tracefs does not describe its pages and events. Other texts
+ * may be missing.
  */
 int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigned int process);
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process);
 
 /*
- * What the spool's file never has, of a kernel that still runs: its symbols. Another kernel's are not put in. 0 or
- * -ENOMEM.
+ * Texts that the spool never has, of a kernel that is still running: its symbols. Those of another kernel are not
+ * added. 0 or -ENOMEM.
  */
 int kernel_texts_recover(struct spool *spool, unsigned int process);
 

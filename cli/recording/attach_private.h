@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between attach.c and attach_follow.c. */
+/* Shared by attach.c and attach_follow.c. */
 #ifndef CLI_ATTACH_PRIVATE_H
 #define CLI_ATTACH_PRIVATE_H
 
@@ -8,7 +8,7 @@
 #include "cli/recording/family.h"
 #include "cli/recording/place.h"
 
-/* Programs that are ours, and cannot be had. */
+/* Programs that belong to the recording, and cannot be recorded. */
 struct missed {
 	unsigned int nr;
 	char pid[PROGRAMS_PID_SIZE]; /* of the first one */
@@ -19,32 +19,32 @@ struct missed {
 struct attach {
 	const struct message_sink *sink;
 	const struct selections *selections;
-	char *patterns; /* theirs, as rec_view_borrow() takes them */
+	char *patterns; /* patterns of their events, for rec_view_borrow() */
 	struct place *places;
 	unsigned int nr;
 	struct family family;
-	uint64_t looked_ms; /* when it was last asked whether they are alive, */
+	uint64_t looked_ms; /* when it was last checked whether they are alive, */
 	uint64_t alive_ms;  /* and when one of them was */
 	struct missed missed;
 	struct drain_trouble trouble;
 };
 
 /*
- * Switch the events of one of ours on: 0, or as rec_view_borrow(). What one that has
- * ended has left is recorded all the same.
+ * Switch on the events of one of the programs: 0, or as rec_view_borrow(). If it has ended, the events in its buffer
+ * are recorded nevertheless.
  */
 int attach_switch_on(const struct attach *attach, const struct buffer *buffer);
 
-/* Why that could not be done, in words. */
+/* The reason why that failed, in words. */
 const char *attach_reason(const struct rec_view *view, int err);
 
 /*
- * Look for buffers that are not listed; the `first` time what is there is merely listed. Returns whether there were
- * some of ours, or what stops the recording.
+ * Look for buffers that are not listed; the `first` time existing buffers are only listed. Returns whether there were
+ * some of ours, or the error that stops the recording.
  */
 int attach_scan(struct attach *attach, struct place *place, bool first);
 
-/* The same of all directories that have changed. */
+/* The same for all directories that have changed. */
 int attach_follow(struct attach *attach);
 
 #endif

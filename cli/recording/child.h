@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command that is recorded: started with its own descriptors, signal mask, dispositions and process group, and
- * waited for together with the signals that concern the recording.
+ * The command that is recorded: it is started with its own descriptors, signal mask, dispositions and process group.
+ * Waiting for it also waits for the signals that concern the recording.
  *
- * While it runs, SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end the recorder: SIGINT and SIGQUIT came from the
- * terminal, so the command has them too and the recording ends with it; a second one, SIGTERM or SIGHUP end the
+ * While it runs, SIGINT, SIGQUIT, SIGTERM and SIGHUP do not end the recorder. SIGINT and SIGQUIT came from the
+ * terminal, so the command gets them too, and the recording ends with it. A second one, and SIGTERM or SIGHUP, end the
  * recording at once and leave the command alone.
  */
 #ifndef CLI_CHILD_H
@@ -19,7 +19,7 @@
 struct child {
 	pid_t pid;
 	int signals; /* signalfd */
-	int go, tell; /* pipes, while it waits: to let it go, and what exec met; -1 */
+	int go, tell; /* pipes, while it waits: to start it, and for the errno of exec; -1 */
 	sigset_t old_mask;
 	bool old_chld_ignored;
 	struct rlimit old_files;
@@ -31,34 +31,34 @@ struct child {
 
 #define CHILD_INIT { .signals = -1, .go = -1, .tell = -1 }
 
-/* A variable of the command's environment; value NULL: taken out. */
+/* A variable of the command's environment; value NULL: removed. */
 struct child_env {
 	const char *name;
 	const char *value;
 };
 
 /*
- * Take the signals named above from now on, so that none of them ends the recorder between two steps of its
- * preparation. 0 or the errno of signalfd. child_close() gives them back.
+ * Receive the signals named above from now on, so that none of them ends the recorder between two steps of its
+ * preparation. 0 or the errno of signalfd. child_close() restores them.
  */
 int child_prepare(struct child *child);
 void child_close(struct child *child);
 
 /*
- * Make the process that becomes argv[0], found as a shell does, with child_exec(), and only waits until then; `env`
- * ends with a name of NULL. 0, or what fork or pipe met. child_drop() ends one that still waits, and child_close()
- * does.
+ * Make the process that will execute argv[0], which is searched as a shell does. It waits until child_exec(). `env`
+ * ends with a name of NULL. 0, or the errno of fork or pipe. child_drop() ends a process that still waits, and so does
+ * child_close().
  */
 int child_fork(struct child *child, char **argv, const struct child_env *env);
 
-/* 0; or the errno of exec, with nothing started. */
+/* 0; or the errno of exec; then nothing was started. */
 int child_exec(struct child *child);
 void child_drop(struct child *child);
 
-/* Wait for the command's end or a signal, at most so many microseconds. True: the recording is to end. */
+/* Wait for the command's end or a signal, at most this number of microseconds. True: the recording must end. */
 bool child_wait(struct child *child, uint64_t timeout_us);
 
-/* The exit status that tells what became of the command: its own, or 128 + signal. */
+/* The exit status that reports the command's end: its own, or 128 + signal. */
 int child_exit_status(const struct child *child);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers in the core file of a program that crashed: its mappings of *.rec files, put together again as files of
- * their own. Nothing in a core file is trusted: what is written is bounded by what the core file holds.
+ * Buffers in the core file of a program that crashed: its mappings of *.rec files, reassembled as separate files.
+ * Nothing in a core file is trusted: the amount written is limited by the core file's contents.
  */
 #ifndef CLI_CORE_FILE_H
 #define CLI_CORE_FILE_H
@@ -11,20 +11,20 @@
 #include <stdint.h>
 
 struct core_info {
-	uint32_t pid;	      /* 0: the file does not say */
+	uint32_t pid;	      /* 0: not in the file */
 	char name[17];	      /* of the program, "": the same */
-	unsigned int buffers; /* put together again */
+	unsigned int buffers; /* reassembled */
 	unsigned int absent;  /* mapped, but not in the file */
 	char path[PATH_MAX];  /* of the first absent one */
 	bool cut;	      /* the file ends early */
 };
 
-/* Whether the file begins as an ELF file does. */
+/* Whether the file begins like an ELF file. */
 bool core_file_is_elf(const char *path);
 
 /*
- * Write each buffer in the core file at `path` to a file of its own in `dir`, a directory that nobody else writes to,
- * as a buffer that nobody reads or writes any more. 0, and *ret_info is filled; -ENOEXEC: an ELF file, but no core
+ * Write each buffer in the core file at `path` to a file of its own in `dir`, a directory that no other process writes
+ * to, as a buffer that has no reader and no writer. 0, and *ret_info is filled; -ENOEXEC: an ELF file, but not a core
  * file; -EPROTO: of another word size or byte order; -EBADMSG: damaged; -ENOMEM; or the errno of open, read or write.
  */
 int core_file_extract(const char *path, const char *dir, struct core_info *ret_info);

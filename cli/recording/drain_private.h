@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between drain.c, drain_find.c, drain_take.c and drain_crew.c. */
+/* Shared by drain.c, drain_find.c, drain_take.c and drain_crew.c. */
 #ifndef CLI_DRAIN_PRIVATE_H
 #define CLI_DRAIN_PRIVATE_H
 
@@ -10,38 +10,38 @@
 
 /* One buffer that was found. */
 struct drained {
-	struct rec_view *view; /* NULL: finished, or not to be opened; stays listed as long as its file exists */
+	struct rec_view *view; /* NULL: finished, or cannot be opened; stays listed as long as its file exists */
 	char name[256];
 	uint64_t inode;
 	unsigned int process; /* its number in the spool */
 	uint64_t log_at;
 	uint64_t alive_ms; /* when its program was last known to live */
-	bool lives;	   /* its program, when this round began */
+	bool lives;	   /* whether its program lived when this round began */
 	bool rates_added;
 	unsigned int nr_lanes;
 	unsigned char *lane_off; /* LANE_, by lane */
 	int unread;		 /* why a lane could not be read in this turn: -errno; or 0 */
 	bool more;		 /* a turn of this round ended before its lane was empty */
-	bool busy;		 /* somebody else reads a lane */
-	bool kept;		 /* a lane was left to somebody else */
-	bool cut;		 /* the file was cut short: nothing more comes of it */
+	bool busy;		 /* another process reads a lane */
+	bool kept;		 /* a lane was left to another reader */
+	bool cut;		 /* the file was truncated: no more events come from it */
 };
 
 /* State of a lane. */
 #define LANE_OFF  1u /* nothing more is read from it */
-#define LANE_AWAY 2u /* a helper has its turn */
+#define LANE_AWAY 2u /* a helper works on it */
 
 /*
- * A lane's turn in a round: pages are taken until there are none, or `max` were taken. The thread that has the turn
- * uses nothing else of the drain.
+ * A lane's turn in a round: pages are taken until there are none, or until `max` were taken. The thread that has the
+ * turn uses nothing else of the drain.
  */
 struct drain_turn {
 	struct rec_view *view;
 	unsigned int process, lane;
 	unsigned int flags;   /* REC_READ_ */
 	unsigned int max;     /* pages */
-	unsigned int retries; /* when a writer is just moving the head */
-	unsigned int percent; /* of the lane was full before */
+	unsigned int retries; /* while a writer is moving the head */
+	unsigned int percent; /* fill of the lane before the turn */
 	bool next;	      /* DRAIN_NEXT */
 	uint64_t known;	      /* the first event that the spool has not */
 
@@ -49,9 +49,9 @@ struct drain_turn {
 	unsigned int taken;
 	int got;  /* of the last rec_view_read() */
 	int err;  /* of the spool */
-	bool left; /* another reader has taken pages of it: leave it alone */
-	bool helped;		/* a helper had it, */
-	struct spool_hand hand; /* and put the pages here */
+	bool left; /* another reader has taken pages of it: do not read it any more */
+	bool helped;		/* a helper took the pages, */
+	struct spool_hand hand; /* and put them here */
 };
 
 struct drain_turns {
@@ -65,16 +65,16 @@ struct drain {
 	struct spool *spool;
 	char only[256];
 	unsigned int flags; /* DRAIN_ */
-	bool last; /* there will be no other time */
+	bool last; /* this is the last run */
 	int fd;
 	struct drained *list;
 	unsigned int nr, room;
 	struct drain_turns turns;
-	struct drain_crew *crew; /* NULL: nobody helps */
+	struct drain_crew *crew; /* NULL: no helpers */
 	unsigned int behind;	 /* rounds for which helpers are still wanted */
 	struct dir_watch watch;
-	bool again; /* look at the directory, changed or not */
-	bool scanned; /* it was looked at in this round: files may be gone */
+	bool again; /* scan the directory, changed or not */
+	bool scanned; /* it was scanned in this round: files may be gone */
 	uint64_t anchored_at; /* ns, CLOCK_MONOTONIC */
 	bool clocks[REC_CLOCK_MONO + 1]; /* in use */
 	unsigned char *block;		 /* LOG_BLOCK bytes */
@@ -82,64 +82,68 @@ struct drain {
 };
 
 /*
- * A turn of each lane that may give something: entered into drain->turns; done, the fullest lane first; their results
- * taken into the drain, the buffers and the list of troubles. If they may be `helped`, some are still under way when
- * the call returns: their buffers must stay open until drain_settle_helped(). 0 or what the spool met.
+ * A turn for each lane that may have data. They are entered into drain->turns, then done, the fullest lane first, then
+ * their results are taken into the drain, the buffers and the list of troubles. If they may be `helped`, some may
+ * still be in progress when the call returns: their buffers must stay open until drain_settle_helped(). 0 or the error
+ * of the spool.
  */
 int drain_add_turns(struct drain *drain, struct drained *one, unsigned int flags, unsigned int max);
 int drain_take_turns(struct drain *drain, bool helped);
 
-/* Whether a lane of it was not read to its end: its turn was over before, or a helper has it. */
+/* Whether a lane of it was not read to its end: its turn ended before that, or a helper has it. */
 bool drain_has_more(const struct drained *one);
 
 /* Take the lane's pages. Any thread may; the results are in the turn. */
 void drain_take_turn(struct spool *spool, struct drain_turn *turn);
 
 /*
- * Take over finished turns of helpers. Of one `process`, or of all (DRAIN_ANY). If it is one, wait until helpers have
- * no turn of it. Returns as drain_take_turns().
+ * Take over finished turns of helpers: of one `process`, or of all (DRAIN_ANY). For one process, wait until helpers
+ * have no turn of it. Returns as drain_take_turns().
  */
 #define DRAIN_ANY UINT32_MAX
 int drain_settle_helped(struct drain *drain, unsigned int process);
 
 /*
- * Helpers: one thread for each CPU except this one, 16 at most, with the real-time priority of the spool's thread. A
- * turn that is given to them is done by them, or taken back. 0, -ENOMEM or pthread_create()'s errno.
+ * Helpers: one thread for each CPU except this one, at most 16, with the real-time priority of the spool's thread. A
+ * turn given to them is done by them, or taken back. 0, -ENOMEM or pthread_create()'s errno.
  */
 int drain_crew_open(struct spool *spool, struct drain_crew **ret_crew);
 struct drain_crew *drain_crew_close(struct drain_crew *crew);
 
-/* Give a turn to them. False: their list is full. */
+/* Give a turn to the helpers. False: their list is full. */
 bool drain_crew_give(struct drain_crew *crew, const struct drain_turn *turn);
 
 /* Take back a turn that no helper has begun. False: there is none. */
 bool drain_crew_take_back(struct drain_crew *crew, struct drain_turn *ret_turn);
 
-/* The next finished turn, of `process` or DRAIN_ANY; if it is one process, wait for its turns. False: none is left. */
+/* The next finished turn, of `process` or DRAIN_ANY; for one process, waits for its turns. False: none is left. */
 bool drain_crew_result(struct drain_crew *crew, unsigned int process, struct drain_turn *ret_turn);
 
-/* A buffer's file was cut short: nothing more comes of it. */
+/* A buffer's file was truncated: no more events come from it. */
 bool drain_is_cut(struct drain *drain, struct drained *one);
 
-/* Take anchors of the clocks in use, if it is time for that or `now`. 0 or what the spool met. */
+/* Take anchors of the clocks in use, if they are due or `now` is set. 0 or the error of the spool. */
 int drain_anchors(struct drain *drain, bool now);
 
-/* The program's own. 0 or what the spool met. */
+/* Copy the program's own anchors. 0 or the error of the spool. */
 int drain_program_anchors(struct drain *drain, const struct drained *one);
 
-/* Look for files that are not listed. 0, or why that cannot be done at the last time; what the spool met. */
+/*
+ * Look for files that are not listed. 0, or the reason why that is impossible in the last run; or the error of the
+ * spool.
+ */
 int drain_scan(struct drain *drain);
 
-/* The one file of this name, unless it is listed. 0 or as drain_scan(). */
+/* Open only the file of this name, unless it is listed. 0 or as drain_scan(). */
 int drain_look_for(struct drain *drain, const char *name);
 
 /*
- * Whether this error is no matter of what is in the buffer: no descriptor or
- * memory to spare, a disk that does not answer.
+ * Whether this error does not come from the buffer's contents: no descriptor or memory available, a disk that does not
+ * answer.
  */
 bool drain_may_pass(int err);
 
-/* A buffer could not be read, because of this error. */
+/* Note that a buffer could not be read, because of this error. */
 void drain_note_bad(struct drain *drain, const struct drained *one, int err);
 
 #endif

@@ -9,9 +9,9 @@
 #include <stddef.h>
 
 /*
- * Read the descriptions, as a log that rec_log_next() walks (the ids in it are 0), into memory that the caller
- * frees. 0; -ENOEXEC: no ELF file; -EPROTO: of another byte order; -ENODATA: without such a section; -EBADMSG:
- * damaged; -EFBIG; -ENOMEM; or what open or read met.
+ * Read the descriptions, as a log for rec_log_next() (the ids in it are 0), into memory that the caller frees. 0;
+ * -ENOEXEC: not an ELF file; -EPROTO: of another byte order; -ENODATA: without such a section; -EBADMSG: damaged;
+ * -EFBIG; -ENOMEM; or the errno of open or read.
  */
 int elf_events_read(const char *path, void **ret_log, size_t *ret_size);
 

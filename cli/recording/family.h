@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The processes of a recording that attached to programs: those that the user named, and all that came of them. */
+/* The processes of a recording that attached to programs: those that the user named, and all their descendants. */
 #ifndef CLI_FAMILY_H
 #define CLI_FAMILY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A process, for good. */
+/* A process, identified uniquely. */
 struct process {
 	uint32_t pid;
 	uint64_t start_time; /* 0: not known */
-	uint64_t pid_ns;     /* where the pid counts; 0: not known */
+	uint64_t pid_ns;     /* namespace of the pid; 0: not known */
 };
 
-/* All there ever were; empty: zeros. */
+/* All processes that ever belonged to it; empty: zeros. */
 struct family {
 	struct process *list;
 	unsigned int nr;
@@ -22,12 +22,12 @@ struct family {
 /* 0 or -ENOMEM. */
 int family_add(struct family *family, const struct process *process);
 
-/* Whether a program belongs to it: its process does, and has another program now, or its parent. */
+/* Whether a program belongs to it: its process does, and now runs another program, or its parent does. */
 bool family_has(const struct family *family, const struct process *self, const struct process *parent);
 
 /*
- * Whether one of them still runs, whatever became of its buffer. Of those in other pid
- * namespaces it is not known: they do not.
+ * Whether one of them is still running, even without its buffer. Processes in other pid namespaces cannot be checked;
+ * they count as ended.
  */
 bool family_runs(const struct family *family);
 

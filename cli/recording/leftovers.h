@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left in buffer directories of programs and recorders that are gone. Looking changes nothing, but locks the
- * sessions that are found, so that nobody else takes them. What may be alive is never among it: a buffer whose
- * program may run, anything in a session whose recorder does.
+ * What programs and recorders that are gone left in buffer directories. Finding it changes nothing, except that the
+ * sessions found are locked, so that no other process takes them. It never includes what may be in use: a buffer whose
+ * program may be running, or anything in a session whose recorder is.
  */
 #ifndef CLI_LEFTOVERS_H
 #define CLI_LEFTOVERS_H
@@ -19,7 +19,7 @@ struct leftover {
 	uint32_t pid; /* 0: not known */
 	uint64_t start_time;
 	char comm[32];
-	uint64_t size; /* bytes of memory or disk that go with it */
+	uint64_t size; /* bytes of memory or disk that its removal frees */
 	uint64_t made; /* seconds, CLOCK_REALTIME */
 };
 
@@ -32,10 +32,10 @@ struct left_place {
 	struct leftover *items;
 	unsigned int nr;
 	unsigned int living;  /* buffers of running programs beside them */
-	unsigned int unknown; /* that could not be opened, so whose they are is not known */
+	unsigned int unknown; /* could not be opened, so their programs are unknown */
 };
 
-/* Each buffer directory, behind it the sessions in it. */
+/* Each buffer directory, followed by the sessions in it. */
 struct leftovers {
 	struct left_place *places;
 	unsigned int nr;
@@ -43,19 +43,18 @@ struct leftovers {
 };
 
 /*
- * Fill `left` with what there is in the directories of dirs.h. False: one line was
- * printed. The caller frees it in any case.
+ * Fill `left` with what is in the directories of dirs.h. False: one line was printed. The caller frees it in any case.
  */
 bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct leftovers *left);
 
 /*
- * Add what there is in one session, or one buffer, to `left`, which begins as { 0 }; the caller frees it in any
- * case. 0, -ENOMEM, or why it cannot be read; -EBUSY: the session's recorder lives, or the buffer's program may.
+ * Add what is in one session, or one buffer, to `left`, which begins as { 0 }; the caller frees it in any case. 0,
+ * -ENOMEM, or the reason why it cannot be read; -EBUSY: the session's recorder lives, or the buffer's program may.
  */
 int leftovers_find_session(const char *path, struct leftovers *left);
 int leftovers_find_buffer(const char *path, struct leftovers *left);
 
-/* Lets go of the sessions, too. */
+/* Releases the sessions, too. */
 void leftovers_free(struct leftovers *left);
 
 #endif

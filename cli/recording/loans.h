@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What recorders that were killed have left switched on in running programs. */
+/* Loans of killed recorders: events that are still switched on in running programs. */
 #ifndef CLI_LOANS_H
 #define CLI_LOANS_H
 
@@ -8,8 +8,8 @@
 #include "cli/base/message.h"
 
 /*
- * Switch it off, in all programs that the user may see, or in those of a directory
- * (dirs.h). Says so in one line, unless `quiet`.
+ * Undo these loans in all programs that the user may see, or in those of a directory (dirs.h). Reports it in one line,
+ * unless `quiet`.
  */
 void loans_sweep(const struct message_sink *sink, const char *dir, bool quiet);
 

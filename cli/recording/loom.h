@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The spool as the weave takes it: what is in the one described in the other's words. Programs, their lanes, the
- * kernel with its CPUs and texts.
- */
+/* The spool in the weave's data structures: programs, their lanes, the kernel with its CPUs and texts. */
 #ifndef CLI_LOOM_H
 #define CLI_LOOM_H
 
@@ -13,8 +10,8 @@
 
 struct loom {
 	struct rec_source *source;
-	struct weave_stream *streams;	 /* as the source has them */
-	struct weave_process *processes; /* as the spool has them */
+	struct weave_stream *streams;	 /* in the source's order */
+	struct weave_process *processes; /* in the spool's order */
 	uint64_t pages;			 /* in all streams */
 
 	/* what those point to */
@@ -25,24 +22,24 @@ struct loom {
 	struct weave_text *cpu_stats;
 };
 
-/* What the kernel's half of a recording came to. */
+/* The results of the kernel's half of a recording. */
 struct loom_kernel {
 	bool is_there;
 	unsigned int cpus;   /* that were drained */
-	uint64_t lost;	     /* by their statistics, or as far as their pages tell */
+	uint64_t lost;	     /* according to their statistics, or to their pages */
 	uint64_t gaps;	     /* of unknown size in pages, of CPUs without statistics */
-	uint64_t gaps_known; /* of CPUs with */
+	uint64_t gaps_known; /* of unknown size, of CPUs with statistics */
 	struct spool_losses why;
 };
 
 /*
- * Describe the spool, which stays as it is until loom_close(). 0, -ENOMEM, or why a side file cannot be opened;
- * closed it is to be in any case.
+ * Describe the spool, which must not change until loom_close(). 0, -ENOMEM, or the reason why a side file cannot be
+ * opened; call loom_close() in any case.
  */
 int loom_open(struct loom *loom, struct spool *spool);
 void loom_close(struct loom *loom);
 
-/* Once all streams were read to their ends. */
+/* Call it when all streams were read to their ends. */
 void loom_kernel(const struct loom *loom, const struct spool *spool, struct loom_kernel *ret_kernel);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The end of a recording and of a recovery: weave the spool into a trace.dat and say what came of it. Also the
- * choice of the output and its spool, so that both commands refuse the same things in the same words.
+ * The end of a recording and of a recovery: weave the spool into a trace.dat and print the summary. Also chooses the
+ * output and its spool, so that both commands refuse the same things with the same messages.
  */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
@@ -14,7 +14,7 @@
 #include "cli/recording/selection.h"
 #include "cli/recording/spool.h"
 
-/* Where the recording goes. */
+/* The destination of the recording. */
 struct output {
 	const struct message_sink *sink;
 	const char *verb; /* the summary's first word: "recorded" */
@@ -22,18 +22,18 @@ struct output {
 	char path[PATH_MAX];
 	char spool[PATH_MAX];
 	bool quiet;
-	bool tell_torn;	 /* how many writes were torn, be it none */
-	bool tell_times; /* from when to when the events are */
-	/* Called now and then while it is woven, and once it is; NULL: not. */
+	bool tell_torn;	 /* print the number of torn writes, even 0 */
+	bool tell_times; /* print the time range of the events */
+	/* Called periodically during the weave, and once after it; or NULL. */
 	void (*weaving)(void *arg, uint64_t percent);
 	void (*woven)(void *arg);
 	void *weaving_arg;
-	char drained[128]; /* how the kernel's events were: see kernel_drain_about(); "": not known */
+	char drained[128]; /* how the kernel's events were drained: see kernel_drain_about(); "": not known */
 };
 
 /*
- * Take `name` for the output. A symbolic link is followed; what exists must be a regular file that may be written,
- * and is not touched. False: one line was printed.
+ * Take `name` as the output. A symbolic link is followed; an existing file must be regular and writable, and is not
+ * touched. False: one line was printed.
  */
 bool output_choose(struct output *output, const char *name);
 
@@ -41,14 +41,17 @@ bool output_choose(struct output *output, const char *name);
 bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool);
 
 /*
- * Weave, and unless quiet tell the summary, and what was lost or passed over and why. `selections` are those that
- * events were asked for by (NULL: not known); those that met no event or do not fit theirs are named. False: one
- * line was printed, and the spool is still there.
+ * Weave. Unless quiet, print the summary, including losses and skipped data with the reasons. `selections` are the
+ * selections of events (NULL: not known); those that matched no event or do not fit their events are reported. False:
+ * one line was printed, and the spool still exists.
  */
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble);
 
-/* The recording is complete, or there was none: spool and side files go. If they cannot, one line is printed. */
+/*
+ * The recording is complete, or there was none: remove the spool and its side files. If that fails, one line is
+ * printed.
+ */
 void output_remove_spool(const struct output *output, struct spool *spool);
 
 #endif

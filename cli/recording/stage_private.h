@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Between stage.c, stage_write.c and stage_recover.c: the file of a stage, and the stage in its recorder. */
+/* Shared by stage.c, stage_write.c and stage_recover.c: the file of a stage, and the stage in its recorder. */
 #ifndef CLI_STAGE_PRIVATE_H
 #define CLI_STAGE_PRIVATE_H
 
@@ -14,12 +14,11 @@
 #define STAGE_BLOCKS 1024u
 
 /*
- * The file's record of a block. It is written in this order: taken, offset, bytes, filled; filled = 0 gives the block
- * up.
+ * The file's record of a block. It is written in this order: taken, offset, bytes, filled; filled = 0 frees the block.
  */
 struct stage_slot {
 	uint64_t offset; /* in the spool; 0: not known yet */
-	uint64_t filled; /* bytes that count; 0: none */
+	uint64_t filled; /* valid bytes; 0: none */
 	uint64_t taken;	 /* the number of blocks taken before it: the order of those without an offset */
 };
 
@@ -46,14 +45,14 @@ struct stage {
 	pthread_mutex_t lock; /* for all that follows */
 	struct stage_block blocks[STAGE_BLOCKS];
 	uint64_t bytes, free_bytes, max;      /* memory of all blocks, of the free ones, and the bound of the first */
-	uint16_t free[STAGE_BLOCKS];	      /* a stack: the last one given back is the warmest */
+	uint16_t free[STAGE_BLOCKS];	      /* a stack: the block freed last is most likely in the cache */
 	unsigned int nr_free;
 	uint64_t taken;			      /* blocks so far */
 	uint16_t queue[STAGE_BLOCKS];	      /* handed over, the oldest at `written` */
 	uint64_t written, handed;	      /* blocks so far */
 	uint64_t waiting;		      /* bytes in the queue */
 	int err;			      /* of the thread's write */
-	bool refused;			      /* a block, since the bound was reached */
+	bool refused;			      /* a block was refused, because the bound was reached */
 	bool ends;
 	pthread_cond_t work, done; /* the thread waits for work; others wait until it is done */
 	pthread_t thread;
