@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the process's buffer says to its events. Each of these is called with the process lock held. */
+/*
+ * What the code of the buffer reports to the code of the events. Each function is called with the process lock held.
+ */
 #ifndef EVENT_PRIVATE_H
 #define EVENT_PRIVATE_H
 
@@ -7,19 +9,19 @@
 #include <stdbool.h>
 
 /*
- * A first buffer is there; `wishes` (wish.h, one a line; NULL: none) names the events that are on from the start.
- * What is no wish is ignored: the recorder checks it before it starts a program.
+ * The first buffer exists; `wishes` (wish.h, one on each line; NULL: none) names the events that are on from the
+ * start. An invalid one is ignored: the recorder checks it before it starts a program.
  */
 void rec_events_set_wish(const char *wishes);
 
 /*
- * rec_process describes another buffer, or none: every event moves to it, with its id, whether it is wanted and its
- * condition. The mapping of the old one can still be read, its `conditions` among the rest, which are copied if an
- * event has one of them, or they are `needed` besides. NULL: there was no buffer.
+ * rec_process describes another buffer, or none: every event moves to it, with its id, its wanted bit and its
+ * condition. The mapping of the old buffer is still readable, including its `conditions`. They are copied if an event
+ * has one of them, or if they are `needed` for another reason. NULL: there was no buffer.
  */
 void rec_events_move(const unsigned char *conditions, bool needed);
 
-/* The number of this process's buffer, counted from 1; grows with each move. */
+/* The number of this process's buffer, counted from 1; incremented with each move. */
 uint32_t rec_events_buffer(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a buffer file has where: nothing here looks at a file, or at this process. */
+/* The layout of a buffer file. This code accesses neither a file nor this process's state. */
 #ifndef GEOMETRY_H
 #define GEOMETRY_H
 
@@ -7,16 +7,16 @@
 #include <librecorder/detail/abi.h>
 #include <stdbool.h>
 
-/* Lanes that are shared, at the most. */
+/* The maximum number of shared lanes. */
 #define REC_SHARED_MAX 16u
 
-/* Where things lie in a buffer file; a pure function of lane size, sub-buffer size and cap. */
+/* Places in a buffer file; a pure function of lane size, sub-buffer size and cap. */
 struct rec_geometry {
-	uint32_t subbuf_size; /* that lanes have now; the one word here that changes */
+	uint32_t subbuf_size; /* of lanes made from now on; the only word here that changes */
 	uint64_t lane_bytes;  /* of sub-buffers in a new lane's ring, as made */
-	uint32_t max_subbufs; /* that a lane has descriptors and links for */
+	uint32_t max_subbufs; /* number of descriptors and links of a lane */
 	uint32_t max_lanes;
-	uint32_t shared_max; /* lanes that are shared when the others are not enough: a power of two, or 0 */
+	uint32_t shared_max; /* lanes to share if the others are not enough: a power of two, or 0 */
 	uint64_t enable;
 	uint64_t rules;
 	uint64_t conditions;
@@ -30,19 +30,22 @@ struct rec_geometry {
 	uint64_t file_size;
 };
 
-/* Whether sub-buffers may be so big. */
+/* Whether sub-buffers may have this size. */
 bool rec_is_subbuf_size(uint64_t size);
 
-/* Sub-buffers that hold `size` bytes of events; two at the least, as the kernel counts (facts C18). */
+/* The number of sub-buffers that hold `size` bytes of events; at least two, as in the kernel (facts C18). */
 uint64_t rec_lane_pages(uint64_t size, uint64_t subbuf_size);
 
-/* Sub-buffers of this size in the ring of a lane that nobody has resized; less than two: they are too large for it. */
+/*
+ * The number of sub-buffers of this size in the ring of a lane that was not resized; less than two: they are too large
+ * for it.
+ */
 uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf_size);
 
-/* Sub-buffers of this size that the memory of a lane holds. */
+/* The number of sub-buffers of this size that fit into the memory of a lane. */
 uint32_t rec_geometry_subbufs(const struct rec_geometry *geometry, uint32_t subbuf_size);
 
-/* Sizes and places from what was asked for; 0 means the default. 0 or -EINVAL. */
+/* Sizes and places from the requested values; 0 means the default. 0 or -EINVAL. */
 int rec_geometry_make(const struct rec_options *options, struct rec_geometry *ret_geometry);
 
 #endif

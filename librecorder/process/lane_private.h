@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the pool of lanes (lane.c), the threads that lease them (lane_thread.c), those that share (lane_share.c) and
- * those that change them (lane_control.c) have in common.
+ * Shared by the pool of lanes (lane.c), the threads that lease them (lane_thread.c), those that share (lane_share.c)
+ * and those that change them (lane_control.c).
  */
 #ifndef LANE_PRIVATE_H
 #define LANE_PRIVATE_H
@@ -14,13 +14,13 @@ struct rec_lane *rec_lane_at(uint32_t index);
 
 uint32_t rec_lane_index(const struct rec_handle *handle);
 
-/* Lanes that the file counts. */
+/* The number of lanes in the file. */
 uint32_t rec_lanes(void);
 
-/* Whether the lane has its ring. Where the caller has the lane, and elsewhere once it was seen to be so. */
+/* Whether the lane has its ring. Valid if the caller has the lane, or after it was seen to be true. */
 bool rec_lane_is_made(uint32_t index);
 
-/* Sub-buffers of this size, and this many of them in the ring. 0: any size; any number. */
+/* Size and number of the sub-buffers in the ring. 0: any size; any number. */
 struct rec_shape {
 	uint32_t subbuf_size;
 	uint32_t pages;
@@ -34,46 +34,51 @@ void rec_lane_shape(struct rec_handle *handle, uint32_t index, const struct rec_
 /* Memory for meta page, reader page and ring of this shape. 0 or as rec_process_populate(). */
 int rec_lane_populate(uint32_t index, const struct rec_shape *shape);
 
-/* The caller has the lane, and nobody writes there: what its last writer left is put right. */
+/* The caller has the lane, and no thread writes there: repair what its last writer left. */
 void rec_lane_repair(uint32_t index);
 
 /*
- * Repair and give back the lanes of threads that ended by a raw exit while they moved the head: until then readers wait. `tid`
- * is the caller's. Signals blocked.
+ * Repair and give back the lanes of threads that ended by a raw exit while they moved the head; until then readers
+ * wait. `tid` is the caller's. Signals blocked.
  */
 void rec_lane_settle_orphans(uint32_t tid);
 
 /*
- * Become the owner of a lane of the pool that has this shape, made if need be and put right. NULL: a lane with sub-buffers of
- * the size that lanes have now; if there is none, any lane. 0, or -errno. Signals blocked.
+ * Become the owner of a lane of the pool that has this shape; it is made if necessary, and repaired. NULL: a lane with
+ * sub-buffers of the current size; if there is none, any lane. 0, or -errno. Signals blocked.
  */
 int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index);
 
-/* The same for this very lane, if it has a ring and nobody has it. */
+/* The same for this particular lane, if it has a ring and is not in use. */
 bool rec_lane_claim(uint32_t index, uint32_t tid);
 
-/* Become the owner of a lane whose owner, another thread than the caller, is gone. False: it lives. */
+/* Become the owner of a lane whose owner, another thread than the caller, is gone. False: that thread lives. */
 bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid);
 
-/* Whoever wants it may have the lane. */
+/* Make the lane available to any thread. */
 void rec_lane_give_back(uint32_t index);
 
-/* Make the handle of a lane that was taken the calling thread's; its lane pointer is set last. */
+/* Make the handle of a lane that was taken the calling thread's handle; its lane pointer is set last. */
 void rec_lane_bind(uint32_t index, uint32_t tid);
 
 /*
- * The lane was just taken, and nothing is reserved there: make it anew with this shape, unless it has it. 0; -EBUSY: it
- * holds events that nobody has read, or a reader has it open; or as rec_process_populate().
+ * The lane was just taken, and nothing is reserved there: remake it with this shape, unless it has that shape. 0;
+ * -EBUSY: it has events that were not read, or a reader has it open; or as rec_process_populate().
  */
 int rec_lane_fit(uint32_t index, const struct rec_shape *shape);
 
-/* The gate of a lane is closed: do what is wished for. The handle to go on with, or NULL: the lane is disabled. */
+/*
+ * The gate of a lane is closed: do what was requested. Returns the handle to continue with, or NULL: the lane is
+ * disabled.
+ */
 struct rec_handle *rec_lane_attend(struct rec_handle *handle);
 
-/* An event is lost because no lane could be had, says -errno. */
+/* Count an event that is lost because no lane was available; the reason is -errno. */
 void rec_lane_count_lost(int err);
 
-/* Handles from before fork, in the child: they lead to where they did, for events that fork interrupted. */
+/*
+ * In a forked child: handles from before the fork still lead to their old lanes, for events that the fork interrupted.
+ */
 void rec_lane_restore_handles(void);
 
 uint32_t rec_thread_id(void);
@@ -83,41 +88,46 @@ const uint32_t *rec_thread_cpu(void);
 int rec_thread_lease(void);
 
 /*
- * The calling thread continues in another lane, of this shape as in rec_lane_take(). It keeps the lane that it leaves: a
- * writer that this one interrupted may be about to write there. 0, or why there is no such lane. Signals blocked.
+ * The calling thread continues in another lane, of this shape as in rec_lane_take(). It keeps its old lane, because a
+ * writer that this one interrupted may be about to write there. 0, or the reason why there is no such lane. Signals
+ * blocked.
  */
 int rec_thread_move(const struct rec_shape *shape);
 
 /*
- * Give back the lanes that the calling thread left and in which nothing is open. It must not be in a signal handler, which
- * may have interrupted a writer there. Signals blocked.
+ * Give back the lanes that the calling thread left and in which nothing is open. It must not be in a signal handler,
+ * which may have interrupted a writer there. Signals blocked.
  */
 void rec_thread_give_back_left(void);
 
-/* The calling thread's end is to give back what it has. */
+/* Make sure that the calling thread gives back its lanes when it ends. */
 void rec_thread_watch_end(void);
 
 /*
- * Where a thread goes whose lane is stuck (struct rec_handle, elsewhere). It keeps the lane that is stuck, for its
- * writer may come back, until it ends or finds it idle when it looks for another one.
+ * The lane in which a thread continues if its own is stuck (struct rec_handle, elsewhere). The thread keeps the lane
+ * that is stuck, because its writer may come back, until the thread ends or, when it looks for another lane, finds it
+ * idle.
  */
 struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck);
 
-/* Whether the calling thread has lanes besides the one that its handle shows. */
+/* Whether the calling thread has lanes in addition to that of its handle. */
 bool rec_thread_has_moved(void);
 
-/* No lane of its own can be had, says -errno: from now on the calling thread shares. Its handle. Signals blocked. */
+/*
+ * No lane of its own is available (the reason is -errno): from now on the calling thread shares. Returns its handle.
+ * Signals blocked.
+ */
 struct rec_handle *rec_share_begin(int err);
 
 bool rec_share_is_handle(const struct rec_handle *handle);
 
-/* The caller has the lane, which is put right: from now on it is shared. Signals blocked. */
+/* The caller has the lane, which was repaired: from now on it is shared. Signals blocked. */
 void rec_share_add(uint32_t index);
 
-/* Whether the pool is to give a lane away to be shared, before it is used up. */
+/* Whether the pool must turn a lane into a shared one, before it is used up. */
 bool rec_share_wants_lane(void);
 
-/* Fork's child has no lanes to share. */
+/* In a forked child: there are no lanes to share. */
 void rec_share_forked(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a buffer is to be made: what the program asks for, then the environment. */
+/* How to make a buffer: the program's options, then the environment. */
 #ifndef OPTIONS_H
 #define OPTIONS_H
 
@@ -9,21 +9,21 @@
 struct rec_process;
 
 /*
- * Whether `given` has a size that makes sense, and asks for nothing that this version does not know: a program built
- * with a newer header gives more options, which must be zero.
+ * Whether `given` has a valid size, and requests nothing that this version does not know: a program built with a newer
+ * header passes more options, which must be zero.
  */
 bool rec_options_are_known(const struct rec_options *given);
 
-/* `given` (NULL: nothing; one of an older header is shorter), filled up from the environment; what is 0 stays open. */
+/* `given` (NULL: nothing; one of an older header is shorter), completed from the environment; 0 means not set. */
 struct rec_options rec_options_complete(const struct rec_options *given);
 
-/* Such that another buffer will be like this process's present one. */
+/* Options for another buffer like this process's present one. */
 struct rec_options rec_options_present(const struct rec_process *process);
 
-/* RECORDER_DIR_MAX_KB: bytes that all buffers of the directory may take; 0: not said. */
+/* RECORDER_DIR_MAX_KB: bytes that all buffers of the directory may take; 0: not set. */
 size_t rec_options_dir_max(void);
 
-/* RECORDER_KEEP: leave the file when the program ends in order. */
+/* RECORDER_KEEP: leave the file when the program exits normally. */
 bool rec_options_keep(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the writer's, the reader's and the checking side of a ring have in common, and the shape of a new one. */
+/* Shared by the writer's, the reader's and the checking side of a ring; and the shape of a new ring. */
 #ifndef RING_PRIVATE_H
 #define RING_PRIVATE_H
 
@@ -14,49 +14,52 @@ static inline struct rec_subbuf_header *subbuf_header(const struct rec_handle *h
 }
 
 /*
- * Make the lane that `handle` points to an empty ring of handle->nr_subbufs sub-buffers. The reader page is
- * sub-buffer 0, the ring is 1, 2, … in order (facts D1: the ids of a first mapping). Nobody else may know the lane yet.
- * `handle` is complete but for the thread.
+ * Make the lane that `handle` points to an empty ring of handle->nr_subbufs sub-buffers. The reader page is sub-buffer
+ * 0, the ring is 1, 2, … in order (facts D1: the ids of a first mapping). The lane must not be visible to others yet.
+ * `handle` is complete except for the thread.
  */
 void rec_ring_init(struct rec_handle *handle);
 
 /*
- * Settle the marks of a ring whose writer is gone: without a HEAD, the first UPDATE from the tail on becomes it
- * (nothing is lost); any other UPDATE was left by a writer that died while it moved the head. Anyone who may write
- * links may call it, once no writer is left. 0 or -EBADMSG: the links do not make a ring.
+ * Settle the marks of a ring whose writer is gone. Without a HEAD, the first UPDATE from the tail on becomes the HEAD
+ * (nothing is lost); any other UPDATE was left by a writer that died while it moved the head. Any process that may
+ * write links may call it, once no writer is left. 0 or -EBADMSG: the links do not form a ring.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail);
 
-/* The same for a lane of this process whose writers have left their moves of the head, if any did, undone. */
+/* The same for a lane of this process, if its writers left a move of the head unfinished. */
 void rec_ring_settle_left(struct rec_handle *handle);
 
 /*
- * The last writer of this lane is gone and may have left reservations that nobody will commit: take them back, so that
- * the next writer begins where the last commit ended, and count them as torn. Only while no writer has the lane.
+ * The last writer of this lane is gone and may have left reservations that will never be committed: take them back, so
+ * that the next writer begins where the last commit ended, and count them as torn. Only while no writer has the lane.
  */
 void rec_ring_repair(struct rec_handle *handle);
 
 /*
- * Whether the ring holds enough for a reader that waits for `percent` of it (facts C11): sub-buffers that the
- * writer has come to, less those lost and read, the one being written included, so that 100 can be met.
+ * Whether the ring holds enough for a reader that waits for `percent` of it (facts C11): the sub-buffers that the
+ * writer has reached, minus those lost and read. The one being written is included, so that 100 can be reached.
  */
 bool rec_ring_is_hit(const struct rec_lane *lane, const struct rec_lane_reader *words, uint32_t percent);
 
-/* Wake all who sleep on the lane's futex. Signal-safe; errno is kept. */
+/* Wake all sleepers on the lane's futex. Signal-safe; errno is preserved. */
 void rec_ring_wake(struct rec_lane_reader *words);
 
-/* Whether everything that the ring ever had was read, or reported as lost. The caller has the lane; nothing is reserved. */
+/*
+ * Whether everything that was ever in the ring was read, or reported as lost. The caller has the lane; nothing is
+ * reserved.
+ */
 bool rec_ring_is_empty(const struct rec_handle *handle);
 
 /*
- * Make an empty ring anew, with the shape that the handle already has. Numbers and counters continue. The caller has the
+ * Remake an empty ring, with the shape that the handle already has. Numbers and counters continue. The caller has the
  * lane and its reader's side, no writer is inside, and the lane's subbuf_size is 0.
  */
 void rec_ring_restart(struct rec_handle *handle);
 
 /*
- * The open word of a lane. In its lower bits is where the stack of the outermost writer ended when it began; above them
- * is counted how many writers are inside it, those that never came back included.
+ * The open word of a lane. Its lower bits hold the end of the outermost writer's stack when that writer began; the
+ * bits above hold the number of writers inside it, including those that never came back.
  */
 #define REC_OPEN_SHIFT	   57
 #define REC_OPEN_ONE	   (UINT64_C(1) << REC_OPEN_SHIFT)
@@ -64,12 +67,15 @@ void rec_ring_restart(struct rec_handle *handle);
 #define REC_OPEN_FRAME(open) ((open) & (REC_OPEN_ONE - 1))
 #define REC_OPEN_DEPTH_MAX 127u
 
-/* In a slot alone: reserved by the fast path on a lane that is taken for this event, and to be given back with it. */
+/*
+ * Only in a slot: reserved by the fast path on a lane that was taken for this event, and that must be given back with
+ * it.
+ */
 #define REC_OPEN_BORROWED UINT64_C(1)
 
 /*
- * rec_reserve() for a function whose stack began at `here`, and that calls nobody who reserves while its reservation is open:
- * one that was left at the same depth is known by that (rec_reserve_rest()).
+ * rec_reserve() for a function whose stack began at `here`, and that calls no other function that reserves while its
+ * reservation is open. So a reservation that was left at the same depth is recognised (rec_reserve_rest()).
  */
 REC_INLINE_ALWAYS void *rec_reserve_from(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot)
 {
@@ -84,26 +90,27 @@ REC_INLINE_ALWAYS void *rec_reserve_from(struct rec_handle *handle, uint32_t siz
 }
 
 /*
- * Whether nobody will come back to what was done on a stack that ended at `then`, now that this thread is in a function
- * that was called from `here`. False: it is not known. Signal-safe. One system call if `here` is above `then`.
+ * Whether code that ran on a stack that ended at `then` will certainly never continue, because this thread is now in a
+ * function that was called from `here`. False: it is not known. Signal-safe. One system call if `here` is above
+ * `then`.
  */
 bool rec_ring_is_left(uint64_t then, uint64_t here);
 
 /*
- * If the outermost writer was left, by all that is known at `here`, take back what is open, which is all behind the
- * commit position. Returns the open word that there is now: of the writer that the caller interrupts, or 0.
+ * If the outermost writer was left, as far as `here` shows, take back everything open, which is everything after the
+ * commit position. Returns the new open word: that of the writer that the caller interrupts, or 0.
  */
 uint64_t rec_ring_close_left(struct rec_handle *handle, uint64_t here);
 
 /*
- * Writers inside the caller were left. Take back all that was reserved behind position `to`, or behind the commit
- * position if that has passed it, count it as torn, and have `open` as the open word. On the writer stack.
+ * Writers inside the caller were left. Take back everything that was reserved after position `to`, or after the commit
+ * position if that is later, count it as torn, and store `open` as the open word. On the writer stack.
  */
 void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open);
 
 /*
- * Events on a sub-buffer that the tail has left, `seq` being the sequence of its positions. Where the writer that left it did
- * not come to say so (E), `left` says it.
+ * Number of events on a sub-buffer that the tail has left; `seq` is the sequence of its positions. If the writer that
+ * left it did not store the number (E), `left` shows it.
  */
 static inline uint32_t rec_entries_left(const struct rec_lane *lane, const struct rec_subbuf *subbuf, uint32_t seq)
 {
@@ -113,19 +120,22 @@ static inline uint32_t rec_entries_left(const struct rec_lane *lane, const struc
 										rec_load_relaxed(&subbuf->entries);
 }
 
-/* A marker and the absolute time stamp behind it. */
+/* A marker and the absolute time stamp after it. */
 #define REC_RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
 
-/* Count a refusal; the clock is read for the first one of a run only. */
+/* Count a refusal; the clock is read only for the first refusal of a run. */
 void rec_ring_refuse(const struct rec_handle *handle, uint64_t *counter);
 
 /*
- * Steps A to F of a writer that is inside: `slot` has the lane, the handle and the open word. `nested`: it interrupts another
- * writer, and the tail was at `start` before it went inside. Where to write the payload, or NULL: refused, and still inside.
+ * Steps A to F of a writer that is inside: `slot` has the lane, the handle and the open word. `nested`: it interrupts
+ * another writer, and the tail was at `start` before it went inside. Returns where to write the payload, or NULL:
+ * refused, and still inside.
  */
 unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, struct rec_slot *slot);
 
-/* How far ahead of the commit position; what that has passed is farther than the tail. */
+/*
+ * The distance ahead of the commit position; a position that the commit position has passed is farther than the tail.
+ */
 static inline uint32_t rec_ring_distance(const struct rec_lane *lane, uint64_t pos)
 {
 	const uint64_t commit = rec_load_relaxed(&lane->commit);
@@ -134,10 +144,10 @@ static inline uint32_t rec_ring_distance(const struct rec_lane *lane, uint64_t p
 	return (subbufs << REC_POS_OFF_BITS | (uint32_t)(pos & REC_POS_OFF_MASK)) - (uint32_t)(commit & REC_POS_OFF_MASK);
 }
 
-/* Turn the event at `at`, 8 bytes long or more, into padding of the same length (facts A5.1), which is no marker. */
+/* Turn the event at `at`, at least 8 bytes long, into padding of the same length (facts A5.1) that is not a marker. */
 void rec_put_padding(unsigned char *at, uint32_t total);
 
-/* A word of the writer stack's that never goes back, whoever interrupts. */
+/* Raise a word of the writer stack that never decreases, even if writers interrupt each other. */
 static inline void rec_ring_raise(uint64_t *word, uint64_t value)
 {
 	uint64_t was;
@@ -147,13 +157,13 @@ static inline void rec_ring_raise(uint64_t *word, uint64_t value)
 	} while (was < value && !rec_local_cmpxchg64(word, was, value));
 }
 
-/* Where a position is in the program's memory. */
+/* The address of a position in the program's memory. */
 static inline unsigned char *rec_at_position(const struct rec_handle *handle, uint64_t pos)
 {
 	return handle->data + ((uint64_t)REC_POS_ID(pos) << handle->shift) + REC_POS_OFF(pos);
 }
 
-/* A time extend or an absolute stamp, as `type` says. */
+/* A time extend or an absolute stamp, according to `type`. */
 static inline void rec_put_stamp(unsigned char *at, uint64_t time, uint32_t type)
 {
 	const uint32_t word = (uint32_t)(time & REC_DELTA_MAX) << REC_TYPE_BITS | type;
@@ -163,7 +173,7 @@ static inline void rec_put_stamp(unsigned char *at, uint64_t time, uint32_t type
 	memcpy(at + 4, &rest, sizeof(rest));
 }
 
-/* The link of a sub-buffer. Others write links too, so what one says is brought into range before it is followed. */
+/* The link of a sub-buffer. Others write links, too, so the value is brought into range before it is followed. */
 static inline uint64_t rec_read_link(const struct rec_handle *handle, uint32_t id)
 {
 	return rec_load_acquire(&handle->links[id < handle->nr_subbufs ? id : 0].next);
@@ -176,7 +186,7 @@ static inline uint32_t rec_link_id(const struct rec_handle *handle, uint64_t lin
 	return id < handle->nr_subbufs ? id : 0;
 }
 
-/* Whether the ring leads to this sub-buffer; the reader page points into the ring, but nothing points to it. */
+/* Whether the ring leads to this sub-buffer. The reader page points into the ring, but no link points to it. */
 static inline bool rec_is_in_ring(const struct rec_handle *handle, uint32_t id)
 {
 	return REC_LINK_ID(rec_read_link(handle, rec_load_relaxed(&handle->links[id].prev))) == id;
@@ -185,13 +195,13 @@ static inline bool rec_is_in_ring(const struct rec_handle *handle, uint32_t id)
 /* A sub-buffer that is about to be overwritten. */
 struct rec_lost {
 	uint64_t first; /* number of its first event */
-	uint64_t end;	/* and of the one behind its last */
-	uint64_t time;	/* of the first, or of a refusal before it */
+	uint64_t end;	/* number of the event after its last */
+	uint64_t time;	/* time of the first, or of a refusal before it */
 };
 
 /*
- * To be asked while it is sure that the sub-buffer is behind the commit position and nobody enters it. Refusals right
- * before it go down with it, and were earlier than its first event.
+ * Call it while the sub-buffer is certainly behind the commit position and cannot be entered. Refusals immediately
+ * before the sub-buffer are lost with it, and are earlier than its first event.
  */
 static inline struct rec_lost rec_look_at(const struct rec_handle *handle, uint32_t id)
 {
@@ -202,52 +212,52 @@ static inline struct rec_lost rec_look_at(const struct rec_handle *handle, uint3
 }
 
 /*
- * The tail stands at `old`, before the head, to which `link` leads: push the head on by one. Its sub-buffer is `lost`. 1;
+ * The tail is at `old`, before the head, to which `link` leads: move the head on by one. Its sub-buffer is `lost`. 1;
  * 0: a reader or another writer moved it, look again; -EBUSY: an interrupted writer is moving the next one.
  */
 int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost);
 
-/* The position at the beginning of `page`, which is the next reader page. */
+/* The position at the beginning of `page`, which will be the next reader page. */
 static inline uint64_t rec_reader_next(uint64_t read, uint32_t page)
 {
 	return REC_POS(page, REC_POS_SEQ(read) + 1, 0, 0);
 }
 
 /*
- * The reader page, whose descriptor `page` is, is done with: make the account ready that counts from the next position
- * on. It does not count before `words->read` is set to that.
+ * The reader has finished with the reader page, whose descriptor is `page`: prepare the account that will be valid
+ * from the next position on. It becomes valid when `words->read` is set to that position.
  */
 void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words, const struct rec_subbuf *page);
 
-/* Events lost in front of a reader page. */
+/* Events lost before a reader page. */
 struct rec_loss {
 	uint64_t gap;	  /* events overwritten since the last one read */
-	uint64_t refused; /* refusals in all, those told before included */
-	uint64_t told;	  /* which are so many */
-	uint64_t count;	  /* lost in front of this page, and since the last reset */
+	uint64_t refused; /* all refusals, including those reported before */
+	uint64_t told;	  /* number of refusals reported before */
+	uint64_t count;	  /* lost before this page, and since the last reset */
 	uint64_t time;	  /* of the first; 0: not known */
 };
 
 struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_lane_reader *words, uint64_t read,
 				const struct rec_subbuf *page);
 
-/* When the gap began that begins with event `number`; 0: not known. */
+/* The time at which the gap began that begins with event `number`; 0: not known. */
 uint64_t rec_gap_time(const struct rec_lane *lane, uint64_t number);
 
-/* The earlier of two times, either of which may be 0, for unknown. */
+/* The earlier of two times, either of which may be 0, unknown. */
 static inline uint64_t rec_earlier(uint64_t a, uint64_t b)
 {
 	return !a || (b && b < a) ? b : a;
 }
 
-/* Where on a page the committed data end, and how many events lie before. */
+/* The end of the committed data on a page, and the number of events before it. */
 struct rec_extent {
 	uint32_t size;
 	uint32_t entries;
 	bool open; /* the commit position is still on it */
 };
 
-/* A reader's view of one lane. The pointers lead into its mapping; everything else is its own checked copy. */
+/* A reader's view of one lane. The pointers point into its mapping; everything else is its own checked copy. */
 struct rec_ring_reader {
 	const struct rec_lane *lane;
 	const struct rec_subbuf *subbufs;
@@ -258,13 +268,13 @@ struct rec_ring_reader {
 	uint32_t subbuf_size;
 	uint32_t page;		   /* the reader page */
 	uint64_t read;		   /* as in struct rec_lane_reader */
-	uint64_t swaps;		   /* ever */
-	uint32_t vain;		   /* calls, up to the last one, that went round the ring and found no event */
+	uint64_t swaps;		   /* in total */
+	uint32_t vain;		   /* number of calls in a row, including the last one, that went round the ring and found no event */
 	uint64_t touched;	   /* the lane's pages_touched at the last call */
 	bool idle;		   /* which found no whole page */
 	struct rec_extent extent;  /* of the reader page, as last seen */
-	struct rec_page_iter iter; /* on it; not behind `read`, and brought there when it is wanted */
-	struct rec_page pending;   /* handed over by the last call; counts as read at the next. data NULL: nothing */
+	struct rec_page_iter iter; /* on it; not after `read`, and moved there when it is needed */
+	struct rec_page pending;   /* handed over by the last call; counts as read at the next call. data NULL: nothing */
 };
 
 /*
@@ -276,16 +286,16 @@ int rec_ring_reader_init(struct rec_ring_reader *reader);
 /* As rec_view_read() of <librecorder/reader.h>. */
 int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_page *ret_page);
 
-/* What the last rec_ring_read() handed over counts as read now. */
+/* The page that the last rec_ring_read() handed over now counts as read. */
 void rec_ring_read_done(struct rec_ring_reader *reader);
 
 /*
- * Stand on a reader page that has something new, after a swap if need be; reader->extent says how far it goes. 1, 0:
- * nothing, -EAGAIN, -EBADMSG. `pages` counts the turns of one call and bounds them.
+ * Make sure that the reader page has new data, by a swap if necessary; reader->extent is the end of these data. 1, 0:
+ * no new data, -EAGAIN, -EBADMSG. `pages` counts the swaps of one call and bounds them.
  */
 int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pages);
 
-/* Bring reader->iter to the position. */
+/* Move reader->iter to the position. */
 void rec_ring_catch_up(struct rec_ring_reader *reader);
 
 /* `events` and `size` bytes of the reader page count as read from now on. */
@@ -297,17 +307,17 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
  */
 int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t commit, struct rec_extent *ret_extent);
 
-/* No lane ever has so many events. */
+/* No lane ever has this many events. */
 #define REC_NUMBER_MAX (UINT64_C(1) << 62)
 
 /*
- * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none
- * within *steps links, of which what was looked at is taken off. Acquire: whoever set the flag
- * (edge L1) had closed the sub-buffers before.
+ * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none within *steps
+ * links; the links examined are subtracted from *steps. Acquire: the writer that set the flag (edge L1) had closed the
+ * earlier sub-buffers before.
  */
 int rec_ring_find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link);
 
-/* Rounds of the ring that one search for the head makes; a writer may move it on while we look. */
+/* The number of rounds of the ring in one search for the head; a writer may move the head during the search. */
 #define REC_SEARCH_ROUNDS 3u
 
 struct rec_ring_event {
@@ -322,31 +332,31 @@ int rec_ring_peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_eve
 int rec_ring_consume(struct rec_ring_reader *reader, struct rec_ring_event *ret_event);
 int rec_ring_copy(struct rec_ring_reader *reader, bool whole_only, void *page, size_t size, struct rec_page *ret_page);
 
-/* What the lane's words say, since the lane was made; whoever reads it may go on meanwhile. */
+/* The lane's counters since the lane was made; its reader may be active meanwhile. */
 struct rec_ring_counts {
 	uint64_t committed;
 	uint64_t entries; /* committed, neither read nor overwritten */
 	uint64_t overrun;
 	uint64_t read;
-	uint64_t bytes;		/* of the entries' sub-buffers, what was read taken off; if asked for */
+	uint64_t bytes;		/* of the entries' sub-buffers, minus what was read; if requested */
 	uint64_t oldest;	/* time of the head, or of the reader page if the commit position is there */
-	uint64_t lost_unread;	/* losses that nobody was told of */
+	uint64_t lost_unread;	/* losses that were not reported yet */
 	uint64_t lost_time;	/* of the first of them; 0: not known */
 };
 
-/* Events that were reserved and not committed, if no writer is left. */
+/* Number of events that were reserved and not committed, if no writer is left. */
 uint64_t rec_ring_open_events(const struct rec_ring_reader *reader);
 
-/* 0 or -EBADMSG. `with_bytes`: look at each sub-buffer. */
+/* 0 or -EBADMSG. `with_bytes`: examine each sub-buffer. */
 int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct rec_ring_counts *ret_counts);
 
-/* Where the lane's counters stood at its last reset. Acquire: these were complete before they were named (edge A2). */
+/* Values of the lane's counters at its last reset. Acquire: they were complete before they were named (edge A2). */
 static inline const struct rec_lane_bases *rec_bases_of(const struct rec_lane_reader *words)
 {
 	return &words->bases[rec_load_acquire(&words->resets) & 1];
 }
 
-/* The refusals of a lane that are losses of a reader's. */
+/* The refusals of a lane that count as losses for a reader. */
 static inline uint64_t rec_lane_refusals(const struct rec_lane *lane)
 {
 	return rec_load_relaxed(&lane->dropped) + rec_load_relaxed(&lane->commit_overrun) +
