@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pool of lanes: who has which, and how one is made.
+ * The pool of lanes: their owners, and making them.
  *
- * Guarantees. Signal-safe: compare-and-exchange and system calls, no lock, no allocation from the heap;
- * nobody waits for another thread. A lane has one owner; it is owned by a living thread, or free, or
- * its owner died without a word, which the next lease that finds no other lane notices. What a lane
- * holds stays until it is read or overwritten, whoever writes next. Memory follows the number of
- * threads that trace at the same time, up to the cap.
+ * Guarantees. Signal-safe: compare-and-exchange and system calls, no lock, no allocation from the heap; no thread
+ * waits for another. A lane has one owner. Either a living thread owns it, or it is free, or its owner died without
+ * notice; the next lease that finds no other lane detects the last case. The events in a lane stay until they are read
+ * or overwritten, whichever thread writes next. Memory follows the number of threads that trace at the same time, up
+ * to the cap.
  *
- * A lane is counted in the file first and made by its first owner. When it is counted its head has memory: lane page,
- * reader words and links. As long as it has no ring the size of its sub-buffers is 0. So several threads make lanes at
- * the same time, in any order, and one that could not be made hides no other.
+ * A lane is first counted in the file and then made by its first owner. When it is counted, its head has memory: lane
+ * page, reader words and links. As long as it has no ring, the size of its sub-buffers is 0. So several threads make
+ * lanes at the same time, in any order, and one that could not be made hides no other.
  */
 #include <librecorder/lane.h>
 
@@ -85,7 +85,7 @@ int rec_lane_populate(uint32_t index, const struct rec_shape *shape)
 	return rec_process_populate(lane_base(index) + rec_process.geometry.lane_meta, (shape->pages + 2ul) * shape->subbuf_size);
 }
 
-/* What a handle needs but for lane, shape and thread. */
+/* The members of a handle except lane, shape and thread. */
 static void begin_handle(struct rec_handle *handle, uint32_t index)
 {
 	unsigned char *base = lane_base(index);
@@ -98,7 +98,7 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
 	handle->attend = rec_lane_attend;
 }
 
-/* The caller owns the lane. Its handle keeps the shape from here on; what the file says is not asked. */
+/* The caller owns the lane. From here on its handle has the shape; the value in the file is not used. */
 static int make_lane(uint32_t index, struct rec_shape shape)
 {
 	const struct rec_geometry *g = &rec_process.geometry;
@@ -156,33 +156,33 @@ void rec_lane_give_back(uint32_t index)
 {
 	const bool shared = is_shared(index);
 
-	/* The handle of a shared lane stays complete: whoever takes the lane has no time. */
+	/* The handle of a shared lane stays complete: a thread that takes the lane has no time to complete it. */
 	if (!shared) {
-		/* What is wished for was wished for the thread that had it. */
+		/* Requests were meant for the thread that had the lane. */
 		rec_store_relaxed(&rec_process.handles[index].wish_size, 0);
 		rec_store_relaxed(&rec_process.handles[index].wish_subbuf, 0);
 		rec_process.handles[index].lane = NULL;
 		rec_signal_fence();
 	}
-	/* A broken lane stays as it is, for whoever reads it: the next thread would lose all that it writes there. */
+	/* A broken lane stays as it is, for its readers: another thread would lose everything that it writes there. */
 	if (rec_load_relaxed(&rec_lane_at(index)->broken)) {
 		rec_store_release(&rec_lane_at(index)->owner, REC_OWNER_HELD);
 		return;
 	}
-	/* Release: the next owner sees all that we wrote (edge O1). */
+	/* Release: the next owner sees everything that we wrote (edge O1). */
 	rec_store_release(&rec_lane_at(index)->owner, 0);
 	if (!shared)
 		__atomic_fetch_add(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
 }
 
-/* The caller became the owner of a lane that is made: put it right. Whether it can be used, with this shape. */
+/* The caller became the owner of a lane that is made: repair it. Returns whether it can be used, with this shape. */
 static bool is_usable(uint32_t index, const struct rec_shape *shape)
 {
 	rec_lane_repair(index);
 	return !rec_load_relaxed(&rec_lane_at(index)->broken) && rec_lane_fit(index, shape) == 0;
 }
 
-/* A lane that the file counts and that nobody has. 0, or why one that had to be made could not be, or -EDQUOT. */
+/* Take a lane that the file counts and that is not in use. 0; the reason why a lane could not be made; or -EDQUOT. */
 static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
 	const uint32_t lanes = rec_lanes();
@@ -195,7 +195,7 @@ static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_
 		*ret_index = index;
 		if (rec_lane_is_made(index)) {
 			count_taken(index);
-			/* Unless it was shared since we looked. */
+			/* Unless it became a shared lane since the check. */
 			if (!is_shared(index) && is_usable(index, shape))
 				return 0;
 			rec_lane_give_back(index);
@@ -210,7 +210,7 @@ static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_
 	return r;
 }
 
-/* Count one more lane; whoever is quickest owns it. 0, also if another thread did it; or -errno. */
+/* Count one more lane; any thread may own it. 0, also if another thread counted it; or -errno. */
 static int count_one_more(void)
 {
 	uint32_t n = rec_load_acquire(&rec_process.header->nr_lanes);
@@ -220,7 +220,7 @@ static int count_one_more(void)
 		return -EDQUOT;
 	r = rec_process_populate(lane_base(n), (size_t)rec_process.geometry.lane_meta);
 	if (r == 0)
-		/* What whoever counts it finds there are zeros. */
+		/* A process that reads the count finds zeros there. */
 		rec_cmpxchg32(&rec_process.header->nr_lanes, &n, n + 1);
 	return r;
 }
@@ -231,8 +231,8 @@ static bool is_orphan(uint32_t owner)
 }
 
 /*
- * Thread ids come again. A new thread may get the owner's id between our look and the exchange; then the lane is that
- * thread's, which does nothing with it but give it back before its first lease: it gets it back.
+ * Thread ids are reused. A new thread may get the owner's id between our check and the exchange. Then the lane belongs
+ * to that thread, which only gives it back before its first lease; so we return it to that thread.
  */
 bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid)
 {
@@ -247,7 +247,7 @@ bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid)
 
 /*
  * A lane whose owner ended without giving it back: by a raw system call, or because the end key could not be set. An
- * owner with our own id is one too, if we have no more lanes than our handle shows: thread ids come back.
+ * owner with our own id is one, too, if we have no more lanes than our handle shows, because thread ids are reused.
  */
 static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
@@ -275,8 +275,8 @@ void rec_lane_repair(uint32_t index)
 {
 	struct rec_handle *handle = &rec_process.handles[index];
 	/*
-	 * A handle of our own, for the lane's may show no lane yet, or none any more;
-	 * others may be writing wishes into it.
+	 * Use a separate handle, because the lane's own may have no lane yet, or none any more; other threads may be
+	 * writing requests into it.
 	 */
 	struct rec_handle whole = { .lane = rec_lane_at(index),
 				    .data = handle->data,
@@ -300,7 +300,10 @@ static int take_any(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_i
 	uint32_t rounds = 0;
 	int r, more = 0;
 
-	/* Each round ends it, or somebody has counted one more lane; unless somebody else writes to the count. */
+	/*
+	 * Each round ends the loop, unless another thread has counted one more lane, or another process writes to the
+	 * count.
+	 */
 	do {
 		r = take_free(tid, shape, ret_index);
 		if (r == -EDQUOT)
@@ -375,8 +378,8 @@ void rec_lane_wake_readers(void)
 }
 
 /*
- * An event that fork interrupted is finished in the child, too, with the handle that it had. That was zeroed; now
- * it leads again to where it did, to memory in whose place there will be zeros that nobody else sees.
+ * An event that fork interrupted is finished in the child, too, with its former handle. That handle was zeroed; now it
+ * leads again to the former memory, which zeros that no other process sees will replace.
  */
 void rec_lane_restore_handles(void)
 {
@@ -388,7 +391,7 @@ void rec_lane_restore_handles(void)
 		const uint32_t size = rec_load_relaxed(&rec_lane_at(index)->subbuf_size);
 		const uint32_t nr_subbufs = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs);
 
-		/* Not zeroed: a kernel before 4.14 does not do it, and qemu-user only says that it did. */
+		/* Not zeroed: a kernel before 4.14 does not support it, and qemu-user only claims to. */
 		if (handle->lane || !rec_is_subbuf_size(size))
 			continue;
 		begin_handle(handle, index);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes that are shared: taken for one event at a time, by threads for which there is none of their own.
+ * Shared lanes: threads that have no lane of their own take them for one event at a time.
  *
- * Such a thread's handle has its gate closed, so each reservation leaves the fast path and comes here. One exchange
- * of the owner makes the thread and no handler of its own the writer stack of a shared lane; the commit leaves the
- * fast path, too, and gives it back. The lane is chosen by the CPU, so its cache lines stay where they are and its
- * events need no marker; it is held by somebody else only if a thread was preempted, or interrupted, in the middle
- * of an event. Then the next one is tried, each one once. What finds none free is lost and counted.
+ * The handle of such a thread has its gate closed, so each reservation leaves the fast path and comes here. One
+ * exchange of the owner makes the thread, without its handlers, the writer stack of a shared lane. The commit leaves
+ * the fast path, too, and gives the lane back. The lane is chosen by the CPU, so its cache lines stay on that CPU and
+ * its events need no marker. It is held by another thread only if that thread was preempted, or interrupted, in the
+ * middle of an event. Then the next lane is tried, each one once. If no lane is free, the event is lost and counted.
  *
- * The pool gives some of its lanes away to be shared before it comes to its end (rec_share_wants_lane()), so they
- * are there when they are wanted. They stay shared.
+ * The pool turns some of its lanes into shared ones before it is used up (rec_share_wants_lane()), so they exist when
+ * they are needed. They stay shared.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -20,16 +20,18 @@
 #include <stddef.h>
 #include <string.h>
 
-/* What a sharing thread's handle shows to those who look before they come here. Nobody writes events to it. */
+/*
+ * The lane in a sharing thread's handle, for code that reads it before the handle's gate. No events are written to it.
+ */
 static struct rec_lane nowhere;
 
 static __thread struct rec_handle own_handle __attribute__((tls_model("initial-exec")));
 static __thread uint32_t own_tid __attribute__((tls_model("initial-exec")));
 
-/* With nothing to share, so many events of the process are lost before the next look for a lane. */
+/* If there is no lane to share, this number of events of the process are lost before the next attempt to get one. */
 #define RETRY_INTERVAL 4096u
 
-/* Once a lane could not be had. */
+/* Set once no lane was available. */
 static uint32_t starved;
 
 bool rec_share_is_handle(const struct rec_handle *handle)
@@ -52,7 +54,7 @@ static bool is_held(const struct rec_lane *lane)
 
 static void leave(struct rec_handle *handle)
 {
-	/* Release: whoever takes it sees all that we wrote (edge O1). */
+	/* Release: the thread that takes the lane next sees everything that we wrote (edge O1). */
 	rec_store_release(&handle->lane->owner, 0);
 }
 
@@ -73,14 +75,14 @@ void rec_share_add(uint32_t index)
 	handle->elsewhere = NULL;
 	rec_store_relaxed(&handle->lane->shared, 1);
 	rec_store_relaxed(&rec_process.own[index].shared, 1);
-	/* Release: whoever finds it finds its handle complete (edge N2). */
+	/* Release: a thread that finds the lane finds its handle complete (edge N2). */
 	rec_store_release(&rec_process.shared[nr], handle);
 	rec_lane_give_back(index);
 }
 
 static struct rec_handle *slot_at(uint32_t i)
 {
-	/* Acquire: edge N2. In the child of a raw clone it is there, but zeroed. */
+	/* Acquire: edge N2. In the child of a raw clone the handle exists, but is zeroed. */
 	struct rec_handle *handle = rec_load_acquire(&rec_process.shared[i]);
 
 	return handle && handle->lane ? handle : NULL;
@@ -109,7 +111,7 @@ static struct rec_handle *find_free(const struct rec_handle *self)
 	return NULL;
 }
 
-/* All are held. One may be by a thread that is gone. */
+/* All are held; the holder of one may be gone. */
 static struct rec_handle *find_orphan(const struct rec_handle *self)
 {
 	struct rec_handle *handle = NULL;
@@ -140,7 +142,7 @@ static struct rec_handle *pass_gate(struct rec_handle *handle)
 	if (REC_LIKELY(open))
 		return open;
 	rec_local_add64(&handle->lane->disabled, 1);
-	/* One that is broken is nobody's from here on. */
+	/* A broken lane is not used any more. */
 	if (handle->leave && handle->lane->broken)
 		rec_lane_give_back(rec_lane_index(handle));
 	else if (handle->leave)
@@ -148,7 +150,7 @@ static struct rec_handle *pass_gate(struct rec_handle *handle)
 	return NULL;
 }
 
-/* Whether an own lane may be had now. */
+/* Whether the thread may get a lane of its own now. */
 static bool is_worth_a_try(void)
 {
 	if (rec_load_relaxed(&rec_process.free_lanes) > 0)
@@ -157,14 +159,14 @@ static bool is_worth_a_try(void)
 	       rec_load_relaxed(&rec_process.header->lost_no_lane) % RETRY_INTERVAL == 0;
 }
 
-/* What is not to be done with every event. NULL: the event is lost. */
+/* Work that is not done with every event. NULL: the event is lost. */
 static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec_handle *self)
 {
 	const int saved = errno;
 	struct rec_handle *handle = NULL;
 
 	if (!rec_process_is_guest()) {
-		/* The child of a raw clone has a buffer of its own from here on, and this thread no handle. */
+		/* From here on the child of a raw clone has a buffer of its own, and this thread has no handle. */
 		if (!rec_process_is_own() || rec_thread_handle != self)
 			handle = rec_lane_lease();
 		else if (is_worth_a_try() && rec_thread_lease() == 0)
@@ -180,7 +182,7 @@ static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec
 	return handle;
 }
 
-/* A sharing thread reserves: an own lane if there is one now, or a shared one. */
+/* A sharing thread reserves: on a lane of its own if there is one now, otherwise on a shared one. */
 static struct rec_handle *attend(struct rec_handle *self)
 {
 	struct rec_handle *handle = NULL;

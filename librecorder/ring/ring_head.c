@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Overwrite mode: a writer that comes to the oldest sub-buffer moves the head on by one, and what is given up is counted.
- * Step A of a reservation; see ring.c.
+ * Overwrite mode: a writer that reaches the oldest sub-buffer moves the head on by one, and the events given up are
+ * counted. Step A of a reservation; see ring.c.
  */
 #include "librecorder/ring/ring_private.h"
 
@@ -15,9 +15,10 @@ static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was,
 }
 
 /*
- * A head is given up. Its first event begins a gap unless the one before it was lost too; a reader that comes to
- * the end of the gap wants the time of its beginning. Nested movers of one head all come here, and the exchange
- * picks one. Two slots by turns: a third gap begins only after the reader took a sub-buffer behind the first.
+ * A head is given up. Its first event begins a gap unless the event before it was lost, too. A reader that reaches the
+ * end of the gap needs the time of its beginning. All nested movers of one head come here, and the exchange selects
+ * one. Two slots, used alternately, suffice: a third gap begins only after the reader took a sub-buffer after the
+ * first.
  */
 static void note_lost(struct rec_lane *lane, const struct rec_lost *lost)
 {
@@ -29,21 +30,22 @@ static void note_lost(struct rec_lane *lane, const struct rec_lost *lost)
 	if (lost->first != until || !lane->nr_gaps) {
 		struct rec_gap *gap = &lane->gaps[lane->nr_gaps++ % 2];
 
-		/* The reader may be looking at this slot: for the other gap, which it tells by its number. */
+		/* The reader may be reading this slot: for the other gap, which it recognises by its number. */
 		rec_store_relaxed(&gap->time, lost->time);
 		rec_store_relaxed(&gap->first, lost->first);
 	}
 }
 
 /*
- * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way
- * the head page moves forward"). UPDATE keeps the reader off while it lasts. Nested writers that
- * find it help, but only its owner clears it.
+ * Overwrite mode, the tail is before the head: move the head on by one (design text, "The way the head page moves
+ * forward"). UPDATE keeps the reader away meanwhile. Nested writers that find UPDATE help, but only its owner clears
+ * it.
  *
- * Nested writers may have finished and published any number of pages before we go on, so everything is exchanged
- * from the very value that was read before the tail was looked at: who moved the tail into the old head has changed
- * the link behind it. And nobody goes round to a sub-buffer whose link an interrupted writer holds in UPDATE: at
- * its clearing there would be no head left. The kernel's commit page stands there and refuses as well.
+ * Nested writers may have finished and published any number of pages before we continue. So every exchange starts from
+ * the value that was read before the tail was read: a writer that moved the tail into the old head has changed the
+ * link after it. And no writer may come round to a sub-buffer whose link an interrupted writer holds in UPDATE: when
+ * that writer clears the mark, no head would be left. In the kernel the commit page is there, and the event is
+ * refused, too.
  */
 int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost)
 {
@@ -56,12 +58,12 @@ int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, c
 	if (REC_LINK_FLAG(after_head) == REC_LINK_UPDATE)
 		return -EBUSY;
 	if (owner) {
-		/* Until UPDATE is undone: should we never come back, the next one knows that there are marks. */
+		/* Until UPDATE is undone: if we never come back, the next writer knows that there are marks. */
 		if (!handle->movers)
 			rec_store_relaxed(&handle->moving, old);
 		rec_local_add64(&handle->movers, 1);
 	}
-	/* Fails when the reader swapped this head, or a nested writer moved it. Release and acquire: edges L1, L2. */
+	/* Fails if the reader swapped this head, or a nested writer moved it. Release and acquire: edges L1, L2. */
 	if (owner && !set_link(handle, tail, link, REC_LINK_UPDATE)) {
 		rec_local_add64(&handle->movers, -UINT64_C(1));
 		return 0;
@@ -70,7 +72,9 @@ int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, c
 	note_lost(handle->lane, lost);
 	REC_TESTPOINT(head_lost);
 	rec_signal_fence();
-	/* Has a nested writer entered the old head, it has set the new one. If one does now, the exchange fails. */
+	/*
+	 * If a nested writer has entered the old head, it has set the new one. If one does so now, the exchange fails.
+	 */
 	if (rec_load_relaxed(&handle->lane->tail) >> REC_POS_SEQ_SHIFT == old >> REC_POS_SEQ_SHIFT)
 		set_link(handle, head, after_head, REC_LINK_HEAD);
 	REC_TESTPOINT(head_set);
