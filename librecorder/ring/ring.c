@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer's rare cases of a reservation: end of a sub-buffer, time and CPU stated anew, nested writers. How a writer comes
- * to be here is in ring_enter.c; moving the head in ring_head.c; what comes after, commit and discard, in ring_commit.c.
+ * The writer's rare cases of a reservation: end of a sub-buffer, time and CPU stated again, nested writers. ring_enter.c
+ * has the way in, ring_head.c moves the head, ring_commit.c has what follows: commit and discard.
  *
- * Guarantees: those of ring.h; every loop here is bounded by the number of times that nested writers interrupt it, and
- * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text; three things differ.
+ * Guarantees: those of ring.h. Every loop here is bounded by the number of times that nested writers interrupt it, and
+ * limited to TRIES_MAX. The algorithm is that of the kernel's design text, with three differences:
  *
- *  - Tail page and write index are one word (a position), so one exchange moves both, the write index never runs past the
- *    end, and there is no filler to write.
- *  - The outermost writer is the one that finds the commit position where its own reservation began; there are no nesting
- *    counts. Nested writers that finish while the outermost has not reserved yet are outermost themselves, so they may
- *    wrap the lane any number of times meanwhile: whatever the outermost read before is checked again by the exchanges,
- *    which carry a sequence number (positions) or a generation (links).
- *  - Losses are not counted where they happen. When the commit position enters a sub-buffer, the number of its first event
- *    is written down (rec_subbuf.first); the reader subtracts.
+ * - Tail page and write index are one word (a position), so one exchange moves both, the write index never runs past
+ *   the end, and no filler is written.
+ * - The outermost writer is the one that finds the commit position where its own reservation began; there are no
+ *   nesting counts. Nested writers that finish before the outer one has reserved are outermost themselves, so they may
+ *   wrap the lane any number of times meanwhile. Everything that the outer one has read before is checked again by the
+ *   exchanges, which carry a sequence number (positions) or a generation (links).
+ * - Losses are not counted where they happen. When the commit position enters a sub-buffer, the number of its first
+ *   event is stored (rec_subbuf.first); the reader subtracts.
  *
- * Lettered steps of a reservation, A to G, are marked below and told in docs/MEMORY-MODEL.md.
+ * The lettered steps of a reservation, A to G, are marked below and explained in docs/MEMORY-MODEL.md.
  */
 #include <librecorder/detail/ring.h>
 
@@ -32,14 +32,14 @@
 
 enum step { STEP_OK, STEP_RETRY, STEP_REFUSED };
 
-/* What a reservation is going to be. */
+/* The plan of a reservation. */
 struct plan {
 	uint64_t old; /* tail */
 	uint64_t new; /* tail afterwards */
 	uint64_t now;
 	uint64_t delta; /* to the event before */
 	uint32_t cpu;
-	uint32_t lead; /* bytes in front of the event: 0, a time extend, or marker and stamp */
+	uint32_t lead; /* bytes before the event: 0, a time extend, or marker and stamp */
 	uint32_t total;
 	uint32_t next; /* the sub-buffer to enter */
 	bool cross;
@@ -54,7 +54,7 @@ static uint32_t read_cpu(const struct rec_handle *handle)
 	return (int32_t)cpu >= 0 ? cpu : (uint32_t)sched_getcpu();
 }
 
-/* The clock, and the CPU it was read on: read again if the thread moved in between. */
+/* The clock, and the CPU on which it was read: read again if the thread moved in between. */
 static void read_clock(const struct rec_handle *handle, struct plan *plan)
 {
 	unsigned int tries = 8;
@@ -80,7 +80,7 @@ static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
 	return STEP_REFUSED;
 }
 
-/* Which sub-buffer comes next, and is it ours to enter? Answers before any clock is read. */
+/* The next sub-buffer, if we may enter it. Decided before any clock is read. */
 static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 {
 	struct rec_lane *lane = handle->lane;
@@ -92,20 +92,22 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	plan->next = rec_link_id(handle, link);
 	lost = rec_look_at(handle, plan->next);
 	rec_signal_fence();
-	/* A nested writer came between: what was just read may not belong to the tail that we hold. */
+	/* A nested writer came between: the values just read may not belong to the tail that we hold. */
 	if (rec_load_relaxed(&lane->tail) != plan->old)
 		return STEP_RETRY;
-	/* The tail never enters the commit sub-buffer: that would let one writer overwrite what another is filling. */
+	/*
+	 * The tail never enters the commit sub-buffer; otherwise one writer could overwrite what another is filling.
+	 */
 	if (plan->next == REC_POS_ID(commit))
 		return refuse(handle, &lane->commit_overrun);
 	if (REC_LINK_FLAG(link) == REC_LINK_NORMAL)
 		return STEP_OK;
 	/*
-	 * A commit sub-buffer that the reader holds is not met on the way round;
-	 * the head is, and that means we wrapped.
+	 * If the reader holds the commit sub-buffer, the tail does not reach it on its way round. It reaches the head
+	 * instead, and that means that we wrapped.
 	 */
 	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
-		/* Unless the reader took the head and then this one while we looked: now there is room. */
+		/* Unless the reader took the head and then this one while we looked: then there is room. */
 		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link)
 			return STEP_RETRY;
 		return refuse(handle, &lane->commit_overrun);
@@ -153,7 +155,7 @@ static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 	const uint32_t room = handle->capacity * 4;
 	enum step step;
 
-	/* Fits nowhere. Looked at in every round: a nested writer may have granted the wish for smaller sub-buffers. */
+	/* Fits nowhere. Checked in every round, because a nested writer may have switched to smaller sub-buffers. */
 	if (REC_RESTATE_SIZE + plan->total > room)
 		return refuse(handle, &lane->too_long);
 	plan->cross = REC_POS_OFF(plan->old) + plan->total > room;
@@ -190,7 +192,10 @@ static void put_lead(unsigned char *at, const struct plan *plan)
 	}
 }
 
-/* E: the sub-buffer that was left gets its size, the one that was entered its time. Ours alone: we moved the tail. */
+/*
+ * E: store the size of the sub-buffer that was left, and the time of the one entered. Only we do so, because we moved
+ * the tail.
+ */
 static void change_subbuf(const struct rec_handle *handle, const struct plan *plan)
 {
 	if (plan->cross) {
@@ -204,9 +209,9 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 }
 
 /*
- * What the outermost writer finds undone at `tail`, a reservation or a move of the head, was left: by a handler that came
- * when the writer before it was about to close the lane, or before it opened it. The tail is looked at once more: a nested
- * writer that came and went in between must not cost us the system calls of taking back nothing.
+ * If the outermost writer finds a reservation or a move of the head unfinished at `tail`, it was left, by a handler
+ * that came just before the previous writer closed the lane, or before this one opened it. The tail is read once more:
+ * a nested writer that came and went in between must not cause the system calls of taking back nothing.
  */
 static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 {
@@ -217,9 +222,10 @@ static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 }
 
 /*
- * Before D of a writer that crosses: `left` says how many events are on the sub-buffer that it leaves, should it never come
- * from D to E. The writer that said so last may be one of those: then its sub-buffer, the one before, is told of by us. That
- * was not published and cannot be while we are inside, so nobody else has it. False: a nested writer came between.
+ * Before D of a writer that changes sub-buffers: `left` shows how many events are on the sub-buffer that it leaves, in
+ * case it never gets from D to E. The writer that stored `left` before may be such a writer; then we store the number
+ * of events for its sub-buffer, the one before ours. That sub-buffer is not published and cannot be while we are
+ * inside, so no reader has it. False: a nested writer came between.
  */
 static bool announce_left(const struct rec_handle *handle, uint64_t old)
 {
@@ -228,7 +234,7 @@ static bool announce_left(const struct rec_handle *handle, uint64_t old)
 	struct rec_subbuf *before = &handle->subbufs[REC_POS_ID(seen)];
 	const uint32_t entries = rec_load_relaxed(&before->entries);
 
-	/* All of it before the look at the tail: what nested writers change later is theirs to tell. */
+	/* Everything was computed before the tail was read: later changes by nested writers are stored by them. */
 	rec_signal_fence();
 	if (rec_load_relaxed(&lane->tail) != old)
 		return false;
@@ -238,8 +244,8 @@ static bool announce_left(const struct rec_handle *handle, uint64_t old)
 }
 
 /*
- * The tail's writer is the only one that writes to what it reserved, so E and F need no order against D but that of the
- * program.
+ * Only the writer that moved the tail writes to what it reserved, so E and F need no ordering with D except program
+ * order.
  */
 unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, struct rec_slot *slot)
 {
@@ -255,7 +261,10 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 		/* A: the tail first, as in rec_reserve(). */
 		plan.old = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
-		/* A handler has left something open, since C or just before: all that came since goes. */
+		/*
+		 * A handler has left a reservation open, since C or just before: everything reserved since then is
+		 * taken back.
+		 */
 		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != slot->open || (!nested && is_undone(handle, plan.old)))) {
 			rec_ring_take_back(handle, nested ? start : rec_load_relaxed(&lane->commit), slot->open);
 			continue;
@@ -275,15 +284,15 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 			continue;
 		REC_TESTPOINT(slow_tail);
 		/*
-		 * A reader that copies the sub-buffer that we enter, and sees a byte of what we write
-		 * there, sees that the tail has come (edge I1).
+		 * If a reader copies the sub-buffer that we enter, and sees a byte that we write there, it also sees
+		 * that the tail has come (edge I1).
 		 */
 		if (plan.cross)
 			rec_fence_release();
 		at = rec_at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);
 		if (plan.cross || REC_POS_OFF(plan.old) == 0)
 			change_subbuf(handle, &plan);
-		/* F: whoever interrupts us states time and CPU anyway, and makes us doubt both in the end (T). */
+		/* F: a writer that interrupts us states time and CPU anyway, and causes the doubt in T at the end. */
 		put_lead(at, &plan);
 		at = rec_put_event_word(at + plan.lead, plan.lead ? 0 : (uint32_t)plan.delta, size);
 		REC_TESTPOINT(slow_lead);

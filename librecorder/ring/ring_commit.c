@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer's rare cases behind a reservation: the commit position goes over the events of nested writers and from one
- * sub-buffer to another, sleeping readers are woken, events are taken back. Guarantees and steps: ring.c.
+ * The writer's rare cases after a reservation: the commit position passes the events of nested writers and moves from
+ * one sub-buffer to another, sleeping readers are woken, events are taken back. Guarantees and steps: ring.c.
  */
 #include <librecorder/detail/ring.h>
 
@@ -11,9 +11,9 @@
 #include <string.h>
 
 /*
- * A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. The fence keeps the look
- * at `waiters` behind the commit position that was just stored; the sleeper's stands between its store of `waiters`
- * and its look at the commit position. So at least one of the two sees the other (edge K1).
+ * A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. The fence keeps the load of
+ * `waiters` after the store of the commit position; the sleeper's fence is between its store of `waiters` and its load
+ * of the commit position. So at least one of the two sees the other (edge K1).
  */
 static void look_for_waiters(const struct rec_handle *handle)
 {
@@ -25,7 +25,10 @@ static void look_for_waiters(const struct rec_handle *handle)
 		rec_ring_wake(reader);
 }
 
-/* The commit position goes from one sub-buffer to another: number the first event of each one on the way. */
+/*
+ * The commit position moves from one sub-buffer to another: store the number of the first event of each one on the
+ * way.
+ */
 static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 {
 	struct rec_lane *lane = handle->lane;
@@ -52,11 +55,11 @@ static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 			return false;
 		}
 	}
-	/* Release: sizes and numbers above come before the position that makes them count (edge C1). */
+	/* Release: the sizes and numbers above are stored before the position that makes them valid (edge C1). */
 	rec_store_release(&lane->commit, to);
 	REC_TESTPOINT(publish);
 	if (pages) {
-		/* Behind the commit position: a reader that sees the count sees that too (edge T1). */
+		/* After the commit position: a reader that sees the count also sees the position (edge T1). */
 		rec_fence_release();
 		rec_local_add64(&lane->pages_touched, pages);
 		REC_TESTPOINT(publish_touched);
@@ -66,9 +69,9 @@ static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 }
 
 /*
- * T: others wrote since D, inside this event or after it. `after` may be ours and not that of the last one, and so may
- * the CPU: the next event states both. Nothing is older than what was attempted last. The CPU comes last: a handler that
- * comes in between finds a time that is not to be used.
+ * T: others wrote since D, inside this event or after it. `after` may be ours and not that of the last event, and so
+ * may the CPU: the next event states both. No later event may be older than the last attempt. The CPU comes last: a
+ * handler that comes in between then finds a time that it must not use.
  */
 static void doubt(struct rec_lane *lane)
 {
@@ -79,7 +82,8 @@ static void doubt(struct rec_lane *lane)
 }
 
 /*
- * Whether no writer that interrupted this one is inside still. Such a one was left: we run. `open` is the slot's.
+ * Whether no writer that interrupted this one is still inside. If one is, it was left, because we are running. `open`
+ * is the slot's.
  */
 static bool is_innermost(const struct rec_lane *lane, uint64_t open)
 {
@@ -88,16 +92,16 @@ static bool is_innermost(const struct rec_lane *lane, uint64_t open)
 	return open ? now == open : !REC_OPEN_DEPTH(now);
 }
 
-/* Take back what writers inside this one have left: all behind `end`, or what is not published of it. */
+/* Take back what writers inside this one have left: everything after `end`, or the unpublished part of it. */
 static __attribute__((noinline)) void take_back_left(struct rec_handle *handle, uint64_t open, uint64_t end)
 {
 	rec_ring_take_back(handle, end, open ? open : REC_OPEN_FRAME(rec_load_relaxed(&handle->lane->open)));
 }
 
 /*
- * Bring the commit position from `from` to wherever the tail stands still, if it is the caller's to move. If it is
- * elsewhere, the caller interrupted another writer, which will do it; or a nested writer that came when everything was
- * committed was its own outermost, and did. The caller's own event ends at `end`.
+ * Move the commit position from `from` to the tail, until both agree, if that is the caller's task. If the commit
+ * position is elsewhere, the caller interrupted another writer, which will move it; or a nested writer that came when
+ * everything was committed was outermost itself, and has moved it. The caller's own event ends at `end`.
  */
 static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
 {
@@ -106,9 +110,9 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 
 	for (;;) {
 		/*
-		 * Tail first, commit after: a tail beyond a commit position that has not moved since
-		 * means that a nested writer saw itself not outermost; then none that still comes
-		 * will, and the position is ours to move.
+		 * The tail is read first, the commit position after it. If the tail is beyond a commit position that
+		 * has not moved since, a nested writer found itself not outermost. Then later ones will find the same,
+		 * and moving the position is our task.
 		 */
 		tail = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
@@ -118,7 +122,7 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 		}
 		if (tail == from || rec_load_relaxed(&lane->commit) != from)
 			return;
-		/* Before it is published: should we be left then, nobody else would know. */
+		/* Before publishing: if we were left after it, no other writer would know. */
 		if (tail != end)
 			doubt(lane);
 		if (!publish_path(handle, from, tail))
@@ -130,7 +134,7 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 
 void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t end)
 {
-	/* A forked child came back into an event of its parent's: the lane is not ours. */
+	/* A forked child returned to an event of its parent: the lane is not ours. */
 	if (handle->lane != lane)
 		return;
 	publish(handle, 0, end, end);
@@ -145,19 +149,22 @@ static uint64_t open_below(const struct rec_slot *slot)
 	return REC_OPEN_DEPTH(slot->open) ? slot->open - REC_OPEN_ONE : 0;
 }
 
-/* [from, end) is done with, and nothing inside it is open. */
+/* [from, end) is complete, and no reservation inside it is open. */
 static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
 {
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
 
 	/*
-	 * Where this writer interrupted none, has something reserved, and yet is not where the commit position is, a handler
-	 * left something open below it in the last moments before it came. It is one of the few that lose their own event so.
+	 * If this writer interrupted no other, has a reservation, and is still not where the commit position is, then
+	 * a handler left a reservation open below it, just before it began. In this rare case the writer loses its own
+	 * event.
 	 */
 	if (REC_UNLIKELY(!REC_OPEN_DEPTH(slot->open) && end != from && rec_load_relaxed(&lane->commit) != from))
 		rec_ring_take_back(handle, rec_load_relaxed(&lane->commit), slot->open);
-	/* H, as in rec_commit(); but whoever was interrupted is to know that a handler has left something, up to the last. */
+	/*
+	 * H, as in rec_commit(); but the writer that was interrupted must learn that a handler has left a reservation.
+	 */
 	do {
 		publish(handle, slot->open, from, end);
 		rec_signal_fence();
@@ -168,8 +175,8 @@ static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
 }
 
 /*
- * Not if a forked child came back into an event of its parent's, or the lane or the reservation was taken back from a
- * writer that seemed to have left it.
+ * Not if a forked child returned to an event of its parent, or if the lane or the reservation was taken back because
+ * its writer seemed to have left it.
  */
 static bool is_ours(const struct rec_slot *slot)
 {
@@ -180,7 +187,7 @@ static bool is_ours(const struct rec_slot *slot)
 	       rec_ring_distance(lane, slot->end) <= rec_ring_distance(lane, rec_load_relaxed(&lane->tail));
 }
 
-/* The slot as if its writer had left the fast path. */
+/* The slot, as if its writer had left the fast path. */
 static struct rec_slot put_open(const struct rec_slot *slot)
 {
 	struct rec_slot inside = *slot;
@@ -209,7 +216,7 @@ void rec_commit_slow(const struct rec_slot *slot)
 		inside = put_open(slot);
 		slot = &inside;
 	}
-	/* G: a nested writer's is overwritten by the outermost's, who doubts it (T). */
+	/* G: the outermost writer overwrites the value of a nested one, and marks it as unknown (T). */
 	rec_store_relaxed(&lane->after, slot->now);
 	REC_TESTPOINT(slow_after);
 	finish(slot, slot->old, slot->end);
@@ -234,7 +241,9 @@ int rec_write(struct rec_handle *handle, const void *payload, uint32_t size)
 	return 0;
 }
 
-/* One event fewer on the sub-buffer where the reservation `end` lies; the tail may have left it. */
+/*
+ * Decrement the number of events of the sub-buffer with the reservation that ends at `end`; the tail may have left it.
+ */
 static void uncount(const struct rec_handle *handle, uint64_t end)
 {
 	struct rec_lane *lane = handle->lane;
@@ -249,7 +258,7 @@ static void uncount(const struct rec_handle *handle, uint64_t end)
 		}
 		tail = rec_load_relaxed(&lane->tail);
 	}
-	/* Only the outermost publishes, and that is us or waits for us: entries is not read before. */
+	/* Only the outermost writer publishes; that is us, or it waits for us. So `entries` is not read before. */
 	while (REC_POS_SEQ(left = rec_load_relaxed(&lane->left)) == REC_POS_SEQ(end)) {
 		if (rec_local_cmpxchg64(&lane->left, left, left - REC_POS_ONE_EVENT)) {
 			REC_TESTPOINT(uncount_left);
@@ -301,9 +310,9 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	total = (uint32_t)(end - at);
 	back = slot->end - total / 4 - REC_POS_ONE_EVENT;
 	/*
-	 * What stands in front of the event goes with it (facts H5), except where it begins a sub-buffer: there its time
-	 * and CPU stay in force. If a marker goes, a writer that we interrupted may put its event in its place and not
-	 * know that the lane's CPU is the marker's.
+	 * The records before the event are taken back with it (facts H5), except at the beginning of a sub-buffer:
+	 * there its time and CPU stay valid. If a marker is taken back, a writer that we interrupted may put its event
+	 * in its place without knowing that the lane's CPU was the marker's.
 	 */
 	if (entered) {
 		rec_store_relaxed(&lane->after, slot->now);

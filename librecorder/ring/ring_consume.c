@@ -2,11 +2,11 @@
 /*
  * A lane's events one by one, and as copies of pages.
  *
- * Guarantees. What was consumed is behind the position in the reader words when the call returns, so it never comes
- * twice, to this reader or to its successor. Peeking changes nothing that another process may see but the reader
- * page, when the one before is done with. A loss is told with the first event behind it, once it is consumed; events
- * are never lost by mixing these calls and whole pages. The commit position, which is on the writer's hottest line,
- * is looked at only when what it covered the last time is used up.
+ * Guarantees. When a call returns, the position in the reader words is after the consumed event, so it is never
+ * returned twice, to this reader or to its successor. Peeking changes nothing that another process can see, except the
+ * reader page, when the previous one is done with. A loss is reported with the first event after it, once that event
+ * is consumed; mixing these calls with whole pages loses no events. The commit position, which is on the writer's
+ * hottest line, is read only when everything that it covered the last time is used up.
  */
 #include "librecorder/ring/ring_private.h"
 
@@ -30,7 +30,7 @@ static const struct rec_subbuf *descriptor(const struct rec_ring_reader *reader)
 	return &reader->subbufs[reader->page];
 }
 
-/* What was lost in front of the next event. */
+/* The events lost before the next event. */
 static struct rec_loss loss_here(const struct rec_ring_reader *reader)
 {
 	if (REC_POS_COUNT(reader->read))
@@ -48,19 +48,19 @@ void rec_ring_catch_up(struct rec_ring_reader *reader)
 	const uint32_t offset = REC_POS_OFF(reader->read);
 	struct rec_record record;
 
-	/* The page's time is sure to stand only now that there are events. */
+	/* Only now, when there are events, is the page's time certain to be valid. */
 	if (reader->iter.offset == 0)
 		rec_page_iter_init(&reader->iter, page_of(reader), 0);
 	if (reader->iter.offset >= offset)
 		return;
-	/* Over what was handed over as a page, or read by somebody who is gone: for its time and CPU. */
+	/* Walk over events that were handed over as a page, or read by a former reader, for their times and CPU. */
 	reader->iter.size = offset;
 	while (rec_page_next(&reader->iter, &record) > 0)
 		continue;
 	reader->iter.offset = offset;
 }
 
-/* Stand in front of an event; *ret_next is the iterator behind it. 1, 0, -EAGAIN, -EBADMSG. */
+/* Move to the next event; *ret_next is the iterator after it. 1, 0, -EAGAIN, -EBADMSG. */
 static int look(struct rec_ring_reader *reader, struct rec_record *ret_record, struct rec_page_iter *ret_next)
 {
 	uint32_t pages = 0;
@@ -73,7 +73,7 @@ static int look(struct rec_ring_reader *reader, struct rec_record *ret_record, s
 	rec_ring_catch_up(reader);
 	*ret_next = reader->iter;
 	ret_next->size = reader->extent.size;
-	/* The sub-buffer has fewer events than its descriptor says. */
+	/* The sub-buffer has fewer events than its descriptor states. */
 	return rec_page_next(ret_next, ret_record) > 0 ? 1 : -EBADMSG;
 }
 
@@ -116,13 +116,13 @@ int rec_ring_consume(struct rec_ring_reader *reader, struct rec_ring_event *ret_
 
 /* ------------------------------------------------------------------------------------------------ copying pages */
 
-/* A copy in the making. */
+/* A copy that is being made. */
 struct copy {
-	unsigned char *data; /* behind the header */
+	unsigned char *data; /* after the header */
 	uint32_t room;
 	uint32_t used;
 	uint32_t events;
-	uint32_t read; /* the reader page's position behind what was taken */
+	uint32_t read; /* the reader page's position after the copied events */
 	uint64_t time; /* of the page */
 };
 
@@ -131,7 +131,7 @@ static void put_u32(unsigned char *at, uint32_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
-/* What a sub-buffer begins with: CPU and time of the events behind it. */
+/* The beginning of a sub-buffer: CPU and time of the events after it. */
 static void put_restate(struct copy *copy, const struct rec_record *record)
 {
 	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, record->cpu };
@@ -143,7 +143,7 @@ static void put_restate(struct copy *copy, const struct rec_record *record)
 	copy->used += RESTATE_SIZE;
 }
 
-/* The first event of a copy: no delta, for the page's time is its own. */
+/* The first event of a copy: no delta, because the page's time is the event's. */
 static void put_first(struct copy *copy, const unsigned char *from, uint32_t length)
 {
 	uint32_t word;
@@ -155,8 +155,8 @@ static void put_first(struct copy *copy, const unsigned char *from, uint32_t len
 }
 
 /*
- * From the position on, as many events as fit. CPU and time come first; but where something was lost an event does,
- * for libtraceevent tells of losses only when the first record of a page is an event.
+ * From the position on, as many events as fit. CPU and time come first. But after a loss an event comes first, because
+ * libtraceevent reports losses only if the first record of a page is an event.
  */
 static int copy_events(const struct rec_ring_reader *reader, bool lost, struct copy *copy)
 {
@@ -189,7 +189,7 @@ static int copy_events(const struct rec_ring_reader *reader, bool lost, struct c
 	return 0;
 }
 
-/* The header, the number lost where there is room for it, zeros. */
+/* The header, the number lost if there is room for it, zeros. */
 static void end_page(struct copy *copy, uint64_t lost)
 {
 	struct rec_subbuf_header header = { copy->time, copy->used };
@@ -207,14 +207,14 @@ static void end_page(struct copy *copy, uint64_t lost)
 	memset(copy->data + end, 0, copy->room - end);
 }
 
-/* Fill the copy, which holds nothing yet. 0 or -errno, and then nothing was read. */
+/* Fill the empty copy. 0 or -errno; then nothing was read. */
 static int fill(struct rec_ring_reader *reader, bool whole_only, bool lost, struct copy *copy)
 {
 	const uint32_t left = reader->extent.entries - REC_POS_COUNT(reader->read);
 	int r;
 
 	if (REC_POS_OFF(reader->read) == 0 && !lost && reader->extent.size <= copy->room) {
-		/* As it stands in the ring; but not its size, which a writer that leaves it may be writing. */
+		/* As in the ring, except the size, which a writer that leaves the sub-buffer may be writing. */
 		memcpy(&copy->time, page_of(reader), sizeof(copy->time));
 		memcpy(copy->data, page_of(reader) + REC_SUBBUF_HEADER_SIZE, reader->extent.size);
 		copy->used = copy->read = reader->extent.size;

@@ -2,16 +2,16 @@
 /*
  * What a lane has recorded, lost and still holds.
  *
- * entries + overrun + read = committed, always; while writer and reader go on, each figure is one that was true at
- * some moment of the call. Needs no ownership of the lane and writes nothing. As in the kernel, what was overwritten
- * counts as soon as the head has moved, whatever the reader page still holds.
+ * entries + overrun + read = committed, always; while writer and reader are active, each figure was true at some
+ * moment of the call. Needs no ownership of the lane and writes nothing. As in the kernel, overwritten events count as
+ * soon as the head has moved, even if the reader page still has older events.
  */
 #include "librecorder/ring/ring_private.h"
 
 #include <errno.h>
 #include <librecorder/detail/atomic.h>
 
-/* Looks at a lane whose reader or writer moves on meanwhile, before what was seen last has to do. */
+/* The number of attempts, while the lane's reader or writer changes it meanwhile, before the last result is used. */
 #define LOOKS_MAX 8
 
 static uint64_t time_of(const struct rec_ring_reader *reader, uint32_t id)
@@ -35,7 +35,9 @@ uint64_t rec_ring_open_events(const struct rec_ring_reader *reader)
 	return events > REC_POS_COUNT(commit) ? events - REC_POS_COUNT(commit) : 0;
 }
 
-/* The head, or where a writer that is just moving it, or died in that, found it. nr_subbufs: the links lead nowhere. */
+/*
+ * The head; or its old place, if a writer is just moving it or died in the move. nr_subbufs: the links lead nowhere.
+ */
 static uint32_t head_of(const struct rec_ring_reader *reader)
 {
 	uint64_t link = 0, search = (uint64_t)reader->nr_subbufs * REC_SEARCH_ROUNDS;
@@ -71,7 +73,7 @@ static uint64_t bytes_from(const struct rec_ring_reader *reader, uint32_t id, ui
 	return bytes;
 }
 
-/* What the reader page holds that was not read. */
+/* The unread part of the reader page. */
 static int count_page(const struct rec_ring_reader *reader, uint64_t read, uint64_t commit,
 		      struct rec_ring_counts *counts)
 {
@@ -86,7 +88,7 @@ static int count_page(const struct rec_ring_reader *reader, uint64_t read, uint6
 	return extent.open;
 }
 
-/* One look. `read` and `commit` were read in this order. */
+/* One attempt. `read` and `commit` were read in this order. */
 static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t commit, bool with_bytes,
 		 struct rec_ring_counts *counts)
 {
@@ -118,11 +120,14 @@ static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t c
 		counts->entries = counts->committed - counts->read;
 	counts->overrun = counts->committed - counts->read - counts->entries;
 	told += REC_POS_COUNT(read) ? loss.gap : 0;
-	/* What was overwritten before a reset is forgotten. */
+	/* Events overwritten before a reset are forgotten. */
 	if (told < forgotten)
 		told = forgotten;
 	counts->lost_unread = counts->overrun > told ? counts->overrun - told : 0;
-	/* `refused` of the loss counts those told with the page; where nothing of it was read, none were. */
+	/*
+	 * `refused` of the loss includes refusals that were reported with the page; if nothing of the page was read,
+	 * none were.
+	 */
 	told = REC_POS_COUNT(read) ? loss.refused : loss.told;
 	if (refused > told)
 		counts->lost_unread += refused - told;
@@ -146,7 +151,7 @@ int rec_ring_count(const struct rec_ring_reader *reader, bool with_bytes, struct
 		if (REC_POS_ID(read) >= reader->nr_subbufs || REC_POS_ID(commit) >= reader->nr_subbufs)
 			return -EBADMSG;
 		r = count(reader, read, commit, with_bytes, &counts);
-		/* While both stand, what lies between them was not moved about. */
+		/* If both are unchanged, the events between them were not moved. */
 		rec_fence_acquire();
 		if (rec_load_relaxed(&reader->words->read) == read && rec_load_relaxed(&reader->lane->commit) == commit)
 			break;

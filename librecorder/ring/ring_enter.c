@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a writer that left the fast path goes inside: step C. Before that it finds out whether it may write here at all, whether
- * the lane is full, and whether the writers that it seems to interrupt were left. What it does inside is in ring.c.
+ * How a writer that left the fast path enters the ring: step C. Before that it determines whether it may write here at
+ * all, whether the lane is full, and whether the writers that it seems to interrupt were left. ring.c has what it does
+ * inside.
  *
  * Guarantees: those of ring.h.
  */
@@ -10,9 +11,9 @@
 #include "librecorder/ring/ring_private.h"
 
 /*
- * Whether a reservation, or a move of the head, stands open further back than what interrupts it is
- * likely to write: it may be one that will never be finished (siglongjmp out of a signal handler). It
- * would keep all that follows from readers.
+ * Whether a reservation, or a move of the head, has been open for longer than an interruption is likely to take,
+ * measured in sub-buffers: it may be one that will never be finished (siglongjmp out of a signal handler). It would
+ * hide all later events from readers.
  */
 static bool is_stuck(const struct rec_handle *handle)
 {
@@ -23,13 +24,15 @@ static bool is_stuck(const struct rec_handle *handle)
 	const uint32_t moving = REC_POS_SEQ(rec_load_relaxed(&handle->moving));
 	uint32_t tail;
 
-	/* The tail last: a handler that comes in between moves all of them on, and none may seem to be ahead of it. */
+	/*
+	 * The tail last: a handler that comes in between moves all three, and none must seem to be ahead of the tail.
+	 */
 	rec_signal_fence();
 	tail = REC_POS_SEQ(rec_load_relaxed(&lane->tail));
 	return ((tail - commit) & mask) >= far || (handle->movers && ((tail - moving) & mask) >= far);
 }
 
-/* Where the stack of whoever reserves begins, and where it ends while the reservation is open. */
+/* Where the stack of the reserving writer begins, and where it ends while the reservation is open. */
 struct frames {
 	uint64_t here;
 	uint64_t end;
@@ -57,8 +60,8 @@ static void *reserve_here(uint32_t size, uint64_t below, uint64_t start, struct 
 static void *reserve_slow(struct rec_handle *handle, uint32_t size, const struct frames *frames, struct rec_slot *ret_slot);
 
 /*
- * All that reserve_slow() has not settled; kept apart from it for the sake of a refusal, which needs no stack. Handlers
- * that come and go before C leave the open word as it was; one that never came back does not.
+ * Everything that reserve_slow() has not settled; a separate function, so that a refusal needs no stack frame.
+ * Handlers that come and go before C leave the open word unchanged; one that never came back does not.
  */
 static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, const struct frames *frames,
 						    struct rec_slot *ret_slot)
@@ -90,10 +93,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 	return reserve_here(size, below, start, ret_slot);
 }
 
-/*
- * The gate is closed: somebody wishes for something, the lane is disabled, or
- * it has to be found first, for this event.
- */
+/* The gate is closed: there is a request, or the lane is disabled, or a lane has to be found first, for this event. */
 static void *reserve_gated(struct rec_handle *handle, uint32_t size, const struct frames *frames, struct rec_slot *ret_slot)
 {
 	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
@@ -104,7 +104,7 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, const struc
 		REC_TESTPOINT(refuse_disabled);
 		return NULL;
 	}
-	/* The gate may have to stay closed for those that come. */
+	/* The gate may have to stay closed for later events. */
 	if (open == handle || !open->leave)
 		return reserve_rare(open, size, frames, ret_slot);
 	at = rec_reserve(open, size, ret_slot);
@@ -116,12 +116,12 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, const struc
 }
 
 /*
- * Discard mode, and the lane is full. A program that meets this meets it again and again, so the plain case is
- * recognised before anything else: no clock, no plan. It is next_subbuf()'s refusal, in its order of reading;
- * nothing is remembered, so there is nothing to go stale. Whatever is not plain is left to next_subbuf(): another
- * writer is inside, or was left there, the commit position is on another sub-buffer than the tail, or this is the first refusal
- * since the last change of sub-buffer, whose time is wanted. An event takes four bytes more than its size, or a few
- * more yet: then it goes that way too, and so does one that might fit nowhere, which is counted as too long.
+ * Discard mode, and the lane is full. A program in this situation is in it again and again, so the plain case is
+ * recognised before anything else: no clock, no plan. It is next_subbuf()'s refusal, with the same order of loads;
+ * nothing is stored, so nothing can be stale. next_subbuf() handles the other cases: another writer is inside, or was
+ * left there, the commit position is on another sub-buffer than the tail, or this is the first refusal since the last
+ * change of sub-buffer, whose time is needed. An event takes at least four bytes more than its size; near the limit
+ * next_subbuf() decides. It also handles an event that may fit nowhere, which is counted as too long.
  */
 static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 {
@@ -137,7 +137,7 @@ static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 	link = rec_read_link(handle, REC_POS_ID(old));
 	commit = rec_load_relaxed(&lane->commit);
 	rec_signal_fence();
-	/* The tail read again: what was read in between belongs to it. */
+	/* The tail is read again: then the values read in between belong to it. */
 	return REC_LINK_FLAG(link) != REC_LINK_NORMAL && REC_POS_ID(commit) == REC_POS_ID(old) &&
 	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->tail) == old;
 }
@@ -146,7 +146,7 @@ static void *reserve_slow(struct rec_handle *handle, uint32_t size, const struct
 {
 	struct rec_lane *lane = handle->lane;
 
-	/* A handler that forked in the middle of an event came back in the child, whose handles are zeroed. */
+	/* A handler that forked in the middle of an event returned in the child, whose handles are zeroed. */
 	if (!lane)
 		return NULL;
 	if (rec_load_relaxed(&handle->room) != handle->capacity)
@@ -159,7 +159,7 @@ static void *reserve_slow(struct rec_handle *handle, uint32_t size, const struct
 	return reserve_rare(handle, size, frames, ret_slot);
 }
 
-/* Whoever is called while the reservation is open is called from where our caller's stack ends, or below. */
+/* A function that is called while the reservation is open is called from the end of our caller's stack, or below. */
 void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
 	const uint64_t end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();

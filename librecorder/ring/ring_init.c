@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Making a ring, and putting one right that its last writer left half done. */
+/* Making a ring, and repairing one that its last writer left half done. */
 #include "librecorder/ring/ring_private.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 /* Positions count from here, so that none is ever 0, which struct rec_slot uses for "none". */
 #define FIRST_SEQ 1u
 
-/* Sub-buffer 0 with the reader, the others in the ring. Generations grow on. */
+/* Sub-buffer 0 is the reader's, the others form the ring. Generations continue to grow. */
 static void link_up(const struct rec_handle *handle)
 {
 	const uint32_t last = handle->nr_subbufs - 1;
@@ -72,7 +72,7 @@ void rec_ring_restart(struct rec_handle *handle)
 	rec_store_relaxed(&reader->pages_read, reader->pages_read + 1);
 	rec_store_relaxed(&reader->read, rec_reader_next(reader->read, 0));
 	REC_TESTPOINT(restart_read);
-	/* Readers that wait for whole pages see a change, and no page. */
+	/* Readers that wait for whole pages see a change of the count, and then no page. */
 	lane->pages_touched = reader->pages_read > lane->pages_touched ? reader->pages_read : lane->pages_touched + 1;
 	lane->pages_lost = lane->pages_touched - reader->pages_read;
 	lane->tail = REC_POS(1, REC_POS_SEQ(lane->tail) + 1, 0, 0);
@@ -103,9 +103,9 @@ static void clear_updates(struct rec_link *links, uint32_t nr_subbufs, uint32_t 
 }
 
 /*
- * A reader may be at work. If there is a HEAD, it may move it on while we look, but never past the tail, so who
- * goes round from the tail meets it; then the marks UPDATE are left-overs. If there is none, the reader can do
- * nothing until there is one again, so that is done last.
+ * A reader may be active. If there is a HEAD, the reader may move it on while we look, but never past the tail. So a
+ * search that goes round from the tail finds the HEAD; then the marks UPDATE are left-overs. If there is none, the
+ * reader can do nothing until there is one again, so the HEAD is set last.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 {
@@ -135,8 +135,8 @@ int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 }
 
 /*
- * A mover that died in the middle leaves UPDATE; readers never set it. Without one, the marks are a living reader's
- * business: it may be moving HEAD this very moment.
+ * A mover that died in the middle leaves UPDATE; readers never set it. Without an UPDATE, leave the marks to living
+ * readers: one may be moving HEAD at this moment.
  */
 static bool is_half_moved(const struct rec_link *links, uint32_t nr_subbufs)
 {

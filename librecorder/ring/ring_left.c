@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reservations that will never be finished: a signal handler that interrupted one left by siglongjmp, its thread was
- * cancelled or ended by a raw exit, a child of vfork was killed inside one.
+ * cancelled or ended by a raw exit, or a child of vfork was killed inside one.
  *
- * Guarantees. What was left is taken back, with all that was reserved behind it: nothing of that was visible, for nested
- * events become visible with the outermost one. The tail returns to where it began, so the lane goes on as if it had
- * never been reserved, and the number of events that are gone is a difference of counts.
+ * Guarantees. Such a reservation is taken back, with everything that was reserved after it. Nothing of that was
+ * visible, because nested events become visible with the outermost one. The tail returns to where the reservation
+ * began, so the lane continues as if it had never been reserved, and the number of torn events is a difference of
+ * counts.
  *
- * Who can tell that a reservation was left:
- *  - a writer that finds another one inside its own (the open word says so): handlers return before what they interrupt;
- *  - a writer whose stack ends above that of the outermost one: rec_ring_is_left();
- *  - whoever leases the lane, and a thread that ends.
- * A writer that cannot tell is nested, and its events wait until another one can; before they are many, its thread goes
- * on in another lane (rec_handle.elsewhere).
+ * Three kinds of code find that a reservation was left:
+ *
+ * - a writer that finds another one inside its own (by the open word), because handlers return before the code that
+ *   they interrupt continues;
+ * - a writer whose stack ends above that of the outermost one: rec_ring_is_left();
+ * - a thread that leases the lane, and a thread that ends.
+ *
+ * A writer that cannot tell takes itself for nested, and its events wait until another one can. Before they are many,
+ * its thread continues in another lane (rec_handle.elsewhere).
  */
 #include "librecorder/os/quiet.h"
 #include "librecorder/ring/ring_private.h"
@@ -20,11 +24,12 @@
 #include <signal.h>
 
 /*
- * On one stack the frames of a handler, and of whatever is called, lie below those of what is interrupted or calls. So what
- * was begun by a frame lower than ours was left. On an alternate stack this says nothing about the thread's own; and while
- * the thread is on its own, whatever was begun on the alternate one was left. A handler on a stack with SS_AUTODISARM
- * cannot be told from a thread without any: but libc keeps what belongs to a thread above its stack, and the first
- * thread's lies higher than all else, so a stack on the other side of that is another one.
+ * On one stack, the frames of a handler, and of a called function, lie below those of the interrupted code or the
+ * caller. So a reservation of a frame lower than ours was left. A frame on an alternate stack shows nothing about
+ * reservations of the thread's own stack. While the thread is on its own stack, every reservation that was begun on
+ * the alternate stack was left. A handler on a stack with SS_AUTODISARM looks like a thread without an alternate
+ * stack. But libc keeps a thread's data above its stack, and the first thread's stack lies higher than everything
+ * else, so a frame on the other side of these data is on another stack.
  */
 bool rec_ring_is_left(uint64_t then, uint64_t here)
 {
@@ -55,8 +60,8 @@ static uint64_t events_between(const struct rec_handle *handle, uint64_t from, u
 }
 
 /*
- * Sub-buffers that the tail entered hold nothing then: what they held was overwritten, and iterators, which go by the
- * tail, must not take them for what they were once it is back.
+ * Sub-buffers that the tail entered have no valid contents then: the old contents were overwritten, and iterators,
+ * which rely on the tail, must not use them once the tail is back.
  */
 static void forget_subbufs(const struct rec_handle *handle, uint64_t to)
 {
@@ -71,7 +76,7 @@ static void forget_subbufs(const struct rec_handle *handle, uint64_t to)
 	rec_fence_release();
 }
 
-/* Signals blocked, or nobody else has the lane. */
+/* With signals blocked, or while no other writer has the lane. */
 static void put_tail_back(struct rec_handle *handle, uint64_t to)
 {
 	struct rec_lane *lane = handle->lane;
@@ -96,7 +101,10 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 	rec_quiet_begin(&quiet);
 	if (rec_ring_distance(lane, to) > rec_ring_distance(lane, lane->tail))
 		to = lane->commit;
-	/* The outermost knows that whoever moved a head was left; others may interrupt one that moves it. */
+	/*
+	 * The outermost writer knows that a writer that moved a head was left; other writers may have interrupted one
+	 * that is moving it.
+	 */
 	if (!REC_OPEN_DEPTH(open))
 		rec_ring_settle_left(handle);
 	put_tail_back(handle, to);

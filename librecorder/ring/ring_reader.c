@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's side of a ring: take the head out by putting the reader page in its place.
+ * The reader's side of a ring: takes the head out by putting the reader page in its place.
  *
  * Guarantees. Copies nothing and makes no writer wait. A page that was taken stays private until the next one is
- * asked for. Nothing past the commit position is handed over. A reader killed at any instruction leaves a lane that
- * the next one takes over without loss, at the position where it was: what was handed over last and not said to be
- * done with comes once more, with the same event numbers. Whatever stands in the shared words, nothing outside the
- * mapping is touched and every loop ends.
+ * requested. Nothing after the commit position is handed over. A reader killed at any instruction leaves a lane that
+ * the next one takes over without loss, at the same position: the page that was handed over last, if the reader had
+ * not finished with it, is returned once more, with the same event numbers. Whatever the shared words contain, nothing
+ * outside the mapping is touched and every loop ends.
  *
- * The swap is the design text's, with two remarks. The search for the head starts at a remembered link and might
- * begin between an UPDATE link and the head that a mover has just set behind it, so a head counts only if the link
- * into the sub-buffer before it is unmarked. And the links' generations see to it that the exchange succeeds only if
- * the head did not move since it was found.
+ * The swap is the design text's, with two additions. The search for the head starts at a remembered link and might
+ * begin between an UPDATE link and the head that a mover has just set after it; so a head is valid only if the link
+ * into the sub-buffer before it is unmarked. And because links have generations, the exchange succeeds only if the
+ * head did not move since it was found.
  */
 #include "librecorder/ring/ring_private.h"
 
@@ -22,18 +22,18 @@
 #include <string.h>
 
 /*
- * Links that all searches of one call may look at, in rounds of the ring. Behind the first one the head is near:
- * only who writes links for ever makes us go on.
+ * The number of links that all searches of one call may examine, in rounds of the ring. After the first round the head
+ * is near; only a process that changes links for ever makes the search continue.
  */
 #define CALL_ROUNDS (4u * REC_SEARCH_ROUNDS)
 
 /*
- * Calls in a row that may go round the whole ring without meeting an event;
- * links that lead in a circle do it for ever.
+ * The number of calls in a row that may go round the whole ring without finding an event. Links that form a wrong
+ * circle would make every call do so.
  */
 #define VAIN_MAX 8u
 
-/* Swaps lost to a moving writer in one call before the caller is told to come again. */
+/* Swaps lost to a moving writer in one call before the caller gets -EAGAIN. */
 #define SWAP_TRIES 3
 
 static uint64_t read_link(const struct rec_ring_reader *reader, uint32_t id)
@@ -74,7 +74,7 @@ int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t 
 
 /* ------------------------------------------------------------------------------------------------------ account */
 
-/* Where overwritten events begin to be losses: those before were told, or forgotten by a reset. */
+/* The number from which overwritten events count as losses: earlier ones were reported, or forgotten by a reset. */
 static uint64_t events_told(const struct rec_lane_reader *words, uint64_t next_event)
 {
 	const struct rec_lane_bases *bases = rec_bases_of(words);
@@ -98,7 +98,7 @@ uint64_t rec_gap_time(const struct rec_lane *lane, uint64_t number)
 	uint64_t time = 0;
 	uint32_t i;
 
-	/* A slot that was never used begins with event 0 too, but has no time. */
+	/* A slot that was never used also begins with event 0, but has no time. */
 	for (i = 0; i < 2 && !time; i++)
 		if (rec_load_relaxed(&lane->gaps[i].first) == number)
 			time = rec_load_relaxed(&lane->gaps[i].time);
@@ -125,7 +125,7 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 	if (first > events_told(words, expected))
 		loss.count = first - events_told(words, expected);
 	loss.count += loss.refused - told;
-	/* A run of refusals that a reset came into began before it. */
+	/* A run of refusals during which a reset happened began before the reset. */
 	if (!loss.count || loss.time < rec_load_relaxed(&rec_bases_of(words)->time))
 		loss.time = 0;
 	return loss;
@@ -139,7 +139,7 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 	struct rec_reader_account next = *now;
 
 	if (REC_POS_COUNT(read)) {
-		/* With the first event its loss was told. */
+		/* The loss before the first event was reported with that event. */
 		next.next_event = rec_load_relaxed(&page->first) + REC_POS_COUNT(read);
 		next.refused = loss.refused;
 		next.events_lost = now->events_lost + loss.gap;
@@ -147,7 +147,9 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 	} else if (loss.count) {
 		next.lost_time = loss.time;
 	}
-	/* Who looks at the words from outside, and sees a byte of this, sees that `read` has moved on (edge A1). */
+	/*
+	 * If another process reads the words and sees a byte of this, it also sees that `read` has moved on (edge A1).
+	 */
 	rec_fence_release();
 	words->account[(REC_POS_SEQ(read) + 1) & 1] = next;
 	REC_TESTPOINT(leave_account);
@@ -157,8 +159,8 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 {
 	reader->read = REC_POS(reader->page, REC_POS_SEQ(reader->read), events, size);
 	/*
-	 * One store: a reader that dies before it leaves all of it to its
-	 * successor, one that dies behind it nothing.
+	 * One store: a reader that dies before it leaves everything to its successor; one that dies after it leaves
+	 * nothing.
 	 */
 	rec_store_release(&reader->words->read, reader->read);
 	REC_TESTPOINT(done_read);
@@ -166,7 +168,7 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 
 /* ----------------------------------------------------------------------------------------------------- takeover */
 
-/* Mark in `seen` what is in the ring, and mend every prev. Any sub-buffer leads into the ring. */
+/* Mark in `seen` the sub-buffers in the ring, and repair every prev. Any sub-buffer leads into the ring. */
 static int walk_ring(struct rec_ring_reader *reader, uint32_t id, unsigned char *seen)
 {
 	uint32_t next;
@@ -182,8 +184,8 @@ static int walk_ring(struct rec_ring_reader *reader, uint32_t id, unsigned char 
 }
 
 /*
- * The reader page is the sub-buffer that is not in the ring. It is not the one that the shared words name if a reader
- * died between its exchange and writing that down.
+ * The reader page is the sub-buffer that is not in the ring. If a reader died between its exchange and the store that
+ * records it, the shared words name another one.
  */
 static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint32_t *ret_page)
 {
@@ -208,7 +210,7 @@ static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint
 	return r;
 }
 
-/* A reader died in a swap, behind the exchange: do what it had still to do. */
+/* A reader died in a swap, after the exchange: do its remaining stores. */
 static void finish_swap(struct rec_ring_reader *reader, uint64_t read, uint32_t page)
 {
 	struct rec_lane_reader *words = reader->words;
@@ -302,7 +304,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 		if (r == 0)
 			continue;
 		head = link_id(reader, link);
-		/* Read after the link: if the exchange succeeds, the head was this one from there to here. */
+		/* Read after the link: if the exchange succeeds, the head was the same from there to here. */
 		commit = rec_load_acquire(&reader->lane->commit);
 		if (REC_POS_ID(commit) == head && (whole_only || REC_POS_OFF(commit) == 0))
 			return 0;
@@ -311,7 +313,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 		next = link_id(reader, read_link(reader, head));
 		if (next == reader->nr_subbufs)
 			return -EBADMSG;
-		/* Before the page goes: its descriptor is the writer's again from then on. */
+		/* Before the page goes in: from then on its descriptor belongs to the writer again. */
 		rec_reader_leave(reader->lane, words, &reader->subbufs[page]);
 		rec_store_relaxed(&reader->links[page].prev, holder);
 		REC_TESTPOINT(swap_prev);
@@ -332,7 +334,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 		reader->read = rec_reader_next(reader->read, head);
 		reader->page = head;
 		reader->swaps++;
-		/* Last: a successor that finds the old page here mends the rest. */
+		/* Last: a successor that finds the old page here does the remaining stores. */
 		rec_store_release(&words->read, reader->read);
 		REC_TESTPOINT(swap_read);
 		reader->extent = (struct rec_extent){ 0 };
@@ -342,7 +344,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 	return -EAGAIN;
 }
 
-/* Numbers only grow: links that lead back to where we were would give the same events for ever. */
+/* Numbers only grow: links that lead back to the same place would return the same events for ever. */
 static bool number_is_sane(const struct rec_ring_reader *reader)
 {
 	const struct rec_reader_account *account = &reader->words->account[REC_POS_SEQ(reader->read) & 1];
@@ -356,7 +358,7 @@ int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pag
 {
 	uint64_t steps = (uint64_t)reader->nr_subbufs * CALL_ROUNDS;
 
-	/* A sub-buffer may hold nothing but what was discarded: it is swapped out as well. */
+	/* A sub-buffer may contain only discarded events: it is swapped out as well. */
 	for (; *pages <= reader->nr_subbufs; ++*pages) {
 		/* Acquire: pairs with the release of the commit position (edge C1): data, size, numbers. */
 		const uint64_t commit = rec_load_acquire(&reader->lane->commit);
@@ -375,7 +377,7 @@ int rec_ring_turn(struct rec_ring_reader *reader, bool whole_only, uint32_t *pag
 		if (r <= 0)
 			return r;
 	}
-	/* A writer that discards as fast as we look. */
+	/* The writer discards events as fast as we look. */
 	return ++reader->vain < VAIN_MAX ? -EAGAIN : -EBADMSG;
 }
 
@@ -401,9 +403,9 @@ int rec_ring_read(struct rec_ring_reader *reader, bool whole_only, struct rec_pa
 
 	rec_ring_read_done(reader);
 	/*
-	 * Whoever polls for whole pages looks at a line that the writer touches once a page, not at its hot one. The
-	 * count is read before the commit position and raised after it, so a page that was missed shows in it (edge
-	 * T1).
+	 * A reader that polls for whole pages reads a line that the writer changes once a page, not its hot line. The
+	 * count is read before the commit position and raised after it, so a page that was missed shows in the count
+	 * (edge T1).
 	 */
 	touched = rec_load_acquire(&reader->lane->pages_touched);
 	if (whole_only && reader->idle && touched == reader->touched)

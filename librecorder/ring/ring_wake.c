@@ -23,7 +23,7 @@ void rec_ring_wake(struct rec_lane_reader *words)
 {
 	const int saved = errno;
 
-	/* Before the word changes: a reader that sets it again behind that waits for the next time. */
+	/* Before the word changes: a reader that sets it again after that waits for the next wake-up. */
 	rec_store_relaxed(&words->waiters, 0);
 	__atomic_fetch_add(&words->wake, 1, __ATOMIC_SEQ_CST);
 	syscall(SYS_futex, &words->wake, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
