@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* One event, one line: by the descriptions in a program's log, or by the formats of the running kernel. */
+/* Events as text, one line each: by the descriptions in a program's log, or by the formats of the running kernel. */
 #ifndef CLI_DECODE_H
 #define CLI_DECODE_H
 
@@ -8,7 +8,7 @@
 
 struct decoder;
 
-/* The events that a log describes. 0; -ENOMEM; or what forking met (format/text/event_probe.h). */
+/* The events that a log describes. 0; -ENOMEM; or the errno of fork (format/text/event_probe.h). */
 int decoder_of_log(const void *log, size_t size, struct decoder **ret_decoder);
 
 /* All events of the running kernel. 0; -ENOENT: no tracefs, or its formats cannot be read. */
@@ -19,7 +19,7 @@ struct decoder *decoder_close(struct decoder *decoder);
 
 /*
  * "name: fields", or NULL: no description has the event's id. Valid until the next call. The record is `size` bytes at
- * `payload`, a copy that nobody changes meanwhile.
+ * `payload`, a copy that does not change meanwhile.
  */
 const char *decoder_line(struct decoder *decoder, const void *payload, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that say what is asked of the kernel. */
+/* The options for the kernel's events. */
 #ifndef CLI_KERNEL_OPTIONS_H
 #define CLI_KERNEL_OPTIONS_H
 
@@ -9,7 +9,7 @@
 #include "cli/opts.h"
 
 /*
- * The options that say which events; they share a list with those of programs, as an -f belongs to the -e or -u
+ * The options that select events; they share a list with those of programs, because an -f belongs to the -e or -u
  * before it.
  */
 #define OPT_KERNEL_EVENT(list)                                                                                         \
@@ -19,15 +19,15 @@
 #define OPT_EXCLUDE(list) OPT_LIST('v', "exclude", NULL, "do not record the events of each -e after it", list)
 
 /*
- * Take what is the kernel's out of a list of these options: the rest, -u with its -f and --rate, is put into
- * *ret_user, to be freed with opt_list_free(). False: one line was printed.
+ * Take the kernel's options out of a list of these options. The rest, -u with its -f and --rate, is put into
+ * *ret_user, which the caller frees with opt_list_free(). False: one line was printed.
  */
 bool kernel_options_events(const char *command, const struct opt_list *given, struct kernel_request *request,
 			   struct opt_list *ret_user);
 
 /*
- * The functions (-l, -n, -g) and the options (-O) of the request, until kernel_request_free(). False: one line was
- * printed.
+ * Put the functions (-l, -n, -g) and the options (-O) into the request, until kernel_request_free(). False: one line
+ * was printed.
  */
 bool kernel_options_lists(const char *command, const struct opt_list *functions, const struct opt_list *options,
 			  struct kernel_request *request);

@@ -18,7 +18,7 @@
 enum opt_kind {
 	OPT_KIND_END,
 	OPT_KIND_FLAG,	 /* bool *: set to true */
-	OPT_KIND_STRING, /* const char **: the argument; the last one counts */
+	OPT_KIND_STRING, /* const char **: the argument; the last one applies */
 	OPT_KIND_NUMBER, /* uint64_t *: decimal, from min to max */
 	OPT_KIND_CHOICE, /* unsigned int *: place of the argument among `choices` */
 	OPT_KIND_LIST,	 /* struct opt_list *: every argument, in order; several options may share a list */
@@ -36,9 +36,9 @@ struct opt {
 	enum opt_kind kind;
 	char letter;	   /* 0: none */
 	const char *name;  /* without the dashes; NULL: none */
-	const char *arg;   /* what --help calls the argument; a choice: its words, separated by | */
-	const char *help;  /* one line, no full stop; longer things belong into the man page */
-	void *value;	   /* as the kind says; what it holds before is the default */
+	const char *arg;   /* name of the argument in --help; a choice: its words, separated by | */
+	const char *help;  /* one line, no full stop; longer texts belong into the man page */
+	void *value;	   /* of the type that the kind requires; its previous value is the default */
 	uint64_t min, max; /* of a number */
 };
 
@@ -54,19 +54,19 @@ struct opts {
 	const char *command;  /* "record" */
 	const char *operands; /* as in the synopsis: "[FILE]"; "" for none */
 	const char *about;    /* some lines for --help, each ended by a newline */
-	const struct opt *table; /* ended by OPT_END; --help is understood without standing in it */
+	const struct opt *table; /* ended by OPT_END; --help is always understood */
 	unsigned int min_operands;
 	unsigned int max_operands;
 	bool stop_at_operand; /* the first operand ends the options, as for a command to run */
 };
 
-/* Exit statuses: a command line that is wrong, and anything else that fails. */
+/* Exit statuses: an invalid command line, and any other failure. */
 #define EXIT_USAGE 2
 
 /*
- * Parse argv (argv[0] is the command's name). True: go on; *ret_operands is the NULL-ended list of operands, a part of
- * argv (which is reordered), and *ret_status is untouched. False: help or an error was printed; the command returns
- * *ret_status. Lists are the caller's to release with opt_list_free() in both cases.
+ * Parse argv (argv[0] is the command's name). True: continue; *ret_operands is the NULL-ended list of operands, a part
+ * of argv (which is reordered), and *ret_status is untouched. False: help or an error was printed; the command returns
+ * *ret_status. In both cases the caller releases lists with opt_list_free().
  */
 bool opts_parse(const struct opts *opts, int argc, char **argv, char ***ret_operands, int *ret_status);
 
@@ -81,8 +81,8 @@ void opt_list_free(struct opt_list *list);
 void complain(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * The same for what is below the commands: a sink whose lines are printed so. `command` stays where it is, as do sinks that are
- * handed on. command_message() and command_summary() are for this alone.
+ * The same for code below the commands: a sink that prints its lines in this way. `command` must stay in place, and so
+ * must a sink that is passed on. command_message() and command_summary() are only for this macro.
  */
 #define COMMAND_SINK(command)                                                                                          \
 	{                                                                                                              \

@@ -12,17 +12,20 @@
 struct page_text {
 	const struct rec_view *view; /* NULL: the kernel's */
 	struct decoder *decoder;
-	size_t log_size; /* that the decoder knows */
+	size_t log_size; /* part of the log that the decoder knows */
 };
 
-/* For the lanes of a view, which must stay, or (NULL) for the kernel's rings. 0, -ENOMEM, or as decoder_of_log(). */
+/*
+ * For the lanes of a view, which must outlive it, or (NULL) for the kernel's rings. 0, -ENOMEM, or as
+ * decoder_of_log().
+ */
 int page_text_open(const struct rec_view *view, struct page_text *ret_text);
 void page_text_close(struct page_text *text);
 
 /* The meta page of ring `number`, which is a "lane" or a "cpu". */
 void page_text_print_meta(const char *kind, unsigned int number, const struct rec_map *map);
 
-/* A page as rec_map_get_reader() gave it. `hex`: its bytes, too. */
+/* A page from rec_map_get_reader(). `hex`: its bytes, too. */
 void page_text_print(struct page_text *text, const struct rec_meta *meta, const struct rec_page *page, bool hex);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line for the person at the terminal, written over by the next one; nothing unless stderr is a
- * terminal. Called often, it shows four a second.
+ * A progress line on the terminal, which the next one overwrites; nothing is printed unless stderr is a terminal.
+ * However often it is called, it prints four a second.
  */
 #ifndef CLI_PROGRESS_H
 #define CLI_PROGRESS_H
@@ -19,14 +19,14 @@ struct progress {
 
 void progress_init(struct progress *progress, bool quiet);
 
-/* Whether progress_show() would show something now. */
+/* Whether progress_show() would print now. */
 bool progress_is_due(const struct progress *progress);
 void progress_show(struct progress *progress, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Take the line away, so that something else can be printed. */
+/* Remove the line, so that other text can be printed. */
 void progress_clear(struct progress *progress);
 
-/* output_finish(), and while it weaves a line says how far it is. */
+/* output_finish(), with a progress line during the weave. */
 bool progress_finish(struct output *output, struct spool *spool, const struct selections *selections,
 		     const struct drain_trouble *trouble);
 

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * A recording: what 'recorder record' was asked for, which cmd_record.c reads, and what is done for it, in
- * record_run.c.
- */
+/* A recording: the command line of 'recorder record', which cmd_record.c reads, and its execution, in record_run.c. */
 #ifndef CLI_RECORD_H
 #define CLI_RECORD_H
 
@@ -39,8 +36,8 @@ struct record {
 	unsigned int version, buffers;
 	bool raw, quiet;
 	char **command;
-	struct programs programs; /* attach to these, if there is a word */
-	uint64_t duration;    /* seconds; 0: until it is over */
+	struct programs programs; /* if it has a word: attach to these */
+	uint64_t duration;    /* seconds; 0: until the command ends */
 
 	/* the recording */
 	struct record_kernel kernel;
@@ -52,14 +49,14 @@ struct record {
 	struct attach *attach;
 	struct child child;
 	struct selections selections;
-	bool full_is_told; /* that the spool's stage is full */
-	char *enable; /* what is selected, as RECORDER_ENABLE takes it */
+	bool full_is_told; /* it was reported that the spool's stage is full */
+	char *enable; /* the selection, in the form of RECORDER_ENABLE */
 };
 
-/* Record, and write the file. The command's exit status; if it is not COMMAND's, one line was printed. */
+/* Record, and write the file. Returns the command's exit status; if it is not COMMAND's, one line was printed. */
 int record_run(struct record *record);
 
-/* What record_run() has left open. */
+/* Close what record_run() has left open. */
 void record_close(struct record *record);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel half of a recording: its options, its instance and its drain, side by side with the programs' half.
- * Without it nothing is done here, so that who records need not ask.
+ * The kernel half of a recording: its options, its instance and its drain, beside the programs' half. If the kernel is
+ * not recorded, these functions do nothing, so that their callers need not ask.
  */
 #ifndef CLI_RECORD_KERNEL_H
 #define CLI_RECORD_KERNEL_H
@@ -34,7 +34,7 @@ struct record_kernel {
 
 #define RECORD_KERNEL_INIT { .drain_way = UINT32_MAX }
 
-/* The options of the kernel half alone. */
+/* The options of the kernel half. */
 #define OPT_KERNEL(half)                                                                                               \
 	OPT_STRING('p', "tracer", "TRACER", "trace functions with this tracer of the kernel", &(half).request.tracer), \
 		OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated",         \
@@ -58,36 +58,36 @@ struct record_kernel {
 		OPT_FLAG(0, "hide", "leave out the recorder's own threads; makes every thread switch slower",          \
 			 &(half).request.hide)
 
-/* Whether its options go with each other. NULL: yes; else what is wrong. */
+/* Check that its options do not contradict each other. NULL: they do not; otherwise the message. */
 const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes);
 
 /*
- * Find the processes whose events are to be recorded: those that `which` has a word for, or only the threads with
- * these ids, if there are any; with `programs` such as use librecorder. False: one line was printed.
+ * Find the processes whose events are recorded: those selected by the word in `which`, or only the threads with these
+ * ids, if there are any. With `programs`, processes that use librecorder. False: one line was printed.
  */
 bool record_kernel_find(const struct message_sink *sink, struct record_kernel *half, const struct programs *which,
 			const char *threads, bool programs);
 
 /*
  * Remove what killed recorders have left; then make the instance and set it. 0; or -errno, and one line was printed:
- * -EACCES, no rights. record_kernel_close() in any case.
+ * -EACCES, no rights. Call record_kernel_close() in any case.
  */
 int record_kernel_open(const struct message_sink *sink, struct record_kernel *half);
 void record_kernel_close(struct record_kernel *half);
 
 /*
- * Begin to remove what was made in tracefs, beside what else there is to do: it takes the kernel a tenth of a second,
- * in which it waits. From then on only record_kernel_close() is to be called, which waits for it.
+ * Begin to remove what was made in tracefs, in parallel with other work: the kernel takes a tenth of a second for it.
+ * From then on only record_kernel_close() may be called, which waits for it.
  */
 void record_kernel_leave(struct record_kernel *half);
 
-/* Into this spool, which stays. False: one line was printed. */
+/* Drain into this spool, which must outlive it. False: one line was printed. */
 bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *half, struct spool *spool);
 
-/* From now on, just before COMMAND becomes what it is; `child` 0: there is none. False: one line was printed. */
+/* Start recording; called just before exec. `child` is 0 if there is none. False: one line was printed. */
 bool record_kernel_start(const struct message_sink *sink, struct record_kernel *half, pid_t child);
 
-/* As kernel_drain_run() and, tracing off, kernel_drain_finish(). */
+/* As kernel_drain_run() and, with tracing off, kernel_drain_finish(). */
 int record_kernel_run(struct record_kernel *half);
 int record_kernel_finish(struct record_kernel *half);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a recording wants the lanes of the programs that are started for it: told to them in their environment. */
+/* Sizes, mode and clock of the lanes in programs that a recording starts, passed in their environment. */
 #ifndef CLI_RECORD_LANES_H
 #define CLI_RECORD_LANES_H
 
@@ -17,14 +17,14 @@ struct record_lanes {
 	char numbers[3][24];
 };
 
-/* Whether the sizes go with each other. False: one line was printed. */
+/* Whether the sizes are compatible with each other. False: one line was printed. */
 bool record_lanes_check(const struct message_sink *sink, const struct record_lanes *lanes);
 
 #define RECORD_LANES_ENV 9
 
 /*
- * The environment of programs with their buffers in `dir` and these events on. The strings are those given and the
- * lanes'.
+ * The environment of programs with their buffers in `dir` and these events on. The strings belong to the caller and to
+ * `lanes`.
  */
 void record_lanes_env(struct record_lanes *lanes, const char *dir, const char *enable,
 		      struct child_env env[RECORD_LANES_ENV]);

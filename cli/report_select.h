@@ -21,7 +21,7 @@ struct report_select {
 	struct event_table *table;
 	struct tep_event_filter **filter;
 	unsigned int nr_filters;
-	bool *stack_follows; /* by CPU: an event was shown, so stacks are too */
+	bool *stack_follows; /* by CPU: an event was shown, so its stack is shown, too */
 	uint32_t nr_stack_cpus;
 	int stack_id;
 };
@@ -29,14 +29,17 @@ struct report_select {
 /* Read the list of CPUs. 0, or the exit status, and one line was printed. */
 int report_select_cpus(struct report_select *select);
 
-/* Make the filters fit the file; both outlive the selection. Returns as above. report_select_close() in any case. */
+/*
+ * Apply the filters to the file; both must outlive the selection. Returns as above. Call report_select_close() in any
+ * case.
+ */
 int report_select_open(struct report_select *select, const struct dat_file *file, struct event_table *table);
 void report_select_close(struct report_select *select);
 
-/* As dat_merge_open() takes it; `select` is the selection. */
+/* For dat_merge_open(); `select` is the selection. */
 bool report_select_has_cpu(const void *select, const struct dat_buffer *buffer, uint32_t cpu);
 
-/* Whether an event of such a CPU is printed; asked of all of them in order. */
+/* Whether an event of such a CPU is printed; call it for all events in order. */
 bool report_select_has(struct report_select *select, const struct dat_event *event, struct tep_record *record);
 
 #endif

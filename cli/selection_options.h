@@ -9,7 +9,7 @@
 #include "cli/opts.h"
 #include "cli/recording/selection.h"
 
-/* The options of all this; they share one list, as an -f belongs to the -u in front of it. */
+/* These options; they share one list, because an -f belongs to the -u before it. */
 #define OPT_USER_EVENT(list)                                                                                           \
 	OPT_LIST('u', "user-event", "PATTERN", "record events that match PATTERN, as io:* (all); may be repeated", list)
 #define OPT_FILTER(list)                                                                                               \
@@ -19,13 +19,13 @@
 	OPT_LIST(0, "rate", "N", "record at most N a second of each event of the -u before it, or of all", list)
 
 /*
- * Make selections of the list, and of a list of thread ids separated by commas (NULL: all threads). False: one line was
- * printed. The strings given must stay.
+ * Make selections from the list, and from a list of thread ids separated by commas (NULL: all threads). False: one
+ * line was printed. The strings must outlive them.
  */
 bool selections_make(const char *command, const struct opt_list *given, const char *threads,
 		     struct selections *ret_selections);
 
-/* The same of one pattern; `filter` NULL and `rate` 0: none. */
+/* The same for one pattern; `filter` NULL and `rate` 0: none. */
 bool selections_make_one(const char *command, const char *patterns, const char *filter, uint64_t rate,
 			 struct selections *ret_selections);
 
