@@ -127,8 +127,9 @@ struct weave_params {
 	void *arg;
 
 	/*
-	 * Called if the log of a process does not describe an event, because the program is still running: returns the
-	 * current log, which begins with the former one, and true if it has grown. NULL: logs are complete.
+	 * Called if the log of a process does not describe an event, because the program is still running: stores the
+	 * current log, of which the earlier log is the beginning, and returns true if the log has grown. NULL: logs
+	 * are complete.
 	 */
 	bool (*refresh)(void *arg, unsigned int process, const void **ret_log, size_t *ret_size);
 	void *refresh_arg;

@@ -22,7 +22,7 @@ struct rec_lane_own {
 };
 
 struct rec_process {
-	struct rec_buffer_header *header; /* NULL: no buffer; then nothing else is valid but error */
+	struct rec_buffer_header *header; /* NULL: no buffer; then only `error` is valid */
 	uint32_t *enable;
 	struct rec_rules *rules;
 	unsigned char *conditions;
@@ -100,9 +100,9 @@ int rec_process_grow_log(uint64_t upto);
 
 /*
  * Serialises writers of the log and of the table of events. The holder is not interrupted by signals and not
- * cancelled; it may be in the middle of fork, or of an allocation that traces. False: this very thread holds the lock,
- * in one of these two situations, or this is vfork's child; then the operation is impossible now. Signal-safe; in
- * forked children the lock is free.
+ * cancelled; it may be in the middle of fork, or of an allocation that traces. False: the calling thread already holds
+ * the lock (it is in such an allocation or fork), or this is vfork's child; then the operation is impossible now.
+ * Signal-safe; in forked children the lock is free.
  */
 bool rec_process_lock(void);
 void rec_process_unlock(void);

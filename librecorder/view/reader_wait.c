@@ -76,9 +76,9 @@ void rec_view_wake(struct rec_view *view)
 }
 
 /*
- * The counts promise an event. A reader that was promised one at the same position may have found none, because counts
- * in a damaged file can promise for ever what is not there. So look in the way that a reader does. But not the first
- * time, because that takes a sub-buffer out of the ring, and percentages refer to the ring.
+ * According to the counts there is an event. In a damaged file such counts may be wrong for ever. So if the reader is
+ * still at the position of the last promise, read the event as a reader does, to check the counts. The first time they
+ * are trusted: the check takes a sub-buffer out of the ring, and percentages refer to the ring.
  */
 static int look_for_event(struct rec_view *view, struct view_lane *lane)
 {

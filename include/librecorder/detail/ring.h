@@ -145,7 +145,7 @@ REC_INLINE uint64_t rec_clock_read(uint32_t clock)
 	uint64_t low, high;
 
 	if (REC_LIKELY(clock == REC_CLOCK_TSC)) {
-		/* The clobber keeps it before the reading of the CPU number. */
+		/* The clobber keeps the clock reading before the reading of the CPU number. */
 		__asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
 		return high << 32 | low;
 	}
@@ -155,8 +155,8 @@ REC_INLINE uint64_t rec_clock_read(uint32_t clock)
 }
 
 /*
- * Mark that a writer is inside: a writer that interrupts it from here on leaves the fast path. The word is the end of
- * the writer's stack; that of a writer that interrupts it is lower (rec_ring_is_left()).
+ * Mark that a writer is inside: a writer that interrupts it from here on leaves the fast path. The word is the address
+ * of the end of the writer's stack. A writer that interrupts it has a lower address (rec_ring_is_left()).
  */
 REC_INLINE_ALWAYS void rec_ring_open(struct rec_lane *lane)
 {
