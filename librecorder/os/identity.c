@@ -119,8 +119,8 @@ static uint64_t read_namespace(int dir, const char *path)
 }
 
 /*
- * Returns a descriptor of this process's directory in /proc, or a negative number. It is found by a link, because this
- * /proc may belong to another namespace, in which our pid is different.
+ * Returns a descriptor of this process's directory in /proc, or a negative number. It is found by way of /proc/self or
+ * /proc/thread-self, because this /proc may belong to another namespace, in which our pid is different.
  *
  * If this is the first thread, the first thread's directory is opened: that thread started with the process. If a
  * program reads the stat of the whole process, the scheduler charges the process for the time used so far; if its

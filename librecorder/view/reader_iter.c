@@ -16,7 +16,7 @@
  *
  * and if its descriptor is unchanged. All this is read after the copy and an acquire fence. The writer has a release
  * fence between its exchange of the tail into a sub-buffer and its first store there. So if the copy has one newer
- * byte, the check reads the tail, and the links by which the writer came, in a state in which the change is visible.
+ * byte, the check sees the new tail, and the links by which the writer came, and finds the copy bad.
  */
 #include "librecorder/view/reader_private.h"
 
@@ -396,7 +396,7 @@ void rec_iter_reset(struct rec_iter *iter)
 	iter->filled = false;
 	iter->lost = 0;
 	iter->lost_time = 0;
-	/* Find the starting point now; but if the lane's shape is just changing, with the first event. */
+	/* Find the starting point now. If the lane's shape is just changing, it is found with the first event instead. */
 	if (look_at_shape(iter) > 0)
 		begin(iter);
 }
