@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens by itself: at the program's start, at fork, at its end. */
+/* What happens automatically: at the program's start, at fork, at exit. */
 #include "librecorder/process/process.h"
 #include "librecorder/os/quiet.h"
 
@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 /*
- * Each forking thread's own: glibc may run the handlers of several forks at once. The quiet is not the
- * lock's: in the child another's handler may take the lock over before ours comes. And another's
- * handler may fork itself, between two of ours.
+ * Each forking thread has its own: glibc may run the handlers of several forks at once. It is separate from the
+ * lock's: in the child, another library's fork handler may take the lock over before ours runs. And another handler
+ * may itself fork, between two of ours.
  */
 static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
 static __thread struct rec_quiet quiet_for_fork __attribute__((tls_model("initial-exec")));
@@ -24,8 +24,8 @@ static bool has_own_buffer(void)
 }
 
 /*
- * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another's
- * handler wrote an event: then it has one since, and the lock is free.
+ * The lock is held for the child as well: nothing interrupts it until it has a buffer of its own. Unless another
+ * handler wrote an event: then the child already has a buffer, and the lock is free.
  */
 static void make_own_buffer(void)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of this process: which there are, their ids and enable words, and who wants them.
+ * The events of this process: their ids and enable words, and the requests to switch them on.
  *
- * An event is known from its first registration to the end of the process, so that an object that is loaded again finds
- * its ids; its description is kept as a private copy. Objects of the same declaration share what is known. Everything
- * here is changed under the process lock, but for the enable words, which a recorder writes too and rec_stop() may
- * clear from a signal handler.
+ * An event is known from its first registration to the end of the process, so that an object that is loaded again
+ * finds its ids; its description is kept as a private copy. Objects with the same declaration share the entry.
+ * Everything here is changed under the process lock, except the enable words, which a recorder writes, too, and which
+ * rec_stop() may clear from a signal handler.
  */
 #include <librecorder/event.h>
 #include <librecorder/event_text.h>
@@ -27,7 +27,7 @@
 #define WORDS_PER_PAGE	(REC_MAP_PAGE / (uint32_t)sizeof(uint32_t))
 #define INDEX_OF_PRINTF 0u
 
-/* Wanted, but its filter does not fit it, or has no room: it stays off. No bits of a word. */
+/* Wanted, but its filter does not fit it, or has no room: it stays off. These values are not bits of a word. */
 #define UNFIT	4u
 #define NO_ROOM 8u
 
@@ -38,20 +38,20 @@ struct known {
 	uint32_t *word;		 /* its enable word, or &no_word */
 	uint32_t index;
 	uint32_t hash;
-	uint32_t wish;		 /* as of rec_enable_word(), condition and all; or UNFIT, NO_ROOM */
+	uint32_t wish;		 /* as for rec_enable_word(), including the condition; or UNFIT, NO_ROOM */
 	struct rec_words system;
 	struct rec_words name;
 	struct rec_log_event *description; /* NULL: the event of rec_printf */
 };
 
-/* Who wants what: the last rule that matches an event holds. */
+/* Requests: the last rule that matches an event applies. */
 struct rule {
-	struct rule *next; /* said earlier */
+	struct rule *next; /* the rule before this one */
 	bool on;
-	char text[]; /* a wish (wish.h) */
+	char text[]; /* a selector (wish.h) */
 };
 
-static uint32_t no_word; /* the enable word of what cannot be on */
+static uint32_t no_word; /* the enable word of events that cannot be on */
 uint32_t *rec_printf_enabled = &no_word;
 
 static struct known known_printf = {
@@ -108,7 +108,7 @@ int rec_stop(void)
 
 /* ------------------------------------------------------------------------------------------------------- wishes */
 
-/* What rec_enable_word() is told to make an event follow a wish. */
+/* The argument of rec_enable_word() that makes an event follow a selector. */
 static uint32_t follow(const struct known *known, const struct rec_wish *wish)
 {
 	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
@@ -143,8 +143,8 @@ static bool matches(const struct known *known, const char *text)
 }
 
 /*
- * Rules from outside go before the program's own, whichever was said later:
- * somebody is looking at this very program.
+ * Rules from other processes take precedence over the program's own, whichever is newer, because a user is examining
+ * this very program.
  */
 static uint32_t find_wish(const struct known *known)
 {
@@ -159,14 +159,16 @@ static uint32_t find_wish(const struct known *known)
 	return 0;
 }
 
-/* That a filter does not fit is for whoever asked for it to find out. */
+/* The process that requested a filter must find out itself that it does not fit. */
 static void count_no_room(const struct known *known)
 {
 	if (known->wish == NO_ROOM)
 		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
 }
 
-/* The same patterns said earlier are void now, so a program that switches to and fro does not grow the list. */
+/*
+ * An earlier rule with the same patterns is removed, so a program that switches back and forth does not grow the list.
+ */
 static void forget_rule(const char *text)
 {
 	struct rule **at = &rules;
@@ -243,7 +245,7 @@ int rec_disable(const char *pattern)
 
 /* ------------------------------------------------------------------------------------------------- registration */
 
-/* The word of an index in the present buffer, with memory behind it; &no_word if there is none to be had. */
+/* The word of an index in the present buffer, with memory; &no_word if no memory is available. */
 static uint32_t *word_of(uint32_t index)
 {
 	if (!rec_process.header)
@@ -276,8 +278,8 @@ static void settle(struct known *known)
 }
 
 /*
- * Somebody may have made a rule meanwhile and not have met the event in the log (edge W2); or have met it, and switched
- * the word before we did.
+ * A process may have made a rule meanwhile without finding the event in the log (edge W2); or it has found the event,
+ * and switched the word before we did.
  */
 static void follow_rules(struct known *known)
 {
@@ -364,7 +366,7 @@ void rec_event_register(struct rec_event *event)
 	if (event->registered)
 		return;
 	rec_process_init();
-	/* Compiled with later headers: its code would write to lanes in a way that is not known here. */
+	/* Compiled with later headers: its code would write to lanes in an unknown way. */
 	if (event->abi > REC_EVENT_ABI) {
 		rec_debug_event_abi(event->abi, REC_EVENT_ABI);
 		return;
@@ -377,8 +379,8 @@ void rec_event_register(struct rec_event *event)
 }
 
 /*
- * The enable word stays as it is: at the end of a program, events of threads that still run, and of later destructors,
- * are recorded; and an object that is unloaded runs no more.
+ * The enable word stays unchanged: at the end of a program, events of threads that are still running, and of later
+ * destructors, are recorded; and the code of an unloaded object does not run.
  */
 void rec_event_unregister(struct rec_event *event)
 {
@@ -400,7 +402,7 @@ void rec_event_unregister(struct rec_event *event)
 	rec_process_unlock();
 }
 
-/* One wish a line. */
+/* One selector on each line. */
 static void add_rules(const char *lines)
 {
 	const char *end;
@@ -440,7 +442,7 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 		}
 		needed |= REC_ENABLE_CONDITION(known->wish) != 0;
 	}
-	/* Looked at only then: what has no memory needs none. */
+	/* Read only then: a word without memory needs none. */
 	if (needed && conditions && rec_process.header)
 		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions, rec_process.conditions);
 	rec_log_restart();

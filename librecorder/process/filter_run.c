@@ -2,10 +2,10 @@
 /*
  * Running conditions, in the program and before each commit of an event that has one.
  *
- * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. Each word of
- * a condition is loaded once and then checked; steps lead forward only, so no more are taken than there are; nothing
- * outside of condition and record is read. What makes no sense lets the event pass: a damaged filter must not cost
- * events. No lock, no system call but the clock's where there is a rate (as a rule none either), errno is kept.
+ * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. Each word of a
+ * condition is loaded once and then checked. Steps lead only forward, so no more are taken than there are. Nothing
+ * outside of condition and record is read. If a condition makes no sense, the event passes: a damaged filter must not
+ * cost events. No lock, no system call except the clock's for a rate (usually not even that), errno is preserved.
  */
 #include <librecorder/filter.h>
 
@@ -41,8 +41,8 @@ struct text {
 /* ----------------------------------------------------------------------------------------------------- patterns */
 
 /*
- * Whether the class at *at, behind its [, has the character; moves *at behind its ]. -1: it has no end, and the [
- * stands for itself.
+ * Whether the class at *at, after its [, contains the character; moves *at after its ]. -1: it has no end, and the [
+ * is a plain character.
  */
 static int match_class(const unsigned char **at, const unsigned char *end, unsigned char c)
 {
@@ -68,7 +68,7 @@ static int match_class(const unsigned char **at, const unsigned char *end, unsig
 	return found != is_negated;
 }
 
-/* Whether the pattern's first element takes the character; moves *at behind it. It is no star. */
+/* Whether the pattern's first element, which is not a star, matches the character; moves *at after it. */
 static bool match_one(const unsigned char **at, const unsigned char *end, unsigned char c)
 {
 	const unsigned char first = *(*at)++;
@@ -89,7 +89,7 @@ static bool match_one(const unsigned char **at, const unsigned char *end, unsign
 	}
 }
 
-/* Only the last star ever has to be tried again. */
+/* Only the last star has to be tried again. */
 static bool match_glob(const struct text *pattern, const struct text *text)
 {
 	const unsigned char *p = pattern->at, *end = p + pattern->size;
@@ -139,8 +139,8 @@ static __attribute__((noinline)) enum outcome test_string(const struct subject *
 	struct text wanted, text;
 
 	/*
-	 * A pattern against a text takes as many steps as both lengths multiplied:
-	 * no longer ones than a compiler writes.
+	 * Matching a pattern takes as many steps as the product of both lengths, so longer texts than a compiler
+	 * writes are not matched.
 	 */
 	if (offset > subject->condition_size || size > subject->condition_size - offset || size > REC_FILTER_TEXT_MAX ||
 	    !find_string(subject, step->offset, &text))
@@ -151,7 +151,7 @@ static __attribute__((noinline)) enum outcome test_string(const struct subject *
 	return wanted.size == text.size && memcmp(wanted.at, text.at, text.size) == 0 ? YES : NO;
 }
 
-/* The field as a number of 64 bits; of those sizes that a compiler writes. */
+/* The field as a number of 64 bits; only sizes that a compiler writes. */
 static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step, uint64_t *ret_number)
 {
 	const bool is_signed = (step->test & REC_TEST_SIGNED) != 0;
@@ -264,20 +264,20 @@ bool rec_filter_match(const struct rec_condition *condition, size_t size, const 
 }
 
 /*
- * Whether this second has room for one more. Whoever passes has counted from below the rate, in the one word that
- * also names the second: so no second has more, whoever competes. A thread that comes late with the second before
- * counts in the present one.
+ * Whether this second has room for one more event. An event that passes has raised the count from below the rate, in
+ * the one word that also names the second: so no second has more events than the rate, however many threads compete. A
+ * thread that comes late with the previous second counts in the present one.
  */
 static bool rate_allows(struct rec_condition *condition, uint32_t rate)
 {
 	const uint32_t second = (uint32_t)(rec_clock_mono() / NS_PER_SECOND);
 	uint64_t window = rec_load_relaxed(&condition->window);
 
-	/* Who fails to begin the second finds it begun. */
+	/* If this thread fails to begin the second, another one has begun it. */
 	if ((int32_t)(second - (uint32_t)(window >> 32)) > 0 &&
 	    rec_cmpxchg64(&condition->window, &window, (uint64_t)second << 32 | 1))
 		return true;
-	/* Looked at first, so that the count cannot run over into the second. */
+	/* Read first, so that the count cannot overflow into the second. */
 	if ((uint32_t)window < rate && (uint32_t)__atomic_fetch_add(&condition->window, 1, __ATOMIC_RELAXED) < rate)
 		return true;
 	__atomic_fetch_add(&condition->suppressed, 1, __ATOMIC_RELAXED);
@@ -317,8 +317,8 @@ int rec_event_finish(uint32_t word, const struct rec_slot *slot, void *record, s
 		return 1;
 	}
 	/*
-	 * A handler that made a copy of the process by a raw clone came back in it: the
-	 * handle is zeroed, the lane is not ours.
+	 * A handler copied the process by a raw clone and returned in the copy: the handle is zeroed, the lane is not
+	 * ours.
 	 */
 	if (slot->handle->lane != slot->lane)
 		return -EBUSY;

@@ -2,16 +2,16 @@
 /*
  * Changing lanes while threads write to them.
  *
- * A ring never changes under a writer or a reader. A thread whose lane is to be resized continues in another lane of the
- * wanted shape, from its next event on that interrupts no other; the lane that it leaves keeps its events. Only a lane that
- * nobody has, and in which everything was read, is made anew with another shape.
+ * A ring never changes while a writer or a reader uses it. If a thread's lane is to be resized, the thread continues
+ * in another lane of the wanted shape, from its next event that interrupts no other; its old lane keeps its events.
+ * Only a lane that is not in use, and in which everything was read, is remade with another shape.
  *
- * The lane of another thread gets a wish, and its gate is closed (handle->room = 0), so that the thread's next reservation
- * leaves the fast path and comes here.
+ * To change the lane of another thread, a wish (a request) is stored in its handle, and its gate is closed
+ * (handle->room = 0), so that the thread's next reservation leaves the fast path and comes here.
  *
- * Wish and gate: whoever wishes stores the wish, then closes the gate; whoever attends opens the gate, then looks for
- * wishes and closes it again if there is one; both with a full fence in between (edge K2). So a wish is never left
- * behind an open gate.
+ * Wish and gate: the requesting thread stores the wish, then closes the gate. The lane's own thread opens the gate,
+ * then looks for wishes and closes it again if there is one. Both have a full fence in between (edge K2). So a wish
+ * never remains behind an open gate.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -28,7 +28,7 @@ static bool is_idle(const struct rec_handle *handle)
 	return rec_load_relaxed(&handle->lane->tail) == rec_load_relaxed(&handle->lane->commit);
 }
 
-/* Of a lane that may be another thread's, whose handle is not for us to read. 0: it is being made anew. */
+/* Of a lane that may be another thread's, whose handle we may not read. 0: it is being remade. */
 static uint32_t subbuf_size(uint32_t index)
 {
 	const uint32_t size = rec_load_acquire(&rec_lane_at(index)->subbuf_size);
@@ -45,7 +45,10 @@ static void open_gate(struct rec_handle *handle)
 		rec_store_relaxed(&handle->room, 0);
 }
 
-/* A lane has sub-buffers of size `from`. How many of size `to` it is to have: as a new one, unless it was resized. */
+/*
+ * The number of sub-buffers of size `to` for a lane that has sub-buffers of size `from`: that of a new lane, unless
+ * the lane was resized.
+ */
 static uint64_t pages_for(uint32_t index, uint32_t from, uint32_t to)
 {
 	const uint64_t now = rec_load_relaxed(&rec_lane_at(index)->nr_subbufs) - 1;
@@ -57,8 +60,8 @@ static uint64_t pages_for(uint32_t index, uint32_t from, uint32_t to)
 }
 
 /*
- * The shape that a lane is to have if its sub-buffers are to have this size, and its ring is to hold `size` bytes of
- * events; 0: as now. False: the lane is being made anew.
+ * The future shape of a lane that gets sub-buffers of this size and a ring for `size` bytes of events; 0: unchanged.
+ * False: the lane is being remade.
  */
 static bool find_shape(uint32_t index, uint32_t subbuf, uint64_t size, struct rec_shape *ret_shape)
 {
@@ -87,8 +90,8 @@ static void make_anew(struct rec_handle *handle, const struct rec_shape *shape)
 }
 
 /*
- * Keep others away from a lane that is about to be made anew: a reader finds that the lane has a reader (edge O2), and
- * whoever looks without being its reader finds that it has no size (edge N3). False: a reader has it.
+ * Keep others away from a lane that is about to be remade: a reader finds that the lane has a reader (edge O2), and a
+ * process that reads it without being its reader finds that it has no size (edge N3). False: a reader has it.
  */
 static bool hide(struct rec_handle *handle)
 {
@@ -118,7 +121,7 @@ int rec_lane_fit(uint32_t index, const struct rec_shape *shape)
 	whole.pages = shape->pages ? shape->pages : whole.pages;
 	if (!is_bound)
 		handle->lane = rec_lane_at(index);
-	/* What is empty stays so: nobody writes, and readers find nothing to take. */
+	/* An empty lane stays empty: no thread writes, and readers find nothing to take. */
 	if (!rec_load_relaxed(&handle->reader->owner) && rec_ring_is_empty(handle))
 		r = rec_lane_populate(index, &whole);
 	if (r == 0 && !hide(handle))
@@ -141,8 +144,8 @@ static void close_gate(struct rec_handle *handle)
 }
 
 /*
- * The thread continues in another lane. It stays if there is none, or if its own has the shape. vfork's child leaves the
- * wish to its parent. A wish for a lane that the thread has left, or that is shared, is dropped.
+ * The thread continues in another lane. It stays if there is none, or if its own has the shape. vfork's child leaves
+ * the wish to its parent. A wish for a lane that the thread has left, or that is shared, is dropped.
  */
 static void grant_wishes(struct rec_handle *handle)
 {
@@ -170,7 +173,7 @@ struct rec_handle *rec_lane_attend(struct rec_handle *handle)
 	const int saved = errno;
 	struct rec_quiet quiet;
 
-	/* A lane that is disabled costs no system call an event; what is wished for waits. */
+	/* In a disabled lane, an event must not cost a system call; the wish waits. */
 	if (is_refusing(handle))
 		return NULL;
 	rec_quiet_begin(&quiet);
@@ -192,7 +195,7 @@ static struct rec_handle *handle_at(unsigned int lane)
 /* The lane's handle, or NULL. */
 static struct rec_handle *find_handle(unsigned int lane)
 {
-	/* The buffer is there from the program's start; to make one here would take a lock. */
+	/* The buffer exists from the program's start; making one here would take a lock. */
 	return !rec_process.header || rec_process.pid != getpid() ? NULL : handle_at(lane);
 }
 
@@ -212,7 +215,7 @@ static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 	rec_lane_bind(index, tid);
 	rec_thread_handle = &rec_process.handles[index];
 	REC_TESTPOINT(resize_bound);
-	/* So that nobody takes it for a lease that nobody gave back. */
+	/* So that it is not taken for a lease that was never given back. */
 	held->lane = NULL;
 	rec_signal_fence();
 	return 0;
@@ -253,7 +256,7 @@ static int resize_others(struct rec_handle *handle, const struct rec_shape *shap
 	return 0;
 }
 
-/* Change a lane, or the lane of the thread that has it: at once where that is possible. 0 or as rec_lane_resize(). */
+/* Change a lane, or the lane of the thread that has it: at once if possible. 0 or as rec_lane_resize(). */
 static int resize(struct rec_handle *handle, uint32_t subbuf, uint64_t size)
 {
 	const uint32_t index = rec_lane_index(handle);
@@ -329,11 +332,11 @@ int rec_subbuf_resize(size_t size)
 	if (!rec_is_subbuf_size(size) || rec_geometry_pages(&rec_process.geometry, (uint32_t)size) < 2)
 		return -EINVAL;
 	rec_store_relaxed(&rec_process.geometry.subbuf_size, (uint32_t)size);
-	/* A lane that is not counted yet is made with the new size, or we meet it here. */
+	/* A lane that is not counted yet is made with the new size, or is found here. */
 	rec_fence_full();
 	for (lane = 0; lane < rec_lanes(); lane++) {
 		handle = handle_at(lane);
-		/* Where that cannot be done now, the next lease does it. */
+		/* If that cannot be done now, the next lease does it. */
 		if (handle)
 			resize(handle, (uint32_t)size, 0);
 	}
@@ -351,7 +354,7 @@ int rec_lane_swap(unsigned int *ret_lane)
 		r = is_idle(held) ? leave_lane(held, NULL) : -EBUSY;
 	if (r == 0) {
 		*ret_lane = rec_lane_index(held);
-		/* A handler may have left a move of the head, for which a reader would wait. */
+		/* A handler may have left a move of the head; a reader would wait for its end. */
 		rec_lane_repair(*ret_lane);
 		rec_lane_disable(*ret_lane);
 		rec_store_release(&rec_lane_at(*ret_lane)->owner, REC_OWNER_HELD);

@@ -2,8 +2,8 @@
 /*
  * Leases: a thread's own lane, from its first event to its end.
  *
- * Guarantees. Signal-safe. A lease is made and ended with all signals blocked (quiet.h): no handler sees it half
- * done, jumps out of it or forks within. A thread for which there is no lane shares (lane_share.c).
+ * Guarantees. Signal-safe. A lease begins and ends with all signals blocked (quiet.h): no handler sees it half done,
+ * jumps out of it or forks inside it. A thread for which there is no lane shares (lane_share.c).
  */
 #include <librecorder/lane.h>
 
@@ -32,16 +32,16 @@
 static struct rec_handle no_handle;
 __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-exec"))) = &no_handle;
 
-/* Lanes that a thread may have at a time. If all that it left are stuck, it shares. */
+/* The most lanes that a thread may have at a time. If all that it left are stuck, it shares. */
 #define LANES_MAX 4u
 
 /*
- * Lanes that this thread left because they were stuck, or for one of another shape. They are its own, besides the one
- * that its handle shows.
+ * Lanes that this thread left because they were stuck, or in favour of one of another shape. The thread owns them, in
+ * addition to the one in its handle.
  */
 static __thread unsigned int left_lanes __attribute__((tls_model("initial-exec")));
 
-/* The name that the log has for this thread's lease. */
+/* This thread's name in the log. */
 static __thread char noted_name[16] __attribute__((tls_model("initial-exec")));
 
 static pthread_key_t end_key;
@@ -79,8 +79,9 @@ void rec_thread_watch_end(void)
 }
 
 /*
- * All lanes that have this thread's id as their owner: that were stuck, shared ones that it never gave back; and before its
- * first lease, those that a thread had which ended without a word, for ids come again.
+ * All lanes that have this thread's id as their owner: those that were stuck, and shared ones that it never gave back.
+ * Before its first lease, also those of a former thread with the same id that ended without notice, because ids are
+ * reused.
  */
 static void give_back_all(uint32_t tid)
 {
@@ -108,7 +109,7 @@ static int lease(void)
 	if (rec_thread_handle == &no_handle && !left_lanes)
 		give_back_all(tid);
 	rec_lane_settle_orphans(tid);
-	/* The pool comes to its end: of the lanes that are left some are to be shared. */
+	/* The pool is almost used up: some of the remaining lanes must be shared. */
 	if (rec_share_wants_lane() && rec_lane_take(tid, NULL, &index) == 0)
 		rec_share_add(index);
 	r = rec_lane_take(tid, NULL, &index);
@@ -157,8 +158,8 @@ struct rec_handle *rec_lane_lease(void)
 	if (!rec_process.header)
 		return NULL;
 	/*
-	 * A thread that has no lane gets none from vfork's child, which stands in for
-	 * it; nor if who it is may not be asked.
+	 * vfork's child, which stands in for a thread, does not lease a lane for it; nor is a lane leased if the
+	 * process may not be asked for its identity.
 	 */
 	if (!rec_process_is_own()) {
 		rec_lane_count_lost(getpid() < 0 ? -EPERM : -EAGAIN);
@@ -186,7 +187,7 @@ int rec_thread_lane(unsigned int *ret_lane)
 	return 0;
 }
 
-/* A lane that this thread moved away from, where nothing is left open now; of this shape, unless NULL. */
+/* A lane that this thread left, and in which nothing is open now; of this shape, unless NULL. */
 static bool find_idle(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
 	const uint32_t lanes = left_lanes ? rec_lanes() : 0;
@@ -237,7 +238,7 @@ void rec_thread_give_back_left(void)
 	}
 }
 
-/* There is no other lane of its own for the thread, says -errno. */
+/* There is no other lane of its own for the thread; the reason is -errno. */
 static void leave_and_share(int err)
 {
 	uint32_t index = 0;
@@ -255,7 +256,7 @@ struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck)
 	struct rec_quiet quiet;
 	int r = 0;
 
-	/* vfork's child makes do with what there is. */
+	/* vfork's child uses what exists. */
 	if (rec_process_is_guest())
 		return stuck;
 	rec_quiet_begin(&quiet);
@@ -291,10 +292,7 @@ void rec_lane_note_name(void)
 
 	if (!rec_process.header || !rec_process_lock_soon())
 		return;
-	/*
-	 * A name given by rec_thread_name() is not replaced by the kernel's:
-	 * noted_name is then what the kernel says.
-	 */
+	/* A name given by rec_thread_name() is not replaced by the kernel's: noted_name is then the kernel's name. */
 	if (prctl(PR_GET_NAME, name) == 0 && name[0] && strcmp(name, noted_name) != 0 &&
 	    append_name(name, strlen(name) + 1) == 0)
 		memcpy(noted_name, name, sizeof(noted_name));
@@ -319,7 +317,7 @@ int rec_thread_name(const char *name)
 	return r;
 }
 
-/* The thread ends. Events of later destructors find no lane and lease one again; the key is set again by that. */
+/* The thread ends. Events of later destructors find no lane and lease one again; that sets the key again. */
 static void thread_ends(void *value)
 {
 	struct rec_handle *handle = rec_thread_handle;

@@ -2,10 +2,10 @@
 /*
  * Making this process's buffer, at the start and in a child.
  *
- * Guarantees. A linked program never fails because of it: without a directory, room or rights there is simply no
- * buffer, and rec_process.error says why. No descriptor stays open. Memory is taken only for what is used: here a
- * few pages, a lane's at its lease. What a child does comes without an allocation, and on little stack: fork() may
- * be called in a signal handler, and the child of a raw clone comes here with its first event.
+ * Guarantees. A linked program never fails because of it: without a directory, room or rights there is no buffer, and
+ * rec_process.error has the reason. No descriptor stays open. Only what is used takes memory: here a few pages, and a
+ * lane at its lease. In a child the code makes no allocation and needs little stack, because fork() may be called in a
+ * signal handler, and the child of a raw clone comes here with its first event.
  */
 #include "librecorder/process/process.h"
 #include "librecorder/process/debug.h"
@@ -27,12 +27,12 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* One in so many programs that start looks for buffers that nobody needs any more. */
+/* One in this number of starting programs looks for buffers that are no longer needed. */
 #define SWEEP_EVERY 32u
 
 struct rec_process rec_process = { .error = -ENXIO };
 
-/* What another buffer takes over from the one that it replaces. */
+/* What another buffer inherits from the one that it replaces. */
 struct before {
 	struct rec_buffer_header *header;
 	struct rec_rules *rules;
@@ -47,15 +47,15 @@ static size_t private_size(const struct rec_process *process)
 }
 
 /*
- * Handles and what goes with them, in memory that a copy of this process finds zeroed, so that it does not write to
- * its parent's lanes; and the mark by which it knows that it is one.
+ * Handles and related data, in memory that is zeroed in a copy of this process, so that the copy does not write to its
+ * parent's lanes; and the mark by which the copy knows that it is one.
  */
 static int make_handles(struct rec_process *process)
 {
 	const size_t size = private_size(process);
 	/*
-	 * MAP_NORESERVE so that the kernel does not join it to a neighbour, from which
-	 * the advice would split it again: 2 us.
+	 * MAP_NORESERVE keeps the kernel from merging it with a neighbour, from which the advice would split it again:
+	 * 2 us.
 	 */
 	unsigned char *memory =
 		mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -116,8 +116,8 @@ static void fill_header(struct rec_buffer_header *header, const struct rec_proce
 }
 
 /*
- * From here on others may open the buffer, and switch its events: what it has from the start is in it. Release: a
- * reader that sees it sees all of that (edge B1).
+ * From here on other processes may open the buffer, and switch its events: its initial contents are complete. Release:
+ * a reader that sees `ready` sees all of them (edge B1).
  */
 static void show_buffer(void)
 {
@@ -135,7 +135,7 @@ static int make_buffer(const struct rec_options *given)
 	struct rec_identity self;
 	int r;
 
-	/* First who it is, for rec_process_say_why(). */
+	/* First the identity of the process, for rec_process_say_why(). */
 	rec_identity_and_exe(&self, exe, sizeof(exe));
 	process->pid = (pid_t)self.pid;
 	process->pid_ns = self.pid_ns;
@@ -177,7 +177,7 @@ static void make_first_buffer(void)
 	struct rec_process *process = &rec_process;
 
 	rec_debug_start();
-	/* Its start time takes 10 us to find out, and is of no use to us. */
+	/* Its start time takes 10 us to find out, and we do not need it. */
 	process->parent_pid = getppid();
 	process->error = make_buffer(NULL);
 	if (process->error == 0)
@@ -186,8 +186,8 @@ static void make_first_buffer(void)
 }
 
 /*
- * A sweep takes longer than the rest of a start, the more files there are; so not every program has
- * to do it, unless somebody has set a quota.
+ * A sweep takes longer than the rest of a start if there are many files; so not every program has to do it, unless a
+ * quota was set.
  */
 static bool is_sweeper(void)
 {
@@ -200,9 +200,9 @@ int rec_process_init(void)
 	const int saved = errno;
 	bool first = false;
 
-	/* Whoever has a buffer needs what auto.c does at fork and at the end, in a static program too. */
+	/* A process with a buffer needs auto.c at fork and at exit, in a static program, too. */
 	__asm__ volatile("" : : "r"(&rec_auto_linked));
-	/* Acquire: whoever made it is done. */
+	/* Acquire: the thread that made it is done. */
 	if (!rec_load_acquire(&done) && rec_process_lock()) {
 		first = !done;
 		if (first)
@@ -219,11 +219,11 @@ int rec_process_init(void)
 }
 
 /*
- * Another buffer has taken the place of the one before, whose events have moved already. Its mapping gives
- * way to memory that nobody else sees: an event that fork interrupted may still be finished in the child, and
- * a thread may just be looking at an enable word. For the same reason the old handles stay. So do both in the
- * children of that child, for nobody can say that the last of these has come back: address space of one
- * buffer for each generation, and no memory.
+ * Another buffer has replaced the one before, whose events have moved already. Its mapping is replaced by private
+ * memory: an event that fork interrupted may still be finished in the child, and a thread may just be reading an
+ * enable word. For the same reason the old handles stay. Both also stay in the children of that child, because it is
+ * never known whether the last such event was finished. The cost is the address space of one buffer for each
+ * generation, and no memory.
  */
 static void drop_buffer(const struct before *before)
 {
@@ -233,9 +233,9 @@ static void drop_buffer(const struct before *before)
 }
 
 /*
- * A recorder attached to the process that this one is a copy of. It said so before it switched
- * anything, and takes it back last: so if an event is on because of it, one of the two looks, before
- * and after the words were taken over, tells.
+ * A recorder is attached to the process of which this one is a copy. It stored that before it switched anything, and
+ * clears it last. So if an event is on because of the recorder, one of the two checks, before and after the words were
+ * copied, shows it.
  */
 static void copy_loan(const struct before *before, uint64_t recorder)
 {
@@ -340,13 +340,13 @@ int rec_configure(const struct rec_options *options)
 
 void rec_process_exit(void)
 {
-	/* A child that never came past fork's handlers must not touch its parent's. */
+	/* A child that bypassed fork's handlers must not touch its parent's buffer. */
 	if (!rec_process.header || rec_process.pid != getpid() || is_copy())
 		return;
 	rec_lane_exit();
 	rec_store_release(&rec_process.header->state, REC_BUFFER_EXITED);
 	rec_lane_wake_readers();
-	/* A recorder that attached has yet to empty it, and removes it then. */
+	/* A recorder that attached has yet to empty it, and then removes it. */
 	if (!rec_process.keep && !rec_load_relaxed(&rec_process.header->recorder))
 		unlink(rec_process.path);
 }

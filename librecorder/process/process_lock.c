@@ -2,9 +2,10 @@
 /*
  * The process lock.
  *
- * Guarantees. The holder is never interrupted by a signal handler of its own thread nor cancelled, so it always
- * comes to its end, within microseconds, and nobody forks, or jumps away, from within. A copy of the process that
- * was made by a raw clone while another thread held the lock takes it over: its holder does not exist there.
+ * Guarantees. The holder is never interrupted by a signal handler of its own thread, nor cancelled. So it always
+ * releases the lock, within microseconds, and no thread forks, or jumps away, while it holds the lock. If a raw clone
+ * copies the process while another thread holds the lock, the copy takes the lock over, because the holder does not
+ * exist there.
  */
 #include "librecorder/process/process.h"
 #include "librecorder/os/quiet.h"
@@ -19,14 +20,14 @@
 /*
  * The holder is done within microseconds, unless it has lost its CPU. A waiter of a higher real-time priority must
  * sleep to give the CPU back: sched_yield() does not, and with all signals blocked nothing else ends the wait. So
- * after YIELDS tries every waiter sleeps between two tries. One that must not wait for ever gives up after TRIES, about
- * a tenth of a second.
+ * after YIELDS tries every waiter sleeps between two tries. A waiter with a bounded time gives up after TRIES, about a
+ * tenth of a second.
  */
 #define TRIES	 1000u
 #define YIELDS	 100u
 #define SLEEP_NS 50000
 
-static uint64_t holder;		/* process << 32 | thread; 0: nobody */
+static uint64_t holder;		/* process << 32 | thread; 0: none */
 static struct rec_quiet before; /* the holder's */
 
 static bool lock(bool wait)
@@ -39,7 +40,7 @@ static bool lock(bool wait)
 	struct rec_quiet quiet;
 	uint64_t was;
 
-	/* A thread that may not ask who it is would take the lock for that of another process. */
+	/* A thread that may not ask for its identity would take the lock for that of another process. */
 	if (pid < 0 || rec_process_is_guest())
 		return false;
 	rec_quiet_begin(&quiet);

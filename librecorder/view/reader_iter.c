@@ -396,7 +396,7 @@ void rec_iter_reset(struct rec_iter *iter)
 	iter->filled = false;
 	iter->lost = 0;
 	iter->lost_time = 0;
-	/* Find the starting point now. If the lane's shape is just changing, it is found with the first event instead. */
+	/* Find the starting point now; if the lane's shape is just changing, find it with the first event instead. */
 	if (look_at_shape(iter) > 0)
 		begin(iter);
 }
