@@ -139,8 +139,8 @@ static __attribute__((noinline)) enum outcome test_string(const struct subject *
 	struct text wanted, text;
 
 	/*
-	 * Matching a pattern takes as many steps as the product of both lengths, so longer texts than a compiler
-	 * writes are not matched.
+	 * Matching a pattern takes as many steps as the product of both lengths. So a step with a longer text than the
+	 * compiler of filters writes makes no sense.
 	 */
 	if (offset > subject->condition_size || size > subject->condition_size - offset || size > REC_FILTER_TEXT_MAX ||
 	    !find_string(subject, step->offset, &text))
