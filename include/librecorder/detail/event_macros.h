@@ -280,6 +280,11 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__EVENT(each, string, ...)	     REC__EVENT_(each, string, REC__FIRST(__VA_ARGS__, ~), _##__VA_ARGS__)
 #define REC__EVENT_(each, string, base, ...) REC__EVENT__(each, string, base, _##__VA_ARGS__)
 
+/* event.hpp has others: the type of a constant, the function that writes, what is put around that. */
+#define REC__CONSTANT	 int64_t
+#define REC__WRITE(base) rec_write_##base
+#define REC__WRAP(each, base, ...)
+
 /*
  * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event without fields needs no special
  * case.
@@ -288,7 +293,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	each(REC__CHECK, _##__VA_ARGS__)                                                                               \
 	static const struct {                                                                                          \
 		struct rec_log_event event;                                                                            \
-		int64_t numbers[1 each(REC__COUNT, _##__VA_ARGS__)];                                                           \
+		REC__CONSTANT numbers[1 each(REC__COUNT, _##__VA_ARGS__)];                                                     \
 		char text[sizeof(string)];                                                                             \
 	} rec_blob_##base __attribute__((section("rec_events"), aligned(8))) = {                                       \
 		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 each(REC__COUNT, _##__VA_ARGS__), sizeof(string) },         \
@@ -350,7 +355,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		else												       \
 			(void)rec_event_finish(rec_word, &rec_slot_, rec_record, rec_size);			       \
 	}													       \
-	static __attribute__((noinline, unused)) void rec_write_##base(each(REC__PARAM, _##__VA_ARGS__) int rec_end)      \
+	static __attribute__((noinline, unused)) void REC__WRITE(base)(each(REC__PARAM, _##__VA_ARGS__) int rec_end)   \
 	{													       \
 		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__);			       \
 		struct rec_handle *const rec_handle_ = rec_thread_handle;					       \
@@ -378,6 +383,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		(void)rec_next;											       \
 		rec_commit_fast(&rec_slot_);									       \
 	}													       \
+	REC__WRAP(each, base, _##__VA_ARGS__)									       \
 	struct rec_semicolon_follows
 
 #endif

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# librecorder/event.hpp: no warning, the events that were meant, and mistakes that do not compile.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+
+warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wold-style-cast -Werror)
+read -ra library <<<"$LDADD_FOR_TEST"
+read -ra cflags <<<"$CFLAGS_FOR_TEST"
+source=$top_srcdir/tests/compile/event_cpp.cpp
+
+expected='none: 
+numbers: a=1 b=-2 kind=op::put p=SECOND f=1 r=1.25
+numbers: a=1 b=0 kind=op::get p=FIRST f=0 r=0.00
+numbers: a=1 b=1 kind=op::put p=SECOND f=1 r=1.00
+texts: path=/a/path view=a/pa empty= null=(null) one=/a/path two=abc
+blocks: a=01000200 b=2f612f70617468 c=7879 d={1,2,3} e={-1,1} f={1,2}
+blocks: a=01000200 b=2f612f70617468 c=7879 d={1,2,3} e={-1,1} f={1,2}
+pointers: a=0x0 b=0x0 c=0x0 d=0x0
+shown: /a/path is op::get
+in_c: n=7'
+
+for compiler in "g++ -Wuseless-cast" clang++; do
+	if ! command -v "${compiler%% *}" >/dev/null; then
+		skip "$compiler" "${compiler%% *} is not installed"
+		continue
+	fi
+	for options in "-std=c++17 -O2" "-std=c++20 -O0"; do
+		# shellcheck disable=SC2086
+		ok "$compiler $options has no warning" \
+			$compiler $options "${warnings[@]}" -I"$top_srcdir/include" "${cflags[@]}" -o program "$source" "${library[@]}"
+		ok "its events are recorded" "$RECORDER" record -q -o out.dat ./program
+		is "and are what was written" "$("$RECORDER" report out.dat | sed -n 's/^.*[0-9]: \([a-z_]*: .*\)/\1/p' | tr -s ' ')" \
+			"$expected"
+	done
+done
+
+# mistake NAME DECLARED STATEMENT REGEX: the same statement with what is good in place of what is wrong compiles
+mistake()
+{
+	cat >mistake.cpp <<-END
+		#include <librecorder/event.hpp>
+		#include <array>
+		#include <vector>
+		REC_EVENT(m, e, $2);
+		void f();
+		void f() { REC(m, e, $3); }
+	END
+	fails "$1" "$CXX" -std=c++17 -I"$top_srcdir/include" -fsyntax-only mistake.cpp
+	like "it is told" "$err" "error: .*$4"
+	sed -i "s/REC(m, e, .*); }/REC(m, e, $5); }/" mistake.cpp
+	ok "what is right compiles" "$CXX" -std=c++17 -I"$top_srcdir/include" -fsyntax-only mistake.cpp
+}
+mistake "a floating-point number for a whole one" "u32(n)" "1.5" "a floating-point number for a field of whole numbers" 1
+mistake "a pointer for a number" "u64(n)" "\"text\"" "this field takes a number or an enumerator" 1
+mistake "a number for a string" "string(s)" "1" "this field takes a string" '"s"'
+mistake "an array that is too short" "array(u32, n, 4)" "(std::array<uint32_t, 3>{})" "this array is too short for the field" \
+	"(std::array<uint32_t, 4>{})"
+mistake "an array of unknown length" "array(u32, n, 4)" "std::vector<uint32_t>(4)" "or of unknown length" \
+	"std::vector<uint32_t>(4).data()"
+mistake "too many arguments" "u32(n)" "1, 2" "no matching function" 1
+mistake "too few arguments" "u32(n), u32(m)" "1" "no matching function" "1, 2"
+
+done_testing

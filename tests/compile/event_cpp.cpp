@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/* Events in C++, for tests/compile/cpp.sh: every kind of field with the types that event.hpp adds. */
+#include <librecorder/event.hpp>
+
+#include <array>
+#include <memory>
+#include <string>
+#include <vector>
+#if __cplusplus >= 202002L
+#include <span>
+#endif
+
+extern "C" {
+REC_EVENT(cpp, in_c, u32(n));
+}
+
+namespace storage::inner {
+
+enum class op : unsigned char { get, put };
+enum plain { FIRST, SECOND };
+constexpr plain in_range[] = { FIRST, SECOND };
+
+REC_EVENT(cpp, none);
+REC_EVENT(cpp, numbers, u8(a), s64(b), named(kind, op::get, op::put), named(u8, p, FIRST, SECOND), flag(f), real(r, 2));
+REC_EVENT(cpp, texts, string(path), string(view), string(empty), string(null), stringn(one), stringn(two));
+REC_EVENT(cpp, blocks, bytes(a), bytes(b), bytes(c), array(u32, d, 3), array(s8, e, 2), array(u32, f, 2));
+REC_EVENT(cpp, pointers, ptr(a), ptr(b), ptr(c), ptr(d));
+REC_EVENT_FMT(cpp, shown, ("%s is %s", path, kind), string(path), named(kind, op::get, op::put));
+
+static void write()
+{
+	const std::string path = "/a/path";
+	const std::unique_ptr<int> none;
+	const std::shared_ptr<int> shared;
+	const std::array<uint32_t, 3> array = { 1, 2, 3 };
+	const std::vector<short> shorts = { 1, 2 };
+	const signed char chars[2] = { -1, 1 };
+	const char *const null = nullptr;
+
+	REC(cpp, none);
+	REC(cpp, numbers, 1, -2, op::put, SECOND, true, 1.25);
+	for (const plain value : in_range)
+		REC(cpp, numbers, op::put, value, value, value, value == SECOND, value);
+	REC(cpp, texts, path, std::string_view(path).substr(1, 4), std::string_view(), null, path, "abcdef", 3);
+	REC(cpp, blocks, shorts, path, "xyz", 2, array, chars, array.data());
+#if __cplusplus >= 202002L
+	REC(cpp, blocks, std::span(shorts), path, "xyz", 2U, std::span<const uint32_t, 3>(array), chars, array);
+#else
+	REC(cpp, blocks, shorts, path, "xyz", 2U, array, chars, array);
+#endif
+	REC(cpp, pointers, none, shared, nullptr, null);
+	if (REC_ON(cpp, shown))
+		REC(cpp, shown, path, op::get);
+}
+
+} // namespace storage::inner
+
+int main()
+{
+	storage::inner::write();
+	REC(cpp, in_c, 7);
+	return 0;
+}
