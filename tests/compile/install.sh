@@ -43,6 +43,41 @@ else
 	skip "it builds statically" "configured without a static library"
 fi
 
+# The same with CMake, which finds what is installed wherever it was moved to.
+mkdir "$TMP/cmake"
+cat >"$TMP/cmake/CMakeLists.txt" <<'EOF'
+cmake_minimum_required(VERSION 3.16)
+project(app C)
+find_package(librecorder ${wanted} REQUIRED)
+add_executable(app ../app.c)
+target_link_libraries(app librecorder::librecorder)
+if(TARGET librecorder::static)
+	add_executable(app-static ../app.c)
+	target_link_libraries(app-static librecorder::static pthread)
+endif()
+EOF
+# with_cmake VERSION
+with_cmake()
+{
+	rm -rf "$TMP/cmake/build"
+	cmake -S "$TMP/cmake" -B "$TMP/cmake/build" -DCMAKE_PREFIX_PATH="${libdir%/lib*}" -DCMAKE_C_COMPILER="$CC" -Dwanted="$1" \
+		-DCMAKE_C_FLAGS="${sanitize[*]}" && cmake --build "$TMP/cmake/build"
+}
+sanitize=()
+for flag in $CFLAGS_FOR_TEST; do
+	[[ $flag != -fsanitize* ]] || sanitize+=("$flag")
+done
+version=$(pkg-config --modversion librecorder)
+if command -v cmake >/dev/null; then
+	ok "CMake finds it, and an application builds" with_cmake "$version"
+	ok "and runs" "$TMP/cmake/build/app"
+	[ ! -e "$libdir/librecorder.a" ] || ok "and so does one with the static library" "$TMP/cmake/build/app-static"
+	fails "a later version is not found" with_cmake "${version%%.*}.999"
+	fails "nor is another major one" with_cmake "$((${version%%.*} + 1))"
+else
+	skip "CMake finds it" "cmake is not installed"
+fi
+
 ok "the command runs where it was installed" "$(find "$root" -type f -path '*/bin/recorder')" --version
 strangers=$(find "$root" -path '*/include/*' -type f ! -path '*/include/librecorder/*.h' ! -path '*/include/librecorder/event.hpp')
 is "headers stand in <librecorder/> only" "$strangers" ""
