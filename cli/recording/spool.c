@@ -14,9 +14,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-_Static_assert(sizeof(struct spool_head) == 8192, "the first chunk's offset");
-_Static_assert(sizeof(struct spool_chunk) == 64, "the file's layout");
-
 static struct spool *new_spool(const char *path)
 {
 	struct spool *spool = calloc(1, sizeof(*spool));
@@ -67,6 +64,8 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 	spool->head = *head;
 	spool->head.magic = SPOOL_MAGIC;
 	spool->head.version = SPOOL_VERSION;
+	spool->head.compatible = SPOOL_FEATURES_COMPATIBLE;
+	spool->head.incompatible = SPOOL_FEATURES_INCOMPATIBLE;
 	spool->head.recorder = (uint32_t)getpid();
 	iov = (struct iovec){ &spool->head, sizeof(spool->head) };
 	err = spool_write_at(spool->fd, &iov, 1, 0);
@@ -161,7 +160,7 @@ static int read_head(struct spool *spool)
 		return (int)got;
 	if ((size_t)got < sizeof(spool->head) || spool->head.magic != SPOOL_MAGIC)
 		return -EBADMSG;
-	if (spool->head.version < SPOOL_VERSION_LEAST || spool->head.version > SPOOL_VERSION)
+	if (spool->head.version < SPOOL_VERSION_LEAST || spool->head.incompatible & ~SPOOL_FEATURES_INCOMPATIBLE)
 		return -EPROTO;
 	spool->head.session[sizeof(spool->head.session) - 1] = '\0';
 	spool->head.command[sizeof(spool->head.command) - 1] = '\0';

@@ -9,8 +9,9 @@
  * recording. A full disk is an error code, never a signal.
  *
  * The file: struct spool_head, then chunks back to back, each a struct spool_chunk and its payload, rounded up to 8
- * bytes. Numbers have the machine's byte order: a spool is read on the machine that wrote it. The contents of chunks
- * are checked for memory safety; readers of pages check the contents of pages.
+ * bytes (spool_format.h). Numbers have the machine's byte order: a spool is read on the machine that wrote it. Spools of
+ * other versions are read if their incompatible features are known. The contents of chunks are checked for memory safety;
+ * readers of pages check the contents of pages.
  *
  * The kernel is one more process of a spool, with pid 0; its lanes are the CPUs, by number. Its pages are not in this
  * file but, back to back, in one file for each CPU beside it: see spool_side_open(). Its log is empty; it has texts
@@ -28,72 +29,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define SPOOL_MAGIC   UINT64_C(0x4c4f4f5053434552) /* "RECSPOOL" in little-endian order */
-#define SPOOL_VERSION 3u
-#define SPOOL_VERSION_LEAST 2u /* this version had no stages; it is still read */
-
-/* The start of the file, 8 KiB with the reserve. */
-struct spool_head {
-	uint64_t magic;
-	uint32_t version;
-	uint32_t file_version; /* of the trace.dat that was requested */
-	uint32_t raw;
-	uint32_t recorder; /* pid, for messages; the lock shows whether it lives */
-	char session[PATH_MAX]; /* directory with the buffers; "" for none */
-	char command[256];	/* the command's first word */
-	uint32_t split;		/* a buffer for each process, and one for the kernel */
-	uint32_t done;		/* its output is complete: only spool_remove() remains to be done */
-	char stage[1024];	/* path of the file with the chunks that come next (stage.h); "": there is none */
-	unsigned char reserved[8192 - 32 - PATH_MAX - 256 - 1024];
-};
-
-enum spool_kind {
-	SPOOL_PROCESS = 1, /* struct spool_process; its index among these chunks is the number that others refer to */
-	SPOOL_LOG,	   /* the next piece of a process's log */
-	SPOOL_PAGE,	   /* a page of a lane as taken: header and data */
-	SPOOL_LANE_END,	   /* struct rec_lane_stats: nothing of this lane follows */
-	SPOOL_PROCESS_END, /* struct rec_view_losses: nothing of this process follows */
-	SPOOL_ANCHOR,	   /* struct rec_anchor; `lane` is the clock */
-	SPOOL_RATE,	   /* struct rec_view_rate of the event with the id `lane`, at the end of the process */
-	SPOOL_SIDE,	   /* nothing: this lane's pages are in a side file */
-	SPOOL_TEXT,	   /* a piece of a text: kind in `lane`, position in `from`; after its name and a NUL */
-};
-
-/* The kernel's texts. Of the same kind and name the last one is valid. */
-enum spool_text_kind {
-	SPOOL_TEXT_HEADER_PAGE = 1, /* events/header_page */
-	SPOOL_TEXT_HEADER_EVENT,
-	SPOOL_TEXT_FORMAT,   /* of an event: "system/event" */
-	SPOOL_TEXT_KALLSYMS,
-	SPOOL_TEXT_PRINTK,   /* printk_formats */
-	SPOOL_TEXT_CMDLINES, /* saved_cmdlines */
-	SPOOL_TEXT_STATS,    /* per_cpu/cpuN/stats at the end: "N" */
-	SPOOL_TEXT_UNAME,    /* in trace-cmd's form: system, host, release, machine */
-	SPOOL_TEXT_CLOCK,    /* the clock's name, as in trace_clock */
-	SPOOL_TEXT_BOOT,     /* random/boot_id: kernels with the same one are one kernel */
-	SPOOL_TEXT_OFFSETS,  /* its clock against that of programs: clock_offsets_text() */
-	SPOOL_TEXT_HIDDEN,   /* set_event_notrace_pid */
-	SPOOL_TEXT_SOME,     /* the reason why switches are missing: "pids", set_event_pid; "filter", that of sched_switch */
-	SPOOL_TEXTS	     /* one more than their number */
-};
-
-#define SPOOL_CHUNK_MAGIC UINT32_C(0x4b4e4843) /* "CHNK" */
-
-struct spool_chunk {
-	uint32_t magic;
-	uint16_t kind;
-	uint16_t reserved;
-	uint32_t process;
-	uint32_t lane;
-	uint32_t size; /* of the payload */
-	uint32_t from;	  /* of a page: as in struct rec_page; of a text's piece: its place */
-	uint32_t entries; /* of a page */
-	uint32_t reserved2;
-	uint64_t first; /* of a page */
-	uint64_t lost;	/* of a page */
-	uint64_t next;	/* offset of the lane's next chunk, written when that one is in the file; 0 before */
-	uint64_t prev;	/* the chunk whose `next` is to be written when this one is in the file; 0: none, or it has that */
-};
+#include "cli/recording/spool_format.h"
 
 /* The process that wrote: the data of a buffer that are needed when it is gone. */
 struct spool_process {
@@ -188,8 +124,8 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 /*
  * Open a spool that its recorder has left, locked, repair a missing link or a torn end, and append the contents of its
  * stage. If the disk has no room for these, they are kept in memory, and in the stage. More may be appended. 0;
- * -EBUSY: its recorder is alive; -ENOENT also: another process has just removed it; -EBADMSG: not a spool; -EPROTO: of
- * another version; -ENOMEM; or an errno of open or read.
+ * -EBUSY: its recorder is alive; -ENOENT also: another process has just removed it; -EBADMSG: not a spool; -EPROTO: it
+ * has a feature that this version does not know; -ENOMEM; or an errno of open or read.
  */
 int spool_open(const char *path, struct spool **ret_spool);
 

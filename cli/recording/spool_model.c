@@ -62,7 +62,7 @@ static struct spool_lane *get_lane(struct spool *spool, struct spool_entry *entr
 	return &lanes[lane];
 }
 
-static int note_process(struct spool *spool, const void *payload)
+static int note_process(struct spool *spool, const void *payload, size_t size)
 {
 	struct spool_entry *entries, *entry;
 
@@ -77,10 +77,7 @@ static int note_process(struct spool *spool, const void *payload)
 	}
 	entry = &spool->entries[spool->nr_entries];
 	memset(entry, 0, sizeof(*entry));
-	memcpy(&entry->process, payload, sizeof(entry->process));
-	entry->process.file[sizeof(entry->process.file) - 1] = '\0';
-	entry->process.info.comm[sizeof(entry->process.info.comm) - 1] = '\0';
-	entry->process.info.exe[sizeof(entry->process.info.exe) - 1] = '\0';
+	spool_get_process(payload, size, &entry->process);
 	entry->subbuf_size = REC_SUBBUF_MIN;
 	while (entry->subbuf_size < entry->process.info.subbuf_size && entry->subbuf_size < REC_SUBBUF_MAX)
 		entry->subbuf_size *= 2;
@@ -120,7 +117,7 @@ static int note_page(struct spool *spool, struct spool_entry *entry, const struc
 	return 0;
 }
 
-static int note_anchor(struct spool *spool, uint32_t clock, const void *payload)
+static int note_anchor(struct spool *spool, uint32_t clock, const void *payload, size_t size)
 {
 	struct spool_anchors *list = &spool->anchors[clock];
 	struct rec_anchor *anchors;
@@ -142,12 +139,12 @@ static int note_anchor(struct spool *spool, uint32_t clock, const void *payload)
 		list->anchors = anchors;
 		list->step = 1;
 	}
-	memcpy(&list->anchors[list->nr++], payload, sizeof(struct rec_anchor));
+	spool_get_anchor(payload, size, &list->anchors[list->nr++]);
 	list->skip = list->step - 1;
 	return 0;
 }
 
-static int note_rate(struct spool_entry *entry, uint16_t id, const void *payload)
+static int note_rate(struct spool_entry *entry, uint16_t id, const void *payload, size_t size)
 {
 	struct spool_rate *rates = spool_grow(entry->rates, &entry->rate_room, (entry->nr_rates + 1) * sizeof(*rates));
 
@@ -155,7 +152,7 @@ static int note_rate(struct spool_entry *entry, uint16_t id, const void *payload
 		return -ENOMEM;
 	entry->rates = rates;
 	rates[entry->nr_rates].id = id;
-	memcpy(&rates[entry->nr_rates++].rate, payload, sizeof(rates->rate));
+	spool_get_rate(payload, size, &rates[entry->nr_rates++].rate);
 	return 0;
 }
 
@@ -166,32 +163,25 @@ static bool has_valid_lane(const struct spool *spool, const struct spool_chunk *
 
 bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chunk, uint64_t left)
 {
-	if (chunk->magic != SPOOL_CHUNK_MAGIC || chunk->size > left || chunk->size > SPOOL_PAYLOAD_MAX)
+	if (chunk->magic != SPOOL_CHUNK_MAGIC || !chunk->kind || chunk->size > left || chunk->size > SPOOL_PAYLOAD_MAX ||
+	    chunk->size < spool_least_payload(chunk))
 		return false;
-	if (chunk->kind == SPOOL_ANCHOR)
-		return chunk->size == sizeof(struct rec_anchor) && chunk->lane <= REC_CLOCK_MONO;
-	if (chunk->kind == SPOOL_PROCESS)
-		return chunk->size == sizeof(struct spool_process);
+	if (chunk->kind == SPOOL_PROCESS || chunk->kind == SPOOL_ANCHOR || !spool_is_known(chunk))
+		return true;
 	if (chunk->process >= spool->nr_entries)
 		return false;
 	switch (chunk->kind) {
-	case SPOOL_LOG:
-		return true;
 	case SPOOL_PAGE:
-		return has_valid_lane(spool, chunk) && chunk->size >= REC_SUBBUF_HEADER_SIZE &&
-		       chunk->from <= chunk->size - REC_SUBBUF_HEADER_SIZE;
+		return has_valid_lane(spool, chunk) && chunk->from <= chunk->size - REC_SUBBUF_HEADER_SIZE;
 	case SPOOL_LANE_END:
-		return has_valid_lane(spool, chunk) && chunk->size == sizeof(struct rec_lane_stats);
-	case SPOOL_PROCESS_END:
-		return chunk->size == sizeof(struct rec_view_losses);
-	case SPOOL_RATE:
-		return chunk->size == sizeof(struct rec_view_rate) && chunk->lane <= UINT16_MAX;
 	case SPOOL_SIDE:
-		return has_valid_lane(spool, chunk) && chunk->size == 0;
+		return has_valid_lane(spool, chunk);
+	case SPOOL_RATE:
+		return chunk->lane <= UINT16_MAX;
 	case SPOOL_TEXT:
-		return chunk->size && chunk->lane && chunk->lane < SPOOL_TEXTS;
+		return chunk->lane;
 	default:
-		return false;
+		return true;
 	}
 }
 
@@ -200,9 +190,11 @@ int spool_note_chunk(struct spool *spool, const struct spool_chunk *chunk, const
 	struct spool_entry *entry = chunk->process < spool->nr_entries ? &spool->entries[chunk->process] : NULL;
 	struct spool_lane *lane;
 
+	if (!spool_is_known(chunk))
+		return 0;
 	switch (chunk->kind) {
 	case SPOOL_PROCESS:
-		return note_process(spool, payload);
+		return note_process(spool, payload, chunk->size);
 	case SPOOL_LOG:
 		return note_log(entry, payload, chunk->size);
 	case SPOOL_PAGE:
@@ -211,15 +203,15 @@ int spool_note_chunk(struct spool *spool, const struct spool_chunk *chunk, const
 		lane = get_lane(spool, entry, chunk->lane);
 		if (!lane)
 			return -ENOMEM;
-		memcpy(&lane->stats, payload, sizeof(lane->stats));
+		spool_get_lane_end(payload, chunk->size, &lane->stats);
 		lane->ended = true;
 		return 0;
 	case SPOOL_PROCESS_END:
-		memcpy(&entry->losses, payload, sizeof(entry->losses));
+		spool_get_process_end(payload, chunk->size, &entry->losses);
 		entry->ended = true;
 		return 0;
 	case SPOOL_RATE:
-		return note_rate(entry, (uint16_t)chunk->lane, payload);
+		return note_rate(entry, (uint16_t)chunk->lane, payload, chunk->size);
 	case SPOOL_SIDE:
 		lane = get_lane(spool, entry, chunk->lane);
 		if (!lane)
@@ -229,7 +221,7 @@ int spool_note_chunk(struct spool *spool, const struct spool_chunk *chunk, const
 	case SPOOL_TEXT:
 		return spool_note_text(entry, chunk, payload);
 	case SPOOL_ANCHOR:
-		return note_anchor(spool, chunk->lane, payload);
+		return note_anchor(spool, chunk->lane, payload, chunk->size);
 	default:
 		return -EBADMSG;
 	}

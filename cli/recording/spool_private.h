@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the files of the spool have of each other: spool.c (open and close), spool_model.c (what is in it),
- * spool_write.c, spool_kernel.c (texts and side files).
+ * spool_write.c, spool_format.c (payloads), spool_kernel.c (texts and side files).
  */
 #ifndef CLI_SPOOL_PRIVATE_H
 #define CLI_SPOOL_PRIVATE_H
@@ -18,6 +18,22 @@ static inline uint64_t spool_rounded(uint64_t size)
 {
 	return (size + 7) & ~UINT64_C(7);
 }
+
+/* Whether this version reads a chunk of this kind; it passes over others. And the least size of its payload. */
+bool spool_is_known(const struct spool_chunk *chunk);
+uint32_t spool_least_payload(const struct spool_chunk *chunk);
+
+/* What a payload stands for, and back: it has the least size of its kind (spool_format.c). */
+void spool_put_process(const struct spool_process *process, struct spool_disk_process *ret_disk);
+void spool_get_process(const void *payload, size_t size, struct spool_process *ret_process);
+void spool_put_lane_end(const struct rec_lane_stats *stats, struct spool_disk_lane_end *ret_disk);
+void spool_get_lane_end(const void *payload, size_t size, struct rec_lane_stats *ret_stats);
+void spool_put_process_end(const struct rec_view_losses *losses, struct spool_disk_process_end *ret_disk);
+void spool_get_process_end(const void *payload, size_t size, struct rec_view_losses *ret_losses);
+void spool_put_rate(const struct rec_view_rate *rate, struct spool_disk_rate *ret_disk);
+void spool_get_rate(const void *payload, size_t size, struct rec_view_rate *ret_rate);
+void spool_put_anchor(const struct rec_anchor *anchor, struct spool_disk_anchor *ret_disk);
+void spool_get_anchor(const void *payload, size_t size, struct rec_anchor *ret_anchor);
 
 /* Whether a chunk can be what it says; `left` bytes of payload are in the file. */
 bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chunk, uint64_t left);

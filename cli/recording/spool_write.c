@@ -81,16 +81,19 @@ static int write_chunk(struct spool *spool, struct spool_chunk *chunk, const voi
 int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload)
 {
 	chunk->magic = SPOOL_CHUNK_MAGIC;
-	if (!spool_chunk_valid(spool, chunk, chunk->size))
+	if (!spool_chunk_valid(spool, chunk, chunk->size) || !spool_is_known(chunk))
 		return -EINVAL;
 	return spool->stage ? spool_stage_chunk(spool, chunk, payload, NULL, NULL) : write_chunk(spool, chunk, payload);
 }
 
 int spool_add_process(struct spool *spool, const struct spool_process *process)
 {
-	struct spool_chunk chunk = { .kind = SPOOL_PROCESS, .size = sizeof(*process) };
-	int err = spool_append_chunk(spool, &chunk, process);
+	struct spool_chunk chunk = { .kind = SPOOL_PROCESS, .size = sizeof(struct spool_disk_process) };
+	struct spool_disk_process disk;
+	int err;
 
+	spool_put_process(process, &disk);
+	err = spool_append_chunk(spool, &chunk, &disk);
 	return err ? err : (int)spool->nr_entries - 1;
 }
 
@@ -124,35 +127,46 @@ int spool_add_page(struct spool *spool, unsigned int process, unsigned int lane,
 int spool_add_lane_end(struct spool *spool, unsigned int process, unsigned int lane,
 		       const struct rec_lane_stats *stats)
 {
+	struct spool_disk_lane_end disk;
 	struct spool_chunk chunk = {
-		.kind = SPOOL_LANE_END, .process = process, .lane = lane, .size = sizeof(*stats)
+		.kind = SPOOL_LANE_END, .process = process, .lane = lane, .size = sizeof(disk)
 	};
 
-	return spool_append_chunk(spool, &chunk, stats);
+	spool_put_lane_end(stats, &disk);
+	return spool_append_chunk(spool, &chunk, &disk);
 }
 
 int spool_add_process_end(struct spool *spool, unsigned int process, const struct rec_view_losses *losses)
 {
-	struct spool_chunk chunk = { .kind = SPOOL_PROCESS_END, .process = process, .size = sizeof(*losses) };
+	struct spool_disk_process_end disk;
+	struct spool_chunk chunk = { .kind = SPOOL_PROCESS_END, .process = process, .size = sizeof(disk) };
 
-	return spool_append_chunk(spool, &chunk, losses);
+	spool_put_process_end(losses, &disk);
+	return spool_append_chunk(spool, &chunk, &disk);
 }
 
 int spool_add_rate(struct spool *spool, unsigned int process, uint16_t id, const struct rec_view_rate *rate)
 {
-	struct spool_chunk chunk = { .kind = SPOOL_RATE, .process = process, .lane = id, .size = sizeof(*rate) };
+	struct spool_disk_rate disk;
+	struct spool_chunk chunk = { .kind = SPOOL_RATE, .process = process, .lane = id, .size = sizeof(disk) };
 
-	return spool_append_chunk(spool, &chunk, rate);
+	spool_put_rate(rate, &disk);
+	return spool_append_chunk(spool, &chunk, &disk);
 }
 
 int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_anchor *anchor)
 {
-	struct spool_chunk chunk = { .kind = SPOOL_ANCHOR, .lane = clock, .size = sizeof(*anchor) };
+	struct spool_disk_anchor disk;
+	struct spool_chunk chunk = { .kind = SPOOL_ANCHOR, .lane = clock, .size = sizeof(disk) };
 
-	return spool_append_chunk(spool, &chunk, anchor);
+	spool_put_anchor(anchor, &disk);
+	return spool_append_chunk(spool, &chunk, &disk);
 }
 
-/* The other spool's chunk at `offset`; its processes come behind ours, of which there were `base`. */
+/*
+ * The other spool's chunk at `offset`; its processes come behind ours, of which there were `base`. Of a kind that is not
+ * known, nobody knows what it refers to: it is left out.
+ */
 static int append_chunk(struct spool *spool, const struct spool *other, uint64_t offset, unsigned int base,
 			unsigned char *payload, uint32_t *ret_size)
 {
@@ -165,10 +179,12 @@ static int append_chunk(struct spool *spool, const struct spool *other, uint64_t
 		err = spool_read(other, payload, chunk.size, offset + sizeof(chunk));
 	if (err)
 		return err;
+	*ret_size = chunk.size;
+	if (!spool_is_known(&chunk))
+		return 0;
 	if (chunk.kind != SPOOL_PROCESS && chunk.kind != SPOOL_ANCHOR)
 		chunk.process += base;
 	chunk.next = chunk.prev = 0;
-	*ret_size = chunk.size;
 	return spool_append_chunk(spool, &chunk, payload);
 }
 

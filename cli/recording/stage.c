@@ -370,6 +370,8 @@ static int map_file(struct stage *stage, const char *spool)
 	strcpy(stage->head->spool, spool);
 	stage->head->dev = st.st_dev;
 	stage->head->inode = st.st_ino;
+	stage->head->compatible = STAGE_FEATURES_COMPATIBLE;
+	stage->head->incompatible = STAGE_FEATURES_INCOMPATIBLE;
 	__atomic_store_n(&stage->head->magic, STAGE_MAGIC, __ATOMIC_RELEASE);
 	for (unsigned int i = stage->nr; i-- && !err;) {
 		struct stage_block *block = &stage->blocks[i];

@@ -18,13 +18,12 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
+#include "cli/recording/spool_format.h"
+
 #define STAGE_PREFIX "stage-"
 
 /* A block is handed over at this size: large enough for a cheap write, small enough to stay in a CPU's cache. */
 #define STAGE_BLOCK (256u * 1024u)
-
-/* The most that one block can hold: more than the largest chunk of a spool. */
-#define STAGE_BLOCK_MAX (1024u * 1024u)
 
 struct stage;
 
@@ -99,8 +98,8 @@ struct stage_rest {
 
 /*
  * Read the stage at `path` of the spool file whose stat is `spool`. 0; -ENOENT: it does not exist; -EBADMSG: it is not
- * a stage, or belongs to another spool, or is owned neither by this user nor by the spool's owner; -EBUSY: another
- * process holds its lock; -ENOMEM; or an errno of open or read.
+ * a stage, or belongs to another spool, or is owned neither by this user nor by the spool's owner; -EPROTO: it has a
+ * feature that this version does not know; -EBUSY: another process holds its lock; -ENOMEM; or an errno of open or read.
  */
 int stage_recover(const char *path, const struct stat *spool, struct stage_rest *ret_rest);
 

@@ -1,36 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by stage.c, stage_write.c and stage_recover.c: the file of a stage, and the stage in its recorder. */
+/* Shared by stage.c, stage_write.c and stage_recover.c: the stage in its recorder. */
 #ifndef CLI_STAGE_PRIVATE_H
 #define CLI_STAGE_PRIVATE_H
 
 #include <limits.h>
 #include <pthread.h>
 
+#include "cli/recording/spool_format.h"
 #include "cli/recording/stage.h"
-
-#define STAGE_MAGIC UINT64_C(0x4547415453434552) /* "RECSTAGE" in little-endian order */
-
-/* The most blocks that a stage has. */
-#define STAGE_BLOCKS 1024u
-
-/*
- * The file's record of a block. It is written in this order: taken, offset, bytes, filled; filled = 0 frees the block.
- */
-struct stage_slot {
-	uint64_t offset; /* in the spool; 0: not known yet */
-	uint64_t filled; /* valid bytes; 0: none */
-	uint64_t taken;	 /* the number of blocks taken before it: the order of those without an offset */
-};
-
-/* The start of the file; block n begins at STAGE_HEAD + n * STAGE_BLOCK_MAX. */
-struct stage_head {
-	uint64_t magic;
-	uint64_t dev, inode; /* of the spool */
-	char spool[PATH_MAX];
-	struct stage_slot slots[STAGE_BLOCKS];
-};
-
-#define STAGE_HEAD (64u * 1024u)
 
 struct stage {
 	int fd;

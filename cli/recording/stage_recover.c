@@ -58,6 +58,8 @@ static int open_left(int dir, const char *name, struct left *left)
 	err = read_exactly(left->fd, left->head, sizeof(*left->head), 0);
 	if (!err && left->head->magic != STAGE_MAGIC)
 		err = -EBADMSG;
+	else if (!err && left->head->incompatible & ~STAGE_FEATURES_INCOMPATIBLE)
+		err = -EPROTO;
 	left->head->spool[sizeof(left->head->spool) - 1] = '\0';
 	return err;
 }

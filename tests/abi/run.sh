@@ -52,8 +52,15 @@ for version in $versions; do
 	tar -xzf "$frozen/buffer.tar.gz" && ok "a buffer of $version is recovered" "$RECORDER" recover -o buffer.dat buffer.rec
 	is "with all its events" "$(events buffer.dat | diff - "$frozen/written.txt" | head -n 4)" ""
 
+	# The head's incompatible bits, then the compatible ones: docs/SPOOL-LAYOUT.md.
 	zcat "$frozen/spool.gz" >spooled.dat.spool
-	ok "a spool of $version is recovered" "$RECORDER" recover spooled.dat.spool
+	printf '\200' | dd of=spooled.dat.spool bs=1 seek=5416 conv=notrunc status=none
+	fails "a spool with a feature that is not known is refused" "$RECORDER" recover spooled.dat.spool
+	like "with one line" "$err" "^recorder recover: '.*spooled.dat.spool' was written by another version of recorder$"
+	is "and stays" "$(ls spooled.dat*)" spooled.dat.spool
+	zcat "$frozen/spool.gz" >spooled.dat.spool
+	printf '\200' | dd of=spooled.dat.spool bs=1 seek=5408 conv=notrunc status=none
+	ok "a spool of $version is recovered, with a feature that is not needed" "$RECORDER" recover spooled.dat.spool
 	is "with all its events" "$(events spooled.dat | diff - <(head -n "$(cat "$frozen/spooled")" "$frozen/written.txt") | head -n 4)" ""
 done
 

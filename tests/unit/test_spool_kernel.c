@@ -372,7 +372,7 @@ static void put_chunk(enum spool_kind kind, unsigned int process, unsigned int l
 /* 64 bytes are not to cost 8 MiB, however often they are there. */
 Test(spool_kernel, lanes_beyond_all_others)
 {
-	const struct spool_process process = { .info = { .pid = 1, .subbuf_size = PAGE } };
+	const struct spool_disk_process process = { .pid = 1, .subbuf_size = PAGE };
 
 	for (unsigned int i = 1; i < 200; i++) {
 		put_chunk(SPOOL_PROCESS, 0, 0, &process, sizeof(process));
@@ -387,11 +387,12 @@ Test(spool_kernel, lanes_beyond_all_others)
 
 Test(spool_kernel, far_lanes_of_many_processes)
 {
-	const struct spool_process process = { .info = { .pid = 1, .subbuf_size = PAGE } };
+	const struct spool_disk_process process = { .pid = 1, .subbuf_size = PAGE };
 
 	for (unsigned int i = 1; i < 30000; i++) {
 		put_chunk(SPOOL_PROCESS, 0, 0, &process, sizeof(process));
-		put_chunk(SPOOL_LANE_END, i, 60, &(struct rec_lane_stats){ .lost_unread = 1 }, sizeof(struct rec_lane_stats));
+		put_chunk(SPOOL_LANE_END, i, 60, &(struct spool_disk_lane_end){ .lost_unread = 1 },
+			  sizeof(struct spool_disk_lane_end));
 	}
 	reopen();
 	cr_assert_eq(spool->cut, 0);
