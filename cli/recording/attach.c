@@ -268,11 +268,21 @@ static int run_all(struct attach *attach, int (*run)(struct drain *drain))
 	return fullest;
 }
 
+/* After an error the recording ends, and with it the spool's stage: no helper may still fill a block of it. */
+static int stop_all(struct attach *attach, int err)
+{
+	for (unsigned int i = 0; i < attach->nr; i++)
+		drain_stop(attach->places[i].drain);
+	return err;
+}
+
 int attach_run(struct attach *attach)
 {
-	const int got = attach_follow(attach);
+	int got = attach_follow(attach);
 
-	return got < 0 ? got : run_all(attach, drain_run);
+	if (got >= 0)
+		got = run_all(attach, drain_run);
+	return got < 0 ? stop_all(attach, got) : got;
 }
 
 static void give_back_all(struct attach *attach)
@@ -319,12 +329,12 @@ static void end_all(struct attach *attach)
 		}
 }
 
-int attach_finish(struct attach *attach)
+/* Switch everything off; a child that was being forked while its parent gave back still has the loan. 0 or -errno. */
+static int end_programs(struct attach *attach)
 {
 	const struct timespec wait = { .tv_nsec = UNREADY_WAIT_NS };
 	int got;
 
-	/* A child that was being forked while its parent gave back has the loan still. */
 	for (unsigned int tries = 0; tries < UNREADY_TRIES; tries++) {
 		/* The conditions that count are gone when the events are as they were. */
 		got = run_all(attach, drain_add_rates);
@@ -344,9 +354,18 @@ int attach_finish(struct attach *attach)
 			nanosleep(&wait, NULL);
 	}
 	end_all(attach);
-	got = run_all(attach, drain_finish);
-	give_back_all(attach);
-	return got;
+	return 0;
+}
+
+int attach_finish(struct attach *attach)
+{
+	int got = end_programs(attach);
+
+	if (!got) {
+		got = run_all(attach, drain_finish);
+		give_back_all(attach);
+	}
+	return got < 0 ? stop_all(attach, got) : got;
 }
 
 bool attach_is_alive(struct attach *attach)

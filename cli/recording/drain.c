@@ -246,14 +246,19 @@ static int run_round(struct drain *drain, bool last)
 	return fullest;
 }
 
-/* What helpers have taken is in the spool, also if nothing more is to come. */
+void drain_stop(struct drain *drain)
+{
+	for (unsigned int i = 0; i < drain->nr; i++)
+		if (drain->list[i].view)
+			drain_settle_helped(drain, drain->list[i].process);
+}
+
 static int run(struct drain *drain, bool last)
 {
 	const int taken = run_round(drain, last);
 
-	for (unsigned int i = 0; taken < 0 && i < drain->nr; i++)
-		if (drain->list[i].view)
-			drain_settle_helped(drain, drain->list[i].process);
+	if (taken < 0)
+		drain_stop(drain);
 	return taken;
 }
 

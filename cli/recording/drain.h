@@ -71,6 +71,13 @@ int drain_add_rates(struct drain *drain);
 /* The last run: also takes all present events of living processes, and notes their losses so far. */
 int drain_finish(struct drain *drain);
 
+/*
+ * Wait for helpers that still read a lane: the spool then has what they took, and may be settled or closed. After an
+ * error drain_run() and drain_finish() do it by themselves, and drain_finish() leaves no helper at work. If one of
+ * several drains of a spool fails, the others need it.
+ */
+void drain_stop(struct drain *drain);
+
 /* What was skipped so far. */
 const struct drain_trouble *drain_trouble(const struct drain *drain);
 

@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/recording/attach_private.h"
 #include "cli/recording/drain_private.h"
 
 #define LANES 3u
@@ -59,12 +60,22 @@ int __wrap_spool_hand_page(struct spool *to, struct spool_hand *hand, unsigned i
 	return refused ? -EAGAIN : __real_spool_hand_page(to, hand, process, lane, page, stands, arg);
 }
 
+/* Of two directories that are attached to, the second one's drain fails. */
+static struct drain *failing;
+
+int __real_drain_run(struct drain *which);
+int __wrap_drain_run(struct drain *which);
+int __wrap_drain_run(struct drain *which)
+{
+	return which == failing ? -ENOSPC : __real_drain_run(which);
+}
+
 /* The helper is let go when it is waited for. */
 bool __real_drain_crew_result(struct drain_crew *crew, unsigned int process, struct drain_turn *ret_turn);
 bool __wrap_drain_crew_result(struct drain_crew *crew, unsigned int process, struct drain_turn *ret_turn);
 bool __wrap_drain_crew_result(struct drain_crew *crew, unsigned int process, struct drain_turn *ret_turn)
 {
-	if (refused && process != DRAIN_ANY)
+	if ((refused || failing) && process != DRAIN_ANY)
 		__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
 	return __real_drain_crew_result(crew, process, ret_turn);
 }
@@ -183,6 +194,27 @@ Test(drain, the_recording_ends_while_a_helper_finds_the_stage_full)
 	cr_assert_geq(drain_finish(drain), 0);
 	cr_assert_eq(drain_trouble(drain)->unread, 0);
 	expect_all();
+	kill_program();
+}
+
+/* The stage ends after this, and the helper must not be at work in it. */
+Test(drain, another_directory_fails_while_a_helper_has_a_lane)
+{
+	struct place places[2] = { { .fd = dir, .drain = drain }, { .fd = dir } };
+	struct attach attach = { .places = places, .nr = 2 };
+
+	cr_assert_eq(drain_open(spool, dir, DRAIN_NAMED, NULL, &failing), 0);
+	places[1].drain = failing;
+	for (unsigned int i = 0; i < 2; i++)
+		dir_watch_open(&places[i].watch, dir);
+	cr_assert_eq(attach_run(&attach), -ENOSPC);
+	cr_assert(begun);
+	cr_expect(go_on, "nobody waited for the helper");
+	__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
+	cr_assert_eq(spool_settle(spool), 0);
+	for (unsigned int i = 0; i < 2; i++)
+		dir_watch_close(&places[i].watch);
+	drain_close(failing);
 	kill_program();
 }
 
