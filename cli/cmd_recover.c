@@ -158,6 +158,19 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 	return err < 0 ? err : 0;
 }
 
+/* What its recorder had drained and not written yet: out of sight, or gone if the machine was restarted. */
+static void say_stage(const struct spool *spool)
+{
+	if (spool->stage_is_elsewhere)
+		complain(RECOVER,
+			 "'%s' is not in this mount namespace, and '%s' lacks what it holds: recover it where it was "
+			 "recorded, or remove it to recover the buffers without it",
+			 spool->head.stage, spool->path);
+	else if (spool->stage_is_gone)
+		complain(RECOVER, "'%s' is gone, and with it what '%s' had not been given yet when its recorder was killed",
+			 spool->head.stage, spool->path);
+}
+
 /* A whole session, which goes once all of it is in our spool. */
 static int gather_session(struct recover *recover, struct left_place *place)
 {
@@ -176,6 +189,12 @@ static int gather_session(struct recover *recover, struct left_place *place)
 			 "'%s' has the kernel's events as well: 'recorder recover %s' makes a separate file of it",
 			 place->spool, place->spool);
 		spool_close(spool);
+		return 0;
+	}
+	if (spool && spool->stage_is_elsewhere) {
+		say_stage(spool);
+		spool_close(spool);
+		recover->trouble.unread++;
 		return 0;
 	}
 	err = drain_into(recover, spool ? spool : recover->spool, &place->dir, DRAIN_OWNED | DRAIN_DEAD, NULL);
@@ -268,14 +287,6 @@ static bool is_to_be_tried_again(const struct recover *recover)
 	return recover->trouble.unread && recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
 }
 
-/* What its recorder had drained and not written yet; the machine was started anew since, perhaps. */
-static void say_stage(const struct spool *spool)
-{
-	if (spool->stage_is_gone)
-		complain(RECOVER, "'%s' is gone, and with it what '%s' had not been given yet when its recorder was killed",
-			 spool->head.stage, spool->path);
-}
-
 /* What could not be taken, and what goes on. */
 static void say_rest(const struct recover *recover, bool full)
 {
@@ -317,7 +328,9 @@ static bool say_nothing(const struct recover *recover)
 static bool recover_all(struct recover *recover)
 {
 	const struct drain_trouble *trouble = &recover->trouble;
-	const int err = gather(recover);
+	/* The chunks of a stage that is out of sight have their places in the spool: what is there makes a file. */
+	const bool apart = recover->spool->stage_is_elsewhere;
+	const int err = apart ? 0 : gather(recover);
 	/*
 	 * The disk that the spool filled: the spool alone still makes a file, which may go elsewhere, and then there
 	 * is room.
@@ -332,6 +345,10 @@ static bool recover_all(struct recover *recover)
 		return false;
 	}
 	gather_kernel(recover);
+	if (!recover->spool->nr_entries && apart) {
+		say_stage(recover->spool);
+		return false;
+	}
 	if (!recover->spool->nr_entries)
 		good = say_nothing(recover);
 	else if (!progress_finish(&recover->output, recover->spool, NULL, trouble))
@@ -341,7 +358,7 @@ static bool recover_all(struct recover *recover)
 	if (good)
 		say_rest(recover, full);
 	/* The spool is empty or in the file, unless another try may make that whole. */
-	if (good && is_to_be_tried_again(recover))
+	if (good && (apart || is_to_be_tried_again(recover)))
 		return false;
 	output_remove_spool(&recover->output, recover->spool);
 	/* Buffers that are damaged, or were not asked for, stay. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The spool's file: made, or found and read through, a torn end and a lost link put right. */
 #include "cli/recording/spool.h"
+#include "cli/base/open_regular.h"
 #include "cli/base/read_at.h"
 #include "cli/recording/spool_private.h"
 #include "cli/recording/stage.h"
@@ -43,6 +44,13 @@ struct spool *spool_close(struct spool *spool)
 	return NULL;
 }
 
+void spool_boot(char *text, size_t size)
+{
+	if (read_text_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", text, size))
+		text[0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+}
+
 int spool_create(const char *path, const struct spool_head *head, struct spool **ret_spool)
 {
 	struct spool *spool = new_spool(path);
@@ -66,6 +74,7 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 	spool->head.version = SPOOL_VERSION;
 	spool->head.compatible = SPOOL_FEATURES_COMPATIBLE;
 	spool->head.incompatible = SPOOL_FEATURES_INCOMPATIBLE;
+	spool_boot(spool->head.boot, sizeof(spool->head.boot));
 	spool->head.recorder = (uint32_t)getpid();
 	iov = (struct iovec){ &spool->head, sizeof(spool->head) };
 	err = spool_write_at(spool->fd, &iov, 1, 0);
@@ -177,9 +186,9 @@ static int open_left(const char *path, struct spool **ret_spool)
 
 	if (!spool)
 		return -ENOMEM;
-	spool->fd = open(path, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	spool->fd = open_regular(AT_FDCWD, path, O_RDWR);
 	if (spool->fd < 0)
-		err = -errno;
+		err = spool->fd;
 	else if (flock(spool->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		err = -EBUSY;
 	/* Who had the lock has removed it: what has its name by now is another's. */

@@ -37,7 +37,8 @@ struct spool_head {
 	char stage[1024];      /* path of the file with the chunks that come next (stage.h); "": none */
 	uint64_t compatible;   /* features that a reader may ignore */
 	uint64_t incompatible; /* features that a reader must know */
-	unsigned char reserved[2768];
+	char boot[40];	       /* boot id of the machine that records; "": not known */
+	unsigned char reserved[2728];
 };
 
 SPOOL_ASSERT(offsetof(struct spool_head, session) == 24);
@@ -45,7 +46,8 @@ SPOOL_ASSERT(offsetof(struct spool_head, command) == 4120);
 SPOOL_ASSERT(offsetof(struct spool_head, split) == 4376);
 SPOOL_ASSERT(offsetof(struct spool_head, stage) == 4384);
 SPOOL_ASSERT(offsetof(struct spool_head, compatible) == 5408);
-SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 5424);
+SPOOL_ASSERT(offsetof(struct spool_head, boot) == 5424);
+SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 5464);
 SPOOL_ASSERT(sizeof(struct spool_head) == 8192);
 
 /* Readers pass over chunks of other kinds. */

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/open_regular.h"
 #include "cli/recording/spool.h"
 #include "cli/recording/spool_private.h"
 
@@ -249,12 +250,10 @@ int spool_side_open(const struct spool *spool, unsigned int process, unsigned in
 	err = spool_side_path(spool, cpu, path, sizeof(path));
 	if (err)
 		return err;
-	fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	fd = open_regular(AT_FDCWD, path, O_RDONLY);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	err = fstat(fd, &st) < 0 ? -errno : 0;
-	if (!err && !S_ISREG(st.st_mode))
-		err = -EBADMSG;
 	if (err) {
 		close(fd);
 		return err;

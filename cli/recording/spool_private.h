@@ -74,6 +74,9 @@ int spool_stage_chunk(struct spool *spool, struct spool_chunk *chunk, const void
  */
 int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool));
 
+/* The id of this boot; "": not known. */
+void spool_boot(char *text, size_t size);
+
 /* The file of its stage is removed, and the spool does not name it any more. */
 int spool_drop_stage(struct spool *spool);
 

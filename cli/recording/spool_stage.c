@@ -330,6 +330,15 @@ static size_t drop_known(const struct spool *spool, unsigned char *bytes, size_t
 	return kept;
 }
 
+/* Since then nothing has removed the buffer directory, which may be memory, but another mount namespace has another. */
+static bool is_of_this_boot(const struct spool *spool)
+{
+	char boot[sizeof(spool->head.boot)];
+
+	spool_boot(boot, sizeof(boot));
+	return boot[0] && !strncmp(boot, spool->head.boot, sizeof(boot));
+}
+
 int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool))
 {
 	struct stage_rest rest = { .bytes = NULL };
@@ -344,6 +353,7 @@ int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool))
 		return -errno;
 	err = stage_recover(spool->head.stage, &st, &rest);
 	spool->stage_is_gone = err == -ENOENT || err == -EBADMSG;
+	spool->stage_is_elsewhere = err == -ENOENT && is_of_this_boot(spool);
 	if (err && !spool->stage_is_gone)
 		return err;
 	err = 0;

@@ -15,8 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "cli/recording/dir_watch.h"
+#include "cli/base/open_regular.h"
 #include "cli/base/read_at.h"
+#include "cli/recording/dir_watch.h"
 
 /* A sweep holds the lock of a stage for a moment. A living recorder would also hold the lock of its spool. */
 #define LOCK_TRIES   1000u
@@ -43,13 +44,11 @@ static int open_left(int dir, const char *name, struct left *left)
 {
 	int err;
 
-	*left = (struct left){ .fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK) };
+	*left = (struct left){ .fd = open_regular(dir, name, O_RDONLY) };
 	if (left->fd < 0)
-		return -errno;
+		return left->fd;
 	if (fstat(left->fd, &left->st) < 0)
 		return -errno;
-	if (!S_ISREG(left->st.st_mode))
-		return -EBADMSG;
 	if (flock(left->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		return -EBUSY;
 	left->head = calloc(1, sizeof(*left->head));
@@ -189,15 +188,41 @@ int stage_remove(const char *path, const struct stat *spool)
 }
 
 /*
- * If its spool is where it was, the spool names it: without the file a recovery could not know whether anything is
- * missing. A spool that is not there may have been moved.
+ * Whether its spool names it. A recorder that is killed before it writes the name, or after it has removed the name,
+ * leaves a stage that no recovery looks for; such a stage holds nothing that the spool lacks. A spool that cannot be
+ * read may name it.
  */
-static bool is_needed(struct left *left, bool moved)
+static bool is_named(const struct left *left, const char *name)
+{
+	const int fd = open_regular(AT_FDCWD, left->head->spool, O_RDONLY);
+	const char *slash;
+	struct spool_head head;
+	int err;
+
+	if (fd < 0)
+		return true;
+	err = read_exactly(fd, &head, sizeof(head), 0);
+	close(fd);
+	if (err || head.magic != SPOOL_MAGIC)
+		return true;
+	head.stage[sizeof(head.stage) - 1] = '\0';
+	slash = strrchr(head.stage, '/');
+	return !strcmp(slash ? slash + 1 : head.stage, name);
+}
+
+/*
+ * If its spool is where it was and names it, it stays: without the file a recovery could not know whether anything is
+ * missing. It stays also if nobody can tell whether the spool is there. A spool that is not there may have been moved.
+ */
+static bool is_needed(struct left *left, const char *name, bool moved)
 {
 	struct stat st;
+	const int err = stat(left->head->spool, &st) < 0 ? errno : 0;
 
-	if (!stat(left->head->spool, &st) && st.st_dev == left->head->dev && st.st_ino == left->head->inode)
+	if (err && err != ENOENT && err != ENOTDIR)
 		return true;
+	if (!err && st.st_dev == left->head->dev && st.st_ino == left->head->inode)
+		return is_named(left, name);
 	list_blocks(left);
 	return moved && left->nr;
 }
@@ -211,7 +236,7 @@ static bool sweep(int dir, const char *name, bool moved, bool dry_run)
 	struct left left;
 	const int err = open_left(dir, name, &left);
 	const bool unmade = err == -EBADMSG && left.head && !left.head->magic;
-	bool done = unmade || (!err && !is_needed(&left, moved));
+	bool done = unmade || (!err && !is_needed(&left, name, moved));
 
 	if (done && !dry_run)
 		done = !unlinkat(dir, name, 0);

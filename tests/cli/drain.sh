@@ -107,6 +107,12 @@ wait
 like "what waited is still there" "$(ls "$RECORDER_DIR")" "stage-"
 ok "clean leaves it" "$RECORDER" clean -n
 like "it does" "$(ls "$RECORDER_DIR")" "stage-"
+stage=$(echo "$RECORDER_DIR"/stage-*)
+mv "$stage" away
+fails "a recovery in another mount namespace" "$RECORDER" recover -o part.dat slow.dat.spool
+like "says what it lacks" "$err" "'$stage' is not in this mount namespace, and '.*slow.dat.spool' lacks what it holds"
+is "and keeps the spool" "$(ls slow.dat.spool)" slow.dat.spool
+mv away "$stage"
 ok "a recovery" "$RECORDER" recover slow.dat.spool
 like "finds all of it" "$err" "recovered 400000 events from 1 process, 1 thread; 0 lost"
 is "in order" "$("$RECORDER" report slow.dat | awk '/ seq: / { n = $NF; sub(/number=/, "", n)
