@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* How much memory the machine has available. */
+/* How much memory this process may still use. */
 #ifndef CLI_MEMORY_H
 #define CLI_MEMORY_H
 
 #include <stdint.h>
 
-/* Bytes available without swapping; UINT64_MAX: unknown. */
+/*
+ * Bytes that can be had without swapping and within the memory limits of the process's control groups; UINT64_MAX: not
+ * known.
+ */
 uint64_t memory_available(void);
+
+/* The same, by the proc and sys below the directory `root`; "": the machine's. */
+uint64_t memory_available_at(const char *root);
 
 #endif
