@@ -8,6 +8,10 @@
  *
  * The list has a spin lock. A fault never interrupts the lock's holder, which accesses no mapping; so a handler that
  * waits for the lock waits for another thread.
+ *
+ * A process may fork while one of its threads holds the lock. That thread does not exist in the child, so the child takes
+ * over the lock. The lock contains the holder's pid, so this also works if no fork handler runs in the child. The forward
+ * links of the list are valid at every moment; the child makes the backward links anew.
  */
 #include "librecorder/view/reader_private.h"
 
@@ -15,16 +19,34 @@
 #include <librecorder/detail/atomic.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static struct view_map *maps;
-static uint32_t lock_word;
+static uint32_t lock_word; /* the holder's process; 0: nobody */
+
+/* The links back, which a holder that is gone may not have finished. */
+static void mend_links(void)
+{
+	struct view_map **link;
+
+	for (link = &maps; *link; link = &(*link)->next)
+		(*link)->back = link;
+}
 
 static void lock(void)
 {
-	uint32_t expected = 0;
+	const uint32_t self = (uint32_t)getpid();
+	uint32_t was = 0;
 
-	for (; !rec_cmpxchg32(&lock_word, &expected, 1); expected = 0)
+	while (!rec_cmpxchg32(&lock_word, &was, self)) {
+		/* Of a process that this one was forked from: nobody here gives it back. */
+		if (was && was != self && rec_cmpxchg32(&lock_word, &was, self)) {
+			mend_links();
+			return;
+		}
+		was = 0;
 		sched_yield();
+	}
 }
 
 static void unlock(void)
@@ -41,10 +63,11 @@ static int map_as(struct rec_view *view, struct view_map *map, int prot, int sha
 	*map = (struct view_map){ .at = at, .size = size, .prot = prot, .cut = &view->cut };
 	lock();
 	map->next = maps;
-	if (maps)
-		maps->back = &map->next;
 	map->back = &maps;
-	maps = map;
+	/* Release: a child that is forked now finds it complete. */
+	rec_store_release(&maps, map);
+	if (map->next)
+		map->next->back = &map->next;
 	unlock();
 	return 0;
 }
@@ -69,7 +92,7 @@ void rec_view_unmap(struct view_map *map)
 	if (!map->at)
 		return;
 	lock();
-	*map->back = map->next;
+	rec_store_release(map->back, map->next);
 	if (map->next)
 		map->next->back = map->back;
 	unlock();

@@ -3,16 +3,21 @@
  * A buffer file that is cut short at every moment of a view's life. With a handler that asks rec_view_fault(), each
  * call finds nothing and returns -EFAULT from then on, and other views and other faults have nothing to do with it.
  */
+#include "librecorder/view/reader_private.h"
+
 #include "reader_fixture.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <librecorder/lane.h>
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #define EVENTS 300u
@@ -32,10 +37,22 @@ static void cut_to(off_t size)
 	cr_assert_eq(truncate(path, size), 0);
 }
 
+/*
+ * A thread that `stops` gives zeros in a mapping's place, under the list's lock, and waits there to be let go. The library
+ * maps other things in a forked child, before anything else runs there.
+ */
+static _Thread_local bool stops;
+static bool let_go, is_in_lock;
+
 void *__wrap_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset)
 {
 	if (cut_in_map && fd >= 0)
 		cut_to(0);
+	if (stops && fd < 0 && (flags & MAP_FIXED)) {
+		__atomic_store_n(&is_in_lock, true, __ATOMIC_RELEASE);
+		while (!__atomic_load_n(&let_go, __ATOMIC_ACQUIRE))
+			sched_yield();
+	}
 	return __real_mmap(at, size, prot, flags, fd, offset);
 }
 
@@ -256,4 +273,52 @@ Test(view_cut, another_fault, .init = begin, .fini = end, .timeout = 300)
 	cr_expect_eq(r, 2);
 	cr_expect_not(rec_view_fault(NULL));
 	close(fd);
+}
+
+static void *fault(void *arg)
+{
+	stops = true;
+	return rec_view_fault(arg) ? arg : NULL;
+}
+
+/* In a copy of this process, in which no thread holds the list's lock. */
+static void use_views(void)
+{
+	struct rec_view *another;
+	struct rec_view_event event;
+
+	/* If it waits for ever, it is killed. */
+	alarm(60);
+	if (rec_view_open(path, &another) || rec_view_consume(another, REC_ALL_LANES, &event) != 1)
+		_exit(1);
+	rec_view_close(view);
+	if (rec_view_open(path, &view))
+		_exit(2);
+	rec_view_close(another);
+	rec_view_close(view);
+	_exit(0);
+}
+
+/* A process that forks while one of its threads holds the list's lock: that thread is not in the child. */
+Test(view_cut, a_fork_while_the_list_is_locked, .init = begin, .fini = end, .timeout = 300)
+{
+	pthread_t thread;
+	int status = 0;
+	void *place;
+	pid_t child;
+
+	cr_assert_eq(rec_view_open(path, &view), 0);
+	place = (void *)(uintptr_t)rec_view_header(view);
+	cr_assert_eq(pthread_create(&thread, NULL, fault, place), 0);
+	while (!__atomic_load_n(&is_in_lock, __ATOMIC_ACQUIRE))
+		sched_yield();
+	child = fork();
+	if (child == 0)
+		use_views();
+	cr_assert_eq(waitpid(child, &status, 0), child);
+	__atomic_store_n(&let_go, true, __ATOMIC_RELEASE);
+	cr_assert_eq(pthread_join(thread, &place), 0);
+	cr_assert_not_null(place);
+	cr_assert(WIFEXITED(status), "the child was ended by signal %d", WTERMSIG(status));
+	cr_assert_eq(WEXITSTATUS(status), 0);
 }
