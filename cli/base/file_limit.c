@@ -15,3 +15,10 @@ void file_limit_raise(unsigned int files)
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
+
+uint64_t file_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) < 0 ? 0 : limit.rlim_max;
+}

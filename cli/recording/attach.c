@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/base/file_limit.h"
 #include "cli/base/now.h"
 #include "cli/recording/session.h"
 
@@ -28,6 +30,9 @@
 
 /* Whether programs are still there is asked this often. */
 #define ALIVE_PERIOD_MS 10u
+
+/* Descriptors for programs, each of which takes two: to switch it, and to drain it. */
+#define FILES 8192u
 
 /* Lanes of a program that are tried once more before what a writer has in hand counts as new. */
 #define RESET_TRIES 10000u
@@ -168,6 +173,7 @@ bool attach_open(const struct message_sink *sink, const struct programs *program
 		return false;
 	}
 	attach->sink = sink;
+	file_limit_raise(FILES);
 	nr = programs_files(sink, programs, add, attach);
 	if (nr <= 0) {
 		attach_close(attach);
@@ -371,7 +377,7 @@ int attach_finish(struct attach *attach)
 bool attach_is_alive(struct attach *attach)
 {
 	const uint64_t now = now_ms();
-	bool alive = false;
+	bool alive = false, closed = false;
 
 	if (now - attach->looked_ms < ALIVE_PERIOD_MS)
 		return true;
@@ -380,10 +386,20 @@ bool attach_is_alive(struct attach *attach)
 		for (unsigned int at = 0; at < attach->places[i].nr; at++) {
 			struct buffer *buffer = &attach->places[i].list[at];
 
-			if (buffer->view && rec_view_alive(buffer->view))
+			if (!buffer->view)
+				continue;
+			if (rec_view_alive(buffer->view)) {
 				alive = true;
-			else
-				buffer->view = rec_view_close(buffer->view);
+				continue;
+			}
+			buffer->view = rec_view_close(buffer->view);
+			closed = true;
+		}
+	/* Those that found no descriptor are tried again. */
+	for (unsigned int i = 0; closed && i < attach->nr; i++)
+		if (attach->places[i].full) {
+			attach->places[i].again = true;
+			dir_watch_retry(&attach->places[i].watch);
 		}
 	if (alive || !attach->alive_ms)
 		attach->alive_ms = now;
@@ -405,6 +421,11 @@ void attach_say_missed(const struct attach *attach)
 {
 	const struct missed *missed = &attach->missed;
 
+	if (attach->waiting)
+		message(attach->sink,
+			"up to %u %s that started meanwhile waited for file descriptors, two for each, of which there may be "
+			"%" PRIu64 " (ulimit -Hn): what they wrote until then is not recorded",
+			attach->waiting, attach->waiting == 1 ? "process" : "processes", file_limit());
 	if (missed->nr)
 		message(attach->sink, "%u %s that started meanwhile %s not recorded, %s%s (%s): %s", missed->nr,
 			missed->nr == 1 ? "process" : "processes", missed->nr == 1 ? "was" : "were",

@@ -7,9 +7,11 @@
 #include "cli/recording/attach_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <librecorder/buffer_dir.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/recording/session.h"
 
@@ -68,11 +70,19 @@ static int take_in(struct attach *attach, struct place *place, struct buffer *bu
 static int meet(struct attach *attach, struct place *place, const char *name, uint64_t inode, bool first)
 {
 	struct buffer *buffer;
+	/* The drain needs one more. */
+	const int spare = fcntl(place->fd, F_DUPFD_CLOEXEC, 0);
 	struct rec_view *view;
-	int err = rec_view_open_at(place->fd, name, &view);
+	int err = spare < 0 ? -errno : rec_view_open_at(place->fd, name, &view);
 
+	if (spare >= 0)
+		close(spare);
+	/* Only we can give one back. */
+	place->full = err == -EMFILE;
+	if (place->full)
+		return 0;
 	/* Nothing to spare for it: later, perhaps. */
-	if (err == -EMFILE || err == -ENFILE || err == -ENOMEM) {
+	if (err == -ENFILE || err == -ENOMEM) {
 		place->err = err;
 		return -EAGAIN;
 	}
@@ -121,6 +131,7 @@ int attach_scan(struct attach *attach, struct place *place, bool first)
 {
 	DIR *dir = dir_entries(place->fd);
 	const struct dirent *entry;
+	unsigned int waiting = 0;
 	int got = 0, met = 0;
 
 	place->err = 0;
@@ -131,6 +142,7 @@ int attach_scan(struct attach *attach, struct place *place, bool first)
 		return 0;
 	}
 	place->again = false;
+	place->full = false;
 	for (unsigned int i = 0; i < place->nr; i++)
 		place->list[i].seen = false;
 	while (got >= 0 && (entry = readdir(dir))) {
@@ -143,7 +155,9 @@ int attach_scan(struct attach *attach, struct place *place, bool first)
 			buffer->seen = true;
 			continue;
 		}
-		got = meet(attach, place, entry->d_name, entry->d_ino, first);
+		if (!place->full)
+			got = meet(attach, place, entry->d_name, entry->d_ino, first);
+		waiting += place->full;
 		if (got == -EAGAIN) {
 			place->again = true;
 			got = 0;
@@ -151,6 +165,7 @@ int attach_scan(struct attach *attach, struct place *place, bool first)
 		met |= got > 0;
 	}
 	closedir(dir);
+	attach->waiting = waiting > attach->waiting ? waiting : attach->waiting;
 	place_forget(place);
 	for (int more = met; got >= 0 && more > 0;)
 		got = more = meet_again(attach, place);

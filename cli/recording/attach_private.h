@@ -23,6 +23,7 @@ struct attach {
 	struct place *places;
 	unsigned int nr;
 	struct family family;
+	unsigned int waiting; /* the most programs at a time for which there were no descriptors */
 	uint64_t looked_ms; /* when it was last checked whether they are alive, */
 	uint64_t alive_ms;  /* and when one of them was */
 	struct missed missed;

@@ -99,8 +99,10 @@ static int end_process(struct drain *drain, struct drained *one)
 	return err;
 }
 
-static void close_buffer(struct drained *one)
+static void close_buffer(struct drain *drain, struct drained *one)
 {
+	drain->again |= drain->full;
+	drain->full = false;
 	one->view = rec_view_close(one->view);
 	free(one->lane_off);
 	one->lane_off = NULL;
@@ -144,7 +146,7 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 	if (err)
 		return err;
 	drain_is_cut(drain, one);
-	close_buffer(one);
+	close_buffer(drain, one);
 	/* The last thing: until here a killed recorder's successor finds the buffer. */
 	if (one->unread)
 		drain_note_bad(drain, one, one->unread);
@@ -203,7 +205,7 @@ static int run_ended(struct drain *drain, struct drained *one)
 	if (!one->lives || !drain_is_cut(drain, one))
 		return 0;
 	err = drain_settle_helped(drain, one->process);
-	close_buffer(one);
+	close_buffer(drain, one);
 	return err < 0 ? err : 0;
 }
 
@@ -272,10 +274,18 @@ int drain_run(struct drain *drain)
 	return run(drain, false);
 }
 
+/* Each round closes all buffers that it has opened, and there are descriptors for as many others. */
 int drain_finish(struct drain *drain)
 {
-	drain->again = true;
-	return run(drain, true);
+	int taken, most = 0;
+
+	do {
+		drain->again = true;
+		drain->waits = false;
+		taken = run(drain, true);
+		most = taken > most ? taken : most;
+	} while (taken >= 0 && drain->waits);
+	return taken < 0 ? taken : most;
 }
 
 const struct drain_trouble *drain_trouble(const struct drain *drain)
@@ -299,6 +309,7 @@ void drain_trouble_add(struct drain_trouble *all, const struct drain_trouble *on
 	all->cut_buffers += one->cut_buffers;
 	all->busy_lanes += one->busy_lanes;
 	all->unready += one->unready;
+	all->waiting += one->waiting;
 	if (one->no_buffers)
 		all->no_buffer_errno = one->no_buffer_errno;
 	all->no_buffers += one->no_buffers;
@@ -315,7 +326,7 @@ struct drain *drain_close(struct drain *drain)
 	dir_watch_close(&drain->watch);
 	for (unsigned int i = 0; i < drain->nr; i++)
 		if (drain->list[i].view)
-			close_buffer(&drain->list[i]);
+			close_buffer(drain, &drain->list[i]);
 	free(drain->list);
 	free(drain->turns.list);
 	free(drain->block);

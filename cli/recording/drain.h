@@ -32,6 +32,7 @@ struct drain_trouble {
 	struct drain_lane cut_lane; /* the first of them; any lane */
 	unsigned int busy_lanes;    /* read by another process */
 	unsigned int unready;	    /* never finished by their programs */
+	unsigned int waiting;	    /* the most at a time that waited for a file descriptor */
 	unsigned int no_buffers;    /* processes that could not make one */
 	int no_buffer_errno;	    /* the reason of the last one */
 	unsigned int living;	    /* of programs that still ran at the end */

@@ -126,6 +126,23 @@ void drain_note_bad(struct drain *drain, const struct drained *one, int err)
 	memcpy(drain->trouble.bad_file, one->name, sizeof(one->name));
 }
 
+/*
+ * Whether a buffer for which there is no descriptor waits for another one to be closed. It is not tried in each round: only
+ * we can give one back.
+ */
+static bool waits(struct drain *drain, int err)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < drain->nr && !any; i++)
+		any = drain->list[i].view;
+	if (err != -EMFILE || drain->flags & DRAIN_NAMED || !any)
+		return false;
+	drain->full = true;
+	drain->waits = true;
+	return true;
+}
+
 static int open_buffer(struct drain *drain, const char *name, uint64_t inode)
 {
 	struct drained *one, *list;
@@ -148,7 +165,7 @@ static int open_buffer(struct drain *drain, const char *name, uint64_t inode)
 		drain->trouble.unready++;
 		return 0;
 	}
-	if (err == -ENOENT)
+	if (err == -ENOENT || waits(drain, err))
 		return 0;
 	/* Tried again, if there is another time. */
 	if (err && drain_may_pass(err) && !drain->last && !(drain->flags & DRAIN_NAMED)) {
@@ -195,6 +212,7 @@ static void note_reason(struct drain *drain, const char *name)
 int drain_scan(struct drain *drain)
 {
 	const struct dirent *entry;
+	unsigned int waiting = 0;
 	int err = 0;
 	DIR *dir;
 
@@ -216,6 +234,7 @@ int drain_scan(struct drain *drain)
 		return err == -ENOENT || !drain->last ? 0 : err;
 	}
 	drain->again = false;
+	drain->full = false;
 	drain->scanned = true;
 	drain->trouble.unready = 0;
 	drain->trouble.no_buffers = 0;
@@ -225,10 +244,14 @@ int drain_scan(struct drain *drain)
 			note_reason(drain, entry->d_name);
 		if (!rec_buffer_is_name(entry->d_name) || strlen(entry->d_name) >= sizeof(drain->list->name))
 			continue;
-		if (!find(drain, entry->d_name, entry->d_ino))
+		if (find(drain, entry->d_name, entry->d_ino))
+			continue;
+		if (!drain->full)
 			err = open_buffer(drain, entry->d_name, entry->d_ino);
+		waiting += drain->full;
 		errno = 0;
 	}
+	drain->trouble.waiting = waiting > drain->trouble.waiting ? waiting : drain->trouble.waiting;
 	if (!err && errno) {
 		drain->again = true;
 		err = drain->last ? -errno : 0;

@@ -74,6 +74,8 @@ struct drain {
 	unsigned int behind;	 /* rounds for which helpers are still wanted */
 	struct dir_watch watch;
 	bool again; /* scan the directory, changed or not */
+	bool waits; /* in the last rounds: some buffers wait for others to be closed */
+	bool full;  /* a buffer found no descriptor: it is tried again when an open one is closed */
 	bool scanned; /* it was scanned in this round: files may be gone */
 	uint64_t anchored_at; /* ns, CLOCK_MONOTONIC */
 	bool clocks[REC_CLOCK_MONO + 1]; /* in use */

@@ -27,6 +27,7 @@ struct place {
 	unsigned int nr;
 	struct dir_watch watch;
 	bool again; /* scan it, changed or not */
+	bool full;  /* a buffer found no descriptors: it is tried again when others are closed */
 	int err;    /* reason why the last scan was incomplete: -errno; 0: it was complete */
 };
 

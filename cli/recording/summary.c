@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/base/file_limit.h"
 #include "cli/base/human_size.h"
 
 /* Why events were lost, over all lanes and processes. */
@@ -104,8 +105,19 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	selections_say_rates(output->sink, spool);
 }
 
+/* Programs beyond the limit on descriptors. */
+static void say_waiting(const struct message_sink *sink, unsigned int nr)
+{
+	message(sink,
+		"%u %s waited for a file descriptor, of which there may be %" PRIu64 " (ulimit -Hn): "
+		"what %s lanes could not hold meanwhile is lost",
+		nr, nr == 1 ? "buffer" : "buffers", file_limit(), nr == 1 ? "its" : "their");
+}
+
 static void say_trouble(const struct message_sink *sink, const struct drain_trouble *trouble)
 {
+	if (trouble->waiting)
+		say_waiting(sink, trouble->waiting);
 	if (trouble->bad_buffers)
 		message(sink, "%u %s skipped, the first '%s': %s", trouble->bad_buffers,
 			trouble->bad_buffers == 1 ? "buffer was" : "buffers were", trouble->bad_file,

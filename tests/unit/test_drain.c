@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -78,6 +79,23 @@ bool __wrap_drain_crew_result(struct drain_crew *crew, unsigned int process, str
 	if ((refused || failing) && process != DRAIN_ANY)
 		__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
 	return __real_drain_crew_result(crew, process, ret_turn);
+}
+
+/* Another buffer, for which there is a descriptor only if no other one is open. */
+#define OTHER "1-1.rec"
+
+static bool is_full, is_counted;
+static unsigned int other_tries;
+
+int __real_rec_view_open_at(int directory, const char *name, struct rec_view **ret_view);
+int __wrap_rec_view_open_at(int directory, const char *name, struct rec_view **ret_view);
+int __wrap_rec_view_open_at(int directory, const char *name, struct rec_view **ret_view)
+{
+	if (strcmp(name, OTHER) != 0)
+		return __real_rec_view_open_at(directory, name, ret_view);
+	/* Either for ever, or the first time alone, when the program's is open. */
+	other_tries++;
+	return is_full && (other_tries == 1 || !is_counted) ? -EMFILE : __real_rec_view_open_at(directory, name, ret_view);
 }
 
 /* --------------------------------------------------------------------------------------------------- the program */
@@ -216,6 +234,106 @@ Test(drain, another_directory_fails_while_a_helper_has_a_lane)
 		dir_watch_close(&places[i].watch);
 	drain_close(failing);
 	kill_program();
+}
+
+/*
+ * In a directory of its own: the program's buffer, which is drained, and then a copy of it, for which there is no
+ * descriptor.
+ */
+static void begin_two(void)
+{
+	const char *name = strrchr(buffer, '/') + 1, *top = getenv("RECORDER_DIR");
+	const int above = open(top, O_RDONLY | O_DIRECTORY);
+	char command[2 * PATH_MAX];
+
+	cr_assert_geq(above, 0);
+	snprintf(command, sizeof(command), "cd '%s' && mkdir -m 0700 two && cp --sparse=always %.128s copy", top, name);
+	cr_assert_eq(system(command), 0);
+	close(dir);
+	dir = openat(above, "two", O_RDONLY | O_DIRECTORY);
+	cr_assert_geq(dir, 0);
+	cr_assert_eq(renameat(above, name, dir, name), 0);
+	drain_close(drain);
+	cr_assert_eq(drain_open(spool, dir, DRAIN_OWNED, NULL, &drain), 0);
+	go_on = true;
+	cr_assert_geq(drain_run(drain), 0);
+	cr_assert_eq(spool->nr_entries, 1);
+	is_full = true;
+	cr_assert_eq(renameat(above, "copy", dir, OTHER), 0);
+	close(above);
+}
+
+static void end_two(void)
+{
+	char command[PATH_MAX + 32];
+
+	snprintf(command, sizeof(command), "rm -r '%s/two'", getenv("RECORDER_DIR"));
+	cr_assert_eq(system(command), 0);
+}
+
+/* Only an open buffer can give one back, and until then nothing tries. */
+Test(drain, a_buffer_without_a_descriptor_waits_for_another_to_be_closed)
+{
+	begin_two();
+	for (unsigned int round = 0; round < 1000; round++)
+		cr_assert_geq(drain_run(drain), 0);
+	cr_assert_eq(other_tries, 1);
+	cr_assert_eq(drain_trouble(drain)->waiting, 1);
+	cr_assert_eq(drain_trouble(drain)->bad_buffers, 0);
+	is_full = false;
+	kill_program();
+	for (unsigned int rounds = 0; spool->nr_entries < 2 && rounds < ROUNDS_MAX; rounds++)
+		cr_assert_geq(drain_run(drain), 0);
+	cr_assert_eq(spool->nr_entries, 2);
+	cr_assert_eq(other_tries, 2);
+	end_two();
+}
+
+/* One after the other, if there is a descriptor for one alone. */
+Test(drain, at_the_end_buffers_that_waited_are_read)
+{
+	begin_two();
+	is_counted = true;
+	cr_assert_geq(drain_finish(drain), 0);
+	cr_assert_eq(other_tries, 2);
+	cr_assert_eq(spool->nr_entries, 2);
+	cr_assert_eq(drain_trouble(drain)->bad_buffers, 0);
+	kill_program();
+	end_two();
+}
+
+/* The same where programs are attached to: another one of them must end first. */
+Test(drain, a_program_without_a_descriptor_waits_for_another_to_end)
+{
+	struct place place = { .drain = drain };
+	struct attach attach = { .places = &place, .nr = 1 };
+	struct buffer *attached;
+	struct rec_view *view;
+	struct stat st;
+
+	begin_two();
+	place.fd = dir;
+	place.drain = drain;
+	dir_watch_open(&place.watch, dir);
+	cr_assert_eq(fstatat(dir, strrchr(buffer, '/') + 1, &st, 0), 0);
+	cr_assert_eq(rec_view_open_at(dir, strrchr(buffer, '/') + 1, &view), 0);
+	attached = place_add(&place, strrchr(buffer, '/') + 1, st.st_ino, view);
+	cr_assert_not_null(attached);
+	attached->view = view;
+	other_tries = 0;
+	for (unsigned int round = 0; round < 1000; round++)
+		cr_assert_eq(attach_follow(&attach), 0);
+	cr_assert_eq(other_tries, 1);
+	cr_assert_eq(attach.waiting, 1);
+	is_full = false;
+	kill_program();
+	attach_is_alive(&attach);
+	cr_assert_null(attached->view);
+	cr_assert_eq(attach_follow(&attach), 0);
+	cr_assert_eq(other_tries, 2);
+	cr_assert_eq(place.nr, 2);
+	dir_watch_close(&place.watch);
+	end_two();
 }
 
 Test(drain, the_recorder_ends_before_its_helper)

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# More programs than the recorder may have files.
+
+. "$top_srcdir/tests/tap.sh"
+
+mortal=$top_builddir/tests/programs/mortal
+programs=60
+cd "$TMP" || exit 1
+
+# Programs that all wait until the last one has written, and end then.
+cat >crowd <<'END'
+for ((i = 0; i < $2; i++)); do
+	"$1" 10 1 wait >"written.$i" &
+done
+for ((i = 0; i < $2; i++)); do
+	until grep -q ready "written.$i"; do
+		sleep 0.05
+	done
+done
+kill -KILL $(jobs -p)
+wait
+END
+
+# recorded LIMIT: how many buffers waited
+recorded()
+{
+	ok "$programs programs, and $1 files" bash -c "ulimit -n $1; exec \"\$@\"" - \
+		"$RECORDER" record -b 64 -o "$1.dat" bash ./crowd "$mortal" $programs
+	is "all events are there" "$(events_in "$err") $(lost_in "$err")" "$((programs * 10)) 0"
+	unlike "no buffer is skipped" "$err" "skipped"
+	waited=$(sed -nE "s/^recorder record: ([0-9]+) buffers waited for a file descriptor, of which there may be $1 \\(ulimit -Hn\\): .*/\1/p" <<<"$err")
+}
+
+recorded 1024
+is "with enough there is no word of it" "$waited" ""
+recorded 48
+ok "with too few there is one line" test "${waited:-0}" -gt 12
+done_testing
