@@ -319,3 +319,64 @@ Test(history, h00_the_retry_bound)
 	cr_assert(ledger_write(&book, SIZE));
 	ledger_close(&book);
 }
+
+/* An outermost writer between its C and D: it is inside, and has nothing reserved. */
+static bool has_gone_inside(const struct ring *ring)
+{
+	const struct rec_lane *lane = ring->handle.lane;
+
+	return rec_load_relaxed(&lane->open) && rec_load_relaxed(&lane->tail) == rec_load_relaxed(&lane->commit);
+}
+
+/* Behind an instruction of a writer that interrupts it, before that one is inside as well. */
+static bool is_going_inside(const struct ring *ring)
+{
+	return !REC_OPEN_DEPTH(rec_load_relaxed(&ring->handle.lane->open)) && at_target(ring);
+}
+
+/* From one sub-buffer to the next. */
+static void write_a_page(struct ring *ring)
+{
+	(void)ring;
+	ledger_write_some(&book, PER_PAGE, SIZE);
+}
+
+static unsigned int asked;
+
+static struct rec_handle *count_asked(struct rec_handle *handle)
+{
+	asked++;
+	return handle;
+}
+
+/*
+ * Ours alone: a handler that publishes while another one finds out whether the lane is stuck does not make it seem so. The
+ * writer below them has nothing reserved, so what they write is published at once.
+ */
+Test(history, h00_a_lane_that_moves_is_not_stuck)
+{
+	struct steps steps;
+	bool cut;
+
+	FILM_OR_SKIP();
+	steps = steps_begin_all(30);
+	do {
+		struct film film = { .cuts = { { .level = 1, .when = has_gone_inside, .act = write_large },
+					       { .level = 2, .when = is_going_inside, .act = write_a_page, .unseen = true } },
+				     .cuts_only = true };
+
+		book = ledger_new(8, true);
+		book.nested = true;
+		book.ring->handle.elsewhere = count_asked;
+		film.ring = book.ring;
+		ledger_write(&book, SIZE);
+		instruction = 0;
+		target = steps.at;
+		film_shoot(&film, write_large);
+		cr_assert(film.cuts[0].done);
+		cut = film.cuts[1].done;
+		cr_assert_eq(asked, 0, "instruction %u", target);
+		check_published();
+		ledger_close(&book);
+	} while (steps_next(&steps, cut));
+}
