@@ -87,7 +87,6 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	const uint64_t link = rec_read_link(handle, REC_POS_ID(plan->old));
 	const uint64_t commit = rec_load_relaxed(&lane->commit);
 	struct rec_lost lost;
-	int moved;
 
 	plan->next = rec_link_id(handle, link);
 	lost = rec_look_at(handle, plan->next);
@@ -114,8 +113,7 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	}
 	if (!handle->overwrite)
 		return refuse(handle, &lane->dropped);
-	moved = rec_ring_move_head(handle, plan->old, link, &lost);
-	return moved > 0 ? STEP_OK : moved == 0 ? STEP_RETRY : refuse(handle, &lane->commit_overrun);
+	return rec_ring_move_head(handle, plan->old, link, &lost) ? STEP_OK : STEP_RETRY;
 }
 
 static uint32_t plan_words(const struct plan *plan)

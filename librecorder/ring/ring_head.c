@@ -5,7 +5,6 @@
  */
 #include "librecorder/ring/ring_private.h"
 
-#include <errno.h>
 #include <librecorder/detail/atomic.h>
 
 static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was, uint32_t flag)
@@ -37,17 +36,15 @@ static void note_lost(struct rec_lane *lane, const struct rec_lost *lost)
 }
 
 /*
- * Overwrite mode, the tail is before the head: move the head on by one (design text, "The way the head page moves
- * forward"). UPDATE keeps the reader away meanwhile. Nested writers that find UPDATE help, but only its owner clears
- * it.
+ * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way the head page moves
+ * forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only its owner clears it.
  *
- * Nested writers may have finished and published any number of pages before we continue. So every exchange starts from
- * the value that was read before the tail was read: a writer that moved the tail into the old head has changed the
- * link after it. And no writer may come round to a sub-buffer whose link an interrupted writer holds in UPDATE: when
- * that writer clears the mark, no head would be left. In the kernel the commit page is there, and the event is
- * refused, too.
+ * Nested writers may have finished and published any number of pages before we go on, so everything is exchanged from
+ * the very value that was read before the tail was looked at: whoever moved the tail into the old head has changed the
+ * link behind it, and whoever came round to a sub-buffer whose link an interrupted writer holds in UPDATE has made that
+ * the head.
  */
-int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost)
+bool rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost)
 {
 	const uint32_t tail = REC_POS_ID(old);
 	const uint32_t head = rec_link_id(handle, link);
@@ -55,8 +52,6 @@ int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, c
 	const bool owner = REC_LINK_FLAG(link) == REC_LINK_HEAD;
 	const uint64_t after_head = rec_read_link(handle, head);
 
-	if (REC_LINK_FLAG(after_head) == REC_LINK_UPDATE)
-		return -EBUSY;
 	if (owner) {
 		/* Until UPDATE is undone: if we never come back, the next writer knows that there are marks. */
 		if (!handle->movers)
@@ -66,7 +61,7 @@ int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, c
 	/* Fails if the reader swapped this head, or a nested writer moved it. Release and acquire: edges L1, L2. */
 	if (owner && !set_link(handle, tail, link, REC_LINK_UPDATE)) {
 		rec_local_add64(&handle->movers, -UINT64_C(1));
-		return 0;
+		return false;
 	}
 	REC_TESTPOINT(head_update);
 	note_lost(handle->lane, lost);
@@ -83,5 +78,5 @@ int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, c
 		rec_local_add64(&handle->movers, -UINT64_C(1));
 	}
 	REC_TESTPOINT(head_clear);
-	return 1;
+	return true;
 }

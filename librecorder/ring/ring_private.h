@@ -212,10 +212,10 @@ static inline struct rec_lost rec_look_at(const struct rec_handle *handle, uint3
 }
 
 /*
- * The tail is at `old`, before the head, to which `link` leads: move the head on by one. Its sub-buffer is `lost`. 1;
- * 0: a reader or another writer moved it, look again; -EBUSY: an interrupted writer is moving the next one.
+ * The tail stands at `old`, before the head, to which `link` leads: push the head on by one. Its sub-buffer is `lost`. False:
+ * a reader or another writer moved it, look again.
  */
-int rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost);
+bool rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost);
 
 /* The position at the beginning of `page`, which will be the next reader page. */
 static inline uint64_t rec_reader_next(uint64_t read, uint32_t page)
