@@ -82,26 +82,10 @@ static void doubt(struct rec_lane *lane)
 }
 
 /*
- * Whether no writer that interrupted this one is still inside. If one is, it was left, because we are running. `open`
- * is the slot's.
- */
-static bool is_innermost(const struct rec_lane *lane, uint64_t open)
-{
-	const uint64_t now = rec_load_relaxed(&lane->open);
-
-	return open ? now == open : !REC_OPEN_DEPTH(now);
-}
-
-/* Take back what writers inside this one have left: everything after `end`, or the unpublished part of it. */
-static __attribute__((noinline)) void take_back_left(struct rec_handle *handle, uint64_t open, uint64_t end)
-{
-	rec_ring_take_back(handle, end, open ? open : REC_OPEN_FRAME(rec_load_relaxed(&handle->lane->open)));
-}
-
-/*
- * Move the commit position from `from` to the tail, until both agree, if that is the caller's task. If the commit
- * position is elsewhere, the caller interrupted another writer, which will move it; or a nested writer that came when
- * everything was committed was outermost itself, and has moved it. The caller's own event ends at `end`.
+ * Bring the commit position from `from` to wherever the tail stands still, if it is the caller's to move. If it is
+ * elsewhere, the caller interrupted another writer, which will do it; or a nested writer that came when everything was
+ * committed was its own outermost, and did. The caller's own event ends at `end`, and its open word is `open`: another one was
+ * left by a writer inside it, since we run, and all behind `end`, or what is not published of it, is taken back.
  */
 static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
 {
@@ -116,8 +100,8 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 		 */
 		tail = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
-		if (REC_UNLIKELY(!is_innermost(lane, open))) {
-			take_back_left(handle, open, end);
+		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != open)) {
+			rec_ring_take_back(handle, end, open);
 			continue;
 		}
 		if (tail == from || rec_load_relaxed(&lane->commit) != from)
@@ -137,16 +121,20 @@ void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 	/* A forked child returned to an event of its parent: the lane is not ours. */
 	if (handle->lane != lane)
 		return;
-	publish(handle, 0, end, end);
+	publish(handle, REC_OPEN_FRAME(rec_load_relaxed(&lane->open)), end, end);
 	rec_signal_fence();
 	/* H */
 	rec_store_relaxed(&lane->open, 0);
 	REC_TESTPOINT(publish_open);
 }
 
-static uint64_t open_below(const struct rec_slot *slot)
+/*
+ * The open word while nobody is inside this writer. One that came by the fast path is outermost, and those that it was
+ * interrupted by have left its frame there.
+ */
+static uint64_t own_open(const struct rec_slot *slot)
 {
-	return REC_OPEN_DEPTH(slot->open) ? slot->open - REC_OPEN_ONE : 0;
+	return slot->open > REC_OPEN_BORROWED ? slot->open : REC_OPEN_FRAME(rec_load_relaxed(&slot->lane->open));
 }
 
 /* [from, end) is complete, and no reservation inside it is open. */
@@ -154,21 +142,21 @@ static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
 {
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
+	const uint64_t open = own_open(slot);
+	const bool nested = REC_OPEN_DEPTH(open);
 
 	/*
 	 * If this writer interrupted no other, has a reservation, and is still not where the commit position is, then
 	 * a handler left a reservation open below it, just before it began. In this rare case the writer loses its own
 	 * event.
 	 */
-	if (REC_UNLIKELY(!REC_OPEN_DEPTH(slot->open) && end != from && rec_load_relaxed(&lane->commit) != from))
-		rec_ring_take_back(handle, rec_load_relaxed(&lane->commit), slot->open);
-	/*
-	 * H, as in rec_commit(); but the writer that was interrupted must learn that a handler has left a reservation.
-	 */
+	if (REC_UNLIKELY(!nested && end != from && rec_load_relaxed(&lane->commit) != from))
+		rec_ring_take_back(handle, rec_load_relaxed(&lane->commit), open);
+	/* H, as in rec_commit(); but whoever was interrupted is to know that a handler has left something, up to the last. */
 	do {
-		publish(handle, slot->open, from, end);
+		publish(handle, open, from, end);
 		rec_signal_fence();
-	} while (!rec_local_cmpxchg64(&lane->open, slot->open ? slot->open : rec_load_relaxed(&lane->open), open_below(slot)));
+	} while (!rec_local_cmpxchg64(&lane->open, open, nested ? open - REC_OPEN_ONE : 0));
 	REC_TESTPOINT(slow_close);
 	if (REC_UNLIKELY(handle->leave))
 		handle->leave(handle);
@@ -187,15 +175,6 @@ static bool is_ours(const struct rec_slot *slot)
 	       rec_ring_distance(lane, slot->end) <= rec_ring_distance(lane, rec_load_relaxed(&lane->tail));
 }
 
-/* The slot, as if its writer had left the fast path. */
-static struct rec_slot put_open(const struct rec_slot *slot)
-{
-	struct rec_slot inside = *slot;
-
-	inside.open = rec_load_relaxed(&slot->lane->open);
-	return inside;
-}
-
 /*
  * A commit that is not the plain case: another writer is open below, the event did not come by the fast path, or the
  * lane is shared.
@@ -203,18 +182,13 @@ static struct rec_slot put_open(const struct rec_slot *slot)
 void rec_commit_slow(const struct rec_slot *slot)
 {
 	struct rec_lane *lane = slot->lane;
-	struct rec_slot inside;
 
 	if (!is_ours(slot))
 		return;
-	if (slot->open == REC_OPEN_BORROWED) {
-		if (REC_LIKELY(rec_load_relaxed(&lane->commit) == slot->old)) {
-			rec_commit_fast(slot);
-			slot->handle->leave(slot->handle);
-			return;
-		}
-		inside = put_open(slot);
-		slot = &inside;
+	if (slot->open == REC_OPEN_BORROWED && REC_LIKELY(rec_load_relaxed(&lane->commit) == slot->old)) {
+		rec_commit_fast(slot);
+		slot->handle->leave(slot->handle);
+		return;
 	}
 	/* G: the outermost writer overwrites the value of a nested one, and marks it as unknown (T). */
 	rec_store_relaxed(&lane->after, slot->now);
@@ -294,16 +268,11 @@ void rec_discard(const struct rec_slot *slot, void *payload)
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
 	unsigned char *end, *at;
-	struct rec_slot inside;
 	uint32_t total;
 	uint64_t back;
 
 	if (!is_ours(slot))
 		return;
-	if (slot->open == REC_OPEN_BORROWED) {
-		inside = put_open(slot);
-		slot = &inside;
-	}
 	end = rec_at_position(handle, slot->end);
 	/* A long event has its length word between event word and payload. */
 	at = (unsigned char *)payload - (end - (unsigned char *)payload > (ptrdiff_t)REC_EVENT_SMALL_MAX ? 8 : 4);
