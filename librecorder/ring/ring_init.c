@@ -89,71 +89,33 @@ static void settle_mark(struct rec_link *link, uint64_t was, uint32_t flag)
 	REC_TESTPOINT(settle_link);
 }
 
-/* All marks UPDATE except that of `keep`. */
-static void clear_updates(struct rec_link *links, uint32_t nr_subbufs, uint32_t keep)
-{
-	uint32_t id;
-
-	for (id = 0; id < nr_subbufs; id++) {
-		const uint64_t link = rec_load_acquire(&links[id].next);
-
-		if (id != keep && REC_LINK_FLAG(link) == REC_LINK_UPDATE)
-			settle_mark(&links[id], link, REC_LINK_NORMAL);
-	}
-}
-
 /*
- * A reader may be active. If there is a HEAD, the reader may move it on while we look, but never past the tail. So a
- * search that goes round from the tail finds the HEAD; then the marks UPDATE are left-overs. If there is none, the
- * reader can do nothing until there is one again, so the HEAD is set last.
+ * A reader may be at work. If there is a HEAD, the reader may move it on while we look, but never past the tail, so we
+ * meet it on the way round from there. If there is none, the reader can do nothing until there is one again, so the mark
+ * that becomes it is settled last. A mark on the reader page means nothing: the page's link is written before it goes in.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 {
-	uint32_t id = tail, steps, holder = nr_subbufs;
+	uint32_t id = tail, steps, first = nr_subbufs;
 	uint64_t update = 0;
 	bool has_head = false;
 
-	for (steps = 0; steps < nr_subbufs && !has_head; steps++) {
+	for (steps = 0; steps < nr_subbufs; steps++) {
 		uint64_t link;
 
 		if (id >= nr_subbufs)
 			return -EBADMSG;
 		link = rec_load_acquire(&links[id].next);
-		has_head = REC_LINK_FLAG(link) == REC_LINK_HEAD;
-		if (REC_LINK_FLAG(link) == REC_LINK_UPDATE && holder == nr_subbufs) {
-			holder = id;
+		has_head |= REC_LINK_FLAG(link) == REC_LINK_HEAD;
+		if (REC_LINK_FLAG(link) == REC_LINK_UPDATE && first == nr_subbufs) {
+			first = id;
 			update = link;
+		} else if (REC_LINK_FLAG(link) == REC_LINK_UPDATE && id != first) {
+			settle_mark(&links[id], link, REC_LINK_NORMAL);
 		}
 		id = REC_LINK_ID(link);
 	}
-	if (!has_head && holder == nr_subbufs)
-		return -EBADMSG;
-	clear_updates(links, nr_subbufs, has_head ? nr_subbufs : holder);
-	if (!has_head)
-		settle_mark(&links[holder], update, REC_LINK_HEAD);
-	return 0;
-}
-
-/*
- * A mover that died in the middle leaves UPDATE; readers never set it. Without an UPDATE, leave the marks to living
- * readers: one may be moving HEAD at this moment.
- */
-static bool is_half_moved(const struct rec_link *links, uint32_t nr_subbufs)
-{
-	uint32_t id;
-
-	for (id = 0; id < nr_subbufs; id++)
-		if (REC_LINK_FLAG(rec_load_acquire(&links[id].next)) == REC_LINK_UPDATE)
-			return true;
-	return false;
-}
-
-void rec_ring_settle_left(struct rec_handle *handle)
-{
-	struct rec_lane *lane = handle->lane;
-
-	if (is_half_moved(handle->links, handle->nr_subbufs) &&
-	    rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
-		lane->broken = __LINE__;
-	rec_store_relaxed(&handle->movers, 0);
+	if (first < nr_subbufs)
+		settle_mark(&links[first], update, has_head ? REC_LINK_NORMAL : REC_LINK_HEAD);
+	return has_head || first < nr_subbufs ? 0 : -EBADMSG;
 }

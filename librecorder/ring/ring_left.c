@@ -76,7 +76,6 @@ static void forget_subbufs(const struct rec_handle *handle, uint64_t to)
 	rec_fence_release();
 }
 
-/* With signals blocked, or while no other writer has the lane. */
 static void put_tail_back(struct rec_handle *handle, uint64_t to)
 {
 	struct rec_lane *lane = handle->lane;
@@ -101,12 +100,12 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 	rec_quiet_begin(&quiet);
 	if (rec_ring_distance(lane, to) > rec_ring_distance(lane, lane->tail))
 		to = lane->commit;
-	/*
-	 * The outermost writer knows that a writer that moved a head was left; other writers may have interrupted one
-	 * that is moving it.
-	 */
-	if (!REC_OPEN_DEPTH(open))
-		rec_ring_settle_left(handle);
+	/* The outermost knows that whoever moved a head was left; others may interrupt one that moves it. */
+	if (handle->movers && !REC_OPEN_DEPTH(open)) {
+		if (rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
+			lane->broken = __LINE__;
+		rec_store_relaxed(&handle->movers, 0);
+	}
 	put_tail_back(handle, to);
 	rec_store_relaxed(&lane->open, open);
 	REC_TESTPOINT(repair_open);
@@ -115,28 +114,18 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 
 void rec_ring_repair(struct rec_handle *handle)
 {
-	struct rec_lane *lane = handle->lane;
+	const struct rec_lane *lane = handle->lane;
 
-	if (!lane->open && !handle->movers && lane->tail == lane->commit)
-		return;
-	rec_ring_settle_left(handle);
-	put_tail_back(handle, lane->commit);
-	rec_store_relaxed(&lane->open, 0);
-	REC_TESTPOINT(repair_open);
+	if (lane->open || handle->movers || lane->tail != lane->commit)
+		rec_ring_take_back(handle, lane->commit, 0);
 }
 
 uint64_t rec_ring_close_left(struct rec_handle *handle, uint64_t here)
 {
-	struct rec_lane *lane = handle->lane;
-	uint64_t open = rec_load_relaxed(&lane->open);
-	struct rec_quiet quiet;
+	const uint64_t open = rec_load_relaxed(&handle->lane->open);
 
 	if (!open || !rec_ring_is_left(REC_OPEN_FRAME(open), here))
 		return open;
-	rec_quiet_begin(&quiet);
-	/* Unless a handler has done it. */
-	if (lane->open == open)
-		rec_ring_repair(handle);
-	rec_quiet_end(&quiet);
-	return rec_load_relaxed(&lane->open);
+	rec_ring_repair(handle);
+	return rec_load_relaxed(&handle->lane->open);
 }

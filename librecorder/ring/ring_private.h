@@ -27,9 +27,6 @@ void rec_ring_init(struct rec_handle *handle);
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail);
 
-/* The same for a lane of this process, if its writers left a move of the head unfinished. */
-void rec_ring_settle_left(struct rec_handle *handle);
-
 /*
  * The last writer of this lane is gone and may have left reservations that will never be committed: take them back, so
  * that the next writer begins where the last commit ended, and count them as torn. Only while no writer has the lane.

@@ -127,7 +127,7 @@ static __attribute__((noreturn)) void jump(uint8_t level)
 void rec_quiet_begin(struct rec_quiet *ret_quiet)
 {
 	ret_quiet->cancel = 0;
-	if (!m.jumped && running >= 0 && !quiet)
+	if (!m.jumped && !m.writer_died && running >= 0 && !quiet)
 		fail("the writer blocks signals, though nobody left anything");
 	m.masked++;
 	oracle_putting_back();
