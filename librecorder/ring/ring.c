@@ -249,7 +249,8 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 {
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
-	struct plan plan = { .total = rec_event_total(size), .nested = nested };
+	/* What is longer than any sub-buffer fits nowhere either, and with this cap no sum overflows. */
+	struct plan plan = { .total = rec_event_total(size < REC_SUBBUF_MAX ? size : REC_SUBBUF_MAX), .nested = nested };
 	unsigned char *at;
 	unsigned int tries;
 

@@ -32,52 +32,28 @@ static bool is_stuck(const struct rec_handle *handle)
 	return ((tail - commit) & mask) >= far || (handle->movers && ((tail - moving) & mask) >= far);
 }
 
-/* Where the stack of the reserving writer begins, and where it ends while the reservation is open. */
-struct frames {
-	uint64_t here;
-	uint64_t end;
-};
-
-/* Go inside, and reserve. The open word was `below` and is slot->open now; until then the tail was at `start`. */
-static void *reserve_here(uint32_t size, uint64_t below, uint64_t start, struct rec_slot *slot)
-{
-	struct rec_lane *lane = slot->lane;
-	unsigned char *at = NULL;
-
-	if (REC_UNLIKELY(size > REC_SUBBUF_MAX))
-		/* With this cap no sum below overflows. */
-		rec_ring_refuse(slot->handle, &lane->too_long);
-	else
-		at = rec_ring_reserve(size, below != 0, start, slot);
-	if (!at) {
-		while (!rec_local_cmpxchg64(&lane->open, slot->open, below))
-			rec_ring_take_back(slot->handle, start, slot->open);
-		REC_TESTPOINT(refuse_open);
-	}
-	return at;
-}
-
-static void *reserve_slow(struct rec_handle *handle, uint32_t size, const struct frames *frames, struct rec_slot *ret_slot);
+/* The stack of whoever reserves begins at `here`, and ends at `end` while the reservation is open. */
+static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot);
 
 /*
  * Everything that reserve_slow() has not settled; a separate function, so that a refusal needs no stack frame.
  * Handlers that come and go before C leave the open word unchanged; one that never came back does not.
  */
-static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, const struct frames *frames,
+static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
 						    struct rec_slot *ret_slot)
 {
 	struct rec_lane *lane = handle->lane;
-	struct rec_slot slot = { .lane = lane, .handle = handle };
+	uint64_t below, start, open;
 	struct rec_handle *other;
-	uint64_t below, start;
+	unsigned char *at;
 
 	do {
 		below = rec_load_relaxed(&lane->open);
 		if (REC_UNLIKELY(below)) {
-			below = rec_ring_close_left(handle, frames->here);
+			below = rec_ring_close_left(handle, here);
 			other = below && handle->elsewhere && is_stuck(handle) ? handle->elsewhere(handle) : handle;
 			if (other != handle)
-				return other ? reserve_slow(other, size, frames, ret_slot) : NULL;
+				return other ? reserve_slow(other, size, here, end, ret_slot) : NULL;
 			if (REC_OPEN_DEPTH(below) == REC_OPEN_DEPTH_MAX) {
 				rec_ring_refuse(handle, &lane->nested_limit);
 				return NULL;
@@ -85,16 +61,25 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 		}
 		start = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
-		slot.open = below ? below + REC_OPEN_ONE : frames->end;
+		open = below ? below + REC_OPEN_ONE : end;
 		/* C */
-	} while (!rec_local_cmpxchg64(&lane->open, below, slot.open));
+	} while (!rec_local_cmpxchg64(&lane->open, below, open));
 	REC_TESTPOINT(slow_open);
-	*ret_slot = slot;
-	return reserve_here(size, below, start, ret_slot);
+	*ret_slot = (struct rec_slot){ .lane = lane, .handle = handle, .open = open };
+	at = rec_ring_reserve(size, below != 0, start, ret_slot);
+	if (!at) {
+		while (!rec_local_cmpxchg64(&lane->open, open, below))
+			rec_ring_take_back(handle, start, open);
+		REC_TESTPOINT(refuse_open);
+	}
+	return at;
 }
 
-/* The gate is closed: there is a request, or the lane is disabled, or a lane has to be found first, for this event. */
-static void *reserve_gated(struct rec_handle *handle, uint32_t size, const struct frames *frames, struct rec_slot *ret_slot)
+/*
+ * The gate is closed: somebody wishes for something, the lane is disabled, or
+ * it has to be found first, for this event.
+ */
+static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot)
 {
 	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
 	void *at;
@@ -106,7 +91,7 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, const struc
 	}
 	/* The gate may have to stay closed for later events. */
 	if (open == handle || !open->leave)
-		return reserve_rare(open, size, frames, ret_slot);
+		return reserve_rare(open, size, here, end, ret_slot);
 	at = rec_reserve(open, size, ret_slot);
 	if (!at)
 		open->leave(open);
@@ -142,7 +127,7 @@ static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->tail) == old;
 }
 
-static void *reserve_slow(struct rec_handle *handle, uint32_t size, const struct frames *frames, struct rec_slot *ret_slot)
+static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot)
 {
 	struct rec_lane *lane = handle->lane;
 
@@ -150,28 +135,27 @@ static void *reserve_slow(struct rec_handle *handle, uint32_t size, const struct
 	if (!lane)
 		return NULL;
 	if (rec_load_relaxed(&handle->room) != handle->capacity)
-		return reserve_gated(handle, size, frames, ret_slot);
+		return reserve_gated(handle, size, here, end, ret_slot);
 	if (is_full(handle, size)) {
 		rec_local_add64(&lane->dropped, 1);
 		REC_TESTPOINT(refuse_full_again);
 		return NULL;
 	}
-	return reserve_rare(handle, size, frames, ret_slot);
+	return reserve_rare(handle, size, here, end, ret_slot);
 }
 
 /* A function that is called while the reservation is open is called from the end of our caller's stack, or below. */
 void *rec_reserve_slow(struct rec_handle *handle, uint32_t size, struct rec_slot *ret_slot)
 {
 	const uint64_t end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
-	const struct frames frames = { .here = end, .end = end };
 
-	return reserve_slow(handle, size, &frames, ret_slot);
+	return reserve_slow(handle, size, end, end, ret_slot);
 }
 
 void *rec_reserve_rest(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot)
 {
-	const struct frames frames = { .here = (uint64_t)(uintptr_t)here, .end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa() };
+	const uint64_t end = (uint64_t)(uintptr_t)__builtin_dwarf_cfa();
 	void *at = handle->clock == REC_CLOCK_TSC ? NULL : rec_reserve_fast(handle, size, 1, ret_slot);
 
-	return at ? at : reserve_slow(handle, size, &frames, ret_slot);
+	return at ? at : reserve_slow(handle, size, (uint64_t)(uintptr_t)here, end, ret_slot);
 }
