@@ -40,14 +40,11 @@ uint64_t rec_ring_open_events(const struct rec_ring_reader *reader)
  */
 static uint32_t head_of(const struct rec_ring_reader *reader)
 {
-	uint64_t link = 0, search = (uint64_t)reader->nr_subbufs * REC_SEARCH_ROUNDS;
-	uint32_t holder = 0, steps;
+	uint32_t holder = rec_load_relaxed(&reader->words->hint), steps;
 
-	if (rec_ring_find_head(reader, &search, &holder, &link) == 1)
-		return REC_LINK_ID(link);
-	holder = rec_load_relaxed(&reader->words->hint);
 	for (steps = 0; steps < 2 * reader->nr_subbufs && holder < reader->nr_subbufs; steps++) {
-		link = rec_load_acquire(&reader->links[holder].next);
+		const uint64_t link = rec_load_acquire(&reader->links[holder].next);
+
 		holder = REC_LINK_ID(link);
 		if (REC_LINK_FLAG(link) != REC_LINK_NORMAL)
 			return holder;

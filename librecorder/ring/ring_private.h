@@ -276,7 +276,7 @@ struct rec_ring_reader {
 
 /*
  * Begin to read: find out which sub-buffer is the reader page, also after a reader that died in the middle of a swap.
- * 0, -EBADMSG or -ENOMEM.
+ * 0 or -EBADMSG.
  */
 int rec_ring_reader_init(struct rec_ring_reader *reader);
 
@@ -306,16 +306,6 @@ int rec_ring_extent(const struct rec_ring_reader *reader, uint32_t id, uint64_t 
 
 /* No lane ever has this many events. */
 #define REC_NUMBER_MAX (UINT64_C(1) << 62)
-
-/*
- * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none within *steps
- * links; the links examined are subtracted from *steps. Acquire: the writer that set the flag (edge L1) had closed the
- * earlier sub-buffers before.
- */
-int rec_ring_find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link);
-
-/* The number of rounds of the ring in one search for the head; a writer may move the head during the search. */
-#define REC_SEARCH_ROUNDS 3u
 
 struct rec_ring_event {
 	struct rec_record record;

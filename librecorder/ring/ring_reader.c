@@ -18,14 +18,13 @@
 #include <errno.h>
 #include <librecorder/detail/atomic.h>
 #include <librecorder/page.h>
-#include <stdlib.h>
 #include <string.h>
 
 /*
  * The number of links that all searches of one call may examine, in rounds of the ring. After the first round the head
  * is near; only a process that changes links for ever makes the search continue.
  */
-#define CALL_ROUNDS (4u * REC_SEARCH_ROUNDS)
+#define CALL_ROUNDS 12u
 
 /*
  * The number of calls in a row that may go round the whole ring without finding an event. Links that form a wrong
@@ -168,46 +167,32 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 
 /* ----------------------------------------------------------------------------------------------------- takeover */
 
-/* Mark in `seen` the sub-buffers in the ring, and repair every prev. Any sub-buffer leads into the ring. */
-static int walk_ring(struct rec_ring_reader *reader, uint32_t id, unsigned char *seen)
+/*
+ * The reader page is the sub-buffer that is not in the ring: the sum of all ids, less those of the ring. It is not the one
+ * that the shared words name if a reader died between its exchange and writing that down; but any sub-buffer leads into the
+ * ring. A way that comes back to its beginning meets none twice. Each prev is mended. nr_subbufs: the links make no ring.
+ */
+static uint32_t find_reader_page(struct rec_ring_reader *reader, uint32_t named)
 {
-	uint32_t next;
+	const uint32_t first = link_id(reader, read_link(reader, named));
+	uint64_t rest = (uint64_t)reader->nr_subbufs * (reader->nr_subbufs - 1) / 2;
+	uint32_t id = first, next, steps = 0;
+	bool met = false;
 
-	for (id = link_id(reader, read_link(reader, id)); id < reader->nr_subbufs && !seen[id]; id = next) {
-		seen[id] = 1;
+	do {
+		if (id == reader->nr_subbufs)
+			return id;
+		met |= id == named;
 		next = link_id(reader, read_link(reader, id));
 		if (next < reader->nr_subbufs && rec_load_relaxed(&reader->links[next].prev) != id)
 			rec_store_relaxed(&reader->links[next].prev, id);
 		REC_TESTPOINT(take_prev);
-	}
-	return id < reader->nr_subbufs ? 0 : -EBADMSG;
-}
-
-/*
- * The reader page is the sub-buffer that is not in the ring. If a reader died between its exchange and the store that
- * records it, the shared words name another one.
- */
-static int find_reader_page(struct rec_ring_reader *reader, uint32_t named, uint32_t *ret_page)
-{
-	unsigned char *seen = calloc(reader->nr_subbufs, 1);
-	uint32_t id, outside = 0, page = named;
-	int r;
-
-	if (!seen)
-		return -ENOMEM;
-	r = walk_ring(reader, named, seen);
-	for (id = 0; seen[named] && id < reader->nr_subbufs; id++) {
-		if (!seen[id]) {
-			outside++;
-			page = id;
-		}
-	}
-	if (r == 0 && seen[named] && outside != 1)
-		r = -EBADMSG;
-	free(seen);
-	if (r == 0)
-		*ret_page = page;
-	return r;
+		rest -= id;
+		id = next;
+	} while (++steps < reader->nr_subbufs && id != first);
+	if (!met)
+		return named;
+	return steps == reader->nr_subbufs - 1 ? (uint32_t)rest : reader->nr_subbufs;
 }
 
 /* A reader died in a swap, after the exchange: do its remaining stores. */
@@ -229,14 +214,14 @@ int rec_ring_reader_init(struct rec_ring_reader *reader)
 {
 	struct rec_lane_reader *words = reader->words;
 	const uint64_t read = rec_load_acquire(&words->read);
-	uint32_t page = 0;
+	uint32_t page;
 	int r;
 
 	if (REC_POS_ID(read) >= reader->nr_subbufs || rec_load_relaxed(&words->hint) >= reader->nr_subbufs)
 		return -EBADMSG;
-	r = find_reader_page(reader, REC_POS_ID(read), &page);
-	if (r < 0)
-		return r;
+	page = find_reader_page(reader, REC_POS_ID(read));
+	if (page == reader->nr_subbufs)
+		return -EBADMSG;
 	if (page != REC_POS_ID(read))
 		finish_swap(reader, read, page);
 	reader->read = words->read;
@@ -254,7 +239,11 @@ int rec_ring_reader_init(struct rec_ring_reader *reader)
 
 /* --------------------------------------------------------------------------------------------------------- swap */
 
-int rec_ring_find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link)
+/*
+ * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none within *steps links, of
+ * which what was looked at is taken off. Acquire: whoever set the flag (edge L1) had closed the sub-buffers before.
+ */
+static int find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link)
 {
 	uint32_t holder = rec_load_relaxed(&reader->words->hint);
 
@@ -286,7 +275,7 @@ int rec_ring_find_head(const struct rec_ring_reader *reader, uint64_t *steps, ui
 
 /*
  * Put the reader page in the head's place. 1: done; 0: nothing to take; -EAGAIN; -EBADMSG. `steps`: see
- * rec_ring_find_head().
+ * find_head().
  */
 static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps)
 {
@@ -297,7 +286,7 @@ static int swap(struct rec_ring_reader *reader, bool whole_only, uint64_t *steps
 	for (tries = 0; tries < SWAP_TRIES; tries++) {
 		uint32_t holder, head, next;
 		uint64_t link, commit;
-		int r = rec_ring_find_head(reader, steps, &holder, &link);
+		int r = find_head(reader, steps, &holder, &link);
 
 		if (r < 0)
 			return r;

@@ -75,7 +75,7 @@ Test(edges, l1_commit_behind_the_link)
 		.is_bad = l1_bad,
 		.threads = { { ST(COMMIT, 2, RELEASE, "publish_path() ring_commit.c: commit, off H", SPARE(RELAXED)),
 			       CAS(LINK, 0, 1, 1, ACQ_REL, "rec_ring_move_head() ring_head.c: NORMAL to HEAD", EDGE_TO(ACQUIRE)) },
-			     { LD(LINK, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c: the link to H", EDGE),
+			     { LD(LINK, 1, ACQUIRE, "find_head() ring_reader.c: the link to H", EDGE),
 			       LD(COMMIT, 2, ACQUIRE, "swap() ring_reader.c: commit", IF(1, 1), SPARE(RELAXED)) } },
 	};
 
@@ -105,8 +105,8 @@ Test(edges, l2_a_head_being_moved)
 				   SPARE(RELAXED)),
 			       CAS(INTO_NEW, NORMAL, HEAD, 3, ACQ_REL, "rec_ring_move_head() ring_head.c: NORMAL to HEAD",
 				   EDGE_TO(ACQUIRE)) },
-			     { LD(INTO_NEW, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c: a link", EDGE),
-			       LD(INTO_OLD, 2, ACQUIRE, "rec_ring_find_head() ring_reader.c: the one in front",
+			     { LD(INTO_NEW, 1, ACQUIRE, "find_head() ring_reader.c: a link", EDGE),
+			       LD(INTO_OLD, 2, ACQUIRE, "find_head() ring_reader.c: the one in front",
 				  IF(1, HEAD), SPARE(RELAXED)) } },
 	};
 
@@ -128,7 +128,7 @@ Test(edges, l2_one_of_them_wins)
 		.is_bad = both_won,
 		.threads = { { CAS(LINK, HEAD, UPDATE, 1, ACQ_REL, "rec_ring_move_head() ring_head.c: HEAD to UPDATE",
 				   EDGE_TO(SPLIT)) },
-			     { LD(LINK, 1, ACQUIRE, "rec_ring_find_head() ring_reader.c", SPARE(RELAXED)),
+			     { LD(LINK, 1, ACQUIRE, "find_head() ring_reader.c", SPARE(RELAXED)),
 			       CAS(LINK, HEAD, NORMAL, 2, ACQ_REL, "swap() ring_reader.c: the exchange", IF(1, HEAD),
 				   EDGE_TO(SPLIT)) } },
 	};

@@ -19,7 +19,7 @@ checked=(ring ring_commit ring_consume ring_count ring_enter ring_head ring_init
 only=("$@")
 flags=(-std=gnu11 -D_GNU_SOURCE -DREC__DETAIL=1 -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
-watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -DREC_NO_TESTPOINTS -Dcalloc=model_calloc -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
+watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -DREC_NO_TESTPOINTS -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
 case $("$cc" --version) in
 *clang*) watched+=(-mllvm -tsan-instrument-func-entry-exit=0) ;;
 *) watched+=(--param tsan-instrument-func-entry-exit=0 -Wno-tsan) ;;
@@ -28,7 +28,7 @@ esac
 # An iterator copies what may be overwritten: with steps.
 also()
 {
-	[ "$1" != reader_iter ] || echo -Ucalloc -Dmemcpy=model_iter_memcpy -Dmalloc=model_iter_malloc -Dcalloc=model_iter_calloc
+	[ "$1" != reader_iter ] || echo -Dmemcpy=model_iter_memcpy -Dmalloc=model_iter_malloc -Dcalloc=model_iter_calloc
 }
 
 mkdir -p "$out"

@@ -255,7 +255,6 @@ struct model {
 	struct actor actors[ACTORS];
 	struct oracle oracle;
 	uint64_t clock;
-	unsigned char heap[SUBBUFS_MAX];
 	uint8_t interrupts;
 	uint8_t migrations;
 	bool writer_died;

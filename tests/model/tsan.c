@@ -240,17 +240,7 @@ uint8_t __tsan_atomic8_load(const volatile uint8_t *at, int order)
 
 /* ------------------------------------------------------------------------------------- what the ring calls outside */
 
-/* The sources are compiled with these names for the C library's. */
-void *model_calloc(size_t count, size_t size);
-void *model_calloc(size_t count, size_t size)
-{
-	if (count * size > sizeof(m.heap))
-		fail("the reader wants %zu bytes", count * size);
-	memset(m.heap, 0, sizeof(m.heap));
-	return m.heap;
-}
-
-/* Of reader_iter.c: its iterator, and the copy of a sub-buffer. */
+/* The sources are compiled with these names for the C library's. Of reader_iter.c: its iterator, and the copy of a sub-buffer. */
 void *model_iter_calloc(size_t count, size_t size);
 void *model_iter_calloc(size_t count, size_t size)
 {
