@@ -180,14 +180,10 @@ static enum step make_plan(struct rec_handle *handle, struct plan *plan)
 
 static void put_lead(unsigned char *at, const struct plan *plan)
 {
-	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, plan->cpu };
-
-	if (plan->lead == REC_RESTATE_SIZE) {
-		memcpy(at, &marker, sizeof(marker));
-		rec_put_stamp(at + REC_MARKER_SIZE, plan->now, REC_TYPE_TIME_STAMP);
-	} else if (plan->lead) {
+	if (plan->lead == REC_RESTATE_SIZE)
+		rec_put_restate(at, plan->cpu, plan->now);
+	else if (plan->lead)
 		rec_put_stamp(at, plan->delta, REC_TYPE_TIME_EXTEND);
-	}
 }
 
 /*

@@ -15,9 +15,6 @@
 #include <librecorder/page.h>
 #include <string.h>
 
-/* A marker and the absolute time stamp behind it. */
-#define RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
-
 #define LOST_COUNT_SIZE 8u
 
 static const unsigned char *page_of(const struct rec_ring_reader *reader)
@@ -60,12 +57,15 @@ void rec_ring_catch_up(struct rec_ring_reader *reader)
 	reader->iter.offset = offset;
 }
 
-/* Move to the next event; *ret_next is the iterator after it. 1, 0, -EAGAIN, -EBADMSG. */
-static int look(struct rec_ring_reader *reader, struct rec_record *ret_record, struct rec_page_iter *ret_next)
+/* Stand in front of an event; *ret_next is the iterator behind it. 1, 0, -EAGAIN, -EBADMSG. */
+static int peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_event, struct rec_page_iter *ret_next)
 {
+	struct rec_ring_event event;
+	struct rec_loss loss;
 	uint32_t pages = 0;
 	int r = 1;
 
+	rec_ring_read_done(reader);
 	if (REC_POS_COUNT(reader->read) >= reader->extent.entries)
 		r = rec_ring_turn(reader, false, &pages);
 	if (r <= 0)
@@ -73,20 +73,9 @@ static int look(struct rec_ring_reader *reader, struct rec_record *ret_record, s
 	rec_ring_catch_up(reader);
 	*ret_next = reader->iter;
 	ret_next->size = reader->extent.size;
-	/* The sub-buffer has fewer events than its descriptor states. */
-	return rec_page_next(ret_next, ret_record) > 0 ? 1 : -EBADMSG;
-}
-
-static int peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_event, struct rec_page_iter *ret_next)
-{
-	struct rec_ring_event event;
-	struct rec_loss loss;
-	int r;
-
-	rec_ring_read_done(reader);
-	r = look(reader, &event.record, ret_next);
-	if (r <= 0)
-		return r;
+	/* The sub-buffer has fewer events than its descriptor says. */
+	if (rec_page_next(ret_next, &event.record) <= 0)
+		return -EBADMSG;
 	loss = loss_here(reader);
 	event.number = next_number(reader);
 	event.lost = loss.count;
@@ -126,32 +115,10 @@ struct copy {
 	uint64_t time; /* of the page */
 };
 
-static void put_u32(unsigned char *at, uint32_t value)
-{
-	memcpy(at, &value, sizeof(value));
-}
-
-/* The beginning of a sub-buffer: CPU and time of the events after it. */
 static void put_restate(struct copy *copy, const struct rec_record *record)
 {
-	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, record->cpu };
-	unsigned char *at = copy->data + copy->used;
-
-	memcpy(at, &marker, sizeof(marker));
-	put_u32(at + REC_MARKER_SIZE, (uint32_t)(record->time & REC_DELTA_MAX) << REC_TYPE_BITS | REC_TYPE_TIME_STAMP);
-	put_u32(at + REC_MARKER_SIZE + 4, (uint32_t)((record->time & REC_TIME_STAMP_MASK) >> REC_DELTA_BITS));
-	copy->used += RESTATE_SIZE;
-}
-
-/* The first event of a copy: no delta, because the page's time is the event's. */
-static void put_first(struct copy *copy, const unsigned char *from, uint32_t length)
-{
-	uint32_t word;
-
-	memcpy(copy->data + copy->used, from, length);
-	memcpy(&word, from, sizeof(word));
-	put_u32(copy->data + copy->used, word & ((1u << REC_TYPE_BITS) - 1u));
-	copy->used += length;
+	rec_put_restate(copy->data + copy->used, record->cpu, record->time);
+	copy->used += REC_RESTATE_SIZE;
 }
 
 /*
@@ -162,7 +129,7 @@ static int copy_events(const struct rec_ring_reader *reader, bool lost, struct c
 {
 	struct rec_page_iter iter = reader->iter;
 	struct rec_record record;
-	uint32_t length, end;
+	uint32_t length, end, word;
 	bool restate;
 
 	iter.size = reader->extent.size;
@@ -171,11 +138,16 @@ static int copy_events(const struct rec_ring_reader *reader, bool lost, struct c
 	length = iter.offset - record.offset;
 	if (length > copy->room)
 		return -EMSGSIZE;
-	restate = record.cpu != REC_CPU_UNKNOWN && RESTATE_SIZE <= copy->room - length;
+	restate = record.cpu != REC_CPU_UNKNOWN && REC_RESTATE_SIZE <= copy->room - length;
 	copy->time = record.time;
 	if (restate && !lost)
 		put_restate(copy, &record);
-	put_first(copy, iter.data + record.offset, length);
+	/* No delta, for the page's time is its own. */
+	memcpy(&word, iter.data + record.offset, sizeof(word));
+	word &= (1u << REC_TYPE_BITS) - 1u;
+	memcpy(copy->data + copy->used, iter.data + record.offset, length);
+	memcpy(copy->data + copy->used, &word, sizeof(word));
+	copy->used += length;
 	if (restate && lost)
 		put_restate(copy, &record);
 	copy->events = 1;

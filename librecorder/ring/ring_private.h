@@ -170,7 +170,16 @@ static inline void rec_put_stamp(unsigned char *at, uint64_t time, uint32_t type
 	memcpy(at + 4, &rest, sizeof(rest));
 }
 
-/* The link of a sub-buffer. Others write links, too, so the value is brought into range before it is followed. */
+/* What a sub-buffer begins with: CPU and time of the events behind it. REC_RESTATE_SIZE bytes. */
+static inline void rec_put_restate(unsigned char *at, uint32_t cpu, uint64_t time)
+{
+	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, cpu };
+
+	memcpy(at, &marker, sizeof(marker));
+	rec_put_stamp(at + REC_MARKER_SIZE, time, REC_TYPE_TIME_STAMP);
+}
+
+/* The link of a sub-buffer. Others write links too, so what one says is brought into range before it is followed. */
 static inline uint64_t rec_read_link(const struct rec_handle *handle, uint32_t id)
 {
 	return rec_load_acquire(&handle->links[id < handle->nr_subbufs ? id : 0].next);
