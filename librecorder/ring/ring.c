@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer's rare cases of a reservation: end of a sub-buffer, time and CPU stated again, nested writers. ring_enter.c
- * has the way in, ring_head.c moves the head, ring_commit.c has what follows: commit and discard.
+ * The writer's rare cases of a reservation: end of a sub-buffer, time and CPU stated anew, nested writers. How a writer comes
+ * to be here is in ring_enter.c; what comes after, commit and discard, in ring_commit.c.
  *
  * Guarantees: those of ring.h. Every loop here is bounded by the number of times that nested writers interrupt it, and
  * limited to TRIES_MAX. The algorithm is that of the kernel's design text, with three differences:
@@ -21,6 +21,7 @@
 
 #include "librecorder/ring/ring_private.h"
 
+#include <librecorder/detail/atomic.h>
 #include <sched.h>
 #include <string.h>
 
@@ -80,16 +81,106 @@ static enum step refuse(const struct rec_handle *handle, uint64_t *counter)
 	return STEP_REFUSED;
 }
 
-/* The next sub-buffer, if we may enter it. Decided before any clock is read. */
+static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was, uint32_t flag)
+{
+	return rec_cmpxchg64(&handle->links[id].next, &was,
+			     REC_LINK(REC_LINK_ID(was), flag, REC_LINK_GEN(was) + 1));
+}
+
+/* A sub-buffer that is about to be overwritten. */
+struct lost {
+	uint64_t first; /* number of its first event */
+	uint64_t end;	/* and of the one behind its last */
+	uint64_t time;	/* of the first, or of a refusal before it */
+};
+
+/*
+ * To be asked while it is sure that the sub-buffer is behind the commit position and nobody enters it. Refusals right
+ * before it go down with it, and were earlier than its first event.
+ */
+static struct lost look_at(const struct rec_handle *handle, uint32_t id)
+{
+	const struct rec_subbuf *subbuf = &handle->subbufs[id];
+
+	return (struct lost){ subbuf->first, subbuf->first + subbuf->entries,
+				  subbuf->refused_time ? subbuf->refused_time : subbuf_header(handle, id)->time_stamp };
+}
+
+/*
+ * A head is given up. Its first event begins a gap unless the one before it was lost too; a reader that comes to
+ * the end of the gap wants the time of its beginning. Nested movers of one head all come here, and the exchange
+ * picks one. Two slots by turns: a third gap begins only after the reader took a sub-buffer behind the first.
+ */
+static void note_lost(struct rec_lane *lane, const struct lost *lost)
+{
+	const uint64_t until = rec_load_relaxed(&lane->lost_until);
+
+	if (lost->end <= until || !rec_local_cmpxchg64(&lane->lost_until, until, lost->end))
+		return;
+	rec_local_add64(&lane->pages_lost, 1);
+	if (lost->first != until || !lane->nr_gaps) {
+		struct rec_gap *gap = &lane->gaps[lane->nr_gaps++ % 2];
+
+		/* The reader may be looking at this slot: for the other gap, which it tells by its number. */
+		rec_store_relaxed(&gap->time, lost->time);
+		rec_store_relaxed(&gap->first, lost->first);
+	}
+}
+
+/*
+ * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way the head page moves
+ * forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only its owner clears it.
+ *
+ * Nested writers may have finished and published any number of pages before we go on, so everything is exchanged from
+ * the very value that was read before the tail was looked at: whoever moved the tail into the old head has changed the
+ * link behind it, and whoever came round to a sub-buffer whose link an interrupted writer holds in UPDATE has made that
+ * the head.
+ */
+static bool move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct lost *lost)
+{
+	const uint32_t tail = REC_POS_ID(old);
+	const uint32_t head = rec_link_id(handle, link);
+	const uint64_t update = REC_LINK(REC_LINK_ID(link), REC_LINK_UPDATE, REC_LINK_GEN(link) + 1);
+	const bool owner = REC_LINK_FLAG(link) == REC_LINK_HEAD;
+	const uint64_t after_head = rec_read_link(handle, head);
+
+	if (owner) {
+		/* Until UPDATE is undone: should we never come back, the next one knows that there are marks. */
+		if (!handle->movers)
+			rec_store_relaxed(&handle->moving, old);
+		rec_local_add64(&handle->movers, 1);
+	}
+	/* Fails when the reader swapped this head, or a nested writer moved it. Release and acquire: edges L1, L2. */
+	if (owner && !set_link(handle, tail, link, REC_LINK_UPDATE)) {
+		rec_local_add64(&handle->movers, -UINT64_C(1));
+		return false;
+	}
+	REC_TESTPOINT(head_update);
+	note_lost(handle->lane, lost);
+	REC_TESTPOINT(head_lost);
+	rec_signal_fence();
+	/* Has a nested writer entered the old head, it has set the new one. If one does now, the exchange fails. */
+	if (rec_load_relaxed(&handle->lane->tail) >> REC_POS_SEQ_SHIFT == old >> REC_POS_SEQ_SHIFT)
+		set_link(handle, head, after_head, REC_LINK_HEAD);
+	REC_TESTPOINT(head_set);
+	if (owner) {
+		set_link(handle, tail, update, REC_LINK_NORMAL);
+		rec_local_add64(&handle->movers, -UINT64_C(1));
+	}
+	REC_TESTPOINT(head_clear);
+	return true;
+}
+
+/* Which sub-buffer comes next, and is it ours to enter? Answers before any clock is read. */
 static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 {
 	struct rec_lane *lane = handle->lane;
 	const uint64_t link = rec_read_link(handle, REC_POS_ID(plan->old));
 	const uint64_t commit = rec_load_relaxed(&lane->commit);
-	struct rec_lost lost;
+	struct lost lost;
 
 	plan->next = rec_link_id(handle, link);
-	lost = rec_look_at(handle, plan->next);
+	lost = look_at(handle, plan->next);
 	rec_signal_fence();
 	/* A nested writer came between: the values just read may not belong to the tail that we hold. */
 	if (rec_load_relaxed(&lane->tail) != plan->old)
@@ -113,7 +204,7 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	}
 	if (!handle->overwrite)
 		return refuse(handle, &lane->dropped);
-	return rec_ring_move_head(handle, plan->old, link, &lost) ? STEP_OK : STEP_RETRY;
+	return move_head(handle, plan->old, link, &lost) ? STEP_OK : STEP_RETRY;
 }
 
 static uint32_t plan_words(const struct plan *plan)

@@ -198,32 +198,7 @@ static inline bool rec_is_in_ring(const struct rec_handle *handle, uint32_t id)
 	return REC_LINK_ID(rec_read_link(handle, rec_load_relaxed(&handle->links[id].prev))) == id;
 }
 
-/* A sub-buffer that is about to be overwritten. */
-struct rec_lost {
-	uint64_t first; /* number of its first event */
-	uint64_t end;	/* number of the event after its last */
-	uint64_t time;	/* time of the first, or of a refusal before it */
-};
-
-/*
- * Call it while the sub-buffer is certainly behind the commit position and cannot be entered. Refusals immediately
- * before the sub-buffer are lost with it, and are earlier than its first event.
- */
-static inline struct rec_lost rec_look_at(const struct rec_handle *handle, uint32_t id)
-{
-	const struct rec_subbuf *subbuf = &handle->subbufs[id];
-
-	return (struct rec_lost){ subbuf->first, subbuf->first + subbuf->entries,
-				  subbuf->refused_time ? subbuf->refused_time : subbuf_header(handle, id)->time_stamp };
-}
-
-/*
- * The tail stands at `old`, before the head, to which `link` leads: push the head on by one. Its sub-buffer is `lost`. False:
- * a reader or another writer moved it, look again.
- */
-bool rec_ring_move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct rec_lost *lost);
-
-/* The position at the beginning of `page`, which will be the next reader page. */
+/* The position at the beginning of `page`, which is the next reader page. */
 static inline uint64_t rec_reader_next(uint64_t read, uint32_t page)
 {
 	return REC_POS(page, REC_POS_SEQ(read) + 1, 0, 0);

@@ -74,7 +74,7 @@ Test(edges, l1_commit_behind_the_link)
 		.init = { [COMMIT] = 1 },
 		.is_bad = l1_bad,
 		.threads = { { ST(COMMIT, 2, RELEASE, "publish_path() ring_commit.c: commit, off H", SPARE(RELAXED)),
-			       CAS(LINK, 0, 1, 1, ACQ_REL, "rec_ring_move_head() ring_head.c: NORMAL to HEAD", EDGE_TO(ACQUIRE)) },
+			       CAS(LINK, 0, 1, 1, ACQ_REL, "move_head() ring.c: NORMAL to HEAD", EDGE_TO(ACQUIRE)) },
 			     { LD(LINK, 1, ACQUIRE, "find_head() ring_reader.c: the link to H", EDGE),
 			       LD(COMMIT, 2, ACQUIRE, "swap() ring_reader.c: commit", IF(1, 1), SPARE(RELAXED)) } },
 	};
@@ -99,11 +99,11 @@ Test(edges, l2_a_head_being_moved)
 	static const struct litmus l2 = {
 		.name = "L2: a head being moved",
 		.is_bad = l2_bad,
-		.threads = { { CAS(INTO_OLD, NORMAL, HEAD, 1, ACQ_REL, "rec_ring_move_head() ring_head.c, a lap ago: NORMAL to HEAD",
+		.threads = { { CAS(INTO_OLD, NORMAL, HEAD, 1, ACQ_REL, "move_head() ring.c, a lap ago: NORMAL to HEAD",
 				   SPARE(RELAXED)),
-			       CAS(INTO_OLD, HEAD, UPDATE, 2, ACQ_REL, "rec_ring_move_head() ring_head.c: HEAD to UPDATE",
+			       CAS(INTO_OLD, HEAD, UPDATE, 2, ACQ_REL, "move_head() ring.c: HEAD to UPDATE",
 				   SPARE(RELAXED)),
-			       CAS(INTO_NEW, NORMAL, HEAD, 3, ACQ_REL, "rec_ring_move_head() ring_head.c: NORMAL to HEAD",
+			       CAS(INTO_NEW, NORMAL, HEAD, 3, ACQ_REL, "move_head() ring.c: NORMAL to HEAD",
 				   EDGE_TO(ACQUIRE)) },
 			     { LD(INTO_NEW, 1, ACQUIRE, "find_head() ring_reader.c: a link", EDGE),
 			       LD(INTO_OLD, 2, ACQUIRE, "find_head() ring_reader.c: the one in front",
@@ -126,7 +126,7 @@ Test(edges, l2_one_of_them_wins)
 		.name = "L2: one of them wins",
 		.init = { [LINK] = HEAD },
 		.is_bad = both_won,
-		.threads = { { CAS(LINK, HEAD, UPDATE, 1, ACQ_REL, "rec_ring_move_head() ring_head.c: HEAD to UPDATE",
+		.threads = { { CAS(LINK, HEAD, UPDATE, 1, ACQ_REL, "move_head() ring.c: HEAD to UPDATE",
 				   EDGE_TO(SPLIT)) },
 			     { LD(LINK, 1, ACQUIRE, "find_head() ring_reader.c", SPARE(RELAXED)),
 			       CAS(LINK, HEAD, NORMAL, 2, ACQ_REL, "swap() ring_reader.c: the exchange", IF(1, HEAD),
@@ -152,7 +152,7 @@ Test(edges, l3_the_link_of_the_page)
 		.threads = { { ST(OWN, 2, RELEASE, "swap() ring_reader.c: the page's link", SPARE(RELAXED)),
 			       CAS(INTO, 1, 7, 1, ACQ_REL, "swap() ring_reader.c: the exchange", EDGE_TO(ACQUIRE)) },
 			     { LD(INTO, 1, ACQUIRE, "rec_read_link(), next_subbuf() ring.c", EDGE),
-			       LD(OWN, 2, ACQUIRE, "rec_read_link(), rec_ring_move_head() ring_head.c", IF(1, 7), SPARE(RELAXED)) } },
+			       LD(OWN, 2, ACQUIRE, "rec_read_link(), move_head() ring.c", IF(1, 7), SPARE(RELAXED)) } },
 	};
 
 	litmus_check(&l3);
@@ -429,8 +429,8 @@ Test(edges, k1_waiting_again)
 		.name = "K1: waiting again",
 		.init = { [WAITERS] = 1 },
 		.is_bad = k1_again_bad,
-		.threads = { { ST(WAITERS, 0, RELAXED, "rec_ring_wake() ring_wake.c"),
-			       OR(WAKE, 1, ACQ_REL, "rec_ring_wake() ring_wake.c: wake", EDGE_TO(ACQUIRE)) },
+		.threads = { { ST(WAITERS, 0, RELAXED, "rec_ring_wake() ring_commit.c"),
+			       OR(WAKE, 1, ACQ_REL, "rec_ring_wake() ring_commit.c: wake", EDGE_TO(ACQUIRE)) },
 			     { LD(WAKE, 1, ACQUIRE, "add_word() reader_wait.c", EDGE),
 			       ST(WAITERS, 2, RELAXED, "begin_lane() reader_wait.c", IF(1, 1)) } },
 	};
