@@ -21,18 +21,26 @@ static uint64_t time_of(const struct rec_ring_reader *reader, uint32_t id)
 	return rec_load_relaxed(&header->time_stamp);
 }
 
+uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_subbuf *subbufs, const struct rec_link *links,
+				 uint32_t nr_subbufs, uint64_t from, uint64_t to)
+{
+	uint32_t id = REC_POS_ID(from), steps;
+	uint64_t events = 0;
+
+	for (steps = 0; id != REC_POS_ID(to) && id < nr_subbufs && steps < nr_subbufs; steps++) {
+		events += rec_entries_left(lane, &subbufs[id], REC_POS_SEQ(from) + steps) & REC_POS_COUNT_MASK;
+		id = REC_LINK_ID(rec_load_acquire(&links[id].next));
+	}
+	events += REC_POS_COUNT(to);
+	return events > REC_POS_COUNT(from) ? events - REC_POS_COUNT(from) : 0;
+}
+
 uint64_t rec_ring_open_events(const struct rec_ring_reader *reader)
 {
-	const uint64_t commit = rec_load_acquire(&reader->lane->commit), tail = rec_load_relaxed(&reader->lane->tail);
-	uint64_t events = 0;
-	uint32_t id = REC_POS_ID(commit), steps;
+	const uint64_t commit = rec_load_acquire(&reader->lane->commit);
 
-	for (steps = 0; id != REC_POS_ID(tail) && id < reader->nr_subbufs && steps < reader->nr_subbufs; steps++) {
-		events += rec_entries_left(reader->lane, &reader->subbufs[id], REC_POS_SEQ(commit) + steps) & REC_POS_COUNT_MASK;
-		id = REC_LINK_ID(rec_load_acquire(&reader->links[id].next));
-	}
-	events += REC_POS_COUNT(tail);
-	return events > REC_POS_COUNT(commit) ? events - REC_POS_COUNT(commit) : 0;
+	return rec_ring_events_between(reader->lane, reader->subbufs, reader->links, reader->nr_subbufs, commit,
+				       rec_load_relaxed(&reader->lane->tail));
 }
 
 /*

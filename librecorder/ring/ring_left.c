@@ -45,20 +45,6 @@ bool rec_ring_is_left(uint64_t then, uint64_t here)
 	return !(alternate.ss_flags & SS_ONSTACK) || (then >= from && then < from + alternate.ss_size);
 }
 
-/* Events reserved between the two positions. */
-static uint64_t events_between(const struct rec_handle *handle, uint64_t from, uint64_t to)
-{
-	uint32_t id = REC_POS_ID(from), steps;
-	uint64_t events = 0;
-
-	for (steps = 0; id != REC_POS_ID(to) && steps < handle->nr_subbufs; steps++) {
-		events += rec_entries_left(handle->lane, &handle->subbufs[id], REC_POS_SEQ(from) + steps);
-		id = rec_link_id(handle, rec_read_link(handle, id));
-	}
-	events += REC_POS_COUNT(to);
-	return events > REC_POS_COUNT(from) ? events - REC_POS_COUNT(from) : 0;
-}
-
 /*
  * Sub-buffers that the tail entered have no valid contents then: the old contents were overwritten, and iterators,
  * which rely on the tail, must not use them once the tail is back.
@@ -81,7 +67,7 @@ static void put_tail_back(struct rec_handle *handle, uint64_t to)
 	struct rec_lane *lane = handle->lane;
 
 	if (lane->tail != to) {
-		lane->torn += events_between(handle, to, lane->tail);
+		lane->torn += rec_ring_events_between(lane, handle->subbufs, handle->links, handle->nr_subbufs, to, lane->tail);
 		REC_TESTPOINT(repair_torn);
 		forget_subbufs(handle, to);
 		rec_store_relaxed(&lane->tail, to);

@@ -117,7 +117,11 @@ static inline uint32_t rec_entries_left(const struct rec_lane *lane, const struc
 										rec_load_relaxed(&subbuf->entries);
 }
 
-/* A marker and the absolute time stamp after it. */
+/* Events reserved between the two positions. */
+uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_subbuf *subbufs, const struct rec_link *links,
+				 uint32_t nr_subbufs, uint64_t from, uint64_t to);
+
+/* A marker and the absolute time stamp behind it. */
 #define REC_RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
 
 /* Count a refusal; the clock is read only for the first refusal of a run. */
