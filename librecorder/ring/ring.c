@@ -3,19 +3,10 @@
  * The writer's rare cases of a reservation: end of a sub-buffer, time and CPU stated anew, nested writers. How a writer comes
  * to be here is in ring_enter.c; what comes after, commit and discard, in ring_commit.c.
  *
- * Guarantees: those of ring.h. Every loop here is bounded by the number of times that nested writers interrupt it, and
- * limited to TRIES_MAX. The algorithm is that of the kernel's design text, with three differences:
- *
- * - Tail page and write index are one word (a position), so one exchange moves both, the write index never runs past
- *   the end, and no filler is written.
- * - The outermost writer is the one that finds the commit position where its own reservation began; there are no
- *   nesting counts. Nested writers that finish before the outer one has reserved are outermost themselves, so they may
- *   wrap the lane any number of times meanwhile. Everything that the outer one has read before is checked again by the
- *   exchanges, which carry a sequence number (positions) or a generation (links).
- * - Losses are not counted where they happen. When the commit position enters a sub-buffer, the number of its first
- *   event is stored (rec_subbuf.first); the reader subtracts.
- *
- * The lettered steps of a reservation, A to G, are marked below and explained in docs/MEMORY-MODEL.md.
+ * Guarantees: those of ring.h; every loop here is bounded by the number of times that nested writers interrupt it, and
+ * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text. What it has more, and the lettered steps of a
+ * reservation, A to G, are in docs/MEMORY-MODEL.md. Nested writers that finish before the outermost has reserved are outermost
+ * themselves and may wrap the lane any number of times meanwhile: whatever was read before is checked by exchanges.
  */
 #include <librecorder/detail/ring.h>
 
@@ -25,10 +16,7 @@
 #include <sched.h>
 #include <string.h>
 
-/*
- * The kernel gives up after as many (facts B1.4). More interruptions of one
- * reservation than this are counted as a refusal.
- */
+/* The kernel gives up after as many (facts B1.4). More interruptions of one reservation are a refusal. */
 #define TRIES_MAX 1000
 
 enum step { STEP_OK, STEP_RETRY, STEP_REFUSED };
@@ -107,9 +95,8 @@ static struct lost look_at(const struct rec_handle *handle, uint32_t id)
 }
 
 /*
- * A head is given up. Its first event begins a gap unless the one before it was lost too; a reader that comes to
- * the end of the gap wants the time of its beginning. Nested movers of one head all come here, and the exchange
- * picks one. Two slots by turns: a third gap begins only after the reader took a sub-buffer behind the first.
+ * A head is given up. Its first event begins a gap unless the one before it was lost too. Nested movers of one head all
+ * come here, and the exchange picks one. A third gap begins only after the reader took a sub-buffer behind the first.
  */
 static void note_lost(struct rec_lane *lane, const struct lost *lost)
 {
@@ -130,11 +117,8 @@ static void note_lost(struct rec_lane *lane, const struct lost *lost)
 /*
  * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way the head page moves
  * forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only its owner clears it.
- *
- * Nested writers may have finished and published any number of pages before we go on, so everything is exchanged from
- * the very value that was read before the tail was looked at: whoever moved the tail into the old head has changed the
- * link behind it, and whoever came round to a sub-buffer whose link an interrupted writer holds in UPDATE has made that
- * the head.
+ * They may publish any number of pages before we continue, so everything is exchanged from the value that was read
+ * before the tail was looked at.
  */
 static bool move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct lost *lost)
 {
@@ -192,10 +176,7 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 		return refuse(handle, &lane->commit_overrun);
 	if (REC_LINK_FLAG(link) == REC_LINK_NORMAL)
 		return STEP_OK;
-	/*
-	 * If the reader holds the commit sub-buffer, the tail does not reach it on its way round. It reaches the head
-	 * instead, and that means that we wrapped.
-	 */
+	/* A commit sub-buffer that the reader holds is not met on the way round; the head is, and that means we wrapped. */
 	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
 		/* Unless the reader took the head and then this one while we looked: then there is room. */
 		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link)
@@ -212,11 +193,7 @@ static uint32_t plan_words(const struct plan *plan)
 	return (plan->lead + plan->total) / 4;
 }
 
-/*
- * Decide the form of the event. A sub-buffer begins with marker and absolute stamp; so does an event that interrupts
- * another writer, or follows one that was interrupted or taken back (`cpu` is then REC_CPU_NONE), or was made on another
- * CPU than the one before.
- */
+/* The form of the event. Marker and absolute stamp stand before it where a sub-buffer begins, or `cpu` is not its CPU. */
 static void choose_form(struct rec_handle *handle, struct plan *plan, bool begins)
 {
 	struct rec_lane *lane = handle->lane;
@@ -294,9 +271,8 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 }
 
 /*
- * If the outermost writer finds a reservation or a move of the head unfinished at `tail`, it was left, by a handler
- * that came just before the previous writer closed the lane, or before this one opened it. The tail is read once more:
- * a nested writer that came and went in between must not cause the system calls of taking back nothing.
+ * What the outermost writer finds undone at `tail`, a reservation or a move of the head, was left. The tail is looked at once
+ * more: a nested writer that came and went in between must not cost us the system calls of taking back nothing.
  */
 static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 {
@@ -307,10 +283,8 @@ static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 }
 
 /*
- * Before D of a writer that changes sub-buffers: `left` shows how many events are on the sub-buffer that it leaves, in
- * case it never gets from D to E. The writer that stored `left` before may be such a writer; then we store the number
- * of events for its sub-buffer, the one before ours. That sub-buffer is not published and cannot be while we are
- * inside, so no reader has it. False: a nested writer came between.
+ * Before D of a writer that crosses, should it never come from D to E. The one that announced itself last may be such a one:
+ * then its sub-buffer was not published and cannot be while we are inside. False: a nested writer came between.
  */
 static bool announce_left(const struct rec_handle *handle, uint64_t old)
 {
@@ -328,10 +302,6 @@ static bool announce_left(const struct rec_handle *handle, uint64_t old)
 	return rec_local_cmpxchg64(&lane->left, seen, old);
 }
 
-/*
- * Only the writer that moved the tail writes to what it reserved, so E and F need no ordering with D except program
- * order.
- */
 unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, struct rec_slot *slot)
 {
 	struct rec_handle *handle = slot->handle;
@@ -369,10 +339,7 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 		if (!rec_local_cmpxchg64(&lane->tail, plan.old, plan.new))
 			continue;
 		REC_TESTPOINT(slow_tail);
-		/*
-		 * If a reader copies the sub-buffer that we enter, and sees a byte that we write there, it also sees
-		 * that the tail has come (edge I1).
-		 */
+		/* Edge I1: a reader that copies a byte of what we write there sees that the tail has come. */
 		if (plan.cross)
 			rec_fence_release();
 		at = rec_at_position(handle, plan.cross ? plan.new - plan_words(&plan) : plan.old);

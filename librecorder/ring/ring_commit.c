@@ -34,11 +34,7 @@ void rec_ring_wake(struct rec_lane_reader *words)
 	errno = saved;
 }
 
-/*
- * A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. The fence keeps the load of
- * `waiters` after the store of the commit position; the sleeper's fence is between its store of `waiters` and its load
- * of the commit position. So at least one of the two sees the other (edge K1).
- */
+/* A reader sleeps until the lane is full to its percentage (facts C11): wake it if it is. Edge K1. */
 static void look_for_waiters(const struct rec_handle *handle)
 {
 	struct rec_lane_reader *reader = handle->reader;
@@ -93,9 +89,8 @@ static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 }
 
 /*
- * T: others wrote since D, inside this event or after it. `after` may be ours and not that of the last event, and so
- * may the CPU: the next event states both. No later event may be older than the last attempt. The CPU comes last: a
- * handler that comes in between then finds a time that it must not use.
+ * T: others wrote since D, so `after` and the CPU may be ours and not those of the last one: the next event states both. The
+ * CPU comes last: a handler that comes in between finds a time that is not to be used.
  */
 static void doubt(struct rec_lane *lane)
 {
@@ -117,11 +112,7 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 	uint64_t tail;
 
 	for (;;) {
-		/*
-		 * The tail is read first, the commit position after it. If the tail is beyond a commit position that
-		 * has not moved since, a nested writer found itself not outermost. Then later ones will find the same,
-		 * and moving the position is our task.
-		 */
+		/* Tail first, commit after: if that has not moved since, no nested writer has moved it, or will. */
 		tail = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
 		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != open)) {

@@ -11,9 +11,8 @@
 #include "librecorder/ring/ring_private.h"
 
 /*
- * Whether a reservation, or a move of the head, has been open for longer than an interruption is likely to take,
- * measured in sub-buffers: it may be one that will never be finished (siglongjmp out of a signal handler). It would
- * hide all later events from readers.
+ * Whether a reservation, or a move of the head, stands open further back than what interrupts it is likely to write: it may
+ * be one that will never be finished, and would keep all that follows from readers.
  */
 static bool is_stuck(const struct rec_handle *handle)
 {
@@ -75,10 +74,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 	return at;
 }
 
-/*
- * The gate is closed: somebody wishes for something, the lane is disabled, or
- * it has to be found first, for this event.
- */
+/* The gate is closed: somebody wishes for something, the lane is disabled, or it has to be found first, for this event. */
 static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot)
 {
 	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
@@ -101,12 +97,9 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 }
 
 /*
- * Discard mode, and the lane is full. A program in this situation is in it again and again, so the plain case is
- * recognised before anything else: no clock, no plan. It is next_subbuf()'s refusal, with the same order of loads;
- * nothing is stored, so nothing can be stale. next_subbuf() handles the other cases: another writer is inside, or was
- * left there, the commit position is on another sub-buffer than the tail, or this is the first refusal since the last
- * change of sub-buffer, whose time is needed. An event takes at least four bytes more than its size; near the limit
- * next_subbuf() decides. It also handles an event that may fit nowhere, which is counted as too long.
+ * Discard mode, and the lane is full: next_subbuf()'s refusal in the plain case, without clock and plan. Whatever is not
+ * plain is left to next_subbuf(): another writer is inside, or was left there; the commit position is elsewhere; the time of this
+ * refusal is wanted; the event may be too long, or takes a few bytes more than the four of its event word.
  */
 static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 {

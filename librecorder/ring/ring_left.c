@@ -3,20 +3,10 @@
  * Reservations that will never be finished: a signal handler that interrupted one left by siglongjmp, its thread was
  * cancelled or ended by a raw exit, or a child of vfork was killed inside one.
  *
- * Guarantees. Such a reservation is taken back, with everything that was reserved after it. Nothing of that was
- * visible, because nested events become visible with the outermost one. The tail returns to where the reservation
- * began, so the lane continues as if it had never been reserved, and the number of torn events is a difference of
- * counts.
- *
- * Three kinds of code find that a reservation was left:
- *
- * - a writer that finds another one inside its own (by the open word), because handlers return before the code that
- *   they interrupt continues;
- * - a writer whose stack ends above that of the outermost one: rec_ring_is_left();
- * - a thread that leases the lane, and a thread that ends.
- *
- * A writer that cannot tell takes itself for nested, and its events wait until another one can. Before they are many,
- * its thread continues in another lane (rec_handle.elsewhere).
+ * Guarantees. What was left is taken back, with all that was reserved behind it: nothing of that was visible, for nested
+ * events become visible with the outermost one. The tail returns to where it began, so the lane goes on as if it had
+ * never been reserved, and the number of events that are gone is a difference of counts.
+ * Who finds out, and by what, is in docs/MEMORY-MODEL.md, "Reservations that are left".
  */
 #include "librecorder/os/quiet.h"
 #include "librecorder/ring/ring_private.h"
@@ -24,12 +14,8 @@
 #include <signal.h>
 
 /*
- * On one stack, the frames of a handler, and of a called function, lie below those of the interrupted code or the
- * caller. So a reservation of a frame lower than ours was left. A frame on an alternate stack shows nothing about
- * reservations of the thread's own stack. While the thread is on its own stack, every reservation that was begun on
- * the alternate stack was left. A handler on a stack with SS_AUTODISARM looks like a thread without an alternate
- * stack. But libc keeps a thread's data above its stack, and the first thread's stack lies higher than everything
- * else, so a frame on the other side of these data is on another stack.
+ * On one stack what was begun by a frame lower than ours was left. While the thread is on its own stack, so was whatever was
+ * begun on the alternate one. A stack with SS_AUTODISARM is not seen here: but libc's data of a thread lie above its stack.
  */
 bool rec_ring_is_left(uint64_t then, uint64_t here)
 {

@@ -8,10 +8,9 @@
  * not finished with it, is returned once more, with the same event numbers. Whatever the shared words contain, nothing
  * outside the mapping is touched and every loop ends.
  *
- * The swap is the design text's, with two additions. The search for the head starts at a remembered link and might
- * begin between an UPDATE link and the head that a mover has just set after it; so a head is valid only if the link
- * into the sub-buffer before it is unmarked. And because links have generations, the exchange succeeds only if the
- * head did not move since it was found.
+ * The swap is the design text's. The search for the head starts at a remembered link and might begin between an UPDATE link
+ * and the head that a mover has just set behind it, so a head counts only if the link into the sub-buffer before it is
+ * unmarked.
  */
 #include "librecorder/ring/ring_private.h"
 
@@ -20,16 +19,10 @@
 #include <librecorder/page.h>
 #include <string.h>
 
-/*
- * The number of links that all searches of one call may examine, in rounds of the ring. After the first round the head
- * is near; only a process that changes links for ever makes the search continue.
- */
+/* Links that all searches of one call may look at, in rounds of the ring. Behind the first one the head is near. */
 #define CALL_ROUNDS 12u
 
-/*
- * The number of calls in a row that may go round the whole ring without finding an event. Links that form a wrong
- * circle would make every call do so.
- */
+/* Calls in a row that may go round the whole ring without an event; links that lead in a circle do it for ever. */
 #define VAIN_MAX 8u
 
 /* Swaps lost to a moving writer in one call before the caller gets -EAGAIN. */
@@ -157,10 +150,7 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t size)
 {
 	reader->read = REC_POS(reader->page, REC_POS_SEQ(reader->read), events, size);
-	/*
-	 * One store: a reader that dies before it leaves everything to its successor; one that dies after it leaves
-	 * nothing.
-	 */
+	/* One store: a reader that dies before it leaves all of it to its successor, one that dies behind it nothing. */
 	rec_store_release(&reader->words->read, reader->read);
 	REC_TESTPOINT(done_read);
 }
