@@ -192,8 +192,7 @@ static void write_mistaken(uint32_t outer, const void *above)
 	write_event(4, PLAINLY);
 }
 
-/* Whether the lane took it. */
-static bool write_event(uint32_t size, unsigned int how)
+static bool write_one(uint32_t size, unsigned int how)
 {
 	const uint32_t floor = oracle_floor();
 	const uint32_t id = oracle_begin()->id;
@@ -212,6 +211,8 @@ static bool write_event(uint32_t size, unsigned int how)
 		oracle_refused(id, size);
 		return false;
 	}
+	if (stuck)
+		fail("an event is written to a lane that is stuck");
 	if (size > m.handle.capacity * 4)
 		fail("an event has got room that is larger than a page");
 	oracle_reserved(id, &slot, size, floor);
@@ -230,6 +231,17 @@ static bool write_event(uint32_t size, unsigned int how)
 	rec_commit(&slot);
 	oracle_committed(id);
 	return true;
+}
+
+/* Whether the lane took it. Those who are moving the head when it begins are so still, where the first of them began. */
+static bool write_event(uint32_t size, unsigned int how)
+{
+	const uint64_t movers = m.handle.movers, moving = m.handle.moving;
+	const bool taken = write_one(size, how);
+
+	if (movers && !m.jumped && m.handle.moving != moving)
+		fail("where the head began to be moved is not known any more");
+	return taken;
 }
 
 /* An event that comes to a gate that is closed. */
