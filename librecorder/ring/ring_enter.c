@@ -11,8 +11,8 @@
 #include "librecorder/ring/ring_private.h"
 
 /*
- * Whether a reservation, or a move of the head, stands open further back than what interrupts it is likely to write: it may
- * be one that will never be finished, and would keep all that follows from readers.
+ * Whether a reservation, or a move of the head, has been open for more sub-buffers than an interruption is likely to write:
+ * it may never be finished, and would hide all later events from readers.
  */
 static bool is_stuck(const struct rec_handle *handle)
 {
@@ -31,7 +31,7 @@ static bool is_stuck(const struct rec_handle *handle)
 	return ((tail - commit) & mask) >= far || (handle->movers && ((tail - moving) & mask) >= far);
 }
 
-/* The stack of whoever reserves begins at `here`, and ends at `end` while the reservation is open. */
+/* The stack of the reserving writer begins at `here`, and ends at `end` while the reservation is open. */
 static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot);
 
 /*
@@ -74,7 +74,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 	return at;
 }
 
-/* The gate is closed: somebody wishes for something, the lane is disabled, or it has to be found first, for this event. */
+/* The gate is closed: there is a request, or the lane is disabled, or a lane has to be found first, for this event. */
 static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot)
 {
 	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
@@ -97,9 +97,9 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 }
 
 /*
- * Discard mode, and the lane is full: next_subbuf()'s refusal in the plain case, without clock and plan. Whatever is not
- * plain is left to next_subbuf(): another writer is inside, or was left there; the commit position is elsewhere; the time of this
- * refusal is wanted; the event may be too long, or takes a few bytes more than the four of its event word.
+ * Discard mode, and the lane is full: next_subbuf()'s refusal in the plain case, without clock and plan. next_subbuf()
+ * handles the other cases: another writer is inside, or was left there; the commit position is on another sub-buffer; the
+ * time of this refusal is needed; the event may be too long, or takes a few bytes more than its event word and size.
  */
 static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 {

@@ -3,10 +3,11 @@
  * Reservations that will never be finished: a signal handler that interrupted one left by siglongjmp, its thread was
  * cancelled or ended by a raw exit, or a child of vfork was killed inside one.
  *
- * Guarantees. What was left is taken back, with all that was reserved behind it: nothing of that was visible, for nested
- * events become visible with the outermost one. The tail returns to where it began, so the lane goes on as if it had
- * never been reserved, and the number of events that are gone is a difference of counts.
- * Who finds out, and by what, is in docs/MEMORY-MODEL.md, "Reservations that are left".
+ * Guarantees. Such a reservation is taken back, with everything that was reserved after it. Nothing of that was
+ * visible, because nested events become visible with the outermost one. The tail returns to where the reservation
+ * began, so the lane continues as if it had never been reserved, and the number of torn events is a difference of
+ * counts.
+ * Who finds out, and how, is in docs/MEMORY-MODEL.md, "Reservations that are left".
  */
 #include "librecorder/os/quiet.h"
 #include "librecorder/ring/ring_private.h"
@@ -14,8 +15,9 @@
 #include <signal.h>
 
 /*
- * On one stack what was begun by a frame lower than ours was left. While the thread is on its own stack, so was whatever was
- * begun on the alternate one. A stack with SS_AUTODISARM is not seen here: but libc's data of a thread lie above its stack.
+ * On one stack, a reservation of a frame lower than ours was left. While the thread is on its own stack, so was every one
+ * that was begun on the alternate stack. A stack with SS_AUTODISARM cannot be seen here; but libc keeps a thread's data
+ * above its stack, so a frame on the other side of these data is on another stack.
  */
 bool rec_ring_is_left(uint64_t then, uint64_t here)
 {
@@ -72,7 +74,7 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 	rec_quiet_begin(&quiet);
 	if (rec_ring_distance(lane, to) > rec_ring_distance(lane, lane->tail))
 		to = lane->commit;
-	/* The outermost knows that whoever moved a head was left; others may interrupt one that moves it. */
+	/* The outermost knows that a writer that moved a head was left; others may have interrupted one that moves it. */
 	if (handle->movers && !REC_OPEN_DEPTH(open)) {
 		if (rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
 			lane->broken = __LINE__;
