@@ -22,6 +22,7 @@
 
 #define CHOICES_MAX 24u
 #define DEPTH_MAX   6000u
+#define PARTS_MAX   (5u + 2 * ACTORS)
 
 struct node {
 	struct model model;
@@ -41,7 +42,7 @@ struct tally tally;
 
 static struct node *path;
 static uint32_t nr_path;
-static struct set met, cut;
+static struct set met, cut, ended;
 static jmp_buf on_failure;
 static char failure[256];
 static bool telling;
@@ -58,17 +59,47 @@ void fail(const char *format, ...)
 	longjmp(on_failure, 1);
 }
 
-static size_t model_size(void)
+/* What of the model this configuration uses; the rest of it stays as it was in the beginning. */
+static struct part {
+	size_t at, size;
+} parts[PARTS_MAX];
+
+static uint32_t nr_parts;
+
+static void use(size_t at, size_t size)
 {
-	return with(WEAK | ITERATES) ? sizeof(m) : offsetof(struct model, words);
+	if (nr_parts == PARTS_MAX)
+		fail("the checker's model has too many parts");
+	parts[nr_parts++] = (struct part){ at, size };
+}
+
+static void choose_parts(void)
+{
+	const size_t cells = memory_used() / 4, marks = offsetof(struct model, memory.written);
+	uint32_t i;
+
+	nr_parts = 0;
+	use(offsetof(struct model, shared), memory_used());
+	use(offsetof(struct model, memory), marks - offsetof(struct model, memory));
+	/* Where nothing is a race, no access is noted. */
+	for (i = 0; i < 2 * ACTORS && !with(ITERATES); i++)
+		use(marks + i * CELLS, cells);
+	use(offsetof(struct model, handle), offsetof(struct model, words) - offsetof(struct model, handle));
+	if (with(WEAK))
+		use(offsetof(struct model, words), sizeof(m.words));
+	if (with(ITERATES))
+		use(offsetof(struct model, iter), sizeof(m) - offsetof(struct model, iter));
 }
 
 static uint64_t hash_state(void)
 {
-	uint64_t hash = set_hash(1, &m, model_size());
+	uint64_t hash = 1;
 	unsigned int actor;
+	uint32_t i;
 	size_t live;
 
+	for (i = 0; i < nr_parts; i++)
+		hash = set_hash(hash, (const unsigned char *)&m + parts[i].at, parts[i].size);
 	for (actor = 0; actor < ACTORS; actor++) {
 		const unsigned char *sp = actor_stack(actor, &live);
 
@@ -80,16 +111,36 @@ static uint64_t hash_state(void)
 /* All that counts when everybody is dead. */
 static uint64_t hash_remains(void)
 {
-	const uint64_t hash = set_hash(m.clock ^ (uint64_t)m.actors[WRITER].depth << 60, &m.shared, sizeof(m.shared));
+	const uint64_t hash = set_hash(m.clock ^ (uint64_t)m.actors[WRITER].depth << 60, &m.shared, memory_used());
 
 	return set_hash(hash, &m.oracle, sizeof(m.oracle));
+}
+
+/* All that check_end() goes by. */
+static uint64_t hash_end(void)
+{
+	const size_t actors = offsetof(struct model, actors), handle = offsetof(struct model, handle);
+	const size_t oracle = offsetof(struct model, oracle), words = offsetof(struct model, words);
+	const unsigned char *model = (const unsigned char *)&m;
+	uint64_t hash = set_hash(1, &m.shared, memory_used());
+
+	hash = set_hash(hash, model + handle, actors - handle);
+	hash = set_hash(hash, model + oracle, words - oracle);
+	return with(ITERATES) ? set_hash(hash, m.iter, sizeof(m) - offsetof(struct model, iter)) : hash;
+}
+
+bool explorer_ends(void)
+{
+	return set_put(&ended, hash_end());
 }
 
 static void put_away(struct node *node)
 {
 	unsigned int actor;
+	uint32_t i;
 
-	memcpy(&node->model, &m, model_size());
+	for (i = 0; i < nr_parts; i++)
+		memcpy((unsigned char *)&node->model + parts[i].at, (const unsigned char *)&m + parts[i].at, parts[i].size);
 	for (actor = 0; actor < ACTORS; actor++) {
 		const unsigned char *sp = actor_stack(actor, &node->live[actor]);
 
@@ -100,9 +151,11 @@ static void put_away(struct node *node)
 static void put_back(const struct node *node)
 {
 	unsigned int actor;
+	uint32_t i;
 	size_t live;
 
-	memcpy(&m, &node->model, model_size());
+	for (i = 0; i < nr_parts; i++)
+		memcpy((unsigned char *)&m + parts[i].at, (const unsigned char *)&node->model + parts[i].at, parts[i].size);
 	for (actor = 0; actor < ACTORS; actor++)
 		memcpy(actor_stack(actor, &live), node->stacks[actor], node->live[actor]);
 }
@@ -451,8 +504,10 @@ int explore(const struct config *what, uint64_t limit, bool verbose)
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	set_end(&met);
 	set_end(&cut);
+	set_end(&ended);
 	set_begin(&met, UINT64_C(1) << 20);
 	set_begin(&cut, UINT64_C(1) << 16);
+	set_begin(&ended, UINT64_C(1) << 16);
 	nr_path = 0;
 	sigaltstack(&alternate, NULL);
 	sigaction(SIGSEGV, &action, NULL);
@@ -466,6 +521,7 @@ int explore(const struct config *what, uint64_t limit, bool verbose)
 		printf("# %s: %s\n", config->name, failure);
 		return 1;
 	}
+	choose_parts();
 	begin();
 	push();
 	while (nr_path && tally.states < limit)

@@ -57,9 +57,16 @@ static uint32_t offset_of(const void *at)
 	return (uint32_t)((const unsigned char *)at - (const unsigned char *)&m.shared);
 }
 
-int memory_word(const void *at)
+size_t memory_used(void)
 {
-	const uint32_t offset = offset_of(at);
+	return offsetof(struct shared, pages) + ((config->pages + 1u) << config->shift);
+}
+
+/* For each cell; found once. */
+static int8_t word_at[CELLS];
+
+static int find_word(uint32_t offset)
+{
 	uint32_t i;
 
 	if (offset >= offsetof(struct shared, links) && offset < offsetof(struct shared, links[config->pages + 1])) {
@@ -82,7 +89,14 @@ int memory_word(const void *at)
 
 bool memory_is_shared(const void *at)
 {
-	return (const unsigned char *)at >= (const unsigned char *)&m.shared && offset_of(at) < sizeof(m.shared);
+	return (uintptr_t)at - (uintptr_t)&m.shared < sizeof(m.shared);
+}
+
+int memory_word(const void *at)
+{
+	const uint32_t offset = offset_of(at);
+
+	return offset % 4 ? -1 : word_at[offset / 4];
 }
 
 /* Links are everybody's; the resize makes the writer one that stores prev. */
@@ -101,12 +115,11 @@ static bool is_looked_at(uint32_t offset)
 
 enum place memory_place(const void *at, bool write)
 {
+	const uint32_t offset = offset_of(at);
 	int word;
 
-	const uint32_t offset = offset_of(at);
-
-	if (!memory_is_shared(at))
-		return PLACE_PRIVATE;
+	if (offset >= memory_used())
+		fail("an access to a sub-buffer that is not there");
 	if (with(ITERATES) && running >= 0 && is_looked_at(offset))
 		return write || running == READER ? PLACE_COMMON : PLACE_OWN;
 	if (offset >= offsetof(struct shared, pages)) {
@@ -277,7 +290,10 @@ static uint64_t value_of(int word)
 void memory_begin(void)
 {
 	int word;
+	uint32_t i;
 
+	for (i = 0; i < CELLS; i++)
+		word_at[i] = (int8_t)find_word(4 * i);
 	memset(&m.memory, 0, sizeof(m.memory));
 	memset(m.words, 0, sizeof(m.words));
 	for (word = 0; with(WEAK) && word < (int)(COMMON + 2 * (config->pages + 1u)); word++) {

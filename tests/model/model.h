@@ -129,7 +129,6 @@ struct footprint {
 };
 
 enum place {
-	PLACE_PRIVATE, /* not shared at all: no step */
 	PLACE_BYTES,   /* event data: no step, but races are found */
 	PLACE_OWN, /* words that one side uses, or passes to the other one behind a release: a step for that side alone */
 	PLACE_COMMON, /* words that both use at the same time, except loads of those that the other side does not store to */
@@ -151,6 +150,7 @@ struct pending {
 enum place memory_place(const void *at, bool write);
 bool memory_is_shared(const void *at);
 int memory_word(const void *at); /* number of the common word there, or -1 */
+size_t memory_used(void); /* bytes of what is shared that this configuration has */
 void memory_name(uint32_t offset, char *text, size_t size);
 void memory_begin(void);
 /* Note the access in the writer's footprint. */
@@ -381,6 +381,8 @@ struct tally {
 
 extern struct tally tally;
 
+/* Nobody is inside any more; whether that was never so, with all that is left, before. */
+bool explorer_ends(void);
 bool explorer_passes(unsigned int actor, const struct pending *next);
 /* 0: nothing wrong. 1: something was, and was told. */
 int explore(const struct config *what, uint64_t limit, bool verbose);

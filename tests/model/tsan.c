@@ -38,17 +38,18 @@ static bool is_quiet(void)
 /* Stand before the access. Returns the number of the common word there, or -1. */
 static int step(const void *at, uint32_t size, enum access access, const void *caller, unsigned int *ret_candidate)
 {
+	if (!memory_is_shared(at) || is_quiet())
+		return -1;
+
 	const enum place place = memory_place(at, access != ACCESS_READ && access != ACCESS_LOAD);
 	struct pending next = { .caller = caller,
+				.offset = (uint32_t)((const unsigned char *)at - (const unsigned char *)&m.shared),
 				.access = (uint8_t)access,
 				.place = (uint8_t)place,
 				.size = (uint8_t)size,
 				.candidates = 1,
 				.word = -1 };
 
-	if (place == PLACE_PRIVATE || is_quiet())
-		return -1;
-	next.offset = (uint32_t)((const unsigned char *)at - (const unsigned char *)&m.shared);
 	if (place == PLACE_COMMON || place == PLACE_OWN)
 		next.word = (int8_t)memory_word(at);
 	if (place != PLACE_BYTES && !unwatched)
