@@ -15,19 +15,15 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #define CHOICES_MAX 24u
 #define DEPTH_MAX   6000u
-#define PARTS_MAX   (5u + 2 * ACTORS)
 
 struct node {
-	struct model model;
-	size_t live[ACTORS];
-	unsigned char stacks[ACTORS][STACK_SIZE];
+	struct saved saved;
 	struct choice choices[CHOICES_MAX];
 	uint8_t nr_choices;
 	uint8_t next;
@@ -59,105 +55,9 @@ void fail(const char *format, ...)
 	longjmp(on_failure, 1);
 }
 
-/* What of the model this configuration uses; the rest of it stays as it was in the beginning. */
-static struct part {
-	size_t at, size;
-} parts[PARTS_MAX];
-
-static uint32_t nr_parts;
-
-static void use(size_t at, size_t size)
-{
-	if (nr_parts == PARTS_MAX)
-		fail("the checker's model has too many parts");
-	parts[nr_parts++] = (struct part){ at, size };
-}
-
-static void choose_parts(void)
-{
-	const size_t cells = memory_used() / 4, marks = offsetof(struct model, memory.written);
-	uint32_t i;
-
-	nr_parts = 0;
-	use(offsetof(struct model, shared), memory_used());
-	use(offsetof(struct model, memory), marks - offsetof(struct model, memory));
-	/* Where nothing is a race, no access is noted. */
-	for (i = 0; i < 2 * ACTORS && !with(ITERATES); i++)
-		use(marks + i * CELLS, cells);
-	use(offsetof(struct model, handle), offsetof(struct model, words) - offsetof(struct model, handle));
-	if (with(WEAK))
-		use(offsetof(struct model, words), sizeof(m.words));
-	if (with(ITERATES))
-		use(offsetof(struct model, iter), sizeof(m) - offsetof(struct model, iter));
-}
-
-static uint64_t hash_state(void)
-{
-	uint64_t hash = 1;
-	unsigned int actor;
-	uint32_t i;
-	size_t live;
-
-	for (i = 0; i < nr_parts; i++)
-		hash = set_hash(hash, (const unsigned char *)&m + parts[i].at, parts[i].size);
-	for (actor = 0; actor < ACTORS; actor++) {
-		const unsigned char *sp = actor_stack(actor, &live);
-
-		hash = set_hash(hash, sp, live);
-	}
-	return hash;
-}
-
-/* All that counts when everybody is dead. */
-static uint64_t hash_remains(void)
-{
-	const uint64_t hash = set_hash(m.clock ^ (uint64_t)m.actors[WRITER].depth << 60, &m.shared, memory_used());
-
-	return set_hash(hash, &m.oracle, sizeof(m.oracle));
-}
-
-/* All that check_end() goes by. */
-static uint64_t hash_end(void)
-{
-	const size_t actors = offsetof(struct model, actors), handle = offsetof(struct model, handle);
-	const size_t oracle = offsetof(struct model, oracle), words = offsetof(struct model, words);
-	const unsigned char *model = (const unsigned char *)&m;
-	uint64_t hash = set_hash(1, &m.shared, memory_used());
-
-	hash = set_hash(hash, model + handle, actors - handle);
-	hash = set_hash(hash, model + oracle, words - oracle);
-	return with(ITERATES) ? set_hash(hash, m.iter, sizeof(m) - offsetof(struct model, iter)) : hash;
-}
-
 bool explorer_ends(void)
 {
-	return set_put(&ended, hash_end());
-}
-
-static void put_away(struct node *node)
-{
-	unsigned int actor;
-	uint32_t i;
-
-	for (i = 0; i < nr_parts; i++)
-		memcpy((unsigned char *)&node->model + parts[i].at, (const unsigned char *)&m + parts[i].at, parts[i].size);
-	for (actor = 0; actor < ACTORS; actor++) {
-		const unsigned char *sp = actor_stack(actor, &node->live[actor]);
-
-		memcpy(node->stacks[actor], sp, node->live[actor]);
-	}
-}
-
-static void put_back(const struct node *node)
-{
-	unsigned int actor;
-	uint32_t i;
-	size_t live;
-
-	for (i = 0; i < nr_parts; i++)
-		memcpy((unsigned char *)&m + parts[i].at, (const unsigned char *)&node->model + parts[i].at, parts[i].size);
-	for (actor = 0; actor < ACTORS; actor++)
-		memcpy(actor_stack(actor, &live), node->stacks[actor], node->live[actor]);
+	return set_put(&ended, state_hash_end());
 }
 
 /* ------------------------------------------------------------------------------------------------- choices */
@@ -380,14 +280,14 @@ void story(void)
 /* Everybody dies here. What remains is the same in many states; it is looked at once. */
 static void cut_here(struct node *node, bool is_away)
 {
-	if (!with(CUT) || m.writer_died || m.reader_died || !set_put(&cut, hash_remains()))
+	if (!with(CUT) || m.writer_died || m.reader_died || !set_put(&cut, state_hash_remains()))
 		return;
 	if (!is_away)
-		put_away(node);
+		state_save(&node->saved);
 	check_cut(false);
-	put_back(node);
+	state_restore(&node->saved);
 	check_cut(true);
-	put_back(node);
+	state_restore(&node->saved);
 	tally.cuts++;
 }
 
@@ -412,12 +312,12 @@ static void push(void)
 	tally.depth = nr_path > tally.depth ? nr_path : tally.depth;
 	list_choices(node);
 	if (node->nr_choices > 1 || is_quiet_moment()) {
-		if (!set_put(&met, hash_state())) {
+		if (!set_put(&met, state_hash())) {
 			node->nr_choices = 0;
 			return;
 		}
 		tally.states++;
-		put_away(node);
+		state_save(&node->saved);
 		if (is_quiet_moment())
 			check_ring();
 		cut_here(node, true);
@@ -440,7 +340,7 @@ static void go_on(void)
 	}
 	/* The first choice finds the state as it was left. */
 	if (node->next)
-		put_back(node);
+		state_restore(&node->saved);
 	node->done = node->choices[node->next++];
 	node->step = m.actors[node->done.actor].next;
 	node->depth = m.actors[node->done.actor].depth;
@@ -521,7 +421,7 @@ int explore(const struct config *what, uint64_t limit, bool verbose)
 		printf("# %s: %s\n", config->name, failure);
 		return 1;
 	}
-	choose_parts();
+	state_begin();
 	begin();
 	push();
 	while (nr_path && tally.states < limit)

@@ -366,6 +366,24 @@ void set_end(struct set *set);
 /* Put it in; whether it was not there. */
 bool set_put(struct set *set, uint64_t hash);
 
+/* --------------------------------------------------------------------------------------------------------- state */
+
+struct saved {
+	struct model model; /* what of it this configuration uses */
+	size_t live[ACTORS];
+	unsigned char stacks[ACTORS][STACK_SIZE];
+};
+
+/* A configuration begins: what of the model it uses is known. */
+void state_begin(void);
+uint64_t state_hash(void);
+/* Of all that counts when everybody is dead. */
+uint64_t state_hash_remains(void);
+/* Of all that check_end() depends on. */
+uint64_t state_hash_end(void);
+void state_save(struct saved *ret_saved);
+void state_restore(const struct saved *saved);
+
 /* ------------------------------------------------------------------------------------------------------ explorer */
 
 struct tally {
