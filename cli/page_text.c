@@ -48,15 +48,14 @@ void page_text_print_meta(const char *kind, unsigned int number, const struct re
 
 static void print_head(const struct rec_meta *meta, const struct rec_page *page)
 {
-	struct rec_subbuf_header header;
-	const char *flags = "";
+	const uint32_t capacity = meta->subbuf_size - REC_SUBBUF_HEADER_SIZE;
+	const uint64_t lost = rec_page_lost(page->data, capacity);
+	struct rec_page_iter start;
 
-	memcpy(&header, page->data, sizeof(header));
-	if (header.commit & REC_COMMIT_LOST)
-		flags = header.commit & REC_COMMIT_LOST_STORED ? " LOST STORED" : " LOST";
-	printf("page %u: time %" PRIu64 " commit %u%s from %u entries %u fill %u%%", meta->reader_id, header.time_stamp,
-	       (uint32_t)header.commit & REC_COMMIT_SIZE_MASK, flags, page->from, page->entries,
-	       page->size * 100u / (meta->subbuf_size - REC_SUBBUF_HEADER_SIZE));
+	rec_page_iter_init(&start, page->data, page->size);
+	printf("page %u: time %" PRIu64 " commit %u%s from %u entries %u fill %u%%", meta->reader_id, start.time,
+	       rec_page_size(page->data), !lost ? "" : lost == UINT64_MAX ? " LOST" : " LOST STORED", page->from,
+	       page->entries, page->size * 100u / capacity);
 	if (page->lost == REC_LOST_UNKNOWN)
 		printf(" [EVENTS DROPPED]");
 	else if (page->lost)

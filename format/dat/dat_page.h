@@ -37,7 +37,7 @@ struct dat_walk {
 	const unsigned char *page;
 	uint32_t pos;
 	uint64_t ts;
-	bool big;
+	unsigned int rule; /* of page_bytes.h */
 };
 
 /* Reads the page's header. 0; -EBADMSG with ret_error filled in: the header is invalid. */

@@ -3,13 +3,13 @@
  * The streams of the kernel: one a CPU, whose events all go to that CPU of the file. So they take no part in the
  * heap of the merge. What the kernel has until an event of a program is put there in runs (weave_run.c).
  */
-#include "format/weave/kernel_page.h"
 #include "format/weave/weave_private.h"
+#include "librecorder/core/page_bytes.h"
 
 int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time)
 {
 	for (;;) {
-		const int got = kernel_page_next(&input->iter, &input->record);
+		const int got = page_next(&input->iter, &input->record);
 		unsigned int id;
 		int err;
 

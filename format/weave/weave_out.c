@@ -4,6 +4,7 @@
  * behind the gap leaves no room for the count, the page says only that there was a gap, as the kernel does.
  */
 #include "format/weave/weave_private.h"
+#include "librecorder/core/page_bytes.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -96,19 +97,9 @@ int weave_out_flush_all(struct weave *weave)
 void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t size, uint64_t lost)
 {
 	const uint32_t capacity = weave->page_size - REC_SUBBUF_HEADER_SIZE;
-	unsigned char *data = page + REC_SUBBUF_HEADER_SIZE;
-	uint64_t commit = size;
-	uint32_t end = size;
+	const uint32_t end = page_put_commit(page, size, lost, capacity);
 
-	if (lost)
-		commit |= REC_COMMIT_LOST;
-	if (lost && lost != REC_LOST_UNKNOWN && capacity - size >= sizeof(lost)) {
-		commit |= REC_COMMIT_LOST_STORED;
-		memcpy(data + end, &lost, sizeof(lost));
-		end += (uint32_t)sizeof(lost);
-	}
-	memcpy(page + sizeof(uint64_t), &commit, sizeof(commit));
-	memset(data + end, 0, capacity - end);
+	memset(page + REC_SUBBUF_HEADER_SIZE + end, 0, capacity - end);
 }
 
 int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu)

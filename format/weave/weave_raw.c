@@ -8,13 +8,11 @@
  * left out where its place is needed for the count.
  */
 #include "format/weave/weave_private.h"
+#include "librecorder/core/page_bytes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define LOST_COUNT_SIZE	 8u
-#define MARKER_AND_STAMP (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
 
 /* A page being made, with what is needed of it. */
 struct raw_page {
@@ -34,19 +32,6 @@ struct raw {
 	unsigned char *other; /* weave->page_size: where a page is made anew */
 };
 
-static uint32_t put_marker(unsigned char *at, uint32_t cpu, uint64_t time)
-{
-	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4u, REC_MARKER_MAGIC, cpu };
-	const uint64_t stamp = time & REC_TIME_STAMP_MASK;
-	const uint32_t word = (uint32_t)(stamp & REC_DELTA_MAX) << REC_TYPE_BITS | REC_TYPE_TIME_STAMP;
-	const uint32_t high = (uint32_t)(stamp >> REC_DELTA_BITS);
-
-	memcpy(at, &marker, sizeof(marker));
-	memcpy(at + REC_MARKER_SIZE, &word, sizeof(word));
-	memcpy(at + REC_MARKER_SIZE + 4, &high, sizeof(high));
-	return MARKER_AND_STAMP;
-}
-
 /*
  * Copy the header and the data from offset `from` on, to a page that says the same of it: the running time and, where
  * the page has told it and there is room, the CPU. What stands before `from` is at least an event, and in our own lanes
@@ -62,8 +47,10 @@ static uint32_t copy_tail(unsigned char *to, const unsigned char *page, uint32_t
 	while (rec_page_next(&iter, &record) > 0)
 		;
 	memcpy(to, &iter.time, sizeof(iter.time));
-	if (iter.cpu != REC_CPU_UNKNOWN && from >= MARKER_AND_STAMP)
-		used = put_marker(to + REC_SUBBUF_HEADER_SIZE, iter.cpu, iter.time);
+	if (iter.cpu != REC_CPU_UNKNOWN && from >= PAGE_RESTATE_SIZE) {
+		page_put_restate(to + REC_SUBBUF_HEADER_SIZE, iter.cpu, iter.time);
+		used = PAGE_RESTATE_SIZE;
+	}
 	memcpy(to + REC_SUBBUF_HEADER_SIZE + used, page + REC_SUBBUF_HEADER_SIZE + from, size - from);
 	return used + size - from;
 }
@@ -120,7 +107,7 @@ static void begin_with_event(struct raw *raw)
 	unsigned char *data = other + REC_SUBBUF_HEADER_SIZE;
 	struct rec_page_iter iter;
 	struct rec_record record;
-	uint32_t used, rest, word;
+	uint32_t used, rest;
 
 	rec_page_iter_init(&iter, page->bytes, page->size);
 	if (rec_page_next(&iter, &record) <= 0 || record.offset == 0)
@@ -129,11 +116,12 @@ static void begin_with_event(struct raw *raw)
 	rest = page->size - iter.offset;
 	memcpy(other, &record.time, sizeof(record.time));
 	memcpy(data, page->bytes + REC_SUBBUF_HEADER_SIZE + record.offset, used);
-	memcpy(&word, data, sizeof(word));
-	word &= (1u << REC_TYPE_BITS) - 1u; /* the page's time is the event's */
-	memcpy(data, &word, sizeof(word));
-	if (record.cpu != REC_CPU_UNKNOWN && used + rest + MARKER_AND_STAMP + LOST_COUNT_SIZE <= capacity)
-		used += put_marker(data + used, record.cpu, record.time);
+	/* The page's time is the event's. */
+	page_put32(data, page_word(page_word_type(page_get32(data, 0), 0), 0));
+	if (record.cpu != REC_CPU_UNKNOWN && used + rest + PAGE_RESTATE_SIZE + PAGE_LOST_SIZE <= capacity) {
+		page_put_restate(data + used, record.cpu, record.time);
+		used += PAGE_RESTATE_SIZE;
+	}
 	memcpy(data + used, page->bytes + REC_SUBBUF_HEADER_SIZE + iter.offset, rest);
 	raw->other = page->bytes;
 	page->bytes = other;

@@ -7,6 +7,7 @@
  */
 #include "format/weave/kernel_tasks.h"
 #include "format/weave/weave_private.h"
+#include "librecorder/core/page_bytes.h"
 
 #include <string.h>
 
@@ -16,18 +17,9 @@
 /* What copying may touch beyond that, so that it need not look. */
 #define PIECE 32u
 
-static inline uint32_t get_word(const unsigned char *at)
-{
-	uint32_t word;
-
-	memcpy(&word, at, sizeof(word));
-	return word;
-}
-
 static inline void set_delta(unsigned char *at, uint32_t word, uint64_t delta)
 {
-	word = (word & ((1u << REC_TYPE_BITS) - 1u)) | (uint32_t)delta << REC_TYPE_BITS;
-	memcpy(at, &word, sizeof(word));
+	page_put32(at, page_word(page_word_type(word, 0), (uint32_t)delta));
 }
 
 /* The current record with another delta. False: it does not fit so. */
@@ -42,7 +34,7 @@ static bool copy_record(struct rec_page_writer *writer, const struct weave_input
 	if (!writer->used || delta > REC_DELTA_MAX || size > writer->capacity - writer->used || size % 4)
 		return false;
 	memcpy(to, from, size);
-	set_delta(to, get_word(from), delta);
+	set_delta(to, page_get32(from, 0), delta);
 	writer->time = input->ns;
 	writer->used += size;
 	writer->entries++;
@@ -117,21 +109,21 @@ static inline __attribute__((always_inline)) int copy_run(struct run *run, const
 
 	while (run->size - at >= 8) {
 		const unsigned char *from = run->from + at;
-		const uint32_t word = get_word(from);
-		const uint32_t type = word & ((1u << REC_TYPE_BITS) - 1u);
-		const uint64_t next = clock + (word >> REC_TYPE_BITS);
+		const uint32_t word = page_get32(from, 0);
+		const uint32_t payload = page_plain_size(word, run->size - at);
+		const uint64_t next = clock + page_word_delta(word, 0);
 		const uint64_t next_time = time_map_scale(next, mult);
-		const uint32_t size = 4 + type * 4;
+		const uint32_t size = 4 + payload;
 
-		if (type - 1 > REC_TYPE_DATA_MAX - 1 || next > last || size > run->size - at)
+		if (!payload || next > last)
 			break;
 		if (is_kernel) {
-			const unsigned int id = weave_kernel_id(from + 4, type * 4);
+			const unsigned int id = weave_kernel_id(from + 4, payload);
 			int err;
 
 			if (!id)
 				break;
-			err = kernel_tasks_see(tasks, id, stretch->clock + next, from + 4, type * 4);
+			err = kernel_tasks_see(tasks, id, stretch->clock + next, from + 4, payload);
 			if (err)
 				return err;
 		}

@@ -4,8 +4,8 @@
  * kernel wrote them, and are only walked over, for the number of events, for names, and to see that
  * they are whole. What is not is taken apart.
  */
-#include "format/weave/kernel_page.h"
 #include "format/weave/weave_private.h"
+#include "librecorder/core/page_bytes.h"
 
 struct walk {
 	uint64_t events;
@@ -22,21 +22,18 @@ static int walk_plain(struct kernel_tasks *tasks, struct rec_page_iter *iter)
 
 	while (iter->size - at >= 8) {
 		const unsigned char *event = iter->data + at + 4;
-		uint32_t word, type, id;
+		const uint32_t word = page_get32(event - 4, 0);
+		const uint32_t size = page_plain_size(word, iter->size - at);
+		const unsigned int id = weave_kernel_id(event, size);
 		int err;
 
-		memcpy(&word, event - 4, sizeof(word));
-		type = word & ((1u << REC_TYPE_BITS) - 1u);
-		if (type - 1 > REC_TYPE_DATA_MAX - 1 || type * 4 > iter->size - at - 4)
-			break;
-		id = weave_kernel_id(event, type * 4);
 		if (!id)
 			break;
-		clock += word >> REC_TYPE_BITS;
-		err = kernel_tasks_see(tasks, id, clock, event, type * 4);
+		clock += page_word_delta(word, 0);
+		err = kernel_tasks_see(tasks, id, clock, event, size);
 		if (err)
 			return err;
-		at += 4 + type * 4;
+		at += 4 + size;
 		nr++;
 	}
 	iter->offset = at;
@@ -51,7 +48,7 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 	struct rec_record record;
 	int got;
 
-	while ((got = kernel_page_next(&iter, &record)) > 0) {
+	while ((got = page_next(&iter, &record)) > 0) {
 		const unsigned int id = weave_kernel_id(record.payload, record.size);
 		int more = kernel_tasks_see(weave->tasks, id, record.time, record.payload, record.size);
 

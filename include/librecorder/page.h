@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One sub-buffer, read and built. This is the only place that knows how events lie in a page. Pure functions over the
- * memory that they are given, without other state: safe from any thread and from signal handlers. Reading never looks
- * outside the given size, whatever the bytes contain.
+ * One sub-buffer, read and built. Pure functions over the memory that they are given, without other state: safe from
+ * any thread and from signal handlers. Reading never looks outside the given size, whatever the bytes contain.
  */
 #ifndef LIBRECORDER_PAGE_H
 #define LIBRECORDER_PAGE_H
@@ -55,8 +54,8 @@ void rec_page_iter_init(struct rec_page_iter *iter, const void *page, uint32_t s
 
 /*
  * The next event. Padding, time extends and markers are evaluated and not returned. A padding record's own delta is
- * not added to the time, as in the kernel's readers. 1: *ret_record is filled. 0: the page ends here. -EBADMSG: the
- * bytes at iter->offset are not a valid record.
+ * added to the time, except if it is 1, which stands for 0. 1: *ret_record is filled. 0: the page ends here. -EBADMSG:
+ * the bytes at iter->offset are not a valid record.
  */
 int rec_page_next(struct rec_page_iter *iter, struct rec_record *ret_record);
 

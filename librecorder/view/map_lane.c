@@ -9,6 +9,7 @@
  * gets its size only when the writer has left, and never has losses. Such a copy is dropped before the next access, so
  * that new data are visible again.
  */
+#include "librecorder/core/page_bytes.h"
 #include "librecorder/view/map_private.h"
 #include "librecorder/view/reader_private.h"
 
@@ -56,19 +57,11 @@ static int copy_page(struct lane_map *lane, const struct rec_page *page)
 {
 	const uint32_t capacity = lane->map.subbuf_size - REC_SUBBUF_HEADER_SIZE;
 	unsigned char *at = (unsigned char *)(uintptr_t)map_page(&lane->map, lane->page);
-	struct rec_subbuf_header *header = (struct rec_subbuf_header *)(void *)at;
 
 	if (mprotect(at, lane->map.subbuf_size, PROT_READ | PROT_WRITE) < 0)
 		return -errno;
 	lane->is_copied = true;
-	header->commit = page->size;
-	if (lane->lost) {
-		header->commit |= REC_COMMIT_LOST;
-		if (capacity - page->size >= sizeof(lane->lost)) {
-			header->commit |= REC_COMMIT_LOST_STORED;
-			memcpy(at + REC_SUBBUF_HEADER_SIZE + page->size, &lane->lost, sizeof(lane->lost));
-		}
-	}
+	page_put_commit(at, page->size, lane->lost, capacity);
 	return mprotect(at, lane->map.subbuf_size, PROT_READ) < 0 ? -errno : 0;
 }
 

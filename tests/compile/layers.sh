@@ -7,7 +7,7 @@
 
 cd "$top_srcdir" || exit 1
 
-# ROOM : rooms below it that it may use : public headers that it may use
+# ROOM : rooms below it, and single headers of them, that it may use : public headers that it may use
 cat >"$TMP/rooms" <<'END'
 librecorder/core : : detail/abi detail/atomic event_text filter log page pattern version
 librecorder/os : librecorder/core : detail/abi detail/ring buffer_dir clock
@@ -16,8 +16,8 @@ librecorder/process : librecorder/core librecorder/os librecorder/ring : detail/
 librecorder/view : librecorder/core librecorder/os librecorder/ring : detail/atomic event_text map page reader
 librecorder : librecorder/core librecorder/os librecorder/process librecorder/view format/weave : detail/atomic buffer clock reader
 format/io : : page
-format/dat : format/io : page
-format/weave : format/io format/dat : clock event_text log page source
+format/dat : format/io librecorder/core/page_bytes.h : page
+format/weave : format/io format/dat librecorder/core/page_bytes.h : clock event_text log page source
 format/text : format/io format/dat :
 format/verify : format/io format/dat format/text : page
 cli/base : :
@@ -65,7 +65,7 @@ arrows()
 		!is_public && !(here in known) { print $1, "is in no room of the table"; next }
 		$3 ~ external { if ($1 !~ libraries) print; next }
 		$2 == "<" && $3 ~ /^librecorder\// { if (!is_public && !(here " " $3 in public)) print; next }
-		$2 == "\"" && (is_public || (room($3) != here && !(here " " room($3) in may))) { print }
+		$2 == "\"" && (is_public || (room($3) != here && !(here " " room($3) in may) && !(here " " $3 in may))) { print }
 	' "$TMP/rooms" -
 }
 
@@ -188,6 +188,19 @@ long()
 is "no file is longer than $lines_max lines" "$(long $(find include librecorder format cli -name '*.[ch]'))" ""
 seq $((lines_max + 1)) >"$TMP/long.c"
 is "one that is longer is found" "$(long "$TMP/long.c")" "$TMP/long.c"
+
+# words FILE...: those that know the bits of a page's words
+words()
+{
+	grep -lE '\bREC_(TYPE_(BITS|PADDING|DATA_MAX)|DELTA_BITS|COMMIT_SIZE_MASK)\b' "$@" | sort | tr '\n' ' '
+}
+
+# A page is decoded in one place. The ring's writer makes its own words, and copies of its pages.
+# shellcheck disable=SC2046
+is "the words of a page are taken apart in one place" "$(words $(find include librecorder format cli -name '*.[ch]' ! -path 'librecorder/ring/*'))" \
+	"include/librecorder/detail/abi_page.h include/librecorder/detail/ring.h librecorder/core/page_bytes.h "
+printf 'type = word & ((1u << REC_TYPE_BITS) - 1u);\n' >"$TMP/walker.c"
+is "another place is found" "$(words "$TMP/walker.c")" "$TMP/walker.c "
 
 # ------------------------------------------------------------------------------------------------ the document
 

@@ -20,11 +20,11 @@ void page_walk_free(struct page_walk *walk)
 	kbuffer_free(walk->kbuffer);
 }
 
-/* The third reading: record by record, for the deltas of padding and for what there was. */
+/* The third reading: record by record, for padding with a delta of 1 and for what there was. */
 struct raw {
 	const unsigned char *data;
 	uint32_t offset;
-	uint64_t padding; /* sum of its deltas */
+	uint64_t padding; /* records of it with a delta of 1 */
 };
 
 static void raw_advance(struct page_walk *walk, struct raw *raw, uint32_t to)
@@ -38,7 +38,7 @@ static void raw_advance(struct page_walk *walk, struct raw *raw, uint32_t to)
 		case REC_TYPE_PADDING:
 			if (word >> REC_TYPE_BITS == 0)
 				return;
-			raw->padding += word >> REC_TYPE_BITS;
+			raw->padding += word >> REC_TYPE_BITS == 1;
 			raw->offset += 4 + length;
 			walk->paddings++;
 			break;
@@ -99,7 +99,7 @@ static bool compare_event(struct page_walk *walk, const struct rec_record *recor
 		return true;
 	snprintf(walk->why, sizeof(walk->why),
 		 "at %u: kbuffer's payload is %td bytes behind ours, %d bytes long, time %" PRIu64
-		 "; ours %u bytes long, time %" PRIu64 ", padding's deltas %" PRIu64,
+		 "; ours %u bytes long, time %" PRIu64 ", paddings with a delta of 1 %" PRIu64,
 		 record->offset, (const char *)payload - (const char *)record->payload, size, time, record->size,
 		 record->time, padding);
 	return false;

@@ -3,9 +3,9 @@
  * One page read twice: by libtraceevent's kbuffer and by our page reader. They must find the same events, with the
  * same payloads, and the same loss.
  *
- * And the same times, but for one rule: kbuffer adds the delta of padding, ours does not, as the kernel's own
- * readers (docs/KERNEL-DIFFERENCES.md). So kbuffer's time of an event is ours and the deltas of all padding since
- * the beginning of the page or the last absolute stamp; that sum is made here, by a third reading of the bytes.
+ * And the same times, except for one rule: kbuffer adds a padding record's delta of 1, ours does not
+ * (docs/KERNEL-DIFFERENCES.md). So kbuffer's time of an event is ours and the number of such records since
+ * the beginning of the page or the last absolute stamp; they are counted here, by a third reading of the bytes.
  *
  * And kbuffer forgets the loss of a page whose first record is no event: it tells it only while it stands at the
  * beginning.

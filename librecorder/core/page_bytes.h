@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The words of a page, read and written. Only this file knows how records, size and loss lie in a page (facts A1 to
+ * A4). page.c makes the public functions with it. format/weave reads and makes pages with it, and format/dat reads pages of
+ * any machine with it. The writer in librecorder/ring makes its own words.
+ *
+ * Readers differ in a few points. Each point is a bit of a *rule*. Where speed matters, the rule is a constant and
+ * costs nothing.
+ *
+ * Guarantees. Nothing outside the given bytes is read, whatever they contain. Each word is read once: the page's writer
+ * may change it meanwhile, so the value that is checked is the value that is used. Pure functions; safe from signal
+ * handlers.
+ */
+#ifndef PAGE_BYTES_H
+#define PAGE_BYTES_H
+
+#include <errno.h>
+#include <librecorder/page.h>
+#include <string.h>
+
+/* Rules. 0 is this machine's own pages and its kernel's. */
+#define PAGE_SWAPPED  1u /* numbers are in the other byte order */
+#define PAGE_BIG      2u /* of a big endian machine: an event word's type is in its upper bits */
+#define PAGE_COMMIT32 4u /* the commit word, and the number lost, have four bytes */
+#define PAGE_STRICT   8u /* fewer bytes at the end than a record needs are damage, except dead padding */
+#define PAGE_KBUFFER  16u /* as libtraceevent's kbuffer, where it differs from the kernel: what viewers show */
+
+#define PAGE_INLINE static inline __attribute__((always_inline))
+
+#define PAGE_LOST_SIZE 8u /* of the number lost, behind the data */
+
+/* ------------------------------------------------------------------------------------------------------- words */
+
+PAGE_INLINE uint32_t page_get32(const unsigned char *at, unsigned int rule)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	/* The compiler must not read it once more. */
+	__asm__("" : "+r"(value));
+	return rule & PAGE_SWAPPED ? __builtin_bswap32(value) : value;
+}
+
+PAGE_INLINE uint64_t page_get64(const unsigned char *at, unsigned int rule)
+{
+	uint64_t value;
+
+	memcpy(&value, at, sizeof(value));
+	__asm__("" : "+r"(value));
+	return rule & PAGE_SWAPPED ? __builtin_bswap64(value) : value;
+}
+
+static inline void page_put32(unsigned char *at, uint32_t value)
+{
+	memcpy(at, &value, sizeof(value));
+}
+
+/* An event word and its two parts. */
+static inline uint32_t page_word(uint32_t type, uint32_t delta)
+{
+	return delta << REC_TYPE_BITS | type;
+}
+
+PAGE_INLINE uint32_t page_word_type(uint32_t word, unsigned int rule)
+{
+	return rule & PAGE_BIG ? word >> REC_DELTA_BITS : word & ((1u << REC_TYPE_BITS) - 1u);
+}
+
+PAGE_INLINE uint32_t page_word_delta(uint32_t word, unsigned int rule)
+{
+	return rule & PAGE_BIG ? word & REC_DELTA_MAX : word >> REC_TYPE_BITS;
+}
+
+/*
+ * The payload size of an event whose word contains it. `left` bytes of the page remain from the word on, at least 4. 0:
+ * another kind of record, or it does not fit.
+ */
+PAGE_INLINE uint32_t page_plain_size(uint32_t word, uint32_t left)
+{
+	const uint32_t type = page_word_type(word, 0);
+
+	return type - 1 < REC_TYPE_DATA_MAX && type * 4 <= left - 4 ? type * 4 : 0;
+}
+
+/* -------------------------------------------------------------------------------------------------- one record */
+
+enum page_kind { PAGE_END, PAGE_DATA, PAGE_PADDING, PAGE_EXTEND, PAGE_STAMP };
+
+struct page_record {
+	uint32_t delta;
+	uint32_t head;	 /* bytes in front of the payload */
+	uint32_t size;	 /* of the payload; for padding, of what follows its two words */
+	uint32_t length; /* of the whole record, up to the next one */
+};
+
+/* The absolute time that 59 stored bits mean after `before` (facts A2.7). */
+static inline uint64_t page_stamp(uint64_t stamp, uint64_t before, unsigned int rule)
+{
+	const uint64_t top = before & ~REC_TIME_STAMP_MASK;
+
+	/*
+	 * Without top bits the kernel uses the stamp as it is; but a step back of half the range is the first carry
+	 * into the top bits. kbuffer ignores that carry.
+	 */
+	if (!top && (rule & PAGE_KBUFFER || (stamp <= before && before - stamp <= REC_TIME_STAMP_MASK / 2)))
+		return stamp;
+	stamp |= top;
+	return stamp < before ? stamp + (REC_TIME_STAMP_MASK + 1) : stamp;
+}
+
+/* Whether the word at `at` says that the rest of the page is dead. */
+PAGE_INLINE bool page_is_dead(uint32_t word, unsigned int rule)
+{
+	return page_word_type(word, rule) == REC_TYPE_PADDING && !page_word_delta(word, rule);
+}
+
+/*
+ * Whether a padding record's delta is added to the time. The kernel counts the time of an event after a discarded one
+ * from the discarded one. But 1 stands for 0, which a padding record cannot have (facts A5.1); our markers have it, and the
+ * kernel's validator ignores it too. kbuffer adds it.
+ */
+PAGE_INLINE bool page_padding_counts(uint32_t delta, unsigned int rule)
+{
+	return delta != 1 || rule & PAGE_KBUFFER;
+}
+
+/* The page ends with fewer bytes than a record needs. */
+PAGE_INLINE int page_short_end(const unsigned char *at, uint32_t left, unsigned int rule)
+{
+	if (!(rule & PAGE_STRICT) || !left || (left >= 4 && page_is_dead(page_get32(at, rule), rule)))
+		return PAGE_END;
+	return -EBADMSG;
+}
+
+/*
+ * The record at `at`, where `left` bytes of the page are left. Its kind; *time, the running time, becomes that of the
+ * record. PAGE_END: no record follows, *ret_record is not set. -EBADMSG: these bytes are no record.
+ */
+PAGE_INLINE int page_record(const unsigned char *at, uint32_t left, unsigned int rule, uint64_t *time,
+			    struct page_record *ret_record)
+{
+	uint32_t word, type, delta, second;
+
+	/* Every record has eight bytes; the kernel leaves four of dead padding where there is no room for one. */
+	if (left < 8)
+		return page_short_end(at, left, rule);
+	word = page_get32(at, rule);
+	type = page_word_type(word, rule);
+	delta = page_word_delta(word, rule);
+	if (type - 1 < REC_TYPE_DATA_MAX) {
+		if (type * 4 > left - 4)
+			return -EBADMSG;
+		*time += delta;
+		*ret_record = (struct page_record){ delta, 4, type * 4, 4 + type * 4 };
+		return PAGE_DATA;
+	}
+	if (page_is_dead(word, rule))
+		return PAGE_END;
+	second = page_get32(at + 4, rule);
+	if (type == REC_TYPE_TIME_EXTEND || type == REC_TYPE_TIME_STAMP) {
+		const uint64_t value = ((uint64_t)second << REC_DELTA_BITS) + delta;
+
+		*time = type == REC_TYPE_TIME_EXTEND ? *time + value : page_stamp(value, *time, rule);
+		*ret_record = (struct page_record){ delta, 8, 0, REC_TIME_EXTEND_SIZE };
+		return type == REC_TYPE_TIME_EXTEND ? PAGE_EXTEND : PAGE_STAMP;
+	}
+	/* The stored length includes its own word. The next record begins at the next multiple of four. */
+	if (second < 4 || second > left - 4)
+		return -EBADMSG;
+	if (type != REC_TYPE_PADDING || page_padding_counts(delta, rule))
+		*time += delta;
+	*ret_record = (struct page_record){ delta, 8, second - 4, 4 + ((second + 3u) & ~UINT32_C(3)) };
+	if (ret_record->length > left)
+		ret_record->length = left;
+	return type == REC_TYPE_PADDING ? PAGE_PADDING : PAGE_DATA;
+}
+
+/* The CPU that a padding record at `at` names; `cpu` if it is no marker. */
+static inline uint32_t page_marker_cpu(const unsigned char *at, const struct page_record *padding, uint32_t cpu)
+{
+	if (padding->size != REC_MARKER_SIZE - 8u || page_get32(at + 8, 0) != REC_MARKER_MAGIC)
+		return cpu;
+	return page_get32(at + 12, 0);
+}
+
+/* rec_page_next(), inline. The whole record is between ret_record->offset and iter->offset. */
+static inline int page_next(struct rec_page_iter *iter, struct rec_record *ret_record)
+{
+	for (;;) {
+		const unsigned char *at = iter->data + iter->offset;
+		/* The size may have been set to less than the part already read. */
+		const uint32_t left = iter->size > iter->offset ? iter->size - iter->offset : 0;
+		struct page_record record;
+		const int kind = page_record(at, left, 0, &iter->time, &record);
+
+		if (kind <= 0)
+			return kind;
+		if (kind == PAGE_PADDING)
+			iter->cpu = page_marker_cpu(at, &record, iter->cpu);
+		if (kind == PAGE_DATA)
+			*ret_record = (struct rec_record){ iter->time, at + record.head, record.size, iter->offset,
+							   iter->cpu };
+		iter->offset += record.length;
+		if (kind == PAGE_DATA)
+			return 1;
+	}
+}
+
+/* -------------------------------------------------------------------------------------------------- the header */
+
+struct page_header {
+	uint64_t time;
+	uint32_t commit; /* the lower half of the commit word */
+	uint32_t size;	 /* of the data, as the header claims */
+	uint64_t lost;	 /* events lost before it: 0; a number; UINT64_MAX: some */
+};
+
+PAGE_INLINE uint32_t page_header_size(unsigned int rule)
+{
+	return rule & PAGE_COMMIT32 ? 12u : REC_SUBBUF_HEADER_SIZE;
+}
+
+/* The size of the data in a commit word. */
+PAGE_INLINE uint32_t page_commit_size(uint32_t commit, unsigned int rule)
+{
+	return commit & (rule & PAGE_KBUFFER ? REC_DELTA_MAX : REC_COMMIT_SIZE_MASK);
+}
+
+/* `capacity` bytes follow the header; the number lost must be within them. */
+PAGE_INLINE struct page_header page_header(const unsigned char *page, uint32_t capacity, unsigned int rule)
+{
+	const bool is_short = rule & PAGE_COMMIT32;
+	const uint32_t commit = is_short ? page_get32(page + 8, rule) : (uint32_t)page_get64(page + 8, rule);
+	const uint32_t lost_size = is_short ? 4u : PAGE_LOST_SIZE;
+	struct page_header header = {
+		.time = page_get64(page, rule),
+		.commit = commit,
+		.size = page_commit_size(commit, rule),
+	};
+	const unsigned char *lost = page + page_header_size(rule) + header.size;
+
+	if (!(commit & REC_COMMIT_LOST))
+		return header;
+	header.lost = UINT64_MAX;
+	if (!(commit & REC_COMMIT_LOST_STORED) || header.size > capacity || capacity - header.size < lost_size)
+		return header;
+	/* Four bytes are a signed number, as eight are. */
+	header.lost = is_short ? (uint64_t)(int32_t)page_get32(lost, rule) : page_get64(lost, rule);
+	return header;
+}
+
+/*
+ * Write the commit word of a page with `size` bytes of data. If the number lost is known and there is room, write it
+ * after the data. Returns the size of both.
+ */
+static inline uint32_t page_put_commit(unsigned char *page, uint32_t size, uint64_t lost, uint32_t capacity)
+{
+	uint64_t commit = size;
+
+	if (lost)
+		commit |= REC_COMMIT_LOST;
+	if (lost && lost != UINT64_MAX && capacity - size >= PAGE_LOST_SIZE) {
+		commit |= REC_COMMIT_LOST_STORED;
+		memcpy(page + REC_SUBBUF_HEADER_SIZE + size, &lost, PAGE_LOST_SIZE);
+		size += PAGE_LOST_SIZE;
+	}
+	memcpy(page + sizeof(uint64_t), &commit, sizeof(commit));
+	return size;
+}
+
+/* ------------------------------------------------------------------------------------------- records, written */
+
+/* A time extend or an absolute stamp: 8 bytes. */
+static inline void page_put_time(unsigned char *at, uint32_t type, uint64_t time)
+{
+	page_put32(at, page_word(type, (uint32_t)(time & REC_DELTA_MAX)));
+	page_put32(at + 4, (uint32_t)(time >> REC_DELTA_BITS));
+}
+
+/* Marker and absolute stamp: what states CPU and time anew. */
+#define PAGE_RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
+
+static inline void page_put_restate(unsigned char *at, uint32_t cpu, uint64_t time)
+{
+	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4u, REC_MARKER_MAGIC, cpu };
+
+	memcpy(at, &marker, sizeof(marker));
+	page_put_time(at + REC_MARKER_SIZE, REC_TYPE_TIME_STAMP, time & REC_TIME_STAMP_MASK);
+}
+
+#endif
