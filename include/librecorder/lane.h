@@ -34,7 +34,8 @@ extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("i
 struct rec_handle *rec_lane_lease(void);
 
 /*
- * Lease a lane now and populate its memory, so that a real-time thread has no system call and no page fault later.
+ * Lease a lane now and populate its memory, so that a real-time thread has no system call and no page fault later. The
+ * thread keeps this lane, even if a reader permits growth (rec_view_grow()).
  * Returns 0; -ENOMEM: no memory, or no room in the directory's file system; -EDQUOT: the process has reached its limit of
  * lanes, and the thread's events go to shared lanes; -ENXIO: this process has no buffer, or is vfork's child; -EPERM: a
  * seccomp filter forbids the system call that returns the thread's id; or another errno of madvise; before Linux 5.14
@@ -43,8 +44,8 @@ struct rec_handle *rec_lane_lease(void);
 int rec_thread_attach(void);
 
 /*
- * The number of the calling thread's lane, as readers count them. Returns 0, or -ENOENT: the thread has no lane, or
- * shares lanes. Signal-safe.
+ * The number of the calling thread's lane, as readers count them; it changes when the thread continues in another lane.
+ * Returns 0, or -ENOENT: the thread has no lane, or shares lanes. Signal-safe.
  */
 int rec_thread_lane(unsigned int *ret_lane);
 

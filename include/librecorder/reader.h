@@ -308,6 +308,15 @@ int rec_view_loan(const struct rec_view *view);
 int rec_view_start(struct rec_view *view);
 int rec_view_stop(struct rec_view *view);
 
+/*
+ * For the next `seconds` (0: no longer) let threads of the program that fill their lanes faster than they are read continue
+ * in further lanes, instead of overwriting unread events: as many as its limit allows (RECORDER_MAX_KB), less a quarter for
+ * threads that begin later. Threads that called rec_thread_attach() do not. A reader that keeps up repeats the call every
+ * few seconds. When nobody wants it any more, the memory of lanes without unread events is given back. 0; -EOPNOTSUPP: the
+ * program's version of the library does not know it; or as rec_view_switch(), without -EBUSY.
+ */
+int rec_view_grow(struct rec_view *view, unsigned int seconds);
+
 /* Whether the program is stopped, or was, if it is dead. */
 bool rec_view_stopped(const struct rec_view *view);
 

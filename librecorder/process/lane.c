@@ -117,12 +117,18 @@ static int make_lane(uint32_t index, struct rec_shape shape)
 	memset(handle, 0, sizeof(*handle));
 	begin_handle(handle, index);
 	handle->elsewhere = rec_thread_elsewhere;
+	handle->grow = rec_thread_grow;
 	rec_lane_shape(handle, index, &shape);
 	handle->lane = rec_lane_at(index);
-	rec_ring_init(handle);
+	/* The lane was given up: its numbers continue. */
+	if (handle->lane->tail)
+		r = rec_lane_make_again(handle);
+	else
+		rec_ring_init(handle);
 	handle->lane = NULL;
-	rec_store_release(&rec_process.own[index].made, 1);
-	return 0;
+	if (r == 0)
+		rec_store_release(&rec_process.own[index].made, 1);
+	return r;
 }
 
 static bool exchange_owner(uint32_t index, uint32_t was, uint32_t tid)
@@ -175,8 +181,7 @@ void rec_lane_give_back(uint32_t index)
 		__atomic_fetch_add(&rec_process.free_lanes, 1, __ATOMIC_RELAXED);
 }
 
-/* The caller became the owner of a lane that is made: repair it. Returns whether it can be used, with this shape. */
-static bool is_usable(uint32_t index, const struct rec_shape *shape)
+bool rec_lane_is_usable(uint32_t index, const struct rec_shape *shape)
 {
 	rec_lane_repair(index);
 	return !rec_load_relaxed(&rec_lane_at(index)->broken) && rec_lane_fit(index, shape) == 0;
@@ -196,7 +201,7 @@ static int take_free(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_
 		if (rec_lane_is_made(index)) {
 			count_taken(index);
 			/* Unless it became a shared lane since the check. */
-			if (!is_shared(index) && is_usable(index, shape))
+			if (!is_shared(index) && rec_lane_is_usable(index, shape))
 				return 0;
 			rec_lane_give_back(index);
 			continue;
@@ -263,7 +268,7 @@ static int take_orphan(uint32_t tid, const struct rec_shape *shape, uint32_t *re
 		if (owner == tid ? !rec_thread_has_moved() : rec_lane_take_over(index, owner, tid)) {
 			rec_process.handles[index].lane = NULL;
 			*ret_index = index;
-			if (is_usable(index, shape))
+			if (rec_lane_is_usable(index, shape))
 				return 0;
 			rec_lane_give_back(index);
 		}
@@ -330,6 +335,45 @@ void rec_lane_settle_orphans(uint32_t tid)
 			rec_lane_give_back(index);
 		}
 	}
+}
+
+/* Take a lane that is counted, has no ring, and is not in use or the caller's. Returns 0, or as take_free(). */
+static int make_counted(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index, bool *ret_was_own)
+{
+	const uint32_t lanes = rec_lanes();
+	bool was_own;
+	uint32_t index;
+	int r = -EDQUOT;
+
+	for (index = 0; index < lanes && r == -EDQUOT; index++) {
+		was_own = rec_load_relaxed(&rec_lane_at(index)->owner) == tid;
+		if (rec_lane_is_made(index) || (!was_own && (own_only || !exchange_owner(index, 0, tid))))
+			continue;
+		/* Another thread has made it, and given it back, since the check. */
+		if (rec_lane_is_made(index)) {
+			count_taken(index);
+			rec_lane_give_back(index);
+			continue;
+		}
+		*ret_index = index;
+		*ret_was_own = was_own;
+		r = make_lane(index, *shape);
+		if (r < 0 && !was_own)
+			rec_store_release(&rec_lane_at(index)->owner, 0);
+	}
+	return r;
+}
+
+int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index, bool *ret_was_own)
+{
+	int r = make_counted(tid, shape, own_only, ret_index, ret_was_own);
+
+	if (r == -EDQUOT && !own_only) {
+		r = count_one_more();
+		if (r == 0)
+			r = make_counted(tid, shape, own_only, ret_index, ret_was_own);
+	}
+	return r;
 }
 
 int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)

@@ -89,19 +89,24 @@ static void make_anew(struct rec_handle *handle, const struct rec_shape *shape)
 		madvise((unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta + is, was - is, MADV_REMOVE);
 }
 
+static bool take_from_readers(struct rec_handle *handle)
+{
+	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
+	uint64_t owner = 0;
+
+	return rec_cmpxchg64(&handle->reader->owner, &owner, self);
+}
+
 /*
  * Keep others away from a lane that is about to be remade: a reader finds that the lane has a reader (edge O2), and a
  * process that reads it without being its reader finds that it has no size (edge N3). False: a reader has it.
  */
 static bool hide(struct rec_handle *handle)
 {
-	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
-	uint64_t owner = 0;
-
 	rec_store_relaxed(&handle->lane->subbuf_size, 0);
 	rec_fence_release();
 	REC_TESTPOINT(anew_hidden);
-	if (rec_cmpxchg64(&handle->reader->owner, &owner, self))
+	if (take_from_readers(handle))
 		return true;
 	rec_store_release(&handle->lane->subbuf_size, UINT32_C(1) << handle->shift);
 	return false;
@@ -137,6 +142,42 @@ int rec_lane_fit(uint32_t index, const struct rec_shape *shape)
 	return r;
 }
 
+/*
+ * A writer that was interrupted before step C may be about to write here. On the fast path it finds a tail with another
+ * sequence, so its exchange fails; on the rare path it finds that the lane was given up.
+ */
+bool rec_lane_unmake(uint32_t index)
+{
+	struct rec_handle *handle = &rec_process.handles[index];
+	const size_t size = (handle->nr_subbufs + UINT64_C(1)) << handle->shift;
+
+	handle->lane = rec_lane_at(index);
+	if (rec_load_relaxed(&handle->reader->owner) || !rec_ring_is_empty(handle) || !hide(handle))
+		return false;
+	rec_store_relaxed(&handle->given_up, 1);
+	rec_store_relaxed(&handle->room, 0);
+	rec_store_relaxed(&rec_process.own[index].made, 0);
+	rec_ring_restart(handle);
+	rec_store_relaxed(&handle->lane->subbuf_size, 0);
+	rec_fence_release();
+	REC_TESTPOINT(unmake_hidden);
+	madvise((unsigned char *)handle->lane + rec_process.geometry.lane_meta, size, MADV_REMOVE);
+	REC_TESTPOINT(unmake_removed);
+	rec_store_release(&handle->reader->owner, 0);
+	REC_TESTPOINT(unmake_released);
+	return true;
+}
+
+int rec_lane_make_again(struct rec_handle *handle)
+{
+	if (!take_from_readers(handle))
+		return -EBUSY;
+	rec_ring_restart(handle);
+	rec_store_release(&handle->reader->owner, 0);
+	REC_TESTPOINT(remake_released);
+	return 0;
+}
+
 static void close_gate(struct rec_handle *handle)
 {
 	rec_fence_full();
@@ -167,12 +208,24 @@ static bool is_refusing(const struct rec_handle *handle)
 	return rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken);
 }
 
+/* The lane was given up while the caller was about to write there: the handle of the lane that its thread has now, or NULL. */
+static struct rec_handle *follow(void)
+{
+	struct rec_handle *handle = rec_thread_handle;
+
+	if (!handle->lane)
+		return NULL;
+	return rec_load_relaxed(&handle->room) == handle->capacity ? handle : handle->attend(handle);
+}
+
 struct rec_handle *rec_lane_attend(struct rec_handle *handle)
 {
 	const bool is_own = handle == rec_thread_handle;
 	const int saved = errno;
 	struct rec_quiet quiet;
 
+	if (rec_load_relaxed(&handle->given_up))
+		return follow();
 	/* In a disabled lane, an event must not cost a system call; the wish waits. */
 	if (is_refusing(handle))
 		return NULL;

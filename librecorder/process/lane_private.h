@@ -49,8 +49,17 @@ void rec_lane_settle_orphans(uint32_t tid);
  */
 int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index);
 
+/*
+ * The same for a lane without a ring: one that the caller has given up; or, unless `own_only`, another one, or one more.
+ * *ret_was_own: the caller owned it before. Returns 0 or -errno. Signals blocked.
+ */
+int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index, bool *ret_was_own);
+
 /* The same for this particular lane, if it has a ring and is not in use. */
 bool rec_lane_claim(uint32_t index, uint32_t tid);
+
+/* The caller became the owner of a lane that is made: repair it. Returns whether it can be used, with this shape. */
+bool rec_lane_is_usable(uint32_t index, const struct rec_shape *shape);
 
 /* Become the owner of a lane whose owner, another thread than the caller, is gone. False: that thread lives. */
 bool rec_lane_take_over(uint32_t index, uint32_t owner, uint32_t tid);
@@ -66,6 +75,15 @@ void rec_lane_bind(uint32_t index, uint32_t tid);
  * -EBUSY: it has events that were not read, or a reader has it open; or as rec_process_populate().
  */
 int rec_lane_fit(uint32_t index, const struct rec_shape *shape);
+
+/*
+ * The caller has the lane, and nothing is reserved there: give back its memory, except for its head, until it is made again.
+ * False: it holds unread events, or a reader has it open.
+ */
+bool rec_lane_unmake(uint32_t index);
+
+/* Make a lane again that was given up. Its handle is complete. Returns 0; -EBUSY: a reader is looking at the lane. */
+int rec_lane_make_again(struct rec_handle *handle);
 
 /*
  * The gate of a lane is closed: do what was requested. Returns the handle to continue with, or NULL: the lane is
@@ -99,6 +117,24 @@ int rec_thread_move(const struct rec_shape *shape);
  * which may have interrupted a writer there. Signals blocked.
  */
 void rec_thread_give_back_left(void);
+
+/*
+ * The calling thread continues in this lane, which it has just taken, or which it owned already (`was_own`). It keeps the
+ * lane that it leaves. Signals blocked.
+ */
+void rec_thread_continue(uint32_t index, bool was_own);
+
+/* Whether the calling thread leased its lane by rec_thread_attach(): then its events make no system calls. */
+bool rec_thread_is_attached(void);
+
+/* Whether this is a lane that the calling thread has left, and nothing is open in it. */
+bool rec_thread_has_left(uint32_t index, uint32_t tid);
+
+/*
+ * The lane is full of unread events. Returns the handle of another lane of the thread, if a reader permits that and there is
+ * one; else the same handle.
+ */
+struct rec_handle *rec_thread_grow(struct rec_handle *handle);
 
 /* Make sure that the calling thread gives back its lanes when it ends. */
 void rec_thread_watch_end(void);

@@ -73,6 +73,7 @@ void rec_share_add(uint32_t index)
 	handle->is_held = is_held;
 	handle->leave = leave;
 	handle->elsewhere = NULL;
+	handle->grow = NULL;
 	rec_store_relaxed(&handle->lane->shared, 1);
 	rec_store_relaxed(&rec_process.own[index].shared, 1);
 	/* Release: a thread that finds the lane finds its handle complete (edge N2). */
@@ -216,5 +217,6 @@ void rec_share_forked(void)
 		rec_store_relaxed(&rec_process.shared[i], NULL);
 	rec_store_relaxed(&rec_process.nr_shared, 0);
 	rec_process.free_lanes = 0;
+	rec_process.grown = 0;
 	starved = 0;
 }

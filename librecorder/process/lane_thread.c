@@ -41,6 +41,12 @@ __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("initial-
  */
 static __thread unsigned int left_lanes __attribute__((tls_model("initial-exec")));
 
+/* The lanes of this thread that it owns because it grew. LANES_MAX does not count them. */
+static __thread unsigned int grown_lanes __attribute__((tls_model("initial-exec")));
+
+/* It called rec_thread_attach(). */
+static __thread bool attached __attribute__((tls_model("initial-exec")));
+
 /* This thread's name in the log. */
 static __thread char noted_name[16] __attribute__((tls_model("initial-exec")));
 
@@ -89,10 +95,14 @@ static void give_back_all(uint32_t tid)
 	uint32_t index;
 
 	for (index = 0; index < lanes; index++) {
-		if (rec_load_relaxed(&rec_lane_at(index)->owner) != tid || !rec_lane_is_made(index))
+		if (rec_load_relaxed(&rec_lane_at(index)->owner) != tid)
 			continue;
-		rec_lane_repair(index);
-		rec_lane_give_back(index);
+		if (rec_lane_is_made(index)) {
+			rec_lane_repair(index);
+			rec_lane_give_back(index);
+		} else {
+			rec_store_release(&rec_lane_at(index)->owner, 0);
+		}
 	}
 }
 
@@ -129,7 +139,7 @@ int rec_thread_lease(void)
 	rec_quiet_begin(&quiet);
 	/* Or a handler came just before, and leased one. */
 	if (!has_own_lane())
-		r = left_lanes < LANES_MAX ? lease() : -EDQUOT;
+		r = left_lanes < LANES_MAX + grown_lanes ? lease() : -EDQUOT;
 	rec_quiet_end(&quiet);
 	if (r == 0)
 		rec_lane_note_name();
@@ -176,7 +186,13 @@ int rec_thread_attach(void)
 {
 	if (rec_process_init() < 0 || !rec_process_is_own() || !rec_process.header)
 		return -ENXIO;
+	attached = true;
 	return has_own_lane() ? 0 : rec_thread_lease();
+}
+
+bool rec_thread_is_attached(void)
+{
+	return attached;
 }
 
 int rec_thread_lane(unsigned int *ret_lane)
@@ -187,6 +203,15 @@ int rec_thread_lane(unsigned int *ret_lane)
 	return 0;
 }
 
+bool rec_thread_has_left(uint32_t index, uint32_t tid)
+{
+	const struct rec_lane *lane = rec_lane_at(index);
+
+	return rec_load_relaxed(&lane->owner) == tid && rec_lane_is_made(index) &&
+	       !rec_load_relaxed(&rec_process.own[index].shared) && &rec_process.handles[index] != rec_thread_handle &&
+	       lane->tail == lane->commit && !lane->open;
+}
+
 /* A lane that this thread left, and in which nothing is open now; of this shape, unless NULL. */
 static bool find_idle(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
@@ -194,12 +219,8 @@ static bool find_idle(uint32_t tid, const struct rec_shape *shape, uint32_t *ret
 	uint32_t index;
 
 	for (index = 0; index < lanes; index++) {
-		const struct rec_handle *handle = &rec_process.handles[index];
-		const struct rec_lane *lane = rec_lane_at(index);
-
-		if (rec_load_relaxed(&lane->owner) == tid && !rec_load_relaxed(&rec_process.own[index].shared) &&
-		    handle != rec_thread_handle && lane->tail == lane->commit && !lane->open &&
-		    (!shape || rec_lane_has_shape(handle, shape))) {
+		if (rec_thread_has_left(index, tid) &&
+		    (!shape || rec_lane_has_shape(&rec_process.handles[index], shape))) {
 			*ret_index = index;
 			return true;
 		}
@@ -214,7 +235,7 @@ int rec_thread_move(const struct rec_shape *shape)
 	int r = 0;
 
 	if (!find_idle(tid, shape, &index)) {
-		r = left_lanes + 1 < LANES_MAX ? rec_lane_take(tid, shape, &index) : -EDQUOT;
+		r = left_lanes + 1 < LANES_MAX + grown_lanes ? rec_lane_take(tid, shape, &index) : -EDQUOT;
 		left_lanes += r == 0;
 	}
 	if (r < 0)
@@ -224,6 +245,16 @@ int rec_thread_move(const struct rec_shape *shape)
 	rec_thread_handle = &rec_process.handles[index];
 	REC_TESTPOINT(move_bound);
 	return 0;
+}
+
+void rec_thread_continue(uint32_t index, bool was_own)
+{
+	left_lanes += !was_own;
+	grown_lanes += !was_own;
+	REC_TESTPOINT(grow_taken);
+	rec_lane_bind(index, rec_thread_id());
+	rec_thread_handle = &rec_process.handles[index];
+	REC_TESTPOINT(grow_bound);
 }
 
 void rec_thread_give_back_left(void)
@@ -336,6 +367,8 @@ static void thread_ends(void *value)
 		rec_lane_give_back(rec_lane_index(handle));
 	}
 	left_lanes = 0;
+	grown_lanes = 0;
+	attached = false;
 	rec_quiet_end(&quiet);
 }
 
@@ -349,6 +382,8 @@ void rec_lane_forked(void)
 	rec_lane_restore_handles();
 	rec_thread_handle = &no_handle;
 	left_lanes = 0;
+	grown_lanes = 0;
+	attached = false;
 	rec_share_forked();
 	noted_name[0] = '\0';
 }

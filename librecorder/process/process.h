@@ -43,6 +43,7 @@ struct rec_process {
 	uint64_t parent_start;
 	int error; /* why there is no buffer: -errno */
 	int32_t free_lanes; /* made, not shared, and not in use */
+	uint32_t grown;	    /* lanes that threads took because theirs were full, and that were not given up since */
 	uint32_t nr_shared;
 	struct rec_handle *shared[REC_SHARED_MAX]; /* handles of the shared lanes */
 	char path[PATH_MAX];

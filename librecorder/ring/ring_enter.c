@@ -33,6 +33,16 @@ static bool is_stuck(const struct rec_handle *handle)
 
 /* The stack of the reserving writer begins at `here`, and ends at `end` while the reservation is open. */
 static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot);
+static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot);
+
+/* Whether the next event may have to go to the head, which holds unread events. */
+static bool is_at_head(const struct rec_handle *handle, uint32_t size)
+{
+	const uint64_t tail = rec_load_relaxed(&handle->lane->tail);
+	const uint64_t end = (uint64_t)REC_POS_OFF(tail) + REC_RESTATE_SIZE + 4 + size;
+
+	return end > (uint64_t)handle->capacity * 4 && REC_LINK_FLAG(rec_read_link(handle, REC_POS_ID(tail))) != REC_LINK_NORMAL;
+}
 
 /*
  * Everything that reserve_slow() has not settled; a separate function, so that a refusal needs no stack frame.
@@ -57,6 +67,10 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 				rec_ring_refuse(handle, &lane->nested_limit);
 				return NULL;
 			}
+		} else if (handle->grow && is_at_head(handle, size)) {
+			other = handle->grow(handle);
+			if (other != handle)
+				return reserve_slow(other, size, here, end, ret_slot);
 		}
 		start = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
@@ -64,6 +78,11 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 		/* C */
 	} while (!rec_local_cmpxchg64(&lane->open, below, open));
 	REC_TESTPOINT(slow_open);
+	/* A handler has given up the lane since the gate was checked. After C this cannot happen. */
+	if (REC_UNLIKELY(rec_load_relaxed(&handle->given_up))) {
+		rec_store_relaxed(&lane->open, 0);
+		return reserve_gated(handle, size, here, end, ret_slot);
+	}
 	*ret_slot = (struct rec_slot){ .lane = lane, .handle = handle, .open = open };
 	at = rec_ring_reserve(size, below != 0, start, ret_slot);
 	if (!at) {

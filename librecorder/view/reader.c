@@ -87,6 +87,7 @@ static int read_header(struct rec_view *view)
 	copy_text(view->info.comm, h.comm, sizeof(view->info.comm));
 	copy_text(view->info.exe, h.exe, sizeof(view->info.exe));
 	rec_identity_read(&h, &view->who);
+	view->features = h.compatible;
 	view->enable = h.enable;
 	view->rules = h.rules;
 	view->conditions = h.conditions;

@@ -120,6 +120,9 @@ static int open_lane(struct rec_view *view, uint32_t index)
 	/* Other processes would not see anything that is written there. */
 	if (view->read_only && !rec_view_writers_are_gone(view))
 		return -EROFS;
+	/* Without a system call: many lanes may have been given up. */
+	if (rec_view_look(view, index, &ring) == -ENODATA)
+		return -ENODATA;
 	r = rec_view_map(view, &lane->shared, PROT_READ | PROT_WRITE,
 			 view->lanes + index * view->lane_stride + view->lane_reader, shared_size(view));
 	if (r < 0)

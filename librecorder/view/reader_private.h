@@ -55,6 +55,7 @@ struct rec_view {
 	bool asked;		 /* it was asked whether the process is gone, and it was not: a caller that asks again will ask often */
 	int pidfd;		 /* of that process; -1: none */
 	uint64_t self;		 /* this process, in the form in which lanes name their reader */
+	uint64_t features;	 /* the compatible ones */
 	uint64_t enable;
 	uint64_t rules;
 	uint64_t conditions;

@@ -36,7 +36,8 @@ static unsigned int kills_wanted = 1; /* at each point in each mode */
 /* tests/crash/test_resizes.c has those. */
 static bool is_resizes(unsigned int point)
 {
-	return is_named(point, "resize_") || is_named(point, "move_") || is_named(point, "anew_") || is_named(point, "restart_");
+	return is_named(point, "resize_") || is_named(point, "move_") || is_named(point, "anew_") || is_named(point, "restart_") ||
+	       is_named(point, "grow_") || is_named(point, "unmake_") || is_named(point, "remake_");
 }
 
 static bool is_writers(unsigned int point)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program killed at each test point of a resize: every event that was committed is read, once, from a lane where it has
- * its place in the order; and nothing else.
+ * Programs killed at each test point of a resize, and of growing and giving up lanes: every event that was committed is read,
+ * once, from a lane where it has its place in the order; and nothing else.
  */
 #include "tests/unit/tell.h"
 #include "tracer.h"
@@ -24,6 +24,7 @@
 
 static struct tracer_points points;
 static char program[512], where[512], notes[600];
+/* How many events were committed; in victim_grows also how many of them were read. */
 static uint64_t *committed;
 
 static void set_up(void)
@@ -32,16 +33,20 @@ static void set_up(void)
 	int fd;
 
 	cr_assert_not_null(top);
-	snprintf(program, sizeof(program), "%s/tests/crash/victim_resizes", top);
 	snprintf(where, sizeof(where), "%s/tests/points-XXXXXX", top);
 	cr_assert_not_null(mkdtemp(where));
 	snprintf(notes, sizeof(notes), "%s/notes", where);
 	fd = open(notes, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	cr_assert_geq(fd, 0);
-	cr_assert_eq(ftruncate(fd, sizeof(*committed)), 0);
-	committed = mmap(NULL, sizeof(*committed), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	cr_assert_eq(ftruncate(fd, 2 * sizeof(*committed)), 0);
+	committed = mmap(NULL, 2 * sizeof(*committed), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	cr_assert_neq(committed, MAP_FAILED);
 	close(fd);
+}
+
+static void read_points(const char *victim)
+{
+	snprintf(program, sizeof(program), "%s/tests/crash/%s", getenv("top_builddir"), victim);
 	cr_assert_eq(tracer_read_points(program, &points), 0);
 }
 
@@ -74,7 +79,7 @@ static enum tracer_end live(unsigned int point, unsigned int hit)
 	struct life life = { .run = { .points = &points, .memory = -1, .at_point = at_point }, .left = hit };
 
 	snprintf(dir, sizeof(dir), "RECORDER_DIR=%s", where);
-	*committed = 0;
+	committed[0] = committed[1] = 0;
 	life.run.arg = &life;
 	life.run.armed[point] = true;
 	cr_assert_eq(tracer_start(&life.run, argv, envp), 0);
@@ -89,33 +94,35 @@ static uint64_t number_of(const struct rec_record *record)
 	return number;
 }
 
-static void read_lane(struct rec_view *view, unsigned int lane, bool *seen)
+/* Returns how many were lost. */
+static uint64_t read_lane(struct rec_view *view, unsigned int lane, bool *seen)
 {
 	struct rec_view_event event;
-	uint64_t next = 0, number;
+	uint64_t next = 0, number, lost = 0;
 	int r;
 
 	while ((r = rec_view_consume(view, lane, &event)) > 0) {
 		number = number_of(&event.record);
 		cr_assert(number < EVENTS_MAX && !seen[number], "event %d came twice", (int)number);
 		cr_assert_geq(number, next);
-		cr_assert_eq(event.lost, 0);
+		lost += event.lost;
 		seen[number] = true;
 		next = number + 1;
 	}
 	cr_assert_eq(r, 0, "lane %u: %d", lane, r);
+	return lost + event.lost;
 }
 
-/* Read what the process left, and remove it. */
-static void check(void)
+/* Read what the process left, and remove it. Without losses, unless `may_lose`: then they are counted. */
+static void check(bool may_lose)
 {
 	bool seen[EVENTS_MAX] = { false };
+	uint64_t i, lost = 0, came = 0;
 	struct rec_view *view = NULL;
 	struct dirent *entry;
 	unsigned int lane;
 	DIR *dir = opendir(where);
 	char path[900];
-	uint64_t i;
 
 	cr_assert_not_null(dir);
 	while ((entry = readdir(dir)) && !strstr(entry->d_name, ".rec"))
@@ -125,43 +132,65 @@ static void check(void)
 	closedir(dir);
 	cr_assert_eq(rec_view_open(path, &view), 0);
 	for (lane = 0; lane < rec_view_lanes(view); lane++)
-		read_lane(view, lane, seen);
-	for (i = 0; i < EVENTS_MAX; i++)
-		cr_assert(seen[i] == (i < *committed) || i == *committed, "event %d of %d", (int)i, (int)*committed);
+		lost += read_lane(view, lane, seen);
+	for (i = 0; i < EVENTS_MAX; i++) {
+		const bool due = i >= committed[1] && i < committed[0];
+
+		cr_assert(seen[i] == due || i == committed[0] || (due && may_lose), "event %d of %d", (int)i, (int)committed[0]);
+		came += seen[i];
+	}
+	/* One may be committed, and not be noted yet. */
+	i = came + lost - (committed[0] - committed[1]);
+	cr_assert_leq(i, 1, "%d came, %d lost, of %d", (int)came, (int)lost, (int)(committed[0] - committed[1]));
+	cr_assert(may_lose || !lost);
 	rec_view_close(view);
 	unlink(path);
 }
 
-static bool is_resizes(unsigned int point)
+static bool is_among(unsigned int point, const char *const *names)
 {
-	static const char *const names[] = { "resize_", "move_", "anew_", "restart_" };
-	unsigned int i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (!strncmp(points.names[point], names[i], strlen(names[i])))
+	for (; *names; names++)
+		if (!strncmp(points.names[point], *names, strlen(*names)))
 			return true;
 	return false;
 }
 
-Test(resizes, killed_at_each_point)
+/* Kill at each of these points, whenever the program comes there; there are `least` of them. */
+static void kill_at_each(const char *const *names, unsigned int least, bool may_lose)
 {
 	unsigned int point, hit, kills = 0, met = 0;
 	enum tracer_end end;
 
 	for (point = 0; point < points.count; point++) {
-		if (!is_resizes(point))
+		if (!is_among(point, names))
 			continue;
 		for (hit = 1, end = TRACER_KILLED; end == TRACER_KILLED; hit++) {
 			end = live(point, hit);
 			cr_assert(end == TRACER_KILLED || end == TRACER_ENDED, "%s, time %u", points.names[point], hit);
-			check();
+			check(may_lose);
 			kills += end == TRACER_KILLED;
 		}
 		cr_assert_gt(hit, 2, "nobody came to %s", points.names[point]);
 		met++;
 	}
 	tell("%u kills at %u test points", kills, met);
-	cr_assert_geq(met, 11);
+	cr_assert_geq(met, least);
+}
+
+Test(resizes, killed_at_each_point)
+{
+	static const char *const names[] = { "resize_", "move_", "anew_", "restart_", NULL };
+
+	read_points("victim_resizes");
+	kill_at_each(names, 11, false);
+}
+
+Test(resizes, killed_while_growing)
+{
+	static const char *const names[] = { "grow_", "unmake_", "remake_", "anew_hidden", "restart_", NULL };
+
+	read_points("victim_grows");
+	kill_at_each(names, 10, true);
 }
 
 #else

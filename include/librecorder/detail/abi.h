@@ -31,9 +31,10 @@
 
 /*
  * Features of a buffer, one bit each. A reader ignores compatible bits that it does not know, and refuses a buffer
- * with an unknown incompatible bit. There are no features yet.
+ * with an unknown incompatible bit.
  */
-#define REC_FEATURES_COMPATIBLE	  UINT64_C(0)
+#define REC_FEATURE_GROWTH	  UINT64_C(1) /* compatible: the program reads grow_until */
+#define REC_FEATURES_COMPATIBLE	  REC_FEATURE_GROWTH
 #define REC_FEATURES_INCOMPATIBLE UINT64_C(0)
 
 /* One cache line, and the page size of mappings. */
@@ -315,6 +316,7 @@ struct rec_buffer_header {
 	uint64_t nr_anchors;	/* number ever written, the first before ready; the newest are below */
 	struct rec_anchor anchors[REC_ANCHORS];
 	uint64_t recorder; /* pid | start time << 32 of the recorder that has `loan`; 0: none. Recorders write it */
+	uint64_t grow_until; /* CLOCK_MONOTONIC, ns: threads may grow until then; 0: never. Readers write it */
 };
 
 REC_ABI_ASSERT(sizeof(struct rec_buffer_header) == 2624, "docs/SHM-LAYOUT.md: header");

@@ -81,6 +81,9 @@ struct rec_handle {
 	 * refuse. May be NULL.
 	 */
 	struct rec_handle *(*elsewhere)(struct rec_handle *handle);
+	/* Called if the next event may overwrite unread events. Returns the handle to continue with. May be NULL. */
+	struct rec_handle *(*grow)(struct rec_handle *handle);
+	uint32_t given_up; /* 1: the lane has no ring any more. The gate is closed, and `attend` returns another handle */
 	uint64_t movers; /* writers that are moving the head, including those that never came back */
 	uint64_t moving; /* the tail when the first of them began */
 };
