@@ -26,6 +26,10 @@
 /* Whether a program is still there is asked this often: it takes some system calls, as long as tens of pages take. */
 #define ALIVE_PERIOD_MS 20u
 
+/* How long a permission to grow lasts, and how often it is repeated. */
+#define GROW_SECONDS   10u
+#define GROW_PERIOD_MS 1000u
+
 static int take_log(struct drain *drain, struct drained *one)
 {
 	size_t size;
@@ -99,10 +103,24 @@ static int end_process(struct drain *drain, struct drained *one)
 	return err;
 }
 
+/* While the drain takes pages of a living program, the program's threads may take further lanes before they lose events. */
+static void let_grow(struct drained *one)
+{
+	const uint64_t now = now_ms();
+
+	if (one->grown_ms && now - one->grown_ms < GROW_PERIOD_MS)
+		return;
+	one->grown_ms = now;
+	/* An older program does not know this, and a dead one does not need it. */
+	(void)rec_view_grow(one->view, GROW_SECONDS);
+}
+
 static void close_buffer(struct drain *drain, struct drained *one)
 {
 	drain->again |= drain->full;
 	drain->full = false;
+	if (one->grown_ms)
+		(void)rec_view_grow(one->view, 0);
 	one->view = rec_view_close(one->view);
 	free(one->lane_off);
 	one->lane_off = NULL;
@@ -187,6 +205,8 @@ static int run_lanes(struct drain *drain)
 		one->more = false;
 		if (one->view)
 			err = take_log(drain, one);
+		if (one->view && one->lives && !drain->last)
+			let_grow(one);
 		if (!err && one->view && !drain->last)
 			err = drain_add_turns(drain, one, one->lives ? REC_READ_WHOLE : 0, PAGES_A_TURN);
 	}

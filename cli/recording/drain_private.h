@@ -15,6 +15,7 @@ struct drained {
 	uint64_t inode;
 	unsigned int process; /* its number in the spool */
 	uint64_t log_at;
+	uint64_t grown_ms; /* when its threads were last permitted to grow; 0: never */
 	uint64_t alive_ms; /* when its program was last known to live */
 	bool lives;	   /* whether its program lived when this round began */
 	bool rates_added;
