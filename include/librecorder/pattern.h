@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Patterns that name events: "system:name" with * (any characters) and ? (any one character) in both parts; "system"
- * alone for all events of that system; several patterns separated by commas. Pure functions, any thread, signal-safe.
+ * alone for all events of that system; several patterns separated by commas. A pattern after ! excludes: "io:*,!io:poll"
+ * names all events of io except poll. The first pattern of a list cannot exclude. Pure functions, any thread, signal-safe.
  */
 #ifndef LIBRECORDER_PATTERN_H
 #define LIBRECORDER_PATTERN_H
@@ -17,13 +18,13 @@ extern "C" {
 
 /*
  * Check whether this is a valid list of patterns. 0, or -EINVAL: an empty pattern, nothing on one side of a colon, a
- * second colon, or a character that no name has.
+ * second colon, a character that no name has, or a list that begins with !.
  */
 int rec_pattern_check(const char *patterns);
 
 /*
- * Whether one of the patterns names the event; false if rec_pattern_check() refuses the patterns. Names need not end
- * with NUL.
+ * Whether one of the patterns names the event and none excludes it; false if rec_pattern_check() refuses the patterns.
+ * Names need not end with NUL.
  */
 bool rec_pattern_match(const char *patterns, const char *system, size_t system_size, const char *name,
 		       size_t name_size);

@@ -39,6 +39,7 @@ int rec_pattern_check_part(const char *patterns, size_t size)
 	size_t side = 0; /* characters on this side of a colon or comma */
 	bool colon = false;
 
+	/* A list begins with what it names; what it excludes comes after that. */
 	for (;; patterns++) {
 		if (patterns < end && is_pattern_char(*patterns)) {
 			side++;
@@ -50,27 +51,42 @@ int rec_pattern_check_part(const char *patterns, size_t size)
 			return 0;
 		colon = *patterns == ':';
 		side = 0;
+		if (!colon && patterns + 1 < end && patterns[1] == '!')
+			patterns++;
 	}
+}
+
+/* Whether one pattern, up to `end`, names the event. */
+static bool names(const char *pattern, const char *end, const struct rec_words *system, const struct rec_words *name)
+{
+	const char *colon = memchr(pattern, ':', (size_t)(end - pattern));
+
+	return glob(pattern, colon ? colon : end, system->text, system->text + system->size) &&
+	       (!colon || glob(colon + 1, end, name->text, name->text + name->size));
 }
 
 bool rec_pattern_match_part(const char *patterns, size_t size, const struct rec_words *system,
 			    const struct rec_words *name)
 {
 	const char *const last = patterns + size;
-	const char *end, *colon;
+	const char *end;
+	bool found = false;
 
 	if (rec_pattern_check_part(patterns, size) < 0)
 		return false;
 	for (;; patterns = end + 1) {
+		const bool excludes = *patterns == '!';
+
 		end = memchr(patterns, ',', (size_t)(last - patterns));
 		if (!end)
 			end = last;
-		colon = memchr(patterns, ':', (size_t)(end - patterns));
-		if (glob(patterns, colon ? colon : end, system->text, system->text + system->size) &&
-		    (!colon || glob(colon + 1, end, name->text, name->text + name->size)))
-			return true;
+		if ((excludes || !found) && names(patterns + excludes, end, system, name)) {
+			if (excludes)
+				return false;
+			found = true;
+		}
 		if (end == last)
-			return false;
+			return found;
 	}
 }
 

@@ -171,3 +171,20 @@ Test(pattern, globs)
 	cr_assert_not(match("io:submit,", "io", "submit"), "malformed");
 	cr_assert_not(match("io-x", "io-x", "submit"));
 }
+
+Test(pattern, exclusions)
+{
+	cr_assert_eq(rec_pattern_check("io:*,!io:poll"), 0);
+	cr_assert_eq(rec_pattern_check("*,!io,!net:a*"), 0);
+	cr_assert_eq(rec_pattern_check("!io"), -EINVAL);
+	cr_assert_eq(rec_pattern_check("io,!"), -EINVAL);
+	cr_assert_eq(rec_pattern_check("io,!!net"), -EINVAL);
+	cr_assert_eq(rec_pattern_check("io:!poll"), -EINVAL);
+	cr_assert_eq(rec_pattern_check("io,net!"), -EINVAL);
+	cr_assert(match("io:*,!io:poll", "io", "submit"));
+	cr_assert_not(match("io:*,!io:poll", "io", "poll"));
+	cr_assert_not(match("io:*,!io:poll,io:poll", "io", "poll"), "whatever is named after it");
+	cr_assert_not(match("*,!io", "io", "submit"));
+	cr_assert(match("*,!io", "net", "submit"));
+	cr_assert_not(match("io,!net", "file", "open"));
+}
