@@ -154,9 +154,14 @@ static int map_event(struct trace_process *process, uint16_t id, struct trace_ev
 	return 0;
 }
 
+static bool is_wanted(const struct trace_info *info, const struct rec_words *system, const struct rec_words *name)
+{
+	return !info->wants || info->wants(info->wants_arg, system, name);
+}
+
 static int take_event(struct trace_info *info, struct trace_process *process, const struct rec_log_event *record)
 {
-	struct trace_event_map to = { 0, false };
+	struct trace_event_map to = { 0, false, false };
 	const uint16_t id = record->record.id;
 	struct rec_event_info event;
 	int err;
@@ -165,7 +170,8 @@ static int take_event(struct trace_info *info, struct trace_process *process, co
 		return 0;
 	if (rec_event_parse(record, &event) || !is_name(event.system) || !is_name(event.name))
 		return 0;
-	err = unify(info, record, event.system, &to.id);
+	to.is_left_out = !is_wanted(info, &event.system, &event.name);
+	err = to.is_left_out ? 0 : unify(info, record, event.system, &to.id);
 	return err ? err : map_event(process, id, to);
 }
 
@@ -194,8 +200,16 @@ int trace_info_more_log(struct trace_info *info, unsigned int number, const void
 	return err;
 }
 
+void trace_info_set_wants(struct trace_info *info, trace_info_wants *wants, void *arg)
+{
+	info->wants = wants;
+	info->wants_arg = arg;
+}
+
 int trace_info_add_process(struct trace_info *info, uint32_t pid, const char *comm, const void *log, size_t size)
 {
+	static const struct rec_words printf_system = { "ftrace", 6 }, printf_name = { "bprint", 6 };
+	struct trace_event_map to_printf = { TRACE_INFO_PRINTF_ID, true, false };
 	struct trace_process *processes;
 	struct trace_process *process;
 
@@ -212,7 +226,8 @@ int trace_info_add_process(struct trace_info *info, uint32_t pid, const char *co
 	info->nr_processes++;
 	if (trace_names_process(info, info->nr_processes - 1))
 		return -ENOMEM;
-	if (map_event(process, TRACE_INFO_PRINTF_ID, (struct trace_event_map){ TRACE_INFO_PRINTF_ID, true }))
+	to_printf.is_left_out = !is_wanted(info, &printf_system, &printf_name);
+	if (map_event(process, TRACE_INFO_PRINTF_ID, to_printf))
 		return -ENOMEM;
 	return trace_info_more_log(info, info->nr_processes - 1, log, size);
 }

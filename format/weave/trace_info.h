@@ -8,6 +8,7 @@
 #ifndef FORMAT_TRACE_INFO_H
 #define FORMAT_TRACE_INFO_H
 
+#include <librecorder/event_text.h>
 #include <librecorder/log.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -32,6 +33,7 @@ struct trace_end_event {
 struct trace_event_map {
 	uint16_t id;	 /* in the file; 0: the log does not describe this id */
 	bool is_printf; /* its payload holds a call site: trace_info_site() */
+	bool is_left_out; /* not asked for: the file has neither the event nor its format */
 };
 
 struct trace_process_map {
@@ -48,6 +50,11 @@ struct trace_info;
 /* 0, -ENOMEM. trace_info_free() takes NULL and returns NULL. */
 int trace_info_new(struct trace_info **ret_info);
 struct trace_info *trace_info_free(struct trace_info *info);
+
+/* Ask this function from now on which events the file is to have; NULL: all. */
+typedef bool trace_info_wants(void *arg, const struct rec_words *system, const struct rec_words *name);
+
+void trace_info_set_wants(struct trace_info *info, trace_info_wants *wants, void *arg);
 
 /* Read the log of one more process, which gets the next number, from 0. Malformed records are left out. 0, -ENOMEM. */
 int trace_info_add_process(struct trace_info *info, uint32_t pid, const char *comm, const void *log, size_t size);

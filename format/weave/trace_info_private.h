@@ -36,6 +36,8 @@ struct trace_site {
 };
 
 struct trace_info {
+	trace_info_wants *wants;
+	void *wants_arg;
 	struct trace_event *events;
 	unsigned int nr_events;
 	unsigned int max_events;

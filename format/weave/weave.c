@@ -342,6 +342,7 @@ static int take_kernel(struct weave *weave)
 	unsigned int i;
 	int err = kernel_tasks_new(&weave->tasks);
 
+
 	for (i = 0; i < kernel->nr_formats && !err; i++)
 		kernel_tasks_format(weave->tasks, kernel->formats[i].text.data, kernel->formats[i].text.size);
 	if (!err && kernel->cmdlines.size)
@@ -362,6 +363,8 @@ static int take_processes(struct weave *weave)
 	if (!weave->owners)
 		return -ENOMEM;
 	err = trace_info_new(&weave->info);
+	if (!err)
+		trace_info_set_wants(weave->info, params->wants, params->wants_arg);
 	for (i = 0; i < params->nr_processes && !err; i++) {
 		const struct weave_process *process = &params->processes[i];
 
@@ -467,10 +470,12 @@ int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stat
 		err = params->raw ? weave_raw(&weave) : merge(&weave);
 	if (!err)
 		err = end_processes(&weave);
-	if (!err)
+	if (!err && params->refuse_empty && !weave.stats.events)
+		err = -ENODATA;
+	else if (!err)
 		err = weave_finish(&weave);
 	clean_up(&weave);
-	if (!err)
+	if (!err || err == -ENODATA)
 		*ret_stats = weave.stats;
 	return err;
 }

@@ -22,6 +22,7 @@
 #define FORMAT_WEAVE_H
 
 #include <librecorder/clock.h>
+#include <librecorder/event_text.h>
 #include <librecorder/source.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -110,6 +111,7 @@ struct weave_params {
 	const struct rec_anchor *anchors;
 	unsigned int nr_anchors;
 
+	bool refuse_empty;     /* without an event nothing is written: -ENODATA */
 	const char *output;    /* path; an existing file is replaced once the new one is complete */
 	unsigned int version;  /* of the file: 6 (also when 0) or 7 */
 	bool raw;	       /* pages unchanged: lanes as CPUs; with the kernel, in a separate buffer, "lanes" */
@@ -118,6 +120,10 @@ struct weave_params {
 	unsigned int nr_cpus;  /* of this machine: the file has at least as many; ignored for raw */
 	/* The notes in the file about its making; the time error is filled in. */
 	struct dat_notes notes;
+
+	/* Whether the file is to have an event of programs: others are neither woven nor lost. NULL: all. */
+	bool (*wants)(void *arg, const struct rec_words *system, const struct rec_words *name);
+	void *wants_arg;
 
 	/*
 	 * Called about every MiB of input; pages is the number taken from the source so far. If the result is not 0,
@@ -165,7 +171,8 @@ struct weave_stats {
  * Read every stream to its end and write the file. A damaged stream ends at the damage; the others continue. Any other
  * error of the source ends the weave. 0; -EINVAL (no such version, page size, clock or process index; output exists
  * and is not a regular file); -E2BIG (raw with more than 4096 streams); -ENOMEM; -ECANCELED; the error of the source;
- * or the errno of open, write or rename. After a failure output is unchanged and ret_stats is untouched.
+ * or the errno of open, write or rename; or -ENODATA (params->refuse_empty): then ret_stats is filled in, for a file of 0
+ * bytes. After any other failure ret_stats is untouched. After any failure output is unchanged.
  */
 int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stats);
 

@@ -2,8 +2,8 @@
 /*
  * Raw: each stream is one "CPU" of the file, its pages byte for byte as they left the ring, but for the
  * event ids (where several processes must agree on them), call sites of rec_printf, and the loss bits and
- * count. Three pages are made anew: one whose first events were handed over before, one that is damaged
- * behind some event, and one with a loss before it. That one has to begin with an event: libtraceevent's
+ * count. Four pages are made anew: one whose first events were handed over before, one with events that were
+ * not asked for, one that is damaged behind some event, and one with a loss before it. That one has to begin with an event: libtraceevent's
  * kbuffer tells of a loss only where the first record is one. So its marker follows the first event, or is
  * left out where its place is needed for the count.
  */
@@ -19,6 +19,7 @@ struct raw_page {
 	unsigned char *bytes; /* weave->page_size */
 	uint32_t size;	      /* of the data */
 	uint32_t events;
+	uint32_t left_out; /* that were on it, too */
 	uint64_t first_clock;
 	uint64_t last_clock;
 	int32_t pid;
@@ -55,6 +56,50 @@ static uint32_t copy_tail(unsigned char *to, const unsigned char *page, uint32_t
 	return used + size - from;
 }
 
+/* Put a time extend, which is shorter than any event, in an event's place: those after it keep their times. */
+static void leave_out(struct raw_page *page, const struct rec_record *record, uint32_t end)
+{
+	unsigned char *at = page->bytes + REC_SUBBUF_HEADER_SIZE + record->offset;
+	const uint32_t high = 0, size = end - record->offset;
+	uint32_t word;
+
+	memcpy(&word, at, sizeof(word));
+	word = (word & ~((1u << REC_TYPE_BITS) - 1u)) | REC_TYPE_TIME_EXTEND;
+	memcpy(at, &word, sizeof(word));
+	memcpy(at + 4, &high, sizeof(high));
+	memmove(at + REC_TIME_EXTEND_SIZE, at + size, page->size - end);
+	page->size -= size - REC_TIME_EXTEND_SIZE;
+	page->left_out++;
+}
+
+/* Take the events that were not asked for from the copy. 0 or -ENOMEM. */
+static int leave_out_all(struct raw *raw)
+{
+	struct raw_page *page = &raw->page;
+	struct trace_event_map to;
+	struct rec_page_iter iter;
+	struct rec_record record;
+	uint16_t id;
+	int err = 0;
+
+	page->left_out = 0;
+	if (!raw->weave->params->wants)
+		return 0;
+	rec_page_iter_init(&iter, page->bytes, page->size);
+	while (!err && rec_page_next(&iter, &record) > 0) {
+		if (record.size < sizeof(struct rec_event_common))
+			continue;
+		memcpy(&id, record.payload, sizeof(id));
+		err = weave_input_map(raw->weave, raw->input, id, &to);
+		if (err || !to.is_left_out)
+			continue;
+		leave_out(page, &record, iter.offset);
+		iter.offset = record.offset + REC_TIME_EXTEND_SIZE;
+		iter.size = page->size;
+	}
+	return err;
+}
+
 /* The ids, the threads, the times of the events on the copy; where it is damaged it ends. */
 static int walk(struct raw *raw)
 {
@@ -72,7 +117,7 @@ static int walk(struct raw *raw)
 	while ((got = rec_page_next(&iter, &record)) > 0 && !err) {
 		struct rec_event_common common = { 0, 0, 0, 0 };
 		unsigned char *payload = page->bytes + ((const unsigned char *)record.payload - page->bytes);
-		struct trace_event_map to = { 0, false };
+		struct trace_event_map to = { 0, false, false };
 
 		if (!page->events++)
 			page->first_clock = record.time;
@@ -91,7 +136,7 @@ static int walk(struct raw *raw)
 		if (!err)
 			err = trace_info_seen(weave->info, input->process, common.pid);
 	}
-	input->seen = page->events;
+	input->seen = page->events + page->left_out;
 	if (got < 0)
 		page->size = before;
 	weave_input_page_end(weave, input, got < 0);
@@ -154,7 +199,9 @@ static int take_page(struct raw *raw)
 		page->size = copy_tail(page->bytes, input->page.data, page->size, input->page.from);
 	else
 		memcpy(page->bytes, input->page.data, REC_SUBBUF_HEADER_SIZE + page->size);
-	err = walk(raw);
+	err = leave_out_all(raw);
+	if (!err)
+		err = walk(raw);
 	if (err)
 		return err;
 	if (!page->events) {

@@ -71,7 +71,7 @@ static struct trace_event_map look_up(const struct trace_process_map *ids, uint1
 {
 	const unsigned int index = (unsigned int)id - REC_EVENT_ID_FIRST;
 
-	return index < ids->nr_events ? ids->events[index] : (struct trace_event_map){ 0, false };
+	return index < ids->nr_events ? ids->events[index] : (struct trace_event_map){ 0, false, false };
 }
 
 /* Take in what the process's log has got meanwhile. 1: something; 0; -ENOMEM. */
@@ -93,7 +93,7 @@ int weave_input_map(struct weave *weave, const struct weave_input *input, uint16
 	struct trace_event_map to = look_up(input->ids, id);
 	int err = 0;
 
-	if (!to.id) {
+	if (!to.id && !to.is_left_out) {
 		err = refresh(weave, input->process);
 		if (err > 0)
 			to = look_up(input->ids, id);
@@ -167,8 +167,10 @@ int weave_input_next(struct weave *weave, struct weave_input *input)
 			if (got < 0)
 				return got;
 		} else {
-			input->to.id = 0;
+			input->to = (struct trace_event_map){ 0, false, false };
 		}
+		if (input->to.is_left_out)
+			continue;
 		if (!input->to.id) {
 			weave->stats.unknown_events++;
 			weave_loss_add(&input->loss, 1);

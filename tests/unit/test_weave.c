@@ -122,6 +122,52 @@ Test(weave, losses_without_any_event)
 	weaving_end(&s, seen);
 }
 
+/* Events that were not asked for are neither in the file nor lost. */
+Test(weave, only_what_is_wanted)
+{
+	struct weaving s;
+	struct seen *seen;
+	uint64_t number;
+
+	weaving_begin(&s, 2);
+	s.params.wants = fake_wants;
+	s.params.wants_arg = (char[]){ "a" };
+	for (number = 0; number < 1000; number++)
+		fake_put(s.fake, (unsigned int)(number % 2), 3, 5000 + number, number % 3 ? ID_B : ID_A, PID, number,
+			 FAKE_SIZE);
+	s.params.output = fixture_path("wanted.dat");
+	cr_assert_eq(weave_to_dat(&s.params, &s.stats), 0);
+	cr_expect_eq(s.stats.events, 334);
+	cr_expect_eq(s.stats.lost + s.stats.unknown_events + s.stats.damaged_pages, 0);
+	seen = seen_read(s.params.output);
+	cr_assert_eq(seen->nr, 334);
+	for (number = 0; number < 334; number++) {
+		cr_assert_eq(seen->events[number].number, number * 3);
+		cr_assert_eq(seen->events[number].time, 5000 + number * 3);
+		cr_assert_str_eq(seen->events[number].name, "t:a");
+	}
+	weaving_end(&s, seen);
+}
+
+Test(weave, nothing_is_refused)
+{
+	struct weaving s;
+
+	weaving_begin(&s, 1);
+	s.params.wants = fake_wants;
+	s.params.wants_arg = (char[]){ "a" };
+	fake_lose(s.fake, 0, 5);
+	fake_put(s.fake, 0, 3, 5000, ID_B, PID, 1, FAKE_SIZE);
+	s.params.refuse_empty = true;
+	s.params.output = fixture_path("refused.dat");
+	cr_assert_eq(weave_to_dat(&s.params, &s.stats), -ENODATA);
+	cr_expect_eq(s.stats.lost, 5);
+	cr_expect_eq(s.stats.file_size, 0);
+	cr_expect_neq(access(s.params.output, F_OK), 0);
+	fake_free(s.fake);
+	blob_free(&s.log);
+}
+
 Test(weave, nothing_at_all)
 {
 	struct weaving s;

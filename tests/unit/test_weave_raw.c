@@ -56,6 +56,44 @@ Test(weave, raw_keeps_pages_and_their_losses)
 	weaving_end(&s, seen);
 }
 
+/* What is taken from a page leaves the times of the others, whatever stands before them. */
+Test(weave, raw_has_only_what_is_wanted)
+{
+	struct weaving s;
+	struct seen *seen;
+	uint64_t number, time = 5000;
+
+	weaving_begin(&s, 1);
+	s.params.raw = true;
+	s.params.wants = fake_wants;
+	s.params.wants_arg = (char[]){ "a" };
+	fake_lose(s.fake, 0, 3);
+	for (number = 0; number < 3000; number++) {
+		time += number % 7 ? number : UINT64_C(1) << 29;
+		fake_put(s.fake, 0, (uint32_t)(number / 50 % 4), time, number % 3 ? ID_B : ID_A, PID, number,
+			 number % 5 ? FAKE_SIZE : 152);
+		/* A page of which nothing is left. */
+		for (unsigned int i = 0; number == 600 && i < 400; i++)
+			fake_put(s.fake, 0, 1, time + i / 100, ID_B, PID, number, FAKE_SIZE);
+	}
+	s.params.output = fixture_path("raw.dat");
+	cr_assert_eq(weave_to_dat(&s.params, &s.stats), 0);
+	cr_expect_eq(s.stats.events, 1000);
+	cr_expect_eq(s.stats.lost, 3);
+	cr_expect_eq(s.stats.unknown_events + s.stats.damaged_pages, 0);
+	seen = seen_read(s.params.output);
+	cr_assert_eq(seen->nr, 1000);
+	cr_expect_eq(seen->events[0].lost, 3);
+	for (number = 0, time = 5000; number < 3000; number++) {
+		time += number % 7 ? number : UINT64_C(1) << 29;
+		if (number % 3)
+			continue;
+		cr_assert_eq(seen->events[number / 3].number, number);
+		cr_assert_eq(seen->events[number / 3].time, time, "event %llu", (unsigned long long)number);
+	}
+	weaving_end(&s, seen);
+}
+
 /* The count needs 8 bytes behind the data: the marker makes room. */
 Test(weave, raw_full_page_behind_a_loss)
 {

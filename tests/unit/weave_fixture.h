@@ -120,6 +120,9 @@ struct weaving {
 /* One process on CLOCK_MONOTONIC with events t:a and t:b, whose ids are these. */
 void weaving_begin(struct weaving *s, unsigned int nr_streams);
 
+/* For params.wants: events of this name. */
+bool fake_wants(void *name, const struct rec_words *system, const struct rec_words *event);
+
 /* Weave; as many events and losses must be in the file as went in. */
 struct seen *weave(struct weaving *s);
 void weaving_end(struct weaving *s, struct seen *seen);
