@@ -16,8 +16,8 @@ const char *record_kernel_wrong(const struct record_kernel *half, bool command, 
 	if (half->functions.nr && !request->tracer)
 		return "-l, -n and -g select functions for a tracer: they need -p";
 	if (!any && (request->only_command || request->follow || request->cpumask || half->options.nr ||
-		     half->drain_way != UINT32_MAX || request->hide))
-		return "-F, -c, -M, -O, --drain and --hide are for the kernel's events: they need -e or -p";
+		     half->drain_way != UINT32_MAX || half->keep_own))
+		return "-F, -c, -M, -O, --drain and --no-filter are for the kernel's events: they need -e or -p";
 	if (request->only_command && !command)
 		return "-F needs a COMMAND";
 	if (request->follow && !request->only_command && !processes)
@@ -56,6 +56,7 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 		.priority = (unsigned int)half->priority,
 		/* With -b auto, and without -b. */
 		.grow = half->grow,
+		.keep_own = half->keep_own,
 		.quiet = half->request.quiet,
 	};
 
@@ -87,7 +88,8 @@ bool record_kernel_start(const struct message_sink *sink, struct record_kernel *
 		return true;
 	if (child && half->request.only_command)
 		err = kernel_add_pid(half->kernel, child);
-	if (!err && !kernel_drain_start(half->drain, clock_watch_start(&half->clocks)))
+	clock_watch_start(&half->clocks);
+	if (!err && !kernel_drain_start(half->drain))
 		return false;
 	clock_watch_begin(&half->clocks);
 	if (!err)

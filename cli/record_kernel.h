@@ -22,6 +22,7 @@ struct record_kernel {
 	struct opt_list options;   /* -O */
 	unsigned int drain_way; /* place among KERNEL_DRAIN_WORDS; UINT32_MAX: not given */
 	uint64_t priority;
+	bool keep_own; /* --no-filter */
 	bool grow; /* rings: no size was given, or -b auto */
 	struct kernel_pids pids;
 	struct kernel *kernel; /* NULL: only programs are recorded */
@@ -55,8 +56,7 @@ struct record_kernel {
 			   &(half).drain_way),                                                                         \
 		OPT_NUMBER('r', "priority", "N", 1, 99,                                                                \
 			   "real-time priority of the threads that read events (1, if permitted)", &(half).priority),  \
-		OPT_FLAG(0, "hide", "leave out the recorder's own threads; makes every thread switch slower",          \
-			 &(half).request.hide)
+		OPT_FLAG(0, "no-filter", "keep what the recorder's own threads do", &(half).keep_own)
 
 /* Check that its options do not contradict each other. NULL: they do not; otherwise the message. */
 const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes);

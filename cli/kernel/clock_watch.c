@@ -53,8 +53,6 @@ static void *watch_clocks(void *arg)
 	struct clock_probe *probe = NULL;
 	bool good = true;
 
-	watch->tid = gettid();
-	sem_post(&watch->told);
 	for (wait_for(&watch->ask); !watch->over; wait_for(&watch->ask)) {
 		if (good && !probe)
 			good = !clock_probe_open(watch->sink, watch->clock, &probe);
@@ -75,20 +73,17 @@ void clock_watch_open(const struct message_sink *sink, const struct kernel *kern
 	sem_init(&ret_watch->told, 0, 0);
 }
 
-pid_t clock_watch_start(struct clock_watch *watch)
+void clock_watch_start(struct clock_watch *watch)
 {
 	sigset_t all, before;
 
 	if (!watch->clock)
-		return 0;
+		return;
 	/* Signals are the main thread's. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	watch->runs = pthread_create(&watch->thread, NULL, watch_clocks, watch) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (watch->runs)
-		wait_for(&watch->told);
-	return watch->runs ? watch->tid : 0;
 }
 
 void clock_watch_begin(struct clock_watch *watch)

@@ -20,7 +20,6 @@ struct clock_watch {
 	const char *clock; /* the kernel's; NULL: there is nothing to compare */
 	pthread_t thread;
 	bool runs;
-	pid_t tid;
 	unsigned int asked; /* requested measurements that are not finished yet */
 	atomic_bool over;
 	sem_t ask, told;
@@ -31,8 +30,8 @@ struct clock_watch {
 /* Does nothing if programs cannot use the recording's clock. `kernel` must outlive clock_watch_close(). */
 void clock_watch_open(const struct message_sink *sink, const struct kernel *kernel, struct clock_watch *ret_watch);
 
-/* Start its thread. Returns the thread's id; 0: there is none. */
-pid_t clock_watch_start(struct clock_watch *watch);
+/* Start its thread. */
+void clock_watch_start(struct clock_watch *watch);
 
 /* Measure. An error is reported in one line, and does not end a recording. */
 void clock_watch_begin(struct clock_watch *watch);

@@ -11,7 +11,6 @@
 
 #include "cli/kernel/kernel_events.h"
 #include "cli/kernel/kernel_instance.h"
-#include "cli/kernel/kernel_pids.h"
 #include "cli/kernel/kernel_settings.h"
 #include "cli/base/message.h"
 
@@ -161,14 +160,6 @@ int kernel_add_pid(struct kernel *kernel, pid_t pid)
 
 	snprintf(tid, sizeof(tid), "%d", (int)pid);
 	return kernel_settings_add_tids(&kernel->instance, kernel->request, tid);
-}
-
-void kernel_hide_threads(struct kernel *kernel, const char *tids)
-{
-	const struct kernel_request *request = kernel->request;
-
-	if (request->hide && request->nr_events && !request->only_command && !request->nr_tids && kernel_pids_are_ours(NULL))
-		tracefs_instance_file_append(kernel->instance.tracefs, "set_event_notrace_pid", tids);
 }
 
 /* ----------------------------------------------------------------------------------------------------- what it is */

@@ -38,15 +38,6 @@ int kernel_stop(struct kernel *kernel);
  */
 int kernel_add_pid(struct kernel *kernel, pid_t pid);
 
-/*
- * Leave out the events of these threads, ids separated by blanks: for the draining threads, with --hide. Switches
- * between them and others are recorded. Pass all ids at once, because each call takes the kernel some tens of
- * milliseconds. Does nothing in three cases: if only some processes are recorded, because then it is not needed; if
- * the kernel has no such list (before Linux 5.7); and in a pid namespace, because the kernel would take the ids for
- * those of other threads.
- */
-void kernel_hide_threads(struct kernel *kernel, const char *tids);
-
 /* ------------------------------------------------------------------------------------------------- what it is */
 
 /* The directory of its instance, below which are per_cpu/cpuN/trace_pipe_raw and the rest. */

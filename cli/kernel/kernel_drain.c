@@ -52,6 +52,7 @@ struct kernel_drain {
 	int priority; /* that threads have; 0: none */
 	int priority_errno;
 	uint64_t anchored_ms;
+	bool is_noted; /* our threads, once all of them have begun */
 	uint64_t first_kb; /* the rings' size at the start */
 	uint32_t clock;
 };
@@ -262,27 +263,16 @@ static int start_grower(struct kernel_drain *drain)
 	return err;
 }
 
-/* Who asks for it has a picture without what we do. */
-static void hide_threads(const struct kernel_drain *drain, pid_t other)
+/*
+ * What we do ourselves is left out of the file, unless it is asked for. Noted again now and then: the drain of programs
+ * has threads, too, which come later. 0 or as kernel_texts_own_threads().
+ */
+static int note_threads(const struct kernel_drain *drain)
 {
-	const size_t size = (drain->nr + 3) * sizeof(" 2147483647");
-	char *tids = malloc(size);
-	size_t at = 0;
-
-	if (!tids)
-		return;
-	at += (size_t)snprintf(tids, size, "%d", (int)getpid());
-	for (unsigned int i = 0; i < drain->nr; i++)
-		at += (size_t)snprintf(tids + at, size - at, " %d", (int)drain->rings[i].tid);
-	if (drain->grower.started)
-		at += (size_t)snprintf(tids + at, size - at, " %d", (int)drain->grower.tid);
-	if (other)
-		snprintf(tids + at, size - at, " %d", (int)other);
-	kernel_hide_threads(drain->kernel, tids);
-	free(tids);
+	return drain->request.keep_own ? 0 : kernel_texts_own_threads(drain->spool, drain->process);
 }
 
-bool kernel_drain_start(struct kernel_drain *drain, pid_t other)
+bool kernel_drain_start(struct kernel_drain *drain)
 {
 	sigset_t all, before;
 	int err;
@@ -297,9 +287,10 @@ bool kernel_drain_start(struct kernel_drain *drain, pid_t other)
 		ring->started = !err;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!err)
-		hide_threads(drain, other);
-	return !err || cannot(drain, "a thread", -err);
+	if (err)
+		return cannot(drain, "a thread", -err);
+	err = note_threads(drain);
+	return !err || cannot(drain, drain->spool->path, err);
 }
 
 /* -------------------------------------------------------------------------------------------------- the recording */
@@ -327,8 +318,12 @@ int kernel_drain_run(struct kernel_drain *drain)
 {
 	int err = take_errors(drain);
 
-	if (!err && now_ms() - drain->anchored_ms >= ANCHOR_PERIOD_MS)
-		err = add_anchor(drain);
+	if (!err && (!drain->is_noted || now_ms() - drain->anchored_ms >= ANCHOR_PERIOD_MS)) {
+		drain->is_noted = true;
+		err = note_threads(drain);
+		if (!err)
+			err = add_anchor(drain);
+	}
 	return err;
 }
 
@@ -336,8 +331,10 @@ int kernel_drain_finish(struct kernel_drain *drain)
 {
 	int err, one;
 
+	err = note_threads(drain);
 	end_threads(drain, KERNEL_RING_FINISH);
-	err = add_anchor(drain);
+	if (!err)
+		err = add_anchor(drain);
 	if (!err)
 		err = kernel_texts_end(drain->kernel, drain->spool, drain->process);
 	one = take_errors(drain);

@@ -35,6 +35,7 @@ struct kernel_drain_request {
 	enum kernel_drain_way way;
 	unsigned int priority; /* of SCHED_FIFO; 0: a low one, if it is permitted */
 	bool grow;	       /* a ring that its thread finds nearly full is enlarged */
+	bool keep_own;	       /* the file keeps the events of the recorder's own threads */
 	bool quiet;
 };
 
@@ -47,11 +48,8 @@ struct kernel_drain;
 bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct kernel_drain_request *request,
 		       struct kernel_drain **ret_drain);
 
-/*
- * Start the threads. With --hide, their events are not recorded, nor this thread's, nor those of `other`, if that is a
- * thread's id. False: one line was printed.
- */
-bool kernel_drain_start(struct kernel_drain *drain, pid_t other);
+/* Start the threads. False: one line was printed. */
+bool kernel_drain_start(struct kernel_drain *drain);
 
 /* Call it at least once a second. 0; or the error that ended the drain of a CPU (-ENOSPC), once for each. */
 int kernel_drain_run(struct kernel_drain *drain);

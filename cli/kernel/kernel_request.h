@@ -42,7 +42,6 @@ struct kernel_request {
 	uint64_t buffer_kb;  /* of each CPU; 0: the kernel's default */
 	uint64_t subbuf_kb;  /* 0: a page */
 	const char *cpumask; /* -M, hexadecimal; NULL: all */
-	bool hide;	     /* --hide: leave out the recorder's own threads */
 	bool quiet;
 };
 

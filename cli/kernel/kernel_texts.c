@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/kernel/kernel_texts.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +9,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include "cli/kernel/kernel_pids.h"
 
 #define KALLSYMS "/proc/kallsyms"
 #define BOOT_ID	 "/proc/sys/kernel/random/boot_id"
@@ -168,14 +171,36 @@ int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned 
 		err = add_own(kernel, &place, SPOOL_TEXT_STATS, name, file, false);
 	}
 	if (!err)
-		err = add_own(kernel, &place, SPOOL_TEXT_HIDDEN, "", "set_event_notrace_pid", false);
-	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "pids", "set_event_pid", false);
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
 	if (!err)
 		err = add_names(&place);
 	return err ? err : keep_kallsyms(&place);
+}
+
+int kernel_texts_own_threads(struct spool *spool, unsigned int process)
+{
+	DIR *dir = kernel_pids_are_ours(NULL) ? opendir("/proc/self/task") : NULL;
+	const struct spool_text *before;
+	const struct dirent *entry;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = dir ? open_memstream(&text, &size) : NULL;
+	int err = dir && !out ? -ENOMEM : 0;
+
+	while (out && (entry = readdir(dir)))
+		if (entry->d_name[0] != '.')
+			fprintf(out, "%s%s", ftell(out) ? " " : "", entry->d_name);
+	if (out && fclose(out))
+		err = -ENOMEM;
+	if (dir)
+		closedir(dir);
+	before = spool_text(&spool->entries[process], SPOOL_TEXT_HIDDEN, "");
+	if (!err && text && !(before && !strcmp(before->text, text)))
+		err = spool_add_text(spool, process, SPOOL_TEXT_HIDDEN, "", text, size);
+	free(text);
+	return err;
 }
 
 int kernel_texts_recover(struct spool *spool, unsigned int process)

@@ -17,6 +17,12 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process);
 
 /*
+ * Note the recorder's present threads: their events are left out of the file (format/weave/hidden_threads.h). In a pid
+ * namespace nothing is noted, because there the kernel's numbers of the threads are not known. Errors as above.
+ */
+int kernel_texts_own_threads(struct spool *spool, unsigned int process);
+
+/*
  * Texts that the spool never has, of a kernel that is still running: its symbols. Those of another kernel are not
  * added. 0 or -ENOMEM.
  */

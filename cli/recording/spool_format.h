@@ -77,7 +77,7 @@ enum spool_text_kind {
 	SPOOL_TEXT_CLOCK,    /* the clock's name, as in trace_clock */
 	SPOOL_TEXT_BOOT,     /* random/boot_id: kernels with the same one are one kernel */
 	SPOOL_TEXT_OFFSETS,  /* its clock against that of programs: clock_offsets_text() */
-	SPOOL_TEXT_HIDDEN,   /* set_event_notrace_pid */
+	SPOOL_TEXT_HIDDEN,   /* ids of threads whose events the file leaves out: the recorder's */
 	SPOOL_TEXT_SOME,     /* why switches are missing: "pids", set_event_pid; "filter", that of sched_switch */
 	SPOOL_TEXTS	     /* one more than the last */
 };

@@ -54,7 +54,7 @@ struct dat_notes {
 	const char *program; /* name and version; not read */
 	const char *offsets; /* clock_offsets_text(); NULL: not measured */
 	bool some_threads;   /* the kernel recorded only the switches of some threads */
-	const char *hidden;  /* numbers of threads that the kernel did not record, separated by blanks; NULL: none */
+	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
 	uint64_t time_error; /* maximum distance from CLOCK_MONOTONIC, ns; or DAT_TIME_ERROR_UNKNOWN */
 };
 

@@ -20,6 +20,7 @@ struct cpu_stats {
 	uint64_t overrun;
 	uint64_t refused; /* pages do not tell of all of these */
 	uint64_t read;
+	uint64_t left_out; /* of these: the recorder's own, which are not in the file */
 };
 
 struct counting {
@@ -87,6 +88,8 @@ static void take_line(struct counting *c, const char *line, size_t len)
 		c->at->refused += value;
 	} else if (is_key(line, "read events: ", &value)) {
 		c->at->read = value;
+	} else if (is_key(line, "left out: ", &value)) {
+		c->at->left_out = value;
 	}
 }
 
@@ -129,8 +132,14 @@ static void join_stats(struct counting *c)
 		to->overrun += from->overrun;
 		to->refused += from->refused;
 		to->read += from->read;
+		to->left_out += from->left_out;
 	}
 	c->nr = nr;
+	for (size_t i = 0; i < nr; i++) {
+		struct cpu_stats *stats = &c->stats[i];
+
+		stats->read -= stats->left_out < stats->read ? stats->left_out : stats->read;
+	}
 }
 
 static bool are_told(const struct counting *c, size_t buffer, uint32_t cpu)

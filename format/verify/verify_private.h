@@ -78,7 +78,7 @@ struct verify_thread {
 	bool is_new;	       /* asleep because it was forked */
 	bool waking;	       /* sched_waking was seen since it was last switched in */
 	bool wakings_are_told; /* a sched_waking was seen at least once */
-	bool is_hidden;	       /* its events were not recorded, nor its wake-ups by other hidden threads */
+	bool is_hidden;	       /* its events were left out, and its wake-ups by other hidden threads */
 	bool is_owed;	       /* a sched_wakeup is expected: it was switched in after a sched_waking alone */
 	bool is_followed;      /* its switches are recorded, even if only those of some threads are */
 	bool is_double;	       /* its switch out of left_cpu was not seen yet, though it has run elsewhere */

@@ -342,6 +342,8 @@ static int take_kernel(struct weave *weave)
 	unsigned int i;
 	int err = kernel_tasks_new(&weave->tasks);
 
+	if (!err)
+		err = hidden_threads_parse(weave->params->notes.hidden, &weave->hidden);
 
 	for (i = 0; i < kernel->nr_formats && !err; i++)
 		kernel_tasks_format(weave->tasks, kernel->formats[i].text.data, kernel->formats[i].text.size);
@@ -434,6 +436,7 @@ static void clean_up(struct weave *weave)
 	}
 	free(weave->buffers);
 	kernel_tasks_free(weave->tasks);
+	hidden_threads_free(&weave->hidden);
 	free(weave->kernel_inputs);
 	free(weave->inputs);
 	free(weave->owners);

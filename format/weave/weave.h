@@ -118,7 +118,10 @@ struct weave_params {
 	enum weave_buffers buffers; /* ignored for raw */
 	uint32_t page_size;    /* of the file; 0: 4096; raised to the largest sub-buffer of the processes */
 	unsigned int nr_cpus;  /* of this machine: the file has at least as many; ignored for raw */
-	/* The notes in the file about its making; the time error is filled in. */
+	/*
+	 * The notes in the file about its making; the time error is filled in. Of the kernel's events, those of the
+	 * hidden threads are left out (hidden_threads.h).
+	 */
 	struct dat_notes notes;
 
 	/* Whether the file is to have an event of programs: others are neither woven nor lost. NULL: all. */

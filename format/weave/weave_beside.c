@@ -129,16 +129,20 @@ static void add_figures(struct weave_figures *sum, const struct weave_figures *f
 	sum->events += figures->events;
 }
 
-/* The kernel's own words, or ours for it where it has said none. */
+/* The kernel's own words, or ours for it where it has said none; and how many of these events the file lacks. */
 static void put_kernel_stats(struct weave *weave, unsigned int cpu, struct blob *text)
 {
 	const struct weave_kernel *kernel = weave->kernel->kernel;
 	static const struct weave_figures none;
 	const struct weave_buffer *top = &weave->buffers[0];
+	const struct weave_input *input = cpu < weave->max_kernel_inputs ? weave->kernel_inputs[cpu] : NULL;
+	const bool is_told = cpu < kernel->nr_cpu_stats && kernel->cpu_stats[cpu].size;
 
-	if (cpu < kernel->nr_cpu_stats && kernel->cpu_stats[cpu].size)
+	if (is_told)
 		blob_put(text, kernel->cpu_stats[cpu].data, kernel->cpu_stats[cpu].size);
-	else
+	if (is_told && input && input->left_out)
+		blob_printf(text, "left out: %" PRIu64 "\n", input->left_out);
+	if (!is_told)
 		put_figures(text, cpu < top->max_cpus ? &top->cpus[cpu].kernel : &none,
 			    dat_write_size(weave->writer, 0, cpu));
 }

@@ -28,6 +28,11 @@ int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, co
 				       input->record.size);
 		if (err)
 			return err;
+		if (hidden_threads_leave_out(&weave->hidden, weave->tasks, id, input->record.payload,
+					     input->record.size)) {
+			input->left_out++;
+			continue;
+		}
 		weave_input_time(weave, input, time_map_ns(time, &input->hint, input->record.time));
 		return 1;
 	}

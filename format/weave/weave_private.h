@@ -9,6 +9,7 @@
 
 #include "format/dat/dat_write.h"
 #include "format/io/page_store.h"
+#include "format/weave/hidden_threads.h"
 #include "format/weave/time_map.h"
 #include "format/weave/trace_info.h"
 #include "format/weave/weave.h"
@@ -47,6 +48,7 @@ struct weave_input {
 	uint64_t ns; /* its time in the file, never earlier than the one before it */
 	bool ended;  /* for the kernel's streams: there is no current event */
 	struct weave_loss loss; /* immediately before it */
+	uint64_t left_out;	/* of the kernel's: those of hidden threads */
 
 	uint64_t events;
 	uint64_t first_clock, last_clock;
@@ -103,6 +105,7 @@ struct weave {
 	unsigned int max_kernel_inputs;
 	const struct weave_process *kernel; /* NULL: none */
 	struct kernel_tasks *tasks;
+	struct hidden_threads hidden; /* of the kernel's events */
 	struct weave_buffer *buffers; /* the top one first */
 	unsigned int nr_buffers;
 	struct weave_owner *owners;

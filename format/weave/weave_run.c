@@ -96,9 +96,9 @@ static inline void copy_bytes(unsigned char *to, const unsigned char *from, uint
 		memcpy(to, from, PIECE);
 }
 
-/* Put records; `tasks` for the kernel's. How many, or -ENOMEM. */
+/* Put records; those of the kernel with `weave`, else NULL. How many, or -ENOMEM. */
 static inline __attribute__((always_inline)) int copy_run(struct run *run, const struct time_stretch *stretch,
-							  bool is_kernel, struct kernel_tasks *tasks)
+							  bool is_kernel, const struct weave *weave)
 {
 	const uint64_t mult = stretch->mult;
 	const uint64_t last = run->last - stretch->clock;
@@ -121,9 +121,9 @@ static inline __attribute__((always_inline)) int copy_run(struct run *run, const
 			const unsigned int id = weave_kernel_id(from + 4, payload);
 			int err;
 
-			if (!id)
+			if (!id || hidden_threads_leave_out(&weave->hidden, weave->tasks, id, from + 4, payload))
 				break;
-			err = kernel_tasks_see(tasks, id, stretch->clock + next, from + 4, payload);
+			err = kernel_tasks_see(weave->tasks, id, stretch->clock + next, from + 4, payload);
 			if (err)
 				return err;
 		}
@@ -166,7 +166,7 @@ int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input
 	if (input->staged)
 		nr = copy_run(&run, &stretch, false, NULL);
 	else
-		nr = copy_run(&run, &stretch, true, weave->tasks);
+		nr = copy_run(&run, &stretch, true, weave);
 	if (nr <= 0)
 		return nr;
 	iter->offset += run.used;

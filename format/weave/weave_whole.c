@@ -14,7 +14,7 @@ struct walk {
 };
 
 /* Over plain events, whose length is in their word, up to something else. How many, or -ENOMEM. */
-static int walk_plain(struct kernel_tasks *tasks, struct rec_page_iter *iter)
+static int walk_plain(const struct weave *weave, struct rec_page_iter *iter)
 {
 	uint32_t at = iter->offset;
 	uint64_t clock = iter->time;
@@ -27,10 +27,10 @@ static int walk_plain(struct kernel_tasks *tasks, struct rec_page_iter *iter)
 		const unsigned int id = weave_kernel_id(event, size);
 		int err;
 
-		if (!id)
+		if (!id || hidden_threads_leave_out(&weave->hidden, weave->tasks, id, event, size))
 			break;
 		clock += page_word_delta(word, 0);
-		err = kernel_tasks_see(tasks, id, clock, event, size);
+		err = kernel_tasks_see(weave->tasks, id, clock, event, size);
 		if (err)
 			return err;
 		at += 4 + size;
@@ -58,12 +58,13 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 			walk.whole = !record.offset || !input->page.lost;
 		}
 		if (!more)
-			more = walk_plain(weave->tasks, &iter);
+			more = walk_plain(weave, &iter);
 		if (more < 0)
 			return more;
 		walk.events += 1 + (uint64_t)more;
 		/* The sum of all differences on a page goes round at most once. */
-		walk.whole &= id && record.time >= walk.last && iter.time >= record.time;
+		walk.whole &= id && !hidden_threads_leave_out(&weave->hidden, weave->tasks, id, record.payload,
+							      record.size) && record.time >= walk.last && iter.time >= record.time;
 		walk.last = iter.time;
 	}
 	walk.whole &= !got;

@@ -72,9 +72,9 @@ while IFS='|' read -r regex arguments; do
 	# shellcheck disable=SC2086
 	refused "record $arguments" "$regex" $arguments
 done <<'END'
--F, -c, -M, -O, --drain and --hide are for the kernel's events|-F touch started
--F, -c, -M, -O, --drain and --hide are for the kernel's events|--hide touch started
--F, -c, -M, -O, --drain and --hide are for the kernel's events|--drain read touch started
+-F, -c, -M, -O, --drain and --no-filter are for the kernel's events|-F touch started
+-F, -c, -M, -O, --drain and --no-filter are for the kernel's events|--no-filter touch started
+-F, -c, -M, -O, --drain and --no-filter are for the kernel's events|--drain read touch started
 -b auto is for the kernel's events|-b auto touch started
 -l, -n and -g select functions for a tracer|-e sched -l vfs_read touch started
 -c needs -F or -P|-e sched -c touch started
