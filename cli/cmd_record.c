@@ -30,8 +30,10 @@ static const char *wrong_without_command(const struct record *record)
 		return "missing COMMAND, or -P and a running program";
 	if (!record->programs.word && record->threads)
 		return "--tid needs -P: the threads of a COMMAND are not known before it runs";
-	if (record->user && (record->mode != UINT32_MAX || (!kernel && (record->buffer_size || record->subbuf_kb ||
-									record->clock != UINT32_MAX))))
+	if (record->as_user)
+		return "--user needs a COMMAND";
+	if (record->user && !kernel && (record->mode != UINT32_MAX || record->buffer_size || record->subbuf_kb ||
+					record->clock != UINT32_MAX))
 		return "-b, --subbuf-size, --mode and -C do not go with -P: a running program keeps what it was started with";
 	return NULL;
 }
@@ -42,10 +44,18 @@ static const char *wrong_with_command(const struct record *record)
 		return "give either a COMMAND or -P, not both";
 	if (record->threads)
 		return "--tid needs -P: the threads of a COMMAND are not known before it runs";
-	if (record->duration)
-		return "--duration does not go with COMMAND, which is recorded until it ends";
 	if (record->programs.dir)
 		return "--dir needs -P; the buffers of a COMMAND are in $RECORDER_DIR";
+	return NULL;
+}
+
+/* Options about the events of programs, where they are left out. */
+static const char *wrong_without_user(const struct record *record)
+{
+	if (!kernel_request_is_any(&record->kernel.request))
+		return "-u none leaves out the events of programs: it needs -e or -p";
+	if (record->user_events.nr > 1)
+		return "-u none leaves out the events of programs: it does not go with other -u, nor with -x, -f and --rate of theirs";
 	return NULL;
 }
 
@@ -56,15 +66,31 @@ static bool is_complete(const struct record *record)
 
 	if (!wrong && record->buffer_size && record->kernel.grow && !kernel_request_is_any(&record->kernel.request))
 		wrong = "-b auto is for the kernel's events: it needs -e or -p";
-	if (!wrong && !record->user && record->user_events.nr)
-		wrong = "--rate is for the events of programs: it needs -u";
+	if (!wrong && !record->user && record->user_is_asked)
+		wrong = wrong_without_user(record);
+	if (!wrong && !record->user && !record->user_is_asked && record->user_events.nr)
+		wrong = "-x and --rate are for the events of programs: they need a COMMAND or -P";
 	if (!wrong && record->user && record->clock != UINT32_MAX && record->clock >= PROGRAM_CLOCKS)
-		wrong = "programs can only use the clocks tsc and mono (-C)";
+		wrong = "programs can only use the clocks tsc and mono (-C); -u none records the kernel alone";
 	if (!wrong)
 		wrong = record_kernel_wrong(&record->kernel, record->command[0], record->programs.word);
 	if (wrong)
 		complain(RECORD, "%s (see 'recorder record --help')", wrong);
 	return !wrong;
+}
+
+/* Programs that are named or started are recorded, unless they are left out. */
+static void choose_user(struct record *record)
+{
+	bool none = false;
+
+	for (unsigned int i = 0; i < record->user_events.nr; i++)
+		if (record->user_events.opts[i]->letter == 'u') {
+			record->user_is_asked = true;
+			none |= !strcmp(record->user_events.items[i], "none");
+		}
+	record->user = !none && (record->user_is_asked || record->command[0] || record->programs.word ||
+				 !kernel_request_is_any(&record->kernel.request));
 }
 
 /* KB, or auto: as the rate of events has it. */
@@ -94,9 +120,7 @@ static bool read_options(struct record *record)
 	if (!read_size(record) || !kernel_options_events(RECORD, &record->events, request, &record->user_events) ||
 	    !kernel_options_lists(RECORD, &record->kernel.functions, &record->kernel.options, request))
 		return false;
-	record->user = !kernel_request_is_any(request);
-	for (unsigned int i = 0; i < record->user_events.nr; i++)
-		record->user |= record->user_events.opts[i]->letter == 'u';
+	choose_user(record);
 	record->lanes.subbuf_kb = record->subbuf_kb;
 	if (record->mode != UINT32_MAX)
 		record->lanes.mode = record->mode ? "discard" : "overwrite";
@@ -111,6 +135,9 @@ static bool read_options(struct record *record)
 	record->output.sink = &record_sink;
 	record->output.verb = "recorded";
 	record->output.quiet = record->quiet;
+	record->output.ret_empty = &record->is_empty;
+	/* A command that is recorded for the kernel's sake need not use librecorder. */
+	record->output.programs_may_lack = kernel_request_is_any(request) && !record->user_is_asked;
 	return is_complete(record);
 }
 
@@ -139,6 +166,7 @@ int cmd_record(int argc, char **argv)
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &record.output_name),
 		OPT_USER_EVENT(&record.events),
+		OPT_LEAVE_OUT(&record.events),
 		OPT_KERNEL_EVENT(&record.events),
 		OPT_FILTER(&record.events),
 		OPT_TRIGGER(&record.events),
@@ -149,8 +177,8 @@ int cmd_record(int argc, char **argv)
 			   &record.programs.word),
 		OPT_PROGRAMS_DIR(record.programs),
 		OPT_STRING(0, "tid", "TID", "with -P: only these threads, separated by commas", &record.threads),
-		OPT_NUMBER(0, "duration", "SECONDS", 1, 1u << 30, "without COMMAND: end after this many seconds",
-			   &record.duration),
+		OPT_TIME(0, "duration", "TIME", "end after this time: seconds, or as 500ms, 2m", &record.duration),
+		OPT_STRING(0, "user", "NAME", "run COMMAND as this user (root only)", &record.as_user),
 		OPT_STRING('b', "buffer-size", "KB|auto",
 			   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
 			   &record.buffer_size),
@@ -172,7 +200,7 @@ int cmd_record(int argc, char **argv)
 			"Run COMMAND with its events on, follow its threads and children, and write what they\n"
 			"recorded to a trace.dat. The exit status is COMMAND's, or 128+n if signal n ended it.\n"
 			"With -P attach to running programs instead, until they end or Ctrl-C is pressed. -e or -p\n"
-			"record the kernel, -u with them both; without COMMAND and -P the kernel is recorded until Ctrl-C.\n",
+			"record the kernel, too; without COMMAND and -P the kernel alone, until Ctrl-C.\n",
 		.table = table,
 		.max_operands = UINT32_MAX,
 		.stop_at_operand = true,

@@ -78,8 +78,12 @@ static bool take_buffers_of_spool(struct recover *recover)
 		return true;
 	if (!recover_take_dir(recover, session))
 		return false;
-	/* A spool names what it likes; a user's must not make root take another's buffers. */
-	if (!fstat(recover->spool->fd, &spool) && !fstat(recover->dir.fd, &dir) && spool.st_uid == dir.st_uid)
+	/*
+	 * A spool names what it likes; a user's must not make root take another's buffers. Root's own may name a
+	 * user's: that of 'recorder record --user'.
+	 */
+	if (!fstat(recover->spool->fd, &spool) && !fstat(recover->dir.fd, &dir) &&
+	    (!spool.st_uid || spool.st_uid == dir.st_uid))
 		return true;
 	complain(RECOVER, "'%s' names the directory '%s', which belongs to another user", recover->spool_path, session);
 	return false;

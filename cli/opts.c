@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/base/duration.h"
+
 /* The longest message, with its command. */
 #define LINE_SIZE 8320
 
@@ -160,6 +162,9 @@ static bool set_value(const struct given *given, const char *value)
 		return true;
 	case OPT_KIND_NUMBER:
 		return set_number(given, value);
+	case OPT_KIND_TIME:
+		return duration_read(value, given->opt->value) ||
+		       wrong(given, "takes a time such as 10, 0.5, 500ms or 2m", value);
 	case OPT_KIND_CHOICE:
 		return set_choice(given, value);
 	case OPT_KIND_LIST:

@@ -20,6 +20,7 @@ enum opt_kind {
 	OPT_KIND_FLAG,	 /* bool *: set to true */
 	OPT_KIND_STRING, /* const char **: the argument; the last one applies */
 	OPT_KIND_NUMBER, /* uint64_t *: decimal, from min to max */
+	OPT_KIND_TIME,	 /* uint64_t *: milliseconds; given as duration_read() takes it */
 	OPT_KIND_CHOICE, /* unsigned int *: place of the argument among `choices` */
 	OPT_KIND_LIST,	 /* struct opt_list *: every argument, in order; several options may share a list */
 };
@@ -46,6 +47,7 @@ struct opt {
 #define OPT_STRING(letter, name, arg, help, value) { OPT_KIND_STRING, letter, name, arg, help, value, 0, 0 }
 #define OPT_NUMBER(letter, name, arg, min, max, help, value) \
 	{ OPT_KIND_NUMBER, letter, name, arg, help, value, min, max }
+#define OPT_TIME(letter, name, arg, help, value) { OPT_KIND_TIME, letter, name, arg, help, value, 0, 0 }
 #define OPT_CHOICE(letter, name, words, help, value) { OPT_KIND_CHOICE, letter, name, words, help, value, 0, 0 }
 #define OPT_LIST(letter, name, arg, help, value) { OPT_KIND_LIST, letter, name, arg, help, value, 0, 0 }
 #define OPT_END { OPT_KIND_END, 0, NULL, NULL, NULL, NULL, 0, 0 }

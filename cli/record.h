@@ -8,6 +8,7 @@
 
 #include "cli/recording/attach.h"
 #include "cli/recording/child.h"
+#include "cli/recording/child_user.h"
 #include "cli/recording/drain.h"
 #include "cli/recording/output.h"
 #include "cli/opts.h"
@@ -26,9 +27,10 @@ extern const struct message_sink record_sink;
 struct record {
 	/* the command line */
 	const char *output_name;
-	struct opt_list events; /* -u, -f, --rate, -e, -R, -v */
-	struct opt_list user_events; /* of these, -u, -f and --rate */
+	struct opt_list events; /* -u, -x, -f, --rate, -e, -R, -v */
+	struct opt_list user_events; /* of these, -u, -x, -f and --rate */
 	bool user;		/* programs are recorded */
+	bool user_is_asked;	/* by -u; without it, those that do not use librecorder are recorded by the kernel alone */
 	const char *buffer_size; /* -b */
 	const char *threads;
 	uint64_t subbuf_kb;
@@ -37,7 +39,8 @@ struct record {
 	bool raw, quiet;
 	char **command;
 	struct programs programs; /* if it has a word: attach to these */
-	uint64_t duration;    /* seconds; 0: until the command ends */
+	uint64_t duration;    /* ms; 0: until the command ends */
+	const char *as_user;  /* run COMMAND as this user; NULL: as ourselves */
 
 	/* the recording */
 	struct record_kernel kernel;
@@ -48,7 +51,11 @@ struct record {
 	struct drain *drain;
 	struct attach *attach;
 	struct child child;
+	struct child_user child_user;
 	struct selections selections;
+	bool lacks_programs; /* none of the named programs uses librecorder */
+	bool time_is_over;   /* the duration has passed */
+	bool is_empty;	     /* no event was recorded */
 	bool full_is_told; /* it was reported that the spool's stage is full */
 	char *enable; /* the selection, in the form of RECORDER_ENABLE */
 };

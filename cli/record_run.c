@@ -57,9 +57,32 @@ static bool prepare_kernel(struct record *record)
 
 	/*
 	 * Who may not trace the kernel, or where nobody can (a container's
-	 * read-only /sys), can still record programs.
+	 * read-only /sys), can still record programs, if they were asked for.
 	 */
-	return !err || ((err == -EACCES || err == -EROFS || err == -ENODEV) && record->user);
+	return !err || ((err == -EACCES || err == -EROFS || err == -ENODEV) && record->user &&
+			(record->user_is_asked || !kernel_request_is_any(&record->kernel.request)));
+}
+
+/* Which events of programs are woven: buffers may have others, which somebody else has switched on. */
+static bool take_wanted(const struct record *record, char *wanted, size_t size)
+{
+	char *patterns;
+	bool fits;
+
+	wanted[0] = '\0';
+	if (!record->user || (record->selections.is_default && !record->selections.nr_left_out))
+		return true;
+	patterns = selections_patterns(&record->selections);
+	fits = patterns && strlen(patterns) < size;
+	if (fits)
+		strcpy(wanted, patterns);
+	else if (patterns)
+		complain(RECORD, "the patterns of -u and -x are too long: %zu characters of at most %zu", strlen(patterns),
+			 size - 1);
+	else
+		complain(RECORD, "out of memory");
+	free(patterns);
+	return fits;
 }
 
 /* Make the spool; `what` is recorded. False: one line was printed. */
@@ -73,7 +96,7 @@ static bool make_spool(struct record *record, const char *what)
 
 	snprintf(head.session, sizeof(head.session), "%s", record->session.path);
 	snprintf(head.command, sizeof(head.command), "%s", what);
-	return output_spool(&record->output, &head, &record->spool) &&
+	return take_wanted(record, head.wanted, sizeof(head.wanted)) && output_spool(&record->output, &head, &record->spool) &&
 	       record_kernel_drain(&record_sink, &record->kernel, record->spool);
 }
 
@@ -90,13 +113,30 @@ static bool prepare_session(struct record *record)
 	return !err;
 }
 
+/* In the buffer directory of the user that COMMAND runs as. */
+static bool make_session(struct record *record)
+{
+	const struct child_user *user = record->child.user;
+	const int err = user ? child_user_borrow(user) : 0;
+	bool good;
+
+	if (err) {
+		complain(RECORD, "cannot make files as user '%s': %s", user->name, strerror(-err));
+		return false;
+	}
+	good = session_create(&record_sink, &record->session);
+	if (user)
+		child_user_back();
+	return good;
+}
+
 static bool prepare(struct record *record)
 {
 	if (record->user && (!record_lanes_check(&record_sink, &record->lanes) ||
 			     !selections_fit_binary(&record_sink, &record->selections, record->command[0])))
 		return false;
 	if (!output_choose(&record->output, record->output_name) || !prepare_kernel(record) ||
-	    (record->user && !session_create(&record_sink, &record->session)))
+	    (record->user && !make_session(record)))
 		return false;
 	return make_spool(record, record->command[0]) && (!record->user || prepare_session(record));
 }
@@ -128,13 +168,14 @@ static bool is_over(struct record *record, uint64_t end, uint64_t sleep)
 {
 	if (child_wait(&record->child, sleep))
 		return true;
-	if (record->command[0])
-		return false;
-	if (record->child.interrupts || (end && now_ms() >= end))
+	record->time_is_over = end && now_ms() >= end;
+	if (record->time_is_over || record->command[0])
+		return record->time_is_over;
+	if (record->child.interrupts)
 		return true;
-	if (record->attach)
-		return !attach_is_alive(record->attach);
-	return record->kernel.pids.nr && !kernel_pids_alive(&record->kernel.pids);
+	if (!record->attach && !record->kernel.pids.nr)
+		return false;
+	return !(record->attach && attach_is_alive(record->attach)) && !kernel_pids_alive(&record->kernel.pids);
 }
 
 static int take(struct record *record)
@@ -210,7 +251,7 @@ static void go_first(const struct record *record)
  */
 static int run_rounds(struct record *record, struct progress *progress, int *ret_taken)
 {
-	const uint64_t end = record->duration ? now_ms() + record->duration * 1000u : 0;
+	const uint64_t end = record->duration ? now_ms() + record->duration : 0;
 	uint64_t sleep = SLEEP_MIN_US, before = now_us(), now;
 	int taken = 0, err = 0, last;
 
@@ -301,12 +342,17 @@ static bool record_events(struct record *record)
 	if (record->child.stopped_by && record->command[0] && !record->quiet)
 		complain(RECORD, "stopped by %s, '%s' keeps running, unrecorded", strsignal(record->child.stopped_by),
 			 record->command[0]);
+	else if (record->time_is_over && record->command[0] && !record->child.ended && !record->quiet)
+		complain(RECORD, "the time is over (--duration), '%s' keeps running, unrecorded", record->command[0]);
 	if (record->attach && !record->quiet)
 		attach_say_missed(record->attach);
 	if (record->user)
 		trouble = record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain);
-	if (!progress_finish(&record->output, record->spool, record->user ? &record->selections : NULL, trouble))
+	if (!progress_finish(&record->output, record->spool, record->user ? &record->selections : NULL, trouble)) {
+		if (record->is_empty)
+			remove_traces(record);
 		return false;
+	}
 	if (trouble->unread) {
 		complain(RECORD, "some buffers could not be read; retry with 'recorder recover %s'",
 			 record->output.spool);
@@ -328,14 +374,28 @@ static void sweep_stages(void)
 	close(dir);
 }
 
+/*
+ * Find what runs, unless the kernel alone is recorded. Programs that are named for its sake, too, need not use
+ * librecorder. False: one line was printed.
+ */
+static bool find_programs(struct record *record)
+{
+	if (!record->user)
+		return true;
+	record->programs.ret_lacks = record->output.programs_may_lack ? &record->lacks_programs : NULL;
+	if (attach_open(&record_sink, &record->programs, &record->attach))
+		return true;
+	record->user = false;
+	return record->lacks_programs;
+}
+
 /* What runs, or all that the kernel does. */
 static int run_without_command(struct record *record)
 {
 	const char *what = record->programs.word ? record->programs.word : "the kernel";
 
 	if (!output_choose(&record->output, record->output_name) ||
-	    (record->user && !attach_open(&record_sink, &record->programs, &record->attach)) ||
-	    !record_kernel_find(&record_sink, &record->kernel, &record->programs, record->threads, record->user) ||
+	    !find_programs(record) || !record_kernel_find(&record_sink, &record->kernel, &record->programs, record->threads, record->user) ||
 	    !prepare_kernel(record))
 		return EXIT_FAILURE;
 	if (!make_spool(record, what) || !record_kernel_start(&record_sink, &record->kernel, 0) ||
@@ -343,6 +403,8 @@ static int run_without_command(struct record *record)
 		remove_traces(record);
 		return EXIT_FAILURE;
 	}
+	if (record->attach && !record->quiet)
+		attach_say_stopped(record->attach);
 	loans_sweep(&record_sink, record->programs.dir, record->quiet);
 	sweep_stages();
 	return record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
@@ -362,6 +424,9 @@ static int run_command(struct record *record)
 	int status = EXIT_FAILURE;
 	int err;
 
+	if (record->as_user && !child_user_find(&record_sink, record->as_user, &record->child_user))
+		return EXIT_FAILURE;
+	record->child.user = record->as_user ? &record->child_user : NULL;
 	if (!prepare(record))
 		goto remove;
 	if (session_sweep(left, sizeof(left)) && !record->quiet)
@@ -382,11 +447,10 @@ static int run_command(struct record *record)
 		status = cannot_run(record, err);
 		goto remove;
 	}
-	if (record_events(record))
-		return child_exit_status(&record->child);
+	err = record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
 	/* The command's own failure says more than ours. */
-	status = child_exit_status(&record->child);
-	return status ? status : EXIT_FAILURE;
+	status = child_has_status(&record->child) ? child_exit_status(&record->child) : EXIT_SUCCESS;
+	return status ? status : err;
 
 remove:
 	/* It has open what the kernel half has, which cannot be removed so. */
@@ -414,4 +478,5 @@ void record_close(struct record *record)
 	spool_close(record->spool);
 	session_close(&record->session);
 	child_close(&record->child);
+	child_user_free(&record->child_user);
 }

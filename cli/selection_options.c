@@ -36,6 +36,9 @@ static bool read_list(const struct message_sink *sink, const struct opt_list *gi
 		case 'u':
 			good = selections_add(sink, selections, given->items[i], rate_of_all);
 			break;
+		case 'x':
+			good = selections_leave_out(sink, selections, given->items[i]);
+			break;
 		case 'f':
 			good = selections_set_filter(sink, selections, given->items[i]);
 			break;
@@ -98,7 +101,7 @@ bool selections_make(const char *command, const struct opt_list *given, const ch
 		     struct selections *ret_selections)
 {
 	const struct message_sink sink = COMMAND_SINK(command);
-	struct selections selections = { NULL, 0, false };
+	struct selections selections = SELECTIONS_INIT;
 	char *of_threads = threads ? filter_of_threads(&sink, threads) : NULL;
 	const bool good = (!threads || of_threads) && read_list(&sink, given, &selections);
 
@@ -109,7 +112,7 @@ bool selections_make_one(const char *command, const char *patterns, const char *
 			 struct selections *ret_selections)
 {
 	const struct message_sink sink = COMMAND_SINK(command);
-	struct selections selections = { NULL, 0, false };
+	struct selections selections = SELECTIONS_INIT;
 	const bool good = selections_add(&sink, &selections, patterns, rate) &&
 			  (!filter || selections_set_filter(&sink, &selections, filter));
 

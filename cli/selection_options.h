@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that select events of programs: -u, -f, --rate, and --tid. */
+/* The options that select events of programs: -u, -x, -f, --rate, and --tid. */
 #ifndef CLI_SELECTION_OPTIONS_H
 #define CLI_SELECTION_OPTIONS_H
 
@@ -11,7 +11,9 @@
 
 /* These options; they share one list, because an -f belongs to the -u before it. */
 #define OPT_USER_EVENT(list)                                                                                           \
-	OPT_LIST('u', "user-event", "PATTERN", "record events that match PATTERN, as io:* (all); may be repeated", list)
+	OPT_LIST('u', "user-event", "PATTERN", "record events that match PATTERN, as io:* (all); none: none of programs", list)
+#define OPT_LEAVE_OUT(list)                                                                                            \
+	OPT_LIST('x', "exclude-user", "PATTERN", "leave out the user events that match PATTERN; may be repeated", list)
 #define OPT_FILTER(list)                                                                                               \
 	OPT_LIST('f', "filter", "FILTER",                                                                              \
 		 "record only these of the events just selected: 'size > 4096 && path ~ \"*.db\"'", list)

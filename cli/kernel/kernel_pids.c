@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/base/proc_stat.h"
+#include "cli/base/read_at.h"
 
 /* The inode of /proc/self/ns/pid in the first pid namespace: PROC_PID_INIT_INO of the kernel's proc_ns.h. */
 #define FIRST_PID_NS 0xeffffffcu
@@ -20,6 +21,8 @@ struct search {
 	const struct message_sink *sink;
 	struct kernel_request *request;
 	struct kernel_pids *pids;
+	unsigned long *seen; /* processes that were found as programs, by the numbers that they are named by */
+	unsigned int nr_seen;
 };
 
 bool kernel_pids_are_ours(const struct message_sink *sink)
@@ -109,6 +112,14 @@ static bool add_process(const struct search *search, unsigned long pid, bool thr
 	return threads && process == pid ? add_threads(search, dirs[pids->nr - 1]) : add_tid(search, pid);
 }
 
+static bool was_seen(const struct search *search, unsigned long pid)
+{
+	for (unsigned int i = 0; i < search->nr_seen; i++)
+		if (search->seen[i] == pid)
+			return true;
+	return false;
+}
+
 static bool add_list(const struct search *search, const char *list, bool threads)
 {
 	bool good = true;
@@ -118,43 +129,120 @@ static bool add_list(const struct search *search, const char *list, bool threads
 		const unsigned long pid = strtoul(at, &end, 10);
 
 		if (*at < '0' || *at > '9' || !pid || pid > INT_MAX || (*end && *end != ',')) {
-			message(search->sink, "with -e alone option '-P' takes pids separated by commas, not '%s'",
-				list);
+			message(search->sink, "option '%s' takes ids separated by commas, not '%s'",
+				threads ? "-P" : "--tid", list);
 			return false;
 		}
-		good = add_process(search, pid, threads);
+		good = was_seen(search, pid) || add_process(search, pid, threads);
 	}
 	return good;
 }
 
+static bool note_seen(struct search *search, unsigned long pid)
+{
+	unsigned long *seen = realloc(search->seen, (search->nr_seen + 1) * sizeof(*seen));
+
+	if (!seen)
+		return out_of_memory(search);
+	search->seen = seen;
+	seen[search->nr_seen++] = pid;
+	return true;
+}
+
 static int take_program(int dir, const char *name, void *data)
 {
-	const struct search *search = data;
+	struct search *search = data;
 	struct rec_view *view;
-	uint32_t pid;
+	uint32_t pid, inner;
 
 	/* Just gone: whoever attaches tells. */
 	if (rec_view_open_at(dir, name, &view))
 		return 0;
 	pid = rec_view_pid(view);
+	inner = rec_view_info(view)->pid;
 	rec_view_close(view);
+	if (!note_seen(search, pid ? pid : inner))
+		return -ENOMEM;
 	return !pid || add_process(search, pid, true) ? 0 : -ESRCH;
+}
+
+/* Whether a process in /proc has the name, or its binary has. */
+static bool is_named(int dir, const char *name)
+{
+	char comm[32], exe[PATH_MAX];
+	ssize_t size;
+	char *base;
+
+	if (read_text_at(dir, "comm", comm, sizeof(comm)))
+		return false;
+	comm[strcspn(comm, "\n")] = '\0';
+	if (!strcmp(comm, name))
+		return true;
+	size = readlinkat(dir, "exe", exe, sizeof(exe) - 1);
+	exe[size > 0 ? size : 0] = '\0';
+	base = strrchr(exe, '/');
+	return base && !strcmp(base + 1, name);
+}
+
+/* One that ends meanwhile is as good as gone before. */
+static bool add_if_named(const struct search *search, int proc, const char *entry, const char *name)
+{
+	const unsigned long pid = strtoul(entry, NULL, 10);
+	const int dir = pid && pid != (unsigned long)getpid() && !was_seen(search, pid)
+				? openat(proc, entry, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	bool good = true;
+
+	if (dir < 0)
+		return true;
+	if (is_named(dir, name) && process_of(dir) == pid)
+		good = add_process(search, pid, true);
+	close(dir);
+	return good;
+}
+
+/* Every process of the name, whatever it uses. */
+static bool add_named(const struct search *search, const char *name)
+{
+	DIR *proc = opendir("/proc");
+	const struct dirent *entry;
+	bool good = true;
+
+	while (proc && good && (entry = readdir(proc)))
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			good = add_if_named(search, dirfd(proc), entry->d_name, name);
+	if (proc)
+		closedir(proc);
+	if (good && !search->request->nr_tids) {
+		message(search->sink, "there is no process '%s' (-P)", name);
+		return false;
+	}
+	return good;
+}
+
+static bool is_list(const char *word)
+{
+	return word[strspn(word, "0123456789,")] == '\0';
 }
 
 bool kernel_pids_find(const struct message_sink *sink, const struct programs *which, bool programs,
 		      struct kernel_request *request, struct kernel_pids *pids)
 {
-	struct search search = { sink, request, pids };
+	struct search search = { .sink = sink, .request = request, .pids = pids };
+	bool good = true;
 
-	if (!programs)
-		return add_list(&search, which->word, true);
-	return programs_files(sink, which, take_program, &search) > 0 && request->nr_tids;
+	if (programs)
+		good = programs_files(sink, which, take_program, &search) > 0 || (which->ret_lacks && *which->ret_lacks);
+	/* Programs that were asked for are those that use librecorder; else any process will do. */
+	if (good && (!programs || which->ret_lacks))
+		good = is_list(which->word) ? add_list(&search, which->word, true) : add_named(&search, which->word);
+	free(search.seen);
+	return good && request->nr_tids;
 }
 
 bool kernel_pids_threads(const struct message_sink *sink, const char *tids, struct kernel_request *request,
 			 struct kernel_pids *pids)
 {
-	const struct search search = { sink, request, pids };
+	const struct search search = { .sink = sink, .request = request, .pids = pids };
 
 	return add_list(&search, tids, false);
 }

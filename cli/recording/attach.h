@@ -35,6 +35,9 @@ int attach_finish(struct attach *attach);
 /* Whether one of them is still running, or ended so recently that a child of it may be about to appear. */
 bool attach_is_alive(struct attach *attach);
 
+/* Report programs that record nothing because they are stopped, and how to start them again. */
+void attach_say_stopped(const struct attach *attach);
+
 /* Report programs that appeared meanwhile and could not be recorded, if any, and the reason. */
 void attach_say_missed(const struct attach *attach);
 

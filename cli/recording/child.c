@@ -4,6 +4,8 @@
  */
 #include "cli/recording/child.h"
 
+#include "cli/recording/child_user.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -47,8 +49,11 @@ static void run(const struct child *child, char **argv, const struct child_env *
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
 	setrlimit(RLIMIT_NOFILE, &child->old_files);
-	execvp(argv[0], argv);
-	err = errno;
+	err = child->user ? -child_user_become(child->user) : 0;
+	if (!err) {
+		execvp(argv[0], argv);
+		err = errno;
+	}
 	while (write(tell, &err, sizeof(err)) < 0 && errno == EINTR)
 		;
 	_exit(127);
@@ -212,6 +217,11 @@ bool child_wait(struct child *child, uint64_t timeout_us)
 	/* Asked for by itself: SIGCHLD of several children come as one, and a stop of the child raises it as well. */
 	if (child->pid && !child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
 		child->ended = true;
+	return child->ended || child->stopped_by;
+}
+
+bool child_has_status(const struct child *child)
+{
 	return child->ended || child->stopped_by;
 }
 

@@ -25,6 +25,7 @@ struct child {
 	struct rlimit old_files;
 	bool ended;
 	int status; /* as of waitpid(), once ended */
+	const struct child_user *user; /* that the command runs as; NULL: as we are */
 	unsigned int interrupts;
 	int stopped_by; /* the signal that ended the recording before the command; 0 */
 };
@@ -46,17 +47,20 @@ void child_close(struct child *child);
 
 /*
  * Make the process that will execute argv[0], which is searched as a shell does. It waits until child_exec(). `env`
- * ends with a name of NULL. 0, or the errno of fork or pipe. child_drop() ends a process that still waits, and so does
+ * ends with a name of NULL; child->user may be set before. 0, or the errno of fork or pipe. child_drop() ends a process that still waits, and so does
  * child_close().
  */
 int child_fork(struct child *child, char **argv, const struct child_env *env);
 
-/* 0; or the errno of exec; then nothing was started. */
+/* 0; or the errno of exec, or of becoming the user; then nothing was started. */
 int child_exec(struct child *child);
 void child_drop(struct child *child);
 
 /* Wait for the command's end or a signal, at most this number of microseconds. True: the recording must end. */
 bool child_wait(struct child *child, uint64_t timeout_us);
+
+/* Whether child_exit_status() is known: the command has ended, or a signal has ended the recording. */
+bool child_has_status(const struct child *child);
 
 /* The exit status that reports the command's end: its own, or 128 + signal. */
 int child_exit_status(const struct child *child);

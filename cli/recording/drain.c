@@ -82,6 +82,26 @@ int drain_add_rates(struct drain *drain)
 	return err;
 }
 
+/* Note whether its program records at all. Of one that was named, events are off again by now. */
+static void note_switches(struct drain *drain, const struct drained *one)
+{
+	const struct spool_entry *entry = &drain->spool->entries[one->process];
+	const struct rec_log_record *record;
+	unsigned int on = 0, events = 0;
+	size_t offset = 0;
+
+	if (rec_view_stopped(one->view)) {
+		drain->trouble.stopped++;
+		return;
+	}
+	while ((record = rec_log_next(entry->log, entry->log_size, &offset)))
+		if (record->kind == REC_LOG_EVENT) {
+			events++;
+			on += (rec_view_enabled(one->view, record->id) & REC_ENABLE_ON) != 0;
+		}
+	drain->trouble.off += !(drain->flags & DRAIN_NAMED) && events && !on;
+}
+
 /* Note the losses of a buffer that nothing more will be taken from. */
 static int end_process(struct drain *drain, struct drained *one)
 {
@@ -97,6 +117,7 @@ static int end_process(struct drain *drain, struct drained *one)
 		err = drain_program_anchors(drain, one);
 	if (!err)
 		err = add_rates(drain, one);
+	note_switches(drain, one);
 	rec_view_losses(one->view, &losses);
 	if (!err)
 		err = spool_add_process_end(drain->spool, one->process, &losses);
@@ -334,6 +355,8 @@ void drain_trouble_add(struct drain_trouble *all, const struct drain_trouble *on
 		all->no_buffer_errno = one->no_buffer_errno;
 	all->no_buffers += one->no_buffers;
 	all->living += one->living;
+	all->stopped += one->stopped;
+	all->off += one->off;
 }
 
 /* ------------------------------------------------------------------------------------------- opening and closing */

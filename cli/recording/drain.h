@@ -36,6 +36,8 @@ struct drain_trouble {
 	unsigned int no_buffers;    /* processes that could not make one */
 	int no_buffer_errno;	    /* the reason of the last one */
 	unsigned int living;	    /* of programs that still ran at the end */
+	unsigned int stopped;	    /* of programs that were stopped at the end (rec_stop()) */
+	unsigned int off;	    /* of other programs with events, all of them off at the end; not with DRAIN_NAMED */
 	int bad_errno;		    /* reason why the first bad buffer could not be opened: positive errno */
 	char bad_file[256];
 };

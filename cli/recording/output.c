@@ -3,12 +3,14 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <librecorder/pattern.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/recording/empty.h"
 #include "cli/recording/loom.h"
 #include "cli/recording/summary.h"
 #include "format/weave/weave.h"
@@ -138,6 +140,23 @@ static int show_weaving(void *arg, uint64_t pages)
 	return 0;
 }
 
+/* Whether one of the lists of patterns, a line each, names the event. */
+static bool wants(void *arg, const struct rec_words *system, const struct rec_words *name)
+{
+	char patterns[sizeof(((struct spool_head *)0)->wanted)];
+
+	for (const char *line = arg; *line; line += strspn(line, "\n")) {
+		const size_t size = strcspn(line, "\n");
+
+		memcpy(patterns, line, size);
+		patterns[size] = '\0';
+		if (rec_pattern_match(patterns, system->text, system->size, name->text, name->size))
+			return true;
+		line += size;
+	}
+	return false;
+}
+
 /* Whether the kernel was told to record the switches of some threads alone. */
 static bool has_some_threads(const struct spool_entry *entry)
 {
@@ -190,11 +209,14 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 		.buffers = spool->head.split ? WEAVE_SPLIT : WEAVE_WOVEN,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
 		.notes = make_notes(spool),
+		.wants = spool->head.wanted[0] ? wants : NULL,
+		.wants_arg = spool->head.wanted,
+		.refuse_empty = output->ret_empty,
 		.progress = show_weaving,
 		.arg = &weaving,
 	};
 	err = weave_to_dat(&params, ret_stats);
-	if (!err)
+	if (!err || err == -ENODATA)
 		loom_kernel(&loom, spool, ret_kernel);
 	loom_close(&loom);
 	return err;
@@ -210,14 +232,18 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 	err = weave(output, spool, &stats, &kernel);
 	if (output->woven)
 		output->woven(output->weaving_arg);
-	if (err) {
+	if (err && err != -ENODATA) {
 		message(output->sink, "cannot write '%s': %s; 'recorder recover %s' tries again", output->name,
 			strerror(-err), output->spool);
 		return false;
 	}
 	if (!output->quiet)
 		summary(output, spool, selections, trouble, &stats, &kernel);
-	return true;
+	if (err) {
+		say_empty(output, spool, selections, trouble, &stats);
+		*output->ret_empty = true;
+	}
+	return !err;
 }
 
 void output_remove_spool(const struct output *output, struct spool *spool)

@@ -24,6 +24,8 @@ struct output {
 	bool quiet;
 	bool tell_torn;	 /* print the number of torn writes, even 0 */
 	bool tell_times; /* print the time range of the events */
+	bool programs_may_lack; /* do not report that no process uses librecorder */
+	bool *ret_empty; /* set to true if there was no event and so no output was written; NULL: it is written then */
 	/* Called periodically during the weave, and once after it; or NULL. */
 	void (*weaving)(void *arg, uint64_t percent);
 	void (*woven)(void *arg);
@@ -43,7 +45,7 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 /*
  * Weave. Unless quiet, print the summary, including losses and skipped data with the reasons. `selections` are the
  * selections of events (NULL: not known); those that matched no event or do not fit their events are reported. False:
- * one line was printed, and the spool still exists.
+ * one line was printed, and the spool still exists; it is not needed if *output->ret_empty was set.
  */
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble);

@@ -279,11 +279,15 @@ static bool check(const struct message_sink *sink, const struct programs *progra
 		message(sink, "cannot inspect program %s: %s", search->pid, failure(search->err));
 		return false;
 	}
+	if (!search->nr && search->word && programs->ret_lacks) {
+		*programs->ret_lacks = true;
+		return false;
+	}
 	if (!search->nr && (search->word || !search->take)) {
 		say_none(sink, programs, search);
 		return false;
 	}
-	if (search->word && is_number(search->word))
+	if (search->word && is_number(search->word) && !programs->ret_lacks)
 		say_missing(sink, search);
 	return true;
 }

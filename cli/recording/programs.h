@@ -13,6 +13,7 @@
 struct programs {
 	const char *dir;  /* search here (dirs.h); NULL: in all directories */
 	const char *word; /* pids separated by commas, or a name (the kernel's or the binary's); NULL: all */
+	bool *ret_lacks;  /* set to true if no program is found, which is not reported then; NULL: it is reported */
 	bool or_file;	  /* the word may have been meant as a file, which does not exist: for the message */
 };
 

@@ -20,6 +20,14 @@ static bool out_of_memory(const struct message_sink *sink)
 	return false;
 }
 
+static bool are_patterns(const struct message_sink *sink, const char *patterns)
+{
+	if (!rec_pattern_check(patterns))
+		return true;
+	message(sink, "'%s' is not a pattern of events: expected SYSTEM:NAME, with * and ? in both", patterns);
+	return false;
+}
+
 bool selections_add(const struct message_sink *sink, struct selections *selections, const char *patterns, uint64_t rate)
 {
 	struct selection *list = realloc(selections->list, (selections->nr + 1) * sizeof(*list));
@@ -27,11 +35,19 @@ bool selections_add(const struct message_sink *sink, struct selections *selectio
 	if (!list)
 		return out_of_memory(sink);
 	selections->list = list;
-	list[selections->nr++] = (struct selection){ .patterns = patterns, .rate = rate };
-	if (!rec_pattern_check(patterns))
-		return true;
-	message(sink, "'%s' is not a pattern of events: expected SYSTEM:NAME, with * and ? in both", patterns);
-	return false;
+	list[selections->nr++] = (struct selection){ .given = patterns, .rate = rate };
+	return are_patterns(sink, patterns);
+}
+
+bool selections_leave_out(const struct message_sink *sink, struct selections *selections, const char *patterns)
+{
+	const char **left_out = realloc(selections->left_out, (selections->nr_left_out + 1) * sizeof(*left_out));
+
+	if (!left_out)
+		return out_of_memory(sink);
+	selections->left_out = left_out;
+	left_out[selections->nr_left_out++] = patterns;
+	return are_patterns(sink, patterns);
 }
 
 static bool say_wrong_filter(const struct message_sink *sink, const char *event, const struct rec_filter_error *error)
@@ -49,17 +65,42 @@ bool selections_set_filter(const struct message_sink *sink, struct selections *s
 		message(sink,
 			last ? "there are two filters (-f) for '%s': join them by &&"
 			     : "a filter (-f) needs a pattern (-u) before it%s",
-			last ? last->patterns : "");
+			last ? last->given : "");
 		return false;
 	}
 	if (strchr(filter, '\n')) {
-		message(sink, "filter of '%s': it must be on one line", last->patterns);
+		message(sink, "filter of '%s': it must be on one line", last->given);
 		return false;
 	}
 	if (rec_filter_check(filter, &error) < 0)
-		return say_wrong_filter(sink, last->patterns, &error);
+		return say_wrong_filter(sink, last->given, &error);
 	last->filter = filter;
 	return true;
+}
+
+/* Each of the patterns left out is one of an event's own: "a:b,c" becomes ",!a:b,!c". */
+static char *make_patterns(const struct selections *selections, const char *given)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	fputs(given, out);
+	for (unsigned int i = 0; i < selections->nr_left_out; i++) {
+		fputs(",!", out);
+		for (const char *at = selections->left_out[i]; *at; at++) {
+			fputc(*at, out);
+			if (*at == ',')
+				fputc('!', out);
+		}
+	}
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 static char *make_wish(const struct selection *selection, const char *of_threads)
@@ -87,8 +128,11 @@ static char *make_wish(const struct selection *selection, const char *of_threads
 bool selections_finish(const struct message_sink *sink, struct selections *selections, const char *of_threads)
 {
 	for (unsigned int i = 0; i < selections->nr; i++) {
-		selections->list[i].wish = make_wish(&selections->list[i], of_threads);
-		if (!selections->list[i].wish)
+		struct selection *selection = &selections->list[i];
+
+		selection->patterns = make_patterns(selections, selection->given);
+		selection->wish = selection->patterns ? make_wish(selection, of_threads) : NULL;
+		if (!selection->wish)
 			return out_of_memory(sink);
 	}
 	return true;
@@ -96,10 +140,13 @@ bool selections_finish(const struct message_sink *sink, struct selections *selec
 
 void selections_free(struct selections *selections)
 {
-	for (unsigned int i = 0; i < selections->nr; i++)
+	for (unsigned int i = 0; i < selections->nr; i++) {
 		free(selections->list[i].wish);
+		free(selections->list[i].patterns);
+	}
 	free(selections->list);
-	*selections = (struct selections){ NULL, 0, false };
+	free(selections->left_out);
+	*selections = (struct selections)SELECTIONS_INIT;
 }
 
 static char *join_lines(const struct selections *selections, bool whole)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The selection: patterns of events and, for each, which of their records are wanted. If several patterns match an
- * event, the last one applies.
+ * event, the last one applies. Some events are left out of all of them.
  */
 #ifndef CLI_SELECTION_H
 #define CLI_SELECTION_H
@@ -15,7 +15,8 @@
 #include "cli/recording/spool.h"
 
 struct selection {
-	const char *patterns;
+	const char *given;    /* the patterns as given by the user */
+	char *patterns;	      /* with those that are left out, as "io:*,!io:poll" */
 	const char *filter; /* as given by the user; NULL: none */
 	uint64_t rate;	    /* events a second; 0: all */
 	char *wish;	    /* the selector, for rec_view_switch() */
@@ -25,7 +26,11 @@ struct selections {
 	struct selection *list;
 	unsigned int nr;
 	bool is_default; /* no pattern was given: everything */
+	const char **left_out; /* patterns */
+	unsigned int nr_left_out;
 };
+
+#define SELECTIONS_INIT { .list = NULL }
 
 #define SELECTION_RATE_MAX 1000000000u
 
@@ -35,6 +40,9 @@ struct selections {
  */
 bool selections_add(const struct message_sink *sink, struct selections *selections, const char *patterns,
 		    uint64_t rate);
+
+/* Leave these events out of all selections. False: one line was printed. */
+bool selections_leave_out(const struct message_sink *sink, struct selections *selections, const char *patterns);
 
 /* Set the filter of the patterns that were added last. False: one line was printed. */
 bool selections_set_filter(const struct message_sink *sink, struct selections *selections, const char *filter);
@@ -59,6 +67,9 @@ bool selections_fit(const struct message_sink *sink, const struct selections *se
 
 /* The same for the events in the command's binary, if it is an ELF file with events. */
 bool selections_fit_binary(const struct message_sink *sink, const struct selections *selections, const char *binary);
+
+/* Whether a recording has an event that matches one of the patterns; the default patterns match any. */
+bool selections_any_met(const struct selections *selections, const struct spool *spool);
 
 /* Report which patterns matched no event of a recording, and which filters did not fit. */
 void selections_report(const struct message_sink *sink, const struct selections *selections, const struct spool *spool);

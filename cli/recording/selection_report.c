@@ -145,16 +145,30 @@ void selections_say_rates(const struct message_sink *sink, const struct spool *s
 	}
 }
 
+bool selections_any_met(const struct selections *selections, const struct spool *spool)
+{
+	for (unsigned int i = 0; i < selections->nr; i++)
+		if (is_met(selections->list[i].patterns, spool))
+			return true;
+	return selections->is_default && !selections->nr_left_out;
+}
+
+static void say_unmet(const struct message_sink *sink, const char *patterns)
+{
+	message(sink, "no process has an event that matches '%s' ('recorder list PROGRAM' shows a program's events)", patterns);
+}
+
 void selections_report(const struct message_sink *sink, const struct selections *selections, const struct spool *spool)
 {
 	for (unsigned int i = 0; spool->nr_entries && i < selections->nr; i++) {
 		const struct selection *selection = &selections->list[i];
 
 		if (!selections->is_default && !is_met(selection->patterns, spool))
-			message(sink,
-				"no process has an event that matches '%s' ('recorder list PROGRAM' shows a program's events)",
-				selection->patterns);
+			say_unmet(sink, selection->given);
 		if (selection->filter)
 			say_unfit(sink, selections, selection, spool);
 	}
+	for (unsigned int i = 0; spool->nr_entries && i < selections->nr_left_out; i++)
+		if (!is_met(selections->left_out[i], spool))
+			say_unmet(sink, selections->left_out[i]);
 }

@@ -173,6 +173,7 @@ static int read_head(struct spool *spool)
 		return -EPROTO;
 	spool->head.session[sizeof(spool->head.session) - 1] = '\0';
 	spool->head.command[sizeof(spool->head.command) - 1] = '\0';
+	spool->head.wanted[sizeof(spool->head.wanted) - 1] = '\0';
 	spool->end = sizeof(spool->head);
 	return 0;
 }

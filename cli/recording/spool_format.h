@@ -38,7 +38,8 @@ struct spool_head {
 	uint64_t compatible;   /* features that a reader may ignore */
 	uint64_t incompatible; /* features that a reader must know */
 	char boot[40];	       /* boot id of the machine that records; "": not known */
-	unsigned char reserved[2728];
+	char wanted[1536];     /* patterns of the events that are woven, a list a line; "": all */
+	unsigned char reserved[1192];
 };
 
 SPOOL_ASSERT(offsetof(struct spool_head, session) == 24);
@@ -47,7 +48,8 @@ SPOOL_ASSERT(offsetof(struct spool_head, split) == 4376);
 SPOOL_ASSERT(offsetof(struct spool_head, stage) == 4384);
 SPOOL_ASSERT(offsetof(struct spool_head, compatible) == 5408);
 SPOOL_ASSERT(offsetof(struct spool_head, boot) == 5424);
-SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 5464);
+SPOOL_ASSERT(offsetof(struct spool_head, wanted) == 5464);
+SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 7000);
 SPOOL_ASSERT(sizeof(struct spool_head) == 8192);
 
 /* Readers pass over chunks of other kinds. */

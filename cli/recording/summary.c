@@ -143,36 +143,44 @@ static void say_trouble(const struct message_sink *sink, const struct drain_trou
 			trouble->unready == 1 ? "buffer was" : "buffers were");
 }
 
+void summary_no_buffer(const struct spool *spool, const struct drain_trouble *trouble, char *text, size_t size)
+{
+	const int err = trouble->no_buffer_errno;
+	const char *were = trouble->no_buffers == 1 ? "process was not" : "processes were not";
+
+	if (err == ENOMEM || err == ENOSPC || err == EDQUOT)
+		snprintf(text, size, "%u %s recorded: no room for buffers in '%s': free some or set RECORDER_DIR",
+			 trouble->no_buffers, were, spool->head.session);
+	else if (err == EFBIG)
+		snprintf(text, size, "%u %s recorded: the limit on a file's size is smaller than a buffer (ulimit -f)",
+			 trouble->no_buffers, were);
+	else if (err == EOPNOTSUPP)
+		snprintf(text, size, "%u %s recorded: it cannot read clocks any more (PR_SET_TSC)", trouble->no_buffers,
+			 were);
+	else if (err == EINVAL)
+		snprintf(text, size,
+			 "%u %s recorded: a size or the clock in the environment is invalid (RECORDER_SUBBUF_KB and "
+			 "others)",
+			 trouble->no_buffers, were);
+	else
+		snprintf(text, size, "%u %s recorded: %s", trouble->no_buffers, were, strerror(err));
+}
+
 /* Programs run on without a buffer, and cannot tell. */
 static void say_no_buffers(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble)
 {
-	const int err = trouble->no_buffer_errno;
 	unsigned int programs = 0;
-	char why[PATH_MAX + 64];
+	char text[PATH_MAX + 256];
 
 	for (unsigned int i = 0; i < spool->nr_entries; i++)
 		programs += !spool_is_kernel(&spool->entries[i]);
-
-	if (err == ENOMEM || err == ENOSPC || err == EDQUOT)
-		snprintf(why, sizeof(why), "no room for buffers in '%s': free some or set RECORDER_DIR",
-			 spool->head.session);
-	else if (err == EFBIG)
-		snprintf(why, sizeof(why), "the limit on a file's size is smaller than a buffer (ulimit -f)");
-	else if (err == EOPNOTSUPP)
-		snprintf(why, sizeof(why), "it cannot read clocks any more (PR_SET_TSC)");
-	else if (err == EINVAL)
-		snprintf(why, sizeof(why),
-			 "a size or the clock in the environment is invalid (RECORDER_SUBBUF_KB and others)");
-	else
-		snprintf(why, sizeof(why), "%s", strerror(err));
-	if (trouble->no_buffers)
-		message(output->sink, "%u %s recorded: %s", trouble->no_buffers,
-			trouble->no_buffers == 1 ? "process was not" : "processes were not", why);
-	else if (!programs && (spool->head.session[0] || !spool->nr_entries))
-		message(output->sink,
-			"no process of '%s' uses librecorder, or its buffer directory was out of reach "
-			"(REC_DEBUG=1 shows why): the recording %s",
-			spool->head.command, spool->nr_entries ? "has only the kernel's events" : "is empty");
+	if (trouble->no_buffers) {
+		summary_no_buffer(spool, trouble, text, sizeof(text));
+		message(output->sink, "%s", text);
+	} else if (!programs && !output->programs_may_lack && (spool->head.session[0] || !spool->nr_entries)) {
+		message(output->sink, "no process of '%s' " NOT_LINKED ": the recording %s", spool->head.command,
+			spool->nr_entries ? "has only the kernel's events" : "is empty");
+	}
 }
 
 /* As `recorder report` shows times, which rounds. */
@@ -237,6 +245,8 @@ static void say_summary(const struct output *output, const struct spool *spool, 
 		say_programs(output, spool, &stats);
 	else
 		say_damage(output->sink, &stats);
+	if (!all->file_size)
+		return;
 	human_size(all->file_size, size, sizeof(size));
 	if (all->events && all->time_error != UINT64_MAX)
 		message_summary(output->sink, "%s: %s, times within %" PRIu64 " ns of CLOCK_MONOTONIC", output->name,
@@ -249,7 +259,9 @@ void summary(const struct output *output, const struct spool *spool, const struc
 	     const struct drain_trouble *trouble, const struct weave_stats *stats, const struct loom_kernel *kernel)
 {
 	say_trouble(output->sink, trouble);
-	say_no_buffers(output, spool, trouble);
+	/* If nothing was recorded, say_empty() names the reason. */
+	if (stats->file_size)
+		say_no_buffers(output, spool, trouble);
 	if (selections)
 		selections_report(output->sink, selections, spool);
 	say_summary(output, spool, stats, kernel);

@@ -10,4 +10,10 @@
 void summary(const struct output *output, const struct spool *spool, const struct selections *selections,
 	     const struct drain_trouble *trouble, const struct weave_stats *stats, const struct loom_kernel *kernel);
 
+/* How many processes could not make a buffer, and why: of trouble->no_buffers, which is not 0. */
+void summary_no_buffer(const struct spool *spool, const struct drain_trouble *trouble, char *text, size_t size);
+
+/* After "no process of 'COMMAND' ". */
+#define NOT_LINKED "uses librecorder, or its buffer directory was out of reach (REC_DEBUG=1 shows why)"
+
 #endif

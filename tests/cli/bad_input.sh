@@ -43,7 +43,12 @@ for command in report list dump verify recover; do
 done
 refused "record what" 2 "missing .*COMMAND" record
 refused "record both" 2 "give either a COMMAND or -P, not both" record -P 1 touch started
-refused "a command has its own end" 2 "--duration does not go with COMMAND" record --duration 1 touch started
+refused "nobody to be" 2 "--user needs a COMMAND" record -P 1 --user root
+refused "programs left out" 2 "-u none leaves out the events of programs: it needs -e or -p" record -u none touch started
+refused "programs left out of some" 2 "-u none leaves out .*: it does not go with other -u" record -e x -u none -u a:b touch started
+refused "what is left out is no pattern" 2 "'a:' is not a pattern of events" record -x a: touch started
+refused "patterns without end" 1 "the patterns of -u and -x are too long: [0-9]+ characters of at most 1535" \
+	record -u "$(printf 'x%.0s' $(seq 1600))" touch started
 refused "a program has its sizes" 2 ".*do not go with -P" record -P 1 -b 64
 refused "record a stranger" 1 "no running program .stranger. uses librecorder" record -P stranger
 refused "record nothing" 2 "missing .*COMMAND" record --
@@ -117,13 +122,13 @@ refused "no such command in PATH" 127 "cannot run 'no-such-command': No such fil
 refused "not to be run" 126 "cannot run './precious.dat': Permission denied" record -o precious.dat ./precious.dat
 run "$RECORDER" record -o none.dat sh -c 'exit 5'
 is "the status of a program without librecorder" "$status" 5
-like "it is said that nothing was recorded" "$err" "recorder record: no process of 'sh' uses librecorder"
+like "it is said that nothing was recorded" "$err" "recorder record: nothing was recorded, 'none.dat' is not written: no process of 'sh' uses librecorder"
 like "and the summary says so" "$err" "recorded 0 events from 0 processes, 0 threads; 0 lost"
-ok "the file is valid" "$RECORDER" report none.dat
-ok "the file is valid for trace-cmd" trace-cmd report none.dat
+ok "there is no file" test ! -e none.dat
 run "$RECORDER" record -q -o none.dat sh -c 'kill -USR1 $$'
 is "the status of a signal" "$status" 138
-is "-q says nothing" "$err" ""
+run "$RECORDER" record -q -o pattern.dat sh -c "'$producer' 1 10; exit 3"
+is "-q says nothing" "$status $err" "3 "
 run "$RECORDER" record -o pattern.dat -u 'test:count' -u 'tset:*' -u 'nothing' "$producer" 1 10
 is "an unknown pattern is no failure" "$status" 0
 is "it is named" "$(grep -c "no process has an event that matches 'tset:\\*'" <<<"$err")" 1

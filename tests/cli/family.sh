@@ -67,7 +67,8 @@ is "every tracer" "$("$RECORDER" report threads.dat | grep -c ' count: ')" 12000
 is "in their order" "$("$RECORDER" report threads.dat | sed -n 's/.* tracer=\([0-9]*\) number=//p' | wc -l)" 12000
 
 # A limit on address space that leaves no room for a buffer: the program runs.
-ok "no room for a buffer" bash -c "ulimit -v 60000; exec '$RECORDER' record -q -o limit.dat '$family' leaf"
+fails "no room for a buffer" bash -c "ulimit -v 60000; exec '$RECORDER' record -q -o limit.dat '$family' leaf"
+like "is told" "$err" "nothing was recorded, .*: no room for buffers in"
 
 # ----------------------------------------------------------------------------------- attached while it runs
 

@@ -37,13 +37,14 @@ refused "a CPU that is not there" "CPU [0-9]+ of the mask '[0-9]+' \\(-M\\) is o
 	-e sched -M 1000000000000000000000000000000000 touch started
 refused "no mask" "option '-M' takes a mask of CPUs, in hexadecimal, or -1 for all, not '0-1'" -e sched -M 0-1 touch started
 refused "an empty mask" "option '-M' takes a mask" -e sched -M 0 touch started
-refused "too large" "cannot give each of [0-9]+ CPUs a ring of 16777216 KB \\(-b\\): there are [0-9]+ KB of memory" -e sched -b 16777216 touch started
+refused "too large" "cannot give each of [0-9]+ CPUs a ring of 16777216 KB \\(-b\\): there are [0-9]+ KB of memory" \
+	-e sched -u none -b 16777216 touch started
 (exit 0) &
 gone=$!
 wait $gone
 refused "a process that has ended" "there is no process $gone \\(-P\\): it has ended" -e sched -P $gone
-refused "a name" "with -e alone option '-P' takes pids separated by commas, not 'bash'" -e sched -P bash
-refused "a broken list" "with -e alone option '-P' takes pids" -e sched -P "$$,,"
+refused "a name" "there is no process 'no such' \\(-P\\)" -e sched -P 'no such'
+refused "a broken list" "option '-P' takes ids separated by commas" -e sched -P "$$,,"
 
 # A kernel with other clocks, no room, no mounting: strace makes it so.
 refuse_call()
@@ -82,11 +83,12 @@ done <<'END'
 '-v' needs an -e after it|-e sched -v touch started
 a trigger \(-R\) needs an -e before it|-R stacktrace touch started
 a filter \(-f\) needs an event that is recorded|-e sched -v -e irq -f a==1 touch started
---rate is for the events of programs|-e sched --rate 5 touch started
+-x and --rate are for the events of programs|-e sched --rate 5
+-u none leaves out the events of programs: it does not go|-e sched -u none --rate 5 touch started
 programs can only use the clocks tsc and mono|-e sched -u * -C local touch started
+programs can only use the clocks tsc and mono \(-C\); -u none records the kernel alone|-e sched -C local touch started
 missing COMMAND, or -P|-e sched -u *
 give either a COMMAND or -P|-e sched -P 1 touch started
---duration does not go with COMMAND|-e sched --duration 1 touch started
 END
 set +f
 record -e sched -F ./nothing

@@ -4,6 +4,7 @@
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
+. "$top_srcdir/tests/told.sh"
 
 # The command that is recorded: shows a file of the instance of the recorder that started it.
 cat >see <<'END'
@@ -61,7 +62,7 @@ is "-v -e -R sets the trigger and leaves the event off" "$out" $'stacktrace:unli
 
 # ---- sizes, clock, options
 
-record -e sched_switch -b 512 --subbuf-size 16 -C local --mode discard -M 0x1 -O nomarkers --option stacktrace \
+record -e sched_switch -u none -b 512 --subbuf-size 16 -C local --mode discard -M 0x1 -O nomarkers --option stacktrace \
 	./see tracing_on buffer_size_kb buffer_subbuf_size_kb tracing_cpumask trace_options trace_clock
 like "it is on while the command runs, with -b, --subbuf-size and -M" "$out" $'^1\n5[0-9][0-9]\n16\n1\n'
 like "-C" "$out" '\[local\]'
@@ -77,7 +78,7 @@ $(<$tracing/tracing_cpumask)
 "
 like "--mode overwrite" "$out" $'\noverwrite\n'
 for clock in counter mono boot; do
-	record -e sched_switch -C $clock ./see trace_clock
+	record -e sched_switch -u none -C $clock ./see trace_clock
 	like "-C $clock" "$out" "\\[$clock\\]"
 done
 
@@ -132,7 +133,8 @@ for which in "$first" "$first,$second"; do
 		"$(tr , '\n' <<<"$which" | sort -n | paste -sd,)"
 	kill -INT "$recorder"
 	wait "$recorder"
-	is "Ctrl-C ends it" $? 0
+	is "Ctrl-C ends it" $? 1
+	like "nothing has happened" "$(tail -n 1 log)" "nothing was recorded, .*: none of the kernel's events occurred"
 done
 "$RECORDER" record -o out.dat -e raw_syscalls -P "$first" 2>log &
 recorder=$!
@@ -143,6 +145,50 @@ wait "$recorder"
 is "-P ends with the process" $? 0
 is "and has its events" "$(threads)" "$first"
 kill "$second"
+
+# ---- programs by name
+
+# named ARGUMENT...: records what is named while the program writes ten of each event; log has what the recorder says
+named()
+{
+	"$RECORDER" record -o out.dat -e raw_syscalls "$@" 2>log &
+	recorder=$!
+	wait_until is_left "$recorder"
+	wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+	wait_until test "$(grep -aoF "$told" out.dat.spool | wc -l)" -ge "$attached"
+	tell go
+	kill -INT "$recorder"
+	wait "$recorder"
+	status=$?
+}
+start_told
+program=$pid
+for which in told "$program"; do
+	attached=1
+	named -P "$which"
+	is "-P $which -e: its events" "$status $(counts out.dat)" "0 get 10 idle 10 put 10"
+	is "-P $which -e: the kernel's of its threads alone" "$("$RECORDER" report out.dat | grep sys_enter: |
+		sed -nE 's/^.*-([0-9]+) +\[[0-9]+\].*$/\1/p' | sort -u)" "$program"
+	attached=0
+	named -P "$which" -u none
+	is "-P $which -e -u none: the kernel's alone" "$status $(counts out.dat) $(threads)" "0  $program"
+done
+cp "$(command -v sleep)" nameless
+./nameless 1000 &
+other=$!
+attached=0
+"$RECORDER" record -o out.dat -e raw_syscalls -P nameless 2>log &
+recorder=$!
+wait_until is_left "$recorder"
+wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+is "-P NAME -e, of a program without librecorder" "$(cat $tracing/instances/recorder-"$recorder"-*[0-9]/set_event_pid)" "$other"
+kill "$other"
+wait "$recorder"
+unlike "which is no matter" "$(<log)" "no running program"
+attached=1
+named -P "$program,$$"
+is "a program and another process" "$status $(counts out.dat)" "0 get 10 idle 10 put 10"
+end_told
 
 # ---- how long
 
@@ -163,13 +209,22 @@ done
 # ---- with programs
 
 producer=$top_builddir/tests/programs/producer
-record -e sched_process_exec "$producer" 1 10
-is "-e alone: programs stay as they are" "$("$RECORDER" report out.dat | grep -c 'count:')" 0
-is "the command has no buffer directory of ours" "$(RECORDER_DIR=/nowhere "$RECORDER" record -q -o out.dat -e sched_switch \
+record -e sched_process_exec -u none "$producer" 1 10
+is "-u none: programs stay as they are" "$("$RECORDER" report out.dat | grep -c 'count:')" 0
+is "the command has no buffer directory of ours" "$(RECORDER_DIR=/nowhere "$RECORDER" record -q -o out.dat -e sched_switch -u none \
 	printenv RECORDER_DIR)" /nowhere
-record -e sched_process_exec -u '*' "$producer" 1 10
-is "-e and -u: its events" "$("$RECORDER" report out.dat | grep -c 'count:')" 10
-like "and the kernel's" "$("$RECORDER" report out.dat)" "sched_process_exec: .*producer"
+for which in "" "-u *"; do
+	set -f
+	# shellcheck disable=SC2086
+	record -e sched_process_exec $which "$producer" 1 10
+	set +f
+	is "-e $which: a program's events" "$("$RECORDER" report out.dat | grep -c 'count:')" 10
+	like "and the kernel's" "$("$RECORDER" report out.dat)" "sched_process_exec: .*producer"
+done
+record -e sched_process_exec -x test:count "$producer" 1 10
+is "-e -x: without it" "$status $("$RECORDER" report out.dat | grep -c 'count:')" "0 0"
+record -e sched_process_exec true
+is "a command that does not use librecorder is nothing special" "$status $(grep -c librecorder <<<"$err")" "0 0"
 record -e sched_process_exec -F -u test:count -f 'number < 5' "$producer" 1 10
 is "-f behind -u is the program's" "$("$RECORDER" report out.dat | grep -c 'count:')" 5
 is "nothing is left" "$(left "$pid")" ""

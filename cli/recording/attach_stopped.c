@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* Programs that a recording attaches to and that cannot write events as they are. */
+#include "cli/recording/attach_private.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "cli/base/proc_stat.h"
+
+/* By a signal (T), or by a debugger (t). */
+static bool is_halted(const struct rec_view *view)
+{
+	struct proc_stat stat;
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", rec_view_pid(view));
+	return rec_view_pid(view) && !proc_stat_read(AT_FDCWD, path, &stat) && (stat.state == 'T' || stat.state == 't');
+}
+
+static void look_at(const struct message_sink *sink, const struct rec_view *view)
+{
+	const char *comm = rec_view_info(view)->comm;
+	char pid[PROGRAMS_PID_SIZE];
+
+	programs_pid(view, pid);
+	if (rec_view_stopped(view))
+		message(sink,
+			"process %s (%s) is stopped: nothing of it is recorded until 'recorder start -P %s' or rec_start()",
+			pid, comm, pid);
+	if (is_halted(view))
+		message(sink, "process %s (%s) is stopped by a signal: nothing of it is recorded until SIGCONT", pid,
+			comm);
+}
+
+void attach_say_stopped(const struct attach *attach)
+{
+	for (unsigned int i = 0; i < attach->nr; i++)
+		for (unsigned int at = 0; at < attach->places[i].nr; at++)
+			if (attach->places[i].list[at].view)
+				look_at(attach->sink, attach->places[i].list[at].view);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* A recording without an event: why there is none. */
+#ifndef CLI_EMPTY_H
+#define CLI_EMPTY_H
+
+#include "cli/recording/output.h"
+#include "format/weave/weave.h"
+
+/*
+ * Print one line: that nothing was recorded, why, and that the output was not written. `selections` NULL: programs were
+ * not recorded.
+ */
+void say_empty(const struct output *output, const struct spool *spool, const struct selections *selections,
+	       const struct drain_trouble *trouble, const struct weave_stats *stats);
+
+#endif

@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# A recording without an event: the file that is there stays, the reason is said, the status is not 0. A program that is
+# stopped is named.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/told.sh"
+cd "$TMP" || exit 1
+
+ok "a recording" bash -c "echo go | '$RECORDER' record '$told'"
+cp -p trace.dat good.dat
+
+# nothing NAME REGEX COMMAND...: records nothing, says why in one line even with -q, and leaves what was there.
+nothing()
+{
+	local name=$1 regex=$2
+
+	shift 2
+	run "$RECORDER" record "$@"
+	is "$name: status" "$status" 1
+	like "$name: why" "$(tail -n 1 <<<"$err")" "^recorder record: nothing was recorded, 'trace.dat' is unchanged: $regex"
+	ok "$name: the file stays" cmp good.dat trace.dat
+	run "$RECORDER" record -q -o none.dat "$@"
+	like "$name: -q" "$err" "^recorder record: nothing was recorded, 'none.dat' is not written: $regex"
+	is "$name: in one line" "$(wc -l <"$TMP/.err")" 1
+	is "$name: nothing is left" "$(ls -d none.dat* ./*.spool run/session* 2>/dev/null)" ""
+}
+
+nothing "not linked" "no process of 'sh' uses librecorder" sh -c 'exit 0'
+nothing "no event matches" "no event matches; 'recorder list" -u 'nosuch:x' sh -c "echo go | '$told'"
+nothing "no event occurred" "none of the selected events occurred" sh -c "echo start | '$told'"
+nothing "all off" "all events of the program are off" sh -c "printf 'off\ngo\n' | '$told'"
+nothing "stopped" "the program is stopped \\(rec_stop\\(\\)\\)" sh -c "printf 'stop\ngo\n' | '$told'"
+nothing "no buffer" "1 process was not recorded: a size or the clock" sh -c "echo go | RECORDER_SUBBUF_KB=5 '$told'"
+run "$RECORDER" record sh -c 'exit 7'
+is "a command's own status says more" "$status" 7
+ok "the file stays then, too" cmp good.dat trace.dat
+
+# ---- stopped programs
+
+start_told
+tell stop
+"$RECORDER" record -P "$pid" 2>err &
+recorder=$!
+wait_until is_attached trace.dat.spool "$told"
+wait_until test -s err
+like "a stopped program is named" "$(<err)" "process $pid \\(told\\) is stopped: nothing of it is recorded until 'recorder start -P $pid'"
+tell go
+kill -INT $recorder
+wait $recorder
+is "and nothing comes of it" $? 1
+like "for that reason" "$(<err)" "'trace.dat' is unchanged: the program is stopped"
+ok "the file stays" cmp good.dat trace.dat
+ok "start it" "$RECORDER" start -P "$pid"
+kill -STOP "$pid"
+"$RECORDER" record -P "$pid" 2>err &
+recorder=$!
+wait_until grep -q SIGCONT err
+like "one that a signal has stopped is named, too" "$(<err)" "process $pid \\(told\\) is stopped by a signal"
+kill -CONT "$pid"
+wait_until is_attached trace.dat.spool "$told"
+tell go
+kill -INT $recorder
+wait $recorder
+is "what it writes later is recorded" "$? $(counts trace.dat)" "0 get 10 idle 10 put 10"
+end_told
+
+done_testing

@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder record --user: the recorder is root, the program is not; its events and the kernel's are in one file.
+
+. "$top_srcdir/tests/namespaces.sh"
+[ "$as_root" = yes ] || skip_all "only root has other users"
+. "$top_srcdir/tests/told.sh"
+
+name=nobody
+uid=$(id -u $name) gid=$(id -g $name)
+mkdir -m 755 /run/bin
+cp "$told" /run/bin
+mkdir -m 700 private
+cd private || exit 1
+
+ok "a program of another user is recorded" "$RECORDER" record --user $name sh -c \
+	'echo "$(id -u) $(id -g) $HOME $USER $LOGNAME" >&2; id -G >&2; stat -c "%u %a" "$RECORDER_DIR" >&2; echo go | /run/bin/told'
+is "it has the user's ids and environment" "$(sed -n 1p <<<"$err")" "$uid $gid $(getent passwd $name | cut -d : -f 6) $name $name"
+is "their groups" "$(sed -n 2p <<<"$err")" "$(id -G $name)"
+is "and a private directory for its buffer" "$(sed -n 3p <<<"$err")" "$uid 700"
+is "its events" "$(counts trace.dat)" "get 10 idle 10 put 10"
+is "the file is root's" "$(stat -c %u trace.dat)" 0
+is "nothing is left" "$(find /dev/shm -name 'session-*' -o -name '*.rec'; ls)" trace.dat
+ok "with events that are selected" "$RECORDER" record --user $name -o other.dat -u net sh -c 'echo go | /run/bin/told; exit 0'
+is "these alone" "$(counts other.dat)" "idle 10"
+run "$RECORDER" record --user $name cat "$TMP/private/trace.dat"
+is "it cannot read what is root's" "$status" 1
+like "nor is anything recorded" "$err" "Permission denied"
+
+if mountpoint -q /sys/kernel/tracing; then
+	ok "the kernel's events beside it" "$RECORDER" record --user $name -o kernel.dat -e sched_process_exec sh -c \
+		'echo go | /run/bin/told'
+	is "the program's" "$(counts kernel.dat)" "get 10 idle 10 put 10"
+	ok "and the kernel's" test "$("$RECORDER" report kernel.dat | grep -c 'sched_process_exec: .*told')" -gt 0
+else
+	skip "the kernel's events beside it" "tracefs is not mounted"
+fi
+
+# A recorder that was killed.
+mkfifo in
+"$RECORDER" record --user $name -o killed.dat /run/bin/told <in 2>err &
+recorder=$!
+exec {input}>in
+echo go >&"$input"
+wait_until is_attached killed.dat.spool /run/bin/told
+# What it is told is done before it ends.
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+exec {input}>&-
+wait_until test -z "$(pgrep -x told)"
+ok "recover after a kill" "$RECORDER" recover killed.dat.spool
+is "all is there" "$(counts killed.dat)" "get 10 idle 10 put 10"
+
+run "$RECORDER" record --user 'no such' touch started
+is "no such user" "$status $err" "1 recorder record: there is no user 'no such' (--user)"
+run setpriv --reuid $uid --regid $gid --clear-groups env HOME=/ "$RECORDER" record -o /dev/shm/x.dat --user root touch /run/bin/started
+is "nobody else may" "$status $err" "1 recorder record: only root may run a command as another user (--user)"
+run env RECORDER_DIR=/run/bin "$RECORDER" record --user $name touch started
+is "a directory of root's will not do" "$status $err" \
+	"1 recorder record: cannot use the buffer directory '/run/bin': it belongs to another user, or others may write to it; set RECORDER_DIR to a directory of your own"
+ok "nothing was started" test ! -e started -a ! -e /run/bin/started
+
+done_testing

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Does what its input says, a word a line, and answers each line with the word when it is done: "go" writes ten of each
+ * event, "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid" answers with its pid.
+ */
+#include <librecorder/event.h>
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+REC_EVENT(kv, put, u32(number));
+REC_EVENT(kv, get, u32(number));
+REC_EVENT(net, idle, u32(number));
+
+static void write_events(void)
+{
+	for (unsigned int i = 0; i < 10; i++) {
+		REC(kv, put, i);
+		REC(kv, get, i);
+		REC(net, idle, i);
+	}
+}
+
+int main(void)
+{
+	char word[16];
+
+	while (scanf("%15s", word) == 1) {
+		if (!strcmp(word, "go"))
+			write_events();
+		else if (!strcmp(word, "stop"))
+			rec_stop();
+		else if (!strcmp(word, "start"))
+			rec_start();
+		else if (!strcmp(word, "off"))
+			rec_disable("*");
+		if (!strcmp(word, "pid"))
+			printf("%d\n", (int)getpid());
+		else
+			puts(word);
+		fflush(stdout);
+	}
+	return 0;
+}
