@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/record.h"
 
@@ -133,6 +134,7 @@ static bool read_options(struct record *record)
 	request->subbuf_kb = record->subbuf_kb;
 	request->quiet = record->quiet;
 	record->output.sink = &record_sink;
+	record->output.stream = STDOUT_FILENO;
 	record->output.verb = "recorded";
 	record->output.quiet = record->quiet;
 	record->output.ret_empty = &record->is_empty;
@@ -164,7 +166,7 @@ int cmd_record(int argc, char **argv)
 		.child = CHILD_INIT,
 	};
 	const struct opt table[] = {
-		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &record.output_name),
+		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat); -: to standard output", &record.output_name),
 		OPT_USER_EVENT(&record.events),
 		OPT_LEAVE_OUT(&record.events),
 		OPT_KERNEL_EVENT(&record.events),

@@ -426,6 +426,7 @@ static int run_command(struct record *record)
 
 	if (record->as_user && !child_user_find(&record_sink, record->as_user, &record->child_user))
 		return EXIT_FAILURE;
+	record->child.keeps_stdout = record->output.stream && !strcmp(record->output_name, "-");
 	record->child.user = record->as_user ? &record->child_user : NULL;
 	if (!prepare(record))
 		goto remove;
@@ -473,6 +474,7 @@ int record_run(struct record *record)
 void record_close(struct record *record)
 {
 	record_kernel_close(&record->kernel);
+	output_close(&record->output);
 	attach_close(record->attach);
 	drain_close(record->drain);
 	spool_close(record->spool);

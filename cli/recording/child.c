@@ -49,6 +49,8 @@ static void run(const struct child *child, char **argv, const struct child_env *
 		signal(SIGCHLD, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &child->old_mask, NULL);
 	setrlimit(RLIMIT_NOFILE, &child->old_files);
+	if (child->keeps_stdout)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
 	err = child->user ? -child_user_become(child->user) : 0;
 	if (!err) {
 		execvp(argv[0], argv);

@@ -25,6 +25,7 @@ struct child {
 	struct rlimit old_files;
 	bool ended;
 	int status; /* as of waitpid(), once ended */
+	bool keeps_stdout; /* the recorder's standard output is not the command's, which is its standard error then */
 	const struct child_user *user; /* that the command runs as; NULL: as we are */
 	unsigned int interrupts;
 	int stopped_by; /* the signal that ended the recording before the command; 0 */

@@ -12,6 +12,7 @@
 
 #include "cli/recording/empty.h"
 #include "cli/recording/loom.h"
+#include "cli/recording/output_stream.h"
 #include "cli/recording/summary.h"
 #include "format/weave/weave.h"
 
@@ -46,12 +47,21 @@ static int resolve(struct output *output, const char *name)
 	return 0;
 }
 
+void output_close(const struct output *output)
+{
+	if (output->stream && output->path[0])
+		output_stream_close(output);
+}
+
 bool output_choose(struct output *output, const char *name)
 {
 	struct stat st;
 	int err;
 
 	output->name = name;
+	if (output->stream && !strcmp(name, "-"))
+		return output_stream_open(output);
+	output->stream = 0;
 	err = *name ? resolve(output, name) : -ENOENT;
 	if (!err && lstat(output->path, &st) < 0)
 		err = errno == ENOENT ? 0 : -errno;
@@ -237,6 +247,8 @@ bool output_finish(const struct output *output, struct spool *spool, const struc
 			strerror(-err), output->spool);
 		return false;
 	}
+	if (!err && output->stream && !output_stream_send(output))
+		return false;
 	if (!output->quiet)
 		summary(output, spool, selections, trouble, &stats, &kernel);
 	if (err) {

@@ -21,6 +21,7 @@ struct output {
 	const char *name; /* as the user gave it */
 	char path[PATH_MAX];
 	char spool[PATH_MAX];
+	int stream; /* where the name "-" leads, a descriptor; 0: "-" is a file as any other */
 	bool quiet;
 	bool tell_torn;	 /* print the number of torn writes, even 0 */
 	bool tell_times; /* print the time range of the events */
@@ -35,9 +36,12 @@ struct output {
 
 /*
  * Take `name` as the output. A symbolic link is followed; an existing file must be regular and writable, and is not
- * touched. False: one line was printed.
+ * touched. False: one line was printed. Call output_close() in any case.
  */
 bool output_choose(struct output *output, const char *name);
+
+/* Remove what was made for an output that is streamed, and is not needed to recover it. */
+void output_close(const struct output *output);
 
 /* Make the spool beside the output. False: one line was printed. */
 bool output_spool(const struct output *output, const struct spool_head *head, struct spool **ret_spool);

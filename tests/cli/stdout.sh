@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder record -o -: the file goes to standard output, and nothing else does.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/told.sh"
+cd "$TMP" || exit 1
+mkdir tmp
+export TMPDIR=$TMP/tmp
+
+status=0
+echo go | "$RECORDER" record -o - "$told" 2>err | cat >out.dat || status=$?
+is "to a pipe" "$status" 0
+is "the events" "$(counts out.dat)" "get 10 idle 10 put 10"
+ok "a file that can be read" "$RECORDER" dump out.dat
+is "what the command prints goes elsewhere" "$(head -n 1 err)" go
+like "and the summary" "$(<err)" $'recorded 30 events from 1 process, 1 thread; 0 lost\nstandard output: '
+is "nothing is left" "$(ls tmp; ls -d ./-* trace.dat* 2>/dev/null)" ""
+start_told
+"$RECORDER" record -o - -P "$pid" >live.dat 2>err &
+recorder=$!
+wait_until grep -qF "$told" -r tmp
+tell go
+kill -INT $recorder
+wait $recorder
+is "of a running program, to a file" "$? $(counts live.dat)" "0 get 10 idle 10 put 10"
+end_told
+"$RECORDER" record -o - true >none.dat 2>err
+is "nothing to write" "$? $(stat -c %s none.dat)" "1 0"
+like "is said" "$(<err)" "nothing was recorded, 'standard output' is not written"
+is "nothing is left, again" "$(ls tmp)" ""
+echo go | "$RECORDER" record -o - "$told" 2>err >/dev/full
+is "no room: status" $? 1
+like "what is said" "$(<err)" "cannot write to standard output: No space left on device; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
+is "it is there" "$(counts tmp/recorder-*/trace.dat)" "get 10 idle 10 put 10"
+rm -r tmp/recorder-*
+run script -qec "'$RECORDER' record -o - true" /dev/null
+like "a terminal is refused" "$out" "'-o -' writes a file to standard output, which is a terminal: redirect it"
+is "and nothing is left" "$(ls tmp)" ""
+
+done_testing
