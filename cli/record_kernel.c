@@ -15,6 +15,10 @@ const char *record_kernel_wrong(const struct record_kernel *half, bool command, 
 
 	if (half->functions.nr && !request->tracer)
 		return "-l, -n and -g select functions for a tracer: they need -p";
+	if ((request->module || request->graph_depth) && !request->tracer)
+		return "--module and --max-graph-depth are for a tracer: they need -p";
+	if ((request->stacktrace || request->ignore_missing) && !request->nr_events)
+		return "-T and -i are for the kernel's events: they need -e";
 	if (!any && (request->only_command || request->follow || request->cpumask || half->options.nr ||
 		     half->drain_way != UINT32_MAX || half->keep_own))
 		return "-F, -c, -M, -O, --drain and --no-filter are for the kernel's events: they need -e or -p";

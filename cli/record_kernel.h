@@ -43,6 +43,14 @@ struct record_kernel {
 		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).functions),             \
 		OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls",                 \
 			 &(half).functions),                                                                           \
+		OPT_STRING(0, "module", "MODULE", "with -p: only functions of this module",                            \
+			   &(half).request.module),                                                                    \
+		OPT_NUMBER(0, "max-graph-depth", "N", 1, 1u << 20, "with -p function_graph: at most N calls deep",     \
+			   &(half).request.graph_depth),                                                               \
+		OPT_FLAG('T', "stacktrace", "record the kernel's stack with each of its events",                       \
+			 &(half).request.stacktrace),                                                                  \
+		OPT_FLAG('i', "ignore-missing", "skip an -e that this kernel has no event for",                        \
+			 &(half).request.ignore_missing),                                                              \
 		OPT_FLAG('F', "only-command", "record only the kernel's events that COMMAND causes",                   \
 			 &(half).request.only_command),                                                                \
 		OPT_FLAG('c', "event-fork", "with -F or -P: also those of threads and children started later",         \

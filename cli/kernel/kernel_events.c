@@ -162,6 +162,7 @@ struct setting {
 	const struct message_sink *sink;
 	const struct instance *instance;
 	struct kernel_events *events;
+	bool ignore_missing;
 	bool quiet;
 };
 
@@ -261,6 +262,11 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 			events->names[i].on = !event->excluded;
 			nr++;
 		}
+	if (!nr && setting->ignore_missing) {
+		if (!setting->quiet)
+			message(setting->sink, "this kernel has no event '%s': skipped (-i)", event->pattern);
+		return 0;
+	}
 	if (!nr)
 		return no_event(setting->sink, events, event->pattern, &pattern);
 	if (event->filter)
@@ -290,7 +296,7 @@ static int switch_on(const struct setting *setting, unsigned int from, unsigned 
 int kernel_events_set(const struct message_sink *sink, const struct instance *instance,
 		      const struct kernel_request *request, struct kernel_events *events)
 {
-	const struct setting setting = { sink, instance, events, request->quiet };
+	const struct setting setting = { sink, instance, events, request->ignore_missing, request->quiet };
 	unsigned int to;
 	int err;
 

@@ -31,6 +31,10 @@ struct kernel_request {
 	const char *tracer;	   /* -p; NULL: none */
 	struct kernel_function *functions;
 	unsigned int nr_functions;
+	const char *module;    /* --module: only its functions; NULL: all */
+	uint64_t graph_depth; /* --max-graph-depth; 0: no limit */
+	bool stacktrace;      /* -T: with each event */
+	bool ignore_missing;  /* -i: events that this kernel does not have */
 	const char **options; /* -O */
 	unsigned int nr_options;
 	pid_t *tids;		   /* -P: threads, of these alone */

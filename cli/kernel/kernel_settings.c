@@ -231,6 +231,8 @@ static int set_options(const struct setting *setting)
 		else if (err)
 			say(setting, "an option (-O)", request->options[i], err);
 	}
+	if (!err && request->stacktrace)
+		err = set(setting, "stacks (-T)", "trace_options", "stacktrace");
 	if (!err && request->discard)
 		err = set(setting, "the mode", "trace_options", "nooverwrite");
 	return err;
@@ -296,6 +298,7 @@ static int no_function(const struct setting *setting, const char *option, const 
 static int set_function(const struct setting *setting, char letter, const char *function)
 {
 	struct tracefs_instance *instance = setting->instance->tracefs;
+	const char *module = setting->request->module;
 	const char option[] = { letter, '\0' };
 	int got;
 
@@ -303,10 +306,32 @@ static int set_function(const struct setting *setting, char letter, const char *
 	if (letter == 'g')
 		got = tracefs_instance_file_append(instance, "set_graph_function", function) < 0;
 	else if (letter == 'l')
-		got = tracefs_function_filter(instance, function, NULL, 0);
+		got = tracefs_function_filter(instance, function, module, 0);
 	else
-		got = tracefs_function_notrace(instance, function, NULL, 0);
+		got = tracefs_function_notrace(instance, function, module, 0);
 	return got ? no_function(setting, option, function, errno ? -errno : -EINVAL) : 0;
+}
+
+/* All functions of a module, unless some of them are selected. */
+static int set_module(const struct setting *setting)
+{
+	const struct kernel_request *request = setting->request;
+
+	if (!request->module || request->nr_functions)
+		return 0;
+	errno = 0;
+	if (tracefs_function_filter(setting->instance->tracefs, NULL, request->module, 0) == 0)
+		return 0;
+	message(setting->sink, "cannot trace functions of the module '%s' alone (--module): %s", request->module,
+		strerror(errno ? errno : EINVAL));
+	return errno ? -errno : -EINVAL;
+}
+
+/* Where the depth is one for the whole kernel, others would have it, too: then there is no such file here. */
+static int set_depth(const struct setting *setting)
+{
+	return set_size(setting, "the depth of an instance's graph (--max-graph-depth)", "max_graph_depth",
+			setting->request->graph_depth);
 }
 
 static int set_tracer(const struct setting *setting)
@@ -320,6 +345,10 @@ static int set_tracer(const struct setting *setting)
 		return -EINVAL;
 	for (unsigned int i = 0; i < request->nr_functions && !err; i++)
 		err = set_function(setting, request->functions[i].kind, request->functions[i].pattern);
+	if (!err)
+		err = set_module(setting);
+	if (!err)
+		err = set_depth(setting);
 	return err ? err : set(setting, "the tracer (-p)", "current_tracer", request->tracer);
 }
 

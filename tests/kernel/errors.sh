@@ -76,6 +76,10 @@ done <<'END'
 -F, -c, -M, -O, --drain and --no-filter are for the kernel's events|-F touch started
 -F, -c, -M, -O, --drain and --no-filter are for the kernel's events|--no-filter touch started
 -F, -c, -M, -O, --drain and --no-filter are for the kernel's events|--drain read touch started
+--module and --max-graph-depth are for a tracer|-e sched --module ext4 touch started
+--module and --max-graph-depth are for a tracer|-e sched --max-graph-depth 3 touch started
+-T and -i are for the kernel's events: they need -e|-p function -T touch started
+-T and -i are for the kernel's events: they need -e|-i touch started
 -b auto is for the kernel's events|-b auto touch started
 -l, -n and -g select functions for a tracer|-e sched -l vfs_read touch started
 -c needs -F or -P|-e sched -c touch started

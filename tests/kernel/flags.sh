@@ -60,6 +60,12 @@ seen "-R, two of them, a filter too" $'traceoff:unlimited if prio == 999\nstackt
 record -e irq -v -e sched_wakeup_new -R stacktrace ./see events/sched/sched_wakeup_new/{trigger,enable}
 is "-v -e -R sets the trigger and leaves the event off" "$out" $'stacktrace:unlimited\n0*'
 
+events_are "-i: the events that there are" 'sched:sched_switch' -i -e nosuch:event -e sched:sched_switch -e qqqqqqqq
+is "and the others are named" "$(grep -cE "this kernel has no event '(nosuch:event|qqqqqqqq)': skipped \(-i\)" <<<"$err")" 2
+record -T -e sched_process_exec ./see trace_options
+like "-T" "$out" $'\nstacktrace\n'
+like "a stack with each event" "$("$RECORDER" report out.dat)" 'kernel_stack:'
+
 # ---- sizes, clock, options
 
 record -e sched_switch -u none -b 512 --subbuf-size 16 -C local --mode discard -M 0x1 -O nomarkers --option stacktrace \
@@ -89,11 +95,25 @@ if echo function 2>/dev/null >"$tracing/instances/recorder-test-$$/current_trace
 	seen "-p" function current_tracer -p function
 	seen "-l" vfs_read set_ftrace_filter -p function -l vfs_read
 	seen "-n" vfs_read set_ftrace_notrace -p function -n vfs_read
+	if [ -e "$tracing/instances/recorder-test-$$/max_graph_depth" ]; then
+		seen "--max-graph-depth" 3 max_graph_depth -p function --max-graph-depth 3
+	else
+		refused "--max-graph-depth" "this kernel cannot set the depth of an instance's graph" -p function \
+			--max-graph-depth 3 touch started
+	fi
+	module=$(sed -n 's/.* \[\(.*\)\]$/\1/p' $tracing/available_filter_functions | head -n 1)
+	if [ -n "$module" ]; then
+		record -p function --module "$module" ./see set_ftrace_filter
+		unlike "--module" "$out" $'(^|\n)[^[]*(\n|$)'
+	fi
 else
 	refused "-p, and the kernel will not" "cannot set the tracer \\(-p\\) to 'function': " -p function touch started
+	refused "--max-graph-depth" "this kernel cannot set the depth of an instance's graph" -p function \
+		--max-graph-depth 3 touch started
 	refused "-l" "cannot set the function filter 'vfs_read' \\(-l\\): " -p function -l vfs_read touch started
 	refused "-n" "cannot set the function filter 'vfs_read' \\(-n\\): " -p function -n vfs_read touch started
 fi
+refused "--module, of none" "cannot trace functions of the module 'nosuch' alone" -p function --module nosuch touch started
 rmdir "$tracing/instances/recorder-test-$$"
 
 # ---- whose events
