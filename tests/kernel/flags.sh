@@ -219,6 +219,8 @@ for signal in TERM HUP; do
 	recorder=$!
 	wait_until is_left "$recorder"
 	wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+	# It is waited for, so there is a switch.
+	/bin/true
 	kill -s $signal "$recorder"
 	wait "$recorder"
 	is "until SIG$signal" $? 0
