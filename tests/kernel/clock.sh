@@ -81,7 +81,7 @@ ok "a recording of programs alone" "$RECORDER" record -o alone.dat "$top_builddi
 like "its error" "$(sed -n 2p said)" '^time error: at most [0-9]+ ns from CLOCK_MONOTONIC$'
 like "nothing of the kernel's clock" "$(sed -n 3p said)" '^kernel - programs: not measured '
 
-ok "a recording with another clock" "$RECORDER" record -C boot -o boot.dat -e sched_switch true
+ok "a recording with another clock" "$RECORDER" record -C boot -o boot.dat -e sched_switch -u none true
 unlike "nothing is claimed of its error" "$err" 'ns of CLOCK_MONOTONIC'
 "$RECORDER" report --clock boot.dat >said
 is "its clock" "$(sed -n 1p said)" "clock: boot"
