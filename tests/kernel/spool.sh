@@ -94,13 +94,13 @@ else
 		for when in $(seq 20); do
 			rm -f gone*
 			strace -f -qq -o trace -e trace=unlink,unlinkat -e "inject=unlink,unlinkat:signal=KILL:when=$when" \
-				"$RECORDER" record -q -o gone.dat -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10 >log 2>&1
+				"$RECORDER" record -q -o gone.dat -u none -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10 >log 2>&1
 			[ $? = 137 ] || break
 			[ ! -e gone.dat ] || [ "$(echo gone*)" = gone.dat ] || left_behind=$((left_behind + 1))
 			if [ $way = recover ]; then
 				run "$RECORDER" recover gone.dat.spool
 			else
-				run "$RECORDER" record -q -o gone.dat -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10
+				run "$RECORDER" record -q -o gone.dat -u none -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10
 				unlike "$when: nothing is in the way" "$err" "exists already"
 			fi
 			is "$way, killed at removal $when: mended" "$status $(echo gone*)" "0 gone.dat"
