@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder snapshot: copy what the lanes of running programs hold, whoever reads them, and weave it. Nothing is taken
- * away and nobody is delayed; the next snapshot goes on where this one ended.
+ * recorder snapshot: copy everything that the lanes of running programs hold, whoever reads them, and weave it. Nothing
+ * is taken away and no program waits. Each snapshot leaves a mark in the lanes; --new copies only what came after it.
  */
 #include "cli/cmd.h"
 
@@ -41,6 +41,7 @@ struct snapshot {
 	struct programs programs;
 	unsigned int version; /* place among the words */
 	bool raw, quiet;
+	bool only_new; /* than the last snapshot */
 
 	struct output output;
 	struct spool *spool;
@@ -104,7 +105,9 @@ static int copy_lane(struct snapshot *snapshot, unsigned int process, const stru
 
 	if (err)
 		return err;
-	err = rec_view_mark(copied->view, lane, &copied->marks[lane]);
+	/* A mark of zeros: everything. */
+	if (snapshot->only_new)
+		err = rec_view_mark(copied->view, lane, &copied->marks[lane]);
 	if (!err) {
 		rec_iter_continue(iter, &copied->marks[lane]);
 		err = copy_pages(snapshot, process, lane, iter, until, &got);
@@ -185,7 +188,7 @@ static int copy_program(int dir, const char *name, void *data)
 	return err && snapshot->said ? -ECANCELED : err;
 }
 
-/* What is in the file now need not be in the next one. Where no mark can be left, the next one repeats it. */
+/* Where --new continues. If no mark can be left, the next one repeats what is in this file. */
 static void set_marks(const struct snapshot *snapshot)
 {
 	for (unsigned int i = 0; i < snapshot->nr_copied; i++)
@@ -274,6 +277,7 @@ int cmd_snapshot(int argc, char **argv)
 			   &snapshot.programs.word),
 		OPT_PROGRAMS_DIR(snapshot.programs),
 		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &snapshot.output_name),
+		OPT_FLAG(0, "new", "copy only the events since the last snapshot", &snapshot.only_new),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6)", &snapshot.version),
 		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &snapshot.raw),
 		OPT_FLAG('q', "quiet", "print only errors", &snapshot.quiet),
@@ -283,8 +287,8 @@ int cmd_snapshot(int argc, char **argv)
 		.command = NAME,
 		.operands = "",
 		.about =
-			"Write what the lanes of running programs hold to a trace.dat. The programs and their recordings are\n"
-			"not disturbed. The next snapshot of a program begins where this one ends.\n",
+			"Write everything that the lanes of running programs hold to a trace.dat. The programs and their\n"
+			"recordings are not disturbed, and the events stay for the next snapshot.\n",
 		.table = table,
 	};
 	char **operands;

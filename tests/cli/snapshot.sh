@@ -27,10 +27,14 @@ read -r first last nr missing <<<"$(numbers one.dat)"
 ok "it goes up to when it was asked for" test "$last" -ge $((before - 1))
 is "without a hole" "$missing $(lost one.dat)" "0 0"
 ok "a full lane is in it" test "$nr" -gt 5000
+one=$last
+ok "another" "$RECORDER" snapshot -P "$pid" -o again.dat
+is "has the whole lane again" "$(numbers again.dat)" "$first $last $nr 0"
+ok "one with --new" "$RECORDER" snapshot -P "$pid" --new -o nothing.dat
+like "has nothing that another had" "$err" "copied 0 events from 0 processes"
 kill -CONT "$pid"
 go_on count 20000
-one=$last
-ok "another, while it goes on" "$RECORDER" snapshot -P victim -o two.dat
+ok "--new, while it goes on" "$RECORDER" snapshot -P victim --new -o two.dat
 read -r first last nr _ <<<"$(numbers two.dat)"
 ok "does not repeat it" test "$first" -gt "$one"
 is "and tells what is missing in between" $((last - one - nr)) "$(lost two.dat)"
@@ -42,7 +46,7 @@ recorder=$!
 wait_until has_size all.dat.spool 1000000
 go_on count 20000
 kill -STOP "$pid"
-ok "during a recording" "$RECORDER" snapshot -P "$pid" -o three.dat
+ok "during a recording" "$RECORDER" snapshot -P "$pid" --new -o three.dat
 kill -CONT "$pid"
 read -r first last nr _ <<<"$(numbers three.dat)"
 ok "what was recorded already is in it" test "$nr" -gt 5000
@@ -61,9 +65,9 @@ begin_to count1 1000
 one=$pid
 begin_to count2 2000
 two=$pid
-"$RECORDER" snapshot -q -P "$one" -o a.dat &
+"$RECORDER" snapshot -q --new -P "$one" -o a.dat &
 other=$!
-ok "two at a time" "$RECORDER" snapshot -q -P "$one" -o b.dat
+ok "two at a time" "$RECORDER" snapshot -q --new -P "$one" -o b.dat
 wait $other
 is "both end in order" $? 0
 read -r _ last nr _ <<<"$(numbers a.dat)"
@@ -80,9 +84,9 @@ else
 	like "is said" "$err" "No space left on device"
 fi
 ok "two programs in one file" "$RECORDER" snapshot -P victim -o both.dat
-like "are both told" "$err" "copied 2000 events from 1 process, 1 thread; 0 lost"
+like "are both told" "$err" "copied 3000 events from 2 processes, 2 threads; 0 lost"
 begin_to count3 3000
-ok "and again" "$RECORDER" snapshot --raw -P victim -o both.dat
+ok "and again" "$RECORDER" snapshot --raw --new -P victim -o both.dat
 like "only what is new" "$err" "copied 3000 events from 1 process, 1 thread; 0 lost"
 end "$one" "$two" "$pid"
 
@@ -92,7 +96,7 @@ pid=$!
 wait_until eval '"$RECORDER" ps | grep -q changer'
 nr=0
 : >all
-while "$RECORDER" snapshot -P "$pid" -o some.dat 2>err; do
+while "$RECORDER" snapshot --new -P "$pid" -o some.dat 2>err; do
 	"$RECORDER" report some.dat | sed -n 's/.*count: *\(thread=.*\)/\1/p' >>all
 	nr=$((nr + 1))
 	# It dies beside the next one, or in the middle of it.
