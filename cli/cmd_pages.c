@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder pages: the meta page of a mapped ring, and each reader page as it is taken; a program's lanes or the
- * kernel's rings. What is shown counts as read.
+ * recorder pages: the meta page of a mapped ring and the ring's pages; a program's lanes or the kernel's rings. By default
+ * nothing is taken. --take shows each reader page as it is taken: what is shown counts as read.
  */
 #include "cli/cmd.h"
 
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "cli/page_text.h"
+#include "cli/pages_look.h"
 #include "cli/show_programs.h"
 
 #define NAME "pages"
@@ -39,7 +40,7 @@ struct pages {
 	struct programs programs;
 	const char *instance;
 	uint64_t lane, cpu; /* UINT64_MAX: all */
-	bool kernel, follow, hex, stats;
+	bool kernel, take, follow, hex, stats;
 
 	struct rec_view *view; /* NULL: the kernel's */
 	struct rec_map **maps; /* by lane or CPU; NULL: not opened */
@@ -113,6 +114,30 @@ static int take(struct pages *pages, unsigned int number)
 	return taken;
 }
 
+/* --------------------------------------------------------------------------------------------------------- looking */
+
+static void show(void *arg, const struct rec_meta *meta, const struct rec_page *page)
+{
+	struct pages *pages = arg;
+
+	count(&pages->totals, page);
+	if (!pages->stats)
+		page_text_print(&pages->text, meta, page, pages->hex);
+}
+
+/* What a ring holds. 0 or -errno. */
+static int look(struct pages *pages, unsigned int number)
+{
+	const uint64_t before = rec_clock_mono();
+	const int err = pages->kernel ? pages_look_kernel(pages->maps[number], show, pages)
+				      : pages_look_lane(pages->view, number, show, pages);
+
+	pages->totals.ns += rec_clock_mono() - before;
+	return err;
+}
+
+/* ------------------------------------------------------------------------------------------------------- the rings */
+
 static const char *kind(const struct pages *pages)
 {
 	return pages->kernel ? "cpu" : "lane";
@@ -121,7 +146,10 @@ static const char *kind(const struct pages *pages)
 static bool cannot(const struct pages *pages, unsigned int number, int err)
 {
 	complain(NAME, "cannot read %s %u: %s", kind(pages), number,
-		 err == -EBUSY ? "another recorder reads it" : err == -EBADMSG ? "it is damaged" : strerror(-err));
+		 err == -EBUSY	       ? "another recorder reads it"
+		 : err == -EBADMSG     ? "it is damaged"
+		 : err == -EOPNOTSUPP ? "this kernel cannot map it, so looking takes the events: use --take"
+				      : strerror(-err));
 	return false;
 }
 
@@ -144,23 +172,43 @@ static int open_map(struct pages *pages, unsigned int number)
 					rec_map_lane(pages->view, number, &pages->maps[number]);
 
 	if (err == 0)
-		page_text_print_meta(kind(pages), number, pages->maps[number]);
+		page_text_print_meta(kind(pages), number, rec_map_meta(pages->maps[number]),
+				     rec_map_is_copy(pages->maps[number]));
 	/* The program is just making it or giving it another shape: next time. A CPU may have been taken out. */
 	return err == -EAGAIN || err == -ENODATA || (err == -ENODEV && number && pages->cpu == UINT64_MAX) ? 0 : err;
+}
+
+static unsigned int nr_rings(const struct pages *pages)
+{
+	return pages->kernel ? (unsigned int)sysconf(_SC_NPROCESSORS_CONF) : rec_view_lanes(pages->view);
+}
+
+/* The one ring that is asked for; UINT64_MAX: all. */
+static uint64_t only_ring(const struct pages *pages)
+{
+	return pages->kernel ? pages->cpu : pages->lane;
+}
+
+static bool has_ring(const struct pages *pages)
+{
+	const unsigned int nr = nr_rings(pages);
+	const uint64_t only = only_ring(pages);
+
+	if (only == UINT64_MAX || only < nr)
+		return true;
+	complain(NAME, "there is no %s %" PRIu64 ", only 0 to %u", kind(pages), only, nr ? nr - 1 : 0);
+	return false;
 }
 
 /* Map the rings that are asked for and not mapped yet. */
 static bool open_maps(struct pages *pages)
 {
-	const uint64_t only = pages->kernel ? pages->cpu : pages->lane;
-	const unsigned int nr = pages->kernel ? (unsigned int)sysconf(_SC_NPROCESSORS_CONF)
-					      : rec_view_lanes(pages->view);
+	const uint64_t only = only_ring(pages);
+	const unsigned int nr = nr_rings(pages);
 	int err = 0;
 
-	if (only != UINT64_MAX && only >= nr && !pages->nr_maps) {
-		complain(NAME, "there is no %s %" PRIu64 ", only 0 to %u", kind(pages), only, nr ? nr - 1 : 0);
+	if (!pages->nr_maps && !has_ring(pages))
 		return false;
-	}
 	err = make_room(pages, nr);
 	for (unsigned int number = 0; number < nr && !err; number++) {
 		if (pages->maps[number] || (only != UINT64_MAX && only != number))
@@ -177,13 +225,51 @@ static bool is_over(const struct pages *pages)
 	return interrupted || !pages->follow || (pages->view && !rec_view_alive(pages->view));
 }
 
-static bool run(struct pages *pages)
+/* The lanes of a program: not even their reader's place is needed. */
+static bool look_at_lanes(struct pages *pages)
+{
+	if (!has_ring(pages))
+		return false;
+	for (unsigned int lane = 0; lane < nr_rings(pages); lane++) {
+		struct rec_meta meta;
+		int err;
+
+		if (pages->lane != UINT64_MAX && pages->lane != lane)
+			continue;
+		err = pages_look_meta(pages->view, lane, &meta);
+		/* The program is just making it. */
+		if (err == -EAGAIN)
+			continue;
+		if (!err)
+			page_text_print_meta(kind(pages), lane, &meta, false);
+		if (!err)
+			err = look(pages, lane);
+		if (err)
+			return cannot(pages, lane, err);
+	}
+	return true;
+}
+
+static bool look_at_kernel(struct pages *pages)
+{
+	if (!open_maps(pages))
+		return false;
+	for (unsigned int i = 0; i < pages->nr_maps; i++) {
+		const int err = pages->maps[i] ? look(pages, i) : 0;
+
+		if (err)
+			return cannot(pages, i, err);
+	}
+	return true;
+}
+
+static bool take_all(struct pages *pages)
 {
 	const struct timespec moment = { 0, LOOK_MS * 1000000 };
 	bool over;
 	int taken;
 
-	pages->began = rec_clock_mono();
+	complain(NAME, "the events that are shown count as read: no recording gets them");
 	do {
 		/* Asked first: what a program that is over has written is all there then. */
 		over = is_over(pages);
@@ -203,10 +289,22 @@ static bool run(struct pages *pages)
 	} while (!over);
 	for (unsigned int i = 0; i < pages->nr_maps; i++)
 		if (pages->maps[i])
-			page_text_print_meta(kind(pages), i, pages->maps[i]);
-	if (pages->stats)
-		print_stats(pages);
+			page_text_print_meta(kind(pages), i, rec_map_meta(pages->maps[i]), rec_map_is_copy(pages->maps[i]));
 	return true;
+}
+
+static bool run(struct pages *pages)
+{
+	bool good;
+
+	pages->began = rec_clock_mono();
+	if (pages->take || pages->follow)
+		good = take_all(pages);
+	else
+		good = pages->kernel ? look_at_kernel(pages) : look_at_lanes(pages);
+	if (good && pages->stats)
+		print_stats(pages);
+	return good;
 }
 
 /* ------------------------------------------------------------------------------------------------------- opening */
@@ -277,7 +375,9 @@ int cmd_pages(int argc, char **argv)
 		OPT_STRING(0, "instance", "NAME",
 			   "with --kernel: the rings of this tracefs instance (the top-level one)", &pages.instance),
 		OPT_NUMBER(0, "cpu", "N", 0, UINT16_MAX, "with --kernel: only this CPU (all)", &pages.cpu),
-		OPT_FLAG(0, "follow", "continue until the program ends or Ctrl-C is pressed", &pages.follow),
+		OPT_FLAG(0, "take", "take the events from the rings: those that are shown count as read", &pages.take),
+		OPT_FLAG(0, "follow", "as --take, and continue until the program ends or Ctrl-C is pressed",
+			 &pages.follow),
 		OPT_FLAG(0, "hex", "show the bytes of each page too", &pages.hex),
 		OPT_FLAG(0, "stats", "show rates and the cost of a page instead of the pages", &pages.stats),
 		OPT_END,
@@ -286,8 +386,8 @@ int cmd_pages(int argc, char **argv)
 		.command = NAME,
 		.operands = "",
 		.about =
-			"Show mapped rings: the meta page, each page as it is read, and its events. Events that are shown count\n"
-			"as read: they are not shown again, and no recording gets them.\n",
+			"Show mapped rings: the meta page, the pages with unread events, and their events. Nothing is taken from\n"
+			"the rings, except with --take and --follow: then the events count as read, and no recording gets them.\n",
 		.table = table,
 	};
 	const struct sigaction action = { .sa_handler = interrupt };

@@ -35,13 +35,11 @@ void page_text_close(struct page_text *text)
 	text->decoder = decoder_close(text->decoder);
 }
 
-void page_text_print_meta(const char *kind, unsigned int number, const struct rec_map *map)
+void page_text_print_meta(const char *kind, unsigned int number, const struct rec_meta *meta, bool copies)
 {
-	const struct rec_meta *meta = rec_map_meta(map);
-
 	printf("%s %u: %u sub-buffers of %u bytes%s; entries %" PRIu64 " overrun %" PRIu64 " read %" PRIu64
 	       " pages touched %" PRIu64 " lost %" PRIu64 "; reader %u read %u lost events %" PRIu64 "\n",
-	       kind, number, meta->nr_subbufs, meta->subbuf_size, rec_map_is_copy(map) ? " (copies)" : "", meta->entries,
+	       kind, number, meta->nr_subbufs, meta->subbuf_size, copies ? " (copies)" : "", meta->entries,
 	       meta->overrun, meta->read, meta->pages_touched, meta->pages_lost, meta->reader_id, meta->reader_read,
 	       meta->reader_lost_events);
 }

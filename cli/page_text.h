@@ -22,8 +22,8 @@ struct page_text {
 int page_text_open(const struct rec_view *view, struct page_text *ret_text);
 void page_text_close(struct page_text *text);
 
-/* The meta page of ring `number`, which is a "lane" or a "cpu". */
-void page_text_print_meta(const char *kind, unsigned int number, const struct rec_map *map);
+/* The meta page of ring `number`, which is a "lane" or a "cpu"; `copies`: its pages are copies. */
+void page_text_print_meta(const char *kind, unsigned int number, const struct rec_meta *meta, bool copies);
 
 /* A page from rec_map_get_reader(). `hex`: its bytes, too. */
 void page_text_print(struct page_text *text, const struct rec_meta *meta, const struct rec_page *page, bool hex);

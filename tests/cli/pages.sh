@@ -21,8 +21,21 @@ export RECORDER_ENABLE='test:*' RECORDER_BUFFER_KB=64
 
 begin_to count 100
 ok "stat before" "$RECORDER" stat -P "$pid"
-ok "pages of a lane" "$RECORDER" pages -P "$pid" --hex
+ok "pages of a lane" "$RECORDER" pages -P "$pid"
 keep
+is "nothing is said of it" "$err" ""
+line "the meta page" '^lane 0: [0-9]+ sub-buffers of 4096 bytes; entries 100 overrun 0 read 0 '
+line "the page" '^page 1: time [0-9]+ commit [0-9]+ from 0 entries 100 fill [0-9]+%$'
+is "each event, decoded" "$(sed -n 's/.*seq: number=//p' shown)" "$(seq 0 99)"
+ok "again" "$RECORDER" pages -P "$pid"
+is "what was shown is still there" "$(grep -c seq <<<"$out")" 100
+like "and unread" "$("$RECORDER" stat -P "$pid")" "entries: 100"
+end "$pid"
+
+begin_to count 100
+ok "pages taken from a lane" "$RECORDER" pages -P "$pid" --take --hex
+keep
+like "it is said" "$err" "count as read: no recording gets them"
 line "the meta page" '^lane 0: [0-9]+ sub-buffers of 4096 bytes; entries 100 overrun 0 read 0 '
 line "the page" '^page 1: time [0-9]+ commit [0-9]+ from 0 entries 100 fill [0-9]+%$'
 is "each event, decoded" "$(sed -n 's/.*seq: number=//p' shown)" "$(seq 0 99)"
@@ -31,13 +44,18 @@ line "its bytes" '^  00000: [0-9a-f]{8} '
 line "the figures behind" '^lane 0: .* entries 100 overrun 0 read 100 .*; reader 1 read [0-9]+ lost events 0$'
 ok "again" "$RECORDER" pages -P "$pid"
 keep
-is "what was shown is read" "$(grep -c seq shown)" 0
+is "what was taken is read" "$(grep -c seq shown)" 0
 end "$pid"
 
 # Four times what the lane holds: a loss in front of the first page.
 begin_to count 16000
 ok "a lane that went round" "$RECORDER" pages -P victim
 keep
+first=$(sed -n "s/.*seq: number=//p" shown | head -1)
+line "how many are gone" "^lane 0: .* entries 16000 overrun $first read 0 "
+ok "the same, taken" "$RECORDER" pages -P victim --take
+keep
+is "begins with the same event" "$(sed -n "s/.*seq: number=//p" shown | head -1)" "$first"
 first=$(sed -n "s/.*seq: number=//p" shown | head -1)
 line "its first page says how many are gone" " LOST STORED from 0 .* \\[$first EVENTS DROPPED\\]$"
 is "and the rest is there" "$(grep -c 'seq: number=' shown)" $((16000 - first))
@@ -71,8 +89,10 @@ kernel()
 		mkdir "$instance" || exit 99
 		echo "number 17" >"$instance/trace_marker"
 		"$1" pages --kernel --instance "$instance" --cpu 99999 2>no_cpu
-		"$1" pages --kernel --instance "$instance"
+		"$1" pages --kernel --instance "$instance" >looked || exit
+		"$1" pages --kernel --instance "$instance" --take
 		status=$?
+		"$1" pages --kernel --instance "$instance" >again || exit
 		"$1" pages --kernel --instance nobody-has-this-name 2>no_instance
 		rmdir "$instance"
 		exit $status' kernel "$RECORDER"
@@ -85,6 +105,7 @@ else
 	is "pages of the kernel" "$status" 0
 	line "its event, decoded" 'tid [0-9]+ print: .*number 17'
 	line "in a page" '^page [0-9]+: time [0-9]+ commit [0-9]+ from 0 entries 1 '
+	is "looking took nothing" "$(grep -c 'number 17' looked shown again | tr '\n' ' ')" "looked:1 shown:1 again:0 "
 	like "a CPU that is not there" "$(cat no_cpu)" "option '--cpu'"
 	like "an instance that is not there" "$(cat no_instance)" 'cannot read cpu 0: No such file or directory'
 fi
