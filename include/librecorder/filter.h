@@ -8,16 +8,22 @@
  * A comparison is FIELD OPERATOR VALUE. && binds tighter than ||; ! negates a comparison or a group in parentheses.
  *
  *	numbers		== != < <= > >= and & (true if one of the bits is set), with a number as in C (10, -3, 0x1f, 017)
- *			within the range of the field. Numbers are u8 ... s64, hex8 ... hex64, ptr, flag, common_type,
- *			common_flags, common_preempt_count, common_pid (the thread) and CPU (its number).
+ *			within the range of the field. Numbers are u8 ... s64, hex8 ... hex64, ptr, flag (true and false are 1
+ *			and 0), an element of an array (list[2]), common_type, common_flags, common_preempt_count, common_pid
+ *			(the thread, also pid) and CPU (its number, also cpu).
  *	named		the same, and the names of the values as declared: op == OP_GET
  *	real		== != < <= > >= with a number that has at most as many decimals as the field: load >= 0.75
  *	string, stringn	== and != with a text in quotes, " or ', and ~ with a pattern: * matches any characters, ? any
  *			single one, [a-z] one of these, [!a-z] one that is not among these; \ makes the next character
  *			literal, and a ! at the beginning negates the pattern. A string ends at its first NUL. A text
- *			cannot contain its own kind of quote.
+ *			cannot contain its own kind of quote. =~ and !~ take a regular expression, as trace-cmd does, if it
+ *			can be written as a pattern: literal characters, . .* [...] ^ $ and \.
  *
- * bytes and array fields are refused.
+ * A field of the event's own goes before pid and cpu. bytes fields are refused. If a record is read from a file
+ * (rec_filter_compile_fields()), there are also
+ *
+ *	ts		the time, in seconds: ts >= 12.5 && ts < 13 (also TIMESTAMP)
+ *	comm		the thread's name, a string (also COMM)
  *
  * rec_enable(), rec_view_switch() and RECORDER_ENABLE take a selector, in which a filter follows the patterns:
  *
@@ -27,7 +33,7 @@
  * the suppressed ones. If the filter does not fit an event, because the event has no such field or its field cannot be
  * compared in this way, the event stays off. rec_filter_compile() checks this in advance.
  *
- * Pure functions, any thread; rec_filter_match() is signal-safe.
+ * Pure functions, any thread; rec_filter_match() and rec_filter_match_reading() are signal-safe.
  */
 #ifndef LIBRECORDER_FILTER_H
 #define LIBRECORDER_FILTER_H
@@ -42,6 +48,8 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+struct rec_event_info;
 
 #define REC_FILTER_TEXT_MAX 255u /* characters of a text or pattern, as in the kernel */
 
@@ -73,6 +81,37 @@ int rec_filter_compile(const struct rec_log_event *event, const char *text, stru
  */
 bool rec_filter_match(const struct rec_condition *condition, size_t size, const void *record, size_t record_size,
 		      uint32_t cpu);
+
+/* A field that the record has not makes its comparison false, also with !=. */
+#define REC_FILTER_ABSENT_IS_FALSE 1u
+/* ts is a whole number of the file's clock, not of seconds. */
+#define REC_FILTER_COUNTS 2u
+
+/*
+ * Compile a filter for records that are read from a file, of which `info` describes the fields; kind, name, offset, element,
+ * length, is_signed, decimals and the names of values count. A string of one byte an element is a text in the record itself,
+ * `length` bytes long. The condition is for rec_filter_match_reading() alone. Returns as rec_filter_compile().
+ */
+int rec_filter_compile_fields(const struct rec_event_info *info, unsigned int flags, const char *text,
+			      struct rec_condition *ret_condition, size_t size, struct rec_filter_error *ret_error);
+
+/*
+ * The comparison `number` (from 0) of such a condition, if its field is absent: the column of the field's name in the text.
+ * 0: the record has the field. -EINVAL: the condition has no more comparisons.
+ */
+int rec_filter_absent(const struct rec_condition *condition, unsigned int number);
+
+/* A record in a file. */
+struct rec_filter_record {
+	const void *record; /* common fields first */
+	size_t size;
+	uint32_t cpu;
+	uint64_t time;	  /* nanoseconds, or counts */
+	const char *comm; /* NULL: "" */
+};
+
+/* As rec_filter_match(), for a condition of rec_filter_compile_fields(). */
+bool rec_filter_match_reading(const struct rec_condition *condition, size_t size, const struct rec_filter_record *record);
 
 #pragma GCC visibility pop
 

@@ -96,26 +96,41 @@ static bool keep_text(struct compiler *c, const struct rec_words *words, uint64_
 	return true;
 }
 
+/* The text of a comparison, which begins here: a pattern where the operator wants one. */
+static bool take_text(struct compiler *c, const struct rec_operator *operator, bool *is_negated, uint64_t *ret_value)
+{
+	char pattern[2 * REC_FILTER_TEXT_MAX + 2];
+	struct rec_words words;
+
+	if (!rec_scan_quoted(&c->scan, &words))
+		return false;
+	if (operator->is_regex) {
+		if (!rec_scan_regex(&c->scan, &words, pattern, sizeof(pattern), &words.size))
+			return false;
+		if (words.size > REC_FILTER_TEXT_MAX)
+			return rec_scan_wrong(&c->scan, words.text, "the regular expression is too long");
+		words.text = pattern;
+	} else if (operator->test == REC_TEST_GLOB && words.size && words.text[0] == '!') {
+		*is_negated = !*is_negated;
+		words.text++;
+		words.size--;
+	}
+	return keep_text(c, &words, ret_value);
+}
+
 static bool compare_text(struct compiler *c, const struct rec_operand *operand, const struct rec_operator *operator,
 			 const char *at, struct exits *ret_exits)
 {
-	struct rec_condition_step step = { .test = REC_TEST_TEXT, .size = 4, .offset = operand->offset };
+	struct rec_condition_step step = { .test = operator->test | operand->flags,
+					   .size = operand->size,
+					   .offset = operand->offset };
 	bool is_negated = operator->is_negated;
-	struct rec_words words;
 
 	if (operator->test != REC_TEST_EQUAL && operator->test != REC_TEST_GLOB)
 		return rec_scan_wrong(&c->scan, at, "use ==, != or ~ to compare a text, not %s", operator->word);
-	if (!rec_scan_quoted(&c->scan, &words))
-		return false;
-	if (operator->test == REC_TEST_GLOB) {
-		step.test = REC_TEST_GLOB;
-		if (words.size && words.text[0] == '!') {
-			is_negated = true;
-			words.text++;
-			words.size--;
-		}
-	}
-	if (!keep_text(c, &words, &step.value) || !add_step(c, at, &step, ret_exits))
+	if (operator->test == REC_TEST_EQUAL)
+		step.test = REC_TEST_TEXT | operand->flags;
+	if (!take_text(c, operator, &is_negated, &step.value) || !add_step(c, at, &step, ret_exits))
 		return false;
 	if (is_negated)
 		negate(ret_exits);
@@ -133,8 +148,10 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 	const bool is_quoted = *c->scan.at == '"' || *c->scan.at == '\'';
 	struct rec_words word;
 
+	if (operator->test == REC_TEST_GLOB && operand->kind == REC_OPERAND_ANY)
+		return rec_scan_unquoted(&c->scan, &operand->name, operator->word);
 	if (operator->test == REC_TEST_GLOB)
-		return rec_scan_wrong(&c->scan, at, "~ works on texts only");
+		return rec_scan_wrong(&c->scan, at, "%s works on texts only", operator->word);
 	if (operator->test == REC_TEST_BITS && operand->field && operand->field->kind == REC_FIELD_REAL)
 		return rec_scan_wrong(&c->scan, at, "& does not work on a real");
 	if (rec_is_digit(*c->scan.at) || *c->scan.at == '-') {
@@ -146,8 +163,14 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 			return false;
 		if (!is_quoted)
 			word = rec_scan_word(&c->scan);
+		if (!is_quoted && operand->kind == REC_OPERAND_ANY && strchr("./*?:+[@%", *c->scan.at) && *c->scan.at) {
+			c->scan.at = word.text;
+			return rec_scan_unquoted(&c->scan, &operand->name, operator->word);
+		}
 		if (!rec_scan_name(&c->scan, operand, &word, &step.value))
 			return false;
+	} else if (operand->kind == REC_OPERAND_ANY && *c->scan.at && !strchr("=<>&|)(!~", *c->scan.at)) {
+		return rec_scan_unquoted(&c->scan, &operand->name, operator->word);
 	} else {
 		return rec_scan_wrong(&c->scan, c->scan.at,
 				      *c->scan.at && !is_quoted ? "expected a value"
@@ -157,6 +180,31 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 		return false;
 	if (operator->is_negated)
 		negate(ret_exits);
+	return true;
+}
+
+/* Of a field that the record does not have: the value is passed over, and the step is false. */
+static bool compare_absent(struct compiler *c, const struct rec_operand *operand, const struct rec_operator *operator,
+			   const char *at, struct exits *ret_exits)
+{
+	const size_t column = (size_t)(operand->name.text - c->scan.text) + 1;
+	const struct rec_condition_step step = { .test = REC_TEST_BITS | REC_TEST_CPU,
+						 .offset = (uint16_t)(column < UINT16_MAX ? column : UINT16_MAX) };
+	const struct rec_operand any = { .kind = REC_OPERAND_ANY, .size = 8, .name = operand->name };
+	const uint32_t texts = c->texts_size;
+	bool good;
+
+	if (*c->scan.at == '"' || *c->scan.at == '\'')
+		good = compare_text(c, &any, operator, at, ret_exits);
+	else
+		good = compare_number(c, &any, operator, at, ret_exits);
+	if (!good)
+		return false;
+	/* What it compares with is not needed. */
+	c->texts_size = texts;
+	c->steps[c->nr_steps - 1] = step;
+	ret_exits->yes = (uint16_t)(2 * c->nr_steps - 1);
+	ret_exits->no = (uint16_t)(2 * c->nr_steps);
 	return true;
 }
 
@@ -174,11 +222,13 @@ static bool comparison(struct compiler *c, struct exits *ret_exits)
 		return false;
 	at = c->scan.at - strlen(operator->word);
 	rec_scan_skip(&c->scan);
+	if (operand.kind == REC_OPERAND_ABSENT)
+		return compare_absent(c, &operand, operator, at, ret_exits);
 	if (operand.kind == REC_OPERAND_STRING ||
 	    (operand.kind == REC_OPERAND_ANY && (*c->scan.at == '"' || *c->scan.at == '\''))) {
 		if (*c->scan.at == '"' || *c->scan.at == '\'')
 			return compare_text(c, &operand, operator, at, ret_exits);
-		return rec_scan_wrong(&c->scan, c->scan.at, "expected a text in quotes");
+		return rec_scan_unquoted(&c->scan, &operand.name, operator->word);
 	}
 	return compare_number(c, &operand, operator, at, ret_exits);
 }
@@ -275,7 +325,7 @@ static int write_condition(struct compiler *c, struct rec_condition *condition, 
 	if (total > size)
 		return -ENOSPC;
 	for (uint16_t i = 0; i < c->nr_steps; i++)
-		if (c->steps[i].test == REC_TEST_TEXT || c->steps[i].test == REC_TEST_GLOB)
+		if ((c->steps[i].test & REC_TEST_KIND) == REC_TEST_TEXT || (c->steps[i].test & REC_TEST_KIND) == REC_TEST_GLOB)
 			c->steps[i].value += texts;
 	memset(condition, 0, total);
 	condition->size = (uint32_t)total;
@@ -291,6 +341,8 @@ static void start(struct compiler *c, const char *text, const struct rec_event_i
 	c->scan.text = text;
 	c->scan.at = text;
 	c->scan.info = info;
+	c->scan.reading = false;
+	c->scan.flags = 0;
 	c->depth = 0;
 	c->nr_steps = 0;
 	c->texts_size = 0;
@@ -327,4 +379,30 @@ int rec_filter_compile(const struct rec_log_event *event, const char *text, stru
 	if (r == -EINVAL)
 		*ret_error = error;
 	return r;
+}
+
+int rec_filter_compile_fields(const struct rec_event_info *info, unsigned int flags, const char *text,
+			      struct rec_condition *ret_condition, size_t size, struct rec_filter_error *ret_error)
+{
+	struct rec_filter_error error;
+	struct compiler c;
+	int r = -EINVAL;
+
+	start(&c, text, info, &error);
+	c.scan.reading = true;
+	c.scan.flags = flags;
+	if (compile(&c))
+		r = write_condition(&c, ret_condition, size);
+	if (r == -EINVAL)
+		*ret_error = error;
+	return r;
+}
+
+int rec_filter_absent(const struct rec_condition *condition, unsigned int number)
+{
+	const struct rec_condition_step *step = (const struct rec_condition_step *)(condition + 1) + number;
+
+	if (number >= condition->nr_steps)
+		return -EINVAL;
+	return !step->size && step->test == (REC_TEST_BITS | REC_TEST_CPU) ? step->offset : 0;
 }

@@ -7,18 +7,27 @@
 
 #include "librecorder/core/event_text_private.h"
 
+/* Known only of a record in a file. Seconds have nine decimals. */
+static const struct rec_field seconds = { .kind = REC_FIELD_REAL, .element = 8, .decimals = 9 };
+
 /* Fields of any record. The CPU is not in the record, but known. */
 static const struct common {
 	const char *name;
-	struct rec_operand operand;
+	enum rec_operand_kind kind;
+	uint8_t offset, size, flags;
 } commons[] = {
-	{ "common_type", { REC_OPERAND_NUMBER, 0, 2, 0, NULL } },
-	{ "common_flags", { REC_OPERAND_NUMBER, 2, 1, 0, NULL } },
-	{ "common_preempt_count", { REC_OPERAND_NUMBER, 3, 1, 0, NULL } },
-	{ "common_pid", { REC_OPERAND_NUMBER, 4, 4, REC_TEST_SIGNED, NULL } },
-	{ "CPU", { REC_OPERAND_NUMBER, 0, 4, REC_TEST_CPU, NULL } },
-	{ "cpu", { REC_OPERAND_NUMBER, 0, 4, REC_TEST_CPU, NULL } },
-	{ "common_cpu", { REC_OPERAND_NUMBER, 0, 4, REC_TEST_CPU, NULL } },
+	{ "common_type", REC_OPERAND_NUMBER, 0, 2, 0 },
+	{ "common_flags", REC_OPERAND_NUMBER, 2, 1, 0 },
+	{ "common_preempt_count", REC_OPERAND_NUMBER, 3, 1, 0 },
+	{ "common_pid", REC_OPERAND_NUMBER, 4, 4, REC_TEST_SIGNED },
+	{ "pid", REC_OPERAND_NUMBER, 4, 4, REC_TEST_SIGNED },
+	{ "CPU", REC_OPERAND_NUMBER, 0, 4, REC_TEST_CPU },
+	{ "cpu", REC_OPERAND_NUMBER, 0, 4, REC_TEST_CPU },
+	{ "common_cpu", REC_OPERAND_NUMBER, 0, 4, REC_TEST_CPU },
+	{ "ts", REC_OPERAND_NUMBER, 0, 8, REC_TEST_READING },
+	{ "TIMESTAMP", REC_OPERAND_NUMBER, 0, 8, REC_TEST_READING },
+	{ "comm", REC_OPERAND_STRING, 0, 4, REC_TEST_READING },
+	{ "COMM", REC_OPERAND_STRING, 0, 4, REC_TEST_READING },
 };
 
 static bool words_are(const struct rec_words *words, const char *text)
@@ -53,18 +62,98 @@ static bool no_such_field(struct rec_scan *scan, const struct rec_words *name)
 	return false;
 }
 
+/* The element that is meant, if the field is an array. */
+static bool use_element(struct rec_scan *scan, const char *at, const struct rec_field *field, uint32_t *ret_offset)
+{
+	const bool has_index = *scan->at == '[';
+	uint32_t index = 0;
+
+	if (field->kind != REC_FIELD_ARRAY)
+		return !has_index ||
+		       rec_scan_wrong(scan, scan->at, "field '%.*s' is not an array", WORD(field->name));
+	if (!has_index)
+		return rec_scan_wrong(scan, at, "field '%.*s' is an array: compare an element, %.*s[0] to %.*s[%u]",
+				      WORD(field->name), WORD(field->name), WORD(field->name), field->length - 1);
+	for (scan->at++; rec_is_digit(*scan->at) && index < field->length; scan->at++)
+		index = 10 * index + (uint32_t)(*scan->at - '0');
+	if (*scan->at != ']' || scan->at[-1] == '[' || index >= field->length)
+		return rec_scan_wrong(scan, scan->at - (*scan->at == ']' && scan->at[-1] != '['),
+				      "expected the number of an element, from 0 to %u, and ]", field->length - 1);
+	scan->at++;
+	*ret_offset += index * field->element;
+	return true;
+}
+
 /* A field of the event's own, which takes precedence over the fields of any record. */
 static bool use_field(struct rec_scan *scan, const char *at, const struct rec_field *field,
 		      struct rec_operand *ret_operand)
 {
-	*ret_operand = (struct rec_operand){ REC_OPERAND_NUMBER, (uint16_t)field->offset, (uint8_t)field->element,
-					     field->is_signed ? REC_TEST_SIGNED : 0, field };
-	if (field->kind == REC_FIELD_STRING)
+	uint32_t offset = field->offset;
+
+	if (field->kind == REC_FIELD_BYTES)
+		return rec_scan_wrong(scan, at, "field '%.*s' is of bytes, which filters cannot compare",
+				      WORD(field->name));
+	if (!use_element(scan, at, field, &offset))
+		return false;
+	if (offset > UINT16_MAX)
+		return rec_scan_wrong(scan, at, "'%.*s' is too far behind in the record", WORD(field->name));
+	*ret_operand = (struct rec_operand){ .offset = (uint16_t)offset,
+					     .size = (uint8_t)field->element,
+					     .flags = field->is_signed ? REC_TEST_SIGNED : 0,
+					     .field = field };
+	if (field->kind == REC_FIELD_STRING) {
 		ret_operand->kind = REC_OPERAND_STRING;
-	if (field->kind == REC_FIELD_ARRAY || field->kind == REC_FIELD_BYTES)
-		return rec_scan_wrong(scan, at, "field '%.*s' is %s, which filters cannot compare", WORD(field->name),
-				      field->kind == REC_FIELD_ARRAY ? "an array" : "of bytes");
+		ret_operand->flags = 0;
+		ret_operand->size = 4;
+	}
+	if (field->kind == REC_FIELD_STRING && field->element == 1) {
+		ret_operand->flags = REC_TEST_IN_PLACE;
+		ret_operand->size = (uint8_t)(field->length < UINT8_MAX ? field->length : UINT8_MAX);
+	}
 	return true;
+}
+
+static bool use_common(struct rec_scan *scan, const struct rec_words *name, const struct common *common,
+		       struct rec_operand *ret_operand)
+{
+	*ret_operand = (struct rec_operand){
+		.kind = common->kind, .offset = common->offset, .size = common->size, .flags = common->flags
+	};
+	if (common->flags & REC_TEST_READING && !scan->reading)
+		return rec_scan_wrong(scan, name->text,
+				      "'%.*s' is known only when a recording is read: use it in 'recorder report -F'",
+				      WORD(*name));
+	if (common->flags & REC_TEST_READING && common->size == 8 && !(scan->flags & REC_FILTER_COUNTS))
+		ret_operand->field = &seconds;
+	return true;
+}
+
+static bool find_operand(struct rec_scan *scan, const struct rec_words *name, struct rec_operand *ret_operand)
+{
+	for (uint32_t i = 0; i < scan->info->nr_fields; i++)
+		if (scan->info->fields[i].name.size == name->size &&
+		    memcmp(scan->info->fields[i].name.text, name->text, name->size) == 0)
+			return use_field(scan, name->text, &scan->info->fields[i], ret_operand);
+	for (size_t i = 0; i < sizeof(commons) / sizeof(commons[0]); i++)
+		if (words_are(name, commons[i].name))
+			return use_common(scan, name, &commons[i], ret_operand);
+	if (!(scan->flags & REC_FILTER_ABSENT_IS_FALSE))
+		return no_such_field(scan, name);
+	ret_operand->kind = REC_OPERAND_ABSENT;
+	return true;
+}
+
+/* An index, whatever it is an index of. */
+static void skip_index(struct rec_scan *scan)
+{
+	const char *at = scan->at;
+
+	if (*at != '[')
+		return;
+	for (at++; rec_is_digit(*at); at++)
+		;
+	if (*at == ']' && at > scan->at + 1)
+		scan->at = at + 1;
 }
 
 bool rec_scan_field(struct rec_scan *scan, struct rec_operand *ret_operand)
@@ -76,20 +165,13 @@ bool rec_scan_field(struct rec_scan *scan, struct rec_operand *ret_operand)
 	if (!name.size)
 		return rec_scan_wrong(scan, scan->at,
 				      *scan->at ? "expected a field" : "a comparison is missing");
-	if (!scan->info) {
-		*ret_operand = (struct rec_operand){ REC_OPERAND_ANY, 0, 8, 0, NULL };
-		return true;
-	}
-	for (uint32_t i = 0; i < scan->info->nr_fields; i++)
-		if (scan->info->fields[i].name.size == name.size &&
-		    memcmp(scan->info->fields[i].name.text, name.text, name.size) == 0)
-			return use_field(scan, name.text, &scan->info->fields[i], ret_operand);
-	for (size_t i = 0; i < sizeof(commons) / sizeof(commons[0]); i++)
-		if (words_are(&name, commons[i].name)) {
-			*ret_operand = commons[i].operand;
-			return true;
-		}
-	return no_such_field(scan, &name);
+	*ret_operand = (struct rec_operand){ .kind = REC_OPERAND_ANY, .size = 8 };
+	if (scan->info && !find_operand(scan, &name, ret_operand))
+		return false;
+	ret_operand->name = name;
+	if (!scan->info || ret_operand->kind == REC_OPERAND_ABSENT)
+		skip_index(scan);
+	return true;
 }
 
 static unsigned int digit_value(char c)
@@ -223,10 +305,14 @@ bool rec_scan_name(struct rec_scan *scan, const struct rec_operand *operand, con
 
 	if (operand->kind == REC_OPERAND_ANY)
 		return true;
+	if (field && field->kind == REC_FIELD_FLAG && (words_are(name, "true") || words_are(name, "false"))) {
+		*ret_value = words_are(name, "true");
+		return true;
+	}
 	if (!field || field->kind != REC_FIELD_NAMED)
 		return rec_scan_wrong(scan, name->text,
-				      operand->kind == REC_OPERAND_STRING ? "expected a text in quotes"
-									  : "expected a number");
+				      field && field->kind == REC_FIELD_FLAG ? "expected true, false or a number"
+									     : "expected a number");
 	at = field->value_names.text;
 	end = at + field->value_names.size;
 	for (uint32_t i = 0; i < field->nr_values; i++) {

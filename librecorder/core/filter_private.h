@@ -14,13 +14,16 @@ struct rec_scan {
 	const char *text;
 	const char *at;
 	const struct rec_event_info *info; /* NULL: check only the grammar */
+	bool reading;			   /* of records in a file: time and thread's name are known */
+	unsigned int flags;		   /* then: REC_FILTER_ */
 	struct rec_filter_error *error;
 };
 
 enum rec_operand_kind {
 	REC_OPERAND_NUMBER,
 	REC_OPERAND_STRING,
-	REC_OPERAND_ANY, /* if only the grammar is checked */
+	REC_OPERAND_ANY,    /* if only the grammar is checked */
+	REC_OPERAND_ABSENT, /* the record does not have it: false */
 };
 
 /* The left side of an operator. */
@@ -28,8 +31,9 @@ struct rec_operand {
 	enum rec_operand_kind kind;
 	uint16_t offset;
 	uint8_t size;
-	uint8_t flags;		       /* REC_TEST_SIGNED, REC_TEST_CPU */
+	uint8_t flags;		       /* REC_TEST_SIGNED and those after it */
 	const struct rec_field *field; /* NULL: not a field of the event's own */
+	struct rec_words name;	       /* as the filter has it */
 };
 
 /* How an operator is tested: a kind of test, and whether the result is negated. */
@@ -37,6 +41,7 @@ struct rec_operator {
 	const char *word;
 	uint8_t test;
 	bool is_negated;
+	bool is_regex; /* the text is a regular expression */
 };
 
 static inline bool rec_is_digit(char c)
@@ -64,6 +69,12 @@ struct rec_words rec_scan_word(struct rec_scan *scan);
 
 /* The text between quotes; the opening quote is the current character. */
 bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words);
+
+/* The pattern that takes the same texts as a regular expression. False: there is none, or it is longer than `size`. */
+bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size, uint32_t *ret_size);
+
+/* What is wrong here is a text without quotes; false. */
+bool rec_scan_unquoted(struct rec_scan *scan, const struct rec_words *name, const char *operator);
 
 /* NULL: no operator follows the blanks. */
 const struct rec_operator *rec_scan_operator(struct rec_scan *scan);

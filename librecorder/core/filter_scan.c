@@ -59,11 +59,96 @@ bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words)
 	return true;
 }
 
+/* ------------------------------------------------------------------------------------------- regular expressions */
+
+/* A class of characters, behind its [, to the pattern's way of writing it. Returns how many characters it took; 0: no end. */
+static uint32_t copy_class(const char *at, uint32_t size, char *pattern)
+{
+	uint32_t n = 0;
+
+	while (n < size && (at[n] != ']' || n == 0 || (n == 1 && at[0] == '^'))) {
+		pattern[n] = n == 0 && at[0] == '^' ? '!' : at[n];
+		n++;
+	}
+	if (n == size)
+		return 0;
+	pattern[n] = ']';
+	return n + 1;
+}
+
+/* The expression without its anchors. */
+static bool copy_regex(struct rec_scan *scan, const char *at, const char *end, char *pattern, uint32_t *used)
+{
+	while (at < end) {
+		const char next = at + 1 < end ? at[1] : '\0';
+		uint32_t taken = 1;
+
+		if (strchr("*+?(){}|^$", *at) || (next && strchr("*+?{", next) && !(*at == '.' && next == '*')))
+			return rec_scan_wrong(scan, strchr("*+?(){}|^$", *at) ? at : at + 1,
+					      "this regular expression is not supported: use ~ with a pattern of * ? and [a-z]");
+		if (*at == '.') {
+			taken = next == '*' ? 2 : 1;
+			pattern[(*used)++] = next == '*' ? '*' : '?';
+		} else if (*at == '[') {
+			pattern[(*used)++] = '[';
+			taken = copy_class(at + 1, (uint32_t)(end - at - 1), pattern + *used);
+			if (!taken)
+				return rec_scan_wrong(scan, at, "the [ is not closed");
+			*used += taken++;
+		} else {
+			if (*at == '\\' && next)
+				taken = 2;
+			/* A ! is special at the beginning of a pattern. */
+			pattern[(*used)++] = '\\';
+			pattern[(*used)++] = at[taken - 1];
+		}
+		at += taken;
+	}
+	return true;
+}
+
+bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size, uint32_t *ret_size)
+{
+	const char *at = regex->text, *end = at + regex->size;
+	const bool begins = at < end && *at == '^';
+	const bool ends = at + begins < end && end[-1] == '$' && (end - at < 2 || end[-2] != '\\');
+	uint32_t used = 0;
+
+	/* A character becomes two at most. */
+	if (2 * (size_t)regex->size + 2 > size)
+		return rec_scan_wrong(scan, at, "the regular expression is too long");
+	if (!begins)
+		pattern[used++] = '*';
+	if (!copy_regex(scan, at + begins, end - ends, pattern, &used))
+		return false;
+	if (!ends)
+		pattern[used++] = '*';
+	*ret_size = used;
+	return true;
+}
+
+bool rec_scan_unquoted(struct rec_scan *scan, const struct rec_words *name, const char *operator)
+{
+	const char *start = scan->at, *end = start;
+
+	while (*end && !is_blank(*end) && *end != ')' && strncmp(end, "&&", 2) != 0 && strncmp(end, "||", 2) != 0)
+		end++;
+	if (end == start)
+		return rec_scan_wrong(scan, start, "expected a text in quotes");
+	return rec_scan_wrong(scan, start, "expected a text in quotes: %.*s %s \"%.*s\"; mind that the shell removes quotes",
+			      (int)(name->size < 64 ? name->size : 64), name->text, operator,
+			      (int)(end - start < 64 ? end - start : 64), start);
+}
+
+/* ---------------------------------------------------------------------------------------------------- operators */
+
 /* An operator comes before the shorter ones that are its beginning. */
 static const struct rec_operator operators[] = {
-	{ "==", REC_TEST_EQUAL, false }, { "!=", REC_TEST_EQUAL, true }, { "<=", REC_TEST_LESS_EQUAL, false },
-	{ ">=", REC_TEST_LESS, true },	 { "<", REC_TEST_LESS, false },	 { ">", REC_TEST_LESS_EQUAL, true },
-	{ "&", REC_TEST_BITS, false },	 { "~", REC_TEST_GLOB, false },
+	{ "==", REC_TEST_EQUAL, false, false },	    { "!=", REC_TEST_EQUAL, true, false },
+	{ "=~", REC_TEST_GLOB, false, true },	    { "!~", REC_TEST_GLOB, true, true },
+	{ "<=", REC_TEST_LESS_EQUAL, false, false }, { ">=", REC_TEST_LESS, true, false },
+	{ "<", REC_TEST_LESS, false, false },	    { ">", REC_TEST_LESS_EQUAL, true, false },
+	{ "&", REC_TEST_BITS, false, false },	    { "~", REC_TEST_GLOB, false, false },
 };
 
 const struct rec_operator *rec_scan_operator(struct rec_scan *scan)

@@ -62,6 +62,12 @@ Test(filter, numbers_of_all_sizes_and_signs)
 		{ "p == 0x7fff00001000", true },
 		{ "t == 1", true },
 		{ "t != 0", true },
+		{ "t == true", true },
+		{ "t != true", false },
+		{ "t == false", false },
+		{ "list[0] == 0", true },
+		{ "list[2] == 65535 && list[1] == 0", true },
+		{ "list[1] > 0", false },
 		{ "a == 0310", true },
 		{ "a==200&&b==-1", true },
 		{ "  a\t==\n200  ", true },
@@ -80,6 +86,7 @@ Test(filter, numbers_of_all_sizes_and_signs)
 	record.x = 0xdeadbeef;
 	record.p = 0x7fff00001000;
 	record.t = 1;
+	record.list[2] = UINT16_MAX;
 	TRY(trials, &record, 0);
 }
 
@@ -90,6 +97,7 @@ Test(filter, what_every_record_has)
 		{ "common_pid == 4711", true },
 		{ "common_pid != 4711", false },
 		{ "common_pid > -1", true },
+		{ "pid == 4711", true },
 		{ "common_flags & 4", true },
 		{ "common_preempt_count == 3", true },
 		{ "CPU == 5", true },
@@ -214,7 +222,8 @@ static const struct mistake {
 	{ "   ", 4, "a comparison is missing" },
 	{ "sise > 3", 1, "no field 'sise'; its fields are a, b, c, d" },
 	{ "a > 3 && sise > 3", 10, "no field 'sise'" },
-	{ "comm == 'x'", 1, "no field 'comm'" },
+	{ "comm == 'x'", 1, "'comm' is known only when a recording is read" },
+	{ "ts > 1", 1, "'ts' is known only when a recording is read" },
 	{ "a => 3", 3, "one of ==" },
 	{ "a = 3", 3, "one of ==" },
 	{ "a", 2, "one of ==" },
@@ -251,14 +260,21 @@ static const struct mistake {
 	{ "load & 1", 6, "& does not work on a real" },
 	{ "op == OP_HEAD", 7, "'OP_HEAD' is not a value of 'op'; its values are OP_GET, OP_PUT, OP_DELETE" },
 	{ "a ~ 3", 3, "~ works on texts only" },
-	{ "path == abc", 9, "expected a text in quotes" },
+	{ "path == abc", 9, "expected a text in quotes: path == \"abc\"" },
+	{ "(path ~ *.db)", 9, "expected a text in quotes: path ~ \"*.db\"" },
 	{ "path == 3", 9, "expected a text in quotes" },
 	{ "path < 'a'", 6, "use ==, != or ~ to compare a text, not <" },
 	{ "path & 'a'", 6, "use ==, != or ~ to compare a text" },
 	{ "path == \"abc", 9, "the quote is not closed" },
 	{ "path == 'it's'", 13, "expected && or ||" },
 	{ "raw == 1", 1, "field 'raw' is of bytes, which filters cannot compare" },
-	{ "list == 1", 1, "field 'list' is an array, which filters cannot compare" },
+	{ "list == 1", 1, "field 'list' is an array: compare an element, list[0] to list[2]" },
+	{ "list[3] == 1", 6, "expected the number of an element, from 0 to 2" },
+	{ "list[] == 1", 6, "expected the number of an element" },
+	{ "list[1 == 1", 7, "expected the number of an element" },
+	{ "a[0] == 1", 2, "field 'a' is not an array" },
+	{ "t == yes", 6, "expected true, false or a number" },
+	{ "path =~ 'a+'", 11, "this regular expression is not supported" },
 };
 
 Test(filter, mistakes_are_told_with_their_column)

@@ -388,6 +388,9 @@ struct rec_condition_step {
 #define REC_TEST_TEXT	    5u /* of a string: equals the text */
 #define REC_TEST_GLOB	    6u /* of a string: matches the text as a pattern */
 #define REC_TEST_KIND	    0x0fu
+/* Only in conditions that a reader compiles for itself, never in a buffer. */
+#define REC_TEST_IN_PLACE   0x10u /* of a text of `size` bytes that stands at the offset itself */
+#define REC_TEST_READING    0x20u /* of the record's time in place of a field; of a text: of its thread's name */
 #define REC_TEST_SIGNED	    0x40u
 #define REC_TEST_CPU	    0x80u /* of the CPU's number instead of a field */
 

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Running a condition: inline, for programs (process/filter_run.c) and for readers of records (filter_match.c).
+ *
+ * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. Each word of a
+ * condition is loaded once and then checked; steps lead forward only, so no more are taken than there are; nothing outside of
+ * condition and record is read. What makes no sense lets the event pass: a damaged filter must not cost events.
+ */
+#ifndef FILTER_STEP_H
+#define FILTER_STEP_H
+
+#include <librecorder/detail/abi.h>
+#include <librecorder/detail/atomic.h>
+#include <librecorder/filter.h>
+#include <string.h>
+
+enum outcome {
+	NO,
+	YES,
+	SENSELESS,
+};
+
+/* What a step may look at. */
+struct subject {
+	const unsigned char *condition;
+	size_t condition_size; /* that is readable */
+	const unsigned char *record;
+	size_t record_size;
+	uint32_t cpu;
+};
+
+struct text {
+	const unsigned char *at;
+	size_t size;
+};
+
+/* ----------------------------------------------------------------------------------------------------- patterns */
+
+/*
+ * Whether the class at *at, after its [, contains the character; moves *at after its ]. -1: it has no end, and the [
+ * is a plain character.
+ */
+static int match_class(const unsigned char **at, const unsigned char *end, unsigned char c)
+{
+	const unsigned char *p = *at;
+	const bool is_negated = p < end && *p == '!';
+	bool found = false, is_first = true;
+
+	p += is_negated;
+	/* A ] that comes first is one of the characters. */
+	for (; p < end && (*p != ']' || is_first); is_first = false) {
+		const unsigned char low = *p++;
+		unsigned char high = low;
+
+		if (end - p >= 2 && p[0] == '-' && p[1] != ']') {
+			high = p[1];
+			p += 2;
+		}
+		found |= low <= c && c <= high;
+	}
+	if (p >= end)
+		return -1;
+	*at = p + 1;
+	return found != is_negated;
+}
+
+/* Whether the pattern's first element, which is not a star, matches the character; moves *at after it. */
+static bool match_one(const unsigned char **at, const unsigned char *end, unsigned char c)
+{
+	const unsigned char first = *(*at)++;
+	int in_class;
+
+	switch (first) {
+	case '?':
+		return true;
+	case '[':
+		in_class = match_class(at, end, c);
+		return in_class < 0 ? c == '[' : in_class > 0;
+	case '\\':
+		if (*at < end)
+			return *(*at)++ == c;
+		return false;
+	default:
+		return first == c;
+	}
+}
+
+/* Only the last star has to be tried again. */
+static bool match_glob(const struct text *pattern, const struct text *text)
+{
+	const unsigned char *p = pattern->at, *end = p + pattern->size;
+	const unsigned char *t = text->at, *text_end = t + text->size;
+	const unsigned char *star = NULL, *resume = NULL;
+
+	while (t < text_end) {
+		if (p < end && *p == '*') {
+			star = ++p;
+			resume = t;
+		} else if (p < end && match_one(&p, end, *t)) {
+			t++;
+		} else if (star) {
+			p = star;
+			t = ++resume;
+		} else {
+			return false;
+		}
+	}
+	while (p < end && *p == '*')
+		p++;
+	return p == end;
+}
+
+/* ------------------------------------------------------------------------------------------------------- a step */
+
+/* The string of a record, up to its NUL. */
+static bool find_string(const struct subject *subject, uint16_t offset, struct text *ret_text)
+{
+	uint32_t place, size, location;
+
+	if (subject->record_size < sizeof(location) || offset > subject->record_size - sizeof(location))
+		return false;
+	memcpy(&location, subject->record + offset, sizeof(location));
+	place = location & 0xffff;
+	size = location >> 16;
+	if (place > subject->record_size || size > subject->record_size - place)
+		return false;
+	ret_text->at = subject->record + place;
+	ret_text->size = strnlen((const char *)ret_text->at, size);
+	return true;
+}
+
+static __attribute__((noinline)) enum outcome test_string(const struct subject *subject, const struct rec_condition_step *step)
+{
+	const uint64_t offset = step->value & UINT32_MAX, size = step->value >> 32;
+	struct text wanted, text;
+
+	/*
+	 * Matching a pattern takes as many steps as the product of both lengths. So a step with a longer text than the
+	 * compiler of filters writes makes no sense.
+	 */
+	if (offset > subject->condition_size || size > subject->condition_size - offset || size > REC_FILTER_TEXT_MAX ||
+	    !find_string(subject, step->offset, &text))
+		return SENSELESS;
+	wanted = (struct text){ subject->condition + offset, (size_t)size };
+	if (step->test == REC_TEST_GLOB)
+		return match_glob(&wanted, &text) ? YES : NO;
+	return wanted.size == text.size && memcmp(wanted.at, text.at, text.size) == 0 ? YES : NO;
+}
+
+/* The field as a number of 64 bits; only sizes that a compiler writes. */
+static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step, uint64_t *ret_number)
+{
+	const bool is_signed = (step->test & REC_TEST_SIGNED) != 0;
+	const unsigned char *at = subject->record + step->offset;
+	uint64_t u64;
+	uint32_t u32;
+	uint16_t u16;
+
+	if (step->test & REC_TEST_CPU) {
+		*ret_number = subject->cpu;
+		return true;
+	}
+	if ((size_t)step->offset + step->size > subject->record_size)
+		return false;
+	switch (step->size) {
+	case sizeof(u64):
+		memcpy(&u64, at, sizeof(u64));
+		*ret_number = u64;
+		return true;
+	case sizeof(u32):
+		memcpy(&u32, at, sizeof(u32));
+		*ret_number = is_signed ? (uint64_t)(int32_t)u32 : u32;
+		return true;
+	case sizeof(u16):
+		memcpy(&u16, at, sizeof(u16));
+		*ret_number = is_signed ? (uint64_t)(int16_t)u16 : u16;
+		return true;
+	case 1:
+		*ret_number = is_signed ? (uint64_t)(int8_t)*at : *at;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static inline enum outcome test_number(const struct subject *subject, const struct rec_condition_step *step)
+{
+	/* With their signs turned over, signed numbers compare as unsigned ones do. */
+	const uint64_t sign = step->test & REC_TEST_SIGNED ? UINT64_C(1) << 63 : 0;
+	uint64_t number;
+	bool is_less;
+
+	if (!load_number(subject, step, &number))
+		return SENSELESS;
+	is_less = (number ^ sign) < (step->value ^ sign);
+	switch (step->test & REC_TEST_KIND) {
+	case REC_TEST_EQUAL:
+		return number == step->value ? YES : NO;
+	case REC_TEST_LESS:
+		return is_less ? YES : NO;
+	case REC_TEST_LESS_EQUAL:
+		return is_less || number == step->value ? YES : NO;
+	case REC_TEST_BITS:
+		return (number & step->value) != 0 ? YES : NO;
+	default:
+		return SENSELESS;
+	}
+}
+
+/* ---------------------------------------------------------------------------------------------------- a condition */
+
+/* A step, each of its words loaded once. */
+static inline struct rec_condition_step load_step(const unsigned char *at)
+{
+	uint64_t words[2];
+	struct rec_condition_step step;
+
+	words[0] = rec_load_relaxed((const uint64_t *)(const void *)at);
+	words[1] = rec_load_relaxed((const uint64_t *)(const void *)(at + sizeof(words[0])));
+	memcpy(&step, words, sizeof(step));
+	return step;
+}
+
+/* A step that only readers have. In filter_match.c; programs have no such steps. */
+enum outcome rec_filter_test_reading(const struct subject *subject, const struct rec_condition_step *step,
+				     const struct rec_filter_record *record);
+
+/* condition_size is what is readable. `reading`: what else is known of the record; NULL in programs. */
+static inline __attribute__((always_inline)) bool run(const struct subject *subject, const struct rec_filter_record *reading)
+{
+	const struct rec_condition *condition = (const void *)subject->condition;
+	const unsigned char *steps = subject->condition + sizeof(*condition);
+	uint32_t nr_steps, at = 0, next;
+
+	if (subject->condition_size < sizeof(*condition))
+		return true;
+	nr_steps = rec_load_relaxed(&condition->nr_steps);
+	if (!nr_steps || nr_steps > REC_STEPS_MAX ||
+	    nr_steps * sizeof(struct rec_condition_step) > subject->condition_size - sizeof(*condition))
+		return true;
+	for (;; at = next) {
+		const struct rec_condition_step step = load_step(steps + at * sizeof(step));
+		const unsigned int kind = step.test & REC_TEST_KIND;
+		const enum outcome outcome = reading && step.test & (REC_TEST_IN_PLACE | REC_TEST_READING)
+						     ? rec_filter_test_reading(subject, &step, reading)
+					     : REC_UNLIKELY(kind == REC_TEST_TEXT || kind == REC_TEST_GLOB)
+						     ? test_string(subject, &step)
+						     : test_number(subject, &step);
+
+		next = outcome == YES ? step.yes : step.no;
+		if (outcome == SENSELESS || next == REC_STEP_PASS)
+			return true;
+		if (next == REC_STEP_DROP)
+			return false;
+		if (next <= at || next >= nr_steps)
+			return true;
+	}
+}
+
+#endif
