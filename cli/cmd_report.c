@@ -228,7 +228,7 @@ static int open_report(struct report *r)
 	}
 	if (event_printer_open(&r->printer, r->file, &r->time, r->table, &r->print))
 		return fail_memory(r);
-	status = report_select_open(&r->select, r->file, r->table);
+	status = report_select_open(&r->select, r->file, &r->time, r->table);
 	if (!status && dat_merge_open(r->file, &r->time, report_select_has_cpu, &r->select, &r->merge))
 		status = fail_memory(r);
 	return status;
@@ -271,7 +271,7 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG('t', NULL, "print times in full nanoseconds", &r.print.full_ts),
 		OPT_FLAG('R', NULL, "print the fields, not the event's own format", &r.print.raw),
 		OPT_FLAG('l', NULL, "print the latency columns", &r.print.latency),
-		OPT_LIST('F', NULL, "FILTER", "print events that match, as 'sched/sched_switch:next_pid == 1'",
+		OPT_LIST('F', NULL, "FILTER", "print events that match: 'io:* if fd == 3', or as trace-cmd: 'io/submit:fd == 3'",
 			 &r.select.filters),
 		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.select.cpus),
 		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.select.no_hardirq),

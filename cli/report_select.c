@@ -83,67 +83,27 @@ bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uin
 	return !select->cpus || (cpu < select->nr_wanted && select->wanted[cpu]);
 }
 
-/*
- * Whether an operator has nothing on its right: at the end, or in front of a closing parenthesis. libtraceevent 1.7.1
- * dereferences a null pointer then.
- */
-static bool lacks_operand(const char *filter)
+static int open_filters(struct report_select *select, const struct dat_file *file, const struct dat_time *time)
 {
-	bool operator = false;
-	char quote = 0;
+	int status = 0;
 
-	for (const char *at = filter; *at; at++) {
-		if (quote) {
-			quote = *at == quote ? 0 : quote;
-		} else if (*at == ')' && operator) {
-			return true;
-		} else if (!strchr(" \t\n", *at)) {
-			quote = *at == '"' || *at == '\'' ? *at : 0;
-			operator = strchr("=<>!~&|^+-*/%", *at);
-		}
-	}
-	return operator;
-}
-
-static int open_filters(struct report_select *select)
-{
-	char text[128];
-
-	select->filter = calloc(select->filters.nr ? select->filters.nr : 1, sizeof(struct tep_event_filter *));
+	select->filter = calloc(select->filters.nr ? select->filters.nr : 1, sizeof(struct report_filter *));
 	if (!select->filter)
 		return out_of_memory();
-	for (unsigned int i = 0; i < select->filters.nr; i++) {
-		struct tep_event_filter *filter = tep_filter_alloc(select->table->tep);
-		int err;
-
-		if (!filter)
-			return out_of_memory();
-		select->filter[select->nr_filters++] = filter;
-		if (lacks_operand(select->filters.items[i])) {
-			complain("report", "filter '%s': an operator has nothing on its right", select->filters.items[i]);
-			return EXIT_USAGE;
-		}
-		err = tep_filter_add_filter_str(filter, select->filters.items[i]);
-		if (err < 0) {
-			tep_strerror(select->table->tep, err, text, sizeof(text));
-			complain("report", "filter '%s': %s", select->filters.items[i], text);
-			return EXIT_USAGE;
-		}
+	for (unsigned int i = 0; !status && i < select->filters.nr; i++) {
+		status = report_filter_open(select->filters.items[i], file, select->table, !time->seconds, &select->filter[i]);
+		select->nr_filters += !status;
 	}
-	return 0;
+	return status;
 }
 
-/* The first filter that takes the event counts; without one, what the last of them said. */
-static enum tep_errno match_filters(const struct report_select *select, struct tep_record *record)
+/* One filter that takes the event is enough. */
+static bool filters_take(const struct report_select *select, const struct dat_event *event, const struct tep_record *record)
 {
-	enum tep_errno match = TEP_ERRNO__NO_FILTER;
-
-	for (unsigned int i = 0; i < select->nr_filters; i++) {
-		match = tep_filter_match(select->filter[i], record);
-		if (match == TEP_ERRNO__FILTER_MATCH || match == TEP_ERRNO__NO_FILTER)
-			break;
-	}
-	return match;
+	for (unsigned int i = 0; i < select->nr_filters; i++)
+		if (report_filter_has(select->filter[i], event, record))
+			return true;
+	return !select->nr_filters;
 }
 
 /*
@@ -153,7 +113,6 @@ static enum tep_errno match_filters(const struct report_select *select, struct t
 bool report_select_has(struct report_select *select, const struct dat_event *event, struct tep_record *record)
 {
 	bool has_stacks = event->cpu < select->nr_stack_cpus;
-	enum tep_errno match;
 
 	if (select->no_hardirq || select->no_softirq) {
 		int flags = tep_data_flags(select->table->tep, record);
@@ -161,8 +120,7 @@ bool report_select_has(struct report_select *select, const struct dat_event *eve
 		if ((select->no_hardirq && flags & FLAG_HARDIRQ) || (select->no_softirq && flags & FLAG_SOFTIRQ))
 			return false;
 	}
-	match = match_filters(select, record);
-	if (match == TEP_ERRNO__FILTER_MATCH || match == TEP_ERRNO__NO_FILTER) {
+	if (filters_take(select, event, record)) {
 		if (has_stacks)
 			select->stack_follows[event->cpu] = true;
 		return true;
@@ -184,19 +142,20 @@ static int open_stacks(struct report_select *select, const struct dat_file *file
 	return select->stack_follows ? 0 : out_of_memory();
 }
 
-int report_select_open(struct report_select *select, const struct dat_file *file, struct event_table *table)
+int report_select_open(struct report_select *select, const struct dat_file *file, const struct dat_time *time,
+		       struct event_table *table)
 {
 	int status;
 
 	select->table = table;
-	status = open_filters(select);
+	status = open_filters(select, file, time);
 	return status ? status : open_stacks(select, file);
 }
 
 void report_select_close(struct report_select *select)
 {
 	for (unsigned int i = 0; i < select->nr_filters; i++)
-		tep_filter_free(select->filter[i]);
+		report_filter_close(select->filter[i]);
 	free(select->filter);
 	free(select->stack_follows);
 	free(select->wanted);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events of a file 'recorder report' prints: by CPU, by filters of libtraceevent, by interrupt. */
+/* Which events of a file 'recorder report' prints: by CPU, by filters, by interrupt. */
 #ifndef CLI_REPORT_SELECT_H
 #define CLI_REPORT_SELECT_H
 
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/opts.h"
+#include "cli/report_filter.h"
 #include "format/text/event_print.h"
 
 struct report_select {
@@ -19,7 +20,7 @@ struct report_select {
 	bool *wanted; /* by CPU */
 	uint32_t nr_wanted;
 	struct event_table *table;
-	struct tep_event_filter **filter;
+	struct report_filter **filter;
 	unsigned int nr_filters;
 	bool *stack_follows; /* by CPU: an event was shown, so its stack is shown, too */
 	uint32_t nr_stack_cpus;
@@ -30,10 +31,11 @@ struct report_select {
 int report_select_cpus(struct report_select *select);
 
 /*
- * Apply the filters to the file; both must outlive the selection. Returns as above. Call report_select_close() in any
- * case.
+ * Apply the filters to the file. The file, its times and the table must outlive the selection. Returns as above. Call
+ * report_select_close() in any case.
  */
-int report_select_open(struct report_select *select, const struct dat_file *file, struct event_table *table);
+int report_select_open(struct report_select *select, const struct dat_file *file, const struct dat_time *time,
+		       struct event_table *table);
 void report_select_close(struct report_select *select);
 
 /* For dat_merge_open(); `select` is the selection. */

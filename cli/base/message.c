@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 /* A message is one line; longer ones are cut, which the longest path allowed does not meet. */
 #define LINE_MAX_SIZE 8192
@@ -46,4 +47,23 @@ void message_summary(const struct message_sink *sink, const char *format, ...)
 	va_start(args, format);
 	send_line(sink->summary, sink->arg, format, args);
 	va_end(args);
+}
+
+/* Of a long text this much stands before the caret. */
+#define CARET_BEFORE 72u
+
+void message_caret(const struct message_sink *sink, const char *text, size_t column)
+{
+	const size_t size = strlen(text);
+	size_t from = column > CARET_BEFORE ? column - CARET_BEFORE : 0, place = 0;
+
+	if (!column || column > size + 1)
+		return;
+	/* A character of several bytes takes one place on the screen. */
+	for (; ((unsigned char)text[from] & 0xc0) == 0x80; from--)
+		;
+	for (size_t i = from; i + 1 < column; i++)
+		place += ((unsigned char)text[i] & 0xc0) != 0x80;
+	message_summary(sink, "  %.160s", text + from);
+	message_summary(sink, "  %*s", (int)place + 1, "^");
 }

@@ -7,6 +7,7 @@
 #define CLI_MESSAGE_H
 
 #include <stdarg.h>
+#include <stddef.h>
 
 struct message_sink {
 	/* An error or a warning. The line has no newline and no control characters. */
@@ -25,5 +26,8 @@ void message_v(const struct message_sink *sink, const char *format, va_list args
 
 /* The same for the summary. */
 void message_summary(const struct message_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Two lines behind a message: a text that is wrong at `column` (from 1), and a caret below the place. */
+void message_caret(const struct message_sink *sink, const char *text, size_t column);
 
 #endif

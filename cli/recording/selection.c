@@ -50,9 +50,11 @@ bool selections_leave_out(const struct message_sink *sink, struct selections *se
 	return are_patterns(sink, patterns);
 }
 
-static bool say_wrong_filter(const struct message_sink *sink, const char *event, const struct rec_filter_error *error)
+static bool say_wrong_filter(const struct message_sink *sink, const char *event, const char *filter,
+			     const struct rec_filter_error *error)
 {
 	message(sink, "filter of '%s': %s (column %" PRIu32 ")", event, error->reason, error->column);
+	message_caret(sink, filter, error->column);
 	return false;
 }
 
@@ -73,7 +75,7 @@ bool selections_set_filter(const struct message_sink *sink, struct selections *s
 		return false;
 	}
 	if (rec_filter_check(filter, &error) < 0)
-		return say_wrong_filter(sink, last->given, &error);
+		return say_wrong_filter(sink, last->given, filter, &error);
 	last->filter = filter;
 	return true;
 }
@@ -203,7 +205,7 @@ static bool fits(const struct message_sink *sink, const struct selections *selec
 		return true;
 	snprintf(event_name, sizeof(event_name), "%.*s:%.*s", (int)system->size, system->text, (int)name->size,
 		 name->text);
-	return say_wrong_filter(sink, event_name, &error);
+	return say_wrong_filter(sink, event_name, selection->filter, &error);
 }
 
 bool selections_fit(const struct message_sink *sink, const struct selections *selections, const void *log, size_t size)

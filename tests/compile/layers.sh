@@ -23,7 +23,7 @@ format/verify : format/io format/dat format/text : page
 cli/base : :
 cli/recording : cli/base format/io format/weave : buffer_dir clock event_text filter lane log page pattern reader source
 cli/kernel : cli/base cli/recording format/dat format/io format/weave : clock lane map page
-cli : cli/base cli/recording cli/kernel format/io format/dat format/weave format/text format/verify : buffer_dir clock event_text lane log map page reader
+cli : cli/base cli/recording cli/kernel format/io format/dat format/weave format/text format/verify : buffer_dir clock event_text filter lane log map page pattern reader
 END
 
 # Rooms that may use libraries besides libc.

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* The fields of an event of a trace.dat as filters take them (librecorder/filter.h). */
+#ifndef CLI_REPORT_EVENT_H
+#define CLI_REPORT_EVENT_H
+
+#include <librecorder/event_text.h>
+
+#include "format/dat/dat_read.h"
+#include "format/text/event_parse.h"
+
+struct report_event {
+	struct rec_event_info info;
+	int64_t *values[REC_FIELDS_MAX]; /* that names stand for; NULL: none */
+	char *names[REC_FIELDS_MAX];
+};
+
+/* Describe the fields that `filter` names. 0; -ENOMEM; report_event_free() in any case. */
+int report_event_describe(struct report_event *event, const struct dat_file *file, const struct event_table *table,
+			  const struct tep_event *type, const char *filter);
+void report_event_free(struct report_event *event);
+
+#endif

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder report -F: the grammar of record's filters, on every kind of field, in both spellings; and what is refused.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+
+cat >kv.c <<'EOF'
+#include <librecorder/event.h>
+enum { OP_GET = 1, OP_PUT = 7 };
+REC_EVENT(kv, get, s32(status), named(op, OP_GET, OP_PUT), flag(hit), real(load, 2), array(u16, list, 3), string(key));
+REC_EVENT(kv, idle, s64(status), u32(n));
+REC_EVENT(net, sent, u32(n));
+int main(void)
+{
+	for (int i = 0; i < 6; i++) {
+		const uint16_t list[3] = { (uint16_t)i, 10, (uint16_t)(60000 + i) };
+		REC(kv, get, i - 3, i & 1 ? OP_PUT : OP_GET, i == 2, -150 + i * 100, list, i < 3 ? "a.db" : "b.txt");
+		REC(kv, idle, -i, (uint32_t)i);
+	}
+	REC(net, sent, 4);
+	return 0;
+}
+EOF
+# shellcheck disable=SC2086
+ok "a program" $CC $CFLAGS_FOR_TEST kv.c $LDADD_FOR_TEST -o kv
+ok "is recorded" "$RECORDER" record -q -u '*' -o trace.dat ./kv
+
+# shown FILTER...: "event: number of lines" of what passes.
+shown()
+{
+	local args=() each
+
+	for each; do
+		args+=(-F "$each")
+	done
+	"$RECORDER" report "${args[@]}" 2>&1 | sed -n 's/.*: \(get\|idle\|sent\): .*/\1/p' | sort | uniq -c | awk '{ printf "%s%s %s", n++ ? ", " : "", $2, $1 }'
+}
+passes()
+{
+	is "$1" "$(shown "$1")" "$2"
+}
+
+passes 'kv/get:status == -2' 'get 1'
+passes 'kv:get:status < 0' 'get 3'
+passes 'kv:get if status < 0' 'get 3'
+passes 'get: status<0' 'get 3'
+passes 'kv:status < 0' 'get 3, idle 5'
+passes 'status < 0' 'get 3, idle 5'
+passes 'status != 0' 'get 5, idle 5'
+passes '!(status != 0)' 'get 1, idle 1, sent 1'
+passes 'kv/get' 'get 6'
+passes 'net,kv/idle' 'idle 6, sent 1'
+passes 'kv' 'get 6, idle 6'
+passes 'kv/.*: n >= 4' 'idle 2'
+passes '*:* if n == 4' 'idle 1, sent 1'
+passes 'kv:get if op == OP_PUT' 'get 3'
+passes "op != 'OP_PUT'" 'get 3'
+passes 'op == 7' 'get 3'
+passes 'hit == true' 'get 1'
+passes 'hit == false || hit == 1' 'get 6'
+passes 'load < -0.25' 'get 2'
+passes 'load == 150.00' 'get 1'
+passes 'list[0] == 3' 'get 1'
+passes 'list[2] > 60003' 'get 2'
+passes 'key == "a.db"' 'get 3'
+passes 'key ~ "*.txt" && status > 0' 'get 2'
+passes 'key =~ "^a.*b$"' 'get 3'
+passes 'key =~ "\.d"' 'get 3'
+passes 'key !~ "db"' 'get 3'
+passes 'comm == "kv" && status == 0' 'get 1, idle 1'
+passes 'COMM ~ "nobody*"' ''
+pid=$("$RECORDER" report | sed -n 's/^ *kv-\([0-9]*\).*/\1/p' | head -n 1)
+passes "pid == $pid && n == 4" 'idle 1, sent 1'
+passes "pid != $pid" ''
+cpu=$("$RECORDER" report | sed -n 's/.*\[0*\([0-9][0-9]*\)\].*sent.*/\1/p')
+passes "net:sent: cpu == $cpu" 'sent 1'
+time=$("$RECORDER" report -t | sed -n 's/.* \([0-9]*\.[0-9]*\): sent.*/\1/p')
+passes "ts == $time" 'sent 1'
+passes "ts < $time" 'get 6, idle 6'
+is "one of several is enough" "$(shown 'hit == true' 'net/sent')" 'get 1, sent 1'
+is "without one" "$(shown)" 'get 6, idle 6, sent 1'
+
+# wrong FILTER REASON: refused with this reason, and a caret below its column.
+wrong()
+{
+	local reason=$2 column
+
+	fails "refused: $1" "$RECORDER" report -F "$1"
+	column=$(sed -n 's/.*(column \([0-9]*\))$/\1/p' <<<"$err")
+	like "  it is said" "$(head -n 1 <<<"$err")" "$reason \\(column $column\\)$"
+	is "  and shown" "$(tail -n +2 <<<"$err")" "  $1"$'\n'"$(printf "%$((column + 2))s" ^)"
+	is "  as a wrong command line" "$status" 2
+}
+wrong 'kv:get if statsu < 0' "none of these events has a field 'statsu'"
+wrong 'nothing == 1 || status == 0' "none of these events has a field 'nothing'"
+wrong 'kv:get:status ==' "expected a number"
+wrong 'kv/get:key == a.db' "expected a text in quotes: key == .a\.db.; mind that the shell removes quotes"
+wrong 'kv/put:status == 1' "the file describes no such event"
+wrong 'kv/get:status == 99999999999' "99999999999 is out of range for a signed number of 32 bits"
+wrong 'kv/get:list == 1' "field 'list' is an array: compare an element, list\[0\] to list\[2\]"
+wrong 'a b c' "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter"
+done_testing
