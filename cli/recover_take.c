@@ -4,14 +4,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <librecorder/buffer_dir.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "cli/base/human_size.h"
 #include "cli/recording/core_file.h"
 
 bool recover_fails(const char *what, int err)
@@ -146,33 +148,82 @@ bool recover_take_left(struct recover *recover)
 	return leftovers_find_all(&recover_sink, recover->dirs, &recover->left);
 }
 
-/* The newest process that had this number. */
-static bool take_pid(struct recover *recover, const char *word)
+/* Whether a process is running. One that its parent has not asked for yet is dead. */
+static bool is_running(unsigned long pid)
 {
-	const unsigned long pid = strtoul(word, NULL, 10);
-	const struct left_place *where = NULL;
-	char path[PATH_MAX];
+	char path[64], line[256];
+	const char *state;
+	FILE *file;
+	bool read;
 
-	if (!recover_take_left(recover))
+	snprintf(path, sizeof(path), "/proc/%lu/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
 		return false;
+	read = fgets(line, sizeof(line), file);
+	fclose(file);
+	/* The name before it may hold anything. */
+	state = read ? strrchr(line, ')') : NULL;
+	return state && state[1] && state[2] != 'Z' && state[2] != 'X';
+}
+
+/* A pid, or a name as the kernel or the buffer has it. */
+static bool is_wanted(const struct leftover *item, const char *word, bool by_pid)
+{
+	return by_pid ? item->pid == strtoul(word, NULL, 10) : !strcmp(item->comm, word);
+}
+
+/* The newest process with this number or name; NULL: there is none. */
+static const struct left_place *find_image(struct recover *recover, const char *word, bool by_pid)
+{
+	const struct left_place *where = NULL;
+
 	for (unsigned int i = 0; i < recover->left.nr; i++) {
 		const struct left_place *place = &recover->left.places[i];
 
 		for (unsigned int j = 0; j < place->nr; j++) {
 			const struct leftover *item = &place->items[j];
 
-			if (item->pid != pid || (recover->image && recover->image->start_time > item->start_time))
+			if (!is_wanted(item, word, by_pid) ||
+			    (recover->image && recover->image->start_time > item->start_time))
 				continue;
 			recover->image = item;
 			where = place;
 		}
 	}
-	if (!where) {
-		complain(RECOVER, "process %s has left no buffer%s%s", word,
-			 pid && !kill((pid_t)pid, 0) ? ", it still runs: 'recorder record -P' records it" : "",
-			 recover->left.busy ? " (running recordings were not searched)" : "");
+	return where;
+}
+
+static bool say_no_image(const struct recover *recover, const char *word, bool by_pid)
+{
+	const char *more = recover->left.busy ? " (running recordings were not searched)" : "";
+
+	if (!by_pid)
+		complain(RECOVER,
+			 "there is no such file, and no dead program '%s' has left a buffer%s; of a running one "
+			 "'recorder snapshot -P %s' copies the events",
+			 word, more, word);
+	else if (is_running(strtoul(word, NULL, 10)))
+		complain(RECOVER,
+			 "process %s has left no buffer, it is still running: 'recorder snapshot -P %s' copies its "
+			 "events%s",
+			 word, word, more);
+	else
+		complain(RECOVER, "process %s has left no buffer%s", word, more);
+	return false;
+}
+
+/* What the newest process of this number or name has left. */
+static bool take_image(struct recover *recover, const char *word, bool by_pid)
+{
+	const struct left_place *where;
+	char path[PATH_MAX];
+
+	if (!recover_take_left(recover))
 		return false;
-	}
+	where = find_image(recover, word, by_pid);
+	if (!where)
+		return say_no_image(recover, word, by_pid);
 	if (!where->is_session)
 		return true;
 	strcpy(path, where->dir.path);
@@ -206,11 +257,46 @@ static bool take_file(struct recover *recover, const char *path)
 	return realpath(path, recover->spool_path) || recover_fails(path, -errno);
 }
 
+/* Without a word, and without the spool of a recording: what there is. False. */
+static bool list_left(struct recover *recover)
+{
+	const uint64_t now = (uint64_t)time(NULL);
+	unsigned int nr = 0;
+
+	if (!recover_take_left(recover))
+		return false;
+	for (unsigned int i = 0; i < recover->left.nr; i++) {
+		const struct left_place *place = &recover->left.places[i];
+
+		for (unsigned int j = 0; j < place->nr; j++) {
+			const struct leftover *item = &place->items[j];
+			char size[32];
+
+			if (!nr++)
+				puts("    PID   AGE (s)        SIZE  NAME             BUFFER");
+			printf("%7u  %8" PRIu64 "  %10s  %-15s  %s/%s\n", item->pid,
+			       now > item->made ? now - item->made : 0, human_size(item->size, size, sizeof(size)),
+			       item->comm, place->dir.path, item->name);
+		}
+	}
+	if (nr)
+		complain(RECOVER, "name one of these by its PID, NAME or BUFFER, or recover all of them with --all");
+	else
+		complain(RECOVER, "nothing to recover: there is no trace.dat.spool, and no dead program has left anything");
+	return false;
+}
+
 bool recover_take(struct recover *recover, const char *word)
 {
 	if (recover->all)
 		return recover_take_left(recover);
+	if (!word && access("trace.dat.spool", F_OK) < 0)
+		return list_left(recover);
 	if (!word)
 		word = "trace.dat.spool";
-	return *word && !word[strspn(word, "0123456789")] ? take_pid(recover, word) : take_file(recover, word);
+	if (*word && !word[strspn(word, "0123456789")])
+		return take_image(recover, word, true);
+	if (!strchr(word, '/') && access(word, F_OK) < 0)
+		return take_image(recover, word, false);
+	return take_file(recover, word);
 }

@@ -140,7 +140,7 @@ is "the command's options are its own" "$("$RECORDER" record -q echo -o --frob)"
 
 # ---- recover and list
 
-refused "recover what" 1 "cannot recover 'trace.dat.spool': No such file" recover -o precious.dat
+refused "recover what" 1 "nothing to recover: there is no trace.dat.spool" recover -o precious.dat
 refused "recover a text" 1 "'.*precious.dat' is neither the spool of a recording" recover -o precious.dat precious.dat
 refused "recover a pipe" 1 "cannot recover 'fifo': it is not a regular file" recover -o precious.dat fifo
 refused "recover an empty directory" 1 "'.*/dir' holds no buffer" recover -o precious.dat dir

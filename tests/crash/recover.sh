@@ -29,8 +29,37 @@ die()
 
 begin_mortal 1000 1 wait
 fails "a living program is not recovered" "$RECORDER" recover -o no.dat "$pid"
-like "it is said why" "$err" "^recorder recover: process $pid has left no buffer, it still runs: 'recorder record -P'"
+like "it is said why" "$err" "^recorder recover: process $pid has left no buffer, it is still running: 'recorder snapshot -P $pid'"
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
+fails "nor by its name" "$RECORDER" recover -o no.dat mortal
+like "it is said what to do" "$err" "no dead program 'mortal' has left a buffer; of a running one 'recorder snapshot -P mortal'"
+# Its parent does not ask for it: a process that has ended, and is still there.
+cat >zombie.py <<'END'
+import subprocess, sys
+child = subprocess.Popen([sys.argv[1], "1"], stdin=subprocess.PIPE)
+print(child.pid, flush=True)
+sys.stdin.read()
+END
+mkfifo zombie_in
+exec 8<>zombie_in
+python3 zombie.py sleep <zombie_in >zombie_pid &
+parent=$!
+wait_until test -s zombie_pid
+zombie=$(cat zombie_pid)
+kill -KILL "$zombie"
+wait_until grep -q 'State:.Z' "/proc/$zombie/status"
+fails "a zombie" "$RECORDER" recover -o no.dat "$zombie"
+like "is dead" "$err" "process $zombie has left no buffer$"
+kill "$parent"
+exec 8>&-
+die
+fails "recover alone" "$RECORDER" recover -o no.dat
+like "lists what there is" "$out" "$pid +[0-9]+ +[0-9.]+ [kM]B +mortal +.*/$pid-[^ ]*\.rec$"
+like "and names --all" "$err" "or recover all of them with --all$"
+is "nothing is taken" "$(ls run | wc -l)" 1
+ok "by its name" "$RECORDER" recover -o named.dat mortal
+is "all of it" "$(numbers named.dat)" "0 999 1000 0"
+begin_mortal 1000 1 wait
 die
 ok "a killed one is" "$RECORDER" recover -o one.dat "$pid"
 like "nothing is lost" "$err" "recovered 1000 events from 1 process, 1 thread; 0 lost"
