@@ -142,13 +142,32 @@ static int open_stacks(struct report_select *select, const struct dat_file *file
 	return select->stack_follows ? 0 : out_of_memory();
 }
 
+/* A CPU that the file does not have would print nothing, without a reason. */
+static int check_cpus(const struct report_select *select, const struct dat_file *file)
+{
+	uint32_t cpus = file->cpus;
+
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		if (file->buffers[i].cpus > cpus)
+			cpus = file->buffers[i].cpus;
+	for (uint32_t cpu = 0; cpu < select->nr_wanted && cpu < cpus; cpu++)
+		if (select->wanted[cpu])
+			return 0;
+	if (!select->cpus || !cpus)
+		return 0;
+	complain("report", "--cpu '%s': the file has only CPUs 0 to %u", select->cpus, cpus - 1);
+	return EXIT_FAILURE;
+}
+
 int report_select_open(struct report_select *select, const struct dat_file *file, const struct dat_time *time,
 		       struct event_table *table)
 {
 	int status;
 
 	select->table = table;
-	status = open_filters(select, file, time);
+	status = check_cpus(select, file);
+	if (!status)
+		status = open_filters(select, file, time);
 	return status ? status : open_stacks(select, file);
 }
 

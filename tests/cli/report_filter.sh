@@ -100,4 +100,8 @@ wrong 'kv/put:status == 1' "the file describes no such event"
 wrong 'kv/get:status == 99999999999' "99999999999 is out of range for a signed number of 32 bits"
 wrong 'kv/get:list == 1' "field 'list' is an array: compare an element, list\[0\] to list\[2\]"
 wrong 'a b c' "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter"
+fails "a CPU that the file does not have" "$RECORDER" report --cpu 4000
+like "is said" "$err" "^recorder report: --cpu '4000': the file has only CPUs 0 to [0-9]+$"
+is "and nothing else is printed" "$out" ""
+ok "one of several that it has" "$RECORDER" report --cpu "$cpu,4000"
 done_testing
