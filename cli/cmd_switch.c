@@ -52,7 +52,7 @@ static int act(struct rec_view *view, void *data)
 		return 0;
 	}
 	if (action->takes_patterns)
-		r = rec_view_switch(view, action->selections.list[0].wish, action->on);
+		r = rec_view_switch(view, action->selections.list[0].selector, action->on);
 	else
 		r = action->on ? rec_view_start(view) : rec_view_stop(view);
 	/* It ended a moment ago. */

@@ -41,27 +41,27 @@
 #define UNREADY_TRIES	20u
 #define UNREADY_WAIT_NS 1000000
 
-static int find_place(struct attach *attach, int dir, struct place **ret_place)
+static int find_watched(struct attach *attach, int dir, struct watched_dir **ret_watched)
 {
-	struct place *places;
+	struct watched_dir *watched_dirs;
 	struct stat wanted, st;
 
 	if (fstat(dir, &wanted) < 0)
 		return -errno;
 	for (unsigned int i = 0; i < attach->nr; i++) {
-		*ret_place = &attach->places[i];
-		if (!fstat(attach->places[i].fd, &st) && st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino)
+		*ret_watched = &attach->watched_dirs[i];
+		if (!fstat(attach->watched_dirs[i].fd, &st) && st.st_dev == wanted.st_dev && st.st_ino == wanted.st_ino)
 			return 0;
 	}
-	places = realloc(attach->places, (attach->nr + 1) * sizeof(*places));
-	if (!places)
+	watched_dirs = realloc(attach->watched_dirs, (attach->nr + 1) * sizeof(*watched_dirs));
+	if (!watched_dirs)
 		return -ENOMEM;
-	attach->places = places;
-	places[attach->nr] = (struct place){ .fd = fcntl(dir, F_DUPFD_CLOEXEC, 0), .again = true };
-	if (places[attach->nr].fd < 0)
+	attach->watched_dirs = watched_dirs;
+	watched_dirs[attach->nr] = (struct watched_dir){ .fd = fcntl(dir, F_DUPFD_CLOEXEC, 0), .again = true };
+	if (watched_dirs[attach->nr].fd < 0)
 		return -errno;
-	dir_watch_open(&places[attach->nr].watch, places[attach->nr].fd);
-	*ret_place = &places[attach->nr++];
+	dir_watch_open(&watched_dirs[attach->nr].watch, watched_dirs[attach->nr].fd);
+	*ret_watched = &watched_dirs[attach->nr++];
 	return 0;
 }
 
@@ -91,9 +91,9 @@ static int empty_lanes(struct rec_view *view)
 }
 
 /* A session knows its spool. */
-static bool is_session(const struct place *place)
+static bool is_session(const struct watched_dir *watched)
 {
-	return !faccessat(place->fd, SESSION_SPOOL_LINK, F_OK, AT_SYMLINK_NOFOLLOW);
+	return !faccessat(watched->fd, SESSION_SPOOL_LINK, F_OK, AT_SYMLINK_NOFOLLOW);
 }
 
 static bool has_reader(struct rec_view *view)
@@ -107,11 +107,11 @@ static bool has_reader(struct rec_view *view)
 }
 
 /* But what a recorder that was killed had to read is for us. */
-static int pass_over(struct attach *attach, const struct place *place, struct buffer *buffer, struct rec_view *view)
+static int pass_over(struct attach *attach, const struct watched_dir *watched, struct buffer *buffer, struct rec_view *view)
 {
 	char pid[PROGRAMS_PID_SIZE];
 
-	if (rec_view_loan(view) == -EOWNERDEAD || is_session(place)) {
+	if (rec_view_loan(view) == -EOWNERDEAD || is_session(watched)) {
 		if (has_reader(view))
 			return -EBUSY;
 		message(attach->sink,
@@ -124,10 +124,10 @@ static int pass_over(struct attach *attach, const struct place *place, struct bu
 }
 
 /* What an event that was on already has written until it was switched is none of the recording's, either. */
-static int pass_over_again(struct place *place, struct buffer *buffer)
+static int pass_over_again(struct watched_dir *watched, struct buffer *buffer)
 {
 	struct rec_view *view;
-	int err = buffer->passed_over ? rec_view_open_at(place->fd, buffer->name, &view) : -ENOENT;
+	int err = buffer->passed_over ? rec_view_open_at(watched->fd, buffer->name, &view) : -ENOENT;
 
 	buffer->passed_over = false;
 	if (err)
@@ -140,11 +140,11 @@ static int pass_over_again(struct place *place, struct buffer *buffer)
 static int add(int dir, const char *name, void *data)
 {
 	struct attach *attach = data;
-	struct place *place = NULL;
+	struct watched_dir *watched = NULL;
 	struct buffer *buffer;
 	struct rec_view *view;
 	struct stat st;
-	int err = find_place(attach, dir, &place);
+	int err = find_watched(attach, dir, &watched);
 
 	if (!err && fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		err = -errno;
@@ -152,12 +152,12 @@ static int add(int dir, const char *name, void *data)
 		err = rec_view_open_at(dir, name, &view);
 	if (err)
 		return err;
-	buffer = place_add(place, name, st.st_ino, view);
+	buffer = watched_dir_add(watched, name, st.st_ino, view);
 	err = buffer ? family_add(&attach->family, &buffer->self) : -ENOMEM;
 	if (buffer)
 		buffer->taken = true;
 	if (!err)
-		err = rec_view_loan(view) == -EBUSY ? -EBUSY : pass_over(attach, place, buffer, view);
+		err = rec_view_loan(view) == -EBUSY ? -EBUSY : pass_over(attach, watched, buffer, view);
 	/* Opened anew for switching: this one has the lanes, which the drain must find free. */
 	rec_view_close(view);
 	return err ? err : rec_view_open_at(dir, name, &buffer->view);
@@ -191,8 +191,8 @@ static bool filters_fit(const struct attach *attach)
 	bool good = true;
 
 	for (unsigned int i = 0; good && i < attach->nr; i++)
-		for (unsigned int at = 0; good && at < attach->places[i].nr; at++) {
-			const struct rec_view *view = attach->places[i].list[at].view;
+		for (unsigned int at = 0; good && at < attach->watched_dirs[i].nr; at++) {
+			const struct rec_view *view = attach->watched_dirs[i].list[at].view;
 			size_t size = 0;
 			unsigned char *log = view ? programs_log(view, &size) : NULL;
 
@@ -212,34 +212,34 @@ static bool cannot_attach(const struct attach *attach, const struct buffer *buff
 }
 
 /* One of the programs that the user named. False: one line was printed. */
-static bool begin_one(struct attach *attach, struct place *place, struct buffer *buffer, const struct spool *spool)
+static bool begin_one(struct attach *attach, struct watched_dir *watched, struct buffer *buffer, const struct spool *spool)
 {
 	int err = attach_switch_on(attach, buffer);
 
 	if (err)
 		return cannot_attach(attach, buffer, attach_reason(buffer->view, err));
-	err = pass_over_again(place, buffer);
+	err = pass_over_again(watched, buffer);
 	if (err)
 		return cannot_attach(attach, buffer, err == -EBUSY ? "another recorder reads it" : strerror(-err));
-	err = drain_add(place->drain, buffer->name);
+	err = drain_add(watched->drain, buffer->name);
 	if (err)
 		message(attach->sink, "cannot write '%s': %s", spool->path, strerror(-err));
 	return !err;
 }
 
-static bool begin_place(struct attach *attach, struct place *place, struct spool *spool)
+static bool begin_watched(struct attach *attach, struct watched_dir *watched, struct spool *spool)
 {
 	bool good = true;
-	int err = drain_open(spool, place->fd, DRAIN_NAMED | DRAIN_OWNED, NULL, &place->drain);
+	int err = drain_open(spool, watched->fd, DRAIN_NAMED | DRAIN_OWNED, NULL, &watched->drain);
 
 	if (!err)
-		err = attach_scan(attach, place, true);
+		err = attach_scan(attach, watched, true);
 	if (err < 0) {
 		message(attach->sink, "cannot look for buffers: %s", strerror(-err));
 		return false;
 	}
-	for (unsigned int i = 0; good && i < place->nr; i++)
-		good = !place->list[i].view || begin_one(attach, place, &place->list[i], spool);
+	for (unsigned int i = 0; good && i < watched->nr; i++)
+		good = !watched->list[i].view || begin_one(attach, watched, &watched->list[i], spool);
 	return good;
 }
 
@@ -256,7 +256,7 @@ bool attach_begin(struct attach *attach, const struct selections *selections, st
 	if (!filters_fit(attach))
 		return false;
 	for (unsigned int i = 0; good && i < attach->nr; i++)
-		good = begin_place(attach, &attach->places[i], spool);
+		good = begin_watched(attach, &attach->watched_dirs[i], spool);
 	return good;
 }
 
@@ -265,7 +265,7 @@ static int run_all(struct attach *attach, int (*run)(struct drain *drain))
 	int fullest = 0;
 
 	for (unsigned int i = 0; i < attach->nr; i++) {
-		const int percent = run(attach->places[i].drain);
+		const int percent = run(attach->watched_dirs[i].drain);
 
 		if (percent < 0)
 			return percent;
@@ -278,7 +278,7 @@ static int run_all(struct attach *attach, int (*run)(struct drain *drain))
 static int stop_all(struct attach *attach, int err)
 {
 	for (unsigned int i = 0; i < attach->nr; i++)
-		drain_stop(attach->places[i].drain);
+		drain_stop(attach->watched_dirs[i].drain);
 	return err;
 }
 
@@ -294,15 +294,15 @@ int attach_run(struct attach *attach)
 static void give_back_all(struct attach *attach)
 {
 	for (unsigned int i = 0; i < attach->nr; i++)
-		for (unsigned int at = 0; at < attach->places[i].nr; at++)
-			if (attach->places[i].list[at].view)
-				rec_view_give_back(attach->places[i].list[at].view);
+		for (unsigned int at = 0; at < attach->watched_dirs[i].nr; at++)
+			if (attach->watched_dirs[i].list[at].view)
+				rec_view_give_back(attach->watched_dirs[i].list[at].view);
 }
 
 static bool is_waiting(const struct attach *attach)
 {
 	for (unsigned int i = 0; i < attach->nr; i++)
-		if (attach->places[i].again)
+		if (attach->watched_dirs[i].again)
 			return true;
 	return false;
 }
@@ -310,7 +310,7 @@ static bool is_waiting(const struct attach *attach)
 static bool is_filtered(const struct attach *attach)
 {
 	for (unsigned int i = 0; i < attach->selections->nr; i++)
-		if (strcmp(attach->selections->list[i].wish, attach->selections->list[i].patterns) != 0)
+		if (strcmp(attach->selections->list[i].selector, attach->selections->list[i].patterns) != 0)
 			return true;
 	return false;
 }
@@ -327,8 +327,8 @@ static void end_all(struct attach *attach)
 		return;
 	}
 	for (unsigned int i = 0; i < attach->nr; i++)
-		for (unsigned int at = 0; at < attach->places[i].nr; at++) {
-			struct rec_view *view = attach->places[i].list[at].view;
+		for (unsigned int at = 0; at < attach->watched_dirs[i].nr; at++) {
+			struct rec_view *view = attach->watched_dirs[i].list[at].view;
 
 			for (unsigned int j = 0; view && j < attach->selections->nr; j++)
 				rec_view_switch(view, attach->selections->list[j].patterns, false);
@@ -348,8 +348,8 @@ static int end_programs(struct attach *attach)
 			return got;
 		end_all(attach);
 		for (unsigned int i = 0; i < attach->nr; i++) {
-			attach->places[i].again = true;
-			dir_watch_retry(&attach->places[i].watch);
+			attach->watched_dirs[i].again = true;
+			dir_watch_retry(&attach->watched_dirs[i].watch);
 		}
 		got = attach_follow(attach);
 		if (got < 0)
@@ -383,8 +383,8 @@ bool attach_is_alive(struct attach *attach)
 		return true;
 	attach->looked_ms = now;
 	for (unsigned int i = 0; i < attach->nr; i++)
-		for (unsigned int at = 0; at < attach->places[i].nr; at++) {
-			struct buffer *buffer = &attach->places[i].list[at];
+		for (unsigned int at = 0; at < attach->watched_dirs[i].nr; at++) {
+			struct buffer *buffer = &attach->watched_dirs[i].list[at];
 
 			if (!buffer->view)
 				continue;
@@ -397,9 +397,9 @@ bool attach_is_alive(struct attach *attach)
 		}
 	/* Those that found no descriptor are tried again. */
 	for (unsigned int i = 0; closed && i < attach->nr; i++)
-		if (attach->places[i].full) {
-			attach->places[i].again = true;
-			dir_watch_retry(&attach->places[i].watch);
+		if (attach->watched_dirs[i].full) {
+			attach->watched_dirs[i].again = true;
+			dir_watch_retry(&attach->watched_dirs[i].watch);
 		}
 	if (alive || !attach->alive_ms)
 		attach->alive_ms = now;
@@ -413,7 +413,7 @@ const struct drain_trouble *attach_trouble(struct attach *attach)
 
 	memset(all, 0, sizeof(*all));
 	for (unsigned int i = 0; i < attach->nr; i++)
-		drain_trouble_add(all, drain_trouble(attach->places[i].drain));
+		drain_trouble_add(all, drain_trouble(attach->watched_dirs[i].drain));
 	return all;
 }
 
@@ -431,10 +431,10 @@ void attach_say_missed(const struct attach *attach)
 			missed->nr == 1 ? "process" : "processes", missed->nr == 1 ? "was" : "were",
 			missed->nr == 1 ? "" : "the first ", missed->pid, missed->comm, missed->reason);
 	for (unsigned int i = 0; i < attach->nr; i++)
-		if (attach->places[i].err)
+		if (attach->watched_dirs[i].err)
 			message(attach->sink,
 				"cannot look for processes that started meanwhile, some may be missing: %s",
-				strerror(-attach->places[i].err));
+				strerror(-attach->watched_dirs[i].err));
 }
 
 struct attach *attach_close(struct attach *attach)
@@ -443,8 +443,8 @@ struct attach *attach_close(struct attach *attach)
 		return NULL;
 	give_back_all(attach);
 	for (unsigned int i = 0; i < attach->nr; i++)
-		place_close(&attach->places[i]);
-	free(attach->places);
+		watched_dir_close(&attach->watched_dirs[i]);
+	free(attach->watched_dirs);
 	family_free(&attach->family);
 	free(attach->patterns);
 	free(attach);

@@ -30,7 +30,7 @@ int attach_switch_on(const struct attach *attach, const struct buffer *buffer)
 	int err = rec_view_borrow(buffer->view, attach->patterns);
 
 	for (unsigned int i = 0; err >= 0 && i < attach->selections->nr; i++)
-		err = rec_view_switch(buffer->view, attach->selections->list[i].wish, true);
+		err = rec_view_switch(buffer->view, attach->selections->list[i].selector, true);
 	return err < 0 && err != -ESRCH ? err : 0;
 }
 
@@ -49,7 +49,7 @@ static void note_missed(struct attach *attach, struct buffer *buffer, int err)
 }
 
 /* A buffer of which it turned out that it is one of ours. 1, -ENOMEM, or what the spool met. */
-static int take_in(struct attach *attach, struct place *place, struct buffer *buffer)
+static int take_in(struct attach *attach, struct watched_dir *watched, struct buffer *buffer)
 {
 	int err = family_add(&attach->family, &buffer->self);
 
@@ -62,28 +62,28 @@ static int take_in(struct attach *attach, struct place *place, struct buffer *bu
 		note_missed(attach, buffer, err);
 		return 1;
 	}
-	err = drain_add(place->drain, buffer->name);
+	err = drain_add(watched->drain, buffer->name);
 	return err ? err : 1;
 }
 
 /* A buffer that came into being: 1, it is one of ours; 0; -EAGAIN: not to be had yet; or what stops the recording. */
-static int meet(struct attach *attach, struct place *place, const char *name, uint64_t inode, bool first)
+static int meet(struct attach *attach, struct watched_dir *watched, const char *name, uint64_t inode, bool first)
 {
 	struct buffer *buffer;
 	/* The drain needs one more. */
-	const int spare = fcntl(place->fd, F_DUPFD_CLOEXEC, 0);
+	const int spare = fcntl(watched->fd, F_DUPFD_CLOEXEC, 0);
 	struct rec_view *view;
-	int err = spare < 0 ? -errno : rec_view_open_at(place->fd, name, &view);
+	int err = spare < 0 ? -errno : rec_view_open_at(watched->fd, name, &view);
 
 	if (spare >= 0)
 		close(spare);
 	/* Only we can give one back. */
-	place->full = err == -EMFILE;
-	if (place->full)
+	watched->full = err == -EMFILE;
+	if (watched->full)
 		return 0;
 	/* Nothing to spare for it: later, perhaps. */
 	if (err == -ENFILE || err == -ENOMEM) {
-		place->err = err;
+		watched->err = err;
 		return -EAGAIN;
 	}
 	if (err == -EAGAIN)
@@ -91,7 +91,7 @@ static int meet(struct attach *attach, struct place *place, const char *name, ui
 	/* Another user's, damaged, just gone. */
 	if (err)
 		return 0;
-	buffer = place_add(place, name, inode, view);
+	buffer = watched_dir_add(watched, name, inode, view);
 	if (!buffer) {
 		rec_view_close(view);
 		return -ENOMEM;
@@ -103,23 +103,23 @@ static int meet(struct attach *attach, struct place *place, const char *name, ui
 		return 0;
 	}
 	buffer->view = view;
-	return take_in(attach, place, buffer);
+	return take_in(attach, watched, buffer);
 }
 
 /* A parent may have been met after its child. */
-static int meet_again(struct attach *attach, struct place *place)
+static int meet_again(struct attach *attach, struct watched_dir *watched)
 {
 	int err, met = 0;
 
-	for (unsigned int i = 0; i < place->nr; i++) {
-		struct buffer *buffer = &place->list[i];
+	for (unsigned int i = 0; i < watched->nr; i++) {
+		struct buffer *buffer = &watched->list[i];
 
 		if (buffer->taken || buffer->old || !is_ours(attach, buffer))
 			continue;
-		err = rec_view_open_at(place->fd, buffer->name, &buffer->view);
+		err = rec_view_open_at(watched->fd, buffer->name, &buffer->view);
 		if (err)
 			continue;
-		err = take_in(attach, place, buffer);
+		err = take_in(attach, watched, buffer);
 		if (err < 0)
 			return err;
 		met = 1;
@@ -127,48 +127,48 @@ static int meet_again(struct attach *attach, struct place *place)
 	return met;
 }
 
-int attach_scan(struct attach *attach, struct place *place, bool first)
+int attach_scan(struct attach *attach, struct watched_dir *watched, bool first)
 {
-	DIR *dir = dir_entries(place->fd);
+	DIR *dir = dir_entries(watched->fd);
 	const struct dirent *entry;
 	unsigned int waiting = 0;
 	int got = 0, met = 0;
 
-	place->err = 0;
+	watched->err = 0;
 	if (!dir) {
 		/* Tried again. Or the directory is gone, and nothing can come into being there. */
-		place->err = errno == ENOENT ? 0 : -errno;
-		place->again = true;
+		watched->err = errno == ENOENT ? 0 : -errno;
+		watched->again = true;
 		return 0;
 	}
-	place->again = false;
-	place->full = false;
-	for (unsigned int i = 0; i < place->nr; i++)
-		place->list[i].seen = false;
+	watched->again = false;
+	watched->full = false;
+	for (unsigned int i = 0; i < watched->nr; i++)
+		watched->list[i].seen = false;
 	while (got >= 0 && (entry = readdir(dir))) {
 		struct buffer *buffer;
 
 		if (!rec_buffer_is_name(entry->d_name))
 			continue;
-		buffer = place_find(place, entry->d_name, entry->d_ino);
+		buffer = watched_dir_find(watched, entry->d_name, entry->d_ino);
 		if (buffer) {
 			buffer->seen = true;
 			continue;
 		}
-		if (!place->full)
-			got = meet(attach, place, entry->d_name, entry->d_ino, first);
-		waiting += place->full;
+		if (!watched->full)
+			got = meet(attach, watched, entry->d_name, entry->d_ino, first);
+		waiting += watched->full;
 		if (got == -EAGAIN) {
-			place->again = true;
+			watched->again = true;
 			got = 0;
 		}
 		met |= got > 0;
 	}
 	closedir(dir);
 	attach->waiting = waiting > attach->waiting ? waiting : attach->waiting;
-	place_forget(place);
+	watched_dir_forget(watched);
 	for (int more = met; got >= 0 && more > 0;)
-		got = more = meet_again(attach, place);
+		got = more = meet_again(attach, watched);
 	return got < 0 ? got : met;
 }
 
@@ -177,10 +177,10 @@ int attach_follow(struct attach *attach)
 	int got = 0, met = 0;
 
 	for (unsigned int i = 0; got >= 0 && i < attach->nr; i++) {
-		struct place *place = &attach->places[i];
+		struct watched_dir *watched = &attach->watched_dirs[i];
 
-		if (dir_watch_is_due(&place->watch, place->fd, place->again))
-			got = attach_scan(attach, place, false);
+		if (dir_watch_is_due(&watched->watch, watched->fd, watched->again))
+			got = attach_scan(attach, watched, false);
 		met |= got > 0;
 	}
 	return got < 0 ? got : met;

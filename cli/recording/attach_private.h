@@ -6,7 +6,7 @@
 #include "cli/base/message.h"
 #include "cli/recording/attach.h"
 #include "cli/recording/family.h"
-#include "cli/recording/place.h"
+#include "cli/recording/watched_dir.h"
 
 /* Programs that belong to the recording, and cannot be recorded. */
 struct missed {
@@ -20,7 +20,7 @@ struct attach {
 	const struct message_sink *sink;
 	const struct selections *selections;
 	char *patterns; /* patterns of their events, for rec_view_borrow() */
-	struct place *places;
+	struct watched_dir *watched_dirs;
 	unsigned int nr;
 	struct family family;
 	unsigned int waiting; /* the most programs at a time for which there were no descriptors */
@@ -43,7 +43,7 @@ const char *attach_reason(const struct rec_view *view, int err);
  * Look for buffers that are not listed; the `first` time existing buffers are only listed. Returns whether there were
  * some of ours, or the error that stops the recording.
  */
-int attach_scan(struct attach *attach, struct place *place, bool first);
+int attach_scan(struct attach *attach, struct watched_dir *watched, bool first);
 
 /* The same for all directories that have changed. */
 int attach_follow(struct attach *attach);

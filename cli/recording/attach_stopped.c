@@ -35,7 +35,7 @@ static void look_at(const struct message_sink *sink, const struct rec_view *view
 void attach_say_stopped(const struct attach *attach)
 {
 	for (unsigned int i = 0; i < attach->nr; i++)
-		for (unsigned int at = 0; at < attach->places[i].nr; at++)
-			if (attach->places[i].list[at].view)
-				look_at(attach->sink, attach->places[i].list[at].view);
+		for (unsigned int at = 0; at < attach->watched_dirs[i].nr; at++)
+			if (attach->watched_dirs[i].list[at].view)
+				look_at(attach->sink, attach->watched_dirs[i].list[at].view);
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/recording/empty.h"
-#include "cli/recording/loom.h"
+#include "cli/recording/spool_to_weave.h"
 #include "cli/recording/output_stream.h"
 #include "cli/recording/summary.h"
 #include "format/weave/weave.h"
@@ -194,24 +194,24 @@ static struct dat_notes make_notes(const struct spool *spool)
 }
 
 static int weave(const struct output *output, struct spool *spool, struct weave_stats *ret_stats,
-		 struct loom_kernel *ret_kernel)
+		 struct spool_to_weave_kernel *ret_kernel)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
-	struct loom loom = { .pages = 0 };
+	struct spool_to_weave to_weave = { .pages = 0 };
 	struct weave_params params;
 	struct weaving weaving = { .output = output };
 	int err;
 
-	err = loom_open(&loom, spool);
+	err = spool_to_weave_open(&to_weave, spool);
 	if (err) {
-		loom_close(&loom);
+		spool_to_weave_close(&to_weave);
 		return err;
 	}
-	weaving.pages = loom.pages;
+	weaving.pages = to_weave.pages;
 	params = (struct weave_params){
-		.source = loom.source,
-		.streams = loom.streams,
-		.processes = loom.processes,
+		.source = to_weave.source,
+		.streams = to_weave.streams,
+		.processes = to_weave.processes,
 		.nr_processes = spool->nr_entries,
 		.output = output->path,
 		.version = spool->head.file_version,
@@ -227,15 +227,15 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 	};
 	err = weave_to_dat(&params, ret_stats);
 	if (!err || err == -ENODATA)
-		loom_kernel(&loom, spool, ret_kernel);
-	loom_close(&loom);
+		spool_to_weave_kernel(&to_weave, spool, ret_kernel);
+	spool_to_weave_close(&to_weave);
 	return err;
 }
 
 bool output_finish(const struct output *output, struct spool *spool, const struct selections *selections,
 		   const struct drain_trouble *trouble)
 {
-	struct loom_kernel kernel;
+	struct spool_to_weave_kernel kernel;
 	struct weave_stats stats;
 	int err;
 

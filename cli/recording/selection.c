@@ -105,7 +105,7 @@ static char *make_patterns(const struct selections *selections, const char *give
 	return text;
 }
 
-static char *make_wish(const struct selection *selection, const char *of_threads)
+static char *make_selector(const struct selection *selection, const char *of_threads)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -133,8 +133,8 @@ bool selections_finish(const struct message_sink *sink, struct selections *selec
 		struct selection *selection = &selections->list[i];
 
 		selection->patterns = make_patterns(selections, selection->given);
-		selection->wish = selection->patterns ? make_wish(selection, of_threads) : NULL;
-		if (!selection->wish)
+		selection->selector = selection->patterns ? make_selector(selection, of_threads) : NULL;
+		if (!selection->selector)
 			return out_of_memory(sink);
 	}
 	return true;
@@ -143,7 +143,7 @@ bool selections_finish(const struct message_sink *sink, struct selections *selec
 void selections_free(struct selections *selections)
 {
 	for (unsigned int i = 0; i < selections->nr; i++) {
-		free(selections->list[i].wish);
+		free(selections->list[i].selector);
 		free(selections->list[i].patterns);
 	}
 	free(selections->list);
@@ -160,7 +160,7 @@ static char *join_lines(const struct selections *selections, bool whole)
 	if (!out)
 		return NULL;
 	for (unsigned int i = 0; i < selections->nr; i++)
-		fprintf(out, "%s%s", i ? "\n" : "", whole ? selections->list[i].wish : selections->list[i].patterns);
+		fprintf(out, "%s%s", i ? "\n" : "", whole ? selections->list[i].selector : selections->list[i].patterns);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

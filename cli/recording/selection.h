@@ -19,7 +19,7 @@ struct selection {
 	char *patterns;	      /* with those that are left out, as "io:*,!io:poll" */
 	const char *filter; /* as given by the user; NULL: none */
 	uint64_t rate;	    /* events a second; 0: all */
-	char *wish;	    /* the selector, for rec_view_switch() */
+	char *selector;	    /* the selector, for rec_view_switch() */
 };
 
 struct selections {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel),
- * weave_join.c (both on one CPU), weave_whole.c (unchanged pages), weave_run.c (records copied), weave_out.c (pages of
- * one CPU), weave_raw.c and weave_beside.c (the other contents of the file).
+ * weave_join.c (both on one CPU), weave_passthrough.c (unchanged pages), weave_run.c (records copied), weave_out.c (pages of
+ * one CPU), weave_raw.c and weave_metadata.c (the other contents of the file).
  */
 #ifndef FORMAT_WEAVE_PRIVATE_H
 #define FORMAT_WEAVE_PRIVATE_H
@@ -148,13 +148,13 @@ int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t un
 /* The stream has ended: account for losses after its last event. */
 int weave_kernel_end(struct weave *weave, struct weave_input *input);
 /*
- * For weave_whole.c: 1: the page's next event is in the input's fields, its time
+ * For weave_passthrough.c: 1: the page's next event is in the input's fields, its time
  * by `time`; 0: the page has ended; -errno.
  */
 int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time);
 
 /*
- * weave_whole.c: write a whole stream, of which nothing was taken yet, if nothing is merged into it; with unchanged
+ * weave_passthrough.c: write a whole stream, of which nothing was taken yet, if nothing is merged into it; with unchanged
  * pages if possible.
  */
 int weave_kernel_pages(struct weave *weave, struct weave_input *input);
@@ -226,7 +226,7 @@ void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t si
 /* weave_raw.c: every stream to the CPU of its number. */
 int weave_raw(struct weave *weave);
 
-/* weave_beside.c: the metadata that are known once the programs' pages were read. 0, -errno. */
+/* weave_metadata.c: the metadata that are known once the programs' pages were read. 0, -errno. */
 int weave_texts(struct weave *weave);
 /* The other metadata, and the end of the file. */
 int weave_finish(struct weave *weave);

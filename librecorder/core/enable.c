@@ -16,11 +16,11 @@ static void switch_on(const uint32_t *stopped, uint32_t *word)
 		__atomic_fetch_and(word, ~REC_ENABLE_ON, __ATOMIC_SEQ_CST);
 }
 
-void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wish)
+void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wanted)
 {
 	uint32_t old = __atomic_load_n(word, __ATOMIC_SEQ_CST);
 
-	if (!(wish & REC_ENABLE_WANTED)) {
+	if (!(wanted & REC_ENABLE_WANTED)) {
 		__atomic_fetch_and(word, ~(REC_ENABLE_ON | REC_ENABLE_WANTED), __ATOMIC_SEQ_CST);
 		return;
 	}
@@ -28,7 +28,7 @@ void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wish)
 	 * An event that is on changes to another condition without being off in between. Release: the condition is
 	 * complete (edge F1).
 	 */
-	while (!__atomic_compare_exchange_n(word, &old, wish | (old & REC_ENABLE_ON), false, __ATOMIC_SEQ_CST,
+	while (!__atomic_compare_exchange_n(word, &old, wanted | (old & REC_ENABLE_ON), false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_SEQ_CST))
 		;
 	switch_on(stopped, word);

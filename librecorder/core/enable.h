@@ -11,10 +11,10 @@
 #include <stdbool.h>
 
 /*
- * Switch one event. `wish`: REC_ENABLE_WANTED and a condition: on at once unless the buffer is stopped. Without
+ * Switch one event. `wanted`: REC_ENABLE_WANTED and a condition: on at once unless the buffer is stopped. Without
  * REC_ENABLE_WANTED the event is off, and keeps its condition.
  */
-void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wish);
+void rec_enable_word(const uint32_t *stopped, uint32_t *word, uint32_t wanted);
 
 /* Stop or start all of `nr` words. */
 void rec_enable_stop(uint32_t *stopped, uint32_t *words, uint32_t nr, bool stop);

@@ -5,7 +5,7 @@
 #include <librecorder/detail/atomic.h>
 #include <string.h>
 
-#include "librecorder/core/wish.h"
+#include "librecorder/core/selector.h"
 
 /* A process that changes the rules for ever must not delay a program. */
 #define TRIES 100u
@@ -31,24 +31,24 @@ static void copy_text(const struct rec_rules *rules, char text[REC_RULES_SIZE])
 }
 
 int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
-		  char ret_wish[REC_RULES_SIZE])
+		  char ret_selector[REC_RULES_SIZE])
 {
 	const char *at, *last = NULL;
 	char text[REC_RULES_SIZE];
-	struct rec_wish wish;
+	struct rec_selector selector;
 
 	copy_text(rules, text);
 	for (at = text; *at; at += strlen(at) + 1)
-		if (rec_wish_parse(at + 1, &wish) == 0 && rec_wish_matches(&wish, system, name))
+		if (rec_selector_parse(at + 1, &selector) == 0 && rec_selector_matches(&selector, system, name))
 			last = at;
 	if (!last)
 		return -1;
-	memcpy(ret_wish, last + 1, strlen(last));
+	memcpy(ret_selector, last + 1, strlen(last));
 	return *last == '+';
 }
 
-/* The rules without those that have the patterns of `wish`; returns their size, without the end. */
-static size_t copy_others(const struct rec_rules *rules, const char *wish, char others[REC_RULES_SIZE])
+/* The rules without those that have the patterns of `selector`; returns their size, without the end. */
+static size_t copy_others(const struct rec_rules *rules, const char *selector, char others[REC_RULES_SIZE])
 {
 	char text[REC_RULES_SIZE];
 	const char *at;
@@ -57,7 +57,7 @@ static size_t copy_others(const struct rec_rules *rules, const char *wish, char 
 	copy_text(rules, text);
 	memset(others, 0, REC_RULES_SIZE);
 	for (at = text; *at; at += strlen(at) + 1) {
-		if (rec_wish_same_patterns(at + 1, wish))
+		if (rec_selector_same_patterns(at + 1, selector))
 			continue;
 		memcpy(others + used, at, strlen(at) + 1);
 		used += strlen(at) + 1;
@@ -75,26 +75,26 @@ static void publish(struct rec_rules *rules, const char others[REC_RULES_SIZE])
 	rec_store_release(&rules->changes, next);
 }
 
-int rec_rules_add(struct rec_rules *rules, const char *wish, bool on)
+int rec_rules_add(struct rec_rules *rules, const char *selector, bool on)
 {
-	const size_t size = strlen(wish) + 2;
+	const size_t size = strlen(selector) + 2;
 	char others[REC_RULES_SIZE];
-	const size_t used = copy_others(rules, wish, others);
+	const size_t used = copy_others(rules, selector, others);
 
 	/* Two bytes stay 0: the end of the last rule, and an empty one. */
 	if (size + 1 > REC_RULES_SIZE - used)
 		return -ENOSPC;
 	others[used] = on ? '+' : '-';
-	memcpy(others + used + 1, wish, size - 1);
+	memcpy(others + used + 1, selector, size - 1);
 	publish(rules, others);
 	return 0;
 }
 
-void rec_rules_remove(struct rec_rules *rules, const char *wish)
+void rec_rules_remove(struct rec_rules *rules, const char *selector)
 {
 	char others[REC_RULES_SIZE];
 
-	copy_others(rules, wish, others);
+	copy_others(rules, selector, others);
 	publish(rules, others);
 }
 

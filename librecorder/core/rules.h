@@ -10,20 +10,20 @@
 #include <stdbool.h>
 
 /*
- * The result of the rules for an event: 1 on, 0 off, and *ret_wish is the selector that applies; -1: no rule applies.
+ * The result of the rules for an event: 1 on, 0 off, and *ret_selector is the selector that applies; -1: no rule applies.
  * The rules may change meanwhile, or be invalid.
  */
 int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
-		  char ret_wish[REC_RULES_SIZE]);
+		  char ret_selector[REC_RULES_SIZE]);
 
 /*
  * Add a rule after the others, and remove those with the same patterns. The caller excludes other writers. 0, or
  * -ENOSPC: there is no room; nothing was changed.
  */
-int rec_rules_add(struct rec_rules *rules, const char *wish, bool on);
+int rec_rules_add(struct rec_rules *rules, const char *selector, bool on);
 
 /* Remove the rules with these patterns. Returns as rec_rules_add(). */
-void rec_rules_remove(struct rec_rules *rules, const char *wish);
+void rec_rules_remove(struct rec_rules *rules, const char *selector);
 
 /* Copy the rules of `from`, which may change meanwhile, to `to`. */
 void rec_rules_copy(struct rec_rules *to, const struct rec_rules *from);

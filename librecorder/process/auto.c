@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What happens automatically: at the program's start, at fork, at exit. */
 #include "librecorder/process/process.h"
-#include "librecorder/os/quiet.h"
+#include "librecorder/os/signal_block.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -12,7 +12,7 @@
  * may itself fork, between two of ours.
  */
 static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
-static __thread struct rec_quiet quiet_for_fork __attribute__((tls_model("initial-exec")));
+static __thread struct rec_signal_block block_for_fork __attribute__((tls_model("initial-exec")));
 static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
 static __thread const uint32_t *mark_before_fork __attribute__((tls_model("initial-exec")));
 
@@ -46,7 +46,7 @@ static void before_fork(void)
 		make_own_buffer();
 		return;
 	}
-	rec_quiet_begin(&quiet_for_fork);
+	rec_signal_block_begin(&block_for_fork);
 	locked_for_fork = rec_process_lock();
 	mark_before_fork = rec_process.mark;
 }
@@ -57,14 +57,14 @@ static void after_fork_in_parent(void)
 		return;
 	if (locked_for_fork)
 		rec_process_unlock();
-	rec_quiet_end(&quiet_for_fork);
+	rec_signal_block_end(&block_for_fork);
 }
 
 static void after_fork_in_child(void)
 {
 	make_own_buffer();
 	if (--open_forks == 0)
-		rec_quiet_end(&quiet_for_fork);
+		rec_signal_block_end(&block_for_fork);
 }
 
 /* Before constructors without a priority, among which are the program's own and those that register its events. */

@@ -21,7 +21,7 @@
 #include "librecorder/process/log_private.h"
 #include "librecorder/process/process.h"
 #include "librecorder/core/rules.h"
-#include "librecorder/core/wish.h"
+#include "librecorder/core/selector.h"
 
 #define BUCKETS		256u
 #define WORDS_PER_PAGE	(REC_MAP_PAGE / (uint32_t)sizeof(uint32_t))
@@ -38,7 +38,7 @@ struct known {
 	uint32_t *word;		 /* its enable word, or &no_word */
 	uint32_t index;
 	uint32_t hash;
-	uint32_t wish;		 /* as for rec_enable_word(), including the condition; or UNFIT, NO_ROOM */
+	uint32_t wanted;		 /* as for rec_enable_word(), including the condition; or UNFIT, NO_ROOM */
 	struct rec_words system;
 	struct rec_words name;
 	struct rec_log_event *description; /* NULL: the event of rec_printf */
@@ -48,7 +48,7 @@ struct known {
 struct rule {
 	struct rule *next; /* the rule before this one */
 	bool on;
-	char text[]; /* a selector (wish.h) */
+	char text[]; /* a selector (selector.h) */
 };
 
 static uint32_t no_word; /* the enable word of events that cannot be on */
@@ -77,7 +77,7 @@ uint32_t rec_events_buffer(void)
 
 static void set_word(const struct known *known)
 {
-	rec_enable_word(&rec_process.header->stopped, known->word, known->wish);
+	rec_enable_word(&rec_process.header->stopped, known->word, known->wanted);
 }
 
 static int populate_conditions(void *conditions, size_t offset, size_t size)
@@ -106,10 +106,10 @@ int rec_stop(void)
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- wishes */
+/* ------------------------------------------------------------------------------------------------------- selectors */
 
 /* The argument of rec_enable_word() that makes an event follow a selector. */
-static uint32_t follow(const struct known *known, const struct rec_wish *wish)
+static uint32_t follow(const struct known *known, const struct rec_selector *selector)
 {
 	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
 	struct rec_condition *condition = (struct rec_condition *)(void *)bytes;
@@ -118,7 +118,7 @@ static uint32_t follow(const struct known *known, const struct rec_wish *wish)
 
 	if (!rec_process.header)
 		return REC_ENABLE_WANTED;
-	r = rec_wish_compile(wish, known->description, (uint16_t)(REC_EVENT_ID_FIRST + known->index), condition,
+	r = rec_selector_compile(selector, known->description, (uint16_t)(REC_EVENT_ID_FIRST + known->index), condition,
 			     sizeof(bytes));
 	if (r > 0)
 		r = rec_conditions_place(rec_process.conditions, CONDITIONS_OF_PROGRAM, condition, populate_conditions,
@@ -130,23 +130,23 @@ static uint32_t follow(const struct known *known, const struct rec_wish *wish)
 
 static uint32_t follow_text(const struct known *known, const char *text)
 {
-	struct rec_wish wish;
+	struct rec_selector selector;
 
-	return rec_wish_parse(text, &wish) == 0 ? follow(known, &wish) : 0;
+	return rec_selector_parse(text, &selector) == 0 ? follow(known, &selector) : 0;
 }
 
 static bool matches(const struct known *known, const char *text)
 {
-	struct rec_wish wish;
+	struct rec_selector selector;
 
-	return rec_wish_parse(text, &wish) == 0 && rec_wish_matches(&wish, &known->system, &known->name);
+	return rec_selector_parse(text, &selector) == 0 && rec_selector_matches(&selector, &known->system, &known->name);
 }
 
 /*
  * Rules from other processes take precedence over the program's own, whichever is newer, because a user is examining
  * this very program.
  */
-static uint32_t find_wish(const struct known *known)
+static uint32_t find_wanted(const struct known *known)
 {
 	char text[REC_RULES_SIZE];
 	const int said = rec_process.header ? rec_rules_say(rec_process.rules, &known->system, &known->name, text) : -1;
@@ -162,7 +162,7 @@ static uint32_t find_wish(const struct known *known)
 /* The process that requested a filter must find out itself that it does not fit. */
 static void count_no_room(const struct known *known)
 {
-	if (known->wish == NO_ROOM)
+	if (known->wanted == NO_ROOM)
 		__atomic_fetch_add(&rec_process.header->lost_log_full, 1, __ATOMIC_RELAXED);
 }
 
@@ -176,7 +176,7 @@ static void forget_rule(const char *text)
 	while (*at) {
 		struct rule *rule = *at;
 
-		if (rec_wish_same_patterns(rule->text, text)) {
+		if (rec_selector_same_patterns(rule->text, text)) {
 			*at = rule->next;
 			free(rule);
 		} else {
@@ -200,15 +200,15 @@ static int add_rule(const char *text, bool on)
 	return 0;
 }
 
-static int apply(const struct rec_wish *wish, bool on)
+static int apply(const struct rec_selector *selector, bool on)
 {
 	int count = 0;
 
 	for (struct known *known = first; known; known = known->next) {
-		if (!rec_wish_matches(wish, &known->system, &known->name))
+		if (!rec_selector_matches(selector, &known->system, &known->name))
 			continue;
-		known->wish = on ? follow(known, wish) : 0;
-		count += known->wish != UNFIT && known->wish != NO_ROOM;
+		known->wanted = on ? follow(known, selector) : 0;
+		count += known->wanted != UNFIT && known->wanted != NO_ROOM;
 		if (known->word != &no_word)
 			set_word(known);
 	}
@@ -217,10 +217,10 @@ static int apply(const struct rec_wish *wish, bool on)
 
 static int enable(const char *text, bool on)
 {
-	struct rec_wish wish;
+	struct rec_selector selector;
 	int r;
 
-	if (!text || rec_wish_parse(text, &wish) < 0)
+	if (!text || rec_selector_parse(text, &selector) < 0)
 		return -EINVAL;
 	if (rec_process_init() < 0)
 		return -ENXIO;
@@ -228,14 +228,14 @@ static int enable(const char *text, bool on)
 		return -EBUSY;
 	r = add_rule(text, on);
 	if (r == 0)
-		r = apply(&wish, on);
+		r = apply(&selector, on);
 	rec_process_unlock();
 	return r;
 }
 
-int rec_enable(const char *wish)
+int rec_enable(const char *selector)
 {
-	return enable(wish, true);
+	return enable(selector, true);
 }
 
 int rec_disable(const char *pattern)
@@ -269,7 +269,7 @@ static void settle(struct known *known)
 	if (known->word != &no_word && known->description &&
 	    rec_log_append_locked(&known->description->record) < 0)
 		known->word = &no_word;
-	if (known->word != &no_word && known->wish)
+	if (known->word != &no_word && known->wanted)
 		set_word(known);
 	for (struct rec_event *event = known->users; event; event = event->next)
 		rec_store_relaxed(&event->enabled, known->word != &no_word ? known->word : &event->off);
@@ -283,16 +283,16 @@ static void settle(struct known *known)
  */
 static void follow_rules(struct known *known)
 {
-	uint32_t wish;
+	uint32_t wanted;
 
 	for (;;) {
 		rec_fence_full();
 		if (known->word == &no_word)
 			return;
-		wish = find_wish(known);
-		if (wish == known->wish)
+		wanted = find_wanted(known);
+		if (wanted == known->wanted)
 			return;
-		known->wish = wish;
+		known->wanted = wanted;
 		set_word(known);
 	}
 }
@@ -329,7 +329,7 @@ static struct known *add_known(const struct rec_log_event *description, uint32_t
 	known->hash = hash;
 	known->index = nr_known++;
 	known->description->record.id = (uint16_t)(REC_EVENT_ID_FIRST + known->index);
-	known->wish = find_wish(known);
+	known->wanted = find_wanted(known);
 	known->same_bucket = buckets[hash % BUCKETS];
 	buckets[hash % BUCKETS] = known;
 	*last_next = known;
@@ -406,24 +406,24 @@ void rec_event_unregister(struct rec_event *event)
 static void add_rules(const char *lines)
 {
 	const char *end;
-	struct rec_wish wish;
+	struct rec_selector selector;
 	char *line;
 
 	for (; *lines; lines = *end ? end + 1 : end) {
 		end = strchrnul(lines, '\n');
 		line = strndup(lines, (size_t)(end - lines));
-		if (line && rec_wish_parse(line, &wish) == 0)
+		if (line && rec_selector_parse(line, &selector) == 0)
 			add_rule(line, true);
 		free(line);
 	}
 }
 
-void rec_events_set_wish(const char *wishes)
+void rec_events_set_selectors(const char *selectors)
 {
 	buffer_number++;
-	if (wishes)
-		add_rules(wishes);
-	known_printf.wish = find_wish(&known_printf);
+	if (selectors)
+		add_rules(selectors);
+	known_printf.wanted = find_wanted(&known_printf);
 	settle(&known_printf);
 	count_no_room(&known_printf);
 }
@@ -438,9 +438,9 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 	for (known = first; known; known = known->next) {
 		if (known->word != &no_word) {
 			word = rec_load_relaxed(known->word);
-			known->wish = word & REC_ENABLE_WANTED ? word & ~REC_ENABLE_ON : 0;
+			known->wanted = word & REC_ENABLE_WANTED ? word & ~REC_ENABLE_ON : 0;
 		}
-		needed |= REC_ENABLE_CONDITION(known->wish) != 0;
+		needed |= REC_ENABLE_CONDITION(known->wanted) != 0;
 	}
 	/* Read only then: a word without memory needs none. */
 	if (needed && conditions && rec_process.header)
@@ -452,9 +452,9 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 	for (known = first; known; known = known->next) {
 		/* Not in a child, whose stack may be small: there, too, it is wanted as it was. */
 		if (known->word == &no_word && rec_process.header && !conditions)
-			known->wish = find_wish(known);
-		else if (r < 0 && REC_ENABLE_CONDITION(known->wish))
-			known->wish = NO_ROOM;
+			known->wanted = find_wanted(known);
+		else if (r < 0 && REC_ENABLE_CONDITION(known->wanted))
+			known->wanted = NO_ROOM;
 		settle(known);
 		if (rec_process.header)
 			count_no_room(known);

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 
 /*
- * The first buffer exists; `wishes` (wish.h, one on each line; NULL: none) names the events that are on from the
+ * The first buffer exists; `selectors` (selector.h, one on each line; NULL: none) names the events that are on from the
  * start. An invalid one is ignored: the recorder checks it before it starts a program.
  */
-void rec_events_set_wish(const char *wishes);
+void rec_events_set_selectors(const char *selectors);
 
 /*
  * rec_process describes another buffer, or none: every event moves to it, with its id, its wanted bit and its

@@ -95,7 +95,7 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
 	handle->subbufs = (struct rec_subbuf *)(void *)(base + sizeof(struct rec_lane));
 	handle->reader = (struct rec_lane_reader *)(void *)(base + rec_process.geometry.lane_reader);
 	handle->links = (struct rec_link *)(void *)(handle->reader + 1);
-	handle->attend = rec_lane_attend;
+	handle->on_gate = rec_lane_attend;
 }
 
 /* The caller owns the lane. From here on its handle has the shape; the value in the file is not used. */
@@ -116,7 +116,7 @@ static int make_lane(uint32_t index, struct rec_shape shape)
 	}
 	memset(handle, 0, sizeof(*handle));
 	begin_handle(handle, index);
-	handle->elsewhere = rec_thread_elsewhere;
+	handle->on_stuck = rec_thread_elsewhere;
 	handle->grow = rec_thread_grow;
 	rec_lane_shape(handle, index, &shape);
 	handle->lane = rec_lane_at(index);
@@ -165,8 +165,8 @@ void rec_lane_give_back(uint32_t index)
 	/* The handle of a shared lane stays complete: a thread that takes the lane has no time to complete it. */
 	if (!shared) {
 		/* Requests were meant for the thread that had the lane. */
-		rec_store_relaxed(&rec_process.handles[index].wish_size, 0);
-		rec_store_relaxed(&rec_process.handles[index].wish_subbuf, 0);
+		rec_store_relaxed(&rec_process.handles[index].wanted_size, 0);
+		rec_store_relaxed(&rec_process.handles[index].wanted_subbuf, 0);
 		rec_process.handles[index].lane = NULL;
 		rec_signal_fence();
 	}

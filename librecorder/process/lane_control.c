@@ -6,16 +6,16 @@
  * in another lane of the wanted shape, from its next event that interrupts no other; its old lane keeps its events.
  * Only a lane that is not in use, and in which everything was read, is remade with another shape.
  *
- * To change the lane of another thread, a wish (a request) is stored in its handle, and its gate is closed
+ * To change the lane of another thread, a request is stored in its handle, and its gate is closed
  * (handle->room = 0), so that the thread's next reservation leaves the fast path and comes here.
  *
- * Wish and gate: the requesting thread stores the wish, then closes the gate. The lane's own thread opens the gate,
- * then looks for wishes and closes it again if there is one. Both have a full fence in between (edge K2). So a wish
+ * Request and gate: the requesting thread stores the request, then closes the gate. The lane's own thread opens the gate,
+ * then looks for requests and closes it again if there is one. Both have a full fence in between (edge K2). So a request
  * never remains behind an open gate.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
-#include "librecorder/os/quiet.h"
+#include "librecorder/os/signal_block.h"
 
 #include <errno.h>
 #include <librecorder/buffer.h>
@@ -40,8 +40,8 @@ static void open_gate(struct rec_handle *handle)
 {
 	rec_store_relaxed(&handle->room, handle->capacity);
 	rec_fence_full();
-	if (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->wish_size) ||
-	    rec_load_relaxed(&handle->wish_subbuf) || rec_load_relaxed(&handle->lane->broken))
+	if (rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->wanted_size) ||
+	    rec_load_relaxed(&handle->wanted_subbuf) || rec_load_relaxed(&handle->lane->broken))
 		rec_store_relaxed(&handle->room, 0);
 }
 
@@ -186,12 +186,12 @@ static void close_gate(struct rec_handle *handle)
 
 /*
  * The thread continues in another lane. It stays if there is none, or if its own has the shape. vfork's child leaves
- * the wish to its parent. A wish for a lane that the thread has left, or that is shared, is dropped.
+ * the request to its parent. A request for a lane that the thread has left, or that is shared, is dropped.
  */
 static void grant_wishes(struct rec_handle *handle)
 {
-	uint32_t subbuf = rec_load_relaxed(&handle->wish_subbuf);
-	uint64_t size = rec_load_relaxed(&handle->wish_size);
+	uint32_t subbuf = rec_load_relaxed(&handle->wanted_subbuf);
+	uint64_t size = rec_load_relaxed(&handle->wanted_size);
 	struct rec_shape shape;
 
 	if (!is_idle(handle) || rec_process_is_guest())
@@ -199,8 +199,8 @@ static void grant_wishes(struct rec_handle *handle)
 	if (handle == rec_thread_handle && find_shape(rec_lane_index(handle), subbuf, size, &shape) &&
 	    !rec_lane_has_shape(handle, &shape))
 		rec_thread_move(&shape);
-	rec_cmpxchg32(&handle->wish_subbuf, &subbuf, 0);
-	rec_cmpxchg64(&handle->wish_size, &size, 0);
+	rec_cmpxchg32(&handle->wanted_subbuf, &subbuf, 0);
+	rec_cmpxchg64(&handle->wanted_size, &size, 0);
 }
 
 static bool is_refusing(const struct rec_handle *handle)
@@ -215,27 +215,27 @@ static struct rec_handle *follow(void)
 
 	if (!handle->lane)
 		return NULL;
-	return rec_load_relaxed(&handle->room) == handle->capacity ? handle : handle->attend(handle);
+	return rec_load_relaxed(&handle->room) == handle->capacity ? handle : handle->on_gate(handle);
 }
 
 struct rec_handle *rec_lane_attend(struct rec_handle *handle)
 {
 	const bool is_own = handle == rec_thread_handle;
 	const int saved = errno;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 
 	if (rec_load_relaxed(&handle->given_up))
 		return follow();
-	/* In a disabled lane, an event must not cost a system call; the wish waits. */
+	/* In a disabled lane, an event must not cost a system call; the request waits. */
 	if (is_refusing(handle))
 		return NULL;
-	rec_quiet_begin(&quiet);
-	if (rec_load_relaxed(&handle->wish_size) || rec_load_relaxed(&handle->wish_subbuf))
+	rec_signal_block_begin(&block);
+	if (rec_load_relaxed(&handle->wanted_size) || rec_load_relaxed(&handle->wanted_subbuf))
 		grant_wishes(handle);
 	open_gate(handle);
 	if (is_own)
 		handle = rec_thread_handle;
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	errno = saved;
 	return is_refusing(handle) ? NULL : handle;
 }
@@ -287,7 +287,7 @@ static int resize_own(struct rec_handle *handle, const struct rec_shape *shape)
 	return r;
 }
 
-/* Another thread has the lane. Make sure that one of the shape is ready in the pool, and note the wish. */
+/* Another thread has the lane. Make sure that one of the shape is ready in the pool, and note the request. */
 static int resize_others(struct rec_handle *handle, const struct rec_shape *shape, uint32_t subbuf, uint64_t size)
 {
 	uint32_t index = 0;
@@ -301,9 +301,9 @@ static int resize_others(struct rec_handle *handle, const struct rec_shape *shap
 	rec_lane_give_back(index);
 	REC_TESTPOINT(resize_ready);
 	if (subbuf)
-		rec_store_relaxed(&handle->wish_subbuf, subbuf);
+		rec_store_relaxed(&handle->wanted_subbuf, subbuf);
 	if (size)
-		rec_store_relaxed(&handle->wish_size, size);
+		rec_store_relaxed(&handle->wanted_size, size);
 	REC_TESTPOINT(resize_wish);
 	close_gate(handle);
 	return 0;
@@ -314,10 +314,10 @@ static int resize(struct rec_handle *handle, uint32_t subbuf, uint64_t size)
 {
 	const uint32_t index = rec_lane_index(handle);
 	struct rec_shape shape;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 	int r;
 
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	if (!find_shape(index, subbuf, size, &shape)) {
 		r = -EBUSY;
 	} else if (rec_lane_claim(index, rec_thread_id())) {
@@ -329,7 +329,7 @@ static int resize(struct rec_handle *handle, uint32_t subbuf, uint64_t size)
 	} else {
 		r = resize_others(handle, &shape, subbuf, size);
 	}
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	return r;
 }
 
@@ -399,10 +399,10 @@ int rec_subbuf_resize(size_t size)
 int rec_lane_swap(unsigned int *ret_lane)
 {
 	struct rec_handle *held = rec_thread_handle;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 	int r = -ENOENT;
 
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	if (held->lane && !rec_share_is_handle(held) && rec_process.pid == getpid())
 		r = is_idle(held) ? leave_lane(held, NULL) : -EBUSY;
 	if (r == 0) {
@@ -412,7 +412,7 @@ int rec_lane_swap(unsigned int *ret_lane)
 		rec_lane_disable(*ret_lane);
 		rec_store_release(&rec_lane_at(*ret_lane)->owner, REC_OWNER_HELD);
 	}
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	return r;
 }
 
@@ -420,19 +420,19 @@ int rec_lane_release(unsigned int lane)
 {
 	struct rec_handle *handle = find_handle(lane);
 	uint32_t owner = REC_OWNER_HELD;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 	bool found;
 
 	if (!handle)
 		return -ENOENT;
 	/* A handler that leases a lane would take this one for an orphan of its thread. */
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	found = rec_cmpxchg32(&rec_lane_at(lane)->owner, &owner, rec_thread_id());
 	if (found) {
 		/* Enabled first: once it is free, a thread may lease it. */
 		rec_lane_enable(lane);
 		rec_lane_give_back(lane);
 	}
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	return found ? 0 : -ENOENT;
 }

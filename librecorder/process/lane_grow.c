@@ -12,7 +12,7 @@
  * lane that is not made remains. A reader permits growth for some seconds, and repeats that, so the permission of a reader that
  * was killed ends soon.
  */
-#include "librecorder/os/quiet.h"
+#include "librecorder/os/signal_block.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 
@@ -164,11 +164,11 @@ static void shrink(void)
 static __attribute__((noinline)) struct rec_handle *grow_or_shrink(struct rec_handle *handle, uint64_t until)
 {
 	const int saved = errno;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 
 	if (rec_process_is_guest())
 		return handle;
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	/* It may have moved since this event looked for a lane. */
 	if (rec_thread_handle == handle) {
 		patience = part_of(handle);
@@ -179,7 +179,7 @@ static __attribute__((noinline)) struct rec_handle *grow_or_shrink(struct rec_ha
 			patience = 0;
 	}
 	handle = rec_thread_handle;
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	errno = saved;
 	return handle;
 }

@@ -140,7 +140,7 @@ struct rec_handle *rec_thread_grow(struct rec_handle *handle);
 void rec_thread_watch_end(void);
 
 /*
- * The lane in which a thread continues if its own is stuck (struct rec_handle, elsewhere). The thread keeps the lane
+ * The lane in which a thread continues if its own is stuck (struct rec_handle, on_stuck). The thread keeps the lane
  * that is stuck, because its writer may come back, until the thread ends or, when it looks for another lane, finds it
  * idle.
  */

@@ -13,7 +13,7 @@
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
-#include "librecorder/os/quiet.h"
+#include "librecorder/os/signal_block.h"
 
 #include <errno.h>
 #include <librecorder/detail/atomic.h>
@@ -72,7 +72,7 @@ void rec_share_add(uint32_t index)
 	handle->lane = rec_lane_at(index);
 	handle->is_held = is_held;
 	handle->leave = leave;
-	handle->elsewhere = NULL;
+	handle->on_stuck = NULL;
 	handle->grow = NULL;
 	rec_store_relaxed(&handle->lane->shared, 1);
 	rec_store_relaxed(&rec_process.own[index].shared, 1);
@@ -116,11 +116,11 @@ static struct rec_handle *find_free(const struct rec_handle *self)
 static struct rec_handle *find_orphan(const struct rec_handle *self)
 {
 	struct rec_handle *handle = NULL;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 	uint32_t i, owner;
 	bool found = false;
 
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	for (i = 0; i < rec_process.geometry.shared_max && !found; i++) {
 		handle = slot_at(i);
 		owner = handle ? rec_load_relaxed(&handle->lane->owner) : 0;
@@ -130,7 +130,7 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 		handle->cpu = self->cpu;
 		rec_lane_repair(rec_lane_index(handle));
 	}
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	return found ? handle : NULL;
 }
 
@@ -202,7 +202,7 @@ struct rec_handle *rec_share_begin(int err)
 	own_tid = rec_thread_id();
 	common.pid = (int32_t)own_tid;
 	rec_store_relaxed(&starved, (uint32_t)-err);
-	own_handle = (struct rec_handle){ .lane = &nowhere, .cpu = rec_thread_cpu(), .attend = attend, .capacity = 1 };
+	own_handle = (struct rec_handle){ .lane = &nowhere, .cpu = rec_thread_cpu(), .on_gate = attend, .capacity = 1 };
 	memcpy(&own_handle.common, &common, sizeof(common));
 	rec_thread_handle = &own_handle;
 	rec_thread_watch_end();

@@ -2,7 +2,7 @@
 /*
  * Leases: a thread's own lane, from its first event to its end.
  *
- * Guarantees. Signal-safe. A lease begins and ends with all signals blocked (quiet.h): no handler sees it half done,
+ * Guarantees. Signal-safe. A lease begins and ends with all signals blocked (signal_block.h): no handler sees it half done,
  * jumps out of it or forks inside it. A thread for which there is no lane shares (lane_share.c).
  */
 #include <librecorder/lane.h>
@@ -10,7 +10,7 @@
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/log_private.h"
 #include "librecorder/process/process.h"
-#include "librecorder/os/quiet.h"
+#include "librecorder/os/signal_block.h"
 
 #include <errno.h>
 #include <librecorder/detail/atomic.h>
@@ -133,14 +133,14 @@ static int lease(void)
 
 int rec_thread_lease(void)
 {
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 	int r = 0;
 
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	/* Or a handler came just before, and leased one. */
 	if (!has_own_lane())
 		r = left_lanes < LANES_MAX + grown_lanes ? lease() : -EDQUOT;
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	if (r == 0)
 		rec_lane_note_name();
 	return r;
@@ -150,11 +150,11 @@ int rec_thread_lease(void)
 static struct rec_handle *share(int err)
 {
 	struct rec_handle *handle;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	handle = rec_thread_handle->lane ? rec_thread_handle : rec_share_begin(err);
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	rec_lane_note_name();
 	return handle;
 }
@@ -284,20 +284,20 @@ struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck)
 {
 	const int saved = errno;
 	struct rec_handle *handle;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 	int r = 0;
 
 	/* vfork's child uses what exists. */
 	if (rec_process_is_guest())
 		return stuck;
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	/* It may have moved since this event looked for a lane. */
 	if (rec_thread_handle == stuck)
 		r = rec_thread_move(NULL);
 	if (r < 0)
 		leave_and_share(r);
 	handle = rec_thread_handle;
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 	errno = saved;
 	return handle;
 }
@@ -352,13 +352,13 @@ int rec_thread_name(const char *name)
 static void thread_ends(void *value)
 {
 	struct rec_handle *handle = rec_thread_handle;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 
 	(void)value;
 	if (!handle->lane)
 		return;
 	rec_lane_note_name();
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	rec_thread_handle = &no_handle;
 	if (left_lanes || rec_share_is_handle(handle)) {
 		give_back_all(rec_thread_id());
@@ -369,7 +369,7 @@ static void thread_ends(void *value)
 	left_lanes = 0;
 	grown_lanes = 0;
 	attached = false;
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 }
 
 void rec_lane_exit(void)

@@ -181,7 +181,7 @@ static void make_first_buffer(void)
 	process->parent_pid = getppid();
 	process->error = make_buffer(NULL);
 	if (process->error == 0)
-		rec_events_set_wish(secure_getenv("RECORDER_ENABLE"));
+		rec_events_set_selectors(secure_getenv("RECORDER_ENABLE"));
 	show_buffer();
 }
 

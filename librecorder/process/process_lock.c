@@ -8,7 +8,7 @@
  * exist there.
  */
 #include "librecorder/process/process.h"
-#include "librecorder/os/quiet.h"
+#include "librecorder/os/signal_block.h"
 
 #include <librecorder/detail/atomic.h>
 
@@ -28,7 +28,7 @@
 #define SLEEP_NS 50000
 
 static uint64_t holder;		/* process << 32 | thread; 0: none */
-static struct rec_quiet before; /* the holder's */
+static struct rec_signal_block before; /* the holder's */
 
 static bool lock(bool wait)
 {
@@ -37,13 +37,13 @@ static bool lock(bool wait)
 	const uint64_t self = process | (uint32_t)syscall(SYS_gettid);
 	const struct timespec sleep = { .tv_nsec = SLEEP_NS };
 	unsigned int tries = 0;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 	uint64_t was;
 
 	/* A thread that may not ask for its identity would take the lock for that of another process. */
 	if (pid < 0 || rec_process_is_guest())
 		return false;
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	for (;;) {
 		was = 0;
 		if (rec_cmpxchg64(&holder, &was, self))
@@ -53,7 +53,7 @@ static bool lock(bool wait)
 		/* Stops at TRIES, so that a long wait does not begin anew. */
 		tries += tries < TRIES;
 		if (was == self || (!wait && tries == TRIES)) {
-			rec_quiet_end(&quiet);
+			rec_signal_block_end(&block);
 			return false;
 		}
 		if (tries < YIELDS)
@@ -61,7 +61,7 @@ static bool lock(bool wait)
 		else
 			nanosleep(&sleep, NULL);
 	}
-	before = quiet;
+	before = block;
 	return true;
 }
 
@@ -77,8 +77,8 @@ bool rec_process_lock_soon(void)
 
 void rec_process_unlock(void)
 {
-	const struct rec_quiet quiet = before;
+	const struct rec_signal_block block = before;
 
 	rec_store_release(&holder, 0);
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 }

@@ -60,7 +60,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 		below = rec_load_relaxed(&lane->open);
 		if (REC_UNLIKELY(below)) {
 			below = rec_ring_close_left(handle, here);
-			other = below && handle->elsewhere && is_stuck(handle) ? handle->elsewhere(handle) : handle;
+			other = below && handle->on_stuck && is_stuck(handle) ? handle->on_stuck(handle) : handle;
 			if (other != handle)
 				return other ? reserve_slow(other, size, here, end, ret_slot) : NULL;
 			if (REC_OPEN_DEPTH(below) == REC_OPEN_DEPTH_MAX) {
@@ -96,7 +96,7 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 /* The gate is closed: there is a request, or the lane is disabled, or a lane has to be found first, for this event. */
 static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot)
 {
-	struct rec_handle *open = handle->attend ? handle->attend(handle) : NULL;
+	struct rec_handle *open = handle->on_gate ? handle->on_gate(handle) : NULL;
 	void *at;
 
 	if (!open) {

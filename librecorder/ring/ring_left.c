@@ -9,7 +9,7 @@
  * counts.
  * Who finds out, and how, is in docs/MEMORY-MODEL.md, "Reservations that are left".
  */
-#include "librecorder/os/quiet.h"
+#include "librecorder/os/signal_block.h"
 #include "librecorder/ring/ring_private.h"
 
 #include <signal.h>
@@ -69,9 +69,9 @@ static void put_tail_back(struct rec_handle *handle, uint64_t to)
 void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 {
 	struct rec_lane *lane = handle->lane;
-	struct rec_quiet quiet;
+	struct rec_signal_block block;
 
-	rec_quiet_begin(&quiet);
+	rec_signal_block_begin(&block);
 	if (rec_ring_distance(lane, to) > rec_ring_distance(lane, lane->tail))
 		to = lane->commit;
 	/* The outermost knows that a writer that moved a head was left; others may have interrupted one that moves it. */
@@ -83,7 +83,7 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 	put_tail_back(handle, to);
 	rec_store_relaxed(&lane->open, open);
 	REC_TESTPOINT(repair_open);
-	rec_quiet_end(&quiet);
+	rec_signal_block_end(&block);
 }
 
 void rec_ring_repair(struct rec_handle *handle)

@@ -14,7 +14,7 @@
 #include "librecorder/core/conditions.h"
 #include "librecorder/core/enable.h"
 #include "librecorder/core/rules.h"
-#include "librecorder/core/wish.h"
+#include "librecorder/core/selector.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -153,7 +153,7 @@ int rec_control_log(const struct view_control *control, struct control_log *ret_
 }
 
 /* The argument of rec_enable_word() that makes an event follow a selector; `event` NULL: rec_printf's. 0 or -errno. */
-static int follow(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event,
+static int follow(const struct view_control *control, const struct rec_selector *selector, const struct rec_log_event *event,
 		  uint32_t *ret_word)
 {
 	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
@@ -161,7 +161,7 @@ static int follow(const struct view_control *control, const struct rec_wish *wis
 	uint32_t bits = 0;
 	int r;
 
-	r = rec_wish_compile(wish, event, event ? event->record.id : REC_EVENT_ID_FIRST, condition, sizeof(bytes));
+	r = rec_selector_compile(selector, event, event ? event->record.id : REC_EVENT_ID_FIRST, condition, sizeof(bytes));
 	if (r > 0)
 		r = rec_conditions_place(control->conditions, CONDITIONS_OF_OTHERS, condition, populate_conditions,
 					 control->view, &bits);
@@ -182,8 +182,8 @@ static const struct rec_log_event *next_event(const struct control_log *log, siz
 }
 
 /* Call `each` for the events that match. Returns the sum of its results, or the first error. */
-static int for_matches(const struct view_control *control, const struct control_log *log, const struct rec_wish *wish,
-		       int (*each)(const struct view_control *control, const struct rec_wish *wish,
+static int for_matches(const struct view_control *control, const struct control_log *log, const struct rec_selector *selector,
+		       int (*each)(const struct view_control *control, const struct rec_selector *selector,
 				   const struct rec_log_event *event))
 {
 	const struct rec_log_event *event;
@@ -191,20 +191,20 @@ static int for_matches(const struct view_control *control, const struct control_
 	size_t offset = 0;
 	int count = 0, r = 0;
 
-	if (rec_wish_matches(wish, &rec_control_printf_system, &rec_control_printf_name))
-		r = each(control, wish, NULL);
+	if (rec_selector_matches(selector, &rec_control_printf_system, &rec_control_printf_name))
+		r = each(control, selector, NULL);
 	while (r >= 0 && (event = next_event(log, &offset, &info))) {
 		count += r;
-		r = rec_wish_matches(wish, &info.system, &info.name) ? each(control, wish, event) : 0;
+		r = rec_selector_matches(selector, &info.system, &info.name) ? each(control, selector, event) : 0;
 	}
 	return r < 0 ? r : count + r;
 }
 
 /* Give the event's future condition its place; nothing is switched yet. */
-static int prepare(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+static int prepare(const struct view_control *control, const struct rec_selector *selector, const struct rec_log_event *event)
 {
 	uint32_t word;
-	const int r = follow(control, wish, event, &word);
+	const int r = follow(control, selector, event, &word);
 
 	return r == -EINVAL ? 0 : r;
 }
@@ -215,18 +215,18 @@ static uint32_t *word_of(const struct view_control *control, const struct rec_lo
 }
 
 /* An event that the filter does not fit is switched off, as in the program itself. */
-static int switch_on(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+static int switch_on(const struct view_control *control, const struct rec_selector *selector, const struct rec_log_event *event)
 {
 	uint32_t word = 0;
 
-	follow(control, wish, event, &word);
+	follow(control, selector, event, &word);
 	rec_enable_word(&control->header->stopped, word_of(control, event), word);
 	return word != 0;
 }
 
-static int switch_off(const struct view_control *control, const struct rec_wish *wish, const struct rec_log_event *event)
+static int switch_off(const struct view_control *control, const struct rec_selector *selector, const struct rec_log_event *event)
 {
-	(void)wish;
+	(void)selector;
 	rec_enable_word(&control->header->stopped, word_of(control, event), 0);
 	return 1;
 }
@@ -235,7 +235,7 @@ static int switch_off(const struct view_control *control, const struct rec_wish 
  * Nothing is changed unless all of it can be changed. The program gives the word of an event memory before the event
  * is in the log, so an event that is registered in between does not prevent the change.
  */
-static int switch_all(const struct view_control *control, const char *text, const struct rec_wish *wish, bool on)
+static int switch_all(const struct view_control *control, const char *text, const struct rec_selector *selector, bool on)
 {
 	struct control_log log;
 	int r = rec_control_log(control, &log);
@@ -243,7 +243,7 @@ static int switch_all(const struct view_control *control, const char *text, cons
 	if (r < 0)
 		return r;
 	if (on)
-		r = for_matches(control, &log, wish, prepare);
+		r = for_matches(control, &log, selector, prepare);
 	if (r >= 0)
 		r = rec_rules_add(control->rules, text, on);
 	if (r == 0) {
@@ -251,23 +251,23 @@ static int switch_all(const struct view_control *control, const char *text, cons
 		r = read_log(control->view, &log);
 	}
 	if (r == 0)
-		r = for_matches(control, &log, wish, on ? switch_on : switch_off);
+		r = for_matches(control, &log, selector, on ? switch_on : switch_off);
 	free(log.bytes);
 	return r;
 }
 
-int rec_view_switch(struct rec_view *view, const char *wish, bool on)
+int rec_view_switch(struct rec_view *view, const char *selector, bool on)
 {
 	struct view_control control;
-	struct rec_wish parsed;
+	struct rec_selector parsed;
 	int r;
 
-	if (!wish || rec_wish_parse(wish, &parsed) < 0)
+	if (!selector || rec_selector_parse(selector, &parsed) < 0)
 		return -EINVAL;
 	r = rec_control_open(view, &control);
 	if (r < 0)
 		return r;
-	return rec_control_close(&control, switch_all(&control, wish, &parsed, on));
+	return rec_control_close(&control, switch_all(&control, selector, &parsed, on));
 }
 
 int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word)
@@ -293,18 +293,18 @@ int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word)
 	return rec_control_close(&control, r);
 }
 
-int rec_view_forget(struct rec_view *view, const char *wish)
+int rec_view_forget(struct rec_view *view, const char *selector)
 {
-	struct rec_wish parsed;
+	struct rec_selector parsed;
 	struct view_control control;
 	int r;
 
-	if (!wish || rec_wish_parse(wish, &parsed) < 0)
+	if (!selector || rec_selector_parse(selector, &parsed) < 0)
 		return -EINVAL;
 	r = rec_control_open(view, &control);
 	if (r < 0)
 		return r;
-	rec_rules_remove(control.rules, wish);
+	rec_rules_remove(control.rules, selector);
 	return rec_control_close(&control, 0);
 }
 

@@ -43,7 +43,7 @@ static unsigned int own_lane(void)
 }
 
 /* In the middle of an event it has to wait, as a resize that another thread asks for. */
-static void wish(unsigned int pages)
+static void want_pages(unsigned int pages)
 {
 	const struct event event = { .number = *committed };
 	struct rec_slot slot;
@@ -66,11 +66,11 @@ static void change(unsigned int round)
 			_exit(6);
 		break;
 	case 1:
-		wish(3 + round);
+		want_pages(3 + round);
 		break;
 	case 2:
 		/* What lies ready is of another shape by then. */
-		wish(4 + round);
+		want_pages(4 + round);
 		if (rec_subbuf_resize((size_t)8192 >> round / 4 % 2) < 0)
 			_exit(7);
 		break;

@@ -440,23 +440,23 @@ Test(edges, k1_waiting_again)
 
 static bool k2_bad(const struct litmus_end *end)
 {
-	/* The gate is open and its thread saw no wish. */
+	/* The gate is open and its thread saw no selector. */
 	return end->last[1] == 1 && REG(2, 1) == 0;
 }
 
 Test(edges, k2_wish_and_gate)
 {
-	enum { WISH, ROOM };
+	enum { REQUEST, ROOM };
 	static const struct litmus k2 = {
-		.name = "K2: wish and gate",
+		.name = "K2: selector and gate",
 		.init = { [ROOM] = 2 },
 		.is_bad = k2_bad,
-		.threads = { { ST(WISH, 1, RELAXED, "rec_lane_resize(), rec_lane_disable() lane_control.c"),
+		.threads = { { ST(REQUEST, 1, RELAXED, "rec_lane_resize(), rec_lane_disable() lane_control.c"),
 			       FENCE(SEQ_CST, "close_gate() lane_control.c", EDGE_TO(ACQ_REL)),
 			       ST(ROOM, 0, RELAXED, "close_gate() lane_control.c") },
 			     { ST(ROOM, 1, RELAXED, "open_gate() lane_control.c"),
 			       FENCE(SEQ_CST, "open_gate() lane_control.c", EDGE_TO(ACQ_REL)),
-			       LD(WISH, 1, RELAXED, "open_gate() lane_control.c") } },
+			       LD(REQUEST, 1, RELAXED, "open_gate() lane_control.c") } },
 	};
 
 	litmus_check(&k2);

@@ -12,7 +12,7 @@
  *  L  lease the lane, mending what a dead writer left
  *  t  an event that fits no page           T  one whose size is the largest number there is
  *  e  as s, but reserved as an event's macro does
- *  g  as s, while a wish is noted          G  the same while the lane is disabled
+ *  g  as s, while a request is noted          G  the same while the lane is disabled
  *  n  an event inside as many writers as can be counted
  *  x  an event with a length word          X  reserve it and take it back
  *  o  begin to look without consuming      c  look at all that is there; both ITERATES
@@ -109,10 +109,10 @@ void share_lane(void)
 	m.shared.handle.is_held = is_held;
 	m.shared.handle.leave = leave;
 	for (i = 0; i < ACTORS; i++)
-		m.threads[i] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .attend = attend_shared, .capacity = 1 };
+		m.threads[i] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_shared, .capacity = 1 };
 }
 
-/* The gate of a lane that is not shared. The wish is granted, so the gate stays open. */
+/* The gate of a lane that is not shared. The request is granted, so the gate stays open. */
 static struct rec_handle *attend(struct rec_handle *handle)
 {
 	if (handle->disabled) {
@@ -141,9 +141,9 @@ static struct rec_handle *go_elsewhere(struct rec_handle *stuck)
 
 void lease_lane(void)
 {
-	m.handle.attend = attend;
-	m.handle.elsewhere = go_elsewhere;
-	m.threads[0] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .attend = attend_nowhere, .capacity = 1 };
+	m.handle.on_gate = attend;
+	m.handle.on_stuck = go_elsewhere;
+	m.threads[0] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_nowhere, .capacity = 1 };
 }
 
 static struct rec_handle *handle_here(void)

@@ -5,7 +5,7 @@
  * strikes, on the writer's own stack. A stack is cleared below its live part whenever its actor goes
  * on: what an actor does depends on its state alone.
  */
-#include "librecorder/os/quiet.h"
+#include "librecorder/os/signal_block.h"
 #include "model.h"
 
 #include <errno.h>
@@ -124,18 +124,18 @@ static __attribute__((noreturn)) void jump(uint8_t level)
 	__builtin_longjmp(a->levels[level - 1].jump, 1);
 }
 
-void rec_quiet_begin(struct rec_quiet *ret_quiet)
+void rec_signal_block_begin(struct rec_signal_block *ret_block)
 {
-	ret_quiet->cancel = 0;
+	ret_block->cancel = 0;
 	if (!m.jumped && !m.writer_died && running >= 0 && !quiet)
 		fail("the writer blocks signals, though nobody left anything");
 	m.masked++;
 	oracle_putting_back();
 }
 
-void rec_quiet_end(const struct rec_quiet *quiet_before)
+void rec_signal_block_end(const struct rec_signal_block *before)
 {
-	(void)quiet_before;
+	(void)before;
 	m.masked--;
 	oracle_put_back();
 }

@@ -145,14 +145,14 @@ Test(condition, an_event_that_comes_later)
 Test(condition, rec_printf_has_the_common_fields)
 {
 	struct rec_view_event event;
-	char wish[96];
+	char selector[96];
 
-	snprintf(wish, sizeof(wish), "ftrace:bprint if common_pid == %d", (int)getpid());
-	cr_assert_eq(rec_enable(wish), 1);
+	snprintf(selector, sizeof(selector), "ftrace:bprint if common_pid == %d", (int)getpid());
+	cr_assert_eq(rec_enable(selector), 1);
 	rec_printf("%d", 1);
 	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 1);
-	snprintf(wish, sizeof(wish), "ftrace:bprint if common_pid != %d", (int)getpid());
-	cr_assert_eq(rec_enable(wish), 1);
+	snprintf(selector, sizeof(selector), "ftrace:bprint if common_pid != %d", (int)getpid());
+	cr_assert_eq(rec_enable(selector), 1);
 	rec_printf("%d", 2);
 	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
 	cr_assert_eq(rec_enable("ftrace:bprint if n == 1"), 0);
@@ -194,12 +194,12 @@ Test(condition, a_loan_gives_the_condition_back)
 	cr_assert_eq(*TWO.enabled & REC_ENABLE_ON, 0);
 }
 
-static void count_in_child(const char *wish, unsigned int count)
+static void count_in_child(const char *selector, unsigned int count)
 {
 	int status;
 	pid_t pid;
 
-	cr_assert_gt(rec_enable(wish), 0);
+	cr_assert_gt(rec_enable(selector), 0);
 	pid = fork();
 	if (pid == 0) {
 		uint64_t sum;
@@ -293,14 +293,14 @@ Test(condition, equal_ones_share_a_place)
 Test(condition, where_there_is_no_room_nothing_changes)
 {
 	struct rec_rules rules;
-	char wish[64];
+	char selector[64];
 	unsigned int i;
 	int r = 1;
 
 	for (i = 0; r == 1; i++) {
 		rules = *rec_process.rules;
-		snprintf(wish, sizeof(wish), "cond:one if n == %u", i);
-		r = rec_view_switch(view, wish, true);
+		snprintf(selector, sizeof(selector), "cond:one if n == %u", i);
+		r = rec_view_switch(view, selector, true);
 	}
 	cr_assert_eq(r, -ENOSPC);
 	cr_assert_eq(i, (REC_CONDITIONS_HALF - 16) / 48 + 1);
@@ -310,8 +310,8 @@ Test(condition, where_there_is_no_room_nothing_changes)
 	expect(1, 7);
 	cr_assert_eq(rec_enable("cond:one if n == 9999999"), 1, "the program's half is another one");
 	/* That half is full, too: the event is off, and that is counted. */
-	for (i = 0; rec_enable(wish) == 1; i++)
-		snprintf(wish, sizeof(wish), "cond:one if n == %u", i);
+	for (i = 0; rec_enable(selector) == 1; i++)
+		snprintf(selector, sizeof(selector), "cond:one if n == %u", i);
 	cr_assert_gt(i, 1000);
 	cr_assert_eq(*ONE.enabled & REC_ENABLE_WANTED, 0);
 }
@@ -493,16 +493,16 @@ static void *write_until_over(void *arg)
 /* Conditions are exchanged under a writer: each event that is there passed one of them. */
 Test(condition, exchanged_under_a_writer)
 {
-	static const char *const wishes[] = { "cond:one if n < 10", "cond:one if n >= 90 && text == 'odd'",
+	static const char *const selectors[] = { "cond:one if n < 10", "cond:one if n >= 90 && text == 'odd'",
 					      "cond:one if text == 'even' && n < 20" };
 	struct rec_view_event event;
 	unsigned int seen = 0;
 	pthread_t thread;
 
-	cr_assert_eq(rec_view_switch(view, wishes[0], true), 1);
+	cr_assert_eq(rec_view_switch(view, selectors[0], true), 1);
 	pthread_create(&thread, NULL, write_until_over, NULL);
 	for (unsigned int round = 0; round < 300; round++) {
-		cr_assert_eq(rec_view_switch(view, wishes[round % 3], true), 1);
+		cr_assert_eq(rec_view_switch(view, selectors[round % 3], true), 1);
 		while (rec_view_consume(view, REC_ALL_LANES, &event) == 1) {
 			uint32_t n;
 

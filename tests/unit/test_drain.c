@@ -218,20 +218,20 @@ Test(drain, the_recording_ends_while_a_helper_finds_the_stage_full)
 /* The stage ends after this, and the helper must not be at work in it. */
 Test(drain, another_directory_fails_while_a_helper_has_a_lane)
 {
-	struct place places[2] = { { .fd = dir, .drain = drain }, { .fd = dir } };
-	struct attach attach = { .places = places, .nr = 2 };
+	struct watched_dir watched_dirs[2] = { { .fd = dir, .drain = drain }, { .fd = dir } };
+	struct attach attach = { .watched_dirs = watched_dirs, .nr = 2 };
 
 	cr_assert_eq(drain_open(spool, dir, DRAIN_NAMED, NULL, &failing), 0);
-	places[1].drain = failing;
+	watched_dirs[1].drain = failing;
 	for (unsigned int i = 0; i < 2; i++)
-		dir_watch_open(&places[i].watch, dir);
+		dir_watch_open(&watched_dirs[i].watch, dir);
 	cr_assert_eq(attach_run(&attach), -ENOSPC);
 	cr_assert(begun);
 	cr_expect(go_on, "nobody waited for the helper");
 	__atomic_store_n(&go_on, true, __ATOMIC_RELEASE);
 	cr_assert_eq(spool_settle(spool), 0);
 	for (unsigned int i = 0; i < 2; i++)
-		dir_watch_close(&places[i].watch);
+		dir_watch_close(&watched_dirs[i].watch);
 	drain_close(failing);
 	kill_program();
 }
@@ -305,19 +305,19 @@ Test(drain, at_the_end_buffers_that_waited_are_read)
 /* The same where programs are attached to: another one of them must end first. */
 Test(drain, a_program_without_a_descriptor_waits_for_another_to_end)
 {
-	struct place place = { .drain = drain };
-	struct attach attach = { .places = &place, .nr = 1 };
+	struct watched_dir watched = { .drain = drain };
+	struct attach attach = { .watched_dirs = &watched, .nr = 1 };
 	struct buffer *attached;
 	struct rec_view *view;
 	struct stat st;
 
 	begin_two();
-	place.fd = dir;
-	place.drain = drain;
-	dir_watch_open(&place.watch, dir);
+	watched.fd = dir;
+	watched.drain = drain;
+	dir_watch_open(&watched.watch, dir);
 	cr_assert_eq(fstatat(dir, strrchr(buffer, '/') + 1, &st, 0), 0);
 	cr_assert_eq(rec_view_open_at(dir, strrchr(buffer, '/') + 1, &view), 0);
-	attached = place_add(&place, strrchr(buffer, '/') + 1, st.st_ino, view);
+	attached = watched_dir_add(&watched, strrchr(buffer, '/') + 1, st.st_ino, view);
 	cr_assert_not_null(attached);
 	attached->view = view;
 	other_tries = 0;
@@ -331,8 +331,8 @@ Test(drain, a_program_without_a_descriptor_waits_for_another_to_end)
 	cr_assert_null(attached->view);
 	cr_assert_eq(attach_follow(&attach), 0);
 	cr_assert_eq(other_tries, 2);
-	cr_assert_eq(place.nr, 2);
-	dir_watch_close(&place.watch);
+	cr_assert_eq(watched.nr, 2);
+	dir_watch_close(&watched.watch);
 	end_two();
 }
 

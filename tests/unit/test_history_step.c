@@ -367,7 +367,7 @@ Test(history, h00_a_lane_that_moves_is_not_stuck)
 
 		book = ledger_new(8, true);
 		book.nested = true;
-		book.ring->handle.elsewhere = count_asked;
+		book.ring->handle.on_stuck = count_asked;
 		film.ring = book.ring;
 		ledger_write(&book, SIZE);
 		instruction = 0;

@@ -200,7 +200,7 @@ Test(reader_control, events_to_come)
 	cr_assert_eq(rec_view_switch(p.view, "a:*", false), 1);
 	cr_assert_eq(look(&p, a.number), 0);
 	cr_assert_eq(ask(&p, REGISTER, "a", "y", 0).word, 0);
-	/* The program's own wishes are for what nobody outside has said anything of. */
+	/* The program's own selectors are for what nobody outside has said anything of. */
 	ask(&p, ENABLE, "*", "*", 0);
 	cr_assert_eq(look(&p, a.number), BOTH, "a word is what was done to it last");
 	cr_assert_eq(ask(&p, REGISTER, "a", "z", 0).word, 0);
@@ -398,9 +398,9 @@ Test(reader_control, a_view_of_oneself)
  * linker leads these two calls here (tests/include.am).
  */
 int __real_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
-			 char ret_wish[REC_RULES_SIZE]);
+			 char ret_selector[REC_RULES_SIZE]);
 int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
-			 char ret_wish[REC_RULES_SIZE]);
+			 char ret_selector[REC_RULES_SIZE]);
 void __real_rec_events_move(const unsigned char *conditions, bool needed);
 void __wrap_rec_events_move(const unsigned char *conditions, bool needed);
 
@@ -417,9 +417,9 @@ static struct {
 static int opened_early;
 
 int __wrap_rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
-			 char ret_wish[REC_RULES_SIZE])
+			 char ret_selector[REC_RULES_SIZE])
 {
-	const int said = __real_rec_rules_say(rules, system, name, ret_wish);
+	const int said = __real_rec_rules_say(rules, system, name, ret_selector);
 	const unsigned int what = between.script % 3;
 
 	if (between.steps && between.steps--) {
@@ -496,7 +496,7 @@ static void switch_many(void *data)
 Test(reader_control, several_take_turns)
 {
 	struct rec_view *view = reader_view();
-	char data[3][PATH_MAX + 8], system[16], wish[REC_RULES_SIZE];
+	char data[3][PATH_MAX + 8], system[16], selector[REC_RULES_SIZE];
 	struct rec_words words = { .text = system };
 	const struct rec_words x = { "x", 1 };
 	unsigned int i, k;
@@ -514,7 +514,7 @@ Test(reader_control, several_take_turns)
 	for (k = 0; k < 3; k++)
 		for (i = 0; i < OWN_RULES; i++) {
 			words.size = (uint32_t)snprintf(system, sizeof(system), "%c%u", "abc"[k], i);
-			cr_assert_eq(rec_rules_say(rec_process.rules, &words, &x, wish), 1, "%s is gone", system);
+			cr_assert_eq(rec_rules_say(rec_process.rules, &words, &x, selector), 1, "%s is gone", system);
 		}
 	rec_view_close(view);
 }

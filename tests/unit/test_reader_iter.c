@@ -368,7 +368,7 @@ static void die_inside(struct rec_handle *to, int pipe)
 	for (uint64_t i = 0; i < 1000; i++)
 		reader_write(to, i, EVENT);
 	/* Nested ones over more than a page, never committed, and all in this lane. */
-	to->elsewhere = NULL;
+	to->on_stuck = NULL;
 	for (unsigned int i = 0; i < DIES_INSIDE; i++)
 		memset(rec_reserve(to, 300, &slots[i]), 0xee, 300);
 	kill(getpid(), SIGKILL);

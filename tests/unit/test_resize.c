@@ -387,12 +387,12 @@ Test(resize, an_iterator_on_a_lane_that_is_made_anew)
 
 /* ------------------------------------------------------------------------------------------------ signal handlers */
 
-static void wish(uint32_t to)
+static void selector(uint32_t to)
 {
 	struct rec_handle *handle = rec_thread_handle;
 
 	/* As another thread does. */
-	rec_store_relaxed(&handle->wish_size, to * 4080ul);
+	rec_store_relaxed(&handle->wanted_size, to * 4080ul);
 	rec_fence_full();
 	rec_store_relaxed(&handle->room, 0);
 }
@@ -400,7 +400,7 @@ static void wish(uint32_t to)
 static void wish_and_write(int signal)
 {
 	(void)signal;
-	wish(3);
+	selector(3);
 	write_some(2);
 }
 
@@ -448,7 +448,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 		return;
 	uc->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
 	stepped.old = own_lane();
-	wish(pages(stepped.old) == PAGES ? 3 : PAGES);
+	selector(pages(stepped.old) == PAGES ? 3 : PAGES);
 	write_some(1);
 	stepped.moved = own_lane() != stepped.old;
 	worker_start(0);
@@ -540,7 +540,7 @@ static void *write_with_handlers(void *arg)
 	return arg;
 }
 
-/* Handlers that write, wishes of another thread, and readers that take and look: every event comes, or is counted. */
+/* Handlers that write, selectors of another thread, and readers that take and look: every event comes, or is counted. */
 Test(resize, beside_handlers_and_readers, .timeout = 300)
 {
 	unsigned int i, moves = 0, last = 0;
@@ -599,7 +599,7 @@ Test(resize, fork)
 	write_some(10);
 	cr_assert_eq(resize(own_lane(), 3), 0);
 	write_some(10);
-	wish(5);
+	selector(5);
 	pid = fork();
 	if (pid == 0)
 		_exit(child_fails());

@@ -17,9 +17,9 @@
 static int say(const struct rec_rules *rules, const char *system, const char *name)
 {
 	const struct rec_words a = { system, (unsigned int)strlen(system) }, b = { name, (unsigned int)strlen(name) };
-	char wish[REC_RULES_SIZE];
+	char selector[REC_RULES_SIZE];
 
-	return rec_rules_say(rules, &a, &b, wish);
+	return rec_rules_say(rules, &a, &b, selector);
 }
 
 static const char *text_of(const struct rec_rules *rules)

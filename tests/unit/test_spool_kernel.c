@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/recording/loom.h"
+#include "cli/recording/spool_to_weave.h"
 #include "cli/recording/spool.h"
 
 #define PAGE 4096u
@@ -438,7 +438,7 @@ Test(spool_kernel, texts_and_logs_in_small_pieces)
 Test(spool_kernel, a_second_kernel_is_none)
 {
 	const struct spool_process second = { .info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE } };
-	struct loom loom = { .pages = 0 };
+	struct spool_to_weave to_weave = { .pages = 0 };
 	char name[32];
 
 	for (int i = 0; i < 2000; i++) {
@@ -448,9 +448,9 @@ Test(spool_kernel, a_second_kernel_is_none)
 	cr_assert_eq(spool_add_process(spool, &second), 1);
 	cr_assert_eq(spool_add_text(spool, 1, SPOOL_TEXT_FORMAT, "sched/other", "ID: 2", 5), 0);
 	reopen();
-	cr_assert_eq(loom_open(&loom, spool), 0);
-	cr_assert_not_null(loom.processes[0].kernel);
-	cr_assert_null(loom.processes[1].kernel);
-	cr_assert_eq(loom.kernel.nr_formats, 2000);
-	loom_close(&loom);
+	cr_assert_eq(spool_to_weave_open(&to_weave, spool), 0);
+	cr_assert_not_null(to_weave.processes[0].kernel);
+	cr_assert_null(to_weave.processes[1].kernel);
+	cr_assert_eq(to_weave.kernel.nr_formats, 2000);
+	spool_to_weave_close(&to_weave);
 }

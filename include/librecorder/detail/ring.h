@@ -60,7 +60,7 @@ struct rec_handle {
 	 * Called before a reservation when the gate is closed. Returns the handle to continue with, or NULL to refuse.
 	 * May be NULL.
 	 */
-	struct rec_handle *(*attend)(struct rec_handle *handle);
+	struct rec_handle *(*on_gate)(struct rec_handle *handle);
 	uint32_t nr_subbufs; /* ring and reader page */
 	uint32_t capacity;   /* of a sub-buffer, in words of four bytes */
 	uint32_t disabled;   /* number of times that the lane was disabled and not enabled again */
@@ -68,8 +68,8 @@ struct rec_handle {
 	 * The thread shall continue in another lane, with sub-buffers of this size, for this number of bytes. 0: no
 	 * change.
 	 */
-	uint32_t wish_subbuf;
-	uint64_t wish_size;
+	uint32_t wanted_subbuf;
+	uint64_t wanted_size;
 	/*
 	 * For a lane that is taken for one event: whether the calling thread has it, and what to do after the event's
 	 * commit, discard or refusal. Both are NULL for any other lane.
@@ -80,10 +80,10 @@ struct rec_handle {
 	 * Called if a reservation is open and may stay open for ever. Returns the handle to continue with, or NULL to
 	 * refuse. May be NULL.
 	 */
-	struct rec_handle *(*elsewhere)(struct rec_handle *handle);
+	struct rec_handle *(*on_stuck)(struct rec_handle *handle);
 	/* Called if the next event may overwrite unread events. Returns the handle to continue with. May be NULL. */
 	struct rec_handle *(*grow)(struct rec_handle *handle);
-	uint32_t given_up; /* 1: the lane has no ring any more. The gate is closed, and `attend` returns another handle */
+	uint32_t given_up; /* 1: the lane has no ring any more. The gate is closed, and `on_gate` returns another handle */
 	uint64_t movers; /* writers that are moving the head, including those that never came back */
 	uint64_t moving; /* the tail when the first of them began */
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The spool in the weave's data structures: programs, their lanes, the kernel with its CPUs and texts. */
-#ifndef CLI_LOOM_H
-#define CLI_LOOM_H
+#ifndef CLI_SPOOL_TO_WEAVE_H
+#define CLI_SPOOL_TO_WEAVE_H
 
 #include <stdint.h>
 
 #include "cli/recording/spool.h"
 #include "format/weave/weave.h"
 
-struct loom {
+struct spool_to_weave {
 	struct rec_source *source;
 	struct weave_stream *streams;	 /* in the source's order */
 	struct weave_process *processes; /* in the spool's order */
@@ -23,7 +23,7 @@ struct loom {
 };
 
 /* The results of the kernel's half of a recording. */
-struct loom_kernel {
+struct spool_to_weave_kernel {
 	bool is_there;
 	unsigned int cpus;   /* that were drained */
 	uint64_t lost;	     /* according to their statistics, or to their pages */
@@ -33,13 +33,13 @@ struct loom_kernel {
 };
 
 /*
- * Describe the spool, which must not change until loom_close(). 0, -ENOMEM, or the reason why a side file cannot be
- * opened; call loom_close() in any case.
+ * Describe the spool, which must not change until spool_to_weave_close(). 0, -ENOMEM, or the reason why a side file cannot be
+ * opened; call spool_to_weave_close() in any case.
  */
-int loom_open(struct loom *loom, struct spool *spool);
-void loom_close(struct loom *loom);
+int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool);
+void spool_to_weave_close(struct spool_to_weave *to_weave);
 
 /* Call it when all streams were read to their ends. */
-void loom_kernel(const struct loom *loom, const struct spool *spool, struct loom_kernel *ret_kernel);
+void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool, struct spool_to_weave_kernel *ret_kernel);
 
 #endif

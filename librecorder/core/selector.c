@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "librecorder/core/wish.h"
+#include "librecorder/core/selector.h"
 
 #include <errno.h>
 #include <librecorder/pattern.h>
@@ -26,14 +26,14 @@ static size_t patterns_size(const char *text)
 	return strcspn(text, " ");
 }
 
-int rec_wish_parse(const char *text, struct rec_wish *ret_wish)
+int rec_selector_parse(const char *text, struct rec_selector *ret_selector)
 {
-	struct rec_wish wish = { .patterns = { text, (uint32_t)patterns_size(text) } };
-	const char *at = skip_blanks(text + wish.patterns.size), *next;
+	struct rec_selector selector = { .patterns = { text, (uint32_t)patterns_size(text) } };
+	const char *at = skip_blanks(text + selector.patterns.size), *next;
 	struct rec_filter_error error;
 	char *end;
 
-	if (rec_pattern_check_part(text, wish.patterns.size) < 0)
+	if (rec_pattern_check_part(text, selector.patterns.size) < 0)
 		return -EINVAL;
 	next = take_word(at, "rate");
 	if (next) {
@@ -41,52 +41,52 @@ int rec_wish_parse(const char *text, struct rec_wish *ret_wish)
 
 		if (!rate || rate > REC_RATE_MAX || (*end && *end != ' '))
 			return -EINVAL;
-		wish.rate = (uint32_t)rate;
+		selector.rate = (uint32_t)rate;
 		at = skip_blanks(end);
 	}
 	next = take_word(at, "if");
 	if (next) {
 		if (rec_filter_check(next, &error) < 0)
 			return -EINVAL;
-		wish.filter = next;
+		selector.filter = next;
 	} else if (*at) {
 		return -EINVAL;
 	}
-	*ret_wish = wish;
+	*ret_selector = selector;
 	return 0;
 }
 
-bool rec_wish_same_patterns(const char *a, const char *b)
+bool rec_selector_same_patterns(const char *a, const char *b)
 {
 	const size_t size = patterns_size(a);
 
 	return size == patterns_size(b) && memcmp(a, b, size) == 0;
 }
 
-bool rec_wish_matches(const struct rec_wish *wish, const struct rec_words *system, const struct rec_words *name)
+bool rec_selector_matches(const struct rec_selector *selector, const struct rec_words *system, const struct rec_words *name)
 {
-	return rec_pattern_match_part(wish->patterns.text, wish->patterns.size, system, name);
+	return rec_pattern_match_part(selector->patterns.text, selector->patterns.size, system, name);
 }
 
-int rec_wish_compile(const struct rec_wish *wish, const struct rec_log_event *event, uint16_t id,
+int rec_selector_compile(const struct rec_selector *selector, const struct rec_log_event *event, uint16_t id,
 		     struct rec_condition *ret_condition, size_t size)
 {
 	struct rec_filter_error error;
 	int r = 0;
 
-	if (!wish->filter && !wish->rate)
+	if (!selector->filter && !selector->rate)
 		return 0;
 	if (size < sizeof(*ret_condition))
 		return -ENOSPC;
-	if (wish->filter) {
-		r = rec_filter_compile(event, wish->filter, ret_condition, size, &error);
+	if (selector->filter) {
+		r = rec_filter_compile(event, selector->filter, ret_condition, size, &error);
 		if (r < 0)
 			return r;
 	} else {
 		memset(ret_condition, 0, sizeof(*ret_condition));
 		ret_condition->size = sizeof(*ret_condition);
 	}
-	ret_condition->rate = wish->rate;
-	ret_condition->id = wish->rate ? id : 0;
+	ret_condition->rate = selector->rate;
+	ret_condition->id = selector->rate ? id : 0;
 	return (int)ret_condition->size;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/recording/loom.h"
+#include "cli/recording/spool_to_weave.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,15 +14,15 @@ static struct weave_text text_of(const struct spool_entry *entry, enum spool_tex
 }
 
 /* 0 or -ENOMEM. */
-static int add_formats(struct loom *loom, const struct spool_entry *entry)
+static int add_formats(struct spool_to_weave *to_weave, const struct spool_entry *entry)
 {
-	struct weave_kernel *kernel = &loom->kernel;
+	struct weave_kernel *kernel = &to_weave->kernel;
 
-	loom->formats = calloc(entry->nr_texts + 1, sizeof(*loom->formats));
-	kernel->formats = loom->formats;
-	for (unsigned int i = 0; i < entry->nr_texts && loom->formats; i++) {
+	to_weave->formats = calloc(entry->nr_texts + 1, sizeof(*to_weave->formats));
+	kernel->formats = to_weave->formats;
+	for (unsigned int i = 0; i < entry->nr_texts && to_weave->formats; i++) {
 		const struct spool_text *text = &entry->texts[i];
-		struct weave_format *format = &loom->formats[kernel->nr_formats];
+		struct weave_format *format = &to_weave->formats[kernel->nr_formats];
 
 		if (text->kind != SPOOL_TEXT_FORMAT)
 			continue;
@@ -32,13 +32,13 @@ static int add_formats(struct loom *loom, const struct spool_entry *entry)
 		format->text = (struct weave_text){ text->text, text->size };
 		kernel->nr_formats++;
 	}
-	return loom->formats ? 0 : -ENOMEM;
+	return to_weave->formats ? 0 : -ENOMEM;
 }
 
 /* What the kernel said of itself. 0 or -ENOMEM. */
-static int add_kernel(struct loom *loom, const struct spool_entry *entry)
+static int add_kernel(struct spool_to_weave *to_weave, const struct spool_entry *entry)
 {
-	struct weave_kernel *kernel = &loom->kernel;
+	struct weave_kernel *kernel = &to_weave->kernel;
 	char cpu[16];
 
 	kernel->clock = text_of(entry, SPOOL_TEXT_CLOCK, "").data;
@@ -46,20 +46,20 @@ static int add_kernel(struct loom *loom, const struct spool_entry *entry)
 	kernel->printk = text_of(entry, SPOOL_TEXT_PRINTK, "");
 	kernel->kallsyms = text_of(entry, SPOOL_TEXT_KALLSYMS, "");
 	kernel->cmdlines = text_of(entry, SPOOL_TEXT_CMDLINES, "");
-	loom->cpu_stats = calloc(entry->nr_lanes + 1, sizeof(*loom->cpu_stats));
-	if (!loom->cpu_stats)
+	to_weave->cpu_stats = calloc(entry->nr_lanes + 1, sizeof(*to_weave->cpu_stats));
+	if (!to_weave->cpu_stats)
 		return -ENOMEM;
-	kernel->cpu_stats = loom->cpu_stats;
+	kernel->cpu_stats = to_weave->cpu_stats;
 	kernel->nr_cpu_stats = entry->nr_lanes;
 	for (unsigned int i = 0; i < entry->nr_lanes; i++) {
 		snprintf(cpu, sizeof(cpu), "%u", i);
-		loom->cpu_stats[i] = text_of(entry, SPOOL_TEXT_STATS, cpu);
+		to_weave->cpu_stats[i] = text_of(entry, SPOOL_TEXT_STATS, cpu);
 	}
-	return add_formats(loom, entry);
+	return add_formats(to_weave, entry);
 }
 
 /* 0 or -ENOMEM. */
-static int add_processes(struct loom *loom, const struct spool *spool)
+static int add_processes(struct spool_to_weave *to_weave, const struct spool *spool)
 {
 	bool given[REC_CLOCK_MONO + 1] = { false };
 	int err = 0;
@@ -70,7 +70,7 @@ static int add_processes(struct loom *loom, const struct spool *spool)
 		/* A clock that this version does not know is the weave's to refuse. */
 		const uint32_t clock = info->clock <= REC_CLOCK_MONO ? info->clock : 0;
 
-		loom->processes[i] = (struct weave_process){
+		to_weave->processes[i] = (struct weave_process){
 			.pid = info->pid,
 			.clock = info->clock,
 			.subbuf_size = entry->subbuf_size,
@@ -84,35 +84,35 @@ static int add_processes(struct loom *loom, const struct spool *spool)
 		};
 		given[clock] = true;
 		/* Only a forged spool has two. */
-		if (spool_is_kernel(entry) && !loom->formats) {
-			loom->processes[i].kernel = &loom->kernel;
-			loom->pages += spool_side_bytes(spool) / entry->subbuf_size;
-			err = add_kernel(loom, entry);
+		if (spool_is_kernel(entry) && !to_weave->formats) {
+			to_weave->processes[i].kernel = &to_weave->kernel;
+			to_weave->pages += spool_side_bytes(spool) / entry->subbuf_size;
+			err = add_kernel(to_weave, entry);
 		}
 		for (unsigned int j = 0; j < entry->nr_lanes; j++)
-			loom->pages += entry->lanes[j].pages;
+			to_weave->pages += entry->lanes[j].pages;
 	}
 	return err;
 }
 
-int loom_open(struct loom *loom, struct spool *spool)
+int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool)
 {
 	unsigned int nr;
 	int err;
 
-	err = spool_source_open(spool, &loom->source, &loom->lanes);
+	err = spool_source_open(spool, &to_weave->source, &to_weave->lanes);
 	if (err)
 		return err;
-	nr = loom->source->nr_streams;
-	loom->processes = calloc(spool->nr_entries + 1, sizeof(*loom->processes));
-	loom->streams = calloc(nr + 1, sizeof(*loom->streams));
-	loom->files = calloc(nr + 1, sizeof(*loom->files));
-	if (!loom->processes || !loom->streams || !loom->files)
+	nr = to_weave->source->nr_streams;
+	to_weave->processes = calloc(spool->nr_entries + 1, sizeof(*to_weave->processes));
+	to_weave->streams = calloc(nr + 1, sizeof(*to_weave->streams));
+	to_weave->files = calloc(nr + 1, sizeof(*to_weave->files));
+	if (!to_weave->processes || !to_weave->streams || !to_weave->files)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < nr; i++) {
-		struct spool_stream *from = &loom->lanes[i];
+		struct spool_stream *from = &to_weave->lanes[i];
 		const struct spool_lane *lane = &spool->entries[from->process].lanes[from->lane];
-		struct weave_stream *stream = &loom->streams[i];
+		struct weave_stream *stream = &to_weave->streams[i];
 
 		stream->process = from->process;
 		stream->lost = lane->ended ? lane->stats.lost_unread : 0;
@@ -120,18 +120,18 @@ int loom_open(struct loom *loom, struct spool *spool)
 			continue;
 		stream->cpu = from->lane;
 		from->lost = &stream->lost;
-		loom->files[i].fd = from->side;
-		stream->file = from->side < 0 ? NULL : &loom->files[i];
+		to_weave->files[i].fd = from->side;
+		stream->file = from->side < 0 ? NULL : &to_weave->files[i];
 	}
-	return add_processes(loom, spool);
+	return add_processes(to_weave, spool);
 }
 
-void loom_kernel(const struct loom *loom, const struct spool *spool, struct loom_kernel *ret_kernel)
+void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool, struct spool_to_weave_kernel *ret_kernel)
 {
-	struct loom_kernel kernel = { .is_there = spool_has_kernel(spool) };
+	struct spool_to_weave_kernel kernel = { .is_there = spool_has_kernel(spool) };
 
-	for (unsigned int i = 0; i < loom->source->nr_streams; i++) {
-		const struct spool_stream *stream = &loom->lanes[i];
+	for (unsigned int i = 0; i < to_weave->source->nr_streams; i++) {
+		const struct spool_stream *stream = &to_weave->lanes[i];
 		const struct spool_entry *entry = &spool->entries[stream->process];
 		struct spool_losses losses;
 
@@ -153,14 +153,14 @@ void loom_kernel(const struct loom *loom, const struct spool *spool, struct loom
 	*ret_kernel = kernel;
 }
 
-void loom_close(struct loom *loom)
+void spool_to_weave_close(struct spool_to_weave *to_weave)
 {
-	for (unsigned int i = 0; i < loom->kernel.nr_formats; i++)
-		free((char *)(uintptr_t)loom->formats[i].system);
-	free(loom->formats);
-	free(loom->cpu_stats);
-	free(loom->files);
-	free(loom->streams);
-	free(loom->processes);
-	spool_source_close(loom->source);
+	for (unsigned int i = 0; i < to_weave->kernel.nr_formats; i++)
+		free((char *)(uintptr_t)to_weave->formats[i].system);
+	free(to_weave->formats);
+	free(to_weave->cpu_stats);
+	free(to_weave->files);
+	free(to_weave->streams);
+	free(to_weave->processes);
+	spool_source_close(to_weave->source);
 }

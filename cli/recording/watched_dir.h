@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A directory that is watched for new buffers. */
-#ifndef CLI_PLACE_H
-#define CLI_PLACE_H
+#ifndef CLI_WATCHED_DIR_H
+#define CLI_WATCHED_DIR_H
 
 #include <librecorder/reader.h>
 
@@ -20,7 +20,7 @@ struct buffer {
 	struct process self, parent;
 };
 
-struct place {
+struct watched_dir {
 	int fd;
 	struct drain *drain;
 	struct buffer *list;
@@ -32,15 +32,15 @@ struct place {
 };
 
 /* The buffer that is listed under this name, or NULL. Valid until another one is added or dropped. */
-struct buffer *place_find(struct place *place, const char *name, uint64_t inode);
+struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, uint64_t inode);
 
 /* List a buffer, by an open view that still belongs to the caller. NULL: no memory. */
-struct buffer *place_add(struct place *place, const char *name, uint64_t inode, const struct rec_view *view);
+struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, uint64_t inode, const struct rec_view *view);
 
 /* Drop buffers whose files the last scan did not find, unless they have a view. */
-void place_forget(struct place *place);
+void watched_dir_forget(struct watched_dir *watched);
 
 /* Close everything that it has open. */
-void place_close(struct place *place);
+void watched_dir_close(struct watched_dir *watched);
 
 #endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording/watched_dir.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, uint64_t inode)
+{
+	for (unsigned int i = 0; i < watched->nr; i++)
+		if (watched->list[i].inode == inode && !strcmp(watched->list[i].name, name))
+			return &watched->list[i];
+	return NULL;
+}
+
+struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, uint64_t inode, const struct rec_view *view)
+{
+	const struct rec_view_info *info = rec_view_info(view);
+	const uint64_t pid_ns = rec_view_pid_namespace(view);
+	struct buffer *list = realloc(watched->list, (watched->nr + 1) * sizeof(*list)), *buffer;
+
+	if (!list)
+		return NULL;
+	watched->list = list;
+	buffer = &list[watched->nr];
+	*buffer = (struct buffer){ .name = strdup(name),
+				   .inode = inode,
+				   .self = { info->pid, info->start_time, pid_ns },
+				   .parent = { info->parent_pid, info->parent_start, pid_ns } };
+	if (!buffer->name)
+		return NULL;
+	watched->nr++;
+	return buffer;
+}
+
+static void drop(struct watched_dir *watched, struct buffer *buffer)
+{
+	rec_view_close(buffer->view);
+	free(buffer->name);
+	*buffer = watched->list[--watched->nr];
+}
+
+void watched_dir_forget(struct watched_dir *watched)
+{
+	for (unsigned int i = 0; i < watched->nr;)
+		if (!watched->list[i].seen && !watched->list[i].view)
+			drop(watched, &watched->list[i]);
+		else
+			i++;
+}
+
+void watched_dir_close(struct watched_dir *watched)
+{
+	while (watched->nr)
+		drop(watched, &watched->list[watched->nr - 1]);
+	free(watched->list);
+	drain_close(watched->drain);
+	dir_watch_close(&watched->watch);
+	close(watched->fd);
+}
