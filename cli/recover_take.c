@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/base/human_size.h"
+#include "cli/base/proc_stat.h"
 #include "cli/recording/core_file.h"
 
 bool recover_fails(const char *what, int err)
@@ -151,20 +152,11 @@ bool recover_take_left(struct recover *recover)
 /* Whether a process is running. One that its parent has not asked for yet is dead. */
 static bool is_running(unsigned long pid)
 {
-	char path[64], line[256];
-	const char *state;
-	FILE *file;
-	bool read;
+	struct proc_stat stat;
+	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%lu/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return false;
-	read = fgets(line, sizeof(line), file);
-	fclose(file);
-	/* The name before it may hold anything. */
-	state = read ? strrchr(line, ')') : NULL;
-	return state && state[1] && state[2] != 'Z' && state[2] != 'X';
+	return proc_stat_read(AT_FDCWD, path, &stat) == 0 && stat.state != 'Z' && stat.state != 'X';
 }
 
 /* A pid, or a name as the kernel or the buffer has it. */
@@ -200,7 +192,7 @@ static bool say_no_image(const struct recover *recover, const char *word, bool b
 
 	if (!by_pid)
 		complain(RECOVER,
-			 "there is no such file, and no dead program '%s' has left a buffer%s; of a running one "
+			 "no dead program '%s' has left a buffer%s; of a running one "
 			 "'recorder snapshot -P %s' copies the events",
 			 word, more, word);
 	else if (is_running(strtoul(word, NULL, 10)))
@@ -286,6 +278,12 @@ static bool list_left(struct recover *recover)
 	return false;
 }
 
+/* Not a file's name: no such file is there, or it is the program itself. */
+static bool is_program(const char *word)
+{
+	return !strchr(word, '/') && (access(word, F_OK) < 0 || (access(word, X_OK) == 0 && core_file_is_elf(word)));
+}
+
 bool recover_take(struct recover *recover, const char *word)
 {
 	if (recover->all)
@@ -296,7 +294,7 @@ bool recover_take(struct recover *recover, const char *word)
 		word = "trace.dat.spool";
 	if (*word && !word[strspn(word, "0123456789")])
 		return take_image(recover, word, true);
-	if (!strchr(word, '/') && access(word, F_OK) < 0)
+	if (is_program(word))
 		return take_image(recover, word, false);
 	return take_file(recover, word);
 }

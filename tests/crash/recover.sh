@@ -57,7 +57,9 @@ fails "recover alone" "$RECORDER" recover -o no.dat
 like "lists what there is" "$out" "$pid +[0-9]+ +[0-9.]+ [kM]B +mortal +.*/$pid-[^ ]*\.rec$"
 like "and names --all" "$err" "or recover all of them with --all$"
 is "nothing is taken" "$(ls run | wc -l)" 1
-ok "by its name" "$RECORDER" recover -o named.dat mortal
+cp "$(command -v true)" mortal
+ok "by its name, also where the program is" "$RECORDER" recover -o named.dat mortal
+rm mortal
 is "all of it" "$(numbers named.dat)" "0 999 1000 0"
 begin_mortal 1000 1 wait
 die
