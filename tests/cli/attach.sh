@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder record -P: running programs are recorded without a restart, and left as they were.
+# recorder record -P: running programs are recorded without a restart, and afterwards their events are on or off as
+# before.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
 cd "$TMP" || exit 1
 large_lanes
 
-# recording FILE ARGUMENT...: a recorder is started that has come so far that its spool holds some events; $recorder. What
-# it says goes to the file err.
+# recording FILE ARGUMENT...: starts a recorder, its pid in $recorder, and waits until its spool holds some events. Its
+# messages go to the file err.
 recording()
 {
 	local file=$1
@@ -27,32 +28,32 @@ wait $recorder
 is "attach to a running program" $? 0
 like "events are recorded" "$(cat err)" "recorded [0-9]+ events from 1 process, 1 thread; 0 lost"
 read -r first last nr missing <<<"$(numbers one.dat)"
-ok "from the time on when it was attached to" test "$first" -ge "$before"
+ok "from the time of the attachment on" test "$first" -ge "$before"
 ok "many" test "$nr" -gt 1000
 is "all between the first and the last" "$missing" 0
-ok "nothing is beside the file" test ! -e one.dat.spool
+ok "only the file is left" test ! -e one.dat.spool
 ok "ps" "$RECORDER" ps -P "$pid"
 like "its events are off again" "$out" "$pid +started +0/1"
-ok "the program runs on" kill -0 "$pid"
+ok "the program continues" kill -0 "$pid"
 ok "for a second" "$RECORDER" record -P "$pid" --duration 1 -o second.dat
 is "all between the first and the last, again" "$(numbers second.dat | cut -d ' ' -f 4)" 0
 
 ok "enabled before" "$RECORDER" enable -P "$pid" 'test:*'
 recording two.dat -P victim
-fails "a second recorder is told" "$RECORDER" record -P "$pid" -o three.dat
-like "by whom it is held up" "$err" "cannot inspect program $pid: another recorder reads it"
+fails "a second recorder is refused" "$RECORDER" record -P "$pid" -o three.dat
+like "the message names the first one" "$err" "cannot inspect program $pid: another recorder reads it"
 ok "and leaves nothing" test ! -e three.dat -a ! -e three.dat.spool
 kill -INT $recorder
 wait $recorder
-is "Ctrl-C ends a recording in order" $? 0
+is "Ctrl-C ends a recording normally" $? 0
 like "by name" "$(cat err)" "recorded [0-9]+ events from 1 process"
 read -r _ _ nr missing <<<"$(numbers two.dat)"
 ok "many are in it" test "$nr" -gt 1000
 is "and none is missing" "$missing" 0
 ok "ps again" "$RECORDER" ps -P "$pid"
 like "what was on stays on" "$out" "$pid +started +1/1"
-ok "a pid beside one that is not there" "$RECORDER" ps -P "$pid,1"
-like "which is named" "$err" "no running program '1' uses librecorder: continuing without it"
+ok "one pid that exists, one that does not" "$RECORDER" ps -P "$pid,1"
+like "the message names the missing one" "$err" "no running program '1' uses librecorder: continuing without it"
 
 # A pattern that no event is like yet; the recording goes on and says so.
 fails "a pattern that nothing is like" "$RECORDER" record -P "$pid" --duration 1 -u 'other:*' -o none.dat
@@ -63,7 +64,7 @@ ok "disabled" "$RECORDER" disable -P "$pid" 'test:*'
 first_pid=$pid
 begin second
 recording both.dat -P "$first_pid,$pid"
-# Both are on; but either may not have had a CPU since.
+# Both are on, but either may not have had a CPU since.
 go_on count 5000
 go_on second 5000
 kill -KILL "$first_pid" "$pid"
@@ -73,7 +74,7 @@ like "both are in it" "$(cat err)" "from 2 processes, 2 threads"
 for each in "$first_pid" "$pid"; do
 	ok "events of $each" test "$("$RECORDER" report both.dat | grep -c "victim-$each ")" -gt 0
 done
-# What was committed before the kill is all there.
+# All that was committed before the kill is there.
 last=$("$RECORDER" report both.dat | grep "victim-$pid " | sed -n '$s/.*number=//p')
 ok "to the last one" test "$last" -ge $(($(written second) - 1))
 is "and none is missing of $pid" "$("$RECORDER" report both.dat | grep "victim-$pid " | sed -n 's/.*number=//p' |

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Bad input gets one clear line and a status other than 0, before a command is started or a file is touched.
+# Bad input gives one clear line and a nonzero status before a command is started or a file is touched.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -9,7 +9,8 @@ cd "$TMP" || exit 1
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 echo precious >precious.dat
 
-# refused NAME STATUS REGEX ARGUMENT...: recorder says one line like this, starts nothing and changes nothing.
+# refused NAME STATUS REGEX ARGUMENT...: recorder prints one line that matches REGEX, starts nothing and changes
+# nothing.
 refused()
 {
 	local name=$1 expected=$2 regex=$3
@@ -19,7 +20,7 @@ refused()
 	run "$RECORDER" "$@"
 	is "$name: status" "$status" "$expected"
 	is "$name: one line" "$(wc -l <"$TMP/.err")" 1
-	like "$name: what it says" "$err" "^recorder( [a-z]+)?: $regex"
+	like "$name: its message" "$err" "^recorder( [a-z]+)?: $regex"
 	is "$name: nothing on stdout" "$out" ""
 	is "$name: nothing was left" "$(find . -name '*.spool'; ls -d run/* 2>/dev/null)" ""
 	ok "$name: nothing was started" test ! -e started
@@ -85,9 +86,9 @@ refused "output's name is too long" 1 "cannot write 'x+': File name too long" \
 refused "output cannot be made" 1 "cannot write '/proc/x(.spool)?': " record -o /proc/x touch started
 touch trace.dat.spool
 run "$RECORDER" record touch started
-is "something is in the spool's place: status" "$status" 1
-like "something is in the spool's place" "$err" "^recorder record: '.*/trace.dat.spool' exists already"
-ok "nothing was started beside it" test ! -e started
+is "something else has the spool's name: status" "$status" 1
+like "something else has the spool's name" "$err" "^recorder record: '.*/trace.dat.spool' exists already"
+ok "nothing was started" test ! -e started
 rm trace.dat.spool
 
 # ---- buffer directories
@@ -104,7 +105,7 @@ for case in file:'it is not a directory' link:'it is a symbolic link' open:'it b
 	[ "$name" != long ] || dir=/$(printf 'x%.0s' $(seq 5000))
 	[ "$name" != relative ] || dir=hostile
 	RECORDER_DIR=$dir refused "RECORDER_DIR: $name" 1 ".*${case#*:}" record touch started
-	is "RECORDER_DIR: $name: nothing was put there" "$(find hostile | sort | tr '\n' ' ')" \
+	is "RECORDER_DIR: $name: nothing was made there" "$(find hostile | sort | tr '\n' ' ')" \
 		"hostile hostile/file hostile/link hostile/open "
 done
 if [ "$(id -u)" = 0 ]; then
@@ -130,7 +131,7 @@ is "the status of a signal" "$status" 138
 run "$RECORDER" record -q -o pattern.dat sh -c "'$producer' 1 10; exit 3"
 is "-q says nothing" "$status $err" "3 "
 run "$RECORDER" record -o pattern.dat -u 'test:count' -u 'tset:*' -u 'nothing' "$producer" 1 10
-is "an unknown pattern is no failure" "$status" 0
+is "an unknown pattern is not a failure" "$status" 0
 is "it is named" "$(grep -c "no process has an event that matches 'tset:\\*'" <<<"$err")" 1
 is "each of them" "$(grep -c "no process has an event that matches" <<<"$err")" 2
 like "the others count" "$err" "recorded 10 events"
@@ -146,7 +147,7 @@ refused "recover a pipe" 1 "cannot recover 'fifo': it is not a regular file" rec
 refused "recover an empty directory" 1 "'.*/dir' holds no buffer" recover -o precious.dat dir
 cp "$top_srcdir/LICENSE" dir/no.rec
 refused "recover no buffer" 1 "'.*/dir' holds no buffer that can be read: " recover -o precious.dat dir/no.rec
-ok "what is no buffer stays" cmp "$top_srcdir/LICENSE" dir/no.rec
+ok "a file that is not a buffer stays" cmp "$top_srcdir/LICENSE" dir/no.rec
 refused "list nothing" 1 "no running program uses librecorder \\(buffers are in '$RECORDER_DIR'\\)" list
 refused "list a stranger" 1 "there is no such file, and no running program 'stranger' uses librecorder" list stranger
 refused "list a pid" 1 "no running program '1' uses librecorder" list 1
@@ -220,7 +221,7 @@ for command in ps enable disable start stop; do
 	refused "$command -P" 2 "option '-P' needs an argument" "$command" -P
 done
 
-# Whatever stands in an ELF file, list ends by itself, with 0 or in one line.
+# Whatever an ELF file contains, list ends by itself, with status 0 or with a message of one line.
 ok "the events of a program" "$RECORDER" list "$producer"
 like "they are listed" "$out" "test:count  u32\\(thread\\), u64\\(number\\)"
 bad=0
@@ -236,6 +237,6 @@ for cut in 0 1 15 16 63 64 1000 $((size / 2)) $((size - 64)) $((size - 1)); do
 	run "$RECORDER" list ./cut
 	[ "$status" = 1 ] && [ "$(wc -l <"$TMP/.err")" = 1 ] || { bad=$((bad + 1)); diag "cut at $cut: $status $err"; }
 done
-is "damaged programs are refused in one line or listed" "$bad" 0
+is "damaged programs are listed, or refused with one line" "$bad" 0
 
 done_testing

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder clean: what is left is listed and removed, what may be alive is not; and the quota that programs keep by themselves.
+# recorder clean: lists and removes what dead programs and recorders left, and nothing that may be alive. And the quota that
+# programs enforce themselves.
 
 . "$top_srcdir/tests/tap.sh"
 
 mortal=$top_builddir/tests/programs/mortal
 cd "$TMP" || exit 1
 
-# begin [NAME=VALUE]...: a program that has written a thousand events and waits; its pid in $pid.
+# begin [NAME=VALUE]...: starts a program that writes a thousand events and waits; its pid in $pid.
 begin()
 {
 	rm -f ready
@@ -28,7 +29,7 @@ left()
 }
 
 ok "nothing to clean" "$RECORDER" clean
-is "is said" "$out$err" "nothing is left"
+is "is reported" "$out$err" "nothing is left"
 
 # ---- buffers
 
@@ -60,8 +61,8 @@ like "how much was freed" "$err" "^1 buffer, 0 recordings: [0-9.]+ MB freed$"
 ok "one by its file" "$RECORDER" clean "$buffer"
 is "is gone" "$(left)" "$living "
 cp "$top_srcdir/LICENSE" "$RECORDER_DIR/1-1.rec"
-ok "what is no buffer" "$RECORDER" clean
-like "stays, and that is said" "$err" "1 buffer could not be read: its program is unknown, so it is kept"
+ok "a file that is not a buffer" "$RECORDER" clean
+like "stays, and this is reported" "$err" "1 buffer could not be read: its program is unknown, so it is kept"
 ok "is still there" cmp "$top_srcdir/LICENSE" "$RECORDER_DIR/1-1.rec"
 fails "nor is it by its name" "$RECORDER" clean "$RECORDER_DIR/1-1.rec"
 like "it is damaged" "$err" "it is damaged, and its program is unknown"
@@ -69,7 +70,7 @@ rm "$RECORDER_DIR/1-1.rec"
 
 # A program that was killed while it made its buffer.
 touch "$RECORDER_DIR/77-7.rec"
-ok "one that may just be made" "$RECORDER" clean
+ok "one that may be in the making" "$RECORDER" clean
 is "stays" "$(left)" "77 $living "
 half=$RECORDER_DIR/$$-$(sed 's/.*) //' /proc/$$/stat | cut -d ' ' -f 20)-9.rec
 touch -d '2 minutes ago' "$half"
@@ -84,9 +85,9 @@ is "is gone" "$(left)" "$living "
 
 "$RECORDER" record -q "$mortal" 100 2 wait >going &
 recorder=$!
-ok "a recording goes on" wait_until grep -q ready going
+ok "a recording is running" wait_until grep -q ready going
 before=$(ls -R "$RECORDER_DIR")
-ok "clean beside it" "$RECORDER" clean
+ok "clean during it" "$RECORDER" clean
 is "touches nothing" "$(ls -R "$RECORDER_DIR")" "$before"
 session=$(echo "$RECORDER_DIR"/session-*)
 fails "by its name" "$RECORDER" clean "$session"
@@ -94,22 +95,22 @@ like "it stays" "$err" "'$session' is kept: its program or its recorder is still
 program=$(pgrep -P $recorder)
 kill -KILL $recorder
 wait $recorder 2>/dev/null
-ok "a recording whose program goes on" "$RECORDER" clean
+ok "a recording whose program is still running" "$RECORDER" clean
 like "keeps the program's buffer" "$(ls "$session" | tr '\n' ' ')" "^$program-[0-9]*-1.rec spool $"
 kill -KILL "$program"
 wait_until is_gone "$program"
-ok "one that is dead altogether, listed" "$RECORDER" clean -n
+ok "a recording whose recorder and program are dead, listed" "$RECORDER" clean -n
 like "with its buffers and itself" "$out" "$session/$program-.*"$'\n'" +- +[0-9]+ s +- +\\(recording\\) +$session$"
 like "can be recovered" "$err" "'recorder recover $session' still makes a trace.dat of that recording"
 ok "and removed" "$RECORDER" clean
-like "nothing is left but the living, and what the spool needs" "$(left)" "^(stage )?$living $"
-like "but its spool" "$err" "'$TMP/trace.dat.spool' is kept: make a trace.dat of it with 'recorder recover', or remove it"
-ok "which is" test -s trace.dat.spool
+like "only the living program's buffer and what the spool needs are left" "$(left)" "^(stage )?$living $"
+like "the spool is kept, which is reported" "$err" "'$TMP/trace.dat.spool' is kept: make a trace.dat of it with 'recorder recover', or remove it"
+ok "the spool is there" test -s trace.dat.spool
 ok "and can be recovered" "$RECORDER" recover
 rm -f trace.dat
-ok "what is neither" test -d "$TMP"
+ok "a file that is neither" test -d "$TMP"
 fails "is refused" "$RECORDER" clean "$TMP" "$TMP/going" 4000000
-is "in one line each" "$(wc -l <<<"$err")" 3
+is "with one line each" "$(wc -l <<<"$err")" 3
 kill -KILL "$living"
 wait "$living" 2>/dev/null
 ok "the living one when it is dead" "$RECORDER" clean
@@ -128,7 +129,7 @@ for i in 1 2 3 4; do
 	begin
 	die
 	dead="$dead$pid "
-	# The ages are those of the files; the living one is the oldest.
+	# The ages are those of the files; the living program's is the oldest.
 	touch -d "$((50 - i)) minutes ago" "$RECORDER_DIR/$pid"-*.rec
 done
 touch -d "1 hour ago" "$RECORDER_DIR/$living"-*.rec
@@ -138,13 +139,13 @@ begin RECORDER_DIR_MAX_KB=$((each * 4))
 for old in $dead; do
 	[ -e "$(echo "$RECORDER_DIR/$old"-*.rec)" ] && echo "$old"
 done >remaining
-is "of six that take too much the two oldest dead ones are removed, or three for the new one's own" \
+is "of six that exceed the quota the two oldest dead ones are removed, or three to make room for the new one" \
 	"$(tail -n 1 remaining)" "$(awk '{ print $4 }' <<<"$dead")"
 like "the younger ones stay" "$(wc -l <remaining)" "^[12]$"
 ok "and the living one" test -e "$(echo "$RECORDER_DIR/$living"-*.rec)"
 die
 begin RECORDER_DIR_MAX_KB=1
-is "with no room at all only the living are left" "$(left)" "$(printf '%s\n' "$living" "$pid" | sort -n | tr '\n' ' ')"
+is "with a quota of nothing only the living are left" "$(left)" "$(printf '%s\n' "$living" "$pid" | sort -n | tr '\n' ' ')"
 kill -KILL "$living"
 wait "$living" 2>/dev/null
 die

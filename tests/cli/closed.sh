@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Nobody reads what the recorder prints: the recording is complete all the same, and the exit status is the command's.
+# The reader of the recorder's messages is gone: the recording is complete all the same, and the exit status is the
+# command's.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -20,7 +21,7 @@ closed()
 
 	shift
 	rm -f trace.dat
-	# Services of systemd ignore the signal, and so would all that they start.
+	# A service of systemd has SIGPIPE ignored, and so has all that it starts, which may include this suite.
 	env --default-signal=PIPE "$RECORDER" record "$@" >&"$writer" 2>&"$writer" || got=$?
 	is "status of record ${*@Q}" "$got" "$expected"
 	ok "the file is complete" "$RECORDER" report trace.dat

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs and recorders in other pid and mount namespaces: they find each other, and nobody takes the other's for dead.
+# Programs and recorders in different pid and mount namespaces find each other, and no live process is taken for dead.
 
 . "$top_srcdir/tests/namespaces.sh"
 
-# row PID: its line of the last output, blanks made one.
+# row PID: its line of the last output, with runs of blanks made one.
 row()
 {
 	sed -n "s/^ *$1  *//p" <<<"$out" | tr -s ' '
@@ -27,7 +27,7 @@ inner=$(sed -n 's/^NSpid:.*\t//p' "/proc/$pid/status")
 dir=/proc/$pid/root$own
 ok "the program has another pid in there" test "$inner" != "$pid"
 fails "the host's own programs: none" "$RECORDER" ps
-like "which is said" "$err" "^recorder ps: no running program uses librecorder$"
+like "which is reported" "$err" "^recorder ps: no running program uses librecorder$"
 ok "ps of the container's directory" "$RECORDER" ps --dir "$dir"
 is "the program, by the host's pid and its own" "$(row "$pid($inner)")" "started 0/1 0 victim $exe"
 ok "by the host's pid" "$RECORDER" ps --dir "$dir" -P "$pid"
@@ -55,15 +55,15 @@ is "many, and none missing" "$((nr > 0)) $missing" "1 0"
 recorder=$!
 wait_until has_size first.dat.spool 100000
 fails "a second recorder, in the container" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" -o /dev/shm/x.dat
-like "is told of the first one, which it cannot see" "$err" "cannot inspect program $inner: another recorder reads it"
-ok "so is one on the host" eval '! "$RECORDER" record --dir "$dir" -P "$pid" -o x.dat'
+like "is refused because of the first one, which it cannot see" "$err" "cannot inspect program $inner: another recorder reads it"
+ok "and so is one on the host" eval '! "$RECORDER" record --dir "$dir" -P "$pid" -o x.dat'
 end $recorder
 # So the next recording removes its stage.
 rm -f first.dat.spool
-ok "after its end they may" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" --duration 1 -o /dev/shm/x.dat
-like "and do" "$err" "recorded [1-9][0-9]* events from 1 process"
+ok "after its end they may record" nsenter --target "$pid" --pid --mount "$RECORDER" record -P "$inner" --duration 1 -o /dev/shm/x.dat
+like "and they do" "$err" "recorded [1-9][0-9]* events from 1 process"
 
-# The container is killed, all of it, while it is recorded.
+# The whole container is killed while it is recorded.
 "$RECORDER" record --dir "$dir" -P "$pid" -o end.dat 2>err &
 recorder=$!
 wait_until has_size end.dat.spool 100000
@@ -71,10 +71,10 @@ end "$pid"
 wait $recorder
 status=$?
 diag "$(cat err)"
-is "the program's end is the recording's" $status 0
+is "the program's end ends the recording" $status 0
 read -r _ last nr missing <<<"$(numbers end.dat)"
 is "many, and none missing" "$((nr > 1000)) $missing" "1 0"
-ok "what was committed is all there" test "$last" -ge $(($(written count) - 1))
+ok "all that was committed is there" test "$last" -ge $(($(written count) - 1))
 
 # ---- another pid namespace, the same directory
 
@@ -83,14 +83,15 @@ in=$pid
 begin other
 out_pid=$pid
 ok "ps on the host" "$RECORDER" ps
-is "shows the one in there" "$(row "$in(1)")" "started 0/1 0 victim $exe"
-is "and the one out here" "$(row "$out_pid")" "started 0/1 0 victim $exe"
-ok "ps in there" in_pids "$RECORDER" ps
-is "sees the one that it cannot see" "$(row "($out_pid)")" "started 0/1 0 victim $exe"
+is "shows the one in the container" "$(row "$in(1)")" "started 0/1 0 victim $exe"
+is "and the one on the host" "$(row "$out_pid")" "started 0/1 0 victim $exe"
+ok "ps in the container" in_pids "$RECORDER" ps
+is "shows the one on the host, whose pid is not visible there" "$(row "($out_pid)")" "started 0/1 0 victim $exe"
 ok "it records that one" in_pids "$RECORDER" record -P "$out_pid" --duration 1 -o inside.dat
 like "with its events" "$err" "recorded [1-9][0-9]* events from 1 process, 1 thread; 0 lost"
 
-# A child, in there, of a process that has the number of one out here which is recorded: no relation.
+# In the container: a child whose parent there has the same number as a recorded process on the host. They are not
+# related.
 "$RECORDER" record -P "$out_pid" -o alone.dat 2>err &
 recorder=$!
 wait_until eval '"$RECORDER" ps -P $out_pid | grep -q " 1/1 "'
@@ -108,28 +109,28 @@ like "nor recorded" "$(cat err)" "recorded [1-9][0-9]* events from 1 process"
 end "$parent" "$pid"
 rm -f $own/"$inner"-*.rec
 
-# With a quota of its own each program that starts takes away what the dead have left without events. Both of these live, and one has no event.
+# With its own quota, each program that starts removes what dead programs left without events. Both of these live, and one has no event.
 export RECORDER_DIR_MAX_KB=1000000
 before=$(buffers $own)
 for _ in 1 2 3 4 5 6; do
 	"$producer" 1 1 >/dev/null
 	in_pids "$producer" 1 1 >/dev/null
 done
-ok "clean here" "$RECORDER" clean
-ok "clean in there" in_pids "$RECORDER" clean
-fails "recover of all, in there" in_pids "$RECORDER" recover --all -o x.dat
-is "programs that start here and there leave the living alone" "$(comm -12 <(echo "$before") <(buffers $own))" "$before"
+ok "clean on the host" "$RECORDER" clean
+ok "clean in the container" in_pids "$RECORDER" clean
+fails "recover of all, in the container" in_pids "$RECORDER" recover --all -o x.dat
+is "programs that start on the host and in the container leave the living alone" "$(comm -12 <(echo "$before") <(buffers $own))" "$before"
 ok "ps again" "$RECORDER" ps
-is "both are there still" "$(row "$in(1)" | cut -c 1-7) $(row "$out_pid" | cut -c 1-7)" "started started"
+is "both are still there" "$(row "$in(1)" | cut -c 1-7) $(row "$out_pid" | cut -c 1-7)" "started started"
 name=$(grep '^1-' <<<"$before")
 end "$in"
-# Each start looks at a few files, so it may take some.
+# Each start looks at a few files, so this may take several starts.
 is_swept()
 {
 	"$producer" 1 1 >/dev/null
 	[ ! -e "$own/$name" ]
 }
-ok "that of the dead one in there is taken away" wait_until is_swept
+ok "that of the container's dead program is removed" wait_until is_swept
 end "$out_pid"
 unset RECORDER_DIR_MAX_KB
 rm -f $own/*.rec
@@ -148,9 +149,9 @@ ok "what a dead one left" "$RECORDER" clean --dry-run --dir "$dir"
 like "is listed" "$out" " $inner .*victim .*/$inner-[0-9]*\.rec"
 ok "it is recovered" "$RECORDER" recover --dir "$dir" "$inner" -o dead.dat
 is "to its last event" "$("$RECORDER" report dead.dat | tail -n 1 | grep -c "number=$(($(written count) - 1))\$")" 1
-is "and gone" "$(buffers "$dir")" ""
+is "and removed" "$(buffers "$dir")" ""
 
-# ---- a directory on another file system than tmpfs, if that of $TMP keeps locks as well
+# ---- a directory on another file system than tmpfs, if that of $TMP supports locks
 
 mkdir -m 700 disk
 begin count in_pids env RECORDER_DIR="$TMP/disk" RECORDER_ENABLE='*'
@@ -164,13 +165,13 @@ ext2/ext3 | xfs | btrfs | tmpfs)
 	is "what it left is removed" "$(buffers disk)" ""
 	;;
 *)
-	ok "of a dead one it cannot be told" "$RECORDER" ps --dir "$TMP/disk"
+	ok "of a dead one whose death cannot be known" "$RECORDER" ps --dir "$TMP/disk"
 	ok "so it stays" "$RECORDER" clean --dir "$TMP/disk"
 	like "all of it" "$(buffers disk)" "^1-[0-9]*\.rec$"
 	;;
 esac
 
-# ---- the command goes elsewhere
+# ---- the command changes its namespaces
 
 ok "a command in another pid namespace" "$RECORDER" record -o elsewhere.dat unshare --pid --fork "$producer" 2 1000
 like "is recorded" "$err" "recorded 2000 events from 1 process, 2 threads; 0 lost"
@@ -178,7 +179,7 @@ is "nothing is left" "$(ls $own)" ""
 ok "a command with another /dev/shm" "$RECORDER" record -o elsewhere.dat \
 	unshare --mount sh -c 'mount -t tmpfs none /dev/shm && exec "$@"' - "$producer" 1 10
 is "runs" "$out" "produced 10"
-like "and it is said that nothing was recorded, and why" "$err" "its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\): the recording is empty"
+like "and the recorder reports that nothing was recorded, and why" "$err" "its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\): the recording is empty"
 
 # ---- no /proc, and one of another namespace
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The drain of programs: it opens nothing while nothing is new, writes many pages at a time, does not wait for the disk, says
-# when memory for what waits is used up, and goes before others where that is permitted. Killed, it loses nothing.
+# The drain of programs: it opens nothing while there are no new events, writes many pages at a time, does not wait for the
+# disk, reports when the memory for waiting pages is used up, and runs at the priority asked for where that is permitted. If
+# it is killed, nothing is lost.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -17,7 +18,7 @@ rounds()
 	[ "$(grep -c ppoll calls)" -ge "$1" ]
 }
 
-# Watches the system calls of $recorder, all of its threads, for some hundred rounds.
+# Traces the system calls of all threads of $recorder for some hundred rounds.
 watch_rounds()
 {
 	: >calls
@@ -28,7 +29,7 @@ watch_rounds()
 	wait $tracer 2>/dev/null
 }
 
-# The calls of the last rounds that open a file, look at one or close one.
+# The calls of the last rounds that open, examine or close a file.
 file_calls()
 {
 	tail -n 200 calls | grep -oE '^[0-9]+ +(open|openat|openat2|stat|lstat|fstat|newfstatat|statx|access|faccessat|faccessat2|readlink|readlinkat|close)\(' |
@@ -41,7 +42,7 @@ file_calls()
 recorder=$!
 ok "a program waits" wait_until grep -q ready ready
 watch_rounds
-is "no round opens, looks at, or closes a file" "$(file_calls)" ""
+is "no round opens, examines or closes a file" "$(file_calls)" ""
 pkill -KILL -P $recorder
 wait $recorder
 like "its events are recorded" "$(cat err)" "recorded 10 events from 1 process"
@@ -51,7 +52,7 @@ begin count
 recorder=$!
 ok "a program that writes is attached to" wait_until has_size attached.dat.spool 100000
 watch_rounds
-is "the same, while pages come" "$(file_calls)" ""
+is "the same, while pages arrive" "$(file_calls)" ""
 kill -INT $recorder
 wait $recorder
 like "they are recorded" "$(cat err)" "recorded [1-9][0-9]* events from 1 process"
@@ -65,7 +66,7 @@ writes=$(grep -c 'pwrite' calls)
 pages=$(($(stat -c %s many.dat) / 4096))
 ok "$pages pages take fewer than a tenth as many writes ($writes)" test $((writes * 10)) -lt "$pages"
 
-# Eight threads at full speed: the drain falls behind, and has helpers.
+# Eight threads at full speed: the drain cannot keep up and starts helpers.
 ok "eight threads" "$RECORDER" record -o threads.dat "$producer" 8 500000
 is "each event is recorded or lost" "$(($(events_in "$err") + $(lost_in "$err")))" 4000000
 is "each thread's are in order" "$("$RECORDER" report threads.dat | awk '/ count: / {
@@ -76,7 +77,7 @@ is "each thread's are in order" "$("$RECORDER" report threads.dat | awk '/ count
 
 # ---- a slow disk: each write takes five seconds
 
-# read_events PID: how many the recorder has read of the program's lanes
+# read_events PID: the number of events that the recorder has read from the program's lanes
 read_events()
 {
 	"$RECORDER" stat --dir "$(echo "$RECORDER_DIR"/session-*)" 2>/dev/null | awk '/read events:/ { sum += $NF } END { print sum + 0 }'
@@ -94,17 +95,17 @@ slow()
 
 rm -f count
 slow 5000000 "$RECORDER" record -b 131072 -o slow.dat "$victim" count 400000 2>err &
-ok "a program writes, the disk takes next to nothing" wait_until has_written count 300000
+ok "a program writes, the disk accepts hardly anything" wait_until has_written count 300000
 ok "it is drained all the same" wait_until has_read 250000
 size=$(stat -c %s slow.dat.spool)
-ok "and waits in memory: the spool has $size bytes" test "$size" -lt 3000000
+ok "and its pages wait in memory: the spool has $size bytes" test "$size" -lt 3000000
 recorder=$(pgrep -f "^$RECORDER record -b 131072 -o slow.dat")
 pid=$(pgrep -P "$recorder" -x victim)
 end "$recorder"
-ok "the program goes on without its recorder" wait_until has_written count 400000
+ok "the program continues without its recorder" wait_until has_written count 400000
 end "$pid"
 wait
-like "what waited is still there" "$(ls "$RECORDER_DIR")" "stage-"
+like "what waited in memory is still there" "$(ls "$RECORDER_DIR")" "stage-"
 ok "clean leaves it" "$RECORDER" clean -n
 like "it does" "$(ls "$RECORDER_DIR")" "stage-"
 stage=$(echo "$RECORDER_DIR"/stage-*)
@@ -132,17 +133,17 @@ else
 	trap tap_unmount EXIT
 	mkdir -m 0700 small/run
 	RECORDER_DIR=$TMP/small/run run slow 1000000 "$RECORDER" record -o bound.dat "$producer" 1 1000000
-	is "a disk that is too slow for long is no failure" "$status" 0
-	like "it is told, once" "$(grep -c 'is written slower' <<<"$err") $err" \
+	is "a disk that is too slow for a long time is not a failure" "$status" 0
+	like "it is reported, once" "$(grep -c 'is written slower' <<<"$err") $err" \
 		"^1 .*bound.dat.spool' is written slower than the programs write, and [0-9.]+ MB wait in memory, the most there may be"
-	is "the accounts are exact" "$(($(events_in "$err") + $(lost_in "$err")))" 1000000
+	is "the counts are exact" "$(($(events_in "$err") + $(lost_in "$err")))" 1000000
 	ok "something is lost" test "$(lost_in "$err")" -gt 0
 	is "nothing is left there" "$(ls small/run)" ""
 	trap tap_exit EXIT
 	umount small
 fi
 
-# ---- what nobody needs
+# ---- files not in use
 
 : >"$RECORDER_DIR/stage-AAAAAA"
 ok "a recording" "$RECORDER" record -o none.dat "$producer" 1 1
@@ -153,19 +154,19 @@ is "does, too" "$(ls "$RECORDER_DIR")" ""
 
 # ---- priority
 
-# Without the right to it.
+# Without the privilege for it.
 common=()
 [ "$(id -u)" != 0 ] || common=(setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice)
 if [ "$(ulimit -r)" != 0 ] || ! "${common[@]}" true 2>/dev/null; then
 	skip "no right to a priority" "it cannot be given up here"
 else
 	ok "a priority that is not permitted" "${common[@]}" "$RECORDER" record -r 5 -o none.dat "$producer" 1 1
-	like "is told in one line" "$(grep -c 'no real-time' <<<"$err") $err" \
+	like "is reported on one line" "$(grep -c 'no real-time' <<<"$err") $err" \
 		"^1 .*no real-time priority for the drain \(Operation not permitted\).*'ulimit -r 5'"
-	ok "unless quiet" "${common[@]}" "$RECORDER" record -q -r 5 -o none.dat "$producer" 1 1
-	is "then it is not" "$err" ""
-	ok "nobody asked for one" "${common[@]}" "$RECORDER" record -o none.dat "$producer" 1 1
-	unlike "nobody is told" "$err" "real-time"
+	ok "with -q" "${common[@]}" "$RECORDER" record -q -r 5 -o none.dat "$producer" 1 1
+	is "is not reported" "$err" ""
+	ok "no priority asked for" "${common[@]}" "$RECORDER" record -o none.dat "$producer" 1 1
+	unlike "nothing is reported" "$err" "real-time"
 fi
 if [ "$(id -u)" != 0 ] || ! chrt -f 1 true 2>/dev/null; then
 	skip "a priority that is permitted" "it is not, here"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # A recorder inside another program (examples/06_recorder.c): it records a child process as `recorder record` does, and
-# nothing but the program itself prints.
+# only the program itself prints.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -16,22 +16,22 @@ events()
 }
 
 ok "it records" "$embedded" embedded.dat "$program" 1000 fork
-is "on stdout there is what the command prints" "$out" "$("$program" 1000 fork)"
+is "stdout has only the command's output" "$out" "$("$program" 1000 fork)"
 like "the summary goes to its sink" "$err" "^06_recorder: recorded 4000 events from 2 processes, 2 threads; 0 lost"
-is "and there is no line but its own" "$(grep -v '^06_recorder: ' <<<"$err")" ""
+is "and every line is the program's own" "$(grep -v '^06_recorder: ' <<<"$err")" ""
 ok "so does recorder record" "$RECORDER" record -q -o command.dat "$program" 1000 fork
 is "both have the same events" "$(events embedded.dat)" "$(events command.dat)"
 like "which are these" "$(events embedded.dat)" "2000  submit: "
 
 run "$embedded" status.dat sh -c 'exit 7'
 is "the command's status is its own" "$status" 7
-like "a file without events is one" "$("$RECORDER" report status.dat | head -1)" "cpus="
+like "a recording without events makes a valid file" "$("$RECORDER" report status.dat | head -1)" "cpus="
 
-# Mistakes are told once, and leave nothing.
+# Mistakes are reported once, and leave nothing behind.
 fails "a command that is not there" "$embedded" none.dat ./nowhere
-is "it is told" "$err" "06_recorder: cannot run './nowhere': No such file or directory"
-fails "a file that cannot be" "$embedded" /nowhere/x.dat true
-is "it is told, too" "$err" "06_recorder: cannot write '/nowhere/x.dat': No such file or directory"
+is "is reported" "$err" "06_recorder: cannot run './nowhere': No such file or directory"
+fails "a file that cannot be made" "$embedded" /nowhere/x.dat true
+is "is reported, too" "$err" "06_recorder: cannot write '/nowhere/x.dat': No such file or directory"
 is "nothing is left of them" "$(ls -A "$RECORDER_DIR"; ls -- *.spool 2>/dev/null)" ""
 
 done_testing

@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs come and go: fork, clone, vfork, spawn, exec, daemons, descriptors closed, roots and users changed. Every event
-# is there, each in a lane of its own process; recorded from the start, and attached to while it runs.
+# Programs come and go: fork, clone, vfork, spawn, exec, daemons, closed descriptors, changed roots and users. Every
+# event is recorded, in a lane of its own process, both when recorded from the start and when attached to while running.
 
 . "$top_srcdir/tests/tap.sh"
 
 family=$top_builddir/tests/programs/family
 cd "$TMP" || exit 1
 
-# The steps in $1, sorted, in one line.
+# The steps in $1, sorted, on one line.
 steps()
 {
 	"$RECORDER" report "$1" | sed -n 's/.* step: .*what=//p' | sort | paste -sd, -
 }
 
-# How many steps in $1 carry another process's id than that of the thread that recorded them.
+# How many steps in $1 carry a process id other than that of the thread that recorded them.
 strangers()
 {
 	"$RECORDER" report "$1" | sed -n 's/^ *[^ ]*-\([0-9]*\) .* step: .*process=\([0-9]*\) .*/\1 \2/p' | awk '$1 != $2' | grep -c .
 }
 
-# Does deed $1 below a recorder; its steps are then $2.
+# Does deed $1 below a recorder; its steps must be $2.
 recorded()
 {
 	ok "$1" "$RECORDER" record -o "$1.dat" "$family" "$1"
@@ -33,14 +33,14 @@ recorded fork "child,grandchild,parent,parent too"
 recorded clone "clone,clone of clone,parent,parent too"
 ok "rec_printf in a clone" test "$("$RECORDER" report clone.dat | grep -c 'do_clone: printed by clone')" -eq 1
 recorded clone-first "clone"
-# The child of vfork runs on its parent's thread, and is recorded as that.
+# The child of vfork runs on its parent's thread, and its events are recorded as the parent's.
 recorded vfork "leaf,parent,parent too,vfork"
 recorded spawn "leaf,parent"
 recorded exec "before exec,leaf"
 recorded argument ""
 is "both come back from a fork in an argument" "$("$RECORDER" report argument.dat | grep -c ' seen: ')" 2
 recorded closefrom "after,before,child"
-# Without a descriptor to open it with a child has no buffer, and runs on; its parent's lanes are as before.
+# A child that has no descriptor to open its buffer with has no buffer, and continues; its parent's lanes are unchanged.
 recorded nofile "after,before"
 
 if [ "$(id -u)" = 0 ]; then
@@ -50,7 +50,8 @@ else
 	skip "chroot, setuid" "not root"
 fi
 
-# A hundred children of a handler, and the events that they interrupted: the parent's numbers are without a hole.
+# A hundred children forked in a signal handler, and the parent's events that the signals interrupted: the parent's
+# numbers have no gap.
 ok "forks in a signal handler" "$RECORDER" record -b 16384 -o handler.dat "$family" handler
 like "nothing is lost" "$err" "; 0 lost"
 is "every child" "$("$RECORDER" report handler.dat | grep -c 'what=in handler')" 100
@@ -72,7 +73,7 @@ like "is told" "$err" "nothing was recorded, .*: no room for buffers in"
 
 # ----------------------------------------------------------------------------------- attached while it runs
 
-# Starts deeds $2... that wait for FIFO $1; attaches to them.
+# Starts deeds $2..., which wait for FIFO $1, and attaches to them.
 attached()
 {
 	local name=$1
@@ -87,7 +88,7 @@ attached()
 	wait_until is_attached "$name.dat.spool" "$family"
 }
 
-# Lets them begin, and come to their end while the recorder is not let run: it meets nobody alive.
+# Lets them begin, and run to their end while the recorder is stopped: it finds none of them alive.
 hurry()
 {
 	kill -STOP "$recorder"
@@ -96,7 +97,7 @@ hurry()
 	kill -CONT "$recorder"
 }
 
-# The recording ends when the last of them, wherever it went, has ended.
+# The recording ends when the last of the processes has ended, whatever became of its ancestors.
 done_with()
 {
 	wait "$pid"
@@ -112,8 +113,8 @@ done_with()
 attached children fork clone heir leaf
 hurry children
 done_with children "child,clone,clone of clone,grandchild,leaf,parent,parent,parent too,parent too"
-# What they start, and what takes their place, is recorded from when the recorder has met it; that the heir's parent lives
-# until then gives it the time.
+# What they start, and what replaces them, is recorded from the moment when the recorder finds it; the heir's parent
+# lives until then, which gives the recorder the time.
 attached images heir patience spawn vfork exec
 : >images.fifo
 done_with images "before exec,leaf,leaf,leaf,parent,parent,parent too,vfork"

@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# -f, --rate and --tid: what is recorded, and what is said of filters that do not fit; of commands and of running programs.
+# -f, --rate and --tid, for commands and for running programs: what is recorded, and what is reported of filters that do
+# not fit.
 
 . "$top_srcdir/tests/tap.sh"
 
 requests=$top_builddir/tests/programs/requests
 cd "$TMP" || exit 1
 
-# count FILE REGEX: events of a recording whose line in the report has it.
+# count FILE REGEX: the number of events of a recording whose line in the report matches.
 count()
 {
 	"$RECORDER" report "$1" | grep -cE "$2"
 }
 
-# hardly NAME FILE REGEX: there are none, or what each of the two threads had in hand when the filter came.
+# hardly NAME FILE REGEX: no event matches, except at most one of each of the two threads: the one that was being written
+# when the filter was set.
 hardly()
 {
 	ok "$1" test "$(count "$2" "$3")" -le 2
@@ -22,11 +24,11 @@ hardly()
 # ---- a command
 
 ok "a filter" "$RECORDER" record -o one.dat -u io:submit -f 'id >= 90 && path ~ "*.db"' "$requests" 100
-is "what passes, and nothing else" "$("$RECORDER" report one.dat | sed -n 's/.* id=\([0-9]*\).*/\1/p' | tr '\n' ' ')" "90 92 94 96 98 "
-like "it is what is counted" "$err" "recorded 5 events from 1 process, 1 thread; 0 lost"
-ok "each -f is its -u's" "$RECORDER" record -o two.dat -u io:submit -f 'op == OP_WRITE' -u io:done -f 'result < -2' "$requests" 30
-is "of the one" "$(count two.dat 'submit:')" 10
-is "of the other" "$(count two.dat 'done:')" 12
+is "what passes is recorded, and nothing else" "$("$RECORDER" report one.dat | sed -n 's/.* id=\([0-9]*\).*/\1/p' | tr '\n' ' ')" "90 92 94 96 98 "
+like "only that is counted" "$err" "recorded 5 events from 1 process, 1 thread; 0 lost"
+ok "each -f belongs to its -u" "$RECORDER" record -o two.dat -u io:submit -f 'op == OP_WRITE' -u io:done -f 'result < -2' "$requests" 30
+is "of the first event" "$(count two.dat 'submit:')" 10
+is "of the second" "$(count two.dat 'done:')" 12
 ok "a -u without one" "$RECORDER" record -o three.dat -u 'io:*' -f 'id < 4' -u io:done "$requests" 30
 is "the last -u that names an event counts" "$(count three.dat 'done:')" 30
 is "the other events keep the first" "$(count three.dat 'submit:')" 4
@@ -64,7 +66,7 @@ like "what only a reader knows" "$err" "'comm' is known only when a recording is
 run_record -u io:submit -f 'op == OP_SEEK'
 like "no such name" "$err" "'OP_SEEK' is not a value of 'op'; its values are OP_READ, OP_WRITE \\(column 7\\)"
 run_record -f 'id == 1' -u io:submit
-like "in front of the -u" "$err" "a filter \\(-f\\) needs a pattern \\(-u\\) before it$"
+like "one before its -u" "$err" "a filter \\(-f\\) needs a pattern \\(-u\\) before it$"
 run_record -u io:submit -f 'id == 1' -f 'id == 2'
 like "two of them" "$err" "there are two filters \\(-f\\) for 'io:submit': join them by &&$"
 run_record -u io:submit -f $'id == 1\n|| id == 2'
@@ -75,10 +77,10 @@ run_record --tid 1
 like "threads of a command" "$err" "^recorder record: --tid needs -P"
 ok "nothing is left of them" test ! -e refused.dat -a ! -e refused.dat.spool
 
-# ---- a program that is not known before
+# ---- a program that was not known before
 
-ok "behind a shell" "$RECORDER" record -o shell.dat -u io:submit -f 'result < 0' -u io:done -f 'id == 3' sh -c "$requests 20; :"
-like "it is told at the end" "$err" "^recorder record: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path \\(column 1\\); the event was not recorded"
+ok "a program started by a shell" "$RECORDER" record -o shell.dat -u io:submit -f 'result < 0' -u io:done -f 'id == 3' sh -c "$requests 20; :"
+like "the filter that did not fit is reported at the end" "$err" "^recorder record: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path \\(column 1\\); the event was not recorded"
 is "the other event is recorded" "$(count shell.dat 'done:') $(count shell.dat 'submit:')" "1 0"
 
 # ---- rates
@@ -86,17 +88,17 @@ is "the other event is recorded" "$(count shell.dat 'done:') $(count shell.dat '
 ok "a rate" "$RECORDER" record -o rate.dat -u io:submit --rate 20 -u io:done "$requests" 5000
 is "not of the other event" "$(count rate.dat 'done:')" 5000
 some=$(count rate.dat 'submit:')
-like "what it kept away is said" "$err" "  $((5000 - some)) io:submit suppressed by --rate 20, not counted as lost"
-ok "a second's at least" test "$some" -ge 20
+like "the number suppressed is reported" "$err" "  $((5000 - some)) io:submit suppressed by --rate 20, not counted as lost"
+ok "at least one second's events" test "$some" -ge 20
 ok "a rate for all, and one of an event's own" "$RECORDER" record -o rates.dat --rate 7 -u io:done -u io:submit -f 'id < 3000' --rate 5 "$requests" 5000
 done=$(count rates.dat 'done:')
 some=$(count rates.dat 'submit:')
 like "of the one" "$err" "  $((5000 - done)) io:done suppressed by --rate 7"
-like "of the other, behind its filter" "$err" "  $((3000 - some)) io:submit suppressed by --rate 5"
+like "of the other, after its filter" "$err" "  $((3000 - some)) io:submit suppressed by --rate 5"
 
 # ---- a running program
 
-# record_some FILE OPTION...: of the program, until there are some pages of events
+# record_some FILE OPTION...: records the program until the recording has some pages of events
 record_some()
 {
 	local file=$1 recorder status=0
@@ -129,21 +131,21 @@ is "what its filter says" "$(count tid.dat 'path=.*\.db')" 0
 ok "both" "$RECORDER" record -P $pid --duration 1 --tid "$first,$second" --rate 10 -o tids.dat
 like "a rate there" "$err" " io:done suppressed by --rate 10, not"
 fails "no thread id" "$RECORDER" record -P $pid --tid x -o refused.dat
-like "is told" "$err" "option '--tid' takes thread ids separated by commas, not 'x'"
+like "is reported" "$err" "option '--tid' takes thread ids separated by commas, not 'x'"
 
-# An event that is on already: what it writes until the filter is there is not in the recording, either.
+# An event that is on already: what it writes before the filter is set is not in the recording, either.
 ok "enable" "$RECORDER" enable -P $pid io:done
 # Some may be in hand: then there is a file.
 run "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat
 hardly "has what passes alone" none.dat 'done:'
 ok "disable" "$RECORDER" disable -P $pid io:done
 
-# What it had before it has afterwards.
+# It has the same events on as before.
 ok "enable with a filter" "$RECORDER" enable -P $pid -f 'id == 18446744073709551615' --rate 3 io:submit
 like "one event" "$out" "1 event on"
 ok "a recording without one" "$RECORDER" record -P $pid --duration 1 -u io:submit -o all.dat
 like "has many" "$err" "recorded [0-9]{4,} events"
-# Nothing passes: the lanes hold nothing new, however long the program goes on.
+# Nothing passes: the lanes hold nothing new, however long the program continues.
 "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat 2>err
 run "$RECORDER" snapshot -P $pid -o snapshot.dat
 # Behind the recording without one.
@@ -164,7 +166,7 @@ ok "stat again" "$RECORDER" stat -P $pid
 like "they keep the rate" "$out" "io:submit: at most 3 a second, suppressed: 0"
 ok "enable without a filter" "$RECORDER" enable -P $pid io:submit
 ok "stat once more" "$RECORDER" stat -P $pid
-fails "has no rate any more" grep -q "at most" <<<"$out"
+fails "shows no rate any more" grep -q "at most" <<<"$out"
 grown()
 {
 	[ "$("$RECORDER" stat -P $pid | awk -F ': ' '$1 == "entries" || $1 == "overrun" { n += $2 } END { print n + 0 }')" -gt 100 ]

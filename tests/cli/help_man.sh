@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# --help and the manual page of each command name the same options, arguments and operands; completion knows them all.
+# --help and the manual page of each command name the same options, arguments and operands; the completion knows all of
+# them.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -10,7 +11,7 @@ is "the commands" "$(echo $commands)" "record report list ps enable disable star
 like "the version" "$("$RECORDER" --version)" '^recorder [0-9]+\.[0-9]+'
 is "help is --help" "$("$RECORDER" help)" "$("$RECORDER" --help)"
 
-# A page's text without its fonts.
+# The text of a page, without fonts.
 plain()
 {
 	sed -e 's/\\f[BIRP]//g' -e 's/\\-/-/g' "$1"
@@ -53,7 +54,7 @@ complete_words()
 is "completion of a command" "$(complete_words recorder reco)" "record recover"
 is "completion of an option" "$(complete_words recorder record --file)" "--file-version"
 is "completion of a word" "$(complete_words recorder record --mode '')" "overwrite discard"
-is "completion behind a letter" "$(complete_words recorder record -C m)" "mono mono_raw"
+is "completion after a letter" "$(complete_words recorder record -C m)" "mono mono_raw"
 for command in $commands; do
 	is "$command: completion knows all options" "$(complete_words recorder "$command" - | tr ' ' '\n' | sort)" \
 		"$("$RECORDER" "$command" --help | grep -oE '^ +(-[a-zA-Z])?(, )?(--[a-z-]+)?' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort)"

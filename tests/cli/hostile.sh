@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Buffers that are spoilt or cut short: the command skips what is damaged, says which in one line, and goes on with the rest.
+# Damaged and truncated buffers: the command skips what is damaged, reports which buffer on one line, and continues with the
+# others.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -20,21 +21,21 @@ session=$(echo "$RECORDER_DIR"/session-*)
 ok "stat while it runs" "$RECORDER" stat --dir "$session"
 like "says that the lane is broken" "$out" "lane [0-9]+, .*, broken: nothing more is written to it"
 like "and how many events it has refused" "$out" "disabled: 1000"
-is "the other lanes are in order" "$(grep -c '^lane .*broken' <<<"$out") $(($(grep -c '^lane ' <<<"$out") > 1))" "1 1"
+is "the other lanes are intact" "$(grep -c '^lane .*broken' <<<"$out") $(($(grep -c '^lane ' <<<"$out") > 1))" "1 1"
 rm gate
 wait $recorder
-is "the recording ends in order" $? 0
+is "the recording ends normally" $? 0
 err=$(cat err)
 like "events are lost" "$err" "recorded [0-9]+ events from 1 process, [23] threads; [0-9]{4} lost"
 like "and why" "$err" "1000 refused, their lanes had been stopped as damaged"
 like "and where" "$err" "1 lanes stopped as damaged"
-ok "those of the threads beside and behind are there" test "$(events spoilt.dat number=)" -ge 500
+ok "those of the other threads, before and after it, are there" test "$(events spoilt.dat number=)" -ge 500
 ok "report" "$RECORDER" report spoilt.dat
-like "tells of the loss" "$out" "EVENTS DROPPED|lost="
+like "shows the loss" "$out" "EVENTS DROPPED|lost="
 
 # ------------------------------------------------------------------------------------------ a file that is cut short
 
-# Starts a program that has traced and waits now; its pid in $pid, its buffer in $buffer.
+# Starts a program that writes events and then waits; its pid in $pid, its buffer in $buffer.
 start()
 {
 	begin_to "$1" 2000
@@ -50,15 +51,15 @@ for size in 0 4096 90000 4300000; do
 	truncate -s "$size" "$buffer"
 	kill -INT $recorder
 	wait $recorder
-	is "cut to $size while it is recorded: the recorder ends in order" $? 0
-	like "and says so in one line" "$(grep -c 'truncated meanwhile' "err.$size") $(cat "err.$size")" \
+	is "cut to $size while it is recorded: the recorder ends normally" $? 0
+	like "and reports it on one line" "$(grep -c 'truncated meanwhile' "err.$size") $(cat "err.$size")" \
 		"1 .*skipped the buffer of program $pid \(victim\), which was truncated meanwhile; the rest is lost"
-	ok "its file is one" "$RECORDER" report "cut.$size.dat"
+	ok "its file is valid" "$RECORDER" report "cut.$size.dat"
 	end "$pid"
 	rm -f "$buffer"
 done
 
-# A program beside one whose buffer is cut short is recorded all the same.
+# A program is recorded although the buffer of another one is cut short.
 start other
 other=$pid
 start one
@@ -72,7 +73,7 @@ is "two programs, one is cut" $? 0
 like "one line" "$(grep -c 'truncated meanwhile' err)" "^1$"
 end "$pid" "$other"
 
-# What is left of a dead program's.
+# The remains of a dead program's buffer.
 start dead
 end "$pid"
 cp --sparse=always "$buffer" whole
@@ -87,6 +88,6 @@ for size in 0 1 4095 4096 20000 70000 100000 4300000 4330000 4350000 5000000; do
 		tap_show_run "cut to $size"
 	fi
 done
-is "recover from pieces of a buffer ends in order" "$bad" 0
+is "recover from pieces of a buffer ends normally" "$bad" 0
 
 done_testing

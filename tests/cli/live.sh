@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Live consumers that a user might write: the example in C, and the one in Python that has nothing but the shared library;
-# and one in C that has the same.
+# Live consumers as a user might write them: the example in C, the one in Python that needs only the shared library, and
+# a C program that needs only that, too.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -18,15 +18,15 @@ top=$!
 wait_until grep -q seq top
 kill "$pid"
 wait "$top"
-is "the consumer ends with the program" $? 0
+is "the consumer ends when the program ends" $? 0
 is "it has counted each event" "$(awk '/ test:seq$/ { n += $1 } END { print n }' top)" 5000
-fails "a buffer that is none" "$top_builddir/examples/05_top" /dev/null
-like "is said" "$err" "/dev/null"
+fails "a file that is not a buffer" "$top_builddir/examples/05_top" /dev/null
+like "is reported" "$err" "/dev/null"
 
 if [ ! -e "$library/librecorder.so" ]; then
-	skip "functions by their names alone" "configured without a shared library"
+	skip "functions found by name only" "configured without a shared library"
 else
-	ok "functions by their names alone" "$top_builddir/tests/programs/twins" "$library/librecorder.so"
+	ok "functions found by name only" "$top_builddir/tests/programs/twins" "$library/librecorder.so"
 fi
 
 if ! command -v python3 >/dev/null; then
@@ -48,7 +48,7 @@ else
 		"$(sed -n 's/.* lane 0 tid [0-9]* step: number=\([0-9]*\) text=step \1$/\1/p' <<<"$out")" "$(seq 0 99)"
 	exec 3>&-
 	wait "$pid"
-	is "the writer ends in order" $? 0
+	is "the writer ends normally" $? 0
 fi
 
 done_testing

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Events that recorder record -P has on loan: a killed recorder's are given back by the next, a forked child's too; what
-# others hold up is told.
+# The leases of recorder record -P on events: what a killed recorder held is given back by the next one, also in a
+# forked child; what a living one holds is respected, and others are told that they have to wait for it.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -9,13 +9,13 @@
 family=$top_builddir/tests/programs/family
 cd "$TMP" || exit 1
 
-# Waits until $2 (on/all) is what ps says of process $1.
+# Waits until ps shows $2 (on/all) for process $1.
 wait_for()
 {
 	wait_until eval "\"\$RECORDER\" ps -P $1 | grep -q ' $2 '"
 }
 
-# Records process $1 to $2, and is killed in the middle of it.
+# Starts to record process $1 to $2, and kills the recorder while it does.
 killed()
 {
 	"$RECORDER" record -P "$1" -o "$2" 2>/dev/null &
@@ -29,10 +29,10 @@ killed()
 begin one
 killed "$pid" first.dat
 ok "the next recording, of something else" "$RECORDER" record -o other.dat "$family" leaf
-like "says what it found" "$err" "1 program still had events on for a killed recorder: switched off"
+like "reports what it found" "$err" "1 program still had events on for a killed recorder: switched off"
 ok "and switches it off" eval '"$RECORDER" ps -P $pid | grep -q " 0/1 "'
 ok "once" "$RECORDER" record -o other.dat "$family" leaf
-unlike "only" "$err" "killed"
+unlike "only those" "$err" "killed"
 
 killed "$pid" second.dat
 ok "disable, of another pattern" "$RECORDER" disable -P "$pid" 'other:*'
@@ -43,45 +43,45 @@ wait_for "$pid" 0/1
 ok "enable" "$RECORDER" enable -P "$pid" 'test:*'
 killed "$pid" third.dat
 ok "the next one" "$RECORDER" record -o other.dat "$family" leaf
-like "says so" "$err" "switched off"
+like "reports it" "$err" "switched off"
 ok "what was on before the killed one stays on" eval '"$RECORDER" ps -P $pid | grep -q " 1/1 "'
 "$RECORDER" disable -P "$pid" 'test:*' >/dev/null
 
-# The very program again: what it has recorded since the kill is there.
+# The same program again: what it has written since the kill is there.
 killed "$pid" fourth.dat
 last=$(written one)
 go_on one 1000
 ok "the same program is recorded again" "$RECORDER" record -P "$pid" --duration 1 -o fifth.dat
-like "and says whose it was" "$err" "process $pid was being recorded when its recorder was killed: what it has recorded since is kept"
+like "and reports that its recorder was killed" "$err" "process $pid was being recorded when its recorder was killed: what it has recorded since is kept"
 ok "ps" eval '"$RECORDER" ps -P $pid | grep -q " 0/1 "'
 ok "the killed one's spool can be recovered" "$RECORDER" recover fourth.dat.spool -o fourth.dat
-ok "it goes on after it" test "$("$RECORDER" report fifth.dat | sed -n '$s/.*number=//p')" -gt "$last"
+ok "the new recording continues after it" test "$("$RECORDER" report fifth.dat | sed -n '$s/.*number=//p')" -gt "$last"
 
-# A living recorder's loan is its own.
+# What a living recorder has on stays on.
 "$RECORDER" record -P "$pid" -o living.dat 2>/dev/null &
 recorder=$!
 wait_for "$pid" 1/1
 ok "another recording meanwhile" "$RECORDER" record -o other.dat "$family" leaf
 unlike "gives nothing back" "$err" "killed"
 ok "disable of another pattern" "$RECORDER" disable -P "$pid" 'other:*'
-ok "neither" eval '"$RECORDER" ps -P $pid | grep -q " 1/1 "'
+ok "gives nothing back, either" eval '"$RECORDER" ps -P $pid | grep -q " 1/1 "'
 kill -INT $recorder
 wait $recorder
-is "it ends in order" $? 0
+is "it ends normally" $? 0
 wait_for "$pid" 0/1
 
-# Somebody holds the lock of those who switch.
+# Another process holds the lock that switching events takes.
 exec {lock}>>"$(find "$RECORDER_DIR" -name "$pid-*.rec")"
 flock $lock
 fails "a lock that is held" "$RECORDER" disable -P "$pid" 'test:*' {lock}>&-
-like "is not waited for for ever" "$err" "process $pid: another process keeps switching its events"
+like "is not waited for without end" "$err" "process $pid: another process keeps switching its events"
 fails "nor by a recording" "$RECORDER" record -P "$pid" -o held.dat {lock}>&-
-like "which says so" "$err" "cannot attach to process $pid \\(victim\\): another process keeps switching its events; try again"
+like "which reports it" "$err" "cannot attach to process $pid \\(victim\\): another process keeps switching its events; try again"
 ok "and leaves nothing" test ! -e held.dat -a ! -e held.dat.spool
 exec {lock}>&-
-ok "then it goes" "$RECORDER" disable -P "$pid" 'test:*'
+ok "when the lock is free, it works" "$RECORDER" disable -P "$pid" 'test:*'
 
-# A name that several programs have means all of them.
+# A name that matches several programs stands for all of them.
 first=$pid
 begin two
 "$RECORDER" record -P victim -o both.dat 2>both.err &
@@ -96,7 +96,8 @@ like "a name of several programs" "$(cat both.err)" "from 2 processes"
 wait_for "$first" 0/1
 wait_for "$pid" 0/1
 
-# A recorder that is killed before its program forks: the child begins with the loan, and gives it back, too.
+# A recorder is killed before its program forks: the child begins with the events that are on loan, and gives them back,
+# too.
 end "$first" "$pid"
 mkfifo fifo go
 "$family" wait fifo heir wait go leaf &
@@ -113,9 +114,9 @@ like "takes both back" "$err" "2 programs still had events on for a killed recor
 is "they are off" "$("$RECORDER" ps -P family | grep -c " 0/3 ")" 2
 : >go
 wait "$pid"
-is "the family ends well" $? 0
+is "all programs end with status 0" $? 0
 
-# A program that one of ours starts, and that another recorder has taken before ours met it.
+# A program that ours starts, and that another recorder takes before our recorder finds it.
 mkfifo begin
 "$family" wait begin patience spawn &
 pid=$!
@@ -133,14 +134,14 @@ wait_until is_attached theirs.dat.spool "$family"
 kill -CONT $ours
 kill -INT $ours
 wait $ours
-is "a recording ends whose child another one has" $? 0
-like "which it says" "$(cat ours.err)" \
+is "a recording ends while another recorder has one of its children" $? 0
+like "which it reports" "$(cat ours.err)" \
 	"1 process that started meanwhile was not recorded, $child \\([a-z]*\\): another recorder records it"
-like "it has what is its own" "$(cat ours.err)" "recorded 1 event from 1 process"
-ok "the other's stays on" wait_for "$child" 3/3
+like "it has its own events" "$(cat ours.err)" "recorded 1 event from 1 process"
+ok "the other recorder's events stay on" wait_for "$child" 3/3
 kill -CONT "$child"
 wait "$pid"
-is "the program ends well" $? 0
+is "the program ends with status 0" $? 0
 wait $theirs
 like "and is recorded by the other one" "$(cat theirs.err)" "recorded 1 event from 1 process, 1 thread; 0 lost"
 

@@ -1,23 +1,24 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs that cannot make a buffer, or have no memory for a lane: they run all the same, and somebody says why.
+# Programs that cannot make a buffer, or have no memory for a lane, run all the same, and the cause is reported.
 
 . "$top_srcdir/tests/namespaces.sh"
 
 producer=$top_builddir/tests/programs/producer
 
-# says NAME REASON [VARIABLE=VALUE...] [COMMAND...]: the program runs, and says one line under REC_DEBUG=1 and none without.
+# says NAME REASON [VARIABLE=VALUE...] [COMMAND...]: the program runs, and prints one line with REC_DEBUG=1 and none
+# without.
 says()
 {
 	local name=$1 reason=$2
 
 	shift 2
 	ok "$name: the program runs" env "$@" "$producer" 1 10
-	is "$name: it does what it does, and says nothing" "$out$err" "produced 10"
+	is "$name: it does its work, and prints nothing" "$out$err" "produced 10"
 	ok "$name: REC_DEBUG=1" env REC_DEBUG=1 "$@" "$producer" 1 10
-	is "$name: it does the same" "$out" "produced 10"
-	like "$name: it says why, in one line" "$err" "^librecorder: process [0-9]+ $reason$"
-	is "$name: one" "$(wc -l <<<"$err")" 1
+	is "$name: it does its work" "$out" "produced 10"
+	like "$name: it prints why, on one line" "$err" "^librecorder: process [0-9]+ $reason$"
+	is "$name: only one" "$(wc -l <<<"$err")" 1
 }
 
 shm=/dev/shm/librecorder-0
@@ -72,7 +73,7 @@ ok "record in 64 MiB" "$RECORDER" record "$producer" 8 1000
 like "loses nothing" "$err" "recorded 8000 events from 1 process, 8 threads; 0 lost"
 umount /dev/shm
 
-# ---- the recorder says why
+# ---- the recorder reports why
 
 fails "a command without librecorder" "$RECORDER" record true
 like "is named" "$err" "recorder record: nothing was recorded, 'trace.dat' is unchanged: no process of 'true' uses librecorder, or its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\)"
@@ -83,17 +84,17 @@ is "and nothing is left" "$(ls $shm)" ""
 fails "sizes that make no sense" env RECORDER_SUBBUF_KB=5 "$RECORDER" record "$producer" 1 10
 like "are told" "$err" "trace.dat' is unchanged: 1 process was not recorded: a size or the clock in the environment is invalid"
 ok "one of two" "$RECORDER" record sh -c '"$@"; ulimit -f 100; exec "$@"' - "$producer" 1 10
-like "is told, too" "$err" "recorder record: 1 process was not recorded: "
+like "is reported, too" "$err" "recorder record: 1 process was not recorded: "
 like "and the other is recorded" "$err" "recorded 10 events from 1 process"
 fails "no /dev/shm" "${without_shm[@]}" "$RECORDER" record -o x.dat "$producer" 1 10
-is "is told in one line" "$err" "recorder record: cannot use the buffer directory '$shm': No such file or directory; set RECORDER_DIR to a directory of your own"
+is "is reported on one line" "$err" "recorder record: cannot use the buffer directory '$shm': No such file or directory; set RECORDER_DIR to a directory of your own"
 mkdir -m 700 ro2
 mount --bind ro2 ro2 && mount -o remount,bind,ro ro2
 fails "a read-only directory" env RECORDER_DIR="$TMP/ro2" "$RECORDER" record -o x.dat "$producer" 1 10
-is "is told in one line, too" "$err" "recorder record: cannot make a directory in '$TMP/ro2': Read-only file system; set RECORDER_DIR to a directory of your own"
+is "is reported on one line, too" "$err" "recorder record: cannot make a directory in '$TMP/ro2': Read-only file system; set RECORDER_DIR to a directory of your own"
 ok "nothing was begun" test ! -e x.dat -a ! -e x.dat.spool
 
-# ---- XDG_RUNTIME_DIR, which may be anybody's
+# ---- XDG_RUNTIME_DIR, which may be another user's
 
 where()
 {
@@ -116,31 +117,31 @@ is "a relative one" "$(where XDG_RUNTIME_DIR=.)" $shm
 if [ "$as_root" = yes ]; then
 	mkdir -m 755 /run/user/1000
 	chown 1000 /run/user/1000
-	is "somebody else's" "$(where XDG_RUNTIME_DIR=/run/user/1000)" $shm
+	is "another user's directory" "$(where XDG_RUNTIME_DIR=/run/user/1000)" $shm
 	is "nothing was made there" "$(ls /run/user/1000)" ""
 else
-	skip "somebody else's" "only root has other users"
+	skip "another user's directory" "only root has other users"
 	skip "nothing was made there" "only root has other users"
 fi
 is "a directory for this alone" "$(stat -c %a /run/user/0/librecorder)" 700
 
-# ---- the umask is somebody else's matter
+# ---- the program's umask does not decide the modes of directory and file
 
 rm -rf $shm
 (umask 0777 && exec "$victim" count 1) &
 wait_until has_written count 1
-is "no rights by umask: the directory" "$(stat -c %a $shm)" 700
+is "a umask that takes all rights: the directory" "$(stat -c %a $shm)" 700
 is "and the file" "$(stat -c %a $shm/$!-*.rec)" 600
 end $!
 rm -rf $shm count
 (umask 0 && exec "$victim" count 1) &
 wait_until has_written count 1
-is "all rights by umask: the directory" "$(stat -c %a $shm)" 700
+is "a umask that takes none: the directory" "$(stat -c %a $shm)" 700
 is "and the file" "$(stat -c %a $shm/$!-*.rec)" 600
 end $!
 rm -rf $shm
 
-# ---- read-only for whoever looks: what can be seen is shown, what cannot be done is said
+# ---- read-only for the reader: what can be seen is shown, what cannot be done is reported
 
 begin count
 mkdir seen
@@ -153,15 +154,15 @@ like "shows its event" "$out" "off  test:seq"
 wait_until eval '"$RECORDER" stat --dir "$TMP/seen" | grep -q "^entries: [1-9]"'
 pass "stat shows its events"
 fails "disable" "$RECORDER" disable --dir "$TMP/seen" -P "$pid" '*'
-is "says why not" "$err" "recorder disable: process $pid: its buffer is on a read-only file system"
+is "reports why not" "$err" "recorder disable: process $pid: its buffer is on a read-only file system"
 fails "record" "$RECORDER" record --dir "$TMP/seen" -P "$pid" -o x.dat
-is "says so, too" "$err" "recorder record: cannot inspect program $pid: its buffer is on a read-only file system"
+is "reports it, too" "$err" "recorder record: cannot inspect program $pid: its buffer is on a read-only file system"
 "$RECORDER" disable -P "$pid" '*' >/dev/null
 end "$pid"
 buffer=$(echo seen/"$pid"-*.rec)
 ok "what it left is recovered" "$RECORDER" recover -o left.dat "$buffer"
 like "its events" "$err" "recovered [1-9][0-9]* events from 1 process"
-ok "it is there still" test -s "$buffer"
+ok "the buffer is still there" test -s "$buffer"
 ok "to be recovered once more" "$RECORDER" recover -o again.dat "$shm/${buffer#seen/}"
 is "with the same events" "$("$RECORDER" report again.dat | tail -n 1)" "$("$RECORDER" report left.dat | tail -n 1)"
 

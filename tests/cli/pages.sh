@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder pages: what the lanes of a running program and the kernel's rings hold, page by page.
+# recorder pages: the contents of a running program's lanes and of the kernel's rings, page by page.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
 
-# line NAME REGEX: a line of the last output, kept by `keep`, is like it.
+# line NAME REGEX: a line of the last output, saved by `keep`, matches REGEX.
 line()
 {
 	ok "$1" grep -qE "$2" shown
@@ -47,9 +47,9 @@ keep
 is "what was taken is read" "$(grep -c seq shown)" 0
 end "$pid"
 
-# Four times what the lane holds: a loss in front of the first page.
+# The program writes four times what the lane holds: a loss before the first page.
 begin_to count 16000
-ok "a lane that went round" "$RECORDER" pages -P victim
+ok "a lane that wrapped" "$RECORDER" pages -P victim
 keep
 first=$(sed -n "s/.*seq: number=//p" shown | head -1)
 line "how many are gone" "^lane 0: .* entries 16000 overrun $first read 0 "
@@ -65,7 +65,7 @@ begin_to count 1000
 ok "figures instead of pages" "$RECORDER" pages -P "$pid" --lane 0 --stats
 keep
 line "are printed" '^[0-9]+ pages, 1000 events, [0-9]+ bytes, 0 lost in .* us a page, .* ns an event$'
-is "and no page is" "$(grep -c ^page shown)" 0
+is "and no page is shown" "$(grep -c ^page shown)" 0
 fails "a lane that is not there" "$RECORDER" pages -P "$pid" --lane 7
 like "is named" "$err" 'there is no lane 7'
 "$RECORDER" pages -P "$pid" --follow >follow &
@@ -76,11 +76,11 @@ wait "$pages"
 is "following ends with the program" $? 0
 
 fails "neither program nor kernel" "$RECORDER" pages
-like "is said" "$err" 'either -P and a running program, or --kernel'
-fails "nobody of this name" "$RECORDER" pages -P nobody-has-this-name
-like "is said, too" "$err" "no running program 'nobody-has-this-name'"
+like "is reported" "$err" 'either -P and a running program, or --kernel'
+fails "no program of this name" "$RECORDER" pages -P nobody-has-this-name
+like "is reported, too" "$err" "no running program 'nobody-has-this-name'"
 
-# The kernel: in an instance of our own, of a tracefs mounted for this test alone.
+# The kernel, in an instance of this test, in a tracefs that is mounted for it alone.
 kernel()
 {
 	unshare -m "$BASH" -c '

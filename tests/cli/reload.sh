@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A server whose master replaces its workers again and again, attached to by the master alone: each worker is recorded from its
-# first event to its last, and the master's events stay on whoever comes and goes.
+# A server whose master replaces its workers again and again; the recorder attaches to the master alone. Each worker is
+# recorded from its first event to its last, and the master's events stay on whichever workers come and go.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -29,7 +29,7 @@ reload()
 	wait_until has_made $nr
 }
 
-# Workers from number $2 on of which $1 has not just all events, each once.
+# Prints the workers from number $2 on of which $1 does not have all events, each once.
 incomplete()
 {
 	"$RECORDER" report "$1" | sed -n 's/.* work: .*worker=\([0-9]*\) number=\([0-9]*\)$/\1 \2/p' |
@@ -55,11 +55,11 @@ done
 kill -INT $recorder
 wait $recorder
 is "a recording ends between two reloads" $? 0
-unlike "it has missed nobody" "$(cat err)" "not recorded"
+unlike "it has missed no worker" "$(cat err)" "not recorded"
 like "and lost nothing" "$(cat err)" "recorded [0-9]+ events from [0-9]+ processes, .*; 0 lost"
 is "the events of all are off again" "$("$RECORDER" ps | grep -c ' 0/1')" $((WORKERS + 1))
 
-# The workers that are there now are from before.
+# The workers that exist now were started before this recording.
 first=$(made)
 "$RECORDER" record -P $pid -o two.dat 2>err &
 recorder=$!
@@ -71,8 +71,8 @@ kill -TERM $pid
 wait $pid
 wait $recorder
 is "a recording ends with the last of them" $? 0
-unlike "it has missed nobody, either" "$(cat err)" "not recorded"
+unlike "it has missed no worker, either" "$(cat err)" "not recorded"
 is "workers without all of their events" "$(incomplete two.dat "$first")" ""
-is "of so many" "$(made)" $((2 * RELOADS * WORKERS + WORKERS))
+is "number of workers" "$(made)" $((2 * RELOADS * WORKERS + WORKERS))
 
 done_testing

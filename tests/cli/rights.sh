@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Users see and touch their own programs only, root all; what others put into a directory misleads nobody.
+# Users see and touch only their own programs, root those of all; files that others put into a directory mislead
+# neither.
 
 . "$top_srcdir/tests/namespaces.sh"
 [ "$as_root" = yes ] || skip_all "only root has other users"
 
-# Two users, and what they run where they can read it.
+# Two users, and copies of the programs where these can read them.
 one=40001 two=40002
 mkdir -m 755 /run/bin
 cp "$victim" "$RECORDER" "$top_builddir/tests/programs/dropper" /run/bin
@@ -17,7 +18,7 @@ as()
 {
 	setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
 }
-# The same for what is to be killed: no shell stands before it.
+# The same for a program that is to be killed: no shell stands between, so $! is its own pid.
 exec_as()
 {
 	exec setpriv --reuid "$1" --regid "$1" --clear-groups "${@:2}"
@@ -43,21 +44,21 @@ pids()
 	"$@" 2>&1 | sed -nE 's/^ *([0-9]+) +(started|stopped) .*/\1/p' | sort -n | tr '\n' ' '
 }
 
-is "root sees all" "$(pids "$RECORDER" ps)" "$(printf '%s\n' "$zero_pid" "$one_pid" "$two_pid" | sort -n | tr '\n' ' ')"
-is "a user his own" "$(pids as $one "$RECORDER" ps)" "$one_pid "
-is "another one, too, in whichever directory" "$(pids as $two "$RECORDER" ps)" "$two_pid "
-is "also if told of it" "$(pids as $two env XDG_RUNTIME_DIR=/run/user/$two "$RECORDER" ps)" "$two_pid "
+is "root sees all programs" "$(pids "$RECORDER" ps)" "$(printf '%s\n' "$zero_pid" "$one_pid" "$two_pid" | sort -n | tr '\n' ' ')"
+is "a user sees their own" "$(pids as $one "$RECORDER" ps)" "$one_pid "
+is "so does another one, in whichever directory" "$(pids as $two "$RECORDER" ps)" "$two_pid "
+is "also if it is named" "$(pids as $two env XDG_RUNTIME_DIR=/run/user/$two "$RECORDER" ps)" "$two_pid "
 is "and root with a directory of its own" "$(pids env XDG_RUNTIME_DIR=/run/user/$two "$RECORDER" ps | wc -w)" 3
 is "root sees only what RECORDER_DIR says" "$(pids env RECORDER_DIR="$(shm $one)" "$RECORDER" ps)" ""
 is "or what --dir says" "$(pids "$RECORDER" ps --dir "$(shm $one)")" "$one_pid "
 fails "another user's directory" as $two "$RECORDER" ps --dir "$(shm $one)"
-is "is refused in one line" "$err" "recorder ps: cannot use the directory '$(shm $one)': it belongs to another user, or others may write to it"
+is "is refused with one line" "$err" "recorder ps: cannot use the directory '$(shm $one)': it belongs to another user, or others may write to it"
 chmod 755 "$(shm $one)"
 fails "also if it can be read" as $two "$RECORDER" ps --dir "$(shm $one)"
-is "in one line, too" "$err" "recorder ps: cannot use the directory '$(shm $one)': it belongs to another user, or others may write to it"
+is "with one line, too" "$err" "recorder ps: cannot use the directory '$(shm $one)': it belongs to another user, or others may write to it"
 for command in "enable -P $one_pid *" "stop -P $one_pid" "record -P $one_pid -o /dev/shm/x.dat" "stat -P $one_pid"; do
 	fails "another user's program: $command" eval "as $two $RECORDER $command"
-	like "is not there" "$err" "^recorder [a-z]*: no running program '$one_pid' uses librecorder"
+	like "is not found" "$err" "^recorder [a-z]*: no running program '$one_pid' uses librecorder"
 	fails "the same by its directory" eval "as $two $RECORDER ${command/ / --dir $(shm $one) }"
 	like "is refused" "$err" "it belongs to another user"
 done
@@ -69,10 +70,10 @@ ok "root records programs of all users by name" "$RECORDER" record -P victim --d
 like "all of them" "$err" "from 3 processes, 3 threads; 0 lost"
 ok "root leaves nothing in a user's directory" test -z "$(find "$(shm $one)" /run/user/$two -user 0)"
 fails "root records a command into a user's directory" env RECORDER_DIR="$(shm $one)" "$RECORDER" record -o x.dat true
-is "no" "$err" "recorder record: cannot use the buffer directory '$(shm $one)': it belongs to another user, or others may write to it; set RECORDER_DIR to a directory of your own"
-ok "nothing was put there" test -z "$(find "$(shm $one)" -user 0)"
+is "which is refused" "$err" "recorder record: cannot use the buffer directory '$(shm $one)': it belongs to another user, or others may write to it; set RECORDER_DIR to a directory of your own"
+ok "nothing was made there" test -z "$(find "$(shm $one)" -user 0)"
 
-# ---- what stands in a directory and is no program's
+# ---- directory entries that are not a program's
 
 buffer=$(echo "$(shm $one)"/*.rec)
 dir=$(shm $one)
@@ -88,36 +89,36 @@ as $one truncate -s 0 "$dir/7-7.rec"
 is "root looks into that directory" "$(pids "$RECORDER" ps --dir "$dir")" "$one_pid "
 is "its owner does" "$(pids as $one "$RECORDER" ps)" "$one_pid "
 is "and all that root sees are three" "$(pids "$RECORDER" ps | wc -w)" 3
-ok "root stops all that is there" "$RECORDER" stop --dir "$dir" -P victim
-is "which was one" "$(grep -c '  stopped' <<<"$out")" 1
-is "root's own runs on" "$("$RECORDER" ps -P "$zero_pid" | tail -n 1 | awk '{ print $2 }')" started
+ok "root stops all programs there" "$RECORDER" stop --dir "$dir" -P victim
+is "which is one" "$(grep -c '  stopped' <<<"$out")" 1
+is "root's own is not stopped" "$("$RECORDER" ps -P "$zero_pid" | tail -n 1 | awk '{ print $2 }')" started
 fails "root's program by the user's directory" "$RECORDER" stop --dir "$dir" -P "$zero_pid"
-like "is not there" "$err" "no running program '$zero_pid' uses librecorder"
+like "is not found" "$err" "no running program '$zero_pid' uses librecorder"
 as $one mv "$dir" "$dir-away"
 as $one mkdir -m 700 "$dir"
 ln "$zero_buffer" "$dir/4-4.rec"
 fails "a foreign buffer alone" as $one "$RECORDER" ps
-like "is said to be one" "$err" \
+like "is reported as one" "$err" \
 	"no running program uses librecorder \\(buffers are in '$dir'\\); '4-4.rec' was skipped: (it belongs to another user|Permission denied)"
 fails "for root, too" "$RECORDER" ps --dir "$dir"
-like "of whom it is" "$err" "'4-4.rec' was skipped: it belongs to another user"
+like "with its owner" "$err" "'4-4.rec' was skipped: it belongs to another user"
 rm -r "$dir"
 as $one ln -s "$(shm 0)" "$dir"
-is "a link in a directory's place leads nowhere" "$(pids "$RECORDER" ps | wc -w)" 2
-fails "also if asked for" "$RECORDER" ps --dir "$dir"
-is "in one line" "$err" "recorder ps: cannot use the directory '$dir': it is a symbolic link"
+is "a link in a directory's place is not followed" "$(pids "$RECORDER" ps | wc -w)" 2
+fails "also if it is asked for" "$RECORDER" ps --dir "$dir"
+is "with one line" "$err" "recorder ps: cannot use the directory '$dir': it is a symbolic link"
 rm "$dir"
 mkdir -m 700 "$dir"
 fails "a name that another user took" as $one "$RECORDER" ps
-is "is said to be taken" "$err" "recorder ps: cannot use the directory '$dir': it belongs to another user, or others may write to it"
+is "is reported as taken" "$err" "recorder ps: cannot use the directory '$dir': it belongs to another user, or others may write to it"
 run as $one env REC_DEBUG=1 /run/bin/dropper 1
 like "by the program, too" "$err" "^librecorder: process [0-9]+ records nothing, no buffer in '$dir': the directory belongs to another user, or others may write to it$"
 rmdir "$dir"
 as $one mv "$dir-away" "$dir"
 as $one chmod 770 "$dir"
-is "one that others may write to is passed over" "$(pids "$RECORDER" ps | wc -w)" 2
+is "one that others may write to is skipped" "$(pids "$RECORDER" ps | wc -w)" 2
 as $one chmod 700 "$dir"
-is "until it is right again" "$(pids "$RECORDER" ps | wc -w)" 3
+is "until its mode is right again" "$(pids "$RECORDER" ps | wc -w)" 3
 
 # ---- a buffer's file is replaced, and removed, while it is read
 
@@ -132,11 +133,11 @@ rm "$dir/away"
 wait_until has_size moved.dat.spool 700000
 end "$one_pid"
 wait $recorder
-is "the recording goes on to the program's end" $? 0
+is "the recording continues to the program's end" $? 0
 like "without a loss" "$(cat err)" "from 1 process, 1 thread; 0 lost"
 is "to the last event" "$("$RECORDER" report moved.dat | tail -n 1 | grep -c "number=$(($(written /dev/shm/one) - 1))\$")" 1
 
-# ---- what a user's killed recorder left, and where it leads
+# ---- what a user's killed recorder left, and where its links lead
 
 mkdir -m 700 /run/work /run/theirs
 chown $one /run/work
@@ -173,14 +174,14 @@ chown $one /run/work/x.dat.spool
 ok "its owner recovers it" as $one sh -c "cd /run/work && $RECORDER recover -q x.dat.spool"
 is "all of it" "$("$RECORDER" report /run/work/x.dat | tail -n 1 | grep -c "number=$(($(written /dev/shm/one) - 1))\$")" 1
 
-# ---- programs that are not whom they were started by
+# ---- programs that run as another user than the one who started them
 
 cp /run/bin/victim /run/bin/setuid
 chown $two /run/bin/setuid
 chmod 4755 /run/bin/setuid
 mkdir -m 700 /run/mine
 chown $one /run/mine
-# It is not its caller's to say where it writes and what it records; nor what it prints.
+# The caller of such a program decides neither where it writes and what it records, nor what it prints.
 (victim=/run/bin/setuid begin /dev/shm/suid as $one env RECORDER_DIR=/run/mine RECORDER_ENABLE='*' REC_DEBUG=1 2>err && echo "$pid" >suid)
 suid_pid=$(cat suid)
 is "a set-user-id program" "$(ls /run/mine)" ""
@@ -191,12 +192,12 @@ like "nothing is on" "$("$RECORDER" ps -P "$suid_pid")" " started +0/1 "
 end "$suid_pid"
 
 ok "a program that drops its rights" "$RECORDER" record -o drop.dat /run/bin/dropper $two
-like "loses nothing but what its child could not have" "$err" "recorded 30 events from 1 process, 2 threads; 0 lost"
-is "which is in order" "$("$RECORDER" report drop.dat | sed -n 's/.*number=//p' | sort -n | tr '\n' ' ')" "$(seq -s ' ' 0 29) "
+like "loses only the events of its child, which has no buffer" "$err" "recorded 30 events from 1 process, 2 threads; 0 lost"
+is "which it is meant to" "$("$RECORDER" report drop.dat | sed -n 's/.*number=//p' | sort -n | tr '\n' ' ')" "$(seq -s ' ' 0 29) "
 ok "and under REC_DEBUG" env REC_DEBUG=1 "$RECORDER" record -q -o drop.dat /run/bin/dropper $two
-like "the child says why" "$err" "^librecorder: process [0-9]+ records nothing, no buffer in '$(shm 0)/session-[A-Za-z0-9]*': permission denied$"
+like "the child reports why" "$err" "^librecorder: process [0-9]+ records nothing, no buffer in '$(shm 0)/session-[A-Za-z0-9]*': permission denied$"
 ok "without a recorder" env RECORDER_ENABLE='*' REC_DEBUG=1 /run/bin/dropper $two
-is "the child has its own" "$err" ""
+is "the child has its own buffer" "$err" ""
 
 end "$zero_pid" "$two_pid"
 done_testing

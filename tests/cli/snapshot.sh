@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder snapshot: copies of what lanes hold, one after the other, also while a recording of the same program goes on.
+# recorder snapshot: copies of what lanes hold, one after the other, also while the same program is being recorded.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
 cd "$TMP" || exit 1
 export RECORDER_ENABLE='test:*' RECORDER_BUFFER_KB=256
 
-# How many a file says are lost.
+# The number of lost events that a file reports.
 lost()
 {
 	"$RECORDER" report "$1" | sed -n 's/.*\[\([0-9]*\) EVENTS DROPPED\].*/\1/p' | awk '{ n += $1 } END { print n + 0 }'
@@ -16,16 +16,16 @@ lost()
 begin count
 wait_until has_written count 50000
 before=$(written count)
-# While it stands still, all that its lane holds can be copied.
+# While the program waits, all that its lane holds can be copied.
 kill -STOP "$pid"
 ok "a snapshot" "$RECORDER" snapshot -P "$pid" -o one.dat
-like "is told" "$err" "copied [0-9]+ events from 1 process, 1 thread; [0-9]+ lost"
+like "is reported" "$err" "copied [0-9]+ events from 1 process, 1 thread; [0-9]+ lost"
 like "with the times of the report" "$err" \
 	"  from $("$RECORDER" report one.dat | sed -n '/number=/{s/.* \([0-9]*\.[0-9]*\): seq.*/\1/p;q}') to [0-9]+\.[0-9]{6}, [0-9]+\.[0-9]{6} seconds"
 read -r first last nr missing <<<"$(numbers one.dat)"
-# It counts behind the event.
-ok "it goes up to when it was asked for" test "$last" -ge $((before - 1))
-is "without a hole" "$missing $(lost one.dat)" "0 0"
+# The program counts an event after it has written it.
+ok "it reaches to the moment it was asked for" test "$last" -ge $((before - 1))
+is "without a gap" "$missing $(lost one.dat)" "0 0"
 ok "a full lane is in it" test "$nr" -gt 5000
 one=$last
 ok "another" "$RECORDER" snapshot -P "$pid" -o again.dat
@@ -37,10 +37,10 @@ go_on count 20000
 ok "--new, while it goes on" "$RECORDER" snapshot -P victim --new -o two.dat
 read -r first last nr _ <<<"$(numbers two.dat)"
 ok "does not repeat it" test "$first" -gt "$one"
-is "and tells what is missing in between" $((last - one - nr)) "$(lost two.dat)"
+is "and reports what is missing in between" $((last - one - nr)) "$(lost two.dat)"
 two=$last
 
-# While somebody else reads the lane.
+# While another reader reads the lane.
 "$RECORDER" record -P "$pid" -o all.dat 2>err &
 recorder=$!
 wait_until has_size all.dat.spool 1000000
@@ -50,13 +50,13 @@ ok "during a recording" "$RECORDER" snapshot -P "$pid" --new -o three.dat
 kill -CONT "$pid"
 read -r first last nr _ <<<"$(numbers three.dat)"
 ok "what was recorded already is in it" test "$nr" -gt 5000
-ok "on from the snapshot before" test "$first" -gt "$two"
-is "with what is missing" $((last - two - nr)) "$(lost three.dat)"
+ok "continued from the previous snapshot" test "$first" -gt "$two"
+is "with a note of what is missing" $((last - two - nr)) "$(lost three.dat)"
 kill -INT $recorder
 wait $recorder
-is "the recording ends in order" $? 0
+is "the recording ends normally" $? 0
 read -r _ _ _ missing <<<"$(numbers all.dat)"
-is "and has lost nothing by it that it does not tell of" "$missing" "$(lost all.dat)"
+is "and reports every event that it lost" "$missing" "$(lost all.dat)"
 end "$pid"
 fails "a program that is gone" "$RECORDER" snapshot -P "$pid" -o gone.dat
 like "is left to recover" "$err" "no running program '$pid' .*'recorder recover' saves what dead ones have left"
@@ -69,10 +69,10 @@ two=$pid
 other=$!
 ok "two at a time" "$RECORDER" snapshot -q --new -P "$one" -o b.dat
 wait $other
-is "both end in order" $? 0
+is "both end normally" $? 0
 read -r _ last nr _ <<<"$(numbers a.dat)"
 read -r _ last2 nr2 _ <<<"$(numbers b.dat)"
-ok "and have all between them" test $((nr + nr2)) -ge 1000 -a $((last > last2 ? last : last2)) -eq 999
+ok "and together have all events" test $((nr + nr2)) -ge 1000 -a $((last > last2 ? last : last2)) -eq 999
 is "nothing lost" $(($(lost a.dat) + $(lost b.dat))) 0
 if [ "$(id -u)" -ne 0 ] || ! unshare -m true 2>/dev/null; then
 	skip "a full disk" "only root can mount a small one"
@@ -81,7 +81,7 @@ else
 	run unshare -m "$BASH" -c 'mkdir -p small && mount -t tmpfs -o size=16k none small &&
 		"$1" snapshot -P "$2" -o small/full.dat' full "$RECORDER" "$two"
 	is "a full disk is a failure" "$status" 1
-	like "is said" "$err" "No space left on device"
+	like "is reported" "$err" "No space left on device"
 fi
 ok "two programs in one file" "$RECORDER" snapshot -P victim -o both.dat
 like "are both told" "$err" "copied 3000 events from 2 processes, 2 threads; 0 lost"
@@ -90,7 +90,7 @@ ok "and again" "$RECORDER" snapshot --raw --new -P victim -o both.dat
 like "only what is new" "$err" "copied 3000 events from 1 process, 1 thread; 0 lost"
 end "$one" "$two" "$pid"
 
-# Lanes that are made larger and smaller, dropped, swapped; threads that come; and the program's end in the midst of it.
+# Lanes that are resized, dropped and swapped; new threads; and the end of the program during a snapshot.
 RECORDER_BUFFER_KB=32 RECORDER_BUFFER_MAX_KB=512 "$top_builddir/tests/programs/changer" 3 1000000000000 &
 pid=$!
 wait_until eval '"$RECORDER" ps | grep -q changer'
@@ -99,16 +99,16 @@ nr=0
 while "$RECORDER" snapshot --new -P "$pid" -o some.dat 2>err; do
 	"$RECORDER" report some.dat | sed -n 's/.*count: *\(thread=.*\)/\1/p' >>all
 	nr=$((nr + 1))
-	# It dies beside the next one, or in the middle of it.
+	# The program dies before the next snapshot or during it.
 	if [ "$nr" -ge 10 ] && [ "$(wc -l <all)" -gt 1000 ]; then
 		kill -KILL "$pid" &
 	fi
 done
 end "$pid"
 like "snapshots until the end" "$(cat err)" "no running program"
-is "none twice" "$(sort all | uniq -d | wc -l)" 0
+is "no event is in two of them" "$(sort all | uniq -d | wc -l)" 0
 
-# Ctrl-C and the like, in the midst of it.
+# SIGINT and similar signals during a snapshot.
 begin_to count3 3000
 for signal in INT TERM HUP; do
 	run strace -qq -o trace -e trace=pwritev -e inject=pwritev:signal=$signal:when=3 \
@@ -118,13 +118,13 @@ for signal in INT TERM HUP; do
 done
 run strace -qq -o trace -e trace=pwritev -e inject=pwritev:signal=HUP:when=3 \
 	env --ignore-signal=HUP "$RECORDER" snapshot -P "$pid" -o all.dat
-like "if it was to be ignored, it is" "$status $err" "^0 copied 3000 events from 1 process, 1 thread; 0 lost"
+like "if it was ignored at the start, it still is" "$status $err" "^0 copied 3000 events from 1 process, 1 thread; 0 lost"
 end "$pid"
 
-fails "nobody of this name" "$RECORDER" snapshot -P nobody-has-this-name -o none.dat
-like "is said" "$err" "no running program 'nobody-has-this-name'"
+fails "no program of this name" "$RECORDER" snapshot -P nobody-has-this-name -o none.dat
+like "is reported" "$err" "no running program 'nobody-has-this-name'"
 ok "and nothing is left" test ! -e none.dat -a ! -e none.dat.spool
 fails "no program" "$RECORDER" snapshot -o none.dat
-like "is said, too" "$err" "missing -P"
+like "is reported, too" "$err" "missing -P"
 
 done_testing

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a program that is linked with librecorder, and that nobody records, has more than its twin that is not: no descriptor,
-# at most 64 KiB of memory, no thread, no signal handler, nothing printed. And its start does not give its CPU away.
+# What an unrecorded program that is linked with librecorder has more than its twin that is not: no descriptor, at most 64
+# KiB of memory, no thread, no signal handler, no output. And its start does not give away its CPU.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -27,7 +27,7 @@ ok "compile" $CC $CFLAGS_FOR_TEST -o linked linked.c $LDADD_FOR_TEST -lpthread
 # shellcheck disable=SC2086
 ok "compile the twin" $CC $CFLAGS_FOR_TEST -o plain plain.c
 
-# Starts $1, and waits until it stands in main(); it ends when its input does. Its pid in $pid.
+# Starts $1, and waits until it is in main(); it ends at the end of its input. Its pid in $pid.
 begin()
 {
 	mkfifo "$1.in"
@@ -43,14 +43,14 @@ finish()
 	wait "$pid"
 }
 
-# Its memory in KiB: its buffer's, and what it has written to elsewhere.
+# Its memory in KiB: that of its buffer, and other memory that it has written to.
 memory()
 {
 	awk '/^[0-9a-f]+-/ { buffer = /\.rec$/; written = $2 ~ /w/ }
 		/^Rss:/ && buffer || /^Private_Dirty:/ && written && !buffer { n += $2 } END { print n + 0 }' "/proc/$1/smaps"
 }
 
-# What the kernel says of it that must be the same.
+# What the kernel reports of the program, and what must not differ.
 state()
 {
 	sed -n -e 's/^\(Threads\|SigBlk\|SigIgn\|SigCgt\):[[:space:]]*/\1 /p' "/proc/$1/status"
@@ -61,7 +61,7 @@ descriptors()
 	find "/proc/$1/fd" -mindepth 1 | wc -l
 }
 
-# Linked with libc and all, it has its buffer and its children theirs.
+# A program that is linked statically, also with libc, has its buffer, and its children have theirs.
 # shellcheck disable=SC2086
 ok "compile a static one" $CC $CFLAGS_FOR_TEST -static -o static linked.c $LDADD_FOR_TEST -lpthread
 ok "it is recorded" bash -c "echo | '$RECORDER' record -o static.dat ./static"
@@ -76,21 +76,22 @@ begin linked
 ok "the linked one has its buffer" "$RECORDER" ps -P "$pid"
 more=$(($(memory "$pid") - plain_memory))
 ok "memory: $more KiB more" test "$more" -le 64
-is "descriptors" "$(descriptors "$pid")" "$plain_descriptors"
+is "as many descriptors" "$(descriptors "$pid")" "$plain_descriptors"
 is "threads and signals" "$(state "$pid")" "$plain_state"
 finish
 is "exit status" $? 1
 is "nothing is printed" "$(cat linked.out linked.err)" started
-is "and nothing left" "$(find "$RECORDER_DIR" -type f | wc -l)" 0
+is "and nothing is left" "$(find "$RECORDER_DIR" -type f | wc -l)" 0
 
-# The kernel brings a process's account up to date when its own stat is read, and may then run another program first.
+# The kernel updates a process's account when the stat of the whole process is read, and may then run another program
+# first.
 if strace -qq -o trace true 2>/dev/null; then
 	strace -qq -y -o trace -e trace=open,openat ./linked </dev/null >/dev/null
 	is "its first thread's stat is read" "$(grep -cE '/proc/[0-9]+/task/[0-9]+>?[,/] ?"?stat"' trace)" 1
-	is "and not the process's" "$(grep -cE '/proc/(self|[0-9]+)>?[,/] ?"?stat"' trace)" 0
+	is "and the process's is not" "$(grep -cE '/proc/(self|[0-9]+)>?[,/] ?"?stat"' trace)" 0
 else
 	skip "its first thread's stat is read" "strace is not installed, or may not trace"
-	skip "and not the process's" "strace is not installed, or may not trace"
+	skip "and the process's is not" "strace is not installed, or may not trace"
 fi
 
 done_testing

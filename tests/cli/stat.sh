@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder stat: the eight lines of each lane of a running program, true to what it wrote.
+# recorder stat: the eight lines of each lane of a running program agree with what it wrote.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
 
-# value LINE: what that line of the last output says.
+# value LINE: the value on that line of the last output.
 value()
 {
 	sed -n "s/^$1: //p" <<<"$out"
@@ -32,24 +32,24 @@ end "$pid"
 
 begin_to count 100000
 ok "stat by name" "$RECORDER" stat --pid victim
-is "what is there and what was overwritten is all" $(($(value entries) + $(value overrun))) 100000
+is "what is there and what was overwritten add up to all" $(($(value entries) + $(value overrun))) 100000
 ok "some was overwritten" test "$(value overrun)" -gt 0
 end "$pid"
 
 export RECORDER_MODE=discard
 begin_to count 100000
 ok "stat in discard mode" "$RECORDER" stat -P "$pid"
-is "what is there and what was dropped is all" $(($(value entries) + $(value 'dropped events'))) 100000
+is "what is there and what was dropped add up to all" $(($(value entries) + $(value 'dropped events'))) 100000
 is "and nothing overwritten" "$(value overrun)" 0
 end "$pid"
 
-# What the kernel does not count, and lanes that are not as usual.
+# What the kernel does not count, and lanes in an unusual state.
 unset RECORDER_MODE
 "$top_builddir/tests/programs/losses" ready &
 pid=$!
 wait_until test -e ready
-ok "stat of what may go wrong" "$RECORDER" stat -P "$pid"
-is "each thing is said of its lane, and nothing of others" \
+ok "stat of lanes in an unusual state" "$RECORDER" stat -P "$pid"
+is "each state is reported for its lane, and for no other" \
 	"$(grep -E '^(lane|too long|nested limit|disabled|torn|events) ?' <<<"$out")" \
 	"lane 0, held in reserve, 17 sub-buffers of 4096 bytes:
 too long: 2
@@ -62,7 +62,7 @@ lane 4, no thread, 17 sub-buffers of 4096 bytes:
 torn: 1
 events of threads without a lane: 6
 events and names that found no room in the log: 7"
-is "what was refused is not there" "$(value entries)" "$(printf '%s\n' 1 4 1 2)"
+is "what was refused is not counted" "$(value entries)" "$(printf '%s\n' 1 4 1 2)"
 end "$pid"
 
 done_testing

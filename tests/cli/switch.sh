@@ -1,19 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder ps, enable, disable, stop, start: running programs are switched from outside, by pid, pids and name.
+# recorder ps, enable, disable, stop, start: running programs are switched from outside, by pid, by several pids and by
+# name.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
 cd "$TMP" || exit 1
 export RECORDER_BUFFER_KB=64
 
-# recorded PID: events written to its lanes ever, as these tell.
+# recorded PID: the number of events ever written to its lanes, by the lanes' own counters.
 recorded()
 {
 	"$RECORDER" stat -P "$1" | awk -F ': ' '$1 == "entries" || $1 == "overrun" { n += $2 } END { print n + 0 }'
 }
 
-# grows NAME PID STATE, stands NAME PID STATE: while the program goes on, it does or does not write.
+# grows NAME PID STATE, stands NAME PID STATE: the running program writes events, or does not.
 grows()
 {
 	local before
@@ -27,14 +28,14 @@ stands()
 {
 	local before
 
-	# The event that was just being written when it was switched.
+	# The event that was being written when it was switched off.
 	go_on "$1" 10000
 	before=$(recorded "$2")
 	go_on "$1" 10000
 	is "$3: no event is written" "$(recorded "$2")" "$before"
 }
 
-# row PID: its line of the last output, blanks made one.
+# row PID: its line of the last output, with runs of blanks made one.
 row()
 {
 	sed -n "s/^ *$1  *//p" <<<"$out" | tr -s ' '
@@ -52,35 +53,35 @@ stands one "$one" "not enabled"
 # ---- events on and off, while the program runs
 
 ok "enable" "$RECORDER" enable -P "$one" 'test:*'
-is "it says of what, and how many" "$out" "$(printf '%s\n' "$one victim ($exe)" "  1 event on")"
+is "it reports which program, and how many events" "$out" "$(printf '%s\n' "$one victim ($exe)" "  1 event on")"
 is "and nothing else" "$err" ""
 grows one "$one" "enabled"
 ok "ps -P" "$RECORDER" ps -P "$one"
 is "one event is on, in one lane" "$(row "$one")" "started 1/1 1 victim $exe"
 
 ok "stop" "$RECORDER" stop -P "$one"
-is "it says so" "$out" "$(printf '%s\n' "$one victim ($exe)" "  stopped")"
+is "it reports it" "$out" "$(printf '%s\n' "$one victim ($exe)" "  stopped")"
 stands one "$one" "stopped"
 "$RECORDER" ps >ps
 out=$(cat ps)
 is "ps shows it" "$(row "$one")" "stopped 0/1 1 victim $exe"
-ok "enable what is stopped" "$RECORDER" enable -P "$one" 'test:seq'
+ok "enable in a stopped program" "$RECORDER" enable -P "$one" 'test:seq'
 stands one "$one" "stopped and enabled"
 ok "start" "$RECORDER" start -P "$one"
-is "it says so, too" "$out" "$(printf '%s\n' "$one victim ($exe)" "  started")"
+is "it reports it, too" "$out" "$(printf '%s\n' "$one victim ($exe)" "  started")"
 grows one "$one" "started"
 
 ok "disable" "$RECORDER" disable -P "$one" test
-is "it says how many" "$out" "$(printf '%s\n' "$one victim ($exe)" "  1 event off")"
+is "it reports how many" "$out" "$(printf '%s\n' "$one victim ($exe)" "  1 event off")"
 stands one "$one" "disabled"
-ok "start what is started" "$RECORDER" start -P "$one"
+ok "start of a program that is not stopped" "$RECORDER" start -P "$one"
 stands one "$one" "disabled and started"
 
-# ---- patterns that nothing is like
+# ---- patterns that match nothing
 
-ok "enable what there is not" "$RECORDER" enable -P "$one" 'tset:*'
+ok "enable of a pattern that matches nothing" "$RECORDER" enable -P "$one" 'tset:*'
 like "no event is switched" "$out" "  0 events on"
-is "and that is said" "$err" "recorder enable: no event matches 'tset:*' yet ('recorder list $one' shows the events); events registered later will"
+is "which is reported" "$err" "recorder enable: no event matches 'tset:*' yet ('recorder list $one' shows the events); events registered later will"
 stands one "$one" "another one enabled"
 
 # ---- several programs
@@ -105,14 +106,14 @@ ok "enable the other one" "$RECORDER" enable --pid "$two" 'test:*'
 grows two "$two" "enabled alone"
 stands one "$one" "the other one enabled"
 
-# ---- what a switched program wrote can be read
+# ---- the events of a switched program can be read
 
 end "$two"
 ok "recover" "$RECORDER" recover -q -o killed.dat "$RECORDER_DIR/$two"-*.rec
 ok "report" "$RECORDER" report killed.dat
 like "its events are there" "$out" "seq: +number=[0-9]+"
 
-# ---- programs that are gone
+# ---- programs that have ended
 
 for command in ps enable disable start stop; do
 	pattern=
@@ -124,25 +125,25 @@ for command in ps enable disable start stop; do
 	like "$command, a program that has ended" "$err" "^recorder $command: no running program '$two' uses librecorder"
 	is "$command, a program that has ended: nothing else" "$out" ""
 done
-ok "the other one is there still" "$RECORDER" ps -P "$two,$one"
-is "alone" "$(wc -l <<<"$out")" 2
+ok "the other one is still there" "$RECORDER" ps -P "$two,$one"
+is "and no other" "$(wc -l <<<"$out")" 2
 
-# ---- one that fails does not keep the others from it
+# ---- a program that fails does not keep the others from being switched
 
 i=0
 while "$RECORDER" enable -P "$one" "system$i:*,$(printf 'x%.0s' $(seq 250)):*" >/dev/null 2>&1 && [ "$i" -lt 20 ]; do
 	i=$((i + 1))
 done
-ok "there is room for some patterns" test "$i" -gt 3
-ok "but not for all" test "$i" -lt 20
+ok "there is room for these patterns" test "$i" -gt 3
+ok "but not for one more" test "$i" -lt 20
 begin three
 three=$pid
 fails "enable one too many in two" "$RECORDER" enable -P "$one,$three" "test:*,$(printf 'x%.0s' $(seq 250)):*"
-is "it is said of which" "$err" "recorder enable: process $one: its memory for patterns and filters from outside is full"
+is "it reports for which" "$err" "recorder enable: process $one: its memory for patterns and filters from outside is full"
 grows three "$three" "beside one that has too many patterns"
 
 end "$one" "$three"
-fails "nobody is left" "$RECORDER" ps
-like "that is said" "$err" "^recorder ps: no running program uses librecorder"
+fails "no program is left" "$RECORDER" ps
+like "which is reported" "$err" "^recorder ps: no running program uses librecorder"
 
 done_testing
