@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a test of lives draws, and what is said when one of them goes wrong. */
+/* Random choices of the tests that run lives, and what is printed when a life goes wrong. */
 #ifndef CHANCE_H
 #define CHANCE_H
 
@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* RECORDER_SEED, and where the sequence drawn from it stands. */
+/* RECORDER_SEED, and the current position in the sequence drawn from it. */
 extern uint64_t first_seed, drawn;
 
 /* Begin with the seed of the environment. */
@@ -18,7 +18,7 @@ uint32_t draw(uint32_t n);
 
 /*
  * A life begins. It is determined by what it draws from now on, and by `n` numbers. If it fails, the line that repeats
- * it (tests/unit/repeat.h) has RECORDER_LIFE=START,NUMBER,... After the last life call draw_end().
+ * it (tests/unit/repeat.h) has RECORDER_LIFE=START,NUMBER,... Call draw_end() after the last life.
  */
 #define LIFE_NUMBERS 5u
 
@@ -31,10 +31,10 @@ void draw_end(void);
  */
 bool is_repeated(uint64_t *numbers);
 
-/* A number of the environment. */
+/* The number in an environment variable. */
 uint64_t number_from(const char *name, uint64_t otherwise);
 
-/* As cr_assert(); describe_life() tells what one must know of the life. */
+/* As cr_assert(); describe_life() prints what one must know of the life. */
 #define CHECK(life, condition, ...)                                                                                    \
 	do {                                                                                                           \
 		if (!(condition)) {                                                                                    \

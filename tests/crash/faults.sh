@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every system call of the recorder fails once, or is its last one: in a small recording, and in recoveries of what was left.
-# After each the recorder has ended by itself, has said what is wrong unless the file is complete all the same, and no event is
-# lost: it is in the file, or recover finds it. FAULTS=all for every call and every error; else a sample of them that begins at RECORDER_SEED.
-# FAULTS=at:CALL:NUMBER:FAULT for one: that repeats a failure.
+# Every system call of the recorder fails once, or is its last one: in a small recording, and in recoveries of what was left. After each, the
+# recorder must have ended by itself and must have reported what is wrong unless the file is complete all the same, and no event may be lost:
+# it is in the file, or recover finds it. FAULTS=all for every call and every error; otherwise a sample that begins at RECORDER_SEED.
+# FAULTS=at:CALL:NUMBER:FAULT for a single one: that repeats a failure.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -12,7 +12,7 @@ mkdir "$TMP/work"
 cd "$TMP/work" || exit 1
 command -v strace >/dev/null || skip_all "strace is not installed"
 strace -qq -o "$TMP/trace" -e inject=write:error=EIO:when=1 true 2>/dev/null || skip_all "strace cannot make calls fail here"
-# A name of its own, to see it among all processes.
+# A name of its own, so that it can be found among all processes.
 cp "$top_builddir/tests/programs/producer" "$TMP/producer"
 
 program_is_gone()
@@ -20,7 +20,7 @@ program_is_gone()
 	! pgrep -f "^$TMP/producer 1" >/dev/null
 }
 
-# What each call is made to do. Not brk, which has no errno, and not close, which closes whatever it says.
+# The faults for each call. Not brk, which has no errno, and not close, which closes the descriptor whatever it returns.
 faults_of()
 {
 	local error
@@ -56,8 +56,8 @@ own_calls()
 		if (own && call !~ /^(exit_group|rt_sig)/) print call, nr[call] }' "$1"
 }
 
-# in_files FILE...: how many events are in them, if those are the first ones, and each is in one of them. A page that was being
-# taken when the room for it came to its end may be in two of several.
+# in_files FILE...: how many events the files hold together, provided that these are the first ones without a gap, and that
+# each is in one file. Only of several files: a page that was being copied when the disk was full may be in two.
 in_files()
 {
 	local file same=
@@ -68,15 +68,15 @@ in_files()
 	done | sed -n 's/.* count: .*number=//p' | sort -n $same | awk '$1 != count++ { bad++ } END { print bad ? "gap" : count + 0 }'
 }
 
-# The spool that is left, and then what else is.
+# Recovers the spool that is left, and then everything else.
 recover_rest()
 {
 	[ ! -e a.dat.spool ] || "$RECORDER" recover -q -o b.dat a.dat.spool 2>>"$TMP/recover.err"
 	[ -z "$(ls "$RECORDER_DIR")" ] || "$RECORDER" recover -q -o c.dat --all 2>>"$TMP/recover.err"
 }
 
-# Nothing is left of the recorder's but its files; what could not be removed, or is kept because the disk failed, may stay,
-# but not in silence.
+# The recorder has left only its files. What could not be removed, or is kept because the disk failed, may stay if this
+# is reported.
 judge_rest()
 {
 	[ -z "$(ls -A | grep -v '^[abc].dat$')" ] || grep -q -e "cannot remove" -e "tries again" <<<"$err" || echo "left: $(ls -A)"
@@ -108,24 +108,26 @@ judge_record()
 	fi
 }
 
-# What is wrong after the recorder was killed, if anything: the program went on, and each event is in one file, once.
+# What is wrong after the recorder was killed, if anything: the program must have continued, and each event must be in
+# one file, once.
 judge_kill()
 {
 	wait_until program_is_gone || { echo "the program does not end"; return; }
 	if [ -e a.dat.spool ] || [ "$(in_files a.dat)" != $events ]; then
 		recover_rest
-		# One that was killed before it wrote or after it read all had nothing more to give.
+		# A recorder that was killed before it wrote anything, or after it read everything, leaves nothing more.
 		[ "$(in_files b.dat)" = $events ] || [ "$(in_files a.dat)" = $events ] || [ "$(in_files c.dat)" = $events ] ||
 			[ "$(cat "$TMP/.out")" != "$expected" ] || { echo "recovered: $(in_files b.dat) and $(in_files c.dat) events"; return; }
 	fi
 	"$RECORDER" clean >/dev/null 2>>"$TMP/recover.err"
 	[ -z "$(ls "$RECORDER_DIR")" ] || { echo "left: $(ls -R "$RECORDER_DIR")"; return; }
-	# A SIGKILL between two names of the file leaves the first one, one before its first byte an empty spool.
+	# A SIGKILL between the two names of the file leaves the first name; one before its first byte leaves an empty
+	# spool.
 	[ -s a.dat.spool ] || rm -f a.dat.spool
 	[ -z "$(ls -A | grep -v -e '^[abc].dat$' -e '^\.[abc]\.dat\.')" ] || echo "left: $(ls -A)"
 }
 
-# sampled CALL:NUMBER:FAULT: whether that one, the next of all, is in the sample.
+# sampled CALL:NUMBER:FAULT: whether this one, the next in the sequence of all, is in the sample.
 turn=${RECORDER_SEED:-1}
 sampled()
 {
@@ -144,7 +146,7 @@ clear_all()
 	: >"$TMP/recover.err"
 }
 
-# for_calls FAULTS PREPARE JUDGE COMMAND...: what the command does without a fault, and with each that is in the sample.
+# for_calls FAULTS PREPARE JUDGE COMMAND...: judges the command without a fault, and with each fault in the sample.
 for_calls()
 {
 	local faults=$1 prepare=$2 judge=$3 call number fault why
@@ -182,7 +184,8 @@ leave_buffer()
 	RECORDER_KEEP=1 RECORDER_ENABLE='*' "$TMP/producer" 1 $events >/dev/null
 }
 
-# A recorder that is killed when its stage's thread has written for the first time, and its program to its end.
+# Leaves the recording of a recorder that is killed when its stage's thread writes for the first time; its program runs
+# to its end.
 leave_recording()
 {
 	strace -f -qq -o "$TMP/trace" -e trace=pwrite64 -e inject=pwrite64:signal=KILL:when=1 \
@@ -192,7 +195,7 @@ leave_recording()
 
 expected="produced $events"
 for_calls faults_of true judge_record "$RECORDER" record -o a.dat "$TMP/producer" 1 $events
-is "of $tried failing calls of record none loses an event, leaves anything, or goes unsaid" "$bad" 0
+is "of $tried failing calls of record none loses an event, leaves anything, or goes unreported" "$bad" 0
 for_calls kills_of true judge_kill "$RECORDER" record -o a.dat "$TMP/producer" 1 $events
 is "killed at $tried calls of record, all is recovered" "$bad" 0
 expected=
@@ -205,7 +208,7 @@ is "the same of $tried calls of recover, for a recorder that was killed" "$bad" 
 for_calls kills_of leave_recording judge_kill "$RECORDER" recover -o a.dat a.dat.spool
 is "and killed at $tried" "$bad" 0
 
-# ---- short writes: a file may not grow any more in the middle of one
+# ---- short writes: a file reaches its size limit in the middle of one
 
 bad=0
 for kb in 1 8 9 50 101 120 121 122 150; do
@@ -217,14 +220,14 @@ for kb in 1 8 9 50 101 120 121 122 150; do
 done
 is "where files may not grow, writes are short and then fail, and nothing is lost" "$bad" 0
 
-# ---- a spool that is there when it is to be made, and not when it is looked at: each second open of it fails
+# ---- a spool that exists when it is to be made, and not when it is examined: each second open of it fails
 
 clear_all
 : >a.dat.spool
 run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$PWD/a.dat.spool" -e inject=openat:error=ENOENT:when=2+2 \
 	"$RECORDER" record -o a.dat true
-is "it is not tried for ever" "$status" 1
-like "and that is said" "$err" "^recorder record: '.*/a.dat.spool' exists already"
-ok "it was tried again" test "$(wc -l <"$TMP/trace")" -gt 4
+is "it is not retried without end" "$status" 1
+like "and that is reported" "$err" "^recorder record: '.*/a.dat.spool' exists already"
+ok "it was retried" test "$(wc -l <"$TMP/trace")" -gt 4
 
 done_testing

@@ -24,7 +24,7 @@ void kills_account_free(struct kills_account *account)
 	page_walk_free(&account->walk);
 }
 
-/* The place of an event among the ticks, or KILLS_EVENTS: its writer never asked for it, or it is not as written. */
+/* The index of an event among the ticks. KILLS_EVENTS: its writer never asked for it, or its contents are wrong. */
 static uint32_t place(const struct kills_notes *notes, const struct rec_record *record)
 {
 	struct kills_event event;
@@ -85,13 +85,13 @@ int kills_take_page(struct kills_account *account, struct rec_view *view, uint32
 		return r;
 	if (page.size > sizeof(copy) - REC_SUBBUF_HEADER_SIZE || notes->taken_count == KILLS_TAKEN)
 		return -EOVERFLOW;
-	/* As pages leave a ring: the size is in the header. */
+	/* Like a page that leaves a ring: the size is in the header. */
 	memcpy(copy, page.data, REC_SUBBUF_HEADER_SIZE + page.size);
 	copy[1] = page.size;
 	account->from = page.from;
 	if (!walk(account, copy, sizeof(copy)))
 		return -EBADMSG;
-	/* Noted before the lane's next call, with which the page is done. */
+	/* Noted before the lane's next call, which finishes the page. */
 	notes->taken[notes->taken_count] = (struct kills_taken){ account->reader, lane, page.first, page.lost };
 	__atomic_store_n(&notes->taken_count, notes->taken_count + 1, __ATOMIC_RELEASE);
 	return 1;
@@ -136,7 +136,10 @@ bool kills_take_file(struct kills_account *account, const char *path)
 	return good;
 }
 
-/* What a page told is told again by the reader that takes over from a dead one; what counts is the first telling. */
+/*
+ * The losses that a page reports are reported again to the reader that takes over from a dead one; the first report
+ * counts.
+ */
 static uint64_t sum_taken(const struct kills_notes *notes)
 {
 	uint64_t lost = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is left of programs that were killed, page by page, compared with what they noted: each page is walked by
- * our own reader and by libtraceevent's kbuffer, each event is looked at byte by byte and ticked off.
+ * Compares what is left of programs that were killed, page by page, with what they noted: each page is walked by our
+ * own reader and by libtraceevent's kbuffer, and each event is compared byte by byte and ticked off.
  */
 #ifndef KILLS_ACCOUNT_H
 #define KILLS_ACCOUNT_H
@@ -16,26 +16,26 @@ struct kills_account {
 	struct page_walk walk;
 	uint32_t reader;   /* which one this is; see kills_taken */
 	uint32_t from;	   /* of the page that is walked: where new events begin */
-	uint64_t lost;	   /* that files tell of */
-	uint64_t repeated; /* events met more than once */
+	uint64_t lost;	   /* reported in files */
+	uint64_t repeated; /* events found more than once */
 	uint64_t corrupt;  /* pages */
 };
 
 void kills_account_init(struct kills_account *account, struct kills_notes *notes, uint32_t reader);
 void kills_account_free(struct kills_account *account);
 
-/* Take the lane's next page and tick off what is on it. As rec_view_read(). */
+/* Take the lane's next page and tick off what is on it. Returns as rec_view_read(). */
 int kills_take_page(struct kills_account *account, struct rec_view *view, uint32_t lane, unsigned int flags);
 
-/* All pages of a trace.dat. False: it is none, account->walk.why says why. */
+/* All pages of a trace.dat. False: it is not valid, account->walk.why is the reason. */
 bool kills_take_file(struct kills_account *account, const char *path);
 
 struct kills_sums {
 	uint64_t committed; /* certainly */
-	uint64_t in_doubt;  /* their writers were killed in them, or in the event that they interrupted, and nobody has read them */
+	uint64_t in_doubt;  /* their writers were killed in them, or in the event that they interrupted, and no reader has read them */
 	uint64_t read;
 	uint64_t gone; /* committed and not read */
-	uint64_t lost; /* told before pages that were taken from lanes */
+	uint64_t lost; /* reported before pages that were taken from lanes */
 };
 
 void kills_sum(const struct kills_notes *notes, struct kills_sums *ret_sums);

@@ -19,7 +19,7 @@
 
 #define PATIENCE_NS 60000000000u
 
-/* What a spool has before its first process. */
+/* The size of a spool before its first process. */
 #define SPOOL_HEAD 8192
 
 struct figures figures;
@@ -27,7 +27,7 @@ struct kills_notes *notes;
 char recorder[512];
 
 static char program[512], where[512], run[600];
-static bool failed; /* what there is, stays */
+static bool failed; /* files that exist already are kept */
 
 static const char *path_of(const char *name)
 {
@@ -107,7 +107,7 @@ int wait_end(const struct life *life, pid_t pid)
 	return status;
 }
 
-/* Until the word is set; false: the process ended before. */
+/* Until the word is set. False: the process ended before. */
 bool wait_word(const struct life *life, const uint32_t *word, pid_t pid)
 {
 	uint64_t waited;
@@ -128,7 +128,7 @@ void kill_and_wait(pid_t pid)
 	figures.kills++;
 }
 
-/* Those that a dead recorder left become this process's children (set_up()), in the group still. */
+/* The processes that a dead recorder left become this process's children (set_up()), and stay in the group. */
 void wait_group(pid_t group)
 {
 	while (waitpid(-group, NULL, 0) > 0)
@@ -158,7 +158,7 @@ void begin_life(struct life *life, uint32_t events)
 	figures.lives++;
 }
 
-/* The words of the environment; valid until the next call. */
+/* The environment variables; valid until the next call. */
 const char *const *make_env(const struct life *life)
 {
 	static char dir[700], size[64], max[64];
@@ -187,7 +187,7 @@ void start_writer(struct life *life)
 	life->writer = start(argv, make_env(life));
 }
 
-/* The buffers there are: their paths, in `found`. */
+/* The paths of the existing buffers, in `found`. */
 size_t find_buffers(glob_t *found)
 {
 	char pattern[700];
@@ -198,7 +198,7 @@ size_t find_buffers(glob_t *found)
 	return found->gl_pathc;
 }
 
-/* The writer has committed something, whether it has come to say so or not: then its buffer is whole. */
+/* If the writer has committed anything, its buffer is complete, even if the writer did not come to note that. */
 static bool has_begun(void)
 {
 	struct kills_sums sums;
@@ -207,7 +207,7 @@ static bool has_begun(void)
 	return notes->started || sums.committed;
 }
 
-/* A buffer that may be half made, if its program was killed in its first moment: false. */
+/* False if a buffer may be unfinished because its program was killed in its first moment. */
 bool open_buffer(const struct life *life, struct rec_view **ret_view)
 {
 	glob_t found;
@@ -246,7 +246,7 @@ void end_life(const struct life *life)
 	unlink(path_of("said"));
 }
 
-/* Every event that was committed was read, or is told to be lost. `exactly`: and nothing else is told. */
+/* Every event that was committed was read, or is reported as lost. `exactly`: and no other loss is reported. */
 void check_sums(const struct life *life, struct kills_account *account, uint64_t lost, bool exactly)
 {
 	struct kills_sums sums;
@@ -257,11 +257,11 @@ void check_sums(const struct life *life, struct kills_account *account, uint64_t
 	if (sums.gone > lost)
 		figures.lost_committed += sums.gone - lost;
 	CHECK(life, sums.gone <= lost,
-	      "%" PRIu64 " committed, %" PRIu64 " read, %" PRIu64 " gone, %" PRIu64 " told to be lost", sums.committed,
+	      "%" PRIu64 " committed, %" PRIu64 " read, %" PRIu64 " gone, %" PRIu64 " reported as lost", sums.committed,
 	      sums.read, sums.gone, lost);
 	CHECK(life, !exactly || lost <= sums.gone + sums.in_doubt,
-	      "%" PRIu64 " told to be lost, %" PRIu64 " are, %" PRIu64 " in doubt", lost, sums.gone, sums.in_doubt);
-	/* One reader, one account: no event comes twice. */
+	      "%" PRIu64 " reported as lost, %" PRIu64 " are, %" PRIu64 " in doubt", lost, sums.gone, sums.in_doubt);
+	/* One reader and one account: no event is found twice. */
 	CHECK(life, !exactly || account->reader > 1 || account->repeated == 0, "%" PRIu64 " events came twice",
 	      account->repeated);
 	figures.events += sums.committed;
@@ -272,7 +272,7 @@ void check_sums(const struct life *life, struct kills_account *account, uint64_t
 	figures.repeated += account->repeated;
 }
 
-/* Take all that the lanes still hold. Returns what nobody was told to be lost so far. */
+/* Take all that the lanes still hold. Returns the number lost that no reader was told of so far. */
 uint64_t drain_by_hand(const struct life *life, struct kills_account *account, struct rec_view *view)
 {
 	struct rec_view_losses losses;
@@ -340,7 +340,7 @@ void start_recorder(struct life *life, const char *output)
 	}
 }
 
-/* The writer has made its buffer, as it does before it comes to the gate. */
+/* Whether the writer has made its buffer, which it does before it comes to the gate. */
 bool has_buffer(void)
 {
 	struct rec_view *view = NULL;
@@ -354,8 +354,8 @@ bool has_buffer(void)
 }
 
 /*
- * An attached recorder has passed over what was before once the program stands in its spool, behind
- * the head; from then on every event counts.
+ * Once the program is in the attached recorder's spool, after the head, earlier events have been skipped; from then on
+ * every event counts.
  */
 static bool is_attached(void)
 {
@@ -387,12 +387,12 @@ static void recover(const struct life *life, const char *what, const char *outpu
 	const char *const argv[] = { recorder, "recover", "-q", "-o", output, what, NULL };
 	const int status = wait_end(life, start(argv, make_env(life)));
 
-	/* A spool that nothing was written to yet makes no file, and the command says so. */
+	/* From a spool without data no file is made, and the command reports that. */
 	CHECK(life, WIFEXITED(status) && WEXITSTATUS(status) <= 1, "recovering %s: status %#x", what,
 	      (unsigned int)status);
 }
 
-/* What recorders left, and buffers that nobody had: each becomes a file. */
+/* What recorders left, and buffers that no recorder had: each becomes a file. */
 void recover_all(const struct life *life)
 {
 	static const char *const left[] = { "*.spool", "session-*/*.rec", "*.rec" };
@@ -406,7 +406,10 @@ void recover_all(const struct life *life)
 		if (glob(pattern, 0, NULL, &found))
 			continue;
 		for (k = 0; k < found.gl_pathc; k++) {
-			/* Many go with the spool. Killed at once, a program leaves a file that is none yet. */
+			/*
+			 * Many files go together with the spool. A program that is killed at once leaves an unfinished
+			 * file.
+			 */
 			if (access(found.gl_pathv[k], F_OK) || !has_begun())
 				continue;
 			snprintf(output, sizeof(output), "%s/recovered%u.dat", run, files++);
@@ -431,7 +434,7 @@ void judge_files(const struct life *life)
 	for (k = 0; k < found.gl_pathc; k++)
 		CHECK(life, kills_take_file(&account, found.gl_pathv[k]), "%s: %s", found.gl_pathv[k],
 		      account.walk.why);
-	/* Where one file begins with the page that another one ends with, both may tell of a loss before it. */
+	/* Where one file begins with the page that another one ends with, both may report a loss before it. */
 	check_sums(life, &account, account.lost, found.gl_pathc == 1);
 	globfree(&found);
 	kills_account_free(&account);

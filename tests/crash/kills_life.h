@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The lives of tests/crash/test_kills.c and test_recorder.c: a program that writes (victim_kills.c), a recorder
- * beside it, both in memory and directories of the test's own, and the account of what they left.
+ * The lives of tests/crash/test_kills.c and test_recorder.c: a program that writes (victim_kills.c), a recorder beside
+ * it, memory that they share with the test, directories of the test's own, and the account of what they left.
  */
 #ifndef KILLS_LIFE_H
 #define KILLS_LIFE_H
@@ -18,10 +18,10 @@ struct life {
 	bool overwrite, attach;
 	unsigned int kb;
 	pid_t writer, recorder;
-	uint64_t seed; /* of the life alone */
+	uint64_t seed; /* of this life alone */
 };
 
-/* Of the test so far; what was asked to be written and refused counts as event and as lost. */
+/* Of the test so far; an event that was refused counts both as event and as lost. */
 struct figures {
 	uint64_t kills, lives, events, read, lost, lost_committed, torn, repeated, pages, corrupt;
 };
@@ -33,32 +33,34 @@ extern char recorder[512]; /* the command */
 void set_up(void);
 void tear_down(void);
 
-/* What is to be known when a life fails. Kills what runs. */
+/* Prints what one must know when a life fails. Kills the processes that are still running. */
 void describe_life(const struct life *life);
 
 void nap(uint64_t ns);
 
-/* The status of a child, or -1 while it runs; and waiting for it. */
+/* The status of a child, or -1 while it runs; and the same after waiting for its end. */
 int poll_end(pid_t pid);
 int wait_end(const struct life *life, pid_t pid);
 void wait_group(pid_t group);
 void kill_and_wait(pid_t pid);
 
-/* Until the word is set; false: the process ended before. */
+/* Until the word is set. False: the process ended before. */
 bool wait_word(const struct life *life, const uint32_t *word, pid_t pid);
 
-/* Draw a life; each of its threads writes about so many events. And remove what it left. */
+/* Draw a life; each of its threads writes about this many events. And remove what it left. */
 void begin_life(struct life *life, uint32_t events);
 void end_life(const struct life *life);
 
-/* The words of the environment; valid until the next call. */
+/* The environment variables; valid until the next call. */
 const char *const *make_env(const struct life *life);
 void start_writer(struct life *life);
 
-/* The recorder with the writer as its command; or, if the life says so, attached to the one that was started. */
+/*
+ * The recorder with the writer as its command; or, if the life's draw says so, attached to the writer that was started.
+ */
 void start_recorder(struct life *life, const char *output);
 
-/* The words of a recorder that attaches to the writer. */
+/* The arguments of a recorder that attaches to the writer. */
 struct attach_words {
 	char file[700], pid[24];
 	const char *argv[8];
@@ -66,7 +68,7 @@ struct attach_words {
 
 void attach_words(const struct life *life, const char *output, struct attach_words *words);
 
-/* The buffers there are: their paths, in `found`. */
+/* The paths of the existing buffers, in `found`. */
 size_t find_buffers(glob_t *found);
 bool has_buffer(void);
 bool open_buffer(const struct life *life, struct rec_view **ret_view);
@@ -74,13 +76,13 @@ bool open_buffer(const struct life *life, struct rec_view **ret_view);
 /* Let the writer begin, once the recorder has attached. */
 void open_gate(const struct life *life);
 
-/* Take all that the lanes still hold. Returns what nobody was told to be lost so far. */
+/* Take all that the lanes still hold. Returns the number lost that no reader was told of so far. */
 uint64_t drain_by_hand(const struct life *life, struct kills_account *account, struct rec_view *view);
 
-/* Each event that was committed was read, or is told to be lost. `exactly`: and nothing else is told. */
+/* Each event that was committed was read, or is reported as lost. `exactly`: and no other loss is reported. */
 void check_sums(const struct life *life, struct kills_account *account, uint64_t lost, bool exactly);
 
-/* Make a file of whatever recorders left; look at all files. */
+/* Make a file of everything that recorders left; examine all files. */
 void recover_all(const struct life *life);
 void judge_files(const struct life *life);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the programs of tests/crash/test_kills.c are told, and what they say of themselves, in memory that
- * outlives them. A source is whoever writes numbered events: a thread, or the signal handlers on it. It
- * counts each event before and behind REC(), so that whoever finds it dead knows what it had committed, but
- * for the one that it was in. What handlers commit inside an event of their thread's is visible once that
- * one is, so until then it is in doubt, too.
+ * Memory in which the test tells the programs of tests/crash/test_kills.c what to do, and in which they note what they
+ * did; it outlives them. A source is a writer of numbered events: a thread, or the signal handlers that run on it. It
+ * counts each event before and after REC(), so that once it is dead the test knows what it had committed, except the
+ * event that it was in. What handlers commit inside an event of their thread becomes visible with that event, so until
+ * then it is in doubt, too.
  */
 #ifndef KILLS_NOTES_H
 #define KILLS_NOTES_H
@@ -17,7 +17,10 @@
 #define KILLS_TAKEN   8192u
 #define KILLS_FILL    256u /* longest contents */
 
-/* Padded: each source has a line of its own. Threads have even numbers, the handlers on one the number behind. */
+/*
+ * Padded: each source has a cache line of its own. Threads have even numbers, the handlers on a thread the next odd
+ * number.
+ */
 struct kills_source {
 	uint64_t asked, done;
 	uint64_t sure; /* of a thread: what its handlers had done when it asked for its newest event */
@@ -31,24 +34,24 @@ struct kills_taken {
 };
 
 struct kills_notes {
-	/* Told by the test. */
+	/* Written by the test. */
 	uint32_t threads; /* at a time */
-	uint32_t waves;	  /* so often that many threads, one wave after the other */
+	uint32_t waves;	  /* number of waves, each of that many threads */
 	uint32_t each;	  /* events of a source, at most */
 	uint32_t nested;  /* signals strike, and their handlers write */
 	uint32_t longest; /* contents */
 	uint32_t gate;	  /* 1: wait before the first event */
 	uint32_t ends;	  /* the program ends when all is written; otherwise it waits to be killed */
-	/* Said by the writer. */
+	/* Written by the writer. */
 	uint32_t started, finished;
 	struct kills_source source[KILLS_SOURCES];
-	/* Said by readers, one after the other, the test being the last. Sources have `each` bits each. */
+	/* Written by readers, one after the other, the test being the last. Sources have `each` bits each. */
 	uint32_t taken_count;
 	struct kills_taken taken[KILLS_TAKEN];
 	unsigned char seen[KILLS_EVENTS / 8];
 };
 
-/* The payload as it stands in a lane and in a file. */
+/* The payload as it is in a lane and in a file. */
 struct kills_event {
 	uint16_t id;
 	uint8_t flags, preempt;

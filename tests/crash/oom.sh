@@ -7,7 +7,7 @@
 mortal=$top_builddir/tests/programs/mortal
 cd "$TMP" || exit 1
 
-# A control group of version 2 or 1 in $group that may have 32 MiB, or none.
+# Makes a control group of version 2 or 1 with a limit of 32 MiB, $group; or fails.
 make_group()
 {
 	local v2=/sys/fs/cgroup v1=/sys/fs/cgroup/memory
@@ -31,7 +31,7 @@ tap_group()
 }
 trap tap_group EXIT
 
-# inside COMMAND...: in the group.
+# inside COMMAND...: runs it in the group.
 inside()
 {
 	bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"
@@ -45,20 +45,20 @@ ok "what it wrote is recovered" "$RECORDER" recover -o trace.dat --all
 like "all of it" "$err" "recovered 5000 events from 1 process, 1 thread; 0 lost"
 is "the file has it" "$("$RECORDER" report trace.dat | grep -c ' seq: ')" 5000
 
-# The recorder outside, its program inside.
+# The recorder is outside, its program inside.
 run "$RECORDER" record -o trace.dat bash -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$mortal" 5000 1 eat
 is "and one that is recorded" "$status" 137
-like "loses nothing either" "$err" "recorded 5000 events from 1 process, 1 thread; 0 lost"
+like "loses nothing, either" "$err" "recorded 5000 events from 1 process, 1 thread; 0 lost"
 
 is_over()
 {
 	[ -z "$(cat "$group/cgroup.procs")" ]
 }
 
-# Both inside: whom the kernel takes first is its affair; and when the other goes after that.
+# Both are inside: the kernel decides which one it kills first, and the other may end at any time after that.
 inside "$RECORDER" record -q -o both.dat "$mortal" 5000 1 eat >/dev/null 2>&1
 wait_until is_over
 [ -e both.dat ] || run "$RECORDER" recover -o both.dat --all
-is "with its recorder in the same group neither" "$("$RECORDER" report both.dat | grep -c ' seq: ')" 5000
+is "nor one whose recorder is in the same group" "$("$RECORDER" report both.dat | grep -c ' seq: ')" 5000
 
 done_testing

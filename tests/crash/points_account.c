@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What the writer had handed to rec_commit(), in the order of their places. */
+/* The events that the writer had handed to rec_commit(), in the order of their positions. */
 struct committed {
 	uint64_t order;
 	uint32_t number;
@@ -39,7 +39,7 @@ static uint32_t count_state(const struct notes *notes, enum note_state state)
 	return n;
 }
 
-/* The highest page number that any event was given, and one more for one that was about to be. */
+/* The highest page number that any event was given, plus one if another event was about to get its page. */
 static uint64_t furthest_page(const struct notes *notes)
 {
 	uint64_t last = 0;
@@ -51,7 +51,7 @@ static uint64_t furthest_page(const struct notes *notes)
 	return last + 1;
 }
 
-/* The writer that was killed, of those that interrupted one another. NULL: it was in none of its events. */
+/* Of the writers that interrupted one another, the one that was killed. NULL: it was in none of its events. */
 static const struct note *find_innermost(const struct notes *notes)
 {
 	uint32_t i = notes->next;
@@ -75,8 +75,8 @@ static bool is_one_of(const struct life *life, const char *const *names, unsigne
 }
 
 /*
- * Whether the event of a writer that was killed in rec_reserve() or rec_discard() counts as reserved: 1, it does not: 0, or
- * either: -1.
+ * Whether the event of a writer that was killed in rec_reserve() or rec_discard() counts as reserved. 1: yes, 0: no,
+ * -1: either is right.
  */
 static int is_reserved(const struct life *life, const struct note *innermost)
 {
@@ -95,8 +95,8 @@ static int is_reserved(const struct life *life, const struct note *innermost)
 }
 
 /*
- * Torn is each event that was reserved and never became visible: those in which a thread ended or was killed, and those that
- * were committed inside them. With what was read and what was lost that is all that was reserved and not discarded.
+ * An event is torn if it was reserved and never became visible: a thread ended or was killed in it, or it was committed
+ * inside such an event. The events read, lost and torn are together all that were reserved and not discarded.
  */
 static void check_torn(const struct life *life, uint64_t torn, uint64_t unpublished)
 {
@@ -107,20 +107,20 @@ static void check_torn(const struct life *life, uint64_t torn, uint64_t unpublis
 	const uint64_t least = open + (reserved == 1);
 	uint64_t most = open + unsure - (reserved == 0);
 
-	/* Killed in a repair: what was counted may still stand open. */
+	/* Killed in a repair: what was counted may still be open. */
 	if (life->end == TRACER_KILLED && (is_named(life->kill_point, "repair_torn") || is_named(life->kill_point, "repair_visit")))
 		most *= 2;
 	CHECK(life, torn >= least && torn <= most, "%llu torn, not %llu to %llu", (unsigned long long)torn,
 	      (unsigned long long)least, (unsigned long long)most);
 }
 
-/* What was read stands in the list where its number says; each other event may be lost, and is counted. */
+/* An event that was read is in the list at its number; each other event may be lost, and is counted. */
 static uint64_t check_reads(const struct life *life, const struct committed *list, uint64_t committed)
 {
 	const struct notes *notes = life->notes;
 	/*
-	 * Of the pages of the ring the tail has one; one more may have been
-	 * given up for a reservation that never was.
+	 * The tail has one of the ring's pages; one more may have been given up for a reservation that never took
+	 * place.
 	 */
 	const uint64_t pages = ring_pages(life->plan);
 	const uint64_t furthest = furthest_page(notes);
@@ -172,7 +172,7 @@ void check_life(struct life *life)
 	CHECK(life, refused <= counted && counted <= refused + asked, "%u refused, %llu counted", refused,
 	      (unsigned long long)counted);
 	lost = notes->lost + notes->last_lost + stats.lost_unread;
-	/* What a disabled lane refuses is counted and no loss: it was not wanted. */
+	/* What a disabled lane refuses is counted, but is not a loss: it was not wanted. */
 	CHECK(life, lost + stats.disabled == gaps + counted, "%llu lost: %llu overwritten, %llu refused",
 	      (unsigned long long)lost, (unsigned long long)gaps, (unsigned long long)counted);
 	check_torn(life, stats.torn, made - committed);

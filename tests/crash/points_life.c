@@ -16,7 +16,7 @@ struct tracer_points points;
 char program[512], where[512];
 struct figures figures;
 
-/* The points that were come to last, of whichever process. */
+/* The points that were reached last, by any process. */
 #define TRAIL 64u
 
 static struct {
@@ -51,7 +51,7 @@ unsigned int ring_pages(const struct plan *plan)
 	return (plan->kb * 1024u + capacity - 1) / capacity;
 }
 
-/* The lane's words and links, as they stand in the file. */
+/* The lane's words and links, as they are in the file. */
 static void describe_lane(FILE *to, const char *path)
 {
 	struct rec_buffer_header h;
@@ -150,7 +150,7 @@ static enum tracer_order inject(struct life *life, const struct injection *injec
 	case GIVE_SIGNAL:
 		return level && tracer_depth(&life->run) < (life->plan->plain ? 1 : 3) ? TRACER_SIGNAL : TRACER_GO;
 	case END_THREAD:
-		/* Only one that has nothing reserved: what it leaves is known then. */
+		/* Only a thread that has nothing reserved: then it is known what it leaves. */
 		if (tracer_depth(&life->run) || level != is_named(injection->point, "head_"))
 			return TRACER_GO;
 		life->run.jump = life->notes->way_out;
@@ -174,7 +174,7 @@ static enum tracer_order at_writers_point(struct tracer_run *run, unsigned int p
 			const enum tracer_order one = inject(life, &life->plan->injection[i]);
 
 			order = one > order ? one : order;
-			/* What cannot be done here is done at the next occasion. */
+			/* What cannot be done here is done at the next opportunity. */
 			life->left[i] = one == TRACER_GO && life->plan->injection[i].what == END_THREAD
 						? 1
 						: life->plan->injection[i].every;
@@ -246,7 +246,7 @@ void let_writer_go(struct life *life)
 	figures.kills += life->end == TRACER_KILLED;
 }
 
-/* Those of killed readers, too: process ids come again. */
+/* Those of killed readers, too: process ids are reused. */
 static void remove_buffers(void)
 {
 	char path[800];
@@ -293,7 +293,7 @@ static void let_writer_go_on(struct life *life)
 	let_writer_go(life);
 }
 
-/* A reader stands at a point: now and then the writer goes on meanwhile. */
+/* A reader is stopped at a point: now and then the writer continues meanwhile. */
 static enum tracer_order at_readers_point(struct tracer_run *run, unsigned int point)
 {
 	struct life *life = run->arg;

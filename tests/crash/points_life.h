@@ -13,7 +13,7 @@
 
 #define INJECTIONS 8u
 
-/* Where something happens to the writer: every `every`-th time that it comes to the point. */
+/* What happens to the writer at every `every`-th time that it reaches the point. */
 struct injection {
 	unsigned int point, every;
 	enum { GIVE_SIGNAL, READ_SOME, READ_WHOLE, END_THREAD } what;
@@ -40,17 +40,17 @@ struct life {
 	struct tracer_run reader;
 	unsigned int reader_hits[TRACER_POINTS];
 	unsigned int reader_kill_point, reader_kill_hit;
-	bool died_together;		   /* the writer came to its kill point while a reader stood at one */
-	bool by_pages;			   /* the reader takes pages, neither events nor mappings */
-	bool freeze, frozen;		   /* there the reader stands still until the writer has ended; it did */
+	bool died_together;		   /* the writer reached its kill point while a reader was stopped at a point */
+	bool by_pages;			   /* the reader takes pages, not events, and maps nothing */
+	bool freeze, frozen;		   /* the point where the reader is stopped until the writer has ended; it did */
 	unsigned int kill_point, kill_hit; /* of the writer; TRACER_POINTS: none */
-	const bool *kill_points;	   /* or at the first of these that it comes to; NULL: none */
+	const bool *kill_points;	   /* or at the first of these that it reaches; NULL: none */
 	unsigned int stop_after;	   /* points until it stops; 0: it does not */
 	unsigned int level;		   /* of the notes, when it was killed */
 	enum tracer_end end;
 };
 
-/* The victim's test points, its path, and the directory that buffers and notes are in. */
+/* The victim's test points, its path, and the directory of buffers and notes. */
 extern struct tracer_points points;
 extern char program[512], where[512];
 
@@ -63,34 +63,34 @@ extern struct figures figures;
 
 bool is_named(unsigned int point, const char *beginning);
 
-/* Points that readers come to. */
+/* Points that readers reach. */
 bool is_readers(unsigned int point);
 
-/* Sub-buffers of the ring that the library makes for so many KiB of events. */
+/* Sub-buffers of the ring that the library makes for this many KiB of events. */
 unsigned int ring_pages(const struct plan *plan);
 
-/* Notes, and what is armed for the plan. Then start_writer(), let_writer_go(), check_life(), end_life(). */
+/* The notes, and what is armed for the plan. Then start_writer(), let_writer_go(), check_life(), end_life(). */
 void begin_life(struct life *life, const struct plan *plan);
 void start_writer(struct life *life);
 
 /* From here on it stops at this point, too. */
 void arm_writer(struct life *life, unsigned int point);
 
-/* Until it ends, is killed at the kill point, or stops; life->end says which. */
+/* Until it ends, is killed at the kill point, or stops; life->end is the result. */
 void let_writer_go(struct life *life);
 void find_buffer(struct life *life);
 void end_life(struct life *life);
 
-/* Read one page as a recorder, this process. What rec_view_read() said. */
+/* Read one page as a recorder, in this process. Returns as rec_view_read(). */
 int read_one(struct life *life, unsigned int flags);
 
-/* A reader that is killed at this point, if it comes there, or stands still there; the writer goes on meanwhile. */
+/* A reader that is killed at this point if it reaches it, or is stopped there; the writer continues meanwhile. */
 enum tracer_end read_and_die(struct life *life, unsigned int point, unsigned int hit);
 
 /* Read what is left and compare all that was read with what the writer noted. */
 void check_life(struct life *life);
 
-/* What is to be known when a test fails. */
+/* Prints what one must know when a test fails. */
 void describe_life(const struct life *life);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <librecorder/page.h>
 
-/* Whether a payload is whole, as far as its number tells; the number must be one that was given out. */
+/* Whether a payload is whole, as far as its number allows to check; the number must be one that was given out. */
 static bool is_intact(const struct notes *notes, const unsigned char *payload, uint32_t stored, uint64_t *ret_number)
 {
 	uint64_t number;
@@ -23,8 +23,8 @@ static bool is_intact(const struct notes *notes, const unsigned char *payload, u
 }
 
 /*
- * What a reader was handed begins. If the one before was killed before it was done with its last page, that page
- * comes again. What was lost before it may have been settled already, but cannot have become more.
+ * The notes of what a reader is handed begin. If the previous reader was killed before it finished its last page, that
+ * page is handed out again. What was lost before it may be settled by now, but cannot be more.
  */
 static void begin(struct notes *notes, uint64_t first, uint64_t lost, uint32_t entries)
 {

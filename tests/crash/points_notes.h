@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the programs of tests/crash/test_points.c are told, and what they say of themselves: memory that outlives
- * them, so that the test knows from elsewhere what the buffer must hold when they are dead.
+ * Memory in which the test tells the programs of tests/crash/test_points.c what to do, and in which they note what they
+ * did. It outlives them: so, when they are dead, the test knows independently what the buffer must hold.
  */
 #ifndef POINTS_NOTES_H
 #define POINTS_NOTES_H
@@ -16,7 +16,7 @@
 #define NOTES_EVENTS 6000u /* events attempted in one life; more than all of a plan's attempts */
 #define NOTES_READS  6000u
 
-/* In this order a writer marks each event, before and behind every call into the library. */
+/* In this order a writer marks each event, before and after every call into the library. */
 enum note_state {
 	NOTE_NONE,
 	NOTE_ASKED,	 /* before rec_reserve() */
@@ -30,7 +30,7 @@ enum note_state {
 };
 
 struct note {
-	uint64_t end; /* position behind the event */
+	uint64_t end; /* position after the event */
 	uint32_t size;
 	uint32_t state;
 };
@@ -42,11 +42,11 @@ struct note_read {
 };
 
 struct notes {
-	/* Told by the test. */
+	/* Written by the test. */
 	uint64_t seed;
 	uint32_t events;   /* attempts, about */
 	uint32_t longest;  /* payload */
-	uint32_t leave;	   /* threads end, in the middle of an event too, and others go on */
+	uint32_t leave;	   /* threads end, in the middle of an event too, and others continue */
 	uint32_t plain;	   /* handlers write one event and nothing else */
 	uint32_t filter;   /* the same, and most other events are discarded, as by a filter */
 	uint32_t control;  /* the lane is disabled now and then */
@@ -54,15 +54,15 @@ struct notes {
 	uint32_t by_map;   /* or map the lane */
 	char buffer[800];  /* for readers */
 
-	/* Said by the writer. */
+	/* Written by the writer. */
 	uint64_t way_out; /* address of a function that ends the thread: the test may send a thread there */
 	uint32_t next;	  /* number of the next event */
-	uint32_t sure;	  /* what became of all events with smaller numbers is final */
-	uint32_t level;	  /* writes in progress, one upon the other */
+	uint32_t sure;	  /* the outcome of all events with smaller numbers is final */
+	uint32_t level;	  /* writes in progress, one inside the other */
 	uint32_t done;
 	struct note made[NOTES_EVENTS];
 
-	/* Said by readers, one after the other, the test itself being the last. */
+	/* Written by readers, one after the other, the test itself being the last. */
 	uint32_t reads;
 	uint32_t last_page;   /* where in `read` the events of the last page begin */
 	uint64_t last_first;  /* the number that it began with */
@@ -71,13 +71,13 @@ struct notes {
 	uint64_t last_time;   /* of the last event, */
 	uint64_t time_before; /* and of the one before the last page */
 	uint32_t taking_over; /* the first page of this reader may be the last one of the reader before */
-	uint32_t again;	      /* pages that were handed over once more */
+	uint32_t again;	      /* pages that were handed over again */
 	int32_t said;	      /* what the last call returned */
-	uint32_t complaint;   /* not 0: a line of points_notes.c or victim_points.c */
+	uint32_t complaint;   /* not 0: the line of points_notes.c or victim_points.c that found a fault */
 	struct note_read read[NOTES_READS];
 };
 
-/* Positions in the order in which they were reserved; the bits for the sub-buffer's id say nothing of that. */
+/* Positions in the order in which they were reserved; the bits for the sub-buffer's id do not matter to that order. */
 static inline uint64_t note_order(uint64_t end)
 {
 	return (uint64_t)REC_POS_SEQ(end) << 32 | REC_POS_OFF(end);
@@ -97,10 +97,10 @@ static inline void note_fill(unsigned char *payload, uint64_t number, uint32_t s
 		payload[i] = note_byte(number, i);
 }
 
-/* A reader was handed a page: note what it holds. What is wrong with it becomes the complaint. */
+/* A reader was handed a page: note what it holds. If something is wrong with it, that becomes the complaint. */
 void note_page(struct notes *notes, const struct rec_page *page);
 
-/* Likewise one event. */
+/* The same for one event. */
 void note_event(struct notes *notes, const struct rec_view_event *event);
 
 #endif

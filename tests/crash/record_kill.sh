@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# SIGKILL of the program, of the recorder, of both: what was committed is in the file, and the program never notices.
+# SIGKILL of the program, of the recorder, of both: all that was committed is in the file, and the program never
+# notices.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -12,7 +13,8 @@ victim_pid()
 	pgrep -P "$1" -x victim
 }
 
-# recording NAME: one that goes on, with some megabyte of its victim's events in its spool; $recorder and $pid
+# recording NAME: starts one that runs until it is ended, and waits until its spool has some megabytes of its victim's
+# events; $recorder and $pid
 recording()
 {
 	rm -f count trace.dat
@@ -22,7 +24,7 @@ recording()
 	pid=$(victim_pid $recorder)
 }
 
-# whole NAME LEAST: the file holds the events 0, 1, 2 ... without a gap, at least so many.
+# whole NAME LEAST: the file holds the events 0, 1, 2 ... without a gap, at least LEAST of them.
 whole()
 {
 	local got
@@ -48,7 +50,7 @@ kill -KILL "$(victim_pid $recorder)"
 status=0
 wait $recorder || status=$?
 is "the status says that SIGKILL ended the program" "$status" 137
-like "the summary of a killed program" "$(cat err)" "recorded [0-9]+ events from 1 process, 1 thread; 0 lost"
+like "the summary after a killed program" "$(cat err)" "recorded [0-9]+ events from 1 process, 1 thread; 0 lost"
 whole "killed program" "$(written count)"
 is "nothing but the file is left" "$(echo *)" "count err run trace.dat"
 is "no session is left" "$(ls "$RECORDER_DIR")" ""
@@ -59,10 +61,10 @@ recording "there is a spool"
 end $recorder
 ok "there is no file yet" test ! -e trace.dat
 cp trace.dat.spool first.spool
-fails "another recording does not take the spool's place" "$RECORDER" record true
-like "it says what to do" "$err" "trace.dat.spool' is left from a recorder that was killed; 'recorder recover"
+fails "another recording does not replace the spool" "$RECORDER" record true
+like "the message says what to do" "$err" "trace.dat.spool' is left from a recorder that was killed; 'recorder recover"
 ok "the spool is as it was" cmp trace.dat.spool first.spool
-ok "the program goes on to its end without its recorder" wait_until has_written count 400000
+ok "the program runs to its end without its recorder" wait_until has_written count 400000
 ok "its spool and its lanes are recovered while it lives" "$RECORDER" recover
 like "the summary of a recovery" "$err" "recovered 400000 events from 1 process, 1 thread; 0 lost"
 whole "killed recorder" 400000
@@ -70,10 +72,10 @@ ok "the program still lives" kill -0 "$pid"
 is "the spool is gone" "$(echo *)" "count err first.spool run trace.dat"
 like "its buffer is not" "$(echo run/session-*/*.rec)" "^run/session-[A-Za-z0-9]*/$pid-[0-9]*.rec$"
 end "$pid"
-ok "until it is dead and cleaned away" "$RECORDER" clean
-is "then it is" "$(ls run)" ""
+ok "until it has ended and is removed by clean" "$RECORDER" clean
+is "now its buffer is gone" "$(ls run)" ""
 
-# What was drained is all there is: cut off anywhere, the spool gives the events up to there.
+# The spool holds only what was drained: cut off anywhere, it gives the events up to there.
 size=$(stat -c %s first.spool)
 last=0
 for cut in 8191 8192 $((size / 3)) $((size / 2)) $((size - 4097)) $((size - 1)) "$size"; do
@@ -82,7 +84,7 @@ for cut in 8191 8192 $((size / 3)) $((size / 2)) $((size - 4097)) $((size - 1)) 
 	run "$RECORDER" recover cut.spool
 	case $cut in
 	8191 | 8192)
-		is "a spool of $cut bytes is refused in one line" "$status $(wc -l <<<"$err")" "1 1"
+		is "a spool of $cut bytes is refused with one line" "$status $(wc -l <<<"$err")" "1 1"
 		rm -f cut.spool
 		;;
 	*)
@@ -103,7 +105,7 @@ n=$(written count)
 session=$(echo "$RECORDER_DIR"/session-*)
 ok "from the session's directory" "$RECORDER" recover "$session"
 whole "both killed" "$n"
-is "all is gone again" "$(echo *.spool run/*)" "first.spool run/*"
+is "all is removed again" "$(echo *.spool run/*)" "first.spool run/*"
 
 # ---- a recovery that is killed
 
@@ -113,34 +115,34 @@ n=$(written count)
 "$RECORDER" recover &
 recovery=$!
 kill -KILL $recovery
-# On a machine that is busy elsewhere the first one may have come to its end before it was killed.
+# On a busy machine the first one may have finished before it was killed.
 if wait $recovery 2>/dev/null; then
 	pass "a recovery was not killed in time"
 else
-	ok "a second recovery finishes what a first has begun" "$RECORDER" recover
+	ok "a second recovery finishes what the first has begun" "$RECORDER" recover
 fi
 whole "killed recovery" "$n"
 
-# ---- a program that nobody recorded
+# ---- a program that was not recorded
 
 rm -f count trace.dat
 RECORDER_ENABLE='*' RECORDER_BUFFER_KB=16384 begin_to count 100000
 end $pid
 buffer=$(echo "$RECORDER_DIR"/*.rec)
-ok "its buffer outlives it" test -f "$buffer"
+ok "the program's buffer remains after its end" test -f "$buffer"
 ok "the buffer is recovered" "$RECORDER" recover -o trace.dat "$buffer"
 whole "dead program" 100000
 ok "the buffer is gone" test ! -e "$buffer"
 
-# ---- a recording that goes on
+# ---- a recording that is still running
 
-recording "a recording goes on"
+recording "a recording is running"
 fails "its spool is not recovered" "$RECORDER" recover -o other.dat
-like "why not" "$err" "belongs to a recording that is still running"
+like "the message says why" "$err" "belongs to a recording that is still running"
 fails "its session is not recovered" "$RECORDER" recover -o other.dat "$RECORDER_DIR"/session-*
 fails "its buffer is not recovered" "$RECORDER" recover -o other.dat "$(echo "$RECORDER_DIR"/session-*/*.rec)"
-fails "its file is not recorded to" "$RECORDER" record true
-like "why not that" "$err" "'trace.dat' is being written by another recorder"
+fails "its file cannot be recorded to" "$RECORDER" record true
+like "the message says why" "$err" "'trace.dat' is being written by another recorder"
 ok "no other file was written" test ! -e other.dat -a ! -e other.dat.spool
 kill -TERM $recorder
 status=0

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Memory, /dev/shm and disk used up; Ctrl-C; programs that outlive the recording.
+# Exhausted memory, /dev/shm and disk; Ctrl-C; programs that outlive the recording.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -13,14 +13,14 @@ in_file()
 	"$RECORDER" report "$1" | grep -cE ' (count|seq): '
 }
 
-# ---- the cap of a process: room for one lane, four threads
+# ---- the limit of a process: room for one lane, four threads
 
 export RECORDER_MAX_KB=1200
 ok "four threads with memory for one" "$RECORDER" record "$producer" 4 1000000
 unset RECORDER_MAX_KB
 is "each event is recorded or lost" "$(($(events_in "$err") + $(lost_in "$err")))" 4000000
 is "those recorded are in the file" "$(in_file trace.dat)" "$(events_in "$err")"
-like "it is said why" "$err" "[1-9][0-9]* of threads without a lane \\(the program's memory for lanes is used up"
+like "the reason is reported" "$err" "[1-9][0-9]* of threads without a lane \\(the program's memory for lanes is used up"
 
 # ---- a full file system
 
@@ -39,28 +39,28 @@ else
 	is "each event is recorded or lost in little room" "$(($(events_in "$err") + $(lost_in "$err")))" 400000
 	dd if=/dev/zero of=small/fill bs=4096 status=none 2>/dev/null
 	ok "a program without room for its buffer runs all the same" "$RECORDER" record "$producer" 4 1000
-	is "it does what it does" "$out" "produced 4000"
-	like "the recorder says why there is nothing" "$err" "no room for buffers in '$TMP/small/run/session-"
+	is "it does its work" "$out" "produced 4000"
+	like "the recorder reports why there is nothing" "$err" "no room for buffers in '$TMP/small/run/session-"
 	rm small/fill
 	export RECORDER_DIR=$TMP/run
 
-	# The disk with the output: a single thread, so the numbers in the file are 0, 1, 2 ...
+	# The disk that the output is on: a single thread writes, so the numbers in the file are 0, 1, 2 ...
 	run "$RECORDER" record -b 65536 -o small/full.dat "$producer" 1 1000000
 	is "a full disk is a failure" "$status" 1
-	is "it is told in one line" "$(wc -l <<<"$err")" 1
+	is "it is reported on one line" "$(wc -l <<<"$err")" 1
 	like "and what to do" "$err" "cannot write '.*full.dat.spool': No space left on device; .*'recorder recover .*full.dat.spool'"
 	is "the program ran to its end" "$out" "produced 1000000"
 	run "$RECORDER" recover small/full.dat.spool
-	is "there is no room for the file beside the spool" "$status" 1
+	is "the file system has no room for the file besides the spool" "$status" 1
 	ok "the spool is still there" test -s small/full.dat.spool
 	ok "there is room elsewhere" "$RECORDER" recover -o one.dat small/full.dat.spool
 	like "the buffers still hold something" "$err" "'recorder recover (.*/session-[A-Za-z0-9]*)' makes another file of it"
 	first=$(events_in "$err")
 	ok "one command" "$RECORDER" recover -o two.dat "${BASH_REMATCH[1]}"
-	# Nothing lies between the two files; at most one page is in both.
+	# No event is missing between the two files; at most one page is in both.
 	is "together they have all events" "$({ "$RECORDER" report one.dat; "$RECORDER" report two.dat; } |
 		sed -n 's/.*number=//p' | sort -n -u | awk '$1 != n++ { bad++ } END { print bad + 0, n + 0 }')" "0 1000000"
-	ok "and hardly any twice" test "$((first + $(events_in "$err")))" -le 1000300
+	ok "and at most one page's twice" test "$((first + $(events_in "$err")))" -le 1000300
 	is "nothing is left" "$(ls small run)" "$(printf 'run:\n\nsmall:\nrun')"
 	trap tap_exit EXIT
 	umount small
@@ -92,7 +92,7 @@ status=0
 wait $recorder || status=$?
 err=$(cat err)
 is "a second one ends it" "$status" 130
-like "it says so" "$err" "stopped by Interrupt, 'sh' keeps running, unrecorded"
+like "it reports that" "$err" "stopped by Interrupt, 'sh' keeps running, unrecorded"
 is "this file has all of it, too" "$(in_file trace.dat)" "$(events_in "$err")"
 ok "the program lives" kill -0 "$pid"
 kill -KILL "$pid"
@@ -107,18 +107,18 @@ prlimit --pid $recorder --nofile=3
 pkill -P $recorder
 wait $recorder
 is "that is a failure" "$?" 143
-like "and is told as such" "$(cat err)" "cannot continue: Too many open files; what was recorded is in '.*spool': 'recorder recover"
+like "and is reported as such" "$(cat err)" "cannot continue: Too many open files; what was recorded is in '.*spool': 'recorder recover"
 ok "nothing is lost by it" "$RECORDER" recover trace.dat.spool
 is "it is all there" "$(events_in "$err")" 100000
 
-# ---- what a command is born with
+# ---- signal dispositions that a command inherits
 
 ignored='grep SigIgn /proc/self/status'
 for how in default ignore; do
 	run env --$how-signal=XFSZ $ignored
 	expected=$out
 	ok "SIGXFSZ: $how" env --$how-signal=XFSZ "$RECORDER" record -o none.dat $ignored
-	is "is the command's, too" "$out" "$expected"
+	is "the command has it, too" "$out" "$expected"
 done
 
 # ---- programs that outlive the recording
@@ -132,7 +132,7 @@ is "what the child wrote until then is in the file" "$(events_in "$err") $(in_fi
 ok "the child lives" kill -0 "$(cat pid)"
 touch go
 ok "a program starts after the recording" wait_until test -e done
-is "it does what it does" "$(cat after)" "$(printf 'produced 10\nproduced 20')"
+is "it does its work" "$(cat after)" "$(printf 'produced 10\nproduced 20')"
 is "and leaves nothing in the buffer directory" "$(ls "$RECORDER_DIR")" ""
 kill -KILL "$(cat pid)"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder recover: programs that died by signal, crash and abort, by pid and all at once; from core files; what is alive
-# stays as it is.
+# recorder recover: programs that ended by a signal, a crash or abort(), by pid and all at once; from core files; living
+# processes' files are not touched.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -18,7 +18,7 @@ begin_mortal()
 	wait_until grep -q ready ready
 }
 
-# die: it is killed, if it does not die by itself.
+# die: kills the program, if it does not die by itself.
 die()
 {
 	kill -KILL "$pid" 2>/dev/null
@@ -63,18 +63,18 @@ rm mortal
 is "all of it" "$(numbers named.dat)" "0 999 1000 0"
 begin_mortal 1000 1 wait
 die
-ok "a killed one is" "$RECORDER" recover -o one.dat "$pid"
+ok "a killed one is recovered" "$RECORDER" recover -o one.dat "$pid"
 like "nothing is lost" "$err" "recovered 1000 events from 1 process, 1 thread; 0 lost"
-like "it is said that nothing was torn" "$err" "  0 torn"
+like "the summary reports nothing torn" "$err" "  0 torn"
 is "all events are there" "$(numbers one.dat)" "0 999 1000 0"
 is "the buffer is gone" "$(ls run)" ""
-fails "once" "$RECORDER" recover -o no.dat "$pid"
-like "not twice" "$err" "process $pid has left no buffer$"
+fails "a second recovery of it" "$RECORDER" recover -o no.dat "$pid"
+like "finds nothing" "$err" "process $pid has left no buffer$"
 
-# No program has ever run here, or the machine was started anew.
+# No program has ever run here, or the machine was rebooted.
 fails "where there is no buffer directory at all nothing is recovered" env RECORDER_DIR="$TMP/none" "$RECORDER" recover -o no.dat --all
-is "which is said" "$err" "recorder recover: nothing to recover: no dead program or recorder has left anything"
-ok "no file was begun there" test ! -e no.dat -a ! -e no.dat.spool
+is "which is reported" "$err" "recorder recover: nothing to recover: no dead program or recorder has left anything"
+ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
 
 begin_mortal 1000 3 wait
 die
@@ -85,18 +85,18 @@ is "the buffers of all images are gone" "$(ls run)" ""
 
 begin_mortal 1000 1 segv
 wait "$pid" 2>/dev/null
-ok "one that crashed inside an event" "$RECORDER" recover -o torn.dat "$pid"
-like "it is counted" "$err" "; 0 lost"$'\n'"  1 torn: begun but not finished, not counted as lost"
+ok "a program that crashed inside an event" "$RECORDER" recover -o torn.dat "$pid"
+like "the event is counted" "$err" "; 0 lost"$'\n'"  1 torn: begun but not finished, not counted as lost"
 is "what came before is there" "$(numbers torn.dat)" "0 999 1000 0"
 unlike "the event is not" "$("$RECORDER" report torn.dat)" "blob"
 
-# A pid that was had before: the same buffer, from an older process.
+# A pid that was used before: the same buffer, from an older process.
 begin_mortal 1000 1 wait
 die
 buffer=$(cd run && echo "$pid"-*.rec)
 cp --sparse=always "run/$buffer" "run/$pid-1.rec"
 printf '\1\0\0\0\0\0\0\0' | dd of="run/$pid-1.rec" bs=1 seek=24 conv=notrunc status=none
-ok "of two with one number" "$RECORDER" recover -o new.dat "$pid"
+ok "of two buffers with the same pid" "$RECORDER" recover -o new.dat "$pid"
 is "the newer one is recovered" "$(ls run)" "$pid-1.rec"
 ok "and then the older one" "$RECORDER" recover -o old.dat "$pid"
 is "both have their events" "$(numbers new.dat) $(numbers old.dat)" "0 999 1000 0 0 999 1000 0"
@@ -111,10 +111,10 @@ begin_mortal 100 1 wait
 living=$pid
 "$RECORDER" record -o going.dat "$mortal" 10 1 wait >going 2>/dev/null &
 recorder=$!
-ok "a recording goes on" wait_until grep -q ready going
+ok "a recording is running" wait_until grep -q ready going
 "$RECORDER" record -o dead.dat "$mortal" 77 1 wait >dead 2>/dev/null &
 killed=$!
-ok "another one will not" wait_until grep -q ready dead
+ok "another one is to be killed" wait_until grep -q ready dead
 spare=$(pgrep -P "$killed")
 kill -KILL "$killed" "$spare"
 wait "$killed" 2>/dev/null
@@ -123,19 +123,19 @@ ok "everything that is dead" "$RECORDER" recover --all -o all.dat
 like "is in one file" "$err" "recovered 2077 events from 4 processes, 4 threads; 0 lost"
 like "the living are not" "$(ls run | tr '\n' ' ')" "^$living-[0-9]*.rec session-[A-Za-z0-9]* stage-[A-Za-z0-9]* $"
 is "the spool is gone" "$(ls *.spool)" "going.dat.spool"
-fails "there is no more" "$RECORDER" recover --all -o no.dat
-like "and that is said" "$err" "nothing to recover: no dead program or recorder has left anything"
+fails "there is nothing more" "$RECORDER" recover --all -o no.dat
+like "and that is reported" "$err" "nothing to recover: no dead program or recorder has left anything"
 kill -KILL "$living"
 wait "$living" 2>/dev/null
 going=$(pgrep -P "$recorder")
 kill -TERM "$recorder"
 wait "$recorder" 2>/dev/null
 kill -KILL "$going"
-like "the recording that went on has all of its own" "$(numbers going.dat)" "^0 9 10 0$"
+like "the recording that was running has all of its own events" "$(numbers going.dat)" "^0 9 10 0$"
 ok "the one that lived" "$RECORDER" recover --all -o last.dat
 is "is recovered after its death" "$(numbers last.dat)" "0 99 100 0"
 
-# ---- a program that goes on without its recorder
+# ---- a program that continues without its recorder
 
 "$RECORDER" record -q -b 131072 -o first.dat "$victim" count 1000000000000 &
 killed=$!
@@ -146,23 +146,24 @@ wait "$killed" 2>/dev/null
 kill -STOP "$program"
 session=$(echo "$RECORDER_DIR"/session-*)
 ok "its recording is recovered while it lives" "$RECORDER" recover first.dat.spool
-like "it is said that it lives" "$err" "1 program is still running: 'recorder recover' can later recover what it records from now on"
+like "the summary reports that it lives" "$err" "1 program is still running: 'recorder recover' can later recover what it records from now on"
 like "nothing is lost" "$err" "; 0 lost"
 read -r begin end _ < <(numbers first.dat)
 is "from the first event on" "$begin" 0
 like "its buffer stays" "$(ls "$session" | tr '\n' ' ')" "^$program-[0-9]*.rec "
 kill -CONT "$program"
-ok "it goes on" wait_until has_written count $((end + 1000))
+ok "the program continues" wait_until has_written count $((end + 1000))
 end "$program"
 ok "what it wrote since" "$RECORDER" recover -o second.dat "$program"
 like "with the recording that it was a part of" "$err" "process $program was recorded: the recording in '.*/session-[A-Za-z0-9]*' is recovered"
 read -r next _ < <(numbers second.dat)
-is "follows, with nothing between and nothing twice" "$next" $((end + 1))
-is "now all of it is gone" "$(ls "$RECORDER_DIR")" ""
+is "follows, with nothing missing and nothing twice" "$next" $((end + 1))
+is "now everything is removed" "$(ls "$RECORDER_DIR")" ""
 
 # ---- core files
 
-# core_of WAY: a core file `core` of a program that has written 3000 events; from the kernel where that writes one, from gdb else.
+# core_of WAY: a core file `core` of a program that has written 3000 events; from the kernel where that writes core files,
+# otherwise from gdb.
 core_of()
 {
 	rm -f core
@@ -192,20 +193,20 @@ for writer in $writers; do
 	"$RECORDER" report core.dat >from-core
 	rm -rf run
 	mv run.away run
-	ok "$writer: the buffer itself" "$RECORDER" recover -o buffer.dat "$pid"
+	ok "$writer: the buffer itself is recovered" "$RECORDER" recover -o buffer.dat "$pid"
 	"$RECORDER" report buffer.dat >from-buffer
-	ok "$writer: has the same" cmp from-core from-buffer
+	ok "$writer: has the same events" cmp from-core from-buffer
 	ok "$writer: the core file stays" test -s core
 	core_of 0x33 $writer
 	buffer=$(echo "$RECORDER_DIR"/*.rec)
 	fails "$writer: one without the buffer" "$RECORDER" recover -o no.dat core
-	is "$writer: gets one line" "$(wc -l <<<"$err")" 1
-	like "$writer: that says how to get one and where the buffer is" "$err" \
+	is "$writer: is refused with one line" "$(wc -l <<<"$err")" 1
+	like "$writer: that says how to get the buffer into one and where the buffer is" "$err" \
 		"'core' holds no memory shared with files, .*'echo 0x3f >/proc/PID/coredump_filter' .*: 'recorder recover $buffer'$"
-	ok "$writer: there it is" "$RECORDER" recover -o no.dat "$buffer"
-	fails "$writer: then it is not" "$RECORDER" recover -o no.dat core
-	unlike "$writer: and not named" "$err" "'recorder recover"
-	is "$writer: but one line" "$(wc -l <<<"$err")" 1
+	ok "$writer: the buffer at that path is recovered" "$RECORDER" recover -o no.dat "$buffer"
+	fails "$writer: now the buffer is gone" "$RECORDER" recover -o no.dat core
+	unlike "$writer: and is not named" "$err" "'recorder recover"
+	is "$writer: there is still one line" "$(wc -l <<<"$err")" 1
 done
 
 core_of 0x3f gdb
@@ -216,8 +217,8 @@ refused()
 
 	shift 2
 	fails "$name is refused" "$RECORDER" recover -o no.dat "$@"
-	is "$name: in one line" "$(wc -l <<<"$err")" 1
-	like "$name: why" "$err" "$regex"
+	is "$name: with one line" "$(wc -l <<<"$err")" 1
+	like "$name: the reason" "$err" "$regex"
 }
 cp core other
 printf '\1' | dd of=other bs=1 seek=4 conv=notrunc status=none
@@ -238,11 +239,11 @@ for cut in 0 3 4 63 64 500 4096 $((size / 100)) $((size / 2)) $((size - 5000)); 
 	head -c "$cut" core >cut
 	run "$RECORDER" recover -o cut.dat cut
 	case $status in
-	0) like "a core file cut off at $cut is recovered, and that it was cut is said" "$err" "'cut' is truncated" ;;
+	0) like "a core file cut off at $cut is recovered, and the cut is reported" "$err" "'cut' is truncated" ;;
 	1) [ "$(wc -l <<<"$err")" = 1 ] || { bad=$((bad + 1)); diag "cut at $cut: $err"; } ;;
 	*) bad=$((bad + 1)); diag "cut at $cut: status $status" ;;
 	esac
 done
-is "cut off elsewhere it is refused in one line" "$bad" 0
+is "cut off elsewhere it is refused with one line" "$bad" 0
 
 done_testing

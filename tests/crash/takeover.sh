@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A recorder that was attached to a running program is killed, at any time, and another one attaches: what the program wrote
-# meanwhile is in the files of the two, each event once.
+# A recorder that was attached to a running program is killed, at any time, and another one attaches: the program's
+# events of that time are in the files of the two, each event once.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"
@@ -18,7 +18,7 @@ numbers_of()
 	"$RECORDER" report "$@" | sed -n 's/.* seq: .*number=//p'
 }
 
-# once NAME FILE...: the numbers in the files are all between the first and the last. At most one page is in two of them, which
+# once NAME FILE...: the numbers in the files are all between the first and the last. At most one page is in two of them: it
 # was in the spool already when its recorder was killed before it asked for the next.
 once()
 {
@@ -30,13 +30,13 @@ once()
 	done | sort -n >all
 	is "$name: $(head -n 1 all) to $(tail -n 1 all) without a gap" \
 		"$(sort -n -u all | awk 'NR > 1 && $1 != last + 1 { bad++ } { last = $1 } END { print bad + 0, (NR > 0) }')" "0 1"
-	ok "$name: and hardly any twice" test $(($(wc -l <all) - $(sort -u all | wc -l))) -le 340
+	ok "$name: and at most one page's twice" test $(($(wc -l <all) - $(sort -u all | wc -l))) -le 340
 }
 
 for round in 1 2 3; do
 	"$RECORDER" record -q -o first.dat -P $program &
 	first=$!
-	# Anywhere: before the first page, or in the middle of one, or of the drain.
+	# At any moment: before the first page, in the middle of a page, or during the drain.
 	ok "$round: a recorder attaches" wait_until has_size first.dat.spool $((8192 + RANDOM * 8))
 	end $first
 	go_on count $((RANDOM % 5000 + 1))
@@ -46,12 +46,12 @@ for round in 1 2 3; do
 	go_on count 5000
 	kill -INT $second
 	wait $second
-	like "$round: says that it goes on" "$(cat err)" "was being recorded when its recorder was killed"
-	# What comes later is neither's.
+	like "$round: reports that it continues" "$(cat err)" "was being recorded when its recorder was killed"
+	# What comes later is in neither file.
 	"$RECORDER" enable -P $program 'test:*'
 	go_on count 5000
 	"$RECORDER" disable -P $program 'test:*'
-	ok "$round: what the first one had" "$RECORDER" recover first.dat.spool
+	ok "$round: the spool of the first one is recovered" "$RECORDER" recover first.dat.spool
 	once "$round" first.dat second.dat
 	rm -f first.dat second.dat
 done
@@ -61,15 +61,15 @@ first=$!
 ok "a recorder attaches, is killed" wait_until has_size first.dat.spool 300000
 end $first
 go_on count 5000
-ok "and no other follows: all is in its spool and in the program's lanes" "$RECORDER" recover first.dat.spool
+ok "and no other follows: all events are in its spool and in the program's lanes" "$RECORDER" recover first.dat.spool
 read -r begin end < <(numbers_of first.dat | sed -n '1p;$p' | tr '\n' ' ')
 once "alone" first.dat
-ok "what came since is among it" test $((end - begin)) -gt 5000
+ok "later events are among them" test $((end - begin)) -gt 5000
 ok "the program's events are off again" sh -c '"$RECORDER" ps | grep -q " 0/"'
 end "$program"
 "$RECORDER" clean >/dev/null 2>&1
 
-# ---- the recorder of a command is killed, and one attaches to what goes on
+# ---- the recorder of a command is killed, and one attaches to the running command
 
 rm -f count
 "$RECORDER" record -q -b 131072 -o first.dat "$victim" count 1000000000000 &
@@ -84,12 +84,12 @@ ok "its recorder was killed, another one attaches" wait_until has_size second.da
 go_on count 5000
 kill -INT $second
 wait $second
-like "it says that it goes on" "$(cat err)" "was being recorded when its recorder was killed"
+like "it reports that it continues" "$(cat err)" "was being recorded when its recorder was killed"
 end "$program"
-ok "what the first one had, and what came last" "$RECORDER" recover first.dat.spool
+ok "the spool of the first one, and the program's last events" "$RECORDER" recover first.dat.spool
 once "both" first.dat second.dat
-is "from the first one" "$(head -n 1 all)" 0
-is "to the last one" "$(tail -n 1 all)" $(($(written count) - 1))
+is "from the first event" "$(head -n 1 all)" 0
+is "to the last event" "$(tail -n 1 all)" $(($(written count) - 1))
 is "nothing is left" "$(ls "$RECORDER_DIR")" ""
 
 done_testing

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * SIGKILL at any time, to a program, its reader, its recorder, or all at once. Each life is drawn from a seed:
- * ring, mode, threads, signals, when to kill; what is left is read by hand or by `recorder recover`, and every
- * event that its writer had committed must be there or be counted as lost. tests/crash/test_points.c kills at
- * known places instead.
+ * SIGKILL at any time, to a program, its reader, its recorder, or all at once. Each life is drawn from a seed: ring,
+ * mode, threads, signals, when to kill; what is left is read directly or by `recorder recover`, and every event that
+ * its writer had committed must be there or be counted as lost. tests/crash/test_points.c kills at known places
+ * instead.
  *
- * RECORDER_SEED=N draws other lives; RECORDER_RANDOM_KILLS=N kills N times instead of 1000. A failure prints a line with
- * RECORDER_LIFE, which draws the life that failed once more, and no other; the kill may then come at another moment. A line of JSON for
- * each kind of victim goes where the tests' figures go.
+ * RECORDER_SEED=N draws other lives; RECORDER_RANDOM_KILLS=N kills N times instead of 1000. A failure prints a line
+ * with RECORDER_LIFE, which repeats only the life that failed; the kill may then come at another moment. A line of JSON
+ * for each kind of victim goes to the file of the tests' figures.
  */
 #include "kills_life.h"
 
@@ -56,7 +56,7 @@ static void kill_a_writer(unsigned int most)
 	end_life(&life);
 }
 
-/* In a process of its own, until it is killed. */
+/* Runs in a process of its own, until it is killed. */
 static void read_for_ever(uint32_t reader)
 {
 	struct kills_account account;
@@ -129,7 +129,10 @@ static void begin_recording(struct life *life)
 		open_gate(life);
 }
 
-/* The recorder alone: the program goes on, with the next recorder if one attaches, until it has ended or is killed */
+/*
+ * The recorder alone is killed: the program continues, with the next recorder if one attaches, until it has ended or is
+ * killed
+ */
 static void kill_a_recorder(unsigned int most)
 {
 	struct life life;
@@ -157,7 +160,7 @@ static void kill_a_recorder(unsigned int most)
 	end_life(&life);
 }
 
-/* Writer and recorder at once. */
+/* Writer and recorder are killed at once. */
 static void kill_a_group(unsigned int most)
 {
 	struct life life;
@@ -179,7 +182,7 @@ static void kill_a_group(unsigned int most)
 
 /* ---- tests */
 
-/* Lives until there were so many kills; or the one that RECORDER_LIFE asks for. */
+/* Lives until this many kills took place; or the one that RECORDER_LIFE asks for. */
 static void kill_all(void (*kill_some)(unsigned int most), unsigned int wanted, const char *whom)
 {
 	uint64_t again[LIFE_NUMBERS];

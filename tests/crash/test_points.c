@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Processes killed at each test point: a writer and its readers run under ptrace, are killed behind every observable
- * side-effect that they have (librecorder/detail/testpoint.h), and what they leave is read as a recorder would.
+ * Processes killed at each test point: a writer and its readers run under ptrace, are killed after every observable
+ * side effect that they have (librecorder/detail/testpoint.h), and what they leave is read as a recorder would read it.
  *
- * The writer notes what it does in memory of its own sharing, before and behind each call (points_notes.h). From that
- * the test knows the list of events that were committed, in their order, and compares: each event read must be the
- * one that its number in the lane says; each that was not read must be counted lost, and may be lost only where the
- * ring was full; nothing else may be shown; a reservation that stood open must be told.
+ * The writer notes what it does in memory that it shares with the test, before and after each call (points_notes.h).
+ * From that the test knows the list of events that were committed, in their order, and compares: each event read must
+ * be the one at its number in the lane; each that was not read must be counted as lost, and may be lost only where the
+ * ring was full; nothing else may be shown; a reservation that was open must be reported.
  *
- * A plan says where signals strike the writer, where the reader reads, where a thread goes away. It is drawn from a
- * seed, and a writer has no other clock than itself, so the run that counts how often each point is met (armed: all)
- * and the run that kills at the k-th of them (armed: what the plan needs) are the same run.
+ * A plan determines where signals interrupt the writer, where the reader reads, and where a thread ends. It is drawn
+ * from a seed, and the writer's clock depends on the writer alone, so the run that counts how often each point is
+ * reached (armed: all) and the run that kills at the k-th time (armed: what the plan needs) take the same course.
  *
- * RECORDER_SEED=N draws other plans, RECORDER_KILLS=N kills N times at each point in each mode instead of
- * once. A failure prints a line with RECORDER_LIFE, which repeats the life that failed, and no other.
+ * RECORDER_SEED=N draws other plans, RECORDER_KILLS=N kills N times at each point in each mode instead of once. A
+ * failure prints a line with RECORDER_LIFE, which repeats only the life that failed.
  */
 #include "points_life.h"
 #include "tests/unit/repeat.h"
@@ -33,7 +33,7 @@
 
 static unsigned int kills_wanted = 1; /* at each point in each mode */
 
-/* tests/crash/test_resizes.c has those. */
+/* tests/crash/test_resizes.c tests these. */
 static bool is_resizes(unsigned int point)
 {
 	return is_named(point, "resize_") || is_named(point, "move_") || is_named(point, "anew_") || is_named(point, "restart_") ||
@@ -77,7 +77,7 @@ static struct plan draw_plan(unsigned int kind)
 		if (kind % 5 == 1 && i > 4)
 			injection->what = i % 2 ? READ_SOME : READ_WHOLE;
 	}
-	/* Where signals matter most; and threads that go away there. */
+	/* Points where signals matter most; and threads that end there. */
 	plan.injection[0].point = tracer_point(&points, draw(2) ? "head_update" : "head_set");
 	plan.injection[1].point = tracer_point(&points, draw(2) ? "slow_tail" : "reserve_tail");
 	plan.injection[2] = (struct injection){ tracer_point(&points, draw(2) ? "head_update" : "head_set"),
@@ -86,7 +86,7 @@ static struct plan draw_plan(unsigned int kind)
 	return plan;
 }
 
-/* A reservation that is interrupted whenever it tries. */
+/* A reservation that is interrupted at each attempt. */
 static struct plan draw_plain_plan(void)
 {
 	const uint64_t from = drawn;
@@ -100,8 +100,8 @@ static struct plan draw_plain_plan(void)
 }
 
 /*
- * Each discard is interrupted by a handler that writes: where its room was just given back, beside few other events, or at
- * every step of it. `n` counts these plans; those of even numbers overwrite.
+ * Each discard is interrupted by a handler that writes: where its room was just given back, next to few other events,
+ * or at every step of it. `n` numbers these plans; those with even numbers overwrite.
  */
 static struct plan draw_discard_plan(unsigned int n)
 {
@@ -151,8 +151,8 @@ static void tear_down(void)
 TestSuite(points, .init = set_up, .fini = tear_down, .timeout = 3600);
 
 /*
- * Let a writer live its life, killed at the given point, if at all; what it leaves is accounted for. A life
- * draws nothing but its plan.
+ * Let a writer live its life, killed at the given point, if any; what it leaves is accounted for. A life draws nothing
+ * but its plan.
  */
 static enum tracer_end live(const struct plan *plan, unsigned int point, unsigned int hit, unsigned int *hits)
 {
@@ -181,15 +181,15 @@ static enum tracer_end live(const struct plan *plan, unsigned int point, unsigne
 }
 
 /*
- * Heads are moved where the oldest events are lost, and nobody waits for room there. A ring of two sub-buffers is
- * full for a nested writer in either mode.
+ * Heads are moved only where the oldest events are lost; in that mode no writer is refused because the ring is full. A
+ * ring of two sub-buffers is full for a nested writer in either mode.
  */
 static bool can_be_met(unsigned int point, bool overwrite)
 {
 	return overwrite ? !is_named(point, "refuse_full") : !is_named(point, "head_");
 }
 
-/* Whether each point is met in plans of both modes. */
+/* Whether each point is reached in plans of both modes. */
 static bool are_all_met(const struct plan *plans, unsigned int hits[][TRACER_POINTS], unsigned int n)
 {
 	unsigned int point, i;
@@ -206,7 +206,7 @@ static bool are_all_met(const struct plan *plans, unsigned int hits[][TRACER_POI
 	return true;
 }
 
-/* Lives that are drawn for a point that none has met. */
+/* Lives that are drawn for a point that none has reached. */
 #define RARE_TRIES 2000u
 
 /* Kills at each point in each mode: discard, overwrite. */
@@ -215,8 +215,8 @@ static struct {
 } matrix;
 
 /*
- * The row of the kill matrix: the points that `whose` names, in both modes. Some are met in one mode a hundred
- * times more often than in the other one; no more than `few` may be missed in both.
+ * The row of the kill matrix: the points that `whose` names, in both modes. Some are reached in one mode a hundred
+ * times more often than in the other; at most `few` may be missed in both.
  */
 static void check_matrix(const char *victim, bool (*whose)(unsigned int point), unsigned int few)
 {
@@ -242,8 +242,7 @@ static void check_matrix(const char *victim, bool (*whose)(unsigned int point), 
 }
 
 /*
- * Kill at the point, in plans of this mode, as often as wanted; if it hangs on
- * the clock alone, once in whichever plan.
+ * Kill at the point, in plans of this mode, as often as wanted; if it depends on the clock alone, once in any plan.
  */
 static void kill_writers_at(unsigned int point, bool overwrite, const struct plan *plans,
 			    unsigned int hits[][TRACER_POINTS], unsigned int n)
@@ -253,7 +252,7 @@ static void kill_writers_at(unsigned int point, bool overwrite, const struct pla
 	for (i = 0; i < n; i++)
 		if (hits[i][point] && plans[i].overwrite == overwrite)
 			candidates[possible++] = i;
-	/* A clock and a scheduler are no part of a plan, so now and then a life goes another way. */
+	/* The clock and the scheduler are not part of a plan, so now and then a life takes another course. */
 	for (k = tries = 0; k < kills_wanted && possible && tries < 3 * kills_wanted; tries++) {
 		i = candidates[draw(possible)];
 		k += live(&plans[i], point, 1 + draw(hits[i][point]), NULL) == TRACER_KILLED;
@@ -298,7 +297,7 @@ Test(points, writers_killed)
 
 #define DISCARD_LIVES 16u
 
-/* What handlers write in discards is visible: nothing is kept back by an event that is gone. */
+/* What handlers write during discards is visible: an event that was discarded holds nothing back. */
 Test(points, handlers_in_every_discard)
 {
 	uint64_t again[LIFE_NUMBERS];
@@ -322,7 +321,7 @@ static void begin_writing(struct life *life, struct plan *plan, unsigned int kin
 
 	*plan = draw_plan(kind);
 	plan->events = 200 + draw(500);
-	/* Here others read. */
+	/* Other processes read at this point. */
 	for (i = 0; i < plan->injections; i++)
 		if (plan->injection[i].what == READ_SOME || plan->injection[i].what == READ_WHOLE)
 			plan->injection[i].what = GIVE_SIGNAL;
@@ -337,10 +336,10 @@ static void begin_writing(struct life *life, struct plan *plan, unsigned int kin
 	find_buffer(life);
 }
 
-/* The readers before the one that it is about: each is killed somewhere. */
+/* The readers before the one under test: each is killed somewhere. */
 static void kill_some_readers(struct life *life, unsigned int point)
 {
-	/* Behind a takeover that has something to mend. */
+	/* After a takeover that has something to repair. */
 	static const char *const before_takeover[] = { "swap_exchange", "swap_next_prev", "swap_hint",
 						       "swap_pages_read" };
 	unsigned int others = draw(3), before;
@@ -355,12 +354,12 @@ static void kill_some_readers(struct life *life, unsigned int point)
 		read_and_die(life, tracer_point(&points, before_takeover[draw(4)]), 1 + draw(4));
 }
 
-/* What the numbers of a repeated life begin with. */
+/* The first of the numbers of a repeated life. */
 enum { READER, GROUP_AT_READERS, GROUP_AT_WRITERS };
 
 /*
- * One after the other is killed, the last of them at `point`, in a plan of this kind; whether it was. The writer
- * goes on to its end, or dies with that one, where it stands. The next reader is this process.
+ * One reader after the other is killed, the last of them at `point`, in a plan of this kind. Returns whether it was.
+ * The writer runs to its end, or dies with that reader, wherever it is. The next reader is this process.
  */
 static bool kill_readers_at(unsigned int point, unsigned int kind, bool group)
 {
@@ -404,7 +403,7 @@ static void kill_all_readers(bool group)
 		}
 }
 
-/* Points that were met in neither mode: rare ones, for which lives are drawn until one comes by. */
+/* Points that were reached in neither mode: rare ones, for which lives are drawn until one reaches them. */
 static bool is_missing(unsigned int point)
 {
 	return !matrix.met[0][point] && !matrix.met[1][point];
@@ -449,7 +448,7 @@ Test(points, readers_killed)
 	check_matrix("reader", is_readers, 0);
 }
 
-/* A reader that is killed with a page in hand: the next one gets that page once more. */
+/* A reader that is killed with a page in hand: the next reader gets that page once more. */
 Test(points, readers_killed_with_a_page_in_hand)
 {
 	uint64_t again[LIFE_NUMBERS];
@@ -480,8 +479,8 @@ Test(points, readers_killed_with_a_page_in_hand)
 }
 
 /*
- * The writer comes to one of the points while a reader stands at one of its own: both die. Where it was;
- * TRACER_POINTS: the writer came to none of them.
+ * The writer reaches one of the points while a reader is stopped at a point of its own: both are killed. Returns the
+ * writer's point; TRACER_POINTS: the writer reached none of them.
  */
 static unsigned int kill_group_at(const bool *wanted, unsigned int kind)
 {
@@ -509,7 +508,10 @@ static unsigned int kill_group_at(const bool *wanted, unsigned int kind)
 	return life.died_together ? life.kill_point : TRACER_POINTS;
 }
 
-/* Groups killed at points of writers: each life has those that are wanting yet, in this mode. */
+/*
+ * Writer and reader killed together, at points of the writer: each life tries those that are still missing in this
+ * mode.
+ */
 static void kill_groups_of(bool overwrite)
 {
 	bool wanted[TRACER_POINTS];
@@ -549,7 +551,9 @@ Test(points, groups_killed)
 	kill_groups_of(true);
 	kill_missing_readers(true);
 	kill_missing_groups();
-	/* A reader must stand just where the writer comes to a rare point: what is missing is told. */
+	/*
+	 * A reader must be stopped just when the writer reaches a rare point: the points that are missing are printed.
+	 */
 	check_matrix("reader and writer", is_anybodys, 8);
 }
 
@@ -560,7 +564,7 @@ static enum tracer_order stop_at_kill_point(struct tracer_run *run, unsigned int
 	return point == life->kill_point ? TRACER_STOP : TRACER_GO;
 }
 
-/* A writer that stands still in the middle of moving the head: the reader is told to come again, and nothing else. */
+/* A writer that is stopped in the middle of moving the head: the reader is told to try again, and nothing else. */
 Test(points, writer_frozen_moving_the_head)
 {
 	static const char *const at[] = { "head_update", "head_lost", "head_set", "head_clear" };
@@ -587,9 +591,9 @@ Test(points, writer_frozen_moving_the_head)
 			for (k = 0; k < 100 && i < 3; k++)
 				CHECK(&life, read_one(&life, k % 2 ? REC_READ_WHOLE : 0) == -EAGAIN,
 				      "the head was taken away under its mover");
-			/* The mark is off: what was the second page is the first one now. */
+			/* The mark is gone: what was the second page is the first one now. */
 			CHECK(&life, i < 3 || read_one(&life, REC_READ_WHOLE) == 1,
-			      "nothing to read though nobody moves the head");
+			      "nothing to read though no writer moves the head");
 		}
 		memset(life.run.armed, 0, sizeof(life.run.armed));
 		tracer_kill(&life.run);
@@ -600,7 +604,7 @@ Test(points, writer_frozen_moving_the_head)
 	draw_end();
 }
 
-/* A reader that stands still at any point of its own: the writer goes on to its end, and nothing is lost. */
+/* A reader that is stopped at any point of its own: the writer runs to its end, and nothing is lost. */
 static bool freeze_reader_at(unsigned int point)
 {
 	struct life life;
@@ -630,7 +634,7 @@ Test(points, reader_frozen)
 			continue;
 		for (k = tries = 0; k < 2 && tries < RARE_TRIES; tries++)
 			k += freeze_reader_at(point);
-		cr_assert_eq(k, 2, "nobody came to %s", points.names[point]);
+		cr_assert_eq(k, 2, "%s was never reached", points.names[point]);
 	}
 	draw_end();
 }

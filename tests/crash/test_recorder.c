@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder command, killed at each test point of a reader that it comes to: alone, and another one takes over; or
+ * The recorder command, killed at each test point of a reader that it reaches: alone, and another one takes over; or
  * together with the program that it is attached to. In both modes. What is left is recovered by the command, and every
  * event that was committed must be there or be counted as lost. tests/crash/test_points.c does the same with readers of
- * the library's.
+ * the library.
  *
- * RECORDER_SEED=N draws other lives, RECORDER_KILLS=N kills N times in each case instead of once. A failure prints a line
- * with RECORDER_LIFE, which draws the life that failed once more, and no other.
+ * RECORDER_SEED=N draws other lives, RECORDER_KILLS=N kills N times in each case instead of once. A failure prints a
+ * line with RECORDER_LIFE, which repeats only the life that failed.
  */
 #include "kills_life.h"
 #include "tests/unit/repeat.h"
@@ -21,7 +21,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* Lives until a point is come to. */
+/* The number of lives until a point must have been reached. */
 #define TRIES 60u
 
 static struct tracer_points points;
@@ -71,7 +71,7 @@ static void *wait_and_open(void *life)
 	return NULL;
 }
 
-/* Attach, and die at the `hit`-th time that the point is come to. Whether it was. */
+/* Attach, and die at the `hit`-th time that the point is reached. Returns whether it did. */
 static bool record_and_die(struct life *life, const char *output, unsigned int point, unsigned int hit, bool group)
 {
 	struct traced traced = { .life = life, .point = point, .hit = hit, .group = group };
@@ -93,7 +93,7 @@ static bool record_and_die(struct life *life, const char *output, unsigned int p
 	end = tracer_run(&traced.run);
 	if (gate)
 		pthread_join(opener, NULL);
-	/* What attaches too late finds no program. */
+	/* A recorder that attaches too late finds no program. */
 	CHECK(life, end == TRACER_KILLED || end == TRACER_ENDED || notes->finished, "the recorder came to another end");
 	figures.kills += end == TRACER_KILLED;
 	return end == TRACER_KILLED;
@@ -104,10 +104,10 @@ static unsigned int point_named(const char *name)
 	return tracer_point(&points, name);
 }
 
-/* One life; whether the recorder was killed where it should. */
+/* One life; returns whether the recorder was killed where it should be. */
 static bool kill_at(unsigned int point, bool overwrite, bool group)
 {
-	/* Behind these a takeover has something to mend. */
+	/* After these a takeover has something to repair. */
 	static const char *const before_takeover[] = { "swap_exchange", "swap_next_prev", "swap_hint",
 						       "swap_pages_read" };
 	struct life life;
@@ -128,7 +128,7 @@ static bool kill_at(unsigned int point, bool overwrite, bool group)
 	killed = record_and_die(&life, "first.dat", point, is_named(point, "take_") ? 1 : 1 + draw(4), group);
 	if (killed && !group) {
 		start_recorder(&life, "second.dat");
-		/* It may come too late: then there is no program any more, and what it left is recovered. */
+		/* It may come too late: then the program has ended, and what it left is recovered. */
 		CHECK(&life, WIFEXITED(wait_end(&life, life.recorder)), "the second recorder was killed");
 	}
 	waitpid(life.writer, NULL, 0);

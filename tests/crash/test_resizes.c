@@ -60,7 +60,7 @@ TestSuite(resizes, .init = set_up, .fini = tear_down, .timeout = 3600);
 
 struct life {
 	struct tracer_run run;
-	unsigned int left; /* times that it comes to the point */
+	unsigned int left; /* the number of times that it reaches the point */
 };
 
 static enum tracer_order at_point(struct tracer_run *run, unsigned int point)
@@ -170,7 +170,7 @@ static void kill_at_each(const char *const *names, unsigned int least, bool may_
 			check(may_lose);
 			kills += end == TRACER_KILLED;
 		}
-		cr_assert_gt(hit, 2, "nobody came to %s", points.names[point]);
+		cr_assert_gt(hit, 2, "%s was never reached", points.names[point]);
 		met++;
 	}
 	tell("%u kills at %u test points", kills, met);

@@ -55,7 +55,7 @@ unsigned int tracer_point(const struct tracer_points *points, const char *name)
 	abort();
 }
 
-/* The section: addresses of 8 bytes, each with a name behind it. A copy that the linker discarded has no address. */
+/* The section: addresses of 8 bytes, each followed by a name. A copy that the linker discarded has no address. */
 static void parse_points(struct tracer_points *points, const char *at, size_t size)
 {
 	const char *end = at + size;
@@ -75,7 +75,7 @@ static void parse_points(struct tracer_points *points, const char *at, size_t si
 	}
 }
 
-/* The bytes that the breakpoints take the place of, out of the segment that holds each. */
+/* The bytes that the breakpoints replace, from the segment that holds each. */
 static int read_bytes(struct tracer_points *points, const char *file, const Elf64_Ehdr *elf)
 {
 	const Elf64_Phdr *segments = (const Elf64_Phdr *)(const void *)(file + elf->e_phoff);
@@ -205,7 +205,7 @@ int tracer_start(struct tracer_run *run, const char *const argv[], const char *c
 	return 0;
 }
 
-/* Execute the one instruction that the breakpoint stands on. */
+/* Execute the one instruction that the breakpoint replaced. */
 static int step_over(struct tracer_run *run, uint64_t address)
 {
 	unsigned char byte = 0;
@@ -231,7 +231,7 @@ static int jump(const struct tracer_run *run, struct user_regs_struct *regs)
 {
 	static const uint64_t nowhere;
 
-	/* Below the red zone, aligned as behind a call, and the end of the stack for whoever unwinds it. */
+	/* Below the red zone, aligned as after a call, and with an end of the stack for unwinders. */
 	regs->rsp = ((regs->rsp - 256) & ~UINT64_C(15)) - 8;
 	regs->rip = run->jump;
 	if (pwrite(run->memory, &nowhere, sizeof(nowhere), (off_t)regs->rsp) != sizeof(nowhere))
@@ -244,7 +244,7 @@ static enum tracer_order ask(struct tracer_run *run, uint64_t address)
 	enum tracer_order order = TRACER_GO;
 	unsigned int i;
 
-	/* Two points may stand at one address; the stronger order holds. */
+	/* Two points may have the same address; the stronger order is carried out. */
 	for (i = 0; i < run->points->places; i++) {
 		const unsigned int point = run->points->place[i].point;
 
@@ -265,7 +265,7 @@ static bool belongs(const struct tracer_run *run, pid_t thread)
 	return thread == run->pid || access(path, F_OK) == 0;
 }
 
-/* What has come of any of the program's threads, without waiting: its id, 0: nothing, or -1. */
+/* What waitpid() reports of any of the program's threads, without waiting: the thread's id, 0: nothing, or -1. */
 static pid_t look_at_threads(const struct tracer_run *run, int *ret_status)
 {
 	const struct dirent *entry;
@@ -285,8 +285,8 @@ static pid_t look_at_threads(const struct tracer_run *run, int *ret_status)
 }
 
 /*
- * The next thing that comes of one of the program's threads: its id, or -1. What comes of another program that is traced
- * is left to who runs that: the stop of its thread that has just made another one may come when it stands still.
+ * The next report of one of the program's threads: its id, or -1. Reports of another program that is traced are left to
+ * the tracer_run() of that program: the first stop of a thread that it has just made may come while it is stopped.
  */
 static pid_t wait_for_thread(const struct tracer_run *run, int *ret_status)
 {
@@ -321,7 +321,10 @@ void tracer_kill(struct tracer_run *run)
 	run->memory = -1;
 }
 
-/* A thread stands at a breakpoint: 1: go on with *ret_signal; else as tracer_run(), negated, for that is all. */
+/*
+ * A thread is stopped at a breakpoint. 1: continue with *ret_signal; otherwise the negated result of tracer_run(),
+ * which returns.
+ */
 static int at_breakpoint(struct tracer_run *run, int *ret_signal)
 {
 	struct user_regs_struct regs;
@@ -340,7 +343,7 @@ static int at_breakpoint(struct tracer_run *run, int *ret_signal)
 	run->stopped_at = address;
 	if (run->depth && run->interrupted[run->depth - 1].address == address &&
 	    run->interrupted[run->depth - 1].stack == regs.rsp) {
-		/* The handler that was called from here has returned. */
+		/* The handler that was called at this point has returned. */
 		run->depth--;
 		return step_over(run, address) < 0 ? -TRACER_FAILED : 1;
 	}
@@ -396,7 +399,7 @@ enum tracer_end tracer_run(struct tracer_run *run)
 		if (!WIFSTOPPED(status))
 			continue;
 		if (status >> 16 || WSTOPSIG(status) == SIGSTOP) {
-			/* A thread began, or says that it is there. */
+			/* A thread has begun, or reports its first stop. */
 			continue;
 		}
 		if (WSTOPSIG(status) == SIGSEGV || WSTOPSIG(status) == SIGBUS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program run under ptrace with a breakpoint at each of its test points (librecorder/detail/testpoint.h). What is to
- * happen at a point is asked of the test; x86-64 only.
+ * A program run under ptrace with a breakpoint at each of its test points (librecorder/detail/testpoint.h). The test
+ * decides what happens at a point; x86-64 only.
  */
 #ifndef TRACER_H
 #define TRACER_H
@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #define TRACER_POINTS 160u
-#define TRACER_PLACES 1024u /* a point in an inline function stands in several */
+#define TRACER_PLACES 1024u /* a point in an inline function is in several places */
 #define TRACER_DEPTH  8u
 
 /* The test points of a program file, by name. */
@@ -22,7 +22,7 @@ struct tracer_points {
 	struct {
 		uint64_t address; /* as linked */
 		unsigned int point;
-		unsigned char byte; /* what stands there */
+		unsigned char byte; /* the byte that was there */
 	} place[TRACER_PLACES];
 	uint64_t load; /* address of the first byte of the file, as linked */
 };
@@ -69,13 +69,12 @@ int tracer_start(struct tracer_run *run, const char *const argv[], const char *c
 int tracer_arm(struct tracer_run *run, unsigned int point);
 
 /*
- * Let it run until it ends (ENDED: with status 0), is stopped or killed as at_point() orders, or does what it should
- * not (FAILED: another status, an unexpected signal; it is gone then, and a line is on stderr). After STOPPED call it
- * again.
+ * Let it run until it ends (ENDED: with status 0), is stopped or killed as at_point() orders, or fails (FAILED: another
+ * status, an unexpected signal; then it has been killed, and the reason is on stderr). After STOPPED call it again.
  */
 enum tracer_end tracer_run(struct tracer_run *run);
 
-/* Kill one that is stopped, or was never run. */
+/* Kill one that is stopped, or never ran. */
 void tracer_kill(struct tracer_run *run);
 
 /* How many signals deep it is at this point. */

@@ -2,8 +2,8 @@
 /*
  * victim_kills NOTES
  *
- * A program to be killed at any time: its threads write numbered events, all at once or in waves that come and
- * go, with signals striking if NOTES says so (kills_notes.h).
+ * A program to be killed at any time: its threads write numbered events, all at once or in waves that come and go,
+ * interrupted by signals if NOTES says so (kills_notes.h).
  */
 #include "kills_notes.h"
 
@@ -26,10 +26,10 @@ REC_EVENT(kill, seq, u64(number), u32(source), bytes(fill));
 
 static struct kills_notes *notes;
 
-/* The thread's own source; its handlers' is the one behind it. */
+/* The thread's own source; that of its handlers is the next one. */
 static __thread uint32_t mine = UINT32_MAX;
 
-/* Between the two counts the event is committed, or refused, or not. */
+/* Between the two counts the event is committed, or refused, or not yet either. */
 static void write_one(uint32_t source)
 {
 	struct kills_source *said = &notes->source[source];
@@ -40,7 +40,7 @@ static void write_one(uint32_t source)
 
 	for (i = 0; i < size; i++)
 		fill[i] = kills_fill_byte(number, source, i);
-	/* A handler that comes in between makes it too small: then its events are in doubt that are not. */
+	/* A handler that interrupts here makes it too small: then some events are in doubt that need not be. */
 	if (source == mine)
 		__atomic_store_n(&said->sure, __atomic_load_n(&said[1].done, __ATOMIC_RELAXED), __ATOMIC_RELAXED);
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);

@@ -29,7 +29,7 @@
 static struct notes *notes;
 static uint64_t drawn;
 
-/* A number below `n`; of the same sequence in every run with this seed, for only one thing happens at a time. */
+/* A number below `n`; of the same sequence in every run with this seed, because only one thing happens at a time. */
 static uint32_t draw(uint32_t n)
 {
 	drawn = drawn * 6364136223846793005u + 1442695040888963407u;
@@ -42,8 +42,8 @@ static void interrupt(void)
 }
 
 /*
- * This thread ends inside the event, which is torn with all that was committed inside it. The lane counts them when it is
- * repaired, so their number is sure only then (write_all()).
+ * This thread ends inside the event, which is torn with all that was committed inside it. The lane counts them when it
+ * is repaired, so their number is certain only then (write_all()).
  */
 static void leave(struct note *note)
 {
@@ -56,7 +56,7 @@ static void leave(struct note *note)
 	pthread_exit(NULL);
 }
 
-/* The test sends a thread here that has nothing reserved, though it may have asked for it. */
+/* The test makes a thread jump here that has nothing reserved, though it may be asking for room. */
 static void way_out(void)
 {
 	uint32_t i;
@@ -93,7 +93,7 @@ static void write_one(bool nest)
 	if (payload) {
 		note->end = slot.end;
 		note->state = NOTE_RESERVED;
-		/* Inside an event that went to the next sub-buffer, with nothing behind it. */
+		/* Inside an event that went to the next sub-buffer, with nothing after it. */
 		if (nest && notes->leave && notes->level == 1 &&
 		    REC_POS_SEQ(slot.old) != REC_POS_SEQ(slot.end) && draw(4) == 0)
 			leave(note);
@@ -101,7 +101,7 @@ static void write_one(bool nest)
 			interrupt();
 		note_fill(payload, number, note->size);
 		if (nest && notes->leave && notes->level == 1 && draw(30) == 0) {
-			/* With pages of others behind it. */
+			/* With pages of others after it. */
 			interrupt();
 			interrupt();
 			leave(note);
@@ -122,7 +122,7 @@ static void write_one(bool nest)
 		notes->sure = notes->next;
 }
 
-/* As if the clock stepped back: the last event's time is ahead of it. Only while nothing is reserved. */
+/* As if the clock stepped back: the last event's time is in the future. Only while nothing is reserved. */
 static void step_clock(void)
 {
 	struct rec_lane *lane = rec_thread_handle->lane;
@@ -131,7 +131,7 @@ static void step_clock(void)
 	lane->after = lane->before;
 }
 
-/* What others may do to a lane while it is written; here its own thread does it, between two events. */
+/* What other processes may do to a lane while it is written; here its own thread does it, between two events. */
 static void control(void)
 {
 	unsigned int lane;
@@ -165,7 +165,7 @@ static void on_signal(int signal)
 				write_one(false);
 			while (notes->made[notes->next - 1].state == NOTE_REFUSED && have_room_for(400));
 		} else {
-			/* Mostly one; sometimes enough for a page, or to go round a small ring. */
+			/* Mostly one event; sometimes enough for a page, or to wrap a small ring. */
 			n = kind < 4 ? 1 : kind < 6 ? 2 : kind < 8 ? 12 : kind == 8 ? 40 : 90;
 			while (n--)
 				write_one(depth < 3 && n < 3);
@@ -213,7 +213,7 @@ static int write_all(void)
 	return 0;
 }
 
-/* Seen, noted, and only then consumed: so nothing is consumed that was not noted. */
+/* Peeked at, noted, and only then consumed: so nothing is consumed that was not noted. */
 static int take_event(struct rec_view *view)
 {
 	struct rec_view_event event;
@@ -229,7 +229,7 @@ static int take_event(struct rec_view *view)
 	return r;
 }
 
-/* By the lane's mapping, which a reader who dies takes with it. */
+/* Through a mapping of the lane, which disappears with a reader that dies. */
 static int take_mapped(struct rec_view *view, struct rec_page *page)
 {
 	static struct rec_map *map;
@@ -264,10 +264,10 @@ static int read_all(void)
 			notes->complaint = __LINE__;
 		if (notes->complaint || (done && r <= 0))
 			break;
-		/* Handed over and not done with: killed here, the next reader gets it once more. */
+		/* Handed over and not yet finished: if the reader is killed here, the next one gets it once more. */
 		if (r > 0)
 			REC_TESTPOINT(own_page);
-		/* Here the test lets the writer go on. */
+		/* The test lets the writer continue here. */
 		if (r <= 0)
 			REC_TESTPOINT(own_wait);
 	}

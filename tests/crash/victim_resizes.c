@@ -2,8 +2,8 @@
 /*
  * victim_resizes NOTES
  *
- * Writes numbered events and has its lane resized in every way that there is, until it ends or is killed. How many events
- * were certainly committed stands in NOTES, which is 8 bytes long.
+ * Writes numbered events and has its lane resized in every way that exists, until it ends or is killed. The number of
+ * events that were certainly committed is in NOTES, which is 8 bytes long.
  */
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
