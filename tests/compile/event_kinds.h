@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Each kind of field, for C and C++, compiled with every warning on. Included by several files of one program. */
+/* Each kind of field, for C and C++, compiled with all warnings enabled. Included by several files of one program. */
 #ifndef EVENT_KINDS_H
 #define EVENT_KINDS_H
 
@@ -24,7 +24,7 @@ REC_EVENT(kinds, others, ptr(p), flag(f), real(r, 3), named(s, KINDS_IDLE, KINDS
 REC_EVENT_FMT(kinds, formatted, ("%s is %llu", name, REC->n), string(name), u64(n));
 REC_EVENT_FMT(kinds, constant, ("nothing to say"));
 
-/* One record of each. Returns how many that makes. */
+/* One record of each event. Returns their number. */
 static inline unsigned int kinds_write(const char *who)
 {
 	static const uint32_t words[KINDS_LENGTH] = { 1, 2, 3 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A program of three parts: event_main OBJECT... loads shared objects, has each of them write, unloads it, and does it
- * once more. Without arguments it uses the parts it was linked with. Prints "same id" if everybody sees one event.
+ * once more. Without arguments it uses the parts it was linked with. Prints "same id" if all parts have one event.
  */
 #include <stdio.h>
 

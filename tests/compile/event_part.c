@@ -8,7 +8,7 @@
 #define QUOTE(x)  QUOTE_(x)
 #define QUOTE_(x) #x
 
-/* An event of this file alone, and one of the same name but another shape in each. */
+/* An event of this file alone, and one that has the same name in each file but another shape. */
 REC_EVENT(part, PART, u32(n));
 #ifdef __cplusplus
 REC_EVENT(part, differs, u64(n));

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The macros of event.h: without a warning in both languages and compilers, and working however a program is linked.
+# The macros of event.h compile without a warning in both languages and with both compilers, and work however a program
+# is linked.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -33,7 +34,7 @@ for compiler in g++ ${clangxx:+clang++}; do
 done
 [ -n "$clang" ] || skip "clang has no warning" "clang is not installed"
 
-# Mistakes are errors where they are made.
+# Mistakes are errors at the place where they are made.
 mistake()
 {
 	printf '#include <librecorder/event.h>\nREC_EVENT(m, e, u64(n), string(s));\nvoid f(void);\nvoid f(void)\n{\n\t%s;\n}\n' \
@@ -49,8 +50,8 @@ mistake "a wrong type" 'REC(m, e, 1, 2.0)'
 mistake "no such event" 'REC(m, x, 1)'
 mistake "a wrong printf argument" 'rec_printf("%s", 1)'
 
-# Mistakes in a declaration: the compiler says which, in a sentence, wherever the event is used.
-# declares FIELD REGEX: in each language and compiler
+# Mistakes in a declaration: the compiler reports which one, in a sentence, wherever the event is used. declares FIELD
+# REGEX: in each language, with each compiler
 declares()
 {
 	local compiler language
@@ -90,7 +91,7 @@ for compiler in gcc ${clang:+clang}; do
 		$compiler -Wall -O2 -Werror -DLENGTH=3 -I"$top_srcdir/include" -c -o "$TMP/w.o" "$TMP/short.c"
 done
 
-# Macros of the program that are called as our kinds are.
+# Macros of the program that have the names of our field kinds.
 cat >"$TMP/macros.c" <<'END'
 #define u8 unsigned char
 #define u64(x) ((unsigned long)(x), 1)
@@ -112,13 +113,13 @@ void f(const int *a)
 END
 for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
 	# shellcheck disable=SC2086
-	ok "$compiler: macros that are called as our kinds" \
+	ok "$compiler: macros with the names of our kinds" \
 		$compiler "${warnings[@]}" -I"$top_srcdir/include" -c -o "$TMP/macros.o" "$TMP/macros.c"
 	like "what is declared is what was written" "$(strings "$TMP/macros.o")" \
 		'e, u64\(id\), s32\(fd\), string\(path\), named\(u8, op, 1, 2\), named\(how, 1\), array\(s32, a, 4\), bytes\(b\), flag\(f\)'
 done
 
-# What the macros expand to is for the public headers alone, also behind one of them.
+# The headers that hold what the macros expand to are for the public headers alone, even after one of them was included.
 printf '#include <librecorder/event.h>\n#include <librecorder/reader.h>\n' >"$TMP/good.c"
 ok "the public headers compile" "$CC" -std=c11 -I"$top_srcdir/include" -fsyntax-only "$TMP/good.c"
 details=$(cd "$top_srcdir/include/librecorder/detail" && echo ./*.h)
@@ -126,9 +127,9 @@ ok "there are detail headers" test "$(wc -w <<<"$details")" -ge 5
 for detail in $details; do
 	for before in '' '#include <librecorder/event.h>\n#include <librecorder/reader.h>'; do
 		printf "$before\n#include <librecorder/detail/%s>\n" "${detail#./}" >"$TMP/direct.c"
-		fails "$detail is not for programs${before:+, nor behind event.h}" \
+		fails "$detail is not for programs${before:+, nor after event.h}" \
 			"$CC" -std=c11 -I"$top_srcdir/include" -fsyntax-only "$TMP/direct.c"
-		like "and the error names what is" "$err" 'error.*include <librecorder/[a-z_]*\.h>'
+		like "and the error names the header that is" "$err" 'error.*include <librecorder/[a-z_]*\.h>'
 	done
 done
 
@@ -158,10 +159,10 @@ objects()
 	"$CC" -std=c11 "$@" "${cflags[@]}" -c -o "$dir/main.o" "$here/event_main.c"
 }
 
-# Each part writes seven and one of its own, the one in C++ another one in its namespace.
+# Each part writes seven shared events and one of its own; the one in C++ writes another in its namespace.
 expected=25
 
-# works NAME COMMAND...: all parts see one event, and everything is recorded.
+# works NAME COMMAND...: all parts have one event, and everything is recorded.
 works()
 {
 	local name=$1 times=$2 n file=$TMP/trace.dat

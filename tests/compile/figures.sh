@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Every test that docs/DESIGN-FIGURES.md names is there; every figure, remark and bug has a row. And every fact that the
-# sources lean on has one in docs/FACTS.md.
+# Every test that docs/DESIGN-FIGURES.md names exists; every figure, remark and bug has a row. And every fact that the
+# sources refer to has a row in docs/FACTS.md.
 . "$top_srcdir/tests/tap.sh"
 
 doc=$top_srcdir/docs/DESIGN-FIGURES.md
@@ -42,8 +42,8 @@ is "each test of a figure, a remark or a bug has a row" "$unlisted" ""
 label='[A-I][0-9]+(\.[0-9]+)?'
 facts=$(cd "$top_srcdir" && grep -rohiE "facts[ /](trace-dat [0-9]\.[0-9]|$label(( to |, | and )$label)*)" \
 		include librecorder format cli tests docs | grep -oE "trace-dat [0-9.]*|$label" | sort -u)
-ok "facts are leant on" test "$(wc -l <<<"$facts")" -gt 20
+ok "the sources refer to facts" test "$(wc -l <<<"$facts")" -gt 20
 unsaid=$(grep -v '^H' <<<"$facts" | while read -r fact; do
 	grep -q -F "| $fact |" "$top_srcdir/docs/FACTS.md" || echo "$fact"; done)
-is "each fact has a row" "$unsaid" ""
+is "each of these facts has a row" "$unsaid" ""
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What make install leaves is enough for an application: headers, pkg-config file, both libraries, the command, pages.
+# What make install installs is enough for an application: headers, pkg-config file, both libraries, the command, pages.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -11,7 +11,7 @@ ok "make install" make -s -C "$top_builddir" install "DESTDIR=$root"
 pc=$(find "$root" -name librecorder.pc)
 ok "there is a pkg-config file" test -e "$pc"
 export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$root
-like "it says -lrecorder" "$(pkg-config --libs librecorder)" '-lrecorder'
+like "it names -lrecorder" "$(pkg-config --libs librecorder)" '-lrecorder'
 unlike "and nothing else" "$(pkg-config --libs --static librecorder)" '-l([^r]|r[^e])'
 
 cat >"$TMP/app.c" <<'EOF'
@@ -26,7 +26,7 @@ int main(void)
 }
 EOF
 read -ra flags <<<"$CFLAGS_FOR_TEST $(pkg-config --cflags --libs librecorder)"
-# The build directory's headers must not stand in for missing installed ones.
+# Headers in the build directory must not replace installed ones that are missing.
 for i in "${!flags[@]}"; do
 	[ "${flags[i]}" = "-I$top_srcdir/include" ] && unset 'flags[i]'
 done

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Rooms: each folder includes and calls only what the table below allows it, there is no circle, and no file is too long.
-# docs/ARCHITECTURE.md says the same in words and has a row for each file. Every rule is shown to fail when it is broken.
+# The layers: each folder includes and calls only what the table below permits, there is no circle, and no file is too
+# long. docs/ARCHITECTURE.md describes the same and has a row for each file. Every rule is shown to fail when it is
+# broken.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -26,11 +27,12 @@ cli/kernel : cli/base cli/recording format/dat format/io format/weave : clock la
 cli : cli/base cli/recording cli/kernel format/io format/dat format/weave format/text format/verify : buffer_dir clock event_text filter lane log map page pattern reader
 END
 
-# Rooms that may use libraries besides libc.
+# Folders that may use libraries besides libc.
 external='(traceevent/|event-parse|tracefs|zstd|kbuffer)'
 libraries='^(format/dat/dat_compress|format/text/|format/verify/|cli/)'
 
-# Which rooms' functions a room may call, beside its own and those that it may include: public headers declare them.
+# Whose functions a folder may call, besides its own and those of folders that it may include: public headers declare
+# them.
 cat >"$TMP/calls" <<'END'
 format/weave : librecorder/core
 cli/recording : librecorder/core librecorder/os librecorder/view
@@ -47,7 +49,7 @@ includes()
 		sed -E 's/^([^:]*):[^"<]*(["<])/\1 \2 /'
 }
 
-# arrows: those of includes, on stdin, that the table does not allow
+# arrows: those of the includes on stdin that the table does not permit
 arrows()
 {
 	awk -v external="$external" -v libraries="$libraries" '
@@ -73,7 +75,7 @@ includes >"$TMP/includes"
 ok "there are includes" test "$(wc -l <"$TMP/includes")" -gt 500
 is "no arrow upwards" "$(arrows <"$TMP/includes")" ""
 
-# Each room, and each that it may not use.
+# Each folder, and each folder that it may not use.
 wrong=
 while IFS=' :' read -r here _; do
 	while IFS=' :' read -r there _; do
@@ -97,7 +99,7 @@ is "a folder that the table does not have" "$(arrows <<<'cli/attic/x.c < stdio.h
 
 # ------------------------------------------------------------------------------------------------ calls
 
-# symbols: "room kind symbol", with an address before the kind if it is defined there, of each room's objects
+# symbols: "folder kind symbol", with an address before the kind if it is defined there, of each folder's objects
 symbols()
 {
 	local folder objects
@@ -109,7 +111,7 @@ symbols()
 	done <"$TMP/rooms"
 }
 
-# calls: "user symbol definer" for each function or variable of the tree that an object of another room refers to
+# calls: "user symbol definer" for each function or variable of the tree that an object of another folder refers to
 calls()
 {
 	symbols | awk '
@@ -119,7 +121,7 @@ calls()
 			if (part[2] in at && at[part[2]] != part[1]) print part[1], part[2], at[part[2]] } }'
 }
 
-# calls_up: those of calls, on stdin, that neither table allows
+# calls_up: those of the calls on stdin that neither table permits
 calls_up()
 {
 	awk '
@@ -141,7 +143,7 @@ for line in 'librecorder/view rec_process librecorder/process' 'librecorder/core
 	is "and this one would be found: $line" "$(calls_up <<<"$line")" "$line"
 done
 
-# prints: "room symbol" for each use of what prints, among the symbols of objects on stdin
+# prints: "folder symbol" for each use of a function that prints, among the symbols of objects on stdin
 prints()
 {
 	awk '$3 ~ /^(stdout|stderr|(__)?v?printf(_chk)?|puts|putchar|perror|psignal|warnx?|errx?)$/ { print $1, $3 }'
@@ -151,34 +153,34 @@ prints()
 symbols >"$TMP/symbols"
 is "only commands print" "$(prints <"$TMP/symbols" | grep -v '^cli ')" ""
 ok "these do" test -n "$(prints <"$TMP/symbols")"
-is "a room that printed would be found" "$(prints <<<'cli/recording U stderr')" "cli/recording stderr"
+is "a folder that printed would be found" "$(prints <<<'cli/recording U stderr')" "cli/recording stderr"
 
 # ------------------------------------------------------------------------------------------------ circles and lengths
 
-# circles: what tsort finds of them among the pairs on stdin
+# circles: those that tsort finds among the pairs on stdin
 circles()
 {
 	tsort 2>&1 >/dev/null
 }
 
-# files: "file file" for each include of the tree's own
+# files: "file file" for each include of the tree's own headers
 files()
 {
 	awk '$2 == "\"" { print $1, $3 } $2 == "<" && $3 ~ /^librecorder\// { print $1, "include/" $3 }'
 }
 
-# rooms: the same between rooms; detail/ is a part of the public headers
+# rooms: the same between folders; detail/ is part of the public headers
 rooms()
 {
 	files | sed -E 's|include/librecorder/detail/|include/librecorder/|g; s|/[^/ ]*( \|$)|\1|g' | awk '$1 != $2'
 }
 
 is "no circle of files" "$(files <"$TMP/includes" | circles)" ""
-is "no circle of rooms" "$(rooms <"$TMP/includes" | circles)" ""
+is "no circle of folders" "$(rooms <"$TMP/includes" | circles)" ""
 like "one of files is found" "$(printf 'a/x.h " a/y.h\na/y.h " a/x.h\n' | files | circles)" 'a/x\.h'
-like "one of rooms is found" "$(printf 'a/x.h " b/y.h\nb/z.h " a/w.h\n' | rooms | circles)" 'loop'
+like "one of folders is found" "$(printf 'a/x.h " b/y.h\nb/z.h " a/w.h\n' | rooms | circles)" 'loop'
 
-# long FILE...: those that have more lines than that
+# long FILE...: those with more lines than the limit
 long()
 {
 	awk -v max="$lines_max" 'FNR == max + 1 { print FILENAME }' "$@"
@@ -204,7 +206,7 @@ is "another place is found" "$(words "$TMP/walker.c")" "$TMP/walker.c "
 
 # ------------------------------------------------------------------------------------------------ the document
 
-# rows ROOM: those of its table in docs/ARCHITECTURE.md, "stem.c, .h, _private.h | what"
+# rows FOLDER: those of its table in docs/ARCHITECTURE.md, "stem.c, .h, _private.h | what"
 rows()
 {
 	awk -v folder="$1/" '
@@ -222,15 +224,15 @@ for folder in include/librecorder include/librecorder/detail $(sed 's/ .*//' "$T
 	is "one for each file, and no more" \
 		"$(diff <(rows "$folder") <(find "$folder" -maxdepth 1 -name '*.[ch]' -printf '%f\n' | sort) | grep '^[<>]')" ""
 done
-is "each folder is a room" "$(find librecorder format cli -name '*.[ch]' -printf '%h\n' | sort -u | grep -v -x -F -f <(sed 's/ .*//' "$TMP/rooms"))" ""
+is "each folder is in the table" "$(find librecorder format cli -name '*.[ch]' -printf '%h\n' | sort -u | grep -v -x -F -f <(sed 's/ .*//' "$TMP/rooms"))" ""
 
 # ------------------------------------------------------------------------------------------------ lists
 
 libc=$(sed -n '/^libformat_\(core\|read\)_sources/,/[^\\]$/p' format/include.am | grep -oE 'format/[a-z0-9_/]+\.[ch]')
-# A script or program that stands in no list is never run.
+# A script or program that is in no list never runs.
 tests=$(cd "$top_srcdir" && ls tests/*/*.sh tests/*/test_*.c tests/*/fuzz_*.c tests/*/kernel_*.c)
 ok "there are tests" test "$(wc -l <<<"$tests")" -gt 100
-is "each of them stands in tests/include.am" \
+is "each of them is in tests/include.am" \
 	"$(grep -v -x -F -f <(grep -oE 'tests/[a-z]+/[a-z_0-9]+(\.sh|\.c)?' tests/include.am) <<<"$tests" |
 		grep -v -x -F -f <(grep -oE 'tests/[a-z]+/[a-z_0-9]+' tests/include.am | sed 's/$/.c/'))" ""
 

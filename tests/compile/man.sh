@@ -11,9 +11,9 @@ pages=$(ls man/*.[1-9] 2>/dev/null)
 ok "there are pages" test -n "$pages"
 
 for page in $pages; do
-	is "mandoc has nothing to say about $page" "$(mandoc -T lint -W warning "$page" 2>&1)" ""
+	is "mandoc reports nothing about $page" "$(mandoc -T lint -W warning "$page" 2>&1)" ""
 	ok "$page is installed" grep -qE "(^|[[:space:]])$page( |\$)" man/include.am
-	# Our own pages are told by their names; others belong to other packages.
+	# Our own pages are recognised by their names; others belong to other packages.
 	for name in $(mandoc -T ascii "$page" | sed 's/.\x08//g' |
 		grep -oE '\b((recorder|librecorder|rec)[a-z_-]*|REC_EVENT)\([1-9]\)' | sort -u); do
 		file=man/${name%(*}.${name: -2:1}
@@ -21,12 +21,12 @@ for page in $pages; do
 	done
 done
 
-# A whole program stands in a page; its examples/ are compiled.
+# A page contains a whole program; the programs of examples/ are compiled.
 shown=$(mandoc -T ascii -O width=200 man/rec_map_lane.3 | sed 's/.\x08//g' | sed -n '/A live consumer/,/^SEE ALSO/p' |
 	sed '$d' | tr -d ' \t\n')
 is "the live consumer is in rec_map_lane(3)" "$shown" "$(sed '1,2d' examples/05_top.c | tr -d ' \t\n')"
 
-# What stands between the visibility pragmas is public: exported functions, and inline ones, which have a body.
+# What is between the visibility pragmas is public: exported functions, and inline ones, which have a body.
 for header in include/librecorder/*.h; do
 	printf '#include <librecorder/%s>\n' "${header##*/}"
 done >"$TMP/all.c"
@@ -43,7 +43,7 @@ done >"$TMP/all.c"
 	depth == 0 { gsub(/__attribute__ *\(\([a-z_]*\)\)/, ""); text = $0 }
 ' | sort -u >"$TMP/functions"
 diag "$(cat "$TMP/errors")"
-# Among them the first behind a pragma, an inline one and one with an attribute.
+# Among them the first function after a pragma, an inline one and one with an attribute.
 for name in rec_event_register rec_event_total rec_reserve rec_save; do
 	ok "the headers declare $name" grep -qxF "$name" "$TMP/functions"
 done
@@ -55,7 +55,7 @@ done
 ok "event.h defines macros" grep -qxF REC_EVENT "$TMP/macros"
 ok "version.h does" grep -qxF REC_VERSION_MAJOR "$TMP/macros"
 
-# The names of a page are those that its NAME section puts in front of the dash: what man and apropos find it by.
+# The names of a page are those that its NAME section has before the dash: man and apropos find it by these.
 for page in man/*.3; do
 	sed -n '/^\.SH NAME$/,/^\.SH SYNOPSIS$/p' "$page" | grep -v '^\.' | tr '\n' ' ' |
 		sed 's/ \\- .*/ /' | tr -s ', ' '\n'
@@ -63,13 +63,13 @@ done | sort >"$TMP/named"
 is "no name has two pages" "$(uniq -d "$TMP/named")" ""
 is "each function has a manual page" "$(grep -vxF -f "$TMP/named" "$TMP/functions")" ""
 is "each macro has a manual page" "$(grep -vxF -f "$TMP/named" "$TMP/macros")" ""
-# The other way round, a name of a page stands in a header, or is the page itself.
+# Conversely, a name of a page is in a header, or is the page itself.
 strangers=$(while read -r name; do
 	[ "$name" = librecorder ] || grep -qwF -e "$name" include/librecorder/*.h include/librecorder/detail/*.h || echo "$name"
 done <"$TMP/named")
 is "each name of a page is in a header" "$strangers" ""
 
-# What is installed answers to each of these names, and shows a page that has it.
+# man finds an installed page by each of these names, and the page has the name.
 mkdir -p "$TMP/man/man3"
 cp man/*.3 "$TMP/man/man3/"
 # shellcheck disable=SC2046

@@ -10,7 +10,7 @@ case "$CFLAGS_FOR_TEST" in *-fsanitize=*) skip_all "a sanitizer's library must b
 librecorder=$(echo "$top_builddir"/.libs/librecorder.so.0)
 [ -e "$librecorder" ] || skip_all "built without the shared library"
 
-# As its authors have it: a copy among their sources.
+# As the library's authors use it: a copy among their sources.
 cp "$top_srcdir/include/librecorder/optional.h" .
 cat >lib.c <<'END'
 #include "optional.h"
@@ -66,11 +66,11 @@ for compiler in "${c_compilers[@]}"; do
 		# shellcheck disable=SC2086
 		ok "$compiler $optimize, with them: no warning" \
 			$compiler $optimize "${warnings[@]}" -I"$top_srcdir/include" -c -o lib.o lib.c
-		is "and nothing of it must be there" "$(nm -u lib.o | grep ' U rec_')" ""
+		is "and it is not required at run time" "$(nm -u lib.o | grep ' U rec_')" ""
 	done
 done
 
-# build NAME FLAG...: lib.c with these, and a program that uses it
+# build NAME FLAG...: lib.c with these flags, and a program that uses it
 build()
 {
 	local name=$1
@@ -98,7 +98,7 @@ call: n=1 text=more
 shown: the number is 2
 bprint: lib_call: 2 more"
 
-# A program that is linked with librecorder brings it for the library, too.
+# A program that is linked with librecorder provides it to the library, too.
 ok "a program that is linked with librecorder" "$CC" -o linked main.c ./libwith.so -Wl,--no-as-needed "$librecorder" \
 	-Wl,-rpath,"$(dirname "$librecorder")"
 ok "is recorded with the library's events" "$RECORDER" record -o linked.dat ./linked

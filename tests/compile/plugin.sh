@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Plugins: events in objects that are loaded and unloaded while others record; librecorder in a plugin alone, in a program
-# that does not know it, with threads that are older than the plugin; two copies of the library in one process.
+# Plugins: events in objects that are loaded and unloaded while other threads write; librecorder in a plugin alone, in a
+# program that does not know it, with threads that are older than the plugin; two copies of the library in one process.
 
 . "$top_srcdir/tests/tap.sh"
 
 cd "$TMP" || exit 1
 shared=$top_builddir/.libs/librecorder.so
 
-# The event is in two plugins: it is one event, whichever has it.
+# The event is in two plugins: it is one event, whichever plugin is loaded.
 cat >plugin.c <<'END'
 #include <librecorder/event.h>
 REC_EVENT(plugin, work, u64(number));
@@ -115,12 +115,12 @@ recorded()
 
 recorded stranger shared 0
 recorded linked shared $rounds
-# A copy in each plugin, and one in the host: each makes a buffer of its own, and none takes another's away.
+# A copy in each plugin, and one in the host: each makes a buffer of its own, and none removes another's.
 recorded stranger static 0
 recorded linked static $rounds
 recorded linked-static static $rounds
-# A copy that is unloaded with its plugin takes everything along that points into it.
-ok "a copy that goes" env RECORDER_ENABLE="*" ./stranger 3 ./gone1.so ./gone2.so
+# A copy that is unloaded with its plugin leaves nothing that points into it.
+ok "a copy that is unloaded" env RECORDER_ENABLE="*" ./stranger 3 ./gone1.so ./gone2.so
 is "leaves nothing" "$(find "$RECORDER_DIR" -name '*.rec' | wc -l)" 0
 
 done_testing

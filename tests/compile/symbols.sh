@@ -13,14 +13,14 @@ ok "it exports something" test -s "$TMP/exported"
 strangers=$(grep -v -e '^rec_' -e '^LIBRECORDER_' "$TMP/exported")
 is "each exported name begins with rec_" "$strangers" ""
 
-# Every word of the headers that comments have been taken out of.
+# Every word of the headers, without comments.
 for header in "$top_srcdir"/include/librecorder/*.h "$top_srcdir"/include/librecorder/detail/*.h; do
 	"$CC" -fpreprocessed -dD -E -P "$header" 2>/dev/null
 done | grep -oE '\brec_[a-z0-9_]+' | sort -u >"$TMP/declared"
 undeclared=$(grep '^rec_' "$TMP/exported" | grep -vxF -f "$TMP/declared")
-is "each exported function stands in a public header" "$undeclared" ""
+is "each exported function is in a public header" "$undeclared" ""
 
-# And the other way round: what the headers declare as functions, but for inlines, which have a body.
+# Conversely: what the headers declare as functions, except inlines, which have a body.
 for header in "$top_srcdir"/include/librecorder/*.h; do
 	printf '#include <librecorder/%s>\n' "${header##*/}"
 done >"$TMP/all.c"
@@ -41,7 +41,8 @@ missing=$(grep -vxF -f "$TMP/exported" "$TMP/functions")
 is "each declared function is exported" "$missing" ""
 ok "the headers declare functions" test -s "$TMP/functions"
 
-# The map names each symbol in the node of the release that added it. The linker passes over a name that is not defined.
+# The map lists each symbol in the node of the release that added it. The linker silently skips a listed name that is
+# not defined.
 map=$top_srcdir/librecorder/librecorder.map
 awk '/^LIBRECORDER_/ { node = $1 } /^\t(rec_[a-z0-9_]+);$/ { sub(/;/, "", $1); print $1, node }' "$map" | sort >"$TMP/listed"
 is "the map lists each symbol once" "$(cut -d ' ' -f 1 "$TMP/listed" | uniq -d)" ""

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Test points (librecorder/detail/testpoint.h) cost nothing: no instruction on an event's path, no byte of what is loaded; and
-# they are where tests look for them, whichever linker was used.
+# Test points (librecorder/detail/testpoint.h) cost nothing: no instruction in an event's path, no byte of what is loaded; and
+# tests find them whichever linker was used.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -19,7 +19,7 @@ void write_events(const int *v, const char *path)
 }
 END
 
-# Bytes of the sections that are loaded; instructions, but for those that only fill up.
+# Bytes of the sections that are loaded; instructions, except those that only pad.
 loaded()
 {
 	readelf -SW "$1" | sed -nE 's/^ *\[ *[0-9]+\] //p' | awk '$7 ~ /A/ && $1 !~ /eh_frame/ { print $1, $5 }'
@@ -45,13 +45,13 @@ for cc in "$CC" clang; do
 		ok "$cc compiles events $part test points" \
 			$cc -std=gnu11 -O2 -D_GNU_SOURCE -I"$top_srcdir/include" $option -c "$TMP/events.c" -o "$TMP/$part.o"
 	done
-	is "$cc: what is loaded is as large" "$(loaded "$TMP/with.o")" "$(loaded "$TMP/without.o")"
-	is "$cc: as many instructions" "$(instructions "$TMP/with.o")" "$(instructions "$TMP/without.o")"
+	is "$cc: what is loaded is no larger" "$(loaded "$TMP/with.o")" "$(loaded "$TMP/without.o")"
+	is "$cc: no more instructions" "$(instructions "$TMP/with.o")" "$(instructions "$TMP/without.o")"
 	like "$cc: the points are in the object" "$(names "$TMP/with.o")" "reserve_tail"
 	is "$cc: and can be left out" "$(readelf -SW "$TMP/without.o" | grep -c rec_testpoints)" 0
 done
 
-# A template's copies are thrown away but for one; no linker minds.
+# All but one of a template's copies are discarded; no linker objects to that.
 cat >"$TMP/copies.h" <<'END'
 #include <librecorder/event.h>
 extern int word;
