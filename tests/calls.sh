@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# After tests/tap.sh, for tests of the kernel's drain: a program whose system calls are numbered. Gives $calls, the program,
-# with a name of its own, so that another test's calls are not ours; $mine, the filter of raw_syscalls for them; and
+# To be sourced after tests/tap.sh, for tests of the kernel's drain: a program whose system calls are numbered. Gives
+# $calls, the program under a name of its own, so that the calls of other tests are not mistaken for ours; $mine, the
+# filter of raw_syscalls for them; and
 #
 #	numbers FILE		those that a file has, in its order
 

@@ -7,11 +7,11 @@
 # top of the tree, with ./configure made. Prints each part's result when it ends, what failed, and last the line
 # "N passed, N failed, N skipped" over all parts.
 #
-# `check.sh part NAME` runs one of them: for tests/parts.mk.
+# `check.sh part NAME` runs one part: for tests/parts.mk.
 
 set -eu -o pipefail
 
-# In a chroot a program has another path when it is seen from another mount namespace, or there can be none: own_root.py.
+# In a chroot, a program that is seen from another mount namespace has another path, or none: own_root.py.
 if [ "$(id -u)" = 0 ] && [ -z "${own_root-}" ] &&
 	[ "$(unshare --mount readlink "/proc/$$/exe" 2>/dev/null)" != "$(readlink "/proc/$$/exe")" ]; then
 	export own_root=yes
@@ -60,7 +60,8 @@ part_gcc-long()
 	build_and gcc programs check-all -j"$jobs"
 }
 
-# Every file of the tree is in the tarball, except git's own. What is in it builds, installs, uninstalls and leaves nothing.
+# Every file of the tree is in the tarball, except git's own. The tarball's contents build, install, uninstall and leave
+# nothing.
 part_dist()
 {
 	make -C "$results/gcc" distcheck-quick DISTCHECK_CONFIGURE_FLAGS=CFLAGS=-O0 && is_tarball_whole
@@ -88,7 +89,7 @@ part_clang()
 		FUZZ_SECONDS=1 build_and clang programs check-unit
 }
 
-# Without -Werror: gcc's flow warnings guess worse in instrumented code.
+# Without -Werror: gcc's flow warnings report more false alarms in instrumented code.
 configure_sanitizers()
 {
 	configure_in sanitizers --enable-sanitizers=address,undefined --disable-shared CC=gcc CFLAGS="-g1 -O1"
@@ -104,7 +105,7 @@ part_sanitizers-long()
 	configure_sanitizers && FUZZ_SECONDS=60 build_and sanitizers programs-fuzz check-fuzz
 }
 
-# The portable atomics, under the eyes of the thread sanitizer. gcc warns that it cannot follow fences; what is plain data
+# The portable atomics, under the thread sanitizer. gcc warns that the sanitizer cannot follow fences; so plain data
 # must be ordered without them.
 part_threads()
 {
@@ -129,7 +130,7 @@ sum()
 	awk -v keys=" $* " '$1 == "#" && NF == 3 && index(keys, " " substr($2, 1, length($2) - 1) " ") { n += $3 } END { print n + 0 }' "$log"
 }
 
-# The ends of the logs of the part's failed tests, each with the check in front of it that passed.
+# The ends of the logs of the part's failed tests, each with the last check before it that passed.
 show_failed_tests()
 {
 	local dir=$results/${1%-long} log
@@ -147,7 +148,7 @@ show_failed_tests()
 		done
 }
 
-# One part: its output goes to NAME.log; then one line here, and what failed.
+# One part: its output goes to NAME.log; then a line is printed here, and what failed.
 run_part()
 {
 	local name=$1 log=$results/$1.log status=0 begin=$SECONDS passed bad skipped
@@ -186,7 +187,7 @@ run_tier()
 	rm -f "$results"/*.{log,result}
 	SECONDS=0
 	run_part configure-gcc
-	# The longest part is beside the others from the beginning, with jobs of its own.
+	# The longest part starts first, with jobs of its own.
 	run_part "$2" &
 	make -f tests/parts.mk -s -k -j"$jobs" "$1" || true
 	wait

@@ -3,8 +3,8 @@
 #
 # usage: driver.sh TAP-DRIVER OPTION...
 #
-# automake's TAP driver, and beside the log of the test a file LOG.seconds: how long the test took, and how much of the
-# processors, for tests/times.sh.
+# automake's TAP driver. It also writes a file LOG.seconds beside the test's log, for tests/times.sh: how long the test
+# took, and how much processor time.
 
 for ((i = 1; i < $#; i++)); do
 	next=$((i + 1))

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Instead of tests/tap.sh, for tests that need a machine of their own: runs the script again in a mount namespace where
-# /dev/shm and /run are new and empty, and no buffer directory is chosen. $as_root is "yes" unless the user is root there
-# alone. Everything that is mounted ends with the script.
+# To be sourced instead of tests/tap.sh, for tests that need a system to themselves: runs the script again in a mount
+# namespace where /dev/shm and /run are new and empty, and no buffer directory is chosen. $as_root is "yes" unless the
+# user is root only there. All these mounts end with the script.
 #
 #	in_pids COMMAND...	runs a command in a pid namespace of its own, with its /proc
 #
@@ -47,7 +47,7 @@ leave_mounts()
 }
 trap leave_mounts EXIT
 
-# Ends with the shell that started it, and with it all that is in there.
+# Ends with the shell that started it, and with it all processes in the namespace.
 in_pids()
 {
 	setpriv --pdeathsig KILL unshare --pid --fork --mount --mount-proc --kill-child "$@"

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# After tests/tap.sh, for checks that compare with what another program, a peer, records by itself. If the peer or the
-# environment is at fault, the attempt is repeated; after the third such attempt the checks are skipped, with the reason.
-# Every other failure fails at once. docs/TESTING.md, "Faults of others", lists what counts as whose fault.
+# To be sourced after tests/tap.sh, for checks that compare with a recording that another program, a peer, makes. If the
+# peer or the environment is at fault, the attempt is repeated; after the third such attempt the checks are skipped,
+# with the reason. Every other failure fails at once. docs/TESTING.md, "Faults of others", lists what counts as whose
+# fault.
 #
 #	beside_peer NAME FUNCTION ARGUMENT...
 #				FUNCTION makes one attempt; its checks count unless others are at fault: if it sets
@@ -17,9 +18,9 @@
 #				we record with these arguments what trace-cmd records: the command TEXT prints the
 #				same lines of both files, at least LEAST
 #
-# All of them write to the current directory. PEER_SECONDS: how long trace-cmd may take (60). Variables of the script:
-# $under, a command in front of both recorders; $peer_options, for trace-cmd alone; $peer_overwrites, not empty if the
-# check wants overwritten events, which are then no losses.
+# All of them write to the current directory. PEER_SECONDS: how long trace-cmd may take (60). Variables that a script
+# sets: $under, a command that both recorders are run by; $peer_options, for trace-cmd alone; $peer_overwrites, not
+# empty if the check wants overwritten events, which are then not losses.
 
 peer_seconds=${PEER_SECONDS:-60}
 peer_fault=
@@ -27,9 +28,10 @@ peer_files=()
 peer_hangs=0
 peer_gone=
 
-# The statistics in the file are what the kernel counted. trace-cmd takes them before it reads the rest of its rings:
-# the events that are in a ring then ("entries") must be in the file, and so must those that were read before. It takes
-# one value after the other, so the sum may be too large, never too small. trace-cmd --date reads one event itself.
+# The statistics in the file are the kernel's counts. trace-cmd takes them before it reads the rest of its rings: the
+# events that are in a ring at that time ("entries") must be in the file, and so must those that were read before. It
+# reads one counter after the other, so the sum may be too large, never too small. trace-cmd --date reads one event
+# itself.
 peer_losses()
 {
 	local file=$1 own=0 keys='entries|read events|overrun|commit overrun|dropped events' counted shown
@@ -64,7 +66,7 @@ peer_record()
 	if [ $status -ge 124 ] && [ $((SECONDS - start)) -ge "$peer_seconds" ]; then
 		peer_fault="trace-cmd did not end within $peer_seconds s"
 		peer_hangs=$((peer_hangs + 1))
-		# Its settings are still there.
+		# trace-cmd's settings are still in place.
 		timeout --kill-after=10 "$peer_seconds" trace-cmd reset >>peer.log 2>&1 </dev/null
 	elif [ $status -ne 0 ]; then
 		peer_fault="trace-cmd ended with status $status: $(tail -n 1 peer.log)"
@@ -104,14 +106,14 @@ beside_peer()
 			[ "$tap_count" != "$count" ] || fail "$name: something was checked"
 			return
 		fi
-		# TAP gives '#' a meaning.
+		# '#' has a meaning in TAP.
 		peer_fault=${peer_fault//\#/ }
 		tap_count=$count tap_failed=$failed
 		diag "$name: attempt $attempt of 3: fault of the environment: $peer_fault"
 		tail -n 60 "$TMP/.attempt" | sed 's/^/# /'
 	done
 	skip "$name" "fault of the environment: $peer_fault, three times in a row"
-	# The next check would wait as long.
+	# The next check would wait as long in vain, so the peer is given up.
 	[ $peer_hangs -lt 3 ] || peer_gone="fault of the environment: $peer_fault, three times in a row before"
 }
 

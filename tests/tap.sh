@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What each shell test begins with: TAP on stdout, one line a check; what the checked commands say goes behind '#' into
-# the test's log. A script that ends without done_testing has failed, wherever it ended.
+# What each shell test begins with: TAP on stdout, one line a check; what the checked commands print goes to the test's
+# log, after '#'. A script that ends without done_testing has failed, wherever it ended.
 #
 # Gives: $TMP, an empty directory that is removed at the end; RECORDER_DIR below it, so that no test sees the buffers of
 # another; $RECORDER, $top_srcdir, $top_builddir, $CC, $CXX, $CFLAGS_FOR_TEST, $LDADD_FOR_TEST from the makefile.
@@ -12,13 +12,13 @@
 #	is NAME GOT EXPECTED	two texts are equal
 #	like NAME TEXT REGEX	a text matches an extended regular expression
 #	unlike NAME TEXT REGEX	it does not
-#	pass NAME, fail NAME	for what a script decided itself
+#	pass NAME, fail NAME	for a result that the script decides itself
 #	skip NAME REASON	one check cannot be done here
 #	skip_all REASON		no check can; ends the script
 #	diag TEXT...		into the log
 #	wait_until COMMAND...	polls until the command succeeds; fails after a minute
-#	is_gone PID		a process is dead, its parent having asked or not: for wait_until
-#	has_size FILE BYTES	a file is so large at least: for wait_until
+#	is_gone PID		a process is dead, whether its parent has waited for it or not: for wait_until
+#	has_size FILE BYTES	a file is at least this large: for wait_until
 #	is_attached SPOOL PROGRAM [N]
 #				a recorder counts from now on all that a program writes (or N programs of that file): wait_until
 #	events_in SUMMARY	how many events a recording's summary counts
@@ -27,7 +27,7 @@
 #	repeat_by VARIABLE=VALUE...
 #				if a check fails from now on, the log gets a line that repeats the test with these variables;
 #				without any: no such line
-#	done_testing		prints the plan; the last line of every script. It exits with 0, as what failed has its own line.
+#	done_testing		prints the plan; the last line of every script, which then exits with 0
 
 set -u -o pipefail
 export LC_ALL=C TZ=UTC
@@ -206,7 +206,7 @@ wait_until()
 
 is_gone()
 {
-	# Of several threads the first one is seen to end before the others have.
+	# The first of several threads is seen to end before the others have ended.
 	[ ! -e "/proc/$1" ] || [ "$(grep -cE '^(State:.Z|Threads:.1$)' "/proc/$1/status" 2>/dev/null)" = 2 ] || [ ! -e "/proc/$1" ]
 }
 
@@ -215,7 +215,7 @@ has_size()
 	[ "$(stat -c %s "$1" 2>/dev/null || echo 0)" -ge "$2" ]
 }
 
-# It stands in the spool when what was before has been passed over.
+# The program is in the spool once the events written before the attachment have been skipped.
 is_attached()
 {
 	[ "$(grep -a -o -F "$2" "$1" 2>/dev/null | wc -l)" -ge "${3-1}" ]

@@ -3,8 +3,8 @@
 #
 # usage: times.sh LOG...
 #
-# How long the tests with these logs took, by the clock and in seconds of processor: each folder, and the ten slowest. Tests
-# that ran at the same time are added up.
+# How long the tests with these logs took, in seconds by the clock and of processor time: each folder, and the ten
+# slowest tests. Tests that ran at the same time are added up.
 
 for log; do
 	seconds=${log%.log}.seconds

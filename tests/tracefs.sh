@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# After tests/tap.sh, for tests that let recorder trace this kernel. Gives $tracing, where tracefs is, and
+# To be sourced after tests/tap.sh, for tests that let recorder trace this kernel. Gives $tracing, the tracefs
+# directory, and
 #
-#	record ARGUMENT...	runs recorder record -o out.dat; as run, and its process id is in $pid
-#	refused NAME REGEX ARGUMENT...	the same: fails, says one such line, does not start the command and leaves nothing
+#	refused NAME REGEX ARGUMENT...	the same: fails, prints one matching line, starts no command, leaves nothing
+#	refused NAME REGEX ARGUMENT...	the same: fails, prints one matching line, does not start the command and leaves nothing
 #	left PID		the instances of that recorder
-#	is_left PID		whether there is one: for wait_until
+#	is_left PID		whether it has any: for wait_until
 
 [ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
 tracing=/sys/kernel/tracing
@@ -18,7 +19,7 @@ record()
 	# shellcheck disable=SC2016
 	run sh -c 'echo $$ >pid; exec "$@"' sh "$RECORDER" record -o out.dat "$@"
 	pid=$(<pid)
-	# Of another test that kills recorders meanwhile.
+	# Instances of another test that kills recorders at the same time.
 	err=$(grep -vE 'tracefs instances? (was|were) left by killed recorders' <<<"$err")
 }
 
@@ -40,7 +41,7 @@ refused()
 	rm -f out.dat started
 	record "$@"
 	like "$name: its status" "$status" '^(1|2)$'
-	like "$name: what it says" "$err" "^recorder record: $regex"
-	is "$name: in one line" "$(wc -l <<<"$err")" 1
+	like "$name: its message" "$err" "^recorder record: $regex"
+	is "$name: on one line" "$(wc -l <<<"$err")" 1
 	is "$name: nothing is left" "$(left "$pid"; ls out.dat* started 2>/dev/null)" ""
 }

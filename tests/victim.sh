@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Behind tests/tap.sh: tests/programs/victim, which writes numbered events and counts them in a file.
+# To be sourced after tests/tap.sh: tests/programs/victim, which writes numbered events and counts them in a file.
 #
 #	begin FILE [COMMAND...]	starts one by COMMAND... (empty: as it is) that writes without end; when it has begun its
 #				pid is in $pid
-#	begin_to FILE EVENTS	one that writes so many, and waits to be killed; when it has written them
-#	written FILE		how many it has written, 0 before it has begun; whether they are recorded or not
-#	has_written FILE EVENTS	it has written so many: for wait_until
-#	go_on FILE EVENTS	waits until it has written so many more
+#	begin_to FILE EVENTS	one that writes this many, and waits to be killed; when it has written them
+#	written FILE		how many it has written, 0 before it has begun, recorded or not
+#	has_written FILE EVENTS	it has written this many: for wait_until
+#	go_on FILE EVENTS	waits until it has written this many more
 #	end PID...		kills it, and waits until it is gone
-#	large_lanes		those that begin from now on lose nothing while a recorder is not let run for ten seconds
+#	large_lanes		programs that begin after this lose nothing while a recorder is stopped for ten seconds
 #	numbers FILE		which numbers a recording holds: "first last count", and how many are missing in between
 
 victim=$top_builddir/tests/programs/victim
@@ -30,7 +30,7 @@ go_on()
 	wait_until has_written "$1" $(($(written "$1") + $2))
 }
 
-# The pid of the process PID or of a descendant of it that has file $2 as its program.
+# The pid of the process PID, or of that descendant of it whose program is file $2.
 find_pid()
 {
 	local child

@@ -3,10 +3,9 @@
 #
 # usage: make.sh BUILD-DIRECTORY OUTPUT-DIRECTORY
 #
-# Freezes a version when it is released: copies its public headers, and makes a buffer and a spool with its build, as a
-# killed program and a killed recorder leave them. tests/abi/VERSION is the result; it is never made again. What the
-# program wrote stands beside them in written.txt, as the program printed it; the file `spooled` has how many of these events the recorder
-# had drained when it was killed.
+# Freezes a version when it is released: copies its public headers, and makes a buffer and a spool with its build, as a killed program and
+# a killed recorder leave them. The result is tests/abi/VERSION; it is never made again. written.txt has what the program wrote, as the
+# program printed it; the file `spooled` has the number of these events that the recorder had drained when it was killed.
 
 set -eu
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -39,7 +38,7 @@ program=$(pgrep -P $recorder)
 kill -KILL $recorder
 kill -KILL "$program"
 cp spooled.dat.spool spool
-# Its pages alone, without what was left in the buffer: counted by the version itself, once.
+# The spool's pages alone, without what was left in the buffer: counted by that version itself, once.
 rm -r run
 "$build/recorder" recover -o counted.dat spooled.dat.spool 2>&1 | sed -nE 's/^recovered ([0-9]+) events.*/\1/p' >"$out/spooled"
 

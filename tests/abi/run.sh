@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # What earlier versions made works with this one: programs compiled with their headers are recorded, their buffers and
-# spools are recovered. tests/abi/make.sh froze them. And what later versions make does no harm.
+# spools are recovered. tests/abi/make.sh froze them. And files of later versions do no harm.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -12,7 +12,7 @@ lines=$((rounds * 9))
 cd "$TMP" || exit 1
 read -ra sanitize <<<"${CFLAGS_FOR_TEST/-I$top_srcdir\/include/}"
 
-# events FILE: what report shows behind the time
+# events FILE: what report shows after the time
 events()
 {
 	"$RECORDER" report "$1" | sed -nE 's/^.* \[[0-9]+\] +[0-9]+\.[0-9]+: //p' | tr -s ' ' | sed 's/ $//'
@@ -25,7 +25,7 @@ compile()
 		"$CC" -std=gnu11 -O2 "${sanitize[@]}" "-I$2" "$abi/program.c" -o "$1" "$3"
 }
 
-# record NAME PROGRAM: all that it wrote is in the recording
+# record NAME PROGRAM: all that the program wrote is in the recording
 record()
 {
 	ok "$1 is recorded" "$RECORDER" record -o "$TMP/program.dat" "$2" $rounds
@@ -64,18 +64,19 @@ for version in $versions; do
 	is "with all its events" "$(events spooled.dat | diff - <(head -n "$(cat "$frozen/spooled")" "$frozen/written.txt") | head -n 4)" ""
 done
 
-# A program of a later version, whose inline code this library does not know. What it leaves to the library is recorded.
+# A program of a later version, whose inline code this library does not know. The events that it leaves to the library
+# are recorded.
 cp -r "$top_srcdir/include" later
 chmod -R u+w later
 grep -rl '#define REC_EVENT_ABI' later | xargs sed -i -E 's/^(#define REC_EVENT_ABI) .*/\1 1000u/'
 ok "the headers of a later version differ" grep -rq '#define REC_EVENT_ABI 1000u' later
 compile new "$TMP/later" "$LDADD_FOR_TEST"
 ok "a program of a later version runs" "$RECORDER" record -o later.dat ./new $rounds
-unlike "and says nothing" "$err" 'ABI'
+unlike "and prints nothing" "$err" 'ABI'
 is "its own code wrote nothing" "$(events later.dat | grep -v -e '^late:' -e '^bprint:')" ""
 is "what the library wrote for it is there" "$(events later.dat | wc -l)" $((2 * rounds))
 ok "with REC_DEBUG" env REC_DEBUG=1 ./new 1
-is "one line says why" "$(sed 's/process [0-9]*/process N/; s/librecorder [0-9.]*,/librecorder X,/' "$TMP/.err")" \
+is "one line reports why" "$(sed 's/process [0-9]*/process N/; s/librecorder [0-9.]*,/librecorder X,/' "$TMP/.err")" \
 	"librecorder: process N: events stay off that were compiled for event ABI 1000; this is librecorder X, which knows up to 1"
 ok "with headers of this version" "$RECORDER" record -o same.dat env REC_DEBUG=1 ./old 1
 unlike "there is no such line" "$err" 'ABI'
