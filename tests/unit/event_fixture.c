@@ -22,7 +22,7 @@ static char *text;
 static size_t text_size;
 static unsigned int count;
 
-/* A new handle each time: libtraceevent takes no more printk formats once it has looked one up. */
+/* A new handle each time: libtraceevent accepts no more printk formats once it has looked one up. */
 static void begin(void)
 {
 	char format[REC_EVENT_TEXT_MAX];

@@ -4,9 +4,9 @@
 #define EVENT_FIXTURE_H
 
 /*
- * The events recorded since the last call, a line each: "name: fields\n". Lanes one after the other.
- * Every format text of the log is parsed on the way, and whatever libtraceevent says on stderr meanwhile
- * fails the test. Valid until the next call.
+ * The events recorded since the last call, one on each line: "name: fields\n". One lane after the other. Every format
+ * text of the log is parsed, and anything that libtraceevent prints on stderr fails the test. Valid until the next
+ * call.
  */
 const char *event_fixture_text(void);
 

@@ -10,7 +10,7 @@
 #define TRAP_FLAG 0x100
 #define PAGES_MAX 64u
 
-/* The thread sanitizer has its own mind about signals. */
+/* The thread sanitizer handles signals in its own way. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
 #define CAN_STEP 1
 #else
@@ -58,7 +58,7 @@ const char *film_picture(const struct ring *ring)
 
 	text[0] = '\0';
 	/*
-	 * Between the exchange and the reader's own note of it, the page that is in no ring is the reader page
+	 * Between the exchange and the reader's own note of it, the page that is outside the ring is the reader page
 	 * already.
 	 */
 	if (seen[reader])
@@ -100,7 +100,7 @@ unsigned int film_marks(const struct ring *ring, unsigned int *ret_heads)
 static struct film *shooting;
 static volatile bool rolling;
 
-/* Whether the actor of this level has something to wait for. */
+/* Whether a cut of this level is still to come. */
 static bool is_pending(const struct film *film)
 {
 	const struct film_cut *cut;
@@ -130,7 +130,7 @@ static void run_level(film_act act)
 	rolling = true;
 	raise(SIGTRAP);
 	act(shooting->ring);
-	/* The trap behind this very store takes the flag away. */
+	/* The trap after this store clears the flag. */
 	rolling = false;
 	shooting->level--;
 }

@@ -8,7 +8,7 @@
 
 enum filter_op { OP_GET = 1, OP_PUT = -7, OP_DELETE = 300 };
 
-/* A record of it, as it stands in a lane. */
+/* A record of it, as it is in a lane. */
 struct __attribute__((packed)) filter_record {
 	uint16_t type;
 	uint8_t flags, preempt_count;
@@ -37,10 +37,10 @@ extern const struct rec_log_event *const filter_event;
 /* Everything 0, all texts empty. */
 void filter_record_init(struct filter_record *record);
 
-/* Put a text behind the fixed fields; `word` is that of its field in the record. */
+/* Put a text after the fixed fields; `word` is that of its field in the record. */
 void filter_record_text(struct filter_record *record, void *word, const char *text, size_t size);
 
-/* Compile and try; fails the test where the filter is wrong. */
+/* Compile and try; fails the test if the filter is wrong. */
 bool filter_try(const char *text, const struct filter_record *record, uint32_t cpu);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock in a test's hand: `now` is what rec_clock_mono() says. For one source
- * file, linked with --wrap=rec_clock_mono.
+ * A clock that the test sets: `now` is what rec_clock_mono() returns. For one source file, linked with
+ * --wrap=rec_clock_mono.
  */
 #ifndef HAND_CLOCK_H
 #define HAND_CLOCK_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording of the kernel, made up, beside that of a program: the source and the texts of a weave of both. */
+/* A made-up recording of the kernel beside that of a program: the source and the texts of a weave of both. */
 #ifndef KERNEL_FIXTURE_H
 #define KERNEL_FIXTURE_H
 
@@ -8,7 +8,7 @@
 #define ID_SWITCH 300
 #define ID_TICK	  301
 
-/* What stands in a text; for an initializer. */
+/* The contents of a text; for an initializer. */
 #define TEXT(string) { string, sizeof(string) - 1 }
 
 struct switch_event {

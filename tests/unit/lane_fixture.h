@@ -11,10 +11,10 @@ extern struct rec_view *view;
 /* As reader_begin(), then lane and view. */
 void lane_begin(unsigned int pages, bool discard);
 
-/* The same without a lane: what traces takes its own. */
+/* The same without a lane: a thread that traces leases its own. */
 void view_begin(unsigned int pages);
 
-/* Closes the view, whichever it is by then, and removes the directory. */
+/* Closes the view, whichever one `view` is by then, and removes the directory. */
 void lane_end(void);
 
 /* Events `from` to `to` - 1, of `size` bytes each; none may be refused. */

@@ -34,7 +34,7 @@ static bool is_intact(const unsigned char *payload, uint64_t number, uint32_t si
 	return true;
 }
 
-/* In one instruction: writers are interrupted by others between any two. */
+/* In one instruction: writers are interrupted by others between any two instructions. */
 static uint64_t count(uint64_t *counter)
 {
 	return __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
@@ -96,7 +96,7 @@ static void enter_event(struct ledger *ledger, const struct rec_record *record)
 	number &= (UINT64_C(1) << SIZE_SHIFT) - 1;
 	cr_assert_lt(number, ledger->next);
 	if (!ledger->nested)
-		cr_assert_geq(number, ledger->last, "event %llu behind %llu", (unsigned long long)number,
+		cr_assert_geq(number, ledger->last, "event %llu after %llu", (unsigned long long)number,
 			      (unsigned long long)ledger->last);
 	ledger->last = number + 1;
 	cr_assert_geq(record->time, ledger->time, "time went back");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeping account of a ring: every event has a number and its size in its payload; what is read must be whole, of a
- * number above all before (but for nested ones, which stand behind what they interrupted), and of a time not below;
- * and at the end what was read and what was told to be lost must be what was written and refused.
+ * Keeping account of a ring: every event has a number and its size in its payload. What is read must be whole, of a
+ * number above all before (except nested ones, which come after what they interrupted), and of a time not below; and at
+ * the end the events read and those reported as lost must be the ones written and refused.
  */
 #ifndef LEDGER_H
 #define LEDGER_H
@@ -39,10 +39,10 @@ void ledger_discard(struct ledger *ledger, const struct rec_slot *slot, void *pa
 /* Check a page as described above and enter it. */
 void ledger_enter(struct ledger *ledger, const struct rec_page *page);
 
-/* What rec_ring_read() says; what it gave is entered. */
+/* Returns as rec_ring_read(); the page that it returned is entered. */
 int ledger_read(struct ledger *ledger, bool whole_only);
 
-/* Read all there is, ask for losses behind it, and compare; then the ring goes. */
+/* Read all events, ask for losses after them, and compare; then free the ring. */
 void ledger_close(struct ledger *ledger);
 
 #endif

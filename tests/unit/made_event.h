@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* An event's descriptor as the macros make it, with a description made at run time: for events by the hundred. */
+/*
+ * An event's descriptor as the macros make it, with a description made at run time: for tests that need hundreds of
+ * events.
+ */
 #ifndef MADE_EVENT_H
 #define MADE_EVENT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbered events of this program's threads, and what became of them: each is read once, or counted. */
+/* Numbered events of this program's threads, and their outcome: each is read once, or counted. */
 #ifndef NUMBERED_H
 #define NUMBERED_H
 
@@ -13,21 +13,27 @@ REC_EVENT(numbered, step, u64(number), u64(copy));
 
 struct sums {
 	uint64_t events;
-	uint64_t told; /* lost, as the pages read say */
-	uint64_t lost; /* and what no page says yet; while writers go on, a later page may */
+	uint64_t told; /* lost, as the pages read report */
+	uint64_t lost; /* lost, but in no page's report yet; while writers continue, a later page may report it */
 	uint64_t torn, no_lane;
 };
 
-/* Of each number: how often it was read, and of which thread it said to be. */
+/* For each number: how often it was read, and the thread that its event names. */
 extern unsigned char *seen;
 extern uint32_t *seen_tids;
 
-/* Lanes of so many sub-buffers of 4096, so many of them (0: as many as there is room for); the events on. */
+/*
+ * A buffer with lanes of this many sub-buffers of 4096, and this many lanes (0: as many as there is room for); the
+ * events on.
+ */
 void numbered_begin(unsigned int subbufs, unsigned int lanes);
 
 void numbered_write(uint64_t number);
 
-/* One that the caller finishes, or does not: in its own frame, for one of a function that has returned counts as left. NULL: refused. */
+/*
+ * Reserve an event that the caller commits, or does not: inline, in the caller's frame, because an event of a function
+ * that has returned counts as left. NULL: refused.
+ */
 REC_INLINE_ALWAYS unsigned char *numbered_reserve(uint64_t number, struct rec_slot *slot)
 {
 	struct rec_handle *handle = rec_handle_get();
@@ -41,11 +47,11 @@ REC_INLINE_ALWAYS unsigned char *numbered_reserve(uint64_t number, struct rec_sl
 	return payload;
 }
 
-/* Read what is new in this process's buffer, or another; `torn` and `no_lane` are those of all time. */
+/* Read what is new in this process's buffer, or another; `torn` and `no_lane` are totals since the start. */
 struct sums numbered_read(void);
 struct sums numbered_read_of(const char *path);
 
-/* All threads are gone, or between two events: no lane is anybody's. */
+/* All threads have ended, or are between two events: no lane is held. */
 void numbered_expect_no_owner(void);
 
 #endif

@@ -22,7 +22,7 @@ void reader_begin(unsigned int pages, bool discard)
 	cr_assert_not_null(mkdtemp(dir));
 	setenv("RECORDER_DIR", dir, 1);
 	setenv("RECORDER_KEEP", "1", 1);
-	/* A lane is as many sub-buffers as hold so much data. */
+	/* A lane has as many sub-buffers as hold this much data. */
 	options.lane_size = pages * (4096ul - REC_SUBBUF_HEADER_SIZE);
 	options.subbuf_size = 4096;
 	options.clock = REC_CLOCK_MONO;
@@ -97,7 +97,7 @@ pid_t reader_child(void (*child)(struct rec_handle *lane, int pipe), char *path,
 	cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	pid = fork();
 	if (pid == 0) {
-		/* A test that fails or is killed leaves nobody behind. */
+		/* A test that fails or is killed leaves no child running. */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		close(ends[1]);
 		if (rec_thread_attach() < 0 || write(ends[0], rec_process.path, PATH_MAX) != PATH_MAX)

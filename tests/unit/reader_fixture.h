@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* This process's own buffer, written to at will and read through views; and children that do the same. */
+/* This process's own buffer, written to by the test and read through views; and children that do the same. */
 #ifndef READER_FIXTURE_H
 #define READER_FIXTURE_H
 
@@ -25,13 +25,13 @@ struct rec_view *reader_view(void);
 struct rec_view *reader_view_of(const char *path);
 
 /*
- * Run `child` in a forked child with a buffer like ours; it may use `lane` and `pipe`, and ends without ceremony when
- * it returns. Returns its pid and the path of its buffer (PATH_MAX); what is written to *ret_pipe it reads from its
- * end.
+ * Run `child` in a forked child with a buffer like ours; it may use `lane` and `pipe`, and exits with _exit() when it
+ * returns. Returns its pid and the path of its buffer (PATH_MAX); it reads what is written to *ret_pipe from its end of
+ * that pipe.
  */
 pid_t reader_child(void (*child)(struct rec_handle *lane, int pipe), char *path, int *ret_pipe);
 
-/* The event is whole, and which one it is. */
+/* Checks that the event is whole; returns its number. */
 uint64_t reader_number(const struct rec_view_event *event);
 
 #endif

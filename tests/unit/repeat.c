@@ -29,7 +29,7 @@ static void say_it(void)
 
 	if (!noted[0] || getpid() != owner)
 		return;
-	/* Criterion gives the process another name. */
+	/* Criterion changes the name of the process. */
 	if (readlink("/proc/self/exe", program, sizeof(program) - 1) < 0)
 		return;
 	tell("repeat: %s", repeat_line(line, sizeof(line), noted, getenv("top_builddir"), program,

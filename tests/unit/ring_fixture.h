@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A ring in memory that forked children share, its CPU number in the test's hand. */
+/* A ring in memory that forked children share; the test sets its CPU number. */
 #ifndef RING_FIXTURE_H
 #define RING_FIXTURE_H
 
@@ -20,7 +20,7 @@ struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite);
 
 void ring_free(struct ring *ring);
 
-/* Losses that no page has told of. */
+/* Losses that no page has reported. */
 uint64_t ring_unreported(const struct ring *ring);
 
 /* An event of `size` bytes (8 at least): its number, then bytes made from it. */
@@ -29,8 +29,8 @@ void ring_fill(void *payload, uint64_t number, uint32_t size);
 bool ring_is_intact(const void *payload, uint32_t size, uint64_t *ret_number);
 
 /*
- * The events of a ring in the order of their places, those that were taken back left out; and how far a reader has
- * come, who may miss some but meets none twice.
+ * The events of a ring in the order of their positions, without those that were taken back; and the position of a
+ * reader, which may miss some but finds none twice.
  */
 #define RING_ORDER_MAX 6000
 
@@ -42,7 +42,7 @@ struct ring_order {
 void ring_place(struct ring_order *order, uint64_t number);
 void ring_take_back(struct ring_order *order, uint64_t number);
 
-/* The reader meets an event; false: out of order, twice, or none that was placed. */
+/* The reader finds an event; false: out of order, twice, or one that was never placed. */
 bool ring_meet(struct ring_order *order, uint64_t number);
 
 #endif

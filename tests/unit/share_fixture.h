@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that do what they are told, when they are told: more of them than lanes. */
+/* Threads that do a job when the test gives it to them: more threads than lanes. */
 #ifndef SHARE_FIXTURE_H
 #define SHARE_FIXTURE_H
 
@@ -23,7 +23,7 @@ struct worker {
 
 extern struct worker workers[WORKERS_MAX];
 
-/* A process that may have so many lanes. */
+/* A process that may have this many lanes. */
 void share_begin(unsigned int lanes);
 
 /* Thread i begins, and writes event i. */
@@ -42,7 +42,7 @@ void worker_be_interrupted(struct worker *worker);
 /* Whether its last event was written to a lane that is shared. */
 bool worker_is_sharing(unsigned int i);
 
-/* As many threads as it takes; the last one shares. Returns how many. */
+/* Starts threads until one has to share; returns their number. */
 unsigned int workers_until_one_shares(void);
 
 /* Handlers of SIGUSR1 write this event. */

@@ -46,7 +46,7 @@ static struct steps begin_by(const char *text, unsigned int otherwise, unsigned 
 	} else {
 		if (text)
 			steps.stride = strcmp(text, "all") == 0 ? 1 : number(text);
-		/* One of the first, so that there is one at all. */
+		/* One of the first instructions, so that there is at least one. */
 		steps.at = 1 + draw_first(seed, steps.stride < instructions ? steps.stride : instructions);
 		steps.least = steps.stride < instructions ? instructions / steps.stride : 1;
 	}

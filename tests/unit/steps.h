@@ -16,7 +16,7 @@
 struct steps {
 	unsigned int at; /* interrupt after this instruction; the first is 1 */
 	unsigned int stride;
-	unsigned int least; /* interruptions that there must be */
+	unsigned int least; /* the number of interruptions that there must be */
 	unsigned int looks; /* interruptions */
 	bool only_one;
 };

@@ -23,7 +23,7 @@ void tell(const char *format, ...)
 	line[n] = '\0';
 	if (path)
 		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-	/* One write: lines of tests that run beside each other do not mix. */
+	/* One write(), so that lines of tests that run at the same time do not mix. */
 	if (fd < 0 || write(fd, line, (size_t)n) != n)
 		fputs(line, stdout);
 	if (fd >= 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Broken invariants: each place where a program finds its own lane impossible, made so by spoiling the words that
- * readers may write. The lane is stopped, says so and counts, and leaves the pool; the others go on.
+ * Broken invariants: each place where a program can find its own lane in an impossible state, which the test causes by
+ * changing words that readers may write. The lane is stopped, reports this, counts what it refuses, and leaves the
+ * pool; the others continue.
  */
 #include "reader_fixture.h"
 
@@ -75,7 +76,7 @@ static void check_stopped(void)
 	stats = stats_of(broken);
 	cr_expect(stats.broken);
 	cr_expect_eq(stats.disabled, disabled);
-	/* The other lane goes on, and a new thread gets another one, which works. */
+	/* The other lane still works, and a new thread gets a third one, which works. */
 	cr_expect(reader_write(sound, 1, 40));
 	cr_expect_eq(stats_of(sound).entries, 1);
 	cr_expect_eq(stats_of(sound).broken, 0);
@@ -100,7 +101,9 @@ Test(broken, commit_position_that_never_comes_to_the_tail, .init = begin, .fini 
 	void *payload = rec_reserve(broken, 8, &slot);
 
 	cr_assert_not_null(payload);
-	/* Nested writers go on to the next sub-buffer, so the outermost has a way to go, which is a circle now. */
+	/*
+	 * Nested writers move to the next sub-buffer, so the outermost one has a path to follow, which is a circle now.
+	 */
 	for (unsigned int i = 0; i < 4096 / 100 + 5; i++)
 		cr_assert(reader_write(broken, i, 100));
 	spoil_links(broken, REC_POS_ID(broken->lane->commit), REC_LINK_NORMAL);
@@ -120,7 +123,7 @@ static void give_back_and_repair(void)
 Test(broken, marks_that_cannot_be_settled, .init = begin, .fini = end, .timeout = 300)
 {
 	cr_assert(reader_write(broken, 1, 40));
-	/* A head is being moved, says a link, and no way leads there. */
+	/* A link claims that a head is being moved, and no path leads to it. */
 	spoil_links(broken, 60000, REC_LINK_NORMAL);
 	broken->links[PAGES].next = REC_LINK(60000, REC_LINK_UPDATE, 78);
 	broken->movers = 1;
@@ -128,7 +131,7 @@ Test(broken, marks_that_cannot_be_settled, .init = begin, .fini = end, .timeout 
 	check_stopped();
 }
 
-/* A lane that was spoilt while nobody had it is found broken by the lease, which takes another one. */
+/* A lane that was damaged while it was free is found broken when it is leased, and another one is taken. */
 Test(broken, found_by_a_lease, .init = begin, .fini = end, .timeout = 300)
 {
 	const uint32_t index = rec_lane_index(broken);

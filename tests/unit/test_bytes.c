@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bounded cursor: what it reads, and that it never goes on behind the end. */
+/* The bounded cursor: what it reads, and that it never moves beyond the end. */
 #include "format/io/bytes.h"
 
 #include <criterion/criterion.h>
@@ -62,7 +62,7 @@ Test(bytes, sizes_are_checked_before_memory_is_had)
 	bytes_from_memory(&b, data, sizeof(data), false);
 	bytes_skip(&b, 8);
 	blob = bytes_blob(&b, 4);
-	cr_expect_str_eq(blob, "name", "a NUL stands behind a blob");
+	cr_expect_str_eq(blob, "name", "a NUL follows a blob");
 	free(blob);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conditions in a program: where they stand, how words name them, what an event does that has one, and what survives
- * what: stop and start, off and on, a fork, another buffer, events that come later.
+ * Conditions in a program: where they are stored, how patterns name them, what happens to an event that has one, and
+ * what they survive: stop and start, off and on, a fork, another buffer, events registered later.
  */
 #include "librecorder/core/conditions.h"
 #include "tests/unit/lane_fixture.h"
@@ -46,7 +46,7 @@ static void begin(void)
 
 TestSuite(condition, .init = begin, .fini = lane_end);
 
-/* Events 0 to nr - 1, and which of them are in the lane since the last call: their sum, and how many. */
+/* Writes events 0 to nr - 1. Returns how many of them are in the lane since the last call, and their sum. */
 static unsigned int write_some(unsigned int nr, uint64_t *ret_sum)
 {
 	struct rec_view_event event;
@@ -222,8 +222,8 @@ Test(condition, a_forked_child_has_them)
 }
 
 /*
- * Names of threads have filled the log, and stay behind. So the child has room
- * for an event for which its parent has none.
+ * Names of threads have filled the log, and are not copied. So the child has room for an event for which its parent has
+ * none.
  */
 Test(condition, a_forked_child_has_one_more)
 {
@@ -285,7 +285,7 @@ Test(condition, equal_ones_share_a_place)
 	cr_assert_eq(rec_enable("cond:one if n == 4"), 1);
 	cr_assert_eq(used(CONDITIONS_OF_PROGRAM), before);
 	cr_assert_eq(bits_of(&ONE), bits);
-	/* With a rate each event has its own. */
+	/* With a rate each event has its own condition. */
 	cr_assert_eq(rec_enable("cond:* rate 3"), 2);
 	cr_assert_neq(bits_of(&ONE), bits_of(&TWO));
 }
@@ -306,7 +306,7 @@ Test(condition, where_there_is_no_room_nothing_changes)
 	cr_assert_eq(i, (REC_CONDITIONS_HALF - 16) / 48 + 1);
 	cr_assert_eq(memcmp(&rules, rec_process.rules, sizeof(rules)), 0);
 	cr_assert_neq(*ONE.enabled & REC_ENABLE_ON, 0);
-	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1, "what stands there can be had");
+	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1, "a condition that exists can be used");
 	expect(1, 7);
 	cr_assert_eq(rec_enable("cond:one if n == 9999999"), 1, "the program's half is another one");
 	/* That half is full, too: the event is off, and that is counted. */
@@ -347,7 +347,7 @@ static int populate_none(void *data, size_t offset, size_t size)
 	return 0;
 }
 
-/* What a child copies from its parent's file: no file system has memory for what was cut off. */
+/* What a child copies from its parent's file: the file system has no memory for the part that was cut off. */
 Test(condition, what_is_cut_off_is_not_copied)
 {
 	static _Alignas(8) unsigned char to[REC_CONDITIONS_SIZE];
@@ -361,7 +361,7 @@ Test(condition, what_is_cut_off_is_not_copied)
 	from[CONDITIONS_OF_OTHERS + 40] = 7;
 	memcpy(from + CONDITIONS_OF_PROGRAM, &own, sizeof(own));
 	from[CONDITIONS_OF_PROGRAM + own - 1] = 8;
-	/* In the middle of the second half, at its beginning, and of everything. */
+	/* Cut in the middle of the second half, at its beginning, and to nothing. */
 	cr_assert_eq(ftruncate(fd, CONDITIONS_OF_PROGRAM + 2 * REC_MAP_PAGE), 0);
 	cr_assert_eq(rec_conditions_copy(to, from, populate_none, NULL), -EFAULT);
 	cr_assert_eq(ftruncate(fd, CONDITIONS_OF_PROGRAM), 0);
@@ -375,7 +375,7 @@ Test(condition, what_is_cut_off_is_not_copied)
 	close(fd);
 }
 
-/* A condition that makes no sense lets events pass, and a place outside does. */
+/* A condition that is damaged lets events pass, and so does one outside of the memory. */
 Test(condition, rubbish_costs_no_events)
 {
 	struct rec_condition *condition;
@@ -433,7 +433,7 @@ Test(condition, a_rate_is_kept_in_each_second)
 	expect(0, 0);
 	clock_ns = 4000000000 * SECOND;
 	cr_assert_eq(suppressed(3), 34);
-	/* The filter first: what it drops does not count. */
+	/* The filter comes first: what it drops does not count for the rate. */
 	cr_assert_eq(rec_enable("cond:one rate 2 if n >= 5"), 1);
 	expect(2, 11);
 	cr_assert_eq(suppressed(2), 3);
@@ -459,7 +459,9 @@ static void *write_many(void *arg)
 	return NULL;
 }
 
-/* All of them at once, in one second that does not end: not one more than may pass, and every one accounted for. */
+/*
+ * All threads at once, in one second that does not end: not one event more than may pass, and every one accounted for.
+ */
 Test(condition, threads_share_a_rate)
 {
 	struct rec_view_event event;
@@ -490,7 +492,7 @@ static void *write_until_over(void *arg)
 	return NULL;
 }
 
-/* Conditions are exchanged under a writer: each event that is there passed one of them. */
+/* Conditions are exchanged while events are written: each event in the lane passed one of them. */
 Test(condition, exchanged_under_a_writer)
 {
 	static const char *const selectors[] = { "cond:one if n < 10", "cond:one if n >= 90 && text == 'odd'",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a file says of how it was made: the text, and what is read from it. */
+/* A file's notes on how it was made: the text, and what is read from it. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
@@ -53,7 +53,7 @@ Test(dat_notes, all_of_it)
 	cr_expect_eq(tid, 12);
 	cr_assert(dat_notes_next_thread(&found.hidden, &tid));
 	cr_expect_eq(tid, 345);
-	/* The number in "time error" is no thread's. */
+	/* The number in "time error" is not a thread id. */
 	cr_expect_not(dat_notes_next_thread(&found.hidden, &tid));
 	free(text);
 	free(measured);

@@ -126,7 +126,7 @@ Test(dat_read, what_the_headers_say)
 	free(data);
 }
 
-/* No place to cut a file leaves one that opens: the end of each is needed. */
+/* Wherever a file is cut, it does not open: its last bytes are needed. */
 Test(dat_read, cut_anywhere)
 {
 	for (const struct dat_make *what = dat_makes; what->name; what++) {
@@ -154,7 +154,7 @@ Test(dat_read, cut_anywhere)
 	}
 }
 
-/* A wrong byte may still make a good file; what it may not do is to be believed where it cannot be true. */
+/* A wrong byte may still make a valid file; but values that cannot be true must not be accepted. */
 static void damage_one(unsigned char *data, size_t size, size_t at, size_t width, unsigned char with)
 {
 	unsigned char saved[8];
@@ -220,7 +220,7 @@ static void refuse(const void *data, size_t size, int expected, const char *word
 	int err = open_bytes(data, size, &file, &error);
 
 	cr_expect_eq(err, expected, "%s: %d", error.text, err);
-	cr_expect_not_null(strstr(error.text, word), "\"%s\" should say %s", error.text, word);
+	cr_expect_not_null(strstr(error.text, word), "\"%s\" should contain %s", error.text, word);
 }
 
 Test(dat_read, what_is_said)
@@ -264,7 +264,7 @@ Test(dat_read, options_that_point_at_themselves)
 	free(data);
 }
 
-/* The pages around a damaged one are read, and the gap is shown. */
+/* The pages around a damaged one are read, and the gap is reported. */
 Test(dat_read, a_damaged_page_is_a_gap)
 {
 	struct dat_file *file = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files appear whole or not at all, whatever fails; every CPU's pages are there in order; both versions. */
+/* Files appear whole or not at all, whatever fails; the pages of every CPU are in order; both versions. */
 #include "format/dat/dat_read.h"
 #include "format/dat/dat_write.h"
 #include "weave_fixture.h"
@@ -122,7 +122,7 @@ Test(dat_write, round_trips)
 	}
 }
 
-/* CPU after CPU, straight to their place; CPU i has i * pages of them. */
+/* One CPU after the other, written straight to their place; CPU i has i * pages of them. */
 static int put_straight(struct dat_writer *writer, unsigned int cpus, unsigned int pages, uint64_t room)
 {
 	unsigned char page[4096];
@@ -171,8 +171,8 @@ static void check_instance(const struct dat_file *file, unsigned int pages)
 }
 
 /*
- * Straight, before and behind pages of an instance that wait; with room enough for what is known late, and with so
- * little that the pages are moved by less than they are long, and by more.
+ * Written straight, before and after pages of an instance that wait: with enough room for what is known only at the
+ * end, and with so little that the pages are moved, by less than their length and by more.
  */
 Test(dat_write, straight)
 {
@@ -253,7 +253,7 @@ static unsigned int names_in(const char *directory)
 	return nr;
 }
 
-/* Write until something fails; the target must be as it was and nothing left beside it. */
+/* Write until something fails; the target must be unchanged, with no other file left beside it. */
 static int write_and_fail(const char *path, unsigned int pages)
 {
 	struct dat_writer *writer;
@@ -280,7 +280,7 @@ Test(dat_write, a_file_size_limit_leaves_the_target)
 	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	cr_assert_eq(write_and_fail(path, 4000), -EFBIG); /* while pages come */
-	/* Each CPU's slot lies within the limit; the file they are put into does not. */
+	/* Each CPU's slot is within the limit; the file they are put into is not. */
 	cr_assert_eq(write_and_fail(path, 256), -EFBIG);
 	check_text(path, "precious");
 	cr_assert_eq(names_in(directory), 1);
@@ -301,7 +301,7 @@ Test(dat_write, a_full_disk_leaves_the_target)
 	snprintf(path, sizeof(path), "%s/old.dat", directory);
 	write_text(path, "precious");
 	cr_assert_eq(write_and_fail(path, 1000), -ENOSPC);
-	/* The scratch file fits, both together do not. */
+	/* There is room for the scratch file, but not for both files together. */
 	cr_assert_eq(write_and_fail(path, 200), -ENOSPC);
 	check_text(path, "precious");
 	cr_assert_eq(names_in(directory), 1);
@@ -323,7 +323,7 @@ Test(dat_write, targets_that_are_no_files)
 	cr_assert_eq(dat_write_open(fixture_path("x"), 6, 4095, 1, &writer), -EINVAL);
 	cr_assert_eq(dat_write_open(fixture_path("x"), 6, 1 << 20, 1, &writer), -EINVAL);
 
-	/* A link stays one, and what it names is replaced. */
+	/* A link remains a link, and what it points to is replaced. */
 	snprintf(path, sizeof(path), "%s", fixture_path("real.dat"));
 	snprintf(link_path, sizeof(link_path), "%s", fixture_path("link.dat"));
 	write_text(path, "old");
@@ -335,7 +335,7 @@ Test(dat_write, targets_that_are_no_files)
 	cr_assert(S_ISLNK(st.st_mode));
 	cr_assert_eq(stat(path, &st), 0);
 	cr_assert_gt(st.st_size, 4096);
-	/* It keeps its rights; a new one gets what the umask leaves. */
+	/* A file that is replaced keeps its mode; a new one gets what the umask leaves. */
 	cr_assert_eq(st.st_mode & 0777, 0604);
 	cr_assert_eq(unlink(path), 0);
 	cr_assert_eq(write_and_fail(path, 1), 0);

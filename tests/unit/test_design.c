@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The figures of the kernel's design text ("Lockless Ring Buffer Design", for 2.6.31), each reproduced on our ring.
- * They are numbered in the order in which they stand in the text; docs/DESIGN-FIGURES.md lists them all. Here are 1
- * to 31; the nested writers' 32 to 51 are in test_design_nested.c.
+ * They are numbered in the order of the text; docs/DESIGN-FIGURES.md lists them all. Figures 1 to 31 are here; 32 to
+ * 51, on nested writers, are in test_design_nested.c.
  *
- * Where our ring is not the text's: tail page and write index are one word, so are commit page and index; there is no
- * filler and no count of nesting; links carry ids and a generation instead of addresses; `prev` is the reader's
- * alone.
+ * Where our ring differs from the text's: tail page and write index are one word, and so are commit page and index;
+ * there is no filler and no count of nesting; links carry ids and a generation instead of addresses; only the reader
+ * uses `prev`.
  */
 #include "film.h"
 
@@ -18,7 +18,7 @@
 #define SIZE	 1000u
 #define TOTAL	 (8 + SIZE)
 #define PER_PAGE 4u
-/* And of those that interrupt others, each of which has a marker and a stamp. */
+/* The same for events that interrupt others, each of which has a marker and a stamp. */
 #define NESTED_PER_PAGE 3u
 
 static uint64_t number;
@@ -77,7 +77,7 @@ Test(design, text_at_initialization)
 	ring_free(ring);
 }
 
-/* Figure 1: writers are a stack. Each begins inside the one before and ends before it goes on. */
+/* Figure 1: writers are a stack. Each begins inside the one before and ends before that one continues. */
 Test(design, figure_01_writers_are_a_stack)
 {
 	struct ring *ring = ring_new(3, 4096, true);
@@ -114,8 +114,8 @@ static void look_at_prev(struct ring *ring)
 }
 
 /*
- * Figures 2 to 5: the swap without flags (20 to 24 are the same with them). Ours differs in nothing but that prev is
- * only a help for the search.
+ * Figures 2 to 5: the swap without flags (20 to 24 are the same with them). Ours differs only in that prev is merely a
+ * hint for the search.
  */
 Test(design, figures_02_to_05_the_reader_page_is_swapped)
 {
@@ -125,11 +125,11 @@ Test(design, figures_02_to_05_the_reader_page_is_swapped)
 	FILM_OR_SKIP();
 	write_some(ring, 3 * PER_PAGE);
 	film_shoot(&film, read_one);
-	/* 2: the reader page outside. 3: it leads to the page behind the head, and back to the one before it. */
+	/* 2: the reader page outside. 3: it leads to the page after the head, and back to the one before it. */
 	cr_assert_str_eq(film.frames[0], "1: 0->1 : 1-> 2-> 3-H> : commit 3 tail 3");
 	cr_assert_eq(REC_LINK_ID(ring->handle.links[0].next), 2);
 	cr_assert_eq(ring->handle.links[0].prev, 3);
-	/* 4: the page before leads to it, and the page behind leads back to it. */
+	/* 4: the page before leads to it, and the page after leads back to it. */
 	cr_assert_eq(REC_LINK_ID(ring->handle.links[3].next), 0);
 	cr_assert_eq(ring->handle.links[2].prev, 0);
 	/* 5: what was the head is the reader page. */
@@ -138,8 +138,7 @@ Test(design, figures_02_to_05_the_reader_page_is_swapped)
 }
 
 /*
- * Figure 6: less than a page is in the ring, so the reader gets the page of commit and tail; it leads on into the
- * ring.
+ * Figure 6: less than a page is in the ring, so the reader gets the page of commit and tail; it leads on into the ring.
  */
 Test(design, figure_06_commit_and_tail_page_are_swapped)
 {
@@ -185,7 +184,7 @@ Test(design, figure_08_write_commit)
 }
 
 /*
- * Figures 9 to 11: a second write inside the first. The text's "pending commit" is nothing but a commit that is not
+ * Figures 9 to 11: a second write inside the first. The text's "pending commit" is simply a commit position that is not
  * moved.
  */
 Test(design, figures_09_to_11_a_write_inside_the_first)
@@ -241,7 +240,7 @@ Test(design, text_the_tail_meets_the_commit)
 		struct ring *ring = ring_new(4, 4096, overwrite);
 		struct rec_slot outer;
 
-		/* The head is taken away, so that in discard mode, too, nothing but the commit is in the way. */
+		/* The head mark is removed, so that, as in discard mode, only the commit page stops the tail. */
 		write_some(ring, PER_PAGE + 1);
 		read_one(ring);
 		outer = reserve(ring);
@@ -255,7 +254,9 @@ Test(design, text_the_tail_meets_the_commit)
 	}
 }
 
-/* Figure 13: the head comes after commit and tail, for these are on the reader page; it stays when they come back. */
+/*
+ * Figure 13: the head comes after commit and tail, because these are on the reader page; it stays when they come back.
+ */
 Test(design, figure_13_head_after_commit_and_tail)
 {
 	struct ring *ring = ring_new(4, 4096, true);
@@ -292,7 +293,9 @@ Test(design, text_pending_is_empty)
 	ring_free(ring);
 }
 
-/* Figures 14 to 16: overwrite mode, the tail before the head; the head is pushed on by one, then the tail follows. */
+/*
+ * Figures 14 to 16: overwrite mode, the tail before the head; the head is pushed on by one page, then the tail follows.
+ */
 Test(design, figures_14_to_16_overwrite_mode)
 {
 	struct ring *ring = ring_new(4, 4096, true);
@@ -353,7 +356,7 @@ static void try_to_read(struct ring *ring)
 	reader_had = ring->reader.page;
 }
 
-/* Figures 18 and 19: the tail meets the head and makes it UPDATE. A reader that comes now takes nothing. */
+/* Figures 18 and 19: the tail reaches the head and makes it UPDATE. A reader that comes now takes nothing. */
 Test(design, figures_18_and_19_header_becomes_update)
 {
 	struct ring *ring = ring_new(4, 4096, true);
@@ -379,9 +382,9 @@ Test(design, figures_20_to_24_the_reader_swaps)
 	static const char *const frames[] = {
 		/* 20 */
 		"1: 0->1 : 1-> 2-> 3-H> : commit 3 tail 3",
-		/* 21: the reader page leads to the page behind the head, as HEADER. */
+		/* 21: the reader page leads to the page after the head, as HEADER. */
 		"1: 0-H>2 : 1-> 2-> 3-H> : commit 3 tail 3",
-		/* 22: the exchange. The link has no HEADER now: the head moved on in the same instant. */
+		/* 22: the exchange. The link has no HEADER now: the head moved on with the same instruction. */
 		"1: 1->2 : 0-H> 2-> 3-> : commit 3 tail 3",
 		NULL,
 	};
@@ -395,7 +398,7 @@ Test(design, figures_20_to_24_the_reader_swaps)
 	film_expect(&film, frames);
 	write_some(again, 3 * PER_PAGE);
 	film_shoot(&looks, read_one);
-	/* 23: the new head's prev is set behind the exchange. 24: the reader knows its page. */
+	/* 23: the new head's prev is set after the exchange. 24: the reader knows its page. */
 	cr_assert(looks.cuts[0].done);
 	cr_assert_eq(prev_at_exchange, 1);
 	cr_assert_eq(again->handle.links[2].prev, 0);
@@ -405,8 +408,8 @@ Test(design, figures_20_to_24_the_reader_swaps)
 }
 
 /*
- * Figure 25: a reader page is known by this, that the next of its prev is another. Every page of the ring is its
- * prev's next.
+ * Figure 25: the reader page is recognised because the page before it does not lead to it. Every page of the ring is
+ * its prev's next.
  */
 Test(design, figure_25_how_to_tell_a_reader_page)
 {
@@ -425,17 +428,17 @@ Test(design, figure_25_how_to_tell_a_reader_page)
 	ring_free(ring);
 }
 
-/* Figures 26 to 30: the head moves forward, the trivial case. */
+/* Figures 26 to 30: the head moves forward, the simple case. */
 Test(design, figures_26_to_30_the_head_moves_forward)
 {
 	static const char *const frames[] = {
 		/* 26 */
 		"1: 0->1 : 1-> 2-H> 3-> 4-> : commit 2 tail 2",
-		/* 27: nobody swaps it, nobody moves it, until we are done. */
+		/* 27: until we are finished nobody else swaps or moves it. */
 		"1: 0->1 : 1-> 2-U> 3-> 4-> : commit 2 tail 2",
 		/* 28: the following page is the new head. */
 		"1: 0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 2",
-		/* 29: the old mark goes. */
+		/* 29: the old mark is removed. */
 		"1: 0->1 : 1-> 2-> 3-H> 4-> : commit 2 tail 2",
 		/* 30: now the tail may move. */
 		"1: 0->1 : 1-> 2-> 3-H> 4-> : commit 2 tail 3",
@@ -453,7 +456,7 @@ Test(design, figures_26_to_30_the_head_moves_forward)
 	ring_free(ring);
 }
 
-/* Figure 31: the commit is on the reader page, the tail has gone round and meets the head. It must not push it. */
+/* Figure 31: the commit is on the reader page, the tail has wrapped and reaches the head. It must not push the head. */
 Test(design, figure_31_wrapped_while_the_commit_is_on_the_reader_page)
 {
 	struct ring *ring = ring_new(4, 4096, true);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Figures 32 to 51 of the kernel's design text, its section "Nested writes": see test_design.c. A film's levels are
- * the text's first, second and third writer; each frame is a figure or stands between two.
+ * Figures 32 to 51 of the kernel's design text, its section "Nested writes": see test_design.c. A film's levels are the
+ * text's first, second and third writer; each frame is a figure or lies between two.
  */
 #include "film.h"
 #include "ledger.h"
@@ -54,7 +54,10 @@ static void write_page(struct ring *ring)
 	write_some(ring, PER_PAGE);
 }
 
-/* Nested ones, each with a marker and a stamp: there is room for one more on the page after it, for the first writer's too. */
+/*
+ * Nested events, each with a marker and a stamp: there is room for one more on the page after it, also for the first
+ * writer's.
+ */
 static void write_page_and_one(struct ring *ring)
 {
 	write_some(ring, PER_PAGE);
@@ -67,8 +70,8 @@ static bool before_differs(const struct ring *ring)
 
 /*
  * Figures 32 and 33: temp page and tail page are the same; a nested write moves the tail; the exchange fails, and the
- * writer tries again on the new tail page. Our exchange is of page and index together; the cut is at the store that
- * comes before it.
+ * writer tries again on the new tail page. Our exchange is of page and index together; the cut is at the store before
+ * it.
  */
 Test(design, figures_32_and_33_a_nested_writer_moves_the_tail)
 {
@@ -78,7 +81,7 @@ Test(design, figures_32_and_33_a_nested_writer_moves_the_tail)
 		"2: 0->1 : 1-> 2-> 3-> 4-H> : commit 2 tail 2",
 		"2: 0->1 : 1-> 2-> 3-> 4-H> : commit 2 tail 3",
 		"2: 0->1 : 1-> 2-> 3-> 4-H> : commit 3 tail 3",
-		/* 33: and there the first writer's event goes, too; the tail page does not move again. */
+		/* 33: the first writer's event goes there, too; the tail page does not move again. */
 		"1: 0->1 : 1-> 2-> 3-> 4-H> : commit 3 tail 3",
 		NULL,
 	};
@@ -96,8 +99,8 @@ Test(design, figures_32_and_33_a_nested_writer_moves_the_tail)
 #define FIRST_UPDATE "0->1 : 1-> 2-U> 3-> 4-> : commit 2 tail 2"
 
 /*
- * Figures 34 to 38: a nested writer comes between HEAD->UPDATE and the new head, helps, and leaves UPDATE to its
- * owner.
+ * Figures 34 to 38: a nested writer comes between HEAD->UPDATE and the new head, helps, and leaves the removal of
+ * UPDATE to its owner.
  */
 Test(design, figures_34_to_38_a_nested_writer_moves_the_head)
 {
@@ -110,13 +113,13 @@ Test(design, figures_34_to_38_a_nested_writer_moves_the_head)
 		/* 36: it sets the new head. */
 		"2: 0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 2",
 		/*
-		 * 37: it moves the tail, and leaves UPDATE. Ours is outermost itself: the first has nothing reserved
-		 * yet.
+		 * 37: it moves the tail, and leaves UPDATE. In our ring it is the outermost writer: the first has
+		 * nothing reserved yet.
 		 */
 		"2: 0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 3",
 		"2: 0->1 : 1-> 2-U> 3-H> 4-> : commit 3 tail 3",
 		"1: 0->1 : 1-> 2-U> 3-H> 4-> : commit 3 tail 3",
-		/* 38: who made it UPDATE makes it NORMAL. */
+		/* 38: the writer that made it UPDATE makes it NORMAL. */
 		"1: 0->1 : 1-> 2-> 3-H> 4-> : commit 3 tail 3",
 		NULL,
 	};
@@ -137,13 +140,12 @@ Test(design, figures_34_to_38_a_nested_writer_moves_the_head)
 #define FIRST_DONE "0->1 : 1-> 2-> 3-> 4-H> : commit 4 tail 4"
 
 /*
- * Figures 39 to 51: three writers. In the text the second is interrupted before it has moved the tail; here right
- * behind the exchange that reserves its place and moves the tail at once. figures_39_to_51_with_a_retry has it
- * before.
+ * Figures 39 to 51: three writers. In the text the second is interrupted before it has moved the tail; here immediately
+ * after the exchange that reserves its place and moves the tail at once. figures_39_to_51_with_a_retry has it before.
  *
- * In figure 48 the first writer, which cannot know whether the tail moved, marks a second head; in 49 it looks, in 50
- * it takes the mark back. In our ring this state does not exist: the first writer looks first, and its exchange is
- * from the link as it was before that look, generation and all. So 47 is followed by 51.
+ * In figure 48 the first writer, which cannot know whether the tail moved, marks a second head; in 49 it checks, in 50
+ * it takes the mark back. In our ring this state does not exist: the first writer checks first, and its exchange
+ * expects the link as it was before that check, including the generation. So 47 is followed by 51.
  */
 Test(design, figures_39_to_51_three_writers_move_the_head)
 {
@@ -164,7 +166,7 @@ Test(design, figures_39_to_51_three_writers_move_the_head)
 		"3: 0->1 : 1-> 2-U> 3-> 4-H> : commit 2 tail 4",
 		"2: 0->1 : 1-> 2-U> 3-> 4-H> : commit 2 tail 4",
 		"2: " FIRST_U_H,
-		/* (first writer) 47. 48, 49, 50: see above. 51: its UPDATE goes. */
+		/* (first writer) 47. 48, 49, 50: see above. 51: its UPDATE is removed. */
 		"1: " FIRST_U_H,
 		"1: " FIRST_DONE,
 		NULL,
@@ -185,7 +187,7 @@ Test(design, figures_39_to_51_three_writers_move_the_head)
 	expect_lost(4);
 }
 
-/* The same as the text tells it: the second writer's exchange fails, "so it will try again". */
+/* The same as in the text: the second writer's exchange fails, "so it will try again". */
 Test(design, figures_39_to_51_with_a_retry)
 {
 	static const char *const frames[] = {
@@ -194,7 +196,7 @@ Test(design, figures_39_to_51_with_a_retry)
 		"2: " FIRST_UPDATE,
 		"2: 0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 2",
 		"3: 0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 2",
-		/* 42, by the third writer's first event, which is published: nobody below has anything reserved. */
+		/* 42, by the third writer's first event, which is published: no writer below has anything reserved. */
 		"3: 0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 3",
 		"3: 0->1 : 1-> 2-U> 3-H> 4-> : commit 3 tail 3",
 		/* 43, 44, 45 */
@@ -203,7 +205,7 @@ Test(design, figures_39_to_51_with_a_retry)
 		"3: 0->1 : 1-> 2-U> 3-> 4-H> : commit 3 tail 3",
 		"3: 0->1 : 1-> 2-U> 3-> 4-H> : commit 3 tail 4",
 		"3: " FIRST_U_H,
-		/* 46: the second writer's exchange fails; its event goes behind the third's, on page 4. */
+		/* 46: the second writer's exchange fails; its event goes after the third's, on page 4. */
 		"2: " FIRST_U_H,
 		/* 47, 51 */
 		"1: " FIRST_U_H,
@@ -224,7 +226,7 @@ Test(design, figures_39_to_51_with_a_retry)
 	expect_lost(4);
 }
 
-/* Behind the k-th instruction of an actor while UPDATE is set; and there is never more than one HEAD. */
+/* After the k-th instruction of an actor while UPDATE is set; and there is never more than one HEAD. */
 static unsigned int instruction, target;
 
 static bool at_target(const struct ring *ring)
@@ -238,8 +240,8 @@ static bool at_target(const struct ring *ring)
 }
 
 /*
- * A nested writer behind such instructions of the first writer (`level` 1), or of the second, which finds the
- * first one's UPDATE and helps. Never two heads, in the end one.
+ * A nested writer comes after such instructions of the first writer (`level` 1), or of the second, which finds the
+ * first one's UPDATE and helps. There are never two heads, and in the end there is one.
  */
 static void interrupt(unsigned int level, film_act nested, struct steps steps)
 {
@@ -269,8 +271,8 @@ static void write_round(struct ring *ring)
 }
 
 /*
- * Wherever between its UPDATE and NORMAL the first writer is interrupted: by nested writers that enter the old head,
- * that leave it, or that come round as far as they can.
+ * At each instruction between UPDATE and NORMAL the first writer is interrupted: by nested writers that enter the old
+ * head, that leave it, or that wrap as far as they can.
  */
 Test(design, figures_47_to_51_at_every_instruction)
 {
@@ -280,7 +282,7 @@ Test(design, figures_47_to_51_at_every_instruction)
 	interrupt(1, write_round, steps_begin_all(5));
 }
 
-/* All of it takes half a minute. */
+/* Every instruction takes half a minute. */
 Test(design, figures_41_to_46_at_any_instruction)
 {
 	FILM_OR_SKIP();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a directory may have changed since it was looked at: its time stamp is as coarse as the kernel's ticks. */
+/* Whether a directory may have changed since the last look: its time stamp is only as precise as the kernel's ticks. */
 #include "cli/recording/dir_watch.h"
 
 #include <criterion/criterion.h>
@@ -11,7 +11,7 @@
 
 #define MS UINT64_C(1000000)
 
-/* The directory has a time stamp of long ago. */
+/* The directory has an old time stamp. */
 static uint64_t make_dir(int *ret_dir)
 {
 	char path[] = "/tmp/recorder-test.XXXXXX";
@@ -50,7 +50,7 @@ static void put(int dir, const char *name)
 	close(openat(dir, name, O_CREAT | O_RDWR, 0600));
 }
 
-/* By the kernel's word, where its time stamp says nothing. */
+/* By inotify, where the time stamp does not show it. */
 Test(dir_watch, is_told_of_a_change)
 {
 	char path[] = "/tmp/recorder-test.XXXXXX";
@@ -77,7 +77,7 @@ Test(dir_watch, is_told_of_a_change)
 	close(dir);
 }
 
-/* What is not ready is looked at again, and not in each round. */
+/* A file that is not ready is looked at again, but not in each round. */
 Test(dir_watch, looks_again)
 {
 	struct dir_watch watch = { 0 };
@@ -96,7 +96,7 @@ Test(dir_watch, looks_again)
 	close(dir);
 }
 
-/* However late the next look comes, what happened right behind this one in the same tick is not missed. */
+/* However late the next look comes, a change immediately after this one, in the same tick, is not missed. */
 Test(dir_watch, a_look_right_behind_a_change_is_no_last_one)
 {
 	struct dir_watch watch;

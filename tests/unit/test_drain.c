@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A drain that has fallen behind, and its helpers. In each test a program has filled three lanes, a helper begins with
- * one of them, and is held there until the drain has gone on without it.
+ * A drain that cannot keep up, and its helpers. In each test a program has filled three lanes, a helper begins with one
+ * of them, and is held there until the drain has continued without it.
  */
 #include "reader_fixture.h"
 
@@ -24,7 +24,7 @@
 #define LANES 3u
 #define PAGES 100u
 
-/* Rounds in which the drain may end what there is. */
+/* Rounds in which the drain must finish what there is. */
 #define ROUNDS_MAX 1000000u
 
 static bool begun, go_on, refused; /* the helper; it finds the stage full */
@@ -172,7 +172,7 @@ static void expect_all(void)
 	spool_source_close(source);
 }
 
-/* A round, in which the helper has begun and comes no further. */
+/* A round in which the helper begins and is then held. */
 static void run_beside_helper(void)
 {
 	cr_assert_geq(drain_run(drain), 0);
@@ -187,7 +187,7 @@ Test(drain, a_program_ends_while_a_helper_has_a_lane_of_it)
 
 	kill_program();
 	run_beside_helper();
-	/* The last thing that is done with it. */
+	/* The last step that is done with it. */
 	while (access(buffer, F_OK) == 0 && rounds++ < ROUNDS_MAX)
 		cr_assert_geq(drain_run(drain), 0);
 	cr_assert_lt(access(buffer, F_OK), 0);
@@ -203,7 +203,7 @@ Test(drain, the_recording_ends_while_a_helper_has_a_lane)
 	kill_program();
 }
 
-/* The last round waits for the disk, so what the helper could not have is read all the same. */
+/* The last round waits for the disk, so what the helper could not read is read all the same. */
 Test(drain, the_recording_ends_while_a_helper_finds_the_stage_full)
 {
 	refused = true;

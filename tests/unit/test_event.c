@@ -121,7 +121,7 @@ Test(event, an_object_that_comes_back_finds_its_ids)
 	rec_enable("made");
 	rec_event_unregister(&first.event);
 	rec_event_unregister(&first.event);
-	memset(&first, 0xff, sizeof(first)); /* its memory is somebody else's now */
+	memset(&first, 0xff, sizeof(first)); /* its memory is in use for something else now */
 	rec_disable("one");
 
 	made_event(&again, "made", "event, u8(a)", 9);
@@ -173,7 +173,7 @@ Test(event, patterns_switch_present_and_later_events)
 	cr_assert_not(rec_event_on(&later.event));
 	made_event(&later, "two", "delta, u8(a)", 9);
 	rec_event_register(&later.event);
-	cr_assert_not(rec_event_on(&later.event), "what was said last holds");
+	cr_assert_not(rec_event_on(&later.event), "the last request holds");
 }
 
 Test(event, malformed_patterns_change_nothing)
@@ -249,8 +249,8 @@ Test(event, long_events_are_refused_and_counted)
 }
 
 /*
- * Short ones are copied in another way than long ones; each is read back,
- * from behind a byte so that none is aligned.
+ * Short events are copied in another way than long ones; each is read back, from an address after one byte so that none
+ * is aligned.
  */
 Test(event, strings_of_every_length)
 {
@@ -287,7 +287,7 @@ Test(event, configure_moves_events_and_wishes)
 	cr_assert_eq(rec_configure(&options), -EBUSY);
 }
 
-/* No assertions here: they are the test process's alone. */
+/* No assertions here: only the test process can make them. */
 static bool in_the_child(const char *parents_path)
 {
 	/* two:alpha was switched on from outside, as a recorder does. */

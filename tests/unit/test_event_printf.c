@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* rec_printf: what is printed of the binary arguments is what printf would have said. */
+/* rec_printf: what is printed from the binary arguments is what printf would have printed. */
 #include "librecorder/process/process.h"
 #include "tests/unit/event_fixture.h"
 
@@ -23,7 +23,7 @@ static void all_on(void)
 
 TestSuite(event_printf, .init = all_on);
 
-/* Record it, and note what is expected. */
+/* Record it, and note the expected text. */
 #define BOTH(...)                                                                                                      \
 	do {                                                                                                           \
 		const size_t at_ = strlen(expected);                                                                   \
@@ -53,7 +53,7 @@ Test(event_printf, whole_numbers)
 	compare();
 }
 
-/* More than the length takes, which compilers warn of and printf defines. */
+/* More than the precision lets through; compilers warn of it, printf defines it. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat"
 Test(event_printf, narrowing_is_printfs)

@@ -27,7 +27,7 @@ REC_EVENT_FMT(text, constant, ("no fields, (not one)"));
 REC_EVENT(text, many, u8(f1), u8(f2), u8(f3), u8(f4), u8(f5), u8(f6), u8(f7), u8(f8), u8(f9), u8(f10), u8(f11), u8(f12), u8(f13),
 	  u8(f14), u8(f15), u8(f16), u8(f17), u8(f18), u8(f19), u8(f20), u8(f21), u8(f22), u8(f23), u8(f24), u8(f25), u8(f26),
 	  u8(f27), u8(f28), u8(f29), u8(f30), u8(f31), string(f32));
-/* Names that are something else in C or C++, in gnu11 or in <stdio.h>. */
+/* Names with another meaning in C or C++, in gnu11 or in <stdio.h>. */
 REC_EVENT(linux, stdin, u32(class), u32(unix), u32(SIZE), string(string), flag(flag));
 
 static void expect(const char *expected)
@@ -218,7 +218,7 @@ Test(event_text, well_formed_by_hand)
 	struct rec_event_info info;
 	struct made made = make("s", "n, array ( u16 , v , WIDTH(2, 3) ) , u8(x)", 2, 21, 6, 0);
 
-	/* This is what the cases below differ from. */
+	/* The cases below are variations of this. */
 	cr_assert_eq(rec_event_parse(&made.event, &info), 0);
 	cr_assert_eq(info.nr_fields, 2);
 	cr_assert_eq(info.fields[0].length, 6);
@@ -252,7 +252,7 @@ Test(event_text, malformed_descriptions_are_refused)
 		{ "s", "n, u8(a", 1, 9, 0, 0 },
 		{ "s", "n, u9(a)", 1, 9, 0, 0 },
 		{ "s", "n, u8(a) u8(b)", 1, 10, 0, 0 },
-		{ "s", "n, u8(a), (\"x\")", 1, 9, 0, 0 }, /* the format stands first */
+		{ "s", "n, u8(a), (\"x\")", 1, 9, 0, 0 }, /* the format is the first field */
 		{ "s", "n, (\"x)", 1, 8, 0, 0 },
 		{ "s", "n, ()", 1, 8, 0, 0 },
 		{ "s", "n, array(u8, a, 2)", 1, 10, 0, 0 },
@@ -318,7 +318,10 @@ Test(event_text, nothing_hostile_comes_out)
 	cr_assert(strstr(text, "print fmt: \"???? \\\" a\", REC->a\n"), "%s", text);
 }
 
-/* Whatever the bytes say: an answer, and nothing outside of the record is looked at (the sanitizers tell). */
+/*
+ * Whatever the bytes are, there is an answer, and nothing outside of the record is read (the sanitizers would report
+ * it).
+ */
 Test(event_text, any_bytes)
 {
 	const struct rec_event *events[] = { &rec_event_text__names, &rec_event_text__arrays, &rec_event_text__given,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Buffers of other versions: a reader takes those whose incompatible features it knows, and leaves all others alone. */
+/*
+ * Buffers of other versions: a reader accepts those whose incompatible features it knows, and does not touch the
+ * others.
+ */
 #include "librecorder/process/sweep.h"
 #include "tests/unit/lane_fixture.h"
 
@@ -90,7 +93,7 @@ Test(features, each_unknown_incompatible_bit_is_refused)
 	opened = rec_view_close(opened);
 }
 
-/* What a writer of this version announces is what this version knows. */
+/* This version knows all features that a writer of this version announces. */
 Test(features, a_buffer_announces_what_it_has)
 {
 	cr_expect_eq(rec_process.header->version, REC_ABI_VERSION);
@@ -118,14 +121,14 @@ static void leave_buffer(uint32_t version, uint64_t incompatible, char path[PATH
 	cr_assert_eq(access(path, F_OK), 0);
 }
 
-/* Who left it cannot be told, nor whether it holds events. */
+/* It cannot be known who left it, nor whether it holds events. */
 Test(features, what_is_not_understood_is_not_removed)
 {
 	char later[PATH_MAX], unknown[PATH_MAX];
 
 	leave_buffer(REC_ABI_VERSION + 1, 0, later);
 	leave_buffer(REC_ABI_VERSION, UINT64_C(1) << 63, unknown);
-	/* Each looks at two files of three. */
+	/* Each sweep looks at two files of three. */
 	for (unsigned int i = 0; i < 100; i++)
 		rec_sweep();
 	cr_expect_neq(access(later, F_OK), 0);

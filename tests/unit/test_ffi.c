@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events declared and written without macros: they are the ones that the
- * macros make, and what is malformed is refused.
+ * Events declared and written without macros: they are the same as those that the macros make, and malformed ones are
+ * refused.
  */
 #include "lane_fixture.h"
 
@@ -46,7 +46,7 @@ static struct rec_event *declare(const char *declaration)
 	return event;
 }
 
-/* The record of the next event; 0: there is none. */
+/* The record of the next event; 0: there is no event. */
 static uint32_t next_record(void *record, size_t size)
 {
 	struct rec_view_event event;
@@ -76,7 +76,7 @@ Test(ffi, is_the_event_of_the_macro)
 	REC(ffi, all, 5, -6, list, 1.25, OP_PUT, "/tmp", "\1\2\3", 3);
 	cr_assert_eq(rec_event_write(event, &fields, sizeof(fields)), 1);
 	size = next_record(macro, sizeof(macro));
-	/* In the ring it is as long as a multiple of 4. */
+	/* In the ring its length is a multiple of 4. */
 	cr_assert_eq(size, (REC_EVENT_COMMON_SIZE + sizeof(fields) + 3) / 4 * 4);
 	cr_assert_eq(next_record(written, sizeof(written)), size);
 	cr_assert_arr_eq(macro, written, size);

@@ -294,7 +294,7 @@ Test(filter, mistakes_are_told_with_their_column)
 	}
 }
 
-/* What is wrong whatever the event is, is found without one; and nothing else is. */
+/* What is wrong for any event is reported without an event; and nothing else is. */
 Test(filter, the_grammar_alone)
 {
 	static const char *const right[] = {
@@ -329,7 +329,7 @@ Test(filter, limits)
 	char text[16384];
 	size_t used = 0;
 
-	/* So many comparisons, and one more. */
+	/* The largest number of comparisons, and one more. */
 	for (unsigned int i = 0; i < REC_STEPS_MAX; i++)
 		used += (size_t)sprintf(text + used, "%sa == %u", i ? " || " : "", i);
 	filter_record_init(&record);
@@ -394,7 +394,7 @@ static unsigned int draw(unsigned int below)
 	return (unsigned int)(state >> 33) % below;
 }
 
-/* A random expression: its text, and what it is for a record with these values, found by the tree and not by steps. */
+/* A random expression: its text, and its value for a record with these values, computed from the tree, not by steps. */
 static size_t write_expression(char *text, unsigned int depth, const int *values, bool *ret_value)
 {
 	static const char *const operators[] = { "==", "!=", "<", "<=", ">", ">=", "&" };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Forty bugs that the kernel's ring had over the years, as scenarios on ours. They are numbered as
- * docs/DESIGN-FIGURES.md lists them, with the commits that mended them. Here are those that a ring alone can show;
- * test_history_view.c has those of whole buffers, test_history_step.c those in which somebody must be stopped between
+ * Forty bugs that the kernel's ring had over the years, as scenarios on ours. They are numbered as in
+ * docs/DESIGN-FIGURES.md, with the commits that fixed them. The bugs that a ring alone can show are here;
+ * test_history_view.c has those of whole buffers, test_history_step.c those in which an actor must be stopped between
  * two instructions.
  */
 #include "ledger.h"
@@ -23,7 +23,7 @@
 #define CAPACITY 4080u
 #define MSEC	 UINT64_C(1000000)
 
-/* The clock goes on by itself; a test adds what it likes (linked with --wrap=rec_clock_mono). */
+/* The clock advances by itself; a test adds to it as needed (linked with --wrap=rec_clock_mono). */
 static uint64_t ahead;
 
 uint64_t __real_rec_clock_mono(void);
@@ -72,7 +72,7 @@ Test(history, h05_rejected_events_leave_nothing)
 		discard_one(&book, 16);
 		cr_assert_eq(lane->tail, tail, "after %u discards", i + 1);
 	}
-	/* At the end of a page, where the lead stays once. */
+	/* At the end of a page, where the extend stays once. */
 	ledger_write_some(&book, PER_PAGE - 1, SIZE);
 	for (i = 0; i < 1000; i++) {
 		ahead += 160 * MSEC;
@@ -84,7 +84,7 @@ Test(history, h05_rejected_events_leave_nothing)
 	cr_assert_eq(book.read, PER_PAGE);
 }
 
-/* The time of a page is that of its first event, which has delta 0; else the whole page is skewed. */
+/* The time of a page is that of its first event, which has delta 0; otherwise the whole page is skewed. */
 Test(history, h06_a_page_begins_with_its_time)
 {
 	struct ledger book = ledger_new(4, true);
@@ -111,7 +111,7 @@ Test(history, h06_a_page_begins_with_its_time)
 }
 
 /*
- * All pages were read, then an event that crosses a page is discarded: by pointers the ring is not empty; nobody
+ * All pages were read, then an event that crosses a page is discarded: by its pointers the ring is not empty; nothing
  * spins.
  */
 Test(history, h09_a_discarded_event_that_crossed_a_page)
@@ -163,7 +163,7 @@ Test(history, h13_reader_and_writer_on_one_page)
 		while (rec_page_next(&iter, &record) > 0) {
 			if (record.offset < page.from)
 				continue;
-			cr_assert(ring_is_intact(record.payload, 24, &n), "behind event %llu",
+			cr_assert(ring_is_intact(record.payload, 24, &n), "after event %llu",
 				  (unsigned long long)last);
 			cr_assert_gt(n, last);
 			last = n;
@@ -175,7 +175,7 @@ Test(history, h13_reader_and_writer_on_one_page)
 	ring_free(ring);
 }
 
-/* A reader that waits for all of the ring is woken: the page that is being written counts. */
+/* A reader that waits for the whole ring to fill is woken: the page that is being written counts. */
 Test(history, h16_a_hundred_percent_can_be_met)
 {
 	struct ledger book = ledger_new(4, false);
@@ -240,8 +240,8 @@ Test(history, h18_time_after_a_discard)
 #define WRITERS_MAX (1 + REC_OPEN_DEPTH_MAX)
 
 /*
- * There are no recursion bits to go wrong: writers nest as deep as the open word counts, as far as the ring has room. What is
- * deeper yet is refused, and counted.
+ * There are no recursion bits to go wrong: writers nest as deep as the open word counts and the ring has room. Anything
+ * deeper is refused, and counted.
  */
 Test(history, h19_deep_nesting)
 {
@@ -293,7 +293,7 @@ Test(history, h20_a_clock_with_its_top_bits)
 	ledger_close(&book);
 }
 
-/* The longest event comes after a pause that needs a time extend: it must not be tried for ever. */
+/* The longest event comes after a pause that needs a time extend: the attempt must not repeat without end. */
 Test(history, h21_the_longest_event_after_a_pause)
 {
 	struct ledger book = ledger_new(3, true);
@@ -310,8 +310,8 @@ Test(history, h21_the_longest_event_after_a_pause)
 }
 
 /*
- * n/a but for this: nothing is forced to eight bytes, so an event's length needs no correction; every payload is at
- * 4.
+ * Does not apply, except for this: nothing is forced to eight bytes, so an event's length needs no correction; every
+ * payload is at a multiple of 4.
  */
 Test(history, h29_alignment)
 {
@@ -332,7 +332,10 @@ Test(history, h29_alignment)
 	ring_free(ring);
 }
 
-/* A commit overrun while the commit is on the reader page: for the reader no error, but a loss that it is told. */
+/*
+ * A commit overrun while the commit is on the reader page: for the reader it is not an error, but a loss that is
+ * reported.
+ */
 Test(history, h30_commit_overrun_on_the_reader_page)
 {
 	struct ledger book = ledger_new(2, true);
@@ -358,7 +361,7 @@ Test(history, h30_commit_overrun_on_the_reader_page)
 	cr_assert_eq(book.read, book.written);
 }
 
-/* A record's length is checked before it is followed: whatever stands there, the reader stays on the page. */
+/* A record's length is checked before it is followed: whatever bytes are there, the reader stays on the page. */
 Test(history, h34_lengths_from_damaged_memory)
 {
 	static const uint32_t lengths[] = { 0,	  1,	3,	    4,		100,	    4000,
@@ -368,7 +371,7 @@ Test(history, h34_lengths_from_damaged_memory)
 	struct rec_record record;
 	uint32_t type, at, i;
 
-	/* Behind the page nothing may be touched. */
+	/* Bytes after the page must not be touched. */
 	cr_assert_eq(mprotect(pages + 4096, 4096, PROT_NONE), 0);
 	for (type = 0; type < 32; type++)
 		for (i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
@@ -376,7 +379,7 @@ Test(history, h34_lengths_from_damaged_memory)
 				const uint32_t word = 1u << REC_TYPE_BITS | type;
 				uint32_t records = 0;
 
-				/* Events of 8 bytes up to `at`, there what is damaged. */
+				/* Events of 8 bytes up to `at`, and there the damaged one. */
 				memset(pages, 0, 4096);
 				for (uint32_t o = 0; o < at; o += 8)
 					pages[16 + o] = 1;
@@ -404,8 +407,8 @@ Test(history, h35_counts_after_a_recovery)
 	for (i = 0; i < 20; i++) {
 		ledger_write_some(&book, 1 + i % 6, SIZE);
 		/*
-		 * Killed here, inside a reservation and with nested events after it, over none to three page ends. All of them
-		 * are torn.
+		 * Killed here, inside a reservation, with nested events after it that cross zero to three page ends.
+		 * All of them are torn.
 		 */
 		cr_assert_not_null(ledger_reserve(&book, SIZE, &slot));
 		torn++;
@@ -425,7 +428,7 @@ Test(history, h35_counts_after_a_recovery)
 		if (i % 3 == 0)
 			ledger_read(&book, i % 2);
 	}
-	/* ledger_enter() compares what it finds on a page with the page's count; the sum is checked at the end. */
+	/* ledger_enter() compares the events of a page with the page's count; the sum is checked at the end. */
 	ledger_close(&book);
 }
 

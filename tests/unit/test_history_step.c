@@ -20,7 +20,7 @@
 
 static struct ledger book;
 
-/* Each look at the clock moves it, if it is not to be a coarse one (linked with --wrap=rec_clock_mono). */
+/* Each read of the clock advances it, unless it is to be coarse (linked with --wrap=rec_clock_mono). */
 static uint64_t now = UINT64_C(1000000000), tick = 1000;
 
 uint64_t __wrap_rec_clock_mono(void);
@@ -38,7 +38,7 @@ static bool at_target(const struct ring *ring)
 	return ++instruction == target;
 }
 
-/* Events as they came, with the clock before and after each reservation. */
+/* Events in the order in which they came, with the clock before and after each reservation. */
 static struct made {
 	uint64_t from;
 	uint64_t until;
@@ -92,7 +92,7 @@ static void discard_one(struct ring *ring)
 static void (*check)(void);
 
 /*
- * `outer` after `before` events, interrupted by `nested` behind its instructions; `check` looks afterwards.
+ * `outer` after `before` events, interrupted by `nested` after its instructions; `check` looks afterwards.
  */
 static void at_instructions(unsigned int before, film_act outer, film_act nested)
 {
@@ -121,7 +121,7 @@ static void check_published(void)
 	cr_assert_eq(book.ring->handle.lane->commit, book.ring->handle.lane->tail, "instruction %u", target);
 }
 
-/* A nested writer commits beyond the outer one, which has to be found to be the committer all the same. */
+/* A nested writer commits beyond the outer one, which has to be recognised as the committer all the same. */
 Test(history, h01_the_commit_never_gets_stuck)
 {
 	FILM_OR_SKIP();
@@ -146,7 +146,7 @@ static void read_whole(struct ring *ring)
 	has_got = rec_ring_read(&ring->reader, true, &got) > 0;
 }
 
-/* No write index ever stands beyond the end of its page, so a reader need not wait for it to come back. */
+/* No write index is ever beyond the end of its page, so a reader need not wait for it to come back. */
 Test(history, h14_the_tail_is_never_beyond_the_page)
 {
 	struct steps steps;
@@ -181,7 +181,7 @@ static void check_touched(void)
 		     "instruction %u", target);
 }
 
-/* Of two writers that both want to move the tail, one does, and it alone counts the page. */
+/* Of two writers that both want to move the tail, one does, and only that one counts the page. */
 Test(history, h15_a_page_is_counted_once)
 {
 	FILM_OR_SKIP();
@@ -216,8 +216,8 @@ static void check_times(void)
 }
 
 /*
- * An interrupted reservation never uses a stamp that was read before: each event's time lies between two looks at the
- * clock around its own reservation.
+ * An interrupted reservation never uses a stamp that was read before: each event's time lies between the two reads of
+ * the clock around its own reservation.
  */
 Test(history, h17_no_stale_stamp)
 {
@@ -254,7 +254,7 @@ static void check_cpu(void)
 	cr_assert_eq(record.cpu, book.ring->cpu, "instruction %u", target);
 }
 
-/* Ours alone: a marker that was taken back with its event must not be believed in. */
+/* A bug of ours: a marker that was taken back with its event must not be relied on. */
 Test(history, h00_the_cpu_behind_a_discard)
 {
 	FILM_OR_SKIP();
@@ -263,7 +263,7 @@ Test(history, h00_the_cpu_behind_a_discard)
 	at_instructions(PER_PAGE, write_large, discard_elsewhere);
 }
 
-/* To another CPU and back, by a clock that stands still meanwhile. */
+/* To another CPU and back, with a clock that does not advance meanwhile. */
 static void write_elsewhere(struct ring *ring)
 {
 	ring->cpu = 1;
@@ -281,7 +281,7 @@ Test(history, h00_the_cpu_behind_a_nested_event)
 
 static unsigned int interruptions;
 
-/* Between the writer's C and D, every time: it can never succeed. */
+/* Between the writer's steps C and D, every time: it can never succeed. */
 static bool disturb(const struct ring *ring)
 {
 	const struct rec_lane *lane = ring->handle.lane;
@@ -301,7 +301,8 @@ static void nothing(struct ring *ring)
 }
 
 /*
- * Ours alone: the bound of tries is met after a thousand, counted as a refusal, told as a loss, and the lane goes on.
+ * A bug of ours: the limit of attempts is reached after a thousand; that is counted as a refusal and reported as a
+ * loss, and the lane continues.
  */
 Test(history, h00_the_retry_bound)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bugs of the kernel's ring (test_history.c) that show in whole buffers: with control while writers run, iterators,
- * waiting readers, pages for binary readers.
+ * Bugs of the kernel's ring (test_history.c) that show in whole buffers: resets, swaps and resizes while writers run,
+ * iterators, waiting readers, pages for binary readers.
  */
 #include "lane_fixture.h"
 
@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Ten to a page, which then holds CPU marker and stamp (24), 10 x 396, and 96 bytes that no event fits into. */
+/* Ten to a page, which then holds CPU marker and stamp (24), 10 x 396, and 96 bytes in which no event fits. */
 #define SIZE	 388u
 #define PER_PAGE 10u
 #define PAGES	 4u
@@ -98,7 +98,7 @@ Test(history, h02_swap_in_the_middle_of_an_event)
 	cr_assert_eq(rec_lane_release(old), 0);
 }
 
-/* Reset while a commit is open: the open event belongs to the time behind it. */
+/* Reset while a commit is open: the open event belongs to the time after it. */
 Test(history, h03_reset_while_a_commit_is_open)
 {
 	struct rec_view_event event;
@@ -120,7 +120,7 @@ Test(history, h03_reset_while_a_commit_is_open)
 	cr_assert_eq(stats_of(0).read_events, 1);
 }
 
-/* Discarded events are no entries, whether their room comes back or stays. */
+/* Discarded events are not entries, whether their room is given back or not. */
 Test(history, h04_discarded_events_are_not_counted)
 {
 	struct rec_slot outer, inner;
@@ -142,7 +142,7 @@ Test(history, h04_discarded_events_are_not_counted)
 	cr_assert_eq(stats_of(0).overrun, 0);
 }
 
-/* An iterator that is begun again and again beside a consumer comes to an end each time. */
+/* An iterator that is started again and again beside a consumer reaches its end each time. */
 Test(history, h07_iterator_beside_a_consumer)
 {
 	struct rec_view_event event;
@@ -164,7 +164,7 @@ Test(history, h07_iterator_beside_a_consumer)
 	rec_iter_close(iter);
 }
 
-/* What an iterator or a peek gave does not change under its user, nor at the second peek. */
+/* An event that an iterator or a peek returned does not change while it is in use, nor at the second peek. */
 Test(history, h08_an_event_does_not_change_under_its_user)
 {
 	struct rec_view_event event, again;
@@ -189,7 +189,7 @@ Test(history, h08_an_event_does_not_change_under_its_user)
 	cr_assert_eq(memcmp(copy, again.record.payload, SIZE), 0);
 }
 
-/* A binary reader sees losses: in the commit word's bits, and their number behind the data. */
+/* A binary reader sees losses: in the commit word's bits, and their number after the data. */
 Test(history, h10_losses_on_the_page)
 {
 	_Alignas(8) unsigned char bytes[4096];
@@ -218,7 +218,7 @@ static void *wait_for_all(void *arg)
 }
 
 /*
- * A reader waits for a thread's events; the thread goes on in another ring: the reader must not stay with the old
+ * A reader waits for a thread's events; the thread continues in another ring: the reader must not stay with the old
  * one.
  */
 Test(history, h12_a_waiting_reader_and_a_swap)
@@ -259,7 +259,7 @@ Test(history, h22_the_longest_event_and_an_iterator)
 	rec_iter_close(iter);
 }
 
-/* Resizes against readers and resets, at random: each event is read, or counted, or was there at a reset. */
+/* Random resizes, readers and resets: each event is read, or counted, or was there at a reset. */
 Test(history, h11_resize_and_readers)
 {
 	unsigned int seed = 11, i, number, resized = 0;
@@ -290,7 +290,7 @@ Test(history, h11_resize_and_readers)
 			cr_assert_eq(stats_of(number).nr_pages, pages);
 			resized++;
 		}
-		/* A reader that begins anew. */
+		/* A reader that starts anew. */
 		if (rand_r(&seed) % 16 == 0) {
 			rec_view_close(view);
 			view = reader_view();
@@ -310,7 +310,7 @@ Test(history, h11_resize_and_readers)
 	cr_assert_eq(events + gone, next);
 }
 
-/* A swap while a resize is asked for, but not carried out: nothing is lost, both rings are sound. */
+/* A swap while a resize is asked for, but not carried out: nothing is lost, both rings are intact. */
 Test(history, h23_a_swap_while_resizing)
 {
 	struct rec_handle *own;
@@ -347,7 +347,7 @@ static uint64_t sum_of_bytes(void)
 	return bytes;
 }
 
-/* After overwriting, `bytes` is what is there. */
+/* After overwriting, `bytes` counts what is still there. */
 Test(history, h25_bytes_after_overwriting)
 {
 	static const unsigned int events[] = { 0, 3, 10, 40, 41, 55, 400, 1234 };
@@ -363,7 +363,7 @@ Test(history, h25_bytes_after_overwriting)
 	}
 }
 
-/* A poll for a percentage is not content with less. */
+/* A poll for a percentage does not return for less. */
 Test(history, h26_a_percentage_is_kept_to)
 {
 	write_some(1);
@@ -377,7 +377,7 @@ Test(history, h26_a_percentage_is_kept_to)
 	cr_assert_eq(rec_view_wait(view, 0, 100, 0), 1);
 }
 
-/* Who wants whole pages gets the rest of one that was read in part, as soon as the writer has left it. */
+/* A reader that wants whole pages gets the rest of one that was read in part as soon as the writer has left it. */
 Test(history, h27_the_rest_of_a_page)
 {
 	struct rec_page page;
@@ -407,7 +407,7 @@ Test(history, h28_sizes_that_overflow)
 	cr_assert_eq(stats_of(0).nr_pages, PAGES);
 }
 
-/* Offsets in the header that lead beyond the file, or whose sums overflow: refused, and nothing outside is mapped. */
+/* Offsets in the header that point beyond the file, or whose sums overflow: refused, and nothing outside is mapped. */
 Test(history, h31_offsets_beyond_the_buffer)
 {
 	static const uint64_t values[] = { UINT64_MAX, UINT64_MAX - 4095, UINT64_C(1) << 63, UINT64_C(1) << 44 };
@@ -442,7 +442,7 @@ Test(history, h31_offsets_beyond_the_buffer)
 	unlink(copy);
 }
 
-/* No mapping is counted, so none can be miscounted by a fork; but a child must not write to its parent's lanes. */
+/* Mappings are not counted, so a fork cannot falsify their count; but a child must not write to its parent's lanes. */
 Test(history, h32_a_forked_child_leaves_its_parents_lanes_alone)
 {
 	struct rec_slot slot;
@@ -457,7 +457,7 @@ Test(history, h32_a_forked_child_leaves_its_parents_lanes_alone)
 	cr_assert_not_null(payload);
 	pid = fork();
 	if (pid == 0) {
-		/* What it does with the event of its parent's goes nowhere; and it has no lane of its parent's. */
+		/* What the child does with its parent's event has no effect; and it has no lane of its parent's. */
 		rec_discard(&slot, payload);
 		_exit(rec_thread_handle->lane != NULL);
 	}
@@ -477,7 +477,7 @@ static void *attach_and_write(void *arg)
 	return arg;
 }
 
-/* A reader that sees a lane's number finds the lane whole, at once. */
+/* A reader that sees a lane's number finds the lane complete, at once. */
 Test(history, h37_a_lane_is_there_when_it_is_counted)
 {
 	pthread_t threads[THREADS];
@@ -501,7 +501,7 @@ Test(history, h37_a_lane_is_there_when_it_is_counted)
 		pthread_join(threads[i], NULL);
 }
 
-/* Another sub-buffer size: what was written before is there, and the counters of both lanes are right. */
+/* Another sub-buffer size: what was written before is still there, and the counters of both lanes are right. */
 Test(history_large, h40_counters_after_another_sub_buffer_size)
 {
 	struct rec_lane_stats stats;
@@ -556,7 +556,7 @@ Test(history_large, h40_bytes_do_not_drift)
 			struct rec_view_event event;
 			uint64_t bytes;
 
-			/* What the last read handed over is done with now. */
+			/* The page of the last read is finished now. */
 			rec_view_peek(view, 0, &event);
 			bytes = stats_of(0).bytes;
 			cr_assert_eq(sum_of_bytes(), bytes, "event %u", i);

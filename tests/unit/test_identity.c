@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether a process is still there: by pid and start time, by its lock where these say nothing. */
+/* Whether a process is still alive: by pid and start time, or by its lock where these are not conclusive. */
 #include "librecorder/os/identity.h"
 #include "librecorder/process/process.h"
 #include "tests/unit/beside.h"
@@ -47,7 +47,7 @@ static int open_file(void)
 	return fd;
 }
 
-/* A program: the mapping alone keeps its lock. */
+/* A program: only the mapping keeps its lock. */
 static void map_and_wait(void *data)
 {
 	uint32_t *ready = data;
@@ -112,7 +112,7 @@ static unsigned long long own_start_time(void)
 
 struct told {
 	unsigned long long thread; /* when the thread started */
-	uint64_t process;	   /* what it says of the process */
+	uint64_t process;	   /* what the kernel reports of the process */
 };
 
 static void *tell_start_times(void *data)
@@ -150,11 +150,11 @@ Test(identity, pid_and_start_time_decide_in_the_same_namespace)
 	who.pid_ns = self.pid_ns;
 	cr_assert_eq(rec_process_start_time(pid, &who.start_time), 0);
 	cr_assert(rec_identity_is_alive(&who, fd));
-	/* In another time namespace it started at another time; the lock tells. */
+	/* In another time namespace its start time differs; the lock decides. */
 	other = who;
 	other.start_time++;
 	cr_assert(rec_identity_is_alive(&other, fd));
-	/* Dead, though its parent has not asked. */
+	/* Dead, though its parent has not waited for it. */
 	cr_assert_eq(kill(pid, SIGKILL), 0);
 	cr_assert_eq(waitid(P_PID, (id_t)pid, NULL, WEXITED | WNOWAIT), 0);
 	cr_assert_not(rec_identity_is_alive(&who, fd));
@@ -220,7 +220,7 @@ Test(identity, the_lock_decides_from_another_namespace)
 	struct rec_identity self, unknown;
 
 	rec_identity_self(&self);
-	/* No namespace has this inode, nor is anything of it in /proc. */
+	/* No namespace has this inode, and no process of it is in /proc. */
 	who.pid_ns = self.pid_ns + 1000000;
 	cr_assert(rec_identity_is_alive(&who, fd));
 	cr_assert_not(rec_identity_is_seen(&who));
@@ -232,7 +232,7 @@ Test(identity, the_lock_decides_from_another_namespace)
 	end_program(pid);
 	cr_assert_not(rec_identity_is_alive(&who, fd));
 	cr_assert_not(rec_identity_is_alive(&unknown, fd));
-	/* Where the file system lets go of locks nothing can be told. */
+	/* Where the file system drops locks, nothing can be known. */
 	who.locked = false;
 	cr_assert(rec_identity_is_alive(&who, fd));
 	close(fd);
@@ -258,7 +258,7 @@ Test(identity, locks_are_of_the_open_file)
 	cr_assert_eq(rec_lock_ask(two, REC_LOCK_LANES + 3), 1);
 	cr_assert_eq(rec_lock_take(two, REC_LOCK_LANES + 3), -EBUSY);
 	cr_assert_eq(rec_lock_take(two, REC_LOCK_LANES + 2), 0);
-	/* To give what is another's changes nothing. */
+	/* Giving a file its own owner again changes nothing. */
 	rec_lock_give(two, REC_LOCK_LANES + 3);
 	cr_assert_eq(rec_lock_ask(two, REC_LOCK_LANES + 3), 1);
 	rec_lock_give(one, REC_LOCK_LANES + 3);
@@ -303,7 +303,7 @@ Test(identity, an_earlier_image_of_this_process_is_marked)
 	cr_assert_eq(header->state, REC_BUFFER_REPLACED);
 }
 
-/* Two containers that use the same directory may both have process 1, started in the same hundredth of a second. */
+/* Two containers that use the same directory may both have a process 1, started in the same hundredth of a second. */
 Test(identity, a_namesake_from_another_namespace_is_left_alone)
 {
 	const struct rec_buffer_header *header = namesake();
@@ -332,7 +332,7 @@ Test(identity, a_buffer_says_who_has_it)
 	close(fd);
 }
 
-/* Its number says nothing here, or that of somebody else. */
+/* Its pid is not valid here, or is that of another process. */
 static const uint64_t foreign[] = { UINT64_C(1) << 32 | INT32_MAX, UINT64_C(1) << 32 | 1 };
 
 Test(identity, a_reader_from_another_namespace_keeps_its_lane)

@@ -79,7 +79,7 @@ static struct count read_own(unsigned int lane)
 	return count;
 }
 
-/* A thread that writes one event whenever it is told. */
+/* A thread that writes one event whenever the test asks for it. */
 struct writer {
 	pthread_t thread;
 	sem_t go, done;
@@ -169,7 +169,7 @@ Test(lane_control, sizes_come_back)
 	cr_assert_eq(own_pages(), 2);
 	cr_assert_eq(rec_subbuf_resize(4096), 0);
 	cr_assert_eq(own_pages(), 64);
-	/* One that was resized by itself keeps its own size. */
+	/* A lane that was resized on its own keeps its own size. */
 	cr_assert_eq(rec_lane_resize(own_lane(), 32 * 4080), 0);
 	cr_assert_eq(rec_subbuf_resize(8192), 0);
 	cr_assert_eq(own_pages(), 16);
@@ -244,7 +244,7 @@ Test(lane_control, sub_buffers_of_another_size)
 	cr_assert_eq(read_own(own_lane()).events, 70);
 }
 
-/* What a lane holds, and what a reader has open, is made anew when neither is so. */
+/* A lane is remade only if it holds nothing and no reader has it open. */
 Test(lane_control, a_lane_keeps_its_size_until_it_is_read_and_closed)
 {
 	struct rec_view *view = NULL;
@@ -294,7 +294,7 @@ Test(lane_control, a_swap_sets_the_old_ring_aside)
 	write_events(&next, 3);
 	cr_assert_eq(rec_thread_lane(&other), 0);
 	cr_assert_neq(other, held);
-	/* Nobody leases what stands aside. */
+	/* No thread leases the lane that is set aside. */
 	start(&w);
 	cr_assert_neq(w.lane, held);
 	cr_assert_eq(read_own(held).events, 7);

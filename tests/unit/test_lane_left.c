@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared lanes that are left in the middle of an event, by handlers that jump away, on whichever stack, and by threads that
- * end. Such a lane is held until its thread ends; then the next thread gets it. A handler that comes back costs nobody an
- * event, whichever stack it ran on.
+ * Shared lanes that are left in the middle of an event: by handlers that jump away, on any stack, and by threads that
+ * end. Such a lane is held until its thread ends; then the next thread gets it. A handler that returns costs no event,
+ * whichever stack it ran on.
  */
 #include "share_fixture.h"
 #include "librecorder/process/lane_private.h"
@@ -39,8 +39,8 @@ static void reserve_and_jump(struct worker *worker)
 }
 
 /*
- * Worker n - 1 leaves an event in the only shared lane. What threads that share write then is lost and counted, by the
- * thread that left it and by others; once that thread has ended they write there again.
+ * Worker n - 1 leaves an event in the only shared lane. What sharing threads write after that is lost and counted, for
+ * the thread that left it and for others; once that thread has ended they write there again.
  */
 static void check_held(unsigned int n, void (*leave)(struct worker *worker))
 {
@@ -73,7 +73,7 @@ Test(left, a_lane_that_a_handler_left_is_held_until_its_thread_ends)
 	check_held(workers_until_one_shares(), reserve_and_jump);
 }
 
-/* There is another shared lane: nothing is lost but what was left. */
+/* There is another shared lane: only the event that was left is lost. */
 Test(left, a_thread_goes_on_in_another_shared_lane)
 {
 	struct sums sums;
@@ -121,7 +121,7 @@ static void be_jumped_from_stack(struct worker *worker)
 		raise(SIGUSR2);
 }
 
-/* The event that is left lies on the alternate stack. */
+/* The event that is left is on the alternate stack. */
 Test(left, a_handler_on_another_stack_that_jumps_away)
 {
 	unsigned int n;
@@ -133,7 +133,7 @@ Test(left, a_handler_on_another_stack_that_jumps_away)
 	check_held(n, be_jumped_from_stack);
 }
 
-/* An event that is interrupted by a handler on another stack is not taken for one that was left. */
+/* An event that is interrupted by a handler on another stack is not mistaken for one that was left. */
 Test(left, a_handler_on_another_stack_comes_back)
 {
 	struct sums sums;
@@ -150,7 +150,7 @@ Test(left, a_handler_on_another_stack_comes_back)
 	cr_assert_eq(sums.no_lane, 1);
 }
 
-/* Nor is one that is interrupted where it is, by a thread that has another stack. */
+/* Nor is one that is interrupted by a handler on the same stack, in a thread that has another stack. */
 Test(left, a_handler_on_the_same_stack_comes_back)
 {
 	struct sums sums;
@@ -167,7 +167,7 @@ Test(left, a_handler_on_the_same_stack_comes_back)
 	cr_assert_eq(sums.no_lane, 1);
 }
 
-/* An alternate stack of which the kernel says nothing to those who run on it. */
+/* An alternate stack that the kernel does not report to code that runs on it. */
 static void set_disarming_stack(void *memory, size_t size)
 {
 	const stack_t stack = { .ss_sp = memory, .ss_size = size, .ss_flags = (int)AUTODISARM };
@@ -232,8 +232,8 @@ Test(left, a_handler_on_a_disarmed_stack_within_its_own_comes_back)
 }
 
 /*
- * The same with a lane of its own, where frames tell: the handler takes the event for one that was left. Then its thread
- * comes back to it, which does no harm.
+ * The same with a lane of its own, where frames decide: the handler mistakes the event for one that was left. Then its
+ * thread returns to it, which does no harm.
  */
 static void *seem_to_leave(void *arg)
 {
@@ -334,7 +334,9 @@ static void *come_again(void *arg)
 	return NULL;
 }
 
-/* Thread ids come again: the shared lane that a dead thread held is not held by the new one, which does not know of it. */
+/*
+ * Thread ids are reused: the shared lane that a dead thread held is not held by the new one, which does not know of it.
+ */
 Test(left, a_thread_with_the_id_of_one_that_held_a_lane)
 {
 	struct sums sums;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lanes of threads that ended without a word, and whose ids come again just when another thread takes them over. What the
- * kernel says of such an id is told here: it is asked before the exchange of the owner, and once more after it.
+ * Lanes of threads that ended without giving them back, and whose ids are reused just when another thread takes the
+ * lanes over. The test decides what the kernel answers for such an id: it is asked before the exchange of the owner,
+ * and once more after it.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -34,7 +35,7 @@ static int asked_for_it(void)
 	return 0;
 }
 
-/* The library's system calls come here, for the program's symbols are found first. */
+/* The library's system calls come here, because the program's symbols take precedence. */
 long syscall(long number, ...)
 {
 	static long (*real)(long, ...);
@@ -74,7 +75,7 @@ static void *write_number(void *arg)
 	return NULL;
 }
 
-/* The only lane is that of a thread which is gone. */
+/* The only lane belongs to a thread that has ended. */
 static void leave_one(void)
 {
 	numbered_begin(64, 1);
@@ -83,7 +84,7 @@ static void leave_one(void)
 	cr_assert_neq(again.tid, 0);
 }
 
-/* From here on the kernel tells; the lane is to be had again. */
+/* From here on the kernel itself answers; the lane can be leased again. */
 static void check_end(unsigned int no_lane)
 {
 	struct sums sums;
@@ -115,7 +116,7 @@ static void *write_as_owner(void *arg)
 	return NULL;
 }
 
-/* The new thread gave the lane back, and ended. It is free: taken as such, or not at all. */
+/* The new thread gave the lane back, and ended. The lane is free: it is taken as such, or not at all. */
 Test(orphan, its_id_comes_again_and_goes)
 {
 	leave_one();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * More threads than lanes: they share. Every event is read, or counted as lost; each carries its own
- * thread's id, whoever wrote to the lane before.
+ * More threads than lanes: they share. Every event is read, or counted as lost; each carries its own thread's id,
+ * whichever thread wrote to the lane before.
  */
 #include "share_fixture.h"
 #include "librecorder/process/lane_private.h"
@@ -50,7 +50,7 @@ static void *write_many(void *arg)
 	return NULL;
 }
 
-/* All at once: what does not come is counted. */
+/* All at once: an event that is missing is counted. */
 Test(share, a_storm_is_accounted_for)
 {
 	pthread_t threads[WORKERS_MAX];
@@ -69,7 +69,7 @@ Test(share, a_storm_is_accounted_for)
 	numbered_expect_no_owner();
 }
 
-/* The last thread to come gets the lane of one that ends. */
+/* The last thread gets the lane of one that ends. */
 Test(share, an_own_lane_as_soon_as_there_is_one)
 {
 	unsigned int n;
@@ -83,7 +83,7 @@ Test(share, an_own_lane_as_soon_as_there_is_one)
 	cr_assert_eq(seen_tids[100], workers[n - 1].tid);
 }
 
-/* The program's one lane is not shared, nor is there one to share: what has none is counted. */
+/* The program's one lane is not shared, and there is none to share: what has no lane is counted. */
 Test(share, one_lane_is_nobody_elses)
 {
 	struct sums sums;
@@ -119,7 +119,7 @@ Test(share, a_handler_takes_another_lane)
 	cr_assert_eq(sums.no_lane, 0);
 }
 
-/* One shared lane, and it is held: the event is lost, and told. */
+/* One shared lane, and it is held: the event is lost, and reported. */
 Test(share, what_finds_all_lanes_held_is_counted)
 {
 	struct sums sums;
@@ -209,7 +209,7 @@ static void check_fork(uint64_t raw)
 	cr_assert_eq(seen[7], 0);
 }
 
-/* The child of a thread that shares has a buffer, and a lane, of its own. */
+/* The child of a thread that shares has its own buffer, and its own lane. */
 Test(share, a_fork_shares_nothing)
 {
 	check_fork(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Events on loan: whose they are, what is given back, what a child inherits, and what is left by one that is killed. */
+/* Events on loan: who holds them, what is given back, what a child inherits, and what a killed recorder leaves. */
 #include "librecorder/os/identity.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/lane_fixture.h"
@@ -26,7 +26,7 @@ static void begin(void)
 	view_begin(4);
 }
 
-/* How often somebody has waited for a lock. */
+/* How often a process has waited for a lock. */
 static uint32_t waits;
 int __real_nanosleep(const struct timespec *request, struct timespec *remain);
 int __wrap_nanosleep(const struct timespec *request, struct timespec *remain);
@@ -206,7 +206,7 @@ Test(loan, goes_to_children)
 	cr_assert(rec_view_enabled(childs, rec_event_loan__two.id) & REC_ENABLE_ON);
 	close(pipe);
 	waitpid(pid, NULL, 0);
-	cr_assert_eq(rec_view_give_back(childs), 0, "nobody is there to have it");
+	cr_assert_eq(rec_view_give_back(childs), 0, "there is no process that could hold it");
 	rec_view_close(childs);
 }
 
@@ -216,7 +216,7 @@ static void *give_back(void *arg)
 	return (void *)(intptr_t)rec_view_give_back(view);
 }
 
-/* Two give back what a dead process left; the one that comes second finds that the first has it for itself now. */
+/* Two give back what a dead process left; the second one finds that the first has taken the loan itself by now. */
 Test(loan, of_a_dead_process_is_given_back_once)
 {
 	struct beside *beside = beside_memory(sizeof(*beside));
@@ -233,7 +233,7 @@ Test(loan, of_a_dead_process_is_given_back_once)
 	cr_assert_eq(pthread_create(&second, NULL, give_back, NULL), 0);
 	while (!__atomic_load_n(&waits, __ATOMIC_ACQUIRE))
 		usleep(100);
-	/* Whoever was first is another process that lives, as readers name themselves. */
+	/* The first one is another living process, named as readers name themselves. */
 	cr_assert_eq(rec_process_start_time((pid_t)parent.pid, &parent.start_time), 0);
 	rec_process.header->recorder = parent.pid | parent.start_time << 32;
 	close(fd);
@@ -243,7 +243,7 @@ Test(loan, of_a_dead_process_is_given_back_once)
 	cr_assert_eq(rec_process.header->recorder, parent.pid | parent.start_time << 32);
 }
 
-/* A lock that somebody keeps is not waited for for ever. */
+/* A lock that is held for long is not waited for without end. */
 Test(loan, behind_a_lock)
 {
 	const int fd = open(rec_process.path, O_RDWR | O_CLOEXEC);

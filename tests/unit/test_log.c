@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Walking a log that nobody vouches for, and patterns. */
+/* Walking a log that cannot be trusted, and patterns. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <librecorder/log.h>
@@ -79,7 +79,7 @@ Test(log, bad_contents_are_passed_over)
 {
 	size_t offset;
 
-	put_event("s\0n", 3, 0);	  /* not ended */
+	put_event("s\0n", 3, 0);	  /* not terminated */
 	put_event("s\0n", 2, 0);	  /* one string only */
 	put_event("s\0n", 49, 0);	  /* beyond its end */
 	put_event("s\0n", 4, 6);	  /* numbers and text beyond its end */

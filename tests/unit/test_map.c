@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A mapped lane where the kernel's ring has nothing like it: dead programs, files cut short, other calls besides. */
+/*
+ * A mapped lane in cases that the kernel's ring does not have: dead programs, files cut short, other calls in between.
+ */
 #include "librecorder/view/reader_private.h"
 
 #include "lane_fixture.h"
@@ -34,7 +36,7 @@ static void end(void)
 
 TestSuite(map, .init = begin, .fini = end);
 
-/* What is new on the page are events `next` and those behind it. Returns the number behind the last. */
+/* Checks that the page's new events are number `next` and those after it. Returns the number after the last. */
 static uint64_t check_page(const struct rec_page *page, uint64_t next)
 {
 	const struct rec_meta *meta = rec_map_meta(map);
@@ -79,7 +81,7 @@ Test(map, a_page_that_the_writer_is_on)
 	cr_assert_eq(rec_map_get_reader(map, &page), 1);
 	cr_assert_eq(check_page(&page, 0), 3);
 	lane_write(3, 5, EVENT);
-	/* Nothing is seen of it but by asking. */
+	/* Nothing new is seen without asking. */
 	cr_assert_eq(check_page(&page, 0), 3);
 	cr_assert_eq(rec_map_get_reader(map, &page), 1);
 	cr_assert_eq(page.first, 3);
@@ -88,7 +90,7 @@ Test(map, a_page_that_the_writer_is_on)
 	cr_assert_eq(take_all(5), 200);
 }
 
-/* Lost before a page is lost before all of it, as long as it is the reader's. */
+/* A loss before a page is reported for that page as long as it is the reader's. */
 Test(map, what_was_lost_stays_with_its_page)
 {
 	const struct rec_meta *meta = rec_map_meta(map);
@@ -141,7 +143,7 @@ Test(map, pages_without_events)
 	while (rec_view_consume(view, 0, &event) == 1)
 		continue;
 	for (unsigned int i = 0; i < 5; i++) {
-		/* One that begins a sub-buffer does not give its room back. */
+		/* An event that begins a sub-buffer does not give its room back when it is discarded. */
 		payload = rec_reserve(lane, 4000, &slot);
 		cr_assert_not_null(payload);
 		rec_discard(&slot, payload);
@@ -181,7 +183,7 @@ Test(map, a_dead_program)
 	cr_assert_eq(rec_map_lane(view, 1, &map), -EINVAL);
 }
 
-/* As on a read-only file system: nothing of it is written to. */
+/* As on a read-only file system: nothing is written to the file. */
 Test(map, a_dead_program_read_only)
 {
 	char path[PATH_MAX];
@@ -207,7 +209,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 		signal(sig, SIG_DFL);
 }
 
-/* At any moment: cut short between two calls, with a page handed over or not, a copy in its place or not. */
+/* At any moment: cut short between two calls, with a page handed over or not, with its copy in place or not. */
 Test(map, a_file_cut_short)
 {
 	const struct sigaction action = { .sa_sigaction = on_sigbus, .sa_flags = SA_SIGINFO };
@@ -240,13 +242,13 @@ Test(map, kernel_instances)
 	cr_assert_eq(rec_map_kernel("", 0, 0, &kernel), -EINVAL);
 	cr_assert_eq(rec_map_kernel(NULL, 0, 2, &kernel), -EINVAL);
 	cr_assert_eq(rec_map_kernel("/nobody/has/this", 0, 0, &kernel), -ENOENT);
-	/* A directory that is no instance has no such CPU. */
+	/* A directory that is not an instance has no such CPU. */
 	cr_assert_eq(rec_map_kernel("/tmp", 0, 0, &kernel), -ENODEV);
 	cr_assert_null(kernel);
 	cr_assert_null(rec_map_close(NULL));
 }
 
-/* Stands in for a ring of the kernel's that has gone: poll() has nothing to say of it but that. */
+/* Replaces the ring of a kernel instance that was removed: poll() reports only that. */
 Test(map, a_ring_that_has_gone_is_not_waited_for)
 {
 	char dir[] = "/tmp/test_map.XXXXXX", path[96], command[96];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that replaces another: its rights, and what is on the disk when the source may be deleted. */
+/* A file that replaces another: its mode and owner, and what is on the disk when the source may be deleted. */
 #include "format/io/out_file.h"
 
 #include <criterion/criterion.h>
@@ -29,7 +29,7 @@ static void end(void)
 
 TestSuite(out_file, .init = begin, .fini = end);
 
-/* Steps of out_file_commit(), a letter each: file, rename, directory. Rights are looked at when they are given. */
+/* Steps of out_file_commit(), a letter each: file, rename, directory. Modes are checked when they are set. */
 static char steps[16];
 static int fail_file, fail_dir; /* errno */
 int __real_rename(const char *from, const char *to);
@@ -43,7 +43,7 @@ int __wrap_fchown(int fd, uid_t owner, gid_t group)
 {
 	struct stat st;
 
-	/* Nobody else could open it before it had the rights of what it replaces. */
+	/* No other user could open it before it had the mode of the file that it replaces. */
 	cr_assert_eq(fstat(fd, &st), 0);
 	cr_assert_eq(st.st_mode & 07777, 0600);
 	if (!no_chown)
@@ -69,7 +69,7 @@ int __wrap_fsync(int fd)
 	if (!*fail)
 		return 0;
 	errno = *fail;
-	/* An interruption is over with the next try. */
+	/* After an interruption the next attempt succeeds. */
 	if (*fail == EINTR)
 		*fail = 0;
 	return -1;
@@ -130,7 +130,7 @@ Test(out_file, a_replaced_file_keeps_its_owner)
 	cr_assert_eq(target.st_gid, 2345);
 }
 
-/* In a directory like /tmp another user's file may be replaced, but its owner does not get what we write. */
+/* In a directory like /tmp another user's file may be replaced, but its owner does not get our data. */
 Test(out_file, a_file_that_was_put_in_the_way_has_no_rights)
 {
 	if (getuid())
@@ -143,14 +143,14 @@ Test(out_file, a_file_that_was_put_in_the_way_has_no_rights)
 	cr_assert_eq(target.st_uid, 0);
 	cr_assert_eq(target.st_gid, 0);
 	cr_assert_eq(target.st_mode & 07777, 0644);
-	/* If the directory is theirs, so is what stands there. */
+	/* If the directory is theirs, so is the file in it. */
 	cr_assert_eq(chown(dir, 1234, 2345), 0);
 	cr_assert_eq(chown(path, 1234, 2345), 0);
 	cr_assert_eq(replace("new"), 0);
 	cr_assert_eq(target.st_uid, 1234);
 }
 
-/* A group that we may not give it to: ours has no more rights than everybody. */
+/* A group that we may not give it to: our group gets no more rights than others. */
 Test(out_file, rights_of_a_group_go_to_no_other)
 {
 	cr_assert_eq(replace("old"), 0);
@@ -161,7 +161,7 @@ Test(out_file, rights_of_a_group_go_to_no_other)
 	expect_text("new");
 }
 
-/* The bytes before the name, and both before the source may go. */
+/* The data are on the disk before the name, and both before the source may be deleted. */
 Test(out_file, it_is_on_the_disk)
 {
 	const int tried = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -169,7 +169,7 @@ Test(out_file, it_is_on_the_disk)
 
 	close(tried);
 	cr_assert_eq(replace("new"), 0);
-	/* Without a name first, where the file system has such files: a kill meanwhile leaves nothing. */
+	/* Without a name at first, where the file system supports such files: a kill leaves nothing. */
 	cr_assert_str_eq(steps, nameless ? "ffrd" : "frd");
 	fail_file = fail_dir = EINTR;
 	cr_assert_eq(replace("new"), 0);

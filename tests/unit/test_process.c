@@ -46,7 +46,7 @@ static void end(void)
 
 TestSuite(process, .init = begin, .fini = end);
 
-/* Runs `child` in a forked child, which then ends without ceremony; where it had its buffer. */
+/* Runs `child` in a forked child, which then exits with _exit(); where it had its buffer. */
 static void fork_child(void (*child)(void), char *path)
 {
 	int ends[2];
@@ -80,7 +80,7 @@ Test(process, an_empty_file_of_a_dead_child_is_swept)
 	char path[PATH_MAX];
 
 	fork_child(do_nothing, path);
-	/* Each sweep looks at two files, of two that there are; so this one's turn comes. */
+	/* Each sweep looks at two files, and there are two; so this one is looked at. */
 	for (unsigned int i = 0; i < 100 && access(path, F_OK) == 0; i++)
 		cr_assert_eq(rec_configure(&options), 0);
 	cr_assert_neq(access(path, F_OK), 0);
@@ -97,7 +97,7 @@ Test(process, a_dead_childs_lanes_stay)
 	cr_assert_eq(access(path, F_OK), 0);
 }
 
-/* Whatever a program asks for, its buffer is one that can be read. */
+/* Whatever size a program asks for, its buffer can be read. */
 Test(process, as_much_memory_as_there_may_be)
 {
 	static const size_t subbuf_sizes[] = { 4096, 524288 }, lane_sizes[] = { 8192, 1 << 20, (size_t)200 << 20 };
@@ -114,7 +114,7 @@ Test(process, as_much_memory_as_there_may_be)
 	}
 }
 
-/* Of a version whose structure ended before the clock: what follows in memory is not part of it. */
+/* Options of a version whose structure ended before the clock: what follows in memory is not part of it. */
 Test(process, shorter_options_of_an_older_header)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
@@ -137,7 +137,7 @@ Test(process, shorter_options_of_an_older_header)
 	cr_assert_eq(rec_configure(&options), -EINVAL);
 }
 
-/* What this version does not know must be zero, or it would be ignored in silence. */
+/* Options that this version does not know must be zero, or they would be ignored silently. */
 Test(process, longer_options_of_a_newer_header)
 {
 	struct {
@@ -172,7 +172,7 @@ Test(process, a_limit_on_file_sizes_kills_nobody)
 	cr_assert_null(rec_lane_lease());
 }
 
-/* An unfinished file of two hours ago. */
+/* An unfinished file that is two hours old. */
 static int make_half(const char *name, char path[PATH_MAX])
 {
 	const struct timespec made[2] = { { .tv_sec = time(NULL) - 7200 }, { .tv_sec = time(NULL) - 7200 } };
@@ -185,14 +185,14 @@ static int make_half(const char *name, char path[PATH_MAX])
 	return fd;
 }
 
-/* As often as it takes until each of three files was looked at, but for one chance in 10^15. */
+/* As many times as it takes until each of three files was looked at, except with a probability of 10^-15. */
 static void sweep_all(void)
 {
 	for (unsigned int i = 0; i < 100; i++)
 		rec_sweep();
 }
 
-/* Programs are stopped in the middle of making a buffer, too, and for hours. */
+/* Programs may be stopped in the middle of making a buffer, too, even for hours. */
 Test(process, a_half_made_file_stays_with_its_maker)
 {
 	char own[PATH_MAX], locked[PATH_MAX], nobodys[PATH_MAX], name[64];
@@ -227,8 +227,8 @@ static unsigned int files(void)
 }
 
 /*
- * One program in 32 sweeps; where all of them die, and none left an event, each
- * sweep takes away more than there came to be.
+ * One program in 32 sweeps. If all programs die and none left an event, each sweep removes more files than were made
+ * since the last.
  */
 Test(process, what_a_crashing_program_leaves_does_not_pile_up)
 {
@@ -249,7 +249,7 @@ Test(process, what_a_crashing_program_leaves_does_not_pile_up)
 	cr_assert_eq(access(rec_process.path, F_OK), 0);
 }
 
-/* Those blocked, as the kernel has it. */
+/* The blocked signals, as the kernel reports them. */
 static uint64_t blocked(void)
 {
 	uint64_t set = 0;
@@ -261,8 +261,8 @@ static uint64_t blocked(void)
 Test(process, a_holder_is_left_in_peace)
 {
 	/*
-	 * All that there were before real-time signals, and the first of those, which
-	 * are libc's own; but two are for nobody.
+	 * All signals below the real-time ones, and the first of those, which libc uses itself; except two that cannot
+	 * be blocked.
 	 */
 	const uint64_t nobodys = UINT64_C(1) << (SIGKILL - 1) | UINT64_C(1) << (SIGSTOP - 1);
 	const uint64_t all = ((UINT64_C(1) << 33) - 1) & ~nobodys, before = blocked();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events do not wait for the process lock for ever. A thread that holds it may want an allocator's lock, which the
- * thread has that a signal handler interrupted.
+ * Events do not wait for the process lock without end. A thread that holds it may need an allocator's lock, which is
+ * held by the thread that a signal handler interrupted.
  */
 #include "tests/unit/reader_fixture.h"
 
@@ -33,7 +33,7 @@ static void end(void)
 
 TestSuite(process_lock, .init = begin, .fini = end, .timeout = 300);
 
-/* An allocator's lock, as far as one thread is concerned. */
+/* An allocator's lock, for one thread. */
 static pthread_mutex_t heap = PTHREAD_MUTEX_INITIALIZER;
 static sem_t wants_heap;
 static __thread bool meets_heap;
@@ -67,7 +67,7 @@ static void on_signal(int signal)
 {
 	(void)signal;
 	write_number(1);
-	/* The call is not known yet, and to say what it is takes the lock: this one is lost, and told. */
+	/* This call site is not known yet, and registering it takes the lock: so this event is lost, and reported. */
 	rec_printf("number %d", 2);
 	write_number(3);
 }
@@ -127,7 +127,7 @@ static void *wait_for_lock(void *arg)
 	return NULL;
 }
 
-/* Else a holder of lower priority would never get the CPU back from a SCHED_FIFO thread that waits. */
+/* Otherwise a holder of lower priority would never get the CPU back from a SCHED_FIFO thread that waits. */
 Test(process_lock, who_waits_long_sleeps)
 {
 	struct timespec limit;
@@ -140,7 +140,7 @@ Test(process_lock, who_waits_long_sleeps)
 	cr_assert_eq(pthread_create(&waiter, NULL, wait_for_lock, &got), 0);
 	clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec += 60;
-	/* Twice: it has not given up after the first. */
+	/* Twice: it has not given up after the first time. */
 	slept = sem_timedwait(&sleeps, &limit) == 0 && sem_timedwait(&sleeps, &limit) == 0;
 	rec_process_unlock();
 	cr_assert_eq(pthread_join(waiter, NULL), 0);

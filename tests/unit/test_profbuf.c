@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The functional tests of Go's profiling buffer (runtime/profbuf_test.go), on a lane in discard mode: one writer, one
- * reader, losses with their count and the time of the first one, reads that hand out the buffer's own memory until
- * the next read, end of file for those who wait and for those who come later. Each test has the name of its model.
+ * reader, losses with their count and the time of the first one, reads that hand out the buffer's own memory until the
+ * next read, end of file for readers that wait and for later ones. Each test has the name of its model.
  *
- * What is different: Go's buffer is words, ours pages, so a read ends at the end of a page and room comes back a page
- * at a time; Go's tags are a ring of their own, the nearest that we have is the CPU, which stands in markers between
+ * Differences: Go's buffer consists of words, ours of pages, so a read ends at the end of a page and room comes back a
+ * page at a time; Go's tags are a ring of their own, the closest that we have is the CPU, which is in markers between
  * the events.
  */
 #include "lane_fixture.h"
@@ -107,7 +107,7 @@ Test(profbuf, ReadMany)
 	expect_nothing();
 }
 
-/* The data reach over the end of the memory that lies together: two reads. */
+/* The data cross the end of the contiguous memory: two reads. */
 Test(profbuf, ReadManyShortData)
 {
 	write_some(PER_PAGE - 1);
@@ -131,7 +131,7 @@ static void write_on_cpu(unsigned int events)
 	lane->cpu = before;
 }
 
-/* Each event of the page has the CPU behind that of the one before. */
+/* Each event of the page has the CPU after that of the one before. */
 static void expect_cpus(const struct rec_page *page, uint32_t first)
 {
 	struct rec_page_iter iter;
@@ -143,7 +143,7 @@ static void expect_cpus(const struct rec_page *page, uint32_t first)
 			cr_assert_eq(record.cpu, first++);
 }
 
-/* Tags that reach over the end of their ring; ours are in the same pages as the data, so fewer events fit: nine. */
+/* Tags that cross the end of their ring; ours are in the same pages as the data, so fewer events fit: nine. */
 Test(profbuf, ReadManyShortTags)
 {
 	struct rec_page page;
@@ -160,7 +160,7 @@ Test(profbuf, ReadManyShortTags)
 }
 
 /*
- * The lane overflows; the reader makes room; the writer goes on: its event says what was lost, and when that began.
+ * The lane overflows; the reader makes room; the writer continues: its event reports what was lost, and since when.
  */
 Test(profbuf, ReadAfterOverflow1)
 {
@@ -184,7 +184,7 @@ Test(profbuf, ReadAfterOverflow1)
 	cr_assert_eq(page.lost_time, 0);
 }
 
-/* The reader has read everything, and asks: it is told what was lost though no event says it yet. */
+/* The reader has read everything, and asks: the loss is reported to it though no event reports it yet. */
 Test(profbuf, ReadAfterOverflow2)
 {
 	struct rec_view_event event;
@@ -203,7 +203,7 @@ Test(profbuf, ReadAfterOverflow2)
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
 	cr_assert_eq(stats.lost_unread, 301);
 	cr_assert_eq(stats.dropped_events, 301);
-	/* The next write succeeds, and carries the same loss, for whoever reads pages. */
+	/* The next write succeeds, and carries the same loss, for readers of pages. */
 	write_some(1);
 	page = read_events(1);
 	cr_assert_eq(page.lost, 301);
@@ -256,7 +256,7 @@ static void write_on_demand(struct rec_handle *handle, int pipe)
 		reader_write(handle, number++, SIZE);
 }
 
-/* What a thread that waits has been told. */
+/* The result of a waiting thread's call. */
 struct waiter {
 	pthread_t thread;
 	unsigned int percent;
@@ -285,7 +285,7 @@ static int stop_waiting(struct waiter *waiter)
 	return waiter->said;
 }
 
-/* Two reads block until something is written, the third until the end; later ones get the end at once. */
+/* Two reads block until something is written, the third until the end; later ones return the end at once. */
 Test(profbuf, BlockingWriteRead)
 {
 	struct waiter waiter;
@@ -312,7 +312,7 @@ Test(profbuf, BlockingWriteRead)
 	expect_nothing();
 }
 
-/* Ten times round, ending each time at another place. */
+/* Ten times round, with an end at another position each time. */
 Test(profbuf, DataWraparound)
 {
 	unsigned int round, left;
@@ -374,7 +374,7 @@ static void write_many(struct rec_handle *handle, int pipe)
 		reader_write(handle, number, SIZE);
 }
 
-/* A thousand writes and the end, as fast as they go, beside a reader that waits: it must come to the end. */
+/* A thousand writes and the end, at full speed, beside a reader that waits: it must reach the end. */
 Test(profbuf, DoubleWakeup)
 {
 	char path[PATH_MAX];
@@ -383,7 +383,7 @@ Test(profbuf, DoubleWakeup)
 	struct rec_page page;
 	int pipe, r;
 
-	/* It is to be gone as soon as it has ended, not when somebody waits for it. */
+	/* The child is to disappear as soon as it has ended, without being waited for. */
 	signal(SIGCHLD, SIG_IGN);
 	rec_view_close(view);
 	reader_child(write_many, path, &pipe);
@@ -401,17 +401,17 @@ Test(profbuf, DoubleWakeup)
 	signal(SIGCHLD, SIG_DFL);
 }
 
-/* Who waits for half of the buffer is not woken before. */
+/* A reader that waits for half of the buffer is not woken before. */
 Test(profbuf, Wakeup)
 {
 	struct waiter waiter;
 	const struct rec_lane_reader *words = lane->reader;
 
 	start_waiting(&waiter, 50);
-	/* It says in the lane for how much it waits. */
+	/* The lane shows how much it waits for. */
 	while (!__atomic_load_n(&words->waiters, __ATOMIC_ACQUIRE))
 		;
-	/* Half of four pages: the writer has come to the second one. */
+	/* Half of four pages: the writer has reached the second one. */
 	write_some(PER_PAGE - 1);
 	cr_assert_not(rec_ring_is_hit(lane->lane, words, 50));
 	cr_assert_eq(words->wake, 0);
@@ -437,7 +437,7 @@ Test(profbuf, a_read_hands_out_the_buffers_own_memory)
 	page = read_events(PER_PAGE);
 	first = page.data;
 	memcpy(copy, page.data, sizeof(copy));
-	/* The room of what was read before is free; what is being read is not written to. */
+	/* The room of what was read before is free; what is being read is not overwritten. */
 	while (reader_write(lane, next, SIZE))
 		next++;
 	cr_assert_eq(memcmp(copy, page.data, sizeof(copy)), 0);

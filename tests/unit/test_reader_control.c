@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Views that switch a child's events, and what others do meanwhile. test_rules.c has the rules alone. */
+/* Views that switch a child's events, and what other processes do meanwhile. test_rules.c tests the rules alone. */
 #include "librecorder/core/enable.h"
 #include "librecorder/process/event_private.h"
 #include "librecorder/core/rules.h"
@@ -53,7 +53,7 @@ static uint32_t word_of(unsigned int number)
 	return __atomic_load_n(made[number].event.enabled, __ATOMIC_SEQ_CST);
 }
 
-/* What it is told to do, and what it answers. */
+/* The requests to the child, and its answers. */
 enum deed {
 	REGISTER, /* system:name */
 	LOOK,   /* at event `number` */

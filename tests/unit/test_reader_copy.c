@@ -28,7 +28,9 @@ static void begin(void)
 
 TestSuite(reader_copy, .init = begin, .fini = lane_end);
 
-/* Reads the copy as a stranger would, from its header on; the number of its events, which are `from` and following. */
+/*
+ * Reads the copy independently, from its header on; returns the number of its events, which are `from` and following.
+ */
 static uint32_t walk(const struct rec_page *page, size_t size, uint64_t from, uint64_t *last_time)
 {
 	struct rec_page_iter iter;
@@ -54,7 +56,7 @@ static uint32_t walk(const struct rec_page *page, size_t size, uint64_t from, ui
 	cr_assert_eq(n, page->entries);
 	cr_assert_eq(page->first, from);
 	cr_assert_eq(iter.offset, data);
-	/* Behind the data: the number lost, zeros. */
+	/* After the data: the number lost, zeros. */
 	if (page->lost && size - REC_SUBBUF_HEADER_SIZE - data >= 8) {
 		memcpy(&stored, (unsigned char *)bytes + REC_SUBBUF_HEADER_SIZE + data, sizeof(stored));
 		data += 8;
@@ -82,7 +84,7 @@ Test(reader_copy, a_page_that_fits_is_the_sub_buffer_itself)
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 4096, &copy), 0);
 }
 
-/* What the writer added since, and no event twice; the CPU is told again. */
+/* What the writer added since then, and no event twice; the CPU is stated again. */
 Test(reader_copy, partial_pages_follow_each_other)
 {
 	struct rec_page_iter iter;
@@ -98,13 +100,13 @@ Test(reader_copy, partial_pages_follow_each_other)
 		cr_assert_eq(rec_page_next(&iter, &record), 1);
 		cr_assert_neq(record.cpu, REC_CPU_UNKNOWN);
 	}
-	/* A sub-buffer's end may come between. */
+	/* The end of a sub-buffer may come between. */
 	while (rec_view_read_page(view, 0, 0, bytes, 4096, &copy) == 1)
 		read += walk(&copy, 4096, read, &time);
 	cr_assert_eq(read, i);
 }
 
-/* Every size, from nothing on (facts C8, C10): as many whole events as fit, an error if not one does. */
+/* Every size, from nothing on (facts C8, C10): as many whole events as fit; an error if not even one fits. */
 Test(reader_copy, cut_to_any_size)
 {
 	struct rec_view_event event;
@@ -127,7 +129,7 @@ Test(reader_copy, cut_to_any_size)
 		cr_assert_eq(r, 1, "%d at %zu", r, size);
 		cr_assert_gt(copy.entries, 0);
 		read += walk(&copy, size, read, &time);
-		/* The next one, unless it begins another sub-buffer, would not have fitted. */
+		/* The next one would not have fitted, unless it begins another sub-buffer. */
 		if (rec_view_peek(view, 0, &event) == 1 && event.record.offset > 24)
 			cr_assert_gt(16 + copy.size + rec_event_total(event.record.size), size);
 	}
@@ -145,14 +147,14 @@ Test(reader_copy, the_smallest_size_for_an_event)
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 307, &copy), -EMSGSIZE);
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 308, &copy), 1);
 	cr_assert_eq(walk(&copy, 16 + 308, 0, &time), 1);
-	/* 24 bytes more, and the CPU is told. */
+	/* 24 bytes more, and the CPU is stated. */
 	memset(bytes, 0xa5, sizeof(bytes));
 	cr_assert_eq(rec_view_read_page(view, 0, 0, bytes, 16 + 308 + 24, &copy), 1);
 	cr_assert_eq(copy.size, 308 + 24);
 	cr_assert_eq(walk(&copy, 16 + 308 + 24, 1, &time), 1);
 }
 
-/* Time extends: an event more than 2^27 ns behind the one before, and what follows. */
+/* Time extends: an event more than 2^27 ns after the one before, and what follows. */
 Test(reader_copy, a_time_extend_stays_with_its_event)
 {
 	struct rec_view_event event;
@@ -184,7 +186,10 @@ Test(reader_copy, a_time_extend_stays_with_its_event)
 	cr_assert_eq(time, times[2]);
 }
 
-/* Facts A1.2, A1.4, H10: the bits, the number where there is room, and an event first, for libtraceevent's sake. */
+/*
+ * Facts A1.2, A1.4, H10: the bits, the number where there is room, and an event first, because libtraceevent needs
+ * that.
+ */
 Test(reader_copy, losses_are_on_the_page)
 {
 	struct rec_page_iter iter;
@@ -212,7 +217,7 @@ Test(reader_copy, losses_are_on_the_page)
 	rec_page_iter_init(&iter, bytes, copy.size);
 	for (int i = 0; i < 2; i++)
 		cr_assert_eq(rec_page_next(&iter, &record), 1);
-	cr_assert_neq(record.cpu, REC_CPU_UNKNOWN, "the marker comes behind the first event");
+	cr_assert_neq(record.cpu, REC_CPU_UNKNOWN, "the marker comes after the first event");
 	read += copy.lost;
 	read += walk(&copy, 4096, read, &time);
 	while (rec_view_read_page(view, 0, 0, bytes, 4096, &copy) == 1) {
@@ -222,7 +227,7 @@ Test(reader_copy, losses_are_on_the_page)
 	cr_assert_eq(read, 1000);
 }
 
-/* Facts A1.4: no room for the number, so it says only that some were lost. */
+/* Facts A1.4: no room for the number, so the copy only shows that some were lost. */
 Test(reader_copy, a_loss_without_room_for_its_number)
 {
 	struct rec_view_event event;
@@ -239,7 +244,7 @@ Test(reader_copy, a_loss_without_room_for_its_number)
 	cr_assert_eq(copy.lost, event.lost);
 }
 
-/* Facts H27: a page already read in part is given whole as far as it is left. */
+/* Facts H27: of a page that was read in part, the rest is returned as a whole. */
 Test(reader_copy, whole_pages_only)
 {
 	struct rec_view_event event;
@@ -263,7 +268,7 @@ Test(reader_copy, whole_pages_only)
 	cr_assert_eq(read, 100);
 }
 
-/* Each kind of call in turn, at random: every event once, in order, each loss told once. */
+/* Each kind of call in turn, at random: every event once, in order, each loss reported once. */
 Test(reader_copy, mixed_with_the_other_calls)
 {
 	uint64_t written = 0, read = 0, lost = 0;

@@ -49,7 +49,7 @@ Test(reader_event, peeking_consumes_nothing)
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
 	cr_assert_eq(stats.entries, 0);
 	cr_assert_eq(stats.read_events, 3);
-	/* The writer goes on on the very page that the reader has. */
+	/* The writer continues on the very page that the reader has. */
 	write_some(3, 4);
 	cr_assert_eq(rec_view_consume(view, 0, &event), 1);
 	cr_assert_eq(reader_number(&event), 3);
@@ -64,7 +64,7 @@ Test(reader_event, no_such_lane)
 	cr_assert_eq(rec_view_consume(view, 77, &event), -EINVAL);
 }
 
-/* Facts C4, H10: the loss is told with the first event behind it, by each peek, and by one consume. */
+/* Facts C4, H10: the loss is reported with the first event after it, by each peek, and by one consume. */
 Test(reader_event, a_loss_is_told_with_the_first_event_behind_it)
 {
 	struct rec_view_event event;
@@ -75,7 +75,7 @@ Test(reader_event, a_loss_is_told_with_the_first_event_behind_it)
 	write_some(0, 1);
 	cr_assert_eq(rec_view_peek(view, 0, &event), 1);
 	first_time = event.record.time;
-	/* The peek took the page with event 0; what is lost comes behind it. */
+	/* The peek took the page with event 0; the loss comes after it. */
 	write_some(1, 1000);
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
 	cr_assert_gt(stats.overrun, 500);
@@ -97,7 +97,7 @@ Test(reader_event, a_loss_is_told_with_the_first_event_behind_it)
 	cr_assert_eq(event.record.offset, page);
 	for (expected = event.number + 1; rec_view_consume(view, 0, &event) == 1; expected++) {
 		cr_assert_eq(reader_number(&event), expected);
-		cr_assert_eq(event.lost, 0, "told once");
+		cr_assert_eq(event.lost, 0, "reported once");
 		cr_assert_eq(event.lost_time, 0);
 	}
 	cr_assert_eq(expected, 1000);
@@ -168,7 +168,7 @@ Test(reader_event, whole_pages_and_events_share_one_position)
 		}
 	}
 	cr_assert_eq(rec_view_read(view, 0, 0, &page), 0);
-	/* A page that was not wanted comes again, as events. */
+	/* A page that was not used is returned again, as events. */
 	write_some(100, 105);
 	cr_assert_eq(rec_view_read(view, 0, 0, &page), 1);
 	rec_view_unread(view, 0);
@@ -199,7 +199,7 @@ Test(reader_event, time_and_cpu_stand_behind_a_page_that_was_read_in_part)
 	cr_assert_neq(event.record.cpu, REC_CPU_UNKNOWN);
 }
 
-/* A later view goes on behind the last event consumed, in the middle of a page. */
+/* A later view continues after the last event consumed, in the middle of a page. */
 Test(reader_event, a_successor_goes_on_behind_the_last_event)
 {
 	struct rec_view_event event;
@@ -231,7 +231,7 @@ static void consume_a_few(const char *path, int out)
 	kill(getpid(), SIGKILL);
 }
 
-/* The same for a reader that is killed: not one event twice, not one left out. */
+/* The same for a reader that is killed: no event twice, and none missing. */
 Test(reader_event, the_successor_of_a_killed_reader)
 {
 	char path[PATH_MAX];
@@ -283,7 +283,7 @@ Test(reader_event, discarded_events_are_stepped_over)
 		struct rec_slot outer, inner;
 		void *first = rec_reserve(lane, EVENT, &outer), *second = rec_reserve(lane, EVENT, &inner);
 
-		/* The nested one is taken back, but for its marker: so the outer one can only become padding. */
+		/* The nested event is taken back, except its marker: so the outer one can only become padding. */
 		rec_discard(&inner, second);
 		rec_discard(&outer, first);
 	}
@@ -315,7 +315,7 @@ Test(reader_discard, refusals_carry_their_number_and_time)
 	struct rec_view_event event;
 	uint64_t written = 0, refused = 0, before, after, expected = 0;
 
-	/* The first one that is refused is between the two clocks. */
+	/* The first one that is refused lies between the two clock readings. */
 	do
 		before = rec_clock_mono();
 	while (reader_write(lane, written++, EVENT));
@@ -328,7 +328,7 @@ Test(reader_discard, refusals_carry_their_number_and_time)
 		cr_assert_eq(event.lost, 0);
 	}
 	cr_assert_eq(expected, written);
-	/* Nothing more, but for the loss; each call says so, until an event carries it. */
+	/* Nothing more, except the loss; each call reports it, until an event carries it. */
 	cr_assert_eq(event.lost, 300);
 	cr_assert_geq(event.lost_time, before);
 	cr_assert_leq(event.lost_time, after);
@@ -343,7 +343,7 @@ Test(reader_discard, refusals_carry_their_number_and_time)
 	cr_assert_leq(event.lost_time, after);
 	cr_assert_eq(rec_view_consume(view, 0, &event), 0);
 	cr_assert_eq(event.lost, 0);
-	/* Told once, also when further sub-buffers come. */
+	/* Reported once, also when further sub-buffers come. */
 	for (uint64_t i = written + 1; i < written + 300; i++) {
 		cr_assert(reader_write(lane, i, EVENT));
 		cr_assert_eq(rec_view_consume(view, 0, &event), 1);

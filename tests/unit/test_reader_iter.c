@@ -34,7 +34,7 @@ static void write_some(uint64_t from, uint64_t to)
 	lane_write(from, to, EVENT);
 }
 
-/* Reads on to the end: numbers must follow each other, but for what is said to be lost. */
+/* Reads on to the end: numbers must be consecutive, except for what is reported lost. */
 static uint64_t read_on(struct rec_iter *from, uint64_t expected, uint64_t *lost)
 {
 	struct rec_view_event event;
@@ -91,7 +91,7 @@ Test(reader_iter, what_was_overwritten_is_counted_exactly)
 	}
 	time = event.record.time;
 	write_some(10, 3000);
-	/* The copy has events 5 to 9, which the ring has no more. */
+	/* The copy has events 5 to 9, which are no longer in the ring. */
 	for (uint64_t i = 5; i < 10; i++) {
 		cr_assert_eq(rec_iter_next(iter, &event), 1);
 		cr_assert_eq(event.number, i);
@@ -103,7 +103,7 @@ Test(reader_iter, what_was_overwritten_is_counted_exactly)
 	(void)time;
 }
 
-/* Facts H8: a second call leaves what the first one returned until then as it is. */
+/* Facts H8: a second call does not change what the first one has returned so far. */
 Test(reader_iter, a_returned_event_does_not_change)
 {
 	struct rec_view_event event;
@@ -117,7 +117,7 @@ Test(reader_iter, a_returned_event_does_not_change)
 	cr_assert_eq(reader_number(&event), 0);
 }
 
-/* Facts H22: an event as large as there can be. */
+/* Facts H22: an event of the maximum size. */
 Test(reader_iter, the_largest_event)
 {
 	struct rec_view_event event;
@@ -154,7 +154,7 @@ Test(reader_iter, begins_behind_what_was_read)
 	cr_assert_eq(event.number, 100);
 }
 
-/* Facts H7: a reset with a consumer in parallel ends, and starts where the consumer is. */
+/* Facts H7: a reset beside a consumer terminates, and starts where the consumer is. */
 Test(reader_iter, reset_beside_a_consumer)
 {
 	struct rec_view_event event;
@@ -177,7 +177,7 @@ Test(reader_iter, reset_beside_a_consumer)
 	}
 }
 
-/* A loss in front of what the reader would read next is told to an iterator that begins there. */
+/* A loss before the reader's next event is reported to an iterator that begins there. */
 Test(reader_iter, begins_with_the_loss_that_the_reader_would_be_told)
 {
 	struct rec_lane_stats stats;
@@ -193,7 +193,7 @@ Test(reader_iter, begins_with_the_loss_that_the_reader_would_be_told)
 	cr_assert_lt(event.lost_time, event.record.time);
 }
 
-/* The reader page is outside the ring and stands, however far the writer goes. */
+/* The reader page is outside the ring and unchanged, however far the writer goes. */
 Test(reader_iter, the_reader_page_is_seen_too)
 {
 	struct rec_view_event event;
@@ -234,7 +234,7 @@ Test(reader_iter, refusals_are_told)
 	cr_assert_eq(lost, 7);
 }
 
-/* A descriptor that promises more events than its sub-buffer has: an error, not a search for ever. */
+/* A descriptor that promises more events than its sub-buffer has: an error, not an endless search. */
 Test(reader_iter, a_promise_that_is_not_kept, .timeout = 300)
 {
 	const uint32_t padding = REC_TYPE_PADDING;
@@ -247,7 +247,7 @@ Test(reader_iter, a_promise_that_is_not_kept, .timeout = 300)
 	cr_assert_eq(rec_iter_next(iter, &event), -EBADMSG);
 }
 
-/* Opened while the lane has no shape: it begins where the reader stands all the same. */
+/* Opened while the lane has no shape: it begins at the reader's position all the same. */
 Test(reader_iter, opened_while_the_lane_is_made_anew)
 {
 	struct rec_view_event event;
@@ -302,14 +302,14 @@ Test(reader_iter, beside_a_writer_that_wraps)
 	}
 	kill(pid, SIGKILL);
 	cr_assert_eq(waitpid(pid, NULL, 0), pid);
-	/* The dead program's file is read on to its end. */
+	/* The dead program's file is read to its end. */
 	expected = read_on(one, expected, &lost);
 	cr_log_info("%lu seen, %lu lost, %lu times again", seen, lost, again);
 	rec_iter_close(one);
 	rec_view_close(theirs);
 }
 
-/* With a consumer besides, in another process: consumed or not, what the iterator returns is right. */
+/* With a consumer, too, in another process: whether it consumed an event or not, what the iterator returns is right. */
 Test(reader_iter, beside_a_writer_and_a_consumer)
 {
 	struct rec_view *theirs;
@@ -326,7 +326,7 @@ Test(reader_iter, beside_a_writer_and_a_consumer)
 		struct rec_page page;
 
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		/* Whole pages, so that there mostly is something that it has not got. */
+		/* Whole pages, so that there mostly is something that it does not have yet. */
 		for (;;)
 			rec_view_read(mine, 0, REC_READ_WHOLE, &page);
 	}
@@ -359,7 +359,7 @@ Test(reader_iter, beside_a_writer_and_a_consumer)
 
 #define DIES_INSIDE 30u
 
-/* A writer that dies inside an event, behind the end of a page: what it was about to overwrite is not shown. */
+/* A writer that dies inside an event, after the end of a page: what it was about to overwrite is not shown. */
 static void die_inside(struct rec_handle *to, int pipe)
 {
 	struct rec_slot slots[DIES_INSIDE];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Snapshots: a lane's pages copied without being consumed, from where the copy before ended, consumed ones included. */
+/*
+ * Snapshots: a lane's pages are copied without being consumed, from where the previous copy ended, including consumed
+ * ones.
+ */
 #include "lane_fixture.h"
 
 #include <criterion/criterion.h>
@@ -19,10 +22,10 @@ static void begin(void)
 
 TestSuite(reader_mark, .init = begin, .fini = lane_end);
 
-/* Snapshots of a program that writes at full speed: so many at the least. */
+/* Snapshots of a program that writes at full speed: at least this many. */
 #define SNAPSHOTS   300u
 #define ENOUGH	    20000u /* events copied, and lost */
-#define COPIED_MAX 100u /* pages: a writer that goes on would keep us */
+#define COPIED_MAX 100u /* pages: otherwise a writer that does not stop would keep us */
 
 struct copied {
 	uint64_t first, next; /* numbers of events */
@@ -31,7 +34,10 @@ struct copied {
 	unsigned int pages;
 };
 
-/* All pages there are; each holds the events that it says, in order, and tells what is missing before it. */
+/*
+ * All pages that there are; each holds the events that its header counts, in order, and reports what is missing before
+ * it.
+ */
 static struct copied copy(struct rec_iter *iter)
 {
 	struct copied copied = { .pages = 0 };
@@ -60,7 +66,7 @@ static struct copied copy(struct rec_iter *iter)
 	return copied;
 }
 
-/* What a snapshot does: from the lane's mark on, and the mark moved. */
+/* A snapshot: from the lane's mark on, and the mark is moved. */
 static struct copied snapshot(void)
 {
 	struct rec_lane_mark mark;
@@ -117,7 +123,7 @@ Test(reader_mark, one_after_the_other)
 		next += i;
 		cr_assert_eq(snapshot().pages, 0);
 	}
-	/* Nobody was robbed of anything. */
+	/* No event was taken from the reader. */
 	cr_assert_eq(consume_all(), next);
 }
 
@@ -134,7 +140,7 @@ Test(reader_mark, what_was_overwritten_in_between_is_told)
 	cr_assert_eq(copied.lost + copied.events, 4990);
 }
 
-/* The first one has nothing before it to miss. */
+/* Before the first snapshot nothing can be missing. */
 Test(reader_mark, the_first_begins_with_the_oldest)
 {
 	struct copied copied;
@@ -146,7 +152,7 @@ Test(reader_mark, the_first_begins_with_the_oldest)
 	cr_assert_gt(copied.events, (PAGES - 1) * 40);
 }
 
-/* The reader's page, left and not yet written over, is in it as well as those in the ring. */
+/* The reader's page, left and not yet overwritten, is in it as well as those in the ring. */
 Test(reader_mark, a_reader_in_the_middle)
 {
 	struct rec_page page;
@@ -175,16 +181,15 @@ static void write_for_ever(struct rec_handle *handle, int pipe)
 	(void)pipe;
 	for (uint64_t i = 0;; i++) {
 		reader_write(handle, i, EVENT);
-		/* Now and then to and fro, with a moment in which the snapshot can go through. */
+		/* Now and then switched back and forth, with a pause in which the snapshot can succeed. */
 		if (i % 5000 == 0)
 			usleep(50);
 	}
 }
 
 /*
- * The writer goes round while copies are made, and a reader takes pages away meanwhile, so that the
- * copies are of its page, of those that it has put back, and of others: each event is whole, none
- * comes twice, and what is missing is told.
+ * The writer wraps while copies are made, and a reader takes pages away meanwhile, so that the copies are of its page,
+ * of those that it has put back, and of others: each event is whole, none comes twice, and what is missing is reported.
  */
 Test(reader_mark, beside_a_writer, .timeout = 300)
 {

@@ -23,7 +23,9 @@ static unsigned int draw(unsigned int n)
 	return (unsigned int)rand_r(&seed) % n;
 }
 
-/* Against a list: the events of all lanes in the order in which they were written, which is that of their times. */
+/*
+ * Compared with a list: the events of all lanes in the order in which they were written, which is that of their times.
+ */
 Test(reader_merge, all_lanes_by_time)
 {
 	struct rec_handle *handles[9];
@@ -72,7 +74,7 @@ Test(reader_merge, all_lanes_by_time)
 	cr_assert_eq(read, written);
 }
 
-/* A lane read by itself in between does not disturb the merge of the others. */
+/* Reading one lane by itself in between does not disturb the merge of the others. */
 Test(reader_merge, single_lanes_in_between)
 {
 	struct rec_handle *handles[4];
@@ -119,7 +121,7 @@ Test(reader_merge, single_lanes_in_between)
 	cr_assert_eq(rec_view_consume(view, REC_ALL_LANES, &event), 0);
 }
 
-/* Exchange the marks on the links, as a writer would that moves the head. */
+/* Exchange the marks on the links, as a writer that moves the head would. */
 static void mark(const struct rec_handle *handle, uint32_t from, uint32_t to)
 {
 	for (uint32_t id = 0; id < handle->nr_subbufs; id++) {
@@ -130,7 +132,7 @@ static void mark(const struct rec_handle *handle, uint32_t from, uint32_t to)
 	}
 }
 
-/* While a lane cannot be looked at, no later event of another one is given. */
+/* While a lane cannot be examined, no later event of another one is returned. */
 Test(reader_merge, no_event_overtakes_a_lane_that_says_again)
 {
 	struct rec_handle *first = reader_lane(), *second = reader_lane();
@@ -175,8 +177,8 @@ Test(reader_merge, no_event_overtakes_at_the_end_of_a_page)
 }
 
 /*
- * Two lanes whose events are known; then the first's is there no more, as `spoil` has it. The
- * other's comes, once, and the end behind it.
+ * Two lanes whose events are known; then the first's event disappears, by way of `spoil`. The other's comes, once, and
+ * the end after it.
  */
 static void check_left_out(void (*spoil)(const struct rec_handle *spoiled))
 {
@@ -226,7 +228,7 @@ Test(reader_merge, a_lane_that_is_counted_no_more)
 	rec_view_unread(view, 1);
 }
 
-/* Where its event was there is nothing that could be one. */
+/* At the position of its event there are no bytes that could be an event. */
 static void damage(const struct rec_handle *spoiled)
 {
 	for (uint32_t id = 0; id < spoiled->nr_subbufs; id++)

@@ -23,7 +23,7 @@ static void write_some(uint64_t from, uint64_t to)
 	lane_write(from, to, EVENT);
 }
 
-/* The eight lines as Linux 6.18 writes them: compared with what the kernel says by tests/oracle. */
+/* The eight lines as Linux 6.18 writes them; tests/oracle compares them with the kernel's. */
 Test(reader_stats, text)
 {
 	const struct rec_lane_stats stats = {
@@ -59,7 +59,7 @@ Test(reader_stats, how_full)
 
 	cr_assert_eq(before, 0);
 	cr_assert_eq(rec_view_fill(view, 1), -EINVAL);
-	/* 42 to a sub-buffer: five of them, and then what is written over. */
+	/* 42 to a sub-buffer: five of them, and then what is overwritten. */
 	for (uint64_t from = 0; from < 420; from += 42) {
 		write_some(from, from + 42);
 		now = rec_view_fill(view, 0);
@@ -86,7 +86,7 @@ Test(reader_stats, numbers)
 	write_some(0, 3);
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
 	cr_assert_eq(stats.entries, 3);
-	/* Marker and stamp in front; each event has its word. */
+	/* Marker and stamp come first; each event has its word. */
 	cr_assert_eq(stats.bytes, 24 + 3 * 96);
 	cr_assert_eq(rec_view_peek(view, 0, &event), 1);
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
@@ -117,7 +117,7 @@ Test(reader_stats, what_was_overwritten_counts_at_once)
 	cr_assert_eq(rec_view_consume(view, 0, &event), 1);
 	write_some(1, 20 * on_a_page + 1);
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
-	/* The rest of the reader page, three full sub-buffers, and one event behind them. */
+	/* The rest of the reader page, three full sub-buffers, and one event after them. */
 	cr_assert_eq(stats.entries, on_a_page - 1 + 3 * on_a_page + 1, "%lu", stats.entries);
 	cr_assert_eq(stats.read_events, 1);
 	cr_assert_eq(stats.overrun, 16 * on_a_page);
@@ -136,7 +136,7 @@ Test(reader_stats, what_was_overwritten_counts_at_once)
 	cr_assert_eq(read, 4 * on_a_page + 1);
 }
 
-/* Who does not read the lane sees the same. */
+/* A view that does not read the lane sees the same. */
 Test(reader_stats, of_a_lane_that_another_view_reads)
 {
 	struct rec_view *other = reader_view();
@@ -179,7 +179,7 @@ Test(reader_stats, reset)
 	cr_assert_not_null(strstr(text, "\ndropped events: 0\nread events: 0\n"));
 	cr_assert_eq(rec_view_consume(view, 0, &event), 0);
 	cr_assert_eq(event.lost, 0);
-	/* Numbers go on; what was refused before is told no more, what is refused from now on is. */
+	/* Numbers continue; earlier refusals are not reported any more, later ones are. */
 	cr_assert_not(reader_write(lane, 0, 4096));
 	write_some(1000, 1060);
 	for (uint64_t i = 1000; i < 1060; i++) {
@@ -196,8 +196,11 @@ Test(reader_stats, reset)
 	cr_assert_eq(stats.too_long, 1);
 }
 
-/* What was discarded on the reader's page is nothing to read, so it takes no bytes. */
-/* A reader that was killed while it reset a lane has left the bases half made, and not said so. */
+/* What was discarded on the reader's page cannot be read, so it takes no bytes. */
+/*
+ * A reader that was killed while it reset a lane has left the bases half written, without the mark that they are
+ * complete.
+ */
 Test(reader_stats, reset_half_done)
 {
 	struct rec_lane_stats before, stats;
@@ -233,7 +236,10 @@ Test(reader_stats, a_page_taken_back_whole)
 	cr_assert_eq(stats.overrun, 0);
 }
 
-/* A commit position far ahead, on a sub-buffer to which no link leads: full pages go round, and it is never come to. */
+/*
+ * A commit position far ahead, on a sub-buffer to which no link leads: full pages follow each other in a circle, and it
+ * is never reached.
+ */
 Test(reader_stats, reset_of_a_lane_without_an_end, .timeout = 300)
 {
 	struct rec_page page;
@@ -250,7 +256,7 @@ Test(reader_stats, reset_of_a_lane_without_an_end, .timeout = 300)
 	cr_assert_eq(rec_view_reset(view, 0), -EBADMSG);
 }
 
-/* The shape is not what was looked at: come again, for the words are of a lane that is being made anew. */
+/* The shape is not the one that was examined: try again, because the words are of a lane that is being remade. */
 Test(reader_stats, while_the_lane_is_made_anew)
 {
 	struct rec_lane_stats stats;
@@ -261,7 +267,9 @@ Test(reader_stats, while_the_lane_is_made_anew)
 	cr_assert_eq(rec_view_stats(view, 0, &stats), 0);
 }
 
-/* The program holds its lane as a reader would while it makes it anew: nothing to read then, and soon another try. */
+/*
+ * The program holds its lane, as a reader would, while it remakes it: nothing to read then, and soon another attempt.
+ */
 Test(reader_stats, open_while_the_program_holds_the_lane)
 {
 	struct rec_page page;

@@ -20,7 +20,7 @@
 #define ON_A_PAGE 42u
 #define BURSTS	  3000u
 
-/* Generous: no test depends on it, but one that would hang says so. */
+/* Generous: no test depends on it, but one that would hang reports that. */
 #define LONG 60000
 
 static void begin(void)
@@ -76,7 +76,7 @@ Test(reader_wait, without_blocking)
 	cr_assert_eq(rec_view_wait(view, 0, 1, 0), 0);
 }
 
-/* The reader is on the writer's page: what is new there is for percent 0 only. */
+/* The reader is on the writer's page: what is new there counts for percent 0 only. */
 Test(reader_wait, on_the_writers_page)
 {
 	write_some(1);
@@ -86,7 +86,7 @@ Test(reader_wait, on_the_writers_page)
 	cr_assert_eq(rec_view_wait(view, 0, 1, 0), 0);
 }
 
-/* A commit position with events and no bytes promises what nobody can read: that is believed once. */
+/* A commit position that counts events but no bytes promises what cannot be read: the reader relies on it only once. */
 Test(reader_wait, an_event_that_cannot_be_read)
 {
 	const uint64_t commit = lane->lane->commit;
@@ -97,7 +97,7 @@ Test(reader_wait, an_event_that_cannot_be_read)
 	cr_assert_eq(rec_view_consume(view, 0, &event), 0);
 	cr_assert_eq(rec_view_wait(view, 0, 0, 0), 0);
 	cr_assert_eq(rec_view_wait(view, REC_ALL_LANES, 0, 0), 0);
-	/* One that is there is still found, as often as one looks. */
+	/* An event that exists is still found, however often the reader looks. */
 	lane->lane->commit = commit;
 	write_some(1);
 	cr_assert_eq(rec_view_wait(view, 0, 0, 0), 1);
@@ -122,7 +122,7 @@ static void tell(int pipe, unsigned int n)
 	cr_assert_eq(write(pipe, &n, sizeof(n)), sizeof(n));
 }
 
-/* It has written what it was told to. */
+/* It has written what was asked of it. */
 static void wait_for_answer(int pipe)
 {
 	unsigned int n;
@@ -149,7 +149,7 @@ static void *wait_in_thread(void *arg)
 	return NULL;
 }
 
-/* Returns once the thread sleeps, which its state says, or is done. */
+/* Returns once the thread sleeps, as its state shows, or has finished. */
 static void start(struct waiter *waiter)
 {
 	char path[64], line[512];
@@ -272,7 +272,7 @@ Test(reader_wait, wake)
 	start(&waiter);
 	rec_view_wake(view);
 	cr_assert_eq(finish(&waiter), -ECANCELED);
-	/* Nobody sleeps: the next one does not. */
+	/* No reader sleeps: the next one does not, either. */
 	rec_view_wake(view);
 	cr_assert_eq(rec_view_wait(view, 0, 0, LONG), -ECANCELED);
 	cr_assert_eq(rec_view_wait(view, 0, 0, 0), 0);
@@ -283,7 +283,10 @@ static void ignore(int number)
 	(void)number;
 }
 
-/* Again and again: a signal that comes while it looks does not end the wait, the one that comes in its sleep does. */
+/*
+ * Again and again: a signal that comes while the reader looks does not end the wait, one that comes while it sleeps
+ * does.
+ */
 static int interrupt(struct waiter *waiter)
 {
 	start(waiter);
@@ -305,7 +308,7 @@ Test(reader_wait, a_signal_interrupts)
 	cr_assert_eq(interrupt(&waiter), -EINTR);
 }
 
-/* Killed in its sleep: the writer wakes nobody once, and the next waiter is served. */
+/* Killed in its sleep: the writer wakes it once in vain, and the next waiter is woken as usual. */
 Test(reader_wait, a_waiter_is_killed)
 {
 	const struct rec_lane_reader *words = lane->reader;
@@ -331,7 +334,7 @@ Test(reader_wait, a_waiter_is_killed)
 	wakes = rec_load_relaxed(&words->wake);
 	write_some(ON_A_PAGE * 40);
 	cr_assert_eq(rec_load_relaxed(&words->waiters), 0);
-	cr_assert_eq(rec_load_relaxed(&words->wake), wakes + 1, "one wake-up, and no more for who is not there");
+	cr_assert_eq(rec_load_relaxed(&words->wake), wakes + 1, "one wake-up, and no more for a waiter that has gone");
 	cr_assert_eq(rec_view_wait(view, 0, 100, LONG), 1);
 	read_all();
 }
@@ -344,15 +347,17 @@ static void write_in_bursts(struct rec_handle *to, int pipe)
 	for (unsigned int burst = 0; burst < BURSTS; burst++) {
 		for (unsigned int i = 0; i < ON_A_PAGE * 5; i++)
 			reader_write(to, number++, EVENT);
-		/* So much is there that the reader must have been woken; and it goes on only once it was. */
+		/* There is enough that the reader must have been woken; and the child continues only once it was. */
 		while (rec_ring_is_hit(to->lane, to->reader, 50))
 			sched_yield();
 	}
-	/* As at the end of main(): it wakes who sleeps. */
+	/* As at the end of main(): it wakes a reader that sleeps. */
 	rec_process_exit();
 }
 
-/* No wake-up is lost: a reader that sleeps for ever, and a writer that goes on only once it was read. */
+/*
+ * No wake-up is lost: a reader that sleeps without a timeout, and a writer that continues only once its event was read.
+ */
 Test(reader_wait, no_wake_up_is_lost)
 {
 	struct rec_view *theirs;

@@ -33,7 +33,7 @@ Test(repeat, numbers)
 	cr_assert_eq(numbers[2], 3);
 }
 
-/* What a process of this test says when it ends by `end`, having noted something. */
+/* What a process of this test prints when it ends by `end`, having noted something. */
 static void end_and_say(void (*end)(void), char *said, size_t size)
 {
 	char path[] = "/tmp/recorder-test.XXXXXX";
@@ -91,11 +91,11 @@ Test(steps, every_nth_and_all)
 	cr_assert_eq(count(steps_begin(7, 50), 60), 6);
 	cr_assert_eq(count(steps_begin_all(50), 60), 60);
 	unsetenv("STEPS");
-	/* Each instruction has its turn. */
+	/* Each instruction is chosen once. */
 	for (i = 0; i < 1000; i++)
 		looks += count(steps_begin(7, 50), 60);
 	cr_assert(looks > 8000 && looks < 9000, "%u", looks);
-	/* Never none. */
+	/* Never an empty sample. */
 	setenv("STEPS", "1000", 1);
 	cr_assert_eq(count(steps_begin(7, 50), 60), 1);
 	setenv("STEPS", "at:61", 1);

@@ -46,7 +46,7 @@ static int resize(unsigned int lane, uint32_t to)
 	return rec_lane_resize(lane, to * 4080ul);
 }
 
-/* The events of one lane, which must have the numbers from `first` on, in this order. */
+/* The events of one lane, whose numbers must be `first` and following, in this order. */
 static void expect_lane(unsigned int lane, uint64_t first, unsigned int events)
 {
 	struct rec_view *view = NULL;
@@ -85,7 +85,7 @@ Test(resize, the_own_lane_at_once)
 	cr_assert_eq(own_lane(), is);
 }
 
-/* A lane in which everything was read serves as the next one, whatever its shape; its numbers continue. */
+/* A lane in which everything was read becomes the next one, whatever its shape; its numbers continue. */
 Test(resize, a_lane_that_was_read_is_made_anew)
 {
 	unsigned int first, second;
@@ -113,7 +113,7 @@ Test(resize, a_lane_that_was_read_is_made_anew)
 	cr_assert_eq(sums.lost, 0);
 }
 
-/* Neither events that nobody has read nor a reader is taken away from a lane; and without another one nothing changes. */
+/* A lane is not taken away from unread events, nor from a reader; and without another lane nothing changes. */
 Test(resize, at_the_cap)
 {
 	struct rec_view *view = NULL;
@@ -131,7 +131,7 @@ Test(resize, at_the_cap)
 	cr_assert_eq(own_lane(), second);
 	cr_assert_eq(pages(second), 5);
 	write_some(1);
-	/* One of the wanted size is there. */
+	/* A lane of the wanted size exists. */
 	cr_assert_eq(resize(second, PAGES), 0);
 	cr_assert_eq(own_lane(), first);
 	write_some(1);
@@ -147,7 +147,7 @@ Test(resize, at_the_cap)
 	cr_assert_eq(sums.lost, 0);
 }
 
-/* The only lane that there may be. */
+/* The only lane that may exist. */
 Test(resize, with_one_lane)
 {
 	numbered_begin(PAGES, 1);
@@ -157,7 +157,7 @@ Test(resize, with_one_lane)
 	expect_lane(0, 0, 2);
 }
 
-/* Of a lane that nobody has, in place: when it was read, and no reader has it open. */
+/* A free lane is resized in place, if it was read and no reader has it open. */
 Test(resize, a_free_lane)
 {
 	struct rec_view *view = NULL;
@@ -196,7 +196,7 @@ static unsigned int worker_lane(unsigned int i)
 	return lane_of_worker;
 }
 
-/* With its next event; what it left goes back to the pool at its end. */
+/* With its next event; what it left goes back to the pool at the thread's end. */
 Test(resize, another_threads_lane)
 {
 	unsigned int old, is;
@@ -211,7 +211,7 @@ Test(resize, another_threads_lane)
 	cr_assert_neq(is, old);
 	cr_assert_eq(pages(is), 3);
 	cr_assert_neq(rec_lane_at(old)->owner, 0);
-	/* And back: it has that one still. */
+	/* And back: it still has that one. */
 	cr_assert_eq(resize(is, PAGES), 0);
 	worker_do(0, worker_write, 2);
 	cr_assert_eq(worker_lane(0), old);
@@ -221,7 +221,7 @@ Test(resize, another_threads_lane)
 	cr_assert_eq(numbered_read().events, 2);
 }
 
-/* Where a thread that ends never came to it, nobody else is concerned. */
+/* If a thread ends before it used the new lane, no other thread is affected. */
 Test(resize, another_threads_lane_that_ends)
 {
 	numbered_begin(PAGES, 0);
@@ -233,7 +233,7 @@ Test(resize, another_threads_lane_that_ends)
 	cr_assert_eq(pages(0), PAGES);
 }
 
-/* A thread whose lane others resize again and again keeps few. */
+/* A thread whose lane others resize again and again keeps only a few. */
 Test(resize, many_sizes_of_another_threads_lane)
 {
 	unsigned int i, lane, owned = 0;
@@ -256,7 +256,7 @@ Test(resize, many_sizes_of_another_threads_lane)
 	cr_assert_eq(sums.lost, 0);
 }
 
-/* Asked for in the middle of an event: it waits for its end, and nested events are written meanwhile. */
+/* Asked for in the middle of an event: the resize waits for its end, and nested events are written meanwhile. */
 Test(resize, in_the_middle_of_an_event)
 {
 	unsigned int old;
@@ -293,7 +293,7 @@ Test(resize, waits_while_the_lane_is_disabled)
 	expect_lane(own_lane(), 1, 1);
 }
 
-/* A shared lane is nobody's between two events. */
+/* Between two events a shared lane is not held. */
 Test(resize, a_shared_lane)
 {
 	unsigned int n, lane;
@@ -325,7 +325,7 @@ Test(resize, a_shared_lane)
 	cr_assert_eq(rec_lane_at(lane)->broken, 0);
 }
 
-/* A writer never faults; and a lane that is made smaller for its next owner takes less. */
+/* A writer never faults; and a lane that is made smaller for its next owner needs less memory. */
 Test(resize, memory)
 {
 	const struct rec_handle *handle;
@@ -355,7 +355,7 @@ Test(resize, memory)
 
 /* ----------------------------------------------------------------------------------------------------- iterators */
 
-/* Who looks at a lane that is made anew sees what is new, with the numbers that follow. */
+/* A reader of a lane that is remade sees what is new, with the numbers that follow. */
 Test(resize, an_iterator_on_a_lane_that_is_made_anew)
 {
 	struct rec_view *view = NULL;
@@ -404,7 +404,7 @@ static void wish_and_write(int signal)
 	write_some(2);
 }
 
-/* In a handler that interrupts an event: not before that is done. Between two: at once. */
+/* In a handler that interrupts an event: not before that event is finished. Between two events: at once. */
 Test(resize, a_wish_that_a_handler_finds)
 {
 	struct rec_slot slot;
@@ -420,7 +420,7 @@ Test(resize, a_wish_that_a_handler_finds)
 	cr_assert_neq(rec_lane_at(0)->owner, 0);
 	expect_lane(0, 0, 3);
 	expect_lane(own_lane(), 3, 2);
-	/* The thread itself knows that nobody writes to the old one any more, and takes it. */
+	/* The thread itself knows that nothing writes to the old lane any more, and takes it. */
 	cr_assert_eq(resize(own_lane(), 4), 0);
 	cr_assert_eq(own_lane(), 0);
 	cr_assert_eq(pages(0), 4);
@@ -437,7 +437,7 @@ static struct {
 	bool moved;
 } stepped;
 
-/* Behind one instruction of a writer its lane is to be resized, a handler writes, and another thread takes a lane. */
+/* After one instruction of a writer its lane is to be resized, a handler writes, and another thread takes a lane. */
 static void on_trap(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
@@ -468,8 +468,8 @@ static void clear_trap_flag(void)
 }
 
 /*
- * A writer that is interrupted at any instruction goes on with the lane that it looked at, so nobody else may have that:
- * each event comes, once, whole.
+ * A writer that is interrupted at any instruction continues with the lane that it looked up, so no other thread may
+ * have that: each event is read, once, whole.
  */
 Test(resize, a_writer_interrupted_at_any_instruction, .timeout = 300)
 {
@@ -526,7 +526,7 @@ static void *write_with_handlers(void *arg)
 	sigset_t set;
 	timer_t timer;
 
-	/* The process has no other thread that takes this signal. */
+	/* The process has no other thread that receives this signal. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGUSR1);
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
@@ -589,7 +589,10 @@ static int child_fails(void)
 	return numbered_read().events != 1;
 }
 
-/* A child begins with a lane of its own, as large as the process's lanes are; what its parent wished for is not for it. */
+/*
+ * A child begins with a lane of its own, as large as the process's lanes are; sizes set for its parent's threads do not
+ * apply to it.
+ */
 Test(resize, fork)
 {
 	int status = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What was asked of the design in its review on the mailing list in June 2009 (Desnoyers, Ying, Weisbecker and
- * others), each as a test on our ring. R1 to R11 are the numbers under which docs/DESIGN-FIGURES.md lists them, with
- * the remarks that need no test and their answers.
+ * Questions that were asked about the design in its review on the mailing list in June 2009 (Desnoyers, Ying,
+ * Weisbecker and others), each as a test on our ring. R1 to R11 are the numbers of docs/DESIGN-FIGURES.md, which also
+ * lists the remarks that need no test, with their answers.
  */
 #include "film.h"
 #include "ledger.h"
@@ -29,7 +29,7 @@ static void write_one(struct ring *ring)
 	ledger_write(&book, SIZE);
 }
 
-/* Behind the k-th instruction of the actor; counts up to `target`. */
+/* After the k-th instruction of the actor; counts up to `target`. */
 static unsigned int instruction, target;
 
 static bool at_target(const struct ring *ring)
@@ -39,8 +39,8 @@ static bool at_target(const struct ring *ring)
 }
 
 /*
- * One film with a cut behind the target-th instruction; whether there was one. A refusal for which no place was
- * reserved is in the ledger like any other.
+ * One film with a cut after the target-th instruction; whether there was one. A refusal for which no room was reserved
+ * is in the ledger like any other.
  */
 static bool cut_at_instruction(film_act outer, film_act nested, unsigned int k)
 {
@@ -62,9 +62,10 @@ static uint64_t page_and_offset(uint64_t pos)
 }
 
 /*
- * Nested writers go round the whole ring, at least once, until the tail is at the very place (page, count, offset)
- * where the interrupted writer saw it. In the kernel's ring this cannot be, for the outermost has announced itself;
- * in ours nested writers that find nothing reserved are outermost, and the sequence number tells the rounds apart.
+ * Nested writers go round the whole ring, at least once, until the tail is at exactly the position (page, count,
+ * offset) where the interrupted writer saw it. In the kernel's ring this cannot happen, because the outermost writer
+ * has announced itself; in ours nested writers that find nothing reserved are outermost, and the sequence number tells
+ * the rounds apart.
  */
 static void go_round(struct ring *ring)
 {
@@ -74,7 +75,7 @@ static void go_round(struct ring *ring)
 	do
 		ledger_write(&book, SIZE);
 	while (page_and_offset(ring->handle.lane->tail) != page_and_offset(tail) && ++events < 100);
-	/* Where the outer one has reserved already, its place is not met again: the ring is full before. */
+	/* If the outer one has reserved already, its position is not reached again: the ring is full before. */
 }
 
 /* As the remark has it: "concurrently, a reader is consuming all the data". */
@@ -107,7 +108,7 @@ static void wrap_at_instructions(film_act nested, unsigned int before, bool over
 Test(review, r01_the_tail_comes_back_to_where_it_was)
 {
 	FILM_OR_SKIP();
-	/* At the end of a page with the head behind it, and in the middle of one. */
+	/* At the end of a page with the head after it, and in the middle of one. */
 	wrap_at_instructions(go_round, 4 * PER_PAGE, true);
 	wrap_at_instructions(go_round, 4 * PER_PAGE + 2, true);
 }
@@ -124,7 +125,7 @@ static bool has_not_moved_head(const struct ring *ring)
 	return REC_LINK_FLAG(rec_load_relaxed(&ring->handle.links[2].next)) == REC_LINK_HEAD && ++instruction == target;
 }
 
-/* To the same page, the head behind it again, but the page only half full: nobody needs to move the head. */
+/* To the same page, with the head after it again, but the page only half full: the head need not move. */
 static void go_round_and_half(struct ring *ring)
 {
 	unsigned int events;
@@ -136,7 +137,7 @@ static void go_round_and_half(struct ring *ring)
 	}
 }
 
-/* "The same concern applies to moving the head page": the link is as it was, but for its generation. */
+/* "The same concern applies to moving the head page": the link is as it was, except its generation. */
 Test(review, r01_the_head_comes_back_to_where_it_was)
 {
 	struct steps steps;
@@ -171,8 +172,8 @@ Test(review, r01_the_head_comes_back_to_where_it_was)
  */
 
 /*
- * Nesting that wraps the ring is refused, in overwrite mode too; each refusal is counted, and the rest stays valid.
- * Two pages, as the ring of which Rostedt says that he "could easily trigger" it.
+ * Nesting that wraps the ring is refused, in overwrite mode too; each refusal is counted, and the rest stays valid. Two
+ * pages, as in the ring of which Rostedt says that he "could easily trigger" it.
  */
 static void wrap_inside_a_reservation(bool overwrite, bool on_reader_page)
 {
@@ -190,7 +191,7 @@ static void wrap_inside_a_reservation(bool overwrite, bool on_reader_page)
 	cr_assert_eq(book.ring->handle.lane->commit_overrun, book.refused);
 	cr_assert_eq(book.ring->handle.lane->dropped, 0);
 	ledger_commit(&book, &slot);
-	/* All that got a place is there. */
+	/* All events that got a place are there. */
 	while (ledger_read(&book, false) > 0)
 		;
 	cr_assert_eq(book.read, book.written);
@@ -205,8 +206,7 @@ Test(review, r02_nesting_that_wraps_is_refused_in_overwrite_mode)
 }
 
 /*
- * Where the reader holds the commit page, nothing but the head stops the tail: discard mode must not take it for
- * "full".
+ * Where the reader holds the commit page, only the head stops the tail: discard mode must not mistake it for "full".
  */
 Test(review, r02_and_in_discard_mode)
 {
@@ -230,7 +230,7 @@ Test(review, r10_every_refusal_is_counted)
 	cr_assert_eq(lane->too_long, 5);
 	while (ledger_read(&book, false) > 0)
 		;
-	/* The losses were told with the next page, and only once. */
+	/* The losses were reported with the next page, and only once. */
 	cr_assert_eq(book.lost, 0);
 	ledger_write(&book, SIZE);
 	cr_assert_not_null(ledger_reserve(&book, SIZE, &slot));
@@ -251,7 +251,7 @@ static void read_all(struct ring *ring)
 		;
 }
 
-/* The reader itself under the trap flag; what it got is entered when it has stopped. */
+/* The reader itself runs under the trap flag; what it got is entered when it has stopped. */
 static struct rec_page got[8];
 static unsigned int nr_got;
 
@@ -294,8 +294,8 @@ Test(review, r03_a_reader_is_interrupted_by_writers)
 }
 
 /*
- * "A reader can not interrupt a writer" of the kernel: it would spin. Ours gives up and says so, at any
- * instruction; so a handler that reads, or a writer that is stopped for good, makes nobody hang.
+ * "A reader can not interrupt a writer" of the kernel: it would spin. Ours gives up and reports that, at any
+ * instruction; so neither a handler that reads nor a writer that is stopped for good makes anything hang.
  */
 Test(review, r03_a_reader_interrupts_a_writer)
 {
@@ -347,8 +347,8 @@ static void freeze_writer_at(const char *picture)
 }
 
 /*
- * "Does the reader directly try to find ahead the next page pointer which has the H flag, or does it spin on U?" It
- * does neither: it says -EAGAIN, wherever it begins to look, the place between U and the new H included.
+ * "Does the reader directly try to find ahead the next page pointer which has the H flag, or does it spin on U?"
+ * Neither: it returns -EAGAIN, wherever it begins to look, including the place between U and the new H.
  */
 Test(review, r04_update_keeps_the_reader_off)
 {
@@ -373,7 +373,7 @@ Test(review, r04_without_update_the_reader_gets_the_new_head)
 	film.ring = book.ring;
 	film_shoot(&film, write_one);
 	cr_assert(film.cuts[0].done);
-	/* Pages 4, 1 and 2, in this order: the ledger looks at the numbers. */
+	/* Pages 4, 1 and 2, in this order: the ledger checks the numbers. */
 	cr_assert_eq(book.read, 3 * PER_PAGE);
 	cr_assert_eq(book.lost, 3 * PER_PAGE);
 	ledger_close(&book);
@@ -460,8 +460,8 @@ static void write_page(struct ring *ring)
 
 /*
  * "The head flag can end up set twice after deep nesting": the design text's figures 39 to 51, where the outermost
- * takes the second one back. In our ring there never is a second one (test_design_nested.c); while the outermost has
- * yet to clear its UPDATE the reader finds the right head, or none.
+ * writer removes the second mark. In our ring there never is a second one (test_design_nested.c); while the outermost
+ * writer has yet to clear its UPDATE, the reader finds the right head, or none.
  */
 Test(review, r08_deep_nesting_leaves_one_head)
 {
@@ -486,7 +486,7 @@ Test(review, r08_deep_nesting_leaves_one_head)
 		cr_assert(!strstr(film.frames[i], "H>") || !strstr(strstr(film.frames[i], "H>") + 1, "H>"), "%s",
 			  film.frames[i]);
 	/*
-	 * From the links before the head it is found: 4 leads to 1, the oldest page now. From 2 on UPDATE is met
+	 * From the links before the head it is found: 4 leads to 1, the oldest page now. From 2 on UPDATE is found
 	 * first.
 	 */
 	cr_assert(said == -EAGAIN ? page_after == page_before : page_after == 1, "%d: %u", said, page_after);
@@ -500,7 +500,7 @@ Test(review, r08_deep_nesting_leaves_one_head)
 /* ------------------------------------------------------------------------------------------------------------- R9 */
 
 /*
- * No lock stands in for a missing instruction, chosen when building or when running: such a machine is not supported.
+ * No lock replaces a missing instruction, neither at build time nor at run time: such a machine is not supported.
  */
 _Static_assert(__atomic_always_lock_free(sizeof(uint64_t), 0),
 	       "positions and links need a 64-bit compare-and-exchange");

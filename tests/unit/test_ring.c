@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ring against a trivially right list: nested writers, discards, a reader in between, both modes. */
+/* The ring compared with a list that is trivially right: nested writers, discards, a reader in between, both modes. */
 #include "ring_fixture.h"
 
 #include <criterion/criterion.h>
@@ -10,7 +10,7 @@
 
 #define EVENTS_MAX 4000
 
-/* What was written, what became of it, and what was read. */
+/* What was written, its outcome, and what was read. */
 struct model {
 	struct ring *ring;
 	struct ring_order order;
@@ -28,7 +28,7 @@ static unsigned int draw(struct model *m, unsigned int n)
 	return (unsigned int)rand_r(&m->seed) % n;
 }
 
-/* A writer that may be interrupted by another one between reserve and commit, to a depth. */
+/* A writer that may be interrupted by another one between reserve and commit, to a given depth. */
 static void write_nested(struct model *m, unsigned int depth)
 {
 	const uint64_t number = m->next_number++;
@@ -234,7 +234,7 @@ Test(ring, a_reader_that_died_in_the_swap_is_succeeded)
 	before = *ring->reader.words;
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
 	events = page.entries;
-	/* As if it had died right behind the exchange: no word of its own was written yet. */
+	/* As if it had died immediately after the exchange: no word of its own was written yet. */
 	*ring->reader.words = before;
 	cr_assert_eq(rec_ring_reader_init(&ring->reader), 0);
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);

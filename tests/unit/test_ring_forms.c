@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every form that an event and a sub-buffer can have, to the byte, with the clock in the test's hand (linked with
+ * Every form that an event and a sub-buffer can have, to the byte, with a clock that the test sets (linked with
  * --wrap=rec_clock_mono): lengths, end of page, discards, one-call writes, refusals. test_ring_times.c has the times.
  */
 #include "hand_clock.h"
@@ -59,8 +59,8 @@ Test(forms, the_length_of_an_event)
 }
 
 /*
- * The longest event fills a sub-buffer to its last byte: 4048 at 4096. The kernel's is 24 longer, for its pages begin
- * with no marker and stamp. One byte more is refused, and counted, which the kernel's is not.
+ * The longest event fills a sub-buffer to its last byte: 4048 at 4096. The kernel's is 24 longer, because its pages do
+ * not begin with a marker and a stamp. One byte more is refused, and counted, which the kernel does not do.
  */
 Test(forms, payload_up_to_the_page)
 {
@@ -75,7 +75,7 @@ Test(forms, payload_up_to_the_page)
 		struct rec_record record;
 		struct rec_page_iter iter;
 
-		/* Whatever it comes behind: nothing, another one of its length, a short one. */
+		/* Whatever comes before it: nothing, another one of its length, a short one. */
 		cr_assert(ring_write(ring, number++, longest));
 		cr_assert(ring_write(ring, number++, longest));
 		cr_assert_eq(REC_POS_OFF(ring->handle.lane->tail), sizes[i] - 16);
@@ -89,7 +89,7 @@ Test(forms, payload_up_to_the_page)
 		cr_assert_null(rec_reserve(&ring->handle, UINT32_MAX - 7, &(struct rec_slot){ 0 }));
 		cr_assert_eq(errno, 77);
 		cr_assert_eq(ring->handle.lane->too_long, 4);
-		/* Four pages were needed and three are there: the first event was overwritten. */
+		/* Four pages were needed and there are three: the first event was overwritten. */
 		for (number = 1; number < 4; number++) {
 			page = raw_page(ring);
 			rec_page_iter_init(&iter, page.data, page.size);
@@ -106,8 +106,7 @@ Test(forms, payload_up_to_the_page)
  */
 
 /*
- * No filler: the page just ends where the last event ends, and says so in its header. All remainders that there can
- * be.
+ * No filler: the page just ends where the last event ends, as its header says. All possible remainders.
  */
 Test(forms, the_end_of_a_page)
 {
@@ -148,7 +147,7 @@ Test(forms, an_event_that_just_fits)
 	cr_assert(ring_write(ring, 2, 64));
 	cr_assert_eq(REC_POS_ID(ring->handle.lane->tail), 1);
 	cr_assert_eq(REC_POS_OFF(ring->handle.lane->tail), CAPACITY);
-	/* The tail stands at the very end: nobody has entered the next page. */
+	/* The tail is at the very end: no writer has entered the next page. */
 	cr_assert(ring_write(ring, 3, 64));
 	cr_assert_eq(REC_POS_ID(ring->handle.lane->tail), 2);
 	page = raw_page(ring);
@@ -184,14 +183,14 @@ Test(forms, the_last_event_is_unreserved)
 	cr_assert_eq(page.entries, 2);
 	cr_assert_eq(raw_times(&page, time, 3), 2);
 	cr_assert_eq(time[0], start);
-	/* Its delta was not built on the event that is gone (facts H18). */
+	/* Its delta does not build on the event that was taken back (facts H18). */
 	cr_assert_eq(time[1], start + 20);
 	ring_free(ring);
 }
 
 /*
- * Something was reserved behind it: the room stays, as padding, and the time of what follows is the same for readers
- * that add a padding's delta and for those that do not, but for the 1 that a padding must have (facts A4.2).
+ * Something was reserved after it: the room stays, as padding, and the time of what follows is the same for readers
+ * that add a padding's delta and for those that do not, except for the 1 that a padding must have (facts A4.2).
  */
 static void discard_below_another(uint32_t size, uint64_t gap)
 {
@@ -244,7 +243,7 @@ Test(forms, a_discarded_event_that_is_not_the_last_becomes_padding)
 	}
 }
 
-/* A whole page of padding is no event to anybody, and the reader goes past it. */
+/* A whole page of padding counts as no event, and the reader skips it. */
 Test(forms, a_page_of_padding)
 {
 	struct ledger book = ledger_new(3, true);
@@ -336,8 +335,7 @@ Test(forms, without_a_lane_nothing_happens)
 }
 
 /*
- * Each kind has its counter, none counts another's, and all of them together are what the reader is told to have
- * lost.
+ * Each kind has its counter, none counts another's, and their sum is the loss that is reported to the reader.
  */
 Test(forms, each_refusal_has_its_counter)
 {

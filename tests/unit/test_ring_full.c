@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The two short ways: a refusal without a plan, is_full() in ring.c, must say what the long way says; a poll for whole
- * pages that does not look at the writer's hot line, rec_ring_read() in ring_reader.c, must miss none. The clock stands
- * still: a pause between two events would need room for a time extend.
+ * Two shortcuts: a refusal without a plan, is_full() in ring.c, must decide as the long way does; a poll for whole
+ * pages that does not look at the writer's hot line, rec_ring_read() in ring_reader.c, must miss none. The clock does
+ * not advance: a pause between two events would need room for a time extend.
  */
 #include "hand_clock.h"
 #include "ring_fixture.h"
@@ -16,7 +16,7 @@
 #define SUBBUF_SIZE 4096
 #define CAPACITY    (SUBBUF_SIZE - REC_SUBBUF_HEADER_SIZE)
 
-/* A discard ring whose tail is on the last free sub-buffer, and that has refused an event since it came there. */
+/* A discard ring whose tail is on the last free sub-buffer, and that has refused an event since it got there. */
 static struct ring *new_full_ring(void)
 {
 	struct ring *ring = ring_new(PAGES, SUBBUF_SIZE, false);
@@ -67,7 +67,7 @@ Test(full, too_long_is_not_dropped)
 	const struct rec_lane *lane = ring->handle.lane;
 	uint32_t size, longest = 0;
 
-	/* Marker and stamp, word and length: what a sub-buffer of its own would take. */
+	/* Marker and stamp, word and length: what a sub-buffer of its own would need. */
 	for (size = CAPACITY - 64; size < CAPACITY + 64; size++) {
 		const uint64_t dropped = lane->dropped, too_long = lane->too_long;
 
@@ -111,7 +111,7 @@ Test(full, room_is_found_again)
 	ring_free(ring);
 }
 
-/* A nested writer that comes when the commit position is behind by a sub-buffer is refused for another reason. */
+/* A nested writer that comes when the commit position lags by a sub-buffer is refused for another reason. */
 Test(full, a_nested_writer_that_wraps_is_an_overrun)
 {
 	struct ring *ring = ring_new(PAGES, SUBBUF_SIZE, false);
@@ -180,7 +180,7 @@ Test(poll, no_whole_page_is_missed)
 		cr_assert_eq(page.entries, 1);
 		cr_assert_eq(page.first, i - 1);
 	}
-	/* Found nothing whole, but what there is: the next poll starts anew. */
+	/* It found no whole page, but some events: the next poll starts anew. */
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
 	cr_assert_eq(rec_ring_read(&ring->reader, false, &page), 1);
 	cr_assert_eq(page.first, 99);
@@ -196,7 +196,7 @@ Test(poll, the_hot_line_is_left_alone)
 
 	cr_assert_neq(offsetof(struct rec_lane, pages_touched) / REC_CACHE_LINE, offsetof(struct rec_lane, tail) / REC_CACHE_LINE);
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
-	/* Whoever looks at this finds the lane damaged. */
+	/* A reader finds such a lane damaged. */
 	ring->handle.lane->commit = UINT64_MAX;
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
 	cr_assert_lt(rec_ring_read(&ring->reader, false, &page), 0);
@@ -204,7 +204,9 @@ Test(poll, the_hot_line_is_left_alone)
 	ring_free(ring);
 }
 
-/* The thread sanitizer has its own mind about signals, and the address sanitizer makes ten times the instructions. */
+/*
+ * The thread sanitizer handles signals in its own way, and the address sanitizer executes ten times the instructions.
+ */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 
 #define TRAP_FLAG 0x100ul
@@ -228,7 +230,10 @@ static void set_trap_flag(bool on)
 	__asm__ volatile("pushq %0\n\tpopfq" : : "r"(flags) : "cc", "memory");
 }
 
-/* Another thread closes the gate at any instruction: an event for which there is room is written, or refused for that. */
+/*
+ * Another thread closes the gate at any instruction: an event for which there is room is written, or refused for that
+ * reason.
+ */
 Test(full, a_gate_that_closes_drops_nothing)
 {
 	const struct sigaction action = { .sa_handler = close_gate_in_step };

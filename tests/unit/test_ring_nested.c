@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handlers in the short moments between two steps of a writer: what is committed in them is visible as soon as nothing is
- * open, every event has its own time and CPU, and what was left is torn exactly. The clock is in the test's hand (linked
+ * Handlers in the short moments between two steps of a writer: what is committed in them is visible as soon as nothing
+ * is open, every event has its own time and CPU, and exactly what was left is torn. The test sets the clock (linked
  * with --wrap=rec_clock_mono).
  */
 #include "film.h"
@@ -19,7 +19,7 @@
 static volatile uint64_t now = UINT64_C(1000000000);
 static uint64_t tick = 10;
 
-/* What interrupts the next look at the clock; it may set `now`, and what that look returns. */
+/* What interrupts the next read of the clock; it may set `now`, and what that read returns. */
 static void (*at_clock)(void);
 static uint64_t stands_still;
 
@@ -99,8 +99,8 @@ static void discard(struct ring *ring)
 #define DISCARDS 100u
 
 /*
- * Hundreds of discards, each of which is interrupted after the same instruction by a handler that writes. Then one event with
- * another one nested in it, and some more.
+ * Hundreds of discards, each of which is interrupted after the same instruction by a handler that writes. Then one
+ * event with another one nested in it, and some more.
  */
 static bool interrupt_discards(unsigned int instruction)
 {
@@ -155,7 +155,10 @@ static void commit(struct ring *ring)
 	counting = false;
 }
 
-/* Two handlers write, each after an instruction of a commit that has `inside` others to publish. Whether both came. */
+/*
+ * Two handlers write, each after an instruction of a commit that has `inside` others to publish. Returns whether both
+ * ran.
+ */
 static bool interrupt_commit_twice(unsigned int first, unsigned int second, unsigned int inside, bool *ret_first_came)
 {
 	struct film film;
@@ -308,13 +311,16 @@ static void put_in_the_middle(void)
 {
 	now = 200000;
 	film_shoot(&middle, put_counted);
-	/* The clock stands still, or has stepped back to where it was: the outermost reads what the middle one read. */
+	/*
+	 * The clock does not advance, or has stepped back to where it was: the outermost reads what the middle one
+	 * read.
+	 */
 	stands_still = 200000;
 }
 
 /*
- * The outermost writer's look at the clock is interrupted by one which is interrupted after an instruction of its reservation
- * by a third one. Whether it was.
+ * The outermost writer's read of the clock is interrupted by a second writer, which is interrupted after an instruction
+ * of its reservation by a third one. Returns whether it was.
  */
 static bool stand_still(unsigned int instruction)
 {
@@ -411,8 +417,8 @@ static bool is_room(void)
 }
 
 /*
- * An event is interrupted after an instruction of its reservation, and left with another one inside it. Those behind it
- * are written from a frame above it. If `at_end` the event begins a sub-buffer. Whether it was interrupted.
+ * An event is interrupted after an instruction of its reservation, and left with another one inside it. Those after it
+ * are written from a frame above it. If `at_end`, the event begins a sub-buffer. Returns whether it was interrupted.
  */
 static bool leave_two_in_a_gap(unsigned int instruction, bool at_end)
 {
@@ -458,7 +464,7 @@ static bool leave_two_in_a_gap(unsigned int instruction, bool at_end)
 	return left;
 }
 
-/* Both on the CPU of those before and behind them, or each on one of its own. */
+/* Both on the CPU of those before and after them, or each on one of its own. */
 static void leave_two_everywhere(bool at_end)
 {
 	struct steps steps = steps_begin_all(40);
@@ -506,8 +512,8 @@ static void write_and_be_interrupted(struct ring *what)
 }
 
 /*
- * A writer has moved the tail to the next sub-buffer, and not come to note what is on the one before. A nested writer's
- * exchange fails there, because a third one came. That does not concern the sub-buffer before.
+ * A writer has moved the tail to the next sub-buffer, but has not yet noted what is on the one before. A nested
+ * writer's exchange fails there, because a third one came. That does not affect the sub-buffer before.
  */
 Test(nested, a_retry_leaves_the_size_of_another_page)
 {
@@ -597,8 +603,8 @@ static void check_old_size(bool below_another)
 }
 
 /*
- * A writer was about to leave a sub-buffer. Others came who wrote there, and left it. Its own attempt, which fails, does not
- * concern the sub-buffer any more.
+ * A writer was about to leave a sub-buffer. Others came that wrote there, and left it. Its own attempt, which fails,
+ * does not affect that sub-buffer any more.
  */
 Test(nested, a_retry_does_not_put_an_old_size_back)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times of events, with the clock in the test's hand (linked with --wrap=rec_clock_mono): time extends, absolute
- * stamps, a clock that steps back or has its top bits set.
+ * Times of events, with a clock that the test sets (linked with --wrap=rec_clock_mono): time extends, absolute stamps,
+ * a clock that steps back or has its top bits set.
  */
 #include "hand_clock.h"
 #include "raw.h"
@@ -58,7 +58,7 @@ Test(forms, time_extends)
 }
 
 /*
- * The event alone would fit the page, with its extend it does not: both go to the next one, where no extend is
+ * The event alone would fit in the page, with its extend it does not: both go to the next one, where no extend is
  * needed.
  */
 Test(forms, an_extend_stays_with_its_event)

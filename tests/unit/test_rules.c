@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The rules for events to come: what they say, where there is no room, among rubbish, changed while they are read. */
+/*
+ * The rules for events registered later: their contents, no room for them, damaged memory, changes while they are read.
+ */
 #include "librecorder/core/rules.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/tell.h"
@@ -80,7 +82,7 @@ Test(rules, where_there_is_no_room_nothing_changes)
 		snprintf(patterns, sizeof(patterns), "system%u", i);
 		cr_assert_eq(say(&rules, patterns, "x"), (int)(i % 2));
 	}
-	cr_assert_eq(rec_rules_add(&rules, "system0:*", true), 0, "what stands there already has its room");
+	cr_assert_eq(rec_rules_add(&rules, "system0:*", true), 0, "what is already there has room");
 	cr_assert_eq(say(&rules, "system0", "x"), 1);
 	rec_rules_remove(&rules, "system7:*");
 	cr_assert_eq(rec_rules_add(&rules, "syste7:*", true), 0);
@@ -92,7 +94,7 @@ Test(rules, the_longest_one)
 	char patterns[REC_RULES_SIZE];
 
 	memset(patterns, 'a', sizeof(patterns));
-	/* The sign, its own end, and an empty rule behind it. */
+	/* The sign, its own end, and an empty rule after it. */
 	patterns[REC_RULES_SIZE - 2] = '\0';
 	cr_assert_eq(rec_rules_add(&rules, patterns, true), -ENOSPC);
 	patterns[REC_RULES_SIZE - 3] = '\0';
@@ -102,7 +104,7 @@ Test(rules, the_longest_one)
 	cr_assert_eq(say(&rules, patterns, "x"), 1);
 }
 
-/* Rules between two pages that nobody may touch, at the beginning or at the end of theirs. */
+/* Rules between two inaccessible pages, at the beginning or at the end of their memory. */
 static struct rec_rules *walled(bool end)
 {
 	unsigned char *map = mmap(NULL, 3 * REC_MAP_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -189,7 +191,7 @@ Test(rules, changed_while_read)
 	cr_assert_eq(say(rules, "always", "on"), 1, "killed in the middle of a change");
 }
 
-/* A copy is in the middle of the text when that changes: the rest of it cannot be touched until then. */
+/* A copy is in the middle of the text when that changes: the rest of it is inaccessible until then. */
 static struct {
 	struct rec_rules *rules;
 	unsigned char *rest;
@@ -206,7 +208,7 @@ static void change_twice(int signal)
 	rec_rules_add(torn.rules, torn.patterns, false);
 }
 
-/* The long rule goes to the end: where it stood in the part that was copied, it must not hide the one before it. */
+/* The long rule goes to the end: its old place, in the part that was copied, must not hide the one before it. */
 Test(rules, changed_in_the_middle_of_a_look)
 {
 	unsigned char *map = beside_memory(2 * REC_MAP_PAGE);

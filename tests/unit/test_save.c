@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program saves its own lanes: everything once, threads and losses included, while others go on writing. */
+/* A program saves its own lanes: everything once, including threads and losses, while others continue to write. */
 #include "weave_fixture.h"
 
 #include <criterion/criterion.h>
@@ -88,7 +88,7 @@ Test(save, every_thread_once)
 	}
 	seen_free(seen);
 
-	/* What was saved is gone; what comes then is in the next file. */
+	/* What was saved is gone from the lanes; what comes then is in the next file. */
 	write_events(7, 100, 5);
 	seen = save();
 	cr_assert_eq(seen->nr, 5);
@@ -109,7 +109,7 @@ static struct seen *snapshot(void)
 	return seen_read(path);
 }
 
-/* Snapshots follow each other, and take nothing from a save, nor a save from them. */
+/* Snapshots continue each other; they take nothing from a save, nor does a save from them. */
 Test(save, snapshots)
 {
 	struct seen *seen;
@@ -135,7 +135,7 @@ Test(save, snapshots)
 	seen_free(seen);
 }
 
-/* Oldest or newest lost: what is in the file and what it says is lost are all there was. */
+/* Oldest or newest lost: the events in the file and those it reports lost are all that there were. */
 Test(save, losses_are_told)
 {
 	struct seen *seen;
@@ -169,7 +169,7 @@ Test(save, newest_lost)
 		cr_assert_eq(seen->events[i].number, i);
 	seen_free(seen);
 
-	/* Told once, whatever page would carry them later. */
+	/* Reported once, whatever page would carry them later. */
 	seen = save();
 	cr_assert_eq(seen->nr, 0);
 	seen_free(seen);
@@ -180,7 +180,7 @@ Test(save, newest_lost)
 	seen_free(seen);
 }
 
-/* Sub-buffers that were made larger hold events that are longer than those of the beginning. */
+/* Sub-buffers that were made larger hold longer events than those at the beginning. */
 Test(save, after_the_sub_buffers_grew)
 {
 	static char text[20000];
@@ -211,7 +211,7 @@ static void *write_forever(void *arg)
 	return NULL;
 }
 
-/* Saving while a thread writes ends, and every event is in one of the files or counted as lost. */
+/* Saving while a thread writes terminates, and every event is in one of the files or counted as lost. */
 Test(save, while_a_thread_writes)
 {
 	pthread_t thread;
@@ -286,7 +286,7 @@ Test(save, failures_leave_the_lanes_usable)
 	waitpid(child, NULL, 0);
 	write_events(0, 10, 10);
 	seen = save();
-	/* The reader that died had taken ten but not the next page: they count as read by it. */
+	/* The reader that died had consumed ten but had not asked for the next page: they count as read by it. */
 	cr_assert_geq(seen->nr, 10);
 	cr_assert_eq(seen->events[seen->nr - 1].number, 19);
 	seen_free(seen);

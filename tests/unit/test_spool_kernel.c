@@ -107,7 +107,7 @@ Test(spool_kernel, a_text_may_be_larger_than_a_chunk)
 	expect_text(SPOOL_TEXT_KALLSYMS, "", text);
 	reopen();
 	expect_text(SPOOL_TEXT_KALLSYMS, "", text);
-	/* Cut off within the last piece: what is whole is there. */
+	/* Cut off within the last piece: the whole ones are there. */
 	cr_assert_eq(truncate(path, (off_t)spool->end - 8), 0);
 	reopen();
 	text[3 * 256 * 1024] = '\0';
@@ -121,7 +121,7 @@ Test(spool_kernel, a_text_that_is_kept_is_not_in_the_file)
 	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_KALLSYMS, "", strdup("first"), 5), 0);
 	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_KALLSYMS, "", strdup("second"), 6), 0);
 	expect_text(SPOOL_TEXT_KALLSYMS, "", "second");
-	/* One that follows in the file takes its place. */
+	/* A later one in the file replaces it. */
 	add_text(SPOOL_TEXT_KALLSYMS, "", "the longest of them, in the file");
 	expect_text(SPOOL_TEXT_KALLSYMS, "", "the longest of them, in the file");
 	cr_assert_eq(spool_keep_text(spool, 0, SPOOL_TEXT_PRINTK, "", strdup("kept"), 4), 0);
@@ -159,7 +159,7 @@ Test(spool_kernel, losses_are_read_out_of_statistics)
 
 /* ---------------------------------------------------------------------------------------------------- side files */
 
-/* A page of the kernel's: `lost` before it, -1: nobody knows how many. */
+/* A page of the kernel's: `lost` before it, -1: an unknown number. */
 static void make_page(unsigned char *page, uint64_t time, uint32_t size, int64_t lost)
 {
 	uint64_t commit = size;
@@ -199,7 +199,7 @@ static uint64_t page_time(const struct rec_page *page)
 	return time;
 }
 
-/* Read a stream; returns how many pages it had, *ret_end what came behind. */
+/* Read a stream; returns its number of pages, *ret_end is the result at the end. */
 static unsigned int read_stream(struct rec_source *source, unsigned int stream, int *ret_end)
 {
 	unsigned int pages = 0;
@@ -219,7 +219,7 @@ Test(spool_kernel, whole_pages_of_side_files_are_streams_in_order)
 	struct rec_source *source;
 	int at_end;
 
-	/* More than are read at a time, and the torn one at the end is nobody's. */
+	/* More than are read at a time, and the torn one at the end is ignored. */
 	make_side(1, 200, PAGE - 1, NULL);
 	make_side(3, 0, 17, NULL);
 	reopen();
@@ -253,7 +253,7 @@ Test(spool_kernel, more_side_files_than_a_process_usually_may_open)
 	spool_source_close(source);
 }
 
-/* Something keeps it from its second side file, as a signal would. */
+/* Something prevents its second side file, as a signal would. */
 Test(spool_kernel, a_removal_that_was_cut_short_is_told_by_the_spool)
 {
 	char side[2][PATH_MAX];
@@ -347,7 +347,7 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 	fd = open(side, O_RDWR | O_CREAT, 0600);
 	cr_assert_eq(write(fd, "mine", 4), 4);
 	cr_assert_eq(spool_side_create(spool, 0, 0), -EEXIST);
-	/* Nor is it the spool's now, to be removed with it. */
+	/* Nor does it belong to the spool now, which would remove it. */
 	cr_assert_eq(spool_remove(spool), 0);
 	cr_assert_eq(pread(fd, text, 4, 0), 4);
 	cr_assert_str_eq(text, "mine");
@@ -357,7 +357,7 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 
 /* ------------------------------------------------------------------------------------------------- what a file claims */
 
-/* As no recorder writes it: a chunk behind all others. */
+/* As no recorder writes it: a chunk after all others. */
 static void put_chunk(enum spool_kind kind, unsigned int process, unsigned int lane, const void *payload, uint32_t size)
 {
 	const struct spool_chunk chunk = {
@@ -369,7 +369,7 @@ static void put_chunk(enum spool_kind kind, unsigned int process, unsigned int l
 	cr_assert_eq(pwrite(spool->fd, payload, size, end + (off_t)sizeof(chunk)), (ssize_t)size);
 }
 
-/* 64 bytes are not to cost 8 MiB, however often they are there. */
+/* 64 bytes must not cost 8 MiB, however often they occur. */
 Test(spool_kernel, lanes_beyond_all_others)
 {
 	const struct spool_disk_process process = { .pid = 1, .subbuf_size = PAGE };
@@ -381,7 +381,7 @@ Test(spool_kernel, lanes_beyond_all_others)
 	reopen();
 	cr_assert_gt(spool->cut, 0);
 	cr_assert_leq(spool->nr_lanes, (1u << 20) + 64 * spool->nr_entries);
-	/* Nobody who writes gets what would not be read. */
+	/* No writer can write what would not be read. */
 	cr_assert_eq(spool_side_create(spool, 0, 1u << 16), -EINVAL);
 }
 
@@ -400,7 +400,7 @@ Test(spool_kernel, far_lanes_of_many_processes)
 	cr_assert_eq(spool->nr_lanes, 29999 * 61);
 }
 
-/* Each is looked for among all: that must not take the time of their number squared. */
+/* Each is looked up among all: that must not take the time of their number squared. */
 Test(spool_kernel, more_texts_than_any_kernel_has)
 {
 	char name[32];
@@ -414,7 +414,7 @@ Test(spool_kernel, more_texts_than_any_kernel_has)
 	cr_assert(spool_text(&spool->entries[0], SPOOL_TEXT_FORMAT, "sched/event299999"));
 }
 
-/* Many small pieces of two things that grow in turns. */
+/* Many small pieces of two texts that grow in turns. */
 Test(spool_kernel, texts_and_logs_in_small_pieces)
 {
 	struct spool_text *text;

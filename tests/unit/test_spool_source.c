@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A lane's chain of pages, read back from a spool whose links may be anything. */
+/* A lane's chain of pages, read back from a spool whose links may have any value. */
 #include <criterion/criterion.h>
 #include <librecorder/page.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static void end(void)
 
 TestSuite(spool_source, .init = begin, .fini = end, .timeout = 300);
 
-/* All pages of the lane, in order; what the source returned last. */
+/* All pages of the lane, in order; returns the source's last result. */
 static int read_lane(unsigned int *ret_pages)
 {
 	struct spool_stream *streams;
@@ -67,7 +67,7 @@ static int read_lane(unsigned int *ret_pages)
 	return got;
 }
 
-/* The last link has no chunk after it that opening the spool could mend it by. */
+/* No chunk follows the last link's, from which opening the spool could repair it. */
 Test(spool_source, a_link_outside_of_the_file_is_the_lanes_end)
 {
 	const uint64_t outside[] = { spool->end,

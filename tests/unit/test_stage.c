@@ -37,7 +37,7 @@ static void begin(void)
 	cr_assert_eq(spool_add_process(spool, &process), 0);
 }
 
-/* Nothing is left but the spool. */
+/* Only the spool is left. */
 static void end(void)
 {
 	cr_assert_eq(spool_remove(spool), 0);
@@ -45,7 +45,7 @@ static void end(void)
 	cr_assert_eq(rmdir(dir), 0, "something is left in %s", dir);
 }
 
-/* The same, where a recorder was killed before its spool had the name of its stage. */
+/* The same, where a recorder was killed before its spool named its stage. */
 static void end_swept(void)
 {
 	const int fd = open(dir, O_RDONLY | O_DIRECTORY);
@@ -86,7 +86,7 @@ static int hand(struct spool_hand *hand, unsigned int lane, uint64_t number)
 	return spool_hand_page(spool, hand, 0, lane, &page, NULL, NULL);
 }
 
-/* The lane's next `nr` pages, whole and in order. */
+/* Checks that the lane's next `nr` pages are whole and in order. */
 static void expect_of(struct rec_source *source, unsigned int lane, uint64_t nr)
 {
 	struct rec_page page;
@@ -132,14 +132,14 @@ Test(stage, all_is_in_the_file_at_the_end)
 			cr_assert_eq(add(lane, number), 0);
 	cr_assert_eq(spool_settle(spool), 0);
 	expect_pages(1000);
-	/* As the next one finds it, and without a stage. */
+	/* As the next recorder finds it, and without a stage. */
 	spool_close(spool);
 	cr_assert_eq(spool_open(path, &spool), 0);
 	cr_assert(!spool->head.stage[0] && !spool->stage_is_gone);
 	expect_pages(1000);
 }
 
-/* In a process that is killed then: turns by hands are in the stage alone, some of them nobody's yet. */
+/* In a process that is killed then: the helpers' turns are in the stage alone, some of them not collected yet. */
 static void die_in_between(bool ended)
 {
 	struct spool_hand hands[LANES] = { { NULL, NULL } };
@@ -170,7 +170,7 @@ static void expect_after_death(bool ended)
 		die_in_between(ended);
 	cr_assert_eq(waitpid(child, &status, 0), child);
 	cr_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-	/* Ours has the lock, too. */
+	/* Our file has the lock, too. */
 	spool_close(spool);
 	cr_assert_eq(spool_open(path, &spool), 0);
 	expect_pages(200);
@@ -323,7 +323,7 @@ static bool survives_step(uint32_t at)
 		cr_assert_geq(nr[lane], progress->added[lane], "step %u, lane %u", at, lane);
 	}
 	expect_added(nr);
-	/* What one lane still holds comes behind that, and nothing of the others. */
+	/* What one lane still holds comes after that, and nothing of the others. */
 	cr_assert_eq(add(at % LANES, nr[at % LANES]), 0);
 	nr[at % LANES]++;
 	expect_added(nr);
@@ -366,7 +366,7 @@ Test(stage, a_page_that_went_away_is_not_added)
 	expect_pages(3);
 }
 
-/* A file that cannot grow stands for a disk that takes nothing. */
+/* A file that cannot grow stands in for a disk that accepts nothing. */
 Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
 {
 	const struct rlimit limit = { 4u << 20, 4u << 20 };
@@ -383,7 +383,7 @@ Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
 	cr_assert_eq(err, -EFBIG);
 	cr_assert_eq(spool_settle(spool), -EFBIG);
 	spool_close(spool);
-	/* In memory alone: the file still takes no more. */
+	/* In memory alone: the file still accepts nothing. */
 	cr_assert_eq(spool_open(path, &spool), 0);
 	cr_assert(spool->rest);
 	cr_assert_geq(spool->entries[0].lanes[2].next_event, number - 2);
@@ -392,7 +392,7 @@ Test(stage, what_the_thread_meets_is_told_and_the_rest_stays)
 
 /* ----------------------------------------------------------------------------------------------------- the bound */
 
-/* Blocks that nobody hands over. */
+/* Blocks that nothing hands over. */
 Test(stage, it_refuses_at_its_bound)
 {
 	struct stage_block *block, *blocks[64];
@@ -426,7 +426,7 @@ int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
 	return -1;
 }
 
-/* Blocks that only the caller could hand over: waiting for one would be for ever. */
+/* Blocks that only the caller could hand over: it would wait for itself without end. */
 Test(stage, a_full_file_system_leaves_what_cannot_be_refused, .timeout = 10)
 {
 	struct stage_block *block;
@@ -440,7 +440,7 @@ Test(stage, a_full_file_system_leaves_what_cannot_be_refused, .timeout = 10)
 	cr_assert_eq(nr, 2);
 	for (unsigned int i = 0; i < 2; i++)
 		cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), 0);
-	cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), -ENOSPC, "nobody would end the wait");
+	cr_assert_eq(stage_take(stage, PAGE, STAGE_WAIT, &block), -ENOSPC, "nothing would end the wait");
 	is_full = false;
 	stage_close(stage, true);
 }
@@ -457,7 +457,7 @@ Test(stage, a_block_takes_the_largest_chunk)
 	stage_close(stage, true);
 }
 
-/* Memory of its file, but for the head. */
+/* Memory of its file, except the head. */
 static uint64_t memory_of(const struct stage *stage)
 {
 	struct stat st;

@@ -49,7 +49,7 @@ static void on_signal(int number, void (*handler)(int), int flags)
 
 #define LOOPS 50000u
 
-/* Whatever system call is made from here on kills the process, but for what the test needs to tell. */
+/* Any system call from here on kills the process, except those that the test needs to report. */
 static void forbid_system_calls(void)
 {
 	struct sock_filter filter[] = {
@@ -80,8 +80,7 @@ static void loop_without_system_calls(void *data)
 
 	(void)data;
 	/*
-	 * So that the code is in memory, all of it. Its lane is free then; ours
-	 * is to be one that was not written to.
+	 * So that all of the code is in memory. Its lane is free after that; ours must be one that was not written to.
 	 */
 	run(write_loop, NULL);
 	if (rec_thread_attach() < 0 || rec_lane_resize(0, 32 * 4080) < 0)
@@ -93,7 +92,7 @@ static void loop_without_system_calls(void *data)
 	_exit(behind.ru_minflt == before.ru_minflt && behind.ru_majflt == before.ru_majflt ? 0 : 97);
 }
 
-/* The ring goes round many times. */
+/* The ring wraps many times. */
 Test(life, after_attach_no_system_call_and_no_fault)
 {
 	int status = 0;
@@ -179,8 +178,8 @@ static void *be_cancelled(void *arg)
 }
 
 /*
- * The event is torn. So is the cleanup's, unless its frame shows that the other one was left: the lane cannot tell it from a
- * nested one.
+ * The event is torn. So is the cleanup's, unless its frame shows that the other one was left: the lane cannot
+ * distinguish it from a nested one.
  */
 static void check_cancel(bool asynchronous, bool deeper)
 {
@@ -250,14 +249,14 @@ Test(life, ended_by_a_raw_exit_in_an_event)
 	cr_assert_eq(sums.no_lane, 0);
 }
 
-/* As a thread that got the id of one that ended without a word. */
+/* As a thread that got the id of one that ended without giving its lane back. */
 static void *come_again(void *arg)
 {
 	rec_lane_at(0)->owner = (uint32_t)syscall(SYS_gettid);
 	return write_number(arg);
 }
 
-/* Thread ids come again. The new thread knows nothing of the lane, so it gives it back, and then it leases one. */
+/* Thread ids are reused. The new thread knows nothing of the lane, so it gives it back, and then it leases one. */
 Test(life, a_thread_with_the_id_of_one_that_ended_by_a_raw_exit)
 {
 	struct sums sums;
@@ -276,7 +275,7 @@ Test(life, a_thread_with_the_id_of_one_that_ended_by_a_raw_exit)
 
 /* ---------------------------------------------------------------------------------------------------- destructors */
 
-/* What C++ compilers call for thread_local objects: these go before all keys. */
+/* What C++ compilers call for thread_local objects: these are destroyed before all keys. */
 extern int __cxa_thread_atexit_impl(void (*function)(void *), void *object, void *dso);
 
 static pthread_key_t key;
@@ -305,7 +304,7 @@ static void *have_destructors(void *arg)
 	return arg;
 }
 
-/* Our key is older, so this one's destructor comes behind ours, in each round. */
+/* Our key is older, so this one's destructor is called after ours, in each round. */
 Test(life, destructors_before_and_behind_ours)
 {
 	struct sums sums;
@@ -316,7 +315,7 @@ Test(life, destructors_before_and_behind_ours)
 	run(have_destructors, NULL);
 	cr_assert_eq(next, 5);
 	cr_assert_eq(rec_lane_at(0)->owner, 0);
-	/* In the last round nobody comes behind it; the lane is found by whoever wants one. */
+	/* In the last round no destructor of ours comes after it; the next thread that wants a lane finds this one. */
 	rounds = 10;
 	run(have_destructors, NULL);
 	run(write_number, (void *)1000);
@@ -392,7 +391,7 @@ Test(life, events_after_main_has_returned)
 	cr_assert(seen[100]);
 	cr_assert(seen[101]);
 	cr_assert_eq(sums.no_lane, 0);
-	/* The oldest may be overwritten; none is missing behind the first that is there. */
+	/* The oldest may be overwritten; none is missing after the first that is there. */
 	for (number = 1000; !seen[number]; number++)
 		;
 	cr_assert_leq(number - 1000, sums.lost);
@@ -420,8 +419,8 @@ static __attribute__((noinline)) void write_deeper(uint64_t number)
 }
 
 /*
- * What it writes before it jumps away may be inside an event that it leaves, and is torn then. So is what it writes inside an
- * event that the next handler leaves: it is certain where nothing is open.
+ * What it writes before it jumps away may be inside an event that it leaves, and is torn then. So is what it writes
+ * inside an event that the next handler leaves: its outcome is certain only where nothing is open.
  */
 static void write_or_jump(int signal)
 {
@@ -447,7 +446,9 @@ static void jump_always(int signal)
 	siglongjmp(back, 1);
 }
 
-/* Behind each jump an event from here, by whose frame the lane knows what was left: all others are written from below. */
+/*
+ * After each jump an event from here, by whose frame the lane knows what was left: all others are written from below.
+ */
 static void *write_in_a_storm(void *arg)
 {
 	volatile uint64_t number = (uintptr_t)arg * STORM_EVENTS;
@@ -465,7 +466,7 @@ static void *write_in_a_storm(void *arg)
 	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
 	while (number < end) {
 		write_deeper(number++);
-		/* What was begun may be left; what was come back from is there. */
+		/* An event that was begun may be left; one to which its handler returned is there. */
 		certain[number - 1] = 1;
 	}
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
@@ -535,12 +536,12 @@ static struct sums read_beside_a_leaver(bool deeper)
 	sums.torn = more.torn;
 	sums.no_lane = more.no_lane;
 	numbered_expect_no_owner();
-	/* Each event is read, or counted as what became of it. */
+	/* Each event is read, or counted by its outcome. */
 	cr_assert_eq(sums.events + sums.lost + sums.torn + sums.no_lane, JUMPS * RUN);
 	return sums;
 }
 
-/* Nothing is gone but what was left, and it needs one lane. */
+/* Only what was left is missing, and it takes one lane. */
 Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 600)
 {
 	const struct sums sums = read_beside_a_leaver(true);
@@ -554,7 +555,7 @@ Test(life, a_thread_whose_handlers_always_jump_away, .timeout = 600)
 		cr_assert(seen[n] || !certain[n], "event %u", n);
 }
 
-/* Where no frame tells, it leaves some lanes for good, and then writes no more; others are not concerned. */
+/* Where no frame shows it, the thread leaves some lanes for good, and then writes no more; others are not affected. */
 Test(life, a_thread_that_leaves_lane_after_lane, .timeout = 600)
 {
 	const struct sums sums = read_beside_a_leaver(false);
@@ -564,8 +565,7 @@ Test(life, a_thread_that_leaves_lane_after_lane, .timeout = 600)
 }
 
 /*
- * A timer strikes where it likes: at first events, in leases, in the slow path,
- * in events; every other handler jumps away.
+ * A timer strikes at random: at first events, in leases, in the slow path, in events; every other handler jumps away.
  */
 Test(life, a_storm_of_handlers_that_jump_away, .timeout = 600)
 {

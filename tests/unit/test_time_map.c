@@ -61,13 +61,16 @@ Test(time_map, few_anchors)
 	cr_assert_leq(apart(ns_of(&map, 19 * MS), 103 * MS), 1);
 	cr_assert_leq(apart(ns_of(&map, 7 * MS), 99 * MS), 1);
 	cr_assert_leq(time_map_error(&map, 13 * MS), 22);
-	/* A millisecond outside of two: each end 20 ns off in opposite directions tilts by 20 ns more. */
+	/*
+	 * A millisecond outside of two anchors: if each is off by 20 ns in opposite directions, the slope adds 20 ns
+	 * more.
+	 */
 	cr_assert_geq(time_map_error(&map, 19 * MS), 40);
 	cr_assert_leq(time_map_error(&map, 19 * MS), 100);
 	time_map_free(&map);
 }
 
-/* A true clock of 2.5 GHz whose rate drifts as NTP slews; anchors with errors of their own, some of them wild. */
+/* A true clock of 2.5 GHz whose rate drifts as under NTP; anchors with errors of their own, some of them large. */
 static double true_ns(double clock)
 {
 	const double t = clock / 2.5;
@@ -120,7 +123,7 @@ Test(time_map, the_bound_holds)
 		unsigned int i;
 
 		make_anchors(anchors, &state, seed % 2);
-		/* The order they come in says nothing. */
+		/* The order of the anchors does not matter. */
 		for (i = 0; i < NR_ANCHORS; i++) {
 			const unsigned int j = (unsigned int)rand_r(&state) % NR_ANCHORS;
 			const struct rec_anchor anchor = anchors[i];
@@ -129,7 +132,7 @@ Test(time_map, the_bound_holds)
 			anchors[j] = anchor;
 		}
 		map = map_of(anchors, NR_ANCHORS);
-		/* 50 ns each and what the clock bends in 300 ms: far less than the wild anchors' 50 us. */
+		/* 50 ns each plus the clock's drift in 300 ms: far less than the 50 us of the wrong anchors. */
 		check_bound(&map, 300);
 		time_map_free(&map);
 	}
@@ -157,7 +160,7 @@ Test(time_map, anchors_that_contradict_each_other)
 		cr_assert_geq(ns, before);
 		before = ns;
 	}
-	/* What contradicts is confessed. */
+	/* Contradictions are reported in the bound. */
 	cr_assert_geq(time_map_error(&map, 2 * S), S / 2);
 	time_map_free(&map);
 }
@@ -191,7 +194,7 @@ Test(time_map, one_line_for_viewers)
 	for (clock = from; clock <= to; clock += 1234567) {
 		const uint64_t shown = multiply_as_viewers(clock, line.mult, line.shift) + (uint64_t)line.offset;
 
-		/* The viewers' two halves round down twice. */
+		/* The viewers' two halves each round down. */
 		cr_assert_leq(apart(shown, ns_of(&map, clock)), error + 1);
 	}
 	time_map_free(&map);
@@ -221,7 +224,7 @@ Test(time_map, one_line_for_viewers_of_slow_clocks)
 	}
 }
 
-/* A clock that changes its rate half-way is nowhere farther from its chord than there. */
+/* A clock that changes its rate half-way is farthest from its chord there. */
 Test(time_map, one_line_says_how_far_it_is_off)
 {
 	const struct rec_anchor anchors[] = { { 0, 0, 0, 10 }, { S, S, 0, 10 }, { 2 * S, 2 * S + 1000, 0, 10 } };

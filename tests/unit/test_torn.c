@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reservations to which nobody comes back. Each is torn with all that was reserved inside it, and the lane counts exactly
+ * Reservations that are never finished. Each is torn with all that was reserved inside it, and the lane counts exactly
  * these events. All other events are read, in order, with their times and CPUs.
  */
 #include "film.h"
@@ -29,11 +29,14 @@ static struct ring_order order;
 static unsigned int seed;
 static uint64_t next;
 
-/* When and where each event was reserved: not before, not after, on this CPU. */
+/* When and where each event was reserved: no earlier, no later, on this CPU. */
 static uint64_t since[RING_ORDER_MAX * 2], until[RING_ORDER_MAX * 2];
 static uint32_t cpu_of[RING_ORDER_MAX * 2];
 
-/* What the lane must have: how many writers are inside, and where the events of the outermost one begin in `order`. */
+/*
+ * The expected state of the lane: how many writers are inside, and where the events of the outermost one begin in
+ * `order`.
+ */
 static struct {
 	unsigned int inside, begin;
 	bool is_deep; /* the outermost one was called from a frame far below the test's own */
@@ -66,7 +69,9 @@ static unsigned int place_of(uint64_t number)
 	return at;
 }
 
-/* The writer of event `number`, who found `below` others inside, ends. It finds whoever was left inside it. */
+/*
+ * The writer of event `number`, which found `below` others inside, ends. It finds any writer that was left inside it.
+ */
 static void end_writer(uint64_t number, unsigned int below)
 {
 	if (model.inside > below + 1)
@@ -74,7 +79,7 @@ static void end_writer(uint64_t number, unsigned int below)
 	model.inside = below;
 }
 
-/* An event with others inside it. False: somebody in it jumped away, out of this one, too. */
+/* An event with others inside it. False: one of them jumped away, out of this one, too. */
 static bool write_some(unsigned int depth, bool is_deep)
 {
 	const uint64_t number = next++;
@@ -102,7 +107,7 @@ static bool write_some(unsigned int depth, bool is_deep)
 	model.inside++;
 	ring_place(&order, number);
 	while (depth && draw(3) == 0)
-		/* Sometimes it was interrupted where nobody jumps past it. */
+		/* Sometimes it was interrupted at a point that no jump passes. */
 		if (!write_some(depth - 1, is_deep) && draw(2))
 			return false;
 	if (depth < 3 && draw(12) == 0)
@@ -209,7 +214,7 @@ Test(torn, what_was_not_left_is_read)
 		leave_some(s, 64, s % 2 ? 4096 : 8192, 40);
 }
 
-/* Where the tail goes round, and refuses, while something stands open. */
+/* Where the tail wraps, and refuses, while something is open. */
 Test(torn, what_was_not_left_is_read_in_small_rings)
 {
 	unsigned int s;
@@ -230,7 +235,7 @@ static void jump_back(int signal)
 	siglongjmp(fault, 1);
 }
 
-/* Memory that cannot be read: whoever copies from it has reserved, and jumps away. */
+/* Memory that cannot be read: a copy from it faults after the reservation, and the handler jumps away. */
 static const void *begin_faults(void)
 {
 	const struct sigaction action = { .sa_handler = jump_back };
@@ -249,7 +254,10 @@ static void check_found_out(const struct rec_lane *lane)
 	cr_assert_eq(REC_POS_COUNT(lane->commit), 2);
 }
 
-/* The statement that left an event finds it out itself, where the reservation is made by a function of the library, too. */
+/*
+ * The next event of the statement that left one finds that out itself, also where the reservation is made by a function
+ * of the library.
+ */
 Test(torn, a_write_that_faults_is_found_out_by_the_next_one)
 {
 	const void *none = begin_faults();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the library leaves as it was, on every path of an event and in every call of its interface: errno, the
+ * State that the library leaves unchanged, on every path of an event and in every call of its interface: errno, the
  * signal mask, the floating point environment, whether the thread may be cancelled, standard output and error.
  */
 #include <librecorder/clock.h>
@@ -35,7 +35,7 @@ struct state {
 	sigset_t mask;
 	int cancel;
 #if defined(__x86_64__)
-	uint32_t mxcsr; /* all but the flags of what happened */
+	uint32_t mxcsr; /* all except the flags of exceptions that occurred */
 	uint16_t x87;
 #endif
 };
@@ -56,8 +56,7 @@ static void look(struct state *ret_state)
 }
 
 /*
- * Nothing as it usually is: an errno, a rounding and a mask of our own,
- * denormals flushed, the x87 in single precision.
+ * Nothing as it usually is: our own errno, rounding and mask, denormals flushed, the x87 in single precision.
  */
 static void make_unusual(void)
 {
@@ -152,7 +151,7 @@ Test(unharmed, threads, .init = begin, .fini = reader_end, .timeout = 300)
 	}
 }
 
-/* No lane is left, and none shared: what is lost is lost without a trace. */
+/* No lane is left, and none shared: what is lost then has no effect. */
 Test(unharmed, at_the_cap, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 4096, 4096 });
@@ -195,7 +194,7 @@ Test(unharmed, calls_in_the_path_of_events, .init = begin, .fini = reader_end, .
 	UNHARMED(REC(host, plain, 2));
 }
 
-/* These may fail, and then errno is theirs to change, but nothing else. */
+/* These may fail, and then they may change errno, but nothing else. */
 Test(unharmed, other_calls, .init = begin, .fini = reader_end, .timeout = 300)
 {
 	struct rec_anchor anchor;

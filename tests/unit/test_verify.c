@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each check of format/verify/verify.h on made-up events: the violation is found, and what comes closest to it without being
- * one is not. Two CPUs; times are what the test says.
+ * Each check of format/verify/verify.h on made-up events: the violation is found, and the closest case that is not a
+ * violation is not reported. Two CPUs; the test sets the times.
  */
 #include "format/io/blob.h"
 #include "format/verify/verify.h"
@@ -80,7 +80,7 @@ static void note(void *arg, const struct verify_violation *violation)
 	printf("# %s\n", violation->text);
 }
 
-/* The file is a recorder's, if the test does not say whose. */
+/* The file is a recorder's, unless the test says otherwise. */
 static void name_writer(void)
 {
 	static char writer[] = "recorder 1";
@@ -143,7 +143,7 @@ static void put(uint32_t cpu, uint64_t ts, int id, int pid, const void *rest, ui
 	memcpy(data, &common, sizeof(common));
 	memcpy(data + sizeof(common), rest, size);
 	cr_assert_eq(verify_event(verify, &event), 0);
-	/* Nobody may count on its bytes from here on. */
+	/* From here on its bytes must not be relied on. */
 	memset(data, 0xee, sizeof(data));
 	lost_before = 0;
 }
@@ -174,7 +174,7 @@ static void user(uint32_t cpu, uint64_t ts, int32_t tid)
 	put(cpu, ts, ID_USER, tid, &number, sizeof(number));
 }
 
-/* Both CPUs have begun; thread 5, which wakes when it is told, runs on CPU 0. */
+/* Both CPUs have begun; thread 5, which wakes when the test says so, runs on CPU 0. */
 static void begin_running(void)
 {
 	begin();
@@ -187,7 +187,7 @@ static void begin_running(void)
 	sw(0, 105, 0, R, 5);
 }
 
-/* Far behind all that was said, both CPUs are idle: what waited is decided. */
+/* Long after all that was reported, both CPUs are idle: what waited is decided. */
 static void end_idle(int32_t on_0, int32_t on_1)
 {
 	sw(0, 100000, on_0, S, 0);
@@ -249,7 +249,7 @@ Test(verify, the_times_of_both_switches_belong_to_it)
 	begin();
 	sw(0, 100, 0, R, 5);
 	sw(0, 200, 5, R, 6);
-	/* Behind its end and in front of its beginning, but at that very time. */
+	/* After its end and before its beginning, but at exactly that time. */
 	user(0, 200, 5);
 	user(0, 300, 7);
 	sw(0, 300, 6, R, 7);
@@ -395,7 +395,7 @@ Test(verify, many_threads_in_one_stay)
 	cr_assert_eq(figures.violations, 100);
 }
 
-/* A buffer that goes on when the one that has the wake-ups has ended. */
+/* A buffer that continues when the one that has the wake-ups has ended. */
 Test(verify, switches_of_another_buffer)
 {
 	unsigned int is_first;
@@ -680,7 +680,7 @@ Test(verify, a_cpu_that_has_not_begun_may_have_woken_it)
 	finish_clean();
 }
 
-/* It may have been masked: what programs have on it is not the kernel's. */
+/* It may have been masked: what programs set for it is not the kernel's. */
 Test(verify, a_cpu_with_events_of_programs_alone)
 {
 	begin();
@@ -724,7 +724,7 @@ Test(verify, a_cpu_without_events_may_have_woken_it)
 	}
 }
 
-/* The recorder says so: what is not there was not asked for. */
+/* The recorder reports it: what is not there was not asked for. */
 Test(verify, switches_of_some_threads_alone)
 {
 	static char version[] = "recorder; switches of some threads alone; time error at most 5 ns";
@@ -745,7 +745,7 @@ Test(verify, switches_of_some_threads_alone)
 
 static char trace_cmd[] = "3.1.6 not-a-git-repo";
 
-/* Somebody else's file does not: 6 and 8 were asked for, 5 and 7 are seen when one of these comes or goes. */
+/* Another program's file does not: 6 and 8 were asked for, 5 and 7 are seen when one of these comes or goes. */
 Test(verify, whose_switches_were_recorded_is_not_said)
 {
 	unsigned int foreign;
@@ -772,7 +772,7 @@ Test(verify, whose_switches_were_recorded_is_not_said)
 	}
 }
 
-/* Once it was seen with the idle task, it is held to what it does as in any other file. */
+/* Once it was seen with the idle task, the same checks apply to it as in any other file. */
 Test(verify, that_switches_were_recorded_is_seen)
 {
 	unsigned int foreign;
@@ -1003,7 +1003,7 @@ Test(verify, not_all_was_read)
 	finish_clean();
 }
 
-/* trace-cmd reads the rest behind its statistics: all of it, or what it had time for. */
+/* trace-cmd reads the rest after its statistics: all of it, or what it had time for. */
 Test(verify, the_rest_was_read_behind_the_statistics)
 {
 	uint64_t read;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers made so that a reader would go on for ever, or ask for memory without a bound: links in a circle
- * that the commit position is not in, numbers that begin again, sizes that no program makes. What the
- * fuzzers meet by chance is met here for sure.
+ * Buffers made so that a reader would continue without end, or ask for memory without a bound: links in a circle that
+ * the commit position is not in, numbers that begin again, sizes that no program makes. What the fuzzers find by chance
+ * is certain to occur here.
  */
 #include "lane_fixture.h"
 
@@ -13,7 +13,7 @@
 
 #define PAGES 4u
 
-/* Calls that a reader may make before it is told that the lane is damaged. */
+/* Calls that a reader may make before it learns that the lane is damaged. */
 #define CALLS_MAX 100u
 
 static void begin(void)
@@ -24,8 +24,8 @@ static void begin(void)
 TestSuite(view_bounds, .init = begin, .fini = lane_end, .timeout = 300);
 
 /*
- * Sub-buffers 1 to 3 go round, 0 is the reader page, and the commit position is on 4, to which no link leads.
- * `entries` events on each sub-buffer, numbered as if they went on.
+ * Sub-buffers 1 to 3 form a circle, 0 is the reader page, and the commit position is on 4, to which no link leads.
+ * `entries` events on each sub-buffer, numbered as if they continued.
  */
 static void make_circle(uint32_t entries)
 {
@@ -100,7 +100,7 @@ static int consume(void)
 	return rec_view_consume(view, 0, &event);
 }
 
-/* Four sub-buffers there are, and then the first of them comes again. */
+/* There are four sub-buffers, and then the first of them comes again. */
 Test(view_bounds, circle_of_pages)
 {
 	make_circle(3);
@@ -122,7 +122,7 @@ Test(view_bounds, circle_of_events)
 Test(view_bounds, reset_of_a_circle)
 {
 	make_circle(3);
-	/* It holds as many as its last number says, so it would have to be passed over for ever. */
+	/* It holds as many as its last number shows, so skipping it would never end. */
 	lane->subbufs[4].first = UINT64_C(1) << 40;
 	cr_expect_eq(rec_view_reset(view, 0), -EBADMSG);
 	cr_expect_eq(consume(), -EBADMSG);
@@ -142,7 +142,7 @@ Test(view_bounds, page_that_shrinks)
 		cr_assert_eq(rec_page_next(&walk, &record), 0);
 }
 
-/* Numbers that run over begin at 0 again. */
+/* Numbers that overflow begin at 0 again. */
 Test(view_bounds, numbers_at_their_end)
 {
 	struct rec_view_event event;
@@ -160,7 +160,7 @@ Test(view_bounds, numbers_at_their_end)
 	cr_expect_eq(read_page(), -EBADMSG);
 }
 
-/* A wait for what the counts promise, and is not there. */
+/* A wait for what the counts promise, and what is not there. */
 Test(view_bounds, wait_for_a_promise)
 {
 	make_circle(0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A buffer file that is cut short at every moment of a view's life. With a handler that asks rec_view_fault(), each
- * call finds nothing and returns -EFAULT from then on, and other views and other faults have nothing to do with it.
+ * A buffer file that is cut short at every moment of a view's life. With a handler that calls rec_view_fault(), each
+ * call of that view finds nothing and returns -EFAULT from then on; other views and other faults are not affected.
  */
 #include "librecorder/view/reader_private.h"
 
@@ -162,7 +162,7 @@ Test(view_cut, in_the_middle, .init = begin, .fini = end, .timeout = 300)
 	struct rec_page page;
 
 	open_view();
-	/* The header is there, and what it says of the log is not. */
+	/* The header is there, but the log that it describes is not. */
 	cut_to(4096);
 	cr_expect_eq(rec_view_log(view, 0, bytes, sizeof(bytes)), 0);
 	rec_view_close(view);
@@ -257,7 +257,7 @@ static void leave(int sig, siginfo_t *info, void *context)
 	siglongjmp(back, rec_view_fault(info->si_addr) ? 1 : 2);
 }
 
-/* A mapping that is none of ours. */
+/* A mapping that is not ours. */
 Test(view_cut, another_fault, .init = begin, .fini = end, .timeout = 300)
 {
 	struct sigaction action = { .sa_sigaction = leave, .sa_flags = SA_SIGINFO };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Weaving: order, CPUs, times, ids, and that no event and no loss is gained or lost on the way. */
+/* Weaving: order, CPUs, times, ids, and that no event or loss is added or dropped on the way. */
 #include "weave_fixture.h"
 
 #include <criterion/criterion.h>
@@ -258,7 +258,7 @@ Test(weave, biggest_event_behind_a_loss)
 		memcpy(payload, &head, sizeof(head));
 		fake_lose(s.fake, 0, 9);
 		fake_put(s.fake, 0, 1, 500, ID_A, PID, 42, fills - 36);
-		/* Grown by hand to the page's end: the fixture leaves room behind events. */
+		/* Extended by hand to the page's end: the fixture leaves room after events. */
 		fake_last_page(s.fake, 0)->size = 24;
 		fake_last_page(s.fake, 0)->entries = 1;
 		memcpy((unsigned char *)s.fake->streams[0].pages[0].bytes + 16 + 24, &(uint32_t[2]){ 0, fills + 4 }, 8);
@@ -274,7 +274,7 @@ Test(weave, biggest_event_behind_a_loss)
 	}
 }
 
-/* Pages without markers: the kernel's, filled to the end; a gap of unknown size is all there is room for. */
+/* Pages without markers: the kernel's, filled to the end; there is only room for a gap of unknown size. */
 Test(weave, no_room_for_the_count)
 {
 	unsigned int raw;
@@ -300,7 +300,7 @@ Test(weave, no_room_for_the_count)
 		cr_assert_eq(s.stats.lost, 9);
 		cr_assert_eq(seen->events[0].lost, -1);
 		cr_assert_eq(seen->events[0].size, fills);
-		/* Nobody said where it ran. */
+		/* It is not known where it ran. */
 		cr_assert_eq(s.stats.cpu_unknown, !raw);
 		weaving_end(&s, seen);
 	}

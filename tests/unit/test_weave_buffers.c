@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the kernel stands in the file, in pages of what size, and what the file says beside the pages. */
+/* Where the kernel is in the file, with pages of what size, and the file's contents besides the pages. */
 #include "format/dat/dat_read.h"
 #include "kernel_fixture.h"
 
@@ -136,7 +136,9 @@ static void put_switch(struct both *b, unsigned int cpu, uint64_t time, int32_t 
 	fake_put_bytes(b->w.fake, b->lanes + cpu, cpu, time, &event, sizeof(event));
 }
 
-/* A thread's own word goes before the kernel's last word, that before the events', that before the process's name. */
+/*
+ * A thread's own name takes precedence over the kernel's last one, that over the events', that over the process's name.
+ */
 Test(weave_buffers, names)
 {
 	unsigned int with_user;
@@ -167,7 +169,7 @@ Test(weave_buffers, names)
 	}
 }
 
-/* The last word is that of the latest event, whichever CPU it stands on. */
+/* The last name is that of the latest event, whichever CPU it is on. */
 Test(weave_buffers, names_by_time)
 {
 	unsigned int with_user;
@@ -190,7 +192,7 @@ Test(weave_buffers, names_by_time)
 	}
 }
 
-/* A format whose fields lie outside of its event, in more than one way, names nobody. */
+/* A format whose fields lie outside of its event, in more than one way, names no thread. */
 Test(weave_buffers, names_out_of_bounds)
 {
 	static const char *const fields[] = {
@@ -226,8 +228,7 @@ Test(weave_buffers, names_out_of_bounds)
 }
 
 /*
- * More names than the weave leaves room for in front of the pages, which it
- * has to move then; and nothing else changes.
+ * More names than the weave leaves room for before the pages, which it has to move then; and nothing else changes.
  */
 Test(weave_buffers, more_names_than_expected)
 {
@@ -270,7 +271,7 @@ Test(weave_buffers, more_names_than_expected)
 		}
 }
 
-/* The kernel's texts as they are, then ours; each format once, ftrace's in front. */
+/* The kernel's texts unchanged, then ours; each format once, those of ftrace first. */
 Test(weave_buffers, texts)
 {
 	static const struct weave_text stats[] = { TEXT("entries: 9\nread events: 1234\n") };

@@ -50,7 +50,7 @@ Test(weave_kernel, each_cpu_in_the_order_of_time)
 	weaving_end(&b.w, seen);
 }
 
-/* The kernel's go first, whatever the numbers of the streams; each side's stay in order. */
+/* The kernel's come first, whatever the numbers of the streams; those of each side stay in order. */
 Test(weave_kernel, equal_times)
 {
 	static const unsigned int order[] = { 0, 2, 4, 1, 3, 5 };
@@ -88,7 +88,7 @@ Test(weave_kernel, equal_times)
 	}
 }
 
-/* Counts and gaps of the kernel begin a page, in front of the event that followed them. */
+/* Counts and gaps of the kernel begin a page, before the event that followed them. */
 Test(weave_kernel, losses)
 {
 	struct both b;
@@ -118,7 +118,9 @@ Test(weave_kernel, losses)
 	weaving_end(&b.w, seen);
 }
 
-/* What is no event of the kernel's is left out, and counted; also where all else could stay as it is. */
+/*
+ * Records that are not kernel events are left out, and counted; also where everything else could be copied unchanged.
+ */
 Test(weave_kernel, ids_and_sizes_that_cannot_be)
 {
 	unsigned int round;
@@ -148,7 +150,7 @@ Test(weave_kernel, ids_and_sizes_that_cannot_be)
 	}
 }
 
-/* What goes back is raised to the time before it; what comes then has its own time again, once it is later. */
+/* A time that goes back is raised to the time before it; the next event has its own time again, once that is later. */
 Test(weave_kernel, times_that_go_back)
 {
 	static const uint64_t times[] = { 5000, 3000, 4000, 4900, 6000, 6001 };
@@ -205,8 +207,7 @@ static void put_padding(struct page_maker *page, uint64_t delta, uint32_t size)
 }
 
 /*
- * What a kernel of today writes: a leading extend of zeros, a stamp, a
- * discarded event, an extend, a filler at the end.
+ * What a kernel of today writes: a leading extend of zeros, a stamp, a discarded event, an extend, a filler at the end.
  */
 static void make_page(struct page_maker *page, uint64_t time)
 {
@@ -268,7 +269,7 @@ Test(weave_kernel, all_kinds_of_records)
 	}
 }
 
-/* What is discarded behind a stamp counts its time as well, however many there are. */
+/* A discarded event after a stamp counts its time as well, however many there are. */
 Test(weave_kernel, paddings_behind_a_stamp)
 {
 	static const uint64_t times[] = { 0, 50 + 30 + 4 + 7, 1000 + 5 };
@@ -303,7 +304,7 @@ Test(weave_kernel, paddings_behind_a_stamp)
 	}
 }
 
-/* A page that ends in nonsense gives what stands in front of it; what is behind is lost, and nobody knows how much. */
+/* A page that ends in nonsense gives the events before it; what comes after is lost, in an unknown number. */
 Test(weave_kernel, damage)
 {
 	unsigned int with_user;
@@ -350,7 +351,7 @@ static unsigned char *pages_of(const char *path, unsigned int cpu, uint64_t *ret
 	return pages;
 }
 
-/* With what the kernel puts on a page that is taken: the flags and the count. */
+/* With what the kernel adds to a page that is taken: the flags and the count. */
 static void flag_last(struct both *b, unsigned int cpu, uint64_t lost)
 {
 	struct fake_stream *stream = &b->w.fake->streams[b->lanes + cpu];
@@ -409,7 +410,7 @@ Test(weave_kernel, alone_by_way_of_memory)
 	weaving_end(&b.w, seen);
 }
 
-/* All pages of the kernel's, back to back behind 512 bytes of something else. */
+/* All pages of the kernel's, one after the other, after 512 bytes of something else. */
 static struct weave_file file_of(const struct both *b, unsigned char **ret_pages)
 {
 	const struct fake_stream *stream = &b->w.fake->streams[b->lanes];
@@ -424,7 +425,7 @@ static struct weave_file file_of(const struct both *b, unsigned char **ret_pages
 	return file;
 }
 
-/* Byte by byte what stands in the file that the kernel's pages were put in. */
+/* Byte by byte what is in the file that the kernel's pages were put into. */
 Test(weave_kernel, alone_out_of_a_file)
 {
 	struct both b;
@@ -446,7 +447,7 @@ Test(weave_kernel, alone_out_of_a_file)
 	weaving_end(&b.w, seen);
 }
 
-/* An empty page is left out, a damaged one and the one behind it are made anew; the others come out of the file. */
+/* An empty page is left out, a damaged one and the one after it are rebuilt; the others are copied from the file. */
 Test(weave_kernel, alone_out_of_a_file_with_faults)
 {
 	struct both b;
@@ -476,7 +477,7 @@ Test(weave_kernel, alone_out_of_a_file_with_faults)
 	weaving_end(&b.w, seen);
 }
 
-/* Where programs have longer sub-buffers, so has the file: several of the kernel's pages go to one of these. */
+/* Where programs have longer sub-buffers, so has the file: several of the kernel's pages go into one of these. */
 Test(weave_kernel, raw_with_longer_pages_of_programs)
 {
 	const uint32_t long_page = 65536;
@@ -508,7 +509,7 @@ Test(weave_kernel, raw_with_longer_pages_of_programs)
 	weaving_end(&b.w, seen);
 }
 
-/* A loss in front of a record that is no event would show nowhere: that page is made anew, the others stay. */
+/* A loss before a record that is not an event would not be shown: that page is rebuilt, the others are unchanged. */
 Test(weave_kernel, alone_a_loss_before_a_stamp)
 {
 	struct both b;
@@ -528,7 +529,7 @@ Test(weave_kernel, alone_a_loss_before_a_stamp)
 	weaving_end(&b.w, seen);
 }
 
-/* The file takes the kernel's clock, with what makes nanoseconds of it, and its pages as they are. */
+/* The file has the kernel's clock, with what makes nanoseconds of it, and its pages as they are. */
 Test(weave_kernel, alone_on_the_tsc)
 {
 	static const struct rec_anchor anchors[] = {
@@ -595,7 +596,7 @@ Test(weave_kernel, what_is_refused)
 	blob_free(&b.w.log);
 }
 
-/* The time of the last event, put right because it goes back, is not that of the loss behind it. */
+/* The time of the last event, corrected because it goes back, is not that of the loss after it. */
 Test(weave_kernel, alone_a_loss_behind_a_time_that_goes_back)
 {
 	struct both b;

@@ -6,7 +6,7 @@
 #include <librecorder/page.h>
 #include <string.h>
 
-/* The program and the kernel on the TSC, which these anchors make nanoseconds of. */
+/* The program and the kernel on the TSC, which these anchors convert to nanoseconds. */
 static void begin_tsc(struct both *b, unsigned int lanes, unsigned int cpus, const struct rec_anchor *anchors,
 		      unsigned int nr_anchors)
 {
@@ -18,7 +18,7 @@ static void begin_tsc(struct both *b, unsigned int lanes, unsigned int cpus, con
 	b->processes[1].nr_anchors = nr_anchors;
 }
 
-/* A spool may have any. seen_read() fails where times go back. */
+/* A spool may have any clock. seen_read() fails where times go back. */
 Test(weave_run, anchors_that_say_anything)
 {
 	static const struct {
@@ -54,7 +54,7 @@ Test(weave_run, anchors_that_say_anything)
 	}
 }
 
-/* Damage: the page ends in the middle of a record. What comes behind it stands where records can. */
+/* Damage: the page ends in the middle of a record. What follows is where records can be. */
 Test(weave_run, a_record_cut_by_its_page)
 {
 	const struct fake_event event = { { ID_TICK, 0, 0, 77 }, 4 };
@@ -102,7 +102,7 @@ static uint32_t draw(uint64_t *state, uint32_t below)
 	return (uint32_t)(*state >> 33) % below;
 }
 
-/* A clock whose rate changes from anchor to anchor. Returns where the first stands. */
+/* A clock whose rate changes from anchor to anchor. Returns the time of the first. */
 static uint64_t draw_anchors(uint64_t *state, struct rec_anchor *anchors)
 {
 	uint64_t clock = UINT64_C(30000000000), mono = UINT64_C(5000000000);
@@ -115,7 +115,7 @@ static uint64_t draw_anchors(uint64_t *state, struct rec_anchor *anchors)
 	return anchors[0].clock;
 }
 
-/* Behind the last event: none, some, many ticks, more than a record's word has room for. */
+/* After the last event: no ticks, some, many, more than a record's word has room for. */
 static uint64_t draw_step(uint64_t *state, uint32_t usual)
 {
 	const uint32_t kind = draw(state, 100);
@@ -137,7 +137,10 @@ static struct made draw_event(struct both *b, uint64_t *state, unsigned int cpus
 	return made;
 }
 
-/* All of them, once, on their CPU; seen_read() has looked at the times. Where these are equal the kernel goes first. */
+/*
+ * Checks that all of them are there, once, on their CPU; seen_read() has checked the times. Where these are equal the
+ * kernel comes first.
+ */
 static void check_all(const struct seen *seen, const struct made *made, uint64_t nr, bool woven)
 {
 	uint64_t last[4] = { 0 }, found = 0;

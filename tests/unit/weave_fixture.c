@@ -21,7 +21,7 @@ static int fake_next(struct rec_source *source, unsigned int number, struct rec_
 	struct fake *fake = (struct fake *)source;
 	struct fake_stream *stream = &fake->streams[number];
 
-	/* The page before is gone, as with a lane: whoever still looks at it finds nonsense. */
+	/* The page before is gone, as with a lane: code that still reads it finds nonsense. */
 	if (stream->next)
 		memset(stream->pages[stream->next - 1].bytes, 0xa5, fake->subbuf_size);
 	if (stream->next == stream->nr_pages)
@@ -147,7 +147,7 @@ static void put_event(struct fake *fake, unsigned int number, uint64_t time, con
 		delta = 0;
 	}
 	if (size > REC_EVENT_SMALL_MAX || size <= 8) {
-		/* The long form suits every size. */
+		/* The long form fits every size. */
 		const uint32_t length = size + 4;
 
 		word = (uint32_t)delta << 5;
@@ -289,7 +289,7 @@ static void name_event(const struct dat_file *file, struct seen_event *event)
 
 		if (!strstr(file->formats[i].text.text, id_line))
 			continue;
-		/* Two formats with one id would be a fault. */
+		/* Two formats with one id would be an error. */
 		cr_assert_str_eq(event->name, "?");
 		cr_assert_eq(sscanf(file->formats[i].text.text, "name: %31s", name), 1);
 		snprintf(event->name, sizeof(event->name), "%s:%s", file->formats[i].system, name);

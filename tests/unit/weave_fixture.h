@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A source in memory for the weave, page by page as lanes hand them over, and what stands in the file that came
- * out. The pages are made here from the format's description alone.
+ * A source in memory for the weave, page by page as lanes hand them over, and the contents of the file that results.
+ * The pages are made here from the format's description alone.
  */
 #ifndef WEAVE_FIXTURE_H
 #define WEAVE_FIXTURE_H
@@ -25,7 +25,7 @@ struct fake_stream {
 	uint64_t lost; /* before the next page */
 	bool open;     /* the last page takes more */
 	bool kernel;   /* pages without CPU markers, and nobody has counted what is on them */
-	int error;     /* what the source says at the end */
+	int error;     /* what the source returns at the end */
 };
 
 struct fake {
@@ -51,18 +51,18 @@ struct fake_event {
 void fake_put(struct fake *fake, unsigned int stream, uint32_t cpu, uint64_t time, uint16_t id, int32_t pid,
 	      uint64_t number, uint32_t size);
 
-/* The same with a payload of one's own. */
+/* The same with a given payload. */
 void fake_put_bytes(struct fake *fake, unsigned int stream, uint32_t cpu, uint64_t time, const void *payload,
 		    uint32_t size);
 
 /* A discarded event. */
 void fake_discard(struct fake *fake, unsigned int stream, uint64_t time, uint32_t size);
 
-/* End the page; so many events are lost before the next one. */
+/* End the page; this many events are lost before the next one. */
 void fake_lose(struct fake *fake, unsigned int stream, uint64_t lost);
 void fake_end_page(struct fake *fake, unsigned int stream);
 
-/* The last page again: as handed over from the event at `from` on (offset behind the header), with so many entries. */
+/* The last page again: as handed over from the event at `from` on (offset after the header), with this many entries. */
 struct rec_page *fake_last_page(struct fake *fake, unsigned int stream);
 /* The offset at which the last page's event with this index begins. */
 uint32_t fake_offset(const struct rec_page *page, unsigned int index);
@@ -127,7 +127,7 @@ bool fake_wants(void *name, const struct rec_words *system, const struct rec_wor
 struct seen *weave(struct weaving *s);
 void weaving_end(struct weaving *s, struct seen *seen);
 
-/* A directory of the test's own, removed with everything in it at exit; and a name in it. */
+/* A directory of the test's own, removed with all its contents at exit; and a path in it. */
 const char *fixture_path(const char *name);
 
 #endif
