@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Linked into programs that look at hostile files, with --wrap for the functions below. Where a file is mapped, the
- * pages before and behind it are nobody's, so whoever looks beyond ends by a signal. And nobody asks for much
- * memory at once: who does has believed a number.
+ * Linked into programs that read hostile files, with --wrap for the functions below. Where a file is mapped, the pages
+ * before and after it are inaccessible, so a read beyond it ends the process by a signal. And a request for much memory
+ * at once fails the test: it would mean that a number in the file was trusted.
  */
 #include <librecorder/detail/abi.h>
 #include <stdint.h>
@@ -14,7 +14,7 @@
 /* A view has a few hundred bytes for each of 65535 lanes at most; a log of 16 MiB is kept whole. */
 #define ALLOCATION_MAX ((size_t)48 << 20)
 
-/* From the linker; they cannot have prototypes of their own in any header. */
+/* From the linker; no header can declare them. */
 void *__real_mmap(void *at, size_t size, int prot, int flags, int fd, off_t offset);
 int __real_munmap(void *at, size_t size);
 void *__real_malloc(size_t size);
@@ -31,7 +31,7 @@ static size_t pages(size_t size)
 	return (size + REC_MAP_PAGE - 1) & ~(size_t)(REC_MAP_PAGE - 1);
 }
 
-/* Which mappings have guards; beyond so many at a time they get none. */
+/* Which mappings have guards; further ones get none. */
 static void *guarded_maps[256];
 
 static void **find_slot(const void *at)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ELF core files with anything in their tables: what is taken out of them is no more than there is in them, a refusal
- * is one of those that the header names, and what was taken out is as good or bad as any other buffer.
+ * ELF core files with any values in their tables: no more is extracted than the core file contains, every refusal is
+ * one that the header names, and the extracted buffer is then read as any other, good or bad.
  */
 #include "hostile.h"
 
@@ -86,7 +86,7 @@ static size_t add_names(unsigned char *at, uint64_t buffer_size, unsigned int na
 	return add_note(at, NT_FILE, text, size);
 }
 
-/* The header and what comes next, and the lanes; what lies between is mostly the log's unused memory. */
+/* The header and what comes next, and the lanes; between them is mostly the log's unused memory. */
 static void make_core(unsigned int names)
 {
 	const int file = open(hostile_path, O_RDONLY | O_CLOEXEC);
@@ -133,7 +133,7 @@ static void make_core(unsigned int names)
 	close(file);
 }
 
-/* Most strikes hit the tables: the rest is the other fuzz tests' matter. */
+/* Most changes hit the tables: the rest is tested by the other fuzz tests. */
 static size_t strike(struct hostile_random *random)
 {
 	size_t size = good_size;
@@ -153,7 +153,7 @@ static size_t strike(struct hostile_random *random)
 	return size;
 }
 
-/* Read what was taken out, a little of each lane. */
+/* Read what was extracted, a little of each lane. */
 static unsigned int look_at(const char *path)
 {
 	struct rec_view *view;
@@ -169,7 +169,7 @@ static unsigned int look_at(const char *path)
 	return pages;
 }
 
-/* Look at all files and remove them. */
+/* Examine all files and remove them. */
 static unsigned int empty(unsigned int *ret_pages, uint64_t *ret_bytes)
 {
 	DIR *dir = opendir(out_dir);
@@ -220,7 +220,7 @@ static void do_round(uint64_t number)
 	if (r != 0 && r != -ENOEXEC && r != -EPROTO && r != -EBADMSG)
 		give_up("a strange answer", (uint64_t)-r);
 	files = empty(&pages, &bytes);
-	/* Pieces that are moved to odd places take a page more. */
+	/* Pieces that are moved to unaligned places take a page more. */
 	if (bytes > 2 * good_size)
 		give_up("more than there is in the core file", bytes);
 	if (r == 0 && files != info.buffers)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Feeds damaged trace.dat files to recorder report and recorder dump. Whatever the bytes are: no crash, no hang, no
- * access outside of what was read (the sanitizers see that), an exit status of 0 or 1, and one line on stderr exactly
+ * access outside of what was read (the sanitizers check that), an exit status of 0 or 1, and one line on stderr exactly
  * when the status is 1.
  *
  * By itself a test for a bounded time, FUZZ_SECONDS (20 when not set), the same inputs each time: input N
@@ -22,7 +22,7 @@
 
 #define SEED	   UINT64_C(0x7265636f72646572)
 #define TAP_FD	   9
-#define HANG_AFTER 600u /* seconds for one input; a good one takes milliseconds */
+#define HANG_AFTER 600u /* seconds for one input; a valid one takes milliseconds */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -75,7 +75,7 @@ static void run(int (*command)(int argc, char **argv), const char *const *words)
 	if (status != 0 && status != 1)
 		give_up("a strange status", words[0]);
 	if (lines != (status == 1) || (n > 0 && text[n - 1] != '\n'))
-		give_up("not one line for a failure, or one for none,", words[0]);
+		give_up("not one line for a failure, or a line without a failure,", words[0]);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -109,7 +109,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 static uint64_t rng;
 
-/* splitmix64: any state is a good one, so an input's number can be its seed. */
+/* splitmix64: any state is valid, so an input's number can be its seed. */
 static uint64_t next_random(void)
 {
 	uint64_t z = rng += UINT64_C(0x9e3779b97f4a7c15);
@@ -141,7 +141,7 @@ static uint64_t nasty_number(size_t size)
 	}
 }
 
-/* Where to strike: headers, tables and the front of pages are small, so half of the strikes go there. */
+/* Where to change bytes: headers, tables and the beginnings of pages are small, so half of the changes go there. */
 static size_t pick_place(size_t size, const size_t *marks, size_t nr_marks)
 {
 	size_t at;
@@ -234,7 +234,7 @@ static void run_input(uint64_t number)
 static uint64_t current;
 static pid_t test_pid;
 
-/* There when the sanitizers are: they end the process by themselves, and what they say went to the command's stderr. */
+/* The sanitizers' reports exist if they end the process themselves; the text went to the command's stderr. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 static void say_end(const char *how)
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
 	const char *limit = getenv("FUZZ_SECONDS"), *first = getenv("FUZZ_FIRST");
 	time_t end = time(NULL) + (limit ? atoi(limit) : 20);
 
-	/* Standard output is the commands'; what the test says goes to a copy of it. */
+	/* Standard output is the commands'; the test prints to a copy of it. */
 	if (dup2(1, TAP_FD) < 0)
 		return 1;
 	test_pid = getpid();

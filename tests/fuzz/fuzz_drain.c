@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The command on a buffer file of which any byte may be anything, before and while it looks: drained, woven and
- * reported, as record and recover do it. It ends in order, says what it has to say in lines without control
- * characters, and what it wrote is a file that report can read.
+ * The command on a buffer file of which any byte may be anything, before and while it reads: drained, woven and
+ * reported, as record and recover do it. It exits normally, its messages are lines without control characters, and
+ * report can read the file that it wrote.
  */
 #include "hostile.h"
 
@@ -31,11 +31,11 @@ static void give_up(const char *what)
 	char text[8192];
 	const ssize_t size = pread(said, text, sizeof(text), 0);
 
-	fprintf(stderr, "%s; it said: %.*s\n", what, size > 0 ? (int)size : 0, text);
+	fprintf(stderr, "%s; its messages: %.*s\n", what, size > 0 ? (int)size : 0, text);
 	abort();
 }
 
-/* Run something with its output put aside. */
+/* Run something with its output redirected. */
 static void begin_listening(int saved[2])
 {
 	fflush(stdout);

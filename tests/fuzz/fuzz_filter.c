@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Filters that nobody vouches for: any text is compiled or refused with a place in it; any bytes as condition and
- * record are gone through without a look outside of them. Each stands at the end of its memory, behind which nothing
- * may be touched, so this finds what it is for without a sanitizer, too.
+ * Filters from untrusted sources: any text is compiled, or refused with a position in it; any bytes as condition and
+ * record are evaluated without a read outside of them. Each is at the end of its memory, after which nothing is
+ * accessible, so this finds errors without a sanitizer, too.
  */
 #include "tests/unit/filter_fixture.h"
 
@@ -33,7 +33,7 @@ static unsigned int begin(void)
 	return rounds ? (unsigned int)strtoul(rounds, NULL, 10) : 200000;
 }
 
-/* The end of a page in front of one that nobody may touch. */
+/* The end of a page before an inaccessible one. */
 static unsigned char *end_of_memory(void)
 {
 	unsigned char *map = mmap(NULL, 2 * (size_t)PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -49,7 +49,7 @@ static void fill(unsigned char *at, size_t size)
 		at[i] = (unsigned char)(draw(3) ? draw(256) : draw(3) * 0x7f);
 }
 
-/* A string that is there, at the beginning: what a step compares with it may be anything. */
+/* A string that exists, at the beginning: what a step compares with it may be anything. */
 static void put_string(unsigned char *record, size_t size)
 {
 	const uint32_t location = 4 | (uint32_t)(size - 4) << 16;
@@ -57,7 +57,9 @@ static void put_string(unsigned char *record, size_t size)
 	memcpy(record, &location, sizeof(location));
 }
 
-/* A condition of random bytes has no sensible step: so heads, kinds and ways are mostly such as lead on. */
+/*
+ * A condition of random bytes has no valid step: so heads, kinds and jumps are mostly such that evaluation continues.
+ */
 static void make_condition(unsigned char *at, size_t size)
 {
 	struct rec_condition head;
@@ -113,7 +115,7 @@ Test(filter, no_condition_leads_outside)
 	cr_assert_lt(passed, rounds - rounds / 100);
 }
 
-/* Words of the grammar and characters, thrown together. */
+/* Words of the grammar and characters, combined at random. */
 static size_t make_text(char *text, size_t max)
 {
 	static const char *const words[] = {
@@ -178,7 +180,10 @@ static size_t make_text(char *text, size_t max)
 	return used;
 }
 
-/* A record that the compiler's own conditions find all their fields in: they never let pass for want of sense. */
+/*
+ * A record in which the compiler's own conditions find all their fields: for them an event never passes because they
+ * make no sense.
+ */
 Test(filter, any_text_is_compiled_or_refused)
 {
 	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder recover on a spool of which any byte may be anything: a program's lanes and a kernel's texts and
- * side files. It ends in order and soon, says what it has to say in lines without control characters, and what
- * it wrote is a file that report can read.
+ * recorder recover on a spool of which any byte may be anything: a program's lanes and a kernel's texts and side files.
+ * It exits normally and soon, its messages are lines without control characters, and report can read the file that it
+ * wrote.
  */
 #include "hostile.h"
 
@@ -159,8 +159,7 @@ static void begin(void)
 	snprintf(path, sizeof(path), "%s/t.spool", dir);
 	snprintf(out, sizeof(out), "%s/t.dat", dir);
 	/*
-	 * Should the spool name no session, nobody's buffers are to be found; nor
-	 * do children make any, to read formats.
+	 * If the spool names no session, no buffers can be found; and children make none to read formats.
 	 */
 	setenv("RECORDER_DIR", "/dev/null/none", 1);
 	fill_side();
@@ -232,7 +231,7 @@ static void strike(unsigned char *bytes, size_t size)
 	}
 }
 
-/* The spool in place, spoilt; its side files, of which one may be missing and one spoilt. */
+/* The spool in place, damaged; of its side files one may be missing and one damaged. */
 static void write_spoilt(void)
 {
 	const struct spool named = { .path = path };
@@ -267,7 +266,7 @@ static void give_up(const char *what)
 	char text[8192];
 	const ssize_t size = pread(said, text, sizeof(text), 0);
 
-	fprintf(stderr, "%s; it said: %.*s\n", what, size > 0 ? (int)size : 0, text);
+	fprintf(stderr, "%s; its messages: %.*s\n", what, size > 0 ? (int)size : 0, text);
 	abort();
 }
 

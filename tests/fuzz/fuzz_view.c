@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reader's functions on a buffer file of which any byte may be anything, before and while they look at it: each
- * call returns, with one of its results, and nothing outside of the file is read. bounds.c sees to the memory, the
- * sanitizers to the rest. A round is its number's, but for what another thread does meanwhile.
+ * The reader's functions on a buffer file of which any byte may be anything, before and while they read it: each call
+ * returns, with one of its documented results, and nothing outside of the file is read. bounds.c checks the memory, the
+ * sanitizers the rest. A round depends on its number alone, except for what another thread does meanwhile.
  */
 #include "hostile.h"
 
@@ -16,7 +16,7 @@
 
 #define CALLS 40u
 
-/* Events that are taken of a lane one after another. */
+/* Events that are taken from a lane one after another. */
 #define RUN_MAX 200u
 
 static struct hostile_random random_calls;
@@ -32,7 +32,7 @@ static size_t below(size_t limit)
 	return hostile_below(&random_calls, limit);
 }
 
-/* Whether the caller may look at all that it was given. */
+/* Whether the caller may read all that it was given. */
 static void look_at(const void *bytes, size_t size)
 {
 	const unsigned char *at = bytes;
@@ -64,7 +64,7 @@ static void on_sigbus(int sig, siginfo_t *info, void *context)
 
 /* ----------------------------------------------------------------------------------------------------------- calls */
 
-/* Mostly one that there is. */
+/* Mostly a lane that exists. */
 static unsigned int pick_lane(void)
 {
 	return below(16) ? (unsigned int)below(3) : (unsigned int)hostile_number(&random_calls);
@@ -273,7 +273,7 @@ static void call_copy(void)
 		expect(rec_view_set_mark(view, pick_lane(), &mark));
 }
 
-/* What the map says of itself is its own, whatever the file says. */
+/* The map's own fields are its own, whatever the file contains. */
 static void look_at_map(void)
 {
 	const struct rec_meta *meta = rec_map_meta(map);
@@ -314,7 +314,7 @@ static void call_map(void)
 static void (*const calls[])(void) = { call_read, call_read_page, call_event,	call_wait, call_stats, call_reset,
 				       call_log,  call_anchors,	  call_control, call_iter, call_copy,  call_map };
 
-/* Events without an end would be given to nobody who has time. */
+/* Without a limit the events might never end. */
 static void take_all(void)
 {
 	struct rec_view_event event;

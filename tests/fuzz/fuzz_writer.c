@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The other way round: a program traces with all it has, while a process that may write its buffer spoils every
- * word that readers share with it. Whatever stands there, the program does not crash, no event takes it longer than
- * the ring is large, and it goes on to its end. What it has lost stands in its counters, or the lane is broken.
+ * The reverse: a program traces with every function, while a process that may write to its buffer damages every word
+ * that readers share with it. Whatever values these have, the program does not crash, no event takes it longer than the
+ * ring is large, and it runs to its end. What it has lost is in its counters, or the lane is broken.
  */
 #include "hostile.h"
 
@@ -31,7 +31,7 @@
 
 REC_EVENT(fuzz, number, u64(number), string(text));
 
-static struct rec_buffer_header *spoiled; /* the program's header, mapped by the one that spoils */
+static struct rec_buffer_header *spoiled; /* the program's header, mapped by the process that damages it */
 static int spoiled_file = -1;
 
 static void on_timer(int sig)
@@ -71,8 +71,8 @@ static void *trace(void *arg)
 }
 
 /*
- * The program: threads that come and go, timers, events switched from within. Its path goes to `peer`, who
- * says when it may begin; it ends in order.
+ * The program: threads that come and go, timers, events switched from within. It sends its path to `peer`, which tells
+ * it when to begin; it exits normally.
  */
 static void run_program(uint64_t number, int peer)
 {
@@ -172,7 +172,7 @@ static void end(void)
 {
 	char command[PATH_MAX + 16];
 
-	/* Processes that ended without ceremony left theirs. */
+	/* Processes that ended with _exit() left theirs. */
 	snprintf(command, sizeof(command), "rm -rf '%s'", hostile_dir);
 	cr_assert_eq(system(command), 0);
 }

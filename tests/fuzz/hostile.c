@@ -25,7 +25,7 @@
 
 #define LANES	   3u
 #define LANE_PAGES 6u
-#define HANG_AFTER 600u /* seconds; a round takes milliseconds, where others leave it a CPU */
+#define HANG_AFTER 600u /* seconds; a round takes milliseconds, if others leave it a CPU */
 
 REC_EVENT(fuzz, plain, u64(number), u32(size));
 REC_EVENT(fuzz, every, string(text), bytes(data), array(u16, row, 3), real(ratio, 2), named(op, SIGHUP, SIGINT), flag(on));
@@ -55,7 +55,7 @@ size_t hostile_below(struct hostile_random *random, size_t limit)
 	return limit ? (size_t)(hostile_random(random) % limit) : 0;
 }
 
-/* A position or a link that may well be one. */
+/* A position or a link that may well be valid. */
 static uint64_t likely_word(struct hostile_random *random)
 {
 	const uint64_t pick = hostile_random(random);
@@ -127,7 +127,7 @@ static void read_some(void)
 	rec_view_close(view);
 }
 
-/* The program. It ends without ceremony. */
+/* The program. It ends with _exit(). */
 static void run_program(void)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
@@ -217,7 +217,7 @@ static void write_good(void)
 
 static void strike_at(int fd, const void *bytes, size_t size, uint64_t at)
 {
-	/* Not a byte behind the end: that is the business of who cuts it short. */
+	/* Not a byte after the end: cutting the file is tested separately. */
 	if (size && pwrite(fd, bytes, size, (off_t)at) < 0)
 		abort();
 }
@@ -303,7 +303,7 @@ static struct place pick_place(struct hostile_random *random, const struct rec_b
 	}
 }
 
-/* A number, or a whole stretch of the same. Words of the file are at their multiples, and numbers mostly are words. */
+/* A number, or a whole range filled with it. Words of the file are aligned, and numbers mostly are words. */
 static void strike_place(struct hostile_random *random, int fd, const struct place *place)
 {
 	const size_t width = (size_t)1 << hostile_below(random, 4);

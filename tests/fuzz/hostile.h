@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A buffer file as a program may leave it, or go on to spoil it; and rounds of what is done to it. */
+/* A buffer file as a program may leave it, or may still damage it; and rounds of changes to it. */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Random numbers. Any state is a good one, so the number of a round can be its seed. */
+/* Random numbers. Any state is valid, so the number of a round can be its seed. */
 struct hostile_random {
 	uint64_t state;
 };
@@ -19,7 +19,7 @@ uint64_t hostile_random(struct hostile_random *random);
 /* Below `limit`; 0 if that is 0. */
 size_t hostile_below(struct hostile_random *random, size_t limit);
 
-/* One that code is likely to do wrong. */
+/* A value that code is likely to handle wrongly. */
 uint64_t hostile_number(struct hostile_random *random);
 
 /* The buffer, and the directory that holds nothing else. */
@@ -30,15 +30,15 @@ extern char hostile_dir[PATH_MAX];
 void hostile_make(void);
 void hostile_remove(void);
 
-/* Put the file back in order, and say that its program is this one, or one that is gone. */
+/* Restore the file, and note in it that its program is this one, or one that is gone. */
 void hostile_restore(bool alive);
 
-/* Spoil one to a few places of the file; now and then cut it short. */
+/* Damage one to a few places of the file; now and then cut it short. */
 void hostile_strike(struct hostile_random *random);
 
 /*
- * Spoil what others than the program may write in a buffer of this header,
- * which `fd` is: words, rules, readers' words.
+ * Damage what others than the program may write in a buffer with this header, of which `fd` is the file: words, rules,
+ * readers' words.
  */
 void hostile_strike_shared(struct hostile_random *random, int fd, const struct rec_buffer_header *header);
 

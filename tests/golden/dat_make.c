@@ -456,7 +456,7 @@ static void make_event(struct out *o, unsigned int n)
 	}
 }
 
-/* How the times of a CPU's events go: irregular, and different on each CPU. */
+/* The intervals between a CPU's events: irregular, and different on each CPU. */
 static uint64_t next_time(const struct out *o, uint64_t ts, unsigned int cpu, unsigned int n)
 {
 	if (o->what->flags & MAKE_TIES)

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a file has that a plain one has not. */
+/* What a file has that a plain one does not have. */
 #define MAKE_DATE	(1u << 0)
 #define MAKE_OFFSET	(1u << 1)
 #define MAKE_TSC	(1u << 2)  /* TSC2NSEC */
@@ -20,18 +20,18 @@
 #define MAKE_INSTANCES	(1u << 6)  /* two more buffers, the top one with data */
 #define MAKE_ONLY	(1u << 7)  /* ... the top one without */
 #define MAKE_EMPTY	(1u << 8)  /* every second CPU has no data */
-#define MAKE_ZERO_PAGES (1u << 9)  /* pages never used, in front, between and behind */
-#define MAKE_SHORT	(1u << 10) /* the last page of a CPU is cut behind its data */
+#define MAKE_ZERO_PAGES (1u << 9)  /* pages never used, before, between and after */
+#define MAKE_SHORT	(1u << 10) /* the last page of a CPU is cut after its data */
 #define MAKE_EXTENDS	(1u << 11) /* long pauses, absolute stamps, padding, discarded events */
-#define MAKE_BARE	(1u << 12) /* nothing that may be absent */
+#define MAKE_BARE	(1u << 12) /* nothing that is optional */
 #define MAKE_UNKNOWN	(1u << 13) /* unknown options, ids without format, formats that do not parse */
 #define MAKE_MARKERS	(1u << 14) /* each page begins with a padding record and an absolute stamp */
-#define MAKE_LATE_OPTS	(1u << 15) /* version 7: two options sections, the first of them in front of everything */
+#define MAKE_LATE_OPTS	(1u << 15) /* version 7: two options sections, the first of them before everything */
 #define MAKE_SPARSE	(1u << 16) /* version 7: CPUs 10, 0, 3 ... in this order */
 #define MAKE_TIES	(1u << 17) /* the same times on all CPUs */
 #define MAKE_BIG_TIME	(1u << 18) /* times above 2^59 with absolute stamps */
 #define MAKE_ALL_FIELDS (1u << 19) /* one event of each kind of field and print format */
-#define MAKE_KERNEL	(1u << 20) /* events that viewers have code of their own for */
+#define MAKE_KERNEL	(1u << 20) /* events for which viewers have code of their own */
 #define MAKE_CPUCOUNT	(1u << 21) /* version 7: an option says 7 CPUs */
 
 struct dat_make {

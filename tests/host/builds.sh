@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs built in ways of their own, with the library as it is: sanitizers, which must have nothing to say of it, other
-# levels of optimisation, link-time optimisation, control-flow protection, static-pie; and exceptions through an event.
+# Programs built in unusual ways, with the library unchanged: sanitizers, which must not complain about it, other levels
+# of optimisation, link-time optimisation, control-flow protection, static-pie; and exceptions thrown through an event.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -71,12 +71,12 @@ int main(void)
 END
 cp program.cc program.c
 
-# works NAME NUMBER: the program says nothing, and has written so many events; nothing is torn.
+# works NAME NUMBER: the program prints nothing, and has written NUMBER events; nothing is torn.
 works()
 {
 	ok "$1 works" "$RECORDER" record -o file.dat -- ./program
 	like "and records all" "$err" "recorded $2 events from 1 process, [0-9]+ threads; 0 lost"
-	unlike "and nothing else is said" "$err" "Sanitizer|runtime error|torn"
+	unlike "and nothing else is printed" "$err" "Sanitizer|runtime error|torn"
 }
 
 for flags in -O0 -O3 "-O2 -flto" "-O2 -fcf-protection=full" "-O2 -static-pie" \

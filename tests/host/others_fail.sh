@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Faults of others are reported as theirs, and ours as ours: the checks of tests/peer.sh and tests/vm/vm.sh, with a
-# trace-cmd, a recorder and a machine that do what each case says. Needs neither root nor an emulator.
+# trace-cmd, a recorder and a machine that behave as each case prescribes. Needs neither root nor an emulator.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/peer.sh"
@@ -42,7 +42,7 @@ PATH=$fakes:$PATH
 
 # ---- a comparison with what trace-cmd records
 
-# Recordings are one word, which the plan has for each attempt: what becomes of ten events.
+# Recordings are one word, which the plan has for each attempt: the outcome of ten events.
 cat >fakes/trace-cmd <<'END'
 #!/bin/bash
 if [ "$1" = record ]; then
@@ -120,7 +120,7 @@ for each in compare*.sh excuse.sh; do
 	echo done_testing >>"$each"
 done
 
-# compare SCRIPT SECONDS WAY...: what it prints is in said; $attempts
+# compare SCRIPT SECONDS WAY...: its output is in said; $attempts
 compare()
 {
 	local script=$1 seconds=$2
@@ -219,7 +219,7 @@ kernel()
 {
 	printf '[   60.123456] %s\r\n' "$@" >>"$console"
 }
-# begins TEST PROGRAM...: and they run
+# begins TEST PROGRAM...: and these run
 begins()
 {
 	kernel "begin $1"
@@ -255,7 +255,7 @@ run_in_vm 6.1 vm/a vm/b
 done_testing
 END
 
-# machine NAME [VARIABLE=VALUE]...: runs two tests in a machine that does at each boot what standard input says
+# machine NAME [VARIABLE=VALUE]...: runs two tests in a machine that behaves at each boot as standard input prescribes
 machine()
 {
 	name=$1
@@ -357,10 +357,10 @@ is_theirs "this machine is too busy; vm/b did not end within 2 s; running: recor
 machine "it never says anything" VM_STILL=1 <<'END'
 hangs
 END
-is "it never says anything: skipped" \
+is "it never prints anything: skipped" \
 	"$(grep -c '# SKIP fault of the environment: the machine stood still for 1 s; running: nothing, three times in a row$' said)" 3
 has_not "it never says anything: nothing fails" '^not ok'
-is "it never says anything: boots" "$boots" "vm/a,vm/b vm/a,vm/b vm/a,vm/b"
+is "it never prints anything: boots" "$boots" "vm/a,vm/b vm/a,vm/b vm/a,vm/b"
 machine "no time is left" TEST_TIMEOUT=70 <<'END'
 END
 has "no time is left" '^ok 2 - vm/a # SKIP fault of the environment: .*, and no time is left for another attempt$'

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs under valgrind: memcheck has nothing to say, and every event is there.
+# Programs under valgrind: memcheck reports nothing, and every event is there.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -9,14 +9,14 @@ cd "$TMP" || exit 1
 
 check=(valgrind -q --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite,indirect,possible)
 
-# works NAME PATTERN NUMBER COMMAND...: silently, with so many events.
+# works NAME PATTERN NUMBER COMMAND...: without a message, with NUMBER events.
 works()
 {
 	local name=$1 pattern=$2 number=$3
 
 	shift 3
 	ok "$name" "$RECORDER" record -q -o file.dat -- "${check[@]}" "$@"
-	is "without a word" "$(cat "$TMP/.err")" ""
+	is "without a message" "$(cat "$TMP/.err")" ""
 	is "with all its events" "$("$RECORDER" report file.dat | grep -c -E " $pattern: ")" "$number"
 }
 
@@ -30,6 +30,6 @@ for example in 01_first_event 03_printf 04_fields; do
 	works "$example" '[a-z_]+' "$number" "$top_builddir/examples/$example"
 done
 ok "02_flight_recorder" "${check[@]}" "$top_builddir/examples/02_flight_recorder"
-is "without a word" "$(cat "$TMP/.err")" ""
+is "without a message" "$(cat "$TMP/.err")" ""
 
 done_testing

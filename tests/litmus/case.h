@@ -5,7 +5,7 @@
 
 #include "tests/litmus/litmus.h"
 
-/* Operations: the location, what, how ordered, and who does it; behind that what is below. */
+/* Operations: the location, the operation, its order, and the function that does it; after that the macros below. */
 #define ST(where, number, how, who, ...)                                                                               \
 	{ .kind = LITMUS_STORE, .at = where, .value = number, .order = how, .code = who, __VA_ARGS__ }
 #define LD(where, into, how, who, ...)                                                                                 \
@@ -19,7 +19,7 @@
 	{ .kind = LITMUS_AND, .at = where, .value = number, .order = how, .code = who, __VA_ARGS__ }
 #define FENCE(how, who, ...) { .kind = LITMUS_FENCE, .order = how, .code = who, __VA_ARGS__ }
 
-/* Behind an operation. */
+/* To be written after an operation. */
 #define EDGE	      .edge = true
 #define EDGE_TO(less) .edge = true, .weak = less
 #define SPARE(less)   .spare = true, .weak = less
@@ -28,7 +28,7 @@
 /* What register r of thread t holds at the end; both from 1. */
 #define REG(t, r) (end->reg[(t) - 1][(r) - 1])
 
-/* As it stands the outcome is out of reach; with each EDGE weakened it is within reach, with each SPARE it is not. */
+/* Unchanged, the outcome is unreachable; with each EDGE weakened it is reachable, with each SPARE it is not. */
 void litmus_check(const struct litmus *litmus);
 
 #endif

@@ -5,18 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for so many different states; more would be a case that is too big. */
+/* Room for this many different states; a case with more is too big. */
 #define STATES_MAX (1u << 12)
 
-/* How far a thread, or whoever reads a value, is known to have come in each location: an index into its values. */
+/*
+ * For each location, the value up to which a thread, or the reader of a value, is known to have come: an index into its
+ * values.
+ */
 struct view {
 	uint8_t at[LITMUS_LOCATIONS];
 };
 
 struct value {
 	uint8_t value;
-	bool stuck; /* an exchange stored it: nothing comes between it and the one before */
-	struct view view; /* for who reads it and acquires */
+	bool stuck; /* an exchange stored it: no value comes between it and the one before */
+	struct view view; /* for a thread that reads it and acquires */
 };
 
 struct location {
@@ -27,7 +30,7 @@ struct location {
 struct thread {
 	uint16_t done; /* a bit for each operation */
 	uint8_t reg[LITMUS_REGISTERS];
-	struct view now;      /* what it may not fall behind */
+	struct view now;      /* what it may not be older than */
 	struct view acquired; /* what `now` becomes with an acquire fence */
 	struct view released; /* as of the last release fence: goes with every store */
 };
@@ -36,7 +39,7 @@ struct thread {
 struct state {
 	struct location locations[LITMUS_LOCATIONS];
 	struct thread threads[LITMUS_THREADS];
-	struct view fences; /* handed from each full fence to the next one */
+	struct view fences; /* passed from each full fence to the next one */
 };
 
 struct known {
@@ -120,7 +123,7 @@ static void see(struct state *state, struct thread *thread, const struct litmus_
 		thread->reg[op->reg - 1] = value->value;
 }
 
-/* Store at `index`; an exchange has seen the value in front of it. */
+/* Store at `index`; an exchange has read the value before it. */
 static void put(struct state *state, struct thread *thread, const struct litmus_op *op, unsigned int index,
 		uint8_t number)
 {
@@ -155,7 +158,7 @@ static void fence(struct state *state, struct thread *thread, enum litmus_order 
 
 static bool explore(struct search *search, const struct state *state, uint64_t *ret_executions);
 
-/* What may come next, summed up. */
+/* What may come next, in one sum. */
 static bool next(struct search *search, const struct state *state, uint64_t *executions)
 {
 	uint64_t more = 0;
@@ -165,7 +168,7 @@ static bool next(struct search *search, const struct state *state, uint64_t *exe
 	return bad;
 }
 
-/* Every place behind the thread's view. */
+/* Every position after the thread's view. */
 static bool try_stores(struct search *search, const struct state *before, unsigned int t, const struct litmus_op *op,
 		       uint8_t number, uint64_t *executions)
 {
@@ -222,7 +225,7 @@ static bool is_wanted(const struct thread *thread, const struct litmus_op *op)
 	return !op->if_reg || (thread->reg[op->if_reg - 1] == op->if_value) != op->unless;
 }
 
-/* May the thread do this one now, though earlier ones wait? Only relaxed loads can be overtaken. */
+/* Whether the thread may do this one now, though earlier ones wait. Only relaxed loads can be overtaken. */
 static bool may_go(const struct litmus_op *ops, const struct thread *thread, unsigned int n)
 {
 	const struct litmus_op *op = &ops[n];
@@ -237,7 +240,10 @@ static bool may_go(const struct litmus_op *ops, const struct thread *thread, uns
 			return false;
 		if (op->kind == LITMUS_FENCE || releases(op->order) || op->at == waits->at)
 			return false;
-		/* One whose register this one needs, or one of which it is not known whether it is done at all. */
+		/*
+		 * An operation whose register this one needs, or one of which it is not known whether it is carried out
+		 * at all.
+		 */
 		if ((op->if_reg && op->if_reg == waits->reg) || waits->if_reg)
 			return false;
 	}
@@ -306,7 +312,7 @@ static bool explore(struct search *search, const struct state *state, uint64_t *
 			bad = is_bad_end(search->litmus, state);
 			executions = 1;
 		}
-		/* Its place may be taken by now. */
+		/* Its position may be taken by now. */
 		known = look_up(search, state);
 		*known = (struct known){ .state = *state, .executions = executions, .bad = bad, .used = true };
 		if (++search->result.states > STATES_MAX / 2) {

@@ -2,18 +2,18 @@
 /*
  * Small programs on a weak memory, every execution of them.
  *
- * The memory is that of C11 as RC11 has it, told as a machine: each location keeps all values that were ever stored to
- * it, in the order of its modifications; each thread has a view, that is how far in each location it is known to have
- * come, and a load may return any value that is not older than that. Release and acquire hand views on. A store takes
- * any place behind the thread's view, an exchange the place right behind the value that it read. Where C11 says less
- * than machines do, this errs on the weak side: a dependency of an address orders nothing, and seq_cst is more than
- * acq_rel for fences only. Beyond RC11 a store may be carried out before earlier relaxed loads of its thread that it
- * does not depend on, as ARM does.
+ * The memory is that of C11 in the form of RC11, described as a machine: each location keeps all values that were ever
+ * stored to it, in the order of its modifications; each thread has a view, which is the value up to which it is known
+ * to have come in each location, and a load may return any value that is not older than that. Release and acquire pass
+ * views on. A store takes any position after the thread's view, an exchange the position immediately after the value
+ * that it read. Where C11 promises less than machines do, this errs on the weak side: a dependency of an address orders
+ * nothing, and seq_cst is more than acq_rel for fences only. Beyond RC11 a store may be carried out before earlier
+ * relaxed loads of its thread that it does not depend on, as on ARM.
  *
  * Each thread is a list of operations, some with a condition on what an earlier one found. A case lists what the code
- * does in the order in which the code does it, naming the function, and what must not come out. It is run as it stands:
- * the outcome is out of reach. Then each ordering that the edge consists of is weakened by itself: the outcome must be
- * within reach, or the ordering would do nothing and the case could not fail.
+ * does in the order in which the code does it, naming the function, and the outcome that must not occur. It is run
+ * unchanged: the outcome must be unreachable. Then each ordering that the edge consists of is weakened by itself: the
+ * outcome must become reachable, or the ordering would have no effect and the case could not fail.
  */
 #ifndef LITMUS_H
 #define LITMUS_H
@@ -52,15 +52,15 @@ struct litmus_op {
 	uint8_t at;	/* the location */
 	uint8_t value;	/* to store */
 	uint8_t expect; /* by an exchange */
-	uint8_t reg;	/* for what is found, from 1; 0: nobody's */
+	uint8_t reg;	/* for what is found, from 1; 0: not kept */
 	uint8_t if_reg; /* done only if this register holds if_value; 0: always */
 	uint8_t if_value;
 	bool unless;		/* the other way round */
-	/* Its order is part of the edge: weakened to `weak`, the bad outcome comes within reach. */
+	/* Its order is part of the edge: weakened to `weak`, the bad outcome becomes reachable. */
 	bool edge;
-	/* Its order is stronger than the edge needs: weakened to `weak`, the bad outcome stays out of reach. */
+	/* Its order is stronger than the edge needs: weakened to `weak`, the bad outcome stays unreachable. */
 	bool spare;
-	enum litmus_order weak; /* RELAXED unless said */
+	enum litmus_order weak; /* RELAXED unless given */
 	const char *code;	/* the function that does it */
 };
 
@@ -82,7 +82,7 @@ struct litmus_result {
 	uint64_t executions; /* ways through them; UINT64_MAX: more than that */
 };
 
-/* Every execution of the case as it stands. */
+/* Every execution of the case, unchanged. */
 struct litmus_result litmus_run(const struct litmus *litmus);
 
 #endif

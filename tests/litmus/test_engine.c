@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine itself: the well-known patterns come out as C11, and ARM's stores before loads, have them. */
+/* The machine itself: the well-known patterns have the outcomes of C11, and of ARM's stores before loads. */
 #include "tests/litmus/case.h"
 
 #include <criterion/criterion.h>
@@ -53,7 +53,7 @@ static bool readers_disagree(const struct litmus_end *end)
 	return REG(2, 1) == 1 && REG(2, 2) == 2 && REG(3, 1) == 2 && REG(3, 2) == 1;
 }
 
-/* Two readers never see one location's stores in two orders, however weak. */
+/* Two readers never see one location's stores in two orders, however weak the memory is. */
 Test(engine, coherence)
 {
 	enum { X };
@@ -88,7 +88,7 @@ static bool told_but_not_there(const struct litmus_end *end)
 	return REG(3, 1) == 2 && REG(3, 2) == 0;
 }
 
-/* An exchange hands on what the release before it carried, even if itself it is relaxed. */
+/* An exchange passes on what the release before it carried, even if the exchange itself is relaxed. */
 Test(engine, release_sequence)
 {
 	enum { DATA, FLAG };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The edges of docs/MEMORY-MODEL.md between threads and between processes, each as a small program
- * of what the code does: as it stands, what must not come out is out of reach in every execution; with any one ordering
- * of the edge weakened it is not.
+ * The edges of docs/MEMORY-MODEL.md between threads and between processes, each as a small program of what the code
+ * does: unchanged, the outcome that must not occur is unreachable in every execution; with any one ordering of the edge
+ * weakened it is reachable.
  */
 #include "tests/litmus/case.h"
 
@@ -36,7 +36,7 @@ static bool shared_bad(const struct litmus_end *end)
 	return REG(3, 1) == 2 && REG(3, 2) == 0;
 }
 
-/* A shared lane: whoever sees the second thread's commit sees what the first one wrote. */
+/* A shared lane: a reader that sees the second thread's commit sees what the first one wrote. */
 Test(edges, o1_a_lane_passed_on_and_read)
 {
 	enum { DATA, OWNER, COMMIT };
@@ -81,7 +81,7 @@ static bool message_bad(const struct litmus_end *end)
 	return REG(2, 1) == 1 && REG(2, 2) == 0;
 }
 
-/* The plain pattern: a word that says that something else is there. */
+/* The plain pattern: a word announces that something else is there. */
 static void check_message(const char *name, const char *what, const char *release, const char *acquire)
 {
 	enum { WHAT, WORD };
@@ -154,8 +154,8 @@ static bool w1_bad(const struct litmus_end *end)
 }
 
 /*
- * Stopped, and yet on. The two exchanges carry it, being of one word: one of them comes behind the other. The code has
- * seq_cst all over, which is more than is needed and costs nothing where it is.
+ * Stopped, and yet on. Because the two exchanges are of one word, one of them comes after the other, which suffices.
+ * The code has seq_cst everywhere, which is more than is needed and costs nothing there.
  */
 Test(edges, w1_on_and_stopped)
 {
@@ -179,7 +179,7 @@ Test(edges, w1_on_and_stopped)
 
 static bool w2_bad(const struct litmus_end *end)
 {
-	/* Neither was the event met in the log, nor the rule when the event was registered. */
+	/* Neither was the event found in the log, nor the rule when the event was registered. */
 	return REG(1, 1) == 0 && REG(2, 1) == 0;
 }
 
@@ -228,7 +228,7 @@ Test(edges, w3_rules_overwritten)
 			       ST(CHANGES, 2, RELEASE, "publish() rules.c: changes", SPARE(RELAXED)) },
 			     { LD(CHANGES, 1, ACQUIRE, "copy_text() rules.c: changes", SPARE(RELAXED)),
 			       LD(TEXT, 2, RELAXED, "copy_text() rules.c: the text"),
-			       FENCE(ACQUIRE, "copy_text() rules.c: behind the text", EDGE),
+			       FENCE(ACQUIRE, "copy_text() rules.c: after the text", EDGE),
 			       LD(CHANGES, 3, RELAXED, "copy_text() rules.c: changes again") } },
 	};
 

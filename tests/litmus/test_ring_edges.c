@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The edges of docs/MEMORY-MODEL.md between a lane's writers and its readers, each as a small program
- * of what the code does: as it stands, what must not come out is out of reach in every execution; with any one ordering
- * of the edge weakened it is not.
+ * The edges of docs/MEMORY-MODEL.md between a lane's writers and its readers, each as a small program of what the code
+ * does: unchanged, the outcome that must not occur is unreachable in every execution; with any one ordering of the edge
+ * weakened it is reachable.
  */
 #include "tests/litmus/case.h"
 
@@ -32,11 +32,14 @@ Test(edges, c1_an_event)
 
 static bool c1_page_bad(const struct litmus_end *end)
 {
-	/* Seen to have left the page, but not its size; or to have entered the next, but not its first number. */
+	/*
+	 * Seen to have left the page, but its size is not seen; or to have entered the next, but its first number is
+	 * not seen.
+	 */
 	return REG(2, 1) == 2 && (REG(2, 2) != 2 || REG(2, 3) != 1);
 }
 
-/* From page to page; the position before was on the page that was left. */
+/* From page to page; the previous position was on the page that was left. */
 Test(edges, c1_a_page)
 {
 	enum { SIZE, FIRST, COMMIT };
@@ -63,14 +66,14 @@ static bool l1_bad(const struct litmus_end *end)
 }
 
 /*
- * The head H was filled again since the position 1 of the last lap was on it. Who takes it must not believe that
- * position: it would cut H's new events where the old ones ended.
+ * The head H was filled again since position 1 of the last lap was on it. A reader that takes H must not rely on that
+ * position: it would cut off H's new events where the old ones ended.
  */
 Test(edges, l1_commit_behind_the_link)
 {
 	enum { COMMIT, LINK };
 	static const struct litmus l1 = {
-		.name = "L1: the commit position behind the link",
+		.name = "L1: the commit position after the link",
 		.init = { [COMMIT] = 1 },
 		.is_bad = l1_bad,
 		.threads = { { ST(COMMIT, 2, RELEASE, "publish_path() ring_commit.c: commit, off H", SPARE(RELAXED)),
@@ -90,7 +93,7 @@ static bool l2_bad(const struct litmus_end *end)
 }
 
 /*
- * The search began at the old head and found the new one behind it, while the mover has not done yet: the link in front
+ * The search began at the old head and found the new one after it, while the mover has not finished: the link before
  * must show its mark, HEAD or UPDATE, and not what it was a lap ago.
  */
 Test(edges, l2_a_head_being_moved)
@@ -118,7 +121,7 @@ static bool both_won(const struct litmus_end *end)
 	return REG(1, 1) == HEAD && REG(2, 2) == HEAD;
 }
 
-/* Mover and reader want the same head: it is one word, so an exchange suffices, however ordered. */
+/* Mover and reader want the same head: it is one word, so an exchange suffices, with any order. */
 Test(edges, l2_one_of_them_wins)
 {
 	enum { LINK };
@@ -141,7 +144,7 @@ static bool l3_link_bad(const struct litmus_end *end)
 	return REG(2, 1) == 7 && REG(2, 2) != 2;
 }
 
-/* Page 7 goes in; who gets there by the exchanged link finds its own link made. */
+/* Page 7 goes in; a reader that gets there by the exchanged link finds the page's own link set. */
 Test(edges, l3_the_link_of_the_page)
 {
 	enum { INTO, OWN };
@@ -163,7 +166,7 @@ static bool l3_data_bad(const struct litmus_end *end)
 	return REG(1, 1) == 9;
 }
 
-/* What the reader read of the page it gives back is not what a writer puts there afterwards. */
+/* What the reader read of the page it gives back is not what a writer stores there afterwards. */
 Test(edges, l3_the_data_of_the_page)
 {
 	enum { INTO, DATA };
@@ -171,7 +174,7 @@ Test(edges, l3_the_data_of_the_page)
 		.name = "L3: the data of the page that goes in",
 		.init = { [INTO] = 1, [DATA] = 1 },
 		.is_bad = l3_data_bad,
-		.threads = { { LD(DATA, 1, RELAXED, "who was given the page"),
+		.threads = { { LD(DATA, 1, RELAXED, "one that was given the page"),
 			       CAS(INTO, 1, 7, 2, ACQ_REL, "swap() ring_reader.c: the exchange", EDGE_TO(ACQUIRE)) },
 			     { LD(INTO, 1, ACQUIRE, "rec_read_link(), next_subbuf() ring.c"),
 			       ST(DATA, 9, RELAXED, "payload", IF(1, 7)) } },
@@ -184,7 +187,7 @@ Test(edges, l3_the_data_of_the_page)
 
 static bool i1_bad(const struct litmus_end *end)
 {
-	/* New bytes in the copy, and the tail still where it was. */
+	/* New bytes in the copy, and the tail seems to be where it was. */
 	return REG(2, 1) == 1 && REG(2, 2) == 0;
 }
 
@@ -195,10 +198,10 @@ Test(edges, i1_a_copy_of_a_page)
 		.name = "I1: a copy of a page that is entered",
 		.is_bad = i1_bad,
 		.threads = { { CAS(TAIL, 0, 1, 1, RELAXED, "reserve_inside() ring.c: D"),
-			       FENCE(RELEASE, "reserve_inside() ring.c: behind D", EDGE),
+			       FENCE(RELEASE, "reserve_inside() ring.c: after D", EDGE),
 			       ST(DATA, 1, RELAXED, "change_subbuf(), put_lead(), payload") },
 			     { LD(DATA, 1, RELAXED, "copy_out() reader_iter.c"),
-			       FENCE(ACQUIRE, "copy_out() reader_iter.c: behind the copy", EDGE),
+			       FENCE(ACQUIRE, "copy_out() reader_iter.c: after the copy", EDGE),
 			       LD(TAIL, 2, RELAXED, "tail_visit() reader_iter.c") } },
 	};
 
@@ -219,13 +222,13 @@ Test(edges, i2_a_tail_taken_back)
 		.init = { [VISIT] = 5 },
 		.is_bad = i2_bad,
 		.threads = { { CAS(TAIL, 0, 1, 1, RELAXED, "reserve_inside() ring.c: D"),
-			       FENCE(RELEASE, "reserve_inside() ring.c: behind D", EDGE),
+			       FENCE(RELEASE, "reserve_inside() ring.c: after D", EDGE),
 			       ST(DATA, 1, RELAXED, "change_subbuf(), put_lead(), payload"),
 			       ST(VISIT, 0, RELAXED, "forget_subbufs() ring_left.c: visit"),
 			       FENCE(RELEASE, "forget_subbufs() ring_left.c", EDGE),
 			       ST(TAIL, 2, RELAXED, "put_tail_back() ring_left.c: tail") },
 			     { LD(DATA, 1, RELAXED, "copy_out() reader_iter.c"),
-			       FENCE(ACQUIRE, "copy_out() reader_iter.c: behind the copy", EDGE),
+			       FENCE(ACQUIRE, "copy_out() reader_iter.c: after the copy", EDGE),
 			       LD(TAIL, 2, ACQUIRE, "tail_visit() reader_iter.c: tail", EDGE),
 			       LD(VISIT, 3, RELAXED, "stands() reader_iter.c: visit") } },
 	};
@@ -235,7 +238,7 @@ Test(edges, i2_a_tail_taken_back)
 
 static bool i1_outside_bad(const struct litmus_end *end)
 {
-	/* New bytes in the copy of a reader page, and it seems to be outside the ring still. */
+	/* New bytes in the copy of a reader page, which still seems to be outside the ring. */
 	return REG(3, 1) == 1 && REG(3, 2) == 0;
 }
 
@@ -250,10 +253,10 @@ Test(edges, i1_a_copy_of_the_reader_page)
 				   SPARE(RELAXED)) },
 			     { LD(LINK, 1, ACQUIRE, "next_subbuf() ring.c, by rec_read_link()", SPARE(RELAXED)),
 			       CAS(TAIL, 0, 1, 2, RELAXED, "reserve_inside() ring.c: D", IF(1, 1)),
-			       FENCE(RELEASE, "reserve_inside() ring.c: behind D", EDGE),
+			       FENCE(RELEASE, "reserve_inside() ring.c: after D", EDGE),
 			       ST(DATA, 1, RELAXED, "change_subbuf(), put_lead(), payload", IF(1, 1)) },
 			     { LD(DATA, 1, RELAXED, "copy_out() reader_iter.c"),
-			       FENCE(ACQUIRE, "copy_out() reader_iter.c: behind the copy", EDGE),
+			       FENCE(ACQUIRE, "copy_out() reader_iter.c: after the copy", EDGE),
 			       LD(LINK, 2, ACQUIRE, "is_outside_ring() reader_iter.c: the link", SPARE(RELAXED)) } },
 	};
 
@@ -266,7 +269,7 @@ static bool n3_bad(const struct litmus_end *end)
 	return REG(2, 1) == 1 && REG(2, 2) == 1 && REG(2, 3) == 1;
 }
 
-/* Who looks at a lane without having it, while it is made anew. */
+/* A reader that looks at a lane without having it, while it is remade. */
 Test(edges, n3_a_lane_made_anew)
 {
 	enum { SIZE, NEW };
@@ -279,7 +282,7 @@ Test(edges, n3_a_lane_made_anew)
 			       ST(NEW, 1, RELAXED, "rec_ring_restart() ring_init.c, and what is written then") },
 			     { LD(SIZE, 1, ACQUIRE, "rec_view_look() reader_lane.c: subbuf_size", SPARE(RELAXED)),
 			       LD(NEW, 2, RELAXED, "count(), copy_out(): what is looked at"),
-			       FENCE(ACQUIRE, "rec_ring_count(), copy_out(): behind it", EDGE),
+			       FENCE(ACQUIRE, "rec_ring_count(), copy_out(): after it", EDGE),
 			       LD(SIZE, 3, ACQUIRE, "rec_view_still() reader_lane.c: subbuf_size", SPARE(RELAXED)) } },
 	};
 
@@ -291,7 +294,7 @@ static bool n3_pair_bad(const struct litmus_end *end)
 	return REG(2, 1) == 1 && REG(2, 2) == 2 && REG(2, 3) == 1;
 }
 
-/* Size and number of sub-buffers are of one shape. */
+/* Size and number of sub-buffers belong to one shape. */
 Test(edges, n3_a_shape)
 {
 	enum { SIZE, NUMBER };
@@ -310,7 +313,9 @@ Test(edges, n3_a_shape)
 	litmus_check(&n3);
 }
 
-/* An exchange that acquires and releases in the fence's place would not do: it does not hold back what comes behind. */
+/*
+ * An exchange that acquires and releases would not do instead of the fence: it does not hold back what comes after it.
+ */
 Test(edges, i1_no_exchange_will_do)
 {
 	enum { TAIL, DATA };
@@ -328,7 +333,7 @@ Test(edges, i1_no_exchange_will_do)
 
 static bool k1_bad(const struct litmus_end *end)
 {
-	/* The writer saw nobody waiting, the reader nothing to read. */
+	/* The writer saw no reader waiting, the reader nothing to read. */
 	return REG(1, 1) == 0 && REG(2, 1) == 0;
 }
 
@@ -372,11 +377,11 @@ Test(edges, t1_polling_for_whole_pages)
 
 static bool a1_bad(const struct litmus_end *end)
 {
-	/* `read` stood at 0 before and after, and yet the account is the next but one's. */
+	/* `read` was 0 before and after, and yet the account is the one after the next. */
 	return REG(2, 1) == 0 && REG(2, 2) == 2 && REG(2, 3) == 0;
 }
 
-/* Two accounts take turns; who looks from outside looks at `read` again afterwards. */
+/* Two accounts are used in turns; an outside reader looks at `read` again afterwards. */
 Test(edges, a1_an_account_looked_at)
 {
 	enum { READ, ACCOUNT };
@@ -400,7 +405,7 @@ static bool a2_bad(const struct litmus_end *end)
 	return REG(2, 1) == 1 && REG(2, 2) == 0;
 }
 
-/* And a new position of `read` brings its account along. */
+/* And a new value of `read` makes its account visible. */
 Test(edges, a1_an_account_made)
 {
 	enum { READ, ACCOUNT };
@@ -418,7 +423,7 @@ Test(edges, a1_an_account_made)
 
 static bool k1_again_bad(const struct litmus_end *end)
 {
-	/* It saw the wake-up, and yet its new announcement was taken back by it. */
+	/* It saw the wake-up, and yet that wake-up took back its new announcement. */
 	return REG(2, 1) == 1 && end->last[0] == 0;
 }
 

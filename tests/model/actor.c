@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer and the reader: coroutines on stacks that lie at fixed addresses, so that the live part
- * of a stack can be put away and put back. A signal handler is a call from the step at which it
- * strikes, on the writer's own stack. A stack is cleared below its live part whenever its actor goes
- * on: what an actor does depends on its state alone.
+ * The writer and the reader: coroutines on stacks at fixed addresses, so that the live part of a stack can be saved and
+ * restored. A signal handler is a call from the step that it interrupts, on the writer's own stack. A stack is cleared
+ * below its live part whenever its actor continues: what an actor does depends only on its state.
  */
 #include "librecorder/os/signal_block.h"
 #include "model.h"
@@ -72,14 +71,14 @@ void actor_resume(unsigned int actor)
 }
 
 /*
- * The most steps of an uninterrupted action of each kind; an interruption may cost
- * as many again. See docs/MEMORY-MODEL.md.
+ * The maximum number of steps of an uninterrupted action of each kind; an interruption may cost as many again. See
+ * docs/MEMORY-MODEL.md.
  */
 #define WRITER_STEPS_MAX 100u
 #define READER_STEPS_MAX 260u
-/* There each look at the lane's handle is one, too. */
+/* There each read of the lane's handle is a step, too. */
 #define SHARED_STEPS_MAX 200u
-/* With the bytes of events, and what is done to take others back. */
+/* With the bytes of events, and the steps that take other events back. */
 #define JUMPS_STEPS_MAX 300u
 /* All of the lane, event by event. */
 #define ITERATES_STEPS_MAX 2000u
@@ -107,7 +106,10 @@ void actor_do(unsigned int actor, char action)
 		fail("the checker's stack of actions is too small");
 	a->levels[a->depth] = (struct level){ .action = action, .cpu = m.shared.cpu, .time = m.clock };
 	a->depth++;
-	/* The way out of what is left for good: as siglongjmp(), but that the place is a part of the state. */
+	/*
+	 * The way out of an action that is left for good: like siglongjmp(), except that the position is part of the
+	 * state.
+	 */
 	if (!__builtin_setjmp(a->levels[a->depth - 1].jump))
 		act(action);
 	a->depth--;
@@ -141,11 +143,12 @@ void rec_signal_block_end(const struct rec_signal_block *before)
 }
 
 /*
- * A signal handler has come to its end. If our next access conflicts with nothing that it did, it could as well have
- * struck behind that access, and this is explored from there; if it is an access to a common word, then only if the
- * reader stood still meanwhile. (States within the handler are explored from both.) So that access is not made now,
- * unless something else comes in front of it: another handler, a death, a jump, the reader. What this leaves out is a
- * handler before the very last access of an action, where none strikes behind it: that is two actions, one after the other.
+ * A signal handler has ended. If our next access conflicts with nothing that it did, the handler could as well have
+ * interrupted after that access, and this is explored from there; if it is an access to a common word, then only if the
+ * reader did not move meanwhile. (States within the handler are explored from both.) So that access is not made now,
+ * unless something else comes before it: another handler, a death, a jump, the reader. What this leaves out is a
+ * handler before the very last access of an action, after which none interrupts: that is the same as two actions, one
+ * after the other.
  */
 static void join_level(struct actor *actor, const struct pending *next)
 {
@@ -209,11 +212,11 @@ static void idle_loop(unsigned int self)
 			do_deeper(self, (char)command.arg, DEEPER * strlen(config->program + m.actors[self].done));
 		else
 			actor_do(self, (char)command.arg);
-		/* Its frame was above that of what was left; and it was not itself, nor interrupted. */
+		/* Its frame was above that of the one left; and it was neither left itself, nor interrupted. */
 		if (self == WRITER && m.jumped && begun && !m.actors[self].levels[0].interrupts &&
 		    (m.shared.lane.open || m.shared.lane.tail != m.shared.lane.commit))
 			fail("what was left is still there after another action");
-		/* A move of the head is found by whoever leaves a sub-buffer. */
+		/* A move of the head is found by the writer that leaves a sub-buffer. */
 		if (self == WRITER && begun && !m.actors[self].levels[0].interrupts && m.actors[self].levels[0].action == 'l' &&
 		    m.handle.movers)
 			fail("a move of the head that was left is still there");
@@ -237,7 +240,7 @@ void actors_begin(void)
 	unsigned int actor;
 
 	for (actor = 0; actor < ACTORS; actor++) {
-		/* One word above the entry, as a call would have left it: the ABI's alignment. */
+		/* One word above the entry, as after a call: the ABI's alignment. */
 		void **top = (void **)(void *)(stacks[actor] + STACK_SIZE) - 2;
 
 		memset(stacks[actor], 0, STACK_SIZE);
@@ -249,7 +252,7 @@ void actors_begin(void)
 	}
 }
 
-/* Its thread or process is gone; another one stands ready. */
+/* Its thread or process is gone; another one is ready. */
 void actor_reset(unsigned int actor)
 {
 	struct actor *a = &m.actors[actor];

@@ -4,10 +4,10 @@
 # usage: build.sh SOURCES DIRECTORY [NAME...]
 #
 # Builds the model checker of the ring in SOURCES (a source tree, or a copy of its include/ and librecorder/) as
-# DIRECTORY/model. With NAMEs, only those of the ring's sources are compiled; the other objects are there already.
+# DIRECTORY/model. With NAMEs, only those sources of the ring are compiled; the other objects must exist already.
 #
-# What is checked is compiled with -fsanitize=thread and linked with tests/model/tsan.c in the place of that sanitizer's
-# library; the portable atomic operations are taken, which it can see.
+# The code to be checked is compiled with -fsanitize=thread and linked with tests/model/tsan.c instead of that
+# sanitizer's library, with the portable atomic operations, which it can see.
 set -eu
 
 sources=$1 out=$2

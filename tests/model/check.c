@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold between actions, at the end, and after everybody died. */
+/* What must hold between actions, at the end, and after both sides died. */
 #include "model.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* More reads than any ring here has pages in all states that a reader distinguishes. */
+/* More reads than any ring here has pages, in all states that a reader distinguishes. */
 #define READS_MAX 40u
 
 /* Links from one sub-buffer to another. */
@@ -18,12 +18,12 @@ static int32_t distance(uint32_t id, uint32_t to)
 	return steps;
 }
 
-/* What readers wait for (rec_ring_is_hit()): sub-buffers that the writer has come to, less those lost and read. */
+/* What readers wait for (rec_ring_is_hit()): sub-buffers that the writer has reached, less those lost and read. */
 static void check_dirty(int32_t filled)
 {
 	const struct rec_lane *lane = &m.shared.lane;
 
-	/* A head that has no events, for all of them were discarded, is not counted as lost (rec_ring_note_lost()). */
+	/* A head without events, because all of them were discarded, is not counted as lost (rec_ring_note_lost()). */
 	if (strpbrk(config->program, "dD") || strpbrk(config->nested, "dD"))
 		return;
 	if (m.jumped || m.oracle.died || REC_POS_ID(lane->commit) == m.reader.page)
@@ -51,7 +51,7 @@ void check_ring(void)
 		if (links[next].prev != id)
 			fail("links[%u].prev is %u, and %u leads there", next, links[next].prev, id);
 		if (REC_LINK_FLAG(links[id].next) == REC_LINK_UPDATE)
-			fail("nobody moves the head, but a link says so");
+			fail("a link is marked UPDATE, but no writer moves the head");
 		heads += REC_LINK_FLAG(links[id].next) == REC_LINK_HEAD;
 		if (REC_LINK_FLAG(links[id].next) == REC_LINK_HEAD)
 			filled = distance(next, REC_POS_ID(m.shared.lane.commit));
@@ -63,14 +63,14 @@ void check_ring(void)
 	if (steps != config->pages)
 		fail("%u sub-buffers in the ring", steps);
 	if (m.shared.lane.tail != m.shared.lane.commit)
-		fail("nobody writes, but tail and commit position differ");
+		fail("no writer is inside, but tail and commit position differ");
 	if (m.shared.lane.open)
-		fail("nobody is inside, but the lane says so");
+		fail("the lane counts writers inside, but there are none");
 	if (handle->movers)
-		fail("nobody moves the head, but %llu writers are noted", (unsigned long long)handle->movers);
+		fail("no writer moves the head, but %llu are noted", (unsigned long long)handle->movers);
 	if (!with(SHARED) && handle->room != handle->capacity)
 		fail("the lane's gate has stayed closed");
-	/* Each was read, is there to be read, or is told as lost by the number of the one after it. */
+	/* Each was read, can be read, or is reported lost by the number of the one after it. */
 	if (m.shared.subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit) != oracle_all())
 		fail("%llu events were committed, and the lane has counted %llu", (unsigned long long)oracle_all(),
 		     (unsigned long long)(m.shared.subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit)));
@@ -112,14 +112,17 @@ static void check_what_is_left(void)
 	read_all();
 	if (!m.program_gone) {
 		check_ring();
-		/* The lane goes on working, through all its pages. */
+		/* The lane continues to work, through all its pages. */
 		for (i = 0; i < 2 * config->pages; i++) {
 			act('s');
 			act('l');
 			act('w');
 			read_all();
 		}
-		/* In discard mode until it is full, and on: the next page tells of what was refused since the one before. */
+		/*
+		 * In discard mode until it is full, and further: the next page reports what was refused since the one
+		 * before.
+		 */
 		for (i = 0; !with(OVERWRITE) && i < 2 * (config->pages + 3u); i++) {
 			act('l');
 			if (i % (config->pages + 3u) == config->pages + 1u)
@@ -137,9 +140,9 @@ static void check_what_is_left(void)
 			read_all();
 			check_ring();
 		}
-		/* A refusal is told by the next page but one, at the latest. */
+		/* A refusal is reported by the page after the next, at the latest. */
 		if (!m.oracle.doubtful && m.oracle.told != m.oracle.refused)
-			fail("%u events were refused, %u are told", m.oracle.refused, m.oracle.told);
+			fail("%u events were refused, %u are reported", m.oracle.refused, m.oracle.told);
 	}
 	for (i = 0; i < EVENTS_MAX; i++)
 		if (m.oracle.events[i].state != EVENT_NONE && m.oracle.events[i].state < EVENT_COMMITTED)
@@ -172,7 +175,7 @@ void check_cut(bool program_gone)
 	if (!program_gone)
 		act('L');
 	act('i');
-	/* What rec_view_stats() says of a program that is gone. */
+	/* What rec_view_stats() returns for a program that is gone. */
 	torn = m.shared.lane.torn + (program_gone ? rec_ring_open_events(&m.reader) : 0);
 	if (torn < m.oracle.torn || torn > m.oracle.torn + m.oracle.maybe_torn)
 		fail("%llu events are torn, but %u to %u were", (unsigned long long)torn, m.oracle.torn,

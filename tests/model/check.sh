@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The model checker. MODEL says which configurations, some of these with commas between them; without it they are the short
-# ones:
+# The model checker. MODEL selects the configurations, one or several of these separated by commas; the default is the
+# short ones:
 #
 #	short	those that take seconds
 #	long	those that take longer
 #	all	both, and those that take minutes and some GB each
-#	clocks	those with handlers, under clocks that stand still, that only step back, and that do either or go on: of the
+#	clocks	those with handlers, under clocks that do not advance, that only step back, and that do either or advance: of the
 #		last as many states as MODEL_STATES says
 . "$top_srcdir/tests/tap.sh"
 
@@ -16,11 +16,11 @@ bash "$top_srcdir/tests/model/build.sh" "$top_srcdir" "$TMP/model" || exit 1
 
 MODEL=${MODEL:-short}
 
-# Each configuration is a process of its own, so that they share the CPUs; the order of the results stays.
+# Each configuration is a process of its own, so that they share the CPUs; the order of the results is kept.
 workers=$(nproc)
 runs=()
 
-# Each configuration that these options of the checker leave.
+# Each configuration that these options of the checker select.
 plan()
 {
 	local name names
@@ -53,7 +53,7 @@ for ((i = 0; i < ${#runs[@]}; i++)); do
 done
 wait
 for ((i = 0; i < ${#runs[@]}; i++)); do
-	# What led to it; also says so when the checker itself died.
+	# The steps that led to it; also reports it when the checker itself died.
 	# shellcheck disable=SC2086
 	grep -q '^ok 1 - ' "$TMP/$i.out" || "$TMP/model/model" -v ${runs[i]} 2>&1 | grep -v '^ok\|^not ok\|^1\.\.' | tail -n 400
 	line=$(sed -n 's/^\(ok\|not ok\) 1 - //p' "$TMP/$i.out")

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Short programs at places where the ring's rare cases meet; action.c tells the letters. On a sub-buffer of 2^6
- * bytes the longest event ("l") fills a page, or three of one word ("s") do. Of 2^7 bytes, events that state time
- * and CPU anew fit behind others, on the same page.
+ * Short programs in which the ring's rare cases occur together; action.c explains the letters. On a sub-buffer of 2^6
+ * bytes the longest event ("l") fills a page, or three of one word ("s") do. On one of 2^7 bytes, events that state
+ * time and CPU anew fit after others, on the same page.
  */
 #include "model.h"
 
@@ -43,7 +43,7 @@ const struct config configs[] = {
 	{ "rounds-stays",      2, 6, "lls",  "l",    "Rl",   3, 2, "",    "1",   OVERWRITE | STAYS },
 	{ "gate",              2, 7, "s",    "gGe",  "sgG",  2, 1, "",    "1",   OVERWRITE },
 	{ "deepest",           2, 7, "s",    "sn",   "ns",   3, 2, "",    "1",   OVERWRITE },
-	/* What `left` says, beside handlers that cross, and where one is left between D and E. */
+	/* The kinds that `left` allows, with crossing handlers, and with one left between D and E. */
 	{ "announce",          3, 6, "sssl", "s",    "rs",   2, 2, "",    "1",   OVERWRITE },
 	{ "announce-again",    2, 7, "llssss", "h",  "s",    2, 2, "",    "1",   OVERWRITE },
 	{ "announce-late",     3, 7, "lllssss", "hl", "s",    2, 2, "",    "1",   OVERWRITE },
@@ -56,7 +56,7 @@ const struct config configs[] = {
 	{ "read-rounds-stays", 2, 6, "sp",   "s",    "R",    2, 1, "wp",  "1",   OVERWRITE | STAYS | THOROUGH },
 	{ "read-full",         2, 6, "ll",   "lss",  "s",    2, 1, "wp",  "1",   CUT },
 	{ "read-discard",      2, 6, "s",    "dl",   "sd",   2, 1, "pp",  "1",   OVERWRITE },
-	/* Deaths, and those who go on. */
+	/* Deaths, and the successors that continue. */
 	{ "writer-dies",       2, 6, "ll",   "l",    "",     1, 0, "wp",  "1",   OVERWRITE | WRITER_DIES },
 	{ "writer-dies-nested", 2, 6, "ll",  "l",    "l",    2, 1, "w",   "1",   OVERWRITE | WRITER_DIES | LONG },
 	{ "program-dies",      2, 6, "ll",   "l",    "l",    2, 1, "w",   "1",   OVERWRITE | PROGRAM_DIES | LONG },

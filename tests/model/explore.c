@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every interleaving, each state once: depth first, with the states on the way put away whole and a table of the hashes
- * of all that were met. Two different states with the same 64-bit hash would be taken for one; with the ten million of
+ * Every interleaving, each state once: depth first, with the states on the path saved whole and a table of the hashes
+ * of all that were seen. Two different states with the same 64-bit hash would be taken for one; with the ten million of
  * the largest configurations the chance is 1 in 400,000.
  *
- * Who may go on in a state. An actor whose next access is no common word (PLACE_OWN, PLACE_BYTES, the
- * clock) goes on alone: nothing that the other side does before or after makes a difference to it, nor it
- * to them, which memory_race() checks at each such access. All that may happen on that side stays possible
- * there: a signal handler, a move to another CPU, a death. Only in front of a common word, and between two
+ * Which actors may continue in a state. An actor whose next access is not to a common word (PLACE_OWN, PLACE_BYTES, the
+ * clock) continues alone: nothing that the other side does before or after makes a difference to it, nor it to the
+ * other side, which memory_race() checks at each such access. Everything that may happen on that side remains possible
+ * there: a signal handler, a move to another CPU, a death. Only before an access to a common word, and between two
  * actions, are both sides' steps explored.
  */
 #include "model.h"
@@ -27,7 +27,7 @@ struct node {
 	struct choice choices[CHOICES_MAX];
 	uint8_t nr_choices;
 	uint8_t next;
-	/* What was done here last, for the story of a failure. */
+	/* What was done here last, for the report of a failure. */
 	struct pending step;
 	struct choice done;
 	uint8_t depth;
@@ -95,7 +95,7 @@ static void steps(struct node *node, unsigned int actor)
 		add(node, actor, ACT_STEP, i);
 }
 
-/* Only in front of a look at the CPU, or at the clock, does a move make a difference. */
+/* A move makes a difference only before a read of the CPU, or of the clock. */
 static bool is_about_cpu(const struct pending *next)
 {
 	return next->access == ACCESS_CLOCK ||
@@ -108,7 +108,10 @@ static void writer_goes_on(struct node *node)
 	const char *nested;
 	uint8_t level;
 
-	/* What came may as well have come behind this step (join_level()); unless something else comes before it, too. */
+	/*
+	 * What interrupted may as well have come after this step (join_level()); unless something else comes before it,
+	 * too.
+	 */
 	if (m.prune)
 		tally.pruned++;
 	else
@@ -142,7 +145,7 @@ static void reader_goes_on(struct node *node)
 		add(node, READER, ACT_DIE, 0);
 }
 
-/* Nothing but this step can happen here, and nobody wants to see the state: the actor need not stand still. */
+/* Nothing but this step can happen here, and the state need not be recorded: the actor need not stop. */
 bool explorer_passes(unsigned int actor, const struct pending *next)
 {
 	const bool cuts = with(CUT) && !m.writer_died && !m.reader_died;
@@ -210,7 +213,7 @@ static void take(const struct choice *choice)
 			return;
 		}
 		m.writer_died = true;
-		/* Of a shared lane whoever comes next finds that its holder is gone. */
+		/* The next thread that wants a shared lane finds that its holder is gone. */
 		m.lease = choice->act == ACT_DIE && !with(SHARED);
 		m.program_gone = choice->act == ACT_PROGRAM_DIES;
 		oracle_writer_died();
@@ -277,7 +280,7 @@ void story(void)
 
 /* ------------------------------------------------------------------------------------------------- the search */
 
-/* Everybody dies here. What remains is the same in many states; it is looked at once. */
+/* Both sides die here. What remains is the same in many states; it is checked once. */
 static void cut_here(struct node *node, bool is_away)
 {
 	if (!with(CUT) || m.writer_died || m.reader_died || !set_put(&cut, state_hash_remains()))
@@ -298,8 +301,8 @@ static bool is_quiet_moment(void)
 }
 
 /*
- * Go to the state in which we are. Where there is but one way to go on, nothing need be put away or looked up: whoever
- * comes here once more comes from a state that was met.
+ * Explore the current state. Where there is only one way to continue, nothing need be saved or looked up: another path
+ * to here comes from a state that is in the table.
  */
 static void push(void)
 {

@@ -2,10 +2,10 @@
 /*
  * usage: model [-s | -t | -a] [-l] [-v] [-n STATES] [-c TICKS] [CONFIGURATION...]
  *
- * Explores the configurations named, or else all of configs.c except the thorough ones. -s: only those that take seconds;
- * -t: only those of the long tier; -a: all, the thorough ones, too. -l lists them. -v prints the steps that led to
- * a failure. -n stops each after so many states. -c: how the clock may move (configs.c, ticks); only configurations with
- * handlers are explored then. Speaks TAP.
+ * Explores the configurations named, or otherwise all of configs.c except the thorough ones. -s: only those that take
+ * seconds; -t: only those of the long tier; -a: all, including the thorough ones. -l lists them. -v prints the steps
+ * that led to a failure. -n stops each after this many states. -c: how the clock may move (configs.c, ticks); only
+ * configurations with handlers are explored then. Prints TAP.
  */
 #include "model.h"
 
@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* WHICH is the option that says how long they may take, or 0. */
+/* WHICH is the option that selects how long they may take, or 0. */
 static bool is_wanted(const struct config *what, int which, char *const *names)
 {
 	const bool is_long = what->flags & LONG, is_thorough = what->flags & THOROUGH;

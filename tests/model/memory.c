@@ -6,12 +6,12 @@
  * knows of; what it knows grows by its own accesses to the word, and by acquiring a value that was released. So a load
  * may find what was there before a store of the other side, in any order that the memory orders do not forbid, as in a
  * CPU with store buffers and invalidation queues. Exchanges read the newest value. In configurations without `weak`, a
- * load reads the newest too; then only the second part is at work:
+ * load reads the newest too; then only the second part has an effect:
  *
- * Everything else must not be used by both sides unless a release and an acquire stand in between. This is checked by
+ * Everything else must not be used by both sides without a release and an acquire in between. This is checked by
  * clocks, as race detectors do: a clock advances with each release, an access is noted with it, and is over for the
- * other side when that has acquired the clock. Because no such access ever competes, its place between the steps of the
- * other side makes no difference, and is not explored.
+ * other side when that has acquired the clock. Because no such access ever competes, its position between the steps of
+ * the other side makes no difference, and is not explored.
  */
 #include "model.h"
 
@@ -24,7 +24,7 @@ struct place_name {
 	const char *text;
 	size_t offset;
 	size_t size;
-	unsigned int storer; /* who stores there */
+	unsigned int storer; /* the side that stores there */
 };
 
 #define LANE(name)                                                                                                     \
@@ -36,7 +36,7 @@ struct place_name {
 		"words." #name, offsetof(struct shared, words.name), sizeof(m.shared.words.name), storer               \
 	}
 
-/* The common words besides the links. Both sides may look at these at any time. */
+/* The common words besides the links. Both sides may read these at any time. */
 static const struct place_name common[] = {
 	LANE(commit),	      LANE(pages_touched), LANE(pages_lost),	      LANE(nr_subbufs),
 	WORDS(waiters, BOTH), WORDS(wake, BOTH),   WORDS(pages_read, READER), LANE(owner),
@@ -99,13 +99,13 @@ int memory_word(const void *at)
 	return offset % 4 ? -1 : word_at[offset / 4];
 }
 
-/* Links are everybody's; the resize makes the writer one that stores prev. */
+/* Both sides store links; with a resize the writer stores prev, too. */
 static unsigned int storer_of(int word)
 {
 	return (uint32_t)word < COMMON && !with(SHARED) ? common[word].storer : BOTH;
 }
 
-/* What an iterator looks at while the writer goes on. */
+/* What an iterator reads while the writer continues. */
 static bool is_looked_at(uint32_t offset)
 {
 	return offset >= offsetof(struct shared, pages) ||
@@ -126,7 +126,7 @@ enum place memory_place(const void *at, bool write)
 		const uint32_t in_page = (offset - (uint32_t)offsetof(struct shared, pages)) &
 					 ((1u << config->shift) - 1);
 
-		/* What an event that was left has of its own is of interest where some are. */
+		/* What belongs to an event that was left matters only where some are. */
 		return in_page < REC_SUBBUF_HEADER_SIZE || with(JUMPS) ? PLACE_OWN : PLACE_BYTES;
 	}
 	word = memory_word(at);
@@ -243,8 +243,8 @@ static void add_view(struct view *to, const struct view *from)
 }
 
 /*
- * What is over for the other side is as good as never: forget it, so that
- * states which differ in nothing else are one.
+ * What is over for the other side is as if it had never been: forget it, so that states which do not differ otherwise
+ * are one.
  */
 static void forget(unsigned int actor)
 {
@@ -390,7 +390,9 @@ void memory_store(int number, uint64_t value, int order)
 	put(number, value, order, NULL);
 }
 
-/* A read-modify-write that succeeded: reads the newest, goes behind it, and continues what that released. */
+/*
+ * A read-modify-write that succeeded: it reads the newest value, is placed after it, and continues what that released.
+ */
 void memory_exchange(int number, uint64_t value, int order)
 {
 	const struct view also = view_of_newest(number);
@@ -446,8 +448,8 @@ void memory_race(const void *at, uint32_t size, bool write)
 			     m.memory.written[other][i] > known ? "wrote" : "read");
 		}
 		/*
-		 * The other side's accesses before are over; nobody will ask for
-		 * ours that the other side knew of then.
+		 * The other side's accesses before are over; those of ours that the other side knew of then are never
+		 * asked for again.
 		 */
 		if (write)
 			m.memory.written[self][i] = now;

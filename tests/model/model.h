@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The model checker of the ring. docs/MEMORY-MODEL.md, "The exhaustive check", tells what it explores and why that is
- * enough; docs/TESTING.md how to run it. Here is what its parts share.
+ * The model checker of the ring. docs/MEMORY-MODEL.md, "The exhaustive check", describes what it explores and why that
+ * is enough; docs/TESTING.md how to run it. This header has what its parts share.
  *
- * The ring's own sources are compiled with -fsanitize=thread, and tsan.c stands in for that sanitizer's library: so
- * every access to memory that they make, plain or atomic, with its memory order, comes to us before it happens, and
- * nothing in them is changed for it. At such a point the actor that makes the access hands over to the explorer,
- * which decides who goes on: that actor, the other one, a signal handler on top of a writer, or nobody any more.
+ * The ring's own sources are compiled with -fsanitize=thread, and tsan.c replaces that sanitizer's library: so every
+ * access to memory that they make, plain or atomic, with its memory order, is reported to us before it happens, and the
+ * sources are unchanged. At such a point the actor that makes the access hands over to the explorer, which decides what
+ * continues: that actor, the other one, a signal handler on top of a writer, or, after a death, neither.
  */
 #ifndef MODEL_H
 #define MODEL_H
@@ -26,7 +26,7 @@ enum { WRITER, READER, ACTORS };
 #define LEVELS	    3u /* depth of the writer stack */
 #define EVENTS_MAX  26u
 #define STACK_SIZE  8192u
-#define WORDS_MAX   18u /* words that both sides look at, one location each */
+#define WORDS_MAX   18u /* words that both sides use, one location each */
 #define OLD_MAX	    4u	/* newest values of a word that can still be read */
 #define ITER_SIZE   512u /* of reader_iter.c's iterator */
 
@@ -35,17 +35,17 @@ enum { WRITER, READER, ACTORS };
 /* What is explored together; configs.c has the table. */
 enum {
 	OVERWRITE = 1,	  /* the mode */
-	CUT = 2,	  /* in every state: everybody dies, recovery, checks */
+	CUT = 2,	  /* in every state: both sides die, recovery, checks */
 	WRITER_DIES = 4,  /* at any step, and its lane is leased again while the reader goes on */
-	PROGRAM_DIES = 8, /* as before, but nobody comes after the writer; the reader settles the lane */
-	READER_DIES = 16, /* at any step, and another one takes over while the writer goes on */
+	PROGRAM_DIES = 8, /* as before, but no thread succeeds the writer; the reader settles the lane */
+	READER_DIES = 16, /* at any step, and another one takes over while the writer continues */
 	WEAK = 32,	  /* loads may find older values, as far as their orders allow */
 	MOVES = 64,	  /* the writer may move to the other CPU, once */
 	THOROUGH = 128,	  /* minutes, some GB: only when asked for */
 	SHARED = 256,	  /* two threads that share the lane, and take it for one event each; the reader comes at the end */
 	JUMPS = 512,	  /* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
 	STAYS = 1024,	  /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
-	ANEW = 4096,	  /* the lane is made anew in the end, and used again */
+	ANEW = 4096,	  /* the lane is remade in the end, and used again */
 	LONG = 8192,	  /* many seconds: the long tier's */
 	ITERATES = 2048,  /* the reader looks at the lane without consuming, and races on purpose */
 };
@@ -54,7 +54,7 @@ struct config {
 	const char *name;
 	uint8_t pages;	     /* in the ring; one more is the reader's */
 	uint8_t shift;	     /* log2 of the sub-buffer's size */
-	const char *prefill; /* done beforehand, by nobody in particular: writer's and reader's actions, see action.c */
+	const char *prefill; /* done beforehand, outside of the exploration: writer's and reader's actions, see action.c */
 	const char *program; /* the writer's actions, one after the other */
 	const char *nested;  /* actions that may interrupt */
 	uint8_t depth;	     /* of the writer stack */
@@ -92,8 +92,8 @@ struct shared {
 #define CELLS (sizeof(struct shared) / 4)
 
 /*
- * What somebody knows: how far the two have come in their releases, and which
- * value of each word is the oldest it may read.
+ * What a side knows: how far the two have come in their releases, and which value of each word is the oldest it may
+ * read.
  */
 struct view {
 	uint8_t clock[ACTORS];
@@ -102,7 +102,7 @@ struct view {
 
 struct message {
 	uint64_t value;
-	struct view view; /* what its reader gets to know by acquiring it */
+	struct view view; /* what its reader learns by acquiring it */
 };
 
 struct word {
@@ -130,13 +130,13 @@ struct footprint {
 
 enum place {
 	PLACE_BYTES,   /* event data: no step, but races are found */
-	PLACE_OWN, /* words that one side uses, or passes to the other one behind a release: a step for that side alone */
+	PLACE_OWN, /* words that one side uses, or passes to the other one after a release: a step for that side alone */
 	PLACE_COMMON, /* words that both use at the same time, except loads of those that the other side does not store to */
 };
 
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_LOAD, ACCESS_STORE, ACCESS_EXCHANGE, ACCESS_ADD, ACCESS_CLOCK };
 
-/* The access before which an actor stands. */
+/* The access before which an actor is stopped. */
 struct pending {
 	const void *caller;
 	uint32_t offset;
@@ -178,7 +178,7 @@ struct choice {
 };
 
 struct level {
-	uint64_t time; /* what its clock said last */
+	uint64_t time; /* the last value of its clock */
 	uint32_t cpu;
 	uint16_t steps;
 	uint8_t interrupts; /* directly */
@@ -201,17 +201,17 @@ enum state { EVENT_NONE, EVENT_DISCARDING, EVENT_RESERVING, EVENT_LEFT, EVENT_OP
 
 struct event {
 	uint64_t time;
-	uint32_t position; /* behind it: sequence and offset */
+	uint32_t position; /* after it: sequence and offset */
 	uint32_t id;
 	uint8_t cpu;
 	uint8_t state;
 	uint8_t actor; /* whose it is */
 	uint8_t level; /* of the action that began it */
 	bool placed;   /* it is being reserved, and has its place */
-	bool kept;     /* what interrupted it was left, and its writer goes on */
+	bool kept;     /* what interrupted it was left, and its writer continues */
 };
 
-/* The list that is right by being simple. Events leave it when the reader is done with them. */
+/* The list of events, simple enough to be obviously right. Events leave it when the reader has finished with them. */
 struct oracle {
 	struct event events[EVENTS_MAX];
 	uint32_t next_id;
@@ -221,7 +221,7 @@ struct oracle {
 	uint32_t position; /* of the last one read */
 	uint64_t time;
 	uint64_t time_before; /* the same, when the page was begun that is looked at */
-	uint64_t refused_at; /* not after the first refusal that is not told, or 1 */
+	uint64_t refused_at; /* not after the first refusal that is not reported, or 1 */
 	uint64_t refused_by; /* not before it */
 	uint64_t lost; /* events that were overwritten, of those before `number` */
 	uint32_t told; /* refusals that pages have carried */
@@ -233,11 +233,11 @@ struct oracle {
 	bool again;	/* the reader died: what it had may come again */
 	bool copied;	/* what is read is a copy, which may have no room for the CPU of its first event */
 	bool disturbed; /* a writer was inside, or moved, during this read */
-	bool calm;	/* the last action was an event that nobody interrupted */
+	bool calm;	/* the last action was an event that nothing interrupted */
 	bool back;	/* the clock stepped back: times are not exact */
-	bool died;	/* somebody did: times of losses are not exact */
+	bool died;	/* a writer was interrupted: times of losses are not exact */
 	bool untimed;	/* an event was refused whose writer was interrupted then */
-	bool doubtful;	/* refusals were told once or twice, to the reader that died and to the next one */
+	bool doubtful;	/* refusals were reported once or twice, to the reader that died and to the next one */
 	uint32_t torn;	    /* events that were reserved and taken back with what was left, */
 	bool torn_away;	     /* also across sub-buffers, where a count may not be known */
 	uint32_t maybe_torn; /* and those of which it is not known that they had come so far */
@@ -245,7 +245,7 @@ struct oracle {
 	uint64_t looked; /* ITERATES: number of the event after the last one that the iterator returned */
 };
 
-/* All that a state is, besides the live part of the stacks. The histories count with weak memory only. */
+/* All that a state consists of, besides the live part of the stacks. The histories matter with weak memory only. */
 struct model {
 	struct shared shared;
 	struct memory memory;
@@ -276,7 +276,7 @@ struct model {
 
 extern struct model m;
 
-/* Who runs at the moment; -1: the explorer. Not part of a state, nor are these: */
+/* The running side; -1: the explorer. Not part of a state, nor are these: */
 extern int running;
 extern bool quiet; /* accesses just happen */
 void quiet_begin(void);
@@ -284,13 +284,13 @@ extern bool unwatched; /* no step, but races are found */
 extern struct choice command;
 
 void actors_begin(void);
-/* Let the actor go on with `command` until its next step or its end. */
+/* Let the actor continue with `command` until its next step or its end. */
 void actor_resume(unsigned int actor);
 void actor_reset(unsigned int actor);
 unsigned char *actor_stack(unsigned int actor, size_t *ret_live);
-/* An actor stands before this access. Returns which of the candidates it is to read. */
+/* An actor has stopped before this access. Returns which of the candidates it is to read. */
 unsigned int actor_step(const struct pending *next);
-/* Do one action here and now, on whatever stack this is. */
+/* Do one action immediately, on the current stack. */
 void actor_do(unsigned int actor, char action);
 void act(char action);
 /* The handle's calls into lane_control.c and lane_thread.c, for a lane of one thread, and for one that is shared. */
@@ -304,7 +304,7 @@ __attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ..
 struct event *oracle_begin(void);
 void oracle_refused(uint32_t id, uint32_t size);
 void oracle_missed(uint32_t id);
-/* Whoever runs has exchanged the word at `at`. */
+/* The running side has exchanged the word at `at`. */
 void oracle_exchanged(const void *at, uint64_t was, uint64_t value);
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor);
 void oracle_committing(uint32_t id);
@@ -314,19 +314,19 @@ void oracle_discarded(uint32_t id, const struct rec_slot *slot);
 /* Whether an event that begins now has to go to another lane (docs/MEMORY-MODEL.md, "Reservations that are left"). */
 bool oracle_stuck(void);
 void oracle_elsewhere(void); /* it goes there */
-/* The writer of the event is about to be taken for one that left; false: it cannot be. */
+/* The writer of the event is about to be taken for one that left; false: that is impossible. */
 bool oracle_mistaken(uint32_t id);
 /* As many writers are inside as can be counted; and no longer. */
 uint64_t oracle_deepen(const void *frame);
 void oracle_undeepen(uint64_t open);
-uint32_t oracle_floor(void); /* behind the last event that is finished */
+uint32_t oracle_floor(void); /* after the last event that is finished */
 void oracle_writer_died(void);
 /* The writer's actions from `level` on were left. */
 void oracle_jumped(uint8_t level);
 /* The lane is about to take back what was left, and has done it. */
 void oracle_putting_back(void);
 void oracle_put_back(void);
-/* Something was left, and the lane has it still. */
+/* Something was left, and the lane still has it. */
 bool is_left(void);
 void oracle_reader_died(void);
 void oracle_reading(void);
@@ -337,19 +337,19 @@ uint32_t oracle_unread(bool whole);
 void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lost);
 /* The reader has consumed this. */
 void oracle_consumed(const struct rec_ring_event *event);
-/* Whoever looks from outside has counted this. */
+/* An outside reader has counted this. */
 void oracle_counted(const struct rec_ring_counts *counts);
-/* Nothing moves: it must have come to the end. */
+/* Nothing moves: it must have reached the end. */
 void oracle_looked_all(void);
 /* Nothing moves: a reader that sleeps must have no reason to be awake. */
 void oracle_sleeps(void);
-/* Events that were committed, as the list has it; nobody is inside. */
+/* Events that were committed, according to the list; no writer is inside. */
 uint64_t oracle_all(void);
-/* Nobody is inside: exactly one head, links and descriptors in order, nothing noted, each event counted. */
+/* No writer is inside: exactly one head, links and descriptors in order, nothing noted, each event counted. */
 void check_ring(void);
-/* Read what is there, write and read some more, and the account must add up. */
+/* Read what is there, write and read some more, and the counts must add up. */
 void check_end(void);
-/* All die where they stand. */
+/* All die where they are. */
 void check_cut(bool program_gone);
 
 /* ---------------------------------------------------------------------------------------------------------- sets */
@@ -363,7 +363,7 @@ struct set {
 uint64_t set_hash(uint64_t hash, const void *bytes, size_t size);
 void set_begin(struct set *set, uint64_t max);
 void set_end(struct set *set);
-/* Put it in; whether it was not there. */
+/* Insert it; returns whether it was not there. */
 bool set_put(struct set *set, uint64_t hash);
 
 /* --------------------------------------------------------------------------------------------------------- state */
@@ -402,7 +402,7 @@ extern struct tally tally;
 /* Nobody is inside any more; whether that was never so, with all that is left, before. */
 bool explorer_ends(void);
 bool explorer_passes(unsigned int actor, const struct pending *next);
-/* 0: nothing wrong. 1: something was, and was told. */
+/* 0: nothing wrong. 1: something was, and was reported. */
 int explore(const struct config *what, uint64_t limit, bool verbose);
 
 #endif

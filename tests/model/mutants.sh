@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The model checker catches what it should: each mutant in tests/model/mutants is one ordering or one check of the ring
-# spoiled, and the configuration named there must fail. Those that it calls spare must not be noticed. MUTANTS="name..." runs
-# only these.
+# The model checker catches what it should: each mutant in tests/model/mutants is the ring with one ordering or one check
+# damaged, and the configuration named there must fail. Those that are marked spare must not be noticed. MUTANTS="name..."
+# runs only these.
 . "$top_srcdir/tests/tap.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"
@@ -15,11 +15,11 @@ names=()
 declare -A expected
 
 mkdir "$sources" "$base"
-# Links are followed: what is spoiled is the copy.
+# Links are followed: the copy is what is damaged.
 cp -rL "$top_srcdir/include" "$top_srcdir/librecorder" "$sources" || exit 1
 bash "$top_srcdir/tests/model/build.sh" "$sources" "$base" 2>&1 || exit 1
 
-# Spoil a copy of the file, build it, let the configurations look at it. One line of result in $TMP/NAME.result.
+# Damage a copy of the file, build it, run the configurations on it. One line of result in $TMP/NAME.result.
 try()
 {
 	local name=$1 file=$2 configs=$3 work=$TMP/$1 files=$2 text count

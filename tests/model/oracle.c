@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What must come out. A list of all events that were begun, in the order of their positions; each is reserving, open,
+ * The expected results. A list of all events that were begun, in the order of their positions; each is reserving, open,
  * committing, committed or handed to the reader. What the reader gets is compared with the list, event by event:
  *
  *  - it is on the list, its bytes, time and CPU are what its writer gave it, and its commit has at least begun;
- *  - so has that of all that lie before it; those that were not read then are lost, and the page says how many;
+ *  - so has that of all before it; those that were not read then are lost, and the page reports how many;
  *  - its number is the number of all before it, read and lost; positions and times grow;
  *  - a page that was handed over does not change until the next one is asked for;
- *  - where nobody moves, a reader that says that there is nothing, or to come again, is right.
+ *  - where nothing moves, a reader that reports that there is nothing, or to try again, is right.
  */
 #include "model.h"
 
@@ -63,7 +63,7 @@ static void forget(struct event *event)
 	*event = (struct event){ 0 };
 }
 
-/* Whether the action that runs is the only one, and was not interrupted. */
+/* Whether the running action is the only one, and was not interrupted. */
 static bool is_alone(void)
 {
 	const struct actor *writer = &m.actors[WRITER];
@@ -71,13 +71,13 @@ static bool is_alone(void)
 	return !writer->depth || (writer->depth == 1 && !writer->levels[0].interrupts);
 }
 
-/* Whether events could be refused rightly: somebody is interrupted, or the lane is full of what was not read. */
+/* Whether events could be refused rightly: a writer is interrupted, or the lane is full of unread events. */
 static bool may_refuse(void)
 {
 	const struct actor *writer = &m.actors[WRITER];
 	uint32_t i;
 
-	/* On a shared lane nobody is interrupted by an event. */
+	/* On a shared lane an event interrupts no other. */
 	if (is_left())
 		return true;
 	if (!with(SHARED) && (writer->depth > 1 || strchr("tTzn", writer->levels[0].action)))
@@ -91,8 +91,8 @@ static bool may_refuse(void)
 }
 
 /*
- * Where nobody else writes or reads: whether the tail's sub-buffer has room, or the next one is free, so that even in discard
- * mode there is no reason to refuse.
+ * Where nothing else writes or reads: whether the tail's sub-buffer has room, or the next one is free, so that even in
+ * discard mode there is no reason to refuse.
  */
 static bool is_room(uint32_t size)
 {
@@ -116,10 +116,13 @@ void oracle_refused(uint32_t id, uint32_t size)
 		o.refused_by = writer->depth ? writer->levels[writer->depth - 1].time : m.clock;
 	}
 	forget(known(id));
-	/* Count and time are two words: who publishes between them, or is interrupted, may take the one without the other. */
+	/*
+	 * Count and time are two words: a writer that publishes between them, or is interrupted, may take one without
+	 * the other.
+	 */
 	o.untimed |= !is_alone();
 	o.too_long += size > m.handle.capacity * 4 - REC_RESTATE_SIZE - 4;
-	/* It may have been counted when somebody left. */
+	/* It may have been counted when a writer left. */
 	if (m.jumped)
 		o.refused = (uint32_t)rec_lane_refusals(&m.shared.lane);
 	else
@@ -146,7 +149,7 @@ void oracle_missed(uint32_t id)
 	forget(known(id));
 }
 
-/* A handler between its looks at tail and commit position can make a writer leave without need. */
+/* A handler between its reads of tail and commit position can make a writer leave a sub-buffer without need. */
 void oracle_elsewhere(void)
 {
 	const struct actor *writer = &m.actors[WRITER];
@@ -159,7 +162,7 @@ bool oracle_mistaken(uint32_t id)
 {
 	struct event *event = find(id);
 
-	/* It was left indeed, or others are below. */
+	/* It was indeed left, or others are below. */
 	if (!event || m.actors[WRITER].depth > 1)
 		return false;
 	event->state = EVENT_LEFT;
@@ -210,7 +213,7 @@ static void placed(uint64_t was, uint64_t tail)
 	}
 }
 
-/* The head begins to be moved: should its mover never come back, `moving` is all that says where. */
+/* The head begins to be moved: if its mover never returns, only `moving` shows where. */
 static void marked(void)
 {
 	const struct rec_handle *handle = with(SHARED) ? &m.shared.handle : &m.handle;
@@ -240,16 +243,16 @@ void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, ui
 	event->position = place_of(slot->end);
 	event->time = writer->depth ? writer->levels[writer->depth - 1].time : m.clock;
 	event->cpu = (uint8_t)(writer->depth ? writer->levels[writer->depth - 1].cpu : m.shared.cpu);
-	/* What was committed inside one that was left is taken back with it. */
+	/* What was committed inside an event that was left is taken back with it. */
 	if (event->position <= floor && !m.jumped)
 		fail("a place before one that was committed earlier");
-	/* Right, but wasteful: nothing but the event itself where time and CPU are certain. */
+	/* Right, but wasteful: only the event itself where time and CPU are certain. */
 	if (o.calm && is_alone() && REC_POS_SEQ(slot->end) == REC_POS_SEQ(slot->old) && !strcmp(config->ticks, "1") && !m.migrations &&
 	    REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old) != rec_event_total(size))
 		fail("event %u takes %u bytes", id, REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old));
 }
 
-/* One that was taken for left, and was taken back, has nothing to commit. */
+/* An event that was taken for left, and was taken back, has nothing to commit. */
 void oracle_committing(uint32_t id)
 {
 	struct event *event = find(id);
@@ -269,13 +272,13 @@ void oracle_committed(uint32_t id)
 {
 	struct event *event = find(id);
 
-	/* The reader may have it by now, and be done with it. */
+	/* The reader may have it by now, and have finished with it. */
 	if (event && event->state == EVENT_COMMITTING)
 		event->state = EVENT_COMMITTED;
 	o.calm = !with(SHARED) && !with(JUMPS) && is_alone();
 }
 
-/* One that was taken back before, with what seemed to be left, may not be there. */
+/* An event that was taken back before, with what seemed to be left, may not be there. */
 void oracle_discarding(uint32_t id)
 {
 	struct event *event = m.jumped ? find(id) : known(id);
@@ -292,15 +295,18 @@ void oracle_discarded(uint32_t id, const struct rec_slot *slot)
 
 	if (event)
 		forget(event);
-	/* What nobody interrupted gives back all that it took. */
+	/* A discard that nothing interrupted gives back all that its event took. */
 	if (!m.jumped && !with(SHARED) && running == WRITER && !writer->levels[writer->depth - 1].interrupts &&
 	    REC_POS_SEQ(slot->old) == REC_POS_SEQ(slot->end) && m.shared.lane.tail != slot->old)
 		fail("event %u was taken back, and %u bytes are not", id, REC_POS_OFF(m.shared.lane.tail) - REC_POS_OFF(slot->old));
-	/* What the common path had reserved goes without a trace, if nobody came. */
+	/* What the common path had reserved disappears without a trace, if nothing interrupted. */
 	o.calm = o.calm && !slot->open && is_alone();
 }
 
-/* All that a commit has passed will come; nothing else ever will, for the next writer begins at the commit position. */
+/*
+ * All that a commit has passed will come; nothing else ever will, because the next writer begins at the commit
+ * position.
+ */
 void oracle_writer_died(void)
 {
 	const uint32_t commit = place_of(m.shared.lane.commit);
@@ -316,7 +322,7 @@ void oracle_writer_died(void)
 
 		if (event->state == EVENT_NONE || event->state == EVENT_HANDED)
 			continue;
-		/* The other thread goes on with its own. */
+		/* The other thread continues with its own. */
 		if (event->actor != WRITER && event->state < EVENT_COMMITTED)
 			continue;
 		if (event->state >= EVENT_COMMITTING && event->position <= commit) {
@@ -336,8 +342,7 @@ void oracle_writer_died(void)
 		forget(event);
 	}
 	/*
-	 * Refusals that were counted in the lane but not by us yet, or the other way
-	 * round; the other thread's are its own.
+	 * Refusals that were counted in the lane but not by us yet, or vice versa; the other thread's are its own.
 	 */
 	if (with(SHARED) && m.shared.lane.owner != THREAD(WRITER))
 		return;
@@ -346,8 +351,8 @@ void oracle_writer_died(void)
 }
 
 /*
- * What was left open will not come. A commit that was left has come so far that its event is visible, or it may become so,
- * or be taken back, with the outermost writer's.
+ * What was left open will not come. A commit that was left has come so far that its event is visible, or it may become
+ * visible, or be taken back, with the outermost writer's.
  */
 void oracle_jumped(uint8_t level)
 {
@@ -383,7 +388,10 @@ void oracle_putting_back(void)
 	o.torn_away |= REC_POS_SEQ(m.shared.lane.tail) != REC_POS_SEQ(m.shared.lane.commit);
 }
 
-/* What lies behind the tail was taken back; of what writers that go on have there, only what nobody could see was. */
+/*
+ * What lies after the tail was taken back; of the writers that continue and have something there, only what no reader
+ * could see was.
+ */
 void oracle_put_back(void)
 {
 	const uint32_t tail = place_of(m.shared.lane.tail);
@@ -395,9 +403,9 @@ void oracle_put_back(void)
 		if (event->state < EVENT_LEFT || event->state > EVENT_COMMITTED || event->position <= tail)
 			continue;
 		if (!m.jumped)
-			fail("event %u is taken back, though nobody left", event->id);
+			fail("event %u is taken back, though nothing was left", event->id);
 		if (event->kept)
-			fail("event %u is taken back, though its writer goes on", event->id);
+			fail("event %u is taken back, though its writer continues", event->id);
 		o.torn++;
 		forget(event);
 	}
@@ -410,7 +418,7 @@ void oracle_reader_died(void)
 	o.page = NULL;
 }
 
-/* Of all that a reader of the page uses; a writer that leaves it writes its size yet. */
+/* Of all that a reader of the page uses; a writer that leaves the page has yet to write its size. */
 static uint64_t hash_page(const unsigned char *page, uint32_t size)
 {
 	uint64_t hash = UINT64_C(1469598103934665603);
@@ -497,7 +505,7 @@ static void missing_before(const struct event *event, struct account *account)
 	}
 }
 
-/* A page without events tells how many are lost by its number alone. */
+/* A page without events reports the number lost only by its own number. */
 static void missing_until(uint64_t number, struct account *account)
 {
 	while (o.number + account->missing < number) {
@@ -509,7 +517,7 @@ static void missing_until(uint64_t number, struct account *account)
 			    (!first || o.events[i].position < first->position))
 				first = &o.events[i];
 		if (!first)
-			fail("an empty page tells of more events than there were");
+			fail("an empty page counts more events than there were");
 		note_missing(first, account);
 		forget(first);
 	}
@@ -539,7 +547,7 @@ static void check_event(const struct rec_record *record, struct account *account
 	account->events++;
 }
 
-/* When the first of the events was lost that this page tells of: none was before those that were read. */
+/* When the first of the lost events that this page reports was lost: not before those that were read. */
 static void check_lost_time(const struct rec_page *page, const struct account *account)
 {
 	if (!page->lost || o.back || o.died || m.jumped || with(WEAK))
@@ -549,11 +557,11 @@ static void check_lost_time(const struct rec_page *page, const struct account *a
 	 * one of theirs for the first gap of all.
 	 */
 	if (!page->lost_time && !o.untimed && (page->first != account->missing || !m.interrupts))
-		fail("%llu events are lost, and the page does not say since when", (unsigned long long)page->lost);
+		fail("%llu events are lost, and the page does not show since when", (unsigned long long)page->lost);
 	if (account->missing && page->lost_time > account->missing_time)
 		fail("an event is lost of %llu, but the loss began at %llu", (unsigned long long)account->missing_time,
 		     (unsigned long long)page->lost_time);
-	/* The time of a refusal waits for a change of sub-buffer. */
+	/* The time of a refusal is stored at the next change of sub-buffer. */
 	if (page->lost == account->missing && page->lost_time < o.time_before)
 		fail("a loss began at %llu, but an event of %llu was read before it", (unsigned long long)page->lost_time,
 		     (unsigned long long)o.time_before);
@@ -566,7 +574,7 @@ static void check_lost_time(const struct rec_page *page, const struct account *a
 		     (unsigned long long)o.refused_by);
 }
 
-/* What a page, or a single event, tells of losses before it. */
+/* The losses that a page, or a single event, reports before it. */
 static void check_told(const struct rec_page *page, const struct account *account)
 {
 	o.number += account->missing + account->events - account->again;
@@ -575,19 +583,19 @@ static void check_told(const struct rec_page *page, const struct account *accoun
 		fail("%u events were overwritten in discard mode", account->missing);
 	check_lost_time(page, account);
 	if (page->lost < account->missing)
-		fail("%u events are missing, %llu are told", account->missing, (unsigned long long)page->lost);
-	/* Refusals that the dead reader's page carried may be told again with it. */
+		fail("%u events are missing, %llu are reported", account->missing, (unsigned long long)page->lost);
+	/* Refusals that the dead reader's page carried may be reported again with it. */
 	if (o.again && page->lost - account->missing <= o.handed_lost && (account->again || !account->events))
 		o.doubtful = true;
 	else
 		o.told += (uint32_t)page->lost - account->missing;
-	/* Of what is still to be told nobody remembers when the first was refused. */
+	/* Of what is still to be reported, the time of the first refusal is not known. */
 	if (page->lost > account->missing) {
 		o.refused_at = o.told == o.refused ? 0 : 1;
 		o.refused_by = UINT64_MAX;
 	}
 	if (o.told > o.refused)
-		fail("more is told lost than was refused or overwritten");
+		fail("more is reported lost than was refused or overwritten");
 	o.handed_lost = (uint32_t)page->lost;
 }
 
@@ -603,7 +611,7 @@ static void check_page(const struct rec_page *page)
 	o.time_before = o.time;
 	rec_page_iter_init(&iter, page->data, page->size);
 	iter_time = iter.time;
-	/* What other readers go by. Every page of ours states its time once more. */
+	/* What other readers rely on. Every page of ours states its time once more. */
 	if (!page->from && !o.again && !o.back && iter.time < o.time)
 		fail("the time of a page is older than the page before");
 	while ((r = rec_page_next(&iter, &record)) > 0) {
@@ -618,7 +626,7 @@ static void check_page(const struct rec_page *page)
 	if (r < 0)
 		fail("a page cannot be read: %d", r);
 	if (account.events != page->entries)
-		fail("a page of %u events says that it has %u", account.events, page->entries);
+		fail("a page of %u events counts %u", account.events, page->entries);
 	if (!account.events)
 		missing_until(page->first, &account);
 	if (page->first + account.again != o.number + account.missing)
@@ -653,7 +661,7 @@ void oracle_counted(const struct rec_ring_counts *counts)
 	if (counts->committed > all || counts->read > o.number)
 		fail("more is counted than there was");
 	if (running < 0 && (counts->committed != all || counts->read != o.number - o.lost))
-		fail("nobody moves, and %llu of %llu events are counted, %llu of %llu as read", (unsigned long long)counts->committed,
+		fail("nothing moves, and %llu of %llu events are counted, %llu of %llu as read", (unsigned long long)counts->committed,
 		     (unsigned long long)all, (unsigned long long)counts->read, (unsigned long long)(o.number - o.lost));
 }
 
@@ -667,7 +675,7 @@ uint64_t oracle_all(void)
 	return all;
 }
 
-/* Events that were overwritten, or whose sub-buffer was given up, and that no page has told of yet. */
+/* Events that were overwritten, or whose sub-buffer was given up, and that no page has reported yet. */
 static uint32_t given_up(void)
 {
 	return m.shared.lane.lost_until > o.number ? (uint32_t)(m.shared.lane.lost_until - o.number) : 0;
@@ -704,7 +712,7 @@ void oracle_read(int r, const struct rec_page *page, bool whole)
 		if (!o.again)
 			forget_all(EVENT_HANDED);
 		if (!o.disturbed && oracle_unread(whole) && !with(WEAK))
-			fail("there is something to read, and the reader says no");
+			fail("there is something to read, and the reader finds nothing");
 	} else {
 		for (i = 0; i < EVENTS_MAX; i++)
 			if (o.events[i].state == EVENT_HANDED && o.again)
@@ -743,12 +751,12 @@ void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lo
 		before++;
 	}
 	if (number != before)
-		fail("an iterator says that event %u has the number %llu, not %llu", event->id, (unsigned long long)number,
+		fail("an iterator gives event %u the number %llu, not %llu", event->id, (unsigned long long)number,
 		     (unsigned long long)before);
 	if (number < o.looked)
 		fail("an iterator returns event %u twice", event->id);
 	if (lost < number - o.looked)
-		fail("an iterator has lost %llu events before event %u, and says %llu", (unsigned long long)(number - o.looked),
+		fail("an iterator has lost %llu events before event %u, and reports %llu", (unsigned long long)(number - o.looked),
 		     event->id, (unsigned long long)lost);
 	o.looked = number + 1;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Interrupted at any instruction: one writer (or reader) is run with the processor's single-step flag, and behind
- * its k-th instruction, for each k that STEPS selects (tests/unit/steps.h), others run to their end in the trap's signal handler: writers that add an
- * event, fill a page, wrap the ring or take their event back, and the reader. Those are interrupted in turn at an
- * instruction drawn by a seeded generator, down to a third level. What a reader on another CPU does between two
- * instructions of a writer is the same thing seen from the ring.
+ * Interrupted at any instruction: one writer (or reader) is run with the processor's single-step flag, and after its
+ * k-th instruction, for each k that STEPS selects (tests/unit/steps.h), others run to their end in the trap's signal
+ * handler: writers that add an event, fill a page, wrap the ring or take their event back, and the reader. Those are
+ * interrupted in turn at an instruction drawn by a seeded generator, down to a third level. To the ring this is the
+ * same as a reader on another CPU between two instructions of a writer.
  *
  * Afterwards: exactly one mark in the links, everything committed is read or counted as lost, nothing twice, each
  * level's events in order, time never back.
@@ -28,7 +28,10 @@
 #define SIZE	400u /* ten to a page: pages change often */
 #define NUMBERS 1024
 
-/* STEPS by default. All instructions take four minutes of CPU time, nearly all of it in the kernel, which delivers traps. */
+/*
+ * STEPS by default. All instructions take four minutes of CPU time, nearly all of it in the kernel, which delivers
+ * traps.
+ */
 #define STRIDE 37
 
 /* Each actor has at least this many. */
@@ -113,7 +116,7 @@ static void check_page(const struct rec_page *page)
 		else if (++t.seen[number] > 1)
 			t.wrong = "an event came twice";
 		else if (!t.made[number])
-			t.wrong = "an event that nobody committed";
+			t.wrong = "an event that was never committed";
 		if (record.time < t.time)
 			t.wrong = "time went back";
 		t.time = record.time;
@@ -272,8 +275,8 @@ static void at_instructions(enum action outer, bool overwrite)
 	 */
 	static const unsigned int before[] = { 9, 40, 20 };
 	/*
-	 * What the model checker goes through step by step need not be done thrice
-	 * here at ten microseconds an instruction.
+	 * What the model checker explores step by step need not be repeated here three times at ten microseconds an
+	 * instruction.
 	 */
 	const unsigned int nr = outer == WRITE_ONE ? 3 : 2;
 	unsigned int i, runs = 0;

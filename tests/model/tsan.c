@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stands in for the thread sanitizer's library: what the compiler calls before each access, and instead of each atomic
- * operation, of the sources that are compiled with -fsanitize=thread. Compilers call more of these functions than are
- * here; one that the ring comes to need shows as a link error.
+ * Replaces the thread sanitizer's library: the functions that the compiler calls before each access, and instead of
+ * each atomic operation, of the sources that are compiled with -fsanitize=thread. Compilers call more of these
+ * functions than are here; if the ring comes to need another one, the link fails.
  *
- * In an actor, an access to shared memory is a step: the actor stands still before it until the explorer lets it go on.
+ * In an actor, an access to shared memory is a step: the actor stops before it until the explorer lets it continue.
  */
 #include "model.h"
 
@@ -15,12 +15,12 @@
 
 #define CALLER __builtin_return_address(0)
 
-/* More accesses than any action takes in which nobody else runs. */
+/* More accesses than any action makes without others running. */
 #define QUIET_MAX 100000u
 
 static unsigned int quiet_accesses;
 
-/* Before a piece of work without steps; counts its accesses, so that a loop without end is noticed. */
+/* Before a piece of work without steps; counts its accesses, so that an endless loop is noticed. */
 void quiet_begin(void)
 {
 	quiet_accesses = 0;
@@ -35,7 +35,7 @@ static bool is_quiet(void)
 	return true;
 }
 
-/* Stand before the access. Returns the number of the common word there, or -1. */
+/* Stop before the access. Returns the number of the common word there, or -1. */
 static int step(const void *at, uint32_t size, enum access access, const void *caller, unsigned int *ret_candidate)
 {
 	if (!memory_is_shared(at) || is_quiet())
@@ -98,8 +98,8 @@ PLAIN(unaligned_write8, 8, true)
 PLAIN(unaligned_write16, 16, true)
 
 /*
- * A structure at once. To others it is as many accesses as it has words; what
- * is stored there stands under some release.
+ * A structure at once. To others it is as many accesses as it has words; what is stored there is ordered by some
+ * release.
  */
 static void range(void *at, unsigned long size, bool write, const void *caller)
 {
@@ -149,7 +149,7 @@ void __tsan_atomic_thread_fence(int order)
 		memory_fence(order);
 }
 
-/* Whether the word is a common one; if it is not, the access competes with nobody, which is checked. */
+/* Whether the word is a common one; if it is not, the access competes with no other, which is checked. */
 static bool is_common(int word, const void *at, uint32_t size, bool write)
 {
 	if (word < 0 && running >= 0 && !quiet && memory_is_shared(at))
@@ -258,7 +258,7 @@ void *model_iter_malloc(size_t size)
 	return m.copy;
 }
 
-/* A copy of what others may change meanwhile: eight bytes are a step. */
+/* A copy of what others may change meanwhile: each eight bytes are a step. */
 void *model_iter_memcpy(void *to, const void *from, size_t size);
 void *model_iter_memcpy(void *to, const void *from, size_t size)
 {
@@ -294,7 +294,7 @@ long model_syscall(long number, ...)
 	return 0;
 }
 
-/* The writer's clock. How far it has moved since it was read last is the explorer's choice. */
+/* The writer's clock. The explorer chooses how far it has moved since it was read last. */
 uint64_t rec_clock_mono(void)
 {
 	const struct pending next = { .caller = CALLER,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What reader_iter.c asks of the view of a buffer: here there is one lane, of one shape, in a file that nobody cuts. */
+/*
+ * What reader_iter.c asks of the view of a buffer: here there is one lane, of one shape, in a file that is never cut.
+ */
 #include "librecorder/view/reader_private.h"
 #include "model.h"
 

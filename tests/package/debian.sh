@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The Debian packages: they build from the tarball, lintian has nothing to say, they install into a fresh system, and there
-# README's example compiles, records and shows what it wrote.
+# The Debian packages: they build from the tarball, lintian reports nothing, they install into a fresh system, and there
+# README's example compiles, is recorded and shows what it wrote.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -17,7 +17,7 @@ version=$(sed -nE 's/^AC_INIT\(\[librecorder\], \[([0-9.]+)\].*/\1/p' "$top_srcd
 source=$TMP/librecorder-$version
 is "debian/changelog has the version of configure.ac" "$(dpkg-parsechangelog -l "$top_srcdir/debian/changelog" -S Version)" "$version"
 
-ok "the tarball's files are put together" make -s -C "$top_builddir" distdir "distdir=$source"
+ok "the tarball's files are collected" make -s -C "$top_builddir" distdir "distdir=$source"
 # Each symbol is listed since the release that added it; dpkg-gensymbols compares the list with the library.
 build()
 {
@@ -31,7 +31,7 @@ is "with debugging symbols beside them" "$(cd "$TMP" && ls -- *-dbgsym_*.deb | s
 
 said=$(cd "$TMP" && lintian --allow-root --fail-on error,warning -- *.changes 2>&1)
 ok "lintian passes" test $? = 0
-is "and has nothing to say" "$said" ""
+is "and reports nothing" "$said" ""
 
 root=$TMP/root
 mkdir "$root"
@@ -52,7 +52,7 @@ inside()
 }
 
 ok "the packages install" inside 'dpkg -i /packages/*.deb'
-is "dpkg finds them whole" "$(inside 'dpkg --audit; dpkg --verify librecorder0 librecorder-dev recorder' 2>&1)" ""
+is "dpkg finds them complete" "$(inside 'dpkg --audit; dpkg --verify librecorder0 librecorder-dev recorder' 2>&1)" ""
 ok "README's example compiles" inside 'cc -Wall -Werror app.c $(pkg-config --cflags --libs librecorder) -o app'
 like "with the shared library" "$(inside 'ldd ./app')" 'librecorder\.so\.0 => /'
 ok "it is recorded" inside 'recorder record ./app'

@@ -3,14 +3,14 @@
 #
 # usage: root.sh FILE
 #
-# Makes FILE, the tarball of a fresh Debian with a compiler and the libraries that recorder needs, unless it is there.
+# Makes FILE, the tarball of a fresh Debian with a compiler and the libraries that recorder needs, unless it exists.
 # tests/package/debian.sh installs our packages into a copy of it, without a network. Needs root and the package debootstrap.
-# Packages come from the archive that apt uses. If that fails, says so in one line, and debian.sh is skipped.
+# Packages come from the archive that apt uses. If that fails, prints one line, and debian.sh is skipped.
 
 set -eu -o pipefail
 file=$1
 release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
-# Debian's own, not the archives of single programs, nor the updates.
+# Debian's own archive, not those of single programs, nor the updates.
 archive=$(apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(SITE)' 2>/dev/null | sed -n "s/^Debian $release //p" |
 	sort -u | head -n 1 || true)
 packages=gcc,libc6-dev,pkg-config,libtraceevent1,libtracefs1,libzstd1

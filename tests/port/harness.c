@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the tests of a program, each in a process of its own and for a bounded time, and says TAP.
+ * Runs the tests of a program, each in a process of its own and for a bounded time, and prints TAP.
  *
  *	tests/unit/test_ring			all
  *	tests/unit/test_ring 'ring/nested*'	those that match
  *	tests/unit/test_ring --here ring/x	one, in this process: for a debugger
  *
- * PORT_EXCEPT in the environment names tests that are not this build's to run, separated by blanks: a comment says that
+ * PORT_EXCEPT in the environment names tests that this build does not run, separated by blanks: a comment states that
  * they are left out, and PORT_EXCEPT_WHY why.
  */
 #include "tests/port/criterion/criterion.h"
@@ -32,7 +32,7 @@
 static struct port_test *first;
 static struct port_test **last = &first;
 
-/* What a test says to the harness across processes: shared memory. */
+/* What a test reports to the harness across processes: shared memory. */
 static struct said {
 	bool failed; /* an expectation */
 	char reason[200];
@@ -120,7 +120,7 @@ static void run(const struct port_test *test)
 		test->options.fini();
 	if (suite->fini)
 		suite->fini();
-	/* With all that belongs to an end: destructors, and what a sanitizer has to say. */
+	/* With all that belongs to an exit: destructors, and a sanitizer's report. */
 	exit(said->failed ? STATUS_FAILED : test->options.exit_code);
 }
 
@@ -136,12 +136,12 @@ static int wait_for(pid_t pid, const sigset_t *signals, time_t seconds)
 		return -1;
 	}
 	waitpid(pid, &status, 0);
-	/* What it left running would hold our output open. */
+	/* A process that it left running would hold our output open. */
 	kill(-pid, SIGKILL);
 	return status;
 }
 
-/* The end that the test was to have; if it had another one, a line that says which. */
+/* Checks that the test ended as it should; if not, prints a line with the reason. */
 static bool has_passed(const struct port_test *test, int status)
 {
 	if (status == -1) {

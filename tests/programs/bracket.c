@@ -2,9 +2,9 @@
 /*
  * bracket EVENTS
  *
- * Reads CLOCK_MONOTONIC before and behind each event. An event carries the time read before it and that read behind
- * the one before, so event i lies between its own `before` and the `behind` of event i + 1. The pauses make the
- * recording last some tenths of a second, over which a wrong rate of the clock would show.
+ * Reads CLOCK_MONOTONIC before and after each event. An event carries the time read before it and that read after the
+ * previous one, so event i lies between its own `before` and the `behind` of event i + 1. The pauses make the recording
+ * last some tenths of a second, over which a wrong rate of the clock would show.
  */
 #include <librecorder/event.h>
 

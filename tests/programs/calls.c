@@ -2,9 +2,8 @@
 /*
  * calls NUMBER
  *
- * Makes so many system calls getppid(), whose first argument, which getppid() does not look at, counts them from 0:
- * the kernel's raw_syscalls:sys_enter shows it. NUMBER 0: until it is killed. Prints the system call's number first
- * of all.
+ * Makes NUMBER system calls getppid(), whose first argument, which getppid() ignores, counts them from 0: the kernel's
+ * raw_syscalls:sys_enter shows it. NUMBER 0: until it is killed. Prints the system call's number first of all.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,9 +2,9 @@
 /*
  * changer THREADS EVENTS
  *
- * As producer, while the program keeps changing the lanes that the threads write to: by their sizes, by the size of their
- * sub-buffers, and by swaps. The pauses let some events come between two changes, no matter how many. Sizes go up to 512
- * KiB. Prints how many events were produced.
+ * Like producer, while the program keeps changing the lanes that the threads write to: by their sizes, by the size of
+ * their sub-buffers, and by swaps. The pauses let some events come between two changes; their number does not matter.
+ * Sizes go up to 512 KiB. Prints how many events were produced.
  */
 #include <librecorder/event.h>
 

@@ -2,9 +2,9 @@
 /*
  * crowd THREADS AT_A_TIME EVENTS [PAUSE_US]
  *
- * So many threads, so many of them at a time, each a short life long: it gives itself a name, t and its number, and
- * writes numbered events, with a pause in front of each. Prints how many were produced, and the memory of the
- * process that is shared, in KiB, when all threads are gone.
+ * Runs THREADS threads, AT_A_TIME of them at a time. Each gives itself a name, t and its number, and writes numbered
+ * events, with a pause before each. Prints how many were produced, and the memory of the process that is shared, in
+ * KiB, when all threads are gone.
  */
 #include <librecorder/event.h>
 
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 	for (unsigned int i = 0; i < threads; i++) {
 		while (sem_wait(&places))
 			;
-		/* Those of a round before have left their place and are about to end. */
+		/* Those of the previous round are finished and about to end. */
 		if (i >= at_a_time)
 			pthread_join(ids[i - at_a_time], NULL);
 		if (pthread_create(&ids[i], &attr, live, (void *)(uintptr_t)i))

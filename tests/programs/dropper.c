@@ -2,8 +2,8 @@
 /*
  * dropper UID
  *
- * Writes ten events as the user that it was started by, becomes user UID for good, writes ten more in this thread and
- * in another, and ten in a forked child. Then it ends.
+ * Writes ten events as the user that started it, becomes user UID for good, writes ten more in this thread and in
+ * another, and ten in a forked child. Then it ends.
  */
 #include <librecorder/event.h>
 

@@ -3,8 +3,8 @@
  * family {DEED|wait FIFO}...
  *
  * Does what programs do to come and go, and records each step with the id of the process that it happens in; so a
- * record whose thread is not a thread of that process stands in a lane that is not its own. At `wait` it waits
- * until somebody opens FIFO for writing. Exit status 0: everything was possible.
+ * record whose thread is not a thread of that process is in a lane that is not its own. At `wait` it waits until FIFO
+ * is opened for writing. Exit status 0: everything was possible.
  */
 #include <librecorder/event.h>
 
@@ -53,7 +53,7 @@ static int wait_for(pid_t child)
 	return status != 0;
 }
 
-/* Everything that fork's handlers do is left out. */
+/* Everything that fork's handlers do is skipped. */
 static pid_t raw_fork(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -112,7 +112,7 @@ static int do_clone_first(void)
 	return wait_for(child);
 }
 
-/* vfork's child stands in for its parent's thread, so its event counts as that thread's. */
+/* vfork's child runs as its parent's thread, so its event counts as that thread's. */
 static int do_vfork(void)
 {
 	const pid_t parent = getpid();
@@ -147,7 +147,7 @@ static int do_leaf(void)
 	return 0;
 }
 
-/* A new program's events are off until its recorder has met it. */
+/* A new program's events are off until its recorder has found it. */
 static int do_patient_leaf(void)
 {
 	const struct timespec pause_time = { 0, 1000000 };
@@ -174,7 +174,7 @@ static int do_exec(void)
 }
 
 /*
- * The library calls it for its new file, when whoever had the process before has no buffer any more. SLOW_FILE in the
+ * The library calls it for its new file, when the previous process image has no buffer any more. SLOW_FILE in the
  * environment: it takes its time.
  */
 int fchmod(int file, mode_t mode)
@@ -186,7 +186,7 @@ int fchmod(int file, mode_t mode)
 	return (int)syscall(SYS_fchmod, file, mode);
 }
 
-/* The program that takes this one's place needs longer for its buffer than a recorder waits when nobody is left. */
+/* The program that replaces this one needs longer for its buffer than a recorder waits when no process is left. */
 static int do_slow_exec(void)
 {
 	if (setenv("SLOW_FILE", "1", 1))
@@ -198,7 +198,7 @@ static int do_argument(void)
 {
 	pid_t child = 0;
 
-	/* Both come back out of it, and each records what it was told. */
+	/* Both return from it, and each records its argument. */
 	REC(test, seen, getpid(), child = fork());
 	if (!child)
 		_exit(0);
@@ -218,7 +218,7 @@ static void fork_in_handler(int number)
 		return;
 	forks++;
 	child = forks % 2 ? fork() : raw_fork();
-	/* The child goes back into whatever was interrupted, and finishes it. */
+	/* The child returns to the code that was interrupted, and finishes it. */
 	if (!child)
 		say("in handler");
 	errno = saved;
@@ -243,7 +243,7 @@ static int do_handler(void)
 		REC(test, count, getpid(), 0, i);
 		since = forks == last ? since + 1 : 0;
 		last = forks;
-		/* The timer strikes on; a child has none. */
+		/* The timer continues; a child has none. */
 		if (since == BETWEEN_FORKS && getpid() == first)
 			pause();
 	}
@@ -323,7 +323,7 @@ static int do_heir(void)
 	return 0;
 }
 
-/* As daemon(3), twice removed, and every descriptor gone. */
+/* Like daemon(3), forked twice, and every descriptor closed. */
 static int do_daemon(void)
 {
 	say("parent");

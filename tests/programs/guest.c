@@ -2,11 +2,11 @@
 /*
  * guest MODE [EVENTS]
  *
- * A program under circumstances that are hard on a library:
+ * A program under circumstances that are difficult for a library:
  *
  *	plain		threads, events of all kinds, a fork
- *	after		forbids itself all system calls but read, write, exit_group and rt_sigreturn behind its first events
- *	before		the same, but its first event comes behind that; what is forbidden fails
+ *	after		forbids itself all system calls but read, write, exit_group and rt_sigreturn after its first events
+ *	before		the same, but its first event comes after that; what is forbidden fails
  *	tsc		gives up the time stamp counter, and forks
  *	step		traces between two calls of here(), for a debugger
  *
@@ -92,8 +92,8 @@ static int forbid(uint32_t action)
 }
 
 /*
- * Says how many, and ends, by the system calls that are left: what exit() runs,
- * the library's part included, needs others.
+ * Reports how many, and ends, by the system calls that are left: what exit() runs, including the library's part, needs
+ * others.
  */
 static void end_plainly(void)
 {
@@ -103,7 +103,7 @@ static void end_plainly(void)
 	_exit(write(1, line, (size_t)size) != size);
 }
 
-/* In the middle of it all, and without a system call but its return. */
+/* In the middle of it all, and with no system call except its return. */
 static void on_fault(int sig)
 {
 	REC(guest, signal, sig);
@@ -133,7 +133,7 @@ static int without_tsc(void)
 {
 	int status = -1;
 
-	/* As ENOTSUP does, which is not an error of ours: other CPUs know no such thing. */
+	/* As for ENOTSUP, which is not an error of ours: other CPUs have no such feature. */
 	prctl(PR_SET_TSC, PR_TSC_SIGSEGV);
 	if (fork() == 0) {
 		REC(guest, number, 1, "off", 0);

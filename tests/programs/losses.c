@@ -2,7 +2,7 @@
 /*
  * losses FILE
  *
- * A lane for each thing that recorder stat may have to say, and then FILE, and it waits to be killed:
+ * Makes a lane for each thing that recorder stat may report, and then FILE, and waits to be killed:
  *
  *	lane 0	set aside; two events too long, three written while it was disabled
  *	lane 1	the program's thread; nested limit 5
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	another_lane()->broken = 1;
 	/* A position on a sub-buffer that is not there. */
 	another_lane()->commit = REC_POS(UINT16_MAX, 1, 1, 96);
-	/* The second one gets the lane of the first, and finds what it left. */
+	/* The second thread gets the lane of the first, and finds what it left. */
 	pthread_create(&thread, NULL, leave_open, NULL);
 	pthread_join(thread, NULL);
 	pthread_create(&thread, NULL, write_one, NULL);

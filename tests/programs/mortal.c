@@ -2,8 +2,8 @@
 /*
  * mortal EVENTS IMAGES wait|segv|abort|eat
  *
- * Writes EVENTS numbered events, becomes itself by exec until it has been IMAGES program images, each of which goes
- * on counting, says "ready", and then waits to be killed, dies inside an event, aborts, or takes memory until it is
+ * Writes EVENTS numbered events, executes itself until it has been IMAGES program images, each of which continues to
+ * count, prints "ready", and then waits to be killed, dies inside an event, aborts, or allocates memory until it is
  * killed.
  */
 #include <librecorder/event.h>
@@ -29,7 +29,7 @@ static void become_next(char **argv, uint64_t next, long images)
 	_exit(1);
 }
 
-/* The kernel gives up on us, and nobody else: a page at a time, so that the limit is met exactly. */
+/* The kernel kills us, and no other process: a page at a time, so that the limit is reached exactly. */
 static void eat(void)
 {
 	for (;;) {

@@ -2,8 +2,8 @@
 /*
  * pinned ROUNDS EVENTS
  *
- * Two threads move themselves from CPU to CPU, ROUNDS times, and write EVENTS events in each place that say where they
- * are: while a thread is pinned to one CPU, every instruction of it runs there. Prints the number of CPUs it used.
+ * Two threads move themselves from CPU to CPU, ROUNDS times, and on each CPU write EVENTS events that carry its number:
+ * while a thread is pinned to one CPU, every instruction of it runs there. Prints the number of CPUs used.
  */
 #include <librecorder/event.h>
 

@@ -59,7 +59,7 @@ int main(int argc, char **argv)
 		if (child)
 			continue;
 		if (!strcmp(argv[3], "fork"))
-			/* exit() and not _exit(): a child in good order. */
+			/* exit() and not _exit(): the child exits normally. */
 			exit(produce_all(threads));
 		setenv("PRODUCER_CHILD", "1", 1);
 		execl("/proc/self/exe", argv[0], argv[1], argv[2], (char *)NULL);
@@ -67,7 +67,7 @@ int main(int argc, char **argv)
 	}
 	while (wait(&status) > 0)
 		failed |= status;
-	/* A child by exec says nothing: its parent knows the number. */
+	/* A child by exec prints nothing: its parent knows the number. */
 	if (!getenv("PRODUCER_CHILD"))
 		printf("produced %lu\n", events * threads * (unsigned int)(processes ? processes : 1));
 	return failed != 0;

@@ -2,10 +2,9 @@
 /*
  * reloader WORKERS EVENTS FILE
  *
- * A server of several processes, as nginx: a master forks WORKERS workers, and by SIGHUP as many
- * new ones, whereupon the old ones end. Each writes EVENTS events as soon as it is there and one
- * when it is told to end, numbered from 0 on. With SIGTERM, and when the master is gone, all end.
- * FILE has a byte for each worker that was made.
+ * A server of several processes, like nginx: a master forks WORKERS workers; on SIGHUP it forks as many new ones, and
+ * the old ones end. Each writes EVENTS events as soon as it runs and one when it is told to end, numbered from 0 on. On
+ * SIGTERM, and when the master is gone, all end. FILE has a byte for each worker that was made.
  */
 #include <librecorder/event.h>
 

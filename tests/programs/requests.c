@@ -4,8 +4,8 @@
  * requests FILE
  *
  * With a number: writes io:submit with ids 0 to NR - 1, every other one for a file "/var/lib/N.db", and io:done of
- * each; in a forked child once more. With a file: two threads do that without end, until the program is killed; the
- * file gets the two thread ids, a line each, when both have written something.
+ * each; with fork, once more in a forked child. With a file: two threads do that until the program is killed; the file
+ * gets the two thread ids, a line each, when both have written something.
  */
 #include <librecorder/event.h>
 

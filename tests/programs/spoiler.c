@@ -2,9 +2,9 @@
 /*
  * spoiler FILE
  *
- * Writes 100 events in one thread, and has its own lane broken: something writes over the links of the ring while
- * an event is being written. Then 1000 events more, which that lane refuses; 200 in a thread that was there before;
- * 300 in one that comes later. Makes FILE, waits until that is gone, and ends.
+ * Writes 100 events in one thread, and breaks its own lane: it overwrites the links of the ring while an event is being
+ * written. Then 1000 events more, which that lane refuses; 200 in a thread that existed before; 300 in one that starts
+ * later. Makes FILE, waits until that is removed, and ends.
  */
 #include <librecorder/event.h>
 
@@ -40,7 +40,10 @@ static void *trace_later(void *arg)
 	return arg;
 }
 
-/* As an event that signal handlers interrupt, which go on to the next sub-buffer, and then there is no way back. */
+/*
+ * Like an event that is interrupted by signal handlers whose events go on to the next sub-buffer; then there is no way
+ * back.
+ */
 static void spoil(void)
 {
 	static const char text[100] = "interrupts";

@@ -2,9 +2,9 @@
 /*
  * twins LIBRARY
  *
- * A program that knows librecorder as a foreign function interface does: by the names in the shared
- * library. Writes events with the out-of-line twins of the inline functions alone, discards one, and reads
- * its own lane back. 0: all is as it should be.
+ * A program that knows librecorder as a foreign function interface does: by the names in the shared library. Writes
+ * events with only the out-of-line twins of the inline functions, discards one, and reads its own lane back. 0:
+ * everything is as expected.
  */
 #include <librecorder/lane.h>
 #include <librecorder/page.h>

@@ -2,8 +2,8 @@
 /*
  * victim FILE EVENTS
  *
- * Writes numbered events until it has written EVENTS, and then waits to be killed. How many are committed stands in
- * FILE at all times, in a mapping that outlives it: 8 bytes, stored right behind each event. Every thousand it
+ * Writes numbered events until it has written EVENTS, and then waits to be killed. FILE has the number committed at all
+ * times, in a mapping that outlives the program: 8 bytes, stored immediately after each event. Every thousand events it
  * pauses, so that a recorder keeps up with it: it writes some 5 MB a second at most.
  */
 #include <librecorder/event.h>

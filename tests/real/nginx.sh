@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# nginx, a server of several processes, under wrk: the master forks workers, others replace them when it is told to read its
-# configuration again; attach, detach, attach again, kill, recover, and what events cost. tests/real/real.sh says where things
-# are. REAL_ROUNDS=N measures N times.
+# nginx, a server of several processes, under wrk: the master forks workers, others replace them when it is told to reload its
+# configuration; attach, detach, attach again, kill, recover, and the cost of events. tests/real/real.sh has the paths.
+# REAL_ROUNDS=N measures N times.
 
 . "$top_srcdir/tests/real/real.sh"
 
@@ -43,14 +43,14 @@ fi
 
 cd "$TMP" || exit 1
 mkdir -p html logs
-# Workers may be another user's: as what the master of root would run. Here all are ours.
+# Workers may run as another user; here all run as ours.
 chmod 755 "$TMP"
 head -c 600 /dev/zero | tr '\0' x >html/index.html
 
 server=
 port=
 
-# A port that nobody listens on.
+# An unused port.
 free_port()
 {
 	local n
@@ -129,7 +129,7 @@ need "workers are there" wait_until has_workers
 for time in first second; do
 	attached $time "$(family)" recv request finalize log
 	is "$time attach: both workers" "$(awk '/ request: / { split($1, name, "-"); print name[length(name)] }' "$TMP/report.txt" | sort -u | wc -l)" 2
-	ok "it serves on" listens
+	ok "it continues to serve" listens
 done
 
 # ---- workers that come while it is recorded: attached to the master alone
@@ -166,7 +166,7 @@ killed "$(family)" recv request finalize log
 pkill -KILL -P "$loader" wrk
 wait "$loader" "$server" 2>/dev/null
 
-# ---- SIGKILL, recorded by nobody
+# ---- SIGKILL, not recorded
 
 start events RECORDER_ENABLE='nginx:*'
 load 20 1s
@@ -175,7 +175,7 @@ kill -KILL "$server" $(workers)
 wait "$server" 2>/dev/null
 recovered recv request finalize log
 
-# ---- what it costs
+# ---- the cost
 
 requests_of()
 {

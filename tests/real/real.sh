@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# What the scripts of this directory share, beside tests/tap.sh: programs of others, built from Debian's source packages as
-# they are and with events put in, recorded under load, and measured.
+# What the scripts of this directory share, besides tests/tap.sh: programs of other projects, built from Debian's source
+# packages unchanged and with events added, recorded under load, and measured.
 #
-# Sources and builds are kept in $REAL_DIR (tests/real of the build directory), so that a second run only measures. Packages
-# are looked up with apt's state in there, nothing of the machine's is changed.
+# Sources and builds are kept in $REAL_DIR (tests/real of the build directory), so that a second run only measures.
+# Packages are looked up with apt's state in that directory; nothing of the system's is changed.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -60,8 +60,8 @@ get_program()
 
 # ---- events
 
-# insert FILE FUNCTION HEADER STATEMENT...: each statement behind the opening brace of the function, and the header with the
-# events' declarations before it. Fails unless there is exactly one such function.
+# insert FILE FUNCTION HEADER STATEMENT...: each statement after the opening brace of the function, and the header with
+# the events' declarations before it. Fails unless there is exactly one such function.
 insert()
 {
 	local file=$1 function=$2 header=$3
@@ -94,7 +94,7 @@ insert()
 		END { flush(); exit found != 1 }' "$file" >"$file.new" && mv "$file.new" "$file"
 }
 
-# instrumented PACKAGE EVENTS-FUNCTION: a copy of the plain source with events, made anew when the function, the events or the
+# instrumented PACKAGE EVENTS-FUNCTION: a copy of the plain source with events, remade when the function, the events or the
 # library have changed; fails if an event found no place.
 instrumented()
 {
@@ -108,7 +108,7 @@ instrumented()
 		(declare -f "$2" insert; cat "$here/$1_events.h") >"$tree/.inserted"
 }
 
-# build LOG COMMAND...: its output only if it fails
+# build LOG COMMAND...: prints its output only if it fails
 build()
 {
 	local log=$REAL_DIR/$1.log
@@ -117,7 +117,7 @@ build()
 	(renice -n 10 -p $BASHPID && "$@") >"$log" 2>&1 || { tail -n 30 "$log" | sed 's/^/# /'; return 1; }
 }
 
-# need NAME COMMAND...: as ok, and without it there is nothing more to check
+# need NAME COMMAND...: as ok, but if it fails the script ends
 need()
 {
 	ok "$@" || { done_testing; exit; }
@@ -125,7 +125,7 @@ need()
 
 # ---- recordings
 
-# take NAME COMMAND...: as ok, of a command that records; what it said is in $said
+# take NAME COMMAND...: as ok, of a command that records; its messages are in $said
 take()
 {
 	ok "$@"
@@ -162,7 +162,7 @@ attached()
 	wait $recorder || status=$?
 	said=$(cat err)
 	diag "$said"
-	is "$name attach: it ends in order" "$status" 0
+	is "$name attach: it ends normally" "$status" 0
 	is "$name attach: none lost" "$(lost_in "$said")" 0
 	good_file "$name attach" "$name.dat" "$@"
 }
@@ -175,7 +175,7 @@ killed()
 	shift
 	"$RECORDER" record -P "$pids" -o killed.dat 2>err &
 	recorder=$!
-	ok "one more attach" wait_until has_size killed.dat.spool 1000000
+	ok "another attach" wait_until has_size killed.dat.spool 1000000
 	# shellcheck disable=SC2086
 	kill -KILL ${pids//,/ }
 	status=0
@@ -187,7 +187,7 @@ killed()
 	good_file "killed" killed.dat "$@"
 }
 
-# recovered EVENT...: what killed programs recorded for themselves, a megabyte a thread
+# recovered EVENT...: what killed programs left in their own buffers, a megabyte a thread
 recovered()
 {
 	take "what was recorded by nobody" "$RECORDER" recover -o alone.dat "$RECORDER_DIR"
@@ -195,7 +195,7 @@ recovered()
 	good_file "alone" alone.dat "$@"
 }
 
-# Nothing is lost while the recorder is not let run for a while: for start.
+# Nothing is lost while the recorder does not run for a while: for start.
 large_lanes=(RECORDER_BUFFER_KB=65536 RECORDER_MAX_KB=1048576)
 
 # ---- figures
@@ -213,8 +213,8 @@ cpu_ns()
 	echo "$sum"
 }
 
-# figures NAME FILE: FILE has lines of "round what value". For each `what` the median of its ratios to `plain` of the same
-# round, the quarters, and of how many.
+# figures NAME FILE: FILE has lines of "round what value". For each `what` prints the median of its ratios to `plain` of
+# the same round, the quartiles, and their number.
 figures()
 {
 	diag "$1: what, median of the ratio to the plain program, lower and upper quarter"
@@ -237,8 +237,8 @@ figures()
 		END { flush() }')"
 }
 
-# costs PROGRAM CPU RATE: what events cost it. `one WHAT` adds to the files cpu and rate a line for figures(), and, of
-# `recorded`, the events a second to events_a_second; CPU and RATE say what these are.
+# costs PROGRAM CPU RATE: the cost of events. `one WHAT` adds to the files cpu and rate a line for figures(), and, of
+# `recorded`, the events a second to events_a_second; CPU and RATE describe what is measured.
 costs()
 {
 	: >cpu

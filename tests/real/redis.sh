@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# redis, a server with threads of its own, under redis-benchmark: attach, detach, attach again, kill, recover, and what
-# events cost it. tests/real/real.sh says where things are. REAL_ROUNDS=N measures N times.
+# redis, a server with threads of its own, under redis-benchmark: attach, detach, attach again, kill, recover, and the
+# cost of events. tests/real/real.sh has the paths. REAL_ROUNDS=N measures N times.
 
 . "$top_srcdir/tests/real/real.sh"
 
@@ -66,14 +66,14 @@ end_load()
 
 cd "$TMP" || exit 1
 
-# ---- attach, detach, attach again; SIGKILL, recorded, and recorded by nobody
+# ---- attach, detach, attach again; SIGKILL, recorded and not recorded
 
 start events "${large_lanes[@]}"
 load_for_ever
 for time in first second; do
 	attached $time "$server" read command reply
 	ok "$time attach: its threads' names" grep -q 'io_thd_1-' "$TMP/report.txt"
-	ok "it serves on" kill -0 "$server"
+	ok "it continues to serve" kill -0 "$server"
 done
 killed "$server" read command reply
 end_load
@@ -85,7 +85,7 @@ kill -KILL "$server"
 wait "$server" 2>/dev/null
 recovered read command reply
 
-# ---- what it costs
+# ---- the cost
 
 # one WHAT: a line for figures() of CPU time and of requests a second. One client, so that each request is a round of its own,
 # however busy the machine is.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# sqlite3's shell on a script, with a plugin that has events of its own: load_extension() brings them in by dlopen(), while it
-# is recorded. Attach, detach, attach again, kill, recover, and what events cost. tests/real/real.sh says where things are.
+# sqlite3's shell on a script, with a plugin that has events of its own: load_extension() loads it with dlopen(), during the
+# recording. Attach, detach, attach again, kill, recover, and the cost of events. tests/real/real.sh has the paths.
 # REAL_ROUNDS=N measures N times.
 
 . "$top_srcdir/tests/real/real.sh"
@@ -88,7 +88,7 @@ recorder=$!
 ok "it is recorded" wait_until is_attached plugin.dat.spool sqlite3.shell
 script 3 >&3
 echo ".print the end" >&3
-ok "it comes to the end of a script" wait_until grep -q "the end" sql.txt
+ok "it reaches the end of a script" wait_until grep -q "the end" sql.txt
 kill -INT $recorder
 wait $recorder
 said=$(cat err)
@@ -100,7 +100,7 @@ cat long.sql >&3 &
 feeder=$!
 for time in second third; do
 	attached $time "$shell" prepare finalize read write filter next
-	ok "it goes on" kill -0 "$shell"
+	ok "it continues" kill -0 "$shell"
 done
 
 # ---- SIGKILL, recorded
@@ -110,7 +110,7 @@ exec 3>&-
 kill $feeder 2>/dev/null
 wait $feeder "$shell" 2>/dev/null
 
-# ---- SIGKILL, recorded by nobody
+# ---- SIGKILL, not recorded
 
 start events long.sql 'RECORDER_ENABLE=*'
 lines_reach()
@@ -122,7 +122,7 @@ kill -KILL "$shell"
 wait "$shell" 2>/dev/null
 recovered prepare finalize read write filter next
 
-# ---- what it costs
+# ---- the cost
 
 # one WHAT: the CPU time of the whole script, and its time
 one()

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Ten thousand threads of short lives, two hundred at a time, and two thousand at once with memory for few: every event is
-# there or counted as lost, under the name of its thread, and memory stays within the cap.
+# Ten thousand threads of short lives, two hundred at a time, and two thousand at once with memory for few: every event
+# is there or counted as lost, under the name of its thread, and memory stays within the limit.
 
 . "$top_srcdir/tests/tap.sh"
 
 crowd=$top_builddir/tests/programs/crowd
 cd "$TMP" || exit 1
 
-# judge NAME FILE PRODUCED: no event twice, none from nowhere, as many as the summary says, each under its thread's name. A
-# thread id that came again stands for two names; those are left out.
+# judge NAME FILE PRODUCED: no event twice, none invented, as many as the summary counts, each under its thread's name.
+# A thread id that was reused has two names; those threads are left out.
 judge()
 {
 	local got
@@ -32,10 +32,10 @@ judge()
 			print n + 0, twice + 0, bad + 0
 		}' >got
 	got=$(cat got)
-	is "$1: events in the file, repeated ones, with another name" "$got" "$(events_in "$said") 0 0"
+	is "$1: events in the file, repeated events, events with another name" "$got" "$(events_in "$said") 0 0"
 }
 
-# within NAME TEXT KB: what the program says of its memory
+# within NAME TEXT KB: checks the program's report of its memory
 within()
 {
 	ok "$1: shared memory when all are gone (${2##* } KiB)" test "${2##* }" -le "$3"
@@ -50,18 +50,18 @@ judge "recorded" trace.dat 200000
 
 # ---- not recorded: what its buffer holds
 
-ok "ten thousand threads by themselves" env 'RECORDER_ENABLE=*' RECORDER_KEEP=1 "$crowd" 10000 200 20
+ok "ten thousand threads, not recorded" env 'RECORDER_ENABLE=*' RECORDER_KEEP=1 "$crowd" 10000 200 20
 within "by themselves" "$out" $((70 * 1024))
 size=$(du -k "$RECORDER_DIR"/*.rec | cut -f1)
-ok "the buffer takes no more than its cap ($size KiB)" test "$size" -le $((70 * 1024))
+ok "the buffer takes no more than its limit ($size KiB)" test "$size" -le $((70 * 1024))
 ok "it is recovered" "$RECORDER" recover -o alone.dat "$RECORDER_DIR"
 said=$err
 judge "by themselves" alone.dat 200000
 
 # ---- two thousand at once, in little memory
 
-# Small lanes: with a few to share, threads that lost their CPU in the middle of an event may hold all of them. But each holds
-# all events there are.
+# Small lanes: with only a few shared ones, threads that lost their CPU in the middle of an event may hold all of them. But
+# each of these lanes has room for all events.
 export RECORDER_MAX_KB=32768 RECORDER_BUFFER_KB=512
 ok "two thousand threads at once" "$RECORDER" record -o many.dat "$crowd" 2000 2000 8 50000
 unset RECORDER_MAX_KB RECORDER_BUFFER_KB

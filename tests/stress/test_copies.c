@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Copies of a process: by fork, by a raw clone that comes past none of fork's handlers, by vfork. Neither a
- * sanitizer nor an emulator makes them as the kernel does.
+ * Copies of a process: by fork, by a raw clone that bypasses fork's handlers, by vfork. Neither a sanitizer nor an
+ * emulator makes them as the kernel does.
  */
 #include "tests/unit/beside.h"
 #include "tests/unit/reader_fixture.h"
@@ -35,7 +35,7 @@ static void lease(void)
 		_exit(2);
 }
 
-/* Everything that fork's handlers do is left out. */
+/* Everything that fork's handlers do is skipped. */
 static pid_t raw_fork(void)
 {
 	return (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
@@ -60,7 +60,7 @@ static void *hold_lock(void *arg)
 	return locked ? arg : NULL;
 }
 
-/* Its holder is no thread of the copy. A fork waits for it instead. */
+/* Its holder is not a thread of the copy. A fork waits for it instead. */
 Test(copies, a_copy_takes_the_lock_over)
 {
 	pthread_barrier_t turns;
@@ -91,7 +91,7 @@ struct seen {
 	char path[PATH_MAX];
 };
 
-/* A copy of a process that has a lane: it has none, and its first event makes it a buffer of its own. */
+/* A copy of a process that has a lane: the copy has none, and its first event makes it a buffer of its own. */
 Test(copies, a_raw_copy_has_a_buffer_of_its_own)
 {
 	struct seen *seen = beside_memory(sizeof(*seen));
@@ -137,7 +137,10 @@ static uint64_t numbers_of(const char *path)
 	return numbers;
 }
 
-/* Neither has written an event before: the copy's first is its own, whether its parent writes one or not. */
+/*
+ * Neither has written an event before: the copy's first event goes to its own buffer, whether its parent writes one or
+ * not.
+ */
 Test(copies, a_raw_copy_before_the_first_event)
 {
 	struct seen *seen = beside_memory(sizeof(*seen));
@@ -157,7 +160,7 @@ Test(copies, a_raw_copy_before_the_first_event)
 	cr_assert_eq(numbers_of(rec_process.path), 3);
 }
 
-/* What its parent has in its lanes is not the copy's to take. */
+/* The copy must not take what its parent has in its lanes. */
 Test(copies, a_raw_copy_saves_its_own)
 {
 	char path[PATH_MAX + 8];
@@ -174,8 +177,8 @@ Test(copies, a_raw_copy_saves_its_own)
 }
 
 /*
- * A child, in it the first process of a pid namespace, and below that the first of another one: both are number 1. Each
- * writes its depth and says where.
+ * A child that is the first process of a pid namespace, and below it the first of another one: both have pid 1. Each
+ * writes its depth and reports where.
  */
 static bool nest(char (*path)[PATH_MAX], unsigned int depth, bool raw)
 {
@@ -217,13 +220,13 @@ Test(copies, a_child_of_the_same_pid)
 }
 
 /*
- * Handlers of fork that were set before the library's: theirs come behind its first one, and
- * before the one that it has in the child.
+ * Handlers of fork that were set before the library's: theirs run after its first one, and before the one that it has
+ * in the child.
  */
 static bool child_writes;
 static struct seen *other_before, *other_in_child;
 
-/* Fork from within a handler, once; the child writes a number and says where. */
+/* Fork from within a handler, once; the child writes a number and reports where. */
 static void fork_another(struct seen **other, uint64_t number)
 {
 	struct seen *seen = *other;
@@ -258,7 +261,7 @@ static void be_earlier(void)
 	pthread_atfork(before, NULL, in_child);
 }
 
-/* The library's constructor has 101; a priority below that is not for programs, say compilers, linkers do not mind. */
+/* The library's constructor has priority 101; compilers reserve lower ones, linkers do not mind. */
 __attribute__((section(".init_array.00100"), used)) static void (*const be_earlier_at_start)(void) = be_earlier;
 
 static unsigned int buffers_beside(const char *path)
@@ -342,7 +345,7 @@ Test(copies, a_handler_forks_in_the_child)
 	check_fork_in_fork(&other_in_child, 6);
 }
 
-/* Nobody may need the heap there: in the copy of a process with threads it may be locked for good. */
+/* The heap must not be needed there: in the copy of a process with threads it may be locked for good. */
 static bool heap_is_forbidden;
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -377,7 +380,9 @@ Test(copies, a_raw_copy_takes_no_heap)
 	cr_assert(ends_well(pid));
 }
 
-/* The child of vfork has its parent's memory and must leave it as it is: in all it could change, it is a guest. */
+/*
+ * The child of vfork has its parent's memory and must leave it as it is: whatever it could change there, it is a guest.
+ */
 Test(copies, a_child_of_vfork_changes_nothing)
 {
 	const struct rec_process before = rec_process;
@@ -388,7 +393,7 @@ Test(copies, a_child_of_vfork_changes_nothing)
 	pid = raw_fork();
 	if (pid == 0)
 		_exit(rec_process_is_guest() || !rec_process_is_own());
-	cr_assert(ends_well(pid), "a copy is none");
+	cr_assert(ends_well(pid), "a copy is not one");
 	pid = vfork();
 	if (pid == 0) {
 		seen->had_lane = rec_process_lock() || rec_process_is_own();
@@ -405,7 +410,7 @@ Test(copies, a_child_of_vfork_changes_nothing)
 	cr_assert_not_null(rec_lane_lease());
 }
 
-/* An event that fork interrupted is finished in the child, on memory that is nobody's. */
+/* An event that fork interrupted is finished in the child, on memory that is not in use. */
 Test(copies, an_interrupted_event_ends_in_the_child)
 {
 	struct rec_slot slot;
@@ -426,7 +431,7 @@ Test(copies, an_interrupted_event_ends_in_the_child)
 			lease();
 			memset(payload, 0xff, 64);
 			rec_commit(&slot);
-			/* It had only just begun, and goes on in every way there is. */
+			/* It had only just begun, and continues in every possible way. */
 			for (unsigned int i = 0; i < 2000; i++) {
 				payload = rec_reserve(handle, 16 + i % 200, &slot);
 				if (payload && i % 3)

@@ -52,7 +52,7 @@ static uint32_t draw(uint32_t n)
 	return (uint32_t)((draw_from >> 33) % n);
 }
 
-/* Each level has counters of its own: nobody interrupts their owner to change them. */
+/* Each level has counters of its own: nothing interrupts their owner to change them. */
 static void write_one(unsigned int level)
 {
 	const uint64_t number = tally.made[level]++;
@@ -143,7 +143,7 @@ static void check_page(struct had *had, const struct rec_page *page)
 	had->lost += page->lost;
 }
 
-/* Until nothing is left; the thread is in one lane, for nothing of it is ever left. */
+/* Until nothing is left; the thread stays in one lane, because no event of it is ever left. */
 static void read_all(struct rec_view *view, struct had *had)
 {
 	const struct timespec nap = { 0, 2000000 };
@@ -156,7 +156,7 @@ static void read_all(struct rec_view *view, struct had *had)
 		while ((r = rec_view_read(view, 0, 0, &page)) > 0)
 			check_page(had, &page);
 		cr_assert(r == 0 || r == -EAGAIN, "%d", r);
-		/* Now and then so long that the writer comes round. */
+		/* Now and then so long that the writer wraps. */
 		if (!done)
 			nanosleep(&nap, NULL);
 	} while (!done || r == -EAGAIN);

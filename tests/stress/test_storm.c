@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Storms: a writing thread under signals that nest eight deep, and a reader in another process. The questions are
- * those that the kernel asks of its own ring at start-up (facts D4): is every payload intact; does all that was lost
- * and all that was read make up what was written; if nothing was lost, are the sums of the lengths equal; was nothing
- * dropped where nothing may be. Beyond them: each level's events in order, time never back.
+ * Storms: a writing thread under signals that nest eight deep, and a reader in another process. The questions are those
+ * that the kernel asks of its own ring at start-up (facts D4): is every payload intact; do the lost and the read events
+ * add up to those written; if nothing was lost, are the sums of the lengths equal; was nothing dropped where nothing
+ * may be dropped. Beyond them: each level's events in order, time never back.
  *
  * RECORDER_STRESS_SECONDS=N storms for about N seconds altogether (default 60), RECORDER_SEED=N draws others. Each
  * round prints its seed when it fails, in the line that repeats it.
@@ -25,11 +25,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Level 0 is the thread; a handler may be interrupted by any signal, its own too, until it is this deep. */
+/* Level 0 is the thread; a handler may be interrupted by any signal, including its own, until it is this deep. */
 #define DEEPEST 8u
 #define LEVELS	(DEEPEST + 1u)
 
-/* The longest round: after that the ring is made anew, with another seed. */
+/* The longest round: after that the ring is remade, with another seed. */
 #define ROUND_SECONDS 2.0
 
 struct storm {
@@ -37,13 +37,12 @@ struct storm {
 	uint32_t subbuf_size;
 	bool overwrite;
 	/*
-	 * Nothing can be lost: so many bytes of events and no more, and none that
-	 * is too long. 0: until the time is over.
+	 * Nothing can be lost: at most this many bytes of events, and none that is too long. 0: until the time is over.
 	 */
 	uint64_t bytes;
 };
 
-/* What the writer says of itself, in memory that it shares with the reader. */
+/* What the writer notes of itself, in memory that it shares with the reader. */
 struct tally {
 	uint64_t committed[LEVELS];
 	uint64_t refused[LEVELS];
@@ -53,7 +52,7 @@ struct tally {
 	uint32_t done;
 };
 
-/* What the reader met. */
+/* What the reader found. */
 struct seen {
 	uint64_t next[LEVELS];
 	uint64_t read;
@@ -131,7 +130,7 @@ static void write_one(unsigned int level, int raised)
 	rec_local_add64(&tally->lengths, length_of(size));
 }
 
-/* Timers strike anywhere, inside a reservation too; raising sees to it that each depth is come to. */
+/* Timers interrupt anywhere, inside a reservation too; raise() makes sure that each depth is reached. */
 static void on_signal(int signal)
 {
 	const int saved = errno;
@@ -228,7 +227,7 @@ static void check_page(struct seen *seen, const struct rec_page *page)
 	seen->lost += page->lost;
 }
 
-/* A page, whole or as far as it goes; or one event; by turns. What the ring said: 1, 0, -EAGAIN. */
+/* By turns a page, whole or as far as it is written; or one event. Returns as the ring does: 1, 0, -EAGAIN. */
 static int read_some(struct seen *seen, uint32_t how)
 {
 	struct rec_ring_event event;
@@ -250,7 +249,7 @@ static int read_some(struct seen *seen, uint32_t how)
 	return r;
 }
 
-/* A writer that ended without a word would be waited for until the test's limit. */
+/* A writer that ended without notice would be waited for until the test's limit. */
 static bool has_ended(pid_t pid)
 {
 	siginfo_t info = { 0 };
@@ -271,7 +270,7 @@ static void read_all(struct seen *seen, pid_t writer_pid)
 		cr_assert(done || !ended, "seed %llu: the writer is gone", (unsigned long long)seed);
 		while ((r = read_some(seen, done ? 4 : draw(0, 40))) > 0)
 			continue;
-		/* Now and then so long that the writer comes round. */
+		/* Now and then so long that the writer wraps. */
 		if (!done && draw(0, 60) == 0)
 			nanosleep(&nap, NULL);
 		else
@@ -302,8 +301,7 @@ static void check_sums(const struct seen *seen)
 		  (unsigned long long)seen->lost);
 	cr_assert(!storm->overwrite || lane->dropped == 0, "seed %llu: dropped", (unsigned long long)seed);
 	/*
-	 * Nested writers go round a small ring in one event; not round one of 64
-	 * pages: nine events of at most a page.
+	 * Nested writers wrap a small ring within one event, but not one of 64 pages: nine events of at most a page.
 	 */
 	cr_assert(storm->pages < 64 || lane->commit_overrun == 0, "seed %llu: wrapped",
 		  (unsigned long long)seed);
@@ -312,7 +310,7 @@ static void check_sums(const struct seen *seen)
 		  (unsigned long long)lane->too_long, (unsigned long long)tally->too_long,
 		  (unsigned long long)lane->nested_limit, lane->broken);
 	cr_assert(lane->tail == lane->commit);
-	cr_assert(tally->committed[DEEPEST] + tally->refused[DEEPEST] > 0, "seed %llu: nobody came to depth %u",
+	cr_assert(tally->committed[DEEPEST] + tally->refused[DEEPEST] > 0, "seed %llu: depth %u was never reached",
 		  (unsigned long long)seed, DEEPEST);
 }
 

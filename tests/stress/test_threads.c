@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads of one process, so that the thread sanitizer can look at them: a writer and a reader on one ring, in the same
+ * Threads of one process, so that the thread sanitizer can examine them: a writer and a reader on one ring, in the same
  * mapping; threads that come and go, write, name themselves, while others switch events, resize and disable lanes, and
  * save. Every event is read or counted as lost.
  */
@@ -265,7 +265,7 @@ static void *save_now_and_then(void *arg)
 	return NULL;
 }
 
-/* Nobody switches anything: what was made is what was saved and what was lost. */
+/* Nothing switches events: what was made is what was saved and what was lost. */
 Test(threads, leases_and_saves)
 {
 	uint64_t sums[2] = { 0, 0 };
@@ -278,14 +278,14 @@ Test(threads, leases_and_saves)
 	pthread_join(saver, NULL);
 	sums[0] += save(&sums[1]);
 	cr_assert_leq(sums[0], ROUNDS * THREADS * EVENTS);
-	/* Three call sites' records a thread may be among the lost. */
+	/* Three call-site records a thread may be among the lost. */
 	cr_assert_geq(sums[0] + sums[1], ROUNDS * THREADS * EVENTS);
 	cr_assert_leq(sums[0] + sums[1], ROUNDS * THREADS * (EVENTS + 3));
 }
 
 #define SHARERS 12u
 
-/* Eight lanes, of which two are shared, for twice as many threads; what finds both held is counted. */
+/* Eight lanes, of which two are shared, for twice as many threads; an event that finds both held is counted. */
 Test(threads, lanes_that_are_shared)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
@@ -304,7 +304,7 @@ Test(threads, lanes_that_are_shared)
 		pthread_join(threads[i], NULL);
 	steps = save(&lost);
 	cr_assert_geq(steps + lost, SHARERS * EVENTS);
-	/* Three call sites' records a thread may be among the lost. */
+	/* Three call-site records a thread may be among the lost. */
 	cr_assert_leq(steps + lost, SHARERS * (EVENTS + 3));
 }
 
@@ -323,7 +323,7 @@ Test(threads, everything_at_once)
 	rec_store_release(&stop, 1);
 	pthread_join(saver, NULL);
 	pthread_join(controller, NULL);
-	/* The controller may have had everything stopped all the while; now nobody has. */
+	/* The controller may have had everything stopped until now; from here on it has not. */
 	cr_assert_eq(pthread_create(&writer, NULL, write_and_end, NULL), 0);
 	pthread_join(writer, NULL);
 	sums[0] += save(&sums[1]);
@@ -332,7 +332,7 @@ Test(threads, everything_at_once)
 	for (lane = 0; lane < rec_view_lanes(view); lane++) {
 		int r = rec_view_stats(view, lane, &stats);
 
-		/* Counted by a thread that then found another one, and made by nobody yet. */
+		/* Counted by a thread that then found another lane; this one has not been made yet. */
 		if (r == -EAGAIN)
 			continue;
 		cr_assert_eq(r, 0);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# CPUs that are off when a recording starts, come on or go off meanwhile: nothing is lost, and nothing is said of it that
-# nobody needs. Run in a machine of its own (vm.sh): the last of its four CPUs has not been on yet.
+# CPUs that are offline when a recording starts, or go online or offline meanwhile: nothing is lost, and no needless
+# message is printed. Run in a machine of its own (vm.sh): the last of its four CPUs has not been online yet.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -11,7 +11,7 @@ cpus=/sys/devices/system/cpu
 ways="splice read"
 [ "$(uname -r | cut -d . -f 1,2)" = 6.1 ] || ways="$ways mmap"
 
-# all NAME EVENTS: each event is recorded, in a file in which nothing is wrong, and no more is said than the summary
+# all NAME EVENTS: each event is recorded, in a file in which nothing is wrong, and only the summary is printed
 all()
 {
 	is "$1: it is recorded" "$status" 0 || diag "$err"
@@ -34,7 +34,7 @@ taskset -c 2 "$1" 2000
 echo 0 >/sys/devices/system/cpu/cpu2/online
 EOF
 
-is "a CPU has not been on yet" "$(<$cpus/online)" 0-2
+is "a CPU has not been online yet" "$(<$cpus/online)" 0-2
 for way in $ways; do
 	record --drain "$way" -b 1000 -e raw_syscalls:sys_enter -f "$mine" bash off "./$calls"
 	all "$way, one goes off, comes on and goes off again, another has not been on" 3000
@@ -44,7 +44,7 @@ for way in $ways; do
 	echo 0 >$cpus/cpu3/online
 done
 
-# ---- programs beside it, whose threads are moved away from a CPU that goes
+# ---- programs as well, whose threads are moved away from a CPU that goes offline
 
 cat >busy <<'EOF'
 "$1" 4 20000 &
@@ -63,14 +63,14 @@ like "CPUs come and go under a program: the kernel's" "$err" "recorded [0-9]+ ke
 ok "CPUs come and go under a program: nothing is wrong" "$RECORDER" verify out.dat
 diag "$(tail -n 1 <<<"$out")"
 
-# ---- named
+# ---- named CPUs
 
 refused "-M, and the CPU is off" "CPU 3 of the mask 'c' \\(-M\\) is offline or does not exist; online are 0-2" -M c -e sched touch started
 record -M 6 -e sched_switch true
 like "-M, and another is off" "$err" '^recorded [0-9]+ kernel events from 2 CPUs; 0 lost'
 run "$RECORDER" clock -n 20
-is "recorder clock measures those that are on" "$status $(grep -c '^CPU ' <<<"$out")" "0 3"
+is "recorder clock measures those that are online" "$status $(grep -c '^CPU ' <<<"$out")" "0 3"
 run "$RECORDER" clock --cpu 3
-is "recorder clock, of one that is off" "$status $err" "1 recorder clock: CPU 3 does not exist, or this process may not use it"
+is "recorder clock, of one that is offline" "$status $err" "1 recorder clock: CPU 3 does not exist, or this process may not use it"
 
 done_testing

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# fetch.sh DIRECTORY: Debian's kernels for tests/vm, as DIRECTORY/VERSION/vmlinuz. They are downloaded and not installed: a
-# check has no business in /boot. Those that are there stay. Says in one line what it could not have.
+# fetch.sh DIRECTORY: Debian's kernels for tests/vm, as DIRECTORY/VERSION/vmlinuz. They are downloaded and not
+# installed: a check must not write to /boot. Existing ones are kept. Reports on one line what it could not get.
 
 set -eu -o pipefail
 
-# Options of apt: none, or those with which it knows Debian's security updates.
+# Options of apt: none, or those that make it find Debian's security updates.
 apt=()
 
-# know_updates DIRECTORY: in lists of our own; the archive is the one that apt's sources name, with "-security" at its end.
+# know_updates DIRECTORY: with package lists of our own; the archive is the one in apt's sources, with "-security" at
+# its end.
 know_updates()
 {
 	local lists=$1/apt archive codename
@@ -50,12 +51,12 @@ fetch()
 }
 
 mkdir -p "$1"
-# apt takes what is not absolute for a path in /etc/apt.
+# apt takes a path that is not absolute as one below /etc/apt.
 set -- "$(realpath "$1")"
 updated=no
 for version in 6.1 6.12; do
 	fetch $version "$1" && continue
-	# A list that is too old, or none yet; or one without the security updates.
+	# The lists are too old, or there are none yet, or they lack the security updates.
 	if [ "$(id -u)" = 0 ] && [ $updated = no ]; then
 		updated=yes
 		apt-get update >"$1/update.log" 2>&1 || true

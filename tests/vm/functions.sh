@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The function tracers, of a program that makes so many system calls of a kind. Run in a machine of its own (vm.sh): elsewhere
-# functions may not be traced.
+# The function tracers, with a program that makes a known number of system calls of a kind. Run in a machine of its own
+# (vm.sh): elsewhere tracing functions may not be permitted.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/peer.sh"
 . "$top_srcdir/tests/tracefs.sh"
 . "$top_srcdir/tests/calls.sh"
 
-# What the top level has of it.
+# The state of the top level.
 top()
 {
 	head -v $tracing/{current_tracer,set_ftrace_{filter,notrace,pid},set_graph_{function,notrace},tracing_on,trace_options} \
 		/proc/sys/kernel/ftrace_enabled
 }
 
-# The calls of a function by the program, which shells make, too. It has other names with other configurations.
+# The program's calls of a function that shells call, too. Its name depends on the kernel's configuration.
 calls_of()
 {
 	"$RECORDER" report out.dat | grep -cE "^ *$calls-.*] +[0-9.]+: function: +[a-z0-9_]*sys_$1 <-- [a-z0-9_]*$"
@@ -41,8 +41,8 @@ is "-p function -l -l: the status" "$status" 0 || diag "$err"
 is "-p function -l -l: each call" "$(calls_of getppid) $(($(calls_of getrandom) > 0))" "50 1"
 same_text "-p function -l -l"
 record -p function -l '*_sys_get*' -n '*_sys_getppid' -F bash look "./$calls" 50
-is "-l but for -n" "$(calls_of getppid) $(($(calls_of getrandom) > 0))" "0 1"
-ok "the top level is not touched meanwhile" diff before during
+is "-l without those of -n" "$(calls_of getppid) $(($(calls_of getrandom) > 0))" "0 1"
+ok "the top level is not changed meanwhile" diff before during
 record -p function -l '*_sys_getppid' -e raw_syscalls:sys_enter -f "$mine" -F -c sh -c '"$0" 20; "$0" 20; :' "./$calls"
 is "with an event, and children" "$("$RECORDER" report out.dat |
 	sed -nE "s/^ *$calls-.*: (sys_enter|function): .*/\1/p" | uniq | sort | uniq -c | tr -s ' \n' ' ')" " 40 function 40 sys_enter "
@@ -69,7 +69,7 @@ refused "-g, which instances have not" "this kernel's instances have no such fun
 refused "no such function" "this kernel has no function 'frob_\\*' to trace \\(-l\\)" -p function -l 'frob_*' touch started
 refused "no such function to leave out" "this kernel has no function 'frob' to trace \\(-n\\)" -p function -n frob touch started
 top >after
-ok "the top level is as before" diff before after
+ok "the top level is as it was before" diff before after
 
 # ---- as trace-cmd records it
 
@@ -79,7 +79,7 @@ functions()
 }
 
 if [ "$(uname -r | cut -d . -f 1,2)" = 6.1 ]; then
-	# In an instance, as ours.
+	# In an instance, like ours.
 	peer_options="-B theirs"
 	same_events "the same functions as trace-cmd's" 21 functions -p function -l '*_sys_get*' -F "./$calls" 20
 fi

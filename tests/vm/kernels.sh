@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What kernels differ in: mapped rings, sizes of sub-buffers, the clock that programs and kernel have in common. Run in a machine
+# Where kernels differ: mapped rings, sizes of sub-buffers, the clock that programs and kernel have in common. Run in a machine
 # of its own (vm.sh), whose clocksource we may choose.
 
 . "$top_srcdir/tests/tap.sh"
@@ -39,12 +39,12 @@ exec "$@"
 END
 for clock in tsc:x86-tsc hpet:mono; do
 	echo "${clock%:*}" >$source/current_clocksource
-	is "${clock%:*} is the clock" "$(<$source/current_clocksource)" "${clock%:*}"
+	is "${clock%:*} is the clock in use" "$(<$source/current_clocksource)" "${clock%:*}"
 	record -e sched -u '*' bash look "$top_builddir/tests/programs/pinned" 20 20
-	like "${clock%:*}: the kernel has the same" "$out" "\\[${clock#*:}\\]"
+	like "${clock%:*}: the kernel uses the same" "$out" "\\[${clock#*:}\\]"
 	like "${clock%:*}: the program's events" "$err" 'recorded 800 events from 1 process, 2 threads; 0 lost'
 	ok "${clock%:*}: nothing is wrong" "$RECORDER" verify out.dat
-	like "${clock%:*}: something was looked at" "$out" '"user_events":800,"checked":[1-9]'
+	like "${clock%:*}: something was checked" "$out" '"user_events":800,"checked":[1-9]'
 	diag "$(tail -n 1 <<<"$out")"
 	ok "${clock%:*}: report --clock" "$RECORDER" report --clock out.dat
 	is "${clock%:*}: the clocks agree on each CPU" "$(grep -c '^CPU [0-2]: kernel - programs between .* 0 included;' <<<"$out")" 3

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Users who are given tracefs as the recorder says: what it says is tried, in a machine of our own (vm.sh), as tracefs is
-# the same one for the whole machine.
+# Users who are given access to tracefs as the recorder advises: the commands that it prints are run, in a machine of
+# our own (vm.sh), because tracefs is the same for the whole machine.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -35,7 +35,7 @@ refused_with()
 	run as_user ./recorder record -o user.dat -e sched -u '*' ./producer 2 100
 	is "$1: the program is recorded" "$status $(sed -n 's/^\(recorded [0-9]* events\) .*/\1/p' <<<"$err")" "0 recorded 200 events"
 	hint=$(sed -n "s/^recorder record: no rights to trace the kernel; .*: '\(.*\)'\$/\1/p" <<<"$err")
-	like "$1: what to do" "$hint" '^sudo sh -c "mount .* && chown .*"$'
+	like "$1: the message says what to do" "$hint" '^sudo sh -c "mount .* && chown .*"$'
 	is "$1: nothing is left" "$(ls $tracing/instances)" ""
 	rm -f user.dat
 }
@@ -43,16 +43,16 @@ refused_with()
 refused_with "no rights"
 given=$hint
 
-# The group may look, and make instances, but what is in them is root's.
+# The group may read, and make instances, but what is in them is root's.
 mount -o remount,gid=77,mode=750 $tracing
 refused_with "tracefs is the group's"
 chmod g+w $tracing/instances
 refused_with "the group may make instances"
-is "the same is to be done" "$hint" "$given"
+is "the same advice is given" "$hint" "$given"
 chmod g-w $tracing/instances
 
-# As it is said, but that there is no sudo here.
-ok "what is said can be done" eval "${given#sudo }"
+# The commands as printed, except that there is no sudo here.
+ok "the advice can be followed" eval "${given#sudo }"
 both "given by that"
 for way in read mmap; do
 	[ "$way $(uname -r | cut -d . -f 1,2)" = 'mmap 6.1' ] && continue
@@ -70,7 +70,7 @@ kill -KILL "$recorder"
 wait_until is_gone "$recorder"
 both "after one was killed"
 
-# Since Linux 6.10, or where that came later to an older one, as a whole.
+# Since Linux 6.10, or in an older kernel with that change, as a whole.
 chown 0 $tracing/instances
 mount -o remount,uid=1000,gid=0,mode=700 $tracing
 if [ "$(uname -r | cut -d . -f 1,2)" != 6.1 ]; then

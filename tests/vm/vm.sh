@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# Behind tests/tap.sh: a machine with another kernel, emulated, so that it runs anywhere, and its CPUs may go off. It gets
-# this build and the tests in an initramfs; what they say there are checks of the script that started it.
+# To be sourced after tests/tap.sh: a machine with another kernel, emulated, so that it runs anywhere, and its CPUs may
+# go offline. It gets this build and the tests in an initramfs; the checks that these print become checks of the script
+# that started it.
 #
-#	run_in_vm VERSION TEST...	boots Linux VERSION with four CPUs, of which the last is off, and runs tests/TEST.sh
+#	run_in_vm VERSION TEST...	boots Linux VERSION with four CPUs, of which the last is offline, and runs tests/TEST.sh
 #
 # The kernels are in $RECORDER_KERNELS, or where ./quickstart check-all puts them. If a fault of others ends the machine
 # before its tests (docs/TESTING.md, "Faults of others"), the tests that have not ended run again in a new one, at most
@@ -12,8 +13,8 @@
 
 kernels=${RECORDER_KERNELS:-$top_srcdir/build/kernels}
 
-# Limits, in seconds: for all tests of one machine, for each, and without a word from it. The last attempt ends before
-# this script is killed.
+# Limits, in seconds: for all tests of one machine, for each test, and for the time without output from it. The last
+# attempt ends before this script is killed.
 vm_all=${VM_ALL:-540}
 vm_test=${VM_TEST:-300}
 vm_still=${VM_STILL:-150}
@@ -46,7 +47,7 @@ put()
 	done
 }
 
-# make_image FILE: what is built is in /build there, what is not is in /src
+# make_image FILE: what is built is in /build there, everything else is in /src
 make_image()
 {
 	local root=$TMP/root each
@@ -65,8 +66,7 @@ make_image()
 		(cd "$root" && find . -print0 | cpio --null --create --format=newc --quiet) >"$1"
 }
 
-# KVM may be there and not work, where the machine is a virtual one itself. A kernel that fails shows all its tasks and
-# ends.
+# KVM may exist and not work if this machine is a virtual one itself. A kernel that fails prints all its tasks and ends.
 boot()
 {
 	exec qemu-system-x86_64 -accel tcg,thread=multi -cpu Nehalem -smp 4 -m 1024 -nodefaults \
@@ -113,8 +113,8 @@ watch()
 	wait "$machine" || status=$?
 }
 
-# Prints the report of the machine's kernel that counts, on one line: kind, program, text. That is the first failure,
-# or the last lock-up during the last test, or the last blocked task during it. If the kernel fails while recorder runs,
+# Prints the report of the machine's kernel that counts, on one line: kind, program, text. That is the first failure, or
+# the last lock-up during the last test, or the last blocked task during it. If the kernel fails while recorder runs,
 # the program is recorder.
 kernel_report()
 {
@@ -166,7 +166,7 @@ kernel_log()
 		END { for (i = 0; i < nr && i < 100; i++) print line[i] }'
 }
 
-# Sets $fault if the tests that are left have not ended through a fault of the environment or of a peer; $ours if it is
+# Sets $fault if a fault of the environment or of a peer kept the remaining tests from ending; $ours if the fault is
 # ours.
 judge()
 {
@@ -200,11 +200,11 @@ judge()
 	else
 		ours=$what
 	fi
-	# TAP gives '#' a meaning.
+	# '#' has a meaning in TAP.
 	fault=${fault//\#/ }
 }
 
-# The checks of a test in the machine become ours, each with its test's name in front.
+# The checks of a test in the machine become ours, each with its test's name before it.
 relay_test()
 {
 	local test=$1 line name planned=no

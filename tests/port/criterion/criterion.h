@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Stands in for Criterion where it cannot be had: other CPUs, the thread sanitizer. The names are Criterion's, as far
- * as our tests use them, and mean what they mean there; harness.c runs the tests. A test file does not know the
- * difference.
+ * Replaces Criterion where it is not available: other CPUs, the thread sanitizer. The names are Criterion's, as far as
+ * our tests use them, with the same meaning; harness.c runs the tests. A test file is the same with both.
  */
 #ifndef PORT_CRITERION_H
 #define PORT_CRITERION_H
 
-/* The true one brings these along, and is a system header: no warnings about what a macro compares. */
+/* The real one includes these, and is a system header: no warnings about what a macro compares. */
 #pragma GCC system_header
 
 #include <stdbool.h>
@@ -16,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What may stand behind a test's or suite's name. */
+/* What may follow a test's or suite's name. */
 struct port_options {
 	char sentinel;
 	void (*init)(void);
@@ -39,10 +38,10 @@ struct port_test {
 /* Called by constructors; the order is that of the file. */
 void port_add(struct port_test *test);
 
-/* Says why and ends the test, whichever process it has come to. `format` may be NULL. */
+/* Prints why and ends the test, in whichever of its processes. `format` may be NULL. */
 void port_fail(const char *file, int line, const char *what, const char *format, ...) __attribute__((noreturn));
 
-/* The same, but the test goes on and fails at its end. */
+/* The same, but the test continues and fails at its end. */
 void port_expect(const char *file, int line, const char *what, const char *format, ...);
 void port_skip(const char *format, ...) __attribute__((noreturn));
 
@@ -60,7 +59,7 @@ void port_skip(const char *format, ...) __attribute__((noreturn));
 
 #define TestSuite(suite_, ...) PORT_DESCRIBE(port_suite_##suite_, #suite_, NULL, NULL, __VA_ARGS__)
 
-/* The last argument of a varargs call is a NULL that nobody reads unless there is no message. */
+/* The last argument of a varargs call is a NULL that is read only if there is no message. */
 #define PORT_CHECK(how, ok, what, ...)                                                                                 \
 	do {                                                                                                           \
 		if (!(ok))                                                                                             \
