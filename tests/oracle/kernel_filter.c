@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Our filters against the running kernel's: the same texts are written to task/task_rename's filter file and compiled
- * for an event with the same fields. Both must take the same ones, but for the differences that rec_filter_compile(3)
- * names; and of those that both take, each of some renames of this thread must pass both or neither. Speaks TAP.
+ * Our filters compared with the running kernel's: the same texts are written to task/task_rename's filter file and
+ * compiled for an event with the same fields. Both must accept the same ones, except for the differences that
+ * rec_filter_compile(3) names; and with those that both accept, each of several renames of this thread must pass both
+ * or neither. Prints TAP.
  *
  * RECORDER_SEED chooses the texts, RECORDER_FILTER_ROUNDS how many (1000).
  */
@@ -108,7 +109,7 @@ static bool rename_to(struct both *both, const char *name)
 	return seen;
 }
 
-/* What we refuse and the kernel takes, each for a reason that the manual gives. */
+/* What we refuse and the kernel accepts, each for a reason that the manual gives. */
 static bool is_known_difference(const char *reason)
 {
 	static const char *const known[] = { "is out of range for", "a comparison is missing" };
@@ -160,8 +161,8 @@ static enum verdict try_text(struct both *both, const char *text)
 /* ------------------------------------------------------------------------------------------------------- the texts */
 
 /*
- * No pattern that is a plain text behind a star, or between two, as *b and *b*: the kernel looks for those in the
- * whole of the array that its strings are in here, also behind the string's end.
+ * No pattern that is a plain text after a star, or between two, such as *b and *b*: the kernel looks for those in the
+ * whole of the array that its strings are in here, also after the string's end.
  */
 static const char *const fixed[] = {
 	"pid > 3",
@@ -261,7 +262,7 @@ static size_t add_expression(char *text, unsigned int depth)
 	used += add_expression(text + used, depth - 1);
 	used += (size_t)sprintf(text + used, "%s", draw(2) ? " && " : "||");
 	used += add_expression(text + used, depth - 1);
-	/* Sometimes one part more, and sometimes nobody closes it. */
+	/* Sometimes one part more, and sometimes without the closing parenthesis. */
 	if (!draw(3)) {
 		used += (size_t)sprintf(text + used, "%s", draw(2) ? "&&" : " || ");
 		used += add_comparison(text + used);

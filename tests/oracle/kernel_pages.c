@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Our page reader reads the kernel's pages: of an instance with real events, in every clock and in sub-buffers of
- * several sizes, with gaps longer than a time delta holds, with pages that were overwritten, read whole and in
- * pieces. Each page is read by libtraceevent's kbuffer beside it, event by event, and all together must be as many
- * events, and as many lost ones, as the kernel counted. Speaks TAP.
+ * Our page reader reads the kernel's pages: of an instance with real events, with every clock and in sub-buffers of
+ * several sizes, with gaps longer than a time delta holds, with pages that were overwritten, read whole and in pieces.
+ * libtraceevent's kbuffer reads each page, too, event by event; and the totals must be as many events, and as many lost
+ * ones, as the kernel counted. Prints TAP.
  */
 #include "kernel_tracefs.h"
 #include "page_walk.h"
@@ -27,7 +27,7 @@
 
 #define PAGES_KEPT 24 /* of each ring */
 
-/* Those that every kernel with tracing has, then those that make many or long events. */
+/* Clocks that every kernel with tracing has, then those that make many or long events. */
 static const char *const systems[] = { "sched",	   "irq",	   "timer",	  "signal", "task",
 				       "syscalls", "raw_syscalls", "irq_vectors", "kmem" };
 
@@ -77,7 +77,7 @@ static void write_to(int fd, const void *bytes, size_t size)
 		return;
 }
 
-/* Things for the kernel to have events of, beside texts and blobs of all lengths. */
+/* Activities for the kernel to have events of, besides texts and blobs of all lengths. */
 static void make_events(struct pages *p, unsigned int rounds)
 {
 	const struct timespec moment = { 0, 20000 };
@@ -90,7 +90,7 @@ static void make_events(struct pages *p, unsigned int rounds)
 	while (rounds--) {
 		for (i = 0; i < 10; i++)
 			syscall(SYS_getppid);
-		/* How long does not matter: there is a switch of tasks then, which is an event. */
+		/* The length does not matter: there is a switch of tasks then, which is an event. */
 		if (rounds % 8 == 0)
 			nanosleep(&moment, NULL);
 		write_to(text, bytes, 1 + (unsigned int)rand_r(&p->seed) % (rounds % 5 ? 100 : 4090));
@@ -102,7 +102,7 @@ static void make_events(struct pages *p, unsigned int rounds)
 
 /*
  * Longer than 2^27 units of a clock that counts nanoseconds or faster, with only a marker on each side. The clock is
- * the kernel's own, so this takes as long as it takes.
+ * the kernel's own, so the test has to wait.
  */
 static void make_gap(struct pages *p)
 {
@@ -209,7 +209,7 @@ static bool map_ring(struct pages *p, int cpu, struct mapped *ret_ring)
 	return ring.map != MAP_FAILED;
 }
 
-/* All that the ring holds, while nobody writes. What lies before `read` on a page that comes again was seen. */
+/* All that the ring holds, while nothing writes. What is before `read` on a page that comes again was seen. */
 static void read_mapped(struct pages *p, int cpu, struct mapped *ring)
 {
 	struct totals *totals = &p->cpu[cpu];
@@ -222,7 +222,7 @@ static void read_mapped(struct pages *p, int cpu, struct mapped *ring)
 		memcpy(p->page, (char *)ring->map + ring->meta->meta_page_size + (size_t)id * p->subbuf_size,
 		       p->subbuf_size);
 		totals->from = id == ring->id ? ring->read : 0;
-		/* The loss stands on the page for ever, but for the first time it is news. */
+		/* The loss stays on the page, but it is new only the first time. */
 		see_page(p, cpu, totals->from == 0);
 		totals->from = 0;
 		ring->id = id;
@@ -388,7 +388,7 @@ static void check_variety(struct pages *p)
 	say(p, walk->counted_losses > 0, "losses with their number");
 }
 
-/* A test with an instance of its own, reading and with events on, says where tracefs is mounted and is killed. */
+/* A test that has an instance of its own, and reads with events on, reports where tracefs is mounted and is killed. */
 static void be_killed(const char *name, int to)
 {
 	struct tracefs fs;
@@ -400,7 +400,7 @@ static void be_killed(const char *name, int to)
 	raise(SIGKILL);
 }
 
-/* Neither its instance nor its mount stays. */
+/* Neither its instance nor its mount is left. */
 static bool is_cleaned_up(struct pages *p)
 {
 	const struct timespec moment = { 0, 10000000 };
@@ -421,7 +421,7 @@ static bool is_cleaned_up(struct pages *p)
 	close(ends[0]);
 	if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFSIGNALED(status))
 		return false;
-	/* Removed by a guard that is not our child: it can only be asked after, for a minute at the most. */
+	/* It is removed by a guard that is not our child: so it can only be polled, for a minute at the most. */
 	while ((tracefs_exists(&p->fs, name) || access(root, F_OK) == 0) && --tries)
 		nanosleep(&moment, NULL);
 	return was_there && tries;

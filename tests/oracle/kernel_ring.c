@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The same random sequence of writes, reads and control to the kernel's ring and to a lane of ours.
+ * The same random sequence of writes, reads and control operations on the kernel's ring and on a lane of ours.
  *
- * Each sequence has one of two forms. "Same page ends": our sub-buffers have room for as many bytes of events as
- * the kernel's, marker and stamp on top, so both rings must hold, hand out and lose exactly the same, page by page.
- * "Own page ends": our sub-buffers are as large as the kernel's, so pages end at different events, and each ring
- * must do exactly what the list model says with its capacity (ring_model.h). In both forms both are held against
- * the model. What may differ is told in docs/KERNEL-DIFFERENCES.md, point by point.
+ * Each sequence has one of two forms. "Same page ends": our sub-buffers have room for as many bytes of events as the
+ * kernel's, in addition to marker and stamp, so both rings must hold, return and lose exactly the same, page by page.
+ * "Own page ends": our sub-buffers are as large as the kernel's, so pages end at different events, and each ring must
+ * do exactly what the list model does with its capacity (ring_model.h). In both forms both rings are compared with the
+ * model. docs/KERNEL-DIFFERENCES.md lists all permitted differences.
  *
- * kernel_ring [SEED [CONFIGURATIONS]]. Speaks TAP.
+ * kernel_ring [SEED [CONFIGURATIONS]]. Prints TAP.
  */
 #include "kernel_ring_checks.h"
 
@@ -35,8 +35,8 @@ static unsigned int draw(struct run *run, unsigned int n)
 /* ------------------------------------------------------------------------------------------------------- writing */
 
 /*
- * Whether the event now written at `moment` is 2^27 clock units or more behind the last one. Where the two brackets
- * do not tell, the sequence is given up.
+ * Whether the event now written at `moment` is 2^27 clock units or more after the last one. If the two brackets do not
+ * decide it, the sequence is abandoned.
  */
 static bool needs_extend(struct run *run, const struct side *side, const struct moment *moment)
 {
@@ -92,7 +92,7 @@ static void write_event(struct run *run, uint32_t size)
 	run->nr_writes++;
 }
 
-/* Sizes of all kinds, often such that they fill what is left of a page but for a few bytes. */
+/* Sizes of all kinds, often such that they fill what is left of a page except a few bytes. */
 static uint32_t draw_size(struct run *run)
 {
 	const struct model *model = draw(run, 2) ? run->k.model : run->o.model;
@@ -181,7 +181,7 @@ static void read_pages(struct run *run, unsigned int pages)
 
 	run->nr_reads++;
 	while (pages-- && (k > 0 || o > 0)) {
-		/* Once more behind a page of the kernel's with nothing but its filler on it. */
+		/* Once more after a page of the kernel's that has only its filler on it. */
 		do
 			k = read_kernel(run, run->k.model->params.capacity);
 		while (k > 0 && run->k.batch.nr == 0);
@@ -194,7 +194,7 @@ static void read_pages(struct run *run, unsigned int pages)
 	}
 }
 
-/* As much of a page as a buffer takes, then what is left of it. Returns how many events that were. */
+/* As much of a page as a buffer takes, then the rest of it. Returns the number of events. */
 static uint32_t read_in_parts(struct run *run, struct side *side, int (*read_room)(struct run *, uint32_t))
 {
 	const uint32_t size = side->model->params.capacity;
@@ -219,7 +219,7 @@ static void read_parts(struct run *run)
 		o = read_in_parts(run, &run->o, read_lane);
 		check(run, EQUAL, k == o, "%u and %u events of a page in parts", k, o);
 	} else if (draw(run, 2)) {
-		/* In the end a page may be left in the middle, whose rest some other call then gets. */
+		/* At the end a page may be left in the middle; another call then gets its rest. */
 		for (k = draw(run, 20); k && read_lane_in(run, MODEL_EVENT, 0) > 0; k--)
 			;
 	} else {
@@ -262,7 +262,7 @@ static uint32_t resize_kernel(struct run *run)
 			     kilobytes[draw(run, NR_SIZES)] * (run->kernel.subbuf_size / REC_SUBBUF_MIN));
 }
 
-/* The kernel begins on an empty page then, a lane goes on where it was: afterwards pages end elsewhere. */
+/* The kernel then begins on an empty page, a lane continues where it was: afterwards pages end elsewhere. */
 static void reset(struct run *run)
 {
 	if (run->same_ends)
@@ -275,7 +275,7 @@ static void reset(struct run *run)
 	run->nr_resets++;
 }
 
-/* Until a time extend is due. The kernel's clock cannot be put forward, so it has to be sat out. */
+/* Until a time extend is due. The kernel's clock cannot be advanced, so the test has to wait. */
 static void pause_long(struct run *run)
 {
 	const uint64_t until = side_clock() + REC_DELTA_MAX + REC_DELTA_MAX / 16;
@@ -301,8 +301,8 @@ static void control(struct run *run)
 /* -------------------------------------------------------------------------------------------------------- running */
 
 /*
- * The first event of all fits nowhere. When it came is told with the second page; or it is not, if
- * that is overwritten as the first one is.
+ * The first event of all does not fit. Its time is reported with the second page; or not at all, if that page is
+ * overwritten like the first one.
  */
 static void refuse_first(struct run *run)
 {

@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Said of each kind, then no more. */
+/* Failures of each kind are printed this often, then no more. */
 #define DIAGNOSES 20
 
 static const char *const check_names[NR_CHECKS] = {
 	[READS] = "when there is something to read",
 	[EVENTS] = "events in order, intact",
 	[FILL] = "bytes on a page",
-	[LOSSES] = "losses told with a page",
+	[LOSSES] = "losses reported with a page",
 	[LOST_TIME] = "time of the first event lost",
 	[TIMES] = "times of events",
 	[REFUSALS] = "what is refused",
@@ -97,7 +97,7 @@ void check_batch(struct run *run, const struct side *side, const struct model_re
 	      expected->bytes);
 	check(run, LOSSES, expected->lost == batch->lost, "%s: %" PRIu64 ", expected %" PRIu64, side->name,
 	      batch->lost, expected->lost);
-	/* The kernel keeps none. Ours is 0 where a reset came into a run of refusals. */
+	/* The kernel stores none. Ours is 0 if a reset came into a run of refusals. */
 	if (!expected->lost || side == &run->k)
 		return;
 	if (batch->lost_time == 0)
@@ -185,8 +185,8 @@ unsigned int report_checks(const struct run *run, bool all)
 			const uint64_t good = run->good[form][what], bad = run->bad[form][what];
 
 			/*
-			 * Pages with ends of their own cannot be equal. A check that was never made has failed, but
-			 * in a run by hand that is too short for all.
+			 * Pages that end at different events cannot be equal. A check that was never made counts as
+			 * failed, except in a run by hand that is too short for all.
 			 */
 			if (form == 0 && what == EQUAL)
 				continue;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run of kernel_ring, and what is checked in it. */
+/* The state of a run of kernel_ring, and the checks made in it. */
 #ifndef KERNEL_RING_CHECKS_H
 #define KERNEL_RING_CHECKS_H
 
@@ -7,7 +7,7 @@
 #include "lane_side.h"
 #include "ring_model.h"
 
-/* Events are told apart by their number in 32 bits; moments are kept of so many. */
+/* Events are distinguished by their number in 32 bits; the times of this many are kept. */
 #define NUMBERS (1u << 20)
 
 enum check { READS, EVENTS, FILL, LOSSES, LOST_TIME, TIMES, REFUSALS, STATS, BYTES, OLDEST, FORM, EQUAL, NR_CHECKS };
@@ -38,26 +38,26 @@ struct run {
 	unsigned int seed;  /* of the first configuration; each has its own */
 	unsigned int draws; /* state of the random numbers */
 	unsigned int configuration, sequence;
-	bool disturbed; /* we were stopped for so long that nobody knows which form an event took */
+	bool disturbed; /* we were stopped for so long that it is not known which form an event took */
 	uint64_t nr_disturbed, nr_writes, nr_reads, nr_pauses, nr_resets;
 	uint64_t nr_unknown; /* losses without a time */
 	uint64_t good[2][NR_CHECKS], bad[2][NR_CHECKS];
 };
 
-/* Count a comparison; say in which sequence it failed. Returns `good`. */
+/* Count a comparison; print in which sequence it failed. Returns `good`. */
 bool check(struct run *run, enum check what, bool good, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* What a read delivered is what the model says. */
+/* Checks that a read delivered what the model predicts. */
 void check_batch(struct run *run, const struct side *side, const struct model_read *expected);
 
 /* The last page of both holds the same events. */
 void check_same_batch(struct run *run);
 
-/* The statistics of both are what the models say, and, with the same page ends, the same. */
+/* The statistics of both agree with the models, and, with the same page ends, with each other. */
 void check_stats(struct run *run);
 
-/* A line of TAP for each kind; returns how many. `all`: each must have been met. */
+/* A line of TAP for each kind; returns how many. `all`: each must have occurred. */
 unsigned int report_checks(const struct run *run, bool all);
 
 #endif

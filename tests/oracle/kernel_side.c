@@ -76,7 +76,7 @@ int kernel_read(const struct kernel_side *kernel, uint32_t room, struct batch *r
 	}
 	if (n == 0)
 		return 0;
-	/* What a short read leaves of the page is zeros, or the number lost, and comes with the next one. */
+	/* The rest of the page after a short read is zeros, or the number lost, and comes with the next read. */
 	if ((uint32_t)n < size)
 		side_must(read(kernel->raw, kernel->page + n, size - (uint32_t)n) == (ssize_t)size - n,
 			  "the rest of a page");

@@ -25,8 +25,8 @@ bool kernel_close(struct kernel_side *kernel);
 int kernel_write(const struct kernel_side *kernel, uint64_t number, uint32_t size);
 
 /*
- * read(2) of a page with room for `room` bytes of records. 1: *ret_batch; 0: there is something, but it needs more;
- * -1: there is nothing.
+ * read(2) of a page with room for `room` bytes of records. 1: *ret_batch; 0: there is something, but it needs more; -1:
+ * there is nothing.
  */
 int kernel_read(const struct kernel_side *kernel, uint32_t room, struct batch *ret_batch);
 

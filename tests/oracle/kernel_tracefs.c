@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 /*
- * An instance is busy while a file of it is open, and a killed process takes a moment to close its files. Nothing
- * tells when it has, so the removal is tried again, for half a minute at the most.
+ * An instance is busy while a file of it is open, and a killed process takes a moment to close its files. There is no
+ * notification of that, so the removal is retried, for half a minute at the most.
  */
 #define REMOVE_TRIES	3000
 #define REMOVE_PAUSE_US 10000
@@ -48,7 +48,7 @@ static void run_guard(const struct tracefs *fs, int pipe_end)
 	int fd;
 	char byte;
 
-	/* Whoever reads the test's output must not wait for us, nor a signal to the test's group reach us. */
+	/* A reader of the test's output must not wait for us, and a signal to the test's group must not reach us. */
 	setsid();
 	for (fd = 0; fd < 3; fd++)
 		dup2(null, fd);
@@ -87,7 +87,7 @@ const char *tracefs_open(struct tracefs *fs, const char *name)
 	reason = mount_private(fs);
 	if (reason)
 		return reason;
-	/* The guard first: there is no moment at which the instance exists and nobody would remove it. */
+	/* The guard comes first: so there is always a process that will remove the instance. */
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		abort();
 	fs->guard = fork();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An ftrace instance of a test's own, on a tracefs mounted in a mount namespace of its own. Nothing outside the
- * instance is written to. A guard process, in a session of its own, removes instance and mount when the test ends,
- * also when it is killed: it sleeps in a pipe that only the test and its children hold open.
+ * An ftrace instance for this test alone, on a tracefs mounted in a mount namespace of its own. Nothing outside the
+ * instance is written to. A guard process, in a session of its own, removes instance and mount when the test ends, even
+ * if it is killed: it sleeps in a read of a pipe that only the test and its children hold open.
  */
 #ifndef KERNEL_TRACEFS_H
 #define KERNEL_TRACEFS_H
@@ -39,7 +39,7 @@ int tracefs_cpu_fd(const struct tracefs *fs, int cpu, int flags, const char *fil
 /* Write `value` and a newline to a file of the instance. 0 or negative errno. */
 int tracefs_set(const struct tracefs *fs, const char *file, const char *value);
 
-/* What a file holds, ended with NUL and cut to size. Bytes, or negative errno. */
+/* Reads the contents of a file, ended with NUL and cut to size. Returns the bytes, or negative errno. */
 int tracefs_get(const struct tracefs *fs, const char *file, char *text, size_t size);
 
 /* Bind the calling thread to one CPU, the last one that it may use; returns it. */

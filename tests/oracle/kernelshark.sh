@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # KernelShark opens what we write. Its library loads each kind of file without its window: rows, times, CPUs, tasks,
-# event names and texts must be those of trace-cmd, the numbers those that the recorded program counted itself. Then the
-# window is opened on a woven and on a raw file; the pictures stay in the build directory.
+# event names and texts must be those of trace-cmd, the numbers must be those that the recorded program counted itself.
+# Then the window is opened on a woven and on a raw file; the pictures stay in the build directory.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/peer.sh"
@@ -14,7 +14,7 @@ pictures=$top_builddir/tests/oracle
 events="open read queue compress_begin compress_end write error done"
 tab=$'\t'
 
-# As kshark_rows prints it, without the event's system, the gaps left out: ns CPU pid task event text.
+# As kshark_rows prints it, without the event's system and without the gaps: ns CPU pid task event text.
 trace_cmd_rows()
 {
 	trace-cmd report -t "$1" 2>/dev/null | sed -nE \
@@ -27,7 +27,7 @@ kernelshark_rows()
 	grep -v "${tab}missed_events$tab" "$1" | sed -E "s|^(([^$tab]*$tab){4})[a-z]+/|\1|" | sort
 }
 
-# What packer says of itself: name=number.
+# What packer prints of itself: name=number.
 counted()
 {
 	sed -n "s/.* $2=\([0-9]*\).*/\1/p" "$1"
@@ -93,7 +93,7 @@ window_attempt()
 		return
 	fi
 	like "$name: its title names the file" "$out" "title: Kernel Shark.*$name.dat"
-	unlike "$name: KernelShark complains about nothing" \
+	unlike "$name: KernelShark reports nothing" \
 		"$(grep -v -e 'plugin ".*" failed to initialize' -e 'Loading ' <<<"$out")" \
 		'([Ww]arning|[Ee]rror|ERROR|[Ff]ailed|libtraceevent)'
 }
@@ -110,7 +110,8 @@ like "lost: the gap is shown" "$out" 'rows=([0-9]+) gaps=[1-9][0-9]* lost=([0-9]
 is "lost: rows and lost events are all that were written" "$((${BASH_REMATCH[1]-0} + ${BASH_REMATCH[2]-0}))" 461262
 like "lost: the newest are there" "$("$rows" "$TMP/lost.dat" | tail -n 1)" 'server/reply.*id=230630 steps=442$'
 
-# With the kernel's scheduler: the same threads, their events between its switches, in the top buffer and in one of their own.
+# With the kernel's scheduler: the same threads, their events between its switches, once in the top buffer and once in a
+# buffer of their own.
 check_kernel()
 {
 	local name=$1 streams=$2

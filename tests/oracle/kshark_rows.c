@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What KernelShark knows about a trace.dat: every row that its own library loads, one line each, without its window.
+ * KernelShark's view of a trace.dat: every row that its own library loads, one line each, without its window.
  *
  *	kshark_rows FILE		nanoseconds CPU pid task event info, separated by tabs, in the order of its table
  *	kshark_rows -s FILE		one line: streams, rows, gaps, events lost in them, CPUs, tasks, kinds of events
@@ -8,8 +8,8 @@
  * A gap is a row of its own, as in the window: its event is "missed_events". Exits with 1 when the file does not
  * load or a row has no event name, task or time.
  *
- * Debian ships libkshark without headers, so what is used of it is declared here; a missing library is named, not
- * a failed build.
+ * Debian ships libkshark without headers, so the parts used are declared here; without the library the build succeeds,
+ * and the program names it as missing.
  */
 #include <dlfcn.h>
 #include <stdbool.h>

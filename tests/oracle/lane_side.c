@@ -56,7 +56,7 @@ static size_t ring_bytes(uint32_t pages, uint32_t size)
 	return (size_t)pages * (size - REC_SUBBUF_HEADER_SIZE);
 }
 
-/* Continue in a lane with so many sub-buffers of this size, which lanes have now. */
+/* Continue in a lane with this many sub-buffers of this size, which lanes now have. */
 static void go_to(struct lane_side *side, uint32_t pages, uint32_t size)
 {
 	must(rec_thread_lane(&side->lane), "the lane's number");
@@ -75,11 +75,11 @@ uint64_t lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity)
 	while (size - REC_SUBBUF_HEADER_SIZE < capacity)
 		size *= 2;
 	must(lane_reset(side), "emptying the lane");
-	/* Nobody may read a lane while it is made anew. */
+	/* A lane must not be read while it is remade. */
 	rec_view_close(side->view);
 	must(rec_subbuf_resize(size), "reshaping the lane");
 	go_to(side, pages + 1, size);
-	/* All lanes are of another shape then, so the one that we get begins anew. */
+	/* All lanes have another shape then, so the one that we get begins anew. */
 	for (lane = 0; lane < rec_lanes(); lane++)
 		rec_lane_resize(lane, ring_bytes(pages + 1, size));
 	go_to(side, pages, size);
@@ -114,7 +114,7 @@ static void see_page(const struct lane_side *side, const struct rec_page *page, 
 		batch->is_damaged = true;
 }
 
-/* A page that was handed over counts as read with the next call only, or here. */
+/* A page that was handed over counts as read only at the next call, or here. */
 static void read_is_done(struct lane_side *side)
 {
 	struct view_lane *lane = NULL;
@@ -149,7 +149,7 @@ int lane_copy(struct lane_side *side, uint32_t room, struct batch *ret_batch)
 	see_page(side, &page, ret_batch);
 	ret_batch->bytes = rec_page_size(side->page);
 	ret_batch->lost = rec_page_lost(side->page, room);
-	/* The caller is told a number even where the copy has no room for it. */
+	/* The caller gets a number even if the copy has no room for it. */
 	if (ret_batch->bytes != page.size || (ret_batch->lost != page.lost && ret_batch->lost != REC_LOST_UNKNOWN))
 		ret_batch->is_damaged = true;
 	return 1;

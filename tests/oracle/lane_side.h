@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Our side: the lane of this thread, in the buffer of this process, read and controlled through the public
- * functions. Two things are done to it by the back door: its mode, which is otherwise the process's, is switched,
- * and the capacity of its sub-buffers is set to what the kernel's hold.
+ * Our side: the lane of this thread, in the buffer of this process, read and controlled through the public functions.
+ * Two things are done to it by direct access: its mode, which is otherwise the process's, is switched, and the capacity
+ * of its sub-buffers is set to that of the kernel's.
  */
 #ifndef LANE_SIDE_H
 #define LANE_SIDE_H
@@ -12,7 +12,7 @@
 #include <librecorder/lane.h>
 #include <librecorder/reader.h>
 
-/* The lane's memory takes as many pages of 32 KiB. */
+/* The lane's memory has room for this many pages of 32 KiB. */
 #define LANE_PAGES_MAX 12u
 
 struct lane_side {
@@ -28,8 +28,8 @@ void lane_open(struct lane_side *side);
 void lane_close(struct lane_side *side);
 
 /*
- * Continue in an empty lane whose sub-buffers, as large as it takes, have room for `capacity` bytes; counters at 0. Returns
- * the number of its next event.
+ * Continue in an empty lane whose sub-buffers, as large as necessary, have room for `capacity` bytes; counters at 0.
+ * Returns the number of its next event.
  */
 uint64_t lane_shape(struct lane_side *side, uint32_t pages, uint32_t capacity);
 

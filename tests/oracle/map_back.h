@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* So long that a full sub-buffer of either ring has room for the number lost. */
+/* Long enough that a full sub-buffer of either ring has room for the number lost. */
 #define EVENT_SIZE 72u
 #define RING_SIZE  (64u * 1024u)
 
@@ -42,7 +42,7 @@ void check(bool is, const char *back, const char *what);
 extern unsigned int checks;
 extern bool good;
 
-/* Or the test ends here. */
+/* If it is false the test ends here. */
 void must(bool is, const char *what);
 
 #endif

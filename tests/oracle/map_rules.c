@@ -22,12 +22,12 @@ uint64_t sum_of(const void *page, uint32_t size)
 	return sum;
 }
 
-/* What a child can still read of it: 0 where it has no such memory. */
+/* What a child can still read of it: 0 if it has no such memory. */
 static int child_sees(const void *at)
 {
 	unsigned char there = 0;
 	int status = 0;
-	/* Without the handlers of fork(): the library's would map the child's buffer, perhaps just there. */
+	/* Without the handlers of fork(): the library's would map the child's buffer, perhaps at this very address. */
 	pid_t child = _Fork();
 
 	if (child == 0)
@@ -43,9 +43,9 @@ void check_mapping(struct back *back)
 
 	check(meta->meta_struct_len == 80 && meta->meta_page_size == meta->subbuf_size, back->name, "the meta page has its sizes");
 	check(page == (const unsigned char *)meta + meta->meta_page_size + meta->subbuf_size, back->name,
-	      "sub-buffers stand behind it by number");
+	      "sub-buffers follow it by number");
 	check(!rec_map_page(back->map, meta->nr_subbufs) && rec_map_page(back->map, meta->nr_subbufs - 1), back->name,
-	      "and are as many as it says");
+	      "and are as many as it counts");
 	check(child_sees(meta) == 0, back->name, "a child has no part in it");
 	check(!rec_map_is_copy(back->map), back->name, "it is no copy");
 }
@@ -95,13 +95,13 @@ static int map_again(struct back *back)
 	return map_raw(back, O_RDONLY, PROT_READ, MAP_SHARED, 0, size_of(back));
 }
 
-/* One that is not the reader's. */
+/* A page that is not the reader's. */
 static unsigned char *some_page(const struct back *back)
 {
 	return (unsigned char *)(uintptr_t)rec_map_page(back->map, rec_map_meta(back->map)->reader_id == 2 ? 3 : 2);
 }
 
-/* It can be this process's own copy only: what the ring has shows again once that is dropped. */
+/* It can be this process's own copy only: the ring's contents show again once that is dropped. */
 static int make_writable(struct back *back)
 {
 	unsigned char *page = some_page(back);
@@ -135,7 +135,7 @@ static int read_beside(struct back *back)
 	return r;
 }
 
-/* Another view; the map goes on. */
+/* Another view; the map remains valid. */
 static int read_by_another(struct back *back)
 {
 	struct rec_view *other;
@@ -190,7 +190,7 @@ static int unmap_part(struct back *back)
 
 #define NO_SUCH_THING 1
 
-/* Facts D2, and what rec_map_lane(3) says of lanes: what each gives, one after the other. */
+/* Facts D2, and what rec_map_lane(3) promises for lanes: the result of each attempt, one after the other. */
 static const struct rule {
 	const char *what;
 	int (*does)(struct back *back);
@@ -221,7 +221,7 @@ void check_rules(struct back *back)
 		if (expected == NO_SUCH_THING)
 			continue;
 		got = rules[i].does(back);
-		snprintf(what, sizeof(what), "%s: %s", rules[i].what, expected ? strerror(-expected) : "allowed, and nobody is harmed");
+		snprintf(what, sizeof(what), "%s: %s", rules[i].what, expected ? strerror(-expected) : "allowed, without harm to others");
 		check(got == expected, back->name, what);
 		if (got != expected)
 			printf("# it gave %d\n", got);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be done with a mapping, and beside it. */
+/* What may be done with a mapping, and while it exists. */
 #ifndef MAP_RULES_H
 #define MAP_RULES_H
 
@@ -9,7 +9,7 @@
 
 uint64_t sum_of(const void *page, uint32_t size);
 
-/* The mapping as it is; and what each attempt to do more with it gives, one after the other. */
+/* The mapping unchanged; and the result of each attempt to do more with it, one after the other. */
 void check_mapping(struct back *back);
 void check_rules(struct back *back);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's self-test of mapped rings (facts D4) and what else users rely on, step by step, over one API and
- * two back ends: the running kernel's ring and a lane. What each step leaves in the meta page must be the same in
- * both, and what the table says. Speaks TAP.
+ * The kernel's self-test of mapped rings (facts D4) and what else users rely on, step by step, over one API and two
+ * back ends: the running kernel's ring and a lane. The meta page after each step must be the same in both, and as the
+ * table says. Prints TAP.
  */
 #include "map_rules.h"
 
@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What a step leaves in the meta page. */
+/* The meta page after a step. */
 struct row {
 	const char *step;
-	int got; /* what rec_map_get_reader() returned last */
+	int got; /* the last result of rec_map_get_reader() */
 	uint64_t entries, overrun, read;
 	uint32_t id;
 	uint64_t events; /* handed over by the step */
-	uint64_t lost;	 /* told by the step */
+	uint64_t lost;	 /* reported by the step */
 };
 
 #define ROWS_MAX 16
@@ -40,7 +40,7 @@ static uint64_t count(const struct rec_page *page)
 	return events;
 }
 
-/* Whether the page itself says what the call said. */
+/* Whether the page's header agrees with the call. */
 static bool page_agrees(const struct back *back, const struct rec_page *page)
 {
 	const struct rec_meta *meta = rec_map_meta(back->map);
@@ -59,7 +59,7 @@ static void get(struct back *back, struct row *row)
 	if (row->got != 1)
 		return;
 	if (!page_agrees(back, &page))
-		check(false, back->name, "the page is what the meta page says");
+		check(false, back->name, "the page agrees with the meta page");
 	row->events += page.entries;
 	row->lost += page.lost;
 }
@@ -114,7 +114,7 @@ static void make_table(struct table *table, struct back *back)
 	back_write(back, fill);
 	step_all(table, back, "wrapped four times");
 	check(table->row[table->nr - 1].lost == meta->overrun && meta->overrun > fill / 2, back->name,
-	      "the pages tell what was overwritten");
+	      "the pages report what was overwritten");
 	check(table->row[table->nr - 1].events + 18 + meta->overrun == meta->entries, back->name, "nothing is unaccounted for");
 	back->clear(back);
 	step(table, back, "cleared", 0);
@@ -126,7 +126,7 @@ static void make_table(struct table *table, struct back *back)
 
 static bool same_row(const struct row *a, const struct row *b, bool exact)
 {
-	/* How many events fit into a sub-buffer differs by what stands between them. */
+	/* How many events fit into a sub-buffer depends on what is between them. */
 	return a->got == b->got && a->id == b->id &&
 	       (!exact || (a->entries == b->entries && a->overrun == b->overrun && a->read == b->read &&
 			   a->events == b->events && a->lost == b->lost));
@@ -179,7 +179,7 @@ static void check_page_stands(struct back *back)
 	must(rec_map_get_reader(back->map, &page) == 1, "no page");
 	sum = sum_of(page.data, meta->subbuf_size);
 	back_write(back, 1000 * (RING_SIZE / EVENT_SIZE));
-	check(sum_of(page.data, meta->subbuf_size) == sum, back->name, "a page stands while the ring goes round 1000 times");
+	check(sum_of(page.data, meta->subbuf_size) == sum, back->name, "a page is unchanged while the ring wraps 1000 times");
 }
 
 static void check_wait(struct back *back)
@@ -211,7 +211,7 @@ static void run(struct back *back, uint32_t subbuf_size, struct table *table)
 	back->close(back);
 }
 
-/* Where the kernel does not map, the same calls give the same events and losses, in pages of their own. */
+/* Where the kernel cannot map, the same calls give the same events and losses, in copied pages. */
 static void run_copied(const struct back *kernel)
 {
 	struct back copy = *kernel;

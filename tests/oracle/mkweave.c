@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Weaves a made-up recording and says what a viewer must show of it:
+ * Weaves a made-up recording and prints what a viewer must show of it:
  *
  *	mkweave FILE VERSION woven|raw [PAGE-SIZE]
  *
- * Two processes on the TSC, five threads that move between four CPUs, events of equal name and different shape, call sites
- * of rec_printf, losses at the start, in the middle, of unknown number, and at the end. Standard output: one line an
- * event, "TID [CPU] SECONDS.MICROSECONDS: NAME: FIELDS", a loss before it as trace-cmd has it.
+ * Two processes on the TSC, five threads that move between four CPUs, events of equal name and different shape, call
+ * sites of rec_printf, losses at the start, in the middle, of unknown number, and at the end. Standard output: one line
+ * an event, "TID [CPU] SECONDS.MICROSECONDS: NAME: FIELDS", with a loss before it in trace-cmd's form.
  */
 #include "tests/unit/weave_fixture.h"
 
@@ -28,7 +28,7 @@ struct printf_event {
 	uint32_t number;
 };
 
-/* A loss every so often. */
+/* A loss at these intervals. */
 static uint64_t loss_before(uint64_t number)
 {
 	if (number == 0)
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 		.page_size = argc > 4 ? (uint32_t)atoi(argv[4]) : 0,
 		.nr_cpus = 4,
 	};
-	/* Behind the last event of all, so that only one order is right. */
+	/* After the last event of all, so that only one order is right. */
 	fake->described[(EVENTS - 1) * 3 % STREAMS].lost = 17;
 	err = weave_to_dat(&params, &stats);
 	if (err) {

@@ -7,8 +7,7 @@
  * (docs/KERNEL-DIFFERENCES.md). So kbuffer's time of an event is ours and the number of such records since
  * the beginning of the page or the last absolute stamp; they are counted here, by a third reading of the bytes.
  *
- * And kbuffer forgets the loss of a page whose first record is no event: it tells it only while it stands at the
- * beginning.
+ * And kbuffer forgets the loss of a page whose first record is not an event: it reports it only at the beginning.
  */
 #ifndef PAGE_WALK_H
 #define PAGE_WALK_H
@@ -21,7 +20,7 @@ struct kbuffer;
 
 struct page_walk {
 	struct kbuffer *kbuffer;
-	/* What was met: a test says with these that it saw what it is about. */
+	/* What was found: with these a test checks that it saw the cases it is about. */
 	uint64_t pages, events, long_events, extends, stamps, paddings, counted_losses, uncounted_losses;
 	uint64_t padded_times; /* events whose times differ by the rule */
 	uint64_t hidden_losses;
@@ -32,10 +31,10 @@ struct page_walk {
 void page_walk_init(struct page_walk *walk);
 void page_walk_free(struct page_walk *walk);
 
-/* Called for each event; false is a difference, and the callee fills walk->why. */
+/* Called for each event; false is a difference, and the callee fills in walk->why. */
 typedef bool page_walk_each(void *data, struct page_walk *walk, const struct rec_record *record);
 
-/* Read `page`, of a sub-buffer of `subbuf_size` bytes, both ways. False: they differ, walk->why says how. */
+/* Read `page`, of a sub-buffer of `subbuf_size` bytes, both ways. False: they differ, walk->why is the reason. */
 bool page_walk_compare(struct page_walk *walk, const void *page, uint32_t subbuf_size, page_walk_each *each,
 		       void *data);
 

@@ -8,7 +8,7 @@ programs=$top_builddir/tests/programs
 cd "$TMP" || exit 1
 command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
 
-# check NAME PRODUCED FILE: what record's summary ($err) and two readers say of a file with test:count events.
+# check NAME PRODUCED FILE: compares record's summary ($err) with two readers of a file with test:count events.
 check()
 {
 	local name=$1 produced=$2 file=$3 recorded lost
@@ -20,13 +20,13 @@ check()
 		is "$name: the reasons add up" "$(sed -n 's/^  \([0-9]*\) .*(larger lanes: -b)$/\1/p' <<<"$err")" "$lost"
 	fi
 	trace-cmd report "$file" >text 2>warnings
-	is "$name: trace-cmd has no complaints" "$(cat warnings)" ""
+	is "$name: trace-cmd reports no fault" "$(cat warnings)" ""
 	ok "$name: something was recorded" test "${recorded:-0}" -gt 0
 	is "$name: trace-cmd counts the events" "$(grep -c ' count: ' text)" "$recorded"
 	is "$name: trace-cmd counts the losses" \
 		"$(sed -n 's/.*\[\([0-9]*\) EVENTS DROPPED\].*/\1/p' text | awk '{ sum += $1 } END { print sum + 0 }')" "$lost"
 	ok "$name: recorder report prints what trace-cmd prints" report_is_text "$file"
-	# What is left of each thread is in order, without a repetition.
+	# What is left of each thread is in order, without repetition.
 	is "$name: numbers grow in each thread" "$(awk '{
 		match($0, /-[0-9]+ /); tid = substr($0, RSTART, RLENGTH)
 		n = $NF; sub(/number=/, "", n)
@@ -75,12 +75,12 @@ for how in fork exec; do
 			END { for (t in n) if (n[t] == 50000) good++; print good + 0 }' text)" 6
 done
 
-# Many that come and go between two looks of the recorder, each met while it makes its buffer or after its end.
+# Many that come and go between two checks by the recorder; it finds each while it makes its buffer or after its end.
 # shellcheck disable=SC2016
 ok "three hundred short programs" "$RECORDER" record -o many.dat sh -c \
 	'i=0; while [ $i -lt 150 ]; do "$0" 1 10 & "$0" 1 10 >/dev/null; wait $!; i=$((i + 1)); done' "$programs/producer"
 like "each is recorded whole" "$err" "recorded 3000 events from 300 processes, 300 threads; 0 lost"
-is "no buffer was passed over" "$(wc -l <<<"$err")" 2
+is "no buffer was skipped" "$(wc -l <<<"$err")" 2
 
 # A program with events of its own and in two shared libraries that share one declaration.
 cat >shared.h <<'END'
@@ -123,7 +123,7 @@ run "$RECORDER" record -o libs.dat ./program
 is "the program's status is record's" "$status" 7
 like "all events of all libraries are there" "$err" "recorded 5000 events from 1 process, 1 thread; 0 lost"
 trace-cmd report libs.dat >text 2>warnings
-is "trace-cmd has no complaints about the libraries' events" "$(cat warnings)" ""
+is "trace-cmd reports no fault in the libraries' events" "$(cat warnings)" ""
 is "each library's events are there" \
 	"$(grep -oE '(shared|only_one|only_two): +(from=[a-z]*)?' text | sed 's/: */ /' | sort | uniq -c | sed 's/^ *//')" \
 	"$(printf '1000 only_one \n1000 only_two \n1000 shared from=one\n1000 shared from=program\n1000 shared from=two')"

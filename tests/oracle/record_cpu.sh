@@ -13,7 +13,7 @@ same_text()
 	trace-cmd report cpu.dat 2>/dev/null | cmp text -
 }
 
-# Several sub-buffers a stay, few events a stay, and one.
+# Several sub-buffers per stay on a CPU, few events per stay, and one.
 for stay in 1 7 500; do
 	rounds=$((20000 / stay > 2000 ? 2000 : 20000 / stay))
 	ok "threads move with $stay events a stay" "$RECORDER" record -b 16384 -o cpu.dat "$programs/pinned" "$rounds" "$stay"
@@ -24,9 +24,9 @@ for stay in 1 7 500; do
 		match($0, /\[[0-9]+\]/); cpu = substr($0, RSTART + 1, RLENGTH - 2) + 0
 		match($0, /cpu=[0-9]+/); said = substr($0, RSTART + 4, RLENGTH - 4) + 0
 		if (cpu == said) good++ } END { print good + 0 }' text)" "$expected"
-	ok "trace-cmd says the same of stays of $stay" same_text
+	ok "trace-cmd shows the same for stays of $stay" same_text
 done
-is "more than one CPU was used, unless there is but one" "$(grep -oE '\[[0-9]{3}\]' text | sort -u | wc -l)" \
+is "more than one CPU was used, unless there is only one" "$(grep -oE '\[[0-9]{3}\]' text | sort -u | wc -l)" \
 	"$(nproc)"
 
 for clock in tsc mono; do
@@ -37,7 +37,7 @@ for clock in tsc mono; do
 	bound=$(sed -n 's/.*times within \([0-9]*\) ns of CLOCK_MONOTONIC$/\1/p' <<<"$err")
 	like "record states the bound with $clock" "$bound" '^[0-9]+$'
 	diag "$clock: bound $bound ns"
-	# 1 ns more: a nanosecond is the unit of both, and both are cut off.
+	# 1 ns more: both are in whole nanoseconds, rounded down.
 	"$RECORDER" report -t time.dat | awk -v bound="$((bound + 1))" '
 		/ bracket: / {
 			match($0, /[0-9]+\.[0-9]+:/); t = substr($0, RSTART, RLENGTH - 1)

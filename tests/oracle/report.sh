@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-# recorder report against trace-cmd report, byte for byte: every file that tests/golden can make, with every flag, and
-# files of the kernel's own events, versions 6 and 7, plain and compressed. And what the commands do that trace-cmd
-# does not: say what is wrong with a file.
+# recorder report compared with trace-cmd report, byte for byte: every file that tests/golden can make, with every flag,
+# and files of the kernel's own events, versions 6 and 7, plain and compressed. And one thing that trace-cmd does not
+# do: the commands report what is wrong with a file.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -114,10 +114,10 @@ like "the default file, absent" "$err" "^recorder report: trace.dat: cannot open
 run "$RECORDER" report -F 'sched_switch:next_pid ==' "$TMP/k.dat"
 is "a filter without right side" "$status" 2
 run "$RECORDER" report --cpu 1- "$TMP/k.dat"
-like "a list that is none" "$err" "^recorder report: --cpu '1-' is not a list"
+like "an invalid list" "$err" "^recorder report: --cpu '1-' is not a list"
 run bash -c 'set -o pipefail; "$0" report "$1" | head -1' "$RECORDER" "$TMP/plain.dat"
-is "a closed pipe is no failure" "$status" 0
-is "a closed pipe is not worth a word" "$err" ""
+is "a closed pipe is not a failure" "$status" 0
+is "a closed pipe causes no message" "$err" ""
 run bash -c '"$0" report "$1" > /dev/full' "$RECORDER" "$TMP/plain.dat"
 is "a full disk: status" "$status" 1
 like "a full disk: the reason" "$err" "cannot write the report: No space left"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A page with less than this left gets no filler: the kernel's leaves a dead word there and counts it nowhere. */
+/* A page with less than this left gets no filler: the kernel leaves an unused word there and does not count it. */
 #define RECORD_MIN 8u
 
 static struct model_page *page_new(void)
@@ -41,7 +41,7 @@ static uint64_t page_events(const struct model_page *page, uint32_t from)
 	return events;
 }
 
-/* What is unread of it, and what it begins with if all is. */
+/* What is unread of it, and the bytes at its beginning if all is. */
 static uint64_t page_bytes(const struct model_page *page)
 {
 	uint64_t bytes = page->used;
@@ -57,7 +57,7 @@ static uint64_t page_bytes(const struct model_page *page)
 	return bytes;
 }
 
-/* Not those that were written, by which events are numbered. */
+/* Not the number written, which numbers the events. */
 static void clear_counters(struct model *model)
 {
 	model->overrun = model->dropped = model->read = model->too_long = 0;
@@ -108,7 +108,7 @@ void model_reset(struct model *model)
 	make_empty(model);
 }
 
-/* The oldest page of the ring goes; the one in `page` takes its place, if any. Returns the page that went. */
+/* The oldest page of the ring leaves it; the one in `page` takes its place, if any. Returns the page that left. */
 static struct model_page *take_oldest(struct model *model)
 {
 	struct model_page *page = model->ring[0];
@@ -118,8 +118,8 @@ static struct model_page *take_oldest(struct model *model)
 }
 
 /*
- * When they were refused stands with the page behind. A page that is overwritten tells when its first event was,
- * so where both go the time goes with them.
+ * The time of the refusals is stored with the following page. A page that is overwritten reports when its first event
+ * was, so if both are overwritten that time is lost with them.
  */
 static void forget_refusals(struct model *model, const struct model_page *page)
 {
@@ -218,7 +218,7 @@ static uint64_t entries(const struct model *model)
 	return n;
 }
 
-/* Make the reader page one with something to read; false if nothing is. */
+/* Make the reader page one with something to read; false if there is none. */
 static bool next_page(struct model *model)
 {
 	if (model->reader->read < model->reader->nr)
@@ -240,7 +240,7 @@ static bool next_page(struct model *model)
 	return true;
 }
 
-/* The loss as a page of `bytes` with room for `room` tells it. */
+/* The loss as a page of `bytes` with room for `room` reports it. */
 static uint64_t told(uint64_t lost, uint32_t bytes, uint32_t room)
 {
 	return lost && room - bytes < sizeof(lost) ? REC_LOST_UNKNOWN : lost;
@@ -263,8 +263,8 @@ static uint32_t take_kernel(const struct model *model, uint32_t room, uint32_t *
 }
 
 /*
- * A page as it stands if it fits and nothing was lost; else its events, CPU and time stated behind the first, or
- * before it, where there is room. The first of a copy needs no time extend.
+ * A page unchanged if it fits and nothing was lost; otherwise its events, with CPU and time stated after the first, or
+ * before it if there is room. The first of a copy needs no time extend.
  */
 static uint32_t take_copy(const struct model *model, uint32_t room, uint32_t *ret_bytes)
 {

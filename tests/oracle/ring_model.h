@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A ring as a list of pages that hold lists of events: what a tracing ring does when nobody nests, without links,
- * flags or positions. Two sets of parameters make it the kernel's ring or ours; everything else is common to both,
- * and that is what the comparison is worth.
+ * A ring as a list of pages that hold lists of events: what a tracing ring does when no writers nest, without links,
+ * flags or positions. Two sets of parameters make it the kernel's ring or ours; everything else is common to both, so
+ * the comparison is meaningful.
  */
 #ifndef RING_MODEL_H
 #define RING_MODEL_H
@@ -15,17 +15,17 @@ struct model_params {
 	uint32_t capacity;   /* bytes of a page that records may take */
 	uint32_t lead;	     /* of them, taken by what every page begins with */
 	uint32_t size_max;   /* longest payload */
-	bool overwrite;	     /* else the newest are refused */
+	bool overwrite;	     /* otherwise the newest are refused */
 	bool has_filler;     /* a page that is left, or would have been, is filled up and takes nothing more */
-	bool tells_refusals; /* the loss told with a page counts events that were refused before the page was begun */
+	bool tells_refusals; /* a page's reported loss counts events that were refused before it was begun */
 };
 
-/* One record; the filler at the end of a page is one, too. */
+/* One record; the filler at the end of a page counts as one, too. */
 struct model_event {
 	uint64_t number;
 	uint64_t index; /* among those that were taken */
 	uint32_t size;	/* of the payload */
-	uint32_t total; /* bytes on the page, a time extend in front included */
+	uint32_t total; /* bytes on the page, a time extend before it included */
 	bool is_filler;
 };
 
@@ -35,7 +35,7 @@ struct model_page {
 	uint32_t used;	  /* bytes */
 	uint32_t read;	  /* records that were read */
 	uint64_t refused; /* by the ring, before this page */
-	bool full_twice;  /* one more event met the filler: from then on the page does not know where that began */
+	bool full_twice;  /* one more event came after the filler, whose beginning the page then forgets */
 };
 
 struct model_stats {
@@ -90,10 +90,10 @@ struct model_read {
  */
 int model_read(struct model *model, enum model_form form, uint32_t room, struct model_read *ret_read);
 
-/* Begin anew, as the kernel's reset: no page, no counter is left. */
+/* Begin anew, like the kernel's reset: all pages are dropped, all counters are 0. */
 void model_reset(struct model *model);
 
-/* Read everything and forget it and the counters, as our reset: where the next event goes does not change. */
+/* Read everything and drop it and the counters, like our reset: the position of the next event does not change. */
 void model_drain(struct model *model);
 
 void model_stats(const struct model *model, struct model_stats *ret_stats);

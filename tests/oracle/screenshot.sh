@@ -4,15 +4,15 @@
 #
 #	bash screenshot.sh [-g WIDTHxHEIGHT] [-x ACTIONS] FILE PICTURE.png [KERNELSHARK-OPTION]...
 #
-# ACTIONS is what a user does with the mouse before the picture is taken, in xdotool's words ("mousemove 10 10 click 1").
+# ACTIONS is what a user does with the mouse before the picture is taken, in xdotool's syntax ("mousemove 10 10 click
+# 1").
 #
-# Waits for what KernelShark does, never for a time: for a window whose title names the file (set when the file is
-# loaded), made as large as the screen, and for two pictures in a row that are the same. Prints the title, the number of colours in the
-# picture and what KernelShark said on stderr. Exits with 1 and one line on stderr when any of it does not come; with 3
-# if it is the X server that does not start.
+# Waits for KernelShark's progress, never for a time: for a window whose title names the file (set when the file is loaded), made as
+# large as the screen, and for two pictures in a row that are the same. Prints the title, the number of colours in the picture and
+# KernelShark's stderr. Exits with 1 and one line on stderr if any of it does not happen; with 3 if the X server does not start.
 #
-# KernelShark stops at a warning when root starts it, so root starts it as nobody. Needs: kernelshark xvfb xdotool
-# imagemagick.
+# KernelShark stops at a warning when root starts it, so root starts it as the user nobody. Needs: kernelshark xvfb
+# xdotool imagemagick.
 
 set -u
 
@@ -23,7 +23,7 @@ die()
 }
 
 # Runs in a new bash as the user of the window: HOME is a directory of its own that holds the file. Nothing that is
-# started here outlives it: it ends by exit alone, while its variables can still be seen by the trap.
+# started here outlives it: it ends only by exit, while its variables can still be seen by the trap.
 window()
 {
 	set -u
@@ -84,8 +84,8 @@ window()
 	: >kernelshark.log
 	mkfifo display
 	exec 4<>display
-	# A number of our own: one that Xvfb finds itself may be that of a server which is just about to remove its socket.
-	# Without -noreset the server begins anew whenever the last client leaves, and xdotool may be that.
+	# A display number of our own: one that Xvfb finds itself may be that of a server which is just about to remove
+	# its socket. Without -noreset the server starts anew whenever the last client leaves, and that may be xdotool.
 	number=$((100 + $$ % 59000))
 	setpriv --pdeathsig KILL Xvfb ":$number" -displayfd 5 -screen 0 "${geometry}x24" -nolisten tcp -noreset \
 		5>display 4>&- >xvfb.log 2>&1 &

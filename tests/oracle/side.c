@@ -27,7 +27,7 @@ static unsigned char byte_of(uint64_t number, uint32_t at)
 	return (unsigned char)(number * 31 + at * 7 + 1);
 }
 
-/* Behind the common fields the number in four bytes, which is the kernel's id, then bytes made from it. */
+/* After the common fields the number in four bytes, which is the kernel's id, then bytes made from it. */
 void side_fill(unsigned char *payload, uint64_t number, uint32_t size)
 {
 	const uint32_t id = (uint32_t)number;
@@ -38,7 +38,7 @@ void side_fill(unsigned char *payload, uint64_t number, uint32_t size)
 		payload[i] = byte_of(id, i);
 }
 
-/* The last three bytes may be the rounding's. */
+/* The last three bytes may be due to rounding. */
 bool side_is_intact(const unsigned char *payload, uint32_t size, uint64_t *ret_number)
 {
 	uint32_t id, i;
@@ -90,7 +90,7 @@ static void put_form(const char *text, char *form, size_t size)
 	form[used] = '\0';
 }
 
-/* The number of the line that `*text` begins with, which must have this label; goes on to the next line. */
+/* The number of the line that `*text` begins with, which must have this label; moves on to the next line. */
 static bool take_line(const char **text, const char *label, uint64_t *ret_number)
 {
 	const size_t length = strlen(label);

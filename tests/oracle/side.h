@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two rings that are compared have in common: clock, events, what a read and the statistics deliver. */
+/* What the two rings that are compared have in common: clock, events, the results of reads and the statistics. */
 #ifndef SIDE_H
 #define SIDE_H
 
@@ -34,10 +34,10 @@ struct batch {
 	} event[BATCH_MAX];
 	uint32_t nr;
 	uint32_t bytes;	    /* of the page; of one of ours that was read in place, without what it begins with */
-	uint64_t lost;	    /* REC_LOST_UNKNOWN: a number that is not told */
+	uint64_t lost;	    /* REC_LOST_UNKNOWN: a number that is not reported */
 	uint64_t first;	    /* ours alone: the number of the first event in the lane */
-	uint64_t lost_time; /* likewise: when the first of the lost ones was */
-	bool is_damaged;    /* no page, or a payload that nobody wrote */
+	uint64_t lost_time; /* also ours alone: when the first of the lost ones was */
+	bool is_damaged;    /* no page, or a payload that was never written */
 };
 
 /* Whether that is an event of ours, and which. */
@@ -58,7 +58,7 @@ struct side_stats {
 /* 0, or -1: these are not the eight lines. */
 int side_parse_stats(const char *text, struct side_stats *ret_stats);
 
-/* Nothing can go on unless `done`: says `what` failed and ends the test. */
+/* The test cannot continue unless `done`: prints that `what` failed and ends the test. */
 void side_must(bool done, const char *what);
 
 #endif

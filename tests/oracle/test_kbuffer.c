@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * libtraceevent's kbuffer reads the pages of our rings: whatever the writers did, it finds the events that were
- * committed, in their order, at their times, and the loss in front of them. The clock is the test's own.
+ * committed, in their order, at their times, and the loss before them. The test sets the clock.
  */
 #include "page_walk.h"
 #include "tests/unit/ring_fixture.h"
@@ -34,7 +34,7 @@ struct pages {
 	unsigned char *copy;
 };
 
-/* How the clock goes on with each look at it. */
+/* How the clock advances with each reading. */
 static struct {
 	uint64_t now;
 	uint64_t latest; /* an event takes the time of the one before it when the clock has stepped back */
@@ -80,7 +80,7 @@ static uint32_t draw_size(struct pages *p)
 	}
 }
 
-/* A writer that others may interrupt, and that changes its CPU or its mind at times. */
+/* A writer that others may interrupt, and that sometimes changes its CPU, or discards its event. */
 static void write_nested(struct pages *p, unsigned int depth)
 {
 	const uint64_t number = p->next_number++;
@@ -137,9 +137,9 @@ static bool check_event(void *data, struct page_walk *walk, const struct rec_rec
 }
 
 /*
- * The page as it leaves the ring: a copy, with the loss in its header where the kernel puts it. Half of those with
- * a loss go without the marker and stamp that they begin with, so that kbuffer tells the loss; their first event
- * has delta 0.
+ * The page as it leaves the ring: a copy, with the loss in its header where the kernel puts it. Half of those with a
+ * loss are without the marker and stamp that they begin with, so that kbuffer reports the loss; their first event has
+ * delta 0.
  */
 static void copy_page(struct pages *p, const struct rec_page *page)
 {
@@ -245,7 +245,7 @@ static void run(unsigned int seed, uint32_t pages, uint32_t subbuf_size, bool ov
 	free(p);
 }
 
-/* Every kind of content was there. */
+/* Every kind of content occurred. */
 static void check_variety(const struct page_walk *total, bool jumps)
 {
 	cr_assert_gt(total->events, 10000);
@@ -255,7 +255,7 @@ static void check_variety(const struct page_walk *total, bool jumps)
 	cr_assert_gt(total->counted_losses, 10);
 	cr_assert_gt(total->uncounted_losses, 0);
 	cr_assert_gt(total->hidden_losses, 10);
-	/* What stands behind a discarded event has a stamp: readers that add a padding's delta see no other time. */
+	/* The event after a discarded one has a stamp: readers that add a padding's delta see no other time. */
 	cr_assert_eq(total->padded_times, 0);
 	if (jumps)
 		cr_assert_gt(total->extends, 100);

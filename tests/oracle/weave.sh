@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# trace-cmd shows of woven and raw files, of both versions and of several page sizes, exactly what went in.
+# trace-cmd shows of woven and raw files, of both versions and of several page sizes, exactly what was put in.
 
 . "$top_srcdir/tests/tap.sh"
 
 mkweave=$top_builddir/tests/oracle/mkweave
 
-# What trace-cmd says, in the words of mkweave: no names, single blanks, the end's place left out.
+# trace-cmd's output in the form of mkweave: no names, single blanks, without the position of the end.
 shown()
 {
 	trace-cmd report "$1" 2>"$TMP/err" | sed -E -e '/^cpus=/d' -e 's/ +/ /g' \
@@ -21,10 +21,10 @@ for version in 6 7; do
 			ok "$name is written" sh -c '"$1" "$2" "$3" "$4" "$5" >"$6"' - \
 				"$mkweave" "$file" "$version" "$form" "$size" "$TMP/expected"
 			shown "$file" >"$TMP/shown"
-			# On which CPU the last loss stands depends on the last event.
+			# The CPU of the last loss depends on the last event.
 			sed -i -E '$!N;s/^CPU:[0-9]+( \[17 EVENTS DROPPED\]\nend:)/CPU:end\1/;P;D' "$TMP/shown"
 			is "$name: events shown" "$(grep -c '^[0-9]' "$TMP/shown")" 20000
-			ok "$name: as they went in" cmp "$TMP/expected" "$TMP/shown"
+			ok "$name: as they were put in" cmp "$TMP/expected" "$TMP/shown"
 			is "$name: no complaint" "$(cat "$TMP/err")" ""
 			rm -f "$file"
 		done

@@ -4,9 +4,9 @@
  *
  *	weave_kernel FILE VERSION woven|split|raw|alone CLOCK PAGE-KB
  *
- * A thread and its child go from CPU to CPU; each round is a write to trace_marker, then an event user:round, so that only
- * one order is right: "round=N", "n=N". FILE.trace is what the kernel itself shows of the instance. Standard output: one line,
- * rounds, and the kernel's own count of what was read.
+ * A thread and its child move from CPU to CPU; each round is a write to trace_marker, then an event user:round, so that
+ * only one order is right: "round=N", "n=N". FILE.trace is what the kernel itself shows of the instance. Standard
+ * output: one line, rounds, and the kernel's own count of what was read.
  */
 #include "kernel_tracefs.h"
 #include "tests/unit/weave_fixture.h"
@@ -97,7 +97,7 @@ static struct weave_text text_in(const struct recording *r, const char *file)
 
 /* ------------------------------------------------------------------------------------------------- what happens */
 
-/* An event of the program, as it would have stamped it itself. */
+/* An event of the program, stamped as the program would stamp it itself. */
 static void user_event(struct recording *r, uint32_t clock, uint64_t number)
 {
 	const uint32_t cpu = (uint32_t)sched_getcpu();
@@ -247,7 +247,7 @@ static void record(struct recording *r, uint32_t clock, char *const *argv, bool 
 	set(r, "trace_clock", argv[4]);
 	set(r, "buffer_size_kb", "8192");
 	set(r, "buffer_subbuf_size_kb", argv[5]);
-	/* Others may do what they like, the rings are large enough. */
+	/* Other programs may run as they like, the rings are large enough. */
 	snprintf(name, sizeof(name), "%d", (int)getpid());
 	set(r, "set_event_pid", name);
 	set(r, "options/event-fork", "1");

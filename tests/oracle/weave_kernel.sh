@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The running kernel's own pages, alone and with a program's events, in every form of file: event by event what the kernel
-# itself shows of them, the program's events where they belong, and the same report from recorder and from trace-cmd.
+# The running kernel's own pages, alone and with a program's events, in every form of file: compared event by event with
+# what the kernel itself shows of them; the program's events are where they belong; and recorder and trace-cmd print the
+# same report.
 
 . "$top_srcdir/tests/tap.sh"
 
-# One line an event, CPU after CPU: CPU pid event [seconds] [text], of what the kernel shows and of a report. Texts of events
-# in which pointers, or words that only the kernel knows, stand are left out; so are times that the kernel shows in ticks.
+# One line an event, CPU after CPU: CPU pid event [seconds] [text], of what the kernel shows and of a report. Texts with
+# pointers, or with words that only the kernel knows, are left out; so are times that the kernel shows in ticks.
 events_of()
 {
 	local who='^ *(.*)-([0-9]+) +\[0*([0-9]+)\] +([^ ]+ +)?([0-9]+)(\.[0-9]+)?: ' what='([a-z_0-9]+): +(.*[^ ]) *$'
@@ -34,8 +35,8 @@ check()
 	like "$name: every event that was read, and no damage" "$counts" \
 		'read=([0-9]+) kernel=\1 events=[0-9]+ lost=0 damaged=0 raised=0$'
 	trace-cmd report -N "$file" >"$TMP/report" 2>"$TMP/complaints"
-	is "$name: trace-cmd complains about nothing" "$(cat "$TMP/complaints")" ""
-	# In files with instances the buffer's name stands in front of each line.
+	is "$name: trace-cmd reports no fault" "$(cat "$TMP/complaints")" ""
+	# In files with instances the buffer's name is at the beginning of each line.
 	sed -E 's/^ *(rounds-[0-9]+|lanes): +//' "$TMP/report" | events_of "$clock" >"$TMP/woven"
 	events_of "$clock" <"$file.trace" >"$TMP/kernel"
 	like "$name: the kernel shows as many" "$counts" "kernel=$(grep -c . "$TMP/kernel") "
@@ -47,7 +48,7 @@ check()
 	fi
 	trace-cmd report "$file" >"$TMP/report" 2>/dev/null
 	"$RECORDER" report "$file" >"$TMP/ours"
-	ok "$name: recorder reports what trace-cmd does" cmp "$TMP/report" "$TMP/ours"
+	ok "$name: recorder report prints what trace-cmd prints" cmp "$TMP/report" "$TMP/ours"
 	ok "$name: it is valid" "$RECORDER" dump --validate "$file"
 	like "$name: a child that renamed itself has its name" "$(cat "$TMP/report")" 'renamed child-[0-9]+ '
 	like "$name: kernel functions have names" "$(grep -m 1 'hrtimer_start: ' "$TMP/report")" ' function=[a-z_]+/'
