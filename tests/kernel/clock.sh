@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The kernel's clock and that of programs: they agree on each CPU where they should, and are told apart where they should not.
+# The kernel's clock and that of programs: `recorder clock` finds that they agree on each CPU where they should, and that they
+# differ where they should.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -8,7 +9,7 @@
 cd "$TMP" || exit 1
 tracefs=$(awk '$3 == "tracefs" { print $2; exit }' /proc/mounts)
 
-# Instances for clocks; those of others may come and go.
+# Instances for clocks; those of other tests may come and go.
 left()
 {
 	find "${tracefs:-/sys/kernel/tracing}/instances" -maxdepth 1 -name "recorder-$1-*-clock" 2>/dev/null
@@ -33,25 +34,25 @@ for clock in '' '-C mono'; do
 		"$(awk '$1 <= 0 && $2 >= 0 && $3 == (-$1 > $2 ? -$1 : $2)' intervals | wc -l)" "$(nproc)"
 done
 
-# CLOCK_TAI is some ten seconds past CLOCK_REALTIME, so years from CLOCK_MONOTONIC.
+# CLOCK_TAI is some ten seconds ahead of CLOCK_REALTIME, so years from CLOCK_MONOTONIC.
 run "$RECORDER" clock -C tai
 is "a wrong clock: status" "$status" 1
 is "a wrong clock: on each CPU" "$(grep -c '0 excluded: the clocks differ' <<<"$out")" "$(nproc)"
-# One that counts its readings: no offset explains all rounds.
+# A clock that counts its readings: no offset explains all rounds.
 run "$RECORDER" clock -C counter
-is "a clock that is none: status" "$status" 1
-is "a clock that is none: on each CPU" "$(grep -c 'no offset fits all\|0 excluded' <<<"$out")" "$(nproc)"
+is "an unusable clock: status" "$status" 1
+is "an unusable clock: on each CPU" "$(grep -c 'no offset fits all\|0 excluded' <<<"$out")" "$(nproc)"
 
 cpu=$(taskset -cp $$ | sed 's/.*[:,-] *//')
 ok "one CPU" "$RECORDER" clock --cpu "$cpu" -n 10
-is "it alone" "$(grep -c '^CPU ' <<<"$out")" 1
+is "only that one" "$(grep -c '^CPU ' <<<"$out")" 1
 like "it" "$out" "CPU $cpu: .*; 10 rounds"
 run "$RECORDER" clock --cpu 100000
 is "a CPU that is not there: status" "$status" 1
 is "a CPU that is not there" "$err" "recorder clock: CPU 100000 does not exist, or this process may not use it"
 run "$RECORDER" clock -C sundial
 is "no such clock: status" "$status" 1
-like "no such clock, and which there are" "$err" "^recorder clock: this kernel has no clock 'sundial' for an instance; it has: local global .* mono "
+like "no such clock, with a list of those that exist" "$err" "^recorder clock: this kernel has no clock 'sundial' for an instance; it has: local global .* mono "
 if grep -qw x86-tsc "${tracefs:-/sys/kernel/tracing}/trace_clock"; then
 	like "tsc is x86-tsc" "$("$RECORDER" clock -C tsc)" "^the kernel's x86-tsc minus the programs' tsc:"
 else
@@ -62,14 +63,14 @@ pid=$!
 wait $pid
 is "no instance is left" "$(left $pid)" ""
 
-# ---- what a recording keeps
+# ---- what a recording stores
 
 ok "a recording" "$RECORDER" record -o both.dat -e sched_switch -u '*' "$top_builddir/tests/programs/pinned" 20 20
 bound=$(sed -n 's/.*times within \([0-9]*\) ns of CLOCK_MONOTONIC$/\1/p' <<<"$err")
 "$RECORDER" report --clock both.dat >said
 diag "$(cat said)"
 is "its clock" "$(head -1 said)" "clock: mono"
-is "its error is what record said" "$(sed -n 's/^time error: at most \([0-9]*\) ns.*/\1/p' said)" "$bound"
+is "its error is what record printed" "$(sed -n 's/^time error: at most \([0-9]*\) ns.*/\1/p' said)" "$bound"
 is "each CPU" "$(grep -cE '^CPU [0-9]+: kernel - programs between -?[0-9]+ and -?[0-9]+ ns, 0 included; [0-9]+ rounds$' said)" \
 	"$(nproc)"
 # 200 at the start and as many at the end.

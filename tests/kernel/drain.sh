@@ -12,7 +12,7 @@ hexadecimal()
 
 as=()
 
-# Runs it, as somebody who may do less if there is something in $as, and sets $recorded and $lost by its summary.
+# Runs it, with fewer privileges if $as is set, and sets $recorded and $lost from its summary.
 record()
 {
 	run "${as[@]}" "$RECORDER" record "$@"
@@ -27,7 +27,7 @@ hexadecimal 20000 >expected
 for way in splice mmap read; do
 	record --drain "$way" -b 4096 -o "$way.dat" -e raw_syscalls:sys_enter -f "$mine" "./$calls" 20000
 	is "$way: recorded" "$status" 0
-	like "$way: the summary says so" "$summary" "drained by $way"
+	like "$way: the summary counts them" "$summary" "drained by $way"
 	is "$way: as many as there were" "$recorded $lost" "20000 0"
 	ok "$way: these, in order" cmp <(numbers "$way.dat") expected
 	ok "$way: nothing is left beside the file" test "$(ls "$way.dat"*)" = "$way.dat"
@@ -51,7 +51,7 @@ record --drain splice -b 4096 --subbuf-size 32 -e raw_syscalls:sys_enter -f "$mi
 is "sub-buffers of 32 KB: as many as there were" "$recorded $lost" "20000 0"
 ok "sub-buffers of 32 KB: these, in order" cmp <(numbers trace.dat) expected
 
-# ---- losses: the recorder stands still while 200000 events come to rings of 8 KB, and comes to later
+# ---- losses: the recorder is stopped while 200000 events come to rings of 8 KB, and continues later
 
 lossy()
 {
@@ -62,12 +62,12 @@ lossy()
 
 for way in splice mmap read; do
 	lossy -b 8 --drain "$way"
-	is "$way: a recorder that was stopped goes on" "$status" 0
+	is "$way: a recorder that was stopped continues" "$status" 0
 	ok "$way: it has lost something" test "$lost" -gt 0
 	is "$way: each event is recorded or lost" "$((recorded + lost))" 200000
 	like "$way: and why" "$summary" "  $lost overwritten before they were read"
 	is "$way: those recorded are in the file" "$("$RECORDER" report trace.dat | grep -c ': *NR ')" "$recorded"
-	# A gap has no number where its page had no room for one.
+	# A gap has no number if its page had no room for one.
 	ok "$way: the pages tell of them where they happened" awk -v lost="$lost" '/ EVENTS DROPPED\]/ { told += substr($2, 2) }
 		/\[EVENTS DROPPED\]/ { gaps++ }
 		/ end: +lost=/ { elsewhere++ }
@@ -75,11 +75,11 @@ for way in splice mmap read; do
 	ok "$way: pages, statistics and events agree" "$RECORDER" verify trace.dat
 done
 
-# ---- what is full keeps the oldest
+# ---- a ring that is not overwritten keeps the oldest
 
 lossy -b 8 --drain splice -O nooverwrite
 is "a ring that is not overwritten: each is recorded or lost" "$((recorded + lost))" 200000
-like "it is said why" "$summary" "  $lost dropped, the ring was full"
+like "the reason is reported" "$summary" "  $lost dropped, the ring was full"
 is "the first one is there" "$(numbers trace.dat | head -n 1)" 0
 
 # ---- rings grow when a drain does not keep up: here until one has
@@ -106,9 +106,9 @@ record -r 7 -e raw_syscalls:sys_enter -f "$mine" "./$calls" 100
 like "the priority asked for" "$summary" "drained by splice, real-time priority 7"
 as=(setpriv --bounding-set=-sys_nice --inh-caps=-sys_nice prlimit --rtprio=0)
 record -e raw_syscalls:sys_enter -f "$mine" "./$calls" 100
-like "one that may not be had is told" "$summary" "no real-time priority for the drain \(Operation not permitted\)"
+like "one that is not permitted is reported" "$summary" "no real-time priority for the drain \(Operation not permitted\)"
 is "and it is drained all the same" "$recorded $lost" "100 0"
 record -q -e raw_syscalls:sys_enter -f "$mine" "./$calls" 100
-is "quietly, when asked to" "$status '$err'" "0 ''"
+is "without a message, when asked to" "$status '$err'" "0 ''"
 
 done_testing

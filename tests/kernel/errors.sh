@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the kernel half cannot do is said in one clear line before the command starts, and leaves nothing; without rights
-# the programs' half goes on.
+# What the kernel half cannot do is reported on one clear line before the command starts, and leaves nothing; without
+# privileges the programs' half is recorded all the same.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -46,7 +46,7 @@ refused "a process that has ended" "there is no process $gone \\(-P\\): it has e
 refused "a name" "there is no process 'no such' \\(-P\\)" -e sched -P 'no such'
 refused "a broken list" "option '-P' takes ids separated by commas" -e sched -P "$$,,"
 
-# A kernel with other clocks, no room, no mounting: strace makes it so.
+# A kernel with other clocks, without memory, without mounting: simulated by strace.
 refuse_call()
 {
 	local name=$1 regex=$2 call=$3
@@ -55,8 +55,8 @@ refuse_call()
 	rm -f started out.dat
 	run strace -o strace.log -e trace="${call%%:*}" -e inject="$call" "$RECORDER" record -o out.dat "$@"
 	is "$name" "$status" 1
-	like "$name: what it says" "$err" "^recorder record: $regex"
-	is "$name: in one line, and nothing is left" "$(wc -l <<<"$err") $(ls started out.dat* 2>/dev/null)" "1 "
+	like "$name: its message" "$err" "^recorder record: $regex"
+	is "$name: on one line, and nothing is left" "$(wc -l <<<"$err") $(ls started out.dat* 2>/dev/null)" "1 "
 }
 refuse_call "no room for an instance" "cannot make the tracefs instance 'recorder-.*': Cannot allocate memory: the kernel has no room" \
 	mkdir:error=ENOMEM:when=1 -e sched touch started
@@ -102,8 +102,8 @@ is "no such command: nothing is left" "$(left "$pid")" ""
 # ---- no program beside the kernel
 
 run "$RECORDER" record -o alone.dat -e sched_switch -u '*' true
-is "beside the kernel, a command without librecorder is no error" "$status" 0
-like "and is told" "$err" "no process of 'true' uses librecorder, .*: the recording has only the kernel's events"
+is "beside the kernel, a command without librecorder is not an error" "$status" 0
+like "and is reported" "$err" "no process of 'true' uses librecorder, .*: the recording has only the kernel's events"
 
 # ---- no rights
 
@@ -117,15 +117,15 @@ as_nobody()
 }
 run as_nobody env RECORDER_DIR= XDG_RUNTIME_DIR= ./recorder record -o both.dat -e sched -u '*' ./producer 1 10
 is "without rights, programs are recorded" "$status" 0
-like "it is said what is missing and how to grant it" "$(head -n 1 <<<"$err")" \
+like "it is reported what is missing and how to grant it" "$(head -n 1 <<<"$err")" \
 	"^recorder record: no rights to trace the kernel; be root \\(sudo\\), or .*'sudo sh -c \"mount -o remount,gid=65534,mode=750 $tracing && chown 65534 $tracing/instances\"'$"
 like "and what was recorded" "$err" "recorded 10 events from 1 process"
 run as_nobody ./recorder record -o kernel.dat -e sched touch started
 is "without rights, the kernel alone is an error" "$status" 1
-is "in one line" "$(wc -l <<<"$err")" 1
+is "on one line" "$(wc -l <<<"$err")" 1
 ok "the command was not started" test ! -e started -a ! -e kernel.dat
 run setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps +dac_override --ambient-caps +dac_override \
 	env RECORDER_DIR= XDG_RUNTIME_DIR= ./recorder record -q -o kernel.dat -e sched_switch true
-is "who has the rights need not be root" "$status $err" "0 "
+is "a user with the privileges need not be root" "$status $err" "0 "
 
 done_testing

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What each option of the kernel half does, seen in the instance while the command runs and in what is recorded.
+# The effect of each option of the kernel half, seen in the instance while the command runs and in what is recorded.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"
@@ -23,7 +23,8 @@ seen()
 	is "$name" "$out" "$expected" || diag "$err"
 }
 
-# events_are NAME REGEX ARGUMENT...: on are those of the kernel's events that are like this extended regular expression
+# events_are NAME REGEX ARGUMENT...: checks that the kernel's events that are on are those that match this extended
+# regular expression
 events_are()
 {
 	local name=$1 regex=$2
@@ -51,7 +52,7 @@ seen "-f, of several -e" "next_pid > 3" events/sched/sched_switch/filter \
 seen "-f, two of them" "(prev_pid == 1)&&(next_pid > 3)" events/sched/sched_switch/filter \
 	-e sched_switch -f 'prev_pid == 1' -f 'next_pid > 3'
 seen "-f, of a system" "prev_pid == 1" events/sched/sched_switch/filter -e sched -f 'prev_pid == 1'
-like "it is said which events it cannot be for" "$err" "filter of 'sched': [0-9]+ of [0-9]+ events lack fields of 'prev_pid == 1'"
+like "it is reported which events it does not fit" "$err" "filter of 'sched': [0-9]+ of [0-9]+ events lack fields of 'prev_pid == 1'"
 seen "-f, the last one counts" "prev_pid == 2" events/sched/sched_switch/filter \
 	-e sched -f 'prev_pid == 1' -e sched_switch -f 'prev_pid == 2'
 seen "-f, only of what is behind the -e" "none" events/sched/sched_switch/filter -e sched_switch -u 'a:b' -f 'x == 1'
@@ -88,7 +89,7 @@ for clock in counter mono boot; do
 	like "-C $clock" "$out" "\\[$clock\\]"
 done
 
-# ---- a tracer: where the kernel lets instances have one
+# ---- a tracer, if the kernel lets instances have one
 
 mkdir "$tracing/instances/recorder-test-$$"
 if echo function 2>/dev/null >"$tracing/instances/recorder-test-$$/current_tracer"; then
@@ -248,7 +249,7 @@ is "-e -x: without it" "$status $("$RECORDER" report out.dat | grep -c 'count:')
 record -e sched_process_exec true
 is "a command that does not use librecorder is nothing special" "$status $(grep -c librecorder <<<"$err")" "0 0"
 record -e sched_process_exec -F -u test:count -f 'number < 5' "$producer" 1 10
-is "-f behind -u is the program's" "$("$RECORDER" report out.dat | grep -c 'count:')" 5
+is "-f after -u is the program's" "$("$RECORDER" report out.dat | grep -c 'count:')" 5
 is "nothing is left" "$(left "$pid")" ""
 
 done_testing

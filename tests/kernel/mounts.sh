@@ -15,7 +15,7 @@ unmount()
 	done
 }
 
-# records NAME: sched_switch is recorded, after what it says
+# records NAME: sched_switch is recorded, after the message
 records()
 {
 	record -e sched_switch true
@@ -27,16 +27,16 @@ records()
 
 unmount
 records "tracefs is not mounted"
-like "it is mounted, and that is said" "$(head -n 1 <<<"$err")" "^recorder record: tracefs was not mounted: it is now, at $tracing$"
+like "it is mounted, and that is reported" "$(head -n 1 <<<"$err")" "^recorder record: tracefs was not mounted: it is now, at $tracing$"
 ok "it stays mounted" mountpoint -q $tracing
 records "tracefs is mounted"
-unlike "then there is nothing to say" "$err" "mounted"
+unlike "then there is no message" "$err" "mounted"
 
 unmount
 run "$RECORDER" record -q -o out.dat -u 'a:b' true
-fails "without a need it is not mounted" mountpoint -q $tracing
+fails "if it is not needed it is not mounted" mountpoint -q $tracing
 run setpriv --reuid 65534 --regid 65534 --clear-groups "$RECORDER" record -o /dev/shm/out.dat -e sched true
-is "who may not mount it" "$status" 1
+is "a user who may not mount it" "$status" 1
 is "is told who may" "$err" "recorder record: no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev $tracing'"
 run strace -o strace.log -e trace=mount -e inject=mount:error=ENODEV "$RECORDER" record -o out.dat -e sched true
 is "a kernel without tracefs" "$status $err" "1 recorder record: this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)"

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Others who trace find nothing changed by our recordings: every control file, a ring that somebody has mapped, a session of
-# trace-cmd that goes on. Neither while we record, nor after, nor when the recorder is killed.
+# Other users of tracing find nothing changed by our recordings: not any control file, nor a ring that another process
+# has mapped, nor a running session of trace-cmd. Neither while we record, nor after, nor when the recorder is killed.
 
 . "$top_srcdir/tests/namespaces.sh"
 . "$top_srcdir/tests/peer.sh"
 [ "$as_root" = yes ] || skip_all "only root may trace the kernel"
 . "$top_srcdir/tests/tracefs.sh"
 
-# So many recorders are killed, at random times by this seed.
+# This many recorders are killed, at random times by this seed.
 kills=${RECORDER_KILLS:-20}
 RANDOM=${RECORDER_SEED:-1}
 diag "RECORDER_SEED=${RECORDER_SEED:-1} RECORDER_KILLS=$kills"
 repeat_by "RECORDER_SEED=${RECORDER_SEED:-1} RECORDER_KILLS=$kills"
 
-# ---- the others: an instance with settings of its own, and a ring that is mapped
+# ---- the others: an instance with its own settings, and a ring that is mapped
 
 foreign=$tracing/instances/foreign-$$
 mkdir "$foreign"
@@ -64,7 +64,7 @@ python3 mapper.py "$foreign/per_cpu/cpu0/trace_pipe_raw" <to_mapper >from_mapper
 mapper=$!
 exec 7<>to_mapper 8<>from_mapper
 
-# All that may be set, of top level and of the foreign instance; and the mapped ring. What only shows what happens is none of it.
+# All settings of the top level and of the foreign instance; and the mapped ring. Files that only show activity are left out.
 state()
 {
 	(
@@ -107,7 +107,7 @@ read -r -t 60 <>going
 unchanged "while we record"
 echo 1<>go
 wait $recorder
-is "which goes well" "$?" 0 || diag "$(<log)"
+is "which succeeds" "$?" 0 || diag "$(<log)"
 record -q -e all true
 fails "a wrong filter" "$RECORDER" record -q -o out.dat -e sched_switch -f 'foo == 1' true
 fails "a tracer that cannot be had" "$RECORDER" record -q -o out.dat -p frob true
@@ -120,8 +120,9 @@ bound=(setpriv --pdeathsig KILL)
 cat >busy <<'END'
 for i in {1..200}; do /bin/true; done
 END
-# is_swept PID [COMMAND...]: by a next recorder, which COMMAND starts. Not at once where the process is still there that was
-# about to become the recorder's command, and has what the recorder had, or where the sweep of another test has the lock.
+# is_swept PID [COMMAND...]: removed by a later recorder, which COMMAND starts. Not at once if the process that was
+# about to become the recorder's command still exists, with the recorder's descriptors, or if the sweep of another test
+# holds the lock.
 is_swept()
 {
 	local recorder=$1
@@ -132,13 +133,14 @@ is_swept()
 }
 gone=0
 for ((i = 0; i < kills; i++)); do
-	# The last one has an instance when it is killed; of the others, those that were not killed before or after it.
+	# The last one has an instance when it is killed; of the others, those that were not killed before they made it
+	# or after they removed it.
 	load=(bash busy)
 	[ $i -lt $((kills - 1)) ] || load=(sleep 1000)
 	"$RECORDER" record -q -o killed.dat -e sched -e raw_syscalls -u '*' "${bound[@]}" "${load[@]}" 2>/dev/null &
 	recorder=$!
 	if [ $i -lt $((kills - 1)) ]; then
-		# Not for its length: any time will do.
+		# The duration does not matter: any time will do.
 		read -r -t "$(printf '0.%03d' $((RANDOM % 400)))" <>from_nobody
 	else
 		wait_until is_left $recorder
@@ -158,12 +160,12 @@ recorder=$!
 wait_until is_left $recorder
 mkdir "$tracing/instances/recorder-$recorder" "$tracing/instances/recorder-$recorder-1-CLOCK" "$tracing/instances/recorder-x-1"
 run "$RECORDER" record -q -o next.dat true
-ok "who lives keeps his" is_left $recorder
+ok "a living recorder keeps its instance" is_left $recorder
 run in_pids "$RECORDER" record -q -o next.dat true
-ok "also when seen out of another pid namespace" is_left $recorder
+ok "also when seen from another pid namespace" is_left $recorder
 kill -KILL $recorder
 wait $recorder 2>/dev/null
-ok "who is gone is removed out of one, too" wait_until is_swept $recorder in_pids
+ok "a dead recorder's instance is removed from one, too" wait_until is_swept $recorder in_pids
 is "what only looks like ours stays" "$(cd $tracing/instances && rmdir -v "recorder-$recorder" "recorder-$recorder-1-CLOCK" \
 	recorder-x-1 | wc -l)" 3
 rm -f killed.dat*
@@ -175,7 +177,7 @@ kill -TERM $recorder
 wait $recorder
 is "SIGTERM at the beginning leaves nothing" "$(left $recorder)" ""
 
-# ---- ids of processes that the kernel knows by others
+# ---- processes whose ids differ in the kernel's pid namespace
 
 run unshare --pid --fork --mount-proc "$RECORDER" record -q -o inside.dat -e sched:sched_process_exec true
 is "in a pid namespace it is recorded" "$status $err" "0 "
@@ -185,7 +187,7 @@ ok "outside, the recorder's threads are" grep -aq "hidden threads: [0-9]* [0-9]"
 
 # ---- a session of trace-cmd, at the top level
 
-# What some machines do not let be written, and trace-cmd does not do without.
+# A file that some machines do not let be written, and that trace-cmd insists on.
 for file in /proc/sys/kernel/ftrace_enabled $tracing/set_ftrace_{filter,notrace,pid}; do
 	[ -e $file ] || continue
 	cat $file >"$(basename $file)" 2>log
@@ -200,9 +202,9 @@ session()
 	session=$!
 	if read -r -t "$peer_seconds" <>going; then
 		state >before
-		is "a session of trace-cmd goes on" "$(cat $tracing/tracing_on)" 1
+		is "a session of trace-cmd continues" "$(cat $tracing/tracing_on)" 1
 		record -q -e sched -e irq -u '*' sh -c '/bin/true'
-		# If trace-cmd is gone, it is trace-cmd that has changed something.
+		# If trace-cmd has ended, it is trace-cmd that has changed something.
 		unchanged "beside a session of trace-cmd" || is_gone $session || peer_excuses=no
 		cp /bin/true seen-by-the-session
 		./seen-by-the-session

@@ -2,16 +2,16 @@
 /*
  * spoil FILE pid|time|woken|count|back
  *
- * Makes one thing wrong in a version 6 recording of programs and the kernel, in place, for verify to find:
+ * Damages one thing in a version 6 recording of programs and the kernel, in place, for verify to find:
  *
  * pid	  an event of a program becomes another thread's
- * time	  an event of a program and the switch in front of it, which put its thread in, change places
+ * time	  an event of a program and the switch before it, which put its thread in, change places
  * woken  wake-ups become those of a thread that does not exist
  * count  a CPU's statistics say one event more
  * back	  a page in the middle begins a second earlier
  *
- * All from the middle of the time in which programs wrote. Standard output: what was
- * changed. Status 1: there was nothing to change.
+ * All from the middle of the time in which programs wrote. Standard output: what was changed. Status 1: there was
+ * nothing to change.
  */
 #include "format/io/bytes.h"
 #include "format/dat/dat_page.h"
@@ -65,7 +65,7 @@ static bool is_user(const struct dat_record *record)
 	return record->size >= 8 && bytes_get16(record->data, false) >= REC_EVENT_ID_FIRST;
 }
 
-/* Each answers whether it has done it. */
+/* Each returns whether it has done it. */
 
 static bool spoil_pid(struct spoil *s, const struct place *place, const struct dat_record *record)
 {
@@ -78,7 +78,7 @@ static bool spoil_pid(struct spoil *s, const struct place *place, const struct d
 	return put(s, place->offset + (uint64_t)(record->data - place->page) + 4, &other, 4);
 }
 
-/* Records lie back to back, so two of them fit where they were; the times stay where they are. */
+/* Records are contiguous, so two of them fit where they were; the times stay where they are. */
 static bool spoil_time(struct spoil *s, const struct place *place, const struct dat_record *record)
 {
 	const struct dat_record *last = &s->last;
@@ -100,7 +100,7 @@ static bool spoil_time(struct spoil *s, const struct place *place, const struct 
 	return put(s, place->offset + last->pos, both, last->length + record->length);
 }
 
-/* All of them, so it goes on to the end of the file. */
+/* Changes all of them, so it continues to the end of the file. */
 static bool spoil_woken(struct spoil *s, const struct place *place, const struct dat_record *record)
 {
 	const int32_t other = 1000000;
@@ -149,7 +149,7 @@ static const struct {
 	{ "count", spoil_count }, { "back", spoil_back },
 };
 
-/* Go through the stream; a way below 0 only looks at its times. True: it is done. */
+/* Go through the stream; a `way` below 0 only looks at its times. True: it is done. */
 static bool walk(struct spoil *s, const struct dat_buffer *buffer, const struct dat_stream *stream, int way)
 {
 	struct dat_error error;

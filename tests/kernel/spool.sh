@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What a recording of the kernel leaves: nothing; after kill -9 or on a full disk everything that was drained.
+# What a recording of the kernel leaves: normally nothing; after kill -9 or on a full disk everything that was drained.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/calls.sh"
 
-# Counts from 0 without a gap; prints how far.
+# Checks that numbers count from 0 without a gap; prints the last.
 counted()
 {
 	numbers "$1" | awk '{ if ($1 != sprintf("%x", NR - 1)) bad++ } END { print bad + 0, NR }'
@@ -26,7 +26,7 @@ children()
 	cat "/proc/$1/task/$1/children" 2>/dev/null
 }
 
-# ---- killed, some time after so many pages of one CPU were in its side file; at once, in the middle
+# ---- killed, some time after this many pages of one CPU were in its side file; at once, in the middle
 
 RANDOM=${RECORDER_SEED:-1}
 repeat_by "RECORDER_SEED=${RECORDER_SEED:-1}"
@@ -46,7 +46,7 @@ for round in 1 2 3; do
 	# A page that was being written when it ended.
 	truncate -s $((pages * 4096 + 100 * round)) killed.dat.spool.cpu0
 	run "$RECORDER" record -q -o killed.dat -e raw_syscalls:sys_enter true
-	like "$way: who records there is told of what is left" "$err" "'.*/killed.dat.spool' is left from a recorder that was killed"
+	like "$way: the next recorder there reports what is left" "$err" "'.*/killed.dat.spool' is left from a recorder that was killed"
 	run "$RECORDER" recover killed.dat.spool
 	is "$way: recovered" "$status" 0
 	told=$(sed -n 's/^recovered \([0-9]*\) kernel events from .*/\1/p' <<<"$err")
@@ -54,12 +54,12 @@ for round in 1 2 3; do
 	is "$way: without a gap" "$bad" 0
 	# 68 bytes an event, at most 59 or 60 on a page; the last one may have been begun.
 	ok "$way: all of $pages pages: $nr events" test "$nr" -ge $(((pages - 1) * 59))
-	is "$way: as many as it says" "$told" "$nr"
+	is "$way: as many as it reports" "$told" "$nr"
 	ok "$way: with the kernel's symbols" test "$(trace-cmd dump --kallsyms -i killed.dat | wc -l)" -gt 1000
 	is "$way: nothing is left" "$(echo killed*)" killed.dat
 	rm killed.dat
 done
-# What the killed ones left in tracefs goes with the next one.
+# The next recorder removes what the killed ones left in tracefs.
 ok "a recording" "$RECORDER" record -q -e raw_syscalls:sys_enter -f "$mine" "./$calls" 10
 
 # ---- both halves
@@ -74,7 +74,7 @@ kill -KILL "$recorder"
 kill -KILL $child
 wait "$recorder" 2>/dev/null
 run "$RECORDER" recover --all -o all.dat
-like "--all leaves the kernel's recordings to themselves" "$err" "has the kernel's events as well: 'recorder recover .*/both.dat.spool'"
+like "--all does not touch the kernel's recordings" "$err" "has the kernel's events as well: 'recorder recover .*/both.dat.spool'"
 ok "and in their place" test -s both.dat.spool.cpu0
 run "$RECORDER" recover both.dat.spool
 is "both halves are recovered" "$status" 0
@@ -84,7 +84,7 @@ like "the kernel's half" "$err" "recovered [1-9][0-9]* kernel events? from [0-9]
 ok "program and kernel are in one file" awk '/ count: /{ a++ } / sched_switch: /{ b++ } END { exit !(a && b) }' text
 is "nothing is left of both" "$(echo both*) $(ls "$RECORDER_DIR")" "both.dat "
 
-# ---- killed while it removes what it needs no more: the file is complete, and what is left goes with the next one
+# ---- killed while it removes what it needs no more: the file is complete, and the next recovery removes what is left
 
 if ! command -v strace >/dev/null; then
 	skip "killed while it removes" "strace is not installed"
@@ -111,12 +111,12 @@ else
 	ok "$left_behind times with a complete file" test "$left_behind" -ge 2
 fi
 
-# ---- something in the way
+# ---- another file in the way
 
 echo mine >way.dat.spool.cpu0
 run "$RECORDER" record -o way.dat -e raw_syscalls:sys_enter true
 is "a file where a side file belongs is not written over" "$status $(cat way.dat.spool.cpu0)" "1 mine"
-like "it is told" "$err" "'.*/way.dat.spool.cpu0' exists already; remove it or choose another file with -o"
+like "it is reported" "$err" "'.*/way.dat.spool.cpu0' exists already; remove it or choose another file with -o"
 is "nothing else is left" "$(echo way*)" "way.dat.spool.cpu0"
 
 # ---- a full disk
@@ -133,19 +133,19 @@ else
 	trap tap_unmount EXIT
 	run "$RECORDER" record -b 4096 -o small/full.dat -e raw_syscalls:sys_enter -f "$mine" taskset -c 0 "./$calls" 100000
 	is "a full disk is a failure" "$status" 1
-	is "it is told in one line" "$(wc -l <<<"$err")" 1
+	is "it is reported on one line" "$(wc -l <<<"$err")" 1
 	like "and what to do" "$err" "cannot write '.*/full.dat.spool.cpu0': No space left on device; .*'recorder recover .*full.dat.spool'"
 	lost=$(sed -n 's/.*; \([0-9]*\) kernel events are lost; .*/\1/p' <<<"$err")
 	is "the program ran to its end" "$out" "$getppid"
 	run "$RECORDER" recover small/full.dat.spool
-	is "there is no room for the file beside the spool" "$status" 1
+	is "there is no room for the file besides the spool" "$status" 1
 	ok "what was recorded is still there" test -s small/full.dat.spool.cpu0
 	pages=$(($(side_size small/full.dat.spool.cpu0) / 4096))
 	ok "there is room elsewhere" "$RECORDER" recover -o one.dat small/full.dat.spool
 	read -r bad nr <<<"$(counted one.dat)"
 	is "without a gap" "$bad" 0
 	ok "all that there was room for: $nr events" test "$nr" -ge $(((pages - 1) * 59)) -a "$nr" -gt 1000
-	is "each event is there, or was told of as lost" "$((nr + lost))" 100000
+	is "each event is there, or was reported as lost" "$((nr + lost))" 100000
 	is "nothing is left on the disk" "$(ls small)" ""
 	trap tap_exit EXIT
 	umount small

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The same options record the same events as trace-cmd's: of commands that do the same each time. And recorder verify finds
-# nothing wrong with what trace-cmd has recorded.
+# The same options record the same events as trace-cmd's, of commands that do the same each time. And recorder verify
+# finds nothing wrong with what trace-cmd has recorded.
 
 . "$top_srcdir/tests/namespaces.sh"
 . "$top_srcdir/tests/peer.sh"
 [ "$as_root" = yes ] || skip_all "only root may trace the kernel"
 . "$top_srcdir/tests/tracefs.sh"
 
-# trace-cmd has the top level, which tests use one at a time; and what some machines do not let be written is not to matter.
+# trace-cmd has the top level, which tests use one at a time; files that some machines do not let be written must not
+# matter.
 exec 9<$tracing
 flock 9
 for file in /proc/sys/kernel/ftrace_enabled $tracing/set_ftrace_{filter,notrace,pid}; do
@@ -36,7 +37,7 @@ same()
 
 calls=$top_builddir/tests/programs/calls
 
-# What happens by itself now and then: trace-cmd tells its processes that read the rings to stop before they have begun,
+# This happens by itself now and then: trace-cmd tells its processes that read the rings to stop before they have begun,
 # and they end without reading anything. trace-cmd succeeds all the same.
 all_lost()
 {
@@ -66,7 +67,7 @@ same "an event by its name" -e sys_enter -F "$calls" 200
 same "with a filter" -e raw_syscalls -f "id == $("$calls" 1) || id == 59" -F "$calls" 200
 same "with two" -e raw_syscalls -f "id != $("$calls" 1)" -f 'id != 9' -F "$calls" 200
 same "with children" -e sched_process_fork -e sched_process_exec -e sched_process_exit -F -c sh -c '/bin/true; /bin/true; :'
-# All of it there: a command that moves has a beginning elsewhere.
+# Within one CPU: the beginning of a command that moves is on another one.
 under='taskset 1'
 same "of one CPU" -e raw_syscalls -M 1 -F "$calls" 200
 under=
@@ -78,8 +79,8 @@ figure()
 	grep -oE "\"$1\":[0-9]+" summary | cut -d: -f2
 }
 
-# verified NAME CONDITIONS ARGUMENT...: recorded by trace-cmd. CONDITIONS, one a line, are of figures: "losses -gt 0".
-# The instances in $instances are there for it.
+# verified NAME CONDITIONS ARGUMENT...: recorded by trace-cmd. CONDITIONS, one a line, are about figures: "losses -gt
+# 0". The instances in $instances are made for it.
 instances=
 verified()
 {
@@ -107,7 +108,7 @@ verify_attempt()
 	done <<<"$conditions"
 }
 
-# An instance in which trace-cmd may write what it must. At its end it removes it, though it was there before.
+# An instance in which trace-cmd may write what it must. At its end trace-cmd removes it, though it existed before.
 make_instance()
 {
 	local file

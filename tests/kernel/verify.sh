@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Programs and the kernel on one timeline: `recorder verify` finds nothing wrong with real recordings, and what is wrong with
-# spoilt ones. RECORDER_VERIFY_ROUNDS: so many recordings of each load, and the long load (docs/TESTING.md).
+# Programs and the kernel on one timeline: `recorder verify` finds nothing wrong with real recordings, and finds the fault in
+# damaged ones. RECORDER_VERIFY_ROUNDS: the number of recordings of each load, and of the long load (docs/TESTING.md).
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -11,7 +11,7 @@ programs=$top_builddir/tests/programs
 spoil=$top_builddir/tests/kernel/spoil
 rounds=${RECORDER_VERIFY_ROUNDS:-1}
 
-# verify ARGUMENT...: sets $status, and $text to what it says
+# verify ARGUMENT...: sets $status, and $text to its output
 verify()
 {
 	run "$RECORDER" verify "$@"
@@ -24,7 +24,7 @@ figure()
 	tail -1 <<<"$text" | grep -oE "\"$1\":[0-9]+" | cut -d: -f2
 }
 
-# holds NAME FILE: nothing is wrong, and something was looked at
+# holds NAME FILE: nothing is wrong, and something was checked
 holds()
 {
 	verify "$2"
@@ -46,15 +46,15 @@ for round in $(seq "$rounds"); do
 	total=$(sed -n 's/.*total=\([0-9]*\)$/\1/p' <<<"$out")
 	like "packer $round: nothing was lost" "$err" "recorded $total events from 1 process, [0-9]+ threads; 0 lost"
 	holds "packer $round" packer.dat
-	is "packer $round: all its events were met" "$(figure user_events)" "$total"
+	is "packer $round: all its events were checked" "$(figure user_events)" "$total"
 	ok "packer $round: most of them between known switches" test "$(figure checked)" -gt $((total / 2))
 
 	moves=$((rounds == 1 ? 500 : 5000))
 	ok "threads that move $round" "$RECORDER" record -o moves.dat -e sched -u '*' "$programs/pinned" $moves 20
 	holds "threads that move $round" moves.dat
-	is "threads that move $round: all their events were met" "$(figure user_events)" $((moves * 40))
+	is "threads that move $round: all their events were checked" "$(figure user_events)" $((moves * 40))
 	ok "threads that move $round: they did" test "$(figure migrations)" -ge $((moves * ($(nproc) > 1)))
-	ok "threads that move $round: wake-ups were looked at" test "$(figure woken)" -gt 0
+	ok "threads that move $round: wake-ups were checked" test "$(figure woken)" -gt 0
 
 	[ "$rounds" = 1 ] && continue
 	ok "messaging $round" "$RECORDER" record -o messages.dat -e sched -e syscalls -u '*' \
@@ -68,29 +68,29 @@ for form in '--buffers=split' '--raw' '--file-version=7' '-C mono' '--subbuf-siz
 	# shellcheck disable=SC2086
 	ok "$form" "$RECORDER" record -o form.dat $form -e sched -u '*' "$programs/pinned" 50 20
 	holds "$form" form.dat
-	is "$form: all events were met" "$(figure user_events)" 2000
+	is "$form: all events were checked" "$(figure user_events)" 2000
 	if [ "$form" = --raw ]; then
-		is "in lanes nothing is looked at" "$(figure unchecked)" 2000
+		is "in lanes nothing is checked" "$(figure unchecked)" 2000
 	else
 		ok "$form: most between known switches" test "$(figure checked)" -gt 1000
 	fi
 done
 
-# ---- what was not recorded is not missed
+# ---- what was not recorded is not reported missing
 
 for part in '-e sched -F' '-e sched -M 1' '-e sched_switch -f prev_pid>0'; do
 	# shellcheck disable=SC2086
 	ok "$part" "$RECORDER" record -o part.dat $part -u '*' "$programs/pinned" 50 20
 	holds "$part" part.dat
-	is "$part: all events were met" "$(figure user_events)" 2000
+	is "$part: all events were checked" "$(figure user_events)" 2000
 done
 
-# ---- one thing wrong
+# ---- one thing damaged
 
 "$RECORDER" verify moves.dat >/dev/null || exit 1
 for way in pid:outside time:outside woken:not_woken count:count back:back; do
 	cp moves.dat spoilt.dat
-	ok "spoilt: ${way%:*}" "$spoil" spoilt.dat "${way%:*}"
+	ok "damaged: ${way%:*}" "$spoil" spoilt.dat "${way%:*}"
 	diag "${way%:*}: $out"
 	verify spoilt.dat
 	is "${way%:*}: status" "$status" 1
@@ -103,26 +103,26 @@ verify spoilt.dat
 is "an event outside, alone" "$(figure violations)" 1
 like "the switch before it" "$(sed -n 2p <<<"$text")" '^ *-[0-9]+ ns .* sched_switch: '
 like "the event" "$(sed -n 3p <<<"$text")" '^  *pinned-[0-9]+ .* place: '
-like "the switch behind it" "$(sed -n 4p <<<"$text")" '^ *\+[0-9]+ ns .* sched_switch: .* ==> pinned:'
+like "the switch after it" "$(sed -n 4p <<<"$text")" '^ *\+[0-9]+ ns .* sched_switch: .* ==> pinned:'
 
 # Too many to show all.
 "$spoil" spoilt.dat woken >/dev/null
 verify --limit 1 spoilt.dat
 is "--limit" "$(grep -cE '^(outside|not_woken): ' <<<"$text")" 1
-like "and says so" "$text" 'only the first 1 are shown'
+like "and reports it" "$text" 'only the first 1 are shown'
 verify --limit 0 --json summary spoilt.dat
 like "--json FILE" "$(cat summary)" '^\{"events":[0-9]+,.*"nearest_ns":[0-9]+\}$'
 unlike "and no second one" "$text" '"events"'
 verify --json - spoilt.dat
 like "--json -: the summary alone" "$text" '^\{"events":[0-9]+,.*\}$'
-is "in one line" "$(wc -l <<<"$text")" 1
+is "on one line" "$(wc -l <<<"$text")" 1
 like "and the text apart from it" "$err" 'not_woken: '
 
 # ---- what cannot be checked, or read
 
 ok "a recording of programs alone" "$RECORDER" record -o alone.dat "$programs/pinned" 5 20
 holds "programs alone" alone.dat
-like "it says what was not checked" "$text" '^no sched_switch was recorded'
+like "it reports what was not checked" "$text" '^no sched_switch was recorded'
 is "none of it" "$(figure unchecked)" 200
 like "and what was" "$text" '0 of 200 events of programs lie between known switches; 200 events, .*: nothing is wrong'
 
