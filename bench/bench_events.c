@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event costs the program: bench/README.md says what is measured, and how.
+ * What an event costs the program: bench/README.md describes what is measured, and how.
  *
  *	bench_events [NAME NS NS]...	rows to add, measured elsewhere: one thread, two threads. The first three are
  *					LTTng's u64, integers and string, in overwrite mode.
@@ -44,7 +44,7 @@ static struct {
 	char apart[120];
 } floor_tail[TIMING_THREADS_MAX];
 
-/* The least that any such event can do: read the clock, take the place, write twelve bytes. */
+/* The least that any such event can do: read the clock, reserve the place, write twelve bytes. */
 static void loop_floor(uint64_t n, unsigned int thread)
 {
 	uint64_t *tail = &floor_tail[thread].tail;
@@ -108,7 +108,7 @@ static void loop_nothing(uint64_t n, unsigned int thread)
 		__asm__ volatile("" : : "r"(i) : "memory");
 }
 
-/* In the loop itself; what it writes when it is on is out of line everywhere. */
+/* The part in the loop itself; the code that writes the event is out of line everywhere. */
 static void loop_off_inline(uint64_t n, unsigned int thread)
 {
 	(void)thread;
@@ -141,7 +141,7 @@ static void loop_ints(uint64_t n, unsigned int thread)
 
 static void loop_text(uint64_t n, unsigned int thread)
 {
-	/* Not known to the compiler, neither its length nor where it is. */
+	/* The compiler knows neither its length nor where it is. */
 	static const char *volatile text = "/usr/share/doc/recorder.";
 
 	(void)thread;
@@ -307,7 +307,7 @@ static double ask(int socket, unsigned int row, unsigned int threads)
 
 static const char marker_instance[] = "/sys/kernel/tracing/instances/librecorder-bench";
 
-/* In an instance of its own, so that nobody's recording is disturbed. Returns why it cannot be, or NULL. */
+/* In an instance of its own, so that no other recording is disturbed. Returns why it cannot be made, or NULL. */
 static const char *open_marker(void)
 {
 	char path[sizeof(marker_instance) + 16];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a page costs the reader of a mapped lane beside a writer of five million events a second, and what it costs the
- * readers of the kernel's ring, by mapping, read and splice, beside a writer to trace_marker_raw. bench/README.md says
- * how to read it.
+ * The cost of a page to the reader of a mapped lane beside a writer of five million events a second; and to the readers
+ * of the kernel's ring, by mapping, read and splice, beside a writer to trace_marker_raw. bench/README.md explains how
+ * to read it.
  *
  * A child writes, this process reads, each pinned to a CPU of its own. The reader wakes every five milliseconds and
  * takes what there is; its figure is its CPU time, system calls included, for each page, the median of five rounds.
@@ -92,7 +92,7 @@ static double write_kernel(int marker)
 	return (double)(timing_ticks() - ticks) / KERNEL_EVENTS;
 }
 
-/* Each byte that comes is a question: write. The answer is the ticks of an event. */
+/* Each byte that arrives is a request to write. The answer is the ticks of an event. */
 static void serve(int socket, bool kernel)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
@@ -239,7 +239,7 @@ static void start_writer(struct reader *reader)
 	reader->socket = pair[0];
 }
 
-/* What the writer's events cost when nobody reads; by this the writer has its buffer, too. */
+/* The cost of the writer's events without a reader; by this the writer gets its buffer, too. */
 static double write_alone(int socket)
 {
 	double ticks[ROUNDS];
@@ -267,7 +267,7 @@ static void measure(struct reader *reader)
 	if (why) {
 		printf("%-34s%s\n", reader->name, why);
 	} else {
-		/* What was written alone is read away. */
+		/* Read away what was written alone. */
 		run(reader, 0);
 		reader->figures = (struct figures){ 0 };
 		for (unsigned int round = 0; round < ROUNDS; round++)
@@ -277,7 +277,7 @@ static void measure(struct reader *reader)
 	}
 }
 
-/* What the reader pays for coming at all: its sleep and what the kernel does to end it. */
+/* What the reader pays for waking at all: its sleep and what the kernel does to end it. */
 static double measure_wake(void)
 {
 	const double begin = timing_cpu_ns();

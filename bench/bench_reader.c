@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What reading costs, and what it costs the writer: bench/README.md says how to read it.
+ * The cost of reading, and its cost to the writer: bench/README.md explains how to read it.
  *
  * A child writes, this process reads, each pinned to a CPU of its own. The reader's figures are its CPU time; a page's
- * content is never looked at, as whoever sends it on to a file or a socket need not look at it.
+ * content is never examined, because a reader that sends it on to a file or a socket need not examine it.
  */
 #include "bench/targets.h"
 #include "bench/timing.h"
@@ -48,8 +48,7 @@ static NOINLINE void write_large(uint64_t n)
 }
 
 /*
- * A question is a letter: s or l, fill the lane with small or large events; w,
- * write EVENTS small ones. Answer: ns each.
+ * A request is a letter: s or l, fill the lane with small or large events; w, write EVENTS small ones. Answer: ns each.
  */
 static void serve(int socket)
 {
@@ -126,7 +125,7 @@ static int read_page(struct rec_view *view, struct reading *reading)
 	return r;
 }
 
-/* All that is there, from a writer that stands still. */
+/* All that is there, from a writer that is stopped. */
 static struct reading read_all(struct rec_view *view)
 {
 	struct reading reading = { 0 };
@@ -139,8 +138,8 @@ static struct reading read_all(struct rec_view *view)
 }
 
 /*
- * Beside a writer at full speed, without a pause: the median of those calls that took a page. The others only wait
- * for it, and the mean would be that of the reader's interruptions by other programs.
+ * Beside a writer at full speed, without a pause: the median of those calls that took a page. The others only wait for
+ * one, and the mean would be that of the reader's interruptions by other programs.
  */
 static struct reading read_busily(struct rec_view *view, int socket)
 {
@@ -202,7 +201,7 @@ static void one_round(struct rec_view *view, int socket, unsigned int round)
 {
 	struct reading reading;
 
-	/* The standing writer's rows first; what is left from before is read away. */
+	/* The rows with a stopped writer first; what is left from before is read away. */
 	for (unsigned int row = SMALL; row <= LARGE_EVENTS; row++) {
 		ask(socket, row == SMALL ? 's' : 'l');
 		answer(socket);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench_start: what a program pays for being linked with librecorder if nobody ever records it, from its start to
- * its end. Programs that only allocate are run in turn: one without an event, one with, and one that has none but
- * asks the kernel for what a buffer cannot do without. What counts is the CPU time that they took, and how often another
- * program took their CPU away meanwhile: on a busy machine that is what a user waits for.
+ * bench_start: what a program pays for being linked with librecorder if it is never recorded, from its start to its
+ * end. Programs that only allocate are run in turn: one without an event, one with one, and one that has none but makes
+ * the system calls that a buffer needs. What counts is the CPU time that they took, and how often another program took
+ * their CPU away meanwhile: on a busy machine that is what a user waits for.
  */
 #include <spawn.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct cost {
 	double lost;
 };
 
-/* Add a RUNS-th of what this run took. 0 or -1. */
+/* Add the share of this run to the mean of RUNS runs. 0 or -1. */
 static int run(const char *program, struct cost *cost)
 {
 	char *const arguments[] = { (char *)(uintptr_t)program, NULL };
@@ -47,7 +47,7 @@ static int run(const char *program, struct cost *cost)
 	return 0;
 }
 
-/* Means of RUNS runs each, the programs by turns, so that what else the machine does meets all alike. */
+/* Means of RUNS runs each, the programs by turns, so that other activity of the machine affects all alike. */
 static int round_of(char paths[PROGRAMS][4096], struct cost costs[PROGRAMS])
 {
 	memset(costs, 0, PROGRAMS * sizeof(costs[0]));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a single event may take: every one of many millions is timed by itself, beside the same loop without events.
- * bench/README.md says how to read it.
+ * How long a single event may take: every one of many millions is timed by itself, and so is the same loop without
+ * events. bench/README.md explains how to read it.
  *
  * Blocks of both loops take turns, so that interrupts and other programs hit them alike.
  */

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# make bench-drain: whether the recorder keeps up, and what a page costs it. bench/README.md says what the columns are.
+# make bench-drain: whether the recorder keeps up, and the cost of a page to it. bench/README.md explains the columns.
 #
 #	DRAIN_SECONDS=3 DRAIN_THREADS='1 2 4 16' DRAIN_RATES='1000000 8000000 0' DRAIN_OTHER=/path/to/another/recorder make bench-drain
 
@@ -21,7 +21,7 @@ nobody=()
 row()
 {
 	awk -v name="$1" -v events="$2" -v lost="$3" -v pages="$4" -v cpu="$5" -v seconds="$seconds" 'BEGIN {
-		# LTTng counts below zero now and then.
+		# LTTng sometimes counts below zero.
 		printf "%-46s %8.2f %9s %8.0f %8.1f\n", name, events / seconds / 1e6,
 			(lost > 1e15 ? "?" : sprintf("%.4f", events ? lost * 100 / events : 0)),
 			pages ? cpu / pages : 0, cpu / seconds / 1e7 }'
@@ -65,7 +65,7 @@ lttng_record()
 		lttng --no-sessiond enable-event --userspace --channel=channel bench:u64
 		lttng --no-sessiond start
 	} >"$work/lttng.log" 2>&1 || { echo "LTTng's session fails: $(tail -n 1 "$work/lttng.log")"; kill "$daemon"; return; }
-	# The first one: it makes another one, which has nothing to do here.
+	# The first session daemon: it starts another one, which is not needed here.
 	consumer=$(pgrep -o -f '^lttng-consumerd +-u')
 	result=$("$work/drain_load_lttng" "$nr" "$rate" "$seconds" "$consumer" 2>/dev/null)
 	read -r _ events _ cpu <<<"$result"

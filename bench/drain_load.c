@@ -3,9 +3,9 @@
  * drain_load THREADS RATE SECONDS [PID]
  *
  * The load of bench/drain.sh: THREADS threads write one u64 an event for SECONDS, together RATE events a second, or
- * with RATE 0 as many as they can. Prints the events written, and the CPU time in ns that the process PID (the
- * parent, by default: the recorder) has used meanwhile, all of its threads, and for a moment afterwards, so that
- * what was left is in it.
+ * with RATE 0 as many as they can. Prints the events written, and the CPU time in ns that the process PID (by default
+ * the parent: the recorder) has used meanwhile, all of its threads, and for a moment afterwards, so that the rest of
+ * the events is included.
  */
 #ifdef WITH_LTTNG
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
@@ -29,14 +29,14 @@ REC_EVENT(drain, load, u64(number));
 #define THREADS_MAX 64u
 #define NS_PER_S    UINT64_C(1000000000)
 
-/* Events between two looks at the clock. */
+/* Events between two readings of the clock. */
 #define BATCH 256u
 
-/* Longer pauses are slept, shorter ones waited; a thread that is later than this begins anew. */
+/* Longer pauses are slept, shorter ones spun; a thread that is later than this starts its schedule anew. */
 #define SLEEP_NS 200000u
 #define LATE_NS	 100000u
 
-/* After the last event: for what takes pages to come by. */
+/* After the last event: time for the reader to take the last pages. */
 #define SETTLE_US 300000u
 
 struct writer {

@@ -37,7 +37,10 @@
 /* More events than fill the ring: a bound for loops. */
 #define MANY 10000
 
-/* Each case is counted so often, and the least number is it: a pause of 50 ms in the middle makes a longer event. */
+/*
+ * Each case is counted this often, and the smallest number is the result: a pause of 50 ms in the middle makes a longer
+ * event.
+ */
 #define ROUNDS 5
 
 #define PAGES	    4
@@ -147,10 +150,10 @@ struct counts {
 	uint64_t clock;
 };
 
-/* What child and parent tell each other. */
+/* What child and parent report to each other. */
 static struct {
 	struct counts least; /* of the case so far; all is UINT64_MAX: none yet */
-	volatile int end;    /* the child is through with what is to be counted */
+	volatile int end;    /* the child has finished what is to be counted */
 } *shared;
 
 #define COUNT(subject)                                                                                                 \
@@ -176,7 +179,7 @@ static void count_one(pid_t child, long rip, struct counts *counts)
 	counts->clock += byte[0] == 0x0f && byte[1] == 0x31;
 }
 
-/* The counted part of the program runs from the breakpoint until it says that this was all. */
+/* The counted part of the program runs from the breakpoint until it reports its end. */
 static int count(pid_t child)
 {
 	extern char __executable_start[], etext[];
@@ -241,7 +244,7 @@ static uint32_t tail_page(const struct ring *ring)
 	return REC_POS_ID(ring->handle.lane->tail);
 }
 
-/* Whether the next event of EVENT_SIZE still has room where the tail stands. */
+/* Whether the next event of EVENT_SIZE still has room at the tail. */
 static bool fits(const struct ring *ring)
 {
 	return REC_POS_OFF(ring->handle.lane->tail) + 4 + EVENT_SIZE <= SUBBUF_SIZE - REC_SUBBUF_HEADER_SIZE;
@@ -263,7 +266,7 @@ static void run_empty(void)
 	COUNT(empty(1));
 }
 
-/* An event with nothing rare about it: the one before it was just written. */
+/* An event without any rare case: the one before it was just written. */
 #define RUN_PLAIN(name, call)                                                                                          \
 	static void run_##name(void)                                                                                   \
 	{                                                                                                              \
@@ -274,7 +277,7 @@ static void run_empty(void)
 		}                                                                                                      \
 	}
 
-/* Not known to the compiler, neither its length nor where it is. */
+/* The compiler knows neither its length nor where it is. */
 static const char *volatile text = "/usr/share/doc/recorder.";
 
 RUN_PLAIN(off, write_off(1))
@@ -298,7 +301,7 @@ static void run_nested(void)
 {
 	new_ring(true);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
-		/* The event behind a nested one is a rare one itself; the one behind that is not. */
+		/* The event after a nested one is a rare case itself; the one after that is not. */
 		write_u64(1);
 		write_u64(1);
 		COUNT(write_nested(1));
@@ -338,7 +341,7 @@ static void run_migrated(void)
 	}
 }
 
-/* Page ends while the ring is filled for the first time, so the head stands still. */
+/* Page ends while the ring is filled for the first time, so the head does not move. */
 static void run_cross(void)
 {
 	struct ring *ring = new_ring(false);

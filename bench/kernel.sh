@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# kernel.sh BUILD [ROUNDS [LOOPS]]: `recorder record` beside `trace-cmd record` of the same load, by turns; see README.md here.
-# BUILD is a build directory. Needs root, trace-cmd, perf (Debian: linux-perf) and a machine that does nothing else.
+# kernel.sh BUILD [ROUNDS [LOOPS]]: `recorder record` compared with `trace-cmd record` of the same load, by turns; see
+# README.md here. BUILD is a build directory. Needs root, trace-cmd, perf (Debian: linux-perf) and a machine that does nothing
+# else.
 
 set -u
 build=$(realpath "$1")
@@ -22,7 +23,7 @@ if ! trace-cmd record -B "bench-$$" -o probe.dat true >probe 2>&1; then
 	trace_cmd=(env LD_PRELOAD="$dir/unwritable.so" trace-cmd)
 fi
 
-# What is recorded, with its own CPU time and its end.
+# What is recorded, with its own CPU time and the time of its end.
 cat >load.sh <<END
 TIMEFORMAT='%U %S %R'
 { time { [ "\$1" = alone ] || $build/examples/packer -j 2 /usr/include >/dev/null &

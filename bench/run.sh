@@ -26,7 +26,8 @@ trap 'exit 143' TERM
 # Buffers in memory, wherever the user's usually are.
 shm=$(mktemp -d /dev/shm/recorder-bench.XXXXXX 2>/dev/null) && export RECORDER_DIR=$shm
 
-# The session daemon signals its process group when it ends, so it gets a session of its own; and it is ended by its pid.
+# The session daemon signals its process group when it ends, so it gets a session of its own; and it is ended by its
+# pid.
 start_lttng()
 {
 	if lttng --no-sessiond list >/dev/null 2>&1; then

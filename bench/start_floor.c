@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * For bench_start: without librecorder, and asks the kernel for what a buffer cannot do without:
- * who this process is, which clock can be trusted, and a file in shared memory, with four pages of
- * it in use, that is gone with the program.
+ * For bench_start: without librecorder, but with the system calls that a buffer needs: which process this is, which
+ * clock can be trusted, and a file in shared memory, with four pages of it in use, that is removed at the program's
+ * end.
  */
 #include <fcntl.h>
 #include <stdlib.h>

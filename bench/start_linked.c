@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For bench_start: the same, and has an event. */
+/* For bench_start: as start_plain.c, with an event. */
 #include <librecorder/event.h>
 
 #include <stdlib.h>

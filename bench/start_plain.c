@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For bench_start: does nothing but allocate, as every program does. */
+/* For bench_start: only allocates, as every program does. */
 #include <stdlib.h>
 
 int main(void)

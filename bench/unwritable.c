@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Preloaded into trace-cmd for the benchmark: it writes set_ftrace_filter and others whatever it is asked for, and
- * gives up where they answer EPERM, as on some virtual machines. Here those are /dev/null to it.
+ * Preloaded into trace-cmd for the benchmark: it writes set_ftrace_filter and others even if not asked to, and gives up
+ * if they return EPERM, as on some virtual machines. This library gives it /dev/null for these.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
