@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A flight recorder: the program keeps its own last events in memory and saves them when something goes wrong. Nobody
- * watches it, no other process takes part, and what is overwritten costs nothing but the oldest events.
+ * A flight recorder: the program keeps its own last events in memory and saves them when something goes wrong. No other
+ * process takes part, and overwriting costs only the oldest events.
  *
  *	./02_flight_recorder slow.dat
  *	recorder report slow.dat

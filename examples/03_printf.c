@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The quick look: rec_printf, as trace_printk is in the kernel. Nothing is declared, and nothing is formatted while the
+ * The quick look: rec_printf, like trace_printk in the kernel. Nothing is declared, and nothing is formatted while the
  * program runs: a record holds the arguments, and becomes text when it is read.
  *
  *	recorder record ./03_printf

@@ -28,7 +28,7 @@ int main(void)
 	REC(http, request, METHOD_PUT, "/answer", true, &connection);
 	REC(http, body, sizeof(body) - 1, body, 8);
 
-	/* What is worth preparing only for the event stands behind REC_ON. */
+	/* Work that is needed only for the event is done inside REC_ON. */
 	if (REC_ON(http, timing)) {
 		double ms = 0;
 

@@ -17,7 +17,7 @@ static struct {
 	uint64_t count;
 } events[REC_EVENTS_MAX];
 
-/* Names stand in the log, which grows as the program declares events. */
+/* Names are in the log, which grows as the program declares events. */
 static void read_names(const struct rec_view *view)
 {
 	static unsigned char log[4 << 20];
@@ -33,7 +33,7 @@ static void read_names(const struct rec_view *view)
 				 (int)info.system.size, info.system.text, (int)info.name.size, info.name.text);
 }
 
-/* All that a lane has by now. Returns how many events, at least, were lost before and between. */
+/* Reads all that a lane has by now. Returns how many events, at least, were lost before and between. */
 static uint64_t count_lane(struct rec_map *map)
 {
 	struct rec_event_common common;
@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	while (alive) {
 		uint64_t lost = 0;
 
-		/* Asked first: what a program that is gone has written is all there then. */
+		/* Asked first: if the program is gone, all that it has written is there already. */
 		alive = rec_view_alive(view);
 		for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++)
 			if (maps[lane] || rec_map_lane(view, lane, &maps[lane]) == 0)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recorder inside another program: runs a command, records all of its events, and writes a trace.dat, with what
- * `recorder record` is made of (cli/recording/).
+ * A recorder inside another program: runs a command, records all of its events, and writes a trace.dat, with the parts
+ * that `recorder record` consists of (cli/recording/).
  *
  *	06_recorder FILE COMMAND [ARG]...
  *
- * Nothing in there prints: messages go to the sink, which is this program's own.
+ * These parts print nothing: messages go to the sink, which is this program's own.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -80,7 +80,7 @@ static bool start(struct recording *recording, char **argv)
 	return !err;
 }
 
-/* Until the command ends. False: something was told. */
+/* Until the command ends. False: an error was reported. */
 static bool record(struct recording *recording)
 {
 	int err = 0;

@@ -8,7 +8,7 @@
  * appended to FILE frame by frame (`zstd -dc FILE` gives all contents back, in the order in which they were finished).
  * A file that cannot be read is an event and a count, not a failure.
  *
- * What it takes to be recordable: the events in packer_events.h, one line where each of them happens, -lrecorder.
+ * What makes it recordable: the events in packer_events.h, one line where each of them happens, -lrecorder.
  *
  *	recorder record ./packer
  *	recorder report

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The events of packer: what a file meets on its way through the program. `file` is its number; it ties the events of
- * one file together, and KernelShark's latency plot needs such a field to pair compress_begin with compress_end.
+ * The events of packer: what happens to a file on its way through the program. `file` is its number; it ties the events
+ * of one file together, and KernelShark's latency plot needs such a field to pair compress_begin with compress_end.
  */
 #ifndef PACKER_EVENTS_H
 #define PACKER_EVENTS_H
@@ -23,8 +23,8 @@ REC_EVENT(packer, error, named(step, STEP_WALK, STEP_OPEN, STEP_READ, STEP_COMPR
 REC_EVENT(packer, done, u64(files), u64(in), u64(out));
 
 /*
- * packer also counts each event where it records it, and prints the counts at its end: this is what the tests compare a
- * recording with. A program that is not a test needs none of it.
+ * packer also counts each event where it records it, and prints the counts at its end: the tests compare recordings
+ * with these. A program that is not a test does not need this.
  */
 enum tally {
 	TALLY_OPEN,

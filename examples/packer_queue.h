@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A bounded queue of files between the thread that reads them and the threads that compress them. Every put and every
- * take is recorded with the depth it left behind.
+ * take is recorded with the depth after it.
  */
 #ifndef PACKER_QUEUE_H
 #define PACKER_QUEUE_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* One file on its way through the program; whoever holds it owns it. */
+/* One file on its way through the program; the holder owns it. */
 struct job {
 	struct job *next;
 	uint32_t file;	/* its number, in the order of the walk */
@@ -33,10 +33,10 @@ struct queue {
 void queue_init(struct queue *queue, uint32_t limit);
 void queue_destroy(struct queue *queue);
 
-/* Waits while the queue is full. The job is the queue's afterwards. */
+/* Waits while the queue is full. The queue then owns the job. */
 void queue_put(struct queue *queue, struct job *job);
 
-/* Waits while the queue is empty. NULL: it is empty and closed. The job is the caller's. */
+/* Waits while the queue is empty. NULL: it is empty and closed. The caller then owns the job. */
 struct job *queue_take(struct queue *queue);
 
 /* No more puts: takers get what is left, then NULL. */
