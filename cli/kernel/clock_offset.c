@@ -19,10 +19,10 @@
 #include "cli/base/message.h"
 #include "format/weave/time_map.h"
 
-/* What a round leaves takes 40 bytes or so: far less than the ring of an instance, as the kernel makes it. */
+/* A round takes some 40 bytes in the ring: far less than the ring of an instance, as the kernel makes it. */
 #define ROUNDS_MAX 10000u
 
-/* In an event of trace_marker: the text behind the common fields and the writer's address. */
+/* In an event of trace_marker: the text after the common fields and the writer's address. */
 #define TEXT_OFFSET (sizeof(struct rec_event_common) + sizeof(long))
 
 /* The first rounds on a CPU find nothing in its caches. */
@@ -41,7 +41,7 @@ struct clock_probe {
 	unsigned int nr;
 	struct round *rounds;
 	unsigned char *page;
-	struct rec_anchor *anchors; /* one before and behind each measurement */
+	struct rec_anchor *anchors; /* one before and after each measurement */
 	unsigned int nr_anchors;
 };
 
@@ -92,7 +92,7 @@ static void take_page(const struct clock_probe *probe, unsigned int nr, struct i
 	}
 }
 
-/* The pages that the rounds have left on the CPU. */
+/* The pages that the rounds have written on the CPU. */
 static int read_rounds(const struct clock_probe *probe, uint32_t cpu, unsigned int nr, struct interval *interval)
 {
 	const size_t size = (size_t)sysconf(_SC_PAGESIZE);
@@ -121,8 +121,9 @@ static int64_t divide(__int128 number, uint64_t by, bool up)
 }
 
 /*
- * An interval in ticks as one in nanoseconds, by the first anchor and the last. It must not become narrower than what
- * was measured: so the rate is taken as far to either side as these two allow, and the ends are rounded outwards.
+ * Converts an interval in ticks to nanoseconds, by the first anchor and the last. The result must not be narrower than
+ * what was measured: so the rate is varied as far in both directions as these two anchors allow, and the ends are
+ * rounded outwards.
  */
 static void scale(const struct clock_probe *probe, struct interval *interval)
 {
@@ -192,7 +193,7 @@ int clock_probe_measure(struct clock_probe *probe, uint32_t cpu, unsigned int ro
 		if (!CPU_ISSET(at, &before) || (cpu != CLOCK_ALL_CPUS && at != cpu))
 			continue;
 		err = measure_cpu(probe, &probe->offsets[i], rounds);
-		/* One that went away meanwhile is not measured, and no failure. */
+		/* A CPU that went offline meanwhile is not measured, which is not a failure. */
 		if (err == -EINVAL && cpu == CLOCK_ALL_CPUS)
 			err = 0;
 		if (err)

@@ -12,12 +12,12 @@
 #include "cli/base/message.h"
 
 /*
- * On each CPU. After two hundred the interval is as narrow as after ten thousand: some hundred nanoseconds, what the
- * write takes (Linux 6.18 in a virtual machine). They take a third of a millisecond.
+ * On each CPU. After two hundred rounds the interval is as narrow as after ten thousand: some hundred nanoseconds, the
+ * time that the write takes (Linux 6.18 in a virtual machine). They take a third of a millisecond.
  */
 #define ROUNDS 200u
 
-/* What the probe has found until now. */
+/* What the probe has found so far. */
 static void take_offsets(struct clock_watch *watch, const struct clock_probe *probe)
 {
 	unsigned int nr;

@@ -63,7 +63,7 @@ static int find_cpus(struct kernel *kernel)
 	return err;
 }
 
-/* Kernels that cannot change it have no file of it. */
+/* Kernels that cannot change it do not have the file. */
 static void find_page_size(struct kernel *kernel)
 {
 	long long kb;
@@ -74,7 +74,7 @@ static void find_page_size(struct kernel *kernel)
 		kernel->page_size = (unsigned int)sysconf(_SC_PAGESIZE);
 }
 
-/* The instance is there. 0; or -errno, and one line was printed. */
+/* The instance exists. 0; or -errno, and one line was printed. */
 static int prepare(struct kernel *kernel)
 {
 	int err = 0;
@@ -86,7 +86,7 @@ static int prepare(struct kernel *kernel)
 		err = kernel_stop(kernel);
 	if (!err)
 		err = find_cpus(kernel);
-	/* Who may make it need not own it. */
+	/* A user who may make it need not own it. */
 	if (err == -EACCES)
 		return instance_no_rights(kernel->sink);
 	if (err) {
@@ -219,8 +219,8 @@ int kernel_top_text(const char *file, char **ret_text, size_t *ret_size)
 }
 
 /*
- * From the top level: a format is the same in all instances, and what the kernel makes of a file to look at it in ours
- * would go with it.
+ * From the top level: a format is the same in all instances, and what the kernel allocates to show a file of our
+ * instance would have to be freed with it.
  */
 static int system_formats(const char *system, kernel_format_fn *each, void *data)
 {

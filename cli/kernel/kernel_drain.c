@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The recorder's side of the drain: threads begun, looked after and ended. What a thread does is in kernel_ring.c.
+ * The recorder's side of the drain: threads are started, supervised and ended. A thread's own work is in kernel_ring.c.
  */
 #include "cli/kernel/kernel_drain.h"
 
@@ -23,13 +23,14 @@
 #include "cli/base/message.h"
 
 /*
- * Above everything that is not real-time itself is enough; a higher one keeps the traced program's own threads off.
+ * Above everything that is not real-time itself is enough; a higher one would displace the traced program's own
+ * threads.
  */
 #define DEFAULT_PRIORITY 1
 
 /*
- * A ring grows at most to a 16th of the memory that is free, all CPUs together, and no further than makes sense:
- * that of a busy CPU (50 MB of events a second) then bridges five seconds in which the disk takes nothing.
+ * A ring grows at most to a 16th of the free memory, all CPUs together, and no further than makes sense: that of a busy
+ * CPU (50 MB of events a second) then bridges five seconds in which the disk accepts nothing.
  */
 #define GROWN_MAX_KB (256u * 1024u)
 #define MEMORY_SHARE 16u
@@ -48,7 +49,7 @@ struct kernel_drain {
 	unsigned int nr;
 	int stop; /* eventfd that all threads watch */
 	struct kernel_grower grower;
-	const struct kernel_ring *failed; /* the first that did */
+	const struct kernel_ring *failed; /* the first thread that failed */
 	int priority; /* that threads have; 0: none */
 	int priority_errno;
 	uint64_t anchored_ms;
@@ -72,7 +73,7 @@ static bool cannot(const struct kernel_drain *drain, const char *what, int err)
 	return false;
 }
 
-/* Threads are ended by the event alone. */
+/* Threads are ended only by the event. */
 static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
 {
 	const uint64_t one = 1;
@@ -122,7 +123,9 @@ static int add_process(struct kernel_drain *drain)
 	return number < 0 ? number : 0;
 }
 
-/* Times of x86-tsc are turned into CLOCK_MONOTONIC's by anchors; the kernel's other clocks are taken as they are. */
+/*
+ * Times of x86-tsc are converted to CLOCK_MONOTONIC by anchors; those of the kernel's other clocks are used unchanged.
+ */
 static int add_anchor(struct kernel_drain *drain)
 {
 	struct rec_anchor anchor;
@@ -149,7 +152,7 @@ static bool open_rings(struct kernel_drain *drain)
 		struct kernel_ring *ring = &drain->rings[drain->nr];
 		int err = kernel_ring_open(ring, dir, cpus[i], kernel_page_size(drain->kernel), drain->request.way);
 
-		/* A CPU that is off has no ring. */
+		/* A CPU that is offline has no ring. */
 		if (err == -ENXIO)
 			continue;
 		if (err == -ENODEV && drain->request.way == KERNEL_DRAIN_MMAP) {
@@ -211,7 +214,7 @@ bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct 
 	return good;
 }
 
-/* The first refusal is everybody's. */
+/* The first refusal applies to all. */
 static void set_priority(struct kernel_drain *drain, pthread_t thread)
 {
 	const int priority = drain->request.priority ? (int)drain->request.priority : DEFAULT_PRIORITY;
@@ -295,7 +298,7 @@ bool kernel_drain_start(struct kernel_drain *drain)
 
 /* -------------------------------------------------------------------------------------------------- the recording */
 
-/* What rings met that have failed since this was last asked: the first, of a ring or a side file. */
+/* The first error of a ring or a side file since this was last asked. */
 static int take_errors(struct kernel_drain *drain)
 {
 	int err = 0;

@@ -16,7 +16,7 @@
 
 static const char command_mark[] = "\n  Command: ", reason_mark[] = "error: ";
 
-/* Takes the entry apart; false: it is none of this text. `log` is written to. */
+/* Takes the entry apart; false: it does not belong to this text. `log` is written to. */
 static bool parse(char *log, const char *text, const char **ret_reason, size_t *ret_column)
 {
 	char *said = strstr(log, command_mark), *caret, *reason = NULL;
@@ -31,7 +31,7 @@ static bool parse(char *log, const char *text, const char **ret_reason, size_t *
 	if (!reason || !caret)
 		return false;
 	*caret++ = '\0';
-	/* Two blanks and "Command: " are left of both. Of a trigger, the kernel shows its condition alone. */
+	/* Two blanks and "Command: " come before both. Of a trigger, the kernel shows only its condition. */
 	if (!strstr(text, said))
 		return false;
 	*ret_reason = reason;

@@ -11,7 +11,7 @@
 #include "cli/base/message.h"
 #include "cli/base/suggest.h"
 
-/* So many names are offered in place of one that does not exist. */
+/* This many names are suggested for one that does not exist. */
 #define OFFERED 4u
 
 /* ---------------------------------------------------------------------------------------------------- their names */
@@ -48,7 +48,7 @@ static int read_names(struct kernel_events *events)
 	return 0;
 }
 
-/* A pattern is taken apart: "system:event", or one word that is either. */
+/* A pattern in its parts: "system:event", or one word that is either. */
 struct pattern {
 	char system[128];
 	const char *event; /* NULL: the word is either */
@@ -79,7 +79,7 @@ static bool matches(const struct pattern *pattern, const struct kernel_name *nam
 	return !fnmatch(pattern->system, name->system, 0) && !fnmatch(pattern->event, name->event, 0);
 }
 
-/* Names to be offered, the likely ones first. */
+/* Names to be suggested, the likely ones first. */
 struct offers {
 	char text[512];
 	unsigned int nr;
@@ -102,7 +102,7 @@ static bool is_slip(const char *word, const char *name)
 	return suggest(word, names);
 }
 
-/* Whether somebody may have meant `name` by `word`: a slip, or a part of it. */
+/* Whether `word` may be meant for `name`: a typing error, or a part of it. */
 static bool is_near(const char *word, const char *name)
 {
 	return *word && (strstr(name, word) || is_slip(word, name));
@@ -166,7 +166,7 @@ struct setting {
 	bool quiet;
 };
 
-/* Of an event; `event` NULL: of a whole system. Added to, not written over: it is empty, or has other triggers. */
+/* Of an event; `event` NULL: of a whole system. Appended, not overwritten: the file is empty, or has other triggers. */
 static int set_file(const struct setting *setting, const char *system, const char *event, const char *file,
 		    const char *text)
 {
@@ -193,8 +193,8 @@ static bool has_filter(const struct setting *setting, const struct kernel_name *
 }
 
 /*
- * A whole system takes any filter, and gives it to those of its events that have its fields: the others are
- * recorded all. So has trace-cmd it; but nobody means it when there is none that has them.
+ * A whole system takes any filter, and gives it to those of its events that have its fields; all the others are
+ * recorded unfiltered. trace-cmd does the same; but if no event has the fields, fail.
  */
 static int set_filter(const struct setting *setting, const struct pattern *pattern, const char *filter)
 {
@@ -245,7 +245,7 @@ static int set_trigger(const struct setting *setting, const struct pattern *patt
 	return err;
 }
 
-/* Note which events are on, and set what goes with them. */
+/* Note which events are on, and set what belongs to them. */
 static int take(const struct setting *setting, const struct kernel_event *event)
 {
 	struct kernel_events *events = setting->events;
@@ -276,7 +276,7 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 	return err;
 }
 
-/* Events [from, to) are those of a system: with one write, if it is all of them. */
+/* Events [from, to) are those of a system: with one write, if all of them are wanted. */
 static int switch_on(const struct setting *setting, unsigned int from, unsigned int to)
 {
 	const struct kernel_name *names = setting->events->names;

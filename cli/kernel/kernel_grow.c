@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When a ring is made larger: its thread found it nearly full, or does not come back to it. Twice the size each time.
+ * When a ring is made larger: its thread found it nearly full, or takes too long to return to it. Twice the size each
+ * time.
  */
 #include "cli/kernel/kernel_grow.h"
 
@@ -12,10 +13,10 @@
 #include "cli/kernel/kernel_ring.h"
 #include "cli/base/now.h"
 
-/* How often rings are looked at while one fills: a busy CPU fills one of the kernel's own size in some 30 ms. */
+/* How often rings are checked while one fills: a busy CPU fills one of the kernel's default size in some 30 ms. */
 #define GROW_MS 10
 
-/* A thread that is at it so long is kept from its ring by the disk or by other programs. */
+/* A thread whose turn takes this long is kept from its ring by the disk or by other programs. */
 #define LATE_MS 20u
 
 static void grow(struct kernel_ring *ring)
@@ -25,7 +26,7 @@ static void grow(struct kernel_ring *ring)
 	char text[24];
 	const int size = snprintf(text, sizeof(text), "%llu", (unsigned long long)kb);
 
-	/* What cannot grow is not asked again. */
+	/* A ring that cannot grow is not tried again. */
 	if (fd >= 0 && write(fd, text, (size_t)size) == size)
 		ring->kb = kb;
 	else
@@ -48,7 +49,7 @@ static void look_at(struct kernel_ring *ring, uint64_t now)
 		grow(ring);
 }
 
-/* Whether a ring's thread is at it. */
+/* Whether a ring's thread is in a turn. */
 static bool any_busy(const struct kernel_grower *grower)
 {
 	for (unsigned int i = 0; i < grower->nr; i++)
@@ -80,11 +81,11 @@ void *kernel_grower_main(void *arg)
 	grower->tid = gettid();
 	sem_post(&grower->ready);
 	do {
-		/* Who was there before we said that we sleep does not wake us. */
+		/* A thread that began before we announced our sleep does not wake us. */
 		atomic_store(&grower->sleeps, true);
 		while (!any_busy(grower) && !is_over(grower, 0) && sem_wait(&grower->wake) < 0)
 			;
-		/* What a turn has found stands there once it is over: so at least one look comes behind it. */
+		/* A turn's result is stored when it is over: so at least one check comes after it. */
 		while (!is_over(grower, GROW_MS) && look(grower))
 			;
 	} while (!is_over(grower, 0));

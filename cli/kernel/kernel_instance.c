@@ -22,7 +22,9 @@
 #define MOUNT_POINT   "/sys/kernel/tracing"
 #define TRACEFS_MAGIC 0x74726163 /* TRACEFS_MAGIC of linux/magic.h */
 
-/* What a sweep has met it removes within some tens of milliseconds; we wait for it a millisecond at a time. */
+/*
+ * A sweep removes an instance that it found within some tens of milliseconds; we wait for it a millisecond at a time.
+ */
 #define SWEPT_TRIES 5000u
 
 /* -------------------------------------------------------------------------------------------------------- tracefs */
@@ -34,7 +36,7 @@ static bool is_tracefs(const char *dir)
 	return statfs(dir, &st) == 0 && st.f_type == TRACEFS_MAGIC;
 }
 
-/* Where it is mounted, if anywhere. It may be in several places: it is the same one. */
+/* Where it is mounted, if anywhere. It may be mounted in several places: it is the same one. */
 static bool find_mounted(char dir[PATH_MAX])
 {
 	struct mntent *entry;
@@ -47,7 +49,7 @@ static bool find_mounted(char dir[PATH_MAX])
 		if (strcmp(entry->mnt_type, "tracefs") != 0)
 			continue;
 		snprintf(dir, PATH_MAX, "%s", entry->mnt_dir);
-		/* Something else may be mounted over it. */
+		/* Another file system may be mounted over it. */
 		found = is_tracefs(dir);
 	}
 	if (mounts)
@@ -56,8 +58,8 @@ static bool find_mounted(char dir[PATH_MAX])
 }
 
 /*
- * The group may read, and whoever owns `instances` owns what he makes there. A group cannot have more: the files are
- * not for it to write.
+ * The group may read, and the owner of `instances` owns what they make there. A group cannot have more: the files are
+ * not group-writable.
  */
 int instance_no_rights(const struct message_sink *sink)
 {
@@ -123,8 +125,8 @@ static unsigned long long own_start_time(void)
 }
 
 /*
- * Lock the directory of an instance. 0; -EWOULDBLOCK: its recorder lives; -ESTALE: it is no longer there; or open's
- * errno. Who has the lock, and finds the directory in its place with it, is the only one who may remove it.
+ * Lock the directory of an instance. 0; -EWOULDBLOCK: its recorder lives; -ESTALE: it no longer exists; or open's
+ * errno. Only a process that has the lock, and finds that the directory is still in its place, may remove it.
  */
 static int lock_dir(const char *dir, int *ret_lock)
 {
@@ -171,8 +173,7 @@ static int cannot_create(const struct message_sink *sink, const char *name, int 
 }
 
 /*
- * Make and lock it. 0; -EEXIST; -EWOULDBLOCK or -ESTALE: one that sweeps met it first and removes it; or mkdir's
- * errno.
+ * Make and lock it. 0; -EEXIST; -EWOULDBLOCK or -ESTALE: a sweep found it first and removes it; or mkdir's errno.
  */
 static int make_locked(struct instance *instance)
 {
@@ -243,7 +244,7 @@ static bool is_ours(const char *name)
 	return !*name || (*name == '-' && strspn(name + 1, "abcdefghijklmnopqrstuvwxyz") == strlen(name + 1));
 }
 
-/* Whether it was there, its recorder is gone, and it was removed. */
+/* Whether it existed, its recorder is gone, and it was removed. */
 static bool remove_left(const char *name)
 {
 	struct instance instance = { .lock = -1 };

@@ -155,7 +155,7 @@ static int take_program(int dir, const char *name, void *data)
 	struct rec_view *view;
 	uint32_t pid, inner;
 
-	/* Just gone: whoever attaches tells. */
+	/* The process has just ended: attaching reports that. */
 	if (rec_view_open_at(dir, name, &view))
 		return 0;
 	pid = rec_view_pid(view);

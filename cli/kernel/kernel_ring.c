@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draining one ring: wait until it is half full or a while has passed, take what whole sub-buffers there are, in
- * one of three ways, append them to the side file. At the end the rest, which a sub-buffer that is not full holds,
- * is read.
+ * Draining one ring: wait until it is half full or some time has passed, take the whole sub-buffers, in one of three
+ * ways, and append them to the side file. At the end the rest, which is in a sub-buffer that is not full, is read.
  *
- * splice moves sub-buffers into a pipe and from there into the file: only whole ones leave the ring. What the file
- * does not take is written from the pipe, so nothing is lost when the way is changed. read gives a sub-buffer that
- * is still being written to as a page of its own, with its own time, and what comes later as another. The mapped
- * ring gives such a one again when more has come to it: its page is written again, in its place.
+ * splice moves sub-buffers into a pipe and from there into the file: only whole ones leave the ring. What the file does
+ * not take is written from the pipe, so nothing is lost when another way is chosen. read returns a sub-buffer that is
+ * still being written to as a page of its own, with its own time, and later events as another. The mapped ring returns
+ * such a sub-buffer again when it has more: its page is written again, in its place.
  */
 #include "cli/kernel/kernel_ring.h"
 
@@ -28,13 +27,13 @@
 #include "cli/base/read_at.h"
 #include "format/io/out_file.h"
 
-/* So much may be in the pipe: the most that a user may ask for, and far below what a ring holds. */
+/* This much may be in the pipe: the most that a user may ask for, and far less than a ring holds. */
 #define PIPE_SIZE (1024 * 1024)
 
 /* Whole sub-buffers of a ring that fills slowly are taken this often: a recorder that is killed loses no more. */
 #define WAIT_MS 250
 
-/* Where poll() knows no filling (before Linux 5.1), it returns for each event: then so long at least. */
+/* Where poll() ignores the fill level (before Linux 5.1), it returns for each event: then at least this long. */
 #define PAUSE_MS 5
 
 static void close_fd(int fd)
@@ -48,7 +47,7 @@ static void count(struct kernel_ring *ring, uint64_t bytes)
 	atomic_fetch_add_explicit(&ring->bytes, bytes, memory_order_relaxed);
 }
 
-/* What the ring itself met, where everything else that fails is the side file. */
+/* An error of the ring itself; every other error is the side file's. */
 static ssize_t ring_failed(struct kernel_ring *ring, int err)
 {
 	ring->ring_failed = true;
@@ -77,12 +76,12 @@ static ssize_t take_read(struct kernel_ring *ring)
 	do {
 		n = read(ring->raw, ring->page, ring->page_size);
 	} while (n < 0 && errno == EINTR);
-	/* ENODEV: a CPU that is off has no ring. */
+	/* ENODEV: a CPU that is offline has no ring. */
 	if (n < 0 && errno != EAGAIN && errno != ENODEV)
 		return ring_failed(ring, -errno);
 	if (n <= 0)
 		return 0;
-	/* Behind the data, a page as read may be short. */
+	/* After the data, a page as read may be short. */
 	memset(ring->page + n, 0, ring->page_size - (size_t)n);
 	err = out_write_at(ring->side, ring->page, ring->page_size, ring->offset);
 	if (err) {
@@ -94,7 +93,7 @@ static ssize_t take_read(struct kernel_ring *ring)
 	return REC_SUBBUF_HEADER_SIZE + (ssize_t)rec_page_size(ring->page);
 }
 
-/* Up to a page out of the pipe, behind the `have` bytes of one that are there. Bytes or -errno. */
+/* Up to a page out of the pipe, after the `have` bytes that are there already. Bytes or -errno. */
 static ssize_t read_pipe(struct kernel_ring *ring, size_t have, size_t left)
 {
 	const size_t room = ring->page_size - have;
@@ -108,7 +107,7 @@ static ssize_t read_pipe(struct kernel_ring *ring, size_t have, size_t left)
 	return n ? n : -EIO;
 }
 
-/* The file took no more of the pipe. Of the first page it may have a part. */
+/* The file took no more of the pipe. It may have a part of the first page. */
 static void count_pipe(struct kernel_ring *ring, size_t left)
 {
 	size_t have = ring->offset % ring->page_size;
@@ -125,7 +124,7 @@ static void count_pipe(struct kernel_ring *ring, size_t left)
 	}
 }
 
-/* A file that takes no splice: out of the pipe by hand. Bytes that remain there, and what the file met. */
+/* Fallback for files that splice(2) refuses. Returns the bytes left in the pipe; *ret_err is the write error. */
 static size_t empty_pipe(struct kernel_ring *ring, size_t left, int *ret_err)
 {
 	while (left && !*ret_err) {
@@ -143,7 +142,7 @@ static size_t empty_pipe(struct kernel_ring *ring, size_t left, int *ret_err)
 	return left;
 }
 
-/* From the pipe into the file. Bytes that remain in the pipe, and what the file met. */
+/* From the pipe into the file. Returns the bytes left in the pipe; *ret_err is the write error. */
 static size_t fill_file(struct kernel_ring *ring, size_t left, int *ret_err)
 {
 	loff_t offset = (loff_t)ring->offset;
@@ -191,8 +190,8 @@ static ssize_t take_splice(struct kernel_ring *ring)
 }
 
 /*
- * A page as it was read so far: the header tells that, and not what has been written meanwhile. Written again, data
- * goes first: however far it came, the page is one that was.
+ * A page as far as it was read: the header shows that, and not what has been written meanwhile. When it is written
+ * again, data goes first: however far the write gets, the page is a valid one.
  */
 static ssize_t take_mapped(struct kernel_ring *ring)
 {
@@ -232,7 +231,7 @@ static ssize_t take(struct kernel_ring *ring)
 
 /* ----------------------------------------------------------------------------------------------------- the thread */
 
-/* Until there is something, or for a while, or until it is over. Whether the ring is half full. */
+/* Wait until data arrive, or for some time, or until the end. Returns whether the ring is half full. */
 static bool wait_for_pages(const struct kernel_ring *ring, int found)
 {
 	struct pollfd fds[2] = { { .fd = ring->stop, .events = POLLIN }, { .fd = ring->raw, .events = POLLIN } };
@@ -240,16 +239,16 @@ static bool wait_for_pages(const struct kernel_ring *ring, int found)
 	if (!found)
 		poll(fds, 1, PAUSE_MS);
 	poll(fds, 2, WAIT_MS);
-	/* A CPU that is off, and may come, has no ring to wait for. */
+	/* A CPU that is offline, and may come online, has no ring to wait for. */
 	if (fds[1].revents & POLLERR)
 		poll(fds, 1, WAIT_MS);
 	return fds[1].revents & POLLIN;
 }
 
 /*
- * What is there now, without running after the writer, which may be this thread, traced. Unless it is the end, what
- * is less than the way can take is the last: the ring is empty, or this was the writer's own sub-buffer. So the
- * bytes tell how full the ring was. Returns whether there were any, or what the side file met.
+ * Takes what is there now, without chasing the writer, which may be this thread, traced. Except at the end, a result
+ * smaller than the way can take is the last one: the ring is empty, or this was the writer's own sub-buffer. So the
+ * bytes show how full the ring was. Returns whether there were any, or the error of the side file.
  */
 static int take_turn(struct kernel_ring *ring, bool fills, bool end)
 {
@@ -291,14 +290,16 @@ void *kernel_ring_main(void *arg)
 
 	ring->tid = gettid();
 	sem_post(&ring->ready);
-	/* Where the ring's pages are in the caches. A CPU that goes away takes the thread along to another. */
+	/*
+	 * On the CPU where the ring's pages are in the caches. If that CPU goes offline, the thread moves to another.
+	 */
 	CPU_ZERO(&cpus);
 	CPU_SET(ring->cpu, &cpus);
 	if (ring->cpu < CPU_SETSIZE)
 		pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	do {
 		fills = wait_for_pages(ring, found);
-		/* Asked before taking: what was written until it was said is there. */
+		/* Asked before taking: so everything that was written before the request is taken. */
 		end = atomic_load(&ring->end);
 		if (end != KERNEL_RING_LEAVE)
 			found = take_turn(ring, fills, end == KERNEL_RING_FINISH);
@@ -311,7 +312,7 @@ void *kernel_ring_main(void *arg)
 
 /* ---------------------------------------------------------------------------------------------- from the recorder */
 
-/* What the kernel counts of it. */
+/* The kernel's counts of it. */
 static int read_stats(const struct kernel_ring *ring, char *text, size_t size)
 {
 	return read_text_at(ring->dir, "stats", text, size);
@@ -324,7 +325,7 @@ uint64_t kernel_ring_lost(const struct kernel_ring *ring)
 
 	if (!read_stats(ring, text, sizeof(text)))
 		spool_losses_parse(text, &losses);
-	/* Nobody will come for them. */
+	/* They will not be collected. */
 	if (ring->failed)
 		return spool_losses_sum(&losses) + ring->unsaved;
 	return spool_losses_sum(&losses) - losses.left;
@@ -365,7 +366,7 @@ static int open_pipe(struct kernel_ring *ring)
 	return 0;
 }
 
-/* A CPU that has never been on has none, and gets it when it comes. */
+/* A CPU that has never been online has no ring; it gets one when it comes online. */
 static bool has_ring(const struct kernel_ring *ring)
 {
 	struct pollfd fd = { .fd = ring->raw, .events = POLLIN };
@@ -377,7 +378,7 @@ static int open_way(struct kernel_ring *ring, const char *instance)
 {
 	int err = 0;
 
-	/* What is not there is not mapped. */
+	/* A ring that does not exist cannot be mapped. */
 	if (ring->way == KERNEL_DRAIN_BEST || (ring->way == KERNEL_DRAIN_MMAP && !has_ring(ring)))
 		ring->way = KERNEL_DRAIN_SPLICE;
 	if (ring->way == KERNEL_DRAIN_SPLICE)

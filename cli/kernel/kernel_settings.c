@@ -201,7 +201,7 @@ static int set_size(const struct setting *setting, const char *what, const char 
 	return err;
 }
 
-/* The kernel would first take all the memory that there is, page by page, and only then say that it is not enough. */
+/* The kernel would first allocate all memory, page by page, and only then report that it is not enough. */
 static int set_ring_size(const struct setting *setting)
 {
 	const uint64_t kb = setting->request->buffer_kb, available = memory_available() / 1024;

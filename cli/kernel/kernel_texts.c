@@ -20,7 +20,10 @@ struct place {
 	unsigned int process;
 };
 
-/* A file whose size only reading tells; ended with a NUL that *ret_size does not count, to be freed. 0 or -errno. */
+/*
+ * Reads a file whose size is known only after reading; ended with a NUL that *ret_size does not count, to be freed. 0
+ * or -errno.
+ */
 static int read_whole(const char *path, char **ret_text, size_t *ret_size)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -53,7 +56,10 @@ static int read_whole(const char *path, char **ret_text, size_t *ret_size)
 	return 0;
 }
 
-/* Put `text`, which is freed, into the spool; `got` is what reading it came to. Without it the recording goes on. */
+/*
+ * Put `text`, which is freed, into the spool; `got` is the result of reading it. If it is missing the recording
+ * continues.
+ */
 static int add(const struct place *place, enum spool_text_kind kind, const char *name, int got, char *text,
 	       size_t size)
 {
@@ -66,7 +72,7 @@ static int add(const struct place *place, enum spool_text_kind kind, const char 
 	return err;
 }
 
-/* The symbols: some megabytes, which a recovery of the same kernel's recording reads again. */
+/* The symbols: some megabytes, which a recovery on the same running kernel reads again. */
 static int keep_kallsyms(const struct place *place)
 {
 	char *text;
@@ -126,7 +132,7 @@ static int add_uname(const struct place *place)
 	return spool_add_text(place->spool, place->process, SPOOL_TEXT_UNAME, "", text, strlen(text));
 }
 
-/* Names that tasks have now; printk_formats grows with modules. */
+/* The names that tasks have now; printk_formats grows with modules. */
 static int add_names(const struct place *place)
 {
 	int err;
