@@ -3,7 +3,7 @@
 
 #include <sys/resource.h>
 
-/* What is open besides: the output, buffers, tracefs, standard streams. */
+/* Other open files: the output, buffers, tracefs, standard streams. */
 #define OTHERS 256u
 
 void file_limit_raise(unsigned int files)

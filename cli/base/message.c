@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A message is one line; longer ones are cut, which the longest path allowed does not meet. */
+/* A message is one line; longer ones are cut, which even the longest permitted path does not cause. */
 #define LINE_MAX_SIZE 8192
 
 static void send_line(void (*to)(const void *arg, const char *line), const void *arg, const char *format, va_list args)
@@ -16,7 +16,7 @@ static void send_line(void (*to)(const void *arg, const char *line), const void 
 
 	if (vsnprintf(line, sizeof(line), format, args) < 0)
 		line[0] = '\0';
-	/* A file's name never makes two lines of one. */
+	/* A file's name must not split a line in two. */
 	for (size_t i = 0; line[i]; i++)
 		if ((unsigned char)line[i] < 0x20 || line[i] == 0x7f)
 			line[i] = '?';

@@ -7,10 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The shortest slice that there is, in ns. */
+/* The shortest slice that the kernel permits, in ns. */
 #define SLICE_NS 100000u
 
-/* As of the first sched_setattr(). glibc has neither it nor the call before 2.41. */
+/* As of the first sched_setattr(). glibc before 2.41 has neither the struct nor the call. */
 struct attributes {
 	uint32_t size;
 	uint32_t policy;
@@ -50,7 +50,7 @@ void priority_drop(void)
 {
 	const struct sched_param param = { .sched_priority = 0 };
 
-	/* The kernel lets only root take SCHED_RESET_ON_FORK back, and refuses the whole call otherwise. */
+	/* The kernel lets only root reset SCHED_RESET_ON_FORK, and refuses the whole call otherwise. */
 	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) == SCHED_FIFO)
 		sched_setscheduler(0, SCHED_OTHER | SCHED_RESET_ON_FORK, &param);
 	set_slice(0);

@@ -21,7 +21,7 @@ int proc_stat_read(int dir, const char *path, struct proc_stat *ret_stat)
 
 	if (err)
 		return err;
-	/* The name may have anything in it, brackets too. */
+	/* The name may contain any character, brackets too. */
 	at = strrchr(text, ')');
 	for (unsigned int field = FIELD_NAME; at && field < FIELD_START; field++) {
 		at = strchr(at + 1, ' ');

@@ -6,7 +6,9 @@
 
 #define WORD_MAX 32u
 
-/* The edit distance, a swap of two neighbours counted once; words longer than WORD_MAX are far from everything. */
+/*
+ * The edit distance, where a swap of two neighbours counts as one; words longer than WORD_MAX are far from everything.
+ */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[3][WORD_MAX + 1];
