@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands where: trace-dat.md, parts 3 (version 6) and 4 (version 7). Choices made where the format leaves one:
+ * The order of the parts in the file: trace-dat.md, parts 3 (version 6) and 4 (version 7). Choices made where the
+ * format leaves one:
  *
- * - The clock is always said, with text: trace-cmd 3.1.6 reads beyond an empty one.
+ * - The clock is always given, with text: trace-cmd 3.1.6 reads beyond an empty one.
  * - Version 6 carries no CPUCOUNT option: it breaks files whose table has another length.
- * - Version 7 has its options in front of the sections they point to, and no section of strings.
+ * - Version 7 has its options before the sections they point to, and no section of strings.
  * - An instance without pages is left out.
  */
 #include "format/dat/dat_write_private.h"
@@ -28,7 +29,7 @@ void dat_put_option(struct blob *out, enum dat_id id, const void *data, size_t s
 
 /* ------------------------------------------------------------------------------------------------ the blobs */
 
-/* Its numbers are read by viewers, its types must be one word each. */
+/* Viewers read its numbers; its types must be one word each. */
 static void put_header_page(struct blob *out, uint32_t page_size)
 {
 	struct blob text = BLOB_INIT;
@@ -174,7 +175,7 @@ static uint64_t buffer_size(const struct dat_writer *writer, unsigned int number
 	return size;
 }
 
-/* Where pages can begin behind `size` bytes; the top buffer's may be there already. */
+/* Where pages can begin after `size` bytes; the top buffer's may be there already. */
 static uint64_t pages_behind(const struct dat_writer *writer, uint64_t size)
 {
 	const uint64_t page = writer->page_size;
@@ -191,7 +192,7 @@ static bool is_shown(const struct dat_writer *writer, unsigned int number)
 
 /* -------------------------------------------------------------------------------------------------- version 6 */
 
-/* Where the table of an instance is. Returns the place of that number, which is not known yet. */
+/* Writes where the table of an instance is. Returns the position of that number, which is not known yet. */
 static size_t put_v6_instance(struct blob *out, const char *name)
 {
 	struct blob payload = BLOB_INIT;
@@ -223,7 +224,7 @@ static void put_v6_table(struct blob *out, const struct dat_writer *writer, unsi
 	blob_printf(out, "[%s]", clock);
 }
 
-/* The tables of all buffers, the pages beginning at `data`; then room up to there. */
+/* The tables of all buffers, with pages that begin at `data`; then padding up to there. */
 static void put_v6_tables(struct blob *out, struct dat_writer *writer, const size_t *places, const char *clock,
 			  unsigned int nr_cpus, uint64_t data)
 {
@@ -273,7 +274,7 @@ static void put_v6(struct blob *out, struct dat_writer *writer, const char *cloc
 
 /* -------------------------------------------------------------------------------------------------- version 7 */
 
-/* Returns where the size stands, for end_section(). */
+/* Returns the position of the size, for end_section(). */
 static size_t begin_section(struct blob *out, enum dat_id id)
 {
 	blob_u16(out, (uint16_t)id);
@@ -382,7 +383,7 @@ static void put_v7(struct blob *out, struct dat_writer *writer, const char *cloc
 	blob_string(out, "");
 	blob_u64(out, out->size + sizeof(uint64_t)); /* the options follow */
 
-	/* They are put twice: only then it is known where the sections behind them are. */
+	/* They are put twice: only after the first time are the positions of the sections after them known. */
 	start = out->size;
 	put_v7_options(out, writer, clock, nr_cpus, places, 0);
 	for (i = 0; i < NR_SECTIONS; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* See dat_merge.h. A binary heap of streams, ordered by the time of their next event and by their place in the file. */
+/*
+ * See dat_merge.h. A binary heap of streams, ordered by the time of their next event, then by their position in the
+ * file.
+ */
 #include "format/dat/dat_merge.h"
 
 #include <errno.h>

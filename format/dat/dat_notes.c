@@ -92,7 +92,7 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 		blob_printf(text, "; " TIME_ERROR "%" PRIu64 " ns", notes->time_error);
 }
 
-/* What stands behind `what`; NULL: it is not there. */
+/* What follows `what`; NULL: it is not there. */
 static const char *behind(const char *text, const char *what)
 {
 	const char *at = strstr(text, what);

@@ -9,7 +9,10 @@
 
 /* ------------------------------------------------------------------------------------------------------ blobs */
 
-/* The size of the field "commit" in the header_page text; 0 when it has none. Decides how long a page's header is. */
+/*
+ * The size of the field "commit" in the header_page text; 0 if it has none. It determines the length of a page's
+ * header.
+ */
 static unsigned int commit_size_of(const char *text)
 {
 	const char *at = strstr(text, " commit;");
@@ -79,7 +82,7 @@ int dat_parse_ftrace_events(struct dat_file *file, struct bytes *b, struct dat_e
 	uint32_t count = bytes_u32(b);
 	int err = b->error ? dat_fail_bytes(error, file, b, "ftrace events") : 0;
 
-	/* An event takes at least its size, so a count that lies ends with the bytes, not with the memory. */
+	/* An event takes at least its size, so with a false count the bytes run out, not the memory. */
 	for (; count && !err; count--)
 		err = add_format(file, b, "ftrace", error);
 	return err;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Version 6 behind the prologue: a fixed sequence, then tables of CPUs (trace-dat.md 3). */
+/* Version 6 after the prologue: a fixed sequence, then tables of CPUs (trace-dat.md 3). */
 #include "format/dat/dat_internal.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 static int parse_cpu_table(struct dat_file *file, struct bytes *b, struct dat_buffer *buffer, struct dat_error *error)
 {
 	buffer->offset = b->pos;
-	/* The tables of all buffers lie apart from each other: together they are no longer than the file. */
+	/* The tables of all buffers do not overlap: together they are no longer than the file. */
 	if (file->cpus > bytes_left(b) / 16 || file->nr_buffers * (uint64_t)file->cpus > file->size / 16) {
 		b->error = -EBADMSG;
 		return dat_fail_bytes(error, file, b, "table of CPUs");
@@ -31,8 +31,7 @@ static int parse_cpu_table(struct dat_file *file, struct bytes *b, struct dat_bu
 		return dat_fail_bytes(error, file, b, "table of CPUs");
 
 	/*
-	 * The clock stands here only in files that carry the option; and then it
-	 * may be unreadable (trace-dat.md 4.5).
+	 * The clock is here only in files that have the option; and then it may be unreadable (trace-dat.md 4.5).
 	 */
 	if (dat_option(file, DAT_TRACECLOCK)) {
 		uint64_t size = bytes_u64(b);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Version 7 behind the prologue: sections, and the options that say where they are (trace-dat.md 4). */
+/* Version 7 after the prologue: sections, and the options that point to them (trace-dat.md 4). */
 #include "format/dat/dat_internal.h"
 
 #include <errno.h>
@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTION_PLAIN_MAX (256u << 20) /* what a compressed section may unpack to */
+#define SECTION_PLAIN_MAX (256u << 20) /* the most that a compressed section may unpack to */
 #define SECTION_HEADER_SIZE 16u
-#define CPUS_MAX (1u << 20) /* libtraceevent's plugins make arrays of them; viewers end far below */
+#define CPUS_MAX (1u << 20) /* libtraceevent's plugins make arrays of this size; viewers fail far below */
 
 static const char *section_name(unsigned int id)
 {
 	return id == DAT_DONE ? "options" : dat_id_name(id);
 }
 
-/* What stands behind a section's header, as a cursor; *ret_plain must be freed when it is set. */
+/* The contents after a section's header, as a cursor; *ret_plain must be freed if it is set. */
 static int open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
 			struct dat_error *error)
 {
@@ -80,7 +80,7 @@ static int by_cpu(const void *a, const void *b)
 	return x->cpu > y->cpu ? 1 : x->cpu < y->cpu ? -1 : 0;
 }
 
-/* Listed in any order, kept by number; a CPU that is listed twice would be two streams of one. */
+/* Listed in any order, stored by number; a CPU that is listed twice would be two streams of one. */
 static int parse_streams(struct dat_buffer *buffer, struct bytes *b)
 {
 	uint32_t count = bytes_u32(b);
@@ -181,7 +181,7 @@ static int parse_options_section(struct dat_file *file, uint64_t *offset, struct
 	return err;
 }
 
-/* The blobs that the options point to; those that are absent are no error here. */
+/* The blobs that the options point to; a missing one is not an error here. */
 static int parse_sections(struct dat_file *file, struct dat_error *error)
 {
 	for (unsigned int id = DAT_HEADER_INFO; id <= DAT_CMDLINES; id++) {
@@ -209,7 +209,7 @@ static int parse_sections(struct dat_file *file, struct dat_error *error)
 	return 0;
 }
 
-/* Whether the data of each buffer is compressed says the buffer's section, nothing else. */
+/* Only the buffer's section shows whether its data is compressed. */
 static int parse_buffers(struct dat_file *file, struct dat_error *error)
 {
 	for (size_t i = 0; i < file->nr_buffers; i++) {
@@ -256,8 +256,7 @@ int dat_parse_v7(struct dat_file *file, struct dat_error *error)
 		if (err)
 			break;
 		/*
-		 * Sections do not overlap: a chain longer than the file closes on
-		 * itself and would be followed for ever.
+		 * Sections do not overlap: a chain longer than the file is circular and would be followed without end.
 		 */
 		walked += SECTION_HEADER_SIZE + file->sections[file->nr_sections - 1].size;
 		if (walked > file->size)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Opening, closing, and the pages. Nothing here follows a number from the file before it was compared with the file's
- * length; what the two versions look like between prologue and CPU data stands in dat_parse.c.
+ * Opening, closing, and the pages. No number from the file is used before it was compared with the file's length. The
+ * parts between prologue and CPU data, which differ between the two versions, are read by dat_parse.c.
  */
 #include "format/dat/dat_read.h"
 #include "format/dat/dat_internal.h"
@@ -23,7 +23,7 @@
 #define PAGE_SIZE_MIN 512u
 #define PAGE_SIZE_MAX (16u * 1024u * 1024u)
 
-/* Chunks of compressed data: trace-cmd writes 10 pages, we 256; nobody has a reason for more than this. */
+/* Chunks of compressed data: trace-cmd writes 10 pages, we 256; no writer has a reason for more than this. */
 #define CHUNK_MAX (64u * 1024u * 1024u)
 
 const char *dat_id_name(unsigned int id)
@@ -286,8 +286,8 @@ static int next_plain(struct dat_cursor *c, struct dat_page *ret_page, struct da
 }
 
 /*
- * Compressed: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. The count says where it ends: the
- * size that trace-cmd 3.1.6 gives for the whole is too small.
+ * Compressed: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only the count shows where it ends:
+ * the size that trace-cmd 3.1.6 gives for the whole is too small.
  */
 static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 {

@@ -97,7 +97,7 @@ bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size)
 	const char *text = NULL, *end;
 	size_t len;
 
-	/* Version 6 keeps the text behind the CPU table; the option only says that it is there. */
+	/* Version 6 stores the text after the CPU table; the option only shows that it is there. */
 	if (file->version == 6)
 		text = file->nr_buffers && option ? file->buffers[0].clock : NULL;
 	else if (file->version == 7)
@@ -195,7 +195,7 @@ void dat_time_close(struct dat_time *time)
 	time->nr_cpus = 0;
 }
 
-/* Unsigned throughout: numbers from a file may wrap, they must not be undefined. */
+/* Unsigned throughout: numbers from a file may overflow, which must not be undefined. */
 static uint64_t correct(uint64_t ts, bool interpolate, const struct sample *low, const struct sample *high)
 {
 	int64_t by = low->offset;
@@ -221,7 +221,7 @@ static uint64_t shift_time(const struct dat_time *t, uint32_t number, uint64_t t
 	if (cpu->count == 1)
 		return ts + (uint64_t)s[0].offset;
 	high = cpu->count - 1;
-	/* The interval that ts lies in; in front of the first and behind the last their neighbours' count. */
+	/* The interval that ts is in; before the first and after the last the nearest one is used. */
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
 

@@ -81,7 +81,7 @@ int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *
 	return 0;
 }
 
-/* The track of a CPU's pages, made when there is none. */
+/* The track of a CPU's pages, made if it does not exist. */
 static int get_track(struct dat_writer *writer, unsigned int number, unsigned int cpu, unsigned int *ret_track)
 {
 	struct write_buffer *buffer = &writer->buffers[number];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What this guarantees: no byte outside [pos, end) is touched, no size is believed before it was compared with what is
- * left, and an error stays. See bytes.h.
+ * Guarantees: no byte outside [pos, end) is touched, no size is used before it was compared with what is left, and an
+ * error is kept. See bytes.h.
  */
 #include "format/io/bytes.h"
 
@@ -57,7 +57,7 @@ uint64_t bytes_left(const struct bytes *b)
 	return b->error ? 0 : b->end - b->pos;
 }
 
-/* Reads exactly size bytes of the file at pos. A file that has become shorter counts as one that ends early. */
+/* Reads exactly size bytes of the file at pos. A file that has become shorter is treated as truncated. */
 static int read_exactly(int fd, void *dst, size_t size, uint64_t pos)
 {
 	unsigned char *to = dst;

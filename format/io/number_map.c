@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Open addressing with linear probing, at most half full, so a free place always ends a search. */
+/* Open addressing with linear probing, at most half full, so a free slot always ends a search. */
 #include "format/io/number_map.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #define FIRST_SIZE 64u
 
-/* The place of a key, or the free one where it would go. The size is not 0. */
+/* The slot of a key, or the free one where it would go. The size is not 0. */
 static struct number_entry *find(const struct number_map *map, uint64_t key)
 {
 	/* An odd constant near 2^64 / golden ratio spreads the low bits into the high ones, which are used. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The target is touched by one rename, after everything was written and the descriptor was closed without an error. A
- * file without a name (O_TMPFILE) leaves nothing behind at a crash; where the file system or a missing /proc does not
- * allow that, a hidden name beside the target is used instead.
+ * The target is changed by a single rename, after everything was written and the descriptor was closed without an
+ * error. A file without a name (O_TMPFILE) leaves nothing behind after a crash; where the file system or a missing
+ * /proc does not allow that, a hidden name beside the target is used instead.
  */
 #include "format/io/out_file.h"
 
@@ -57,7 +57,7 @@ int out_read_at(int fd, void *bytes, size_t size, uint64_t offset)
 	return 0;
 }
 
-/* Through memory: for file systems and kernels that do not copy ranges. */
+/* Through memory: for file systems and kernels that cannot copy ranges. */
 static int copy_by_hand(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_t size)
 {
 	unsigned char *buffer = malloc(COPY_BUFFER);
@@ -88,7 +88,10 @@ int out_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_
 			continue;
 		if (n < 0 && (errno == ENOSPC || errno == EFBIG || errno == EDQUOT || errno == EIO))
 			return -errno;
-		/* Not possible here, or a file system that answers 0 for what it cannot: the plain way knows better. */
+		/*
+		 * Not possible here, or the file system returns 0 for what it cannot do: read and write reports the
+		 * true error.
+		 */
 		if (n <= 0)
 			return copy_by_hand(from, from_offset, to, to_offset, size);
 		from_offset += (uint64_t)n;
@@ -98,7 +101,7 @@ int out_copy(int from, uint64_t from_offset, int to, uint64_t to_offset, uint64_
 	return 0;
 }
 
-/* The directory part, with its slash; "./" for none. */
+/* The directory part, with its slash; "./" if there is none. */
 static char *directory_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -106,7 +109,7 @@ static char *directory_of(const char *path)
 	return slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
 }
 
-/* A name beside `target` that nobody has; number tells the tries apart. */
+/* An unused name beside `target`; number distinguishes the attempts. */
 static char *temporary_name(const char *target, unsigned int number)
 {
 	char *dir = directory_of(target);
@@ -149,7 +152,7 @@ static void proc_name(int fd, char name[static 32])
 	snprintf(name, 32, "/proc/self/fd/%d", fd);
 }
 
-/* Open without a name; -EOPNOTSUPP where a name could not be given later. */
+/* Open without a name; -EOPNOTSUPP if it could not be given a name later. */
 static int open_nameless(const char *target, mode_t mode)
 {
 	char *dir = directory_of(target);
@@ -178,7 +181,10 @@ static bool nameless_refused(int err)
 	return err == -EOPNOTSUPP || err == -EISDIR || err == -EINVAL;
 }
 
-/* Whether a file may be put at `path`; the name with links resolved, and what stands there: st_nlink 0: nothing. */
+/*
+ * Whether a file may be put at `path`; returns the name with links resolved, and the state of the existing file:
+ * st_nlink 0: there is none.
+ */
 static int check_target(const char *path, char **ret_target, struct stat *ret_st)
 {
 	struct stat st;
@@ -205,8 +211,8 @@ static int check_target(const char *path, char **ret_target, struct stat *ret_st
 }
 
 /*
- * Whether the file of another user stands in a directory like /tmp, where anybody could have put it in our way: its owner
- * must not get what we write. The kernel refuses to open such a file, see protected_regular in proc_sys_fs(5).
+ * Whether the file of another user is in a directory like /tmp, where anyone could have placed it: its owner must not
+ * get what we write. The kernel refuses to open such a file, see protected_regular in proc_sys_fs(5).
  */
 static bool is_planted(const char *target, const struct stat *st)
 {
@@ -219,8 +225,8 @@ static bool is_planted(const char *target, const struct stat *st)
 }
 
 /*
- * Give the file the mode and the owner of the one that it will replace. If we may not give the group away, ours has no
- * more rights than everybody. Until then nobody else could open it.
+ * Give the file the mode and the owner of the one that it will replace. If we may not set its group, our group gets no
+ * more rights than others. Until then no other user could open it.
  */
 static int take_rights(int fd, const struct stat *st)
 {
@@ -272,7 +278,7 @@ static void forget(struct out_file *file)
 	file->fd = -1;
 }
 
-/* Give a nameless file a temporary name: linkat cannot replace what stands at the target, rename can. */
+/* Give a nameless file a temporary name: linkat cannot replace an existing target, rename can. */
 static int name_it(struct out_file *file)
 {
 	int err = -EEXIST;
@@ -296,7 +302,7 @@ static int name_it(struct out_file *file)
 	return err;
 }
 
-/* Some file systems have nothing to bring to a disk. */
+/* Some file systems have nothing to write to a disk. */
 static int sync_to_disk(int fd)
 {
 	int r;
@@ -307,7 +313,7 @@ static int sync_to_disk(int fd)
 	return r && errno != EINVAL && errno != EOPNOTSUPP ? -errno : 0;
 }
 
-/* The target's directory; -1 with *ret_err 0: it may not be opened, and so not be brought to the disk. */
+/* The target's directory; -1 with *ret_err 0: it may not be opened, so it cannot be synced. */
 static int open_directory(const struct out_file *file, int *ret_err)
 {
 	char *name = directory_of(file->target);
@@ -319,8 +325,8 @@ static int open_directory(const struct out_file *file, int *ret_err)
 }
 
 /*
- * What is deleted afterwards, because this file holds it now, must not be the only copy on the disk: so both the bytes
- * and the name are there when this returns 0.
+ * The caller may then delete the source, because this file has its contents. So when this returns 0, both the bytes and
+ * the name are on the disk.
  */
 int out_file_commit(struct out_file *file)
 {
@@ -334,7 +340,7 @@ int out_file_commit(struct out_file *file)
 		err = name_it(file);
 	if (!err)
 		err = sync_to_disk(file->fd);
-	/* Network file systems report what they could not write only here. */
+	/* Network file systems report failed writes only here. */
 	if (close(file->fd) && !err && errno != EINTR)
 		err = -errno;
 	if (!err && rename(file->temp, file->target))

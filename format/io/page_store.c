@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A track is a list of pieces: slots of the scratch file, which its buffers fill one after the
- * other, and ranges of other files. Slots are taken from the end of the scratch file; what is not
- * filled of one is a hole and costs nothing.
+ * A track is a list of pieces: slots of the scratch file, which its buffers fill one after the other, and ranges of
+ * other files. Slots are allocated at the end of the scratch file; the unused part of a slot is a hole and costs
+ * nothing.
  */
 #include "format/io/page_store.h"
 #include "format/io/out_file.h"
@@ -27,13 +27,13 @@ struct store_piece {
 
 struct store_track {
 	uint64_t written;  /* bytes of the pieces */
-	uint32_t buffered; /* bytes behind them, in the buffer */
+	uint32_t buffered; /* bytes after them, in the buffer */
 	unsigned char *buffer;
 	struct store_piece *pieces;
 	size_t nr_pieces;
 	size_t max_pieces;
 	size_t taken; /* pieces */
-	uint64_t taken_bytes; /* of the next one; behind the pieces, of the buffer */
+	uint64_t taken_bytes; /* of the next one; after the pieces, of the buffer */
 };
 
 struct page_store {
@@ -41,7 +41,7 @@ struct page_store {
 	uint32_t page_size;
 	uint32_t buffer_size; /* a power of two, at least a page */
 	uint64_t end;	      /* of the last slot */
-	int straight;	      /* where pages go without waiting; -1: nowhere */
+	int straight;	      /* where pages are written without waiting; -1: nowhere */
 	uint64_t straight_from, straight_end;
 	unsigned int straight_track; /* the one of which the buffer is being filled */
 	struct store_track *tracks;
@@ -126,7 +126,7 @@ static struct store_piece *last_piece(struct store_track *track)
 	return track->nr_pieces ? &track->pieces[track->nr_pieces - 1] : NULL;
 }
 
-/* Bytes that stand in a file, behind the track's others. */
+/* Bytes that are in a file, appended to the track. */
 static int add_range(struct store_track *track, int fd, uint64_t offset, uint64_t size)
 {
 	struct store_piece *piece = last_piece(track);
@@ -180,7 +180,7 @@ static int flush(struct page_store *store, struct store_track *track)
 	return err;
 }
 
-/* The track that went straight so far is at its end. */
+/* The track that was written straight so far is complete. */
 static int end_straight(struct page_store *store)
 {
 	struct store_track *track = store->straight_track < store->nr_tracks ? &store->tracks[store->straight_track] : NULL;
@@ -228,7 +228,10 @@ int page_store_put(struct page_store *store, unsigned int number, const void *pa
 		if (!track->buffer)
 			return -ENOMEM;
 	}
-	/* Full from last time: writing late keeps a page that could not be written out of the size. */
+	/*
+	 * The buffer is full from last time: writing it only now keeps a page that could not be written out of the
+	 * size.
+	 */
 	if (track->buffered == store->buffer_size) {
 		err = flush(store, track);
 		if (err)
@@ -255,7 +258,7 @@ int page_store_move(struct page_store *store, int fd, uint64_t offset)
 	size_t j;
 	int err = 0;
 
-	/* From the end on: what is in the way has gone. */
+	/* From the end backwards: each part has moved away before the next one needs its place. */
 	while (left && !err) {
 		const uint64_t size = left < BUFFER_MAX ? left : BUFFER_MAX;
 
@@ -274,7 +277,7 @@ uint64_t page_store_size(const struct page_store *store, unsigned int number)
 	return store->tracks[number].written + store->tracks[number].buffered;
 }
 
-/* Where holes cannot be punched the space is kept until the end; nothing else depends on it. */
+/* Where holes cannot be punched the space stays in use until the end; nothing else depends on it. */
 static void give_back(const struct page_store *store, const struct store_piece *piece)
 {
 	if (piece->fd == store->fd)
@@ -316,7 +319,7 @@ int page_store_copy(struct page_store *store, unsigned int number, int fd, uint6
 	for (i = 0; i < track->nr_pieces; i++) {
 		const struct store_piece *piece = &track->pieces[i];
 
-		/* It is there already, or the tracks did not go straight one after the other. */
+		/* It is there already, or the tracks were not written straight one after the other. */
 		if (piece->fd == fd)
 			err = piece->offset == offset ? 0 : -EINVAL;
 		else

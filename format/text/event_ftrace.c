@@ -6,10 +6,10 @@
 #include <stdio.h>
 
 #define INDENT	      2u
-/* Of the column of durations; one of so many us is shown without its ns. */
+/* Width of the column of durations; one of this many us is shown without its ns. */
 #define DURATION_SIZE 7
 
-/* The kernel follows no deeper than 50; what a file says beyond all reason is not drawn. */
+/* The kernel follows no deeper than 50; implausible depths in a file are not drawn. */
 #define DEPTH_MAX 1000u
 
 static bool number_of(struct tep_event *event, const char *name, const void *data, uint32_t size, uint64_t *ret_number)
@@ -146,7 +146,7 @@ bool event_ftrace_takes(struct event_ftrace *ftrace, const struct tep_record *re
 	return true;
 }
 
-/* A plugin's text comes first. */
+/* A plugin's text takes precedence. */
 static int use(struct event_ftrace *ftrace, struct tep_event *event, tep_event_handler_func text)
 {
 	if (!event || event->handler)

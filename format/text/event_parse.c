@@ -31,7 +31,7 @@ static bool may_parse(const struct dat_text *text)
 	return operators <= OPERATORS_MAX;
 }
 
-/* Cuts fields that no record can have back to the start of the record; notes how far they reach. */
+/* Cuts fields that no record can have, moving them to the start of the record; notes how far the fields reach. */
 static void tame_fields(struct event_type *type, struct tep_format_field *field)
 {
 	for (; field; field = field->next) {
@@ -60,7 +60,7 @@ static struct tep_format_field *field_of(const struct tep_event *event, const st
 	return tep_find_any_field((struct tep_event *)(uintptr_t)event, arg->field.name);
 }
 
-/* The value of an expression, as libtraceevent will see it. False: it is none of the simple ones. */
+/* The value of an expression, as libtraceevent will compute it. False: it is not one of the simple ones. */
 static bool evaluate(const struct tep_event *event, const struct tep_print_arg *arg, void *data, uint64_t *ret_value)
 {
 	struct tep_format_field *field;
@@ -115,7 +115,7 @@ static bool evaluate(const struct tep_event *event, const struct tep_print_arg *
 	}
 }
 
-/* Whether an expression is there and lies within 0 .. max. */
+/* Whether an expression exists and its value is within 0 .. max. */
 static bool bounded(const struct tep_event *event, const struct tep_print_arg *arg, void *data, uint64_t max)
 {
 	uint64_t value;
@@ -123,7 +123,9 @@ static bool bounded(const struct tep_event *event, const struct tep_print_arg *a
 	return arg && evaluate(event, arg, data, &value) && value <= max;
 }
 
-/* The kinds of expression that can divide by zero or leave the record; data NULL asks only whether there are any. */
+/*
+ * The kinds of expression that can divide by zero or read beyond the record; data NULL asks only whether there are any.
+ */
 static bool arg_is_safe(const struct tep_event *event, const struct tep_print_arg *arg, void *data);
 
 static bool op_is_safe(const struct tep_event *event, const struct tep_print_arg *arg, void *data)
@@ -168,7 +170,7 @@ static bool arg_is_safe(const struct tep_event *event, const struct tep_print_ar
 	}
 }
 
-/* "%*p…" takes the length of a buffer from the argument in front of it. */
+/* "%*p…" takes the length of a buffer from the argument before it. */
 static bool lengths_are_safe(const struct tep_event *event, void *data)
 {
 	if (!strstr(event->print_fmt.format ? event->print_fmt.format : "", "*p"))
@@ -209,8 +211,7 @@ static void describe(struct event_type *type, struct tep_event *event)
 }
 
 /*
- * What a trial in a child does with format i: parse it, and print events of
- * nothing but zeros and of nothing but ones.
+ * The trial of format i in a child: parse it, and print events of nothing but zeros and of nothing but ones.
  */
 struct trial {
 	struct event_table *table;
@@ -282,7 +283,7 @@ static void find_common(const struct event_table *t, const char *name, uint32_t 
 	struct tep_event **events = tep_list_events(t->tep, TEP_EVENT_SORT_ID);
 	struct tep_format_field *field = NULL;
 
-	/* The same in all events of a file, so that of the lowest id is as good as any. */
+	/* Equal in all events of a file, so that of the lowest id can be used. */
 	for (uint32_t i = 0; i < t->nr_events && !field; i++)
 		field = tep_find_common_field(events[i], name);
 	*ret_offset = field ? (uint32_t)field->offset : 0;
@@ -312,8 +313,8 @@ static int index_events(struct event_table *t)
 }
 
 /*
- * What libtraceevent is given of a line of `len` characters: written to `to`, which has room for LINE_MORE more. The
- * number of characters; 0: the line is malformed.
+ * The form in which libtraceevent gets a line of `len` characters: written to `to`, which has room for LINE_MORE more.
+ * Returns the number of characters; 0: the line is malformed.
  */
 #define LINE_MORE 2u
 typedef size_t (*take_line)(const char *line, size_t len, char *to);
@@ -330,8 +331,9 @@ static size_t take_symbol(const char *line, size_t len, char *to)
 }
 
 /*
- * "0xffffffff82000000 : \"text\"". libtraceevent takes a line feed off the text's end, and looks for it two characters
- * before the closing quote, even if the text is shorter than that. So a shorter text is given one to take off.
+ * "0xffffffff82000000 : \"text\"". libtraceevent removes a line feed from the text's end, and looks for it two
+ * characters before the closing quote, even if the text is shorter than that. So a shorter text gets one that can be
+ * removed.
  */
 static size_t take_printk(const char *line, size_t len, char *to)
 {
@@ -364,8 +366,8 @@ static size_t take_cmdline(const char *line, size_t len, char *to)
 #define LINE_MIN 4u
 
 /*
- * Gives the lines that are what they should be to libtraceevent, which wants to write into them; skip: go on behind one
- * that is not, as it does itself with symbols and formats, while its list of names ends there. A NUL ends the text.
+ * Gives the well-formed lines to libtraceevent, which needs to write into them. If `skip`, continues after a malformed
+ * line, as libtraceevent does with symbols and formats; it ends its list of names there. A NUL ends the text.
  */
 static int parse_copy(const struct dat_text *text, struct tep_handle *tep, take_line take, bool skip,
 		      int (*parse)(struct tep_handle *tep, const char *text))

@@ -11,8 +11,8 @@
 #define NAME_WIDTH 20 /* of the event's name */
 
 /*
- * libtraceevent reads behind the records of some events (a kernel_stack is shorter than its format, an empty text
- * has no NUL). So that it finds there what it finds in trace-cmd, this much of the page goes with the copy.
+ * libtraceevent reads beyond the records of some events (a kernel_stack is shorter than its format, an empty text has
+ * no NUL). So that it finds the same bytes as in trace-cmd, this much of the page is copied, too.
  */
 #define BEHIND 256u
 
@@ -173,7 +173,7 @@ void event_print(struct event_printer *printer, const struct dat_event *event, s
 		print_info(p, type, record);
 	else
 		trace_seq_puts(&p->seq, UNKNOWN);
-	/* One newline at the end is the line's own. */
+	/* A newline at the end is the line's own. */
 	if (p->seq.len && p->seq.buffer[p->seq.len - 1] == '\n')
 		p->seq.len--;
 }

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define CPU_SECONDS 10
-#define DEATHS_MAX  64 /* a file with more texts that kill has no texts worth the forks */
+#define DEATHS_MAX  64 /* a file with more texts that crash the parser is not worth further forks */
 
 enum state { UNTRIED, TRYING, GOOD };
 

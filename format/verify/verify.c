@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events matter, what they say, by the offsets of their formats, and the order within each stream. */
+/* Which events matter, the values of their fields by the offsets of their formats, and the order within each stream. */
 #include "format/verify/verify.h"
 #include "format/dat/dat_notes.h"
 #include "format/io/bytes.h"
@@ -96,7 +96,7 @@ static enum verify_event_kind learn(struct verify *v, struct tep_event *event)
 	}
 	if (event->id >= (int)REC_EVENT_ID_FIRST)
 		return EVENT_USER;
-	/* What tracers write is no event to the kernel, and knows of other lists of threads. */
+	/* Events that tracers write are not events to the kernel, and are subject to other lists of threads. */
 	return strcmp(event->system, "ftrace") ? EVENT_OWN : EVENT_OTHER;
 }
 
@@ -144,7 +144,7 @@ static void say_back(struct verify *v, const struct verify_stream *stream, const
 	char text[160];
 
 	snprintf(text, sizeof(text), "CPU %" PRIu32 " goes back by %" PRIu64 " ns", event->cpu, last->ts - event->ts);
-	/* The page of the event before is there no more if this one is on another. */
+	/* If this event is on another page, the page of the event before is no longer there. */
 	verify_say(v, &(struct verify_violation){ VERIFY_BACK, 1, text, last->offset == event->offset ? last : NULL,
 						  event, NULL });
 }
@@ -161,8 +161,8 @@ static void note_loss(struct verify *v, struct verify_stream *stream, const stru
 }
 
 /*
- * Whether the kernel has said something on every CPU, so that a thread's silence means something. One without events of
- * its may be masked.
+ * Whether the kernel has recorded something on every CPU, so that the absence of a thread's events means something. A
+ * CPU without events may be masked.
  */
 static bool have_all_begun(const struct verify *v)
 {
@@ -182,8 +182,8 @@ static bool have_all_begun(const struct verify *v)
 }
 
 /*
- * Up to when it is known of all CPUs that nothing is missing: on one that runs a thread up to its last switch, as the
- * next may contradict it; on one that is idle up to its last event, or to the end of the file.
+ * The time up to which it is known of all CPUs that nothing is missing: on a CPU that runs a thread up to its last
+ * switch, because the next may contradict it; on an idle one up to its last event, or to the end of the file.
  */
 static uint64_t known_until(const struct verify *v, bool at_end)
 {
@@ -224,7 +224,7 @@ static int take_switch(struct verify *v, const struct dat_event *event)
 		return 0;
 	if (!v->sched)
 		v->sched = event->buffer;
-	/* Another buffer may have them once more, begins and ends at other times, and counts where that one has nothing. */
+	/* Another buffer may have the same events again, begins and ends at other times, and has counts of its own. */
 	if (!cpu->buffer)
 		cpu->buffer = has_pages(v, v->sched, event->cpu) ? v->sched : event->buffer;
 	if (cpu->buffer != event->buffer)
@@ -234,7 +234,7 @@ static int take_switch(struct verify *v, const struct dat_event *event)
 	v->figures.switches++;
 	now = (struct verify_switch){ (int32_t)prev, (int32_t)next, state };
 	err = verify_cpu_switch(v, event, &now);
-	/* With wake-ups of the same buffer alone. */
+	/* Only with wake-ups of the same buffer. */
 	if (!err && event->buffer == v->sched)
 		err = verify_thread_switch(v, event, &now);
 	if (!err && v->pending_begin != v->pending_end)
@@ -256,7 +256,7 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	return verify_cpu_user(v, event, (int32_t)pid);
 }
 
-/* It tells whose switches are recorded, where the file does not say. */
+/* It shows whose switches are recorded, if the file does not say so. */
 static int take_own(struct verify *v, const struct dat_event *event)
 {
 	int64_t tid;
@@ -296,7 +296,7 @@ static int dispatch(struct verify *v, const struct dat_event *event, enum verify
 	case EVENT_WAKEUP:
 	case EVENT_WAKEUP_NEW:
 	case EVENT_FORK:
-		/* As with the switches: one buffer's. */
+		/* As with the switches: those of one buffer. */
 		if (!get(v, event, v->subject[kind], &tid) || (v->sched && event->buffer != v->sched))
 			return 0;
 		return kind == EVENT_FORK ? verify_thread_fork(v, event, (int32_t)tid)
@@ -324,7 +324,9 @@ int verify_event(struct verify *verify, const struct dat_event *event)
 	stream->events += kind != EVENT_END;
 	if (event->lost) {
 		note_loss(v, stream, event, kind == EVENT_END);
-		/* What a program lost says nothing of the kernel; what nobody counted may be anybody's. */
+		/*
+		 * What a program lost does not matter for the kernel's events; a gap of unknown origin may be anyone's.
+		 */
 		if (is_kernel || event->lost < 0 || kind == EVENT_END) {
 			verify_thread_lost(v, stream->kernel_ts);
 			if (v->cpus[event->cpu].buffer == event->buffer)
@@ -379,7 +381,7 @@ static int learn_events(struct verify *v)
 	return 0;
 }
 
-/* A recorder has the kernel leave out what its own threads do, and says which they are. */
+/* A recorder makes the kernel leave out its own threads, and names them. */
 static int learn_writer(struct verify *v)
 {
 	const struct dat_option *version = dat_option(v->file, DAT_VERSION);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether counts add up: the statistics of each CPU (option CPUSTAT, the kernel's text) against what its stream
- * holds. A CPU may have several paragraphs, the kernel's and that of the programs, which may be in buffers of their
- * own: their sum counts. "Buffer: NAME" goes before those of an instance.
+ * Whether counts add up: the statistics of each CPU (option CPUSTAT, the kernel's text) compared with its stream. A CPU
+ * may have several paragraphs, the kernel's and that of the programs, which may be in buffers of their own: their sum
+ * counts. "Buffer: NAME" precedes those of an instance.
  */
 #include "format/verify/verify_private.h"
 
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the statistics say of one CPU in one buffer. */
+/* The statistics of one CPU in one buffer. */
 struct cpu_stats {
-	size_t buffer; /* its place; that behind the last one: the top buffer, if the file has none */
+	size_t buffer; /* its index; one past the last: the top buffer, if the file has none */
 	uint32_t cpu;
 	uint64_t entries; /* not read yet when they were taken */
 	uint64_t overrun;
-	uint64_t refused; /* pages do not tell of all of these */
+	uint64_t refused; /* pages do not report all of these */
 	uint64_t read;
 	uint64_t left_out; /* of these: the recorder's own, which are not in the file */
 };
@@ -113,7 +113,7 @@ static int by_place(const void *a, const void *b)
 	return left->cpu < right->cpu ? -1 : left->cpu > right->cpu;
 }
 
-/* Bring the paragraphs in order, and join those of the same CPU. */
+/* Sort the paragraphs, and join those of the same CPU. */
 static void join_stats(struct counting *c)
 {
 	size_t nr = 0;
@@ -161,8 +161,8 @@ static void say(struct verify *v, const struct cpu_stats *stats, const char *wha
 }
 
 /*
- * What the pages hold that these statistics are of. A buffer without statistics of its own is counted among those of
- * the top one; in version 7 a CPU without events is in no list.
+ * The counts of the pages that these statistics describe. A buffer without statistics of its own is counted with those
+ * of the top one; in version 7 a CPU without events is in no list.
  */
 static struct verify_stream sum_up(const struct counting *c, const struct cpu_stats *stats)
 {
@@ -185,8 +185,8 @@ static struct verify_stream sum_up(const struct counting *c, const struct cpu_st
 
 /*
  * trace-cmd takes the statistics before it reads the rest, so what was left then may be in the pages. A reader that
- * took all has met each overwritten event as a loss of a page. One behind the last page is carried by a recorder:end,
- * be it another CPU's.
+ * read everything has found each overwritten event as a loss of a page. A loss after the last page is carried by a
+ * recorder:end, possibly on another CPU.
  */
 static void compare(struct counting *c, const struct cpu_stats *stats, const struct verify_stream *stream, bool ends)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who runs on a CPU. The events of programs between two switches are kept as one group a thread, its first event and
- * its number, and judged when the second switch has come: not before is it known whose time that was.
+ * Which thread runs on a CPU. The events of programs between two switches are kept as one group per thread, with its
+ * first event and its number, and judged at the second switch: only then is it known whose time that was.
  */
 #include "format/verify/verify_private.h"
 
@@ -68,7 +68,7 @@ static void note_distance(struct verify *v, uint64_t ns)
 		v->figures.nearest_ns = ns;
 }
 
-/* Events at the very time of a switch belong to either side. */
+/* Events at exactly the time of a switch may belong to either side. */
 static uint64_t events_outside(const struct verify_group *group, const struct verify_switch *begin, uint64_t begin_ts,
 			       const struct verify_switch *end, uint64_t end_ts)
 {

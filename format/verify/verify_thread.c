@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads over all CPUs: a thread is on one of them at a time, and a sleeping one is woken before it runs. Both
- * compare times of different CPUs. The kernel puts them in order: a thread is switched in on another CPU after the
- * first one let go of it, and is queued and sched_wakeup told under the lock of the queue that the switch takes it
- * from.
+ * Threads over all CPUs: a thread is on one of them at a time, and a sleeping one is woken before it runs. Both checks
+ * compare times of different CPUs. The kernel orders them: a thread is switched in on another CPU only after the first
+ * one released it; and it is queued, and its sched_wakeup recorded, under the lock of the queue that the switch takes
+ * it from.
  *
- * That events are missing is seen by those behind them, so events of other CPUs from within the gap come first. What
- * looks wrong therefore waits until every CPU is past it, and is dropped if one turns out to have a gap there.
+ * A gap is seen only at the events after it, so events of other CPUs from within the gap are read first. What looks
+ * wrong therefore waits until every CPU is past it, and is dropped if one turns out to have a gap there.
  *
- * Virtual machines may hide what certain tasks do: the idle ones, or those of the machine's keepers. Then switches
- * from these are missing, and sched_wakeup where an idle CPU does the second half of a wake-up. So sched_waking is
- * what counts; it is told by whoever wakes.
+ * Virtual machines may hide what certain tasks do: the idle ones, or those of the host's operators. Then switches from
+ * these are missing, and sched_wakeup if an idle CPU does the second half of a wake-up. So sched_waking is what counts;
+ * the waking CPU records it.
  */
 #include "format/verify/verify_private.h"
 
@@ -20,10 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What waits is wrong, or lies in a gap; more than this is in one, so the oldest may go. */
+/* What waits is wrong, or lies in a gap; if more than this wait, they lie in one, so the oldest may be dropped. */
 #define PENDING_MAX 4096u
 
-/* prev_state: asleep, stopped or traced, idle. Dead ones are not woken, and R and R+ have none of these. */
+/* prev_state: asleep, stopped or traced, idle. Dead threads are not woken, and R and R+ have none of these. */
 #define STATE_SLEEPS 0x8f
 
 static struct verify_thread *get_thread(struct verify *v, int32_t tid)
@@ -63,8 +63,8 @@ static void set_state(const struct verify *v, struct verify_thread *thread, enum
 }
 
 /*
- * A kernel that is to record some threads alone records a switch if one of the two is one of them, and the idle task is
- * none: so a thread is, if one of its switches with idle is there. So it is, if there is any other event of its own.
+ * A kernel that is to record only some threads records a switch if one of the two is one of them, and the idle task is
+ * not. So a thread is one of them if one of its switches with the idle task is there, or any other event of its own.
  */
 static bool is_followed(const struct verify *v, const struct verify_thread *thread)
 {
@@ -89,7 +89,7 @@ bool verify_thread_is_followed(const struct verify *v, int32_t tid)
 
 /* ----------------------------------------------------------------------------------------------------- what waits */
 
-/* The one with this number, which is between pending_begin and pending_end. */
+/* The suspicion with this number, which is between pending_begin and pending_end. */
 static struct verify_pending *pending_at(const struct verify *v, uint64_t number)
 {
 	return &v->pending[number % PENDING_MAX];
@@ -152,7 +152,7 @@ static int suspect(struct verify *v, enum verify_kind kind, struct verify_thread
 	return err ? err : verify_keep(&pending->event, event);
 }
 
-/* The next sched event of a thread that is suspected. Its suspicions are chained, so the others are not looked at. */
+/* The next sched event of a suspected thread. Its suspicions are chained, so the others are not visited. */
 static int hear(struct verify *v, struct verify_thread *thread, const struct dat_event *event)
 {
 	int err = 0;
@@ -184,8 +184,8 @@ void verify_thread_lost(struct verify *v, uint64_t since)
 /* -------------------------------------------------------------------------------------------------------- events */
 
 /*
- * Whether a thread asleep should have been woken. Filters may keep its wake-ups away, so one must have been seen; and
- * sched_waking may stand in front of the switch that puts it to sleep, as its state is set before.
+ * Whether a thread asleep should have been woken. Filters may suppress its wake-ups, so one must have been seen; and
+ * sched_waking may come before the switch that puts it to sleep, because its state is set before.
  */
 static bool lacks_wake(const struct verify *v, const struct verify_thread *thread)
 {
