@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static bool on;
-static pid_t said;     /* the process that has said that it loses events */
+static pid_t said;     /* the process that has reported that it loses events */
 static pid_t said_abi; /* and that it has events that are too new */
 
 static const char *reason(int err)
@@ -46,7 +46,7 @@ static const char *reason(int err)
 	}
 }
 
-/* A line in one piece. */
+/* A line, with one write(). */
 __attribute__((format(printf, 1, 2))) static void say(const char *format, ...)
 {
 	const int saved = errno;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The inline functions of the headers, out of line; events without macros. */
 
-/* Here they are defined for all; nobody calls them through a prototype. */
+/* They are defined here for all; no caller uses a prototype of these. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define REC_INLINE
 #define REC_INLINE_ALWAYS
@@ -15,7 +15,7 @@
 
 #include "librecorder/core/event_text_private.h"
 
-/* The record of a declaration, as the compiler makes it (abi.h), behind the event that it describes. */
+/* The record of a declaration, as the compiler makes it (abi.h), after the event that it describes. */
 struct declared {
 	struct rec_event event;
 	struct rec_log_event description;

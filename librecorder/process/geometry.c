@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a buffer file has where, from what was asked for. */
+/* The layout of a buffer file, from the sizes asked for. */
 #include "librecorder/process/geometry.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #define DEFAULT_SUBBUF_SIZE UINT64_C(4096)
 #define DEFAULT_MEMORY_MAX  (UINT64_C(64) << 20)
 
-/* Ids and shapes of a few ten thousand events, and as many thread names; only what is used takes memory. */
+/* Ids and shapes of several ten thousand events, and as many thread names; only what is used takes memory. */
 #define LOG_SIZE (UINT64_C(4) << 20)
 
 /* Sub-buffer ids have 16 bits (REC_POS_ID). */
@@ -56,7 +56,7 @@ uint32_t rec_geometry_pages(const struct rec_geometry *geometry, uint32_t subbuf
 }
 
 /*
- * A quarter of the lanes at most; more than REC_SHARED_MAX threads seldom stand in the middle of an event at the same
+ * A quarter of the lanes at most; more than REC_SHARED_MAX threads are seldom in the middle of an event at the same
  * time.
  */
 static uint32_t shared_lanes(uint32_t max_lanes)
@@ -84,7 +84,7 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	g.subbuf_size = (uint32_t)subbuf;
 	g.lane_bytes = rec_lane_pages(lane, subbuf) * subbuf;
 	data = (rec_lane_pages(lane_max, subbuf) + 1) * subbuf;
-	/* Should the sub-buffers become smaller, there will be more of them. */
+	/* If the sub-buffers become smaller, there will be more of them. */
 	g.max_subbufs = (uint32_t)(data / REC_SUBBUF_MIN < NR_SUBBUFS_MAX ? data / REC_SUBBUF_MIN : NR_SUBBUFS_MAX);
 	g.lane_reader = round_up(sizeof(struct rec_lane) + g.max_subbufs * sizeof(struct rec_subbuf), REC_MAP_PAGE);
 	g.lane_meta = g.lane_reader +
@@ -93,7 +93,7 @@ int rec_geometry_make(const struct rec_options *options, struct rec_geometry *re
 	g.max_lanes = (uint32_t)smallest(max / g.lane_stride, UINT16_MAX, REC_SUBBUFS_MAX / g.max_subbufs);
 	g.max_lanes = g.max_lanes ? g.max_lanes : 1;
 	g.shared_max = shared_lanes(g.max_lanes);
-	/* What every program needs is together: header, rules, its first enable words. */
+	/* What every program needs is contiguous: header, rules, its first enable words. */
 	g.rules = REC_MAP_PAGE;
 	g.enable = g.rules + REC_MAP_PAGE;
 	g.conditions = g.enable + REC_EVENTS_MAX * sizeof(uint32_t);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log of a buffer: append-only, so that a reader may look at any time. A record is complete before log_used covers
- * it, and is never changed afterwards. Where the log ends is kept outside of the shared memory: nobody else can make us
- * write elsewhere.
+ * The log of a buffer: append-only, so that a reader may read it at any time. A record is complete before log_used
+ * covers it, and is never changed afterwards. The end of the log is also kept outside of the shared memory, so that no
+ * other process can make us write elsewhere.
  */
 #include <librecorder/detail/atomic.h>
 
@@ -34,7 +34,7 @@ int rec_log_append_locked(const struct rec_log_record *record)
 	}
 	memcpy(rec_process.log + used, record, record->size);
 	used += record->size;
-	/* Release: the record comes before it; pairs with the acquire of whoever reads the log (edge G1). */
+	/* Release: the record comes before it; pairs with the acquire of the log's readers (edge G1). */
 	rec_store_release(&rec_process.header->log_used, used);
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Options and the environment, by secure_getenv(): the environment of a set-user-id program is somebody else's word. No
- * allocation: forked children come here.
+ * Options and the environment, by secure_getenv(): the environment of a set-user-id program comes from another user. No
+ * allocation: forked children run this code.
  */
 #include "librecorder/process/options.h"
 #include "librecorder/process/process.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No version's options are larger: a larger size is a mistake, and so many bytes may not be there to be read. */
+/* No version's options are larger: a larger size is a mistake, and reading that many bytes could fault. */
 #define SIZE_MOST 4096u
 
-/* A number of KiB from the environment; 0 when there is none or it makes no sense. */
+/* A number of KiB from the environment; 0 if it is not set or makes no sense. */
 static size_t env_kb(const char *name)
 {
 	const char *text = secure_getenv(name);

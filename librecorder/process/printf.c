@@ -2,12 +2,13 @@
 /*
  * rec_printf: the arguments in binary, the format once in the log.
  *
- * What libtraceevent can print from binary is stored so: whole numbers as 4 or 8 bytes aligned to 4, strings in place
- * with their NUL. Everything else becomes text when it is recorded, and its conversion becomes %s in the stored format.
- * So a format is read when its site is put into the log, by the one function rec_printf_piece(); if its arguments are of the plain
- * kinds, the site keeps a layout from which each event is written, and otherwise it is read again with each.
+ * What libtraceevent can print from binary is stored in binary: whole numbers as 4 or 8 bytes aligned to 4, strings in
+ * place with their NUL. Everything else is formatted when it is recorded, and its conversion becomes %s in the stored
+ * format. The format is parsed when its site is put into the log, by one function, rec_printf_piece(). If its arguments
+ * are of the plain kinds, the site keeps a layout from which each event is written; otherwise each event parses the
+ * format again.
  *
- * A site is put into the log by its first use in this process. Where the process lock cannot be had (process.h) the
+ * A site is put into the log by its first use in this process. If the process lock is not available (process.h) the
  * event is counted as lost in the log, and the next use tries again.
  */
 #include <librecorder/event.h>
@@ -30,7 +31,7 @@
 
 /* ---------------------------------------------------------------------------------------------------- call sites */
 
-/* As many bytes as there is room for; returns how many there would have been. */
+/* Copies as many bytes as there is room for; returns how many there are in all. */
 static size_t add(char *text, size_t used, const char *from, size_t size)
 {
 	if (used < TEXT_MAX && size <= TEXT_MAX - used)
@@ -70,7 +71,7 @@ static size_t store_conversion(char *text, size_t used, const struct printf_piec
 	return add(text, used, stored, (size_t)n);
 }
 
-/* The format as the readers need it. Returns the text's size, NUL included. */
+/* The format as the readers need it. Returns the text's size, including the NUL. */
 static size_t store_format(char *text, size_t used, const char *format)
 {
 	struct printf_piece piece;
@@ -111,7 +112,7 @@ static int append_site(struct rec_printf_site *site, const char *function, int l
 	return rec_log_append_locked(&record.site.record);
 }
 
-/* The site's number in the present buffer; 0: the log does not take it now. */
+/* The site's number in the present buffer; 0: the log cannot take it now. */
 static uint64_t site_number(struct rec_printf_site *site, const char *function, int line, const char *format)
 {
 	const uint32_t buffer = rec_events_buffer();
@@ -164,7 +165,7 @@ static bool is_signed(const struct printf_piece *piece)
 	return piece->conversion == 'd' || piece->conversion == 'i';
 }
 
-/* A whole number that was passed as int, or as 8 bytes; narrowed to what the length says, as printf does. */
+/* A whole number that was passed as int, or as 8 bytes; narrowed as its length modifier says, like printf does. */
 static uint64_t narrow(const struct printf_piece *piece, uint64_t value)
 {
 	switch (piece->size) {
@@ -179,7 +180,7 @@ static uint64_t narrow(const struct printf_piece *piece, uint64_t value)
 	}
 }
 
-/* The conversion with widths and precisions from arguments written into it, and "ll" for whole numbers. */
+/* The conversion with the values of width and precision arguments written into it, and "ll" for whole numbers. */
 static void make_spec(const struct printf_piece *piece, int width, int precision, const char *length, char *spec,
 		      size_t size)
 {
@@ -196,7 +197,7 @@ static void make_spec(const struct printf_piece *piece, int width, int precision
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 #pragma GCC diagnostic ignored "-Wformat-security"
 
-/* The wrapped list: a va_list that is an array cannot be passed by reference otherwise. */
+/* Wraps the list: a va_list that is an array cannot be passed by reference otherwise. */
 struct list {
 	va_list args;
 };

@@ -2,8 +2,8 @@
 /*
  * The buffer's file: its name, its mapping, its memory.
  *
- * Guarantees. No descriptor stays open. No allocation and, but for an address that is known, no state: forked
- * children, and those of a raw clone in a signal handler, come here.
+ * Guarantees. No descriptor stays open. No allocation and, except an address that is known, no state: forked children,
+ * and those of a raw clone in a signal handler, run this code.
  */
 #include "librecorder/core/decimal.h"
 #include "librecorder/process/process.h"
@@ -31,8 +31,8 @@
 #endif
 
 /*
- * One process image after another may have the same pid and start time: exec. More than this many is somebody's
- * mischief.
+ * One process image after another may have the same pid and start time: exec. More files than this are not left by
+ * normal use.
  */
 #define NAMES_MAX 1000
 
@@ -40,8 +40,8 @@
 #define NAME_SIZE 64
 
 /*
- * An earlier image of this very process left its file: it writes no more. Another of this name, in another pid
- * namespace that uses the same directory, has it mapped.
+ * An earlier image of this very process left its file: it will not write any more. If another process has a file of
+ * this name, from another pid namespace that uses the same directory, it has it mapped.
  */
 static void close_predecessor(int dir, const char *name)
 {
@@ -88,7 +88,7 @@ static int create_file(int dir, char *name)
 	return -EEXIST;
 }
 
-/* Beyond the limit on a file's size the kernel does not only refuse, it kills by SIGXFSZ. */
+/* Beyond the limit on a file's size the kernel does not only refuse, it also sends SIGXFSZ. */
 static bool may_be_so_big(uint64_t size)
 {
 	struct rlimit limit;
@@ -96,7 +96,7 @@ static bool may_be_so_big(uint64_t size)
 	return getrlimit(RLIMIT_FSIZE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY || size <= limit.rlim_cur;
 }
 
-/* Older kernels cannot populate a mapping; the file can be made to have the room by its name. */
+/* Older kernels cannot populate a mapping; there the room can be allocated through the file's name. */
 static int allocate_by_name(uint64_t offset, size_t size)
 {
 	const int fd = open(rec_process.path, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
@@ -115,7 +115,7 @@ int rec_process_populate(void *start, size_t size)
 	int r = 0;
 
 	if (madvise(start, size, MADV_POPULATE_WRITE) < 0) {
-		/* EFAULT: touching it would have raised SIGBUS, the file system is full. */
+		/* EFAULT: touching it would have raised SIGBUS, because the file system is full. */
 		r = errno == EFAULT ? -ENOMEM : -errno;
 		if (r == -EINVAL)
 			r = allocate_by_name((uint64_t)((unsigned char *)start - (unsigned char *)rec_process.header), size);
@@ -145,7 +145,10 @@ int rec_process_grow_log(uint64_t upto)
 	return r;
 }
 
-/* Whether a mapping keeps the lock: not where a file of another file system is put below it (overlayfs, say). */
+/*
+ * Whether a mapping keeps the lock: not if a file of another file system is substituted for it (overlayfs, for
+ * example).
+ */
 static bool keeps_locks(int fd)
 {
 	struct statfs fs;
@@ -160,7 +163,7 @@ static int map_file(struct rec_process *process, int fd)
 	void *map;
 	int r;
 
-	/* First, so that whoever finds the file half made knows that somebody is at it. */
+	/* First of all, so that a process that finds the unfinished file knows that it is being made. */
 	process->locked = rec_lock_take(fd, REC_LOCK_PROGRAM) == 0 && keeps_locks(fd);
 	if (!may_be_so_big(size))
 		return -EFBIG;
@@ -184,8 +187,8 @@ int rec_process_map_file(void)
 {
 	struct rec_process *process = &rec_process;
 	/*
-	 * A session's directory is its recorder's to make: a program that outlives the recording must not bring it
-	 * back.
+	 * A session's directory is made only by its recorder: a program that outlives the recording must not recreate
+	 * it.
 	 */
 	const int dir = rec_buffer_dir_open(!process->keep, process->path, sizeof(process->path) - NAME_SIZE);
 	const size_t size = strlen(process->path);
@@ -208,7 +211,7 @@ int rec_process_map_file(void)
 
 void rec_process_say_why(void)
 {
-	/* Also where it was not even looked for: the path is to be told. */
+	/* Also if the directory was not even looked for: the path is to be reported. */
 	const int dir = rec_buffer_dir_open(false, rec_process.path, sizeof(rec_process.path) - NAME_SIZE);
 	char name[NAME_SIZE], text[24], *at;
 
@@ -220,7 +223,7 @@ void rec_process_say_why(void)
 	strcpy(rec_put_decimal(at + 1, rec_process.start_time), REC_REASON_SUFFIX);
 	rec_put_decimal(text, (uint32_t)-rec_process.error);
 	if (rec_process.keep) {
-		/* If there is no room for it either, it cannot be told. */
+		/* If there is no room for it either, it cannot be reported. */
 		const int r = symlinkat(text, dir, name);
 
 		(void)r;

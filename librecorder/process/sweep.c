@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers that processes left which are gone. Each program that starts takes some of them away, so that
- * they do not pile up: of those without an event, which are of use to nobody, more than come to be between
- * two sweeps even if no program ends in order; and where all buffers of the directory together take more
- * than the quota, the oldest until they do not.
+ * Buffers of processes that are gone. Each program that starts removes some of them, so that they do not accumulate. Of
+ * those without an event, which are of no use, it removes more than can be made between two sweeps, even if no program
+ * exits normally. And where all buffers of the directory together exceed the quota, it removes the oldest until they do
+ * not.
  *
- * Guarantees. What may be alive is never removed, nor anything in a directory below: those are recorders'. The work
- * is bounded; where there are more files than that, it is done on a random choice of them, so every file's turn
- * comes.
+ * Guarantees. What may be alive is never removed, nor anything in a directory below: those belong to recorders. The
+ * work is bounded; if there are more files than that, a random choice of them is examined, so in time every file is.
  */
 #include "librecorder/process/sweep.h"
 
@@ -30,16 +29,16 @@
 #include <unistd.h>
 
 /*
- * Files that are seen at the most, and in most sweeps: 0.4 us each by its name, 1 us more where its size is asked for
+ * Files that are listed at the most; 0 in most sweeps: 0.4 us each for its name, 1 us more if its size is asked for
  * (2026-11, Xeon).
  */
 #define FILES_MAX  1024u
 #define FILES_NEAR 64u
-#define NEAR_EACH  16u /* one sweep in so many goes all the way */
+#define NEAR_EACH  16u /* one sweep in this many lists all files */
 
 /*
- * Of these, files that may be removed for the quota, and files that are looked at for such without an event, 10 us
- * each: that many as long as they can be removed, for there may be more; two that are to stay are enough.
+ * Of these, files that may be removed for the quota; and files that are examined because they may have no event, 10 us
+ * each. As long as they can be removed, that many are examined, for there may be more; two that must stay are enough.
  */
 #define CHOICE	  64u
 #define LOOKED_AT 40u
@@ -49,7 +48,7 @@
 
 struct file {
 	char name[64];
-	time_t made;   /* valid where sizes are asked for, */
+	time_t made;   /* valid if sizes are asked for, */
 	uint64_t size; /* and this */
 };
 
@@ -57,7 +56,7 @@ struct sweep {
 	int dir;
 	uint64_t quota;
 	bool asks_sizes;
-	struct file files[CHOICE]; /* a random choice, in which each has the same chance to be */
+	struct file files[CHOICE]; /* a random choice, in which each file has the same chance */
 	unsigned int chosen;
 	unsigned int seen;
 	uint64_t size; /* of all */
@@ -94,7 +93,7 @@ static void see_file(struct sweep *sweep, const char *name)
 	file->size = (uint64_t)st.st_blocks * 512u;
 }
 
-/* Whether this process is surely gone; without an event if `empty`. */
+/* Whether this process is surely gone, and, if `empty`, has left no event. */
 static bool is_left(const struct sweep *sweep, const struct file *file, bool empty)
 {
 	struct rec_buffer_header header;
@@ -159,7 +158,7 @@ static struct file *oldest(struct sweep *sweep)
 	return found;
 }
 
-/* What RECORDER_DIR_MAX_KB says; else 1 GiB, or half of a small file system. */
+/* The value of RECORDER_DIR_MAX_KB; otherwise 1 GiB, or half of a small file system. */
 static uint64_t quota(uint64_t file_system)
 {
 	const uint64_t given = rec_options_dir_max();
@@ -169,7 +168,9 @@ static uint64_t quota(uint64_t file_system)
 	return file_system && file_system / 2 < QUOTA_DEFAULT ? file_system / 2 : QUOTA_DEFAULT;
 }
 
-/* A directory takes no more than its whole file system: mostly that is enough, and no file's size need be known. */
+/*
+ * A directory takes no more than its whole file system: mostly that answers the question, and no file's size is needed.
+ */
 static void set_quota(struct sweep *sweep)
 {
 	struct statfs fs = { 0 };
@@ -193,7 +194,7 @@ static void sweep_old(struct sweep *sweep)
 	}
 }
 
-/* What the kernel gives; readdir() would ask for a thousand names at once. */
+/* As many names as the kernel returns; readdir() would ask for a thousand at once. */
 struct entry {
 	uint64_t inode;
 	uint64_t offset;
