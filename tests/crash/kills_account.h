@@ -32,7 +32,7 @@ bool kills_take_file(struct kills_account *account, const char *path);
 
 struct kills_sums {
 	uint64_t committed; /* certainly */
-	uint64_t in_doubt;  /* their writers were killed in them, or in the event that they interrupted, and no reader has read them */
+	uint64_t in_doubt;  /* unread, and their writer was killed in them or in what they interrupted */
 	uint64_t read;
 	uint64_t gone; /* committed and not read */
 	uint64_t lost; /* reported before pages that were taken from lanes */

@@ -42,7 +42,7 @@ struct life {
 	unsigned int reader_kill_point, reader_kill_hit;
 	bool died_together;		   /* the writer reached its kill point while a reader was stopped at a point */
 	bool by_pages;			   /* the reader takes pages, not events, and maps nothing */
-	bool freeze, frozen;		   /* the point where the reader is stopped until the writer has ended; it did */
+	bool freeze, frozen;		   /* where the reader is stopped until the writer has ended; it did */
 	unsigned int kill_point, kill_hit; /* of the writer; TRACER_POINTS: none */
 	const bool *kill_points;	   /* or at the first of these that it reaches; NULL: none */
 	unsigned int stop_after;	   /* points until it stops; 0: it does not */

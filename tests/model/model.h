@@ -54,7 +54,7 @@ struct config {
 	const char *name;
 	uint8_t pages;	     /* in the ring; one more is the reader's */
 	uint8_t shift;	     /* log2 of the sub-buffer's size */
-	const char *prefill; /* done beforehand, outside of the exploration: writer's and reader's actions, see action.c */
+	const char *prefill; /* done before the exploration: writer's and reader's actions, see action.c */
 	const char *program; /* the writer's actions, one after the other */
 	const char *nested;  /* actions that may interrupt */
 	uint8_t depth;	     /* of the writer stack */
