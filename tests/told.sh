@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash
 #
-# After tests/tap.sh: tests/programs/told, which writes events when it is told to.
+# To be sourced after tests/tap.sh: tests/programs/told, which writes events on request.
 #
 #	start_told [COMMAND...]	starts one, by COMMAND... (empty: as it is); its pid is in $pid
-#	tell WORD		gives it a word, and waits until it has done that
-#	end_told		lets it end
+#	tell WORD		sends it a word, and waits until the work is done
+#	end_told		ends it
 #	counts FILE		how many of each event a recording has: "get 10 put 10"
 
 told=$top_builddir/tests/programs/told

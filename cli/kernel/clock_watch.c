@@ -79,7 +79,7 @@ void clock_watch_start(struct clock_watch *watch)
 
 	if (!watch->clock)
 		return;
-	/* Signals are the main thread's. */
+	/* Signals are for the main thread. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	watch->runs = pthread_create(&watch->thread, NULL, watch_clocks, watch) == 0;

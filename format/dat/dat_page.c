@@ -58,7 +58,7 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 		.delta = record.delta,
 		.data = at + record.head,
 		.ts = walk->ts,
-		/* Only a record at the very start carries the loss to those who read it (trace-dat.md 7.6). */
+		/* Readers see the loss only at a record at the very start (trace-dat.md 7.6). */
 		.lost = walk->pos == walk->header ? walk->page_lost : 0,
 	};
 	walk->pos += record.length;

@@ -55,8 +55,8 @@ like "what was on stays on" "$out" "$pid +started +1/1"
 ok "one pid that exists, one that does not" "$RECORDER" ps -P "$pid,1"
 like "the message names the missing one" "$err" "no running program '1' uses librecorder: continuing without it"
 
-# A pattern that no event is like yet; the recording goes on and says so.
-fails "a pattern that nothing is like" "$RECORDER" record -P "$pid" --duration 1 -u 'other:*' -o none.dat
+# A pattern that matches no event: the recording runs to its end, reports it, and fails.
+fails "a pattern that matches nothing" "$RECORDER" record -P "$pid" --duration 1 -u 'other:*' -o none.dat
 like "it is named" "$err" "no process has an event that matches 'other:\\*'"
 ok "disabled" "$RECORDER" disable -P "$pid" 'test:*'
 

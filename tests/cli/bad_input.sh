@@ -123,13 +123,13 @@ refused "no such command in PATH" 127 "cannot run 'no-such-command': No such fil
 refused "not to be run" 126 "cannot run './precious.dat': Permission denied" record -o precious.dat ./precious.dat
 run "$RECORDER" record -o none.dat sh -c 'exit 5'
 is "the status of a program without librecorder" "$status" 5
-like "it is said that nothing was recorded" "$err" "recorder record: nothing was recorded, 'none.dat' is not written: no process of 'sh' uses librecorder"
-like "and the summary says so" "$err" "recorded 0 events from 0 processes, 0 threads; 0 lost"
+like "the recorder reports that nothing was recorded" "$err" "recorder record: nothing was recorded, 'none.dat' is not written: no process of 'sh' uses librecorder"
+like "the summary reports it, too" "$err" "recorded 0 events from 0 processes, 0 threads; 0 lost"
 ok "there is no file" test ! -e none.dat
 run "$RECORDER" record -q -o none.dat sh -c 'kill -USR1 $$'
 is "the status of a signal" "$status" 138
 run "$RECORDER" record -q -o pattern.dat sh -c "'$producer' 1 10; exit 3"
-is "-q says nothing" "$status $err" "3 "
+is "-q prints nothing" "$status $err" "3 "
 run "$RECORDER" record -o pattern.dat -u 'test:count' -u 'tset:*' -u 'nothing' "$producer" 1 10
 is "an unknown pattern is not a failure" "$status" 0
 is "it is named" "$(grep -c "no process has an event that matches 'tset:\\*'" <<<"$err")" 1

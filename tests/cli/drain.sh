@@ -107,7 +107,7 @@ end "$pid"
 wait
 like "what waited in memory is still there" "$(ls "$RECORDER_DIR")" "stage-"
 ok "clean leaves it" "$RECORDER" clean -n
-like "it does" "$(ls "$RECORDER_DIR")" "stage-"
+like "it is still there" "$(ls "$RECORDER_DIR")" "stage-"
 stage=$(echo "$RECORDER_DIR"/stage-*)
 mv "$stage" away
 fails "a recovery in another mount namespace" "$RECORDER" recover -o part.dat slow.dat.spool

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# --duration: with a command, too; in seconds, parts of them, and other units.
+# --duration: with a command, too; in seconds, parts of a second, and other units.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/told.sh"
 cd "$TMP" || exit 1
 
-# Whoever is not given a CPU in that time writes nothing: then it is tried with a longer one.
+# A program that gets no CPU in that time writes nothing: then it is tried with a longer one.
 mkfifo in
 exec {input}<>in
 echo go >&"$input"
@@ -16,13 +16,13 @@ for time in 0.5 3s 15000ms 1m; do
 	kill "$(<out)"
 done
 is "a command is recorded that long" "$status" 0 || diag "$err"
-like "it is said that it goes on" "$err" "the time is over \\(--duration\\), 'sh' keeps running, unrecorded"
-is "it does" "$(cat "/proc/$(<out)/comm")" told
+like "the recorder reports that it keeps running" "$err" "the time is over \\(--duration\\), 'sh' keeps running, unrecorded"
+is "it is running" "$(cat "/proc/$(<out)/comm")" told
 is "what it wrote is there" "$(counts out.dat)" "get 10 idle 10 put 10"
 kill "$(<out)"
 wait_until is_gone "$(<out)"
 ok "a command that ends before" timeout 60 "$RECORDER" record -o out.dat --duration 1h sh -c "echo go | '$told'"
-unlike "has its end" "$err" "time is over"
+unlike "ends the recording" "$err" "time is over"
 run timeout 60 "$RECORDER" record -o out.dat --duration 1h sh -c "echo go | '$told'; exit 9"
 is "and its status" "$status" 9
 

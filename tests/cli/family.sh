@@ -69,7 +69,7 @@ is "in their order" "$("$RECORDER" report threads.dat | sed -n 's/.* tracer=\([0
 
 # A limit on address space that leaves no room for a buffer: the program runs.
 fails "no room for a buffer" bash -c "ulimit -v 60000; exec '$RECORDER' record -q -o limit.dat '$family' leaf"
-like "is told" "$err" "nothing was recorded, .*: no room for buffers in"
+like "is reported" "$err" "nothing was recorded, .*: no room for buffers in"
 
 # ----------------------------------------------------------------------------------- attached while it runs
 

@@ -48,15 +48,15 @@ run_record()
 
 run_record -u io:submit -f 'sise > 3'
 is "no such field" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:submit': no field 'sise'; its fields are id, fd, op, path (column 1)"
-is "that is a failure" "$status" 1
+is "which is a failure" "$status" 1
 is "a caret shows the place" "$(tail -n 2 <<<"$err")" "  sise > 3"$'\n'"  ^"
 run_record -u 'io:*' -f 'id > 3 && fd == 2'
 is "one of the events has no such field" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:done': no field 'fd'; its fields are id, result (column 11)"
 run_record -u '*' -f 'id > 3'
-is "nor has that of rec_printf" "$(head -n 1 <<<"$err")" "recorder record: filter of 'ftrace:bprint': no field 'id'; it has only the common fields (column 1)"
+is "nor has the event of rec_printf" "$(head -n 1 <<<"$err")" "recorder record: filter of 'ftrace:bprint': no field 'id'; it has only the common fields (column 1)"
 run_record -u io:submit -f 'id >> 3'
-is "no filter at all" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:submit': expected a value (column 5)"
-is "that is a wrong command line" "$status" 2
+is "an invalid filter" "$(head -n 1 <<<"$err")" "recorder record: filter of 'io:submit': expected a value (column 5)"
+is "is a wrong command line" "$status" 2
 run_record -u io:submit -f 'fd == 2147483648'
 like "out of range" "$err" "filter of 'io:submit': 2147483648 is out of range for a signed number of 32 bits \\(column 7\\)"
 run_record -u io:submit -f 'path == a.db'
@@ -155,11 +155,11 @@ ok "the filter of before holds again" test "$(wc -l <new)" -le 2
 ok "stat" "$RECORDER" stat -P $pid
 like "shows the rate" "$out" "io:submit: at most 3 a second, suppressed: 0"
 fails "a filter that does not fit" "$RECORDER" enable -P $pid -f 'result == 0' io:submit
-is "is told by enable" "$(head -n 1 <<<"$err")" "recorder enable: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path (column 1)"
+is "is reported by enable" "$(head -n 1 <<<"$err")" "recorder enable: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path (column 1)"
 run "$RECORDER" enable -P $pid -f 'id ==' io:submit
-is "and one that is none" "$(head -n 1 <<<"$err")" "recorder enable: filter of 'io:submit': expected a number (column 6)"
-is "as a wrong command line" "$status" 2
-fails "disable takes none" "$RECORDER" disable -P $pid -f 'id == 1' io:submit
+is "and an invalid one" "$(head -n 1 <<<"$err")" "recorder enable: filter of 'io:submit': expected a number (column 6)"
+is "is reported as a wrong command line" "$status" 2
+fails "disable takes no filter" "$RECORDER" disable -P $pid -f 'id == 1' io:submit
 ok "stop" "$RECORDER" stop -P $pid
 ok "start" "$RECORDER" start -P $pid
 ok "stat again" "$RECORDER" stat -P $pid

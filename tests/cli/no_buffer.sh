@@ -57,7 +57,7 @@ rm /dev/shm/fill
 says "/dev/shm of 1 MiB" "loses events, no memory for a thread's lane in '$shm/.*\\.rec': no room in the file system, or no memory" \
 	RECORDER_ENABLE='*'
 fails "record" "$RECORDER" record "$producer" 1 1000
-like "each event is told as lost" "$err" "recorded 0 events from 0 processes, 0 threads; 1000 lost"
+like "each event is reported as lost" "$err" "recorded 0 events from 0 processes, 0 threads; 1000 lost"
 like "and why, and what to do" "$err" \
 	"1000 of threads without a lane \\(no room for another lane in the buffer directory: free some, or a smaller -b\\)"
 like "so there is no file" "$err" "nothing was recorded, 'trace.dat' is not written: all events were lost"
@@ -78,11 +78,11 @@ umount /dev/shm
 fails "a command without librecorder" "$RECORDER" record true
 like "is named" "$err" "recorder record: nothing was recorded, 'trace.dat' is unchanged: no process of 'true' uses librecorder, or its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\)"
 fails "a limit on files" "$RECORDER" record sh -c 'ulimit -f 100; "$@"; exec "$@"' - "$producer" 1 10
-like "is told" "$err" "trace.dat' is unchanged: 2 processes were not recorded: the limit on a file's size is smaller than a buffer \\(ulimit -f\\)"
+like "is reported" "$err" "trace.dat' is unchanged: 2 processes were not recorded: the limit on a file's size is smaller than a buffer \\(ulimit -f\\)"
 is "the program runs" "$out" "$(printf 'produced 10\nproduced 10')"
 is "and nothing is left" "$(ls $shm)" ""
 fails "sizes that make no sense" env RECORDER_SUBBUF_KB=5 "$RECORDER" record "$producer" 1 10
-like "are told" "$err" "trace.dat' is unchanged: 1 process was not recorded: a size or the clock in the environment is invalid"
+like "are reported" "$err" "trace.dat' is unchanged: 1 process was not recorded: a size or the clock in the environment is invalid"
 ok "one of two" "$RECORDER" record sh -c '"$@"; ulimit -f 100; exec "$@"' - "$producer" 1 10
 like "is reported, too" "$err" "recorder record: 1 process was not recorded: "
 like "and the other is recorded" "$err" "recorded 10 events from 1 process"

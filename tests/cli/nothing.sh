@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A recording without an event: the file that is there stays, the reason is said, the status is not 0. A program that is
+# A recording without an event: an existing file is kept, the reason is reported, the status is not 0. A program that is
 # stopped is named.
 
 . "$top_srcdir/tests/tap.sh"
@@ -10,7 +10,7 @@ cd "$TMP" || exit 1
 ok "a recording" bash -c "echo go | '$RECORDER' record '$told'"
 cp -p trace.dat good.dat
 
-# nothing NAME REGEX COMMAND...: records nothing, says why in one line even with -q, and leaves what was there.
+# nothing NAME REGEX COMMAND...: records nothing, reports why on one line even with -q, and keeps the existing file.
 nothing()
 {
 	local name=$1 regex=$2
@@ -22,7 +22,7 @@ nothing()
 	ok "$name: the file stays" cmp good.dat trace.dat
 	run "$RECORDER" record -q -o none.dat "$@"
 	like "$name: -q" "$err" "^recorder record: nothing was recorded, 'none.dat' is not written: $regex"
-	is "$name: in one line" "$(wc -l <"$TMP/.err")" 1
+	is "$name: on one line" "$(wc -l <"$TMP/.err")" 1
 	is "$name: nothing is left" "$(ls -d none.dat* ./*.spool run/session* 2>/dev/null)" ""
 }
 
@@ -33,7 +33,7 @@ nothing "all off" "all events of the program are off" sh -c "printf 'off\ngo\n' 
 nothing "stopped" "the program is stopped \\(rec_stop\\(\\)\\)" sh -c "printf 'stop\ngo\n' | '$told'"
 nothing "no buffer" "1 process was not recorded: a size or the clock" sh -c "echo go | RECORDER_SUBBUF_KB=5 '$told'"
 run "$RECORDER" record sh -c 'exit 7'
-is "a command's own status says more" "$status" 7
+is "a command's own status takes precedence" "$status" 7
 ok "the file stays then, too" cmp good.dat trace.dat
 
 # ---- stopped programs
@@ -48,7 +48,7 @@ like "a stopped program is named" "$(<err)" "process $pid \\(told\\) is stopped:
 tell go
 kill -INT $recorder
 wait $recorder
-is "and nothing comes of it" $? 1
+is "and nothing is recorded of it" $? 1
 like "for that reason" "$(<err)" "'trace.dat' is unchanged: the program is stopped"
 ok "the file stays" cmp good.dat trace.dat
 ok "start it" "$RECORDER" start -P "$pid"

@@ -23,7 +23,7 @@ begin_to count 100
 ok "stat before" "$RECORDER" stat -P "$pid"
 ok "pages of a lane" "$RECORDER" pages -P "$pid"
 keep
-is "nothing is said of it" "$err" ""
+is "no message is printed" "$err" ""
 line "the meta page" '^lane 0: [0-9]+ sub-buffers of 4096 bytes; entries 100 overrun 0 read 0 '
 line "the page" '^page 1: time [0-9]+ commit [0-9]+ from 0 entries 100 fill [0-9]+%$'
 is "each event, decoded" "$(sed -n 's/.*seq: number=//p' shown)" "$(seq 0 99)"
@@ -35,13 +35,13 @@ end "$pid"
 begin_to count 100
 ok "pages taken from a lane" "$RECORDER" pages -P "$pid" --take --hex
 keep
-like "it is said" "$err" "count as read: no recording gets them"
+like "it is reported" "$err" "count as read: no recording gets them"
 line "the meta page" '^lane 0: [0-9]+ sub-buffers of 4096 bytes; entries 100 overrun 0 read 0 '
 line "the page" '^page 1: time [0-9]+ commit [0-9]+ from 0 entries 100 fill [0-9]+%$'
 is "each event, decoded" "$(sed -n 's/.*seq: number=//p' shown)" "$(seq 0 99)"
 line "with thread and CPU" "^  [0-9]+ tid $pid \\[[0-9]+\\] seq: number=0"
 line "its bytes" '^  00000: [0-9a-f]{8} '
-line "the figures behind" '^lane 0: .* entries 100 overrun 0 read 100 .*; reader 1 read [0-9]+ lost events 0$'
+line "the figures after it" '^lane 0: .* entries 100 overrun 0 read 100 .*; reader 1 read [0-9]+ lost events 0$'
 ok "again" "$RECORDER" pages -P "$pid"
 keep
 is "what was taken is read" "$(grep -c seq shown)" 0

@@ -88,7 +88,7 @@ wrong()
 
 	fails "refused: $1" "$RECORDER" report -F "$1"
 	column=$(sed -n 's/.*(column \([0-9]*\))$/\1/p' <<<"$err")
-	like "  it is said" "$(head -n 1 <<<"$err")" "$reason \\(column $column\\)$"
+	like "  it is reported" "$(head -n 1 <<<"$err")" "$reason \\(column $column\\)$"
 	is "  and shown" "$(tail -n +2 <<<"$err")" "  $1"$'\n'"$(printf "%$((column + 2))s" ^)"
 	is "  as a wrong command line" "$status" 2
 }
@@ -101,7 +101,7 @@ wrong 'kv/get:status == 99999999999' "99999999999 is out of range for a signed n
 wrong 'kv/get:list == 1' "field 'list' is an array: compare an element, list\[0\] to list\[2\]"
 wrong 'a b c' "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter"
 fails "a CPU that the file does not have" "$RECORDER" report --cpu 4000
-like "is said" "$err" "^recorder report: --cpu '4000': the file has only CPUs 0 to [0-9]+$"
+like "is reported" "$err" "^recorder report: --cpu '4000': the file has only CPUs 0 to [0-9]+$"
 is "and nothing else is printed" "$out" ""
 ok "one of several that it has" "$RECORDER" report --cpu "$cpu,4000"
 done_testing

@@ -34,7 +34,7 @@ ok "one with --new" "$RECORDER" snapshot -P "$pid" --new -o nothing.dat
 like "has nothing that another had" "$err" "copied 0 events from 0 processes"
 kill -CONT "$pid"
 go_on count 20000
-ok "--new, while it goes on" "$RECORDER" snapshot -P victim --new -o two.dat
+ok "--new, while the program writes" "$RECORDER" snapshot -P victim --new -o two.dat
 read -r first last nr _ <<<"$(numbers two.dat)"
 ok "does not repeat it" test "$first" -gt "$one"
 is "and reports what is missing in between" $((last - one - nr)) "$(lost two.dat)"
@@ -84,7 +84,7 @@ else
 	like "is reported" "$err" "No space left on device"
 fi
 ok "two programs in one file" "$RECORDER" snapshot -P victim -o both.dat
-like "are both told" "$err" "copied 3000 events from 2 processes, 2 threads; 0 lost"
+like "are both reported" "$err" "copied 3000 events from 2 processes, 2 threads; 0 lost"
 begin_to count3 3000
 ok "and again" "$RECORDER" snapshot --raw --new -P victim -o both.dat
 like "only what is new" "$err" "copied 3000 events from 1 process, 1 thread; 0 lost"

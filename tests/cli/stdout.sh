@@ -27,12 +27,12 @@ is "of a running program, to a file" "$? $(counts live.dat)" "0 get 10 idle 10 p
 end_told
 "$RECORDER" record -o - true >none.dat 2>err
 is "nothing to write" "$? $(stat -c %s none.dat)" "1 0"
-like "is said" "$(<err)" "nothing was recorded, 'standard output' is not written"
+like "is reported" "$(<err)" "nothing was recorded, 'standard output' is not written"
 is "nothing is left, again" "$(ls tmp)" ""
 echo go | "$RECORDER" record -o - "$told" 2>err >/dev/full
 is "no room: status" $? 1
-like "what is said" "$(<err)" "cannot write to standard output: No space left on device; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
-is "it is there" "$(counts tmp/recorder-*/trace.dat)" "get 10 idle 10 put 10"
+like "the message names the file" "$(<err)" "cannot write to standard output: No space left on device; the file is '$TMP/tmp/recorder-[^/]*/trace.dat'"
+is "the file is there" "$(counts tmp/recorder-*/trace.dat)" "get 10 idle 10 put 10"
 rm -r tmp/recorder-*
 run script -qec "'$RECORDER' record -o - true" /dev/null
 like "a terminal is refused" "$out" "'-o -' writes a file to standard output, which is a terminal: redirect it"

@@ -28,12 +28,12 @@ is "it cannot read what is root's" "$status" 1
 like "nor is anything recorded" "$err" "Permission denied"
 
 if mountpoint -q /sys/kernel/tracing; then
-	ok "the kernel's events beside it" "$RECORDER" record --user $name -o kernel.dat -e sched_process_exec sh -c \
+	ok "the kernel's events as well" "$RECORDER" record --user $name -o kernel.dat -e sched_process_exec sh -c \
 		'echo go | /run/bin/told'
 	is "the program's" "$(counts kernel.dat)" "get 10 idle 10 put 10"
 	ok "and the kernel's" test "$("$RECORDER" report kernel.dat | grep -c 'sched_process_exec: .*told')" -gt 0
 else
-	skip "the kernel's events beside it" "tracefs is not mounted"
+	skip "the kernel's events as well" "tracefs is not mounted"
 fi
 
 # A recorder that was killed.
@@ -43,7 +43,7 @@ recorder=$!
 exec {input}>in
 echo go >&"$input"
 wait_until is_attached killed.dat.spool /run/bin/told
-# What it is told is done before it ends.
+# The program carries out its orders before it ends.
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 exec {input}>&-
@@ -54,9 +54,9 @@ is "all is there" "$(counts killed.dat)" "get 10 idle 10 put 10"
 run "$RECORDER" record --user 'no such' touch started
 is "no such user" "$status $err" "1 recorder record: there is no user 'no such' (--user)"
 run setpriv --reuid $uid --regid $gid --clear-groups env HOME=/ "$RECORDER" record -o /dev/shm/x.dat --user root touch /run/bin/started
-is "nobody else may" "$status $err" "1 recorder record: only root may run a command as another user (--user)"
+is "no other user may" "$status $err" "1 recorder record: only root may run a command as another user (--user)"
 run env RECORDER_DIR=/run/bin "$RECORDER" record --user $name touch started
-is "a directory of root's will not do" "$status $err" \
+is "a directory of root's is refused" "$status $err" \
 	"1 recorder record: cannot use the buffer directory '/run/bin': it belongs to another user, or others may write to it; set RECORDER_DIR to a directory of your own"
 ok "nothing was started" test ! -e started -a ! -e /run/bin/started
 

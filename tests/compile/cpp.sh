@@ -36,7 +36,7 @@ for compiler in "g++ -Wuseless-cast" clang++; do
 	done
 done
 
-# mistake NAME DECLARED STATEMENT REGEX: the same statement with what is good in place of what is wrong compiles
+# mistake NAME DECLARED STATEMENT REGEX: does not compile; the same statement with the mistake corrected does
 mistake()
 {
 	cat >mistake.cpp <<-END
@@ -48,7 +48,7 @@ mistake()
 		void f() { REC(m, e, $3); }
 	END
 	fails "$1" "$CXX" -std=c++17 -I"$top_srcdir/include" -fsyntax-only mistake.cpp
-	like "it is told" "$err" "error: .*$4"
+	like "it is reported" "$err" "error: .*$4"
 	sed -i "s/REC(m, e, .*); }/REC(m, e, $5); }/" mistake.cpp
 	ok "what is right compiles" "$CXX" -std=c++17 -I"$top_srcdir/include" -fsyntax-only mistake.cpp
 }

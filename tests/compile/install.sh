@@ -80,6 +80,6 @@ fi
 
 ok "the command runs where it was installed" "$(find "$root" -type f -path '*/bin/recorder')" --version
 strangers=$(find "$root" -path '*/include/*' -type f ! -path '*/include/librecorder/*.h' ! -path '*/include/librecorder/event.hpp')
-is "headers stand in <librecorder/> only" "$strangers" ""
+is "headers are in <librecorder/> only" "$strangers" ""
 
 done_testing

@@ -86,7 +86,7 @@ recorder=$!
 ok "a program ignores SIGINT" wait_until has_size trace.dat.spool 1000000
 pid=$(pgrep -P $recorder -x victim)
 kill -INT -- -$recorder
-ok "the recording goes on after a first one" wait_until has_size trace.dat.spool 4000000
+ok "the recording continues after a first one" wait_until has_size trace.dat.spool 4000000
 kill -INT -- -$recorder
 status=0
 wait $recorder || status=$?

@@ -29,10 +29,10 @@ die()
 
 begin_mortal 1000 1 wait
 fails "a living program is not recovered" "$RECORDER" recover -o no.dat "$pid"
-like "it is said why" "$err" "^recorder recover: process $pid has left no buffer, it is still running: 'recorder snapshot -P $pid'"
+like "the reason is reported" "$err" "^recorder recover: process $pid has left no buffer, it is still running: 'recorder snapshot -P $pid'"
 ok "no file was begun" test ! -e no.dat -a ! -e no.dat.spool
 fails "nor by its name" "$RECORDER" recover -o no.dat mortal
-like "it is said what to do" "$err" "no dead program 'mortal' has left a buffer; of a running one 'recorder snapshot -P mortal'"
+like "the message says what to do" "$err" "no dead program 'mortal' has left a buffer; of a running one 'recorder snapshot -P mortal'"
 # Its parent does not ask for it: a process that has ended, and is still there.
 cat >zombie.py <<'END'
 import subprocess, sys

@@ -68,7 +68,7 @@ for way in splice mmap read; do
 	like "$way: and why" "$summary" "  $lost overwritten before they were read"
 	is "$way: those recorded are in the file" "$("$RECORDER" report trace.dat | grep -c ': *NR ')" "$recorded"
 	# A gap has no number if its page had no room for one.
-	ok "$way: the pages tell of them where they happened" awk -v lost="$lost" '/ EVENTS DROPPED\]/ { told += substr($2, 2) }
+	ok "$way: the pages report them where they happened" awk -v lost="$lost" '/ EVENTS DROPPED\]/ { told += substr($2, 2) }
 		/\[EVENTS DROPPED\]/ { gaps++ }
 		/ end: +lost=/ { elsewhere++ }
 		END { exit !(told == lost && (gaps || !elsewhere)) }' <("$RECORDER" report trace.dat)

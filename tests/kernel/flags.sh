@@ -43,7 +43,7 @@ events_are "-e, a pattern for both" 'irq[^:]*:.*_e.*' -e 'irq*:*_e*'
 events_are "-e, a pattern for either" '[^:]*stat[^:]*:.*|.*:.*stat.*' -e '*stat*'
 events_are "-e all" '.*' -e all
 events_are "--event, several" '(sched|irq):.*' --event sched --event=irq
-events_are "-v, for all behind it" 'irq:irq_.*|timer:(timer_[^s]|[^t]|tick).*' -e irq -e timer -v -e 'softirq*' \
+events_are "-v, for all after it" 'irq:irq_.*|timer:(timer_[^s]|[^t]|tick).*' -e irq -e timer -v -e 'softirq*' \
 	-e 'irq:tasklet*' -e 'timer:timer_s*'
 rm -f out.dat
 
@@ -55,7 +55,7 @@ seen "-f, of a system" "prev_pid == 1" events/sched/sched_switch/filter -e sched
 like "it is reported which events it does not fit" "$err" "filter of 'sched': [0-9]+ of [0-9]+ events lack fields of 'prev_pid == 1'"
 seen "-f, the last one counts" "prev_pid == 2" events/sched/sched_switch/filter \
 	-e sched -f 'prev_pid == 1' -e sched_switch -f 'prev_pid == 2'
-seen "-f, only of what is behind the -e" "none" events/sched/sched_switch/filter -e sched_switch -u 'a:b' -f 'x == 1'
+seen "-f, only of what follows the -e" "none" events/sched/sched_switch/filter -e sched_switch -u 'a:b' -f 'x == 1'
 seen "-R, two of them, a filter too" $'traceoff:unlimited if prio == 999\nstacktrace:unlimited' \
 	events/sched/sched_wakeup_new/trigger -e sched_wakeup_new -R stacktrace -f 'pid > 0' -R 'traceoff if prio == 999'
 record -e irq -v -e sched_wakeup_new -R stacktrace ./see events/sched/sched_wakeup_new/{trigger,enable}

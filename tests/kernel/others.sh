@@ -181,7 +181,7 @@ is "SIGTERM at the beginning leaves nothing" "$(left $recorder)" ""
 
 run unshare --pid --fork --mount-proc "$RECORDER" record -q -o inside.dat -e sched:sched_process_exec true
 is "in a pid namespace it is recorded" "$status $err" "0 "
-ok "and nobody is hidden by an id that is another's outside" bash -c '! grep -aq "hidden threads:" inside.dat'
+ok "and no process is hidden because of an id that is another's outside" bash -c '! grep -aq "hidden threads:" inside.dat'
 run "$RECORDER" record -q -o outside.dat -e sched:sched_process_exec true
 ok "outside, the recorder's threads are" grep -aq "hidden threads: [0-9]* [0-9]" outside.dat
 

@@ -32,7 +32,7 @@ ok "its switches are kept" test "$(own sched_switch)" -gt 0
 woken=$("$RECORDER" report out.dat | sed -nE 's/^.*-([0-9]+) +\[[0-9]+\].* sched_waking: comm=.* pid=([0-9]+) .*$/\1 \2/p' |
 	grep -wFf tids | awk 'NR == FNR { own[$1] = 1; next } $1 in own && $2 in own' tids - | wc -l)
 is "how its threads wake each other is left out" "$woken" 0
-ok "the file is in order" "$RECORDER" verify out.dat
+ok "the file passes verify" "$RECORDER" verify out.dat
 diag "$out"
 cp out.dat kernel.dat
 
@@ -49,7 +49,7 @@ for way in "" --raw "--buffers split"; do
 	is "${way:-woven}: the program's events" "$("$RECORDER" report out.dat | grep -c 'count:')" 1000
 	is "${way:-woven}: no system calls of the recorder" "$(own 'sys_(enter|exit)')" 0
 	ok "${way:-woven}: but its switches" test "$(own sched_switch)" -gt 0
-	ok "${way:-woven}: the file is in order" "$RECORDER" verify out.dat
+	ok "${way:-woven}: the file passes verify" "$RECORDER" verify out.dat
 done
 
 # A killed one has noted its threads before.

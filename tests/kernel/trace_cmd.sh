@@ -62,7 +62,7 @@ else
 fi
 under=
 same "a system" -e syscalls -F "$calls" 200
-same "but for some of it" -e syscalls -v -e '*mmap*' -e sys_exit_getppid -F "$calls" 200
+same "except some of it" -e syscalls -v -e '*mmap*' -e sys_exit_getppid -F "$calls" 200
 same "an event by its name" -e sys_enter -F "$calls" 200
 same "with a filter" -e raw_syscalls -f "id == $("$calls" 1) || id == 59" -F "$calls" 200
 same "with two" -e raw_syscalls -f "id != $("$calls" 1)" -f 'id != 9' -F "$calls" 200

@@ -254,7 +254,7 @@ static void write_gated(bool disabled)
 	if (write_event(4, PLAINLY) && disabled)
 		fail("a lane that is disabled has taken an event");
 	if (!disabled && !m.handle.room)
-		fail("an event was written behind a gate that is closed");
+		fail("an event was written after the gate was closed");
 	m.handle.disabled = was;
 	m.handle.room = was ? 0 : m.handle.capacity;
 }

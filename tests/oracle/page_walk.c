@@ -98,7 +98,7 @@ static bool compare_event(struct page_walk *walk, const struct rec_record *recor
 	    is_time(time, record->time + padding, walk->begin))
 		return true;
 	snprintf(walk->why, sizeof(walk->why),
-		 "at %u: kbuffer's payload is %td bytes behind ours, %d bytes long, time %" PRIu64
+		 "at %u: kbuffer's payload is %td bytes after ours, %d bytes long, time %" PRIu64
 		 "; ours %u bytes long, time %" PRIu64 ", paddings with a delta of 1 %" PRIu64,
 		 record->offset, (const char *)payload - (const char *)record->payload, size, time, record->size,
 		 record->time, padding);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Does what its input says, a word a line, and answers each line with the word when it is done: "go" writes ten of each
- * event, "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid" answers with its pid.
+ * Reads words, one a line, does what each asks for, and then answers with the word: "go" writes ten of each event,
+ * "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid" is answered with its pid.
  */
 #include <librecorder/event.h>
 

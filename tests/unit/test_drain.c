@@ -71,7 +71,7 @@ int __wrap_drain_run(struct drain *which)
 	return which == failing ? -ENOSPC : __real_drain_run(which);
 }
 
-/* The helper is let go when it is waited for. */
+/* The helper is released when the drain waits for it. */
 bool __real_drain_crew_result(struct drain_crew *crew, unsigned int process, struct drain_turn *ret_turn);
 bool __wrap_drain_crew_result(struct drain_crew *crew, unsigned int process, struct drain_turn *ret_turn);
 bool __wrap_drain_crew_result(struct drain_crew *crew, unsigned int process, struct drain_turn *ret_turn)

@@ -79,7 +79,7 @@ static void expect_all(unsigned int events)
 	cr_assert_eq(sums.lost + sums.torn + sums.no_lane, 0);
 }
 
-/* Without a reader that wants it, and behind the time that it said, a lane is overwritten. */
+/* Without a reader that wants growth, and after the time for which it was wanted, a lane is overwritten. */
 Test(grow, only_if_a_reader_wants_it)
 {
 	struct sums sums;
@@ -169,7 +169,7 @@ int __wrap_statfs(const char *path, struct statfs *fs)
 	return r;
 }
 
-/* What is left there others may need. */
+/* Other threads may need the lanes that are left. */
 Test(grow, not_in_a_file_system_that_is_nearly_full)
 {
 	struct sums sums;
@@ -201,7 +201,7 @@ Test(grow, back_to_lanes_that_were_read)
 	cr_assert_leq(rec_lanes(), 3);
 }
 
-/* The pool's, too: a thread that ended has grown, and what it left was read. */
+/* The pool's lanes, too: a thread that ended has grown, and what it left was read. */
 Test(grow, to_lanes_of_the_pool)
 {
 	unsigned int i, lanes;
@@ -296,7 +296,7 @@ Test(grow, and_give_the_memory_back)
 	}
 }
 
-/* Of lanes that nobody has as well. */
+/* The same for free lanes. */
 Test(grow, and_give_the_pools_memory_back)
 {
 	unsigned int i;
@@ -321,7 +321,7 @@ Test(grow, and_give_the_pools_memory_back)
 	worker_stop(1);
 }
 
-/* Neither what nobody has read nor what a reader has open. */
+/* Neither a lane with unread events nor one that a reader has open. */
 Test(grow, and_keep_what_is_unread)
 {
 	struct rec_view *view = NULL;
@@ -347,7 +347,7 @@ Test(grow, and_keep_what_is_unread)
 	cr_assert_leq(made_lanes(), 2);
 }
 
-/* Who looks at a lane that is given up, and made again, sees what is new there. */
+/* A reader of a lane that is given up, and remade, sees what is new there. */
 Test(grow, and_an_iterator_looks)
 {
 	struct rec_view *view = NULL;
@@ -393,7 +393,7 @@ static struct {
 	bool is_given_up;
 	unsigned int given_up; /* times */
 	uint64_t events, lost;
-	bool again; /* have the lane made again, too */
+	bool again; /* have the lane remade, too */
 } stepped;
 
 static void read_all(void)
@@ -405,7 +405,10 @@ static void read_all(void)
 	stepped.lost += sums.lost;
 }
 
-/* Behind one instruction of a writer its thread grows, shrinks, and perhaps grows again, by what a handler writes. */
+/*
+ * After one instruction of a writer its thread grows, shrinks, and perhaps grows again, because of what a handler
+ * writes.
+ */
 static void on_trap(int number, siginfo_t *info, void *context)
 {
 	ucontext_t *uc = context;
@@ -441,8 +444,8 @@ static void clear_trap_flag(void)
 }
 
 /*
- * A writer that is interrupted at any instruction finds its lane given up, or given up and made again: its event comes, once,
- * whole. `before`: events between two of them; so each is a plain one, or one that begins a sub-buffer.
+ * A writer that is interrupted at any instruction finds its lane given up, or given up and remade: its event is read,
+ * once, whole. `before`: events between two of them; so each is a plain one, or one that begins a sub-buffer.
  */
 static void interrupt_at_any(unsigned int before, unsigned int instructions, bool again)
 {
@@ -455,7 +458,7 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 	stepped.again = again;
 	do {
 		rec_process.header->grow_until = 0;
-		/* On a new sub-buffer, whose events all have the same size but for the first. */
+		/* On a new sub-buffer, whose events all have the same size except the first. */
 		while (REC_POS_OFF(rec_lane_at(rec_thread_handle->lane ? own_lane() : 0)->tail) > 4080 / 2 || !next)
 			write_some(1);
 		while (before && REC_POS_OFF(rec_thread_handle->lane->tail) + 28 <= 4080)
@@ -518,7 +521,7 @@ static void *write_without_end(void *arg)
 	return arg;
 }
 
-/* A reader that takes, and wants growth and does not, by turns; two threads and their handlers. */
+/* A reader that consumes, and wants growth or not, by turns; two threads and their handlers. */
 Test(grow, beside_a_reader, .timeout = 300)
 {
 	struct sums sums, all = { 0 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a page holds, decoded by each reader: rec_page_next(), and dat_walk_next() for both byte orders. The test draws
- * pages record by record and notes what must be read. Each reader must read that. Where a page ends in nonsense, the
- * readers are compared with each other.
+ * pages record by record and notes what must be read. Each reader must read exactly that. If a page ends in nonsense,
+ * the readers are compared with each other.
  */
 #include "format/dat/dat_page.h"
 #include "librecorder/core/page_bytes.h"
@@ -21,7 +21,7 @@ struct event {
 	uint64_t time;
 };
 
-/* The same page as this machine has it and as one of the other byte order, and what is in it. */
+/* The same page in this machine's byte order and in the other one, and its contents. */
 struct image {
 	unsigned char own[PAGE], other[PAGE];
 	uint32_t size;
@@ -92,7 +92,7 @@ static void put_long(struct image *image, uint32_t delta, uint32_t size)
 	put_bytes(image, size);
 }
 
-/* Its delta counts: what is behind it was written after it. With 1, readers differ. */
+/* Its delta counts: what follows it was written after it. With 1, readers differ. */
 static void put_padding(struct image *image, uint32_t delta, uint32_t body)
 {
 	image->time += delta;
@@ -215,7 +215,7 @@ Test(page, all_readers_see_what_was_written)
 		unsigned int draws = seed;
 
 		fill(&image, &draws);
-		/* The kernel's filler: the rest of the page is dead. */
+		/* The kernel's filler: the rest of the page is unused. */
 		if (draw(&draws, 2)) {
 			put_word(&image, REC_TYPE_PADDING, 0);
 			put_bytes(&image, draw(&draws, 3) * 4);
@@ -258,7 +258,10 @@ Test(page, all_readers_stop_at_the_same_nonsense)
 		same_events(own.events, own.nr, same.events, same.nr, seed);
 		damaged += own.end < 0;
 		ended += own.end == 0;
-		/* There the second word of a record is another number. So that page may end elsewhere, but within itself. */
+		/*
+		 * With the other byte order the second word of a record is another number. So that page may end
+		 * elsewhere, but within itself.
+		 */
 		cr_assert_leq(other.at, image.size);
 	}
 	cr_assert(damaged > 100 && ended > 100 && cut > 10, "%u damaged, %u not, %u cut", damaged, ended, cut);
@@ -266,7 +269,7 @@ Test(page, all_readers_stop_at_the_same_nonsense)
 
 /* --------------------------------------------------------------------------------------------------- one by one */
 
-/* Facts A4.2: the event was written 30 + 7 after the first one, whoever reads it. */
+/* Facts A4.2: the event was written 30 + 7 after the first one, with any reader. */
 Test(page, the_delta_of_padding_counts)
 {
 	static struct image image;
@@ -283,8 +286,8 @@ Test(page, the_delta_of_padding_counts)
 }
 
 /*
- * But not 1, which stands for 0. A stamp with the page's own time follows each marker, and must not look like one that
- * wrapped. libtraceevent adds it.
+ * But not 1, which represents 0. A stamp with the page's own time follows each marker, and must not look like one that
+ * overflowed. libtraceevent adds it.
  */
 Test(page, a_delta_of_1_of_padding)
 {
@@ -306,7 +309,7 @@ Test(page, a_delta_of_1_of_padding)
 	cr_assert_eq(file.events[0].time, BEGIN + 8);
 }
 
-/* A marker has its length and its magic; anything else leaves the CPU as it is. */
+/* A marker has its length and its magic; anything else does not change the CPU. */
 Test(page, a_marker_names_the_cpu)
 {
 	static const struct {
@@ -393,7 +396,10 @@ Test(page, losses)
 	cr_assert_eq(walk.used, 12 + 12);
 }
 
-/* Of bytes that nobody vouches for nothing beyond them is read (the sanitizers look), and a record lies within them. */
+/*
+ * In bytes from untrusted sources nothing beyond them is read (the sanitizers check that), and a record lies within
+ * them.
+ */
 Test(page, any_bytes)
 {
 	unsigned int seed = 1, kinds[PAGE_STAMP + 1] = { 0 }, damaged = 0;

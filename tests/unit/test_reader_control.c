@@ -409,7 +409,7 @@ void __wrap_rec_events_move(const unsigned char *conditions, bool needed);
 static struct {
 	struct rec_view *view;
 	const char *patterns;
-	unsigned int script; /* to base 3, what is done behind each look: nothing, off, on */
+	unsigned int script; /* to base 3, what is done after each look: nothing, off, on */
 	unsigned int steps;
 	int last; /* what was said last; -1: nothing */
 } between;

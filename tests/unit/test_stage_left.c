@@ -30,7 +30,7 @@ static void begin(void)
 	cr_assert_eq(spool_create(path, &head, &spool), 0);
 }
 
-/* Nothing is left but the spool. */
+/* Only the spool is left. */
 static void end(void)
 {
 	cr_assert_eq(spool_remove(spool), 0);
@@ -73,7 +73,7 @@ Test(stage_left, only_what_is_left_is_swept)
 	close(fd);
 }
 
-/* Its recorder was killed before it wrote the name, or after it took the name away: no recovery looks for it. */
+/* Its recorder was killed before it wrote the name, or after it removed the name: no recovery looks for it. */
 Test(stage_left, what_the_spool_does_not_name_is_swept)
 {
 	const int fd = open(dir, O_RDONLY | O_DIRECTORY);
@@ -86,7 +86,9 @@ Test(stage_left, what_the_spool_does_not_name_is_swept)
 	close(fd);
 }
 
-/* A directory that may not be searched, a server that does not answer: whether the spool is there nobody knows. */
+/*
+ * A directory that may not be searched, a server that does not answer: it cannot be known whether the spool is there.
+ */
 Test(stage_left, the_pages_of_a_spool_that_cannot_be_looked_at_are_kept)
 {
 	const int fd = open(dir, O_RDONLY | O_DIRECTORY);
@@ -94,7 +96,7 @@ Test(stage_left, the_pages_of_a_spool_that_cannot_be_looked_at_are_kept)
 	struct stage_block *block;
 	struct stage *stage;
 
-	/* A name that is too long, and so an error other than that it does not exist. */
+	/* A name that is too long, and so causes another error than that it does not exist. */
 	snprintf(long_path, sizeof(long_path), "%s/%0300d", dir, 0);
 	cr_assert_eq(stage_open(long_path, spool->fd, 0, 0, &stage), 0);
 	cr_assert_eq(stage_take(stage, PAGE, STAGE_REFUSE, &block), 0);
@@ -109,7 +111,7 @@ Test(stage_left, the_pages_of_a_spool_that_cannot_be_looked_at_are_kept)
 	close(fd);
 }
 
-/* Whether somebody opened a file since `watch` began, other than to look at it. */
+/* Whether any process opened a file since `watch` began, other than to examine its metadata. */
 static bool was_opened(int watch)
 {
 	_Alignas(struct inotify_event) char events[4096];
@@ -117,7 +119,7 @@ static bool was_opened(int watch)
 	return read(watch, events, sizeof(events)) > 0;
 }
 
-/* Opening a device may do something: it is looked at first. */
+/* Opening a device may have an effect: so its type is checked first. */
 Test(stage_left, what_is_no_file_is_not_opened)
 {
 	const int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -139,7 +141,7 @@ Test(stage_left, what_is_no_file_is_not_opened)
 	cr_assert_eq(unlink(fifo), 0);
 }
 
-/* Of another mount namespace: the spool takes nothing until it is recovered where the stage is. */
+/* Of another mount namespace: the spool accepts nothing until it is recovered where the stage is. */
 Test(stage_left, a_stage_out_of_sight_is_told_from_one_that_is_gone)
 {
 	name_stage("/nowhere/stage-AAAAAA");
@@ -172,7 +174,7 @@ Test(stage_left, the_pages_of_a_spool_that_was_moved_are_kept)
 	close(fd);
 }
 
-/* A spool names what it likes, and may be another user's. */
+/* A spool may name any file, and may be another user's. */
 Test(stage_left, only_the_spools_own_stage_is_removed)
 {
 	struct stage *stage;

@@ -303,9 +303,9 @@ static struct plan {
 	unsigned int before, behind; /* events */
 	bool crosses;		     /* the event that is left goes to another sub-buffer */
 	bool handler_writes;
-	bool deeper;		  /* it is written from a frame far below that of the events behind it */
+	bool deeper;		  /* it is written from a frame far below that of the events after it */
 	bool level;		  /* from the same frame; by default those are written from far below */
-	unsigned int instruction; /* behind which the handler strikes that jumps away */
+	unsigned int instruction; /* after which a handler interrupts and jumps away */
 	bool once_reserved;	  /* not before */
 	uint64_t number;	  /* of the next event */
 	bool struck;
@@ -317,7 +317,7 @@ enum fate { NEITHER, READ, TORN };
 static unsigned char fates[NUMBERED_MAX];
 static uint64_t refused;
 
-/* The lane in which an event was left, and nobody has found out yet. NULL: there is none. */
+/* The lane in which an event was left, if it was not found out yet. NULL: there is none. */
 static const struct rec_lane *left_in;
 static uint64_t left_number, tail_before;
 
@@ -351,7 +351,7 @@ static __attribute__((noinline)) void write_here(uint64_t number, bool in_steps)
 	set_trap_flag(false);
 }
 
-/* Inline: so whoever calls it calls write_here() from its own frame. */
+/* Inline: so its caller calls write_here() from its own frame. */
 static inline __attribute__((always_inline)) void write_one(void)
 {
 	const uint64_t refusals = count_refusals(), number = plan.number++;
@@ -444,7 +444,7 @@ static void *be_left(void *arg)
 	return NULL;
 }
 
-/* A writer that moved the head and was left in that has no mark behind it. */
+/* A writer that was left while it moved the head has no mark after it. */
 static void check_marks(void)
 {
 	uint32_t lane, id;
@@ -571,7 +571,7 @@ static void put_in_step(int signal)
 	}
 }
 
-/* One that publishes what was nested in it, and is interrupted behind instructions of that by another event. */
+/* One that publishes what was nested in it, and is interrupted after instructions of that by another event. */
 static void publish_in_steps(unsigned int nested, uint32_t pages)
 {
 	const struct sigaction action = { .sa_handler = put_in_step };
@@ -682,7 +682,7 @@ Test(torn, left_in_a_ring_of_two, .timeout = 600)
 	leave_everywhere((struct plan){ .before = 3 * PAGE_EVENTS, .behind = 3 * PAGE_EVENTS, .crosses = true, .handler_writes = true }, 2);
 }
 
-/* The events behind it are written from above, so they are read at once, in the same lane. */
+/* The events after it are written from above, so they are read at once, in the same lane. */
 Test(torn, left_and_found_out_at_once, .timeout = 600)
 {
 	STEP_OR_SKIP();

@@ -94,7 +94,7 @@ Test(weave, raw_has_only_what_is_wanted)
 	weaving_end(&s, seen);
 }
 
-/* The count needs 8 bytes behind the data: the marker makes room. */
+/* The count needs 8 bytes after the data: the marker makes room. */
 Test(weave, raw_full_page_behind_a_loss)
 {
 	struct weaving s;
