@@ -182,7 +182,7 @@ static void *run(void *arg)
 	(void)arg;
 	if (rec_thread_attach() < 0)
 		_exit(3);
-	/* The account is of one lane: however long a reservation stands open, this thread stays there. */
+	/* The account is of one lane: however long a reservation is open, this thread keeps that lane. */
 	rec_thread_handle->on_stuck = NULL;
 	while (notes->next < notes->events && (!notes->leave || notes->next - from < 400)) {
 		write_one(true);

@@ -42,7 +42,7 @@ static unsigned int own_lane(void)
 	return lane;
 }
 
-/* In the middle of an event it has to wait, as a resize that another thread asks for. */
+/* Asked for in the middle of an event it has to wait, as a resize that another thread asks for. */
 static void want_pages(unsigned int pages)
 {
 	const struct event event = { .number = *committed };
@@ -69,7 +69,7 @@ static void change(unsigned int round)
 		want_pages(3 + round);
 		break;
 	case 2:
-		/* What lies ready is of another shape by then. */
+		/* By then what is ready has another shape. */
 		want_pages(4 + round);
 		if (rec_subbuf_resize((size_t)8192 >> round / 4 % 2) < 0)
 			_exit(7);

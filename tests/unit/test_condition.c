@@ -309,7 +309,7 @@ Test(condition, where_there_is_no_room_nothing_changes)
 	cr_assert_eq(rec_view_switch(view, "cond:one if n == 7", true), 1, "a condition that exists can be used");
 	expect(1, 7);
 	cr_assert_eq(rec_enable("cond:one if n == 9999999"), 1, "the program's half is another one");
-	/* That half is full, too: the event is off, and that is counted. */
+	/* That half is full, too: the event is off, and this is counted. */
 	for (i = 0; rec_enable(selector) == 1; i++)
 		snprintf(selector, sizeof(selector), "cond:one if n == %u", i);
 	cr_assert_gt(i, 1000);
