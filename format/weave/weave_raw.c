@@ -60,13 +60,10 @@ static uint32_t copy_tail(unsigned char *to, const unsigned char *page, uint32_t
 static void leave_out(struct raw_page *page, const struct rec_record *record, uint32_t end)
 {
 	unsigned char *at = page->bytes + REC_SUBBUF_HEADER_SIZE + record->offset;
-	const uint32_t high = 0, size = end - record->offset;
-	uint32_t word;
+	const uint32_t size = end - record->offset;
 
-	memcpy(&word, at, sizeof(word));
-	word = (word & ~((1u << REC_TYPE_BITS) - 1u)) | REC_TYPE_TIME_EXTEND;
-	memcpy(at, &word, sizeof(word));
-	memcpy(at + 4, &high, sizeof(high));
+	page_put32(at, page_word(REC_TYPE_TIME_EXTEND, page_word_delta(page_get32(at, 0), 0)));
+	page_put32(at + 4, 0);
 	memmove(at + REC_TIME_EXTEND_SIZE, at + size, page->size - end);
 	page->size -= size - REC_TIME_EXTEND_SIZE;
 	page->left_out++;
