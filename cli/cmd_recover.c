@@ -167,8 +167,8 @@ static void say_stage(const struct spool *spool)
 {
 	if (spool->stage_is_elsewhere)
 		complain(RECOVER,
-			 "'%s' is not in this mount namespace, and '%s' lacks what it holds: recover it where it was "
-			 "recorded, or remove it to recover the buffers without it",
+			 "cannot find '%s', and '%s' lacks what it holds: recover it where it was recorded, if that was "
+			 "another mount namespace, or remove it to recover the buffers without it",
 			 spool->head.stage, spool->path);
 	else if (spool->stage_is_gone)
 		complain(RECOVER, "'%s' is gone, and with it what '%s' had not been given yet when its recorder was killed",

@@ -28,9 +28,10 @@ closed()
 	is "nothing is left" "$(ls)" "$(printf 'pipe\ntrace.dat')"
 }
 
-closed 0 true
-closed 7 sh -c 'exit 7'
+producer=$top_builddir/tests/programs/producer
+closed 0 sh -c '"$0" 1 10 >/dev/null' "$producer"
+closed 7 sh -c '"$0" 1 10 >/dev/null; exit 7' "$producer"
 # The command has its own disposition of the signal, which the suite itself may have been started to ignore.
-closed 141 env --default-signal=PIPE sh -c 'echo text; echo more'
+closed 141 env --default-signal=PIPE sh -c '"$0" 1 10 >/dev/null; echo text; echo more' "$producer"
 
 done_testing

@@ -176,10 +176,10 @@ esac
 ok "a command in another pid namespace" "$RECORDER" record -o elsewhere.dat unshare --pid --fork "$producer" 2 1000
 like "is recorded" "$err" "recorded 2000 events from 1 process, 2 threads; 0 lost"
 is "nothing is left" "$(ls $own)" ""
-ok "a command with another /dev/shm" "$RECORDER" record -o elsewhere.dat \
+fails "a command with another /dev/shm" "$RECORDER" record -o elsewhere.dat \
 	unshare --mount sh -c 'mount -t tmpfs none /dev/shm && exec "$@"' - "$producer" 1 10
 is "runs" "$out" "produced 10"
-like "and the recorder reports that nothing was recorded, and why" "$err" "its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\): the recording is empty"
+like "and the recorder reports that nothing was recorded, and why" "$err" "nothing was recorded, .* its buffer directory was out of reach \\(REC_DEBUG=1 shows why\\)$"
 
 # ---- no /proc, and one of another namespace
 

@@ -9,7 +9,7 @@
 name=nobody
 uid=$(id -u $name) gid=$(id -g $name)
 mkdir -m 755 /run/bin
-cp "$told" /run/bin
+cp "$told" "$RECORDER" /run/bin
 mkdir -m 700 private
 cd private || exit 1
 
@@ -53,7 +53,7 @@ is "all is there" "$(counts killed.dat)" "get 10 idle 10 put 10"
 
 run "$RECORDER" record --user 'no such' touch started
 is "no such user" "$status $err" "1 recorder record: there is no user 'no such' (--user)"
-run setpriv --reuid $uid --regid $gid --clear-groups env HOME=/ "$RECORDER" record -o /dev/shm/x.dat --user root touch /run/bin/started
+run setpriv --reuid $uid --regid $gid --clear-groups env HOME=/ /run/bin/recorder record -o /dev/shm/x.dat --user root touch /run/bin/started
 is "no other user may" "$status $err" "1 recorder record: only root may run a command as another user (--user)"
 run env RECORDER_DIR=/run/bin "$RECORDER" record --user $name touch started
 is "a directory of root's is refused" "$status $err" \

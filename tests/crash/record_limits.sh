@@ -38,8 +38,8 @@ else
 	ok "four threads with room for two" "$RECORDER" record "$producer" 4 100000
 	is "each event is recorded or lost in little room" "$(($(events_in "$err") + $(lost_in "$err")))" 400000
 	dd if=/dev/zero of=small/fill bs=4096 status=none 2>/dev/null
-	ok "a program without room for its buffer runs all the same" "$RECORDER" record "$producer" 4 1000
-	is "it does its work" "$out" "produced 4000"
+	fails "a program without room for its buffer is not recorded" "$RECORDER" record "$producer" 4 1000
+	is "it runs all the same" "$out" "produced 4000"
 	like "the recorder reports why there is nothing" "$err" "no room for buffers in '$TMP/small/run/session-"
 	rm small/fill
 	export RECORDER_DIR=$TMP/run
@@ -117,8 +117,8 @@ ignored='grep SigIgn /proc/self/status'
 for how in default ignore; do
 	run env --$how-signal=XFSZ $ignored
 	expected=$out
-	ok "SIGXFSZ: $how" env --$how-signal=XFSZ "$RECORDER" record -o none.dat $ignored
-	is "the command has it, too" "$out" "$expected"
+	run env --$how-signal=XFSZ "$RECORDER" record -o none.dat $ignored
+	is "SIGXFSZ: $how: the command has it, too" "$out" "$expected"
 done
 
 # ---- programs that outlive the recording
