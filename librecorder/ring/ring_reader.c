@@ -183,7 +183,8 @@ static uint32_t find_reader_page(struct rec_ring_reader *reader, uint32_t named)
 	} while (++steps < reader->nr_subbufs && id != first);
 	if (!met)
 		return named;
-	return steps == reader->nr_subbufs - 1 ? (uint32_t)rest : reader->nr_subbufs;
+	/* If another process changed the links meanwhile, a sub-buffer may have been passed twice after all. */
+	return steps == reader->nr_subbufs - 1 && rest < reader->nr_subbufs ? (uint32_t)rest : reader->nr_subbufs;
 }
 
 /* A reader died in a swap, after the exchange: do its remaining stores. */

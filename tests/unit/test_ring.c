@@ -5,8 +5,11 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <librecorder/page.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define EVENTS_MAX 4000
 
@@ -239,6 +242,42 @@ Test(ring, a_reader_that_died_in_the_swap_is_succeeded)
 	cr_assert_eq(rec_ring_reader_init(&ring->reader), 0);
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 1);
 	cr_assert_eq(page.entries, events);
+	ring_free(ring);
+}
+
+static struct rec_link *protected_links;
+
+/* The store to the links that faulted is repeated after this; another fault ends the test. */
+static void change_links(int number)
+{
+	signal(number, SIG_DFL);
+	if (mprotect(protected_links, 4096, PROT_READ | PROT_WRITE) < 0)
+		_exit(1);
+	protected_links[2].next = REC_LINK(3, REC_LINK_NORMAL, 0);
+	protected_links[3].next = REC_LINK(4, REC_LINK_NORMAL, 0);
+}
+
+/*
+ * The links lead 2, 4, 3, 2. When the walk from 4 repairs the prev of 2, they change: it passes 3 twice and returns to 4
+ * after the number of steps that a ring of four has, with a sum of ids that leaves less than nothing for the reader page.
+ */
+Test(ring, links_that_change_during_the_search_for_the_reader_page)
+{
+	struct ring *ring = ring_new(4, 4096, true);
+	struct rec_ring_reader *reader = &ring->reader;
+	struct rec_link *links = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	cr_assert_neq(links, MAP_FAILED);
+	links[2] = (struct rec_link){ .next = REC_LINK(4, REC_LINK_HEAD, 0), .prev = 0 };
+	links[4] = (struct rec_link){ .next = REC_LINK(3, REC_LINK_NORMAL, 0), .prev = 2 };
+	links[3] = (struct rec_link){ .next = REC_LINK(2, REC_LINK_NORMAL, 0), .prev = 4 };
+	reader->words->read = REC_POS(2, 1, 0, 0);
+	reader->links = protected_links = links;
+	cr_assert_eq(mprotect(links, 4096, PROT_READ), 0);
+	signal(SIGSEGV, change_links);
+	cr_assert_eq(rec_ring_reader_init(reader), -EBADMSG);
+	cr_assert_eq(links[3].next, REC_LINK(4, REC_LINK_NORMAL, 0));
+	munmap(links, 4096);
 	ring_free(ring);
 }
 
