@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "cli/report_select.h"
+#include "cli/show_text.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_notes.h"
 #include "format/io/bytes.h"
@@ -30,6 +31,8 @@ struct report {
 	bool raw_ts;
 	bool quiet;
 	bool clock;
+	bool raw_strings;
+	bool escapes; /* control characters are shown, not sent to the terminal */
 	struct event_print_options print;
 
 	struct dat_file *file;
@@ -116,6 +119,14 @@ static bool print_head(struct report *r)
 	return written(r);
 }
 
+/* Up to the last line feed, if there is one, so that no character of UTF-8 is cut in two. */
+static ssize_t whole_lines(const char *text, ssize_t size)
+{
+	const char *end = memrchr(text, '\n', (size_t)size);
+
+	return end ? end + 1 - text : size;
+}
+
 static int print_latency_text(struct report *r)
 {
 	struct dat_error error = { 0 };
@@ -126,7 +137,12 @@ static int print_latency_text(struct report *r)
 		n = dat_read_raw(r->file, at, text, sizeof(text), &error);
 		if (n < 0)
 			return fail(r, &error);
-		fwrite(text, 1, (size_t)n, stdout);
+		if (r->escapes) {
+			n = whole_lines(text, n);
+			show_text(stdout, text, (size_t)n, true);
+		} else {
+			fwrite(text, 1, (size_t)n, stdout);
+		}
 		if (!n || !written(r))
 			break;
 	}
@@ -135,11 +151,8 @@ static int print_latency_text(struct report *r)
 
 static bool print_line(struct report *r, const struct dat_event *event, struct tep_record *record)
 {
-	event_print_prefix(&r->printer, stdout, event->buffer);
-	if (!written(r))
-		return false;
 	event_print(&r->printer, event, record);
-	fwrite(r->printer.seq.buffer, 1, r->printer.seq.len, stdout);
+	show_event(stdout, &r->printer, r->escapes);
 	putchar('\n');
 	return written(r);
 }
@@ -254,6 +267,7 @@ static int run(struct report *r)
 	if (status)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
+	r->escapes = !r->raw_strings && show_escapes(stdout);
 	if (r->clock)
 		print_clock(r);
 	else if (print_head(r))
@@ -279,6 +293,7 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG(0, "ts-diff", "print the time since the event before", &r.print.ts_diff),
 		OPT_FLAG(0, "nodate", "ignore the file's date offset", &r.no_date),
 		OPT_FLAG(0, "raw-ts", "print times as stored in the file", &r.raw_ts),
+		OPT_FLAG(0, "raw-strings", "do not escape control characters on a terminal", &r.raw_strings),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),
 		OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",
 			 &r.clock),

@@ -5,6 +5,7 @@
  * memory does not grow with the file.
  */
 #include "cli/cmd.h"
+#include "cli/show_text.h"
 #include "format/dat/dat_compress.h"
 #include "format/text/event_print.h"
 #include "format/verify/verify.h"
@@ -62,8 +63,7 @@ static void print_line(struct checking *c, const struct dat_event *event, const 
 		snprintf(distance, sizeof(distance), "%+" PRId64 " ns", (int64_t)(event->ts - from->ts));
 	event_print(&c->printer, event, &record);
 	fprintf(c->text, "  %16s  ", distance);
-	event_print_prefix(&c->printer, c->text, event->buffer);
-	fwrite(c->printer.seq.buffer, 1, c->printer.seq.len, c->text);
+	show_event(c->text, &c->printer, show_escapes(c->text));
 	fputc('\n', c->text);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "cli/recording/programs.h"
+#include "cli/show_text.h"
 
 #define HEX_WIDTH 32u
 
@@ -94,6 +95,16 @@ static bool learn(struct page_text *text)
 	return true;
 }
 
+/* Piped, only the first line of its text; on a terminal the whole string, with its line feeds escaped. */
+static void print_line(const char *line)
+{
+	if (show_escapes(stdout))
+		show_text(stdout, line, strlen(line), false);
+	else
+		fwrite(line, 1, strcspn(line, "\n"), stdout);
+	putchar('\n');
+}
+
 static void print_event(struct page_text *text, const struct rec_record *record, const void *payload)
 {
 	struct rec_event_common common = { .pid = 0 };
@@ -108,7 +119,7 @@ static void print_event(struct page_text *text, const struct rec_record *record,
 	if (record->cpu != REC_CPU_UNKNOWN)
 		printf("[%03u] ", record->cpu);
 	if (line)
-		printf("%.*s\n", (int)strcspn(line, "\n"), line);
+		print_line(line);
 	else
 		printf("event %u, %u bytes\n", common.type, record->size);
 }

@@ -41,13 +41,6 @@ void event_printer_close(struct event_printer *printer)
 	printer->record = NULL;
 }
 
-int event_print_prefix(struct event_printer *printer, FILE *out, const struct dat_buffer *buffer)
-{
-	if (!printer->options.names)
-		return 0;
-	return fprintf(out, "%*s%s", printer->name_width, buffer->name, buffer->name[0] ? ": " : "  ");
-}
-
 int event_record(struct event_printer *printer, const struct dat_event *event, struct tep_record *ret_record)
 {
 	struct event_printer *p = printer;
@@ -84,6 +77,13 @@ int event_record(struct event_printer *printer, const struct dat_event *event, s
 }
 
 /* ------------------------------------------------------------------------------------------------------ columns */
+
+/* If a file has several buffers, each line begins with its buffer's name. */
+static void print_buffer(struct event_printer *p, const struct dat_buffer *buffer)
+{
+	if (p->options.names)
+		trace_seq_printf(&p->seq, "%*s%s", p->name_width, buffer->name, buffer->name[0] ? ": " : "  ");
+}
 
 static void print_task(struct event_printer *p, const struct dat_event *event, struct tep_record *record)
 {
@@ -144,6 +144,13 @@ static void print_losses(struct event_printer *p, const struct dat_event *event)
 		trace_seq_printf(&p->seq, "CPU:%d [EVENTS DROPPED]\n", (int)event->cpu);
 }
 
+/* The kernel's stacks, which libtraceevent prints as a line for each function. */
+static bool has_lines(const struct event_type *type)
+{
+	return type && !strcmp(type->event->system, "ftrace") &&
+	       (!strcmp(type->event->name, "kernel_stack") || !strcmp(type->event->name, "user_stack"));
+}
+
 void event_print(struct event_printer *printer, const struct dat_event *event, struct tep_record *record)
 {
 	struct event_printer *p = printer;
@@ -151,7 +158,10 @@ void event_print(struct event_printer *printer, const struct dat_event *event, s
 	const struct event_type *type = event_type(p->table, id);
 
 	trace_seq_reset(&p->seq);
+	p->parts = (struct event_parts){ .lines = has_lines(type) };
+	print_buffer(p, event->buffer);
 	print_losses(p, event);
+	p->parts.losses = p->seq.len;
 	if (type)
 		print_task(p, event, record);
 	else
@@ -162,13 +172,16 @@ void event_print(struct event_printer *printer, const struct dat_event *event, s
 		else
 			tep_print_event(p->table->tep, &p->seq, record, "%s", TEP_PRINT_LATENCY);
 	}
+	p->parts.task = p->seq.len;
 	if (type)
 		print_time(p, event->ts);
 	else
 		trace_seq_puts(&p->seq, UNKNOWN);
 	if (p->options.ts_diff)
 		print_diff(p, event->ts);
+	p->parts.time = p->seq.len;
 	print_name(p, type ? type->event->name : "(NULL)");
+	p->parts.name = p->seq.len;
 	if (type)
 		print_info(p, type, record);
 	else

@@ -20,11 +20,21 @@ struct event_print_options {
 	bool names;   /* each line begins with its buffer's name */
 };
 
+/* Where the parts of an event's text end. Words from the file are in all of them. */
+struct event_parts {
+	unsigned int losses; /* the buffer's name, and the line of losses with its newline */
+	unsigned int task;   /* with the CPU and the latency columns */
+	unsigned int time;
+	unsigned int name;
+	bool lines; /* what follows the name has lines by itself: a stack */
+};
+
 struct event_printer {
 	struct event_print_options options;
 	const struct event_table *table;
 	struct event_ftrace ftrace;
 	struct trace_seq seq; /* the text of the last event */
+	struct event_parts parts;
 	unsigned char *record; /* copy of it, followed by EVENT_SLACK bytes */
 	uint32_t room;
 	int name_width;
@@ -38,16 +48,16 @@ int event_printer_open(struct event_printer *ret_printer, const struct dat_file 
 		       const struct event_table *table, const struct event_print_options *options);
 void event_printer_close(struct event_printer *printer);
 
-/* The beginning of a line of this buffer; "" if names are off. Returns the number of printed characters. */
-int event_print_prefix(struct event_printer *printer, FILE *out, const struct dat_buffer *buffer);
-
 /*
  * The event in libtraceevent's form: a copy with room after it, for filters and for event_print(). Valid until the
  * next call. 0; -ENOMEM.
  */
 int event_record(struct event_printer *printer, const struct dat_event *event, struct tep_record *ret_record);
 
-/* Makes the text of the event of the last event_record(), without its newline; losses have lines of their own. */
+/*
+ * Makes the text of the event of the last event_record(), without its newline, and sets `parts`. It begins with the
+ * buffer's name if the file has several; losses have lines of their own.
+ */
 void event_print(struct event_printer *printer, const struct dat_event *event, struct tep_record *record);
 
 #endif

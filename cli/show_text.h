@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* Prints text that comes from programs and files, with its control characters or without (cli/base/escape.h). */
+#ifndef CLI_SHOW_TEXT_H
+#define CLI_SHOW_TEXT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "format/text/event_print.h"
+
+/* Whether what is printed goes to a terminal, so that its control characters must be escaped. */
+bool show_escapes(FILE *out);
+
+/* With escapes. `lines`: line feeds and tabs are the text's own layout. */
+void show_text(FILE *out, const char *text, size_t size, bool lines);
+
+/* The last event that the printer has made, without the newline at its end. */
+void show_event(FILE *out, const struct event_printer *printer, bool escapes);
+
+#endif
