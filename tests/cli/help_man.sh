@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# --help and the manual page of each command name the same options, arguments and operands; the completion knows all of
-# them.
+# --help and the manual page of each command name the same options, arguments and operands; the completion of each shell
+# knows all of them.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -58,6 +58,44 @@ is "completion after a letter" "$(complete_words recorder record -C m)" "mono mo
 for command in $commands; do
 	is "$command: completion knows all options" "$(complete_words recorder "$command" - | tr ' ' '\n' | sort)" \
 		"$("$RECORDER" "$command" --help | grep -oE '^ +(-[a-zA-Z])?(, )?(--[a-z-]+)?' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort)"
+done
+
+# ---- completion for zsh and fish: what their own sed programs make of --help, so that neither shell is needed
+
+# program FILE FUNCTION: the sed program in that function.
+program()
+{
+	sed -n "/$2\\b/,/^\\(}\\|end\\)\$/p" "$top_srcdir/cli/completion/$1" | sed -n "/sed -nE '\$/,/^\t'\$/{//!p}"
+}
+help=$("$RECORDER" --help)
+about=$(sed -n 's/^  record  *//p' <<<"$help")
+is "zsh: commands" "$(sed -nE "$(program _recorder '^_recorder_commands')" <<<"$help" | sed 's/:.*//' | xargs)" "$(echo $commands)"
+is "fish: commands" "$(sed -nE "$(program recorder.fish '^function __recorder_commands')" <<<"$help" | cut -f1 | xargs)" \
+	"$(echo $commands)"
+like "zsh: what a command does" "$(sed -nE "$(program _recorder '^_recorder_commands')" <<<"$help")" "record:$about"
+zsh_options=$(program _recorder '^_recorder_options')
+fish_options=$(program recorder.fish '^function __recorder_options')
+for command in $commands; do
+	help=$("$RECORDER" "$command" --help)
+	options=$(complete_words recorder "$command" - | tr ' ' '\n' | sort)
+	is "zsh: $command's options" "$(sed -nE "$zsh_options" <<<"$help" | cut -f1 | sort)" "$options"
+	is "fish: $command's options" "$(sed -nE "$fish_options" <<<"$help" | cut -f1 | sort)" "$options"
+done
+help=$("$RECORDER" record --help)
+for shell in zsh fish; do
+	options=${shell}_options
+	lines=$(sed -nE "${!options}" <<<"$help" | grep -P '^(-q|--quiet|-o|--mode|-C)\t')
+	is "$shell: arguments and what options do" "$lines" "$(printf '%s\t%s\t%s\n' \
+		-o FILE "$(sed -n 's/^  -o, --output FILE  *//p' <<<"$help")" \
+		--mode 'overwrite|discard' "$(sed -n 's/^ *--mode overwrite|discard  *//p' <<<"$help")" \
+		-C "$(sed -n 's/^  -C, --clock \([^ ]*\) .*/\1/p' <<<"$help")" "$(sed -n 's/^  -C, --clock [^ ]*  *//p' <<<"$help")" \
+		-q '' 'print only errors' --quiet '' 'print only errors')"
+done
+
+# The files know all kinds of arguments that --help has and that can be completed.
+for kind in FILE DIR EVENT; do
+	ok "zsh: an argument that is a $kind" grep -q "^	$kind) " "$top_srcdir/cli/completion/_recorder"
+	ok "fish: an argument that is a $kind" grep -q "^		case $kind\$" "$top_srcdir/cli/completion/recorder.fish"
 done
 
 done_testing

@@ -59,6 +59,9 @@ ok "it is recorded" inside 'recorder record ./app'
 is "and shown" "$(inside 'recorder report' | sed -nE 's/^.*: (hello:) +/\1 /p')" "hello: number=0 whom=world
 hello: number=1 whom=world
 hello: number=2 whom=world"
+for file in bash-completion/completions/recorder zsh/vendor-completions/_recorder fish/vendor_completions.d/recorder.fish; do
+	ok "completion is there: $file" test -e "$root/usr/share/$file"
+done
 ok "man pages are there" test -e "$(find "$root/usr/share/man" -name 'rec_disable.3*')" -a -e "$(find "$root/usr/share/man" -name 'recorder-record.1*')"
 ok "the packages are removed" inside 'dpkg -P recorder librecorder-dev librecorder0'
 is "and leave nothing" "$(find "$root/usr" "$root/etc" -name '*librecorder*' -o -name 'recorder*' | head -n 5)" ""
