@@ -4,6 +4,7 @@
  * buffers; pages and their records on request. --validate walks everything and says what is wrong.
  */
 #include "cli/cmd.h"
+#include "cli/terminal.h"
 #include "format/io/bytes.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_page.h"
@@ -41,6 +42,11 @@ static void show_text(const char *name, const struct dat_text *text)
 		printf("  %-14s %10zu bytes at %" PRIu64 "\n", name, text->size, text->offset);
 }
 
+static void title(const char *text)
+{
+	printf("%s%s%s\n", paint(PAINT_TITLE), text, paint_end());
+}
+
 static void show_header(const struct dat_file *f)
 {
 	size_t systems = f->nr_systems;
@@ -51,7 +57,7 @@ static void show_header(const struct dat_file *f)
 	if (f->version == 7)
 		printf("compression %s %s, first options at %" PRIu64 "\n", f->compression, f->compression_version,
 		       f->options_offset);
-	printf("blobs:\n");
+	title("blobs:");
 	show_text("header_page", &f->header_page);
 	show_text("header_event", &f->header_event);
 	printf("  %-14s %10zu in %zu systems\n", "event formats", f->nr_formats, systems);
@@ -64,7 +70,7 @@ static void show_sections(const struct dat_file *f)
 {
 	if (f->version != 7)
 		return;
-	printf("sections:\n");
+	title("sections:");
 	for (size_t i = 0; i < f->nr_sections; i++) {
 		const struct dat_section *s = &f->sections[i];
 
@@ -110,7 +116,7 @@ static void show_payload(const struct dat_option *option, bool big)
 
 static void show_options(const struct dat_file *f)
 {
-	printf("options:\n");
+	title("options:");
 	for (size_t i = 0; i < f->nr_options; i++) {
 		const struct dat_option *o = &f->options[i];
 
@@ -123,8 +129,8 @@ static void show_options(const struct dat_file *f)
 
 static void show_buffer(const struct dat_buffer *b)
 {
-	printf("buffer \"%s\": clock %s, %" PRIu32 "-byte pages, %" PRIu32 " CPUs, at %" PRIu64 "%s\n", b->name,
-	       b->clock && *b->clock ? b->clock : "not stated", b->page_size, b->cpus, b->offset,
+	printf("%sbuffer \"%s\"%s: clock %s, %" PRIu32 "-byte pages, %" PRIu32 " CPUs, at %" PRIu64 "%s\n", paint(PAINT_TITLE),
+	       b->name, paint_end(), b->clock && *b->clock ? b->clock : "not stated", b->page_size, b->cpus, b->offset,
 	       b->latency ? ", text" : b->compressed ? ", compressed" : "");
 	for (uint32_t i = 0; i < b->nr_streams; i++) {
 		const struct dat_stream *s = &b->streams[i];
@@ -139,9 +145,10 @@ static void problem(struct dump *d, const struct dat_stream *stream, uint64_t of
 {
 	d->nr_problems++;
 	if (d->validate)
-		printf("CPU %" PRIu32 ", page at %" PRIu64 ": %s\n", stream->cpu, offset, text);
+		printf("CPU %" PRIu32 ", page at %" PRIu64 ": %s%s%s\n", stream->cpu, offset, paint(PAINT_BAD), text,
+		       paint_end());
 	else if (d->pages || d->records)
-		printf("    problem: %s\n", text);
+		printf("    %sproblem: %s%s\n", paint(PAINT_BAD), text, paint_end());
 }
 
 static void show_page(const struct dat_page *page, const struct dat_walk *walk, uint64_t events)
@@ -322,6 +329,7 @@ static int run(struct dump *d)
 		return 1;
 	}
 	signal(SIGPIPE, SIG_IGN);
+	terminal_start();
 	if (d->validate) {
 		validate_head(d);
 	} else {
@@ -340,10 +348,12 @@ int cmd_dump(int argc, char **argv)
 {
 	struct dump d = { 0 };
 	const char *input = NULL;
+	unsigned int color = TERMINAL_COLOR_AUTO;
 	const struct opt table[] = {
 		OPT_STRING('i', "input", "FILE", "read FILE; same as the operand", &input),
 		OPT_FLAG('p', "pages", "show the pages, one line each", &d.pages),
 		OPT_FLAG('a', "all", "show the pages and their records, one line each", &d.all),
+		OPT_COLOR(color),
 		OPT_FLAG(0, "validate", "check everything and print only what is wrong", &d.validate),
 		OPT_END,
 	};
@@ -367,6 +377,7 @@ int cmd_dump(int argc, char **argv)
 		complain(COMMAND, "--validate cannot be combined with --pages or --all");
 		return EXIT_USAGE;
 	}
+	terminal_use(color);
 	d.path = input ? input : operands[0] ? operands[0] : "trace.dat";
 	d.records = d.all;
 	d.pages = d.pages || d.all;

@@ -16,6 +16,7 @@
 
 #include "cli/recording/elf_events.h"
 #include "cli/show_programs.h"
+#include "cli/terminal.h"
 
 #define NAME "list"
 
@@ -30,7 +31,9 @@ static void print_words(const struct rec_words *words)
 
 static void print_event(const struct rec_event_info *info, const char *state)
 {
-	printf("  %s", state);
+	fputs("  ", stdout);
+	if (*state)
+		printf("%s%s%s", paint(!strncmp(state, "on", 2) ? PAINT_GOOD : PAINT_DIM), state, paint_end());
 	print_words(&info->system);
 	putchar(':');
 	print_words(&info->name);
@@ -120,7 +123,8 @@ static int list_binary(const char *path)
 		complain(NAME, "cannot list '%s': %s", path, elf_reason(err));
 		return EXIT_FAILURE;
 	}
-	printf("%s\n", path);
+	terminal_start();
+	printf("%s%s%s\n", paint(PAINT_TITLE), path, paint_end());
 	if (!print_log(log, size, NULL))
 		puts("  no events");
 	free(log);
@@ -130,8 +134,10 @@ static int list_binary(const char *path)
 int cmd_list(int argc, char **argv)
 {
 	struct programs programs = { .dir = NULL };
+	unsigned int color = TERMINAL_COLOR_AUTO;
 	const struct opt table[] = {
 		OPT_PROGRAMS_DIR(programs),
+		OPT_COLOR(color),
 		OPT_END,
 	};
 	const struct opts opts = {
@@ -149,6 +155,7 @@ int cmd_list(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
+	terminal_use(color);
 	programs.word = operands[0];
 	/* A number is a pid; a file of such a name can be written ./4711. */
 	programs.or_file = programs.word && programs.word[strspn(programs.word, "0123456789")];

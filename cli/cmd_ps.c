@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "cli/show_programs.h"
+#include "cli/terminal.h"
 
 static int print_program(struct rec_view *view, void *data)
 {
@@ -32,8 +33,10 @@ static int print_program(struct rec_view *view, void *data)
 		on += (rec_view_enabled(view, record->id) & REC_ENABLE_ON) != 0;
 	}
 	free(log);
-	printf("%7s  %-8s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid),
-	       rec_view_stopped(view) ? "stopped" : "started", on, events, rec_view_lanes(view), info->comm, info->exe);
+	printf("%7s  %s%-8s%s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid),
+	       rec_view_stopped(view) ? paint(PAINT_BAD) : paint(PAINT_GOOD),
+	       rec_view_stopped(view) ? "stopped" : "started", paint_end(), on, events, rec_view_lanes(view),
+	       info->comm, info->exe);
 	return 0;
 }
 

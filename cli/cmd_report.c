@@ -16,6 +16,7 @@
 
 #include "cli/report_select.h"
 #include "cli/show_text.h"
+#include "cli/terminal.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_notes.h"
 #include "format/io/bytes.h"
@@ -32,6 +33,7 @@ struct report {
 	bool quiet;
 	bool clock;
 	bool raw_strings;
+	unsigned int color;
 	bool escapes; /* control characters are shown, not sent to the terminal */
 	struct event_print_options print;
 
@@ -268,6 +270,7 @@ static int run(struct report *r)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
 	r->escapes = !r->raw_strings && show_escapes(stdout);
+	terminal_start();
 	if (r->clock)
 		print_clock(r);
 	else if (print_head(r))
@@ -293,6 +296,7 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG(0, "ts-diff", "print the time since the event before", &r.print.ts_diff),
 		OPT_FLAG(0, "nodate", "ignore the file's date offset", &r.no_date),
 		OPT_FLAG(0, "raw-ts", "print times as stored in the file", &r.raw_ts),
+		OPT_COLOR(r.color),
 		OPT_FLAG(0, "raw-strings", "do not escape control characters on a terminal", &r.raw_strings),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),
 		OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",
@@ -319,6 +323,7 @@ int cmd_report(int argc, char **argv)
 		opt_list_free(&r.select.filters);
 		return EXIT_USAGE;
 	}
+	terminal_use(r.color);
 	r.path = r.input ? r.input : operands[0] ? operands[0] : "trace.dat";
 	status = run(&r);
 	close_report(&r);

@@ -14,12 +14,13 @@
 #include <string.h>
 
 #include "cli/show_programs.h"
+#include "cli/terminal.h"
 
 /* What the kernel does not count, where there is something to say. */
 static void print_more(const char *what, uint64_t nr)
 {
 	if (nr)
-		printf("%s: %" PRIu64 "\n", what, nr);
+		printf("%s%s: %" PRIu64 "%s\n", paint(PAINT_BAD), what, nr, paint_end());
 }
 
 static int print_lane(struct rec_view *view, unsigned int lane)
@@ -35,7 +36,7 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 		printf("lane %u: %s\n", lane, err == -EBADMSG ? "damaged" : strerror(-err));
 		return err == -EBADMSG || err == -EAGAIN ? 0 : err;
 	}
-	printf("lane %u, ", lane);
+	printf("%slane %u, ", paint(PAINT_NAME), lane);
 	if (stats.shared)
 		printf("shared by threads without their own");
 	else if (stats.owner == REC_OWNER_HELD)
@@ -44,8 +45,9 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 		printf("thread %u", stats.owner);
 	else
 		printf("no thread");
-	printf(", %u sub-buffers of %u bytes%s:\n%s", stats.nr_pages, stats.subbuf_size,
-	       stats.broken ? ", broken: nothing more is written to it" : "", text);
+	printf(", %u sub-buffers of %u bytes%s:%s\n%s", stats.nr_pages, stats.subbuf_size,
+	       stats.broken ? ", broken: nothing more is written to it" : "", paint_end(),
+	       text);
 	print_more("too long", stats.too_long);
 	print_more("nested limit", stats.nested_limit);
 	print_more("disabled", stats.disabled);

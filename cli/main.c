@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "cli/sigbus.h"
+#include "cli/terminal.h"
 
 struct command {
 	const char *name;
@@ -142,6 +143,7 @@ int main(int argc, char **argv)
 	} else {
 		status = unknown_command(word);
 	}
+	status = terminal_end(status);
 	/* What was printed into a full disk was not printed. Who closes a pipe has seen enough. */
 	errno = 0;
 	if ((fflush(stdout) || ferror(stdout)) && !status && errno != EPIPE) {

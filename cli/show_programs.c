@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/terminal.h"
+
 struct show {
 	const char *head; /* printed before the first one; NULL: a title for each */
 	int (*print)(struct rec_view *view, void *data);
@@ -15,10 +17,12 @@ static int show_one(struct rec_view *view, const char *pid, unsigned int nr, voi
 	const struct rec_view_info *info = rec_view_info(view);
 	const struct show *show = data;
 
+	terminal_start();
 	if (!show->head)
-		printf("%s%s %s (%s)\n", nr > 1 ? "\n" : "", pid, info->comm, info->exe);
+		printf("%s%s%s %s (%s)%s\n", nr > 1 ? "\n" : "", paint(PAINT_TITLE), pid, info->comm, info->exe,
+		       paint_end());
 	else if (nr == 1)
-		puts(show->head);
+		printf("%s%s%s\n", paint(PAINT_TITLE), show->head, paint_end());
 	return show->print(view, show->data);
 }
 
@@ -37,8 +41,10 @@ int programs_show(int argc, char **argv, const char *about, const char *head,
 	const struct message_sink sink = COMMAND_SINK(argv[0]);
 	struct show show = { .head = head, .print = print };
 	struct programs programs = { .dir = NULL };
+	unsigned int color = TERMINAL_COLOR_AUTO;
 	const struct opt table[] = {
 		OPT_PROGRAMS(programs),
+		OPT_COLOR(color),
 		OPT_END,
 	};
 	const struct opts opts = { .command = argv[0], .operands = "", .about = about, .table = table };
@@ -47,5 +53,6 @@ int programs_show(int argc, char **argv, const char *about, const char *head,
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
+	terminal_use(color);
 	return programs_look(&sink, &programs, show_one, &show) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/base/escape.h"
+#include "cli/terminal.h"
 
 bool show_escapes(FILE *out)
 {
@@ -26,16 +27,36 @@ void show_text(FILE *out, const char *text, size_t size, bool lines)
 	}
 }
 
+/* One part of an event's text, without the colour's codes if they would be around nothing. */
+static void show_part(FILE *out, const char *text, size_t size, const char *color, bool escapes, bool lines)
+{
+	if (!size)
+		return;
+	fputs(color, out);
+	if (escapes)
+		show_text(out, text, size, lines);
+	else
+		fwrite(text, 1, size, out);
+	if (*color)
+		fputs(paint_end(), out);
+}
+
 void show_event(FILE *out, const struct event_printer *printer, bool escapes)
 {
 	const struct event_parts *parts = &printer->parts;
-	const char *text = printer->seq.buffer;
-	const unsigned int size = printer->seq.len;
+	const struct {
+		unsigned int end;
+		const char *color;
+		bool lines;
+	} all[] = {
+		{ parts->losses, paint(PAINT_BAD), true }, { parts->task, "", false },
+		{ parts->time, paint(PAINT_TIME), false }, { parts->name, paint(PAINT_NAME), false },
+		{ printer->seq.len, "", parts->lines },
+	};
+	unsigned int start = 0;
 
-	if (!escapes) {
-		fwrite(text, 1, size, out);
-		return;
+	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		show_part(out, printer->seq.buffer + start, all[i].end - start, all[i].color, escapes, all[i].lines);
+		start = all[i].end;
 	}
-	show_text(out, text, parts->losses, true);
-	show_text(out, text + parts->losses, size - parts->losses, parts->lines);
 }

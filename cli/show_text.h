@@ -15,7 +15,7 @@ bool show_escapes(FILE *out);
 /* With escapes. `lines`: line feeds and tabs are the text's own layout. */
 void show_text(FILE *out, const char *text, size_t size, bool lines);
 
-/* The last event that the printer has made, without the newline at its end. */
+/* The last event that the printer has made, without the newline at its end, in colours (terminal.h). */
 void show_event(FILE *out, const struct event_printer *printer, bool escapes);
 
 #endif

@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What is different on a terminal: control characters are escaped there, and nowhere else.
+# What is different on a terminal, and nowhere else: control characters are escaped; there are colours and a pager.
 
 . "$top_srcdir/tests/tap.sh"
 
 command -v script >/dev/null || skip_all "script is not installed"
 cd "$TMP" || exit 1
+export PAGER=cat TERM=xterm
+unset NO_COLOR LESS
+
+# The text without its colours.
+plain()
+{
+	sed 's/\x1b\[[0-9]*m//g'
+}
 
 # on_terminal COMMAND...: its output on a terminal, without what the terminal does to line feeds; $status is the command's.
 on_terminal()
@@ -38,7 +46,7 @@ ok "record" "$RECORDER" record -o strings.dat ./strings </dev/null
 "$RECORDER" report strings.dat >piped
 ok "piped: the strings are as they are" grep -qF $'red\033[31m' piped
 ok "piped: line feeds, too" grep -qF $'feed\ttab' piped
-on_terminal "$RECORDER" report strings.dat
+on_terminal "$RECORDER" report --color=never strings.dat
 is "status on a terminal" "$status" 0
 escaped=$out
 like "an escape character is shown" "$out" 'red\\033\[31m'
@@ -48,11 +56,74 @@ like "control characters of 8 bits and invalid bytes are shown" "$out" '€\\302
 like "those of a printf, too" "$out" 'printed \\033\]0;title\\a'
 is "each event is one line" "$(grep -c -E ' (text|bprint): ' <<<"$out")/$(wc -l <<<"$out")" 3/4
 is "no control character is left" "$(tr -d '\n' <<<"$out" | tr -cd '\000-\037\177')" ""
-on_terminal "$RECORDER" report --raw-strings strings.dat
+on_terminal "$RECORDER" report --raw-strings --color never strings.dat
 # script's terminal expands nothing but line feeds.
 is "--raw-strings: as piped" "$out" "$(cat piped)"
 is "--raw-strings piped: the same" "$("$RECORDER" report --raw-strings strings.dat)" "$(cat piped)"
 unlike "the escapes differ from that" "$escaped" $'\033'
+
+# ---- colours
+
+"$RECORDER" report --color=always strings.dat >colored
+ok "--color=always colours what is piped" grep -q $'\033\\[36m text:' colored
+is "and changes nothing else" "$(sed 's/\x1b\[\(32\|36\|0\)m//g' colored)" "$(cat piped)"
+on_terminal "$RECORDER" report strings.dat
+like "a terminal has colours" "$out" $'\033\\[36m text:'
+is "the text is that without colours" "$(plain <<<"$out")" "$escaped"
+NO_COLOR=1 on_terminal "$RECORDER" report strings.dat
+is "NO_COLOR" "$out" "$escaped"
+NO_COLOR='' on_terminal "$RECORDER" report strings.dat
+like "an empty NO_COLOR is none" "$out" $'\033\\[36m text:'
+TERM=dumb on_terminal "$RECORDER" report strings.dat
+is "TERM=dumb" "$out" "$escaped"
+NO_COLOR=1 on_terminal "$RECORDER" report --color always strings.dat
+like "the option is stronger than NO_COLOR" "$out" $'\033\\[36m text:'
+fails "another word" "$RECORDER" report --color=sometimes strings.dat
+is "status" "$status" 2
+
+# ---- pager
+
+PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" report --color never strings.dat
+is "the pager gets the whole report" "$out" "$(sed 's/^/paged: /' <<<"$escaped")"
+is "the status with a pager" "$status" 0
+PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" report no.dat
+is "the status of a failure with a pager" "$status" 1
+unlike "a failure before the output needs no pager" "$out" "paged"
+is "a pipe has no pager" "$(PAGER="sed 's/^/paged: /'" "$RECORDER" report strings.dat)" "$(cat piped)"
+PAGER='' on_terminal "$RECORDER" report --color never strings.dat
+is "an empty PAGER is none" "$out" "$escaped"
+PAGER=no-such-pager on_terminal "$RECORDER" report strings.dat
+is "a pager that does not exist is a failure" "$status" 1
+like "with a reason" "$out" "recorder: cannot run the pager 'no-such-pager'"
+
+# Its last pages are damaged: what is printed is complete, and the status comes after the pager has ended.
+head -c -3000 strings.dat >cut.dat
+run "$RECORDER" report cut.dat
+piped_status=$status
+PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" report cut.dat
+is "the status of a damaged file with a pager" "$status" 1
+is "and without" "$piped_status" 1
+
+# A pager that is quit at once, from a report that is larger than a pipe.
+cat >many.c <<'END'
+#include <librecorder/event.h>
+REC_EVENT(term, many, s32(i));
+int main(void)
+{
+	for (int i = 0; i < 20000; i++)
+		REC(term, many, i);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "compile the other" $CC $CFLAGS_FOR_TEST -o many many.c $LDADD_FOR_TEST
+ok "record it" "$RECORDER" record -o many.dat ./many
+PAGER='head -n 2 >seen' on_terminal "$RECORDER" report many.dat
+is "a pager that was quit: no failure" "$status" 0
+is "and nothing is said" "$out" ""
+is "it has shown what it took" "$(head -n 1 seen)" "cpus=$(nproc --all)"
+ok "head in a pipe: no failure" bash -o pipefail -c '"$0" report many.dat | head -n 1' "$RECORDER"
+is "and nothing is said about it" "$err" ""
 
 # ---- pages
 
@@ -69,6 +140,24 @@ on_terminal "$RECORDER" pages -P "$program"
 like "pages escapes" "$out" 'red\\033\[31m.*line\\nfeed'
 unlike "pages: nothing else" "$out" $'\033'
 like "piped: pages does not" "$("$RECORDER" pages -P "$program")" $'red\033\\[31m'
+
+# ---- commands that show programs, and the structure of a file
+
+for command in "ps -P $program" "list $program" "stat -P $program" "dump strings.dat"; do
+	# shellcheck disable=SC2086
+	on_terminal "$RECORDER" $command
+	is "$command: status" "$status" 0
+	like "$command has colours" "$out" $'\033\\[1m'
+	# Only the time goes on.
+	# shellcheck disable=SC2086
+	is "$command: the text is that of a pipe" "$(plain <<<"$out" | grep -v '^now ts')" \
+		"$("$RECORDER" $command | grep -v '^now ts')"
+	# shellcheck disable=SC2086
+	PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" $command
+	unlike "$command: all lines go to the pager" "$(grep -v '^paged: ' <<<"$out")" .
+	# shellcheck disable=SC2086
+	unlike "$command --color=never" "$(on_terminal "$RECORDER" $command --color=never; echo "$out")" $'\033'
+done
 exec {hold}>&-
 wait "$program"
 
