@@ -29,6 +29,10 @@ class Record(ctypes.Structure):  # struct rec_record
     _fields_ = [("time", c_uint64), ("payload", c_void_p), ("size", c_uint32), ("offset", c_uint32), ("cpu", c_uint32)]
 
 
+class Fields(ctypes.Structure):  # struct rec_fields
+    _fields_ = [("event", c_void_p), ("room", c_void_p), ("own", c_uint32 * 4), ("reserved", c_uint64 * 3)]
+
+
 lib.rec_page_iter_init.argtypes = [POINTER(Iter), c_void_p, c_uint32]
 lib.rec_view_log.argtypes = [c_void_p, c_uint64, c_void_p, c_size_t]
 lib.rec_view_log.restype = c_size_t
@@ -38,7 +42,10 @@ lib.rec_event_text.argtypes = [c_void_p, ctypes.c_uint16, c_char_p, c_size_t]
 for name in "rec_view_lanes", "rec_map_lane", "rec_map_get_reader", "rec_map_close", "rec_view_close", "rec_view_alive":
     getattr(lib, name).argtypes = {"rec_map_lane": [c_void_p, c_uint, POINTER(c_void_p)],
                                    "rec_map_get_reader": [c_void_p, POINTER(Page)]}.get(name, [c_void_p])
-lib.rec_event_write.argtypes = [c_void_p, c_char_p, c_size_t]
+lib.rec_fields_begin.argtypes = [POINTER(Fields), c_void_p, c_char_p, c_size_t]
+lib.rec_fields_put_unsigned.argtypes = [POINTER(Fields), c_uint64]
+lib.rec_fields_put_text.argtypes = [POINTER(Fields), c_char_p, c_size_t]
+lib.rec_fields_write.argtypes = [POINTER(Fields)]
 
 FIELD = re.compile(r"\tfield:(.*?)(\w+)(?:\[\d*\])?;\toffset:(\d+);\tsize:(\d+);\tsigned:(\d);")
 
@@ -111,10 +118,13 @@ def write(count):
     event, where = c_void_p(), ctypes.create_string_buffer(4096)
     check(lib.rec_event_declare(b"python", b"step, u32(number), string(text)", None, 0, byref(event)), "declare")
     check(lib.rec_enable(b"python"), "enable")
+    fields, room = Fields(), ctypes.create_string_buffer(512)
     for number in range(count):
-        text = f"step {number}".encode() + b"\0"
-        fields = struct.pack("II", number, 16 | len(text) << 16) + text
-        check(lib.rec_event_write(event, fields, len(fields)), "write")
+        text = f"step {number}".encode()
+        lib.rec_fields_begin(byref(fields), event, room, len(room))
+        lib.rec_fields_put_unsigned(byref(fields), number)
+        lib.rec_fields_put_text(byref(fields), text, len(text))
+        check(lib.rec_fields_write(byref(fields)), "write")  # the first mistake of all four calls
     check(lib.rec_buffer_dir(0, where, c_size_t(len(where))), "directory")
     print(where.value.decode(), flush=True)
     sys.stdin.readline()

@@ -2,7 +2,7 @@
 /*
  * For other languages than C and C++: librecorder.so holds each inline function of the headers under its own name
  * (rec_reserve, rec_commit, rec_handle_get, rec_event_on, ...), and the functions here stand for the macros: events are
- * declared at run time and written as bytes.
+ * declared at run time, and written value by value (struct rec_fields) or as bytes (rec_event_write).
  */
 #ifndef LIBRECORDER_FFI_H
 #define LIBRECORDER_FFI_H
@@ -37,6 +37,68 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
  * the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and counted. Any thread; signal-safe.
  */
 int rec_event_write(struct rec_event *event, const void *fields, size_t size);
+
+/*
+ * A record that is put together value by value, so that a binding need not know the layout:
+ *
+ *	unsigned char room[512];
+ *	struct rec_fields fields;
+ *
+ *	rec_fields_begin(&fields, event, room, sizeof(room));
+ *	rec_fields_put_unsigned(&fields, 17);
+ *	rec_fields_put_text(&fields, path, strlen(path));
+ *	rec_fields_write(&fields);
+ *
+ * Values are put in the order of the declaration. Each is checked against its field. The first mistake is kept: all later
+ * calls return it, and nothing is recorded, so that checking the result of rec_fields_write() is sufficient. If the event
+ * is off when the record begins, all calls return 0 and ignore their values. Nothing is allocated. All these functions are
+ * signal-safe; different threads use different structs.
+ *
+ * The members are the library's own; the size of the struct never changes.
+ */
+struct rec_fields {
+	struct rec_event *event;
+	unsigned char *room;
+	uint32_t size;	 /* of the room */
+	uint32_t used;	 /* bytes of the room */
+	uint32_t nr_put; /* fields */
+	int32_t error;
+	uint64_t reserved[3];
+};
+
+REC_ABI_ASSERT(sizeof(struct rec_fields) == (__SIZEOF_POINTER__ == 8 ? 56 : 48), "librecorder/ffi.h: rec_fields");
+
+/*
+ * Begin a record of `event`, which rec_event_declare() returned, in the `size` bytes at `room`. They must exist until
+ * rec_fields_write(), and be sufficient for what rec_event_write() takes: the fixed fields, and the bytes of the dynamic
+ * fields with the NULs of strings. Returns 1: the event is on. 0: it is off. -ENOSPC: the fixed fields take more.
+ */
+int rec_fields_begin(struct rec_fields *fields, struct rec_event *event, void *room, size_t size);
+
+/*
+ * Put the next value. All return 0 or the first mistake:
+ * -EINVAL	the next field is of another kind, or all fields have been put
+ * -ERANGE	the number is out of the range of the field's type
+ * -ENOSPC	the room is too small
+ */
+int rec_fields_put_unsigned(struct rec_fields *fields, uint64_t value); /* u8..u64, hex8..hex64, ptr, flag, named if unsigned */
+int rec_fields_put_signed(struct rec_fields *fields, int64_t value);	/* s8..s64, named unless its type is unsigned */
+int rec_fields_put_real(struct rec_fields *fields, double value);	/* real; out-of-range values saturate */
+
+/* string and stringn: `size` characters, to which a NUL is added. If `text` is NULL, "(null)" is recorded. */
+int rec_fields_put_text(struct rec_fields *fields, const char *text, size_t size);
+
+/* bytes. If `bytes` is NULL, nothing is put into the field. */
+int rec_fields_put_bytes(struct rec_fields *fields, const void *bytes, size_t size);
+
+/* array: all its elements. -EINVAL also if they have another size or number than the declaration says. */
+int rec_fields_put_array(struct rec_fields *fields, const void *elements, size_t element_size, size_t count);
+
+/*
+ * Record the values. Returns what rec_event_write() returns, or the first mistake; -EINVAL also if a field has no value.
+ * Called again, it records the same values again.
+ */
+int rec_fields_write(struct rec_fields *fields);
 
 #pragma GCC visibility pop
 

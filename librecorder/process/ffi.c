@@ -9,18 +9,27 @@
 #include <librecorder/ffi.h>
 
 #include <errno.h>
-#include <librecorder/event_text.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "librecorder/core/event_text_private.h"
+#include "librecorder/process/declared.h"
 
-/* The record of a declaration, as the compiler makes it (abi.h), after the event that it describes. */
-struct declared {
-	struct rec_event event;
-	struct rec_log_event description;
-	int64_t numbers[];
-};
+/* What rec_fields_begin() and the others need of the fields. */
+static void keep_fields(struct declared *declared, const struct rec_event_info *info)
+{
+	declared->nr_fields = info->nr_fields;
+	declared->fixed_size = info->fixed_size;
+	for (uint32_t i = 0; i < info->nr_fields; i++)
+		declared->fields[i] = (struct declared_field){
+			.kind = (uint8_t)info->fields[i].kind,
+			.is_signed = info->fields[i].is_signed,
+			.decimals = (uint8_t)info->fields[i].decimals,
+			.element = (uint8_t)info->fields[i].element,
+			.length = info->fields[i].length,
+			.offset = info->fields[i].offset,
+		};
+}
 
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event)
@@ -53,6 +62,7 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
 		free(declared);
 		return -EINVAL;
 	}
+	keep_fields(declared, &info);
 	declared->event.enabled = &declared->event.off;
 	declared->event.description = description;
 	declared->event.abi = REC_EVENT_ABI;
