@@ -3,6 +3,7 @@
 # docs/TUTORIAL.md: every command does what it says there, with what `make install` installs.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/tutorial.sh"
 
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES RECORDER_ENABLE
 root=$TMP/root
@@ -21,15 +22,8 @@ elif ! mountpoint -q /sys/kernel/tracing && ! mount -t tracefs nodev /sys/kernel
 else
 	kinds=(kernel)
 fi
-python3 "$top_srcdir/tests/tutorial.py" script "$top_srcdir/docs/TUTORIAL.md" "$TMP/try" "${kinds[@]}"
+tutorial_script "$TMP/try" "${kinds[@]}"
 (cd "$TMP/try" && bash run.sh)
-while read -r line; do
-	case $line in
-	"ok "*) pass "${line#* - }" ;;
-	"not ok "*) fail "${line#* - }" ;;
-	*) echo "$line" ;;
-	esac
-done < <(python3 "$top_srcdir/tests/tutorial.py" check "$top_srcdir/docs/TUTORIAL.md" "$TMP/try" "${kinds[@]}")
-ok "there are commands" test "$tap_count" -gt 15
+tutorial_results "$TMP/try" "${kinds[@]}"
 
 done_testing
