@@ -131,12 +131,36 @@ static int list_binary(const char *path)
 	return EXIT_SUCCESS;
 }
 
+/*
+ * A word alone: a path with a slash is a file; any other name is that of a running program, and if there is none, of a
+ * file in the working directory.
+ */
+static int list_word(struct programs *programs)
+{
+	bool lacks = false;
+	struct stat st;
+	int nr;
+
+	/* A number is a pid; a file of such a name can be written ./4711. */
+	programs->or_file = programs->word && programs->word[strspn(programs->word, "0123456789")];
+	if (programs->or_file && strchr(programs->word, '/'))
+		return list_binary(programs->word);
+	if (programs->or_file && !stat(programs->word, &st))
+		programs->ret_lacks = &lacks;
+	nr = programs_print(NAME, programs, list_program, NULL);
+	if (lacks)
+		return list_binary(programs->word);
+	return nr > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int cmd_list(int argc, char **argv)
 {
 	struct programs programs = { .dir = NULL };
 	unsigned int color = TERMINAL_COLOR_AUTO;
+	const char *binary = NULL;
 	const struct opt table[] = {
-		OPT_PROGRAMS_DIR(programs),
+		OPT_PROGRAMS(programs),
+		OPT_STRING(0, "binary", "FILE", "the events compiled into FILE, a program or shared library", &binary),
 		OPT_COLOR(color),
 		OPT_END,
 	};
@@ -145,21 +169,24 @@ int cmd_list(int argc, char **argv)
 		.operands = "[PROGRAM]",
 		.about =
 			"Show the events of your running programs that use librecorder, and whether each is on;\n"
-			"or those of PROGRAM: a pid, a file (program or shared library), or a running program's name.\n",
+			"or those of PROGRAM: a pid, a running program's name, or a file (program or shared library).\n",
 		.table = table,
 		.max_operands = 1,
 	};
 	char **operands;
-	struct stat st;
 	int status;
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
+	if ((operands[0] != NULL) + (programs.word != NULL) + (binary != NULL) > 1) {
+		complain(NAME, "PROGRAM, -P and --binary exclude each other: give one of them");
+		return EXIT_USAGE;
+	}
 	terminal_use(color);
+	if (binary)
+		return list_binary(binary);
+	if (programs.word)
+		return programs_print(NAME, &programs, list_program, NULL) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 	programs.word = operands[0];
-	/* A number is a pid; a file of such a name can be written ./4711. */
-	programs.or_file = programs.word && programs.word[strspn(programs.word, "0123456789")];
-	if (programs.or_file && (strchr(programs.word, '/') || !stat(programs.word, &st)))
-		return list_binary(programs.word);
-	return programs_print(NAME, &programs, list_program, NULL) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return list_word(&programs);
 }

@@ -142,7 +142,23 @@ fails "enable one too many in two" "$RECORDER" enable -P "$one,$three" "test:*,$
 is "it reports for which" "$err" "recorder enable: process $one: its memory for patterns and filters from outside is full"
 grows three "$three" "beside one that has too many patterns"
 
+# ---- list: a running program, or a file of the same name
+
+echo "no program" >victim
+ok "list by name" "$RECORDER" list victim
+like "it shows the running program, not the file" "$out" "^$one victim \\($exe\\)"
+ok "list -P" "$RECORDER" list -P "$one"
+like "it shows this program" "$out" "^$one victim \\($exe\\)"
+fails "list with a slash" "$RECORDER" list ./victim
+is "it reads the file" "$err" "recorder list: cannot list './victim': it is not an ELF file"
+fails "list --binary" "$RECORDER" list --binary victim
+is "it reads the file, too" "$err" "recorder list: cannot list 'victim': it is not an ELF file"
+fails "list with both" "$RECORDER" list -P "$one" --binary victim
+is "it refuses" "$err" "recorder list: PROGRAM, -P and --binary exclude each other: give one of them"
+
 end "$one" "$three"
+fails "list of a name that no program has any longer" "$RECORDER" list victim
+is "it reads the file then" "$err" "recorder list: cannot list 'victim': it is not an ELF file"
 fails "no program is left" "$RECORDER" ps
 like "which is reported" "$err" "^recorder ps: no running program uses librecorder"
 
