@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The directory of buffers. */
+/* The directory where programs put their buffer files: its path, and which of its files are buffers. */
 #ifndef LIBRECORDER_BUFFER_DIR_H
 #define LIBRECORDER_BUFFER_DIR_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * For other languages than C and C++: librecorder.so holds each inline function of the headers under its own name
- * (rec_reserve, rec_commit, rec_handle_get, rec_event_on, ...), and the functions here stand for the macros: events are
+ * (rec_reserve, rec_commit, rec_handle_get, rec_event_on, ...). The functions here replace the macros: events are
  * declared at run time, and written value by value (struct rec_fields) or as bytes (rec_event_write).
  */
 #ifndef LIBRECORDER_FFI_H

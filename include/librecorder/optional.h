@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events in a library or a program that must also be built, and run, where librecorder is not there. Copy this one file into
+ * Events in a library or a program that must also build and run without librecorder. Copy this one file into
  * your sources and include it in place of <librecorder/event.h>:
  *
  *	#include "optional.h"
@@ -10,16 +10,16 @@
  *		REC(io, submit, req->id, req->fd, req->path);
  *
  *	built			run			what happens
- *	without librecorder	anywhere		the macros are nothing; what they name counts as used, and is not evaluated
+ *	without librecorder	anywhere		the macros do nothing; arguments are not evaluated, and not reported as unused
  *	with its headers	without librecorder.so	events are off: two loads, a test and a branch
  *	with its headers	with librecorder.so	as with <librecorder/event.h>
  *
- * Do not link with librecorder: what is used of it are weak symbols, which stay 0 where nobody brings the library. The program
- * that is linked with librecorder brings it, or LD_PRELOAD=librecorder.so.0. A program must be position-independent (-fPIE, the
- * default of most compilers) for that, as shared libraries are.
+ * Do not link with librecorder: it is used through weak symbols, which stay 0 if the library is not loaded. It is loaded
+ * if the program is linked with it, or by LD_PRELOAD=librecorder.so.0. If a program includes this file, it must be
+ * position-independent (-fPIE, the default of most compilers), as shared libraries are.
  *
- * REC_HAVE_EVENTS is defined as 1 where the headers were found, and 0 otherwise. Define REC_NO_EVENTS before the #include to
- * build without them even if they are there. The functions of <librecorder/lane.h> are not optional: call them under
+ * REC_HAVE_EVENTS is defined as 1 if the headers were found, and as 0 otherwise. Define REC_NO_EVENTS before the #include
+ * to build without events even if the headers are found. The functions of <librecorder/lane.h> are not optional: call them under
  * `#if REC_HAVE_EVENTS`, in a program that is linked with librecorder.
  */
 #ifndef LIBRECORDER_OPTIONAL_H

@@ -2,8 +2,8 @@
 /*
  * The reader's side: open the buffer of a process, living or dead, and read its lanes: page by page, event by event,
  * all lanes by time, or without consuming. Nothing in the file is trusted: values are checked once and then kept in
- * private copies. A view belongs to one thread at a time. Only rec_view_wake() and rec_view_fault() may be called from
- * other threads and from signal handlers.
+ * private copies. A view belongs to one thread at a time, which may call rec_view_stopped() in a signal handler, too. Only
+ * rec_view_wake() and rec_view_fault() may be called from other threads, and from any signal handler.
  *
  *                        | consumes | needs the lane for itself | where the data are
  *  rec_view_read         | pages    | yes                       | in the ring's own memory, until the lane's next call
@@ -312,7 +312,7 @@ int rec_view_stop(struct rec_view *view);
  * For the next `seconds` (0: no longer) let threads of the program that fill their lanes faster than they are read continue
  * in further lanes, instead of overwriting unread events: as many as its limit allows (RECORDER_MAX_KB), less a quarter for
  * threads that begin later. Threads that called rec_thread_attach() do not. A reader that keeps up repeats the call every
- * few seconds. When nobody wants it any more, the memory of lanes without unread events is given back. 0; -EOPNOTSUPP: the
+ * few seconds. When the time is over, the memory of lanes without unread events is given back. 0; -EOPNOTSUPP: the
  * program's version of the library does not know it; or as rec_view_switch(), without -EBUSY.
  */
 int rec_view_grow(struct rec_view *view, unsigned int seconds);
