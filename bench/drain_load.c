@@ -2,7 +2,7 @@
 /*
  * drain_load THREADS RATE SECONDS [PID]
  *
- * The load of bench/drain.sh: THREADS threads write one u64 an event for SECONDS, together RATE events a second, or
+ * The load of bench/drain.sh: THREADS threads write events of one u64 for SECONDS, together RATE events a second, or
  * with RATE 0 as many as they can. Prints the events written, and the CPU time in ns that the process PID (by default
  * the parent: the recorder) has used meanwhile, all of its threads, and for a moment afterwards, so that the rest of
  * the events is included.
@@ -61,7 +61,7 @@ static void sleep_until(uint64_t time)
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL);
 }
 
-/* No faster than the rate at any time: what a thread missed while it was off its CPU is not made good. */
+/* Never faster than the rate: a thread does not catch up on events that it missed while it was off its CPU. */
 static void *write_events(void *arg)
 {
 	struct writer *writer = arg;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder clean: list and remove what is left of programs and recorders that are gone. Spools are not in the buffer
- * directory but where their users wanted their recordings: they stay, and it is said what can be made of them.
+ * directory but beside the output files of their recordings: they stay, and a message names the command that recovers them.
  */
 #include "cli/cmd.h"
 
@@ -32,7 +32,7 @@ struct clean {
 	uint64_t size;
 };
 
-/* Longer ago than a day nobody wants the minutes. */
+/* In the largest unit of which there are at least two. */
 static const char *age(uint64_t made, char *text, size_t size)
 {
 	const uint64_t now = (uint64_t)time(NULL), seconds = now > made ? now - made : 0;
@@ -68,7 +68,7 @@ static void clean_buffer(struct clean *clean, const struct left_place *place, co
 		snprintf(pid, sizeof(pid), "%" PRIu32, item->pid);
 	list(clean, pid, item->made, human_size(item->size, size, sizeof(size)), item->comm[0] ? item->comm : "-",
 	     place->dir.path, item->name);
-	/* Gone already is as good. */
+	/* If another process has removed the file meanwhile, nothing is wrong. */
 	if (!clean->dry_run && unlinkat(place->dir.fd, item->name, 0) < 0 && errno != ENOENT) {
 		complain(NAME, "cannot remove '%s/%s': %s", place->dir.path, item->name, strerror(errno));
 		clean->failed = true;
@@ -78,7 +78,7 @@ static void clean_buffer(struct clean *clean, const struct left_place *place, co
 	clean->size += item->size;
 }
 
-/* The rest of a session whose buffers are removed. */
+/* Remove a session's directory, after its buffers. */
 static void clean_session(struct clean *clean, struct left_place *place)
 {
 	list(clean, "-", place->made, "-", "(recording)", place->dir.path, NULL);
@@ -92,7 +92,7 @@ static void clean_session(struct clean *clean, struct left_place *place)
 		session_remove(&place->dir);
 }
 
-/* What is left in a place, of one process or (0) of all. Returns how many things that were. */
+/* Remove what process `pid` (0: any process) left in a directory. Returns the number of files and directories. */
 static unsigned int clean_place(struct clean *clean, struct left_place *place, uint32_t pid)
 {
 	unsigned int nr = 0, stages = 0;
@@ -104,14 +104,14 @@ static unsigned int clean_place(struct clean *clean, struct left_place *place, u
 		nr++;
 	}
 	clean->unknown += place->unknown;
-	/*
-	 * A program that goes on with its recorder gone can still be recovered, and one that cannot be told may be
-	 * such.
-	 */
 	if (!pid && !place->is_session)
 		stages = stage_sweep(place->dir.fd, false, clean->dry_run);
 	clean->stages += stages;
 	nr += stages;
+	/*
+	 * A session stays if one of its programs is still running without its recorder, or if that is unknown: a
+	 * recovery can still take its events.
+	 */
 	if (pid || !place->is_session || place->living || place->unknown)
 		return nr;
 	clean_session(clean, place);
@@ -129,7 +129,7 @@ static unsigned int clean_all(struct clean *clean, struct leftovers *left, uint3
 
 /* -------------------------------------------------------------------------------------------------- what is named */
 
-/* All, or of one process. */
+/* Clean all directories: of one process, or (0) of all. */
 static void clean_dirs(struct clean *clean, uint32_t pid)
 {
 	struct leftovers left = { 0 };

@@ -7,7 +7,7 @@
 #define WORD_MAX 32u
 
 /*
- * The edit distance, where a swap of two neighbours counts as one; words longer than WORD_MAX are far from everything.
+ * The edit distance; a swap of two neighbours counts as one edit. A word longer than WORD_MAX is similar to no other.
  */
 static unsigned int distance(const char *a, const char *b)
 {
@@ -44,7 +44,7 @@ static unsigned int distance(const char *a, const char *b)
 const char *suggest(const char *word, const char *const *words)
 {
 	const char *near = NULL;
-	unsigned int best = 3; /* two slips at most, and fewer than half of the word */
+	unsigned int best = 3; /* at most two edits, and fewer than half of the word */
 
 	for (; *words; words++) {
 		const unsigned int d = distance(word, *words);

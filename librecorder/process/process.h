@@ -29,8 +29,8 @@ struct rec_process {
 	struct rec_loan *loan; /* has no memory until a recorder attaches */
 	unsigned char *log;
 	uint32_t *mark;		    /* 1; 0 in a copy of this process */
-	struct rec_handle *handles; /* one a lane; zeroed there, too */
-	struct rec_lane_own *own;   /* one a lane; zeroed there, too */
+	struct rec_handle *handles; /* one for each lane; zeroed in a copy of this process, too */
+	struct rec_lane_own *own;   /* one for each lane; the same */
 	struct rec_geometry geometry;
 	uint32_t clock;
 	uint32_t overwrite;
@@ -55,7 +55,7 @@ extern struct rec_process rec_process;
 extern const char rec_auto_linked;
 
 /*
- * Make the buffer unless it exists. 0 or -errno, also of an earlier attempt. Takes a lock: not from signal handlers.
+ * Make the buffer unless it exists. Returns 0, or the -errno of this or an earlier attempt. Takes a lock: not signal-safe.
  */
 int rec_process_init(void);
 
@@ -81,9 +81,9 @@ bool rec_process_is_guest(void);
 int rec_process_map_file(void);
 
 /*
- * There is no buffer. In a session the recorder must report that, because this process cannot: it makes a link, with
- * the name that the buffer would have, to the number of the error, which needs no room except for the name. See also
- * debug.h. Signal-safe.
+ * This process has no buffer. In a session the recorder must report that, because this process cannot. So this function
+ * makes a symbolic link with the name that the buffer would have and the error number as its target; such a link needs no
+ * room except for its name. See also debug.h. Signal-safe.
  */
 void rec_process_say_why(void);
 

@@ -40,7 +40,7 @@ struct made {
 	uint32_t done;
 };
 
-/* An event, others inside it as from signal handlers, some taken back. */
+/* Writes an event with others inside it, as if from signal handlers; discards some of them. */
 static void write_nested(struct made *made, unsigned int depth)
 {
 	const uint64_t number = made->next++;
@@ -265,7 +265,7 @@ static void *save_now_and_then(void *arg)
 	return NULL;
 }
 
-/* Nothing switches events: what was made is what was saved and what was lost. */
+/* Nothing switches events, so the events made are those saved and those lost. */
 Test(threads, leases_and_saves)
 {
 	uint64_t sums[2] = { 0, 0 };
@@ -323,7 +323,7 @@ Test(threads, everything_at_once)
 	rec_store_release(&stop, 1);
 	pthread_join(saver, NULL);
 	pthread_join(controller, NULL);
-	/* The controller may have had everything stopped until now; from here on it has not. */
+	/* The controller may have stopped all recording before; from here on, recording is started. */
 	cr_assert_eq(pthread_create(&writer, NULL, write_and_end, NULL), 0);
 	pthread_join(writer, NULL);
 	sums[0] += save(&sums[1]);
