@@ -14,9 +14,9 @@
 typedef int conditions_populate(void *data, size_t offset, size_t size);
 
 /*
- * Find a condition equal to `condition` (aligned to 8) in one of the halves, or append it. If the condition found has
- * a rate, its count begins anew. The caller excludes other writers of the half. 0 and the upper bits of an enable
- * word; -ENOSPC: the half is full; -EBADMSG: it is damaged; or an error of `populate`.
+ * Find a condition equal to `condition` (aligned to 8) in one of the halves, or append it. If the condition found has a
+ * rate, its count starts again. The caller excludes other writers of the half. 0 and the upper bits of an enable word;
+ * -ENOSPC: the half is full; -EBADMSG: it is damaged; or an error of `populate`.
  */
 int rec_conditions_place(unsigned char *conditions, size_t half, const struct rec_condition *condition,
 			 conditions_populate *populate, void *data, uint32_t *ret_bits);

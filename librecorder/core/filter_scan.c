@@ -61,7 +61,7 @@ bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words)
 
 /* ------------------------------------------------------------------------------------------- regular expressions */
 
-/* A class of characters, behind its [, to the pattern's way of writing it. Returns how many characters it took; 0: no end. */
+/* Write a class of characters, from after its [, as patterns do. Returns the number of characters read; 0: no end. */
 static uint32_t copy_class(const char *at, uint32_t size, char *pattern)
 {
 	uint32_t n = 0;

@@ -27,7 +27,7 @@
 
 #define PAGE_INLINE static inline __attribute__((always_inline))
 
-#define PAGE_LOST_SIZE 8u /* of the number lost, behind the data */
+#define PAGE_LOST_SIZE 8u /* of the number lost, after the data */
 
 /* ------------------------------------------------------------------------------------------------------- words */
 
@@ -277,7 +277,7 @@ static inline void page_put_time(unsigned char *at, uint32_t type, uint64_t time
 	page_put32(at + 4, (uint32_t)(time >> REC_DELTA_BITS));
 }
 
-/* Marker and absolute stamp: what states CPU and time anew. */
+/* Marker and absolute stamp: they state CPU and time again. */
 #define PAGE_RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
 
 static inline void page_put_restate(unsigned char *at, uint32_t cpu, uint64_t time)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer's rare cases of a reservation: end of a sub-buffer, time and CPU stated anew, nested writers. How a writer comes
- * to be here is in ring_enter.c; what comes after, commit and discard, in ring_commit.c.
+ * The writer's rare cases of a reservation: end of a sub-buffer, time and CPU stated again, nested writers.
+ * ring_enter.c shows how a writer gets here; commit and discard, which come after, are in ring_commit.c.
  *
  * Guarantees: those of ring.h; every loop here is bounded by the number of times that nested writers interrupt it, and
- * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text. What it has more, and the lettered steps of a
- * reservation, A to G, are in docs/MEMORY-MODEL.md. Nested writers that finish before the outermost has reserved are outermost
- * themselves and may wrap the lane any number of times meanwhile: whatever was read before is checked by exchanges.
+ * cut off at TRIES_MAX. The algorithm is the one of the kernel's design text. docs/MEMORY-MODEL.md describes our
+ * additions and the lettered steps of a reservation, A to G. Nested writers that finish before the outermost has
+ * reserved are outermost themselves and may wrap the lane any number of times meanwhile: whatever was read before is
+ * checked by exchanges.
  */
 #include <librecorder/detail/ring.h>
 
@@ -16,7 +17,9 @@
 #include <sched.h>
 #include <string.h>
 
-/* The kernel gives up after as many (facts B1.4). More interruptions of one reservation are a refusal. */
+/*
+ * The kernel gives up after the same number (facts B1.4). If one reservation is interrupted more often, it is refused.
+ */
 #define TRIES_MAX 1000
 
 enum step { STEP_OK, STEP_RETRY, STEP_REFUSED };
@@ -78,13 +81,13 @@ static bool set_link(const struct rec_handle *handle, uint32_t id, uint64_t was,
 /* A sub-buffer that is about to be overwritten. */
 struct lost {
 	uint64_t first; /* number of its first event */
-	uint64_t end;	/* and of the one behind its last */
+	uint64_t end;	/* number of the first event after it */
 	uint64_t time;	/* of the first, or of a refusal before it */
 };
 
 /*
- * To be asked while it is sure that the sub-buffer is behind the commit position and nobody enters it. Refusals right
- * before it go down with it, and were earlier than its first event.
+ * Valid only while the sub-buffer is complete and no writer enters it; the caller checks that. Refusals right before
+ * its first event are lost with it, and were earlier than that event.
  */
 static struct lost look_at(const struct rec_handle *handle, uint32_t id)
 {
@@ -96,7 +99,8 @@ static struct lost look_at(const struct rec_handle *handle, uint32_t id)
 
 /*
  * A head is given up. Its first event begins a gap unless the one before it was lost too. Nested movers of one head all
- * come here, and the exchange picks one. A third gap begins only after the reader took a sub-buffer behind the first.
+ * come here, and the exchange picks one. A third gap begins only after the reader has taken a sub-buffer that follows
+ * the first gap.
  */
 static void note_lost(struct rec_lane *lane, const struct lost *lost)
 {
@@ -108,17 +112,19 @@ static void note_lost(struct rec_lane *lane, const struct lost *lost)
 	if (lost->first != until || !lane->nr_gaps) {
 		struct rec_gap *gap = &lane->gaps[lane->nr_gaps++ % 2];
 
-		/* The reader may be looking at this slot: for the other gap, which it tells by its number. */
+		/*
+		 * The reader may be reading this slot. It looks for the other gap, and recognises a gap by its number.
+		 */
 		rec_store_relaxed(&gap->time, lost->time);
 		rec_store_relaxed(&gap->first, lost->first);
 	}
 }
 
 /*
- * Overwrite mode, the tail stands before the head: push the head on by one (design text, "The way the head page moves
- * forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only its owner clears it.
- * They may publish any number of pages before we continue, so everything is exchanged from the value that was read
- * before the tail was looked at.
+ * In overwrite mode, when the tail is in the sub-buffer before the head: move the head on by one (design text, "The way
+ * the head page moves forward"). UPDATE keeps the reader off while it lasts. Nested writers that find it help, but only
+ * its owner clears it. They may publish any number of pages before we continue, so everything is exchanged from the
+ * value that was read before the tail was looked at.
  */
 static bool move_head(struct rec_handle *handle, uint64_t old, uint64_t link, const struct lost *lost)
 {
@@ -129,7 +135,10 @@ static bool move_head(struct rec_handle *handle, uint64_t old, uint64_t link, co
 	const uint64_t after_head = rec_read_link(handle, head);
 
 	if (owner) {
-		/* Until UPDATE is undone: should we never come back, the next one knows that there are marks. */
+		/*
+		 * Counted until UPDATE is undone: if we never continue, the next writer knows that there are marks to
+		 * settle.
+		 */
 		if (!handle->movers)
 			rec_store_relaxed(&handle->moving, old);
 		rec_local_add64(&handle->movers, 1);
@@ -143,7 +152,10 @@ static bool move_head(struct rec_handle *handle, uint64_t old, uint64_t link, co
 	note_lost(handle->lane, lost);
 	REC_TESTPOINT(head_lost);
 	rec_signal_fence();
-	/* Has a nested writer entered the old head, it has set the new one. If one does now, the exchange fails. */
+	/*
+	 * If a nested writer has entered the old head, it has set the new one. If one enters it now, the exchange
+	 * fails.
+	 */
 	if (rec_load_relaxed(&handle->lane->tail) >> REC_POS_SEQ_SHIFT == old >> REC_POS_SEQ_SHIFT)
 		set_link(handle, head, after_head, REC_LINK_HEAD);
 	REC_TESTPOINT(head_set);
@@ -155,7 +167,7 @@ static bool move_head(struct rec_handle *handle, uint64_t old, uint64_t link, co
 	return true;
 }
 
-/* Which sub-buffer comes next, and is it ours to enter? Answers before any clock is read. */
+/* Find the sub-buffer that comes next, and whether the writer may enter it. Called before any clock is read. */
 static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 {
 	struct rec_lane *lane = handle->lane;
@@ -176,7 +188,10 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 		return refuse(handle, &lane->commit_overrun);
 	if (REC_LINK_FLAG(link) == REC_LINK_NORMAL)
 		return STEP_OK;
-	/* A commit sub-buffer that the reader holds is not met on the way round; the head is, and that means we wrapped. */
+	/*
+	 * If the reader holds the commit sub-buffer, the tail never reaches it. Reaching the head then means that we
+	 * wrapped.
+	 */
 	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
 		/* Unless the reader took the head and then this one while we looked: then there is room. */
 		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link)
@@ -193,7 +208,10 @@ static uint32_t plan_words(const struct plan *plan)
 	return (plan->lead + plan->total) / 4;
 }
 
-/* The form of the event. Marker and absolute stamp stand before it where a sub-buffer begins, or `cpu` is not its CPU. */
+/*
+ * The form of the event. Marker and absolute stamp come before it at the beginning of a sub-buffer, if it interrupts
+ * another writer, or if the lane's CPU is another one.
+ */
 static void choose_form(struct rec_handle *handle, struct plan *plan, bool begins)
 {
 	struct rec_lane *lane = handle->lane;
@@ -271,8 +289,9 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 }
 
 /*
- * What the outermost writer finds undone at `tail`, a reservation or a move of the head, was left. The tail is looked at once
- * more: a nested writer that came and went in between must not cost us the system calls of taking back nothing.
+ * If the outermost writer finds a reservation or a move of the head unfinished at `tail`, another writer left it. The
+ * tail is read again: otherwise a nested writer that came and went in between would cost us system calls, with nothing
+ * to take back.
  */
 static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 {
@@ -283,8 +302,9 @@ static bool is_undone(const struct rec_handle *handle, uint64_t tail)
 }
 
 /*
- * Before D of a writer that crosses, should it never come from D to E. The one that announced itself last may be such a one:
- * then its sub-buffer was not published and cannot be while we are inside. False: a nested writer came between.
+ * Called before step D of a writer that crosses into the next sub-buffer, in case it never gets from D to E. The writer
+ * that announced itself last may have stopped there: then its sub-buffer was not published, and cannot be while we are
+ * inside. False: a nested writer came in between.
  */
 static bool announce_left(const struct rec_handle *handle, uint64_t old)
 {
@@ -306,7 +326,10 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 {
 	struct rec_handle *handle = slot->handle;
 	struct rec_lane *lane = slot->lane;
-	/* What is longer than any sub-buffer fits nowhere either, and with this cap no sum overflows. */
+	/*
+	 * An event longer than any sub-buffer is refused with this capped size, too; the cap keeps sums from
+	 * overflowing.
+	 */
 	struct plan plan = { .total = rec_event_total(size < REC_SUBBUF_MAX ? size : REC_SUBBUF_MAX), .nested = nested };
 	unsigned char *at;
 	unsigned int tries;

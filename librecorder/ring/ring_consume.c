@@ -57,7 +57,7 @@ void rec_ring_catch_up(struct rec_ring_reader *reader)
 	reader->iter.offset = offset;
 }
 
-/* Stand in front of an event; *ret_next is the iterator behind it. 1, 0, -EAGAIN, -EBADMSG. */
+/* Position the iterator before the next event; *ret_next is the iterator after it. 1, 0, -EAGAIN, -EBADMSG. */
 static int peek(struct rec_ring_reader *reader, struct rec_ring_event *ret_event, struct rec_page_iter *ret_next)
 {
 	struct rec_ring_event event;

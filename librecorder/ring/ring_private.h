@@ -121,7 +121,7 @@ static inline uint32_t rec_entries_left(const struct rec_lane *lane, const struc
 uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_subbuf *subbufs, const struct rec_link *links,
 				 uint32_t nr_subbufs, uint64_t from, uint64_t to);
 
-/* A marker and the absolute time stamp behind it. */
+/* A marker and the absolute time stamp after it. */
 #define REC_RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
 
 /* Count a refusal; the clock is read only for the first refusal of a run. */
@@ -174,7 +174,7 @@ static inline void rec_put_stamp(unsigned char *at, uint64_t time, uint32_t type
 	memcpy(at + 4, &rest, sizeof(rest));
 }
 
-/* What a sub-buffer begins with: CPU and time of the events behind it. REC_RESTATE_SIZE bytes. */
+/* What a sub-buffer begins with: CPU and time of the events after it. REC_RESTATE_SIZE bytes. */
 static inline void rec_put_restate(unsigned char *at, uint32_t cpu, uint64_t time)
 {
 	const struct rec_marker marker = { REC_MARKER_WORD, REC_MARKER_SIZE - 4, REC_MARKER_MAGIC, cpu };
