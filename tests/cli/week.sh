@@ -22,6 +22,8 @@ else
 	skip "the kernel's events" "this kernel has no tracefs"
 fi
 tutorial_script "$root/try" "${kinds[@]}"
+# The kernel calls threads by the ids of the first pid namespace.
+namespaces=(--mount)
 ok "the tutorial runs" inside "$root" 'mount -t tracefs nodev /sys/kernel/tracing; bash run.sh'
 tutorial_results "$root/try" "${kinds[@]}"
 

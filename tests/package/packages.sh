@@ -6,7 +6,7 @@
 #	packages_build		builds them from the tarball's files, unless they are there and newer than all of these; then
 #	$debs			is the directory that has them
 #	fresh_system DIR	unpacks a fresh Debian into DIR, with the packages in DIR/packages
-#	inside DIR COMMAND	runs a line of shell in that system, in /try, with process ids and mounts of its own
+#	inside DIR COMMAND	runs a line of shell in that system, in /try, in new ${namespaces[@]}
 
 [ "$(id -u)" = 0 ] || skip_all "a fresh system is entered as root only"
 for tool in dpkg-buildpackage lintian debootstrap unshare flock; do
@@ -49,9 +49,10 @@ fresh_system()
 		rm -f "$1"/packages/*dbgsym*
 }
 
+namespaces=(--mount --pid)
 inside()
 {
-	unshare --mount --pid --fork bash -c '
+	unshare "${namespaces[@]}" --fork bash -c '
 		mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev" && mkdir "$1/dev/shm" &&
 			mknod -m 666 "$1/dev/null" c 1 3 && mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm" &&
 			mount -t sysfs sysfs "$1/sys" || exit 125
