@@ -136,6 +136,19 @@ static void reap(const struct child *child)
 		;
 }
 
+/* Whether it had ended before it was told to begin. One that had not ends now, with 127: its pipe is closed. */
+static bool was_ended(struct child *child)
+{
+	siginfo_t info = { .si_code = 0 };
+
+	close(child->go);
+	child->go = -1;
+	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
+		;
+	errno = EPIPE;
+	return info.si_code != CLD_EXITED || info.si_status != 127;
+}
+
 int child_exec(struct child *child)
 {
 	ssize_t n;
@@ -144,14 +157,15 @@ int child_exec(struct child *child)
 	do
 		n = write(child->go, "", 1);
 	while (n < 0 && errno == EINTR);
-	/* If it is gone, its status tells; else it would wait for ever, and we for it. */
-	if (n < 0 && errno != EPIPE) {
+	/* If it is gone, its status tells why. */
+	if (n < 0 && !(errno == EPIPE && was_ended(child))) {
 		err = -errno;
 		child_drop(child);
 		return err;
 	}
 	err = -exec_errno(child->tell);
-	close(child->go);
+	if (child->go >= 0)
+		close(child->go);
 	close(child->tell);
 	child->go = child->tell = -1;
 	if (err)
@@ -161,9 +175,10 @@ int child_exec(struct child *child)
 
 void child_drop(struct child *child)
 {
-	if (child->go < 0)
+	if (child->tell < 0)
 		return;
-	close(child->go);
+	if (child->go >= 0)
+		close(child->go);
 	close(child->tell);
 	child->go = child->tell = -1;
 	reap(child);

@@ -53,6 +53,7 @@ like "for that reason" "$(<err)" "'trace.dat' is unchanged: the program is stopp
 ok "the file stays" cmp good.dat trace.dat
 ok "start it" "$RECORDER" start -P "$pid"
 kill -STOP "$pid"
+wait_until grep -q 'State:.T' "/proc/$pid/status"
 "$RECORDER" record -P "$pid" 2>err &
 recorder=$!
 wait_until grep -q SIGCONT err

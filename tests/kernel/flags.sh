@@ -137,7 +137,11 @@ record -e raw_syscalls -F -c ./family
 is "-F -c: and its child" "$(threads | wc -l)" 2
 record -e raw_syscalls -F ./see set_event_pid
 is "with the pid of the command" "$out" "$(threads)"
+# One that certainly runs meanwhile.
+while :; do /bin/true; done &
+other=$!
 like "without -F others have events, too" "$(record -e raw_syscalls ./family && threads | wc -l)" '^([3-9]|[1-9][0-9]+)$'
+kill $other
 unlike "but the recorder has none" "$("$RECORDER" report out.dat | grep -w "recorder-$pid ")" .
 
 mkfifo fifo
