@@ -55,6 +55,6 @@ inside()
 	unshare "${namespaces[@]}" --fork bash -c '
 		mount -t proc proc "$1/proc" && mount -t tmpfs tmpfs "$1/dev" && mkdir "$1/dev/shm" &&
 			mknod -m 666 "$1/dev/null" c 1 3 && mount -t tmpfs -o mode=1777 tmpfs "$1/dev/shm" &&
-			mount -t sysfs sysfs "$1/sys" || exit 125
+			mount --rbind /sys "$1/sys" || exit 125
 		exec chroot "$1" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C bash -c "cd /try && $2"' - "$@"
 }
