@@ -126,8 +126,8 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 			output->name);
 	else if (!found)
 		message(output->sink,
-			"'%s' is left from a recorder that was killed; 'recorder recover' makes a trace.dat of it",
-			output->spool);
+			"'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
+			output->spool, output->spool);
 	else
 		message(output->sink, "'%s' exists already; remove it or choose another file with -o", output->spool);
 	return false;
