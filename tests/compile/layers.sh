@@ -20,6 +20,7 @@ format/io : : page
 format/dat : format/io librecorder/core/page_bytes.h : page
 format/weave : format/io format/dat librecorder/core/page_bytes.h : clock event_text log page source
 format/text : format/io format/dat :
+format/model : format/io format/dat format/text :
 format/verify : format/io format/dat format/text : page
 cli/base : :
 cli/recording : cli/base format/io format/weave : buffer_dir clock event_text filter lane log page pattern reader source
@@ -29,7 +30,7 @@ END
 
 # Folders that may use libraries besides libc.
 external='(traceevent/|event-parse|tracefs|zstd|kbuffer)'
-libraries='^(format/dat/dat_compress|format/text/|format/verify/|cli/)'
+libraries='^(format/dat/dat_compress|format/text/|format/model/|format/verify/|cli/)'
 
 # Whose functions a folder may call, besides its own and those of folders that it may include: public headers declare
 # them.

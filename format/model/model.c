@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* See model.h. Each event passes through here; the parts of the model keep what is open. */
+#include "format/model/model_private.h"
+
+#include "format/io/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+int model_open(const struct model_rules *rules, const struct model_sink *sink, struct model **ret_model)
+{
+	struct model *m = calloc(1, sizeof(*m));
+
+	if (!m)
+		return -ENOMEM;
+	m->rules = rules;
+	m->sink = *sink;
+	m->next_id = 1;
+	if (model_items_open(m)) {
+		free(m);
+		return -ENOMEM;
+	}
+	*ret_model = m;
+	return 0;
+}
+
+struct model *model_close(struct model *model)
+{
+	if (!model)
+		return NULL;
+	model_spans_free(model);
+	model_items_free(model);
+	for (size_t i = 0; i < model->nr_list; i++) {
+		free(model->list[i]->task_name);
+		free(model->list[i]);
+	}
+	free(model->list);
+	free(model->cpus);
+	number_map_free(&model->threads);
+	free(model);
+	return NULL;
+}
+
+struct model_thread *model_thread(struct model *model, int32_t tid)
+{
+	const uint64_t key = (uint64_t)(uint32_t)tid;
+	const uint64_t known = number_map_get(&model->threads, key);
+	struct model_thread *thread;
+
+	if (known)
+		return (struct model_thread *)(uintptr_t)known;
+	if (model->nr_list == model->room_list) {
+		const size_t room = model->room_list ? 2 * model->room_list : 64;
+		struct model_thread **more = reallocarray(model->list, room, sizeof(struct model_thread *));
+
+		if (!more)
+			return NULL;
+		model->list = more;
+		model->room_list = room;
+	}
+	thread = calloc(1, sizeof(*thread));
+	if (!thread || number_map_set(&model->threads, key, (uint64_t)(uintptr_t)thread)) {
+		free(thread);
+		return NULL;
+	}
+	thread->tid = tid;
+	model->list[model->nr_list++] = thread;
+	return thread;
+}
+
+static struct model_cpu *cpu_of(struct model *model, uint32_t cpu)
+{
+	if (cpu >= model->nr_cpus) {
+		const uint32_t nr = cpu + 1;
+		struct model_cpu *more = reallocarray(model->cpus, nr, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		for (uint32_t i = model->nr_cpus; i < nr; i++)
+			more[i] = (struct model_cpu){ 0 };
+		model->cpus = more;
+		model->nr_cpus = nr;
+	}
+	return &model->cpus[cpu];
+}
+
+int64_t model_number(const struct tep_format_field *field, const struct model_record *record)
+{
+	const bool is_signed = field->flags & TEP_FIELD_IS_SIGNED;
+	const bool big = record->type->event->tep && tep_is_file_bigendian(record->type->event->tep);
+	const uint32_t offset = (uint32_t)field->offset, width = (uint32_t)field->size;
+	const void *at = record->data + offset;
+
+	if (offset > record->size || width > record->size - offset)
+		return 0;
+	switch (width) {
+	case 1:
+		return is_signed ? *(const int8_t *)at : *(const uint8_t *)at;
+	case 2:
+		return is_signed ? (int16_t)bytes_get16(at, big) : bytes_get16(at, big);
+	case 4:
+		return is_signed ? (int32_t)bytes_get32(at, big) : (int64_t)bytes_get32(at, big);
+	case 8:
+		return (int64_t)bytes_get64(at, big);
+	default:
+		return 0;
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------ losses */
+
+/*
+ * Lost events may have been of the thread whose event comes next, or of a thread that was last seen on this CPU, which
+ * note_thread() finds when its next event comes.
+ */
+static int note_loss(struct model *m, const struct model_step *step)
+{
+	const struct dat_event *event = step->event;
+	const struct model_loss loss = { .ts = event->ts, .cpu = event->cpu, .lost = event->lost, .buffer = event->buffer };
+	int err = model_sched_loss(m, step);
+
+	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
+	return err || !m->sink.loss ? err : m->sink.loss(m->sink.arg, &loss);
+}
+
+static void note_thread(const struct model *m, const struct model_step *step)
+{
+	struct model_thread *thread = step->thread;
+	const uint64_t loss = thread->cpu < m->nr_cpus ? m->cpus[thread->cpu].loss_ts : 0;
+
+	if (loss > thread->last_ts && loss > thread->loss_ts)
+		thread->loss_ts = loss;
+	thread->cpu = step->event->cpu;
+	thread->last_ts = step->event->ts;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ events */
+
+static int give_point(struct model *m, const struct model_step *step)
+{
+	return m->sink.point ? m->sink.point(m->sink.arg, &step->record, step->event, step->thread->tid, step->span) : 0;
+}
+
+static int take(struct model *m, struct model_step *step)
+{
+	switch (step->rule->meaning) {
+	case MODEL_BEGIN:
+		return model_span_begin(m, step);
+	case MODEL_END:
+		return model_span_end(m, step);
+	case MODEL_TIMED:
+		return model_span_timed(m, step);
+	case MODEL_COUNTER:
+		return model_counter_event(m, step);
+	case MODEL_STATE:
+		return model_state_event(m, step);
+	case MODEL_TASK:
+		return model_task_event(m, step);
+	case MODEL_SWITCH:
+		return model_switch_event(m, step);
+	case MODEL_WAKE:
+		return model_wake_event(m, step);
+	default:
+		return give_point(m, step);
+	}
+}
+
+int model_event(struct model *model, const struct dat_event *event)
+{
+	const struct event_table *table = model_rules_table(model->rules);
+	struct model_step step = { .event = event };
+	int err = 0;
+
+	step.rule = model_rule(model->rules, event_id(table, event->data, event->size));
+	step.record = (struct model_record){ .type = step.rule->type, .data = event->data, .size = event->size };
+	step.thread = model_thread(model, event_pid(table, event->data, event->size));
+	step.cpu = cpu_of(model, event->cpu);
+	if (!step.thread || !step.cpu)
+		return -ENOMEM;
+	if (!model->has_begun)
+		model->first_ts = event->ts;
+	model->has_begun = true;
+	model->last_ts = event->ts;
+	if (event->lost)
+		err = note_loss(model, &step);
+	note_thread(model, &step);
+	step.span = step.thread->stack.top ? step.thread->stack.top->span.id : 0;
+	if (!err)
+		err = take(model, &step);
+	if (!err && step.rule->flow)
+		err = model_flow_event(model, &step);
+	step.cpu->is_seen = true;
+	step.cpu->last_ts = event->ts;
+	return err;
+}
+
+int model_end(struct model *model)
+{
+	const uint64_t ts = model->last_ts;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < model->nr_list; i++) {
+		struct model_thread *thread = model->list[i];
+
+		err = model_spans_stop(model, &thread->stack, ts);
+		if (!err)
+			err = model_task_stop(model, thread, ts);
+		if (!err)
+			err = model_sched_stop(model, thread, ts);
+	}
+	for (uint32_t i = 0; !err && i < model->nr_cpus; i++)
+		err = model_spans_stop(model, &model->cpus[i].stack, ts);
+	if (!err)
+		err = model_keyed_stop(model, ts);
+	return err ? err : model_states_stop(model, ts);
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the events of a trace mean: spans, counters, states, flows, logical tasks, and the states of threads. docs/MEANING.md
+ * has the rule by which names and formats of events say so; model_rules.c applies it, and knows the kernel's pairs.
+ *
+ * Feed all events of a file, in time order, to model_event(); then call model_end(). The sink is called for each item as
+ * soon as it is known: for a span when it ends. What cannot be known is marked, never guessed: a span whose end was not
+ * seen, or one that an outer end or a loss cut short.
+ */
+#ifndef FORMAT_MODEL_H
+#define FORMAT_MODEL_H
+
+#include "format/dat/dat_merge.h"
+#include "format/text/event_parse.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A record that an item came from. Within a callback only. NULL data: the record was not seen. */
+struct model_record {
+	const struct event_type *type;
+	const unsigned char *data;
+	uint32_t size;
+};
+
+enum model_meaning {
+	MODEL_POINT,   /* none of the others */
+	MODEL_BEGIN,   /* of a span */
+	MODEL_END,
+	MODEL_TIMED,   /* a whole span, written at its end with its duration */
+	MODEL_COUNTER,
+	MODEL_STATE,
+	MODEL_TASK,    /* this thread now works for a logical task */
+	MODEL_SWITCH,  /* sched_switch */
+	MODEL_WAKE,    /* sched_waking, sched_wakeup, sched_wakeup_new */
+};
+
+#define MODEL_KEYS_MAX 4u
+
+/* Fields of MODEL_SWITCH, and of MODEL_WAKE. */
+enum model_sched_field {
+	MODEL_PREV_PID,
+	MODEL_PREV_PRIO,
+	MODEL_PREV_STATE,
+	MODEL_NEXT_PID,
+	MODEL_NEXT_PRIO,
+	MODEL_SCHED_FIELDS,
+	MODEL_WOKEN_PID = 0,
+	MODEL_WOKEN_PRIO,
+	MODEL_WOKEN_CPU,
+};
+
+/* What one event id means. Lives as long as the rules. */
+struct model_rule {
+	enum model_meaning meaning;
+	const char *system;
+	const char *name;      /* of the span, counter, state: "request" for request_begin; of the event otherwise */
+	const struct event_type *type;
+	unsigned int pair;     /* equal for begin and end of a span, and for nothing else */
+	bool is_kernel;	       /* a pair of the kernel's */
+	bool is_of_cpu;	       /* nests on its CPU, not on a thread: interrupts */
+	bool is_keyed;	       /* begins and ends on any thread, found by its keys */
+	unsigned int nr_keys;
+	struct tep_format_field *keys[MODEL_KEYS_MAX];
+	struct tep_format_field *value;	   /* of counters, states, tasks; the duration of MODEL_TIMED */
+	struct tep_format_field *flow;	   /* NULL: none */
+	struct tep_format_field *sched[MODEL_SCHED_FIELDS];
+};
+
+struct model_rules;
+
+/* The rules for all events of a table. 0; -ENOMEM. The table must outlive them. model_rules_close() takes NULL, returns NULL. */
+int model_rules_open(const struct event_table *table, struct model_rules **ret_rules);
+struct model_rules *model_rules_close(struct model_rules *rules);
+
+/* What model_rules_open() got. */
+const struct event_table *model_rules_table(const struct model_rules *rules);
+
+/* Never NULL: an id that has no format is a point. */
+const struct model_rule *model_rule(const struct model_rules *rules, int id);
+
+#define MODEL_NO_BEGIN 1u /* begun before the trace, or its begin was lost: `begin` is the time from which it is known */
+#define MODEL_NO_END   2u /* still open where the trace ends, or where its thread ended: `end` is that time */
+#define MODEL_CUT      4u /* an outer span ended first (a jump), or events were lost inside */
+
+struct model_span {
+	uint64_t id;	 /* from 1, unique in this run */
+	uint64_t parent; /* id of the innermost span that was open on its thread at its begin; 0: none */
+	const struct model_rule *rule; /* of its begin, or of its end without one */
+	unsigned int depth; /* number of spans around it on its thread */
+	unsigned int flags;
+	uint64_t begin, end;   /* ns, as dat_event.ts */
+	uint64_t own;	       /* ns that no child span covers; unkeyed spans */
+	int32_t tid, end_tid;  /* threads of begin and end */
+	uint32_t cpu, end_cpu;
+	uint64_t task;	       /* logical task of the thread at its begin; 0: none */
+	unsigned int nr_keys;
+	uint64_t keys[MODEL_KEYS_MAX];
+	struct model_record first, last; /* begin and end; both the same record for MODEL_TIMED */
+};
+
+struct model_counter {
+	const struct model_rule *rule;
+	uint64_t ts;
+	int32_t tid;
+	uint32_t cpu;
+	int64_t value;
+	struct model_record record;
+};
+
+/* Something is in a state, from `begin` until the next one of the same keys, or the end of the trace. */
+struct model_state {
+	const struct model_rule *rule;
+	uint64_t begin, end;
+	bool is_open; /* ended with the trace */
+	unsigned int nr_keys;
+	uint64_t keys[MODEL_KEYS_MAX];
+	int64_t value;
+	int32_t tid;
+	struct model_record record;
+};
+
+/* An event or span begin that carries a flow number: flows with the same number are linked in time order. */
+struct model_flow {
+	uint64_t flow;
+	uint64_t ts;
+	int32_t tid;
+	uint32_t cpu;
+	uint64_t span;	/* the span of which this is the begin or end, or the innermost open one; 0: none */
+	uint64_t from_ts; /* the event with this number before it; 0: it is the first */
+	int32_t from_tid;
+	uint64_t from_span;
+	struct model_record record;
+};
+
+/* A thread worked for a logical task. */
+struct model_task {
+	uint64_t task; /* never 0 */
+	const char *name; /* NULL: none */
+	int32_t tid;
+	uint64_t begin, end;
+	bool is_open;
+};
+
+enum model_run {
+	MODEL_RUNNING,
+	MODEL_RUNNABLE,	/* woken, or preempted, and waiting for a CPU */
+	MODEL_SLEEPING,	/* interruptible */
+	MODEL_BLOCKED,	/* uninterruptible */
+	MODEL_STOPPED,	/* stopped, traced, parked, idle */
+	MODEL_DEAD,
+	MODEL_UNKNOWN,	/* events were lost */
+};
+
+struct model_thread_state {
+	int32_t tid;
+	enum model_run state;
+	uint32_t cpu;	     /* MODEL_RUNNING: where; MODEL_RUNNABLE: the CPU that it waits for, if known, else UINT32_MAX */
+	uint64_t begin, end;
+	bool is_open;	     /* ended with the trace */
+	bool is_preempted;   /* MODEL_RUNNABLE after running, without a wake-up */
+	uint32_t prio;
+	int32_t waker;	     /* who ended a sleep: MODEL_SLEEPING, MODEL_BLOCKED; -1: not known */
+	uint32_t waker_cpu;
+	uint64_t waker_span; /* innermost span open on the waker */
+};
+
+struct model_loss {
+	uint64_t ts;   /* of the event after it */
+	uint32_t cpu;
+	int64_t lost;  /* as dat_event.lost */
+	const struct dat_buffer *buffer;
+};
+
+/* Each may be NULL. A result other than 0 ends model_event() with it. */
+struct model_sink {
+	void *arg;
+	int (*span)(void *arg, const struct model_span *span);
+	int (*counter)(void *arg, const struct model_counter *counter);
+	int (*state)(void *arg, const struct model_state *state);
+	int (*flow)(void *arg, const struct model_flow *flow);
+	int (*task)(void *arg, const struct model_task *task);
+	int (*thread_state)(void *arg, const struct model_thread_state *state);
+	int (*loss)(void *arg, const struct model_loss *loss);
+	/* Every record that is none of these, or is a point: with the innermost open span of its thread. */
+	int (*point)(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span);
+	/* A span was opened; span->end is 0. For those that follow a trace in time order. */
+	int (*span_begin)(void *arg, const struct model_span *span);
+};
+
+struct model;
+
+/* 0; -ENOMEM. The rules must outlive it. model_close() takes NULL, returns NULL. */
+int model_open(const struct model_rules *rules, const struct model_sink *sink, struct model **ret_model);
+struct model *model_close(struct model *model);
+
+/* The next event. 0; -ENOMEM; what the sink returned. The event's bytes are copied where they must outlive the call. */
+int model_event(struct model *model, const struct dat_event *event);
+
+/* There are no more: open items are given to the sink. `ts` is the time of the last event. 0; as model_event(). */
+int model_end(struct model *model);
+
+#endif

@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Counters, states, flows, and the logical tasks that threads work for. */
+#include "format/model/model_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The last state of something, and the event with a flow's number: kept until the trace ends. */
+struct last_state {
+	struct model_state state;
+	struct last_state *next;  /* in its chain */
+	struct last_state *later; /* the one made after it */
+	unsigned char *bytes;
+};
+
+struct last_flow {
+	uint64_t ts;
+	uint64_t span;
+	int32_t tid;
+};
+
+struct model_items {
+	struct last_state **chains;
+	size_t nr_chains; /* a power of two, or 0 */
+	size_t nr_states;
+	struct last_state *first, *newest;
+	struct number_map flow_places; /* place in `flows` plus one */
+	struct last_flow *flows;
+	size_t nr_flows, room_flows;
+};
+
+int model_items_open(struct model *model)
+{
+	model->items = calloc(1, sizeof(*model->items));
+	return model->items ? 0 : -ENOMEM;
+}
+
+void model_items_free(struct model *model)
+{
+	struct model_items *items = model->items;
+
+	while (items->first) {
+		struct last_state *last = items->first;
+
+		items->first = last->later;
+		free(last->bytes);
+		free(last);
+	}
+	free(items->chains);
+	number_map_free(&items->flow_places);
+	free(items->flows);
+	free(items);
+}
+
+/* --------------------------------------------------------------------------------------------------------- counters */
+
+int model_counter_event(struct model *model, const struct model_step *step)
+{
+	const struct model_counter counter = {
+		.rule = step->rule,
+		.ts = step->event->ts,
+		.tid = step->thread->tid,
+		.cpu = step->event->cpu,
+		.value = model_number(step->rule->value, &step->record),
+		.record = step->record,
+	};
+
+	return model->sink.counter ? model->sink.counter(model->sink.arg, &counter) : 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- states */
+
+static uint64_t hash_of(const struct model_state *state)
+{
+	uint64_t hash = state->rule->pair * UINT64_C(0x9e3779b97f4a7c15);
+
+	for (unsigned int i = 0; i < state->nr_keys; i++)
+		hash = (hash ^ state->keys[i] ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ^ hash >> 32;
+}
+
+static bool are_same(const struct model_state *a, const struct model_state *b)
+{
+	return a->rule == b->rule && !memcmp(a->keys, b->keys, a->nr_keys * sizeof(a->keys[0]));
+}
+
+static int grow(struct model_items *items)
+{
+	const size_t nr = items->nr_chains ? 2 * items->nr_chains : 64;
+	struct last_state **chains = calloc(nr, sizeof(*chains));
+
+	if (!chains)
+		return -ENOMEM;
+	for (size_t i = 0; i < items->nr_chains; i++) {
+		while (items->chains[i]) {
+			struct last_state *last = items->chains[i];
+			struct last_state **to = &chains[hash_of(&last->state) & (nr - 1)];
+
+			items->chains[i] = last->next;
+			last->next = *to;
+			*to = last;
+		}
+	}
+	free(items->chains);
+	items->chains = chains;
+	items->nr_chains = nr;
+	return 0;
+}
+
+/* The place of the last state with the keys of `like`, made if there is none; NULL: out of memory. */
+static struct last_state *last_of(struct model_items *items, const struct model_state *like)
+{
+	struct last_state **chain, *last;
+
+	if (items->nr_states >= items->nr_chains && grow(items))
+		return NULL;
+	chain = &items->chains[hash_of(like) & (items->nr_chains - 1)];
+	for (last = *chain; last; last = last->next) {
+		if (are_same(&last->state, like))
+			return last;
+	}
+	last = calloc(1, sizeof(*last));
+	if (last) {
+		last->state.rule = like->rule;
+		last->state.nr_keys = like->nr_keys;
+		memcpy(last->state.keys, like->keys, sizeof(like->keys));
+		last->next = *chain;
+		*chain = last;
+		*(items->first ? &items->newest->later : &items->first) = last;
+		items->newest = last;
+		items->nr_states++;
+	}
+	return last;
+}
+
+int model_state_event(struct model *model, const struct model_step *step)
+{
+	struct model_state state = { .rule = step->rule, .begin = step->event->ts, .nr_keys = step->rule->nr_keys };
+	struct last_state *last;
+	unsigned char *bytes;
+	int err = 0;
+
+	for (unsigned int i = 0; i < state.nr_keys; i++)
+		state.keys[i] = (uint64_t)model_number(step->rule->keys[i], &step->record);
+	state.value = model_number(step->rule->value, &step->record);
+	state.tid = step->thread->tid;
+	last = last_of(model->items, &state);
+	bytes = malloc(step->record.size ? step->record.size : 1);
+	if (!last || !bytes) {
+		free(bytes);
+		return -ENOMEM;
+	}
+	if (last->bytes && model->sink.state) {
+		last->state.end = step->event->ts;
+		err = model->sink.state(model->sink.arg, &last->state);
+	}
+	memcpy(bytes, step->record.data, step->record.size);
+	free(last->bytes);
+	last->bytes = bytes;
+	last->state = state;
+	last->state.record = (struct model_record){ .type = step->record.type, .data = bytes, .size = step->record.size };
+	return err;
+}
+
+int model_states_stop(struct model *model, uint64_t ts)
+{
+	int err = 0;
+
+	for (struct last_state *last = model->items->first; !err && last; last = last->later) {
+		last->state.end = ts;
+		last->state.is_open = true;
+		if (last->bytes && model->sink.state)
+			err = model->sink.state(model->sink.arg, &last->state);
+	}
+	return err;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ flows */
+
+static struct last_flow *flow_of(struct model_items *items, uint64_t flow)
+{
+	const uint64_t place = number_map_get(&items->flow_places, flow);
+
+	if (place)
+		return &items->flows[place - 1];
+	if (items->nr_flows == items->room_flows) {
+		const size_t room = items->room_flows ? 2 * items->room_flows : 64;
+		struct last_flow *more = reallocarray(items->flows, room, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		items->flows = more;
+		items->room_flows = room;
+	}
+	if (number_map_set(&items->flow_places, flow, items->nr_flows + 1))
+		return NULL;
+	items->flows[items->nr_flows] = (struct last_flow){ 0 };
+	return &items->flows[items->nr_flows++];
+}
+
+int model_flow_event(struct model *model, const struct model_step *step)
+{
+	struct model_flow flow = {
+		.flow = (uint64_t)model_number(step->rule->flow, &step->record),
+		.ts = step->event->ts,
+		.tid = step->thread->tid,
+		.cpu = step->event->cpu,
+		.span = step->span,
+		.record = step->record,
+	};
+	struct last_flow *last = flow_of(model->items, flow.flow);
+
+	if (!last)
+		return -ENOMEM;
+	flow.from_ts = last->ts;
+	flow.from_tid = last->tid;
+	flow.from_span = last->span;
+	*last = (struct last_flow){ .ts = flow.ts, .tid = flow.tid, .span = flow.span };
+	return model->sink.flow ? model->sink.flow(model->sink.arg, &flow) : 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ tasks */
+
+static int give_task(const struct model *model, const struct model_thread *thread, uint64_t ts, bool is_open)
+{
+	const struct model_task task = {
+		.task = thread->task,
+		.name = thread->task_name,
+		.tid = thread->tid,
+		.begin = thread->task_begin,
+		.end = ts,
+		.is_open = is_open,
+	};
+
+	return thread->task && model->sink.task ? model->sink.task(model->sink.arg, &task) : 0;
+}
+
+int model_task_stop(struct model *model, struct model_thread *thread, uint64_t ts)
+{
+	const int err = give_task(model, thread, ts, true);
+
+	thread->task = 0;
+	return err;
+}
+
+/* The text of the field "name"; NULL: there is none, or it is empty. -ENOMEM through *ret_error. */
+static char *name_of(const struct model_record *record, int *ret_error)
+{
+	struct tep_format_field *field = tep_find_field(record->type->event, "name");
+	uint32_t place, offset, length;
+	char *name;
+
+	if (!field || !(field->flags & TEP_FIELD_IS_DYNAMIC) || field->size != 4)
+		return NULL;
+	place = (uint32_t)model_number(field, record);
+	offset = place & 0xffff;
+	length = place >> 16;
+	if (offset > record->size || length > record->size - offset)
+		return NULL;
+	length = (uint32_t)strnlen((const char *)record->data + offset, length);
+	if (!length)
+		return NULL;
+	name = strndup((const char *)record->data + offset, length);
+	if (!name)
+		*ret_error = -ENOMEM;
+	return name;
+}
+
+int model_task_event(struct model *model, const struct model_step *step)
+{
+	struct model_thread *thread = step->thread;
+	int err = give_task(model, thread, step->event->ts, false);
+
+	free(thread->task_name);
+	thread->task_name = name_of(&step->record, &err);
+	thread->task = (uint64_t)model_number(step->rule->value, &step->record);
+	thread->task_begin = step->event->ts;
+	return err;
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of the model share: threads, CPUs, open spans. */
+#ifndef FORMAT_MODEL_PRIVATE_H
+#define FORMAT_MODEL_PRIVATE_H
+
+#include "format/io/number_map.h"
+#include "format/model/model.h"
+
+/* A span whose end has not come: on the stack of a thread or a CPU, or in the table of keyed ones. */
+struct model_open {
+	struct model_span span;
+	struct model_open *outer; /* the next one on the stack, in the chain of the table, or in the list of unused ones */
+	uint64_t inner;		  /* ns covered by child spans that have ended */
+	unsigned char *bytes;	  /* of the first record */
+	uint32_t room;
+};
+
+/* A stack of open spans; `top` is the innermost. */
+struct model_stack {
+	struct model_open *top;
+	unsigned int depth;
+};
+
+struct model_thread {
+	int32_t tid;
+	uint32_t cpu;	      /* of its last event */
+	uint64_t last_ts;     /* of its last event */
+	uint64_t loss_ts;     /* events that concern it may be missing before this time; 0: none */
+	struct model_stack stack;
+	uint64_t task, task_begin;
+	char *task_name;
+	bool has_state;
+	struct model_thread_state state; /* `end` is not set */
+};
+
+struct model_cpu {
+	bool is_seen;
+	uint64_t last_ts;   /* of its last event */
+	uint64_t switch_ts; /* of its last switch; 0: none since the trace began, or since events were lost */
+	uint64_t loss_ts;
+	struct model_stack stack; /* interrupts */
+};
+
+/* A chained hash table of open spans by pair and keys. */
+struct model_keyed {
+	struct model_open **chains;
+	size_t nr_chains; /* a power of two, or 0 */
+	size_t used;
+};
+
+struct model_items;
+
+struct model {
+	const struct model_rules *rules;
+	struct model_sink sink;
+	uint64_t first_ts, last_ts;
+	bool has_begun;
+	uint64_t loss_ts; /* the last loss anywhere */
+	uint64_t next_id;
+	struct number_map threads; /* address of struct model_thread */
+	struct model_thread **list;
+	size_t nr_list, room_list;
+	struct model_cpu *cpus;
+	uint32_t nr_cpus;
+	struct model_keyed keyed;
+	struct model_open *unused;
+	struct model_items *items; /* states and flows */
+};
+
+/* An event on its way through the model. */
+struct model_step {
+	const struct dat_event *event;
+	const struct model_rule *rule;
+	struct model_record record;
+	struct model_thread *thread;
+	struct model_cpu *cpu;
+	uint64_t span; /* the span of which this is the begin or end, or the innermost open one of the thread */
+};
+
+/* The thread with this number; NULL: out of memory. */
+struct model_thread *model_thread(struct model *model, int32_t tid);
+
+/* A number of a record; 0 if the record is too short. Signed fields are sign-extended. */
+int64_t model_number(const struct tep_format_field *field, const struct model_record *record);
+
+/* model_spans.c. 0; -ENOMEM; what the sink returned. */
+int model_span_begin(struct model *model, struct model_step *step);
+int model_span_end(struct model *model, struct model_step *step);
+int model_span_timed(struct model *model, struct model_step *step);
+
+/* All open spans of a stack end without an end; keyed ones at the end of the trace. */
+int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts);
+int model_keyed_stop(struct model *model, uint64_t ts);
+void model_spans_free(struct model *model);
+
+/* model_items.c: counters, states, flows, tasks. */
+int model_items_open(struct model *model);
+void model_items_free(struct model *model);
+int model_counter_event(struct model *model, const struct model_step *step);
+int model_state_event(struct model *model, const struct model_step *step);
+int model_flow_event(struct model *model, const struct model_step *step);
+int model_task_event(struct model *model, const struct model_step *step);
+int model_task_stop(struct model *model, struct model_thread *thread, uint64_t ts);
+int model_states_stop(struct model *model, uint64_t ts);
+
+/* model_sched.c: states of threads. */
+int model_switch_event(struct model *model, const struct model_step *step);
+int model_wake_event(struct model *model, const struct model_step *step);
+int model_sched_loss(struct model *model, const struct model_step *step);
+int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts);
+
+#endif

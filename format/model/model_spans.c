@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pairs begins with ends. Spans without keys nest on their thread, or on their CPU if they are interrupts: an end closes the
+ * innermost span of its name, and what was still open inside it is cut at that moment. Spans with keys are found by them,
+ * whatever thread ends them.
+ *
+ * A begin and an end between which events of their thread were lost are shown as one span, marked as cut: between them there
+ * may have been an end and another begin.
+ */
+#include "format/model/model_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ------------------------------------------------------------------------------------------------------- open spans */
+
+static struct model_open *open_take(struct model *m)
+{
+	struct model_open *open = m->unused;
+
+	if (!open)
+		return calloc(1, sizeof(*open));
+	m->unused = open->outer;
+	return open;
+}
+
+static void open_give(struct model *m, struct model_open *open)
+{
+	open->outer = m->unused;
+	m->unused = open;
+}
+
+/* The record must outlive the event. */
+static int keep_record(struct model_open *open, const struct model_record *record)
+{
+	if (open->room < record->size) {
+		unsigned char *more = realloc(open->bytes, record->size);
+
+		if (!more)
+			return -ENOMEM;
+		open->bytes = more;
+		open->room = record->size;
+	}
+	memcpy(open->bytes, record->data, record->size);
+	open->span.first = (struct model_record){ .type = record->type, .data = open->bytes, .size = record->size };
+	return 0;
+}
+
+static void set_keys(struct model_span *span, const struct model_step *step)
+{
+	span->nr_keys = step->rule->nr_keys;
+	for (unsigned int i = 0; i < span->nr_keys; i++)
+		span->keys[i] = (uint64_t)model_number(step->rule->keys[i], &step->record);
+}
+
+static struct model_stack *stack_of(const struct model_step *step)
+{
+	return step->rule->is_of_cpu ? &step->cpu->stack : &step->thread->stack;
+}
+
+/* What a span has at its begin. */
+static void describe(struct model *m, const struct model_step *step, struct model_span *span)
+{
+	const struct model_stack *stack = stack_of(step);
+
+	*span = (struct model_span){
+		.id = m->next_id++,
+		.parent = stack->top ? stack->top->span.id : 0,
+		.rule = step->rule,
+		.depth = step->rule->is_keyed ? 0 : stack->depth,
+		.begin = step->event->ts,
+		.tid = step->thread->tid,
+		.end_tid = step->thread->tid,
+		.cpu = step->event->cpu,
+		.end_cpu = step->event->cpu,
+		.task = step->thread->task,
+	};
+	set_keys(span, step);
+}
+
+static int give(struct model *m, const struct model_span *span)
+{
+	return m->sink.span ? m->sink.span(m->sink.arg, span) : 0;
+}
+
+/* The innermost span of a stack ends; its time is no longer its parent's own. */
+static int pop(struct model *m, struct model_stack *stack, uint64_t ts, unsigned int flags)
+{
+	struct model_open *open = stack->top;
+	struct model_span *span = &open->span;
+	uint64_t duration;
+	int err;
+
+	stack->top = open->outer;
+	stack->depth--;
+	span->end = ts;
+	span->flags |= flags;
+	duration = span->end - span->begin;
+	span->own = duration > open->inner ? duration - open->inner : 0;
+	if (stack->top)
+		stack->top->inner += duration;
+	err = give(m, span);
+	open_give(m, open);
+	return err;
+}
+
+/* -------------------------------------------------------------------------------------------------------- the table */
+
+static uint64_t hash_of(unsigned int pair, const struct model_span *span)
+{
+	uint64_t hash = pair * UINT64_C(0x9e3779b97f4a7c15);
+
+	for (unsigned int i = 0; i < span->nr_keys; i++)
+		hash = (hash ^ span->keys[i] ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
+	return hash ^ hash >> 32;
+}
+
+static bool are_same(const struct model_span *a, const struct model_span *b)
+{
+	return a->rule->pair == b->rule->pair && a->nr_keys == b->nr_keys &&
+	       !memcmp(a->keys, b->keys, a->nr_keys * sizeof(a->keys[0]));
+}
+
+static int keyed_grow(struct model_keyed *k)
+{
+	const size_t nr = k->nr_chains ? 2 * k->nr_chains : 64;
+	struct model_open **chains = calloc(nr, sizeof(*chains));
+
+	if (!chains)
+		return -ENOMEM;
+	for (size_t i = 0; i < k->nr_chains; i++) {
+		while (k->chains[i]) {
+			struct model_open *open = k->chains[i];
+			struct model_open **to = &chains[hash_of(open->span.rule->pair, &open->span) & (nr - 1)];
+
+			k->chains[i] = open->outer;
+			open->outer = *to;
+			*to = open;
+		}
+	}
+	free(k->chains);
+	k->chains = chains;
+	k->nr_chains = nr;
+	return 0;
+}
+
+static int keyed_add(struct model_keyed *k, struct model_open *open)
+{
+	struct model_open **chain;
+
+	if (k->used >= k->nr_chains && keyed_grow(k))
+		return -ENOMEM;
+	chain = &k->chains[hash_of(open->span.rule->pair, &open->span) & (k->nr_chains - 1)];
+	open->outer = *chain;
+	*chain = open;
+	k->used++;
+	return 0;
+}
+
+/* Takes the open span with the keys of `like` out of the table; NULL: there is none. */
+static struct model_open *keyed_take(struct model_keyed *k, const struct model_span *like)
+{
+	struct model_open **at, *open;
+
+	if (!k->nr_chains)
+		return NULL;
+	at = &k->chains[hash_of(like->rule->pair, like) & (k->nr_chains - 1)];
+	while (*at && !are_same(&(*at)->span, like))
+		at = &(*at)->outer;
+	open = *at;
+	if (open) {
+		*at = open->outer;
+		k->used--;
+	}
+	return open;
+}
+
+/* The span of these keys that is still open is cut by another begin. */
+static int keyed_begin(struct model *m, struct model_open *open)
+{
+	struct model_open *before = keyed_take(&m->keyed, &open->span);
+	int err = 0;
+
+	if (before) {
+		before->span.end = open->span.begin;
+		before->span.flags |= MODEL_CUT;
+		err = give(m, &before->span);
+		open_give(m, before);
+	}
+	if (!err)
+		err = keyed_add(&m->keyed, open);
+	if (err)
+		open_give(m, open);
+	return err;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- events */
+
+int model_span_begin(struct model *model, struct model_step *step)
+{
+	struct model_stack *stack = stack_of(step);
+	struct model_open *open = open_take(model);
+	int err;
+
+	if (!open)
+		return -ENOMEM;
+	describe(model, step, &open->span);
+	open->inner = 0;
+	step->span = open->span.id;
+	if (keep_record(open, &step->record)) {
+		open_give(model, open);
+		return -ENOMEM;
+	}
+	if (step->rule->is_keyed) {
+		err = keyed_begin(model, open);
+	} else {
+		open->outer = stack->top;
+		stack->top = open;
+		stack->depth++;
+		err = 0;
+	}
+	return err || !model->sink.span_begin ? err : model->sink.span_begin(model->sink.arg, &open->span);
+}
+
+/* When the trace began for a thread: it is known since then that nothing began. */
+static uint64_t known_since(const struct model *m, const struct model_step *step)
+{
+	const uint64_t loss = step->rule->is_keyed ? m->loss_ts : step->thread->loss_ts;
+
+	return loss > m->first_ts ? loss : m->first_ts;
+}
+
+/* An end whose begin was not seen. */
+static int end_alone(struct model *m, struct model_step *step)
+{
+	struct model_span span;
+
+	describe(m, step, &span);
+	span.begin = known_since(m, step);
+	span.end = step->event->ts;
+	span.own = span.end - span.begin;
+	span.flags = MODEL_NO_BEGIN;
+	span.last = step->record;
+	step->span = span.id;
+	return give(m, &span);
+}
+
+static void set_end(struct model_span *span, const struct model_step *step)
+{
+	span->end_tid = step->thread->tid;
+	span->end_cpu = step->event->cpu;
+	span->last = step->record;
+}
+
+static int keyed_end(struct model *m, struct model_step *step)
+{
+	struct model_span like = { .rule = step->rule };
+	struct model_open *open;
+	int err;
+
+	set_keys(&like, step);
+	open = keyed_take(&m->keyed, &like);
+	if (!open)
+		return end_alone(m, step);
+	set_end(&open->span, step);
+	open->span.end = step->event->ts;
+	open->span.own = open->span.end - open->span.begin;
+	if (m->loss_ts > open->span.begin)
+		open->span.flags |= MODEL_CUT;
+	step->span = open->span.id;
+	err = give(m, &open->span);
+	open_give(m, open);
+	return err;
+}
+
+int model_span_end(struct model *model, struct model_step *step)
+{
+	struct model_stack *stack = stack_of(step);
+	const uint64_t ts = step->event->ts;
+	struct model_open *open = stack->top;
+	uint64_t loss;
+	int err = 0;
+
+	if (step->rule->is_keyed)
+		return keyed_end(model, step);
+	while (open && open->span.rule->pair != step->rule->pair)
+		open = open->outer;
+	if (!open)
+		return end_alone(model, step);
+	while (!err && stack->top != open)
+		err = pop(model, stack, ts, MODEL_CUT);
+	if (err)
+		return err;
+	loss = step->rule->is_of_cpu ? step->cpu->loss_ts : step->thread->loss_ts;
+	step->span = open->span.id;
+	set_end(&open->span, step);
+	return pop(model, stack, ts, loss > open->span.begin ? MODEL_CUT : 0);
+}
+
+/* Written at its end: what it contains has been given already. */
+int model_span_timed(struct model *model, struct model_step *step)
+{
+	const uint64_t duration = (uint64_t)model_number(step->rule->value, &step->record);
+	struct model_stack *stack = &step->thread->stack;
+	struct model_span span;
+
+	describe(model, step, &span);
+	span.end = step->event->ts;
+	span.begin = duration < span.end ? span.end - duration : 0;
+	span.own = span.end - span.begin;
+	span.first = span.last = step->record;
+	step->span = span.id;
+	if (stack->top && stack->top->span.begin <= span.begin)
+		stack->top->inner += span.own;
+	return give(model, &span);
+}
+
+/* ------------------------------------------------------------------------------------------------------------- ends */
+
+int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts)
+{
+	int err = 0;
+
+	while (!err && stack->top)
+		err = pop(model, stack, ts, MODEL_NO_END);
+	return err;
+}
+
+static int by_id(const void *a, const void *b)
+{
+	const struct model_open *x = *(struct model_open *const *)a, *y = *(struct model_open *const *)b;
+
+	return x->span.id < y->span.id ? -1 : 1;
+}
+
+int model_keyed_stop(struct model *model, uint64_t ts)
+{
+	struct model_keyed *k = &model->keyed;
+	struct model_open **list = calloc(k->used + 1, sizeof(*list));
+	size_t nr = 0;
+	int err = list ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < k->nr_chains; i++) {
+		for (struct model_open *open = k->chains[i]; open; open = open->outer)
+			list[nr++] = open;
+	}
+	/* In the order of their begins, whatever the hash. */
+	if (nr)
+		qsort(list, nr, sizeof(*list), by_id);
+	for (size_t i = 0; !err && i < nr; i++) {
+		list[i]->span.end = ts;
+		list[i]->span.own = ts - list[i]->span.begin;
+		list[i]->span.flags |= MODEL_NO_END;
+		err = give(model, &list[i]->span);
+	}
+	free(list);
+	return err;
+}
+
+static void free_chain(struct model_open *open)
+{
+	while (open) {
+		struct model_open *outer = open->outer;
+
+		free(open->bytes);
+		free(open);
+		open = outer;
+	}
+}
+
+void model_spans_free(struct model *model)
+{
+	for (size_t i = 0; i < model->nr_list; i++)
+		free_chain(model->list[i]->stack.top);
+	for (uint32_t i = 0; i < model->nr_cpus; i++)
+		free_chain(model->cpus[i].stack.top);
+	for (size_t i = 0; i < model->keyed.nr_chains; i++)
+		free_chain(model->keyed.chains[i]);
+	free(model->keyed.chains);
+	free_chain(model->unused);
+}
