@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/report_lines.h"
 #include "cli/report_select.h"
 #include "cli/show_text.h"
 #include "cli/terminal.h"
@@ -34,7 +35,6 @@ struct report {
 	bool clock;
 	bool raw_strings;
 	unsigned int color;
-	bool escapes; /* control characters are shown, not sent to the terminal */
 	struct event_print_options print;
 
 	struct dat_file *file;
@@ -42,7 +42,7 @@ struct report {
 	struct event_table *table;
 	struct event_printer printer;
 	struct dat_merge *merge;
-	int write_error; /* errno of the first write that failed */
+	struct report_lines lines;
 };
 
 /* Everything that goes wrong with the file is said here, in one line. */
@@ -62,32 +62,19 @@ static int fail_memory(const struct report *r)
 
 /* ------------------------------------------------------------------------------------------------------- output */
 
-/*
- * Keeps the reason of a write that failed: stdout remembers that one did, not why. True: go on. Called directly behind
- * what writes, before anything else can change errno.
- */
-static bool written(struct report *r)
-{
-	if (!ferror(stdout))
-		return true;
-	if (!r->write_error)
-		r->write_error = errno;
-	return false;
-}
-
 /* The exit status of what was written: a reader that went away is no failure. */
 static int check_output(struct report *r)
 {
 	fflush(stdout);
-	if (written(r))
+	if (report_lines_written(&r->lines))
 		return 0;
-	if (r->write_error == EPIPE) {
+	if (r->lines.write_error == EPIPE) {
 		/* What is left has no reader; main() would take it for a failure. */
 		__fpurge(stdout);
 		clearerr(stdout);
 		return 0;
 	}
-	complain(COMMAND, "%s: cannot write the report: %s", r->path, strerror(r->write_error));
+	complain(COMMAND, "%s: cannot write the report: %s", r->path, strerror(r->lines.write_error));
 	return 1;
 }
 
@@ -118,7 +105,7 @@ static bool print_head(struct report *r)
 	if (r->file->version == 7)
 		cpus = top && top->cpus > machine_cpus(r) ? top->cpus : machine_cpus(r);
 	printf("cpus=%" PRIu32 "\n", cpus);
-	return written(r);
+	return report_lines_written(&r->lines);
 }
 
 /* Up to the last line feed, if there is one, so that no character of UTF-8 is cut in two. */
@@ -139,43 +126,14 @@ static int print_latency_text(struct report *r)
 		n = dat_read_raw(r->file, at, text, sizeof(text), &error);
 		if (n < 0)
 			return fail(r, &error);
-		if (r->escapes) {
+		if (r->lines.escapes) {
 			n = whole_lines(text, n);
 			show_text(stdout, text, (size_t)n, true);
 		} else {
 			fwrite(text, 1, (size_t)n, stdout);
 		}
-		if (!n || !written(r))
+		if (!n || !report_lines_written(&r->lines))
 			break;
-	}
-	return 0;
-}
-
-static bool print_line(struct report *r, const struct dat_event *event, struct tep_record *record)
-{
-	event_print(&r->printer, event, record);
-	show_event(stdout, &r->printer, r->escapes);
-	putchar('\n');
-	return written(r);
-}
-
-static int print_events(struct report *r)
-{
-	struct tep_record record;
-	struct dat_event event, next;
-	int more = dat_merge_next(r->merge, &event);
-
-	while (more) {
-		if (event_record(&r->printer, &event, &record))
-			return fail_memory(r);
-		more = dat_merge_next(r->merge, &next);
-		if (report_select_has(&r->select, &event, &record)) {
-			if (more && event_ftrace_takes(&r->printer.ftrace, &record, &next))
-				more = dat_merge_next(r->merge, &next);
-			if (!print_line(r, &event, &record))
-				break;
-		}
-		event = next;
 	}
 	return 0;
 }
@@ -260,6 +218,14 @@ static void close_report(struct report *r)
 	dat_close(r->file);
 }
 
+static int print_events(struct report *r)
+{
+	r->lines.printer = &r->printer;
+	r->lines.merge = r->merge;
+	r->lines.select = &r->select;
+	return report_lines_print(&r->lines) ? fail_memory(r) : 0;
+}
+
 static int run(struct report *r)
 {
 	int status = report_select_cpus(&r->select);
@@ -269,7 +235,7 @@ static int run(struct report *r)
 	if (status)
 		return status;
 	signal(SIGPIPE, SIG_IGN);
-	r->escapes = !r->raw_strings && show_escapes(stdout);
+	r->lines.escapes = !r->raw_strings && show_escapes(stdout);
 	terminal_start();
 	if (r->clock)
 		print_clock(r);
@@ -277,7 +243,7 @@ static int run(struct report *r)
 		status = is_latency(r->file) ? print_latency_text(r) : print_events(r);
 	if (!status)
 		status = check_output(r);
-	return status || r->write_error ? status : check_damage(r);
+	return status || r->lines.write_error ? status : check_damage(r);
 }
 
 int cmd_report(int argc, char **argv)

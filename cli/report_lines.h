@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The lines of 'recorder report': the selected events of a file in order, each as text on stdout. */
+#ifndef CLI_REPORT_LINES_H
+#define CLI_REPORT_LINES_H
+
+#include <stdbool.h>
+
+#include "cli/report_select.h"
+#include "format/dat/dat_merge.h"
+#include "format/text/event_print.h"
+
+struct report_lines {
+	struct event_printer *printer;
+	struct dat_merge *merge;
+	struct report_select *select;
+	bool escapes;	 /* control characters are shown, not sent to the terminal */
+	int write_error; /* errno of the first write that failed */
+};
+
+/* Print all events of the merge, or as many as stdout takes. 0; -ENOMEM. */
+int report_lines_print(struct report_lines *lines);
+
+/*
+ * Keeps the reason of a write that failed: stdout remembers that one did, not why. True: no write failed. Call it directly
+ * after the write, before anything else can change errno.
+ */
+bool report_lines_written(struct report_lines *lines);
+
+#endif
