@@ -15,6 +15,7 @@
 
 int cmd_clean(int argc, char **argv);
 int cmd_clock(int argc, char **argv);
+int cmd_convert(int argc, char **argv);
 int cmd_disable(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_enable(int argc, char **argv);

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RANGE_BLOCK (UINT32_C(1) << 20) /* bytes of pages that are read at once */
+
 int dat_write_open(const char *path, unsigned int version, uint32_t page_size, unsigned int cpus,
 		   struct dat_writer **ret_writer)
 {
@@ -25,7 +27,7 @@ int dat_write_open(const char *path, unsigned int version, uint32_t page_size, u
 	if (!writer)
 		return -ENOMEM;
 	writer->version = version;
-	writer->page_size = page_size;
+	writer->unit = page_size;
 	writer->file.fd = -1;
 	err = out_file_open(path, &writer->file);
 	if (!err)
@@ -60,6 +62,8 @@ struct dat_writer *dat_write_close(struct dat_writer *writer)
 	blob_free(&writer->kallsyms);
 	blob_free(&writer->printk);
 	blob_free(&writer->cmdlines);
+	if (writer->packer)
+		writer->packer->ops->close(writer->packer);
 	page_store_close(writer->store);
 	out_file_abandon(&writer->file);
 	free(writer);
@@ -77,8 +81,28 @@ int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *
 	buffers[writer->nr_buffers].name = strdup(name);
 	if (!buffers[writer->nr_buffers].name)
 		return -ENOMEM;
+	buffers[writer->nr_buffers].page_size = writer->unit;
 	*ret_buffer = writer->nr_buffers++;
 	return 0;
+}
+
+void dat_write_shape(struct dat_writer *writer, const struct dat_shape *shape)
+{
+	writer->shape = *shape;
+	writer->swapped = shape->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	writer->options.swapped = writer->swapped;
+}
+
+int dat_write_pack(struct dat_writer *writer, const struct dat_packing *packing, unsigned int cpus)
+{
+	if (writer->version != 7)
+		return -EINVAL;
+	return packing->open(packing, writer->file.target, cpus, writer->swapped, &writer->packer);
+}
+
+void dat_write_page_size(struct dat_writer *writer, unsigned int buffer, uint32_t page_size)
+{
+	writer->buffers[buffer].page_size = page_size;
 }
 
 /* The track of a CPU's pages, made if it does not exist. */
@@ -98,7 +122,8 @@ static int get_track(struct dat_writer *writer, unsigned int number, unsigned in
 			tracks[buffer->nr_cpus++] = NO_TRACK;
 	}
 	if (buffer->tracks[cpu] == NO_TRACK) {
-		err = page_store_add(writer->store, &track);
+		err = writer->packer ? writer->packer->ops->add(writer->packer, &track) :
+				       page_store_add(writer->store, &track);
 		if (err)
 			return err;
 		buffer->tracks[cpu] = track;
@@ -109,10 +134,38 @@ static int get_track(struct dat_writer *writer, unsigned int number, unsigned in
 
 int dat_write_page(struct dat_writer *writer, unsigned int buffer, unsigned int cpu, const void *page)
 {
+	const uint32_t size = writer->buffers[buffer].page_size;
+	const unsigned char *at = page;
 	unsigned int track;
-	const int err = get_track(writer, buffer, cpu, &track);
+	uint32_t done;
+	int err = get_track(writer, buffer, cpu, &track);
 
-	return err ? err : page_store_put(writer->store, track, page);
+	if (!err && writer->packer)
+		return writer->packer->ops->put(writer->packer, track, page, size);
+	for (done = 0; done < size && !err; done += writer->unit)
+		err = page_store_put(writer->store, track, at + done);
+	return err;
+}
+
+/* Pages in a file, through memory to the packer. */
+static int pack_range(struct dat_writer *writer, unsigned int track, uint32_t page_size, int fd, uint64_t offset,
+		      uint64_t size)
+{
+	const uint32_t block = page_size > RANGE_BLOCK ? page_size : RANGE_BLOCK;
+	unsigned char *pages = malloc(block);
+	int err = pages ? 0 : -ENOMEM;
+
+	while (size && !err) {
+		const uint32_t part = size < block ? (uint32_t)size : block;
+
+		err = out_read_at(fd, pages, part, offset);
+		if (!err)
+			err = writer->packer->ops->put(writer->packer, track, pages, part);
+		offset += part;
+		size -= part;
+	}
+	free(pages);
+	return err;
 }
 
 int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int cpu, int fd, uint64_t offset,
@@ -121,7 +174,11 @@ int dat_write_range(struct dat_writer *writer, unsigned int buffer, unsigned int
 	unsigned int track;
 	const int err = get_track(writer, buffer, cpu, &track);
 
-	return err ? err : page_store_put_range(writer->store, track, fd, offset, size);
+	if (err)
+		return err;
+	if (writer->packer)
+		return pack_range(writer, track, writer->buffers[buffer].page_size, fd, offset, size);
+	return page_store_put_range(writer->store, track, fd, offset, size);
 }
 
 const char *dat_write_target(const struct dat_writer *writer)
@@ -131,10 +188,13 @@ const char *dat_write_target(const struct dat_writer *writer)
 
 int dat_write_straight(struct dat_writer *writer, unsigned int nr_cpus, uint64_t room)
 {
-	const uint64_t page = writer->page_size;
-	struct blob meta = BLOB_INIT;
+	const uint64_t page = writer->buffers[0].page_size;
+	struct blob meta = BLOB_SWAPPED(writer->swapped);
 	int err;
 
+	/* Compressed pages wait until their size is known. */
+	if (writer->packer)
+		return 0;
 	dat_layout(&meta, writer, "x86-tsc", nr_cpus);
 	err = meta.error;
 	if (!err) {
@@ -156,7 +216,30 @@ uint64_t dat_write_size(const struct dat_writer *writer, unsigned int number, un
 
 	if (cpu >= buffer->nr_cpus || buffer->tracks[cpu] == NO_TRACK)
 		return 0;
+	if (writer->packer)
+		return writer->packer->ops->plain(writer->packer, buffer->tracks[cpu]);
 	return page_store_size(writer->store, buffer->tracks[cpu]);
+}
+
+uint64_t dat_stored_size(const struct dat_writer *writer, unsigned int number, unsigned int cpu)
+{
+	const struct write_buffer *buffer = &writer->buffers[number];
+
+	if (cpu >= buffer->nr_cpus || buffer->tracks[cpu] == NO_TRACK)
+		return 0;
+	if (writer->packer)
+		return writer->packer->ops->packed(writer->packer, buffer->tracks[cpu]);
+	return page_store_size(writer->store, buffer->tracks[cpu]);
+}
+
+uint64_t dat_stored_buffer(const struct dat_writer *writer, unsigned int number)
+{
+	uint64_t size = 0;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < writer->buffers[number].nr_cpus; cpu++)
+		size += dat_stored_size(writer, number, cpu);
+	return size;
 }
 
 unsigned int dat_write_cpus(const struct dat_writer *writer)
@@ -183,6 +266,7 @@ static struct write_system *find_system(struct dat_writer *writer, const char *n
 		return NULL;
 	writer->systems = systems;
 	memset(&systems[i], 0, sizeof(*systems));
+	systems[i].events.swapped = writer->swapped;
 	systems[i].name = strdup(name);
 	if (!systems[i].name)
 		return NULL;
@@ -239,8 +323,10 @@ static int copy_pages(struct dat_writer *writer, uint64_t *ret_end)
 		for (cpu = 0; cpu < buffer->nr_cpus && !err; cpu++) {
 			if (buffer->tracks[cpu] == NO_TRACK)
 				continue;
-			err = page_store_copy(writer->store, buffer->tracks[cpu], writer->file.fd, offset);
-			offset += dat_write_size(writer, i, cpu);
+			err = writer->packer ? writer->packer->ops->copy(writer->packer, buffer->tracks[cpu],
+									 writer->file.fd, offset) :
+					       page_store_copy(writer->store, buffer->tracks[cpu], writer->file.fd, offset);
+			offset += dat_stored_size(writer, i, cpu);
 		}
 		if (offset > *ret_end)
 			*ret_end = offset;
@@ -251,11 +337,18 @@ static int copy_pages(struct dat_writer *writer, uint64_t *ret_end)
 int dat_write_finish(struct dat_writer *writer, const char *clock, unsigned int nr_cpus, uint64_t *ret_size)
 {
 	const unsigned int cpus = dat_write_cpus(writer);
-	struct blob meta = BLOB_INIT;
+	struct blob meta = BLOB_SWAPPED(writer->swapped);
 	uint64_t size;
-	int err;
+	int err = writer->packer ? writer->packer->ops->complete(writer->packer) : 0;
 
-	dat_layout(&meta, writer, clock, nr_cpus < cpus ? cpus : nr_cpus);
+	if (err) {
+		out_file_abandon(&writer->file);
+		return err;
+	}
+	/* What version 7 says of the number is no part of its structure, so a copy has the original's. */
+	if (nr_cpus < cpus && (writer->version == 6 || !writer->shape.header_page))
+		nr_cpus = cpus;
+	dat_layout(&meta, writer, clock, nr_cpus);
 	size = meta.size;
 	err = meta.error;
 	if (!err && writer->straight && writer->buffers[0].data != writer->straight)

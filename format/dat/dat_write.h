@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes trace.dat, versions 6 and 7, uncompressed (trace-dat.md). Pages may be given in any order of CPUs; then they
- * wait in a scratch file beside the target. If they are given CPU by CPU, they can go straight to their place.
- * Everything else waits in memory. dat_write_finish() assembles the file and puts it in place. Until it has succeeded,
- * the target is unchanged.
+ * Writes trace.dat, versions 6 and 7 (trace-dat.md). Pages may be given in any order of CPUs; then they wait in a scratch
+ * file beside the target. If they are given CPU by CPU, they can go straight to their place. Everything else waits in
+ * memory. dat_write_finish() assembles the file and puts it in place. Until it has succeeded, the target is unchanged.
  *
- * Numbers are written in the machine's order. Threads: one at a time per writer. Not signal-safe.
+ * Numbers are written in the machine's order, except if dat_write_shape() names another. Threads: one at a time per
+ * writer. Not signal-safe.
  */
 #ifndef FORMAT_DAT_WRITE_H
 #define FORMAT_DAT_WRITE_H
 
 #include "format/dat/dat_id.h"
+#include "format/dat/dat_packer.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,11 +27,37 @@ struct dat_writer;
 int dat_write_open(const char *path, unsigned int version, uint32_t page_size, unsigned int cpus,
 		   struct dat_writer **ret_writer);
 
+/*
+ * The form of the pages and numbers of another file, whose pages are to be written. Call it right after
+ * dat_write_open().
+ */
+struct dat_shape {
+	bool big;		  /* numbers are big endian */
+	unsigned int long_size;	  /* 4 or 8 */
+	const char *header_page;  /* text; it must remain until dat_write_finish() */
+	size_t header_page_size;
+	const char *header_event; /* likewise */
+	size_t header_event_size;
+};
+void dat_write_shape(struct dat_writer *writer, const struct dat_shape *shape);
+
+/*
+ * Compress a file of version 7. Call it before the first page, and after dat_write_shape(). `cpus` as in
+ * dat_write_open(). 0; -EINVAL: version 6 has no compression; or the error of packing->open.
+ */
+int dat_write_pack(struct dat_writer *writer, const struct dat_packing *packing, unsigned int cpus);
+
 /* Drops a file that was not finished. Takes NULL, returns NULL. */
 struct dat_writer *dat_write_close(struct dat_writer *writer);
 
 /* Add a buffer, an instance; the top buffer is 0. If it gets no pages, the file does not contain it. 0, -ENOMEM. */
 int dat_write_buffer(struct dat_writer *writer, const char *name, unsigned int *ret_buffer);
+
+/*
+ * A buffer's pages are larger than those of dat_write_open(): a multiple of it, a power of two. Version 6 has one size
+ * for all buffers. Call it before the buffer's first page.
+ */
+void dat_write_page_size(struct dat_writer *writer, unsigned int buffer, uint32_t page_size);
 
 /*
  * The final path of the file, with links followed, for files to be placed near it. The string belongs to the writer.
@@ -71,7 +99,7 @@ int dat_write_option(struct dat_writer *writer, enum dat_id id, const void *data
 
 /*
  * Complete the file and put it in place; afterwards the writer can only be closed. `clock` is the kernel's name of the
- * clock ("mono"). The file has nr_cpus CPUs, or the number that have pages if that is larger. ret_size may be NULL. 0;
+ * clock ("mono"); NULL: the file does not state it. The file has nr_cpus CPUs, or the number that have pages if that is larger. ret_size may be NULL. 0;
  * -ENOMEM; or the errno of write, linkat or rename.
  */
 int dat_write_finish(struct dat_writer *writer, const char *clock, unsigned int nr_cpus, uint64_t *ret_size);

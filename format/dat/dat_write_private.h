@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by dat_write.c, which collects the data, and dat_layout.c, which knows their places in versions 6 and 7. */
+/* Shared by dat_write.c, which collects the data, and dat_layout*.c, which know their places in versions 6 and 7. */
 #ifndef FORMAT_DAT_WRITE_PRIVATE_H
 #define FORMAT_DAT_WRITE_PRIVATE_H
 
@@ -9,6 +9,7 @@
 #include "format/io/page_store.h"
 
 #include <limits.h>
+#include <stdbool.h>
 
 struct write_system {
 	char *name;
@@ -20,16 +21,21 @@ struct write_system {
 
 struct write_buffer {
 	char *name; /* "" is the top buffer, which is the first */
-	unsigned int *tracks; /* of the store, by CPU; NO_TRACK: no pages */
+	uint32_t page_size;
+	unsigned int *tracks; /* of the store or the packer, by CPU; NO_TRACK: no pages */
 	unsigned int nr_cpus;
-	uint64_t data; /* offset of its pages in the file */
+	uint64_t section; /* version 7: offset of its section in the file */
+	uint64_t data;	  /* offset of its pages in the file */
 };
 
 struct dat_writer {
 	struct out_file file;
 	struct page_store *store;
+	struct dat_packer *packer; /* NULL: not compressed */
 	unsigned int version;
-	uint32_t page_size;
+	uint32_t unit; /* bytes of a page of the store; the pages of a buffer have a multiple of it */
+	bool swapped;  /* numbers are in the order that is not the machine's */
+	struct dat_shape shape; /* of another file; header_page NULL: of this machine */
 	uint64_t straight; /* offset of the top buffer's pages that went straight to the file; 0: none */
 	struct write_buffer *buffers;
 	unsigned int nr_buffers;
@@ -41,13 +47,41 @@ struct dat_writer {
 
 void dat_put_option(struct blob *out, enum dat_id id, const void *data, size_t size);
 
+/* An option whose payload was assembled; frees it. A failure of it becomes one of `out`. */
+void dat_put_option_blob(struct blob *out, enum dat_id id, struct blob *payload);
+
+/* Bytes of a CPU's pages in the file, and those of all of a buffer. */
+uint64_t dat_stored_size(const struct dat_writer *writer, unsigned int buffer, unsigned int cpu);
+uint64_t dat_stored_buffer(const struct dat_writer *writer, unsigned int buffer);
+
+/* Whether the file has this buffer: an instance without pages is left out. */
+bool dat_is_shown(const struct dat_writer *writer, unsigned int buffer);
+
+/* Where the pages of the top buffer can begin after `size` bytes; they may be there already. */
+uint64_t dat_pages_after(const struct dat_writer *writer, uint64_t size);
+
+/* The six blobs, in the order of version 6 (dat_layout.c). */
+struct dat_blob {
+	enum dat_id id;
+	void (*put)(struct blob *out, const struct dat_writer *writer);
+};
+#define DAT_NR_BLOBS 6u
+extern const struct dat_blob dat_blobs[DAT_NR_BLOBS];
+
+void dat_put_prologue(struct blob *out, const struct dat_writer *writer);
+
+/* The option with the clock; none for NULL. */
+void dat_put_clock(struct blob *out, const char *clock);
+
+void dat_layout_v7(struct blob *out, struct dat_writer *writer, const char *clock, unsigned int nr_cpus);
+
 /*
  * Everything before the pages; determines the offset of each buffer's pages, and stores it. A failure is in
  * out->error.
  */
 void dat_layout(struct blob *out, struct dat_writer *writer, const char *clock, unsigned int nr_cpus);
 
-/* What comes between the pages of two buffers. 0, -errno. */
+/* Version 7: the headers of the sections of instances, which stand between the pages. 0, -errno. */
 int dat_layout_sections(const struct dat_writer *writer);
 
 #endif

@@ -86,27 +86,37 @@ void blob_string(struct blob *blob, const char *string)
 
 void blob_u16(struct blob *blob, uint16_t value)
 {
+	if (blob->swapped)
+		value = __builtin_bswap16(value);
 	blob_put(blob, &value, sizeof(value));
 }
 
 void blob_u32(struct blob *blob, uint32_t value)
 {
+	if (blob->swapped)
+		value = __builtin_bswap32(value);
 	blob_put(blob, &value, sizeof(value));
 }
 
 void blob_u64(struct blob *blob, uint64_t value)
 {
+	if (blob->swapped)
+		value = __builtin_bswap64(value);
 	blob_put(blob, &value, sizeof(value));
 }
 
 void blob_set_u32(struct blob *blob, size_t offset, uint32_t value)
 {
+	if (blob->swapped)
+		value = __builtin_bswap32(value);
 	if (!blob->error)
 		memcpy(blob->data + offset, &value, sizeof(value));
 }
 
 void blob_set_u64(struct blob *blob, size_t offset, uint64_t value)
 {
+	if (blob->swapped)
+		value = __builtin_bswap64(value);
 	if (!blob->error)
 		memcpy(blob->data + offset, &value, sizeof(value));
 }

@@ -7,6 +7,7 @@
 #define FORMAT_BLOB_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,9 +16,11 @@ struct blob {
 	size_t size;
 	size_t capacity;
 	int error; /* 0 or -ENOMEM */
+	bool swapped; /* numbers are stored in the order that is not the machine's */
 };
 
-#define BLOB_INIT { NULL, 0, 0, 0 }
+#define BLOB_INIT { NULL, 0, 0, 0, false }
+#define BLOB_SWAPPED(swapped) { NULL, 0, 0, 0, swapped }
 
 /* Frees the bytes; the blob may be used again. */
 void blob_free(struct blob *blob);
@@ -31,7 +34,7 @@ void blob_printf(struct blob *blob, const char *fmt, ...) __attribute__((format(
 /* Including its NUL. */
 void blob_string(struct blob *blob, const char *string);
 
-/* Numbers in the machine's order. */
+/* Numbers, in the blob's order. */
 void blob_u16(struct blob *blob, uint16_t value);
 void blob_u32(struct blob *blob, uint32_t value);
 void blob_u64(struct blob *blob, uint64_t value);

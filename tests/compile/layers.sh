@@ -31,6 +31,7 @@ END
 # Folders that may use libraries besides libc.
 external='(traceevent/|event-parse|tracefs|zstd|kbuffer)'
 libraries='^(format/dat/dat_compress|format/text/|format/model/|format/verify/|cli/)'
+libraries='^(format/dat/dat_compress|format/dat/dat_pack\.|format/text/|format/verify/|cli/)'
 
 # Whose functions a folder may call, besides its own and those of folders that it may include: public headers declare
 # them.

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder convert: a trace.dat in the other version, compressed or not. Events, times, texts and options stay; the
+ * pages are not taken apart.
+ */
+#include "cli/cmd.h"
+#include "cli/compression.h"
+#include "format/dat/dat_compress.h"
+#include "format/dat/dat_copy.h"
+#include "format/dat/dat_pack.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "convert"
+
+struct convert {
+	const char *input;
+	const char *output;
+	unsigned int version; /* 6 or 7 */
+	int level;	      /* or COMPRESSION_NONE */
+};
+
+/* A failure that is the file's has a text, any other is the output's. */
+static int fail(const struct convert *c, int err, const struct dat_error *error)
+{
+	if (error->text[0])
+		complain(COMMAND, "%s: %s", c->input, error->text);
+	else
+		complain(COMMAND, "cannot write '%s': %s", c->output, strerror(-err));
+	return EXIT_FAILURE;
+}
+
+static int convert(const struct convert *c)
+{
+	const struct dat_packing packing = dat_pack_zstd(c->level);
+	struct dat_error error = { 0 };
+	struct dat_copy copy;
+	struct dat_file *file;
+	int err;
+
+	if (dat_open(c->input, dat_compress_zstd(), &file, &error)) {
+		complain(COMMAND, "%s: %s", c->input, error.text);
+		return EXIT_FAILURE;
+	}
+	err = dat_copy_open(file, c->output, c->version, c->level == COMPRESSION_NONE ? NULL : &packing, &copy, &error);
+	if (!err) {
+		err = dat_copy_pages(&copy, &error);
+		if (!err)
+			err = dat_copy_finish(&copy, NULL);
+		dat_copy_close(&copy);
+	}
+	dat_close(file);
+	return err ? fail(c, err, &error) : 0;
+}
+
+/* False: one line was printed. */
+static bool read_compression(struct convert *c, const char *word)
+{
+	if (!word) {
+		c->level = c->version == 7 ? DAT_PACK_LEVEL : COMPRESSION_NONE;
+		return true;
+	}
+	if (!compression_read(COMMAND, word, &c->level))
+		return false;
+	if (c->version == 7 || c->level == COMPRESSION_NONE)
+		return true;
+	complain(COMMAND, "version 6 has no compression: use --file-version 7 or --compression none");
+	return false;
+}
+
+int cmd_convert(int argc, char **argv)
+{
+	struct convert c = { .input = "trace.dat" };
+	const char *compression = NULL;
+	unsigned int version = 1;
+	const struct opt table[] = {
+		OPT_STRING('i', "input", "FILE", "read FILE (trace.dat)", &c.input),
+		OPT_STRING('o', "output", "FILE", "write to FILE; same as the operand", &c.output),
+		OPT_CHOICE(0, "file-version", "6|7", "version of the output (7)", &version),
+		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)", &compression),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "[OUTPUT]",
+		.about = "Write the events of a trace.dat to OUTPUT, in another version or compression.\n",
+		.table = table,
+		.max_operands = 1,
+	};
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (c.output && operands[0]) {
+		complain(COMMAND, "both '-o %s' and '%s' name the output", c.output, operands[0]);
+		return EXIT_USAGE;
+	}
+	if (operands[0])
+		c.output = operands[0];
+	if (!c.output) {
+		complain(COMMAND, "missing OUTPUT (see 'recorder convert --help')");
+		return EXIT_USAGE;
+	}
+	c.version = version + 6;
+	return read_compression(&c, compression) ? convert(&c) : EXIT_USAGE;
+}

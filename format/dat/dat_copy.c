@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+/* See dat_copy.h. Pages of uncompressed files are copied by the kernel, from file to file. */
+#include "format/dat/dat_copy.h"
+#include "format/dat/dat_internal.h"
+#include "format/dat/dat_time.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CPUS_MAX (1u << 20) /* as many as the reader takes */
+
+/* The smallest and the largest page of all buffers. */
+static void page_sizes(const struct dat_file *file, uint32_t *ret_least, uint32_t *ret_most)
+{
+	*ret_least = *ret_most = file->page_size;
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		const uint32_t size = file->buffers[i].page_size;
+
+		if (size < *ret_least)
+			*ret_least = size;
+		if (size > *ret_most)
+			*ret_most = size;
+	}
+}
+
+/* What a copy of this version cannot hold. */
+static int check(const struct dat_file *file, unsigned int version, struct dat_error *error)
+{
+	uint32_t least, most;
+
+	page_sizes(file, &least, &most);
+	if (version == 6 && least != most)
+		return dat_fail(error, -EOPNOTSUPP, 0,
+				"its buffers have pages of %" PRIu32 " and %" PRIu32 " bytes, version 6 has one size",
+				least, most);
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		if (file->buffers[i].latency)
+			return dat_fail(error, -EOPNOTSUPP, file->buffers[i].offset,
+					"it has the text of a latency tracer, not events");
+	}
+	return 0;
+}
+
+static unsigned int count_cpus(const struct dat_file *file)
+{
+	unsigned int cpus = 0;
+
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		cpus += file->buffers[i].nr_streams;
+	return cpus;
+}
+
+/* Whether the writer makes this option by itself. */
+static bool is_of_layout(unsigned int id)
+{
+	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_TRACECLOCK || id == DAT_CPUCOUNT ||
+	       (id >= DAT_STRINGS && id <= DAT_BUFFER_TEXT);
+}
+
+static int copy_texts(const struct dat_file *file, struct dat_writer *writer)
+{
+	static const enum dat_id ids[] = { DAT_KALLSYMS, DAT_PRINTK, DAT_CMDLINES };
+	const struct dat_text *texts[] = { &file->kallsyms, &file->printk, &file->cmdlines };
+	int err = 0;
+
+	for (size_t i = 0; i < file->nr_formats && !err; i++) {
+		const struct dat_format *format = &file->formats[i];
+
+		err = dat_write_format(writer, format->system, format->text.text, format->text.size);
+	}
+	for (size_t i = 0; i < sizeof(ids) / sizeof(ids[0]) && !err; i++) {
+		if (texts[i]->text)
+			err = dat_write_text(writer, ids[i], texts[i]->text, texts[i]->size);
+	}
+	for (size_t i = 0; i < file->nr_options && !err; i++) {
+		const struct dat_option *option = &file->options[i];
+
+		if (!is_of_layout(option->id))
+			err = dat_write_option(writer, option->id, option->data, option->size);
+	}
+	return err;
+}
+
+static int add_buffers(struct dat_copy *copy)
+{
+	const struct dat_file *file = copy->file;
+	bool has_top = false;
+	int err = 0;
+
+	copy->buffers = calloc(file->nr_buffers + 1, sizeof(*copy->buffers));
+	if (!copy->buffers)
+		return -ENOMEM;
+	dat_write_page_size(copy->writer, 0, file->page_size);
+	for (size_t i = 0; i < file->nr_buffers && !err; i++) {
+		const struct dat_buffer *buffer = &file->buffers[i];
+
+		if (!buffer->name[0] && !has_top) {
+			has_top = true;
+			continue;
+		}
+		err = dat_write_buffer(copy->writer, buffer->name, &copy->buffers[i]);
+		if (!err)
+			dat_write_page_size(copy->writer, copy->buffers[i], buffer->page_size);
+	}
+	return err;
+}
+
+int dat_copy_open(const struct dat_file *file, const char *path, unsigned int version,
+		  const struct dat_packing *packing, struct dat_copy *ret_copy, struct dat_error *ret_error)
+{
+	const struct dat_shape shape = {
+		.big = file->big,
+		.long_size = file->long_size,
+		.header_page = file->header_page.text,
+		.header_page_size = file->header_page.size,
+		.header_event = file->header_event.text,
+		.header_event_size = file->header_event.size,
+	};
+	struct dat_copy copy = { .file = file };
+	uint32_t least, most;
+	int err = check(file, version, ret_error);
+
+	if (err)
+		return err;
+	ret_error->text[0] = '\0';
+	page_sizes(file, &least, &most);
+	err = dat_write_open(path, version, least, count_cpus(file), &copy.writer);
+	if (err)
+		return err;
+	dat_write_shape(copy.writer, &shape);
+	if (packing)
+		err = dat_write_pack(copy.writer, packing, count_cpus(file));
+	if (!err)
+		err = add_buffers(&copy);
+	if (!err)
+		err = copy_texts(file, copy.writer);
+	if (err)
+		dat_copy_close(&copy);
+	else
+		*ret_copy = copy;
+	return err;
+}
+
+void dat_copy_close(struct dat_copy *copy)
+{
+	free(copy->buffers);
+	copy->buffers = NULL;
+	copy->writer = dat_write_close(copy->writer);
+}
+
+/* Page by page; the last one may be shorter than the others. */
+static int copy_by_page(struct dat_copy *copy, size_t number, const struct dat_stream *stream, struct dat_error *error)
+{
+	const struct dat_buffer *buffer = &copy->file->buffers[number];
+	unsigned char *whole = malloc(buffer->page_size);
+	struct dat_error damage = { 0 };
+	struct dat_cursor cursor;
+	struct dat_page page;
+	int ret;
+
+	ret = whole ? dat_cursor_open(copy->file, buffer, stream, &cursor) : -ENOMEM;
+	if (ret) {
+		free(whole);
+		return ret;
+	}
+	while ((ret = dat_cursor_next(&cursor, &page, &damage)) > 0) {
+		memcpy(whole, page.data, page.size);
+		memset(whole + page.size, 0, buffer->page_size - page.size);
+		ret = dat_write_page(copy->writer, copy->buffers[number], stream->cpu, whole);
+		if (ret)
+			break;
+	}
+	if (ret < 0 && damage.text[0])
+		*error = damage;
+	dat_cursor_close(&cursor);
+	free(whole);
+	return ret;
+}
+
+static int copy_stream(struct dat_copy *copy, size_t number, const struct dat_stream *stream, struct dat_error *error)
+{
+	const struct dat_buffer *buffer = &copy->file->buffers[number];
+
+	if (!stream->size)
+		return 0;
+	if (buffer->compressed || stream->size % buffer->page_size)
+		return copy_by_page(copy, number, stream, error);
+	return dat_write_range(copy->writer, copy->buffers[number], stream->cpu, copy->file->fd, stream->offset,
+			       stream->size);
+}
+
+int dat_copy_pages(struct dat_copy *copy, struct dat_error *ret_error)
+{
+	int err = 0;
+
+	ret_error->text[0] = '\0';
+	for (size_t i = 0; i < copy->file->nr_buffers; i++) {
+		const struct dat_buffer *buffer = &copy->file->buffers[i];
+
+		for (uint32_t c = 0; c < buffer->nr_streams && !err; c++)
+			err = copy_stream(copy, i, &buffer->streams[c], ret_error);
+	}
+	return err;
+}
+
+/* The CPUs that a report of the file counts (trace-dat.md 9.1). A number that no machine has is not believed. */
+static unsigned int nr_cpus(const struct dat_file *file)
+{
+	unsigned int cpus = file->cpus;
+
+	for (size_t i = 0; i < file->nr_options && file->version == 7; i++) {
+		const struct dat_option *option = &file->options[i];
+		const uint32_t count = option->id == DAT_CPUCOUNT && option->size >= 4 ?
+					       bytes_get32(option->data, file->big) : 0;
+
+		if (count > cpus && count <= CPUS_MAX)
+			cpus = count;
+	}
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		if (!file->buffers[i].name[0] && file->buffers[i].cpus > cpus)
+			cpus = file->buffers[i].cpus;
+	}
+	return cpus;
+}
+
+int dat_copy_finish(struct dat_copy *copy, uint64_t *ret_size)
+{
+	char clock[64];
+	const bool has_clock = dat_clock_name(copy->file, clock, sizeof(clock));
+
+	return dat_write_finish(copy->writer, has_clock ? clock : NULL, nr_cpus(copy->file), ret_size);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace.dat written like another one: byte order, formats, texts and options are those of the file that was read;
+ * version and compression may differ. Pages are copied as they are, or made anew by the caller.
+ */
+#ifndef FORMAT_DAT_COPY_H
+#define FORMAT_DAT_COPY_H
+
+#include "format/dat/dat_read.h"
+#include "format/dat/dat_write.h"
+
+struct dat_copy {
+	const struct dat_file *file;
+	struct dat_writer *writer;
+	unsigned int *buffers; /* the writer's number of each buffer of the file */
+};
+
+/*
+ * Begin the copy of a file. packing NULL: uncompressed. 0; -EOPNOTSUPP with ret_error filled in: the version cannot
+ * hold what the file has; or the error of dat_write_open() or dat_write_pack(), with ret_error->text empty.
+ */
+int dat_copy_open(const struct dat_file *file, const char *path, unsigned int version,
+		  const struct dat_packing *packing, struct dat_copy *ret_copy, struct dat_error *ret_error);
+
+/* Frees what dat_copy_open() made; drops a file that was not finished. */
+void dat_copy_close(struct dat_copy *copy);
+
+/*
+ * Copy all pages of all buffers. 0; or -errno: with ret_error filled in if the file is damaged there, else with
+ * ret_error->text empty.
+ */
+int dat_copy_pages(struct dat_copy *copy, struct dat_error *ret_error);
+
+/* Put the file in place (dat_write_finish). */
+int dat_copy_finish(struct dat_copy *copy, uint64_t *ret_size);
+
+#endif
