@@ -44,7 +44,7 @@ static int convert(const struct convert *c)
 		complain(COMMAND, "%s: %s", c->input, error.text);
 		return EXIT_FAILURE;
 	}
-	err = dat_copy_open(file, c->output, c->version, c->level == COMPRESSION_NONE ? NULL : &packing, &copy, &error);
+	err = dat_copy_open(file, c->output, c->version, 0, c->level == COMPRESSION_NONE ? NULL : &packing, &copy, &error);
 	if (!err) {
 		err = dat_copy_pages(&copy, &error);
 		if (!err)

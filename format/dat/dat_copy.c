@@ -59,7 +59,7 @@ static bool is_of_layout(unsigned int id)
 	       (id >= DAT_STRINGS && id <= DAT_BUFFER_TEXT);
 }
 
-static int copy_texts(const struct dat_file *file, struct dat_writer *writer)
+static int copy_texts(const struct dat_file *file, struct dat_writer *writer, unsigned int flags)
 {
 	static const enum dat_id ids[] = { DAT_KALLSYMS, DAT_PRINTK, DAT_CMDLINES };
 	const struct dat_text *texts[] = { &file->kallsyms, &file->printk, &file->cmdlines };
@@ -77,7 +77,7 @@ static int copy_texts(const struct dat_file *file, struct dat_writer *writer)
 	for (size_t i = 0; i < file->nr_options && !err; i++) {
 		const struct dat_option *option = &file->options[i];
 
-		if (!is_of_layout(option->id))
+		if (!is_of_layout(option->id) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT))
 			err = dat_write_option(writer, option->id, option->data, option->size);
 	}
 	return err;
@@ -107,7 +107,7 @@ static int add_buffers(struct dat_copy *copy)
 	return err;
 }
 
-int dat_copy_open(const struct dat_file *file, const char *path, unsigned int version,
+int dat_copy_open(const struct dat_file *file, const char *path, unsigned int version, unsigned int flags,
 		  const struct dat_packing *packing, struct dat_copy *ret_copy, struct dat_error *ret_error)
 {
 	const struct dat_shape shape = {
@@ -135,7 +135,7 @@ int dat_copy_open(const struct dat_file *file, const char *path, unsigned int ve
 	if (!err)
 		err = add_buffers(&copy);
 	if (!err)
-		err = copy_texts(file, copy.writer);
+		err = copy_texts(file, copy.writer, flags);
 	if (err)
 		dat_copy_close(&copy);
 	else

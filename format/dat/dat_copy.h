@@ -15,11 +15,14 @@ struct dat_copy {
 	unsigned int *buffers; /* the writer's number of each buffer of the file */
 };
 
+/* The caller makes the pages, of some of the events: statistics of CPUs, which count all of them, are left out. */
+#define DAT_COPY_EVENTS 1u
+
 /*
  * Begin the copy of a file. packing NULL: uncompressed. 0; -EOPNOTSUPP with ret_error filled in: the version cannot
  * hold what the file has; or the error of dat_write_open() or dat_write_pack(), with ret_error->text empty.
  */
-int dat_copy_open(const struct dat_file *file, const char *path, unsigned int version,
+int dat_copy_open(const struct dat_file *file, const char *path, unsigned int version, unsigned int flags,
 		  const struct dat_packing *packing, struct dat_copy *ret_copy, struct dat_error *ret_error);
 
 /* Frees what dat_copy_open() made; drops a file that was not finished. */

@@ -69,8 +69,11 @@ static bool advance(struct dat_merge *m, struct stream *s)
 		}
 		if (record.kind == DAT_RECORD_DATA)
 			break;
+		if (record.kind == DAT_RECORD_PADDING)
+			s->next.marked = dat_walk_marker(&s->walk, &record, s->next.marked);
 	}
 	s->next.ts = dat_time(m->time, s->next.cpu, record.ts);
+	s->next.raw = record.ts;
 	s->next.size = record.size;
 	s->next.data = record.data;
 	s->next.behind = s->page_size - record.pos - record.length;
@@ -132,6 +135,7 @@ static int open_streams(struct dat_merge *m, const struct dat_file *file, bool t
 				return -ENOMEM;
 			s->next.cpu = stream->cpu;
 			s->next.buffer = buffer;
+			s->next.marked = DAT_NO_MARKER;
 			m->nr_streams++;
 		}
 	}

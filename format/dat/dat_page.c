@@ -6,12 +6,25 @@
 
 #include <inttypes.h>
 
+unsigned int dat_page_rule(const struct dat_file *file)
+{
+	const bool is_swapped = file->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+
+	return PAGE_STRICT | PAGE_KBUFFER | (file->big ? PAGE_BIG : 0) | (is_swapped ? PAGE_SWAPPED : 0) |
+	       (file->commit_size == 4 ? PAGE_COMMIT32 : 0);
+}
+
+uint32_t dat_walk_marker(const struct dat_walk *walk, const struct dat_record *padding, uint32_t cpu)
+{
+	const struct page_record record = { .size = padding->size };
+
+	return walk->rule & PAGE_SWAPPED ? cpu : page_marker_cpu(walk->page + padding->pos, &record, cpu);
+}
+
 int dat_walk_open(const struct dat_file *file, const struct dat_page *page, struct dat_walk *ret_walk,
 		  struct dat_error *ret_error)
 {
-	const bool is_swapped = file->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	const unsigned int rule = PAGE_STRICT | PAGE_KBUFFER | (file->big ? PAGE_BIG : 0) |
-				  (is_swapped ? PAGE_SWAPPED : 0) | (file->commit_size == 4 ? PAGE_COMMIT32 : 0);
+	const unsigned int rule = dat_page_rule(file);
 	struct dat_walk w = { .page = page->data, .rule = rule, .header = page_header_size(rule) };
 	struct page_header header;
 

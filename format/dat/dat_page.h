@@ -44,6 +44,13 @@ struct dat_walk {
 int dat_walk_open(const struct dat_file *file, const struct dat_page *page, struct dat_walk *ret_walk,
 		  struct dat_error *ret_error);
 
+/*
+ * How this file's pages are read and written: the bits of page_bytes.h. The CPU that a padding record names, if it is a
+ * marker of a raw recording; else `cpu`.
+ */
+unsigned int dat_page_rule(const struct dat_file *file);
+uint32_t dat_walk_marker(const struct dat_walk *walk, const struct dat_record *padding, uint32_t cpu);
+
 /* 1: *ret_record is the next record of any kind. 0: there are no more. -EBADMSG: the rest of the page is invalid. */
 int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error);
 

@@ -277,6 +277,80 @@ static inline void page_put_time(unsigned char *at, uint32_t type, uint64_t time
 	page_put32(at + 4, (uint32_t)(time >> REC_DELTA_BITS));
 }
 
+/* The same words by a rule, for pages of any machine. */
+PAGE_INLINE void page_put32_by(unsigned char *at, uint32_t value, unsigned int rule)
+{
+	page_put32(at, rule & PAGE_SWAPPED ? __builtin_bswap32(value) : value);
+}
+
+PAGE_INLINE void page_put64_by(unsigned char *at, uint64_t value, unsigned int rule)
+{
+	if (rule & PAGE_SWAPPED)
+		value = __builtin_bswap64(value);
+	memcpy(at, &value, sizeof(value));
+}
+
+PAGE_INLINE void page_put_word_by(unsigned char *at, uint32_t type, uint32_t delta, unsigned int rule)
+{
+	page_put32_by(at, rule & PAGE_BIG ? type << REC_DELTA_BITS | delta : page_word(type, delta), rule);
+}
+
+/* The bytes of an event with this payload, and of the time extend before it. */
+static inline uint32_t page_event_size(uint32_t size, uint64_t delta)
+{
+	const bool is_plain = size && size % 4 == 0 && size <= REC_TYPE_DATA_MAX * 4;
+
+	return (delta > REC_DELTA_MAX ? REC_TIME_EXTEND_SIZE : 0u) + (is_plain ? 4u + size : (8u + size + 3u) & ~UINT32_C(3));
+}
+
+/*
+ * An event that is `delta` later than the one before, at most 59 bits; page_event_size() bytes. The payload keeps its
+ * exact size.
+ */
+static inline void page_put_event(unsigned char *at, uint64_t delta, const void *payload, uint32_t size, unsigned int rule)
+{
+	if (delta > REC_DELTA_MAX) {
+		page_put_word_by(at, REC_TYPE_TIME_EXTEND, (uint32_t)(delta & REC_DELTA_MAX), rule);
+		page_put32_by(at + 4, (uint32_t)(delta >> REC_DELTA_BITS), rule);
+		at += REC_TIME_EXTEND_SIZE;
+		delta = 0;
+	}
+	if (size && size % 4 == 0 && size <= REC_TYPE_DATA_MAX * 4) {
+		page_put_word_by(at, size / 4, (uint32_t)delta, rule);
+		memcpy(at + 4, payload, size);
+		return;
+	}
+	page_put_word_by(at, 0, (uint32_t)delta, rule);
+	page_put32_by(at + 4, size + 4, rule);
+	memcpy(at + 8, payload, size);
+	memset(at + 8 + size, 0, -size & 3u);
+}
+
+/* The header of a page by a rule, and behind the data the number lost, if it is known and there is room. */
+static inline void page_put_header(unsigned char *page, uint64_t time, uint32_t size, uint64_t lost, uint32_t capacity,
+				   unsigned int rule)
+{
+	const bool is_short = rule & PAGE_COMMIT32;
+	const uint32_t lost_size = is_short ? 4u : PAGE_LOST_SIZE;
+	unsigned char *end = page + page_header_size(rule) + size;
+	uint32_t commit = size;
+
+	if (lost)
+		commit |= REC_COMMIT_LOST;
+	if (lost && lost != UINT64_MAX && capacity - size >= lost_size && (!is_short || lost <= INT32_MAX)) {
+		commit |= REC_COMMIT_LOST_STORED;
+		if (is_short)
+			page_put32_by(end, (uint32_t)lost, rule);
+		else
+			page_put64_by(end, lost, rule);
+	}
+	page_put64_by(page, time, rule);
+	if (is_short)
+		page_put32_by(page + 8, commit, rule);
+	else
+		page_put64_by(page + 8, commit, rule);
+}
+
 /* Marker and absolute stamp: they state CPU and time again. */
 #define PAGE_RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* See dat_repage.h. How records lie in a page is known to librecorder/core/page_bytes.h. */
+#include "format/dat/dat_repage.h"
+#include "librecorder/core/page_bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define DELTA_BITS 59u /* of the time between two events of a page */
+
+struct page {
+	unsigned char *bytes; /* NULL: none was begun */
+	uint32_t used;	      /* bytes of records */
+	uint64_t first, last; /* times */
+	uint64_t lost;	      /* before it: 0; a number; UINT64_MAX: some */
+};
+
+struct buffer {
+	struct page *pages; /* by CPU */
+	uint32_t nr_pages;
+};
+
+struct dat_repage {
+	struct dat_writer *writer;
+	unsigned int rule;
+	const uint32_t *page_sizes;
+	struct buffer *buffers;
+	unsigned int nr_buffers;
+	uint64_t size;
+};
+
+int dat_repage_open(struct dat_writer *writer, const struct dat_file *form, const uint32_t *page_sizes,
+		    unsigned int nr_buffers, struct dat_repage **ret_repage)
+{
+	struct dat_repage *repage = calloc(1, sizeof(*repage));
+
+	if (!repage)
+		return -ENOMEM;
+	repage->buffers = calloc(nr_buffers, sizeof(*repage->buffers));
+	if (!repage->buffers) {
+		free(repage);
+		return -ENOMEM;
+	}
+	repage->writer = writer;
+	repage->rule = dat_page_rule(form);
+	repage->page_sizes = page_sizes;
+	repage->nr_buffers = nr_buffers;
+	*ret_repage = repage;
+	return 0;
+}
+
+struct dat_repage *dat_repage_close(struct dat_repage *repage)
+{
+	if (!repage)
+		return NULL;
+	for (unsigned int i = 0; i < repage->nr_buffers; i++) {
+		for (uint32_t cpu = 0; cpu < repage->buffers[i].nr_pages; cpu++)
+			free(repage->buffers[i].pages[cpu].bytes);
+		free(repage->buffers[i].pages);
+	}
+	free(repage->buffers);
+	free(repage);
+	return NULL;
+}
+
+static uint32_t capacity_of(const struct dat_repage *repage, unsigned int buffer)
+{
+	return repage->page_sizes[buffer] - page_header_size(repage->rule);
+}
+
+static uint64_t lost_of(const struct dat_repage_event *event)
+{
+	return event->lost < 0 ? UINT64_MAX : (uint64_t)event->lost;
+}
+
+/* The room that is kept for the number lost. */
+static uint32_t lost_room(const struct dat_repage *repage, uint64_t lost)
+{
+	return !lost || lost == UINT64_MAX ? 0 : repage->rule & PAGE_COMMIT32 ? 4 : PAGE_LOST_SIZE;
+}
+
+static bool begins(const struct dat_repage *repage, const struct page *page, const struct dat_repage_event *event)
+{
+	const uint32_t room = capacity_of(repage, event->buffer) - page->used;
+	uint64_t delta;
+
+	if (!page->bytes || !page->used || event->lost || event->time < page->last)
+		return true;
+	delta = event->time - page->last;
+	return delta >> DELTA_BITS || page_event_size(event->size, delta) + lost_room(repage, page->lost) > room;
+}
+
+bool dat_repage_begins(const struct dat_repage *repage, const struct dat_repage_event *event)
+{
+	const struct buffer *buffer = &repage->buffers[event->buffer];
+
+	return event->cpu >= buffer->nr_pages || begins(repage, &buffer->pages[event->cpu], event);
+}
+
+static int flush(struct dat_repage *repage, unsigned int buffer, uint32_t cpu, struct page *page)
+{
+	if (!page->used)
+		return 0;
+	page_put_header(page->bytes, page->first, page->used, page->lost, capacity_of(repage, buffer), repage->rule);
+	page->used = 0;
+	return dat_write_page(repage->writer, buffer, cpu, page->bytes);
+}
+
+static int get_page(struct buffer *buffer, uint32_t cpu, uint32_t size, struct page **ret_page)
+{
+	struct page *pages;
+
+	if (cpu >= buffer->nr_pages) {
+		pages = realloc(buffer->pages, (cpu + 1u) * sizeof(*pages));
+		if (!pages)
+			return -ENOMEM;
+		memset(pages + buffer->nr_pages, 0, (cpu + 1u - buffer->nr_pages) * sizeof(*pages));
+		buffer->pages = pages;
+		buffer->nr_pages = cpu + 1;
+	}
+	*ret_page = &buffer->pages[cpu];
+	if (!(*ret_page)->bytes)
+		(*ret_page)->bytes = calloc(1, size);
+	return (*ret_page)->bytes ? 0 : -ENOMEM;
+}
+
+/* An event that fits only without the number lost still fits. */
+static int begin(struct dat_repage *repage, struct page *page, const struct dat_repage_event *event)
+{
+	int err;
+
+	if (page_event_size(event->size, 0) > capacity_of(repage, event->buffer))
+		return -E2BIG;
+	err = flush(repage, event->buffer, event->cpu, page);
+	if (err)
+		return err;
+	memset(page->bytes, 0, repage->page_sizes[event->buffer]);
+	page->first = page->last = event->time;
+	page->lost = lost_of(event);
+	repage->size += repage->page_sizes[event->buffer];
+	return 0;
+}
+
+int dat_repage_put(struct dat_repage *repage, const struct dat_repage_event *event)
+{
+	struct page *page;
+	uint64_t delta;
+	int err = get_page(&repage->buffers[event->buffer], event->cpu, repage->page_sizes[event->buffer], &page);
+
+	if (!err && begins(repage, page, event))
+		err = begin(repage, page, event);
+	if (err)
+		return err;
+	delta = event->time - page->last;
+	page_put_event(page->bytes + page_header_size(repage->rule) + page->used, delta, event->data, event->size,
+		       repage->rule);
+	page->used += page_event_size(event->size, delta);
+	page->last = event->time;
+	return 0;
+}
+
+int dat_repage_flush(struct dat_repage *repage)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < repage->nr_buffers; i++) {
+		struct buffer *buffer = &repage->buffers[i];
+
+		for (uint32_t cpu = 0; cpu < buffer->nr_pages && !err; cpu++)
+			err = flush(repage, i, cpu, &buffer->pages[cpu]);
+	}
+	return err;
+}
+
+uint64_t dat_repage_size(const struct dat_repage *repage)
+{
+	return repage->size;
+}
