@@ -35,11 +35,11 @@ refused "slip" 2 "unknown command 'recrod', did you mean 'record'\\?" recrod
 refused "unknown option before" 2 "unknown option '--frob' \\(see 'recorder --help'\\)" --frob
 refused "help of nothing" 2 "unknown command 'frobnicate'" help frobnicate
 refused "a line break in a name" 2 "unknown command 'two\\?lines'" "$(printf 'two\nlines')"
-for command in record report list ps enable disable start stop stat convert split dump pages snapshot clock verify recover clean; do
+for command in record report list ps enable disable start stop stat check convert split dump pages snapshot clock verify recover clean; do
 	refused "$command, unknown option" 2 "unknown option '--frob' \\(see 'recorder $command --help'\\)" "$command" --frob
 	refused "$command, unknown letter" 2 "unknown option '-Z' \\(see 'recorder $command --help'\\)" "$command" -Z
 done
-for command in report list convert dump verify recover; do
+for command in report list check convert dump verify recover; do
 	refused "$command, two files" 2 "unexpected argument 'two' \\(see 'recorder $command --help'\\)" "$command" one two
 done
 refused "record what" 2 "missing .*COMMAND" record
