@@ -4,6 +4,7 @@
  * Here is its command line; what is done is in record_run.c.
  */
 #include "cli/cmd.h"
+#include "cli/compression.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -113,12 +114,32 @@ static bool read_size(struct record *record)
 	return false;
 }
 
+/* A compressed file is of version 7, also if no version is named. */
+static bool read_compression(struct record *record)
+{
+	int level = COMPRESSION_NONE;
+
+	if (record->compression && !compression_read(RECORD, record->compression, &level))
+		return false;
+	if (level != COMPRESSION_NONE && !record->version) {
+		complain(RECORD, "version 6 has no compression: use --file-version 7 or --compression none");
+		return false;
+	}
+	if (record->version == UINT32_MAX)
+		record->version = level != COMPRESSION_NONE;
+	if (level == COMPRESSION_NONE)
+		return true;
+	record->packing = dat_pack_zstd(level);
+	record->output.packing = &record->packing;
+	return true;
+}
+
 /* What the options mean together. False: one line was printed. */
 static bool read_options(struct record *record)
 {
 	struct kernel_request *request = &record->kernel.request;
 
-	if (!read_size(record) || !kernel_options_events(RECORD, &record->events, request, &record->user_events) ||
+	if (!read_size(record) || !read_compression(record) || !kernel_options_events(RECORD, &record->events, request, &record->user_events) ||
 	    !kernel_options_lists(RECORD, &record->kernel.functions, &record->kernel.options, request))
 		return false;
 	choose_user(record);
@@ -161,6 +182,7 @@ int cmd_record(int argc, char **argv)
 		.output_name = "trace.dat",
 		.mode = UINT32_MAX,
 		.clock = UINT32_MAX,
+		.version = UINT32_MAX,
 		.kernel = RECORD_KERNEL_INIT,
 		.session = SESSION_INIT,
 		.child = CHILD_INIT,
@@ -188,7 +210,8 @@ int cmd_record(int argc, char **argv)
 			   &record.mode),
 		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of sub-buffers (4)", &record.subbuf_kb),
 		OPT_CHOICE('C', "clock", CLOCK_WORDS, "clock (tsc, if it is reliable)", &record.clock),
-		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6)", &record.version),
+		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6; compressed: 7)", &record.version),
+		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (none)", &record.compression),
 		OPT_CHOICE(0, "buffers", "woven|split",
 			   "programs' events among the kernel's, or one buffer per process (woven)", &record.buffers),
 		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &record.raw),

@@ -20,6 +20,7 @@
 #include "cli/recording/selection.h"
 #include "cli/recording/session.h"
 #include "cli/recording/spool.h"
+#include "format/dat/dat_pack.h"
 
 #define RECORD "record" /* the command's name */
 extern const struct message_sink record_sink;
@@ -36,6 +37,8 @@ struct record {
 	uint64_t subbuf_kb;
 	unsigned int mode, clock; /* places among the words; UINT32_MAX: not given */
 	unsigned int version, buffers;
+	const char *compression; /* NULL: not given */
+	struct dat_packing packing;
 	bool raw, quiet;
 	char **command;
 	struct programs programs; /* if it has a word: attach to these */

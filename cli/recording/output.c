@@ -215,6 +215,7 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 		.nr_processes = spool->nr_entries,
 		.output = output->path,
 		.version = spool->head.file_version,
+		.packing = output->packing,
 		.raw = spool->head.raw,
 		.buffers = spool->head.split ? WEAVE_SPLIT : WEAVE_WOVEN,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,

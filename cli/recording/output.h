@@ -14,6 +14,8 @@
 #include "cli/recording/selection.h"
 #include "cli/recording/spool.h"
 
+struct dat_packing;
+
 /* The destination of the recording. */
 struct output {
 	const struct message_sink *sink;
@@ -22,6 +24,7 @@ struct output {
 	char path[PATH_MAX];
 	char spool[PATH_MAX];
 	int stream; /* where the name "-" leads, a descriptor; 0: "-" is a file as any other */
+	const struct dat_packing *packing; /* compresses a file of version 7; NULL: none does */
 	bool quiet;
 	bool tell_torn;	 /* print the number of torn writes, even 0 */
 	bool tell_times; /* print the time range of the events */

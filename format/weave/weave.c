@@ -467,6 +467,8 @@ int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stat
 	if (!err)
 		err = dat_write_open(params->output, params->version ? params->version : 6, weave.page_size,
 				     weave.nr_cpus * weave.nr_buffers, &weave.writer);
+	if (!err && params->packing)
+		err = dat_write_pack(weave.writer, params->packing, weave.nr_cpus * weave.nr_buffers);
 	if (!err)
 		err = name_buffers(&weave);
 	if (!err)

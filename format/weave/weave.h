@@ -30,6 +30,8 @@
 
 #include "format/dat/dat_notes.h"
 
+struct dat_packing;
+
 /* Text that belongs to the caller; need not end with a NUL. NULL: none. */
 struct weave_text {
 	const char *data;
@@ -114,6 +116,7 @@ struct weave_params {
 	bool refuse_empty;     /* without an event nothing is written: -ENODATA */
 	const char *output;    /* path; an existing file is replaced once the new one is complete */
 	unsigned int version;  /* of the file: 6 (also when 0) or 7 */
+	const struct dat_packing *packing; /* compresses a file of version 7 (dat_packer.h); NULL: none does */
 	bool raw;	       /* pages unchanged: lanes as CPUs; with the kernel, in a separate buffer, "lanes" */
 	enum weave_buffers buffers; /* ignored for raw */
 	uint32_t page_size;    /* of the file; 0: 4096; raised to the largest sub-buffer of the processes */
