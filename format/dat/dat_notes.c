@@ -11,6 +11,7 @@
 #define OFFSETS	     "kernel - programs: "
 #define SOME_THREADS "switches of some threads alone"
 #define HIDDEN	     "hidden threads:"
+#define PROCESSES    "processes:"
 #define TIME_ERROR   "time error at most "
 
 void clock_offset_join(struct clock_offset *known, const struct clock_offset *found)
@@ -74,6 +75,19 @@ bool dat_notes_next_thread(const char **at, int32_t *ret_tid)
 	return true;
 }
 
+bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid)
+{
+	if (**at == ',') {
+		++*at;
+		*pid = 0;
+	}
+	if (!dat_notes_next_thread(at, ret_tid))
+		return false;
+	if (!*pid)
+		*pid = *ret_tid;
+	return true;
+}
+
 void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 {
 	const char *at = notes->hidden ? notes->hidden : "";
@@ -88,6 +102,8 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 		blob_printf(text, "; " HIDDEN);
 	while (dat_notes_next_thread(&at, &tid))
 		blob_printf(text, " %" PRId32, tid);
+	if (notes->processes && *notes->processes)
+		blob_printf(text, "; " PROCESSES " %s", notes->processes);
 	if (notes->time_error != DAT_TIME_ERROR_UNKNOWN)
 		blob_printf(text, "; " TIME_ERROR "%" PRIu64 " ns", notes->time_error);
 }
@@ -110,6 +126,7 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	ret_notes->offsets = behind(text, OFFSETS);
 	ret_notes->some_threads = strstr(text, SOME_THREADS);
 	ret_notes->hidden = behind(text, HIDDEN);
+	ret_notes->processes = behind(text, PROCESSES);
 	error = behind(text, TIME_ERROR);
 	if (error)
 		ret_notes->time_error = strtoull(error, NULL, 10);

@@ -91,6 +91,9 @@ int trace_info_end_format(trace_info_emit *emit, void *arg);
  * names, sorted, each tid once. 0, -ENOMEM.
  */
 int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines);
+
+/* The processes that were seen, each with its further threads, as the notes of a file have them. 0, -ENOMEM. */
+int trace_info_processes(const struct trace_info *info, struct blob *processes);
 int trace_info_printk(const struct trace_info *info, struct blob *printk);
 int trace_info_kallsyms(const struct trace_info *info, struct blob *kallsyms);
 

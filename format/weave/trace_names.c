@@ -9,6 +9,7 @@
 #include "format/weave/trace_info_private.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,41 @@ int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines)
 	free(tasks);
 	free(threads);
 	return err ? err : cmdlines->error;
+}
+
+static int by_process(const void *a, const void *b)
+{
+	const struct trace_thread *left = a;
+	const struct trace_thread *right = b;
+
+	if (left->process != right->process)
+		return left->process < right->process ? -1 : 1;
+	return left->tid < right->tid ? -1 : left->tid > right->tid;
+}
+
+int trace_info_processes(const struct trace_info *info, struct blob *processes)
+{
+	struct trace_thread *threads = sort_threads(info);
+	const struct trace_thread *before = NULL;
+
+	if (!threads)
+		return -ENOMEM;
+	if (info->nr_threads)
+		qsort(threads, info->nr_threads, sizeof(*threads), by_process);
+	for (size_t i = 0; i < info->nr_threads; i++) {
+		const struct trace_thread *thread = &threads[i];
+		const uint32_t pid = info->processes[thread->process].pid;
+
+		if (!number_map_get(&info->seen, thread_key(thread->process, thread->tid)))
+			continue;
+		if (!before || before->process != thread->process)
+			blob_printf(processes, "%s%" PRIu32, before ? ", " : "", pid);
+		if ((uint32_t)thread->tid != pid)
+			blob_printf(processes, " %" PRId32, thread->tid);
+		before = thread;
+	}
+	free(threads);
+	return processes->error;
 }
 
 void trace_names_free(struct trace_info *info)

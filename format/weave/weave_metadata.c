@@ -92,16 +92,27 @@ static int put_system(struct weave *weave)
 		blob_printf(&text, "%s %s %s %s", name.sysname, name.nodename, name.release, name.machine);
 		err = put_string(weave, DAT_UNAME, &text);
 	}
-	if (!err) {
-		struct dat_notes notes = weave->params->notes;
+	blob_free(&text);
+	return err;
+}
 
-		if (!notes.program)
-			notes.program = "librecorder";
+static int put_notes(struct weave *weave)
+{
+	struct dat_notes notes = weave->params->notes;
+	struct blob text = BLOB_INIT, processes = BLOB_INIT;
+	int err = trace_info_processes(weave->info, &processes);
+
+	blob_put(&processes, "", 1);
+	err = err ? err : processes.error;
+	if (!err) {
+		notes.program = notes.program ? notes.program : "librecorder";
 		notes.time_error = weave->stats.time_error;
+		notes.processes = (const char *)processes.data;
 		dat_notes_put(&text, &notes);
 		err = put_string(weave, DAT_VERSION, &text);
 	}
 	blob_free(&text);
+	blob_free(&processes);
 	return err;
 }
 
@@ -308,6 +319,8 @@ int weave_finish(struct weave *weave)
 		err = put_text(weave, DAT_CMDLINES, NULL, trace_info_cmdlines);
 	if (!err)
 		err = put_system(weave);
+	if (!err)
+		err = put_notes(weave);
 	if (!err)
 		err = put_cpu_stats(weave, nr_cpus);
 	if (!err && weave->raw_tsc)

@@ -29,15 +29,16 @@ Test(dat_notes, all_of_it)
 		.offsets = measured,
 		.some_threads = true,
 		.hidden = "12\n345\n",
+		.processes = "100 101, 200",
 		.time_error = 40,
 	};
 	char *text = put(&notes);
 	struct clock_offset offset;
 	struct dat_notes found;
-	int32_t tid;
+	int32_t tid, pid = 0;
 
 	cr_expect_str_eq(text, "recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 2 3 to 12 ns in 7 rounds; "
-			       "switches of some threads alone; hidden threads: 12 345; time error at most 40 ns");
+			       "switches of some threads alone; hidden threads: 12 345; processes: 100 101, 200; time error at most 40 ns");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect(found.some_threads);
 	cr_expect_eq(found.time_error, 40);
@@ -55,6 +56,13 @@ Test(dat_notes, all_of_it)
 	cr_expect_eq(tid, 345);
 	/* The number in "time error" is not a thread id. */
 	cr_expect_not(dat_notes_next_thread(&found.hidden, &tid));
+	cr_assert(dat_notes_next_member(&found.processes, &pid, &tid));
+	cr_expect(pid == 100 && tid == 100);
+	cr_assert(dat_notes_next_member(&found.processes, &pid, &tid));
+	cr_expect(pid == 100 && tid == 101);
+	cr_assert(dat_notes_next_member(&found.processes, &pid, &tid));
+	cr_expect(pid == 200 && tid == 200);
+	cr_expect_not(dat_notes_next_member(&found.processes, &pid, &tid));
 	free(text);
 	free(measured);
 }
