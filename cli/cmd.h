@@ -28,6 +28,7 @@ int cmd_recover(int argc, char **argv);
 int cmd_report(int argc, char **argv);
 int cmd_snapshot(int argc, char **argv);
 int cmd_split(int argc, char **argv);
+int cmd_sql(int argc, char **argv);
 int cmd_start(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_stop(int argc, char **argv);

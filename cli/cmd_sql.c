@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder sql: a query over a trace.dat, or a shell for queries. Nothing is imported: SQLite reads the file through us. */
+#include "cli/cmd.h"
+
+#include "cli/sql_shell.h"
+#include "cli/terminal.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define COMMAND "sql"
+
+struct options {
+	bool csv, json, box, list;
+	const char *save;
+	unsigned int color;
+};
+
+/* Without a wish: a table for people, values for programs. */
+static enum sql_mode mode_of(const struct options *o)
+{
+	return o->json ? SQL_MODE_JSON : o->csv ? SQL_MODE_CSV : o->list ? SQL_MODE_LIST : SQL_MODE_BOX;
+}
+
+static int run(const struct options *o, char *const *operands)
+{
+	struct sql_session session;
+	int status = sql_session_open(operands[0], &session);
+
+	session.mode = mode_of(o);
+	signal(SIGPIPE, SIG_IGN);
+	if (!status && o->save)
+		status = sql_session_save(&session, o->save);
+	else if (!status && operands[1]) {
+		terminal_start();
+		status = sql_session_run(&session, operands[1]);
+	} else if (!status) {
+		status = sql_shell(&session);
+	}
+	sql_session_close(&session);
+	return status;
+}
+
+int cmd_sql(int argc, char **argv)
+{
+	struct options o = { 0 };
+	const struct opt table[] = {
+		OPT_FLAG(0, "box", "print a table with lines; the default", &o.box),
+		OPT_FLAG(0, "csv", "print comma-separated values", &o.csv),
+		OPT_FLAG(0, "json", "print an array of JSON objects", &o.json),
+		OPT_FLAG(0, "list", "print values separated by |", &o.list),
+		OPT_STRING(0, "save", "FILE", "write all tables into the SQLite database FILE", &o.save),
+		OPT_COLOR(o.color),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "FILE [QUERY]",
+		.about = "Ask a trace with SQL. Each event is a table; spans, counters, sched, threads, losses and others are, too.\n"
+			 "Without QUERY, statements are read from standard input; .help lists the commands of the shell.\n",
+		.table = table,
+		.min_operands = 1,
+		.max_operands = 2,
+	};
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (o.box + o.csv + o.json + o.list > 1) {
+		complain(COMMAND, "--box, --csv, --json and --list exclude each other");
+		return EXIT_USAGE;
+	}
+	if (o.save && operands[1]) {
+		complain(COMMAND, "--save writes all tables; it takes no query");
+		return EXIT_USAGE;
+	}
+	terminal_use(o.color);
+	return run(&o, operands);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The rows of a query on standard output. */
+#ifndef CLI_SQL_PRINT_H
+#define CLI_SQL_PRINT_H
+
+#include <sqlite3.h>
+#include <stdbool.h>
+
+enum sql_mode {
+	SQL_MODE_BOX,  /* a table for people; its rows are kept until the widths of its columns are known */
+	SQL_MODE_CSV,  /* RFC 4180, with a line of names */
+	SQL_MODE_JSON, /* an array of objects */
+	SQL_MODE_LIST, /* values separated by | */
+};
+
+#define SQL_MODES "box|csv|json|list"
+
+/*
+ * Steps through a statement and prints its rows; one without columns prints nothing. An SQLite code: SQLITE_DONE at the end.
+ * *ret_written is false if standard output cannot be written.
+ */
+int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool *ret_written);
+
+#endif

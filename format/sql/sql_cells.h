@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table in memory: rows of cells, in the order of their first column, with an index over any column on demand. Tables
+ * that are computed from the whole trace (spans, states of threads) are kept so, and those of events that a join reads
+ * again and again.
+ *
+ * A cell is a number, or the address of a text in the trace's pool: equal cells are equal numbers.
+ */
+#ifndef FORMAT_SQL_CELLS_H
+#define FORMAT_SQL_CELLS_H
+
+#include "format/io/number_map.h"
+#include "format/sql/sql_pool.h"
+#include "format/sql/sql_value.h"
+
+#include <stdbool.h>
+
+/* NULL; no time, number or address has this value. */
+#define SQL_CELL_NULL INT64_MIN
+
+struct sql_index;
+
+struct sql_cells {
+	struct sql_pool *pool;
+	const enum sql_kind *kinds; /* of the columns */
+	unsigned int nr_columns;
+	size_t nr_rows;
+	size_t room; /* rows */
+	int64_t *cells;
+	struct sql_index **indices; /* by column; NULL: not made yet */
+};
+
+/* `kinds` must outlive the table. 0; -ENOMEM. */
+int sql_cells_open(struct sql_cells *ret_cells, struct sql_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns);
+void sql_cells_close(struct sql_cells *cells);
+
+/* Adds a row. 0; -ENOMEM. */
+int sql_cells_add(struct sql_cells *cells, const int64_t *row);
+
+/* A text as a cell; SQL_CELL_NULL for a NULL text. -ENOMEM through *ret_error, which is otherwise untouched. */
+int64_t sql_cells_text(struct sql_cells *cells, const char *text, size_t size, int *ret_error);
+
+/* After the last sql_cells_add(): sorts the rows by their cells, the first column first. */
+void sql_cells_sort(struct sql_cells *cells);
+
+struct sql_value sql_cells_value(const struct sql_cells *cells, size_t row, unsigned int column);
+
+/* The first row whose first column is at least `value`. Only if the first column is a time. */
+size_t sql_cells_from(const struct sql_cells *cells, int64_t value);
+
+/*
+ * The rows whose `column` has this cell, in order: *ret_rows are their numbers. Returns how many there are. Makes the index
+ * if there is none; -ENOMEM.
+ */
+long sql_cells_find(struct sql_cells *cells, unsigned int column, int64_t cell, const uint32_t **ret_rows);
+
+#endif

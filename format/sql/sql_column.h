@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The columns of a table. Those of a table of events are the event's time, CPU, thread and so on, its fields, and hidden
+ * ones: the first again with an underscore, because a field of the same name takes the plain one, and the names of a
+ * field's values.
+ */
+#ifndef FORMAT_SQL_COLUMN_H
+#define FORMAT_SQL_COLUMN_H
+
+#include "format/sql/sql_trace.h"
+#include "format/sql/sql_value.h"
+
+enum sql_source {
+	SQL_OF_CELL, /* tables in memory */
+	SQL_OF_TS,
+	SQL_OF_DUR,
+	SQL_OF_CPU,
+	SQL_OF_TID,
+	SQL_OF_PID,
+	SQL_OF_COMM,
+	SQL_OF_TASK,
+	SQL_OF_SYSTEM,
+	SQL_OF_NAME,
+	SQL_OF_ID,
+	SQL_OF_LINE,
+	SQL_OF_FIELD,
+	SQL_OF_SYMBOL, /* the name of a field's value */
+};
+
+struct sql_column {
+	char *name;
+	enum sql_kind kind;
+	enum sql_source source;
+	bool is_hidden;
+	struct tep_format_field *field;
+	struct tep_print_flag_sym *symbols;
+};
+
+/* A record in a scan. */
+struct sql_record {
+	struct dat_event event;
+	int id;
+	int32_t tid;
+	uint64_t task;
+};
+
+struct sql_columns {
+	struct sql_column *columns;
+	unsigned int nr;
+	enum sql_kind *kinds; /* the same, for sql_cells_open() */
+};
+
+/* Of the table `events`, and of a table of one event. 0; -ENOMEM. sql_columns_close() takes an empty list, too. */
+int sql_columns_of_events(struct sql_columns *ret_columns);
+int sql_columns_of_event(const struct event_type *type, const struct model_rule *rule, struct sql_columns *ret_columns);
+void sql_columns_close(struct sql_columns *columns);
+
+/* Add a column. The name is copied. 0; -ENOMEM. */
+int sql_columns_add(struct sql_columns *columns, const char *name, enum sql_kind kind, enum sql_source source);
+
+/* CREATE TABLE for the columns, to be freed with sqlite3_free(); NULL: out of memory. */
+char *sql_columns_declaration(const struct sql_columns *columns);
+
+/* The name that an event's print format gives to a value of a field; NULL: none. Lives as long as the type. */
+const char *sql_symbol_name(const struct event_type *type, const struct tep_format_field *field, int64_t value);
+
+/*
+ * A column of a record. Texts are valid until the next call for this trace. A field that the record is too short for is
+ * NULL. 0; -ENOMEM.
+ */
+int sql_column_value(struct sql_trace *trace, const struct sql_column *column, const struct sql_record *record,
+		     struct sql_value *ret_value);
+
+#endif

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Aggregates for durations. They keep the values of a group and answer when the group ends:
+ *	percentile(X, P)		the P-th percentile, 0 to 100, of the numbers X, interpolated between neighbours
+ *	histogram(X)			JSON: [[low, high, count], ...], powers of two
+ *	interval_overlap(BEGIN, END)	how long at least two of the intervals overlap
+ */
+#include "format/sql/sql_open.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* Values of one group. */
+struct list {
+	void *values;
+	size_t nr, room;
+};
+
+/* Where the next value of `size` bytes goes; NULL: out of memory, which is reported. */
+static void *list_add(sqlite3_context *context, struct list *list, size_t size)
+{
+	if (list->nr == list->room) {
+		const size_t room = list->room ? 2 * list->room : 64;
+		void *more = reallocarray(list->values, room, size);
+
+		if (!more) {
+			sqlite3_result_error_nomem(context);
+			return NULL;
+		}
+		list->values = more;
+		list->room = room;
+	}
+	return (char *)list->values + size * list->nr++;
+}
+
+/* ------------------------------------------------------------------------------------------------------- percentile */
+
+struct percentile {
+	struct list numbers; /* double */
+	double percent;
+	bool has_percent;
+};
+
+static void percentile_step(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	struct percentile *p = sqlite3_aggregate_context(context, sizeof(*p));
+	const double percent = sqlite3_value_double(argv[1]);
+	double *value;
+
+	(void)argc;
+	if (!p || sqlite3_value_type(argv[0]) == SQLITE_NULL)
+		return;
+	if (sqlite3_value_numeric_type(argv[1]) == SQLITE_TEXT || !(percent >= 0 && percent <= 100) ||
+	    (p->has_percent && (percent < p->percent || percent > p->percent))) {
+		sqlite3_result_error(context, "percentile(X, P): P is a constant from 0 to 100", -1);
+		return;
+	}
+	p->percent = percent;
+	p->has_percent = true;
+	value = list_add(context, &p->numbers, sizeof(*value));
+	if (value)
+		*value = sqlite3_value_double(argv[0]);
+}
+
+static int by_double(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void percentile_final(sqlite3_context *context)
+{
+	struct percentile *p = sqlite3_aggregate_context(context, 0);
+	const double *values;
+	double place, rest;
+	size_t below;
+
+	if (!p || !p->numbers.nr)
+		return;
+	qsort(p->numbers.values, p->numbers.nr, sizeof(double), by_double);
+	values = p->numbers.values;
+	place = p->percent / 100 * (double)(p->numbers.nr - 1);
+	below = (size_t)place;
+	rest = place - (double)below;
+	sqlite3_result_double(context, below + 1 < p->numbers.nr ? values[below] + rest * (values[below + 1] - values[below]) :
+								   values[below]);
+	free(p->numbers.values);
+}
+
+/* -------------------------------------------------------------------------------------------------------- histogram */
+
+#define BUCKETS 65u
+
+struct buckets {
+	sqlite3_int64 count[BUCKETS]; /* 0: values below 1; i: 2^(i-1) to 2^i - 1 */
+};
+
+static void histogram_step(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	struct buckets *b = sqlite3_aggregate_context(context, sizeof(*b));
+	sqlite3_int64 value;
+
+	(void)argc;
+	if (!b || sqlite3_value_type(argv[0]) == SQLITE_NULL)
+		return;
+	value = sqlite3_value_int64(argv[0]);
+	b->count[value < 1 ? 0 : 64 - __builtin_clzll((unsigned long long)value)]++;
+}
+
+static void histogram_final(sqlite3_context *context)
+{
+	const struct buckets *b = sqlite3_aggregate_context(context, 0);
+	char *text = sqlite3_mprintf("[");
+	const char *comma = "";
+
+	for (unsigned int i = 0; b && text && i < BUCKETS; i++) {
+		const sqlite3_int64 low = i ? (sqlite3_int64)(1ull << (i - 1)) : 0;
+		const sqlite3_int64 high = i < 64 ? (sqlite3_int64)((1ull << i) - 1) : INT64_MAX;
+
+		if (!b->count[i])
+			continue;
+		text = sqlite3_mprintf("%z%s[%lld,%lld,%lld]", text, comma, low, i ? high : 0, b->count[i]);
+		comma = ",";
+	}
+	text = text ? sqlite3_mprintf("%z]", text) : NULL;
+	if (text)
+		sqlite3_result_text(context, text, -1, sqlite3_free);
+	else
+		sqlite3_result_error_nomem(context);
+}
+
+/* ------------------------------------------------------------------------------------------------- interval_overlap */
+
+struct intervals {
+	struct list begins, ends; /* int64_t */
+};
+
+static void overlap_step(sqlite3_context *context, int argc, sqlite3_value **argv)
+{
+	struct intervals *v = sqlite3_aggregate_context(context, sizeof(*v));
+	int64_t *begin, *end;
+
+	(void)argc;
+	if (!v || sqlite3_value_type(argv[0]) == SQLITE_NULL || sqlite3_value_type(argv[1]) == SQLITE_NULL)
+		return;
+	/* An empty interval overlaps nothing. */
+	if (sqlite3_value_int64(argv[1]) <= sqlite3_value_int64(argv[0]))
+		return;
+	begin = list_add(context, &v->begins, sizeof(*begin));
+	end = begin ? list_add(context, &v->ends, sizeof(*end)) : NULL;
+	if (!end)
+		return;
+	*begin = sqlite3_value_int64(argv[0]);
+	*end = sqlite3_value_int64(argv[1]);
+}
+
+static int by_number(const void *a, const void *b)
+{
+	const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* Begins and ends in time order: `open` intervals are around each moment. */
+static int64_t overlap_of(const int64_t *begins, const int64_t *ends, size_t nr)
+{
+	int64_t total = 0, since = 0;
+	size_t open = 0, begin = 0, end = 0;
+
+	while (end < nr) {
+		if (begin < nr && begins[begin] < ends[end]) {
+			if (++open == 2)
+				since = begins[begin];
+			begin++;
+		} else {
+			if (open-- == 2)
+				total += ends[end] - since;
+			end++;
+		}
+	}
+	return total;
+}
+
+static void overlap_final(sqlite3_context *context)
+{
+	struct intervals *v = sqlite3_aggregate_context(context, 0);
+	int64_t total = 0;
+
+	/* They differ if there was no memory for the last end. */
+	if (v && v->ends.nr && v->begins.nr == v->ends.nr) {
+		qsort(v->begins.values, v->begins.nr, sizeof(int64_t), by_number);
+		qsort(v->ends.values, v->ends.nr, sizeof(int64_t), by_number);
+		total = overlap_of(v->begins.values, v->ends.values, v->begins.nr);
+	}
+	sqlite3_result_int64(context, total);
+	if (v) {
+		free(v->begins.values);
+		free(v->ends.values);
+	}
+}
+
+int sql_register_functions(sqlite3 *db)
+{
+	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+	int code = sqlite3_create_function_v2(db, "percentile", 2, flags, NULL, NULL, percentile_step, percentile_final, NULL);
+
+	if (code == SQLITE_OK)
+		code = sqlite3_create_function_v2(db, "histogram", 1, flags, NULL, NULL, histogram_step, histogram_final, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_create_function_v2(db, "interval_overlap", 2, flags, NULL, NULL, overlap_step, overlap_final, NULL);
+	return code;
+}

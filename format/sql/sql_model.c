@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* See sql_model.h. */
+#include "format/sql/sql_model.h"
+
+#include "format/sql/sql_field.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static int feed(struct sql_trace *trace, struct model *model)
+{
+	struct dat_merge *merge;
+	struct dat_event event;
+	int err = 0;
+
+	if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
+		return -ENOMEM;
+	while (!err && dat_merge_next(merge, &event))
+		err = model_event(model, &event);
+	if (!err)
+		err = model_end(model);
+	dat_merge_close(merge);
+	return err;
+}
+
+int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model_sink *sink)
+{
+	struct sql_row row = { .trace = trace, .cells = cells };
+	struct model *model;
+	int err;
+
+	sink->arg = &row;
+	err = model_open(trace->rules, sink, &model);
+	if (err)
+		return err;
+	err = feed(trace, model);
+	model_close(model);
+	return err;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- JSON */
+
+/* The length of the character of UTF-8 that begins here; 0: it is not one. */
+static size_t character(const unsigned char *text, size_t size)
+{
+	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
+	const size_t length = text[0] < 0xc0 ? 1 : text[0] < 0xe0 ? 2 : text[0] < 0xf0 ? 3 : 4;
+	uint32_t code = text[0] & (0xffu >> (length + 1));
+
+	if (length == 1)
+		return text[0] < 0x80;
+	if (length > size || text[0] > 0xf4)
+		return 0;
+	for (size_t i = 1; i < length; i++) {
+		if ((text[i] & 0xc0) != 0x80)
+			return 0;
+		code = code << 6 | (text[i] & 0x3f);
+	}
+	return code >= lowest[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? length : 0;
+}
+
+/* Bytes that are not UTF-8 are shown as the characters with their numbers. */
+static void json_text(struct blob *out, const char *text, size_t size)
+{
+	const unsigned char *at = (const unsigned char *)text;
+
+	blob_put(out, "\"", 1);
+	while (size) {
+		const size_t length = character(at, size);
+
+		if (length && *at >= ' ' && *at != '"' && *at != '\\')
+			blob_put(out, at, length);
+		else
+			blob_printf(out, "\\u%04x", *at);
+		at += length ? length : 1;
+		size -= length ? length : 1;
+	}
+	blob_put(out, "\"", 1);
+}
+
+static void json_bytes(struct blob *out, const char *bytes, size_t size)
+{
+	blob_put(out, "\"", 1);
+	for (size_t i = 0; i < size; i++)
+		blob_printf(out, "%02x", (unsigned char)bytes[i]);
+	blob_put(out, "\"", 1);
+}
+
+void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before, struct blob *out)
+{
+	if (!record->data)
+		return;
+	for (struct tep_format_field *f = record->type->event->format.fields; f; f = f->next) {
+		const struct sql_value value = sql_field_value(f, record->data, record->size, trace->file->big, trace->room);
+
+		if (out->error)
+			return;
+		if (before && before->data && tep_find_field(before->type->event, f->name))
+			continue;
+		/* One byte: the brace. */
+		if (out->size > 1)
+			blob_put(out, ",", 1);
+		json_text(out, f->name, strlen(f->name));
+		blob_put(out, ":", 1);
+		if (value.kind == SQL_NULL)
+			blob_put(out, "null", 4);
+		else if (value.kind == SQL_INT)
+			blob_printf(out, f->flags & TEP_FIELD_IS_SIGNED ? "%" PRId64 : "%" PRIu64, value.number);
+		else if (value.kind == SQL_BLOB)
+			json_bytes(out, value.text, value.size);
+		else if (f->flags & TEP_FIELD_IS_STRING)
+			json_text(out, value.text, value.size);
+		else
+			blob_put(out, value.text, value.size);
+	}
+}

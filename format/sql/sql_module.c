@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The virtual tables as SQLite sees them: CREATE VIRTUAL TABLE NAME USING recorder_table(TRACE, computed | event, WHAT), where
+ * TRACE is a number of the connection's. sql_open.c writes these statements.
+ *
+ * A table of events is scanned when it is read for the first time by a cursor. A cursor that begins again is the inner one
+ * of a join: then the table is put into memory, and later reads find their rows by an index.
+ */
+#include "format/sql/sql_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The rows of a table by name, for SQL_WAY_COUNTS. */
+struct count {
+	int id;
+	uint64_t rows;
+};
+
+struct cursor {
+	sqlite3_vtab_cursor base; /* SQLite's; first */
+	struct sql_filters filters;
+	unsigned int nr_reads;
+	bool at_end;
+	sqlite3_int64 rowid;
+
+	/* one of these */
+	struct sql_scan *scan;
+	struct sql_record record;
+	struct count *counts;
+	size_t nr_counts, count;
+	bool in_cells;
+	size_t row, end;	/* of the cells, or of `found` */
+	const uint32_t *found;
+};
+
+static int code_of(int err)
+{
+	return err == -ENOMEM ? SQLITE_NOMEM : err ? SQLITE_ERROR : SQLITE_OK;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ tables */
+
+static int open_columns(struct sql_table *table, const char *kind, const char *what)
+{
+	const struct event_type *type;
+
+	if (!strcmp(kind, "computed")) {
+		table->computed = sql_computed_find(what);
+		if (!table->computed)
+			return -EINVAL;
+		table->by_time = !strncmp(table->computed->columns, "ts ", 3);
+		return sql_columns_of_computed(table->computed, &table->columns);
+	}
+	table->by_time = true;
+	table->id = atoi(what);
+	if (table->id == SQL_ALL_EVENTS)
+		return sql_columns_of_events(&table->columns);
+	type = event_type(table->trace->table, table->id);
+	return type ? sql_columns_of_event(type, model_rule(table->trace->rules, table->id), &table->columns) : -EINVAL;
+}
+
+static int table_close(sqlite3_vtab *vtab)
+{
+	struct sql_table *table = (struct sql_table *)vtab;
+
+	sql_cells_close(&table->cells);
+	sql_columns_close(&table->columns);
+	sql_trace_close(table->trace);
+	free(table);
+	return SQLITE_OK;
+}
+
+/* argv: module, database, table, then the arguments. */
+static int table_open(sqlite3 *db, void *arg, int argc, const char *const *argv, sqlite3_vtab **ret_vtab, char **ret_error)
+{
+	const struct sql_traces *traces = arg;
+	struct sql_table *table;
+	unsigned long number;
+	char *declaration;
+	int err;
+
+	number = argc == 6 ? strtoul(argv[3], NULL, 10) : traces->nr;
+	if (number >= traces->nr) {
+		*ret_error = sqlite3_mprintf("use: SELECT recorder_open('trace.dat')");
+		return SQLITE_ERROR;
+	}
+	table = calloc(1, sizeof(*table));
+	if (!table)
+		return SQLITE_NOMEM;
+	table->trace = traces->traces[number];
+	table->trace->nr_users++;
+	err = open_columns(table, argv[4], argv[5]);
+	declaration = err ? NULL : sql_columns_declaration(&table->columns);
+	if (!declaration || sqlite3_declare_vtab(db, declaration) != SQLITE_OK) {
+		*ret_error = err ? sqlite3_mprintf("there is no table %s %s", argv[4], argv[5]) :
+				   sqlite3_mprintf("%s", sqlite3_errmsg(db));
+		sqlite3_free(declaration);
+		table_close(&table->base);
+		return SQLITE_ERROR;
+	}
+	sqlite3_free(declaration);
+	*ret_vtab = &table->base;
+	return SQLITE_OK;
+}
+
+static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
+{
+	return sql_plan((struct sql_table *)vtab, info);
+}
+
+/* The cells of one event: only of the columns that queries use. */
+static int add_event(struct sql_table *table, const struct sql_record *record, int64_t *row)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < table->columns.nr; i++) {
+		struct sql_value value = sql_null();
+
+		if (table->wanted & sql_column_bit(i))
+			err = sql_column_value(table->trace, &table->columns.columns[i], record, &value);
+		if (!err && (value.kind == SQL_TEXT || value.kind == SQL_BLOB))
+			row[i] = sql_cells_text(&table->cells, value.text, value.size, &err);
+		else
+			row[i] = value.kind == SQL_INT ? value.number : SQL_CELL_NULL;
+	}
+	return err ? err : sql_cells_add(&table->cells, row);
+}
+
+static int fill_with_events(struct sql_table *table)
+{
+	const struct sql_filters all = { 0 };
+	struct sql_record record;
+	struct sql_scan *scan;
+	int64_t *row = calloc(table->columns.nr, sizeof(*row));
+	int ret = row ? sql_scan_open(table->trace, table->id, &table->columns, &all, &scan) : -ENOMEM;
+
+	if (!ret) {
+		while ((ret = sql_scan_next(scan, &record)) > 0) {
+			ret = add_event(table, &record, row);
+			if (ret)
+				break;
+		}
+		sql_scan_close(scan);
+	}
+	free(row);
+	return ret;
+}
+
+static bool has_what_is_wanted(const struct sql_table *table)
+{
+	return table->has_cells && (table->computed || !(table->wanted & ~table->filled));
+}
+
+static int fill(struct sql_table *table)
+{
+	int err;
+
+	if (has_what_is_wanted(table))
+		return 0;
+	sql_cells_close(&table->cells);
+	table->has_cells = false;
+	err = sql_cells_open(&table->cells, &table->trace->pool, table->columns.kinds, table->columns.nr);
+	if (!err)
+		err = table->computed ? table->computed->collect(table->trace, &table->cells) : fill_with_events(table);
+	if (err) {
+		sql_cells_close(&table->cells);
+		return err;
+	}
+	if (table->computed)
+		sql_cells_sort(&table->cells);
+	table->has_cells = true;
+	table->filled = table->wanted;
+	return 0;
+}
+
+/* ----------------------------------------------------------------------------------------------------------- cursors */
+
+static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret_cursor)
+{
+	struct cursor *cursor = calloc(1, sizeof(*cursor));
+
+	(void)vtab;
+	if (!cursor)
+		return SQLITE_NOMEM;
+	*ret_cursor = &cursor->base;
+	return SQLITE_OK;
+}
+
+static struct sql_table *table_of(const struct cursor *cursor)
+{
+	return (struct sql_table *)cursor->base.pVtab;
+}
+
+/* Ready for the next read. */
+static void cursor_reset(struct cursor *cursor)
+{
+	if (cursor->in_cells)
+		table_of(cursor)->nr_readers--;
+	cursor->in_cells = false;
+	cursor->scan = sql_scan_close(cursor->scan);
+	free(cursor->counts);
+	cursor->counts = NULL;
+	cursor->found = NULL;
+	cursor->nr_counts = cursor->count = 0;
+	sql_filters_close(&cursor->filters);
+}
+
+static int cursor_close(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	cursor_reset(cursor);
+	free(cursor);
+	return SQLITE_OK;
+}
+
+static size_t row_of(const struct cursor *cursor)
+{
+	return cursor->found ? cursor->found[cursor->row] : cursor->row;
+}
+
+static bool row_passes(const struct cursor *cursor)
+{
+	for (unsigned int i = 0; i < cursor->filters.nr; i++) {
+		const struct sql_filter *filter = &cursor->filters.filters[i];
+		const struct sql_value value = sql_cells_value(&table_of(cursor)->cells, row_of(cursor), filter->column);
+
+		if (!sql_filter_passes(filter, &value))
+			return false;
+	}
+	return true;
+}
+
+/* To the next row that passes, from cursor->row on. */
+static void cells_advance(struct cursor *cursor)
+{
+	while (cursor->row < cursor->end && !row_passes(cursor))
+		cursor->row++;
+	cursor->at_end = cursor->row >= cursor->end;
+}
+
+static int64_t cell_of(const struct sql_table *table, const struct sql_value *value)
+{
+	const struct sql_text *text;
+
+	if (value->kind == SQL_INT)
+		return value->number;
+	text = sql_pool_find(&table->trace->pool, value->text, value->size);
+	return text ? (int64_t)(intptr_t)text : SQL_CELL_NULL;
+}
+
+/* The first of the numbers, which rise, that is at least `row`. */
+static size_t place_of(const uint32_t *numbers, size_t nr, size_t row)
+{
+	size_t low = 0;
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (numbers[middle] < row)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+static int cells_begin(struct cursor *cursor)
+{
+	struct sql_table *table = table_of(cursor);
+	const unsigned int time = 0;
+	int64_t low, high;
+	size_t low_row = 0, high_row;
+	int err = fill(table);
+
+	if (err)
+		return err;
+	cursor->in_cells = true;
+	table->nr_readers++;
+	high_row = table->cells.nr_rows;
+	if (table->by_time && !table->columns.columns[time].is_hidden) {
+		sql_filters_bounds(&cursor->filters, time, &low, &high);
+		low_row = sql_cells_from(&table->cells, low);
+		high_row = high == INT64_MAX ? high_row : sql_cells_from(&table->cells, high + 1);
+	}
+	cursor->row = low_row;
+	cursor->end = high_row;
+	for (unsigned int i = 0; i < cursor->filters.nr && !cursor->found; i++) {
+		const struct sql_filter *filter = &cursor->filters.filters[i];
+		long nr;
+
+		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] || filter->column == time)
+			continue;
+		nr = sql_cells_find(&table->cells, filter->column, cell_of(table, &filter->value), &cursor->found);
+		if (nr < 0)
+			return (int)nr;
+		cursor->row = nr ? place_of(cursor->found, (size_t)nr, low_row) : 0;
+		cursor->end = nr ? place_of(cursor->found, (size_t)nr, high_row) : 0;
+		if (!nr)
+			break;
+	}
+	if (cursor->filters.is_empty)
+		cursor->end = cursor->row;
+	cells_advance(cursor);
+	return 0;
+}
+
+/* ------------------------------------------------------------------------------------------------- counts by name */
+
+static int by_name(const void *a, const void *b, void *arg)
+{
+	const struct count *x = a, *y = b;
+	const struct sql_event_name *n = sql_trace_name(arg, x->id), *m = sql_trace_name(arg, y->id);
+	const int order = strcmp(n->name ? n->name->text : "", m->name ? m->name->text : "");
+
+	return order ? order : x->id - y->id;
+}
+
+static int counts_begin(struct cursor *cursor)
+{
+	enum { NR_IDS = 65536 };
+	struct sql_trace *trace = table_of(cursor)->trace;
+	struct count *counts = calloc(NR_IDS, sizeof(*counts));
+	struct sql_record record;
+	int ret = counts ? sql_scan_open(trace, SQL_ALL_EVENTS, &table_of(cursor)->columns, &cursor->filters, &cursor->scan) : -ENOMEM;
+
+	if (ret) {
+		free(counts);
+		return ret;
+	}
+	while ((ret = sql_scan_next(cursor->scan, &record)) > 0)
+		counts[(uint32_t)record.id % NR_IDS].rows++;
+	cursor->scan = sql_scan_close(cursor->scan);
+	for (int id = 0; id < NR_IDS; id++) {
+		if (counts[id].rows)
+			counts[cursor->nr_counts++] = (struct count){ .id = id, .rows = counts[id].rows };
+	}
+	qsort_r(counts, cursor->nr_counts, sizeof(*counts), by_name, trace);
+	cursor->counts = counts;
+	cursor->at_end = !cursor->nr_counts;
+	cursor->record = (struct sql_record){ .id = cursor->nr_counts ? counts[0].id : 0 };
+	return ret;
+}
+
+static void counts_next(struct cursor *cursor)
+{
+	if (--cursor->counts[cursor->count].rows)
+		return;
+	if (++cursor->count == cursor->nr_counts)
+		cursor->at_end = true;
+	else
+		cursor->record.id = cursor->counts[cursor->count].id;
+}
+
+/* -------------------------------------------------------------------------------------------------- SQLite's calls */
+
+static int scan_next(struct cursor *cursor)
+{
+	const int ret = sql_scan_next(cursor->scan, &cursor->record);
+
+	cursor->at_end = ret <= 0;
+	return ret < 0 ? ret : 0;
+}
+
+/*
+ * Whether to read from memory. Cells that another cursor reads are not made anew, which matters only if several statements
+ * that use different columns take turns.
+ */
+static bool is_for_cells(struct cursor *cursor)
+{
+	const struct sql_table *table = table_of(cursor);
+
+	if (table->computed || has_what_is_wanted(table))
+		return true;
+	return cursor->nr_reads++ && !table->nr_readers;
+}
+
+static int cursor_filter(sqlite3_vtab_cursor *base, int way, const char *plan, int argc, sqlite3_value **argv)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	struct sql_table *table = table_of(cursor);
+	int err;
+
+	cursor_reset(cursor);
+	cursor->rowid = 0;
+	table->trace->is_read = true;
+	err = sql_filters_open(plan, argc, argv, &cursor->filters);
+	if (err)
+		return code_of(err);
+	if (way == SQL_WAY_COUNTS)
+		return code_of(counts_begin(cursor));
+	if (is_for_cells(cursor))
+		return code_of(cells_begin(cursor));
+	err = sql_scan_open(table->trace, table->id, &table->columns, &cursor->filters, &cursor->scan);
+	return code_of(err ? err : scan_next(cursor));
+}
+
+static int cursor_next(sqlite3_vtab_cursor *base)
+{
+	struct cursor *cursor = (struct cursor *)base;
+
+	cursor->rowid++;
+	if (cursor->counts) {
+		counts_next(cursor);
+		return SQLITE_OK;
+	}
+	if (!cursor->in_cells)
+		return code_of(scan_next(cursor));
+	cursor->row++;
+	cells_advance(cursor);
+	return SQLITE_OK;
+}
+
+static int cursor_eof(sqlite3_vtab_cursor *base)
+{
+	return ((struct cursor *)base)->at_end;
+}
+
+static void answer(sqlite3_context *context, const struct sql_value *value)
+{
+	const sqlite3_destructor_type keep = value->lasts ? SQLITE_STATIC : SQLITE_TRANSIENT;
+
+	if (value->kind == SQL_INT)
+		sqlite3_result_int64(context, value->number);
+	else if (value->kind == SQL_TEXT)
+		sqlite3_result_text64(context, value->text, value->size, keep, SQLITE_UTF8);
+	else if (value->kind == SQL_BLOB)
+		sqlite3_result_blob64(context, value->text, value->size, keep);
+}
+
+static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int i)
+{
+	struct cursor *cursor = (struct cursor *)base;
+	struct sql_table *table = table_of(cursor);
+	struct sql_value value;
+	int err;
+
+	if (cursor->in_cells) {
+		value = sql_cells_value(&table->cells, row_of(cursor), (unsigned int)i);
+	} else {
+		err = sql_column_value(table->trace, &table->columns.columns[i], &cursor->record, &value);
+		if (err)
+			return code_of(err);
+	}
+	answer(context, &value);
+	return SQLITE_OK;
+}
+
+static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_rowid)
+{
+	*ret_rowid = ((struct cursor *)base)->rowid;
+	return SQLITE_OK;
+}
+
+const sqlite3_module sql_module = {
+	.iVersion = 1,
+	.xCreate = table_open,
+	.xConnect = table_open,
+	.xBestIndex = best_index,
+	.xDisconnect = table_close,
+	.xDestroy = table_close,
+	.xOpen = cursor_open,
+	.xClose = cursor_close,
+	.xFilter = cursor_filter,
+	.xNext = cursor_next,
+	.xEof = cursor_eof,
+	.xColumn = cursor_column,
+	.xRowid = cursor_rowid,
+};

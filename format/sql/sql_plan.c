@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What SQLite asks before a query: which conditions a table can check itself, and what that costs. The plan is a text: for
+ * each condition the number of its column and a character, as sql_filter.h has them.
+ *
+ * Costs are relative. What matters is that SQLite makes that table the inner one of a join on which a condition of
+ * equality rests: its rows are then found by an index.
+ */
+#include "format/sql/sql_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static char op_of(sqlite3_index_info *info, int i)
+{
+	switch (info->aConstraint[i].op) {
+	case SQLITE_INDEX_CONSTRAINT_EQ:
+		return sqlite3_vtab_in(info, i, -1) ? SQL_IN : SQL_EQ;
+	case SQLITE_INDEX_CONSTRAINT_NE:
+		return SQL_NE;
+	case SQLITE_INDEX_CONSTRAINT_LT:
+		return SQL_LT;
+	case SQLITE_INDEX_CONSTRAINT_LE:
+		return SQL_LE;
+	case SQLITE_INDEX_CONSTRAINT_GT:
+		return SQL_GT;
+	case SQLITE_INDEX_CONSTRAINT_GE:
+		return SQL_GE;
+	default:
+		return '\0';
+	}
+}
+
+/* Texts are only compared for equality, byte by byte; a query with another collation does that by itself. */
+static bool can_check(const struct sql_table *table, sqlite3_index_info *info, int i, char op)
+{
+	const int column = info->aConstraint[i].iColumn;
+	enum sql_kind kind;
+
+	if (!info->aConstraint[i].usable || !op || column < 0)
+		return false;
+	kind = table->columns.columns[column].kind;
+	if (kind == SQL_TEXT)
+		return (op == SQL_EQ || op == SQL_IN || op == SQL_NE) && !strcmp(sqlite3_vtab_collation(info, i), "BINARY");
+	return kind == SQL_INT;
+}
+
+/* Only names and what belongs to them: then every event of an id is the same row. */
+static bool uses_names_only(const struct sql_table *table, const sqlite3_index_info *info)
+{
+	for (unsigned int i = 0; i < table->columns.nr; i++) {
+		const enum sql_source source = table->columns.columns[i].source;
+
+		if (info->colUsed & sql_column_bit(i) && source != SQL_OF_NAME && source != SQL_OF_SYSTEM &&
+		    source != SQL_OF_ID)
+			return false;
+	}
+	return true;
+}
+
+/* GROUP BY or ORDER BY name, for which sorting every event would be the work. */
+static bool is_count_by_name(const struct sql_table *table, const sqlite3_index_info *info)
+{
+	return !table->computed && table->id == SQL_ALL_EVENTS && info->nOrderBy == 1 && !info->aOrderBy[0].desc &&
+	       info->aOrderBy[0].iColumn >= 0 && table->columns.columns[info->aOrderBy[0].iColumn].source == SQL_OF_NAME &&
+	       uses_names_only(table, info);
+}
+
+static bool is_time_order(const struct sql_table *table, const sqlite3_index_info *info)
+{
+	const int column = info->nOrderBy == 1 && !info->aOrderBy[0].desc ? info->aOrderBy[0].iColumn : -1;
+
+	if (column < 0 || !table->by_time)
+		return false;
+	return table->computed ? column == 0 : table->columns.columns[column].source == SQL_OF_TS;
+}
+
+static double cost_of(const struct sql_table *table, const char *ops, int nr_bounds)
+{
+	double rows = table->has_cells ? (double)table->cells.nr_rows + 1 : table->trace->rows;
+
+	if (strchr(ops, SQL_EQ))
+		return rows / 1000 + 1;
+	if (strchr(ops, SQL_IN))
+		return rows / 100 + 1;
+	while (nr_bounds-- > 0)
+		rows = rows / 4 + 1;
+	return rows;
+}
+
+int sql_plan(struct sql_table *table, sqlite3_index_info *info)
+{
+	char *plan = sqlite3_mprintf(""), ops[128] = "";
+	int nr = 0, nr_bounds = 0;
+
+	for (int i = 0; plan && i < info->nConstraint && nr < (int)sizeof(ops) - 1; i++) {
+		const char op = info->aConstraint[i].usable ? op_of(info, i) : '\0';
+
+		if (!can_check(table, info, i, op))
+			continue;
+		if (op == SQL_IN)
+			sqlite3_vtab_in(info, i, 1);
+		plan = sqlite3_mprintf("%z%d%c", plan, info->aConstraint[i].iColumn, op);
+		ops[nr] = op;
+		info->aConstraintUsage[i].argvIndex = ++nr;
+		if (op != SQL_NE && table->columns.columns[info->aConstraint[i].iColumn].source == SQL_OF_TS)
+			nr_bounds++;
+		else if (op != SQL_NE && table->by_time && !info->aConstraint[i].iColumn)
+			nr_bounds++;
+	}
+	if (!plan)
+		return SQLITE_NOMEM;
+	/* The first column orders the rows. */
+	table->wanted |= info->colUsed | sql_column_bit(0);
+	info->idxStr = plan;
+	info->needToFreeIdxStr = 1;
+	info->idxNum = is_count_by_name(table, info) ? SQL_WAY_COUNTS : SQL_WAY_ROWS;
+	info->orderByConsumed = info->idxNum == SQL_WAY_COUNTS || is_time_order(table, info);
+	info->estimatedCost = cost_of(table, ops, nr_bounds);
+	info->estimatedRows = (sqlite3_int64)info->estimatedCost;
+	return SQLITE_OK;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/* See sql_pool.h. */
+#include "format/sql/sql_pool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SLOTS_MIN 256u
+
+/* FNV-1a, 64 bits. */
+static uint64_t hash_of(const char *text, size_t size)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+
+	for (size_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3u;
+	return hash ^ hash >> 32;
+}
+
+/* The slot that has the text, or that it would be put into. */
+static size_t slot_of(const struct sql_pool *pool, const char *text, size_t size)
+{
+	size_t i = hash_of(text, size) & (pool->nr_slots - 1);
+
+	while (pool->slots[i] && (pool->slots[i]->size != size || memcmp(pool->slots[i]->text, text, size) != 0))
+		i = (i + 1) & (pool->nr_slots - 1);
+	return i;
+}
+
+static int grow(struct sql_pool *pool)
+{
+	const struct sql_pool old = *pool;
+
+	pool->nr_slots = old.nr_slots ? 2 * old.nr_slots : SLOTS_MIN;
+	pool->slots = calloc(pool->nr_slots, sizeof(struct sql_text *));
+	if (!pool->slots) {
+		*pool = old;
+		return -1;
+	}
+	for (size_t i = 0; i < old.nr_slots; i++) {
+		if (old.slots[i])
+			pool->slots[slot_of(pool, old.slots[i]->text, old.slots[i]->size)] = old.slots[i];
+	}
+	free(old.slots);
+	return 0;
+}
+
+const struct sql_text *sql_pool_find(const struct sql_pool *pool, const char *text, size_t size)
+{
+	return pool->nr_slots ? pool->slots[slot_of(pool, text, size)] : NULL;
+}
+
+const struct sql_text *sql_pool_add(struct sql_pool *pool, const char *text, size_t size)
+{
+	struct sql_text *copy;
+	size_t slot;
+
+	/* At most three quarters of the slots are used. */
+	if (size > UINT32_MAX || (4 * (pool->used + 1) > 3 * pool->nr_slots && grow(pool)))
+		return NULL;
+	slot = slot_of(pool, text, size);
+	if (pool->slots[slot])
+		return pool->slots[slot];
+	copy = malloc(sizeof(*copy) + size + 1);
+	if (!copy)
+		return NULL;
+	copy->size = (uint32_t)size;
+	memcpy(copy->text, text, size);
+	copy->text[size] = '\0';
+	pool->slots[slot] = copy;
+	pool->used++;
+	return copy;
+}
+
+void sql_pool_close(struct sql_pool *pool)
+{
+	for (size_t i = 0; i < pool->nr_slots; i++)
+		free(pool->slots[i]);
+	free(pool->slots);
+	*pool = (struct sql_pool){ 0 };
+}

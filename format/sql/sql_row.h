@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/* A row of a computed table, filled cell by cell in the order of its columns. */
+#ifndef FORMAT_SQL_ROW_H
+#define FORMAT_SQL_ROW_H
+
+#include "format/sql/sql_computed.h"
+
+#include <string.h>
+
+#define SQL_ROW_MAX 20u
+
+struct sql_row {
+	struct sql_trace *trace;
+	struct sql_cells *cells;
+	unsigned int nr;
+	int error;
+	int64_t row[SQL_ROW_MAX];
+};
+
+static inline void sql_row_int(struct sql_row *row, int64_t number)
+{
+	row->row[row->nr++] = number;
+}
+
+static inline void sql_row_null(struct sql_row *row)
+{
+	sql_row_int(row, SQL_CELL_NULL);
+}
+
+static inline void sql_row_int_if(struct sql_row *row, bool is_known, int64_t number)
+{
+	sql_row_int(row, is_known ? number : SQL_CELL_NULL);
+}
+
+static inline void sql_row_words(struct sql_row *row, const char *text, size_t size)
+{
+	sql_row_int(row, sql_cells_text(row->cells, text, size, &row->error));
+}
+
+/* NULL: no value. */
+static inline void sql_row_text(struct sql_row *row, const char *text)
+{
+	sql_row_words(row, text, text ? strlen(text) : 0);
+}
+
+/* tid, pid and comm of a thread. */
+static inline void sql_row_comm(struct sql_row *row, int32_t tid)
+{
+	const struct sql_text *comm = sql_trace_comm(row->trace, tid);
+
+	sql_row_int(row, comm ? (int64_t)(intptr_t)comm : SQL_CELL_NULL);
+}
+
+static inline void sql_row_pid(struct sql_row *row, int32_t tid)
+{
+	const struct sql_value pid = sql_trace_process(row->trace, tid);
+
+	sql_row_int_if(row, pid.kind == SQL_INT, pid.number);
+}
+
+static inline void sql_row_thread(struct sql_row *row, int32_t tid)
+{
+	sql_row_int(row, tid);
+	sql_row_pid(row, tid);
+	sql_row_comm(row, tid);
+}
+
+/* Adds the row to the table and begins the next one. 0; -ENOMEM. */
+static inline int sql_row_end(struct sql_row *row)
+{
+	const int err = row->error ? row->error : sql_cells_add(row->cells, row->row);
+
+	row->nr = 0;
+	return err;
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* A virtual table of SQLite over a trace, and how a query reads it. */
+#ifndef FORMAT_SQL_TABLE_H
+#define FORMAT_SQL_TABLE_H
+
+#include "format/sql/sql_computed.h"
+#include "format/sql/sql_scan.h"
+#include "format/sql/sql_sqlite.h"
+
+struct sql_table {
+	sqlite3_vtab base; /* SQLite's; first */
+	struct sql_trace *trace;
+	int id;				     /* of the event; SQL_ALL_EVENTS */
+	const struct sql_computed *computed; /* NULL: a table of events */
+	struct sql_columns columns;
+	struct sql_cells cells; /* computed tables, and tables of events that were read more than once */
+	bool has_cells;
+	unsigned int nr_readers; /* cursors that read the cells */
+	uint64_t wanted;	 /* sql_column_bit() of the columns that queries have used */
+	uint64_t filled;	 /* those that the cells have; a computed table has all */
+	bool by_time; /* the first column is a time, and rows are in its order */
+};
+
+/* How a query reads a table. SQLite passes these numbers from the plan to the cursor. */
+enum sql_way {
+	SQL_WAY_ROWS,	/* row by row, as the filters permit */
+	SQL_WAY_COUNTS, /* events by name: rows that differ in nothing that the query uses stand for each other */
+};
+
+/* As SQLite numbers them: the last bit is for all further columns. */
+static inline uint64_t sql_column_bit(unsigned int column)
+{
+	return UINT64_C(1) << (column < 63 ? column : 63);
+}
+
+/* Chooses a way for SQLite: xBestIndex. An SQLite code. */
+int sql_plan(struct sql_table *table, sqlite3_index_info *info);
+
+/* What SQLite calls. Its user data is the connection's struct sql_traces. */
+extern const sqlite3_module sql_module;
+
+/* The traces that a connection has opened. */
+struct sql_traces {
+	struct sql_trace **traces;
+	unsigned int nr;
+};
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* See sql_trace.h. */
+#include "format/sql/sql_trace.h"
+
+#include "format/dat/dat_compress.h"
+#include "format/sql/sql_field.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_IDS 65536u
+
+/* Bytes of a file for each event, for the planner of queries: what small events take, and after compression. */
+#define BYTES_AN_EVENT		 32.0
+#define BYTES_AN_EVENT_SMALLER 4.0
+
+static double estimate_rows(const struct dat_file *file)
+{
+	double rows = 16;
+
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		const struct dat_buffer *buffer = &file->buffers[i];
+
+		for (uint32_t c = 0; c < buffer->nr_streams; c++)
+			rows += (double)buffer->streams[c].size / (buffer->compressed ? BYTES_AN_EVENT_SMALLER : BYTES_AN_EVENT);
+	}
+	return rows;
+}
+
+static int open_parts(struct sql_trace *t, const char *path, struct dat_error *error)
+{
+	int err;
+
+	t->path = strdup(path);
+	t->names = calloc(NR_IDS, sizeof(*t->names));
+	t->room = malloc(SQL_FIELD_ROOM);
+	if (!t->path || !t->names || !t->room)
+		return -ENOMEM;
+	err = dat_open(path, dat_compress_zstd(), &t->file, error);
+	if (err)
+		return err;
+	err = dat_time_open(t->file, 0, &t->time, error);
+	if (err)
+		return err;
+	err = event_table_open(t->file, 0, &t->table);
+	if (!err)
+		err = model_rules_open(t->table, &t->rules);
+	if (!err)
+		err = model_processes_open(t->file, &t->processes);
+	if (!err)
+		t->rows = estimate_rows(t->file);
+	return err;
+}
+
+int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error)
+{
+	struct sql_trace *t = calloc(1, sizeof(*t));
+	int err;
+
+	*ret_error = (struct dat_error){ 0 };
+	err = t ? open_parts(t, path, ret_error) : -ENOMEM;
+	if (err) {
+		if (!ret_error->text[0])
+			snprintf(ret_error->text, sizeof(ret_error->text), "%s", strerror(-err));
+		if (t)
+			t->nr_users = 1;
+		sql_trace_close(t);
+		return err;
+	}
+	t->nr_users = 1;
+	*ret_trace = t;
+	return 0;
+}
+
+struct sql_trace *sql_trace_close(struct sql_trace *trace)
+{
+	if (!trace || --trace->nr_users)
+		return NULL;
+	if (trace->has_printer)
+		event_printer_close(&trace->printer);
+	model_processes_close(&trace->processes);
+	model_rules_close(trace->rules);
+	event_table_close(trace->table);
+	dat_time_close(&trace->time);
+	dat_close(trace->file);
+	number_map_free(&trace->comms);
+	sql_pool_close(&trace->pool);
+	free(trace->names);
+	free(trace->room);
+	free(trace->path);
+	free(trace);
+	return NULL;
+}
+
+const struct sql_text *sql_trace_comm(struct sql_trace *trace, int32_t tid)
+{
+	const uint64_t known = number_map_get(&trace->comms, (uint64_t)(uint32_t)tid);
+	const struct sql_text *text;
+	const char *comm;
+
+	if (known)
+		return (const struct sql_text *)(uintptr_t)known;
+	comm = tep_data_comm_from_pid(trace->table->tep, tid);
+	/* What libtraceevent answers for a thread without a name. */
+	if (comm && !strcmp(comm, "<...>"))
+		comm = NULL;
+	text = comm ? sql_pool_add(&trace->pool, comm, strlen(comm)) : NULL;
+	if (text)
+		number_map_set(&trace->comms, (uint64_t)(uint32_t)tid, (uint64_t)(uintptr_t)text);
+	return text;
+}
+
+struct sql_value sql_trace_process(const struct sql_trace *trace, int32_t tid)
+{
+	const int32_t pid = model_process(&trace->processes, tid);
+
+	return pid < 0 ? sql_null() : sql_int(pid);
+}
+
+const struct sql_event_name *sql_trace_name(struct sql_trace *trace, int id)
+{
+	static const struct sql_event_name none;
+	const struct event_type *type = event_type(trace->table, id);
+	struct sql_event_name *name;
+
+	if (!type)
+		return &none;
+	name = &trace->names[id];
+	if (!name->name) {
+		name->system = sql_pool_add(&trace->pool, type->event->system, strlen(type->event->system));
+		name->name = sql_pool_add(&trace->pool, type->event->name, strlen(type->event->name));
+	}
+	return name;
+}
+
+const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *event, size_t *ret_size)
+{
+	static const struct event_print_options options;
+	struct event_printer *printer = &trace->printer;
+	struct dat_event alone = *event;
+	struct tep_record record;
+	const char *text;
+
+	if (!trace->has_printer && event_printer_open(printer, trace->file, &trace->time, trace->table, &options))
+		return NULL;
+	trace->has_printer = true;
+	alone.lost = 0;
+	if (event_record(printer, &alone, &record))
+		return NULL;
+	event_print(printer, &alone, &record);
+	text = printer->seq.buffer + printer->parts.name;
+	*ret_size = printer->seq.len - printer->parts.name;
+	/* The blanks that align what follows the names. */
+	while (*ret_size && *text == ' ') {
+		text++;
+		--*ret_size;
+	}
+	return text;
+}
+
+int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
+{
+	struct sql_gaps gaps = { 0 };
+	struct dat_merge *merge;
+	struct dat_event event;
+	struct dat_error error;
+	uint32_t cpu;
+
+	if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
+		return -ENOMEM;
+	while (dat_merge_next(merge, &event)) {
+		if (!event.lost)
+			continue;
+		gaps.places++;
+		if (event.lost == DAT_PAGE_LOST_UNKNOWN)
+			gaps.is_unknown = true;
+		else
+			gaps.lost += (uint64_t)event.lost;
+	}
+	gaps.damaged = dat_merge_damaged(merge, &error, &cpu);
+	dat_merge_close(merge);
+	*ret_gaps = gaps;
+	return 0;
+}

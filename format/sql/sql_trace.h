@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace.dat that a database connection has opened, and what its tables share: formats, names of threads, texts. It lives as
+ * long as one of its tables. Threads: one at a time, as SQLite's connections require.
+ */
+#ifndef FORMAT_SQL_TRACE_H
+#define FORMAT_SQL_TRACE_H
+
+#include "format/dat/dat_time.h"
+#include "format/io/number_map.h"
+#include "format/model/model.h"
+#include "format/model/model_process.h"
+#include "format/sql/sql_pool.h"
+#include "format/sql/sql_value.h"
+#include "format/text/event_parse.h"
+#include "format/text/event_print.h"
+
+/* An event id, and the texts of its names. */
+struct sql_event_name {
+	const struct sql_text *system;
+	const struct sql_text *name;
+};
+
+struct sql_trace {
+	unsigned int nr_users; /* tables, and the connection's list */
+	char *path;
+	struct dat_file *file;
+	struct dat_time time;
+	struct event_table *table;
+	struct model_rules *rules;
+	struct model_processes processes;
+	struct sql_pool pool;
+	struct number_map comms; /* by thread: the address of its name in the pool */
+	struct sql_event_name *names; /* by id, 65536 */
+	struct event_printer printer;
+	bool has_printer;
+	char *room; /* for a field as text: SQL_FIELD_ROOM */
+	bool is_read; /* a row was taken since this was last set to false */
+	double rows;  /* an estimate of its events */
+};
+
+/* The trace has one user. 0, or -errno with ret_error filled in. */
+int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_error *ret_error);
+
+/* One user less; the last one closes the trace. Takes NULL; returns NULL. */
+struct sql_trace *sql_trace_close(struct sql_trace *trace);
+
+/* The name of a thread, for as long as the trace is open. NULL: the file does not name it, or there is no memory. */
+const struct sql_text *sql_trace_comm(struct sql_trace *trace, int32_t tid);
+
+/* The process of a thread; NULL if the file does not say it. */
+struct sql_value sql_trace_process(const struct sql_trace *trace, int32_t tid);
+
+/* The names of an event id; NULLs for one without a format. */
+const struct sql_event_name *sql_trace_name(struct sql_trace *trace, int id);
+
+/*
+ * What report prints of an event after its name, valid until the next call; NULL: out of memory.
+ */
+const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *event, size_t *ret_size);
+
+/* What is missing from the file. */
+struct sql_gaps {
+	uint64_t places;  /* where events were lost */
+	uint64_t lost;	  /* events, as far as they were counted */
+	bool is_unknown;  /* at least one place has no count */
+	uint64_t damaged; /* pages */
+};
+
+/* Reads the whole file. 0; -ENOMEM. */
+int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps);
+
+#endif

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder sql and the extension: the tables of a trace, compared with what was recorded and with what report prints.
+
+. "$top_srcdir/tests/tap.sh"
+
+cd "$TMP" || exit 1
+producer=$top_builddir/tests/programs/producer
+
+# sql QUERY: the rows, without names
+sql()
+{
+	"$RECORDER" sql --list trace.dat "$1" 2>&1
+}
+
+ok "a program with three threads" "$RECORDER" record -q -o trace.dat "$producer" 3 1000
+
+# ---- events
+
+is "events by name" "$(sql 'SELECT system, name, count(*) FROM events GROUP BY name')" "test|count|3000"
+is "a table for each event" "$(sql 'SELECT count(*), sum(number), min(thread), max(thread) FROM count')" "3000|1498500|0|2"
+is "rows are those of report, in its order" \
+	"$(sql 'SELECT cpu, tid, thread, number FROM count')" \
+	"$("$RECORDER" report trace.dat | sed -nE 's/.*-([0-9]+) *\[0*([0-9]+)\].* thread=([0-9]+) number=([0-9]+)$/\2|\1|\3|\4/p')"
+is "times are in order" "$(sql 'SELECT count(*) FROM (SELECT ts, lag(ts) OVER () AS before FROM count) WHERE ts < before')" 0
+is "the text is that of report" "$(sql 'SELECT name || ": " || text FROM events WHERE rowid < 3')" \
+	"$("$RECORDER" report trace.dat | grep -oE 'count: .*' | sed -E 's/count: +/count: /' | head -n 3)"
+for where in 'number = 17' 'number < 5' 'number <= 5' 'number > 990' 'number >= 990' 'number != 3' 'number IN (3, 4, 5, 99999)' \
+	'number BETWEEN 10 AND 20' 'number = NULL' 'number = 17.0' "number = '17'" "comm = 'producer'" "comm IN ('producer', 'x')" \
+	"comm != 'producer'" "comm = 'PRODUCER' COLLATE NOCASE" 'cpu = 0' 'cpu > 100' 'thread = 1 AND number % 2 = 0' \
+	'ts > 0 AND ts < 9223372036854775807' 'number > -1' 'number < 1e3' 'number IN (SELECT thread FROM count)'; do
+	is "as SQLite decides: $where" "$(sql "SELECT count(*), sum(number), sum(cpu) FROM count WHERE $where")" \
+		"$(sql "CREATE TABLE plain AS SELECT * FROM count; SELECT count(*), sum(number), sum(cpu) FROM plain WHERE $where")"
+done
+ts=$(sql 'SELECT ts FROM count WHERE thread = 1 AND number = 500')
+is "a time" "$(sql "SELECT thread, number FROM count WHERE ts = $ts")" "1|500"
+is "until a time" "$(sql "SELECT count(*) FROM count WHERE ts <= $ts")" "$(sql "SELECT sum(ts <= $ts) FROM count")"
+
+# ---- joins, from memory and by index
+
+is "a join by two columns" \
+	"$(sql 'SELECT count(*), sum(b.thread) FROM count a JOIN count b ON b.number = a.number AND b.thread = a.thread + 1')" "2000|3000"
+is "a join by time" "$(sql 'SELECT count(*) FROM count a JOIN count b ON b.thread = a.thread AND b.ts > a.ts
+	AND b.number = a.number + 1')" 2997
+is "a table beside itself, without a condition" "$(sql 'SELECT count(*) FROM (SELECT * FROM count LIMIT 50) a, count b')" 150000
+
+# ---- tables of all traces
+
+pid=$(sql 'SELECT pid FROM processes')
+is "processes" "$(sql 'SELECT comm, threads, events FROM processes')" "producer|3|3000"
+is "threads belong to it" "$(sql "SELECT count(*), sum(events), min(pid), max(pid) FROM threads")" "3|3000|$pid|$pid"
+is "first and last" "$(sql 'SELECT min(first), max(last) FROM threads')" "$(sql 'SELECT min(ts), max(ts) FROM count')"
+is "the clock" "$(sql 'SELECT clock FROM clocks')" mono
+is "no losses" "$(sql 'SELECT count(*) FROM losses')" 0
+for table in spans counters states flows tasks sched irqs syscalls stacks; do
+	is "$table: none here" "$(sql "SELECT count(*) FROM $table")" 0
+done
+
+# ---- aggregates
+
+is "percentile" "$(sql 'SELECT percentile(number, 0), percentile(number, 50), percentile(number, 100) FROM count')" "0.0|499.5|999.0"
+is "percentile of nothing" "$(sql 'SELECT percentile(number, 50) IS NULL FROM count WHERE number < 0')" 1
+is "histogram" "$(sql 'SELECT histogram(number) FROM count WHERE thread = 0 AND number < 10')" \
+	"[[0,0,1],[1,1,1],[2,3,2],[4,7,4],[8,15,2]]"
+is "interval_overlap" "$(sql 'WITH i(b, e) AS (VALUES (0, 10), (5, 15), (12, 20), (30, 30), (14, 15)) SELECT interval_overlap(b, e) FROM i')" 8
+fails "a percentile that is none" "$RECORDER" sql trace.dat 'SELECT percentile(number, 101) FROM count'
+like "it is refused" "$err" "percentile\(X, P\): P is a constant from 0 to 100"
+
+# ---- forms of output
+
+is "--csv" "$("$RECORDER" sql --csv trace.dat "SELECT thread, 'a,\"b' AS x FROM count LIMIT 1" | tr -d '\r')" \
+	$'thread,x\n0,"a,""b"'
+is "--json" "$("$RECORDER" sql --json trace.dat "SELECT number, NULL AS n, 'q\"' AS x, x'0aff' AS y FROM count WHERE thread = 0 LIMIT 2")" \
+	$'[{"number":0,"n":null,"x":"q\\"","y":"x\'0aff\'"},\n{"number":1,"n":null,"x":"q\\"","y":"x\'0aff\'"}]'
+is "--json of no row" "$("$RECORDER" sql --json trace.dat 'SELECT * FROM count WHERE number < 0')" "[]"
+is "--box" "$("$RECORDER" sql trace.dat "SELECT 1 AS one, 'x' AS long_name")" \
+	$'┌─────┬───────────┐\n│ one │ long_name │\n├─────┼───────────┤\n│   1 │ x         │\n└─────┴───────────┘'
+is "what a person must not see" "$("$RECORDER" sql --list trace.dat "SELECT char(27) || '[2J'")" '\033[2J'
+
+# ---- the shell, without a terminal
+
+is "statements and commands from standard input" \
+	"$(printf '%s\n' '.mode list' 'SELECT count(*)' ' FROM count;' '.tables cou%' 'SELECT 2; SELECT 3;' '.quit' 'SELECT 4;' |
+		"$RECORDER" sql trace.dat)" $'3000\ncount\ncounters\n2\n3'
+like ".schema" "$("$RECORDER" sql trace.dat '.schema count')" $'^count\\(\n  ts INTEGER,\n  cpu INTEGER,.*\n  number INTEGER,\n  _ts INTEGER -- not in \\*'
+fails "a failure among them" bash -c 'echo "SELECT * FROM nowhere; " | "$0" sql trace.dat' "$RECORDER"
+like "is reported" "$err" "^recorder sql: no such table: nowhere$"
+fails "an unknown command" "$RECORDER" sql trace.dat .nothing
+fails "a file that is no trace" "$RECORDER" sql "$top_srcdir/README.md"
+like "is named" "$err" "^recorder sql: $top_srcdir/README.md: "
+is "one line" "$(wc -l <<<"$err")" 1
+
+# ---- all of it in a database
+
+ok "--save" "$RECORDER" sql --save saved.sqlite trace.dat
+fails "not over a file" "$RECORDER" sql --save saved.sqlite trace.dat
+like "which is named" "$err" "'saved.sqlite' exists already"
+is "the database has the rows" "$(sqlite3 saved.sqlite 'SELECT count(*), sum(number) FROM count; SELECT count(*) FROM events')" \
+	$'3000|1498500\n3000'
+
+# ---- the extension
+
+extension=$top_builddir/.libs/librecorder-sql.so
+ok "the extension was built" test -e "$extension"
+is "in the shell of SQLite" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('trace.dat');" \
+	'SELECT count(*), sum(number) FROM count;' "SELECT recorder_open('trace.dat');" 'SELECT count(*) FROM f2_count, (SELECT 1);' |
+	sqlite3 2>&1)" $'trace.dat\n3000|1498500\ntrace.dat\n3000'
+like "a file that is missing" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('missing.dat');" | sqlite3 2>&1)" \
+	"missing.dat: .*No such file"
+like "it exports its entry alone" "$(nm -D --defined-only "$extension" | awk '{ print $3 }' | tr '\n' ' ')" \
+	'^sqlite3_recordersql_init $'
+
+# ---- losses are never silent
+
+ok "a program that overwrites" env RECORDER_BUFFER_KB=64 RECORDER_ENABLE='*' RECORDER_KEEP=1 "$producer" 1 100000
+ok "its last events" "$RECORDER" recover -o lost.dat --all
+run "$RECORDER" sql --list lost.dat 'SELECT count(*) > 0, max(number) FROM count'
+is "a query that reads the trace" "$status $out" "0 1|99999"
+lost=$("$RECORDER" sql --list lost.dat 'SELECT sum(lost) FROM losses' 2>/dev/null)
+is "what is lost and what is there is all of it" "$((lost + $("$RECORDER" sql --list lost.dat 'SELECT count(*) FROM count' 2>/dev/null)))" 100000
+like "is followed by what is missing" "$err" "^recorder sql: lost.dat: $lost events were lost at 1 place"
+run "$RECORDER" sql --list lost.dat 'SELECT 1'
+is "one that does not is not" "$err" ""
+
+done_testing
