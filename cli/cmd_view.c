@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder view: a trace.dat as a picture, in one HTML file that opens in any browser without network.
+ */
+#include "cli/cmd.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/view_file.h"
+#include "cli/view_page.h"
+#include "format/io/out_file.h"
+
+#define COMMAND "view"
+
+/* A page can have 30 MB, and base64 makes four bytes of three. The page itself needs less than 0.2 MB. */
+#define ROOM (22u << 20)
+
+struct page_file {
+	struct out_file out;
+	uint64_t written;
+	int error;
+};
+
+static int flush(struct page_file *page, struct blob *bytes)
+{
+	if (!page->error)
+		page->error = bytes->error ? bytes->error : out_write_at(page->out.fd, bytes->data, bytes->size, page->written);
+	page->written += bytes->size;
+	blob_free(bytes);
+	return page->error;
+}
+
+static int write_block(void *arg, const void *block, size_t size)
+{
+	struct blob bytes = BLOB_INIT;
+
+	view_page_block(&bytes, block, size);
+	return flush(arg, &bytes);
+}
+
+static int write_page(struct page_file *page, const struct view_request *request, uint64_t *ret_left_out, struct dat_error *error)
+{
+	const struct view_sink sink = { .block = write_block, .arg = page, .effort = 6 };
+	struct blob bytes = BLOB_INIT;
+	int err;
+
+	view_page_begin(&bytes, 0);
+	err = flush(page, &bytes);
+	if (!err)
+		err = view_file(request, &sink, ret_left_out, error);
+	if (!err) {
+		view_page_finish(&bytes);
+		err = flush(page, &bytes);
+	}
+	return err;
+}
+
+/* trace.html of trace.dat, and X.html of X. */
+static char *name_of_page(const char *path)
+{
+	const size_t size = strlen(path);
+	const bool dat = size > 4 && !strcmp(path + size - 4, ".dat");
+	char *name;
+
+	return asprintf(&name, "%.*s.html", (int)(dat ? size - 4 : size), path) < 0 ? NULL : name;
+}
+
+static int run(const struct view_request *request, const char *output)
+{
+	struct page_file page = { .written = 0 };
+	struct dat_error error = { .text = "" };
+	uint64_t left_out = 0;
+	int err = out_file_open(output, &page.out);
+
+	if (err) {
+		complain(COMMAND, "cannot write '%s': %s", output, strerror(-err));
+		return EXIT_FAILURE;
+	}
+	err = write_page(&page, request, &left_out, &error);
+	if (err)
+		out_file_abandon(&page.out);
+	else
+		err = page.error = out_file_commit(&page.out);
+	if (page.error)
+		complain(COMMAND, "cannot write '%s': %s", output, strerror(-page.error));
+	else if (err)
+		complain(COMMAND, "%s: %s", request->path, error.text);
+	else if (left_out)
+		complain(COMMAND, "%s: the fields of %" PRIu64 " events are not in '%s', which would be too large", request->path,
+			 left_out, output);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+int cmd_view(int argc, char **argv)
+{
+	struct view_request request = { .room = ROOM };
+	const char *output = NULL;
+	const struct opt table[] = {
+		OPT_STRING('o', "output", "OUT.html", "write to OUT.html (by default FILE with the ending .html)", &output),
+		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &request.no_plugins),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "[FILE]",
+		.about = "Write FILE (by default trace.dat) as a picture: one HTML file that any browser opens, without network.\n",
+		.table = table,
+		.max_operands = 1,
+	};
+	char **operands, *name;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	request.path = operands[0] ? operands[0] : "trace.dat";
+	request.shown = strrchr(request.path, '/') ? strrchr(request.path, '/') + 1 : request.path;
+	name = output ? strdup(output) : name_of_page(request.path);
+	status = name ? run(&request, name) : EXIT_FAILURE;
+	if (!name)
+		complain(COMMAND, "not enough memory");
+	free(name);
+	return status;
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* Mouse, touch and keys. They only call methods of the page. */
+"use strict";
+
+function listenToPointer(page) {
+	const { canvas, view } = page, tip = document.getElementById("tip");
+	let drag = null;
+	const at = (event) => {
+		const box = canvas.getBoundingClientRect();
+		return { x: event.clientX - box.left, y: event.clientY - box.top };
+	};
+
+	canvas.addEventListener("wheel", (event) => {
+		const { x } = at(event), unit = event.deltaMode ? 30 : 1;
+		event.preventDefault();
+		if (event.ctrlKey || event.metaKey) {
+			page.zoom(Math.exp(event.deltaY * unit * 0.004), view.time(Math.max(x, LABELS)));
+		} else if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
+			page.pan((event.shiftKey && !event.deltaX ? event.deltaY : event.deltaX) * unit / view.chart);
+		} else {
+			view.scrollTo(view.scroll + event.deltaY * unit);
+			page.changed();
+		}
+	}, { passive: false });
+
+	canvas.addEventListener("pointerdown", (event) => {
+		const { x, y } = at(event);
+		if (event.button > 1)
+			return;
+		canvas.setPointerCapture(event.pointerId);
+		drag = { x, y, from: view.from, to: view.to, scroll: view.scroll, time: view.time(x), moved: false,
+			pan: event.button === 1 || event.shiftKey || event.pointerType === "touch" || y < AXIS };
+		tip.hidden = true;
+	});
+
+	canvas.addEventListener("pointermove", (event) => {
+		const { x, y } = at(event);
+		if (!drag) {
+			hover(x, y);
+			return;
+		}
+		drag.moved ||= Math.hypot(x - drag.x, y - drag.y) > 4;
+		if (!drag.moved)
+			return;
+		if (drag.pan) {
+			const step = (drag.x - x) / view.chart * (drag.to - drag.from);
+			view.show(drag.from + step, drag.to + step);
+			view.scrollTo(drag.scroll + drag.y - y);
+			page.changed();
+		} else if (drag.x >= LABELS) {
+			const time = view.time(Math.max(x, LABELS));
+			page.select(Math.min(drag.time, time), Math.max(drag.time, time));
+		}
+	});
+
+	canvas.addEventListener("pointerup", (event) => {
+		const { x, y } = at(event), was = drag;
+		drag = null;
+		if (!was || was.moved)
+			return;
+		const row = view.rowAt(y), item = view.itemAt(x, y);
+		if (item)
+			page.chooseItem(item);
+		else if (row?.kind === "group")
+			page.fold(row);
+		else if (row)
+			page.chooseRow(row);
+		else
+			page.drop();
+	});
+	canvas.addEventListener("pointercancel", () => drag = null);
+
+	canvas.addEventListener("dblclick", (event) => {
+		const { x, y } = at(event), item = view.itemAt(x, y);
+		if (item)
+			page.zoomTo(item);
+	});
+
+	canvas.addEventListener("pointerleave", () => {
+		tip.hidden = true;
+		view.hover = null;
+		page.redraw();
+	});
+
+	function hover(x, y) {
+		const item = view.itemAt(x, y), same = item && view.hover && item.line === view.hover.line && item.i === view.hover.i;
+		canvas.style.cursor = item || (view.rowAt(y)?.kind === "group") ? "pointer" : x > LABELS ? "crosshair" : "default";
+		if (!same) {
+			view.hover = item;
+			page.redraw();
+			tip.hidden = !item;
+			if (item)
+				tell(item);
+		}
+		if (item) {
+			tip.style.left = `${Math.min(x + 14, Math.max(view.width - tip.offsetWidth - 8, 0))}px`;
+			tip.style.top = `${y + 18 + tip.offsetHeight < view.height ? y + 18 : Math.max(y - tip.offsetHeight - 10, 0)}px`;
+		}
+	}
+
+	async function tell(item) {
+		const about = page.panels.describe(item), title = element("b", { textContent: about.name }), fields = element("div");
+		const length = item.line.kind === "points" ? "" : `, ${duration(about.length, view.trace.seconds)}`;
+		tip.replaceChildren(title, fields, element("span", { textContent: `${about.row.name}, CPU ${about.cpu}` }),
+			element("span", { textContent: `at ${view.trace.absolute(about.time)}${length}` }),
+			...about.notes.map((note) => element("span", { textContent: note })));
+		const text = await page.panels.fields(item);
+		if (view.hover === item)
+			fields.textContent = text.length > 400 ? `${text.slice(0, 400)}…` : text;
+	}
+}
+
+function listenToOverview(page) {
+	const { view } = page, canvas = document.getElementById("overview");
+	const time = (event) => {
+		const box = canvas.getBoundingClientRect();
+		return (event.clientX - box.left - LABELS) / Math.max(box.width - LABELS, 1) * view.trace.length;
+	};
+	const centre = (event) => page.show(time(event) - view.span / 2, time(event) + view.span / 2);
+
+	canvas.addEventListener("pointerdown", (event) => {
+		canvas.setPointerCapture(event.pointerId);
+		centre(event);
+	});
+	canvas.addEventListener("pointermove", (event) => event.buttons & 1 && centre(event));
+	canvas.addEventListener("wheel", (event) => {
+		event.preventDefault();
+		page.zoom(Math.exp(event.deltaY * 0.004), time(event));
+	}, { passive: false });
+}
+
+function listenToKeys(page) {
+	const { view } = page;
+	const screen = () => view.height - AXIS;
+	const keys = {
+		ArrowLeft: (event) => page.pan(event.shiftKey ? -1 : -0.12), a: () => page.pan(-0.12),
+		ArrowRight: (event) => page.pan(event.shiftKey ? 1 : 0.12), d: () => page.pan(0.12),
+		"+": () => page.zoom(1 / 1.5), "=": () => page.zoom(1 / 1.5), w: () => page.zoom(1 / 1.5),
+		"-": () => page.zoom(1.5), s: () => page.zoom(1.5),
+		ArrowUp: () => page.stepRow(-1), ArrowDown: () => page.stepRow(1),
+		PageUp: () => page.scroll(-screen()), PageDown: () => page.scroll(screen()),
+		".": () => page.stepItem(true), ",": () => page.stepItem(false),
+		Enter: () => page.enter(), m: () => view.item && page.selectItem(view.item),
+		f: () => view.selection && page.show(view.selection.from, view.selection.to),
+		0: () => page.show(0, view.trace.length),
+		Home: () => page.show(0, view.span), End: () => page.show(view.trace.length - view.span, view.trace.length),
+	};
+	const anywhere = {
+		"/": () => document.getElementById("pattern").focus(),
+		n: () => page.step(true), N: () => page.step(false), t: () => page.changeTheme(),
+		"?": () => document.getElementById("help").showModal(), Escape: () => page.drop(),
+		1: () => page.panels.open("summary"), 2: () => page.panels.open("events"), 3: () => page.panels.open("rows"),
+		4: () => page.panels.open("item"),
+	};
+
+	document.addEventListener("keydown", (event) => {
+		const typing = event.target.closest?.("input, dialog"), here = event.target === page.canvas || event.target === document.body;
+		if (event.ctrlKey || event.metaKey || event.altKey || typing) {
+			if (typing && event.key === "Escape" && event.target.id === "pattern")
+				page.canvas.focus();
+			return;
+		}
+		const run = anywhere[event.key] ?? (here ? keys[event.key] ?? keys[event.key.toLowerCase()] : null);
+		if (!run)
+			return;
+		event.preventDefault();
+		run(event);
+	});
+}
+
+function listenToButtons(page) {
+	const on = (id, run) => document.getElementById(id).addEventListener("click", run);
+	on("zoom-in", () => page.zoom(1 / 2));
+	on("zoom-out", () => page.zoom(2));
+	on("zoom-all", () => page.show(0, page.view.trace.length));
+	on("theme", () => page.changeTheme());
+	on("help-open", () => document.getElementById("help").showModal());
+	on("find-previous", () => page.step(false));
+	on("follow", () => page.setFollow(!page.follow));
+	document.getElementById("find").addEventListener("submit", (event) => {
+		event.preventDefault();
+		page.step(true);
+	});
+	const pattern = document.getElementById("pattern"), inFields = document.getElementById("in-fields");
+	for (const input of [pattern, inFields])
+		input.addEventListener("input", () => page.search());
+}

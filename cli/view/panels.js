@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tables below the picture. They say in words what it shows, for screen readers and for numbers. Texts of the
+ * recording are only ever set as text.
+ */
+"use strict";
+
+const EVENTS_STEP = 300, ROWS_MAX = 2000;
+
+function element(tag, properties = {}, ...children) {
+	const made = Object.assign(document.createElement(tag), properties);
+	made.append(...children);
+	return made;
+}
+
+/* columns: names; one that begins with # has numbers. Cells: texts, or elements. The first of a row heads it. */
+function table(caption, columns, rows) {
+	const isNumber = columns.map((name) => name.startsWith("#"));
+	const head = columns.map((name, i) =>
+		element("th", { scope: "col", textContent: name.replace("#", ""), className: isNumber[i] ? "number" : "" }));
+	const body = rows.map((cells) => element("tr", {}, ...cells.map((cell, i) => {
+		const made = element(i ? "td" : "th", { className: isNumber[i] ? "number" : columns[i] === "Fields" ? "text" : "" });
+		if (!i)
+			made.scope = "row";
+		made.append(cell);
+		return made;
+	})));
+	return element("table", {}, element("caption", { textContent: caption }), element("thead", {}, element("tr", {}, ...head)),
+		element("tbody", {}, ...body));
+}
+
+function action(text, run) {
+	const button = element("button", { type: "button", textContent: text });
+	button.addEventListener("click", run);
+	return button;
+}
+
+class Panels {
+	constructor(page) {
+		this.page = page;
+		this.body = document.getElementById("panel-body");
+		this.tabs = ["summary", "events", "rows", "item"].map((name) => ({ name, tab: document.getElementById(`tab-${name}`) }));
+		this.current = "summary";
+		this.most = EVENTS_STEP;
+		this.turn = 0;
+		this.tabs.forEach(({ name, tab }, i) => {
+			tab.addEventListener("click", () => this.open(name));
+			tab.addEventListener("keydown", (event) => {
+				const step = { ArrowRight: 1, ArrowLeft: this.tabs.length - 1 }[event.key];
+				if (!step)
+					return;
+				const next = this.tabs[(i + step) % this.tabs.length];
+				this.open(next.name);
+				next.tab.focus();
+			});
+		});
+	}
+
+	open(name) {
+		this.current = name;
+		for (const { name: other, tab } of this.tabs) {
+			tab.setAttribute("aria-selected", other === name);
+			tab.tabIndex = other === name ? 0 : -1;
+		}
+		this.body.setAttribute("aria-labelledby", `tab-${name}`);
+		this.most = EVENTS_STEP;
+		this.body.scrollTop = 0;
+		this.update();
+	}
+
+	/* The part of time that the tables are about. */
+	range() {
+		const { view } = this.page;
+		return view.selection ?? { from: Math.max(view.from, 0), to: Math.min(view.to, view.trace.length) };
+	}
+
+	/* Soon, and once for many changes. */
+	later() {
+		clearTimeout(this.timer);
+		this.timer = setTimeout(() => this.update(), 120);
+	}
+
+	update() {
+		clearTimeout(this.timer);
+		const { view } = this.page, { from, to } = this.range();
+		const text = `${view.selection ? "Selected" : "Shown"}: ${duration(to - from, view.trace.seconds)} from ${view.trace.absolute(from)}`;
+		document.getElementById("range").textContent = text;
+		const parts = { summary: () => this.summary(from, to), events: () => this.events(from, to), rows: () => this.rows(),
+			item: () => this.item() }[this.current]();
+		this.body.replaceChildren(...parts);
+	}
+
+	length(ns) {
+		return duration(ns, this.page.view.trace.seconds);
+	}
+
+	/* ---------------------------------------------------------------------------------------- summary */
+
+	summary(from, to) {
+		const { trace } = this.page.view, sums = summarise(trace, from, to), name = (sum) => trace.strings[sum.name] ?? "";
+		const find = (sum) => action(name(sum), () => this.page.find(name(sum)));
+		const parts = [];
+		if (sums.merged)
+			parts.push(element("p", { textContent: `${thousands(sums.merged)} of these are merged, because the recording is too large to keep all: `
+				+ "they count under the name of the longest." }));
+		const side = element("div", { className: "side" });
+		parts.push(side);
+		if (sums.spans.length)
+			side.append(table("Spans", ["Name", "#Count", "#Time in range", "#Mean", "#Least", "#Most"], sums.spans.slice(0, 200).map((sum) =>
+				[find(sum), thousands(sum.count), this.length(sum.total), this.length(sum.all / sum.count),
+					sum.least === Infinity ? "" : this.length(sum.least), sum.most ? this.length(sum.most) : ""])));
+		if (sums.points.length)
+			side.append(table("Events", ["Name", "#Count"], sums.points.slice(0, 200).map((sum) => [find(sum), thousands(sum.count)])));
+		if (sums.values.length)
+			side.append(table("Counters", ["Name", "#Changes", "#Least", "#Most", "#Last"], sums.values.slice(0, 200).map((sum) =>
+				[this.rowLink(sum.row), thousands(sum.count), thousands(sum.least), thousands(sum.most), thousands(sum.last)])));
+		if (sums.states.length)
+			side.append(table("Threads", ["Thread", "#Running", "#Runnable", "#Blocked", "#Sleeping"], sums.states.slice(0, 200).map(({ row, times }) =>
+				[this.rowLink(row), ...[0, 1, 3, 2].map((run) => times[run] ? this.length(times[run]) : "")])));
+		if (sums.runs.length)
+			side.append(table("On CPUs", ["Thread", "#Times", "#Time", "#Part"], sums.runs.slice(0, 200).map((sum) =>
+				[find(sum), thousands(sum.count), this.length(sum.total), `${(100 * sum.total / Math.max(to - from, 1)).toFixed(1)} %`])));
+		if (!side.childElementCount)
+			side.append(element("p", { textContent: "There is nothing in this range." }));
+		return parts;
+	}
+
+	rowLink(row) {
+		return action(row.name, () => this.page.chooseRow(row));
+	}
+
+	/* ------------------------------------------------------------------------------------ events, rows */
+
+	events(from, to) {
+		const { trace } = this.page.view, list = eventsBetween(trace, from, to, this.most + 1), turn = ++this.turn;
+		const fields = [];
+		const rows = list.slice(0, this.most).map((item) => {
+			const items = item.line.levels[0].items, text = element("span");
+			fields.push([item, text]);
+			return [action(trace.absolute(item.time), () => this.page.chooseItem(item, true)),
+				item.line.kind === "spans" ? this.length(items.end[item.i] - items.begin[item.i]) : "",
+				item.row.name, String(items.cpu[item.i]), labelOf(trace, item), text];
+		});
+		this.fill(fields, turn);
+		const parts = [table(list.length ? "Events of the range, in order of time" : "There is no event in this range.",
+			["Time", "#Length", "Row", "#CPU", "Name", "Fields"], rows)];
+		if (list.length > this.most)
+			parts.push(action(`Show ${EVENTS_STEP} more`, () => {
+				this.most += EVENTS_STEP;
+				this.update();
+			}));
+		return parts;
+	}
+
+	/* Texts are in blocks that may have to be expanded first. */
+	async fill(fields, turn) {
+		for (const [item, to] of fields) {
+			const text = await this.fields(item);
+			if (turn !== this.turn)
+				return;
+			to.textContent = text;
+		}
+	}
+
+	/* What the file says about an item: the fields of its event, and of the one that ended it. */
+	async fields({ line, i }) {
+		const { trace } = this.page.view, items = line.levels[0].items;
+		const first = await trace.text(items.event[i]);
+		const last = line.kind === "spans" && items.last[i] ? await trace.text(items.event[i] + items.last[i]) : "";
+		return last ? `${first} → ${last}` : first;
+	}
+
+	rows() {
+		const { trace } = this.page.view;
+		return [table("All rows", ["Row", "Kind", "In", "#Items", "#Time"], trace.rows.slice(0, ROWS_MAX).map((row) => {
+			let count = 0, time = 0;
+			for (const line of row.lines) {
+				const items = line.levels[0].items;
+				for (let i = 0; i < items.nr; i++) {
+					count += line.kind === "states" || line.kind === "losses" ? 0 : countOf(items, i);
+					if (line.kind === "states" ? !items.name[i] : line.kind === "spans" && !line.depth)
+						time += coveredOf(items, i);
+				}
+			}
+			return [this.rowLink(row), row.kind, row.parent < 0 ? "" : trace.rows[row.parent].name, thousands(count), time ? this.length(time) : ""];
+		}))];
+	}
+
+	/* ------------------------------------------------------------------------------------------- item */
+
+	describe({ row, line, i }) {
+		const { trace } = this.page.view, items = line.levels[0].items, flags = items.flags?.[i] ?? 0;
+		const notes = [];
+		if (countOf(items, i) > 1)
+			notes.push(`${thousands(countOf(items, i))} merged, which cover ${this.length(coveredOf(items, i))}`);
+		if (line.kind !== "states" && flags & FLAG_NO_BEGIN)
+			notes.push("its begin was not seen");
+		if (line.kind !== "states" && flags & FLAG_NO_END)
+			notes.push("it had not ended");
+		if (flags & FLAG_CUT)
+			notes.push("it was cut short");
+		return { name: labelOf(trace, { row, line, i }), row, time: items.begin[i], length: items.end[i] - items.begin[i],
+			cpu: items.cpu[i], notes };
+	}
+
+	item() {
+		const { view } = this.page, { item, trace } = view, turn = ++this.turn;
+		if (!item)
+			return [element("p", { textContent: "No item is chosen. Click on one, or use the keys full stop and comma." })];
+		const about = this.describe(item), fields = element("span");
+		this.fill([[item, fields]], turn);
+		const lines = [["Name", about.name], ["Row", this.rowLink(about.row)], ["Begin", trace.absolute(about.time)]];
+		if (item.line.kind !== "points")
+			lines.push(["Length", `${this.length(about.length)} (${thousands(Math.round(about.length))}${trace.seconds ? " ns" : ""})`],
+				["End", trace.absolute(about.time + about.length)]);
+		lines.push(["CPU", String(about.cpu)], ...about.notes.map((note) => ["Note", note]), ["Fields", fields]);
+		return [table("The chosen item", ["", ""], lines),
+			element("p", {}, action("Zoom to it", () => this.page.zoomTo(item)), " · ", action("Select its time", () => this.page.selectItem(item)))];
+	}
+}

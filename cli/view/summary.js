@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+/* What lies in a part of time: counts and lengths by name, states of threads, values; events in order; matches. */
+"use strict";
+
+/*
+ * Everything between two times. A span or state counts if it overlaps that time, and `total` is what lies inside it; `least`
+ * and `most` are whole lengths. `merged`: how many of the count are in merged items, which have one name for all.
+ */
+function summarise(trace, from, to) {
+	const spans = new Map(), points = new Map(), runs = new Map(), values = new Map();
+	let states = [], merged = 0;
+
+	const addSpan = (map, name, items, i) => {
+		const sum = map.get(name) ?? { name, count: 0, total: 0, least: Infinity, most: 0, all: 0 };
+		const length = coveredOf(items, i), many = countOf(items, i), whole = items.end[i] - items.begin[i];
+		const inside = Math.min(items.end[i], to) - Math.max(items.begin[i], from);
+		map.set(name, sum);
+		sum.count += many;
+		sum.all += length;
+		sum.total += whole ? length * inside / whole : 0;
+		if (many === 1) {
+			sum.least = Math.min(sum.least, length);
+			sum.most = Math.max(sum.most, length);
+		} else {
+			merged += many;
+		}
+	};
+	const addStates = (row, items) => {
+		const sum = { row, times: new Float64Array(RUNS.length) };
+		for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++) {
+			const whole = items.end[i] - items.begin[i], inside = Math.min(items.end[i], to) - Math.max(items.begin[i], from);
+			sum.times[items.name[i]] += whole ? coveredOf(items, i) * inside / whole : 0;
+		}
+		if (sum.times.some((time) => time > 0))
+			states.push(sum);
+	};
+	const addValues = (row, items) => {
+		const sum = { row, count: 0, least: Infinity, most: -Infinity, last: 0 };
+		for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++) {
+			sum.count += items.begin[i] >= from ? countOf(items, i) : 0;
+			sum.least = Math.min(sum.least, items.low[i]);
+			sum.most = Math.max(sum.most, items.high[i]);
+			sum.last = items.high[i];
+		}
+		if (sum.least <= sum.most)
+			values.set(row.index, sum);
+	};
+
+	for (const row of trace.rows)
+		for (const line of row.lines) {
+			const items = line.levels[0].items;
+			if (line.kind === "states")
+				addStates(row, items);
+			else if (line.kind === "values")
+				addValues(row, items);
+			else if (line.kind !== "losses")
+				for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++)
+					addSpan(line.kind === "points" ? points : row.kind === "cpu" && !line.depth ? runs : spans, items.name[i], items, i);
+		}
+	const list = (map, by) => [...map.values()].sort((a, b) => b[by] - a[by]);
+	states = states.sort((a, b) => b.times[0] - a.times[0]);
+	return { spans: list(spans, "total"), points: list(points, "count"), runs: list(runs, "total"), states, values: [...values.values()], merged };
+}
+
+/* The first `most` events between two times, in order: points, and spans by their begin. */
+function eventsBetween(trace, from, to, most) {
+	const found = [];
+	for (const row of trace.rows)
+		for (const line of row.lines) {
+			if (line.kind === "states" || line.kind === "losses")
+				continue;
+			const items = line.levels[0].items;
+			let nr = 0;
+			for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to && nr < most; i++)
+				if (items.begin[i] >= from && items.event[i] !== NO_EVENT) {
+					found.push({ row, line, i, time: items.begin[i], event: items.event[i] });
+					nr++;
+				}
+		}
+	found.sort((a, b) => a.time - b.time || a.event - b.event);
+	return found.slice(0, most);
+}
+
+/* Names of events, rows and, with inFields, events whose fields contain the text. */
+async function findMatches(trace, text, inFields) {
+	const wanted = text.toLowerCase(), matches = { names: new Set(), rows: new Set(), events: new Set() };
+	trace.strings.forEach((string, i) => string.toLowerCase().includes(wanted) && matches.names.add(i));
+	for (const row of trace.rows)
+		if (row.kind !== "group" && row.name.toLowerCase().includes(wanted))
+			matches.rows.add(row.index);
+	for (let block = 0; inFields && block < trace.texts.length; block++)
+		for (const [event, fields] of await trace.textBlock(block))
+			if (fields.toLowerCase().includes(wanted))
+				matches.events.add(event);
+	return matches;
+}
+
+function isMatch(matches, line, items, i) {
+	return (line.kind !== "states" && line.kind !== "losses" && line.kind !== "values" && matches.names.has(items.name[i])) ||
+		matches.events.has(items.event[i]);
+}
+
+function countMatches(trace, matches) {
+	let nr = 0;
+	for (const row of trace.rows)
+		for (const line of row.lines) {
+			const items = line.levels[0].items;
+			for (let i = 0; i < items.nr; i++)
+				nr += isMatch(matches, line, items, i) ? countOf(items, i) : 0;
+		}
+	return nr;
+}
+
+/* The match that begins next after the time of an item, or last before it. Matches of one moment are in the order of rows. */
+function nextMatch(trace, matches, time, place, forward) {
+	let best = null;
+	const before = (a, b) => a.time - b.time || a.place - b.place;
+	const start = { time, place };
+	trace.rows.forEach((row, r) => row.lines.forEach((line, l) => {
+		const items = line.levels[0].items, here = r * 256 + l;
+		let i = firstAfter(items, time);
+		while (i > 0 && i < items.nr && items.begin[i] > time && !forward)
+			i--;
+		if (i >= items.nr)
+			i = items.nr - 1;
+		const step = forward ? 1 : -1;
+		for (; i >= 0 && i < items.nr; i += step) {
+			const at = { row, line, i, time: items.begin[i], place: here };
+			if (!isMatch(matches, line, items, i) || before(at, start) * step <= 0)
+				continue;
+			if (!best || before(at, best) * step < 0)
+				best = at;
+			break;
+		}
+	}));
+	return best;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A view_trace as bytes: blocks, each compressed by itself (docs/VIEW-DATA.md). */
+#ifndef FORMAT_VIEW_WRITE_H
+#define FORMAT_VIEW_WRITE_H
+
+#include "format/dat/dat_merge.h"
+#include "format/io/blob.h"
+#include "format/text/event_print.h"
+#include "format/view/view_trace.h"
+
+/* Receives one block, compressed. A result other than 0 ends the writing with it. */
+struct view_sink {
+	int (*block)(void *arg, const void *bytes, size_t size);
+	void *arg;
+	int effort; /* of compression, 1 to 9 */
+};
+
+/* What the page shows about the file. */
+struct view_head {
+	const char *file;
+	const char *version; /* of recorder */
+	const char *clock;
+	bool seconds; /* times are nanoseconds */
+	bool live;
+};
+
+/* The blocks of texts that were written so far: the first event of each. */
+struct view_texts {
+	struct blob firsts; /* u32 */
+	uint64_t written, left_out;
+};
+
+/*
+ * First the texts of the events that are kept as items of their own, in blocks of some thousand, from a second walk over
+ * the file. `room`: compressed bytes that they may have; the rest is left out. 0; -ENOMEM; what the sink returned.
+ */
+int view_write_texts(const struct view_trace *trace, struct event_printer *printer, struct dat_merge *merge, size_t room,
+		     const struct view_sink *sink, struct view_texts *texts);
+
+/* The columns in compressed form: all levels of all lines, and the arrows. 0; -ENOMEM. */
+int view_pack_columns(const struct view_trace *trace, int effort, struct blob *ret_index, struct blob *ret_packed);
+
+/* Then those columns, and at last the index, which has rows and strings. 0; -ENOMEM; what the sink returned. */
+int view_write_index(const struct view_trace *trace, const struct view_head *head, const struct view_texts *texts,
+		     const struct blob *index, const struct blob *packed, const struct view_sink *sink);
+
+/* zlib's format, which browsers call "deflate". The result is appended. 0; -ENOMEM. */
+int view_deflate(const void *bytes, size_t size, int effort, struct blob *out);
+
+/* A string of JSON, with its quotes. Bytes that are not UTF-8 become U+FFFD. */
+void view_json_string(struct blob *out, const char *text, size_t size);
+
+#endif

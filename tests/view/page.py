@@ -1,0 +1,303 @@
+# SPDX-License-Identifier: MIT
+"""
+page.py REPORT PAGE PICTURES: opens a page of recorder view in chromium, drives it, and compares its numbers with the text
+of `recorder report -t` for the same file. Prints "ok NAME" or "not ok NAME", a line for each check.
+"""
+
+import collections
+import re
+import sys
+
+from browser import Browser
+
+LABELS, AXIS = 230, 26  # of rows.js
+CTRL, SHIFT = 2, 8
+
+LINE = re.compile(r"^ *(.+)-(\d+) +\[(\d+)\] +(\d+\.\d{9}): (\S+): *(.*)$")
+Event = collections.namedtuple("Event", "comm tid cpu ns name fields")
+
+report_path, page_path, pictures = sys.argv[1:4]
+
+
+def check(name, good, *about):
+    print(("ok " if good else "not ok ") + name)
+    if not good and about:
+        print("# " + " | ".join(str(one)[:600] for one in about).replace("\n", " "))
+    sys.stdout.flush()
+
+
+def same(name, got, expected):
+    check(name, got == expected, f"got {got}", f"expected {expected}")
+
+
+def read_report():
+    events = []
+    with open(report_path, encoding="utf-8", errors="replace", newline="\n") as lines:
+        for line in lines:
+            match = LINE.match(line.rstrip("\n"))
+            if match:
+                comm, tid, cpu, time, name, fields = match.groups()
+                events.append(Event(comm, int(tid), int(cpu), int(time.replace(".", "")), name, fields))
+    return events
+
+
+events = read_report()
+kernel = [event for event in events if event.name in ("sched_switch", "sched_waking", "sched_wakeup", "sched_wakeup_new")]
+plain = [event for event in events if event not in set(kernel)]
+begin = min(event.ns for event in events)
+counts = collections.Counter(event.name for event in events)
+
+
+def short(name):
+    return name.split(":", 1)[-1]
+
+
+def numbers(browser):
+    """What the page's own model has."""
+    names = browser.run("recorderView.view.trace.strings.map((name, i) => [name, recorderView.view.trace.counts[i]])")
+    same("the page counts the events by name", collections.Counter({short(name): nr for name, nr in names if nr}), counts)
+    same("and all of them", browser.run("recorderView.view.trace.events"), len(events))
+    points = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).points"
+                         ".map((sum) => [recorderView.view.trace.strings[sum.name], sum.count])")
+    same("its items are the events that are not of the scheduler", collections.Counter({short(name): nr for name, nr in points}),
+         collections.Counter(event.name for event in plain))
+    same("its time begins with the first event", browser.run("String(recorderView.view.trace.begin)"), str(begin))
+    same("and ends with the last", browser.run("recorderView.view.trace.length"), max(event.ns for event in events) - begin)
+    texts = browser.run("Promise.all(eventsBetween(recorderView.view.trace, 0, Infinity, 1e9).map(async (item) => [item.time, "
+                        "labelOf(recorderView.view.trace, item), item.row.name, await recorderView.panels.fields(item)]))")
+    got = collections.Counter((int(time) + begin, short(name), fields) for time, name, row, fields in texts)
+    same("each has its time, its name and its fields", got - collections.Counter((e.ns, e.name, e.fields) for e in plain),
+         collections.Counter())
+    same("and none is missing", sum(got.values()), len(plain))
+    rows = collections.Counter(row.rsplit("-", 1)[-1] for time, name, row, fields in texts if not row.startswith("CPU"))
+    same("each is on the row of its thread", rows, collections.Counter(str(event.tid) for event in plain if event.tid))
+    levels = browser.run("recorderView.view.trace.rows.flatMap((row) => row.lines.map((line) => line.levels.map(({ items }) => "
+                         "Array.from({ length: items.nr }, (_, i) => countOf(items, i)).reduce((a, b) => a + b, 0))))")
+    check("all levels of a line have the same number of events", all(len(set(line)) == 1 for line in levels), levels)
+
+
+def times_by_report():
+    """For each thread, the time that it ran, by switches from and to it on one CPU."""
+    ran, since = collections.Counter(), {}
+    for event in kernel:
+        if event.name != "sched_switch":
+            continue
+        prev, following = re.match(r".*?:(\d+) \[-?\d+\] \S+ ==> .*:(\d+) \[-?\d+\]$", event.fields).groups()
+        if event.cpu in since:
+            tid, at = since[event.cpu]
+            ran[tid] += event.ns - at
+        since[event.cpu] = (following, event.ns)
+    last = max(event.ns for event in events)
+    for tid, at in since.values():
+        ran[tid] += last - at
+    ran.pop("0", None)
+    return {tid: ns for tid, ns in ran.items() if ns}
+
+
+def scheduling(browser):
+    expected = times_by_report()
+    runs = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).runs"
+                       ".map((sum) => [recorderView.view.trace.strings[sum.name].replace(/.*-/, ''), sum.total])")
+    got = collections.Counter()
+    for tid, ns in runs:
+        got[tid] += round(ns)
+    same("the time of each thread on CPUs is that of the switches", dict(got), expected)
+    states = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).states"
+                         ".map(({ row, times }) => [row.id, times[0], times[1] + times[2] + times[3]])")
+    check("no thread runs for longer in its own row", all(ns <= expected.get(tid, 0) for tid, ns, rest in states), states, expected)
+    check("threads wait, too", any(rest > 0 for tid, ns, rest in states), states)
+    check("threads wake each other: there are arrows", browser.run("recorderView.view.trace.arrows.nr") > 0)
+
+
+def range_of(browser):
+    return browser.run("[recorderView.view.from, recorderView.view.to]")
+
+
+def movement(browser):
+    browser.run("recorderView.show(0, recorderView.view.trace.length)")
+    width = browser.run("recorderView.view.width")
+    top = browser.run("document.getElementById('timeline').getBoundingClientRect().top")
+    length = browser.run("recorderView.view.trace.length")
+    middle = LABELS + (width - LABELS) / 2
+    browser.wheel(middle, top + 200, 0, -300, CTRL)
+    browser.wait("recorderView.view.span < recorderView.view.trace.length * 0.5")
+    low, high = range_of(browser)
+    check("Ctrl and the wheel zoom around the pointer", abs((low + high) / 2 - length / 2) < length * 0.02, low, high, length)
+    browser.wheel(middle, top + 200, 0, 200, SHIFT)
+    browser.wait(f"recorderView.view.from > {low}")
+    check("Shift and the wheel move in time", abs(range_of(browser)[1] - range_of(browser)[0] - (high - low)) < 2)
+    low, high = range_of(browser)
+    browser.drag(middle, top + 200, middle + 100, top + 200, SHIFT)
+    moved = range_of(browser)[0] - low
+    check("Shift and a drag move in time", abs(moved + 100 / (width - LABELS) * (high - low)) < (high - low) * 0.01, moved, low, high)
+    browser.run("document.getElementById('timeline').focus()")
+    for key, smaller in (("+", True), ("-", False), ("w", True), ("s", False)):
+        low, high = range_of(browser)
+        browser.key(key)
+        now = range_of(browser)
+        check(f"the key {key} zooms {'in' if smaller else 'out'}", (now[1] - now[0] < high - low) == smaller, now, low, high)
+    for key, later in (("ArrowRight", True), ("ArrowLeft", False), ("d", True), ("a", False)):
+        low = range_of(browser)[0]
+        browser.key(key)
+        check(f"the key {key} moves in time", (range_of(browser)[0] > low) == later)
+    browser.key("0")
+    check("the key 0 shows all", browser.run("recorderView.view.from <= 0 && recorderView.view.to >= recorderView.view.trace.length"))
+
+
+def selection(browser):
+    top = browser.run("document.getElementById('timeline').getBoundingClientRect().top")
+    width = browser.run("recorderView.view.width")
+    # Where there are events, from a quarter of them on to three quarters.
+    times = sorted(event.ns - begin for event in plain)
+    browser.run(f"recorderView.show({times[len(times) // 4]}, {times[len(times) * 3 // 4]})")
+    browser.drag(LABELS + (width - LABELS) * 0.1, top + 300, LABELS + (width - LABELS) * 0.9, top + 300)
+    low, high = browser.run("[recorderView.view.selection.from, recorderView.view.selection.to]")
+    inside = collections.Counter(event.name for event in plain if low <= event.ns - begin <= high)
+    check("a drag selects a range", high > low and sum(inside.values()) > 0, low, high)
+    browser.run("recorderView.panels.open('summary')")
+    shown = browser.run("[...document.querySelectorAll('#panel-body table')].filter((one) => one.caption.textContent === 'Events')"
+                        ".flatMap((one) => [...one.tBodies[0].rows].map((row) => [row.cells[0].textContent, row.cells[1].textContent]))")
+    same("the summary counts the events in it", collections.Counter({short(name): int(re.sub(r"\D", "", nr)) for name, nr in shown}), inside)
+    browser.key("2")
+    browser.wait("document.querySelector('#panel-body td.text')?.textContent !== '' || !document.querySelector('#panel-body td.text')")
+    rows = browser.run("[...document.querySelectorAll('#panel-body tbody tr')].map((row) => [...row.cells].map((cell) => cell.textContent))")
+    expected = [event for event in plain if low <= event.ns - begin <= high][:300]
+    same("the table lists them in order", [(row[0].replace(".", ""), short(row[4])) for row in rows],
+         [(str(event.ns), event.name) for event in expected])
+    browser.picture(f"{pictures}/selection.png")
+    browser.key("Escape")
+    check("Escape drops the selection", browser.run("recorderView.view.selection === null"))
+    browser.key("1")
+
+
+def search(browser, name):
+    expected = [event for event in plain if event.name == name]
+    browser.key("/")
+    browser.type(f"story:{name}")
+    browser.wait("recorderView.found > 0")
+    same("the search counts what it found", browser.run("recorderView.found"), len(expected))
+    browser.key("Enter")
+    at = "recorderView.view.item && recorderView.view.trace.absolute(recorderView.view.item.line.levels[0].items.begin[recorderView.view.item.i])"
+    browser.wait(at)
+    same("Enter goes to the first", browser.run(at).replace(".", ""), str(expected[0].ns))
+    browser.key("Enter")
+    same("and to the next", browser.run(at).replace(".", ""), str(expected[1].ns))
+    browser.run("document.getElementById('in-fields').click(), recorderView.find('needle')")
+    browser.wait("recorderView.found === 1")
+    browser.run("recorderView.drop(), recorderView.step(true)")
+    needle = [event for event in plain if "needle" in event.fields]
+    same("texts in fields are found", browser.run(at).replace(".", ""), str(needle[0].ns))
+    browser.run("recorderView.find('')")
+
+
+def address(browser):
+    browser.run("recorderView.zoomTo(recorderView.view.item)")
+    browser.wait("location.hash.includes('at=')")
+    browser.run("new Promise((done) => setTimeout(done, 300))")
+    state = ("[recorderView.view.from, recorderView.view.to, recorderView.view.row.name, "
+             "recorderView.view.item.line.levels[0].items.begin[recorderView.view.item.i]]")
+    before, link = browser.run(state), browser.run("location.href")
+    start(browser, link)
+    after = browser.run(state)
+    check("the address leads to the same moment", all(abs(a - b) < 2 if isinstance(a, (int, float)) else a == b
+                                                      for a, b in zip(before, after)), before, after)
+    start(browser, f"file://{page_path}#from=junk&to=-1&row=%00&at=x&select=-")
+    check("an address that makes no sense does no harm", browser.run("recorderView.view.span > 0"))
+
+
+def keyboard(browser):
+    browser.run("document.getElementById('timeline').focus(), recorderView.drop()")
+    for _ in range(3):
+        browser.key("ArrowDown")
+    row = browser.run("recorderView.view.row.name")
+    same("arrow down chooses a row and says its name", browser.run("document.getElementById('status').textContent"), row)
+    browser.run("recorderView.chooseRow(recorderView.view.trace.rows.find((row) => row.kind === 'thread' && row.lines.some((line) => line.kind === 'points')))")
+    browser.run("recorderView.show(0, recorderView.view.trace.length)")
+    browser.key(".")
+    first = browser.run("document.getElementById('status').textContent")
+    browser.key(".")
+    second = browser.run("document.getElementById('status').textContent")
+    check("the full stop chooses the next item, and says it", ", at " in first and first != second, first, second)
+    browser.key(",")
+    same("the comma goes back", browser.run("document.getElementById('status').textContent"), first)
+    span = browser.run("recorderView.view.span")
+    browser.key("Enter")
+    check("Enter zooms to it", browser.run("recorderView.view.span") < span)
+    for key, tab in (("2", "Events"), ("3", "Rows"), ("4", "Item"), ("1", "Summary")):
+        browser.key(key)
+        same(f"the key {key} opens {tab}", browser.run("document.querySelector('[aria-selected=true]').textContent"), tab)
+    browser.key("?")
+    check("the question mark opens the help", browser.run("document.getElementById('help').open"))
+    browser.run("document.getElementById('help').close()")
+    theme = browser.run("document.documentElement.dataset.theme")
+    browser.key("t")
+    check("T changes between dark and light", browser.run("document.documentElement.dataset.theme") != theme)
+    browser.key("t")
+
+
+def screen_reader(browser):
+    browser.key("3")
+    tree = browser.tree()
+    names = collections.defaultdict(set)
+    for role, name in tree:
+        names[role].add(name)
+    for role, name in (("application", "Timeline"), ("searchbox", "Find"), ("button", "Zoom in"), ("button", "Help: keys and mouse"),
+                       ("tab", "Summary"), ("tab", "Rows"), ("tabpanel", "Rows"), ("table", "All rows"), ("columnheader", "Row")):
+        check(f"a screen reader finds the {role} {name}", name in names[role], names[role])
+    rows = set(browser.run("recorderView.view.trace.rows.map((row) => row.name)"))
+    # Some white space is lost in names.
+    found = {re.sub(r"\s+", " ", name).strip() for name in names["rowheader"]}
+    same("and each row of the picture", {re.sub(r"\s+", " ", name).strip() for name in rows} - found, set())
+    unnamed = [role for role, name in tree if role in ("button", "checkbox", "searchbox", "tab", "application", "table") and not name]
+    same("nothing that can be used is without a name", unnamed, [])
+
+
+def hostile(browser):
+    check("nothing of the recording ran as a script", browser.run("window.hacked === undefined"))
+    same("nothing of it became an element", browser.run("document.querySelectorAll('img, #panel-body script, #title *').length"), 0)
+
+
+def colours(browser):
+    """Something was drawn: the number of colours in the picture, and whether it changes with the theme."""
+    return browser.run("(() => { const c = document.getElementById('timeline'), d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data; "
+                       "const seen = new Set(); for (let i = 0; i < d.length; i += 4) seen.add(d[i] << 16 | d[i + 1] << 8 | d[i + 2]); return seen.size; })()")
+
+
+def start(browser, link=f"file://{page_path}"):
+    browser.open(link)
+    browser.wait("window.recorderView?.view.width > 0")
+    browser.settle()
+
+
+def main():
+    with Browser() as browser:
+        browser.dark(False)
+        start(browser)
+        check("the page has a picture", colours(browser) > 20)
+        browser.picture(f"{pictures}/light.png")
+        numbers(browser)
+        if kernel:
+            scheduling(browser)
+        movement(browser)
+        selection(browser)
+        search(browser, "rare")
+        address(browser)
+        keyboard(browser)
+        screen_reader(browser)
+        hostile(browser)
+        browser.dark(True)
+        browser.wait("document.documentElement.dataset.theme === 'dark'")
+        check("the page is dark where the system is", True)
+        browser.picture(f"{pictures}/dark.png")
+        same("the page loads nothing", [one for one in browser.requests if not one.startswith(("about:", f"file://{page_path}"))], [])
+        same("the console is empty", browser.told, [])
+    # A script that somehow came into the page does not run.
+    with open(page_path, encoding="utf-8") as page, open(f"{page_path}.hurt.html", "w", encoding="utf-8") as hurt:
+        hurt.write(page.read().replace("<main>", "<main><script>window.hacked = 3</script><img src=x onerror='window.hacked = 4'>", 1))
+    with Browser() as browser:
+        start(browser, f"file://{page_path}.hurt.html")
+        check("the policy stops any other script", browser.run("window.hacked === undefined"))
+        check("and the browser says so", any("Content Security Policy" in told for told in browser.told), browser.told)
+
+
+main()
