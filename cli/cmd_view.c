@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder view: a trace.dat as a picture, in one HTML file that opens in any browser without network.
+ * recorder view: a trace.dat as a picture, in one HTML file that opens in any browser without network; or running programs,
+ * in a page that follows them.
  */
 #include "cli/cmd.h"
 
@@ -11,7 +12,9 @@
 #include <string.h>
 
 #include "cli/view_file.h"
+#include "cli/show_programs.h"
 #include "cli/view_page.h"
+#include "cli/view_serve.h"
 #include "format/io/out_file.h"
 
 #define COMMAND "view"
@@ -98,16 +101,23 @@ static int run(const struct view_request *request, const char *output)
 int cmd_view(int argc, char **argv)
 {
 	struct view_request request = { .room = ROOM };
+	struct view_live live = { .dir = "" };
+	bool serve = false;
 	const char *output = NULL;
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "OUT.html", "write to OUT.html (by default FILE with the ending .html)", &output),
+		OPT_FLAG(0, "serve", "show running programs in a page at ADDR:PORT (127.0.0.1 and a free port)", &serve),
+		OPT_STRING('P', "pid", "PROGRAM", "with --serve: these running programs: pids separated by commas, or a name",
+			   &live.programs.word),
+		OPT_PROGRAMS_DIR(live.programs),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &request.no_plugins),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = COMMAND,
-		.operands = "[FILE]",
-		.about = "Write FILE (by default trace.dat) as a picture: one HTML file that any browser opens, without network.\n",
+		.operands = "[FILE | ADDR:PORT]",
+		.about = "Write FILE (by default trace.dat) as a picture: one HTML file that any browser opens, without network.\n"
+			 "With --serve, show running programs in a browser on this machine, as they record.\n",
 		.table = table,
 		.max_operands = 1,
 	};
@@ -116,6 +126,17 @@ int cmd_view(int argc, char **argv)
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
+	if (serve && output) {
+		complain(COMMAND, "--serve writes no file: '-o %s' cannot be used with it", output);
+		return EXIT_USAGE;
+	}
+	if (!serve && (live.programs.word || live.programs.dir)) {
+		complain(COMMAND, "%s needs --serve", live.programs.word ? "-P" : "--dir");
+		return EXIT_USAGE;
+	}
+	live.no_plugins = request.no_plugins;
+	if (serve)
+		return view_serve(&live, operands[0]);
 	request.path = operands[0] ? operands[0] : "trace.dat";
 	request.shown = strrchr(request.path, '/') ? strrchr(request.path, '/') + 1 : request.path;
 	name = output ? strdup(output) : name_of_page(request.path);

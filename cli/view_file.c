@@ -49,7 +49,7 @@ static int open_file(struct reading *reading, const struct view_request *request
 				  &(struct event_print_options){ 0 });
 }
 
-static int collect(struct reading *reading)
+static int collect(struct reading *reading, size_t items_max)
 {
 	struct dat_merge *merge;
 	int err = dat_merge_open(reading->file, &reading->time, NULL, NULL, &merge);
@@ -58,7 +58,25 @@ static int collect(struct reading *reading)
 		return err;
 	err = view_collect(reading->table, merge, &reading->trace);
 	dat_merge_close(merge);
-	return err ? err : view_finish(&reading->trace, VIEW_ITEMS_MAX);
+	return err ? err : view_finish(&reading->trace, items_max);
+}
+
+/* The columns, of as many items as there is room for. */
+static int pack(struct reading *reading, size_t room, int effort)
+{
+	size_t items_max = VIEW_ITEMS_MAX;
+	int err;
+
+	do {
+		view_trace_free(&reading->trace);
+		blob_free(&reading->index);
+		blob_free(&reading->columns);
+		err = collect(reading, items_max);
+		if (!err)
+			err = view_pack_columns(&reading->trace, effort, &reading->index, &reading->columns);
+		items_max /= 2;
+	} while (!err && reading->columns.size > room && items_max);
+	return err;
 }
 
 static int write_texts(struct reading *reading, size_t room, const struct view_sink *sink)
@@ -82,9 +100,7 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 	int err = open_file(&reading, request, ret_error);
 
 	if (!err)
-		err = collect(&reading);
-	if (!err)
-		err = view_pack_columns(&reading.trace, sink->effort, &reading.index, &reading.columns);
+		err = pack(&reading, request->room, sink->effort);
 	if (!err)
 		err = write_texts(&reading, request->room > reading.columns.size ? request->room - reading.columns.size : 0, sink);
 	if (!err) {

@@ -143,7 +143,7 @@ void view_add(struct view_trace *trace, uint32_t row, enum view_line_kind kind, 
 void view_add_arrow(struct view_trace *trace, const struct view_arrow *arrow);
 
 /* The number of items that are kept, at most; if there are more, the shortest are merged. */
-#define VIEW_ITEMS_MAX 1500000u
+#define VIEW_ITEMS_MAX 2500000u
 
 /* Sorts, reduces to `items_max`, makes levels. Returns `error`. */
 int view_finish(struct view_trace *trace, size_t items_max);

@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT
+"""
+serve.py ADDRESS FIFO: the page of a recording that is running. Each x in the fifo makes the program write ten events, which
+must appear in the page. Prints "ok NAME" or "not ok NAME", a line for each check, and how long events took.
+"""
+
+import http.client
+import sys
+import time
+import urllib.parse
+
+from browser import Browser
+
+address, fifo_path = sys.argv[1:3]
+parts = urllib.parse.urlsplit(address)
+
+
+def check(name, good, *about):
+    print(("ok " if good else "not ok ") + name)
+    if not good and about:
+        print("# " + " | ".join(str(one)[:600] for one in about).replace("\n", " "))
+    sys.stdout.flush()
+
+
+def ask(method, path, headers=None):
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=60)
+    connection.putrequest(method, path, skip_host=bool(headers))
+    for name, value in (headers or {}).items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status
+
+
+def questions():
+    wrong = parts.path[:-2] + ("0" if parts.path[-2] != "0" else "1") + "/"
+    for name, expected, got in (
+            ("the page", 200, ask("GET", parts.path)),
+            ("the data", 200, ask("GET", parts.path + "data")),
+            ("another token", 404, ask("GET", wrong + "data")),
+            ("no token", 404, ask("GET", "/")),
+            ("a file", 404, ask("GET", parts.path + "../etc/passwd")),
+            ("another method", 405, ask("POST", parts.path + "data")),
+            ("another host", 421, ask("GET", parts.path + "data", {"Host": "example.org"})),
+            ("two hosts", 421, ask("GET", parts.path + "data", {"Host": parts.netloc, "host": "example.org"})),
+            ("no host", 421, ask("GET", parts.path + "data", {"Accept": "*/*"}))):
+        check(f"{name}: {expected}", got == expected, got)
+
+
+def main():
+    idle = http.client.HTTPConnection(parts.hostname, parts.port)
+    idle.connect()  # a client that asks nothing holds up nobody
+    with open(fifo_path, "w", encoding="ascii") as fifo, Browser() as browser:
+        fifo.write("x")
+        fifo.flush()
+        while ask("GET", parts.path + "data") == 204:  # until the first event is there
+            time.sleep(0.05)
+        questions()
+        browser.open(address)
+        browser.wait("window.recorderView?.view.width > 0")
+        check("the page follows the recording", browser.run("recorderView.follow"))
+        browser.wait("recorderView.view.trace.events === 10")
+        check("it has the events so far", True)
+        delays = []
+        for turn in range(1, 11):
+            before = time.monotonic()
+            fifo.write("x")
+            fifo.flush()
+            browser.wait(f"recorderView.view.trace.events === {10 + 10 * turn}")
+            delays.append(time.monotonic() - before)
+        check("later events come by themselves", True)
+        print(f"# from the write to the page: {1000 * min(delays):.0f} to {1000 * max(delays):.0f} ms")
+        browser.run("recorderView.zoom(0.5)")
+        check("it does not follow any more once the user moves", not browser.run("recorderView.follow"))
+        low = browser.run("recorderView.view.trace.absolute(recorderView.view.from)")
+        fifo.write("x")
+        fifo.flush()
+        browser.wait("recorderView.view.trace.events === 120")
+        now = browser.run("recorderView.view.trace.absolute(recorderView.view.from)")
+        check("and stays where it is", abs(float(now) - float(low)) < 1e-6, low, now)
+        check("the console is empty", not browser.told, browser.told)
+        check("the page asks nobody else", all(one.startswith((address, "about:")) for one in browser.requests), browser.requests[:3])
+
+
+main()

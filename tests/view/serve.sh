@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder view --serve: a page of a recording that is running, on the loopback interface, for those that have its token.
+# The recording and its program do not notice.
+
+. "$top_srcdir/tests/tap.sh"
+
+command -v chromium >/dev/null || skip_all "chromium is not installed"
+# shellcheck disable=SC2086
+$CC $CFLAGS_FOR_TEST -o "$TMP/ticker" "$top_srcdir/tests/view/ticker.c" $LDADD_FOR_TEST -lpthread || exit 99
+cd "$TMP" || exit 1
+
+mkfifo letters
+"$RECORDER" record -o ticks.dat ./ticker <letters 2>summary &
+recording=$!
+"$RECORDER" view --serve >address 2>errors &
+server=$!
+wait_until test -s address
+like "it prints an address with a token" "$(<address)" '^http://127\.0\.0\.1:[0-9]+/[0-9a-f]{32}/$'
+
+while IFS= read -r line; do
+	case $line in
+	"ok "*) pass "${line#ok }" ;;
+	"not ok "*) fail "${line#not ok }" ;;
+	*) diag "$line" ;;
+	esac
+done < <(PYTHONPATH=$top_srcdir/tests/view timeout 400 python3 -B "$top_srcdir/tests/view/serve.py" "$(<address)" letters 2>&1 || echo "not ok it ends")
+
+wait "$recording"
+is "the recording ends as always" "$?" 0
+like "it has every event" "$(<summary)" 'recorded 120 events from 1 process, 1 thread; 0 lost'
+kill -INT "$server"
+wait "$server"
+is "SIGINT ends the server" "$?" 0
+is "it reports nothing" "$(<errors)" ""
+is "it leaves nothing" "$(find /dev/shm -maxdepth 1 -name "recorder-view-$server-*")" ""
+
+# ---- command lines
+
+for address in 0.0.0.0:0 192.168.1.1:80 example.org:80 127.0.0.1 127.0.0.1:99999 127.0.0.1:x '[::]:0'; do
+	fails "--serve $address" "$RECORDER" view --serve "$address"
+	like "is refused, and it is said why" "$err" "'${address//[/\\[}' is not ADDR:PORT with an address of the loopback"
+done
+fails "--serve with -o" "$RECORDER" view --serve -o x.html
+is "is a wrong command line" "$status" 2
+fails "-P without --serve" "$RECORDER" view -P 1
+like "names it" "$err" '-P needs --serve'
+
+done_testing
