@@ -38,6 +38,8 @@ struct model_cpu {
 	uint64_t last_ts;   /* of its last event */
 	uint64_t switch_ts; /* of its last switch; 0: none since the trace began, or since events were lost */
 	uint64_t loss_ts;
+	bool is_running_known;
+	int32_t running; /* the thread of the last switch; 0: idle */
 	struct model_stack stack; /* interrupts */
 };
 

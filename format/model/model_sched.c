@@ -98,13 +98,28 @@ static int enter(struct model *m, const struct model_step *step, struct model_th
 	return err;
 }
 
+/*
+ * Another thread leaves the CPU than the one that was switched to: a switch between them is not in the trace, as on hosts that
+ * hide tasks of their own. It came after the CPU's last event.
+ */
+static int miss_switch(struct model *m, const struct model_step *step, int32_t from)
+{
+	int err;
+
+	if (!step->cpu->is_running_known || step->cpu->running == from)
+		return 0;
+	err = model_sched_loss(m, step);
+	step->cpu->switch_ts = step->cpu->last_ts;
+	return err;
+}
+
 int model_switch_event(struct model *model, const struct model_step *step)
 {
 	const int32_t from = (int32_t)number(step, MODEL_PREV_PID), to = (int32_t)number(step, MODEL_NEXT_PID);
 	struct model_thread *thread;
-	int err = 0;
+	int err = miss_switch(model, step, from);
 
-	if (from != IDLE) {
+	if (!err && from != IDLE) {
 		thread = model_thread(model, from);
 		err = thread ? leave(model, step, thread) : -ENOMEM;
 	}
@@ -113,6 +128,8 @@ int model_switch_event(struct model *model, const struct model_step *step)
 		err = thread ? enter(model, step, thread) : -ENOMEM;
 	}
 	step->cpu->switch_ts = step->event->ts;
+	step->cpu->is_running_known = true;
+	step->cpu->running = to;
 	return err;
 }
 
@@ -154,6 +171,7 @@ int model_sched_loss(struct model *model, const struct model_step *step)
 		set(thread, MODEL_UNKNOWN, UINT32_MAX, thread->state.end, thread->state.prio);
 	}
 	step->cpu->switch_ts = 0;
+	step->cpu->is_running_known = false;
 	return err;
 }
 

@@ -513,6 +513,21 @@ Test(model, the_first_switch_of_a_cpu)
 	       "4 R 10-20\n");
 }
 
+Test(model, a_switch_that_the_host_hides)
+{
+	switch_to(10, 0, 0, 0, 1);
+	wake(15, 0, 1, 3);
+	/* 1 has left the CPU to 2 without a switch. */
+	switch_to(20, 0, 2, 1, 3);
+	switch_to(30, 0, 3, 1, 0);
+	expect("1 R 10-15\n"
+	       "2 R 15-20\n"
+	      "3 w 15-20\n"
+	      "3 R 20-30\n"
+	      "1 ? 15-30 open\n"
+	      "2 S 20-30 open\n");
+}
+
 Test(model, a_loss_makes_the_cpus_thread_unknown)
 {
 	switch_to(10, 0, 1, 1, 2);
