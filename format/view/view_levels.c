@@ -119,6 +119,11 @@ static int by_begin(const void *a, const void *b)
 
 	if (one->begin != other->begin)
 		return one->begin < other->begin ? -1 : 1;
+	/* What took no time was before; otherwise, what is around comes first. */
+	if (one->end != other->end && (one->end == one->begin || other->end == other->begin))
+		return one->end == one->begin ? -1 : 1;
+	if (one->end != other->end)
+		return one->end > other->end ? -1 : 1;
 	return (one->event > other->event) - (one->event < other->event);
 }
 
@@ -134,32 +139,70 @@ static void sort_line(struct view_line *line)
 	}
 }
 
-/*
- * Spans by key overlap. Each moves to the first line that is free at its begin; if all are taken, it stays in the last
- * one, where it begins at the end of the one before.
- */
-static void spread(struct view_trace *trace, uint32_t number)
+/* The number of the row's line of spans with this depth; of its lines if there is none. */
+static size_t spans_of(const struct view_row *row, unsigned int depth)
 {
-	struct view_level all = trace->rows[number].lines[0].levels[0];
-	uint64_t ends[DEPTHS_MAX] = { 0 };
+	size_t l = 0;
 
-	trace->rows[number].lines[0].levels[0] = (struct view_level){ 0 };
+	while (l < row->nr_lines && (row->lines[l].kind != VIEW_SPANS || row->lines[l].depth != depth))
+		l++;
+	return l;
+}
+
+/*
+ * Spans by key overlap, and so may spans that are written at their end. Each stays in the first line, from its depth on,
+ * that is free at its begin; if none is, it begins in the last line where the one before ends.
+ */
+static void spread(struct view_trace *trace, uint32_t number, unsigned int depth)
+{
+	const size_t l = spans_of(&trace->rows[number], depth);
+	const struct view_level all = trace->rows[number].lines[l].levels[0];
+	uint64_t end = 0;
+	size_t nr = 0;
+
 	for (size_t i = 0; i < all.nr && !trace->error; i++) {
 		struct view_item item = all.items[i];
-		unsigned int depth = 0;
 
-		while (depth < DEPTHS_MAX - 1 && ends[depth] > item.begin)
-			depth++;
-		if (item.begin < ends[depth]) {
-			item.begin = ends[depth];
+		if (item.begin < end && depth < DEPTHS_MAX - 1) {
+			view_add(trace, number, VIEW_SPANS, depth + 1, &item);
+			continue;
+		}
+		if (item.begin < end) {
+			item.begin = end;
+			item.end = item.end < end ? end : item.end;
 			item.flags |= VIEW_CUT;
 		}
-		if (item.end < item.begin)
-			item.end = item.begin;
-		ends[depth] = item.end;
-		view_add(trace, number, VIEW_SPANS, depth, &item);
+		end = item.end;
+		all.items[nr++] = item;
 	}
-	free(all.items);
+	trace->rows[number].lines[l].levels[0].nr = nr;
+}
+
+/* One thread at a time runs on a CPU: where a switch is hidden, or lost, the next one ends it. */
+static void cut_runs(struct view_line *line)
+{
+	struct view_level *all = &line->levels[0];
+
+	for (size_t i = 1; i < all->nr; i++)
+		if (all->items[i - 1].end > all->items[i].begin)
+			all->items[i - 1].end = all->items[i].begin;
+}
+
+static void sort_spans(struct view_trace *trace, uint32_t number)
+{
+	const bool is_cpu = trace->rows[number].kind == VIEW_CPU;
+
+	for (unsigned int depth = 0; depth < DEPTHS_MAX; depth++) {
+		const size_t l = spans_of(&trace->rows[number], depth);
+
+		if (l == trace->rows[number].nr_lines)
+			continue;
+		sort_line(&trace->rows[number].lines[l]);
+		if (is_cpu && !depth)
+			cut_runs(&trace->rows[number].lines[l]);
+		else
+			spread(trace, number, depth);
+	}
 }
 
 /* States and values last until the next one. */
@@ -189,8 +232,8 @@ static void sort_row(struct view_trace *trace, uint32_t number)
 		if (row->lines[i].kind == VIEW_VALUES)
 			extend_values(trace, &row->lines[i]);
 	}
-	if (row->kind == VIEW_KEYED && row->nr_lines == 1)
-		spread(trace, number);
+	sort_spans(trace, number);
+	row = &trace->rows[number];
 	qsort(row->lines, row->nr_lines, sizeof(*row->lines), by_kind);
 }
 

@@ -23,7 +23,7 @@ format/text : format/io format/dat :
 format/model : format/io format/dat format/text :
 format/sql : format/io format/dat format/text format/model :
 format/verify : format/io format/dat format/text : page
-format/view : format/io format/dat format/text :
+format/view : format/io format/dat format/text format/model :
 cli/base : :
 cli/recording : cli/base format/io format/weave : buffer_dir clock event_text filter lane log page pattern reader source
 cli/kernel : cli/base cli/recording format/dat format/io format/weave : clock lane map page
@@ -37,10 +37,8 @@ cli : cli/base cli/recording cli/kernel format/io format/dat format/weave format
 END
 
 # Folders that may use libraries besides libc.
-external='(traceevent/|event-parse|tracefs|zstd|kbuffer)'
-libraries='^(format/dat/dat_compress|format/text/|format/model/|format/verify/|cli/)'
 external='(traceevent/|event-parse|tracefs|zstd|zlib|kbuffer)'
-libraries='^(format/dat/dat_compress|format/text/|format/verify/|format/view/|cli/)'
+libraries='^(format/dat/dat_compress|format/text/|format/model/|format/verify/|format/view/|cli/)'
 
 # Whose functions a folder may call, besides its own and those of folders that it may include: public headers declare
 # them.

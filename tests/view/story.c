@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * story [TEXT]: two threads that write known events, and take turns so that they wake each other. TEXT, or one that could
+ * story [TEXT]: two threads that write known events and spans, and take turns so that they wake each other. TEXT, or one that could
  * be mistaken for a script, is in the fields and in the name of a thread.
  */
 #define _GNU_SOURCE
@@ -13,6 +13,10 @@
 
 REC_EVENT(story, step, u32(number), string(text));
 REC_EVENT(story, turn, u32(number));
+REC_EVENT(story, work_begin, u32(number));
+REC_EVENT(story, work_end, s32(result));
+REC_EVENT(story, part_begin, u32(number));
+REC_EVENT(story, part_end, s32(result));
 REC_EVENT(story, rare, u32(number), string(text));
 
 static sem_t turns[2];
@@ -24,9 +28,14 @@ static void *play(void *arg)
 
 	pthread_setname_np(pthread_self(), me ? "<b>beta" : "alpha&amp;");
 	for (uint32_t i = 0; i < STEPS; i++) {
+		if (i % 20 == 0)
+			REC(story, work_begin, i);
+		REC(story, part_begin, i);
 		REC(story, step, i, i % 100 ? "plain" : text);
-		if (i % 20)
+		REC(story, part_end, (int32_t)(i % 7));
+		if (i % 20 != 19)
 			continue;
+		REC(story, work_end, (int32_t)i);
 		REC(story, turn, i);
 		sem_post(&turns[!me]);
 		while (sem_wait(&turns[me]))

@@ -1,0 +1,304 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * See view_items.h. A thread's row has its states, its spans by their depth, and its points; a CPU's row has the threads that
+ * ran there, and below them the interrupts. Spans by key, counters, states and tasks have rows of their own.
+ */
+#include "format/view/view_items.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/view/view_rows.h"
+
+/* Ids of programs' events in the files that recorder writes; the kernel's are below. */
+#define PROGRAM_IDS 16384
+
+/* ------------------------------------------------------------------------------------------------------- events */
+
+/* "system:name" of an event. */
+static uint32_t event_name(struct view_items *items, int id, const struct event_type *type)
+{
+	char text[512];
+
+	if (!items->names[id & 65535]) {
+		if (type)
+			snprintf(text, sizeof(text), "%s:%s", type->event->system, type->event->name);
+		else
+			snprintf(text, sizeof(text), "event %d", id);
+		items->names[id & 65535] = view_string(items->trace, text) + 1;
+	}
+	return items->names[id & 65535] - 1;
+}
+
+static uint32_t rule_name(struct view_items *items, const struct model_rule *rule)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s:%s", rule->system, rule->name);
+	return view_string(items->trace, text);
+}
+
+/* Something that the model gives when it ends, by when and where it began; spans have a number instead. */
+static uint64_t place(uint64_t ts, int32_t tid)
+{
+	return ts * 0x9e3779b97f4a7c15u ^ (uint32_t)tid ^ UINT64_C(1) << 63;
+}
+
+static void note_begin(struct view_items *items, uint64_t key)
+{
+	if (!items->trace->error)
+		items->trace->error = number_map_set(&items->begins, key, (uint64_t)items->event + 1);
+}
+
+static uint32_t begin_of(const struct view_items *items, uint64_t key)
+{
+	const uint64_t event = number_map_get(&items->begins, key);
+
+	return event ? (uint32_t)(event - 1) : VIEW_NO_EVENT;
+}
+
+void view_items_event(struct view_items *items, const struct model_rule *rule, const struct dat_event *event)
+{
+	struct view_trace *trace = items->trace;
+	const int id = event_id(items->table, event->data, event->size);
+	const int32_t tid = event_pid(items->table, event->data, event->size);
+	const uint32_t name = event_name(items, id, rule->type);
+
+	if (trace->error)
+		return;
+	trace->string_events[name]++;
+	if (rule->meaning == MODEL_STATE || rule->meaning == MODEL_TASK)
+		note_begin(items, place(event->ts, tid));
+	if (id >= PROGRAM_IDS && tid > 0)
+		view_thread_is_program(trace, view_thread_row(trace, items->table, tid));
+}
+
+/* ------------------------------------------------------------------------------------------------ spans, points */
+
+static int begin_span(void *arg, const struct model_span *span)
+{
+	struct view_items *items = arg;
+
+	note_begin(items, span->id);
+	return items->trace->error;
+}
+
+static uint32_t keyed_row(struct view_items *items, const struct model_rule *rule)
+{
+	bool is_new;
+	const uint32_t row = view_row(items->trace, VIEW_KEYED, rule->pair, view_group_row(items->trace, VIEW_GROUP_KEYED), &is_new);
+
+	if (is_new)
+		items->trace->rows[row].name = rule_name(items, rule);
+	return row;
+}
+
+static int add_span(void *arg, const struct model_span *span)
+{
+	struct view_items *items = arg;
+	struct view_trace *trace = items->trace;
+	const uint32_t begun = begin_of(items, span->id);
+	struct view_item item = {
+		.begin = span->begin, .end = span->end, .name = rule_name(items, span->rule), .cpu = (uint16_t)span->cpu,
+	};
+
+	/* The flags have the same values. */
+	item.flags = (uint16_t)span->flags;
+	item.event = begun != VIEW_NO_EVENT ? begun : items->event;
+	item.last = span->last.data ? items->event : item.event;
+	if (span->rule->is_keyed)
+		view_add(trace, keyed_row(items, span->rule), VIEW_SPANS, 0, &item);
+	else if (span->rule->is_of_cpu || span->tid <= 0)
+		view_add(trace, view_cpu_row(trace, span->cpu), VIEW_SPANS, span->depth + 1, &item);
+	else
+		view_add(trace, view_thread_row(trace, items->table, span->tid), VIEW_SPANS, span->depth, &item);
+	return trace->error;
+}
+
+static int add_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span)
+{
+	struct view_items *items = arg;
+	struct view_trace *trace = items->trace;
+	const int id = event_id(items->table, event->data, event->size);
+	const struct view_item item = { .begin = event->ts, .end = event->ts, .name = event_name(items, id, record->type),
+					.event = items->event, .cpu = (uint16_t)event->cpu };
+
+	(void)span;
+	view_add(trace, tid > 0 ? view_thread_row(trace, items->table, tid) : view_cpu_row(trace, event->cpu), VIEW_POINTS, 0, &item);
+	return trace->error;
+}
+
+static int add_loss(void *arg, const struct model_loss *loss)
+{
+	struct view_items *items = arg;
+	struct view_trace *trace = items->trace;
+	const struct view_item item = { .begin = loss->ts, .end = loss->ts, .event = VIEW_NO_EVENT,
+					.name = view_string(trace, "events lost"), .cpu = (uint16_t)loss->cpu };
+
+	trace->gaps++;
+	if (loss->lost > 0)
+		trace->lost += (uint64_t)loss->lost;
+	view_add(trace, view_cpu_row(trace, loss->cpu), VIEW_LOSSES, 0, &item);
+	return trace->error;
+}
+
+/* ---------------------------------------------------------------------------------------------- counters, states */
+
+static int add_counter(void *arg, const struct model_counter *counter)
+{
+	struct view_items *items = arg;
+	struct view_trace *trace = items->trace;
+	const uint32_t group = view_group_row(trace, VIEW_GROUP_COUNTERS);
+	struct view_item item = { .begin = counter->ts, .end = counter->ts, .event = items->event, .cpu = (uint16_t)counter->cpu };
+	bool is_new;
+	const uint32_t row = view_row(trace, VIEW_COUNTER, (uint64_t)counter->rule->type->event->id, group, &is_new);
+
+	if (is_new)
+		trace->rows[row].name = rule_name(items, counter->rule);
+	item.low = item.high = counter->value;
+	view_add(trace, row, VIEW_VALUES, 0, &item);
+	return trace->error;
+}
+
+/* The word for a value, as the print format has it; NULL: it has none. */
+static const char *word_of(const struct model_rule *rule, int64_t value)
+{
+	for (const struct tep_print_arg *arg = rule->type->event->print_fmt.args; arg; arg = arg->next) {
+		if (arg->type != TEP_PRINT_SYMBOL || arg->symbol.field->type != TEP_PRINT_FIELD ||
+		    strcmp(arg->symbol.field->field.name, rule->value->name) != 0)
+			continue;
+		for (const struct tep_print_flag_sym *word = arg->symbol.symbols; word; word = word->next)
+			if (strtoll(word->value, NULL, 0) == value)
+				return word->str;
+	}
+	return NULL;
+}
+
+static uint32_t state_row(struct view_items *items, const struct model_state *state)
+{
+	struct view_trace *trace = items->trace;
+	uint64_t id = (uint64_t)state->rule->type->event->id;
+	char name[512];
+	int size = snprintf(name, sizeof(name), "%.200s:%.200s", state->rule->system, state->rule->name);
+	bool is_new;
+	uint32_t row;
+
+	for (unsigned int i = 0; i < state->nr_keys; i++) {
+		id = (id ^ state->keys[i]) * 0x9e3779b97f4a7c15u;
+		size += snprintf(name + size, sizeof(name) - (size_t)size, " %" PRIu64, state->keys[i]);
+	}
+	row = view_row(trace, VIEW_STATE, id, view_group_row(trace, VIEW_GROUP_STATES), &is_new);
+	if (is_new) {
+		trace->rows[row].name = view_string(trace, name);
+		/* In the order in which they appear. */
+		trace->rows[row].order = row;
+	}
+	return row;
+}
+
+static int add_state(void *arg, const struct model_state *state)
+{
+	struct view_items *items = arg;
+	const char *word = word_of(state->rule, state->value);
+	struct view_item item = { .begin = state->begin, .end = state->end, .flags = state->is_open ? VIEW_NO_END : 0 };
+	char number[32];
+
+	snprintf(number, sizeof(number), "%" PRId64, state->value);
+	item.name = view_string(items->trace, word ? word : number);
+	item.event = begin_of(items, place(state->begin, state->tid));
+	item.last = item.event;
+	view_add(items->trace, state_row(items, state), VIEW_SPANS, 0, &item);
+	return items->trace->error;
+}
+
+/* ------------------------------------------------------------------------------------------------- tasks, flows */
+
+static int add_task(void *arg, const struct model_task *task)
+{
+	struct view_items *items = arg;
+	struct view_trace *trace = items->trace;
+	struct view_item item = { .begin = task->begin, .end = task->end, .flags = task->is_open ? VIEW_NO_END : 0 };
+	bool is_new;
+	const uint32_t row = view_row(trace, VIEW_TASK, task->task, view_group_row(trace, VIEW_GROUP_TASKS), &is_new);
+	char name[512];
+
+	if (is_new || (task->name && row != VIEW_NO_ROW)) {
+		snprintf(name, sizeof(name), "%.400s%stask %" PRIu64, task->name ? task->name : "", task->name ? ", " : "", task->task);
+		trace->rows[row].name = view_string(trace, name);
+	}
+	item.name = view_thread_name(trace, items->table, task->tid);
+	item.event = begin_of(items, place(task->begin, task->tid));
+	item.last = item.event;
+	view_add(trace, row, VIEW_SPANS, 0, &item);
+	return trace->error;
+}
+
+static int add_flow(void *arg, const struct model_flow *flow)
+{
+	struct view_items *items = arg;
+	struct view_arrow arrow = { .from = flow->from_ts, .to = flow->ts, .kind = VIEW_FLOW, .event = items->event };
+
+	if (!flow->from_ts || flow->tid <= 0 || flow->from_tid <= 0)
+		return 0;
+	arrow.from_row = view_thread_row(items->trace, items->table, flow->from_tid);
+	arrow.to_row = view_thread_row(items->trace, items->table, flow->tid);
+	view_add_arrow(items->trace, &arrow);
+	return items->trace->error;
+}
+
+/* ------------------------------------------------------------------------------------------------ thread states */
+
+static void add_wake(struct view_items *items, const struct model_thread_state *state, uint32_t row)
+{
+	struct view_arrow arrow = { .from = state->end, .to = state->end, .to_row = row, .kind = VIEW_WAKE, .event = items->event };
+
+	if (state->waker <= 0 || state->waker == state->tid)
+		return;
+	arrow.from_row = view_thread_row(items->trace, items->table, state->waker);
+	view_add_arrow(items->trace, &arrow);
+}
+
+static int add_thread_state(void *arg, const struct model_thread_state *state)
+{
+	struct view_items *items = arg;
+	struct view_trace *trace = items->trace;
+	const uint32_t row = view_thread_row(trace, items->table, state->tid);
+	/* The states have the same values. */
+	struct view_item item = { .begin = state->begin, .end = state->end, .name = (uint32_t)state->state, .event = VIEW_NO_EVENT };
+
+	if (state->state == MODEL_UNKNOWN)
+		return 0;
+	item.cpu = state->cpu <= UINT16_MAX ? (uint16_t)state->cpu : 0;
+	item.flags = (uint16_t)((state->is_open ? VIEW_NO_END : 0) | (state->is_preempted ? VIEW_PREEMPTED : 0));
+	view_add(trace, row, VIEW_STATES, 0, &item);
+	if (state->state == MODEL_RUNNING) {
+		item.name = view_thread_name(trace, items->table, state->tid);
+		view_add(trace, view_cpu_row(trace, state->cpu), VIEW_SPANS, 0, &item);
+	}
+	add_wake(items, state, row);
+	return trace->error;
+}
+
+struct model_sink view_items_sink(struct view_items *items)
+{
+	return (struct model_sink){
+		.arg = items,
+		.span = add_span,
+		.span_begin = begin_span,
+		.counter = add_counter,
+		.state = add_state,
+		.flow = add_flow,
+		.task = add_task,
+		.thread_state = add_thread_state,
+		.loss = add_loss,
+		.point = add_point,
+	};
+}
+
+void view_items_free(struct view_items *items)
+{
+	number_map_free(&items->begins);
+}

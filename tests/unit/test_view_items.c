@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The items of the model as rows: which row and line each gets, with which name. The items are made here; tests/unit/test_model
+ * has those that events make.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/view/view_items.h"
+
+#define FORMAT(id, name, field, print)                                                                                  \
+	"name: " name "\nID: " #id "\nformat:\n"                                                                        \
+	"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                                    \
+	"\tfield:u8 common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                                    \
+	"\tfield:u8 common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                            \
+	"\tfield:s32 common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n" field "\nprint fmt: " print "\n"
+
+static const char *const formats[] = {
+	FORMAT(16400, "heap", "\tfield:rec_counter_s64 bytes;\toffset:8;\tsize:8;\tsigned:1;\n", "\"%lld\", REC->bytes"),
+	FORMAT(16401, "state", "\tfield:rec_state_s32 value;\toffset:8;\tsize:4;\tsigned:1;\n",
+	       "\"value=%s\", __print_symbolic(REC->value, { 0, \"CLOSED\" }, { 3, \"<OPEN>\" })"),
+	FORMAT(16402, "rpc_begin", "\tfield:rec_key_u64 id;\toffset:8;\tsize:8;\tsigned:0;\n", "\"%llu\", REC->id"),
+};
+
+#define NR (sizeof(formats) / sizeof(formats[0]))
+
+static struct dat_format dat_formats[NR];
+static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
+static struct dat_file file = { .formats = dat_formats, .nr_formats = NR, .commit_size = 8, .long_size = 8 };
+static struct event_table *table;
+static struct model_rules *rules;
+static struct view_trace trace;
+static struct view_items *items;
+static struct model_sink sink;
+
+static void setup(void)
+{
+	for (size_t i = 0; i < NR; i++)
+		dat_formats[i] = (struct dat_format){ .system = "demo", .text = { (char *)(uintptr_t)formats[i], strlen(formats[i]), 0 } };
+	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
+	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
+	cr_assert_eq(model_rules_open(table, &rules), 0);
+	items = calloc(1, sizeof(*items));
+	cr_assert_not_null(items);
+	items->trace = &trace;
+	items->table = table;
+	trace.begin = 0;
+	trace.end = 1000;
+	trace.events = 100;
+	sink = view_items_sink(items);
+}
+
+static void teardown(void)
+{
+	view_items_free(items);
+	free(items);
+	view_trace_free(&trace);
+	model_rules_close(rules);
+	event_table_close(table);
+}
+
+TestSuite(view_items, .init = setup, .fini = teardown);
+
+static const struct model_rule *rule(int id)
+{
+	return model_rule(rules, id);
+}
+
+static const struct view_row *row_named(const char *name)
+{
+	for (size_t i = 0; i < trace.nr_rows; i++)
+		if (!strcmp(trace.strings[trace.rows[i].name], name))
+			return &trace.rows[i];
+	cr_assert_fail("there is no row '%s'", name);
+	return NULL;
+}
+
+static const struct view_item *item_of(const struct view_row *row, size_t line, size_t i)
+{
+	cr_assert_lt(line, row->nr_lines);
+	cr_assert_lt(i, row->lines[line].levels[0].nr);
+	return &row->lines[line].levels[0].items[i];
+}
+
+Test(view_items, counters)
+{
+	const int64_t values[] = { 5, -3, 900 };
+	const struct view_row *row;
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct model_counter counter = { .rule = rule(16400), .ts = 100 * i, .tid = 7, .value = values[i] };
+
+		items->event = (uint32_t)i;
+		cr_assert_eq(sink.counter(items, &counter), 0);
+	}
+	cr_assert_eq(view_finish(&trace, VIEW_ITEMS_MAX), 0);
+	row = row_named("demo:heap");
+	cr_assert_eq(row->kind, VIEW_COUNTER);
+	cr_assert_eq(row->lines[0].kind, VIEW_VALUES);
+	for (size_t i = 0; i < 3; i++) {
+		cr_assert_eq(item_of(row, 0, i)->low, values[i]);
+		cr_assert_eq(item_of(row, 0, i)->end, i < 2 ? 100 * (i + 1) : 1000);
+		cr_assert_eq(item_of(row, 0, i)->event, i);
+	}
+}
+
+Test(view_items, states_have_the_words_of_their_values)
+{
+	const char *const words[] = { "CLOSED", "<OPEN>", "12" };
+	const int64_t values[] = { 0, 3, 12 };
+	const struct view_row *row;
+
+	for (size_t i = 0; i < 3; i++) {
+		const struct model_state state = { .rule = rule(16401), .begin = 100 * i, .end = 100 * i + 100, .nr_keys = 2,
+						   .keys = { 17, 4 }, .value = values[i], .is_open = i == 2 };
+
+		cr_assert_eq(sink.state(items, &state), 0);
+	}
+	row = row_named("demo:state 17 4");
+	cr_assert_eq(row->kind, VIEW_STATE);
+	for (size_t i = 0; i < 3; i++)
+		cr_assert_str_eq(trace.strings[item_of(row, 0, i)->name], words[i]);
+	cr_assert_eq(item_of(row, 0, 1)->flags, 0);
+	cr_assert_eq(item_of(row, 0, 2)->flags, VIEW_NO_END);
+}
+
+Test(view_items, tasks_and_flows)
+{
+	const struct model_task one = { .task = 5, .tid = 7, .begin = 10, .end = 20 };
+	const struct model_task other = { .task = 5, .name = "lunch", .tid = 8, .begin = 30, .end = 40, .is_open = true };
+	const struct model_flow first = { .flow = 1, .ts = 100, .tid = 7 };
+	const struct model_flow second = { .flow = 1, .ts = 250, .tid = 8, .from_ts = 100, .from_tid = 7 };
+	const struct view_row *row;
+
+	cr_assert_eq(sink.task(items, &one) | sink.task(items, &other) | sink.flow(items, &first) | sink.flow(items, &second), 0);
+	row = row_named("lunch, task 5");
+	cr_assert_eq(row->kind, VIEW_TASK);
+	cr_assert_str_eq(trace.strings[item_of(row, 0, 0)->name], "<...>-7");
+	cr_assert_str_eq(trace.strings[item_of(row, 0, 1)->name], "<...>-8");
+	cr_assert_eq(trace.nr_arrows, 1);
+	cr_assert(trace.arrows[0].kind == VIEW_FLOW && trace.arrows[0].from == 100 && trace.arrows[0].to == 250);
+	cr_assert_eq(trace.rows[trace.arrows[0].from_row].id, 7);
+	cr_assert_eq(trace.rows[trace.arrows[0].to_row].id, 8);
+}
+
+Test(view_items, spans_by_key_share_a_row)
+{
+	const struct view_row *row;
+
+	for (uint64_t i = 0; i < 3; i++) {
+		struct model_span span = { .id = i + 1, .rule = rule(16402), .begin = 10 * i, .end = 100 + 10 * i, .tid = 7 };
+
+		items->event = (uint32_t)i;
+		cr_assert_eq(sink.span_begin(items, &span), 0);
+		span.last.data = (const unsigned char *)"";
+		items->event = (uint32_t)(10 + i);
+		cr_assert_eq(sink.span(items, &span), 0);
+	}
+	cr_assert_eq(view_finish(&trace, VIEW_ITEMS_MAX), 0);
+	row = row_named("demo:rpc");
+	cr_assert_eq(row->kind, VIEW_KEYED);
+	cr_assert_eq(row->nr_lines, 3);
+	for (size_t i = 0; i < 3; i++) {
+		cr_assert_eq(item_of(row, i, 0)->begin, 10 * i);
+		cr_assert_eq(item_of(row, i, 0)->event, i);
+		cr_assert_eq(item_of(row, i, 0)->last, 10 + i);
+	}
+}
+
+Test(view_items, a_thread_that_runs_is_on_a_cpu_and_its_waker_is_known)
+{
+	const struct model_thread_state sleeping = { .tid = 7, .state = MODEL_SLEEPING, .cpu = UINT32_MAX, .begin = 10, .end = 20,
+						     .waker = 8 };
+	const struct model_thread_state running = { .tid = 7, .state = MODEL_RUNNING, .cpu = 3, .begin = 20, .end = 50, .waker = -1 };
+	const struct view_item *ran;
+
+	cr_assert_eq(sink.thread_state(items, &sleeping) | sink.thread_state(items, &running), 0);
+	ran = item_of(row_named("CPU 3"), 0, 0);
+	cr_assert(ran->begin == 20 && ran->end == 50 && !strcmp(trace.strings[ran->name], "<...>-7"));
+	cr_assert_eq(item_of(row_named("<...>-7"), 0, 1)->name, VIEW_RUNNING);
+	cr_assert_eq(trace.nr_arrows, 1);
+	cr_assert(trace.arrows[0].kind == VIEW_WAKE && trace.arrows[0].from == 20);
+	cr_assert_eq(trace.rows[trace.arrows[0].from_row].id, 8);
+}
+
+/* The numbers of the model and of the page are the same. */
+Test(view_items, names_of_states_agree)
+{
+	cr_assert(VIEW_RUNNING == (int)MODEL_RUNNING && VIEW_RUNNABLE == (int)MODEL_RUNNABLE && VIEW_SLEEPING == (int)MODEL_SLEEPING);
+	cr_assert(VIEW_BLOCKED == (int)MODEL_BLOCKED && VIEW_STOPPED == (int)MODEL_STOPPED && VIEW_UNKNOWN == (int)MODEL_UNKNOWN);
+	cr_assert(VIEW_NO_BEGIN == MODEL_NO_BEGIN && VIEW_NO_END == MODEL_NO_END && VIEW_CUT == MODEL_CUT);
+}
