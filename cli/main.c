@@ -23,8 +23,8 @@ struct command {
 static const struct command commands[] = {
 	{ "record", cmd_record, "record a program's events into a trace.dat" },
 	{ "report", cmd_report, "print the events of a trace.dat" },
-	{ "sql", cmd_sql, "ask a trace with SQL" },
 	{ "view", cmd_view, "show a trace.dat as a picture, in a page for any browser" },
+	{ "sql", cmd_sql, "ask a trace with SQL" },
 	{ "list", cmd_list, "list the events of running programs or of a binary" },
 	{ "ps", cmd_ps, "show the running programs that use librecorder" },
 	{ "enable", cmd_enable, "switch events of running programs on" },
