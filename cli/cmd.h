@@ -34,5 +34,6 @@ int cmd_stat(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_view(int argc, char **argv);
+int cmd_why(int argc, char **argv);
 
 #endif

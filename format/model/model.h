@@ -48,6 +48,7 @@ enum model_sched_field {
 	MODEL_WOKEN_PID = 0,
 	MODEL_WOKEN_PRIO,
 	MODEL_WOKEN_CPU,
+	MODEL_WOKEN_FLAGS, /* the common ones */
 };
 
 /* What one event id means. Lives as long as the rules. */
@@ -145,9 +146,9 @@ struct model_task {
 enum model_run {
 	MODEL_RUNNING,
 	MODEL_RUNNABLE,	/* woken, or preempted, and waiting for a CPU */
-	MODEL_SLEEPING,	/* interruptible */
+	MODEL_SLEEPING,	/* interruptible; or idle, as threads of the kernel that wait for work */
 	MODEL_BLOCKED,	/* uninterruptible */
-	MODEL_STOPPED,	/* stopped, traced, parked, idle */
+	MODEL_STOPPED,	/* stopped, traced, parked */
 	MODEL_DEAD,
 	MODEL_UNKNOWN,	/* events were lost */
 };
@@ -163,6 +164,7 @@ struct model_thread_state {
 	int32_t waker;	     /* who ended a sleep: MODEL_SLEEPING, MODEL_BLOCKED; -1: not known */
 	uint32_t waker_cpu;
 	uint64_t waker_span; /* innermost span open on the waker */
+	bool waker_irq;	     /* an interrupt woke it; the waker is the thread that was interrupted */
 };
 
 struct model_loss {

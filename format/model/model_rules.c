@@ -57,7 +57,7 @@ static const char *match(const char *pattern, const char *name)
 
 static struct tep_format_field *field_named(const struct event_type *type, const char *name)
 {
-	return tep_find_field(type->event, name);
+	return tep_find_any_field(type->event, name);
 }
 
 /* A field whose type word begins with `word`. */
@@ -117,6 +117,7 @@ static void set_kernel(struct model_rule *rule, char **ret_name)
 	};
 	static const char *const of_wake[MODEL_SCHED_FIELDS] = {
 		[MODEL_WOKEN_PID] = "pid", [MODEL_WOKEN_PRIO] = "prio", [MODEL_WOKEN_CPU] = "target_cpu",
+		[MODEL_WOKEN_FLAGS] = "common_flags",
 	};
 	const char *name = rule->type->event->name;
 

@@ -12,6 +12,10 @@
 #define STATE_INTERRUPTIBLE 0x01u
 #define STATE_BLOCKED	    0x02u
 #define STATE_DEAD	    (0x10u | 0x20u)
+#define STATE_IDLE	    0x80u
+
+/* common_flags: in a hard or soft interrupt. */
+#define FLAGS_INTERRUPT 0x18
 
 /* The idle tasks of all CPUs have the number 0. */
 #define IDLE 0
@@ -26,7 +30,7 @@ static enum model_run run_of(uint64_t prev_state)
 		return MODEL_DEAD;
 	if (bits & STATE_BLOCKED)
 		return MODEL_BLOCKED;
-	return bits & STATE_INTERRUPTIBLE ? MODEL_SLEEPING : MODEL_STOPPED;
+	return bits & (STATE_INTERRUPTIBLE | STATE_IDLE) ? MODEL_SLEEPING : MODEL_STOPPED;
 }
 
 static int give(const struct model *m, struct model_thread *thread, uint64_t ts, bool is_open)
@@ -150,6 +154,7 @@ int model_wake_event(struct model *model, const struct model_step *step)
 		state->waker = step->thread->tid;
 		state->waker_cpu = step->event->cpu;
 		state->waker_span = top ? top->span.id : 0;
+		state->waker_irq = (number(step, MODEL_WOKEN_FLAGS) & FLAGS_INTERRUPT) != 0;
 		err = give(model, thread, step->event->ts, false);
 	}
 	set(thread, MODEL_RUNNABLE, (uint32_t)number(step, MODEL_WOKEN_CPU), step->event->ts, (uint32_t)number(step, MODEL_WOKEN_PRIO));

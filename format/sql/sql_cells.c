@@ -25,7 +25,7 @@ static struct sql_index *index_close(struct sql_index *index)
 	return NULL;
 }
 
-int sql_cells_open(struct sql_cells *ret_cells, struct sql_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns)
+int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns)
 {
 	struct sql_index **indices = calloc(nr_columns, sizeof(*indices));
 
@@ -66,7 +66,7 @@ int sql_cells_add(struct sql_cells *cells, const int64_t *row)
 
 int64_t sql_cells_text(struct sql_cells *cells, const char *text, size_t size, int *ret_error)
 {
-	const struct sql_text *copy = text ? sql_pool_add(cells->pool, text, size) : NULL;
+	const struct pooled_text *copy = text ? text_pool_add(cells->pool, text, size) : NULL;
 
 	if (text && !copy)
 		*ret_error = -ENOMEM;
@@ -94,13 +94,13 @@ void sql_cells_sort(struct sql_cells *cells)
 struct sql_value sql_cells_value(const struct sql_cells *cells, size_t row, unsigned int column)
 {
 	const int64_t cell = cells->cells[row * cells->nr_columns + column];
-	const struct sql_text *text;
+	const struct pooled_text *text;
 
 	if (cell == SQL_CELL_NULL)
 		return sql_null();
 	if (cells->kinds[column] == SQL_INT)
 		return sql_int(cell);
-	text = (const struct sql_text *)(intptr_t)cell;
+	text = (const struct pooled_text *)(intptr_t)cell;
 	return (struct sql_value){ .kind = cells->kinds[column], .lasts = 1, .text = text->text, .size = text->size };
 }
 

@@ -10,7 +10,7 @@
 #define FORMAT_SQL_CELLS_H
 
 #include "format/io/number_map.h"
-#include "format/sql/sql_pool.h"
+#include "format/io/text_pool.h"
 #include "format/sql/sql_value.h"
 
 #include <stdbool.h>
@@ -21,7 +21,7 @@
 struct sql_index;
 
 struct sql_cells {
-	struct sql_pool *pool;
+	struct text_pool *pool;
 	const enum sql_kind *kinds; /* of the columns */
 	unsigned int nr_columns;
 	size_t nr_rows;
@@ -31,7 +31,7 @@ struct sql_cells {
 };
 
 /* `kinds` must outlive the table. 0; -ENOMEM. */
-int sql_cells_open(struct sql_cells *ret_cells, struct sql_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns);
+int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns);
 void sql_cells_close(struct sql_cells *cells);
 
 /* Adds a row. 0; -ENOMEM. */

@@ -194,7 +194,7 @@ char *sql_columns_declaration(const struct sql_columns *columns)
 /* ------------------------------------------------------------------------------------------------------------ values */
 
 /* A text of the pool, which lives as long as the trace. */
-static struct sql_value lasting(const struct sql_text *text)
+static struct sql_value lasting(const struct pooled_text *text)
 {
 	if (!text)
 		return sql_null();

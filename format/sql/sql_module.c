@@ -243,11 +243,11 @@ static void cells_advance(struct cursor *cursor)
 
 static int64_t cell_of(const struct sql_table *table, const struct sql_value *value)
 {
-	const struct sql_text *text;
+	const struct pooled_text *text;
 
 	if (value->kind == SQL_INT)
 		return value->number;
-	text = sql_pool_find(&table->trace->pool, value->text, value->size);
+	text = text_pool_find(&table->trace->pool, value->text, value->size);
 	return text ? (int64_t)(intptr_t)text : SQL_CELL_NULL;
 }
 

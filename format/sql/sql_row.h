@@ -46,7 +46,7 @@ static inline void sql_row_text(struct sql_row *row, const char *text)
 /* tid, pid and comm of a thread. */
 static inline void sql_row_comm(struct sql_row *row, int32_t tid)
 {
-	const struct sql_text *comm = sql_trace_comm(row->trace, tid);
+	const struct pooled_text *comm = sql_trace_comm(row->trace, tid);
 
 	sql_row_int(row, comm ? (int64_t)(intptr_t)comm : SQL_CELL_NULL);
 }

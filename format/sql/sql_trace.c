@@ -86,7 +86,7 @@ struct sql_trace *sql_trace_close(struct sql_trace *trace)
 	dat_time_close(&trace->time);
 	dat_close(trace->file);
 	number_map_free(&trace->comms);
-	sql_pool_close(&trace->pool);
+	text_pool_close(&trace->pool);
 	free(trace->names);
 	free(trace->room);
 	free(trace->path);
@@ -94,19 +94,19 @@ struct sql_trace *sql_trace_close(struct sql_trace *trace)
 	return NULL;
 }
 
-const struct sql_text *sql_trace_comm(struct sql_trace *trace, int32_t tid)
+const struct pooled_text *sql_trace_comm(struct sql_trace *trace, int32_t tid)
 {
 	const uint64_t known = number_map_get(&trace->comms, (uint64_t)(uint32_t)tid);
-	const struct sql_text *text;
+	const struct pooled_text *text;
 	const char *comm;
 
 	if (known)
-		return (const struct sql_text *)(uintptr_t)known;
+		return (const struct pooled_text *)(uintptr_t)known;
 	comm = tep_data_comm_from_pid(trace->table->tep, tid);
 	/* What libtraceevent answers for a thread without a name. */
 	if (comm && !strcmp(comm, "<...>"))
 		comm = NULL;
-	text = comm ? sql_pool_add(&trace->pool, comm, strlen(comm)) : NULL;
+	text = comm ? text_pool_add(&trace->pool, comm, strlen(comm)) : NULL;
 	if (text)
 		number_map_set(&trace->comms, (uint64_t)(uint32_t)tid, (uint64_t)(uintptr_t)text);
 	return text;
@@ -129,8 +129,8 @@ const struct sql_event_name *sql_trace_name(struct sql_trace *trace, int id)
 		return &none;
 	name = &trace->names[id];
 	if (!name->name) {
-		name->system = sql_pool_add(&trace->pool, type->event->system, strlen(type->event->system));
-		name->name = sql_pool_add(&trace->pool, type->event->name, strlen(type->event->name));
+		name->system = text_pool_add(&trace->pool, type->event->system, strlen(type->event->system));
+		name->name = text_pool_add(&trace->pool, type->event->name, strlen(type->event->name));
 	}
 	return name;
 }

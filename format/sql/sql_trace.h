@@ -10,15 +10,15 @@
 #include "format/io/number_map.h"
 #include "format/model/model.h"
 #include "format/model/model_process.h"
-#include "format/sql/sql_pool.h"
+#include "format/io/text_pool.h"
 #include "format/sql/sql_value.h"
 #include "format/text/event_parse.h"
 #include "format/text/event_print.h"
 
 /* An event id, and the texts of its names. */
 struct sql_event_name {
-	const struct sql_text *system;
-	const struct sql_text *name;
+	const struct pooled_text *system;
+	const struct pooled_text *name;
 };
 
 struct sql_trace {
@@ -29,7 +29,7 @@ struct sql_trace {
 	struct event_table *table;
 	struct model_rules *rules;
 	struct model_processes processes;
-	struct sql_pool pool;
+	struct text_pool pool;
 	struct number_map comms; /* by thread: the address of its name in the pool */
 	struct sql_event_name *names; /* by id, 65536 */
 	struct event_printer printer;
@@ -46,7 +46,7 @@ int sql_trace_open(const char *path, struct sql_trace **ret_trace, struct dat_er
 struct sql_trace *sql_trace_close(struct sql_trace *trace);
 
 /* The name of a thread, for as long as the trace is open. NULL: the file does not name it, or there is no memory. */
-const struct sql_text *sql_trace_comm(struct sql_trace *trace, int32_t tid);
+const struct pooled_text *sql_trace_comm(struct sql_trace *trace, int32_t tid);
 
 /* The process of a thread; NULL if the file does not say it. */
 struct sql_value sql_trace_process(const struct sql_trace *trace, int32_t tid);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See sql_pool.h. */
-#include "format/sql/sql_pool.h"
+#include "format/io/text_pool.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static uint64_t hash_of(const char *text, size_t size)
 }
 
 /* The slot that has the text, or that it would be put into. */
-static size_t slot_of(const struct sql_pool *pool, const char *text, size_t size)
+static size_t slot_of(const struct text_pool *pool, const char *text, size_t size)
 {
 	size_t i = hash_of(text, size) & (pool->nr_slots - 1);
 
@@ -27,12 +27,12 @@ static size_t slot_of(const struct sql_pool *pool, const char *text, size_t size
 	return i;
 }
 
-static int grow(struct sql_pool *pool)
+static int grow(struct text_pool *pool)
 {
-	const struct sql_pool old = *pool;
+	const struct text_pool old = *pool;
 
 	pool->nr_slots = old.nr_slots ? 2 * old.nr_slots : SLOTS_MIN;
-	pool->slots = calloc(pool->nr_slots, sizeof(struct sql_text *));
+	pool->slots = calloc(pool->nr_slots, sizeof(struct pooled_text *));
 	if (!pool->slots) {
 		*pool = old;
 		return -1;
@@ -45,14 +45,14 @@ static int grow(struct sql_pool *pool)
 	return 0;
 }
 
-const struct sql_text *sql_pool_find(const struct sql_pool *pool, const char *text, size_t size)
+const struct pooled_text *text_pool_find(const struct text_pool *pool, const char *text, size_t size)
 {
 	return pool->nr_slots ? pool->slots[slot_of(pool, text, size)] : NULL;
 }
 
-const struct sql_text *sql_pool_add(struct sql_pool *pool, const char *text, size_t size)
+const struct pooled_text *text_pool_add(struct text_pool *pool, const char *text, size_t size)
 {
-	struct sql_text *copy;
+	struct pooled_text *copy;
 	size_t slot;
 
 	/* At most three quarters of the slots are used. */
@@ -72,10 +72,10 @@ const struct sql_text *sql_pool_add(struct sql_pool *pool, const char *text, siz
 	return copy;
 }
 
-void sql_pool_close(struct sql_pool *pool)
+void text_pool_close(struct text_pool *pool)
 {
 	for (size_t i = 0; i < pool->nr_slots; i++)
 		free(pool->slots[i]);
 	free(pool->slots);
-	*pool = (struct sql_pool){ 0 };
+	*pool = (struct text_pool){ 0 };
 }

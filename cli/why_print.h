@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/* An explained span on standard output. 0; -ENOMEM. */
+#ifndef CLI_WHY_PRINT_H
+#define CLI_WHY_PRINT_H
+
+#include "format/why/why.h"
+
+#include <stdbool.h>
+
+/* {"span": "io:request", "id": 17, "begin": ns, "dur": ns, "classes": {...}, "path": [...]} on one line. */
+int why_print_json(struct why *why, const struct why_span *span);
+
+/* Classes, and below each what took its time, longest first. `path`: all pieces in time order after that. */
+int why_print_text(struct why *why, const struct why_span *span, bool path);
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why a span took as long as it did: every nanosecond between its begin and its end belongs to one piece, in time order,
+ * without gaps. A piece has a class, and says whose it is. While the span's thread sleeps, the chain of wake-ups is followed
+ * backwards: the thread that woke it, what that one did meanwhile, who woke that one, and so on, to an interrupt or to the
+ * begin of the sleep.
+ *
+ * why_open() keeps what is needed of a trace in memory: states of threads, spans, interrupts and requests to devices.
+ */
+#ifndef FORMAT_WHY_H
+#define FORMAT_WHY_H
+
+#include "format/model/model.h"
+
+enum why_class {
+	WHY_RUNNING,	 /* its thread ran */
+	WHY_RUNNABLE,	 /* its thread waited for a CPU */
+	WHY_BLOCKED,	 /* its thread slept, or worked for another task */
+	WHY_INTERRUPTED, /* its thread had a CPU, on which an interrupt ran */
+	WHY_UNKNOWN,
+	WHY_CLASSES,
+};
+
+const char *why_class_name(enum why_class class);
+
+struct why_piece {
+	enum why_class class;
+	uint64_t begin, end;
+	int32_t tid; /* the thread that this is about: the span's, or the last one of the chain of wake-ups */
+	int32_t cpu; /* -1: none */
+	const char *by; /* who or what caused it; "" if nothing did. Lives as long as the struct why */
+	const char *what;
+};
+
+struct why_span {
+	const struct model_rule *rule;
+	uint64_t id; /* the key, or the first number among the fields of its begin; otherwise the model's */
+	uint64_t begin, end;
+	int32_t tid, end_tid;
+	uint64_t task;
+	unsigned int flags; /* of the model: MODEL_NO_END ... */
+};
+
+struct why;
+
+/* Reads the trace. 0; -ENOMEM. table, file and time must outlive the result. why_close() takes NULL; returns NULL. */
+int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table, struct why **ret_why);
+struct why *why_close(struct why *why);
+
+/* The spans of programs, in the order of their ends. */
+const struct why_span *why_spans(const struct why *why, size_t *ret_nr);
+
+/*
+ * The pieces of a span, valid until the next call: their durations add up to the span's. Their number; -ENOMEM. sums may be
+ * NULL: ns by class.
+ */
+long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces, uint64_t sums[WHY_CLASSES]);
+
+/* What the trace lacks for better answers, as events for `recorder record -e`: "sched irq"; "" if nothing. */
+const char *why_missing(const struct why *why);
+
+/* The name of a thread, as "comm-tid". Valid as long as the struct why; NULL: out of memory. */
+const char *why_thread_name(struct why *why, int32_t tid);
+
+#endif

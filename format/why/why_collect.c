@@ -1,0 +1,472 @@
+/* SPDX-License-Identifier: MIT */
+/* Keeps what is needed of a trace, in lists that can be searched by time. */
+#include "format/why/why_private.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* ------------------------------------------------------------------------------------------------------------- lists */
+
+struct why_thread *why_thread(const struct why *why, int32_t tid)
+{
+	const uint64_t place = number_map_get(&why->by_tid, (uint32_t)tid);
+
+	return place ? &why->threads[place - 1] : NULL;
+}
+
+const struct why_cpu *why_cpu(const struct why *why, uint32_t cpu)
+{
+	return cpu < why->nr_cpus ? &why->cpus[cpu] : NULL;
+}
+
+static struct why_thread *add_thread(struct why *why, int32_t tid)
+{
+	struct why_thread *known = why_thread(why, tid);
+	struct why_thread *more;
+
+	if (known)
+		return known;
+	more = reallocarray(why->threads, why->nr_threads + 1, sizeof(*more));
+	if (!more)
+		return NULL;
+	why->threads = more;
+	if (number_map_set(&why->by_tid, (uint32_t)tid, why->nr_threads + 1))
+		return NULL;
+	more[why->nr_threads] = (struct why_thread){ .tid = tid };
+	return &more[why->nr_threads++];
+}
+
+static struct why_cpu *add_cpu(struct why *why, uint32_t cpu)
+{
+	if (cpu >= why->nr_cpus) {
+		struct why_cpu *more = reallocarray(why->cpus, cpu + 1, sizeof(*more));
+
+		if (!more)
+			return NULL;
+		for (uint32_t i = why->nr_cpus; i <= cpu; i++)
+			more[i] = (struct why_cpu){ 0 };
+		why->cpus = more;
+		why->nr_cpus = cpu + 1;
+	}
+	return &why->cpus[cpu];
+}
+
+const char *why_text(struct why *why, const char *format, ...)
+{
+	const struct pooled_text *text;
+	char room[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(room, sizeof(room), format, args);
+	va_end(args);
+	text = text_pool_add(&why->pool, room, strlen(room));
+	if (!text)
+		why->error = -ENOMEM;
+	return text ? text->text : "";
+}
+
+const char *why_thread_name(struct why *why, int32_t tid)
+{
+	const uint64_t known = number_map_get(&why->names, (uint32_t)tid);
+	const char *comm = known ? NULL : tep_data_comm_from_pid(why->table->tep, tid);
+	const char *name;
+
+	if (known)
+		return (const char *)(uintptr_t)known;
+	name = why_text(why, "%s-%d", comm ? comm : "<...>", tid);
+	if (*name)
+		number_map_set(&why->names, (uint32_t)tid, (uint64_t)(uintptr_t)name);
+	return *name ? name : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ search */
+
+size_t why_state_from(const struct blob *states, uint64_t ts)
+{
+	size_t nr, low = 0;
+	const struct why_state *list = why_items(struct why_state, states, nr);
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (list[middle].end <= ts)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+size_t why_run_from(const struct blob *runs, uint64_t ts)
+{
+	size_t nr, low = 0;
+	const struct why_run *list = why_items(struct why_run, runs, nr);
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (list[middle].end <= ts)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+/* `reach` rises, so that what ends before ts is found by halving, even if an earlier item is longer than a later one. */
+size_t why_inner_from(const struct blob *inner, uint64_t ts)
+{
+	size_t nr, low = 0;
+	const struct why_inner *list = why_items(struct why_inner, inner, nr);
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (list[middle].reach <= ts)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since)
+{
+	size_t nr;
+	const struct why_inner *list = why_items(struct why_inner, inner, nr), *found = NULL;
+
+	for (size_t i = why_inner_from(inner, ts); i < nr && list[i].begin <= ts; i++) {
+		if (list[i].end > ts && list[i].begin >= since)
+			found = &list[i];
+	}
+	return found;
+}
+
+/* Calls in which programs wait, and those that are most frequent. Others are shown by number. */
+static const char *call_name(int64_t number)
+{
+	static const struct {
+		int64_t number;
+		const char *name;
+	} calls[] = {
+		{ SYS_read, "read" }, { SYS_write, "write" }, { SYS_pread64, "pread64" }, { SYS_pwrite64, "pwrite64" },
+		{ SYS_readv, "readv" }, { SYS_writev, "writev" }, { SYS_futex, "futex" }, { SYS_nanosleep, "nanosleep" },
+		{ SYS_clock_nanosleep, "clock_nanosleep" }, { SYS_epoll_pwait, "epoll_pwait" }, { SYS_ppoll, "ppoll" },
+		{ SYS_pselect6, "pselect6" }, { SYS_fsync, "fsync" }, { SYS_fdatasync, "fdatasync" }, { SYS_sendto, "sendto" },
+		{ SYS_recvfrom, "recvfrom" }, { SYS_sendmsg, "sendmsg" }, { SYS_recvmsg, "recvmsg" }, { SYS_connect, "connect" },
+		{ SYS_accept, "accept" }, { SYS_accept4, "accept4" }, { SYS_wait4, "wait4" }, { SYS_waitid, "waitid" },
+		{ SYS_openat, "openat" }, { SYS_close, "close" }, { SYS_mmap, "mmap" }, { SYS_munmap, "munmap" },
+		{ SYS_sched_yield, "sched_yield" }, { SYS_io_getevents, "io_getevents" }, { SYS_flock, "flock" },
+		{ SYS_rt_sigtimedwait, "rt_sigtimedwait" }, { SYS_msync, "msync" }, { SYS_sync, "sync" },
+#ifdef SYS_epoll_wait
+		{ SYS_epoll_wait, "epoll_wait" }, { SYS_poll, "poll" }, { SYS_select, "select" }, { SYS_pause, "pause" },
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (calls[i].number == number)
+			return calls[i].name;
+	}
+	return NULL;
+}
+
+const char *why_inner_name(struct why *why, const struct why_inner *inner)
+{
+	const char *call;
+
+	if (!inner->rule->is_kernel)
+		return why_text(why, "%s:%s", inner->rule->system, inner->rule->name);
+	if (!strcmp(inner->rule->system, "syscalls"))
+		return why_text(why, "%s()", inner->rule->name);
+	if (strcmp(inner->rule->system, "raw_syscalls") != 0)
+		return inner->rule->name;
+	call = call_name(inner->number);
+	return call ? why_text(why, "%s()", call) : why_text(why, "system call %lld", (long long)inner->number);
+}
+
+/* ----------------------------------------------------------------------------------------------------------- collect */
+
+static int add_state(void *arg, const struct model_thread_state *s)
+{
+	struct why *why = arg;
+	struct why_thread *thread = add_thread(why, s->tid);
+	struct why_cpu *cpu = s->state == MODEL_RUNNING ? add_cpu(why, s->cpu) : NULL;
+	const struct why_state state = { s->begin, s->end,	 s->state,     s->cpu,
+					 s->waker, s->waker_cpu, s->waker_irq, s->is_open };
+	const struct why_run run = { s->begin, s->end, s->tid };
+
+	if (!thread || (s->state == MODEL_RUNNING && !cpu))
+		return -ENOMEM;
+	why->has_switches = true;
+	if (s->waker >= 0)
+		why->has_wakes = true;
+	blob_put(&thread->states, &state, sizeof(state));
+	if (cpu)
+		blob_put(&cpu->runs, &run, sizeof(run));
+	return thread->states.error ? -ENOMEM : cpu && cpu->runs.error ? -ENOMEM : 0;
+}
+
+static bool field_number(const struct model_record *record, const char *name, int64_t *ret_number)
+{
+	struct tep_format_field *field = record->data ? tep_find_field(record->type->event, name) : NULL;
+	unsigned long long number;
+
+	if (!field || (uint32_t)(field->offset + field->size) > record->size ||
+	    tep_read_number_field(field, record->data, &number))
+		return false;
+	*ret_number = (int64_t)number;
+	return true;
+}
+
+/* The text of a field __data_loc of a record; NULL: none. */
+static const char *field_text(struct why *why, const struct model_record *record, const char *name)
+{
+	struct tep_format_field *field = record->data ? tep_find_field(record->type->event, name) : NULL;
+	unsigned long long place;
+	uint32_t offset, size;
+
+	if (!field || !(field->flags & TEP_FIELD_IS_DYNAMIC) || (uint32_t)(field->offset + field->size) > record->size ||
+	    tep_read_number_field(field, record->data, &place))
+		return NULL;
+	offset = place & 0xffff;
+	size = (uint32_t)(place >> 16);
+	if (offset > record->size || size > record->size - offset)
+		return NULL;
+	return why_text(why, "%.*s", (int)strnlen((const char *)record->data + offset, size), (const char *)record->data + offset);
+}
+
+/* The number by which users know a span: its key, its field "id", or the first number among its fields. */
+static uint64_t id_of(const struct model_span *span)
+{
+	int64_t number;
+
+	if (span->nr_keys)
+		return span->keys[0];
+	if (field_number(&span->first, "id", &number))
+		return (uint64_t)number;
+	if (!span->first.data)
+		return span->id;
+	for (struct tep_format_field *f = span->first.type->event->format.fields; f; f = f->next) {
+		if (!(f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING)) && field_number(&span->first, f->name, &number))
+			return (uint64_t)number;
+	}
+	return span->id;
+}
+
+static int add_request(struct why *why, const struct model_span *span)
+{
+	struct why_request request = { .begin = span->begin, .end = span->end, .device = span->keys[0], .sector = span->keys[1] };
+	int64_t sectors = 0;
+
+	why->has_requests = true;
+	if (span->flags)
+		return 0;
+	field_number(&span->first, "nr_sector", &sectors);
+	request.sectors = (uint64_t)sectors;
+	blob_put(&why->requests, &request, sizeof(request));
+	return why->requests.error;
+}
+
+static int add_inner(struct why *why, struct blob *list, const struct model_span *span)
+{
+	struct why_inner inner = { .begin = span->begin, .end = span->end, .model_id = span->id, .rule = span->rule, .number = -1 };
+	const struct model_record *record = span->first.data ? &span->first : &span->last;
+
+	if (span->rule->is_kernel && !field_number(record, "id", &inner.number) && !field_number(record, "irq", &inner.number))
+		field_number(record, "vec", &inner.number);
+	if (span->rule->is_of_cpu)
+		inner.name = field_text(why, &span->first, "name");
+	blob_put(list, &inner, sizeof(inner));
+	return list->error;
+}
+
+static int add_span(void *arg, const struct model_span *span)
+{
+	struct why *why = arg;
+	struct why_thread *thread;
+	struct why_cpu *cpu;
+
+	if (span->rule->is_kernel && span->rule->is_keyed)
+		return add_request(why, span);
+	if (span->rule->is_of_cpu) {
+		why->has_interrupts = true;
+		cpu = add_cpu(why, span->cpu);
+		return cpu ? add_inner(why, &cpu->inner, span) : -ENOMEM;
+	}
+	if (span->rule->is_kernel)
+		why->has_calls = true;
+	thread = add_thread(why, span->tid);
+	if (!thread || (!span->rule->is_keyed && add_inner(why, &thread->inner, span)))
+		return -ENOMEM;
+	if (!span->rule->is_kernel) {
+		const struct why_span s = { span->rule, id_of(span), span->begin, span->end,
+					    span->tid,	span->end_tid, span->task, span->flags };
+
+		blob_put(&why->spans, &s, sizeof(s));
+	}
+	return why->spans.error;
+}
+
+static int add_task(void *arg, const struct model_task *task)
+{
+	struct why *why = arg;
+	struct why_thread *thread = add_thread(why, task->tid);
+	const struct why_task t = { task->begin, task->end, task->task };
+
+	if (!thread)
+		return -ENOMEM;
+	blob_put(&thread->tasks, &t, sizeof(t));
+	return thread->tasks.error;
+}
+
+static int add_loss(void *arg, const struct model_loss *loss)
+{
+	struct why *why = arg;
+
+	blob_put(&why->losses, &loss->ts, sizeof(loss->ts));
+	return why->losses.error;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct why_inner *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	/* The outer one first. */
+	return x->end != y->end ? (x->end > y->end ? -1 : 1) : x->model_id < y->model_id ? -1 : 1;
+}
+
+static void sort_inner(struct blob *inner)
+{
+	struct why_inner *list = (struct why_inner *)(void *)inner->data;
+	const size_t nr = inner->size / sizeof(*list);
+	uint64_t reach = 0;
+
+	if (nr)
+		qsort(list, nr, sizeof(*list), by_begin);
+	for (size_t i = 0; i < nr; i++) {
+		reach = list[i].end > reach ? list[i].end : reach;
+		list[i].reach = reach;
+	}
+}
+
+static int by_run_begin(const void *a, const void *b)
+{
+	const struct why_run *x = a, *y = b;
+
+	return x->begin < y->begin ? -1 : x->begin > y->begin;
+}
+
+static int by_end(const void *a, const void *b)
+{
+	const struct why_request *x = a, *y = b;
+
+	return x->end < y->end ? -1 : x->end > y->end;
+}
+
+static void sort_all(struct why *why)
+{
+	for (size_t i = 0; i < why->nr_threads; i++)
+		sort_inner(&why->threads[i].inner);
+	for (uint32_t i = 0; i < why->nr_cpus; i++) {
+		sort_inner(&why->cpus[i].inner);
+		if (why->cpus[i].runs.size)
+			qsort(why->cpus[i].runs.data, why->cpus[i].runs.size / sizeof(struct why_run), sizeof(struct why_run),
+			      by_run_begin);
+	}
+	if (why->requests.size)
+		qsort(why->requests.data, why->requests.size / sizeof(struct why_request), sizeof(struct why_request), by_end);
+}
+
+static int run_model(struct why *why, const struct dat_file *file, const struct dat_time *time, const struct model_rules *rules)
+{
+	const struct model_sink sink = { .arg = why, .span = add_span, .thread_state = add_state, .task = add_task, .loss = add_loss };
+	struct dat_merge *merge = NULL;
+	struct model *model = NULL;
+	struct dat_event event;
+	int err = model_open(rules, &sink, &model);
+
+	if (!err)
+		err = dat_merge_open(file, time, NULL, NULL, &merge);
+	while (!err && dat_merge_next(merge, &event))
+		err = model_event(model, &event);
+	if (!err)
+		err = model_end(model);
+	dat_merge_close(merge);
+	model_close(model);
+	return err;
+}
+
+/* Each is a word for `recorder record -e`. */
+static void note_missing(struct why *why)
+{
+	snprintf(why->missing, sizeof(why->missing), "%s%s%s%s%s", why->has_switches ? "" : " sched_switch",
+		 why->has_wakes ? "" : " sched_waking", why->has_calls ? "" : " raw_syscalls",
+		 why->has_interrupts ? "" : " irq timer", why->has_requests ? "" : " block");
+}
+
+int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table, struct why **ret_why)
+{
+	struct why *why = calloc(1, sizeof(*why));
+	int err;
+
+	if (!why)
+		return -ENOMEM;
+	why->table = table;
+	err = model_rules_open(table, &why->rules);
+	if (!err)
+		err = run_model(why, file, time, why->rules);
+	if (!err)
+		err = why->error;
+	if (err) {
+		why_close(why);
+		return err;
+	}
+	sort_all(why);
+	note_missing(why);
+	*ret_why = why;
+	return 0;
+}
+
+struct why *why_close(struct why *why)
+{
+	if (!why)
+		return NULL;
+	for (size_t i = 0; i < why->nr_threads; i++) {
+		blob_free(&why->threads[i].states);
+		blob_free(&why->threads[i].inner);
+		blob_free(&why->threads[i].tasks);
+	}
+	for (uint32_t i = 0; i < why->nr_cpus; i++) {
+		blob_free(&why->cpus[i].runs);
+		blob_free(&why->cpus[i].inner);
+	}
+	blob_free(&why->spans);
+	blob_free(&why->requests);
+	blob_free(&why->losses);
+	blob_free(&why->pieces);
+	number_map_free(&why->by_tid);
+	number_map_free(&why->names);
+	text_pool_close(&why->pool);
+	model_rules_close(why->rules);
+	free(why->threads);
+	free(why->cpus);
+	free(why);
+	return NULL;
+}
+
+const struct why_span *why_spans(const struct why *why, size_t *ret_nr)
+{
+	return why_items(struct why_span, &why->spans, *ret_nr);
+}
+
+const char *why_missing(const struct why *why)
+{
+	return why->missing[0] ? why->missing + 1 : "";
+}

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+/* What is kept of a trace, and the walk that explains a span. */
+#ifndef FORMAT_WHY_PRIVATE_H
+#define FORMAT_WHY_PRIVATE_H
+
+#include "format/io/blob.h"
+#include "format/io/number_map.h"
+#include "format/io/text_pool.h"
+#include "format/why/why.h"
+
+/* A time in one state. Of a thread, in order. */
+struct why_state {
+	uint64_t begin, end;
+	enum model_run run;
+	uint32_t cpu;
+	int32_t waker;
+	uint32_t waker_cpu;
+	bool waker_irq;
+	bool is_open;
+};
+
+/* A span of a thread or of a CPU, sorted by begin; `reach` is the latest end of it and all before it. */
+struct why_inner {
+	uint64_t begin, end, reach;
+	uint64_t model_id;
+	const struct model_rule *rule;
+	int64_t number; /* of the system call, interrupt or soft interrupt; -1: none */
+	const char *name; /* of the interrupt's device; NULL */
+};
+
+struct why_task {
+	uint64_t begin, end, task;
+};
+
+struct why_thread {
+	int32_t tid;
+	struct blob states; /* why_state */
+	struct blob inner;  /* why_inner: spans of programs and system calls */
+	struct blob tasks;  /* why_task */
+};
+
+/* Who ran on a CPU, in order. */
+struct why_run {
+	uint64_t begin, end;
+	int32_t tid;
+};
+
+struct why_cpu {
+	struct blob runs;  /* why_run */
+	struct blob inner; /* why_inner: interrupts */
+};
+
+/* A request to a block device, sorted by its end. */
+struct why_request {
+	uint64_t begin, end;
+	uint64_t device, sector, sectors;
+};
+
+struct why {
+	const struct event_table *table;
+	struct model_rules *rules;
+	struct text_pool pool;
+	struct number_map names; /* by thread: address of its name in the pool */
+	struct number_map by_tid; /* place in `threads` plus one */
+	struct why_thread *threads;
+	size_t nr_threads;
+	struct why_cpu *cpus;
+	uint32_t nr_cpus;
+	struct blob spans;    /* why_span */
+	struct blob requests; /* why_request */
+	struct blob losses;   /* uint64_t: times after a loss */
+	struct blob pieces;   /* why_piece, of the last why_explain() */
+	bool has_switches, has_wakes, has_calls, has_interrupts, has_requests;
+	int error;
+	char missing[64];
+};
+
+#define why_items(type, blob, nr) ((nr) = (blob)->size / sizeof(type), (const type *)(const void *)(blob)->data)
+
+/* NULL: nothing is known of the thread, or of the CPU. */
+struct why_thread *why_thread(const struct why *why, int32_t tid);
+const struct why_cpu *why_cpu(const struct why *why, uint32_t cpu);
+
+/* A text that lives as long as the struct why; "" if there is no memory, which why->error says. */
+const char *why_text(struct why *why, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The name of a span or system call: "io:step", "read()". */
+const char *why_inner_name(struct why *why, const struct why_inner *inner);
+
+/* The first item of a list sorted by begin that may contain or follow `ts`. */
+size_t why_inner_from(const struct blob *inner, uint64_t ts);
+size_t why_state_from(const struct blob *states, uint64_t ts);
+size_t why_run_from(const struct blob *runs, uint64_t ts);
+
+/* The innermost item that contains a time; NULL: none. `since`: only those that began then or later. */
+const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since);
+
+/* "timer", "network", "interrupt virtio1-req.0". */
+const char *why_interrupt_name(struct why *why, const struct why_inner *interrupt);
+
+/* What is explained: a part of a thread's time. */
+struct why_walk {
+	struct why *why;
+	uint64_t since;	    /* begin of the span: spans that began before are not what the thread did for it */
+	uint64_t model_id;  /* of the span itself */
+	uint64_t task;	    /* that the span was begun for; 0: none */
+	bool is_waiting;    /* everything from here on is time that the span's thread waits */
+	const char *prefix; /* of `what`, while waiting: how the span's thread sleeps */
+	unsigned int depth;
+};
+
+void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint64_t end, int32_t tid, int32_t cpu, const char *by,
+	       const char *what);
+
+/* The time of a thread from begin to end. */
+void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint64_t end);
+
+/* The part from begin to end of a sleep. */
+void why_wait_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin, uint64_t end);
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Why a thread slept: its system call says how, its wake-up who ended it. A thread that woke it is followed backwards through
+ * its own time, as far as the sleep lasted. An interrupt ends the chain: a timer, a device, the network.
+ */
+#include "format/why/why_private.h"
+
+#include <string.h>
+
+/* A chain is followed over this number of threads. */
+#define CHAIN_MAX 16u
+
+/* Linux's soft interrupts, by number (include/linux/interrupt.h). */
+enum { SOFTIRQ_TIMER = 1, SOFTIRQ_NET_TX = 2, SOFTIRQ_NET_RX = 3, SOFTIRQ_BLOCK = 4, SOFTIRQ_HRTIMER = 8 };
+
+static bool is_softirq(const struct why_inner *interrupt)
+{
+	return !strcmp(interrupt->rule->name, "softirq");
+}
+
+static bool is_timer(const struct why_inner *interrupt)
+{
+	if (!strcmp(interrupt->rule->system, "timer"))
+		return true;
+	return is_softirq(interrupt) && (interrupt->number == SOFTIRQ_TIMER || interrupt->number == SOFTIRQ_HRTIMER);
+}
+
+const char *why_interrupt_name(struct why *why, const struct why_inner *interrupt)
+{
+	if (is_timer(interrupt))
+		return "timer";
+	if (is_softirq(interrupt)) {
+		if (interrupt->number == SOFTIRQ_NET_RX || interrupt->number == SOFTIRQ_NET_TX)
+			return "network";
+		return interrupt->number == SOFTIRQ_BLOCK ? "block device" :
+							    why_text(why, "soft interrupt %lld", (long long)interrupt->number);
+	}
+	return interrupt->name ? why_text(why, "interrupt %s", interrupt->name) :
+				 why_text(why, "interrupt %lld", (long long)interrupt->number);
+}
+
+/* The outermost interrupt on a CPU at a time. */
+static const struct why_inner *outermost(const struct why_cpu *cpu, uint64_t ts)
+{
+	size_t nr;
+	const struct why_inner *list = why_items(struct why_inner, &cpu->inner, nr);
+
+	for (size_t i = why_inner_from(&cpu->inner, ts); i < nr && list[i].begin <= ts; i++) {
+		if (list[i].end >= ts)
+			return &list[i];
+	}
+	return NULL;
+}
+
+/* The last request that a device completed between two times; NULL: none. */
+static const struct why_request *request_between(const struct why *why, uint64_t begin, uint64_t end)
+{
+	size_t nr, low = 0, high;
+	const struct why_request *list = why_items(struct why_request, &why->requests, nr);
+
+	for (high = nr; low < high;) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (list[middle].end <= end)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && list[low - 1].end >= begin ? &list[low - 1] : NULL;
+}
+
+/* Linux's dev_t inside the kernel: 12 bits of major, 20 of minor. */
+static void request_piece(struct why_walk *walk, int32_t tid, const struct why_request *r, uint64_t begin, uint64_t end)
+{
+	struct why *why = walk->why;
+	const char *device = why_text(why, "device %llu:%llu", (unsigned long long)r->device >> 20,
+				      (unsigned long long)r->device & 0xfffff);
+	const char *what = why_text(why, "I/O of %s: %llu bytes at sector %llu, %llu ns in the device", device,
+				    (unsigned long long)r->sectors * 512, (unsigned long long)r->sector,
+				    (unsigned long long)(r->end - r->begin));
+
+	/* Before the request was issued it was being made, or waited in a queue. */
+	if (r->begin > begin) {
+		why_piece(walk, WHY_BLOCKED, begin, r->begin < end ? r->begin : end, tid, -1, device,
+			  why_text(why, "I/O of %s: before the request was issued", device));
+		begin = r->begin < end ? r->begin : end;
+	}
+	why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, device, what);
+}
+
+static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin, uint64_t end)
+{
+	const struct why_cpu *cpu = why_cpu(walk->why, sleep->waker_cpu);
+	const struct why_inner *outer = cpu ? outermost(cpu, sleep->end) : NULL;
+	const struct why_inner *inner = outer ? why_innermost(&cpu->inner, sleep->end - 1, 0) : NULL;
+	const struct why_request *request = outer ? request_between(walk->why, outer->begin, sleep->end) : NULL;
+	const char *name;
+
+	if (request && sleep->run == MODEL_BLOCKED) {
+		request_piece(walk, tid, request, begin, end);
+		return;
+	}
+	if (!outer) {
+		why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, "interrupt",
+			  walk->why->has_interrupts ? "an interrupt woke it" :
+						      "an interrupt woke it; which one was not recorded: add -e irq -e timer");
+		return;
+	}
+	/* A soft interrupt or a timer says more than the interrupt that it runs in. */
+	name = why_interrupt_name(walk->why, inner ? inner : outer);
+	why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, name, why_text(walk->why, "%s woke it", name));
+}
+
+/* The system call or span in which a thread sleeps; "" if none is known. */
+static const char *place_of(struct why_walk *walk, int32_t tid, uint64_t ts)
+{
+	const struct why_thread *thread = why_thread(walk->why, tid);
+	const struct why_inner *inner = thread ? why_innermost(&thread->inner, ts, 0) : NULL;
+
+	return inner && inner->rule->is_kernel ? why_inner_name(walk->why, inner) : "";
+}
+
+void why_wait_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin, uint64_t end)
+{
+	struct why *why = walk->why;
+	struct why_walk inside = *walk;
+	const char *place = place_of(walk, tid, sleep->begin);
+
+	inside.is_waiting = true;
+	inside.depth++;
+	if (!walk->is_waiting)
+		inside.prefix = *place ? why_text(why, "in %s", place) : "";
+	else if (*place)
+		inside.prefix = why_text(why, "%s%s%s in %s", walk->prefix, *walk->prefix ? ": " : "", why_thread_name(why, tid), place);
+	if (inside.depth > CHAIN_MAX)
+		why_piece(&inside, WHY_BLOCKED, begin, end, tid, -1, "", "the chain of wake-ups is longer than 16 threads");
+	else if (sleep->is_open)
+		why_piece(&inside, WHY_BLOCKED, begin, end, tid, -1, "", "asleep until the trace ends");
+	else if (sleep->waker < 0)
+		why_piece(&inside, WHY_BLOCKED, begin, end, tid, -1, "",
+			  why->has_wakes ? "its wake-up is not in the trace" : "wake-ups were not recorded: add -e sched");
+	else if (sleep->waker_irq)
+		interrupt_pieces(&inside, tid, sleep, begin, end);
+	else if (sleep->waker == 0)
+		why_piece(&inside, WHY_BLOCKED, begin, end, tid, -1, "kernel", "woken by the idle task");
+	else
+		why_thread_pieces(&inside, sleep->waker, begin, end);
+}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: MIT
+"""usage: why.py KIND <JSON: what recorder why --json printed of a span of tests/programs/stalls.c. Exits with 0 if the pieces
+add up and the reason is the one that the program made; prints what is wrong otherwise."""
+import json
+import sys
+
+
+def total(pieces):
+    return sum(piece["dur"] for piece in pieces)
+
+
+def wrong(span, kind):
+    path = span["path"]
+    at = span["begin"]
+    for piece in path:
+        if piece["begin"] != at:
+            return "a gap, or an overlap, at %d" % at
+        at += piece["dur"]
+    if at != span["begin"] + span["dur"]:
+        return "the pieces end too early"
+    for name in ("running", "runnable", "blocked", "interrupted", "unknown"):
+        if total(p for p in path if p["class"] == name) != span["classes"].get(name, 0):
+            return "the sum of " + name
+    if sum(span["classes"].values()) != span["dur"]:
+        return "the classes do not add up"
+    if span["id"] != 42 or span["span"] != "io:request":
+        return "another span"
+    if "unknown" in span["classes"]:
+        return "unknown time: " + json.dumps([p for p in path if p["class"] == "unknown"])
+    blocked = [p for p in path if p["class"] == "blocked"]
+    if kind == "work":
+        inner = [p for p in path if p["class"] == "running" and p["what"] == "io:step"]
+        return None if inner else "io:step did not run"
+    if kind == "preempt":
+        by = {}
+        for piece in path:
+            if piece["class"] == "runnable":
+                by[piece["by"]] = by.get(piece["by"], 0) + piece["dur"]
+        hogs = [ns for name, ns in by.items() if name.startswith("hog-")]
+        return None if hogs and max(by.values()) == hogs[0] else "it waited for " + json.dumps(by)
+    needed = {
+        "sleep": lambda p: "in clock_nanosleep()" in p["what"] and p["by"] == "timer",
+        "lock": lambda p: "in futex()" in p["what"] and ("holder-" in p["what"] or p["task"].startswith("holder-")),
+        "disk": lambda p: "in fsync()" in p["what"] and p["by"].startswith("device "),
+        "chain": lambda p: "middle-" in p["what"] and "last-" in p["what"] and p["by"] == "timer",
+    }[kind]
+    if blocked and not any(needed(p) for p in blocked):
+        return "nothing blocked it as it should: " + json.dumps(blocked)
+    if kind == "lock" and not all(needed(p) for p in blocked):
+        return "something else than the holder blocked it: " + json.dumps([p for p in blocked if not needed(p)])
+    # On a busy machine it may have waited for a CPU for so long that it had nothing else to wait for.
+    if kind in ("sleep", "chain") and not blocked and 2 * span["classes"].get("runnable", 0) < span["dur"]:
+        return "nothing blocked it"
+    return None
+
+
+said = [wrong(json.loads(line), sys.argv[1]) for line in sys.stdin]
+if len(said) != 1 or said[0]:
+    print(said)
+    sys.exit(1)

@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder why: requests that are slow for reasons that are known, and the reasons that it finds. Every nanosecond is in one
+# class.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/tracefs.sh"
+
+stalls=$top_builddir/tests/programs/stalls
+
+# reason KIND EVENT...: what why says of a recorded stall
+reason()
+{
+	local kind=$1 event options=()
+
+	shift
+	for event; do
+		options+=(-e "$event")
+	done
+	"$RECORDER" record -q -b 65536 -o "$kind.dat" "${options[@]}" "$stalls" "$kind" &&
+		"$RECORDER" why --json --span io:request "$kind.dat" >"$kind.json" &&
+		python3 "$top_srcdir/tests/kernel/why.py" "$kind" <"$kind.json"
+}
+
+ok "a request that computes" reason work sched irq timer
+ok "one that sleeps" reason sleep sched raw_syscalls irq timer
+ok "one that waits for a lock" reason lock sched raw_syscalls irq timer
+ok "one whose CPU is taken away" reason preempt sched irq timer
+ok "one that writes to a disk" reason disk sched raw_syscalls irq timer block
+ok "one that waits for a chain of processes" reason chain sched raw_syscalls irq timer
+
+ok "as text" "$RECORDER" why --span request chain.dat
+like "it names the chain" "$out" 'middle-[0-9]+ in read\(\): last-[0-9]+ in clock_nanosleep\(\): timer woke it'
+like "the head" "$out" '^io:request id 42, stalls-[0-9]+, at [0-9.]+: '
+ok "all pieces" "$RECORDER" why --path --span io:request sleep.dat
+like "in time order" "$out" $'\n  \\+ +0 ns  .*blocked      in clock_nanosleep\\(\\): timer woke it'
+
+# ---- which spans
+
+ok "many requests" "$RECORDER" record -q -o many.dat "$top_builddir/examples/packer"
+count=$("$RECORDER" sql --list many.dat "SELECT count(*) FROM spans WHERE name = 'compress'")
+slowest()
+{
+	"$RECORDER" why --json --span packer:compress "$@" many.dat | grep -oE '"dur": [0-9]+, "classes"' | grep -oE '[0-9]+' | tr '\n' ' '
+}
+is "the slowest" "$(slowest)" "$("$RECORDER" sql --list many.dat "SELECT max(dur) FROM spans WHERE name = 'compress'") "
+is "the slowest five, in their order" "$(slowest --slowest 5)" \
+	"$("$RECORDER" sql --list many.dat "SELECT dur FROM spans WHERE name = 'compress' ORDER BY dur DESC LIMIT 5" | tr '\n' ' ')"
+is "those over a time" "$(slowest --over 1ns | wc -w)" "$count"
+is "one by its number" "$(slowest --id 3)" \
+	"$("$RECORDER" sql --list many.dat "SELECT dur FROM spans WHERE name = 'compress' AND json_extract(args, '\$.file') = 3" | tr '\n' ' ')"
+like "without the kernel's events it says what is missing" "$("$RECORDER" why --span compress many.dat)" \
+	'sched_switch was not recorded: add -e sched.*For better answers record these events, too: sched_switch sched_waking raw_syscalls irq timer block'
+fails "a span that is not there" "$RECORDER" why --span io:nothing many.dat
+like "is named" "$err" "^recorder why: the trace has no span 'io:nothing'"
+fails "a number that no span has" "$RECORDER" why --span compress --id 99999999 many.dat
+fails "no span at all" "$RECORDER" why many.dat
+is "is a wrong command line" "$status" 2
+fails "a time that is none" "$RECORDER" why --span compress --over 5parsec many.dat
+
+done_testing
