@@ -17,6 +17,7 @@
  *
  * There is nothing to initialise. An event that is off costs two loads, a test and a branch. An event that is on is
  * written in place, without a lock, a system call or an allocation. Any thread and any signal handler may write events.
+ * <librecorder/span.h>, which is part of this header, has spans, counters, states and logical tasks.
  * Everything works the same in C11 and C++17.
  */
 #ifndef LIBRECORDER_EVENT_H
@@ -28,6 +29,7 @@
 #include <librecorder/detail/event_macros.h>
 #pragma pop_macro("REC__DETAIL")
 #include <librecorder/lane.h>
+#include <librecorder/span.h>
 #include <librecorder/version.h>
 
 /*
@@ -61,7 +63,7 @@
  * saturate; NaN becomes the smallest number, -9223372036854775808.
  */
 #define REC_EVENT(system, ...)                                                                                         \
-	REC__EVENT(REC__EACH, #system "\0" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
+	REC__ROLE(REC__RULE_EVENT, REC__EACH, #system "\0" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
 
 /*
  * REC_EVENT_FMT(system, name, (format, argument...), field...)

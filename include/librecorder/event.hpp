@@ -126,25 +126,25 @@ template <typename... Fields> struct fields;
 
 template <> struct fields<> {
 	/* The last argument is the 0 that REC adds. */
-	template <typename Function, typename Done> static void take(Function function, const Done &done, int end)
+	template <typename Function, typename Done> static int take(Function function, const Done &done, int end)
 	{
-		std::apply(function, std::tuple_cat(done, std::make_tuple(end)));
+		return std::apply(function, std::tuple_cat(done, std::make_tuple(end)));
 	}
 };
 
 template <typename Next, typename Function, typename Done, typename... Made, typename... Left>
-void go_on(Function function, const Done &done, const std::tuple<Made...> &made, const Left &...left)
+int go_on(Function function, const Done &done, const std::tuple<Made...> &made, const Left &...left)
 {
-	Next::take(function, std::tuple_cat(done, made), left...);
+	return Next::take(function, std::tuple_cat(done, made), left...);
 }
 
 template <typename Type> struct number {
 };
 template <typename Type, typename... Rest> struct fields<number<Type>, Rest...> {
 	template <typename Function, typename Done, typename From, typename... Left>
-	static void take(Function function, const Done &done, const From &from, const Left &...left)
+	static int take(Function function, const Done &done, const From &from, const Left &...left)
 	{
-		go_on<fields<Rest...>>(function, done, std::make_tuple(to_number<Type>(from)), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(to_number<Type>(from)), left...);
 	}
 };
 
@@ -152,9 +152,9 @@ struct pointer {
 };
 template <typename... Rest> struct fields<pointer, Rest...> {
 	template <typename Function, typename Done, typename From, typename... Left>
-	static void take(Function function, const Done &done, const From &from, const Left &...left)
+	static int take(Function function, const Done &done, const From &from, const Left &...left)
 	{
-		go_on<fields<Rest...>>(function, done, std::make_tuple(to_pointer(from)), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(to_pointer(from)), left...);
 	}
 };
 
@@ -162,9 +162,9 @@ template <typename Type, std::size_t length> struct elements {
 };
 template <typename Type, std::size_t length, typename... Rest> struct fields<elements<Type, length>, Rest...> {
 	template <typename Function, typename Done, typename From, typename... Left>
-	static void take(Function function, const Done &done, const From &from, const Left &...left)
+	static int take(Function function, const Done &done, const From &from, const Left &...left)
 	{
-		go_on<fields<Rest...>>(function, done, std::make_tuple(to_elements<Type, length>(from)), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(to_elements<Type, length>(from)), left...);
 	}
 };
 
@@ -172,11 +172,11 @@ struct text {
 };
 template <typename... Rest> struct fields<text, Rest...> {
 	template <typename Function, typename Done, typename From, typename... Left>
-	static void take(Function function, const Done &done, const From &from, const Left &...left)
+	static int take(Function function, const Done &done, const From &from, const Left &...left)
 	{
 		const std::string_view view = to_text(from);
 
-		go_on<fields<Rest...>>(function, done, std::make_tuple(view.data(), view.size()), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(view.data(), view.size()), left...);
 	}
 };
 
@@ -185,17 +185,17 @@ struct sized_text {
 };
 template <typename... Rest> struct fields<sized_text, Rest...> {
 	template <typename Function, typename Done, typename From, typename... Left>
-	static void take(Function function, const Done &done, const From &from, const Left &...left)
+	static int take(Function function, const Done &done, const From &from, const Left &...left)
 	{
 		if constexpr (std::is_convertible_v<const From &, const char *>)
-			take_length(function, done, from, left...);
+			return take_length(function, done, from, left...);
 		else
-			fields<text, Rest...>::take(function, done, from, left...);
+			return fields<text, Rest...>::take(function, done, from, left...);
 	}
 	template <typename Function, typename Done, typename Length, typename... Left>
-	static void take_length(Function function, const Done &done, const char *from, const Length &length, const Left &...left)
+	static int take_length(Function function, const Done &done, const char *from, const Length &length, const Left &...left)
 	{
-		go_on<fields<Rest...>>(function, done, std::make_tuple(from, to_number<std::size_t>(length)), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(from, to_number<std::size_t>(length)), left...);
 	}
 };
 
@@ -203,20 +203,20 @@ struct sized_bytes {
 };
 template <typename... Rest> struct fields<sized_bytes, Rest...> {
 	template <typename Function, typename Done, typename From, typename... Left>
-	static void take(Function function, const Done &done, const From &from, const Left &...left)
+	static int take(Function function, const Done &done, const From &from, const Left &...left)
 	{
 		if constexpr (std::is_convertible_v<const From &, const void *>) {
-			take_length(function, done, from, left...);
+			return take_length(function, done, from, left...);
 		} else {
 			const void *const data = from.data();
 
-			go_on<fields<Rest...>>(function, done, std::make_tuple(data, from.size() * sizeof(*from.data())), left...);
+			return go_on<fields<Rest...>>(function, done, std::make_tuple(data, from.size() * sizeof(*from.data())), left...);
 		}
 	}
 	template <typename Function, typename Done, typename Length, typename... Left>
-	static void take_length(Function function, const Done &done, const void *from, const Length &length, const Left &...left)
+	static int take_length(Function function, const Done &done, const void *from, const Length &length, const Left &...left)
 	{
-		go_on<fields<Rest...>>(function, done, std::make_tuple(from, to_number<std::size_t>(length)), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(from, to_number<std::size_t>(length)), left...);
 	}
 };
 
@@ -239,9 +239,9 @@ template <> struct fields<end> : fields<> {
 #undef REC__WRAP
 #define REC__WRAP(each, base, ...)                                                                                     \
 	extern "C++" {                                                                                                 \
-	template <typename... Arguments> static inline void rec_write_##base(const Arguments &...arguments)           \
+	template <typename... Arguments> static inline int rec_write_##base(const Arguments &...arguments)            \
 	{                                                                                                              \
-		::rec::detail::fields<each(REC__TYPES, _##__VA_ARGS__)::rec::detail::end>::take(                       \
+		return ::rec::detail::fields<each(REC__TYPES, _##__VA_ARGS__)::rec::detail::end>::take(                       \
 			rec_plain_##base, ::std::tuple<>(), arguments...);                                             \
 	}                                                                                                              \
 	}
@@ -255,6 +255,8 @@ template <> struct fields<end> : fields<> {
 #define REC__TYPES_rec_text(name)		 ::rec::detail::text,
 #define REC__TYPES_rec_stringn(name)		 ::rec::detail::sized_text,
 #define REC__TYPES_rec_bytes(name)		 ::rec::detail::sized_bytes,
+#define REC__TYPES_rec_key(...)			 REC__ROWS(REC__TYPES, ~, __VA_ARGS__)
+#define REC__TYPES_rec_end(...)
 #define REC__TYPES_rec_wrong(what, why)
 
 /* A string's length is known, or counted, before it is written: as stringn. */

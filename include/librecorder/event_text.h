@@ -21,6 +21,7 @@ extern "C" {
 
 #define REC_FIELDS_MAX 32u
 #define REC_NAMES_MAX  64u  /* names of one field's values */
+#define REC_KEYS_MAX   4u  /* fields of a key */
 #define REC_IDENT_MAX  127u /* characters of a system, event or field name */
 
 /* Enough for the format text of any event that a compiler accepts without warning (4095 characters of declaration). */
@@ -45,6 +46,28 @@ enum rec_field_kind {
 	REC_FIELD_BYTES,  /* the same */
 };
 
+/* What the field is to the meaning of its event; the kind says how it is stored and shown. */
+enum rec_field_meaning {
+	REC_FIELD_PLAIN,
+	REC_FIELD_KEY,	    /* of a keyed span or a state */
+	REC_FIELD_FLOW,	    /* a flow's number */
+	REC_FIELD_COUNTER,  /* the value of a counter */
+	REC_FIELD_STATE,    /* the state */
+	REC_FIELD_DURATION, /* nanoseconds, of an event that is written at its end */
+	REC_FIELD_TASK,	    /* a logical task's number */
+};
+
+/* What an event means (span.h). */
+enum rec_event_meaning {
+	REC_MEANS_EVENT,
+	REC_MEANS_BEGIN, /* of a span: the name ends in _begin */
+	REC_MEANS_END,	 /* of a span: the name ends in _end */
+	REC_MEANS_TIMED,
+	REC_MEANS_COUNTER,
+	REC_MEANS_STATE,
+	REC_MEANS_TASK,
+};
+
 struct rec_field {
 	enum rec_field_kind kind;
 	struct rec_words name;
@@ -55,6 +78,7 @@ struct rec_field {
 	uint32_t length;	   /* elements */
 	bool is_signed;
 	bool is_hex;
+	uint8_t meaning; /* enum rec_field_meaning */
 	uint32_t decimals;
 	uint32_t nr_values;
 	const int64_t *values;	       /* in the record */
@@ -75,6 +99,9 @@ struct rec_event_info {
 
 /* Read a description. 0 or -EBADMSG. */
 int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *ret_info);
+
+/* What an event means. 0 (REC_MEANS_EVENT) or more, or -EBADMSG. */
+int rec_event_meaning(const struct rec_log_event *event);
 
 /*
  * The format text of the event with the given id, in the form of the kernel's `format` files, terminated by NUL.

@@ -10,6 +10,7 @@
 #pragma push_macro("REC__DETAIL")
 #define REC__DETAIL 1
 #include <librecorder/detail/event_macros.h>
+#include <librecorder/detail/span_macros.h>
 #pragma pop_macro("REC__DETAIL")
 
 #ifdef __cplusplus
@@ -28,6 +29,26 @@ extern "C" {
  */
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event);
+
+/*
+ * The other declarations of span.h are made the same way, with a word before the name:
+ *
+ *	REC_COUNTER(mem, heap, s64(bytes))	"counter:heap, s64(bytes)"
+ *	REC_STATE(conn, state, ...)		"state:state, key(u64(id)), s32(value)"
+ *	REC_TIMED(io, flush, u64(bytes))	"timed:flush, u64(bytes)". The first value of a record is the duration: the
+ *						difference of two rec_clock_mono()
+ *
+ * REC_TASK() is rec_task_write().
+ */
+
+/*
+ * REC_SPAN() and REC_SPAN_KEYED(): declare the two events of a span. `declaration` is "request, u64(id), end(s32(result))",
+ * with constants for all its fields. A record of *ret_begin has the values of the fields outside of end(...), one of *ret_end the
+ * key and what is in end(...). REC_BEGIN() and REC_END() are records of these events; a scope is for the binding to make. Returns
+ * as rec_event_declare().
+ */
+int rec_span_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
+		     struct rec_event **ret_begin, struct rec_event **ret_end);
 
 /*
  * REC(): record the event if it is on. `fields` are the `size` bytes after the common fields: the fixed fields without

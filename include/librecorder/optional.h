@@ -53,6 +53,17 @@ int rec_optional_unused(const char *first, ...);
 
 #define REC_EVENT(system, ...)	   struct rec_semicolon_follows
 #define REC_EVENT_FMT(system, ...) struct rec_semicolon_follows
+#define REC_SPAN(system, ...)	   struct rec_semicolon_follows
+#define REC_SPAN_KEYED(system, ...) struct rec_semicolon_follows
+#define REC_TIMED(system, ...)	   struct rec_semicolon_follows
+#define REC_COUNTER(system, ...)   struct rec_semicolon_follows
+#define REC_STATE(system, ...)	   struct rec_semicolon_follows
+#define REC_BEGIN(system, ...)	   REC__OPTIONAL(__VA_ARGS__, 0)
+#define REC_END(system, ...)	   REC__OPTIONAL(__VA_ARGS__, 0)
+#define REC_SCOPE(system, ...)	   REC__OPTIONAL(__VA_ARGS__, 0)
+#define REC_TIMED_START(system, name) 0
+#define REC_TIMED_END(system, ...) REC__OPTIONAL(__VA_ARGS__, 0)
+#define REC_TASK(...)		   ((void)sizeof(rec_optional_unused("", __VA_ARGS__)))
 #define REC(system, ...)	   REC__OPTIONAL(__VA_ARGS__, 0)
 #define REC_ON(system, name)	   0
 #define rec_printf(...)		   ((void)sizeof(rec_optional_unused(__VA_ARGS__)))

@@ -15,12 +15,18 @@ struct scanner {
 	const char *end;
 	const int64_t *numbers; /* the next constant */
 	uint32_t nr_numbers;	/* that are left */
+	enum rec_event_meaning meaning;
+	uint32_t offset; /* of the next field */
 };
 
-static bool is_blank(char c)
-{
-	return c == ' ' || c == '\t';
-}
+/* The word before the name, with a colon, says that the event has a meaning. */
+static const struct meaning_word {
+	const char *word;
+	enum rec_event_meaning meaning;
+} meaning_words[] = {
+	{ "begin", REC_MEANS_BEGIN },	  { "end", REC_MEANS_END },	{ "timed", REC_MEANS_TIMED },
+	{ "counter", REC_MEANS_COUNTER }, { "state", REC_MEANS_STATE }, { "task", REC_MEANS_TASK },
+};
 
 static bool is_ident(char c)
 {
@@ -122,6 +128,7 @@ static const struct number_kind {
 	{ "hex16", REC_FIELD_HEX, 2 },	  { "hex32", REC_FIELD_HEX, 4 },    { "hex64", REC_FIELD_HEX, 8 },
 	{ "ptr", REC_FIELD_POINTER, 8 },  { "flag", REC_FIELD_FLAG, 1 },    { "string", REC_FIELD_STRING, 4 },
 	{ "stringn", REC_FIELD_STRING, 4 }, { "bytes", REC_FIELD_BYTES, 4 },
+	{ "flow", REC_FIELD_UNSIGNED, 8 },
 };
 
 static const struct number_kind *find_kind(const struct rec_words *name)
@@ -136,7 +143,7 @@ static const struct number_kind *find_integer(const struct rec_words *name)
 {
 	const struct number_kind *kind = find_kind(name);
 
-	return kind && kind->kind <= REC_FIELD_HEX ? kind : NULL;
+	return kind && kind->kind <= REC_FIELD_HEX && !words_are(name, "flow") ? kind : NULL;
 }
 
 static void set_element(struct rec_field *field, const struct number_kind *kind)
@@ -216,28 +223,27 @@ static bool scan_named(struct scanner *s, struct rec_field *field)
 	return true;
 }
 
-static bool scan_field(struct scanner *s, struct rec_field *field)
+/* One field, after its kind and the opening parenthesis. */
+static bool scan_field(struct scanner *s, const struct rec_words *word, struct rec_field *field)
 {
 	const struct number_kind *kind;
-	struct rec_words word;
 	bool good;
 
 	memset(field, 0, sizeof(*field));
-	if (!take_ident(s, &word) || !take(s, '('))
-		return false;
-	field->declared.text = word.text;
-	if (words_are(&word, "array")) {
+	field->declared.text = word->text;
+	if (words_are(word, "array")) {
 		good = scan_array(s, field);
-	} else if (words_are(&word, "real")) {
+	} else if (words_are(word, "real")) {
 		good = scan_real(s, field);
-	} else if (words_are(&word, "named")) {
+	} else if (words_are(word, "named")) {
 		good = scan_named(s, field);
 	} else {
-		kind = find_kind(&word);
+		kind = find_kind(word);
 		good = kind && take_ident(s, &field->name);
 		if (good) {
 			field->kind = kind->kind;
 			set_element(field, kind);
+			field->meaning = words_are(word, "flow") ? REC_FIELD_FLOW : REC_FIELD_PLAIN;
 		}
 	}
 	if (!good || !take(s, ')'))
@@ -247,68 +253,191 @@ static bool scan_field(struct scanner *s, struct rec_field *field)
 	return true;
 }
 
-/* "name, (format), field, ..." */
-static bool scan_declaration(struct scanner *s, struct rec_event_info *info)
+static bool add_field(struct scanner *s, struct rec_event_info *info, const struct rec_field *field)
 {
-	uint32_t offset = sizeof(struct rec_event_common);
-	struct rec_field *field;
-
-	if (!take_ident(s, &info->name))
+	if (info->nr_fields == REC_FIELDS_MAX || field->size > UINT16_MAX - s->offset)
 		return false;
-	while (take(s, ',')) {
-		if (!info->nr_fields && !info->format.size && take(s, '(')) {
+	info->fields[info->nr_fields] = *field;
+	info->fields[info->nr_fields++].offset = s->offset;
+	s->offset += field->size;
+	return true;
+}
+
+/* Can be compared and shown as one whole number. */
+static bool is_whole(const struct rec_field *field)
+{
+	return field->kind <= REC_FIELD_FLAG || field->kind == REC_FIELD_NAMED;
+}
+
+/* Fields, up to a closing parenthesis, of which all are part of the event, or none: key(...), end(...). */
+static bool scan_group(struct scanner *s, struct rec_event_info *info, bool is_key, bool is_part)
+{
+	uint32_t nr = 0;
+
+	do {
+		struct rec_field field;
+		struct rec_words word;
+
+		if (!take_ident(s, &word) || !take(s, '(') || !scan_field(s, &word, &field))
+			return false;
+		if (is_key && (!is_whole(&field) || field.meaning || ++nr > REC_KEYS_MAX))
+			return false;
+		if (is_key)
+			field.meaning = REC_FIELD_KEY;
+		if (is_part && !add_field(s, info, &field))
+			return false;
+	} while (take(s, ','));
+	return take(s, ')');
+}
+
+/* What the first field that is not part of the key is in an event of this meaning. */
+static bool set_value(const struct scanner *s, struct rec_field *field)
+{
+	if (s->meaning >= REC_MEANS_COUNTER && field->meaning)
+		return false;
+	if (s->meaning == REC_MEANS_COUNTER)
+		field->meaning = REC_FIELD_COUNTER;
+	else if (s->meaning == REC_MEANS_STATE)
+		field->meaning = REC_FIELD_STATE;
+	else if (s->meaning == REC_MEANS_TASK)
+		field->meaning = REC_FIELD_TASK;
+	else
+		return true;
+	return is_whole(field) && field->kind != REC_FIELD_POINTER &&
+	       (field->kind != REC_FIELD_NAMED || s->meaning == REC_MEANS_STATE);
+}
+
+/* Each field that a comma announces. */
+static bool scan_fields(struct scanner *s, struct rec_event_info *info)
+{
+	const bool is_span = s->meaning == REC_MEANS_BEGIN || s->meaning == REC_MEANS_END;
+	bool first = true, has_value = false, has_end = false;
+
+	for (; take(s, ','); first = false) {
+		struct rec_field field;
+		struct rec_words word;
+
+		if (first && !s->meaning && take(s, '(')) {
 			if (!take_argument(s, true, &info->format) || !take(s, ')'))
 				return false;
 			continue;
 		}
-		if (info->nr_fields == REC_FIELDS_MAX)
+		if (has_end || !take_ident(s, &word) || !take(s, '('))
 			return false;
-		field = &info->fields[info->nr_fields++];
-		if (!scan_field(s, field) || field->size > UINT16_MAX - offset)
+		if (words_are(&word, "key")) {
+			if (!first || (!is_span && s->meaning != REC_MEANS_STATE) || !scan_group(s, info, true, true))
+				return false;
+		} else if (words_are(&word, "end")) {
+			has_end = true;
+			if (!is_span || !scan_group(s, info, false, s->meaning == REC_MEANS_END))
+				return false;
+		} else if (!scan_field(s, &word, &field) || (!has_value && !set_value(s, &field)) ||
+			   (s->meaning != REC_MEANS_END && !add_field(s, info, &field))) {
 			return false;
-		field->offset = offset;
-		offset += field->size;
+		} else {
+			has_value = true;
+		}
 	}
+	return has_value || s->meaning < REC_MEANS_COUNTER;
+}
+
+/* "WORD:"; what the fields of a timed event begin with. */
+static bool scan_meaning(struct scanner *s, struct rec_event_info *info)
+{
+	static const struct rec_field duration = {
+		.kind = REC_FIELD_UNSIGNED,
+		.name = { "dur", 3 },
+		.declared = { "u64(dur)", 8 },
+		.size = 8,
+		.element = 8,
+		.length = 1,
+		.meaning = REC_FIELD_DURATION,
+	};
+	const char *const start = s->at;
+	struct rec_words word;
+
+	if (!take_ident(s, &word) || s->at == s->end || *s->at != ':') {
+		s->at = start;
+		return true;
+	}
+	s->at++;
+	for (size_t i = 0; i < sizeof(meaning_words) / sizeof(meaning_words[0]); i++)
+		if (words_are(&word, meaning_words[i].word))
+			s->meaning = meaning_words[i].meaning;
+	return s->meaning && (s->meaning != REC_MEANS_TIMED || add_field(s, info, &duration));
+}
+
+/* "_request_begin,request": the name of one part of a span, then that of the span. */
+static bool scan_part(struct scanner *s, struct rec_event_info *info)
+{
+	const struct rec_words tail = s->meaning == REC_MEANS_BEGIN ? (struct rec_words){ "_begin", 6 } :
+								      (struct rec_words){ "_end", 4 };
+	struct rec_words part, span;
+
+	if (!take_ident(s, &part) || !take(s, ',') || !take_ident(s, &span) || part.size != 1 + span.size + tail.size)
+		return false;
+	info->name = (struct rec_words){ part.text + 1, part.size - 1 };
+	return part.text[0] == '_' && memcmp(info->name.text, span.text, span.size) == 0 &&
+	       memcmp(info->name.text + span.size, tail.text, tail.size) == 0;
+}
+
+/* "name, (format), field, ..." */
+static bool scan_declaration(struct scanner *s, struct rec_event_info *info)
+{
+	s->offset = sizeof(struct rec_event_common);
+	if (!scan_meaning(s, info))
+		return false;
+	if (s->meaning == REC_MEANS_BEGIN || s->meaning == REC_MEANS_END) {
+		if (!scan_part(s, info))
+			return false;
+	} else if (!take_ident(s, &info->name)) {
+		return false;
+	}
+	if (!scan_fields(s, info))
+		return false;
 	skip_blanks(s);
-	info->fixed_size = offset;
+	info->fixed_size = s->offset;
 	return s->at == s->end;
 }
 
 /* Read a description, without checking that the fields have the stated size. */
-static int scan(const struct rec_log_event *event, struct rec_event_info *info, int64_t *ret_fixed_size)
+static int scan(const struct rec_log_event *event, struct scanner *s, struct rec_event_info *info,
+		int64_t *ret_fixed_size)
 {
 	const size_t room = event->record.size - sizeof(*event);
 	const char *text, *end;
-	struct scanner s;
 
 	if (event->record.size < sizeof(*event) || event->nr_numbers > room / sizeof(int64_t) ||
 	    event->text_size > room - event->nr_numbers * sizeof(int64_t))
 		return -EBADMSG;
 	memset(info, 0, sizeof(*info));
-	s.numbers = (const int64_t *)(const void *)(event + 1);
-	s.nr_numbers = event->nr_numbers;
-	text = (const char *)(s.numbers + s.nr_numbers);
+	s->meaning = REC_MEANS_EVENT;
+	s->offset = 0;
+	s->numbers = (const int64_t *)(const void *)(event + 1);
+	s->nr_numbers = event->nr_numbers;
+	text = (const char *)(s->numbers + s->nr_numbers);
 
 	end = memchr(text, '\0', event->text_size);
 	if (!end)
 		return -EBADMSG;
-	s.at = text;
-	s.end = end;
-	if (!take_ident(&s, &info->system) || s.at != s.end)
+	s->at = text;
+	s->end = end;
+	if (!take_ident(s, &info->system) || s->at != s->end)
 		return -EBADMSG;
 
-	s.at = end + 1;
-	s.end = memchr(s.at, '\0', (size_t)(text + event->text_size - s.at));
-	if (!s.end || !take_number(&s, 0, UINT16_MAX, ret_fixed_size) || !scan_declaration(&s, info))
+	s->at = end + 1;
+	s->end = memchr(s->at, '\0', (size_t)(text + event->text_size - s->at));
+	if (!s->end || !take_number(s, 0, UINT16_MAX, ret_fixed_size) || !scan_declaration(s, info))
 		return -EBADMSG;
-	return s.nr_numbers ? -EBADMSG : 0;
+	return s->nr_numbers ? -EBADMSG : 0;
 }
 
 int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *ret_info)
 {
 	struct rec_event_info info;
+	struct scanner s;
 	int64_t fixed_size = 0;
-	const int r = scan(event, &info, &fixed_size);
+	const int r = scan(event, &s, &info, &fixed_size);
 
 	/* The compiler and this scanner must agree on the size. */
 	if (r < 0 || (uint32_t)fixed_size != info.fixed_size)
@@ -320,97 +449,21 @@ int rec_event_parse(const struct rec_log_event *event, struct rec_event_info *re
 int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_size)
 {
 	struct rec_event_info info;
+	struct scanner s;
 	int64_t fixed_size = 0;
-	const int r = scan(event, &info, &fixed_size);
+	const int r = scan(event, &s, &info, &fixed_size);
 
 	if (r == 0)
 		*ret_fixed_size = info.fixed_size;
 	return r;
 }
 
-/* -------------------------------------------------------------------------------------------------- comparing */
-
-struct cursor {
-	const char *at;
-	const char *end;
-	char quote; /* the kind of quote that is open */
-	bool escaped;
-};
-
-/* Numbers and text of a description whose outer form is valid. */
-static bool description(const struct rec_log_event *event, const void **ret_numbers, size_t *ret_numbers_size,
-			struct cursor *ret_text)
+int rec_event_meaning(const struct rec_log_event *event)
 {
-	const size_t size = event->record.size;
+	struct rec_event_info info;
+	struct scanner s;
+	int64_t fixed_size = 0;
+	const int r = scan(event, &s, &info, &fixed_size);
 
-	if (size < sizeof(*event) || event->nr_numbers > (size - sizeof(*event)) / sizeof(int64_t) ||
-	    event->text_size > size - sizeof(*event) - event->nr_numbers * sizeof(int64_t))
-		return false;
-	*ret_numbers = event + 1;
-	*ret_numbers_size = event->nr_numbers * sizeof(int64_t);
-	ret_text->at = (const char *)(event + 1) + *ret_numbers_size;
-	ret_text->end = ret_text->at + event->text_size;
-	ret_text->quote = '\0';
-	ret_text->escaped = false;
-	return true;
-}
-
-/*
- * The next significant character, '\0' at the end of a string, -1 after the last. Blanks outside of quotes are not
- * significant.
- */
-static int next_char(struct cursor *cursor)
-{
-	char c;
-
-	while (cursor->at < cursor->end) {
-		c = *cursor->at++;
-		if (cursor->escaped)
-			cursor->escaped = false;
-		else if (cursor->quote && c == '\\')
-			cursor->escaped = true;
-		else if (cursor->quote && c == cursor->quote)
-			cursor->quote = '\0';
-		else if (!cursor->quote && is_blank(c))
-			continue;
-		else if (!cursor->quote && (c == '"' || c == '\''))
-			cursor->quote = c;
-		return (unsigned char)c;
-	}
-	return -1;
-}
-
-bool rec_event_same(const struct rec_log_event *a, const struct rec_log_event *b)
-{
-	const void *numbers_a, *numbers_b;
-	struct cursor cursor_a, cursor_b;
-	size_t size_a, size_b;
-	int c;
-
-	if (!description(a, &numbers_a, &size_a, &cursor_a) || !description(b, &numbers_b, &size_b, &cursor_b))
-		return a->record.size == b->record.size && a->record.size >= sizeof(a->record) &&
-		       memcmp(&a->record + 1, &b->record + 1, a->record.size - sizeof(a->record)) == 0;
-	if (size_a != size_b || memcmp(numbers_a, numbers_b, size_a) != 0)
-		return false;
-	do {
-		c = next_char(&cursor_a);
-		if (c != next_char(&cursor_b))
-			return false;
-	} while (c >= 0);
-	return true;
-}
-
-uint32_t rec_event_hash(const struct rec_log_event *event)
-{
-	uint32_t hash = 2166136261u; /* FNV-1a */
-	struct cursor cursor;
-	const void *numbers;
-	size_t size;
-	int c;
-
-	if (!description(event, &numbers, &size, &cursor))
-		return 0;
-	while ((c = next_char(&cursor)) >= 0)
-		hash = (hash ^ (uint32_t)c) * 16777619u;
-	return hash;
+	return r < 0 ? r : (int)s.meaning;
 }

@@ -60,11 +60,28 @@ static void put_quotable(struct out *out, const struct rec_words *words)
 
 /* ------------------------------------------------------------------------------------------------------- fields */
 
-static void put_field(struct out *out, const struct rec_field *field)
+/* The type words of fields with a meaning (docs/MEANING.md): one word each, which libtraceevent takes for a number's. */
+static const char *const type_words[] = {
+	[REC_FIELD_KEY] = "rec_key",
+	[REC_FIELD_COUNTER] = "rec_counter",
+	[REC_FIELD_STATE] = "rec_state",
+	[REC_FIELD_FLOW] = "rec_flow",
+	[REC_FIELD_DURATION] = "rec_duration",
+	[REC_FIELD_TASK] = "rec_task",
+};
+
+static void put_meaning(struct out *out, const struct rec_field *field)
+{
+	put(out, "%s", type_words[field->meaning]);
+	if (field->meaning == REC_FIELD_KEY || field->meaning == REC_FIELD_COUNTER || field->meaning == REC_FIELD_STATE)
+		put(out, "_%c%u", field->is_signed ? 's' : 'u', field->element * 8);
+	put(out, " %.*s", WORD(field->name));
+}
+
+static void put_type(struct out *out, const struct rec_field *field)
 {
 	const unsigned int bits = field->element * 8;
 
-	put(out, "\tfield:");
 	switch (field->kind) {
 	case REC_FIELD_POINTER:
 		put(out, "void * %.*s", WORD(field->name));
@@ -85,6 +102,15 @@ static void put_field(struct out *out, const struct rec_field *field)
 		put(out, "%c%u %.*s", field->is_signed ? 's' : 'u', bits, WORD(field->name));
 		break;
 	}
+}
+
+static void put_field(struct out *out, const struct rec_field *field)
+{
+	put(out, "\tfield:");
+	if (field->meaning)
+		put_meaning(out, field);
+	else
+		put_type(out, field);
 	put(out, ";\toffset:%u;\tsize:%u;\tsigned:%d;\n", field->offset, field->size, field->is_signed);
 }
 

@@ -5,6 +5,11 @@
 
 #include <librecorder/event_text.h>
 
+static inline bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
 /*
  * The name of a value at *at, up to a comma that is neither quoted nor in parentheses, without blanks at the end.
  * Advances *at to the position after the comma.

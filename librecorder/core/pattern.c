@@ -56,13 +56,23 @@ int rec_pattern_check_part(const char *patterns, size_t size)
 	}
 }
 
-/* Whether one pattern, up to `end`, names the event. */
+/* As glob(), for what is before this ending; false: the name does not end so. */
+static bool glob_without(const char *pattern, const char *end, const struct rec_words *name, const char *ending)
+{
+	const size_t size = strlen(ending);
+
+	return name->size > size && memcmp(name->text + name->size - size, ending, size) == 0 &&
+	       glob(pattern, end, name->text, name->text + name->size - size);
+}
+
+/* Whether one pattern, up to `end`, names the event. The name of a span stands for both of its events. */
 static bool names(const char *pattern, const char *end, const struct rec_words *system, const struct rec_words *name)
 {
 	const char *colon = memchr(pattern, ':', (size_t)(end - pattern));
 
 	return glob(pattern, colon ? colon : end, system->text, system->text + system->size) &&
-	       (!colon || glob(colon + 1, end, name->text, name->text + name->size));
+	       (!colon || glob(colon + 1, end, name->text, name->text + name->size) ||
+		glob_without(colon + 1, end, name, "_begin") || glob_without(colon + 1, end, name, "_end"));
 }
 
 bool rec_pattern_match_part(const char *patterns, size_t size, const struct rec_words *system,

@@ -9,6 +9,7 @@
 #include <librecorder/ffi.h>
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -73,6 +74,41 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
 		return -ENOSPC;
 	}
 	*ret_event = &declared->event;
+	return 0;
+}
+
+/* The declaration of one part of a span (abi.h): "WORD:_NAME_WORD,DECLARATION". */
+static int declare_part(const char *system, const char *part, const char *declaration, const int64_t *constants,
+			unsigned int nr_constants, struct rec_event **ret_event)
+{
+	const size_t name = strcspn(declaration, " \t,"), size = strlen(declaration) + name + 2 * strlen(part) + 5;
+	char *text = malloc(size);
+	int r;
+
+	if (!text)
+		return -ENOMEM;
+	snprintf(text, size, "%s:_%.*s_%s,%s", part, (int)name, declaration, part, declaration);
+	r = rec_event_declare(system, text, constants, nr_constants, ret_event);
+	free(text);
+	return r;
+}
+
+int rec_span_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
+		     struct rec_event **ret_begin, struct rec_event **ret_end)
+{
+	struct rec_event *begin, *end;
+	int r;
+
+	declaration += strspn(declaration, " \t");
+	if (strlen(declaration) > REC_EVENT_TEXT_MAX)
+		return -EINVAL;
+	r = declare_part(system, "begin", declaration, constants, nr_constants, &begin);
+	if (r == 0)
+		r = declare_part(system, "end", declaration, constants, nr_constants, &end);
+	if (r < 0)
+		return r;
+	*ret_begin = begin;
+	*ret_end = end;
 	return 0;
 }
 

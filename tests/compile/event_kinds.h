@@ -23,8 +23,37 @@ REC_EVENT(kinds, others, ptr(p), flag(f), real(r, 3), named(s, KINDS_IDLE, KINDS
 	  named(u8, t, KINDS_IDLE, KINDS_BUSY), string(a), stringn(b), bytes(c), array(u32, d, KINDS_LENGTH), array(hex8, e, 2));
 REC_EVENT_FMT(kinds, formatted, ("%s is %llu", name, REC->n), string(name), u64(n));
 REC_EVENT_FMT(kinds, constant, ("nothing to say"));
+REC_SPAN(kinds, span, u64(n), string(name), end(named(s, KINDS_IDLE, KINDS_BUSY), real(r, 1)));
+REC_SPAN(kinds, scope, array(u32, d, KINDS_LENGTH));
+REC_SPAN_KEYED(kinds, keyed, key(u64(id), named(u8, s, KINDS_IDLE, KINDS_BUSY), ptr(p)), flow(f), end(bytes(b)));
+REC_TIMED(kinds, timed, string(name));
+REC_COUNTER(kinds, counter, s32(n), string(unit));
+REC_STATE(kinds, state, key(s8(id)), named(value, KINDS_IDLE, KINDS_ODD), flow(f));
 
-/* One record of each event. Returns their number. */
+static inline unsigned int kinds_write_meanings(const char *who)
+{
+	static const uint32_t words[KINDS_LENGTH] = { 1, 2, 3 };
+	const uint64_t start = REC_TIMED_START(kinds, timed);
+
+	REC_BEGIN(kinds, span, 1, who);
+	for (int i = 0; i < 2; i++) {
+		REC_SCOPE(kinds, scope, words);
+		REC_SCOPE(kinds, scope, words);
+		if (i)
+			break;
+	}
+	REC_BEGIN(kinds, keyed, 1, KINDS_BUSY, words, 2);
+	REC_END(kinds, keyed, 1, KINDS_BUSY, words, words, sizeof(words));
+	REC_END(kinds, span, KINDS_BUSY, 1.5);
+	REC_TIMED_END(kinds, timed, start, who);
+	REC(kinds, counter, -1, who);
+	REC(kinds, state, -1, KINDS_ODD, 3);
+	REC_TASK(1);
+	REC_TASK(2, who);
+	return 17;
+}
+
+/* One record of each event, or more. Returns their number. */
 static inline unsigned int kinds_write(const char *who)
 {
 	static const uint32_t words[KINDS_LENGTH] = { 1, 2, 3 };
@@ -39,7 +68,7 @@ static inline unsigned int kinds_write(const char *who)
 	REC(kinds, constant);
 	if (REC_ON(kinds, one))
 		rec_printf("%s %d", who, 1);
-	return 7;
+	return 7 + kinds_write_meanings(who);
 }
 
 #endif

@@ -72,6 +72,32 @@ declares "array(int, n, 4)" 'array\(int, n, ...\) has no such elements'
 declares "array(u8, n, 0)" 'array\(n\): a length above 0'
 declares "real(n, 22)" 'real\(n\): 0 to 18 decimals'
 
+# The same in declarations with a meaning. misdeclares DECLARATION REGEX
+misdeclares()
+{
+	local compiler
+
+	printf '#include <librecorder/event.h>\n%s;\n' "$1" >"$TMP/mistake.c"
+	for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
+		# shellcheck disable=SC2086
+		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
+		like "the error says so" "$err" "error: static.assert[a-z]* failed.*$2"
+	done
+}
+misdeclares "REC_EVENT(m, e, u8(a), end(u8(b)))" 'key\(\) and end\(\) belong into a span or a state'
+misdeclares "REC_SPAN(m, e, key(u8(a)))" 'REC_SPAN has no key\(\): use REC_SPAN_KEYED'
+misdeclares "REC_SPAN(m, e, end(u8(a)), end(u8(b)))" 'a span has one end\(\)'
+misdeclares "REC_SPAN(m, e, end(int(a)))" 'int\(a\) is not a kind of field: write s32\(a\)'
+misdeclares "REC_SPAN_KEYED(m, e, u8(a))" 'REC_SPAN_KEYED: the first field is key'
+misdeclares "REC_SPAN_KEYED(m, e, u8(a), key(u8(b)))" 'REC_SPAN_KEYED: the first field is key'
+misdeclares "REC_SPAN_KEYED(m, e, key(string(a)))" 'key\(a\): a key is a whole number, ptr or named'
+misdeclares "REC_SPAN_KEYED(m, e, key(frob(a)))" 'frob\(a\) is not a kind of field'
+misdeclares "REC_COUNTER(m, e, string(a))" 'REC_COUNTER: the first field is the value, a whole number'
+misdeclares "REC_COUNTER(m, e)" 'REC_COUNTER: the first field is the value, a whole number'
+misdeclares "REC_STATE(m, e, string(a))" 'REC_STATE: key\(...\), which may be missing'
+misdeclares "REC_SPAN(m, e, end(u8(a))); void f(void); void f(void) { REC_SCOPE(m, e); }" \
+	'REC_SCOPE needs a span without a key and without end'
+
 # An array that is too short, where the compiler knows its length.
 cat >"$TMP/short.c" <<'END'
 #include <librecorder/event.h>
@@ -104,11 +130,14 @@ cat >"$TMP/macros.c" <<'END'
 #include <librecorder/event.h>
 REC_EVENT(m, e, u64(id), s32(fd), string(path), named(u8, op, 1, 2), named(how, 1), array(s32, a, 4), bytes(b), flag(f));
 REC_EVENT_FMT(m, f, ("%llu %d", id, fd), u64(id), s32(fd));
+REC_SPAN_KEYED(m, named, key(u64(id), u8(b)), string(path), end(s32(fd), named(u8, op, 1, 2)));
 void f(const int *a);
 void f(const int *a)
 {
 	REC(m, e, 1, 2, "path", 1, 1, a, "bytes", 5, 1);
 	REC(m, f, 1, 2);
+	REC_BEGIN(m, named, 1, 2, "path");
+	REC_END(m, named, 1, 2, 3, 1);
 }
 END
 for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
@@ -159,8 +188,8 @@ objects()
 	"$CC" -std=c11 "$@" "${cflags[@]}" -c -o "$dir/main.o" "$here/event_main.c"
 }
 
-# Each part writes seven shared events and one of its own; the one in C++ writes another in its namespace.
-expected=25
+# Each part writes 24 shared events and one of its own; the one in C++ writes another in its namespace.
+expected=76
 
 # works NAME COMMAND...: all parts have one event, and everything is recorded.
 works()
@@ -176,7 +205,7 @@ works()
 		return
 	fi
 	run "$RECORDER" report "$file"
-	n=$(grep -c -E ' (none|one|numbers|others|formatted|constant|bprint|differs|differs_c|in_namespace): ' "$TMP/.out")
+	n=$(grep -c -E ' (none|one|numbers|others|formatted|constant|bprint|differs|differs_c|in_namespace|(span|scope|keyed)_(begin|end)|timed|counter|state|task): ' "$TMP/.out")
 	if [ "$n" != $((expected * times)) ] || ! grep -q 'formatted: *part_b is 17' "$TMP/.out"; then
 		tap_show_run "$RECORDER" report "$file"
 		fail "$name"

@@ -47,12 +47,13 @@ diag "$(cat "$TMP/errors")"
 for name in rec_event_register rec_event_total rec_reserve rec_save; do
 	ok "the headers declare $name" grep -qxF "$name" "$TMP/functions"
 done
-# The macros of applications: the capital ones of event.h, except those with two underscores, rec_printf, and the version.
+# The macros of applications: the capital ones of event.h and span.h, except those with two underscores, rec_printf, and the version.
 {
-	grep -oE '^#define (REC(_[A-Z]+)*|rec_[a-z_]+)\(' include/librecorder/event.h
+	cat include/librecorder/event.h include/librecorder/span.h | grep -oE '^#define (REC(_[A-Z]+)*|rec_[a-z_]+)\('
 	grep -oE '^#define REC_VERSION[A-Z_]*' include/librecorder/version.h
 } | sed -E 's/.* //; s/\(//' >"$TMP/macros"
 ok "event.h defines macros" grep -qxF REC_EVENT "$TMP/macros"
+ok "span.h does" grep -qxF REC_TIMED_END "$TMP/macros"
 ok "version.h does" grep -qxF REC_VERSION_MAJOR "$TMP/macros"
 
 # The names of a page are those that its NAME section has before the dash: man and apropos find it by these.

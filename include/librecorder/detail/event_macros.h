@@ -22,6 +22,7 @@
 #include <librecorder/detail/atomic.h>
 #include <librecorder/detail/event_each.h>
 #include <librecorder/detail/event_kinds.h>
+#include <librecorder/detail/event_rows.h>
 #include <librecorder/detail/ring.h>
 #include <librecorder/lane.h>
 #include <stdbool.h>
@@ -61,6 +62,8 @@ typedef _Bool rec_flag_type;
 #pragma weak rec_printf_write
 #pragma weak rec_publish_slow
 #pragma weak rec_reserve_rest
+#pragma weak rec_task_event
+#pragma weak rec_task_write
 #pragma weak rec_thread_handle
 #define REC__IS_THERE(symbol) ((symbol) != NULL)
 #else
@@ -277,8 +280,10 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 /* ------------------------------------------------------------------------------------------------------ an event */
 
 /* Fields are passed on as event_each.h says: something in front of them. */
-#define REC__EVENT(each, string, ...)	     REC__EVENT_(each, string, REC__FIRST(__VA_ARGS__, ~), _##__VA_ARGS__)
-#define REC__EVENT_(each, string, base, ...) REC__EVENT__(each, string, base, _##__VA_ARGS__)
+#define REC__EVENT(each, string, ...) REC__EVENT_(each, each, string, REC__FIRST(__VA_ARGS__, ~), _##__VA_ARGS__)
+
+/* `each` visits the fields of the event, `all` those of its text: a description has the constants of all. */
+#define REC__EVENT_(all, each, string, base, ...) REC__EVENT__(all, each, string, base, _##__VA_ARGS__)
 
 /* event.hpp has others: the type of a constant, the function that writes, what is put around that. */
 #define REC__CONSTANT	 int64_t
@@ -287,17 +292,17 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 
 /*
  * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event without fields needs no special
- * case.
+ * case. Returns 1 if the event was written; only REC_SCOPE asks, and where nothing asks, the compiler drops the result.
  */
-#define REC__EVENT__(each, string, base, ...)                                                                          \
+#define REC__EVENT__(all, each, string, base, ...)                                                                     \
 	each(REC__CHECK, _##__VA_ARGS__)                                                                               \
 	static const struct {                                                                                          \
 		struct rec_log_event event;                                                                            \
-		REC__CONSTANT numbers[1 each(REC__COUNT, _##__VA_ARGS__)];                                                     \
+		REC__CONSTANT numbers[1 all(REC__COUNT, _##__VA_ARGS__)];                                                     \
 		char text[sizeof(string)];                                                                             \
 	} rec_blob_##base __attribute__((section("rec_events"), aligned(8))) = {                                       \
-		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 each(REC__COUNT, _##__VA_ARGS__), sizeof(string) },         \
-		{ REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) each(REC__NUMBERS, _##__VA_ARGS__) },                          \
+		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 all(REC__COUNT, _##__VA_ARGS__), sizeof(string) },         \
+		{ REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) all(REC__NUMBERS, _##__VA_ARGS__) },                          \
 		string                                                                                                 \
 	};                                                                                                             \
 	REC__C_BEGIN                                                                                                   \
@@ -320,7 +325,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	{                                                                                                              \
 		return rec_event_on(&rec_event_##base);                                                                \
 	}                                                                                                              \
-	static __attribute__((noinline, cold, unused)) void rec_rare_##base(each(REC__PARAM, _##__VA_ARGS__) int rec_end) \
+	static __attribute__((noinline, cold, unused)) int rec_rare_##base(each(REC__PARAM, _##__VA_ARGS__) int rec_end) \
 	{													       \
 		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__);			       \
 		struct rec_handle *const rec_handle_ = rec_handle_get();					       \
@@ -332,11 +337,11 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 														       \
 		(void)rec_end;											       \
 		if (REC_UNLIKELY(!rec_handle_))									       \
-			return;											       \
+			return 0;											       \
 		each(REC__MEASURE, _##__VA_ARGS__)									       \
 		if (REC_UNLIKELY(rec_size > REC_EVENT_SIZE_MAX)) {						       \
 			rec_event_too_long(rec_handle_);							       \
-			return;											       \
+			return 0;											       \
 		}												       \
 		rec_word = rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled));			       \
 		rec_record = rec_offer;										       \
@@ -345,17 +350,16 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 				rec_reserve_rest(rec_handle_, REC__CAST(uint32_t, rec_size), __builtin_dwarf_cfa(),    \
 						 &rec_slot_));							       \
 		if (REC_UNLIKELY(!rec_record))									       \
-			return;											       \
+			return 0;											       \
 		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
 		each(REC__PUT, _##__VA_ARGS__)									       \
 		(void)rec_at;											       \
 		(void)rec_next;											       \
 		if (rec_record == rec_offer)									       \
-			(void)rec_event_offer(rec_word, rec_handle_, rec_offer, rec_size);			       \
-		else												       \
-			(void)rec_event_finish(rec_word, &rec_slot_, rec_record, rec_size);			       \
+			return rec_event_offer(rec_word, rec_handle_, rec_offer, rec_size) > 0;			       \
+		return rec_event_finish(rec_word, &rec_slot_, rec_record, rec_size) > 0;			       \
 	}													       \
-	static __attribute__((noinline, unused)) void REC__WRITE(base)(each(REC__PARAM, _##__VA_ARGS__) int rec_end)   \
+	static __attribute__((noinline, unused)) int REC__WRITE(base)(each(REC__PARAM, _##__VA_ARGS__) int rec_end)   \
 	{													       \
 		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__);			       \
 		struct rec_handle *const rec_handle_ = rec_thread_handle;					       \
@@ -367,21 +371,18 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 			       "the fields are too long for an event");						       \
 		each(REC__MEASURE, _##__VA_ARGS__)									       \
 		if (REC_UNLIKELY(rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled)) ||		       \
-				 !rec_handle_->lane || rec_size > REC_EVENT_SIZE_MAX)) {			       \
-			rec_rare_##base(each(REC__ARG, _##__VA_ARGS__) rec_end);					       \
-			return;											       \
-		}												       \
+				 !rec_handle_->lane || rec_size > REC_EVENT_SIZE_MAX)) \
+			return rec_rare_##base(each(REC__ARG, _##__VA_ARGS__) rec_end);	       \
 		rec_record = REC__CAST(unsigned char *,								       \
 			rec_reserve_fast(rec_handle_, REC__CAST(uint32_t, rec_size), !REC_HAS_TSC, &rec_slot_));       \
-		if (REC_UNLIKELY(!rec_record)) {								       \
-			rec_rare_##base(each(REC__ARG, _##__VA_ARGS__) rec_end);					       \
-			return;											       \
-		}												       \
+		if (REC_UNLIKELY(!rec_record)) \
+			return rec_rare_##base(each(REC__ARG, _##__VA_ARGS__) rec_end);	       \
 		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
 		each(REC__PUT, _##__VA_ARGS__)									       \
 		(void)rec_at;											       \
 		(void)rec_next;											       \
 		rec_commit_fast(&rec_slot_);									       \
+		return 1;											       \
 	}													       \
 	REC__WRAP(each, base, _##__VA_ARGS__)									       \
 	struct rec_semicolon_follows
