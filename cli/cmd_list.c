@@ -29,19 +29,98 @@ static void print_words(const struct rec_words *words)
 		putchar(isprint((unsigned char)words->text[i]) ? words->text[i] : '?');
 }
 
-static void print_event(const struct rec_event_info *info, const char *state)
+static const char *const meaning_words[] = {
+	[REC_MEANS_EVENT] = "",		 [REC_MEANS_BEGIN] = "span",  [REC_MEANS_END] = "end of span", [REC_MEANS_TIMED] = "timed",
+	[REC_MEANS_COUNTER] = "counter", [REC_MEANS_STATE] = "state", [REC_MEANS_TASK] = "task",
+};
+
+/* An event, or a span, whose end is an event too. */
+struct listed {
+	const struct rec_log_event *event;
+	const struct rec_log_event *end; /* NULL: it is not a span */
+	struct rec_event_info info, end_info;
+	int meaning;
+};
+
+/* Fields from `first` on that are part of the key, or are not, as written; the first one after `before`. Returns the next field. */
+static uint32_t print_fields(const struct rec_event_info *info, uint32_t first, bool keys, const char *before)
 {
+	for (; first < info->nr_fields && (info->fields[first].meaning == REC_FIELD_KEY) == keys; first++) {
+		fputs(before, stdout);
+		print_words(&info->fields[first].declared);
+		before = ", ";
+	}
+	return first;
+}
+
+static uint32_t nr_keys(const struct rec_event_info *info)
+{
+	uint32_t nr = 0;
+
+	while (nr < info->nr_fields && info->fields[nr].meaning == REC_FIELD_KEY)
+		nr++;
+	return nr;
+}
+
+static void print_event(const struct listed *listed, const char *state)
+{
+	const char *const word = meaning_words[listed->meaning];
+	const char *before = *word ? " " : "  ";
+	struct rec_words name = listed->info.name;
+	uint32_t field = listed->meaning == REC_MEANS_TIMED ? 1 : 0;
+
 	fputs("  ", stdout);
 	if (*state)
 		printf("%s%s%s", paint(!strncmp(state, "on", 2) ? PAINT_GOOD : PAINT_DIM), state, paint_end());
-	print_words(&info->system);
+	print_words(&listed->info.system);
 	putchar(':');
-	print_words(&info->name);
-	for (uint32_t i = 0; i < info->nr_fields; i++) {
-		fputs(i ? ", " : "  ", stdout);
-		print_words(&info->fields[i].declared);
+	if (listed->end)
+		name.size -= (uint32_t)strlen("_begin");
+	print_words(&name);
+	printf("%s%s", *word ? "  " : "", word);
+	if (nr_keys(&listed->info)) {
+		printf("%skey(", before);
+		field = print_fields(&listed->info, 0, true, "");
+		putchar(')');
+		before = ", ";
+	}
+	if (print_fields(&listed->info, field, false, before) > field)
+		before = ", ";
+	if (listed->end && nr_keys(&listed->end_info) < listed->end_info.nr_fields) {
+		printf("%send(", before);
+		print_fields(&listed->end_info, nr_keys(&listed->end_info), false, "");
+		putchar(')');
 	}
 	putchar('\n');
+}
+
+/* What a description has after its first comma: for a span, its name and fields. The text is valid. */
+static const char *after_comma(const struct rec_log_event *event)
+{
+	const char *const text = (const char *)(event + 1) + event->nr_numbers * sizeof(int64_t);
+	const char *const comma = strchr(text + strlen(text) + 1, ',');
+
+	return comma ? comma : "";
+}
+
+/* The other event of a span; NULL: the log does not have it. */
+static const struct rec_log_event *other_part(const void *log, size_t size, const struct rec_log_event *event, int meaning,
+					      const struct rec_event_info *info, struct rec_event_info *ret_other)
+{
+	const int other = meaning == REC_MEANS_BEGIN ? REC_MEANS_END : REC_MEANS_BEGIN;
+	const struct rec_log_record *record;
+	size_t offset = 0;
+
+	while ((record = rec_log_next(log, size, &offset))) {
+		const struct rec_log_event *candidate = (const struct rec_log_event *)record;
+
+		if (record->kind == REC_LOG_EVENT && rec_event_parse(candidate, ret_other) == 0 &&
+		    rec_event_meaning(candidate) == other && ret_other->system.size == info->system.size &&
+		    memcmp(ret_other->system.text, info->system.text, info->system.size) == 0 &&
+		    strcmp(after_comma(candidate), after_comma(event)) == 0)
+			return candidate;
+	}
+	return NULL;
 }
 
 /* Whether an event like this one stands earlier in the log: several files of a program may declare it. */
@@ -56,24 +135,36 @@ static bool seen_before(const void *log, size_t upto, const struct rec_log_event
 	return false;
 }
 
+static const char *state_of(const struct rec_view *view, const struct listed *listed)
+{
+	const bool on = rec_view_enabled(view, listed->event->record.id) & REC_ENABLE_ON;
+	const bool end_on = listed->end ? rec_view_enabled(view, listed->end->record.id) & REC_ENABLE_ON : on;
+
+	return on && end_on ? "on   " : on || end_on ? "part " : "off  ";
+}
+
 /* `view`: whose states are shown; NULL: none are. Returns how many events there are. */
 static unsigned int print_log(const void *log, size_t size, const struct rec_view *view)
 {
 	const struct rec_log_record *record;
-	struct rec_event_info info;
+	struct listed listed;
 	size_t offset = 0, before = 0;
 	unsigned int nr = 0;
 
 	for (; (record = rec_log_next(log, size, &offset)); before = offset) {
-		const char *state = "";
-
-		if (record->kind != REC_LOG_EVENT || rec_event_parse((const struct rec_log_event *)record, &info))
+		listed.event = (const struct rec_log_event *)record;
+		if (record->kind != REC_LOG_EVENT || rec_event_parse(listed.event, &listed.info))
 			continue;
-		if (!view && seen_before(log, before, (const struct rec_log_event *)record))
+		if (!view && seen_before(log, before, listed.event))
 			continue;
-		if (view)
-			state = rec_view_enabled(view, record->id) & REC_ENABLE_ON ? "on   " : "off  ";
-		print_event(&info, state);
+		listed.end = NULL;
+		listed.meaning = rec_event_meaning(listed.event);
+		if (listed.meaning == REC_MEANS_BEGIN || listed.meaning == REC_MEANS_END)
+			listed.end = other_part(log, size, listed.event, listed.meaning, &listed.info, &listed.end_info);
+		/* A span is shown where its begin is. */
+		if (listed.meaning == REC_MEANS_END && listed.end)
+			continue;
+		print_event(&listed, view ? state_of(view, &listed) : "");
 		nr++;
 	}
 	return nr;

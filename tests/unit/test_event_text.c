@@ -27,6 +27,7 @@ REC_EVENT_FMT(text, constant, ("no fields, (not one)"));
 REC_EVENT(text, many, u8(f1), u8(f2), u8(f3), u8(f4), u8(f5), u8(f6), u8(f7), u8(f8), u8(f9), u8(f10), u8(f11), u8(f12), u8(f13),
 	  u8(f14), u8(f15), u8(f16), u8(f17), u8(f18), u8(f19), u8(f20), u8(f21), u8(f22), u8(f23), u8(f24), u8(f25), u8(f26),
 	  u8(f27), u8(f28), u8(f29), u8(f30), u8(f31), string(f32));
+REC_SPAN_KEYED(text, both, key(u64(id), named(op, OP_GET, OP_PUT)), string(path), flow(f), end(s32(result), real(load, 2)));
 /* Names with another meaning in C or C++, in gnu11 or in <stdio.h>. */
 REC_EVENT(linux, stdin, u32(class), u32(unix), u32(SIZE), string(string), flag(flag));
 
@@ -325,14 +326,14 @@ Test(event_text, nothing_hostile_comes_out)
 Test(event_text, any_bytes)
 {
 	const struct rec_event *events[] = { &rec_event_text__names, &rec_event_text__arrays, &rec_event_text__given,
-					     &rec_event_text__reals };
+					     &rec_event_text__reals, &rec_event_text__both_begin, &rec_event_text__both_end };
 	char text[REC_EVENT_TEXT_MAX];
 	struct rec_event_info info;
 	unsigned int good = 0;
 
 	srand(1);
 	for (unsigned int round = 0; round < 40000; round++) {
-		const struct rec_log_event *from = events[round % 4]->description;
+		const struct rec_log_event *from = events[round % (sizeof(events) / sizeof(events[0]))]->description;
 		const uint32_t size = from->record.size;
 		struct rec_log_event *event = malloc(size);
 
@@ -343,6 +344,7 @@ Test(event_text, any_bytes)
 		rec_event_text(event, 1, text, sizeof(text));
 		rec_event_same(event, from);
 		rec_event_hash(event);
+		rec_event_meaning(event);
 		free(event);
 	}
 	cr_assert_gt(good, 100, "some flips leave a good description");

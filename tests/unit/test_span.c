@@ -94,6 +94,18 @@ Test(span, a_jump_writes_no_end)
 	expect("request_begin: id=1 path=x\nbare_begin: \nrequest_end: result=0 how=OPEN\n");
 }
 
+/* Each is recorded if it is on: a reader sees what happened. */
+Test(span, a_span_that_is_switched_inside)
+{
+	REC_BEGIN(span, request, 1, "x");
+	cr_assert_eq(rec_disable("span:request"), 2);
+	REC_END(span, request, 1, OPEN);
+	REC_BEGIN(span, request, 2, "x");
+	cr_assert_eq(rec_enable("span:request"), 2);
+	REC_END(span, request, 2, OPEN);
+	expect("request_begin: id=1 path=x\nrequest_end: result=2 how=OPEN\n");
+}
+
 static unsigned int evaluated;
 
 static unsigned int count(void)

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Spans, counters, states and tasks from the program to the file: the storage server of the examples, with the counts that it
+# promises; how they are selected, listed and printed; and what is in the file of spans that were interrupted.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+
+storage=$top_builddir/examples/07_storage
+n=30
+
+# counts FILE: "NAME COUNT" on each line, sorted
+counts()
+{
+	"$RECORDER" report "$1" | sed -nE 's/^.{16,}-[0-9]+ +\[[0-9]+\] +[0-9.]+: ([a-z_]+): .*/\1/p' | LC_ALL=C sort | uniq -c | awk '{ print $2, $1 }'
+}
+
+# ------------------------------------------------------------------------------------------------ the demo
+
+ok "the storage server is recorded" "$RECORDER" record -q -o storage.dat "$storage" $n
+is "it says what it did" "$out" "$n requests, 3 failed"
+is "it writes the events that it promises" "$(counts storage.dat)" "checksum_begin $n
+checksum_end $n
+conn $((2 * n + 8))
+disk $n
+job_begin $n
+job_end $n
+queue $((2 * n))
+reply $n
+request_begin $n
+request_end $n
+task $((2 * n + 8))"
+is "every tenth request fails" "$("$RECORDER" report storage.dat | grep -c 'request_end: .*result=-5$')" $((n / 10))
+is "no job is shorter than its disk and its checksum" "$("$RECORDER" report storage.dat | awk '
+	match($0, /-[0-9]+ +\[/) { tid = substr($0, RSTART + 1, RLENGTH - 2) + 0 }
+	/ job_begin: / { match($0, /[0-9]+\.[0-9]+/); begin[tid] = substr($0, RSTART, RLENGTH) }
+	/ job_end: / { match($0, /[0-9]+\.[0-9]+/); if (substr($0, RSTART, RLENGTH) - begin[tid] < 0.000199) print }')" ""
+is "nor is a read of the disk" "$("$RECORDER" report storage.dat | sed -n 's/.* disk: *dur=\([0-9]*\) .*/\1/p' | awk '$1 < 150000' | wc -l)" 0
+
+if command -v trace-cmd >/dev/null; then
+	trace-cmd report storage.dat >trace-cmd.txt 2>trace-cmd.err
+	is "trace-cmd prints the same" "$(cmp trace-cmd.txt <("$RECORDER" report storage.dat))$(cat trace-cmd.err)" ""
+else
+	skip "trace-cmd prints the same" "trace-cmd is not installed"
+fi
+
+# ------------------------------------------------------------------------------------------------ selecting and listing
+
+ok "the name of a span selects both of its events" "$RECORDER" record -q -u storage:job -o job.dat "$storage" $n
+is "and nothing else" "$(counts job.dat)" "job_begin $n
+job_end $n"
+ok "it can be excluded" "$RECORDER" record -q -u 'storage:*,!storage:job,!storage:conn' -x storage:checksum -o some.dat "$storage" $n
+is "and neither of its events is recorded" "$(counts some.dat | cut -d ' ' -f 1 | tr '\n' ' ')" "disk queue reply request_begin request_end "
+ok "a filter on the key fits both events" "$RECORDER" record -q -u storage:request -f 'id == 7' -o key.dat "$storage" $n
+is "so the span is whole" "$(counts key.dat)" "request_begin 1
+request_end 1"
+
+run "$RECORDER" list "$storage"
+is "list shows a span on one line" "$(grep -v "^$storage$" <<<"$out" | LC_ALL=C sort)" \
+	"  storage:checksum  span u64(id)
+  storage:conn  state key(u32(id)), named(state, IDLE, BUSY, CLOSED)
+  storage:disk  timed u64(id)
+  storage:job  span u64(id), flow(cause), end(s32(result))
+  storage:queue  counter u32(length)
+  storage:reply  u64(id), flow(cause)
+  storage:request  span key(u64(id)), u32(conn), named(op, GET, PUT), flow(cause), end(s32(result))"
+
+# ------------------------------------------------------------------------------------------------ interrupted
+
+# A program that is interrupted inside of spans, in each way that docs/MEANING.md has.
+cat >interrupted.c <<'END'
+#include <librecorder/event.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+REC_SPAN(cut, outer, u32(n), end(u32(n)));
+REC_SPAN(cut, inner);
+
+static void *ends_inside(void *none)
+{
+	REC_BEGIN(cut, outer, 2);
+	REC_SCOPE(cut, inner);
+	pthread_exit(none);
+}
+
+int main(int argc, char **argv)
+{
+	static jmp_buf back;
+	pthread_t thread;
+
+	REC_BEGIN(cut, outer, 1);
+	if (setjmp(back) == 0) {
+		REC_BEGIN(cut, inner);
+		longjmp(back, 1);
+	}
+	REC_END(cut, outer, 1);
+	if (pthread_create(&thread, NULL, ends_inside, NULL) == 0)
+		pthread_join(thread, NULL);
+	REC_BEGIN(cut, outer, 3);
+	if (argc > 1 && strcmp(argv[1], "kill") == 0)
+		raise(SIGKILL);
+	return 0;
+}
+END
+read -ra library <<<"$LDADD_FOR_TEST"
+read -ra cflags <<<"$CFLAGS_FOR_TEST"
+ok "a program with interrupted spans" "$CC" -I"$top_srcdir/include" "${cflags[@]}" -o interrupted interrupted.c "${library[@]}" -lpthread
+
+# shown ARGUMENT: what is recorded of it
+shown()
+{
+	"$RECORDER" record -q -u 'cut:*' -o cut.dat ./interrupted "$1" >/dev/null 2>&1
+	"$RECORDER" report cut.dat | sed -n 's/^.*: \([a-z]*_[a-z]*\): *\(.*\)/\1 \2/p' | sed 's/ *$//' | tr '\n' ';'
+}
+# pthread_exit() unwinds C code only if it was compiled with -fexceptions.
+before="outer_begin n=1;inner_begin;outer_end n=1;outer_begin n=2;inner_begin;"
+like "a jump leaves a begin without an end, and so does the end of a thread" "$(shown none)" \
+	"^${before}(inner_end;)?outer_begin n=3;$"
+like "a killed program has no end either" "$(shown kill)" "^${before}(inner_end;)?outer_begin n=3;$"
+
+done_testing
