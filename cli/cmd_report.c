@@ -16,6 +16,7 @@
 
 #include "cli/report_lines.h"
 #include "cli/report_select.h"
+#include "cli/report_spans.h"
 #include "cli/show_text.h"
 #include "cli/terminal.h"
 #include "format/dat/dat_compress.h"
@@ -33,6 +34,7 @@ struct report {
 	bool raw_ts;
 	bool quiet;
 	bool clock;
+	bool spans;
 	bool raw_strings;
 	unsigned int color;
 	struct event_print_options print;
@@ -202,7 +204,8 @@ static int open_report(struct report *r)
 	if (event_printer_open(&r->printer, r->file, &r->time, r->table, &r->print))
 		return fail_memory(r);
 	status = report_select_open(&r->select, r->file, &r->time, r->table);
-	if (!status && dat_merge_open(r->file, &r->time, report_select_has_cpu, &r->select, &r->merge))
+	/* Spans are selected when they are whole. */
+	if (!status && dat_merge_open(r->file, &r->time, r->spans ? NULL : report_select_has_cpu, &r->select, &r->merge))
 		status = fail_memory(r);
 	return status;
 }
@@ -223,7 +226,9 @@ static int print_events(struct report *r)
 	r->lines.printer = &r->printer;
 	r->lines.merge = r->merge;
 	r->lines.select = &r->select;
-	return report_lines_print(&r->lines) ? fail_memory(r) : 0;
+	if (r->spans ? report_spans_print(&r->lines, r->time.seconds) : report_lines_print(&r->lines))
+		return fail_memory(r);
+	return 0;
 }
 
 static int run(struct report *r)
@@ -267,6 +272,7 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),
 		OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",
 			 &r.clock),
+		OPT_FLAG(0, "spans", "print spans, indented, with durations and the time not spent in inner ones", &r.spans),
 		OPT_FLAG('q', NULL, "accepted because trace-cmd has it; does nothing", &r.quiet),
 		OPT_END,
 	};

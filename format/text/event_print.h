@@ -60,4 +60,11 @@ int event_record(struct event_printer *printer, const struct dat_event *event, s
  */
 void event_print(struct event_printer *printer, const struct dat_event *event, struct tep_record *record);
 
+/*
+ * Parts of the same text, each as a text of its own: thread, CPU and time of the event; and the fields of the record, which
+ * has a type, without a newline at the end.
+ */
+void event_print_head(struct event_printer *printer, const struct dat_event *event, struct tep_record *record);
+void event_print_fields(struct event_printer *printer, const struct event_type *type, struct tep_record *record);
+
 #endif

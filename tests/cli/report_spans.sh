@@ -1,0 +1,118 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder report --spans: the tree of a program whose spans are known; its durations are those that the times of the plain
+# report give, computed by a script of its own.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+
+cat >spans.c <<'END'
+#include <librecorder/event.h>
+#include <pthread.h>
+#include <setjmp.h>
+REC_EVENT(io, request_begin, u64(id), string(path));
+REC_EVENT(io, request_end, s32(result));
+REC_EVENT(io, step_begin, u32(n));
+REC_EVENT(io, step_end);
+REC_EVENT(io, note, u32(n));
+static jmp_buf out;
+static void step(unsigned int n)
+{
+	REC(io, step_begin, n);
+	REC(io, note, n);
+	if (n == 2)
+		longjmp(out, 1);
+	REC(io, step_end);
+}
+static void *work(void *arg)
+{
+	REC(io, step_begin, 70);
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+
+	REC(io, request_end, -5);
+	for (volatile unsigned int i = 0; i < 3; i++) {
+		REC(io, request_begin, i, "a b.db");
+		if (!setjmp(out)) {
+			step(i);
+			step(i + 10);
+		}
+		REC(io, request_end, (int)i);
+	}
+	if (pthread_create(&thread, NULL, work, NULL) || pthread_join(thread, NULL))
+		return 1;
+	REC(io, request_begin, 9, "\033open");
+	REC(io, step_begin, 90);
+	REC(io, step_end);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program with spans" $CC $CFLAGS_FOR_TEST spans.c $LDADD_FOR_TEST -lpthread -o spans
+ok "is recorded" "$RECORDER" record -q -u 'io:*' -o trace.dat ./spans
+ok "report --spans" "$RECORDER" report --spans -t trace.dat
+tree=$out
+
+is "the tree" "$(sed -n 's/^[^|]*|  //p' <<<"$tree")" "io:request(result=-5); /* begin not seen */
+io:request(id=0 path=a b.db) {
+  io:step(n=0);
+  io:step(n=10);
+} /* io:request = result=0 */
+io:request(id=1 path=a b.db) {
+  io:step(n=1);
+  io:step(n=11);
+} /* io:request = result=1 */
+io:request(id=2 path=a b.db) {
+  io:step(n=2); /* cut: end not seen */
+} /* io:request = result=2 */
+io:step(n=70) {
+io:request(id=9 path=$(printf '\033')open) {
+  io:step(n=90);
+} /* io:request; end not seen */
+} /* io:step; end not seen */"
+
+# "thread name duration own" of each whole span, by the lines of the plain report.
+"$RECORDER" report -t trace.dat | awk '
+	function ns(time,   parts) { split(time, parts, /[.:]/); return parts[1] % 100000 * 1000000000 + parts[2] }
+	/_begin:/ {
+		tid = $1; depth = ++top[tid]
+		name[tid, depth] = substr($4, 1, index($4, "_begin") - 1); since[tid, depth] = ns($3); inner[tid, depth] = 0
+	}
+	/_end:/ {
+		tid = $1; which = substr($4, 1, index($4, "_end") - 1); d = top[tid]
+		while (d > 0 && name[tid, d] != which) d--
+		if (!d) next
+		for (; top[tid] > d; top[tid]--) inner[tid, top[tid] - 1] += ns($3) - since[tid, top[tid]]
+		took = ns($3) - since[tid, d]
+		printf "%s io:%s %d %d\n", tid, which, took, took - inner[tid, d]
+		inner[tid, d - 1] += took
+		top[tid]--
+	}' >by_events
+sed -n -e 's/^ *\([^ ]*\) [^|]*: *\([0-9]*\)\.\([0-9]*\) us *\([0-9]*\)\.\([0-9]*\) us |  *} \/\* \([a-z:]*\).*/\1 \6 \2\3 \4\5/p' \
+	-e 's/^ *\([^ ]*\) [^|]*: *\([0-9]*\)\.\([0-9]*\) us *\([0-9]*\)\.\([0-9]*\) us |  *\([a-z:]*\)(.*);$/\1 \6 \2\3 \4\5/p' <<<"$tree" |
+	awk '{ printf "%s %s %d %d\n", $1, $2, $3, $4 }' >by_spans
+is "whole spans" "$(wc -l <by_spans)" 8
+is "durations and own times are those of the events" "$(cat by_spans)" "$(cat by_events)"
+is "a span that is not whole has no duration" "$(grep 'not seen' <<<"$tree" | grep -c ' us ')" 0
+
+# The begin of a leaf is its line's time; a line that ends is at its end.
+is "times" "$(sed -n 's/.* \([0-9]*\.[0-9]*:\) .*step(n=\(.*\)).*/\1 n=\2/p' <<<"$tree")" \
+	"$("$RECORDER" report -t trace.dat | sed -n 's/.* \([0-9]*\.[0-9]*:\) step_begin: *\(.*\)/\1 \2/p')"
+
+"$RECORDER" report --spans -F 'io:step_begin if n < 11' trace.dat | sed -n 's/^[^|]*|  //p' >some
+is "-F selects spans by their begins" "$(cat some)" "  io:step(n=0);
+  io:step(n=10);
+  io:step(n=1);
+  io:step(n=2); /* cut: end not seen */"
+ok "-F of an event that is inside" "$RECORDER" report --spans -F io:note trace.dat
+unlike "selects no spans" "$out" '[|]'
+
+fails "a file that does not exist" "$RECORDER" report --spans no.dat
+fails "a full disk" bash -c '"$1" report --spans trace.dat >/dev/full' bash "$RECORDER"
+like "is reported" "$err" 'cannot write the report'
+like "on a terminal, control characters are escaped" \
+	"$(script -qec "PAGER= '$RECORDER' report --spans --color=never trace.dat" /dev/null)" 'path=\\033open'
+done_testing
