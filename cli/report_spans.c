@@ -129,7 +129,7 @@ static const char *remark(const struct model_span *span)
 	if (span->flags & MODEL_NO_END)
 		return "end not seen";
 	if (span->flags & MODEL_CUT)
-		return span->last.data ? "events lost inside" : "cut: end not seen";
+		return span->last.data ? "events lost inside, or ends without begins" : "cut: end not seen";
 	return NULL;
 }
 

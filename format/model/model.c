@@ -110,8 +110,8 @@ int64_t model_number(const struct tep_format_field *field, const struct model_re
 /* ------------------------------------------------------------------------------------------------------------ losses */
 
 /*
- * Lost events may have been of the thread whose event comes next, or of a thread that was last seen on this CPU, which
- * note_thread() finds when its next event comes.
+ * Lost events may have been of the thread whose event comes next, or of a thread that was last seen on this CPU, or is next
+ * seen there: note_thread() finds these when their next event comes.
  */
 static int note_loss(struct model *m, const struct model_step *step)
 {
@@ -126,7 +126,8 @@ static int note_loss(struct model *m, const struct model_step *step)
 static void note_thread(const struct model *m, const struct model_step *step)
 {
 	struct model_thread *thread = step->thread;
-	const uint64_t loss = thread->cpu < m->nr_cpus ? m->cpus[thread->cpu].loss_ts : 0;
+	const uint64_t left = thread->cpu < m->nr_cpus ? m->cpus[thread->cpu].loss_ts : 0;
+	const uint64_t loss = left > step->cpu->loss_ts ? left : step->cpu->loss_ts;
 
 	if (loss > thread->last_ts && loss > thread->loss_ts)
 		thread->loss_ts = loss;

@@ -82,7 +82,8 @@ const struct model_rule *model_rule(const struct model_rules *rules, int id);
 
 #define MODEL_NO_BEGIN 1u /* begun before the trace, or its begin was lost: `begin` is the time from which it is known */
 #define MODEL_NO_END   2u /* still open where the trace ends, or where its thread ended: `end` is that time */
-#define MODEL_CUT      4u /* an outer span ended first (a jump), or events were lost inside */
+/* An outer span ended first (a jump); or events were lost inside, or a span ended inside whose begin was not seen. */
+#define MODEL_CUT 4u
 
 struct model_span {
 	uint64_t id;	 /* from 1, unique in this run */

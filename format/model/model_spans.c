@@ -231,11 +231,17 @@ static uint64_t known_since(const struct model *m, const struct model_step *step
 	return loss > m->first_ts ? loss : m->first_ts;
 }
 
-/* An end whose begin was not seen. */
+/*
+ * An end whose begin was not seen. What is open began inside it, and a jump has left it; or the end belongs to nothing. It is
+ * not known which, so the ends that follow may be those of other spans.
+ */
 static int end_alone(struct model *m, struct model_step *step)
 {
+	struct model_open *open = step->rule->is_keyed ? NULL : stack_of(step)->top;
 	struct model_span span;
 
+	for (; open; open = open->outer)
+		open->span.flags |= MODEL_CUT;
 	describe(m, step, &span);
 	span.begin = known_since(m, step);
 	span.end = step->event->ts;

@@ -379,6 +379,42 @@ Test(model, a_loss_on_the_cpu_where_a_thread_was_seen_last)
 	       "io:inner 3 40-50 own 10 depth 0\n");
 }
 
+Test(model, a_loss_on_the_cpu_where_a_thread_is_seen_next)
+{
+	bare(10, INNER_BEGIN, 1);
+	begin(PLAIN, 2);
+	put32(0);
+	feed_lost(20, 1, 5);
+	begin(INNER_END, 1);
+	feed(30, 1);
+	begin(INNER_BEGIN, 1);
+	feed(40, 1);
+	begin(INNER_END, 1);
+	feed(50, 1);
+	expect("lost 5 before 20 on 1\n"
+	       "plain 2 at 20 in 0\n"
+	       "io:inner 1 10-30 own 20 depth 0 cut\n"
+	       "io:inner 1 40-50 own 10 depth 0\n");
+}
+
+/* A jump may have left the outer span at 30; then its end at 40 is that of another one. */
+Test(model, an_end_without_a_begin_makes_what_is_open_doubtful)
+{
+	at(10, PLAIN, 1, 0);
+	at(20, OUTER_BEGIN, 1, 7);
+	bare(25, INNER_BEGIN, 2);
+	bare(30, INNER_END, 1);
+	at(40, OUTER_END, 1, 0);
+	bare(45, INNER_END, 2);
+	at(50, OUTER_BEGIN, 1, 7);
+	at(60, OUTER_END, 1, 0);
+	expect("plain 1 at 10 in 0\n"
+	       "io:inner 1 10-30 own 20 depth 1 no-begin in 1\n"
+	       "io:outer 1 20-40 own 20 depth 0 cut\n"
+	       "io:inner 2 25-45 own 20 depth 0\n"
+	       "io:outer 1 50-60 own 10 depth 0\n");
+}
+
 Test(model, keys_find_a_span_on_any_thread)
 {
 	at(10, RPC_BEGIN, 1, 5);
