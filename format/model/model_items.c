@@ -11,7 +11,8 @@ struct last_state {
 	struct model_state state;
 	struct last_state *next;  /* in its chain */
 	struct last_state *later; /* the one made after it */
-	unsigned char *bytes;
+	unsigned char *bytes;	  /* of the record; NULL: there was none yet */
+	uint32_t room;
 };
 
 struct last_flow {
@@ -134,11 +135,26 @@ static struct last_state *last_of(struct model_items *items, const struct model_
 	return last;
 }
 
+/* The record must outlive the event. A state's records have one size, so there is room from the second on. */
+static int keep_record(struct last_state *last, const struct model_record *record)
+{
+	if (!last->bytes || last->room < record->size) {
+		unsigned char *more = realloc(last->bytes, record->size ? record->size : 1);
+
+		if (!more)
+			return -ENOMEM;
+		last->bytes = more;
+		last->room = record->size;
+	}
+	memcpy(last->bytes, record->data, record->size);
+	last->state.record = (struct model_record){ .type = record->type, .data = last->bytes, .size = record->size };
+	return 0;
+}
+
 int model_state_event(struct model *model, const struct model_step *step)
 {
 	struct model_state state = { .rule = step->rule, .begin = step->event->ts, .nr_keys = step->rule->nr_keys };
 	struct last_state *last;
-	unsigned char *bytes;
 	int err = 0;
 
 	for (unsigned int i = 0; i < state.nr_keys; i++)
@@ -146,21 +162,14 @@ int model_state_event(struct model *model, const struct model_step *step)
 	state.value = model_number(step->rule->value, &step->record);
 	state.tid = step->thread->tid;
 	last = last_of(model->items, &state);
-	bytes = malloc(step->record.size ? step->record.size : 1);
-	if (!last || !bytes) {
-		free(bytes);
+	if (!last)
 		return -ENOMEM;
-	}
 	if (last->bytes && model->sink.state) {
 		last->state.end = step->event->ts;
 		err = model->sink.state(model->sink.arg, &last->state);
 	}
-	memcpy(bytes, step->record.data, step->record.size);
-	free(last->bytes);
-	last->bytes = bytes;
 	last->state = state;
-	last->state.record = (struct model_record){ .type = step->record.type, .data = bytes, .size = step->record.size };
-	return err;
+	return err ? err : keep_record(last, &step->record);
 }
 
 int model_states_stop(struct model *model, uint64_t ts)
