@@ -30,10 +30,8 @@ struct model *model_close(struct model *model)
 		return NULL;
 	model_spans_free(model);
 	model_items_free(model);
-	for (size_t i = 0; i < model->nr_list; i++) {
-		free(model->list[i]->task_name);
+	for (size_t i = 0; i < model->nr_list; i++)
 		free(model->list[i]);
-	}
 	free(model->list);
 	free(model->cpus);
 	number_map_free(&model->threads);

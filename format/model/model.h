@@ -122,7 +122,7 @@ struct model_state {
 	struct model_record record;
 };
 
-/* An event or span begin that carries a flow number: flows with the same number are linked in time order. */
+/* An event that carries a flow number other than 0: those with the same number are linked in time order. */
 struct model_flow {
 	uint64_t flow;
 	uint64_t ts;
@@ -138,7 +138,7 @@ struct model_flow {
 /* A thread worked for a logical task. */
 struct model_task {
 	uint64_t task; /* never 0 */
-	const char *name; /* NULL: none */
+	const char *name; /* the last one that was not empty; NULL: none */
 	int32_t tid;
 	uint64_t begin, end;
 	bool is_open;

@@ -21,6 +21,12 @@ struct last_flow {
 	int32_t tid;
 };
 
+/* The last name of a task that was not empty. */
+struct task_name {
+	struct task_name *next;
+	char *name;
+};
+
 struct model_items {
 	struct last_state **chains;
 	size_t nr_chains; /* a power of two, or 0 */
@@ -29,6 +35,8 @@ struct model_items {
 	struct number_map flow_places; /* place in `flows` plus one */
 	struct last_flow *flows;
 	size_t nr_flows, room_flows;
+	struct number_map task_names; /* by task: address of struct task_name */
+	struct task_name *first_name;
 };
 
 int model_items_open(struct model *model)
@@ -48,6 +56,14 @@ void model_items_free(struct model *model)
 		free(last->bytes);
 		free(last);
 	}
+	while (items->first_name) {
+		struct task_name *first = items->first_name;
+
+		items->first_name = first->next;
+		free(first->name);
+		free(first);
+	}
+	number_map_free(&items->task_names);
 	free(items->chains);
 	number_map_free(&items->flow_places);
 	free(items->flows);
@@ -218,8 +234,12 @@ int model_flow_event(struct model *model, const struct model_step *step)
 		.span = step->span,
 		.record = step->record,
 	};
-	struct last_flow *last = flow_of(model->items, flow.flow);
+	struct last_flow *last;
 
+	/* Links nothing. */
+	if (!flow.flow)
+		return 0;
+	last = flow_of(model->items, flow.flow);
 	if (!last)
 		return -ENOMEM;
 	flow.from_ts = last->ts;
@@ -231,11 +251,17 @@ int model_flow_event(struct model *model, const struct model_step *step)
 
 /* ------------------------------------------------------------------------------------------------------------ tasks */
 
+static const struct task_name *name_of_task(const struct model *model, uint64_t task)
+{
+	return (const struct task_name *)(uintptr_t)number_map_get(&model->items->task_names, task);
+}
+
 static int give_task(const struct model *model, const struct model_thread *thread, uint64_t ts, bool is_open)
 {
+	const struct task_name *name = name_of_task(model, thread->task);
 	const struct model_task task = {
 		.task = thread->task,
-		.name = thread->task_name,
+		.name = name ? name->name : NULL,
 		.tid = thread->tid,
 		.begin = thread->task_begin,
 		.end = ts,
@@ -276,14 +302,40 @@ static char *name_of(const struct model_record *record, int *ret_error)
 	return name;
 }
 
+/* Takes the name, which may be NULL, also if it fails. 0; -ENOMEM. */
+static int set_name(struct model_items *items, uint64_t task, char *name)
+{
+	struct task_name *known = (struct task_name *)(uintptr_t)number_map_get(&items->task_names, task);
+
+	if (!name || !task) {
+		free(name);
+		return 0;
+	}
+	if (!known) {
+		known = calloc(1, sizeof(*known));
+		if (!known || number_map_set(&items->task_names, task, (uint64_t)(uintptr_t)known)) {
+			free(known);
+			free(name);
+			return -ENOMEM;
+		}
+		known->next = items->first_name;
+		items->first_name = known;
+	}
+	free(known->name);
+	known->name = name;
+	return 0;
+}
+
 int model_task_event(struct model *model, const struct model_step *step)
 {
 	struct model_thread *thread = step->thread;
+	const uint64_t task = (uint64_t)model_number(step->rule->value, &step->record);
 	int err = give_task(model, thread, step->event->ts, false);
+	char *name = err ? NULL : name_of(&step->record, &err);
 
-	free(thread->task_name);
-	thread->task_name = name_of(&step->record, &err);
-	thread->task = (uint64_t)model_number(step->rule->value, &step->record);
+	if (!err)
+		err = set_name(model->items, task, name);
+	thread->task = task;
 	thread->task_begin = step->event->ts;
 	return err;
 }

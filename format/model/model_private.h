@@ -28,7 +28,6 @@ struct model_thread {
 	uint64_t loss_ts;     /* events that concern it may be missing before this time; 0: none */
 	struct model_stack stack;
 	uint64_t task, task_begin;
-	char *task_name;
 	bool has_state;
 	struct model_thread_state state; /* `end` is not set */
 };

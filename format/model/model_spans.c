@@ -2,7 +2,7 @@
 /*
  * Pairs begins with ends. Spans without keys nest on their thread, or on their CPU if they are interrupts: an end closes the
  * innermost span of its name, and what was still open inside it is cut at that moment. Spans with keys are found by them,
- * whatever thread ends them.
+ * whatever thread ends them; of several with the same keys, the one that was begun last.
  *
  * A begin and an end between which events of their thread were lost are shown as one span, marked as cut: between them there
  * may have been an end and another begin.
@@ -122,6 +122,16 @@ static bool are_same(const struct model_span *a, const struct model_span *b)
 	       !memcmp(a->keys, b->keys, a->nr_keys * sizeof(a->keys[0]));
 }
 
+/* The first of one list becomes that of another. */
+static void move(struct model_open **from, struct model_open **to)
+{
+	struct model_open *open = *from;
+
+	*from = open->outer;
+	open->outer = *to;
+	*to = open;
+}
+
 static int keyed_grow(struct model_keyed *k)
 {
 	const size_t nr = k->nr_chains ? 2 * k->nr_chains : 64;
@@ -130,14 +140,13 @@ static int keyed_grow(struct model_keyed *k)
 	if (!chains)
 		return -ENOMEM;
 	for (size_t i = 0; i < k->nr_chains; i++) {
-		while (k->chains[i]) {
-			struct model_open *open = k->chains[i];
-			struct model_open **to = &chains[hash_of(open->span.rule->pair, &open->span) & (nr - 1)];
+		struct model_open *reversed = NULL;
 
-			k->chains[i] = open->outer;
-			open->outer = *to;
-			*to = open;
-		}
+		/* Twice, so that those of equal keys stay in their order. */
+		while (k->chains[i])
+			move(&k->chains[i], &reversed);
+		while (reversed)
+			move(&reversed, &chains[hash_of(reversed->span.rule->pair, &reversed->span) & (nr - 1)]);
 	}
 	free(k->chains);
 	k->chains = chains;
@@ -158,7 +167,7 @@ static int keyed_add(struct model_keyed *k, struct model_open *open)
 	return 0;
 }
 
-/* Takes the open span with the keys of `like` out of the table; NULL: there is none. */
+/* Takes the open span with the keys of `like` that was begun last out of the table; NULL: there is none. */
 static struct model_open *keyed_take(struct model_keyed *k, const struct model_span *like)
 {
 	struct model_open **at, *open;
@@ -174,25 +183,6 @@ static struct model_open *keyed_take(struct model_keyed *k, const struct model_s
 		k->used--;
 	}
 	return open;
-}
-
-/* The span of these keys that is still open is cut by another begin. */
-static int keyed_begin(struct model *m, struct model_open *open)
-{
-	struct model_open *before = keyed_take(&m->keyed, &open->span);
-	int err = 0;
-
-	if (before) {
-		before->span.end = open->span.begin;
-		before->span.flags |= MODEL_CUT;
-		err = give(m, &before->span);
-		open_give(m, before);
-	}
-	if (!err)
-		err = keyed_add(&m->keyed, open);
-	if (err)
-		open_give(m, open);
-	return err;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- events */
@@ -213,7 +203,9 @@ int model_span_begin(struct model *model, struct model_step *step)
 		return -ENOMEM;
 	}
 	if (step->rule->is_keyed) {
-		err = keyed_begin(model, open);
+		err = keyed_add(&model->keyed, open);
+		if (err)
+			open_give(model, open);
 	} else {
 		open->outer = stack->top;
 		stack->top = open;

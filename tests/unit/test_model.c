@@ -422,10 +422,27 @@ Test(model, keys_find_a_span_on_any_thread)
 	at(30, RPC_END, 2, 5);
 	at(40, RPC_END, 1, 9);
 	at(50, RPC_BEGIN, 3, 6);
+	at(60, RPC_END, 4, 6);
 	expect("net:rpc 1 10-30 own 20 depth 0 key 5 to 2\n"
 	       "net:rpc 1 10-40 own 30 depth 0 no-begin key 9\n"
-	       "net:rpc 1 20-50 own 0 depth 0 cut key 6\n"
-	       "net:rpc 3 50-50 own 0 depth 0 open key 6\n");
+	       "net:rpc 3 50-60 own 10 depth 0 key 6 to 4\n"
+	       "net:rpc 1 20-60 own 40 depth 0 open key 6\n");
+}
+
+/* Also after the table has grown, several times. */
+Test(model, of_equal_keys_the_last_begin_has_the_first_end)
+{
+	at(1, RPC_BEGIN, 1, 7);
+	at(2, RPC_BEGIN, 1, 7);
+	at(3, RPC_BEGIN, 1, 7);
+	for (int i = 0; i < 1000; i++)
+		at(4, RPC_BEGIN, 1, 100 + i);
+	at(10, RPC_END, 1, 7);
+	at(20, RPC_END, 1, 7);
+	at(30, RPC_END, 1, 7);
+	cr_assert_str_eq(text, "net:rpc 1 3-10 own 7 depth 0 key 7\n"
+			       "net:rpc 1 2-20 own 18 depth 0 key 7\n"
+			       "net:rpc 1 1-30 own 29 depth 0 key 7\n");
 }
 
 Test(model, many_keys)
@@ -488,10 +505,14 @@ Test(model, flows_link_events_with_the_same_number)
 	at_long(20, SEND, 1, 99);
 	at_long(30, SEND, 2, 99);
 	at_long(40, SEND, 2, 98);
+	/* 0 links nothing. */
+	at_long(42, SEND, 2, 0);
+	at_long(44, SEND, 1, 0);
 	at(50, OUTER_END, 1, 0);
 	expect("send 1 at 20 in 1\nflow 99 at 20 in 1 from 0 by 0 in 0\n"
 	       "send 2 at 30 in 0\nflow 99 at 30 in 0 from 20 by 1 in 1\n"
 	       "send 2 at 40 in 0\nflow 98 at 40 in 0 from 0 by 0 in 0\n"
+	       "send 2 at 42 in 0\nsend 1 at 44 in 1\n"
 	       "io:outer 1 10-50 own 40 depth 0\n");
 }
 
@@ -511,7 +532,8 @@ Test(model, a_thread_works_for_tasks)
 	task(20, 1, 6, "");
 	bare(25, INNER_END, 1);
 	task(30, 1, 0, "");
-	task(40, 2, 5, "five");
+	/* The name is that of the task, whatever thread gave it. */
+	task(40, 2, 5, "");
 	expect("task 5 five 1 10-20\n"
 	       "io:inner 1 15-25 own 10 depth 0 task 5\n"
 	       "task 6 - 1 20-30\n"
