@@ -38,6 +38,7 @@ static const struct command commands[] = {
 	{ "dump", cmd_dump, "show the structure of a trace.dat: header, options, buffers, pages" },
 	{ "convert", cmd_convert, "write a trace.dat in another version or compression" },
 	{ "split", cmd_split, "write some of the events of a trace.dat, or all in parts" },
+	{ "merge", cmd_merge, "write several trace.dat files as one, by time" },
 	{ "check", cmd_check, "check that a trace.dat keeps the rules of its format" },
 	{ "clock", cmd_clock, "measure the offset between the kernel's clock and that of programs" },
 	{ "verify", cmd_verify, "check that a trace.dat's events agree with its sched events" },

@@ -35,7 +35,7 @@ refused "slip" 2 "unknown command 'recrod', did you mean 'record'\\?" recrod
 refused "unknown option before" 2 "unknown option '--frob' \\(see 'recorder --help'\\)" --frob
 refused "help of nothing" 2 "unknown command 'frobnicate'" help frobnicate
 refused "a line break in a name" 2 "unknown command 'two\\?lines'" "$(printf 'two\nlines')"
-for command in record report list ps enable disable start stop stat check convert split dump pages snapshot clock verify recover clean; do
+for command in record report list ps enable disable start stop stat check convert split merge dump pages snapshot clock verify recover clean; do
 	refused "$command, unknown option" 2 "unknown option '--frob' \\(see 'recorder $command --help'\\)" "$command" --frob
 	refused "$command, unknown letter" 2 "unknown option '-Z' \\(see 'recorder $command --help'\\)" "$command" -Z
 done

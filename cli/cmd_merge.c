@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder merge: several trace.dat files as one. Events of the same name and fields get one id. Streams: memory does not
+ * grow with the files.
+ */
+#include "cli/cmd.h"
+#include "cli/compression.h"
+#include "cli/merge_files.h"
+#include "format/dat/dat_compress.h"
+#include "format/dat/dat_pack.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "merge"
+
+static bool open_files(struct merge *merge, char **paths)
+{
+	struct dat_error error = { 0 };
+
+	for (; paths[merge->nr]; merge->nr++) {
+		struct merge_file *file = &merge->files[merge->nr];
+
+		file->path = paths[merge->nr];
+		if (!dat_open(file->path, dat_compress_zstd(), &file->file, &error) &&
+		    !dat_time_open(file->file, 0, &file->time, &error))
+			continue;
+		complain(COMMAND, "%s: %s", file->path, error.text);
+		dat_close(file->file);
+		return false;
+	}
+	return true;
+}
+
+/* Damage does not end the merge. */
+static int report_damage(const struct merge *merge)
+{
+	int status = 0;
+
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct merge_file *file = &merge->files[i];
+		struct dat_error error;
+		uint32_t cpu;
+		const uint64_t damaged = dat_merge_damaged(file->merge, &error, &cpu);
+
+		if (!damaged)
+			continue;
+		complain(COMMAND,
+			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+			 file->path, damaged, damaged == 1 ? "" : "s", cpu, error.offset, error.text);
+		status = EXIT_FAILURE;
+	}
+	return status;
+}
+
+static int run(struct merge *merge, char **paths)
+{
+	struct dat_error error = { 0 };
+	unsigned int file = 0;
+	int err;
+
+	if (!open_files(merge, paths))
+		return EXIT_FAILURE;
+	err = merge_files(merge, &file, &error);
+	if (err && error.text[0])
+		complain(COMMAND, "%s: %s", merge->files[file].path, error.text);
+	else if (err)
+		complain(COMMAND, "cannot write '%s': %s", merge->output, strerror(-err));
+	if (err)
+		return EXIT_FAILURE;
+	printf("%s: %" PRIu64 " event%s of %u files\n", merge->output, merge->events, merge->events == 1 ? "" : "s",
+	       merge->nr);
+	fflush(stdout);
+	return report_damage(merge);
+}
+
+static int merge_all(struct merge *merge, char **paths, int level)
+{
+	const struct dat_packing packing = dat_pack_zstd(level);
+	unsigned int nr = 0;
+	int status;
+
+	while (paths[nr])
+		nr++;
+	merge->packing = level == COMPRESSION_NONE ? NULL : &packing;
+	merge->files = calloc(nr, sizeof(*merge->files));
+	if (!merge->files) {
+		complain(COMMAND, "out of memory");
+		return EXIT_FAILURE;
+	}
+	status = run(merge, paths);
+	merge_close(merge);
+	free(merge->files);
+	return status;
+}
+
+int cmd_merge(int argc, char **argv)
+{
+	struct merge merge = { .nr = 0 };
+	const char *compression = "any";
+	unsigned int version = 1, buffers = 0;
+	const struct opt table[] = {
+		OPT_STRING('o', "output", "FILE", "write to FILE", &merge.output),
+		OPT_CHOICE(0, "buffers", "woven|split", "events of a CPU together, or buffers for each file (woven)", &buffers),
+		OPT_CHOICE(0, "file-version", "6|7", "version of the output (7)", &version),
+		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)", &compression),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "FILE FILE...",
+		.about = "Write the events of several trace.dat files, which have one clock, to one file, by time.\n",
+		.table = table,
+		.min_operands = 2,
+		.max_operands = UINT32_MAX,
+	};
+	char **operands;
+	int level, status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (!merge.output) {
+		complain(COMMAND, "missing -o FILE (see 'recorder merge --help')");
+		return EXIT_USAGE;
+	}
+	merge.version = version + 6;
+	merge.split = buffers == 1;
+	if (!compression_read(COMMAND, compression, &level))
+		return EXIT_USAGE;
+	if (merge.version == 6 && !strcmp(compression, "any"))
+		level = COMPRESSION_NONE;
+	if (merge.version == 6 && level != COMPRESSION_NONE) {
+		complain(COMMAND, "version 6 has no compression: use --file-version 7 or --compression none");
+		return EXIT_USAGE;
+	}
+	return merge_all(&merge, operands, level);
+}

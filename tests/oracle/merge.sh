@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder merge: the parts of every file that tests/golden can make, merged, are reported as the file is; files whose events
+# have the same ids keep their names; what has no common time is refused.
+
+. "$top_srcdir/tests/tap.sh"
+
+mkdat=$top_builddir/tests/golden/mkdat
+cd "$TMP" || exit 99
+command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
+
+# events FILE: the lines of recorder's report of a file that both report alike
+events()
+{
+	local at=$TMP/.report.$BASHPID
+
+	"$RECORDER" report -t "$1" >"$at" 2>"$TMP/.ours.err" && cmp -s "$at" <(trace-cmd report -t "$1" 2>/dev/null) &&
+		tail -n +2 "$at"
+}
+
+nr=0
+for name in $("$mkdat"); do
+	[ "$name" != v6-shifts ] || continue # its times go back on a CPU
+	"$mkdat" "$name" >in.dat
+	events in.dat >whole || fail "report of $name"
+	rm -f part.*
+	"$RECORDER" split -i in.dat -o part -r -c -e $(($(wc -l <whole) / 5 + 1)) >/dev/null
+	set -- part.*
+	[ $# -gt 1 ] || continue
+	nr=$((nr + 1))
+	for how in "6 none" "7 any"; do
+		run "$RECORDER" merge -o out.dat --file-version "${how% *}" --compression "${how#* }" "$@"
+		if [ "$status" != 0 ] || ! cmp -s <(events out.dat) whole; then
+			fail "$name, merged, $how"
+			diag "$err $(cat .ours.err)"
+			diag "$(diff <(events out.dat) whole | head -5)"
+			broken=yes
+		fi
+	done
+done
+is "$nr files are the same after split and merge" "${broken:-no}" no
+ok "there were files" test "$nr" -gt 35
+
+# ---- ids
+
+"$mkdat" v6-plain >a.dat
+sed 's/name: submit/name: commit/' a.dat >b.dat
+ok "two events with one id" "$RECORDER" merge -o out.dat a.dat b.dat
+like "the number of events" "$out" "^out.dat: 1200 events of 2 files$"
+is "each has its name" "$(events out.dat | grep -c ': submit: ') $(events out.dat | grep -c ': commit: ')" "400 400"
+ids()
+{
+	"$RECORDER" dump --all "$1" | sed -nE 's/^ +[0-9]+  data .*  id ([0-9]+).*/\1/p' | sort -u | wc -l
+}
+is "the events that are the same have one id" "$(ids out.dat)" "$(($(ids a.dat) + 1))"
+ok "recorder check" "$RECORDER" check out.dat
+ok "buffers for each file" "$RECORDER" merge --buffers split -o split.dat a.dat b.dat
+is "have the files' names" "$("$RECORDER" dump split.dat | sed -nE 's/^buffer "(.+)": .*/\1/p' | xargs)" "a.dat b.dat"
+is "and the same events" "$(events split.dat | sed -E 's/^ *[ab]\.dat: //; s/^ +//' | sort | cmp - <(events out.dat | sed -E 's/^ +//' | sort) && echo same)" same
+"$mkdat" v7-instances >c.dat
+ok "with instances" "$RECORDER" merge -o out.dat a.dat c.dat
+is "they stay" "$("$RECORDER" dump out.dat | sed -nE 's/^buffer "(.+)": .*/\1/p' | xargs)" "alpha a_longer_name"
+"$mkdat" v6-page64k >large.dat
+ok "pages of two sizes" "$RECORDER" merge -o out.dat a.dat large.dat
+is "all events are there" "$("$RECORDER" report out.dat | wc -l)" "$(($("$RECORDER" report a.dat | wc -l) + $("$RECORDER" report large.dat | wc -l) - 1))"
+
+# ---- what is refused
+
+echo precious >precious.dat
+refused()
+{
+	local name=$1 expected=$2 regex=$3
+
+	shift 3
+	cp precious.dat out.dat
+	run "$RECORDER" merge "$@"
+	is "$name: status" "$status" "$expected"
+	like "$name" "$err" "^recorder merge: $regex"
+	is "$name: the output is as before" "$(cat out.dat)" precious
+}
+"$mkdat" v6-big-endian >big.dat
+"$mkdat" v6-long4 >long4.dat
+"$mkdat" v6-boot >boot.dat
+"$mkdat" v6-tsc >tsc.dat
+refused "byte orders" 1 "big.dat: byte order or size of long are not those of the first file" -o out.dat a.dat big.dat
+refused "sizes of long" 1 "long4.dat: byte order or size of long" -o out.dat a.dat long4.dat
+refused "clocks" 1 "boot.dat: its clock is not that of the first file" -o out.dat a.dat boot.dat
+refused "converted times" 1 "tsc.dat: its clock is not that of the first file" -o out.dat a.dat tsc.dat
+refused "no output" 2 "missing -o FILE" a.dat b.dat
+refused "one file" 2 "missing FILE FILE" -o out.dat a.dat
+refused "version 6, compressed" 2 "version 6 has no compression" -o out.dat --file-version 6 --compression zstd a.dat b.dat
+refused "no such file" 1 "no.dat: cannot open: No such file" -o out.dat a.dat no.dat
+refused "no such directory" 1 "cannot write 'no/out.dat': No such file" -o no/out.dat a.dat b.dat
+
+done_testing
