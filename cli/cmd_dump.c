@@ -4,6 +4,7 @@
  * buffers; pages and their records on request. --validate walks everything and says what is wrong.
  */
 #include "cli/cmd.h"
+#include "cli/dump_sections.h"
 #include "cli/terminal.h"
 #include "format/io/bytes.h"
 #include "format/dat/dat_compress.h"
@@ -26,6 +27,11 @@ struct dump {
 	bool records;
 	bool all;
 	bool validate;
+	bool summary; /* one of these, or of the sections, instead of everything */
+	bool options;
+	bool flyrecord;
+	bool clock;
+	struct dump_sections sections;
 
 	struct dat_file *file;
 	uint64_t nr_pages;
@@ -319,6 +325,40 @@ static int finish(struct dump *d)
 	return 0;
 }
 
+/* The clock as report uses it. */
+static void show_clock(const struct dat_file *f)
+{
+	char name[64];
+
+	if (dat_clock_name(f, name, sizeof(name)))
+		printf("clock %s\n", name);
+	else
+		puts("clock not stated");
+}
+
+/* Whether the command line names parts of the file. */
+static bool has_parts(const struct dump *d)
+{
+	return d->summary || d->options || d->flyrecord || d->clock || dump_sections_any(&d->sections);
+}
+
+static void show_parts(const struct dump *d)
+{
+	const bool all = !has_parts(d);
+
+	if (all || d->summary) {
+		show_header(d->file);
+		show_sections(d->file);
+	}
+	dump_sections(&d->sections, d->file);
+	if (all || d->options)
+		show_options(d->file);
+	if (d->clock)
+		show_clock(d->file);
+	for (size_t i = 0; (all || d->flyrecord) && i < d->file->nr_buffers; i++)
+		show_buffer(&d->file->buffers[i]);
+}
+
 static int run(struct dump *d)
 {
 	struct dat_error error = { 0 };
@@ -330,15 +370,10 @@ static int run(struct dump *d)
 	}
 	signal(SIGPIPE, SIG_IGN);
 	terminal_start();
-	if (d->validate) {
+	if (d->validate)
 		validate_head(d);
-	} else {
-		show_header(d->file);
-		show_sections(d->file);
-		show_options(d->file);
-		for (size_t i = 0; i < d->file->nr_buffers; i++)
-			show_buffer(&d->file->buffers[i]);
-	}
+	else
+		show_parts(d);
 	if (d->pages || d->validate)
 		status = dump_streams(d);
 	return status ? status : finish(d);
@@ -354,7 +389,19 @@ int cmd_dump(int argc, char **argv)
 		OPT_FLAG('p', "pages", "show the pages, one line each", &d.pages),
 		OPT_FLAG('a', "all", "show the pages and their records, one line each", &d.all),
 		OPT_COLOR(color),
-		OPT_FLAG(0, "validate", "check everything and print only what is wrong", &d.validate),
+		OPT_FLAG('v', "validate", "check everything and print only what is wrong", &d.validate),
+		OPT_FLAG(0, "summary", "only the header and where the parts are", &d.summary),
+		OPT_FLAG(0, "head-page", "the text that describes a page's header", &d.sections.head_page),
+		OPT_FLAG(0, "head-event", "the text that describes an event's header", &d.sections.head_event),
+		OPT_FLAG(0, "ftrace-events", "the formats of ftrace's own events", &d.sections.ftrace_events),
+		OPT_FLAG(0, "systems", "the systems of events, and how many events each has", &d.sections.systems),
+		OPT_FLAG(0, "events", "the formats of all other events", &d.sections.events),
+		OPT_FLAG(0, "kallsyms", "the addresses of functions", &d.sections.kallsyms),
+		OPT_FLAG(0, "printk", "the formats of trace_printk", &d.sections.printk),
+		OPT_FLAG(0, "cmd-lines", "the names of threads", &d.sections.cmd_lines),
+		OPT_FLAG(0, "options", "only the options", &d.options),
+		OPT_FLAG(0, "flyrecord", "only the buffers, with the place of each CPU's data", &d.flyrecord),
+		OPT_FLAG(0, "clock", "the clock", &d.clock),
 		OPT_END,
 	};
 	const struct opts opts = {
@@ -375,6 +422,10 @@ int cmd_dump(int argc, char **argv)
 	}
 	if (d.validate && (d.pages || d.all)) {
 		complain(COMMAND, "--validate cannot be combined with --pages or --all");
+		return EXIT_USAGE;
+	}
+	if (d.validate && has_parts(&d)) {
+		complain(COMMAND, "--validate cannot be combined with options that show parts");
 		return EXIT_USAGE;
 	}
 	terminal_use(color);

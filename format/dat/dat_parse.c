@@ -85,6 +85,7 @@ int dat_parse_ftrace_events(struct dat_file *file, struct bytes *b, struct dat_e
 	/* An event takes at least its size, so with a false count the bytes run out, not the memory. */
 	for (; count && !err; count--)
 		err = add_format(file, b, "ftrace", error);
+	file->nr_ftrace = file->nr_formats;
 	return err;
 }
 

@@ -89,6 +89,7 @@ struct dat_file {
 	struct dat_text printk;
 	struct dat_text cmdlines;
 	size_t nr_formats; /* those of system "ftrace" from the FTRACE EVENTS blob first */
+	size_t nr_ftrace; /* of these: from that blob, which is read before the other one */
 	struct dat_format *formats;
 	size_t nr_options;
 	struct dat_option *options;

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* The texts of a trace.dat, section by section, as trace-cmd dump prints them. */
+#ifndef CLI_DUMP_SECTIONS_H
+#define CLI_DUMP_SECTIONS_H
+
+#include <stdbool.h>
+
+#include "format/dat/dat_read.h"
+
+struct dump_sections {
+	bool head_page;
+	bool head_event;
+	bool ftrace_events;
+	bool systems;
+	bool events;
+	bool kallsyms;
+	bool printk;
+	bool cmd_lines;
+};
+
+/* Whether any was asked for. */
+bool dump_sections_any(const struct dump_sections *sections);
+
+/* Print those that were asked for, in the order of version 6. */
+void dump_sections(const struct dump_sections *sections, const struct dat_file *file);
+
+#endif

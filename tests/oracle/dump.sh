@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder dump, part by part: the texts of every file that tests/golden can make are printed as trace-cmd dump prints them,
+# and the other parts are those of the whole.
+
+. "$top_srcdir/tests/tap.sh"
+
+mkdat=$top_builddir/tests/golden/mkdat
+cd "$TMP" || exit 99
+command -v trace-cmd >/dev/null || skip_all "trace-cmd is not installed"
+
+texts="--head-page --head-event --ftrace-events --systems --events --kallsyms --printk --cmd-lines"
+nr=0
+for name in $("$mkdat"); do
+	"$mkdat" "$name" >in.dat
+	# Where version 7 has a section, trace-cmd prints its place, and nothing of a section that is absent.
+	case $name in v7-bare) continue ;; esac
+	nr=$((nr + 1))
+	for text in $texts "--systems --events"; do
+		# shellcheck disable=SC2086
+		"$RECORDER" dump $text in.dat >ours 2>err
+		# shellcheck disable=SC2086
+		trace-cmd dump $text -i in.dat 2>/dev/null | grep -v -a '^	\[Section ' >theirs
+		cmp -s ours theirs && [ -s ours ] && continue
+		fail "$name: dump $text"
+		diag "$(cat err) $(diff ours theirs | head -5)"
+		broken=yes
+	done
+done
+is "the texts of $nr files" "${broken:-no}" no
+ok "there were files" test "$nr" -gt 40
+
+# What is left of the whole is in these parts.
+"$mkdat" v7-instances >in.dat
+"$RECORDER" dump in.dat >whole
+is "summary, options, buffers: the whole" "$(for part in summary options flyrecord; do "$RECORDER" dump --$part in.dat; done | cmp - whole && echo same)" same
+is "together, too" "$("$RECORDER" dump --flyrecord --options --summary in.dat | cmp - whole && echo same)" same
+is "the clock" "$("$RECORDER" dump --clock in.dat)" "clock mono"
+"$mkdat" v6-bare >bare.dat
+is "no clock" "$("$RECORDER" dump --clock bare.dat)" "clock not stated"
+ok "-v is --validate" "$RECORDER" dump -v in.dat
+like "it validates" "$out" "^in.dat: valid: "
+run "$RECORDER" dump -v --events in.dat
+is "both: status" "$status" 2
+like "both" "$err" "^recorder dump: --validate cannot be combined with options that show parts"
+
+done_testing
