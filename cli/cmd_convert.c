@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder convert: a trace.dat in the other version, compressed or not. Events, times, texts and options stay; the
- * pages are not taken apart.
+ * recorder convert: a trace.dat in the other version, compressed or not, or a raw one woven. Events, times, texts and
+ * options stay; pages are taken apart only for --woven.
  */
 #include "cli/cmd.h"
 #include "cli/compression.h"
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_copy.h"
 #include "format/dat/dat_pack.h"
+#include "format/dat/dat_woven.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +22,7 @@ struct convert {
 	const char *output;
 	unsigned int version; /* 6 or 7 */
 	int level;	      /* or COMPRESSION_NONE */
+	bool woven;
 };
 
 /* A failure that is the file's has a text, any other is the output's. */
@@ -32,27 +35,65 @@ static int fail(const struct convert *c, int err, const struct dat_error *error)
 	return EXIT_FAILURE;
 }
 
+/* The file's damaged pages do not end it. */
+static int weave(const struct convert *c, struct dat_copy *copy)
+{
+	struct dat_error error = { 0 };
+	uint64_t damaged = 0;
+	struct dat_time time;
+	int err;
+
+	if (dat_time_open(copy->file, 0, &time, &error))
+		return fail(c, -EBADMSG, &error);
+	err = dat_woven(copy, &time, &damaged, &error);
+	dat_time_close(&time);
+	if (err == -ENODATA) {
+		complain(COMMAND, "%s: no lane names CPUs: it is no raw recording (record --raw)", c->input);
+		return EXIT_FAILURE;
+	}
+	if (err) {
+		error.text[0] = '\0';
+		return fail(c, err, &error);
+	}
+	if (!damaged)
+		return 0;
+	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; page at %" PRIu64 ": %s", c->input, damaged,
+		 damaged == 1 ? "" : "s", error.offset, error.text);
+	return EXIT_FAILURE;
+}
+
+static int copy_all(const struct convert *c, struct dat_copy *copy)
+{
+	struct dat_error error = { 0 };
+	int err = dat_copy_pages(copy, &error);
+
+	if (!err)
+		err = dat_copy_finish(copy, NULL);
+	return err ? fail(c, err, &error) : 0;
+}
+
 static int convert(const struct convert *c)
 {
 	const struct dat_packing packing = dat_pack_zstd(c->level);
 	struct dat_error error = { 0 };
 	struct dat_copy copy;
 	struct dat_file *file;
-	int err;
+	int err, status;
 
 	if (dat_open(c->input, dat_compress_zstd(), &file, &error)) {
 		complain(COMMAND, "%s: %s", c->input, error.text);
 		return EXIT_FAILURE;
 	}
-	err = dat_copy_open(file, c->output, c->version, 0, c->level == COMPRESSION_NONE ? NULL : &packing, &copy, &error);
-	if (!err) {
-		err = dat_copy_pages(&copy, &error);
-		if (!err)
-			err = dat_copy_finish(&copy, NULL);
+	err = dat_copy_open(file, c->output, c->version, c->woven ? DAT_COPY_EVENTS : 0,
+			    c->level == COMPRESSION_NONE ? NULL : &packing, &copy, &error);
+	if (err) {
+		status = fail(c, err, &error);
+	} else {
+		status = c->woven ? weave(c, &copy) : copy_all(c, &copy);
 		dat_copy_close(&copy);
 	}
 	dat_close(file);
-	return err ? fail(c, err, &error) : 0;
+	return status;
 }
 
 /* False: one line was printed. */
@@ -80,6 +121,7 @@ int cmd_convert(int argc, char **argv)
 		OPT_STRING('o', "output", "FILE", "write to FILE; same as the operand", &c.output),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the output (7)", &version),
 		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)", &compression),
+		OPT_FLAG(0, "woven", "weave a raw recording: put each event on the CPU that it happened on", &c.woven),
 		OPT_END,
 	};
 	const struct opts opts = {

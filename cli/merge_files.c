@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <librecorder/page.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,8 @@ static int check_file(const struct merge *merge, unsigned int number, unsigned i
 		if (file->file->buffers[i].latency)
 			return refuse(error, ret_file, number, "it has the text of a latency tracer, not events");
 	}
+	if (file->file->page_size < REC_SUBBUF_MIN || file->file->page_size > REC_SUBBUF_MAX)
+		return refuse(error, ret_file, number, "pages of its size are not written");
 	if (file->file->big != first->file->big || file->file->commit_size != first->file->commit_size)
 		return refuse(error, ret_file, number, "byte order or size of long are not those of the first file");
 	clock_of(file, clock, sizeof(clock));

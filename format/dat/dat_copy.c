@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <librecorder/page.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,6 +32,9 @@ static int check(const struct dat_file *file, unsigned int version, struct dat_e
 	uint32_t least, most;
 
 	page_sizes(file, &least, &most);
+	if (least < REC_SUBBUF_MIN || most > REC_SUBBUF_MAX)
+		return dat_fail(error, -EOPNOTSUPP, 0, "pages of %" PRIu32 " bytes are not written; %u to %u are",
+				least < REC_SUBBUF_MIN ? least : most, REC_SUBBUF_MIN, REC_SUBBUF_MAX);
 	if (version == 6 && least != most)
 		return dat_fail(error, -EOPNOTSUPP, 0,
 				"its buffers have pages of %" PRIu32 " and %" PRIu32 " bytes, version 6 has one size",
@@ -52,11 +56,17 @@ static unsigned int count_cpus(const struct dat_file *file)
 	return cpus;
 }
 
-/* Whether the writer makes this option by itself. */
-static bool is_of_layout(unsigned int id)
+/*
+ * Whether the writer makes this option by itself, or it is only the place of a section, which the copy does not have
+ * there.
+ */
+static bool is_of_layout(const struct dat_option *option)
 {
+	const unsigned int id = option->id;
+
 	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_TRACECLOCK || id == DAT_CPUCOUNT ||
-	       (id >= DAT_STRINGS && id <= DAT_BUFFER_TEXT);
+	       (id >= DAT_STRINGS && id <= DAT_BUFFER_TEXT) ||
+	       (id >= DAT_BTF_FILE && id <= DAT_MODULES_FILE && option->size == sizeof(uint64_t));
 }
 
 static int copy_texts(const struct dat_file *file, struct dat_writer *writer, unsigned int flags)
@@ -77,7 +87,7 @@ static int copy_texts(const struct dat_file *file, struct dat_writer *writer, un
 	for (size_t i = 0; i < file->nr_options && !err; i++) {
 		const struct dat_option *option = &file->options[i];
 
-		if (!is_of_layout(option->id) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT))
+		if (!is_of_layout(option) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT))
 			err = dat_write_option(writer, option->id, option->data, option->size);
 	}
 	return err;

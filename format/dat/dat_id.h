@@ -28,6 +28,9 @@ enum dat_id {
 	DAT_PRINTK = 20,
 	DAT_CMDLINES = 21,
 	DAT_BUFFER_TEXT = 22,
+	DAT_BTF_FILE = 23,
+	DAT_LAST_BOOT_INFO = 24,
+	DAT_MODULES_FILE = 25,
 };
 
 #endif

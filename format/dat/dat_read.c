@@ -52,6 +52,9 @@ const char *dat_id_name(unsigned int id)
 		[DAT_PRINTK] = "printk",
 		[DAT_CMDLINES] = "cmdlines",
 		[DAT_BUFFER_TEXT] = "buffer_text",
+		[DAT_BTF_FILE] = "btf_file",
+		[DAT_LAST_BOOT_INFO] = "last_boot_info",
+		[DAT_MODULES_FILE] = "modules_file",
 	};
 
 	return id < sizeof(names) / sizeof(names[0]) ? names[id] : "unknown";

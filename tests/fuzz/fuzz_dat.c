@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Feeds damaged trace.dat files to recorder report and recorder dump. Whatever the bytes are: no crash, no hang, no
+ * Feeds damaged trace.dat files to recorder report, dump, check, convert and split. Whatever the bytes are: no crash, no hang, no
  * access outside of what was read (the sanitizers check that), an exit status of 0 or 1, and one line on stderr exactly
  * when the status is 1.
  *
@@ -26,6 +26,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* What convert and split write. */
+static char directory[] = "/tmp/fuzz_dat.XXXXXX", output[64], part[80];
 static int input_fd = -1, error_fd = -1, real_stderr = -1;
 
 static void give_up(const char *what, const char *command)
@@ -44,8 +46,10 @@ static void open_files(void)
 	input_fd = memfd_create("input", MFD_CLOEXEC);
 	error_fd = memfd_create("stderr", MFD_CLOEXEC);
 	real_stderr = fcntl(2, F_DUPFD_CLOEXEC, 10);
-	if (null < 0 || input_fd < 0 || error_fd < 0 || real_stderr < 0)
+	if (null < 0 || input_fd < 0 || error_fd < 0 || real_stderr < 0 || !mkdtemp(directory))
 		abort();
+	snprintf(output, sizeof(output), "%s/out", directory);
+	snprintf(part, sizeof(part), "%s.1", output);
 	if (!freopen("/dev/null", "w", stdout))
 		abort();
 	close(null);
@@ -53,7 +57,7 @@ static void open_files(void)
 
 static void run(int (*command)(int argc, char **argv), const char *const *words)
 {
-	char path[32], *argv[8] = { 0 }, text[4096];
+	char path[32], *argv[12] = { 0 }, text[4096];
 	int argc = 0, status, lines = 0;
 	ssize_t n;
 
@@ -87,6 +91,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const validate[] = { "dump", "--validate", NULL };
 	static const char *const verify[] = { "verify", "--limit", "1000000", NULL };
 
+	static const char *const check[] = { "check", "--limit", "1000000", "-i", NULL };
+	static const char *const packed[] = { "convert", "-o", output, "-i", NULL };
+	static const char *const plain[] = { "convert", "--file-version", "6", "-o", output, "-i", NULL };
+	static const char *const woven[] = { "convert", "--woven", "-o", output, "-i", NULL };
+	static const char *const parts[] = { "split", "-e", "20", "-c", "-o", output, "-i", NULL };
+
 	if (input_fd < 0)
 		open_files();
 	if (ftruncate(input_fd, 0) || pwrite(input_fd, data, size, 0) != (ssize_t)size)
@@ -99,8 +109,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		run(cmd_report, plugins);
 	else if (size % 8 == 1)
 		run(cmd_verify, verify);
+	else if (size % 8 == 2)
+		run(cmd_check, check);
+	else if (size % 8 == 3)
+		run(cmd_convert, packed);
+	else if (size % 8 == 4)
+		run(cmd_convert, plain);
+	else if (size % 8 == 5)
+		run(cmd_split, parts);
+	else if (size % 8 == 6)
+		run(cmd_convert, woven);
 	else
 		run(cmd_report, raw);
+	unlink(output);
+	unlink(part);
 	return 0;
 }
 
@@ -287,6 +309,7 @@ int main(int argc, char **argv)
 	if (argc > 1) {
 		current = strtoull(argv[1], NULL, 0);
 		run_input(current);
+		rmdir(directory);
 		return 0;
 	}
 	current = first ? strtoull(first, NULL, 0) : 0;
@@ -295,7 +318,8 @@ int main(int argc, char **argv)
 		alarm(HANG_AFTER);
 		run_input(current);
 	}
-	dprintf(TAP_FD, "ok 1 - report and dump survive damaged files\n# up to input %llu\n", (unsigned long long)current);
+	rmdir(directory);
+	dprintf(TAP_FD, "ok 1 - report, dump, check, convert and split survive damaged files\n# up to input %llu\n", (unsigned long long)current);
 	return 0;
 }
 #endif

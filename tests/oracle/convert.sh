@@ -88,6 +88,40 @@ is "to the same events" "$(trace-cmd report theirs.dat 2>/dev/null | cmp - expec
 ok "a larger file" "$RECORDER" convert -i in.dat -o out.dat
 ok "is smaller" test "$(stat -c %s out.dat)" -lt "$(($(stat -c %s in.dat) / 2))"
 
+# ---- raw recordings
+
+pinned=$top_builddir/tests/programs/pinned
+[ -x "$pinned" ] || make -C "$top_builddir" -s tests/programs/pinned >/dev/null
+
+# places FILE: how many events are on the CPU that they name, and how many are not
+places()
+{
+	"$RECORDER" report "$1" >"$1.txt"
+	cmp -s "$1.txt" <(trace-cmd report "$1" 2>/dev/null) || echo "reports differ"
+	sed -nE 's/.*\[([0-9]+)\].* place: +cpu=([0-9]+) .*/\1 \2/p' "$1.txt" | awk '{ n[$1 + 0 == $2 + 0]++ } END { print n[1] + 0, n[0] + 0 }'
+}
+ok "a raw recording" "$RECORDER" record --raw -b 1024 -o raw.dat "$pinned" 40 50
+is "has lanes for CPUs" "$(places raw.dat | awk '{ print $1 + $2, ($2 > 0) }')" "4000 1"
+ok "woven" "$RECORDER" convert --woven -i raw.dat -o woven.dat
+is "each event is on its CPU" "$(places woven.dat)" "4000 0"
+ok "recorder check" "$RECORDER" check woven.dat
+ok "woven, version 6" "$RECORDER" convert --woven --file-version 6 -i raw.dat -o woven.dat
+is "each event is on its CPU, too" "$(places woven.dat)" "4000 0"
+is "and has its time" "$("$RECORDER" report -t woven.dat | grep -oE '[0-9]+\.[0-9]{9}: place.*' | sort | md5sum)" \
+	"$("$RECORDER" report -t raw.dat | grep -oE '[0-9]+\.[0-9]{9}: place.*' | sort | md5sum)"
+# Lanes that lost events begin with an event, before their first marker.
+RECORDER_ENABLE='test:*' RECORDER_KEEP=1 RECORDER_BUFFER_KB=16 "$pinned" 40 500 >/dev/null
+ok "one with losses" "$RECORDER" recover --raw -o raw.dat pinned
+lost=$(lost_in "$err")
+ok "has some" test "$lost" -gt 0
+ok "woven with losses" "$RECORDER" convert --woven -i raw.dat -o woven.dat
+is "none is on another CPU" "$(places woven.dat | awk '{ print ($1 > 0), $2 }')" "1 0"
+is "the losses are there" "$(sed -n 's/.*\[\([0-9]*\) EVENTS DROPPED\].*/\1/p' woven.dat.txt | awk '{ sum += $1 } END { print sum + 0 }')" "$lost"
+cp in.dat plain.dat
+fails "a file without markers" "$RECORDER" convert --woven -i plain.dat -o woven.dat
+like "is no raw recording" "$err" "^recorder convert: plain.dat: no lane names CPUs: it is no raw recording"
+is "and nothing was written" "$(places woven.dat | awk '{ print ($1 > 0), $2 }')" "1 0"
+
 # ---- what is refused
 
 echo precious >precious.dat
@@ -118,7 +152,7 @@ for word in zstd:0 zstd:20 zstd: lzo zstd:3x ''; do
 done
 fails "no such directory" "$RECORDER" convert -i in.dat -o no/out.dat
 like "is named" "$err" "^recorder convert: cannot write 'no/out.dat': No such file"
-is "nothing was left" "$(ls -A | grep -v -E '\.(dat|ours|theirs|err)$|^(expected|run|\.out|\.err)$')" ""
+is "nothing was left" "$(ls -A | grep -v -E '\.(dat|ours|theirs|err|txt)$|^(expected|run|\.out|\.err)$')" ""
 is "and the output is as before" "$(cat out.dat)" precious
 
 done_testing
