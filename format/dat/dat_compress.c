@@ -1,20 +1,54 @@
 /* SPDX-License-Identifier: MIT */
-/* See dat_compress.h. Frames are decoded with or without their content size in them. */
+/*
+ * See dat_compress.h. Frames are decoded with or without their content size in them. zlib is looked for when the first file
+ * needs it, so nothing depends on it.
+ */
 #include "format/dat/dat_compress.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <zstd.h>
 
-static int decompress(void *dst, size_t dst_size, const void *src, size_t src_size)
+static int decompress_zstd(void *dst, size_t dst_size, const void *src, size_t src_size)
 {
 	size_t size = ZSTD_decompress(dst, dst_size, src, src_size);
 
 	return ZSTD_isError(size) || size != dst_size ? -EBADMSG : 0;
 }
 
+/* uncompress() of zlib; NULL: the library is not there. */
+typedef int (*uncompress_function)(unsigned char *dst, unsigned long *dst_size, const unsigned char *src, unsigned long src_size);
+
+static uncompress_function find_uncompress(void)
+{
+	static uncompress_function found;
+	void *library;
+
+	if (!found) {
+		library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+		/* The conversion that POSIX asks for: a function's address comes as that of an object. */
+		if (library)
+			*(void **)&found = dlsym(library, "uncompress");
+	}
+	return found;
+}
+
+static bool has_zlib(void)
+{
+	return find_uncompress() != NULL;
+}
+
+static int decompress_zlib(void *dst, size_t dst_size, const void *src, size_t src_size)
+{
+	unsigned long size = dst_size;
+
+	return find_uncompress()(dst, &size, src, src_size) || size != dst_size ? -EBADMSG : 0;
+}
+
 const struct dat_codec *dat_compress_zstd(void)
 {
-	static const struct dat_codec codec = { .name = "zstd", .decompress = decompress };
+	static const struct dat_codec zlib = { .name = "zlib", .is_there = has_zlib, .decompress = decompress_zlib };
+	static const struct dat_codec zstd = { .name = "zstd", .decompress = decompress_zstd, .next = &zlib };
 
-	return &codec;
+	return &zstd;
 }

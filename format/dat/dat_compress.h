@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Compression of trace.dat version 7: zstd, the only one that Debian 12's viewers know (facts trace-dat 1.0). */
+/*
+ * Compression of trace.dat version 7: zstd, the only one that Debian 12's viewers know (facts trace-dat 1.0); and zlib, which
+ * trace-cmd uses where it was built without zstd, if libz.so.1 is there.
+ */
 #ifndef FORMAT_DAT_COMPRESS_H
 #define FORMAT_DAT_COMPRESS_H
 
 #include "format/dat/dat_read.h"
 
-/* What dat_open() needs to read zstd. */
+/* What dat_open() needs to read compressed files. */
 const struct dat_codec *dat_compress_zstd(void);
 
 #endif

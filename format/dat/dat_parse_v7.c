@@ -244,11 +244,11 @@ int dat_parse_v7(struct dat_file *file, struct dat_error *error)
 	file->options_offset = offset = bytes_u64(&b);
 	if (b.error)
 		return dat_fail_bytes(error, file, &b, "header");
-	if (strcmp(file->compression, "none") && (!file->codec || strcmp(file->compression, file->codec->name)))
+	while (file->codec && strcmp(file->compression, file->codec->name) != 0)
+		file->codec = file->codec->next;
+	if (strcmp(file->compression, "none") != 0 && (!file->codec || (file->codec->is_there && !file->codec->is_there())))
 		return dat_fail(error, -EPROTONOSUPPORT, 18, "compressed with \"%.32s\", which cannot be read here",
 				file->compression);
-	if (!strcmp(file->compression, "none"))
-		file->codec = NULL;
 	if (!offset)
 		return dat_fail(error, -EBADMSG, 18, "unfinished: no options were written; its recording did not end");
 	while (!err && offset) {

@@ -113,6 +113,8 @@ struct dat_file {
  */
 struct dat_codec {
 	const char *name;
+	const struct dat_codec *next; /* another one; NULL: there is none */
+	bool (*is_there)(void);	      /* whether this machine has it; NULL: always */
 	int (*decompress)(void *dst, size_t dst_size, const void *src, size_t src_size);
 };
 
