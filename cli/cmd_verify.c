@@ -50,18 +50,16 @@ static int fail(const struct checking *c, const char *text)
 /* A line as report prints it, in nanoseconds, behind how far it is from the event. */
 static void print_line(struct checking *c, const struct dat_event *event, const struct dat_event *from)
 {
-	struct tep_record record;
 	char distance[32] = "";
 
 	if (!event)
 		return;
-	if (event_record(&c->printer, event, &record)) {
+	if (event_print(&c->printer, event)) {
 		c->no_memory = true;
 		return;
 	}
 	if (event != from)
 		snprintf(distance, sizeof(distance), "%+" PRId64 " ns", (int64_t)(event->ts - from->ts));
-	event_print(&c->printer, event, &record);
 	fprintf(c->text, "  %16s  ", distance);
 	show_event(c->text, &c->printer, show_escapes(c->text));
 	fputc('\n', c->text);

@@ -16,9 +16,13 @@ bool report_lines_written(struct report_lines *lines)
 	return false;
 }
 
-static bool print_line(struct report_lines *lines, const struct dat_event *event, struct tep_record *record)
+/* 1; 0: it cannot be written; -ENOMEM. */
+static int print_line(struct report_lines *lines, const struct dat_event *event)
 {
-	event_print(lines->printer, event, record);
+	int err = event_print(lines->printer, event);
+
+	if (err)
+		return err;
 	show_event(stdout, lines->printer, lines->escapes);
 	putchar('\n');
 	return report_lines_written(lines);
@@ -28,19 +32,17 @@ int report_lines_print(struct report_lines *lines)
 {
 	struct tep_record record;
 	struct dat_event event, next;
-	int more = dat_merge_next(lines->merge, &event);
+	int more = dat_merge_next(lines->merge, &event), printed = 1;
 
-	while (more) {
-		if (event_record(lines->printer, &event, &record))
-			return -ENOMEM;
+	while (more && printed > 0) {
+		record = event_record(&event);
 		more = dat_merge_next(lines->merge, &next);
 		if (report_select_has(lines->select, &event, &record)) {
 			if (more && event_ftrace_takes(&lines->printer->ftrace, &record, &next))
 				more = dat_merge_next(lines->merge, &next);
-			if (!print_line(lines, &event, &record))
-				break;
+			printed = print_line(lines, &event);
 		}
 		event = next;
 	}
-	return 0;
+	return printed < 0 ? printed : 0;
 }

@@ -115,9 +115,9 @@ bool report_select_has(struct report_select *select, const struct dat_event *eve
 	bool has_stacks = event->cpu < select->nr_stack_cpus;
 
 	if (select->no_hardirq || select->no_softirq) {
-		int flags = tep_data_flags(select->table->tep, record);
+		int flags = event_flags(select->table, record->data, (uint32_t)record->size);
 
-		if ((select->no_hardirq && flags & FLAG_HARDIRQ) || (select->no_softirq && flags & FLAG_SOFTIRQ))
+		if (flags > 0 && ((select->no_hardirq && flags & FLAG_HARDIRQ) || (select->no_softirq && flags & FLAG_SOFTIRQ)))
 			return false;
 	}
 	if (filters_take(select, event, record)) {

@@ -45,18 +45,18 @@ void show_event(FILE *out, const struct event_printer *printer, bool escapes)
 {
 	const struct event_parts *parts = &printer->parts;
 	const struct {
-		unsigned int end;
+		size_t end;
 		const char *color;
 		bool lines;
 	} all[] = {
 		{ parts->losses, paint(PAINT_BAD), true }, { parts->task, "", false },
 		{ parts->time, paint(PAINT_TIME), false }, { parts->name, paint(PAINT_NAME), false },
-		{ printer->seq.len, "", parts->lines },
+		{ printer->text.size, "", parts->lines },
 	};
-	unsigned int start = 0;
+	size_t start = 0;
 
 	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
-		show_part(out, printer->seq.buffer + start, all[i].end - start, all[i].color, escapes, all[i].lines);
+		show_part(out, printer->text.text + start, all[i].end - start, all[i].color, escapes, all[i].lines);
 		start = all[i].end;
 	}
 }

@@ -46,6 +46,7 @@ static bool advance(struct dat_merge *m, struct stream *s)
 	struct dat_page page;
 	int ret;
 
+	dat_cursor_keep(&s->cursor);
 	for (;;) {
 		ret = s->walking ? dat_walk_next(&s->walk, &record, &error) : 0;
 		if (ret < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * All events of a file, of all its buffers and CPUs, in the order in which viewers show them: by time, ties in the
- * order of buffers and of CPUs within them. One page of each CPU is in memory at a time.
+ * order of buffers and of CPUs within them. Two blocks of pages of each CPU are in memory at a time.
  *
  * A damaged page does not end the walk: the rest of it is skipped, the next event of that CPU reports an unknown
  * number of lost events, and the first damage is kept for the caller to report.
@@ -39,7 +39,7 @@ int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat
 /* Takes NULL. Returns NULL. */
 struct dat_merge *dat_merge_close(struct dat_merge *merge);
 
-/* 1: *ret_event is the next event, valid until the next call. 0: there are no more. */
+/* 1: *ret_event is the next event; its data are valid until the call after the next one. 0: there are no more. */
 int dat_merge_next(struct dat_merge *merge, struct dat_event *ret_event);
 
 /* The number of pages that were damaged so far, in whole or in part; the error of the first one, and its CPU. */

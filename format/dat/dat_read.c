@@ -26,6 +26,10 @@
 /* Chunks of compressed data: trace-cmd writes 10 pages, we 256; no writer has a reason for more than this. */
 #define CHUNK_MAX (64u * 1024u * 1024u)
 
+/* Uncompressed data are read in blocks of this size; those of all streams together have no more than BLOCKS_ROOM. */
+#define BLOCK_MAX   (64u * 1024u)
+#define BLOCKS_ROOM (4u * 1024u * 1024u)
+
 const char *dat_id_name(unsigned int id)
 {
 	static const char *const names[] = {
@@ -249,15 +253,30 @@ ssize_t dat_read_raw(const struct dat_file *file, uint64_t offset, void *dst, si
 	return b.error ? dat_fail_bytes(ret_error, file, &b, "text") : (ssize_t)size;
 }
 
+/* What is read at once of uncompressed data: whole pages; less if there are many streams, so that memory is bounded. */
+static uint32_t block_room(const struct dat_file *file, uint32_t page_size)
+{
+	uint32_t streams = 0, room;
+
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		streams += file->buffers[i].nr_streams;
+	room = streams <= BLOCKS_ROOM / BLOCK_MAX ? BLOCK_MAX : BLOCKS_ROOM / streams;
+	return room < page_size ? page_size : room - room % page_size;
+}
+
 int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		    struct dat_cursor *ret_cursor)
 {
-	struct dat_cursor cursor = { .file = file, .buffer = buffer, .stream = stream, .pos = stream->offset };
+	struct dat_cursor cursor = { .file = file, .buffer = buffer, .stream = stream, .pos = stream->offset, .kept = 1 };
 
 	if (!buffer->compressed) {
-		cursor.page = malloc(buffer->page_size);
-		if (!cursor.page)
+		cursor.block_room = block_room(file, buffer->page_size);
+		cursor.blocks[0] = malloc(cursor.block_room);
+		cursor.blocks[1] = malloc(cursor.block_room);
+		if (!cursor.blocks[0] || !cursor.blocks[1]) {
+			dat_cursor_close(&cursor);
 			return -ENOMEM;
+		}
 	}
 	*ret_cursor = cursor;
 	return 0;
@@ -265,25 +284,55 @@ int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer
 
 void dat_cursor_close(struct dat_cursor *cursor)
 {
-	free(cursor->page);
-	free(cursor->chunk);
-	cursor->page = NULL;
-	cursor->chunk = NULL;
+	free(cursor->blocks[0]);
+	free(cursor->blocks[1]);
+	cursor->blocks[0] = NULL;
+	cursor->blocks[1] = NULL;
+}
+
+void dat_cursor_keep(struct dat_cursor *cursor)
+{
+	cursor->kept = cursor->now;
+}
+
+/* Reads the page of `size` bytes at the position, and as many after it as there is room for; `left` are in the stream. */
+static int fill_block(struct dat_cursor *c, uint64_t left, uint32_t size, struct dat_error *error)
+{
+	const size_t wanted = left < c->block_room ? (size_t)left : c->block_room;
+	struct bytes b;
+	ssize_t n;
+
+	c->now = !c->kept;
+	c->block_pos = c->block_size = 0;
+	n = pread(c->file->fd, c->blocks[c->now], wanted, (off_t)c->pos);
+	if (n >= (ssize_t)size) {
+		/* After a short read the rest is read by the next call. */
+		c->block_size = (uint32_t)n == left ? (uint32_t)n : (uint32_t)n - (uint32_t)n % c->buffer->page_size;
+		return 0;
+	}
+	bytes_from_file(&b, c->file->fd, c->pos, c->file->size, c->file->big);
+	bytes_copy(&b, c->blocks[c->now], size);
+	if (b.error)
+		return dat_fail_bytes(error, c->file, &b, "page");
+	c->block_size = size;
+	return 0;
 }
 
 static int next_plain(struct dat_cursor *c, struct dat_page *ret_page, struct dat_error *error)
 {
 	uint64_t left = c->stream->offset + c->stream->size - c->pos;
 	uint32_t size = left < c->buffer->page_size ? (uint32_t)left : c->buffer->page_size;
-	struct bytes b;
+	int err;
 
 	if (!size)
 		return 0;
-	bytes_from_file(&b, c->file->fd, c->pos, c->file->size, c->file->big);
-	bytes_copy(&b, c->page, size);
-	if (b.error)
-		return dat_fail_bytes(error, c->file, &b, "page");
-	*ret_page = (struct dat_page){ .data = c->page, .size = size, .offset = c->pos };
+	if (c->block_size - c->block_pos < size) {
+		err = fill_block(c, left, size, error);
+		if (err)
+			return err;
+	}
+	*ret_page = (struct dat_page){ .data = c->blocks[c->now] + c->block_pos, .size = size, .offset = c->pos };
+	c->block_pos += size;
 	c->pos += size;
 	return 1;
 }
@@ -317,11 +366,12 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 	if (!packed)
 		return dat_fail_bytes(error, c->file, &b, "compressed data");
 	c->pos = b.pos;
-	free(c->chunk);
+	c->now = !c->kept;
+	free(c->blocks[c->now]);
 	c->chunk_pos = 0;
 	c->chunk_size = plain_size;
-	c->chunk = malloc(plain_size);
-	err = c->chunk ? c->file->codec->decompress(c->chunk, plain_size, packed, packed_size) : -ENOMEM;
+	c->blocks[c->now] = malloc(plain_size);
+	err = c->blocks[c->now] ? c->file->codec->decompress(c->blocks[c->now], plain_size, packed, packed_size) : -ENOMEM;
 	free(packed);
 	return err ? dat_fail(error, err, c->chunk_offset, "damaged: the compressed data at %" PRIu64 " does not unpack",
 			      c->chunk_offset) : 1;
@@ -350,7 +400,7 @@ int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct
 	if (size > c->buffer->page_size)
 		size = c->buffer->page_size;
 	*ret_page = (struct dat_page){
-		.data = c->chunk + c->chunk_pos, .size = (uint32_t)size, .offset = c->chunk_offset
+		.data = c->blocks[c->now] + c->chunk_pos, .size = (uint32_t)size, .offset = c->chunk_offset
 	};
 	c->chunk_pos += size;
 	return 1;

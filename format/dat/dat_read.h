@@ -144,8 +144,10 @@ struct dat_cursor {
 	const struct dat_buffer *buffer;
 	const struct dat_stream *stream;
 	uint64_t pos; /* of the next page, or of the next chunk of compressed data */
-	unsigned char *page;
-	unsigned char *chunk; /* plain text of the current chunk */
+	/* Pages as they lie in the file, or plain text of a chunk: the current ones, and those that are kept. */
+	unsigned char *blocks[2];
+	unsigned int now, kept;
+	uint32_t block_room, block_size, block_pos; /* of uncompressed data */
 	size_t chunk_size;
 	size_t chunk_pos;
 	uint64_t chunk_offset;
@@ -154,7 +156,7 @@ struct dat_cursor {
 };
 
 struct dat_page {
-	const unsigned char *data; /* header and data; valid until the cursor moves */
+	const unsigned char *data; /* header and data; valid until the cursor moves, or longer: dat_cursor_keep() */
 	uint32_t size;		   /* bytes there; less than the page size only for the last */
 	uint64_t offset;	   /* in the file; of the chunk for compressed data */
 };
@@ -169,5 +171,8 @@ void dat_cursor_close(struct dat_cursor *cursor);
  * here.
  */
 int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error);
+
+/* The data of the last page remain valid, however often the cursor moves, until the next call of this. */
+void dat_cursor_keep(struct dat_cursor *cursor);
 
 #endif

@@ -140,18 +140,16 @@ const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *even
 	static const struct event_print_options options;
 	struct event_printer *printer = &trace->printer;
 	struct dat_event alone = *event;
-	struct tep_record record;
 	const char *text;
 
 	if (!trace->has_printer && event_printer_open(printer, trace->file, &trace->time, trace->table, &options))
 		return NULL;
 	trace->has_printer = true;
 	alone.lost = 0;
-	if (event_record(printer, &alone, &record))
+	if (event_print(printer, &alone))
 		return NULL;
-	event_print(printer, &alone, &record);
-	text = printer->seq.buffer + printer->parts.name;
-	*ret_size = printer->seq.len - printer->parts.name;
+	text = printer->text.text + printer->parts.name;
+	*ret_size = printer->text.size - printer->parts.name;
 	/* The blanks that align what follows the names. */
 	while (*ret_size && *text == ' ') {
 		text++;

@@ -309,6 +309,7 @@ static int index_events(struct event_table *t)
 	}
 	find_common(t, "common_type", &t->type_offset, &t->type_size);
 	find_common(t, "common_pid", &t->pid_offset, &t->pid_size);
+	find_common(t, "common_flags", &t->flags_offset, &t->flags_size);
 	return 0;
 }
 
@@ -474,6 +475,11 @@ int event_id(const struct event_table *table, const void *data, uint32_t size)
 int event_pid(const struct event_table *table, const void *data, uint32_t size)
 {
 	return common_number(table, table->pid_offset, table->pid_size, data, size);
+}
+
+int event_flags(const struct event_table *table, const void *data, uint32_t size)
+{
+	return common_number(table, table->flags_offset, table->flags_size, data, size);
 }
 
 const struct event_type *event_type(const struct event_table *table, int id)

@@ -38,6 +38,7 @@ struct event_table {
 	uint32_t failures; /* formats that libtraceevent could not parse in whole */
 	uint32_t type_offset, type_size; /* of common_type; size 0: no event states it */
 	uint32_t pid_offset, pid_size;
+	uint32_t flags_offset, flags_size;
 };
 
 #define EVENT_NO_PLUGINS 1u
@@ -48,9 +49,10 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 /* Takes NULL. Returns NULL. */
 struct event_table *event_table_close(struct event_table *table);
 
-/* The type and thread of a record that has size bytes; -1 for a value that it does not have. */
+/* The type, thread and flags of a record that has size bytes; -1 for a value that it does not have. */
 int event_id(const struct event_table *table, const void *data, uint32_t size);
 int event_pid(const struct event_table *table, const void *data, uint32_t size);
+int event_flags(const struct event_table *table, const void *data, uint32_t size);
 
 /* NULL: no format has this id. */
 const struct event_type *event_type(const struct event_table *table, int id);

@@ -4,24 +4,22 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define UNKNOWN	   "[UNKNOWN EVENT]"
 #define NAME_WIDTH 20 /* of the event's name */
-
-/*
- * libtraceevent reads beyond the records of some events (a kernel_stack is shorter than its format, an empty text has
- * no NUL). So that it finds the same bytes as in trace-cmd, this much of the page is copied, too.
- */
-#define BEHIND 256u
+#define NR_IDS	   65536u
 
 int event_printer_open(struct event_printer *ret_printer, const struct dat_file *file, const struct dat_time *time,
 		       const struct event_table *table, const struct event_print_options *options)
 {
 	struct event_printer p = { .options = *options, .table = table, .seconds = time->seconds };
+	int err;
 
 	trace_seq_init(&p.seq);
+	event_tasks_open(&p.tasks, table->tep);
 	for (size_t i = 0; i < file->nr_buffers; i++) {
 		int width = (int)strlen(file->buffers[i].name);
 
@@ -30,23 +28,124 @@ int event_printer_open(struct event_printer *ret_printer, const struct dat_file 
 	}
 	p.options.names = p.name_width > 0;
 	p.diff_us = !options->full_ts && dat_option(file, DAT_TRACECLOCK);
+	p.plans = calloc(NR_IDS, sizeof(struct event_plan *));
+	p.context = malloc(sizeof(*p.context));
 	*ret_printer = p;
-	return event_ftrace_open(&ret_printer->ftrace, table);
+	err = p.plans && p.context ? event_ftrace_open(&ret_printer->ftrace, table) : -ENOMEM;
+	if (!err)
+		print_context_open(p.context, table->tep);
+	return err;
 }
 
 void event_printer_close(struct event_printer *printer)
 {
+	for (uint32_t id = 0; printer->plans && id < NR_IDS; id++) {
+		if (printer->plans[id])
+			print_program_free(printer->plans[id]->program);
+		free(printer->plans[id]);
+	}
+	free(printer->plans);
+	free(printer->context);
+	event_tasks_close(&printer->tasks);
+	print_text_free(&printer->text);
 	trace_seq_destroy(&printer->seq);
 	free(printer->record);
+	printer->plans = NULL;
+	printer->context = NULL;
 	printer->record = NULL;
 }
 
-int event_record(struct event_printer *printer, const struct dat_event *event, struct tep_record *ret_record)
+struct tep_record event_record(const struct dat_event *event)
 {
-	struct event_printer *p = printer;
-	const struct event_type *type;
-	uint32_t size = event->size;
-	uint32_t copy = size + (event->behind < BEHIND ? event->behind : BEHIND);
+	return (struct tep_record){
+		.ts = event->ts,
+		.offset = event->offset,
+		.missed_events = event->lost,
+		.record_size = (int)event->size,
+		.size = (int)event->size,
+		.data = (void *)(uintptr_t)event->data,
+		.cpu = (int)event->cpu,
+		.ref_count = 1,
+	};
+}
+
+/* ------------------------------------------------------------------------------------------------------------ plans */
+
+/* Fields whose bytes a record may lack although it has all that are fixed. */
+static bool has_far_fields(const struct tep_event *event)
+{
+	for (const struct tep_format_field *field = event->format.fields; field; field = field->next) {
+		const bool is_text = field->flags & TEP_FIELD_IS_STRING;
+
+		if (!field->size || field->flags & TEP_FIELD_IS_DYNAMIC || (field->flags & TEP_FIELD_IS_ARRAY && !is_text))
+			return true;
+	}
+	return false;
+}
+
+static struct event_plan *make_plan(const struct event_printer *p, const struct event_type *type)
+{
+	const size_t size = strlen(type->event->name), width = size < NAME_WIDTH ? NAME_WIDTH : size;
+	struct event_plan *plan = calloc(1, sizeof(*plan) + width + 4);
+	int err;
+
+	if (!plan)
+		return NULL;
+	plan->type = type;
+	plan->name_size = (uint32_t)sprintf(plan->name, " %s: %*s", type->event->name, (int)(width - size), "");
+	plan->reads_far = has_far_fields(type->event);
+	err = p->options.raw || type->raw_only ? -ENOTSUP : print_program_compile(type->event, &plan->program);
+	if (err != -ENOMEM)
+		return plan;
+	free(plan);
+	return NULL;
+}
+
+/* 0, with *ret_plan NULL if no format has this id; -ENOMEM. */
+static int find_plan(struct event_printer *p, int id, struct event_plan **ret_plan)
+{
+	const struct event_type *type = event_type(p->table, id);
+
+	*ret_plan = NULL;
+	if (!type)
+		return 0;
+	if (!p->plans[id])
+		p->plans[id] = make_plan(p, type);
+	*ret_plan = p->plans[id];
+	return *ret_plan ? 0 : -ENOMEM;
+}
+
+/* Whether the program can be asked. The record may be shorter than its format. */
+static bool has_program(const struct event_plan *plan, const void *data, uint32_t size)
+{
+	const struct event_type *type = plan->type;
+
+	return plan->program && size >= type->need &&
+	       (!type->has_sizes || event_check(type, (void *)(uintptr_t)data, size));
+}
+
+struct event_fallbacks event_fallbacks(const struct event_printer *printer)
+{
+	struct event_fallbacks sum = { 0 };
+
+	for (uint32_t id = 0; id < NR_IDS; id++) {
+		if (!printer->plans[id] || !printer->plans[id]->fallbacks)
+			continue;
+		sum.records += printer->plans[id]->fallbacks;
+		sum.formats++;
+	}
+	return sum;
+}
+
+/* ----------------------------------------------------------------------------------------------------- libtraceevent */
+
+/*
+ * A copy with room after it. libtraceevent reads beyond the records of some events (a kernel_stack is shorter than its
+ * format, an empty text has no NUL). So that it finds the same bytes as in trace-cmd, what follows in the page is copied, too.
+ */
+static int copy_record(struct event_printer *p, const void *data, uint32_t size, uint32_t behind)
+{
+	const uint32_t copy = size + (behind < EVENT_BEHIND ? behind : EVENT_BEHIND);
 
 	if (copy + EVENT_SLACK > p->room) {
 		unsigned char *record = calloc(1, copy + EVENT_SLACK);
@@ -57,138 +156,296 @@ int event_record(struct event_printer *printer, const struct dat_event *event, s
 		p->record = record;
 		p->room = copy + EVENT_SLACK;
 	}
-	memcpy(p->record, event->data, copy);
-	memset(p->record + copy, 0, BEHIND);
-	/* A record may be shorter than its format: then its open-ended text is empty, not of negative length. */
-	type = event_type(p->table, event_id(p->table, p->record, size));
-	if (type && type->open > size)
-		size = type->open;
-	*ret_record = (struct tep_record){
-		.ts = event->ts,
-		.offset = event->offset,
-		.missed_events = event->lost,
-		.record_size = (int)size,
-		.size = (int)size,
-		.data = p->record,
-		.cpu = (int)event->cpu,
-		.ref_count = 1,
-	};
+	memcpy(p->record, data, copy);
+	memset(p->record + copy, 0, EVENT_BEHIND);
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------ columns */
+/* What `format` stands for in libtraceevent, of the copied record. */
+static void put_tep(struct event_printer *p, const struct event_line *line, const char *format, struct print_text *text)
+{
+	const struct event_type *type = line->plan ? line->plan->type : NULL;
+	struct tep_record record = {
+		.ts = line->ts,
+		.missed_events = line->lost,
+		.data = p->record,
+		.cpu = (int)line->cpu,
+		.ref_count = 1,
+	};
+
+	/* A record may be shorter than its format: then its open-ended text is empty, not of negative length. */
+	record.size = (int)(type && type->open > line->size ? type->open : line->size);
+	record.record_size = record.size;
+	trace_seq_reset(&p->seq);
+	tep_print_event(p->table->tep, &p->seq, &record, "%s", format);
+	print_text_put(text, p->seq.buffer, p->seq.len);
+}
+
+static void put_tep_info(struct event_printer *p, const struct event_line *line, struct print_text *text)
+{
+	const struct event_type *type = line->plan->type;
+	const bool raw = p->options.raw || !event_check(type, p->record, line->size);
+
+	put_tep(p, line, raw ? TEP_PRINT_INFO_RAW : TEP_PRINT_INFO, text);
+	p->plans[type->event->id]->fallbacks++;
+	/* Its plugins add names of tasks. */
+	if (type->event->handler)
+		event_tasks_refresh(&p->tasks);
+}
+
+/* ---------------------------------------------------------------------------------------------------------- columns */
 
 /* If a file has several buffers, each line begins with its buffer's name. */
-static void print_buffer(struct event_printer *p, const struct dat_buffer *buffer)
+static void put_buffer(const struct event_printer *p, const struct dat_buffer *buffer, struct print_text *text)
 {
-	if (p->options.names)
-		trace_seq_printf(&p->seq, "%*s%s", p->name_width, buffer->name, buffer->name[0] ? ": " : "  ");
+	const size_t size = strlen(buffer->name);
+
+	if (!p->options.names)
+		return;
+	print_text_fill(text, ' ', (size_t)p->name_width - size);
+	print_text_put(text, buffer->name, size);
+	print_text_put(text, size ? ": " : "  ", 2);
 }
 
-static void print_task(struct event_printer *p, const struct dat_event *event, struct tep_record *record)
+static void put_losses(const struct event_line *line, struct print_text *text)
 {
-	int pid = event_pid(p->table, record->data, (uint32_t)record->size);
-	const char *comm = tep_data_comm_from_pid(p->table->tep, pid);
+	char losses[80];
 
-	if (p->options.latency)
-		trace_seq_printf(&p->seq, "%8.8s-%-5d %3d", comm, pid, (int)event->cpu);
+	if (line->lost > 0)
+		snprintf(losses, sizeof(losses), "CPU:%d [%lld EVENTS DROPPED]\n", (int)line->cpu, (long long)line->lost);
 	else
-		trace_seq_printf(&p->seq, "%16s-%-5d [%03d]", comm, pid, (int)event->cpu);
+		snprintf(losses, sizeof(losses), "CPU:%d [EVENTS DROPPED]\n", (int)line->cpu);
+	print_text_puts(text, losses);
 }
 
-static void print_time(struct event_printer *p, uint64_t ts)
+static void put_task(const struct event_line *line, struct print_text *text)
 {
-	if (!p->seconds)
-		trace_seq_printf(&p->seq, "%12" PRIu64 ":", ts);
-	else if (p->options.full_ts)
-		trace_seq_printf(&p->seq, " %5" PRIu64 ".%09" PRIu64 ":", ts / 1000000000, ts % 1000000000);
-	else {
-		/* Rounded, also when that carries into the seconds. */
-		uint64_t us = (ts + 500) / 1000;
+	print_text_put(text, line->task->text, line->task->size);
+	print_text_putc(text, '[');
+	if (line->cpu < 1000)
+		print_text_decimal(text, line->cpu, 3, '0');
+	else
+		print_text_number(text, line->cpu, &(struct print_conversion){ .letter = 'd', .bits = 32 });
+	print_text_putc(text, ']');
+}
 
-		trace_seq_printf(&p->seq, " %5" PRIu64 ".%06" PRIu64 ":", us / 1000000, us % 1000000);
+static void put_time(const struct event_printer *p, uint64_t ts, struct print_text *text)
+{
+	const uint64_t unit = p->options.full_ts ? 1000000000 : 1000000;
+
+	if (!p->seconds) {
+		print_text_decimal(text, ts, 12, ' ');
+		print_text_putc(text, ':');
+		return;
 	}
-}
-
-static void print_diff(struct event_printer *p, uint64_t ts)
-{
-	char text[32] = "";
-
-	if (p->diff_us)
+	/* Rounded, also when that carries into the seconds. */
+	if (!p->options.full_ts)
 		ts = (ts + 500) / 1000;
-	if (p->last_ts)
-		snprintf(text, sizeof(text), "(+%lld)", (long long)(ts - p->last_ts));
-	p->last_ts = ts;
-	trace_seq_printf(&p->seq, " %-8s", text);
+	print_text_putc(text, ' ');
+	print_text_decimal(text, ts / unit, 5, ' ');
+	print_text_putc(text, '.');
+	print_text_decimal(text, ts % unit, p->options.full_ts ? 9 : 6, '0');
+	print_text_putc(text, ':');
 }
 
-static void print_name(struct event_printer *p, const char *name)
+/* In the unit of differences. */
+static uint64_t diff_time(const struct event_printer *p, uint64_t ts)
 {
-	int len = (int)strlen(name);
-
-	trace_seq_printf(&p->seq, " %s: %*s", name, len < NAME_WIDTH ? NAME_WIDTH - len : 0, "");
+	return p->diff_us ? (ts + 500) / 1000 : ts;
 }
 
-static void print_info(struct event_printer *p, const struct event_type *type, struct tep_record *record)
+static void put_diff(const struct event_printer *p, const struct event_line *line, struct print_text *text)
 {
-	bool raw = p->options.raw || !event_check(type, record->data, (uint32_t)record->size);
+	char diff[32] = "", padded[40];
 
-	tep_print_event(p->table->tep, &p->seq, record, "%s", raw ? TEP_PRINT_INFO_RAW : TEP_PRINT_INFO);
+	if (line->last_ts)
+		snprintf(diff, sizeof(diff), "(+%lld)", (long long)(diff_time(p, line->ts) - line->last_ts));
+	snprintf(padded, sizeof(padded), " %-8s", diff);
+	print_text_puts(text, padded);
 }
 
-static void print_losses(struct event_printer *p, const struct dat_event *event)
+/* A newline at the end is the line's own. */
+static void end_line(struct print_text *text, size_t start)
 {
-	if (event->lost > 0)
-		trace_seq_printf(&p->seq, "CPU:%d [%lld EVENTS DROPPED]\n", (int)event->cpu, (long long)event->lost);
-	else if (event->lost < 0)
-		trace_seq_printf(&p->seq, "CPU:%d [EVENTS DROPPED]\n", (int)event->cpu);
+	if (text->size > start && text->text[text->size - 1] == '\n')
+		text->size--;
 }
+
+/* ------------------------------------------------------------------------------------------------------- one by one */
 
 /* The kernel's stacks, which libtraceevent prints as a line for each function. */
-static bool has_lines(const struct event_type *type)
+static bool has_lines(const struct event_plan *plan)
 {
-	return type && !strcmp(type->event->system, "ftrace") &&
-	       (!strcmp(type->event->name, "kernel_stack") || !strcmp(type->event->name, "user_stack"));
+	const struct tep_event *event = plan ? plan->type->event : NULL;
+
+	return event && !strcmp(event->system, "ftrace") &&
+	       (!strcmp(event->name, "kernel_stack") || !strcmp(event->name, "user_stack"));
 }
 
-void event_print(struct event_printer *printer, const struct dat_event *event, struct tep_record *record)
+static void put_latency(struct event_printer *p, const struct event_line *line, int pid, struct print_text *text)
+{
+	struct tep_record record = { .data = p->record, .size = (int)line->size, .ref_count = 1 };
+	char columns[64];
+
+	if (line->plan) {
+		snprintf(columns, sizeof(columns), "%8.8s-%-5d %3d", tep_data_comm_from_pid(p->table->tep, pid), pid,
+			 (int)line->cpu);
+		print_text_puts(text, columns);
+	} else {
+		print_text_puts(text, UNKNOWN);
+	}
+	if (!p->options.raw) {
+		put_tep(p, line, TEP_PRINT_LATENCY, text);
+		return;
+	}
+	snprintf(columns, sizeof(columns), "-0x%x", tep_data_flags(p->table->tep, &record));
+	print_text_puts(text, columns);
+}
+
+/* The columns before the name. */
+static void put_columns(struct event_printer *p, const struct event_line *line, int pid, struct print_text *text)
+{
+	put_buffer(p, line->buffer, text);
+	if (line->lost)
+		put_losses(line, text);
+	p->parts.losses = text->size;
+	if (p->options.latency)
+		put_latency(p, line, pid, text);
+	else if (line->plan)
+		put_task(line, text);
+	else
+		print_text_puts(text, UNKNOWN);
+	p->parts.task = text->size;
+	if (line->plan)
+		put_time(p, line->ts, text);
+	else
+		print_text_puts(text, UNKNOWN);
+	if (p->options.ts_diff)
+		put_diff(p, line, text);
+	p->parts.time = text->size;
+}
+
+/* What the record names besides its own thread. 0; -ENOMEM. */
+static int note_tasks(struct event_printer *p, const struct event_plan *plan, const unsigned char *data, uint32_t size)
+{
+	struct print_task tasks[PRINT_TASKS_MAX];
+	const unsigned int nr = print_program_tasks(plan->program, data, size, tasks);
+	int err = 0;
+
+	for (unsigned int i = 0; i < nr && !err; i++)
+		err = event_tasks_name(&p->tasks, (int)tasks[i].pid, (const char *)data + tasks[i].offset, tasks[i].size);
+	return err;
+}
+
+static int open_line(struct event_printer *p, const struct dat_event *event, struct event_line *ret_line, int *ret_pid)
+{
+	struct event_plan *plan;
+	int err = find_plan(p, event_id(p->table, event->data, event->size), &plan);
+
+	*ret_pid = event_pid(p->table, event->data, event->size);
+	*ret_line = (struct event_line){
+		.plan = plan,
+		.task = plan && !err ? event_tasks_find(&p->tasks, *ret_pid) : NULL,
+		.buffer = event->buffer,
+		.ts = event->ts,
+		.last_ts = p->last_ts,
+		.lost = event->lost,
+		.cpu = event->cpu,
+		.size = event->size,
+	};
+	return err || (plan && !ret_line->task) ? -ENOMEM : 0;
+}
+
+int event_print(struct event_printer *printer, const struct dat_event *event)
 {
 	struct event_printer *p = printer;
-	int id = event_id(p->table, record->data, (uint32_t)record->size);
-	const struct event_type *type = event_type(p->table, id);
+	struct print_text *text = &p->text;
+	struct event_line line;
+	int pid, err = open_line(p, event, &line, &pid);
 
-	trace_seq_reset(&p->seq);
-	p->parts = (struct event_parts){ .lines = has_lines(type) };
-	print_buffer(p, event->buffer);
-	print_losses(p, event);
-	p->parts.losses = p->seq.len;
-	if (type)
-		print_task(p, event, record);
+	if (!err)
+		err = copy_record(p, event->data, event->size, event->behind);
+	if (err)
+		return err;
+	text->size = 0;
+	p->parts = (struct event_parts){ .lines = has_lines(line.plan) };
+	put_columns(p, &line, pid, text);
+	p->last_ts = diff_time(p, event->ts);
+	if (line.plan)
+		print_text_put(text, line.plan->name, line.plan->name_size);
 	else
-		trace_seq_puts(&p->seq, UNKNOWN);
-	if (p->options.latency) {
-		if (p->options.raw)
-			trace_seq_printf(&p->seq, "-0x%x", tep_data_flags(p->table->tep, record));
-		else
-			tep_print_event(p->table->tep, &p->seq, record, "%s", TEP_PRINT_LATENCY);
+		print_text_puts(text, " (NULL):               ");
+	p->parts.name = text->size;
+	if (!line.plan) {
+		print_text_puts(text, UNKNOWN);
+	} else if (!has_program(line.plan, event->data, event->size) ||
+		   !print_program_run(line.plan->program, p->context, event->data, event->size, text)) {
+		put_tep_info(p, &line, text);
+	} else {
+		err = note_tasks(p, line.plan, event->data, event->size);
 	}
-	p->parts.task = p->seq.len;
-	if (type)
-		print_time(p, event->ts);
-	else
-		trace_seq_puts(&p->seq, UNKNOWN);
+	end_line(text, 0);
+	return text->failed ? -ENOMEM : err;
+}
+
+/* -------------------------------------------------------------------------------------------------------- in halves */
+
+int event_line_open(struct event_printer *printer, const struct dat_event *event, struct event_line *ret_line)
+{
+	struct event_printer *p = printer;
+	int pid, err;
+
+	if (p->options.raw || p->options.latency)
+		return 0;
+	err = open_line(p, event, ret_line, &pid);
+	if (err || !ret_line->plan || !has_program(ret_line->plan, event->data, event->size))
+		return err;
+	p->last_ts = diff_time(p, event->ts);
+	err = note_tasks(p, ret_line->plan, event->data, event->size);
+	return err ? err : 1;
+}
+
+/* All but the fields. */
+static void put_head(const struct event_printer *p, const struct event_line *line, struct print_text *text)
+{
+	put_buffer(p, line->buffer, text);
+	if (line->lost)
+		put_losses(line, text);
+	put_task(line, text);
+	put_time(p, line->ts, text);
 	if (p->options.ts_diff)
-		print_diff(p, event->ts);
-	p->parts.time = p->seq.len;
-	print_name(p, type ? type->event->name : "(NULL)");
-	p->parts.name = p->seq.len;
-	if (type)
-		print_info(p, type, record);
-	else
-		trace_seq_puts(&p->seq, UNKNOWN);
-	/* A newline at the end is the line's own. */
-	if (p->seq.len && p->seq.buffer[p->seq.len - 1] == '\n')
-		p->seq.len--;
+		put_diff(p, line, text);
+	print_text_put(text, line->plan->name, line->plan->name_size);
+}
+
+bool event_line_put(const struct event_printer *printer, const struct event_line *line, const void *data,
+		    struct print_context *context, struct print_text *text)
+{
+	const size_t start = text->size;
+
+	put_head(printer, line, text);
+	if (print_program_run(line->plan->program, context, data, line->size, text)) {
+		end_line(text, start);
+		print_text_putc(text, '\n');
+		return !text->failed;
+	}
+	text->size = start;
+	return false;
+}
+
+int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data, uint32_t behind,
+		     struct print_text *text)
+{
+	const size_t start = text->size;
+	int err = copy_record(printer, data, line->size, behind);
+
+	if (err)
+		return err;
+	put_head(printer, line, text);
+	put_tep_info(printer, line, text);
+	end_line(text, start);
+	print_text_putc(text, '\n');
+	return text->failed ? -ENOMEM : 0;
 }
 
 void event_print_head(struct event_printer *printer, const struct dat_event *event, struct tep_record *record)

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of events, byte for byte that of trace-cmd report 3.1.6. Texts are collected in a trace_seq of the printer;
- * the caller writes them.
+ * The text of events, byte for byte that of trace-cmd report 3.1.6.
+ *
+ * Most events have a program (format/print), which needs no libtraceevent. Their lines can be made in two halves:
+ * event_line_open() in the order of the events, and event_line_put() by any thread. What has no program, or whose program
+ * refuses a record, is printed by libtraceevent, in order, and counted.
  */
 #ifndef FORMAT_EVENT_PRINT_H
 #define FORMAT_EVENT_PRINT_H
 
 #include "format/dat/dat_merge.h"
+#include "format/print/print_program.h"
 #include "format/text/event_ftrace.h"
 #include "format/text/event_parse.h"
+#include "format/text/event_tasks.h"
 
 #include <trace-seq.h>
 
@@ -22,20 +27,40 @@ struct event_print_options {
 
 /* Where the parts of an event's text end. Words from the file are in all of them. */
 struct event_parts {
-	unsigned int losses; /* the buffer's name, and the line of losses with its newline */
-	unsigned int task;   /* with the CPU and the latency columns */
-	unsigned int time;
-	unsigned int name;
+	size_t losses; /* the buffer's name, and the line of losses with its newline */
+	size_t task;   /* with the CPU and the latency columns */
+	size_t time;
+	size_t name;
 	bool lines; /* what follows the name has lines by itself: a stack */
+};
+
+/* How events of one type are printed. */
+struct event_plan {
+	const struct event_type *type;
+	struct print_program *program; /* NULL: there is none */
+	bool reads_far;		       /* its program may refuse a record for what follows it */
+	uint32_t name_size;
+	uint64_t fallbacks; /* records that libtraceevent has printed */
+	char name[];	    /* " name:              " */
+};
+
+/* How many records libtraceevent has printed, of how many formats. */
+struct event_fallbacks {
+	uint64_t records;
+	uint32_t formats;
 };
 
 struct event_printer {
 	struct event_print_options options;
 	const struct event_table *table;
 	struct event_ftrace ftrace;
-	struct trace_seq seq; /* the text of the last event */
+	struct print_text text; /* of the last event */
 	struct event_parts parts;
-	unsigned char *record; /* copy of it, followed by EVENT_SLACK bytes */
+	struct trace_seq seq;		/* what libtraceevent prints */
+	struct event_plan **plans;	/* by id; made when first used */
+	struct event_tasks tasks;
+	struct print_context *context;
+	unsigned char *record; /* a copy of one, followed by EVENT_SLACK bytes */
 	uint32_t room;
 	int name_width;
 	bool seconds;
@@ -43,22 +68,55 @@ struct event_printer {
 	uint64_t last_ts;
 };
 
-/* table and file must outlive the printer, which must not move. 0; -ENOMEM. */
+/* An event without its record: what event_line_put() needs. */
+struct event_line {
+	const struct event_plan *plan;
+	const struct event_task *task;
+	const struct dat_buffer *buffer;
+	uint64_t ts, last_ts;
+	int64_t lost;
+	uint32_t cpu;
+	uint32_t size; /* of the record */
+};
+
+/* libtraceevent reads at most this much of a page after a record whose program refuses it. */
+#define EVENT_BEHIND 256u
+
+/* table and file must outlive the printer, which must not move. 0; -ENOMEM; event_printer_close() in any case. */
 int event_printer_open(struct event_printer *ret_printer, const struct dat_file *file, const struct dat_time *time,
 		       const struct event_table *table, const struct event_print_options *options);
 void event_printer_close(struct event_printer *printer);
 
-/*
- * The event in libtraceevent's form: a copy with room after it, for filters and for event_print(). Valid until the
- * next call. 0; -ENOMEM.
- */
-int event_record(struct event_printer *printer, const struct dat_event *event, struct tep_record *ret_record);
+/* The event in libtraceevent's form, where it lies: no byte after its `size` may be read. */
+struct tep_record event_record(const struct dat_event *event);
 
 /*
- * Makes the text of the event of the last event_record(), without its newline, and sets `parts`. It begins with the
- * buffer's name if the file has several; losses have lines of their own.
+ * Makes the text of the event, without its newline, in `text`, and sets `parts`. It begins with the buffer's name if the
+ * file has several; losses have lines of their own. 0; -ENOMEM.
  */
-void event_print(struct event_printer *printer, const struct dat_event *event, struct tep_record *record);
+int event_print(struct event_printer *printer, const struct dat_event *event);
+
+/*
+ * The first half, for all events that are printed, in order. 1: *ret_line can be put by any thread; 0: event_print() must
+ * print the event, now; -ENOMEM.
+ */
+int event_line_open(struct event_printer *printer, const struct dat_event *event, struct event_line *ret_line);
+
+/*
+ * The second half: add the line, with its newline. `data`: the record. `context`: the thread's. False: the program refuses
+ * the record, or there is no memory; the text is as it was. event_line_print() then prints it.
+ */
+bool event_line_put(const struct event_printer *printer, const struct event_line *line, const void *data,
+		    struct print_context *context, struct print_text *text);
+
+/*
+ * The same by libtraceevent, of one thread at a time; `behind`: as many bytes follow the record. Not while another thread
+ * is in event_line_open() or event_print(). 0; -ENOMEM.
+ */
+int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data, uint32_t behind,
+		     struct print_text *text);
+
+struct event_fallbacks event_fallbacks(const struct event_printer *printer);
 
 /*
  * Parts of the same text, each as a text of its own: thread, CPU and time of the event; and the fields of the record, which

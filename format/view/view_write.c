@@ -46,13 +46,13 @@ struct block {
 
 static void add_text(struct block *block, uint32_t event, const struct event_printer *printer)
 {
-	const struct trace_seq *seq = &printer->seq;
+	const struct print_text *text = &printer->text;
 
 	if (!block->nr)
 		block->first = block->last = event;
 	blob_printf(&block->events, "%s%" PRIu32, block->nr ? "," : "", event - block->last);
 	blob_printf(&block->texts, "%s", block->nr ? "," : "");
-	view_json_string(&block->texts, seq->buffer + printer->parts.name, seq->len - printer->parts.name);
+	view_json_string(&block->texts, text->text + printer->parts.name, text->size - printer->parts.name);
 	block->last = event;
 	block->nr++;
 }
@@ -91,7 +91,6 @@ int view_write_texts(const struct view_trace *trace, struct event_printer *print
 {
 	unsigned char *bits = kept_events(trace);
 	struct block block = { .nr = 0 };
-	struct tep_record record;
 	struct dat_event event;
 	int err = bits ? 0 : -ENOMEM;
 
@@ -102,10 +101,9 @@ int view_write_texts(const struct view_trace *trace, struct event_printer *print
 			texts->left_out++;
 			continue;
 		}
-		err = event_record(printer, &event, &record);
+		err = event_print(printer, &event);
 		if (err)
 			break;
-		event_print(printer, &event, &record);
 		add_text(&block, number, printer);
 		if (block.nr == TEXTS_A_BLOCK)
 			err = flush_block(&block, sink, texts, &room);

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/* See event_tasks.h. A hash table with open addressing; it is at most half full. */
+#include "format/text/event_tasks.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROOM_MIN 256u
+
+/* What libtraceevent calls threads without a name. */
+#define UNNAMED "<...>"
+
+void event_tasks_open(struct event_tasks *ret_tasks, struct tep_handle *tep)
+{
+	*ret_tasks = (struct event_tasks){ .tep = tep };
+}
+
+void event_tasks_close(struct event_tasks *tasks)
+{
+	for (size_t i = 0; i < tasks->room; i++)
+		free(tasks->slots[i]);
+	for (struct event_task *task = tasks->retired, *next; task; task = next) {
+		next = task->retired;
+		free(task);
+	}
+	free(tasks->slots);
+	*tasks = (struct event_tasks){ 0 };
+}
+
+static struct event_task **slot_of(const struct event_tasks *tasks, int pid)
+{
+	size_t i = ((uint32_t)pid * 0x9e3779b1u) & (tasks->room - 1);
+
+	while (tasks->slots[i] && tasks->slots[i]->pid != pid)
+		i = (i + 1) & (tasks->room - 1);
+	return &tasks->slots[i];
+}
+
+static int grow(struct event_tasks *tasks)
+{
+	struct event_tasks grown = *tasks;
+
+	grown.room = tasks->room ? 2 * tasks->room : ROOM_MIN;
+	grown.slots = calloc(grown.room, sizeof(struct event_task *));
+	if (!grown.slots)
+		return -ENOMEM;
+	for (size_t i = 0; i < tasks->room; i++)
+		if (tasks->slots[i])
+			*slot_of(&grown, tasks->slots[i]->pid) = tasks->slots[i];
+	free(tasks->slots);
+	*tasks = grown;
+	return 0;
+}
+
+static struct event_task *ask(const struct event_tasks *tasks, int pid)
+{
+	const char *name = tep_data_comm_from_pid(tasks->tep, pid);
+	const size_t room = strlen(name) + 48;
+	struct event_task *task = malloc(sizeof(*task) + room);
+
+	if (!task)
+		return NULL;
+	*task = (struct event_task){ .pid = pid, .is_known = strcmp(name, UNNAMED) != 0, .asked = tasks->generation };
+	task->size = (unsigned int)snprintf(task->text, room, "%16s-%-5d ", name, pid);
+	return task;
+}
+
+/* The old one may be in lines that are not printed yet. */
+static const struct event_task *replace(struct event_tasks *tasks, struct event_task **slot)
+{
+	struct event_task *task = ask(tasks, (*slot)->pid);
+
+	if (!task)
+		return NULL;
+	(*slot)->retired = tasks->retired;
+	tasks->retired = *slot;
+	*slot = task;
+	return task;
+}
+
+const struct event_task *event_tasks_find(struct event_tasks *tasks, int pid)
+{
+	struct event_task **slot;
+
+	if (tasks->nr >= tasks->room / 2 && grow(tasks))
+		return NULL;
+	slot = slot_of(tasks, pid);
+	if (*slot && ((*slot)->is_known || (*slot)->asked == tasks->generation))
+		return *slot;
+	if (*slot)
+		return replace(tasks, slot);
+	*slot = ask(tasks, pid);
+	tasks->nr += *slot != NULL;
+	return *slot;
+}
+
+int event_tasks_name(struct event_tasks *tasks, int pid, const char *name, size_t size)
+{
+	const struct event_task *task = event_tasks_find(tasks, pid);
+	char *text;
+
+	if (!task || task->is_known)
+		return task ? 0 : -ENOMEM;
+	text = strndup(name, size);
+	if (!text)
+		return -ENOMEM;
+	tep_register_comm(tasks->tep, text, pid);
+	free(text);
+	return replace(tasks, slot_of(tasks, pid)) ? 0 : -ENOMEM;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The names of the threads of a file, as they stand in front of each line: looked up in libtraceevent once for each thread.
+ * Texts of some events name further threads; libtraceevent's plugins add these to its names when they are printed, and so do
+ * we: the first name of a thread counts.
+ */
+#ifndef FORMAT_EVENT_TASKS_H
+#define FORMAT_EVENT_TASKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <event-parse.h>
+
+/* Does not change any more, and lives as long as the table. */
+struct event_task {
+	int pid;
+	bool is_known;
+	unsigned int asked; /* the generation at that time */
+	unsigned int size;
+	struct event_task *retired;
+	char text[]; /* "            name-123  " */
+};
+
+struct event_tasks {
+	struct tep_handle *tep;
+	struct event_task **slots; /* by pid */
+	size_t room, nr;
+	struct event_task *retired; /* replaced: lines may still have them */
+	unsigned int generation;
+};
+
+void event_tasks_open(struct event_tasks *ret_tasks, struct tep_handle *tep);
+void event_tasks_close(struct event_tasks *tasks);
+
+/* NULL: not enough memory. */
+const struct event_task *event_tasks_find(struct event_tasks *tasks, int pid);
+
+/* A record names this thread. 0; -ENOMEM. */
+int event_tasks_name(struct event_tasks *tasks, int pid, const char *name, size_t size);
+
+/* libtraceevent may have got further names: ask again for those that it did not have. */
+static inline void event_tasks_refresh(struct event_tasks *tasks)
+{
+	tasks->generation++;
+}
+
+#endif
