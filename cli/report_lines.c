@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* See report_lines.h. Streams: memory does not grow with the file. */
+/*
+ * See report_lines.h. Streams: memory does not grow with the file. What needs the order of events (which are selected, which
+ * calls return in the same line) is decided here. Lines without colours and escapes are made by a crew of threads.
+ */
 #include "cli/report_lines.h"
 
 #include <errno.h>
 #include <stdio.h>
 
+#include "cli/report_crew.h"
 #include "cli/show_text.h"
+#include "cli/terminal.h"
 
 bool report_lines_written(struct report_lines *lines)
 {
@@ -16,11 +21,22 @@ bool report_lines_written(struct report_lines *lines)
 	return false;
 }
 
-/* 1; 0: it cannot be written; -ENOMEM. */
-static int print_line(struct report_lines *lines, const struct dat_event *event)
+static bool write_text(void *arg, const char *text, size_t size)
 {
-	int err = event_print(lines->printer, event);
+	struct report_lines *lines = arg;
 
+	fwrite(text, 1, size, stdout);
+	return report_lines_written(lines);
+}
+
+/* 1; 0: it cannot be written; -ENOMEM. */
+static int print_line(struct report_lines *lines, struct report_crew *crew, const struct dat_event *event)
+{
+	int err;
+
+	if (crew)
+		return report_crew_add(crew, event);
+	err = event_print(lines->printer, event);
 	if (err)
 		return err;
 	show_event(stdout, lines->printer, lines->escapes);
@@ -28,7 +44,8 @@ static int print_line(struct report_lines *lines, const struct dat_event *event)
 	return report_lines_written(lines);
 }
 
-int report_lines_print(struct report_lines *lines)
+/* Returns as print_line(). */
+static int print_events(struct report_lines *lines, struct report_crew *crew)
 {
 	struct tep_record record;
 	struct dat_event event, next;
@@ -40,9 +57,24 @@ int report_lines_print(struct report_lines *lines)
 		if (report_select_has(lines->select, &event, &record)) {
 			if (more && event_ftrace_takes(&lines->printer->ftrace, &record, &next))
 				more = dat_merge_next(lines->merge, &next);
-			printed = print_line(lines, &event);
+			printed = print_line(lines, crew, &event);
 		}
 		event = next;
 	}
-	return printed < 0 ? printed : 0;
+	return printed;
+}
+
+int report_lines_print(struct report_lines *lines)
+{
+	const bool is_plain = !lines->escapes && !*paint(PAINT_BAD);
+	struct report_crew *crew = NULL;
+	int ret = is_plain ? report_crew_open(lines->printer, write_text, lines, &crew) : 0;
+
+	if (ret < 0)
+		return ret;
+	ret = print_events(lines, crew);
+	if (crew && ret > 0)
+		ret = report_crew_flush(crew);
+	report_crew_close(crew);
+	return ret < 0 ? ret : 0;
 }
