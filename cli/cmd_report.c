@@ -36,6 +36,7 @@ struct report {
 	bool clock;
 	bool spans;
 	bool raw_strings;
+	bool stats;
 	unsigned int color;
 	struct event_print_options print;
 
@@ -228,6 +229,9 @@ static int print_events(struct report *r)
 	r->lines.select = &r->select;
 	if (r->spans ? report_spans_print(&r->lines, r->time.seconds) : report_lines_print(&r->lines))
 		return fail_memory(r);
+	if (report_lines_print(&r->lines))
+	if (r->stats)
+		report_lines_stats(&r->lines);
 	return 0;
 }
 
@@ -269,6 +273,7 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG(0, "raw-ts", "print times as stored in the file", &r.raw_ts),
 		OPT_COLOR(r.color),
 		OPT_FLAG(0, "raw-strings", "do not escape control characters on a terminal", &r.raw_strings),
+		OPT_FLAG(0, "stats", "at the end, print on standard error how many events libtraceevent printed", &r.stats),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),
 		OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",
 			 &r.clock),

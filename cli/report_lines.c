@@ -6,6 +6,7 @@
 #include "cli/report_lines.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/report_crew.h"
@@ -58,10 +59,19 @@ static int print_events(struct report_lines *lines, struct report_crew *crew)
 			if (more && event_ftrace_takes(&lines->printer->ftrace, &record, &next))
 				more = dat_merge_next(lines->merge, &next);
 			printed = print_line(lines, crew, &event);
+			lines->events++;
 		}
 		event = next;
 	}
 	return printed;
+}
+
+void report_lines_stats(const struct report_lines *lines)
+{
+	const struct event_fallbacks fallbacks = event_fallbacks(lines->printer);
+
+	complain("report", "%" PRIu64 " events printed, %" PRIu64 " of them, of %" PRIu32 " formats, by libtraceevent",
+		 lines->events, fallbacks.records, fallbacks.formats);
 }
 
 int report_lines_print(struct report_lines *lines)

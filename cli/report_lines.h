@@ -4,6 +4,7 @@
 #define CLI_REPORT_LINES_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "cli/report_select.h"
 #include "format/dat/dat_merge.h"
@@ -15,6 +16,7 @@ struct report_lines {
 	struct report_select *select;
 	bool escapes;	 /* control characters are shown, not sent to the terminal */
 	int write_error; /* errno of the first write that failed */
+	uint64_t events; /* that were printed */
 };
 
 /* Print all events of the merge, or as many as stdout takes. 0; -ENOMEM. */
@@ -25,5 +27,8 @@ int report_lines_print(struct report_lines *lines);
  * after the write, before anything else can change errno.
  */
 bool report_lines_written(struct report_lines *lines);
+
+/* Print on standard error how many of the events libtraceevent has printed (format/print). */
+void report_lines_stats(const struct report_lines *lines);
 
 #endif

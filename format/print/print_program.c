@@ -21,6 +21,9 @@ struct print_step *print_program_add(struct print_program *program, enum print_s
 	step = &program->steps[program->nr++];
 	memset(step, 0, sizeof(*step));
 	step->kind = kind;
+	/* At the first look-up libtraceevent sorts the functions, which takes long: here, before threads run the program. */
+	if (kind == PRINT_STEP_FUNCTION || kind == PRINT_STEP_SITE)
+		tep_find_function(program->tep, 0);
 	return step;
 }
 
@@ -68,6 +71,7 @@ int print_program_compile(struct tep_event *event, struct print_program **ret_pr
 	program = calloc(1, sizeof(*program));
 	if (!program)
 		return -ENOMEM;
+	program->tep = event->tep;
 	if (event->handler && !(event->flags & TEP_EVENT_FL_NOHANDLE))
 		err = print_compile_plugin(program, event);
 	else
@@ -115,5 +119,4 @@ void print_context_open(struct print_context *ret_context, struct tep_handle *te
 {
 	memset(ret_context, 0, sizeof(*ret_context));
 	ret_context->tep = tep;
-	tep_find_function(tep, 0);
 }

@@ -40,7 +40,6 @@ struct print_task {
 
 #define PRINT_TASKS_MAX 2u
 
-/* Before threads run programs: libtraceevent sorts its functions at the first look-up. */
 void print_context_open(struct print_context *ret_context, struct tep_handle *tep);
 
 /* 0; -ENOTSUP: only libtraceevent can print this event; -ENOMEM. The event must outlive the program. */

@@ -65,6 +65,7 @@ struct print_step {
 };
 
 struct print_program {
+	struct tep_handle *tep;
 	uint32_t nr, room;
 	struct print_step *steps;
 	char **texts; /* that the program owns */

@@ -33,13 +33,33 @@ static inline char *print_text_room(struct print_text *text, size_t more)
 	return text->text + text->size;
 }
 
+/* Up to 16 characters, without a call: two moves that overlap. */
+static inline void print_copy_short(char *to, const char *from, size_t size)
+{
+	if (size >= 8) {
+		memcpy(to, from, 8);
+		memcpy(to + size - 8, from + size - 8, 8);
+	} else if (size >= 4) {
+		memcpy(to, from, 4);
+		memcpy(to + size - 4, from + size - 4, 4);
+	} else if (size) {
+		to[0] = from[0];
+		to[size / 2] = from[size / 2];
+		to[size - 1] = from[size - 1];
+	}
+}
+
 static inline void print_text_put(struct print_text *text, const char *from, size_t size)
 {
 	char *to = print_text_room(text, size);
 
 	if (!to)
 		return;
-	memcpy(to, from, size);
+	/* Most are short. */
+	if (size <= 16)
+		print_copy_short(to, from, size);
+	else
+		memcpy(to, from, size);
 	text->size += size;
 }
 

@@ -412,6 +412,7 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 		return -ENOMEM;
 	}
 	t->no_plugins = flags & EVENT_NO_PLUGINS;
+	t->big = file->big;
 	if (!t->no_plugins)
 		t->plugins = tep_load_plugins(t->tep);
 	tep_set_file_bigendian(t->tep, file->big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
@@ -450,7 +451,7 @@ struct event_table *event_table_close(struct event_table *table)
 
 static int common_number(const struct event_table *t, uint32_t offset, uint32_t width, const void *data, uint32_t size)
 {
-	bool big = tep_is_file_bigendian(t->tep);
+	const bool big = t->big;
 	const char *at = (const char *)data + offset;
 
 	if (offset + width > size)

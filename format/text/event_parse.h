@@ -32,6 +32,7 @@ struct event_table {
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
 	bool no_plugins; /* no plugins were requested */
+	bool big;	 /* byte order of the records */
 	struct event_type **types; /* by id, 65536 */
 	struct event_type *all;
 	uint32_t nr_events;
