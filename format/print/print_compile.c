@@ -314,7 +314,9 @@ static int add_number(struct print_program *program, struct tep_event *event, co
 {
 	static const unsigned char bits[] = { 8, 16, 32, 64, 64 };
 	const struct print_conversion *how = &c->how;
-	const bool is_plain = !how->width && !how->has_precision && !how->plus && !how->alternate;
+	const bool is_whole = !how->has_precision && !how->plus && !how->alternate, is_plain = is_whole && !how->width;
+	/* "%08lx": zeros up to no more than what fits. */
+	const bool is_zeroed = is_whole && how->zero && !how->left && how->width <= 16;
 	struct print_step *step;
 
 	if (c->longs < -2 || c->longs > 2 || (how->letter == 'c' && c->longs) || (how->letter == 'o' && how->alternate))
@@ -327,7 +329,7 @@ static int add_number(struct print_program *program, struct tep_event *event, co
 	step->is_signed = how->letter == 'd';
 	if (is_plain && (how->letter == 'd' || how->letter == 'u'))
 		step->kind = PRINT_STEP_DECIMAL;
-	else if (is_plain && how->letter == 'x')
+	else if ((is_plain || is_zeroed) && how->letter == 'x')
 		step->kind = PRINT_STEP_HEX;
 	step->value = print_value_compile(event, arg);
 	return compile_or(0, step->value);

@@ -8,7 +8,7 @@
 enum print_step_kind {
 	PRINT_STEP_TEXT,     /* as it is */
 	PRINT_STEP_DECIMAL,  /* %d, %u, %lu, ... */
-	PRINT_STEP_HEX,	     /* %x, %llx, ... */
+	PRINT_STEP_HEX,	     /* %x, %llx, %08lx, ... */
 	PRINT_STEP_NUMBER,   /* any other integer */
 	PRINT_STEP_FIELD,    /* a text in a field of fixed size, or to the end of the record */
 	PRINT_STEP_DYNAMIC,  /* a text in a dynamic field */

@@ -53,7 +53,7 @@ static inline bool put_string(const struct run *run, const struct print_form *fo
 }
 
 /* In a field of fixed size the text may have no NUL at its end. */
-static bool run_field(const struct run *run, const struct print_step *step)
+static inline bool run_field(const struct run *run, const struct print_step *step)
 {
 	const char *from = (const char *)run->data + step->offset;
 	uint32_t size = step->size;
@@ -308,7 +308,7 @@ static bool run_site(const struct run *run, const struct print_step *step)
 
 /* ------------------------------------------------------------------------------------------------------------ steps */
 
-static bool run_decimal(const struct run *run, const struct print_step *step)
+static inline bool run_decimal(const struct run *run, const struct print_step *step)
 {
 	const unsigned int unused = 64u - step->bits;
 	char digits[PRINT_DIGITS], *end = digits + sizeof(digits), *at;
@@ -327,14 +327,18 @@ static bool run_decimal(const struct run *run, const struct print_step *step)
 	return true;
 }
 
-static bool run_hex(const struct run *run, const struct print_step *step)
+static inline bool run_hex(const struct run *run, const struct print_step *step)
 {
 	const unsigned int unused = 64u - step->bits;
+	char digits[PRINT_DIGITS], *end = digits + sizeof(digits), *at;
 	uint64_t number;
 
 	if (!print_value_of(step->value, run->data, run->size, &number))
 		return false;
-	print_text_hex(run->text, number << unused >> unused);
+	at = print_hex_digits(end, number << unused >> unused);
+	while (end - at < step->how.width)
+		*--at = '0';
+	print_text_put(run->text, at, (size_t)(end - at));
 	return true;
 }
 

@@ -72,7 +72,11 @@ static char *put_digits(char *end, uint64_t number, unsigned int shift, const ch
 
 char *print_hex_digits(char *end, uint64_t number)
 {
-	return put_digits(end, number, 4, "0123456789abcdef");
+	do {
+		*--end = "0123456789abcdef"[number & 15];
+		number >>= 4;
+	} while (number);
+	return end;
 }
 
 void print_text_decimal(struct print_text *text, uint64_t number, unsigned int width, char fill)

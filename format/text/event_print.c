@@ -220,32 +220,56 @@ static void put_losses(const struct event_line *line, struct print_text *text)
 
 static void put_task(const struct event_line *line, struct print_text *text)
 {
-	print_text_put(text, line->task->text, line->task->size);
-	print_text_putc(text, '[');
-	if (line->cpu < 1000)
-		print_text_decimal(text, line->cpu, 3, '0');
-	else
-		print_text_number(text, line->cpu, &(struct print_conversion){ .letter = 'd', .bits = 32 });
+	const uint32_t cpu = line->cpu, size = line->task->size;
+	char *to = print_text_room(text, size + 6u);
+
+	if (!to)
+		return;
+	memcpy(to, line->task->text, size);
+	to += size;
+	*to++ = '[';
+	if (cpu < 1000) {
+		*to++ = (char)('0' + cpu / 100);
+		*to++ = (char)('0' + cpu / 10 % 10);
+		*to++ = (char)('0' + cpu % 10);
+		*to++ = ']';
+		text->size += size + 5u;
+		return;
+	}
+	text->size += size + 1u;
+	print_text_number(text, cpu, &(struct print_conversion){ .letter = 'd', .bits = 32 });
 	print_text_putc(text, ']');
+}
+
+/* " 12345.123456:", from its end on. */
+static void put_seconds(uint64_t seconds, uint64_t fraction, unsigned int digits, struct print_text *text)
+{
+	char time[2 * PRINT_DIGITS], *end = time + sizeof(time), *at = end;
+
+	*--at = ':';
+	for (unsigned int i = 0; i < digits; i++, fraction /= 10)
+		*--at = (char)('0' + fraction % 10);
+	*--at = '.';
+	end = at;
+	at = print_decimal_digits(at, seconds);
+	while (end - at < 5)
+		*--at = ' ';
+	*--at = ' ';
+	print_text_put(text, at, (size_t)(time + sizeof(time) - at));
 }
 
 static void put_time(const struct event_printer *p, uint64_t ts, struct print_text *text)
 {
-	const uint64_t unit = p->options.full_ts ? 1000000000 : 1000000;
-
 	if (!p->seconds) {
 		print_text_decimal(text, ts, 12, ' ');
 		print_text_putc(text, ':');
-		return;
-	}
-	/* Rounded, also when that carries into the seconds. */
-	if (!p->options.full_ts)
+	} else if (p->options.full_ts) {
+		put_seconds(ts / 1000000000, ts % 1000000000, 9, text);
+	} else {
+		/* Rounded, also when that carries into the seconds. */
 		ts = (ts + 500) / 1000;
-	print_text_putc(text, ' ');
-	print_text_decimal(text, ts / unit, 5, ' ');
-	print_text_putc(text, '.');
-	print_text_decimal(text, ts % unit, p->options.full_ts ? 9 : 6, '0');
-	print_text_putc(text, ':');
+		put_seconds(ts / 1000000, ts % 1000000, 6, text);
+	}
 }
 
 /* In the unit of differences. */
