@@ -35,6 +35,7 @@ static const struct command commands[] = {
 	{ "stat", cmd_stat, "show what the lanes of running programs hold and have lost" },
 	{ "pages", cmd_pages, "show the pages of mapped rings, a program's or the kernel's, as they are read" },
 	{ "snapshot", cmd_snapshot, "copy the events in running programs' lanes into a trace.dat" },
+	{ "export", cmd_export, "write a trace.dat's events for other viewers" },
 	{ "dump", cmd_dump, "show the structure of a trace.dat: header, options, buffers, pages" },
 	{ "convert", cmd_convert, "write a trace.dat in another version or compression" },
 	{ "split", cmd_split, "write some of the events of a trace.dat, or all in parts" },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Feeds damaged trace.dat files to recorder report, dump, check, convert and split. Whatever the bytes are: no crash, no hang, no
+ * Feeds damaged trace.dat files to recorder report, dump, verify and export. Whatever the bytes are: no crash, no hang, no
  * access outside of what was read (the sanitizers check that), an exit status of 0 or 1, and one line on stderr exactly
  * when the status is 1.
  *
@@ -89,6 +90,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const plugins[] = { "report", "-t", "--ts-diff", NULL };
 	static const char *const dump[] = { "dump", "--all", NULL };
 	static const char *const validate[] = { "dump", "--validate", NULL };
+	static const char *const perfetto[] = { "export", "--perfetto", NULL };
+	static const char *const chrome[] = { "export", "--chrome", NULL };
+	static const char *const folded[] = { "export", "--folded", NULL };
 	static const char *const verify[] = { "verify", "--limit", "1000000", NULL };
 
 	static const char *const check[] = { "check", "--limit", "1000000", "-i", NULL };
@@ -119,6 +123,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		run(cmd_split, parts);
 	else if (size % 8 == 6)
 		run(cmd_convert, woven);
+		run(cmd_export, perfetto);
+		run(cmd_export, chrome);
+		run(cmd_export, folded);
 	else
 		run(cmd_report, raw);
 	unlink(output);
@@ -320,6 +327,7 @@ int main(int argc, char **argv)
 	}
 	rmdir(directory);
 	dprintf(TAP_FD, "ok 1 - report, dump, check, convert and split survive damaged files\n# up to input %llu\n", (unsigned long long)current);
+	dprintf(TAP_FD, "ok 1 - the commands survive damaged files\n# up to input %llu\n", (unsigned long long)current);
 	return 0;
 }
 #endif

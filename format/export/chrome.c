@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Chrome's trace event format, a JSON object, for chrome://tracing, speedscope and others. One event a line, so that
+ * tools for lines find their way. Times are microseconds with three decimals.
+ *
+ * A span of a thread is a complete event (X); if it is open where the trace ends, a begin (B) without an end. Keyed spans,
+ * states and tasks are asynchronous events (b and e). A flow is a start (s) and steps (t).
+ */
+#include "format/export/export.h"
+#include "format/export/export_json.h"
+#include "format/io/number_map.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define INTERRUPTS 10000000 /* the number of a process whose threads are CPUs: beyond those of the kernel */
+#define NAME_ROOM  320u
+
+struct chrome {
+	struct export_trace *trace;
+	struct export_out *out;
+	struct model *model;
+	struct number_map seen; /* processes and threads whose names are written */
+	bool is_begun;		/* an event is written */
+	bool is_ending;		/* there are no more */
+};
+
+/* -------------------------------------------------------------------------------------------------------- events */
+
+/* {"name":..,"cat":..,"ph":..,"ts":..,"pid":..,"tid":.. and what follows, up to end_event(). */
+static void begin_event(struct chrome *c, const char *name, const char *category, char type, uint64_t ts, int32_t pid,
+			int32_t tid)
+{
+	export_out_text(c->out, c->is_begun ? ",\n{\"name\":" : "{\"name\":");
+	c->is_begun = true;
+	export_json_text(c->out, name);
+	export_out_text(c->out, ",\"cat\":");
+	export_json_text(c->out, category);
+	export_out_printf(c->out, ",\"ph\":\"%c\",\"ts\":%" PRIu64 ".%03u,\"pid\":%d,\"tid\":%d", type, ts / 1000,
+			  (unsigned int)(ts % 1000), pid, tid);
+}
+
+static int end_event(struct chrome *c)
+{
+	export_out_text(c->out, "}");
+	return c->out->error;
+}
+
+static int put_name(struct chrome *c, const char *kind, uint64_t key, int32_t pid, int32_t tid, const char *name)
+{
+	if (number_map_get(&c->seen, key))
+		return 0;
+	if (number_map_set(&c->seen, key, 1))
+		return -ENOMEM;
+	if (!name[0])
+		return 0;
+	begin_event(c, kind, "__metadata", 'M', 0, pid, tid);
+	export_out_text(c->out, ",\"args\":{\"name\":");
+	export_json_text(c->out, name);
+	export_out_text(c->out, "}");
+	return end_event(c);
+}
+
+#define KEY_THREAD  (UINT64_C(1) << 32)
+#define KEY_CPU	    (UINT64_C(2) << 32)
+#define KEY_PROCESS (UINT64_C(3) << 32)
+
+/* The process of a thread; both have their names in the file from now on. */
+static int introduce(struct chrome *c, int32_t tid, int32_t *ret_pid)
+{
+	int err;
+
+	*ret_pid = export_process(c->trace, tid);
+	err = put_name(c, "process_name", KEY_PROCESS | (uint32_t)*ret_pid, *ret_pid, *ret_pid,
+		       export_task_name(c->trace, *ret_pid));
+	if (!err)
+		err = put_name(c, "thread_name", KEY_THREAD | (uint32_t)tid, *ret_pid, tid, export_task_name(c->trace, tid));
+	return err;
+}
+
+static int introduce_cpu(struct chrome *c, uint32_t cpu)
+{
+	char name[32];
+	int err = put_name(c, "process_name", KEY_CPU | UINT32_MAX, INTERRUPTS, INTERRUPTS, "interrupts");
+
+	snprintf(name, sizeof(name), "CPU %u", cpu);
+	return err ? err : put_name(c, "thread_name", KEY_CPU | cpu, INTERRUPTS, (int32_t)cpu, name);
+}
+
+/* Whether another event has a field of this name. */
+static bool has_field(const struct export_event *event, const char *name)
+{
+	for (uint32_t i = 0; event && i < event->nr_fields; i++) {
+		if (!strcmp(event->fields[i].name, name))
+			return true;
+	}
+	return false;
+}
+
+/* Fields from `first` on, after `nr` others; of a field that `other` has, too, the name begins with "end.". */
+static void put_fields(struct chrome *c, const struct export_event *event, const struct export_event *other, uint32_t first,
+		       const unsigned char *record, uint32_t size, unsigned int *nr)
+{
+	struct export_value value;
+	char name[NAME_ROOM];
+
+	for (uint32_t i = first; i < event->nr_fields; i++) {
+		const struct export_field *field = &event->fields[i];
+
+		if (!export_value(field, record, size, &value))
+			continue;
+		snprintf(name, sizeof(name), "%s%s", has_field(other, field->name) ? "end." : "", field->name);
+		export_out_text(c->out, (*nr)++ ? "," : "");
+		export_json_text(c->out, name);
+		export_out_text(c->out, ":");
+		export_json_value(c->out, field, &value);
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------------- spans */
+
+static void put_span_arguments(struct chrome *c, const struct model_span *span)
+{
+	const bool is_pair = span->first.data && span->last.data && span->first.data != span->last.data;
+	const struct model_record *record = span->first.data ? &span->first : &span->last;
+	const struct export_event *type = export_event(c->trace->fields, record->type->event->id);
+	const struct export_event *last = is_pair ? export_event(c->trace->fields, span->last.type->event->id) : NULL;
+	unsigned int nr = 0;
+
+	export_out_text(c->out, ",\"args\":{");
+	put_fields(c, type, NULL, 0, record->data, record->size, &nr);
+	if (last)
+		put_fields(c, last, type, span->nr_keys, span->last.data, span->last.size, &nr);
+	if (span->task)
+		export_out_printf(c->out, "%s\"task\":\"%" PRIu64 "\"", nr++ ? "," : "", span->task);
+	if (span->flags)
+		export_out_printf(c->out, "%s\"incomplete\":\"%s\"", nr ? "," : "",
+				  span->flags & MODEL_NO_BEGIN ? "its begin was not seen" :
+				  span->flags & MODEL_NO_END   ? "its end was not seen" :
+								 "cut: its end, or events inside, were not seen");
+	export_out_text(c->out, "}");
+}
+
+static int put_async(struct chrome *c, const struct model_span *span, int32_t pid)
+{
+	int err;
+
+	begin_event(c, span->rule->name, span->rule->system, 'b', span->begin, pid, span->tid);
+	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
+	put_span_arguments(c, span);
+	err = end_event(c);
+	if (err || (span->flags & MODEL_NO_END))
+		return err;
+	begin_event(c, span->rule->name, span->rule->system, 'e', span->end, pid, span->tid);
+	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
+	return end_event(c);
+}
+
+static int on_span(void *arg, const struct model_span *span)
+{
+	struct chrome *c = arg;
+	const bool is_open = (span->flags & MODEL_NO_END) && c->is_ending;
+	int32_t pid = INTERRUPTS;
+	int err = span->rule->is_of_cpu ? introduce_cpu(c, span->cpu) : introduce(c, span->tid, &pid);
+
+	if (err)
+		return err;
+	if (span->rule->is_keyed)
+		return put_async(c, span, pid);
+	begin_event(c, span->rule->name, span->rule->system, is_open ? 'B' : 'X', span->begin, pid,
+		    span->rule->is_of_cpu ? (int32_t)span->cpu : span->tid);
+	if (!is_open)
+		export_out_printf(c->out, ",\"dur\":%" PRIu64 ".%03u", (span->end - span->begin) / 1000,
+				  (unsigned int)((span->end - span->begin) % 1000));
+	put_span_arguments(c, span);
+	return end_event(c);
+}
+
+/* --------------------------------------------------------------------------------------------------- other items */
+
+static int on_counter(void *arg, const struct model_counter *counter)
+{
+	struct chrome *c = arg;
+	int32_t pid;
+	int err = introduce(c, counter->tid, &pid);
+	char name[NAME_ROOM];
+
+	if (err)
+		return err;
+	snprintf(name, sizeof(name), "%s:%s", counter->rule->system, counter->rule->name);
+	begin_event(c, name, counter->rule->system, 'C', counter->ts, pid, counter->tid);
+	export_out_text(c->out, ",\"args\":{\"value\":");
+	if (counter->rule->value->flags & TEP_FIELD_IS_SIGNED)
+		export_out_printf(c->out, "%" PRId64, counter->value);
+	else
+		export_out_printf(c->out, "%" PRIu64, (uint64_t)counter->value);
+	export_out_text(c->out, "}");
+	return end_event(c);
+}
+
+/* A slice on a row of its own, which `id` names. */
+static int put_row(struct chrome *c, const char *name, const char *category, const char *id, uint64_t begin, uint64_t end,
+		   bool is_open, int32_t tid)
+{
+	int32_t pid;
+	int err = introduce(c, tid, &pid);
+
+	for (unsigned int i = 0; i < 2 && !err; i++) {
+		if (i && is_open)
+			break;
+		begin_event(c, name, category, i ? 'e' : 'b', i ? end : begin, pid, tid);
+		export_out_text(c->out, ",\"id\":");
+		export_json_text(c->out, id);
+		err = end_event(c);
+	}
+	return err;
+}
+
+static int on_state(void *arg, const struct model_state *state)
+{
+	struct chrome *c = arg;
+	char name[NAME_ROOM], id[NAME_ROOM];
+	int size = snprintf(id, sizeof(id), "%.120s:%.120s", state->rule->system, state->rule->name);
+
+	for (unsigned int i = 0; i < state->nr_keys && size < (int)sizeof(id) - 32; i++)
+		size += snprintf(id + size, 32, " %" PRId64, (int64_t)state->keys[i]);
+	export_state_name(c->trace, state, name, sizeof(name));
+	return put_row(c, name, state->rule->system, id, state->begin, state->end, state->is_open, state->tid);
+}
+
+static int on_task(void *arg, const struct model_task *task)
+{
+	struct chrome *c = arg;
+	char id[NAME_ROOM];
+	const char *thread = export_task_name(c->trace, task->tid);
+
+	snprintf(id, sizeof(id), "task %" PRIu64 " %.200s", task->task, task->name ? task->name : "");
+	return put_row(c, thread[0] ? thread : "thread", "task", id, task->begin, task->end, task->is_open, task->tid);
+}
+
+/* Bound to the slice that is open at that time. */
+static int on_flow(void *arg, const struct model_flow *flow)
+{
+	struct chrome *c = arg;
+	int32_t pid;
+	int err = introduce(c, flow->tid, &pid);
+
+	if (err)
+		return err;
+	begin_event(c, "flow", "flow", flow->from_ts ? 't' : 's', flow->ts, pid, flow->tid);
+	export_out_printf(c->out, ",\"id\":\"%" PRIu64 "\"", flow->flow);
+	return end_event(c);
+}
+
+static int on_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span)
+{
+	struct chrome *c = arg;
+	const struct export_event *type = record->type ? export_event(c->trace->fields, record->type->event->id) : NULL;
+	unsigned int nr = 0;
+	const char *text;
+	int32_t pid;
+	int err;
+
+	(void)span;
+	if (!type)
+		return 0;
+	err = introduce(c, tid, &pid);
+	if (err)
+		return err;
+	begin_event(c, type->name, type->system, 'i', event->ts, pid, tid);
+	export_out_text(c->out, ",\"s\":\"t\",\"args\":{");
+	if (export_has_text(type)) {
+		text = export_text(c->trace, type, event);
+		export_out_text(c->out, "\"text\":");
+		export_json_text(c->out, text ? text : "");
+	} else {
+		put_fields(c, type, NULL, 0, record->data, record->size, &nr);
+	}
+	export_out_text(c->out, "}");
+	return end_event(c);
+}
+
+static int on_loss(void *arg, const struct model_loss *loss)
+{
+	struct chrome *c = arg;
+	char name[64] = "events lost";
+
+	if (loss->lost > 0)
+		snprintf(name, sizeof(name), "%" PRId64 " events lost", loss->lost);
+	begin_event(c, name, "lost", 'i', loss->ts, 0, 0);
+	export_out_printf(c->out, ",\"s\":\"g\",\"args\":{\"cpu\":%u,\"lost\":%" PRId64 "}", loss->cpu, loss->lost);
+	return end_event(c);
+}
+
+/* -------------------------------------------------------------------------------------------------------- writer */
+
+static void chrome_close(void *state)
+{
+	struct chrome *c = state;
+
+	if (!c)
+		return;
+	model_close(c->model);
+	number_map_free(&c->seen);
+	free(c);
+}
+
+static int chrome_open(struct export_trace *trace, struct export_out *out, void **ret_state)
+{
+	struct chrome *c = calloc(1, sizeof(*c));
+	const struct model_sink sink = {
+		.arg = c,
+		.span = on_span,
+		.counter = on_counter,
+		.state = on_state,
+		.flow = on_flow,
+		.task = on_task,
+		.loss = on_loss,
+		.point = on_point,
+	};
+
+	if (!c || model_open(trace->rules, &sink, &c->model)) {
+		chrome_close(c);
+		return -ENOMEM;
+	}
+	c->trace = trace;
+	c->out = out;
+	export_out_text(out, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+	*ret_state = c;
+	return 0;
+}
+
+static int chrome_event(void *state, const struct dat_event *event)
+{
+	struct chrome *c = state;
+
+	return model_event(c->model, event);
+}
+
+static int chrome_end(void *state)
+{
+	struct chrome *c = state;
+	int err;
+
+	c->is_ending = true;
+	err = model_end(c->model);
+	export_out_text(c->out, "\n]}\n");
+	return err ? err : c->out->error;
+}
+
+const struct export_writer export_chrome = { EXPORT_FORM_TEXT, chrome_open, chrome_event, chrome_end, chrome_close };

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+/* See export_fields.h. */
+#include "format/export/export_fields.h"
+#include "format/io/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NR_IDS	  65536
+#define FIRST_ID  16384 /* of programs' events: trace-dat.md 6 */
+#define LAST_REAL 18	/* decimals that a 64-bit number can have */
+
+struct export_fields {
+	struct export_event **by_id; /* NR_IDS */
+	struct export_event *events;
+	uint32_t nr_events;
+};
+
+/* ------------------------------------------------------------------------------------------------- print formats */
+
+/* The field whose value an expression begins with. */
+static const char *first_field(const struct tep_print_arg *arg)
+{
+	const char *left;
+
+	switch (arg->type) {
+	case TEP_PRINT_FIELD:
+		return arg->field.name;
+	case TEP_PRINT_TYPE:
+		return arg->typecast.item ? first_field(arg->typecast.item) : NULL;
+	case TEP_PRINT_OP:
+		left = arg->op.left ? first_field(arg->op.left) : NULL;
+		return left || !arg->op.right ? left : first_field(arg->op.right);
+	default:
+		return NULL;
+	}
+}
+
+/* A program's number with decimals is printed as its whole part, and what is left of a division by a power of ten. */
+static double real_scale(const struct tep_event *event, const char *name)
+{
+	for (const struct tep_print_arg *arg = event->print_fmt.args; arg; arg = arg->next) {
+		const char *field;
+		double scale = 10;
+
+		if (arg->type != TEP_PRINT_OP || strcmp(arg->op.op, "%") || arg->op.right->type != TEP_PRINT_ATOM)
+			continue;
+		field = first_field(arg->op.left);
+		if (!field || strcmp(field, name))
+			continue;
+		for (int i = 0; i < LAST_REAL; i++, scale *= 10) {
+			if ((double)strtoull(arg->op.right->atom.atom, NULL, 10) == scale)
+				return scale;
+		}
+	}
+	return 0;
+}
+
+static int by_value(const void *one, const void *other)
+{
+	const struct export_symbol *a = one, *b = other;
+
+	return a->value < b->value ? -1 : a->value > b->value;
+}
+
+static int add_symbols(struct export_field *field, const struct tep_print_flag_sym *list)
+{
+	uint32_t nr = 0;
+
+	for (const struct tep_print_flag_sym *each = list; each; each = each->next)
+		nr++;
+	field->symbols = calloc(nr ? nr : 1, sizeof(*field->symbols));
+	if (!field->symbols)
+		return -ENOMEM;
+	for (; list; list = list->next) {
+		const uint64_t mask = field->element == 8 ? UINT64_MAX : (UINT64_C(1) << (field->element * 8)) - 1;
+		const uint64_t value = list->value[0] == '-' ? (uint64_t)strtoll(list->value, NULL, 0)
+							     : strtoull(list->value, NULL, 0);
+
+		field->symbols[field->nr_symbols++] = (struct export_symbol){ value & mask, list->str };
+	}
+	qsort(field->symbols, field->nr_symbols, sizeof(*field->symbols), by_value);
+	return 0;
+}
+
+static int find_symbols(const struct tep_event *event, struct export_field *field)
+{
+	for (const struct tep_print_arg *arg = event->print_fmt.args; arg; arg = arg->next) {
+		if (arg->type == TEP_PRINT_SYMBOL && arg->symbol.field && arg->symbol.field->type == TEP_PRINT_FIELD &&
+		    !strcmp(arg->symbol.field->field.name, field->name))
+			return add_symbols(field, arg->symbol.symbols);
+	}
+	return 0;
+}
+
+/* -------------------------------------------------------------------------------------------------------- fields */
+
+static uint32_t element_size(const struct tep_format_field *field)
+{
+	const uint32_t size = field->elementsize;
+
+	return size == 2 || size == 4 || size == 8 ? size : 1;
+}
+
+static bool is_number(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
+static int add_field(struct export_event *event, const struct tep_format_field *tep, bool big)
+{
+	struct export_field *field = &event->fields[event->nr_fields++];
+	const bool is_signed = tep->flags & TEP_FIELD_IS_SIGNED;
+
+	*field = (struct export_field){
+		.name = tep->name,
+		.tep = tep,
+		.offset = (uint32_t)tep->offset,
+		.size = (uint32_t)tep->size,
+		.is_dynamic = tep->flags & TEP_FIELD_IS_DYNAMIC,
+		.is_relative = tep->flags & TEP_FIELD_IS_RELATIVE,
+		.is_signed = is_signed,
+		.is_big = big,
+	};
+	/* libtraceevent takes arrays of bytes for strings, too. */
+	if ((tep->flags & TEP_FIELD_IS_STRING) && strstr(tep->type, "char")) {
+		field->kind = EXPORT_TEXT;
+		field->element = 1;
+	} else if ((tep->flags & TEP_FIELD_IS_ARRAY) || field->is_dynamic || !is_number(field->size)) {
+		field->element = element_size(tep);
+		field->kind = field->element == 1 && (field->is_dynamic || !field->size) ? EXPORT_BYTES : EXPORT_ARRAY;
+	} else {
+		field->kind = is_signed ? EXPORT_SIGNED : EXPORT_UNSIGNED;
+		field->element = field->size;
+		field->scale = event->is_program && is_signed && field->size == 8 ? real_scale(event->type->event, tep->name) : 0;
+		field->kind = field->scale > 0 ? EXPORT_REAL : field->kind;
+		return find_symbols(event->type->event, field);
+	}
+	return 0;
+}
+
+static int add_event(struct export_fields *fields, const struct event_type *type, bool big)
+{
+	struct export_event *event = &fields->events[fields->nr_events++];
+	const struct tep_event *tep = type->event;
+	size_t nr = 0;
+	int err = 0;
+
+	*event = (struct export_event){
+		.type = type,
+		.system = tep->system,
+		.name = tep->name,
+		.is_program = tep->id >= FIRST_ID,
+	};
+	/* Its own count is wrong for formats with faults. */
+	for (const struct tep_format_field *each = tep->format.fields; each; each = each->next)
+		nr++;
+	event->fields = calloc(nr + 1, sizeof(*event->fields));
+	if (!event->fields)
+		return -ENOMEM;
+	for (const struct tep_format_field *each = tep->format.fields; each && !err; each = each->next)
+		err = add_field(event, each, big);
+	if (!err && tep->id >= 0 && tep->id < NR_IDS)
+		fields->by_id[tep->id] = event;
+	return err;
+}
+
+int export_fields_open(const struct event_table *table, bool big, struct export_fields **ret_fields)
+{
+	struct export_fields *fields = calloc(1, sizeof(*fields));
+	int err = fields ? 0 : -ENOMEM;
+
+	if (!err) {
+		fields->by_id = calloc(NR_IDS, sizeof(struct export_event *));
+		fields->events = calloc((size_t)table->nr_events + 1, sizeof(*fields->events));
+		err = fields->by_id && fields->events ? 0 : -ENOMEM;
+	}
+	for (int id = 0; id < NR_IDS && !err; id++) {
+		const struct event_type *type = event_type(table, id);
+
+		if (type && fields->nr_events < table->nr_events)
+			err = add_event(fields, type, big);
+	}
+	if (err) {
+		export_fields_close(fields);
+		return err;
+	}
+	*ret_fields = fields;
+	return 0;
+}
+
+struct export_fields *export_fields_close(struct export_fields *fields)
+{
+	if (!fields)
+		return NULL;
+	for (uint32_t i = 0; i < fields->nr_events; i++) {
+		struct export_event *event = &fields->events[i];
+
+		for (uint32_t j = 0; j < event->nr_fields; j++)
+			free(event->fields[j].symbols);
+		free(event->fields);
+	}
+	free(fields->events);
+	free(fields->by_id);
+	free(fields);
+	return NULL;
+}
+
+const struct export_event *export_event(const struct export_fields *fields, int id)
+{
+	return id >= 0 && id < NR_IDS ? fields->by_id[id] : NULL;
+}
+
+/* -------------------------------------------------------------------------------------------------------- values */
+
+static uint64_t number(const unsigned char *at, uint32_t size, bool big)
+{
+	switch (size) {
+	case 1:
+		return *at;
+	case 2:
+		return bytes_get16(at, big);
+	case 4:
+		return bytes_get32(at, big);
+	default:
+		return bytes_get64(at, big);
+	}
+}
+
+static int64_t sign_extended(uint64_t value, uint32_t size)
+{
+	switch (size) {
+	case 1:
+		return (int8_t)value;
+	case 2:
+		return (int16_t)value;
+	case 4:
+		return (int32_t)value;
+	default:
+		return (int64_t)value;
+	}
+}
+
+static const char *symbol_name(const struct export_field *field, uint64_t value)
+{
+	const struct export_symbol wanted = { .value = value };
+	const struct export_symbol *found;
+
+	if (!field->nr_symbols)
+		return NULL;
+	found = bsearch(&wanted, field->symbols, field->nr_symbols, sizeof(wanted), by_value);
+	return found ? found->name : NULL;
+}
+
+/* Where a text or an array lies in its record. */
+static bool locate(const struct export_field *field, const unsigned char *record, uint32_t size, uint32_t *ret_offset,
+		   uint32_t *ret_size)
+{
+	uint32_t word;
+
+	*ret_offset = field->offset;
+	*ret_size = field->size ? field->size : size > field->offset ? size - field->offset : 0;
+	if (field->is_dynamic) {
+		if (field->offset + 4u > size)
+			return false;
+		word = bytes_get32(record + field->offset, field->is_big);
+		*ret_offset = (word & 0xffff) + (field->is_relative ? field->offset + 4u : 0);
+		*ret_size = word >> 16;
+	}
+	return *ret_offset <= size && *ret_size <= size - *ret_offset;
+}
+
+bool export_value(const struct export_field *field, const unsigned char *record, uint32_t size,
+		  struct export_value *ret_value)
+{
+	uint32_t offset, length;
+	uint64_t value;
+
+	if (field->kind >= EXPORT_TEXT) {
+		if (!locate(field, record, size, &offset, &length))
+			return false;
+		if (field->kind == EXPORT_TEXT)
+			length = (uint32_t)strnlen((const char *)record + offset, length);
+		*ret_value = (struct export_value){ .kind = field->kind, .data = record + offset, .size = length };
+		return true;
+	}
+	if (field->offset + field->element > size)
+		return false;
+	value = number(record + field->offset, field->element, field->is_big);
+	*ret_value = (struct export_value){ .kind = field->kind, .u = value, .symbol = symbol_name(field, value) };
+	if (field->is_signed)
+		ret_value->s = sign_extended(value, field->element);
+	if (field->kind == EXPORT_REAL)
+		ret_value->real = (double)ret_value->s / field->scale;
+	return true;
+}
+
+uint32_t export_elements(const struct export_field *field, const struct export_value *value)
+{
+	return value->size / field->element;
+}
+
+void export_element(const struct export_field *field, const struct export_value *value, uint32_t index,
+		    struct export_value *ret_value)
+{
+	const uint64_t element = number(value->data + (size_t)index * field->element, field->element, field->is_big);
+
+	*ret_value = (struct export_value){ .kind = field->is_signed ? EXPORT_SIGNED : EXPORT_UNSIGNED, .u = element };
+	if (field->is_signed)
+		ret_value->s = sign_extended(element, field->element);
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * JSON. Strings come from programs that may be hostile: whatever bytes they have, the result is valid JSON in UTF-8, also
+ * inside of an HTML page.
+ */
+#ifndef FORMAT_EXPORT_JSON_H
+#define FORMAT_EXPORT_JSON_H
+
+#include "format/export/export_fields.h"
+#include "format/export/export_out.h"
+
+/* With its quotes. What is not UTF-8 becomes U+FFFD. */
+void export_json_string(struct export_out *out, const void *text, size_t size);
+void export_json_text(struct export_out *out, const char *text);
+
+/* A number that JavaScript cannot hold exactly is written as a string. */
+void export_json_int(struct export_out *out, int64_t value);
+void export_json_uint(struct export_out *out, uint64_t value);
+
+/* Bytes are a string of hexadecimal digits, arrays are arrays. */
+void export_json_value(struct export_out *out, const struct export_field *field, const struct export_value *value);
+
+#endif

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MIT */
+/* See export_trace.h. */
+#include "format/export/export_trace.h"
+#include "format/dat/dat_notes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* The option DATE is the difference to the time of day: by it, the file has both clocks. */
+static int find_realtime(struct export_trace *trace, const struct dat_time *time)
+{
+	struct dat_error error;
+	struct dat_time date;
+	int err;
+
+	if (!dat_option(trace->file, DAT_DATE))
+		return 0;
+	err = dat_time_open(trace->file, 0, &date, &error);
+	if (err)
+		return err;
+	trace->has_realtime = true;
+	trace->realtime = (int64_t)((uint64_t)date.offset - (uint64_t)time->offset);
+	dat_time_close(&date);
+	return 0;
+}
+
+/* The notes of a file have the threads of each program that are not its first. */
+static int find_processes(struct export_trace *trace)
+{
+	const struct dat_option *version = dat_option(trace->file, DAT_VERSION);
+	struct dat_notes notes;
+	int32_t pid = 0, tid;
+	int err = 0;
+
+	dat_notes_read(version ? version->data : NULL, &notes);
+	while (!err && notes.processes && dat_notes_next_member(&notes.processes, &pid, &tid)) {
+		if (pid > 0)
+			err = number_map_set(&trace->processes, (uint32_t)tid, (uint32_t)pid);
+	}
+	return err;
+}
+
+int export_trace_open(struct export_trace *ret_trace, const struct dat_file *file, const struct dat_time *time,
+		      const struct event_table *table)
+{
+	const struct event_print_options options = { 0 };
+	int err;
+
+	*ret_trace = (struct export_trace){ .file = file, .table = table };
+	err = event_printer_open(&ret_trace->printer, file, time, table, &options);
+	if (!err)
+		err = export_fields_open(table, file->big, &ret_trace->fields);
+	if (!err)
+		err = model_rules_open(table, &ret_trace->rules);
+	if (!err)
+		err = find_processes(ret_trace);
+	if (!err)
+		err = find_realtime(ret_trace, time);
+	if (err)
+		export_trace_close(ret_trace);
+	return err;
+}
+
+void export_trace_close(struct export_trace *trace)
+{
+	if (!trace->table)
+		return;
+	model_rules_close(trace->rules);
+	number_map_free(&trace->processes);
+	export_fields_close(trace->fields);
+	event_printer_close(&trace->printer);
+	trace->table = NULL;
+}
+
+const char *export_task_name(const struct export_trace *trace, int32_t tid)
+{
+	const char *name = tep_data_comm_from_pid(trace->table->tep, tid);
+
+	return name && strcmp(name, "<...>") != 0 ? name : "";
+}
+
+int32_t export_process(const struct export_trace *trace, int32_t tid)
+{
+	const uint64_t pid = number_map_get(&trace->processes, (uint32_t)tid);
+
+	return pid ? (int32_t)pid : tid;
+}
+
+void export_state_name(const struct export_trace *trace, const struct model_state *state, char *ret_name, size_t size)
+{
+	const struct export_event *event = export_event(trace->fields, state->rule->type->event->id);
+	struct export_value value;
+
+	for (uint32_t i = 0; event && i < event->nr_fields; i++) {
+		if (event->fields[i].tep == state->rule->value &&
+		    export_value(&event->fields[i], state->record.data, state->record.size, &value) && value.symbol) {
+			snprintf(ret_name, size, "%s", value.symbol);
+			return;
+		}
+	}
+	snprintf(ret_name, size, "%" PRId64, state->value);
+}
+
+bool export_has_text(const struct export_event *event)
+{
+	return !strcmp(event->system, "ftrace") && (!strcmp(event->name, "bprint") || !strcmp(event->name, "print"));
+}
+
+const char *export_text(struct export_trace *trace, const struct export_event *type, const struct dat_event *event)
+{
+	struct trace_seq *seq = &trace->printer.seq;
+	struct tep_record record;
+
+	if (event_record(&trace->printer, event, &record))
+		return NULL;
+	trace_seq_reset(seq);
+	tep_print_event(trace->table->tep, seq, &record, "%s",
+			event_check(type->type, record.data, (uint32_t)record.size) ? TEP_PRINT_INFO : TEP_PRINT_INFO_RAW);
+	trace_seq_terminate(seq);
+	if (seq->len && seq->buffer[seq->len - 1] == '\n')
+		seq->buffer[--seq->len] = '\0';
+	return seq->state == TRACE_SEQ__GOOD ? seq->buffer : NULL;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace.dat as writers of other formats see it: fields, names, processes, and what the times are.
+ */
+#ifndef FORMAT_EXPORT_TRACE_H
+#define FORMAT_EXPORT_TRACE_H
+
+#include "format/export/export_fields.h"
+#include "format/io/number_map.h"
+#include "format/model/model.h"
+#include "format/text/event_print.h"
+
+struct export_trace {
+	const struct dat_file *file;
+	const struct event_table *table;
+	struct export_fields *fields;
+	struct model_rules *rules;
+	struct number_map processes; /* by thread */
+	struct event_printer printer;
+	bool has_realtime;
+	int64_t realtime; /* CLOCK_REALTIME less the trace's time, ns */
+};
+
+/*
+ * `time` is that of the file without its date (DAT_TIME_NO_DATE); all of them must outlive the trace, which must not
+ * move. 0; -ENOMEM; -EBADMSG: an option of the file is damaged.
+ */
+int export_trace_open(struct export_trace *ret_trace, const struct dat_file *file, const struct dat_time *time,
+		      const struct event_table *table);
+void export_trace_close(struct export_trace *trace);
+
+/* The name of a thread or process; "" if the file has none. */
+const char *export_task_name(const struct export_trace *trace, int32_t tid);
+
+/* The process of a thread; threads of which the file says nothing are their own. */
+int32_t export_process(const struct export_trace *trace, int32_t tid);
+
+/* The name of a state's value, or its number; never longer than size. */
+void export_state_name(const struct export_trace *trace, const struct model_state *state, char *ret_name, size_t size);
+
+/*
+ * Whether the text of an event says more than its fields: those of printf, whose format is not in the record. Then
+ * export_text() makes it, without its newline; valid until the next call, NULL: out of memory.
+ */
+bool export_has_text(const struct export_event *event);
+const char *export_text(struct export_trace *trace, const struct export_event *type, const struct dat_event *event);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets, their times, and what a trace begins with. */
+#include "format/export/perfetto_private.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SEQUENCE 1 /* of all packets */
+
+enum { FLAG_CLEARED = 1 };
+enum { CLOCKS_CLOCK = 1, CLOCKS_PRIMARY = 2, CLOCK_NUMBER = 1, CLOCK_TIME = 2, CLOCK_IS_INCREMENTAL = 3 };
+enum { SYSTEM_UTSNAME = 1, UTSNAME_SYSNAME = 1, UTSNAME_RELEASE = 3, UTSNAME_MACHINE = 4 };
+
+/*
+ * Times go forward as differences. The time of a packet that belongs before the last one, as the begin of a span that is
+ * known only at its end, is absolute.
+ */
+void perfetto_packet(struct perfetto *p, uint64_t ts)
+{
+	p->packet.size = 0;
+	p->packet_begun = proto_begin(&p->packet, TRACE_PACKET);
+	proto_uint(&p->packet, PACKET_SEQUENCE, SEQUENCE);
+	if (ts == PERFETTO_NO_TIME)
+		return;
+	if (ts < p->delta_time) {
+		proto_uint(&p->packet, PACKET_CLOCK, CLOCK_ID_MONOTONIC);
+		proto_uint(&p->packet, PACKET_TIME, ts);
+		return;
+	}
+	proto_uint(&p->packet, PACKET_TIME, ts - p->delta_time);
+	p->delta_time = ts;
+}
+
+int perfetto_packet_end(struct perfetto *p)
+{
+	if (p->interned.size) {
+		proto_bytes(&p->packet, PACKET_INTERNED, p->interned.data, p->interned.size);
+		p->interned.size = 0;
+	}
+	proto_end(&p->packet, p->packet_begun);
+	if (p->packet.error || p->interned.error)
+		return -ENOMEM;
+	return perfetto_zip_put(p, &p->packet);
+}
+
+static void put_clock(struct perfetto *p, uint32_t id, uint64_t ts, bool is_incremental)
+{
+	const size_t clock = proto_begin(&p->packet, CLOCKS_CLOCK);
+
+	proto_uint(&p->packet, CLOCK_NUMBER, id);
+	proto_uint(&p->packet, CLOCK_TIME, ts);
+	if (is_incremental)
+		proto_uint(&p->packet, CLOCK_IS_INCREMENTAL, 1);
+	proto_end(&p->packet, clock);
+}
+
+/*
+ * The trace's time is called MONOTONIC. Bundles of ftrace events have no way to say so: without a clock they are on
+ * BOOTTIME, which is therefore set to the same.
+ */
+static int put_clocks(struct perfetto *p, uint64_t ts)
+{
+	size_t clocks, defaults;
+
+	perfetto_packet(p, PERFETTO_NO_TIME);
+	proto_uint(&p->packet, PACKET_FLAGS, FLAG_CLEARED);
+	clocks = proto_begin(&p->packet, PACKET_CLOCKS);
+	put_clock(p, CLOCK_ID_MONOTONIC, ts, false);
+	put_clock(p, CLOCK_ID_BOOTTIME, ts, false);
+	if (p->trace->has_realtime)
+		put_clock(p, CLOCK_ID_REALTIME, ts + (uint64_t)p->trace->realtime, false);
+	put_clock(p, CLOCK_ID_DELTA, ts, true);
+	proto_uint(&p->packet, CLOCKS_PRIMARY, CLOCK_ID_MONOTONIC);
+	proto_end(&p->packet, clocks);
+	defaults = proto_begin(&p->packet, PACKET_DEFAULTS);
+	proto_uint(&p->packet, PACKET_CLOCK, CLOCK_ID_DELTA);
+	proto_end(&p->packet, defaults);
+	p->delta_time = ts;
+	return perfetto_packet_end(p);
+}
+
+/* "Linux host 6.1.0 x86_64", as trace-cmd and recorder write it: the scheduler's states depend on the kernel's version. */
+static int put_system(struct perfetto *p)
+{
+	const struct dat_option *option = dat_option(p->trace->file, DAT_UNAME);
+	char text[256], *save = NULL, *words[4];
+	size_t system, names;
+	unsigned int nr = 0;
+
+	if (!option || !option->data || strlen(option->data) >= sizeof(text))
+		return 0;
+	strcpy(text, option->data);
+	for (char *word = strtok_r(text, " ", &save); word && nr < 4; word = strtok_r(NULL, " ", &save))
+		words[nr++] = word;
+	if (nr != 4)
+		return 0;
+	perfetto_packet(p, PERFETTO_NO_TIME);
+	system = proto_begin(&p->packet, PACKET_SYSTEM);
+	names = proto_begin(&p->packet, SYSTEM_UTSNAME);
+	proto_text(&p->packet, UTSNAME_SYSNAME, words[0]);
+	proto_text(&p->packet, UTSNAME_RELEASE, words[2]);
+	proto_text(&p->packet, UTSNAME_MACHINE, words[3]);
+	proto_end(&p->packet, names);
+	proto_end(&p->packet, system);
+	return perfetto_packet_end(p);
+}
+
+int perfetto_begin(struct perfetto *p, uint64_t ts)
+{
+	int err = put_clocks(p, ts);
+
+	p->is_begun = true;
+	return err ? err : put_system(p);
+}

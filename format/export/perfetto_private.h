@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the Perfetto writer share. Field numbers are those of Perfetto's protos/perfetto/trace. */
+#ifndef FORMAT_PERFETTO_PRIVATE_H
+#define FORMAT_PERFETTO_PRIVATE_H
+
+#include "format/export/export.h"
+#include "format/export/perfetto_proto.h"
+#include "format/export/string_table.h"
+#include "format/io/number_map.h"
+
+enum { TRACE_PACKET = 1 };
+
+enum { /* TracePacket */
+	PACKET_FTRACE = 1,
+	PACKET_CLOCKS = 6,
+	PACKET_TIME = 8,
+	PACKET_SEQUENCE = 10,
+	PACKET_EVENT = 11,
+	PACKET_INTERNED = 12,
+	PACKET_FLAGS = 13,
+	PACKET_SYSTEM = 45,
+	PACKET_CLOCK = 58,
+	PACKET_DEFAULTS = 59,
+	PACKET_TRACK = 60,
+};
+
+enum { /* TrackEvent */
+	EVENT_CATEGORY = 3,
+	EVENT_ARGUMENT = 4,
+	EVENT_TYPE = 9,
+	EVENT_NAME = 10,
+	EVENT_TRACK = 11,
+	EVENT_NAME_TEXT = 23,
+	EVENT_COUNTER = 30,
+	EVENT_COUNTER_REAL = 44,
+	EVENT_FLOW = 47,
+};
+
+enum { TYPE_BEGIN = 1, TYPE_END, TYPE_INSTANT, TYPE_COUNTER };
+
+enum { /* InternedData */
+	INTERNED_CATEGORY = 1,
+	INTERNED_NAME = 2,
+	INTERNED_ARGUMENT = 3,
+	INTERNED_TEXT = 29,
+};
+
+enum { CLOCK_ID_REALTIME = 1, CLOCK_ID_MONOTONIC = 3, CLOCK_ID_BOOTTIME = 6, CLOCK_ID_DELTA = 64 };
+
+/* Numbers of the texts of one event's format. */
+struct perfetto_names {
+	uint32_t name;
+	uint32_t category;
+	int flow; /* the field with the number of a flow; -1: none */
+	uint32_t arguments[]; /* by field */
+};
+
+struct perfetto_cpu;
+struct perfetto_zip;
+struct perfetto_pools;
+
+struct perfetto {
+	struct export_trace *trace;
+	struct export_out *out;
+	struct blob packet;   /* the packet that is made now */
+	size_t packet_begun;
+	struct blob interned; /* what it says for the first time */
+	struct perfetto_zip *zip;
+	uint64_t delta_time;  /* of the last packet on the clock of differences */
+	bool is_begun;	      /* the packets before the first event are written */
+
+	struct string_table categories, names, arguments, texts;
+	struct perfetto_names **by_id; /* 65536 */
+
+	uint64_t last_track;
+	struct number_map threads;   /* of a thread, or of a CPU's idle task: its track */
+	struct number_map processes; /* of a process: its track */
+	uint64_t losses;	     /* the track of losses; 0: none yet */
+
+	uint32_t nr_cpus;
+	struct perfetto_cpu **cpus;
+	unsigned char *described; /* of each id: its message is described */
+
+	struct model *model;
+	struct perfetto_pools *pools;
+	bool is_ending; /* the trace has no more events */
+};
+
+/* perfetto_packet.c: a packet at a time of the trace; PERFETTO_NO_TIME: at none. */
+#define PERFETTO_NO_TIME UINT64_MAX
+void perfetto_packet(struct perfetto *p, uint64_t ts);
+/* 0; -ENOMEM. */
+int perfetto_packet_end(struct perfetto *p);
+/* The packets before all others. 0; -ENOMEM. */
+int perfetto_begin(struct perfetto *p, uint64_t ts);
+
+/* perfetto_zip.c: packets, collected and compressed. All: 0; -ENOMEM. perfetto_zip_close() takes NULL. */
+int perfetto_zip_open(struct perfetto *p);
+int perfetto_zip_put(struct perfetto *p, const struct blob *packet);
+int perfetto_zip_end(struct perfetto *p);
+void perfetto_zip_close(struct perfetto *p);
+
+/* perfetto_names.c: numbers of texts; used in the packet that is made now, or later ones. 0: none, so give the text. */
+uint32_t perfetto_intern(struct perfetto *p, struct string_table *table, uint32_t field, const char *text, size_t size);
+/* The texts of an event's format; NULL: out of memory. */
+const struct perfetto_names *perfetto_names(struct perfetto *p, const struct export_event *event);
+/* Fields of a record, from `first` on, as arguments of the track event that is made now. */
+void perfetto_arguments(struct perfetto *p, const struct export_event *event, uint32_t first, const unsigned char *record,
+			uint32_t size);
+void perfetto_argument_text(struct perfetto *p, const char *name, const char *text);
+void perfetto_argument_int(struct perfetto *p, const char *name, int64_t value);
+
+/* perfetto_tracks.c: not while a packet is made. The number of the track, or 0: out of memory. */
+uint64_t perfetto_thread(struct perfetto *p, int32_t tid, uint32_t cpu);
+uint64_t perfetto_process(struct perfetto *p, int32_t pid);
+uint64_t perfetto_cpu_track(struct perfetto *p, uint32_t cpu); /* of its interrupts */
+/* A track of any name below another, 0: below none. */
+uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name, bool is_counter);
+
+/* perfetto.c: an event that is an instant. 0; -ENOMEM. */
+int perfetto_point(struct perfetto *p, const struct export_event *type, const struct dat_event *event, int32_t tid);
+
+/* perfetto_slices.c: spans, counters, states, tasks. */
+int perfetto_slices_open(struct perfetto *p);
+void perfetto_slices_free(struct perfetto *p);
+struct model_sink perfetto_sink(struct perfetto *p);
+
+/* perfetto_ftrace.c: events of the kernel. 0; -ENOMEM. */
+int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, const struct dat_event *event);
+/* Events were lost before the next one of this CPU. */
+int perfetto_ftrace_lost(struct perfetto *p, uint32_t cpu);
+/* Write what is left. */
+int perfetto_ftrace_end(struct perfetto *p);
+void perfetto_ftrace_free(struct perfetto *p);
+
+#endif

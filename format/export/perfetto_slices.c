@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What events mean, as track events: spans are slices, counters have tracks, states and tasks have tracks with a slice
+ * for each.
+ *
+ * A span of a thread, or of a CPU, is begun and ended in time order on the thread's track, where slices nest. All others
+ * are written when they have ended, on tracks of their own, none of which has two slices at a time: keyed spans, spans
+ * that were written at their end, and spans whose begin was not seen. A slice that is open where the trace ends has no
+ * end.
+ */
+#include "format/export/perfetto_private.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_BYTES 320u
+
+/* Tracks of the same name below the same parent, as many as there were slices at a time. */
+struct perfetto_pool {
+	uint64_t parent;
+	uint32_t nr, room;
+	struct pool_track {
+		uint64_t track;
+		uint64_t end; /* of its last slice */
+	} *tracks;
+};
+
+struct perfetto_pools {
+	struct string_table keys; /* of pools, counters, states */
+	struct perfetto_pool *pools; /* by number less one */
+	uint32_t room;
+};
+
+int perfetto_slices_open(struct perfetto *p)
+{
+	p->pools = calloc(1, sizeof(*p->pools));
+	if (!p->pools)
+		return -ENOMEM;
+	p->pools->keys.max = UINT32_MAX;
+	return 0;
+}
+
+void perfetto_slices_free(struct perfetto *p)
+{
+	if (!p->pools)
+		return;
+	for (uint32_t i = 0; i < p->pools->keys.used; i++)
+		free(p->pools->pools[i].tracks);
+	free(p->pools->pools);
+	string_table_free(&p->pools->keys);
+	free(p->pools);
+}
+
+/* -------------------------------------------------------------------------------------------------------- tracks */
+
+enum pool_kind { POOL_KEYED, POOL_OWN, POOL_COUNTER, POOL_STATE, POOL_TASK };
+
+struct pool_key {
+	uint64_t kind;
+	uint64_t owner; /* event, or task */
+	uint64_t parent;
+	uint64_t nr_keys;
+	uint64_t keys[MODEL_KEYS_MAX];
+};
+
+static struct perfetto_pool *find_pool(struct perfetto *p, const struct pool_key *key)
+{
+	struct perfetto_pools *pools = p->pools;
+	bool is_new;
+	const uint32_t number = string_table_number(&pools->keys, key, sizeof(*key), &is_new);
+	struct perfetto_pool *more;
+
+	if (!number)
+		return NULL;
+	if (number > pools->room) {
+		more = reallocarray(pools->pools, 2 * (size_t)number, sizeof(*more));
+		if (!more)
+			return NULL;
+		pools->pools = more;
+		pools->room = 2 * number;
+	}
+	if (is_new)
+		pools->pools[number - 1] = (struct perfetto_pool){ .parent = key->parent };
+	return &pools->pools[number - 1];
+}
+
+/* A track that is free from `begin` on, used until `end`; 0: out of memory. */
+static uint64_t pool_track(struct perfetto *p, struct perfetto_pool *pool, const char *name, bool is_counter, uint64_t begin,
+			   uint64_t end)
+{
+	struct pool_track *more;
+	uint64_t track;
+
+	for (uint32_t i = 0; i < pool->nr; i++) {
+		if (pool->tracks[i].end <= begin) {
+			pool->tracks[i].end = end;
+			return pool->tracks[i].track;
+		}
+	}
+	if (pool->nr == pool->room) {
+		more = reallocarray(pool->tracks, pool->room ? 2 * (size_t)pool->room : 1, sizeof(*more));
+		if (!more)
+			return 0;
+		pool->tracks = more;
+		pool->room = pool->room ? 2 * pool->room : 1;
+	}
+	track = perfetto_track(p, pool->parent, name, is_counter);
+	pool->tracks[pool->nr++] = (struct pool_track){ track, end };
+	return track;
+}
+
+static const struct export_event *event_of(const struct perfetto *p, const struct model_rule *rule)
+{
+	return export_event(p->trace->fields, rule->type->event->id);
+}
+
+/* "system:name 7 8" */
+static void set_name(char *text, const struct model_rule *rule, const uint64_t *keys, unsigned int nr_keys)
+{
+	int size = snprintf(text, NAME_MAX_BYTES, "%s:%s", rule->system, rule->name);
+
+	for (unsigned int i = 0; i < nr_keys && size > 0 && size < (int)NAME_MAX_BYTES - 32; i++) {
+		const bool is_signed = rule->keys[i]->flags & TEP_FIELD_IS_SIGNED;
+
+		size += is_signed ? snprintf(text + size, 32, " %" PRId64, (int64_t)keys[i])
+				  : snprintf(text + size, 32, " %" PRIu64, keys[i]);
+	}
+}
+
+/* --------------------------------------------------------------------------------------------------------- spans */
+
+static size_t begin_event(struct perfetto *p, uint64_t ts, unsigned int type, uint64_t track)
+{
+	size_t event;
+
+	perfetto_packet(p, ts);
+	event = proto_begin(&p->packet, PACKET_EVENT);
+	proto_uint(&p->packet, EVENT_TYPE, type);
+	proto_uint(&p->packet, EVENT_TRACK, track);
+	return event;
+}
+
+static int end_event(struct perfetto *p, size_t event)
+{
+	proto_end(&p->packet, event);
+	return perfetto_packet_end(p);
+}
+
+static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t track, const char *incomplete)
+{
+	const struct model_record *record = span->first.data ? &span->first : &span->last;
+	const struct export_event *type = event_of(p, span->rule);
+	const struct perfetto_names *names = perfetto_names(p, type);
+	const size_t event = begin_event(p, span->begin, TYPE_BEGIN, track);
+
+	if (!names)
+		return -ENOMEM;
+	proto_uint(&p->packet, EVENT_CATEGORY, names->category);
+	proto_uint(&p->packet, EVENT_NAME, names->name);
+	perfetto_arguments(p, type, 0, record->data, record->size);
+	if (span->task)
+		perfetto_argument_int(p, "task", (int64_t)span->task);
+	if (incomplete)
+		perfetto_argument_text(p, "incomplete", incomplete);
+	return end_event(p, event);
+}
+
+/* The keys were arguments of the begin already. */
+static int put_end(struct perfetto *p, const struct model_span *span, uint64_t track, const char *incomplete)
+{
+	const bool is_pair = span->first.data && span->last.data && span->first.data != span->last.data;
+	const size_t event = begin_event(p, span->end, TYPE_END, track);
+	const struct export_event *type;
+
+	if (is_pair) {
+		type = export_event(p->trace->fields, span->last.type->event->id);
+		perfetto_arguments(p, type, span->nr_keys, span->last.data, span->last.size);
+	}
+	if (incomplete)
+		perfetto_argument_text(p, "incomplete", incomplete);
+	return end_event(p, event);
+}
+
+static uint64_t track_of(struct perfetto *p, const struct model_span *span)
+{
+	return span->rule->is_of_cpu ? perfetto_cpu_track(p, span->cpu) : perfetto_thread(p, span->tid, span->cpu);
+}
+
+static int on_span_begin(void *arg, const struct model_span *span)
+{
+	struct perfetto *p = arg;
+	uint64_t track;
+
+	if (span->rule->is_keyed)
+		return 0;
+	track = track_of(p, span);
+	return track ? put_begin(p, span, track, NULL) : -ENOMEM;
+}
+
+/* On a track of its own, below that of its thread; of keyed spans, which belong to no thread, below none. */
+static int put_whole(struct perfetto *p, const struct model_span *span, const char *incomplete)
+{
+	struct pool_key key = { .kind = span->rule->is_keyed ? POOL_KEYED : POOL_OWN, .owner = span->rule->pair };
+	struct perfetto_pool *pool;
+	char name[NAME_MAX_BYTES];
+	uint64_t track;
+	int err;
+
+	key.parent = span->rule->is_keyed ? 0 : track_of(p, span);
+	pool = find_pool(p, &key);
+	if (!pool || (!key.parent && !span->rule->is_keyed))
+		return -ENOMEM;
+	set_name(name, span->rule, NULL, 0);
+	track = pool_track(p, pool, name, false, span->begin, span->flags & MODEL_NO_END ? UINT64_MAX : span->end);
+	if (!track)
+		return -ENOMEM;
+	err = put_begin(p, span, track, incomplete);
+	return err || (span->flags & MODEL_NO_END) ? err : put_end(p, span, track, NULL);
+}
+
+static int on_span(void *arg, const struct model_span *span)
+{
+	struct perfetto *p = arg;
+	const char *incomplete = span->flags & MODEL_NO_BEGIN ? "its begin was not seen" :
+				 span->flags & MODEL_NO_END   ? "its end was not seen" :
+				 span->flags & MODEL_CUT      ? "cut: its end, or events inside, were not seen" :
+								NULL;
+	uint64_t track;
+
+	if (span->rule->is_keyed || !span->first.data || span->rule->meaning == MODEL_TIMED)
+		return put_whole(p, span, incomplete);
+	/* Open to the end of the trace: no end. A thread that ended before ends its spans. */
+	if ((span->flags & MODEL_NO_END) && p->is_ending)
+		return 0;
+	track = track_of(p, span);
+	return track ? put_end(p, span, track, incomplete) : -ENOMEM;
+}
+
+/* --------------------------------------------------------------------------------------------------- other items */
+
+static int on_counter(void *arg, const struct model_counter *counter)
+{
+	struct perfetto *p = arg;
+	const bool is_large = counter->value < 0 && !(counter->rule->value->flags & TEP_FIELD_IS_SIGNED);
+	struct pool_key key = { .kind = POOL_COUNTER, .owner = counter->rule->pair };
+	struct perfetto_pool *pool;
+	char name[NAME_MAX_BYTES];
+	uint64_t track;
+	size_t event;
+
+	key.parent = perfetto_process(p, export_process(p->trace, counter->tid));
+	pool = find_pool(p, &key);
+	if (!key.parent || !pool)
+		return -ENOMEM;
+	set_name(name, counter->rule, NULL, 0);
+	track = pool_track(p, pool, name, true, counter->ts, 0);
+	if (!track)
+		return -ENOMEM;
+	event = begin_event(p, counter->ts, TYPE_COUNTER, track);
+	if (is_large)
+		proto_double(&p->packet, EVENT_COUNTER_REAL, (double)(uint64_t)counter->value);
+	else
+		proto_int(&p->packet, EVENT_COUNTER, counter->value);
+	return end_event(p, event);
+}
+
+/* A slice with a name of its own, and no end if it is open. */
+static int put_slice(struct perfetto *p, uint64_t track, const char *category, const char *name, uint64_t begin, uint64_t end,
+		     bool is_open, int32_t tid)
+{
+	size_t event = begin_event(p, begin, TYPE_BEGIN, track);
+	int err;
+
+	proto_uint(&p->packet, EVENT_CATEGORY,
+		   perfetto_intern(p, &p->categories, INTERNED_CATEGORY, category, strlen(category)));
+	proto_text(&p->packet, EVENT_NAME_TEXT, name);
+	perfetto_argument_int(p, "tid", tid);
+	err = end_event(p, event);
+	if (err || is_open)
+		return err;
+	event = begin_event(p, end, TYPE_END, track);
+	return end_event(p, event);
+}
+
+static int on_state(void *arg, const struct model_state *state)
+{
+	struct perfetto *p = arg;
+	struct pool_key key = { .kind = POOL_STATE, .owner = state->rule->pair, .nr_keys = state->nr_keys };
+	struct perfetto_pool *pool;
+	char name[NAME_MAX_BYTES];
+	uint64_t track;
+
+	memcpy(key.keys, state->keys, state->nr_keys * sizeof(key.keys[0]));
+	pool = find_pool(p, &key);
+	if (!pool)
+		return -ENOMEM;
+	set_name(name, state->rule, state->keys, state->nr_keys);
+	track = pool_track(p, pool, name, false, state->begin, state->end);
+	if (!track)
+		return -ENOMEM;
+	export_state_name(p->trace, state, name, sizeof(name));
+	return put_slice(p, track, state->rule->system, name, state->begin, state->end, state->is_open, state->tid);
+}
+
+/* Which threads work for a task. */
+static int on_task(void *arg, const struct model_task *task)
+{
+	struct perfetto *p = arg;
+	struct pool_key key = { .kind = POOL_TASK, .owner = task->task };
+	struct perfetto_pool *pool = find_pool(p, &key);
+	const char *thread = export_task_name(p->trace, task->tid);
+	char name[NAME_MAX_BYTES];
+	uint64_t track;
+
+	if (!pool)
+		return -ENOMEM;
+	snprintf(name, sizeof(name), "task %" PRIu64 "%s%.200s", task->task, task->name && task->name[0] ? " " : "",
+		 task->name ? task->name : "");
+	track = pool_track(p, pool, name, false, task->begin, task->end);
+	if (!track)
+		return -ENOMEM;
+	return put_slice(p, track, "task", thread[0] ? thread : "thread", task->begin, task->end, task->is_open, task->tid);
+}
+
+static int on_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span)
+{
+	struct perfetto *p = arg;
+	const struct export_event *type = record->type ? export_event(p->trace->fields, record->type->event->id) : NULL;
+
+	(void)span;
+	return type && type->is_program ? perfetto_point(p, type, event, tid) : 0;
+}
+
+struct model_sink perfetto_sink(struct perfetto *p)
+{
+	return (struct model_sink){
+		.arg = p,
+		.span = on_span,
+		.counter = on_counter,
+		.state = on_state,
+		.task = on_task,
+		.point = on_point,
+		.span_begin = on_span_begin,
+	};
+}

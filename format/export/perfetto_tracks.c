@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+/* Tracks: those of processes and threads by number, and any others. Each is described before its first event. */
+#include "format/export/perfetto_private.h"
+
+#include <stdio.h>
+
+enum { TRACK_NUMBER = 1, TRACK_NAME = 2, TRACK_PROCESS = 3, TRACK_THREAD = 4, TRACK_PARENT = 5, TRACK_COUNTER = 8 };
+enum { PROCESS_PID = 1, PROCESS_NAME = 6, THREAD_PID = 1, THREAD_TID = 2, THREAD_NAME = 5 };
+
+/* Each CPU has an idle task of its own, and all of them have the number 0. */
+#define IDLE_KEY(cpu)	    (UINT64_C(1) << 32 | (cpu))
+#define INTERRUPTS_KEY(cpu) (UINT64_C(2) << 32 | (cpu))
+
+static size_t begin_track(struct perfetto *p)
+{
+	size_t track;
+
+	perfetto_packet(p, PERFETTO_NO_TIME);
+	track = proto_begin(&p->packet, PACKET_TRACK);
+	proto_uint(&p->packet, TRACK_NUMBER, ++p->last_track);
+	return track;
+}
+
+/* 0: out of memory. */
+static uint64_t end_track(struct perfetto *p, size_t track)
+{
+	proto_end(&p->packet, track);
+	return perfetto_packet_end(p) ? 0 : p->last_track;
+}
+
+uint64_t perfetto_track(struct perfetto *p, uint64_t parent, const char *name, bool is_counter)
+{
+	const size_t track = begin_track(p);
+
+	proto_text(&p->packet, TRACK_NAME, name);
+	if (parent)
+		proto_uint(&p->packet, TRACK_PARENT, parent);
+	if (is_counter)
+		proto_bytes(&p->packet, TRACK_COUNTER, "", 0);
+	return end_track(p, track);
+}
+
+static uint64_t make_process(struct perfetto *p, int32_t pid)
+{
+	const size_t track = begin_track(p);
+	const size_t process = proto_begin(&p->packet, TRACK_PROCESS);
+	const char *name = export_task_name(p->trace, pid);
+
+	proto_int(&p->packet, PROCESS_PID, pid);
+	if (name[0])
+		proto_text(&p->packet, PROCESS_NAME, name);
+	proto_end(&p->packet, process);
+	return end_track(p, track);
+}
+
+static uint64_t make_thread(struct perfetto *p, int32_t pid, int32_t tid)
+{
+	const size_t track = begin_track(p);
+	const size_t thread = proto_begin(&p->packet, TRACK_THREAD);
+	const char *name = export_task_name(p->trace, tid);
+
+	proto_int(&p->packet, THREAD_PID, pid);
+	proto_int(&p->packet, THREAD_TID, tid);
+	if (name[0])
+		proto_text(&p->packet, THREAD_NAME, name);
+	proto_end(&p->packet, thread);
+	return end_track(p, track);
+}
+
+static uint64_t make_of_cpu(struct perfetto *p, uint32_t cpu, const char *what)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "CPU %u, %s", cpu, what);
+	return perfetto_track(p, 0, name, false);
+}
+
+uint64_t perfetto_cpu_track(struct perfetto *p, uint32_t cpu)
+{
+	uint64_t track = number_map_get(&p->threads, INTERRUPTS_KEY(cpu));
+
+	if (!track) {
+		track = make_of_cpu(p, cpu, "interrupts");
+		if (track && number_map_set(&p->threads, INTERRUPTS_KEY(cpu), track))
+			track = 0;
+	}
+	return track;
+}
+
+uint64_t perfetto_process(struct perfetto *p, int32_t pid)
+{
+	uint64_t track = number_map_get(&p->processes, (uint32_t)pid);
+
+	if (!track) {
+		track = make_process(p, pid);
+		if (track && number_map_set(&p->processes, (uint32_t)pid, track))
+			track = 0;
+	}
+	return track;
+}
+
+uint64_t perfetto_thread(struct perfetto *p, int32_t tid, uint32_t cpu)
+{
+	const uint64_t key = tid > 0 ? (uint32_t)tid : IDLE_KEY(cpu);
+	const int32_t pid = export_process(p->trace, tid);
+	uint64_t track = number_map_get(&p->threads, key);
+
+	if (!track) {
+		if (tid <= 0)
+			track = make_of_cpu(p, cpu, "idle");
+		else if (perfetto_process(p, pid))
+			track = make_thread(p, pid, tid);
+		if (track && number_map_set(&p->threads, key, track))
+			track = 0;
+	}
+	return track;
+}

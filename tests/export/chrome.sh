@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder export --chrome, read by a JSON parser and by Perfetto's importer of this format: events, spans, values of every
+# kind of field, hostile texts.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/export/perfetto.sh"
+
+cd "$TMP" || exit 1
+. "$top_srcdir/tests/export/meaning.bash"
+
+json()
+{
+	python3 "$top_srcdir/tests/export/chrome.py" "$@"
+}
+
+# times FILE NAME: of report's lines of that event
+times()
+{
+	"$RECORDER" report -t "$1" | sed -nE "s/.* ([0-9]+)\.([0-9]{9}): $2: .*/\1\2/p"
+}
+
+# ----------------------------------------------------------------------------------------------------------- meaning
+
+ok "export" "$RECORDER" export --chrome meaning.dat -o meaning.json
+ok "it is JSON" json meaning.json
+cp .out events
+# spans NAME TID: complete ones, by time: their begin, end, and arguments
+spans()
+{
+	awk -v name="$1" -v tid="$2" '$1 == "X" && $5 == name && $4 == tid { printf "%.0f %.0f", $2, $2 + $3
+		for (i = 7; i <= NF; i++) printf " %s", $i; print "" }' events | sort -n
+}
+is "spans have the times of their begin and end" "$(spans io:request "$main" | cut -d ' ' -f 1,2)" \
+	"$(paste -d ' ' <(times meaning.dat request_begin | head -n 4) <(times meaning.dat request_end | head -n 4))"
+is "and the fields of both" "$(spans io:request "$main" | cut -d ' ' -f 3- | paste -s -d ';')" \
+	'id=0 path="/index" result=0;id=1 path="/index" result=1;id=2 path="/index" result=2;id=50 path="jump" result=0'
+is "hostile texts" "$(spans io:request "$server" | cut -d ' ' -f 3-)" 'id=2 path="</script>\"\\" result=-5'
+ok "no < is in the file" test "$(grep -c '<' meaning.json)" = 0
+like "what is not ended is open" "$(grep '^B' events)" "^B [0-9]+ - $main io:request - id=60 path=\"never ended\" incomplete=\"its end was not seen\"\$"
+is "keyed spans begin and end by number" "$(sed -nE 's/^([be]) .* net:rpc (span [0-9]+)( id=.*)?$/\1\3/p' events | sort | paste -s -d ';')" \
+	'b id=10 to="a" status=100;b id=11 to="b" status=200;b id=99 status=404 incomplete="its begin was not seen";e;e;e'
+is "a counter" "$(sed -nE 's/^C .* mem:mem:heap - value=(.*)/\1/p' events | paste -s -d ' ')" "-500 500 1500"
+is "states" "$(sed -nE 's/^b .* conn:([A-Z]+) (.*)/\2 \1/p' events | sort | paste -s -d ';')" \
+	"conn:state 1 CLOSED;conn:state 1 OPEN;conn:state 2 OPEN"
+is "a flow" "$(sed -nE 's/^([st]) ([0-9]+) - ([0-9]+) flow:flow 7$/\1 \2 \3/p' events)" \
+	"s $(times meaning.dat put) $main
+t $(times meaning.dat take) $server"
+is "tasks" "$(sed -nE 's/^b .* task:meaning (task .*)/\1/p' events | sed 's/ *$//' | paste -s -d ';')" "task 5 parse;task 6;task 5 parse"
+
+# ------------------------------------------------------------------------------------------------------------ values
+
+# shellcheck disable=SC2086
+ok "compile" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o kinds "$top_srcdir/tests/export/kinds.c" $LDADD_FOR_TEST
+ok "record" "$RECORDER" record -q -b 4096 -o kinds.dat ./kinds
+cp .out tids
+ok "export them" "$RECORDER" export --chrome kinds.dat -o kinds.json
+values()
+{
+	json kinds.json "$1" | sed -E 's/^([^ ]* ){6}//'
+}
+is "numbers" "$(values numbers)" 'a=255 b=-128 c=65535 d=-32768 e=4294967295 f=-2147483648 g="18446744073709551615" h="-9223372036854775808" i=2748 j=1 k=4660'
+is "decimals, names, arrays" "$(values others)" 'ratio=-0.125 mode="WRITE" list=[-1, 0, 32767]
+ratio=2.5 mode=7 list=[-1, 0, 32767]'
+is "texts and bytes" "$(values texts)" 's="\"</script>\\ \u0001 \u00e4 \ufffd" n="cut" b="00ff10"
+s="" n="" b=""'
+is "printf" "$(values bprint)" 'text="main: text has 42"'
+is "all events of the threads" "$(json kinds.json tick | awk '{ nr[$4]++ } END { for (tid in nr) print tid, nr[tid] }' | sort)" \
+	"$(sed -nE 's/^(one|two) (.*)/\2 20000/p' tids | sort)"
+is "their times" "$(json kinds.json tick | cut -d ' ' -f 2 | sort -n)" "$(times kinds.dat tick | sort -n)"
+
+# ---------------------------------------------------------------------------------------------------------- Perfetto
+
+sql counts "select name, count(*) from slice where category = 'load' group by 1"
+sql threads "select t.name, count(*) from slice s join thread_track k on s.track_id = k.id join thread t using(utid) where s.category = 'load' group by 1 order by 1"
+ask kinds.json
+is "Perfetto's count" "$(answer counts)" "tick 40000"
+is "and its threads" "$(answer threads)" "one 20000;two 20000"
+sql nested "select s.name, s.depth, s.dur from slice s join thread_track k on s.track_id = k.id join thread t using(utid) where t.tid = $main and s.name = 'step' and s.dur > 0 and s.depth > 0 order by s.ts, s.depth limit 2"
+sql flow "select count(*) from flow"
+ask meaning.json
+like "spans nest there" "$(answer nested)" '^step 1 [0-9]+;step 2 [0-9]+$'
+
+"$top_builddir/tests/golden/mkdat" v6-kernel >made.dat
+ok "the kernel's events" "$RECORDER" export --chrome made.dat -o made.json
+json made.json | awk '$1 == "i" { sub(/^[^:]*:/, "", $5); print $5 }' | sort | uniq -c >got
+"$RECORDER" report made.dat | sed -nE 's/^.*\[[0-9]+\] +[0-9]+\.[0-9]+: ([a-z_]+): .*/\1/p' | grep -v sched_switch | sort | uniq -c >expected
+ok "are all there" diff got expected
+
+done_testing

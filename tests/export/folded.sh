@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder export --folded: each stack has the time that report's lines give for it.
+
+. "$top_srcdir/tests/tap.sh"
+
+cd "$TMP" || exit 1
+. "$top_srcdir/tests/export/meaning.bash"
+
+ok "export" "$RECORDER" export --folded meaning.dat
+sort .out >folded
+# The own time of each stack, from the times of the lines: what is between two lines of a thread belongs to the spans that
+# are open there. A span whose begin was not seen has the time from the first event.
+"$RECORDER" report -t meaning.dat | sed -nE 's/^ *([a-z]+)-[0-9]+ .* ([0-9]+)\.([0-9]{9}): ([a-z_]+): *(.*)$/\1 \2\3 \4 \5/p' |
+	awk '{
+		ts = $2
+		if (!first) first = ts
+		# The last line of each thread ends its open time; the trace ends with the last line of all.
+		if (depth[$1] > 0) own[stack[$1, depth[$1]]] += ts - last[$1]
+		last[$1] = ts; thread[$1]
+		end = ts
+		if ($3 ~ /^(request|step)_begin$/) {
+			name = $3; sub(/_begin/, "", name)
+			stack[$1, depth[$1] + 1] = (depth[$1] ? stack[$1, depth[$1]] : $1) ";io:" name
+			depth[$1]++
+		} else if ($3 ~ /^(request|step)_end$/) {
+			name = $3; sub(/_end/, "", name)
+			if (!depth[$1]) own[$1 ";io:" name] += ts - first
+			# An outer end cuts what is inside.
+			while (depth[$1] && stack[$1, depth[$1]] !~ (";io:" name "$")) depth[$1]--
+			if (depth[$1]) depth[$1]--
+		} else if ($3 == "flush") {
+			own[$1 ";disk:flush"] += 1
+		}
+	}
+	END {
+		for (t in thread) if (depth[t] > 0) own[stack[t, depth[t]]] += end - last[t]
+		for (s in own) if (own[s]) printf "%s %.0f\n", s, own[s]
+	}' | sort >expected
+ok "there are stacks" grep -q '^meaning;io:request;io:step;io:step ' folded
+ok "a thread by its name" grep -q '^server;io:request ' folded
+ok "the times are those of the lines" diff folded expected
+unlike "keyed spans are in no stack" "$(<folded)" rpc
+
+done_testing
