@@ -95,6 +95,8 @@ Object.assign(Painter.prototype, {
 			const x = view.x(arrows.from[k]), end = view.x(arrows.to[k]);
 			const y = this.arrowY(rows[arrows.fromRow[k]]), to = this.arrowY(rows[arrows.toRow[k]]);
 			const flow = arrows.kind[k] === 1;
+			if (!flow && y === to)
+				continue; /* both threads are under one heading that is folded */
 			context.strokeStyle = context.fillStyle = flow ? css.accent : css.text;
 			context.globalAlpha = own ? 0.95 : flow ? 0.6 : 0.32;
 			context.lineWidth = own ? 1.6 : 1;

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 #
-# Makes the pictures in the README, beside this script: packer.png, the demo in KernelShark with a row for each thread, and
-# kernel.png, the same with the scheduler's events. Run it in the build directory, as root, while little else runs.
+# Makes the pictures in the README, beside this script: packer.png, the demo in KernelShark with a row for each thread,
+# kernel.png, the same with the scheduler's events, and view.png, the page of recorder view of that. Run it in the build directory, as root, while little else runs.
 #
 #	../librecorder/docs/pictures/make.sh
 
@@ -25,5 +25,26 @@ picture()
 		--task packer/walk,packer/zstd-0,packer/zstd-1
 }
 
+# page NAME FILES: the same in recorder view, from the moment on at which all threads work
+page()
+{
+	local name=$1 files=$2
+
+	./recorder record -q -o "$work/packer.dat" -e sched:sched_switch -e sched:sched_waking -- \
+		./examples/packer -j 2 -l 12 -n "$files" /usr/share/doc
+	./recorder view -o "$work/$name.html" "$work/packer.dat"
+	PYTHONPATH="$here/../../tests/view" python3 -B "$here/../../tests/view/picture.py" "$work/$name.html" "$work/$name.png" 1200x620 '(() => {
+		const page = recorderView, { view } = page;
+		view.fold(view.trace.rows.find((row) => row.name === "Other threads"), true);
+		const spans = view.trace.rows.filter((row) => row.name.startsWith("packer/zstd")).map((row) =>
+			row.lines.find((line) => line.kind === "spans").levels[0].items);
+		const from = spans[0].begin[spans[0].nr >> 1];
+		page.show(from - 5e5, from + 8e6);
+		page.find("packer:compress").then(() => { page.step(true); page.find(""); page.panels.open("summary"); });
+	})()'
+	convert "$work/$name.png" +dither -colors 96 -define png:compression-level=9 "$here/$name.png"
+}
+
+page view 400
 picture packer 60
 picture kernel 12 -F -c -e sched:sched_switch -e sched:sched_waking -u '*'
