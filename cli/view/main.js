@@ -17,10 +17,17 @@ class Page {
 		listenToKeys(this);
 		listenToButtons(this);
 		new ResizeObserver(() => this.redraw()).observe(document.getElementById("stage"));
+		this.watchResolution();
 		window.addEventListener("hashchange", () => this.readAddress());
 		this.tellFacts();
 		this.readAddress();
 		this.changed();
+	}
+
+	/* The window may move to a screen with other pixels, or be zoomed. */
+	watchResolution() {
+		this.redraw();
+		matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`).addEventListener("change", () => this.watchResolution(), { once: true });
 	}
 
 	tellFacts() {

@@ -111,6 +111,9 @@ class Panels {
 					sum.least === Infinity ? "" : this.length(sum.least), sum.most ? this.length(sum.most) : ""])));
 		if (sums.points.length)
 			side.append(table("Events", ["Name", "#Count"], sums.points.slice(0, 200).map((sum) => [find(sum), thousands(sum.count)])));
+		if (sums.others.length)
+			side.append(table("States and tasks", ["Of", "Name", "#Count", "#Time in range", "#Mean"], sums.others.slice(0, 200).map((sum) =>
+				[this.rowLink(sum.row), name(sum), thousands(sum.count), this.length(sum.total), this.length(sum.all / sum.count)])));
 		if (sums.values.length)
 			side.append(table("Counters", ["Name", "#Changes", "#Least", "#Most", "#Last"], sums.values.slice(0, 200).map((sum) =>
 				[this.rowLink(sum.row), thousands(sum.count), thousands(sum.least), thousands(sum.most), thousands(sum.last)])));

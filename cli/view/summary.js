@@ -7,14 +7,14 @@
  * and `most` are whole lengths. `merged`: how many of the count are in merged items, which have one name for all.
  */
 function summarise(trace, from, to) {
-	const spans = new Map(), points = new Map(), runs = new Map(), values = new Map();
+	const spans = new Map(), points = new Map(), runs = new Map(), values = new Map(), others = new Map();
 	let states = [], merged = 0;
 
-	const addSpan = (map, name, items, i) => {
-		const sum = map.get(name) ?? { name, count: 0, total: 0, least: Infinity, most: 0, all: 0 };
+	const addSpan = (map, key, row, items, i) => {
+		const sum = map.get(key) ?? { name: items.name[i], row, count: 0, total: 0, least: Infinity, most: 0, all: 0 };
 		const length = coveredOf(items, i), many = countOf(items, i), whole = items.end[i] - items.begin[i];
 		const inside = Math.min(items.end[i], to) - Math.max(items.begin[i], from);
-		map.set(name, sum);
+		map.set(key, sum);
 		sum.count += many;
 		sum.all += length;
 		sum.total += whole ? length * inside / whole : 0;
@@ -46,6 +46,14 @@ function summarise(trace, from, to) {
 			values.set(row.index, sum);
 	};
 
+	/* States and tasks by their rows; all else, of all rows together. */
+	const addSpans = (row, line, items) => {
+		const own = row.kind === "state" || row.kind === "task";
+		const map = line.kind === "points" ? points : own ? others : row.kind === "cpu" && !line.depth ? runs : spans;
+		for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++)
+			addSpan(map, own ? row.index * 0x100000000 + items.name[i] : items.name[i], row, items, i);
+	};
+
 	for (const row of trace.rows)
 		for (const line of row.lines) {
 			const items = line.levels[0].items;
@@ -54,12 +62,12 @@ function summarise(trace, from, to) {
 			else if (line.kind === "values")
 				addValues(row, items);
 			else if (line.kind !== "losses")
-				for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++)
-					addSpan(line.kind === "points" ? points : row.kind === "cpu" && !line.depth ? runs : spans, items.name[i], items, i);
+				addSpans(row, line, items);
 		}
 	const list = (map, by) => [...map.values()].sort((a, b) => b[by] - a[by]);
 	states = states.sort((a, b) => b.times[0] - a.times[0]);
-	return { spans: list(spans, "total"), points: list(points, "count"), runs: list(runs, "total"), states, values: [...values.values()], merged };
+	return { spans: list(spans, "total"), points: list(points, "count"), runs: list(runs, "total"), states, others: list(others, "total"),
+		values: [...values.values()], merged };
 }
 
 /* The first `most` events between two times, in order: points, and spans by their begin. */

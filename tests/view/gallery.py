@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT
+"""
+gallery.py PAGE TEXT PICTURES: the page of tests/view/gallery in a browser: its model has the items of the text, and they are drawn
+where they belong. Prints "ok NAME" or "not ok NAME", a line for each check.
+"""
+
+import collections
+import sys
+
+from browser import Browser
+
+LABELS, AXIS = 230, 26  # of rows.js
+page_path, text_path, pictures = sys.argv[1:4]
+
+ITEMS = """recorderView.view.trace.rows.flatMap((row) => row.lines.flatMap((line) => {
+	const { items } = line.levels[0], { strings } = recorderView.view.trace;
+	return Array.from({ length: items.nr }, (_, i) => line.kind === "values" ? ["values", row.name, items.begin[i], "-", items.low[i]]
+		: [line.kind, row.name, items.begin[i], items.end[i], strings[items.name[i]]]);
+})).concat(Array.from({ length: recorderView.view.trace.arrows.nr }, (_, k) => { const { rows, arrows } = recorderView.view.trace;
+	return ["arrow", rows[arrows.fromRow[k]].name, arrows.from[k], arrows.to[k], rows[arrows.toRow[k]].name]; }))"""
+
+# The pixel in the middle of an item, as a number.
+PIXEL = """((name, nr) => { const page = recorderView, { view } = page, row = view.trace.rows.find((row) => row.name === name);
+	view.reveal(row); page.painter.draw();
+	const line = row.lines[0], items = line.levels[0].items, x = (view.x(items.begin[nr]) + view.x(items.end[nr])) / 2;
+	const y = AXIS + row.y - view.scroll + line.y + 2, ratio = page.painter.ratio;
+	const [r, g, b] = page.canvas.getContext("2d").getImageData(Math.round(x * ratio), Math.round(y * ratio), 1, 1).data;
+	return (0xff000000 | b << 16 | g << 8 | r) >>> 0; })"""
+
+
+def check(name, good, *about):
+    print(("ok " if good else "not ok ") + name)
+    if not good and about:
+        print("# " + ascii(about)[:1500])
+    sys.stdout.flush()
+
+
+def curve(browser):
+    """The height of the counter's curve in each column, against its values."""
+    browser.run("recorderView.view.reveal(recorderView.view.trace.rows.find((row) => row.name === 'mem:heap')), recorderView.painter.draw()")
+    heights, values = browser.run("""(() => {
+	const page = recorderView, { view, painter } = page, row = view.trace.rows.find((row) => row.name === "mem:heap"), line = row.lines[0];
+	const items = line.levels[0].items, context = page.canvas.getContext("2d"), heights = [], values = [];
+	const [low, high] = painter.range(line), top = AXIS + row.y - view.scroll + line.y;
+	for (let i = 20; i < items.nr; i += 23) {
+		const x = Math.round((view.x(items.begin[i]) + view.x(items.end[i])) / 2), column = context.getImageData(x, top, 1, line.height).data;
+		const back = painter.stripe, other = painter.back;
+		let y = 0;
+		while (y < line.height && [back, other].includes((0xff000000 | column[4 * y + 2] << 16 | column[4 * y + 1] << 8 | column[4 * y]) >>> 0))
+			y++;
+		heights.push((line.height - y) / line.height);
+		values.push((items.low[i] - low) / (high - low));
+	}
+	return [heights, values]; })()""")
+    check("the curve of a counter has the height of its values", all(abs(a - b) < 0.15 for a, b in zip(heights, values)) and
+          max(heights) - min(heights) > 0.2, heights, values)
+
+
+def main():
+    with open(text_path, encoding="utf-8") as text:
+        expected = collections.Counter()
+        for line in text:
+            kind, rest = line.rstrip("\n").split(" ", 1)
+            for row in ("fetch, task ", "conn:state "):  # names with blanks
+                if rest.startswith(row):
+                    number, rest = rest[len(row):].split(" ", 1)
+                    rest = f"{row.replace(' ', '_')}{number} {rest}"
+            row, low, high, what = rest.split(" ", 3)
+            expected[(kind, row.replace("_", " "), low, high, what)] += 1
+    with Browser() as browser:
+        browser.dark(False)
+        browser.open(f"file://{page_path}")
+        browser.wait("window.recorderView?.view.width > 0")
+        got = collections.Counter(tuple(str(part) for part in item) for item in browser.run(ITEMS))
+        check("the page has every item", got == expected, list((got - expected).items())[:4], list((expected - got).items())[:4])
+        rows = browser.run("recorderView.view.trace.rows.map((row) => [row.kind, row.name])")
+        for kind in ("group", "thread", "task", "counter", "state", "keyed"):
+            check(f"it has rows of kind {kind}", kind in {one for one, name in rows})
+        depths = browser.run("recorderView.view.trace.rows.find((row) => row.name === 'net:rpc').lines.length")
+        check("spans by key that overlap have lines of their own", depths > 2, depths)
+        browser.run("recorderView.show(0, recorderView.view.trace.length)")
+        browser.settle()
+        colours = [browser.run(f"{PIXEL}('conn:state 17', {number})") for number in range(4)]
+        check("each state has a colour, and the same each time", len(set(colours[:3])) == 3 and colours[0] == colours[3], colours)
+        curve(browser)
+        before = browser.run("recorderView.painter.arrowsShown().length")
+        check("flows are drawn", before == 23, before)
+        browser.run("recorderView.view.scrollTo(0), recorderView.fold(recorderView.view.trace.rows.find((row) => row.name === 'Tasks'))")
+        browser.settle()
+        check("a heading folds its rows", browser.run("recorderView.view.trace.rows.filter((row) => row.kind === 'task').every((row) => row.y < 0)"))
+        browser.run("recorderView.fold(recorderView.view.trace.rows.find((row) => row.name === 'Tasks'))")
+        least, most = browser.run("(() => { const { values } = summarise(recorderView.view.trace, 0, recorderView.view.trace.length); "
+                                  "const sum = values.find((one) => one.row.name === 'mem:debt'); return [sum.least, sum.most]; })()")
+        values = [int(what) for kind, row, low, high, what in expected if row == "mem:debt"]
+        check("the summary has a counter's least and most", [least, most] == [min(values), max(values)], least, most)
+        opened = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).others.filter((sum) => sum.row.name === "
+                             "'conn:state 17' && recorderView.view.trace.strings[sum.name] === 'OPEN').map((sum) => [sum.count, sum.total])")
+        check("and how long something was in a state", opened == [[3, 3000000]], opened)
+        browser.run("recorderView.panels.open('summary')")
+        browser.picture(f"{pictures}/gallery.png")
+        browser.size(1400, 900, 2)
+        browser.picture(f"{pictures}/fine.png")
+        browser.wait("recorderView.canvas.width > 2000")
+        check("a screen with small pixels gets a finer picture", True)
+        # What the tests read out of the canvas, the page does not.
+        told = [one for one in browser.told if "Multiple readback operations" not in one]
+        check("the console is empty", not told, told)
+
+
+main()
