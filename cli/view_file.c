@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/dat/dat_compress.h"
+#include "format/dat/dat_notes.h"
 #include "format/view/view_collect.h"
 
 struct reading {
@@ -51,12 +52,15 @@ static int open_file(struct reading *reading, const struct view_request *request
 
 static int collect(struct reading *reading, size_t items_max)
 {
+	const struct dat_option *version = dat_option(reading->file, DAT_VERSION);
+	struct dat_notes notes;
 	struct dat_merge *merge;
 	int err = dat_merge_open(reading->file, &reading->time, NULL, NULL, &merge);
 
 	if (err)
 		return err;
-	err = view_collect(reading->table, merge, &reading->trace);
+	dat_notes_read(version ? version->data : NULL, &notes);
+	err = view_collect(reading->table, notes.processes, merge, &reading->trace);
 	dat_merge_close(merge);
 	return err ? err : view_finish(&reading->trace, items_max);
 }

@@ -4,6 +4,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "format/dat/dat_notes.h"
+
+/* Rows of processes have their pids as ids, behind those of the other headings. */
+#define PROCESS_IDS (UINT64_C(1) << 32)
+
 static void set_name(struct view_trace *trace, uint32_t row, const char *name)
 {
 	if (row != VIEW_NO_ROW)
@@ -12,12 +17,14 @@ static void set_name(struct view_trace *trace, uint32_t row, const char *name)
 
 uint32_t view_group_row(struct view_trace *trace, enum view_group group)
 {
-	static const char *const names[] = { "CPUs", "Tasks", "Spans by key", "States", "Counters", "Threads", "Other threads" };
+	static const char *const names[] = { "CPUs", "Tasks", "Spans by key", "States", "Counters", "", "Threads", "Other threads" };
 	bool is_new;
 	const uint32_t row = view_row(trace, VIEW_GROUP, group, VIEW_NO_ROW, &is_new);
 
-	if (is_new)
+	if (is_new) {
 		set_name(trace, row, names[group]);
+		trace->rows[row].order = (uint64_t)group << 32;
+	}
 	return row;
 }
 
@@ -49,6 +56,36 @@ uint32_t view_thread_name(struct view_trace *trace, const struct event_table *ta
 	return view_string(trace, name);
 }
 
+void view_set_processes(struct view_trace *trace, const char *processes)
+{
+	int32_t pid = 0, tid;
+
+	while (processes && !trace->error && dat_notes_next_member(&processes, &pid, &tid))
+		trace->error = number_map_set(&trace->process_of, (uint32_t)tid, (uint64_t)(uint32_t)pid + 1);
+}
+
+static uint32_t process_row(struct view_trace *trace, const struct event_table *table, int32_t pid)
+{
+	bool is_new;
+	const uint32_t row = view_row(trace, VIEW_GROUP, PROCESS_IDS + (uint32_t)pid, VIEW_NO_ROW, &is_new);
+	char name[320];
+
+	if (is_new) {
+		snprintf(name, sizeof(name), "%.256s, process %" PRId32, comm(table, pid), pid);
+		set_name(trace, row, name);
+		/* Before the threads without a process. */
+		trace->rows[row].order = ((uint64_t)VIEW_GROUP_PROCESSES << 32) + (uint32_t)pid;
+	}
+	return row;
+}
+
+static uint32_t group_of(struct view_trace *trace, const struct event_table *table, int32_t tid, enum view_group otherwise)
+{
+	const uint64_t process = number_map_get(&trace->process_of, (uint32_t)tid);
+
+	return process ? process_row(trace, table, (int32_t)(process - 1)) : view_group_row(trace, otherwise);
+}
+
 uint32_t view_thread_row(struct view_trace *trace, const struct event_table *table, int32_t tid)
 {
 	uint64_t known = number_map_get(&trace->row_of[VIEW_THREAD], (uint32_t)tid);
@@ -57,7 +94,7 @@ uint32_t view_thread_row(struct view_trace *trace, const struct event_table *tab
 
 	if (known)
 		return (uint32_t)known - 1;
-	row = view_row(trace, VIEW_THREAD, (uint32_t)tid, view_group_row(trace, VIEW_GROUP_OTHERS), &is_new);
+	row = view_row(trace, VIEW_THREAD, (uint32_t)tid, group_of(trace, table, tid, VIEW_GROUP_OTHERS), &is_new);
 	if (row != VIEW_NO_ROW)
 		trace->rows[row].name = view_thread_name(trace, table, tid);
 	return row;
@@ -65,6 +102,6 @@ uint32_t view_thread_row(struct view_trace *trace, const struct event_table *tab
 
 void view_thread_is_program(struct view_trace *trace, uint32_t row)
 {
-	if (row != VIEW_NO_ROW)
+	if (row != VIEW_NO_ROW && !number_map_get(&trace->process_of, trace->rows[row].id))
 		trace->rows[row].parent = view_group_row(trace, VIEW_GROUP_THREADS);
 }

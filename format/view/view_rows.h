@@ -13,8 +13,9 @@ enum view_group {
 	VIEW_GROUP_KEYED,
 	VIEW_GROUP_STATES,
 	VIEW_GROUP_COUNTERS,
-	VIEW_GROUP_THREADS, /* threads with events of programs, if the file does not state their process */
-	VIEW_GROUP_OTHERS,  /* all other threads */
+	VIEW_GROUP_PROCESSES, /* a heading for each */
+	VIEW_GROUP_THREADS,   /* threads with events of programs, if the file does not state their process */
+	VIEW_GROUP_OTHERS,    /* all other threads */
 };
 
 uint32_t view_group_row(struct view_trace *trace, enum view_group group);
@@ -23,7 +24,10 @@ uint32_t view_cpu_row(struct view_trace *trace, uint32_t cpu);
 /* "kvserver-1234", as report prints it. */
 uint32_t view_thread_name(struct view_trace *trace, const struct event_table *table, int32_t tid);
 
-/* Among the other threads, until view_thread_is_program() moves it. */
+/* Which threads belong to which process: notes.processes of dat_notes.h. Call it first. */
+void view_set_processes(struct view_trace *trace, const char *processes);
+
+/* In the group of its process; if that is not known, among the other threads, until view_thread_is_program() moves it. */
 uint32_t view_thread_row(struct view_trace *trace, const struct event_table *table, int32_t tid);
 
 /* The thread wrote an event of its program. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/view/view_items.h"
+#include "format/view/view_rows.h"
 
 #define FORMAT(id, name, field, print)                                                                                  \
 	"name: " name "\nID: " #id "\nformat:\n"                                                                        \
@@ -184,6 +185,23 @@ Test(view_items, a_thread_that_runs_is_on_a_cpu_and_its_waker_is_known)
 	cr_assert_eq(trace.nr_arrows, 1);
 	cr_assert(trace.arrows[0].kind == VIEW_WAKE && trace.arrows[0].from == 20);
 	cr_assert_eq(trace.rows[trace.arrows[0].from_row].id, 8);
+}
+
+Test(view_items, threads_stand_under_their_process)
+{
+	const int32_t tids[] = { 7, 8, 9, 10 };
+	const char *const headings[] = { "<...>, process 7", "<...>, process 7", "<...>, process 9", "Other threads" };
+
+	view_set_processes(&trace, "7 8, 9; and more");
+	for (size_t i = 0; i < 4; i++) {
+		const uint32_t row = view_thread_row(&trace, table, tids[i]);
+
+		cr_assert_str_eq(trace.strings[trace.rows[trace.rows[row].parent].name], headings[i]);
+		if (i < 3)
+			continue;
+		view_thread_is_program(&trace, row);
+		cr_assert_str_eq(trace.strings[trace.rows[trace.rows[row].parent].name], "Threads");
+	}
 }
 
 /* The numbers of the model and of the page are the same. */

@@ -72,6 +72,13 @@ def numbers(browser):
     same("and none is missing", sum(got.values()), len(plain))
     rows = collections.Counter(row.rsplit("-", 1)[-1] for time, name, row, fields in texts if not row.startswith("CPU"))
     same("each is on the row of its thread", rows, collections.Counter(str(event.tid) for event in plain if event.tid))
+    headings = browser.run("recorderView.view.trace.rows.filter((row) => row.kind === 'thread').map((row) => [row.id, "
+                           "recorderView.view.trace.rows[row.parent].name])")
+    programs = {str(event.tid) for event in plain if event.name in ("step", "turn", "rare")}
+    process = {heading for tid, heading in headings if tid in programs}
+    check("the program's threads are under one heading, of their process", len(programs) == 2 and len(process) == 1 and
+          re.search(r", process (\d+)$", min(process)) and re.search(r"\d+$", min(process)).group() in programs, programs, headings)
+    check("and others are not", all(tid in programs for tid, heading in headings if heading in process), headings)
     levels = browser.run("recorderView.view.trace.rows.flatMap((row) => row.lines.map((line) => line.levels.map(({ items }) => "
                          "Array.from({ length: items.nr }, (_, i) => countOf(items, i)).reduce((a, b) => a + b, 0))))")
     check("all levels of a line have the same number of events", all(len(set(line)) == 1 for line in levels), levels)
