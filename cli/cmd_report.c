@@ -229,7 +229,6 @@ static int print_events(struct report *r)
 	r->lines.select = &r->select;
 	if (r->spans ? report_spans_print(&r->lines, r->time.seconds) : report_lines_print(&r->lines))
 		return fail_memory(r);
-	if (report_lines_print(&r->lines))
 	if (r->stats)
 		report_lines_stats(&r->lines);
 	return 0;

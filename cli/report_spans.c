@@ -34,7 +34,10 @@ struct spans {
 /* The record as an event: at the begin of its span, or at the end. */
 static struct dat_event event_of(const struct model_record *record, uint64_t ts, uint32_t cpu)
 {
-	return (struct dat_event){ .ts = ts, .cpu = cpu, .size = record->size, .data = record->data };
+	static char top[] = "";
+	static const struct dat_buffer buffer = { .name = top };
+
+	return (struct dat_event){ .ts = ts, .cpu = cpu, .size = record->size, .data = record->data, .buffer = &buffer };
 }
 
 static const struct model_record *known_record(const struct model_span *span)
@@ -42,32 +45,28 @@ static const struct model_record *known_record(const struct model_span *span)
 	return span->first.data ? &span->first : &span->last;
 }
 
-/* 1: its begin is selected, or its end if that is all that was seen. 0; -ENOMEM. */
-static int is_selected(const struct spans *s, const struct model_span *span)
+/* Its begin, or its end if that is all that was seen. */
+static bool is_selected(const struct spans *s, const struct model_span *span)
 {
 	const bool has_begin = span->first.data != NULL;
 	const struct dat_event event = event_of(known_record(span), has_begin ? span->begin : span->end, span->cpu);
-	struct tep_record record;
-	const int err = event_record(s->lines->printer, &event, &record);
+	struct tep_record record = event_record(&event);
 
-	if (err)
-		return err;
 	return report_select_has_cpu(s->lines->select, event.buffer, event.cpu) &&
 	       report_select_has(s->lines->select, &event, &record);
 }
 
 /* ------------------------------------------------------------------------------------------------------------- texts */
 
+/* A part of the text of an event, as report prints it. 0; -ENOMEM. */
 static int put_head(const struct spans *s, struct trace_seq *to, const struct dat_event *event)
 {
 	struct event_printer *printer = s->lines->printer;
-	struct tep_record record;
-	const int err = event_record(printer, event, &record);
+	const int err = event_print(printer, event);
+	const struct event_parts *parts = &printer->parts;
 
-	if (!err) {
-		event_print_head(printer, event, &record);
-		trace_seq_printf(to, "%.*s", (int)printer->seq.len, printer->seq.buffer);
-	}
+	if (!err)
+		trace_seq_printf(to, "%.*s", (int)(parts->time - parts->losses), printer->text.text + parts->losses);
 	return err;
 }
 
@@ -76,13 +75,11 @@ static int put_fields(const struct spans *s, struct trace_seq *to, const struct 
 {
 	struct event_printer *printer = s->lines->printer;
 	const struct dat_event event = event_of(of, ts, cpu);
-	struct tep_record record;
-	const int err = event_record(printer, &event, &record);
+	const int err = event_print(printer, &event);
+	const size_t begin = printer->parts.name;
 
-	if (!err) {
-		event_print_fields(printer, of->type, &record);
-		trace_seq_printf(to, "%.*s", (int)printer->seq.len, printer->seq.buffer);
-	}
+	if (!err)
+		trace_seq_printf(to, "%.*s", (int)(printer->text.size - begin), printer->text.text + begin);
 	return err;
 }
 

@@ -273,7 +273,7 @@ static int on_point(void *arg, const struct model_record *record, const struct d
 	begin_event(c, type->name, type->system, 'i', event->ts, pid, tid);
 	export_out_text(c->out, ",\"s\":\"t\",\"args\":{");
 	if (export_has_text(type)) {
-		text = export_text(c->trace, type, event);
+		text = export_text(c->trace, event);
 		export_out_text(c->out, "\"text\":");
 		export_json_text(c->out, text ? text : "");
 	} else {

@@ -207,7 +207,7 @@ static int put_event(struct ctf *ctf, struct blob *blob, const struct export_eve
 	put_text(blob, name, strlen(name));
 	ctf->used[type->type->event->id] = 1;
 	if (export_has_text(type)) {
-		text = export_text(ctf->trace, type, event);
+		text = export_text(ctf->trace, event);
 		if (!text)
 			return -ENOMEM;
 		put_text(blob, text, strlen(text));

@@ -108,18 +108,15 @@ bool export_has_text(const struct export_event *event)
 	return !strcmp(event->system, "ftrace") && (!strcmp(event->name, "bprint") || !strcmp(event->name, "print"));
 }
 
-const char *export_text(struct export_trace *trace, const struct export_event *type, const struct dat_event *event)
+const char *export_text(struct export_trace *trace, const struct dat_event *event)
 {
-	struct trace_seq *seq = &trace->printer.seq;
-	struct tep_record record;
+	struct event_printer *printer = &trace->printer;
+	struct print_text *text = &printer->text;
+	struct dat_event alone = *event;
 
-	if (event_record(&trace->printer, event, &record))
+	alone.lost = 0;
+	if (event_print(printer, &alone) || !print_text_grow(text, 1))
 		return NULL;
-	trace_seq_reset(seq);
-	tep_print_event(trace->table->tep, seq, &record, "%s",
-			event_check(type->type, record.data, (uint32_t)record.size) ? TEP_PRINT_INFO : TEP_PRINT_INFO_RAW);
-	trace_seq_terminate(seq);
-	if (seq->len && seq->buffer[seq->len - 1] == '\n')
-		seq->buffer[--seq->len] = '\0';
-	return seq->state == TRACE_SEQ__GOOD ? seq->buffer : NULL;
+	text->text[text->size] = '\0';
+	return text->text + printer->parts.name;
 }

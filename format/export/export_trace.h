@@ -43,6 +43,6 @@ void export_state_name(const struct export_trace *trace, const struct model_stat
  * export_text() makes it, without its newline; valid until the next call, NULL: out of memory.
  */
 bool export_has_text(const struct export_event *event);
-const char *export_text(struct export_trace *trace, const struct export_event *type, const struct dat_event *event);
+const char *export_text(struct export_trace *trace, const struct dat_event *event);
 
 #endif

@@ -108,7 +108,7 @@ int perfetto_point(struct perfetto *p, const struct export_event *type, const st
 	proto_uint(&p->packet, EVENT_CATEGORY, names->category);
 	proto_uint(&p->packet, EVENT_NAME, names->name);
 	if (export_has_text(type)) {
-		text = export_text(p->trace, type, event);
+		text = export_text(p->trace, event);
 		perfetto_argument_text(p, "text", text ? text : "");
 	} else {
 		perfetto_arguments(p, type, 0, event->data, event->size);

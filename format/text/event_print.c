@@ -471,18 +471,3 @@ int event_line_print(struct event_printer *printer, const struct event_line *lin
 	print_text_putc(text, '\n');
 	return text->failed ? -ENOMEM : 0;
 }
-
-void event_print_head(struct event_printer *printer, const struct dat_event *event, struct tep_record *record)
-{
-	trace_seq_reset(&printer->seq);
-	print_task(printer, event, record);
-	print_time(printer, event->ts);
-}
-
-void event_print_fields(struct event_printer *printer, const struct event_type *type, struct tep_record *record)
-{
-	trace_seq_reset(&printer->seq);
-	print_info(printer, type, record);
-	if (printer->seq.len && printer->seq.buffer[printer->seq.len - 1] == '\n')
-		printer->seq.len--;
-}

@@ -118,11 +118,4 @@ int event_line_print(struct event_printer *printer, const struct event_line *lin
 
 struct event_fallbacks event_fallbacks(const struct event_printer *printer);
 
-/*
- * Parts of the same text, each as a text of its own: thread, CPU and time of the event; and the fields of the record, which
- * has a type, without a newline at the end.
- */
-void event_print_head(struct event_printer *printer, const struct dat_event *event, struct tep_record *record);
-void event_print_fields(struct event_printer *printer, const struct event_type *type, struct tep_record *record);
-
 #endif

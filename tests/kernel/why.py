@@ -25,7 +25,9 @@ def wrong(span, kind):
         return "the classes do not add up"
     if span["id"] != 42 or span["span"] != "io:request":
         return "another span"
-    if "unknown" in span["classes"]:
+    # Some hosts hide switches; nothing else may be unknown.
+    hidden = "the trace has no switch of this thread here"
+    if [p for p in path if p["class"] == "unknown" and hidden not in p["what"]]:
         return "unknown time: " + json.dumps([p for p in path if p["class"] == "unknown"])
     blocked = [p for p in path if p["class"] == "blocked"]
     if kind == "work":
