@@ -52,6 +52,9 @@ REC_EVENT(bench, ints, u64(a), u64(b), u32(c), u32(d), u32(e), u16(f), u16(g));
 REC_EVENT(bench, text, string(s));
 REC_EVENT(bench, off, u64(n));
 REC_EVENT(bench, filtered, u64(n));
+REC_SPAN(bench, span, u64(n), end(u64(n)));
+REC_SPAN(bench, step, u64(n));
+REC_SPAN(bench, quiet, u64(n));
 
 /* -------------------------------------------------------------------- in place of the parts that are not counted */
 
@@ -70,7 +73,7 @@ struct rec_handle *rec_lane_lease(void)
 
 void rec_event_register(struct rec_event *event)
 {
-	if (event != &rec_event_bench__off)
+	if (event != &rec_event_bench__off && event != &rec_event_bench__quiet_begin && event != &rec_event_bench__quiet_end)
 		event->enabled = event == &rec_event_bench__filtered ? &on_if : &on;
 }
 
@@ -114,6 +117,31 @@ static NOINLINE void write_ints(uint64_t n)
 static NOINLINE void write_text(const char *string)
 {
 	REC(bench, text, string);
+}
+
+static NOINLINE void write_span(uint64_t n)
+{
+	REC_BEGIN(bench, span, n);
+	REC_END(bench, span, n);
+}
+
+static NOINLINE void write_scope(uint64_t n)
+{
+	REC_SCOPE(bench, step, n);
+	__asm__ volatile("" : : "r"(n));
+}
+
+static NOINLINE void write_scope_off(uint64_t n)
+{
+	REC_SCOPE(bench, quiet, n);
+	__asm__ volatile("" : : "r"(n));
+}
+
+/* What is inside the scope is unknown to the compiler. */
+static NOINLINE void write_scope_off_around(uint64_t n)
+{
+	REC_SCOPE(bench, quiet, n);
+	empty(n);
 }
 
 static NOINLINE void write_nested(uint64_t n)
@@ -281,6 +309,10 @@ static void run_empty(void)
 static const char *volatile text = "/usr/share/doc/recorder.";
 
 RUN_PLAIN(off, write_off(1))
+RUN_PLAIN(span, write_span(1))
+RUN_PLAIN(scope, write_scope(1))
+RUN_PLAIN(scope_off, write_scope_off(1))
+RUN_PLAIN(scope_off_around, write_scope_off_around(1))
 RUN_PLAIN(u64, write_u64(1))
 RUN_PLAIN(passing, write_filtered(7))
 RUN_PLAIN(filtered, write_filtered(3))
@@ -415,6 +447,10 @@ static const struct {
 	{ "a call of an empty function", run_empty },
 	{ "off", run_off },
 	{ "u64", run_u64 },
+	{ "span: begin and end, each with a u64", run_span },
+	{ "scope: begin with a u64, end", run_scope },
+	{ "scope that is off", run_scope_off },
+	{ "scope that is off, around a call of an empty function", run_scope_off_around },
 	{ "seven integers, 32 bytes", run_ints },
 	{ "string of 24 characters", run_text },
 	{ "dropped (discard mode, lane full)", run_dropped },

@@ -27,6 +27,40 @@ REC_EVENT(cpp, blocks, bytes(a), bytes(b), bytes(c), array(u32, d, 3), array(s8,
 REC_EVENT(cpp, pointers, ptr(a), ptr(b), ptr(c), ptr(d));
 REC_EVENT_FMT(cpp, shown, ("%s is %s", path, kind), string(path), named(kind, op::get, op::put));
 
+REC_SPAN(cpp, span, string(path), end(named(kind, op::get, op::put), string(why)));
+REC_SPAN(cpp, scope, string(path));
+REC_SPAN_KEYED(cpp, keyed, key(u64(id), named(kind, op::get, op::put)), flow(cause), end(array(u32, d, 3)));
+REC_TIMED(cpp, timed, string(path));
+REC_COUNTER(cpp, counter, s64(bytes));
+REC_STATE(cpp, state, key(u8(id)), named(kind, op::get, op::put));
+
+static void leave_by_exception(const std::string &path)
+{
+	REC_SCOPE(cpp, scope, path);
+	throw 1;
+}
+
+static void write_meanings()
+{
+	const std::string path = "/a/path";
+	const std::array<uint32_t, 3> array = { 1, 2, 3 };
+	const uint64_t start = REC_TIMED_START(cpp, timed);
+
+	REC_BEGIN(cpp, span, path);
+	try {
+		leave_by_exception(path);
+	} catch (int) {
+	}
+	REC_BEGIN(cpp, keyed, 7, op::put, 9);
+	REC_END(cpp, keyed, 7, op::put, array);
+	REC_END(cpp, span, op::put, std::string_view(path).substr(0, 2));
+	if (start)
+		REC_TIMED_END(cpp, timed, start, path);
+	REC(cpp, counter, -1);
+	REC(cpp, state, op::put, op::get);
+	REC_TASK(3, "three");
+}
+
 static void write()
 {
 	const std::string path = "/a/path";
@@ -51,6 +85,7 @@ static void write()
 	REC(cpp, pointers, none, shared, nullptr, null);
 	if (REC_ON(cpp, shown))
 		REC(cpp, shown, path, op::get);
+	write_meanings();
 }
 
 } // namespace storage::inner

@@ -14,10 +14,18 @@ librecorder=$(echo "$top_builddir"/.libs/librecorder.so.0)
 cp "$top_srcdir/include/librecorder/optional.h" .
 cat >lib.c <<'END'
 #include "optional.h"
+#include <stdbool.h>
+#include <stdint.h>
 
 REC_EVENT(opt, none);
 REC_EVENT(opt, call, u32(n), string(text));
 REC_EVENT_FMT(opt, shown, ("the number is %u", n), u32(n));
+REC_SPAN(opt, span, u32(n), end(string(text)));
+REC_SPAN(opt, scope, u32(n));
+REC_SPAN_KEYED(opt, keyed, key(u32(n)), flow(f));
+REC_TIMED(opt, timed, string(text));
+REC_COUNTER(opt, counter, u32(n));
+REC_STATE(opt, state, key(u32(n)), flag(on));
 
 #ifdef __cplusplus
 extern "C"
@@ -33,6 +41,19 @@ void lib_call(unsigned int n)
 	if (REC_ON(opt, shown))
 		REC(opt, shown, n);
 	rec_printf("%u %s", n, only_for_events);
+	{
+		const uint64_t start = REC_TIMED_START(opt, timed);
+		REC_SCOPE(opt, scope, n);
+		REC_BEGIN(opt, span, n);
+		REC_BEGIN(opt, keyed, n, 7);
+		REC_END(opt, keyed, n);
+		REC_END(opt, span, only_for_events);
+		REC_TIMED_END(opt, timed, start, only_for_events);
+		REC(opt, counter, n);
+		REC(opt, state, n, true);
+		REC_TASK(n);
+		REC_TASK(n, only_for_events);
+	}
 }
 END
 cat >main.c <<'END'
@@ -89,7 +110,7 @@ for name in without with; do
 	is "built $name librecorder, run with it" "$status $out $err" "0 ran "
 done
 ok "built and run with it, it is recorded" env LD_PRELOAD="$librecorder" "$RECORDER" record -o with.dat ./with
-is "all of it" "$("$RECORDER" report with.dat | sed -n 's/^.*[0-9]: \([a-z]*: .*\)/\1/p' | tr -s ' ')" "none: 
+is "all of it" "$("$RECORDER" report with.dat | sed -n 's/^.*[0-9]: \(\(none\|call\|shown\|bprint\): .*\)/\1/p' | tr -s ' ')" "none: 
 call: n=0 text=first
 shown: the number is 1
 bprint: lib_call: 1 first
@@ -97,6 +118,19 @@ none:
 call: n=1 text=more
 shown: the number is 2
 bprint: lib_call: 2 more"
+
+is "with the events that have a meaning" "$("$RECORDER" report with.dat | grep -v ' timed: ' |
+	sed -n 's/^.*[0-9]: \(\([a-z]*_begin\|[a-z]*_end\|counter\|state\|task\): .*\)/\1/p' | tr -s ' ' | head -n 10)" "scope_begin: n=1
+span_begin: n=1
+keyed_begin: n=1 f=7
+keyed_end: n=1
+span_end: text=first
+counter: n=1
+state: n=1 on=1
+task: id=1 name=
+task: id=1 name=first
+scope_end: "
+is "and the durations" "$("$RECORDER" report with.dat | grep -c ' timed: *dur=[0-9]* text=')" 2
 
 # A program that is linked with librecorder provides it to the library, too.
 ok "a program that is linked with librecorder" "$CC" -o linked main.c ./libwith.so -Wl,--no-as-needed "$librecorder" \

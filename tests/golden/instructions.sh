@@ -29,6 +29,10 @@ is "a reader does nothing for each event" "$(count 1 "reader: page taken, 100 ev
 	"$(count 1 "reader: page taken, 1 event on it")"
 is "an event reads the clock once" "$(count 3 u64)" 1
 is "an event locks nothing" "$(count 2 u64)" 0
+span=$(count 1 "span: begin and end, each with a u64")
+ok "a span takes no more than two events" test "${span:-9999}" -le $((2 * $(count 1 u64)))
+off=$(count 1 "scope that is off")
+ok "a scope that is off takes what an event takes that is off, and a test" test "${off:-9999}" -le $(($(count 1 off) + 2))
 is "a refusal reads no clock" "$(count 3 "dropped (discard mode, lane full)")" 0
 is "a refusal locks nothing" "$(count 2 "dropped (discard mode, lane full)")" 0
 
