@@ -138,6 +138,18 @@ Test(span, a_scope_whose_begin_is_suppressed_has_no_end)
 	expect("step_begin: n=2\nstep_end: \n");
 }
 
+Test(span, a_scope_whose_begin_is_refused_has_no_end)
+{
+	REC_BEGIN(span, bare); /* leases the lane */
+	cr_assert_eq(rec_lane_disable(0), 0);
+	{
+		REC_SCOPE(span, step, 1);
+		cr_assert_eq(rec_lane_enable(0), 0);
+	}
+	REC_END(span, bare);
+	expect("bare_begin: \nbare_end: \n");
+}
+
 Test(span, a_timed_event_has_the_time_since_its_start)
 {
 	const uint64_t before = rec_clock_mono();
