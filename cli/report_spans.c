@@ -155,17 +155,24 @@ static int flush(struct spans *s)
 	return write_line(s);
 }
 
-/* Name and fields of a begin, "io:request(id=7)"; or of the end that is all that was seen. */
-static int put_body(struct spans *s, const struct model_span *span)
+/* "(id=7)": the fields of the begin, or those of the end if that is all that was seen. */
+static int put_begin_fields(const struct spans *s, struct trace_seq *to, const struct model_span *span)
 {
 	int err;
 
+	trace_seq_putc(to, '(');
+	err = put_fields(s, to, known_record(span), span->begin, span->cpu);
+	trace_seq_putc(to, ')');
+	return err;
+}
+
+/* "io:request(id=7)", with its indent. */
+static int put_body(struct spans *s, const struct model_span *span)
+{
 	trace_seq_reset(&s->body);
 	put_indent(&s->body, span);
-	trace_seq_printf(&s->body, "%s:%s(", span->rule->system, span->rule->name);
-	err = put_fields(s, &s->body, known_record(span), span->begin, span->cpu);
-	trace_seq_puts(&s->body, ")");
-	return err;
+	trace_seq_printf(&s->body, "%s:%s", span->rule->system, span->rule->name);
+	return put_begin_fields(s, &s->body, span);
 }
 
 static int take_begin(void *arg, const struct model_span *span)
@@ -230,7 +237,7 @@ static int write_end(struct spans *s, const struct model_span *span)
 	put_times(s, span);
 	put_indent(&s->line, span);
 	trace_seq_printf(&s->line, "} /* %s:%s", span->rule->system, span->rule->name);
-	err = put_end_fields(s, span, " = ");
+	err = span->last.data ? put_end_fields(s, span, " = ") : put_begin_fields(s, &s->line, span);
 	if (more)
 		trace_seq_printf(&s->line, "; %s", more);
 	trace_seq_puts(&s->line, " */");

@@ -71,8 +71,8 @@ io:request(id=2 path=a b.db) {
 io:step(n=70) {
 io:request(id=9 path=$(printf '\033')open) {
   io:step(n=90);
-} /* io:request; end not seen */
-} /* io:step; end not seen */"
+} /* io:request(id=9 path=$(printf '\033')open); end not seen */
+} /* io:step(n=70); end not seen */"
 
 # "thread name duration own" of each whole span, by the lines of the plain report.
 "$RECORDER" report -t trace.dat | awk '
@@ -99,7 +99,7 @@ is "durations and own times are those of the events" "$(cat by_spans)" "$(cat by
 is "a span that is not whole has no duration" "$(grep 'not seen' <<<"$tree" | grep -c ' us ')" 0
 
 # The begin of a leaf is its line's time; a line that ends is at its end.
-is "times" "$(sed -n 's/.* \([0-9]*\.[0-9]*:\) .*step(n=\(.*\)).*/\1 n=\2/p' <<<"$tree")" \
+is "times" "$(grep -v '} /' <<<"$tree" | sed -n 's/.* \([0-9]*\.[0-9]*:\) .*step(n=\([0-9]*\)).*/\1 n=\2/p')" \
 	"$("$RECORDER" report -t trace.dat | sed -n 's/.* \([0-9]*\.[0-9]*:\) step_begin: *\(.*\)/\1 \2/p')"
 
 "$RECORDER" report --spans -F 'io:step_begin if n < 11' trace.dat | sed -n 's/^[^|]*|  //p' >some
