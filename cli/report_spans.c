@@ -19,6 +19,9 @@
 /* Characters of a column of durations. */
 #define WIDTH 15
 
+/* Spans that are deeper are not indented further, so that lines have some length. */
+#define INDENT_MAX 40u
+
 struct spans {
 	struct report_lines *lines;
 	bool seconds;
@@ -115,7 +118,7 @@ static void put_times(struct spans *s, const struct model_span *span)
 
 static void put_indent(struct trace_seq *to, const struct model_span *span)
 {
-	trace_seq_printf(to, "%*s", (int)(2 * span->depth), "");
+	trace_seq_printf(to, "%*s", (int)(2 * (span->depth < INDENT_MAX ? span->depth : INDENT_MAX)), "");
 }
 
 /* What is not known of a span; NULL: it is whole. */

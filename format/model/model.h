@@ -82,7 +82,10 @@ const struct model_rule *model_rule(const struct model_rules *rules, int id);
 
 #define MODEL_NO_BEGIN 1u /* begun before the trace, or its begin was lost: `begin` is the time from which it is known */
 #define MODEL_NO_END   2u /* still open where the trace ends, or where its thread ended: `end` is that time */
-/* An outer span ended first (a jump); or events were lost inside, or a span ended inside whose begin was not seen. */
+/*
+ * An outer span ended first (a jump); or events were lost inside, or a span ended inside whose begin was not seen. Also the
+ * outermost of more than a thousand open spans of one thread, when another one begins.
+ */
 #define MODEL_CUT 4u
 
 struct model_span {

@@ -10,14 +10,21 @@
 struct model_open {
 	struct model_span span;
 	struct model_open *outer; /* the next one on the stack, in the chain of the table, or in the list of unused ones */
+	struct model_open *child; /* on the stack: the opposite of `outer` */
 	uint64_t inner;		  /* ns covered by child spans that have ended */
 	unsigned char *bytes;	  /* of the first record */
 	uint32_t room;
 };
 
-/* A stack of open spans; `top` is the innermost. */
+/*
+ * Spans that are begun and never ended, for example because only begins were recorded, must neither fill the memory nor make
+ * each search long: of more than this many, the outermost one is given up.
+ */
+#define MODEL_DEPTH_MAX 1024u
+
+/* A stack of open spans; `top` is the innermost, `bottom` the outermost. */
 struct model_stack {
-	struct model_open *top;
+	struct model_open *top, *bottom;
 	unsigned int depth;
 };
 

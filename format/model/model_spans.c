@@ -93,6 +93,7 @@ static int pop(struct model *m, struct model_stack *stack, uint64_t ts, unsigned
 	int err;
 
 	stack->top = open->outer;
+	*(stack->top ? &stack->top->child : &stack->bottom) = NULL;
 	stack->depth--;
 	span->end = ts;
 	span->flags |= flags;
@@ -103,6 +104,34 @@ static int pop(struct model *m, struct model_stack *stack, uint64_t ts, unsigned
 	err = give(m, span);
 	open_give(m, open);
 	return err;
+}
+
+/* The outermost span is given up: its end will not be recognised. */
+static int give_up(struct model *m, struct model_stack *stack, uint64_t ts)
+{
+	struct model_open *open = stack->bottom;
+	const uint64_t duration = ts - open->span.begin;
+	int err;
+
+	stack->bottom = open->child;
+	stack->bottom->outer = NULL;
+	stack->depth--;
+	open->span.end = ts;
+	open->span.own = duration > open->inner ? duration - open->inner : 0;
+	open->span.flags |= MODEL_CUT;
+	err = give(m, &open->span);
+	open_give(m, open);
+	return err;
+}
+
+static int push(struct model *m, struct model_stack *stack, struct model_open *open)
+{
+	open->outer = stack->top;
+	open->child = NULL;
+	*(stack->top ? &stack->top->child : &stack->bottom) = open;
+	stack->top = open;
+	stack->depth++;
+	return stack->depth > MODEL_DEPTH_MAX ? give_up(m, stack, open->span.begin) : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------------- the table */
@@ -207,10 +236,7 @@ int model_span_begin(struct model *model, struct model_step *step)
 		if (err)
 			open_give(model, open);
 	} else {
-		open->outer = stack->top;
-		stack->top = open;
-		stack->depth++;
-		err = 0;
+		err = push(model, stack, open);
 	}
 	return err || !model->sink.span_begin ? err : model->sink.span_begin(model->sink.arg, &open->span);
 }

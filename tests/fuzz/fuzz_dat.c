@@ -88,6 +88,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const report[] = { "report", "-N", NULL };
 	static const char *const raw[] = { "report", "-N", "-R", "-l", NULL };
 	static const char *const plugins[] = { "report", "-t", "--ts-diff", NULL };
+	static const char *const spans[] = { "report", "-N", "--spans", NULL };
 	static const char *const dump[] = { "dump", "--all", NULL };
 	static const char *const validate[] = { "dump", "--validate", NULL };
 	static const char *const perfetto[] = { "export", "--perfetto", NULL };
@@ -126,6 +127,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		run(cmd_export, perfetto);
 		run(cmd_export, chrome);
 		run(cmd_export, folded);
+	else if (size % 8 < 4)
+		run(cmd_report, spans);
 	else
 		run(cmd_report, raw);
 	unlink(output);

@@ -336,6 +336,24 @@ Test(model, what_is_open_at_the_end_and_what_began_before)
 	       "io:outer 1 30-40 own 10 depth 0 open\n");
 }
 
+/* Begins without ends: the outermost are given up, as many as there are too many. The others end as usual. */
+Test(model, spans_that_never_end)
+{
+	for (uint64_t i = 0; i < 1026; i++)
+		bare(100 + i, INNER_BEGIN, 1);
+	cr_assert_str_eq(text, "io:inner 1 100-1124 own 1024 depth 0 cut\n"
+			       "io:inner 1 101-1125 own 1024 depth 1 cut in 1\n");
+	text[0] = '\0';
+	for (uint64_t i = 0; i < 1024; i++) {
+		text[0] = '\0';
+		bare(2000 + i, INNER_END, 1);
+	}
+	cr_assert_str_eq(text, "io:inner 1 102-3023 own 2 depth 2 in 2\n");
+	text[0] = '\0';
+	bare(4000, INNER_END, 1);
+	expect("io:inner 1 100-4000 own 3900 depth 0 no-begin\n");
+}
+
 Test(model, a_recursive_span)
 {
 	bare(10, INNER_BEGIN, 1);
