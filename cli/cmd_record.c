@@ -114,32 +114,14 @@ static bool read_size(struct record *record)
 	return false;
 }
 
-/* A compressed file is of version 7, also if no version is named. */
-static bool read_compression(struct record *record)
-{
-	int level = COMPRESSION_NONE;
-
-	if (record->compression && !compression_read(RECORD, record->compression, &level))
-		return false;
-	if (level != COMPRESSION_NONE && !record->version) {
-		complain(RECORD, "version 6 has no compression: use --file-version 7 or --compression none");
-		return false;
-	}
-	if (record->version == UINT32_MAX)
-		record->version = level != COMPRESSION_NONE;
-	if (level == COMPRESSION_NONE)
-		return true;
-	record->packing = dat_pack_zstd(level);
-	record->output.packing = &record->packing;
-	return true;
-}
-
 /* What the options mean together. False: one line was printed. */
 static bool read_options(struct record *record)
 {
 	struct kernel_request *request = &record->kernel.request;
 
-	if (!read_size(record) || !read_compression(record) || !kernel_options_events(RECORD, &record->events, request, &record->user_events) ||
+	if (!read_size(record) ||
+	    !compression_choose(RECORD, record->compression, &record->version, &record->packing, &record->output.packing) ||
+	    !kernel_options_events(RECORD, &record->events, request, &record->user_events) ||
 	    !kernel_options_lists(RECORD, &record->kernel.functions, &record->kernel.options, request))
 		return false;
 	choose_user(record);

@@ -5,6 +5,7 @@
  * to a spool first, and only then is the buffer removed, so a recovery that is killed can be recovered.
  */
 #include "cli/cmd.h"
+#include "cli/compression.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -378,12 +379,14 @@ int cmd_recover(int argc, char **argv)
 {
 	struct recover recover = { .dir = SESSION_INIT, .flags = DRAIN_OWNED };
 	unsigned int version = UINT32_MAX;
+	const char *compression = NULL;
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE (the spool's name without .spool, or trace.dat)",
 			   &recover.output_name),
 		OPT_FLAG('a', "all", "recover all that dead programs and recorders left, into one file", &recover.all),
 		OPT_STRING(0, "dir", "DIR", "look for what is left in DIR, which may be a container's", &recover.dirs),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the file (that of the recording)", &version),
+		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (none)", &compression),
 		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &recover.raw),
 		OPT_FLAG('q', "quiet", "print only errors", &recover.quiet),
 		OPT_END,
@@ -408,6 +411,8 @@ int cmd_recover(int argc, char **argv)
 		complain(RECOVER, "either --all or '%s', not both (see 'recorder recover --help')", operands[0]);
 		return EXIT_USAGE;
 	}
+	if (!compression_choose(RECOVER, compression, &version, &recover.packing, &recover.output.packing))
+		return EXIT_USAGE;
 	recover.version = version + 1;
 	recover.output.sink = &recover_sink;
 	recover.output.verb = "recovered";

@@ -4,6 +4,7 @@
  * is taken away and no program waits. Each snapshot leaves a mark in the lanes; --new copies only what came after it.
  */
 #include "cli/cmd.h"
+#include "cli/compression.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -237,7 +238,7 @@ static bool copy(struct snapshot *snapshot, bool *ret_keep)
 
 static bool run(struct snapshot *snapshot)
 {
-	struct spool_head head = { .file_version = snapshot->version ? 7 : 6, .raw = snapshot->raw };
+	struct spool_head head = { .file_version = snapshot->version == 1 ? 7 : 6, .raw = snapshot->raw };
 	bool good = false, keep = false;
 	sigset_t set, before;
 
@@ -270,7 +271,9 @@ static void close_all(struct snapshot *snapshot)
 int cmd_snapshot(int argc, char **argv)
 {
 	struct snapshot snapshot = { .output_name = "trace.dat",
+				     .version = UINT32_MAX,
 				     .output = { .sink = &sink, .verb = "copied", .tell_times = true } };
+	const char *compression = NULL;
 	const struct opt table[] = {
 		OPT_STRING('P', "pid", "PROGRAM",
 			   "copy from these running programs: pids separated by commas, or a name",
@@ -278,7 +281,8 @@ int cmd_snapshot(int argc, char **argv)
 		OPT_PROGRAMS_DIR(snapshot.programs),
 		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &snapshot.output_name),
 		OPT_FLAG(0, "new", "copy only the events since the last snapshot", &snapshot.only_new),
-		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6)", &snapshot.version),
+		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6; compressed: 7)", &snapshot.version),
+		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (none)", &compression),
 		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &snapshot.raw),
 		OPT_FLAG('q', "quiet", "print only errors", &snapshot.quiet),
 		OPT_END,
@@ -291,11 +295,14 @@ int cmd_snapshot(int argc, char **argv)
 			"recordings are not disturbed, and the events stay for the next snapshot.\n",
 		.table = table,
 	};
+	struct dat_packing packing;
 	char **operands;
 	int status;
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
+	if (!compression_choose(NAME, compression, &snapshot.version, &packing, &snapshot.output.packing))
+		return EXIT_USAGE;
 	snapshot.output.quiet = snapshot.quiet;
 	if (!snapshot.programs.word) {
 		complain(NAME, "missing -P and a running program (see 'recorder snapshot --help')");

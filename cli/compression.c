@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cli/opts.h"
-#include "format/dat/dat_pack.h"
 
 bool compression_read(const char *command, const char *word, int *ret_level)
 {
@@ -31,4 +30,24 @@ bool compression_read(const char *command, const char *word, int *ret_level)
 	complain(command, "option '--compression' takes none, any, zstd, or zstd:LEVEL with a level from %d to %d, not '%s' "
 		 "(see 'recorder %s --help')", DAT_PACK_LEVEL_MIN, DAT_PACK_LEVEL_MAX, word, command);
 	return false;
+}
+
+bool compression_choose(const char *command, const char *word, unsigned int *version, struct dat_packing *packing,
+			const struct dat_packing **ret_use)
+{
+	int level = COMPRESSION_NONE;
+
+	*ret_use = NULL;
+	if (word && !compression_read(command, word, &level))
+		return false;
+	if (level == COMPRESSION_NONE)
+		return true;
+	if (!*version) {
+		complain(command, "version 6 has no compression: use --file-version 7 or --compression none");
+		return false;
+	}
+	*version = 1;
+	*packing = dat_pack_zstd(level);
+	*ret_use = packing;
+	return true;
 }

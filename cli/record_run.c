@@ -89,7 +89,7 @@ static bool take_wanted(const struct record *record, char *wanted, size_t size)
 static bool make_spool(struct record *record, const char *what)
 {
 	struct spool_head head = {
-		.file_version = record->version ? 7 : 6,
+		.file_version = record->version == 1 ? 7 : 6,
 		.raw = record->raw,
 		.split = record->buffers == 1,
 	};

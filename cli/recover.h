@@ -10,6 +10,7 @@
 
 #include "cli/recording/drain.h"
 #include "cli/recording/output.h"
+#include "format/dat/dat_pack.h"
 #include "cli/opts.h"
 #include "cli/recording/leftovers.h"
 #include "cli/recording/session.h"
@@ -22,6 +23,7 @@ struct recover {
 	/* the command line */
 	const char *output_name; /* NULL: from the spool's name */
 	const char *dirs;	 /* where to search; NULL: the directories of dirs.h */
+	struct dat_packing packing;
 	unsigned int version;	 /* place among the words + 1; 0: as the recording had it */
 	bool all, raw, quiet;
 

@@ -41,6 +41,17 @@ recorded "any, raw" --compression any --raw
 recorded "none" --compression none
 like "none: version 6" "$("$RECORDER" dump out.dat)" "^trace.dat version 6, "
 
+# What a program left, and what a running one has.
+RECORDER_ENABLE='test:*' RECORDER_KEEP=1 RECORDER_BUFFER_KB=4096 "$producer" 1 20000 >/dev/null
+ok "recover --compression" "$RECORDER" recover --compression zstd -o out.dat producer
+like "recover: version 7" "$("$RECORDER" dump out.dat)" "compression zstd "
+is "recover: each event" "$("$RECORDER" report out.dat | grep -c ' count: ')" 20000
+for command in recover snapshot; do
+	run "$RECORDER" $command --file-version 6 --compression zstd -o out.dat
+	is "$command, version 6: status" "$status" 2
+	like "$command, version 6" "$err" "^recorder $command: version 6 has no compression"
+done
+
 run "$RECORDER" record -o out.dat --file-version 6 --compression zstd "$producer" 1 1
 is "version 6: status" "$status" 2
 like "version 6" "$err" "^recorder record: version 6 has no compression"
