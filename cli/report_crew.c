@@ -17,8 +17,9 @@
 
 #define THREADS_MAX 15u
 
-/* A batch is full at this many bytes; a text is about twice as long. */
-#define BATCH_ROOM   (96u * 1024u)
+/* A batch is full at this many bytes, so that all have about ROOM; a text is about twice as long. */
+#define ROOM	     (2u * 1024u * 1024u)
+#define BATCH_ROOM   (256u * 1024u)
 #define EVENTS_FIRST 64u
 
 struct item {
@@ -41,6 +42,7 @@ struct report_crew {
 	report_crew_write write;
 	void *arg;
 	uint32_t limit; /* events of the next batch */
+	size_t room;	/* bytes of a batch */
 
 	pthread_mutex_t tep;
 	pthread_mutex_t lock;
@@ -201,7 +203,7 @@ static struct item *add_item(struct batch *batch, size_t size)
 	struct item *item;
 
 	if (wanted > batch->room) {
-		const size_t grown = wanted < BATCH_ROOM ? BATCH_ROOM : wanted;
+		const size_t grown = wanted < batch->room * 2 ? batch->room * 2 : wanted;
 		unsigned char *items = realloc(batch->items, grown);
 
 		if (!items)
@@ -258,7 +260,7 @@ int report_crew_add(struct report_crew *crew, const struct dat_event *event)
 		ret = ret ? add_line(batch, &line, event) : add_text(crew, batch, event);
 	if (ret < 0)
 		return ret;
-	return batch->nr >= crew->limit || batch->size >= BATCH_ROOM ? pass_on(crew) : 1;
+	return batch->nr >= crew->limit || batch->size >= crew->room ? pass_on(crew) : 1;
 }
 
 int report_crew_flush(struct report_crew *crew)
@@ -308,6 +310,7 @@ int report_crew_open(struct event_printer *printer, report_crew_write write, voi
 	crew->arg = arg;
 	crew->limit = EVENTS_FIRST;
 	crew->nr_batches = 2 * threads + 2;
+	crew->room = ROOM / crew->nr_batches < BATCH_ROOM ? ROOM / crew->nr_batches : BATCH_ROOM;
 	crew->batches = calloc(crew->nr_batches, sizeof(*crew->batches));
 	if (!crew->batches) {
 		free(crew);

@@ -48,7 +48,7 @@ static bool advance(struct dat_merge *m, struct stream *s)
 
 	dat_cursor_keep(&s->cursor);
 	for (;;) {
-		ret = s->walking ? dat_walk_next(&s->walk, &record, &error) : 0;
+		ret = s->walking ? dat_walk_event(&s->walk, &record, &error) : 0;
 		if (ret < 0) {
 			error.offset = s->next.offset;
 			note_damage(m, s, &error);

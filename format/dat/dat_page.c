@@ -62,11 +62,7 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 
 	if (!left)
 		return 0;
-	/* Twice, so that the compiler drops from one what the others need. */
-	if (walk->rule == RULE_PLAIN)
-		kind = page_record(at, left, RULE_PLAIN, &walk->ts, &record);
-	else
-		kind = page_record(at, left, walk->rule, &walk->ts, &record);
+	kind = page_record(at, left, walk->rule, &walk->ts, &record);
 	if (kind < 0)
 		return dat_fail(ret_error, kind, walk->pos, "the record at byte %" PRIu32 " of the page does not fit",
 				walk->pos);
@@ -83,4 +79,36 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 	};
 	walk->pos += record.length;
 	return 1;
+}
+
+int dat_walk_event(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error)
+{
+	struct page_record record;
+
+	while (walk->rule == RULE_PLAIN && walk->pos < walk->used) {
+		const unsigned char *at = walk->page + walk->pos;
+		uint64_t ts = walk->ts;
+		const int kind = page_record(at, walk->used - walk->pos, RULE_PLAIN, &ts, &record);
+
+		/* What is rare is for the other function. */
+		if (kind != PAGE_DATA && kind != PAGE_EXTEND && kind != PAGE_STAMP)
+			break;
+		walk->ts = ts;
+		if (kind == PAGE_DATA) {
+			*ret_record = (struct dat_record){
+				.kind = DAT_RECORD_DATA,
+				.pos = walk->pos,
+				.length = record.length,
+				.size = record.size,
+				.delta = record.delta,
+				.data = at + record.head,
+				.ts = ts,
+				.lost = walk->pos == walk->header ? walk->page_lost : 0,
+			};
+			walk->pos += record.length;
+			return 1;
+		}
+		walk->pos += record.length;
+	}
+	return dat_walk_next(walk, ret_record, ret_error);
 }

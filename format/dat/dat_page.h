@@ -54,4 +54,7 @@ uint32_t dat_walk_marker(const struct dat_walk *walk, const struct dat_record *p
 /* 1: *ret_record is the next record of any kind. 0: there are no more. -EBADMSG: the rest of the page is invalid. */
 int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error);
 
+/* The same for readers of events, faster: time extends and stamps may be left out. */
+int dat_walk_event(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error);
+
 #endif

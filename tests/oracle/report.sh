@@ -92,6 +92,23 @@ if [ -s "$TMP/kernel.dat" ]; then
 		done
 		ok "dump --validate, the kernel's events in $file" "$RECORDER" dump --validate "$TMP/$file.dat"
 	done
+	# On one CPU no other thread makes lines; on all, they are written in order.
+	cpu=$(taskset -cp $$ | sed 's/.*[^0-9]//')
+	trace-cmd report "$TMP/kernel.dat" > "$TMP/theirs" 2> /dev/null
+	ok "there are many batches of events" test "$(wc -l < "$TMP/theirs")" -gt 10000
+	taskset -c "$cpu" "$RECORDER" report "$TMP/kernel.dat" > "$TMP/ours"
+	ok "report on one CPU" cmp "$TMP/ours" "$TMP/theirs"
+	for round in 1 2 3 4 5; do
+		"$RECORDER" report "$TMP/zstd.dat" | cmp - "$TMP/theirs" || break
+	done
+	is "report on all CPUs, five times" "$round" 5
+	run bash -c 'set -o pipefail; "$0" report "$1" | sed 5000q | tail -1' "$RECORDER" "$TMP/kernel.dat"
+	is "a pipe that is closed among the events: status" "$status" 0
+	is "and its last line" "$out" "$(sed -n 5000p "$TMP/theirs")"
+	run "$RECORDER" report --stats "$TMP/kernel.dat"
+	like "report --stats" "$err" "^recorder report: $(($(wc -l < "$TMP/theirs") - 1)) events printed, [0-9]+ of them, of [0-9]+ formats, by libtraceevent$"
+	run "$RECORDER" report --stats -R "$TMP/kernel.dat"
+	like "--stats -R: all by libtraceevent" "$err" "$(($(wc -l < "$TMP/theirs") - 1)) of them, of [0-9]+ formats, by libtraceevent$"
 else
 	fail "recording the kernel's events (needs root and tracefs)"
 fi
