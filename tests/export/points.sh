@@ -43,6 +43,11 @@ is "times" "$(answer times)" \
 is "clocks" "$(answer clocks)" "BOOTTIME 0;MONOTONIC 0"
 ok "the trace is smaller than the trace.dat" test "$(stat -c %s kinds.pftrace)" -lt "$(stat -c %s kinds.dat)"
 
+# A file of 48 MB in 32 MB of address space, most of which are the libraries.
+ok "record much" "$RECORDER" record -q -b 65536 -o much.dat "$top_builddir/tests/programs/producer" 2 1000000
+ok "memory does not grow with the file" bash -c 'ulimit -v 32000 && "$0" export --perfetto much.dat -o much.pftrace' "$RECORDER"
+rm -f much.dat much.pftrace
+
 # ---------------------------------------------------------------------------------------------------- where it goes
 
 ok "to standard output" sh -c '"$0" export --perfetto kinds.dat >out.pftrace' "$RECORDER"
