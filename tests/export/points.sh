@@ -97,6 +97,7 @@ if [ "$(id -u)" = 0 ]; then
 	sql switches "select count(*) from ftrace_event where name = 'sched_switch'"
 	sql running "select count(*) from sched join thread using(utid) where name in ('one', 'two')"
 	sql forks "select extract_arg(arg_set_id, 'parent_comm'), count(*) from ftrace_event where name = 'sched_process_fork' and extract_arg(arg_set_id, 'parent_comm') = 'kinds' group by 1"
+	sql interrupts "select count(*) from slice s join track k on s.track_id = k.id where s.category = 'irq' and s.dur >= 0 and k.name glob 'CPU *, interrupts*'"
 	sql woken "select count(*) from thread_state where waker_utid is not null"
 	sql tids "select distinct name from thread where tid in ($(sed -nE 's/^(one|two|main) //p' tids | paste -s -d ,)) order by 1"
 	ask kernel.pftrace
@@ -105,6 +106,8 @@ if [ "$(id -u)" = 0 ]; then
 	ok "no switch is missing" test "$(answer switches)" -ge "$("$RECORDER" report kernel.dat | grep -c ': sched_switch: ')"
 	ok "the threads are seen to run" test "$(answer running)" -gt 1
 	like "fields of events are columns" "$(answer forks)" '^kinds [12]$'
+	is "interrupts are slices of their CPU" "$(answer interrupts)" \
+		"$("$RECORDER" report kernel.dat | grep -cE ': (irq_handler|softirq)_exit: ')"
 	ok "wakers are known" test "$(answer woken)" -gt 0
 	like "names" "$(answer tids)" '^kinds;one;two$'
 else
