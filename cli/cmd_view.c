@@ -45,7 +45,7 @@ static int write_block(void *arg, const void *block, size_t size)
 	return flush(arg, &bytes);
 }
 
-static int write_page(struct page_file *page, const struct view_request *request, uint64_t *ret_left_out, struct dat_error *error)
+static int write_page(struct page_file *page, const struct view_request *request, struct view_result *ret_result)
 {
 	const struct view_sink sink = { .block = write_block, .arg = page, .effort = 6 };
 	struct blob bytes = BLOB_INIT;
@@ -54,7 +54,7 @@ static int write_page(struct page_file *page, const struct view_request *request
 	view_page_begin(&bytes, 0);
 	err = flush(page, &bytes);
 	if (!err)
-		err = view_file(request, &sink, ret_left_out, error);
+		err = view_file(request, &sink, ret_result);
 	if (!err) {
 		view_page_finish(&bytes);
 		err = flush(page, &bytes);
@@ -75,15 +75,14 @@ static char *name_of_page(const char *path)
 static int run(const struct view_request *request, const char *output)
 {
 	struct page_file page = { .written = 0 };
-	struct dat_error error = { .text = "" };
-	uint64_t left_out = 0;
+	struct view_result result = { .damaged = 0 };
 	int err = out_file_open(output, &page.out);
 
 	if (err) {
 		complain(COMMAND, "cannot write '%s': %s", output, strerror(-err));
 		return EXIT_FAILURE;
 	}
-	err = write_page(&page, request, &left_out, &error);
+	err = write_page(&page, request, &result);
 	if (err)
 		out_file_abandon(&page.out);
 	else
@@ -91,11 +90,16 @@ static int run(const struct view_request *request, const char *output)
 	if (page.error)
 		complain(COMMAND, "cannot write '%s': %s", output, strerror(-page.error));
 	else if (err)
-		complain(COMMAND, "%s: %s", request->path, error.text);
-	else if (left_out)
+		complain(COMMAND, "%s: %s", request->path, result.error.text);
+	else if (result.left_out)
 		complain(COMMAND, "%s: the fields of %" PRIu64 " events are not in '%s', which would be too large", request->path,
-			 left_out, output);
-	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+			 result.left_out, output);
+	/* Events are missing from the page, which is there all the same. */
+	if (!err && result.damaged)
+		complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+			 request->path, result.damaged, result.damaged == 1 ? "" : "s", result.cpu, result.error.offset,
+			 result.error.text);
+	return err || result.damaged ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 int cmd_view(int argc, char **argv)

@@ -18,6 +18,7 @@ struct reading {
 	struct view_trace trace;
 	struct blob index, columns;
 	struct view_texts texts;
+	struct view_result result;
 };
 
 static void close_all(struct reading *reading)
@@ -61,6 +62,7 @@ static int collect(struct reading *reading, size_t items_max)
 		return err;
 	dat_notes_read(version ? version->data : NULL, &notes);
 	err = view_collect(reading->table, notes.processes, merge, &reading->trace);
+	reading->result.damaged = dat_merge_damaged(merge, &reading->result.error, &reading->result.cpu);
 	dat_merge_close(merge);
 	return err ? err : view_finish(&reading->trace, items_max);
 }
@@ -95,13 +97,12 @@ static int write_texts(struct reading *reading, size_t room, const struct view_s
 	return err;
 }
 
-int view_file(const struct view_request *request, const struct view_sink *sink, uint64_t *ret_left_out,
-	      struct dat_error *ret_error)
+int view_file(const struct view_request *request, const struct view_sink *sink, struct view_result *ret_result)
 {
 	struct reading reading = { .file = NULL };
 	char clock[64];
 	struct view_head head = { .file = request->shown, .version = PACKAGE_VERSION, .clock = clock, .live = request->live };
-	int err = open_file(&reading, request, ret_error);
+	int err = open_file(&reading, request, &reading.result.error);
 
 	if (!err)
 		err = pack(&reading, request->room, sink->effort);
@@ -113,9 +114,10 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 		head.seconds = reading.time.seconds;
 		err = view_write_index(&reading.trace, &head, &reading.texts, &reading.index, &reading.columns, sink);
 	}
-	*ret_left_out = reading.texts.left_out;
-	close_all(&reading);
 	if (err == -ENOMEM)
-		snprintf(ret_error->text, sizeof(ret_error->text), "not enough memory");
+		snprintf(reading.result.error.text, sizeof(reading.result.error.text), "not enough memory");
+	reading.result.left_out = reading.texts.left_out;
+	*ret_result = reading.result;
+	close_all(&reading);
 	return err;
 }

@@ -13,11 +13,14 @@ struct view_request {
 	bool no_plugins;
 };
 
-/*
- * Reads the file and gives its blocks to the sink. 0; or -errno, with the reason in ret_error, or none if the sink
- * failed. *ret_left_out is the number of events whose texts had no room.
- */
-int view_file(const struct view_request *request, const struct view_sink *sink, uint64_t *ret_left_out,
-	      struct dat_error *ret_error);
+struct view_result {
+	uint64_t left_out; /* events whose texts had no room */
+	uint64_t damaged;  /* pages, whose events are missing in whole or in part */
+	uint32_t cpu;	   /* of the first of them */
+	struct dat_error error; /* the reason of a failure; or of the first damage */
+};
+
+/* Reads the file and gives its blocks to the sink. 0; or -errno, with the reason in the result, or none if the sink failed. */
+int view_file(const struct view_request *request, const struct view_sink *sink, struct view_result *ret_result);
 
 #endif

@@ -273,8 +273,7 @@ int view_live_take(struct view_live *live, struct blob *ret_blocks)
 	const struct view_sink blocks = { .block = add_block, .arg = ret_blocks, .effort = 1 };
 	char spool_path[PATH_MAX + 16], path[PATH_MAX + 16];
 	struct view_request request = { .path = path, .shown = "running programs", .room = ROOM, .live = true };
-	struct dat_error error = { .text = "" };
-	uint64_t left_out;
+	struct view_result result;
 	int err;
 
 	path_of(live, "spool", spool_path, sizeof(spool_path));
@@ -282,7 +281,7 @@ int view_live_take(struct view_live *live, struct blob *ret_blocks)
 	request.no_plugins = live->no_plugins;
 	err = take_spool(live, spool_path, path);
 	if (!err)
-		err = view_file(&request, &blocks, &left_out, &error);
+		err = view_file(&request, &blocks, &result);
 	remove_files(live);
 	return err;
 }
