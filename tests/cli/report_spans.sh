@@ -110,6 +110,27 @@ is "-F selects spans by their begins" "$(cat some)" "  io:step(n=0);
 ok "-F of an event that is inside" "$RECORDER" report --spans -F io:note trace.dat
 unlike "selects no spans" "$out" '[|]'
 
+# ---- the macros of spans: the example makes a known number of each, and writes no other spans
+
+# shellcheck disable=SC2086
+ok "the example" $CC $CFLAGS_FOR_TEST "$top_srcdir/examples/07_storage.c" $LDADD_FOR_TEST -lpthread -o storage
+ok "is recorded" "$RECORDER" record -q -u 'storage:*' -o storage.dat ./storage 50
+ok "its spans" "$RECORDER" report --spans -t storage.dat
+tree=$out
+# COUNT of lines that match.
+lines()
+{
+	grep -c "$1" <<<"$tree"
+}
+is "requests, which begin on one thread and end on another or the same" "$(lines 'us  *|  } /\* storage:request = id=[0-9]* result=')" 50
+is "jobs" "$(lines 'us |  } /\* storage:job = result=')" 50
+is "disk reads, each inside a job" "$(lines 'us |    storage:disk(dur=')" 50
+is "checksums, each inside a job" "$(lines 'us |    \(storage:checksum(.*);\|} /\* storage:checksum\)')" 50
+unlike "all are whole" "$tree" 'not seen|lost'
+is "a timed span has the duration that its event has" \
+	"$(sed -n 's/.* \([0-9]*\)\.\([0-9]*\) us |  *storage:disk.*/\1\2/p' <<<"$tree" | sed 's/^0*//')" \
+	"$("$RECORDER" report storage.dat | sed -n 's/.* disk: *dur=\([0-9]*\) .*/\1/p')"
+
 fails "a file that does not exist" "$RECORDER" report --spans no.dat
 fails "a full disk" bash -c '"$1" report --spans trace.dat >/dev/full' bash "$RECORDER"
 like "is reported" "$err" 'cannot write the report'
