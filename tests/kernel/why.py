@@ -39,7 +39,8 @@ def wrong(span, kind):
             if piece["class"] == "runnable":
                 by[piece["by"]] = by.get(piece["by"], 0) + piece["dur"]
         hogs = [ns for name, ns in by.items() if name.startswith("hog-")]
-        return None if hogs and max(by.values()) == hogs[0] else "it waited for " + json.dumps(by)
+        # The hog uses 7 ms of the CPU that both are bound to, whatever else runs there.
+        return None if sum(hogs) > 6000000 else "it waited for " + json.dumps(by)
     needed = {
         "sleep": lambda p: "in clock_nanosleep()" in p["what"] and p["by"] == "timer",
         "lock": lambda p: "in futex()" in p["what"] and ("holder-" in p["what"] or p["task"].startswith("holder-")),
