@@ -303,11 +303,26 @@ async function askServer() {
 	return answer.status === 204 ? null : Trace.load(splitBlocks(new Uint8Array(await answer.arrayBuffer())));
 }
 
+function pause() {
+	return new Promise((done) => setTimeout(done, LIVE_PAUSE));
+}
+
+/* The first state: there may be no program with an event yet. */
+async function firstOfServer() {
+	for (;;) {
+		const trace = await askServer();
+		if (trace)
+			return trace;
+		document.getElementById("facts").textContent = "waiting for the first event of a program";
+		await pause();
+	}
+}
+
 async function followServer(page) {
 	document.getElementById("follow").hidden = false;
 	page.setFollow(true);
 	for (;;) {
-		await new Promise((done) => setTimeout(done, LIVE_PAUSE));
+		await pause();
 		try {
 			const trace = await askServer();
 			if (trace)
@@ -325,7 +340,7 @@ async function start() {
 	document.documentElement.dataset.theme = dark.matches ? "dark" : "light";
 	const stored = [...document.querySelectorAll("script.block")].map((block) => () => fromBase64(block.textContent));
 	try {
-		const page = window.recorderView = new Page(stored.length ? await Trace.load(stored) : await askServer());
+		const page = window.recorderView = new Page(stored.length ? await Trace.load(stored) : await firstOfServer());
 		dark.addEventListener("change", () => page.changeTheme(dark.matches ? "dark" : "light"));
 		if (!stored.length)
 			followServer(page);

@@ -240,7 +240,7 @@ def search(browser, name):
 def address(browser):
     browser.run("recorderView.zoomTo(recorderView.view.item)")
     browser.wait("location.hash.includes('at=')")
-    browser.run("new Promise((done) => setTimeout(done, 300))")
+    browser.run("recorderView.writeAddress()")  # what is to come of it soon
     state = ("[recorderView.view.from, recorderView.view.to, recorderView.view.row.name, "
              "recorderView.view.item.line.levels[0].items.begin[recorderView.view.item.i]]")
     before, link = browser.run(state), browser.run("location.href")

@@ -52,13 +52,13 @@ def main():
     idle = http.client.HTTPConnection(parts.hostname, parts.port)
     idle.connect()  # a client that asks nothing holds up nobody
     with open(fifo_path, "w", encoding="ascii") as fifo, Browser() as browser:
+        browser.open(address)
+        browser.wait("document.getElementById('facts')?.textContent.includes('waiting')")
+        check("before the first event the page waits", True)
         fifo.write("x")
         fifo.flush()
-        while ask("GET", parts.path + "data") == 204:  # until the first event is there
-            time.sleep(0.05)
-        questions()
-        browser.open(address)
         browser.wait("window.recorderView?.view.width > 0")
+        questions()
         check("the page follows the recording", browser.run("recorderView.follow"))
         browser.wait("recorderView.view.trace.events === 10")
         check("it has the events so far", True)
