@@ -1,75 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder report: the events of a trace.dat as text, byte for byte what trace-cmd report prints for the same file and
- * flags. Streams: memory does not grow with the file.
+ * flags; or as JSON, CSV or a summary. Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
 
-#include <endian.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/report_lines.h"
-#include "cli/report_select.h"
-#include "cli/report_spans.h"
+#include "cli/report.h"
 #include "cli/show_text.h"
 #include "cli/terminal.h"
 #include "format/dat/dat_compress.h"
-#include "format/dat/dat_notes.h"
-#include "format/io/bytes.h"
 
 #define COMMAND "report"
 
-struct report {
-	const char *path;
-	const char *input;
-	struct report_select select;
-	bool no_plugins;
-	bool no_date;
-	bool raw_ts;
-	bool quiet;
+/* What is printed; at most one can be requested. */
+struct forms {
+	bool json;
+	bool csv;
+	bool summary;
 	bool clock;
 	bool spans;
-	bool raw_strings;
-	bool stats;
-	unsigned int color;
-	struct event_print_options print;
-
-	struct dat_file *file;
-	struct dat_time time;
-	struct event_table *table;
-	struct event_printer printer;
-	struct dat_merge *merge;
-	struct report_lines lines;
 };
 
-/* Everything that goes wrong with the file is said here, in one line. */
-static int fail(const struct report *r, const struct dat_error *error)
-{
-	fflush(stdout);
-	complain(COMMAND, "%s: %s", r->path, error->text);
-	return 1;
-}
-
-static int fail_memory(const struct report *r)
-{
-	const struct dat_error error = { .text = "not enough memory" };
-
-	return fail(r, &error);
-}
-
-/* ------------------------------------------------------------------------------------------------------- output */
+typedef int (*report_form)(struct report *r);
 
 /* The exit status of what was written: a reader that went away is no failure. */
 static int check_output(struct report *r)
 {
 	fflush(stdout);
-	if (report_lines_written(&r->lines))
+	if (report_written(r))
 		return 0;
 	if (r->lines.write_error == EPIPE) {
 		/* What is left has no reader; main() would take it for a failure. */
@@ -81,139 +46,62 @@ static int check_output(struct report *r)
 	return 1;
 }
 
-/* The highest that options CPUCOUNT say; 0 without one. */
-static uint32_t machine_cpus(const struct report *r)
+static bool is_top(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
 {
-	uint32_t cpus = 0;
-
-	for (size_t i = 0; i < r->file->nr_options; i++) {
-		const struct dat_option *option = &r->file->options[i];
-
-		if (option->id == DAT_CPUCOUNT && option->size >= 4 && bytes_get32(option->data, r->file->big) > cpus)
-			cpus = bytes_get32(option->data, r->file->big);
-	}
-	return cpus;
+	(void)arg;
+	(void)cpu;
+	return !buffer->name[0];
 }
 
-/* The number in the first line: CPUs of the top buffer, and in version 7 no fewer than the machine's. */
-static bool print_head(struct report *r)
+/* Times from the first event of all files on: of the buffers without names, as trace-cmd. */
+static int align(struct report *all, unsigned int nr)
 {
-	const struct dat_buffer *top = NULL;
-	uint32_t cpus = r->file->cpus;
+	uint64_t first = UINT64_MAX;
 
-	for (size_t i = 0; !top && i < r->file->nr_buffers; i++) {
-		if (!r->file->buffers[i].name[0])
-			top = &r->file->buffers[i];
+	for (unsigned int i = 0; i < nr; i++) {
+		struct dat_merge *merge;
+		struct dat_event event;
+
+		if (dat_merge_open(all[i].file, &all[i].time, is_top, NULL, &merge))
+			return -ENOMEM;
+		if (dat_merge_next(merge, &event) && event.ts < first)
+			first = event.ts;
+		dat_merge_close(merge);
 	}
-	if (r->file->version == 7)
-		cpus = top && top->cpus > machine_cpus(r) ? top->cpus : machine_cpus(r);
-	printf("cpus=%" PRIu32 "\n", cpus);
-	return report_lines_written(&r->lines);
-}
-
-/* Up to the last line feed, if there is one, so that no character of UTF-8 is cut in two. */
-static ssize_t whole_lines(const char *text, ssize_t size)
-{
-	const char *end = memrchr(text, '\n', (size_t)size);
-
-	return end ? end + 1 - text : size;
-}
-
-static int print_latency_text(struct report *r)
-{
-	struct dat_error error = { 0 };
-	char text[65536];
-	ssize_t n;
-
-	for (uint64_t at = r->file->latency_offset; at < r->file->size; at += (uint64_t)n) {
-		n = dat_read_raw(r->file, at, text, sizeof(text), &error);
-		if (n < 0)
-			return fail(r, &error);
-		if (r->lines.escapes) {
-			n = whole_lines(text, n);
-			show_text(stdout, text, (size_t)n, true);
-		} else {
-			fwrite(text, 1, (size_t)n, stdout);
-		}
-		if (!n || !report_lines_written(&r->lines))
-			break;
-	}
+	for (unsigned int i = 0; i < nr && first != UINT64_MAX; i++)
+		dat_time_adjust(&all[i].time, (int64_t)(0 - first), 0);
 	return 0;
-}
-
-/* Events of damaged pages are missing from what was printed: that is a failure, though not the end of the report. */
-static int check_damage(const struct report *r)
-{
-	struct dat_error error;
-	uint32_t cpu;
-	uint64_t pages = dat_merge_damaged(r->merge, &error, &cpu);
-
-	if (!pages)
-		return 0;
-	fflush(stdout);
-	complain(COMMAND,
-		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
-		 r->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
-	return 1;
-}
-
-/* What the file says of its times. */
-static void print_clock(const struct report *r)
-{
-	const struct dat_option *version = dat_option(r->file, DAT_VERSION);
-	struct clock_offset offset;
-	struct dat_notes notes;
-	char name[64];
-
-	dat_notes_read(version ? version->data : NULL, &notes);
-	printf("clock: %s\n", dat_clock_name(r->file, name, sizeof(name)) ? name : "not stated in the file");
-	if (notes.time_error != DAT_TIME_ERROR_UNKNOWN)
-		printf("time error: at most %" PRIu64 " ns from CLOCK_MONOTONIC\n", notes.time_error);
-	else
-		printf("time error: not stated in the file\n");
-	if (!notes.offsets)
-		printf("kernel - programs: not measured (no kernel events were recorded, or not by recorder)\n");
-	while (notes.offsets && clock_offsets_next(&notes.offsets, &offset))
-		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 %s; %u rounds\n", offset.cpu,
-		       offset.low, offset.high, clock_offset_contains_zero(&offset) ? "included" : "excluded", offset.rounds);
-}
-
-static bool is_latency(const struct dat_file *file)
-{
-	for (size_t i = 0; i < file->nr_buffers; i++) {
-		if (file->buffers[i].latency && !file->buffers[i].name[0])
-			return true;
-	}
-	return false;
 }
 
 static int open_report(struct report *r)
 {
 	struct dat_error error = { 0 };
-	unsigned int flags = (r->no_date ? DAT_TIME_NO_DATE : 0) | (r->raw_ts ? DAT_TIME_RAW : 0);
-	int status, err;
+	const unsigned int flags = (r->no_date ? DAT_TIME_NO_DATE : 0) | (r->raw_ts ? DAT_TIME_RAW : 0);
+	int err, status = report_select_cpus(&r->select);
 
+	if (status)
+		return status;
 	if (dat_open(r->path, dat_compress_zstd(), &r->file, &error))
-		return fail(r, &error);
+		return report_fail(r, &error);
 	if (dat_time_open(r->file, flags, &r->time, &error))
-		return fail(r, &error);
-	err = event_table_open(r->file, r->no_plugins ? EVENT_NO_PLUGINS : 0, &r->table);
+		return report_fail(r, &error);
+	dat_time_adjust(&r->time, r->ts_offset, r->hz);
+	err = event_table_open(r->file, (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0),
+			       &r->table);
 	if (err) {
 		snprintf(error.text, sizeof(error.text), "cannot parse the event formats: %s", strerror(-err));
-		return fail(r, &error);
+		return report_fail(r, &error);
 	}
+	status = report_handlers_apply(&r->handlers, r->table);
+	if (status)
+		return status;
 	if (event_printer_open(&r->printer, r->file, &r->time, r->table, &r->print))
-		return fail_memory(r);
-	status = report_select_open(&r->select, r->file, &r->time, r->table);
-	/* Spans are selected when they are whole. */
-	if (!status && dat_merge_open(r->file, &r->time, r->spans ? NULL : report_select_has_cpu, &r->select, &r->merge))
-		status = fail_memory(r);
-	return status;
+		return report_fail_memory(r);
+	return report_select_open(&r->select, r->file, &r->time, r->table);
 }
 
 static void close_report(struct report *r)
 {
-	dat_merge_close(r->merge);
 	report_select_close(&r->select);
 	if (r->table)
 		event_printer_close(&r->printer);
@@ -222,62 +110,266 @@ static void close_report(struct report *r)
 	dat_close(r->file);
 }
 
-static int print_events(struct report *r)
+static void free_options(struct report *r)
 {
-	r->lines.printer = &r->printer;
-	r->lines.merge = r->merge;
-	r->lines.select = &r->select;
-	if (r->spans ? report_spans_print(&r->lines, r->time.seconds) : report_lines_print(&r->lines))
-		return fail_memory(r);
-	if (r->stats)
-		report_lines_stats(&r->lines);
+	opt_list_free(&r->wishes.filters);
+	opt_list_free(&r->wishes.buffers);
+	opt_list_free(&r->wishes.pids);
+	opt_list_free(&r->wishes.comms);
+	report_handlers_free(&r->handlers);
+}
+
+/* A latency tracer's text is one piece, and the only one. */
+static int check_latency(const struct report *r, report_form form, unsigned int nr)
+{
+	const struct report_window *window = &r->select.window;
+
+	if (form == report_text && nr == 1 && !window->since_text && !window->until_text && !window->head && !window->tail)
+		return 0;
+	complain(COMMAND, "%s: the file has the text of a latency tracer, of which no events can be selected", r->path);
+	return EXIT_FAILURE;
+}
+
+/* What precedes the first event of each file. */
+static int open_all(struct report *all, unsigned int nr, report_form form)
+{
+	const bool events = form != report_clock && form != report_list;
+	int status = report_handlers_options(&all->handlers);
+
+	for (unsigned int i = 0; !status && i < nr; i++)
+		status = open_report(&all[i]);
+	if (!status && all->align && align(all, nr))
+		status = report_fail_memory(all);
+	for (unsigned int i = 0; !status && events && i < nr; i++)
+		status = report_is_latency(&all[i]) ? check_latency(&all[i], form, nr) : report_window_open(&all[i]);
+	return status;
+}
+
+static int print_all(struct report *all, unsigned int nr, report_form form)
+{
+	uint64_t head = all->select.window.head;
+
+	if (nr == 1)
+		return form(all);
+	if (form == report_list)
+		return report_list_several(all, nr);
+	return report_several(all, nr, head);
+}
+
+static int run(struct report *all, unsigned int nr, report_form form)
+{
+	int status = open_all(all, nr, form);
+
+	if (status)
+		return status;
+	if (all->test_filters && all->wishes.filters.nr)
+		return report_handlers_test(&all->wishes.filters, all->table);
+	signal(SIGPIPE, SIG_IGN);
+	for (unsigned int i = 0; i < nr; i++)
+		all[i].lines.escapes = !all->raw_strings && show_escapes(stdout);
+	terminal_start();
+	status = print_all(all, nr, form);
+	return status ? status : check_output(all);
+}
+
+/* A number with its sign. */
+static bool read_number(const char *option, const char *text, int64_t *ret_number)
+{
+	char *end;
+
+	errno = 0;
+	*ret_number = strtoll(text, &end, 10);
+	if (!errno && end != text && !*end)
+		return true;
+	complain(COMMAND, "--%s '%s' is not a whole number", option, text);
+	return false;
+}
+
+/* NULL: several were requested, which was reported. */
+static report_form choose_form(const struct forms *forms, const struct report_lists *lists)
+{
+	const struct {
+		const char *option;
+		bool wanted;
+		report_form form;
+	} all[] = {
+		{ "--json", forms->json, report_json },
+		{ "--csv", forms->csv, report_csv },
+		{ "--summary", forms->summary, report_summary },
+		{ "--clock", forms->clock, report_clock },
+		{ "--spans", forms->spans, report_spans },
+		{ "a list", report_lists_any(lists), report_list },
+	};
+	report_form form = report_text;
+	const char *option = NULL;
+
+	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!all[i].wanted)
+			continue;
+		if (option) {
+			complain(COMMAND, "%s and %s print different things; use one of them", option, all[i].option);
+			return NULL;
+		}
+		option = all[i].option;
+		form = all[i].form;
+	}
+	return form;
+}
+
+/* The files, with what was said of each: a time option is for the file before it. */
+static int read_inputs(struct report *options, const struct opt_list *inputs, const char *operand, struct report *all,
+		       unsigned int nr)
+{
+	unsigned int next = 0;
+
+	for (unsigned int i = 0; i < nr; i++)
+		all[i] = *options;
+	for (unsigned int i = 0; i < inputs->nr; i++) {
+		const char *name = inputs->opts[i]->name, *text = inputs->items[i];
+		int64_t number = 0;
+
+		if (inputs->opts[i]->letter == 'i') {
+			all[next++].path = text;
+			continue;
+		}
+		if (!read_number(name, text, &number))
+			return EXIT_USAGE;
+		if (!strcmp(name, "ts-offset")) {
+			all[next ? next - 1 : 0].ts_offset = number;
+			continue;
+		}
+		if (number <= 0) {
+			complain(COMMAND, "--ts2secs '%s' is not a frequency", text);
+			return EXIT_USAGE;
+		}
+		/* Before the second file it is for all that have none of their own, as with trace-cmd. */
+		for (unsigned int n = next > 1 ? next - 1 : 0; n < (next > 1 ? next : nr); n++)
+			all[n].hz = (uint64_t)number;
+	}
+	if (!next)
+		all->path = operand ? operand : "trace.dat";
+	else if (operand) {
+		complain(COMMAND, "both '-i %s' and '%s' name the file", all->path, operand);
+		return EXIT_USAGE;
+	}
 	return 0;
 }
 
-static int run(struct report *r)
+/* Check what the options say together. 0 or the exit status. */
+static int check_options(const struct report *r, report_form form, unsigned int nr)
 {
-	int status = report_select_cpus(&r->select);
+	if (r->select.window.head && r->select.window.tail) {
+		complain(COMMAND, "--head and --tail exclude each other");
+		return EXIT_USAGE;
+	}
+	if (nr > 1 && ((form != report_text && form != report_list) || r->select.window.tail || r->wakeups || r->ts_check)) {
+		complain(COMMAND, "several files can only be printed as text, without --tail, -w and --ts-check");
+		return EXIT_USAGE;
+	}
+	return 0;
+}
+
+static unsigned int count_inputs(const struct opt_list *inputs)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < inputs->nr; i++)
+		nr += inputs->opts[i]->letter == 'i';
+	return nr ? nr : 1;
+}
+
+/* The options are read: do it. */
+static int report(struct report *options, const struct opt_list *inputs, const char *operand, report_form form)
+{
+	const unsigned int nr = count_inputs(inputs);
+	struct report *all = calloc(nr, sizeof(*all));
+	int status = all ? 0 : report_fail_memory(options);
 
 	if (!status)
-		status = open_report(r);
-	if (status)
-		return status;
-	signal(SIGPIPE, SIG_IGN);
-	r->lines.escapes = !r->raw_strings && show_escapes(stdout);
-	terminal_start();
-	if (r->clock)
-		print_clock(r);
-	else if (print_head(r))
-		status = is_latency(r->file) ? print_latency_text(r) : print_events(r);
+		status = read_inputs(options, inputs, operand, all, nr);
 	if (!status)
-		status = check_output(r);
-	return status || r->lines.write_error ? status : check_damage(r);
+		status = check_options(options, form, nr);
+	if (!status)
+		status = run(all, nr, form);
+	for (unsigned int i = 0; all && i < nr; i++)
+		close_report(&all[i]);
+	free(all);
+	return status;
 }
 
 int cmd_report(int argc, char **argv)
 {
-	struct report r = { 0 };
+	struct report r = { .select.wishes = &r.wishes };
+	struct report_window *window = &r.select.window;
+	struct forms forms = { 0 };
+	struct report_lists *lists = &r.lists;
+	struct opt_list inputs = { 0 };
+	bool quiet = false, verbose = false;
+	unsigned int color = 0;
 	const struct opt table[] = {
-		OPT_STRING('i', "input", "FILE", "read FILE; same as the operand", &r.input),
+		OPT_LIST('i', "input", "FILE", "read FILE, same as the operand; several: merged by time", &inputs),
 		OPT_FLAG('t', NULL, "print times in full nanoseconds", &r.print.full_ts),
 		OPT_FLAG('R', NULL, "print the fields, not the event's own format", &r.print.raw),
+		OPT_LIST('r', NULL, "EVENTS", "print the fields of events whose name or system matches", &r.handlers.raw),
+		OPT_LIST('n', NULL, "EVENTS", "print matching events by their formats, not by plugins", &r.handlers.formats),
 		OPT_FLAG('l', NULL, "print the latency columns", &r.print.latency),
+		OPT_FLAG('w', NULL, "print how long tasks waited after their wake-up", &r.wakeups),
+		OPT_FLAG(0, "boundary", "print a line where a sub-buffer begins", &r.print.boundary),
 		OPT_LIST('F', NULL, "FILTER", "print events that match: 'io:* if fd == 3', or as trace-cmd: 'io/submit:fd == 3'",
-			 &r.select.filters),
-		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.select.cpus),
-		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.select.no_hardirq),
-		OPT_FLAG('S', NULL, "leave out events of soft interrupts", &r.select.no_softirq),
+			 &r.wishes.filters),
+		OPT_LIST('v', NULL, NULL, "leave out the events that match the filters after it", &r.wishes.filters),
+		OPT_FLAG('T', "filter-test", "instead of the events print what the filters are for each event", &r.test_filters),
+		OPT_LIST(0, "pid", "LIST", "print events of these tasks, and about them", &r.wishes.pids),
+		OPT_LIST(0, "comm", "LIST", "print events of the tasks with these names, and about them", &r.wishes.comms),
+		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.wishes.cpus),
+		OPT_LIST('B', NULL, "BUFFER", "print events of this buffer, or of those that match; 'top': the one without a name",
+			 &r.wishes.buffers),
+		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.wishes.no_hardirq),
+		OPT_FLAG('S', NULL, "leave out events of soft interrupts", &r.wishes.no_softirq),
+		OPT_STRING(0, "since", "TIME", "begin at TIME: 12.5, +2s (from the start), -2s (from the end), 14:03:05, @EVENT",
+			   &window->since_text),
+		OPT_STRING(0, "until", "TIME", "end at TIME; +2s is 2 seconds after the start, or after --since",
+			   &window->until_text),
+		OPT_NUMBER(0, "head", "N", 1, UINT64_MAX / 4, "print the first N of the selected events", &window->head),
+		OPT_NUMBER(0, "tail", "N", 1, UINT64_MAX / 4, "print the last N of the selected events", &window->tail),
+		OPT_FLAG(0, "json", "print events as JSON, one object a line", &forms.json),
+		OPT_FLAG(0, "csv", "print events as CSV, one column for each field", &forms.csv),
+		OPT_FLAG(0, "summary", "print numbers of events by event, task, process and CPU", &forms.summary),
 		OPT_FLAG(0, "ts-diff", "print the time since the event before", &r.print.ts_diff),
+		OPT_FLAG(0, "ts-check", "report times that are earlier than the one before on the CPU", &r.ts_check),
+		OPT_LIST(0, "ts-offset", "N", "add N to the times of the file before, in the unit of the clock", &inputs),
+		OPT_LIST(0, "ts2secs", "HZ", "the clock of the file before ticks HZ times a second; first: of all files",
+			 &inputs),
+		OPT_FLAG(0, "align-ts", "print times from the first event on", &r.align),
 		OPT_FLAG(0, "nodate", "ignore the file's date offset", &r.no_date),
 		OPT_FLAG(0, "raw-ts", "print times as stored in the file", &r.raw_ts),
-		OPT_COLOR(r.color),
+		OPT_COLOR(color),
 		OPT_FLAG(0, "raw-strings", "do not escape control characters on a terminal", &r.raw_strings),
 		OPT_FLAG(0, "stats", "at the end, print on standard error how many events libtraceevent printed", &r.stats),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),
+		OPT_FLAG('L', NULL, "load only the user's own plugins", &r.local_plugins),
+		OPT_LIST('O', NULL, "OPTION", "an option of plugins: [PLUGIN:]NAME[=VALUE]", &r.handlers.options),
+		OPT_STRING(0, "kallsyms", "FILE", "functions, in addition to those in the file", &r.handlers.kallsyms),
+		OPT_FLAG('e', NULL, "print the byte order of the file, and of this machine", &lists->endian),
+		OPT_FLAG('p', NULL, "print the page size of the file, and of this machine", &lists->page_size),
+		OPT_FLAG('f', NULL, "print the functions in the file", &lists->functions),
+		OPT_FLAG('P', NULL, "print the formats of printk in the file", &lists->printk),
+		OPT_FLAG('E', NULL, "print the names of the events that the file describes", &lists->events),
+		OPT_FLAG(0, "events", "print the descriptions of events", &lists->formats),
+		OPT_STRING(0, "event", "REGEX", "print the descriptions of events that match, as SYSTEM:EVENT or in either name",
+			   &lists->formats_of),
+		OPT_FLAG(0, "check-events", "exit with status 22 if a description cannot be parsed", &lists->check),
+		OPT_FLAG(0, "cpus", "print the CPUs that have events", &lists->cpus),
+		OPT_FLAG(0, "first-event", "print the time of the first event of each CPU", &lists->first),
+		OPT_FLAG(0, "last-event", "print the time of the last event of each CPU", &lists->last),
+		OPT_FLAG(0, "stat", "print the kernel's statistics of the recording", &lists->stat),
+		OPT_FLAG(0, "uname", "print the kernel, and the recorder's version", &lists->uname),
+		OPT_FLAG(0, "version", "print the recorder's version", &lists->version),
 		OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",
-			 &r.clock),
-		OPT_FLAG(0, "spans", "print spans, indented, with durations and the time not spent in inner ones", &r.spans),
-		OPT_FLAG('q', NULL, "accepted because trace-cmd has it; does nothing", &r.quiet),
+			 &forms.clock),
+		OPT_FLAG(0, "spans", "print spans, indented, with durations and the time not spent in inner ones", &forms.spans),
+		OPT_FLAG('q', NULL, "accepted because trace-cmd has it; does nothing", &quiet),
+		OPT_FLAG('V', NULL, "the same", &verbose),
 		OPT_END,
 	};
 	const struct opts opts = {
@@ -287,21 +379,17 @@ int cmd_report(int argc, char **argv)
 		.table = table,
 		.max_operands = 1,
 	};
+	report_form form = report_text;
 	char **operands;
-	int status;
+	int status = 0;
 
-	if (!opts_parse(&opts, argc, argv, &operands, &status)) {
-		opt_list_free(&r.select.filters);
-		return status;
+	if (opts_parse(&opts, argc, argv, &operands, &status)) {
+		form = choose_form(&forms, lists);
+		r.wishes.lines = form == report_text;
+		terminal_use(color);
+		status = form ? report(&r, &inputs, operands[0], form) : EXIT_USAGE;
 	}
-	if (r.input && operands[0]) {
-		complain(COMMAND, "both '-i %s' and '%s' name the file", r.input, operands[0]);
-		opt_list_free(&r.select.filters);
-		return EXIT_USAGE;
-	}
-	terminal_use(r.color);
-	r.path = r.input ? r.input : operands[0] ? operands[0] : "trace.dat";
-	status = run(&r);
-	close_report(&r);
+	opt_list_free(&inputs);
+	free_options(&r);
 	return status;
 }

@@ -27,24 +27,19 @@ static bool is_named(const char *filter, const char *name)
 
 /* ------------------------------------------------------------------------------------------------ names of values */
 
-/* The list of names that is printed for the field: __print_symbolic or __print_flags. NULL: none is. */
-static const struct tep_print_flag_sym *find_symbols(const struct tep_print_arg *arg, const char *name)
+const struct tep_print_arg *report_event_names(const struct tep_event *type, const char *name)
 {
-	for (; arg; arg = arg->next) {
+	for (const struct tep_print_arg *arg = type->print_fmt.args; arg; arg = arg->next) {
 		const struct tep_print_arg *field = NULL;
-		const struct tep_print_flag_sym *symbols = NULL;
 
-		if (arg->type == TEP_PRINT_SYMBOL) {
+		if (arg->type == TEP_PRINT_SYMBOL)
 			field = arg->symbol.field;
-			symbols = arg->symbol.symbols;
-		} else if (arg->type == TEP_PRINT_FLAGS) {
+		else if (arg->type == TEP_PRINT_FLAGS)
 			field = arg->flags.field;
-			symbols = arg->flags.flags;
-		}
 		while (field && field->type == TEP_PRINT_TYPE)
 			field = field->typecast.item;
 		if (field && field->type == TEP_PRINT_FIELD && !strcmp(field->field.name, name))
-			return symbols;
+			return arg;
 	}
 	return NULL;
 }
@@ -100,8 +95,7 @@ static const char *format_text(const struct dat_file *file, const struct tep_eve
 	return NULL;
 }
 
-/* How many decimals the print format shows of the field as event_text.c writes a real; 0: it is no such field. */
-static uint32_t decimals_of(const struct dat_file *file, const struct tep_event *type, const char *name)
+uint32_t report_event_decimals(const struct dat_file *file, const struct tep_event *type, const char *name)
 {
 	const char *text = format_text(file, type), *at;
 	unsigned long long scale = 0;
@@ -166,16 +160,16 @@ static int add_field(struct report_event *event, const struct dat_file *file, co
 		     const struct tep_format_field *field)
 {
 	struct rec_field *one = &event->info.fields[event->info.nr_fields];
-	const struct tep_print_flag_sym *symbols;
+	const struct tep_print_arg *names;
 	int err = 0;
 
 	describe(one, field);
 	if (one->kind == REC_FIELD_SIGNED || one->kind == REC_FIELD_UNSIGNED) {
-		symbols = find_symbols(type->print_fmt.args, field->name);
-		if (symbols)
-			err = add_names(event, symbols);
+		names = report_event_names(type, field->name);
+		if (names)
+			err = add_names(event, names->type == TEP_PRINT_FLAGS ? names->flags.flags : names->symbol.symbols);
 		else if (one->element == 8)
-			one->decimals = decimals_of(file, type, field->name);
+			one->decimals = report_event_decimals(file, type, field->name);
 		if (one->decimals)
 			one->kind = REC_FIELD_REAL;
 	}

@@ -19,4 +19,10 @@ int report_event_describe(struct report_event *event, const struct dat_file *fil
 			  const struct tep_event *type, const char *filter);
 void report_event_free(struct report_event *event);
 
+/* What prints names instead of the field's numbers: __print_symbolic or __print_flags. NULL: nothing does. */
+const struct tep_print_arg *report_event_names(const struct tep_event *type, const char *name);
+
+/* How many decimals the print format shows of the field as event_text.c writes a real; 0: it is no such field. */
+uint32_t report_event_decimals(const struct dat_file *file, const struct tep_event *type, const char *name);
+
 #endif

@@ -30,17 +30,33 @@ static bool write_text(void *arg, const char *text, size_t size)
 	return report_lines_written(lines);
 }
 
+/* A time that is earlier than that of the event before it, on the same CPU and in the same buffer, is reported. */
+static void check_time(struct report_lines *lines, const struct dat_event *event)
+{
+	uint64_t *last = &lines->last[(size_t)(event->buffer - lines->buffers) * lines->nr_last_cpus + event->cpu];
+
+	if (*last > event->ts)
+		complain("report", "WARNING: Record on cpu %" PRIu32 " went backwards: %" PRIu64 " to %" PRIu64 " delta: -%" PRIu64,
+			 event->cpu, *last, event->ts, *last - event->ts);
+	*last = event->ts;
+}
+
 /* 1; 0: it cannot be written; -ENOMEM. */
-static int print_line(struct report_lines *lines, struct report_crew *crew, const struct dat_event *event)
+static int print_line(struct report_lines *lines, struct report_crew *crew, const struct dat_event *event,
+		      struct tep_record *record)
 {
 	int err;
 
+	if (lines->last)
+		check_time(lines, event);
 	if (crew)
 		return report_crew_add(crew, event);
 	err = event_print(lines->printer, event);
 	if (err)
 		return err;
 	show_event(stdout, lines->printer, lines->escapes);
+	if (lines->wakeup && report_wakeup_event(lines->wakeup, record))
+		return -ENOMEM;
 	putchar('\n');
 	return report_lines_written(lines);
 }
@@ -52,14 +68,19 @@ static int print_events(struct report_lines *lines, struct report_crew *crew)
 	struct dat_event event, next;
 	int more = dat_merge_next(lines->merge, &event), printed = 1;
 
-	while (more && printed > 0) {
+	while (more && printed > 0 && !report_select_ends(lines->select, &event)) {
 		record = event_record(&event);
 		more = dat_merge_next(lines->merge, &next);
 		if (report_select_has(lines->select, &event, &record)) {
-			if (more && event_ftrace_takes(&lines->printer->ftrace, &record, &next))
+			const bool joined = more && event_ftrace_takes(&lines->printer->ftrace, &record, &next);
+
+			if (report_window_shows(&lines->select->window)) {
+				printed = print_line(lines, crew, &event, &record);
+				lines->events++;
+			}
+			/* After the print: the event's data are gone by then. */
+			if (joined)
 				more = dat_merge_next(lines->merge, &next);
-			printed = print_line(lines, crew, &event);
-			lines->events++;
 		}
 		event = next;
 	}
@@ -76,7 +97,8 @@ void report_lines_stats(const struct report_lines *lines)
 
 int report_lines_print(struct report_lines *lines)
 {
-	const bool is_plain = !lines->escapes && !*paint(PAINT_BAD);
+	/* Latencies of wake-ups are printed within a line. */
+	const bool is_plain = !lines->escapes && !lines->wakeup && !*paint(PAINT_BAD);
 	struct report_crew *crew = NULL;
 	int ret = is_plain ? report_crew_open(lines->printer, write_text, lines, &crew) : 0;
 

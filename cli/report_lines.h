@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "cli/report_select.h"
+#include "cli/report_wakeup.h"
 #include "format/dat/dat_merge.h"
 #include "format/text/event_print.h"
 
@@ -15,6 +16,10 @@ struct report_lines {
 	struct dat_merge *merge;
 	struct report_select *select;
 	bool escapes;	 /* control characters are shown, not sent to the terminal */
+	struct report_wakeup *wakeup; /* NULL: without latencies of wake-ups */
+	uint64_t *last;  /* time of the last event by buffer and CPU, to check the order; NULL: unchecked */
+	uint32_t nr_last_cpus;
+	const struct dat_buffer *buffers;
 	int write_error; /* errno of the first write that failed */
 	uint64_t events; /* that were printed */
 };

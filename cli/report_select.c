@@ -2,6 +2,8 @@
 #include "cli/report_select.h"
 
 #include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +51,7 @@ static int want_cpus(struct report_select *select, uint32_t first, uint32_t last
 /* "0,2-5" */
 int report_select_cpus(struct report_select *select)
 {
-	const char *at = select->cpus;
+	const char *at = select->wishes->cpus;
 	uint32_t first, last;
 	int status;
 
@@ -71,39 +73,66 @@ int report_select_cpus(struct report_select *select)
 			break;
 		at++;
 	}
-	complain("report", "--cpu '%s' is not a list of CPUs such as 0,2-5", select->cpus);
+	complain("report", "--cpu '%s' is not a list of CPUs such as 0,2-5", select->wishes->cpus);
 	return EXIT_USAGE;
+}
+
+/* The name is a pattern; "top" is the buffer that has no name. */
+static bool is_buffer(const char *name, const struct dat_buffer *buffer)
+{
+	return !fnmatch(name, buffer->name, 0) || (!buffer->name[0] && !strcmp(name, "top"));
 }
 
 bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
 {
 	const struct report_select *select = arg;
 
-	(void)buffer;
-	return !select->cpus || (cpu < select->nr_wanted && select->wanted[cpu]);
+	if (select->wishes->cpus && (cpu >= select->nr_wanted || !select->wanted[cpu]))
+		return false;
+	for (unsigned int i = 0; i < select->wishes->buffers.nr; i++)
+		if (is_buffer(select->wishes->buffers.items[i], buffer))
+			return true;
+	return !select->wishes->buffers.nr;
 }
 
+/* First those that select events, then, after the -v, those that leave events out. */
 static int open_filters(struct report_select *select, const struct dat_file *file, const struct dat_time *time)
 {
+	const struct opt_list *filters = &select->wishes->filters;
+	bool wanted = true;
 	int status = 0;
 
-	select->filter = calloc(select->filters.nr ? select->filters.nr : 1, sizeof(struct report_filter *));
+	select->filter = calloc(filters->nr ? filters->nr : 1, sizeof(struct report_filter *));
 	if (!select->filter)
 		return out_of_memory();
-	for (unsigned int i = 0; !status && i < select->filters.nr; i++) {
-		status = report_filter_open(select->filters.items[i], file, select->table, !time->seconds, &select->filter[i]);
+	for (unsigned int i = 0; !status && i < filters->nr; i++) {
+		if (!filters->items[i]) {
+			wanted = false;
+			continue;
+		}
+		status = report_filter_open(filters->items[i], file, select->table, !time->seconds,
+					    &select->filter[select->nr_filters]);
 		select->nr_filters += !status;
+		select->nr_wanted_filters += !status && wanted;
 	}
 	return status;
 }
 
-/* One filter that takes the event is enough. */
-static bool filters_take(const struct report_select *select, const struct dat_event *event, const struct tep_record *record)
+/* One filter or task that takes the event is enough. */
+static bool is_wanted(const struct report_select *select, const struct dat_event *event, const struct tep_record *record)
 {
-	for (unsigned int i = 0; i < select->nr_filters; i++)
+	for (unsigned int i = 0; i < select->nr_wanted_filters; i++)
 		if (report_filter_has(select->filter[i], event, record))
 			return true;
-	return !select->nr_filters;
+	return (!select->nr_wanted_filters && !select->tasks.nr) || report_tasks_have(&select->tasks, record);
+}
+
+static bool is_left_out(const struct report_select *select, const struct dat_event *event, const struct tep_record *record)
+{
+	for (unsigned int i = select->nr_wanted_filters; i < select->nr_filters; i++)
+		if (report_filter_has(select->filter[i], event, record))
+			return true;
+	return false;
 }
 
 /*
@@ -114,19 +143,25 @@ bool report_select_has(struct report_select *select, const struct dat_event *eve
 {
 	bool has_stacks = event->cpu < select->nr_stack_cpus;
 
-	if (select->no_hardirq || select->no_softirq) {
+	if (event->ts < select->window.since)
+		return false;
+	if (select->wishes->no_hardirq || select->wishes->no_softirq) {
 		int flags = event_flags(select->table, record->data, (uint32_t)record->size);
 
-		if (flags > 0 && ((select->no_hardirq && flags & FLAG_HARDIRQ) || (select->no_softirq && flags & FLAG_SOFTIRQ)))
+		if (flags > 0 && ((select->wishes->no_hardirq && flags & FLAG_HARDIRQ) ||
+				  (select->wishes->no_softirq && flags & FLAG_SOFTIRQ)))
 			return false;
 	}
-	if (filters_take(select, event, record)) {
+	if (is_wanted(select, event, record)) {
+		const bool shown = !is_left_out(select, event, record);
+
 		if (has_stacks)
-			select->stack_follows[event->cpu] = true;
-		return true;
+			select->stack_follows[event->cpu] = shown;
+		return shown;
 	}
 	return has_stacks && select->stack_follows[event->cpu] &&
-	       event_id(select->table, record->data, (uint32_t)record->size) == select->stack_id;
+	       event_id(select->table, record->data, (uint32_t)record->size) == select->stack_id &&
+	       !is_left_out(select, event, record);
 }
 
 static int open_stacks(struct report_select *select, const struct dat_file *file)
@@ -153,10 +188,38 @@ static int check_cpus(const struct report_select *select, const struct dat_file 
 	for (uint32_t cpu = 0; cpu < select->nr_wanted && cpu < cpus; cpu++)
 		if (select->wanted[cpu])
 			return 0;
-	if (!select->cpus || !cpus)
+	if (!select->wishes->cpus || !cpus)
 		return 0;
-	complain("report", "--cpu '%s': the file has only CPUs 0 to %u", select->cpus, cpus - 1);
+	complain("report", "--cpu '%s': the file has only CPUs 0 to %u", select->wishes->cpus, cpus - 1);
 	return EXIT_FAILURE;
+}
+
+static int no_buffer(const char *name, const struct dat_file *file)
+{
+	char names[256] = "";
+	size_t used = 0;
+
+	for (size_t b = 0; b < file->nr_buffers && used < sizeof(names); b++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%s'", b ? ", " : "",
+					 file->buffers[b].name[0] ? file->buffers[b].name : "top");
+	complain("report", "-B '%s': the file has no such buffer, only %s", name, names);
+	return EXIT_FAILURE;
+}
+
+/* The same for a buffer. */
+static int check_buffers(const struct report_select *select, const struct dat_file *file)
+{
+	for (unsigned int i = 0; i < select->wishes->buffers.nr; i++) {
+		const char *name = select->wishes->buffers.items[i];
+		bool found = false;
+
+		for (size_t b = 0; !found && b < file->nr_buffers; b++)
+			found = is_buffer(name, &file->buffers[b]);
+		if (found)
+			continue;
+		return no_buffer(name, file);
+	}
+	return 0;
 }
 
 int report_select_open(struct report_select *select, const struct dat_file *file, const struct dat_time *time,
@@ -167,7 +230,11 @@ int report_select_open(struct report_select *select, const struct dat_file *file
 	select->table = table;
 	status = check_cpus(select, file);
 	if (!status)
+		status = check_buffers(select, file);
+	if (!status)
 		status = open_filters(select, file, time);
+	if (!status)
+		status = report_tasks_open(&select->tasks, &select->wishes->pids, &select->wishes->comms, table);
 	return status ? status : open_stacks(select, file);
 }
 
@@ -176,7 +243,13 @@ void report_select_close(struct report_select *select)
 	for (unsigned int i = 0; i < select->nr_filters; i++)
 		report_filter_close(select->filter[i]);
 	free(select->filter);
+	report_tasks_close(&select->tasks);
 	free(select->stack_follows);
 	free(select->wanted);
-	opt_list_free(&select->filters);
+}
+
+void report_select_again(struct report_select *select)
+{
+	select->window.selected = 0;
+	memset(select->stack_follows, 0, select->nr_stack_cpus * sizeof(bool));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which events of a file 'recorder report' prints: by CPU, by filters, by interrupt. */
+/* Which events of a file 'recorder report' prints: by time, buffer, CPU, filters, interrupt. */
 #ifndef CLI_REPORT_SELECT_H
 #define CLI_REPORT_SELECT_H
 
@@ -8,20 +8,31 @@
 
 #include "cli/opts.h"
 #include "cli/report_filter.h"
+#include "cli/report_tasks.h"
+#include "cli/report_window.h"
 #include "format/text/event_print.h"
 
-struct report_select {
-	/* the command line */
+/* The command line. */
+struct report_wishes {
 	const char *cpus;	 /* "0,2-5"; NULL: all */
-	struct opt_list filters; /* any of them; none: all events */
+	struct opt_list filters; /* any of them; none: all events. After an item that is NULL (-v): those that leave out events */
+	struct opt_list pids, comms;
+	struct opt_list buffers; /* patterns of names; none: all */
 	bool no_hardirq;
 	bool no_softirq;
+	bool lines; /* the report has lines, in which some events are joined */
+};
+
+struct report_select {
+	const struct report_wishes *wishes;
+	struct report_window window;
 
 	bool *wanted; /* by CPU */
 	uint32_t nr_wanted;
 	struct event_table *table;
 	struct report_filter **filter;
-	unsigned int nr_filters;
+	unsigned int nr_filters, nr_wanted_filters; /* the others leave out events */
+	struct report_tasks tasks;
 	bool *stack_follows; /* by CPU: an event was shown, so its stack is shown, too */
 	uint32_t nr_stack_cpus;
 	int stack_id;
@@ -41,7 +52,16 @@ void report_select_close(struct report_select *select);
 /* For dat_merge_open(); `select` is the selection. */
 bool report_select_has_cpu(const void *select, const struct dat_buffer *buffer, uint32_t cpu);
 
-/* Whether an event of such a CPU is printed; call it for all events in order. */
+/* Whether an event of such a CPU is selected; call it for all events in order. */
 bool report_select_has(struct report_select *select, const struct dat_event *event, struct tep_record *record);
+
+/* Whether neither this event nor a later one is selected. */
+static inline bool report_select_ends(const struct report_select *select, const struct dat_event *event)
+{
+	return event->ts > select->window.until || report_window_is_full(&select->window);
+}
+
+/* Before the events are walked over once more. */
+void report_select_again(struct report_select *select);
 
 #endif

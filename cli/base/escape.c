@@ -5,17 +5,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The length of the character at `text` that may be printed; 0: it is a control character or not UTF-8. */
-static size_t character(const char *text, size_t size, bool lines)
+size_t escape_utf8(const char *text, size_t size)
 {
 	/* The lowest value that needs a sequence of each length: anything below it would be an overlong form. */
-	static const uint32_t lowest[] = { 0, 0, 0xa0, 0x800, 0x10000 };
+	static const uint32_t lowest[] = { 0, 0, 0x80, 0x800, 0x10000 };
 	const unsigned char first = (unsigned char)text[0];
 	size_t length;
 	uint32_t code;
 
 	if (first < 0x80)
-		return (first >= ' ' && first != 0x7f) || (lines && (first == '\n' || first == '\t'));
+		return 1;
 	length = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : first >= 0xc0 ? 2 : 0;
 	if (!length || first >= 0xf8 || length > size)
 		return 0;
@@ -27,10 +26,22 @@ static size_t character(const char *text, size_t size, bool lines)
 			return 0;
 		code = code << 6 | (next & 0x3f);
 	}
-	/* 0x80 to 0x9f are the control characters that some terminals take besides those of ASCII. */
 	if (code < lowest[length] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff))
 		return 0;
 	return length;
+}
+
+/* The length of the character at `text` that may be printed; 0: it is a control character or not UTF-8. */
+static size_t character(const char *text, size_t size, bool lines)
+{
+	const unsigned char first = (unsigned char)text[0];
+
+	if (first < 0x80)
+		return (first >= ' ' && first != 0x7f) || (lines && (first == '\n' || first == '\t'));
+	/* 0x80 to 0x9f are the control characters that some terminals take besides those of ASCII. */
+	if (first == 0xc2 && size > 1 && (unsigned char)text[1] < 0xa0)
+		return 0;
+	return escape_utf8(text, size);
 }
 
 size_t escape_plain(const char *text, size_t size, bool lines)

@@ -8,12 +8,15 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "format/dat/dat_seek.h"
+
 struct stream {
 	struct dat_cursor cursor;
 	struct dat_walk walk;
 	struct dat_event next;
 	uint32_t page_size; /* of the current page */
 	bool walking;
+	bool fresh; /* no event of the page was found yet */
 	bool skipped; /* something was lost to damage since the last event */
 };
 
@@ -66,6 +69,7 @@ static bool advance(struct dat_merge *m, struct stream *s)
 			if (ret)
 				note_damage(m, s, &error);
 			s->walking = !ret;
+			s->fresh = true;
 			continue;
 		}
 		if (record.kind == DAT_RECORD_DATA)
@@ -80,6 +84,8 @@ static bool advance(struct dat_merge *m, struct stream *s)
 	s->next.behind = s->page_size - record.pos - record.length;
 	s->next.lost = record.lost ? record.lost : s->skipped ? DAT_PAGE_LOST_UNKNOWN : 0;
 	s->skipped = false;
+	s->next.begins = s->fresh;
+	s->fresh = false;
 	return true;
 }
 
@@ -119,7 +125,8 @@ static uint32_t count_streams(const struct dat_file *file)
 }
 
 /* The top buffer's streams first, whatever the order in the file; then the others in theirs. */
-static int open_streams(struct dat_merge *m, const struct dat_file *file, bool top, dat_merge_wanted wanted, const void *arg)
+static int open_streams(struct dat_merge *m, const struct dat_file *file, bool top, dat_merge_wanted wanted, const void *arg,
+			uint64_t from)
 {
 	for (size_t i = 0; i < file->nr_buffers; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
@@ -138,6 +145,8 @@ static int open_streams(struct dat_merge *m, const struct dat_file *file, bool t
 			s->next.buffer = buffer;
 			s->next.marked = DAT_NO_MARKER;
 			m->nr_streams++;
+			if (from && dat_cursor_seek(&s->cursor, m->time, from))
+				return -ENOMEM;
 		}
 	}
 	return 0;
@@ -145,6 +154,12 @@ static int open_streams(struct dat_merge *m, const struct dat_file *file, bool t
 
 int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
 		   struct dat_merge **ret_merge)
+{
+	return dat_merge_open_at(file, time, wanted, arg, 0, ret_merge);
+}
+
+int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
+		      uint64_t from, struct dat_merge **ret_merge)
 {
 	struct dat_merge *m = calloc(1, sizeof(*m));
 	uint32_t count = count_streams(file);
@@ -156,9 +171,9 @@ int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat
 	m->streams = calloc(count ? count : 1, sizeof(*m->streams));
 	m->heap = calloc(count ? count : 1, sizeof(struct stream *));
 	if (m->streams && m->heap) {
-		err = open_streams(m, file, true, wanted, arg);
+		err = open_streams(m, file, true, wanted, arg, from);
 		if (!err)
-			err = open_streams(m, file, false, wanted, arg);
+			err = open_streams(m, file, false, wanted, arg, from);
 	}
 	if (err) {
 		dat_merge_close(m);

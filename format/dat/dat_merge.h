@@ -24,6 +24,7 @@ struct dat_event {
 	int64_t lost;		   /* as dat_record.lost */
 	uint32_t marked;	   /* the CPU that the last marker before it names; DAT_NO_MARKER: there was none */
 	uint64_t offset;	   /* of the page */
+	bool begins;		   /* it is the first event of its page */
 	const struct dat_buffer *buffer;
 };
 
@@ -35,6 +36,10 @@ typedef bool (*dat_merge_wanted)(const void *arg, const struct dat_buffer *buffe
 /* Starts before the first event; file and time must outlive it. 0; -ENOMEM. */
 int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
 		   struct dat_merge **ret_merge);
+
+/* The same, without the pages that lie before the time `from`: some events before it may remain, no later one is left out. */
+int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
+		      uint64_t from, struct dat_merge **ret_merge);
 
 /* Takes NULL. Returns NULL. */
 struct dat_merge *dat_merge_close(struct dat_merge *merge);

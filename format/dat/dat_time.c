@@ -166,7 +166,7 @@ static int read_option(const struct dat_file *file, const struct dat_option *o, 
 int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_time *ret_time,
 		  struct dat_error *ret_error)
 {
-	struct dat_time t = { .seconds = true };
+	struct dat_time t = { .seconds = true, .raw = flags & DAT_TIME_RAW };
 	char clock[64];
 	int err = 0;
 
@@ -184,6 +184,15 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 		t.seconds = !(flags & DAT_TIME_RAW) && (counts_nanoseconds(clock) || t.mult);
 	*ret_time = t;
 	return 0;
+}
+
+void dat_time_adjust(struct dat_time *time, int64_t offset, uint64_t hz)
+{
+	if (time->raw)
+		return;
+	time->offset = (int64_t)((uint64_t)time->offset + (uint64_t)offset);
+	if (hz)
+		time->scale = 1e9 / (double)hz;
 }
 
 void dat_time_close(struct dat_time *time)
@@ -238,11 +247,21 @@ static uint64_t multiply(uint64_t ts, uint32_t mult, uint32_t shift)
 	return (uint64_t)(((unsigned __int128)ts * mult) >> shift);
 }
 
+/* In floating point, as trace-cmd. */
+static uint64_t scale_time(uint64_t ts, double scale)
+{
+	const double scaled = (double)ts * scale;
+
+	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
+}
+
 uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint64_t ts)
 {
 	if (cpu < time->nr_cpus)
 		ts = shift_time(time, cpu, ts);
-	if (time->mult)
+	if (time->scale > 0)
+		ts = scale_time(ts, time->scale);
+	else if (time->mult)
 		ts = multiply(ts, time->mult, time->shift);
 	return ts + (uint64_t)time->offset;
 }

@@ -14,8 +14,10 @@ struct dat_time {
 	int64_t offset;
 	uint32_t mult; /* 0: no conversion */
 	uint32_t shift;
+	double scale; /* nanoseconds of a tick, instead of mult and shift; 0: none */
 	bool seconds;	  /* times are nanoseconds and print as seconds */
 	bool interpolate; /* between the samples */
+	bool raw;	  /* DAT_TIME_RAW */
 	uint32_t nr_cpus;
 	struct dat_time_cpu *cpus;
 };
@@ -26,6 +28,12 @@ struct dat_time {
 /* Reads the options of a file. 0; -ENOMEM; -EBADMSG with ret_error filled in. */
 int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_time *ret_time,
 		  struct dat_error *ret_error);
+
+/*
+ * Changes how times are shown: `offset` is added to all; the clock ticks `hz` times a second, whatever the file states, unless
+ * hz is 0. Both without effect on times of DAT_TIME_RAW.
+ */
+void dat_time_adjust(struct dat_time *time, int64_t offset, uint64_t hz);
 void dat_time_close(struct dat_time *time);
 
 /* The time of an event of a CPU whose time in its page is ts. */

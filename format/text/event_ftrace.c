@@ -160,7 +160,7 @@ int event_ftrace_open(struct event_ftrace *ftrace, const struct event_table *tab
 	int err;
 
 	*ftrace = (struct event_ftrace){ .table = table };
-	if (table->no_plugins)
+	if (table->no_overrides)
 		return 0;
 	*ftrace = (struct event_ftrace){ .table = table,
 					 .call = tep_find_event_by_name(tep, "ftrace", "funcgraph_entry"),

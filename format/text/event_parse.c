@@ -413,6 +413,9 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	}
 	t->no_plugins = flags & EVENT_NO_PLUGINS;
 	t->big = file->big;
+	t->no_overrides = flags & (EVENT_NO_PLUGINS | EVENT_LOCAL_PLUGINS);
+	if (flags & EVENT_LOCAL_PLUGINS)
+		tep_set_flag(t->tep, TEP_DISABLE_SYS_PLUGINS);
 	if (!t->no_plugins)
 		t->plugins = tep_load_plugins(t->tep);
 	tep_set_file_bigendian(t->tep, file->big ? TEP_BIG_ENDIAN : TEP_LITTLE_ENDIAN);
@@ -434,6 +437,13 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	}
 	*ret_table = t;
 	return 0;
+}
+
+int event_table_add_symbols(struct event_table *table, const char *text, size_t size)
+{
+	const struct dat_text one = { .text = (char *)(uintptr_t)text, .size = size };
+
+	return parse_copy(&one, table->tep, take_symbol, true, tep_parse_kallsyms);
 }
 
 struct event_table *event_table_close(struct event_table *table)

@@ -31,8 +31,9 @@ struct event_type {
 struct event_table {
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
-	bool no_plugins; /* no plugins were requested */
-	bool big;	 /* byte order of the records */
+	bool no_plugins;   /* no plugins were requested */
+	bool no_overrides; /* nor texts of functions that are not those of the formats */
+	bool big;	   /* byte order of the records */
 	struct event_type **types; /* by id, 65536 */
 	struct event_type *all;
 	uint32_t nr_events;
@@ -42,10 +43,14 @@ struct event_table {
 	uint32_t flags_offset, flags_size;
 };
 
-#define EVENT_NO_PLUGINS 1u
+#define EVENT_NO_PLUGINS    1u
+#define EVENT_LOCAL_PLUGINS 2u /* those of the user alone */
 
 /* 0, or -ENOMEM, or the -errno of mmap or fork (event_probe.h). The file may be closed before the table. */
 int event_table_open(const struct dat_file *file, unsigned int flags, struct event_table **ret_table);
+
+/* Adds the functions of a text in the form of /proc/kallsyms; before the first event is printed. 0; -ENOMEM. */
+int event_table_add_symbols(struct event_table *table, const char *text, size_t size);
 
 /* Takes NULL. Returns NULL. */
 struct event_table *event_table_close(struct event_table *table);

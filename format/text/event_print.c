@@ -83,6 +83,15 @@ static bool has_far_fields(const struct tep_event *event)
 	return false;
 }
 
+/* What is to be printed otherwise than by default is libtraceevent's to print. */
+static bool is_compiled(const struct event_printer *p, const struct event_type *type)
+{
+	const int other = TEP_EVENT_FL_NOHANDLE | TEP_EVENT_FL_PRINTRAW;
+
+	return !p->options.raw && !type->raw_only && !(type->event->flags & other) &&
+	       !(p->table->no_overrides && !p->table->no_plugins);
+}
+
 static struct event_plan *make_plan(const struct event_printer *p, const struct event_type *type)
 {
 	const size_t size = strlen(type->event->name), width = size < NAME_WIDTH ? NAME_WIDTH : size;
@@ -94,7 +103,7 @@ static struct event_plan *make_plan(const struct event_printer *p, const struct 
 	plan->type = type;
 	plan->name_size = (uint32_t)sprintf(plan->name, " %s: %*s", type->event->name, (int)(width - size), "");
 	plan->reads_far = has_far_fields(type->event);
-	err = p->options.raw || type->raw_only ? -ENOTSUP : print_program_compile(type->event, &plan->program);
+	err = is_compiled(p, type) ? print_program_compile(type->event, &plan->program) : -ENOTSUP;
 	if (err != -ENOMEM)
 		return plan;
 	free(plan);
@@ -198,12 +207,13 @@ static void put_tep_info(struct event_printer *p, const struct event_line *line,
 /* If a file has several buffers, each line begins with its buffer's name. */
 static void put_buffer(const struct event_printer *p, const struct dat_buffer *buffer, struct print_text *text)
 {
-	const size_t size = strlen(buffer->name);
+	const char *name = !buffer->name[0] && p->top_name ? p->top_name : buffer->name;
+	const size_t size = strlen(name), width = (size_t)p->name_width;
 
 	if (!p->options.names)
 		return;
-	print_text_fill(text, ' ', (size_t)p->name_width - size);
-	print_text_put(text, buffer->name, size);
+	print_text_fill(text, ' ', size < width ? width - size : 0);
+	print_text_put(text, name, size);
 	print_text_put(text, size ? ": " : "  ", 2);
 }
 
@@ -216,6 +226,19 @@ static void put_losses(const struct event_line *line, struct print_text *text)
 	else
 		snprintf(losses, sizeof(losses), "CPU:%d [EVENTS DROPPED]\n", (int)line->cpu);
 	print_text_puts(text, losses);
+}
+
+/* The lines before an event: what was lost, and that a sub-buffer begins. */
+static void put_lines_before(const struct event_line *line, struct print_text *text)
+{
+	char begin[40];
+
+	if (line->lost)
+		put_losses(line, text);
+	if (!line->begins)
+		return;
+	snprintf(begin, sizeof(begin), "CPU:%d [SUBBUFFER START]\n", (int)line->cpu);
+	print_text_puts(text, begin);
 }
 
 static void put_task(const struct event_line *line, struct print_text *text)
@@ -330,8 +353,7 @@ static void put_latency(struct event_printer *p, const struct event_line *line, 
 static void put_columns(struct event_printer *p, const struct event_line *line, int pid, struct print_text *text)
 {
 	put_buffer(p, line->buffer, text);
-	if (line->lost)
-		put_losses(line, text);
+	put_lines_before(line, text);
 	p->parts.losses = text->size;
 	if (p->options.latency)
 		put_latency(p, line, pid, text);
@@ -374,6 +396,7 @@ static int open_line(struct event_printer *p, const struct dat_event *event, str
 		.ts = event->ts,
 		.last_ts = p->last_ts,
 		.lost = event->lost,
+		.begins = p->options.boundary && event->begins,
 		.cpu = event->cpu,
 		.size = event->size,
 	};
@@ -433,8 +456,7 @@ int event_line_open(struct event_printer *printer, const struct dat_event *event
 static void put_head(const struct event_printer *p, const struct event_line *line, struct print_text *text)
 {
 	put_buffer(p, line->buffer, text);
-	if (line->lost)
-		put_losses(line, text);
+	put_lines_before(line, text);
 	put_task(line, text);
 	put_time(p, line->ts, text);
 	if (p->options.ts_diff)

@@ -22,6 +22,7 @@ struct event_print_options {
 	bool full_ts; /* nanoseconds (-t) */
 	bool latency; /* the latency columns (-l) */
 	bool ts_diff; /* time since the event printed before (--ts-diff) */
+	bool boundary; /* a line where a page begins (--boundary) */
 	bool names;   /* each line begins with its buffer's name */
 };
 
@@ -63,6 +64,7 @@ struct event_printer {
 	unsigned char *record; /* a copy of one, followed by EVENT_SLACK bytes */
 	uint32_t room;
 	int name_width;
+	const char *top_name; /* of the file, for lines of the buffer without a name; NULL: none */
 	bool seconds;
 	bool diff_us; /* differences are in microseconds, whatever the clock's unit */
 	uint64_t last_ts;
@@ -75,6 +77,7 @@ struct event_line {
 	const struct dat_buffer *buffer;
 	uint64_t ts, last_ts;
 	int64_t lost;
+	bool begins; /* a line says that a sub-buffer begins */
 	uint32_t cpu;
 	uint32_t size; /* of the record */
 };

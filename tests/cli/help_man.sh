@@ -57,7 +57,7 @@ is "completion of a word" "$(complete_words recorder record --mode '')" "overwri
 is "completion after a letter" "$(complete_words recorder record -C m)" "mono mono_raw"
 for command in $commands; do
 	is "$command: completion knows all options" "$(complete_words recorder "$command" - | tr ' ' '\n' | sort)" \
-		"$("$RECORDER" "$command" --help | grep -oE '^ +(-[a-zA-Z])?(, )?(--[a-z-]+)?' | grep -oE -- '--?[a-zA-Z][a-z-]*' | sort)"
+		"$("$RECORDER" "$command" --help | grep -oE '^ +(-[a-zA-Z])?(, )?(--[a-z0-9-]+)?' | grep -oE -- '--?[a-zA-Z][a-z0-9-]*' | sort)"
 done
 
 # ---- completion for zsh and fish: what their own sed programs make of --help, so that neither shell is needed

@@ -89,6 +89,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const char *const raw[] = { "report", "-N", "-R", "-l", NULL };
 	static const char *const plugins[] = { "report", "-t", "--ts-diff", NULL };
 	static const char *const spans[] = { "report", "-N", "--spans", NULL };
+	static const char *const forms[][6] = {
+		{ "report", "-N", "--json", NULL },
+		{ "report", "-N", "--csv", NULL },
+		{ "report", "-N", "--summary", "--tail", "10", NULL },
+		{ "report", "-N", "-w", "--boundary", "--align-ts", NULL },
+		{ "report", "-N", "--first-event", "--last-event", NULL },
+		{ "report", "-N", "--stat", NULL },
+	};
 	static const char *const dump[] = { "dump", "--all", NULL };
 	static const char *const validate[] = { "dump", "--validate", NULL };
 	static const char *const perfetto[] = { "export", "--perfetto", NULL };
@@ -109,6 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run(cmd_report, report);
 	run(cmd_dump, dump);
 	run(cmd_dump, validate);
+	run(cmd_report, forms[size % (sizeof(forms) / sizeof(forms[0]))]);
 	/* Loading plugins takes longer than everything else together. */
 	if (size % 8 == 0)
 		run(cmd_report, plugins);
@@ -124,13 +133,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		run(cmd_split, parts);
 	else if (size % 8 == 6)
 		run(cmd_convert, woven);
+	else
+		run(cmd_report, raw);
+	if (size % 16 < 8) {
+		run(cmd_report, spans);
+	} else {
 		run(cmd_export, perfetto);
 		run(cmd_export, chrome);
 		run(cmd_export, folded);
-	else if (size % 8 < 4)
-		run(cmd_report, spans);
-	else
-		run(cmd_report, raw);
+	}
 	unlink(output);
 	unlink(part);
 	return 0;

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* The walk over the selected events of a file, and the failures that all forms of the report have. */
+#include "cli/report.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+
+int report_fail(const struct report *r, const struct dat_error *error)
+{
+	fflush(stdout);
+	complain("report", "%s: %s", r->path, error->text);
+	return 1;
+}
+
+int report_fail_memory(const struct report *r)
+{
+	const struct dat_error error = { .text = "not enough memory" };
+
+	return report_fail(r, &error);
+}
+
+bool report_is_latency(const struct report *r)
+{
+	for (size_t i = 0; i < r->file->nr_buffers; i++) {
+		if (r->file->buffers[i].latency && !r->file->buffers[i].name[0])
+			return true;
+	}
+	return false;
+}
+
+int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk)
+{
+	struct report_walk walk = { .r = r, .lines = lines };
+
+	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since, &walk.merge))
+		return report_fail_memory(r);
+	walk.more = dat_merge_next(walk.merge, &walk.next);
+	*ret_walk = walk;
+	return 0;
+}
+
+void report_walk_close(struct report_walk *walk)
+{
+	dat_merge_close(walk->merge);
+}
+
+int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record)
+{
+	struct report *r = walk->r;
+
+	if (walk->skips)
+		walk->more = dat_merge_next(walk->merge, &walk->next);
+	walk->skips = false;
+	while (walk->more && !report_select_ends(&r->select, &walk->next)) {
+		*ret_event = walk->next;
+		*ret_record = event_record(ret_event);
+		walk->more = dat_merge_next(walk->merge, &walk->next);
+		if (!report_select_has(&r->select, ret_event, ret_record))
+			continue;
+		walk->skips = walk->lines && walk->more && event_ftrace_takes(&r->printer.ftrace, ret_record, &walk->next);
+		if (report_window_shows(&r->select.window))
+			return 1;
+		if (walk->skips)
+			walk->more = dat_merge_next(walk->merge, &walk->next);
+		walk->skips = false;
+	}
+	return 0;
+}
+
+int report_damage(const struct report *r, const struct dat_merge *merge)
+{
+	struct dat_error error;
+	uint32_t cpu;
+	uint64_t pages = dat_merge_damaged(merge, &error, &cpu);
+
+	if (!pages)
+		return 0;
+	fflush(stdout);
+	complain("report",
+		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+		 r->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
+	return 1;
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+/* See dat_seek.h. */
+#include "format/dat/dat_seek.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/dat/dat_page.h"
+#include "format/io/bytes.h"
+
+/* Notes where the chunks of compressed data begin, from their headers alone. What cannot be read has no places. */
+static int find_chunks(struct dat_places *p, const struct dat_file *file, const struct dat_stream *stream)
+{
+	struct bytes b;
+	uint32_t count, packed;
+
+	bytes_from_file(&b, file->fd, stream->offset, file->size, file->big);
+	count = bytes_u32(&b);
+	/* Each has a header of eight bytes. */
+	if (b.error || count > bytes_left(&b) / 8)
+		count = 0;
+	p->chunks = calloc(count ? count : 1, sizeof(*p->chunks));
+	if (!p->chunks)
+		return -ENOMEM;
+	while (p->nr < count) {
+		p->chunks[p->nr] = b.pos;
+		packed = bytes_u32(&b);
+		bytes_skip(&b, 4);
+		bytes_skip(&b, packed);
+		if (b.error)
+			break;
+		p->nr++;
+	}
+	return 0;
+}
+
+int dat_places_open(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
+		    const struct dat_time *time, struct dat_places *ret_places)
+{
+	struct dat_places p = { .time = time };
+	int err = dat_cursor_open(file, buffer, stream, &p.cursor);
+
+	if (err)
+		return err;
+	if (stream->size && buffer->compressed)
+		err = find_chunks(&p, file, stream);
+	else if (stream->size)
+		p.nr = (stream->size - 1) / buffer->page_size + 1;
+	if (err)
+		dat_places_close(&p);
+	else
+		*ret_places = p;
+	return err;
+}
+
+void dat_places_close(struct dat_places *places)
+{
+	dat_cursor_close(&places->cursor);
+	free(places->chunks);
+	places->chunks = NULL;
+}
+
+void dat_places_go(const struct dat_places *places, uint64_t i, struct dat_cursor *cursor)
+{
+	cursor->chunk_pos = cursor->chunk_size = 0;
+	if (places->chunks) {
+		cursor->pos = places->chunks[i];
+		cursor->chunks_left = (uint32_t)(places->nr - i);
+		cursor->started = true;
+	} else {
+		cursor->pos = cursor->stream->offset + i * cursor->buffer->page_size;
+	}
+}
+
+bool dat_places_time(struct dat_places *places, uint64_t i, uint64_t *ret_ts)
+{
+	struct dat_cursor *cursor = &places->cursor;
+	struct dat_error error;
+	struct dat_page page;
+	struct dat_walk walk;
+
+	dat_places_go(places, i, cursor);
+	if (dat_cursor_next(cursor, &page, &error) <= 0 || dat_walk_open(cursor->file, &page, &walk, &error) || walk.used <= walk.header)
+		return false;
+	*ret_ts = dat_time(places->time, cursor->stream->cpu, walk.page_ts);
+	return true;
+}
+
+/* The last place that begins before `ts`; 0: there is none. Places without a time have no events, and are never it. */
+static uint64_t find_place(struct dat_places *p, uint64_t ts)
+{
+	uint64_t low = 0, high = p->nr, best = 0;
+
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2, at = middle, found;
+
+		while (at > low && !dat_places_time(p, at, &found))
+			at--;
+		if (at > low && found >= ts) {
+			high = at;
+			continue;
+		}
+		if (at > low)
+			best = at;
+		low = middle;
+	}
+	return best;
+}
+
+int dat_cursor_seek(struct dat_cursor *cursor, const struct dat_time *time, uint64_t ts)
+{
+	struct dat_places places;
+	int err = dat_places_open(cursor->file, cursor->buffer, cursor->stream, time, &places);
+
+	if (err)
+		return err;
+	if (places.nr > 1)
+		dat_places_go(&places, find_place(&places, ts), cursor);
+	dat_places_close(&places);
+	return 0;
+}
+
+/* The time of the last event from place i on. */
+static bool last_from(struct dat_places *p, uint64_t i, uint64_t *ret_ts)
+{
+	struct dat_cursor *cursor = &p->cursor;
+	struct dat_record record;
+	struct dat_error error;
+	struct dat_page page;
+	struct dat_walk walk;
+	bool found = false;
+
+	dat_places_go(p, i, cursor);
+	while (dat_cursor_next(cursor, &page, &error) > 0) {
+		if (dat_walk_open(cursor->file, &page, &walk, &error))
+			continue;
+		while (dat_walk_next(&walk, &record, &error) > 0) {
+			if (record.kind != DAT_RECORD_DATA)
+				continue;
+			*ret_ts = dat_time(p->time, cursor->stream->cpu, record.ts);
+			found = true;
+		}
+	}
+	return found;
+}
+
+int dat_last_time(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
+		  const struct dat_time *time, uint64_t *ret_ts)
+{
+	struct dat_places places;
+	bool found = false;
+	int err = dat_places_open(file, buffer, stream, time, &places);
+
+	if (err)
+		return err;
+	/* Pages at the end may be empty, or hold padding only: then look further back, twice as far each time. */
+	for (uint64_t back = 1; !found && places.nr; back *= 2) {
+		const uint64_t i = back < places.nr ? places.nr - back : 0;
+
+		found = last_from(&places, i, ret_ts);
+		if (!i)
+			break;
+	}
+	dat_places_close(&places);
+	return found;
+}

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT
+# The flags of trace-cmd report besides those of report.sh, compared byte for byte with the exit status: on every file that
+# tests/golden can make, and on a recording of the kernel's scheduler. Where trace-cmd 3.1.6 is wrong, recorder-report(1)
+# lists it under DIFFERENCES, and a check below proves what we do.
+
+. "$top_srcdir/tests/tap.sh"
+
+mkdat=$top_builddir/tests/golden/mkdat
+made=$("$mkdat")
+for name in $made; do
+	"$mkdat" "$name" > "$TMP/$name.dat"
+done
+files=$made
+
+# Root and tracefs: the kernel's events, too.
+if [ "$(id -u)" -eq 0 ] && "$RECORDER" record -q -e sched -e irq -e task -o "$TMP/kernel.dat" \
+	bash -c 'for i in 1 2 3; do ls / > /dev/null; done; sleep 0.01' > "$TMP/err" 2>&1; then
+	files="$files kernel"
+else
+	skip "flags on the kernel's events" "needs root and tracefs: $(head -1 "$TMP/err" 2> /dev/null)"
+fi
+
+# same NAME FLAG...: one file.
+same()
+{
+	local name=$1 theirs ours
+	shift
+
+	trace-cmd report "$@" > "$TMP/theirs" 2> /dev/null
+	theirs=$?
+	"$RECORDER" report "$@" > "$TMP/ours" 2> "$TMP/err"
+	ours=$?
+	[ $ours -eq $theirs ] && cmp -s "$TMP/ours" "$TMP/theirs" && return
+	diag "$name, $*: status $ours, $theirs; $(cat "$TMP/err") $(diff "$TMP/ours" "$TMP/theirs" | head -5)"
+	return 1
+}
+
+# all PATTERN FLAG...: all files except those that the pattern names.
+all()
+{
+	local except=$1 bad=0 name compared=0
+	shift
+
+	for name in $files; do
+		[[ $name =~ ^($except)$ ]] && continue
+		same "$name" "$@" "$TMP/$name.dat" || bad=$((bad + 1))
+		compared=$((compared + 1))
+	done
+	is "report $*, $compared files" "$bad" 0
+}
+
+# Filters make trace-cmd crash on files with several buffers.
+buffers='.*-instances|v7-only-cpucount'
+# Functions that the files do not have.
+printf 'ffffffff81000050 t inner\nffffffff81000110 T other\t[mod]\nnot a symbol\n' > "$TMP/symbols"
+
+for flags in -e -p -f -P -E --check-events --stat --uname --version --cpus --first-event --last-event \
+	"--first-event --last-event -t" "--stat --uname" "-e -f" --boundary "--boundary -l -t" --ts-check "--ts2secs 2000000000" \
+	"--ts2secs 3000000001 -t --ts-diff" "--raw-ts --align-ts" -w "-r submit" "-r sched" "-r .*switch -l" "-n sched" "-n .*" -L -q \
+	"-O ftrace:offset" "-O parent=0" "--kallsyms $TMP/symbols" "-f --kallsyms $TMP/symbols"; do
+	# shellcheck disable=SC2086
+	all none $flags
+done
+# It does not align the times of a file that begins with an empty page.
+for flags in --align-ts "--align-ts -t --ts-diff"; do
+	# shellcheck disable=SC2086
+	all v6-zero-pages $flags
+done
+# trace-cmd prints no descriptions of events of version 7.
+for flags in --events "--event s" "--event sched:" "--event :sched_sw" "--event io:submit"; do
+	# shellcheck disable=SC2086
+	all 'v7-.*' $flags
+done
+for flags in "--pid 1002" "--pid 1001,0" "--pid 1001 --pid 1003"; do
+	# shellcheck disable=SC2086
+	all "$buffers" $flags
+done
+# Files without names of tasks, and without these events.
+all "$buffers|v6-bare|v7-bare|kernel" --comm sh
+all "$buffers|kernel" -v -F submit
+all "$buffers|kernel" -F submit -v -F 'submit:fd==3'
+for pid in 0 1001 1003; do
+	for name in print function sched_switch bprint kernel_stack; do
+		same v6-kernel --pid $pid -v -F $name "$TMP/v6-kernel.dat" && pass "--pid $pid -v -F $name"
+	done
+done
+for name in v6-kernel v6-plain; do
+	same $name -T -F '.*:common_pid == 1002' "$TMP/$name.dat" && pass "-T, $name"
+done
+if [ -e "$TMP/kernel.dat" ]; then
+	for flags in "--comm ls" "--comm ls,bash -t" "-w -F sched_switch -F sched_wakeup.*" "-T -F sched_switch:next_pid>5" "-n sched_switch"; do
+		# shellcheck disable=SC2086
+		same kernel $flags "$TMP/kernel.dat" && pass "the kernel's events, $flags"
+	done
+	like "wake-ups were compared" "$("$RECORDER" report -w "$TMP/kernel.dat" | tail -20)" "Average wakeup latency: "
+fi
+
+# ------------------------------------------------------------------------------------------------------- differences
+
+# The line of the first event.
+first_line()
+{
+	"$RECORDER" report -t "$@" | sed -n 2p
+}
+like "--ts-offset is added, also to a single file" "$(first_line -i "$TMP/v6-plain.dat" --ts-offset 500)" ' 5\.000000600: '
+like "--ts-offset may be negative" "$(first_line --ts-offset -100 "$TMP/v6-plain.dat")" ' 5\.000000000: '
+like "--ts-offset with --ts2secs" "$(first_line --ts2secs 2000000000 --ts-offset 7 "$TMP/v6-plain.dat")" ' 2\.500000057: '
+like "--align-ts with an empty page at the beginning" "$(first_line --align-ts "$TMP/v6-zero-pages.dat")" ' 0\.000000000: '
+is "descriptions of version 7" "$("$RECORDER" report --events "$TMP/v7-plain.dat")" "$("$RECORDER" report --events "$TMP/v6-plain.dat")"
+is "--pid on a file with buffers" "$("$RECORDER" report --pid 1002 "$TMP/v6-instances.dat" | sed 1d | grep -vc -- '-1002 ')" 0
+run "$RECORDER" report --comm nobody "$TMP/v6-plain.dat"
+is "a task that is not there: status" "$status" 1
+is "a task that is not there: the reason" "$err" "recorder report: --comm 'nobody': the file has no task of this name"
+run "$RECORDER" report --event 's\(' "$TMP/v6-plain.dat"
+is "not a regular expression: status" "$status" 2
+is "not a regular expression" "$err" "recorder report: --event 's\\(' is not a regular expression"
+run "$RECORDER" report -r 's\(' "$TMP/v6-plain.dat"
+is "-r" "$err" "recorder report: -r 's\\(' is not a regular expression"
+run "$RECORDER" report --pid 12x "$TMP/v6-plain.dat"
+is "--pid" "$status:$err" "2:recorder report: --pid '12x' is not the number of a task"
+run "$RECORDER" report --ts-offset 1s "$TMP/v6-plain.dat"
+is "--ts-offset" "$status:$err" "2:recorder report: --ts-offset '1s' is not a whole number"
+run "$RECORDER" report --kallsyms "$TMP/none" "$TMP/v6-plain.dat"
+like "--kallsyms" "$err" "^recorder report: --kallsyms '.*/none': cannot read: No such file"
+run "$RECORDER" report --stat --json "$TMP/v6-plain.dat"
+is "a list and a form" "$status" 2
+
+# Two pages whose order in the file is not that of their times.
+"$mkdat" v6-plain > "$TMP/back.dat"
+python3 - "$TMP/back.dat" << 'END'
+import sys
+data = bytearray(open(sys.argv[1], "rb").read())
+# CPU 0 is at 0x2000 (trace-cmd report --stat).
+data[0x2000:0x3000], data[0x3000:0x4000] = data[0x3000:0x4000], data[0x2000:0x3000]
+open(sys.argv[1], "wb").write(data)
+END
+same back --ts-check "$TMP/back.dat" && pass "--ts-check does not change the lines"
+run "$RECORDER" report --ts-check "$TMP/back.dat"
+theirs=$(trace-cmd report --ts-check "$TMP/back.dat" 2>&1 > /dev/null | grep -o 'Record on cpu .*')
+is "--ts-check reports what trace-cmd does" "$(grep -o 'Record on cpu .*' <<< "$err")" "$theirs"
+like "--ts-check found something" "$err" "^recorder report: WARNING: Record on cpu 0 went backwards: "
+
+done_testing

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: MIT
+# report --json, --csv and --summary of every file that tests/golden can make. The JSON is compared with trace-cmd's text,
+# event by event; CSV and summary with the JSON.
+
+. "$top_srcdir/tests/tap.sh"
+
+mkdat=$top_builddir/tests/golden/mkdat
+checks=$top_srcdir/tests/oracle
+
+made=$("$mkdat")
+bad=0
+for name in $made; do
+	"$mkdat" "$name" > "$TMP/$name.dat"
+	trace-cmd report -t -R "$TMP/$name.dat" > "$TMP/text" 2> /dev/null
+	if ! "$RECORDER" report --json "$TMP/$name.dat" > "$TMP/$name.json" 2> "$TMP/err" ||
+		! python3 "$checks/report_json.py" "$TMP/$name.json" "$TMP/text" > "$TMP/out" 2>&1; then
+		diag "$name: $(cat "$TMP/err" "$TMP/out")"
+		bad=$((bad + 1))
+	fi
+done
+is "--json has what trace-cmd prints, $(echo "$made" | wc -l) made files" $bad 0
+
+bad=0
+for name in $made; do
+	if ! "$RECORDER" report --csv "$TMP/$name.dat" > "$TMP/$name.csv" 2> "$TMP/err" ||
+		! "$RECORDER" report --summary -t "$TMP/$name.dat" > "$TMP/$name.summary" 2>> "$TMP/err" ||
+		! python3 "$checks/report_csv.py" "$TMP/$name.json" "$TMP/$name.csv" "$TMP/$name.summary" > "$TMP/out" 2>&1; then
+		diag "$name: $(cat "$TMP/err" "$TMP/out")"
+		bad=$((bad + 1))
+	fi
+done
+is "--csv and --summary have what --json has, $(echo "$made" | wc -l) made files" $bad 0
+
+# ----------------------------------------------------------------------------------------------------- names, texts
+
+json()
+{
+	"$RECORDER" report --json "$@" | python3 -c "
+import json, sys
+for line in sys.stdin.buffer:
+    item = json.loads(line.decode('utf-8'))
+    $expression"
+}
+
+"$mkdat" v6-kernel > "$TMP/k.dat"
+expression="print(*item['names']['caller']) if item.get('event') == 'kernel_stack' else None"
+is "a stack has its functions" "$(json "$TMP/k.dat" | sort | uniq -c | sed 's/^ *//' | grep -c 'do_')" 1
+expression="print(item['text']) if item.get('event') == 'bprint' else None"
+is "a text of printk is made from its arguments" "$(json "$TMP/k.dat" | sort -u)" \
+	"$("$RECORDER" report "$TMP/k.dat" | sed -n 's/.* bprint:  *//p' | sort -u)"
+expression="print('names' in item and 'common_flags' in item['names'])"
+is "a number without a name has none" "$(json --head 1 "$TMP/k.dat")" False
+
+cat > "$TMP/names.c" <<'END'
+#include <librecorder/event.h>
+
+enum { IDLE, BUSY };
+REC_EVENT(io, submit, s64(low), u64(high), named(state, IDLE, BUSY), real(part, 3), string(path));
+
+int main(void)
+{
+	REC(io, submit, INT64_MIN, UINT64_MAX, BUSY, -0.125, "quote \" backslash \\ line\n euro \xe2\x82\xac bad \xff\xc3 del \x7f c1 \xc2\x85, end");
+	return 0;
+}
+END
+if $CC $CFLAGS_FOR_TEST -o "$TMP/names" "$TMP/names.c" $LDADD_FOR_TEST 2> "$TMP/err" &&
+	"$RECORDER" record -q -o "$TMP/names.dat" "$TMP/names" > /dev/null 2> "$TMP/err"; then
+	expression="print(item['fields']['low'], item['fields']['high'], item['fields']['state'], item['names']['state'], item['names']['part'])"
+	is "64-bit numbers, a name beside its number" "$(json "$TMP/names.dat")" "-9223372036854775808 18446744073709551615 1 BUSY -0.125"
+	expression="print(ascii(item['fields']['path']))"
+	is "a string with everything in it" "$(json "$TMP/names.dat")" \
+		"$(python3 -c 'print(ascii("quote \" backslash \\ line\n euro \u20ac bad \\xff\\xc3 del \x7f c1 \x85, end"))')"
+	is "the same in a cell of CSV" "$("$RECORDER" report --csv "$TMP/names.dat" | python3 -c "
+import csv, io, sys
+rows = list(csv.DictReader(io.StringIO(sys.stdin.buffer.read().decode('utf-8'), newline='')))
+print(len(rows), rows[0]['names.state'], ascii(rows[0]['fields.path']))")" \
+		"1 BUSY $(python3 -c 'print(ascii("quote \" backslash \\ line\n euro \u20ac bad \\xff\\xc3 del \x7f c1 \x85, end"))')"
+else
+	fail "a program with names: $(cat "$TMP/err")"
+fi
+
+# --------------------------------------------------------------------------------------------------- wrong requests
+
+run "$RECORDER" report --json --csv "$TMP/k.dat"
+is "two forms: status" "$status" 2
+is "two forms: the reason" "$err" "recorder report: --json and --csv print different things; use one of them"
+run bash -c '"$0" report --json "$1" > /dev/full' "$RECORDER" "$TMP/k.dat"
+like "--json, a full disk" "$err" "cannot write the report: No space left"
+run bash -c 'set -o pipefail; "$0" report --json "$1" | head -1' "$RECORDER" "$TMP/v6-plain.dat"
+is "--json, a closed pipe is not a failure" "$status$err" "0"
+
+done_testing
