@@ -53,6 +53,8 @@ class Painter {
 	colourOf(line, name) {
 		if (line.kind === "states")
 			return this.runs[name] ?? this.runs[4];
+		if (line.isState)
+			return this.names[this.stateColour(name)];
 		const text = this.view.trace.strings[name] ?? "";
 		let colour = this.view.trace.colours?.get(name);
 		if (colour === undefined) {
@@ -63,6 +65,14 @@ class Painter {
 			(this.view.trace.colours ||= new Map()).set(name, colour);
 		}
 		return this.names[colour];
+	}
+
+	/* Values of states are few, and lie side by side: they get different colours, in the order in which they are drawn. */
+	stateColour(name) {
+		const colours = this.view.trace.stateColours ||= new Map();
+		if (!colours.has(name))
+			colours.set(name, colours.size % this.names.length);
+		return colours.get(name);
 	}
 
 	resize() {
