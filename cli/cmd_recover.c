@@ -417,7 +417,6 @@ int cmd_recover(int argc, char **argv)
 	recover.output.sink = &recover_sink;
 	recover.output.verb = "recovered";
 	recover.output.quiet = recover.quiet;
-	recover.output.tell_torn = true;
 	status = recover_take(&recover, operands[0]) && open_spool(&recover) &&
 				 (recover.is_done || recover_all(&recover)) ?
 			 EXIT_SUCCESS :

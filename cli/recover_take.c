@@ -205,7 +205,57 @@ static bool say_no_image(const struct recover *recover, const char *word, bool b
 	return false;
 }
 
-/* What the newest process of this number or name has left. */
+/* Prints the buffers that dead programs left; `name`: only those of programs of this name. Returns their number. */
+static unsigned int print_left(const struct recover *recover, const char *name)
+{
+	const uint64_t now = (uint64_t)time(NULL);
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < recover->left.nr; i++) {
+		const struct left_place *place = &recover->left.places[i];
+
+		for (unsigned int j = 0; j < place->nr; j++) {
+			const struct leftover *item = &place->items[j];
+			char size[32];
+
+			if (name && !is_wanted(item, name, false))
+				continue;
+			if (!nr++)
+				puts("    PID   AGE (s)        SIZE  NAME             BUFFER");
+			printf("%7u  %8" PRIu64 "  %10s  %-15s  %s/%s\n", item->pid,
+			       now > item->made ? now - item->made : 0, human_size(item->size, size, sizeof(size)),
+			       item->comm, place->dir.path, item->name);
+		}
+	}
+	return nr;
+}
+
+/* Whether several processes have this name. Several images of one process are not several. */
+static bool is_ambiguous(const struct recover *recover, const char *name)
+{
+	for (unsigned int i = 0; i < recover->left.nr; i++) {
+		const struct left_place *place = &recover->left.places[i];
+
+		for (unsigned int j = 0; j < place->nr; j++) {
+			const struct leftover *item = &place->items[j];
+
+			if (is_wanted(item, name, false) &&
+			    (item->pid != recover->image->pid || item->start_time != recover->image->start_time))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* A name does not decide which of several processes is meant. False. */
+static bool list_candidates(const struct recover *recover, const char *name)
+{
+	print_left(recover, name);
+	complain(RECOVER, "several dead programs '%s' have left buffers: name one of these by its PID or BUFFER", name);
+	return false;
+}
+
+/* What the newest process of this number, or the only one of this name, has left. */
 static bool take_image(struct recover *recover, const char *word, bool by_pid)
 {
 	const struct left_place *where;
@@ -216,6 +266,8 @@ static bool take_image(struct recover *recover, const char *word, bool by_pid)
 	where = find_image(recover, word, by_pid);
 	if (!where)
 		return say_no_image(recover, word, by_pid);
+	if (!by_pid && is_ambiguous(recover, word))
+		return list_candidates(recover, word);
 	if (!where->is_session)
 		return true;
 	strcpy(path, where->dir.path);
@@ -252,26 +304,9 @@ static bool take_file(struct recover *recover, const char *path)
 /* Without a word, and without the spool of a recording: what there is. False. */
 static bool list_left(struct recover *recover)
 {
-	const uint64_t now = (uint64_t)time(NULL);
-	unsigned int nr = 0;
-
 	if (!recover_take_left(recover))
 		return false;
-	for (unsigned int i = 0; i < recover->left.nr; i++) {
-		const struct left_place *place = &recover->left.places[i];
-
-		for (unsigned int j = 0; j < place->nr; j++) {
-			const struct leftover *item = &place->items[j];
-			char size[32];
-
-			if (!nr++)
-				puts("    PID   AGE (s)        SIZE  NAME             BUFFER");
-			printf("%7u  %8" PRIu64 "  %10s  %-15s  %s/%s\n", item->pid,
-			       now > item->made ? now - item->made : 0, human_size(item->size, size, sizeof(size)),
-			       item->comm, place->dir.path, item->name);
-		}
-	}
-	if (nr)
+	if (print_left(recover, NULL))
 		complain(RECOVER, "name one of these by its PID, NAME or BUFFER, or recover all of them with --all");
 	else
 		complain(RECOVER, "nothing to recover: there is no trace.dat.spool, and no dead program has left anything");

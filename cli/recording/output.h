@@ -26,7 +26,6 @@ struct output {
 	int stream; /* where the name "-" leads, a descriptor; 0: "-" is a file as any other */
 	const struct dat_packing *packing; /* compresses a file of version 7; NULL: none does */
 	bool quiet;
-	bool tell_torn;	 /* print the number of torn writes, even 0 */
 	bool tell_times; /* print the time range of the events */
 	bool programs_may_lack; /* do not report that no process uses librecorder */
 	bool *ret_empty; /* set to true if there was no event and so no output was written; NULL: it is written then */

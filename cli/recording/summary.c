@@ -95,9 +95,7 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	say_count(sink, all.lanes.nested_limit, "refused, interrupted too often while being written");
 	say_no_lane(sink, &all);
 	say_damage(sink, stats);
-	if (output->tell_torn || all.lanes.torn)
-		message_summary(sink, "  %" PRIu64 " torn: begun but not finished, not counted as lost",
-				all.lanes.torn);
+	say_count(sink, all.lanes.torn, "torn: begun but not finished, not counted as lost");
 	say_count(sink, all.processes.log_full,
 		  "declarations, conditions or thread names that found no room in the buffer");
 	say_count(sink, all.refused, "refused, their lanes had been stopped as damaged");
