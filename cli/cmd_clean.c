@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cli/base/human_age.h"
 #include "cli/base/human_size.h"
 #include "cli/recording/leftovers.h"
 #include "cli/recording/stage.h"
@@ -32,22 +32,6 @@ struct clean {
 	uint64_t size;
 };
 
-/* In the largest unit of which there are at least two. */
-static const char *age(uint64_t made, char *text, size_t size)
-{
-	const uint64_t now = (uint64_t)time(NULL), seconds = now > made ? now - made : 0;
-
-	if (seconds < 120)
-		snprintf(text, size, "%" PRIu64 " s", seconds);
-	else if (seconds < 120 * 60)
-		snprintf(text, size, "%" PRIu64 " min", seconds / 60);
-	else if (seconds < 48 * 3600)
-		snprintf(text, size, "%" PRIu64 " h", seconds / 3600);
-	else
-		snprintf(text, size, "%" PRIu64 " d", seconds / 86400);
-	return text;
-}
-
 static void list(struct clean *clean, const char *pid, uint64_t made, const char *size, const char *name,
 		 const char *dir, const char *file)
 {
@@ -56,7 +40,7 @@ static void list(struct clean *clean, const char *pid, uint64_t made, const char
 	if (!clean->listed)
 		puts("    PID       AGE          SIZE  NAME             LEFT");
 	clean->listed = true;
-	printf("%7s  %8s  %12s  %-15s  %s%s%s\n", pid, age(made, text, sizeof(text)), size, name, dir, file ? "/" : "",
+	printf("%7s  %8s  %12s  %-15s  %s%s%s\n", pid, human_age(made, text, sizeof(text)), size, name, dir, file ? "/" : "",
 	       file ? file : "");
 }
 

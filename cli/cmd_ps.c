@@ -9,8 +9,12 @@
 #include <librecorder/log.h>
 #include <librecorder/reader.h>
 #include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 
+#include "cli/base/human_age.h"
+#include "cli/base/human_size.h"
+#include "cli/recording/leftovers.h"
 #include "cli/show_programs.h"
 #include "cli/terminal.h"
 
@@ -40,12 +44,45 @@ static int print_program(struct rec_view *view, void *data)
 	return 0;
 }
 
+/* What cannot be examined was reported when programs were looked for. */
+static void ignore(const void *arg, const char *line)
+{
+	(void)arg;
+	(void)line;
+}
+
+/* What programs that are gone have left, unless certain programs are asked for. */
+static void print_left(const struct programs *programs)
+{
+	const struct message_sink quiet = { .message = ignore, .summary = ignore };
+	struct leftovers left = { 0 };
+	uint64_t oldest = UINT64_MAX, size = 0;
+	char age[32], bytes[32];
+	unsigned int nr = 0;
+
+	if (!programs->word && leftovers_find_all(&quiet, programs->dir, &left)) {
+		for (unsigned int i = 0; i < left.nr; i++) {
+			const struct left_place *place = &left.places[i];
+
+			for (unsigned int j = 0; j < place->nr; j++, nr++) {
+				size += place->items[j].size;
+				oldest = place->items[j].made < oldest ? place->items[j].made : oldest;
+			}
+		}
+	}
+	if (nr)
+		fprintf(stderr, "dead programs left %u buffer%s, %s, the oldest %s old; 'recorder recover' lists %s\n", nr,
+			nr == 1 ? "" : "s", human_size(size, bytes, sizeof(bytes)), human_age(oldest, age, sizeof(age)),
+			nr == 1 ? "it" : "them");
+	leftovers_free(&left);
+}
+
 int cmd_ps(int argc, char **argv)
 {
 	static const char about[] =
 		"Show your running programs that use librecorder: whether they record, how many of their\n"
-		"events are on, how many lanes they have, name and file.\n";
+		"events are on, how many lanes they have, name and file. What dead programs left is summarised.\n";
 
 	return programs_show(argc, argv, about, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE",
-			     print_program);
+			     print_program, print_left);
 }

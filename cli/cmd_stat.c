@@ -102,5 +102,5 @@ int cmd_stat(int argc, char **argv)
 	static const char about[] =
 		"Show, lane by lane, what your running programs that use librecorder have recorded and lost.\n";
 
-	return programs_show(argc, argv, about, NULL, print_program);
+	return programs_show(argc, argv, about, NULL, print_program, NULL);
 }

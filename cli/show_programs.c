@@ -36,7 +36,8 @@ int programs_print(const char *command, const struct programs *programs,
 }
 
 int programs_show(int argc, char **argv, const char *about, const char *head,
-		  int (*print)(struct rec_view *view, void *data))
+		  int (*print)(struct rec_view *view, void *data),
+		  void (*after)(const struct programs *programs))
 {
 	const struct message_sink sink = COMMAND_SINK(argv[0]);
 	struct show show = { .head = head, .print = print };
@@ -54,5 +55,10 @@ int programs_show(int argc, char **argv, const char *about, const char *head,
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
 		return status;
 	terminal_use(color);
-	return programs_look(&sink, &programs, show_one, &show) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	status = programs_look(&sink, &programs, show_one, &show) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	if (after) {
+		fflush(stdout);
+		after(&programs);
+	}
+	return status;
 }

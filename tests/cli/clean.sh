@@ -51,6 +51,10 @@ like "the oldest first, with age and size" "$(sed -n 2p <<<"$out")" \
 like "the other one" "$(sed -n 3p <<<"$out")" "^ *$two +[0-9]+ s +[0-9.]+ MB  mortal +$RECORDER_DIR/$two-"
 like "the sum" "$err" "^2 buffers, 0 recordings: [0-9.]+ MB could be freed$"
 is "nothing was removed" "$(left)" "$one $two $living "
+ok "ps shows the living one" "$RECORDER" ps
+like "and what the dead ones left" "$err" "^dead programs left 2 buffers, [0-9.]+ MB, the oldest 3 h old; 'recorder recover' lists them$"
+ok "ps of one program" "$RECORDER" ps -P "$living"
+is "shows that one alone" "$err" ""
 fails "the living one by its pid" "$RECORDER" clean "$living"
 like "has left nothing" "$err" "^recorder clean: process $living has left nothing$"
 fails "the living one by its file" "$RECORDER" clean "$RECORDER_DIR/$living"-*.rec
