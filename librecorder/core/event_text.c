@@ -13,12 +13,19 @@
 #include <stdio.h>
 #include <string.h>
 
+/*
+ * Elements of an array that are shown one by one. All long arrays of an event together have at most ELEMENTS_ALL, and their
+ * names take at most ELEMENTS_TEXT characters: libtraceevent's parser and REC_EVENT_TEXT_MAX permit more.
+ */
 #define ELEMENTS_SHOWN 32u
+#define ELEMENTS_ALL   500u
+#define ELEMENTS_TEXT  30000u
 
 struct out {
 	char *text;
 	size_t size;
 	size_t used; /* size: the text did not fit, and nothing more is written */
+	uint32_t elements; /* of each array, that are shown one by one */
 };
 
 static void put(struct out *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -139,12 +146,38 @@ static const char *number_conversion(const struct rec_field *field)
 }
 
 /*
- * Elements are printed one by one, because __print_array supports neither signed nor hexadecimal ones; except if there
- * are many.
+ * __print_array supports neither signed nor hexadecimal elements. These are printed one by one, also if there are many; but
+ * not after the first out->elements of them, which an ellipsis stands for.
  */
 static bool is_long_array(const struct rec_field *field)
 {
-	return field->length > ELEMENTS_SHOWN;
+	return field->length > ELEMENTS_SHOWN && !field->is_signed && !field->is_hex;
+}
+
+static uint32_t elements_shown(const struct out *out, const struct rec_field *field)
+{
+	if (is_long_array(field))
+		return 0;
+	return field->length < out->elements ? field->length : out->elements;
+}
+
+/* How many elements the arrays of an event may show. */
+static uint32_t elements_of(const struct rec_event_info *info)
+{
+	uint32_t arrays = 0, text = 0, elements;
+
+	for (uint32_t i = 0; i < info->nr_fields; i++) {
+		const struct rec_field *field = &info->fields[i];
+
+		if (field->kind != REC_FIELD_ARRAY || field->length <= ELEMENTS_SHOWN || is_long_array(field))
+			continue;
+		arrays++;
+		text += field->name.size + (uint32_t)sizeof("REC->[1000], %lld,");
+	}
+	if (!arrays)
+		return ELEMENTS_SHOWN;
+	elements = ELEMENTS_ALL / arrays < ELEMENTS_TEXT / text ? ELEMENTS_ALL / arrays : ELEMENTS_TEXT / text;
+	return elements > ELEMENTS_SHOWN ? elements : ELEMENTS_SHOWN;
 }
 
 static void put_conversion(struct out *out, const struct rec_field *field)
@@ -157,9 +190,13 @@ static void put_conversion(struct out *out, const struct rec_field *field)
 		break;
 	case REC_FIELD_ARRAY:
 		put(out, "{");
-		for (uint32_t i = 0; i < field->length && !is_long_array(field); i++)
+		for (uint32_t i = 0; i < elements_shown(out, field); i++)
 			put(out, "%s%s", i ? "," : "", number_conversion(field));
-		put(out, is_long_array(field) ? "%%s}" : "}");
+		if (is_long_array(field))
+			put(out, "%%s");
+		else if (elements_shown(out, field) < field->length)
+			put(out, ",...");
+		put(out, "}");
 		break;
 	case REC_FIELD_NAMED:
 	case REC_FIELD_STRING:
@@ -251,7 +288,7 @@ static void put_argument(struct out *out, const struct rec_field *field)
 	case REC_FIELD_ARRAY:
 		if (is_long_array(field))
 			put(out, "__print_array(REC->%.*s, %u, %u)", WORD(field->name), field->length, field->element);
-		for (uint32_t i = 0; i < field->length && !is_long_array(field); i++)
+		for (uint32_t i = 0; i < elements_shown(out, field); i++)
 			put(out, "%sREC->%.*s[%u]", i ? ", " : "", WORD(field->name), i);
 		break;
 	case REC_FIELD_STRING:
@@ -360,13 +397,14 @@ static void put_head(struct out *out, const struct rec_words *name, uint16_t id)
 
 int rec_event_text(const struct rec_log_event *event, uint16_t id, char *text, size_t size)
 {
-	struct out out = { text, size, 0 };
+	struct out out = { text, size, 0, 0 };
 	struct rec_event_info info;
 	int r;
 
 	r = rec_event_parse(event, &info);
 	if (r < 0)
 		return r;
+	out.elements = elements_of(&info);
 	put_head(&out, &info.name, id);
 	for (uint32_t i = 0; i < info.nr_fields; i++)
 		put_field(&out, &info.fields[i]);
@@ -382,7 +420,7 @@ int rec_event_text(const struct rec_log_event *event, uint16_t id, char *text, s
 int rec_printf_event_text(uint16_t id, char *text, size_t size)
 {
 	static const struct rec_words name = { "bprint", 6 };
-	struct out out = { text, size, 0 };
+	struct out out = { text, size, 0, 0 };
 
 	put_head(&out, &name, id);
 	put(&out, "\tfield:unsigned long ip;\toffset:8;\tsize:8;\tsigned:0;\n");
@@ -410,7 +448,7 @@ static bool site_texts(const struct rec_log_printf *site, const char **ret_funct
 
 int rec_printf_format_text(const struct rec_log_printf *site, char *text, size_t size)
 {
-	struct out out = { text, size, 0 };
+	struct out out = { text, size, 0, 0 };
 	const char *function, *format;
 
 	if (!site_texts(site, &function, &format))

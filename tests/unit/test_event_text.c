@@ -7,6 +7,7 @@
 #include <librecorder/event.h>
 #include <librecorder/event_text.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +22,8 @@ REC_EVENT(text, reals, real(a, 3), real(b, 0), real(c, 18), real(d, 1));
 REC_EVENT(text, names, named(op, OP_GET, OP_PUT, OP_ODD), named(u8, level, OP_GET, LEVEL_HIGH), named(s64, w, OP_ODD));
 REC_EVENT(text, strings, u8(before), string(a), stringn(b), bytes(c), string(d), u8(after));
 REC_EVENT(text, arrays, array(u32, a, THREE), array(s8, b, 2), array(hex16, c, 2), array(u8, d, 33), u8(after));
+REC_EVENT(text, signs, array(s16, a, 40), array(hex8, b, 33));
+REC_EVENT(text, far, array(s8, a, 600));
 REC_EVENT_FMT(text, given, ("[%llu] \"%s\" %s\t%s %hd %s", id, path, REC->on ? "yes" : "no", op, n, __get_str(path)), u64(id),
 	      string(path), flag(on), named(op, OP_GET, OP_PUT), s16(n));
 REC_EVENT_FMT(text, constant, ("no fields, (not one)"));
@@ -49,6 +52,34 @@ Test(event_text, no_fields)
 {
 	REC(text, empty);
 	expect("empty: \n");
+}
+
+/* A sign is shown wherever it is in an array. */
+Test(event_text, long_arrays)
+{
+	char expected[4096] = "signs: a={", *at = expected + strlen(expected);
+	int16_t a[40];
+	uint8_t b[33];
+	int8_t far[600];
+
+	for (int i = 0; i < 40; i++) {
+		a[i] = (int16_t)(i % 2 ? -i : i);
+		at += sprintf(at, "%s%d", i ? "," : "", a[i]);
+	}
+	at += sprintf(at, "} b={");
+	for (unsigned int i = 0; i < 33; i++) {
+		b[i] = (uint8_t)(7 * i);
+		at += sprintf(at, "%s0x%x", i ? "," : "", b[i]);
+	}
+	at += sprintf(at, "}\nfar: a={");
+	for (int i = 0; i < 600; i++)
+		far[i] = (int8_t)(i % 2 ? -1 : 1);
+	for (int i = 0; i < 500; i++)
+		at += sprintf(at, "%s%d", i ? "," : "", far[i]);
+	sprintf(at, ",...}\n");
+	REC(text, signs, a, b);
+	REC(text, far, far);
+	expect(expected);
 }
 
 Test(event_text, numbers_at_their_limits)
