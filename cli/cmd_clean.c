@@ -50,7 +50,7 @@ static void clean_buffer(struct clean *clean, const struct left_place *place, co
 
 	if (item->pid)
 		snprintf(pid, sizeof(pid), "%" PRIu32, item->pid);
-	list(clean, pid, item->made, human_size(item->size, size, sizeof(size)), item->comm[0] ? item->comm : "-",
+	list(clean, pid, item->last, human_size(item->size, size, sizeof(size)), item->comm[0] ? item->comm : "-",
 	     place->dir.path, item->name);
 	/* If another process has removed the file meanwhile, nothing is wrong. */
 	if (!clean->dry_run && unlinkat(place->dir.fd, item->name, 0) < 0 && errno != ENOENT) {

@@ -61,12 +61,13 @@ static void print_left(const struct programs *programs)
 	unsigned int nr = 0;
 
 	if (!programs->word && leftovers_find_all(&quiet, programs->dir, &left)) {
+		leftovers_sweep(&left);
 		for (unsigned int i = 0; i < left.nr; i++) {
 			const struct left_place *place = &left.places[i];
 
 			for (unsigned int j = 0; j < place->nr; j++, nr++) {
 				size += place->items[j].size;
-				oldest = place->items[j].made < oldest ? place->items[j].made : oldest;
+				oldest = place->items[j].last < oldest ? place->items[j].last : oldest;
 			}
 		}
 	}

@@ -223,7 +223,7 @@ static unsigned int print_left(const struct recover *recover, const char *name)
 			if (!nr++)
 				puts("    PID   AGE (s)        SIZE  NAME             BUFFER");
 			printf("%7u  %8" PRIu64 "  %10s  %-15s  %s/%s\n", item->pid,
-			       now > item->made ? now - item->made : 0, human_size(item->size, size, sizeof(size)),
+			       now > item->last ? now - item->last : 0, human_size(item->size, size, sizeof(size)),
 			       item->comm, place->dir.path, item->name);
 		}
 	}
@@ -306,6 +306,7 @@ static bool list_left(struct recover *recover)
 {
 	if (!recover_take_left(recover))
 		return false;
+	leftovers_sweep(&recover->left);
 	if (print_left(recover, NULL))
 		complain(RECOVER, "name one of these by its PID, NAME or BUFFER, or recover all of them with --all");
 	else

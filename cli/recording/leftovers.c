@@ -11,8 +11,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "cli/recording/dirs.h"
+#include "cli/recording/last_event.h"
 #include "cli/base/message.h"
 
 /* Whose it is. 0; -EBUSY: it may be alive; or as rec_view_open(). */
@@ -27,6 +29,7 @@ static int read_header(int dir, struct leftover *item)
 	item->start_time = rec_view_info(view)->start_time;
 	memcpy(item->comm, rec_view_info(view)->comm, sizeof(item->comm));
 	err = rec_view_alive(view) ? -EBUSY : 0;
+	item->is_empty = !err && !last_event_time(view, &item->last);
 	rec_view_close(view);
 	return err;
 }
@@ -44,8 +47,9 @@ static int look_at(int dir, const char *name, struct leftover *item)
 	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	item->size = (uint64_t)st.st_blocks * 512u;
-	item->made = (uint64_t)st.st_mtim.tv_sec;
 	err = read_header(dir, item);
+	if (!item->last)
+		item->last = (uint64_t)st.st_mtim.tv_sec;
 	if (err != -EAGAIN || st.st_mtim.tv_sec + REC_BUFFER_UNFINISHED_AGE >= time(NULL))
 		return err;
 	return rec_buffer_has_maker(dir, name) ? -EBUSY : 0;
@@ -75,8 +79,8 @@ static int by_age(const void *a, const void *b)
 {
 	const struct leftover *one = a, *other = b;
 
-	if (one->made != other->made)
-		return one->made < other->made ? -1 : 1;
+	if (one->last != other->last)
+		return one->last < other->last ? -1 : 1;
 	return strcmp(one->name, other->name);
 }
 
@@ -215,6 +219,21 @@ int leftovers_find_buffer(const char *path, struct leftovers *left)
 		return -ENOMEM;
 	}
 	return add_buffer(place, name);
+}
+
+void leftovers_sweep(struct leftovers *left)
+{
+	for (unsigned int i = 0; i < left->nr; i++) {
+		struct left_place *place = &left->places[i];
+		unsigned int kept = 0;
+
+		for (unsigned int j = 0; j < place->nr; j++) {
+			/* What a killed recorder left belongs to its recording. */
+			if (place->is_session || !place->items[j].is_empty || unlinkat(place->dir.fd, place->items[j].name, 0))
+				place->items[kept++] = place->items[j];
+		}
+		place->nr = kept;
+	}
 }
 
 void leftovers_free(struct leftovers *left)

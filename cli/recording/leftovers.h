@@ -20,7 +20,8 @@ struct leftover {
 	uint64_t start_time;
 	char comm[32];
 	uint64_t size; /* bytes of memory or disk that its removal frees */
-	uint64_t made; /* seconds, CLOCK_REALTIME */
+	bool is_empty; /* it holds no event */
+	uint64_t last; /* of its last event, or of the file's last change: seconds, CLOCK_REALTIME */
 };
 
 /* A directory with such buffers, oldest first. */
@@ -53,6 +54,9 @@ bool leftovers_find_all(const struct message_sink *sink, const char *dir, struct
  */
 int leftovers_find_session(const char *path, struct leftovers *left);
 int leftovers_find_buffer(const char *path, struct leftovers *left);
+
+/* Remove the buffers without an event, from the list and from the disk, except those in sessions. */
+void leftovers_sweep(struct leftovers *left);
 
 /* Releases the sessions, too. */
 void leftovers_free(struct leftovers *left);

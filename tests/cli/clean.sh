@@ -42,17 +42,24 @@ two=$pid
 begin
 living=$pid
 buffer=$(echo "$RECORDER_DIR/$one"-*.rec)
-touch -d '3 hours ago' "$buffer"
+# The age is that of the last event, whatever the file says.
+touch -d '3 hours ago' "$RECORDER_DIR/$two"-*.rec
 size=$(($(stat -c %b "$buffer") * 512))
 ok "a list" "$RECORDER" clean -n
 is "has a head and a line each" "$(wc -l <<<"$out")" 3
 like "the oldest first, with age and size" "$(sed -n 2p <<<"$out")" \
-	"^ *$one +3 h +$(awk "BEGIN { printf \"%.1f\", $size / 1e6 }") MB  mortal +$buffer$"
+	"^ *$one +[0-9]+ s +$(awk "BEGIN { printf \"%.1f\", $size / 1e6 }") MB  mortal +$buffer$"
 like "the other one" "$(sed -n 3p <<<"$out")" "^ *$two +[0-9]+ s +[0-9.]+ MB  mortal +$RECORDER_DIR/$two-"
 like "the sum" "$err" "^2 buffers, 0 recordings: [0-9.]+ MB could be freed$"
 is "nothing was removed" "$(left)" "$one $two $living "
+# A program that wrote nothing leaves nothing that anyone wants.
+begin RECORDER_ENABLE=
+die
+ok "one without an event" test -e "$RECORDER_DIR/$pid"-*.rec
+pid=$living
 ok "ps shows the living one" "$RECORDER" ps
-like "and what the dead ones left" "$err" "^dead programs left 2 buffers, [0-9.]+ MB, the oldest 3 h old; 'recorder recover' lists them$"
+like "and what the dead ones left" "$err" "^dead programs left 2 buffers, [0-9.]+ MB, the oldest [0-9]+ s old; 'recorder recover' lists them$"
+is "what has no event is gone" "$(left)" "$one $two $living "
 ok "ps of one program" "$RECORDER" ps -P "$living"
 is "shows that one alone" "$err" ""
 fails "the living one by its pid" "$RECORDER" clean "$living"
