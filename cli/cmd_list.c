@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "cli/list_kernel.h"
 #include "cli/recording/elf_events.h"
 #include "cli/show_programs.h"
 #include "cli/terminal.h"
@@ -249,18 +250,22 @@ int cmd_list(int argc, char **argv)
 	struct programs programs = { .dir = NULL };
 	unsigned int color = TERMINAL_COLOR_AUTO;
 	const char *binary = NULL;
+	bool kernel = false, full = false;
 	const struct opt table[] = {
 		OPT_PROGRAMS(programs),
+		OPT_FLAG('e', NULL, "the kernel's events, or those that match a PATTERN such as sched:*", &kernel),
+		OPT_FLAG(0, "full", "with -e: their fields, too", &full),
 		OPT_STRING(0, "binary", "FILE", "the events compiled into FILE, a program or shared library", &binary),
 		OPT_COLOR(color),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = NAME,
-		.operands = "[PROGRAM]",
+		.operands = "[PROGRAM|PATTERN]",
 		.about =
 			"Show the events of your running programs that use librecorder, and whether each is on;\n"
-			"or those of PROGRAM: a pid, a running program's name, or a file (program or shared library).\n",
+			"or those of PROGRAM: a pid, a running program's name, or a file (program or shared library).\n"
+			"With -e: the kernel's events.\n",
 		.table = table,
 		.max_operands = 1,
 	};
@@ -273,7 +278,13 @@ int cmd_list(int argc, char **argv)
 		complain(NAME, "PROGRAM, -P and --binary exclude each other: give one of them");
 		return EXIT_USAGE;
 	}
+	if ((kernel && (programs.word || binary)) || (full && !kernel)) {
+		complain(NAME, kernel ? "-e takes a PATTERN, and neither -P nor --binary" : "--full is for -e");
+		return EXIT_USAGE;
+	}
 	terminal_use(color);
+	if (kernel)
+		return list_kernel(operands[0], full);
 	if (binary)
 		return list_binary(binary);
 	if (programs.word)
