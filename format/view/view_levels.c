@@ -234,7 +234,8 @@ static void sort_row(struct view_trace *trace, uint32_t number)
 	}
 	sort_spans(trace, number);
 	row = &trace->rows[number];
-	qsort(row->lines, row->nr_lines, sizeof(*row->lines), by_kind);
+	if (row->nr_lines)
+		qsort(row->lines, row->nr_lines, sizeof(*row->lines), by_kind);
 }
 
 static int by_from(const void *a, const void *b)

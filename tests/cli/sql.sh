@@ -68,7 +68,7 @@ like "it is refused" "$err" "percentile\(X, P\): P is a constant from 0 to 100"
 
 # ---- forms of output
 
-is "--csv" "$("$RECORDER" sql --csv trace.dat "SELECT thread, 'a,\"b' AS x FROM count LIMIT 1" | tr -d '\r')" \
+is "--csv" "$("$RECORDER" sql --csv trace.dat "SELECT thread, 'a,\"b' AS x FROM count WHERE thread = 0 LIMIT 1" | tr -d '\r')" \
 	$'thread,x\n0,"a,""b"'
 is "--json" "$("$RECORDER" sql --json trace.dat "SELECT number, NULL AS n, 'q\"' AS x, x'0aff' AS y FROM count WHERE thread = 0 LIMIT 2")" \
 	$'[{"number":0,"n":null,"x":"q\\"","y":"x\'0aff\'"},\n{"number":1,"n":null,"x":"q\\"","y":"x\'0aff\'"}]'
