@@ -53,7 +53,7 @@ first=$(sed -nE '1s/.*\] +([0-9.]+): .*/\1/p' "$TMP/all")
 last=$(sed -nE '$s/.*\] +([0-9.]+): .*/\1/p' "$TMP/all")
 is "the made file begins where this test expects it" "$first" 5.000000100
 is "after the first event" "$(events --since +20us --until +5us "$file")" "$(between 5.0000201 5.0000251)"
-is "before the last event" "$(events --since -10000ns "$file")" "$(between "$(echo "$last - 0.00001" | bc -l)" 99)"
+is "before the last event" "$(events --since -10000ns "$file")" "$(between "$(awk -v t="$last" 'BEGIN { printf "%.9f", t - 0.00001 }')" 99)"
 event=$(grep -m1 -n ' a_name_longer' "$TMP/all" | cut -d: -f1)
 is "from an event on" "$(events --since @a_name_longer_than_twenty_characters "$file")" "$(tail -n +"$event" "$TMP/all")"
 is "until an event" "$(events --until '@*:submit if id == 14660155035' "$file" | tail -1)" "$(grep -m1 'id=14660155035' "$TMP/all")"

@@ -101,7 +101,7 @@ echo >going; read -r <go
 END
 mkfifo going go from_nobody
 "$RECORDER" record -q -o all.dat -e sched -f 'prev_pid > 0' -e syscalls -e irq -R stacktrace -v -e 'irq:irq*' -F -c -M 1 -b 300 \
-	--subbuf-size 8 -C mono -O stacktrace -u '*' bash look 2>log &
+	--subbuf-size 8 -C mono -O stacktrace -u '*' taskset -c 0 bash look 2>log &
 recorder=$!
 read -r -t 60 <>going
 unchanged "while we record"

@@ -54,6 +54,8 @@ buffers='.*-instances|v7-only-cpucount'
 # Functions that the files do not have.
 printf 'ffffffff81000050 t inner\nffffffff81000110 T other\t[mod]\nnot a symbol\n' > "$TMP/symbols"
 
+# Flags are words; patterns among them are not names of files.
+set -f
 for flags in -e -p -f -P -E --check-events --stat --uname --version --cpus --first-event --last-event \
 	"--first-event --last-event -t" "--stat --uname" "-e -f" --boundary "--boundary -l -t" --ts-check "--ts2secs 2000000000" \
 	"--ts2secs 3000000001 -t --ts-diff" "--raw-ts --align-ts" -w "-r submit" "-r sched" "-r .*switch -l" "-n sched" "-n .*" -L -q \
@@ -81,16 +83,16 @@ all "$buffers|kernel" -v -F submit
 all "$buffers|kernel" -F submit -v -F 'submit:fd==3'
 for pid in 0 1001 1003; do
 	for name in print function sched_switch bprint kernel_stack; do
-		same v6-kernel --pid $pid -v -F $name "$TMP/v6-kernel.dat" && pass "--pid $pid -v -F $name"
+		if same v6-kernel --pid $pid -v -F $name "$TMP/v6-kernel.dat"; then pass "--pid $pid -v -F $name"; else fail "--pid $pid -v -F $name"; fi
 	done
 done
 for name in v6-kernel v6-plain; do
-	same $name -T -F '.*:common_pid == 1002' "$TMP/$name.dat" && pass "-T, $name"
+	if same $name -T -F '.*:common_pid == 1002' "$TMP/$name.dat"; then pass "-T, $name"; else fail "-T, $name"; fi
 done
 if [ -e "$TMP/kernel.dat" ]; then
 	for flags in "--comm ls" "--comm ls,bash -t" "-w -F sched_switch -F sched_wakeup.*" "-T -F sched_switch:next_pid>5" "-n sched_switch"; do
 		# shellcheck disable=SC2086
-		same kernel $flags "$TMP/kernel.dat" && pass "the kernel's events, $flags"
+		if same kernel $flags "$TMP/kernel.dat"; then pass "the kernel's events, $flags"; else fail "the kernel's events, $flags"; fi
 	done
 	like "wake-ups were compared" "$("$RECORDER" report -w "$TMP/kernel.dat" | tail -20)" "Average wakeup latency: "
 fi
@@ -134,7 +136,7 @@ data = bytearray(open(sys.argv[1], "rb").read())
 data[0x2000:0x3000], data[0x3000:0x4000] = data[0x3000:0x4000], data[0x2000:0x3000]
 open(sys.argv[1], "wb").write(data)
 END
-same back --ts-check "$TMP/back.dat" && pass "--ts-check does not change the lines"
+if same back --ts-check "$TMP/back.dat"; then pass "--ts-check does not change the lines"; else fail "--ts-check does not change the lines"; fi
 run "$RECORDER" report --ts-check "$TMP/back.dat"
 theirs=$(trace-cmd report --ts-check "$TMP/back.dat" 2>&1 > /dev/null | grep -o 'Record on cpu .*')
 is "--ts-check reports what trace-cmd does" "$(grep -o 'Record on cpu .*' <<< "$err")" "$theirs"
