@@ -13,7 +13,7 @@ release=$(. /etc/os-release && echo "${VERSION_CODENAME-}")
 # Debian's own archive, not those of single programs, nor the updates.
 archive=$(apt-get indextargets --format '$(ORIGIN) $(CODENAME) $(SITE)' 2>/dev/null | sed -n "s/^Debian $release //p" |
 	sort -u | head -n 1 || true)
-packages=gcc,libc6-dev,pkg-config,libtraceevent1,libtracefs1,libzstd1,zlib1g
+packages=gcc,libc6-dev,pkg-config,libtraceevent1,libtracefs1,libzstd1,zlib1g,libedit2,libsqlite3-0
 
 [ ! -e "$file" ] || exit 0
 [ "$(id -u)" = 0 ] || exit 0
