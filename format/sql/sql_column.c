@@ -20,7 +20,7 @@ int sql_columns_add(struct sql_columns *columns, const char *name, enum sql_kind
 	if (!more)
 		return -ENOMEM;
 	columns->columns = more;
-	kinds = reallocarray(columns->kinds, columns->nr + 1, sizeof(*kinds));
+	kinds = reallocarray(columns->kinds, columns->nr + 2, sizeof(*kinds));
 	if (!kinds)
 		return -ENOMEM;
 	columns->kinds = kinds;
@@ -29,6 +29,7 @@ int sql_columns_add(struct sql_columns *columns, const char *name, enum sql_kind
 		return -ENOMEM;
 	more[columns->nr] = (struct sql_column){ .name = copy, .kind = kind, .source = source };
 	kinds[columns->nr++] = kind;
+	kinds[columns->nr] = SQL_INT;
 	return 0;
 }
 

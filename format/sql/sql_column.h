@@ -42,12 +42,13 @@ struct sql_record {
 	int id;
 	int32_t tid;
 	uint64_t task;
+	int64_t rowid; /* the same in each scan, whatever its filters */
 };
 
 struct sql_columns {
 	struct sql_column *columns;
 	unsigned int nr;
-	enum sql_kind *kinds; /* the same, for sql_cells_open() */
+	enum sql_kind *kinds; /* the same, and that of a row's number after them, for sql_cells_open() */
 };
 
 /* Of the table `events`, and of a table of one event. 0; -ENOMEM. sql_columns_close() takes an empty list, too. */

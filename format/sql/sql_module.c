@@ -125,6 +125,7 @@ static int add_event(struct sql_table *table, const struct sql_record *record, i
 		else
 			row[i] = value.kind == SQL_INT ? value.number : SQL_CELL_NULL;
 	}
+	row[table->columns.nr] = record->rowid;
 	return err ? err : sql_cells_add(&table->cells, row);
 }
 
@@ -133,7 +134,7 @@ static int fill_with_events(struct sql_table *table)
 	const struct sql_filters all = { 0 };
 	struct sql_record record;
 	struct sql_scan *scan;
-	int64_t *row = calloc(table->columns.nr, sizeof(*row));
+	int64_t *row = calloc(table->columns.nr + 1, sizeof(*row));
 	int ret = row ? sql_scan_open(table->trace, table->id, &table->columns, &all, &scan) : -ENOMEM;
 
 	if (!ret) {
@@ -161,7 +162,8 @@ static int fill(struct sql_table *table)
 		return 0;
 	sql_cells_close(&table->cells);
 	table->has_cells = false;
-	err = sql_cells_open(&table->cells, &table->trace->pool, table->columns.kinds, table->columns.nr);
+	/* Rows of events end with their numbers. */
+	err = sql_cells_open(&table->cells, &table->trace->pool, table->columns.kinds, table->columns.nr + !table->computed);
 	if (!err)
 		err = table->computed ? table->computed->collect(table->trace, &table->cells) : fill_with_events(table);
 	if (err) {
@@ -450,7 +452,15 @@ static int cursor_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 
 static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_rowid)
 {
-	*ret_rowid = ((struct cursor *)base)->rowid;
+	const struct cursor *cursor = (const struct cursor *)base;
+	const struct sql_table *table = table_of(cursor);
+
+	if (cursor->in_cells && table->computed)
+		*ret_rowid = (sqlite3_int64)row_of(cursor);
+	else if (cursor->in_cells)
+		*ret_rowid = sql_cells_value(&table->cells, row_of(cursor), table->columns.nr).number;
+	else
+		*ret_rowid = cursor->counts ? cursor->rowid : cursor->record.rowid;
 	return SQLITE_OK;
 }
 

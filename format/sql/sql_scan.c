@@ -21,6 +21,9 @@ struct sql_scan {
 	unsigned char *verdicts; /* all events: by id, whether names and id pass */
 	struct number_map tasks; /* by thread: the logical task that it works for */
 	bool has_tasks;
+	/* Events so far of each CPU of each buffer; those of a buffer begin at `firsts` of its place in the file. */
+	uint64_t *ordinals;
+	uint32_t *firsts;
 };
 
 /* A column that is the same in all events of an id. */
@@ -53,6 +56,31 @@ static bool has_task_events(const struct sql_trace *trace)
 	return false;
 }
 
+static int open_ordinals(struct sql_scan *scan)
+{
+	const struct dat_file *file = scan->trace->file;
+	uint32_t nr = 0;
+
+	scan->firsts = calloc(file->nr_buffers + 1, sizeof(*scan->firsts));
+	for (size_t i = 0; scan->firsts && i < file->nr_buffers; i++) {
+		scan->firsts[i] = nr;
+		nr += file->buffers[i].cpus;
+	}
+	scan->ordinals = calloc((size_t)nr + 1, sizeof(*scan->ordinals));
+	return scan->firsts && scan->ordinals ? 0 : -ENOMEM;
+}
+
+/*
+ * SQLite combines the rows of several scans by their numbers, as for an OR. So a number is that of the event in its CPU's
+ * stream, which no filter changes.
+ */
+static int64_t next_rowid(struct sql_scan *scan, const struct dat_event *event)
+{
+	const uint32_t slot = scan->firsts[event->buffer - scan->trace->file->buffers] + event->cpu;
+
+	return (int64_t)((uint64_t)slot << 40 | scan->ordinals[slot]++);
+}
+
 int sql_scan_open(struct sql_trace *trace, int id, const struct sql_columns *columns, const struct sql_filters *filters,
 		  struct sql_scan **ret_scan)
 {
@@ -74,7 +102,7 @@ int sql_scan_open(struct sql_trace *trace, int id, const struct sql_columns *col
 	scan->has_tasks = has_task_events(trace);
 	if (id == SQL_ALL_EVENTS)
 		scan->verdicts = calloc(NR_IDS, 1);
-	if ((id == SQL_ALL_EVENTS && !scan->verdicts) ||
+	if ((id == SQL_ALL_EVENTS && !scan->verdicts) || open_ordinals(scan) ||
 	    (!filters->is_empty && dat_merge_open(trace->file, &trace->time, cpu_passes, scan, &scan->merge))) {
 		sql_scan_close(scan);
 		return -ENOMEM;
@@ -90,6 +118,8 @@ struct sql_scan *sql_scan_close(struct sql_scan *scan)
 	dat_merge_close(scan->merge);
 	number_map_free(&scan->tasks);
 	free(scan->verdicts);
+	free(scan->ordinals);
+	free(scan->firsts);
 	free(scan);
 	return NULL;
 }
@@ -183,6 +213,7 @@ int sql_scan_next(struct sql_scan *scan, struct sql_record *ret_record)
 	int ret = 0;
 
 	while (!ret && scan->merge && dat_merge_next(scan->merge, &ret_record->event)) {
+		ret_record->rowid = next_rowid(scan, &ret_record->event);
 		/* Times do not decrease, except in a damaged file, where an event may be missed. */
 		if ((int64_t)ret_record->event.ts > scan->last_ts)
 			break;

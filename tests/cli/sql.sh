@@ -23,12 +23,12 @@ is "rows are those of report, in its order" \
 	"$(sql 'SELECT cpu, tid, thread, number FROM count')" \
 	"$("$RECORDER" report trace.dat | sed -nE 's/.*-([0-9]+) *\[0*([0-9]+)\].* thread=([0-9]+) number=([0-9]+)$/\2|\1|\3|\4/p')"
 is "times are in order" "$(sql 'SELECT count(*) FROM (SELECT ts, lag(ts) OVER () AS before FROM count) WHERE ts < before')" 0
-is "the text is that of report" "$(sql 'SELECT name || ": " || text FROM events WHERE rowid < 3')" \
+is "the text is that of report" "$(sql 'SELECT name || ": " || text FROM events LIMIT 3')" \
 	"$("$RECORDER" report trace.dat | grep -oE 'count: .*' | sed -E 's/count: +/count: /' | head -n 3)"
 for where in 'number = 17' 'number < 5' 'number <= 5' 'number > 990' 'number >= 990' 'number != 3' 'number IN (3, 4, 5, 99999)' \
 	'number BETWEEN 10 AND 20' 'number = NULL' 'number = 17.0' "number = '17'" "comm = 'producer'" "comm IN ('producer', 'x')" \
 	"comm != 'producer'" "comm = 'PRODUCER' COLLATE NOCASE" 'cpu = 0' 'cpu > 100' 'thread = 1 AND number % 2 = 0' \
-	'ts > 0 AND ts < 9223372036854775807' 'number > -1' 'number < 1e3' 'number IN (SELECT thread FROM count)'; do
+	'number = 17 OR thread = 1' 'number IN (1, 2) OR number = 2 OR cpu = 0' 'ts > 0 AND ts < 9223372036854775807' 'number > -1' 'number < 1e3' 'number IN (SELECT thread FROM count)'; do
 	is "as SQLite decides: $where" "$(sql "SELECT count(*), sum(number), sum(cpu) FROM count WHERE $where")" \
 		"$(sql "CREATE TABLE plain AS SELECT * FROM count; SELECT count(*), sum(number), sum(cpu) FROM plain WHERE $where")"
 done
