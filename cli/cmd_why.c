@@ -92,7 +92,7 @@ static int find_spans(const struct trace *t, const struct options *o, uint64_t o
 	size_t nr;
 	const struct why_span *spans = why_spans(t->why, &nr);
 	struct wanted wanted = { .spans = calloc(nr + 1, sizeof(struct why_span *)) };
-	const uint64_t id = o->id ? strtoull(o->id, NULL, 0) : 0;
+	const uint64_t id = o->id ? strtoull(o->id, NULL, 10) : 0;
 	bool is_known = false;
 
 	if (!wanted.spans) {
@@ -201,6 +201,10 @@ int cmd_why(int argc, char **argv)
 		return status;
 	if (!o.span) {
 		complain(COMMAND, "which span? --span SYSTEM:NAME expected");
+		return EXIT_USAGE;
+	}
+	if (o.id && (!*o.id || o.id[strspn(o.id, "0123456789")])) {
+		complain(COMMAND, "--id: a number expected, not '%s'", o.id);
 		return EXIT_USAGE;
 	}
 	if (o.over && !read_ns(o.over, &over)) {

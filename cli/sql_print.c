@@ -5,6 +5,7 @@
 #include "cli/show_text.h"
 #include "cli/terminal.h"
 #include "format/io/blob.h"
+#include "format/sql/sql_model.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -89,18 +90,11 @@ static void print_names(sqlite3_stmt *s)
 
 static void put_json_text(const char *text, size_t size)
 {
-	putchar('"');
-	for (size_t i = 0; i < size; i++) {
-		const unsigned char c = (unsigned char)text[i];
+	struct blob out = BLOB_INIT;
 
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < ' ' || c == 0x7f)
-			printf("\\u%04x", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
+	sql_json_text(&out, text, size);
+	fwrite(out.data, 1, out.size, stdout);
+	blob_free(&out);
 }
 
 static void print_json_row(sqlite3_stmt *s, struct blob *value)

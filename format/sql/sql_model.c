@@ -59,8 +59,7 @@ static size_t character(const unsigned char *text, size_t size)
 	return code >= lowest[length] && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? length : 0;
 }
 
-/* Bytes that are not UTF-8 are shown as the characters with their numbers. */
-static void json_text(struct blob *out, const char *text, size_t size)
+void sql_json_text(struct blob *out, const char *text, size_t size)
 {
 	const unsigned char *at = (const unsigned char *)text;
 
@@ -70,6 +69,8 @@ static void json_text(struct blob *out, const char *text, size_t size)
 
 		if (length && *at >= ' ' && *at != '"' && *at != '\\')
 			blob_put(out, at, length);
+		else if (*at == '"' || *at == '\\')
+			blob_printf(out, "\\%c", *at);
 		else
 			blob_printf(out, "\\u%04x", *at);
 		at += length ? length : 1;
@@ -100,7 +101,7 @@ void sql_json_fields(struct sql_trace *trace, const struct model_record *record,
 		/* One byte: the brace. */
 		if (out->size > 1)
 			blob_put(out, ",", 1);
-		json_text(out, f->name, strlen(f->name));
+		sql_json_text(out, f->name, strlen(f->name));
 		blob_put(out, ":", 1);
 		if (value.kind == SQL_NULL)
 			blob_put(out, "null", 4);
@@ -109,7 +110,7 @@ void sql_json_fields(struct sql_trace *trace, const struct model_record *record,
 		else if (value.kind == SQL_BLOB)
 			json_bytes(out, value.text, value.size);
 		else if (f->flags & TEP_FIELD_IS_STRING)
-			json_text(out, value.text, value.size);
+			sql_json_text(out, value.text, value.size);
 		else
 			blob_put(out, value.text, value.size);
 	}

@@ -19,4 +19,7 @@ const char *sql_span_state(const struct model_span *span);
 void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before,
 		     struct blob *out);
 
+/* Appends a JSON string. Bytes that are not UTF-8 become the characters with their numbers. */
+void sql_json_text(struct blob *out, const char *text, size_t size);
+
 #endif
