@@ -4,10 +4,11 @@
 # To be sourced after tests/tap.sh, for tests that let recorder trace this kernel. Gives $tracing, the tracefs
 # directory, and
 #
-#	refused NAME REGEX ARGUMENT...	the same: fails, prints one matching line, starts no command, leaves nothing
-#	refused NAME REGEX ARGUMENT...	the same: fails, prints one matching line, does not start the command and leaves nothing
+#	record ARGUMENT...		runs recorder record -o out.dat ARGUMENT...; $pid is the recorder's, $status and $err are what it said
+#	refused NAME REGEX ARGUMENT...	the same: it fails, prints one matching line, does not start the command and leaves nothing
 #	left PID		the instances of that recorder
 #	is_left PID		whether it has any: for wait_until
+#	traces PID		whether it records the kernel: for wait_until
 
 [ "$(id -u)" = 0 ] || skip_all "only root may trace the kernel"
 tracing=/sys/kernel/tracing
@@ -31,6 +32,17 @@ left()
 is_left()
 {
 	left "$1" >/dev/null
+}
+
+# tracing_on alone does not say it: it is 1 in an instance that was just made, and then 0 before an event is switched on.
+traces()
+{
+	local instance
+
+	for instance in $(left "$1"); do
+		grep -q . "$tracing/instances/$instance/set_event" && grep -qx 1 "$tracing/instances/$instance/tracing_on" && return
+	done
+	return 1
 }
 
 refused()

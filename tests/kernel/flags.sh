@@ -152,8 +152,7 @@ second=$!
 for which in "$first" "$first,$second"; do
 	"$RECORDER" record -o out.dat -e raw_syscalls -P "$which" 2>log &
 	recorder=$!
-	wait_until is_left "$recorder"
-	wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+	wait_until traces "$recorder"
 	is "-P $which" "$(paste -sd, $tracing/instances/recorder-"$recorder"-*[0-9]/set_event_pid)" \
 		"$(tr , '\n' <<<"$which" | sort -n | paste -sd,)"
 	kill -INT "$recorder"
@@ -163,8 +162,7 @@ for which in "$first" "$first,$second"; do
 done
 "$RECORDER" record -o out.dat -e raw_syscalls -P "$first" 2>log &
 recorder=$!
-wait_until is_left "$recorder"
-wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+wait_until traces "$recorder"
 echo >fifo
 wait "$recorder"
 is "-P ends with the process" $? 0
@@ -178,8 +176,7 @@ named()
 {
 	"$RECORDER" record -o out.dat -e raw_syscalls "$@" 2>log &
 	recorder=$!
-	wait_until is_left "$recorder"
-	wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+	wait_until traces "$recorder"
 	wait_until test "$(grep -aoF "$told" out.dat.spool | wc -l)" -ge "$attached"
 	tell go
 	kill -INT "$recorder"
@@ -204,8 +201,7 @@ other=$!
 attached=0
 "$RECORDER" record -o out.dat -e raw_syscalls -P nameless 2>log &
 recorder=$!
-wait_until is_left "$recorder"
-wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
+wait_until traces "$recorder"
 is "-P NAME -e, of a program without librecorder" "$(cat $tracing/instances/recorder-"$recorder"-*[0-9]/set_event_pid)" "$other"
 kill "$other"
 wait "$recorder"
@@ -220,11 +216,9 @@ end_told
 record -e sched_switch --duration 1
 like "the kernel alone, for a while" "$status $err" '^0 .*recorded [1-9][0-9]* kernel events'
 for signal in TERM HUP; do
-	"$RECORDER" record -o out.dat -e sched_switch 2>log &
+	"$RECORDER" record -o out.dat -e sched_process_exec 2>log &
 	recorder=$!
-	wait_until is_left "$recorder"
-	wait_until grep -qx 1 $tracing/instances/recorder-"$recorder"-*[0-9]/tracing_on
-	# It is waited for, so there is a switch.
+	wait_until traces "$recorder"
 	/bin/true
 	kill -s $signal "$recorder"
 	wait "$recorder"

@@ -116,27 +116,49 @@ def spans(browser):
 
 
 def times_by_report():
-    """For each thread, the time that it ran, by switches from and to it on one CPU."""
+    """For each thread, the time that it ran, by switches from and to it on one CPU: (least, most).
+
+    A host may hide a switch. Then who was switched to ran until the CPU's last event, and who leaves ran since then, or since
+    it last changed its state elsewhere: it cannot have run here before it was woken, or before it left another CPU.
+    """
     ran, may, since, seen = collections.Counter(), collections.Counter(), {}, {}
+    changed, active = collections.Counter(), set()  # the time of each thread's last change; those that run or wait for a CPU
+
+    def change(tid, ns, is_active):
+        changed[tid] = ns
+        (active.add if is_active else active.discard)(tid)
+
+    def find_hidden(cpu, prev):
+        tid, at = since[cpu]
+        if tid in active:
+            ran[tid] += seen[cpu] - at
+            change(tid, seen[cpu], False)
+        for other, (running, at) in since.items():
+            if other != cpu and running == prev:  # it left that CPU, nobody knows when
+                since[other] = (None, at)
+
     for event in events:
-        if event.name != "sched_switch":
-            seen[event.cpu] = event.ns
-            continue
-        prev, following = re.match(r".*?:(\d+) \[-?\d+\] \S+ ==> .*:(\d+) \[-?\d+\]$", event.fields).groups()
-        if event.cpu not in since:
-            may[prev] += event.ns - begin  # it ran there before, from its last event at the earliest
-        elif since[event.cpu][0] == prev:
-            ran[prev] += event.ns - since[event.cpu][1]
-        else:  # the host hides a switch
-            tid, at = since[event.cpu]
-            ran[tid] += seen[event.cpu] - at
-            ran[prev] += event.ns - seen[event.cpu]
-        since[event.cpu] = (following, event.ns)
+        if event.name == "sched_waking":
+            woken = re.match(r".* pid=(\d+) prio=", " " + event.fields).group(1)
+            if woken not in active:
+                change(woken, event.ns, True)
+        if event.name == "sched_switch":
+            prev, state, following = re.match(r".*?:(\d+) \[-?\d+\] (\S+) ==> .*:(\d+) \[-?\d+\]$", event.fields).groups()
+            if event.cpu not in since:
+                may[prev] += event.ns - begin  # it ran there before, from its last event at the earliest
+            elif since[event.cpu][0] == prev:
+                ran[prev] += event.ns - since[event.cpu][1]
+            else:
+                find_hidden(event.cpu, prev)
+                ran[prev] += event.ns - max(seen[event.cpu], changed[prev])
+            change(prev, event.ns, state.startswith("R"))
+            change(following, event.ns, True)
+            since[event.cpu] = (following, event.ns)
         seen[event.cpu] = event.ns
     last = max(event.ns for event in events)
     for tid, at in since.values():
         ran[tid] += last - at
-    return {tid: (ns, ns + may[tid]) for tid, ns in (ran + may).items() if tid != "0" for ns in [ran[tid]]}
+    return {tid: (ns, ns + may[tid]) for tid, ns in (ran + may).items() if tid not in ("0", None) for ns in [ran[tid]]}
 
 
 def scheduling(browser):
