@@ -43,11 +43,12 @@ recorder=$!
 exec {input}>in
 echo go >&"$input"
 wait_until is_attached killed.dat.spool /run/bin/told
+program=$(pgrep -x told)
 # The program carries out its orders before it ends.
 kill -KILL $recorder
 wait $recorder 2>/dev/null
 exec {input}>&-
-wait_until test -z "$(pgrep -x told)"
+wait_until is_gone "$program"
 ok "recover after a kill" "$RECORDER" recover killed.dat.spool
 is "all is there" "$(counts killed.dat)" "get 10 idle 10 put 10"
 

@@ -177,7 +177,7 @@ named()
 	"$RECORDER" record -o out.dat -e raw_syscalls "$@" 2>log &
 	recorder=$!
 	wait_until traces "$recorder"
-	wait_until test "$(grep -aoF "$told" out.dat.spool | wc -l)" -ge "$attached"
+	[ "$attached" = 0 ] || wait_until is_attached out.dat.spool "$told"
 	tell go
 	kill -INT "$recorder"
 	wait "$recorder"
