@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* Made-up events for the checks of format/verify/verify.h: two CPUs; the test sets the times. Events follow in file order. */
+#ifndef REC_TEST_VERIFY_FIXTURE_H
+#define REC_TEST_VERIFY_FIXTURE_H
+
+#include "format/verify/verify.h"
+
+#include <librecorder/detail/abi.h>
+
+enum { ID_SWITCH = 100, ID_WAKING, ID_WAKEUP, ID_NEW, ID_FORK, ID_PRINT, ID_OTHER };
+#define ID_USER (REC_EVENT_ID_FIRST + 3)
+#define ID_END	(REC_EVENT_ID_FIRST + 4)
+
+/* prev_state */
+#define R 0
+#define S 1
+#define X 16
+
+/* The file: a top buffer, an instance, and one whose streams are lanes; two CPUs each. It has no options. */
+extern struct dat_file file;
+extern struct dat_buffer buffers[3];
+extern struct dat_option options[8];
+extern struct verify_figures figures; /* after a finish */
+
+/* What was reported last. */
+struct report {
+	unsigned int nr;
+	enum verify_kind kind;
+	uint64_t events;
+	uint64_t before, event, after; /* their times */
+};
+extern struct report said;
+
+/* Of the next events: their buffer; and the number of those lost before the next one, 0 after it. */
+extern const struct dat_buffer *into;
+extern int64_t lost_before;
+
+/* Opens the file. It is a recorder's unless the test has set DAT_VERSION. */
+void begin(void);
+/* Both CPUs have begun; thread 5, which wakes when the test says so, runs on CPU 0. */
+void begin_running(void);
+/* Long after all that was reported, both CPUs are idle: what waited is decided. */
+void end_idle(int32_t on_0, int32_t on_1);
+void finish(void);
+/* Nothing is wrong. */
+void finish_clean(void);
+/* One violation was reported, for so many events. */
+void finish_with(enum verify_kind kind, uint64_t events);
+
+/* An event of that id, after its common fields: `size` bytes of `rest`. */
+void put(uint32_t cpu, uint64_t ts, int id, int pid, const void *rest, uint32_t size);
+/* sched_switch; an event about a thread; an event of a thread's program. */
+void sw(uint32_t cpu, uint64_t ts, int32_t prev, int64_t state, int32_t next);
+void of(int id, uint32_t cpu, uint64_t ts, int32_t tid);
+void user(uint32_t cpu, uint64_t ts, int32_t tid);
+
+#endif
