@@ -60,3 +60,44 @@ void check_event(const struct seen_event *event, const char *name, uint32_t cpu,
 	cr_assert_eq(event->time, time, "event %d", (int)number);
 	cr_assert_eq(event->number, number);
 }
+
+void put_word(struct page_maker *page, uint32_t type, uint64_t delta)
+{
+	const uint32_t words[2] = { (uint32_t)(delta & REC_DELTA_MAX) << 5 | type, (uint32_t)(delta >> 27) };
+
+	memcpy(page->bytes + 16 + page->size, words, 8);
+	page->size += type == REC_TYPE_TIME_EXTEND || type == REC_TYPE_TIME_STAMP ? 8 : 4;
+}
+
+void put_tick(struct page_maker *page, uint64_t delta, uint64_t number)
+{
+	const struct fake_event event = { { ID_TICK, 0, 0, 77 }, number };
+
+	put_word(page, sizeof(event) / 4, delta);
+	memcpy(page->bytes + 16 + page->size, &event, sizeof(event));
+	page->size += (uint32_t)sizeof(event);
+}
+
+void put_padding(struct page_maker *page, uint64_t delta, uint32_t size)
+{
+	put_word(page, REC_TYPE_PADDING, delta);
+	memcpy(page->bytes + 16 + page->size, &size, 4);
+	page->size += size;
+}
+
+void make_page(struct page_maker *page, uint64_t time)
+{
+	memset(page->bytes, 0, 4096);
+	memcpy(page->bytes, &time, 8);
+	page->size = 0;
+	put_word(page, REC_TYPE_TIME_EXTEND, 0);
+	put_tick(page, 0, 1);
+	put_word(page, REC_TYPE_TIME_STAMP, time + 50);
+	put_tick(page, 0, 2);
+	/* Discarded 30 later; the next event counts from there. */
+	put_padding(page, 30, 20);
+	put_tick(page, 7, 3);
+	put_word(page, REC_TYPE_TIME_EXTEND, UINT64_C(1) << 40);
+	put_tick(page, 0, 4);
+	put_padding(page, 1, 36);
+}

@@ -36,4 +36,20 @@ void both_put_user(struct both *b, unsigned int lane, unsigned int cpu, uint64_t
 
 void check_event(const struct seen_event *event, const char *name, uint32_t cpu, uint64_t time, uint64_t number);
 
+/* A page made word by word: `bytes` has room for 4096, `size` counts what follows the page's header. */
+struct page_maker {
+	unsigned char *bytes;
+	uint32_t size;
+};
+
+void put_word(struct page_maker *page, uint32_t type, uint64_t delta);
+void put_tick(struct page_maker *page, uint64_t delta, uint64_t number);
+/* A discarded event; `size` counts the length word. */
+void put_padding(struct page_maker *page, uint64_t delta, uint32_t size);
+/*
+ * What a kernel of today writes: a leading extend of zeros, a stamp, a discarded event, an extend, a filler at the end.
+ * Four ticks, 0, 50, 87 and 87 + 2^40 after `time`.
+ */
+void make_page(struct page_maker *page, uint64_t time);
+
 #endif

@@ -95,7 +95,7 @@ Test(weave, raw_has_only_what_is_wanted)
 }
 
 /* The count needs 8 bytes after the data: the marker makes room. */
-Test(weave, raw_full_page_behind_a_loss)
+Test(weave, raw_full_page_after_a_loss)
 {
 	struct weaving s;
 	struct seen *seen;
