@@ -22,6 +22,7 @@ format/weave : format/io format/dat librecorder/core/page_bytes.h : clock event_
 format/print : :
 format/text : format/io format/dat format/print :
 format/model : format/io format/dat format/text :
+format/public : format/io format/dat format/text format/model : dat
 format/sql : format/io format/dat format/text format/model :
 format/export : format/io format/dat format/print format/text format/model :
 format/why : format/io format/dat format/text format/model :
@@ -35,7 +36,7 @@ END
 
 # Folders that may use libraries besides libc.
 external='(traceevent/|event-parse|tracefs|zstd|zlib|kbuffer|sqlite3|editline)'
-libraries='^(format/dat/dat_compress|format/dat/dat_pack\.|format/export/|format/model/|format/print/|format/sql/|format/text/|format/verify/|format/view/|format/why/|cli/)'
+libraries='^(format/dat/dat_compress|format/dat/dat_pack\.|format/export/|format/model/|format/print/|format/public/|format/sql/|format/text/|format/verify/|format/view/|format/why/|cli/)'
 
 # Whose functions a folder may call, besides its own and those of folders that it may include: public headers declare
 # them.

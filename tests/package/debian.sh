@@ -10,9 +10,9 @@ is "debian/changelog has the version of configure.ac" "$(dpkg-parsechangelog -l 
 # Each symbol is listed since the release that added it; dpkg-gensymbols compares the list with the library.
 ok "the packages build" packages_build
 mapfile -t packages < <(cd "$debs" && ls -- *.deb 2>/dev/null | grep -v dbgsym)
-is "there are three" "$(printf '%s\n' "${packages[@]%%_*}" | sort | tr '\n' ' ')" "librecorder-dev librecorder0 recorder "
+is "there are four" "$(printf '%s\n' "${packages[@]%%_*}" | sort | tr '\n' ' ')" "librecorder-dat0 librecorder-dev librecorder0 recorder "
 is "with debugging symbols beside them" "$(cd "$debs" && ls -- *-dbgsym_*.deb | sed 's/_.*//' | sort | tr '\n' ' ')" \
-	"librecorder0-dbgsym recorder-dbgsym "
+	"librecorder-dat0-dbgsym librecorder0-dbgsym recorder-dbgsym "
 
 said=$(cd "$debs" && lintian --allow-root --fail-on error,warning -- *.changes 2>&1)
 ok "lintian passes" test $? = 0
@@ -24,7 +24,7 @@ sed -n '/^```c$/,/^```$/p' "$top_srcdir/README.md" | sed '1d;/^```$/,$d' >"$root
 ok "README has an example" grep -q REC_EVENT "$root/try/app.c"
 
 ok "the packages install" inside "$root" 'dpkg -i /packages/*.deb'
-is "dpkg finds them whole" "$(inside "$root" 'dpkg --audit; dpkg --verify librecorder0 librecorder-dev recorder' 2>&1)" ""
+is "dpkg finds them whole" "$(inside "$root" 'dpkg --audit; dpkg --verify librecorder0 librecorder-dat0 librecorder-dev recorder' 2>&1)" ""
 ok "README's example compiles" inside "$root" 'cc -Wall -Werror app.c $(pkg-config --cflags --libs librecorder) -o app'
 like "with the shared library" "$(inside "$root" 'ldd ./app')" 'librecorder\.so\.0 => /'
 ok "it is recorded" inside "$root" 'recorder record ./app'
@@ -35,7 +35,7 @@ for file in bash-completion/completions/recorder zsh/vendor-completions/_recorde
 	ok "completion is there: $file" test -e "$root/usr/share/$file"
 done
 ok "man pages are there" test -e "$(find "$root/usr/share/man" -name 'rec_disable.3*')" -a -e "$(find "$root/usr/share/man" -name 'recorder-record.1*')"
-ok "the packages are removed" inside "$root" 'dpkg -P recorder librecorder-dev librecorder0'
+ok "the packages are removed" inside "$root" 'dpkg -P recorder librecorder-dev librecorder-dat0 librecorder0'
 is "and leave nothing" "$(find "$root/usr" "$root/etc" -name '*librecorder*' -o -name 'recorder*' | head -n 5)" ""
 
 done_testing

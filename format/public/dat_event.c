@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: MIT */
+/* Event types and fields of <librecorder/dat.h>. */
+#include "format/public/dat_private.h"
+
+#include "format/io/bytes.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t count(const struct tep_format_field *field)
+{
+	uint32_t nr = 0;
+
+	for (; field; field = field->next)
+		nr++;
+	return nr;
+}
+
+static int describe(struct rec_dat_event *e, const struct tep_event *event, bool big)
+{
+	const struct tep_format_field *const lists[] = { event->format.common_fields, event->format.fields };
+
+	e->event = event;
+	e->fields = calloc((size_t)count(lists[0]) + count(lists[1]) + 1, sizeof(*e->fields));
+	if (!e->fields)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < 2; i++)
+		for (const struct tep_format_field *field = lists[i]; field; field = field->next)
+			e->fields[e->nr_fields++] = (struct rec_dat_field){ .field = field, .big = big };
+	return 0;
+}
+
+int rec_dat_events_open(struct rec_dat *dat)
+{
+	const struct event_table *table = dat->table;
+	int err = 0;
+
+	dat->events = calloc((size_t)table->nr_events + 1, sizeof(*dat->events));
+	if (!dat->events)
+		return -ENOMEM;
+	for (uint32_t i = 0; !err && i < table->nr_events; i++)
+		err = describe(&dat->events[i], table->all[i].event, table->big);
+	return err;
+}
+
+void rec_dat_events_close(struct rec_dat *dat)
+{
+	for (uint32_t i = 0; dat->events && i < dat->table->nr_events; i++)
+		free(dat->events[i].fields);
+	free(dat->events);
+}
+
+const struct rec_dat_event *rec_dat_event_find(const struct rec_dat *dat, int32_t id)
+{
+	const struct event_type *type = event_type(dat->table, id);
+
+	return type ? &dat->events[type - dat->table->all] : NULL;
+}
+
+const char *rec_dat_event_system(const struct rec_dat_event *event)
+{
+	return event->event->system;
+}
+
+const char *rec_dat_event_name(const struct rec_dat_event *event)
+{
+	return event->event->name;
+}
+
+const struct rec_dat_field *rec_dat_field_at(const struct rec_dat_event *event, uint32_t number)
+{
+	return number < event->nr_fields ? &event->fields[number] : NULL;
+}
+
+const struct rec_dat_field *rec_dat_field_find(const struct rec_dat_event *event, const char *name)
+{
+	for (uint32_t i = 0; i < event->nr_fields; i++)
+		if (!strcmp(event->fields[i].field->name, name))
+			return &event->fields[i];
+	return NULL;
+}
+
+static enum rec_dat_kind kind_of(const struct tep_format_field *field)
+{
+	if (field->flags & TEP_FIELD_IS_STRING)
+		return REC_DAT_TEXT;
+	if (field->flags & TEP_FIELD_IS_ARRAY)
+		return REC_DAT_BYTES;
+	return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8 ? REC_DAT_INT : REC_DAT_BYTES;
+}
+
+void rec_dat_field_describe(const struct rec_dat_field *field, struct rec_dat_field_info *ret_info)
+{
+	const struct tep_format_field *from = field->field;
+
+	*ret_info = (struct rec_dat_field_info){
+		.name = from->name,
+		.offset = (uint32_t)from->offset,
+		.size = (uint32_t)from->size,
+		.element_size = (uint32_t)from->elementsize,
+		.kind = kind_of(from),
+		.is_signed = (from->flags & TEP_FIELD_IS_SIGNED) != 0,
+		.is_array = (from->flags & TEP_FIELD_IS_ARRAY) != 0,
+		.is_dynamic = (from->flags & TEP_FIELD_IS_DYNAMIC) != 0,
+	};
+}
+
+static int64_t number_at(const unsigned char *at, unsigned int width, bool is_signed, bool big)
+{
+	switch (width) {
+	case 1:
+		return is_signed ? (int8_t)*at : *at;
+	case 2:
+		return is_signed ? (int16_t)bytes_get16((const void *)at, big) : bytes_get16((const void *)at, big);
+	case 4:
+		return is_signed ? (int32_t)bytes_get32((const void *)at, big) : (int64_t)bytes_get32((const void *)at, big);
+	default:
+		return (int64_t)bytes_get64((const void *)at, big);
+	}
+}
+
+int rec_dat_get_int(const struct rec_dat_field *field, const struct rec_dat_record *record, int64_t *ret_value)
+{
+	const struct tep_format_field *from = field->field;
+	const uint32_t offset = (uint32_t)from->offset, width = (uint32_t)from->size;
+
+	if (kind_of(from) != REC_DAT_INT)
+		return -EINVAL;
+	if (offset > record->size || width > record->size - offset)
+		return -EBADMSG;
+	*ret_value = number_at((const unsigned char *)record->data + offset, width, from->flags & TEP_FIELD_IS_SIGNED, field->big);
+	return 0;
+}
+
+int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_record *record, const void **ret_data, size_t *ret_size)
+{
+	const struct tep_format_field *from = field->field;
+	const unsigned char *data = record->data;
+	uint32_t offset = (uint32_t)from->offset, length = (uint32_t)from->size;
+
+	if (kind_of(from) == REC_DAT_INT)
+		return -EINVAL;
+	if (offset > record->size || length > record->size - offset)
+		return -EBADMSG;
+	if (from->flags & TEP_FIELD_IS_DYNAMIC) {
+		uint32_t place;
+
+		if (length != 4)
+			return -EBADMSG;
+		place = bytes_get32((const void *)(data + offset), field->big);
+		offset = (place & 0xffff) + (from->flags & TEP_FIELD_IS_RELATIVE ? offset + 4 : 0);
+		length = place >> 16;
+		if (offset > record->size || length > record->size - offset)
+			return -EBADMSG;
+	} else if (!length) {
+		/* A field without a size extends to the end of the record. */
+		length = record->size - offset;
+	}
+	*ret_data = data + offset;
+	*ret_size = from->flags & TEP_FIELD_IS_STRING ? strnlen((const char *)data + offset, length) : length;
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What the handles of <librecorder/dat.h> are. */
+#ifndef FORMAT_PUBLIC_DAT_PRIVATE_H
+#define FORMAT_PUBLIC_DAT_PRIVATE_H
+
+#include "format/dat/dat_merge.h"
+#include "format/model/model_process.h"
+#include "format/text/event_parse.h"
+
+#include <librecorder/dat.h>
+
+struct rec_dat_field {
+	const struct tep_format_field *field;
+	bool big;
+};
+
+struct rec_dat_event {
+	const struct tep_event *event;
+	uint32_t nr_fields;
+	struct rec_dat_field *fields; /* the common ones first */
+};
+
+struct rec_dat {
+	struct dat_file *file;
+	struct dat_time time;
+	struct event_table *table;
+	struct model_processes processes;
+	struct rec_dat_event *events; /* as in table->all */
+	char clock[64];
+	bool has_clock;
+};
+
+struct rec_dat_iter {
+	struct rec_dat *dat;
+	struct dat_merge *merge;
+};
+
+/* The events of dat->table, with their fields. 0; -ENOMEM. rec_dat_events_close() also takes some that failed to open. */
+int rec_dat_events_open(struct rec_dat *dat);
+void rec_dat_events_close(struct rec_dat *dat);
+
+#endif

@@ -1,0 +1,107 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# librecorder-dat: it exports what its header declares, contains nothing that records, and reads what report shows.
+
+. "$top_srcdir/tests/tap.sh"
+
+library=$top_builddir/.libs/librecorder-dat.so
+[ -e "$library" ] || skip_all "configured without a shared library, or without the command"
+cd "$TMP" || exit 1
+header=$top_srcdir/include/librecorder/dat.h
+
+nm -D --defined-only "$library" | awk '$3 ~ /^rec_/ { sub(/@+/, " ", $3); print $3 }' | sort >exported
+"$CC" -fpreprocessed -E -P "$header" | tr '\n' ' ' | sed 's/;/&\n/g' |
+	sed -nE 's/^[^(]*[ *](rec_dat_[a-z_]+)\(.*/\1 LIBRECORDER_DAT_1.0/p' | sort >declared
+ok "the header declares functions" test "$(wc -l <declared)" -gt 20
+is "the library exports them" "$(cat exported)" "$(cat declared)"
+is "and nothing else" "$(nm -D --defined-only "$library" | grep -vE ' (rec_dat_[a-z_]+|LIBRECORDER_DAT_1.0)@@?LIBRECORDER_DAT|A LIBRECORDER_DAT_1.0$')" ""
+is "Debian's list is the same" "$(sed -nE 's/^ (rec_[a-z_]+)@.*/\1/p' "$top_srcdir/debian/librecorder-dat0.symbols" | sort)" \
+	"$(cut -d ' ' -f 1 declared)"
+
+# ---- a program in C and in C++
+
+cat >app.c <<'END'
+#include <librecorder/dat.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	struct rec_dat_error error;
+	struct rec_dat_iter *iter;
+	struct rec_dat_record record;
+	struct rec_dat_buffer buffer;
+	struct rec_dat_stream stream;
+	struct rec_dat *dat;
+
+	if (argc < 2)
+		return 2;
+	if (rec_dat_open(argv[1], &dat, &error)) {
+		printf("error: %s\n", error.text);
+		return 1;
+	}
+	if (rec_dat_buffer_at(dat, rec_dat_nr_buffers(dat), &buffer) == 0 || rec_dat_buffer_at(dat, 0, &buffer) != 0 ||
+	    rec_dat_stream_at(dat, 0, buffer.nr_streams, &stream) == 0 || rec_dat_iter_open(dat, &iter))
+		return 3;
+	printf("clock %s\n", rec_dat_clock(dat));
+	while (rec_dat_iter_next(iter, &record)) {
+		const struct rec_dat_event *event = rec_dat_event_find(dat, record.id);
+		const char *comm = rec_dat_comm(dat, record.tid);
+		const struct rec_dat_field *thread, *number;
+		const void *data;
+		size_t size;
+		int64_t a, b;
+
+		if (!event || strcmp(rec_dat_event_system(event), "test") != 0 || strcmp(rec_dat_event_name(event), "count") != 0)
+			continue;
+		thread = rec_dat_field_find(event, "thread");
+		number = rec_dat_field_find(event, "number");
+		if (!thread || !number || rec_dat_field_find(event, "nothing") || rec_dat_get_bytes(number, &record, &data, &size) == 0 ||
+		    rec_dat_get_int(thread, &record, &a) || rec_dat_get_int(number, &record, &b))
+			return 4;
+		printf("%s|%" PRId32 "|%" PRIu32 "|%" PRIu64 "|%" PRId64 "|%" PRId64 "\n", comm ? comm : "?", record.tid, record.cpu,
+		       record.ts, a, b);
+		record.size = 8;
+		if (rec_dat_get_int(number, &record, &b) == 0)
+			return 5;
+	}
+	if (rec_dat_iter_damaged(iter, &error))
+		return 6;
+	rec_dat_iter_close(iter);
+	rec_dat_close(dat);
+	return 0;
+}
+END
+cp app.c app.cpp
+read -ra cflags <<<"$CFLAGS_FOR_TEST"
+warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
+export LD_LIBRARY_PATH=$top_builddir/.libs
+ok "a program in C" "$CC" -std=c11 "${warnings[@]}" "${cflags[@]}" -I"$top_srcdir/include" app.c -o app "$library"
+ok "and in C++" "${CXX:-g++}" -std=c++17 "${warnings[@]}" "${cflags[@]/-std=*/}" -I"$top_srcdir/include" app.cpp -o app-cpp "$library"
+
+ok "a trace" "$RECORDER" record -q -o trace.dat "$top_builddir/tests/programs/producer" 3 1000
+"$RECORDER" report -t trace.dat |
+	sed -nE 's/^ *(.*)-([0-9]+) *\[0*([0-9]+)\] *([0-9]+)\.([0-9]{9}): .*thread=([0-9]+) number=([0-9]+)$/\1|\2|\3|\4\5|\6|\7/p' >report
+is "report shows each event" "$(wc -l <report)" 3000
+./app trace.dat >all
+like "the clock" "$(head -n 1 all)" '^clock [a-z]+'
+is "records are those of report, in its order" "$(tail -n +2 all | cmp - report 2>&1)" ""
+is "so they are for C++" "$(./app-cpp trace.dat | cmp - all 2>&1)" ""
+is "and compressed" "$("$RECORDER" convert --compression zstd -i trace.dat -o small.dat 2>&1; ./app small.dat | tail -n +2 | cmp - report 2>&1)" ""
+
+# ---- the example
+
+is "the example counts them" "$("$top_builddir/examples/08_read_trace" trace.dat 0)" "$("$RECORDER" report trace.dat | grep -c ': ') records"
+like "and shows fields" "$("$top_builddir/examples/08_read_trace" trace.dat 3000)" 'test/count common_type=[0-9]+ .* number=999'
+
+# ---- files that are none
+
+head -c 3000 /dev/zero >zero.dat
+like "this is none" "$(./app zero.dat)" '^error: .'
+head -c 200 trace.dat >cut.dat
+like "nor a beginning" "$(./app cut.dat)" '^error: .'
+like "nor nothing" "$(./app nothing.dat)" '^error: .'
+
+done_testing
