@@ -75,7 +75,8 @@ int main(int argc, char **argv)
 	printf("%" PRIu64 " records\n", nr);
 	damaged = rec_dat_iter_damaged(iter, &error);
 	if (damaged)
-		fprintf(stderr, "%s: %" PRIu64 " damaged pages, the first at byte %" PRIu64 ": %s\n", argv[1], damaged, error.offset, error.text);
+		fprintf(stderr, "%s: %" PRIu64 " damaged pages, the first at byte %" PRIu64 ": %s\n", argv[1], damaged,
+			error.offset, error.text);
 	rec_dat_iter_close(iter);
 	rec_dat_close(dat);
 	return damaged != 0;

@@ -19,18 +19,22 @@ static int decompress_zstd(void *dst, size_t dst_size, const void *src, size_t s
 /* uncompress() of zlib; NULL: the library is not there. */
 typedef int (*uncompress_function)(unsigned char *dst, unsigned long *dst_size, const unsigned char *src, unsigned long src_size);
 
+/* Several threads may look for it at once. They find the same. */
 static uncompress_function find_uncompress(void)
 {
 	static uncompress_function found;
+	uncompress_function function = __atomic_load_n(&found, __ATOMIC_ACQUIRE);
 	void *library;
 
-	if (!found) {
-		library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
-		/* The conversion that POSIX asks for: a function's address comes as that of an object. */
-		if (library)
-			*(void **)&found = dlsym(library, "uncompress");
-	}
-	return found;
+	if (function)
+		return function;
+	library = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
+	/* The conversion that POSIX asks for: a function's address comes as that of an object. */
+	if (library)
+		*(void **)&function = dlsym(library, "uncompress");
+	if (function)
+		__atomic_store_n(&found, function, __ATOMIC_RELEASE);
+	return function;
 }
 
 static bool has_zlib(void)

@@ -81,13 +81,18 @@ const struct rec_dat_field *rec_dat_field_find(const struct rec_dat_event *event
 	return NULL;
 }
 
+static bool is_number(uint32_t size)
+{
+	return size == 1 || size == 2 || size == 4 || size == 8;
+}
+
 static enum rec_dat_kind kind_of(const struct tep_format_field *field)
 {
 	if (field->flags & TEP_FIELD_IS_STRING)
 		return REC_DAT_TEXT;
 	if (field->flags & TEP_FIELD_IS_ARRAY)
 		return REC_DAT_BYTES;
-	return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8 ? REC_DAT_INT : REC_DAT_BYTES;
+	return is_number((uint32_t)field->size) ? REC_DAT_INT : REC_DAT_BYTES;
 }
 
 void rec_dat_field_describe(const struct rec_dat_field *field, struct rec_dat_field_info *ret_info)
@@ -114,7 +119,8 @@ static int64_t number_at(const unsigned char *at, unsigned int width, bool is_si
 	case 2:
 		return is_signed ? (int16_t)bytes_get16((const void *)at, big) : bytes_get16((const void *)at, big);
 	case 4:
-		return is_signed ? (int32_t)bytes_get32((const void *)at, big) : (int64_t)bytes_get32((const void *)at, big);
+		return is_signed ? (int32_t)bytes_get32((const void *)at, big) :
+				   (int64_t)bytes_get32((const void *)at, big);
 	default:
 		return (int64_t)bytes_get64((const void *)at, big);
 	}
@@ -129,11 +135,13 @@ int rec_dat_get_int(const struct rec_dat_field *field, const struct rec_dat_reco
 		return -EINVAL;
 	if (offset > record->size || width > record->size - offset)
 		return -EBADMSG;
-	*ret_value = number_at((const unsigned char *)record->data + offset, width, from->flags & TEP_FIELD_IS_SIGNED, field->big);
+	*ret_value = number_at((const unsigned char *)record->data + offset, width, from->flags & TEP_FIELD_IS_SIGNED,
+			       field->big);
 	return 0;
 }
 
-int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_record *record, const void **ret_data, size_t *ret_size)
+int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_record *record, const void **ret_data,
+		      size_t *ret_size)
 {
 	const struct tep_format_field *from = field->field;
 	const unsigned char *data = record->data;
@@ -141,7 +149,12 @@ int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_re
 
 	if (kind_of(from) == REC_DAT_INT)
 		return -EINVAL;
-	if (offset > record->size || length > record->size - offset)
+	if (offset > record->size)
+		return -EBADMSG;
+	/* The kernel writes stacks that are shorter than their format. */
+	if (from->flags & TEP_FIELD_IS_ARRAY && !(from->flags & TEP_FIELD_IS_DYNAMIC) && length > record->size - offset)
+		length = record->size - offset;
+	if (length > record->size - offset)
 		return -EBADMSG;
 	if (from->flags & TEP_FIELD_IS_DYNAMIC) {
 		uint32_t place;
@@ -159,5 +172,26 @@ int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_re
 	}
 	*ret_data = data + offset;
 	*ret_size = from->flags & TEP_FIELD_IS_STRING ? strnlen((const char *)data + offset, length) : length;
+	return 0;
+}
+
+int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_record *record, uint32_t number,
+			int64_t *ret_value)
+{
+	const struct tep_format_field *from = field->field;
+	const uint32_t width = from->elementsize;
+	const void *data;
+	size_t size;
+	int err;
+
+	if (kind_of(from) == REC_DAT_INT || !(from->flags & TEP_FIELD_IS_ARRAY) || !is_number(width))
+		return -EINVAL;
+	err = rec_dat_get_bytes(field, record, &data, &size);
+	if (err)
+		return err;
+	if (number >= size / width)
+		return -ENOENT;
+	*ret_value = number_at((const unsigned char *)data + (size_t)number * width, width,
+			       from->flags & TEP_FIELD_IS_SIGNED, field->big);
 	return 0;
 }

@@ -121,6 +121,11 @@ uint64_t rec_dat_clock_error(const struct rec_dat *dat)
 	return notes.time_error;
 }
 
+int rec_dat_is_big_endian(const struct rec_dat *dat)
+{
+	return dat->file->big;
+}
+
 uint32_t rec_dat_nr_buffers(const struct rec_dat *dat)
 {
 	return (uint32_t)dat->file->nr_buffers;
@@ -150,19 +155,53 @@ int rec_dat_stream_at(const struct rec_dat *dat, uint32_t buffer, uint32_t strea
 	return 0;
 }
 
-int rec_dat_iter_open(struct rec_dat *dat, struct rec_dat_iter **ret_iter)
+struct one_stream {
+	const struct dat_buffer *buffer;
+	uint32_t cpu;
+};
+
+static bool is_the_stream(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
+{
+	const struct one_stream *one = arg;
+
+	return buffer == one->buffer && cpu == one->cpu;
+}
+
+static int open_iter(struct rec_dat *dat, const struct one_stream *one, uint64_t since, struct rec_dat_iter **ret_iter)
 {
 	struct rec_dat_iter *iter = calloc(1, sizeof(*iter));
 
 	if (!iter)
 		return -ENOMEM;
 	iter->dat = dat;
-	if (dat_merge_open(dat->file, &dat->time, NULL, NULL, &iter->merge)) {
+	iter->since = since;
+	if (dat_merge_open_at(dat->file, &dat->time, one ? is_the_stream : NULL, one, since, &iter->merge)) {
 		free(iter);
 		return -ENOMEM;
 	}
 	*ret_iter = iter;
 	return 0;
+}
+
+int rec_dat_iter_open(struct rec_dat *dat, struct rec_dat_iter **ret_iter)
+{
+	return open_iter(dat, NULL, 0, ret_iter);
+}
+
+int rec_dat_iter_open_at(struct rec_dat *dat, uint64_t since, struct rec_dat_iter **ret_iter)
+{
+	return open_iter(dat, NULL, since, ret_iter);
+}
+
+int rec_dat_iter_open_stream(struct rec_dat *dat, uint32_t buffer, uint32_t stream, uint64_t since,
+			     struct rec_dat_iter **ret_iter)
+{
+	struct one_stream one;
+
+	if (buffer >= dat->file->nr_buffers || stream >= dat->file->buffers[buffer].nr_streams)
+		return -ENOENT;
+	one = (struct one_stream){ &dat->file->buffers[buffer], dat->file->buffers[buffer].streams[stream].cpu };
+	return open_iter(dat, &one, since, ret_iter);
 }
 
 struct rec_dat_iter *rec_dat_iter_close(struct rec_dat_iter *iter)
@@ -178,8 +217,10 @@ int rec_dat_iter_next(struct rec_dat_iter *iter, struct rec_dat_record *ret_reco
 	const struct rec_dat *dat = iter->dat;
 	struct dat_event event;
 
-	if (!dat_merge_next(iter->merge, &event))
-		return 0;
+	do {
+		if (!dat_merge_next(iter->merge, &event))
+			return 0;
+	} while (event.ts < iter->since);
 	*ret_record = (struct rec_dat_record){
 		.ts = event.ts,
 		.lost = event.lost == DAT_PAGE_LOST_UNKNOWN ? REC_DAT_LOST_UNKNOWN : (uint64_t)event.lost,

@@ -33,9 +33,13 @@ struct rec_dat {
 struct rec_dat_iter {
 	struct rec_dat *dat;
 	struct dat_merge *merge;
+	uint64_t since; /* records before this time are passed over */
 };
 
-/* The events of dat->table, with their fields. 0; -ENOMEM. rec_dat_events_close() also takes some that failed to open. */
+/*
+ * The events of dat->table, with their fields. 0; -ENOMEM. rec_dat_events_close() also takes some that failed to
+ * open.
+ */
 int rec_dat_events_open(struct rec_dat *dat);
 void rec_dat_events_close(struct rec_dat *dat);
 

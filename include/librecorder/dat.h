@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads trace.dat files, versions 6 and 7: of recorder, trace-cmd and others. This header belongs to a library of its own,
- * librecorder-dat (pkg-config librecorder-dat), which needs libtraceevent, zstd and zlib.
+ * Reads trace.dat files, versions 6 and 7: of recorder, trace-cmd and others. This header belongs to a library of its
+ * own, librecorder-dat (pkg-config librecorder-dat), which needs libtraceevent and zstd; files that are compressed
+ * with zlib can be read if libz.so.1 is installed.
  *
- * Nothing here prints, and print formats are not parsed. Threads: one at a time per file, its iterators included; different
- * files are independent. No function is signal-safe. ret_ parameters keep their values if a function fails, except for
- * ret_error, which is set then.
+ * Nothing here prints, and print formats are not parsed. Threads: one at a time per file, its iterators included;
+ * different files are independent. No function is signal-safe. ret_ parameters keep their values if a function fails,
+ * except for ret_error, which is set then.
  */
 #ifndef LIBRECORDER_DAT_H
 #define LIBRECORDER_DAT_H
@@ -31,9 +32,10 @@ struct rec_dat_error {
 };
 
 /*
- * Opens a file and reads everything but the events. Returns 0, or -errno with *ret_error: the errno of open, fstat, pread, mmap or
- * fork (formats are tried in a child process first); -EBADMSG: the file contradicts itself or ends early; -EPROTO: this is not
- * a trace.dat; -EPROTONOSUPPORT: an unknown version or compression; -ENOMEM; -ESPIPE: not a regular file.
+ * Opens a file and reads everything but the events. Returns 0, or -errno with *ret_error: the errno of open, fstat,
+ * pread, mmap or fork (formats are tried in a child process first); -EBADMSG: the file contradicts itself or ends
+ * early; -EPROTO: this is not a trace.dat; -EPROTONOSUPPORT: an unknown version or compression; -ENOMEM; -ESPIPE: not
+ * a regular file.
  */
 int rec_dat_open(const char *path, struct rec_dat **ret_dat, struct rec_dat_error *ret_error);
 
@@ -48,10 +50,13 @@ struct rec_dat *rec_dat_close(struct rec_dat *dat);
 const char *rec_dat_clock(const struct rec_dat *dat);
 
 /*
- * The largest distance of a time from CLOCK_MONOTONIC in nanoseconds, as the recorder measured it; REC_DAT_ERROR_UNKNOWN: the
- * file does not state it. Never fails.
+ * The largest distance of a time from CLOCK_MONOTONIC in nanoseconds, as the recorder measured it;
+ * REC_DAT_ERROR_UNKNOWN: the file does not state it. Never fails.
  */
 uint64_t rec_dat_clock_error(const struct rec_dat *dat);
+
+/* 1: numbers in the file's records are big-endian; 0: little-endian. Never fails. */
+int rec_dat_is_big_endian(const struct rec_dat *dat);
 
 /* A buffer of the file. The texts are valid until rec_dat_close(). */
 struct rec_dat_buffer {
@@ -61,7 +66,10 @@ struct rec_dat_buffer {
 	uint32_t nr_streams;
 };
 
-/* Buffers are numbered from 0 in the order of the file. rec_dat_buffer_at() returns 0; -ENOENT: there is no buffer of this number. */
+/*
+ * Buffers are numbered from 0 in the order of the file. rec_dat_buffer_at() returns 0; -ENOENT: there is no buffer of
+ * this number.
+ */
 uint32_t rec_dat_nr_buffers(const struct rec_dat *dat);
 int rec_dat_buffer_at(const struct rec_dat *dat, uint32_t buffer, struct rec_dat_buffer *ret_buffer);
 
@@ -90,28 +98,43 @@ struct rec_dat_record {
 };
 
 /*
- * Begins before the first record of the file; several iterators may be open. Returns 0; -ENOMEM. The iterator belongs to the
- * caller, who closes it before the file.
+ * Begins before the first record of the file; several iterators may be open. Returns 0; -ENOMEM. The iterator belongs
+ * to the caller, who closes it before the file.
  */
 int rec_dat_iter_open(struct rec_dat *dat, struct rec_dat_iter **ret_iter);
+
+/*
+ * The same, beginning with the first record whose time is not before `since`. Pages before it are not read.
+ */
+int rec_dat_iter_open_at(struct rec_dat *dat, uint64_t since, struct rec_dat_iter **ret_iter);
+
+/*
+ * The same, with the records of one stream only: numbers as in rec_dat_stream_at(). Also -ENOENT: there is no such
+ * stream.
+ */
+int rec_dat_iter_open_stream(struct rec_dat *dat, uint32_t buffer, uint32_t stream, uint64_t since,
+			     struct rec_dat_iter **ret_iter);
 
 /* Takes NULL. Returns NULL. */
 struct rec_dat_iter *rec_dat_iter_close(struct rec_dat_iter *iter);
 
 /*
- * The next record of all buffers and CPUs by time; among equal times, by buffer and CPU. Returns 1; 0: there are no more. Nothing
- * is copied: the data are valid until the next call for this iterator. A damaged page does not end the walk: the rest
- * of it is left out, and the next record of its CPU has a loss of unknown number.
+ * The next record of all buffers and CPUs by time; among equal times, by buffer and CPU. Returns 1; 0: there are no
+ * more. Nothing is copied: the data are valid until the next call for this iterator. A damaged page does not end the
+ * walk: the rest of it is left out, and the next record of its CPU has a loss of unknown number.
  */
 int rec_dat_iter_next(struct rec_dat_iter *iter, struct rec_dat_record *ret_record);
 
 /*
- * The number of pages that the iterator found damaged so far. If there are any, *ret_error is the first one's error; it may be
- * NULL. Never fails.
+ * The number of pages that the iterator found damaged so far. If there are any, *ret_error is the first one's error;
+ * it may be NULL. Never fails.
  */
 uint64_t rec_dat_iter_damaged(const struct rec_dat_iter *iter, struct rec_dat_error *ret_error);
 
-/* The event type that has this id; NULL: the file does not describe it. Valid until rec_dat_close(), as are its names and fields. */
+/*
+ * The event type that has this id; NULL: the file does not describe it. Valid until rec_dat_close(), as are its names
+ * and fields.
+ */
 const struct rec_dat_event *rec_dat_event_find(const struct rec_dat *dat, int32_t id);
 const char *rec_dat_event_system(const struct rec_dat_event *event);
 const char *rec_dat_event_name(const struct rec_dat_event *event);
@@ -134,24 +157,34 @@ struct rec_dat_field_info {
 };
 
 /*
- * Fields of an event are numbered from 0: first the common ones. rec_dat_field_find() finds one by its name. Both return NULL if there is
- * none. A field is valid until rec_dat_close().
+ * Fields of an event are numbered from 0: first the common ones. rec_dat_field_find() finds one by its name. Both
+ * return NULL if there is none. A field is valid until rec_dat_close().
  */
 const struct rec_dat_field *rec_dat_field_at(const struct rec_dat_event *event, uint32_t number);
 const struct rec_dat_field *rec_dat_field_find(const struct rec_dat_event *event, const char *name);
 void rec_dat_field_describe(const struct rec_dat_field *field, struct rec_dat_field_info *ret_info);
 
 /*
- * The value of a field in a record of its event; unsigned values of 64 bits have the same bits. Returns 0; -EINVAL: the field is
- * of another kind; -EBADMSG: the record is too short for it.
+ * The value of a field in a record of its event; unsigned values of 64 bits have the same bits. Returns 0; -EINVAL:
+ * the field is of another kind; -EBADMSG: the record is too short for it.
  */
 int rec_dat_get_int(const struct rec_dat_field *field, const struct rec_dat_record *record, int64_t *ret_value);
 
 /*
- * The contents of a text (without a NUL at the end) or of other bytes, which lie in the record and are valid as long as its
- * data. Numbers in them have the byte order of the file. Returns 0; -EINVAL: the field is a number; -EBADMSG: the record is too short.
+ * The contents of a text (without a NUL at the end) or of other bytes, which lie in the record and are valid as long
+ * as its data. Numbers in them have the byte order of the file. An array of fixed length ends with the record at the
+ * latest. Returns 0; -EINVAL: the field is a number; -EBADMSG: the record is too short.
  */
-int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_record *record, const void **ret_data, size_t *ret_size);
+int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_record *record, const void **ret_data,
+		      size_t *ret_size);
+
+/*
+ * Element `number` of an array of numbers, counted from 0; its size is element_size. Returns 0; -ENOENT: the array
+ * has no such element; -EINVAL: the field is not an array, or its elements are not numbers of 1, 2, 4 or 8 bytes;
+ * -EBADMSG: the record is too short.
+ */
+int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_record *record, uint32_t number,
+			int64_t *ret_value);
 
 /* The name of a thread; NULL: the file does not state it. Valid until rec_dat_close(). */
 const char *rec_dat_comm(const struct rec_dat *dat, int32_t tid);

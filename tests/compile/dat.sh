@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# librecorder-dat: it exports what its header declares, contains nothing that records, and reads what report shows.
+# librecorder-dat: it exports what its header declares, an installed one is enough for a program, and it reads what report
+# shows.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -75,11 +76,33 @@ int main(int argc, char **argv)
 }
 END
 cp app.c app.cpp
-read -ra cflags <<<"$CFLAGS_FOR_TEST"
+
+# What make install installs is enough; headers of the source tree must not replace installed ones that are missing.
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
+ok "make install" make -s -C "$top_builddir" install "DESTDIR=$TMP/root"
+pc=$(find "$TMP/root" -name librecorder-dat.pc)
+ok "there is a pkg-config file" test -e "$pc"
+export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$TMP/root
+is "it needs nothing else" "$(pkg-config --libs librecorder-dat | grep -oE -- '-l[^ ]+')" -lrecorder-dat
+export LD_LIBRARY_PATH=${pc%/pkgconfig/*}
+cflags=()
+for flag in $CFLAGS_FOR_TEST; do
+	[ "$flag" = "-I$top_srcdir/include" ] || cflags+=("$flag")
+done
+read -ra installed <<<"$(pkg-config --cflags --libs librecorder-dat)"
 warnings=(-Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
-export LD_LIBRARY_PATH=$top_builddir/.libs
-ok "a program in C" "$CC" -std=c11 "${warnings[@]}" "${cflags[@]}" -I"$top_srcdir/include" app.c -o app "$library"
-ok "and in C++" "${CXX:-g++}" -std=c++17 "${warnings[@]}" "${cflags[@]/-std=*/}" -I"$top_srcdir/include" app.cpp -o app-cpp "$library"
+ok "a program in C" "$CC" -std=c11 "${warnings[@]}" "${cflags[@]}" app.c -o app "${installed[@]}"
+ok "and in C++" "${CXX:-g++}" -std=c++17 "${warnings[@]}" "${cflags[@]/-std=*/}" app.cpp -o app-cpp "${installed[@]}"
+if [[ $CFLAGS_FOR_TEST = *-fsanitize* ]]; then
+	skip "a static one" "a sanitizer cannot be linked statically"
+elif [ -e "$LD_LIBRARY_PATH/librecorder-dat.a" ]; then
+	read -ra archives <<<"$(pkg-config --static --libs librecorder-dat)"
+	ok "one with the static library" "$CC" -std=c11 "${cflags[@]}" "${installed[@]}" app.c -o app-static -Wl,--as-needed \
+		"$LD_LIBRARY_PATH/librecorder-dat.a" "${archives[@]}"
+	is "which has it inside" "$(readelf -d app-static | grep librecorder)" ""
+else
+	skip "a static one" "configured without a static library"
+fi
 
 ok "a trace" "$RECORDER" record -q -o trace.dat "$top_builddir/tests/programs/producer" 3 1000
 "$RECORDER" report -t trace.dat |
@@ -91,17 +114,50 @@ is "records are those of report, in its order" "$(tail -n +2 all | cmp - report 
 is "so they are for C++" "$(./app-cpp trace.dat | cmp - all 2>&1)" ""
 is "and compressed" "$("$RECORDER" convert --compression zstd -i trace.dat -o small.dat 2>&1; ./app small.dat | tail -n +2 | cmp - report 2>&1)" ""
 
+# ---- every kind of file, as report --json prints it
+
+ok "a program that prints all" "$CC" -std=c11 "${warnings[@]}" "${cflags[@]}" "$top_srcdir/tests/compile/dat_json.c" -o dat_json "${installed[@]}"
+
+# differs FILE [SINCE]: what is different from report; nothing: the same.
+differs()
+{
+	./dat_json "$@" >ours 2>err && "$RECORDER" report --json "$1" >report.json 2>>err &&
+		python3 "$top_srcdir/tests/compile/dat_json.py" ours report.json "${@:2}" >compared 2>&1 || {
+		echo "$*: $(cat err compared)"
+		rm -f compared
+	}
+}
+
+mkdir files
+for name in $("$top_builddir/tests/golden/mkdat"); do
+	"$top_builddir/tests/golden/mkdat" "$name" >"files/$name.dat"
+	case $name in
+	v7-big-endian | v7-lost | v7-instances | v7-sparse | v7-page16k | v7-fields)
+		"$RECORDER" convert --compression zstd -i "files/$name.dat" -o "files/$name-zstd.dat" || fail "$name with zstd"
+		# The program that makes these knows little-endian files only.
+		[ "$name" = v7-big-endian ] ||
+			python3 "$top_srcdir/tests/oracle/zlib_file.py" "files/$name.dat" "files/$name-zlib.dat" || fail "$name with zlib"
+		;;
+	esac
+done
+ldconfig -p | grep -q 'libz\.so\.1' || rm files/*-zlib.dat
+is "files of every kind are as report prints them" "$(for file in files/*.dat; do differs "$file"; done)" ""
+is "so they are from a time on, all together and by stream" "$(for name in v6-plain v7-instances v7-lost v7-sparse-zstd; do
+	"$RECORDER" report --json "files/$name.dat" >times
+	differs "files/$name.dat" "$(sed -n "$(($(wc -l <times) * 2 / 3))s/^{\"ts\":\([0-9]*\),.*/\1/p" times)"
+done)" ""
+
 # ---- the example
 
 is "the example counts them" "$("$top_builddir/examples/08_read_trace" trace.dat 0)" "$("$RECORDER" report trace.dat | grep -c ': ') records"
 like "and shows fields" "$("$top_builddir/examples/08_read_trace" trace.dat 3000)" 'test/count common_type=[0-9]+ .* number=999'
 
-# ---- files that are none
+# ---- files that are not a trace.dat
 
 head -c 3000 /dev/zero >zero.dat
-like "this is none" "$(./app zero.dat)" '^error: .'
+like "zeros" "$(./app zero.dat)" '^error: .'
 head -c 200 trace.dat >cut.dat
-like "nor a beginning" "$(./app cut.dat)" '^error: .'
-like "nor nothing" "$(./app nothing.dat)" '^error: .'
+like "only a beginning" "$(./app cut.dat)" '^error: .'
+like "no file" "$(./app nothing.dat)" '^error: .'
 
 done_testing
