@@ -74,6 +74,8 @@ static bool is_complete(const struct record *record)
 		wrong = "-x and --rate are for the events of programs: they need a COMMAND or -P";
 	if (!wrong && record->user && record->clock != UINT32_MAX && record->clock >= PROGRAM_CLOCKS)
 		wrong = "programs can only use the clocks tsc and mono (-C); -u none records the kernel alone";
+	if (!wrong && record->date && record->clock != UINT32_MAX && record->clock >= PROGRAM_CLOCKS)
+		wrong = "--date needs a clock whose difference from the time of day is known: tsc or mono (-C)";
 	if (!wrong)
 		wrong = record_kernel_wrong(&record->kernel, record->command[0], record->programs.word);
 	if (wrong)
@@ -197,6 +199,7 @@ int cmd_record(int argc, char **argv)
 		OPT_CHOICE(0, "buffers", "woven|split",
 			   "programs' events among the kernel's, or one buffer per process (woven)", &record.buffers),
 		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &record.raw),
+		OPT_FLAG(0, "date", "store the time of day, so that report shows it", &record.date),
 		OPT_FLAG('q', "quiet", "print only errors", &record.quiet),
 		OPT_END,
 	};

@@ -40,6 +40,7 @@ struct record {
 	const char *compression; /* NULL: not given */
 	struct dat_packing packing;
 	bool raw, quiet;
+	bool date; /* the file states the time of day */
 	char **command;
 	struct programs programs; /* if it has a word: attach to these */
 	uint64_t duration;    /* ms; 0: until the command ends */
@@ -65,6 +66,9 @@ struct record {
 
 /* Record, and write the file. Returns the command's exit status; if it is not COMMAND's, one line was printed. */
 int record_run(struct record *record);
+
+/* Take events until it is over. Returns 0 or what stopped the drain. */
+int record_drain(struct record *record);
 
 /* Close what record_run() has left open. */
 void record_close(struct record *record);

@@ -193,6 +193,18 @@ static struct dat_notes make_notes(const struct spool *spool)
 	return notes;
 }
 
+/* The time of day at time 0 of CLOCK_MONOTONIC, by the newest anchor of any clock; 0: nobody asked, or none is there. */
+static uint64_t find_date(const struct spool *spool)
+{
+	const struct rec_anchor *newest = NULL;
+
+	for (uint32_t clock = 0; spool->head.date && clock <= REC_CLOCK_MONO; clock++)
+		for (unsigned int i = 0; i < spool->anchors[clock].nr; i++)
+			if (!newest || spool->anchors[clock].anchors[i].mono > newest->mono)
+				newest = &spool->anchors[clock].anchors[i];
+	return newest && newest->realtime > newest->mono ? newest->realtime - newest->mono : 0;
+}
+
 static int weave(const struct output *output, struct spool *spool, struct weave_stats *ret_stats,
 		 struct spool_to_weave_kernel *ret_kernel)
 {
@@ -220,6 +232,7 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 		.buffers = spool->head.split ? WEAVE_SPLIT : WEAVE_WOVEN,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
 		.notes = make_notes(spool),
+		.date = find_date(spool),
 		.wants = spool->head.wanted[0] ? wants : NULL,
 		.wants_arg = spool->head.wanted,
 		.refuse_empty = output->ret_empty,

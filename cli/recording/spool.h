@@ -153,6 +153,9 @@ int spool_add_process_end(struct spool *spool, unsigned int process, const struc
 int spool_add_rate(struct spool *spool, unsigned int process, uint16_t id, const struct rec_view_rate *rate);
 int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_anchor *anchor);
 
+/* Append an anchor that has the time of day, for a spool with head.date. */
+int spool_add_date(struct spool *spool);
+
 /* Append a whole text, in as many pieces as needed. `name`: "" for kinds of which there is only one. */
 int spool_add_text(struct spool *spool, unsigned int process, enum spool_text_kind kind, const char *name,
 		   const char *text, size_t size);

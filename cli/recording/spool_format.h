@@ -39,7 +39,8 @@ struct spool_head {
 	uint64_t incompatible; /* features that a reader must know */
 	char boot[40];	       /* boot id of the machine that records; "": not known */
 	char wanted[1536];     /* patterns of the events that are woven, a list a line; "": all */
-	unsigned char reserved[1192];
+	uint32_t date;	       /* 1: the trace.dat states the time of day at its time 0 */
+	unsigned char reserved[1188];
 };
 
 SPOOL_ASSERT(offsetof(struct spool_head, session) == 24);
@@ -49,7 +50,8 @@ SPOOL_ASSERT(offsetof(struct spool_head, stage) == 4384);
 SPOOL_ASSERT(offsetof(struct spool_head, compatible) == 5408);
 SPOOL_ASSERT(offsetof(struct spool_head, boot) == 5424);
 SPOOL_ASSERT(offsetof(struct spool_head, wanted) == 5464);
-SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 7000);
+SPOOL_ASSERT(offsetof(struct spool_head, date) == 7000);
+SPOOL_ASSERT(offsetof(struct spool_head, reserved) == 7004);
 SPOOL_ASSERT(sizeof(struct spool_head) == 8192);
 
 /* Readers pass over chunks of other kinds. */

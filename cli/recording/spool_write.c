@@ -163,6 +163,14 @@ int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_ancho
 	return spool_append_chunk(spool, &chunk, &disk);
 }
 
+int spool_add_date(struct spool *spool)
+{
+	struct rec_anchor anchor;
+	const int err = rec_clock_anchor(REC_CLOCK_MONO, &anchor);
+
+	return err ? err : spool_add_anchor(spool, REC_CLOCK_MONO, &anchor);
+}
+
 /*
  * The other spool's chunk at `offset`; its processes come behind ours, of which there were `base`. Of a kind that is not
  * known, nobody knows what it refers to: it is left out.

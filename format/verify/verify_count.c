@@ -218,7 +218,8 @@ static bool has_end(const struct verify *v)
 int verify_counts(struct verify *v)
 {
 	struct counting c = {
-		.v = v, .buffer = buffer_named(v, "", 0), .stamps = dat_option(v->file, DAT_DATE) ? 1 : 0
+		.v = v, .buffer = buffer_named(v, "", 0),
+		.stamps = v->is_foreign && dat_option(v->file, DAT_DATE) ? 1 : 0
 	};
 	const bool ends = has_end(v);
 

@@ -116,6 +116,20 @@ static int put_notes(struct weave *weave)
 	return err;
 }
 
+/* In microseconds, as trace-cmd has it. */
+static int put_date(struct weave *weave)
+{
+	struct blob text = BLOB_INIT;
+	int err;
+
+	if (!weave->params->date)
+		return 0;
+	blob_printf(&text, "0x%" PRIx64, weave->params->date / 1000);
+	err = put_string(weave, DAT_DATE, &text);
+	blob_free(&text);
+	return err;
+}
+
 /* A CPU's statistics under the kernel's names for them; nothing was left unread. */
 static void put_figures(struct blob *text, const struct weave_figures *figures, uint64_t bytes)
 {
@@ -321,6 +335,8 @@ int weave_finish(struct weave *weave)
 		err = put_system(weave);
 	if (!err)
 		err = put_notes(weave);
+	if (!err)
+		err = put_date(weave);
 	if (!err)
 		err = put_cpu_stats(weave, nr_cpus);
 	if (!err && weave->raw_tsc)
