@@ -138,6 +138,8 @@ static bool read_options(struct record *record)
 	request->buffer_kb = record->lanes.lane_kb;
 	request->subbuf_kb = record->subbuf_kb;
 	request->quiet = record->quiet;
+	request->wake_each = !record->sleep_us;
+	record->kernel.wait_us = record->sleep_us != UINT64_MAX ? record->sleep_us : 0;
 	record->output.sink = &record_sink;
 	record->output.stream = STDOUT_FILENO;
 	record->output.verb = "recorded";
@@ -164,6 +166,7 @@ int cmd_record(int argc, char **argv)
 {
 	struct record record = {
 		.output_name = "trace.dat",
+		.sleep_us = UINT64_MAX,
 		.mode = UINT32_MAX,
 		.clock = UINT32_MAX,
 		.version = UINT32_MAX,
@@ -190,6 +193,8 @@ int cmd_record(int argc, char **argv)
 		OPT_STRING('b', "buffer-size", "KB|auto",
 			   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
 			   &record.buffer_size),
+		OPT_NUMBER('s', NULL, "US", 0, 3600u * 1000000u,
+			   "take events at least this often, in microseconds; 0: as soon as there are any", &record.sleep_us),
 		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full buffer loses: the oldest events or new ones",
 			   &record.mode),
 		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of sub-buffers (4)", &record.subbuf_kb),

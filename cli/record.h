@@ -35,6 +35,7 @@ struct record {
 	const char *buffer_size; /* -b */
 	const char *threads;
 	uint64_t subbuf_kb;
+	uint64_t sleep_us;	  /* -s; UINT64_MAX: not given */
 	unsigned int mode, clock; /* places among the words; UINT32_MAX: not given */
 	unsigned int version, buffers;
 	const char *compression; /* NULL: not given */

@@ -58,6 +58,7 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 		/* The words' places, and one in front of them. */
 		.way = half->drain_way + 1,
 		.priority = (unsigned int)half->priority,
+		.wait_us = half->wait_us,
 		/* With -b auto, and without -b. */
 		.grow = half->grow,
 		.keep_own = half->keep_own,

@@ -23,6 +23,7 @@ struct record_kernel {
 	unsigned int drain_way; /* place among KERNEL_DRAIN_WORDS; UINT32_MAX: not given */
 	uint64_t priority;
 	bool keep_own; /* --no-filter */
+	uint64_t wait_us; /* -s; 0: as it is best */
 	bool grow; /* rings: no size was given, or -b auto */
 	struct kernel_pids pids;
 	struct kernel *kernel; /* NULL: only programs are recorded */

@@ -91,7 +91,7 @@ static int take_rest(struct record *record)
  */
 static uint64_t next_sleep(const struct record *record, uint64_t end, uint64_t sleep, uint64_t passed, int percent)
 {
-	const uint64_t now = now_ms();
+	const uint64_t now = now_ms(), most = record->sleep_us != UINT64_MAX ? record->sleep_us : SLEEP_MAX_US;
 	uint64_t next = sleep + sleep / SLEEP_GROWTH + 1;
 
 	if (!record->user)
@@ -100,9 +100,8 @@ static uint64_t next_sleep(const struct record *record, uint64_t end, uint64_t s
 		return 0;
 	if (percent > 0 && passed * SLEEP_PERCENT / (unsigned int)percent < next)
 		next = passed * SLEEP_PERCENT / (unsigned int)percent;
-	if (next < SLEEP_MIN_US)
-		return SLEEP_MIN_US;
-	return next < SLEEP_MAX_US ? next : SLEEP_MAX_US;
+	next = next < most ? next : most;
+	return next > SLEEP_MIN_US ? next : SLEEP_MIN_US;
 }
 
 /* Report, once, that the stage was full: the disk takes less than the programs write. */

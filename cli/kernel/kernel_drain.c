@@ -164,6 +164,7 @@ static bool open_rings(struct kernel_drain *drain)
 		if (err)
 			return cannot(drain, what, err);
 		ring->stop = drain->stop;
+		ring->wait_us = drain->request.wait_us;
 		ring->kb = drain->first_kb;
 		ring->max_kb = drain->request.grow && ring->way != KERNEL_DRAIN_MMAP ? grown_max(nr) : 0;
 		ring->side = spool_side_create(drain->spool, drain->process, ring->cpu);

@@ -34,6 +34,7 @@ struct kernel_drain_request {
 	const struct message_sink *sink; /* for messages: "record" */
 	enum kernel_drain_way way;
 	unsigned int priority; /* of SCHED_FIFO; 0: a low one, if it is permitted */
+	uint64_t wait_us;      /* the longest time between two looks at a ring; 0: as it is best */
 	bool grow;	       /* a ring that its thread finds nearly full is enlarged */
 	bool keep_own;	       /* the file keeps the events of the recorder's own threads */
 	bool quiet;

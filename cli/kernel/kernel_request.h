@@ -45,6 +45,7 @@ struct kernel_request {
 	const char *clock;   /* a word of trace_clock; NULL: the one of programs */
 	uint64_t buffer_kb;  /* of each CPU; 0: the kernel's default */
 	uint64_t subbuf_kb;  /* 0: a page */
+	bool wake_each;	     /* readers wake up for each event, not only when a ring is half full */
 	const char *cpumask; /* -M, hexadecimal; NULL: all */
 	bool quiet;
 };

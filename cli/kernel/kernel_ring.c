@@ -31,10 +31,10 @@
 #define PIPE_SIZE (1024 * 1024)
 
 /* Whole sub-buffers of a ring that fills slowly are taken this often: a recorder that is killed loses no more. */
-#define WAIT_MS 250
+#define WAIT_US 250000u
 
-/* Where poll() ignores the fill level (before Linux 5.1), it returns for each event: then at least this long. */
-#define PAUSE_MS 5
+/* Where poll() ignores the fill level (before Linux 5.1, or -s 0), it returns for each event: then at least this long. */
+#define PAUSE_US 5000u
 
 static void close_fd(int fd)
 {
@@ -231,17 +231,25 @@ static ssize_t take(struct kernel_ring *ring)
 
 /* ----------------------------------------------------------------------------------------------------- the thread */
 
+static void wait_for(struct pollfd *fds, nfds_t nr, uint64_t us)
+{
+	const struct timespec timeout = { (time_t)(us / 1000000u), (long)(us % 1000000u) * 1000 };
+
+	ppoll(fds, nr, &timeout, NULL);
+}
+
 /* Wait until data arrive, or for some time, or until the end. Returns whether the ring is half full. */
 static bool wait_for_pages(const struct kernel_ring *ring, int found)
 {
 	struct pollfd fds[2] = { { .fd = ring->stop, .events = POLLIN }, { .fd = ring->raw, .events = POLLIN } };
+	const uint64_t wait = ring->wait_us ? ring->wait_us : WAIT_US;
 
 	if (!found)
-		poll(fds, 1, PAUSE_MS);
-	poll(fds, 2, WAIT_MS);
+		wait_for(fds, 1, wait < PAUSE_US ? wait : PAUSE_US);
+	wait_for(fds, 2, wait);
 	/* A CPU that is offline, and may come online, has no ring to wait for. */
 	if (fds[1].revents & POLLERR)
-		poll(fds, 1, WAIT_MS);
+		wait_for(fds, 1, wait);
 	return fds[1].revents & POLLIN;
 }
 

@@ -29,6 +29,7 @@ struct kernel_ring {
 	int side; /* the side file */
 	int pipe[2];
 	int stop; /* eventfd: look at `end` */
+	uint64_t wait_us; /* the longest time between two looks at the ring; 0: as it is best */
 	struct kernel_grower *grower; /* NULL: rings stay as they are */
 	bool started;
 	pthread_t thread;

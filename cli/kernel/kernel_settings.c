@@ -217,6 +217,14 @@ static int set_ring_size(const struct setting *setting)
 	return set_size(setting, "the size of the ring (-b)", "buffer_size_kb", kb);
 }
 
+/* Kernels that have no such file wake their readers for each event anyway. */
+static int set_wake(const struct setting *setting)
+{
+	const int err = setting->request->wake_each ? write_file(setting->instance, "buffer_percent", "0") : 0;
+
+	return err && err != -ENOENT ? say(setting, "when readers wake up (-s)", "0", err) : 0;
+}
+
 static int set_options(const struct setting *setting)
 {
 	const struct kernel_request *request = setting->request;
@@ -362,6 +370,8 @@ int kernel_settings_set(const struct message_sink *sink, const struct instance *
 		       request->subbuf_kb);
 	if (!err)
 		err = set_ring_size(&setting);
+	if (!err)
+		err = set_wake(&setting);
 	if (!err)
 		err = set_clock(&setting);
 	if (!err)

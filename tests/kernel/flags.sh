@@ -89,6 +89,41 @@ for clock in counter mono boot; do
 	like "-C $clock" "$out" "\\[$clock\\]"
 done
 
+# ---- -s: what the threads of the drain wait for, as strace shows it
+
+if strace -o log true 2>log; then
+	# The waits that the recorder asks the kernel for, in microseconds.
+	waits()
+	{
+		sed -nE 's/.*tv_sec=([0-9]+), tv_nsec=([0-9]+)\}, NULL.*/\1 \2/p' calls* |
+			awk '{ print $1 * 1000000 + $2 / 1000 }' | sort -un
+	}
+	has_waited()
+	{
+		[ "$(cat calls* 2>/dev/null | wc -l)" -ge 700 ]
+	}
+	rm -f calls* words
+	mkfifo words
+	ok "-s 2000, of the kernel" strace -ff -o calls -e trace=ppoll "$RECORDER" record -q -e sched_process_exec -u none \
+		-s 2000 -o out.dat true
+	# The others are the main thread's, which waits for the command.
+	is "rings are looked at every 2 ms" "$(waits | grep -vxE '100|100000')" 2000
+	rm -f calls*
+	strace -ff -o calls -e trace=ppoll "$RECORDER" record -q -s 300 -o out.dat "$told" <words >log &
+	recorder=$!
+	exec 7>words
+	# By then the waits have grown as far as they may.
+	wait_until has_waited
+	exec 7>&-
+	wait $recorder
+	is "-s 300: lanes are looked at every 300 us" "$(waits | tail -n 1)" 300
+	rm -f calls*
+else
+	skip "-s" "strace cannot trace here"
+fi
+seen "-s 0: readers wake up for each event" 0 buffer_percent -e sched_switch -s 0
+seen "-s 1000: when a ring is half full" 50 buffer_percent -e sched_switch -s 1000
+
 # ---- a tracer, if the kernel lets instances have one
 
 mkdir "$tracing/instances/recorder-test-$$"
