@@ -6,6 +6,7 @@
 #include "cli/recording/spool_private.h"
 
 #include <errno.h>
+#include <librecorder/clock.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <sys/uio.h>
