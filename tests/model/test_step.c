@@ -12,6 +12,7 @@
 #include "tests/unit/ring_fixture.h"
 #include "tests/unit/steps.h"
 #include "tests/unit/tell.h"
+#include "tests/unit/trap_flag.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -20,7 +21,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <ucontext.h>
 
 #if defined(__x86_64__)
 
@@ -36,7 +36,6 @@
 
 /* Each actor has at least this many. */
 #define INSTRUCTIONS 50u
-#define TRAP_FLAG 0x100
 
 enum action { WRITE_ONE, WRITE_PAGE, WRITE_ROUND, WRITE_TWICE, TAKE_BACK, READ_SOME, READ_WHOLE, ACTIONS };
 
@@ -195,7 +194,7 @@ static void run_stepped(enum action action, unsigned int target)
 static void on_start(int signal, siginfo_t *info, void *context)
 {
 	(void)signal, (void)info;
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+	trap_flag_set_in(context);
 }
 
 static void on_step(int signal, siginfo_t *info, void *context)
@@ -205,7 +204,7 @@ static void on_step(int signal, siginfo_t *info, void *context)
 	(void)signal, (void)info;
 	if (level->target && ++level->step < level->target)
 		return;
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+	trap_flag_clear_in(context);
 	if (!level->target || t.level + 1 == LEVELS)
 		return;
 	level->interrupted = true;

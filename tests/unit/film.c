@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "film.h"
+#include "trap_flag.h"
 
 #include <criterion/criterion.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <ucontext.h>
 
-#define TRAP_FLAG 0x100
 #define PAGES_MAX 64u
 
 /* The thread sanitizer handles signals in its own way. */

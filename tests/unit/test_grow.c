@@ -4,6 +4,7 @@
 #include "librecorder/process/process.h"
 #include "share_fixture.h"
 #include "steps.h"
+#include "trap_flag.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
-#include <ucontext.h>
 
 #define PAGES 16u
 
@@ -384,8 +384,7 @@ Test(grow, and_an_iterator_looks)
 
 #if defined(__x86_64__)
 
-#define SMALL	  4u
-#define TRAP_FLAG 0x100
+#define SMALL 4u
 
 static struct {
 	volatile unsigned int step, target;
@@ -411,13 +410,11 @@ static void read_all(void)
  */
 static void on_trap(int number, siginfo_t *info, void *context)
 {
-	ucontext_t *uc = context;
-
 	(void)number;
 	(void)info;
 	if (++stepped.step != stepped.target)
 		return;
-	uc->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+	trap_flag_clear_in(context);
 	stepped.lane = own_lane();
 	rec_process.header->grow_until = UINT64_MAX;
 	write_some(3 * LANE_OF(SMALL));
@@ -431,16 +428,6 @@ static void on_trap(int number, siginfo_t *info, void *context)
 		rec_process.header->grow_until = UINT64_MAX;
 		write_some(4 * LANE_OF(SMALL));
 	}
-}
-
-static void set_trap_flag(void)
-{
-	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" : : : "memory", "cc");
-}
-
-static void clear_trap_flag(void)
-{
-	__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" : : : "memory", "cc");
 }
 
 /*
@@ -467,9 +454,9 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 		number = next++;
 		stepped.step = 0;
 		stepped.target = steps.at;
-		set_trap_flag();
+		trap_flag_set();
 		numbered_write(number);
-		clear_trap_flag();
+		trap_flag_clear();
 		read_all();
 		/* Inside, and then the handler's events are nested: they stay in its lane, and overwrite it. */
 		if (stepped.is_given_up)

@@ -5,6 +5,7 @@
 #include "librecorder/process/process.h"
 #include "share_fixture.h"
 #include "steps.h"
+#include "trap_flag.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 #define PAGES 16u
@@ -429,8 +429,6 @@ Test(resize, a_wish_that_a_handler_finds)
 
 #if defined(__x86_64__)
 
-#define TRAP_FLAG 0x100
-
 static struct {
 	volatile unsigned int step, target;
 	unsigned int old;
@@ -440,13 +438,11 @@ static struct {
 /* After one instruction of a writer its lane is to be resized, a handler writes, and another thread takes a lane. */
 static void on_trap(int number, siginfo_t *info, void *context)
 {
-	ucontext_t *uc = context;
-
 	(void)number;
 	(void)info;
 	if (++stepped.step != stepped.target)
 		return;
-	uc->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
+	trap_flag_clear_in(context);
 	stepped.old = own_lane();
 	selector(pages(stepped.old) == PAGES ? 3 : PAGES);
 	write_some(1);
@@ -455,16 +451,6 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	cr_assert_neq(worker_lane(0), stepped.old);
 	worker_do(0, worker_write, next++);
 	worker_stop(0);
-}
-
-static void set_trap_flag(void)
-{
-	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" : : : "memory", "cc");
-}
-
-static void clear_trap_flag(void)
-{
-	__asm__ volatile("pushfq\n\tandq $~0x100, (%%rsp)\n\tpopfq" : : : "memory", "cc");
 }
 
 /*
@@ -488,9 +474,9 @@ Test(resize, a_writer_interrupted_at_any_instruction, .timeout = 300)
 		number = next++;
 		stepped.step = 0;
 		stepped.target = steps.at;
-		set_trap_flag();
+		trap_flag_set();
 		numbered_write(number);
-		clear_trap_flag();
+		trap_flag_clear();
 		moves += stepped.moved;
 		stepped.moved = false;
 		seen[0] = 0;

@@ -6,6 +6,7 @@
  */
 #include "hand_clock.h"
 #include "ring_fixture.h"
+#include "trap_flag.h"
 
 #include <criterion/criterion.h>
 #include <librecorder/page.h>
@@ -209,8 +210,6 @@ Test(poll, the_hot_line_is_left_alone)
  */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
 
-#define TRAP_FLAG 0x100ul
-
 static struct ring *stepped;
 static unsigned int steps, gate_at;
 
@@ -219,15 +218,6 @@ static void close_gate_in_step(int signal)
 	(void)signal;
 	if (++steps == gate_at)
 		stepped->handle.room = 0;
-}
-
-static void set_trap_flag(bool on)
-{
-	unsigned long flags;
-
-	__asm__ volatile("pushfq\n\tpopq %0" : "=r"(flags));
-	flags = on ? flags | TRAP_FLAG : flags & ~TRAP_FLAG;
-	__asm__ volatile("pushq %0\n\tpopfq" : : "r"(flags) : "cc", "memory");
 }
 
 /*
@@ -247,9 +237,9 @@ Test(full, a_gate_that_closes_drops_nothing)
 		stepped->cpu++;
 		gate_at++;
 		steps = 0;
-		set_trap_flag(true);
+		trap_flag_set();
 		r = rec_write(&stepped->handle, payload, sizeof(payload));
-		set_trap_flag(false);
+		trap_flag_clear();
 		cr_assert_eq(stepped->handle.lane->dropped, 1, "instruction %u", gate_at);
 		cr_assert_eq(stepped->handle.lane->disabled, r < 0);
 		ring_free(stepped);

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* x86-64's trap flag: while it is set, SIGTRAP comes after each instruction of the thread. For step tests. */
+#ifndef REC_TEST_TRAP_FLAG_H
+#define REC_TEST_TRAP_FLAG_H
+
+#if defined(__x86_64__)
+
+#include <signal.h>
+#include <ucontext.h>
+
+/* In the register of flags. */
+#define TRAP_FLAG 0x100
+
+/* For functions that call others: what these push lies where a leaf function may keep values below the stack. */
+static inline void trap_flag_set(void)
+{
+	__asm__ volatile("pushfq\n\torq %0, (%%rsp)\n\tpopfq" : : "i"(TRAP_FLAG) : "memory", "cc");
+}
+
+static inline void trap_flag_clear(void)
+{
+	__asm__ volatile("pushfq\n\tandq %0, (%%rsp)\n\tpopfq" : : "i"(~TRAP_FLAG) : "memory", "cc");
+}
+
+/* For a handler of SIGTRAP: what it interrupted continues without, or with, the flag. */
+static inline void trap_flag_clear_in(void *context)
+{
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] &= ~(greg_t)TRAP_FLAG;
+}
+
+static inline void trap_flag_set_in(void *context)
+{
+	((ucontext_t *)context)->uc_mcontext.gregs[REG_EFL] |= TRAP_FLAG;
+}
+
+#endif
+#endif
