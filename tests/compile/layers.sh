@@ -17,6 +17,7 @@ librecorder/process : librecorder/core librecorder/os librecorder/ring : detail/
 librecorder/view : librecorder/core librecorder/os librecorder/ring : detail/atomic event_text map page reader
 librecorder : librecorder/core librecorder/os librecorder/process librecorder/view format/weave : detail/atomic buffer clock reader
 format/io : : page
+format/hist : :
 format/dat : format/io librecorder/core/page_bytes.h : page
 format/weave : format/io format/dat librecorder/core/page_bytes.h : clock event_text log page source
 format/print : :
