@@ -76,6 +76,8 @@ static bool is_complete(const struct record *record)
 		wrong = "programs can only use the clocks tsc and mono (-C); -u none records the kernel alone";
 	if (!wrong && record->date && record->clock != UINT32_MAX && record->clock >= PROGRAM_CLOCKS)
 		wrong = "--date needs a clock whose difference from the time of day is known: tsc or mono (-C)";
+	if (!wrong && record->daemonize && !strcmp(record->output_name, "-"))
+		wrong = "--daemonize needs a file: in the background there is no standard output (-o)";
 	if (!wrong)
 		wrong = record_kernel_wrong(&record->kernel, record->command[0], record->programs.word);
 	if (wrong)
@@ -162,6 +164,22 @@ static bool select_events(struct record *record)
 	return record->enable;
 }
 
+/* In this process, or with --daemonize in another one, which outlives it. Returns the exit status. */
+static int run(struct record *record)
+{
+	int status = EXIT_FAILURE;
+	const int err = record->daemonize ? background_fork(&record->background, &status) : 1;
+
+	if (err > 0)
+		return record_run(record);
+	if (err < 0)
+		complain(RECORD, "cannot continue in the background: %s", strerror(-err));
+	else if (!status && !record->quiet)
+		complain(RECORD, "process %d records in the background; 'kill %d' ends the recording and writes '%s'",
+			 (int)record->background.pid, (int)record->background.pid, record->output_name);
+	return status;
+}
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = {
@@ -173,6 +191,7 @@ int cmd_record(int argc, char **argv)
 		.kernel = RECORD_KERNEL_INIT,
 		.session = SESSION_INIT,
 		.child = CHILD_INIT,
+		.background = BACKGROUND_INIT,
 	};
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat); -: to standard output", &record.output_name),
@@ -204,6 +223,7 @@ int cmd_record(int argc, char **argv)
 		OPT_CHOICE(0, "buffers", "woven|split",
 			   "programs' events among the kernel's, or one buffer per process (woven)", &record.buffers),
 		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &record.raw),
+		OPT_FLAG(0, "daemonize", "continue in the background once the recording has begun", &record.daemonize),
 		OPT_FLAG(0, "date", "store the time of day, so that report shows it", &record.date),
 		OPT_FLAG('q', "quiet", "print only errors", &record.quiet),
 		OPT_END,
@@ -223,7 +243,7 @@ int cmd_record(int argc, char **argv)
 	int status;
 
 	if (opts_parse(&opts, argc, argv, &record.command, &status))
-		status = read_options(&record) && select_events(&record) ? record_run(&record) : EXIT_USAGE;
+		status = read_options(&record) && select_events(&record) ? run(&record) : EXIT_USAGE;
 	record_close(&record);
 	free(record.enable);
 	selections_free(&record.selections);

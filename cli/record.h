@@ -11,6 +11,7 @@
 #include "cli/recording/child_user.h"
 #include "cli/recording/drain.h"
 #include "cli/recording/output.h"
+#include "cli/background.h"
 #include "cli/opts.h"
 #include "cli/selection_options.h"
 #include "cli/show_programs.h"
@@ -41,6 +42,7 @@ struct record {
 	const char *compression; /* NULL: not given */
 	struct dat_packing packing;
 	bool raw, quiet;
+	bool daemonize;
 	bool date; /* the file states the time of day */
 	char **command;
 	struct programs programs; /* if it has a word: attach to these */
@@ -55,6 +57,7 @@ struct record {
 	struct spool *spool;
 	struct drain *drain;
 	struct attach *attach;
+	struct background background;
 	struct child child;
 	struct child_user child_user;
 	struct selections selections;

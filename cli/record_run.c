@@ -161,7 +161,10 @@ static bool record_events(struct record *record)
 {
 	static const struct drain_trouble none;
 	const struct drain_trouble *trouble = &none;
-	const int err = record_drain(record);
+	int err;
+
+	background_begun(&record->background);
+	err = record_drain(record);
 
 	if (err)
 		say_stopped(record, err);

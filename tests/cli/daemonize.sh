@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# record --daemonize: the command returns when the recording has begun, which then continues; it reports what it could
+# not begin.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/told.sh"
+cd "$TMP" || exit 1
+
+# daemonize ARGUMENT...: $daemon is the process that records
+daemonize()
+{
+	run "$RECORDER" record --daemonize "$@"
+	daemon=$(sed -nE 's/^recorder record: process ([0-9]+) records in the background;.*/\1/p' <<<"$err")
+}
+
+# ---- a running program
+
+start_told
+daemonize -o out.dat -P "$pid"
+is "it returns" "$status" 0
+like "and names the process and the file" "$err" "^recorder record: process [0-9]+ records .*'out.dat'$"
+ok "which is running" kill -0 "$daemon"
+is "in a session of its own" "$(ps -o sid= -p "$daemon" | tr -d ' ')" "$daemon"
+is "without our standard input" "$(readlink /proc/"$daemon"/fd/0)" /dev/null
+# It has begun: nothing has to be waited for.
+tell go
+ok "it is ended by a signal" kill "$daemon"
+wait_until is_gone "$daemon"
+is "the file has what was written after the return" "$(counts out.dat)" "get 10 idle 10 put 10"
+is "nothing is left" "$(ls out.dat.* 2>/dev/null)" ""
+
+# ---- the summary goes to a file
+
+"$RECORDER" record --daemonize -o file.dat -P "$pid" 2>summary
+daemon=$(sed -nE 's/.*process ([0-9]+) records.*/\1/p' summary)
+tell go
+kill "$daemon"
+wait_until is_gone "$daemon"
+like "the summary goes to a file" "$(<summary)" 'recorded 30 events from 1 process'
+end_told
+
+# ---- a command
+
+mkfifo words
+exec 7<>words
+# Through a pipe, which the recorder must let go, or cat would not end before it. The command keeps its own output.
+printed=$("$RECORDER" record -q --daemonize -o command.dat sh -c 'exec "$0" >/dev/null 2>&1' "$told" <words 7>&- 2>&1 | cat)
+is "a command: it returns, and -q prints nothing" "$printed" ""
+is "before the command has ended" "$(ls command.dat 2>/dev/null)" ""
+echo go >&7
+exec 7>&-
+has_file()
+{
+	[ -e command.dat ]
+}
+wait_until has_file
+is "the file has its events" "$(counts command.dat)" "get 10 idle 10 put 10"
+
+# ---- it cannot begin
+
+daemonize -o out.dat -P 999999999
+is "no such program: the status" "$status" 1
+is "the message is the usual one" "$err" "$("$RECORDER" record -o out.dat -P 999999999 2>&1)"
+daemonize -o nosuch/out.dat true
+is "no such directory: the status" "$status" 1
+daemonize -o c.dat ./nosuch
+is "no such command: the status" "$status" 127
+is "nothing is left of these" "$(ls c.dat* nosuch 2>/dev/null)" ""
+daemonize -o - true
+is "no standard output: the status" "$status" 2
+like "the message" "$err" '^recorder record: --daemonize needs a file'
+
+done_testing
