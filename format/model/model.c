@@ -114,9 +114,15 @@ int64_t model_number(const struct tep_format_field *field, const struct model_re
 static int note_loss(struct model *m, const struct model_step *step)
 {
 	const struct dat_event *event = step->event;
-	const struct model_loss loss = { .ts = event->ts, .cpu = event->cpu, .lost = event->lost, .buffer = event->buffer };
+	const uint64_t since = step->cpu->is_seen ? step->cpu->last_ts : m->first_ts;
+	const struct model_loss loss = {
+		.ts = event->ts, .since = since, .cpu = event->cpu, .lost = event->lost, .buffer = event->buffer,
+	};
 	int err = model_sched_loss(m, step);
 
+	/* An interrupt may have ended meanwhile. */
+	if (!err)
+		err = model_spans_stop(m, &step->cpu->stack, since, MODEL_CUT);
 	m->loss_ts = step->cpu->loss_ts = step->thread->loss_ts = event->ts;
 	return err || !m->sink.loss ? err : m->sink.loss(m->sink.arg, &loss);
 }
@@ -183,6 +189,8 @@ int model_event(struct model *model, const struct dat_event *event)
 	if (event->lost)
 		err = note_loss(model, &step);
 	note_thread(model, &step);
+	if (!err)
+		err = model_sched_note(model, &step);
 	step.span = step.thread->stack.top ? step.thread->stack.top->span.id : 0;
 	if (!err)
 		err = take(model, &step);
@@ -201,14 +209,14 @@ int model_end(struct model *model)
 	for (size_t i = 0; !err && i < model->nr_list; i++) {
 		struct model_thread *thread = model->list[i];
 
-		err = model_spans_stop(model, &thread->stack, ts);
+		err = model_spans_stop(model, &thread->stack, ts, 0);
 		if (!err)
 			err = model_task_stop(model, thread, ts);
 		if (!err)
 			err = model_sched_stop(model, thread, ts);
 	}
 	for (uint32_t i = 0; !err && i < model->nr_cpus; i++)
-		err = model_spans_stop(model, &model->cpus[i].stack, ts);
+		err = model_spans_stop(model, &model->cpus[i].stack, ts, 0);
 	if (!err)
 		err = model_keyed_stop(model, ts);
 	return err ? err : model_states_stop(model, ts);

@@ -147,6 +147,10 @@ struct model_task {
 	bool is_open;
 };
 
+/*
+ * A loss is known from the event after it. States that ended before that event may have been others after the loss began: a
+ * reader that wants no wrong one cuts them by the losses that it was given.
+ */
 enum model_run {
 	MODEL_RUNNING,
 	MODEL_RUNNABLE,	/* woken, or preempted, and waiting for a CPU */
@@ -154,16 +158,22 @@ enum model_run {
 	MODEL_BLOCKED,	/* uninterruptible */
 	MODEL_STOPPED,	/* stopped, traced, parked */
 	MODEL_DEAD,
-	MODEL_UNKNOWN,	/* events were lost */
+	MODEL_UNKNOWN,	/* events were lost, or a switch is missing that the host has hidden */
 };
 
 struct model_thread_state {
 	int32_t tid;
 	enum model_run state;
-	uint32_t cpu;	     /* MODEL_RUNNING: where; MODEL_RUNNABLE: the CPU that it waits for, if known, else UINT32_MAX */
+	/*
+	 * MODEL_RUNNING: where. MODEL_RUNNABLE: the CPU that it waits for: where it left, or as sched_wakeup says; without
+	 * that event, where it ran next. MODEL_UNKNOWN, is_lost: whose events were lost. UINT32_MAX: not known.
+	 */
+	uint32_t cpu;
 	uint64_t begin, end;
 	bool is_open;	     /* ended with the trace */
 	bool is_preempted;   /* MODEL_RUNNABLE after running, without a wake-up */
+	bool is_lost;	     /* MODEL_UNKNOWN: because events were lost */
+	bool is_inferred;    /* it began after a loss, and is known only from the event that ended it */
 	uint32_t prio;
 	int32_t waker;	     /* who ended a sleep: MODEL_SLEEPING, MODEL_BLOCKED; -1: not known */
 	uint32_t waker_cpu;
@@ -173,6 +183,7 @@ struct model_thread_state {
 
 struct model_loss {
 	uint64_t ts;   /* of the event after it */
+	uint64_t since; /* of the CPU's event before it; without one, of the trace's first event */
 	uint32_t cpu;
 	int64_t lost;  /* as dat_event.lost */
 	const struct dat_buffer *buffer;

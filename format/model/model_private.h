@@ -36,6 +36,8 @@ struct model_thread {
 	struct model_stack stack;
 	uint64_t task, task_begin;
 	bool has_state;
+	/* MODEL_UNKNOWN: since when it is in one state again, which its next event will show; 0: never. */
+	uint64_t settled;
 	struct model_thread_state state; /* `end` is not set */
 };
 
@@ -45,7 +47,9 @@ struct model_cpu {
 	uint64_t switch_ts; /* of its last switch; 0: none since the trace began, or since events were lost */
 	uint64_t loss_ts;
 	bool is_running_known;
-	int32_t running; /* the thread of the last switch; 0: idle */
+	bool is_switched; /* known from a switch, not only from an event of the thread */
+	int32_t running;  /* the thread that runs; 0: idle */
+	uint64_t alone_ts; /* of the last end of an interrupt whose begin was not seen */
 	struct model_stack stack; /* interrupts */
 };
 
@@ -64,6 +68,7 @@ struct model {
 	uint64_t first_ts, last_ts;
 	bool has_begun;
 	uint64_t loss_ts; /* the last loss anywhere */
+	bool has_switch, has_waking;
 	uint64_t next_id;
 	struct number_map threads; /* address of struct model_thread */
 	struct model_thread **list;
@@ -96,8 +101,8 @@ int model_span_begin(struct model *model, struct model_step *step);
 int model_span_end(struct model *model, struct model_step *step);
 int model_span_timed(struct model *model, struct model_step *step);
 
-/* All open spans of a stack end without an end; keyed ones at the end of the trace. */
-int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts);
+/* All open spans of a stack end without an end, with `flags` besides MODEL_NO_END; keyed ones at the end of the trace. */
+int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);
 int model_keyed_stop(struct model *model, uint64_t ts);
 void model_spans_free(struct model *model);
 
@@ -111,10 +116,14 @@ int model_task_event(struct model *model, const struct model_step *step);
 int model_task_stop(struct model *model, struct model_thread *thread, uint64_t ts);
 int model_states_stop(struct model *model, uint64_t ts);
 
-/* model_sched.c: states of threads. */
+/*
+ * model_sched.c: states of threads. model_sched_loss(): events of the step's CPU were lost before it. model_sched_note(): for
+ * each event, before anything else of model_sched.c but losses: its thread runs.
+ */
 int model_switch_event(struct model *model, const struct model_step *step);
 int model_wake_event(struct model *model, const struct model_step *step);
 int model_sched_loss(struct model *model, const struct model_step *step);
+int model_sched_note(struct model *model, const struct model_step *step);
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts);
 
 #endif

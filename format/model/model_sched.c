@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * States of threads from sched_switch and the wake-ups. A state is given when it ends. What is before the first switch of a
- * CPU is known only for the thread that it switches away from: it was running.
+ * States of threads from sched_switch and the wake-ups. A state is given when it ends. Before the first switch of a CPU, the
+ * thread whose events are seen there was running.
+ *
+ * Lost events may have been switches and wake-ups of any thread that was not running on another CPU. Such a thread is in an
+ * unknown state from the last event before the loss until its next event. If that is a switch to it, it has waited for a CPU
+ * since the first event after the loss: from there on nothing was missing.
  */
 #include "format/model/model_private.h"
 
 #include <errno.h>
+#include <string.h>
 
 /* prev_state: bits of the kernel's task states, the same since Linux 4.14 in what matters here. */
 #define STATE_BITS	    0xffu
@@ -37,8 +42,9 @@ static int give(const struct model *m, struct model_thread *thread, uint64_t ts,
 {
 	thread->state.end = ts;
 	thread->state.is_open = is_open;
-	/* One that took no time follows from what is missing; it is no state. */
-	if (!thread->has_state || !m->sink.thread_state || thread->state.state == MODEL_DEAD || ts <= thread->state.begin)
+	/* One that took no time follows from what is missing; it is no state. Without switches nothing is known. */
+	if (!thread->has_state || !m->sink.thread_state || thread->state.state == MODEL_DEAD || ts <= thread->state.begin ||
+	    !m->has_switch)
 		return 0;
 	return m->sink.thread_state(m->sink.arg, &thread->state);
 }
@@ -46,9 +52,27 @@ static int give(const struct model *m, struct model_thread *thread, uint64_t ts,
 static void set(struct model_thread *thread, enum model_run state, uint32_t cpu, uint64_t ts, uint32_t prio)
 {
 	thread->has_state = true;
+	thread->settled = 0;
 	thread->state = (struct model_thread_state){
 		.tid = thread->tid, .state = state, .cpu = cpu, .begin = ts, .prio = prio, .waker = -1, .waker_cpu = UINT32_MAX,
 	};
+}
+
+/* An event shows that a thread has waited for a CPU since a loss. */
+static int settle(const struct model *m, struct model_thread *thread, uint32_t cpu, uint64_t ts)
+{
+	const uint64_t since = thread->settled;
+	int err;
+
+	if (!since)
+		return 0;
+	err = give(m, thread, since, false);
+	set(thread, MODEL_RUNNABLE, cpu, since, thread->state.prio);
+	thread->state.is_inferred = true;
+	if (!err)
+		err = give(m, thread, ts, false);
+	set(thread, MODEL_RUNNABLE, cpu, ts, thread->state.prio);
+	return err;
 }
 
 static int64_t number(const struct model_step *step, enum model_sched_field which)
@@ -83,7 +107,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 	set(thread, next, next == MODEL_RUNNABLE ? cpu : UINT32_MAX, ts, prio);
 	thread->state.is_preempted = next == MODEL_RUNNABLE;
 	if (!err && next == MODEL_DEAD) {
-		err = model_spans_stop(m, &thread->stack, ts);
+		err = model_spans_stop(m, &thread->stack, ts, 0);
 		if (!err)
 			err = model_task_stop(m, thread, ts);
 	}
@@ -92,13 +116,28 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 
 static int enter(struct model *m, const struct model_step *step, struct model_thread *thread)
 {
+	int err = settle(m, thread, step->event->cpu, step->event->ts);
+
+	if (thread->has_state && thread->state.state == MODEL_RUNNABLE && thread->state.cpu == UINT32_MAX)
+		thread->state.cpu = step->event->cpu;
+	if (!err)
+		err = give(m, thread, step->event->ts, false);
+	set(thread, MODEL_RUNNING, step->event->cpu, step->event->ts, (uint32_t)number(step, MODEL_NEXT_PRIO));
+	return err;
+}
+
+/* Who ran on the CPU ran until its last event at least; then it is unknown. */
+static int stop_running(struct model *m, const struct model_step *step)
+{
+	const uint32_t cpu = step->event->cpu;
+	struct model_thread *thread = step->cpu->is_running_known ? model_thread(m, step->cpu->running) : NULL;
 	int err;
 
-	/* A sleeping thread whose wake-up is lost slept until some time. */
-	if (thread->has_state && thread->state.state != MODEL_RUNNABLE && m->loss_ts > thread->state.begin)
-		thread->state.state = MODEL_UNKNOWN;
-	err = give(m, thread, step->event->ts, false);
-	set(thread, MODEL_RUNNING, step->event->cpu, step->event->ts, (uint32_t)number(step, MODEL_NEXT_PRIO));
+	step->cpu->is_running_known = false;
+	if (!thread || !thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu)
+		return 0;
+	err = give(m, thread, step->cpu->last_ts > thread->state.begin ? step->cpu->last_ts : thread->state.begin, false);
+	set(thread, MODEL_UNKNOWN, UINT32_MAX, thread->state.end, thread->state.prio);
 	return err;
 }
 
@@ -112,7 +151,7 @@ static int miss_switch(struct model *m, const struct model_step *step, int32_t f
 
 	if (!step->cpu->is_running_known || step->cpu->running == from)
 		return 0;
-	err = model_sched_loss(m, step);
+	err = stop_running(m, step);
 	step->cpu->switch_ts = step->cpu->last_ts;
 	return err;
 }
@@ -121,8 +160,10 @@ int model_switch_event(struct model *model, const struct model_step *step)
 {
 	const int32_t from = (int32_t)number(step, MODEL_PREV_PID), to = (int32_t)number(step, MODEL_NEXT_PID);
 	struct model_thread *thread;
-	int err = miss_switch(model, step, from);
+	int err;
 
+	model->has_switch = true;
+	err = miss_switch(model, step, from);
 	if (!err && from != IDLE) {
 		thread = model_thread(model, from);
 		err = thread ? leave(model, step, thread) : -ENOMEM;
@@ -132,36 +173,108 @@ int model_switch_event(struct model *model, const struct model_step *step)
 		err = thread ? enter(model, step, thread) : -ENOMEM;
 	}
 	step->cpu->switch_ts = step->event->ts;
-	step->cpu->is_running_known = true;
+	step->cpu->is_running_known = step->cpu->is_switched = true;
 	step->cpu->running = to;
 	return err;
+}
+
+/*
+ * Until the first switch of a CPU, and until the first event after a loss, who runs there is known from the event: its thread
+ * has run since the trace began, or since the loss. Another one than before: a switch is not in the trace.
+ */
+int model_sched_note(struct model *model, const struct model_step *step)
+{
+	struct model_cpu *cpu = step->cpu;
+	struct model_thread *thread = step->thread;
+	const uint64_t since = cpu->loss_ts > model->first_ts ? cpu->loss_ts : model->first_ts;
+	int err = 0;
+
+	if (cpu->is_running_known && !cpu->is_switched && cpu->running != thread->tid) {
+		err = stop_running(model, step);
+		cpu->is_switched = true;
+		cpu->switch_ts = cpu->last_ts;
+	}
+	if (cpu->is_running_known || cpu->is_switched)
+		return err;
+	cpu->is_running_known = true;
+	cpu->running = thread->tid;
+	if (thread->tid == IDLE || (thread->has_state && !thread->settled && thread->state.state != MODEL_DEAD))
+		return err;
+	if (thread->has_state)
+		err = give(model, thread, since, false);
+	set(thread, MODEL_RUNNING, step->event->cpu, since, thread->state.prio);
+	return err;
+}
+
+/*
+ * A wake-up is two events. sched_waking comes from who wakes; sched_wakeup from any CPU, maybe later, when it is known for
+ * which CPU the thread waits.
+ */
+static bool is_first_half(const struct model_step *step)
+{
+	return !strcmp(step->rule->name, "sched_waking");
+}
+
+/* A sleep ends. */
+static int end_sleep(struct model *m, const struct model_step *step, struct model_thread *thread)
+{
+	const struct model_open *top = step->thread->stack.top;
+	struct model_thread_state *state = &thread->state;
+
+	if (is_first_half(step)) {
+		state->waker = step->thread->tid;
+		state->waker_cpu = step->event->cpu;
+		state->waker_span = top ? top->span.id : 0;
+		state->waker_irq = (number(step, MODEL_WOKEN_FLAGS) & FLAGS_INTERRUPT) != 0;
+	}
+	return give(m, thread, step->event->ts, false);
 }
 
 int model_wake_event(struct model *model, const struct model_step *step)
 {
 	struct model_thread *thread = model_thread(model, (int32_t)number(step, MODEL_WOKEN_PID));
-	const struct model_open *top = step->thread->stack.top;
-	struct model_thread_state *state;
+	const bool is_first = is_first_half(step);
+	const uint32_t cpu = is_first ? UINT32_MAX : (uint32_t)number(step, MODEL_WOKEN_CPU);
 	int err = 0;
 
-	if (!thread)
-		return -ENOMEM;
-	state = &thread->state;
-	/* sched_wakeup follows sched_waking; and a thread that runs may be woken before it sleeps. */
-	if (thread->tid == IDLE || (thread->has_state && (state->state == MODEL_RUNNABLE || state->state == MODEL_RUNNING)))
+	if (!thread || thread->tid == IDLE)
+		return thread ? 0 : -ENOMEM;
+	model->has_waking |= is_first;
+	/*
+	 * After a loss, a second half alone shows that the first one was lost. A first half shows nothing: a thread that was
+	 * preempted before it slept may be woken as well.
+	 */
+	if (!is_first && model->has_waking)
+		err = settle(model, thread, cpu, step->event->ts);
+	if (!err && thread->has_state && thread->state.state == MODEL_RUNNABLE) {
+		if (thread->state.cpu == UINT32_MAX)
+			thread->state.cpu = cpu;
 		return 0;
-	if (thread->has_state) {
-		state->waker = step->thread->tid;
-		state->waker_cpu = step->event->cpu;
-		state->waker_span = top ? top->span.id : 0;
-		state->waker_irq = (number(step, MODEL_WOKEN_FLAGS) & FLAGS_INTERRUPT) != 0;
-		err = give(model, thread, step->event->ts, false);
 	}
-	set(thread, MODEL_RUNNABLE, (uint32_t)number(step, MODEL_WOKEN_CPU), step->event->ts, (uint32_t)number(step, MODEL_WOKEN_PRIO));
+	/* A thread that runs may be woken before it sleeps. */
+	if (err || (thread->has_state && thread->state.state == MODEL_RUNNING))
+		return err;
+	if (thread->has_state)
+		err = end_sleep(model, step, thread);
+	set(thread, MODEL_RUNNABLE, cpu, step->event->ts, (uint32_t)number(step, MODEL_WOKEN_PRIO));
 	return err;
 }
 
-/* Who ran on the CPU ran until its last event at least; who runs there now is not known. */
+static int lose(const struct model *m, const struct model_step *step, struct model_thread *thread)
+{
+	const uint64_t begin = thread->state.begin, last = step->cpu->is_seen ? step->cpu->last_ts : m->first_ts;
+	const uint64_t since = last > begin ? last : begin;
+	int err = 0;
+
+	if (thread->state.state != MODEL_UNKNOWN) {
+		err = give(m, thread, since, false);
+		set(thread, MODEL_UNKNOWN, step->event->cpu, since, thread->state.prio);
+		thread->state.is_lost = true;
+	}
+	thread->settled = step->event->ts;
+	return err;
+}
+
 int model_sched_loss(struct model *model, const struct model_step *step)
 {
 	const uint32_t cpu = step->event->cpu;
@@ -169,14 +282,14 @@ int model_sched_loss(struct model *model, const struct model_step *step)
 
 	for (size_t i = 0; !err && i < model->nr_list; i++) {
 		struct model_thread *thread = model->list[i];
+		const enum model_run state = thread->state.state;
 
-		if (!thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu)
-			continue;
-		err = give(model, thread, step->cpu->last_ts > thread->state.begin ? step->cpu->last_ts : thread->state.begin, false);
-		set(thread, MODEL_UNKNOWN, UINT32_MAX, thread->state.end, thread->state.prio);
+		/* One that runs on another CPU cannot have been concerned. */
+		if (thread->has_state && state != MODEL_DEAD && (state != MODEL_RUNNING || thread->state.cpu == cpu))
+			err = lose(model, step, thread);
 	}
 	step->cpu->switch_ts = 0;
-	step->cpu->is_running_known = false;
+	step->cpu->is_running_known = step->cpu->is_switched = false;
 	return err;
 }
 

@@ -241,12 +241,22 @@ int model_span_begin(struct model *model, struct model_step *step)
 	return err || !model->sink.span_begin ? err : model->sink.span_begin(model->sink.arg, &open->span);
 }
 
-/* When the trace began for a thread: it is known since then that nothing began. */
+static uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/*
+ * When the trace began for a thread: it is known since then that nothing began. For a CPU: that it was in this interrupt. It
+ * was in none when it switched threads, and this is not one that has ended already.
+ */
 static uint64_t known_since(const struct model *m, const struct model_step *step)
 {
-	const uint64_t loss = step->rule->is_keyed ? m->loss_ts : step->thread->loss_ts;
+	uint64_t since = step->rule->is_keyed ? m->loss_ts : step->thread->loss_ts;
 
-	return loss > m->first_ts ? loss : m->first_ts;
+	if (step->rule->is_of_cpu)
+		since = later(step->cpu->loss_ts, later(step->cpu->switch_ts, step->cpu->alone_ts));
+	return later(since, m->first_ts);
 }
 
 /*
@@ -267,6 +277,8 @@ static int end_alone(struct model *m, struct model_step *step)
 	span.flags = MODEL_NO_BEGIN;
 	span.last = step->record;
 	step->span = span.id;
+	if (step->rule->is_of_cpu)
+		step->cpu->alone_ts = span.end;
 	return give(m, &span);
 }
 
@@ -342,12 +354,12 @@ int model_span_timed(struct model *model, struct model_step *step)
 
 /* ------------------------------------------------------------------------------------------------------------- ends */
 
-int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts)
+int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags)
 {
 	int err = 0;
 
 	while (!err && stack->top)
-		err = pop(model, stack, ts, MODEL_NO_END);
+		err = pop(model, stack, ts, MODEL_NO_END | flags);
 	return err;
 }
 

@@ -47,6 +47,11 @@ struct why;
 int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table, struct why **ret_why);
 struct why *why_close(struct why *why);
 
+/* The same for events that are not in a file: why_event() for each in time order, then why_end(). 0; -ENOMEM. */
+int why_begin(const struct event_table *table, struct why **ret_why);
+int why_event(struct why *why, const struct dat_event *event);
+int why_end(struct why *why);
+
 /* The spans of programs, in the order of their ends. */
 const struct why_span *why_spans(const struct why *why, size_t *ret_nr);
 

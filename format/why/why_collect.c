@@ -3,25 +3,9 @@
 #include "format/why/why_private.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-
-/* ------------------------------------------------------------------------------------------------------------- lists */
-
-struct why_thread *why_thread(const struct why *why, int32_t tid)
-{
-	const uint64_t place = number_map_get(&why->by_tid, (uint32_t)tid);
-
-	return place ? &why->threads[place - 1] : NULL;
-}
-
-const struct why_cpu *why_cpu(const struct why *why, uint32_t cpu)
-{
-	return cpu < why->nr_cpus ? &why->cpus[cpu] : NULL;
-}
 
 static struct why_thread *add_thread(struct why *why, int32_t tid)
 {
@@ -55,140 +39,6 @@ static struct why_cpu *add_cpu(struct why *why, uint32_t cpu)
 	return &why->cpus[cpu];
 }
 
-const char *why_text(struct why *why, const char *format, ...)
-{
-	const struct pooled_text *text;
-	char room[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(room, sizeof(room), format, args);
-	va_end(args);
-	text = text_pool_add(&why->pool, room, strlen(room));
-	if (!text)
-		why->error = -ENOMEM;
-	return text ? text->text : "";
-}
-
-const char *why_thread_name(struct why *why, int32_t tid)
-{
-	const uint64_t known = number_map_get(&why->names, (uint32_t)tid);
-	const char *comm = known ? NULL : tep_data_comm_from_pid(why->table->tep, tid);
-	const char *name;
-
-	if (known)
-		return (const char *)(uintptr_t)known;
-	name = why_text(why, "%s-%d", comm ? comm : "<...>", tid);
-	if (*name)
-		number_map_set(&why->names, (uint32_t)tid, (uint64_t)(uintptr_t)name);
-	return *name ? name : NULL;
-}
-
-/* ------------------------------------------------------------------------------------------------------------ search */
-
-size_t why_state_from(const struct blob *states, uint64_t ts)
-{
-	size_t nr, low = 0;
-	const struct why_state *list = why_items(struct why_state, states, nr);
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (list[middle].end <= ts)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
-}
-
-size_t why_run_from(const struct blob *runs, uint64_t ts)
-{
-	size_t nr, low = 0;
-	const struct why_run *list = why_items(struct why_run, runs, nr);
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (list[middle].end <= ts)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
-}
-
-/* `reach` rises, so that what ends before ts is found by halving, even if an earlier item is longer than a later one. */
-size_t why_inner_from(const struct blob *inner, uint64_t ts)
-{
-	size_t nr, low = 0;
-	const struct why_inner *list = why_items(struct why_inner, inner, nr);
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (list[middle].reach <= ts)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
-}
-
-const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since)
-{
-	size_t nr;
-	const struct why_inner *list = why_items(struct why_inner, inner, nr), *found = NULL;
-
-	for (size_t i = why_inner_from(inner, ts); i < nr && list[i].begin <= ts; i++) {
-		if (list[i].end > ts && list[i].begin >= since)
-			found = &list[i];
-	}
-	return found;
-}
-
-/* Calls in which programs wait, and those that are most frequent. Others are shown by number. */
-static const char *call_name(int64_t number)
-{
-	static const struct {
-		int64_t number;
-		const char *name;
-	} calls[] = {
-		{ SYS_read, "read" }, { SYS_write, "write" }, { SYS_pread64, "pread64" }, { SYS_pwrite64, "pwrite64" },
-		{ SYS_readv, "readv" }, { SYS_writev, "writev" }, { SYS_futex, "futex" }, { SYS_nanosleep, "nanosleep" },
-		{ SYS_clock_nanosleep, "clock_nanosleep" }, { SYS_epoll_pwait, "epoll_pwait" }, { SYS_ppoll, "ppoll" },
-		{ SYS_pselect6, "pselect6" }, { SYS_fsync, "fsync" }, { SYS_fdatasync, "fdatasync" }, { SYS_sendto, "sendto" },
-		{ SYS_recvfrom, "recvfrom" }, { SYS_sendmsg, "sendmsg" }, { SYS_recvmsg, "recvmsg" }, { SYS_connect, "connect" },
-		{ SYS_accept, "accept" }, { SYS_accept4, "accept4" }, { SYS_wait4, "wait4" }, { SYS_waitid, "waitid" },
-		{ SYS_openat, "openat" }, { SYS_close, "close" }, { SYS_mmap, "mmap" }, { SYS_munmap, "munmap" },
-		{ SYS_sched_yield, "sched_yield" }, { SYS_io_getevents, "io_getevents" }, { SYS_flock, "flock" },
-		{ SYS_rt_sigtimedwait, "rt_sigtimedwait" }, { SYS_msync, "msync" }, { SYS_sync, "sync" },
-#ifdef SYS_epoll_wait
-		{ SYS_epoll_wait, "epoll_wait" }, { SYS_poll, "poll" }, { SYS_select, "select" }, { SYS_pause, "pause" },
-#endif
-	};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (calls[i].number == number)
-			return calls[i].name;
-	}
-	return NULL;
-}
-
-const char *why_inner_name(struct why *why, const struct why_inner *inner)
-{
-	const char *call;
-
-	if (!inner->rule->is_kernel)
-		return why_text(why, "%s:%s", inner->rule->system, inner->rule->name);
-	if (!strcmp(inner->rule->system, "syscalls"))
-		return why_text(why, "%s()", inner->rule->name);
-	if (strcmp(inner->rule->system, "raw_syscalls") != 0)
-		return inner->rule->name;
-	call = call_name(inner->number);
-	return call ? why_text(why, "%s()", call) : why_text(why, "system call %lld", (long long)inner->number);
-}
-
 /* ----------------------------------------------------------------------------------------------------------- collect */
 
 static int add_state(void *arg, const struct model_thread_state *s)
@@ -196,8 +46,8 @@ static int add_state(void *arg, const struct model_thread_state *s)
 	struct why *why = arg;
 	struct why_thread *thread = add_thread(why, s->tid);
 	struct why_cpu *cpu = s->state == MODEL_RUNNING ? add_cpu(why, s->cpu) : NULL;
-	const struct why_state state = { s->begin, s->end,	 s->state,     s->cpu,
-					 s->waker, s->waker_cpu, s->waker_irq, s->is_open };
+	const struct why_state state = { s->begin,     s->end,	   s->state,   s->cpu,	   s->waker,
+					 s->waker_cpu, s->waker_irq, s->is_open, s->is_lost, s->is_inferred };
 	const struct why_run run = { s->begin, s->end, s->tid };
 
 	if (!thread || (s->state == MODEL_RUNNING && !cpu))
@@ -260,7 +110,10 @@ static uint64_t id_of(const struct model_span *span)
 
 static int add_request(struct why *why, const struct model_span *span)
 {
-	struct why_request request = { .begin = span->begin, .end = span->end, .device = span->keys[0], .sector = span->keys[1] };
+	struct why_request request = {
+		.begin = span->begin, .end = span->end, .cpu = span->end_cpu,
+		.device = span->keys[0], .sector = span->keys[1],
+	};
 	int64_t sectors = 0;
 
 	why->has_requests = true;
@@ -279,6 +132,9 @@ static int add_inner(struct why *why, struct blob *list, const struct model_span
 
 	if (span->rule->is_kernel && !field_number(record, "id", &inner.number) && !field_number(record, "irq", &inner.number))
 		field_number(record, "vec", &inner.number);
+	/* The trace's last event may be in it. */
+	if (span->rule->is_of_cpu && (span->flags & (MODEL_NO_END | MODEL_CUT)) == MODEL_NO_END)
+		inner.end++;
 	if (span->rule->is_of_cpu)
 		inner.name = field_text(why, &span->first, "name");
 	blob_put(list, &inner, sizeof(inner));
@@ -327,9 +183,14 @@ static int add_task(void *arg, const struct model_task *task)
 static int add_loss(void *arg, const struct model_loss *loss)
 {
 	struct why *why = arg;
+	const struct why_loss l = { loss->since, loss->ts, loss->cpu };
+	struct why_cpu *cpu = add_cpu(why, loss->cpu);
 
-	blob_put(&why->losses, &loss->ts, sizeof(loss->ts));
-	return why->losses.error;
+	if (!cpu)
+		return -ENOMEM;
+	blob_put(&cpu->losses, &l, sizeof(l));
+	blob_put(&why->losses, &l, sizeof(l));
+	return cpu->losses.error ? -ENOMEM : why->losses.error;
 }
 
 static int by_begin(const void *a, const void *b)
@@ -384,25 +245,6 @@ static void sort_all(struct why *why)
 		qsort(why->requests.data, why->requests.size / sizeof(struct why_request), sizeof(struct why_request), by_end);
 }
 
-static int run_model(struct why *why, const struct dat_file *file, const struct dat_time *time, const struct model_rules *rules)
-{
-	const struct model_sink sink = { .arg = why, .span = add_span, .thread_state = add_state, .task = add_task, .loss = add_loss };
-	struct dat_merge *merge = NULL;
-	struct model *model = NULL;
-	struct dat_event event;
-	int err = model_open(rules, &sink, &model);
-
-	if (!err)
-		err = dat_merge_open(file, time, NULL, NULL, &merge);
-	while (!err && dat_merge_next(merge, &event))
-		err = model_event(model, &event);
-	if (!err)
-		err = model_end(model);
-	dat_merge_close(merge);
-	model_close(model);
-	return err;
-}
-
 /* Each is a word for `recorder record -e`. */
 static void note_missing(struct why *why)
 {
@@ -411,9 +253,10 @@ static void note_missing(struct why *why)
 		 why->has_interrupts ? "" : " irq timer", why->has_requests ? "" : " block");
 }
 
-int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table, struct why **ret_why)
+int why_begin(const struct event_table *table, struct why **ret_why)
 {
 	struct why *why = calloc(1, sizeof(*why));
+	const struct model_sink sink = { .arg = why, .span = add_span, .thread_state = add_state, .task = add_task, .loss = add_loss };
 	int err;
 
 	if (!why)
@@ -421,15 +264,50 @@ int why_open(const struct dat_file *file, const struct dat_time *time, const str
 	why->table = table;
 	err = model_rules_open(table, &why->rules);
 	if (!err)
-		err = run_model(why, file, time, why->rules);
-	if (!err)
-		err = why->error;
+		err = model_open(why->rules, &sink, &why->model);
 	if (err) {
 		why_close(why);
 		return err;
 	}
+	*ret_why = why;
+	return 0;
+}
+
+int why_event(struct why *why, const struct dat_event *event)
+{
+	return model_event(why->model, event);
+}
+
+int why_end(struct why *why)
+{
+	const int err = model_end(why->model);
+
+	why->model = model_close(why->model);
+	if (err || why->error)
+		return err ? err : why->error;
 	sort_all(why);
 	note_missing(why);
+	return why_cut_losses(why);
+}
+
+int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table, struct why **ret_why)
+{
+	struct dat_merge *merge = NULL;
+	struct why *why = NULL;
+	struct dat_event event;
+	int err = why_begin(table, &why);
+
+	if (!err)
+		err = dat_merge_open(file, time, NULL, NULL, &merge);
+	while (!err && dat_merge_next(merge, &event))
+		err = why_event(why, &event);
+	if (!err)
+		err = why_end(why);
+	dat_merge_close(merge);
+	if (err) {
+		why_close(why);
+		return err;
+	}
 	*ret_why = why;
 	return 0;
 }
@@ -446,6 +324,7 @@ struct why *why_close(struct why *why)
 	for (uint32_t i = 0; i < why->nr_cpus; i++) {
 		blob_free(&why->cpus[i].runs);
 		blob_free(&why->cpus[i].inner);
+		blob_free(&why->cpus[i].losses);
 	}
 	blob_free(&why->spans);
 	blob_free(&why->requests);
@@ -454,6 +333,7 @@ struct why *why_close(struct why *why)
 	number_map_free(&why->by_tid);
 	number_map_free(&why->names);
 	text_pool_close(&why->pool);
+	model_close(why->model);
 	model_rules_close(why->rules);
 	free(why->threads);
 	free(why->cpus);

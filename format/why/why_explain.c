@@ -77,7 +77,7 @@ static void run_piece(struct why_walk *walk, const struct why_thread *thread, ui
 {
 	/* The span itself is not an inner one; a thread that it waits for may be in spans that began long before. */
 	const struct why_inner *inner = why_innermost(&thread->inner, begin, walk->is_waiting ? 0 : walk->since);
-	const char *name = inner && inner->model_id != walk->model_id ? why_inner_name(walk->why, inner) : "";
+	const char *name = inner && (walk->is_waiting || inner->model_id != walk->model_id) ? why_inner_name(walk->why, inner) : "";
 	const char *thread_name;
 
 	if (!walk->is_waiting && walk->task && task != walk->task) {
@@ -153,17 +153,31 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 	why_piece(walk, WHY_RUNNABLE, begin, end, thread->tid, number, "", nobody);
 }
 
-static void unknown(struct why_walk *walk, const struct why_thread *thread, uint64_t begin, uint64_t end)
+/* Why the state of a thread is not known in a part of its time; `state` NULL: the trace says nothing of it there. */
+static const char *reason_of(struct why *why, const struct why_state *state, uint64_t begin, uint64_t end)
 {
-	const struct why *why = walk->why;
-	const char *reason = !why->has_switches ? "sched_switch was not recorded: add -e sched" :
-			     why->losses.size   ? "events were lost" :
-						  "the trace has no switch of this thread here";
+	size_t nr;
+	const struct why_loss *losses = why_items(struct why_loss, &why->losses, nr);
+	const size_t i = why_loss_from(&why->losses, begin);
+
+	if (!why->has_switches)
+		return "sched_switch was not recorded: add -e sched";
+	if (state && state->is_lost)
+		return why_text(why, "events of CPU %u were lost", state->cpu);
+	if (!state && i < nr && losses[i].begin < end)
+		return why_text(why, "events of CPU %u were lost", losses[i].cpu);
+	return "the trace has no switch of this thread here";
+}
+
+static void unknown(struct why_walk *walk, const struct why_thread *thread, const struct why_state *state, uint64_t begin, uint64_t end)
+{
+	const char *reason = begin < end ? reason_of(walk->why, state, begin, end) : "";
+
 	/* Without the scheduler's events the program's own spans still say where its time went. */
 	while (begin < end) {
 		const uint64_t until = quiet_until(&thread->inner, begin, end);
-		const struct why_inner *inner = why_innermost(&thread->inner, begin, walk->since);
-		const bool is_inner = inner && inner->model_id != walk->model_id;
+		const struct why_inner *inner = why_innermost(&thread->inner, begin, walk->is_waiting ? 0 : walk->since);
+		const bool is_inner = inner && (walk->is_waiting || inner->model_id != walk->model_id);
 
 		why_piece(walk, WHY_UNKNOWN, begin, until, thread->tid, -1, "",
 			  is_inner ? why_text(walk->why, "in %s; %s", why_inner_name(walk->why, inner), reason) : reason);
@@ -189,7 +203,7 @@ static void state_pieces(struct why_walk *walk, const struct why_thread *thread,
 		why_piece(walk, WHY_BLOCKED, begin, end, thread->tid, -1, "", "stopped, or parked");
 		return;
 	default:
-		unknown(walk, thread, begin, end);
+		unknown(walk, thread, state, begin, end);
 	}
 }
 
@@ -207,14 +221,14 @@ void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint6
 		const uint64_t until = states[i].end < end ? states[i].end : end;
 
 		if (states[i].begin > begin) {
-			unknown(walk, thread, begin, states[i].begin);
+			unknown(walk, thread, NULL, begin, states[i].begin);
 			begin = states[i].begin;
 		}
 		if (until > begin)
 			state_pieces(walk, thread, &states[i], begin, until);
 		begin = until > begin ? until : begin;
 	}
-	unknown(walk, thread, begin, end);
+	unknown(walk, thread, NULL, begin, end);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- a span */

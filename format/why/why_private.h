@@ -17,6 +17,7 @@ struct why_state {
 	uint32_t waker_cpu;
 	bool waker_irq;
 	bool is_open;
+	bool is_lost, is_inferred;
 };
 
 /* A span of a thread or of a CPU, sorted by begin; `reach` is the latest end of it and all before it. */
@@ -39,6 +40,12 @@ struct why_thread {
 	struct blob tasks;  /* why_task */
 };
 
+/* Events of a CPU were lost, between two of its events. In order; those that overlap are one, with the CPU of the first. */
+struct why_loss {
+	uint64_t begin, end;
+	uint32_t cpu;
+};
+
 /* Who ran on a CPU, in order. */
 struct why_run {
 	uint64_t begin, end;
@@ -46,19 +53,22 @@ struct why_run {
 };
 
 struct why_cpu {
-	struct blob runs;  /* why_run */
-	struct blob inner; /* why_inner: interrupts */
+	struct blob runs;   /* why_run */
+	struct blob inner;  /* why_inner: interrupts */
+	struct blob losses; /* why_loss */
 };
 
 /* A request to a block device, sorted by its end. */
 struct why_request {
 	uint64_t begin, end;
+	uint32_t cpu; /* that completed it */
 	uint64_t device, sector, sectors;
 };
 
 struct why {
 	const struct event_table *table;
 	struct model_rules *rules;
+	struct model *model; /* until why_end() */
 	struct text_pool pool;
 	struct number_map names; /* by thread: address of its name in the pool */
 	struct number_map by_tid; /* place in `threads` plus one */
@@ -68,7 +78,7 @@ struct why {
 	uint32_t nr_cpus;
 	struct blob spans;    /* why_span */
 	struct blob requests; /* why_request */
-	struct blob losses;   /* uint64_t: times after a loss */
+	struct blob losses;   /* why_loss, of all CPUs */
 	struct blob pieces;   /* why_piece, of the last why_explain() */
 	bool has_switches, has_wakes, has_calls, has_interrupts, has_requests;
 	int error;
@@ -91,6 +101,10 @@ const char *why_inner_name(struct why *why, const struct why_inner *inner);
 size_t why_inner_from(const struct blob *inner, uint64_t ts);
 size_t why_state_from(const struct blob *states, uint64_t ts);
 size_t why_run_from(const struct blob *runs, uint64_t ts);
+size_t why_loss_from(const struct blob *losses, uint64_t ts);
+
+/* why_loss.c: what may be wrong because of losses becomes unknown. 0; -ENOMEM. */
+int why_cut_losses(struct why *why);
 
 /* The innermost item that contains a time; NULL: none. `since`: only those that began then or later. */
 const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since);

@@ -39,34 +39,29 @@ const char *why_interrupt_name(struct why *why, const struct why_inner *interrup
 				 why_text(why, "interrupt %lld", (long long)interrupt->number);
 }
 
-/* The outermost interrupt on a CPU at a time. */
-static const struct why_inner *outermost(const struct why_cpu *cpu, uint64_t ts)
+/*
+ * The request for which a thread slept that an interrupt woke: the last one that this interrupt had completed. (Linux wakes those
+ * who wait for a request before it completes the next one.) NULL: it has completed none.
+ */
+static const struct why_request *request_for(const struct why *why, const struct why_inner *interrupt, const struct why_state *sleep)
 {
-	size_t nr;
-	const struct why_inner *list = why_items(struct why_inner, &cpu->inner, nr);
-
-	for (size_t i = why_inner_from(&cpu->inner, ts); i < nr && list[i].begin <= ts; i++) {
-		if (list[i].end >= ts)
-			return &list[i];
-	}
-	return NULL;
-}
-
-/* The last request that a device completed between two times; NULL: none. */
-static const struct why_request *request_between(const struct why *why, uint64_t begin, uint64_t end)
-{
+	const struct why_cpu *cpu = why_cpu(why, sleep->waker_cpu);
 	size_t nr, low = 0, high;
 	const struct why_request *list = why_items(struct why_request, &why->requests, nr);
 
 	for (high = nr; low < high;) {
 		const size_t middle = low + (high - low) / 2;
 
-		if (list[middle].end <= end)
+		if (list[middle].end <= sleep->end)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low && list[low - 1].end >= begin ? &list[low - 1] : NULL;
+	for (; low && list[low - 1].end >= interrupt->begin; low--) {
+		if (list[low - 1].cpu == sleep->waker_cpu && why_innermost(&cpu->inner, list[low - 1].end, 0) == interrupt)
+			return &list[low - 1];
+	}
+	return NULL;
 }
 
 /* Linux's dev_t inside the kernel: 12 bits of major, 20 of minor. */
@@ -90,25 +85,27 @@ static void request_piece(struct why_walk *walk, int32_t tid, const struct why_r
 
 static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin, uint64_t end)
 {
-	const struct why_cpu *cpu = why_cpu(walk->why, sleep->waker_cpu);
-	const struct why_inner *outer = cpu ? outermost(cpu, sleep->end) : NULL;
-	const struct why_inner *inner = outer ? why_innermost(&cpu->inner, sleep->end - 1, 0) : NULL;
-	const struct why_request *request = outer ? request_between(walk->why, outer->begin, sleep->end) : NULL;
+	struct why *why = walk->why;
+	const struct why_cpu *cpu = why_cpu(why, sleep->waker_cpu);
+	/* A soft interrupt or a timer says more than the interrupt that it runs in. */
+	const struct why_inner *interrupt = cpu ? why_innermost(&cpu->inner, sleep->end, 0) : NULL;
+	const struct why_request *request = NULL;
 	const char *name;
 
-	if (request && sleep->run == MODEL_BLOCKED) {
+	if (!interrupt) {
+		why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, "interrupt",
+			  why->has_interrupts ? "an interrupt woke it" :
+						"an interrupt woke it; which one was not recorded: add -e irq -e timer");
+		return;
+	}
+	if (sleep->run == MODEL_BLOCKED)
+		request = request_for(why, interrupt, sleep);
+	if (request) {
 		request_piece(walk, tid, request, begin, end);
 		return;
 	}
-	if (!outer) {
-		why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, "interrupt",
-			  walk->why->has_interrupts ? "an interrupt woke it" :
-						      "an interrupt woke it; which one was not recorded: add -e irq -e timer");
-		return;
-	}
-	/* A soft interrupt or a timer says more than the interrupt that it runs in. */
-	name = why_interrupt_name(walk->why, inner ? inner : outer);
-	why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, name, why_text(walk->why, "%s woke it", name));
+	name = why_interrupt_name(why, interrupt);
+	why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, name, why_text(why, "%s woke it", name));
 }
 
 /* The system call or span in which a thread sleeps; "" if none is known. */

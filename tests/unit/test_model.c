@@ -27,6 +27,7 @@ enum {
 	IRQ_EXIT = 303,
 	READ_ENTER = 304,
 	READ_EXIT = 305,
+	WAKEUP = 306,
 	OUTER_BEGIN = 16400,
 	OUTER_END,
 	INNER_BEGIN,
@@ -53,6 +54,8 @@ static const struct {
 	{ "irq", FORMAT(303, "irq_handler_exit", FIELD("int", "irq", 8, 4, 1)) },
 	{ "syscalls", FORMAT(304, "sys_enter_read", FIELD("int", "fd", 8, 4, 1)) },
 	{ "syscalls", FORMAT(305, "sys_exit_read", FIELD("long", "ret", 8, 8, 1)) },
+	{ "sched", FORMAT(306, "sched_wakeup",
+			  FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
 	{ "io", FORMAT(16400, "outer_begin", FIELD("u32", "a", 8, 4, 0)) },
 	{ "io", FORMAT(16401, "outer_end", FIELD("s32", "b", 8, 4, 1)) },
 	{ "io", FORMAT(16402, "inner_begin", "") },
@@ -80,6 +83,8 @@ static struct event_table *table;
 static struct model_rules *rules;
 static struct model *model;
 static char text[8192]; /* what the model has given */
+static uint32_t waits[8]; /* the CPUs for which threads waited */
+static unsigned int nr_waits;
 
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
@@ -148,6 +153,8 @@ static int say_thread_state(void *arg, const struct model_thread_state *s)
 					[MODEL_BLOCKED] = 'D', [MODEL_STOPPED] = 'T',  [MODEL_UNKNOWN] = '?' };
 
 	(void)arg;
+	if (s->state == MODEL_RUNNABLE && nr_waits < 8)
+		waits[nr_waits++] = s->cpu;
 	say("%d %c %llu-%llu", s->tid, letters[s->state], (unsigned long long)s->begin, (unsigned long long)s->end);
 	if (s->is_preempted)
 		say(" preempted");
@@ -285,6 +292,29 @@ static void wake(uint64_t ts, uint32_t cpu, int32_t waker, int32_t woken)
 	put32(120);
 	put32(1);
 	feed(ts, cpu);
+}
+
+/* The second event of a wake-up. */
+static void wakeup(uint64_t ts, uint32_t cpu, int32_t current, int32_t woken, int32_t target)
+{
+	begin(WAKEUP, current);
+	put32(woken);
+	put32(120);
+	put32(target);
+	feed(ts, cpu);
+}
+
+/* Of what was given, the spans. */
+static void expect_spans(const char *wanted)
+{
+	char spans[1024] = "";
+
+	cr_assert_eq(model_end(model), 0);
+	for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (strchr(line, ':'))
+			snprintf(spans + strlen(spans), sizeof(spans) - strlen(spans), "%s\n", line);
+	}
+	cr_assert_str_eq(spans, wanted);
 }
 
 static void expect(const char *wanted)
@@ -585,8 +615,65 @@ Test(model, the_first_switch_of_a_cpu)
 {
 	at(10, PLAIN, 9, 0);
 	switch_to(20, 1, 4, 0x100, 5);
+	/* Who acts on a CPU runs there. */
 	expect("plain 9 at 10 in 0\n"
-	       "4 R 10-20\n");
+	       "4 R 10-20\n"
+	       "9 R 10-20 open\n");
+}
+
+Test(model, without_switches_no_state_is_known)
+{
+	wake(10, 0, 1, 3);
+	bare(20, INNER_BEGIN, 3);
+	bare(30, INNER_END, 3);
+	expect("io:inner 3 20-30 own 10 depth 0\n");
+}
+
+Test(model, a_cpu_without_switches)
+{
+	switch_to(10, 0, 0, 0, 1);
+	begin(PLAIN, 2);
+	put32(0);
+	feed(20, 1);
+	begin(PLAIN, 3);
+	put32(0);
+	feed(30, 1);
+	expect("plain 2 at 20 in 0\n"
+	       "2 R 10-20\n"
+	       "plain 3 at 30 in 0\n"
+	       "1 R 10-30 open\n"
+	       "2 ? 20-30 open\n");
+}
+
+/* Only the second event of a wake-up knows for which CPU the thread waits; without it, where it ran says it. */
+Test(model, the_cpu_for_which_a_thread_waits)
+{
+	switch_to(10, 0, 1, 1, 0);
+	switch_to(12, 0, 0, 0, 2);
+	switch_to(14, 0, 2, 1, 0);
+	wake(20, 0, 0, 1);
+	wake(21, 0, 0, 2);
+	wakeup(22, 1, 0, 1, 3);
+	switch_to(30, 2, 0, 0, 1);
+	switch_to(31, 2, 1, 0, 2);
+	cr_assert_eq(nr_waits, 2);
+	cr_assert_eq(waits[0], 3);
+	cr_assert_eq(waits[1], 2);
+}
+
+Test(model, a_loss_ends_an_interrupt)
+{
+	at(10, IRQ_ENTRY, 1, 40);
+	switch_lost(30, 0, 1, 1, 2, 7);
+	at(40, IRQ_ENTRY, 2, 40);
+	at(50, IRQ_EXIT, 2, 40);
+	begin(PLAIN, 1);
+	put32(0);
+	feed_lost(60, 0, 3);
+	at(70, IRQ_EXIT, 1, 40); /* begun before 60 */
+	expect_spans("irq:irq_handler 1 10-10 own 0 depth 0 open cut\n"
+		     "irq:irq_handler 2 40-50 own 10 depth 0\n"
+		     "irq:irq_handler 1 60-70 own 10 depth 0 no-begin\n");
 }
 
 Test(model, a_switch_that_the_host_hides)
@@ -610,11 +697,12 @@ Test(model, a_loss_makes_the_cpus_thread_unknown)
 	bare(12, INNER_BEGIN, 2);
 	switch_lost(30, 0, 3, 1, 2, 7); /* 2 must have left meanwhile */
 	switch_to(40, 0, 2, 1, 0);
-	expect("2 R 10-12\n"
+	expect("1 S 10-12\n"
+	       "2 R 10-12\n"
 	       "lost 7 before 30 on 0\n"
 	       "2 ? 12-30\n"
 	       "2 R 30-40\n"
-	       "1 S 10-40 open\n"
+	       "1 ? 12-40 open\n" /* it may have been woken */
 	       "io:inner 2 12-40 own 28 depth 0 open\n"
 	       "3 S 30-40 open\n");
 }

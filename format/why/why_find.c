@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: MIT */
+/* Finds things in what is kept of a trace: threads and CPUs by number, items by time, texts. */
+#include "format/why/why_private.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+/* ------------------------------------------------------------------------------------------------------------- lists */
+
+struct why_thread *why_thread(const struct why *why, int32_t tid)
+{
+	const uint64_t place = number_map_get(&why->by_tid, (uint32_t)tid);
+
+	return place ? &why->threads[place - 1] : NULL;
+}
+
+const struct why_cpu *why_cpu(const struct why *why, uint32_t cpu)
+{
+	return cpu < why->nr_cpus ? &why->cpus[cpu] : NULL;
+}
+
+const char *why_text(struct why *why, const char *format, ...)
+{
+	const struct pooled_text *text;
+	char room[512];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(room, sizeof(room), format, args);
+	va_end(args);
+	text = text_pool_add(&why->pool, room, strlen(room));
+	if (!text)
+		why->error = -ENOMEM;
+	return text ? text->text : "";
+}
+
+const char *why_thread_name(struct why *why, int32_t tid)
+{
+	const uint64_t known = number_map_get(&why->names, (uint32_t)tid);
+	const char *comm = known ? NULL : tep_data_comm_from_pid(why->table->tep, tid);
+	const char *name;
+
+	if (known)
+		return (const char *)(uintptr_t)known;
+	name = why_text(why, "%s-%d", comm ? comm : "<...>", tid);
+	if (*name)
+		number_map_set(&why->names, (uint32_t)tid, (uint64_t)(uintptr_t)name);
+	return *name ? name : NULL;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ search */
+
+size_t why_state_from(const struct blob *states, uint64_t ts)
+{
+	size_t nr, low = 0;
+	const struct why_state *list = why_items(struct why_state, states, nr);
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (list[middle].end <= ts)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+size_t why_run_from(const struct blob *runs, uint64_t ts)
+{
+	size_t nr, low = 0;
+	const struct why_run *list = why_items(struct why_run, runs, nr);
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (list[middle].end <= ts)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+size_t why_loss_from(const struct blob *losses, uint64_t ts)
+{
+	size_t nr, low = 0;
+	const struct why_loss *list = why_items(struct why_loss, losses, nr);
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (list[middle].end <= ts)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+/* `reach` rises, so that what ends before ts is found by halving, even if an earlier item is longer than a later one. */
+size_t why_inner_from(const struct blob *inner, uint64_t ts)
+{
+	size_t nr, low = 0;
+	const struct why_inner *list = why_items(struct why_inner, inner, nr);
+
+	while (low < nr) {
+		const size_t middle = low + (nr - low) / 2;
+
+		if (list[middle].reach <= ts)
+			low = middle + 1;
+		else
+			nr = middle;
+	}
+	return low;
+}
+
+const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since)
+{
+	size_t nr;
+	const struct why_inner *list = why_items(struct why_inner, inner, nr), *found = NULL;
+
+	for (size_t i = why_inner_from(inner, ts); i < nr && list[i].begin <= ts; i++) {
+		if (list[i].end > ts && list[i].begin >= since)
+			found = &list[i];
+	}
+	return found;
+}
+
+/* Calls in which programs wait, and those that are most frequent. Others are shown by number. */
+static const char *call_name(int64_t number)
+{
+	static const struct {
+		int64_t number;
+		const char *name;
+	} calls[] = {
+		{ SYS_read, "read" }, { SYS_write, "write" }, { SYS_pread64, "pread64" }, { SYS_pwrite64, "pwrite64" },
+		{ SYS_readv, "readv" }, { SYS_writev, "writev" }, { SYS_futex, "futex" }, { SYS_nanosleep, "nanosleep" },
+		{ SYS_clock_nanosleep, "clock_nanosleep" }, { SYS_epoll_pwait, "epoll_pwait" }, { SYS_ppoll, "ppoll" },
+		{ SYS_pselect6, "pselect6" }, { SYS_fsync, "fsync" }, { SYS_fdatasync, "fdatasync" }, { SYS_sendto, "sendto" },
+		{ SYS_recvfrom, "recvfrom" }, { SYS_sendmsg, "sendmsg" }, { SYS_recvmsg, "recvmsg" }, { SYS_connect, "connect" },
+		{ SYS_accept, "accept" }, { SYS_accept4, "accept4" }, { SYS_wait4, "wait4" }, { SYS_waitid, "waitid" },
+		{ SYS_openat, "openat" }, { SYS_close, "close" }, { SYS_mmap, "mmap" }, { SYS_munmap, "munmap" },
+		{ SYS_sched_yield, "sched_yield" }, { SYS_io_getevents, "io_getevents" }, { SYS_flock, "flock" },
+		{ SYS_rt_sigtimedwait, "rt_sigtimedwait" }, { SYS_msync, "msync" }, { SYS_sync, "sync" },
+#ifdef SYS_epoll_wait
+		{ SYS_epoll_wait, "epoll_wait" }, { SYS_poll, "poll" }, { SYS_select, "select" }, { SYS_pause, "pause" },
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (calls[i].number == number)
+			return calls[i].name;
+	}
+	return NULL;
+}
+
+const char *why_inner_name(struct why *why, const struct why_inner *inner)
+{
+	const char *call;
+
+	if (!inner->rule->is_kernel)
+		return why_text(why, "%s:%s", inner->rule->system, inner->rule->name);
+	if (!strcmp(inner->rule->system, "syscalls"))
+		return why_text(why, "%s()", inner->rule->name);
+	if (strcmp(inner->rule->system, "raw_syscalls") != 0)
+		return inner->rule->name;
+	call = call_name(inner->number);
+	return call ? why_text(why, "%s()", call) : why_text(why, "system call %lld", (long long)inner->number);
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * `recorder why` on a machine that is made up (why_machine.h), of which the right answer is known for every nanosecond. With
+ * all events, with some kinds of events not recorded, and from the middle of a run: each piece has the right class, thread,
+ * CPU, cause and text, and nothing is unknown that can be known. With losses: no class is wrong, what is not known is unknown.
+ */
+#include "why_truth.h"
+#include "repeat.h"
+#include "tell.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct machine machine;
+static struct truth truth;
+static struct event_table *table;
+static uint64_t nr_ns, nr_unknown, nr_spans, nr_of[WHY_CLASSES];
+
+enum mode { ALL, KINDS, LOSSES };
+
+static void setup(void)
+{
+	table = machine_table();
+}
+
+static void teardown(void)
+{
+	event_table_close(table);
+}
+
+TestSuite(why_random, .init = setup, .fini = teardown);
+
+/* ---------------------------------------------------------------------------------------------------- what is recorded */
+
+static void choose_kinds(enum mode mode)
+{
+	for (unsigned int kind = 0; kind < NR_KINDS; kind++)
+		truth.recorded[kind] = mode != KINDS || machine_below(&machine, 4) || kind == KIND_REQUEST;
+}
+
+/* Runs of events of one CPU are lost; its next event says how many. */
+static void lose(void)
+{
+	for (unsigned int runs = 1 + machine_below(&machine, 4); runs; runs--) {
+		const unsigned int first = machine_below(&machine, machine.nr_events);
+		unsigned int left = 1 + machine_below(&machine, 12), next = first;
+		int64_t lost = 0;
+
+		while (next < machine.nr_events && left) {
+			left -= machine.events[next].cpu == machine.events[first].cpu;
+			next++;
+		}
+		while (next < machine.nr_events &&
+		       (machine.events[next].cpu != machine.events[first].cpu || !machine.events[next].is_recorded))
+			next++;
+		if (next == machine.nr_events)
+			continue;
+		for (unsigned int i = first; i < next; i++) {
+			if (machine.events[i].cpu != machine.events[first].cpu || !machine.events[i].is_recorded)
+				continue;
+			lost += 1 + machine.events[i].lost;
+			machine.events[i].lost = 0;
+			machine.events[i].is_recorded = false;
+		}
+		machine.events[next].lost += lost;
+	}
+}
+
+static void record(enum mode mode)
+{
+	const int from = machine_below(&machine, 2) ? (int)machine_below(&machine, MACHINE_NS / 2) : 0;
+
+	choose_kinds(mode);
+	for (unsigned int i = 0; i < machine.nr_events; i++)
+		machine.events[i].is_recorded = truth.recorded[machine.events[i].kind] && machine.events[i].at >= from;
+	if (mode == LOSSES)
+		lose();
+	truth_open(&truth, &machine);
+}
+
+static struct why *read_all(void)
+{
+	struct dat_buffer buffer = { .name = (char[]){ "" } };
+	struct why *why;
+
+	cr_assert_eq(why_begin(table, &why), 0);
+	for (unsigned int i = 0; i < machine.nr_events; i++) {
+		const struct machine_event *e = &machine.events[i];
+		const struct dat_event event = {
+			.ts = MACHINE_EPOCH + (uint64_t)e->at,
+			.cpu = (uint32_t)e->cpu,
+			.size = e->size,
+			.data = e->bytes,
+			.lost = e->lost,
+			.buffer = &buffer,
+		};
+
+		if (e->is_recorded)
+			cr_assert_eq(why_event(why, &event), 0);
+	}
+	cr_assert_eq(why_end(why), 0);
+	return why;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- comparison */
+
+/* The machine's item that a span is; -1: none. */
+static int item_of(const struct why_span *span)
+{
+	for (unsigned int i = 0; i < machine.nr_items; i++) {
+		const struct machine_item *item = &machine.items[i];
+		const bool is_open = span->flags & MODEL_NO_END;
+
+		if (item->tid != span->tid || (item->kind != KIND_REQUEST && item->kind != KIND_STEP) ||
+		    strcmp(item->name + 3, span->rule->name) != 0)
+			continue;
+		if (span->flags & MODEL_NO_BEGIN
+			    ? span->end == MACHINE_EPOCH + (uint64_t)item->end && item->begin < truth.first
+			    : span->begin == MACHINE_EPOCH + (uint64_t)item->begin &&
+				      (is_open ? item->end > truth.last
+					       : span->end == MACHINE_EPOCH + (uint64_t)item->end))
+			return (int)i;
+	}
+	return -1;
+}
+
+static void compare_piece(const struct why_span *span, int item, const struct why_piece *piece)
+{
+	struct answer a;
+
+	for (uint64_t ts = piece->begin; ts < piece->end; ts++) {
+		truth_at(&truth, item, span->task, (int)(ts - MACHINE_EPOCH), &a);
+		cr_assert(a.class == piece->class && a.tid == piece->tid && a.cpu == piece->cpu &&
+				  !strcmp(a.by, piece->by) && !strcmp(a.what, piece->what),
+			  "at %d, span %" PRIu64
+			  " of %d: %s of %d on %d by '%s': '%s' is right, not %s of %d on %d by '%s': '%s'",
+			  (int)(ts - MACHINE_EPOCH), span->id, span->tid, why_class_name(a.class), a.tid, a.cpu, a.by,
+			  a.what, why_class_name(piece->class), piece->tid, piece->cpu, piece->by, piece->what);
+	}
+}
+
+/* A span with losses may be that of other events than it seems; what its thread did then is nevertheless known, or not. */
+static void compare_class(const struct why_span *span, const struct why_piece *piece)
+{
+	for (uint64_t ts = piece->begin; ts < piece->end; ts++) {
+		const int at = (int)(ts - MACHINE_EPOCH);
+		const enum why_class right = truth_class(&truth, span->tid, at);
+		const bool is_task = piece->class == WHY_BLOCKED && strstr(piece->what, "another task");
+
+		nr_unknown += piece->class == WHY_UNKNOWN;
+		cr_assert(piece->class == WHY_UNKNOWN || piece->class == right || (is_task && right == WHY_RUNNING),
+			  "at %d, span %" PRIu64 " of %d: %s is right, not %s by '%s': '%s'", at, span->id, span->tid,
+			  why_class_name(right), why_class_name(piece->class), piece->by, piece->what);
+	}
+}
+
+static void compare_span(struct why *why, const struct why_span *span, enum mode mode)
+{
+	const int item = mode == LOSSES ? 0 : item_of(span);
+	const struct why_piece *pieces;
+	uint64_t sums[WHY_CLASSES], sum = 0, at = span->begin;
+	const long nr = why_explain(why, span, &pieces, sums);
+
+	cr_assert(item >= 0, "the machine has no such span of %d: %" PRIu64 " to %" PRIu64, span->tid, span->begin,
+		  span->end);
+	cr_assert(nr >= 0);
+	for (long i = 0; i < nr; i++) {
+		cr_assert(pieces[i].begin == at && pieces[i].end > at);
+		at = pieces[i].end;
+		if (mode == LOSSES)
+			compare_class(span, &pieces[i]);
+		else
+			compare_piece(span, item, &pieces[i]);
+	}
+	cr_assert_eq(at, span->end);
+	for (unsigned int i = 0; i < WHY_CLASSES; i++) {
+		sum += sums[i];
+		nr_of[i] += sums[i];
+	}
+	cr_assert_eq(sum, span->end - span->begin);
+	nr_ns += sum;
+}
+
+/* The spans of the machine that are in the recording, from their begin or from their end. */
+static size_t count_spans(void)
+{
+	size_t nr = 0;
+
+	for (unsigned int i = 0; i < machine.nr_items; i++) {
+		const struct machine_item *item = &machine.items[i];
+
+		nr += (item->kind == KIND_REQUEST || item->kind == KIND_STEP) && truth_item(&truth, (int)i) == (int)i;
+	}
+	return nr;
+}
+
+static void compare(enum mode mode)
+{
+	struct why *why = read_all();
+	const struct why_span *spans;
+	size_t nr;
+
+	spans = why_spans(why, &nr);
+	if (mode != LOSSES)
+		cr_assert_eq(nr, count_spans());
+	for (size_t i = 0; i < nr; i++)
+		compare_span(why, &spans[i], mode);
+	nr_spans += nr;
+	why_close(why);
+}
+
+static void run(enum mode mode)
+{
+	const char *set = getenv("RECORDER_WHY_TRACES");
+	const unsigned int traces = set ? (unsigned int)atoi(set) : 300;
+	unsigned long long seed = 1;
+
+	repeat_numbers("RECORDER_SEED", &seed, 1);
+	for (unsigned int i = 0; i < traces; i++) {
+		repeat_by("RECORDER_WHY_TRACES=1 RECORDER_SEED=%llu", seed + i);
+		machine_run(&machine, seed + i);
+		record(mode);
+		if (truth.first >= 0)
+			compare(mode);
+	}
+	repeat_nothing();
+	tell("seed %llu, %u traces: %" PRIu64 " spans, %" PRIu64 " ns: running %" PRIu64 ", runnable %" PRIu64
+	     ", blocked %" PRIu64 ", interrupted %" PRIu64 ", unknown %" PRIu64,
+	     seed, traces, nr_spans, nr_ns, nr_of[WHY_RUNNING], nr_of[WHY_RUNNABLE], nr_of[WHY_BLOCKED],
+	     nr_of[WHY_INTERRUPTED], nr_of[WHY_UNKNOWN]);
+	/* There was something of everything. */
+	for (unsigned int i = 0; i < WHY_UNKNOWN; i++)
+		cr_assert(nr_of[i] > 0);
+}
+
+Test(why_random, each_nanosecond_has_its_reason)
+{
+	run(ALL);
+}
+
+Test(why_random, without_some_events)
+{
+	run(KINDS);
+}
+
+Test(why_random, losses_are_not_guessed)
+{
+	run(LOSSES);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/* The right answer to "why", for each nanosecond, from what the machine of why_machine.h has noted. */
+#ifndef WHY_TRUTH_H
+#define WHY_TRUTH_H
+
+#include "format/why/why.h"
+#include "why_machine.h"
+
+struct answer {
+	enum why_class class;
+	int tid, cpu;
+	char by[64];
+	char what[400];
+};
+
+/* What of a run was recorded, and what can be known from it. */
+struct truth {
+	const struct machine *m;
+	bool recorded[NR_KINDS];
+	int first, last;		/* times of the first and the last recorded event */
+	int known[MACHINE_THREADS + 1]; /* from when on the state of a thread is known; MACHINE_NS: never */
+	unsigned int task[MACHINE_THREADS + 1][MACHINE_NS]; /* that a thread is known to work for */
+	bool has_interrupts;
+};
+
+/* From `events`, of which is_recorded is set. Nothing is lost. */
+void truth_open(struct truth *truth, const struct machine *m);
+
+/* The innermost item of a stack that is known from the recording; -1: none. */
+int truth_item(const struct truth *truth, int item);
+
+/* Why the span `item` was not done at a time. `task` is what its thread worked for at its begin. */
+void truth_at(const struct truth *truth, int item, uint64_t task, int at, struct answer *ret_answer);
+
+/* The state of a thread, as a class, whatever was recorded. */
+enum why_class truth_class(const struct truth *truth, int tid, int at);
+
+#endif
