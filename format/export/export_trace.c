@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* See export_trace.h. */
 #include "format/export/export_trace.h"
-#include "format/dat/dat_notes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -26,22 +25,6 @@ static int find_realtime(struct export_trace *trace, const struct dat_time *time
 	return 0;
 }
 
-/* The notes of a file have the threads of each program that are not its first. */
-static int find_processes(struct export_trace *trace)
-{
-	const struct dat_option *version = dat_option(trace->file, DAT_VERSION);
-	struct dat_notes notes;
-	int32_t pid = 0, tid;
-	int err = 0;
-
-	dat_notes_read(version ? version->data : NULL, &notes);
-	while (!err && notes.processes && dat_notes_next_member(&notes.processes, &pid, &tid)) {
-		if (pid > 0)
-			err = number_map_set(&trace->processes, (uint32_t)tid, (uint32_t)pid);
-	}
-	return err;
-}
-
 int export_trace_open(struct export_trace *ret_trace, const struct dat_file *file, const struct dat_time *time,
 		      const struct event_table *table)
 {
@@ -55,8 +38,6 @@ int export_trace_open(struct export_trace *ret_trace, const struct dat_file *fil
 	if (!err)
 		err = model_rules_open(table, &ret_trace->rules);
 	if (!err)
-		err = find_processes(ret_trace);
-	if (!err)
 		err = find_realtime(ret_trace, time);
 	if (err)
 		export_trace_close(ret_trace);
@@ -68,7 +49,6 @@ void export_trace_close(struct export_trace *trace)
 	if (!trace->table)
 		return;
 	model_rules_close(trace->rules);
-	number_map_free(&trace->processes);
 	export_fields_close(trace->fields);
 	event_printer_close(&trace->printer);
 	trace->table = NULL;
@@ -83,9 +63,9 @@ const char *export_task_name(const struct export_trace *trace, int32_t tid)
 
 int32_t export_process(const struct export_trace *trace, int32_t tid)
 {
-	const uint64_t pid = number_map_get(&trace->processes, (uint32_t)tid);
+	const int32_t pid = event_process(trace->table, tid);
 
-	return pid ? (int32_t)pid : tid;
+	return pid > 0 ? pid : tid;
 }
 
 void export_state_name(const struct export_trace *trace, const struct model_state *state, char *ret_name, size_t size)

@@ -6,7 +6,6 @@
 #define FORMAT_EXPORT_TRACE_H
 
 #include "format/export/export_fields.h"
-#include "format/io/number_map.h"
 #include "format/model/model.h"
 #include "format/text/event_print.h"
 
@@ -15,7 +14,6 @@ struct export_trace {
 	const struct event_table *table;
 	struct export_fields *fields;
 	struct model_rules *rules;
-	struct number_map processes; /* by thread */
 	struct event_printer printer;
 	bool has_realtime;
 	int64_t realtime; /* CLOCK_REALTIME less the trace's time, ns */

@@ -12,6 +12,7 @@ struct model_open {
 	struct model_open *outer; /* the next one on the stack, in the chain of the table, or in the list of unused ones */
 	struct model_open *child; /* on the stack: the opposite of `outer` */
 	uint64_t inner;		  /* ns covered by child spans that have ended */
+	int32_t process;	  /* keyed: of its begin; -1: not known */
 	unsigned char *bytes;	  /* of the first record */
 	uint32_t room;
 };

@@ -2,7 +2,7 @@
 /*
  * Pairs begins with ends. Spans without keys nest on their thread, or on their CPU if they are interrupts: an end closes the
  * innermost span of its name, and what was still open inside it is cut at that moment. Spans with keys are found by them,
- * whatever thread ends them; of several with the same keys, the one that was begun last.
+ * whatever thread ends them; of several with the same keys, the one that was begun last in the process that ends it.
  *
  * A begin and an end between which events of their thread were lost are shown as one span, marked as cut: between them there
  * may have been an end and another begin.
@@ -196,25 +196,36 @@ static int keyed_add(struct model_keyed *k, struct model_open *open)
 	return 0;
 }
 
-/* Takes the open span with the keys of `like` that was begun last out of the table; NULL: there is none. */
-static struct model_open *keyed_take(struct model_keyed *k, const struct model_span *like)
+/*
+ * Takes an open span with the keys of `like` out of the table: of those that this process began, the one that was begun last;
+ * if it began none, of all. NULL: there is none. (Processes of one program often count their requests from 1, each for itself.)
+ */
+static struct model_open *keyed_take(struct model_keyed *k, const struct model_span *like, int32_t process)
 {
-	struct model_open **at, *open;
+	struct model_open **at, **found = NULL, *open;
 
 	if (!k->nr_chains)
 		return NULL;
 	at = &k->chains[hash_of(like->rule->pair, like) & (k->nr_chains - 1)];
-	while (*at && !are_same(&(*at)->span, like))
-		at = &(*at)->outer;
-	open = *at;
-	if (open) {
-		*at = open->outer;
-		k->used--;
+	for (; *at && (!found || (*found)->process != process); at = &(*at)->outer) {
+		if (are_same(&(*at)->span, like) && (!found || (*at)->process == process))
+			found = at;
 	}
+	if (!found)
+		return NULL;
+	open = *found;
+	*found = open->outer;
+	k->used--;
 	return open;
 }
 
 /* ----------------------------------------------------------------------------------------------------------- events */
+
+/* The kernel ends what it began in whatever process it interrupts. */
+static int32_t process_of(const struct model *m, const struct model_step *step)
+{
+	return step->rule->is_kernel ? -1 : event_process(model_rules_table(m->rules), step->thread->tid);
+}
 
 int model_span_begin(struct model *model, struct model_step *step)
 {
@@ -232,6 +243,7 @@ int model_span_begin(struct model *model, struct model_step *step)
 		return -ENOMEM;
 	}
 	if (step->rule->is_keyed) {
+		open->process = process_of(model, step);
 		err = keyed_add(&model->keyed, open);
 		if (err)
 			open_give(model, open);
@@ -296,7 +308,7 @@ static int keyed_end(struct model *m, struct model_step *step)
 	int err;
 
 	set_keys(&like, step);
-	open = keyed_take(&m->keyed, &like);
+	open = keyed_take(&m->keyed, &like, process_of(m, step));
 	if (!open)
 		return end_alone(m, step);
 	set_end(&open->span, step);

@@ -64,8 +64,6 @@ static int open_parts(struct rec_dat *d, const char *path, struct dat_error *err
 	if (!err)
 		err = rec_dat_events_open(d);
 	if (!err)
-		err = model_processes_open(d->file, &d->processes);
-	if (!err)
 		d->has_clock = dat_clock_name(d->file, d->clock, sizeof(d->clock));
 	return err;
 }
@@ -97,7 +95,6 @@ struct rec_dat *rec_dat_close(struct rec_dat *dat)
 {
 	if (!dat)
 		return NULL;
-	model_processes_close(&dat->processes);
 	rec_dat_events_close(dat);
 	event_table_close(dat->table);
 	dat_time_close(&dat->time);
@@ -255,5 +252,5 @@ const char *rec_dat_comm(const struct rec_dat *dat, int32_t tid)
 
 int32_t rec_dat_process(const struct rec_dat *dat, int32_t tid)
 {
-	return model_process(&dat->processes, tid);
+	return event_process(dat->table, tid);
 }

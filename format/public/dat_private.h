@@ -4,7 +4,6 @@
 #define FORMAT_PUBLIC_DAT_PRIVATE_H
 
 #include "format/dat/dat_merge.h"
-#include "format/model/model_process.h"
 #include "format/text/event_parse.h"
 
 #include <librecorder/dat.h>
@@ -24,7 +23,6 @@ struct rec_dat {
 	struct dat_file *file;
 	struct dat_time time;
 	struct event_table *table;
-	struct model_processes processes;
 	struct rec_dat_event *events; /* as in table->all */
 	char clock[64];
 	bool has_clock;

@@ -48,8 +48,6 @@ static int open_parts(struct sql_trace *t, const char *path, struct dat_error *e
 	if (!err)
 		err = model_rules_open(t->table, &t->rules);
 	if (!err)
-		err = model_processes_open(t->file, &t->processes);
-	if (!err)
 		t->rows = estimate_rows(t->file);
 	return err;
 }
@@ -80,7 +78,6 @@ struct sql_trace *sql_trace_close(struct sql_trace *trace)
 		return NULL;
 	if (trace->has_printer)
 		event_printer_close(&trace->printer);
-	model_processes_close(&trace->processes);
 	model_rules_close(trace->rules);
 	event_table_close(trace->table);
 	dat_time_close(&trace->time);
@@ -114,7 +111,7 @@ const struct pooled_text *sql_trace_comm(struct sql_trace *trace, int32_t tid)
 
 struct sql_value sql_trace_process(const struct sql_trace *trace, int32_t tid)
 {
-	const int32_t pid = model_process(&trace->processes, tid);
+	const int32_t pid = event_process(trace->table, tid);
 
 	return pid < 0 ? sql_null() : sql_int(pid);
 }

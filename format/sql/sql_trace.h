@@ -9,7 +9,6 @@
 #include "format/dat/dat_time.h"
 #include "format/io/number_map.h"
 #include "format/model/model.h"
-#include "format/model/model_process.h"
 #include "format/io/text_pool.h"
 #include "format/sql/sql_value.h"
 #include "format/text/event_parse.h"
@@ -28,7 +27,6 @@ struct sql_trace {
 	struct dat_time time;
 	struct event_table *table;
 	struct model_rules *rules;
-	struct model_processes processes;
 	struct text_pool pool;
 	struct number_map comms; /* by thread: the address of its name in the pool */
 	struct sql_event_name *names; /* by id, 65536 */

@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* See event_parse.h. */
 #include "format/text/event_parse.h"
-#include "format/io/bytes.h"
 #include "format/text/event_probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace-seq.h>
-
-#define NR_IDS 65536u
 
 /*
  * libtraceevent's parser recurses with every parenthesis and operator, some hundred bytes of stack each; the longest
@@ -295,7 +292,7 @@ static int index_events(struct event_table *t)
 	struct tep_event **events = tep_list_events(t->tep, TEP_EVENT_SORT_ID);
 
 	t->nr_events = events ? (uint32_t)tep_get_events_count(t->tep) : 0;
-	t->types = calloc(NR_IDS, sizeof(*t->types));
+	t->types = calloc(EVENT_NR_IDS, sizeof(*t->types));
 	t->all = calloc(t->nr_events ? t->nr_events : 1, sizeof(*t->all));
 	if (!t->types || !t->all)
 		return -ENOMEM;
@@ -304,7 +301,7 @@ static int index_events(struct event_table *t)
 		struct tep_event *event = events[i];
 
 		describe(type, event);
-		if (event->id >= 0 && event->id < (int)NR_IDS && !t->types[event->id])
+		if (event->id >= 0 && event->id < (int)EVENT_NR_IDS && !t->types[event->id])
 			t->types[event->id] = type;
 	}
 	find_common(t, "common_type", &t->type_offset, &t->type_size);
@@ -431,6 +428,8 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 		err = parse_copy(&file->cmdlines, t->tep, take_cmdline, false, tep_parse_saved_cmdlines);
 	if (!err)
 		err = index_events(t);
+	if (!err)
+		err = dat_processes_open(file, &t->processes);
 	if (err) {
 		event_table_close(t);
 		return err;
@@ -453,47 +452,9 @@ struct event_table *event_table_close(struct event_table *table)
 	if (table->plugins)
 		tep_unload_plugins(table->plugins, table->tep);
 	tep_free(table->tep);
+	dat_processes_close(&table->processes);
 	free(table->types);
 	free(table->all);
 	free(table);
 	return NULL;
-}
-
-static int common_number(const struct event_table *t, uint32_t offset, uint32_t width, const void *data, uint32_t size)
-{
-	const bool big = t->big;
-	const char *at = (const char *)data + offset;
-
-	if (offset + width > size)
-		return -1;
-	switch (width) {
-	case 1:
-		return *(const unsigned char *)at;
-	case 2:
-		return bytes_get16(at, big);
-	case 4:
-		return (int)bytes_get32(at, big);
-	default:
-		return -1;
-	}
-}
-
-int event_id(const struct event_table *table, const void *data, uint32_t size)
-{
-	return common_number(table, table->type_offset, table->type_size, data, size);
-}
-
-int event_pid(const struct event_table *table, const void *data, uint32_t size)
-{
-	return common_number(table, table->pid_offset, table->pid_size, data, size);
-}
-
-int event_flags(const struct event_table *table, const void *data, uint32_t size)
-{
-	return common_number(table, table->flags_offset, table->flags_size, data, size);
-}
-
-const struct event_type *event_type(const struct event_table *table, int id)
-{
-	return id >= 0 && id < (int)NR_IDS ? table->types[id] : NULL;
 }

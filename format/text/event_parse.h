@@ -7,6 +7,7 @@
 #ifndef FORMAT_EVENT_PARSE_H
 #define FORMAT_EVENT_PARSE_H
 
+#include "format/dat/dat_process.h"
 #include "format/dat/dat_read.h"
 
 #include <event-parse.h>
@@ -28,19 +29,23 @@ struct event_type {
 	bool raw_only;	 /* its print format is never evaluated */
 };
 
+/* Ids have 16 bits. */
+#define EVENT_NR_IDS 65536u
+
 struct event_table {
 	struct tep_handle *tep;
 	struct tep_plugin_list *plugins;
 	bool no_plugins;   /* no plugins were requested */
 	bool no_overrides; /* nor texts of functions that are not those of the formats */
 	bool big;	   /* byte order of the records */
-	struct event_type **types; /* by id, 65536 */
+	struct event_type **types; /* by id, EVENT_NR_IDS of them */
 	struct event_type *all;
 	uint32_t nr_events;
 	uint32_t failures; /* formats that libtraceevent could not parse in whole */
 	uint32_t type_offset, type_size; /* of common_type; size 0: no event states it */
 	uint32_t pid_offset, pid_size;
 	uint32_t flags_offset, flags_size;
+	struct dat_processes processes;
 };
 
 #define EVENT_NO_PLUGINS    1u
@@ -59,6 +64,9 @@ struct event_table *event_table_close(struct event_table *table);
 int event_id(const struct event_table *table, const void *data, uint32_t size);
 int event_pid(const struct event_table *table, const void *data, uint32_t size);
 int event_flags(const struct event_table *table, const void *data, uint32_t size);
+
+/* The process of a thread, as dat_process(). */
+int32_t event_process(const struct event_table *table, int32_t tid);
 
 /* NULL: no format has this id. */
 const struct event_type *event_type(const struct event_table *table, int id);

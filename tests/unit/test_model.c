@@ -77,7 +77,16 @@ static struct dat_format dat_formats[NR_FORMATS];
 static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
-static struct dat_file file = { .formats = dat_formats, .nr_formats = NR_FORMATS, .commit_size = 8, .long_size = 8 };
+static char version[] = "recorder 1.0.0; processes: 71 72, 81 82";
+static struct dat_option options[] = { { .id = DAT_VERSION, .size = sizeof(version), .data = version } };
+static struct dat_file file = {
+	.formats = dat_formats,
+	.nr_formats = NR_FORMATS,
+	.options = options,
+	.nr_options = 1,
+	.commit_size = 8,
+	.long_size = 8,
+};
 static struct dat_buffer buffer = { .name = (char[]){ "" } };
 static struct event_table *table;
 static struct model_rules *rules;
@@ -491,6 +500,20 @@ Test(model, of_equal_keys_the_last_begin_has_the_first_end)
 	cr_assert_str_eq(text, "net:rpc 1 3-10 own 7 depth 0 key 7\n"
 			       "net:rpc 1 2-20 own 18 depth 0 key 7\n"
 			       "net:rpc 1 1-30 own 29 depth 0 key 7\n");
+}
+
+/* Two processes count their requests from 1. A third one ends what the first left. */
+Test(model, of_equal_keys_a_process_ends_its_own)
+{
+	at(1, RPC_BEGIN, 71, 1);
+	at(2, RPC_BEGIN, 81, 1);
+	at(3, RPC_END, 72, 1);
+	at(4, RPC_BEGIN, 71, 1);
+	at(5, RPC_END, 82, 1);
+	at(6, RPC_END, 5, 1);
+	cr_assert_str_eq(text, "net:rpc 71 1-3 own 2 depth 0 key 1 to 72\n"
+			       "net:rpc 81 2-5 own 3 depth 0 key 1 to 82\n"
+			       "net:rpc 71 4-6 own 2 depth 0 key 1 to 5\n");
 }
 
 Test(model, many_keys)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* See model_process.h. */
-#include "format/model/model_process.h"
+/* See dat_process.h. */
+#include "format/dat/dat_process.h"
 
 #include "format/dat/dat_notes.h"
 
-int model_processes_open(const struct dat_file *file, struct model_processes *ret_processes)
+int dat_processes_open(const struct dat_file *file, struct dat_processes *ret_processes)
 {
 	const struct dat_option *version = dat_option(file, DAT_VERSION);
-	struct model_processes processes = { { 0 } };
+	struct dat_processes processes = { { 0 } };
 	int32_t pid = 0, tid;
 	struct dat_notes notes;
 	const char *at;
@@ -18,18 +18,18 @@ int model_processes_open(const struct dat_file *file, struct model_processes *re
 	while (!err && dat_notes_next_member(&at, &pid, &tid))
 		err = number_map_set(&processes.by_thread, (uint32_t)tid, (uint64_t)(uint32_t)pid + 1);
 	if (err)
-		model_processes_close(&processes);
+		dat_processes_close(&processes);
 	*ret_processes = processes;
 	return err;
 }
 
-void model_processes_close(struct model_processes *processes)
+void dat_processes_close(struct dat_processes *processes)
 {
 	number_map_free(&processes->by_thread);
-	*processes = (struct model_processes){ { 0 } };
+	*processes = (struct dat_processes){ { 0 } };
 }
 
-int32_t model_process(const struct model_processes *processes, int32_t tid)
+int32_t dat_process(const struct dat_processes *processes, int32_t tid)
 {
 	return (int32_t)(uint32_t)(number_map_get(&processes->by_thread, (uint32_t)tid) - 1);
 }

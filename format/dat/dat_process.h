@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Which process a thread belongs to. trace.dat does not say it; recordings of recorder say it for programs, in their notes. */
+#ifndef FORMAT_DAT_PROCESS_H
+#define FORMAT_DAT_PROCESS_H
+
+#include "format/dat/dat_read.h"
+#include "format/io/number_map.h"
+
+struct dat_processes {
+	struct number_map by_thread; /* process plus one */
+};
+
+/* 0; -ENOMEM. dat_processes_close() also takes what was never opened, all zeros. */
+int dat_processes_open(const struct dat_file *file, struct dat_processes *ret_processes);
+void dat_processes_close(struct dat_processes *processes);
+
+/* The process of a thread; -1: the file does not say it. */
+int32_t dat_process(const struct dat_processes *processes, int32_t tid);
+
+#endif
