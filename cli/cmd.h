@@ -17,6 +17,7 @@ int cmd_check(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_clock(int argc, char **argv);
 int cmd_convert(int argc, char **argv);
+int cmd_diff(int argc, char **argv);
 int cmd_disable(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_enable(int argc, char **argv);

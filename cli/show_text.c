@@ -27,6 +27,22 @@ void show_text(FILE *out, const char *text, size_t size, bool lines)
 	}
 }
 
+void show_json(FILE *out, const char *text)
+{
+	putc('"', out);
+	for (; *text; text++) {
+		const unsigned char c = (unsigned char)*text;
+
+		if (c == '"' || c == '\\')
+			fprintf(out, "\\%c", c);
+		else if (c < ' ' || c >= 0x7f)
+			fprintf(out, "\\u%04x", c);
+		else
+			putc(c, out);
+	}
+	putc('"', out);
+}
+
 /* One part of an event's text, without the colour's codes if they would be around nothing. */
 static void show_part(FILE *out, const char *text, size_t size, const char *color, bool escapes, bool lines)
 {

@@ -13,39 +13,22 @@
 
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
-/* Names come from programs and may be any bytes. */
-static void json_text(const char *text)
-{
-	putchar('"');
-	for (; *text; text++) {
-		const unsigned char c = (unsigned char)*text;
-
-		if (c == '"' || c == '\\')
-			printf("\\%c", c);
-		else if (c < ' ' || c >= 0x7f)
-			printf("\\u%04x", c);
-		else
-			putchar(c);
-	}
-	putchar('"');
-}
-
 static void json_piece(struct why *why, const struct why_piece *piece)
 {
 	const char *name = why_thread_name(why, piece->tid);
 
 	printf("{\"class\": \"%s\", \"begin\": %" PRIu64 ", \"dur\": %" PRIu64 ", \"task\": ", why_class_name(piece->class),
 	       piece->begin, piece->end - piece->begin);
-	json_text(name ? name : "");
+	show_json(stdout, name ? name : "");
 	printf(", \"tid\": %" PRId32 ", \"cpu\": ", piece->tid);
 	if (piece->cpu >= 0)
 		printf("%" PRId32, piece->cpu);
 	else
 		fputs("null", stdout);
 	fputs(", \"by\": ", stdout);
-	json_text(piece->by);
+	show_json(stdout, piece->by);
 	fputs(", \"what\": ", stdout);
-	json_text(piece->what);
+	show_json(stdout, piece->what);
 	putchar('}');
 }
 

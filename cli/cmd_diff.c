@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder diff: what changed between recordings. Its exit status is that of diff(1): 0 nothing changed, 1 something changed, 2 for
+ * every failure.
+ */
+#include "cli/cmd.h"
+
+#include "cli/diff_print.h"
+#include "cli/terminal.h"
+#include "format/dat/dat_compress.h"
+#include "format/diff/diff_collect.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "diff"
+
+enum { STATUS_SAME, STATUS_CHANGED, STATUS_ERROR };
+
+struct options {
+	const char *threshold;
+	bool all;
+	bool json;
+	unsigned int color;
+};
+
+/* -------------------------------------------------------------------------------------------------------- the files */
+
+/* 0 or STATUS_ERROR, and one line was printed. */
+static int read_run(struct diff_collect *collect, unsigned int run, const char *path)
+{
+	struct dat_error error = { .text = "" };
+	struct dat_file *file = NULL;
+	struct event_table *table = NULL;
+	struct dat_time time = { 0 };
+	int err = dat_open(path, dat_compress_zstd(), &file, &error);
+
+	if (!err)
+		err = dat_time_open(file, 0, &time, &error);
+	if (!err)
+		err = event_table_open(file, 0, &table);
+	if (!err)
+		err = diff_collect_run(collect, run, file, &time, table, &error);
+	event_table_close(table);
+	if (file)
+		dat_time_close(&time);
+	dat_close(file);
+	if (err)
+		complain(COMMAND, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
+	else if (diff_collect_lost(collect, run))
+		complain(COMMAND, "%s: events were lost, so numbers of events are too low and spans are missing", path);
+	return err ? STATUS_ERROR : 0;
+}
+
+/* The exit status. A reader that went away has seen enough. */
+static int check_output(int status)
+{
+	const int err = fflush(stdout) || ferror(stdout) ? errno : 0;
+
+	if (!err)
+		return status;
+	/* main() would report it once more, with a status of its own. */
+	__fpurge(stdout);
+	clearerr(stdout);
+	if (err == EPIPE)
+		return status;
+	complain(COMMAND, "cannot write to standard output: %s", strerror(err));
+	return STATUS_ERROR;
+}
+
+static int compare(const struct options *o, double threshold, struct diff_collect *collect, const unsigned int runs[2])
+{
+	const struct diff_options options = { .threshold = threshold };
+	struct diff_result result = { 0 };
+	size_t nr;
+	const struct diff_series *series = diff_collect_series(collect, &nr);
+	int status;
+
+	if (diff_compare(series, nr, runs[0], runs[1], &options, &result)) {
+		complain(COMMAND, "not enough memory");
+		return STATUS_ERROR;
+	}
+	signal(SIGPIPE, SIG_IGN);
+	terminal_start();
+	if (o->json)
+		diff_print_json(&result, o->all);
+	else
+		diff_print_text(&result, runs, o->all);
+	status = check_output(result.nr_changed ? STATUS_CHANGED : STATUS_SAME);
+	diff_result_free(&result);
+	return status;
+}
+
+static int run(const struct options *o, double threshold, char **files, const unsigned int runs[2])
+{
+	struct diff_collect *collect = NULL;
+	int status = 0;
+
+	if (diff_collect_open(runs[0] + runs[1], &collect)) {
+		complain(COMMAND, "not enough memory");
+		return STATUS_ERROR;
+	}
+	for (unsigned int i = 0; !status && i < runs[0] + runs[1]; i++)
+		status = read_run(collect, i, files[i]);
+	if (!status)
+		status = compare(o, threshold, collect, runs);
+	diff_collect_close(collect);
+	return status;
+}
+
+/* ------------------------------------------------------------------------------------------------- the command line */
+
+/* How many words follow the first "--" of the command line; -1: it has none. */
+static int count_after_dashes(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--"))
+			return argc - i - 1;
+	}
+	return -1;
+}
+
+/* `after`: as count_after_dashes(). False: reported. */
+static bool read_sides(char **files, int after, unsigned int ret_runs[2])
+{
+	unsigned int nr = 0;
+
+	while (files[nr])
+		nr++;
+	/* "-- A B", for names that begin with a dash. */
+	if (nr == 2 && (after < 0 || after == 2))
+		after = 1;
+	if (after < 0) {
+		complain(COMMAND, "%u files, which of two sides? Separate the sides by --: A1 A2 -- B1 B2", nr);
+		return false;
+	}
+	if (after == 0 || (unsigned int)after >= nr) {
+		complain(COMMAND, "no file %s --: A1 A2 -- B1 B2 expected", after ? "before" : "after");
+		return false;
+	}
+	ret_runs[0] = nr - (unsigned int)after;
+	ret_runs[1] = (unsigned int)after;
+	return true;
+}
+
+static bool read_percent(const char *text, double *ret_fraction)
+{
+	char *end;
+	const double value = strtod(text, &end);
+
+	if (end == text || (*end && strcmp(end, "%") != 0) || !isfinite(value) || value < 0) {
+		complain(COMMAND, "--threshold: a number of percent expected, not '%s'", text);
+		return false;
+	}
+	*ret_fraction = value / 100;
+	return true;
+}
+
+int cmd_diff(int argc, char **argv)
+{
+	struct options o = { 0 };
+	const struct opt table[] = {
+		OPT_STRING(0, "threshold", "PERCENT", "report changes of at least PERCENT; default 2, see the manual page",
+			   &o.threshold),
+		OPT_FLAG(0, "all", "print all comparisons, the changed ones first", &o.all),
+		OPT_FLAG(0, "json", "print a JSON object a line", &o.json),
+		OPT_COLOR(o.color),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "A... [--] B...",
+		.about = "Print what changed between two recordings A and B, or between several on each side: durations of spans, what\n"
+			 "they were spent on, waits after wake-ups, numbers of events; the most important change first. Exit status:\n"
+			 "0 nothing changed, 1 something changed, 2 failure.\n",
+		.table = table,
+		.min_operands = 2,
+		.max_operands = 10000,
+	};
+	const int after = count_after_dashes(argc, argv);
+	unsigned int runs[2];
+	double threshold = -1;
+	char **files;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &files, &status))
+		return status;
+	if (!read_sides(files, after, runs) || (o.threshold && !read_percent(o.threshold, &threshold)))
+		return EXIT_USAGE;
+	terminal_use(o.color);
+	return run(&o, threshold, files, runs);
+}

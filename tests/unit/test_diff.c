@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * recorder diff over simulated runs of a program with a hundred spans. Durations are skewed and depend on the ones before; a run as a
+ * whole is faster or slower than others, and so is each of its spans. Equal programs: at most 5 % of 200 pairs give an alarm. One
+ * span slowed down by 5 %: it is found, and first.
+ */
+#include "format/diff/diff.h"
+
+#include "repeat.h"
+#include "tell.h"
+
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define NR_SPANS   100u
+#define VALUES_MAX 600u
+#define RUNS_MAX   12u
+#define PAIRS	   200u
+
+static uint64_t state;
+static char names[NR_SPANS][32];
+static struct diff_series series[NR_SPANS];
+static struct blob values[NR_SPANS][RUNS_MAX];
+
+static double uniform(void)
+{
+	state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return ((double)(state >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+	return sqrt(-2 * log(uniform())) * cos(2 * acos(-1) * uniform());
+}
+
+/* How runs of one program differ: standard deviations of logarithms. */
+struct world {
+	double of_run;	/* of all spans of a run together */
+	double of_span; /* of each span of a run */
+	double memory;	/* how much a duration depends on the one before */
+};
+
+static const struct world still = { 0, 0, 0 }, usual = { 0.02, 0.003, 0.3 };
+static const struct world calm = { 0.005, 0.003, 0.3 }, rough = { 0.05, 0.02, 0.8 };
+
+/* Noise of a world, in the order of time: a span of a run gets a piece that begins anywhere. */
+#define NR_NOISE (1u << 20)
+static double noise[NR_NOISE + VALUES_MAX];
+
+static void make_noise(const struct world *world)
+{
+	const double rest = sqrt(1 - world->memory * world->memory);
+
+	noise[0] = normal();
+	for (unsigned int i = 1; i < NR_NOISE + VALUES_MAX; i++)
+		noise[i] = world->memory * noise[i - 1] + rest * normal();
+}
+
+static void make_run(const struct world *world, unsigned int run, unsigned int nr_values, unsigned int slowed, double by)
+{
+	const double all = world->of_run * normal();
+
+	for (unsigned int i = 0; i < NR_SPANS; i++) {
+		const double shift = all + world->of_span * normal() + (i == slowed ? log(by) : 0);
+		const double sigma = 0.02 + 0.0004 * i;
+		const double *from = noise + (size_t)(uniform() * NR_NOISE);
+
+		for (unsigned int k = 0; k < nr_values; k++) {
+			const double ns = rint(1000.0 * (i + 1) * exp(shift + sigma * from[k]));
+
+			blob_put(&values[i][run], &ns, sizeof(ns));
+		}
+		cr_assert_eq(values[i][run].error, 0);
+	}
+}
+
+static void forget(void)
+{
+	for (unsigned int i = 0; i < NR_SPANS; i++) {
+		for (unsigned int run = 0; run < RUNS_MAX; run++)
+			values[i][run].size = 0;
+	}
+}
+
+static struct diff_result compare(const struct world *world, unsigned int runs_a, unsigned int runs_b, unsigned int slowed, double by,
+				  double threshold)
+{
+	const struct diff_options options = { .threshold = threshold };
+	struct diff_result result;
+
+	/* What is compared is one value of each run, or 12 parts of each. */
+	const unsigned int nr_values = runs_a + runs_b < DIFF_RUNS_ENOUGH ? VALUES_MAX : 300;
+
+	forget();
+	for (unsigned int run = 0; run < runs_a + runs_b; run++)
+		make_run(world, run, nr_values, run < runs_a ? NR_SPANS : slowed, by);
+	cr_assert_eq(diff_compare(series, NR_SPANS, runs_a, runs_b, &options, &result), 0);
+	cr_assert_gt(result.nr_rows, NR_SPANS);
+	return result;
+}
+
+static void setup(void)
+{
+	unsigned long long seed = 1;
+
+	repeat_numbers("RECORDER_SEED", &seed, 1);
+	repeat_by("RECORDER_SEED=%llu", seed);
+	tell("seed %llu", seed);
+	state = seed * UINT64_C(0x9e3779b97f4a7c15);
+	for (unsigned int i = 0; i < NR_SPANS; i++) {
+		snprintf(names[i], sizeof(names[i]), "work:step%u", i);
+		series[i] = (struct diff_series){ .kind = DIFF_SPAN, .name = names[i], .class = "", .runs = values[i] };
+	}
+}
+
+static void teardown(void)
+{
+	for (unsigned int i = 0; i < NR_SPANS; i++) {
+		for (unsigned int run = 0; run < RUNS_MAX; run++)
+			blob_free(&values[i][run]);
+	}
+}
+
+TestSuite(diff, .init = setup, .fini = teardown, .timeout = 300);
+
+/* ------------------------------------------------------------------------------------------------------ false alarms */
+
+static void equal_programs(const char *what, const struct world *world, unsigned int runs_a, unsigned int runs_b, double threshold)
+{
+	unsigned int alarms = 0;
+
+	make_noise(world);
+	for (unsigned int pair = 0; pair < PAIRS; pair++) {
+		struct diff_result result = compare(world, runs_a, runs_b, NR_SPANS, 1, threshold);
+
+		alarms += result.nr_changed > 0;
+		diff_result_free(&result);
+	}
+	tell("%s, %u runs against %u: %u of %u pairs of equal programs give an alarm", what, runs_a, runs_b, alarms, PAIRS);
+	cr_assert(alarms <= PAIRS / 20, "%s, %u runs against %u: %u alarms", what, runs_a, runs_b, alarms);
+}
+
+/* Without a threshold, so that only the tests decide. */
+Test(diff, equal_programs_in_a_still_world)
+{
+	equal_programs("still", &still, 1, 1, 0);
+}
+
+Test(diff, equal_programs_one_run)
+{
+	equal_programs("usual", &usual, 1, 1, -1);
+	equal_programs("rough", &rough, 1, 1, -1);
+}
+
+Test(diff, equal_programs_several_runs)
+{
+	equal_programs("usual", &usual, 3, 3, -1);
+	equal_programs("rough", &rough, 5, 1, -1);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ changes */
+
+/* How often the slowed span was found first: of `rounds`. */
+static unsigned int found_first(const struct world *world, unsigned int runs_a, unsigned int runs_b, double by, unsigned int rounds)
+{
+	unsigned int found = 0;
+
+	make_noise(world);
+	for (unsigned int round = 0; round < rounds; round++) {
+		const unsigned int slowed = (unsigned int)(uniform() * NR_SPANS);
+		struct diff_result result = compare(world, runs_a, runs_b, slowed, by, -1);
+		const struct diff_row *first = result.rows;
+
+		if (result.nr_changed && first->series == &series[slowed]) {
+			found++;
+			cr_assert(first->low <= first->change && first->change <= first->high);
+			cr_assert(runs_a == 1 || (first->effect > 0) == (by > 1));
+		}
+		diff_result_free(&result);
+	}
+	tell("changed by %g, %u runs against %u: found first in %u of %u", by, runs_a, runs_b, found, rounds);
+	return found;
+}
+
+Test(diff, a_change_of_five_percent_is_found_first)
+{
+	enum { ROUNDS = 40 };
+
+	cr_assert_eq(found_first(&usual, 1, 1, 1.05, ROUNDS), ROUNDS);
+	cr_assert_eq(found_first(&calm, 6, 6, 1.05, ROUNDS), ROUNDS);
+	cr_assert_eq(found_first(&calm, 6, 6, 1 / 1.05, ROUNDS), ROUNDS);
+}
+
+/* Everything is half as slow again: no span stands out, and yet it is reported. */
+Test(diff, what_all_have_in_common)
+{
+	const struct diff_options options = { .threshold = -1 };
+	struct diff_result result;
+
+	make_noise(&usual);
+	make_run(&usual, 0, VALUES_MAX, NR_SPANS, 1);
+	for (unsigned int i = 0; i < NR_SPANS; i++) {
+		for (unsigned int k = 0; k < VALUES_MAX; k++) {
+			const double ns = ((double *)(void *)values[i][0].data)[k] * 1.5;
+
+			blob_put(&values[i][1], &ns, sizeof(ns));
+		}
+	}
+	cr_assert_eq(diff_compare(series, NR_SPANS, 1, 1, &options, &result), 0);
+	cr_assert_eq(result.nr_changed, 1);
+	cr_assert_null(result.rows[0].series);
+	cr_assert_float_eq(result.rows[0].change, 0.5, 0.01);
+	diff_result_free(&result);
+}
+
+/* ------------------------------------------------------------------------------------------------------- other kinds */
+
+static void put(unsigned int place, unsigned int run, double value)
+{
+	blob_put(&values[place][run], &value, sizeof(value));
+	cr_assert_eq(values[place][run].error, 0);
+}
+
+/* 12 parts of a run, 3 more events of the second kind in each part of side B; a third kind that only side B has. */
+Test(diff, numbers_of_events)
+{
+	const struct diff_options options = { .threshold = -1 };
+	struct diff_result result;
+
+	for (unsigned int i = 0; i < 3; i++)
+		series[i].kind = DIFF_COUNT;
+	for (unsigned int run = 0; run < 2; run++) {
+		for (unsigned int part = 0; part < DIFF_PARTS; part++) {
+			put(0, run, 50 + part % 3);
+			put(1, run, 10 + part % 3 + 3 * run);
+			put(2, run, 7 * run);
+		}
+	}
+	cr_assert_eq(diff_compare(series, 3, 1, 1, &options, &result), 0);
+	cr_assert_eq(result.nr_rows, 3);
+	cr_assert_eq(result.nr_changed, 2);
+	cr_assert_eq(result.rows[0].series, &series[2]);
+	cr_assert(isinf(result.rows[0].change) && result.rows[0].change > 0);
+	cr_assert_float_eq(result.rows[0].b, 84, 1e-9);
+	cr_assert_eq(result.rows[1].series, &series[1]);
+	cr_assert_float_eq(result.rows[1].change, 36.0 / 132, 1e-9);
+	diff_result_free(&result);
+}
+
+/* The span takes as long as before, but half of it is now spent waiting. */
+Test(diff, classes)
+{
+	const struct diff_options options = { .threshold = -1 };
+	struct diff_result result;
+
+	series[1] = (struct diff_series){ DIFF_CLASS, false, "work:step0", "running", 0, values[1] };
+	series[2] = (struct diff_series){ DIFF_CLASS, false, "work:step0", "blocked", 0, values[2] };
+	for (unsigned int run = 0; run < 2; run++) {
+		for (unsigned int k = 0; k < 400; k++) {
+			const double ns = 1000 + k * 7 % 100;
+
+			put(0, run, ns);
+			put(1, run, run ? ns / 2 : ns);
+			put(2, run, run ? ns / 2 : 0);
+		}
+	}
+	cr_assert_eq(diff_compare(series, 3, 1, 1, &options, &result), 0);
+	cr_assert_eq(result.nr_changed, 2);
+	for (unsigned int i = 0; i < 2; i++) {
+		const struct diff_row *row = &result.rows[i];
+
+		cr_assert_eq(row->kind, DIFF_CLASS);
+		cr_assert_float_eq(row->change, row->series == &series[2] ? 0.5 : -0.5, 1e-3);
+		cr_assert_float_eq(row->effect, row->series == &series[2] ? 1 : -1, 1e-9);
+	}
+	diff_result_free(&result);
+}
+
+/* Nothing on one side, or nothing at all. */
+Test(diff, nothing_to_compare)
+{
+	const struct diff_options options = { .threshold = -1 };
+	struct diff_result result;
+
+	cr_assert_eq(diff_compare(series, 0, 1, 1, &options, &result), 0);
+	cr_assert_eq(result.nr_rows, 0);
+	diff_result_free(&result);
+	put(0, 1, 5);
+	put(1, 0, 5);
+	put(1, 1, 9);
+	cr_assert_eq(diff_compare(series, 3, 1, 1, &options, &result), 0);
+	cr_assert_eq(result.nr_changed, 0);
+	diff_result_free(&result);
+}
