@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder diff: what changed between recordings. Its exit status is that of diff(1): 0 nothing changed, 1 something changed, 2 for
- * every failure.
+ * recorder diff: what changed between recordings. Its exit status is that of diff(1): 0 nothing changed, 1 something
+ * changed, 2 for every failure.
  */
 #include "cli/cmd.h"
 
@@ -165,8 +165,8 @@ int cmd_diff(int argc, char **argv)
 {
 	struct options o = { 0 };
 	const struct opt table[] = {
-		OPT_STRING(0, "threshold", "PERCENT", "report changes of at least PERCENT; default 2, see the manual page",
-			   &o.threshold),
+		OPT_STRING(0, "threshold", "PERCENT",
+			   "report changes of at least PERCENT; default 2, see the manual page", &o.threshold),
 		OPT_FLAG(0, "all", "print all comparisons, the changed ones first", &o.all),
 		OPT_FLAG(0, "json", "print a JSON object a line", &o.json),
 		OPT_COLOR(o.color),
@@ -175,9 +175,10 @@ int cmd_diff(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "A... [--] B...",
-		.about = "Print what changed between two recordings A and B, or between several on each side: durations of spans, what\n"
-			 "they were spent on, waits after wake-ups, numbers of events; the most important change first. Exit status:\n"
-			 "0 nothing changed, 1 something changed, 2 failure.\n",
+		.about =
+			"Print what changed between two recordings A and B, or between several on each side: durations of\n"
+			"spans, what they were spent on, waits after wake-ups, numbers of events; the most important change\n"
+			"first. Exit status: 0 nothing changed, 1 something changed, 2 failure.\n",
 		.table = table,
 		.min_operands = 2,
 		.max_operands = 10000,

@@ -37,8 +37,9 @@ static void json_row(const struct diff_row *row)
 	json_number("effect", row->effect);
 	json_number("p", row->p);
 	json_number("adjusted", row->adjusted);
-	printf(", \"changed\": %s, \"values\": [%zu, %zu], \"units\": [%zu, %zu]}\n", row->is_changed ? "true" : "false",
-	       row->nr_values[0], row->nr_values[1], row->nr_units[0], row->nr_units[1]);
+	printf(", \"changed\": %s, \"values\": [%zu, %zu], \"units\": [%zu, %zu]}\n",
+	       row->is_changed ? "true" : "false", row->nr_values[0], row->nr_values[1], row->nr_units[0],
+	       row->nr_units[1]);
 }
 
 void diff_print_json(const struct diff_result *result, bool all)
@@ -123,8 +124,8 @@ static void print_row(const struct diff_row *row)
 
 void diff_print_text(const struct diff_result *result, const unsigned int runs[2], bool all)
 {
-	printf("%s%zu of %zu comparisons changed%s, %u run%s against %u", paint(PAINT_TITLE), result->nr_changed, result->nr_rows,
-	       paint_end(), runs[0], runs[0] == 1 ? "" : "s", runs[1]);
+	printf("%s%zu of %zu comparisons changed%s, %u run%s against %u", paint(PAINT_TITLE), result->nr_changed,
+	       result->nr_rows, paint_end(), runs[0], runs[0] == 1 ? "" : "s", runs[1]);
 	puts(result->by_runs ? "" : "; too few runs to know how much runs vary, so small changes may be missed");
 	for (size_t i = 0; i < (all ? result->nr_rows : result->nr_changed); i++)
 		print_row(&result->rows[i]);

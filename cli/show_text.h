@@ -15,7 +15,10 @@ bool show_escapes(FILE *out);
 /* With escapes. `lines`: line feeds and tabs are the text's own layout. */
 void show_text(FILE *out, const char *text, size_t size, bool lines);
 
-/* A string of JSON with its quotes. Names come from programs and may be any bytes: those beyond ASCII are escaped one by one. */
+/*
+ * A string of JSON with its quotes. Names come from programs and may be any bytes: those beyond ASCII are escaped one
+ * by one.
+ */
 void show_json(FILE *out, const char *text);
 
 /* The last event that the printer has made, without the newline at its end, in colours (terminal.h). */

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What differs between two sides, each of which is one or more recordings (runs). diff_add() collects series of numbers from a
- * trace: durations of a span, its wait classes, waits after a wake-up, numbers of events. diff_compare() compares each series of
- * side A with that of side B.
+ * What differs between two sides, each of which is one or more recordings (runs). What is compared are series of numbers
+ * from traces: durations of a span, its wait classes, waits after a wake-up, numbers of events. diff_compare()
+ * compares each series of side A with that of side B.
  *
- * Events of one run are not independent of each other: a run as a whole can be faster or slower. So what is compared are units,
- * each with one value:
+ * Events of one run are not independent of each other: a run as a whole can be faster or slower. So what is compared
+ * are units, each with one value:
  * - With at least DIFF_RUNS_ENOUGH runs on both sides together a unit is a run, and nothing else is assumed.
- * - Otherwise a unit is a part of a run, DIFF_PARTS on each side. Parts say how much a run varies within itself, and not how much runs
- *   vary. Therefore a series must also stand out from all series of its kind, whose changes show how much the runs differ. If
- *   there are fewer than DIFF_SERIES_ENOUGH of these, only a large change counts, DIFF_ALONE, and none of a quantile.
+ * - Otherwise a unit is a part of a run, DIFF_PARTS on each side. Parts say how much a run varies within itself, and
+ *   not how much runs vary. Therefore a series must also stand out from all series of its kind, whose changes show how
+ *   much the runs differ. If there are fewer than DIFF_SERIES_ENOUGH of these, only a large change counts, DIFF_ALONE,
+ *   and none of a quantile.
  *
- * docs: recorder-diff(1).
+ * diff_collect.h collects series. recorder-diff(1) describes all of it for users.
  */
 #ifndef FORMAT_DIFF_H
 #define FORMAT_DIFF_H
@@ -57,12 +58,12 @@ struct diff_row {
 	enum diff_statistic statistic;
 	size_t nr_values[2]; /* of sides A and B */
 	size_t nr_units[2];
-	double a, b;	   /* of DIFF_NUMBER: of one run */
-	double change;	   /* relative to a; of DIFF_CLASS: to the mean duration of the span. INFINITY: a is 0 */
-	double low, high;  /* of the change, with 95 % confidence */
-	double effect;	   /* Cliff's delta of all values */
+	double a, b;	    /* of DIFF_NUMBER: of one run */
+	double change;	    /* relative to a; of DIFF_CLASS: to the mean duration of the span. INFINITY: a is 0 */
+	double low, high;   /* of the change, with 95 % confidence */
+	double effect;	    /* Cliff's delta of all values */
 	double p, adjusted; /* adjusted for all comparisons; NAN: not tested */
-	double cost;	   /* ns of a run of side B, weighted by the effect: the order of the rows */
+	double cost;	    /* ns of a run of side B, weighted by the effect: the order of the rows */
 	bool is_changed;
 };
 
@@ -73,7 +74,7 @@ struct diff_options {
 struct diff_result {
 	struct diff_row *rows; /* changed ones first, and among these the most important ones */
 	size_t nr_rows, nr_changed;
-	bool by_runs;	       /* units are runs */
+	bool by_runs; /* units are runs */
 };
 
 /* 0; -ENOMEM. The series must outlive the result. diff_result_free() also takes what is all zeros. */

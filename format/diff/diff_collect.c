@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reads traces. Spans of which a begin or an end is missing, or inside which events were lost, have no duration and are left out.
- * Spans, waits and classes come from one pass over the trace; if it has switches, format/why divides the spans of programs.
+ * Reads traces. Spans of which a begin or an end is missing, or inside which events were lost, have no duration and are
+ * left out. Spans, waits and classes come from one pass over the trace; if it has switches, format/why divides the
+ * spans of programs.
  */
 #include "format/diff/diff_collect.h"
 
@@ -27,9 +28,9 @@ struct diff_collect {
 	/* of the run that is read */
 	unsigned int run;
 	const struct event_table *table;
-	uint64_t nr_all[2];    /* events of programs, of the kernel: all, and those before the current one */
+	uint64_t nr_all[2]; /* events of programs, of the kernel: all, and those before the current one */
 	uint64_t nr_before[2];
-	size_t *of_event;      /* by id: place in `series` plus one */
+	size_t *of_event; /* by id: place in `series` plus one */
 	bool has_switches;
 };
 
@@ -108,7 +109,8 @@ static int take_span(void *arg, const struct model_span *span)
 	if (field && (uint32_t)(field->offset + field->size) <= span->first.size &&
 	    !tep_read_number_field(field, span->first.data, &number))
 		snprintf(name + nr, sizeof(name) - (size_t)nr, " %lld", (long long)number);
-	return put_value(c, series_of(c, DIFF_SPAN, span->rule->is_kernel, name, ""), (double)(span->end - span->begin));
+	return put_value(c, series_of(c, DIFF_SPAN, span->rule->is_kernel, name, ""),
+			 (double)(span->end - span->begin));
 }
 
 static int take_state(void *arg, const struct model_thread_state *state)
@@ -120,7 +122,8 @@ static int take_state(void *arg, const struct model_thread_state *state)
 	if (state->state != MODEL_RUNNABLE || state->is_preempted || state->is_open || state->tid <= 0)
 		return 0;
 	comm = tep_data_comm_from_pid(c->table->tep, state->tid);
-	return put_value(c, series_of(c, DIFF_LATENCY, true, comm ? comm : "<...>", ""), (double)(state->end - state->begin));
+	return put_value(c, series_of(c, DIFF_LATENCY, true, comm ? comm : "<...>", ""),
+			 (double)(state->end - state->begin));
 }
 
 static int take_loss(void *arg, const struct model_loss *loss)
@@ -141,8 +144,8 @@ static bool is_of_kernel(int id)
 }
 
 /*
- * One more event of this kind in its part of the run. Parts have the same number of events, not the same length: so a program that
- * does the same has the same numbers, however often it had to wait meanwhile. 0; -ENOMEM.
+ * One more event of this kind in its part of the run. Parts have the same number of events, not the same length: so a
+ * program that does the same has the same numbers, however often it had to wait meanwhile. 0; -ENOMEM.
  */
 static int count_event(struct diff_collect *c, const struct dat_event *event)
 {
@@ -221,7 +224,8 @@ static int take_classes(struct diff_collect *c, struct why *why)
 /* -------------------------------------------------------------------------------------------------------------- run */
 
 /* How many events there are, before they are divided into parts. */
-static int count_all(struct diff_collect *c, const struct dat_file *file, const struct dat_time *time, struct dat_error *ret_error)
+static int count_all(struct diff_collect *c, const struct dat_file *file, const struct dat_time *time,
+		     struct dat_error *ret_error)
 {
 	struct dat_merge *merge;
 	struct dat_event event;
@@ -288,7 +292,9 @@ int diff_collect_run(struct diff_collect *c, unsigned int run, const struct dat_
 	return err ? err : fill_counts(c);
 }
 
-/* ---------------------------------------------------------------------------------------------------- open and close */
+/*
+ * ---------------------------------------------------------------------------------------------------- open and close
+ */
 
 int diff_collect_open(unsigned int nr_runs, struct diff_collect **ret_collect)
 {

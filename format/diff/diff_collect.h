@@ -13,11 +13,11 @@ int diff_collect_open(unsigned int nr_runs, struct diff_collect **ret_collect);
 struct diff_collect *diff_collect_close(struct diff_collect *collect);
 
 /*
- * Reads a trace as the run with this number, from 0. 0; -ENOMEM; -EBADMSG with ret_error filled in: pages are damaged, so that
- * events are missing. file, time and table may be closed after the call.
+ * Reads a trace as the run with this number, from 0. 0; -ENOMEM; -EBADMSG with ret_error filled in: pages are damaged,
+ * so that events are missing. file, time and table may be closed after the call.
  */
-int diff_collect_run(struct diff_collect *collect, unsigned int run, const struct dat_file *file, const struct dat_time *time,
-		     const struct event_table *table, struct dat_error *ret_error);
+int diff_collect_run(struct diff_collect *collect, unsigned int run, const struct dat_file *file,
+		     const struct dat_time *time, const struct event_table *table, struct dat_error *ret_error);
 
 /* What was collected; valid until the next diff_collect_run(). */
 const struct diff_series *diff_collect_series(const struct diff_collect *collect, size_t *ret_nr);

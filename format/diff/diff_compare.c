@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Compares series. The test is a rank test of the units (stats_mann_whitney); of runs, if there are too few of them for a rank test
- * to give a p that is significant among this many comparisons, a t test of their logarithms. Holm's correction bounds the
- * probability of any false alarm, whatever the dependence of the comparisons: a span, its inner spans and its classes depend on
- * each other, and one false alarm suffices to stop a build.
+ * Compares series. The test is a rank test of the units (stats_mann_whitney); of runs, if there are too few of them for
+ * a rank test to give a p that is significant among this many comparisons, a t test of their logarithms. Holm's
+ * correction bounds the probability of any false alarm, whatever the dependence of the comparisons: a span, its inner
+ * spans and its classes depend on each other, and one false alarm suffices to stop a build.
  */
 #include "format/diff/diff_private.h"
 
@@ -122,7 +122,8 @@ static int measure_change(const struct compare *c, const struct diff_series *ser
 	double whole = a;
 
 	/* Any number serves as the seed; it must only be the same each time. */
-	if (stats_bootstrap(work->units[0].values, work->units[0].nr, work->units[1].values, work->units[1].nr, 0.95, 1, &interval))
+	if (stats_bootstrap(work->units[0].values, work->units[0].nr, work->units[1].values, work->units[1].nr, 0.95, 1,
+			    &interval))
 		return -ENOMEM;
 	row->a = a;
 	row->b = b;
@@ -234,7 +235,8 @@ static bool is_same_pool(const struct diff_work *x, const struct diff_work *y)
 {
 	return x->row.kind == y->row.kind && diff_is_log(x->row.statistic) == diff_is_log(y->row.statistic) &&
 	       (x->row.statistic == DIFF_MEDIAN) == (y->row.statistic == DIFF_MEDIAN) &&
-	       x->row.series->is_kernel == y->row.series->is_kernel && !strcmp(x->row.series->class, y->row.series->class);
+	       x->row.series->is_kernel == y->row.series->is_kernel &&
+	       !strcmp(x->row.series->class, y->row.series->class);
 }
 
 /* What all series of a pool have in common is one change, which no single series would show. */
@@ -244,9 +246,19 @@ static void note_common(struct compare *c, const struct diff_work *of, double co
 	const double change = is_ratio ? expm1(common) : common;
 	/* It is not tested, so a lower threshold must not apply. */
 	const double least = fmax(DIFF_ALONE, c->threshold);
-	const struct diff_row row = { .kind = of->row.kind, .statistic = of->row.statistic, .nr_values = { nr, nr },
-				      .a = NAN, .b = NAN, .change = change, .low = NAN, .high = NAN, .effect = NAN,
-				      .p = NAN, .adjusted = NAN, .cost = INFINITY, .is_changed = true };
+	const struct diff_row row = { .kind = of->row.kind,
+				      .statistic = of->row.statistic,
+				      .nr_values = { nr, nr },
+				      .a = NAN,
+				      .b = NAN,
+				      .change = change,
+				      .low = NAN,
+				      .high = NAN,
+				      .effect = NAN,
+				      .p = NAN,
+				      .adjusted = NAN,
+				      .cost = INFINITY,
+				      .is_changed = true };
 
 	/* The kernel's numbers and waits depend on everything else that the machine does. */
 	if (of->row.series->is_kernel || (of->row.statistic != DIFF_MEDIAN && of->row.kind != DIFF_COUNT))
@@ -288,8 +300,8 @@ static double typical_distance(const struct pool *pool, double between, double *
 }
 
 /*
- * How much runs vary beyond what their parts show, as a standard deviation: as much as makes the median distance what it is in a
- * normal distribution. A median, so that series which did change have no influence on it.
+ * How much runs vary beyond what their parts show, as a standard deviation: as much as makes the median distance what
+ * it is in a normal distribution. A median, so that series which did change have no influence on it.
  */
 static double between_runs(const struct pool *pool, double *room)
 {
@@ -312,8 +324,8 @@ static double between_runs(const struct pool *pool, double *room)
 }
 
 /*
- * Parts of runs: a series must also stand out from those of its pool, whose changes show how much runs vary. Returns the least
- * change that counts in the pool.
+ * Parts of runs: a series must also stand out from those of its pool, whose changes show how much runs vary. Returns
+ * the least change that counts in the pool.
  */
 static double judge_pool(struct compare *c, struct pool *pool)
 {
@@ -416,7 +428,8 @@ static int judge(struct compare *c)
 		struct diff_row *row = &c->works[i].row;
 
 		row->adjusted = p[i];
-		row->is_changed = p[i] < DIFF_LEVEL && distance_of(&c->works[i]) >= (c->threshold < 0 ? least[i] : c->threshold);
+		row->is_changed = p[i] < DIFF_LEVEL &&
+				  distance_of(&c->works[i]) >= (c->threshold < 0 ? least[i] : c->threshold);
 	}
 	free(least);
 	free(p);
@@ -464,8 +477,11 @@ static int make_rows(const struct compare *c, struct diff_result *ret_result)
 int diff_compare(const struct diff_series *series, size_t nr_series, unsigned int runs_a, unsigned int runs_b,
 		 const struct diff_options *options, struct diff_result *ret_result)
 {
-	struct compare c = { .series = series, .sides = { { 0, runs_a }, { runs_a, runs_b } }, .threshold = options->threshold,
-			     .by_runs = runs_a + runs_b >= DIFF_RUNS_ENOUGH, .common = BLOB_INIT };
+	struct compare c = { .series = series,
+			     .sides = { { 0, runs_a }, { runs_a, runs_b } },
+			     .threshold = options->threshold,
+			     .by_runs = runs_a + runs_b >= DIFF_RUNS_ENOUGH,
+			     .common = BLOB_INIT };
 	int err;
 
 	/* A series makes two comparisons at most. */

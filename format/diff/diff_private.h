@@ -20,7 +20,7 @@ struct diff_work {
 	struct diff_row row;
 	struct diff_units units[2];
 	double whole; /* of DIFF_CLASS: the mean duration of its span */
-	double ratio; /* on a scale on which changes of all series of a kind can be compared; of DIFF_CLASS: as row.change */
+	double ratio; /* on a scale on which all series of a kind can be compared; of DIFF_CLASS: as row.change */
 };
 
 #define diff_values(blob, nr) ((nr) = (blob)->size / sizeof(double), (double *)(void *)(blob)->data)
@@ -32,13 +32,16 @@ static inline bool diff_is_log(enum diff_statistic statistic)
 }
 
 /*
- * The units of one side of a series: runs, or parts of them. 0; -ENOMEM. A run without values is not a unit. The caller frees
- * ret_units->values.
+ * The units of one side of a series: runs, or parts of them. 0; -ENOMEM. A run without values is not a unit. The caller
+ * frees ret_units->values.
  */
-int diff_units_make(const struct diff_series *series, struct diff_side side, bool by_runs, enum diff_statistic statistic,
-		    struct diff_units *ret_units);
+int diff_units_make(const struct diff_series *series, struct diff_side side, bool by_runs,
+		    enum diff_statistic statistic, struct diff_units *ret_units);
 
-/* The least number of values in a unit, over both sides, for which side A and side B have units. 0: one of them has none. */
+/*
+ * The least number of values in a unit, over both sides, for which side A and side B have units. 0: one of them has
+ * none.
+ */
 size_t diff_units_least(const struct diff_series *series, const struct diff_side sides[2], bool by_runs);
 
 #endif

@@ -38,15 +38,18 @@ static double unit_value(enum diff_statistic statistic, const double *values, si
 	if (diff_is_log(statistic)) {
 		memcpy(room, values, nr * sizeof(*values));
 		stats_sort(room, nr);
-		return log_of(stats_quantile(room, nr, statistic == DIFF_MEDIAN ? 0.5 : statistic == DIFF_P95 ? 0.95 : 0.99));
+		return log_of(stats_quantile(room, nr,
+					     statistic == DIFF_MEDIAN ? 0.5
+					     : statistic == DIFF_P95  ? 0.95
+								      : 0.99));
 	}
 	for (size_t i = 0; i < nr; i++)
 		sum += values[i];
 	return statistic == DIFF_MEAN ? sum / (double)nr : sum;
 }
 
-int diff_units_make(const struct diff_series *series, struct diff_side side, bool by_runs, enum diff_statistic statistic,
-		    struct diff_units *ret_units)
+int diff_units_make(const struct diff_series *series, struct diff_side side, bool by_runs,
+		    enum diff_statistic statistic, struct diff_units *ret_units)
 {
 	size_t nr_all = 0, most = 0, nr;
 	double *all, *room;

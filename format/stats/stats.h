@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics: pure functions of numbers. Nothing here knows what the numbers mean. Probabilities are two-sided: of a result that is
- * at least as far from "no difference", in either direction, if there is no difference.
+ * Statistics: pure functions of numbers. Nothing here knows what the numbers mean. Probabilities are two-sided: of a
+ * result that is at least as far from "no difference", in either direction, if there is no difference.
  */
 #ifndef FORMAT_STATS_H
 #define FORMAT_STATS_H
@@ -26,8 +26,8 @@ void stats_sort(double *values, size_t nr);
 double stats_quantile(const double *sorted, size_t nr, double q);
 
 /*
- * The median, and the spread around it: the median of the distances from it, times 1.4826, which makes it the standard deviation
- * of a normal distribution. Sorts the values, and overwrites them.
+ * The median, and the spread around it: the median of the distances from it, times 1.4826, which makes it the standard
+ * deviation of a normal distribution. Sorts the values, and overwrites them.
  */
 void stats_median_spread(double *values, size_t nr, double *ret_median, double *ret_spread);
 
@@ -41,8 +41,8 @@ struct stats_rank {
 };
 
 /*
- * Mann and Whitney's rank test, also known as Wilcoxon's. Exact for up to 25 values a side without ties; otherwise by the normal
- * distribution, corrected for ties and for continuity. Sorts both samples. p is 1 if one of them is empty.
+ * Mann and Whitney's rank test, also known as Wilcoxon's. Exact for up to 25 values a side without ties; otherwise by
+ * the normal distribution, corrected for ties and for continuity. Sorts both samples. p is 1 if one of them is empty.
  */
 void stats_mann_whitney(double *a, size_t nr_a, double *b, size_t nr_b, struct stats_rank *ret_rank);
 
@@ -50,14 +50,14 @@ void stats_mann_whitney(double *a, size_t nr_a, double *b, size_t nr_b, struct s
 double stats_rank_least_p(size_t nr_a, size_t nr_b);
 
 /*
- * Welch's t test of two means. If a sample has one value, the variance of the other is assumed for both. p: 1 if there is nothing
- * from which the variance could be known; 0 if the means differ and nothing varies.
+ * Welch's t test of two means. If a sample has one value, the variance of the other is assumed for both. p: 1 if there
+ * is nothing from which the variance could be known; 0 if the means differ and nothing varies.
  */
 double stats_welch_p(const double *a, size_t nr_a, const double *b, size_t nr_b);
 
 /*
- * Holm's correction for many comparisons: `ret_adjusted` can be compared with the level for one. The probability that any of them
- * is wrong stays below the level, whatever their dependence. 0; -ENOMEM. Both arrays may be the same.
+ * Holm's correction for many comparisons: `ret_adjusted` can be compared with the level for one. The probability that
+ * any of them is wrong stays below the level, whatever their dependence. 0; -ENOMEM. Both arrays may be the same.
  */
 int stats_holm(const double *p, size_t nr, double *ret_adjusted);
 
@@ -68,9 +68,9 @@ struct stats_interval {
 };
 
 /*
- * The interval that contains the difference of the means, b - a, with this confidence: from resampled samples. They are widened by
- * sqrt(n / (n - 1)), because n resampled values vary less than n new ones. A side with one value gets the deviations of the other.
- * The same seed gives the same interval. 0; -ENOMEM.
+ * The interval that contains the difference of the means, b - a, with this confidence: from resampled samples. They are
+ * widened by sqrt(n / (n - 1)), because n resampled values vary less than n new ones. A side with one value gets the
+ * deviations of the other. The same seed gives the same interval. 0; -ENOMEM.
  */
 int stats_bootstrap(const double *a, size_t nr_a, const double *b, size_t nr_b, double confidence, uint64_t seed,
 		    struct stats_interval *ret_interval);

@@ -34,7 +34,8 @@ static double mean_of(const double *values, size_t nr)
 
 static struct sample sample_of(const double *values, size_t nr, size_t drawn)
 {
-	return (struct sample){ values, nr, mean_of(values, nr), nr > 1 ? sqrt((double)nr / (double)(nr - 1)) : 1, drawn };
+	return (struct sample){ values, nr, mean_of(values, nr), nr > 1 ? sqrt((double)nr / (double)(nr - 1)) : 1,
+				drawn };
 }
 
 /* The deviation from the mean of a mean of resampled values. */

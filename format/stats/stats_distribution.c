@@ -11,8 +11,8 @@ double stats_normal_p(double z)
 }
 
 /*
- * The continued fraction of the incomplete beta function, evaluated from its front by Lentz's method as Thompson and Barnett
- * modified it. It converges in some tens of steps for x < (a + 1) / (a + b + 2).
+ * The continued fraction of the incomplete beta function, evaluated from its front by Lentz's method as Thompson and
+ * Barnett modified it. It converges in some tens of steps for x < (a + 1) / (a + b + 2).
  */
 static double beta_fraction(double a, double b, double x)
 {

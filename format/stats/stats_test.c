@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* More values a side than these are compared by the normal distribution. The numbers of orders below fit into a double exactly. */
+/*
+ * More values a side than these are compared by the normal distribution. The numbers of orders below fit into a double
+ * exactly.
+ */
 #define EXACT_MAX 25u
 
 /* ------------------------------------------------------------------------------------------------------------ ranks */
@@ -158,7 +161,8 @@ static int by_p(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	return x->p < y->p || x->p > y->p ? (x->p > y->p) - (x->p < y->p) : (x->index > y->index) - (x->index < y->index);
+	return x->p < y->p || x->p > y->p ? (x->p > y->p) - (x->p < y->p)
+					  : (x->index > y->index) - (x->index < y->index);
 }
 
 int stats_holm(const double *p, size_t nr, double *ret_adjusted)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder diff over simulated runs of a program with a hundred spans. Durations are skewed and depend on the ones before; a run as a
- * whole is faster or slower than others, and so is each of its spans. Equal programs: at most 5 % of 200 pairs give an alarm. One
- * span slowed down by 5 %: it is found, and first.
+ * recorder diff over simulated runs of a program with a hundred spans. Durations are skewed and depend on the ones
+ * before; a run as a whole is faster or slower than others, and so is each of its spans. Equal programs: at most 5 % of
+ * 200 pairs give an alarm. One span slowed down by 5 %: it is found, and first.
  */
 #include "format/diff/diff.h"
 
@@ -58,7 +58,8 @@ static void make_noise(const struct world *world)
 		noise[i] = world->memory * noise[i - 1] + rest * normal();
 }
 
-static void make_run(const struct world *world, unsigned int run, unsigned int nr_values, unsigned int slowed, double by)
+static void make_run(const struct world *world, unsigned int run, unsigned int nr_values, unsigned int slowed,
+		     double by)
 {
 	const double all = world->of_run * normal();
 
@@ -84,8 +85,8 @@ static void forget(void)
 	}
 }
 
-static struct diff_result compare(const struct world *world, unsigned int runs_a, unsigned int runs_b, unsigned int slowed, double by,
-				  double threshold)
+static struct diff_result compare(const struct world *world, unsigned int runs_a, unsigned int runs_b,
+				  unsigned int slowed, double by, double threshold)
 {
 	const struct diff_options options = { .threshold = threshold };
 	struct diff_result result;
@@ -125,9 +126,12 @@ static void teardown(void)
 
 TestSuite(diff, .init = setup, .fini = teardown, .timeout = 300);
 
-/* ------------------------------------------------------------------------------------------------------ false alarms */
+/*
+ * ------------------------------------------------------------------------------------------------------ false alarms
+ */
 
-static void equal_programs(const char *what, const struct world *world, unsigned int runs_a, unsigned int runs_b, double threshold)
+static void equal_programs(const char *what, const struct world *world, unsigned int runs_a, unsigned int runs_b,
+			   double threshold)
 {
 	unsigned int alarms = 0;
 
@@ -138,7 +142,8 @@ static void equal_programs(const char *what, const struct world *world, unsigned
 		alarms += result.nr_changed > 0;
 		diff_result_free(&result);
 	}
-	tell("%s, %u runs against %u: %u of %u pairs of equal programs give an alarm", what, runs_a, runs_b, alarms, PAIRS);
+	tell("%s, %u runs against %u: %u of %u pairs of equal programs give an alarm", what, runs_a, runs_b, alarms,
+	     PAIRS);
 	cr_assert(alarms <= PAIRS / 20, "%s, %u runs against %u: %u alarms", what, runs_a, runs_b, alarms);
 }
 
@@ -160,10 +165,13 @@ Test(diff, equal_programs_several_runs)
 	equal_programs("rough", &rough, 5, 1, -1);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ changes */
+/*
+ * ------------------------------------------------------------------------------------------------------------ changes
+ */
 
 /* How often the slowed span was found first: of `rounds`. */
-static unsigned int found_first(const struct world *world, unsigned int runs_a, unsigned int runs_b, double by, unsigned int rounds)
+static unsigned int found_first(const struct world *world, unsigned int runs_a, unsigned int runs_b, double by,
+				unsigned int rounds)
 {
 	unsigned int found = 0;
 
@@ -215,7 +223,9 @@ Test(diff, what_all_have_in_common)
 	diff_result_free(&result);
 }
 
-/* ------------------------------------------------------------------------------------------------------- other kinds */
+/*
+ * ------------------------------------------------------------------------------------------------------- other kinds
+ */
 
 static void put(unsigned int place, unsigned int run, double value)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Statistics: values that tables and textbooks have, those of tests/unit/stats_values.py, which computes them in another way, and
- * what must hold for any values.
+ * Statistics: values that tables and textbooks have, those of tests/unit/stats_values.py, which computes them in
+ * another way, and what must hold for any values.
  */
 #include "format/stats/stats.h"
 
@@ -224,7 +224,8 @@ Test(stats, intervals)
 	cr_assert(one >= 800 && one <= 970, "%u of 1000", one);
 	cr_assert_eq(stats_bootstrap(a, 3, same, 3, 0.95, 3, &first), 0);
 	cr_assert_eq(stats_bootstrap(a, 3, same, 3, 0.95, 3, &second), 0);
-	cr_assert(first.low >= second.low && first.low <= second.low && first.high >= second.high && first.high <= second.high);
+	cr_assert(first.low >= second.low && first.low <= second.low && first.high >= second.high &&
+		  first.high <= second.high);
 	cr_assert(first.low < 3 && first.high > 3);
 	cr_assert_eq(stats_bootstrap(same, 3, same, 2, 0.95, 3, &first), 0);
 	cr_assert(fabs(first.low) <= 0 && fabs(first.high) <= 0);
