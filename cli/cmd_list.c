@@ -63,6 +63,12 @@ static uint32_t nr_keys(const struct rec_event_info *info)
 	return nr;
 }
 
+static void print_state(const char *state)
+{
+	if (*state)
+		printf("%s%s%s", paint(!strncmp(state, "on", 2) ? PAINT_GOOD : PAINT_DIM), state, paint_end());
+}
+
 static void print_event(const struct listed *listed, const char *state)
 {
 	const char *const word = meaning_words[listed->meaning];
@@ -71,8 +77,7 @@ static void print_event(const struct listed *listed, const char *state)
 	uint32_t field = listed->meaning == REC_MEANS_TIMED ? 1 : 0;
 
 	fputs("  ", stdout);
-	if (*state)
-		printf("%s%s%s", paint(!strncmp(state, "on", 2) ? PAINT_GOOD : PAINT_DIM), state, paint_end());
+	print_state(state);
 	print_words(&listed->info.system);
 	putchar(':');
 	if (listed->end)
@@ -136,6 +141,14 @@ static bool seen_before(const void *log, size_t upto, const struct rec_log_event
 	return false;
 }
 
+/* The event of rec_printf, which no log declares: it has the first id. */
+static void print_printf(const struct rec_view *view)
+{
+	fputs("  ", stdout);
+	print_state(rec_view_enabled(view, REC_EVENT_ID_FIRST) & REC_ENABLE_ON ? "on   " : "off  ");
+	puts("ftrace:bprint  texts of rec_printf()");
+}
+
 static const char *state_of(const struct rec_view *view, const struct listed *listed)
 {
 	const bool on = rec_view_enabled(view, listed->event->record.id) & REC_ENABLE_ON;
@@ -150,10 +163,12 @@ static unsigned int print_log(const void *log, size_t size, const struct rec_vie
 	const struct rec_log_record *record;
 	struct listed listed;
 	size_t offset = 0, before = 0;
+	bool prints = false;
 	unsigned int nr = 0;
 
 	for (; (record = rec_log_next(log, size, &offset)); before = offset) {
 		listed.event = (const struct rec_log_event *)record;
+		prints = prints || record->kind == REC_LOG_PRINTF;
 		if (record->kind != REC_LOG_EVENT || rec_event_parse(listed.event, &listed.info))
 			continue;
 		if (!view && seen_before(log, before, listed.event))
@@ -168,7 +183,9 @@ static unsigned int print_log(const void *log, size_t size, const struct rec_vie
 		print_event(&listed, view ? state_of(view, &listed) : "");
 		nr++;
 	}
-	return nr;
+	if (prints && view)
+		print_printf(view);
+	return nr + (prints && view);
 }
 
 /* ------------------------------------------------------------------------------------------------ running programs */

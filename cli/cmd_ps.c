@@ -18,6 +18,12 @@
 #include "cli/show_programs.h"
 #include "cli/terminal.h"
 
+static bool is_on(const struct rec_view *view, unsigned int id)
+{
+	return rec_view_enabled(view, id) & REC_ENABLE_ON;
+}
+
+/* The event of rec_printf, which has the first id, exists everywhere: it counts where it was used, as for enable. */
 static int print_program(struct rec_view *view, void *data)
 {
 	const struct rec_view_info *info = rec_view_info(view);
@@ -25,17 +31,21 @@ static int print_program(struct rec_view *view, void *data)
 	size_t size = 0, offset = 0;
 	unsigned char *log = programs_log(view, &size);
 	unsigned int events = 0, on = 0;
+	bool prints = false;
 	char pid[PROGRAMS_PID_SIZE];
 
 	(void)data;
 	if (!log)
 		return -ENOMEM;
 	while ((record = rec_log_next(log, size, &offset))) {
+		prints = prints || record->kind == REC_LOG_PRINTF;
 		if (record->kind != REC_LOG_EVENT)
 			continue;
 		events++;
-		on += (rec_view_enabled(view, record->id) & REC_ENABLE_ON) != 0;
+		on += is_on(view, record->id);
 	}
+	events += prints;
+	on += prints && is_on(view, REC_EVENT_ID_FIRST);
 	free(log);
 	printf("%7s  %s%-8s%s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid),
 	       rec_view_stopped(view) ? paint(PAINT_BAD) : paint(PAINT_GOOD),

@@ -253,7 +253,8 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
  * Switch events of a running program on or off, as rec_enable() and rec_disable() do for their own process: those that
  * the program has, and those that it registers later. No code runs in the program. `selector` is a list of patterns; a
  * rate and a filter may follow (filter.h), and without them an event loses those that it had. Returns the number of known
- * events that match and that the filter fits; those that it does not fit are off. -EINVAL: the selector is malformed;
+ * events that match and that the filter fits; those that it does not fit are off. rec_printf's event, ftrace:bprint, counts
+ * if the program has used it. -EINVAL: the selector is malformed;
  * -ESRCH: the program is dead; -ENOSPC: it has too many rules or conditions from outside; -ENOMEM; -EBADMSG: the buffer
  * is damaged, -EFAULT: truncated, -EROFS: on a read-only file system; or the errno of mmap, flock or fallocate. The call
  * waits while another process switches events of this program; -EBUSY: this took longer than a second. On an error

@@ -131,9 +131,12 @@ static int read_log(const struct rec_view *view, struct control_log *log)
 
 	log->size = rec_view_log(view, 0, log->bytes, (size_t)view->log_size);
 	log->nr_words = 1;
-	while ((record = rec_log_next(log->bytes, log->size, &offset)))
+	log->prints = false;
+	while ((record = rec_log_next(log->bytes, log->size, &offset))) {
+		log->prints = log->prints || record->kind == REC_LOG_PRINTF;
 		if (rec_control_is_event(record) && record->id - REC_EVENT_ID_FIRST >= log->nr_words)
 			log->nr_words = record->id - REC_EVENT_ID_FIRST + 1;
+	}
 	return rec_view_populate(view, view->enable, log->nr_words * sizeof(uint32_t));
 }
 
@@ -181,7 +184,10 @@ static const struct rec_log_event *next_event(const struct control_log *log, siz
 	return NULL;
 }
 
-/* Call `each` for the events that match. Returns the sum of its results, or the first error. */
+/*
+ * Call `each` for the events that match. Returns the sum of its results, or the first error. rec_printf's event exists
+ * in every program, and counts in those that have used it.
+ */
 static int for_matches(const struct view_control *control, const struct control_log *log, const struct rec_selector *selector,
 		       int (*each)(const struct view_control *control, const struct rec_selector *selector,
 				   const struct rec_log_event *event))
@@ -193,6 +199,8 @@ static int for_matches(const struct view_control *control, const struct control_
 
 	if (rec_selector_matches(selector, &rec_control_printf_system, &rec_control_printf_name))
 		r = each(control, selector, NULL);
+	if (r > 0 && !log->prints)
+		r = 0;
 	while (r >= 0 && (event = next_event(log, &offset, &info))) {
 		count += r;
 		r = rec_selector_matches(selector, &info.system, &info.name) ? each(control, selector, event) : 0;

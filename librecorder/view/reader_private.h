@@ -169,6 +169,7 @@ struct control_log {
 	unsigned char *bytes; /* for the caller to free */
 	size_t size;
 	uint32_t nr_words; /* number of enable words of its events, including rec_printf's; they have memory */
+	bool prints;	   /* the program has used rec_printf */
 };
 
 /* 0, -ENOMEM, or as rec_view_populate(). */

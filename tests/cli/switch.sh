@@ -162,4 +162,23 @@ is "it reads the file then" "$err" "recorder list: cannot list 'victim': it is n
 fails "no program is left" "$RECORDER" ps
 like "which is reported" "$err" "^recorder ps: no running program uses librecorder"
 
+# ---- numbers of events: those of enable and disable, of ps, and the lines of list
+
+# numbers: what enable and disable report, ps shows while all are on, and how many events list has
+numbers()
+{
+	"$RECORDER" enable -P "$pid" '*' | sed -nE 's/^  ([0-9]+) events? on$/on \1/p'
+	"$RECORDER" ps -P "$pid" | sed -nE 's/.* ([0-9]+)\/([0-9]+) .*/ps \1 \2/p'
+	"$RECORDER" list "$pid" | grep -cE '^  on  ' | sed 's/^/list /'
+	"$RECORDER" disable -P "$pid" '*' | sed -nE 's/^  ([0-9]+) events? off$/off \1/p'
+}
+. "$top_srcdir/tests/told.sh"
+start_told
+is "enable, ps, list and disable agree" "$(numbers)" $'on 3\nps 3 3\nlist 3\noff 3'
+"$RECORDER" enable -P "$pid" ftrace:bprint >/dev/null 2>&1
+tell print
+is "also if the program has used rec_printf" "$(numbers)" $'on 4\nps 4 4\nlist 4\noff 4'
+is "its event is listed as off then" "$("$RECORDER" list "$pid" | grep bprint)" "  off  ftrace:bprint  texts of rec_printf()"
+end_told
+
 done_testing

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Reads words, one a line, does what each asks for, and then answers with the word: "go" writes ten of each event,
- * "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid" is answered with its pid.
+ * "print" calls rec_printf(), "stop" and "start" are rec_stop() and rec_start(), "off" is rec_disable(), "pid" is answered with its pid.
  */
 #include <librecorder/event.h>
 
@@ -29,6 +29,8 @@ int main(void)
 	while (scanf("%15s", word) == 1) {
 		if (!strcmp(word, "go"))
 			write_events();
+		else if (!strcmp(word, "print"))
+			rec_printf("number %d", 1);
 		else if (!strcmp(word, "stop"))
 			rec_stop();
 		else if (!strcmp(word, "start"))
