@@ -35,6 +35,7 @@ struct why_piece {
 struct why_span {
 	const struct model_rule *rule;
 	uint64_t id; /* the key, or the first number among the fields of its begin; otherwise the model's */
+	uint64_t model_id;
 	uint64_t begin, end;
 	int32_t tid, end_tid;
 	uint64_t task;

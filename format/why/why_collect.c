@@ -160,7 +160,7 @@ static int add_span(void *arg, const struct model_span *span)
 	if (!thread || (!span->rule->is_keyed && add_inner(why, &thread->inner, span)))
 		return -ENOMEM;
 	if (!span->rule->is_kernel) {
-		const struct why_span s = { span->rule, id_of(span), span->begin, span->end,
+		const struct why_span s = { span->rule, id_of(span),   span->id,   span->begin, span->end,
 					    span->tid,	span->end_tid, span->task, span->flags };
 
 		blob_put(&why->spans, &s, sizeof(s));
@@ -207,13 +207,15 @@ static void sort_inner(struct blob *inner)
 {
 	struct why_inner *list = (struct why_inner *)(void *)inner->data;
 	const size_t nr = inner->size / sizeof(*list);
-	uint64_t reach = 0;
 
 	if (nr)
 		qsort(list, nr, sizeof(*list), by_begin);
-	for (size_t i = 0; i < nr; i++) {
-		reach = list[i].end > reach ? list[i].end : reach;
-		list[i].reach = reach;
+	for (size_t i = 1; i < nr; i++) {
+		size_t outer = i - 1;
+
+		while (list[outer].end <= list[i].end && list[outer].outer)
+			outer -= list[outer].outer;
+		list[i].outer = list[outer].end > list[i].end ? i - outer : 0;
 	}
 }
 

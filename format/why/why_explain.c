@@ -42,42 +42,42 @@ void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint
 
 /* ---------------------------------------------------------------------------------------------------------- running */
 
-/* The task that a thread worked for; 0: none, or not known. *ret_end: until when that holds at least. */
-static uint64_t task_at(const struct why_thread *thread, uint64_t ts, uint64_t *ret_end)
+/* The task that a thread worked for; 0: none, or not known. *until becomes the time until when that holds, if that is earlier. */
+static uint64_t task_at(const struct why_thread *thread, uint64_t ts, uint64_t *until)
 {
-	size_t nr;
+	size_t nr, low = 0, high;
 	const struct why_task *tasks = why_items(struct why_task, &thread->tasks, nr);
+	uint64_t end;
 
-	for (size_t i = 0; i < nr; i++) {
-		if (tasks[i].end <= ts)
-			continue;
-		*ret_end = tasks[i].begin > ts ? tasks[i].begin : tasks[i].end;
-		return tasks[i].begin > ts ? 0 : tasks[i].task;
+	for (high = nr; low < high;) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (tasks[middle].end <= ts)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return 0;
+	if (low == nr)
+		return 0;
+	end = tasks[low].begin > ts ? tasks[low].begin : tasks[low].end;
+	*until = end < *until ? end : *until;
+	return tasks[low].begin > ts ? 0 : tasks[low].task;
 }
 
-/* Until when nothing begins or ends in a list, from ts on. */
-static uint64_t quiet_until(const struct blob *inner, uint64_t ts, uint64_t end)
+/* What a thread was in. A thread that the span waits for may be in spans that began long before. */
+static const struct why_inner *inner_at(const struct why_walk *walk, const struct why_thread *thread, uint64_t ts, uint64_t *until)
 {
-	size_t nr;
-	const struct why_inner *list = why_items(struct why_inner, inner, nr);
+	const struct why_inner *inner = why_innermost(&thread->inner, ts, walk->is_waiting ? 0 : walk->since, until);
 
-	for (size_t i = why_inner_from(inner, ts); i < nr && list[i].begin < end; i++) {
-		if (list[i].begin > ts)
-			return list[i].begin;
-		if (list[i].end > ts && list[i].end < end)
-			end = list[i].end;
-	}
-	return end;
+	/* The span itself is not an inner one. */
+	return inner && (walk->is_waiting || inner->model_id != walk->model_id) ? inner : NULL;
 }
 
 /* What a thread did between two moments at which something begins or ends. */
-static void run_piece(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin, uint64_t end, uint64_t task)
+static void run_piece(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin, uint64_t end,
+		      const struct why_inner *inner, uint64_t task)
 {
-	/* The span itself is not an inner one; a thread that it waits for may be in spans that began long before. */
-	const struct why_inner *inner = why_innermost(&thread->inner, begin, walk->is_waiting ? 0 : walk->since);
-	const char *name = inner && (walk->is_waiting || inner->model_id != walk->model_id) ? why_inner_name(walk->why, inner) : "";
+	const char *name = inner ? why_inner_name(walk->why, inner) : "";
 	const char *thread_name;
 
 	if (!walk->is_waiting && walk->task && task != walk->task) {
@@ -98,11 +98,11 @@ static void run_piece(struct why_walk *walk, const struct why_thread *thread, ui
 static void run_pieces(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin, uint64_t end)
 {
 	while (begin < end) {
-		uint64_t until = quiet_until(&thread->inner, begin, end), task_end = end;
-		const uint64_t task = task_at(thread, begin, &task_end);
+		uint64_t until = end;
+		const struct why_inner *inner = inner_at(walk, thread, begin, &until);
+		const uint64_t task = task_at(thread, begin, &until);
 
-		until = task_end < until ? task_end : until;
-		run_piece(walk, thread, cpu, begin, until, task);
+		run_piece(walk, thread, cpu, begin, until, inner, task);
 		begin = until;
 	}
 }
@@ -112,8 +112,8 @@ static void running(struct why_walk *walk, const struct why_thread *thread, uint
 	const struct why_cpu *cpu = why_cpu(walk->why, cpu_number);
 
 	while (begin < end) {
-		const struct why_inner *interrupt = cpu ? why_innermost(&cpu->inner, begin, 0) : NULL;
-		const uint64_t until = cpu ? quiet_until(&cpu->inner, begin, end) : end;
+		uint64_t until = end;
+		const struct why_inner *interrupt = cpu ? why_innermost(&cpu->inner, begin, 0, &until) : NULL;
 		const char *name;
 
 		if (!interrupt) {
@@ -175,12 +175,11 @@ static void unknown(struct why_walk *walk, const struct why_thread *thread, cons
 
 	/* Without the scheduler's events the program's own spans still say where its time went. */
 	while (begin < end) {
-		const uint64_t until = quiet_until(&thread->inner, begin, end);
-		const struct why_inner *inner = why_innermost(&thread->inner, begin, walk->is_waiting ? 0 : walk->since);
-		const bool is_inner = inner && (walk->is_waiting || inner->model_id != walk->model_id);
+		uint64_t until = end;
+		const struct why_inner *inner = inner_at(walk, thread, begin, &until);
 
 		why_piece(walk, WHY_UNKNOWN, begin, until, thread->tid, -1, "",
-			  is_inner ? why_text(walk->why, "in %s; %s", why_inner_name(walk->why, inner), reason) : reason);
+			  inner ? why_text(walk->why, "in %s; %s", why_inner_name(walk->why, inner), reason) : reason);
 		begin = until;
 	}
 }
@@ -260,24 +259,11 @@ static void handed_over(struct why_walk *walk, const struct why_span *span, int3
 	why_thread_pieces(walk, tid, sleep->end, end);
 }
 
-static uint64_t model_id_of(const struct why *why, const struct why_span *span)
-{
-	const struct why_thread *thread = why_thread(why, span->tid);
-	size_t nr = 0;
-	const struct why_inner *list = thread ? why_items(struct why_inner, &thread->inner, nr) : NULL;
-
-	for (size_t i = thread ? why_inner_from(&thread->inner, span->begin) : 0; i < nr && list[i].begin <= span->begin; i++) {
-		if (list[i].begin == span->begin && list[i].end == span->end && list[i].rule == span->rule)
-			return list[i].model_id;
-	}
-	return 0;
-}
-
 long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces, uint64_t sums[WHY_CLASSES])
 {
 	enum { HANDS_MAX = 16 };
 	struct why_walk walk = {
-		.why = why, .since = span->begin, .model_id = model_id_of(why, span), .task = span->task, .prefix = ""
+		.why = why, .since = span->begin, .model_id = span->model_id, .task = span->task, .prefix = ""
 	};
 	size_t nr;
 

@@ -101,33 +101,28 @@ size_t why_loss_from(const struct blob *losses, uint64_t ts)
 	return low;
 }
 
-/* `reach` rises, so that what ends before ts is found by halving, even if an earlier item is longer than a later one. */
-size_t why_inner_from(const struct blob *inner, uint64_t ts)
+const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since, uint64_t *until)
 {
-	size_t nr, low = 0;
-	const struct why_inner *list = why_items(struct why_inner, inner, nr);
+	size_t nr, low = 0, high;
+	const struct why_inner *list = why_items(struct why_inner, inner, nr), *found;
 
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
+	for (high = nr; low < high;) {
+		const size_t middle = low + (high - low) / 2;
 
-		if (list[middle].reach <= ts)
+		if (list[middle].begin <= ts)
 			low = middle + 1;
 		else
-			nr = middle;
+			high = middle;
 	}
-	return low;
-}
-
-const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since)
-{
-	size_t nr;
-	const struct why_inner *list = why_items(struct why_inner, inner, nr), *found = NULL;
-
-	for (size_t i = why_inner_from(inner, ts); i < nr && list[i].begin <= ts; i++) {
-		if (list[i].end > ts && list[i].begin >= since)
-			found = &list[i];
-	}
-	return found;
+	if (until && low < nr && list[low].begin < *until)
+		*until = list[low].begin;
+	if (!low)
+		return NULL;
+	for (found = &list[low - 1]; found && found->end <= ts;)
+		found = found->outer ? found - found->outer : NULL;
+	if (found && until && found->end < *until)
+		*until = found->end;
+	return found && found->begin >= since ? found : NULL;
 }
 
 /* Calls in which programs wait, and those that are most frequent. Others are shown by number. */

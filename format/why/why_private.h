@@ -20,9 +20,13 @@ struct why_state {
 	bool is_lost, is_inferred;
 };
 
-/* A span of a thread or of a CPU, sorted by begin; `reach` is the latest end of it and all before it. */
+/*
+ * A span of a thread or of a CPU, sorted by begin. `outer`: how many items before it the last one is that ends later; 0: none.
+ * At any time, the innermost item is the last one that has begun, or one that is found from there by following `outer`.
+ */
 struct why_inner {
-	uint64_t begin, end, reach;
+	uint64_t begin, end;
+	size_t outer;
 	uint64_t model_id;
 	const struct model_rule *rule;
 	int64_t number; /* of the system call, interrupt or soft interrupt; -1: none */
@@ -97,8 +101,7 @@ const char *why_text(struct why *why, const char *format, ...) __attribute__((fo
 /* The name of a span or system call: "io:step", "read()". */
 const char *why_inner_name(struct why *why, const struct why_inner *inner);
 
-/* The first item of a list sorted by begin that may contain or follow `ts`. */
-size_t why_inner_from(const struct blob *inner, uint64_t ts);
+/* The first item of a list in time order that contains or follows `ts`. */
 size_t why_state_from(const struct blob *states, uint64_t ts);
 size_t why_run_from(const struct blob *runs, uint64_t ts);
 size_t why_loss_from(const struct blob *losses, uint64_t ts);
@@ -106,8 +109,11 @@ size_t why_loss_from(const struct blob *losses, uint64_t ts);
 /* why_loss.c: what may be wrong because of losses becomes unknown. 0; -ENOMEM. */
 int why_cut_losses(struct why *why);
 
-/* The innermost item that contains a time; NULL: none. `since`: only those that began then or later. */
-const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since);
+/*
+ * The innermost item that contains a time; NULL: none. `since`: only those that began then or later. *until becomes the time
+ * when another one begins, or this one ends, if that is earlier; NULL: not asked for.
+ */
+const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since, uint64_t *until);
 
 /* "timer", "network", "interrupt virtio1-req.0". */
 const char *why_interrupt_name(struct why *why, const struct why_inner *interrupt);

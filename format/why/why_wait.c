@@ -58,7 +58,7 @@ static const struct why_request *request_for(const struct why *why, const struct
 			high = middle;
 	}
 	for (; low && list[low - 1].end >= interrupt->begin; low--) {
-		if (list[low - 1].cpu == sleep->waker_cpu && why_innermost(&cpu->inner, list[low - 1].end, 0) == interrupt)
+		if (list[low - 1].cpu == sleep->waker_cpu && why_innermost(&cpu->inner, list[low - 1].end, 0, NULL) == interrupt)
 			return &list[low - 1];
 	}
 	return NULL;
@@ -88,7 +88,7 @@ static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct wh
 	struct why *why = walk->why;
 	const struct why_cpu *cpu = why_cpu(why, sleep->waker_cpu);
 	/* A soft interrupt or a timer says more than the interrupt that it runs in. */
-	const struct why_inner *interrupt = cpu ? why_innermost(&cpu->inner, sleep->end, 0) : NULL;
+	const struct why_inner *interrupt = cpu ? why_innermost(&cpu->inner, sleep->end, 0, NULL) : NULL;
 	const struct why_request *request = NULL;
 	const char *name;
 
@@ -112,7 +112,7 @@ static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct wh
 static const char *place_of(struct why_walk *walk, int32_t tid, uint64_t ts)
 {
 	const struct why_thread *thread = why_thread(walk->why, tid);
-	const struct why_inner *inner = thread ? why_innermost(&thread->inner, ts, 0) : NULL;
+	const struct why_inner *inner = thread ? why_innermost(&thread->inner, ts, 0, NULL) : NULL;
 
 	return inner && inner->rule->is_kernel ? why_inner_name(walk->why, inner) : "";
 }
