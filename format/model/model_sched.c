@@ -43,8 +43,8 @@ static int give(const struct model *m, struct model_thread *thread, uint64_t ts,
 	thread->state.end = ts;
 	thread->state.is_open = is_open;
 	/* One that took no time follows from what is missing; it is no state. Without switches nothing is known. */
-	if (!thread->has_state || !m->sink.thread_state || thread->state.state == MODEL_DEAD || ts <= thread->state.begin ||
-	    !m->has_switch)
+	if (!thread->has_state || !m->sink.thread_state || thread->state.state == MODEL_DEAD ||
+	    ts <= thread->state.begin || !m->has_switch)
 		return 0;
 	return m->sink.thread_state(m->sink.arg, &thread->state);
 }
@@ -54,7 +54,13 @@ static void set(struct model_thread *thread, enum model_run state, uint32_t cpu,
 	thread->has_state = true;
 	thread->settled = 0;
 	thread->state = (struct model_thread_state){
-		.tid = thread->tid, .state = state, .cpu = cpu, .begin = ts, .prio = prio, .waker = -1, .waker_cpu = UINT32_MAX,
+		.tid = thread->tid,
+		.state = state,
+		.cpu = cpu,
+		.begin = ts,
+		.prio = prio,
+		.waker = -1,
+		.waker_cpu = UINT32_MAX,
 	};
 }
 
@@ -136,7 +142,8 @@ static int stop_running(struct model *m, const struct model_step *step)
 	step->cpu->is_running_known = false;
 	if (!thread || !thread->has_state || thread->state.state != MODEL_RUNNING || thread->state.cpu != cpu)
 		return 0;
-	err = give(m, thread, step->cpu->last_ts > thread->state.begin ? step->cpu->last_ts : thread->state.begin, false);
+	err = give(m, thread, step->cpu->last_ts > thread->state.begin ? step->cpu->last_ts : thread->state.begin,
+		   false);
 	set(thread, MODEL_UNKNOWN, UINT32_MAX, thread->state.end, thread->state.prio);
 	return err;
 }

@@ -26,8 +26,8 @@ const char *why_class_name(enum why_class class);
 struct why_piece {
 	enum why_class class;
 	uint64_t begin, end;
-	int32_t tid; /* the thread that this is about: the span's, or the last one of the chain of wake-ups */
-	int32_t cpu; /* -1: none */
+	int32_t tid;	/* the thread that this is about: the span's, or the last one of the chain of wake-ups */
+	int32_t cpu;	/* -1: none */
 	const char *by; /* who or what caused it; "" if nothing did. Lives as long as the struct why */
 	const char *what;
 };
@@ -45,7 +45,8 @@ struct why_span {
 struct why;
 
 /* Reads the trace. 0; -ENOMEM. table, file and time must outlive the result. why_close() takes NULL; returns NULL. */
-int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table, struct why **ret_why);
+int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
+	     struct why **ret_why);
 struct why *why_close(struct why *why);
 
 /* The same for events that are not in a file: why_event() for each in time order, then why_end(). 0; -ENOMEM. */
@@ -60,7 +61,8 @@ const struct why_span *why_spans(const struct why *why, size_t *ret_nr);
  * The pieces of a span, valid until the next call: their durations add up to the span's. Their number; -ENOMEM. sums may be
  * NULL: ns by class.
  */
-long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces, uint64_t sums[WHY_CLASSES]);
+long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces,
+		 uint64_t sums[WHY_CLASSES]);
 
 /* What the trace lacks for better answers, as events for `recorder record -e`: "sched irq"; "" if nothing. */
 const char *why_missing(const struct why *why);

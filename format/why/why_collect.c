@@ -46,7 +46,7 @@ static int add_state(void *arg, const struct model_thread_state *s)
 	struct why *why = arg;
 	struct why_thread *thread = add_thread(why, s->tid);
 	struct why_cpu *cpu = s->state == MODEL_RUNNING ? add_cpu(why, s->cpu) : NULL;
-	const struct why_state state = { s->begin,     s->end,	   s->state,   s->cpu,	   s->waker,
+	const struct why_state state = { s->begin,     s->end,	     s->state,	 s->cpu,     s->waker,
 					 s->waker_cpu, s->waker_irq, s->is_open, s->is_lost, s->is_inferred };
 	const struct why_run run = { s->begin, s->end, s->tid };
 
@@ -80,14 +80,16 @@ static const char *field_text(struct why *why, const struct model_record *record
 	unsigned long long place;
 	uint32_t offset, size;
 
-	if (!field || !(field->flags & TEP_FIELD_IS_DYNAMIC) || (uint32_t)(field->offset + field->size) > record->size ||
+	if (!field || !(field->flags & TEP_FIELD_IS_DYNAMIC) ||
+	    (uint32_t)(field->offset + field->size) > record->size ||
 	    tep_read_number_field(field, record->data, &place))
 		return NULL;
 	offset = place & 0xffff;
 	size = (uint32_t)(place >> 16);
 	if (offset > record->size || size > record->size - offset)
 		return NULL;
-	return why_text(why, "%.*s", (int)strnlen((const char *)record->data + offset, size), (const char *)record->data + offset);
+	return why_text(why, "%.*s", (int)strnlen((const char *)record->data + offset, size),
+			(const char *)record->data + offset);
 }
 
 /* The number by which users know a span: its key, its field "id", or the first number among its fields. */
@@ -102,7 +104,8 @@ static uint64_t id_of(const struct model_span *span)
 	if (!span->first.data)
 		return span->id;
 	for (struct tep_format_field *f = span->first.type->event->format.fields; f; f = f->next) {
-		if (!(f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING)) && field_number(&span->first, f->name, &number))
+		if (!(f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING)) &&
+		    field_number(&span->first, f->name, &number))
 			return (uint64_t)number;
 	}
 	return span->id;
@@ -111,8 +114,11 @@ static uint64_t id_of(const struct model_span *span)
 static int add_request(struct why *why, const struct model_span *span)
 {
 	struct why_request request = {
-		.begin = span->begin, .end = span->end, .cpu = span->end_cpu,
-		.device = span->keys[0], .sector = span->keys[1],
+		.begin = span->begin,
+		.end = span->end,
+		.cpu = span->end_cpu,
+		.device = span->keys[0],
+		.sector = span->keys[1],
 	};
 	int64_t sectors = 0;
 
@@ -127,10 +133,13 @@ static int add_request(struct why *why, const struct model_span *span)
 
 static int add_inner(struct why *why, struct blob *list, const struct model_span *span)
 {
-	struct why_inner inner = { .begin = span->begin, .end = span->end, .model_id = span->id, .rule = span->rule, .number = -1 };
+	struct why_inner inner = {
+		.begin = span->begin, .end = span->end, .model_id = span->id, .rule = span->rule, .number = -1
+	};
 	const struct model_record *record = span->first.data ? &span->first : &span->last;
 
-	if (span->rule->is_kernel && !field_number(record, "id", &inner.number) && !field_number(record, "irq", &inner.number))
+	if (span->rule->is_kernel && !field_number(record, "id", &inner.number) &&
+	    !field_number(record, "irq", &inner.number))
 		field_number(record, "vec", &inner.number);
 	/* The trace's last event may be in it. */
 	if (span->rule->is_of_cpu && (span->flags & (MODEL_NO_END | MODEL_CUT)) == MODEL_NO_END)
@@ -240,11 +249,12 @@ static void sort_all(struct why *why)
 	for (uint32_t i = 0; i < why->nr_cpus; i++) {
 		sort_inner(&why->cpus[i].inner);
 		if (why->cpus[i].runs.size)
-			qsort(why->cpus[i].runs.data, why->cpus[i].runs.size / sizeof(struct why_run), sizeof(struct why_run),
-			      by_run_begin);
+			qsort(why->cpus[i].runs.data, why->cpus[i].runs.size / sizeof(struct why_run),
+			      sizeof(struct why_run), by_run_begin);
 	}
 	if (why->requests.size)
-		qsort(why->requests.data, why->requests.size / sizeof(struct why_request), sizeof(struct why_request), by_end);
+		qsort(why->requests.data, why->requests.size / sizeof(struct why_request), sizeof(struct why_request),
+		      by_end);
 }
 
 /* Each is a word for `recorder record -e`. */
@@ -258,7 +268,9 @@ static void note_missing(struct why *why)
 int why_begin(const struct event_table *table, struct why **ret_why)
 {
 	struct why *why = calloc(1, sizeof(*why));
-	const struct model_sink sink = { .arg = why, .span = add_span, .thread_state = add_state, .task = add_task, .loss = add_loss };
+	const struct model_sink sink = {
+		.arg = why, .span = add_span, .thread_state = add_state, .task = add_task, .loss = add_loss
+	};
 	int err;
 
 	if (!why)
@@ -292,7 +304,8 @@ int why_end(struct why *why)
 	return why_cut_losses(why);
 }
 
-int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table, struct why **ret_why)
+int why_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
+	     struct why **ret_why)
 {
 	struct dat_merge *merge = NULL;
 	struct why *why = NULL;

@@ -18,8 +18,8 @@ const char *why_class_name(enum why_class class)
 	return names[class];
 }
 
-void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint64_t end, int32_t tid, int32_t cpu, const char *by,
-	       const char *what)
+void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint64_t end, int32_t tid, int32_t cpu,
+	       const char *by, const char *what)
 {
 	struct blob *pieces = &walk->why->pieces;
 	struct why_piece *last = pieces->size ? (struct why_piece *)(void *)(pieces->data + pieces->size) - 1 : NULL;
@@ -65,7 +65,8 @@ static uint64_t task_at(const struct why_thread *thread, uint64_t ts, uint64_t *
 }
 
 /* What a thread was in. A thread that the span waits for may be in spans that began long before. */
-static const struct why_inner *inner_at(const struct why_walk *walk, const struct why_thread *thread, uint64_t ts, uint64_t *until)
+static const struct why_inner *inner_at(const struct why_walk *walk, const struct why_thread *thread, uint64_t ts,
+					uint64_t *until)
 {
 	const struct why_inner *inner = why_innermost(&thread->inner, ts, walk->is_waiting ? 0 : walk->since, until);
 
@@ -74,8 +75,8 @@ static const struct why_inner *inner_at(const struct why_walk *walk, const struc
 }
 
 /* What a thread did between two moments at which something begins or ends. */
-static void run_piece(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin, uint64_t end,
-		      const struct why_inner *inner, uint64_t task)
+static void run_piece(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin,
+		      uint64_t end, const struct why_inner *inner, uint64_t task)
 {
 	const char *name = inner ? why_inner_name(walk->why, inner) : "";
 	const char *thread_name;
@@ -92,10 +93,12 @@ static void run_piece(struct why_walk *walk, const struct why_thread *thread, ui
 	}
 	thread_name = why_thread_name(walk->why, thread->tid);
 	why_piece(walk, WHY_RUNNING, begin, end, thread->tid, (int32_t)cpu, thread_name ? thread_name : "",
-		  *name ? why_text(walk->why, "%s ran, in %s", thread_name, name) : why_text(walk->why, "%s ran", thread_name));
+		  *name ? why_text(walk->why, "%s ran, in %s", thread_name, name)
+			: why_text(walk->why, "%s ran", thread_name));
 }
 
-static void run_pieces(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin, uint64_t end)
+static void run_pieces(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin,
+		       uint64_t end)
 {
 	while (begin < end) {
 		uint64_t until = end;
@@ -107,7 +110,8 @@ static void run_pieces(struct why_walk *walk, const struct why_thread *thread, u
 	}
 }
 
-static void running(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu_number, uint64_t begin, uint64_t end)
+static void running(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu_number, uint64_t begin,
+		    uint64_t end)
 {
 	const struct why_cpu *cpu = why_cpu(walk->why, cpu_number);
 
@@ -128,7 +132,8 @@ static void running(struct why_walk *walk, const struct why_thread *thread, uint
 
 /* ---------------------------------------------------------------------------------------------------------- waiting */
 
-static void runnable(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu_number, uint64_t begin, uint64_t end)
+static void runnable(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu_number, uint64_t begin,
+		     uint64_t end)
 {
 	const struct why_cpu *cpu = why_cpu(walk->why, cpu_number);
 	const char *nobody = cpu ? why_text(walk->why, "CPU %u was idle", cpu_number) : "waited for a CPU";
@@ -169,7 +174,8 @@ static const char *reason_of(struct why *why, const struct why_state *state, uin
 	return "the trace has no switch of this thread here";
 }
 
-static void unknown(struct why_walk *walk, const struct why_thread *thread, const struct why_state *state, uint64_t begin, uint64_t end)
+static void unknown(struct why_walk *walk, const struct why_thread *thread, const struct why_state *state,
+		    uint64_t begin, uint64_t end)
 {
 	const char *reason = begin < end ? reason_of(walk->why, state, begin, end) : "";
 
@@ -184,8 +190,8 @@ static void unknown(struct why_walk *walk, const struct why_thread *thread, cons
 	}
 }
 
-static void state_pieces(struct why_walk *walk, const struct why_thread *thread, const struct why_state *state, uint64_t begin,
-			 uint64_t end)
+static void state_pieces(struct why_walk *walk, const struct why_thread *thread, const struct why_state *state,
+			 uint64_t begin, uint64_t end)
 {
 	switch (state->run) {
 	case MODEL_RUNNING:
@@ -236,7 +242,8 @@ void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint6
  * A span that ends on another thread was handed over: backwards from its end, the thread that ended it is followed to the
  * sleep from which it was woken for it, then its waker, until the thread that began it.
  */
-static void handed_over(struct why_walk *walk, const struct why_span *span, int32_t tid, uint64_t end, unsigned int depth)
+static void handed_over(struct why_walk *walk, const struct why_span *span, int32_t tid, uint64_t end,
+			unsigned int depth)
 {
 	const struct why_thread *thread = why_thread(walk->why, tid);
 	size_t nr, i;
@@ -246,8 +253,8 @@ static void handed_over(struct why_walk *walk, const struct why_span *span, int3
 	if (thread && tid != span->tid && depth) {
 		states = why_items(struct why_state, &thread->states, nr);
 		for (i = why_state_from(&thread->states, span->begin); i < nr && states[i].end <= end; i++) {
-			if ((states[i].run == MODEL_SLEEPING || states[i].run == MODEL_BLOCKED) && states[i].waker >= 0 &&
-			    !states[i].waker_irq)
+			if ((states[i].run == MODEL_SLEEPING || states[i].run == MODEL_BLOCKED) &&
+			    states[i].waker >= 0 && !states[i].waker_irq)
 				sleep = &states[i];
 		}
 	}
@@ -259,7 +266,8 @@ static void handed_over(struct why_walk *walk, const struct why_span *span, int3
 	why_thread_pieces(walk, tid, sleep->end, end);
 }
 
-long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces, uint64_t sums[WHY_CLASSES])
+long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces,
+		 uint64_t sums[WHY_CLASSES])
 {
 	enum { HANDS_MAX = 16 };
 	struct why_walk walk = {

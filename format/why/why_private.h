@@ -29,7 +29,7 @@ struct why_inner {
 	size_t outer;
 	uint64_t model_id;
 	const struct model_rule *rule;
-	int64_t number; /* of the system call, interrupt or soft interrupt; -1: none */
+	int64_t number;	  /* of the system call, interrupt or soft interrupt; -1: none */
 	const char *name; /* of the interrupt's device; NULL */
 };
 
@@ -74,7 +74,7 @@ struct why {
 	struct model_rules *rules;
 	struct model *model; /* until why_end() */
 	struct text_pool pool;
-	struct number_map names; /* by thread: address of its name in the pool */
+	struct number_map names;  /* by thread: address of its name in the pool */
 	struct number_map by_tid; /* place in `threads` plus one */
 	struct why_thread *threads;
 	size_t nr_threads;
@@ -129,8 +129,8 @@ struct why_walk {
 	unsigned int depth;
 };
 
-void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint64_t end, int32_t tid, int32_t cpu, const char *by,
-	       const char *what);
+void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint64_t end, int32_t tid, int32_t cpu,
+	       const char *by, const char *what);
 
 /* The time of a thread from begin to end. */
 void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint64_t end);

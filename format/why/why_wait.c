@@ -32,18 +32,20 @@ const char *why_interrupt_name(struct why *why, const struct why_inner *interrup
 	if (is_softirq(interrupt)) {
 		if (interrupt->number == SOFTIRQ_NET_RX || interrupt->number == SOFTIRQ_NET_TX)
 			return "network";
-		return interrupt->number == SOFTIRQ_BLOCK ? "block device" :
-							    why_text(why, "soft interrupt %lld", (long long)interrupt->number);
+		return interrupt->number == SOFTIRQ_BLOCK
+			       ? "block device"
+			       : why_text(why, "soft interrupt %lld", (long long)interrupt->number);
 	}
-	return interrupt->name ? why_text(why, "interrupt %s", interrupt->name) :
-				 why_text(why, "interrupt %lld", (long long)interrupt->number);
+	return interrupt->name ? why_text(why, "interrupt %s", interrupt->name)
+			       : why_text(why, "interrupt %lld", (long long)interrupt->number);
 }
 
 /*
  * The request for which a thread slept that an interrupt woke: the last one that this interrupt had completed. (Linux wakes those
  * who wait for a request before it completes the next one.) NULL: it has completed none.
  */
-static const struct why_request *request_for(const struct why *why, const struct why_inner *interrupt, const struct why_state *sleep)
+static const struct why_request *request_for(const struct why *why, const struct why_inner *interrupt,
+					     const struct why_state *sleep)
 {
 	const struct why_cpu *cpu = why_cpu(why, sleep->waker_cpu);
 	size_t nr, low = 0, high;
@@ -58,7 +60,8 @@ static const struct why_request *request_for(const struct why *why, const struct
 			high = middle;
 	}
 	for (; low && list[low - 1].end >= interrupt->begin; low--) {
-		if (list[low - 1].cpu == sleep->waker_cpu && why_innermost(&cpu->inner, list[low - 1].end, 0, NULL) == interrupt)
+		if (list[low - 1].cpu == sleep->waker_cpu &&
+		    why_innermost(&cpu->inner, list[low - 1].end, 0, NULL) == interrupt)
 			return &list[low - 1];
 	}
 	return NULL;
@@ -83,7 +86,8 @@ static void request_piece(struct why_walk *walk, int32_t tid, const struct why_r
 	why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, device, what);
 }
 
-static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin, uint64_t end)
+static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin,
+			     uint64_t end)
 {
 	struct why *why = walk->why;
 	const struct why_cpu *cpu = why_cpu(why, sleep->waker_cpu);
@@ -94,8 +98,9 @@ static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct wh
 
 	if (!interrupt) {
 		why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, "interrupt",
-			  why->has_interrupts ? "an interrupt woke it" :
-						"an interrupt woke it; which one was not recorded: add -e irq -e timer");
+			  why->has_interrupts
+				  ? "an interrupt woke it"
+				  : "an interrupt woke it; which one was not recorded: add -e irq -e timer");
 		return;
 	}
 	if (sleep->run == MODEL_BLOCKED)
@@ -128,14 +133,17 @@ void why_wait_pieces(struct why_walk *walk, int32_t tid, const struct why_state 
 	if (!walk->is_waiting)
 		inside.prefix = *place ? why_text(why, "in %s", place) : "";
 	else if (*place)
-		inside.prefix = why_text(why, "%s%s%s in %s", walk->prefix, *walk->prefix ? ": " : "", why_thread_name(why, tid), place);
+		inside.prefix = why_text(why, "%s%s%s in %s", walk->prefix, *walk->prefix ? ": " : "",
+					 why_thread_name(why, tid), place);
 	if (inside.depth > CHAIN_MAX)
-		why_piece(&inside, WHY_BLOCKED, begin, end, tid, -1, "", "the chain of wake-ups is longer than 16 threads");
+		why_piece(&inside, WHY_BLOCKED, begin, end, tid, -1, "",
+			  "the chain of wake-ups is longer than 16 threads");
 	else if (sleep->is_open)
 		why_piece(&inside, WHY_BLOCKED, begin, end, tid, -1, "", "asleep until the trace ends");
 	else if (sleep->waker < 0)
 		why_piece(&inside, WHY_BLOCKED, begin, end, tid, -1, "",
-			  why->has_wakes ? "its wake-up is not in the trace" : "wake-ups were not recorded: add -e sched");
+			  why->has_wakes ? "its wake-up is not in the trace"
+					 : "wake-ups were not recorded: add -e sched");
 	else if (sleep->waker_irq)
 		interrupt_pieces(&inside, tid, sleep, begin, end);
 	else if (sleep->waker == 0)
