@@ -82,6 +82,15 @@ int diff_units_make(const struct diff_series *series, struct diff_side side, boo
 	return 0;
 }
 
+double diff_units_mean(const struct diff_units *units)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < units->nr; i++)
+		sum += units->values[i];
+	return sum / (double)units->nr;
+}
+
 size_t diff_units_least(const struct diff_series *series, const struct diff_side sides[2], bool by_runs)
 {
 	size_t least = SIZE_MAX, nr;
