@@ -2,7 +2,9 @@
 /*
  * recorder diff over simulated runs of a program with a hundred spans. Durations are skewed and depend on the ones
  * before; a run as a whole is faster or slower than others, and so is each of its spans. Equal programs: at most 5 % of
- * 200 pairs give an alarm. One span slowed down by 5 %: it is found, and first.
+ * the pairs give an alarm. One span slowed down by 5 %: it is found, and first.
+ *
+ * RECORDER_DIFF_PAIRS=N compares N pairs of each kind, and finds N / 5 changes, instead of 20 and 4.
  */
 #include "format/diff/diff.h"
 
@@ -17,8 +19,8 @@
 #define NR_SPANS   100u
 #define VALUES_MAX 600u
 #define RUNS_MAX   12u
-#define PAIRS	   200u
 
+static unsigned long long pairs = 20;
 static uint64_t state;
 static char names[NR_SPANS][32];
 static struct diff_series series[NR_SPANS];
@@ -107,7 +109,8 @@ static void setup(void)
 	unsigned long long seed = 1;
 
 	repeat_numbers("RECORDER_SEED", &seed, 1);
-	repeat_by("RECORDER_SEED=%llu", seed);
+	repeat_numbers("RECORDER_DIFF_PAIRS", &pairs, 1);
+	repeat_by("RECORDER_SEED=%llu RECORDER_DIFF_PAIRS=%llu", seed, pairs);
 	tell("seed %llu", seed);
 	state = seed * UINT64_C(0x9e3779b97f4a7c15);
 	for (unsigned int i = 0; i < NR_SPANS; i++) {
@@ -136,15 +139,15 @@ static void equal_programs(const char *what, const struct world *world, unsigned
 	unsigned int alarms = 0;
 
 	make_noise(world);
-	for (unsigned int pair = 0; pair < PAIRS; pair++) {
+	for (unsigned int pair = 0; pair < pairs; pair++) {
 		struct diff_result result = compare(world, runs_a, runs_b, NR_SPANS, 1, threshold);
 
 		alarms += result.nr_changed > 0;
 		diff_result_free(&result);
 	}
-	tell("%s, %u runs against %u: %u of %u pairs of equal programs give an alarm", what, runs_a, runs_b, alarms,
-	     PAIRS);
-	cr_assert(alarms <= PAIRS / 20, "%s, %u runs against %u: %u alarms", what, runs_a, runs_b, alarms);
+	tell("%s, %u runs against %u: %u of %llu pairs of equal programs give an alarm", what, runs_a, runs_b, alarms,
+	     pairs);
+	cr_assert(alarms <= pairs / 20, "%s, %u runs against %u: %u alarms", what, runs_a, runs_b, alarms);
 }
 
 /* Without a threshold, so that only the tests decide. */
@@ -194,11 +197,11 @@ static unsigned int found_first(const struct world *world, unsigned int runs_a, 
 
 Test(diff, a_change_of_five_percent_is_found_first)
 {
-	enum { ROUNDS = 40 };
+	const unsigned int rounds = (unsigned int)pairs / 5;
 
-	cr_assert_eq(found_first(&usual, 1, 1, 1.05, ROUNDS), ROUNDS);
-	cr_assert_eq(found_first(&calm, 6, 6, 1.05, ROUNDS), ROUNDS);
-	cr_assert_eq(found_first(&calm, 6, 6, 1 / 1.05, ROUNDS), ROUNDS);
+	cr_assert_eq(found_first(&usual, 1, 1, 1.05, rounds), rounds);
+	cr_assert_eq(found_first(&calm, 6, 6, 1.05, rounds), rounds);
+	cr_assert_eq(found_first(&calm, 6, 6, 1 / 1.05, rounds), rounds);
 }
 
 /* Everything is half as slow again: no span stands out, and yet it is reported. */
