@@ -364,7 +364,9 @@ static int run(struct dump *d)
 	struct dat_error error = { 0 };
 	int status = 0;
 
-	if (dat_open(d->path, dat_compress_zstd(), &d->file, &error)) {
+	/* A file that was cut off is shown as far as it is there, but it is not valid. */
+	if (d->validate ? dat_open(d->path, dat_compress_zstd(), &d->file, &error) :
+			  dat_open_rest(d->path, dat_compress_zstd(), &d->file, &error)) {
 		complain(COMMAND, "%s: %s", d->path, error.text);
 		return 1;
 	}
@@ -376,7 +378,12 @@ static int run(struct dump *d)
 		show_parts(d);
 	if (d->pages || d->validate)
 		status = dump_streams(d);
-	return status ? status : finish(d);
+	status = status ? status : finish(d);
+	if (d->file->missing.text[0]) {
+		complain(COMMAND, "%s: %s; the rest of the file was read", d->path, d->file->missing.text);
+		status = EXIT_FAILURE;
+	}
+	return status;
 }
 
 int cmd_dump(int argc, char **argv)

@@ -81,7 +81,7 @@ static int open_report(struct report *r)
 
 	if (status)
 		return status;
-	if (dat_open(r->path, dat_compress_zstd(), &r->file, &error))
+	if (dat_open_rest(r->path, dat_compress_zstd(), &r->file, &error))
 		return report_fail(r, &error);
 	if (dat_time_open(r->file, flags, &r->time, &error))
 		return report_fail(r, &error);
@@ -169,6 +169,8 @@ static int run(struct report *all, unsigned int nr, report_form form)
 		all[i].lines.escapes = !all->raw_strings && show_escapes(stdout);
 	terminal_start();
 	status = print_all(all, nr, form);
+	for (unsigned int i = 0; i < nr; i++)
+		status = report_missing(&all[i]) ? EXIT_FAILURE : status;
 	return status ? status : check_output(all);
 }
 

@@ -80,6 +80,9 @@ void report_walk_close(struct report_walk *walk);
  */
 int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record);
 
+/* Reports what is missing of a file that was cut off or never finished. 0: nothing; 1. */
+int report_missing(const struct report *r);
+
 /* Events of damaged pages are missing from what was printed: reports it, and returns the exit status. */
 int report_damage(const struct report *r, const struct dat_merge *merge);
 

@@ -13,6 +13,17 @@ int report_fail(const struct report *r, const struct dat_error *error)
 	return 1;
 }
 
+int report_missing(const struct report *r)
+{
+	const struct dat_error *missing = &r->file->missing;
+
+	if (!missing->text[0])
+		return 0;
+	fflush(stdout);
+	complain("report", "%s: %s; the rest of the file was read", r->path, missing->text);
+	return 1;
+}
+
 int report_fail_memory(const struct report *r)
 {
 	const struct dat_error error = { .text = "not enough memory" };

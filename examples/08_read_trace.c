@@ -55,6 +55,7 @@ int main(int argc, char **argv)
 	struct rec_dat_iter *iter;
 	struct rec_dat *dat;
 	uint64_t nr = 0, damaged;
+	int missing;
 
 	if (argc < 2) {
 		fprintf(stderr, "usage: %s FILE [RECORDS]\n", argv[0]);
@@ -77,7 +78,10 @@ int main(int argc, char **argv)
 	if (damaged)
 		fprintf(stderr, "%s: %" PRIu64 " damaged pages, the first at byte %" PRIu64 ": %s\n", argv[1], damaged,
 			error.offset, error.text);
+	missing = rec_dat_missing(dat, &error);
+	if (missing)
+		fprintf(stderr, "%s: not all of it is there: %s\n", argv[1], error.text);
 	rec_dat_iter_close(iter);
 	rec_dat_close(dat);
-	return damaged != 0;
+	return missing || damaged;
 }

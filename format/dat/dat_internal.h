@@ -13,11 +13,28 @@ int dat_fail(struct dat_error *error, int err, uint64_t offset, const char *fmt,
 /* The error of reading b: "truncated: WHAT ... ends at END" or the reason of the read error. */
 int dat_fail_bytes(struct dat_error *error, const struct dat_file *file, const struct bytes *b, const char *what);
 
+/*
+ * What to do after a part could not be read for this reason: 0 if the file is opened with what it has, and then notes
+ * the error as the reason of `missing`; else err.
+ */
+int dat_missing(struct dat_file *file, int err, const struct dat_error *error);
+
 #define DAT_NAME_MAX 4096u /* the longest name of a system or buffer */
 
 /* Everything after the 18 bytes of the prologue. */
 int dat_parse_v6(struct dat_file *file, struct dat_error *error);
 int dat_parse_v7(struct dat_file *file, struct dat_error *error);
+
+/*
+ * Version 7: finds sections by their headers, from `start` on. First the options, and the parts that no option names;
+ * then, when the parts were read, the buffers that no option describes.
+ */
+#define DAT_SECTION_HEADER 16u
+int dat_find_sections(struct dat_file *file, uint64_t start, struct dat_error *error);
+int dat_find_buffers(struct dat_file *file, uint64_t start, struct dat_error *error);
+
+/* Version 7: reads the options in the section at an offset, unless they were read before. */
+int dat_parse_options_at(struct dat_file *file, uint64_t offset, struct dat_error *error);
 
 /* Read the blobs at b into the file. */
 int dat_parse_header_info(struct dat_file *file, struct bytes *b, struct dat_error *error);
@@ -28,11 +45,12 @@ int dat_parse_text(struct dat_file *file, struct bytes *b, unsigned int id, stru
 /* Read one option's payload into the file. */
 int dat_add_option(struct dat_file *file, struct bytes *b, bool in_file, struct dat_error *error);
 struct dat_buffer *dat_add_buffer(struct dat_file *file);
+void dat_drop_buffer(struct dat_file *file); /* the last one */
 
 /* Makes room for one more element of an array that grows by doubling. */
 void *dat_grow(void *array, size_t count, size_t element);
 
-/* Check that the ranges of all streams lie within the file. */
-int dat_check_buffers(const struct dat_file *file, struct dat_error *error);
+/* Check that the ranges of all streams lie within the file, or shorten them. */
+int dat_check_buffers(struct dat_file *file, struct dat_error *error);
 
 #endif

@@ -31,9 +31,17 @@ int dat_walk_open(const struct dat_file *file, const struct dat_page *page, stru
 	struct dat_walk w = { .page = page->data, .rule = rule, .header = page_header_size(rule) };
 	struct page_header header;
 
+	w.cut = page->cut;
+	if (page->size < w.header && page->cut) {
+		w.header = 0;
+		*ret_walk = w;
+		return 0;
+	}
 	if (page->size < w.header)
 		return dat_fail(ret_error, -EBADMSG, page->offset, "a page of %" PRIu32 " bytes", page->size);
 	header = page_header(page->data, page->size - w.header, rule);
+	if (header.size > page->size - w.header && page->cut)
+		header.size = page->size - w.header;
 	if (header.size > page->size - w.header)
 		return dat_fail(ret_error, -EBADMSG, page->offset, "a page of %" PRIu32 " bytes says it holds %" PRIu32,
 				page->size, header.size);
@@ -63,6 +71,8 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 	if (!left)
 		return 0;
 	kind = page_record(at, left, walk->rule, &walk->ts, &record);
+	if (kind < 0 && walk->cut)
+		return 0;
 	if (kind < 0)
 		return dat_fail(ret_error, kind, walk->pos, "the record at byte %" PRIu32 " of the page does not fit",
 				walk->pos);

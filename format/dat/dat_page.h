@@ -38,6 +38,7 @@ struct dat_walk {
 	uint32_t pos;
 	uint64_t ts;
 	unsigned int rule; /* of page_bytes.h */
+	bool cut;	   /* the file ends within the page: what does not fit is the end */
 };
 
 /* Reads the page's header. 0; -EBADMSG with ret_error filled in: the header is invalid. */

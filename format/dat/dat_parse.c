@@ -142,6 +142,15 @@ struct dat_buffer *dat_add_buffer(struct dat_file *file)
 	return &buffers[file->nr_buffers++];
 }
 
+void dat_drop_buffer(struct dat_file *file)
+{
+	struct dat_buffer *buffer = &file->buffers[--file->nr_buffers];
+
+	free(buffer->name);
+	free(buffer->clock);
+	free(buffer->streams);
+}
+
 int dat_add_option(struct dat_file *file, struct bytes *b, bool in_file, struct dat_error *error)
 {
 	struct dat_option *options = dat_grow(file->options, file->nr_options, sizeof(*options));

@@ -66,9 +66,15 @@ static int parse_instances(struct dat_file *file, struct dat_error *error)
 		}
 		buffer->name = name;
 		bytes_from_file(&b, file->fd, offset, file->size, file->big);
-		if (!bytes_match(&b, "flyrecord", 10))
-			return dat_fail(error, -EBADMSG, offset, "damaged: no data of buffer \"%.32s\" at %" PRIu64, name, offset);
-		err = parse_cpu_table(file, &b, buffer, error);
+		if (bytes_match(&b, "flyrecord", 10))
+			err = parse_cpu_table(file, &b, buffer, error);
+		else
+			err = dat_fail(error, -EBADMSG, offset, "%s: no data of buffer \"%.32s\" at %" PRIu64,
+				       bytes_left(&b) < 10 ? "truncated" : "damaged", name, offset);
+		if (err) {
+			buffer->nr_streams = 0;
+			err = dat_missing(file, err, error);
+		}
 		if (err)
 			return err;
 	}

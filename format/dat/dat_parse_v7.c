@@ -8,7 +8,6 @@
 #include <string.h>
 
 #define SECTION_PLAIN_MAX (256u << 20) /* the most that a compressed section may unpack to */
-#define SECTION_HEADER_SIZE 16u
 #define CPUS_MAX (1u << 20) /* libtraceevent's plugins make arrays of this size; viewers fail far below */
 
 static const char *section_name(unsigned int id)
@@ -27,7 +26,7 @@ static int open_section(struct dat_file *file, uint64_t offset, unsigned int id,
 	char *packed;
 	int err;
 
-	if (offset > file->size || file->size - offset < SECTION_HEADER_SIZE)
+	if (offset > file->size || file->size - offset < DAT_SECTION_HEADER)
 		return dat_fail(error, -EBADMSG, offset, "truncated: the section %s should be at %" PRIu64
 				", the file ends at %" PRIu64, section_name(id), offset, file->size);
 	bytes_from_file(&b, file->fd, offset, file->size, file->big);
@@ -40,13 +39,19 @@ static int open_section(struct dat_file *file, uint64_t offset, unsigned int id,
 	if (section.id != id)
 		return dat_fail(error, -EBADMSG, offset, "damaged: the section at %" PRIu64 " should be %s, it says %u", offset,
 				section_name(id), section.id);
-	if (section.size > bytes_left(&b))
-		return dat_fail(error, -EBADMSG, offset, "truncated: the section %s at %" PRIu64 " has %" PRIu64
-				" bytes, the file ends at %" PRIu64, section_name(id), offset, section.size, file->size);
+	if (section.size > bytes_left(&b)) {
+		err = dat_fail(error, -EBADMSG, offset, "truncated: the section %s at %" PRIu64 " has %" PRIu64
+			       " bytes, the file ends at %" PRIu64, section_name(id), offset, section.size, file->size);
+		err = dat_missing(file, err, error);
+		if (err)
+			return err;
+		section.size = bytes_left(&b);
+	}
 	sections = dat_grow(file->sections, file->nr_sections, sizeof(*sections));
-	if (!sections)
+	if (sections)
+		file->sections = sections;
+	if (!sections || number_map_set(&file->known, offset, 1))
 		return dat_fail(error, -ENOMEM, offset, "not enough memory for sections");
-	file->sections = sections;
 	sections[file->nr_sections++] = section;
 	bytes_from_file(ret_b, file->fd, b.pos, b.pos + section.size, file->big);
 	if (!(section.flags & DAT_COMPRESSED) || id == DAT_BUFFER)
@@ -124,21 +129,28 @@ static int parse_buffer_option(struct dat_file *file, const struct dat_option *o
 	buffer->clock = bytes_string(&b, DAT_NAME_MAX);
 	buffer->latency = option->id == DAT_BUFFER_TEXT;
 	err = b.error;
+	if (!err)
+		err = number_map_set(&file->known, buffer->offset, 1);
 	if (!err && !buffer->latency) {
 		buffer->page_size = bytes_u32(&b);
 		err = parse_streams(buffer, &b);
 	}
-	if (err)
-		return dat_fail(error, err, option->offset, "damaged: the option of buffer \"%.32s\"",
-				buffer->name ? buffer->name : "");
+	if (err) {
+		dat_fail(error, err, option->offset, "damaged: the option of buffer \"%.32s\"",
+			 buffer->name ? buffer->name : "");
+		dat_drop_buffer(file);
+		return err;
+	}
 	/* The top buffer's page size is the prologue's (trace-dat.md 5.6). */
 	if (!buffer->name[0] || !buffer->page_size)
 		buffer->page_size = file->page_size;
 	if (!buffer->latency && (buffer->page_size & (buffer->page_size - 1) || buffer->page_size < 512 ||
-				 buffer->page_size > 16u << 20))
-		return dat_fail(error, -EBADMSG, option->offset, "damaged: buffer \"%.32s\" has a page size of %" PRIu32,
-				buffer->name, buffer->page_size);
-	return 0;
+				 buffer->page_size > 16u << 20)) {
+		err = dat_fail(error, -EBADMSG, option->offset, "damaged: buffer \"%.32s\" has a page size of %" PRIu32,
+			       buffer->name, buffer->page_size);
+		dat_drop_buffer(file);
+	}
+	return err;
 }
 
 static int use_option(struct dat_file *file, const struct dat_option *option, struct dat_error *error)
@@ -181,6 +193,11 @@ static int parse_options_section(struct dat_file *file, uint64_t *offset, struct
 	return err;
 }
 
+int dat_parse_options_at(struct dat_file *file, uint64_t offset, struct dat_error *error)
+{
+	return number_map_get(&file->known, offset) ? 0 : parse_options_section(file, &offset, error);
+}
+
 /* The blobs that the options point to; a missing one is not an error here. */
 static int parse_sections(struct dat_file *file, struct dat_error *error)
 {
@@ -201,6 +218,8 @@ static int parse_sections(struct dat_file *file, struct dat_error *error)
 		else if (!err)
 			err = dat_parse_text(file, &b, id, error);
 		free(plain);
+		if (err && id != DAT_HEADER_INFO)
+			err = dat_missing(file, err, error);
 		if (err)
 			return err;
 	}
@@ -220,8 +239,13 @@ static int parse_buffers(struct dat_file *file, struct dat_error *error)
 
 		err = open_section(file, buffer->offset, buffer->latency ? DAT_BUFFER_TEXT : DAT_BUFFER, &b, &plain, error);
 		free(plain);
-		if (err)
-			return err;
+		if (err) {
+			buffer->nr_streams = 0;
+			err = dat_missing(file, err, error);
+			if (err)
+				return err;
+			continue;
+		}
 		if (buffer->latency && !buffer->name[0])
 			file->latency_offset = b.pos;
 		buffer->compressed = file->sections[file->nr_sections - 1].flags & DAT_COMPRESSED;
@@ -232,11 +256,27 @@ static int parse_buffers(struct dat_file *file, struct dat_error *error)
 	return 0;
 }
 
+static int parse_options(struct dat_file *file, uint64_t offset, struct dat_error *error)
+{
+	uint64_t walked = 0;
+	int err = 0;
+
+	while (!err && offset) {
+		/* Sections do not overlap: a chain longer than the file would be followed without end. */
+		if (number_map_get(&file->known, offset) || walked > file->size)
+			return dat_fail(error, -EBADMSG, offset, "damaged: the options point at themselves");
+		err = parse_options_section(file, &offset, error);
+		if (!err)
+			walked += DAT_SECTION_HEADER + file->sections[file->nr_sections - 1].size;
+	}
+	return err;
+}
+
 int dat_parse_v7(struct dat_file *file, struct dat_error *error)
 {
-	uint64_t offset, walked = 0;
+	uint64_t offset;
 	struct bytes b;
-	int err = 0;
+	int err;
 
 	bytes_from_file(&b, file->fd, 18, file->size, file->big);
 	file->compression = bytes_string(&b, DAT_NAME_MAX);
@@ -249,21 +289,17 @@ int dat_parse_v7(struct dat_file *file, struct dat_error *error)
 	if (strcmp(file->compression, "none") != 0 && (!file->codec || (file->codec->is_there && !file->codec->is_there())))
 		return dat_fail(error, -EPROTONOSUPPORT, 18, "compressed with \"%.32s\", which cannot be read here",
 				file->compression);
-	if (!offset)
-		return dat_fail(error, -EBADMSG, 18, "unfinished: no options were written; its recording did not end");
-	while (!err && offset) {
-		err = parse_options_section(file, &offset, error);
-		if (err)
-			break;
-		/*
-		 * Sections do not overlap: a chain longer than the file is circular and would be followed without end.
-		 */
-		walked += SECTION_HEADER_SIZE + file->sections[file->nr_sections - 1].size;
-		if (walked > file->size)
-			err = dat_fail(error, -EBADMSG, offset, "damaged: the options point at themselves");
-	}
+	if (offset)
+		err = parse_options(file, offset, error);
+	else
+		err = dat_fail(error, -EBADMSG, 18, "unfinished: no options were written; its recording did not end");
+	err = dat_missing(file, err, error);
+	if (!err && file->missing.text[0])
+		err = dat_find_sections(file, b.pos, error);
 	if (!err)
 		err = parse_sections(file, error);
+	if (!err && file->missing.text[0])
+		err = dat_find_buffers(file, b.pos, error);
 	if (!err)
 		err = parse_buffers(file, error);
 	return err;

@@ -88,6 +88,15 @@ int dat_fail_bytes(struct dat_error *error, const struct dat_file *file, const s
 	return dat_fail(error, b->error, b->pos, "cannot read the %s at %" PRIu64 ": %s", what, b->pos, strerror(-b->error));
 }
 
+int dat_missing(struct dat_file *file, int err, const struct dat_error *error)
+{
+	if (err != -EBADMSG || !file->rest)
+		return err;
+	if (!file->missing.text[0])
+		file->missing = *error;
+	return 0;
+}
+
 void *dat_grow(void *array, size_t count, size_t element)
 {
 	if (count & (count - 1) || (count > 0 && count > SIZE_MAX / 2 / element))
@@ -151,7 +160,20 @@ static int open_regular(const char *path, struct dat_file *file, struct dat_erro
 	return 0;
 }
 
-int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **ret_file, struct dat_error *ret_error)
+static bool has_data(const struct dat_file *file)
+{
+	for (size_t i = 0; i < file->nr_buffers; i++) {
+		if (file->buffers[i].latency)
+			return true;
+		for (uint32_t s = 0; s < file->buffers[i].nr_streams; s++)
+			if (file->buffers[i].streams[s].size)
+				return true;
+	}
+	return false;
+}
+
+static int open_file(const char *path, const struct dat_codec *codec, bool rest, struct dat_file **ret_file,
+		     struct dat_error *ret_error)
 {
 	struct dat_file *file = calloc(1, sizeof(*file));
 	int err;
@@ -161,6 +183,7 @@ int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **
 		return dat_fail(ret_error, -ENOMEM, 0, "not enough memory");
 	file->fd = -1;
 	file->codec = codec;
+	file->rest = rest;
 	err = open_regular(path, file, ret_error);
 	if (!err)
 		err = parse_prologue(file, ret_error);
@@ -168,11 +191,26 @@ int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **
 		err = file->version == 6 ? dat_parse_v6(file, ret_error) : dat_parse_v7(file, ret_error);
 	if (!err)
 		err = dat_check_buffers(file, ret_error);
+	if (!err && file->missing.text[0] && !has_data(file)) {
+		*ret_error = file->missing;
+		err = -EBADMSG;
+	}
 	if (err)
 		dat_close(file);
 	else
 		*ret_file = file;
 	return err;
+}
+
+int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **ret_file, struct dat_error *ret_error)
+{
+	return open_file(path, codec, false, ret_file, ret_error);
+}
+
+int dat_open_rest(const char *path, const struct dat_codec *codec, struct dat_file **ret_file,
+		  struct dat_error *ret_error)
+{
+	return open_file(path, codec, true, ret_file, ret_error);
 }
 
 struct dat_file *dat_close(struct dat_file *file)
@@ -195,6 +233,7 @@ struct dat_file *dat_close(struct dat_file *file)
 	free(file->formats);
 	free(file->systems);
 	free(file->sections);
+	number_map_free(&file->known);
 	free(file->header_page.text);
 	free(file->header_event.text);
 	free(file->kallsyms.text);
@@ -217,13 +256,28 @@ const struct dat_option *dat_option(const struct dat_file *file, unsigned int id
 	return NULL;
 }
 
-int dat_check_buffers(const struct dat_file *file, struct dat_error *error)
+/* The file has only the first part of the stream, or nothing of it. */
+static int shorten(struct dat_file *file, struct dat_stream *stream, struct dat_error *error)
 {
+	int err = dat_fail(error, -EBADMSG, stream->offset,
+			   "truncated: the CPU %" PRIu32 " data should end at %" PRIu64 ", the file ends at %" PRIu64,
+			   stream->cpu, stream->offset + stream->size, file->size);
+
+	err = dat_missing(file, err, error);
+	stream->size = stream->offset < file->size ? file->size - stream->offset : 0;
+	stream->cut = true;
+	return err;
+}
+
+int dat_check_buffers(struct dat_file *file, struct dat_error *error)
+{
+	int err = 0;
+
 	for (size_t i = 0; i < file->nr_buffers; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
 
-		for (uint32_t s = 0; s < buffer->nr_streams; s++) {
-			const struct dat_stream *stream = &buffer->streams[s];
+		for (uint32_t s = 0; s < buffer->nr_streams && !err; s++) {
+			struct dat_stream *stream = &buffer->streams[s];
 
 			/* The offset of an empty CPU means nothing. */
 			if (!stream->size)
@@ -233,13 +287,10 @@ int dat_check_buffers(const struct dat_file *file, struct dat_error *error)
 						"damaged: CPU %" PRIu32 " has %" PRIu64 " bytes at %" PRIu64, stream->cpu,
 						stream->size, stream->offset);
 			if (stream->offset + stream->size > file->size)
-				return dat_fail(error, -EBADMSG, stream->offset,
-						"truncated: the CPU %" PRIu32 " data should end at %" PRIu64
-						", the file ends at %" PRIu64,
-						stream->cpu, stream->offset + stream->size, file->size);
+				err = shorten(file, stream, error);
 		}
 	}
-	return 0;
+	return err;
 }
 
 ssize_t dat_read_raw(const struct dat_file *file, uint64_t offset, void *dst, size_t size, struct dat_error *ret_error)
@@ -331,7 +382,9 @@ static int next_plain(struct dat_cursor *c, struct dat_page *ret_page, struct da
 		if (err)
 			return err;
 	}
-	*ret_page = (struct dat_page){ .data = c->blocks[c->now] + c->block_pos, .size = size, .offset = c->pos };
+	*ret_page = (struct dat_page){
+		.data = c->blocks[c->now] + c->block_pos, .size = size, .offset = c->pos, .cut = c->stream->cut && size == left
+	};
 	c->block_pos += size;
 	c->pos += size;
 	return 1;
@@ -352,6 +405,8 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 	if (!c->started)
 		c->chunks_left = bytes_u32(&b);
 	c->started = true;
+	if (b.error == -EBADMSG && c->stream->cut)
+		return 0;
 	if (b.error)
 		return dat_fail_bytes(error, c->file, &b, "number of chunks");
 	if (!c->chunks_left)
@@ -363,6 +418,9 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 	if (!b.error && (!plain_size || plain_size > CHUNK_MAX))
 		return dat_fail(error, -EBADMSG, c->chunk_offset, "damaged: a chunk of %" PRIu32 " bytes", plain_size);
 	packed = bytes_blob(&b, packed_size);
+	/* That the file ends here was noted when it was opened. */
+	if (!packed && c->stream->cut && b.error == -EBADMSG)
+		return 0;
 	if (!packed)
 		return dat_fail_bytes(error, c->file, &b, "compressed data");
 	c->pos = b.pos;
@@ -391,8 +449,7 @@ int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct
 		ret = next_chunk(c, ret_error);
 		if (ret <= 0) {
 			c->chunk_pos = c->chunk_size = 0;
-			if (ret < 0)
-				c->chunks_left = 0;
+			c->chunks_left = 0;
 			return ret;
 		}
 	}

@@ -13,8 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/dat/dat_id.h"
 #include <sys/types.h>
+
+#include "format/dat/dat_id.h"
+#include "format/io/number_map.h"
 
 /* The name of an option or section id, for people; "unknown" for those of later versions. */
 const char *dat_id_name(unsigned int id);
@@ -58,6 +60,7 @@ struct dat_stream {
 	uint32_t cpu;
 	uint64_t offset;
 	uint64_t size;
+	bool cut; /* the file ends before it does */
 };
 
 struct dat_buffer {
@@ -99,12 +102,15 @@ struct dat_file {
 	struct dat_buffer *buffers;
 	uint32_t cpus; /* version 6: length of the CPU tables */
 	uint64_t latency_offset;
+	struct dat_error missing; /* why dat_open_rest() did not find everything; text "": it did */
 
 	/* private */
+	bool rest; /* what is missing is no error */
 	size_t nr_systems;
 	char **systems;
 	const struct dat_codec *codec;
 	uint64_t where[DAT_BUFFER_TEXT + 1]; /* version 7: section offsets by id */
+	struct number_map known; /* version 7: offsets of sections that were read, or that a buffer's option names */
 };
 
 /*
@@ -125,6 +131,13 @@ struct dat_codec {
  * regular file.
  */
 int dat_open(const char *path, const struct dat_codec *codec, struct dat_file **ret_file, struct dat_error *ret_error);
+
+/*
+ * The same for a file that was cut off or never finished, too: opens what is there, and notes in `missing` what is not.
+ * -EBADMSG if no events are there.
+ */
+int dat_open_rest(const char *path, const struct dat_codec *codec, struct dat_file **ret_file,
+		  struct dat_error *ret_error);
 
 /* Frees everything. Takes NULL. Returns NULL. */
 struct dat_file *dat_close(struct dat_file *file);
@@ -159,6 +172,7 @@ struct dat_page {
 	const unsigned char *data; /* header and data; valid until the cursor moves, or longer: dat_cursor_keep() */
 	uint32_t size;		   /* bytes there; less than the page size only for the last */
 	uint64_t offset;	   /* in the file; of the chunk for compressed data */
+	bool cut;		   /* the file ends within it */
 };
 
 /* Puts the cursor before the first page of a stream. 0; -ENOMEM. */

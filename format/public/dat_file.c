@@ -55,7 +55,7 @@ static int open_table(struct rec_dat *d)
 
 static int open_parts(struct rec_dat *d, const char *path, struct dat_error *error)
 {
-	int err = dat_open(path, dat_compress_zstd(), &d->file, error);
+	int err = dat_open_rest(path, dat_compress_zstd(), &d->file, error);
 
 	if (!err)
 		err = dat_time_open(d->file, 0, &d->time, error);
@@ -101,6 +101,15 @@ struct rec_dat *rec_dat_close(struct rec_dat *dat)
 	dat_close(dat->file);
 	free(dat);
 	return NULL;
+}
+
+int rec_dat_missing(const struct rec_dat *dat, struct rec_dat_error *ret_error)
+{
+	if (!dat->file->missing.text[0])
+		return 0;
+	if (ret_error)
+		give_error(ret_error, &dat->file->missing);
+	return 1;
 }
 
 const char *rec_dat_clock(const struct rec_dat *dat)

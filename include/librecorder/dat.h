@@ -33,11 +33,18 @@ struct rec_dat_error {
 
 /*
  * Opens a file and reads everything but the events. Returns 0, or -errno with *ret_error: the errno of open, fstat,
- * pread, mmap or fork (formats are tried in a child process first); -EBADMSG: the file contradicts itself or ends
- * early; -EPROTO: this is not a trace.dat; -EPROTONOSUPPORT: an unknown version or compression; -ENOMEM; -ESPIPE: not
- * a regular file.
+ * pread, mmap or fork (formats are tried in a child process first); -EBADMSG: the file contradicts itself, or ends
+ * before the first event; -EPROTO: this is not a trace.dat; -EPROTONOSUPPORT: an unknown version or compression;
+ * -ENOMEM; -ESPIPE: not a regular file.
  */
 int rec_dat_open(const char *path, struct rec_dat **ret_dat, struct rec_dat_error *ret_error);
+
+/*
+ * 1: the file was cut off or never finished, and some of it is missing; *ret_error has the reason, and may be NULL.
+ * The events that are there are read as usual. If the description of a buffer is missing, its CPUs are numbered from
+ * 0 in the order of the file. 0: nothing is missing, *ret_error is unchanged. Never fails.
+ */
+int rec_dat_missing(const struct rec_dat *dat, struct rec_dat_error *ret_error);
 
 /* Frees the file and all that belongs to it; its iterators must be closed before. Takes NULL. Returns NULL. */
 struct rec_dat *rec_dat_close(struct rec_dat *dat);

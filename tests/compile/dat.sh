@@ -152,6 +152,24 @@ done)" ""
 is "the example counts them" "$("$top_builddir/examples/08_read_trace" trace.dat 0)" "$("$RECORDER" report trace.dat | grep -c ': ') records"
 like "and shows fields" "$("$top_builddir/examples/08_read_trace" trace.dat 3000)" 'test/count common_type=[0-9]+ .* number=999'
 
+# ---- files that end early
+
+is "cut files are as report prints them" "$(for name in v6-plain v7-plain v7-instances v7-lost-zstd; do
+	"$RECORDER" report "files/$name.dat" >whole
+	size=$(stat -c %s "files/$name.dat")
+	for cut in $((size - 1)) $((size * 3 / 4)); do
+		head -c "$cut" "files/$name.dat" >cut.dat
+		"$RECORDER" report cut.dat >part 2>err && echo "$name: cut at $cut, and report succeeds"
+		grep -q '^recorder report: cut.dat: [a-z]*: .*; the rest of the file was read$' err || echo "$name: cut at $cut: $(cat err)"
+		[ "$(grep -c : part)" -gt 20 ] || echo "$name: cut at $cut: $(grep -c : part) lines"
+		./dat_json cut.dat >ours || echo "$name: cut at $cut: status $?"
+		"$RECORDER" report --json cut.dat >report.json 2>/dev/null
+		python3 "$top_srcdir/tests/compile/dat_json.py" ours report.json >compared 2>&1 || echo "$name: $(cat compared)"
+	done
+done)" ""
+like "the example names what is missing" "$("$top_builddir/examples/08_read_trace" cut.dat 0 2>&1 >/dev/null)" \
+	'^cut.dat: not all of it is there: truncated: '
+
 # ---- files that are not a trace.dat
 
 head -c 3000 /dev/zero >zero.dat

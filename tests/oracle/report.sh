@@ -119,7 +119,9 @@ fi
 head -c 20000 "$TMP/plain.dat" > "$TMP/cut.dat"
 run "$RECORDER" report "$TMP/cut.dat"
 is "a cut file: status" "$status" 1
-like "a cut file: the reason" "$err" "^recorder report: $TMP/cut.dat: truncated: the CPU [01] data should end at [0-9]+, the file ends at 20000$"
+like "a cut file: the reason" "$err" "^recorder report: $TMP/cut.dat: truncated: the CPU [01] data should end at [0-9]+, the file ends at 20000; the rest of the file was read$"
+is "a cut file: what is there is printed" "$(printf '%s\n' "$out" | grep -v '^cpus=' | diff - <("$RECORDER" report "$TMP/plain.dat") | grep '^<')" ""
+ok "a cut file: some of it is there" test "$(printf '%s\n' "$out" | wc -l)" -gt 10
 run "$RECORDER" dump "$TMP/cut.dat"
 like "dump of a cut file" "$err" "^recorder dump: $TMP/cut.dat: truncated: "
 run "$RECORDER" report /dev/null

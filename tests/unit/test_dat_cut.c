@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* Files that end anywhere, or were never finished: dat_open_rest() reads all events that are there, and no others. */
+#include "format/dat/dat_merge.h"
+#include "tests/golden/dat_make.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static int open_bytes(const void *data, size_t size, struct dat_file **ret_file, struct dat_error *ret_error)
+{
+	static int fd = -1;
+	char path[64];
+
+	if (fd < 0)
+		fd = memfd_create("trace.dat", MFD_CLOEXEC);
+	cr_assert(fd >= 0);
+	cr_assert_eq(ftruncate(fd, 0), 0);
+	cr_assert_eq(pwrite(fd, data, size, 0), (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	memset(ret_error, 0, sizeof(*ret_error));
+	return dat_open_rest(path, NULL, ret_file, ret_error);
+}
+
+struct seen {
+	uint64_t ts;
+	uint64_t end; /* of the record, in the file */
+};
+
+#define SEEN_MAX 8192u
+
+/* The events of a file in order. */
+static size_t read_events(struct dat_file *file, struct seen seen[SEEN_MAX])
+{
+	struct dat_error error = { 0 };
+	struct dat_merge *merge = NULL;
+	struct dat_event event;
+	struct dat_time time;
+	size_t nr = 0;
+	uint32_t cpu;
+
+	cr_assert_eq(dat_time_open(file, DAT_TIME_RAW, &time, &error), 0);
+	cr_assert_eq(dat_merge_open(file, &time, NULL, NULL, &merge), 0);
+	while (dat_merge_next(merge, &event)) {
+		const uint64_t left = file->size - event.offset;
+		const uint64_t page = left < event.buffer->page_size ? left : event.buffer->page_size;
+
+		cr_assert(nr < SEEN_MAX);
+		seen[nr++] = (struct seen){ event.ts, event.offset + page - event.behind };
+	}
+	cr_expect_eq(dat_merge_damaged(merge, &error, &cpu), 0u, "%s", error.text);
+	dat_merge_close(merge);
+	dat_time_close(&time);
+	return nr;
+}
+
+static struct seen all[SEEN_MAX], some[SEEN_MAX];
+
+/* The first `cut` bytes have exactly the events that end there, in the same order. Returns their number. */
+static size_t check_cut(const char *name, const unsigned char *data, size_t cut, size_t nr_all)
+{
+	struct dat_file *file = NULL;
+	struct dat_error error;
+	size_t nr = 0, next = 0;
+	int err = open_bytes(data, cut, &file, &error);
+
+	if (!err) {
+		cr_expect_neq(file->missing.text[0], '\0', "%s, %zu bytes: something is missing", name, cut);
+		nr = read_events(file, some);
+	} else {
+		cr_expect(err == -EBADMSG || err == -EPROTO, "%s, %zu bytes: %d", name, cut, err);
+		cr_expect_neq(error.text[0], '\0');
+	}
+	for (size_t i = 0; i < nr_all; i++) {
+		if (all[i].end > cut)
+			continue;
+		cr_assert(next < nr, "%s, %zu bytes: %zu events, the one that ends at %ju is missing", name, cut, nr,
+			  (uintmax_t)all[i].end);
+		cr_assert_eq(some[next].ts, all[i].ts, "%s, %zu bytes: event %zu", name, cut, next);
+		next++;
+	}
+	cr_assert_eq(next, nr, "%s, %zu bytes: %zu events too many", name, cut, nr - next);
+	dat_close(file);
+	return nr;
+}
+
+static void cut_anywhere(const char *name)
+{
+	size_t marks[DAT_MAKE_MARKS] = { 0 }, size, nr_all, found = 0;
+	const struct dat_make *what = dat_make_find(name);
+	unsigned char *data = dat_make(what, &size, marks);
+	struct dat_file *file = NULL;
+	struct dat_error error;
+
+	cr_assert_eq(open_bytes(data, size, &file, &error), 0, "%s: %s", name, error.text);
+	cr_expect_eq(file->missing.text[0], '\0', "%s: %s", name, file->missing.text);
+	nr_all = read_events(file, all);
+	dat_close(file);
+	for (size_t i = 0; marks[i] && marks[i] < size; i++)
+		for (size_t cut = marks[i] - 3; cut < marks[i] + 4; cut++)
+			found += cut < size && check_cut(name, data, cut, nr_all);
+	for (size_t cut = 1; cut < size; cut += 131)
+		found += check_cut(name, data, cut, nr_all) != 0;
+	cr_expect(found > 10, "%s: %zu cuts had events", name, found);
+	free(data);
+}
+
+Test(dat_cut, v6)
+{
+	cut_anywhere("v6-plain");
+}
+
+Test(dat_cut, v6_with_instances)
+{
+	cut_anywhere("v6-instances");
+}
+
+Test(dat_cut, v6_of_another_machine)
+{
+	cut_anywhere("v6-big-long4");
+}
+
+/* The last bytes of these are the options, which describe everything else. */
+Test(dat_cut, v7)
+{
+	cut_anywhere("v7-plain");
+}
+
+Test(dat_cut, v7_with_instances)
+{
+	cut_anywhere("v7-instances");
+}
+
+Test(dat_cut, v7_with_options_first)
+{
+	cut_anywhere("v7-options");
+}
+
+Test(dat_cut, v7_of_another_machine)
+{
+	cut_anywhere("v7-big-endian");
+}
+
+/* All of the file is there, except for what is written last: where the options are. */
+Test(dat_cut, never_finished)
+{
+	size_t size, nr_all;
+	unsigned char *data = dat_make(dat_make_find("v7-instances"), &size, NULL);
+	struct dat_file *file = NULL;
+	struct dat_error error;
+
+	cr_assert_eq(open_bytes(data, size, &file, &error), 0);
+	nr_all = read_events(file, all);
+	dat_close(file);
+	memset(data + 24, 0, 8);
+	cr_assert_eq(open_bytes(data, size, &file, &error), 0, "%s", error.text);
+	cr_expect_not_null(strstr(file->missing.text, "unfinished"), "%s", file->missing.text);
+	/* The options stand where sections do, so nothing else is missing. */
+	cr_expect_eq(file->nr_buffers, 3u);
+	cr_expect_str_eq(file->buffers[1].name, "alpha");
+	cr_expect_eq(read_events(file, some), nr_all);
+	dat_close(file);
+	free(data);
+}
+
+/* A chain of options that returns to its beginning is left there; no buffer is there twice. */
+Test(dat_cut, options_that_point_at_themselves)
+{
+	size_t size, nr_all;
+	unsigned char *data = dat_make(dat_make_find("v7-plain"), &size, NULL);
+	struct dat_file *file = NULL;
+	struct dat_error error;
+
+	cr_assert_eq(open_bytes(data, size, &file, &error), 0);
+	nr_all = read_events(file, all);
+	dat_close(file);
+	memcpy(data + size - 8, data + 24, 8);
+	cr_assert_eq(open_bytes(data, size, &file, &error), 0, "%s", error.text);
+	cr_expect_not_null(strstr(file->missing.text, "point at themselves"), "%s", file->missing.text);
+	cr_expect_eq(file->nr_buffers, 1u);
+	cr_expect_eq(read_events(file, some), nr_all);
+	dat_close(file);
+	free(data);
+}
+
+/* What the file says is compared with its length all the same. */
+Test(dat_cut, nothing_is_there)
+{
+	size_t size;
+	unsigned char *data = dat_make(dat_make_find("v6-plain"), &size, NULL);
+	struct dat_file *file = NULL;
+	struct dat_error error;
+
+	cr_expect_eq(open_bytes(data, 0, &file, &error), -EPROTO);
+	cr_expect_eq(open_bytes(data, 300, &file, &error), -EBADMSG);
+	cr_expect_not_null(strstr(error.text, "truncated"), "%s", error.text);
+	cr_expect_null(file);
+	free(data);
+}
