@@ -35,6 +35,7 @@ int cmd_sql(int argc, char **argv);
 int cmd_start(int argc, char **argv);
 int cmd_stat(int argc, char **argv);
 int cmd_stop(int argc, char **argv);
+int cmd_top(int argc, char **argv);
 int cmd_verify(int argc, char **argv);
 int cmd_view(int argc, char **argv);
 int cmd_why(int argc, char **argv);

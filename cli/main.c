@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "sql", cmd_sql, "ask a trace with SQL" },
 	{ "why", cmd_why, "explain why a span took its time" },
 	{ "diff", cmd_diff, "print what changed between recordings" },
+	{ "top", cmd_top, "print what took the most of a recording" },
 	{ "list", cmd_list, "list the events of running programs or of a binary" },
 	{ "ps", cmd_ps, "show the running programs that use librecorder" },
 	{ "enable", cmd_enable, "switch events of running programs on" },

@@ -49,6 +49,9 @@ refused "diff, nothing after" 2 "no file after --" diff one two --
 refused "diff, nothing before" 2 "no file before --" diff -- one two three
 refused "diff, a threshold of nothing" 2 "--threshold: a number of percent expected, not 'much'" diff --threshold much one two
 refused "diff, no such file" 2 "one: cannot open: No such file" diff one two
+refused "top, unknown option" 2 "unknown option '--frob' \\(see 'recorder top --help'\\)" top --frob
+refused "top, no rows" 2 "option '-n' takes a number from 1 to [0-9]+, not '0'" top -n 0
+refused "top, two files" 2 "unexpected argument 'two' \\(see 'recorder top --help'\\)" top one two
 refused "record what" 2 "missing .*COMMAND" record
 refused "record both" 2 "give either a COMMAND or -P, not both" record -P 1 touch started
 refused "nobody to be" 2 "--user needs a COMMAND" record -P 1 --user root

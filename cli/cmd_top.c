@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder top: what took the most of a recording. */
+#include "cli/cmd.h"
+
+#include "cli/show_text.h"
+#include "cli/terminal.h"
+#include "cli/top_count.h"
+#include "format/dat/dat_compress.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "top"
+
+/* ------------------------------------------------------------------------------------------------------------- JSON */
+
+static void json_row(const struct top *top, enum top_kind kind, const struct top_row *row)
+{
+	static const char *const kinds[TOP_KINDS] = { "process", "thread", "event", "span" };
+
+	printf("{\"kind\": \"%s\", \"name\": ", kinds[kind]);
+	show_json(stdout, row->name);
+	if (kind == TOP_PROCESSES)
+		printf(", \"pid\": %" PRId32, row->pid);
+	if (kind == TOP_THREADS)
+		printf(", \"tid\": %" PRId32, row->tid);
+	if (kind == TOP_THREADS && row->pid >= 0)
+		printf(", \"pid\": %" PRId32, row->pid);
+	if (kind == TOP_SPANS)
+		printf(", \"count\": %" PRIu64 ", \"dur\": %" PRIu64 ", \"own\": %" PRIu64 ", \"max\": %" PRIu64,
+		       row->events, row->running, row->runnable, row->longest);
+	else
+		printf(", \"events\": %" PRIu64, row->events);
+	if ((kind == TOP_PROCESSES || kind == TOP_THREADS) && top->has_switches)
+		printf(", \"running\": %" PRIu64 ", \"runnable\": %" PRIu64, row->running, row->runnable);
+	puts("}");
+}
+
+/* ------------------------------------------------------------------------------------------------------------- text */
+
+/* In the unit in which it has one to three digits before the point, 10 columns wide. */
+static void print_ns(uint64_t ns, bool is_known)
+{
+	if (!is_known)
+		printf("%11s", "-");
+	else if (ns < 1000)
+		printf("%8" PRIu64 " ns", ns);
+	else if (ns < 1000000)
+		printf("%4" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
+	else if (ns < 1000000000)
+		printf("%4" PRIu64 ".%03" PRIu64 " ms", ns / 1000000, ns / 1000 % 1000);
+	else
+		printf("%4" PRIu64 ".%03" PRIu64 " s ", ns / 1000000000, ns / 1000000 % 1000);
+}
+
+static void print_row(const struct top *top, enum top_kind kind, const struct top_row *row)
+{
+	const uint64_t all = top->end - top->begin;
+
+	if (kind == TOP_PROCESSES || kind == TOP_THREADS) {
+		print_ns(row->running, top->has_switches);
+		if (top->has_switches && all)
+			printf(" %6.1f%%", 100.0 * (double)row->running / (double)all);
+		else
+			printf(" %7s", "-");
+		print_ns(row->runnable, top->has_switches);
+		printf(" %12" PRIu64 "  ", row->events);
+	} else if (kind == TOP_EVENTS) {
+		printf("%12" PRIu64 " %12.1f  ", row->events, all ? (double)row->events * 1e9 / (double)all : 0);
+	} else {
+		print_ns(row->running, true);
+		print_ns(row->runnable, true);
+		printf(" %12" PRIu64, row->events);
+		print_ns(row->running / row->events, true);
+		print_ns(row->longest, true);
+		fputs("  ", stdout);
+	}
+	fputs(paint(PAINT_NAME), stdout);
+	show_text(stdout, row->name, strlen(row->name), false);
+	fputs(paint_end(), stdout);
+	if (kind == TOP_PROCESSES || kind == TOP_THREADS)
+		printf("-%" PRId32, kind == TOP_THREADS ? row->tid : row->pid);
+	putchar('\n');
+}
+
+static void print_list(const struct top *top, enum top_kind kind, size_t most)
+{
+	static const char *const heads[TOP_KINDS] = {
+		"    running     CPU   runnable       events  process",
+		"    running     CPU   runnable       events  thread",
+		"       count      rate/s  event",
+		"      total        own        count       mean        max  span",
+	};
+	const struct top_list *list = &top->lists[kind];
+
+	if (!list->nr)
+		return;
+	printf("\n%s%s%s\n", paint(PAINT_TITLE), heads[kind], paint_end());
+	for (size_t i = 0; i < list->nr && i < most; i++)
+		print_row(top, kind, &list->rows[i]);
+	if (list->nr > most)
+		printf("%s... and %zu more%s\n", paint(PAINT_DIM), list->nr - most, paint_end());
+}
+
+static void print_top(const struct top *top, bool json, size_t most)
+{
+	if (!json) {
+		printf("%" PRIu64 " events in %.6f s", top->events, (double)(top->end - top->begin) / 1e9);
+		if (top->lost < 0)
+			fputs(", and an unknown number of lost ones", stdout);
+		else if (top->lost)
+			printf(", and %" PRId64 " lost ones", top->lost);
+		puts(top->has_switches ? ""
+				       : "; for times of threads record sched_switch and sched_waking, too: -e sched");
+	}
+	for (unsigned int kind = 0; kind < TOP_KINDS; kind++) {
+		if (!json)
+			print_list(top, (enum top_kind)kind, most);
+		for (size_t i = 0; json && i < top->lists[kind].nr && i < most; i++)
+			json_row(top, (enum top_kind)kind, &top->lists[kind].rows[i]);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------------------- main */
+
+static int run(const char *path, bool json, size_t most)
+{
+	struct dat_error error = { .text = "" };
+	struct dat_file *file = NULL;
+	struct event_table *table = NULL;
+	struct dat_time time = { 0 };
+	struct top top = { 0 };
+	int err = dat_open(path, dat_compress_zstd(), &file, &error);
+
+	if (!err)
+		err = dat_time_open(file, 0, &time, &error);
+	if (!err)
+		err = event_table_open(file, 0, &table);
+	if (!err)
+		err = top_open(file, &time, table, &top, &error);
+	/* What a damaged file still has is worth printing. */
+	if (!err || err == -EBADMSG) {
+		signal(SIGPIPE, SIG_IGN);
+		terminal_start();
+		print_top(&top, json, most);
+	}
+	if (err)
+		complain(COMMAND, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
+	top_close(&top);
+	event_table_close(table);
+	if (file)
+		dat_time_close(&time);
+	dat_close(file);
+	return err ? EXIT_FAILURE : 0;
+}
+
+int cmd_top(int argc, char **argv)
+{
+	uint64_t most = 0;
+	bool json = false;
+	unsigned int color = 0;
+	const struct opt table[] = {
+		OPT_NUMBER('n', NULL, "N", 1, UINT32_MAX, "print N rows of each list; default 10, with --json all",
+			   &most),
+		OPT_FLAG(0, "json", "print a JSON object a line", &json),
+		OPT_COLOR(color),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "[FILE]",
+		.about =
+			"Print what took the most of FILE (by default trace.dat): processes and threads by the time that they ran,\n"
+			"and were ready and waited for a CPU; events by number; spans by duration.\n",
+		.table = table,
+		.max_operands = 1,
+	};
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	terminal_use(color);
+	return run(operands[0] ? operands[0] : "trace.dat", json, most ? most : json ? SIZE_MAX : 10);
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/* What took the most of a trace: by process, thread, event and span. */
+#ifndef CLI_TOP_COUNT_H
+#define CLI_TOP_COUNT_H
+
+#include "format/io/number_map.h"
+#include "format/io/text_pool.h"
+#include "format/model/model.h"
+#include "format/model/model_process.h"
+
+struct top_row {
+	uint64_t key;	   /* process, thread, event or span */
+	const char *name;  /* lives as long as the struct top */
+	int32_t tid, pid;  /* of a thread or process; pid -1: not known */
+	uint64_t events;   /* of a span: how many there were */
+	uint64_t running;  /* ns on a CPU; of a span: its duration */
+	uint64_t runnable; /* ns ready, waiting for a CPU; of a span: its own time */
+	uint64_t longest;  /* span */
+};
+
+enum top_kind { TOP_PROCESSES, TOP_THREADS, TOP_EVENTS, TOP_SPANS, TOP_KINDS };
+
+struct top_list {
+	struct top_row *rows;
+	size_t nr, room;
+	struct number_map places; /* by key: place plus one */
+};
+
+struct top {
+	struct top_list lists[TOP_KINDS];
+	uint64_t events;
+	uint64_t begin, end; /* times of the first and the last event */
+	int64_t lost;	     /* -1: some, and the file does not say how many */
+	bool has_switches;   /* `running` and `runnable` of threads are known */
+
+	/* while counting */
+	struct text_pool pool;
+	struct model_processes processes;
+	const struct event_table *table;
+};
+
+/*
+ * Reads a trace; all zeros before. Rows are sorted, those that took the most first. 0; -ENOMEM; -EBADMSG with ret_error
+ * filled in: pages are damaged, so that events are missing. top_close() takes any struct top that began with zeros.
+ */
+int top_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
+	     struct top *ret_top, struct dat_error *ret_error);
+void top_close(struct top *top);
+
+#endif
