@@ -2,6 +2,7 @@
 /* See why_print.h. */
 #include "cli/why_print.h"
 
+#include "cli/base/human_ns.h"
 #include "cli/show_text.h"
 #include "cli/terminal.h"
 
@@ -62,17 +63,11 @@ int why_print_json(struct why *why, const struct why_span *span)
 
 /* ------------------------------------------------------------------------------------------------------------- text */
 
-/* 1.234 ms, in the unit in which it has one to three digits before the point. */
 static void print_ns(uint64_t ns)
 {
-	if (ns < 1000)
-		printf("%7" PRIu64 " ns", ns);
-	else if (ns < 1000000)
-		printf("%3" PRIu64 ".%03" PRIu64 " us", ns / 1000, ns % 1000);
-	else if (ns < 1000000000)
-		printf("%3" PRIu64 ".%03" PRIu64 " ms", ns / 1000000, ns / 1000 % 1000);
-	else
-		printf("%3" PRIu64 ".%03" PRIu64 " s ", ns / 1000000000, ns / 1000000 % 1000);
+	char text[HUMAN_NS_SIZE];
+
+	fputs(human_ns(ns, text), stdout);
 }
 
 /* Pieces that differ in nothing but their time. */

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/base/xml.h"
+
+#include <string.h>
+
+#include "cli/base/escape.h"
+
+/* The reference that stands for a character; NULL: none does. */
+static const char *reference(char c)
+{
+	switch (c) {
+	case '&':
+		return "&amp;";
+	case '<':
+		return "&lt;";
+	case '>':
+		return "&gt;";
+	case '"':
+		return "&quot;";
+	case '\'':
+		return "&#39;";
+	case '\n':
+		return "&#10;";
+	case '\t':
+		return "&#9;";
+	default:
+		return NULL;
+	}
+}
+
+/* XML has neither control characters nor U+FFFE and U+FFFF. */
+static int is_legal(const char *at, size_t length)
+{
+	if (!length || (unsigned char)*at < ' ' || *at == 0x7f)
+		return 0;
+	return length != 3 || (memcmp(at, "\xef\xbf\xbe", 3) && memcmp(at, "\xef\xbf\xbf", 3));
+}
+
+void xml_text(FILE *out, const char *text, size_t size)
+{
+	for (size_t i = 0; i < size;) {
+		const size_t length = escape_utf8(text + i, size - i);
+		const char *name = reference(text[i]);
+
+		if (name)
+			fputs(name, out);
+		else if (is_legal(text + i, length))
+			fwrite(text + i, 1, length, out);
+		else
+			fputs("\xef\xbf\xbd", out);
+		i += length ? length : 1;
+	}
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The trace that a question is about: FILE of the command line, opened, and what is missing from it. */
+#ifndef CLI_TRACE_INPUT_H
+#define CLI_TRACE_INPUT_H
+
+#include "format/dat/dat_time.h"
+#include "format/series/series.h"
+#include "format/text/event_parse.h"
+
+struct trace_input {
+	const char *command;
+	const char *path;
+	struct dat_file *file;
+	struct dat_time time;
+	struct event_table *table;
+};
+
+/* The first operand, if it names an existing file; *operands then begins after it. Otherwise "trace.dat". */
+const char *trace_input_path(char ***operands);
+
+/* 0; or the exit status, and one line was printed. trace_input_close() also takes what failed. */
+int trace_input_open(const char *command, const char *path, struct trace_input *ret_input);
+void trace_input_close(struct trace_input *input);
+
+/* Reports that memory is short. The exit status. */
+int trace_input_fail_memory(const struct trace_input *input);
+
+/* On standard error, if events are missing from the trace: how many, and that results may lack them. */
+void trace_input_report_gaps(const struct trace_input *input, const struct series_gaps *gaps);
+
+#endif

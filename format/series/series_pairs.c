@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Pairs of events: the first ones wait in a hash table by key until the second one comes. A key is a number, the text of a
+ * field, or the thread.
+ */
+#include "format/series/series_private.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of an event, as it is looked up. */
+struct key {
+	uint64_t number;
+	const char *text;
+	uint32_t size;
+};
+
+static uint64_t hash_text(const char *text, uint32_t size)
+{
+	uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+	for (uint32_t i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+/* False: the record ends before it. */
+static bool read_key(const struct series_tap *tap, const struct dat_event *event, int32_t tid, struct key *ret_key)
+{
+	struct export_value value;
+
+	*ret_key = (struct key){ .number = (uint64_t)(int64_t)tid, .text = "" };
+	if (!tap->series->has_key)
+		return true;
+	if (!export_value(tap->field, event->data, event->size, &value))
+		return false;
+	ret_key->number = value.u;
+	if (value.kind == EXPORT_TEXT) {
+		ret_key->text = (const char *)value.data;
+		ret_key->size = value.size;
+		ret_key->number = hash_text(ret_key->text, ret_key->size);
+	} else if (tap->field->is_signed) {
+		ret_key->number = (uint64_t)value.s;
+	}
+	return true;
+}
+
+static struct series_open **chain_of(const struct series *series, uint64_t number)
+{
+	uint64_t hash = number * UINT64_C(0x9e3779b97f4a7c15);
+
+	hash ^= hash >> 32;
+	return &series->chains[hash & (series->nr_chains - 1)];
+}
+
+/* Where the open one with this key is; NULL: nowhere. */
+static struct series_open **find(const struct series *series, const struct key *key)
+{
+	struct series_open **at = series->nr_chains ? chain_of(series, key->number) : NULL;
+
+	for (; at && *at; at = &(*at)->next) {
+		const struct series_open *open = *at;
+
+		if (open->number == key->number && open->size == key->size && !memcmp(open->text, key->text, key->size))
+			return at;
+	}
+	return NULL;
+}
+
+static int grow(struct series *series)
+{
+	struct series_open **before = series->chains;
+	const size_t nr = series->nr_chains;
+
+	series->nr_chains = nr ? 2 * nr : 64;
+	series->chains = calloc(series->nr_chains, sizeof(struct series_open *));
+	if (!series->chains) {
+		series->chains = before;
+		series->nr_chains = nr;
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < nr; i++) {
+		while (before[i]) {
+			struct series_open *open = before[i], **to = chain_of(series, open->number);
+
+			before[i] = open->next;
+			open->next = *to;
+			*to = open;
+		}
+	}
+	free(before);
+	return 0;
+}
+
+static int add(struct series *series, const struct key *key, const struct dat_event *event, int32_t tid)
+{
+	struct series_open *open, **to;
+
+	if (series->nr_open >= series->nr_chains && grow(series))
+		return -ENOMEM;
+	open = malloc(sizeof(*open) + key->size);
+	if (!open)
+		return -ENOMEM;
+	to = chain_of(series, key->number);
+	open->next = *to;
+	open->begin = event->ts;
+	open->tid = tid;
+	open->number = key->number;
+	open->size = key->size;
+	memcpy(open->text, key->text, key->size);
+	*to = open;
+	series->nr_open++;
+	return 0;
+}
+
+int series_pair_begin(const struct series_tap *tap, const struct dat_event *event, int32_t tid)
+{
+	struct series *series = tap->series;
+	struct series_open **at;
+	struct key key;
+
+	if (!read_key(tap, event, tid, &key))
+		return 0;
+	at = find(series, &key);
+	if (!at)
+		return add(series, &key, event, tid);
+	series->counts.no_end++;
+	(*at)->begin = event->ts;
+	(*at)->tid = tid;
+	return 0;
+}
+
+int series_pair_end(const struct series_tap *tap, const struct dat_event *event, int32_t tid)
+{
+	struct series *series = tap->series;
+	struct series_point point = { .end = event->ts, .end_tid = tid, .cpu = event->cpu };
+	struct series_open **at, *open;
+	struct key key;
+
+	if (!read_key(tap, event, tid, &key))
+		return 0;
+	at = find(series, &key);
+	if (!at) {
+		series->counts.no_begin += !series->is_period;
+		return 0;
+	}
+	open = *at;
+	*at = open->next;
+	series->nr_open--;
+	point.begin = open->begin;
+	point.tid = open->tid;
+	point.value = (int64_t)(point.end - point.begin);
+	free(open);
+	if (series->set->loss_ts > point.begin) {
+		series->counts.cut++;
+		return 0;
+	}
+	return series_give(series, &point);
+}
+
+void series_pairs_stop(struct series *series)
+{
+	series->counts.no_end += series->is_period ? 0 : series->nr_open;
+}
+
+void series_pairs_free(struct series *series)
+{
+	for (size_t i = 0; i < series->nr_chains; i++) {
+		while (series->chains[i]) {
+			struct series_open *open = series->chains[i];
+
+			series->chains[i] = open->next;
+			free(open);
+		}
+	}
+	free(series->chains);
+}

@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder latency: every number of a program whose spans and pairs are known, and of the files that tests/golden makes, is
+# compared with what a script computes from report --json.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+
+# agrees NAME FILE KIND ARG... -- OPERAND...: latency OPERAND... says of the file what latency.py computes
+agrees()
+{
+	local name=$1 file=$2 args=()
+
+	shift 2
+	while [ "$1" != -- ]; do
+		args+=("$1")
+		shift
+	done
+	shift
+	"$RECORDER" report --json "$file" >events.json 2>/dev/null
+	"$RECORDER" latency --json "$file" "$@" >answer.json 2>stderr.txt
+	is "$name" "$(python3 "$top_srcdir/tests/cli/latency.py" events.json answer.json "${args[@]}" 2>&1)" ""
+}
+
+# number NAME: of the last answer
+number()
+{
+	python3 -c 'import json, sys; print(json.load(open("answer.json"))[sys.argv[1]])' "$1"
+}
+
+cat >pairs.c <<'END'
+#include <librecorder/event.h>
+#include <librecorder/span.h>
+#include <pthread.h>
+REC_EVENT(io, submit, u64(id), s32(queue), string(path), array(u8, bytes, 4));
+REC_EVENT(io, complete, u64(id), s32(queue), string(path));
+REC_EVENT(io, other, u32(n));
+REC_SPAN(io, request, u32(n));
+REC_SPAN(io, step, u32(n));
+REC_SPAN_KEYED(io, job, key(u64(id)));
+REC_TIMED(io, flush, u64(bytes));
+static const unsigned char bytes[4];
+static void *complete(void *arg)
+{
+	for (unsigned int i = 0; i < 900; i++) {
+		unsigned int id = i * 7 % 900;
+		if (id % 50 == 3)
+			continue;
+		REC(io, complete, id, -(int)(id % 5), id % 2 ? "a<b>&\"c\"" : "");
+		REC_END(io, job, id);
+	}
+	REC(io, complete, 100000, 0, "never begun");
+	return arg;
+}
+int main(void)
+{
+	pthread_t thread;
+	for (unsigned int i = 0; i < 900; i++) {
+		REC(io, submit, i, -(int)(i % 5), i % 2 ? "a<b>&\"c\"" : "", bytes);
+		REC_BEGIN(io, job, i);
+		REC_BEGIN(io, request, i);
+		REC_BEGIN(io, step, i);
+		if (i % 3)
+			REC_END(io, step);
+		REC(io, other, i);
+		REC_END(io, request);
+		if (i % 20 == 0)
+			REC(io, submit, i, -(int)(i % 5), "again", bytes);
+		const uint64_t start = REC_TIMED_START(io, flush);
+		REC_TIMED_END(io, flush, start, i);
+	}
+	pthread_create(&thread, 0, complete, 0);
+	pthread_join(thread, 0);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program with pairs" $CC $CFLAGS_FOR_TEST pairs.c $LDADD_FOR_TEST -lpthread -o pairs
+ok "is recorded" "$RECORDER" record -q -u 'io:*' -o trace.dat ./pairs
+
+# ---- every number
+
+agrees "events with a key, in any thread" trace.dat pair io:submit io:complete id -- io:submit io:complete -k id
+is "those without an end" "$(number no_end)" 63
+is "those without a begin" "$(number no_begin)" 1
+is "the others" "$(number count)" 882
+agrees "with a key that is negative" trace.dat pair io:submit io:complete queue -- io:submit io:complete -k queue
+agrees "with a key that is a text" trace.dat pair io:submit io:complete path -- io:submit io:complete -k path
+agrees "on one thread" trace.dat pair io:submit io:other - -- io:submit other
+is "each has an end" "$(number count) $(number no_end)" "900 45"
+agrees "from an event to the next one of its kind" trace.dat pair io:other io:other - -- io:other io:other
+is "there is one less" "$(number count) $(number no_begin) $(number no_end)" "899 0 0"
+agrees "spans" trace.dat span io:request -- io:request
+agrees "spans, by the name alone" trace.dat span io:request -- request
+agrees "spans that outer ends cut" trace.dat span io:step -- io:step
+is "are left out" "$(number count) $(number cut)" "600 300"
+agrees "keyed spans" trace.dat keyed io:job id -- io:job
+is "those that never end are left out" "$(number no_end)" 18
+agrees "timed spans" trace.dat timed io:flush -- io:flush
+
+bad=0
+nr=0
+for name in $("$top_builddir/tests/golden/mkdat"); do
+	"$top_builddir/tests/golden/mkdat" "$name" >made.dat
+	"$RECORDER" report --json made.dat >events.json 2>/dev/null || continue
+	event=$(sed -nE 's/.*"system":"([^"]*)","event":"([^"]*)".*/\1:\2/p' events.json | sort | uniq -c | sort -rn | sed -nE '1s/^ *[0-9]+ //p')
+	[ -n "$event" ] || continue
+	nr=$((nr + 1))
+	"$RECORDER" latency --json made.dat "$event" "$event" >answer.json 2>/dev/null
+	if [ -n "$(python3 "$top_srcdir/tests/cli/latency.py" events.json answer.json pair "$event" "$event" - 2>&1 | tee differences)" ]; then
+		diag "$name, $event: $(cat differences)"
+		bad=$((bad + 1))
+	fi
+done
+is "from each event to the next one of its thread, in $nr made files with and without losses" $bad 0
+ok "there are such files" test $nr -gt 20
+
+# ---- text, picture
+
+ok "as text" "$RECORDER" latency trace.dat io:submit io:complete -k id
+like "the head" "$out" '^io:submit -> io:complete by id: 882 times'
+like "figures" "$out" $'\n  min +[0-9.]+ [num]?s\n  mean +[0-9.]+ [num]?s\n  p50 .*\n  p90 .*\n  p99 .*\n  p99.9 .*\n  max '
+like "what was left out" "$out" $'\n  left out: 1 whose begin is not in the trace\n  left out: 63 whose end is not in the trace\n'
+is "rows add up" "$(awk '$4 == ".." { sum += $7 } $3 == ".." { sum += $6 } END { print sum }' <<<"$out")" 882
+is "without a file it is trace.dat" "$("$RECORDER" latency io:submit io:complete -k id)" "$out"
+is "and so with one name" "$("$RECORDER" latency io:request)" "$("$RECORDER" latency trace.dat io:request)"
+ok "as a picture" "$RECORDER" latency --svg trace.dat io:request
+is "it is XML with its title" "$(python3 -c '
+import sys, xml.etree.ElementTree as tree
+root = tree.fromstring(sys.stdin.buffer.read())
+print(root.tag, root.find("{http://www.w3.org/2000/svg}title").text)' <<<"$out")" "{http://www.w3.org/2000/svg}svg io:request"
+
+# ---- what is wrong
+
+# refused STATUS REGEX OPERAND...
+refused()
+{
+	local want=$1 regex=$2
+
+	shift 2
+	fails "refused: $*" "$RECORDER" latency "$@"
+	is "status" "$status" "$want"
+	like "message" "$err" "^recorder latency: $regex\$"
+}
+refused 1 "trace.dat: the trace has no span 'nothing'" nothing
+refused 1 "trace.dat: 'io:submit' is an event, not a span: give the event that ends it, too" io:submit
+refused 1 "trace.dat: the trace describes no event 'io:nothing'" io:submit io:nothing
+refused 1 "trace.dat: the trace describes no event 'io:nothing'" io:nothing io:submit
+refused 1 "trace.dat: io:other has no field 'id'" io:submit io:other -k id
+refused 1 "trace.dat: io:submit: 'bytes' is not a number" io:submit io:submit -k bytes
+refused 1 "trace.dat: the trace has no system calls such as 'read'; record them with -e raw_syscalls" sys_read
+refused 1 "trace.dat: there is no system call 'nothing'" sys_nothing
+refused 1 "trace.dat: the trace has no sched_switch or no sched_waking; record them with -e sched" wakeup
+refused 1 "trace.dat: there is nothing to measure" io:complete io:submit -k id
+refused 2 "missing.dat: there is no such file; FILE A B expected" missing.dat io:submit io:complete
+refused 2 "-k is for two events; SPAN needs no key" io:request -k id
+refused 2 "--json and --svg exclude each other" --json --svg io:request
+refused 1 "pairs.c: .*" pairs.c io:request
+
+# ---- losses are never silent, cut files
+
+ok "a program that overwrites" env RECORDER_BUFFER_KB=64 RECORDER_ENABLE='*' RECORDER_KEEP=1 "$top_builddir/tests/programs/producer" 1 100000
+ok "its last events" "$RECORDER" recover -o lost.dat --all
+ok "are measured" "$RECORDER" latency lost.dat count count
+like "losses are reported" "$err" '^recorder latency: lost.dat: [0-9]+ events were lost at 1 place; results may lack them$'
+agrees "with losses" lost.dat pair count count - -- count count
+ok "JSON has them" test "$(number lost)" -gt 1000
+size=$(stat -c %s trace.dat)
+bad=0
+for part in 1 5 20 40 60 70 80 90 95 99; do
+	head -c $((size * part / 100)) trace.dat >cut.dat
+	run "$RECORDER" latency cut.dat io:request
+	# Status 0 with a warning, or 1 with a reason; whatever is there is measured.
+	[ "$status" -le 1 ] && [ -n "$err" ] || { bad=$((bad + 1)); diag "$part %: status $status, $err"; }
+done
+is "files that end early are measured or refused, with a message" $bad 0
+
+done_testing
