@@ -76,6 +76,8 @@ static bool is_complete(const struct record *record)
 		wrong = "programs can only use the clocks tsc and mono (-C); -u none records the kernel alone";
 	if (!wrong && record->date && record->clock != UINT32_MAX && record->clock >= PROGRAM_CLOCKS)
 		wrong = "--date needs a clock whose difference from the time of day is known: tsc or mono (-C)";
+	if (!wrong && record->proc_map && !record->command[0] && !record->programs.word)
+		wrong = "--proc-map is for the processes of a COMMAND or of -P";
 	if (!wrong && record->daemonize && !strcmp(record->output_name, "-"))
 		wrong = "--daemonize needs a file: in the background there is no standard output (-o)";
 	if (!wrong)
@@ -224,6 +226,8 @@ int cmd_record(int argc, char **argv)
 			   "programs' events among the kernel's, or one buffer per process (woven)", &record.buffers),
 		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &record.raw),
 		OPT_FLAG(0, "daemonize", "continue in the background once the recording has begun", &record.daemonize),
+		OPT_FLAG(0, "proc-map", "store which files the recorded processes have in their memory, and where",
+			 &record.proc_map),
 		OPT_FLAG(0, "date", "store the time of day, so that report shows it", &record.date),
 		OPT_FLAG('q', "quiet", "print only errors", &record.quiet),
 		OPT_END,

@@ -15,6 +15,7 @@
 #include "cli/opts.h"
 #include "cli/selection_options.h"
 #include "cli/show_programs.h"
+#include "cli/recording/proc_maps.h"
 #include "cli/recording/programs.h"
 #include "cli/record_kernel.h"
 #include "cli/record_lanes.h"
@@ -43,6 +44,7 @@ struct record {
 	struct dat_packing packing;
 	bool raw, quiet;
 	bool daemonize;
+	bool proc_map; /* the file has the maps of the recorded processes */
 	bool date; /* the file states the time of day */
 	char **command;
 	struct programs programs; /* if it has a word: attach to these */
@@ -60,6 +62,7 @@ struct record {
 	struct background background;
 	struct child child;
 	struct child_user child_user;
+	struct proc_maps maps;
 	struct selections selections;
 	bool lacks_programs; /* none of the named programs uses librecorder */
 	bool time_is_over;   /* the duration has passed */

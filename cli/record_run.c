@@ -128,6 +128,44 @@ static bool prepare(struct record *record)
 
 /* -------------------------------------------------------------------------------------------------- the recording */
 
+/* ------------------------------------------------------------------------------------------- maps of the processes */
+
+static void take_map(pid_t pid, void *maps)
+{
+	proc_maps_take(maps, pid);
+}
+
+static int take_program_map(struct rec_view *view, const char *pid, unsigned int nr, void *maps)
+{
+	const uint32_t here = rec_view_pid(view);
+
+	(void)pid;
+	(void)nr;
+	/* It cannot be seen from here, or has ended a moment ago: then it has no map. */
+	return here && proc_maps_take(maps, (pid_t)here) == -ENOMEM ? -ENOMEM : 0;
+}
+
+/* Those of running programs; once more at the end, because a program may load libraries. False: one line was printed. */
+static bool take_maps(struct record *record)
+{
+	struct proc_maps *maps = &record->maps;
+
+	if (!record->proc_map)
+		return true;
+	kernel_pids_each(&record->kernel.pids, take_map, maps);
+	return !record->attach || programs_look(&record_sink, &record->programs, take_program_map, maps) >= 0;
+}
+
+/* Take them again, and store them. 0 or -errno. */
+static int save_maps(struct record *record)
+{
+	if (!record->proc_map)
+		return 0;
+	child_let_go(&record->child);
+	proc_maps_take_again(&record->maps);
+	return proc_maps_save(&record->maps, record->spool);
+}
+
 /* Remove what the recording had beside its output. */
 static void remove_traces(struct record *record)
 {
@@ -165,6 +203,8 @@ static bool record_events(struct record *record)
 
 	background_begun(&record->background);
 	err = record_drain(record);
+	if (!err)
+		err = save_maps(record);
 
 	if (err)
 		say_stopped(record, err);
@@ -238,6 +278,10 @@ static int run_without_command(struct record *record)
 		remove_traces(record);
 		return EXIT_FAILURE;
 	}
+	if (!take_maps(record)) {
+		remove_traces(record);
+		return EXIT_FAILURE;
+	}
 	if (record->attach && !record->quiet)
 		attach_say_stopped(record->attach);
 	loans_sweep(&record_sink, record->programs.dir, record->quiet);
@@ -263,6 +307,8 @@ static int run_command(struct record *record)
 		return EXIT_FAILURE;
 	record->child.keeps_stdout = record->output.stream && !strcmp(record->output_name, "-");
 	record->child.user = record->as_user ? &record->child_user : NULL;
+	record->child.at_end = record->proc_map ? take_map : NULL;
+	record->child.at_end_arg = &record->maps;
 	if (!prepare(record))
 		goto remove;
 	if (session_sweep(left, sizeof(left)) && !record->quiet)
@@ -277,6 +323,9 @@ static int run_command(struct record *record)
 	err = child_fork(&record->child, record->command, env);
 	if (!err && !record_kernel_start(&record_sink, &record->kernel, record->child.pid))
 		goto remove;
+	if (record->child.trace_errno)
+		complain(RECORD, "cannot see the end of '%s', so its map is missing (--proc-map): %s", record->command[0],
+			 strerror(record->child.trace_errno));
 	if (!err)
 		err = child_exec(&record->child);
 	if (err) {
@@ -316,4 +365,5 @@ void record_close(struct record *record)
 	session_close(&record->session);
 	child_close(&record->child);
 	child_user_free(&record->child_user);
+	proc_maps_free(&record->maps);
 }

@@ -262,6 +262,16 @@ static bool is_alive(int dir)
 	return fstatat(dir, "task", &st, 0) == 0 && st.st_nlink > 3;
 }
 
+void kernel_pids_each(const struct kernel_pids *pids, void (*each)(pid_t pid, void *arg), void *arg)
+{
+	for (unsigned int i = 0; i < pids->nr; i++) {
+		const pid_t pid = (pid_t)process_of(pids->dirs[i]);
+
+		if (pid > 0)
+			each(pid, arg);
+	}
+}
+
 bool kernel_pids_alive(const struct kernel_pids *pids)
 {
 	for (unsigned int i = 0; i < pids->nr; i++)

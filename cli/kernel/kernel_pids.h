@@ -26,6 +26,9 @@ bool kernel_pids_find(const struct message_sink *sink, const struct programs *wh
 bool kernel_pids_threads(const struct message_sink *sink, const char *tids, struct kernel_request *request,
 			 struct kernel_pids *pids);
 
+/* Call `each` with the pid of every process that still exists. */
+void kernel_pids_each(const struct kernel_pids *pids, void (*each)(pid_t pid, void *arg), void *arg);
+
 /* Whether one of them is still running. */
 bool kernel_pids_alive(const struct kernel_pids *pids);
 void kernel_pids_close(struct kernel_pids *pids);

@@ -4,6 +4,7 @@
  */
 #include "cli/recording/child.h"
 
+#include "cli/recording/child_trace.h"
 #include "cli/recording/child_user.h"
 
 #include <errno.h>
@@ -126,27 +127,46 @@ int child_fork(struct child *child, char **argv, const struct child_env *env)
 	close(tell[1]);
 	child->go = go[1];
 	child->tell = tell[0];
+	child->trace_errno = child->at_end ? -child_trace_begin(child) : 0;
+	if (child->trace_errno)
+		child->at_end = NULL;
 	return 0;
+}
+
+/* As waitpid(), for its end alone. */
+static pid_t wait_end(const struct child *child, int *ret_status, int flags)
+{
+	pid_t got;
+
+	do {
+		got = waitpid(child->pid, ret_status, flags);
+		if (got > 0 && WIFSTOPPED(*ret_status))
+			child_trace_stopped(child, *ret_status);
+	} while (got < 0 ? errno == EINTR : got > 0 && WIFSTOPPED(*ret_status));
+	return got;
 }
 
 /* It has ended by itself, or is just about to. */
 static void reap(const struct child *child)
 {
-	while (waitpid(child->pid, NULL, 0) < 0 && errno == EINTR)
-		;
+	int status;
+
+	wait_end(child, &status, 0);
 }
 
 /* Whether it had ended before it was told to begin. One that had not ends now, with 127: its pipe is closed. */
 static bool was_ended(struct child *child)
 {
-	siginfo_t info = { .si_code = 0 };
+	int status = 0;
 
 	close(child->go);
 	child->go = -1;
-	while (waitid(P_PID, (id_t)child->pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
-		;
+	if (wait_end(child, &status, 0) == child->pid) {
+		child->ended = true;
+		child->status = status;
+	}
 	errno = EPIPE;
-	return info.si_code != CLD_EXITED || info.si_status != 127;
+	return !WIFEXITED(status) || WEXITSTATUS(status) != 127;
 }
 
 int child_exec(struct child *child)
@@ -232,9 +252,19 @@ bool child_wait(struct child *child, uint64_t timeout_us)
 		while (read(child->signals, &info, sizeof(info)) == sizeof(info))
 			note_signal(child, (int)info.ssi_signo);
 	/* Asked for by itself: SIGCHLD of several children come as one, and a stop of the child raises it as well. */
-	if (child->pid && !child->ended && waitpid(child->pid, &child->status, WNOHANG) == child->pid)
+	if (child->pid && !child->ended && wait_end(child, &child->status, WNOHANG) == child->pid)
 		child->ended = true;
 	return child->ended || child->stopped_by;
+}
+
+void child_let_go(struct child *child)
+{
+	int status;
+
+	if (!child->pid || child->ended || !child->at_end || !child_trace_end(child, &status))
+		return;
+	child->ended = true;
+	child->status = status;
 }
 
 bool child_has_status(const struct child *child)

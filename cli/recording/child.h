@@ -27,6 +27,10 @@ struct child {
 	int status; /* as of waitpid(), once ended */
 	bool keeps_stdout; /* the recorder's standard output is not the command's, which is its standard error then */
 	const struct child_user *user; /* that the command runs as; NULL: as we are */
+	/* Called when its end has begun, while /proc still has all of it; NULL: it is not traced. */
+	void (*at_end)(pid_t pid, void *arg);
+	void *at_end_arg;
+	int trace_errno; /* why it could not be traced: at_end is not called */
 	unsigned int interrupts;
 	int stopped_by; /* the signal that ended the recording before the command; 0 */
 };
@@ -56,6 +60,9 @@ int child_fork(struct child *child, char **argv, const struct child_env *env);
 /* 0; or the errno of exec, or of becoming the user; then nothing was started. */
 int child_exec(struct child *child);
 void child_drop(struct child *child);
+
+/* The recording has ended: if the command is traced and still runs, call at_end, and let it go. */
+void child_let_go(struct child *child);
 
 /* Wait for the command's end or a signal, at most this number of microseconds. True: the recording must end. */
 bool child_wait(struct child *child, uint64_t timeout_us);

@@ -232,6 +232,8 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 		.buffers = spool->head.split ? WEAVE_SPLIT : WEAVE_WOVEN,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
 		.notes = make_notes(spool),
+		.maps = to_weave.maps,
+		.nr_maps = to_weave.nr_maps,
 		.date = find_date(spool),
 		.wants = spool->head.wanted[0] ? wants : NULL,
 		.wants_arg = spool->head.wanted,

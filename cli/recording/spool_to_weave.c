@@ -58,6 +58,24 @@ static int add_kernel(struct spool_to_weave *to_weave, const struct spool_entry 
 	return add_formats(to_weave, entry);
 }
 
+/* The maps of processes, which are with any process. 0 or -ENOMEM. */
+static int add_maps(struct spool_to_weave *to_weave, const struct spool *spool)
+{
+	unsigned int nr = 0;
+
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		nr += spool->entries[i].nr_texts;
+	to_weave->maps = calloc(nr + 1, sizeof(*to_weave->maps));
+	for (unsigned int i = 0; i < spool->nr_entries && to_weave->maps; i++)
+		for (unsigned int j = 0; j < spool->entries[i].nr_texts; j++) {
+			const struct spool_text *text = &spool->entries[i].texts[j];
+
+			if (text->kind == SPOOL_TEXT_MAP)
+				to_weave->maps[to_weave->nr_maps++] = (struct weave_text){ text->text, text->size };
+		}
+	return to_weave->maps ? 0 : -ENOMEM;
+}
+
 /* 0 or -ENOMEM. */
 static int add_processes(struct spool_to_weave *to_weave, const struct spool *spool)
 {
@@ -123,7 +141,8 @@ int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool)
 		to_weave->files[i].fd = from->side;
 		stream->file = from->side < 0 ? NULL : &to_weave->files[i];
 	}
-	return add_processes(to_weave, spool);
+	err = add_maps(to_weave, spool);
+	return err ? err : add_processes(to_weave, spool);
 }
 
 void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool, struct spool_to_weave_kernel *ret_kernel)
@@ -158,6 +177,7 @@ void spool_to_weave_close(struct spool_to_weave *to_weave)
 	for (unsigned int i = 0; i < to_weave->kernel.nr_formats; i++)
 		free((char *)(uintptr_t)to_weave->formats[i].system);
 	free(to_weave->formats);
+	free(to_weave->maps);
 	free(to_weave->cpu_stats);
 	free(to_weave->files);
 	free(to_weave->streams);

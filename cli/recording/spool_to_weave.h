@@ -20,6 +20,8 @@ struct spool_to_weave {
 	struct weave_kernel kernel;
 	struct weave_format *formats; /* with names of their own */
 	struct weave_text *cpu_stats;
+	struct weave_text *maps; /* of processes */
+	unsigned int nr_maps;
 };
 
 /* The results of the kernel's half of a recording. */

@@ -126,6 +126,8 @@ struct weave_params {
 	 * hidden threads are left out (hidden_threads.h).
 	 */
 	struct dat_notes notes;
+	const struct weave_text *maps; /* of processes, each for an option PROCMAPS */
+	unsigned int nr_maps;
 	uint64_t date; /* CLOCK_REALTIME less CLOCK_MONOTONIC, ns, for the option DATE; 0: the file does not state it */
 
 	/* Whether the file is to have an event of programs: others are neither woven nor lost. NULL: all. */

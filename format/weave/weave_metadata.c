@@ -130,6 +130,20 @@ static int put_date(struct weave *weave)
 	return err;
 }
 
+static int put_maps(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	struct blob text = BLOB_INIT;
+	int err = 0;
+
+	for (unsigned int i = 0; i < params->nr_maps && !err; i++) {
+		blob_put(&text, params->maps[i].data, params->maps[i].size);
+		err = put_string(weave, DAT_PROCMAPS, &text);
+	}
+	blob_free(&text);
+	return err;
+}
+
 /* A CPU's statistics under the kernel's names for them; nothing was left unread. */
 static void put_figures(struct blob *text, const struct weave_figures *figures, uint64_t bytes)
 {
@@ -337,6 +351,8 @@ int weave_finish(struct weave *weave)
 		err = put_notes(weave);
 	if (!err)
 		err = put_date(weave);
+	if (!err)
+		err = put_maps(weave);
 	if (!err)
 		err = put_cpu_stats(weave, nr_cpus);
 	if (!err && weave->raw_tsc)

@@ -87,6 +87,7 @@ static void add_kernel(struct spool *spool)
 		[SPOOL_TEXT_BOOT] = "0-1-2",
 		[SPOOL_TEXT_OFFSETS] = "kernel - programs: CPU 0 -120 to 95 ns in 400 rounds",
 		[SPOOL_TEXT_HIDDEN] = "17\n18\n",
+		[SPOOL_TEXT_MAP] = "11 1 /bin/name\n1000 2000 /lib/other\n",
 	};
 	static const char format[] = "name: made\nID: 300\nformat:\n"
 				     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"

@@ -37,6 +37,18 @@ same()
 
 calls=$top_builddir/tests/programs/calls
 
+# --proc-map: the text of the option without its first line, which has the pid. Addresses are the same each time.
+maps()
+{
+	"$RECORDER" dump --options "$1" | sed -nE 's/^ *procmaps +id 10 +([0-9]+) bytes at ([0-9]+) .*/\1 \2/p' |
+		while read -r size at; do
+			tail -c +$((at + 1)) "$1" | head -c "$size" | tr -d '\0' | tail -n +2
+		done
+}
+under="setarch -R"
+same_events "--proc-map" 4 maps --proc-map -F -e sched:sched_process_exec cat /dev/null
+under=
+
 # This happens by itself now and then: trace-cmd tells its processes that read the rings to stop before they have begun,
 # and they end without reading anything. trace-cmd succeeds all the same.
 all_lost()

@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# record --proc-map: the file has the maps of the recorded processes, as trace-cmd stores them.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/told.sh"
+cd "$TMP" || exit 1
+
+# expected PID: the text that trace-cmd stores of a process, from its /proc/PID/maps
+expected()
+{
+	local lines
+
+	lines=$(awk 'NF >= 6 { split($1, at, "-"); sub(/^0+/, "", at[1]); sub(/^0+/, "", at[2]); print at[1], at[2], $6 }' \
+		"/proc/$1/maps")
+	printf '%x %x %s\n%s\n' "$1" "$(wc -l <<<"$lines")" "$(readlink "/proc/$1/exe")" "$lines"
+}
+
+# stored FILE: the texts that a file has
+stored()
+{
+	"$RECORDER" dump --options "$1" | sed -nE 's/^ *procmaps +id 10 +([0-9]+) bytes at ([0-9]+) .*/\1 \2/p' |
+		while read -r size at; do
+			tail -c +$((at + 1)) "$1" | head -c "$size" | tr -d '\0'
+		done
+}
+
+# ---- a running program
+
+start_told
+"$RECORDER" record -q --daemonize --proc-map -o out.dat -P "$pid" 2>log
+daemon=$(pgrep -f -- "--proc-map -o out.dat -P $pid")
+tell go
+kill "$daemon"
+wait_until is_gone "$daemon"
+is "a running program's" "$(stored out.dat)" "$(expected "$pid")"
+is "its events" "$(counts out.dat)" "get 10 idle 10 put 10"
+
+# ---- a command that ends
+
+cat >show <<'END'
+#!/bin/bash
+# The map of the shell itself, which does not change any more.
+while read -r line; do echo "$line"; done </proc/self/maps >maps
+echo go | "$1"
+exit 7
+END
+chmod +x show
+run "$RECORDER" record -q --proc-map -o end.dat ./show "$told"
+is "a command: its status" "$status" 7
+is "and its map at its end" "$(stored end.dat | tail -n +2)" \
+	"$(awk 'NF >= 6 { split($1, at, "-"); sub(/^0+/, "", at[1]); sub(/^0+/, "", at[2]); print at[1], at[2], $6 }' maps)"
+like "with its program" "$(stored end.dat | head -n 1)" '^[0-9a-f]+ [0-9a-f]+ /.*bash$'
+is "it has its child's events" "$(counts end.dat)" "get 10 idle 10 put 10"
+run "$RECORDER" record -q --proc-map -o killed.dat sh -c 'echo go | "$0"; kill -TERM $$' "$told"
+is "a command that a signal ends: its status" "$status" 143
+like "and its map" "$(stored killed.dat)" ' /.*/libc'
+run "$RECORDER" record -q --proc-map -o none.dat ./nosuch
+is "a command that cannot be run" "$status" 127
+
+# Signals reach a command that is traced, and so do stops.
+cat >signals <<'END'
+#!/bin/bash
+trap 'echo go | "$1"; echo handled; exit 0' USR1
+kill -USR1 $$
+END
+chmod +x signals
+is "a signal reaches its handler" "$("$RECORDER" record -q --proc-map -o signal.dat ./signals "$told")" $'go\nhandled'
+
+# ---- the recording ends first
+
+mkfifo words
+exec 6<>words
+"$RECORDER" record -q --proc-map -o first.dat "$told" <words >log 2>&1 &
+recorder=$!
+is_started()
+{
+	child=$(pgrep -P $recorder)
+}
+wait_until is_started
+echo go >&6
+wait_until is_attached first.dat.spool "$told"
+kill -TERM $recorder
+wait $recorder
+is "a recording that ends first: the status" $? 143
+ok "the command keeps running" kill -0 "$child"
+is "and is not traced any more" "$(awk '/^TracerPid/ { print $2 }' "/proc/$child/status")" 0
+kill "$child"
+end_told
+
+# ---- command lines
+
+run "$RECORDER" record --proc-map -e sched_switch
+is "of no process: the status" "$status" 2
+like "and the message" "$err" '^recorder record: --proc-map is for'
+
+done_testing
