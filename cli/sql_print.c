@@ -2,6 +2,7 @@
 /* See sql_print.h. */
 #include "cli/sql_print.h"
 
+#include "cli/base/escape.h"
 #include "cli/show_text.h"
 #include "cli/terminal.h"
 #include "format/io/blob.h"
@@ -15,30 +16,31 @@
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/* Blobs as hexadecimal digits, as SQL writes them: x'0aff'. */
-static void put_value(struct blob *out, sqlite3_stmt *s, int column)
+/* Blobs as hexadecimal digits, as SQL writes them: x'0aff'. Returns the type, which SQLite knows only before it makes a text. */
+static int put_value(struct blob *out, sqlite3_stmt *s, int column)
 {
+	const int type = sqlite3_column_type(s, column);
 	const unsigned char *bytes;
 
-	switch (sqlite3_column_type(s, column)) {
+	switch (type) {
 	case SQLITE_NULL:
-		return;
+		return type;
 	case SQLITE_BLOB:
 		bytes = sqlite3_column_blob(s, column);
 		blob_printf(out, "x'");
 		for (int i = 0; i < sqlite3_column_bytes(s, column); i++)
 			blob_printf(out, "%02x", bytes[i]);
 		blob_printf(out, "'");
-		return;
+		return type;
 	default:
-		blob_put(out, sqlite3_column_text(s, column), (size_t)sqlite3_column_bytes(s, column));
+		bytes = sqlite3_column_text(s, column);
+		blob_put(out, bytes, (size_t)sqlite3_column_bytes(s, column));
+		return type;
 	}
 }
 
-static bool is_number(sqlite3_stmt *s, int column)
+static bool is_number(int type)
 {
-	const int type = sqlite3_column_type(s, column);
-
 	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
@@ -102,16 +104,17 @@ static void print_json_row(sqlite3_stmt *s, struct blob *value)
 	putchar('{');
 	for (int i = 0; i < sqlite3_column_count(s); i++) {
 		const char *name = sqlite3_column_name(s, i);
+		int type;
 
 		if (i)
 			putchar(',');
 		put_json_text(name, strlen(name));
 		putchar(':');
 		value->size = 0;
-		put_value(value, s, i);
-		if (sqlite3_column_type(s, i) == SQLITE_NULL)
+		type = put_value(value, s, i);
+		if (type == SQLITE_NULL)
 			fputs("null", stdout);
-		else if (is_number(s, i))
+		else if (is_number(type))
 			fwrite(value->data, 1, value->size, stdout);
 		else
 			put_json_text((const char *)value->data, value->size);
@@ -182,7 +185,7 @@ static void print_box(const struct box *box)
 
 		printf("│ %*s", cells[i].is_number ? pad : 0, "");
 		fputs(is_name ? paint(PAINT_TITLE) : "", stdout);
-		show_text(stdout, text, cells[i].size, false);
+		fwrite(text, 1, cells[i].size, stdout);
 		fputs(is_name ? paint_end() : "", stdout);
 		printf("%*s ", cells[i].is_number ? 0 : pad, "");
 		text += cells[i].size;
@@ -195,27 +198,51 @@ static void print_box(const struct box *box)
 	line(box, "└", "┴", "┘");
 }
 
+/* With escapes, as it will stand on the screen: what counts is how wide that is. */
+static void put_shown(struct blob *out, const char *text, size_t size)
+{
+	char escape[ESCAPE_SIZE];
+
+	while (size) {
+		const size_t plain = escape_plain(text, size, false);
+
+		blob_put(out, text, plain);
+		if (plain == size)
+			return;
+		blob_printf(out, "%s", escape_byte(text[plain], escape));
+		text += plain + 1;
+		size -= plain + 1;
+	}
+}
+
 static int collect_box(sqlite3_stmt *s, struct box *box)
 {
+	struct blob value = BLOB_INIT;
 	int code;
 
 	for (int i = 0; i < box->columns; i++) {
 		const size_t begin = box->texts.size;
 		const char *name = sqlite3_column_name(s, i);
 
-		blob_put(&box->texts, name, strlen(name));
+		put_shown(&box->texts, name, strlen(name));
 		add_cell(box, i, begin, false);
 	}
 	while ((code = sqlite3_step(s)) == SQLITE_ROW) {
 		for (int i = 0; i < box->columns; i++) {
 			const size_t begin = box->texts.size;
+			int type;
 
-			put_value(&box->texts, s, i);
-			add_cell(box, i, begin, is_number(s, i));
+			value.size = 0;
+			type = put_value(&value, s, i);
+			put_shown(&box->texts, (const char *)value.data, value.size);
+			add_cell(box, i, begin, is_number(type));
 		}
-		if (box->texts.error || box->cells.error)
-			return SQLITE_NOMEM;
+		if (box->texts.error || box->cells.error || value.error) {
+			code = SQLITE_NOMEM;
+			break;
+		}
 	}
+	blob_free(&value);
 	return code;
 }
 

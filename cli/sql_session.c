@@ -56,7 +56,7 @@ static void report_gaps(struct sql_session *session)
 		if (!trace->is_read)
 			continue;
 		trace->is_read = false;
-		if (sql_trace_gaps(trace, &gaps) || (!gaps.places && !gaps.damaged))
+		if (sql_trace_gaps(trace, &gaps) || (!gaps.places && !gaps.damaged && !gaps.back))
 			continue;
 		fflush(stdout);
 		if (gaps.places)
@@ -67,6 +67,9 @@ static void report_gaps(struct sql_session *session)
 		if (gaps.damaged)
 			complain(COMMAND, "%s: %" PRIu64 " damaged page%s; results may lack their events", trace->path, gaps.damaged,
 				 gaps.damaged == 1 ? "" : "s");
+		if (gaps.back)
+			complain(COMMAND, "%s: times go back at %" PRIu64 " place%s; a condition on ts may miss events", trace->path,
+				 gaps.back, gaps.back == 1 ? "" : "s");
 	}
 }
 

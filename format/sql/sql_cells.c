@@ -44,8 +44,16 @@ void sql_cells_close(struct sql_cells *cells)
 	*cells = (struct sql_cells){ 0 };
 }
 
-int sql_cells_add(struct sql_cells *cells, const int64_t *row)
+/* Cells from one row to the next. */
+static size_t pitch_of(const struct sql_cells *cells)
 {
+	return cells->nr_columns + 1;
+}
+
+int sql_cells_add(struct sql_cells *cells, const int64_t *row, uint64_t lowest)
+{
+	int64_t *to;
+
 	if (cells->nr_rows == cells->room) {
 		size_t room = cells->room ? 2 * cells->room : 64;
 		int64_t *more;
@@ -53,14 +61,15 @@ int sql_cells_add(struct sql_cells *cells, const int64_t *row)
 		/* Rows are numbered with 32 bits. */
 		if (room > UINT32_MAX)
 			return -ENOMEM;
-		more = reallocarray(cells->cells, room, cells->nr_columns * sizeof(*more));
+		more = reallocarray(cells->cells, room, pitch_of(cells) * sizeof(*more));
 		if (!more)
 			return -ENOMEM;
 		cells->cells = more;
 		cells->room = room;
 	}
-	memcpy(cells->cells + cells->nr_rows * cells->nr_columns, row, cells->nr_columns * sizeof(*row));
-	cells->nr_rows++;
+	to = cells->cells + cells->nr_rows++ * pitch_of(cells);
+	memcpy(to, row, cells->nr_columns * sizeof(*row));
+	to[cells->nr_columns] = (int64_t)lowest;
 	return 0;
 }
 
@@ -88,15 +97,15 @@ static int by_cells(const void *a, const void *b, void *arg)
 void sql_cells_sort(struct sql_cells *cells)
 {
 	if (cells->nr_rows)
-		qsort_r(cells->cells, cells->nr_rows, cells->nr_columns * sizeof(int64_t), by_cells, cells);
+		qsort_r(cells->cells, cells->nr_rows, pitch_of(cells) * sizeof(int64_t), by_cells, cells);
 }
 
 struct sql_value sql_cells_value(const struct sql_cells *cells, size_t row, unsigned int column)
 {
-	const int64_t cell = cells->cells[row * cells->nr_columns + column];
+	const int64_t *of_row = cells->cells + row * pitch_of(cells), cell = of_row[column];
 	const struct pooled_text *text;
 
-	if (cell == SQL_CELL_NULL)
+	if (cell == SQL_CELL_NULL && !((uint64_t)of_row[cells->nr_columns] & sql_lowest_bit(column)))
 		return sql_null();
 	if (cells->kinds[column] == SQL_INT)
 		return sql_int(cell);
@@ -111,7 +120,7 @@ size_t sql_cells_from(const struct sql_cells *cells, int64_t value)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (cells->cells[middle * cells->nr_columns] < value)
+		if (cells->cells[middle * pitch_of(cells)] < value)
 			low = middle + 1;
 		else
 			high = middle;
@@ -121,7 +130,7 @@ size_t sql_cells_from(const struct sql_cells *cells, int64_t value)
 
 static int64_t cell_of(const struct sql_cells *cells, size_t row, unsigned int column)
 {
-	return cells->cells[row * cells->nr_columns + column];
+	return cells->cells[row * pitch_of(cells) + column];
 }
 
 /* First the size of each group, then where it begins, then its rows. */

@@ -15,8 +15,14 @@
 
 #include <stdbool.h>
 
-/* NULL; no time, number or address has this value. */
+/* NULL, unless the row says that it is the number (`lowest` of sql_cells_add()). */
 #define SQL_CELL_NULL INT64_MIN
+
+/* The bit of a column in `lowest`. The last bit is for all further columns: few events have so many fields. */
+static inline uint64_t sql_lowest_bit(unsigned int column)
+{
+	return UINT64_C(1) << (column < 63 ? column : 63);
+}
 
 struct sql_index;
 
@@ -26,7 +32,7 @@ struct sql_cells {
 	unsigned int nr_columns;
 	size_t nr_rows;
 	size_t room; /* rows */
-	int64_t *cells;
+	int64_t *cells; /* a row's, then its `lowest` */
 	struct sql_index **indices; /* by column; NULL: not made yet */
 };
 
@@ -34,8 +40,8 @@ struct sql_cells {
 int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns);
 void sql_cells_close(struct sql_cells *cells);
 
-/* Adds a row. 0; -ENOMEM. */
-int sql_cells_add(struct sql_cells *cells, const int64_t *row);
+/* Adds a row. `lowest`: the columns, by sql_lowest_bit(), whose SQL_CELL_NULL is that number, not NULL. 0; -ENOMEM. */
+int sql_cells_add(struct sql_cells *cells, const int64_t *row, uint64_t lowest);
 
 /* A text as a cell; SQL_CELL_NULL for a NULL text. -ENOMEM through *ret_error, which is otherwise untouched. */
 int64_t sql_cells_text(struct sql_cells *cells, const char *text, size_t size, int *ret_error);

@@ -14,15 +14,26 @@ struct extent {
 	uint32_t size;
 };
 
+/* libtraceevent takes arrays of s8 and u8 for strings, too. */
+static bool is_text(const struct tep_format_field *field)
+{
+	return field->flags & TEP_FIELD_IS_STRING && strstr(field->type, "char");
+}
+
+static bool is_signed(const struct tep_format_field *field)
+{
+	return field->flags & TEP_FIELD_IS_SIGNED || strstr(field->type, "s8");
+}
+
 enum sql_kind sql_field_kind(const struct tep_format_field *field)
 {
-	if (field->flags & TEP_FIELD_IS_STRING)
+	if (is_text(field))
 		return SQL_TEXT;
 	if (!(field->flags & TEP_FIELD_IS_ARRAY))
 		return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8 ? SQL_INT : SQL_BLOB;
 	/* The elements of bytes() are unsigned; an array of numbers has a length. */
 	if (field->flags & TEP_FIELD_IS_DYNAMIC && field->elementsize <= 1)
-		return SQL_BLOB;
+		return strstr(field->type, "s8") ? SQL_TEXT : SQL_BLOB;
 	return field->elementsize == 1 || field->elementsize == 2 || field->elementsize == 4 || field->elementsize == 8 ?
 		       SQL_TEXT :
 		       SQL_BLOB;
@@ -84,15 +95,15 @@ static struct sql_value array_value(const struct tep_format_field *field, const 
 {
 	/* A number, a comma, and what ends the text. */
 	enum { ELEMENT_MAX = 24 };
-	const uint32_t width = field->elementsize;
+	const uint32_t width = field->elementsize ? field->elementsize : 1;
 	size_t used = 0;
 
 	room[used++] = '[';
 	for (uint32_t at = 0; width <= extent->size - at && used + ELEMENT_MAX < SQL_FIELD_ROOM; at += width) {
-		const int64_t number = number_at(extent->data + at, width, field->flags & TEP_FIELD_IS_SIGNED, big);
+		const int64_t number = number_at(extent->data + at, width, is_signed(field), big);
 		const char *comma = at ? "," : "";
 
-		used += (size_t)(field->flags & TEP_FIELD_IS_SIGNED ?
+		used += (size_t)(is_signed(field) ?
 					 sprintf(room + used, "%s%" PRId64, comma, number) :
 					 sprintf(room + used, "%s%" PRIu64, comma, (uint64_t)number));
 		if (at + width >= extent->size)
@@ -112,7 +123,7 @@ struct sql_value sql_field_value(const struct tep_format_field *field, const uns
 		return sql_field_number(field, data, size, big, &number) ? sql_int(number) : sql_null();
 	if (!extent_of(field, data, size, big, &extent))
 		return sql_null();
-	if (kind == SQL_TEXT && !(field->flags & TEP_FIELD_IS_STRING))
+	if (kind == SQL_TEXT && !is_text(field))
 		return array_value(field, &extent, big, room);
 	if (kind == SQL_TEXT)
 		extent.size = (uint32_t)strnlen((const char *)extent.data, extent.size);

@@ -34,6 +34,19 @@ static int read_value(sqlite3_value *from, struct sql_value *ret_value)
 	}
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const struct sql_value *x = a, *y = b;
+
+	if (x->kind != y->kind)
+		return x->kind == SQL_INT ? -1 : 1;
+	if (x->kind == SQL_INT)
+		return x->number < y->number ? -1 : x->number > y->number;
+	if (x->size != y->size)
+		return x->size < y->size ? -1 : 1;
+	return memcmp(x->text, y->text, x->size);
+}
+
 /* The values of an IN. 1: all are usable, as far as they can be equal to anything. 0, -ENOMEM as above. */
 static int read_list(struct sql_filter *filter, sqlite3_value *list)
 {
@@ -59,7 +72,13 @@ static int read_list(struct sql_filter *filter, sqlite3_value *list)
 		if (filter->list[filter->nr_list].kind != SQL_NULL)
 			filter->nr_list++;
 	}
-	return rc == SQLITE_DONE ? 1 : 0;
+	if (rc != SQLITE_DONE)
+		return 0;
+	for (size_t i = 0; i < filter->nr_list; i++)
+		*(filter->list[i].kind == SQL_INT ? &filter->has_numbers : &filter->has_texts) = true;
+	if (filter->nr_list)
+		qsort(filter->list, filter->nr_list, sizeof(*filter->list), by_value);
+	return 1;
 }
 
 static void close_filter(struct sql_filter *filter)
@@ -136,11 +155,9 @@ bool sql_filter_passes(const struct sql_filter *filter, const struct sql_value *
 	if (value->kind == SQL_NULL)
 		return false;
 	if (filter->op == SQL_IN) {
-		for (size_t i = 0; i < filter->nr_list; i++) {
-			if (value->kind != filter->list[i].kind || are_equal(value, &filter->list[i]))
-				return true;
-		}
-		return false;
+		if (value->kind == SQL_INT ? filter->has_texts : filter->has_numbers)
+			return true;
+		return filter->nr_list && bsearch(value, filter->list, filter->nr_list, sizeof(*value), by_value);
 	}
 	if (filter->op == SQL_EQ)
 		return value->kind != with->kind || are_equal(value, with);

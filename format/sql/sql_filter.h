@@ -17,8 +17,9 @@ struct sql_filter {
 	unsigned int column;
 	enum sql_op op;
 	struct sql_value value; /* its text is the filter's own */
-	struct sql_value *list; /* SQL_IN */
+	struct sql_value *list; /* SQL_IN: in order, numbers first */
 	size_t nr_list;
+	bool has_numbers, has_texts;
 };
 
 struct sql_filters {

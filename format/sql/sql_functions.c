@@ -2,7 +2,7 @@
 /*
  * Aggregates for durations. They keep the values of a group and answer when the group ends:
  *	percentile(X, P)		the P-th percentile, 0 to 100, of the numbers X, interpolated between neighbours
- *	histogram(X)			JSON: [[low, high, count], ...], powers of two
+ *	histogram(X)			JSON: [[low, high, count], ...], powers of two and their negatives
  *	interval_overlap(BEGIN, END)	how long at least two of the intervals overlap
  */
 #include "format/sql/sql_open.h"
@@ -51,7 +51,7 @@ static void percentile_step(sqlite3_context *context, int argc, sqlite3_value **
 	(void)argc;
 	if (!p || sqlite3_value_type(argv[0]) == SQLITE_NULL)
 		return;
-	if (sqlite3_value_numeric_type(argv[1]) == SQLITE_TEXT || !(percent >= 0 && percent <= 100) ||
+	if ((sqlite3_value_numeric_type(argv[1]) != SQLITE_INTEGER && sqlite3_value_numeric_type(argv[1]) != SQLITE_FLOAT) || !(percent >= 0 && percent <= 100) ||
 	    (p->has_percent && (percent < p->percent || percent > p->percent))) {
 		sqlite3_result_error(context, "percentile(X, P): P is a constant from 0 to 100", -1);
 		return;
@@ -91,10 +91,11 @@ static void percentile_final(sqlite3_context *context)
 
 /* -------------------------------------------------------------------------------------------------------- histogram */
 
-#define BUCKETS 65u
+#define WIDTHS 64
 
+/* By the number of bits: i of them are 2^(i-1) to 2^i - 1. The lowest number alone is -2^63, of 64 bits. */
 struct buckets {
-	sqlite3_int64 count[BUCKETS]; /* 0: values below 1; i: 2^(i-1) to 2^i - 1 */
+	sqlite3_int64 zero, above[WIDTHS + 1], below[WIDTHS + 1];
 };
 
 static void histogram_step(sqlite3_context *context, int argc, sqlite3_value **argv)
@@ -106,24 +107,36 @@ static void histogram_step(sqlite3_context *context, int argc, sqlite3_value **a
 	if (!b || sqlite3_value_type(argv[0]) == SQLITE_NULL)
 		return;
 	value = sqlite3_value_int64(argv[0]);
-	b->count[value < 1 ? 0 : 64 - __builtin_clzll((unsigned long long)value)]++;
+	if (!value)
+		b->zero++;
+	else if (value > 0)
+		b->above[WIDTHS - __builtin_clzll((unsigned long long)value)]++;
+	else
+		b->below[WIDTHS - __builtin_clzll(-(unsigned long long)value)]++;
+}
+
+/* Takes the text. NULL: out of memory. */
+static char *add_bucket(char *text, sqlite3_int64 low, sqlite3_int64 high, sqlite3_int64 count)
+{
+	if (!text || !count)
+		return text;
+	return sqlite3_mprintf("%z%s[%lld,%lld,%lld]", text, text[1] ? "," : "", low, high, count);
 }
 
 static void histogram_final(sqlite3_context *context)
 {
 	const struct buckets *b = sqlite3_aggregate_context(context, 0);
 	char *text = sqlite3_mprintf("[");
-	const char *comma = "";
 
-	for (unsigned int i = 0; b && text && i < BUCKETS; i++) {
-		const sqlite3_int64 low = i ? (sqlite3_int64)(1ull << (i - 1)) : 0;
-		const sqlite3_int64 high = i < 64 ? (sqlite3_int64)((1ull << i) - 1) : INT64_MAX;
+	for (int i = WIDTHS; b && i > 0; i--) {
+		const sqlite3_int64 near = i < WIDTHS ? -(sqlite3_int64)(1ull << (i - 1)) : INT64_MIN;
 
-		if (!b->count[i])
-			continue;
-		text = sqlite3_mprintf("%z%s[%lld,%lld,%lld]", text, comma, low, i ? high : 0, b->count[i]);
-		comma = ",";
+		/* Of 64 bits, the lowest number alone. */
+		text = add_bucket(text, i < WIDTHS ? 2 * near + 1 : near, near, b->below[i]);
 	}
+	text = b ? add_bucket(text, 0, 0, b->zero) : text;
+	for (int i = 1; b && i < WIDTHS; i++)
+		text = add_bucket(text, (sqlite3_int64)(1ull << (i - 1)), (sqlite3_int64)((1ull << i) - 1), b->above[i]);
 	text = text ? sqlite3_mprintf("%z]", text) : NULL;
 	if (text)
 		sqlite3_result_text(context, text, -1, sqlite3_free);
@@ -163,10 +176,11 @@ static int by_number(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Begins and ends in time order: `open` intervals are around each moment. */
-static int64_t overlap_of(const int64_t *begins, const int64_t *ends, size_t nr)
+/* Begins and ends in time order: `open` intervals are around each moment. The answer may be above INT64_MAX. */
+static uint64_t overlap_of(const int64_t *begins, const int64_t *ends, size_t nr)
 {
-	int64_t total = 0, since = 0;
+	uint64_t total = 0;
+	int64_t since = 0;
 	size_t open = 0, begin = 0, end = 0;
 
 	while (end < nr) {
@@ -176,7 +190,7 @@ static int64_t overlap_of(const int64_t *begins, const int64_t *ends, size_t nr)
 			begin++;
 		} else {
 			if (open-- == 2)
-				total += ends[end] - since;
+				total += (uint64_t)ends[end] - (uint64_t)since;
 			end++;
 		}
 	}
@@ -186,7 +200,7 @@ static int64_t overlap_of(const int64_t *begins, const int64_t *ends, size_t nr)
 static void overlap_final(sqlite3_context *context)
 {
 	struct intervals *v = sqlite3_aggregate_context(context, 0);
-	int64_t total = 0;
+	uint64_t total = 0;
 
 	/* They differ if there was no memory for the last end. */
 	if (v && v->ends.nr && v->begins.nr == v->ends.nr) {
@@ -194,7 +208,8 @@ static void overlap_final(sqlite3_context *context)
 		qsort(v->ends.values, v->ends.nr, sizeof(int64_t), by_number);
 		total = overlap_of(v->begins.values, v->ends.values, v->begins.nr);
 	}
-	sqlite3_result_int64(context, total);
+	/* Numbers of SQLite end there. */
+	sqlite3_result_int64(context, total < INT64_MAX ? (sqlite3_int64)total : INT64_MAX);
 	if (v) {
 		free(v->begins.values);
 		free(v->ends.values);

@@ -6,30 +6,22 @@
  * A table of events is scanned when it is read for the first time by a cursor. A cursor that begins again is the inner one
  * of a join: then the table is put into memory, and later reads find their rows by an index.
  */
-#include "format/sql/sql_table.h"
+#include "format/sql/sql_counts.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The rows of a table by name, for SQL_WAY_COUNTS. */
-struct count {
-	int id;
-	uint64_t rows;
-};
 
 struct cursor {
 	sqlite3_vtab_cursor base; /* SQLite's; first */
 	struct sql_filters filters;
 	unsigned int nr_reads;
 	bool at_end;
-	sqlite3_int64 rowid;
 
 	/* one of these */
 	struct sql_scan *scan;
 	struct sql_record record;
-	struct count *counts;
-	size_t nr_counts, count;
+	struct sql_counts *counts;
 	bool in_cells;
 	size_t row, end;	/* of the cells, or of `found` */
 	const uint32_t *found;
@@ -113,6 +105,7 @@ static int best_index(sqlite3_vtab *vtab, sqlite3_index_info *info)
 /* The cells of one event: only of the columns that queries use. */
 static int add_event(struct sql_table *table, const struct sql_record *record, int64_t *row)
 {
+	uint64_t lowest = 0;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < table->columns.nr; i++) {
@@ -124,9 +117,11 @@ static int add_event(struct sql_table *table, const struct sql_record *record, i
 			row[i] = sql_cells_text(&table->cells, value.text, value.size, &err);
 		else
 			row[i] = value.kind == SQL_INT ? value.number : SQL_CELL_NULL;
+		if (value.kind == SQL_INT && value.number == SQL_CELL_NULL)
+			lowest |= sql_lowest_bit(i);
 	}
 	row[table->columns.nr] = record->rowid;
-	return err ? err : sql_cells_add(&table->cells, row);
+	return err ? err : sql_cells_add(&table->cells, row, lowest);
 }
 
 static int fill_with_events(struct sql_table *table)
@@ -202,10 +197,8 @@ static void cursor_reset(struct cursor *cursor)
 		table_of(cursor)->nr_readers--;
 	cursor->in_cells = false;
 	cursor->scan = sql_scan_close(cursor->scan);
-	free(cursor->counts);
-	cursor->counts = NULL;
+	cursor->counts = sql_counts_close(cursor->counts);
 	cursor->found = NULL;
-	cursor->nr_counts = cursor->count = 0;
 	sql_filters_close(&cursor->filters);
 }
 
@@ -309,53 +302,6 @@ static int cells_begin(struct cursor *cursor)
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- counts by name */
-
-static int by_name(const void *a, const void *b, void *arg)
-{
-	const struct count *x = a, *y = b;
-	const struct sql_event_name *n = sql_trace_name(arg, x->id), *m = sql_trace_name(arg, y->id);
-	const int order = strcmp(n->name ? n->name->text : "", m->name ? m->name->text : "");
-
-	return order ? order : x->id - y->id;
-}
-
-static int counts_begin(struct cursor *cursor)
-{
-	enum { NR_IDS = 65536 };
-	struct sql_trace *trace = table_of(cursor)->trace;
-	struct count *counts = calloc(NR_IDS, sizeof(*counts));
-	struct sql_record record;
-	int ret = counts ? sql_scan_open(trace, SQL_ALL_EVENTS, &table_of(cursor)->columns, &cursor->filters, &cursor->scan) : -ENOMEM;
-
-	if (ret) {
-		free(counts);
-		return ret;
-	}
-	while ((ret = sql_scan_next(cursor->scan, &record)) > 0)
-		counts[(uint32_t)record.id % NR_IDS].rows++;
-	cursor->scan = sql_scan_close(cursor->scan);
-	for (int id = 0; id < NR_IDS; id++) {
-		if (counts[id].rows)
-			counts[cursor->nr_counts++] = (struct count){ .id = id, .rows = counts[id].rows };
-	}
-	qsort_r(counts, cursor->nr_counts, sizeof(*counts), by_name, trace);
-	cursor->counts = counts;
-	cursor->at_end = !cursor->nr_counts;
-	cursor->record = (struct sql_record){ .id = cursor->nr_counts ? counts[0].id : 0 };
-	return ret;
-}
-
-static void counts_next(struct cursor *cursor)
-{
-	if (--cursor->counts[cursor->count].rows)
-		return;
-	if (++cursor->count == cursor->nr_counts)
-		cursor->at_end = true;
-	else
-		cursor->record.id = cursor->counts[cursor->count].id;
-}
-
 /* -------------------------------------------------------------------------------------------------- SQLite's calls */
 
 static int scan_next(struct cursor *cursor)
@@ -364,6 +310,22 @@ static int scan_next(struct cursor *cursor)
 
 	cursor->at_end = ret <= 0;
 	return ret < 0 ? ret : 0;
+}
+
+/* The event that stands for all of its id. */
+static void counts_show(struct cursor *cursor)
+{
+	cursor->at_end = !sql_counts_id(cursor->counts, &cursor->record.id);
+}
+
+static int counts_begin(struct cursor *cursor)
+{
+	const int err = sql_counts_open(table_of(cursor), &cursor->filters, &cursor->counts);
+
+	cursor->record = (struct sql_record){ 0 };
+	if (!err)
+		counts_show(cursor);
+	return err;
 }
 
 /*
@@ -386,7 +348,6 @@ static int cursor_filter(sqlite3_vtab_cursor *base, int way, const char *plan, i
 	int err;
 
 	cursor_reset(cursor);
-	cursor->rowid = 0;
 	table->trace->is_read = true;
 	err = sql_filters_open(plan, argc, argv, &cursor->filters);
 	if (err)
@@ -403,9 +364,9 @@ static int cursor_next(sqlite3_vtab_cursor *base)
 {
 	struct cursor *cursor = (struct cursor *)base;
 
-	cursor->rowid++;
 	if (cursor->counts) {
-		counts_next(cursor);
+		sql_counts_next(cursor->counts);
+		counts_show(cursor);
 		return SQLITE_OK;
 	}
 	if (!cursor->in_cells)
@@ -455,12 +416,14 @@ static int cursor_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *ret_rowid)
 	const struct cursor *cursor = (const struct cursor *)base;
 	const struct sql_table *table = table_of(cursor);
 
+	if (cursor->counts)
+		return code_of(sql_counts_rowid(cursor->counts, ret_rowid));
 	if (cursor->in_cells && table->computed)
 		*ret_rowid = (sqlite3_int64)row_of(cursor);
 	else if (cursor->in_cells)
 		*ret_rowid = sql_cells_value(&table->cells, row_of(cursor), table->columns.nr).number;
 	else
-		*ret_rowid = cursor->counts ? cursor->rowid : cursor->record.rowid;
+		*ret_rowid = cursor->record.rowid;
 	return SQLITE_OK;
 }
 

@@ -14,27 +14,38 @@ struct sql_row {
 	struct sql_cells *cells;
 	unsigned int nr;
 	int error;
+	uint64_t lowest; /* as sql_cells_add() wants it */
 	int64_t row[SQL_ROW_MAX];
 };
 
+static inline void sql_row_cell(struct sql_row *row, int64_t cell)
+{
+	row->row[row->nr++] = cell;
+}
+
 static inline void sql_row_int(struct sql_row *row, int64_t number)
 {
-	row->row[row->nr++] = number;
+	if (number == SQL_CELL_NULL)
+		row->lowest |= sql_lowest_bit(row->nr);
+	sql_row_cell(row, number);
 }
 
 static inline void sql_row_null(struct sql_row *row)
 {
-	sql_row_int(row, SQL_CELL_NULL);
+	sql_row_cell(row, SQL_CELL_NULL);
 }
 
 static inline void sql_row_int_if(struct sql_row *row, bool is_known, int64_t number)
 {
-	sql_row_int(row, is_known ? number : SQL_CELL_NULL);
+	if (is_known)
+		sql_row_int(row, number);
+	else
+		sql_row_null(row);
 }
 
 static inline void sql_row_words(struct sql_row *row, const char *text, size_t size)
 {
-	sql_row_int(row, sql_cells_text(row->cells, text, size, &row->error));
+	sql_row_cell(row, sql_cells_text(row->cells, text, size, &row->error));
 }
 
 /* NULL: no value. */
@@ -48,7 +59,7 @@ static inline void sql_row_comm(struct sql_row *row, int32_t tid)
 {
 	const struct pooled_text *comm = sql_trace_comm(row->trace, tid);
 
-	sql_row_int(row, comm ? (int64_t)(intptr_t)comm : SQL_CELL_NULL);
+	sql_row_cell(row, comm ? (int64_t)(intptr_t)comm : SQL_CELL_NULL);
 }
 
 static inline void sql_row_pid(struct sql_row *row, int32_t tid)
@@ -68,9 +79,10 @@ static inline void sql_row_thread(struct sql_row *row, int32_t tid)
 /* Adds the row to the table and begins the next one. 0; -ENOMEM. */
 static inline int sql_row_end(struct sql_row *row)
 {
-	const int err = row->error ? row->error : sql_cells_add(row->cells, row->row);
+	const int err = row->error ? row->error : sql_cells_add(row->cells, row->row, row->lowest);
 
 	row->nr = 0;
+	row->lowest = 0;
 	return err;
 }
 

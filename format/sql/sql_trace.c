@@ -161,11 +161,14 @@ int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 	struct dat_merge *merge;
 	struct dat_event event;
 	struct dat_error error;
+	uint64_t last = 0;
 	uint32_t cpu;
 
 	if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
 		return -ENOMEM;
 	while (dat_merge_next(merge, &event)) {
+		gaps.back += event.ts < last;
+		last = event.ts;
 		if (!event.lost)
 			continue;
 		gaps.places++;

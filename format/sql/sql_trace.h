@@ -63,6 +63,7 @@ struct sql_gaps {
 	uint64_t lost;	  /* events, as far as they were counted */
 	bool is_unknown;  /* at least one place has no count */
 	uint64_t damaged; /* pages */
+	uint64_t back;	  /* events earlier than the one before: only in a damaged file */
 };
 
 /* Reads the whole file. 0; -ENOMEM. */

@@ -66,6 +66,55 @@ is "interval_overlap" "$(sql 'WITH i(b, e) AS (VALUES (0, 10), (5, 15), (12, 20)
 fails "a percentile that is none" "$RECORDER" sql trace.dat 'SELECT percentile(number, 101) FROM count'
 like "it is refused" "$err" "percentile\(X, P\): P is a constant from 0 to 100"
 
+is "histogram of numbers below zero" \
+	"$(sql 'WITH v(x) AS (VALUES (-9223372036854775808), (-4), (-3), (-1), (0), (1), (9223372036854775807)) SELECT histogram(x) FROM v')" \
+	"[[-9223372036854775808,-9223372036854775808,1],[-7,-4,1],[-3,-2,1],[-1,-1,1],[0,0,1],[1,1,1],[4611686018427387904,9223372036854775807,1]]"
+is "interval_overlap of all times" "$(sql 'WITH i(b, e) AS (VALUES (-9223372036854775808, 9223372036854775807),
+	(-9223372036854775808, 9223372036854775807)) SELECT interval_overlap(b, e) FROM i')" 9223372036854775807
+fails "a percentile that is NULL" "$RECORDER" sql trace.dat 'SELECT percentile(number, NULL) FROM count'
+like "it is refused, too" "$err" "percentile\(X, P\): P is a constant from 0 to 100"
+
+# ---- values at the edge
+
+ok "a program with extreme values" env RECORDER_SUBBUF_KB=64 RECORDER_BUFFER_KB=512 "$RECORDER" record -q -o edge.dat "$top_builddir/tests/programs/extremes"
+edge()
+{
+	"$RECORDER" sql --list edge.dat "$1" 2>&1
+}
+is "the lowest number is no NULL, when scanned" "$(edge 'SELECT n, value FROM number ORDER BY n')" \
+	$'0|-9223372036854775808\n1|-1\n2|0\n3|1\n4|9223372036854775807'
+is "nor when it is read again" "$(edge 'SELECT count(*), count(b.value), min(b.value) FROM (VALUES (1), (2)) a CROSS JOIN number b')" \
+	"10|10|-9223372036854775808"
+is "by which rows are found" "$(edge 'SELECT a.n, b.n FROM number a JOIN number b ON b.value = a.value WHERE a.n = 0')" "0|0"
+is "an array of any length is whole" "$(edge 'SELECT json_array_length(items), length(items) FROM list')" \
+	"40000|$(python3 -c 'print(len(",".join(str(i % 256 - 128) for i in range(40000))) + 2)')"
+
+# ---- numbers of rows
+
+is "a row's number is the same in the order of names" \
+	"$(edge 'SELECT rowid, name FROM events ORDER BY name' | sort)" "$(edge 'SELECT rowid, name FROM events WHERE ts > 0' | sort)"
+is "and with a condition" "$(edge "SELECT rowid, name FROM events WHERE name = 'number' ORDER BY name" | sort)" \
+	"$(edge "SELECT rowid, name FROM events WHERE name = 'number' AND ts > 0" | sort)"
+is "a long list" "$(sql "SELECT count(*), sum(number) FROM count WHERE number IN ($(seq -s, 100 20000))")" \
+	"$(sql 'SELECT count(*), sum(number) FROM count WHERE number >= 100')"
+is "a list of texts" "$(sql "SELECT count(*) FROM count WHERE comm IN ('a', 'producer', 'z', 7)")" 3000
+
+# ---- a damaged file whose times go back
+
+ok "on one CPU" taskset -c 0 "$RECORDER" record -q -o one.dat "$producer" 1 1000
+ok "an older file" "$RECORDER" convert --file-version 6 -i one.dat -o back.dat
+python3 - back.dat <<'EOF'
+import os, struct, sys
+with open(sys.argv[1], "r+b") as f:
+    f.seek(os.path.getsize(sys.argv[1]) - 4096)
+    time, = struct.unpack("<Q", f.read(8))
+    f.seek(-8, 1)
+    f.write(struct.pack("<Q", time - 10 ** 9))
+EOF
+run "$RECORDER" sql --list back.dat 'SELECT count(*) FROM count'
+is "all events are there" "$status $out" "0 1000"
+like "that times go back is reported" "$err" "^recorder sql: back.dat: times go back at 1 place; a condition on ts may miss events$"
+
 # ---- forms of output
 
 is "--csv" "$("$RECORDER" sql --csv trace.dat "SELECT thread, 'a,\"b' AS x FROM count WHERE thread = 0 LIMIT 1" | tr -d '\r')" \
@@ -76,6 +125,8 @@ is "--json of what is not UTF-8" "$("$RECORDER" sql --json trace.dat "SELECT CAS
 is "--json of no row" "$("$RECORDER" sql --json trace.dat 'SELECT * FROM count WHERE number < 0')" "[]"
 is "--box" "$("$RECORDER" sql trace.dat "SELECT 1 AS one, 'x' AS long_name")" \
 	$'┌─────┬───────────┐\n│ one │ long_name │\n├─────┼───────────┤\n│   1 │ x         │\n└─────┴───────────┘'
+is "a box around what a person must not see" "$("$RECORDER" sql trace.dat "SELECT char(27) AS one, 'ab' AS x" | sed -n '3,4p')" \
+	$'├──────┼────┤\n│ \\033 │ ab │'
 is "what a person must not see" "$("$RECORDER" sql --list trace.dat "SELECT char(27) || '[2J'")" '\033[2J'
 
 # ---- the shell, without a terminal
