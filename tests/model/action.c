@@ -17,6 +17,8 @@
  *  x  an event with a length word          X  reserve it and take it back
  *  o  begin to look without consuming      c  look at all that is there; both ITERATES
  *  q  copy a page                          Q  the same into little room
+ *  j  the same into no room                J  copy a whole page into little room
+ *  W  as s, but written at once, as rec_write() does
  *  v  look at the counts; ITERATES
  *  b  sleep until all of the ring is full, as reader_wait.c does
  *  Y  as y, and it takes its event back
@@ -38,119 +40,6 @@ static uint32_t long_size(void)
 	return size > REC_EVENT_SMALL_MAX ? size - 4 : size;
 }
 
-/* ------------------------------------------------------------------------------------------------ a shared lane */
-
-/*
- * As lane_share.c has it, which cannot be here for all that it needs of the
- * process. At the end, it is the second thread.
- */
-static uint32_t thread_here(void)
-{
-	return running < 0 ? THREAD(READER) : THREAD(running);
-}
-
-static bool is_held(const struct rec_lane *lane)
-{
-	return rec_load_relaxed(&lane->owner) == thread_here();
-}
-
-static void leave(struct rec_handle *handle)
-{
-	/* Release: edge O1. */
-	rec_store_release(&handle->lane->owner, 0);
-}
-
-/* The kernel says that the thread is gone. */
-static bool take_orphan(void)
-{
-	struct rec_handle *handle = &m.shared.handle;
-	uint32_t was = THREAD(WRITER);
-
-	if (!m.writer_died || rec_load_relaxed(&handle->lane->owner) != was)
-		return false;
-	if (running >= 0)
-		memory_death_seen((unsigned int)running);
-	if (!rec_cmpxchg32(&handle->lane->owner, &was, thread_here()))
-		return false;
-	oracle_putting_back();
-	rec_ring_repair(handle);
-	oracle_put_back();
-	return true;
-}
-
-/* One event is not for this lane. */
-static uint8_t missed_bit(void)
-{
-	return (uint8_t)(running < 0 ? 1u : 1u << (unsigned int)(running * 4 + m.actors[running].depth));
-}
-
-static struct rec_handle *attend_shared(struct rec_handle *self)
-{
-	struct rec_handle *handle = &m.shared.handle;
-	uint32_t was = 0;
-
-	if (rec_load_relaxed(&handle->lane->owner) != 0 || !rec_cmpxchg32(&handle->lane->owner, &was, thread_here())) {
-		if (!take_orphan()) {
-			m.missed |= missed_bit();
-			return NULL;
-		}
-	}
-	handle->cpu = self->cpu;
-	return handle;
-}
-
-static struct rec_lane nowhere;
-
-void share_lane(void)
-{
-	unsigned int i;
-
-	m.shared.handle = m.handle;
-	m.shared.handle.is_held = is_held;
-	m.shared.handle.leave = leave;
-	for (i = 0; i < ACTORS; i++)
-		m.threads[i] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_shared, .capacity = 1 };
-}
-
-/* The gate of a lane that is not shared. The request is granted, so the gate stays open. */
-static struct rec_handle *attend(struct rec_handle *handle)
-{
-	if (handle->disabled) {
-		m.missed |= missed_bit();
-		return NULL;
-	}
-	handle->room = handle->capacity;
-	return handle;
-}
-
-static struct rec_handle *attend_nowhere(struct rec_handle *handle)
-{
-	(void)handle;
-	m.missed |= missed_bit();
-	return NULL;
-}
-
-/* In the place of rec_thread_elsewhere(): the event is written to another lane, which is of no interest here. */
-static struct rec_handle *go_elsewhere(struct rec_handle *stuck)
-{
-	if (with(STAYS))
-		return stuck;
-	oracle_elsewhere();
-	return &m.threads[0];
-}
-
-void lease_lane(void)
-{
-	m.handle.on_gate = attend;
-	m.handle.on_stuck = go_elsewhere;
-	m.threads[0] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_nowhere, .capacity = 1 };
-}
-
-static struct rec_handle *handle_here(void)
-{
-	return with(SHARED) ? &m.threads[thread_here() - 1] : &m.handle;
-}
-
 /* ------------------------------------------------------------------------------------------------------- events */
 
 /* Every word of an event's payload tells its number and its length. */
@@ -168,11 +57,12 @@ enum how {
 	TAKE_BACK = 2,
 	ONE_INSIDE = 4, /* another event */
 	MISTAKEN = 8,	/* and that one comes from a frame above, so this one seems to have been left */
+	AT_ONCE = 16,	/* reserved, filled and committed by one call */
 };
 
 static inline __attribute__((always_inline)) void *reserve(uint32_t size, unsigned int how, struct rec_slot *ret_slot)
 {
-	struct rec_handle *handle = handle_here();
+	struct rec_handle *handle = lane_handle();
 	void *payload;
 
 	if (!(how & AS_MACRO))
@@ -188,8 +78,33 @@ static void write_mistaken(uint32_t outer, const void *above)
 {
 	if (!oracle_mistaken(outer))
 		return;
-	rec_ring_close_left(handle_here(), (uint64_t)(uintptr_t)above);
+	rec_ring_close_left(lane_handle(), (uint64_t)(uintptr_t)above);
 	write_event(4, PLAINLY);
+}
+
+/* Whether the event was not for this lane. */
+static bool is_missed(uint32_t id)
+{
+	if (!(m.missed & lane_missed()))
+		return false;
+	m.missed = (uint8_t)(m.missed & ~lane_missed());
+	oracle_missed(id);
+	return true;
+}
+
+static bool write_at_once(struct rec_handle *handle, uint32_t size, uint32_t id)
+{
+	uint32_t payload[REC_EVENT_SMALL_MAX / 4];
+	bool written;
+
+	fill(payload, size, id);
+	oracle_at_once(id);
+	written = rec_write(handle, payload, size) == 0;
+	if (written)
+		oracle_committed(id);
+	else if (!is_missed(id))
+		oracle_refused(id, size);
+	return written;
 }
 
 static bool write_one(uint32_t size, unsigned int how)
@@ -198,13 +113,14 @@ static bool write_one(uint32_t size, unsigned int how)
 	const uint32_t id = oracle_begin()->id;
 	const bool stuck = oracle_stuck();
 	struct rec_slot slot;
-	void *payload = reserve(size, how, &slot);
+	void *payload;
 
-	if (m.missed & missed_bit()) {
-		m.missed = (uint8_t)(m.missed & ~missed_bit());
-		oracle_missed(id);
+	if (how & AT_ONCE)
+		return write_at_once(lane_handle(), size, id);
+	payload = reserve(size, how, &slot);
+
+	if (is_missed(id))
 		return false;
-	}
 	if (!payload) {
 		if (stuck)
 			fail("refused, though the lane is stuck, and there are others");
@@ -287,18 +203,28 @@ static void read_once(bool whole)
 	oracle_read(r, &page, whole);
 }
 
-/* Copies and single events count as read at once. */
-static void read_copy(size_t room)
+/* Copies and single events count as read at once. Without the room that they need, nothing counts as read. */
+static void read_copy(bool whole, size_t room)
 {
 	unsigned char copy[SUBBUF_MAX];
 	struct rec_page page;
+	uint64_t read;
 	int r;
 
 	memset(&page, 0, sizeof(page));
 	oracle_reading();
-	r = rec_ring_copy(&m.reader, false, copy, room, &page);
+	rec_ring_read_done(&m.reader);
+	read = m.reader.read;
+	r = rec_ring_copy(&m.reader, whole, copy, room, &page);
+	if (r == -EMSGSIZE) {
+		if (REC_POS_COUNT(m.reader.read) && m.reader.read != read)
+			fail("what did not fit counts as read");
+		return;
+	}
+	if (whole && r > 0 && REC_POS_COUNT(m.reader.read) != m.reader.extent.entries)
+		fail("a part of a page is copied as a whole");
 	m.oracle.copied = true;
-	oracle_read(r, &page, false);
+	oracle_read(r, &page, whole);
 	m.oracle.copied = false;
 	m.oracle.page = NULL;
 }
@@ -471,10 +397,17 @@ void act(char action)
 		read_event();
 		break;
 	case 'q':
-		read_copy(1u << config->shift);
+		read_copy(false, 1u << config->shift);
 		break;
 	case 'Q':
-		read_copy(REC_SUBBUF_HEADER_SIZE + REC_RESTATE_SIZE + 12);
+	case 'J':
+		read_copy(action == 'J', REC_SUBBUF_HEADER_SIZE + REC_RESTATE_SIZE + 12);
+		break;
+	case 'j':
+		read_copy(false, REC_SUBBUF_HEADER_SIZE + 4);
+		break;
+	case 'W':
+		write_event(4, AT_ONCE);
 		break;
 	case 'v':
 		look_at_counts();
@@ -486,8 +419,8 @@ void act(char action)
 		oracle_putting_back();
 		if (!with(SHARED))
 			rec_ring_repair(&m.handle);
-		else if (take_orphan())
-			leave(&m.shared.handle);
+		else if (lane_take_orphan())
+			lane_leave(&m.shared.handle);
 		m.lease = false;
 		oracle_put_back();
 		break;

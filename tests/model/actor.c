@@ -53,6 +53,11 @@ unsigned char *actor_stack(unsigned int actor, size_t *ret_live)
 	return sp;
 }
 
+unsigned char *actor_stack_base(unsigned int actor)
+{
+	return stacks[actor];
+}
+
 static void hand_over(void)
 {
 	const int self = running;

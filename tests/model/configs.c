@@ -78,6 +78,12 @@ const struct config configs[] = {
 	{ "consume-full",      2, 6, "sssl", "ls",   "",     1, 0, "kpk", "1",   0 },
 	{ "copy",              2, 6, "sss",  "sl",   "",     1, 0, "Qqk", "1",   OVERWRITE },
 	{ "copy-lost",         2, 6, "sssll", "l",   "",     1, 0, "Qqq", "1",   OVERWRITE },
+	{ "copy-small",        2, 6, "sss",  "sl",   "",     1, 0, "kQJ", "1",   OVERWRITE },
+	{ "copy-none",         2, 6, "ssh",  "sl",   "",     1, 0, "jJp", "1",   OVERWRITE },
+	{ "copy-two",          2, 7, "smss", "sl",   "",     1, 0, "kQQ", "1",   OVERWRITE },
+	{ "page-then-event",   2, 7, "ss",   "sl",   "",     1, 0, "pkq", "1",   OVERWRITE },
+	{ "write",             2, 6, "ss",   "WW",   "W",    2, 1, "p",   "1",   OVERWRITE },
+	{ "write-full",        2, 6, "ll",   "WW",   "W",    2, 1, "",    "1",   CUT },
 	{ "anew",              2, 6, "ll",   "sd",   "s",    2, 1, "",    "1",   OVERWRITE | ANEW },
 	{ "anew-full",         2, 6, "lll",  "ls",   "",     1, 0, "p",   "1",   ANEW },
 	/* Two threads that share the lane. */
@@ -102,6 +108,9 @@ const struct config configs[] = {
 	{ "jump-dies",         2, 7, "s",    "ss",   "s",    2, 1, "",    "1",   OVERWRITE | JUMPS | CUT },
 	{ "jump-read",         2, 7, "s",    "ss",   "s",    2, 1, "p",   "1",   OVERWRITE | JUMPS },
 	{ "jump-refused",      2, 7, "s",    "ss",   "ts",   3, 2, "",    "1",   OVERWRITE | JUMPS },
+	{ "jump-write",        2, 7, "s",    "WW",   "W",    2, 1, "",    "1",   OVERWRITE | JUMPS },
+	{ "jump-alternate",    2, 7, "s",    "ss",   "s",    2, 1, "",    "1",   OVERWRITE | JUMPS | ALTERNATE },
+	{ "jump-elsewhere",    2, 7, "s",    "ss",   "s",    2, 1, "",    "1",   OVERWRITE | JUMPS | ELSEWHERE },
 	{ "jump-mistaken",     2, 7, "s",    "ysYs", "",    1, 0, "",    "1",   OVERWRITE | JUMPS },
 	/* Longer ones. */
 	{ "writer-dies-two",   2, 6, "ll",   "ls",   "",     1, 0, "wp",  "1",   OVERWRITE | WRITER_DIES | LONG },

@@ -47,6 +47,8 @@ enum {
 	STAYS = 1024,	  /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
 	ANEW = 4096,	  /* the lane is remade in the end, and used again */
 	LONG = 8192,	  /* many seconds: the long tier's */
+	ALTERNATE = 16384, /* the writer runs on an alternate stack */
+	ELSEWHERE = 32768, /* the thread has an alternate stack, and is not on it */
 	ITERATES = 2048,  /* the reader looks at the lane without consuming, and races on purpose */
 };
 
@@ -209,6 +211,7 @@ struct event {
 	uint8_t level; /* of the action that began it */
 	bool placed;   /* it is being reserved, and has its place */
 	bool kept;     /* what interrupted it was left, and its writer continues */
+	bool at_once;  /* nobody stops between its reservation and its commit */
 };
 
 /* The list of events, simple enough to be obviously right. Events leave it when the reader has finished with them. */
@@ -288,6 +291,7 @@ void actors_begin(void);
 void actor_resume(unsigned int actor);
 void actor_reset(unsigned int actor);
 unsigned char *actor_stack(unsigned int actor, size_t *ret_live);
+unsigned char *actor_stack_base(unsigned int actor); /* STACK_SIZE bytes */
 /* An actor has stopped before this access. Returns which of the candidates it is to read. */
 unsigned int actor_step(const struct pending *next);
 /* Do one action immediately, on the current stack. */
@@ -296,6 +300,12 @@ void act(char action);
 /* The handle's calls into lane_control.c and lane_thread.c, for a lane of one thread, and for one that is shared. */
 void lease_lane(void);
 void share_lane(void);
+struct rec_handle *lane_handle(void); /* of the thread that runs */
+/* One bit: the event of the action that runs is not for this lane. */
+uint8_t lane_missed(void);
+/* The holder of the shared lane is gone: take it over. */
+bool lane_take_orphan(void);
+void lane_leave(struct rec_handle *handle);
 
 /* ------------------------------------------------------------------------------------------------------- oracle */
 
@@ -307,6 +317,7 @@ void oracle_missed(uint32_t id);
 /* The running side has exchanged the word at `at`. */
 void oracle_exchanged(const void *at, uint64_t was, uint64_t value);
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor);
+void oracle_at_once(uint32_t id); /* it is to be written by rec_write() */
 void oracle_committing(uint32_t id);
 void oracle_committed(uint32_t id);
 void oracle_discarding(uint32_t id);

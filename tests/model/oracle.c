@@ -195,6 +195,22 @@ uint32_t oracle_floor(void)
 	return floor;
 }
 
+/* What the action that runs has read from its clock last, and where. */
+static uint64_t time_here(const struct actor *writer)
+{
+	return writer->depth ? writer->levels[writer->depth - 1].time : m.clock;
+}
+
+static uint8_t cpu_here(const struct actor *writer)
+{
+	return (uint8_t)(writer->depth ? writer->levels[writer->depth - 1].cpu : m.shared.cpu);
+}
+
+void oracle_at_once(uint32_t id)
+{
+	known(id)->at_once = true;
+}
+
 /* A reservation, or what a discard gives back. Only what was left is taken back over the end of a sub-buffer (edge I2). */
 static void placed(uint64_t was, uint64_t tail)
 {
@@ -209,6 +225,12 @@ static void placed(uint64_t was, uint64_t tail)
 		if (event->state == EVENT_RESERVING && event->actor == self && event->level == m.actors[self].depth) {
 			event->placed = true;
 			event->position = place_of(tail);
+			/* Its writer commits it before it returns; its clock was read before. */
+			if (event->at_once) {
+				event->state = EVENT_COMMITTING;
+				event->time = time_here(&m.actors[self]);
+				event->cpu = cpu_here(&m.actors[self]);
+			}
 		}
 	}
 }
@@ -241,8 +263,8 @@ void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, ui
 
 	event->state = EVENT_OPEN;
 	event->position = place_of(slot->end);
-	event->time = writer->depth ? writer->levels[writer->depth - 1].time : m.clock;
-	event->cpu = (uint8_t)(writer->depth ? writer->levels[writer->depth - 1].cpu : m.shared.cpu);
+	event->time = time_here(writer);
+	event->cpu = cpu_here(writer);
 	/* What was committed inside an event that was left is taken back with it. */
 	if (event->position <= floor && !m.jumped)
 		fail("a place before one that was committed earlier");
@@ -705,7 +727,7 @@ void oracle_read(int r, const struct rec_page *page, bool whole)
 		return;
 	if (r < 0)
 		fail("a read fails: %d", r);
-	if (whole && running >= 0 && !quiet && !strchr(config->reads, 'p') &&
+	if (whole && running >= 0 && !quiet && !strpbrk(config->reads, "pkqQ") &&
 	    REC_POS_ID(m.shared.lane.commit) == m.reader.page)
 		fail("the reader has taken the sub-buffer where the commit position is");
 	if (r == 0) {

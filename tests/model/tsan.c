@@ -278,12 +278,16 @@ void model_free(void *memory)
 	(void)memory;
 }
 
-/* There is none. */
+/* There is none; or it is the writer's stack, or another one. */
 int model_sigaltstack(const stack_t *stack, stack_t *old);
 int model_sigaltstack(const stack_t *stack, stack_t *old)
 {
 	(void)stack;
-	old->ss_flags = SS_DISABLE;
+	*old = (stack_t){ .ss_flags = SS_DISABLE, .ss_size = STACK_SIZE };
+	if (with(ALTERNATE | ELSEWHERE)) {
+		old->ss_flags = with(ALTERNATE) ? SS_ONSTACK : 0;
+		old->ss_sp = actor_stack_base(with(ALTERNATE) ? WRITER : READER);
+	}
 	return 0;
 }
 

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a handle calls outside of the ring: gates, another lane for a thread whose lane is stuck, a shared lane that is
+ * taken for one event. As in lane_control.c, lane_thread.c and lane_share.c, which cannot be here because they need a
+ * whole process. Compiled as the ring is.
+ */
+#include "model.h"
+
+/* At the end, it is the second thread. */
+static uint32_t thread_here(void)
+{
+	return running < 0 ? THREAD(READER) : THREAD(running);
+}
+
+static bool is_held(const struct rec_lane *lane)
+{
+	return rec_load_relaxed(&lane->owner) == thread_here();
+}
+
+void lane_leave(struct rec_handle *handle)
+{
+	/* Release: edge O1. */
+	rec_store_release(&handle->lane->owner, 0);
+}
+
+bool lane_take_orphan(void)
+{
+	struct rec_handle *handle = &m.shared.handle;
+	uint32_t was = THREAD(WRITER);
+
+	if (!m.writer_died || rec_load_relaxed(&handle->lane->owner) != was)
+		return false;
+	if (running >= 0)
+		memory_death_seen((unsigned int)running);
+	if (!rec_cmpxchg32(&handle->lane->owner, &was, thread_here()))
+		return false;
+	oracle_putting_back();
+	rec_ring_repair(handle);
+	oracle_put_back();
+	return true;
+}
+
+uint8_t lane_missed(void)
+{
+	return (uint8_t)(running < 0 ? 1u : 1u << (unsigned int)(running * 4 + m.actors[running].depth));
+}
+
+static struct rec_handle *attend_shared(struct rec_handle *self)
+{
+	struct rec_handle *handle = &m.shared.handle;
+	uint32_t was = 0;
+
+	if (rec_load_relaxed(&handle->lane->owner) != 0 || !rec_cmpxchg32(&handle->lane->owner, &was, thread_here())) {
+		if (!lane_take_orphan()) {
+			m.missed |= lane_missed();
+			return NULL;
+		}
+	}
+	handle->cpu = self->cpu;
+	return handle;
+}
+
+static struct rec_lane nowhere;
+
+void share_lane(void)
+{
+	unsigned int i;
+
+	m.shared.handle = m.handle;
+	m.shared.handle.is_held = is_held;
+	m.shared.handle.leave = lane_leave;
+	for (i = 0; i < ACTORS; i++)
+		m.threads[i] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_shared, .capacity = 1 };
+}
+
+/* The gate of a lane that is not shared. The request is granted, so the gate stays open. */
+static struct rec_handle *attend(struct rec_handle *handle)
+{
+	if (handle->disabled) {
+		m.missed |= lane_missed();
+		return NULL;
+	}
+	handle->room = handle->capacity;
+	return handle;
+}
+
+static struct rec_handle *attend_nowhere(struct rec_handle *handle)
+{
+	(void)handle;
+	m.missed |= lane_missed();
+	return NULL;
+}
+
+/* In the place of rec_thread_elsewhere(): the event is written to another lane, which is of no interest here. */
+static struct rec_handle *go_elsewhere(struct rec_handle *stuck)
+{
+	if (with(STAYS))
+		return stuck;
+	oracle_elsewhere();
+	return &m.threads[0];
+}
+
+void lease_lane(void)
+{
+	m.handle.on_gate = attend;
+	m.handle.on_stuck = go_elsewhere;
+	m.threads[0] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_nowhere, .capacity = 1 };
+}
+
+struct rec_handle *lane_handle(void)
+{
+	return with(SHARED) ? &m.threads[thread_here() - 1] : &m.handle;
+}
