@@ -86,6 +86,10 @@ const struct config configs[] = {
 	{ "write-full",        2, 6, "ll",   "WW",   "W",    2, 1, "",    "1",   CUT },
 	{ "anew",              2, 6, "ll",   "sd",   "s",    2, 1, "",    "1",   OVERWRITE | ANEW },
 	{ "anew-full",         2, 6, "lll",  "ls",   "",     1, 0, "p",   "1",   ANEW },
+	/* Memory that others have spoilt. */
+	{ "spoilt",            2, 6, "lls",  "",     "",     0, 0, "",    "1",   OVERWRITE | SPOILS },
+	{ "spoilt-read",       3, 7, "smsskl", "",   "",     0, 0, "",    "1",   OVERWRITE | SPOILS },
+	{ "spoilt-full",       2, 6, "sklll", "",    "",     0, 0, "",    "1",   SPOILS },
 	/* Two threads that share the lane. */
 	{ "share",             2, 6, "ll",   "sl",   "",     1, 0, "ls",  "1",   OVERWRITE | SHARED },
 	{ "share-full",        2, 6, "ll",   "ls",   "",     1, 0, "sl",  "1",   SHARED },

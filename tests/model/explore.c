@@ -55,6 +55,15 @@ void fail(const char *format, ...)
 	longjmp(on_failure, 1);
 }
 
+static char spoilt[96];
+
+void spoilt_name(const char *name, uint32_t value, unsigned int which)
+{
+	spoilt[0] = '\0';
+	if (name)
+		snprintf(spoilt, sizeof(spoilt), ", with %#x at %s before call %u", value, name, which);
+}
+
 bool explorer_ends(void)
 {
 	return set_put(&ended, state_hash_end());
@@ -421,12 +430,16 @@ int explore(const struct config *what, uint64_t limit, bool verbose)
 		unwatched = false;
 		if (verbose)
 			story();
-		printf("# %s: %s\n", config->name, failure);
+		printf("# %s: %s%s\n", config->name, failure, spoilt);
+		spoilt_name(NULL, 0, 0);
 		return 1;
 	}
 	state_begin();
 	begin();
-	push();
+	if (with(SPOILS))
+		spoil();
+	else
+		push();
 	while (nr_path && tally.states < limit)
 		go_on();
 	return 0;

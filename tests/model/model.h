@@ -48,6 +48,7 @@ enum {
 	ANEW = 4096,	  /* the lane is remade in the end, and used again */
 	LONG = 8192,	  /* many seconds: the long tier's */
 	ALTERNATE = 16384, /* the writer runs on an alternate stack */
+	SPOILS = 65536,	  /* memory is spoilt, instead of steps */
 	ELSEWHERE = 32768, /* the thread has an alternate stack, and is not on it */
 	ITERATES = 2048,  /* the reader looks at the lane without consuming, and races on purpose */
 };
@@ -362,6 +363,10 @@ void check_ring(void);
 void check_end(void);
 /* All die where they are. */
 void check_cut(bool program_gone);
+/* Each word of the lane is spoilt in turn (spoil.c). */
+void spoil(void);
+/* For the report of a failure: this word has this value now, before the call of this number; NULL: no more. */
+void spoilt_name(const char *name, uint32_t value, unsigned int which);
 
 /* ---------------------------------------------------------------------------------------------------------- sets */
 

@@ -48,7 +48,7 @@ try()
 	done
 	printf '%s\n' "$text" >"$work/source/$file"
 	case $files in
-	*.h* | *' '*) set -- ring ring_commit ring_consume ring_count ring_enter ring_init ring_left ring_reader page handle action ;;
+	*.h* | *' '*) set -- ring ring_commit ring_consume ring_count ring_enter ring_init ring_left ring_reader page handle spoil action ;;
 	*) set -- "$(basename "$file" .c)" ;;
 	esac
 	if ! bash "$top_srcdir/tests/model/build.sh" "$work/source" "$work" "$@" >"$work.log" 2>&1; then

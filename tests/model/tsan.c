@@ -38,7 +38,11 @@ static bool is_quiet(void)
 /* Stop before the access. Returns the number of the common word there, or -1. */
 static int step(const void *at, uint32_t size, enum access access, const void *caller, unsigned int *ret_candidate)
 {
-	if (!memory_is_shared(at) || is_quiet())
+	if (!memory_is_shared(at))
+		return -1;
+	if (with(SPOILS) && (const unsigned char *)at + size > (const unsigned char *)&m.shared + memory_used())
+		fail("an access to a sub-buffer that is not there");
+	if (is_quiet())
 		return -1;
 
 	const enum place place = memory_place(at, access != ACCESS_READ && access != ACCESS_LOAD);
