@@ -148,7 +148,7 @@ static int add_processes(struct top *top)
 		const char *comm = tep_data_comm_from_pid(top->table->tep, thread->tid);
 
 		thread->name = keep(top, comm ? comm : "<...>");
-		thread->pid = model_process(&top->processes, thread->tid);
+		thread->pid = event_process(top->table, thread->tid);
 		process = row_of(&top->lists[TOP_PROCESSES], (uint32_t)(thread->pid < 0 ? thread->tid : thread->pid));
 		if (!thread->name || !process)
 			return -ENOMEM;
@@ -198,11 +198,10 @@ int top_open(const struct dat_file *file, const struct dat_time *time, const str
 	struct dat_merge *merge = NULL;
 	struct model *model = NULL;
 	uint32_t cpu;
-	int err = model_processes_open(file, &ret_top->processes);
+	int err;
 
 	ret_top->table = table;
-	if (!err)
-		err = model_rules_open(table, &rules);
+	err = model_rules_open(table, &rules);
 	if (!err)
 		err = model_open(rules, &sink, &model);
 	if (!err)
@@ -230,6 +229,5 @@ void top_close(struct top *top)
 		number_map_free(&top->lists[i].places);
 	}
 	text_pool_close(&top->pool);
-	model_processes_close(&top->processes);
 	*top = (struct top){ 0 };
 }

@@ -6,7 +6,6 @@
 #include "format/io/number_map.h"
 #include "format/io/text_pool.h"
 #include "format/model/model.h"
-#include "format/model/model_process.h"
 
 struct top_row {
 	uint64_t key;	   /* process, thread, event or span */
@@ -35,7 +34,6 @@ struct top {
 
 	/* while counting */
 	struct text_pool pool;
-	struct model_processes processes;
 	const struct event_table *table;
 };
 

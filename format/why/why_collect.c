@@ -7,22 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/text/syscall_names.h"
-
-/* ------------------------------------------------------------------------------------------------------------- lists */
-
-struct why_thread *why_thread(const struct why *why, int32_t tid)
-{
-	const uint64_t place = number_map_get(&why->by_tid, (uint32_t)tid);
-
-	return place ? &why->threads[place - 1] : NULL;
-}
-
-const struct why_cpu *why_cpu(const struct why *why, uint32_t cpu)
-{
-	return cpu < why->nr_cpus ? &why->cpus[cpu] : NULL;
-}
-
 static struct why_thread *add_thread(struct why *why, int32_t tid)
 {
 	struct why_thread *known = why_thread(why, tid);
@@ -53,112 +37,6 @@ static struct why_cpu *add_cpu(struct why *why, uint32_t cpu)
 		why->nr_cpus = cpu + 1;
 	}
 	return &why->cpus[cpu];
-}
-
-const char *why_text(struct why *why, const char *format, ...)
-{
-	const struct pooled_text *text;
-	char room[512];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(room, sizeof(room), format, args);
-	va_end(args);
-	text = text_pool_add(&why->pool, room, strlen(room));
-	if (!text)
-		why->error = -ENOMEM;
-	return text ? text->text : "";
-}
-
-const char *why_thread_name(struct why *why, int32_t tid)
-{
-	const uint64_t known = number_map_get(&why->names, (uint32_t)tid);
-	const char *comm = known ? NULL : tep_data_comm_from_pid(why->table->tep, tid);
-	const char *name;
-
-	if (known)
-		return (const char *)(uintptr_t)known;
-	name = why_text(why, "%s-%d", comm ? comm : "<...>", tid);
-	if (*name)
-		number_map_set(&why->names, (uint32_t)tid, (uint64_t)(uintptr_t)name);
-	return *name ? name : NULL;
-}
-
-/* ------------------------------------------------------------------------------------------------------------ search */
-
-size_t why_state_from(const struct blob *states, uint64_t ts)
-{
-	size_t nr, low = 0;
-	const struct why_state *list = why_items(struct why_state, states, nr);
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (list[middle].end <= ts)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
-}
-
-size_t why_run_from(const struct blob *runs, uint64_t ts)
-{
-	size_t nr, low = 0;
-	const struct why_run *list = why_items(struct why_run, runs, nr);
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (list[middle].end <= ts)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
-}
-
-/* `reach` rises, so that what ends before ts is found by halving, even if an earlier item is longer than a later one. */
-size_t why_inner_from(const struct blob *inner, uint64_t ts)
-{
-	size_t nr, low = 0;
-	const struct why_inner *list = why_items(struct why_inner, inner, nr);
-
-	while (low < nr) {
-		const size_t middle = low + (nr - low) / 2;
-
-		if (list[middle].reach <= ts)
-			low = middle + 1;
-		else
-			nr = middle;
-	}
-	return low;
-}
-
-const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since)
-{
-	size_t nr;
-	const struct why_inner *list = why_items(struct why_inner, inner, nr), *found = NULL;
-
-	for (size_t i = why_inner_from(inner, ts); i < nr && list[i].begin <= ts; i++) {
-		if (list[i].end > ts && list[i].begin >= since)
-			found = &list[i];
-	}
-	return found;
-}
-
-const char *why_inner_name(struct why *why, const struct why_inner *inner)
-{
-	const char *call;
-
-	if (!inner->rule->is_kernel)
-		return why_text(why, "%s:%s", inner->rule->system, inner->rule->name);
-	if (!strcmp(inner->rule->system, "syscalls"))
-		return why_text(why, "%s()", inner->rule->name);
-	if (strcmp(inner->rule->system, "raw_syscalls") != 0)
-		return inner->rule->name;
-	call = syscall_name(inner->number);
-	return call ? why_text(why, "%s()", call) : why_text(why, "system call %lld", (long long)inner->number);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- collect */

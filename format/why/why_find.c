@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds things in what is kept of a trace: threads and CPUs by number, items by time, texts. */
+#include "format/text/syscall_names.h"
 #include "format/why/why_private.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 
 /* ------------------------------------------------------------------------------------------------------------- lists */
 
@@ -125,61 +125,6 @@ const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uin
 	return found && found->begin >= since ? found : NULL;
 }
 
-/* Calls in which programs wait, and those that are most frequent. Others are shown by number. */
-static const char *call_name(int64_t number)
-{
-	static const struct {
-		int64_t number;
-		const char *name;
-	} calls[] = {
-		{ SYS_read, "read" },
-		{ SYS_write, "write" },
-		{ SYS_pread64, "pread64" },
-		{ SYS_pwrite64, "pwrite64" },
-		{ SYS_readv, "readv" },
-		{ SYS_writev, "writev" },
-		{ SYS_futex, "futex" },
-		{ SYS_nanosleep, "nanosleep" },
-		{ SYS_clock_nanosleep, "clock_nanosleep" },
-		{ SYS_epoll_pwait, "epoll_pwait" },
-		{ SYS_ppoll, "ppoll" },
-		{ SYS_pselect6, "pselect6" },
-		{ SYS_fsync, "fsync" },
-		{ SYS_fdatasync, "fdatasync" },
-		{ SYS_sendto, "sendto" },
-		{ SYS_recvfrom, "recvfrom" },
-		{ SYS_sendmsg, "sendmsg" },
-		{ SYS_recvmsg, "recvmsg" },
-		{ SYS_connect, "connect" },
-		{ SYS_accept, "accept" },
-		{ SYS_accept4, "accept4" },
-		{ SYS_wait4, "wait4" },
-		{ SYS_waitid, "waitid" },
-		{ SYS_openat, "openat" },
-		{ SYS_close, "close" },
-		{ SYS_mmap, "mmap" },
-		{ SYS_munmap, "munmap" },
-		{ SYS_sched_yield, "sched_yield" },
-		{ SYS_io_getevents, "io_getevents" },
-		{ SYS_flock, "flock" },
-		{ SYS_rt_sigtimedwait, "rt_sigtimedwait" },
-		{ SYS_msync, "msync" },
-		{ SYS_sync, "sync" },
-#ifdef SYS_epoll_wait
-		{ SYS_epoll_wait, "epoll_wait" },
-		{ SYS_poll, "poll" },
-		{ SYS_select, "select" },
-		{ SYS_pause, "pause" },
-#endif
-	};
-
-	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
-		if (calls[i].number == number)
-			return calls[i].name;
-	}
-	return NULL;
-}
-
 const char *why_inner_name(struct why *why, const struct why_inner *inner)
 {
 	const char *call;
@@ -190,6 +135,6 @@ const char *why_inner_name(struct why *why, const struct why_inner *inner)
 		return why_text(why, "%s()", inner->rule->name);
 	if (strcmp(inner->rule->system, "raw_syscalls") != 0)
 		return inner->rule->name;
-	call = call_name(inner->number);
+	call = syscall_name(inner->number);
 	return call ? why_text(why, "%s()", call) : why_text(why, "system call %lld", (long long)inner->number);
 }

@@ -23,7 +23,7 @@ format/weave : format/io format/dat librecorder/core/page_bytes.h : clock event_
 format/print : :
 format/text : format/io format/dat format/print :
 format/model : format/io format/dat format/text :
-format/public : format/io format/dat format/text format/model : dat
+format/public : format/io format/dat format/text : dat
 format/sql : format/io format/dat format/text format/model :
 format/export : format/io format/dat format/print format/text format/model :
 format/series : format/io format/dat format/export format/text format/model :
@@ -35,15 +35,12 @@ format/view : format/io format/dat format/text format/model :
 cli/base : :
 cli/recording : cli/base format/io format/weave : buffer_dir clock event_text filter lane log page pattern reader source
 cli/kernel : cli/base cli/recording format/dat format/io format/weave : clock lane map page
-cli : cli/base cli/recording cli/kernel format/io format/dat format/diff format/export format/model format/print format/sql format/text format/verify format/view format/weave format/why : buffer_dir clock event_text filter lane log map page pattern reader
-cli : cli/base cli/recording cli/kernel format/io format/dat format/export format/model format/hist format/print format/series format/sql format/text format/verify format/view format/weave format/why : buffer_dir clock event_text filter lane log map page pattern reader
+cli : cli/base cli/recording cli/kernel format/dat format/diff format/export format/hist format/io format/model format/print format/series format/sql format/text format/verify format/view format/weave format/why : buffer_dir clock event_text filter lane log map page pattern reader
 END
 
 # Folders that may use libraries besides libc.
 external='(traceevent/|event-parse|tracefs|zstd|zlib|kbuffer|sqlite3|editline)'
-libraries='^(format/dat/dat_compress|format/dat/dat_pack\.|format/export/|format/model/|format/print/|format/public/|format/sql/|format/text/|format/verify/|format/view/|format/why/|cli/)'
-libraries='^(format/dat/dat_compress|format/dat/dat_pack\.|format/diff/|format/export/|format/model/|format/print/|format/sql/|format/text/|format/verify/|format/view/|format/why/|cli/)'
-libraries='^(format/dat/dat_compress|format/dat/dat_pack\.|format/export/|format/model/|format/print/|format/series/|format/sql/|format/text/|format/verify/|format/view/|format/why/|cli/)'
+libraries='^(format/dat/dat_compress|format/dat/dat_pack\.|format/diff/|format/export/|format/model/|format/print/|format/public/|format/series/|format/sql/|format/text/|format/verify/|format/view/|format/why/|cli/)'
 
 # Whose functions a folder may call, besides its own and those of folders that it may include: public headers declare
 # them.

@@ -31,7 +31,7 @@ static const struct {
 };
 #define NR_FORMATS (sizeof(made) / sizeof(made[0]))
 
-static struct dat_stream streams[] = { { 0, 0, 1 }, { 1, 0, 1 } };
+static struct dat_stream streams[] = { { .cpu = 0, .size = 1 }, { .cpu = 1, .size = 1 } };
 struct dat_buffer buffers[3] = {
 	{ .name = (char[]){ "" }, .cpus = 2, .nr_streams = 2, .streams = streams },
 	{ .name = (char[]){ "other" }, .cpus = 2, .nr_streams = 2, .streams = streams },
