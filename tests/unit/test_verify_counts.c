@@ -132,6 +132,7 @@ Test(verify_counts, the_event_by_which_the_date_was_found)
 		memset(&said, 0, sizeof(said));
 		file.nr_options = 0;
 		options[file.nr_options++] = (struct dat_option){ .id = DAT_DATE, .data = (char[]){ "0x1" } };
+		options[file.nr_options++] = (struct dat_option){ .id = DAT_VERSION, .data = (char[]){ "3.1.6" } };
 		stat(missing == 3 ? STAT("0", "0", "0", "0", "3") : STAT("0", "0", "0", "0", "2"));
 		stat(missing == 2 ? STAT("1", "0", "0", "0", "2") : STAT("1", "0", "0", "0", "1"));
 		begin();
@@ -140,6 +141,16 @@ Test(verify_counts, the_event_by_which_the_date_was_found)
 		finish();
 		cr_assert_eq(figures.of_kind[VERIFY_COUNT], missing > 1);
 	}
+}
+
+/* recorder --date writes none. */
+Test(verify_counts, a_recorder_needs_no_event_for_the_date)
+{
+	options[file.nr_options++] = (struct dat_option){ .id = DAT_DATE, .data = (char[]){ "0x1" } };
+	stat(STAT("0", "0", "0", "0", "2"));
+	begin();
+	user(0, 100, 5);
+	finish_with(VERIFY_COUNT, 1);
 }
 
 Test(verify_counts, more_than_the_rest)
