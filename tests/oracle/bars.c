@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MIT */
+/* Spans in spans and a counter, of tenths of seconds, for a picture: three outer ones, each with an inner one. */
+#include <librecorder/event.h>
+#include <librecorder/span.h>
+#include <time.h>
+
+REC_SPAN(bars, outer, u32(n));
+REC_SPAN(bars, inner, u32(n));
+REC_COUNTER(bars, level, s64(value));
+
+static void wait_a_little(void)
+{
+	const struct timespec time = { 0, 30000000 };
+
+	nanosleep(&time, NULL);
+}
+
+int main(void)
+{
+	for (unsigned int i = 0; i < 3; i++) {
+		REC_BEGIN(bars, outer, i);
+		REC(bars, level, 10 * i);
+		wait_a_little();
+		REC_BEGIN(bars, inner, i);
+		wait_a_little();
+		REC_END(bars, inner);
+		wait_a_little();
+		REC_END(bars, outer);
+		wait_a_little();
+	}
+	REC(bars, level, 5);
+	return 0;
+}
