@@ -23,7 +23,7 @@ def wrong(span, kind):
             return "the sum of " + name
     if sum(span["classes"].values()) != span["dur"]:
         return "the classes do not add up"
-    if span["id"] != 42 or span["span"] != "io:request":
+    if span["id"] != 42 or span["span"] != ("co:request" if kind == "moved" else "io:request"):
         return "another span"
     # Some hosts hide switches; nothing else may be unknown.
     hidden = "the trace has no switch of this thread here"
@@ -42,6 +42,25 @@ def wrong(span, kind):
         hogs = [ns for name, ns in by.items() if name.startswith("hog-")]
         # The hog uses 7 ms of the CPU that both are bound to, whatever else runs there.
         return None if sum(hogs) > 6000000 else "it waited for " + json.dumps(by)
+    if kind == "storm":
+        hits = [p for p in path if p["class"] == "interrupted" and p["by"] == "timer"]
+        # Each of the 200 is an interrupt, unless the host ran something else at its time.
+        return None if len(hits) > 50 else "%d timers interrupted it: %s" % (len(hits), json.dumps(path)[:2000])
+    if kind == "inversion":
+        kept = total(p for p in blocked if p["task"].startswith("low-") and p["by"].startswith("medium-"))
+        return None if kept > 6000000 else "medium did not keep low from running: " + json.dumps(path)
+    if kind == "late":
+        late = total(p for p in path if p["class"] == "runnable" and p["by"].startswith("hog-"))
+        timer = [p for p in blocked if "in clock_nanosleep()" in p["what"] and p["by"] == "timer"]
+        return None if late > 3000000 and timer else "not late by the hog: " + json.dumps(path)
+    if kind == "moved":
+        order = []
+        for piece in path:
+            name = piece["task"].rsplit("-", 1)[0]
+            if name not in order[-1:]:
+                order.append(name)
+        ran = total(p for p in path if p["task"].startswith("second-") and p["class"] in ("running", "unknown"))
+        return None if order == ["stalls", "second", "third"] and ran > 6000000 else "moved otherwise: " + json.dumps(path)
     needed = {
         "sleep": lambda p: "in clock_nanosleep()" in p["what"] and p["by"] == "timer",
         "lock": lambda p: "in futex()" in p["what"] and ("holder-" in p["what"] or p["task"].startswith("holder-")),

@@ -18,7 +18,7 @@ reason()
 		options+=(-e "$event")
 	done
 	"$RECORDER" record -q -b 65536 -o "$kind.dat" "${options[@]}" "$stalls" "$kind" &&
-		"$RECORDER" why --json --span io:request "$kind.dat" >"$kind.json" &&
+		"$RECORDER" why --json --span request "$kind.dat" >"$kind.json" &&
 		python3 "$top_srcdir/tests/kernel/why.py" "$kind" <"$kind.json"
 }
 
@@ -28,6 +28,10 @@ ok "one that waits for a lock" reason lock sched raw_syscalls irq timer
 ok "one whose CPU is taken away" reason preempt sched irq timer
 ok "one that writes to a disk" reason disk sched raw_syscalls irq timer block
 ok "one that waits for a chain of processes" reason chain sched raw_syscalls irq timer
+ok "one that timers interrupt, one after the other" reason storm sched irq timer
+ok "one that waits for a lock whose owner another thread keeps from running" reason inversion sched raw_syscalls irq timer
+ok "one that is woken late" reason late sched raw_syscalls irq timer
+ok "one that moves over three threads" reason moved sched raw_syscalls irq timer
 
 ok "as text" "$RECORDER" why --span request chain.dat
 like "it names the chain" "$out" 'middle-[0-9]+ in read\(\): last-[0-9]+ in clock_nanosleep\(\): timer woke it'
