@@ -4,6 +4,7 @@
 
 #include "cli/cmd.h"
 #include "cli/progress.h"
+#include "format/sql/sql_hist.h"
 #include "format/sql/sql_open.h"
 #include "format/sql/sql_table.h"
 
@@ -77,13 +78,16 @@ static void report_gaps(struct sql_session *session)
 
 static int run_statement(struct sql_session *session, const char *text, const char **ret_rest)
 {
+	char *translated = sql_hist_translate(text, ret_rest);
 	sqlite3_stmt *statement;
 	int code, status = 0;
 
-	if (sqlite3_prepare_v2(session->db, text, -1, &statement, ret_rest) != SQLITE_OK) {
+	if (sqlite3_prepare_v2(session->db, translated ? translated : text, -1, &statement, translated ? NULL : ret_rest) != SQLITE_OK) {
+		sqlite3_free(translated);
 		*ret_rest = "";
 		return fail(session);
 	}
+	sqlite3_free(translated);
 	/* A comment, or blanks. */
 	if (!statement)
 		return 0;

@@ -46,7 +46,8 @@ static int count(struct sql_counts *counts)
 	int ret;
 
 	counts->list = calloc(NR_IDS + 1, sizeof(*counts->list));
-	ret = counts->list ? sql_scan_open(trace, SQL_ALL_EVENTS, &counts->table->columns, counts->filters, &scan) : -ENOMEM;
+	ret = counts->list ? sql_scan_open(trace, SQL_ALL_EVENTS, &counts->table->columns, counts->filters, &scan)
+			   : -ENOMEM;
 	while (!ret && (ret = sql_scan_next(scan, &record)) > 0) {
 		counts->list[slot_of(record.id)].rows++;
 		ret = 0;
@@ -121,7 +122,8 @@ static int read_numbers(struct sql_counts *counts)
 	if (!counts->numbers)
 		ret = -ENOMEM;
 	if (!ret)
-		ret = sql_scan_open(counts->table->trace, SQL_ALL_EVENTS, &counts->table->columns, counts->filters, &scan);
+		ret = sql_scan_open(counts->table->trace, SQL_ALL_EVENTS, &counts->table->columns, counts->filters,
+				    &scan);
 	while (!ret && (ret = sql_scan_next(scan, &record)) > 0) {
 		counts->numbers[next[slot_of(record.id)]++] = record.rowid;
 		ret = 0;

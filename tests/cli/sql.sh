@@ -99,6 +99,43 @@ is "a long list" "$(sql "SELECT count(*), sum(number) FROM count WHERE number IN
 	"$(sql 'SELECT count(*), sum(number) FROM count WHERE number >= 100')"
 is "a list of texts" "$(sql "SELECT count(*) FROM count WHERE comm IN ('a', 'producer', 'z', 7)")" 3000
 
+# ---- queries of trace-cmd sqlhist
+
+ok "requests of two processes with the same numbers" "$RECORDER" record -q -o io.dat "$top_builddir/tests/programs/requests" 200 fork
+io()
+{
+	"$RECORDER" sql --list io.dat "$1" 2>&1
+}
+# What the kernel would do: each end takes the last begin with its key. Here the keys are few, and meet in any order.
+cat >pairs.py <<'EOF'
+import sys
+begun = {}
+for line in sys.stdin:
+    ts, is_end, key, number, tid = map(int, line.split("|"))
+    if is_end and number < 190 and key in begun:
+        first = begun.pop(key)
+        print("%d|%d|%d" % (first[1], number, ts // 1000 - first[0] // 1000))
+    elif not is_end and number > 10:
+        begun[key] = ts, tid
+EOF
+is "an event has the last one before it" \
+	"$(io 'SELECT start.common_pid AS pid, end.id, (end.TIMESTAMP_USECS - start.TIMESTAMP_USECS) AS lat
+		FROM submit AS start JOIN io.done AS end ON start.fd = end.result WHERE start.id > 10 && end.id < 190;')" \
+	"$(io 'SELECT ts, 0, fd, id, tid FROM submit UNION ALL SELECT ts, 1, result, id, tid FROM done ORDER BY ts' | python3 pairs.py)"
+is "more than a few" "$(io 'SELECT count(TIMESTAMP_DELTA) > 40 FROM submit AS start JOIN done AS end ON start.fd = end.result')" 1
+is "two keys, the other way round" \
+	"$(io 'SELECT count(*), count(DISTINCT b.common_pid), sum(b.id = a.id) FROM submit a JOIN done b ON b.common_pid = a.common_pid AND a.id = b.id')" \
+	"400|2|400"
+is "the same kind of event twice" "$(io 'SELECT count(*), min(TIMESTAMP_DELTA) > 0, sum(b.id - a.id) FROM submit a JOIN submit b
+	ON a.common_pid = b.common_pid')" "398|1|398"
+is "a condition on both, and words that SQLite has" \
+	"$(io 'SELECT start.id FROM submit AS start JOIN done AS end ON start.id = end.id
+		WHERE (start.common_pid = end.common_pid || end.id < 0) AND TIMESTAMP_DELTA >= 0 ORDER BY start.id DESC LIMIT 2')" $'199\n199'
+is "a join without its words is one of SQL" \
+	"$(io 'SELECT count(*) FROM submit AS start JOIN done AS end ON start.id = end.id')" 800
+fails "a mistake in one" "$RECORDER" sql io.dat 'SELECT start.common_pid FROM submit AS start JOIN nowhere AS end ON start.id = end.id'
+like "is reported as SQLite has it" "$err" "^recorder sql: no such table: nowhere$"
+
 # ---- a damaged file whose times go back
 
 ok "on one CPU" taskset -c 0 "$RECORDER" record -q -o one.dat "$producer" 1 1000

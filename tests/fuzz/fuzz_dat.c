@@ -114,6 +114,17 @@ static void run_queries(size_t which)
 	run(cmd_why, why);
 }
 
+static void run_exports(void)
+{
+	static const char *const perfetto[] = { "export", "--perfetto", NULL };
+	static const char *const chrome[] = { "export", "--chrome", NULL };
+	static const char *const folded[] = { "export", "--folded", NULL };
+
+	run(cmd_export, perfetto);
+	run(cmd_export, chrome);
+	run(cmd_export, folded);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const char *const report[] = { "report", "-N", NULL };
@@ -130,9 +141,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	};
 	static const char *const dump[] = { "dump", "--all", NULL };
 	static const char *const validate[] = { "dump", "--validate", NULL };
-	static const char *const perfetto[] = { "export", "--perfetto", NULL };
-	static const char *const chrome[] = { "export", "--chrome", NULL };
-	static const char *const folded[] = { "export", "--folded", NULL };
 	static const char *const verify[] = { "verify", "--limit", "1000000", NULL };
 
 	static const char *const check[] = { "check", "--limit", "1000000", "-i", NULL };
@@ -170,9 +178,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size % 16 < 8) {
 		run(cmd_report, spans);
 	} else {
-		run(cmd_export, perfetto);
-		run(cmd_export, chrome);
-		run(cmd_export, folded);
+		run_exports();
 	}
 	unlink(output);
 	unlink(part);
