@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <librecorder/event_text.h>
 #include <librecorder/log.h>
 #include <librecorder/reader.h>
@@ -17,9 +18,13 @@
 #include "cli/list_kernel.h"
 #include "cli/recording/elf_events.h"
 #include "cli/show_programs.h"
+#include "cli/show_text.h"
 #include "cli/terminal.h"
 
 #define NAME "list"
+
+/* Of a filter as text: longer than what a condition holds. */
+#define FILTER_SIZE 16384u
 
 /* -------------------------------------------------------------------------------------------------------- one log */
 
@@ -69,7 +74,30 @@ static void print_state(const char *state)
 		printf("%s%s%s", paint(!strncmp(state, "on", 2) ? PAINT_GOOD : PAINT_DIM), state, paint_end());
 }
 
-static void print_event(const struct listed *listed, const char *state)
+/* The filter and rate in force, as they are given to enable; `event` NULL: of rec_printf's. Returns whether there are any. */
+static bool print_condition(const struct rec_view *view, const struct rec_log_event *event)
+{
+	const unsigned int id = event ? event->record.id : REC_EVENT_ID_FIRST;
+	struct rec_view_rate rate;
+	const bool has_rate = rec_view_rate(view, id, &rate);
+	char text[FILTER_SIZE];
+	const int size = rec_view_filter(view, event, text, sizeof(text));
+
+	if (has_rate)
+		printf("  rate %u", rate.rate);
+	if (has_rate && rate.suppressed)
+		printf(" (%" PRIu64 " suppressed)", rate.suppressed);
+	if (size)
+		printf("%sif ", has_rate ? " " : "  ");
+	if (size > 0)
+		show_text(stdout, text, (size_t)size, false);
+	else if (size)
+		fputs("a filter that is damaged", stdout);
+	return has_rate || size;
+}
+
+/* `view` NULL: a binary's, which has no state. */
+static void print_event(const struct listed *listed, const struct rec_view *view, const char *state)
 {
 	const char *const word = meaning_words[listed->meaning];
 	const char *before = *word ? " " : "  ";
@@ -97,6 +125,8 @@ static void print_event(const struct listed *listed, const char *state)
 		print_fields(&listed->end_info, nr_keys(&listed->end_info), false, "");
 		putchar(')');
 	}
+	if (view && !print_condition(view, listed->event) && listed->end)
+		print_condition(view, listed->end);
 	putchar('\n');
 }
 
@@ -146,7 +176,9 @@ static void print_printf(const struct rec_view *view)
 {
 	fputs("  ", stdout);
 	print_state(rec_view_enabled(view, REC_EVENT_ID_FIRST) & REC_ENABLE_ON ? "on   " : "off  ");
-	puts("ftrace:bprint  texts of rec_printf()");
+	fputs("ftrace:bprint  texts of rec_printf()", stdout);
+	print_condition(view, NULL);
+	putchar('\n');
 }
 
 static const char *state_of(const struct rec_view *view, const struct listed *listed)
@@ -180,7 +212,7 @@ static unsigned int print_log(const void *log, size_t size, const struct rec_vie
 		/* A span is shown where its begin is. */
 		if (listed.meaning == REC_MEANS_END && listed.end)
 			continue;
-		print_event(&listed, view ? state_of(view, &listed) : "");
+		print_event(&listed, view, view ? state_of(view, &listed) : "");
 		nr++;
 	}
 	if (prints && view)

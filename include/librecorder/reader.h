@@ -285,6 +285,13 @@ struct rec_view_rate {
 bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view_rate *ret_rate);
 
 /*
+ * The filter of an event of the log, as text, which may have other brackets than it was given with; `event` NULL: of
+ * rec_printf's event. Returns the length of the text, 0: no filter, or the event is off; -ENOSPC: `size` is too small;
+ * -EBADMSG: the condition or the description is damaged.
+ */
+int rec_view_filter(const struct rec_view *view, const struct rec_log_event *event, char *text, size_t size);
+
+/*
  * Switch events temporarily. rec_view_borrow() makes a loan: it notes in the program's buffer that this process is about
  * to switch on the events that match `patterns` (lists of patterns, one list on each line), and the enable words of these
  * events. Then switch them by rec_view_switch(). rec_view_give_back() restores them, with their conditions: events that

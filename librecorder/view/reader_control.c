@@ -13,6 +13,7 @@
 
 #include "librecorder/core/conditions.h"
 #include "librecorder/core/enable.h"
+#include "librecorder/core/filter_text.h"
 #include "librecorder/core/rules.h"
 #include "librecorder/core/selector.h"
 
@@ -20,6 +21,7 @@
 #include <fcntl.h>
 #include <librecorder/detail/atomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -350,20 +352,51 @@ bool rec_view_stopped(const struct rec_view *view)
 	return rec_load_relaxed(&rec_view_header(view)->stopped) != 0;
 }
 
-bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view_rate *ret_rate)
+/* The condition of an event that is wanted; NULL: it has none. */
+static const struct rec_condition *condition_of(const struct rec_view *view, unsigned int id, size_t *ret_room)
 {
 	const uint64_t place = (uint64_t)REC_ENABLE_CONDITION(rec_view_enabled(view, id)) * REC_CONDITION_UNIT;
+
+	if (!place || place > REC_CONDITIONS_SIZE - sizeof(struct rec_condition) ||
+	    !(rec_view_enabled(view, id) & REC_ENABLE_WANTED))
+		return NULL;
+	*ret_room = REC_CONDITIONS_SIZE - place;
+	return (const struct rec_condition *)(const void *)(view->map + view->conditions + place);
+}
+
+bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view_rate *ret_rate)
+{
 	const struct rec_condition *condition;
 	struct rec_view_rate rate;
+	size_t room;
 
-	if (!place || place > REC_CONDITIONS_SIZE - sizeof(*condition) ||
-	    !(rec_view_enabled(view, id) & REC_ENABLE_WANTED))
+	condition = condition_of(view, id, &room);
+	if (!condition)
 		return false;
-	condition = (const struct rec_condition *)(const void *)(view->map + view->conditions + place);
 	rate = (struct rec_view_rate){ .rate = rec_load_relaxed(&condition->rate),
 				       .suppressed = rec_load_relaxed(&condition->suppressed) };
 	if (!rate.rate)
 		return false;
 	*ret_rate = rate;
 	return true;
+}
+
+int rec_view_filter(const struct rec_view *view, const struct rec_log_event *event, char *text, size_t size)
+{
+	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
+	struct rec_event_info info;
+	const struct rec_condition *condition;
+	size_t room, all;
+
+	if (event && rec_event_parse(event, &info))
+		return -EBADMSG;
+	condition = condition_of(view, event ? event->record.id : REC_EVENT_ID_FIRST, &room);
+	if (!condition)
+		return 0;
+	/* A copy: others may write it meanwhile. */
+	all = rec_load_relaxed(&condition->size);
+	if (all < sizeof(*condition) || all > room || all > sizeof(bytes))
+		return -EBADMSG;
+	memcpy(bytes, condition, all);
+	return rec_filter_text((const struct rec_condition *)(void *)bytes, all, event ? &info : NULL, text, size);
 }

@@ -179,6 +179,16 @@ is "enable, ps, list and disable agree" "$(numbers)" $'on 3\nps 3 3\nlist 3\noff
 tell print
 is "also if the program has used rec_printf" "$(numbers)" $'on 4\nps 4 4\nlist 4\noff 4'
 is "its event is listed as off then" "$("$RECORDER" list "$pid" | grep bprint)" "  off  ftrace:bprint  texts of rec_printf()"
+
+# ---- filters and rates in force
+
+"$RECORDER" enable -P "$pid" -f 'number>7||number==2' --rate 5 'kv:*' >/dev/null
+"$RECORDER" enable -P "$pid" -f '!(number < 4)' net:idle >/dev/null
+"$RECORDER" disable -P "$pid" kv:get >/dev/null
+is "list shows filters and rates" "$("$RECORDER" list -P "$pid" | grep -v bprint | tail -n +2)" \
+	"  on   kv:put  u32(number)  rate 5 if number > 7 || number == 2
+  off  kv:get  u32(number)
+  on   net:idle  u32(number)  if number >= 4"
 end_told
 
 done_testing
