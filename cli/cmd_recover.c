@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/name_ending.h"
 #include "cli/kernel/kernel_texts.h"
 #include "cli/progress.h"
 #include "cli/recover.h"
@@ -99,10 +100,10 @@ static bool choose_output(struct recover *recover)
 	if (recover->output_name)
 		return output_choose(&recover->output, recover->output_name);
 	strcpy(name, recover->spool_path);
-	size = strlen(name);
-	if (size <= strlen(SPOOL_SUFFIX) || strcmp(name + size - strlen(SPOOL_SUFFIX), SPOOL_SUFFIX))
+	size = name_before(name, SPOOL_SUFFIX);
+	if (!size)
 		return output_choose(&recover->output, "trace.dat");
-	name[size - strlen(SPOOL_SUFFIX)] = '\0';
+	name[size] = '\0';
 	if (!output_choose(&recover->output, name))
 		return false;
 	recover->output.name = recover->output.path;

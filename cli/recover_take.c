@@ -153,10 +153,8 @@ bool recover_take_left(struct recover *recover)
 static bool is_running(unsigned long pid)
 {
 	struct proc_stat stat;
-	char path[64];
 
-	snprintf(path, sizeof(path), "/proc/%lu/stat", pid);
-	return proc_stat_read(AT_FDCWD, path, &stat) == 0 && stat.state != 'Z' && stat.state != 'X';
+	return pid <= UINT32_MAX && proc_stat_of((uint32_t)pid, &stat) == 0 && !proc_stat_is_dead(&stat);
 }
 
 /* A pid, or a name as the kernel or the buffer has it. */

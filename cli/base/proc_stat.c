@@ -2,6 +2,9 @@
 #include "cli/base/proc_stat.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,4 +36,12 @@ int proc_stat_read(int dir, const char *path, struct proc_stat *ret_stat)
 	stat.start_time = strtoull(at, NULL, 10);
 	*ret_stat = stat;
 	return 0;
+}
+
+int proc_stat_of(uint32_t pid, struct proc_stat *ret_stat)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%" PRIu32 "/stat", pid);
+	return proc_stat_read(AT_FDCWD, path, ret_stat);
 }

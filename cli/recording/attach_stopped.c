@@ -2,19 +2,15 @@
 /* Programs that a recording attaches to and that cannot write events as they are. */
 #include "cli/recording/attach_private.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-
 #include "cli/base/proc_stat.h"
 
 /* By a signal (T), or by a debugger (t). */
 static bool is_halted(const struct rec_view *view)
 {
 	struct proc_stat stat;
-	char path[32];
+	const uint32_t pid = rec_view_pid(view);
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", rec_view_pid(view));
-	return rec_view_pid(view) && !proc_stat_read(AT_FDCWD, path, &stat) && (stat.state == 'T' || stat.state == 't');
+	return pid && !proc_stat_of(pid, &stat) && (stat.state == 'T' || stat.state == 't');
 }
 
 static void look_at(const struct message_sink *sink, const struct rec_view *view)

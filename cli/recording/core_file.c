@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/base/name_ending.h"
 #include "cli/base/read_at.h"
 #include "cli/recording/session.h"
 #include "format/io/out_file.h"
@@ -250,13 +251,13 @@ static int extract(struct core *core, const struct mapping *list, unsigned int n
  */
 static bool is_buffer(char *path)
 {
-	const size_t size = strlen(path), tail = strlen(DELETED);
+	const size_t size = strlen(path), linked = name_before(path, DELETED);
 	unsigned long long start_time;
 	const char *slash;
 	unsigned int pid;
 
-	if (size > tail && !strcmp(path + size - tail, DELETED))
-		path[size - tail] = '\0';
+	if (linked)
+		path[linked] = '\0';
 	slash = strrchr(path, '/');
 	return size < PATH_MAX && slash && rec_buffer_is_name(slash + 1) &&
 	       sscanf(slash + 1, "%u-%llu", &pid, &start_time) == 2;

@@ -2,8 +2,6 @@
 #include "cli/recording/family.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -50,11 +48,8 @@ bool family_has(const struct family *family, const struct process *self, const s
 static bool runs(const struct process *process)
 {
 	struct proc_stat stat;
-	char path[32];
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", process->pid);
-	return !proc_stat_read(AT_FDCWD, path, &stat) && stat.start_time == process->start_time && stat.state != 'Z' &&
-	       stat.state != 'X';
+	return !proc_stat_of(process->pid, &stat) && stat.start_time == process->start_time && !proc_stat_is_dead(&stat);
 }
 
 bool family_runs(const struct family *family)

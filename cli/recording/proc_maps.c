@@ -2,7 +2,6 @@
 #include "cli/recording/proc_maps.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -72,11 +71,8 @@ static int read_map(pid_t pid, struct blob *ret_text)
 static int read_start(pid_t pid, uint64_t *ret_start)
 {
 	struct proc_stat stat;
-	char path[64];
-	int err;
+	const int err = proc_stat_of((uint32_t)pid, &stat);
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	err = proc_stat_read(AT_FDCWD, path, &stat);
 	if (!err)
 		*ret_start = stat.start_time;
 	return err == -ENOENT ? -ESRCH : err;

@@ -19,6 +19,7 @@
 #include "cli/recording/dir_watch.h"
 #include "cli/recording/dirs.h"
 #include "cli/base/message.h"
+#include "cli/base/name_ending.h"
 
 bool session_buffer_dir(const struct message_sink *sink, bool create, char *path, size_t size, bool *ret_missing)
 {
@@ -119,9 +120,7 @@ int session_lock(const char *path, struct session *ret_session)
 
 bool session_is_reason(const char *name)
 {
-	const size_t size = strlen(name), end = strlen(REC_REASON_SUFFIX);
-
-	return name[0] != '.' && size > end && !strcmp(name + size - end, REC_REASON_SUFFIX);
+	return name[0] != '.' && name_before(name, REC_REASON_SUFFIX);
 }
 
 bool session_is_session(const char *path)
