@@ -70,6 +70,8 @@ static void show_header(const struct dat_file *f)
 	show_text("kallsyms", &f->kallsyms);
 	show_text("printk", &f->printk);
 	show_text("cmdlines", &f->cmdlines);
+	for (size_t i = 0; i < f->nr_parts; i++)
+		show_text(dat_id_name(f->parts[i].id), &f->parts[i].text);
 }
 
 static void show_sections(const struct dat_file *f)
@@ -85,14 +87,27 @@ static void show_sections(const struct dat_file *f)
 	}
 }
 
+/* Whether all that the option has is the place of a section. */
+static bool is_place(const struct dat_file *f, const struct dat_option *option)
+{
+	if (f->version != 7 || option->size != 8)
+		return false;
+	if (option->id >= DAT_HEADER_INFO && option->id <= DAT_CMDLINES)
+		return true;
+	for (size_t i = 0; i < f->nr_parts; i++)
+		if (f->parts[i].id == option->id)
+			return f->parts[i].text.offset != option->offset;
+	return false;
+}
+
 /* As text when it is text, else as bytes; not more than fits a line. */
-static void show_payload(const struct dat_option *option, bool big)
+static void show_payload(const struct dat_file *f, const struct dat_option *option)
 {
 	size_t size = option->size;
 	bool text = size > 0;
 
-	if (option->id >= DAT_HEADER_INFO && option->id <= DAT_CMDLINES && size == 8) {
-		printf("section at %" PRIu64, bytes_get64(option->data, big));
+	if (is_place(f, option)) {
+		printf("section at %" PRIu64, bytes_get64(option->data, f->big));
 		return;
 	}
 	while (size && !option->data[size - 1])
@@ -128,7 +143,7 @@ static void show_options(const struct dat_file *f)
 
 		printf("  %-14s id %2u  %6" PRIu32 " bytes at %" PRIu64 "  ", dat_id_name(o->id), o->id, o->size,
 		       o->offset);
-		show_payload(o, f->big);
+		show_payload(f, o);
 		putchar('\n');
 	}
 }
@@ -351,8 +366,13 @@ static void show_parts(const struct dump *d)
 		show_sections(d->file);
 	}
 	dump_sections(&d->sections, d->file);
-	if (all || d->options)
+	if (all || d->options) {
 		show_options(d->file);
+		for (size_t i = 0; i < d->file->nr_parts; i++) {
+			printf("%s%s:%s\n", paint(PAINT_TITLE), dat_id_name(d->file->parts[i].id), paint_end());
+			dump_part(&d->file->parts[i], d->file->big);
+		}
+	}
 	if (d->clock)
 		show_clock(d->file);
 	for (size_t i = 0; (all || d->flyrecord) && i < d->file->nr_buffers; i++)

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "format/io/bytes.h"
+
 bool dump_sections_any(const struct dump_sections *s)
 {
 	return s->head_page || s->head_event || s->ftrace_events || s->systems || s->events || s->kallsyms || s->printk ||
@@ -70,4 +72,38 @@ void dump_sections(const struct dump_sections *s, const struct dat_file *file)
 		print_section("Trace printk", &file->printk);
 	if (s->cmd_lines)
 		print_section("Saved command lines", &file->cmdlines);
+}
+
+#define BTF_MAGIC	0xeb9fu
+#define BTF_HEADER_SIZE 24u
+
+/* Numbers in it have the byte order of its magic number, which is that of the file. */
+static void print_btf(const struct dat_text *text, bool big)
+{
+	const char *data = text->text;
+
+	if (text->size < BTF_HEADER_SIZE || bytes_get16(data, big) != BTF_MAGIC)
+		printf("  %zu bytes that are not BTF\n", text->size);
+	else
+		printf("  BTF version %u: %" PRIu32 " bytes of types, %" PRIu32 " bytes of strings\n", (unsigned char)data[2],
+		       bytes_get32(data + 12, big), bytes_get32(data + 20, big));
+}
+
+void dump_part(const struct dat_part *part, bool big)
+{
+	const char *line = part->text.text, *end = line + part->text.size;
+
+	if (part->id == DAT_BTF_FILE) {
+		print_btf(&part->text, big);
+		return;
+	}
+	while (line < end && *line) {
+		const size_t length = strcspn(line, "\n");
+
+		fputs("  ", stdout);
+		for (size_t i = 0; i < length; i++)
+			putchar(line[i] == '\t' || (unsigned char)line[i] >= ' ' ? line[i] : '?');
+		putchar('\n');
+		line += length + (line[length] == '\n');
+	}
 }

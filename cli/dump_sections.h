@@ -24,4 +24,7 @@ bool dump_sections_any(const struct dump_sections *sections);
 /* Print those that were asked for, in the order of version 6. */
 void dump_sections(const struct dump_sections *sections, const struct dat_file *file);
 
+/* Prints the contents of an option of trace-cmd 3.4, indented: lines of text, or the sizes in a BTF header. */
+void dump_part(const struct dat_part *part, bool big);
+
 #endif

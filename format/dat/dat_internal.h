@@ -33,6 +33,13 @@ int dat_parse_v7(struct dat_file *file, struct dat_error *error);
 int dat_find_sections(struct dat_file *file, uint64_t start, struct dat_error *error);
 int dat_find_buffers(struct dat_file *file, uint64_t start, struct dat_error *error);
 
+/* Version 7: the contents after a section's header, as a cursor; *ret_plain must be freed if it is set. */
+int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
+		     struct dat_error *error);
+
+/* The contents of the options from DAT_BTF_FILE on, and what they mean for symbols. */
+int dat_read_parts(struct dat_file *file, struct dat_error *error);
+
 /* Version 7: reads the options in the section at an offset, unless they were read before. */
 int dat_parse_options_at(struct dat_file *file, uint64_t offset, struct dat_error *error);
 

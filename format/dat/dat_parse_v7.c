@@ -15,9 +15,8 @@ static const char *section_name(unsigned int id)
 	return id == DAT_DONE ? "options" : dat_id_name(id);
 }
 
-/* The contents after a section's header, as a cursor; *ret_plain must be freed if it is set. */
-static int open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
-			struct dat_error *error)
+int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
+		     struct dat_error *error)
 {
 	struct dat_section section = { .offset = offset };
 	struct dat_section *sections;
@@ -173,7 +172,7 @@ static int parse_options_section(struct dat_file *file, uint64_t *offset, struct
 	struct bytes b;
 	int err;
 
-	err = open_section(file, *offset, DAT_DONE, &b, &plain, error);
+	err = dat_open_section(file, *offset, DAT_DONE, &b, &plain, error);
 	while (!err) {
 		err = dat_add_option(file, &b, !plain, error);
 		if (err)
@@ -208,7 +207,7 @@ static int parse_sections(struct dat_file *file, struct dat_error *error)
 
 		if (!file->where[id])
 			continue;
-		err = open_section(file, file->where[id], id, &b, &plain, error);
+		err = dat_open_section(file, file->where[id], id, &b, &plain, error);
 		if (!err && id == DAT_HEADER_INFO)
 			err = dat_parse_header_info(file, &b, error);
 		else if (!err && id == DAT_FTRACE_EVENTS)
@@ -237,7 +236,7 @@ static int parse_buffers(struct dat_file *file, struct dat_error *error)
 		struct bytes b;
 		int err;
 
-		err = open_section(file, buffer->offset, buffer->latency ? DAT_BUFFER_TEXT : DAT_BUFFER, &b, &plain, error);
+		err = dat_open_section(file, buffer->offset, buffer->latency ? DAT_BUFFER_TEXT : DAT_BUFFER, &b, &plain, error);
 		free(plain);
 		if (err) {
 			buffer->nr_streams = 0;

@@ -191,6 +191,8 @@ static int open_file(const char *path, const struct dat_codec *codec, bool rest,
 		err = file->version == 6 ? dat_parse_v6(file, ret_error) : dat_parse_v7(file, ret_error);
 	if (!err)
 		err = dat_check_buffers(file, ret_error);
+	if (!err)
+		err = dat_read_parts(file, ret_error);
 	if (!err && file->missing.text[0] && !has_data(file)) {
 		*ret_error = file->missing;
 		err = -EBADMSG;
@@ -228,6 +230,10 @@ struct dat_file *dat_close(struct dat_file *file)
 		free(file->formats[i].text.text);
 	for (size_t i = 0; i < file->nr_systems; i++)
 		free(file->systems[i]);
+	for (size_t i = 0; i < file->nr_parts; i++)
+		free(file->parts[i].text.text);
+	free(file->parts);
+	free(file->boot_symbols.text);
 	free(file->buffers);
 	free(file->options);
 	free(file->formats);

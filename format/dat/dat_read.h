@@ -48,6 +48,12 @@ struct dat_section { /* version 7 */
 
 #define DAT_COMPRESSED 1u
 
+/* The contents of DAT_BTF_FILE, DAT_LAST_BOOT_INFO or DAT_MODULES_FILE, from its section or from its option. */
+struct dat_part {
+	uint16_t id;
+	struct dat_text text;
+};
+
 struct dat_option {
 	uint16_t id;
 	uint32_t size;
@@ -96,6 +102,9 @@ struct dat_file {
 	struct dat_format *formats;
 	size_t nr_options;
 	struct dat_option *options;
+	size_t nr_parts;
+	struct dat_part *parts;
+	struct dat_text boot_symbols; /* kallsyms as it was when the events were written; NULL: as it is */
 	size_t nr_sections;
 	struct dat_section *sections;
 	size_t nr_buffers; /* in the file's order; the top buffer of version 6 is the first */

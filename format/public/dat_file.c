@@ -40,6 +40,8 @@ static int open_table(struct rec_dat *d)
 	struct dat_file plain = *d->file;
 	int err = 0;
 
+	/* No names of functions are needed, nor of what printk prints. */
+	plain.kallsyms.text = plain.boot_symbols.text = plain.printk.text = NULL;
 	plain.formats = calloc(plain.nr_formats ? plain.nr_formats : 1, sizeof(*plain.formats));
 	if (!plain.formats)
 		return -ENOMEM;
