@@ -85,8 +85,8 @@ static void print_btf(const struct dat_text *text, bool big)
 	if (text->size < BTF_HEADER_SIZE || bytes_get16(data, big) != BTF_MAGIC)
 		printf("  %zu bytes that are not BTF\n", text->size);
 	else
-		printf("  BTF version %u: %" PRIu32 " bytes of types, %" PRIu32 " bytes of strings\n", (unsigned char)data[2],
-		       bytes_get32(data + 12, big), bytes_get32(data + 20, big));
+		printf("  BTF version %u: %" PRIu32 " bytes of types, %" PRIu32 " bytes of strings\n",
+		       (unsigned char)data[2], bytes_get32(data + 12, big), bytes_get32(data + 20, big));
 }
 
 void dump_part(const struct dat_part *part, bool big)

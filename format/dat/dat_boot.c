@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What trace-cmd 3.4 adds to a file: the kernel's BTF, its modules, and for a ring that outlived a boot, where kernel and
- * modules were then. The addresses in such a ring are of the boot that wrote it, those of kallsyms of the boot that read
- * it; so symbols are moved by the distance between both.
+ * What trace-cmd 3.4 adds to a file: the kernel's BTF, its modules, and for a ring that outlived a boot, where kernel
+ * and modules were then. The addresses in such a ring are of the boot that wrote it, those of kallsyms of the boot that
+ * read it; so symbols are moved by the distance between both.
  */
 #include "format/dat/dat_internal.h"
 
@@ -141,7 +141,8 @@ static void add_place(struct places *places, const char *name, const char *addre
 		places->all[places->nr++] = place;
 }
 
-static const struct place *find_place(const struct places *places, const struct place *last, const char *name, size_t length)
+static const struct place *find_place(const struct places *places, const struct place *last, const char *name,
+				      size_t length)
 {
 	if (last && last->length == length && !memcmp(last->name, name, length))
 		return last;
@@ -239,8 +240,8 @@ static int move_symbols(struct dat_file *file, struct moves *m)
 
 		if (!isxdigit((unsigned char)*line) || !distance(m, line, &by))
 			continue;
-		to->size += (size_t)sprintf(to->text + to->size, "%016llx%.*s\n", strtoull(line, NULL, 16) + (unsigned long long)by,
-					    (int)length, rest);
+		to->size += (size_t)sprintf(to->text + to->size, "%016llx%.*s\n",
+					    strtoull(line, NULL, 16) + (unsigned long long)by, (int)length, rest);
 	}
 	to->text[to->size] = '\0';
 	name_modules(m, to);

@@ -41,42 +41,62 @@ static void note_damage(struct dat_merge *m, struct stream *s, const struct dat_
 	s->skipped = true;
 }
 
-/* Puts the stream's next event into s->next. False: there is none. */
-static bool advance(struct dat_merge *m, struct stream *s)
+/* The next page of the stream, or what is left of it after damage. False: there is none. */
+static bool next_page(struct dat_merge *m, struct stream *s)
 {
-	struct dat_error error = { 0 };
-	struct dat_record record;
+	struct dat_error error;
 	struct dat_page page;
-	int ret;
+	int ret = dat_cursor_next(&s->cursor, &page, &error);
 
+	if (ret < 0)
+		note_damage(m, s, &error);
+	if (ret <= 0)
+		return false;
+	s->next.offset = page.offset;
+	s->page_size = page.size;
+	ret = dat_walk_open(s->cursor.file, &page, &s->walk, &error);
+	if (ret)
+		note_damage(m, s, &error);
+	s->walking = !ret;
+	s->fresh = true;
+	return true;
+}
+
+/* The next record with data that is not the next one of the page, or after anything that is rare. False: there is none. */
+static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct dat_record *record, struct dat_error *error)
+{
+	/* The data that were handed out last remain, whatever is read now. */
 	dat_cursor_keep(&s->cursor);
 	for (;;) {
-		ret = s->walking ? dat_walk_event(&s->walk, &record, &error) : 0;
+		if (ret > 0 && record->kind == DAT_RECORD_DATA)
+			return true;
+		if (ret > 0 && record->kind == DAT_RECORD_PADDING)
+			s->next.marked = dat_walk_marker(&s->walk, record, s->next.marked);
 		if (ret < 0) {
-			error.offset = s->next.offset;
-			note_damage(m, s, &error);
+			error->offset = s->next.offset;
+			note_damage(m, s, error);
 		}
 		if (ret <= 0) {
 			s->walking = false;
-			ret = dat_cursor_next(&s->cursor, &page, &error);
-			if (ret < 0)
-				note_damage(m, s, &error);
-			if (ret <= 0)
+			if (!next_page(m, s))
 				return false;
-			s->next.offset = page.offset;
-			s->page_size = page.size;
-			ret = dat_walk_open(s->cursor.file, &page, &s->walk, &error);
-			if (ret)
-				note_damage(m, s, &error);
-			s->walking = !ret;
-			s->fresh = true;
-			continue;
 		}
-		if (record.kind == DAT_RECORD_DATA)
-			break;
-		if (record.kind == DAT_RECORD_PADDING)
-			s->next.marked = dat_walk_marker(&s->walk, &record, s->next.marked);
+		ret = s->walking ? dat_walk_event(&s->walk, record, error) : 0;
 	}
+}
+
+/*
+ * Puts the stream's next event into s->next. False: there is none. This is done for each event of a file, so nothing is
+ * initialised that a failure alone needs.
+ */
+static bool advance(struct dat_merge *m, struct stream *s)
+{
+	struct dat_record record;
+	struct dat_error error;
+	int ret = s->walking ? dat_walk_event(&s->walk, &record, &error) : 0;
+
+	if ((ret <= 0 || record.kind != DAT_RECORD_DATA) && !find_record(m, s, ret, &record, &error))
+		return false;
 	s->next.ts = dat_time(m->time, s->next.cpu, record.ts);
 	s->next.raw = record.ts;
 	s->next.size = record.size;
@@ -201,7 +221,7 @@ struct dat_merge *dat_merge_close(struct dat_merge *merge)
 	return NULL;
 }
 
-int dat_merge_next(struct dat_merge *merge, struct dat_event *ret_event)
+const struct dat_event *dat_merge_take(struct dat_merge *merge)
 {
 	struct dat_merge *m = merge;
 
@@ -212,9 +232,18 @@ int dat_merge_next(struct dat_merge *merge, struct dat_event *ret_event)
 		sift_down(m, 0);
 	}
 	if (!m->nr_heap)
-		return 0;
-	*ret_event = m->heap[0]->next;
+		return NULL;
 	m->taken = true;
+	return &m->heap[0]->next;
+}
+
+int dat_merge_next(struct dat_merge *merge, struct dat_event *ret_event)
+{
+	const struct dat_event *event = dat_merge_take(merge);
+
+	if (!event)
+		return 0;
+	*ret_event = *event;
 	return 1;
 }
 

@@ -47,6 +47,9 @@ struct dat_merge *dat_merge_close(struct dat_merge *merge);
 /* 1: *ret_event is the next event; its data are valid until the call after the next one. 0: there are no more. */
 int dat_merge_next(struct dat_merge *merge, struct dat_event *ret_event);
 
+/* The same without a copy: the event is valid until the next call of either. NULL: there are no more. */
+const struct dat_event *dat_merge_take(struct dat_merge *merge);
+
 /* The number of pages that were damaged so far, in whole or in part; the error of the first one, and its CPU. */
 uint64_t dat_merge_damaged(const struct dat_merge *merge, struct dat_error *ret_error, uint32_t *ret_cpu);
 

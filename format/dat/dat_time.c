@@ -255,7 +255,7 @@ static uint64_t scale_time(uint64_t ts, double scale)
 	return scaled < 0x1p64 ? (uint64_t)scaled : UINT64_MAX;
 }
 
-uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint64_t ts)
+uint64_t dat_time_convert(const struct dat_time *time, uint32_t cpu, uint64_t ts)
 {
 	if (cpu < time->nr_cpus)
 		ts = shift_time(time, cpu, ts);

@@ -36,8 +36,15 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 void dat_time_adjust(struct dat_time *time, int64_t offset, uint64_t hz);
 void dat_time_close(struct dat_time *time);
 
-/* The time of an event of a CPU whose time in its page is ts. */
-uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint64_t ts);
+/* The time of an event of a CPU whose time in its page is ts. In most files an offset is all that differs. */
+uint64_t dat_time_convert(const struct dat_time *time, uint32_t cpu, uint64_t ts);
+
+static inline uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint64_t ts)
+{
+	if (time->nr_cpus || time->mult || time->scale > 0)
+		return dat_time_convert(time, cpu, ts);
+	return ts + (uint64_t)time->offset;
+}
 
 /* The name of the clock in use: the word in brackets, or the whole text; NULL if the file does not state it. */
 bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size);

@@ -12,6 +12,8 @@
 
 static const char no_print[] = "\nprint fmt: \"\"\n";
 
+_Static_assert((uint64_t)DAT_PAGE_LOST_UNKNOWN == REC_DAT_LOST_UNKNOWN, "an unknown number of losses");
+
 /* The description without its print format, whose parsing takes longer than all the rest. 0; -ENOMEM. */
 static int strip(const struct dat_format *format, struct dat_format *ret_format)
 {
@@ -175,6 +177,15 @@ static bool is_the_stream(const void *arg, const struct dat_buffer *buffer, uint
 	return buffer == one->buffer && cpu == one->cpu;
 }
 
+static void look_at_common(struct rec_dat_iter *iter, const struct event_table *table)
+{
+	const uint32_t type_end = table->type_offset + 2, pid_end = table->pid_offset + 4;
+
+	iter->is_usual = table->type_size == 2 && table->pid_size == 4 &&
+			 table->big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	iter->least = type_end > pid_end ? type_end : pid_end;
+}
+
 static int open_iter(struct rec_dat *dat, const struct one_stream *one, uint64_t since, struct rec_dat_iter **ret_iter)
 {
 	struct rec_dat_iter *iter = calloc(1, sizeof(*iter));
@@ -183,6 +194,7 @@ static int open_iter(struct rec_dat *dat, const struct one_stream *one, uint64_t
 		return -ENOMEM;
 	iter->dat = dat;
 	iter->since = since;
+	look_at_common(iter, dat->table);
 	if (dat_merge_open_at(dat->file, &dat->time, one ? is_the_stream : NULL, one, since, &iter->merge)) {
 		free(iter);
 		return -ENOMEM;
@@ -222,23 +234,31 @@ struct rec_dat_iter *rec_dat_iter_close(struct rec_dat_iter *iter)
 
 int rec_dat_iter_next(struct rec_dat_iter *iter, struct rec_dat_record *ret_record)
 {
-	const struct rec_dat *dat = iter->dat;
-	struct dat_event event;
+	const struct event_table *table = iter->dat->table;
+	const struct dat_event *event;
 
 	do {
-		if (!dat_merge_next(iter->merge, &event))
+		event = dat_merge_take(iter->merge);
+		if (!event)
 			return 0;
-	} while (event.ts < iter->since);
-	*ret_record = (struct rec_dat_record){
-		.ts = event.ts,
-		.lost = event.lost == DAT_PAGE_LOST_UNKNOWN ? REC_DAT_LOST_UNKNOWN : (uint64_t)event.lost,
-		.data = event.data,
-		.size = event.size,
-		.cpu = event.cpu,
-		.buffer = (uint32_t)(event.buffer - dat->file->buffers),
-		.id = event_id(dat->table, event.data, event.size),
-		.tid = event_pid(dat->table, event.data, event.size),
-	};
+	} while (event->ts < iter->since);
+	ret_record->ts = event->ts;
+	/* DAT_PAGE_LOST_UNKNOWN becomes REC_DAT_LOST_UNKNOWN. */
+	ret_record->lost = (uint64_t)event->lost;
+	ret_record->data = event->data;
+	ret_record->size = event->size;
+	ret_record->cpu = event->cpu;
+	ret_record->buffer = (uint32_t)(event->buffer - iter->dat->file->buffers);
+	if (iter->is_usual && event->size >= iter->least) {
+		uint16_t type;
+
+		memcpy(&type, event->data + table->type_offset, sizeof(type));
+		memcpy(&ret_record->tid, event->data + table->pid_offset, sizeof(ret_record->tid));
+		ret_record->id = type;
+	} else {
+		ret_record->id = event_id(table, event->data, event->size);
+		ret_record->tid = event_pid(table, event->data, event->size);
+	}
 	return 1;
 }
 
