@@ -22,6 +22,7 @@ int cmd_disable(int argc, char **argv);
 int cmd_dump(int argc, char **argv);
 int cmd_enable(int argc, char **argv);
 int cmd_export(int argc, char **argv);
+int cmd_hist(int argc, char **argv);
 int cmd_latency(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_merge(int argc, char **argv);

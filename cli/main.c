@@ -25,6 +25,7 @@ static const struct command commands[] = {
 	{ "report", cmd_report, "print the events of a trace.dat" },
 	{ "view", cmd_view, "show a trace.dat as a picture, in a page for any browser" },
 	{ "sql", cmd_sql, "ask a trace with SQL" },
+	{ "hist", cmd_hist, "count events by their fields, or print how a field is distributed" },
 	{ "latency", cmd_latency, "print how long spans take, or how long it is from one event to another" },
 	{ "why", cmd_why, "explain why a span took its time" },
 	{ "diff", cmd_diff, "print what changed between recordings" },

@@ -41,6 +41,7 @@ struct report_filter {
 
 /* What is made of the command line's word. */
 struct parts {
+	const char *command; /* in messages */
 	const char *text;    /* all of it */
 	char *patterns;	     /* as librecorder/pattern.h has them */
 	const char *filter;  /* within the text; NULL: none */
@@ -50,15 +51,15 @@ struct parts {
 	struct rec_filter_error error; /* the first one */
 };
 
-static int out_of_memory(void)
+static int out_of_memory(const char *command)
 {
-	complain("report", "out of memory");
+	complain(command, "out of memory");
 	return EXIT_FAILURE;
 }
 
 static int wrong(const struct parts *parts, size_t column, const char *reason)
 {
-	const struct message_sink sink = COMMAND_SINK("report");
+	const struct message_sink sink = COMMAND_SINK(parts->command);
 
 	message(&sink, "filter '%s': %s (column %zu)", parts->text, reason, column);
 	message_caret(&sink, parts->text, column);
@@ -134,15 +135,15 @@ static char *make_patterns(const char *text, size_t size)
 	return patterns;
 }
 
-static int split(const char *text, struct parts *ret_parts)
+static int split(const char *command, const char *text, struct parts *ret_parts)
 {
 	size_t size;
 
-	*ret_parts = (struct parts){ .text = text };
+	*ret_parts = (struct parts){ .command = command, .text = text };
 	ret_parts->filter = find_filter(text, &size);
 	ret_parts->patterns = make_patterns(text, size);
 	if (!ret_parts->patterns)
-		return out_of_memory();
+		return out_of_memory(command);
 	if (rec_pattern_check(ret_parts->patterns))
 		return wrong(ret_parts, 1, "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter");
 	if (ret_parts->filter && rec_filter_check(ret_parts->filter, &ret_parts->error))
@@ -261,17 +262,17 @@ static int fill(struct report_filter *filter, struct parts *parts, const struct 
 			continue;
 		parts->nr_named++;
 		if (add_rule(filter, parts, file, type, flags))
-			return out_of_memory();
+			return out_of_memory(parts->command);
 	}
 	return check(parts);
 }
 
-int report_filter_open(const char *text, const struct dat_file *file, const struct event_table *table, bool counts,
-		       struct report_filter **ret_filter)
+int report_filter_open(const char *command, const char *text, const struct dat_file *file, const struct event_table *table,
+		       bool counts, struct report_filter **ret_filter)
 {
 	struct report_filter *filter = calloc(1, sizeof(*filter));
 	struct parts parts = { .text = text };
-	int status = filter ? split(text, &parts) : out_of_memory();
+	int status = filter ? split(command, text, &parts) : out_of_memory(command);
 
 	if (!status) {
 		filter->table = table;
@@ -327,6 +328,11 @@ static const void *turned_record(struct report_filter *filter, const struct rule
 			turn_over(copy + turn->offset + n * turn->size, turn->size);
 	}
 	return copy;
+}
+
+bool report_filter_names(const struct report_filter *filter, int id)
+{
+	return id >= 0 && (unsigned int)id < IDS && filter->rules[id];
 }
 
 bool report_filter_has(struct report_filter *filter, const struct dat_event *event, const struct tep_record *record)

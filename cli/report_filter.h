@@ -13,14 +13,17 @@
 struct report_filter;
 
 /*
- * Make the filter fit the events of a file; `counts`: the file's times are not in seconds. 0; or the exit status, and it was
+ * Messages are those of `command`. Make the filter fit the events of a file; `counts`: the file's times are not in seconds. 0; or the exit status, and it was
  * printed what is wrong. `file` and `table` outlive the filter.
  */
-int report_filter_open(const char *text, const struct dat_file *file, const struct event_table *table, bool counts,
-		       struct report_filter **ret_filter);
+int report_filter_open(const char *command, const char *text, const struct dat_file *file, const struct event_table *table,
+		       bool counts, struct report_filter **ret_filter);
 
 /* Takes NULL. Returns NULL. */
 struct report_filter *report_filter_close(struct report_filter *filter);
+
+/* Whether the patterns name the event with this id. */
+bool report_filter_names(const struct report_filter *filter, int id);
 
 /* Whether an event passes. */
 bool report_filter_has(struct report_filter *filter, const struct dat_event *event, const struct tep_record *record);

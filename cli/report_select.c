@@ -110,7 +110,7 @@ static int open_filters(struct report_select *select, const struct dat_file *fil
 			wanted = false;
 			continue;
 		}
-		status = report_filter_open(filters->items[i], file, select->table, !time->seconds,
+		status = report_filter_open("report", filters->items[i], file, select->table, !time->seconds,
 					    &select->filter[select->nr_filters]);
 		select->nr_filters += !status;
 		select->nr_wanted_filters += !status && wanted;

@@ -123,7 +123,7 @@ static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_t
 	struct tep_record record;
 	struct dat_event event;
 	bool found = false;
-	int status = report_filter_open(edge->text + 1, r->file, r->table, !r->time.seconds, &filter);
+	int status = report_filter_open("report", edge->text + 1, r->file, r->table, !r->time.seconds, &filter);
 
 	if (status)
 		return status;

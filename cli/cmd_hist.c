@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder hist: how often events occur, by their fields, as the kernel's hist triggers count; or how a field is distributed. */
+#include "cli/cmd.h"
+
+#include "cli/hist_keys.h"
+#include "cli/hist_print.h"
+#include "cli/hist_table.h"
+#include "cli/report_field.h"
+#include "cli/show_text.h"
+#include "cli/svg_bars.h"
+#include "cli/terminal.h"
+#include "format/text/event_print.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "hist"
+
+/* Of a picture. */
+#define BARS_MAX 60u
+
+struct options {
+	const char *events, *keys, *value;
+	bool json, svg;
+	unsigned int color;
+};
+
+struct counter {
+	const struct options *o;
+	struct trace_input input;
+	struct report_filter *filter;
+	struct hist_keys keys;
+	struct hist_table table; /* with keys, or without a value */
+	struct hist hist;	 /* of the value alone */
+	uint64_t hits, dropped;	 /* events, and those without a field */
+	struct series_gaps gaps;
+};
+
+static bool is_distribution(const struct options *o)
+{
+	return o->value && !o->keys;
+}
+
+/* --------------------------------------------------------------------------------------------------------- counting */
+
+static int count_event(struct counter *c, const struct dat_event *event, struct blob *key)
+{
+	uint64_t value = 0;
+
+	if ((c->o->value && !hist_value_of(&c->keys, event, &value)) || !hist_key_of(&c->keys, event, key)) {
+		c->dropped++;
+		return 0;
+	}
+	c->hits++;
+	if (key->error)
+		return -ENOMEM;
+	if (!is_distribution(c->o))
+		return hist_table_add(&c->table, key->data, key->size, value);
+	/* Numbers beyond the largest of 63 bits become that one. */
+	if (!c->keys.value_is_signed && value > INT64_MAX)
+		value = INT64_MAX;
+	return hist_add(&c->hist, (int64_t)value);
+}
+
+static void note_loss(struct series_gaps *gaps, int64_t lost)
+{
+	gaps->places++;
+	if (lost > 0)
+		gaps->lost += (uint64_t)lost;
+	else
+		gaps->is_unknown = true;
+}
+
+static int count_all(struct counter *c)
+{
+	struct blob key = BLOB_INIT;
+	struct dat_merge *merge = NULL;
+	struct dat_event event;
+	struct dat_error error;
+	uint32_t cpu;
+	int err = dat_merge_open(c->input.file, &c->input.time, NULL, NULL, &merge);
+
+	while (!err && dat_merge_next(merge, &event)) {
+		struct tep_record record = event_record(&event);
+
+		if (event.lost)
+			note_loss(&c->gaps, event.lost);
+		if (report_filter_has(c->filter, &event, &record))
+			err = count_event(c, &event, &key);
+	}
+	if (!err)
+		c->gaps.damaged = dat_merge_damaged(merge, &error, &cpu);
+	dat_merge_close(merge);
+	blob_free(&key);
+	return err;
+}
+
+/* --------------------------------------------------------------------------------------------------------- printing */
+
+static void put_sum(const struct counter *c, const struct hist_row *row, struct blob *out, bool is_text)
+{
+	if (c->keys.value_is_signed)
+		blob_printf(out, is_text ? "%10" PRId64 : "%" PRId64, (int64_t)row->sum);
+	else
+		blob_printf(out, is_text ? "%10" PRIu64 : "%" PRIu64, row->sum);
+}
+
+static void print_text(const struct counter *c, struct hist_row **rows, struct blob *out)
+{
+	for (size_t i = 0; rows[i]; i++) {
+		out->size = 0;
+		hist_key_put_text(&c->keys, rows[i]->key, out);
+		blob_printf(out, " hitcount: %10" PRIu64, rows[i]->hits);
+		if (c->o->value) {
+			blob_printf(out, "  %s: ", c->o->value);
+			put_sum(c, rows[i], out, true);
+		}
+		show_text(stdout, (const char *)out->data, out->size, false);
+		putchar('\n');
+	}
+	printf("\nTotals:\n    Hits: %" PRIu64 "\n    Entries: %zu\n    Dropped: %" PRIu64 "\n", c->hits, c->table.nr, c->dropped);
+}
+
+static void print_json(const struct counter *c, struct hist_row **rows, struct blob *out)
+{
+	blob_printf(out, "{\"name\":");
+	report_put_json(out, c->o->events, strlen(c->o->events));
+	blob_printf(out, ",\"hits\":%" PRIu64 ",\"entries\":%zu,\"dropped\":%" PRIu64, c->hits, c->table.nr, c->dropped);
+	hist_put_gaps(out, &c->gaps);
+	blob_printf(out, ",\"rows\":[");
+	for (size_t i = 0; rows[i]; i++) {
+		blob_printf(out, "%s{\"key\":{", i ? "," : "");
+		hist_key_put_json(&c->keys, rows[i]->key, out);
+		blob_printf(out, "},\"hitcount\":%" PRIu64, rows[i]->hits);
+		if (c->o->value) {
+			blob_printf(out, ",\"sum\":");
+			put_sum(c, rows[i], out, false);
+		}
+		blob_printf(out, "}");
+	}
+	blob_printf(out, "]}\n");
+	fwrite(out->data, 1, out->size, stdout);
+}
+
+/* The most frequent keys first. */
+static void print_svg(const struct counter *c, struct hist_row **rows, struct blob *out)
+{
+	const size_t nr = c->table.nr, shown = nr < BARS_MAX ? nr : BARS_MAX;
+	struct svg_bars bars;
+	char line[96];
+
+	svg_open(&bars, stdout, c->o->events, 2, (unsigned int)shown);
+	snprintf(line, sizeof(line), "%" PRIu64 " events, %zu keys%s", c->hits, nr, shown < nr ? "; the most frequent ones are shown" : "");
+	svg_line(&bars, line);
+	if (c->gaps.places || c->gaps.damaged)
+		svg_line(&bars, "Events are missing from the trace.");
+	for (size_t i = nr; i > nr - shown; i--) {
+		out->size = 0;
+		hist_key_put_text(&c->keys, rows[i - 1]->key, out);
+		svg_bar(&bars, (const char *)out->data, out->size, rows[i - 1]->hits, rows[nr - 1]->hits);
+	}
+	svg_close(&bars);
+}
+
+static int print_table(const struct counter *c)
+{
+	struct hist_row **rows = hist_table_rows(&c->table);
+	struct blob out = BLOB_INIT;
+	int err;
+
+	if (!rows)
+		return -ENOMEM;
+	if (c->o->json)
+		print_json(c, rows, &out);
+	else if (c->o->svg)
+		print_svg(c, rows, &out);
+	else
+		print_text(c, rows, &out);
+	err = out.error;
+	blob_free(&out);
+	free(rows);
+	return err;
+}
+
+static int print_distribution(const struct counter *c)
+{
+	struct blob name = BLOB_INIT;
+	struct hist_shown shown = { .of = "values", .hist = &c->hist, .gaps = &c->gaps };
+	int err = 0;
+
+	blob_printf(&name, "%s of %s", c->o->value, c->o->events);
+	blob_put(&name, "", 1);
+	shown.name = (const char *)name.data;
+	if (name.error)
+		err = -ENOMEM;
+	else if (c->o->json)
+		err = hist_print_json(&shown);
+	else if (c->o->svg)
+		hist_print_svg(&shown);
+	else
+		hist_print_text(&shown);
+	blob_free(&name);
+	return err;
+}
+
+/* ------------------------------------------------------------------------------------------------------------- main */
+
+static int count_and_print(struct counter *c)
+{
+	int err = count_all(c);
+
+	if (!err) {
+		signal(SIGPIPE, SIG_IGN);
+		terminal_start();
+		err = is_distribution(c->o) ? print_distribution(c) : print_table(c);
+	}
+	if (err)
+		return trace_input_fail_memory(&c->input);
+	trace_input_report_gaps(&c->input, &c->gaps);
+	if (!c->hits)
+		complain(COMMAND, "%s: there is nothing to count", c->input.path);
+	return c->hits ? 0 : EXIT_FAILURE;
+}
+
+static int run(const struct options *o, const char *path)
+{
+	struct counter c = { .o = o, .table = HIST_TABLE_INIT, .hist = HIST_INIT };
+	int status = trace_input_open(COMMAND, path, &c.input);
+
+	if (!status)
+		status = report_filter_open(COMMAND, o->events, c.input.file, c.input.table, !c.input.time.seconds, &c.filter);
+	if (!status)
+		status = hist_keys_open(&c.input, c.filter, o->keys, o->value, &c.keys);
+	if (!status)
+		status = count_and_print(&c);
+	hist_table_free(&c.table);
+	hist_free(&c.hist);
+	hist_keys_close(&c.keys);
+	report_filter_close(c.filter);
+	trace_input_close(&c.input);
+	return status;
+}
+
+int cmd_hist(int argc, char **argv)
+{
+	struct options o = { 0 };
+	const struct opt table[] = {
+		OPT_STRING('e', "event", "EVENT", "count these events: SYSTEM:NAME, patterns, a filter, as for report -F", &o.events),
+		OPT_STRING('k', "key", "FIELDS", "count by fields, separated by commas; also cpu, common_pid, comm, event", &o.keys),
+		OPT_STRING('v', "value", "FIELD", "with -k, add up FIELD; alone, print how it is distributed", &o.value),
+		OPT_FLAG(0, "json", "print a JSON object", &o.json),
+		OPT_FLAG(0, "svg", "write a picture to standard output", &o.svg),
+		OPT_COLOR(o.color),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "[FILE]",
+		.about = "Count the events of FILE, by default trace.dat, by key as the kernel's hist triggers do; or print how the\n"
+			 "values of a field are distributed. A field may have a suffix: .hex, .log2, .execname, .sym, .syscall.\n",
+		.table = table,
+		.max_operands = 1,
+	};
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status))
+		return status;
+	if (!o.events) {
+		complain(COMMAND, "which events? -e SYSTEM:NAME expected");
+		return EXIT_USAGE;
+	}
+	if (o.json && o.svg) {
+		complain(COMMAND, "--json and --svg exclude each other");
+		return EXIT_USAGE;
+	}
+	terminal_use(o.color);
+	return run(&o, operands[0] ? operands[0] : "trace.dat");
+}

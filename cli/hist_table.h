@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Counts by key: how often each occurred, and the sum of its values. */
+#ifndef CLI_HIST_TABLE_H
+#define CLI_HIST_TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hist_row {
+	struct hist_row *next; /* in its chain */
+	uint64_t hash;
+	uint64_t hits;
+	uint64_t sum;	 /* of the values, modulo 2^64 */
+	uint64_t number; /* of rows that were there before */
+	size_t size;
+	unsigned char key[];
+};
+
+struct hist_table {
+	struct hist_row **chains;
+	size_t nr_chains; /* a power of two, or 0 */
+	size_t nr;
+};
+
+#define HIST_TABLE_INIT { 0 }
+
+/* 0; -ENOMEM. */
+int hist_table_add(struct hist_table *table, const void *key, size_t size, uint64_t value);
+void hist_table_free(struct hist_table *table);
+
+/* The rows, those with the fewest hits first, ties in the order in which they appeared; to be freed. NULL: no memory. */
+struct hist_row **hist_table_rows(const struct hist_table *table);
+
+#endif
