@@ -62,7 +62,9 @@ void dat_places_close(struct dat_places *places)
 
 void dat_places_go(const struct dat_places *places, uint64_t i, struct dat_cursor *cursor)
 {
+	/* What was read ahead is of another place. */
 	cursor->chunk_pos = cursor->chunk_size = 0;
+	cursor->block_pos = cursor->block_size = 0;
 	if (places->chunks) {
 		cursor->pos = places->chunks[i];
 		cursor->chunks_left = (uint32_t)(places->nr - i);
