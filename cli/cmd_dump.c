@@ -399,7 +399,7 @@ static int run(struct dump *d)
 	if (d->pages || d->validate)
 		status = dump_streams(d);
 	status = status ? status : finish(d);
-	if (d->file->missing.text[0]) {
+	if (!status && d->file->missing.text[0]) {
 		complain(COMMAND, "%s: %s; the rest of the file was read", d->path, d->file->missing.text);
 		status = EXIT_FAILURE;
 	}
