@@ -27,6 +27,7 @@ int cmd_latency(int argc, char **argv);
 int cmd_list(int argc, char **argv);
 int cmd_merge(int argc, char **argv);
 int cmd_pages(int argc, char **argv);
+int cmd_profile(int argc, char **argv);
 int cmd_ps(int argc, char **argv);
 int cmd_record(int argc, char **argv);
 int cmd_recover(int argc, char **argv);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/profile.h"
 #include "cli/report.h"
 #include "cli/show_text.h"
 #include "cli/terminal.h"
@@ -26,9 +27,8 @@ struct forms {
 	bool summary;
 	bool clock;
 	bool spans;
+	bool profile;
 };
-
-typedef int (*report_form)(struct report *r);
 
 /* The exit status of what was written: a reader that went away is no failure. */
 static int check_output(struct report *r)
@@ -110,13 +110,14 @@ static void close_report(struct report *r)
 	dat_close(r->file);
 }
 
-static void free_options(struct report *r)
+void report_options_free(struct report *r)
 {
 	opt_list_free(&r->wishes.filters);
 	opt_list_free(&r->wishes.buffers);
 	opt_list_free(&r->wishes.pids);
 	opt_list_free(&r->wishes.comms);
 	report_handlers_free(&r->handlers);
+	opt_list_free(&r->profile_hooks);
 }
 
 /* A latency tracer's text is one piece, and the only one. */
@@ -200,6 +201,7 @@ static report_form choose_form(const struct forms *forms, const struct report_li
 		{ "--summary", forms->summary, report_summary },
 		{ "--clock", forms->clock, report_clock },
 		{ "--spans", forms->spans, report_spans },
+		{ "--profile", forms->profile, report_profile },
 		{ "a list", report_lists_any(lists), report_list },
 	};
 	report_form form = report_text;
@@ -264,6 +266,12 @@ static int check_options(const struct report *r, report_form form, unsigned int 
 		complain(COMMAND, "--head and --tail exclude each other");
 		return EXIT_USAGE;
 	}
+	if (form != report_profile && (r->profile_global || r->profile_by_comm || r->profile_hooks.nr)) {
+		complain(COMMAND, "-G, -H and --by-comm need --profile");
+		return EXIT_USAGE;
+	}
+	if (form == report_profile && profile_hooks_check(&r->profile_hooks))
+		return EXIT_USAGE;
 	if (nr > 1 && ((form != report_text && form != report_list) || r->select.window.tail || r->wakeups || r->ts_check)) {
 		complain(COMMAND, "several files can only be printed as text, without --tail, -w and --ts-check");
 		return EXIT_USAGE;
@@ -280,8 +288,7 @@ static unsigned int count_inputs(const struct opt_list *inputs)
 	return nr ? nr : 1;
 }
 
-/* The options are read: do it. */
-static int report(struct report *options, const struct opt_list *inputs, const char *operand, report_form form)
+int report_files(struct report *options, const struct opt_list *inputs, const char *operand, report_form form)
 {
 	const unsigned int nr = count_inputs(inputs);
 	struct report *all = calloc(nr, sizeof(*all));
@@ -370,6 +377,11 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",
 			 &forms.clock),
 		OPT_FLAG(0, "spans", "print spans, indented, with durations and the time not spent in inner ones", &forms.spans),
+		OPT_FLAG(0, "profile", "print where tasks spent their time in the kernel, as trace-cmd", &forms.profile),
+		OPT_FLAG('G', NULL, "with --profile: interrupts belong to CPUs, not to tasks", &r.profile_global),
+		OPT_LIST('H', NULL, "HOOK", "with --profile: two events that begin and end something, EVENT,FIELD/EVENT,FIELD",
+			 &r.profile_hooks),
+		OPT_FLAG(0, "by-comm", "with --profile: tasks of the same name as one", &r.profile_by_comm),
 		OPT_FLAG('q', NULL, "accepted because trace-cmd has it; does nothing", &quiet),
 		OPT_FLAG('V', NULL, "the same", &verbose),
 		OPT_END,
@@ -389,9 +401,9 @@ int cmd_report(int argc, char **argv)
 		form = choose_form(&forms, lists);
 		r.wishes.lines = form == report_text;
 		terminal_use(color);
-		status = form ? report(&r, &inputs, operands[0], form) : EXIT_USAGE;
+		status = form ? report_files(&r, &inputs, operands[0], form) : EXIT_USAGE;
 	}
 	opt_list_free(&inputs);
-	free_options(&r);
+	report_options_free(&r);
 	return status;
 }

@@ -174,8 +174,8 @@ int cmd_top(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[FILE]",
 		.about =
-			"Print what took the most of FILE (by default trace.dat): processes and threads by the time that they ran,\n"
-			"and were ready and waited for a CPU; events by number; spans by duration.\n",
+			"Print what took the most of FILE (by default trace.dat): processes and threads by the time\n"
+			"that they ran, and were ready and waited for a CPU; events by number; spans by duration.\n",
 		.table = table,
 		.max_operands = 1,
 	};

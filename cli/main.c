@@ -30,6 +30,7 @@ static const struct command commands[] = {
 	{ "why", cmd_why, "explain why a span took its time" },
 	{ "diff", cmd_diff, "print what changed between recordings" },
 	{ "top", cmd_top, "print what took the most of a recording" },
+	{ "profile", cmd_profile, "print where tasks spent their time in the kernel" },
 	{ "list", cmd_list, "list the events of running programs or of a binary" },
 	{ "ps", cmd_ps, "show the running programs that use librecorder" },
 	{ "enable", cmd_enable, "switch events of running programs on" },

@@ -29,6 +29,8 @@ struct report {
 	bool ts_check;	   /* times that go back are reported */
 	bool wakeups;	   /* latencies of wake-ups are printed */
 	bool align;	   /* times begin with 0 */
+	bool profile_global, profile_by_comm; /* -G, --by-comm */
+	struct opt_list profile_hooks;	      /* -H */
 	int64_t ts_offset; /* added to all times */
 	uint64_t hz;	   /* of the clock in the file; 0: as the file states it */
 	struct event_print_options print;
@@ -93,6 +95,16 @@ int report_csv(struct report *r);
 int report_summary(struct report *r);
 int report_clock(struct report *r);
 int report_spans(struct report *r);
+int report_profile(struct report *r);
+
+typedef int (*report_form)(struct report *r);
+
+/*
+ * The options are read: open the files and print them in this form. `inputs` are options that name files, and those for
+ * the file before them; `operand` is a file, too, or NULL. The exit status; errors were printed.
+ */
+int report_files(struct report *options, const struct opt_list *inputs, const char *operand, report_form form);
+void report_options_free(struct report *options);
 
 /* The first lines of several files begin with their names. */
 void report_name_heads(struct report *all, unsigned int nr);

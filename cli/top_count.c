@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts. The time that a thread ran or was ready comes from the model's states, which it makes of switches and wake-ups; a
- * time without known state counts as neither. Spans of which a begin or an end is missing, or inside which events were
- * lost, have no duration and are left out.
+ * Counts. The time that a thread ran or was ready comes from the model's states, which it makes of switches and
+ * wake-ups; a time without known state counts as neither. Spans of which a begin or an end is missing, or inside which
+ * events were lost, have no duration and are left out.
  */
 #include "cli/top_count.h"
 

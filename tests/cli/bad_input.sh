@@ -52,6 +52,13 @@ refused "diff, no such file" 2 "one: cannot open: No such file" diff one two
 refused "top, unknown option" 2 "unknown option '--frob' \\(see 'recorder top --help'\\)" top --frob
 refused "top, no rows" 2 "option '-n' takes a number from 1 to [0-9]+, not '0'" top -n 0
 refused "top, two files" 2 "unexpected argument 'two' \\(see 'recorder top --help'\\)" top one two
+refused "profile, unknown option" 2 "unknown option '--frob' \\(see 'recorder profile --help'\\)" profile --frob
+refused "profile, two files" 2 "unexpected argument 'two' \\(see 'recorder profile --help'\\)" profile one two
+for hook in a a,b a,b/c a,b/c, ,b/c,d a,b,p,q/c,d a,b/c,d,x; do
+	refused "a hook that is $hook" 2 "-H '$hook': .*EVENT,FIELD.* expected" report --profile -H "$hook" one
+done
+refused "a hook without a profile" 2 "-G, -H and --by-comm need --profile" report -H a,b/c,d one
+refused "two forms" 2 "--spans and --profile print different things" report --spans --profile one
 refused "record what" 2 "missing .*COMMAND" record
 refused "record both" 2 "give either a COMMAND or -P, not both" record -P 1 touch started
 refused "nobody to be" 2 "--user needs a COMMAND" record -P 1 --user root
