@@ -84,6 +84,9 @@ static int find_in_spool(const struct spool *spool, const struct spool_process *
 	return -1;
 }
 
+/* The inode of the first pid namespace, by whose numbers the kernel records; the kernel has it as PROC_PID_INIT_INO. */
+#define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
+
 /* Enter an open view into the list and the spool. */
 static int begin(struct drain *drain, struct drained *one)
 {
@@ -93,6 +96,8 @@ static int begin(struct drain *drain, struct drained *one)
 	int err;
 
 	process.info = *info;
+	process.other_pids = rec_view_pid_namespace(one->view) &&
+			     rec_view_pid_namespace(one->view) != FIRST_PID_NAMESPACE;
 	memcpy(process.file, one->name, sizeof(process.file));
 	number = find_in_spool(drain->spool, &process);
 	if (number >= 0) {

@@ -35,6 +35,7 @@
 struct spool_process {
 	struct rec_view_info info;
 	uint64_t inode; /* of the buffer file: together with its name identifies the buffer */
+	bool other_pids; /* its pids are of another namespace than the kernel's own */
 	char file[256]; /* its name in the session's directory */
 };
 

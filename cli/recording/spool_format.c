@@ -56,6 +56,7 @@ void spool_put_process(const struct spool_process *process, struct spool_disk_pr
 		.max_lanes = info->max_lanes,
 		.overwrite = info->overwrite,
 		.inode = process->inode,
+		.other_pids = process->other_pids,
 	};
 	put_string(ret_disk->comm, sizeof(ret_disk->comm), info->comm);
 	put_string(ret_disk->exe, sizeof(ret_disk->exe), info->exe);
@@ -84,6 +85,7 @@ void spool_get_process(const void *payload, size_t size, struct spool_process *r
 			.overwrite = disk.overwrite,
 		},
 		.inode = disk.inode,
+		.other_pids = disk.other_pids == 1,
 	};
 	put_string(ret_process->info.comm, sizeof(disk.comm), disk.comm);
 	put_string(ret_process->info.exe, sizeof(disk.exe), disk.exe);

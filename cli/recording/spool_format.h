@@ -134,6 +134,8 @@ struct spool_disk_process {
 	uint32_t reserved3;
 	uint64_t inode; /* of the buffer file: with its name it identifies the buffer */
 	char file[256]; /* its name in the session's directory */
+	uint32_t other_pids; /* 1: its pids are of another namespace than the kernel's own */
+	uint32_t reserved4;
 };
 
 SPOOL_ASSERT(offsetof(struct spool_disk_process, start_time) == 8);
@@ -141,7 +143,8 @@ SPOOL_ASSERT(offsetof(struct spool_disk_process, parent_start) == 24);
 SPOOL_ASSERT(offsetof(struct spool_disk_process, comm) == 52);
 SPOOL_ASSERT(offsetof(struct spool_disk_process, exe) == 84);
 SPOOL_ASSERT(offsetof(struct spool_disk_process, inode) == 344);
-SPOOL_ASSERT(sizeof(struct spool_disk_process) == 608);
+SPOOL_ASSERT(offsetof(struct spool_disk_process, other_pids) == 608);
+SPOOL_ASSERT(sizeof(struct spool_disk_process) == 616);
 
 /* The lane's statistics, as in struct rec_lane_stats. */
 struct spool_disk_lane_end {

@@ -92,6 +92,7 @@ static int add_processes(struct spool_to_weave *to_weave, const struct spool *sp
 			.pid = info->pid,
 			.clock = info->clock,
 			.subbuf_size = entry->subbuf_size,
+			.other_pids = entry->process.other_pids,
 			.comm = info->comm,
 			.log = entry->log,
 			.log_size = entry->log_size,

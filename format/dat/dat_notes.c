@@ -11,6 +11,7 @@
 #define OFFSETS	     "kernel - programs: "
 #define SOME_THREADS "switches of some threads alone"
 #define HIDDEN	     "hidden threads:"
+#define OTHER_PIDS   "threads of other pid namespaces:"
 #define PROCESSES    "processes:"
 #define TIME_ERROR   "time error at most "
 
@@ -88,20 +89,27 @@ bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid)
 	return true;
 }
 
-void dat_notes_put(struct blob *text, const struct dat_notes *notes)
+/* A list of threads, if there are any. */
+static void put_threads(struct blob *text, const char *what, const char *threads)
 {
-	const char *at = notes->hidden ? notes->hidden : "";
+	const char *at = threads ? threads : "";
 	int32_t tid;
 
+	if (*at)
+		blob_printf(text, "; %s", what);
+	while (dat_notes_next_thread(&at, &tid))
+		blob_printf(text, " %" PRId32, tid);
+}
+
+void dat_notes_put(struct blob *text, const struct dat_notes *notes)
+{
 	blob_printf(text, "%s", notes->program);
 	if (notes->offsets)
 		blob_printf(text, "; %s", notes->offsets);
 	if (notes->some_threads)
 		blob_printf(text, "; " SOME_THREADS);
-	if (*at)
-		blob_printf(text, "; " HIDDEN);
-	while (dat_notes_next_thread(&at, &tid))
-		blob_printf(text, " %" PRId32, tid);
+	put_threads(text, HIDDEN, notes->hidden);
+	put_threads(text, OTHER_PIDS, notes->other_pids);
 	if (notes->processes && *notes->processes)
 		blob_printf(text, "; " PROCESSES " %s", notes->processes);
 	if (notes->time_error != DAT_TIME_ERROR_UNKNOWN)
@@ -126,6 +134,7 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	ret_notes->offsets = behind(text, OFFSETS);
 	ret_notes->some_threads = strstr(text, SOME_THREADS);
 	ret_notes->hidden = behind(text, HIDDEN);
+	ret_notes->other_pids = behind(text, OTHER_PIDS);
 	ret_notes->processes = behind(text, PROCESSES);
 	error = behind(text, TIME_ERROR);
 	if (error)

@@ -4,7 +4,7 @@
  * text, the option DAT_VERSION, which is written and read here alone:
  *
  *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone;
- *	hidden threads: 12 13; processes: 100 101 102, 200; time error at most 40 ns
+ *	hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at most 40 ns
  *
  * "processes" has the process of each program and its further threads: trace.dat has no other place for that.
  */
@@ -57,6 +57,7 @@ struct dat_notes {
 	const char *offsets; /* clock_offsets_text(); NULL: not measured */
 	bool some_threads;   /* the kernel recorded only the switches of some threads */
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
+	const char *other_pids; /* numbers of threads that have others for the kernel, separated by blanks; NULL: none */
 	const char *processes; /* "PID TID TID, PID TID"; NULL: none */
 	uint64_t time_error; /* maximum distance from CLOCK_MONOTONIC, ns; or DAT_TIME_ERROR_UNKNOWN */
 };
@@ -76,7 +77,7 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes);
  */
 bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid);
 
-/* The next number of notes.hidden at *at, which is advanced; false: there are no more. */
+/* The next number of notes.hidden or notes.other_pids at *at, which is advanced; false: there are no more. */
 bool dat_notes_next_thread(const char **at, int32_t *ret_tid);
 
 #endif

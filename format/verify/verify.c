@@ -249,7 +249,8 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	v->figures.user_events++;
 	/* In raw files the number is a lane's. */
 	if (!strcmp(event->buffer->name, "lanes") || v->table->pid_size != 4 ||
-	    !get(v, event, (struct verify_field){ v->table->pid_offset, 4 }, &pid) || pid <= 0) {
+	    !get(v, event, (struct verify_field){ v->table->pid_offset, 4 }, &pid) || pid <= 0 ||
+	    number_map_get(&v->other_pids, (uint64_t)pid)) {
 		v->figures.unchecked++;
 		return 0;
 	}
@@ -395,6 +396,9 @@ static int learn_writer(struct verify *v)
 	at = notes.hidden ? notes.hidden : "";
 	while (!err && dat_notes_next_thread(&at, &tid))
 		err = verify_thread_hide(v, tid);
+	at = notes.other_pids ? notes.other_pids : "";
+	while (!err && dat_notes_next_thread(&at, &tid))
+		err = number_map_set(&v->other_pids, (uint64_t)(uint32_t)tid, 1);
 	return err;
 }
 
@@ -444,6 +448,7 @@ struct verify *verify_close(struct verify *verify)
 	for (uint32_t i = 0; i < verify->nr_cpus; i++)
 		verify_cpu_free(&verify->cpus[i]);
 	verify_thread_free(verify);
+	number_map_free(&verify->other_pids);
 	free(verify->cpus);
 	free(verify->streams);
 	free(verify->first_stream);

@@ -129,6 +129,7 @@ struct verify {
 	bool all_begun;			/* each of its streams has begun */
 	bool new_are_told;		/* a sched_wakeup_new was seen */
 	bool has_some;			/* only the switches of some threads were recorded */
+	struct number_map other_pids;	/* threads of programs that have other numbers for the kernel */
 	bool is_foreign;		/* that is possible, but the file would not state it */
 	struct verify_pending *pending; /* a ring; numbers begin at 1 and are not reused */
 	uint64_t pending_begin, pending_end;

@@ -94,6 +94,9 @@ int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines);
 
 /* The processes that were seen, each with its further threads, as the notes of a file have them. 0, -ENOMEM. */
 int trace_info_processes(const struct trace_info *info, struct blob *processes);
+
+/* Add the threads of one process that were seen, each after a blank. */
+void trace_info_threads_of(const struct trace_info *info, unsigned int process, struct blob *threads);
 int trace_info_printk(const struct trace_info *info, struct blob *printk);
 int trace_info_kallsyms(const struct trace_info *info, struct blob *kallsyms);
 

@@ -70,6 +70,7 @@ struct weave_process {
 	uint32_t pid;
 	uint32_t clock; /* the clock of its pages: REC_CLOCK_TSC; REC_CLOCK_MONO, also for other clocks of the kernel */
 	uint32_t subbuf_size; /* of its pages */
+	bool other_pids;      /* its threads have other numbers for the kernel: they are of another pid namespace */
 	const char *comm;     /* name for threads that have none of their own */
 	const void *log;      /* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
 	size_t log_size;

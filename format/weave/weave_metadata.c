@@ -99,20 +99,26 @@ static int put_system(struct weave *weave)
 static int put_notes(struct weave *weave)
 {
 	struct dat_notes notes = weave->params->notes;
-	struct blob text = BLOB_INIT, processes = BLOB_INIT;
+	struct blob text = BLOB_INIT, processes = BLOB_INIT, others = BLOB_INIT;
 	int err = trace_info_processes(weave->info, &processes);
 
 	blob_put(&processes, "", 1);
-	err = err ? err : processes.error;
+	for (unsigned int i = 0; i < weave->params->nr_processes; i++)
+		if (weave->params->processes[i].other_pids)
+			trace_info_threads_of(weave->info, i, &others);
+	blob_put(&others, "", 1);
+	err = err ? err : processes.error ? processes.error : others.error;
 	if (!err) {
 		notes.program = notes.program ? notes.program : "librecorder";
 		notes.time_error = weave->stats.time_error;
 		notes.processes = (const char *)processes.data;
+		notes.other_pids = (const char *)others.data;
 		dat_notes_put(&text, &notes);
 		err = put_string(weave, DAT_VERSION, &text);
 	}
 	blob_free(&text);
 	blob_free(&processes);
+	blob_free(&others);
 	return err;
 }
 

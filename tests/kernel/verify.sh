@@ -126,6 +126,12 @@ like "it reports what was not checked" "$text" '^no sched_switch was recorded'
 is "none of it" "$(figure unchecked)" 200
 like "and what was" "$text" '0 of 200 events of programs lie between known switches; 200 events, .*: nothing is wrong'
 
+# A program in another pid namespace has other numbers there than the kernel records.
+ok "another pid namespace" "$RECORDER" record -o elsewhere.dat -e sched unshare --pid --fork --kill-child "$programs/pinned" 5 20
+holds "another pid namespace" elsewhere.dat
+is "its events cannot be checked" "$(figure unchecked)" 200
+is "no other is left out" "$(figure user_events)" 200
+
 cp moves.dat damaged.dat
 printf '\377\377\377\377' | dd of=damaged.dat bs=1 seek=$(($(stat -c %s damaged.dat) - 4096 + 8)) conv=notrunc status=none
 verify damaged.dat

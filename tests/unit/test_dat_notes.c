@@ -29,6 +29,7 @@ Test(dat_notes, all_of_it)
 		.offsets = measured,
 		.some_threads = true,
 		.hidden = "12\n345\n",
+		.other_pids = " 2 3",
 		.processes = "100 101, 200",
 		.time_error = 40,
 	};
@@ -38,7 +39,7 @@ Test(dat_notes, all_of_it)
 	int32_t tid, pid = 0;
 
 	cr_expect_str_eq(text, "recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 2 3 to 12 ns in 7 rounds; "
-			       "switches of some threads alone; hidden threads: 12 345; processes: 100 101, 200; time error at most 40 ns");
+			       "switches of some threads alone; hidden threads: 12 345; threads of other pid namespaces: 2 3; processes: 100 101, 200; time error at most 40 ns");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect(found.some_threads);
 	cr_expect_eq(found.time_error, 40);
@@ -56,6 +57,11 @@ Test(dat_notes, all_of_it)
 	cr_expect_eq(tid, 345);
 	/* The number in "time error" is not a thread id. */
 	cr_expect_not(dat_notes_next_thread(&found.hidden, &tid));
+	cr_assert(dat_notes_next_thread(&found.other_pids, &tid));
+	cr_expect_eq(tid, 2);
+	cr_assert(dat_notes_next_thread(&found.other_pids, &tid));
+	cr_expect_eq(tid, 3);
+	cr_expect_not(dat_notes_next_thread(&found.other_pids, &tid));
 	cr_assert(dat_notes_next_member(&found.processes, &pid, &tid));
 	cr_expect(pid == 100 && tid == 100);
 	cr_assert(dat_notes_next_member(&found.processes, &pid, &tid));

@@ -41,6 +41,7 @@ static const struct spool_process process = {
 		  .comm = "comm",
 		  .exe = "/bin/exe" },
 	.inode = UINT64_C(20) << 35,
+	.other_pids = true,
 	.file = "11-12.rec",
 };
 static const struct rec_lane_stats stats = {
@@ -270,6 +271,25 @@ static void expect_process(const struct spool_process *found)
 	cr_assert_str_eq(found->info.exe, process.info.exe);
 	cr_assert_eq(found->inode, process.inode);
 	cr_assert_str_eq(found->file, process.file);
+	cr_assert_eq(found->other_pids, process.other_pids);
+}
+
+/* A process as the first spools of version 3 have it. */
+Test(spool_features, a_process_without_its_newest_fields)
+{
+	const struct spool_head head = { .file_version = 6 };
+	unsigned char bytes[1024];
+
+	get_payload(SPOOL_PROCESS, bytes, 616);
+	cr_assert_eq(spool_remove(spool), 0);
+	spool_close(spool);
+	cr_assert_eq(spool_create(path, &head, &spool), 0);
+	put_chunk(SPOOL_PROCESS, 0, bytes, 608, 0);
+	reopen();
+	cr_assert_eq(spool->cut, 0);
+	cr_assert_eq(spool->nr_entries, 1);
+	cr_assert_str_eq(spool->entries[0].process.file, process.file);
+	cr_assert_not(spool->entries[0].process.other_pids);
 }
 
 /* These structs have no padding, or none that a comparison of their members would need. */
@@ -314,11 +334,13 @@ Test(spool_features, the_bytes_are_those_that_are_documented)
 	uint32_t word;
 
 	add_all();
-	get_payload(SPOOL_PROCESS, bytes, 608);
+	get_payload(SPOOL_PROCESS, bytes, 616);
 	memcpy(&number, bytes + 24, sizeof(number));
 	cr_assert_eq(number, process.info.parent_start);
 	cr_assert_str_eq((const char *)bytes + 84, "/bin/exe");
 	cr_assert_str_eq((const char *)bytes + 352, "11-12.rec");
+	memcpy(&word, bytes + 608, sizeof(word));
+	cr_assert_eq(word, 1);
 	get_payload(SPOOL_LANE_END, bytes, 128);
 	memcpy(&number, bytes + 96, sizeof(number));
 	cr_assert_eq(number, stats.lost_unread);
@@ -345,7 +367,7 @@ Test(spool_features, larger_structs_are_read)
 		      { SPOOL_LANE_END, 0, 128 },
 		      { SPOOL_RATE, 77, 16 },
 		      { SPOOL_PROCESS_END, 0, 24 },
-		      { SPOOL_PROCESS, 0, 608 } };
+		      { SPOOL_PROCESS, 0, 616 } };
 	unsigned char payloads[sizeof(kinds) / sizeof(*kinds)][1024];
 	const struct spool_head head = { .file_version = 6 };
 
