@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# docs/TUTORIAL-WHY.md: every command does what it says there, with what `make install` installs. The program is linked with SQLite,
+# which the build needs, too.
+
+. "$top_srcdir/tests/tap.sh"
+tutorial=$top_srcdir/docs/TUTORIAL-WHY.md
+. "$top_srcdir/tests/tutorial.sh"
+
+unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES RECORDER_ENABLE
+root=$TMP/root
+ok "make install" make -s -C "$top_builddir" install "DESTDIR=$root"
+pc=$(find "$root" -name librecorder.pc)
+export PKG_CONFIG_PATH=${pc%/*} PKG_CONFIG_SYSROOT_DIR=$root LD_LIBRARY_PATH=${pc%/pkgconfig/*}
+PATH=$(dirname "$(find "$root" -type f -path '*/bin/recorder')"):$PATH
+export RECORDER_DIR=$TMP/run
+mkdir "$RECORDER_DIR" "$TMP/try"
+
+kinds=()
+if [ "$(id -u)" != 0 ]; then
+	skip "the kernel's events" "only root may trace the kernel"
+elif ! mountpoint -q /sys/kernel/tracing && ! mount -t tracefs nodev /sys/kernel/tracing; then
+	skip "the kernel's events" "this kernel has no tracefs"
+else
+	kinds=(kernel)
+fi
+tutorial_script "$TMP/try" "${kinds[@]}"
+(cd "$TMP/try" && bash run.sh)
+tutorial_results "$TMP/try" "${kinds[@]}"
+
+done_testing
