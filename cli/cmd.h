@@ -13,6 +13,7 @@
 
 #include "cli/opts.h"
 
+int cmd_assert(int argc, char **argv);
 int cmd_check(int argc, char **argv);
 int cmd_clean(int argc, char **argv);
 int cmd_clock(int argc, char **argv);

@@ -27,6 +27,7 @@ static const struct command commands[] = {
 	{ "sql", cmd_sql, "ask a trace with SQL" },
 	{ "hist", cmd_hist, "count events by their fields, or print how a field is distributed" },
 	{ "latency", cmd_latency, "print how long spans take, or how long it is from one event to another" },
+	{ "assert", cmd_assert, "check that what is demanded of a trace holds" },
 	{ "why", cmd_why, "explain why a span took its time" },
 	{ "diff", cmd_diff, "print what changed between recordings" },
 	{ "top", cmd_top, "print what took the most of a recording" },

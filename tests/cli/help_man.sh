@@ -7,7 +7,7 @@
 
 ok "--help" "$RECORDER" --help
 commands=$(sed -n 's/^  \([a-z][a-z]*\)  *.*/\1/p' <<<"$out")
-is "the commands" "$(echo $commands)" "record report view sql hist latency why diff top profile list ps enable disable start stop stat pages snapshot export dump convert split merge check clock verify recover clean"
+is "the commands" "$(echo $commands)" "record report view sql hist latency assert why diff top profile list ps enable disable start stop stat pages snapshot export dump convert split merge check clock verify recover clean"
 like "the version" "$("$RECORDER" --version)" '^recorder [0-9]+\.[0-9]+'
 is "help is --help" "$("$RECORDER" help)" "$("$RECORDER" --help)"
 

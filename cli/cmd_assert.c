@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* recorder assert: whether what is demanded of a trace holds, for tests and continuous integration. */
+#include "cli/cmd.h"
+
+#include "cli/assert_report.h"
+#include "cli/assert_sql.h"
+#include "cli/terminal.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND "assert"
+#define EXPRESSIONS_MAX 1000u
+
+struct options {
+	struct opt_list sql;
+	const char *junit;
+	unsigned int color;
+};
+
+struct run {
+	struct trace_input input;
+	struct assertion *assertions;
+	unsigned int nr, nr_expressions; /* queries follow the expressions */
+	struct series_set *set;
+	struct assert_losses losses;
+};
+
+/* --------------------------------------------------------------------------------------------------------- measuring */
+
+/* Also where memory is short. The exit status. */
+static int fail(const struct run *run, const struct assertion *assertion, const struct assert_error *error)
+{
+	const struct message_sink sink = COMMAND_SINK(COMMAND);
+
+	if (!error->column)
+		return trace_input_fail_memory(&run->input);
+	message(&sink, "'%s': %s (column %zu)", assertion->text, error->reason, error->column);
+	message_caret(&sink, assertion->text, error->column);
+	return EXIT_USAGE;
+}
+
+static int note_loss(void *arg, const struct dat_event *event)
+{
+	struct assert_losses *losses = arg;
+
+	if (losses->nr < ASSERT_KEPT) {
+		losses->places[losses->nr].ts = event->ts;
+		losses->places[losses->nr].lost = event->lost;
+		losses->places[losses->nr++].cpu = event->cpu;
+	}
+	return 0;
+}
+
+/* Before the file is read: an invalid expression is reported at once. */
+static int parse(struct run *run)
+{
+	struct assert_error error;
+
+	for (unsigned int i = 0; i < run->nr_expressions; i++)
+		if (assert_parse(run->assertions[i].text, &run->assertions[i].node, &error))
+			return fail(run, &run->assertions[i], &error);
+	return 0;
+}
+
+static int measure(struct run *run)
+{
+	struct assert_error error;
+
+	if (series_set_open(run->input.file, &run->input.time, run->input.table, &run->set))
+		return trace_input_fail_memory(&run->input);
+	for (unsigned int i = 0; i < run->nr_expressions; i++)
+		if (assert_prepare(run->assertions[i].node, run->set, &error))
+			return fail(run, &run->assertions[i], &error);
+	return series_set_run(run->set, note_loss, &run->losses) ? trace_input_fail_memory(&run->input) : 0;
+}
+
+static int decide(struct run *run)
+{
+	struct assert_trace trace = { .gaps = series_gaps(run->set), .has_ns = run->input.time.seconds };
+	uint64_t first, last;
+	int status = 0;
+
+	if (series_range(run->set, &first, &last) && trace.has_ns)
+		trace.seconds = (double)(last - first) / 1e9;
+	for (unsigned int i = 0; !status && i < run->nr; i++) {
+		if (run->assertions[i].is_sql)
+			status = assert_sql_run(&run->assertions[i], &run->input);
+		else if (assert_report(&run->assertions[i], &run->input, &trace, &run->losses))
+			status = trace_input_fail_memory(&run->input);
+	}
+	return status;
+}
+
+/* --------------------------------------------------------------------------------------------------------- printing */
+
+static int print(const struct run *run, const struct options *o)
+{
+	int status = 0, err;
+
+	signal(SIGPIPE, SIG_IGN);
+	terminal_start();
+	for (unsigned int i = 0; i < run->nr; i++) {
+		assert_print(&run->assertions[i]);
+		if (run->assertions[i].verdict != ASSERT_HOLDS)
+			status = EXIT_FAILURE;
+	}
+	trace_input_report_gaps(&run->input, series_gaps(run->set));
+	err = o->junit ? assert_write_junit(o->junit, run->input.path, run->assertions, run->nr) : 0;
+	if (!err)
+		return status;
+	complain(COMMAND, "cannot write '%s': %s", o->junit, strerror(-err));
+	return EXIT_FAILURE;
+}
+
+static int make_assertions(struct run *run, const struct options *o, char *const *expressions)
+{
+	while (expressions[run->nr_expressions])
+		run->nr_expressions++;
+	run->nr = run->nr_expressions + o->sql.nr;
+	run->assertions = calloc(run->nr, sizeof(*run->assertions));
+	if (!run->assertions)
+		return trace_input_fail_memory(&run->input);
+	for (unsigned int i = 0; i < run->nr; i++) {
+		run->assertions[i].is_sql = i >= run->nr_expressions;
+		run->assertions[i].text = i < run->nr_expressions ? expressions[i] : o->sql.items[i - run->nr_expressions];
+	}
+	return 0;
+}
+
+static int run_assert(const struct options *o, const char *path, char *const *expressions)
+{
+	struct run run = { .input = { .command = COMMAND, .path = path } };
+	int status = make_assertions(&run, o, expressions);
+
+	if (!status)
+		status = parse(&run);
+	if (!status)
+		status = trace_input_open(COMMAND, path, &run.input);
+	if (!status)
+		status = measure(&run);
+	if (!status)
+		status = decide(&run);
+	if (!status)
+		status = print(&run, o);
+	for (unsigned int i = 0; run.assertions && i < run.nr; i++) {
+		assert_free(run.assertions[i].node);
+		free(run.assertions[i].body);
+	}
+	free(run.assertions);
+	series_set_close(run.set);
+	trace_input_close(&run.input);
+	return status;
+}
+
+int cmd_assert(int argc, char **argv)
+{
+	struct options o = { 0 };
+	const struct opt table[] = {
+		OPT_LIST(0, "sql", "QUERY", "demand that QUERY selects no row; may be given several times", &o.sql),
+		OPT_STRING(0, "junit", "FILE", "write the results as JUnit's XML, too", &o.junit),
+		OPT_COLOR(o.color),
+		OPT_END,
+	};
+	const struct opts opts = {
+		.command = COMMAND,
+		.operands = "[FILE] EXPRESSION...",
+		.about = "Check that expressions hold for a trace, such as 'p99(io:request) < 5ms && lost == 0'. FILE is the first\n"
+			 "operand that names an existing file, trace.dat otherwise. Exits with 1 if one does not hold.\n",
+		.table = table,
+		.max_operands = EXPRESSIONS_MAX,
+	};
+	const char *path;
+	char **operands;
+	int status;
+
+	if (!opts_parse(&opts, argc, argv, &operands, &status)) {
+		opt_list_free(&o.sql);
+		return status;
+	}
+	path = trace_input_path(&operands);
+	terminal_use(o.color);
+	if (operands[0] || o.sql.nr) {
+		status = run_assert(&o, path, operands);
+	} else {
+		complain(COMMAND, "which assertion? An expression such as 'lost == 0' expected");
+		status = EXIT_USAGE;
+	}
+	opt_list_free(&o.sql);
+	return status;
+}
