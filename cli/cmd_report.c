@@ -170,8 +170,10 @@ static int run(struct report *all, unsigned int nr, report_form form)
 		all[i].lines.escapes = !all->raw_strings && show_escapes(stdout);
 	terminal_start();
 	status = print_all(all, nr, form);
-	for (unsigned int i = 0; i < nr; i++)
-		status = report_missing(&all[i]) ? EXIT_FAILURE : status;
+	for (unsigned int i = 0; i < nr; i++) {
+		if (!status && report_missing(&all[i]))
+			status = EXIT_FAILURE;
+	}
 	return status ? status : check_output(all);
 }
 
