@@ -62,7 +62,7 @@ static bool next_page(struct dat_merge *m, struct stream *s)
 	return true;
 }
 
-/* The next record with data that is not the next one of the page, or after anything that is rare. False: there is none. */
+/* The next record with data, after anything that is rare: another page, padding, damage. False: there is none. */
 static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct dat_record *record, struct dat_error *error)
 {
 	/* The data that were handed out last remain, whatever is read now. */
@@ -91,10 +91,22 @@ static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct d
  */
 static bool advance(struct dat_merge *m, struct stream *s)
 {
+	const unsigned char *data = s->walking && !s->skipped ? dat_walk_short(&s->walk, &s->next.size) : NULL;
 	struct dat_record record;
 	struct dat_error error;
-	int ret = s->walking ? dat_walk_event(&s->walk, &record, &error) : 0;
+	int ret;
 
+	if (data) {
+		s->next.ts = dat_time(m->time, s->next.cpu, s->walk.ts);
+		s->next.raw = s->walk.ts;
+		s->next.data = data;
+		s->next.behind = s->page_size - s->walk.pos;
+		s->next.lost = 0;
+		s->next.begins = s->fresh;
+		s->fresh = false;
+		return true;
+	}
+	ret = s->walking ? dat_walk_event(&s->walk, &record, &error) : 0;
 	if ((ret <= 0 || record.kind != DAT_RECORD_DATA) && !find_record(m, s, ret, &record, &error))
 		return false;
 	s->next.ts = dat_time(m->time, s->next.cpu, record.ts);

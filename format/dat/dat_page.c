@@ -2,7 +2,6 @@
 /* See dat_page.h. What stands in a page is known to librecorder/core/page_bytes.h. */
 #include "format/dat/dat_page.h"
 #include "format/dat/dat_internal.h"
-#include "librecorder/core/page_bytes.h"
 
 #include <inttypes.h>
 
@@ -32,6 +31,7 @@ int dat_walk_open(const struct dat_file *file, const struct dat_page *page, stru
 	struct page_header header;
 
 	w.cut = page->cut;
+	w.is_usual = rule == RULE_PLAIN && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
 	if (page->size < w.header && page->cut) {
 		w.header = 0;
 		*ret_walk = w;

@@ -10,6 +10,7 @@
 #define FORMAT_DAT_PAGE_H
 
 #include "format/dat/dat_read.h"
+#include "librecorder/core/page_bytes.h"
 
 #define DAT_PAGE_LOST_UNKNOWN (-1)
 
@@ -38,6 +39,7 @@ struct dat_walk {
 	uint32_t pos;
 	uint64_t ts;
 	unsigned int rule; /* of page_bytes.h */
+	bool is_usual;	   /* of this machine's byte order, with commit words of 8 bytes */
 	bool cut;	   /* the file ends within the page: what does not fit is the end */
 };
 
@@ -57,5 +59,28 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 
 /* The same for readers of events, faster: time extends and stamps may be left out. */
 int dat_walk_event(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error);
+
+/*
+ * The next record, if it is of the kind that most are: an event whose length is in its word, not the first record of its
+ * page. Returns its data, and *ret_size; its time is walk->ts then, and it ends at walk->pos. NULL: it is not, and nothing
+ * has changed.
+ */
+static inline const unsigned char *dat_walk_short(struct dat_walk *walk, uint32_t *ret_size)
+{
+	const unsigned char *at = walk->page + walk->pos;
+	const uint32_t left = walk->used - walk->pos;
+	uint32_t word, size;
+
+	if (!walk->is_usual || left < 8 || walk->pos == walk->header)
+		return NULL;
+	word = page_get32(at, 0);
+	size = page_plain_size(word, left);
+	if (!size)
+		return NULL;
+	walk->ts += page_word_delta(word, 0);
+	walk->pos += 4 + size;
+	*ret_size = size;
+	return at + 4;
+}
 
 #endif

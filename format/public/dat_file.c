@@ -183,6 +183,8 @@ static void look_at_common(struct rec_dat_iter *iter, const struct event_table *
 
 	iter->is_usual = table->type_size == 2 && table->pid_size == 4 &&
 			 table->big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+	iter->type_offset = table->type_offset;
+	iter->pid_offset = table->pid_offset;
 	iter->least = type_end > pid_end ? type_end : pid_end;
 }
 
@@ -234,7 +236,6 @@ struct rec_dat_iter *rec_dat_iter_close(struct rec_dat_iter *iter)
 
 int rec_dat_iter_next(struct rec_dat_iter *iter, struct rec_dat_record *ret_record)
 {
-	const struct event_table *table = iter->dat->table;
 	const struct dat_event *event;
 
 	do {
@@ -252,10 +253,12 @@ int rec_dat_iter_next(struct rec_dat_iter *iter, struct rec_dat_record *ret_reco
 	if (iter->is_usual && event->size >= iter->least) {
 		uint16_t type;
 
-		memcpy(&type, event->data + table->type_offset, sizeof(type));
-		memcpy(&ret_record->tid, event->data + table->pid_offset, sizeof(ret_record->tid));
+		memcpy(&type, event->data + iter->type_offset, sizeof(type));
+		memcpy(&ret_record->tid, event->data + iter->pid_offset, sizeof(ret_record->tid));
 		ret_record->id = type;
 	} else {
+		const struct event_table *table = iter->dat->table;
+
 		ret_record->id = event_id(table, event->data, event->size);
 		ret_record->tid = event_pid(table, event->data, event->size);
 	}

@@ -33,6 +33,7 @@ struct rec_dat_iter {
 	struct dat_merge *merge;
 	uint64_t since; /* records before this time are passed over */
 	bool is_usual;	/* type and thread are numbers of two and four bytes in this machine's byte order */
+	uint32_t type_offset, pid_offset;
 	uint32_t least; /* the size of a record that has both */
 };
 
