@@ -109,8 +109,8 @@ int assert_context_print(const struct trace_input *input, const struct assert_pl
 	int err = event_printer_open(&c.printer, input->file, &input->time, input->table, &options);
 
 	if (!err)
-		err = dat_merge_open_at(input->file, &input->time, NULL, NULL, place->begin > BEFORE_NS ? place->begin - BEFORE_NS : 0,
-					&merge);
+		err = dat_merge_open_at(input->file, &input->time, NULL, NULL,
+					place->begin > BEFORE_NS ? place->begin - BEFORE_NS : 0, &merge);
 	while (!err && dat_merge_next(merge, &event))
 		if (is_wanted(&c, input, &event))
 			err = take_event(&c, &event);

@@ -6,14 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --------------------------------------------------------------------------------------------------------- measuring */
+/* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* Puts a point into its place; the last one falls out. `sign` 0: in the order in which they come. */
 static void keep(struct assert_kept *kept, const struct series_point *point, int sign)
 {
 	unsigned int at = kept->nr;
 
-	while (at && sign && (sign > 0 ? point->value > kept->points[at - 1].value : point->value < kept->points[at - 1].value))
+	while (at && sign &&
+	       (sign > 0 ? point->value > kept->points[at - 1].value : point->value < kept->points[at - 1].value))
 		at--;
 	if (at == ASSERT_KEPT)
 		return;
@@ -64,7 +65,8 @@ int assert_prepare(struct assert_node *node, struct series_set *set, struct asse
 		err = add_series(node, set, &error);
 	if (err) {
 		ret_error->column = err == -EINVAL ? node->measure.columns[error.word] : 0;
-		snprintf(ret_error->reason, sizeof(ret_error->reason), "%s", err == -EINVAL ? error.reason : "not enough memory");
+		snprintf(ret_error->reason, sizeof(ret_error->reason), "%s",
+			 err == -EINVAL ? error.reason : "not enough memory");
 		return err;
 	}
 	err = assert_prepare(node->left, set, ret_error);

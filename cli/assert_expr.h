@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The expressions of recorder assert, as trees. From what binds least: || && ! comparisons (== != < <= > >=) + - * / and a
- * sign. Operands are numbers, durations (200us), lost, and functions of what the trace has (recorder-assert(1)).
+ * The expressions of recorder assert, as trees. From what binds least: || && ! comparisons (== != < <= > >=) + - * /
+ * and a sign. Operands are numbers, durations (200us), lost, and functions of what the trace has (recorder-assert(1)).
  */
 #ifndef CLI_ASSERT_EXPR_H
 #define CLI_ASSERT_EXPR_H

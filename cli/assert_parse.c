@@ -21,7 +21,8 @@ struct parser {
 
 static struct assert_node *parse_or(struct parser *p);
 
-static struct assert_node *wrong(struct parser *p, const char *at, const char *format, ...) __attribute__((format(printf, 3, 4)));
+static struct assert_node *wrong(struct parser *p, const char *at, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The first error counts. */
 static struct assert_node *wrong(struct parser *p, const char *at, const char *format, ...)
@@ -88,15 +89,20 @@ static bool is_truth(const struct assert_node *node)
 }
 
 /* Takes both operands, also if it fails. */
-static struct assert_node *join(struct parser *p, enum assert_op op, struct assert_node *left, struct assert_node *right)
+static struct assert_node *join(struct parser *p, enum assert_op op, struct assert_node *left,
+				struct assert_node *right)
 {
 	const bool wants_truth = op == ASSERT_AND || op == ASSERT_OR;
-	struct assert_node *odd = !left || !right ? NULL : is_truth(left) != wants_truth ? left : is_truth(right) != wants_truth ? right : NULL;
+	struct assert_node *odd = !left || !right		   ? NULL
+				  : is_truth(left) != wants_truth  ? left
+				  : is_truth(right) != wants_truth ? right
+								   : NULL;
 	struct assert_node *node = NULL;
 
 	if (odd)
-		wrong(p, p->text + odd->begin, wants_truth ? "expected a comparison, such as p99(io:request) < 5ms" :
-							       "expected a number, not a comparison");
+		wrong(p, p->text + odd->begin,
+		      wants_truth ? "expected a comparison, such as p99(io:request) < 5ms"
+				  : "expected a number, not a comparison");
 	if (left && right && !p->is_wrong)
 		node = node_at(p, p->text + left->begin, op);
 	if (!node) {
@@ -134,8 +140,13 @@ static bool find_function(const char *word, size_t size, struct assert_node *nod
 		const char *name;
 		enum assert_function function;
 	} functions[] = {
-		{ "count", ASSERT_COUNT }, { "rate", ASSERT_RATE }, { "sum", ASSERT_SUM },	     { "mean", ASSERT_MEAN },
-		{ "min", ASSERT_MIN },	   { "max", ASSERT_MAX },   { "percentile", ASSERT_PERCENTILE },
+		{ "count", ASSERT_COUNT },
+		{ "rate", ASSERT_RATE },
+		{ "sum", ASSERT_SUM },
+		{ "mean", ASSERT_MEAN },
+		{ "min", ASSERT_MIN },
+		{ "max", ASSERT_MAX },
+		{ "percentile", ASSERT_PERCENTILE },
 	};
 
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
@@ -199,7 +210,8 @@ static bool read_measure(struct parser *p, struct assert_measure *measure)
 	if (!dot)
 		return true;
 	measure->spec.kind = SERIES_FIELD;
-	measure->columns[SERIES_FIELD_NAME] = (size_t)(begin - p->text) + (size_t)(dot - measure->words[SERIES_NAME]) + 2;
+	measure->columns[SERIES_FIELD_NAME] =
+		(size_t)(begin - p->text) + (size_t)(dot - measure->words[SERIES_NAME]) + 2;
 	measure->words[SERIES_FIELD_NAME] = strdup(dot + 1);
 	*dot = '\0';
 	return measure->words[SERIES_FIELD_NAME] != NULL;
@@ -246,7 +258,9 @@ static struct assert_node *parse_function(struct parser *p)
 		return node_at(p, word, ASSERT_LOST);
 	node = node_at(p, word, ASSERT_FUNCTION);
 	if (node && !find_function(word, size, node))
-		wrong(p, word, "unknown function '%.*s'; count, rate, sum, mean, min, max, p50, p99.9 or percentile expected", (int)size, word);
+		wrong(p, word,
+		      "unknown function '%.*s'; count, rate, sum, mean, min, max, p50, p99.9 or percentile expected",
+		      (int)size, word);
 	else if (node && read_arguments(p, word, node))
 		node->end = (size_t)(p->at - p->text);
 	else if (!p->is_wrong)
@@ -303,9 +317,9 @@ static struct assert_node *parse_factor(struct parser *p)
 		}
 	} else if (take(p, "-")) {
 		inner = parse_factor(p);
-		node = inner && is_truth(inner) ? wrong(p, begin, "expected a number, not a comparison") :
-		       inner			? node_at(p, begin, ASSERT_NEGATE) :
-						  NULL;
+		node = inner && is_truth(inner) ? wrong(p, begin, "expected a number, not a comparison")
+		       : inner			? node_at(p, begin, ASSERT_NEGATE)
+						: NULL;
 		if (node)
 			node->left = inner;
 		else

@@ -46,7 +46,8 @@ static void put_figure(const struct body *b, const struct assert_node *node)
 	else
 		fprintf(b->out, "%.12g", value.number);
 	if (counts && counts->no_begin + counts->no_end + counts->cut)
-		fprintf(b->out, " (left out: %" PRIu64 " that are not whole)", counts->no_begin + counts->no_end + counts->cut);
+		fprintf(b->out, " (left out: %" PRIu64 " that are not whole)",
+			counts->no_begin + counts->no_end + counts->cut);
 	fputc('\n', b->out);
 }
 
@@ -138,7 +139,11 @@ static void put_points(struct body *b, const struct assert_node *node, enum asse
 		if (!counts && node->function != ASSERT_SUM && !offends((double)kept->points[i].value, op, limit))
 			continue;
 		if (!has_head)
-			fprintf(b->out, "  %s of %.*s:\n", counts ? "the first" : is_low ? "the smallest" : is_high ? "the largest" : "the first",
+			fprintf(b->out, "  %s of %.*s:\n",
+				counts	  ? "the first"
+				: is_low  ? "the smallest"
+				: is_high ? "the largest"
+					  : "the first",
 				(int)(node->end - node->begin), b->assertion->text + node->begin);
 		has_head = true;
 		put_point(b, node, &kept->points[i]);
@@ -214,11 +219,14 @@ int assert_report(struct assertion *assertion, const struct trace_input *input, 
 
 /* --------------------------------------------------------------------------------------------------------- printing */
 
-static const char *const verdicts[] = { [ASSERT_HOLDS] = "ok", [ASSERT_FAILS] = "FAILED", [ASSERT_UNDECIDED] = "UNDECIDED" };
+static const char *const verdicts[] = {
+	[ASSERT_HOLDS] = "ok", [ASSERT_FAILS] = "FAILED", [ASSERT_UNDECIDED] = "UNDECIDED"
+};
 
 void assert_print(const struct assertion *assertion)
 {
-	printf("%s%s%s: ", paint(assertion->verdict == ASSERT_HOLDS ? PAINT_GOOD : PAINT_BAD), verdicts[assertion->verdict], paint_end());
+	printf("%s%s%s: ", paint(assertion->verdict == ASSERT_HOLDS ? PAINT_GOOD : PAINT_BAD),
+	       verdicts[assertion->verdict], paint_end());
 	show_text(stdout, assertion->text, strlen(assertion->text), false);
 	putchar('\n');
 	show_text(stdout, assertion->body, assertion->size, true);
@@ -237,7 +245,8 @@ static void put_case(FILE *out, const char *trace, const struct assertion *asser
 		fputs("</system-out>\n", out);
 	} else {
 		fprintf(out, "    <failure message=\"%s\">",
-			assertion->verdict == ASSERT_FAILS ? "does not hold" : "cannot be decided: there is nothing to measure");
+			assertion->verdict == ASSERT_FAILS ? "does not hold"
+							   : "cannot be decided: there is nothing to measure");
 		xml_text(out, assertion->body, assertion->size);
 		fputs("</failure>\n", out);
 	}
@@ -254,8 +263,10 @@ int assert_write_junit(const char *path, const char *trace, const struct asserti
 		return -errno;
 	for (unsigned int i = 0; i < nr; i++)
 		failures += assertions[i].verdict != ASSERT_HOLDS;
-	fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recorder assert\" tests=\"%u\" failures=\"%u\" "
-		     "errors=\"0\">\n", nr, failures);
+	fprintf(out,
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recorder assert\" tests=\"%u\" failures=\"%u\" "
+		"errors=\"0\">\n",
+		nr, failures);
 	for (unsigned int i = 0; i < nr; i++)
 		put_case(out, trace, &assertions[i]);
 	fputs("</testsuite>\n", out);

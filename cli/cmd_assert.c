@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COMMAND "assert"
+#define COMMAND		"assert"
 #define EXPRESSIONS_MAX 1000u
 
 struct options {
@@ -29,7 +29,7 @@ struct run {
 	struct assert_losses losses;
 };
 
-/* --------------------------------------------------------------------------------------------------------- measuring */
+/* -------------------------------------------------------------------------------------------------------- measuring */
 
 /* Also where memory is short. The exit status. */
 static int fail(const struct run *run, const struct assertion *assertion, const struct assert_error *error)
@@ -126,7 +126,8 @@ static int make_assertions(struct run *run, const struct options *o, char *const
 		return trace_input_fail_memory(&run->input);
 	for (unsigned int i = 0; i < run->nr; i++) {
 		run->assertions[i].is_sql = i >= run->nr_expressions;
-		run->assertions[i].text = i < run->nr_expressions ? expressions[i] : o->sql.items[i - run->nr_expressions];
+		run->assertions[i].text = i < run->nr_expressions ? expressions[i]
+								  : o->sql.items[i - run->nr_expressions];
 	}
 	return 0;
 }
@@ -168,8 +169,9 @@ int cmd_assert(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE] EXPRESSION...",
-		.about = "Check that expressions hold for a trace, such as 'p99(io:request) < 5ms && lost == 0'. FILE is the first\n"
-			 "operand that names an existing file, trace.dat otherwise. Exits with 1 if one does not hold.\n",
+		.about =
+			"Check that expressions hold for a trace, such as 'p99(io:request) < 5ms && lost == 0'. FILE is the first\n"
+			"operand that names an existing file, trace.dat otherwise. Exits with 1 if one does not hold.\n",
 		.table = table,
 		.max_operands = EXPRESSIONS_MAX,
 	};

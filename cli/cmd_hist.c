@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder hist: how often events occur, by their fields, as the kernel's hist triggers count; or how a field is distributed. */
+/*
+ * recorder hist: how often events occur, by their fields, as the kernel's hist triggers count; or how a field is
+ * distributed.
+ */
 #include "cli/cmd.h"
 
 #include "cli/hist_keys.h"
@@ -122,14 +125,16 @@ static void print_text(const struct counter *c, struct hist_row **rows, struct b
 		show_text(stdout, (const char *)out->data, out->size, false);
 		putchar('\n');
 	}
-	printf("\nTotals:\n    Hits: %" PRIu64 "\n    Entries: %zu\n    Dropped: %" PRIu64 "\n", c->hits, c->table.nr, c->dropped);
+	printf("\nTotals:\n    Hits: %" PRIu64 "\n    Entries: %zu\n    Dropped: %" PRIu64 "\n", c->hits, c->table.nr,
+	       c->dropped);
 }
 
 static void print_json(const struct counter *c, struct hist_row **rows, struct blob *out)
 {
 	blob_printf(out, "{\"name\":");
 	report_put_json(out, c->o->events, strlen(c->o->events));
-	blob_printf(out, ",\"hits\":%" PRIu64 ",\"entries\":%zu,\"dropped\":%" PRIu64, c->hits, c->table.nr, c->dropped);
+	blob_printf(out, ",\"hits\":%" PRIu64 ",\"entries\":%zu,\"dropped\":%" PRIu64, c->hits, c->table.nr,
+		    c->dropped);
 	hist_put_gaps(out, &c->gaps);
 	blob_printf(out, ",\"rows\":[");
 	for (size_t i = 0; rows[i]; i++) {
@@ -154,7 +159,8 @@ static void print_svg(const struct counter *c, struct hist_row **rows, struct bl
 	char line[96];
 
 	svg_open(&bars, stdout, c->o->events, 2, (unsigned int)shown);
-	snprintf(line, sizeof(line), "%" PRIu64 " events, %zu keys%s", c->hits, nr, shown < nr ? "; the most frequent ones are shown" : "");
+	snprintf(line, sizeof(line), "%" PRIu64 " events, %zu keys%s", c->hits, nr,
+		 shown < nr ? "; the most frequent ones are shown" : "");
 	svg_line(&bars, line);
 	if (c->gaps.places || c->gaps.damaged)
 		svg_line(&bars, "Events are missing from the trace.");
@@ -232,7 +238,8 @@ static int run(const struct options *o, const char *path)
 	int status = trace_input_open(COMMAND, path, &c.input);
 
 	if (!status)
-		status = report_filter_open(COMMAND, o->events, c.input.file, c.input.table, !c.input.time.seconds, &c.filter);
+		status = report_filter_open(COMMAND, o->events, c.input.file, c.input.table, !c.input.time.seconds,
+					    &c.filter);
 	if (!status)
 		status = hist_keys_open(&c.input, c.filter, o->keys, o->value, &c.keys);
 	if (!status)
@@ -249,9 +256,12 @@ int cmd_hist(int argc, char **argv)
 {
 	struct options o = { 0 };
 	const struct opt table[] = {
-		OPT_STRING('e', "event", "EVENT", "count these events: SYSTEM:NAME, patterns, a filter, as for report -F", &o.events),
-		OPT_STRING('k', "key", "FIELDS", "count by fields, separated by commas; also cpu, common_pid, comm, event", &o.keys),
-		OPT_STRING('v', "value", "FIELD", "with -k, add up FIELD; alone, print how it is distributed", &o.value),
+		OPT_STRING('e', "event", "EVENT",
+			   "count these events: SYSTEM:NAME, patterns, a filter, as for report -F", &o.events),
+		OPT_STRING('k', "key", "FIELDS",
+			   "count by fields, separated by commas; also cpu, common_pid, comm, event", &o.keys),
+		OPT_STRING('v', "value", "FIELD", "with -k, add up FIELD; alone, print how it is distributed",
+			   &o.value),
 		OPT_FLAG(0, "json", "print a JSON object", &o.json),
 		OPT_FLAG(0, "svg", "write a picture to standard output", &o.svg),
 		OPT_COLOR(o.color),
@@ -260,8 +270,9 @@ int cmd_hist(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE]",
-		.about = "Count the events of FILE, by default trace.dat, by key as the kernel's hist triggers do; or print how the\n"
-			 "values of a field are distributed. A field may have a suffix: .hex, .log2, .execname, .sym, .syscall.\n",
+		.about =
+			"Count the events of FILE, by default trace.dat, by key as the kernel's hist triggers do; or print how the\n"
+			"values of a field are distributed. A field may have a suffix: .hex, .log2, .execname, .sym, .syscall.\n",
 		.table = table,
 		.max_operands = 1,
 	};

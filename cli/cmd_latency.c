@@ -51,11 +51,13 @@ static int print(const struct options *o, const struct hist_shown *shown)
 }
 
 /* The exit status. */
-static int measure(const struct trace_input *input, const struct options *o, const struct series_spec *spec, struct hist *hist,
-		   struct series_set *set)
+static int measure(const struct trace_input *input, const struct options *o, const struct series_spec *spec,
+		   struct hist *hist, struct series_set *set)
 {
 	struct blob name = BLOB_INIT;
-	struct hist_shown shown = { .of = spec->to ? "times" : "latencies", .is_ns = input->time.seconds, .hist = hist };
+	struct hist_shown shown = { .of = spec->to ? "times" : "latencies",
+				    .is_ns = input->time.seconds,
+				    .hist = hist };
 	struct series_error error;
 	struct series *series;
 	int err = series_add(set, spec, add_value, hist, &series, &error);
@@ -104,7 +106,8 @@ int cmd_latency(int argc, char **argv)
 {
 	struct options o = { 0 };
 	const struct opt table[] = {
-		OPT_STRING('k', "key", "FIELD", "pair A with the B that has the same FIELD; by default, on the same thread", &o.key),
+		OPT_STRING('k', "key", "FIELD",
+			   "pair A with the B that has the same FIELD; by default, on the same thread", &o.key),
 		OPT_FLAG(0, "json", "print a JSON object with all buckets", &o.json),
 		OPT_FLAG(0, "svg", "write a picture to standard output", &o.svg),
 		OPT_COLOR(o.color),
@@ -113,9 +116,10 @@ int cmd_latency(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE] SPAN|A B",
-		.about = "Print how long spans take, or how long it is from event A to event B: count, percentiles, a histogram.\n"
-			 "SPAN is SYSTEM:NAME or NAME; a system call such as sys_read; or wakeup, from waking a thread until it runs.\n"
-			 "FILE is the first operand that names an existing file, trace.dat otherwise.\n",
+		.about =
+			"Print how long spans take, or how long it is from event A to event B: count, percentiles, a histogram.\n"
+			"SPAN is SYSTEM:NAME or NAME; a system call such as sys_read; or wakeup, from waking a thread until it runs.\n"
+			"FILE is the first operand that names an existing file, trace.dat otherwise.\n",
 		.table = table,
 		.min_operands = 1,
 		.max_operands = 3,

@@ -29,15 +29,16 @@ static const struct {
 	const char *suffix;
 	enum hist_form form;
 } forms[] = {
-	{ ".hex", HIST_HEX }, { ".log2", HIST_LOG2 }, { ".execname", HIST_EXECNAME }, { ".sym", HIST_SYM }, { ".syscall", HIST_SYSCALL },
+	{ ".hex", HIST_HEX }, { ".log2", HIST_LOG2 },	    { ".execname", HIST_EXECNAME },
+	{ ".sym", HIST_SYM }, { ".syscall", HIST_SYSCALL },
 };
 
 static const struct {
 	const char *name;
 	enum hist_source source;
 } sources[] = {
-	{ "common_pid", HIST_PID }, { "pid", HIST_PID },     { "common_cpu", HIST_CPU },
-	{ "cpu", HIST_CPU },	    { "comm", HIST_COMM },   { "event", HIST_EVENT },
+	{ "common_pid", HIST_PID }, { "pid", HIST_PID },   { "common_cpu", HIST_CPU },
+	{ "cpu", HIST_CPU },	    { "comm", HIST_COMM }, { "event", HIST_EVENT },
 };
 
 /* "name.suffix". 0 or the exit status. */
@@ -59,7 +60,8 @@ static int read_key(const char *text, size_t size, struct hist_key *key)
 		return 0;
 	}
 	if (dot) {
-		complain(COMMAND, "-k %s: unknown suffix '%s'; .hex, .log2, .execname, .sym or .syscall expected", key->name, dot);
+		complain(COMMAND, "-k %s: unknown suffix '%s'; .hex, .log2, .execname, .sym or .syscall expected",
+			 key->name, dot);
 		return EXIT_USAGE;
 	}
 	return 0;
@@ -155,8 +157,8 @@ static int check_value(struct hist_keys *keys, const char *value)
 	return EXIT_FAILURE;
 }
 
-int hist_keys_open(const struct trace_input *input, const struct report_filter *filter, const char *text, const char *value,
-		   struct hist_keys *ret_keys)
+int hist_keys_open(const struct trace_input *input, const struct report_filter *filter, const char *text,
+		   const char *value, struct hist_keys *ret_keys)
 {
 	struct hist_keys *keys = ret_keys;
 	int status = 0, err;
@@ -211,7 +213,8 @@ static uint64_t log2_of(uint64_t number)
 	return number <= 1 ? 0 : 64u - (unsigned int)__builtin_clzll(number - 1);
 }
 
-static bool put_field(const struct hist_key *key, const struct export_field *field, const struct dat_event *event, struct blob *out)
+static bool put_field(const struct hist_key *key, const struct export_field *field, const struct dat_event *event,
+		      struct blob *out)
 {
 	struct export_value value;
 
@@ -238,8 +241,8 @@ static void put_event_name(const struct export_event *event, struct blob *out)
 	put_text(out, text, system + name + 1 < sizeof(text) ? system + name + 1 : sizeof(text) - 1);
 }
 
-static bool put_part(const struct hist_keys *keys, unsigned int i, const struct hist_event *found, const struct dat_event *event,
-		     struct blob *out)
+static bool put_part(const struct hist_keys *keys, unsigned int i, const struct hist_event *found,
+		     const struct dat_event *event, struct blob *out)
 {
 	const struct hist_key *key = &keys->keys[i];
 	const int tid = event_pid(keys->table, event->data, event->size);
@@ -247,7 +250,8 @@ static bool put_part(const struct hist_keys *keys, unsigned int i, const struct 
 
 	switch (key->source) {
 	case HIST_PID:
-		put_number(out, key->form == HIST_LOG2 ? log2_of((uint64_t)(int64_t)tid) : (uint64_t)(int64_t)tid, true);
+		put_number(out, key->form == HIST_LOG2 ? log2_of((uint64_t)(int64_t)tid) : (uint64_t)(int64_t)tid,
+			   true);
 		return true;
 	case HIST_CPU:
 		put_number(out, event->cpu, false);
@@ -314,7 +318,8 @@ static void put_name(struct blob *out, const char *text, size_t size, size_t wid
 		blob_put(out, " ", 1);
 }
 
-static void put_shown(const struct hist_keys *keys, enum hist_form form, const struct part *part, const char *text, struct blob *out)
+static void put_shown(const struct hist_keys *keys, enum hist_form form, const struct part *part, const char *text,
+		      struct blob *out)
 {
 	const char *name = NULL;
 

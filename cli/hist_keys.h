@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of recorder hist: fields of events, or cpu, common_pid, comm and event, with the kernel's suffixes .hex, .log2,
- * .execname, .sym and .syscall. The key of an event is a string of bytes, which can be compared, and printed later.
+ * The keys of recorder hist: fields of events, or cpu, common_pid, comm and event, with the kernel's suffixes .hex,
+ * .log2, .execname, .sym and .syscall. The key of an event is a string of bytes, which can be compared, and printed
+ * later.
  */
 #ifndef CLI_HIST_KEYS_H
 #define CLI_HIST_KEYS_H
@@ -41,11 +42,11 @@ struct hist_keys {
 };
 
 /*
- * For the events that the filter names. `keys`: separated by commas; NULL: the event's name. `value`: NULL, or a field with a
- * number. 0; or the exit status, and one line was printed. hist_keys_close() also takes what failed.
+ * For the events that the filter names. `keys`: separated by commas; NULL: the event's name. `value`: NULL, or a field
+ * with a number. 0; or the exit status, and one line was printed. hist_keys_close() also takes what failed.
  */
-int hist_keys_open(const struct trace_input *input, const struct report_filter *filter, const char *keys, const char *value,
-		   struct hist_keys *ret_keys);
+int hist_keys_open(const struct trace_input *input, const struct report_filter *filter, const char *keys,
+		   const char *value, struct hist_keys *ret_keys);
 void hist_keys_close(struct hist_keys *keys);
 
 /* Makes the key of an event. False: it lacks a field. blob->error: -ENOMEM. */

@@ -167,12 +167,13 @@ int hist_print_json(const struct hist_shown *shown)
 	blob_printf(&out, ",\"unit\":\"%s\"", shown->is_ns ? "ns" : "");
 	put_figures(&out, shown->hist);
 	if (shown->counts)
-		blob_printf(&out, ",\"no_begin\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"cut\":%" PRIu64, shown->counts->no_begin,
-			    shown->counts->no_end, shown->counts->cut);
+		blob_printf(&out, ",\"no_begin\":%" PRIu64 ",\"no_end\":%" PRIu64 ",\"cut\":%" PRIu64,
+			    shown->counts->no_begin, shown->counts->no_end, shown->counts->cut);
 	hist_put_gaps(&out, shown->gaps);
 	blob_printf(&out, ",\"buckets\":[");
 	while (hist_next(shown->hist, &place, &bucket)) {
-		blob_printf(&out, "%s[%" PRId64 ",%" PRId64 ",%" PRIu64 "]", comma, bucket.low, bucket.high, bucket.count);
+		blob_printf(&out, "%s[%" PRId64 ",%" PRId64 ",%" PRIu64 "]", comma, bucket.low, bucket.high,
+			    bucket.count);
 		comma = ",";
 	}
 	blob_printf(&out, "]}\n");
@@ -202,7 +203,8 @@ static void put_svg_figures(struct svg_bars *bars, const struct hist_shown *show
 	at = 0;
 	for (size_t i = 0; i < NR_PERCENTILES; i++) {
 		hist_text(hist_percentile(shown->hist, percentiles[i].millionths), shown->is_ns, text);
-		at += snprintf(line + at, sizeof(line) - (size_t)at, "%s%s %s", i ? ", " : "", percentiles[i].name, text);
+		at += snprintf(line + at, sizeof(line) - (size_t)at, "%s%s %s", i ? ", " : "", percentiles[i].name,
+			       text);
 	}
 	svg_line(bars, line);
 }
@@ -223,7 +225,8 @@ void hist_print_svg(const struct hist_shown *shown)
 	if (has_gaps)
 		svg_line(&bars, "Events are missing from the trace.");
 	for (hist_rows_open(shown->hist, &rows); hist_rows_next(&rows, &row);) {
-		snprintf(label, sizeof(label), "%s .. %s", hist_text(row.low, shown->is_ns, low), hist_text(row.high, shown->is_ns, high));
+		snprintf(label, sizeof(label), "%s .. %s", hist_text(row.low, shown->is_ns, low),
+			 hist_text(row.high, shown->is_ns, high));
 		svg_bar(&bars, label, strlen(label), row.count, rows.highest);
 	}
 	svg_close(&bars);

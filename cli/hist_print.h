@@ -11,7 +11,7 @@
 
 struct hist_shown {
 	const char *name; /* what was measured */
-	const char *of;   /* its values in the plural: "latencies" */
+	const char *of;	  /* its values in the plural: "latencies" */
 	bool is_ns;
 	const struct hist *hist;
 	const struct series_counts *counts; /* of what was left out; NULL: nothing can be */

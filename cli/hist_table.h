@@ -22,13 +22,18 @@ struct hist_table {
 	size_t nr;
 };
 
-#define HIST_TABLE_INIT { 0 }
+#define HIST_TABLE_INIT                                                                                                \
+	{                                                                                                              \
+		0                                                                                                      \
+	}
 
 /* 0; -ENOMEM. */
 int hist_table_add(struct hist_table *table, const void *key, size_t size, uint64_t value);
 void hist_table_free(struct hist_table *table);
 
-/* The rows, those with the fewest hits first, ties in the order in which they appeared; to be freed. NULL: no memory. */
+/*
+ * The rows, those with the fewest hits first, ties in the order in which they appeared; to be freed. NULL: no memory.
+ */
 struct hist_row **hist_table_rows(const struct hist_table *table);
 
 #endif

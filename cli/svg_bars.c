@@ -25,7 +25,8 @@ void svg_open(struct svg_bars *bars, FILE *out, const char *title, unsigned int 
 	const unsigned int height = LINE * (nr_lines + nr_bars + 3);
 
 	*bars = (struct svg_bars){ .out = out, .y = LINE + LINE / 2 };
-	fprintf(out, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\">\n<title>",
+	fprintf(out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\">\n<title>",
 		WIDTH, height, WIDTH, height);
 	xml_text(out, title, strlen(title));
 	fputs("</title>\n<style>\n"
@@ -34,7 +35,8 @@ void svg_open(struct svg_bars *bars, FILE *out, const char *title, unsigned int 
 	      ".title { font-weight: bold; font-size: 15px; }\n"
 	      ".label { text-anchor: end; }\n"
 	      "rect { fill: #3a78b5; }\n"
-	      "@media (prefers-color-scheme: dark) { svg { background: #1b1b1b; } text { fill: #ddd; } rect { fill: #6aa5dc; } }\n"
+	      "@media (prefers-color-scheme: dark) {\n"
+	      "svg { background: #1b1b1b; } text { fill: #ddd; } rect { fill: #6aa5dc; } }\n"
 	      "</style>\n",
 	      out);
 	put_text(bars, LINE, "title", title, strlen(title));
@@ -53,7 +55,8 @@ void svg_bar(struct svg_bars *bars, const char *label, size_t size, uint64_t cou
 	char number[24];
 
 	put_text(bars, LABEL_END, "label", label, size);
-	fprintf(bars->out, "<rect x=\"%u\" y=\"%u\" width=\"%.1f\" height=\"%u\"/>\n", BAR_BEGIN, bars->y - 12, width, LINE - 5);
+	fprintf(bars->out, "<rect x=\"%u\" y=\"%u\" width=\"%.1f\" height=\"%u\"/>\n", BAR_BEGIN, bars->y - 12, width,
+		LINE - 5);
 	snprintf(number, sizeof(number), "%" PRIu64, count);
 	put_text(bars, BAR_BEGIN + (unsigned int)width + 6, "count", number, strlen(number));
 	bars->y += LINE;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A picture of horizontal bars, each with a label and a number: SVG that needs nothing else, for light and dark pages. */
+/*
+ * A picture of horizontal bars, each with a label and a number: SVG that needs nothing else, for light and dark pages.
+ */
 #ifndef CLI_SVG_BARS_H
 #define CLI_SVG_BARS_H
 

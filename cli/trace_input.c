@@ -53,9 +53,11 @@ void trace_input_report_gaps(const struct trace_input *input, const struct serie
 {
 	fflush(stdout);
 	if (gaps->places)
-		complain(input->command, "%s: %s%" PRIu64 " events were lost at %" PRIu64 " place%s; results may lack them", input->path,
-			 gaps->is_unknown ? "at least " : "", gaps->lost, gaps->places, gaps->places == 1 ? "" : "s");
+		complain(input->command,
+			 "%s: %s%" PRIu64 " events were lost at %" PRIu64 " place%s; results may lack them",
+			 input->path, gaps->is_unknown ? "at least " : "", gaps->lost, gaps->places,
+			 gaps->places == 1 ? "" : "s");
 	if (gaps->damaged)
-		complain(input->command, "%s: %" PRIu64 " damaged page%s; results may lack their events", input->path, gaps->damaged,
-			 gaps->damaged == 1 ? "" : "s");
+		complain(input->command, "%s: %" PRIu64 " damaged page%s; results may lack their events", input->path,
+			 gaps->damaged, gaps->damaged == 1 ? "" : "s");
 }

@@ -3,12 +3,12 @@
  * Histograms of 64-bit numbers with a fixed relative error, in memory that does not grow with the number of values.
  *
  * Each power of two is divided into HIST_PARTS buckets of equal width. So values up to 2 * HIST_PARTS - 1 are counted
- * exactly, and a bucket of larger ones is at most 1 / HIST_PARTS of its lowest value wide. Negative values have the same
- * buckets, mirrored. Count, minimum, maximum and sum are exact.
+ * exactly, and a bucket of larger ones is at most 1 / HIST_PARTS of its lowest value wide. Negative values have the
+ * same buckets, mirrored. Count, minimum, maximum and sum are exact.
  *
- * A percentile is that of the nearest rank: the value at place ceil(p * count) of the sorted values. What is returned is the
- * highest value of its bucket, but never more than the maximum. So it is never below the exact one, and above it by less
- * than 1 / HIST_PARTS of its magnitude; the first and the last rank are exact.
+ * A percentile is that of the nearest rank: the value at place ceil(p * count) of the sorted values. What is returned
+ * is the highest value of its bucket, but never more than the maximum. So it is never below the exact one, and above it
+ * by less than 1 / HIST_PARTS of its magnitude; the first and the last rank are exact.
  *
  * Two histograms of parts of the values, merged, are the histogram of all.
  */
@@ -21,7 +21,10 @@
 #define HIST_PART_BITS 10u
 #define HIST_PARTS     (1u << HIST_PART_BITS)
 
-/* The first has the values below HIST_PARTS, each further one those up to the next power of two; the last one 2^63 alone. */
+/*
+ * The first has the values below HIST_PARTS, each further one those up to the next power of two; the last one 2^63
+ * alone.
+ */
 #define HIST_OCTAVES (64u - HIST_PART_BITS + 1u)
 
 struct hist {
@@ -33,7 +36,10 @@ struct hist {
 	uint64_t *octaves[2][HIST_OCTAVES];
 };
 
-#define HIST_INIT { 0 }
+#define HIST_INIT                                                                                                      \
+	{                                                                                                              \
+		0                                                                                                      \
+	}
 
 /* The histogram may be used again. */
 void hist_free(struct hist *hist);

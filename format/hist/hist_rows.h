@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A histogram as some rows for people: each power of two is one row, or is divided into 2, 4 or 8 rows of equal width if the
- * values have few powers of two. Rows between the lowest and the highest value that have no value are there, too.
+ * A histogram as some rows for people: each power of two is one row, or is divided into 2, 4 or 8 rows of equal width
+ * if the values have few powers of two. Rows between the lowest and the highest value that have no value are there,
+ * too.
  */
 #ifndef FORMAT_HIST_ROWS_H
 #define FORMAT_HIST_ROWS_H

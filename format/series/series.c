@@ -57,8 +57,8 @@ struct series_set *series_set_close(struct series_set *set)
 	return NULL;
 }
 
-int series_add(struct series_set *set, const struct series_spec *spec, series_take take, void *arg, struct series **ret_series,
-	       struct series_error *ret_error)
+int series_add(struct series_set *set, const struct series_spec *spec, series_take take, void *arg,
+	       struct series **ret_series, struct series_error *ret_error)
 {
 	struct series *series = calloc(1, sizeof(*series));
 	int err;
@@ -151,7 +151,9 @@ static int take_state(void *arg, const struct model_thread_state *state)
 
 static int take_value(const struct series_tap *tap, const struct dat_event *event, int32_t tid)
 {
-	struct series_point point = { .value = 1, .begin = event->ts, .end = event->ts, .tid = tid, .end_tid = tid, .cpu = event->cpu };
+	struct series_point point = {
+		.value = 1, .begin = event->ts, .end = event->ts, .tid = tid, .end_tid = tid, .cpu = event->cpu
+	};
 	struct export_value value;
 
 	if (tap->field) {
@@ -163,7 +165,10 @@ static int take_value(const struct series_tap *tap, const struct dat_event *even
 	return series_give(tap->series, &point);
 }
 
-/* Whether an event is of the system call of the series. If both kinds of events were recorded, each call is there twice. */
+/*
+ * Whether an event is of the system call of the series. If both kinds of events were recorded, each call is there
+ * twice.
+ */
 static bool is_call(const struct series_tap *tap, const struct dat_event *event)
 {
 	struct series *series = tap->series;
@@ -171,7 +176,8 @@ static bool is_call(const struct series_tap *tap, const struct dat_event *event)
 
 	if (series->call_source && strcmp(series->call_source, tap->system) != 0)
 		return false;
-	if (tap->field && (!export_value(tap->field, event->data, event->size, &value) || (int64_t)value.u != series->call))
+	if (tap->field &&
+	    (!export_value(tap->field, event->data, event->size, &value) || (int64_t)value.u != series->call))
 		return false;
 	series->call_source = tap->system;
 	return true;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Numbers that a trace gives one after the other: durations of spans, times from one event to another, latencies of wake-ups,
- * values of fields. Add the series that are wanted to a set, then run it: one pass over the trace feeds all of them.
+ * Numbers that a trace gives one after the other: durations of spans, times from one event to another, latencies of
+ * wake-ups, values of fields. Add the series that are wanted to a set, then run it: one pass over the trace feeds all
+ * of them.
  *
- * A duration is a point of its series only if its begin and its end were seen and no event was lost that could belong between
- * them; the others are counted. Memory is needed for what is open at a time, not for each event.
+ * A duration is a point of its series only if its begin and its end were seen and no event was lost that could belong
+ * between them; the others are counted. Memory is needed for what is open at a time, not for each event.
  */
 #ifndef FORMAT_SERIES_H
 #define FORMAT_SERIES_H
@@ -17,13 +18,15 @@
 
 enum series_kind {
 	/*
-	 * Durations of the spans `name`: "system:name" or the name alone. "sys_read" and so on: of system calls, which may have
-	 * been recorded by either of the kernel's two kinds of events. "wakeup": from the wake-up of a thread until it runs.
+	 * Durations of the spans `name`: "system:name" or the name alone. "sys_read" and so on: of system calls, which
+	 * may have been recorded by either of the kernel's two kinds of events. "wakeup": from the wake-up of a thread
+	 * until it runs.
 	 */
 	SERIES_SPAN,
 	/*
-	 * Times from an event `name` to the next event `to` with the same value of the field `field`, in any thread; or, if that
-	 * is NULL, to the next one of the same thread. A further event `name` before that begins anew. Both may be the same event.
+	 * Times from an event `name` to the next event `to` with the same value of the field `field`, in any thread;
+	 * or, if that is NULL, to the next one of the same thread. A further event `name` before that begins anew. Both
+	 * may be the same event.
 	 */
 	SERIES_PAIR,
 	SERIES_FIELD, /* values of the number `field` of the events `name` */
@@ -39,7 +42,7 @@ struct series_point {
 	int64_t value;
 	uint64_t begin, end; /* of one event: the same */
 	int32_t tid, end_tid;
-	uint32_t cpu;	     /* of the end */
+	uint32_t cpu; /* of the end */
 };
 
 /* 0; or a result with which series_set_run() ends. */
@@ -55,7 +58,7 @@ struct series_counts {
 /* Events that are missing from the trace. */
 struct series_gaps {
 	uint64_t places, lost;
-	bool is_unknown; /* at some place it is not known how many were lost */
+	bool is_unknown;  /* at some place it is not known how many were lost */
 	uint64_t damaged; /* pages that could not be read, in whole or in part */
 };
 
@@ -75,8 +78,8 @@ int series_set_open(const struct dat_file *file, const struct dat_time *time, co
 struct series_set *series_set_close(struct series_set *set);
 
 /* Before the set runs. 0; -ENOMEM; -EINVAL: the trace describes no such thing, *ret_error is why. */
-int series_add(struct series_set *set, const struct series_spec *spec, series_take take, void *arg, struct series **ret_series,
-	       struct series_error *ret_error);
+int series_add(struct series_set *set, const struct series_spec *spec, series_take take, void *arg,
+	       struct series **ret_series, struct series_error *ret_error);
 
 /* Called for each loss, with the event after it. May be NULL. */
 typedef int (*series_loss)(void *arg, const struct dat_event *event);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the events that the names of a series mean. An event may have several types: of other systems, or of other shapes. */
+/*
+ * Finds the events that the names of a series mean. An event may have several types: of other systems, or of other
+ * shapes.
+ */
 #include "format/series/series_private.h"
 
 #include <errno.h>
@@ -33,7 +36,8 @@ static bool is_named(const char *system, const char *name, const char *word)
 
 	if (!strcmp(word, name))
 		return true;
-	return !strncmp(word, system, size) && (word[size] == ':' || word[size] == '/') && !strcmp(word + size + 1, name);
+	return !strncmp(word, system, size) && (word[size] == ':' || word[size] == '/') &&
+	       !strcmp(word + size + 1, name);
 }
 
 /* Taps of an event are in the order in which they were added. */
@@ -74,7 +78,8 @@ static int find_wakeups(struct series_set *set, struct series *series, struct se
 		has_wake |= meaning == MODEL_WAKE;
 	}
 	if (!has_switch || !has_wake)
-		return wrong(ret_error, SERIES_NAME, "the trace has no sched_switch or no sched_waking; record them with -e sched");
+		return wrong(ret_error, SERIES_NAME,
+			     "the trace has no sched_switch or no sched_waking; record them with -e sched");
 	series->is_wakeup = set->needs_model = true;
 	return 0;
 }
@@ -105,13 +110,15 @@ static int find_spans(struct series_set *set, struct series *series, const char 
 	if (err || is_found)
 		return err;
 	if (is_event)
-		return wrong(ret_error, SERIES_NAME, "'%s' is an event, not a span: give the event that ends it, too", name);
+		return wrong(ret_error, SERIES_NAME, "'%s' is an event, not a span: give the event that ends it, too",
+			     name);
 	return wrong(ret_error, SERIES_NAME, "the trace has no span '%s'", name);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- events */
 
-static const struct export_field *field_named(const struct series_set *set, const struct tep_event *type, const char *name)
+static const struct export_field *field_named(const struct series_set *set, const struct tep_event *type,
+					      const char *name)
 {
 	const struct export_event *event = export_event(set->fields, type->id);
 
@@ -137,15 +144,18 @@ static int find_calls(struct series_set *set, struct series *series, const char 
 
 		if (!type || !is_span(rule) || !rule->is_kernel)
 			continue;
-		if (is_raw ? !number || series->call < 0 : strcmp(rule->system, "syscalls") || strcmp(rule->name, name) != 0)
+		if (is_raw ? !number || series->call < 0
+			   : strcmp(rule->system, "syscalls") || strcmp(rule->name, name) != 0)
 			continue;
 		is_found = true;
 		err = add_tap(set, type, series, rule->meaning == MODEL_BEGIN ? ROLE_BEGIN : ROLE_END, number);
 	}
 	if (err || is_found)
 		return err;
-	return wrong(ret_error, SERIES_NAME, series->call < 0 ? "there is no system call '%s'" :
-		     "the trace has no system calls such as '%s'; record them with -e raw_syscalls", name);
+	return wrong(ret_error, SERIES_NAME,
+		     series->call < 0 ? "there is no system call '%s'"
+				      : "the trace has no system calls such as '%s'; record them with -e raw_syscalls",
+		     name);
 }
 
 /* What an event of a series must have. */
@@ -161,16 +171,20 @@ static int check_field(const struct wish *wish, const struct tep_event *type, co
 		       struct series_error *ret_error)
 {
 	if (!field)
-		return wrong(ret_error, SERIES_FIELD_NAME, "%s:%s has no field '%s'", type->system, type->name, wish->field);
+		return wrong(ret_error, SERIES_FIELD_NAME, "%s:%s has no field '%s'", type->system, type->name,
+			     wish->field);
 	if (field->kind == EXPORT_REAL && !wish->is_key)
-		return wrong(ret_error, SERIES_FIELD_NAME, "%s:%s: '%s' has decimals; only whole numbers can be measured", type->system,
-			     type->name, wish->field);
+		return wrong(ret_error, SERIES_FIELD_NAME,
+			     "%s:%s: '%s' has decimals; only whole numbers can be measured", type->system, type->name,
+			     wish->field);
 	if (field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES || (field->kind == EXPORT_TEXT && !wish->is_key))
-		return wrong(ret_error, SERIES_FIELD_NAME, "%s:%s: '%s' is not a number", type->system, type->name, wish->field);
+		return wrong(ret_error, SERIES_FIELD_NAME, "%s:%s: '%s' is not a number", type->system, type->name,
+			     wish->field);
 	return 0;
 }
 
-static int find_events(struct series_set *set, struct series *series, const struct wish *wish, struct series_error *ret_error)
+static int find_events(struct series_set *set, struct series *series, const struct wish *wish,
+		       struct series_error *ret_error)
 {
 	bool is_found = false;
 	int err = 0;
@@ -190,7 +204,8 @@ static int find_events(struct series_set *set, struct series *series, const stru
 	return err || is_found ? err : wrong(ret_error, wish->word, "the trace describes no event '%s'", wish->name);
 }
 
-static int find_pair(struct series_set *set, struct series *series, const struct series_spec *spec, struct series_error *ret_error)
+static int find_pair(struct series_set *set, struct series *series, const struct series_spec *spec,
+		     struct series_error *ret_error)
 {
 	const struct wish end = { spec->to, SERIES_TO, ROLE_END, spec->field, true };
 	const struct wish begin = { spec->name, SERIES_NAME, ROLE_BEGIN, spec->field, true };
@@ -202,7 +217,8 @@ static int find_pair(struct series_set *set, struct series *series, const struct
 	return err ? err : find_events(set, series, &begin, ret_error);
 }
 
-int series_find(struct series_set *set, struct series *series, const struct series_spec *spec, struct series_error *ret_error)
+int series_find(struct series_set *set, struct series *series, const struct series_spec *spec,
+		struct series_error *ret_error)
 {
 	const struct wish event = { spec->name, SERIES_NAME, ROLE_VALUE, spec->field, false };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs of events: the first ones wait in a hash table by key until the second one comes. A key is a number, the text of a
- * field, or the thread.
+ * Pairs of events: the first ones wait in a hash table by key until the second one comes. A key is a number, the text
+ * of a field, or the thread.
  */
 #include "format/series/series_private.h"
 

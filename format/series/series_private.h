@@ -28,8 +28,8 @@ struct series_open {
 	struct series_open *next; /* in its chain */
 	uint64_t begin;
 	int32_t tid;
-	uint64_t number;     /* the key, or the hash of its text */
-	uint32_t size; /* of the text */
+	uint64_t number; /* the key, or the hash of its text */
+	uint32_t size;	 /* of the text */
 	char text[];
 };
 
@@ -68,7 +68,8 @@ struct series_set {
 };
 
 /* series_names.c: finds the events of a series, and adds their taps. 0; -ENOMEM; -EINVAL. */
-int series_find(struct series_set *set, struct series *series, const struct series_spec *spec, struct series_error *ret_error);
+int series_find(struct series_set *set, struct series *series, const struct series_spec *spec,
+		struct series_error *ret_error);
 
 /* series_pairs.c. 0; -ENOMEM; what the callback returned. */
 int series_pair_begin(const struct series_tap *tap, const struct dat_event *event, int32_t tid);
