@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/text/event_float.h"
+
 /* Whether the filter has this name as a word: all others need no description. */
 static bool is_named(const char *filter, const char *name)
 {
@@ -117,6 +119,8 @@ uint32_t report_event_decimals(const struct dat_file *file, const struct tep_eve
 
 static enum rec_field_kind kind_of_number(const struct tep_format_field *field)
 {
+	if (event_field_is_float(field))
+		return REC_FIELD_FLOAT;
 	if (field->type && (!strcmp(field->type, "bool") || !strcmp(field->type, "_Bool")))
 		return REC_FIELD_FLAG;
 	return field->flags & TEP_FIELD_IS_SIGNED ? REC_FIELD_SIGNED : REC_FIELD_UNSIGNED;

@@ -9,6 +9,7 @@
 
 #include "cli/report_event.h"
 #include "format/io/bytes.h"
+#include "format/text/event_float.h"
 
 /* ------------------------------------------------------------------------------------------------- fields of an event */
 
@@ -37,8 +38,9 @@ static void add(const struct report *r, struct report_event_fields *fields, cons
 	struct report_field *one = &fields->fields[fields->nr++];
 
 	one->field = field;
+	one->is_float = event_field_is_float(field);
 	one->names = report_event_names(event, field->name);
-	if (!one->names && field->size == 8)
+	if (!one->names && !one->is_float && field->size == 8)
 		one->decimals = report_event_decimals(r->file, event, field->name);
 	one->is_function = is_function(field);
 }
@@ -146,6 +148,7 @@ struct report_value report_field_value(const struct report_field *one, const voi
 		value.element = 1;
 		value.is_signed = false;
 	}
+	value.is_float = one->is_float;
 	value.nr = length / value.element;
 	return value;
 }

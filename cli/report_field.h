@@ -11,6 +11,7 @@ struct report_field {
 	const struct tep_print_arg *names; /* prints names of its values; NULL: nothing does */
 	uint32_t decimals;		   /* of a real; 0: it is not one */
 	bool is_function;		   /* addresses in the kernel or in a program */
+	bool is_float;			   /* float or double */
 	unsigned int column;		   /* for the caller */
 };
 
@@ -44,6 +45,7 @@ enum report_value_kind {
 struct report_value {
 	enum report_value_kind kind;
 	bool is_signed;
+	bool is_float;	  /* the number is its bits */
 	uint32_t element; /* bytes of a number */
 	uint32_t nr;	  /* of numbers, or bytes of the string */
 	const char *data; /* within the record */

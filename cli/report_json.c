@@ -10,7 +10,10 @@
 #include "cli/report_field.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
+
+#include "format/text/event_float.h"
 
 struct json {
 	struct report *r;
@@ -59,12 +62,18 @@ static void put_numbers(struct json *json, const struct report_value *value)
 
 static void put_value(struct json *json, const struct report_value *value)
 {
+	uint64_t number;
+
 	switch (value->kind) {
 	case REPORT_VALUE_NONE:
 		put(&json->out, "null");
 		break;
 	case REPORT_VALUE_NUMBER:
-		report_put_number(&json->out, value, report_value_number(json->r, value, 0));
+		number = report_value_number(json->r, value, 0);
+		if (value->is_float && !isfinite(event_float_value(number, value->element)))
+			put(&json->out, "null");
+		else
+			report_put_number(&json->out, value, number);
 		break;
 	case REPORT_VALUE_STRING:
 		report_put_json(&json->out, value->data, value->nr);

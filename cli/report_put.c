@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/base/escape.h"
+#include "format/text/event_float.h"
 
 #define ENOUGH 65536u
 
@@ -23,6 +24,12 @@ void report_put_unsigned(struct blob *out, uint64_t number)
 
 void report_put_number(struct blob *out, const struct report_value *value, uint64_t number)
 {
+	char text[EVENT_FLOAT_TEXT];
+
+	if (value->is_float) {
+		blob_put(out, text, (size_t)event_float_text(event_float_value(number, value->element), value->element, text));
+		return;
+	}
 	if (value->is_signed && (int64_t)number < 0) {
 		blob_put(out, "-", 1);
 		number = 0 - number;

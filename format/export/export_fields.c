@@ -2,6 +2,7 @@
 /* See export_fields.h. */
 #include "format/export/export_fields.h"
 #include "format/io/bytes.h"
+#include "format/text/event_float.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -130,6 +131,9 @@ static int add_field(struct export_event *event, const struct tep_format_field *
 	} else if ((tep->flags & TEP_FIELD_IS_ARRAY) || field->is_dynamic || !is_number(field->size)) {
 		field->element = element_size(tep);
 		field->kind = field->element == 1 && (field->is_dynamic || !field->size) ? EXPORT_BYTES : EXPORT_ARRAY;
+	} else if (event_field_is_float(tep)) {
+		field->kind = EXPORT_REAL;
+		field->element = field->size;
 	} else {
 		field->kind = is_signed ? EXPORT_SIGNED : EXPORT_UNSIGNED;
 		field->element = field->size;
@@ -292,7 +296,7 @@ bool export_value(const struct export_field *field, const unsigned char *record,
 	if (field->is_signed)
 		ret_value->s = sign_extended(value, field->element);
 	if (field->kind == EXPORT_REAL)
-		ret_value->real = (double)ret_value->s / field->scale;
+		ret_value->real = field->scale > 0 ? (double)ret_value->s / field->scale : event_float_value(value, field->element);
 	return true;
 }
 

@@ -12,7 +12,7 @@
 enum export_kind {
 	EXPORT_UNSIGNED,
 	EXPORT_SIGNED,
-	EXPORT_REAL,  /* a number with decimals, which the record has as an integer */
+	EXPORT_REAL,  /* a number with decimals: an integer in the record, or a float or double */
 	EXPORT_TEXT,  /* ends at its first NUL */
 	EXPORT_ARRAY, /* of numbers */
 	EXPORT_BYTES, /* a dynamic array of bytes */
@@ -34,7 +34,7 @@ struct export_field {
 	bool is_relative;    /* ... counted from the end of that word */
 	bool is_signed;
 	bool is_big;
-	double scale;	     /* of EXPORT_REAL */
+	double scale;	     /* of EXPORT_REAL; 0: a float or double */
 	uint32_t nr_symbols; /* sorted by value */
 	struct export_symbol *symbols;
 	const struct tep_format_field *tep;

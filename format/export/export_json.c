@@ -3,8 +3,11 @@
 #include "format/export/export_json.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
+
+#include "format/text/event_float.h"
 
 #define EXACT_MAX (UINT64_C(1) << 53) /* up to which a double has all integers */
 
@@ -90,6 +93,8 @@ static void put_array(struct export_out *out, const struct export_field *field, 
 
 void export_json_value(struct export_out *out, const struct export_field *field, const struct export_value *value)
 {
+	char text[EVENT_FLOAT_TEXT];
+
 	switch (value->kind) {
 	case EXPORT_UNSIGNED:
 	case EXPORT_SIGNED:
@@ -101,7 +106,8 @@ void export_json_value(struct export_out *out, const struct export_field *field,
 			export_json_int(out, value->s);
 		break;
 	case EXPORT_REAL:
-		export_out_printf(out, "%.17g", value->real);
+		event_float_text(value->real, field->scale > 0 ? 8 : field->element, text);
+		export_out_text(out, isfinite(value->real) ? text : "null");
 		break;
 	case EXPORT_TEXT:
 		export_json_string(out, value->data, value->size);

@@ -100,6 +100,15 @@ void sql_cells_sort(struct sql_cells *cells)
 		qsort_r(cells->cells, cells->nr_rows, pitch_of(cells) * sizeof(int64_t), by_cells, cells);
 }
 
+int64_t sql_cell_real(double real)
+{
+	int64_t cell;
+
+	memcpy(&cell, &real, sizeof(cell));
+	/* The bits of -0.0 are those of NULL. */
+	return cell == SQL_CELL_NULL ? 0 : cell;
+}
+
 struct sql_value sql_cells_value(const struct sql_cells *cells, size_t row, unsigned int column)
 {
 	const int64_t *of_row = cells->cells + row * pitch_of(cells), cell = of_row[column];
@@ -109,6 +118,12 @@ struct sql_value sql_cells_value(const struct sql_cells *cells, size_t row, unsi
 		return sql_null();
 	if (cells->kinds[column] == SQL_INT)
 		return sql_int(cell);
+	if (cells->kinds[column] == SQL_REAL) {
+		struct sql_value real = { .kind = SQL_REAL };
+
+		memcpy(&real.real, &cell, sizeof(cell));
+		return real;
+	}
 	text = (const struct pooled_text *)(intptr_t)cell;
 	return (struct sql_value){ .kind = cells->kinds[column], .lasts = 1, .text = text->text, .size = text->size };
 }

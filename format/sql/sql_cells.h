@@ -43,6 +43,9 @@ void sql_cells_close(struct sql_cells *cells);
 /* Adds a row. `lowest`: the columns, by sql_lowest_bit(), whose SQL_CELL_NULL is that number, not NULL. 0; -ENOMEM. */
 int sql_cells_add(struct sql_cells *cells, const int64_t *row, uint64_t lowest);
 
+/* A number with a fraction as a cell. */
+int64_t sql_cell_real(double real);
+
 /* A text as a cell; SQL_CELL_NULL for a NULL text. -ENOMEM through *ret_error, which is otherwise untouched. */
 int64_t sql_cells_text(struct sql_cells *cells, const char *text, size_t size, int *ret_error);
 

@@ -180,7 +180,8 @@ int sql_columns_of_event(const struct event_type *type, const struct model_rule 
 
 char *sql_columns_declaration(const struct sql_columns *columns)
 {
-	static const char *const types[] = { [SQL_INT] = "INTEGER", [SQL_TEXT] = "TEXT", [SQL_BLOB] = "BLOB" };
+	static const char *const types[] = { [SQL_INT] = "INTEGER", [SQL_TEXT] = "TEXT", [SQL_BLOB] = "BLOB",
+						[SQL_REAL] = "REAL" };
 	char *text = sqlite3_mprintf("CREATE TABLE x(");
 
 	for (unsigned int i = 0; text && i < columns->nr; i++) {

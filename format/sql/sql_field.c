@@ -3,8 +3,10 @@
 #include "format/sql/sql_field.h"
 
 #include "format/io/bytes.h"
+#include "format/text/event_float.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -29,6 +31,8 @@ enum sql_kind sql_field_kind(const struct tep_format_field *field)
 {
 	if (is_text(field))
 		return SQL_TEXT;
+	if (event_field_is_float(field))
+		return SQL_REAL;
 	if (!(field->flags & TEP_FIELD_IS_ARRAY))
 		return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8 ? SQL_INT : SQL_BLOB;
 	/* The elements of bytes() are unsigned; an array of numbers has a length. */
@@ -119,6 +123,14 @@ struct sql_value sql_field_value(const struct tep_format_field *field, const uns
 	struct extent extent;
 	int64_t number;
 
+	if (kind == SQL_REAL && sql_field_number(field, data, size, big, &number)) {
+		const double real = event_float_value((uint64_t)number, (uint32_t)field->size);
+
+		/* SQLite has no NaN. */
+		return isnan(real) ? sql_null() : (struct sql_value){ .kind = SQL_REAL, .real = real };
+	}
+	if (kind == SQL_REAL)
+		return sql_null();
 	if (kind == SQL_INT)
 		return sql_field_number(field, data, size, big, &number) ? sql_int(number) : sql_null();
 	if (!extent_of(field, data, size, big, &extent))

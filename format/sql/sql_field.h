@@ -8,7 +8,7 @@
 #include <event-parse.h>
 #include <stdbool.h>
 
-/* What a field is in SQL: a number; a text, also for arrays, which are JSON; or bytes. */
+/* What a field is in SQL: a whole number, or a float or double; a text, also for arrays, which are JSON; or bytes. */
 enum sql_kind sql_field_kind(const struct tep_format_field *field);
 
 /* A number of 1, 2, 4 or 8 bytes; unsigned ones above INT64_MAX become negative, as SQLite has no others. */

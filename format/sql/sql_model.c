@@ -3,9 +3,11 @@
 #include "format/sql/sql_model.h"
 
 #include "format/sql/sql_field.h"
+#include "format/text/event_float.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 
 static int feed(struct sql_trace *trace, struct model *model)
 {
@@ -89,6 +91,8 @@ static void json_bytes(struct blob *out, const char *bytes, size_t size)
 
 void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before, struct blob *out)
 {
+	char real[EVENT_FLOAT_TEXT];
+
 	if (!record->data)
 		return;
 	for (struct tep_format_field *f = record->type->event->format.fields; f; f = f->next) {
@@ -107,6 +111,10 @@ void sql_json_fields(struct sql_trace *trace, const struct model_record *record,
 			blob_put(out, "null", 4);
 		else if (value.kind == SQL_INT)
 			blob_printf(out, f->flags & TEP_FIELD_IS_SIGNED ? "%" PRId64 : "%" PRIu64, value.number);
+		else if (value.kind == SQL_REAL && isfinite(value.real))
+			blob_put(out, real, (size_t)event_float_text(value.real, (uint32_t)f->size, real));
+		else if (value.kind == SQL_REAL)
+			blob_put(out, "null", 4);
 		else if (value.kind == SQL_BLOB)
 			json_bytes(out, value.text, value.size);
 		else if (f->flags & TEP_FIELD_IS_STRING)

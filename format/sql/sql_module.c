@@ -115,6 +115,8 @@ static int add_event(struct sql_table *table, const struct sql_record *record, i
 			err = sql_column_value(table->trace, &table->columns.columns[i], record, &value);
 		if (!err && (value.kind == SQL_TEXT || value.kind == SQL_BLOB))
 			row[i] = sql_cells_text(&table->cells, value.text, value.size, &err);
+		else if (!err && value.kind == SQL_REAL)
+			row[i] = sql_cell_real(value.real);
 		else
 			row[i] = value.kind == SQL_INT ? value.number : SQL_CELL_NULL;
 		if (value.kind == SQL_INT && value.number == SQL_CELL_NULL)
@@ -387,6 +389,8 @@ static void answer(sqlite3_context *context, const struct sql_value *value)
 
 	if (value->kind == SQL_INT)
 		sqlite3_result_int64(context, value->number);
+	else if (value->kind == SQL_REAL)
+		sqlite3_result_double(context, value->real);
 	else if (value->kind == SQL_TEXT)
 		sqlite3_result_text64(context, value->text, value->size, keep, SQLITE_UTF8);
 	else if (value->kind == SQL_BLOB)

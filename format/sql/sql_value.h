@@ -6,12 +6,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum sql_kind { SQL_NULL, SQL_INT, SQL_TEXT, SQL_BLOB };
+enum sql_kind { SQL_NULL, SQL_INT, SQL_TEXT, SQL_BLOB, SQL_REAL };
 
 struct sql_value {
 	enum sql_kind kind;
 	int lasts;	  /* the text outlives the statement, so that SQLite need not copy it */
 	int64_t number;
+	double real;
 	const char *text; /* TEXT and BLOB */
 	size_t size;
 };

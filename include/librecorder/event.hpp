@@ -249,6 +249,7 @@ template <> struct fields<end> : fields<> {
 /* TYPES: what of the above each field is. */
 #define REC__TYPES_rec_number(name, type)	 ::rec::detail::number<type>,
 #define REC__TYPES_rec_pointer(name)		 ::rec::detail::pointer,
+#define REC__TYPES_rec_float(name, type)	 ::rec::detail::number<type>,
 #define REC__TYPES_rec_real(name, decimals)	 ::rec::detail::number<double>,
 #define REC__TYPES_rec_named(name, type, ...)	 ::rec::detail::number<long long>,
 #define REC__TYPES_rec_array(name, type, length) ::rec::detail::elements<type, length>,

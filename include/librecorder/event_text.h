@@ -25,7 +25,7 @@ extern "C" {
 #define REC_IDENT_MAX  127u /* characters of a system, event or field name */
 
 /* Enough for the format text of any event that a compiler accepts without warning (4095 characters of declaration). */
-#define REC_EVENT_TEXT_MAX 65536u
+#define REC_EVENT_TEXT_MAX 262144u
 
 /* A part of a text, not terminated by NUL. */
 struct rec_words {
@@ -44,6 +44,7 @@ enum rec_field_kind {
 	REC_FIELD_ARRAY,  /* length elements; is_signed and is_hex give their kind */
 	REC_FIELD_STRING, /* string and stringn: u32, offset | length << 16, NUL included */
 	REC_FIELD_BYTES,  /* the same */
+	REC_FIELD_FLOAT,  /* f32 and f64: float of 4, double of 8 bytes */
 };
 
 /* What the field is to the meaning of its event; the kind says how it is stored and shown. */

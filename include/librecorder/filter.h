@@ -13,6 +13,8 @@
  *			(the thread, also pid) and CPU (its number, also cpu).
  *	named		the same, and the names of the values as declared: op == OP_GET
  *	real		== != < <= > >= with a number that has at most as many decimals as the field: load >= 0.75
+ *	f32, f64	the same six with any number: load > 1.5, ratio <= 2e-3. f32 compares with the nearest float. For NaN, only
+ *			!= is true
  *	string, stringn	== and != with a text in quotes, " or ', and ~ with a pattern: * matches any characters, ? any
  *			single one, [a-z] one of these, [!a-z] one that is not among these; \ makes the next character
  *			literal, and a ! at the beginning negates the pattern. A string ends at its first NUL. A text

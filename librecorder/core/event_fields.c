@@ -128,7 +128,7 @@ static const struct number_kind {
 	{ "hex16", REC_FIELD_HEX, 2 },	  { "hex32", REC_FIELD_HEX, 4 },    { "hex64", REC_FIELD_HEX, 8 },
 	{ "ptr", REC_FIELD_POINTER, 8 },  { "flag", REC_FIELD_FLAG, 1 },    { "string", REC_FIELD_STRING, 4 },
 	{ "stringn", REC_FIELD_STRING, 4 }, { "bytes", REC_FIELD_BYTES, 4 },
-	{ "flow", REC_FIELD_UNSIGNED, 8 },
+	{ "flow", REC_FIELD_UNSIGNED, 8 },  { "f32", REC_FIELD_FLOAT, 4 },  { "f64", REC_FIELD_FLOAT, 8 },
 };
 
 static const struct number_kind *find_kind(const struct rec_words *name)
@@ -150,7 +150,7 @@ static void set_element(struct rec_field *field, const struct number_kind *kind)
 {
 	field->element = kind->size;
 	field->length = 1;
-	field->is_signed = kind->kind == REC_FIELD_SIGNED;
+	field->is_signed = kind->kind == REC_FIELD_SIGNED || kind->kind == REC_FIELD_FLOAT;
 	field->is_hex = kind->kind == REC_FIELD_HEX;
 }
 

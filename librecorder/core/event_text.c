@@ -102,6 +102,9 @@ static void put_type(struct out *out, const struct rec_field *field)
 	case REC_FIELD_BYTES:
 		put(out, "__data_loc u8[] %.*s", WORD(field->name));
 		break;
+	case REC_FIELD_FLOAT:
+		put(out, "%s %.*s", field->element == 4 ? "float" : "double", WORD(field->name));
+		break;
 	case REC_FIELD_ARRAY:
 		put(out, "%c%u %.*s[%u]", field->is_signed ? 's' : 'u', bits, WORD(field->name), field->length);
 		break;
@@ -187,6 +190,9 @@ static void put_conversion(struct out *out, const struct rec_field *field)
 		put(out, "%%s%%llu");
 		if (field->decimals)
 			put(out, ".%%0%ullu", field->decimals);
+		break;
+	case REC_FIELD_FLOAT:
+		put(out, "%s", REC_FLOAT_CONVERSION);
 		break;
 	case REC_FIELD_ARRAY:
 		put(out, "{");
@@ -278,9 +284,15 @@ static void put_named(struct out *out, const struct rec_field *field)
 
 static void put_argument(struct out *out, const struct rec_field *field)
 {
+	char text[REC_FLOAT_TEXT_MAX];
+
 	switch (field->kind) {
 	case REC_FIELD_REAL:
 		put_real(out, field);
+		break;
+	case REC_FIELD_FLOAT:
+		rec_float_arguments(field, text, sizeof(text));
+		put(out, "%s", text);
 		break;
 	case REC_FIELD_NAMED:
 		put_named(out, field);
@@ -359,6 +371,7 @@ static void put_given(struct out *out, const struct rec_event_info *info)
 	const char *const start = info->format.text;
 	const char *const end = start + info->format.size;
 	const struct rec_field *field;
+	char text[REC_FLOAT_TEXT_MAX];
 	const char *at = start, *word;
 	bool quoted = false;
 
@@ -379,6 +392,8 @@ static void put_given(struct out *out, const struct rec_event_info *info)
 			put(out, "%.*s", (int)(at - word), word);
 		else if (field->kind == REC_FIELD_REAL || field->kind == REC_FIELD_ARRAY)
 			put(out, "REC->%.*s", WORD(field->name));
+		else if (field->kind == REC_FIELD_FLOAT)
+			put(out, "%s", rec_float_whole(field, text, sizeof(text)));
 		else
 			put_argument(out, field);
 	}

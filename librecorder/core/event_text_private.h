@@ -22,4 +22,13 @@ struct rec_words rec_next_value_name(const char **at, const char *end);
  */
 int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_size);
 
+/* How an f32 or f64 is shown: a conversion, and its arguments, which have at most so many characters (event_float.c). */
+#define REC_FLOAT_CONVERSION "%s%s%s%s%llu.%06llu"
+#define REC_FLOAT_TEXT_MAX   8192u
+
+void rec_float_arguments(const struct rec_field *field, char *text, size_t size);
+
+/* Its whole part, for %lld. Returns `text`. */
+const char *rec_float_whole(const struct rec_field *field, char *text, size_t size);
+
 #endif

@@ -139,6 +139,16 @@ static bool compare_text(struct compiler *c, const struct rec_operand *operand, 
 
 /* -------------------------------------------------------------------------------------------------------- grammar */
 
+/* > and >= are tests of their own: of NaN, each is false, and so is the opposite. */
+static uint8_t float_test(const struct rec_operator *operator)
+{
+	if (operator->test == REC_TEST_LESS)
+		return operator->is_negated ? REC_TEST_FLOAT_GREATER_EQUAL : REC_TEST_FLOAT_LESS;
+	if (operator->test == REC_TEST_LESS_EQUAL)
+		return operator->is_negated ? REC_TEST_FLOAT_GREATER : REC_TEST_FLOAT_LESS_EQUAL;
+	return REC_TEST_FLOAT_EQUAL;
+}
+
 static bool compare_number(struct compiler *c, const struct rec_operand *operand, const struct rec_operator *operator,
 			   const char *at, struct exits *ret_exits)
 {
@@ -146,6 +156,7 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 					   .size = operand->size,
 					   .offset = operand->offset };
 	const bool is_quoted = *c->scan.at == '"' || *c->scan.at == '\'';
+	const bool is_float = operand->field && operand->field->kind == REC_FIELD_FLOAT;
 	struct rec_words word;
 
 	if (operator->test == REC_TEST_GLOB && operand->kind == REC_OPERAND_ANY)
@@ -154,6 +165,10 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 		return rec_scan_wrong(&c->scan, at, "%s works on texts only", operator->word);
 	if (operator->test == REC_TEST_BITS && operand->field && operand->field->kind == REC_FIELD_REAL)
 		return rec_scan_wrong(&c->scan, at, "& does not work on a real");
+	if (operator->test == REC_TEST_BITS && is_float)
+		return rec_scan_wrong(&c->scan, at, "& does not work on an f32 or f64");
+	if (is_float)
+		step.test = float_test(operator);
 	if (rec_is_digit(*c->scan.at) || *c->scan.at == '-') {
 		if (!rec_scan_number(&c->scan, operand, &step.value))
 			return false;
@@ -178,7 +193,7 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 	}
 	if (!add_step(c, at, &step, ret_exits))
 		return false;
-	if (operator->is_negated)
+	if (operator->is_negated && !(is_float && step.test != REC_TEST_FLOAT_EQUAL))
 		negate(ret_exits);
 	return true;
 }

@@ -238,6 +238,65 @@ static bool scan_real(const char **at, uint32_t decimals, uint64_t *ret_number)
 	return !rec_is_word(**at);
 }
 
+/* A number with a fraction and an exponent, without its sign; not strtod(), which asks the locale for the decimal point. */
+static bool scan_float(const char **at, double *ret_number)
+{
+	long double ten = 1, number;
+	bool has_digit = false, has_point = false, is_small;
+	uint64_t digits = 0;
+	int power = 0, exponent = 0;
+
+	for (; rec_is_digit(**at) || (**at == '.' && !has_point); ++*at) {
+		if (**at == '.') {
+			has_point = true;
+			continue;
+		}
+		has_digit = true;
+		if (digits < UINT64_MAX / 10 - 1) {
+			digits = 10 * digits + (uint64_t)(**at - '0');
+			power -= has_point;
+		} else {
+			power += !has_point;
+		}
+	}
+	if (has_digit && (**at | 0x20) == 'e') {
+		++*at;
+		is_small = **at == '-';
+		if (**at == '-' || **at == '+')
+			++*at;
+		for (has_digit = false; rec_is_digit(**at); ++*at, has_digit = true)
+			if (exponent < 10000)
+				exponent = 10 * exponent + (**at - '0');
+		power += is_small ? -exponent : exponent;
+	}
+	for (int i = 0; i < (power < 0 ? -power : power) && i < 4900; i++)
+		ten *= 10;
+	number = power < 0 ? (long double)digits / ten : digits ? (long double)digits * ten : 0;
+	*ret_number = (double)number;
+	return has_digit && !rec_is_word(**at);
+}
+
+/* The bits of the double, or of the float as a double, that the field is compared with. */
+static bool take_float(struct rec_scan *scan, const struct rec_operand *operand, uint64_t *ret_value)
+{
+	const char *start = scan->at;
+	double number;
+
+	scan->at += *scan->at == '-';
+	if (!scan_float(&scan->at, &number)) {
+		while (rec_is_word(*scan->at) || *scan->at == '.')
+			scan->at++;
+		return rec_scan_wrong(scan, start, "'%.*s' is not a number",
+				      (int)(scan->at - start > 64 ? 64 : scan->at - start), start);
+	}
+	if (operand->size == sizeof(float))
+		number = (float)number;
+	if (*start == '-')
+		number = -number;
+	memcpy(ret_value, &number, sizeof(number));
+	return true;
+}
+
 /* The number of digits after the decimal point. */
 static uint32_t decimals_of(const char *at)
 {
@@ -266,16 +325,23 @@ bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, u
 	const bool is_negative = *scan->at == '-';
 	const char *start = scan->at;
 	uint64_t number;
+	double fraction;
 	bool good;
 
+	if (field && field->kind == REC_FIELD_FLOAT)
+		return take_float(scan, operand, ret_value);
 	scan->at += is_negative;
-	/* If the field is not known, both kinds of number are accepted. */
+	/* If the field is not known, all kinds of number are accepted. */
 	if (is_real || operand->kind == REC_OPERAND_ANY) {
 		good = rec_is_digit(*scan->at) &&
 		       scan_real(&scan->at, is_real ? field->decimals : decimals_of(scan->at), &number);
 		if (!good && operand->kind == REC_OPERAND_ANY) {
 			scan->at = start + is_negative;
 			good = scan_whole(&scan->at, &number);
+		}
+		if (!good && operand->kind == REC_OPERAND_ANY) {
+			scan->at = start + is_negative;
+			good = scan_float(&scan->at, &fraction);
 		}
 	} else {
 		good = scan_whole(&scan->at, &number);

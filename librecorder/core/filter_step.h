@@ -129,7 +129,7 @@ static bool find_string(const struct subject *subject, uint16_t offset, struct t
 	return true;
 }
 
-static __attribute__((noinline)) enum outcome test_string(const struct subject *subject, const struct rec_condition_step *step)
+static enum outcome test_string(const struct subject *subject, const struct rec_condition_step *step)
 {
 	const uint64_t offset = step->value & UINT32_MAX, size = step->value >> 32;
 	struct text wanted, text;
@@ -207,6 +207,46 @@ static inline enum outcome test_number(const struct subject *subject, const stru
 	}
 }
 
+/* Floating point has no instruction in common with the numbers above. */
+static enum outcome test_float(const struct subject *subject, const struct rec_condition_step *step)
+{
+	double number, value;
+	float single;
+
+	if ((size_t)step->offset + step->size > subject->record_size)
+		return SENSELESS;
+	memcpy(&value, &step->value, sizeof(value));
+	if (step->size == sizeof(number)) {
+		memcpy(&number, subject->record + step->offset, sizeof(number));
+	} else if (step->size == sizeof(single)) {
+		memcpy(&single, subject->record + step->offset, sizeof(single));
+		number = single;
+	} else {
+		return SENSELESS;
+	}
+	switch (step->test & REC_TEST_KIND) {
+	case REC_TEST_FLOAT_EQUAL:
+		return number >= value && number <= value ? YES : NO;
+	case REC_TEST_FLOAT_LESS:
+		return number < value ? YES : NO;
+	case REC_TEST_FLOAT_LESS_EQUAL:
+		return number <= value ? YES : NO;
+	case REC_TEST_FLOAT_GREATER:
+		return number > value ? YES : NO;
+	case REC_TEST_FLOAT_GREATER_EQUAL:
+		return number >= value ? YES : NO;
+	default:
+		return SENSELESS;
+	}
+}
+
+static __attribute__((noinline)) enum outcome test_rare(const struct subject *subject, const struct rec_condition_step *step)
+{
+	const unsigned int kind = step->test & REC_TEST_KIND;
+
+	return kind <= REC_TEST_GLOB ? test_string(subject, step) : test_float(subject, step);
+}
+
 /* ---------------------------------------------------------------------------------------------------- a condition */
 
 /* A step, each of its words loaded once. */
@@ -243,8 +283,8 @@ static inline __attribute__((always_inline)) bool run(const struct subject *subj
 		const unsigned int kind = step.test & REC_TEST_KIND;
 		const enum outcome outcome = reading && step.test & (REC_TEST_IN_PLACE | REC_TEST_READING)
 						     ? rec_filter_test_reading(subject, &step, reading)
-					     : REC_UNLIKELY(kind == REC_TEST_TEXT || kind == REC_TEST_GLOB)
-						     ? test_string(subject, &step)
+					     : REC_UNLIKELY(kind >= REC_TEST_TEXT)
+						     ? test_rare(subject, &step)
 						     : test_number(subject, &step);
 
 		next = outcome == YES ? step.yes : step.no;

@@ -113,14 +113,20 @@ int rec_fields_put_signed(struct rec_fields *fields, int64_t value)
 
 int rec_fields_put_real(struct rec_fields *fields, double value)
 {
+	const float single = (float)value;
 	const struct declared_field *field;
 	unsigned char *at;
 	int result;
 
-	field = take_field(fields, 1u << REC_FIELD_REAL, &at, &result);
+	field = take_field(fields, 1u << REC_FIELD_REAL | 1u << REC_FIELD_FLOAT, &at, &result);
 	if (!field)
 		return result;
-	put_number(at, (uint64_t)rec_fixed_point(value, field->decimals), field->element);
+	if (field->kind == REC_FIELD_FLOAT && field->element == sizeof(single))
+		memcpy(at, &single, sizeof(single));
+	else if (field->kind == REC_FIELD_FLOAT)
+		memcpy(at, &value, sizeof(value));
+	else
+		put_number(at, (uint64_t)rec_fixed_point(value, field->decimals), field->element);
 	return 0;
 }
 

@@ -11,6 +11,7 @@ read -ra cflags <<<"$CFLAGS_FOR_TEST"
 source=$top_srcdir/tests/compile/event_cpp.cpp
 
 expected='none: 
+floats: a=0.500000 b=1.000000
 numbers: a=1 b=-2 kind=op::put p=SECOND f=1 r=1.25
 numbers: a=1 b=0 kind=op::get p=FIRST f=0 r=0.00
 numbers: a=1 b=1 kind=op::put p=SECOND f=1 r=1.00

@@ -21,6 +21,7 @@ enum plain { FIRST, SECOND };
 constexpr plain in_range[] = { FIRST, SECOND };
 
 REC_EVENT(cpp, none);
+REC_EVENT(cpp, floats, f32(a), f64(b));
 REC_EVENT(cpp, numbers, u8(a), s64(b), named(kind, op::get, op::put), named(u8, p, FIRST, SECOND), flag(f), real(r, 2));
 REC_EVENT(cpp, texts, string(path), string(view), string(empty), string(null), stringn(one), stringn(two));
 REC_EVENT(cpp, blocks, bytes(a), bytes(b), bytes(c), array(u32, d, 3), array(s8, e, 2), array(u32, f, 2));
@@ -72,6 +73,7 @@ static void write()
 	const char *const null = nullptr;
 
 	REC(cpp, none);
+	REC(cpp, floats, 0.5, op::put);
 	REC(cpp, numbers, 1, -2, op::put, SECOND, true, 1.25);
 	for (const plain value : in_range)
 		REC(cpp, numbers, op::put, value, value, value, value == SECOND, value);

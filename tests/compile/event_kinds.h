@@ -19,6 +19,7 @@ enum kinds_state { KINDS_IDLE, KINDS_BUSY, KINDS_ODD = -1 };
 REC_EVENT(kinds, none);
 REC_EVENT(kinds, one, u64(n));
 REC_EVENT(kinds, numbers, u8(a), u16(b), u32(c), u64(d), s8(e), s16(f), s32(g), s64(h), hex8(i), hex16(j), hex32(k), hex64(l));
+REC_EVENT(kinds, floats, f32(a), f64(b));
 REC_EVENT(kinds, others, ptr(p), flag(f), real(r, 3), named(s, KINDS_IDLE, KINDS_BUSY, KINDS_ODD),
 	  named(u8, t, KINDS_IDLE, KINDS_BUSY), string(a), stringn(b), bytes(c), array(u32, d, KINDS_LENGTH), array(hex8, e, 2));
 REC_EVENT_FMT(kinds, formatted, ("%s is %llu", name, REC->n), string(name), u64(n));
@@ -63,12 +64,13 @@ static inline unsigned int kinds_write(const char *who)
 	REC(kinds, none);
 	REC(kinds, one, 1);
 	REC(kinds, numbers, 1, 2, 3, 4, -1, -2, -3, -4, 5, 6, 7, 8);
+	REC(kinds, floats, 0.5f, -0.5);
 	REC(kinds, others, words, true, -0.5, state, KINDS_IDLE, who, "abcdef", 3, bytes, sizeof(bytes), words, bytes);
 	REC(kinds, formatted, who, 17);
 	REC(kinds, constant);
 	if (REC_ON(kinds, one))
 		rec_printf("%s %d", who, 1);
-	return 7 + kinds_write_meanings(who);
+	return 8 + kinds_write_meanings(who);
 }
 
 #endif

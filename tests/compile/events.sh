@@ -64,8 +64,8 @@ declares()
 	done
 }
 declares "int(n)" 'int\(n\) is not a kind of field: write s32\(n\)'
-declares "f32(n)" 'f32\(n\) is not a kind of field: write real\(n, DECIMALS\)'
-declares "double(n, 3)" 'double\(n\) is not a kind of field: write real\(n, DECIMALS\)'
+declares "float(n)" 'float\(n\) is not a kind of field: write f32\(n\)'
+declares "double(n, 3)" 'double\(n\) is not a kind of field: write f64\(n\)'
 declares "bool(n)" 'bool\(n\) is not a kind of field: write flag\(n\)'
 declares "frob(n)" 'frob\(n\) is not a kind of field'
 declares "array(int, n, 4)" 'array\(int, n, ...\) has no such elements'
@@ -91,8 +91,10 @@ misdeclares "REC_SPAN(m, e, end(int(a)))" 'int\(a\) is not a kind of field: writ
 misdeclares "REC_SPAN_KEYED(m, e, u8(a))" 'REC_SPAN_KEYED: the first field is key'
 misdeclares "REC_SPAN_KEYED(m, e, u8(a), key(u8(b)))" 'REC_SPAN_KEYED: the first field is key'
 misdeclares "REC_SPAN_KEYED(m, e, key(string(a)))" 'key\(a\): a key is a whole number, ptr or named'
+misdeclares "REC_SPAN_KEYED(m, e, key(f64(a)))" 'key\(a\): a key is a whole number, ptr or named'
 misdeclares "REC_SPAN_KEYED(m, e, key(frob(a)))" 'frob\(a\) is not a kind of field'
 misdeclares "REC_COUNTER(m, e, string(a))" 'REC_COUNTER: the first field is the value, a whole number'
+misdeclares "REC_COUNTER(m, e, f32(a))" 'REC_COUNTER: the first field is the value, a whole number'
 misdeclares "REC_COUNTER(m, e)" 'REC_COUNTER: the first field is the value, a whole number'
 misdeclares "REC_STATE(m, e, string(a))" 'REC_STATE: key\(...\), which may be missing'
 misdeclares "REC_SPAN(m, e, end(u8(a))); void f(void); void f(void) { REC_SCOPE(m, e); }" \
@@ -188,8 +190,8 @@ objects()
 	"$CC" -std=c11 "$@" "${cflags[@]}" -c -o "$dir/main.o" "$here/event_main.c"
 }
 
-# Each part writes 24 shared events and one of its own; the one in C++ writes another in its namespace.
-expected=76
+# Each part writes 25 shared events and one of its own; the one in C++ writes another in its namespace.
+expected=79
 
 # works NAME COMMAND...: all parts have one event, and everything is recorded.
 works()
@@ -205,7 +207,7 @@ works()
 		return
 	fi
 	run "$RECORDER" report "$file"
-	n=$(grep -c -E ' (none|one|numbers|others|formatted|constant|bprint|differs|differs_c|in_namespace|(span|scope|keyed)_(begin|end)|timed|counter|state|task): ' "$TMP/.out")
+	n=$(grep -c -E ' (none|one|numbers|floats|others|formatted|constant|bprint|differs|differs_c|in_namespace|(span|scope|keyed)_(begin|end)|timed|counter|state|task): ' "$TMP/.out")
 	if [ "$n" != $((expected * times)) ] || ! grep -q 'formatted: *part_b is 17' "$TMP/.out"; then
 		tap_show_run "$RECORDER" report "$file"
 		fail "$name"

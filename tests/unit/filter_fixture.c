@@ -8,7 +8,7 @@
 
 REC_EVENT(filter, all, u8(a), s8(b), u16(c), s16(d), u32(e), s32(g), u64(h), s64(i), hex32(x), ptr(p), flag(t),
 	  real(load, 2), named(op, OP_GET, OP_PUT, OP_DELETE), named(u8, small, OP_GET, OP_PUT), string(path),
-	  stringn(sub), bytes(raw), array(u16, list, 3));
+	  stringn(sub), bytes(raw), array(u16, list, 3), f32(ratio), f64(wide));
 
 const struct rec_log_event *const filter_event = &rec_blob_filter__all.event;
 

@@ -29,6 +29,8 @@ struct __attribute__((packed)) filter_record {
 	uint8_t small;
 	uint32_t path, sub, raw;
 	uint16_t list[3];
+	float ratio;
+	double wide;
 	char texts[256];
 };
 

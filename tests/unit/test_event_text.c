@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <librecorder/event.h>
 #include <librecorder/event_text.h>
+#include <librecorder/ffi.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,8 @@ REC_EVENT(text, empty);
 REC_EVENT(text, numbers, u8(a), u16(b), u32(c), u64(d), s8(e), s16(f), s32(g), s64(h));
 REC_EVENT(text, hexes, hex8(a), hex16(b), hex32(c), hex64(d), ptr(p), flag(on));
 REC_EVENT(text, reals, real(a, 3), real(b, 0), real(c, 18), real(d, 1));
+REC_EVENT(text, floats, f32(a), f64(b));
+REC_EVENT_FMT(text, wholes, ("%lld and %lld", a, b), f32(a), f64(b));
 REC_EVENT(text, names, named(op, OP_GET, OP_PUT, OP_ODD), named(u8, level, OP_GET, LEVEL_HIGH), named(s64, w, OP_ODD));
 REC_EVENT(text, strings, u8(before), string(a), stringn(b), bytes(c), string(d), u8(after));
 REC_EVENT(text, arrays, array(u32, a, THREE), array(s8, b, 2), array(hex16, c, 2), array(u8, d, 33), u8(after));
@@ -47,6 +50,77 @@ static void all_on(void)
 }
 
 TestSuite(event_text, .init = all_on);
+
+/* Six decimals, computed from the bits by what prints the format. */
+Test(event_text, floats)
+{
+	REC(text, floats, 0.0f, 0);
+	REC(text, floats, -0.0f, -0.0);
+	REC(text, floats, 1.5f, -1.5);
+	REC(text, floats, 0.1f, 0.3);
+	REC(text, floats, 0.999999f, 0.9999999);
+	REC(text, floats, 16777216, 123456789.987654);
+	REC(text, floats, 0x1p-20f, 0x1p-20);
+	REC(text, floats, 0x1.fffffep-21f, -0x1.fffffep-21);
+	REC(text, floats, 0x1.fffffep42f, 0x1.fffffffffffffp42);
+	REC(text, floats, -0x1p43f, 0x1p43);
+	REC(text, floats, 0x1p52f, 9007199254740993.0);
+	REC(text, floats, 0x1.fffffep63f, -0x1.fffffffffffffp63);
+	REC(text, floats, 0x1p64f, -0x1p64);
+	REC(text, floats, 3e38f, 1.7e308);
+	REC(text, floats, 1e-40f, 5e-324);
+	REC(text, floats, INFINITY, -INFINITY);
+	REC(text, floats, NAN, (double)NAN);
+	REC(text, wholes, -1.75f, 1e12);
+	expect("floats: a=0.000000 b=0.000000\n"
+	       "floats: a=-0.000000 b=-0.000000\n"
+	       "floats: a=1.500000 b=-1.500000\n"
+	       "floats: a=0.100000 b=0.300000\n"
+	       "floats: a=0.999999 b=1.000000\n"
+	       "floats: a=16777216.000000 b=123456789.987654\n"
+	       "floats: a=0.000001 b=0.000001\n"
+	       "floats: a=<0.000001 b=<-0.000001\n"
+	       "floats: a=8796092497920.000000 b=8796093022207.992188\n"
+	       "floats: a=-8796093022208.000000 b=8796093022208.000000\n"
+	       "floats: a=4503599627370496.000000 b=9007199254740992.000000\n"
+	       "floats: a=18446742974197923840.000000 b=-18446744073709549568.000000\n"
+	       "floats: a=>18446744073709551615.000000 b=>-18446744073709551615.000000\n"
+	       "floats: a=>18446744073709551615.000000 b=>18446744073709551615.000000\n"
+	       "floats: a=<0.000001 b=<0.000001\n"
+	       "floats: a=>18446744073709551615.000000 b=>-18446744073709551615.000000\n"
+	       "floats: a=nan 0.000000 b=nan 0.000000\n"
+	       "wholes: -1 and 1000000000000\n");
+}
+
+/* Against printf, for numbers of all sizes that are shown with six decimals, and of which none is halfway between two. */
+Test(event_text, floats_as_printf_has_them)
+{
+	char expected[64 * 1024] = "", *at = expected;
+
+	srand(1);
+	for (unsigned int i = 0; i < 500; i++) {
+		const double wide = ldexp((double)(rand() | 1), rand() % 30 - 40);
+		const float single = ldexpf((float)(rand() % (1 << 23) | 1), rand() % 12 - 19);
+
+		REC(text, floats, single, -wide);
+		at += sprintf(at, wide < 0x1p-20 ? "floats: a=%.6f b=<-0.000001\n" : "floats: a=%.6f b=%.6f\n", (double)single, -wide);
+	}
+	expect(expected);
+}
+
+/* The longest declaration that a compiler accepts without a warning has a text. */
+Test(event_text, the_longest_floats)
+{
+	char declaration[8192] = "longest", text[REC_EVENT_TEXT_MAX];
+	struct rec_event *event;
+
+	for (unsigned int i = 0; i < REC_FIELDS_MAX; i++)
+		sprintf(declaration + strlen(declaration), ", f32(%0*u)", (int)REC_IDENT_MAX, i);
+	for (char *zero = strchr(declaration, '('); zero; zero = strchr(zero + 1, '('))
+		zero[1] = 'a';
+	cr_assert_eq(rec_event_declare("text", declaration, NULL, 0, &event), 0);
+	cr_assert_gt(rec_event_text(event->description, 1, text, sizeof(text)), 0);
+}
 
 Test(event_text, no_fields)
 {
@@ -357,7 +431,7 @@ Test(event_text, nothing_hostile_comes_out)
 Test(event_text, any_bytes)
 {
 	const struct rec_event *events[] = { &rec_event_text__names, &rec_event_text__arrays, &rec_event_text__given,
-					     &rec_event_text__reals, &rec_event_text__both_begin, &rec_event_text__both_end };
+					     &rec_event_text__reals, &rec_event_text__wholes, &rec_event_text__both_begin, &rec_event_text__both_end };
 	char text[REC_EVENT_TEXT_MAX];
 	struct rec_event_info info;
 	unsigned int good = 0;

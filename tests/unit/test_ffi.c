@@ -157,6 +157,29 @@ Test(ffi, filters)
 }
 
 /* `event` is that of ALL, and on: a record of it with the values of the macro's, up to field `last`. */
+/* f32 and f64, as the macro writes them. */
+Test(ffi, floats)
+{
+	unsigned char room[12];
+	struct rec_fields fields;
+	struct rec_event *event;
+	float single;
+	double wide;
+
+	cr_assert_eq(rec_event_declare("ffi", "floats, f32(a), f64(b)", NULL, 0, &event), 0);
+	cr_assert_gt(rec_enable("ffi:floats"), 0);
+	cr_assert_eq(rec_fields_begin(&fields, event, room, sizeof(room)), 1);
+	cr_assert_eq(rec_fields_put_real(&fields, 0.1), 0);
+	cr_assert_eq(rec_fields_put_real(&fields, -0.1), 0);
+	cr_assert_eq(rec_fields_write(&fields), 1);
+	memcpy(&single, room, sizeof(single));
+	memcpy(&wide, room + sizeof(single), sizeof(wide));
+	cr_assert(single >= 0.1f && single <= 0.1f);
+	cr_assert(wide >= -0.1 && wide <= -0.1);
+	cr_assert_eq(rec_fields_begin(&fields, event, room, sizeof(room)), 1);
+	cr_assert_eq(rec_fields_put_signed(&fields, 1), -EINVAL);
+}
+
 static void put(struct rec_fields *fields, unsigned int last)
 {
 	static const uint16_t list[] = { 10, 20, 65535 };

@@ -387,6 +387,12 @@ struct rec_condition_step {
 #define REC_TEST_BITS	    4u /* one of them is set */
 #define REC_TEST_TEXT	    5u /* of a string: equals the text */
 #define REC_TEST_GLOB	    6u /* of a string: matches the text as a pattern */
+/* Of a float or double field of `size` bytes; the value is the bits of a double. None is true of NaN. */
+#define REC_TEST_FLOAT_EQUAL	     7u
+#define REC_TEST_FLOAT_LESS	     8u
+#define REC_TEST_FLOAT_LESS_EQUAL    9u
+#define REC_TEST_FLOAT_GREATER	     10u
+#define REC_TEST_FLOAT_GREATER_EQUAL 11u
 #define REC_TEST_KIND	    0x0fu
 /* Only in conditions that a reader compiles for itself, never in a buffer. */
 #define REC_TEST_IN_PLACE   0x10u /* of a text of `size` bytes that stands at the offset itself */

@@ -37,6 +37,8 @@
 #define REC__KIND_stringn(name) _rec_stringn, name
 #define REC__KIND_bytes(name)  _rec_bytes, name
 #define REC__KIND_real(name, decimals)	    _rec_real, name, decimals
+#define REC__KIND_f32(name)    _rec_float, name, float
+#define REC__KIND_f64(name)    _rec_float, name, double
 
 #define REC__KIND_array(type, name, length)                                                                            \
 	REC__CALL(REC__CAT(REC__ARRAY_, REC__IS_LIST(REC__TYPE_##type)), REC__TYPE_##type, #type, name, length)
@@ -91,10 +93,8 @@
 #define REC__KIND_pointer(name)	REC__INSTEAD("pointer", name, "ptr(" #name ")")
 #define REC__KIND_str(name)	REC__INSTEAD("str", name, "string(" #name ")")
 #define REC__KIND_text(name)	REC__INSTEAD("text", name, "string(" #name ")")
-#define REC__KIND_float(name, ...)	REC__INSTEAD("float", name, "real(" #name ", DECIMALS)")
-#define REC__KIND_double(name, ...)	REC__INSTEAD("double", name, "real(" #name ", DECIMALS)")
-#define REC__KIND_f32(name, ...)	REC__INSTEAD("f32", name, "real(" #name ", DECIMALS)")
-#define REC__KIND_f64(name, ...)	REC__INSTEAD("f64", name, "real(" #name ", DECIMALS)")
+#define REC__KIND_float(name, ...)	REC__INSTEAD("float", name, "f32(" #name ")")
+#define REC__KIND_double(name, ...)	REC__INSTEAD("double", name, "f64(" #name ")")
 
 /* ----------------------------------------------------------------------------------------------- uses of a field */
 
@@ -108,6 +108,7 @@
 /* CHECK: at file scope, before all others. */
 #define REC__CHECK_rec_number(name, type)
 #define REC__CHECK_rec_pointer(name)
+#define REC__CHECK_rec_float(name, type)
 #define REC__CHECK_rec_real(name, decimals)                                                                            \
 	REC_ABI_ASSERT((decimals) >= 0 && (decimals) <= 18, "real(" #name "): 0 to 18 decimals");
 #define REC__CHECK_rec_named(name, type, ...)
@@ -121,6 +122,7 @@
 /* PARAM: parameters of rec_write_S__N. f_ is the value, l_ its length. */
 #define REC__PARAM_rec_number(name, type)	      type f_##name,
 #define REC__PARAM_rec_pointer(name)	      const volatile void *f_##name,
+#define REC__PARAM_rec_float(name, type)	      type f_##name,
 #define REC__PARAM_rec_real(name, decimals)	      double f_##name,
 #define REC__PARAM_rec_named(name, type, ...)     long long f_##name,
 #define REC__PARAM_rec_array(name, type, length)  const type f_##name[REC__AT_LEAST length],
@@ -132,6 +134,7 @@
 /* ARG: the parameters passed on. */
 #define REC__ARG_rec_number(name, type)	     f_##name,
 #define REC__ARG_rec_pointer(name)	     f_##name,
+#define REC__ARG_rec_float(name, type)	     f_##name,
 #define REC__ARG_rec_real(name, decimals)    f_##name,
 #define REC__ARG_rec_named(name, type, ...)  f_##name,
 #define REC__ARG_rec_array(name, type, length) f_##name,
@@ -143,6 +146,7 @@
 /* SIZE: what the field adds to the fixed part. */
 #define REC__SIZE_rec_number(name, type)	     +sizeof(type)
 #define REC__SIZE_rec_pointer(name)		     +sizeof(uint64_t)
+#define REC__SIZE_rec_float(name, type)	     +sizeof(type)
 #define REC__SIZE_rec_real(name, decimals)	     +sizeof(int64_t)
 #define REC__SIZE_rec_named(name, type, ...)     +sizeof(type)
 #define REC__SIZE_rec_array(name, type, length)  +sizeof(type) * (length)
@@ -154,6 +158,7 @@
 /* COUNT and NUMBERS: number and values of the constants in the description, after the size of the fixed part. */
 #define REC__COUNT_rec_number(name, type)
 #define REC__COUNT_rec_pointer(name)
+#define REC__COUNT_rec_float(name, type)
 #define REC__COUNT_rec_real(name, decimals)	     +1
 #define REC__COUNT_rec_named(name, type, ...)    +1 + REC__COUNT(__VA_ARGS__)
 #define REC__COUNT_rec_array(name, type, length) +1
@@ -164,6 +169,7 @@
 
 #define REC__NUMBERS_rec_number(name, type)
 #define REC__NUMBERS_rec_pointer(name)
+#define REC__NUMBERS_rec_float(name, type)
 #define REC__NUMBERS_rec_real(name, decimals)      , decimals
 #define REC__NUMBERS_rec_named(name, type, ...)    , REC__COUNT(__VA_ARGS__), __VA_ARGS__
 #define REC__NUMBERS_rec_array(name, type, length) , length
@@ -175,6 +181,7 @@
 /* MEASURE: n_ is the length of a dynamic field, p_ where it is. */
 #define REC__MEASURE_rec_number(name, type)
 #define REC__MEASURE_rec_pointer(name)
+#define REC__MEASURE_rec_float(name, type)
 #define REC__MEASURE_rec_real(name, decimals)
 #define REC__MEASURE_rec_named(name, type, ...)
 #define REC__MEASURE_rec_array(name, type, length)
@@ -196,6 +203,7 @@
 #define REC__PUT_rec_pointer(name)                                                                                         \
 	const uint64_t v_##name = rec_address(f_##name);                                                               \
 	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
+#define REC__PUT_rec_float(name, type) rec_at = rec_put(rec_at, &f_##name, sizeof(type));
 #define REC__PUT_rec_real(name, decimals)                                                                                  \
 	const int64_t v_##name = rec_fixed_point(f_##name, decimals);                                                  \
 	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));

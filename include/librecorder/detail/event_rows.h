@@ -69,6 +69,7 @@
 #define REC__NO_KEY(name) REC_ABI_ASSERT(0, "key(" #name "): a key is a whole number, ptr or named");
 #define REC__KEY_rec_number(name, type)
 #define REC__KEY_rec_pointer(name)
+#define REC__KEY_rec_float(name, type) REC__NO_KEY(name)
 #define REC__KEY_rec_real(name, decimals) REC__NO_KEY(name)
 #define REC__KEY_rec_named(name, type, ...)
 #define REC__KEY_rec_array(name, type, length) REC__NO_KEY(name)
@@ -83,6 +84,7 @@
 /* ENDS: a comma and a row for each field that comes with the end. */
 #define REC__ENDS_rec_number(name, type)
 #define REC__ENDS_rec_pointer(name)
+#define REC__ENDS_rec_float(name, type)
 #define REC__ENDS_rec_real(name, decimals)
 #define REC__ENDS_rec_named(name, type, ...)
 #define REC__ENDS_rec_array(name, type, length)
@@ -97,6 +99,7 @@
 /* WITHIN: 1 for each key(), 100 for each end(). */
 #define REC__WITHIN_rec_number(name, type)
 #define REC__WITHIN_rec_pointer(name)
+#define REC__WITHIN_rec_float(name, type)
 #define REC__WITHIN_rec_real(name, decimals)
 #define REC__WITHIN_rec_named(name, type, ...)
 #define REC__WITHIN_rec_array(name, type, length)
@@ -111,6 +114,7 @@
 /* LEAD: 1: a whole number; 2: names; 3: key(). */
 #define REC__LEAD_rec_number(name, type) 1
 #define REC__LEAD_rec_pointer(name) 0
+#define REC__LEAD_rec_float(name, type) 0
 #define REC__LEAD_rec_real(name, decimals) 0
 #define REC__LEAD_rec_named(name, type, ...) 2
 #define REC__LEAD_rec_array(name, type, length) 0
