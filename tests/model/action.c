@@ -404,6 +404,8 @@ void act(char action)
 		read_copy(action == 'J', REC_SUBBUF_HEADER_SIZE + REC_RESTATE_SIZE + 12);
 		break;
 	case 'j':
+		if (rec_ring_copy(&m.reader, false, NULL, REC_SUBBUF_HEADER_SIZE, NULL) != -EMSGSIZE)
+			fail("a copy without any room is made");
 		read_copy(false, REC_SUBBUF_HEADER_SIZE + 4);
 		break;
 	case 'W':

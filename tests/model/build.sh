@@ -7,7 +7,7 @@
 # DIRECTORY/model. With NAMEs, only those sources of the ring are compiled; the other objects must exist already.
 #
 # The code to be checked is compiled with -fsanitize=thread and linked with tests/model/tsan.c instead of that
-# sanitizer's library, with the portable atomic operations, which it can see.
+# sanitizer's library, with the portable atomic operations, which it can see. COVERAGE=yes: with gcov's counters.
 set -eu
 
 sources=$1 out=$2
@@ -31,6 +31,12 @@ also()
 	[ "$1" != reader_iter ] || echo -Dmemcpy=model_iter_memcpy -Dmalloc=model_iter_malloc -Dcalloc=model_iter_calloc
 }
 
+link=()
+if [ "${COVERAGE-}" = yes ]; then
+	watched+=(-O1 -fno-inline --coverage)
+	link=(--coverage)
+fi
+
 mkdir -p "$out"
 if [ ${#only[@]} -eq 0 ]; then
 	only=("${checked[@]}")
@@ -45,4 +51,4 @@ for name in "${only[@]}"; do
 done
 objects=("${harness[@]}" "${checked[@]}")
 objects=("${objects[@]/#/$out/}")
-"$cc" -o "$out/model" "${objects[@]/%/.o}"
+"$cc" "${link[@]}" -o "$out/model" "${objects[@]/%/.o}"

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+#
+# usage: coverage.py GCOV UNREACHED FILE... -- NAME=DIRECTORY...
+#
+# Merges the counters that gcov finds below the directories, for the sources FILE (base names), and compares what none
+# of them reached with the list UNREACHED. NAME says what ran there. Prints the figures of each file, all that was not
+# reached, and the differences between that and the list, each after a word of its own:
+#
+#	reached FILE LINES OF BRANCHES OF, by NAME: LINES BRANCHES
+#	listed FILE FUNCTION: TEXT (branch N of M), and why it is on the list
+#	new FILE FUNCTION: TEXT				not reached, and not on the list
+#	stale FILE FUNCTION: TEXT			on the list, but reached, or not in the source
+#
+# A line of the list is FILE FUNCTION "TEXT" REASON, with the text of a source line without its indentation, for that
+# line and its branches, or * for the whole function. A branch that was not reached counts for the line that it belongs to.
+import gzip
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+
+
+def counters(gcov, directory):
+    """What gcov says about each object below the directory."""
+    for at, _, names in os.walk(directory):
+        for name in sorted(names):
+            if not name.endswith(".gcda"):
+                continue
+            with tempfile.TemporaryDirectory() as here:
+                subprocess.run([gcov, "-b", "-j", os.path.join(os.path.abspath(at), name)], cwd=here, check=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                for made in os.listdir(here):
+                    with gzip.open(os.path.join(here, made), "rt") as file:
+                        yield json.load(file)
+
+
+class Line:
+    """A line of the source that has code, and who reached it and each of its branches."""
+
+    def __init__(self, file, function, text):
+        self.file, self.function, self.text = file, function, text
+        self.by = set()
+        self.branches = []
+
+    def add(self, who, line):
+        if line["count"]:
+            self.by.add(who)
+        for number, branch in enumerate(line["branches"]):
+            while len(self.branches) <= number:
+                self.branches.append(set())
+            if branch["count"]:
+                self.branches[number].add(who)
+
+    def missing(self):
+        """What of it was not reached, as text; None: nothing."""
+        if not self.by:
+            return ""
+        unreached = [str(number + 1) for number, by in enumerate(self.branches) if not by]
+        return f" (branch {', '.join(unreached)} of {len(self.branches)})" if unreached else None
+
+
+def read(gcov, files, runs):
+    """The lines of the files, in their order."""
+    lines, texts = {}, {}
+    for who, directory in runs:
+        for unit in counters(gcov, directory):
+            for source in unit["files"]:
+                path = os.path.join(unit["current_working_directory"], source["file"])
+                name = os.path.basename(path)
+                if name not in files:
+                    continue
+                if name not in texts:
+                    with open(path, encoding="utf-8") as file:
+                        texts[name] = file.read().splitlines()
+                for line in source["lines"]:
+                    number = line["line_number"]
+                    new = Line(name, line.get("function_name", ""), texts[name][number - 1].strip())
+                    lines.setdefault((name, number), new).add(who, line)
+    return [lines[key] for key in sorted(lines)]
+
+
+def read_list(path):
+    """What may be out of reach: (file, function, text) and the reason."""
+    with open(path, encoding="utf-8") as file:
+        for text in file:
+            if text.strip() and not text.startswith("#"):
+                name, function, line, reason = shlex.split(text)
+                yield (name, function, line), reason
+
+
+def print_figures(lines, files, runs):
+    for name in files:
+        here = [line for line in lines if line.file == name]
+        branches = [by for line in here for by in line.branches]
+        text = f"reached {name}: {sum(bool(line.by) for line in here)} of {len(here)} lines"
+        text += f", {sum(map(bool, branches))} of {len(branches)} branches"
+        for who, _ in runs:
+            text += f"; {who}: {sum(who in line.by for line in here)}, {sum(who in by for by in branches)}"
+        print(text)
+
+
+def main():
+    gcov, unreached, *rest = sys.argv[1:]
+    files = rest[:rest.index("--")]
+    runs = [argument.split("=", 1) for argument in rest[rest.index("--") + 1:]]
+    lines = read(gcov, files, runs)
+    reasons = dict(read_list(unreached))
+    used = set()
+    for line in lines:
+        missing = line.missing()
+        if missing is None:
+            continue
+        what = f"{line.file} {line.function}: {line.text}{missing}"
+        keys = [(line.file, line.function, text) for text in (line.text, "*")]
+        key = next((key for key in keys if key in reasons), None)
+        used.add(key)
+        print(f"listed {what}: {reasons[key]}" if key else f"new {what}")
+    for key in reasons:
+        here = [line for line in lines if (line.file, line.function) == key[:2]]
+        if key not in used or (key[2] == "*" and any(line.by for line in here)):
+            print(f"stale {key[0]} {key[1]}: {key[2]}")
+    print_figures(lines, files, runs)
+
+
+main()
