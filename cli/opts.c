@@ -255,11 +255,19 @@ static bool check_operands(const struct opts *opts, char **operands, unsigned in
 	return true;
 }
 
+static const char *command;
+
+const char *opts_command(void)
+{
+	return command;
+}
+
 bool opts_parse(const struct opts *opts, int argc, char **argv, char ***ret_operands, int *ret_status)
 {
 	unsigned int nr = 0; /* operands so far; they are moved to argv[1] and on */
 	bool options = true, fine = true;
 
+	command = opts->command;
 	for (int at = 1; at < argc && fine; at++) {
 		char *word = argv[at];
 

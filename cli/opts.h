@@ -72,6 +72,9 @@ struct opts {
  */
 bool opts_parse(const struct opts *opts, int argc, char **argv, char ***ret_operands, int *ret_status);
 
+/* The command whose options were parsed, for messages of what several commands share. */
+const char *opts_command(void);
+
 /* False: no memory. */
 bool opt_list_add(struct opt_list *list, const struct opt *opt, const char *value);
 void opt_list_free(struct opt_list *list);

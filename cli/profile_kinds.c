@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Which events begin and end something, which fields connect them, and what their value is. */
 #include "cli/profile.h"
+#include "cli/opts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -180,7 +181,7 @@ int profile_hooks_check(const struct opt_list *hooks)
 
 		free(hook.text);
 		if (!is_fine) {
-			complain("report", "-H '%s': EVENT,FIELD[,PID]/EVENT,FIELD[,FLAGS] expected, FLAGS of p, s, g",
+			complain(opts_command(), "-H '%s': EVENT,FIELD[,PID]/EVENT,FIELD[,FLAGS] expected, FLAGS of p, s, g",
 				 hooks->items[i]);
 			return EXIT_USAGE;
 		}
@@ -199,7 +200,7 @@ static int make_hook(struct profile *p, const char *text, const struct hook *hoo
 	if (begin && hook->begin.more)
 		begin->task = field_of(begin, hook->begin.more);
 	if (!begin || !end || !begin->end || (hook->begin.more && !begin->task)) {
-		complain("report", "%s: -H '%s': the file has no such event or field", p->r->path, text);
+		complain(opts_command(), "%s: -H '%s': the file has no such event or field", p->r->path, text);
 		return EXIT_FAILURE;
 	}
 	begin->is_migrating = end->is_migrating = !strpbrk(flags, "pP");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_handlers.h"
+#include "cli/opts.h"
 
 #include <errno.h>
 #include <regex.h>
@@ -11,7 +12,7 @@
 
 static int out_of_memory(void)
 {
-	complain("report", "out of memory");
+	complain(opts_command(), "out of memory");
 	return EXIT_FAILURE;
 }
 
@@ -30,7 +31,7 @@ int report_handlers_options(const struct report_handlers *handlers)
 		err = tep_plugin_add_option(name, value);
 		free(name);
 		if (err) {
-			complain("report", "-O '%s': the plugins do not take this option", handlers->options.items[i]);
+			complain(opts_command(), "-O '%s': the plugins do not take this option", handlers->options.items[i]);
 			return EXIT_FAILURE;
 		}
 	}
@@ -62,7 +63,7 @@ static int flag_all(struct event_table *table, const struct opt_list *list, int 
 		err = text.error ? REG_ESPACE : regcomp(&regex, (const char *)text.data, REG_ICASE | REG_NOSUB);
 		blob_free(&text);
 		if (err) {
-			complain("report", "-%c '%s' is not a regular expression", list->opts[i]->letter, list->items[i]);
+			complain(opts_command(), "-%c '%s' is not a regular expression", list->opts[i]->letter, list->items[i]);
 			return EXIT_USAGE;
 		}
 		flag_events(table, &regex, flag);
@@ -75,7 +76,7 @@ static int flag_all(struct event_table *table, const struct opt_list *list, int 
 
 static int cannot_read(const char *path)
 {
-	complain("report", "--kallsyms '%s': cannot read: %s", path, strerror(errno));
+	complain(opts_command(), "--kallsyms '%s': cannot read: %s", path, strerror(errno));
 	return EXIT_FAILURE;
 }
 
@@ -131,7 +132,7 @@ int report_handlers_test(const struct opt_list *filters, struct event_table *tab
 		err = tep_filter_add_filter_str(filter, filters->items[i]);
 		if (err < 0) {
 			tep_strerror(table->tep, err, reason, sizeof(reason));
-			complain("report", "-T shows filters in the spelling of trace-cmd only; '%s': %s", filters->items[i], reason);
+			complain(opts_command(), "-T shows filters in the spelling of trace-cmd only; '%s': %s", filters->items[i], reason);
 			status = EXIT_USAGE;
 		}
 		tep_filter_free(filter);

@@ -4,6 +4,7 @@
  * calls return in the same line) is decided here. Lines without colours and escapes are made by a crew of threads.
  */
 #include "cli/report_lines.h"
+#include "cli/opts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +37,7 @@ static void check_time(struct report_lines *lines, const struct dat_event *event
 	uint64_t *last = &lines->last[(size_t)(event->buffer - lines->buffers) * lines->nr_last_cpus + event->cpu];
 
 	if (*last > event->ts)
-		complain("report", "WARNING: Record on cpu %" PRIu32 " went backwards: %" PRIu64 " to %" PRIu64 " delta: -%" PRIu64,
+		complain(opts_command(), "WARNING: Record on cpu %" PRIu32 " went backwards: %" PRIu64 " to %" PRIu64 " delta: -%" PRIu64,
 			 event->cpu, *last, event->ts, *last - event->ts);
 	*last = event->ts;
 }
@@ -91,7 +92,7 @@ void report_lines_stats(const struct report_lines *lines)
 {
 	const struct event_fallbacks fallbacks = event_fallbacks(lines->printer);
 
-	complain("report", "%" PRIu64 " events printed, %" PRIu64 " of them, of %" PRIu32 " formats, by libtraceevent",
+	complain(opts_command(), "%" PRIu64 " events printed, %" PRIu64 " of them, of %" PRIu32 " formats, by libtraceevent",
 		 lines->events, fallbacks.records, fallbacks.formats);
 }
 

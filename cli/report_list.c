@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_list.h"
+#include "cli/opts.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -104,7 +105,7 @@ static int list_formats(struct report *r)
 	int err = text ? open_pattern(text, &pattern) : 0;
 
 	if (err) {
-		complain("report", "--event '%s' is not a regular expression", text);
+		complain(opts_command(), "--event '%s' is not a regular expression", text);
 		return EXIT_USAGE;
 	}
 	for (size_t i = first_event(r->file); i < r->file->nr_formats; i++) {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_select.h"
+#include "cli/opts.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -13,7 +14,7 @@
 
 static int out_of_memory(void)
 {
-	complain("report", "out of memory");
+	complain(opts_command(), "out of memory");
 	return EXIT_FAILURE;
 }
 
@@ -73,7 +74,7 @@ int report_select_cpus(struct report_select *select)
 			break;
 		at++;
 	}
-	complain("report", "--cpu '%s' is not a list of CPUs such as 0,2-5", select->wishes->cpus);
+	complain(opts_command(), "--cpu '%s' is not a list of CPUs such as 0,2-5", select->wishes->cpus);
 	return EXIT_USAGE;
 }
 
@@ -190,7 +191,7 @@ static int check_cpus(const struct report_select *select, const struct dat_file 
 			return 0;
 	if (!select->wishes->cpus || !cpus)
 		return 0;
-	complain("report", "--cpu '%s': the file has only CPUs 0 to %u", select->wishes->cpus, cpus - 1);
+	complain(opts_command(), "--cpu '%s': the file has only CPUs 0 to %u", select->wishes->cpus, cpus - 1);
 	return EXIT_FAILURE;
 }
 
@@ -202,7 +203,7 @@ static int no_buffer(const char *name, const struct dat_file *file)
 	for (size_t b = 0; b < file->nr_buffers && used < sizeof(names); b++)
 		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s'%s'", b ? ", " : "",
 					 file->buffers[b].name[0] ? file->buffers[b].name : "top");
-	complain("report", "-B '%s': the file has no such buffer, only %s", name, names);
+	complain(opts_command(), "-B '%s': the file has no such buffer, only %s", name, names);
 	return EXIT_FAILURE;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_tasks.h"
+#include "cli/opts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 static int out_of_memory(void)
 {
-	complain("report", "out of memory");
+	complain(opts_command(), "out of memory");
 	return EXIT_FAILURE;
 }
 
@@ -31,7 +32,7 @@ static int add_pid(struct report_tasks *tasks, const char *word)
 	errno = 0;
 	pid = strtoul(word, &end, 10);
 	if (*word < '0' || *word > '9' || *end || errno || pid > INT32_MAX) {
-		complain("report", "--pid '%s' is not the number of a task", word);
+		complain(opts_command(), "--pid '%s' is not the number of a task", word);
 		return EXIT_USAGE;
 	}
 	return add(tasks, pid);
@@ -44,7 +45,7 @@ static int add_comm(struct report_tasks *tasks, const char *word)
 	int status = 0;
 
 	if (!task) {
-		complain("report", "--comm '%s': the file has no task of this name", word);
+		complain(opts_command(), "--comm '%s': the file has no task of this name", word);
 		return EXIT_FAILURE;
 	}
 	for (; task && !status; task = tep_data_pid_from_comm(tep, word, task))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The walk over the selected events of a file, and the failures that all forms of the report have. */
 #include "cli/report.h"
+#include "cli/opts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +10,7 @@
 int report_fail(const struct report *r, const struct dat_error *error)
 {
 	fflush(stdout);
-	complain("report", "%s: %s", r->path, error->text);
+	complain(opts_command(), "%s: %s", r->path, error->text);
 	return 1;
 }
 
@@ -20,7 +21,7 @@ int report_missing(const struct report *r)
 	if (!missing->text[0])
 		return 0;
 	fflush(stdout);
-	complain("report", "%s: %s; the rest of the file was read", r->path, missing->text);
+	complain(opts_command(), "%s: %s; the rest of the file was read", r->path, missing->text);
 	return 1;
 }
 
@@ -88,7 +89,7 @@ int report_damage(const struct report *r, const struct dat_merge *merge)
 	if (!pages)
 		return 0;
 	fflush(stdout);
-	complain("report",
+	complain(opts_command(),
 		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
 		 r->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
 	return 1;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/report_window.h"
+#include "cli/opts.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,7 +26,7 @@ struct edge {
 
 static int wrong(const struct edge *edge, const char *reason)
 {
-	complain("report", "%s '%s': %s", edge->option, edge->text, reason);
+	complain(opts_command(), "%s '%s': %s", edge->option, edge->text, reason);
 	return EXIT_USAGE;
 }
 
@@ -140,7 +141,7 @@ static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_t
 	dat_merge_close(merge);
 	report_filter_close(filter);
 	if (!found && !status) {
-		complain("report", "%s '%s': the file has no such event%s", edge->option, edge->text,
+		complain(opts_command(), "%s '%s': the file has no such event%s", edge->option, edge->text,
 			 edge->start > edge->first ? " from --since on" : "");
 		return EXIT_FAILURE;
 	}
