@@ -228,7 +228,8 @@ static void handle_signals(const char *spool, sigset_t *set)
 /* Copy and write the file. What is to become of the spool is in *ret_keep. */
 static bool copy(struct snapshot *snapshot, bool *ret_keep)
 {
-	if (programs_files(&sink, &snapshot->programs, copy_program, snapshot) < 0)
+	if (written(snapshot, spool_add_clocks(snapshot->spool)) ||
+	    programs_files(&sink, &snapshot->programs, copy_program, snapshot) < 0)
 		return false;
 	*ret_keep = !progress_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble);
 	if (!*ret_keep)

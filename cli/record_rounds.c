@@ -182,8 +182,8 @@ int record_drain(struct record *record)
 	/* Behind the programs, so that what they wrote last lies within what the kernel has. */
 	last = record_kernel_finish(&record->kernel);
 	err = taken < 0 ? taken : err ? err : last;
-	if (!err && record->date)
-		err = spool_add_date(record->spool);
+	if (!err)
+		err = spool_add_clocks(record->spool);
 	last = spool_settle(record->spool);
 	progress_clear(&progress);
 	return err ? err : last;

@@ -59,10 +59,10 @@ static bool take_wanted(const struct record *record, char *wanted, size_t size)
 	return fits;
 }
 
-/* The time of day, if it is asked for: now, and again at the end. False: one line was printed. */
-static bool note_date(const struct record *record)
+/* What the clocks show: now, and again at the end. False: one line was printed. */
+static bool note_clocks(const struct record *record)
 {
-	const int err = record->date ? spool_add_date(record->spool) : 0;
+	const int err = spool_add_clocks(record->spool);
 
 	if (err)
 		complain(RECORD, "cannot write '%s': %s", record->output.spool, strerror(-err));
@@ -82,7 +82,7 @@ static bool make_spool(struct record *record, const char *what)
 	snprintf(head.session, sizeof(head.session), "%s", record->session.path);
 	snprintf(head.command, sizeof(head.command), "%s", what);
 	return take_wanted(record, head.wanted, sizeof(head.wanted)) && output_spool(&record->output, &head, &record->spool) &&
-	       note_date(record) && record_kernel_drain(&record_sink, &record->kernel, record->spool);
+	       note_clocks(record) && record_kernel_drain(&record_sink, &record->kernel, record->spool);
 }
 
 /* What programs need that are started for the recording. */

@@ -19,6 +19,7 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "librecorder/process/process.h"
@@ -276,6 +277,18 @@ static int describe(struct save *save, bool snapshot)
 	return 0;
 }
 
+/* At the moment of the anchor, which was taken just now. */
+static struct clock_reading read_clocks(const struct rec_anchor *anchor)
+{
+	struct timespec mono = { 0 }, boot = { 0 };
+	int64_t asleep;
+
+	clock_gettime(CLOCK_MONOTONIC, &mono);
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	asleep = (int64_t)(boot.tv_sec - mono.tv_sec) * 1000000000 + boot.tv_nsec - mono.tv_nsec;
+	return (struct clock_reading){ anchor->mono, anchor->realtime, anchor->mono + (uint64_t)asleep };
+}
+
 static int save_view(struct save *save, bool snapshot, const char *path)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -292,7 +305,9 @@ static int save_view(struct save *save, bool snapshot, const char *path)
 		.nr_processes = 1,
 		.output = path,
 		.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
-		.notes.program = "librecorder " PACKAGE_VERSION,
+		.notes = { .program = "librecorder " PACKAGE_VERSION,
+			   .readings = { read_clocks(&save->anchors[save->process.nr_anchors - 1]) },
+			   .nr_readings = 1 },
 		.refresh = refresh_log,
 		.refresh_arg = save,
 	};

@@ -190,10 +190,15 @@ static struct dat_notes make_notes(const struct spool *spool)
 	}
 	notes.offsets = offsets ? offsets->text : NULL;
 	notes.hidden = hidden ? hidden->text : NULL;
+	memcpy(notes.readings, spool->clocks, sizeof(notes.readings));
+	notes.nr_readings = spool->nr_clocks;
 	return notes;
 }
 
-/* The time of day at time 0 of CLOCK_MONOTONIC, by the newest anchor of any clock; 0: nobody asked, or none is there. */
+/*
+ * The time of day at time 0 of CLOCK_MONOTONIC, by the newest reading or anchor; spools of earlier versions have only
+ * anchors. 0: nobody asked, or none is there.
+ */
 static uint64_t find_date(const struct spool *spool)
 {
 	const struct rec_anchor *newest = NULL;
@@ -202,6 +207,12 @@ static uint64_t find_date(const struct spool *spool)
 		for (unsigned int i = 0; i < spool->anchors[clock].nr; i++)
 			if (!newest || spool->anchors[clock].anchors[i].mono > newest->mono)
 				newest = &spool->anchors[clock].anchors[i];
+	if (spool->head.date && spool->nr_clocks) {
+		const struct clock_reading *last = &spool->clocks[spool->nr_clocks - 1];
+
+		if (!newest || last->mono >= newest->mono)
+			return last->realtime > last->mono ? last->realtime - last->mono : 0;
+	}
 	return newest && newest->realtime > newest->mono ? newest->realtime - newest->mono : 0;
 }
 

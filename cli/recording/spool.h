@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "cli/recording/spool_format.h"
+#include "format/io/clock_reading.h"
 
 /* The process that wrote: the data of a buffer that are needed when it is gone. */
 struct spool_process {
@@ -102,6 +103,8 @@ struct spool {
 	struct spool_entry *entries;
 	unsigned int nr_entries;
 	struct spool_anchors anchors[REC_CLOCK_MONO + 1]; /* by clock */
+	struct clock_reading clocks[CLOCK_READINGS];	  /* the first and the last one */
+	unsigned int nr_clocks;
 	uint64_t nr_lanes; /* of all entries */
 	uint64_t events;
 	uint64_t cut; /* bytes after `end` that were not a complete chunk when the file was opened */
@@ -154,8 +157,8 @@ int spool_add_process_end(struct spool *spool, unsigned int process, const struc
 int spool_add_rate(struct spool *spool, unsigned int process, uint16_t id, const struct rec_view_rate *rate);
 int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_anchor *anchor);
 
-/* Append an anchor that has the time of day, for a spool with head.date. */
-int spool_add_date(struct spool *spool);
+/* Append what the clocks show now. */
+int spool_add_clocks(struct spool *spool);
 
 /* Append a whole text, in as many pieces as needed. `name`: "" for kinds of which there is only one. */
 int spool_add_text(struct spool *spool, unsigned int process, enum spool_text_kind kind, const char *name,

@@ -14,7 +14,7 @@ static const uint32_t least[SPOOL_KINDS] = {
 	[SPOOL_PROCESS] = 608,	[SPOOL_PAGE] = REC_SUBBUF_HEADER_SIZE,
 	[SPOOL_LANE_END] = 128, [SPOOL_PROCESS_END] = 24,
 	[SPOOL_ANCHOR] = 32,	[SPOOL_RATE] = 16,
-	[SPOOL_TEXT] = 1,
+	[SPOOL_TEXT] = 1,	[SPOOL_CLOCKS] = 24,
 };
 
 bool spool_is_known(const struct spool_chunk *chunk)
@@ -194,4 +194,19 @@ void spool_get_anchor(const void *payload, size_t size, struct rec_anchor *ret_a
 	*ret_anchor = (struct rec_anchor){
 		.clock = disk.clock, .mono = disk.mono, .realtime = disk.realtime, .error = disk.error
 	};
+}
+
+void spool_put_clocks(const struct clock_reading *reading, struct spool_disk_clocks *ret_disk)
+{
+	*ret_disk = (struct spool_disk_clocks){
+		.mono = reading->mono, .realtime = reading->realtime, .boottime = reading->boottime
+	};
+}
+
+void spool_get_clocks(const void *payload, size_t size, struct clock_reading *ret_reading)
+{
+	struct spool_disk_clocks disk;
+
+	take(&disk, sizeof(disk), payload, size);
+	*ret_reading = (struct clock_reading){ .mono = disk.mono, .realtime = disk.realtime, .boottime = disk.boottime };
 }

@@ -65,6 +65,7 @@ enum spool_kind {
 	SPOOL_RATE,	   /* struct spool_disk_rate of the event with the id `lane`, at the end of the process */
 	SPOOL_SIDE,	   /* nothing: this lane's pages are in a side file */
 	SPOOL_TEXT,	   /* a piece of a text: kind in `lane`, position in `from`; after its name and a NUL */
+	SPOOL_CLOCKS,	   /* struct spool_disk_clocks: at the begin of the recording, and at its end */
 	SPOOL_KINDS	   /* one more than the last */
 };
 
@@ -204,6 +205,15 @@ struct spool_disk_anchor {
 
 SPOOL_ASSERT(offsetof(struct spool_disk_anchor, error) == 24);
 SPOOL_ASSERT(sizeof(struct spool_disk_anchor) == 32);
+
+struct spool_disk_clocks {
+	uint64_t mono;
+	uint64_t realtime;
+	uint64_t boottime;
+};
+
+SPOOL_ASSERT(offsetof(struct spool_disk_clocks, boottime) == 16);
+SPOOL_ASSERT(sizeof(struct spool_disk_clocks) == 24);
 
 /* ------------------------------------------------------------------------------------------------------- the stage */
 

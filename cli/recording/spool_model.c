@@ -144,6 +144,25 @@ static int note_anchor(struct spool *spool, uint32_t clock, const void *payload,
 	return 0;
 }
 
+/* Of all readings the first and the last one. */
+static void note_clocks(struct spool *spool, const void *payload, size_t size)
+{
+	struct clock_reading *readings = spool->clocks, reading;
+
+	spool_get_clocks(payload, size, &reading);
+	if (!spool->nr_clocks) {
+		readings[spool->nr_clocks++] = reading;
+	} else if (reading.mono > readings[spool->nr_clocks - 1].mono) {
+		readings[1] = reading;
+		spool->nr_clocks = 2;
+	} else if (reading.mono < readings[0].mono) {
+		if (spool->nr_clocks == 1)
+			readings[1] = readings[0];
+		readings[0] = reading;
+		spool->nr_clocks = 2;
+	}
+}
+
 static int note_rate(struct spool_entry *entry, uint16_t id, const void *payload, size_t size)
 {
 	struct spool_rate *rates = spool_grow(entry->rates, &entry->rate_room, (entry->nr_rates + 1) * sizeof(*rates));
@@ -166,7 +185,8 @@ bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chun
 	if (chunk->magic != SPOOL_CHUNK_MAGIC || !chunk->kind || chunk->size > left || chunk->size > SPOOL_PAYLOAD_MAX ||
 	    chunk->size < spool_least_payload(chunk))
 		return false;
-	if (chunk->kind == SPOOL_PROCESS || chunk->kind == SPOOL_ANCHOR || !spool_is_known(chunk))
+	if (chunk->kind == SPOOL_PROCESS || chunk->kind == SPOOL_ANCHOR || chunk->kind == SPOOL_CLOCKS ||
+	    !spool_is_known(chunk))
 		return true;
 	if (chunk->process >= spool->nr_entries)
 		return false;
@@ -222,6 +242,9 @@ int spool_note_chunk(struct spool *spool, const struct spool_chunk *chunk, const
 		return spool_note_text(entry, chunk, payload);
 	case SPOOL_ANCHOR:
 		return note_anchor(spool, chunk->lane, payload, chunk->size);
+	case SPOOL_CLOCKS:
+		note_clocks(spool, payload, chunk->size);
+		return 0;
 	default:
 		return -EBADMSG;
 	}

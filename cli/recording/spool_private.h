@@ -34,6 +34,8 @@ void spool_put_rate(const struct rec_view_rate *rate, struct spool_disk_rate *re
 void spool_get_rate(const void *payload, size_t size, struct rec_view_rate *ret_rate);
 void spool_put_anchor(const struct rec_anchor *anchor, struct spool_disk_anchor *ret_disk);
 void spool_get_anchor(const void *payload, size_t size, struct rec_anchor *ret_anchor);
+void spool_put_clocks(const struct clock_reading *reading, struct spool_disk_clocks *ret_disk);
+void spool_get_clocks(const void *payload, size_t size, struct clock_reading *ret_reading);
 
 /* Whether a chunk can be what it says; `left` bytes of payload are in the file. */
 bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chunk, uint64_t left);

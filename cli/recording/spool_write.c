@@ -164,12 +164,14 @@ int spool_add_anchor(struct spool *spool, uint32_t clock, const struct rec_ancho
 	return spool_append_chunk(spool, &chunk, &disk);
 }
 
-int spool_add_date(struct spool *spool)
+int spool_add_clocks(struct spool *spool)
 {
-	struct rec_anchor anchor;
-	const int err = rec_clock_anchor(REC_CLOCK_MONO, &anchor);
+	const struct clock_reading reading = clock_reading_take();
+	struct spool_disk_clocks disk;
+	struct spool_chunk chunk = { .kind = SPOOL_CLOCKS, .size = sizeof(disk) };
 
-	return err ? err : spool_add_anchor(spool, REC_CLOCK_MONO, &anchor);
+	spool_put_clocks(&reading, &disk);
+	return spool_append_chunk(spool, &chunk, &disk);
 }
 
 /*
@@ -191,7 +193,7 @@ static int append_chunk(struct spool *spool, const struct spool *other, uint64_t
 	*ret_size = chunk.size;
 	if (!spool_is_known(&chunk))
 		return 0;
-	if (chunk.kind != SPOOL_PROCESS && chunk.kind != SPOOL_ANCHOR)
+	if (chunk.kind != SPOOL_PROCESS && chunk.kind != SPOOL_ANCHOR && chunk.kind != SPOOL_CLOCKS)
 		chunk.process += base;
 	chunk.next = chunk.prev = 0;
 	return spool_append_chunk(spool, &chunk, payload);

@@ -14,6 +14,7 @@
 #define OTHER_PIDS   "threads of other pid namespaces:"
 #define PROCESSES    "processes:"
 #define TIME_ERROR   "time error at most "
+#define CLOCKS	     "clocks: "
 
 void clock_offset_join(struct clock_offset *known, const struct clock_offset *found)
 {
@@ -91,6 +92,35 @@ bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid)
 
 /* A list of threads, if there are any. */
 static void put_threads(struct blob *text, const char *what, const char *threads)
+static void put_readings(struct blob *text, const struct dat_notes *notes)
+{
+	for (unsigned int i = 0; i < notes->nr_readings; i++) {
+		const struct clock_reading *reading = &notes->readings[i];
+
+		blob_printf(text, "%smonotonic %" PRIu64 " realtime %" PRIu64 " boottime %" PRIu64 " ns",
+			    i ? ", " : "; " CLOCKS, reading->mono, reading->realtime, reading->boottime);
+	}
+}
+
+/* Readings that do not go forward, as only a damaged file has them, are left out. */
+static void read_readings(const char *at, struct dat_notes *notes)
+{
+	struct clock_reading reading;
+	int size = 0;
+
+	while (at && notes->nr_readings < CLOCK_READINGS &&
+	       sscanf(at, "monotonic %" SCNu64 " realtime %" SCNu64 " boottime %" SCNu64 " ns%n", &reading.mono,
+		      &reading.realtime, &reading.boottime, &size) == 3 &&
+	       size) {
+		if (!notes->nr_readings || reading.mono > notes->readings[0].mono)
+			notes->readings[notes->nr_readings++] = reading;
+		at += size;
+		at = !strncmp(at, ", ", 2) ? at + 2 : NULL;
+		size = 0;
+	}
+}
+
+void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 {
 	const char *at = threads ? threads : "";
 	int32_t tid;
@@ -114,6 +144,7 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 		blob_printf(text, "; " PROCESSES " %s", notes->processes);
 	if (notes->time_error != DAT_TIME_ERROR_UNKNOWN)
 		blob_printf(text, "; " TIME_ERROR "%" PRIu64 " ns", notes->time_error);
+	put_readings(text, notes);
 }
 
 /* What follows `what`; NULL: it is not there. */
@@ -139,5 +170,6 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	error = behind(text, TIME_ERROR);
 	if (error)
 		ret_notes->time_error = strtoull(error, NULL, 10);
+	read_readings(behind(text, CLOCKS), ret_notes);
 	return !strncmp(text, "recorder ", 9) || !strncmp(text, "librecorder ", 12);
 }

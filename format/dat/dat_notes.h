@@ -5,14 +5,19 @@
  *
  *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone;
  *	hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at most 40 ns
+ *	hidden threads: 12 13; processes: 100 101 102, 200; time error at most 40 ns;
+ *	clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...
  *
  * "processes" has the process of each program and its further threads: trace.dat has no other place for that.
+ * "clocks" has what the clocks showed at the begin of the recording and at its end; a file of one moment has one reading.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
 
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "format/io/clock_reading.h"
 
 struct blob;
 
@@ -59,6 +64,8 @@ struct dat_notes {
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
 	const char *other_pids; /* numbers of threads that have others for the kernel, separated by blanks; NULL: none */
 	const char *processes; /* "PID TID TID, PID TID"; NULL: none */
+	struct clock_reading readings[CLOCK_READINGS]; /* in the order of time */
+	unsigned int nr_readings;
 	uint64_t time_error; /* maximum distance from CLOCK_MONOTONIC, ns; or DAT_TIME_ERROR_UNKNOWN */
 };
 

@@ -73,6 +73,63 @@ Test(dat_notes, all_of_it)
 	free(measured);
 }
 
+Test(dat_notes, clocks)
+{
+	const struct dat_notes notes = {
+		.program = "recorder 1.0",
+		.time_error = 7,
+		.readings = { { 5000, 1700000000000005000, 7000 }, { 9000, 1700000000000009100, 18446744073709551615u } },
+		.nr_readings = 2,
+	};
+	char *text = put(&notes);
+	struct dat_notes found;
+
+	cr_expect_str_eq(text, "recorder 1.0; time error at most 7 ns; clocks: monotonic 5000 realtime 1700000000000005000 "
+			       "boottime 7000 ns, monotonic 9000 realtime 1700000000000009100 boottime 18446744073709551615 ns");
+	cr_expect(dat_notes_read(text, &found));
+	cr_expect_eq(found.time_error, 7);
+	cr_assert_eq(found.nr_readings, 2);
+	cr_expect_eq(found.readings[0].mono, 5000);
+	cr_expect_eq(found.readings[0].realtime, 1700000000000005000);
+	cr_expect_eq(found.readings[0].boottime, 7000);
+	cr_expect_eq(found.readings[1].boottime, UINT64_MAX);
+	free(text);
+}
+
+Test(dat_notes, damaged_clocks)
+{
+	struct dat_notes found;
+
+	cr_expect(dat_notes_read("recorder 1; clocks: monotonic 5 realtime 6", &found));
+	cr_expect_eq(found.nr_readings, 0);
+	dat_notes_read("recorder 1; clocks: monotonic 5 realtime 6 boottime 7 ns, monotonic 5 realtime 9 boottime 9 ns", &found);
+	cr_expect_eq(found.nr_readings, 1, "the second reading is at the moment of the first");
+	dat_notes_read("recorder 1; clocks: monotonic 5 realtime 6 boottime 7 ns, monotonic 6 realtime 7 boottime 9 ns, "
+		       "monotonic 7 realtime 8 boottime 9 ns", &found);
+	cr_expect_eq(found.nr_readings, 2);
+}
+
+/* The time of day gained 100 ns in 1000, and was set back by the second recording's end. */
+Test(dat_notes, realtime)
+{
+	const struct clock_reading gains[] = { { 1000, 50000, 0 }, { 2000, 51100, 0 } };
+	const struct clock_reading back[] = { { 1000, 50000, 0 }, { 2000, 40000, 0 } };
+
+	cr_expect_eq(clock_reading_realtime(gains, 2, 900), 49900);
+	cr_expect_eq(clock_reading_realtime(gains, 2, 1000), 50000);
+	cr_expect_eq(clock_reading_realtime(gains, 2, 1500), 50550);
+	cr_expect_eq(clock_reading_realtime(gains, 2, 2000), 51100);
+	cr_expect_eq(clock_reading_realtime(gains, 2, 2500), 51600);
+	cr_expect_eq(clock_reading_realtime(gains, 1, 2500), 51500);
+	cr_expect_eq(clock_reading_mono(gains, 2, 49900), 900);
+	cr_expect_eq(clock_reading_mono(gains, 2, 50550), 1500);
+	cr_expect_eq(clock_reading_mono(gains, 2, 51600), 2500);
+	cr_expect_eq(clock_reading_mono(gains, 1, 51500), 2500);
+	cr_expect_eq(clock_reading_realtime(back, 2, 1500), 39500);
+	cr_expect_eq(clock_reading_mono(back, 2, 49000), 0);
+	cr_expect_eq(clock_reading_mono(back, 2, 50001), 12001);
+}
+
 Test(dat_notes, nothing_known)
 {
 	char *text = put(&(struct dat_notes){ .program = "librecorder 1.0", .hidden = "", .time_error = DAT_TIME_ERROR_UNKNOWN });
