@@ -90,8 +90,6 @@ bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid)
 	return true;
 }
 
-/* A list of threads, if there are any. */
-static void put_threads(struct blob *text, const char *what, const char *threads)
 static void put_readings(struct blob *text, const struct dat_notes *notes)
 {
 	for (unsigned int i = 0; i < notes->nr_readings; i++) {
@@ -120,7 +118,8 @@ static void read_readings(const char *at, struct dat_notes *notes)
 	}
 }
 
-void dat_notes_put(struct blob *text, const struct dat_notes *notes)
+/* A list of threads, if there are any. */
+static void put_threads(struct blob *text, const char *what, const char *threads)
 {
 	const char *at = threads ? threads : "";
 	int32_t tid;
