@@ -233,6 +233,9 @@ done
 cp "$(command -v sleep)" nameless
 ./nameless 1000 &
 other=$!
+# Until then it is this shell.
+# shellcheck disable=SC2016
+wait_until eval '[ "$(readlink "/proc/$other/exe")" = "$PWD/nameless" ]'
 attached=0
 "$RECORDER" record -o out.dat -e raw_syscalls -P nameless 2>log &
 recorder=$!

@@ -50,11 +50,11 @@ window_attempt()
 {
 	local line
 
-	if ! ok "the window with the plugin" bash "$top_srcdir/tests/oracle/screenshot.sh" bars.dat "$picture" --pid "$tid" -p "$plugin"; then
+	if ! ok "the window with the plugin" bash "$top_srcdir/tests/oracle/screenshot.sh" -p "$plugin" bars.dat "$picture" --pid "$tid"; then
 		[ "$status" != 3 ] || peer_fault=$(head -n 1 <<<"$err")
 		return
 	fi
-	unlike "it is loaded" "$out" 'plugin-recorder|plugin "recorder"'
+	unlike "it is loaded" "$out" 'plugin-recorder.so not found|plugin "recorder"'
 	pixels "$picture" >pixels
 	while IFS= read -r line; do
 		case $line in

@@ -2,10 +2,10 @@
 #
 # Opens a trace.dat in KernelShark on an X server of its own and takes a picture of the window.
 #
-#	bash screenshot.sh [-g WIDTHxHEIGHT] [-x ACTIONS] FILE PICTURE.png [KERNELSHARK-OPTION]...
+#	bash screenshot.sh [-g WIDTHxHEIGHT] [-x ACTIONS] [-p PLUGIN] FILE PICTURE.png [KERNELSHARK-OPTION]...
 #
 # ACTIONS is what a user does with the mouse before the picture is taken, in xdotool's syntax ("mousemove 10 10 click
-# 1").
+# 1"). PLUGIN is copied to where the user of the window can read it.
 #
 # Waits for KernelShark's progress, never for a time: for a window whose title names the file (set when the file is loaded), made as
 # large as the screen, and for two pictures in a row that are the same. Prints the title, the number of colours in the picture and
@@ -116,11 +116,13 @@ window()
 	exit 0
 }
 
-usage="usage: screenshot.sh [-g WIDTHxHEIGHT] [-x ACTIONS] FILE PICTURE.png [KERNELSHARK-OPTION]..."
+usage="usage: screenshot.sh [-g WIDTHxHEIGHT] [-x ACTIONS] [-p PLUGIN] FILE PICTURE.png [KERNELSHARK-OPTION]..."
 geometry=1280x800
 actions=""
-while getopts g:x: option; do
+plugin=""
+while getopts g:p:x: option; do
 	case $option in
+	p) plugin=$OPTARG ;;
 	g) geometry=$OPTARG ;;
 	x) actions=$OPTARG ;;
 	*) die "$usage" ;;
@@ -140,6 +142,10 @@ home=$(mktemp -d /tmp/screenshot.XXXXXX) || die "no directory in /tmp"
 trap 'rm -rf "$home"' EXIT
 trap 'exit 1' HUP INT TERM
 cp -- "$file" "$home/" || die "cannot copy $file"
+if [ -n "$plugin" ]; then
+	cp -L -- "$plugin" "$home/" || die "cannot copy $plugin"
+	set -- "$@" -p "$home/${plugin##*/}"
+fi
 as_user=(setpriv --pdeathsig TERM)
 if [ "$(id -u)" -eq 0 ]; then
 	as_user+=(--reuid=65534 --regid=65534 --clear-groups)
