@@ -32,10 +32,10 @@ struct rec_dat_error {
 };
 
 /*
- * Opens a file and reads everything but the events. Returns 0, or -errno with *ret_error: the errno of open, fstat,
- * pread, mmap or fork (formats are tried in a child process first); -EBADMSG: the file contradicts itself, or ends
+ * Opens a file and reads everything except the events. Returns 0, or -errno with *ret_error: the errno of open, fstat,
+ * pread, mmap or fork (a child process parses formats first); -EBADMSG: the file contradicts itself, or ends
  * before the first event; -EPROTO: this is not a trace.dat; -EPROTONOSUPPORT: an unknown version or compression;
- * -ENOMEM; -ESPIPE: not a regular file.
+ * -ENOMEM; -EISDIR: a directory; -ESPIPE: not a regular file.
  */
 int rec_dat_open(const char *path, struct rec_dat **ret_dat, struct rec_dat_error *ret_error);
 
@@ -126,9 +126,10 @@ int rec_dat_iter_open_stream(struct rec_dat *dat, uint32_t buffer, uint32_t stre
 struct rec_dat_iter *rec_dat_iter_close(struct rec_dat_iter *iter);
 
 /*
- * The next record of all buffers and CPUs by time; among equal times, by buffer and CPU. Returns 1; 0: there are no
- * more. Nothing is copied: the data are valid until the next call for this iterator. A damaged page does not end the
- * walk: the rest of it is left out, and the next record of its CPU has a loss of unknown number.
+ * The next record of all buffers and CPUs by time; among equal times, those of the top buffer first, wherever it
+ * stands in the file, then by buffer and CPU. Returns 1; 0: there are no more. Nothing is copied: the data are valid
+ * until the next call for this iterator. A damaged page does not end the walk: the rest of it is left out, and the
+ * next record of its CPU has a loss of unknown number.
  */
 int rec_dat_iter_next(struct rec_dat_iter *iter, struct rec_dat_record *ret_record);
 
@@ -196,7 +197,7 @@ int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_
 /* The name of a thread; NULL: the file does not state it. Valid until rec_dat_close(). */
 const char *rec_dat_comm(const struct rec_dat *dat, int32_t tid);
 
-/* The process of a thread; -1: the file does not state it, as recorder alone does, for programs. */
+/* The process of a thread; -1: the file does not state it. Only files of recorder do, for threads of programs. */
 int32_t rec_dat_process(const struct rec_dat *dat, int32_t tid);
 
 #pragma GCC visibility pop
