@@ -341,6 +341,15 @@ static void on_death(void)
 	say_end("a sanitizer's report");
 }
 
+static bool is_over;
+
+/* No command ends the process, nor does a library that it calls. */
+static void on_exit_called(void)
+{
+	if (getpid() == test_pid && !is_over)
+		say_end("something called exit()");
+}
+
 static void on_crash(int sig)
 {
 	say_end(sig == SIGALRM ? "it hangs" : strsignal(sig));
@@ -356,6 +365,7 @@ int main(int argc, char **argv)
 	if (dup2(1, TAP_FD) < 0)
 		return 1;
 	test_pid = getpid();
+	atexit(on_exit_called);
 	signal(SIGALRM, on_crash);
 	signal(SIGABRT, on_crash);
 	if (__sanitizer_set_death_callback) {
@@ -369,6 +379,7 @@ int main(int argc, char **argv)
 		current = strtoull(argv[1], NULL, 0);
 		run_input(current);
 		rmdir(directory);
+		is_over = true;
 		return 0;
 	}
 	current = first ? strtoull(first, NULL, 0) : 0;
@@ -378,6 +389,7 @@ int main(int argc, char **argv)
 		run_input(current);
 	}
 	rmdir(directory);
+	is_over = true;
 	dprintf(TAP_FD, "ok 1 - the commands survive damaged files\n# up to input %llu\n", (unsigned long long)current);
 	return 0;
 }
