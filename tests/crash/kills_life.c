@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "kills_life.h"
+#include "cli/recording/spool_format.h"
 #include "tests/unit/tell.h"
 
 #include <dirent.h>
@@ -18,9 +19,6 @@
 #include <unistd.h>
 
 #define PATIENCE_NS 60000000000u
-
-/* The size of a spool before its first process. */
-#define SPOOL_HEAD 8192
 
 struct figures figures;
 struct kills_notes *notes;
@@ -353,20 +351,32 @@ bool has_buffer(void)
 	return has;
 }
 
-/*
- * Once the program is in the attached recorder's spool, after the head, earlier events have been skipped; from then on
- * every event counts.
- */
+/* Whether a program is in the spool: the chunks before the first process are passed over. */
+static bool has_process(const char *spool)
+{
+	struct spool_chunk chunk = { .magic = SPOOL_CHUNK_MAGIC };
+	off_t at = sizeof(struct spool_head);
+	const int fd = open(spool, O_RDONLY | O_CLOEXEC);
+	bool has = false;
+
+	while (!has && pread(fd, &chunk, sizeof(chunk), at) == sizeof(chunk) && chunk.magic == SPOOL_CHUNK_MAGIC) {
+		has = chunk.kind == SPOOL_PROCESS;
+		at += (off_t)(sizeof(chunk) + ((chunk.size + 7u) & ~7u));
+	}
+	close(fd);
+	return has;
+}
+
+/* Once the program is in the attached recorder's spool, earlier events have been skipped; from then on each counts. */
 static bool is_attached(void)
 {
 	char path[700];
-	struct stat st;
 	glob_t found;
 	bool is = false;
 
 	snprintf(path, sizeof(path), "%s/*.spool", run);
 	if (glob(path, 0, NULL, &found) == 0)
-		is = stat(found.gl_pathv[0], &st) == 0 && st.st_size > SPOOL_HEAD;
+		is = has_process(found.gl_pathv[0]);
 	globfree(&found);
 	return is;
 }
