@@ -15,7 +15,7 @@ void show_text(FILE *out, const char *text, size_t size, bool lines)
 {
 	char escape[ESCAPE_SIZE];
 
-	for (;;) {
+	while (size) {
 		const size_t plain = escape_plain(text, size, lines);
 
 		fwrite(text, 1, plain, out);

@@ -318,6 +318,14 @@ static pid_t test_pid;
 /* The sanitizers' reports exist if they end the process themselves; the text went to the command's stderr. */
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
+/* With gcc the callback is that of the address sanitizer alone: the other one raises a signal instead. */
+const char *__ubsan_default_options(void);
+
+const char *__ubsan_default_options(void)
+{
+	return "abort_on_error=1";
+}
+
 static void say_end(const char *how)
 {
 	char text[16384];
