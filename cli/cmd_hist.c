@@ -148,7 +148,7 @@ static void print_json(const struct counter *c, struct hist_row **rows, struct b
 		blob_printf(out, "}");
 	}
 	blob_printf(out, "]}\n");
-	fwrite(out->data, 1, out->size, stdout);
+	show_bytes(stdout, out->data, out->size);
 }
 
 /* The most frequent keys first. */

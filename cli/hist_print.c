@@ -179,7 +179,7 @@ int hist_print_json(const struct hist_shown *shown)
 	blob_printf(&out, "]}\n");
 	err = out.error;
 	if (!err)
-		fwrite(out.data, 1, out.size, stdout);
+		show_bytes(stdout, out.data, out.size);
 	blob_free(&out);
 	return err;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/base/escape.h"
+#include "cli/show_text.h"
 #include "format/text/event_float.h"
 
 #define ENOUGH 65536u
@@ -106,7 +107,7 @@ bool report_put_out(struct report *r, struct blob *out, bool end)
 {
 	if (out->size < ENOUGH && !end)
 		return true;
-	fwrite(out->data, 1, out->size, stdout);
+	show_bytes(stdout, out->data, out->size);
 	out->size = 0;
 	return report_written(r);
 }

@@ -71,7 +71,7 @@ static int print_latency_text(struct report *r)
 			n = whole_lines(text, n);
 			show_text(stdout, text, (size_t)n, true);
 		} else {
-			fwrite(text, 1, (size_t)n, stdout);
+			show_bytes(stdout, text, (size_t)n);
 		}
 		if (!n || !report_written(r))
 			break;

@@ -11,6 +11,12 @@ bool show_escapes(FILE *out)
 	return isatty(fileno(out)) == 1;
 }
 
+void show_bytes(FILE *out, const void *bytes, size_t size)
+{
+	if (size)
+		fwrite(bytes, 1, size, out);
+}
+
 void show_text(FILE *out, const char *text, size_t size, bool lines)
 {
 	char escape[ESCAPE_SIZE];

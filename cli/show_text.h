@@ -12,6 +12,9 @@
 /* Whether what is printed goes to a terminal, so that its control characters must be escaped. */
 bool show_escapes(FILE *out);
 
+/* As they are. The address of no bytes may be NULL, which fwrite() does not permit. */
+void show_bytes(FILE *out, const void *bytes, size_t size);
+
 /* With escapes. `lines`: line feeds and tabs are the text's own layout. */
 void show_text(FILE *out, const char *text, size_t size, bool lines);
 

@@ -49,7 +49,7 @@ static bool is_number(int type)
 static void put_csv(const char *text, size_t size)
 {
 	if (!size || (!memchr(text, ',', size) && !memchr(text, '"', size) && !memchr(text, '\n', size) && !memchr(text, '\r', size))) {
-		fwrite(text, 1, size, stdout);
+		show_bytes(stdout, text, size);
 		return;
 	}
 	putchar('"');
@@ -95,7 +95,7 @@ static void put_json_text(const char *text, size_t size)
 	struct blob out = BLOB_INIT;
 
 	sql_json_text(&out, text, size);
-	fwrite(out.data, 1, out.size, stdout);
+	show_bytes(stdout, out.data, out.size);
 	blob_free(&out);
 }
 
@@ -115,7 +115,7 @@ static void print_json_row(sqlite3_stmt *s, struct blob *value)
 		if (type == SQLITE_NULL)
 			fputs("null", stdout);
 		else if (is_number(type))
-			fwrite(value->data, 1, value->size, stdout);
+			show_bytes(stdout, value->data, value->size);
 		else
 			put_json_text((const char *)value->data, value->size);
 	}
@@ -185,7 +185,7 @@ static void print_box(const struct box *box)
 
 		printf("│ %*s", cells[i].is_number ? pad : 0, "");
 		fputs(is_name ? paint(PAINT_TITLE) : "", stdout);
-		fwrite(text, 1, cells[i].size, stdout);
+		show_bytes(stdout, text, cells[i].size);
 		fputs(is_name ? paint_end() : "", stdout);
 		printf("%*s ", cells[i].is_number ? 0 : pad, "");
 		text += cells[i].size;

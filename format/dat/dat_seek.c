@@ -12,17 +12,17 @@
 static int find_chunks(struct dat_places *p, const struct dat_file *file, const struct dat_stream *stream)
 {
 	struct bytes b;
-	uint32_t count, packed;
+	uint32_t packed;
 
 	bytes_from_file(&b, file->fd, stream->offset, file->size, file->big);
-	count = bytes_u32(&b);
+	p->count = bytes_u32(&b);
 	/* Each has a header of eight bytes. */
-	if (b.error || count > bytes_left(&b) / 8)
-		count = 0;
-	p->chunks = calloc(count ? count : 1, sizeof(*p->chunks));
+	if (b.error || p->count > bytes_left(&b) / 8)
+		p->count = 0;
+	p->chunks = calloc(p->count ? p->count : 1, sizeof(*p->chunks));
 	if (!p->chunks)
 		return -ENOMEM;
-	while (p->nr < count) {
+	while (p->nr < p->count) {
 		p->chunks[p->nr] = b.pos;
 		packed = bytes_u32(&b);
 		bytes_skip(&b, 4);
@@ -67,7 +67,8 @@ void dat_places_go(const struct dat_places *places, uint64_t i, struct dat_curso
 	cursor->block_pos = cursor->block_size = 0;
 	if (places->chunks) {
 		cursor->pos = places->chunks[i];
-		cursor->chunks_left = (uint32_t)(places->nr - i);
+		/* Also those after damage, which the cursor is to find. */
+		cursor->chunks_left = (uint32_t)(places->count - i);
 		cursor->started = true;
 	} else {
 		cursor->pos = cursor->stream->offset + i * cursor->buffer->page_size;
@@ -82,7 +83,8 @@ bool dat_places_time(struct dat_places *places, uint64_t i, uint64_t *ret_ts)
 	struct dat_walk walk;
 
 	dat_places_go(places, i, cursor);
-	if (dat_cursor_next(cursor, &page, &error) <= 0 || dat_walk_open(cursor->file, &page, &walk, &error) || walk.used <= walk.header)
+	if (dat_cursor_next(cursor, &page, &error) <= 0 || dat_walk_open(cursor->file, &page, &walk, &error) ||
+	    walk.used <= walk.header)
 		return false;
 	*ret_ts = dat_time(places->time, cursor->stream->cpu, walk.page_ts);
 	return true;

@@ -12,8 +12,9 @@
 struct dat_places {
 	const struct dat_time *time;
 	struct dat_cursor cursor;
-	uint64_t nr;
+	uint64_t nr;	  /* those that can be found */
 	uint64_t *chunks; /* where each begins; NULL: not compressed */
+	uint32_t count;	  /* of chunks, as the stream states it */
 };
 
 /* 0; -ENOMEM. A stream without data has no places. */

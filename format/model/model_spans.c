@@ -34,8 +34,8 @@ static void open_give(struct model *m, struct model_open *open)
 /* The record must outlive the event. */
 static int keep_record(struct model_open *open, const struct model_record *record)
 {
-	if (open->room < record->size) {
-		unsigned char *more = realloc(open->bytes, record->size);
+	if (!open->bytes || open->room < record->size) {
+		unsigned char *more = realloc(open->bytes, record->size ? record->size : 1);
 
 		if (!more)
 			return -ENOMEM;

@@ -19,8 +19,8 @@ const char *const verify_kind_names[VERIFY_KINDS] = { "outside",    "two_cpus", 
 
 int verify_keep(struct verify_kept *kept, const struct dat_event *event)
 {
-	if (event->size > kept->room) {
-		unsigned char *bytes = realloc(kept->bytes, event->size);
+	if (!kept->bytes || event->size > kept->room) {
+		unsigned char *bytes = realloc(kept->bytes, event->size ? event->size : 1);
 
 		if (!bytes)
 			return -ENOMEM;

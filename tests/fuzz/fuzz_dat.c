@@ -319,7 +319,7 @@ static pid_t test_pid;
 void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
 
 /* With gcc the callback is that of the address sanitizer alone: the other one raises a signal instead. */
-const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void) __attribute__((visibility("default")));
 
 const char *__ubsan_default_options(void)
 {

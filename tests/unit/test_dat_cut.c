@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that end anywhere, or were never finished: dat_open_rest() reads all events that are there, and no others. */
 #include "format/dat/dat_merge.h"
+#include "format/dat/dat_seek.h"
 #include "tests/golden/dat_make.h"
 
 #include <criterion/criterion.h>
@@ -200,4 +201,57 @@ Test(dat_cut, nothing_is_there)
 	cr_expect_not_null(strstr(error.text, "truncated"), "%s", error.text);
 	cr_expect_null(file);
 	free(data);
+}
+
+static int decompress_nothing(void *dst, size_t dst_size, const void *src, size_t src_size)
+{
+	memcpy(dst, src, src_size < dst_size ? src_size : dst_size);
+	return 0;
+}
+
+/* Three chunks of a page each; the last one is damaged, and says that it is longer than the file. */
+static void write_chunks(unsigned char data[4 + 3 * 520])
+{
+	const uint32_t count = 3, size = 512, damaged = 1u << 20;
+
+	memcpy(data, &count, 4);
+	for (uint32_t i = 0; i < 3; i++) {
+		unsigned char *chunk = data + 4 + (size_t)i * 520;
+		const uint64_t page[] = { 1000u * (i + 1), 12 };
+
+		memcpy(chunk, i == 2 ? &damaged : &size, 4);
+		memcpy(chunk + 4, &size, 4);
+		memcpy(chunk + 8, page, sizeof(page));
+	}
+}
+
+/* Damage is found by a cursor that begins at a time, as it is by one that begins at the start. */
+Test(dat_cut, a_damaged_chunk_after_a_time)
+{
+	static unsigned char data[4 + 3 * 520];
+	const struct dat_codec codec = { .name = "none", .decompress = decompress_nothing };
+	struct dat_file file = {
+		.size = sizeof(data), .codec = &codec, .commit_size = 8, .big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	};
+	const struct dat_buffer buffer = { .page_size = 512, .compressed = true };
+	const struct dat_stream stream = { .size = sizeof(data) };
+	const struct dat_time time = { 0 };
+
+	write_chunks(data);
+	file.fd = memfd_create("chunks", MFD_CLOEXEC);
+	cr_assert_eq(pwrite(file.fd, data, sizeof(data), 0), (ssize_t)sizeof(data));
+	for (uint64_t since = 0; since <= 2500; since += 2500) {
+		struct dat_cursor cursor;
+		struct dat_error error;
+		struct dat_page page;
+		int ret;
+
+		cr_assert_eq(dat_cursor_open(&file, &buffer, &stream, &cursor), 0);
+		cr_assert_eq(since ? dat_cursor_seek(&cursor, &time, since) : 0, 0);
+		while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0)
+			;
+		cr_expect_eq(ret, -EBADMSG, "from %ju: %d", (uintmax_t)since, ret);
+		dat_cursor_close(&cursor);
+	}
+	close(file.fd);
 }
