@@ -148,7 +148,8 @@ static void take_spliced(struct reader *reader)
 {
 	ssize_t n;
 
-	while ((n = splice(reader->raw, NULL, reader->pipe[1], NULL, 16 * PAGE, SPLICE_F_NONBLOCK | SPLICE_F_MOVE)) > 0) {
+	while ((n = splice(reader->raw, NULL, reader->pipe[1], NULL, 16 * PAGE, SPLICE_F_NONBLOCK | SPLICE_F_MOVE)) >
+	       0) {
 		reader->figures.pages += (uint64_t)n / PAGE;
 		while (n > 0) {
 			const ssize_t out = splice(reader->pipe[0], NULL, reader->null, NULL, (size_t)n, SPLICE_F_MOVE);
@@ -186,7 +187,8 @@ static void run(struct reader *reader, unsigned int round)
 	ns = timing_cpu_ns() - begin;
 	if (read(socket, &ticks, sizeof(ticks)) != (ssize_t)sizeof(ticks))
 		fail("the writer is gone");
-	reader->figures.ns_a_page[round] = ns / (double)(reader->figures.pages > before ? reader->figures.pages - before : 1);
+	reader->figures.ns_a_page[round] =
+		ns / (double)(reader->figures.pages > before ? reader->figures.pages - before : 1);
 	reader->figures.writer[round] = ticks * ns_per_tick;
 }
 
@@ -197,7 +199,9 @@ static const char *open_reader(struct reader *reader)
 
 	if (!reader->kernel) {
 		reader->view = view_of(reader->pid);
-		return reader->view && rec_map_lane(reader->view, 0, &reader->map) == 0 ? NULL : "the writer's lane cannot be mapped";
+		return reader->view && rec_map_lane(reader->view, 0, &reader->map) == 0
+			       ? NULL
+			       : "the writer's lane cannot be mapped";
 	}
 	if (reader->splice) {
 		snprintf(path, sizeof(path), "%s/per_cpu/cpu1/trace_pipe_raw", instance);
@@ -245,7 +249,8 @@ static double write_alone(int socket)
 	double ticks[ROUNDS];
 
 	for (unsigned int i = 0; i < ROUNDS; i++)
-		if (write(socket, "w", 1) != 1 || read(socket, &ticks[i], sizeof(ticks[i])) != (ssize_t)sizeof(ticks[i]))
+		if (write(socket, "w", 1) != 1 ||
+		    read(socket, &ticks[i], sizeof(ticks[i])) != (ssize_t)sizeof(ticks[i]))
 			fail("the writer is gone");
 	return timing_median(ticks, ROUNDS) * ns_per_tick;
 }
@@ -302,10 +307,12 @@ int main(void)
 	for (size_t i = 0; i < NR_READERS; i++)
 		start_writer(&readers[i]);
 	timing_pin(0);
-	printf("%-34s%12s%12s%12s%12s%12s\n", "reader, awake every 5 ms", "ns a page", "pages", "lost", "ns alone", "ns read");
+	printf("%-34s%12s%12s%12s%12s%12s\n", "reader, awake every 5 ms", "ns a page", "pages", "lost", "ns alone",
+	       "ns read");
 	for (size_t i = 0; i < NR_READERS; i++) {
 		if (readers[i].kernel && !has_kernel)
-			printf("%-34sno tracefs at /sys/kernel/tracing, or no right to make an instance there\n", readers[i].name);
+			printf("%-34sno tracefs at /sys/kernel/tracing, or no right to make an instance there\n",
+			       readers[i].name);
 		else
 			measure(&readers[i]);
 	}

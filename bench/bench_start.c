@@ -38,7 +38,8 @@ static int run(const char *program, struct cost *cost)
 	int status;
 	pid_t pid;
 
-	if (posix_spawn(&pid, program, NULL, NULL, arguments, environ) || wait4(pid, &status, 0, &usage) != pid || status)
+	if (posix_spawn(&pid, program, NULL, NULL, arguments, environ) || wait4(pid, &status, 0, &usage) != pid ||
+	    status)
 		return -1;
 	cost->us += ((double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1e6 +
 		     (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)) /
@@ -87,6 +88,7 @@ int main(int argc, char **argv)
 		printf("%-40s %10.0f %10.0f %8.2f %10.2f\n", texts[j], timing_median(us[j], TIMING_ROUNDS),
 		       timing_median(more[j], TIMING_ROUNDS), timing_median(ratio[j], TIMING_ROUNDS),
 		       timing_median(lost[j], TIMING_ROUNDS));
-	printf("target: at most 100 us more: %s\n", timing_median(more[LINKED], TIMING_ROUNDS) <= 100 ? "met" : "missed");
+	printf("target: at most 100 us more: %s\n",
+	       timing_median(more[LINKED], TIMING_ROUNDS) <= 100 ? "met" : "missed");
 	return 0;
 }

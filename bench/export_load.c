@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * export_load points|spans EVENTS: what bench/export.sh exports. Points: three of four events have one number, the fourth
- * has two and a text. Spans: two nested ones in turn, of which the outer has a text and a result.
+ * export_load points|spans EVENTS: what bench/export.sh exports. Points: three of four events have one number, the
+ * fourth has two and a text. Spans: two nested ones in turn, of which the outer has a text and a result.
  */
 #include <librecorder/event.h>
 #include <stdlib.h>

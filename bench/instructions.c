@@ -5,9 +5,10 @@
  *	instructions	a line a case: instructions, how many of them lock or fence, how many read the clock, the name, with
  *			tabs in between. Status 77: this process may not trace its child.
  *
- * A child runs the cases, its parent counts. Nothing is emulated, so the clock and the CPU number are read as always; no
- * time is measured, so a busy machine changes nothing. What libc does (strlen, memcpy) is left out: it differs from CPU to
- * CPU. Calls are counted with what they pass, so the row of the empty function is part of all others but the reader's.
+ * A child runs the cases, its parent counts. Nothing is emulated, so the clock and the CPU number are read as always;
+ * no time is measured, so a busy machine changes nothing. What libc does (strlen, memcpy) is left out: it differs from
+ * CPU to CPU. Calls are counted with what they pass, so the row of the empty function is part of all others but the
+ * reader's.
  *
  * The program holds the ring, its fixture and nothing else of the library; bench/instructions.sh compiles it.
  */
@@ -73,7 +74,8 @@ struct rec_handle *rec_lane_lease(void)
 
 void rec_event_register(struct rec_event *event)
 {
-	if (event != &rec_event_bench__off && event != &rec_event_bench__quiet_begin && event != &rec_event_bench__quiet_end)
+	if (event != &rec_event_bench__off && event != &rec_event_bench__quiet_begin &&
+	    event != &rec_event_bench__quiet_end)
 		event->enabled = event == &rec_event_bench__filtered ? &on_if : &on;
 }
 
@@ -472,7 +474,8 @@ static bool make_condition(void)
 	struct rec_filter_error error;
 
 	rec_process.conditions = conditions;
-	return rec_filter_compile(rec_event_bench__filtered.description, "n > 4", condition, REC_CONDITION_MAX, &error) > 0;
+	return rec_filter_compile(rec_event_bench__filtered.description, "n > 4", condition, REC_CONDITION_MAX,
+				  &error) > 0;
 }
 
 int main(void)

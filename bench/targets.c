@@ -14,7 +14,8 @@ static void show(const char *name, double value, double bound, bool at_least, co
 {
 	const bool met = at_least ? value >= bound : value <= bound;
 
-	printf("%-52s%10.2f%s%s%7.2f%s%s\n", name, value, unit, at_least ? " >=" : " <=", bound, unit, met ? "" : "   MISSED");
+	printf("%-52s%10.2f%s%s%7.2f%s%s\n", name, value, unit, at_least ? " >=" : " <=", bound, unit,
+	       met ? "" : "   MISSED");
 }
 
 void target_show(const char *name, double value, double bound, bool at_least)

@@ -134,7 +134,8 @@ static void print_value(const double *value, double floor)
 		printf("%9s %6s", "-", "-");
 }
 
-void timing_row(const char *name, const double *one, const double *two, double floor_one, double floor_two, const char *why)
+void timing_row(const char *name, const double *one, const double *two, double floor_one, double floor_two,
+		const char *why)
 {
 	printf("%-34s", name);
 	if (why) {

@@ -38,7 +38,8 @@ double timing_ns_per_tick(void);
 double timing_median(const double *values, unsigned int n);
 
 /* A line of the table; NULL for a column without a value. `why` stands in place of all of them. */
-void timing_row(const char *name, const double *one, const double *two, double floor_one, double floor_two, const char *why);
+void timing_row(const char *name, const double *one, const double *two, double floor_one, double floor_two,
+		const char *why);
 void timing_header(void);
 
 #endif

@@ -18,14 +18,15 @@ struct background {
 
 /*
  * Call it before there are threads. 1: this is the process that continues, in a session of its own; it must call
- * background_begun() or exit. 0: this is the process that was started, and *ret_status is its exit status: 0 if the other
- * one, background->pid, has begun, otherwise that one's own status. Or -errno.
+ * background_begun() or exit. 0: this is the process that was started, and *ret_status is its exit status: 0 if the
+ * other one, background->pid, has begun, otherwise that one's own status. Or -errno.
  */
 int background_fork(struct background *background, int *ret_status);
 
 /*
- * The work has begun: let the first process end, and the terminal go: what is printed from now on is lost unless it goes
- * to a file. If the first process was killed while it waited, this process gets SIGTERM. Does nothing without a fork.
+ * The work has begun: let the first process end, and the terminal go: what is printed from now on is lost unless it
+ * goes to a file. If the first process was killed while it waited, this process gets SIGTERM. Does nothing without a
+ * fork.
  */
 void background_begun(struct background *background);
 

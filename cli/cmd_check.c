@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder check: whether a trace.dat keeps the rules of its format, and where it does not (format/verify/file_check.h).
- * Streams: memory does not grow with the file.
+ * recorder check: whether a trace.dat keeps the rules of its format, and where it does not
+ * (format/verify/file_check.h). Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
 #include "format/dat/dat_compress.h"
@@ -71,14 +71,16 @@ int cmd_check(int argc, char **argv)
 	const char *path = NULL;
 	const struct opt table[] = {
 		OPT_STRING('i', "input", "FILE", "check FILE; same as the operand", &path),
-		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show at most N problems, count the others (20)", &printing.limit),
+		OPT_NUMBER(0, "limit", "N", 0, UINT32_MAX, "show at most N problems, count the others (20)",
+			   &printing.limit),
 		OPT_END,
 	};
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE]",
-		.about = "Check that FILE (by default trace.dat) keeps the rules of its format: sections, formats, pages,\n"
-			 "times, records. Exit status 1 if it does not.\n",
+		.about =
+			"Check that FILE (by default trace.dat) keeps the rules of its format: sections, formats, pages,\n"
+			"times, records. Exit status 1 if it does not.\n",
 		.table = table,
 		.max_operands = 1,
 	};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder clean: list and remove what is left of programs and recorders that are gone. Spools are not in the buffer
- * directory but beside the output files of their recordings: they stay, and a message names the command that recovers them.
+ * directory but beside the output files of their recordings: they stay, and a message names the command that recovers
+ * them.
  */
 #include "cli/cmd.h"
 
@@ -40,8 +41,8 @@ static void list(struct clean *clean, const char *pid, uint64_t made, const char
 	if (!clean->listed)
 		puts("    PID       AGE          SIZE  NAME             LEFT");
 	clean->listed = true;
-	printf("%7s  %8s  %12s  %-15s  %s%s%s\n", pid, human_age(made, text, sizeof(text)), size, name, dir, file ? "/" : "",
-	       file ? file : "");
+	printf("%7s  %8s  %12s  %-15s  %s%s%s\n", pid, human_age(made, text, sizeof(text)), size, name, dir,
+	       file ? "/" : "", file ? file : "");
 }
 
 static void clean_buffer(struct clean *clean, const struct left_place *place, const struct leftover *item)

@@ -72,7 +72,8 @@ static void print_json(const struct clock_probe *probe)
 		printf("%s{\"cpu\":%u,\"low_ns\":%" PRId64 ",\"high_ns\":%" PRId64
 		       ",\"holds_zero\":%s,\"bound_ns\":%" PRIu64 ",\"rounds\":%u}",
 		       between, offset->cpu, offset->low, offset->high,
-		       clock_offset_contains_zero(offset) ? "true" : "false", clock_offset_bound(offset), offset->rounds);
+		       clock_offset_contains_zero(offset) ? "true" : "false", clock_offset_bound(offset),
+		       offset->rounds);
 		between = ",";
 	}
 	if (error == UINT64_MAX)

@@ -57,8 +57,8 @@ static int weave(const struct convert *c, struct dat_copy *copy)
 	}
 	if (!damaged)
 		return 0;
-	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; page at %" PRIu64 ": %s", c->input, damaged,
-		 damaged == 1 ? "" : "s", error.offset, error.text);
+	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; page at %" PRIu64 ": %s", c->input,
+		 damaged, damaged == 1 ? "" : "s", error.offset, error.text);
 	return EXIT_FAILURE;
 }
 
@@ -120,7 +120,8 @@ int cmd_convert(int argc, char **argv)
 		OPT_STRING('i', "input", "FILE", "read FILE (trace.dat)", &c.input),
 		OPT_STRING('o', "output", "FILE", "write to FILE; same as the operand", &c.output),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the output (7)", &version),
-		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)", &compression),
+		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)",
+			   &compression),
 		OPT_FLAG(0, "woven", "weave a raw recording: put each event on the CPU that it happened on", &c.woven),
 		OPT_END,
 	};

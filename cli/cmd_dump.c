@@ -150,9 +150,12 @@ static void show_options(const struct dat_file *f)
 
 static void show_buffer(const struct dat_buffer *b)
 {
-	printf("%sbuffer \"%s\"%s: clock %s, %" PRIu32 "-byte pages, %" PRIu32 " CPUs, at %" PRIu64 "%s\n", paint(PAINT_TITLE),
-	       b->name, paint_end(), b->clock && *b->clock ? b->clock : "not stated", b->page_size, b->cpus, b->offset,
-	       b->latency ? ", text" : b->compressed ? ", compressed" : "");
+	printf("%sbuffer \"%s\"%s: clock %s, %" PRIu32 "-byte pages, %" PRIu32 " CPUs, at %" PRIu64 "%s\n",
+	       paint(PAINT_TITLE), b->name, paint_end(), b->clock && *b->clock ? b->clock : "not stated", b->page_size,
+	       b->cpus, b->offset,
+	       b->latency      ? ", text"
+	       : b->compressed ? ", compressed"
+			       : "");
 	for (uint32_t i = 0; i < b->nr_streams; i++) {
 		const struct dat_stream *s = &b->streams[i];
 

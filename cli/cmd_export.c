@@ -116,7 +116,8 @@ static int check_damage(const struct export *e)
 
 	if (!pages)
 		return 0;
-	complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+	complain(COMMAND,
+		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
 		 e->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);
 	return 1;
 }
@@ -213,10 +214,14 @@ int cmd_export(int argc, char **argv)
 	const char *input = NULL;
 	const struct opt table[] = {
 		OPT_FLAG(0, "perfetto", "for ui.perfetto.dev and Perfetto's trace processor", &e.formats[0]),
-		OPT_FLAG(0, "chrome", "Chrome's trace events, JSON: for chrome://tracing, speedscope and others", &e.formats[1]),
-		OPT_FLAG(0, "folded", "stacks of spans with their own time in ns: for flamegraph.pl and others", &e.formats[2]),
-		OPT_FLAG(0, "ctf", "Common Trace Format 1.8, a directory: for babeltrace2 and Trace Compass", &e.formats[3]),
-		OPT_STRING('o', "output", "FILE", "write to FILE; by default, or if it is '-', to standard output", &e.output),
+		OPT_FLAG(0, "chrome", "Chrome's trace events, JSON: for chrome://tracing, speedscope and others",
+			 &e.formats[1]),
+		OPT_FLAG(0, "folded", "stacks of spans with their own time in ns: for flamegraph.pl and others",
+			 &e.formats[2]),
+		OPT_FLAG(0, "ctf", "Common Trace Format 1.8, a directory: for babeltrace2 and Trace Compass",
+			 &e.formats[3]),
+		OPT_STRING('o', "output", "FILE", "write to FILE; by default, or if it is '-', to standard output",
+			   &e.output),
 		OPT_STRING('i', "input", "FILE", "read FILE; same as the operand", &input),
 		OPT_END,
 	};

@@ -36,8 +36,9 @@ static void print_words(const struct rec_words *words)
 }
 
 static const char *const meaning_words[] = {
-	[REC_MEANS_EVENT] = "",		 [REC_MEANS_BEGIN] = "span",  [REC_MEANS_END] = "end of span", [REC_MEANS_TIMED] = "timed",
-	[REC_MEANS_COUNTER] = "counter", [REC_MEANS_STATE] = "state", [REC_MEANS_TASK] = "task",
+	[REC_MEANS_EVENT] = "",	     [REC_MEANS_BEGIN] = "span",      [REC_MEANS_END] = "end of span",
+	[REC_MEANS_TIMED] = "timed", [REC_MEANS_COUNTER] = "counter", [REC_MEANS_STATE] = "state",
+	[REC_MEANS_TASK] = "task",
 };
 
 /* An event, or a span, whose end is an event too. */
@@ -48,7 +49,10 @@ struct listed {
 	int meaning;
 };
 
-/* Fields from `first` on that are part of the key, or are not, as written; the first one after `before`. Returns the next field. */
+/*
+ * Fields from `first` on that are part of the key, or are not, as written; the first one after `before`. Returns the
+ * next field.
+ */
 static uint32_t print_fields(const struct rec_event_info *info, uint32_t first, bool keys, const char *before)
 {
 	for (; first < info->nr_fields && (info->fields[first].meaning == REC_FIELD_KEY) == keys; first++) {
@@ -74,7 +78,10 @@ static void print_state(const char *state)
 		printf("%s%s%s", paint(!strncmp(state, "on", 2) ? PAINT_GOOD : PAINT_DIM), state, paint_end());
 }
 
-/* The filter and rate in force, as they are given to enable; `event` NULL: of rec_printf's. Returns whether there are any. */
+/*
+ * The filter and rate in force, as they are given to enable; `event` NULL: of rec_printf's. Returns whether there are
+ * any.
+ */
 static bool print_condition(const struct rec_view *view, const struct rec_log_event *event)
 {
 	const unsigned int id = event ? event->record.id : REC_EVENT_ID_FIRST;
@@ -140,8 +147,9 @@ static const char *after_comma(const struct rec_log_event *event)
 }
 
 /* The other event of a span; NULL: the log does not have it. */
-static const struct rec_log_event *other_part(const void *log, size_t size, const struct rec_log_event *event, int meaning,
-					      const struct rec_event_info *info, struct rec_event_info *ret_other)
+static const struct rec_log_event *other_part(const void *log, size_t size, const struct rec_log_event *event,
+					      int meaning, const struct rec_event_info *info,
+					      struct rec_event_info *ret_other)
 {
 	const int other = meaning == REC_MEANS_BEGIN ? REC_MEANS_END : REC_MEANS_BEGIN;
 	const struct rec_log_record *record;
@@ -208,7 +216,8 @@ static unsigned int print_log(const void *log, size_t size, const struct rec_vie
 		listed.end = NULL;
 		listed.meaning = rec_event_meaning(listed.event);
 		if (listed.meaning == REC_MEANS_BEGIN || listed.meaning == REC_MEANS_END)
-			listed.end = other_part(log, size, listed.event, listed.meaning, &listed.info, &listed.end_info);
+			listed.end =
+				other_part(log, size, listed.event, listed.meaning, &listed.info, &listed.end_info);
 		/* A span is shown where its begin is. */
 		if (listed.meaning == REC_MEANS_END && listed.end)
 			continue;

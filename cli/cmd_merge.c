@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder merge: several trace.dat files as one. Events of the same name and fields get one id. Streams: memory does not
- * grow with the files.
+ * recorder merge: several trace.dat files as one. Events of the same name and fields get one id. Streams: memory does
+ * not grow with the files.
  */
 #include "cli/cmd.h"
 #include "cli/compression.h"
@@ -49,7 +49,8 @@ static int report_damage(const struct merge *merge)
 		if (!damaged)
 			continue;
 		complain(COMMAND,
-			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
+			 ": %s",
 			 file->path, damaged, damaged == 1 ? "" : "s", cpu, error.offset, error.text);
 		status = EXIT_FAILURE;
 	}
@@ -104,9 +105,11 @@ int cmd_merge(int argc, char **argv)
 	unsigned int version = 1, buffers = 0;
 	const struct opt table[] = {
 		OPT_STRING('o', "output", "FILE", "write to FILE", &merge.output),
-		OPT_CHOICE(0, "buffers", "woven|split", "events of a CPU together, or buffers for each file (woven)", &buffers),
+		OPT_CHOICE(0, "buffers", "woven|split", "events of a CPU together, or buffers for each file (woven)",
+			   &buffers),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the output (7)", &version),
-		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)", &compression),
+		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (any; version 6: none)",
+			   &compression),
 		OPT_END,
 	};
 	const struct opts opts = {

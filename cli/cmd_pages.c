@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder pages: the meta page of a mapped ring and the ring's pages; a program's lanes or the kernel's rings. By default
- * nothing is taken. --take shows each reader page as it is taken: what is shown counts as read.
+ * recorder pages: the meta page of a mapped ring and the ring's pages; a program's lanes or the kernel's rings. By
+ * default nothing is taken. --take shows each reader page as it is taken: what is shown counts as read.
  */
 #include "cli/cmd.h"
 
@@ -289,7 +289,8 @@ static bool take_all(struct pages *pages)
 	} while (!over);
 	for (unsigned int i = 0; i < pages->nr_maps; i++)
 		if (pages->maps[i])
-			page_text_print_meta(kind(pages), i, rec_map_meta(pages->maps[i]), rec_map_is_copy(pages->maps[i]));
+			page_text_print_meta(kind(pages), i, rec_map_meta(pages->maps[i]),
+					     rec_map_is_copy(pages->maps[i]));
 	return true;
 }
 

@@ -82,9 +82,9 @@ static void print_left(const struct programs *programs)
 		}
 	}
 	if (nr)
-		fprintf(stderr, "dead programs left %u buffer%s, %s, the oldest %s old; 'recorder recover' lists %s\n", nr,
-			nr == 1 ? "" : "s", human_size(size, bytes, sizeof(bytes)), human_age(oldest, age, sizeof(age)),
-			nr == 1 ? "it" : "them");
+		fprintf(stderr, "dead programs left %u buffer%s, %s, the oldest %s old; 'recorder recover' lists %s\n",
+			nr, nr == 1 ? "" : "s", human_size(size, bytes, sizeof(bytes)),
+			human_age(oldest, age, sizeof(age)), nr == 1 ? "it" : "them");
 	leftovers_free(&left);
 }
 

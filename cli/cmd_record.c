@@ -126,7 +126,8 @@ static bool read_options(struct record *record)
 	struct kernel_request *request = &record->kernel.request;
 
 	if (!read_size(record) ||
-	    !compression_choose(RECORD, record->compression, &record->version, &record->packing, &record->output.packing) ||
+	    !compression_choose(RECORD, record->compression, &record->version, &record->packing,
+				&record->output.packing) ||
 	    !kernel_options_events(RECORD, &record->events, request, &record->user_events) ||
 	    !kernel_options_lists(RECORD, &record->kernel.functions, &record->kernel.options, request))
 		return false;
@@ -196,7 +197,8 @@ int cmd_record(int argc, char **argv)
 		.background = BACKGROUND_INIT,
 	};
 	const struct opt table[] = {
-		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat); -: to standard output", &record.output_name),
+		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat); -: to standard output",
+			   &record.output_name),
 		OPT_USER_EVENT(&record.events),
 		OPT_LEAVE_OUT(&record.events),
 		OPT_KERNEL_EVENT(&record.events),
@@ -215,7 +217,8 @@ int cmd_record(int argc, char **argv)
 			   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
 			   &record.buffer_size),
 		OPT_NUMBER('s', NULL, "US", 0, 3600u * 1000000u,
-			   "take events at least this often, in microseconds; 0: as soon as there are any", &record.sleep_us),
+			   "take events at least this often, in microseconds; 0: as soon as there are any",
+			   &record.sleep_us),
 		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full buffer loses: the oldest events or new ones",
 			   &record.mode),
 		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of sub-buffers (4)", &record.subbuf_kb),

@@ -168,12 +168,14 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 static void say_stage(const struct spool *spool)
 {
 	if (spool->stage_is_elsewhere)
-		complain(RECOVER,
-			 "cannot find '%s', and '%s' lacks what it holds: recover it where it was recorded, if that was "
-			 "another mount namespace, or remove it to recover the buffers without it",
-			 spool->head.stage, spool->path);
+		complain(
+			RECOVER,
+			"cannot find '%s', and '%s' lacks what it holds: recover it where it was recorded, if that was "
+			"another mount namespace, or remove it to recover the buffers without it",
+			spool->head.stage, spool->path);
 	else if (spool->stage_is_gone)
-		complain(RECOVER, "'%s' is gone, and with it what '%s' had not been given yet when its recorder was killed",
+		complain(RECOVER,
+			 "'%s' is gone, and with it what '%s' had not been given yet when its recorder was killed",
 			 spool->head.stage, spool->path);
 }
 

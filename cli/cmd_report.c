@@ -86,7 +86,8 @@ static int open_report(struct report *r)
 	if (dat_time_open(r->file, flags, &r->time, &error))
 		return report_fail(r, &error);
 	dat_time_adjust(&r->time, r->ts_offset, r->hz);
-	err = event_table_open(r->file, (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0),
+	err = event_table_open(r->file,
+			       (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0),
 			       &r->table);
 	if (err) {
 		snprintf(error.text, sizeof(error.text), "cannot parse the event formats: %s", strerror(-err));
@@ -125,7 +126,8 @@ static int check_latency(const struct report *r, report_form form, unsigned int 
 {
 	const struct report_window *window = &r->select.window;
 
-	if (form == report_text && nr == 1 && !window->since_text && !window->until_text && !window->head && !window->tail)
+	if (form == report_text && nr == 1 && !window->since_text && !window->until_text && !window->head &&
+	    !window->tail)
 		return 0;
 	complain(COMMAND, "%s: the file has the text of a latency tracer, of which no events can be selected", r->path);
 	return EXIT_FAILURE;
@@ -274,7 +276,8 @@ static int check_options(const struct report *r, report_form form, unsigned int 
 	}
 	if (form == report_profile && profile_hooks_check(&r->profile_hooks))
 		return EXIT_USAGE;
-	if (nr > 1 && ((form != report_text && form != report_list) || r->select.window.tail || r->wakeups || r->ts_check)) {
+	if (nr > 1 &&
+	    ((form != report_text && form != report_list) || r->select.window.tail || r->wakeups || r->ts_check)) {
 		complain(COMMAND, "several files can only be printed as text, without --tail, -w and --ts-check");
 		return EXIT_USAGE;
 	}
@@ -321,42 +324,52 @@ int cmd_report(int argc, char **argv)
 		OPT_LIST('i', "input", "FILE", "read FILE, same as the operand; several: merged by time", &inputs),
 		OPT_FLAG('t', NULL, "print times in full nanoseconds", &r.print.full_ts),
 		OPT_FLAG('R', NULL, "print the fields, not the event's own format", &r.print.raw),
-		OPT_LIST('r', NULL, "EVENTS", "print the fields of events whose name or system matches", &r.handlers.raw),
-		OPT_LIST('n', NULL, "EVENTS", "print matching events by their formats, not by plugins", &r.handlers.formats),
+		OPT_LIST('r', NULL, "EVENTS", "print the fields of events whose name or system matches",
+			 &r.handlers.raw),
+		OPT_LIST('n', NULL, "EVENTS", "print matching events by their formats, not by plugins",
+			 &r.handlers.formats),
 		OPT_FLAG('l', NULL, "print the latency columns", &r.print.latency),
 		OPT_FLAG('w', NULL, "print how long tasks waited after their wake-up", &r.wakeups),
 		OPT_FLAG(0, "boundary", "print a line where a sub-buffer begins", &r.print.boundary),
-		OPT_LIST('F', NULL, "FILTER", "print events that match: 'io:* if fd == 3', or as trace-cmd: 'io/submit:fd == 3'",
+		OPT_LIST('F', NULL, "FILTER",
+			 "print events that match: 'io:* if fd == 3', or as trace-cmd: 'io/submit:fd == 3'",
 			 &r.wishes.filters),
 		OPT_LIST('v', NULL, NULL, "leave out the events that match the filters after it", &r.wishes.filters),
-		OPT_FLAG('T', "filter-test", "instead of the events print what the filters are for each event", &r.test_filters),
+		OPT_FLAG('T', "filter-test", "instead of the events print what the filters are for each event",
+			 &r.test_filters),
 		OPT_LIST(0, "pid", "LIST", "print events of these tasks, and about them", &r.wishes.pids),
-		OPT_LIST(0, "comm", "LIST", "print events of the tasks with these names, and about them", &r.wishes.comms),
+		OPT_LIST(0, "comm", "LIST", "print events of the tasks with these names, and about them",
+			 &r.wishes.comms),
 		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.wishes.cpus),
-		OPT_LIST('B', NULL, "BUFFER", "print events of this buffer, or of those that match; 'top': the one without a name",
+		OPT_LIST('B', NULL, "BUFFER",
+			 "print events of this buffer, or of those that match; 'top': the one without a name",
 			 &r.wishes.buffers),
 		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.wishes.no_hardirq),
 		OPT_FLAG('S', NULL, "leave out events of soft interrupts", &r.wishes.no_softirq),
-		OPT_STRING(0, "since", "TIME", "begin at TIME: 12.5, +2s (from the start), -2s (from the end), 14:03:05, @EVENT",
+		OPT_STRING(0, "since", "TIME",
+			   "begin at TIME: 12.5, +2s (from the start), -2s (from the end), 14:03:05, @EVENT",
 			   &window->since_text),
 		OPT_STRING(0, "until", "TIME", "end at TIME; +2s is 2 seconds after the start, or after --since",
 			   &window->until_text),
-		OPT_NUMBER(0, "head", "N", 1, UINT64_MAX / 4, "print the first N of the selected events", &window->head),
+		OPT_NUMBER(0, "head", "N", 1, UINT64_MAX / 4, "print the first N of the selected events",
+			   &window->head),
 		OPT_NUMBER(0, "tail", "N", 1, UINT64_MAX / 4, "print the last N of the selected events", &window->tail),
 		OPT_FLAG(0, "json", "print events as JSON, one object a line", &forms.json),
 		OPT_FLAG(0, "csv", "print events as CSV, one column for each field", &forms.csv),
 		OPT_FLAG(0, "summary", "print numbers of events by event, task, process and CPU", &forms.summary),
 		OPT_FLAG(0, "ts-diff", "print the time since the event before", &r.print.ts_diff),
 		OPT_FLAG(0, "ts-check", "report times that are earlier than the one before on the CPU", &r.ts_check),
-		OPT_LIST(0, "ts-offset", "N", "add N to the times of the file before, in the unit of the clock", &inputs),
-		OPT_LIST(0, "ts2secs", "HZ", "the clock of the file before ticks HZ times a second; first: of all files",
+		OPT_LIST(0, "ts-offset", "N", "add N to the times of the file before, in the unit of the clock",
 			 &inputs),
+		OPT_LIST(0, "ts2secs", "HZ",
+			 "the clock of the file before ticks HZ times a second; first: of all files", &inputs),
 		OPT_FLAG(0, "align-ts", "print times from the first event on", &r.align),
 		OPT_FLAG(0, "nodate", "ignore the file's date offset", &r.no_date),
 		OPT_FLAG(0, "raw-ts", "print times as stored in the file", &r.raw_ts),
 		OPT_COLOR(color),
 		OPT_FLAG(0, "raw-strings", "do not escape control characters on a terminal", &r.raw_strings),
-		OPT_FLAG(0, "stats", "at the end, print on standard error how many events libtraceevent printed", &r.stats),
+		OPT_FLAG(0, "stats", "at the end, print on standard error how many events libtraceevent printed",
+			 &r.stats),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),
 		OPT_FLAG('L', NULL, "load only the user's own plugins", &r.local_plugins),
 		OPT_LIST('O', NULL, "OPTION", "an option of plugins: [PLUGIN:]NAME[=VALUE]", &r.handlers.options),
@@ -367,7 +380,8 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG('P', NULL, "print the formats of printk in the file", &lists->printk),
 		OPT_FLAG('E', NULL, "print the names of the events that the file describes", &lists->events),
 		OPT_FLAG(0, "events", "print the descriptions of events", &lists->formats),
-		OPT_STRING(0, "event", "REGEX", "print the descriptions of events that match, as SYSTEM:EVENT or in either name",
+		OPT_STRING(0, "event", "REGEX",
+			   "print the descriptions of events that match, as SYSTEM:EVENT or in either name",
 			   &lists->formats_of),
 		OPT_FLAG(0, "check-events", "exit with status 22 if a description cannot be parsed", &lists->check),
 		OPT_FLAG(0, "cpus", "print the CPUs that have events", &lists->cpus),
@@ -378,10 +392,13 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG(0, "version", "print the recorder's version", &lists->version),
 		OPT_FLAG(0, "clock", "instead of the events print their clock, its error, and the kernel's offsets",
 			 &forms.clock),
-		OPT_FLAG(0, "spans", "print spans, indented, with durations and the time not spent in inner ones", &forms.spans),
-		OPT_FLAG(0, "profile", "print where tasks spent their time in the kernel, as trace-cmd", &forms.profile),
+		OPT_FLAG(0, "spans", "print spans, indented, with durations and the time not spent in inner ones",
+			 &forms.spans),
+		OPT_FLAG(0, "profile", "print where tasks spent their time in the kernel, as trace-cmd",
+			 &forms.profile),
 		OPT_FLAG('G', NULL, "with --profile: interrupts belong to CPUs, not to tasks", &r.profile_global),
-		OPT_LIST('H', NULL, "HOOK", "with --profile: two events that begin and end something, EVENT,FIELD/EVENT,FIELD",
+		OPT_LIST('H', NULL, "HOOK",
+			 "with --profile: two events that begin and end something, EVENT,FIELD/EVENT,FIELD",
 			 &r.profile_hooks),
 		OPT_FLAG(0, "by-comm", "with --profile: tasks of the same name as one", &r.profile_by_comm),
 		OPT_FLAG('q', NULL, "accepted because trace-cmd has it; does nothing", &quiet),

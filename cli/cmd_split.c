@@ -100,7 +100,8 @@ static int write_pieces(struct split *split)
 	if (damaged) {
 		fflush(stdout);
 		complain(COMMAND,
-			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
+			 ": %s",
 			 split->input, damaged, damaged == 1 ? "" : "s", cpu, error.offset, error.text);
 		return EXIT_FAILURE;
 	}
@@ -165,14 +166,16 @@ int cmd_split(int argc, char **argv)
 	uint64_t times[3] = { 0 };
 	const struct opt table[] = {
 		OPT_STRING('i', "input", "FILE", "read FILE (trace.dat)", &split.input),
-		OPT_STRING('o', "output", "FILE", "write FILE.1 or, with -r, FILE.0001, FILE.0002 ... (the input's name)",
-			   &split.output),
-		OPT_NUMBER('s', "seconds", "N", 1, SECONDS_MAX, "end a file N seconds after its first event", &times[0]),
+		OPT_STRING('o', "output", "FILE",
+			   "write FILE.1 or, with -r, FILE.0001, FILE.0002 ... (the input's name)", &split.output),
+		OPT_NUMBER('s', "seconds", "N", 1, SECONDS_MAX, "end a file N seconds after its first event",
+			   &times[0]),
 		OPT_NUMBER('m', "milliseconds", "N", 1, SECONDS_MAX, "the same in milliseconds", &times[1]),
 		OPT_NUMBER('u', "microseconds", "N", 1, SECONDS_MAX, "the same in microseconds", &times[2]),
 		OPT_NUMBER('e', "events", "N", 1, UINT64_MAX, "end a file after N events", &split.events),
 		OPT_NUMBER('p', "pages", "N", 1, UINT32_MAX, "end a file after N pages of each CPU", &split.pages),
-		OPT_NUMBER(0, "size", "KB", 1, UINT32_MAX, "end a file before its pages take more than this", &split.size),
+		OPT_NUMBER(0, "size", "KB", 1, UINT32_MAX, "end a file before its pages take more than this",
+			   &split.size),
 		OPT_FLAG('r', "repeat", "write further files until the end", &split.repeat),
 		OPT_FLAG('c', "per-cpu", "apply the limit to each CPU by itself", &split.per_cpu),
 		OPT_STRING('C', "cpu", "LIST", "only the events of these CPUs", &split.select.cpus),
@@ -184,8 +187,9 @@ int cmd_split(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[START [END]]",
-		.about = "Write the events of a trace.dat from START to END, times as 'recorder report -t' prints them, to\n"
-			 "a file, or in parts to several files.\n",
+		.about =
+			"Write the events of a trace.dat from START to END, times as 'recorder report -t' prints them, to\n"
+			"a file, or in parts to several files.\n",
 		.table = table,
 		.max_operands = 2,
 	};

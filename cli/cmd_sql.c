@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder sql: a query over a trace.dat, or a shell for queries. Nothing is imported: SQLite reads the file through us. */
+/*
+ * recorder sql: a query over a trace.dat, or a shell for queries. Nothing is imported: SQLite reads the file through
+ * us.
+ */
 #include "cli/cmd.h"
 
 #include "cli/sql_shell.h"
@@ -57,8 +60,9 @@ int cmd_sql(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "FILE [QUERY]",
-		.about = "Ask a trace with SQL. Each event is a table; spans, counters, sched, threads, losses and others are, too.\n"
-			 "Without QUERY, statements are read from standard input; .help lists the commands of the shell.\n",
+		.about =
+			"Ask a trace with SQL. Each event is a table; spans, counters, sched, threads, losses and others are, too.\n"
+			"Without QUERY, statements are read from standard input; .help lists the commands of the shell.\n",
 		.table = table,
 		.min_operands = 1,
 		.max_operands = 2,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * recorder verify: check that a trace.dat holds what must be true on a timeline that programs and the kernel share
- * (format/verify/verify.h). What is not goes to stdout, with its neighbours, then a summary as one line of JSON. Streams:
- * memory does not grow with the file.
+ * (format/verify/verify.h). What is not goes to stdout, with its neighbours, then a summary as one line of JSON.
+ * Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
 #include "cli/show_text.h"

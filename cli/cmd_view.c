@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder view: a trace.dat as a picture, in one HTML file that opens in any browser without network; or running programs,
- * in a page that follows them.
+ * recorder view: a trace.dat as a picture, in one HTML file that opens in any browser without network; or running
+ * programs, in a page that follows them.
  */
 #include "cli/cmd.h"
 
@@ -31,7 +31,8 @@ struct page_file {
 static int flush(struct page_file *page, struct blob *bytes)
 {
 	if (!page->error)
-		page->error = bytes->error ? bytes->error : out_write_at(page->out.fd, bytes->data, bytes->size, page->written);
+		page->error = bytes->error ? bytes->error
+					   : out_write_at(page->out.fd, bytes->data, bytes->size, page->written);
 	page->written += bytes->size;
 	blob_free(bytes);
 	return page->error;
@@ -92,11 +93,13 @@ static int run(const struct view_request *request, const char *output)
 	else if (err)
 		complain(COMMAND, "%s: %s", request->path, result.error.text);
 	else if (result.left_out)
-		complain(COMMAND, "%s: the fields of %" PRIu64 " events are not in '%s', which would be too large", request->path,
-			 result.left_out, output);
+		complain(COMMAND, "%s: the fields of %" PRIu64 " events are not in '%s', which would be too large",
+			 request->path, result.left_out, output);
 	/* Events are missing from the page, which is there all the same. */
 	if (!err && result.damaged)
-		complain(COMMAND, "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
+		complain(COMMAND,
+			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64
+			 ": %s",
 			 request->path, result.damaged, result.damaged == 1 ? "" : "s", result.cpu, result.error.offset,
 			 result.error.text);
 	return err || result.damaged ? EXIT_FAILURE : EXIT_SUCCESS;
@@ -109,9 +112,12 @@ int cmd_view(int argc, char **argv)
 	bool serve = false;
 	const char *output = NULL;
 	const struct opt table[] = {
-		OPT_STRING('o', "output", "OUT.html", "write to OUT.html (by default FILE with the ending .html)", &output),
-		OPT_FLAG(0, "serve", "show running programs in a page at ADDR:PORT (127.0.0.1 and a free port)", &serve),
-		OPT_STRING('P', "pid", "PROGRAM", "with --serve: these running programs: pids separated by commas, or a name",
+		OPT_STRING('o', "output", "OUT.html", "write to OUT.html (by default FILE with the ending .html)",
+			   &output),
+		OPT_FLAG(0, "serve", "show running programs in a page at ADDR:PORT (127.0.0.1 and a free port)",
+			 &serve),
+		OPT_STRING('P', "pid", "PROGRAM",
+			   "with --serve: these running programs: pids separated by commas, or a name",
 			   &live.programs.word),
 		OPT_PROGRAMS_DIR(live.programs),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &request.no_plugins),
@@ -120,8 +126,9 @@ int cmd_view(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE | ADDR:PORT]",
-		.about = "Write FILE (by default trace.dat) as a picture: one HTML file that any browser opens, without network.\n"
-			 "With --serve, show running programs in a browser on this machine, as they record.\n",
+		.about =
+			"Write FILE (by default trace.dat) as a picture: one HTML file that any browser opens, without network.\n"
+			"With --serve, show running programs in a browser on this machine, as they record.\n",
 		.table = table,
 		.max_operands = 1,
 	};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder why: why a span took its time. Every nanosecond of it belongs to one class, and the chain of wake-ups says who the
- * thread waited for.
+ * recorder why: why a span took its time. Every nanosecond of it belongs to one class, and the chain of wake-ups says
+ * who the thread waited for.
  */
 #include "cli/cmd.h"
 
@@ -73,7 +73,8 @@ static bool is_named(const struct why_span *span, const char *name)
 
 	if (!strcmp(span->rule->name, name))
 		return true;
-	return !strncmp(name, span->rule->system, system) && name[system] == ':' && !strcmp(name + system + 1, span->rule->name);
+	return !strncmp(name, span->rule->system, system) && name[system] == ':' &&
+	       !strcmp(name + system + 1, span->rule->name);
 }
 
 static int by_duration(const void *a, const void *b)
@@ -115,8 +116,11 @@ static int find_spans(const struct trace *t, const struct options *o, uint64_t o
 	if (wanted.nr)
 		return 0;
 	if (!is_known)
-		complain(COMMAND, "the trace has no span '%s'; 'recorder sql FILE \"SELECT system, name, count(*) FROM spans GROUP BY 1, 2\"' "
-				  "lists them", o->span);
+		complain(
+			COMMAND,
+			"the trace has no span '%s'; 'recorder sql FILE \"SELECT system, name, count(*) FROM spans GROUP BY 1, 2\"' "
+			"lists them",
+			o->span);
 	else
 		complain(COMMAND, "no span '%s' %s", o->span, o->id ? "has this id" : "took longer than that");
 	return EXIT_FAILURE;
@@ -187,9 +191,10 @@ int cmd_why(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE]",
-		.about = "Explain why a span took its time: every nanosecond of it was spent running, waiting for a CPU, blocked,\n"
-			 "interrupted, or is unknown. FILE is trace.dat by default; record it with -e sched -e raw_syscalls -e irq\n"
-			 "-e timer -e block beside the program's events.\n",
+		.about =
+			"Explain why a span took its time: every nanosecond of it was spent running, waiting for a CPU, blocked,\n"
+			"interrupted, or is unknown. FILE is trace.dat by default; record it with -e sched -e raw_syscalls -e irq\n"
+			"-e timer -e block beside the program's events.\n",
 		.table = table,
 		.max_operands = 1,
 	};

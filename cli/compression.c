@@ -27,8 +27,10 @@ bool compression_read(const char *command, const char *word, int *ret_level)
 			return true;
 		}
 	}
-	complain(command, "option '--compression' takes none, any, zstd, or zstd:LEVEL with a level from %d to %d, not '%s' "
-		 "(see 'recorder %s --help')", DAT_PACK_LEVEL_MIN, DAT_PACK_LEVEL_MAX, word, command);
+	complain(command,
+		 "option '--compression' takes none, any, zstd, or zstd:LEVEL with a level from %d to %d, not '%s' "
+		 "(see 'recorder %s --help')",
+		 DAT_PACK_LEVEL_MIN, DAT_PACK_LEVEL_MAX, word, command);
 	return false;
 }
 

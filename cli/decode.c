@@ -35,7 +35,8 @@ static int add_format(void *arg, const char *system, const char *text, size_t si
 	if (!list)
 		return -ENOMEM;
 	formats->list = list;
-	list[formats->nr] = (struct dat_format){ .system = strdup(system), .text = { .text = strndup(text, size), .size = size } };
+	list[formats->nr] =
+		(struct dat_format){ .system = strdup(system), .text = { .text = strndup(text, size), .size = size } };
 	formats->nr++;
 	return list[formats->nr - 1].system && list[formats->nr - 1].text.text ? 0 : -ENOMEM;
 }

@@ -9,8 +9,8 @@
 
 bool dump_sections_any(const struct dump_sections *s)
 {
-	return s->head_page || s->head_event || s->ftrace_events || s->systems || s->events || s->kallsyms || s->printk ||
-	       s->cmd_lines;
+	return s->head_page || s->head_event || s->ftrace_events || s->systems || s->events || s->kallsyms ||
+	       s->printk || s->cmd_lines;
 }
 
 static void print_text(const struct dat_text *text)

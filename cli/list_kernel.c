@@ -46,7 +46,8 @@ static void print_event(const char *system, const char *event, bool full)
 	char *format = full ? read_control(system, event, "format") : NULL;
 	const bool is_on = enable && enable[0] == '1';
 
-	printf("  %s%-4s%s %s:%s", paint(is_on ? PAINT_GOOD : PAINT_DIM), is_on ? "on" : "off", paint_end(), system, event);
+	printf("  %s%-4s%s %s:%s", paint(is_on ? PAINT_GOOD : PAINT_DIM), is_on ? "on" : "off", paint_end(), system,
+	       event);
 	if (format)
 		print_fields(format);
 	/* Without a filter the kernel says "none". */

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Lists those that match `patterns` (pattern.h), NULL: all of them; with `full`, their fields. The exit status; a failure
- * is reported.
+ * Lists those that match `patterns` (pattern.h), NULL: all of them; with `full`, their fields. The exit status; a
+ * failure is reported.
  */
 int list_kernel(const char *patterns, bool full);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Times in the result are those that are shown, so options that convert them are left out; the other options are those of the
- * first file. Command lines follow one another: readers take the first name of a thread.
+ * Times in the result are those that are shown, so options that convert them are left out; the other options are those
+ * of the first file. Command lines follow one another: readers take the first name of a thread.
  */
 #include "cli/merge_files.h"
 

@@ -41,8 +41,8 @@ struct merge {
 };
 
 /*
- * Merge the files, which were opened, and write the output. 0; or -errno of the output. What two files cannot have in one
- * is reported with -EOPNOTSUPP, and text in ret_error; *ret_file is its index.
+ * Merge the files, which were opened, and write the output. 0; or -errno of the output. What two files cannot have in
+ * one is reported with -EOPNOTSUPP, and text in ret_error; *ret_file is its index.
  */
 int merge_files(struct merge *merge, unsigned int *ret_file, struct dat_error *ret_error);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A lane is copied as an iterator copies it. The kernel's mapping has all sub-buffers of a ring, in the order of their
- * numbers: those with events are sorted by the times in their headers. A sub-buffer that the kernel fills again while it is
- * copied has another time afterwards, and is left out.
+ * numbers: those with events are sorted by the times in their headers. A sub-buffer that the kernel fills again while
+ * it is copied has another time afterwards, and is left out.
  */
 #include "cli/pages_look.h"
 
@@ -91,7 +91,8 @@ static uint32_t count_events(const struct rec_page *page)
 }
 
 /* Copy a sub-buffer. False: it has no events that are not read yet, or it was filled again meanwhile. */
-static bool copy_subbuf(const struct rec_map *map, const struct subbuf *subbuf, unsigned char *copy, struct rec_page *ret_page)
+static bool copy_subbuf(const struct rec_map *map, const struct subbuf *subbuf, unsigned char *copy,
+			struct rec_page *ret_page)
 {
 	const struct rec_meta *meta = rec_map_meta(map);
 	const unsigned char *data = rec_map_page(map, subbuf->id);

@@ -181,7 +181,8 @@ int profile_hooks_check(const struct opt_list *hooks)
 
 		free(hook.text);
 		if (!is_fine) {
-			complain(opts_command(), "-H '%s': EVENT,FIELD[,PID]/EVENT,FIELD[,FLAGS] expected, FLAGS of p, s, g",
+			complain(opts_command(),
+				 "-H '%s': EVENT,FIELD[,PID]/EVENT,FIELD[,FLAGS] expected, FLAGS of p, s, g",
 				 hooks->items[i]);
 			return EXIT_USAGE;
 		}

@@ -114,9 +114,11 @@ static void say_full(struct record *record)
 		return;
 	record->full_is_told = true;
 	if (!record->quiet)
-		complain(RECORD, "'%s' is written slower than the programs write, and %s wait in memory, the most there may be: "
-			 "what the lanes cannot hold meanwhile is lost", record->output.spool,
-			 human_size(bytes, size, sizeof(size)));
+		complain(
+			RECORD,
+			"'%s' is written slower than the programs write, and %s wait in memory, the most there may be: "
+			"what the lanes cannot hold meanwhile is lost",
+			record->output.spool, human_size(bytes, size, sizeof(size)));
 }
 
 /*
@@ -132,9 +134,11 @@ static void go_first(const struct record *record)
 
 	/* The kernel's drain prints the same line. */
 	if (err && asked && !record->kernel.drain && !record->quiet)
-		complain(RECORD,
-			 "no real-time priority for the drain (%s): events may be lost on a busy machine; root has it, or who is "
-			 "given it ('ulimit -r %u')", strerror(-err), asked);
+		complain(
+			RECORD,
+			"no real-time priority for the drain (%s): events may be lost on a busy machine; root has it, or who is "
+			"given it ('ulimit -r %u')",
+			strerror(-err), asked);
 }
 
 /*

@@ -51,8 +51,8 @@ static bool take_wanted(const struct record *record, char *wanted, size_t size)
 	if (fits)
 		strcpy(wanted, patterns);
 	else if (patterns)
-		complain(RECORD, "the patterns of -u and -x are too long: %zu characters of at most %zu", strlen(patterns),
-			 size - 1);
+		complain(RECORD, "the patterns of -u and -x are too long: %zu characters of at most %zu",
+			 strlen(patterns), size - 1);
 	else
 		complain(RECORD, "out of memory");
 	free(patterns);
@@ -81,8 +81,9 @@ static bool make_spool(struct record *record, const char *what)
 
 	snprintf(head.session, sizeof(head.session), "%s", record->session.path);
 	snprintf(head.command, sizeof(head.command), "%s", what);
-	return take_wanted(record, head.wanted, sizeof(head.wanted)) && output_spool(&record->output, &head, &record->spool) &&
-	       note_clocks(record) && record_kernel_drain(&record_sink, &record->kernel, record->spool);
+	return take_wanted(record, head.wanted, sizeof(head.wanted)) &&
+	       output_spool(&record->output, &head, &record->spool) && note_clocks(record) &&
+	       record_kernel_drain(&record_sink, &record->kernel, record->spool);
 }
 
 /* What programs need that are started for the recording. */
@@ -145,7 +146,9 @@ static int take_program_map(struct rec_view *view, const char *pid, unsigned int
 	return here && proc_maps_take(maps, (pid_t)here) == -ENOMEM ? -ENOMEM : 0;
 }
 
-/* Those of running programs; once more at the end, because a program may load libraries. False: one line was printed. */
+/*
+ * Those of running programs; once more at the end, because a program may load libraries. False: one line was printed.
+ */
 static bool take_maps(struct record *record)
 {
 	struct proc_maps *maps = &record->maps;
@@ -269,8 +272,8 @@ static int run_without_command(struct record *record)
 {
 	const char *what = record->programs.word ? record->programs.word : "the kernel";
 
-	if (!output_choose(&record->output, record->output_name) ||
-	    !find_programs(record) || !record_kernel_find(&record_sink, &record->kernel, &record->programs, record->threads, record->user) ||
+	if (!output_choose(&record->output, record->output_name) || !find_programs(record) ||
+	    !record_kernel_find(&record_sink, &record->kernel, &record->programs, record->threads, record->user) ||
 	    !prepare_kernel(record))
 		return EXIT_FAILURE;
 	if (!make_spool(record, what) || !record_kernel_start(&record_sink, &record->kernel, 0) ||
@@ -324,8 +327,8 @@ static int run_command(struct record *record)
 	if (!err && !record_kernel_start(&record_sink, &record->kernel, record->child.pid))
 		goto remove;
 	if (record->child.trace_errno)
-		complain(RECORD, "cannot see the end of '%s', so its map is missing (--proc-map): %s", record->command[0],
-			 strerror(record->child.trace_errno));
+		complain(RECORD, "cannot see the end of '%s', so its map is missing (--proc-map): %s",
+			 record->command[0], strerror(record->child.trace_errno));
 	if (!err)
 		err = child_exec(&record->child);
 	if (err) {

@@ -308,7 +308,8 @@ static bool list_left(struct recover *recover)
 	if (print_left(recover, NULL))
 		complain(RECOVER, "name one of these by its PID, NAME or BUFFER, or recover all of them with --all");
 	else
-		complain(RECOVER, "nothing to recover: there is no trace.dat.spool, and no dead program has left anything");
+		complain(RECOVER,
+			 "nothing to recover: there is no trace.dat.spool, and no dead program has left anything");
 	return false;
 }
 

@@ -77,8 +77,8 @@ int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk)
 void report_walk_close(struct report_walk *walk);
 
 /*
- * 1: *ret_event and *ret_record are the next selected event, valid until the next call; the event's data are in the record.
- * 0: there are no more. -ENOMEM.
+ * 1: *ret_event and *ret_record are the next selected event, valid until the next call; the event's data are in the
+ * record. 0: there are no more. -ENOMEM.
  */
 int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record);
 

@@ -40,8 +40,9 @@ int report_clock(struct report *r)
 	if (!notes.offsets)
 		printf("kernel - programs: not measured (no kernel events were recorded, or not by recorder)\n");
 	while (notes.offsets && clock_offsets_next(&notes.offsets, &offset))
-		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 %s; %u rounds\n", offset.cpu,
-		       offset.low, offset.high, clock_offset_contains_zero(&offset) ? "included" : "excluded", offset.rounds);
+		printf("CPU %u: kernel - programs between %" PRId64 " and %" PRId64 " ns, 0 %s; %u rounds\n",
+		       offset.cpu, offset.low, offset.high,
+		       clock_offset_contains_zero(&offset) ? "included" : "excluded", offset.rounds);
 	for (unsigned int i = 0; i < notes.nr_readings; i++)
 		print_reading(&notes.readings[i]);
 	return 0;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See report_crew.h. Batches are a ring: [written, filled) are in use, [made, filled) of them wait for a thread, and the
- * batch at `filled` is being collected by the caller, to whom it belongs. `lock` protects the numbers and the states.
+ * See report_crew.h. Batches are a ring: [written, filled) are in use, [made, filled) of them wait for a thread, and
+ * the batch at `filled` is being collected by the caller, to whom it belongs. `lock` protects the numbers and the
+ * states.
  *
- * libtraceevent is for one thread at a time: `tep` protects it, and what of the printer event_line_print() uses. The caller
- * holds it while it collects.
+ * libtraceevent is for one thread at a time: `tep` protects it, and what of the printer event_line_print() uses. The
+ * caller holds it while it collects.
  */
 #include "cli/report_crew.h"
 
@@ -63,7 +64,8 @@ static struct batch *batch_of(const struct report_crew *crew, uint64_t number)
 
 /* -------------------------------------------------------------------------------------------------------- the texts */
 
-static int make_line(struct report_crew *crew, struct batch *batch, struct print_context *context, const struct item *item)
+static int make_line(struct report_crew *crew, struct batch *batch, struct print_context *context,
+		     const struct item *item)
 {
 	const unsigned char *data = (const unsigned char *)(item + 1);
 	int err;
@@ -275,7 +277,7 @@ int report_crew_flush(struct report_crew *crew)
 	return ret;
 }
 
-/* ------------------------------------------------------------------------------------------------------ opening, closing */
+/* ------------------------------------------------------------------------------------------------- opening, closing */
 
 static uint32_t count_threads(void)
 {

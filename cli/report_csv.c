@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The report as CSV. A first pass finds the events that are selected, and so the columns: those that all events have, then
- * "fields.NAME" for each field, and "names.NAME" after it if its values have names. These are the names that tools give to the
- * columns when they flatten the report's JSON.
+ * The report as CSV. A first pass finds the events that are selected, and so the columns: those that all events have,
+ * then "fields.NAME" for each field, and "names.NAME" after it if its values have names. These are the names that tools
+ * give to the columns when they flatten the report's JSON.
  */
 #include "cli/report_field.h"
 
@@ -32,7 +32,7 @@ static void put(struct blob *out, const char *text)
 	blob_put(out, text, strlen(text));
 }
 
-/* ------------------------------------------------------------------------------------------------------------ columns */
+/* ---------------------------------------------------------------------------------------------------------- columns */
 
 static int find_column(struct csv *csv, const struct report_field *field, unsigned int *ret_column)
 {
@@ -74,7 +74,8 @@ static int add_event(struct csv *csv, const struct event_type *type)
 	return err;
 }
 
-static const struct event_type *type_of(const struct csv *csv, const struct dat_event *event, const struct tep_record *record)
+static const struct event_type *type_of(const struct csv *csv, const struct dat_event *event,
+					const struct tep_record *record)
 {
 	return event_type(csv->r->table, event_id(csv->r->table, record->data, event->size));
 }
@@ -113,7 +114,7 @@ static void put_head(struct csv *csv)
 	put(&csv->out, "\n");
 }
 
-/* --------------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 /* Numbers of a list are separated by blanks. */
 static void put_value(struct csv *csv, const struct report_value *value)

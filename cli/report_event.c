@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a filter needs of a format text: offsets and kinds of fields, as libtraceevent has them. The names of values stand in
- * the print format, and so do the decimals of a real, which event_text.c writes in a form of its own.
+ * What a filter needs of a format text: offsets and kinds of fields, as libtraceevent has them. The names of values
+ * stand in the print format, and so do the decimals of a real, which event_text.c writes in a form of its own.
  */
 #include "cli/report_event.h"
 
@@ -141,14 +141,16 @@ static void describe(struct rec_field *ret_field, const struct tep_format_field 
 	one.size = (uint32_t)field->size;
 	one.is_signed = (field->flags & TEP_FIELD_IS_SIGNED) != 0;
 	one.length = 1;
-	if (dynamic && field->flags & TEP_FIELD_IS_STRING && !(field->flags & TEP_FIELD_IS_RELATIVE) && field->size == 4) {
+	if (dynamic && field->flags & TEP_FIELD_IS_STRING && !(field->flags & TEP_FIELD_IS_RELATIVE) &&
+	    field->size == 4) {
 		one.kind = REC_FIELD_STRING;
 		one.element = 4;
 	} else if (!dynamic && array && field->flags & TEP_FIELD_IS_STRING && field->size > 0) {
 		one.kind = REC_FIELD_STRING;
 		one.element = 1;
 		one.length = one.size;
-	} else if (!dynamic && array && is_number_size((int)field->elementsize) && field->size >= (int)field->elementsize) {
+	} else if (!dynamic && array && is_number_size((int)field->elementsize) &&
+		   field->size >= (int)field->elementsize) {
 		one.kind = REC_FIELD_ARRAY;
 		one.element = field->elementsize;
 		one.length = one.size / one.element;
@@ -171,7 +173,8 @@ static int add_field(struct report_event *event, const struct dat_file *file, co
 	if (one->kind == REC_FIELD_SIGNED || one->kind == REC_FIELD_UNSIGNED) {
 		names = report_event_names(type, field->name);
 		if (names)
-			err = add_names(event, names->type == TEP_PRINT_FLAGS ? names->flags.flags : names->symbol.symbols);
+			err = add_names(event,
+					names->type == TEP_PRINT_FLAGS ? names->flags.flags : names->symbol.symbols);
 		else if (one->element == 8)
 			one->decimals = report_event_decimals(file, type, field->name);
 		if (one->decimals)
@@ -194,7 +197,8 @@ int report_event_describe(struct report_event *event, const struct dat_file *fil
 		if (is_named(filter, field->name) && event->info.nr_fields < REC_FIELDS_MAX - 1)
 			err = add_field(event, file, type, field);
 	/* Wherever this kernel has it. */
-	if (!err && is_named(filter, "pid") && !tep_find_field((struct tep_event *)(uintptr_t)type, "pid") && table->pid_size) {
+	if (!err && is_named(filter, "pid") && !tep_find_field((struct tep_event *)(uintptr_t)type, "pid") &&
+	    table->pid_size) {
 		event->info.fields[event->info.nr_fields++] = (struct rec_field){ .kind = REC_FIELD_SIGNED,
 										  .name = { "pid", 3 },
 										  .offset = table->pid_offset,

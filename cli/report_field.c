@@ -11,7 +11,7 @@
 #include "format/io/bytes.h"
 #include "format/text/event_float.h"
 
-/* ------------------------------------------------------------------------------------------------- fields of an event */
+/* ----------------------------------------------------------------------------------------------- fields of an event */
 
 static bool is_function(const struct tep_format_field *field)
 {
@@ -57,7 +57,8 @@ static struct report_event_fields *describe(const struct report *r, const struct
 			add(r, fields, event, field);
 	for (struct tep_format_field *field = event->format.fields; field; field = field->next)
 		add(r, fields, event, field);
-	fields->has_text = !strcmp(event->system, "ftrace") && (!strcmp(event->name, "bprint") || !strcmp(event->name, "bputs"));
+	fields->has_text = !strcmp(event->system, "ftrace") &&
+			   (!strcmp(event->name, "bprint") || !strcmp(event->name, "bputs"));
 	return fields;
 }
 
@@ -86,7 +87,7 @@ struct report_event_fields *report_fields_of(struct report_fields *fields, const
 	return *place;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- values */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 static bool is_number_size(uint32_t size)
 {
@@ -158,7 +159,7 @@ uint64_t report_value_number(const struct report *r, const struct report_value *
 	return read_number(value->data + (size_t)i * value->element, value->element, value->is_signed, r->file->big);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- names */
+/* ------------------------------------------------------------------------------------------------------------ names */
 
 bool report_field_has_name(const struct report_field *field)
 {

@@ -66,8 +66,8 @@ void report_put_unsigned(struct blob *out, uint64_t number);
 void report_put_number(struct blob *out, const struct report_value *value, uint64_t number);
 
 /*
- * Text as valid UTF-8, for JSON (with its quotes) and for a cell of CSV (with quotes if it needs them). Bytes that are not
- * UTF-8 become \xHH.
+ * Text as valid UTF-8, for JSON (with its quotes) and for a cell of CSV (with quotes if it needs them). Bytes that are
+ * not UTF-8 become \xHH.
  */
 void report_put_json(struct blob *out, const char *text, size_t size);
 void report_put_csv(struct blob *out, const char *text, size_t size);

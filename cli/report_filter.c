@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each event that the patterns name has a condition of its own. An event without a field that the filter compares is not an
- * error, as a filter may be for events of several kinds: its comparison is false. A field that none of the events has is one.
+ * Each event that the patterns name has a condition of its own. An event without a field that the filter compares is
+ * not an error, as a filter may be for events of several kinds: its comparison is false. A field that none of the
+ * events has is one.
  */
 #include "cli/report_filter.h"
 
@@ -147,7 +148,8 @@ static int split(const char *command, const char *text, struct parts *ret_parts)
 	if (rec_pattern_check(ret_parts->patterns))
 		return wrong(ret_parts, 1, "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter");
 	if (ret_parts->filter && rec_filter_check(ret_parts->filter, &ret_parts->error))
-		return wrong(ret_parts, (size_t)(ret_parts->filter - text) + ret_parts->error.column, ret_parts->error.reason);
+		return wrong(ret_parts, (size_t)(ret_parts->filter - text) + ret_parts->error.column,
+			     ret_parts->error.reason);
 	return 0;
 }
 
@@ -258,7 +260,8 @@ static int fill(struct report_filter *filter, struct parts *parts, const struct 
 		const struct tep_event *type = filter->table->all[i].event;
 
 		if (type->id < 0 || (unsigned int)type->id >= IDS || filter->rules[type->id] ||
-		    !rec_pattern_match(parts->patterns, type->system, strlen(type->system), type->name, strlen(type->name)))
+		    !rec_pattern_match(parts->patterns, type->system, strlen(type->system), type->name,
+				       strlen(type->name)))
 			continue;
 		parts->nr_named++;
 		if (add_rule(filter, parts, file, type, flags))
@@ -267,8 +270,8 @@ static int fill(struct report_filter *filter, struct parts *parts, const struct 
 	return check(parts);
 }
 
-int report_filter_open(const char *command, const char *text, const struct dat_file *file, const struct event_table *table,
-		       bool counts, struct report_filter **ret_filter)
+int report_filter_open(const char *command, const char *text, const struct dat_file *file,
+		       const struct event_table *table, bool counts, struct report_filter **ret_filter)
 {
 	struct report_filter *filter = calloc(1, sizeof(*filter));
 	struct parts parts = { .text = text };
@@ -347,6 +350,7 @@ bool report_filter_has(struct report_filter *filter, const struct dat_event *eve
 		one.record = turned_record(filter, rule, record);
 	if (!one.record)
 		return true;
-	one.comm = tep_data_comm_from_pid(filter->table->tep, event_pid(filter->table, record->data, (uint32_t)record->size));
+	one.comm = tep_data_comm_from_pid(filter->table->tep,
+					  event_pid(filter->table, record->data, (uint32_t)record->size));
 	return rec_filter_match_reading(rule->condition, rule->size, &one);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The filters of 'recorder report -F': patterns of events and a filter, in the grammar of librecorder/filter.h, spelled as a
- * selector ("io:submit if fd == 3") or as trace-cmd has it ("io/submit:fd == 3", or "io/submit" alone). A filter without
- * patterns is for all events.
+ * The filters of 'recorder report -F': patterns of events and a filter, in the grammar of librecorder/filter.h, spelled
+ * as a selector ("io:submit if fd == 3") or as trace-cmd has it ("io/submit:fd == 3", or "io/submit" alone). A filter
+ * without patterns is for all events.
  */
 #ifndef CLI_REPORT_FILTER_H
 #define CLI_REPORT_FILTER_H
@@ -13,11 +13,11 @@
 struct report_filter;
 
 /*
- * Messages are those of `command`. Make the filter fit the events of a file; `counts`: the file's times are not in seconds. 0; or the exit status, and it was
- * printed what is wrong. `file` and `table` outlive the filter.
+ * Messages are those of `command`. Make the filter fit the events of a file; `counts`: the file's times are not in
+ * seconds. 0; or the exit status, and it was printed what is wrong. `file` and `table` outlive the filter.
  */
-int report_filter_open(const char *command, const char *text, const struct dat_file *file, const struct event_table *table,
-		       bool counts, struct report_filter **ret_filter);
+int report_filter_open(const char *command, const char *text, const struct dat_file *file,
+		       const struct event_table *table, bool counts, struct report_filter **ret_filter);
 
 /* Takes NULL. Returns NULL. */
 struct report_filter *report_filter_close(struct report_filter *filter);

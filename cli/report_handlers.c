@@ -31,14 +31,15 @@ int report_handlers_options(const struct report_handlers *handlers)
 		err = tep_plugin_add_option(name, value);
 		free(name);
 		if (err) {
-			complain(opts_command(), "-O '%s': the plugins do not take this option", handlers->options.items[i]);
+			complain(opts_command(), "-O '%s': the plugins do not take this option",
+				 handlers->options.items[i]);
 			return EXIT_FAILURE;
 		}
 	}
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------- events' flags */
+/* ---------------------------------------------------------------------------------------------------- events' flags */
 
 static void flag_events(struct event_table *table, const regex_t *regex, int flag)
 {
@@ -63,7 +64,8 @@ static int flag_all(struct event_table *table, const struct opt_list *list, int 
 		err = text.error ? REG_ESPACE : regcomp(&regex, (const char *)text.data, REG_ICASE | REG_NOSUB);
 		blob_free(&text);
 		if (err) {
-			complain(opts_command(), "-%c '%s' is not a regular expression", list->opts[i]->letter, list->items[i]);
+			complain(opts_command(), "-%c '%s' is not a regular expression", list->opts[i]->letter,
+				 list->items[i]);
 			return EXIT_USAGE;
 		}
 		flag_events(table, &regex, flag);
@@ -72,7 +74,7 @@ static int flag_all(struct event_table *table, const struct opt_list *list, int 
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- symbols */
+/* ---------------------------------------------------------------------------------------------------------- symbols */
 
 static int cannot_read(const char *path)
 {
@@ -112,7 +114,7 @@ int report_handlers_apply(const struct report_handlers *handlers, struct event_t
 	return status ? status : flag_all(table, &handlers->raw, TEP_EVENT_FL_PRINTRAW);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- filters */
+/* ---------------------------------------------------------------------------------------------------------- filters */
 
 int report_handlers_test(const struct opt_list *filters, struct event_table *table)
 {
@@ -132,7 +134,8 @@ int report_handlers_test(const struct opt_list *filters, struct event_table *tab
 		err = tep_filter_add_filter_str(filter, filters->items[i]);
 		if (err < 0) {
 			tep_strerror(table->tep, err, reason, sizeof(reason));
-			complain(opts_command(), "-T shows filters in the spelling of trace-cmd only; '%s': %s", filters->items[i], reason);
+			complain(opts_command(), "-T shows filters in the spelling of trace-cmd only; '%s': %s",
+				 filters->items[i], reason);
 			status = EXIT_USAGE;
 		}
 		tep_filter_free(filter);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Which functions make the text of an event: plugins and their options, formats, fields; the symbols that they print. */
+/*
+ * Which functions make the text of an event: plugins and their options, formats, fields; the symbols that they print.
+ */
 #ifndef CLI_REPORT_HANDLERS_H
 #define CLI_REPORT_HANDLERS_H
 

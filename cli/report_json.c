@@ -4,8 +4,8 @@
  *
  *	{"ts":ns,"cpu":0,"pid":1,"comm":"app","buffer":"name","system":"io","event":"submit","fields":{...},"names":{...}}
  *
- * "buffer" is in events of instance buffers, "names" in events with fields whose values have names, "text" in those that say
- * what their fields do not. Lost events are objects of their own, in front of the event that follows them.
+ * "buffer" is in events of instance buffers, "names" in events with fields whose values have names, "text" in those
+ * that say what their fields do not. Lost events are objects of their own, in front of the event that follows them.
  */
 #include "cli/report_field.h"
 

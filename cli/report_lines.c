@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See report_lines.h. Streams: memory does not grow with the file. What needs the order of events (which are selected, which
- * calls return in the same line) is decided here. Lines without colours and escapes are made by a crew of threads.
+ * See report_lines.h. Streams: memory does not grow with the file. What needs the order of events (which are selected,
+ * which calls return in the same line) is decided here. Lines without colours and escapes are made by a crew of
+ * threads.
  */
 #include "cli/report_lines.h"
 #include "cli/opts.h"
@@ -37,7 +38,9 @@ static void check_time(struct report_lines *lines, const struct dat_event *event
 	uint64_t *last = &lines->last[(size_t)(event->buffer - lines->buffers) * lines->nr_last_cpus + event->cpu];
 
 	if (*last > event->ts)
-		complain(opts_command(), "WARNING: Record on cpu %" PRIu32 " went backwards: %" PRIu64 " to %" PRIu64 " delta: -%" PRIu64,
+		complain(opts_command(),
+			 "WARNING: Record on cpu %" PRIu32 " went backwards: %" PRIu64 " to %" PRIu64
+			 " delta: -%" PRIu64,
 			 event->cpu, *last, event->ts, *last - event->ts);
 	*last = event->ts;
 }
@@ -92,7 +95,8 @@ void report_lines_stats(const struct report_lines *lines)
 {
 	const struct event_fallbacks fallbacks = event_fallbacks(lines->printer);
 
-	complain(opts_command(), "%" PRIu64 " events printed, %" PRIu64 " of them, of %" PRIu32 " formats, by libtraceevent",
+	complain(opts_command(),
+		 "%" PRIu64 " events printed, %" PRIu64 " of them, of %" PRIu32 " formats, by libtraceevent",
 		 lines->events, fallbacks.records, fallbacks.formats);
 }
 

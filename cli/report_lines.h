@@ -28,8 +28,8 @@ struct report_lines {
 int report_lines_print(struct report_lines *lines);
 
 /*
- * Keeps the reason of a write that failed: stdout remembers that one did, not why. True: no write failed. Call it directly
- * after the write, before anything else can change errno.
+ * Keeps the reason of a write that failed: stdout remembers that one did, not why. True: no write failed. Call it
+ * directly after the write, before anything else can change errno.
  */
 bool report_lines_written(struct report_lines *lines);
 

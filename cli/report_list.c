@@ -16,12 +16,12 @@
 
 bool report_lists_any(const struct report_lists *lists)
 {
-	return lists->page_size || lists->endian || lists->formats || lists->formats_of || lists->check || lists->functions ||
-	       lists->printk || lists->events || lists->cpus || lists->first || lists->last || lists->version || lists->uname ||
-	       lists->stat;
+	return lists->page_size || lists->endian || lists->formats || lists->formats_of || lists->check ||
+	       lists->functions || lists->printk || lists->events || lists->cpus || lists->first || lists->last ||
+	       lists->version || lists->uname || lists->stat;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ formats */
+/* ---------------------------------------------------------------------------------------------------------- formats */
 
 /* Two expressions of "SYSTEM:EVENT", or one that is searched for in both names. */
 struct pattern {
@@ -130,7 +130,7 @@ static int list_all_formats(struct report *r)
 	return list_formats(r);
 }
 
-/* -------------------------------------------------------------------------------------------------------------- CPUs */
+/* ------------------------------------------------------------------------------------------------------------- CPUs */
 
 /* The stream whose first event is wanted. */
 struct one_stream {
@@ -152,7 +152,8 @@ struct moment {
 };
 
 /* The first event from the time `from` on, or the last one. 1; 0: there is none; -ENOMEM. */
-static int find_moment(const struct report *r, const struct one_stream *one, uint64_t from, bool last, struct moment *ret_moment)
+static int find_moment(const struct report *r, const struct one_stream *one, uint64_t from, bool last,
+		       struct moment *ret_moment)
 {
 	struct dat_merge *merge;
 	struct dat_event event;
@@ -223,7 +224,7 @@ static int list_cpus(struct report *r)
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------- texts of the making */
+/* ---------------------------------------------------------------------------------------------- texts of the making */
 
 static void print_option(const struct report *r, unsigned int id, const char *what)
 {
@@ -290,7 +291,7 @@ static int list_stat(struct report *r)
 	return 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- small lists */
+/* ------------------------------------------------------------------------------------------------------ small lists */
 
 static int list_page_size(struct report *r)
 {
@@ -365,8 +366,8 @@ int report_list(struct report *r)
 int report_list_several(struct report *all, unsigned int nr)
 {
 	const struct report_lists *lists = &all->lists;
-	const bool first_only = lists->page_size || lists->endian || lists->formats || lists->formats_of || lists->check ||
-				lists->functions || lists->printk || lists->events;
+	const bool first_only = lists->page_size || lists->endian || lists->formats || lists->formats_of ||
+				lists->check || lists->functions || lists->printk || lists->events;
 	int status = 0;
 
 	report_name_heads(all, nr);

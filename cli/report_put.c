@@ -28,7 +28,8 @@ void report_put_number(struct blob *out, const struct report_value *value, uint6
 	char text[EVENT_FLOAT_TEXT];
 
 	if (value->is_float) {
-		blob_put(out, text, (size_t)event_float_text(event_float_value(number, value->element), value->element, text));
+		blob_put(out, text,
+			 (size_t)event_float_text(event_float_value(number, value->element), value->element, text));
 		return;
 	}
 	if (value->is_signed && (int64_t)number < 0) {

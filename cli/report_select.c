@@ -120,7 +120,8 @@ static int open_filters(struct report_select *select, const struct dat_file *fil
 }
 
 /* One filter or task that takes the event is enough. */
-static bool is_wanted(const struct report_select *select, const struct dat_event *event, const struct tep_record *record)
+static bool is_wanted(const struct report_select *select, const struct dat_event *event,
+		      const struct tep_record *record)
 {
 	for (unsigned int i = 0; i < select->nr_wanted_filters; i++)
 		if (report_filter_has(select->filter[i], event, record))
@@ -128,7 +129,8 @@ static bool is_wanted(const struct report_select *select, const struct dat_event
 	return (!select->nr_wanted_filters && !select->tasks.nr) || report_tasks_have(&select->tasks, record);
 }
 
-static bool is_left_out(const struct report_select *select, const struct dat_event *event, const struct tep_record *record)
+static bool is_left_out(const struct report_select *select, const struct dat_event *event,
+			const struct tep_record *record)
 {
 	for (unsigned int i = select->nr_wanted_filters; i < select->nr_filters; i++)
 		if (report_filter_has(select->filter[i], event, record))

@@ -15,7 +15,8 @@
 /* The command line. */
 struct report_wishes {
 	const char *cpus;	 /* "0,2-5"; NULL: all */
-	struct opt_list filters; /* any of them; none: all events. After an item that is NULL (-v): those that leave out events */
+	struct opt_list
+		filters; /* any of them; none: all events. After an item that is NULL (-v): those that leave out events */
 	struct opt_list pids, comms;
 	struct opt_list buffers; /* patterns of names; none: all */
 	bool no_hardirq;

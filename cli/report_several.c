@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Several files as one report, by time: each line begins with the name of its file, or of its buffer. Each file is opened as
- * for a report of its own; only the order is decided here, as trace-cmd decides it.
+ * Several files as one report, by time: each line begins with the name of its file, or of its buffer. Each file is
+ * opened as for a report of its own; only the order is decided here, as trace-cmd decides it.
  */
 #include "cli/report.h"
 

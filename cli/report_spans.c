@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See report_spans.h. A span has a line where it begins and one where it ends; if nothing was printed between them, it has
- * one line, as trace-cmd prints the kernel's functions. So the line of the last begin is kept until the next item comes.
+ * See report_spans.h. A span has a line where it begins and one where it ends; if nothing was printed between them, it
+ * has one line, as trace-cmd prints the kernel's functions. So the line of the last begin is kept until the next item
+ * comes.
  *
- * A duration is printed only if begin and end were seen and nothing was lost between them. Otherwise the line says what is
- * missing.
+ * A duration is printed only if begin and end were seen and nothing was lost between them. Otherwise the line says what
+ * is missing.
  */
 #include "cli/report_spans.h"
 
@@ -40,7 +41,9 @@ static struct dat_event event_of(const struct model_record *record, uint64_t ts,
 	static char top[] = "";
 	static const struct dat_buffer buffer = { .name = top };
 
-	return (struct dat_event){ .ts = ts, .cpu = cpu, .size = record->size, .data = record->data, .buffer = &buffer };
+	return (struct dat_event){
+		.ts = ts, .cpu = cpu, .size = record->size, .data = record->data, .buffer = &buffer
+	};
 }
 
 static const struct model_record *known_record(const struct model_span *span)
@@ -55,11 +58,12 @@ static bool is_selected(const struct spans *s, const struct model_span *span)
 	const struct dat_event event = event_of(known_record(span), has_begin ? span->begin : span->end, span->cpu);
 	struct tep_record record = event_record(&event);
 
-	return report_select_has_cpu(s->lines->select, event.buffer, event.cpu) && !report_select_ends(s->lines->select, &event) &&
-	       report_select_has(s->lines->select, &event, &record) && report_window_shows(&s->lines->select->window);
+	return report_select_has_cpu(s->lines->select, event.buffer, event.cpu) &&
+	       !report_select_ends(s->lines->select, &event) && report_select_has(s->lines->select, &event, &record) &&
+	       report_window_shows(&s->lines->select->window);
 }
 
-/* ------------------------------------------------------------------------------------------------------------- texts */
+/* ------------------------------------------------------------------------------------------------------------ texts */
 
 /* A part of the text of an event, as report prints it. 0; -ENOMEM. */
 static int put_head(const struct spans *s, struct trace_seq *to, const struct dat_event *event)
@@ -133,7 +137,7 @@ static const char *remark(const struct model_span *span)
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 static int write_line(struct spans *s)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the selected events are: number, rate, bytes, first and last time by event, task, process, CPU and buffer, and what was
- * lost. A trace.dat does not state the process of a thread; it is known from events task_newtask, and from the names of the
- * buffers of `record --buffers=split`. A thread of which nothing is known counts as a process.
+ * What the selected events are: number, rate, bytes, first and last time by event, task, process, CPU and buffer, and
+ * what was lost. A trace.dat does not state the process of a thread; it is known from events task_newtask, and from the
+ * names of the buffers of `record --buffers=split`. A thread of which nothing is known counts as a process.
  */
 #include "cli/report.h"
 
@@ -42,7 +42,7 @@ struct summary {
 	struct tep_format_field *child, *flags;
 };
 
-/* --------------------------------------------------------------------------------------------------------------- rows */
+/* ------------------------------------------------------------------------------------------------------------- rows */
 
 /* NULL: no memory. */
 static struct row *find_row(struct group *group, uint64_t key)
@@ -110,7 +110,7 @@ static void free_group(struct group *group)
 	number_map_free(&group->places);
 }
 
-/* ---------------------------------------------------------------------------------------------------------- processes */
+/* -------------------------------------------------------------------------------------------------------- processes */
 
 static uint32_t process_of(const struct summary *s, uint32_t tid)
 {
@@ -143,8 +143,8 @@ static int learn(struct summary *s, const struct dat_event *event, const struct 
 	    event->size < (uint32_t)(s->child->offset + s->child->size) ||
 	    event->size < (uint32_t)(s->flags->offset + s->flags->size))
 		return 0;
-	if (tep_read_number_field(s->child, record->data, &child) || tep_read_number_field(s->flags, record->data, &flags) ||
-	    !(flags & CLONE_AS_THREAD))
+	if (tep_read_number_field(s->child, record->data, &child) ||
+	    tep_read_number_field(s->flags, record->data, &flags) || !(flags & CLONE_AS_THREAD))
 		return 0;
 	return number_map_set(&s->process_of, (uint32_t)child, (uint64_t)process_of(s, tid) + 1);
 }
@@ -159,7 +159,7 @@ static void find_new_task(struct summary *s)
 		s->new_task = event;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ counting */
+/* --------------------------------------------------------------------------------------------------------- counting */
 
 static int count_event(struct summary *s, const struct dat_event *event, const struct tep_record *record)
 {
@@ -204,7 +204,7 @@ static int count(struct summary *s)
 	return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- printing */
+/* --------------------------------------------------------------------------------------------------------- printing */
 
 static void time_text(const struct report *r, uint64_t ts, char text[40])
 {
@@ -261,7 +261,8 @@ static void name_of(const struct summary *s, const struct group *group, uint64_t
 	else if (group == &s->buffers)
 		snprintf(name, size, "%s", buffers[key].name[0] ? buffers[key].name : "top");
 	else
-		snprintf(name, size, "%s-%d", tep_data_comm_from_pid(table->tep, (int)(uint32_t)key), (int)(uint32_t)key);
+		snprintf(name, size, "%s-%d", tep_data_comm_from_pid(table->tep, (int)(uint32_t)key),
+			 (int)(uint32_t)key);
 }
 
 static bool print_group(struct summary *s, struct group *group, int (*order)(const void *, const void *))
@@ -287,8 +288,9 @@ static void print_all(struct summary *s)
 	char lost[40];
 
 	lost_text(&s->all, lost);
-	printf("%" PRIu64 " events, %" PRIu64 " bytes, %zu tasks, %zu CPUs; %s lost%s\n", s->all.count, s->all.bytes, s->tasks.nr,
-	       s->cpus.nr, lost, s->all.gaps ? " (the file does not state the number of some losses)" : "");
+	printf("%" PRIu64 " events, %" PRIu64 " bytes, %zu tasks, %zu CPUs; %s lost%s\n", s->all.count, s->all.bytes,
+	       s->tasks.nr, s->cpus.nr, lost,
+	       s->all.gaps ? " (the file does not state the number of some losses)" : "");
 	if (!report_written(s->r) || !s->all.count)
 		return;
 	if (print_group(s, &s->events, by_count) && print_group(s, &s->tasks, by_count) &&

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* --pid and --comm of 'recorder report': events of tasks, and events about them: with a field pid or next_pid of that number. */
+/*
+ * --pid and --comm of 'recorder report': events of tasks, and events about them: with a field pid or next_pid of that
+ * number.
+ */
 #ifndef CLI_REPORT_TASKS_H
 #define CLI_REPORT_TASKS_H
 
@@ -16,8 +19,8 @@ struct report_tasks {
 };
 
 /*
- * Read the lists "1001,1002" and "bash,sh" of the command line. 0; or the exit status, and one line was printed. A name that
- * no task has is an error. Call report_tasks_close() in any case.
+ * Read the lists "1001,1002" and "bash,sh" of the command line. 0; or the exit status, and one line was printed. A name
+ * that no task has is an error. Call report_tasks_close() in any case.
  */
 int report_tasks_open(struct report_tasks *tasks, const struct opt_list *pids, const struct opt_list *comms,
 		      const struct event_table *table);

@@ -103,7 +103,9 @@ static int print_lines(struct report *r)
 	r->lines.printer = &r->printer;
 	r->lines.merge = merge;
 	r->lines.select = &r->select;
-	status = report_lines_print(&r->lines) ? report_fail_memory(r) : r->lines.write_error ? 0 : report_damage(r, merge);
+	status = report_lines_print(&r->lines) ? report_fail_memory(r)
+		 : r->lines.write_error	       ? 0
+					       : report_damage(r, merge);
 	if (r->stats)
 		report_lines_stats(&r->lines);
 	dat_merge_close(merge);
@@ -138,7 +140,9 @@ int report_text(struct report *r)
 	return report_is_latency(r) ? print_latency_text(r) : print_events(r);
 }
 
-/* Spans are selected when they are whole, so that all CPUs are read, and the time before the first one that is printed. */
+/*
+ * Spans are selected when they are whole, so that all CPUs are read, and the time before the first one that is printed.
+ */
 int report_spans(struct report *r)
 {
 	struct dat_merge *merge;

@@ -96,8 +96,8 @@ int report_wakeup_event(struct report_wakeup *w, const struct tep_record *record
 /* The microseconds of a time, with trace-cmd's rounding, which does not carry into the seconds. */
 static void print_at(const char *what, uint64_t latency, uint64_t time)
 {
-	printf("%s Latency: %" PRIu64 ".%03" PRIu64 " usecs at timestamp: %" PRIu64 ".%06" PRIu64 "\n", what, latency / 1000,
-	       latency % 1000, time / 1000000000, (time + 500) % 1000000000 / 1000);
+	printf("%s Latency: %" PRIu64 ".%03" PRIu64 " usecs at timestamp: %" PRIu64 ".%06" PRIu64 "\n", what,
+	       latency / 1000, latency % 1000, time / 1000000000, (time + 500) % 1000000000 / 1000);
 }
 
 static void print_latency(const struct report_latency *latency)

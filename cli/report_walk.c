@@ -45,7 +45,8 @@ int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk)
 {
 	struct report_walk walk = { .r = r, .lines = lines };
 
-	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since, &walk.merge))
+	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since,
+			      &walk.merge))
 		return report_fail_memory(r);
 	walk.more = dat_merge_next(walk.merge, &walk.next);
 	*ret_walk = walk;
@@ -70,7 +71,8 @@ int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, stru
 		walk->more = dat_merge_next(walk->merge, &walk->next);
 		if (!report_select_has(&r->select, ret_event, ret_record))
 			continue;
-		walk->skips = walk->lines && walk->more && event_ftrace_takes(&r->printer.ftrace, ret_record, &walk->next);
+		walk->skips = walk->lines && walk->more &&
+			      event_ftrace_takes(&r->printer.ftrace, ret_record, &walk->next);
 		if (report_window_shows(&r->select.window))
 			return 1;
 		if (walk->skips)

@@ -70,9 +70,12 @@ static bool read_time(const char *text, bool seconds, bool units, uint64_t *ret_
 	return true;
 }
 
-/* ------------------------------------------------------------------------------------------------------- clock times */
+/* ------------------------------------------------------------------------------------------------------ clock times */
 
-/* "14:03", "14:03:05.25", also with the date in front: the day of the first event, or the next one if the file reaches it. */
+/*
+ * "14:03", "14:03:05.25", also with the date in front: the day of the first event, or the next one if the file reaches
+ * it.
+ */
 static int read_clock(const struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
 	const char *text = edge->text;
@@ -83,7 +86,9 @@ static int read_clock(const struct report *r, const struct edge *edge, uint64_t 
 	bool dated;
 
 	if (r->no_date || r->raw_ts || !dat_option(r->file, DAT_DATE))
-		return wrong(edge, "the file's times are not dates (trace-cmd record --date); use a time as report prints it, or +TIME");
+		return wrong(
+			edge,
+			"the file's times are not dates (trace-cmd record --date); use a time as report prints it, or +TIME");
 	if (!localtime_r(&seconds, &day))
 		return wrong(edge, "the file's first event has no valid date");
 	date = day;
@@ -114,7 +119,7 @@ static int read_clock(const struct report *r, const struct edge *edge, uint64_t 
 	return 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ events */
+/* ----------------------------------------------------------------------------------------------------------- events */
 
 /* The first event that the filter after '@' takes, not before edge->start. */
 static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_ts)
@@ -150,7 +155,7 @@ static int find_event(struct report *r, const struct edge *edge, uint64_t *ret_t
 	return status;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the two ends */
+/* ----------------------------------------------------------------------------------------------------- the two ends */
 
 static int find_edge(struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
@@ -163,9 +168,11 @@ static int find_edge(struct report *r, const struct edge *edge, uint64_t *ret_ts
 		return read_clock(r, edge, ret_ts);
 	if (!read_time(text + strspn(text, "+-"), r->time.seconds, *text == '+' || *text == '-', &time) ||
 	    strspn(text, "+-") > 1)
-		return wrong(edge, r->time.seconds ?
-			     "expected a time as report prints it, +TIME after the start, -TIME before the end, HH:MM:SS, or @EVENT" :
-			     "expected a whole number as report prints it, the same with + or -, or @EVENT");
+		return wrong(
+			edge,
+			r->time.seconds
+				? "expected a time as report prints it, +TIME after the start, -TIME before the end, HH:MM:SS, or @EVENT"
+				: "expected a whole number as report prints it, the same with + or -, or @EVENT");
 	if (*text == '+')
 		*ret_ts = time > UINT64_MAX - edge->start ? UINT64_MAX : edge->start + time;
 	else if (*text == '-')
@@ -202,7 +209,7 @@ static int find_ends(struct report *r, struct edge *edge)
 	return ret < 0 ? report_fail_memory(r) : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------------- --tail */
+/* ----------------------------------------------------------------------------------------------------------- --tail */
 
 /*
  * A time from which on the selected streams have no more than `places` pages or chunks each; 0: that is all of them.

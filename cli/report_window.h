@@ -21,8 +21,8 @@ struct report_window {
 };
 
 /*
- * Find the times and events that the texts name, in the opened file. 0; or the exit status, and one line was printed. The
- * file is read only near its beginning and end, except for events by name.
+ * Find the times and events that the texts name, in the opened file. 0; or the exit status, and one line was printed.
+ * The file is read only near its beginning and end, except for events by name.
  */
 int report_window_open(struct report *r);
 

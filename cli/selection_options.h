@@ -11,7 +11,8 @@
 
 /* These options; they share one list, because an -f belongs to the -u before it. */
 #define OPT_USER_EVENT(list)                                                                                           \
-	OPT_LIST('u', "user-event", "PATTERN", "record events that match PATTERN, as io:* (all); none: none of programs", list)
+	OPT_LIST('u', "user-event", "PATTERN",                                                                         \
+		 "record events that match PATTERN, as io:* (all); none: none of programs", list)
 #define OPT_LEAVE_OUT(list)                                                                                            \
 	OPT_LIST('x', "exclude-user", "PATTERN", "leave out the user events that match PATTERN; may be repeated", list)
 #define OPT_FILTER(list)                                                                                               \

@@ -24,8 +24,8 @@ int programs_print(const char *command, const struct programs *programs,
 
 /*
  * A complete command that shows each program: options, and programs_print(); or with a line `head` before all of them
- * instead of one before each. `after`, which may be NULL, is called at the end, also if there is no program. Returns its
- * exit status.
+ * instead of one before each. `after`, which may be NULL, is called at the end, also if there is no program. Returns
+ * its exit status.
  */
 int programs_show(int argc, char **argv, const char *about, const char *head,
 		  int (*print)(struct rec_view *view, void *data),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A source is what a limit applies to: all events by time, or those of one CPU. Each continues in the next file where it
- * ended in the one before, so a file has one part of each source.
+ * A source is what a limit applies to: all events by time, or those of one CPU. Each continues in the next file where
+ * it ended in the one before, so a file has one part of each source.
  */
 #include "cli/split_pieces.h"
 
@@ -225,7 +225,8 @@ int split_piece(struct split *split, const char *path, uint64_t *ret_events, str
 	ret_error->text[0] = '\0';
 	if (!is_any_left(split))
 		return 0;
-	err = dat_copy_open(file, path, file->version, DAT_COPY_EVENTS, is_packed ? &packing : NULL, &piece.copy, ret_error);
+	err = dat_copy_open(file, path, file->version, DAT_COPY_EVENTS, is_packed ? &packing : NULL, &piece.copy,
+			    ret_error);
 	if (err)
 		return err;
 	split->page_sizes[0] = file->page_size;

@@ -16,7 +16,10 @@
 
 /* ----------------------------------------------------------------------------------------------------------- values */
 
-/* Blobs as hexadecimal digits, as SQL writes them: x'0aff'. Returns the type, which SQLite knows only before it makes a text. */
+/*
+ * Blobs as hexadecimal digits, as SQL writes them: x'0aff'. Returns the type, which SQLite knows only before it makes a
+ * text.
+ */
 static int put_value(struct blob *out, sqlite3_stmt *s, int column)
 {
 	const int type = sqlite3_column_type(s, column);
@@ -44,11 +47,12 @@ static bool is_number(int type)
 	return type == SQLITE_INTEGER || type == SQLITE_FLOAT;
 }
 
-/* ------------------------------------------------------------------------------------------------- row by row: list, CSV */
+/* -------------------------------------------------------------------------------------------- row by row: list, CSV */
 
 static void put_csv(const char *text, size_t size)
 {
-	if (!size || (!memchr(text, ',', size) && !memchr(text, '"', size) && !memchr(text, '\n', size) && !memchr(text, '\r', size))) {
+	if (!size || (!memchr(text, ',', size) && !memchr(text, '"', size) && !memchr(text, '\n', size) &&
+		      !memchr(text, '\r', size))) {
 		show_bytes(stdout, text, size);
 		return;
 	}

@@ -16,8 +16,8 @@ enum sql_mode {
 #define SQL_MODES "box|csv|json|list"
 
 /*
- * Steps through a statement and prints its rows; one without columns prints nothing. An SQLite code: SQLITE_DONE at the end.
- * *ret_written is false if standard output cannot be written.
+ * Steps through a statement and prints its rows; one without columns prints nothing. An SQLite code: SQLITE_DONE at the
+ * end. *ret_written is false if standard output cannot be written.
  */
 int sql_print(sqlite3_stmt *statement, enum sql_mode mode, bool *ret_written);
 

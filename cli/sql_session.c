@@ -62,15 +62,16 @@ static void report_gaps(struct sql_session *session)
 		fflush(stdout);
 		if (gaps.places)
 			complain(COMMAND,
-				 "%s: %s%" PRIu64 " events were lost at %" PRIu64 " place%s; results may lack them (SELECT * FROM losses)",
+				 "%s: %s%" PRIu64 " events were lost at %" PRIu64
+				 " place%s; results may lack them (SELECT * FROM losses)",
 				 trace->path, gaps.is_unknown ? "at least " : "", gaps.lost, gaps.places,
 				 gaps.places == 1 ? "" : "s");
 		if (gaps.damaged)
-			complain(COMMAND, "%s: %" PRIu64 " damaged page%s; results may lack their events", trace->path, gaps.damaged,
-				 gaps.damaged == 1 ? "" : "s");
+			complain(COMMAND, "%s: %" PRIu64 " damaged page%s; results may lack their events", trace->path,
+				 gaps.damaged, gaps.damaged == 1 ? "" : "s");
 		if (gaps.back)
-			complain(COMMAND, "%s: times go back at %" PRIu64 " place%s; a condition on ts may miss events", trace->path,
-				 gaps.back, gaps.back == 1 ? "" : "s");
+			complain(COMMAND, "%s: times go back at %" PRIu64 " place%s; a condition on ts may miss events",
+				 trace->path, gaps.back, gaps.back == 1 ? "" : "s");
 	}
 }
 
@@ -82,7 +83,8 @@ static int run_statement(struct sql_session *session, const char *text, const ch
 	sqlite3_stmt *statement;
 	int code, status = 0;
 
-	if (sqlite3_prepare_v2(session->db, translated ? translated : text, -1, &statement, translated ? NULL : ret_rest) != SQLITE_OK) {
+	if (sqlite3_prepare_v2(session->db, translated ? translated : text, -1, &statement,
+			       translated ? NULL : ret_rest) != SQLITE_OK) {
 		sqlite3_free(translated);
 		*ret_rest = "";
 		return fail(session);
@@ -116,8 +118,9 @@ static int show_tables(struct sql_session *session, const char *pattern)
 	sqlite3_stmt *statement;
 	int status = 0;
 
-	if (sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table' AND name LIKE ? ORDER BY name", -1,
-			       &statement, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(session->db,
+			       "SELECT name FROM temp.sqlite_master WHERE type = 'table' AND name LIKE ? ORDER BY name",
+			       -1, &statement, NULL) != SQLITE_OK)
 		return fail(session);
 	sqlite3_bind_text(statement, 1, *pattern ? pattern : "%", -1, SQLITE_STATIC);
 	while (sqlite3_step(statement) == SQLITE_ROW)
@@ -133,7 +136,8 @@ static int show_columns(struct sql_session *session, const char *table)
 	sqlite3_stmt *statement;
 	bool is_first = true;
 
-	if (sqlite3_prepare_v2(session->db, "SELECT name, type, hidden FROM pragma_table_xinfo(?)", -1, &statement, NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(session->db, "SELECT name, type, hidden FROM pragma_table_xinfo(?)", -1, &statement,
+			       NULL) != SQLITE_OK)
 		return fail(session);
 	sqlite3_bind_text(statement, 1, table, -1, SQLITE_STATIC);
 	while (sqlite3_step(statement) == SQLITE_ROW) {
@@ -143,7 +147,8 @@ static int show_columns(struct sql_session *session, const char *table)
 			printf("%s(\n", table);
 		else
 			puts(",");
-		printf("  %s %s%s", sqlite3_column_text(statement, 0), type, sqlite3_column_int(statement, 2) ? " -- not in *" : "");
+		printf("  %s %s%s", sqlite3_column_text(statement, 0), type,
+		       sqlite3_column_int(statement, 2) ? " -- not in *" : "");
 		is_first = false;
 	}
 	sqlite3_finalize(statement);
@@ -162,8 +167,8 @@ static int show_schema(struct sql_session *session, const char *table)
 
 	if (*table)
 		return show_columns(session, table);
-	if (sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table' ORDER BY name", -1, &statement,
-			       NULL) != SQLITE_OK)
+	if (sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table' ORDER BY name",
+			       -1, &statement, NULL) != SQLITE_OK)
 		return fail(session);
 	while (!status && sqlite3_step(statement) == SQLITE_ROW)
 		status = show_columns(session, (const char *)sqlite3_column_text(statement, 0));
@@ -256,7 +261,8 @@ static int save_tables(struct sql_session *session)
 	int status = 0;
 
 	if (sqlite3_exec(session->db, "BEGIN", NULL, NULL, NULL) != SQLITE_OK ||
-	    sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table'", -1, &statement, NULL) != SQLITE_OK)
+	    sqlite3_prepare_v2(session->db, "SELECT name FROM temp.sqlite_master WHERE type = 'table'", -1, &statement,
+			       NULL) != SQLITE_OK)
 		return fail(session);
 	while (!status && sqlite3_step(statement) == SQLITE_ROW)
 		status = save_table(session, (const char *)sqlite3_column_text(statement, 0));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A database connection with the tables of a trace, and the statements and dot commands of `recorder sql`: from the command
- * line, from standard input, or from a person at a terminal (sql_shell.h).
+ * A database connection with the tables of a trace, and the statements and dot commands of `recorder sql`: from the
+ * command line, from standard input, or from a person at a terminal (sql_shell.h).
  */
 #ifndef CLI_SQL_SESSION_H
 #define CLI_SQL_SESSION_H
@@ -22,7 +22,9 @@ struct sql_session {
 int sql_session_open(const char *path, struct sql_session *ret_session);
 void sql_session_close(struct sql_session *session);
 
-/* Runs statements, separated by semicolons, or a dot command. The exit status of the first failure, which is reported. */
+/*
+ * Runs statements, separated by semicolons, or a dot command. The exit status of the first failure, which is reported.
+ */
 int sql_session_run(struct sql_session *session, const char *text);
 
 /* Writes all tables into a new database file. The exit status. */

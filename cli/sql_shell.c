@@ -34,7 +34,9 @@ static char *complete(const char *word, int state)
 
 	if (!state) {
 		sqlite3_finalize(statement);
-		query = sqlite3_mprintf("SELECT name FROM (%s) WHERE substr(name, 1, length(?1)) = ?1 COLLATE NOCASE ORDER BY 1", candidates);
+		query = sqlite3_mprintf(
+			"SELECT name FROM (%s) WHERE substr(name, 1, length(?1)) = ?1 COLLATE NOCASE ORDER BY 1",
+			candidates);
 		if (!query || sqlite3_prepare_v2(completed, query, -1, &statement, NULL) != SQLITE_OK)
 			statement = NULL;
 		sqlite3_free(query);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads statements and dot commands from standard input: with a prompt, a history and completion if it is a terminal. */
+/*
+ * Reads statements and dot commands from standard input: with a prompt, a history and completion if it is a terminal.
+ */
 #ifndef CLI_SQL_SHELL_H
 #define CLI_SQL_SHELL_H
 

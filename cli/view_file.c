@@ -44,7 +44,8 @@ static int open_file(struct reading *reading, const struct view_request *request
 		return err;
 	err = event_table_open(reading->file, request->no_plugins ? EVENT_NO_PLUGINS : 0, &reading->table);
 	if (err) {
-		snprintf(ret_error->text, sizeof(ret_error->text), "cannot parse the event formats: %s", strerror(-err));
+		snprintf(ret_error->text, sizeof(ret_error->text), "cannot parse the event formats: %s",
+			 strerror(-err));
 		return err;
 	}
 	return event_printer_open(&reading->printer, reading->file, &reading->time, reading->table,
@@ -101,13 +102,17 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 {
 	struct reading reading = { .file = NULL };
 	char clock[64];
-	struct view_head head = { .file = request->shown, .version = PACKAGE_VERSION, .clock = clock, .live = request->live };
+	struct view_head head = {
+		.file = request->shown, .version = PACKAGE_VERSION, .clock = clock, .live = request->live
+	};
 	int err = open_file(&reading, request, &reading.result.error);
 
 	if (!err)
 		err = pack(&reading, request->room, sink->effort);
 	if (!err)
-		err = write_texts(&reading, request->room > reading.columns.size ? request->room - reading.columns.size : 0, sink);
+		err = write_texts(&reading,
+				  request->room > reading.columns.size ? request->room - reading.columns.size : 0,
+				  sink);
 	if (!err) {
 		if (!dat_clock_name(reading.file, clock, sizeof(clock)))
 			snprintf(clock, sizeof(clock), "%s", "");

@@ -20,7 +20,10 @@ struct view_result {
 	struct dat_error error; /* the reason of a failure; or of the first damage */
 };
 
-/* Reads the file and gives its blocks to the sink. 0; or -errno, with the reason in the result, or none if the sink failed. */
+/*
+ * Reads the file and gives its blocks to the sink. 0; or -errno, with the reason in the result, or none if the sink
+ * failed.
+ */
 int view_file(const struct view_request *request, const struct view_sink *sink, struct view_result *ret_result);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * See view_live.h. The pages are copied as recorder snapshot copies them, put into a spool, and woven; so a picture of
- * running programs has the same events as a recording has. Of each lane only the last pages are taken, so that a picture
- * takes some tens of milliseconds, however large the lanes are.
+ * running programs has the same events as a recording has. Of each lane only the last pages are taken, so that a
+ * picture takes some tens of milliseconds, however large the lanes are.
  */
 #include "cli/view_live.h"
 

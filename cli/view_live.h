@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running programs as the blocks of a page: what the memory of their lanes holds, also of what a recorder has taken out of
- * them already. Nothing is consumed, and no mark is left: neither the programs nor their recorder notice.
+ * Running programs as the blocks of a page: what the memory of their lanes holds, also of what a recorder has taken out
+ * of them already. Nothing is consumed, and no mark is left: neither the programs nor their recorder notice.
  */
 #ifndef CLI_VIEW_LIVE_H
 #define CLI_VIEW_LIVE_H
@@ -22,8 +22,8 @@ int view_live_open(struct view_live *live);
 void view_live_close(struct view_live *live);
 
 /*
- * The blocks of the state as it is now, each as its size, 32 bits, and its bytes. 0; -ENODATA: no program has an event; or
- * another -errno.
+ * The blocks of the state as it is now, each as its size, 32 bits, and its bytes. 0; -ENODATA: no program has an event;
+ * or another -errno.
  */
 int view_live_take(struct view_live *live, struct blob *ret_blocks);
 

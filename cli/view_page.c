@@ -10,10 +10,11 @@ static void put(struct blob *out, const char *text)
 
 void view_page_policy(struct blob *out, int connect)
 {
-	blob_printf(out,
-		    "default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; connect-src %s; base-uri 'none'; "
-		    "form-action 'none'",
-		    view_page_script_hash, view_page_style_hash, connect ? "'self'" : "'none'");
+	blob_printf(
+		out,
+		"default-src 'none'; script-src 'sha256-%s'; style-src 'sha256-%s'; connect-src %s; base-uri 'none'; "
+		"form-action 'none'",
+		view_page_script_hash, view_page_style_hash, connect ? "'self'" : "'none'");
 }
 
 void view_page_begin(struct blob *out, int connect)

@@ -13,8 +13,8 @@ extern const char view_page_style[], view_page_script[];
 extern const char view_page_style_hash[], view_page_script_hash[];
 
 /*
- * What a browser lets the page do: run this script and this style, load nothing, and send nothing. `connect`: it may ask
- * the server that it comes from.
+ * What a browser lets the page do: run this script and this style, load nothing, and send nothing. `connect`: it may
+ * ask the server that it comes from.
  */
 void view_page_policy(struct blob *out, int connect);
 

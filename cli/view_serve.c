@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See view_serve.h. It answers two questions, each below a token that only the printed address has: the page, and the data
- * as they are now. It reads nothing else, changes nothing, and listens on the loopback interface alone. A page of another
- * origin cannot ask: it does not know the token, and a name that leads here by DNS is not the Host that is expected.
+ * See view_serve.h. It answers two questions, each below a token that only the printed address has: the page, and the
+ * data as they are now. It reads nothing else, changes nothing, and listens on the loopback interface alone. A page of
+ * another origin cannot ask: it does not know the token, and a name that leads here by DNS is not the Host that is
+ * expected.
  *
- * One thread: connections are few, a picture is made for each question, and a client that is slow to ask holds up nobody.
+ * One thread: connections are few, a picture is made for each question, and a client that is slow to ask holds up
+ * nobody.
  */
 #include "cli/view_serve.h"
 
@@ -74,11 +76,12 @@ static void answer(int fd, const char *status, const char *type, const struct bl
 {
 	struct blob head = BLOB_INIT;
 
-	blob_printf(&head,
-		    "HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
-		    "X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
-		    "Content-Security-Policy: ",
-		    status, type, body ? body->size : 0);
+	blob_printf(
+		&head,
+		"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
+		"X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
+		"Content-Security-Policy: ",
+		status, type, body ? body->size : 0);
 	view_page_policy(&head, 1);
 	blob_printf(&head, "; frame-ancestors 'none'\r\nConnection: close\r\n\r\n");
 	if (!head.error && send_all(fd, head.data, head.size) && body)
@@ -156,7 +159,8 @@ static void drop(struct server *server, unsigned int number)
 {
 	close(server->clients[number].fd);
 	server->nr--;
-	memmove(&server->clients[number], &server->clients[number + 1], (server->nr - number) * sizeof(server->clients[0]));
+	memmove(&server->clients[number], &server->clients[number + 1],
+		(server->nr - number) * sizeof(server->clients[0]));
 }
 
 static void take_client(struct server *server)
@@ -229,7 +233,9 @@ static bool read_address(const char *text, struct sockaddr_storage *ret_address)
 	if (*last || port > 65535)
 		return false;
 	if (!strcmp(host, "[::1]")) {
-		*v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons((uint16_t)port), .sin6_addr = in6addr_loopback };
+		*v6 = (struct sockaddr_in6){ .sin6_family = AF_INET6,
+					     .sin6_port = htons((uint16_t)port),
+					     .sin6_addr = in6addr_loopback };
 		return true;
 	}
 	if (!strcmp(host, "localhost") || !*host)
@@ -249,13 +255,13 @@ static void write_host(struct server *server)
 	if (address.ss_family == AF_INET6) {
 		const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&address;
 
-		snprintf(server->host, sizeof(server->host), "[%s]:%u", inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text)),
-			 ntohs(v6->sin6_port));
+		snprintf(server->host, sizeof(server->host), "[%s]:%u",
+			 inet_ntop(AF_INET6, &v6->sin6_addr, text, sizeof(text)), ntohs(v6->sin6_port));
 	} else {
 		const struct sockaddr_in *v4 = (const struct sockaddr_in *)&address;
 
-		snprintf(server->host, sizeof(server->host), "%s:%u", inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text)),
-			 ntohs(v4->sin_port));
+		snprintf(server->host, sizeof(server->host), "%s:%u",
+			 inet_ntop(AF_INET, &v4->sin_addr, text, sizeof(text)), ntohs(v4->sin_port));
 	}
 }
 
@@ -266,14 +272,16 @@ static int start(struct server *server, const char *text)
 	const int on = 1;
 
 	if (!read_address(text, &address)) {
-		complain(COMMAND, "'%s' is not ADDR:PORT with an address of the loopback interface, such as 127.0.0.1:8080", text);
+		complain(COMMAND,
+			 "'%s' is not ADDR:PORT with an address of the loopback interface, such as 127.0.0.1:8080",
+			 text);
 		return EXIT_USAGE;
 	}
 	server->fd = socket(address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (server->fd >= 0)
 		setsockopt(server->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (server->fd < 0 || bind(server->fd, (struct sockaddr *)&address, sizeof(address)) < 0 || listen(server->fd, 16) < 0 ||
-	    getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
+	if (server->fd < 0 || bind(server->fd, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    listen(server->fd, 16) < 0 || getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random)) {
 		complain(COMMAND, "cannot serve at '%s': %s", text, strerror(errno));
 		return EXIT_FAILURE;
 	}

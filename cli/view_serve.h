@@ -6,8 +6,8 @@
 #include "cli/view_live.h"
 
 /*
- * Serve at `address`, ADDR:PORT, ADDR being an address of the loopback interface; NULL: 127.0.0.1 and any free port. Prints
- * the page's address and returns when a signal ends it. The exit status; a failure was reported.
+ * Serve at `address`, ADDR:PORT, ADDR being an address of the loopback interface; NULL: 127.0.0.1 and any free port.
+ * Prints the page's address and returns when a signal ends it. The exit status; a failure was reported.
  */
 int view_serve(struct view_live *live, const char *address);
 

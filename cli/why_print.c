@@ -18,8 +18,8 @@ static void json_piece(struct why *why, const struct why_piece *piece)
 {
 	const char *name = why_thread_name(why, piece->tid);
 
-	printf("{\"class\": \"%s\", \"begin\": %" PRIu64 ", \"dur\": %" PRIu64 ", \"task\": ", why_class_name(piece->class),
-	       piece->begin, piece->end - piece->begin);
+	printf("{\"class\": \"%s\", \"begin\": %" PRIu64 ", \"dur\": %" PRIu64 ", \"task\": ",
+	       why_class_name(piece->class), piece->begin, piece->end - piece->begin);
 	show_json(stdout, name ? name : "");
 	printf(", \"tid\": %" PRId32 ", \"cpu\": ", piece->tid);
 	if (piece->cpu >= 0)
@@ -45,8 +45,8 @@ int why_print_json(struct why *why, const struct why_span *span)
 	fputs("{\"span\": ", stdout);
 	putchar('"');
 	/* Names of systems and spans are identifiers. */
-	printf("%s:%s\", \"id\": %" PRIu64 ", \"begin\": %" PRIu64 ", \"dur\": %" PRIu64 ", \"classes\": {", span->rule->system,
-	       span->rule->name, span->id, span->begin, span->end - span->begin);
+	printf("%s:%s\", \"id\": %" PRIu64 ", \"begin\": %" PRIu64 ", \"dur\": %" PRIu64 ", \"classes\": {",
+	       span->rule->system, span->rule->name, span->id, span->begin, span->end - span->begin);
 	for (unsigned int i = 0; i < WHY_CLASSES; i++) {
 		if (sums[i])
 			printf("%s\"%s\": %" PRIu64, comma, why_class_name((enum why_class)i), sums[i]);
@@ -142,7 +142,8 @@ static void print_what(struct why *why, const struct why_span *span, const struc
 }
 
 /* The lines of a class below its sum: what took longest, and how much the rest is. */
-static void print_class(struct why *why, const struct why_span *span, const struct sum *sums, long nr, enum why_class class)
+static void print_class(struct why *why, const struct why_span *span, const struct sum *sums, long nr,
+			enum why_class class)
 {
 	enum { LINES_MAX = 12 };
 	uint64_t rest = 0;
@@ -174,7 +175,8 @@ static void print_head(struct why *why, const struct why_span *span)
 {
 	const char *name = why_thread_name(why, span->tid);
 
-	printf("%s%s:%s%s id %" PRIu64 ", ", paint(PAINT_TITLE), span->rule->system, span->rule->name, paint_end(), span->id);
+	printf("%s%s:%s%s id %" PRIu64 ", ", paint(PAINT_TITLE), span->rule->system, span->rule->name, paint_end(),
+	       span->id);
 	show_text(stdout, name ? name : "", name ? strlen(name) : 0, false);
 	printf(", at %" PRIu64 ".%09" PRIu64 ":", span->begin / 1000000000, span->begin % 1000000000);
 	print_ns(span->end - span->begin);

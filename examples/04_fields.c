@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What events can hold: numbers, addresses, reals, names of values, text, bytes, arrays; and an event with a text of its
- * own. See event.h for all kinds.
+ * What events can hold: numbers, addresses, reals, names of values, text, bytes, arrays; and an event with a text of
+ * its own. See event.h for all kinds.
  *
  *	recorder record ./04_fields
  *	recorder report

@@ -29,8 +29,9 @@ static void read_names(const struct rec_view *view)
 	while ((record = rec_log_next(log, size, &offset)))
 		if (record->kind == REC_LOG_EVENT && record->id >= REC_EVENT_ID_FIRST &&
 		    rec_event_parse((const struct rec_log_event *)record, &info) == 0)
-			snprintf(events[(record->id - REC_EVENT_ID_FIRST) % REC_EVENTS_MAX].name, sizeof(events[0].name), "%.*s:%.*s",
-				 (int)info.system.size, info.system.text, (int)info.name.size, info.name.text);
+			snprintf(events[(record->id - REC_EVENT_ID_FIRST) % REC_EVENTS_MAX].name,
+				 sizeof(events[0].name), "%.*s:%.*s", (int)info.system.size, info.system.text,
+				 (int)info.name.size, info.name.text);
 }
 
 /* Reads all that a lane has by now. Returns how many events, at least, were lost before and between. */

@@ -298,8 +298,8 @@ static void print_totals(struct packer *packer)
 	double in = (double)packer->bytes_in, out = (double)packer->bytes_out;
 	uint64_t total = 0;
 
-	printf("packer: %" PRIuFAST64 " files, %.1f MB -> %.1f MB (%.1f %%), events:", packer->files, in / 1e6, out / 1e6,
-	       in > 0 ? 100 * out / in : 0);
+	printf("packer: %" PRIuFAST64 " files, %.1f MB -> %.1f MB (%.1f %%), events:", packer->files, in / 1e6,
+	       out / 1e6, in > 0 ? 100 * out / in : 0);
 	for (int i = 0; i < NR_TALLIES; i++) {
 		printf(" %s=%" PRIuFAST64, names[i], tallies[i]);
 		total += tallies[i];

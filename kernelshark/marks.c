@@ -85,7 +85,7 @@ static struct thread *thread_of(struct marks *m, int32_t tid)
 	return thread;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- the sink */
+/* --------------------------------------------------------------------------------------------------------- the sink */
 
 /* Interrupts and requests of devices are not a thread's. */
 static int take_span(void *arg, const struct model_span *span)
@@ -148,7 +148,7 @@ static int take_counter(void *arg, const struct model_counter *counter)
 	return curve->values.error;
 }
 
-/* ------------------------------------------------------------------------------------------------------------- lines */
+/* ------------------------------------------------------------------------------------------------------------ lines */
 
 /* Outer spans first. */
 static int by_begin(const void *a, const void *b)
@@ -272,7 +272,7 @@ static int make_curves(struct thread *thread)
 	return 0;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the file */
+/* --------------------------------------------------------------------------------------------------------- the file */
 
 static int take_events(struct marks *m, struct dat_merge *merge)
 {

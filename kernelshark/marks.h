@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the plugin for KernelShark draws for a trace.dat: the spans of each thread in lines, in which no two overlap, and
- * counters as curves. No graphics here. Times are those that KernelShark shows.
+ * What the plugin for KernelShark draws for a trace.dat: the spans of each thread in lines, in which no two overlap,
+ * and counters as curves. No graphics here. Times are those that KernelShark shows.
  */
 #ifndef KERNELSHARK_MARKS_H
 #define KERNELSHARK_MARKS_H

@@ -52,7 +52,8 @@ static uint64_t read_number(const char *directory, const char *file, const char 
 /* What a group's limit leaves; UINT64_MAX: it has none. */
 static uint64_t left_in(const char *group, const struct group_files *files)
 {
-	const uint64_t limit = read_number(group, files->limit, ""), cache = read_number(group, "memory.stat", files->cache);
+	const uint64_t limit = read_number(group, files->limit, ""),
+		       cache = read_number(group, "memory.stat", files->cache);
 	uint64_t used = read_number(group, files->used, "");
 
 	if (limit == UINT64_MAX || used == UINT64_MAX)
@@ -62,7 +63,9 @@ static uint64_t left_in(const char *group, const struct group_files *files)
 	return limit > used ? limit - used : 0;
 }
 
-/* The least of a group and of those above it. In a container the groups that can be seen begin somewhere below the top. */
+/*
+ * The least of a group and of those above it. In a container the groups that can be seen begin somewhere below the top.
+ */
 static uint64_t left_above(const char *root, char *group, const struct group_files *files)
 {
 	char path[2 * PATH_MAX];

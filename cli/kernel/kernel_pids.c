@@ -231,7 +231,8 @@ bool kernel_pids_find(const struct message_sink *sink, const struct programs *wh
 	bool good = true;
 
 	if (programs)
-		good = programs_files(sink, which, take_program, &search) > 0 || (which->ret_lacks && *which->ret_lacks);
+		good = programs_files(sink, which, take_program, &search) > 0 ||
+		       (which->ret_lacks && *which->ret_lacks);
 	/* Programs that were asked for are those that use librecorder; else any process will do. */
 	if (good && (!programs || which->ret_lacks))
 		good = is_list(which->word) ? add_list(&search, which->word, true) : add_named(&search, which->word);

@@ -15,9 +15,9 @@ struct kernel_pids {
 };
 
 /*
- * Put the threads of the processes with these pids, or of this name, into the request; if an id is a thread's, only that
- * thread. With `programs` the processes use librecorder; if which->ret_lacks is set, others are included. False: one line
- * was printed. The caller closes the pids in any case.
+ * Put the threads of the processes with these pids, or of this name, into the request; if an id is a thread's, only
+ * that thread. With `programs` the processes use librecorder; if which->ret_lacks is set, others are included. False:
+ * one line was printed. The caller closes the pids in any case.
  */
 bool kernel_pids_find(const struct message_sink *sink, const struct programs *which, bool programs,
 		      struct kernel_request *request, struct kernel_pids *pids);

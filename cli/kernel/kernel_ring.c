@@ -33,7 +33,9 @@
 /* Whole sub-buffers of a ring that fills slowly are taken this often: a recorder that is killed loses no more. */
 #define WAIT_US 250000u
 
-/* Where poll() ignores the fill level (before Linux 5.1, or -s 0), it returns for each event: then at least this long. */
+/*
+ * Where poll() ignores the fill level (before Linux 5.1, or -s 0), it returns for each event: then at least this long.
+ */
 #define PAUSE_US 5000u
 
 static void close_fd(int fd)

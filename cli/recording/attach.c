@@ -107,7 +107,8 @@ static bool has_reader(struct rec_view *view)
 }
 
 /* But what a recorder that was killed had to read is for us. */
-static int pass_over(struct attach *attach, const struct watched_dir *watched, struct buffer *buffer, struct rec_view *view)
+static int pass_over(struct attach *attach, const struct watched_dir *watched, struct buffer *buffer,
+		     struct rec_view *view)
 {
 	char pid[PROGRAMS_PID_SIZE];
 
@@ -212,7 +213,8 @@ static bool cannot_attach(const struct attach *attach, const struct buffer *buff
 }
 
 /* One of the programs that the user named. False: one line was printed. */
-static bool begin_one(struct attach *attach, struct watched_dir *watched, struct buffer *buffer, const struct spool *spool)
+static bool begin_one(struct attach *attach, struct watched_dir *watched, struct buffer *buffer,
+		      const struct spool *spool)
 {
 	int err = attach_switch_on(attach, buffer);
 

@@ -52,8 +52,8 @@ void child_close(struct child *child);
 
 /*
  * Make the process that will execute argv[0], which is searched as a shell does. It waits until child_exec(). `env`
- * ends with a name of NULL; child->user may be set before. 0, or the errno of fork or pipe. child_drop() ends a process that still waits, and so does
- * child_close().
+ * ends with a name of NULL; child->user may be set before. 0, or the errno of fork or pipe. child_drop() ends a process
+ * that still waits, and so does child_close().
  */
 int child_fork(struct child *child, char **argv, const struct child_env *env);
 

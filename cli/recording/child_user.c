@@ -19,7 +19,8 @@ bool child_user_find(const struct message_sink *sink, const char *name, struct c
 	errno = 0;
 	entry = getpwnam(name);
 	if (!entry) {
-		message(sink, "there is no user '%s' (--user)%s%s", name, errno ? ": " : "", errno ? strerror(errno) : "");
+		message(sink, "there is no user '%s' (--user)%s%s", name, errno ? ": " : "",
+			errno ? strerror(errno) : "");
 		return false;
 	}
 	*ret_user = (struct child_user){
@@ -66,7 +67,9 @@ int child_user_borrow(const struct child_user *user)
 
 void child_user_back(void)
 {
-	/* The real ids are root's, so neither can fail; a recorder that stayed the user could do harm only to itself. */
+	/*
+	 * The real ids are root's, so neither can fail; a recorder that stayed the user could do harm only to itself.
+	 */
 	if (seteuid(getuid()) < 0 || setegid(getgid()) < 0)
 		_exit(1);
 }

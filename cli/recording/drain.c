@@ -124,7 +124,10 @@ static int end_process(struct drain *drain, struct drained *one)
 	return err;
 }
 
-/* While the drain takes pages of a living program, the program's threads may take further lanes before they lose events. */
+/*
+ * While the drain takes pages of a living program, the program's threads may take further lanes before they lose
+ * events.
+ */
 static void let_grow(struct drained *one)
 {
 	const uint64_t now = now_ms();
@@ -172,7 +175,8 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 	int err;
 
 	if (taken >= 0)
-		taken = drain_add_turns(drain, one, 0, alive ? rec_view_info(one->view)->nr_subbufs + 1 : LANE_PAGES_MAX);
+		taken = drain_add_turns(drain, one, 0,
+					alive ? rec_view_info(one->view)->nr_subbufs + 1 : LANE_PAGES_MAX);
 	if (!taken)
 		taken = drain_take_turns(drain, false);
 	/* What could not be read now is tried again, if there is another time. */
@@ -253,8 +257,9 @@ static int run_ended(struct drain *drain, struct drained *one)
 /* Those whose files are gone need not be remembered; the list stays as short as the directory. */
 static bool is_over(const struct drain *drain, const struct drained *one)
 {
-	return !one->view && (drain->flags & DRAIN_NAMED ||
-			      (drain->flags & DRAIN_OWNED && faccessat(drain->fd, one->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0));
+	return !one->view &&
+	       (drain->flags & DRAIN_NAMED ||
+		(drain->flags & DRAIN_OWNED && faccessat(drain->fd, one->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0));
 }
 
 static int run_round(struct drain *drain, bool last)

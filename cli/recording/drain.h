@@ -37,15 +37,17 @@ struct drain_trouble {
 	int no_buffer_errno;	    /* the reason of the last one */
 	unsigned int living;	    /* of programs that still ran at the end */
 	unsigned int stopped;	    /* of programs that were stopped at the end (rec_stop()) */
-	unsigned int off;	    /* of other programs with events, all of them off at the end; not with DRAIN_NAMED */
+	unsigned int off; /* of other programs with events, all of them off at the end; not with DRAIN_NAMED */
 	int bad_errno;		    /* reason why the first bad buffer could not be opened: positive errno */
 	char bad_file[256];
 };
 
-#define DRAIN_OWNED 1u /* the buffers are the recording's own: each is removed once its program is gone and it is drained */
+#define DRAIN_OWNED                                                                                                    \
+	1u /* the buffers are the recording's own: each is removed once its program is gone and it is drained */
 #define DRAIN_DEAD  2u /* only buffers whose programs are gone */
 #define DRAIN_NAMED 4u /* only buffers that are named by drain_add() */
-#define DRAIN_NEXT  8u /* of a lane only the direct continuation of the spool: nothing if another recorder has read more */
+#define DRAIN_NEXT                                                                                                     \
+	8u /* of a lane only the direct continuation of the spool: nothing if another recorder has read more */
 
 /*
  * Drain the buffers in a directory, of which `dir` is a descriptor, into `spool`, which must outlive the drain.

@@ -132,8 +132,8 @@ void drain_note_bad(struct drain *drain, const struct drained *one, int err)
 }
 
 /*
- * Whether a buffer for which there is no descriptor waits for another one to be closed. It is not tried in each round: only
- * we can give one back.
+ * Whether a buffer for which there is no descriptor waits for another one to be closed. It is not tried in each round:
+ * only we can give one back.
  */
 static bool waits(struct drain *drain, int err)
 {

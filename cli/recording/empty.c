@@ -59,7 +59,8 @@ void say_empty(const struct output *output, const struct spool *spool, const str
 	if (selections && programs)
 		snprintf(why, sizeof(why), "%s", of_programs(spool, selections, trouble, programs, stats->lost));
 	else if (!selections)
-		snprintf(why, sizeof(why), "%s", stats->lost ? "all events were lost" : "none of the kernel's events occurred");
+		snprintf(why, sizeof(why), "%s",
+			 stats->lost ? "all events were lost" : "none of the kernel's events occurred");
 	else if (trouble->no_buffers)
 		summary_no_buffer(spool, trouble, why, sizeof(why));
 	else

@@ -49,7 +49,8 @@ static bool runs(const struct process *process)
 {
 	struct proc_stat stat;
 
-	return !proc_stat_of(process->pid, &stat) && stat.start_time == process->start_time && !proc_stat_is_dead(&stat);
+	return !proc_stat_of(process->pid, &stat) && stat.start_time == process->start_time &&
+	       !proc_stat_is_dead(&stat);
 }
 
 bool family_runs(const struct family *family)

@@ -8,8 +8,9 @@
 #include <stdint.h>
 
 /*
- * False: the buffer holds no event, and nothing says that it had one. Otherwise *ret_seconds is the time, CLOCK_REALTIME; 0:
- * unknown, because no lane can be read, or because the clock is that of an earlier boot. Consumes nothing.
+ * False: the buffer holds no event, and nothing says that it had one. Otherwise *ret_seconds is the time,
+ * CLOCK_REALTIME; 0: unknown, because no lane can be read, or because the clock is that of an earlier boot. Consumes
+ * nothing.
  */
 bool last_event_time(struct rec_view *view, uint64_t *ret_seconds);
 

@@ -229,7 +229,8 @@ void leftovers_sweep(struct leftovers *left)
 
 		for (unsigned int j = 0; j < place->nr; j++) {
 			/* What a killed recorder left belongs to its recording. */
-			if (place->is_session || !place->items[j].is_empty || unlinkat(place->dir.fd, place->items[j].name, 0))
+			if (place->is_session || !place->items[j].is_empty ||
+			    unlinkat(place->dir.fd, place->items[j].name, 0))
 				place->items[kept++] = place->items[j];
 		}
 		place->nr = kept;

@@ -88,7 +88,9 @@ bool output_choose(struct output *output, const char *name)
  */
 #define SPOOL_TRIES 100u
 
-/* Look at the spool's path. 0: a killed recorder has left a spool there; -ENOENT: nothing is there any more; or -errno. */
+/*
+ * Look at the spool's path. 0: a killed recorder has left a spool there; -ENOENT: nothing is there any more; or -errno.
+ */
 static int look_at_spool(const struct output *output)
 {
 	struct spool_head head;

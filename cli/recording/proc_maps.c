@@ -25,7 +25,8 @@ static unsigned int put_lines(FILE *file, struct blob *lines)
 
 	while (getline(&line, &room, file) > 0) {
 		at = 0;
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &begin, &end, &at) < 2 || !at || !line[at])
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*s %*s %*s %*s %n", &begin, &end, &at) < 2 || !at ||
+		    !line[at])
 			continue;
 		path = line + at;
 		path[strcspn(path, " \n")] = '\0';

@@ -160,7 +160,8 @@ static char *join_lines(const struct selections *selections, bool whole)
 	if (!out)
 		return NULL;
 	for (unsigned int i = 0; i < selections->nr; i++)
-		fprintf(out, "%s%s", i ? "\n" : "", whole ? selections->list[i].selector : selections->list[i].patterns);
+		fprintf(out, "%s%s", i ? "\n" : "",
+			whole ? selections->list[i].selector : selections->list[i].patterns);
 	if (fclose(out)) {
 		free(text);
 		return NULL;

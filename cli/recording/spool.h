@@ -9,9 +9,9 @@
  * recording. A full disk is an error code, never a signal.
  *
  * The file: struct spool_head, then chunks back to back, each a struct spool_chunk and its payload, rounded up to 8
- * bytes (spool_format.h). Numbers have the machine's byte order: a spool is read on the machine that wrote it. Spools of
- * other versions are read if their incompatible features are known. The contents of chunks are checked for memory safety;
- * readers of pages check the contents of pages.
+ * bytes (spool_format.h). Numbers have the machine's byte order: a spool is read on the machine that wrote it. Spools
+ * of other versions are read if their incompatible features are known. The contents of chunks are checked for memory
+ * safety; readers of pages check the contents of pages.
  *
  * The kernel is one more process of a spool, with pid 0; its lanes are the CPUs, by number. Its pages are not in this
  * file but, back to back, in one file for each CPU beside it: see spool_side_open(). Its log is empty; it has texts
@@ -114,7 +114,7 @@ struct spool {
 	uint64_t block_ms;	   /* when the block was taken */
 	bool patient;		   /* if the stage is full, adding a page waits */
 	bool stage_is_gone;	   /* and so are the chunks that a killed recorder had not written */
-	bool stage_is_elsewhere;   /* or only out of sight: the machine has not been restarted. Nothing may be appended */
+	bool stage_is_elsewhere; /* or only out of sight: the machine has not been restarted. Nothing may be appended */
 	unsigned char *rest; /* chunks of a stage for which the file has no room, */
 	uint64_t rest_at;    /* from this offset on */
 	size_t rest_size;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Payloads to and from the structs that programs use, member by member. A payload that is longer than its type is of a
- * later version, and its rest is not read; a shorter one is of an earlier version, and the rest counts as zeros. Strings
- * in the file need not be terminated; those that come out of it are.
+ * later version, and its rest is not read; a shorter one is of an earlier version, and the rest counts as zeros.
+ * Strings in the file need not be terminated; those that come out of it are.
  */
 #include "cli/recording/spool_format.h"
 #include "cli/recording/spool_private.h"
@@ -198,9 +198,9 @@ void spool_get_anchor(const void *payload, size_t size, struct rec_anchor *ret_a
 
 void spool_put_clocks(const struct clock_reading *reading, struct spool_disk_clocks *ret_disk)
 {
-	*ret_disk = (struct spool_disk_clocks){
-		.mono = reading->mono, .realtime = reading->realtime, .boottime = reading->boottime
-	};
+	*ret_disk = (struct spool_disk_clocks){ .mono = reading->mono,
+						.realtime = reading->realtime,
+						.boottime = reading->boottime };
 }
 
 void spool_get_clocks(const void *payload, size_t size, struct clock_reading *ret_reading)
@@ -208,5 +208,6 @@ void spool_get_clocks(const void *payload, size_t size, struct clock_reading *re
 	struct spool_disk_clocks disk;
 
 	take(&disk, sizeof(disk), payload, size);
-	*ret_reading = (struct clock_reading){ .mono = disk.mono, .realtime = disk.realtime, .boottime = disk.boottime };
+	*ret_reading =
+		(struct clock_reading){ .mono = disk.mono, .realtime = disk.realtime, .boottime = disk.boottime };
 }

@@ -177,13 +177,14 @@ static int note_rate(struct spool_entry *entry, uint16_t id, const void *payload
 
 static bool has_valid_lane(const struct spool *spool, const struct spool_chunk *chunk)
 {
-	return chunk->lane < LANES_OF_PROCESS && may_have_lanes(spool, &spool->entries[chunk->process], chunk->lane + 1);
+	return chunk->lane < LANES_OF_PROCESS &&
+	       may_have_lanes(spool, &spool->entries[chunk->process], chunk->lane + 1);
 }
 
 bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chunk, uint64_t left)
 {
-	if (chunk->magic != SPOOL_CHUNK_MAGIC || !chunk->kind || chunk->size > left || chunk->size > SPOOL_PAYLOAD_MAX ||
-	    chunk->size < spool_least_payload(chunk))
+	if (chunk->magic != SPOOL_CHUNK_MAGIC || !chunk->kind || chunk->size > left ||
+	    chunk->size > SPOOL_PAYLOAD_MAX || chunk->size < spool_least_payload(chunk))
 		return false;
 	if (chunk->kind == SPOOL_PROCESS || chunk->kind == SPOOL_ANCHOR || chunk->kind == SPOOL_CLOCKS ||
 	    !spool_is_known(chunk))

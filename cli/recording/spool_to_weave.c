@@ -146,7 +146,8 @@ int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool)
 	return err ? err : add_processes(to_weave, spool);
 }
 
-void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool, struct spool_to_weave_kernel *ret_kernel)
+void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool,
+			   struct spool_to_weave_kernel *ret_kernel)
 {
 	struct spool_to_weave_kernel kernel = { .is_there = spool_has_kernel(spool) };
 

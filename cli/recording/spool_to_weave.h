@@ -35,13 +35,14 @@ struct spool_to_weave_kernel {
 };
 
 /*
- * Describe the spool, which must not change until spool_to_weave_close(). 0, -ENOMEM, or the reason why a side file cannot be
- * opened; call spool_to_weave_close() in any case.
+ * Describe the spool, which must not change until spool_to_weave_close(). 0, -ENOMEM, or the reason why a side file
+ * cannot be opened; call spool_to_weave_close() in any case.
  */
 int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool);
 void spool_to_weave_close(struct spool_to_weave *to_weave);
 
 /* Call it when all streams were read to their ends. */
-void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool, struct spool_to_weave_kernel *ret_kernel);
+void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool,
+			   struct spool_to_weave_kernel *ret_kernel);
 
 #endif

@@ -175,8 +175,8 @@ int spool_add_clocks(struct spool *spool)
 }
 
 /*
- * The other spool's chunk at `offset`; its processes come behind ours, of which there were `base`. Of a kind that is not
- * known, nobody knows what it refers to: it is left out.
+ * The other spool's chunk at `offset`; its processes come behind ours, of which there were `base`. Of a kind that is
+ * not known, nobody knows what it refers to: it is left out.
  */
 static int append_chunk(struct spool *spool, const struct spool *other, uint64_t offset, unsigned int base,
 			unsigned char *payload, uint32_t *ret_size)

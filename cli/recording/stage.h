@@ -99,7 +99,8 @@ struct stage_rest {
 /*
  * Read the stage at `path` of the spool file whose stat is `spool`. 0; -ENOENT: it does not exist; -EBADMSG: it is not
  * a stage, or belongs to another spool, or is owned neither by this user nor by the spool's owner; -EPROTO: it has a
- * feature that this version does not know; -EBUSY: another process holds its lock; -ENOMEM; or an errno of open or read.
+ * feature that this version does not know; -EBUSY: another process holds its lock; -ENOMEM; or an errno of open or
+ * read.
  */
 int stage_recover(const char *path, const struct stat *spool, struct stage_rest *ret_rest);
 

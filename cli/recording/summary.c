@@ -199,7 +199,8 @@ static uint64_t without(uint64_t all, uint64_t part)
 }
 
 /* Of the kernel, whose losses and gaps are taken out of `stats`: what remains there is the programs'. */
-static void say_kernel(const struct output *output, const struct spool_to_weave_kernel *kernel, struct weave_stats *stats)
+static void say_kernel(const struct output *output, const struct spool_to_weave_kernel *kernel,
+		       struct weave_stats *stats)
 {
 	const struct message_sink *sink = output->sink;
 
@@ -254,7 +255,8 @@ static void say_summary(const struct output *output, const struct spool *spool, 
 }
 
 void summary(const struct output *output, const struct spool *spool, const struct selections *selections,
-	     const struct drain_trouble *trouble, const struct weave_stats *stats, const struct spool_to_weave_kernel *kernel)
+	     const struct drain_trouble *trouble, const struct weave_stats *stats,
+	     const struct spool_to_weave_kernel *kernel)
 {
 	say_trouble(output->sink, trouble);
 	/* If nothing was recorded, say_empty() names the reason. */

@@ -8,7 +8,8 @@
 
 /* Messages about what was skipped, then the lines of the summary. As output_finish(). */
 void summary(const struct output *output, const struct spool *spool, const struct selections *selections,
-	     const struct drain_trouble *trouble, const struct weave_stats *stats, const struct spool_to_weave_kernel *kernel);
+	     const struct drain_trouble *trouble, const struct weave_stats *stats,
+	     const struct spool_to_weave_kernel *kernel);
 
 /* How many processes could not make a buffer, and why: of trouble->no_buffers, which is not 0. */
 void summary_no_buffer(const struct spool *spool, const struct drain_trouble *trouble, char *text, size_t size);

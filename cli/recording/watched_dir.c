@@ -13,7 +13,8 @@ struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, u
 	return NULL;
 }
 
-struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, uint64_t inode, const struct rec_view *view)
+struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, uint64_t inode,
+			       const struct rec_view *view)
 {
 	const struct rec_view_info *info = rec_view_info(view);
 	const uint64_t pid_ns = rec_view_pid_namespace(view);

@@ -12,7 +12,8 @@
 struct buffer {
 	char *name;
 	uint64_t inode;
-	struct rec_view *view; /* our view, while the program is recorded: to switch its events; the drain has another view */
+	struct rec_view
+		*view; /* our view, while the program is recorded: to switch its events; the drain has another view */
 	bool taken;	       /* recorded by us: named by the user or found */
 	bool old;	       /* there before the recording, and not one that the user named */
 	bool seen;	       /* found by the last scan */
@@ -35,7 +36,8 @@ struct watched_dir {
 struct buffer *watched_dir_find(struct watched_dir *watched, const char *name, uint64_t inode);
 
 /* List a buffer, by an open view that still belongs to the caller. NULL: no memory. */
-struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, uint64_t inode, const struct rec_view *view);
+struct buffer *watched_dir_add(struct watched_dir *watched, const char *name, uint64_t inode,
+			       const struct rec_view *view);
 
 /* Drop buffers whose files the last scan did not find, unless they have a view. */
 void watched_dir_forget(struct watched_dir *watched);

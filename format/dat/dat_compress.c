@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See dat_compress.h. Frames are decoded with or without their content size in them. zlib is looked for when the first file
- * needs it, so nothing depends on it.
+ * See dat_compress.h. Frames are decoded with or without their content size in them. zlib is looked for when the first
+ * file needs it, so nothing depends on it.
  */
 #include "format/dat/dat_compress.h"
 
@@ -17,7 +17,8 @@ static int decompress_zstd(void *dst, size_t dst_size, const void *src, size_t s
 }
 
 /* uncompress() of zlib; NULL: the library is not there. */
-typedef int (*uncompress_function)(unsigned char *dst, unsigned long *dst_size, const unsigned char *src, unsigned long src_size);
+typedef int (*uncompress_function)(unsigned char *dst, unsigned long *dst_size, const unsigned char *src,
+				   unsigned long src_size);
 
 /* Several threads may look for it at once. They find the same. */
 static uncompress_function find_uncompress(void)

@@ -3,8 +3,8 @@
  * What is left of a file of version 7 that was cut off or never finished. Its options may be missing, which name the
  * sections and describe the buffers; trace-cmd writes them last. Sections stand one after the other, so they are found
  * by their headers. A buffer whose option is missing has no name, and its CPUs no numbers: they are counted from 0.
- * Every CPU's data begin at a page, and its pages are in order of time; so a page that begins before the end of the page
- * in front of it is the first one of the next CPU. Compressed data have a count of chunks for each CPU.
+ * Every CPU's data begin at a page, and its pages are in order of time; so a page that begins before the end of the
+ * page in front of it is the first one of the next CPU. Compressed data have a count of chunks for each CPU.
  */
 #include "format/dat/dat_internal.h"
 #include "format/dat/dat_page.h"

@@ -182,7 +182,8 @@ int dat_ids_write(const struct dat_ids *ids, struct dat_writer *writer)
 		blob_put(&format, text->head, text->head_size);
 		blob_printf(&format, " %u", text->id);
 		blob_put(&format, text->tail, text->tail_size);
-		err = format.error ? format.error : dat_write_format(writer, text->system, (char *)format.data, format.size);
+		err = format.error ? format.error
+				   : dat_write_format(writer, text->system, (char *)format.data, format.size);
 	}
 	blob_free(&format);
 	return err;

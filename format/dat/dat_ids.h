@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One set of event ids for several files: events of the same system, name and fields have one id in the result, and events
- * that differ have different ones. An event keeps its id if no earlier file uses it for another event.
+ * One set of event ids for several files: events of the same system, name and fields have one id in the result, and
+ * events that differ have different ones. An event keeps its id if no earlier file uses it for another event.
  */
 #ifndef FORMAT_DAT_IDS_H
 #define FORMAT_DAT_IDS_H
@@ -24,8 +24,8 @@ int dat_ids_open(struct dat_ids **ret_ids);
 struct dat_ids *dat_ids_close(struct dat_ids *ids);
 
 /*
- * Take the formats of a file, which must stay open. 0; -ENOMEM; -ENOSPC: no id is left; -EBADMSG: a format has no id from
- * 0 to 65535, or its id is not two bytes of the record.
+ * Take the formats of a file, which must stay open. 0; -ENOMEM; -ENOSPC: no id is left; -EBADMSG: a format has no id
+ * from 0 to 65535, or its id is not two bytes of the record.
  */
 int dat_ids_add(struct dat_ids *ids, const struct dat_file *file, struct dat_id_map *ret_map);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The order of the parts in a file of version 7 (trace-dat.md, part 5): prologue, options, the sections that they point
- * to, and the buffers. There is no section of strings. If pages are compressed, so are the sections, except the options.
+ * to, and the buffers. There is no section of strings. If pages are compressed, so are the sections, except the
+ * options.
  */
 #include "format/dat/dat_write_private.h"
 

@@ -63,7 +63,8 @@ static bool next_page(struct dat_merge *m, struct stream *s)
 }
 
 /* The next record with data, after anything that is rare: another page, padding, damage. False: there is none. */
-static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct dat_record *record, struct dat_error *error)
+static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct dat_record *record,
+			struct dat_error *error)
 {
 	/* The data that were handed out last remain, whatever is read now. */
 	dat_cursor_keep(&s->cursor);
@@ -157,8 +158,8 @@ static uint32_t count_streams(const struct dat_file *file)
 }
 
 /* The top buffer's streams first, whatever the order in the file; then the others in theirs. */
-static int open_streams(struct dat_merge *m, const struct dat_file *file, bool top, dat_merge_wanted wanted, const void *arg,
-			uint64_t from)
+static int open_streams(struct dat_merge *m, const struct dat_file *file, bool top, dat_merge_wanted wanted,
+			const void *arg, uint64_t from)
 {
 	for (size_t i = 0; i < file->nr_buffers; i++) {
 		const struct dat_buffer *buffer = &file->buffers[i];
@@ -190,8 +191,8 @@ int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat
 	return dat_merge_open_at(file, time, wanted, arg, 0, ret_merge);
 }
 
-int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
-		      uint64_t from, struct dat_merge **ret_merge)
+int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted,
+		      const void *arg, uint64_t from, struct dat_merge **ret_merge)
 {
 	struct dat_merge *m = calloc(1, sizeof(*m));
 	uint32_t count = count_streams(file);

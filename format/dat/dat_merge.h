@@ -37,9 +37,12 @@ typedef bool (*dat_merge_wanted)(const void *arg, const struct dat_buffer *buffe
 int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
 		   struct dat_merge **ret_merge);
 
-/* The same, without the pages that lie before the time `from`: some events before it may remain, no later one is left out. */
-int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted, const void *arg,
-		      uint64_t from, struct dat_merge **ret_merge);
+/*
+ * The same, without the pages that lie before the time `from`: some events before it may remain, no later one is left
+ * out.
+ */
+int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted,
+		      const void *arg, uint64_t from, struct dat_merge **ret_merge);
 
 /* Takes NULL. Returns NULL. */
 struct dat_merge *dat_merge_close(struct dat_merge *merge);

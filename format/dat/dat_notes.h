@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a file says of how it was made: who wrote it, how the clocks agreed, which threads the kernel left out. All of it is one
- * text, the option DAT_VERSION, which is written and read here alone:
+ * What a file says of how it was made: who wrote it, how the clocks agreed, which threads the kernel left out. All of
+ * it is one text, the option DAT_VERSION, which is written and read here alone:
  *
  *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone;
  *	hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at most 40 ns;
  *	clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...
  *
  * "processes" has the process of each program and its further threads: trace.dat has no other place for that.
- * "clocks" has what the clocks showed at the begin of the recording and at its end; a file of one moment has one reading.
+ * "clocks" has what the clocks showed at the begin of the recording and at its end; a file of one moment has one
+ * reading.
  */
 #ifndef FORMAT_DAT_NOTES_H
 #define FORMAT_DAT_NOTES_H
@@ -61,7 +62,8 @@ struct dat_notes {
 	const char *offsets; /* clock_offsets_text(); NULL: not measured */
 	bool some_threads;   /* the kernel recorded only the switches of some threads */
 	const char *hidden;  /* numbers of threads whose events are left out, separated by blanks; NULL: none */
-	const char *other_pids; /* numbers of threads that have others for the kernel, separated by blanks; NULL: none */
+	const char
+		*other_pids;   /* numbers of threads that have others for the kernel, separated by blanks; NULL: none */
 	const char *processes; /* "PID TID TID, PID TID"; NULL: none */
 	struct clock_reading readings[CLOCK_READINGS]; /* in the order of time */
 	unsigned int nr_readings;
@@ -78,8 +80,8 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes);
 bool dat_notes_read(const char *text, struct dat_notes *ret_notes);
 
 /*
- * The next thread of notes.processes at *at, which is advanced, with its process; the first time *pid is 0. False: there are
- * no more.
+ * The next thread of notes.processes at *at, which is advanced, with its process; the first time *pid is 0. False:
+ * there are no more.
  */
 bool dat_notes_next_member(const char **at, int32_t *pid, int32_t *ret_tid);
 

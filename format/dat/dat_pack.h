@@ -13,8 +13,8 @@
 #include "format/dat/dat_packer.h"
 
 /*
- * By measurement (bench/README.md): viewers take time with the square of the number of chunks, 115 s instead of 42 with chunks of
- * 64 KiB in a file of 25 million events; and level 3 is ready when plain pages are.
+ * By measurement (bench/README.md): viewers take time with the square of the number of chunks, 115 s instead of 42 with
+ * chunks of 64 KiB in a file of 25 million events; and level 3 is ready when plain pages are.
  */
 #define DAT_PACK_CHUNK (UINT32_C(1) << 20)
 #define DAT_PACK_LEVEL 3

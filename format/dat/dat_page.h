@@ -61,9 +61,9 @@ int dat_walk_next(struct dat_walk *walk, struct dat_record *ret_record, struct d
 int dat_walk_event(struct dat_walk *walk, struct dat_record *ret_record, struct dat_error *ret_error);
 
 /*
- * The next record, if it is of the kind that most are: an event whose length is in its word, not the first record of its
- * page. Returns its data, and *ret_size; its time is walk->ts then, and it ends at walk->pos. NULL: it is not, and nothing
- * has changed.
+ * The next record, if it is of the kind that most are: an event whose length is in its word, not the first record of
+ * its page. Returns its data, and *ret_size; its time is walk->ts then, and it ends at walk->pos. NULL: it is not, and
+ * nothing has changed.
  */
 static inline const unsigned char *dat_walk_short(struct dat_walk *walk, uint32_t *ret_size)
 {

@@ -47,8 +47,9 @@ int dat_parse_header_info(struct dat_file *file, struct bytes *b, struct dat_err
 	int err;
 
 	if (!bytes_match(b, "header_page", 12))
-		return b->error || bytes_left(b) < 12 ? dat_fail(error, -EBADMSG, offset, "truncated: no header_page") :
-							dat_fail(error, -EBADMSG, offset, "damaged: no header_page at %" PRIu64, offset);
+		return b->error || bytes_left(b) < 12
+			       ? dat_fail(error, -EBADMSG, offset, "truncated: no header_page")
+			       : dat_fail(error, -EBADMSG, offset, "damaged: no header_page at %" PRIu64, offset);
 	err = read_text(file, b, bytes_u64(b), "header_page", &file->header_page, error);
 	if (err)
 		return err;
@@ -123,7 +124,9 @@ int dat_parse_event_formats(struct dat_file *file, struct bytes *b, struct dat_e
 
 int dat_parse_text(struct dat_file *file, struct bytes *b, unsigned int id, struct dat_error *error)
 {
-	struct dat_text *text = id == DAT_KALLSYMS ? &file->kallsyms : id == DAT_PRINTK ? &file->printk : &file->cmdlines;
+	struct dat_text *text = id == DAT_KALLSYMS ? &file->kallsyms
+				: id == DAT_PRINTK ? &file->printk
+						   : &file->cmdlines;
 	uint64_t size = id == DAT_CMDLINES ? bytes_u64(b) : bytes_u32(b);
 
 	return read_text(file, b, size, dat_id_name(id), text, error);

@@ -58,7 +58,8 @@ static int parse_instances(struct dat_file *file, struct dat_error *error)
 		offset = bytes_u64(&b);
 		name = bytes_string(&b, DAT_NAME_MAX);
 		if (!name)
-			return dat_fail(error, b.error, option->offset, "damaged: a buffer option without offset or name");
+			return dat_fail(error, b.error, option->offset,
+					"damaged: a buffer option without offset or name");
 		buffer = dat_add_buffer(file);
 		if (!buffer) {
 			free(name);

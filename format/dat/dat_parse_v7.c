@@ -36,8 +36,8 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 	if (b.error)
 		return dat_fail_bytes(error, file, &b, section_name(id));
 	if (section.id != id)
-		return dat_fail(error, -EBADMSG, offset, "damaged: the section at %" PRIu64 " should be %s, it says %u", offset,
-				section_name(id), section.id);
+		return dat_fail(error, -EBADMSG, offset, "damaged: the section at %" PRIu64 " should be %s, it says %u",
+				offset, section_name(id), section.id);
 	if (section.size > bytes_left(&b)) {
 		err = dat_fail(error, -EBADMSG, offset, "truncated: the section %s at %" PRIu64 " has %" PRIu64
 			       " bytes, the file ends at %" PRIu64, section_name(id), offset, section.size, file->size);
@@ -223,7 +223,8 @@ static int parse_sections(struct dat_file *file, struct dat_error *error)
 			return err;
 	}
 	if (!file->where[DAT_HEADER_INFO])
-		return dat_fail(error, -EBADMSG, file->options_offset, "damaged: no option says where the header information is");
+		return dat_fail(error, -EBADMSG, file->options_offset,
+				"damaged: no option says where the header information is");
 	return 0;
 }
 
@@ -236,7 +237,8 @@ static int parse_buffers(struct dat_file *file, struct dat_error *error)
 		struct bytes b;
 		int err;
 
-		err = dat_open_section(file, buffer->offset, buffer->latency ? DAT_BUFFER_TEXT : DAT_BUFFER, &b, &plain, error);
+		err = dat_open_section(file, buffer->offset, buffer->latency ? DAT_BUFFER_TEXT : DAT_BUFFER, &b, &plain,
+				       error);
 		free(plain);
 		if (err) {
 			buffer->nr_streams = 0;
@@ -250,7 +252,8 @@ static int parse_buffers(struct dat_file *file, struct dat_error *error)
 		buffer->compressed = file->sections[file->nr_sections - 1].flags & DAT_COMPRESSED;
 		if (buffer->compressed && !file->codec)
 			return dat_fail(error, -EBADMSG, buffer->offset,
-					"damaged: buffer \"%.32s\" is compressed, the file names no compression", buffer->name);
+					"damaged: buffer \"%.32s\" is compressed, the file names no compression",
+					buffer->name);
 	}
 	return 0;
 }
@@ -285,7 +288,8 @@ int dat_parse_v7(struct dat_file *file, struct dat_error *error)
 		return dat_fail_bytes(error, file, &b, "header");
 	while (file->codec && strcmp(file->compression, file->codec->name) != 0)
 		file->codec = file->codec->next;
-	if (strcmp(file->compression, "none") != 0 && (!file->codec || (file->codec->is_there && !file->codec->is_there())))
+	if (strcmp(file->compression, "none") != 0 &&
+	    (!file->codec || (file->codec->is_there && !file->codec->is_there())))
 		return dat_fail(error, -EPROTONOSUPPORT, 18, "compressed with \"%.32s\", which cannot be read here",
 				file->compression);
 	if (offset)

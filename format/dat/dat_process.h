@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Which process a thread belongs to. trace.dat does not say it; recordings of recorder say it for programs, in their notes. */
+/*
+ * Which process a thread belongs to. trace.dat does not say it; recordings of recorder say it for programs, in their
+ * notes.
+ */
 #ifndef FORMAT_DAT_PROCESS_H
 #define FORMAT_DAT_PROCESS_H
 

@@ -80,12 +80,14 @@ int dat_fail(struct dat_error *error, int err, uint64_t offset, const char *fmt,
 int dat_fail_bytes(struct dat_error *error, const struct dat_file *file, const struct bytes *b, const char *what)
 {
 	if (b->error == -EBADMSG && b->end == file->size && b->fd >= 0)
-		return dat_fail(error, b->error, b->pos, "truncated: the %s at %" PRIu64 " does not fit, the file ends at %" PRIu64,
-				what, b->pos, file->size);
+		return dat_fail(error, b->error, b->pos,
+				"truncated: the %s at %" PRIu64 " does not fit, the file ends at %" PRIu64, what,
+				b->pos, file->size);
 	if (b->error == -EBADMSG)
-		return dat_fail(error, b->error, b->pos, "damaged: the %s does not fit its section, which ends at %" PRIu64, what,
-				b->end);
-	return dat_fail(error, b->error, b->pos, "cannot read the %s at %" PRIu64 ": %s", what, b->pos, strerror(-b->error));
+		return dat_fail(error, b->error, b->pos,
+				"damaged: the %s does not fit its section, which ends at %" PRIu64, what, b->end);
+	return dat_fail(error, b->error, b->pos, "cannot read the %s at %" PRIu64 ": %s", what, b->pos,
+			strerror(-b->error));
 }
 
 int dat_missing(struct dat_file *file, int err, const struct dat_error *error)
@@ -114,7 +116,8 @@ static int parse_prologue(struct dat_file *file, struct dat_error *error)
 
 	bytes_from_file(&b, file->fd, 0, file->size, false);
 	if (!bytes_match(&b, magic, sizeof(magic)))
-		return dat_fail(error, b.error ? b.error : -EPROTO, 0, "not a trace.dat file (it does not begin as one)");
+		return dat_fail(error, b.error ? b.error : -EPROTO, 0,
+				"not a trace.dat file (it does not begin as one)");
 	version = bytes_string(&b, 16);
 	if (!version)
 		return dat_fail_bytes(error, file, &b, "version");
@@ -153,7 +156,8 @@ static int open_regular(const char *path, struct dat_file *file, struct dat_erro
 	if (S_ISDIR(st.st_mode))
 		return dat_fail(error, -EISDIR, 0, "a directory, not a trace.dat file");
 	if (!S_ISREG(st.st_mode))
-		return dat_fail(error, -ESPIPE, 0, "not a regular file; a trace.dat cannot be read from a pipe or device");
+		return dat_fail(error, -ESPIPE, 0,
+				"not a regular file; a trace.dat cannot be read from a pipe or device");
 	file->size = (uint64_t)st.st_size;
 	if (!file->size)
 		return dat_fail(error, -EPROTO, 0, "not a trace.dat file (it is empty)");
@@ -290,8 +294,8 @@ int dat_check_buffers(struct dat_file *file, struct dat_error *error)
 				continue;
 			if (stream->offset > UINT64_MAX - stream->size)
 				return dat_fail(error, -EBADMSG, buffer->offset,
-						"damaged: CPU %" PRIu32 " has %" PRIu64 " bytes at %" PRIu64, stream->cpu,
-						stream->size, stream->offset);
+						"damaged: CPU %" PRIu32 " has %" PRIu64 " bytes at %" PRIu64,
+						stream->cpu, stream->size, stream->offset);
 			if (stream->offset + stream->size > file->size)
 				err = shorten(file, stream, error);
 		}
@@ -324,7 +328,9 @@ static uint32_t block_room(const struct dat_file *file, uint32_t page_size)
 int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		    struct dat_cursor *ret_cursor)
 {
-	struct dat_cursor cursor = { .file = file, .buffer = buffer, .stream = stream, .pos = stream->offset, .kept = 1 };
+	struct dat_cursor cursor = {
+		.file = file, .buffer = buffer, .stream = stream, .pos = stream->offset, .kept = 1
+	};
 
 	if (!buffer->compressed) {
 		cursor.block_room = block_room(file, buffer->page_size);
@@ -352,7 +358,9 @@ void dat_cursor_keep(struct dat_cursor *cursor)
 	cursor->kept = cursor->now;
 }
 
-/* Reads the page of `size` bytes at the position, and as many after it as there is room for; `left` are in the stream. */
+/*
+ * Reads the page of `size` bytes at the position, and as many after it as there is room for; `left` are in the stream.
+ */
 static int fill_block(struct dat_cursor *c, uint64_t left, uint32_t size, struct dat_error *error)
 {
 	const size_t wanted = left < c->block_room ? (size_t)left : c->block_room;
@@ -388,9 +396,10 @@ static int next_plain(struct dat_cursor *c, struct dat_page *ret_page, struct da
 		if (err)
 			return err;
 	}
-	*ret_page = (struct dat_page){
-		.data = c->blocks[c->now] + c->block_pos, .size = size, .offset = c->pos, .cut = c->stream->cut && size == left
-	};
+	*ret_page = (struct dat_page){ .data = c->blocks[c->now] + c->block_pos,
+				       .size = size,
+				       .offset = c->pos,
+				       .cut = c->stream->cut && size == left };
 	c->block_pos += size;
 	c->pos += size;
 	return 1;
@@ -435,10 +444,12 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 	c->chunk_pos = 0;
 	c->chunk_size = plain_size;
 	c->blocks[c->now] = malloc(plain_size);
-	err = c->blocks[c->now] ? c->file->codec->decompress(c->blocks[c->now], plain_size, packed, packed_size) : -ENOMEM;
+	err = c->blocks[c->now] ? c->file->codec->decompress(c->blocks[c->now], plain_size, packed, packed_size)
+				: -ENOMEM;
 	free(packed);
-	return err ? dat_fail(error, err, c->chunk_offset, "damaged: the compressed data at %" PRIu64 " does not unpack",
-			      c->chunk_offset) : 1;
+	return err ? dat_fail(error, err, c->chunk_offset,
+			      "damaged: the compressed data at %" PRIu64 " does not unpack", c->chunk_offset)
+		   : 1;
 }
 
 int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pages made anew from events that were read: some of a file's events, or those of several files. A page is in the form of
- * the file that the events come from: byte order, commit word. Times stay exact; an event that is earlier than the one
- * before on its CPU begins a page. Losses begin a page, too, with their number.
+ * Pages made anew from events that were read: some of a file's events, or those of several files. A page is in the form
+ * of the file that the events come from: byte order, commit word. Times stay exact; an event that is earlier than the
+ * one before on its CPU begins a page. Losses begin a page, too, with their number.
  *
  * Memory: a page for each CPU with events. Threads: one at a time.
  */

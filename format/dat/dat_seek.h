@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Finds a time in a stream without reading what is between: by the times in the headers of pages, which rise. Places of a
- * stream are its pages; in compressed data its chunks, of which only a few are unpacked. In a damaged file the result may be
- * too early or too late, but reading from there is as safe as from the start.
+ * Finds a time in a stream without reading what is between: by the times in the headers of pages, which rise. Places of
+ * a stream are its pages; in compressed data its chunks, of which only a few are unpacked. In a damaged file the result
+ * may be too early or too late, but reading from there is as safe as from the start.
  */
 #ifndef FORMAT_DAT_SEEK_H
 #define FORMAT_DAT_SEEK_H

@@ -173,8 +173,10 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 	for (size_t i = 0; !err && !(flags & DAT_TIME_RAW) && i < file->nr_options; i++) {
 		err = read_option(file, &file->options[i], flags, &t);
 		if (err)
-			dat_fail(ret_error, err, file->options[i].offset, err == -ENOMEM ? "not enough memory for option %s" :
-				 "damaged: option %s contradicts its size", dat_id_name(file->options[i].id));
+			dat_fail(ret_error, err, file->options[i].offset,
+				 err == -ENOMEM ? "not enough memory for option %s"
+						: "damaged: option %s contradicts its size",
+				 dat_id_name(file->options[i].id));
 	}
 	if (err) {
 		dat_time_close(&t);

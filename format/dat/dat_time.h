@@ -30,8 +30,8 @@ int dat_time_open(const struct dat_file *file, unsigned int flags, struct dat_ti
 		  struct dat_error *ret_error);
 
 /*
- * Changes how times are shown: `offset` is added to all; the clock ticks `hz` times a second, whatever the file states, unless
- * hz is 0. Both without effect on times of DAT_TIME_RAW.
+ * Changes how times are shown: `offset` is added to all; the clock ticks `hz` times a second, whatever the file states,
+ * unless hz is 0. Both without effect on times of DAT_TIME_RAW.
  */
 void dat_time_adjust(struct dat_time *time, int64_t offset, uint64_t hz);
 void dat_time_close(struct dat_time *time);

@@ -121,7 +121,8 @@ int dat_woven(struct dat_copy *copy, const struct dat_time *time, uint64_t *ret_
 		err = put_events(copy, &lanes, merge);
 	if (!err) {
 		*ret_damaged = dat_merge_damaged(merge, ret_error, &cpu);
-		err = dat_write_finish(copy->writer, dat_clock_name(copy->file, clock, sizeof(clock)) ? clock : NULL, 0, NULL);
+		err = dat_write_finish(copy->writer, dat_clock_name(copy->file, clock, sizeof(clock)) ? clock : NULL, 0,
+				       NULL);
 	}
 	dat_merge_close(merge);
 	free_markers(&lanes);

@@ -323,9 +323,10 @@ static int copy_pages(struct dat_writer *writer, uint64_t *ret_end)
 		for (cpu = 0; cpu < buffer->nr_cpus && !err; cpu++) {
 			if (buffer->tracks[cpu] == NO_TRACK)
 				continue;
-			err = writer->packer ? writer->packer->ops->copy(writer->packer, buffer->tracks[cpu],
-									 writer->file.fd, offset) :
-					       page_store_copy(writer->store, buffer->tracks[cpu], writer->file.fd, offset);
+			err = writer->packer
+				      ? writer->packer->ops->copy(writer->packer, buffer->tracks[cpu], writer->file.fd,
+								  offset)
+				      : page_store_copy(writer->store, buffer->tracks[cpu], writer->file.fd, offset);
 			offset += dat_stored_size(writer, i, cpu);
 		}
 		if (offset > *ret_end)

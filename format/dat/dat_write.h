@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Writes trace.dat, versions 6 and 7 (trace-dat.md). Pages may be given in any order of CPUs; then they wait in a scratch
- * file beside the target. If they are given CPU by CPU, they can go straight to their place. Everything else waits in
- * memory. dat_write_finish() assembles the file and puts it in place. Until it has succeeded, the target is unchanged.
+ * Writes trace.dat, versions 6 and 7 (trace-dat.md). Pages may be given in any order of CPUs; then they wait in a
+ * scratch file beside the target. If they are given CPU by CPU, they can go straight to their place. Everything else
+ * waits in memory. dat_write_finish() assembles the file and puts it in place. Until it has succeeded, the target is
+ * unchanged.
  *
  * Numbers are written in the machine's order, except if dat_write_shape() names another. Threads: one at a time per
  * writer. Not signal-safe.
@@ -99,8 +100,8 @@ int dat_write_option(struct dat_writer *writer, enum dat_id id, const void *data
 
 /*
  * Complete the file and put it in place; afterwards the writer can only be closed. `clock` is the kernel's name of the
- * clock ("mono"); NULL: the file does not state it. The file has nr_cpus CPUs, or the number that have pages if that is larger. ret_size may be NULL. 0;
- * -ENOMEM; or the errno of write, linkat or rename.
+ * clock ("mono"); NULL: the file does not state it. The file has nr_cpus CPUs, or the number that have pages if that is
+ * larger. ret_size may be NULL. 0; -ENOMEM; or the errno of write, linkat or rename.
  */
 int dat_write_finish(struct dat_writer *writer, const char *clock, unsigned int nr_cpus, uint64_t *ret_size);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What differs between two sides, each of which is one or more recordings (runs). What is compared are series of numbers
- * from traces: durations of a span, its wait classes, waits after a wake-up, numbers of events. diff_compare()
+ * What differs between two sides, each of which is one or more recordings (runs). What is compared are series of
+ * numbers from traces: durations of a span, its wait classes, waits after a wake-up, numbers of events. diff_compare()
  * compares each series of side A with that of side B.
  *
  * Events of one run are not independent of each other: a run as a whole can be faster or slower. So what is compared

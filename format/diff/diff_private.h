@@ -48,9 +48,9 @@ size_t diff_units_least(const struct diff_series *series, const struct diff_side
 double diff_units_mean(const struct diff_units *units);
 
 /*
- * Parts of runs: sets the p of each comparison by how far it stands out from its pool, takes what the pool has in common
- * out of the units of side B, and adds a row to `common` where that is a change. ret_least gets the least change that
- * counts of each comparison. `threshold`: as in struct diff_options. 0; -ENOMEM.
+ * Parts of runs: sets the p of each comparison by how far it stands out from its pool, takes what the pool has in
+ * common out of the units of side B, and adds a row to `common` where that is a change. ret_least gets the least change
+ * that counts of each comparison. `threshold`: as in struct diff_options. 0; -ENOMEM.
  */
 int diff_pools_judge(struct diff_work *works, size_t nr_works, double threshold, double *ret_least,
 		     struct blob *common);

@@ -3,8 +3,8 @@
  * Chrome's trace event format, a JSON object, for chrome://tracing, speedscope and others. One event a line, so that
  * tools for lines find their way. Times are microseconds with three decimals.
  *
- * A span of a thread is a complete event (X); if it is open where the trace ends, a begin (B) without an end. Keyed spans,
- * states and tasks are asynchronous events (b and e). A flow is a start (s) and steps (t).
+ * A span of a thread is a complete event (X); if it is open where the trace ends, a begin (B) without an end. Keyed
+ * spans, states and tasks are asynchronous events (b and e). A flow is a start (s) and steps (t).
  */
 #include "format/export/export.h"
 #include "format/export/export_json.h"
@@ -77,7 +77,8 @@ static int introduce(struct chrome *c, int32_t tid, int32_t *ret_pid)
 	err = put_name(c, "process_name", KEY_PROCESS | (uint32_t)*ret_pid, *ret_pid, *ret_pid,
 		       export_task_name(c->trace, *ret_pid));
 	if (!err)
-		err = put_name(c, "thread_name", KEY_THREAD | (uint32_t)tid, *ret_pid, tid, export_task_name(c->trace, tid));
+		err = put_name(c, "thread_name", KEY_THREAD | (uint32_t)tid, *ret_pid, tid,
+			       export_task_name(c->trace, tid));
 	return err;
 }
 
@@ -101,8 +102,8 @@ static bool has_field(const struct export_event *event, const char *name)
 }
 
 /* Fields from `first` on, after `nr` others; of a field that `other` has, too, the name begins with "end.". */
-static void put_fields(struct chrome *c, const struct export_event *event, const struct export_event *other, uint32_t first,
-		       const unsigned char *record, uint32_t size, unsigned int *nr)
+static void put_fields(struct chrome *c, const struct export_event *event, const struct export_event *other,
+		       uint32_t first, const unsigned char *record, uint32_t size, unsigned int *nr)
 {
 	struct export_value value;
 	char name[NAME_ROOM];
@@ -202,8 +203,8 @@ static int on_counter(void *arg, const struct model_counter *counter)
 }
 
 /* A slice on a row of its own, which `id` names. */
-static int put_row(struct chrome *c, const char *name, const char *category, const char *id, uint64_t begin, uint64_t end,
-		   bool is_open, int32_t tid)
+static int put_row(struct chrome *c, const char *name, const char *category, const char *id, uint64_t begin,
+		   uint64_t end, bool is_open, int32_t tid)
 {
 	int32_t pid;
 	int err = introduce(c, tid, &pid);
@@ -255,7 +256,8 @@ static int on_flow(void *arg, const struct model_flow *flow)
 	return end_event(c);
 }
 
-static int on_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span)
+static int on_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
+		    uint64_t span)
 {
 	struct chrome *c = arg;
 	const struct export_event *type = record->type ? export_event(c->trace->fields, record->type->event->id) : NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The Common Trace Format 1.8 (https://diamon.org/ctf/v1.8.3): a directory with the file "metadata" and a stream for each
- * CPU, "cpuN". Memory is bounded by a packet for each CPU.
+ * The Common Trace Format 1.8 (https://diamon.org/ctf/v1.8.3): a directory with the file "metadata" and a stream for
+ * each CPU, "cpuN". Memory is bounded by a packet for each CPU.
  *
  * A loss ends the packet; the next one's count of discarded events includes it. Readers know a loss by the difference
  * between two packets, so a stream that begins with one has an empty packet before it. A loss whose number is not known

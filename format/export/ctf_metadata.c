@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The description of a CTF trace, in its language TSDL (https://diamon.org/ctf/v1.8.3). Names of fields get an underscore
- * in front, as it is usual, because they may be words of the language; readers remove it.
+ * The description of a CTF trace, in its language TSDL (https://diamon.org/ctf/v1.8.3). Names of fields get an
+ * underscore in front, as it is usual, because they may be words of the language; readers remove it.
  */
 #include "format/export/ctf_private.h"
 

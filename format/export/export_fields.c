@@ -137,7 +137,9 @@ static int add_field(struct export_event *event, const struct tep_format_field *
 	} else {
 		field->kind = is_signed ? EXPORT_SIGNED : EXPORT_UNSIGNED;
 		field->element = field->size;
-		field->scale = event->is_program && is_signed && field->size == 8 ? real_scale(event->type->event, tep->name) : 0;
+		field->scale = event->is_program && is_signed && field->size == 8
+				       ? real_scale(event->type->event, tep->name)
+				       : 0;
 		field->kind = field->scale > 0 ? EXPORT_REAL : field->kind;
 		return find_symbols(event->type->event, field);
 	}
@@ -296,7 +298,8 @@ bool export_value(const struct export_field *field, const unsigned char *record,
 	if (field->is_signed)
 		ret_value->s = sign_extended(value, field->element);
 	if (field->kind == EXPORT_REAL)
-		ret_value->real = field->scale > 0 ? (double)ret_value->s / field->scale : event_float_value(value, field->element);
+		ret_value->real = field->scale > 0 ? (double)ret_value->s / field->scale
+						   : event_float_value(value, field->element);
 	return true;
 }
 

@@ -15,7 +15,11 @@
 static size_t utf8_length(const unsigned char *at, size_t left)
 {
 	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const size_t size = *at < 0x80 ? 1 : *at >= 0xc2 && *at < 0xe0 ? 2 : *at >= 0xe0 && *at < 0xf0 ? 3 : *at >= 0xf0 && *at < 0xf5 ? 4 : 0;
+	const size_t size = *at < 0x80			? 1
+			    : *at >= 0xc2 && *at < 0xe0 ? 2
+			    : *at >= 0xe0 && *at < 0xf0 ? 3
+			    : *at >= 0xf0 && *at < 0xf5 ? 4
+							: 0;
 	uint32_t code;
 
 	if (size <= 1 || size > left)

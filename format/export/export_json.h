@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON. Strings come from programs that may be hostile: whatever bytes they have, the result is valid JSON in UTF-8, also
- * inside of an HTML page.
+ * JSON. Strings come from programs that may be hostile: whatever bytes they have, the result is valid JSON in UTF-8,
+ * also inside of an HTML page.
  */
 #ifndef FORMAT_EXPORT_JSON_H
 #define FORMAT_EXPORT_JSON_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Folded stacks, the input of flamegraph.pl, speedscope and others: a line for each stack of spans, from the thread to the
- * innermost span, and the nanoseconds that were spent there and in no inner span. Threads of one name are one. Keyed spans
- * are in no stack. Memory is bounded by the number of different stacks.
+ * Folded stacks, the input of flamegraph.pl, speedscope and others: a line for each stack of spans, from the thread to
+ * the innermost span, and the nanoseconds that were spent there and in no inner span. Threads of one name are one.
+ * Keyed spans are in no stack. Memory is bounded by the number of different stacks.
  */
 #include "format/export/export.h"
 #include "format/export/string_table.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Perfetto's format: https://perfetto.dev/docs/reference/trace-packet-proto. Memory is bounded by the numbers of threads,
- * of tracks and of different texts, not by the number of events.
+ * Perfetto's format: https://perfetto.dev/docs/reference/trace-packet-proto. Memory is bounded by the numbers of
+ * threads, of tracks and of different texts, not by the number of events.
  *
  * All packets have one sequence, whose texts are interned and whose times are differences. Events of programs are track
- * events, and so are the spans of both. Those of the kernel are ftrace events in bundles of a CPU: sched_switch and sched_waking in the compact form,
- * the others in messages that the trace itself describes.
+ * events, and so are the spans of both. Those of the kernel are ftrace events in bundles of a CPU: sched_switch and
+ * sched_waking in the compact form, the others in messages that the trace itself describes.
  */
 #include "format/export/perfetto_private.h"
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events of the kernel, in a bundle for each CPU that is written when it is full. Of sched_switch and sched_waking there
- * are lists: times as differences, a task's name as its place in a list of names. The lists name only the next task of a
- * switch; the previous one is that of the switch before. So the first switch of a CPU is written in the long form.
+ * Events of the kernel, in a bundle for each CPU that is written when it is full. Of sched_switch and sched_waking
+ * there are lists: times as differences, a task's name as its place in a list of names. The lists name only the next
+ * task of a switch; the previous one is that of the switch before. So the first switch of a CPU is written in the long
+ * form.
  *
  * Perfetto counts an error if the previous task of a switch is another one than the last switch named. That is so after
  * a loss, and after the switch to a thread whose events are hidden. Then a switch is inserted at the first event that
@@ -29,8 +30,19 @@ enum { LABEL_OPTIONAL = 1, TYPE_INT64 = 3, TYPE_UINT64 = 4, TYPE_STRING = 9 };
 enum { INTERN_TABLE = 5 };
 
 /* The fields of both lists that are used here, in the order of their numbers in the message. */
-enum { SWITCH_TIME, SWITCH_STATE, SWITCH_PID, SWITCH_PRIO, SWITCH_COMM, WAKING_TIME, WAKING_PID, WAKING_CPU, WAKING_PRIO,
-       WAKING_COMM, NR_LISTS };
+enum {
+	SWITCH_TIME,
+	SWITCH_STATE,
+	SWITCH_PID,
+	SWITCH_PRIO,
+	SWITCH_COMM,
+	WAKING_TIME,
+	WAKING_PID,
+	WAKING_CPU,
+	WAKING_PRIO,
+	WAKING_COMM,
+	NR_LISTS
+};
 static const uint32_t list_field[NR_LISTS] = { 1, 2, 3, 4, 6, 7, 8, 9, 10, 11 };
 
 struct perfetto_cpu {
@@ -167,7 +179,8 @@ static bool read_fields(const struct export_event *type, const struct dat_event 
 
 		while (at < type->nr_fields && strcmp(type->fields[at].name, names[i]) != 0)
 			at++;
-		if (at == type->nr_fields || !export_value(&type->fields[at], event->data, event->size, &ret_values[i]) ||
+		if (at == type->nr_fields ||
+		    !export_value(&type->fields[at], event->data, event->size, &ret_values[i]) ||
 		    (ret_values[i].kind == EXPORT_TEXT) != is_text || ret_values[i].kind > EXPORT_TEXT)
 			return false;
 	}
@@ -204,8 +217,8 @@ static void put_long_switch(struct perfetto_cpu *c, uint64_t ts, const struct ex
 	proto_end(&c->events, event);
 }
 
-static void put_short_switch(struct perfetto_cpu *c, uint64_t ts, uint64_t state, const void *comm, size_t size, int64_t pid,
-			     int64_t prio)
+static void put_short_switch(struct perfetto_cpu *c, uint64_t ts, uint64_t state, const void *comm, size_t size,
+			     int64_t pid, int64_t prio)
 {
 	proto_varint(&c->lists[SWITCH_TIME], ts - c->switch_time);
 	proto_varint(&c->lists[SWITCH_STATE], state);

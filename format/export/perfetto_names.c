@@ -149,8 +149,8 @@ static size_t begin_argument(struct perfetto *p, uint32_t number, const char *na
 	return argument;
 }
 
-void perfetto_arguments(struct perfetto *p, const struct export_event *event, uint32_t first, const unsigned char *record,
-			uint32_t size)
+void perfetto_arguments(struct perfetto *p, const struct export_event *event, uint32_t first,
+			const unsigned char *record, uint32_t size)
 {
 	const struct perfetto_names *names = perfetto_names(p, event);
 

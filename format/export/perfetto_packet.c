@@ -12,8 +12,8 @@ enum { CLOCKS_CLOCK = 1, CLOCKS_PRIMARY = 2, CLOCK_NUMBER = 1, CLOCK_TIME = 2, C
 enum { SYSTEM_UTSNAME = 1, UTSNAME_SYSNAME = 1, UTSNAME_RELEASE = 3, UTSNAME_MACHINE = 4 };
 
 /*
- * Times go forward as differences. The time of a packet that belongs before the last one, as the begin of a span that is
- * known only at its end, is absolute.
+ * Times go forward as differences. The time of a packet that belongs before the last one, as the begin of a span that
+ * is known only at its end, is absolute.
  */
 void perfetto_packet(struct perfetto *p, uint64_t ts)
 {
@@ -79,7 +79,9 @@ static int put_clocks(struct perfetto *p, uint64_t ts)
 	return perfetto_packet_end(p);
 }
 
-/* "Linux host 6.1.0 x86_64", as trace-cmd and recorder write it: the scheduler's states depend on the kernel's version. */
+/*
+ * "Linux host 6.1.0 x86_64", as trace-cmd and recorder write it: the scheduler's states depend on the kernel's version.
+ */
 static int put_system(struct perfetto *p)
 {
 	const struct dat_option *option = dat_option(p->trace->file, DAT_UNAME);

@@ -105,8 +105,8 @@ uint32_t perfetto_intern(struct perfetto *p, struct string_table *table, uint32_
 /* The texts of an event's format; NULL: out of memory. */
 const struct perfetto_names *perfetto_names(struct perfetto *p, const struct export_event *event);
 /* Fields of a record, from `first` on, as arguments of the track event that is made now. */
-void perfetto_arguments(struct perfetto *p, const struct export_event *event, uint32_t first, const unsigned char *record,
-			uint32_t size);
+void perfetto_arguments(struct perfetto *p, const struct export_event *event, uint32_t first,
+			const unsigned char *record, uint32_t size);
 void perfetto_argument_text(struct perfetto *p, const char *name, const char *text);
 void perfetto_argument_int(struct perfetto *p, const char *name, int64_t value);
 

@@ -3,10 +3,10 @@
  * What events mean, as track events: spans are slices, counters have tracks, states and tasks have tracks with a slice
  * for each.
  *
- * A span of a thread, or of a CPU, is begun and ended in time order on the thread's track, where slices nest. All others
- * are written when they have ended, on tracks of their own, none of which has two slices at a time: keyed spans, spans
- * that were written at their end, and spans whose begin was not seen. A slice that is open where the trace ends has no
- * end.
+ * A span of a thread, or of a CPU, is begun and ended in time order on the thread's track, where slices nest. All
+ * others are written when they have ended, on tracks of their own, none of which has two slices at a time: keyed spans,
+ * spans that were written at their end, and spans whose begin was not seen. A slice that is open where the trace ends
+ * has no end.
  */
 #include "format/export/perfetto_private.h"
 
@@ -88,8 +88,8 @@ static struct perfetto_pool *find_pool(struct perfetto *p, const struct pool_key
 }
 
 /* A track that is free from `begin` on, used until `end`; 0: out of memory. */
-static uint64_t pool_track(struct perfetto *p, struct perfetto_pool *pool, const char *name, bool is_counter, uint64_t begin,
-			   uint64_t end)
+static uint64_t pool_track(struct perfetto *p, struct perfetto_pool *pool, const char *name, bool is_counter,
+			   uint64_t begin, uint64_t end)
 {
 	struct pool_track *more;
 	uint64_t track;
@@ -268,8 +268,8 @@ static int on_counter(void *arg, const struct model_counter *counter)
 }
 
 /* A slice with a name of its own, and no end if it is open. */
-static int put_slice(struct perfetto *p, uint64_t track, const char *category, const char *name, uint64_t begin, uint64_t end,
-		     bool is_open, int32_t tid)
+static int put_slice(struct perfetto *p, uint64_t track, const char *category, const char *name, uint64_t begin,
+		     uint64_t end, bool is_open, int32_t tid)
 {
 	size_t event = begin_event(p, begin, TYPE_BEGIN, track);
 	int err;
@@ -322,10 +322,12 @@ static int on_task(void *arg, const struct model_task *task)
 	track = pool_track(p, pool, name, false, task->begin, task->end);
 	if (!track)
 		return -ENOMEM;
-	return put_slice(p, track, "task", thread[0] ? thread : "thread", task->begin, task->end, task->is_open, task->tid);
+	return put_slice(p, track, "task", thread[0] ? thread : "thread", task->begin, task->end, task->is_open,
+			 task->tid);
 }
 
-static int on_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span)
+static int on_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
+		    uint64_t span)
 {
 	struct perfetto *p = arg;
 	const struct export_event *type = record->type ? export_event(p->trace->fields, record->type->event->id) : NULL;

@@ -33,8 +33,8 @@ struct clock_reading clock_reading_take(void)
 }
 
 /*
- * The clock of `to` at the moment when the clock of `from` shows `time`. Each array has what its clock showed in the readings; a
- * damaged file may have any numbers.
+ * The clock of `to` at the moment when the clock of `from` shows `time`. Each array has what its clock showed in the
+ * readings; a damaged file may have any numbers.
  */
 static uint64_t convert(const uint64_t *from, const uint64_t *to, unsigned int nr, uint64_t time)
 {

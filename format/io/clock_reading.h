@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What CLOCK_MONOTONIC, CLOCK_REALTIME and CLOCK_BOOTTIME show at the same moment, and times of one converted to
- * another. The time of day may be set, and the machine may sleep, so one reading is exact only near its moment. No state;
- * any thread may call these.
+ * another. The time of day may be set, and the machine may sleep, so one reading is exact only near its moment. No
+ * state; any thread may call these.
  */
 #ifndef FORMAT_IO_CLOCK_READING_H
 #define FORMAT_IO_CLOCK_READING_H

@@ -10,8 +10,8 @@ struct out_dir {
 };
 
 /*
- * Begin a directory that will be `path`, which must not exist, or be an empty directory. 0; -EEXIST: it does and is not;
- * -ENOMEM; or the errno of mkdtemp or open.
+ * Begin a directory that will be `path`, which must not exist, or be an empty directory. 0; -EEXIST: it does and is
+ * not; -ENOMEM; or the errno of mkdtemp or open.
  */
 int out_dir_open(const char *path, struct out_dir *ret_dir);
 

@@ -183,7 +183,8 @@ static int flush(struct page_store *store, struct store_track *track)
 /* The track that was written straight so far is complete. */
 static int end_straight(struct page_store *store)
 {
-	struct store_track *track = store->straight_track < store->nr_tracks ? &store->tracks[store->straight_track] : NULL;
+	struct store_track *track = store->straight_track < store->nr_tracks ? &store->tracks[store->straight_track]
+									     : NULL;
 	int err;
 
 	if (!track)

@@ -105,11 +105,11 @@ int64_t model_number(const struct tep_format_field *field, const struct model_re
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------------ losses */
+/* ----------------------------------------------------------------------------------------------------------- losses */
 
 /*
- * Lost events may have been of the thread whose event comes next, or of a thread that was last seen on this CPU, or is next
- * seen there: note_thread() finds these when their next event comes.
+ * Lost events may have been of the thread whose event comes next, or of a thread that was last seen on this CPU, or is
+ * next seen there: note_thread() finds these when their next event comes.
  */
 static int note_loss(struct model *m, const struct model_step *step)
 {
@@ -139,11 +139,12 @@ static void note_thread(const struct model *m, const struct model_step *step)
 	thread->last_ts = step->event->ts;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ events */
+/* ----------------------------------------------------------------------------------------------------------- events */
 
 static int give_point(struct model *m, const struct model_step *step)
 {
-	return m->sink.point ? m->sink.point(m->sink.arg, &step->record, step->event, step->thread->tid, step->span) : 0;
+	return m->sink.point ? m->sink.point(m->sink.arg, &step->record, step->event, step->thread->tid, step->span)
+			     : 0;
 }
 
 static int take(struct model *m, struct model_step *step)

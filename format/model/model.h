@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the events of a trace mean: spans, counters, states, flows, logical tasks, and the states of threads. docs/MEANING.md
- * has the rule by which names and formats of events say so; model_rules.c applies it, and knows the kernel's pairs.
+ * What the events of a trace mean: spans, counters, states, flows, logical tasks, and the states of threads.
+ * docs/MEANING.md has the rule by which names and formats of events say so; model_rules.c applies it, and knows the
+ * kernel's pairs.
  *
- * Feed all events of a file, in time order, to model_event(); then call model_end(). The sink is called for each item as
- * soon as it is known: for a span when it ends. What cannot be known is marked, never guessed: a span whose end was not
- * seen, or one that an outer end or a loss cut short.
+ * Feed all events of a file, in time order, to model_event(); then call model_end(). The sink is called for each item
+ * as soon as it is known: for a span when it ends. What cannot be known is marked, never guessed: a span whose end was
+ * not seen, or one that an outer end or a loss cut short.
  */
 #ifndef FORMAT_MODEL_H
 #define FORMAT_MODEL_H
@@ -70,7 +71,10 @@ struct model_rule {
 
 struct model_rules;
 
-/* The rules for all events of a table. 0; -ENOMEM. The table must outlive them. model_rules_close() takes NULL, returns NULL. */
+/*
+ * The rules for all events of a table. 0; -ENOMEM. The table must outlive them. model_rules_close() takes NULL, returns
+ * NULL.
+ */
 int model_rules_open(const struct event_table *table, struct model_rules **ret_rules);
 struct model_rules *model_rules_close(struct model_rules *rules);
 
@@ -80,11 +84,12 @@ const struct event_table *model_rules_table(const struct model_rules *rules);
 /* Never NULL: an id that has no format is a point. */
 const struct model_rule *model_rule(const struct model_rules *rules, int id);
 
-#define MODEL_NO_BEGIN 1u /* begun before the trace, or its begin was lost: `begin` is the time from which it is known */
+#define MODEL_NO_BEGIN                                                                                                 \
+	1u /* begun before the trace, or its begin was lost: `begin` is the time from which it is known */
 #define MODEL_NO_END   2u /* still open where the trace ends, or where its thread ended: `end` is that time */
 /*
- * An outer span ended first (a jump); or events were lost inside, or a span ended inside whose begin was not seen. Also the
- * outermost of more than a thousand open spans of one thread, when another one begins.
+ * An outer span ended first (a jump); or events were lost inside, or a span ended inside whose begin was not seen. Also
+ * the outermost of more than a thousand open spans of one thread, when another one begins.
  */
 #define MODEL_CUT 4u
 
@@ -148,8 +153,8 @@ struct model_task {
 };
 
 /*
- * A loss is known from the event after it. States that ended before that event may have been others after the loss began: a
- * reader that wants no wrong one cuts them by the losses that it was given.
+ * A loss is known from the event after it. States that ended before that event may have been others after the loss
+ * began: a reader that wants no wrong one cuts them by the losses that it was given.
  */
 enum model_run {
 	MODEL_RUNNING,
@@ -165,8 +170,8 @@ struct model_thread_state {
 	int32_t tid;
 	enum model_run state;
 	/*
-	 * MODEL_RUNNING: where. MODEL_RUNNABLE: the CPU that it waits for: where it left, or as sched_wakeup says; without
-	 * that event, where it ran next. MODEL_UNKNOWN, is_lost: whose events were lost. UINT32_MAX: not known.
+	 * MODEL_RUNNING: where. MODEL_RUNNABLE: the CPU that it waits for: where it left, or as sched_wakeup says;
+	 * without that event, where it ran next. MODEL_UNKNOWN, is_lost: whose events were lost. UINT32_MAX: not known.
 	 */
 	uint32_t cpu;
 	uint64_t begin, end;
@@ -200,7 +205,8 @@ struct model_sink {
 	int (*thread_state)(void *arg, const struct model_thread_state *state);
 	int (*loss)(void *arg, const struct model_loss *loss);
 	/* Every record that is none of these, or is a point: with the innermost open span of its thread. */
-	int (*point)(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span);
+	int (*point)(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
+		     uint64_t span);
 	/* A span was opened; span->end is 0. For those that follow a trace in time order. */
 	int (*span_begin)(void *arg, const struct model_span *span);
 };

@@ -9,7 +9,8 @@
 /* A span whose end has not come: on the stack of a thread or a CPU, or in the table of keyed ones. */
 struct model_open {
 	struct model_span span;
-	struct model_open *outer; /* the next one on the stack, in the chain of the table, or in the list of unused ones */
+	struct model_open
+		*outer; /* the next one on the stack, in the chain of the table, or in the list of unused ones */
 	struct model_open *child; /* on the stack: the opposite of `outer` */
 	uint64_t inner;		  /* ns covered by child spans that have ended */
 	int32_t process;	  /* keyed: of its begin; -1: not known */
@@ -18,8 +19,8 @@ struct model_open {
 };
 
 /*
- * Spans that are begun and never ended, for example because only begins were recorded, must neither fill the memory nor make
- * each search long: of more than this many, the outermost one is given up.
+ * Spans that are begun and never ended, for example because only begins were recorded, must neither fill the memory nor
+ * make each search long: of more than this many, the outermost one is given up.
  */
 #define MODEL_DEPTH_MAX 1024u
 
@@ -102,7 +103,9 @@ int model_span_begin(struct model *model, struct model_step *step);
 int model_span_end(struct model *model, struct model_step *step);
 int model_span_timed(struct model *model, struct model_step *step);
 
-/* All open spans of a stack end without an end, with `flags` besides MODEL_NO_END; keyed ones at the end of the trace. */
+/*
+ * All open spans of a stack end without an end, with `flags` besides MODEL_NO_END; keyed ones at the end of the trace.
+ */
 int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);
 int model_keyed_stop(struct model *model, uint64_t ts);
 void model_spans_free(struct model *model);
@@ -118,8 +121,8 @@ int model_task_stop(struct model *model, struct model_thread *thread, uint64_t t
 int model_states_stop(struct model *model, uint64_t ts);
 
 /*
- * model_sched.c: states of threads. model_sched_loss(): events of the step's CPU were lost before it. model_sched_note(): for
- * each event, before anything else of model_sched.c but losses: its thread runs.
+ * model_sched.c: states of threads. model_sched_loss(): events of the step's CPU were lost before it.
+ * model_sched_note(): for each event, before anything else of model_sched.c but losses: its thread runs.
  */
 int model_switch_event(struct model *model, const struct model_step *step);
 int model_wake_event(struct model *model, const struct model_step *step);

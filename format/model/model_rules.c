@@ -40,7 +40,12 @@ static const struct kernel_pair {
 	{ "irq", "softirq_entry", "softirq_exit", "softirq", SCOPE_CPU, { NULL } },
 	{ "block", "block_rq_issue", "block_rq_complete", "block_rq", SCOPE_KEYS, { "dev", "sector" } },
 	{ "ftrace", "funcgraph_entry", "funcgraph_exit", "funcgraph", SCOPE_THREAD, { NULL } },
-	{ "workqueue", "workqueue_execute_start", "workqueue_execute_end", "workqueue_execute", SCOPE_THREAD, { NULL } },
+	{ "workqueue",
+	  "workqueue_execute_start",
+	  "workqueue_execute_end",
+	  "workqueue_execute",
+	  SCOPE_THREAD,
+	  { NULL } },
 	{ "timer", "timer_expire_entry", "timer_expire_exit", "timer_expire", SCOPE_CPU, { NULL } },
 	{ "timer", "hrtimer_expire_entry", "hrtimer_expire_exit", "hrtimer_expire", SCOPE_CPU, { NULL } },
 };
@@ -124,7 +129,8 @@ static void set_kernel(struct model_rule *rule, char **ret_name)
 	if (!strcmp(rule->system, "sched")) {
 		if (!strcmp(name, "sched_switch"))
 			set_sched(rule, MODEL_SWITCH, of_switch);
-		else if (!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup") || !strcmp(name, "sched_wakeup_new"))
+		else if (!strcmp(name, "sched_waking") || !strcmp(name, "sched_wakeup") ||
+			 !strcmp(name, "sched_wakeup_new"))
 			set_sched(rule, MODEL_WAKE, of_wake);
 		return;
 	}
@@ -138,7 +144,8 @@ static void set_kernel(struct model_rule *rule, char **ret_name)
 
 static void set_keys(struct model_rule *rule)
 {
-	for (struct tep_format_field *f = rule->type->event->format.fields; f && rule->nr_keys < MODEL_KEYS_MAX; f = f->next) {
+	for (struct tep_format_field *f = rule->type->event->format.fields; f && rule->nr_keys < MODEL_KEYS_MAX;
+	     f = f->next) {
 		if (!strncmp(f->type, "rec_key_", 8))
 			rule->keys[rule->nr_keys++] = f;
 	}

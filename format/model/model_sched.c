@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * States of threads from sched_switch and the wake-ups. A state is given when it ends. Before the first switch of a CPU, the
- * thread whose events are seen there was running.
+ * States of threads from sched_switch and the wake-ups. A state is given when it ends. Before the first switch of a
+ * CPU, the thread whose events are seen there was running.
  *
- * Lost events may have been switches and wake-ups of any thread that was not running on another CPU. Such a thread is in an
- * unknown state from the last event before the loss until its next event. If that is a switch to it, it has waited for a CPU
- * since the first event after the loss: from there on nothing was missing.
+ * Lost events may have been switches and wake-ups of any thread that was not running on another CPU. Such a thread is
+ * in an unknown state from the last event before the loss until its next event. If that is a switch to it, it has
+ * waited for a CPU since the first event after the loss: from there on nothing was missing.
  */
 #include "format/model/model_private.h"
 
@@ -149,8 +149,8 @@ static int stop_running(struct model *m, const struct model_step *step)
 }
 
 /*
- * Another thread leaves the CPU than the one that was switched to: a switch between them is not in the trace, as on hosts that
- * hide tasks of their own. It came after the CPU's last event.
+ * Another thread leaves the CPU than the one that was switched to: a switch between them is not in the trace, as on
+ * hosts that hide tasks of their own. It came after the CPU's last event.
  */
 static int miss_switch(struct model *m, const struct model_step *step, int32_t from)
 {
@@ -186,8 +186,8 @@ int model_switch_event(struct model *model, const struct model_step *step)
 }
 
 /*
- * Until the first switch of a CPU, and until the first event after a loss, who runs there is known from the event: its thread
- * has run since the trace began, or since the loss. Another one than before: a switch is not in the trace.
+ * Until the first switch of a CPU, and until the first event after a loss, who runs there is known from the event: its
+ * thread has run since the trace began, or since the loss. Another one than before: a switch is not in the trace.
  */
 int model_sched_note(struct model *model, const struct model_step *step)
 {
@@ -214,8 +214,8 @@ int model_sched_note(struct model *model, const struct model_step *step)
 }
 
 /*
- * A wake-up is two events. sched_waking comes from who wakes; sched_wakeup from any CPU, maybe later, when it is known for
- * which CPU the thread waits.
+ * A wake-up is two events. sched_waking comes from who wakes; sched_wakeup from any CPU, maybe later, when it is known
+ * for which CPU the thread waits.
  */
 static bool is_first_half(const struct model_step *step)
 {
@@ -248,8 +248,8 @@ int model_wake_event(struct model *model, const struct model_step *step)
 		return thread ? 0 : -ENOMEM;
 	model->has_waking |= is_first;
 	/*
-	 * After a loss, a second half alone shows that the first one was lost. A first half shows nothing: a thread that was
-	 * preempted before it slept may be woken as well.
+	 * After a loss, a second half alone shows that the first one was lost. A first half shows nothing: a thread
+	 * that was preempted before it slept may be woken as well.
 	 */
 	if (!is_first && model->has_waking)
 		err = settle(model, thread, cpu, step->event->ts);

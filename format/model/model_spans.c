@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairs begins with ends. Spans without keys nest on their thread, or on their CPU if they are interrupts: an end closes the
- * innermost span of its name, and what was still open inside it is cut at that moment. Spans with keys are found by them,
- * whatever thread ends them; of several with the same keys, the one that was begun last in the process that ends it.
+ * Pairs begins with ends. Spans without keys nest on their thread, or on their CPU if they are interrupts: an end
+ * closes the innermost span of its name, and what was still open inside it is cut at that moment. Spans with keys are
+ * found by them, whatever thread ends them; of several with the same keys, the one that was begun last in the process
+ * that ends it.
  *
- * A begin and an end between which events of their thread were lost are shown as one span, marked as cut: between them there
- * may have been an end and another begin.
+ * A begin and an end between which events of their thread were lost are shown as one span, marked as cut: between them
+ * there may have been an end and another begin.
  */
 #include "format/model/model_private.h"
 
@@ -197,8 +198,9 @@ static int keyed_add(struct model_keyed *k, struct model_open *open)
 }
 
 /*
- * Takes an open span with the keys of `like` out of the table: of those that this process began, the one that was begun last;
- * if it began none, of all. NULL: there is none. (Processes of one program often count their requests from 1, each for itself.)
+ * Takes an open span with the keys of `like` out of the table: of those that this process began, the one that was begun
+ * last; if it began none, of all. NULL: there is none. (Processes of one program often count their requests from 1,
+ * each for itself.)
  */
 static struct model_open *keyed_take(struct model_keyed *k, const struct model_span *like, int32_t process)
 {
@@ -259,8 +261,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 }
 
 /*
- * When the trace began for a thread: it is known since then that nothing began. For a CPU: that it was in this interrupt. It
- * was in none when it switched threads, and this is not one that has ended already.
+ * When the trace began for a thread: it is known since then that nothing began. For a CPU: that it was in this
+ * interrupt. It was in none when it switched threads, and this is not one that has ended already.
  */
 static uint64_t known_since(const struct model *m, const struct model_step *step)
 {
@@ -272,8 +274,8 @@ static uint64_t known_since(const struct model *m, const struct model_step *step
 }
 
 /*
- * An end whose begin was not seen. What is open began inside it, and a jump has left it; or the end belongs to nothing. It is
- * not known which, so the ends that follow may be those of other spans.
+ * An end whose begin was not seen. What is open began inside it, and a jump has left it; or the end belongs to nothing.
+ * It is not known which, so the ends that follow may be those of other spans.
  */
 static int end_alone(struct model *m, struct model_step *step)
 {

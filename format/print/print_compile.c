@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A print format as steps. The format's own parts are taken apart as libtraceevent does it, with what is unusual refused. */
+/*
+ * A print format as steps. The format's own parts are taken apart as libtraceevent does it, with what is unusual
+ * refused.
+ */
 #include "format/print/print_program_private.h"
 
 #include <ctype.h>
@@ -24,9 +27,10 @@ static int compile_or(int err, const struct print_value *value)
 /* The number of a flag or symbol. libtraceevent knows the names that kernels leave in their formats. */
 static int64_t symbol_value(const char *text)
 {
-	static const char *const softirqs[] = { "HI_SOFTIRQ",	   "TIMER_SOFTIRQ",    "NET_TX_SOFTIRQ", "NET_RX_SOFTIRQ",
-						"BLOCK_SOFTIRQ",   "IRQ_POLL_SOFTIRQ", "TASKLET_SOFTIRQ", "SCHED_SOFTIRQ",
-						"HRTIMER_SOFTIRQ", "RCU_SOFTIRQ" };
+	static const char *const softirqs[] = { "HI_SOFTIRQ",	   "TIMER_SOFTIRQ", "NET_TX_SOFTIRQ",
+						"NET_RX_SOFTIRQ",  "BLOCK_SOFTIRQ", "IRQ_POLL_SOFTIRQ",
+						"TASKLET_SOFTIRQ", "SCHED_SOFTIRQ", "HRTIMER_SOFTIRQ",
+						"RCU_SOFTIRQ" };
 
 	if (isdigit((unsigned char)text[0]))
 		return (int64_t)strtoull(text, NULL, 0);
@@ -134,7 +138,8 @@ static int compile_choice(struct print_step *step, struct tep_event *event, cons
 	const struct tep_print_arg *both = arg->op.right;
 	int err;
 
-	if (!arg->op.op || arg->op.op[0] != '?' || !both || both->type != TEP_PRINT_OP || !both->op.left || !both->op.right)
+	if (!arg->op.op || arg->op.op[0] != '?' || !both || both->type != TEP_PRINT_OP || !both->op.left ||
+	    !both->op.right)
 		return -ENOTSUP;
 	step->kind = PRINT_STEP_CHOICE;
 	step->value = print_value_compile(event, arg->op.left);
@@ -252,7 +257,9 @@ static size_t pointer_suffix(const char *at)
 	}
 }
 
-/* %pM, %pI4, %pI6c, %pISpc, %pU: the bytes of a field of this size. Others have other texts, which are libtraceevent's. */
+/*
+ * %pM, %pI4, %pI6c, %pISpc, %pU: the bytes of a field of this size. Others have other texts, which are libtraceevent's.
+ */
 static int compile_address(struct print_step *step, struct tep_event *event, const char *at, size_t size,
 			   const struct tep_print_arg *arg)
 {
@@ -288,8 +295,8 @@ static int compile_address(struct print_step *step, struct tep_event *event, con
 	return 0;
 }
 
-static int add_pointer(struct print_program *program, struct tep_event *event, const struct conversion *c, const char *at,
-		       size_t size, struct tep_print_arg *arg)
+static int add_pointer(struct print_program *program, struct tep_event *event, const struct conversion *c,
+		       const char *at, size_t size, struct tep_print_arg *arg)
 {
 	struct print_step *step;
 

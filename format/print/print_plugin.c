@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the handlers of libtraceevent's own plugins print, of those that most recordings need. A handler is known by the file
- * that it comes from and by its event; others, such as those of a user's plugins, are called.
+ * What the handlers of libtraceevent's own plugins print, of those that most recordings need. A handler is known by the
+ * file that it comes from and by its event; others, such as those of a user's plugins, are called.
  */
 #include "format/print/print_program_private.h"
 
@@ -44,7 +44,8 @@ static int add_text(struct print_program *program, const char *text)
 /* "comm:" */
 static int add_comm(struct print_program *program, struct tep_event *event, const char *name, const char *pid)
 {
-	const struct tep_format_field *field = tep_find_any_field(event, name), *number = tep_find_any_field(event, pid);
+	const struct tep_format_field *field = tep_find_any_field(event, name),
+				      *number = tep_find_any_field(event, pid);
 	struct print_step *step;
 
 	if (!field || !number || field->offset < 0 || field->size <= 0)

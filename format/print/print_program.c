@@ -21,7 +21,10 @@ struct print_step *print_program_add(struct print_program *program, enum print_s
 	step = &program->steps[program->nr++];
 	memset(step, 0, sizeof(*step));
 	step->kind = kind;
-	/* At the first look-up libtraceevent sorts the functions, which takes long: here, before threads run the program. */
+	/*
+	 * At the first look-up libtraceevent sorts the functions, which takes long: here, before threads run the
+	 * program.
+	 */
 	if (kind == PRINT_STEP_FUNCTION || kind == PRINT_STEP_SITE)
 		tep_find_function(program->tep, 0);
 	return step;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of an event's fields, compiled: what libtraceevent prints by a print format, or by a handler of its plugins, as a
- * list of steps that add to a text. A program is compiled once for an event, and then needs neither libtraceevent nor printf,
- * except for the names of functions.
+ * The text of an event's fields, compiled: what libtraceevent prints by a print format, or by a handler of its plugins,
+ * as a list of steps that add to a text. A program is compiled once for an event, and then needs neither libtraceevent
+ * nor printf, except for the names of functions.
  *
- * Guarantees: the same bytes as libtraceevent's. A program reads the bytes of its record and no others. If libtraceevent
- * would read others, a format has an unusual part, or a number would be divided by zero, the program refuses the event
- * or the record, and the caller asks libtraceevent. Any number of threads may run a program, each with a context.
+ * Guarantees: the same bytes as libtraceevent's. A program reads the bytes of its record and no others. If
+ * libtraceevent would read others, a format has an unusual part, or a number would be divided by zero, the program
+ * refuses the event or the record, and the caller asks libtraceevent. Any number of threads may run a program, each
+ * with a context.
  */
 #ifndef FORMAT_PRINT_PROGRAM_H
 #define FORMAT_PRINT_PROGRAM_H
@@ -49,8 +50,8 @@ int print_program_compile(struct tep_event *event, struct print_program **ret_pr
 struct print_program *print_program_free(struct print_program *program);
 
 /* Add the record's text. False: only libtraceevent can print this record, and the text is as it was. */
-bool print_program_run(const struct print_program *program, struct print_context *context, const void *data, uint32_t size,
-		       struct print_text *text);
+bool print_program_run(const struct print_program *program, struct print_context *context, const void *data,
+		       uint32_t size, struct print_text *text);
 
 /* The tasks that the record names, for tep_register_comm(). Returns their number. */
 unsigned int print_program_tasks(const struct print_program *program, const void *data, uint32_t size,

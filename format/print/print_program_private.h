@@ -86,12 +86,15 @@ int print_compile_format(struct print_program *program, struct tep_event *event)
 /* What `step` prints for a %s. 0; -ENOTSUP; -ENOMEM. */
 int print_compile_string(struct print_step *step, struct tep_event *event, struct tep_print_arg *arg);
 
-/* What libtraceevent's plugins print of the event, whose handler is theirs; they may continue with the format. As above. */
+/*
+ * What libtraceevent's plugins print of the event, whose handler is theirs; they may continue with the format. As
+ * above.
+ */
 int print_compile_plugin(struct print_program *program, struct tep_event *event);
 
 /*
- * The address at `bytes`: M: 6 bytes of a network card; I, 6, c: of the internet, version 4, version 6, the same short; S: a
- * sockaddr_in or sockaddr_in6 with its port; U: a UUID.
+ * The address at `bytes`: M: 6 bytes of a network card; I, 6, c: of the internet, version 4, version 6, the same short;
+ * S: a sockaddr_in or sockaddr_in6 with its port; U: a UUID.
  */
 void print_address(struct print_text *text, char letter, const unsigned char *bytes);
 

@@ -131,7 +131,8 @@ static bool run_symbol(const struct run *run, const struct print_step *step)
 
 /* ----------------------------------------------------------------------------------------------------------- arrays */
 
-static bool find_bytes(const struct run *run, const struct print_step *step, uint64_t size, const unsigned char **ret_at)
+static bool find_bytes(const struct run *run, const struct print_step *step, uint64_t size,
+		       const unsigned char **ret_at)
 {
 	uint32_t offset = step->offset, length;
 
@@ -166,7 +167,8 @@ static bool run_array(const struct run *run, const struct print_step *step)
 	if (!print_value_of(step->value, run->data, run->size, &nr) ||
 	    !print_value_of(step->second, run->data, run->size, &size))
 		return false;
-	if ((size != 1 && size != 2 && size != 4 && size != 8) || nr > run->size || !find_bytes(run, step, nr * size, &at))
+	if ((size != 1 && size != 2 && size != 4 && size != 8) || nr > run->size ||
+	    !find_bytes(run, step, nr * size, &at))
 		return false;
 	element.size = (uint32_t)size;
 	for (uint64_t i = 0; i < nr; i++) {
@@ -390,8 +392,8 @@ static bool run_step(const struct run *run, const struct print_step *step)
 	}
 }
 
-bool print_program_run(const struct print_program *program, struct print_context *context, const void *data, uint32_t size,
-		       struct print_text *text)
+bool print_program_run(const struct print_program *program, struct print_context *context, const void *data,
+		       uint32_t size, struct print_text *text)
 {
 	const struct run run = { .context = context, .data = data, .size = size, .text = text };
 	const size_t start = text->size;

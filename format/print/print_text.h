@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A text that grows at its end, and the numbers in it: what printf makes of %d, %u, %x, without its parsing. If there is no
- * memory, `failed` is set, the text stays as it is, and later calls add nothing.
+ * A text that grows at its end, and the numbers in it: what printf makes of %d, %u, %x, without its parsing. If there
+ * is no memory, `failed` is set, the text stays as it is, and later calls add nothing.
  */
 #ifndef FORMAT_PRINT_TEXT_H
 #define FORMAT_PRINT_TEXT_H

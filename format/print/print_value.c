@@ -53,7 +53,7 @@ static struct print_value *parent(enum print_value_kind kind, struct print_value
 	return NULL;
 }
 
-/* --------------------------------------------------------------------------------------------------------- compiling */
+/* -------------------------------------------------------------------------------------------------------- compiling */
 
 static bool is_number_size(int size)
 {
@@ -168,8 +168,9 @@ static struct print_value *compile_op(struct tep_event *event, const struct tep_
 	if (!strcmp(op, "~"))
 		return parent(PRINT_VALUE_INVERSE, constant(0), print_value_compile(event, arg->op.right));
 	if (!arg->op.left)
-		return !strcmp(op, "-") ? parent(PRINT_VALUE_SUBTRACT, constant(0), print_value_compile(event, arg->op.right)) :
-					  NULL;
+		return !strcmp(op, "-")
+			       ? parent(PRINT_VALUE_SUBTRACT, constant(0), print_value_compile(event, arg->op.right))
+			       : NULL;
 	if (!strcmp(op, "["))
 		return compile_index(event, arg);
 	if (!strcmp(op, "?"))
@@ -232,9 +233,10 @@ struct print_value *print_value_compile(struct tep_event *event, const struct te
 	}
 }
 
-/* --------------------------------------------------------------------------------------------------------- computing */
+/* -------------------------------------------------------------------------------------------------------- computing */
 
-static bool compute_index(const struct print_value *value, const unsigned char *data, uint32_t size, uint64_t *ret_number)
+static bool compute_index(const struct print_value *value, const unsigned char *data, uint32_t size,
+			  uint64_t *ret_number)
 {
 	uint64_t which;
 
@@ -244,7 +246,8 @@ static bool compute_index(const struct print_value *value, const unsigned char *
 	return print_value_load(value, data, (uint32_t)(value->offset + which * value->size), ret_number);
 }
 
-static bool compute_length(const struct print_value *value, const unsigned char *data, uint32_t size, uint64_t *ret_number)
+static bool compute_length(const struct print_value *value, const unsigned char *data, uint32_t size,
+			   uint64_t *ret_number)
 {
 	const struct print_dynamic dynamic = { .where = *value, .base = (uint32_t)value->number };
 	uint32_t offset, length;
@@ -320,7 +323,8 @@ static bool combine(enum print_value_kind kind, uint64_t left, uint64_t right, u
 	}
 }
 
-bool print_value_compute(const struct print_value *value, const unsigned char *data, uint32_t size, uint64_t *ret_number)
+bool print_value_compute(const struct print_value *value, const unsigned char *data, uint32_t size,
+			 uint64_t *ret_number)
 {
 	uint64_t left, right;
 
@@ -344,12 +348,13 @@ bool print_value_compute(const struct print_value *value, const unsigned char *d
 			return false;
 		return print_value_of(left ? value->right : value->other, data, size, ret_number);
 	default:
-		return print_value_of(value->left, data, size, &left) && print_value_of(value->right, data, size, &right) &&
+		return print_value_of(value->left, data, size, &left) &&
+		       print_value_of(value->right, data, size, &right) &&
 		       combine(value->kind, left, right, ret_number);
 	}
 }
 
-/* ---------------------------------------------------------------------------------------------------- dynamic fields */
+/* --------------------------------------------------------------------------------------------------- dynamic fields */
 
 bool print_dynamic_open(const struct tep_format_field *field, struct print_dynamic *ret_dynamic)
 {
@@ -363,12 +368,13 @@ bool print_dynamic_open(const struct tep_format_field *field, struct print_dynam
 	return true;
 }
 
-bool print_dynamic_of(const struct print_dynamic *dynamic, const unsigned char *data, uint32_t size, uint32_t *ret_offset,
-		      uint32_t *ret_length)
+bool print_dynamic_of(const struct print_dynamic *dynamic, const unsigned char *data, uint32_t size,
+		      uint32_t *ret_offset, uint32_t *ret_length)
 {
 	uint64_t number;
 
-	if (dynamic->where.offset + 4u > size || !print_value_load(&dynamic->where, data, dynamic->where.offset, &number))
+	if (dynamic->where.offset + 4u > size ||
+	    !print_value_load(&dynamic->where, data, dynamic->where.offset, &number))
 		return false;
 	*ret_offset = (uint32_t)(number & 0xffff) + dynamic->base;
 	*ret_length = (uint32_t)(number >> 16);

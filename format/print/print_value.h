@@ -62,7 +62,8 @@ struct print_value *print_value_field(const struct tep_format_field *field);
 struct print_value *print_value_free(struct print_value *value);
 
 /* The same for those that are no plain field. */
-bool print_value_compute(const struct print_value *value, const unsigned char *data, uint32_t size, uint64_t *ret_number);
+bool print_value_compute(const struct print_value *value, const unsigned char *data, uint32_t size,
+			 uint64_t *ret_number);
 
 static inline bool print_value_load(const struct print_value *value, const unsigned char *data, uint32_t offset,
 				    uint64_t *ret_number)
@@ -106,7 +107,7 @@ struct print_dynamic {
 };
 
 bool print_dynamic_open(const struct tep_format_field *field, struct print_dynamic *ret_dynamic);
-bool print_dynamic_of(const struct print_dynamic *dynamic, const unsigned char *data, uint32_t size, uint32_t *ret_offset,
-		      uint32_t *ret_length);
+bool print_dynamic_of(const struct print_dynamic *dynamic, const unsigned char *data, uint32_t size,
+		      uint32_t *ret_offset, uint32_t *ret_length);
 
 #endif

@@ -25,7 +25,8 @@ static struct sql_index *index_close(struct sql_index *index)
 	return NULL;
 }
 
-int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns)
+int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds,
+		   unsigned int nr_columns)
 {
 	struct sql_index **indices = calloc(nr_columns, sizeof(*indices));
 

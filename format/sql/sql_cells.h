@@ -37,7 +37,8 @@ struct sql_cells {
 };
 
 /* `kinds` must outlive the table. 0; -ENOMEM. */
-int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds, unsigned int nr_columns);
+int sql_cells_open(struct sql_cells *ret_cells, struct text_pool *pool, const enum sql_kind *kinds,
+		   unsigned int nr_columns);
 void sql_cells_close(struct sql_cells *cells);
 
 /* Adds a row. `lowest`: the columns, by sql_lowest_bit(), whose SQL_CELL_NULL is that number, not NULL. 0; -ENOMEM. */
@@ -58,8 +59,8 @@ struct sql_value sql_cells_value(const struct sql_cells *cells, size_t row, unsi
 size_t sql_cells_from(const struct sql_cells *cells, int64_t value);
 
 /*
- * The rows whose `column` has this cell, in order: *ret_rows are their numbers. Returns how many there are. Makes the index
- * if there is none; -ENOMEM.
+ * The rows whose `column` has this cell, in order: *ret_rows are their numbers. Returns how many there are. Makes the
+ * index if there is none; -ENOMEM.
  */
 long sql_cells_find(struct sql_cells *cells, unsigned int column, int64_t cell, const uint32_t **ret_rows);
 

@@ -66,7 +66,8 @@ static const struct tep_format_field *field_named(const struct event_type *type,
 }
 
 /* `duration`: the field that has it; NULL: the event has none. */
-static int add_common(struct sql_columns *columns, const struct event_type *type, struct tep_format_field *duration, bool hidden)
+static int add_common(struct sql_columns *columns, const struct event_type *type, struct tep_format_field *duration,
+		      bool hidden)
 {
 	int err = 0;
 
@@ -193,7 +194,7 @@ char *sql_columns_declaration(const struct sql_columns *columns)
 	return text ? sqlite3_mprintf("%z)", text) : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ values */
+/* ----------------------------------------------------------------------------------------------------------- values */
 
 /* A text of the pool, which lives as long as the trace. */
 static struct sql_value lasting(const struct pooled_text *text)
@@ -204,7 +205,8 @@ static struct sql_value lasting(const struct pooled_text *text)
 }
 
 /* The values in a format are unsigned, of the field's width or of 64 bits. */
-static const char *symbol_of(const struct tep_print_flag_sym *symbols, const struct tep_format_field *field, int64_t number)
+static const char *symbol_of(const struct tep_print_flag_sym *symbols, const struct tep_format_field *field,
+			     int64_t number)
 {
 	const uint64_t mask = field->size == 8 ? UINT64_MAX : (UINT64_C(1) << (8 * field->size)) - 1;
 

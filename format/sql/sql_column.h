@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns of a table. Those of a table of events are the event's time, CPU, thread and so on, its fields, and hidden
- * ones: the first again with an underscore, because a field of the same name takes the plain one, and the names of a
- * field's values.
+ * The columns of a table. Those of a table of events are the event's time, CPU, thread and so on, its fields, and
+ * hidden ones: the first again with an underscore, because a field of the same name takes the plain one, and the names
+ * of a field's values.
  */
 #ifndef FORMAT_SQL_COLUMN_H
 #define FORMAT_SQL_COLUMN_H

@@ -7,7 +7,8 @@
 
 const struct sql_computed sql_computed_tables[] = {
 	{ "spans",
-	  "ts dur system:t name:t id parent depth own tid pid comm:t cpu end_tid end_cpu task key state:t args:t", sql_collect_spans },
+	  "ts dur system:t name:t id parent depth own tid pid comm:t cpu end_tid end_cpu task key state:t args:t",
+	  sql_collect_spans },
 	{ "counters", "ts system:t name:t value tid pid comm:t cpu", sql_collect_counters },
 	{ "states", "ts dur system:t name:t key value value_name:t tid pid comm:t state:t", sql_collect_states },
 	{ "flows", "ts flow tid cpu span from_ts from_tid from_span", sql_collect_flows },

@@ -8,7 +8,10 @@
 
 struct sql_computed {
 	const char *name;
-	/* Names of the columns, with :t for a text, separated by blanks. If the first one is ts, rows are in time order. */
+	/*
+	 * Names of the columns, with :t for a text, separated by blanks. If the first one is ts, rows are in time
+	 * order.
+	 */
 	const char *columns;
 	/* Adds the rows. 0; -ENOMEM. */
 	int (*collect)(struct sql_trace *trace, struct sql_cells *cells);

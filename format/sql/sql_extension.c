@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loadable extension librecorder-sql.so: .load librecorder-sql in the sqlite3 shell, load_extension() elsewhere. SQLite
- * derives the name of the function from that of the file.
+ * The loadable extension librecorder-sql.so: .load librecorder-sql in the sqlite3 shell, load_extension() elsewhere.
+ * SQLite derives the name of the function from that of the file.
  */
 #include "format/sql/sql_open.h"
 

@@ -34,13 +34,14 @@ enum sql_kind sql_field_kind(const struct tep_format_field *field)
 	if (event_field_is_float(field))
 		return SQL_REAL;
 	if (!(field->flags & TEP_FIELD_IS_ARRAY))
-		return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8 ? SQL_INT : SQL_BLOB;
+		return field->size == 1 || field->size == 2 || field->size == 4 || field->size == 8 ? SQL_INT
+												    : SQL_BLOB;
 	/* The elements of bytes() are unsigned; an array of numbers has a length. */
 	if (field->flags & TEP_FIELD_IS_DYNAMIC && field->elementsize <= 1)
 		return strstr(field->type, "s8") ? SQL_TEXT : SQL_BLOB;
-	return field->elementsize == 1 || field->elementsize == 2 || field->elementsize == 4 || field->elementsize == 8 ?
-		       SQL_TEXT :
-		       SQL_BLOB;
+	return field->elementsize == 1 || field->elementsize == 2 || field->elementsize == 4 || field->elementsize == 8
+		       ? SQL_TEXT
+		       : SQL_BLOB;
 }
 
 static int64_t number_at(const unsigned char *at, unsigned int width, bool is_signed, bool big)
@@ -59,7 +60,8 @@ static int64_t number_at(const unsigned char *at, unsigned int width, bool is_si
 	}
 }
 
-bool sql_field_number(const struct tep_format_field *field, const unsigned char *data, uint32_t size, bool big, int64_t *ret_number)
+bool sql_field_number(const struct tep_format_field *field, const unsigned char *data, uint32_t size, bool big,
+		      int64_t *ret_number)
 {
 	const uint32_t width = (uint32_t)field->size;
 
@@ -95,7 +97,8 @@ static bool extent_of(const struct tep_format_field *field, const unsigned char 
 	return true;
 }
 
-static struct sql_value array_value(const struct tep_format_field *field, const struct extent *extent, bool big, char *room)
+static struct sql_value array_value(const struct tep_format_field *field, const struct extent *extent, bool big,
+				    char *room)
 {
 	/* A number, a comma, and what ends the text. */
 	enum { ELEMENT_MAX = 24 };
@@ -117,7 +120,8 @@ static struct sql_value array_value(const struct tep_format_field *field, const 
 	return (struct sql_value){ .kind = SQL_TEXT, .text = room, .size = used };
 }
 
-struct sql_value sql_field_value(const struct tep_format_field *field, const unsigned char *data, uint32_t size, bool big, char *room)
+struct sql_value sql_field_value(const struct tep_format_field *field, const unsigned char *data, uint32_t size,
+				 bool big, char *room)
 {
 	const enum sql_kind kind = sql_field_kind(field);
 	struct extent extent;

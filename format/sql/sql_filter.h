@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Conditions of a query that the tables check themselves: a column compared with a value, or with a list of values. SQLite
- * checks them again on the rows that pass, so a condition that is not understood here may be left out.
+ * Conditions of a query that the tables check themselves: a column compared with a value, or with a list of values.
+ * SQLite checks them again on the rows that pass, so a condition that is not understood here may be left out.
  */
 #ifndef FORMAT_SQL_FILTER_H
 #define FORMAT_SQL_FILTER_H

@@ -51,8 +51,9 @@ static void percentile_step(sqlite3_context *context, int argc, sqlite3_value **
 	(void)argc;
 	if (!p || sqlite3_value_type(argv[0]) == SQLITE_NULL)
 		return;
-	if ((sqlite3_value_numeric_type(argv[1]) != SQLITE_INTEGER && sqlite3_value_numeric_type(argv[1]) != SQLITE_FLOAT) || !(percent >= 0 && percent <= 100) ||
-	    (p->has_percent && (percent < p->percent || percent > p->percent))) {
+	if ((sqlite3_value_numeric_type(argv[1]) != SQLITE_INTEGER &&
+	     sqlite3_value_numeric_type(argv[1]) != SQLITE_FLOAT) ||
+	    !(percent >= 0 && percent <= 100) || (p->has_percent && (percent < p->percent || percent > p->percent))) {
 		sqlite3_result_error(context, "percentile(X, P): P is a constant from 0 to 100", -1);
 		return;
 	}
@@ -84,8 +85,9 @@ static void percentile_final(sqlite3_context *context)
 	place = p->percent / 100 * (double)(p->numbers.nr - 1);
 	below = (size_t)place;
 	rest = place - (double)below;
-	sqlite3_result_double(context, below + 1 < p->numbers.nr ? values[below] + rest * (values[below + 1] - values[below]) :
-								   values[below]);
+	sqlite3_result_double(context, below + 1 < p->numbers.nr
+					       ? values[below] + rest * (values[below + 1] - values[below])
+					       : values[below]);
 	free(p->numbers.values);
 }
 
@@ -136,7 +138,8 @@ static void histogram_final(sqlite3_context *context)
 	}
 	text = b ? add_bucket(text, 0, 0, b->zero) : text;
 	for (int i = 1; b && i < WIDTHS; i++)
-		text = add_bucket(text, (sqlite3_int64)(1ull << (i - 1)), (sqlite3_int64)((1ull << i) - 1), b->above[i]);
+		text = add_bucket(text, (sqlite3_int64)(1ull << (i - 1)), (sqlite3_int64)((1ull << i) - 1),
+				  b->above[i]);
 	text = text ? sqlite3_mprintf("%z]", text) : NULL;
 	if (text)
 		sqlite3_result_text(context, text, -1, sqlite3_free);
@@ -219,11 +222,14 @@ static void overlap_final(sqlite3_context *context)
 int sql_register_functions(sqlite3 *db)
 {
 	const int flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
-	int code = sqlite3_create_function_v2(db, "percentile", 2, flags, NULL, NULL, percentile_step, percentile_final, NULL);
+	int code = sqlite3_create_function_v2(db, "percentile", 2, flags, NULL, NULL, percentile_step, percentile_final,
+					      NULL);
 
 	if (code == SQLITE_OK)
-		code = sqlite3_create_function_v2(db, "histogram", 1, flags, NULL, NULL, histogram_step, histogram_final, NULL);
+		code = sqlite3_create_function_v2(db, "histogram", 1, flags, NULL, NULL, histogram_step,
+						  histogram_final, NULL);
 	if (code == SQLITE_OK)
-		code = sqlite3_create_function_v2(db, "interval_overlap", 2, flags, NULL, NULL, overlap_step, overlap_final, NULL);
+		code = sqlite3_create_function_v2(db, "interval_overlap", 2, flags, NULL, NULL, overlap_step,
+						  overlap_final, NULL);
 	return code;
 }

@@ -43,7 +43,7 @@ static bool is_name_char(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-/* ------------------------------------------------------------------------------------------------------------ reading */
+/* ---------------------------------------------------------------------------------------------------------- reading */
 
 static size_t token_size(const char *text)
 {
@@ -171,7 +171,7 @@ static int table_at(const struct statement *s, unsigned int i)
 	return -1;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ writing */
+/* ---------------------------------------------------------------------------------------------------------- writing */
 
 static void put_token(struct blob *out, const struct token *token)
 {
@@ -322,8 +322,8 @@ static void put_table(struct blob *out, const struct statement *s, int which, co
 }
 
 /*
- * All events of both kinds, by key and time: an event of the second kind has the one before it, if that is of the first kind.
- * Where one event is of both kinds, it ends what was before it, and then begins.
+ * All events of both kinds, by key and time: an event of the second kind has the one before it, if that is of the first
+ * kind. Where one event is of both kinds, it ends what was before it, and then begins.
  */
 static bool put_query(struct blob *out, const struct statement *s)
 {

@@ -89,14 +89,16 @@ static void json_bytes(struct blob *out, const char *bytes, size_t size)
 	blob_put(out, "\"", 1);
 }
 
-void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before, struct blob *out)
+void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before,
+		     struct blob *out)
 {
 	char real[EVENT_FLOAT_TEXT];
 
 	if (!record->data)
 		return;
 	for (struct tep_format_field *f = record->type->event->format.fields; f; f = f->next) {
-		const struct sql_value value = sql_field_value(f, record->data, record->size, trace->file->big, trace->room);
+		const struct sql_value value =
+			sql_field_value(f, record->data, record->size, trace->file->big, trace->room);
 
 		if (out->error)
 			return;

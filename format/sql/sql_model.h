@@ -13,8 +13,8 @@ int sql_model_run(struct sql_trace *trace, struct sql_cells *cells, struct model
 const char *sql_span_state(const struct model_span *span);
 
 /*
- * Appends the fields of a record to the members of a JSON object, which begins with a brace; except those that `before`,
- * which may be NULL, has too.
+ * Appends the fields of a record to the members of a JSON object, which begins with a brace; except those that
+ * `before`, which may be NULL, has too.
  */
 void sql_json_fields(struct sql_trace *trace, const struct model_record *record, const struct model_record *before,
 		     struct blob *out);

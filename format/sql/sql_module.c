@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The virtual tables as SQLite sees them: CREATE VIRTUAL TABLE NAME USING recorder_table(TRACE, computed | event, WHAT), where
- * TRACE is a number of the connection's. sql_open.c writes these statements.
+ * The virtual tables as SQLite sees them: CREATE VIRTUAL TABLE NAME USING recorder_table(TRACE, computed | event,
+ * WHAT), where TRACE is a number of the connection's. sql_open.c writes these statements.
  *
- * A table of events is scanned when it is read for the first time by a cursor. A cursor that begins again is the inner one
- * of a join: then the table is put into memory, and later reads find their rows by an index.
+ * A table of events is scanned when it is read for the first time by a cursor. A cursor that begins again is the inner
+ * one of a join: then the table is put into memory, and later reads find their rows by an index.
  */
 #include "format/sql/sql_counts.h"
 
@@ -32,7 +32,7 @@ static int code_of(int err)
 	return err == -ENOMEM ? SQLITE_NOMEM : err ? SQLITE_ERROR : SQLITE_OK;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ tables */
+/* ----------------------------------------------------------------------------------------------------------- tables */
 
 static int open_columns(struct sql_table *table, const char *kind, const char *what)
 {
@@ -65,7 +65,8 @@ static int table_close(sqlite3_vtab *vtab)
 }
 
 /* argv: module, database, table, then the arguments. */
-static int table_open(sqlite3 *db, void *arg, int argc, const char *const *argv, sqlite3_vtab **ret_vtab, char **ret_error)
+static int table_open(sqlite3 *db, void *arg, int argc, const char *const *argv, sqlite3_vtab **ret_vtab,
+		      char **ret_error)
 {
 	const struct sql_traces *traces = arg;
 	struct sql_table *table;
@@ -160,7 +161,8 @@ static int fill(struct sql_table *table)
 	sql_cells_close(&table->cells);
 	table->has_cells = false;
 	/* Rows of events end with their numbers. */
-	err = sql_cells_open(&table->cells, &table->trace->pool, table->columns.kinds, table->columns.nr + !table->computed);
+	err = sql_cells_open(&table->cells, &table->trace->pool, table->columns.kinds,
+			     table->columns.nr + !table->computed);
 	if (!err)
 		err = table->computed ? table->computed->collect(table->trace, &table->cells) : fill_with_events(table);
 	if (err) {
@@ -174,7 +176,7 @@ static int fill(struct sql_table *table)
 	return 0;
 }
 
-/* ----------------------------------------------------------------------------------------------------------- cursors */
+/* ---------------------------------------------------------------------------------------------------------- cursors */
 
 static int cursor_open(sqlite3_vtab *vtab, sqlite3_vtab_cursor **ret_cursor)
 {
@@ -222,7 +224,8 @@ static bool row_passes(const struct cursor *cursor)
 {
 	for (unsigned int i = 0; i < cursor->filters.nr; i++) {
 		const struct sql_filter *filter = &cursor->filters.filters[i];
-		const struct sql_value value = sql_cells_value(&table_of(cursor)->cells, row_of(cursor), filter->column);
+		const struct sql_value value =
+			sql_cells_value(&table_of(cursor)->cells, row_of(cursor), filter->column);
 
 		if (!sql_filter_passes(filter, &value))
 			return false;
@@ -288,7 +291,8 @@ static int cells_begin(struct cursor *cursor)
 		const struct sql_filter *filter = &cursor->filters.filters[i];
 		long nr;
 
-		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] || filter->column == time)
+		if (filter->op != SQL_EQ || filter->value.kind != table->columns.kinds[filter->column] ||
+		    filter->column == time)
 			continue;
 		nr = sql_cells_find(&table->cells, filter->column, cell_of(table, &filter->value), &cursor->found);
 		if (nr < 0)
@@ -331,8 +335,8 @@ static int counts_begin(struct cursor *cursor)
 }
 
 /*
- * Whether to read from memory. Cells that another cursor reads are not made anew, which matters only if several statements
- * that use different columns take turns.
+ * Whether to read from memory. Cells that another cursor reads are not made anew, which matters only if several
+ * statements that use different columns take turns.
  */
 static bool is_for_cells(struct cursor *cursor)
 {

@@ -56,7 +56,7 @@ static char *table_name(const struct event_table *table, const struct event_type
 	return sqlite3_mprintf("%s_%s_%d", event->system, event->name, event->id);
 }
 
-/* ------------------------------------------------------------------------------------------------------ making tables */
+/* ---------------------------------------------------------------------------------------------------- making tables */
 
 struct making {
 	sqlite3 *db;
@@ -72,9 +72,9 @@ static int make_table(struct making *m, char *name, const char *kind, const char
 
 	if (m->number)
 		sqlite3_snprintf(sizeof(prefix), prefix, "f%u_", m->number + 1);
-	statement = name ? sqlite3_mprintf("CREATE VIRTUAL TABLE temp.\"%w%w\" USING recorder_table(%u, %s, %s)", prefix, name,
-					   m->number, kind, what) :
-			   NULL;
+	statement = name ? sqlite3_mprintf("CREATE VIRTUAL TABLE temp.\"%w%w\" USING recorder_table(%u, %s, %s)",
+					   prefix, name, m->number, kind, what)
+			 : NULL;
 	if (statement)
 		code = sqlite3_exec(m->db, statement, NULL, NULL, m->error ? NULL : &m->error);
 	sqlite3_free(statement);
@@ -155,8 +155,8 @@ int sql_register(sqlite3 *db, struct sql_traces **ret_traces)
 	/* SQLite calls close_traces() also if this fails. */
 	code = sqlite3_create_module_v2(db, "recorder_table", &sql_module, traces, close_traces);
 	if (code == SQLITE_OK)
-		code = sqlite3_create_function_v2(db, "recorder_open", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, traces, open_function, NULL,
-						  NULL, NULL);
+		code = sqlite3_create_function_v2(db, "recorder_open", 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, traces,
+						  open_function, NULL, NULL, NULL);
 	if (code == SQLITE_OK)
 		code = sql_register_functions(db);
 	if (code == SQLITE_OK && ret_traces)

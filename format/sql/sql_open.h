@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Trace files in a database connection: SELECT recorder_open('trace.dat') makes the tables of a file. The extension and the
- * command both begin here.
+ * Trace files in a database connection: SELECT recorder_open('trace.dat') makes the tables of a file. The extension and
+ * the command both begin here.
  */
 #ifndef FORMAT_SQL_OPEN_H
 #define FORMAT_SQL_OPEN_H
@@ -12,14 +12,15 @@
 struct sql_traces;
 
 /*
- * Adds the functions and the tables' module to a connection. They end with it. ret_traces may be NULL: what is opened, valid
- * as long as the connection. An SQLite code.
+ * Adds the functions and the tables' module to a connection. They end with it. ret_traces may be NULL: what is opened,
+ * valid as long as the connection. An SQLite code.
  */
 int sql_register(sqlite3 *db, struct sql_traces **ret_traces);
 
 /*
- * Opens a file and makes its tables in the schema "temp": one for each event, and those that all traces have. The tables of
- * a second file get the prefix fN_. An SQLite code; on failure ret_error, to be freed with sqlite3_free(), says why.
+ * Opens a file and makes its tables in the schema "temp": one for each event, and those that all traces have. The
+ * tables of a second file get the prefix fN_. An SQLite code; on failure ret_error, to be freed with sqlite3_free(),
+ * says why.
  */
 int sql_open(sqlite3 *db, struct sql_traces *traces, const char *path, char **ret_error);
 

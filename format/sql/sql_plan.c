@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What SQLite asks before a query: which conditions a table can check itself, and what that costs. The plan is a text: for
- * each condition the number of its column and a character, as sql_filter.h has them.
+ * What SQLite asks before a query: which conditions a table can check itself, and what that costs. The plan is a text:
+ * for each condition the number of its column and a character, as sql_filter.h has them.
  *
  * Costs are relative. What matters is that SQLite makes that table the inner one of a join on which a condition of
  * equality rests: its rows are then found by an index.
@@ -41,7 +41,8 @@ static bool can_check(const struct sql_table *table, sqlite3_index_info *info, i
 		return false;
 	kind = table->columns.columns[column].kind;
 	if (kind == SQL_TEXT)
-		return (op == SQL_EQ || op == SQL_IN || op == SQL_NE) && !strcmp(sqlite3_vtab_collation(info, i), "BINARY");
+		return (op == SQL_EQ || op == SQL_IN || op == SQL_NE) &&
+		       !strcmp(sqlite3_vtab_collation(info, i), "BINARY");
 	return kind == SQL_INT;
 }
 
@@ -62,8 +63,8 @@ static bool uses_names_only(const struct sql_table *table, const sqlite3_index_i
 static bool is_count_by_name(const struct sql_table *table, const sqlite3_index_info *info)
 {
 	return !table->computed && table->id == SQL_ALL_EVENTS && info->nOrderBy == 1 && !info->aOrderBy[0].desc &&
-	       info->aOrderBy[0].iColumn >= 0 && table->columns.columns[info->aOrderBy[0].iColumn].source == SQL_OF_NAME &&
-	       uses_names_only(table, info);
+	       info->aOrderBy[0].iColumn >= 0 &&
+	       table->columns.columns[info->aOrderBy[0].iColumn].source == SQL_OF_NAME && uses_names_only(table, info);
 }
 
 static bool is_time_order(const struct sql_table *table, const sqlite3_index_info *info)

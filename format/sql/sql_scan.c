@@ -71,8 +71,8 @@ static int open_ordinals(struct sql_scan *scan)
 }
 
 /*
- * SQLite combines the rows of several scans by their numbers, as for an OR. So a number is that of the event in its CPU's
- * stream, which no filter changes.
+ * SQLite combines the rows of several scans by their numbers, as for an OR. So a number is that of the event in its
+ * CPU's stream, which no filter changes.
  */
 static int64_t next_rowid(struct sql_scan *scan, const struct dat_event *event)
 {
@@ -89,7 +89,9 @@ int sql_scan_open(struct sql_trace *trace, int id, const struct sql_columns *col
 
 	if (!scan)
 		return -ENOMEM;
-	*scan = (struct sql_scan){ .trace = trace, .columns = columns, .filters = filters, .id = id, .last_ts = INT64_MAX };
+	*scan = (struct sql_scan){
+		.trace = trace, .columns = columns, .filters = filters, .id = id, .last_ts = INT64_MAX
+	};
 	for (unsigned int i = 0; i < columns->nr; i++) {
 		int64_t high;
 

@@ -40,7 +40,8 @@ int sql_collect_sched(struct sql_trace *trace, struct sql_cells *cells)
 }
 
 /* A field of a record by its name. */
-static bool number_named(const struct sql_trace *trace, const struct model_record *record, const char *name, int64_t *ret_number)
+static bool number_named(const struct sql_trace *trace, const struct model_record *record, const char *name,
+			 int64_t *ret_number)
 {
 	struct tep_format_field *field = record->data ? tep_find_field(record->type->event, name) : NULL;
 
@@ -110,7 +111,8 @@ static int add_syscall(void *arg, const struct model_span *span)
 
 	if (!span->rule->is_kernel || !strstr(span->rule->system, "syscalls"))
 		return 0;
-	is_known = number_named(row->trace, seen(span), "id", &number) || number_named(row->trace, seen(span), "__syscall_nr", &number);
+	is_known = number_named(row->trace, seen(span), "id", &number) ||
+		   number_named(row->trace, seen(span), "__syscall_nr", &number);
 	has_result = number_named(row->trace, &span->last, "ret", &result);
 	sql_row_int(row, (int64_t)span->begin);
 	sql_row_int(row, (int64_t)(span->end - span->begin));

@@ -194,8 +194,8 @@ int sql_collect_losses(struct sql_trace *trace, struct sql_cells *cells)
 /* ----------------------------------------------------------------------------------------------------------- stacks */
 
 /* The addresses of a stack: an array of numbers of the size of a pointer, which may extend to the record's end. */
-static int add_frames(struct sql_row *row, const struct model_record *record, const struct dat_event *event, int32_t tid,
-		      const struct tep_format_field *field, const char *kind)
+static int add_frames(struct sql_row *row, const struct model_record *record, const struct dat_event *event,
+		      int32_t tid, const struct tep_format_field *field, const char *kind)
 {
 	const bool big = row->trace->file->big;
 	const uint32_t width = row->trace->file->commit_size;
@@ -224,7 +224,8 @@ static int add_frames(struct sql_row *row, const struct model_record *record, co
 	return err;
 }
 
-static int add_stack(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span)
+static int add_stack(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
+		     uint64_t span)
 {
 	struct tep_format_field *field;
 	const char *name;

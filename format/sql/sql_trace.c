@@ -24,7 +24,8 @@ static double estimate_rows(const struct dat_file *file)
 		const struct dat_buffer *buffer = &file->buffers[i];
 
 		for (uint32_t c = 0; c < buffer->nr_streams; c++)
-			rows += (double)buffer->streams[c].size / (buffer->compressed ? BYTES_AN_EVENT_SMALLER : BYTES_AN_EVENT);
+			rows += (double)buffer->streams[c].size /
+				(buffer->compressed ? BYTES_AN_EVENT_SMALLER : BYTES_AN_EVENT);
 	}
 	return rows;
 }

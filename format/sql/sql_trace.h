@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace.dat that a database connection has opened, and what its tables share: formats, names of threads, texts. It lives as
- * long as one of its tables. Threads: one at a time, as SQLite's connections require.
+ * A trace.dat that a database connection has opened, and what its tables share: formats, names of threads, texts. It
+ * lives as long as one of its tables. Threads: one at a time, as SQLite's connections require.
  */
 #ifndef FORMAT_SQL_TRACE_H
 #define FORMAT_SQL_TRACE_H

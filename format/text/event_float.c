@@ -11,7 +11,8 @@ bool event_field_is_float(const struct tep_format_field *field)
 {
 	if (!field->type || field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_DYNAMIC))
 		return false;
-	return (field->size == 4 && !strcmp(field->type, "float")) || (field->size == 8 && !strcmp(field->type, "double"));
+	return (field->size == 4 && !strcmp(field->type, "float")) ||
+	       (field->size == 8 && !strcmp(field->type, "double"));
 }
 
 double event_float_value(uint64_t bits, uint32_t size)

@@ -151,7 +151,8 @@ static int use(struct event_ftrace *ftrace, struct tep_event *event, tep_event_h
 {
 	if (!event || event->handler)
 		return 0;
-	return tep_register_event_handler(event->tep, event->id, event->system, event->name, text, ftrace) < 0 ? -ENOMEM : 0;
+	return tep_register_event_handler(event->tep, event->id, event->system, event->name, text, ftrace) < 0 ? -ENOMEM
+													       : 0;
 }
 
 int event_ftrace_open(struct event_ftrace *ftrace, const struct event_table *table)

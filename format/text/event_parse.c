@@ -215,7 +215,8 @@ struct trial {
 	const struct dat_file *file;
 };
 
-static void print_trial(struct tep_handle *tep, struct tep_event *event, const struct event_type *type, int fill, bool big)
+static void print_trial(struct tep_handle *tep, struct tep_event *event, const struct event_type *type, int fill,
+			bool big)
 {
 	struct tep_format_field *field = tep_find_common_field(event, "common_type");
 	uint32_t size = type->need + 64;
@@ -421,7 +422,8 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	tep_parse_header_page(t->tep, file->header_page.text, file->header_page.size, (int)file->commit_size);
 	err = parse_formats(t, file);
 	if (!err)
-		err = parse_copy(file->boot_symbols.text ? &file->boot_symbols : &file->kallsyms, t->tep, take_symbol, true, tep_parse_kallsyms);
+		err = parse_copy(file->boot_symbols.text ? &file->boot_symbols : &file->kallsyms, t->tep, take_symbol,
+				 true, tep_parse_kallsyms);
 	if (!err)
 		err = parse_copy(&file->printk, t->tep, take_printk, true, tep_parse_printk_formats);
 	if (!err)

@@ -77,7 +77,8 @@ static bool has_far_fields(const struct tep_event *event)
 	for (const struct tep_format_field *field = event->format.fields; field; field = field->next) {
 		const bool is_text = field->flags & TEP_FIELD_IS_STRING;
 
-		if (!field->size || field->flags & TEP_FIELD_IS_DYNAMIC || (field->flags & TEP_FIELD_IS_ARRAY && !is_text))
+		if (!field->size || field->flags & TEP_FIELD_IS_DYNAMIC ||
+		    (field->flags & TEP_FIELD_IS_ARRAY && !is_text))
 			return true;
 	}
 	return false;
@@ -146,11 +147,12 @@ struct event_fallbacks event_fallbacks(const struct event_printer *printer)
 	return sum;
 }
 
-/* ----------------------------------------------------------------------------------------------------- libtraceevent */
+/* ---------------------------------------------------------------------------------------------------- libtraceevent */
 
 /*
  * A copy with room after it. libtraceevent reads beyond the records of some events (a kernel_stack is shorter than its
- * format, an empty text has no NUL). So that it finds the same bytes as in trace-cmd, what follows in the page is copied, too.
+ * format, an empty text has no NUL). So that it finds the same bytes as in trace-cmd, what follows in the page is
+ * copied, too.
  */
 static int copy_record(struct event_printer *p, const void *data, uint32_t size, uint32_t behind)
 {
@@ -222,7 +224,8 @@ static void put_losses(const struct event_line *line, struct print_text *text)
 	char losses[80];
 
 	if (line->lost > 0)
-		snprintf(losses, sizeof(losses), "CPU:%d [%lld EVENTS DROPPED]\n", (int)line->cpu, (long long)line->lost);
+		snprintf(losses, sizeof(losses), "CPU:%d [%lld EVENTS DROPPED]\n", (int)line->cpu,
+			 (long long)line->lost);
 	else
 		snprintf(losses, sizeof(losses), "CPU:%d [EVENTS DROPPED]\n", (int)line->cpu);
 	print_text_puts(text, losses);
@@ -379,7 +382,8 @@ static int note_tasks(struct event_printer *p, const struct event_plan *plan, co
 	int err = 0;
 
 	for (unsigned int i = 0; i < nr && !err; i++)
-		err = event_tasks_name(&p->tasks, (int)tasks[i].pid, (const char *)data + tasks[i].offset, tasks[i].size);
+		err = event_tasks_name(&p->tasks, (int)tasks[i].pid, (const char *)data + tasks[i].offset,
+				       tasks[i].size);
 	return err;
 }
 

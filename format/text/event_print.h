@@ -3,8 +3,8 @@
  * The text of events, byte for byte that of trace-cmd report 3.1.6.
  *
  * Most events have a program (format/print), which needs no libtraceevent. Their lines can be made in two halves:
- * event_line_open() in the order of the events, and event_line_put() by any thread. What has no program, or whose program
- * refuses a record, is printed by libtraceevent, in order, and counted.
+ * event_line_open() in the order of the events, and event_line_put() by any thread. What has no program, or whose
+ * program refuses a record, is printed by libtraceevent, in order, and counted.
  */
 #ifndef FORMAT_EVENT_PRINT_H
 #define FORMAT_EVENT_PRINT_H
@@ -94,27 +94,27 @@ void event_printer_close(struct event_printer *printer);
 struct tep_record event_record(const struct dat_event *event);
 
 /*
- * Makes the text of the event, without its newline, in `text`, and sets `parts`. It begins with the buffer's name if the
- * file has several; losses have lines of their own. 0; -ENOMEM.
+ * Makes the text of the event, without its newline, in `text`, and sets `parts`. It begins with the buffer's name if
+ * the file has several; losses have lines of their own. 0; -ENOMEM.
  */
 int event_print(struct event_printer *printer, const struct dat_event *event);
 
 /*
- * The first half, for all events that are printed, in order. 1: *ret_line can be put by any thread; 0: event_print() must
- * print the event, now; -ENOMEM.
+ * The first half, for all events that are printed, in order. 1: *ret_line can be put by any thread; 0: event_print()
+ * must print the event, now; -ENOMEM.
  */
 int event_line_open(struct event_printer *printer, const struct dat_event *event, struct event_line *ret_line);
 
 /*
- * The second half: add the line, with its newline. `data`: the record. `context`: the thread's. False: the program refuses
- * the record, or there is no memory; the text is as it was. event_line_print() then prints it.
+ * The second half: add the line, with its newline. `data`: the record. `context`: the thread's. False: the program
+ * refuses the record, or there is no memory; the text is as it was. event_line_print() then prints it.
  */
 bool event_line_put(const struct event_printer *printer, const struct event_line *line, const void *data,
 		    struct print_context *context, struct print_text *text);
 
 /*
- * The same by libtraceevent, of one thread at a time; `behind`: as many bytes follow the record. Not while another thread
- * is in event_line_open() or event_print(). 0; -ENOMEM.
+ * The same by libtraceevent, of one thread at a time; `behind`: as many bytes follow the record. Not while another
+ * thread is in event_line_open() or event_print(). 0; -ENOMEM.
  */
 int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data, uint32_t behind,
 		     struct print_text *text);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The names of the threads of a file, as they stand in front of each line: looked up in libtraceevent once for each thread.
- * Texts of some events name further threads; libtraceevent's plugins add these to its names when they are printed, and so do
- * we: the first name of a thread counts.
+ * The names of the threads of a file, as they stand in front of each line: looked up in libtraceevent once for each
+ * thread. Texts of some events name further threads; libtraceevent's plugins add these to its names when they are
+ * printed, and so do we: the first name of a thread counts.
  */
 #ifndef FORMAT_EVENT_TASKS_H
 #define FORMAT_EVENT_TASKS_H

@@ -137,8 +137,8 @@ static void check_header_page(struct checking *c)
 	if (!at || offset != 8 + c->file->commit_size)
 		check_say(c, text->offset, "the header_page text has no field data after the commit word");
 	else if (offset + size != c->file->page_size)
-		check_say(c, text->offset, "pages have %" PRIu32 " bytes, by the header_page text %lu", c->file->page_size,
-			  offset + size);
+		check_say(c, text->offset, "pages have %" PRIu32 " bytes, by the header_page text %lu",
+			  c->file->page_size, offset + size);
 }
 
 /* A malformed line ends the names for viewers (trace-dat.md 3.4). */
@@ -153,7 +153,8 @@ static void check_cmdlines(struct checking *c)
 
 		if (size && (!digits || at[digits] != ' ' || size == digits + 1)) {
 			check_say(c, c->file->cmdlines.offset,
-				  "line %u of the command lines is no thread and name: viewers read none after it", line);
+				  "line %u of the command lines is no thread and name: viewers read none after it",
+				  line);
 			return;
 		}
 		at += size + (at[size] == '\n');
@@ -176,7 +177,8 @@ static void check_formats(struct checking *c)
 		const struct event_type *type = event_type(c->table, (int)id);
 
 		if (id < 0 || id > UINT16_MAX) {
-			check_say(c, format->text.offset, "a format of system %s has no id from 0 to 65535", format->system);
+			check_say(c, format->text.offset, "a format of system %s has no id from 0 to 65535",
+				  format->system);
 			continue;
 		}
 		if (c->ids[id])
@@ -188,7 +190,8 @@ static void check_formats(struct checking *c)
 		else if (type->event->flags & (int)TEP_EVENT_FL_FAILED)
 			c->check->unparsed++;
 		if (id > VIEWER_ID_MAX)
-			check_say(c, format->text.offset, "id %ld: KernelShark shows no event above %d", id, VIEWER_ID_MAX);
+			check_say(c, format->text.offset, "id %ld: KernelShark shows no event above %d", id,
+				  VIEWER_ID_MAX);
 	}
 }
 

@@ -29,9 +29,11 @@ static void check_record(struct checking *c, const struct dat_page *page, const 
 		check_say(c, page->offset, "the event at byte %" PRIu32 " has no type", record->pos);
 	} else if (!type && !c->unknown[id & UINT16_MAX]) {
 		c->unknown[id & UINT16_MAX] = true;
-		check_say(c, page->offset, "the event at byte %" PRIu32 " has the id %d, which has no format", record->pos, id);
+		check_say(c, page->offset, "the event at byte %" PRIu32 " has the id %d, which has no format",
+			  record->pos, id);
 	} else if (type && record->size < type->need && !is_stack(type)) {
-		check_say(c, page->offset, "the event at byte %" PRIu32 ", %s:%s, has %" PRIu32 " bytes, its fields take %" PRIu32,
+		check_say(c, page->offset,
+			  "the event at byte %" PRIu32 ", %s:%s, has %" PRIu32 " bytes, its fields take %" PRIu32,
 			  record->pos, type->event->system, type->event->name, record->size, type->need);
 	}
 }
@@ -57,7 +59,8 @@ static void check_records(struct checking *c, const struct dat_page *page, struc
 	if (ret < 0)
 		check_say(c, page->offset, "%s", error.text);
 	if (has_lost && !seen)
-		check_say(c, page->offset, "the page does not begin with an event: no viewer shows that events were lost");
+		check_say(c, page->offset,
+			  "the page does not begin with an event: no viewer shows that events were lost");
 	if (back)
 		check_say(c, page->offset, "time goes back");
 }

@@ -8,7 +8,8 @@
 #include "format/view/view_items.h"
 #include "format/view/view_rows.h"
 
-static int take_events(struct view_items *items, const struct model_rules *rules, struct model *model, struct dat_merge *merge)
+static int take_events(struct view_items *items, const struct model_rules *rules, struct model *model,
+		       struct dat_merge *merge)
 {
 	struct view_trace *trace = items->trace;
 	struct dat_event event;
@@ -26,7 +27,8 @@ static int take_events(struct view_items *items, const struct model_rules *rules
 	return err ? err : model_end(model);
 }
 
-int view_collect(const struct event_table *table, const char *processes, struct dat_merge *merge, struct view_trace *trace)
+int view_collect(const struct event_table *table, const char *processes, struct dat_merge *merge,
+		 struct view_trace *trace)
 {
 	struct view_items *items = calloc(1, sizeof(*items));
 	struct model_rules *rules = NULL;

@@ -70,9 +70,10 @@ static void put_last(struct blob *out, const struct view_level *level, enum view
 	for (size_t i = 0; i < level->nr; i++) {
 		const struct view_item *item = &level->items[i];
 
-		put(out, kind == VIEW_SPANS && item->count == 1 && item->event != VIEW_NO_EVENT && item->last > item->event
-				 ? item->last - item->event
-				 : 0);
+		put(out,
+		    kind == VIEW_SPANS && item->count == 1 && item->event != VIEW_NO_EVENT && item->last > item->event
+			    ? item->last - item->event
+			    : 0);
 	}
 }
 
@@ -117,7 +118,8 @@ static void put_lines(const struct view_trace *trace, const struct view_row *row
 	for (size_t l = 0; l < row->nr_lines; l++) {
 		const struct view_line *line = &row->lines[l];
 
-		blob_printf(index, "%s{\"kind\":\"%s\",\"depth\":%u,\"levels\":[", l ? "," : "", kinds[line->kind], line->depth);
+		blob_printf(index, "%s{\"kind\":\"%s\",\"depth\":%u,\"levels\":[", l ? "," : "", kinds[line->kind],
+			    line->depth);
 		for (unsigned int k = 0; k < line->nr_levels; k++) {
 			blob_printf(index, "%s[%" PRIu64 ",%zu,%zu]", k ? "," : "", line->levels[k].resolution,
 				    line->levels[k].nr, out->size);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See view_items.h. A thread's row has its states, its spans by their depth, and its points; a CPU's row has the threads that
- * ran there, and below them the interrupts. Spans by key, counters, states and tasks have rows of their own.
+ * See view_items.h. A thread's row has its states, its spans by their depth, and its points; a CPU's row has the
+ * threads that ran there, and below them the interrupts. Spans by key, counters, states and tasks have rows of their
+ * own.
  */
 #include "format/view/view_items.h"
 
@@ -89,7 +90,8 @@ static int begin_span(void *arg, const struct model_span *span)
 static uint32_t keyed_row(struct view_items *items, const struct model_rule *rule)
 {
 	bool is_new;
-	const uint32_t row = view_row(items->trace, VIEW_KEYED, rule->pair, view_group_row(items->trace, VIEW_GROUP_KEYED), &is_new);
+	const uint32_t row =
+		view_row(items->trace, VIEW_KEYED, rule->pair, view_group_row(items->trace, VIEW_GROUP_KEYED), &is_new);
 
 	if (is_new)
 		items->trace->rows[row].name = rule_name(items, rule);
@@ -102,7 +104,10 @@ static int add_span(void *arg, const struct model_span *span)
 	struct view_trace *trace = items->trace;
 	const uint32_t begun = begin_of(items, span->id);
 	struct view_item item = {
-		.begin = span->begin, .end = span->end, .name = rule_name(items, span->rule), .cpu = (uint16_t)span->cpu,
+		.begin = span->begin,
+		.end = span->end,
+		.name = rule_name(items, span->rule),
+		.cpu = (uint16_t)span->cpu,
 	};
 
 	/* The flags have the same values. */
@@ -118,16 +123,21 @@ static int add_span(void *arg, const struct model_span *span)
 	return trace->error;
 }
 
-static int add_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span)
+static int add_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
+		     uint64_t span)
 {
 	struct view_items *items = arg;
 	struct view_trace *trace = items->trace;
 	const int id = event_id(items->table, event->data, event->size);
-	const struct view_item item = { .begin = event->ts, .end = event->ts, .name = event_name(items, id, record->type),
-					.event = items->event, .cpu = (uint16_t)event->cpu };
+	const struct view_item item = { .begin = event->ts,
+					.end = event->ts,
+					.name = event_name(items, id, record->type),
+					.event = items->event,
+					.cpu = (uint16_t)event->cpu };
 
 	(void)span;
-	view_add(trace, tid > 0 ? view_thread_row(trace, items->table, tid) : view_cpu_row(trace, event->cpu), VIEW_POINTS, 0, &item);
+	view_add(trace, tid > 0 ? view_thread_row(trace, items->table, tid) : view_cpu_row(trace, event->cpu),
+		 VIEW_POINTS, 0, &item);
 	return trace->error;
 }
 
@@ -152,7 +162,9 @@ static int add_counter(void *arg, const struct model_counter *counter)
 	struct view_items *items = arg;
 	struct view_trace *trace = items->trace;
 	const uint32_t group = view_group_row(trace, VIEW_GROUP_COUNTERS);
-	struct view_item item = { .begin = counter->ts, .end = counter->ts, .event = items->event, .cpu = (uint16_t)counter->cpu };
+	struct view_item item = {
+		.begin = counter->ts, .end = counter->ts, .event = items->event, .cpu = (uint16_t)counter->cpu
+	};
 	bool is_new;
 	const uint32_t row = view_row(trace, VIEW_COUNTER, (uint64_t)counter->rule->type->event->id, group, &is_new);
 
@@ -226,7 +238,8 @@ static int add_task(void *arg, const struct model_task *task)
 	char name[512];
 
 	if (is_new || (task->name && row != VIEW_NO_ROW)) {
-		snprintf(name, sizeof(name), "%.400s%stask %" PRIu64, task->name ? task->name : "", task->name ? ", " : "", task->task);
+		snprintf(name, sizeof(name), "%.400s%stask %" PRIu64, task->name ? task->name : "",
+			 task->name ? ", " : "", task->task);
 		trace->rows[row].name = view_string(trace, name);
 	}
 	item.name = view_thread_name(trace, items->table, task->tid);
@@ -253,7 +266,9 @@ static int add_flow(void *arg, const struct model_flow *flow)
 
 static void add_wake(struct view_items *items, const struct model_thread_state *state, uint32_t row)
 {
-	struct view_arrow arrow = { .from = state->end, .to = state->end, .to_row = row, .kind = VIEW_WAKE, .event = items->event };
+	struct view_arrow arrow = {
+		.from = state->end, .to = state->end, .to_row = row, .kind = VIEW_WAKE, .event = items->event
+	};
 
 	if (state->waker <= 0 || state->waker == state->tid)
 		return;
@@ -267,7 +282,9 @@ static int add_thread_state(void *arg, const struct model_thread_state *state)
 	struct view_trace *trace = items->trace;
 	const uint32_t row = view_thread_row(trace, items->table, state->tid);
 	/* The states have the same values. */
-	struct view_item item = { .begin = state->begin, .end = state->end, .name = (uint32_t)state->state, .event = VIEW_NO_EVENT };
+	struct view_item item = {
+		.begin = state->begin, .end = state->end, .name = (uint32_t)state->state, .event = VIEW_NO_EVENT
+	};
 
 	if (state->state == MODEL_UNKNOWN)
 		return 0;

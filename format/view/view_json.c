@@ -13,7 +13,11 @@
 static size_t character(const unsigned char *text, size_t size)
 {
 	const unsigned char c = text[0];
-	const size_t length = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3 : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+	const size_t length = c < 0x80		      ? 1
+			      : c >= 0xc2 && c < 0xe0 ? 2
+			      : c >= 0xe0 && c < 0xf0 ? 3
+			      : c >= 0xf0 && c < 0xf5 ? 4
+						      : 0;
 
 	if (!length || length > size)
 		return 0;

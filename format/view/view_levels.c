@@ -55,7 +55,8 @@ static void absorb_value(struct view_item *run, const struct view_item *item)
 }
 
 /* Whether `item` joins the items that were merged into `run`: all of them within one resolution. */
-static bool joins(enum view_line_kind kind, const struct view_item *run, const struct view_item *item, uint64_t resolution)
+static bool joins(enum view_line_kind kind, const struct view_item *run, const struct view_item *item,
+		  uint64_t resolution)
 {
 	if (kind == VIEW_VALUES)
 		return item->begin - run->begin < resolution;
@@ -105,7 +106,8 @@ static int make_levels(const struct view_trace *trace, struct view_line *line)
 	uint64_t resolution = trace->resolution > FINEST ? trace->resolution : FINEST;
 	int err = 0;
 
-	for (; !err && resolution < trace->end - trace->begin && line->nr_levels < VIEW_LEVELS_MAX; resolution *= COARSER)
+	for (; !err && resolution < trace->end - trace->begin && line->nr_levels < VIEW_LEVELS_MAX;
+	     resolution *= COARSER)
 		if (line->levels[line->nr_levels - 1].nr > SMALL)
 			err = make_level(line, resolution);
 	return err;
@@ -150,8 +152,8 @@ static size_t spans_of(const struct view_row *row, unsigned int depth)
 }
 
 /*
- * Spans by key overlap, and so may spans that are written at their end. Each stays in the first line, from its depth on,
- * that is free at its begin; if none is, it begins in the last line where the one before ends.
+ * Spans by key overlap, and so may spans that are written at their end. Each stays in the first line, from its depth
+ * on, that is free at its begin; if none is, it begins in the last line where the one before ends.
  */
 static void spread(struct view_trace *trace, uint32_t number, unsigned int depth)
 {
@@ -242,7 +244,8 @@ static int by_from(const void *a, const void *b)
 {
 	const struct view_arrow *one = a, *other = b;
 
-	return one->from != other->from ? (one->from < other->from ? -1 : 1) : (one->event > other->event) - (one->event < other->event);
+	return one->from != other->from ? (one->from < other->from ? -1 : 1)
+					: (one->event > other->event) - (one->event < other->event);
 }
 
 /* ------------------------------------------------------------------------------------------------------ too many */
@@ -255,8 +258,9 @@ static size_t count_items(const struct view_trace *trace, uint64_t resolution)
 		for (size_t l = 0; l < trace->rows[i].nr_lines; l++) {
 			const struct view_line *line = &trace->rows[i].lines[l];
 
-			nr += resolution ? merge(line->kind, line->levels[0].items, line->levels[0].nr, resolution, NULL)
-					 : line->levels[0].nr;
+			nr += resolution
+				      ? merge(line->kind, line->levels[0].items, line->levels[0].nr, resolution, NULL)
+				      : line->levels[0].nr;
 		}
 	return nr;
 }

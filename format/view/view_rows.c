@@ -17,7 +17,8 @@ static void set_name(struct view_trace *trace, uint32_t row, const char *name)
 
 uint32_t view_group_row(struct view_trace *trace, enum view_group group)
 {
-	static const char *const names[] = { "CPUs", "Tasks", "Spans by key", "States", "Counters", "", "Threads", "Other threads" };
+	static const char *const names[] = { "CPUs",	 "Tasks", "Spans by key", "States",
+					     "Counters", "",	  "Threads",	  "Other threads" };
 	bool is_new;
 	const uint32_t row = view_row(trace, VIEW_GROUP, group, VIEW_NO_ROW, &is_new);
 
@@ -79,7 +80,8 @@ static uint32_t process_row(struct view_trace *trace, const struct event_table *
 	return row;
 }
 
-static uint32_t group_of(struct view_trace *trace, const struct event_table *table, int32_t tid, enum view_group otherwise)
+static uint32_t group_of(struct view_trace *trace, const struct event_table *table, int32_t tid,
+			 enum view_group otherwise)
 {
 	const uint64_t process = number_map_get(&trace->process_of, (uint32_t)tid);
 

@@ -27,7 +27,9 @@ uint32_t view_thread_name(struct view_trace *trace, const struct event_table *ta
 /* Which threads belong to which process: notes.processes of dat_notes.h. Call it first. */
 void view_set_processes(struct view_trace *trace, const char *processes);
 
-/* In the group of its process; if that is not known, among the other threads, until view_thread_is_program() moves it. */
+/*
+ * In the group of its process; if that is not known, among the other threads, until view_thread_is_program() moves it.
+ */
 uint32_t view_thread_row(struct view_trace *trace, const struct event_table *table, int32_t tid);
 
 /* The thread wrote an event of its program. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace as a picture: rows, each with lines of items that do not overlap, and arrows between rows. This is what the page
- * of `recorder view` shows; docs/VIEW-DATA.md describes it as bytes.
+ * A trace as a picture: rows, each with lines of items that do not overlap, and arrows between rows. This is what the
+ * page of `recorder view` shows; docs/VIEW-DATA.md describes it as bytes.
  *
  * Add rows and items in any order, then call view_finish() once, which sorts them and makes their levels of detail. The
  * first failure is kept in `error`, and every later call does nothing, so that it has to be checked only at the end.

@@ -86,8 +86,8 @@ static int flush_block(struct block *block, const struct view_sink *sink, struct
 	return err;
 }
 
-int view_write_texts(const struct view_trace *trace, struct event_printer *printer, struct dat_merge *merge, size_t room,
-		     const struct view_sink *sink, struct view_texts *texts)
+int view_write_texts(const struct view_trace *trace, struct event_printer *printer, struct dat_merge *merge,
+		     size_t room, const struct view_sink *sink, struct view_texts *texts)
 {
 	unsigned char *bits = kept_events(trace);
 	struct block block = { .nr = 0 };
@@ -139,10 +139,13 @@ static void put_head(struct blob *out, const struct view_trace *trace, const str
 	view_json_string(out, head->version, strlen(head->version));
 	blob_printf(out, ",\"clock\":");
 	view_json_string(out, head->clock, strlen(head->clock));
-	blob_printf(out, ",\"seconds\":%s,\"live\":%s", head->seconds ? "true" : "false", head->live ? "true" : "false");
-	blob_printf(out, ",\"begin\":\"%" PRIu64 "\",\"length\":%" PRIu64 ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64
-			 ",\"gaps\":%" PRIu64 ",\"resolution\":%" PRIu64,
-		    trace->begin, trace->end - trace->begin, trace->events, trace->lost, trace->gaps, trace->resolution);
+	blob_printf(out, ",\"seconds\":%s,\"live\":%s", head->seconds ? "true" : "false",
+		    head->live ? "true" : "false");
+	blob_printf(out,
+		    ",\"begin\":\"%" PRIu64 "\",\"length\":%" PRIu64 ",\"events\":%" PRIu64 ",\"lost\":%" PRIu64
+		    ",\"gaps\":%" PRIu64 ",\"resolution\":%" PRIu64,
+		    trace->begin, trace->end - trace->begin, trace->events, trace->lost, trace->gaps,
+		    trace->resolution);
 }
 
 static void put_texts(struct blob *out, const struct view_texts *texts)

@@ -31,11 +31,11 @@ struct view_texts {
 };
 
 /*
- * First the texts of the events that are kept as items of their own, in blocks of some thousand, from a second walk over
- * the file. `room`: compressed bytes that they may have; the rest is left out. 0; -ENOMEM; what the sink returned.
+ * First the texts of the events that are kept as items of their own, in blocks of some thousand, from a second walk
+ * over the file. `room`: compressed bytes that they may have; the rest is left out. 0; -ENOMEM; what the sink returned.
  */
-int view_write_texts(const struct view_trace *trace, struct event_printer *printer, struct dat_merge *merge, size_t room,
-		     const struct view_sink *sink, struct view_texts *texts);
+int view_write_texts(const struct view_trace *trace, struct event_printer *printer, struct dat_merge *merge,
+		     size_t room, const struct view_sink *sink, struct view_texts *texts);
 
 /* The columns in compressed form: all levels of all lines, and the arrows. 0; -ENOMEM. */
 int view_pack_columns(const struct view_trace *trace, int effort, struct blob *ret_index, struct blob *ret_packed);

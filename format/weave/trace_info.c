@@ -78,8 +78,8 @@ static bool is_name(struct rec_words name)
 	return i > 0;
 }
 
-static int add_event(struct trace_info *info, const struct rec_log_event *record, struct rec_words system, uint64_t hash,
-		     uint16_t *ret_id)
+static int add_event(struct trace_info *info, const struct rec_log_event *record, struct rec_words system,
+		     uint64_t hash, uint16_t *ret_id)
 {
 	const size_t size = record->record.size;
 	struct trace_event *event;

@@ -145,8 +145,8 @@ static int end_processes(struct weave *weave)
 		const bool of_lane = params->raw && !params->processes[i].kernel;
 
 		if (weave_loss_any(&owner->trailing))
-			err = weave_out_end(weave, of_lane ? weave->nr_lanes : owner->last_cpu, i, weave_end_time(weave, i),
-					    owner->trailing, owner->no_lane);
+			err = weave_out_end(weave, of_lane ? weave->nr_lanes : owner->last_cpu, i,
+					    weave_end_time(weave, i), owner->trailing, owner->no_lane);
 		owner->trailing = (struct weave_loss){ 0, false };
 	}
 	return err ? err : weave_out_flush_all(weave);

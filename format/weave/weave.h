@@ -72,9 +72,11 @@ struct weave_process {
 	uint32_t subbuf_size; /* of its pages */
 	bool other_pids;      /* its threads have other numbers for the kernel: they are of another pid namespace */
 	const char *comm;     /* name for threads that have none of their own */
-	const void *log;      /* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
+	const void *
+		log; /* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
 	size_t log_size;
-	const struct rec_anchor *anchors; /* any order; anchors of all processes with the same clock are used together */
+	const struct rec_anchor
+		*anchors; /* any order; anchors of all processes with the same clock are used together */
 	unsigned int nr_anchors;
 	uint64_t lost; /* events of a program that belong to no stream (no lane); REC_LOST_UNKNOWN */
 };
@@ -165,13 +167,15 @@ struct weave_stats {
 	uint64_t last_time;
 	uint64_t pages;	       /* taken from the source */
 	uint64_t file_size;
-	uint64_t time_error;   /* maximum of |time in the file - CLOCK_MONOTONIC|, ns, from the anchors; UINT64_MAX: unknown */
+	uint64_t
+		time_error; /* maximum of |time in the file - CLOCK_MONOTONIC|, ns, from the anchors; UINT64_MAX: unknown */
 
 	/* Errors; 0 in a normal recording. */
 	uint64_t damaged_streams; /* ended by an error of the source */
 	uint64_t damaged_pages;	  /* contained fewer events than they should */
 	uint64_t damaged_events;  /* events missing on them */
-	uint64_t unknown_events;  /* not described by the process's log: left out; raw: kept, with id 0 and counted as events */
+	uint64_t
+		unknown_events; /* not described by the process's log: left out; raw: kept, with id 0 and counted as events */
 	uint64_t cpu_unknown;	  /* put on CPU 0 */
 	uint64_t time_raised;	  /* events that went back in time; they got the time of their predecessor */
 	uint64_t time_raised_max; /* the largest such change, ns */
@@ -181,8 +185,8 @@ struct weave_stats {
  * Read every stream to its end and write the file. A damaged stream ends at the damage; the others continue. Any other
  * error of the source ends the weave. 0; -EINVAL (no such version, page size, clock or process index; output exists
  * and is not a regular file); -E2BIG (raw with more than 4096 streams); -ENOMEM; -ECANCELED; the error of the source;
- * or the errno of open, write or rename; or -ENODATA (params->refuse_empty): then ret_stats is filled in, for a file of 0
- * bytes. After any other failure ret_stats is untouched. After any failure output is unchanged.
+ * or the errno of open, write or rename; or -ENODATA (params->refuse_empty): then ret_stats is filled in, for a file of
+ * 0 bytes. After any other failure ret_stats is untouched. After any failure output is unchanged.
  */
 int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stats);
 

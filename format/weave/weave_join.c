@@ -114,7 +114,8 @@ static int join(struct weave *weave, struct staged *staged, struct weave_input *
 		if (kernel && !kernel->ended && kernel->ns <= staged->input.ns)
 			err = weave_kernel_put(weave, kernel, staged->input.ns);
 		if (!err)
-			err = put_programs(weave, staged, number, kernel && !kernel->ended ? kernel->ns - 1 : UINT64_MAX);
+			err = put_programs(weave, staged, number,
+					   kernel && !kernel->ended ? kernel->ns - 1 : UINT64_MAX);
 	}
 	if (!err && kernel)
 		err = weave_kernel_put(weave, kernel, UINT64_MAX);

@@ -22,7 +22,8 @@ static unsigned int format_id(const struct weave_text *text)
 	const char *line = memmem(text->data, text->size, "\nID: ", 5);
 	unsigned int id = 0;
 
-	for (line = line ? line + 5 : NULL; line && line < text->data + text->size && *line >= '0' && *line <= '9'; line++)
+	for (line = line ? line + 5 : NULL; line && line < text->data + text->size && *line >= '0' && *line <= '9';
+	     line++)
 		id = id * 10 + (unsigned int)(*line - '0');
 	return id;
 }
@@ -153,8 +154,8 @@ static int put_maps(struct weave *weave)
 /* A CPU's statistics under the kernel's names for them; nothing was left unread. */
 static void put_figures(struct blob *text, const struct weave_figures *figures, uint64_t bytes)
 {
-	blob_printf(text, "entries: 0\noverrun: %" PRIu64 "\ncommit overrun: 0\nbytes: %" PRIu64 "\n", figures->loss.known,
-		    bytes);
+	blob_printf(text, "entries: 0\noverrun: %" PRIu64 "\ncommit overrun: 0\nbytes: %" PRIu64 "\n",
+		    figures->loss.known, bytes);
 	blob_printf(text, "oldest event ts: %5" PRIu64 ".%06" PRIu64 "\nnow ts: %5" PRIu64 ".%06" PRIu64 "\n",
 		    figures->first_ns / 1000000000, figures->first_ns / 1000 % 1000000, figures->last_ns / 1000000000,
 		    figures->last_ns / 1000 % 1000000);

@@ -130,8 +130,8 @@ static int room_on_new(struct weave *weave, struct weave_cpu *cpu, uint64_t time
 	return *ret_room ? 0 : -EINVAL;
 }
 
-int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size, const struct weave_loss *loss,
-		   void **ret_room)
+int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
+		   const struct weave_loss *loss, void **ret_room)
 {
 	if (cpu->open && !weave_loss_any(loss)) {
 		*ret_room = rec_page_put(&cpu->writer, time, size);

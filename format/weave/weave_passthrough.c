@@ -63,8 +63,10 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 			return more;
 		walk.events += 1 + (uint64_t)more;
 		/* The sum of all differences on a page goes round at most once. */
-		walk.whole &= id && !hidden_threads_leave_out(&weave->hidden, weave->tasks, id, record.payload,
-							      record.size) && record.time >= walk.last && iter.time >= record.time;
+		walk.whole &=
+			id &&
+			!hidden_threads_leave_out(&weave->hidden, weave->tasks, id, record.payload, record.size) &&
+			record.time >= walk.last && iter.time >= record.time;
 		walk.last = iter.time;
 	}
 	walk.whole &= !got;

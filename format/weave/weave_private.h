@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel),
- * weave_join.c (both on one CPU), weave_passthrough.c (unchanged pages), weave_run.c (records copied), weave_out.c (pages of
- * one CPU), weave_raw.c and weave_metadata.c (the other contents of the file).
+ * weave_join.c (both on one CPU), weave_passthrough.c (unchanged pages), weave_run.c (records copied), weave_out.c
+ * (pages of one CPU), weave_raw.c and weave_metadata.c (the other contents of the file).
  */
 #ifndef FORMAT_WEAVE_PRIVATE_H
 #define FORMAT_WEAVE_PRIVATE_H
@@ -154,8 +154,8 @@ int weave_kernel_end(struct weave *weave, struct weave_input *input);
 int weave_kernel_next_on_page(struct weave *weave, struct weave_input *input, const struct time_map *time);
 
 /*
- * weave_passthrough.c: write a whole stream, of which nothing was taken yet, if nothing is merged into it; with unchanged
- * pages if possible.
+ * weave_passthrough.c: write a whole stream, of which nothing was taken yet, if nothing is merged into it; with
+ * unchanged pages if possible.
  */
 int weave_kernel_pages(struct weave *weave, struct weave_input *input);
 
@@ -206,8 +206,8 @@ int weave_cpu_get(struct weave *weave, unsigned int buffer, unsigned int number,
 /* Memory for a page. */
 int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu);
 /* Room for an event on a CPU, after a loss. */
-int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size, const struct weave_loss *loss,
-		   void **ret_room);
+int weave_out_room(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
+		   const struct weave_loss *loss, void **ret_room);
 /* Write the input's current event to a CPU of its buffer. */
 int weave_out_event(struct weave *weave, struct weave_input *input, unsigned int cpu);
 /* The event that carries a loss that no event follows, on a CPU of the process's buffer. */

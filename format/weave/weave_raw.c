@@ -3,9 +3,9 @@
  * Raw: each stream is one "CPU" of the file, its pages byte for byte as they left the ring, but for the
  * event ids (where several processes must agree on them), call sites of rec_printf, and the loss bits and
  * count. Four pages are made anew: one whose first events were handed over before, one with events that were
- * not asked for, one that is damaged behind some event, and one with a loss before it. That one has to begin with an event: libtraceevent's
- * kbuffer tells of a loss only where the first record is one. So its marker follows the first event, or is
- * left out where its place is needed for the count.
+ * not asked for, one that is damaged behind some event, and one with a loss before it. That one has to begin with an
+ * event: libtraceevent's kbuffer tells of a loss only where the first record is one. So its marker follows the first
+ * event, or is left out where its place is needed for the count.
  */
 #include "format/weave/weave_private.h"
 #include "librecorder/core/page_bytes.h"
@@ -265,8 +265,8 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 		owner->trailing = (struct weave_loss){ 0, false };
 	}
 	if (weave_loss_any(&trailing))
-		err = weave_out_end(weave, input->cpu, input->process, convert ? input->ns : input->last_clock, trailing,
-				    no_lane);
+		err = weave_out_end(weave, input->cpu, input->process, convert ? input->ns : input->last_clock,
+				    trailing, no_lane);
 	return err ? err : weave_out_flush(weave, raw->cpu);
 }
 

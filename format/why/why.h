@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a span took as long as it did: every nanosecond between its begin and its end belongs to one piece, in time order,
- * without gaps. A piece has a class, and says whose it is. While the span's thread sleeps, the chain of wake-ups is followed
- * backwards: the thread that woke it, what that one did meanwhile, who woke that one, and so on, to an interrupt or to the
- * begin of the sleep.
+ * Why a span took as long as it did: every nanosecond between its begin and its end belongs to one piece, in time
+ * order, without gaps. A piece has a class, and says whose it is. While the span's thread sleeps, the chain of wake-ups
+ * is followed backwards: the thread that woke it, what that one did meanwhile, who woke that one, and so on, to an
+ * interrupt or to the begin of the sleep.
  *
  * why_open() keeps what is needed of a trace in memory: states of threads, spans, interrupts and requests to devices.
  */
@@ -58,8 +58,8 @@ int why_end(struct why *why);
 const struct why_span *why_spans(const struct why *why, size_t *ret_nr);
 
 /*
- * The pieces of a span, valid until the next call: their durations add up to the span's. Their number; -ENOMEM. sums may be
- * NULL: ns by class.
+ * The pieces of a span, valid until the next call: their durations add up to the span's. Their number; -ENOMEM. sums
+ * may be NULL: ns by class.
  */
 long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces,
 		 uint64_t sums[WHY_CLASSES]);

@@ -39,7 +39,7 @@ static struct why_cpu *add_cpu(struct why *why, uint32_t cpu)
 	return &why->cpus[cpu];
 }
 
-/* ----------------------------------------------------------------------------------------------------------- collect */
+/* ---------------------------------------------------------------------------------------------------------- collect */
 
 static int add_state(void *arg, const struct model_thread_state *s)
 {

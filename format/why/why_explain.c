@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Divides a thread's time into pieces, by its states. A part during which it runs is divided further: by the interrupts of its
- * CPU, and by the innermost span or system call that it was in. A part during which it waits for a CPU is divided by who ran
- * there. why_wait.c divides sleeps.
+ * Divides a thread's time into pieces, by its states. A part during which it runs is divided further: by the interrupts
+ * of its CPU, and by the innermost span or system call that it was in. A part during which it waits for a CPU is
+ * divided by who ran there. why_wait.c divides sleeps.
  *
  * Each function covers the time that it was given, from begin to end, and nothing else: so the pieces add up.
  */
@@ -42,7 +42,10 @@ void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint
 
 /* ---------------------------------------------------------------------------------------------------------- running */
 
-/* The task that a thread worked for; 0: none, or not known. *until becomes the time until when that holds, if that is earlier. */
+/*
+ * The task that a thread worked for; 0: none, or not known. *until becomes the time until when that holds, if that is
+ * earlier.
+ */
 static uint64_t task_at(const struct why_thread *thread, uint64_t ts, uint64_t *until)
 {
 	size_t nr, low = 0, high;
@@ -239,8 +242,8 @@ void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint6
 /* ----------------------------------------------------------------------------------------------------------- a span */
 
 /*
- * A span that ends on another thread was handed over: backwards from its end, the thread that ended it is followed to the
- * sleep from which it was woken for it, then its waker, until the thread that began it.
+ * A span that ends on another thread was handed over: backwards from its end, the thread that ended it is followed to
+ * the sleep from which it was woken for it, then its waker, until the thread that began it.
  */
 static void handed_over(struct why_walk *walk, const struct why_span *span, int32_t tid, uint64_t end,
 			unsigned int depth)

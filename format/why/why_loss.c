@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Losses, with hindsight. While events of a CPU are missing, a thread may have been woken there, may have run there and slept
- * again, whatever the other CPUs' events say of it; only one that runs on another CPU is known to run. So within a loss all
- * else is unknown. What comes after it, the model knows already.
+ * Losses, with hindsight. While events of a CPU are missing, a thread may have been woken there, may have run there and
+ * slept again, whatever the other CPUs' events say of it; only one that runs on another CPU is known to run. So within
+ * a loss all else is unknown. What comes after it, the model knows already.
  */
 #include "format/why/why_private.h"
 
@@ -46,8 +46,8 @@ static struct why_state lost_state(const struct why_loss *loss, uint64_t begin, 
 }
 
 /*
- * The parts of a state outside losses stay; a sleep of which the end is within one was ended by something else. One that is
- * known from its end does not stay if that is within a loss.
+ * The parts of a state outside losses stay; a sleep of which the end is within one was ended by something else. One
+ * that is known from its end does not stay if that is within a loss.
  */
 static void cut_state(const struct blob *losses, struct why_state state, struct blob *to)
 {

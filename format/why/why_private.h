@@ -21,8 +21,9 @@ struct why_state {
 };
 
 /*
- * A span of a thread or of a CPU, sorted by begin. `outer`: how many items before it the last one is that ends later; 0: none.
- * At any time, the innermost item is the last one that has begun, or one that is found from there by following `outer`.
+ * A span of a thread or of a CPU, sorted by begin. `outer`: how many items before it the last one is that ends later;
+ * 0: none. At any time, the innermost item is the last one that has begun, or one that is found from there by following
+ * `outer`.
  */
 struct why_inner {
 	uint64_t begin, end;
@@ -44,7 +45,10 @@ struct why_thread {
 	struct blob tasks;  /* why_task */
 };
 
-/* Events of a CPU were lost, between two of its events. In order; those that overlap are one, with the CPU of the first. */
+/*
+ * Events of a CPU were lost, between two of its events. In order; those that overlap are one, with the CPU of the
+ * first.
+ */
 struct why_loss {
 	uint64_t begin, end;
 	uint32_t cpu;
@@ -110,8 +114,8 @@ size_t why_loss_from(const struct blob *losses, uint64_t ts);
 int why_cut_losses(struct why *why);
 
 /*
- * The innermost item that contains a time; NULL: none. `since`: only those that began then or later. *until becomes the time
- * when another one begins, or this one ends, if that is earlier; NULL: not asked for.
+ * The innermost item that contains a time; NULL: none. `since`: only those that began then or later. *until becomes the
+ * time when another one begins, or this one ends, if that is earlier; NULL: not asked for.
  */
 const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uint64_t since, uint64_t *until);
 

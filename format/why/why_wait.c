@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Why a thread slept: its system call says how, its wake-up who ended it. A thread that woke it is followed backwards through
- * its own time, as far as the sleep lasted. An interrupt ends the chain: a timer, a device, the network.
+ * Why a thread slept: its system call says how, its wake-up who ended it. A thread that woke it is followed backwards
+ * through its own time, as far as the sleep lasted. An interrupt ends the chain: a timer, a device, the network.
  */
 #include "format/why/why_private.h"
 
@@ -41,8 +41,8 @@ const char *why_interrupt_name(struct why *why, const struct why_inner *interrup
 }
 
 /*
- * The request for which a thread slept that an interrupt woke: the last one that this interrupt had completed. (Linux wakes those
- * who wait for a request before it completes the next one.) NULL: it has completed none.
+ * The request for which a thread slept that an interrupt woke: the last one that this interrupt had completed. (Linux
+ * wakes those who wait for a request before it completes the next one.) NULL: it has completed none.
  */
 static const struct why_request *request_for(const struct why *why, const struct why_inner *interrupt,
 					     const struct why_state *sleep)

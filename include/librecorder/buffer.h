@@ -68,9 +68,10 @@ int rec_save(const char *path);
 /*
  * Copy the contents of the lanes to a trace.dat at `path`, as rec_save() does, but remove nothing. Writers are not
  * delayed. A recorder may be reading the same lanes; events that it has read are in the file as well, unless they were
- * overwritten. The next rec_snapshot(), and the next 'recorder snapshot --new' by any process, begin where this one ended
- * and report what was overwritten in between. The first one begins with the oldest event in the lanes. Returns the same
- * values as rec_save(), but -EBUSY only while another save or snapshot of this process is under way. Not signal-safe.
+ * overwritten. The next rec_snapshot(), and the next 'recorder snapshot --new' by any process, begin where this one
+ * ended and report what was overwritten in between. The first one begins with the oldest event in the lanes. Returns
+ * the same values as rec_save(), but -EBUSY only while another save or snapshot of this process is under way. Not
+ * signal-safe.
  */
 int rec_snapshot(const char *path);
 

@@ -14,10 +14,10 @@ extern "C" {
 
 /*
  * The directory where this user's programs put their buffers: $RECORDER_DIR, else $XDG_RUNTIME_DIR/librecorder, else
- * /dev/shm/librecorder-UID. With `create` a missing directory is made with mode 0700. Its owner is checked, and its last
- * part must not be a symbolic link. Returns 0; -EPERM: it belongs to another user, or others may write to it; -ELOOP: it
- * is a link; -EINVAL: the path is not absolute; -ENOTDIR; -ENAMETOOLONG; or the errno of mkdir or open. The path is
- * stored in every case except -ENAMETOOLONG, so that a message can name it.
+ * /dev/shm/librecorder-UID. With `create` a missing directory is made with mode 0700. Its owner is checked, and its
+ * last part must not be a symbolic link. Returns 0; -EPERM: it belongs to another user, or others may write to it;
+ * -ELOOP: it is a link; -EINVAL: the path is not absolute; -ENOTDIR; -ENAMETOOLONG; or the errno of mkdir or open. The
+ * path is stored in every case except -ENAMETOOLONG, so that a message can name it.
  */
 int rec_buffer_dir(bool create, char *path, size_t size);
 
@@ -29,15 +29,15 @@ int rec_buffer_dir(bool create, char *path, size_t size);
 bool rec_buffer_is_name(const char *name);
 
 /*
- * Seconds. A program makes its buffer within microseconds: the program of an unfinished buffer that is older is dead, unless
- * rec_buffer_has_maker() returns true.
+ * Seconds. A program makes its buffer within microseconds: the program of an unfinished buffer that is older is dead,
+ * unless rec_buffer_has_maker() returns true.
  */
 #define REC_BUFFER_UNFINISHED_AGE 60
 
 /*
- * For the file `name` in the directory with the descriptor `dir` that rec_view_open_at() refuses with -EAGAIN: true if the
- * program that makes it is certainly alive; it may have been stopped meanwhile. False: the program is dead, or this is
- * unknown. Any thread.
+ * For the file `name` in the directory with the descriptor `dir` that rec_view_open_at() refuses with -EAGAIN: true if
+ * the program that makes it is certainly alive; it may have been stopped meanwhile. False: the program is dead, or this
+ * is unknown. Any thread.
  */
 bool rec_buffer_has_maker(int dir, const char *name);
 

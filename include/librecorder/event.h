@@ -60,8 +60,9 @@
  * strings with a terminating NUL. An event that is longer than a sub-buffer can hold (by default 4048 bytes), or longer
  * than 65535 bytes, is refused and counted as lost.
  *
- * f32 and f64 are shown with six decimals. A number that is too small for them is shown as <0.000001, one of 2^64 or more as
- * >18446744073709551615.000000, and NaN as "nan 0.000000". Fields in JSON, CSV and SQL, filters and exports have the number itself.
+ * f32 and f64 are shown with six decimals. A number that is too small for them is shown as <0.000001, one of 2^64 or
+ * more as >18446744073709551615.000000, and NaN as "nan 0.000000". Fields in JSON, CSV and SQL, filters and exports
+ * have the number itself.
  *
  * A real is stored as a 64-bit whole number: the value times 10 to the power of DECIMALS, rounded. Out-of-range values
  * saturate; NaN becomes the smallest number, -9223372036854775808.
@@ -76,14 +77,14 @@
  *
  *	REC_EVENT_FMT(net, accept, ("%s:%u (%s)", host, port, REC->v6 ? "IPv6" : "IPv4"), string(host), u16(port), flag(v6));
  *
- * The tools evaluate the format, not the program: format and arguments are what the kernel calls a print format. The name
- * of a string, named or bytes field stands for its text (use %s). The name of any other field, and REC->name, stand for
- * the stored number; for a real this is the fixed-point number, and the name of an f32 or f64 stands for its whole part (use %lld).
- * Arguments are integer expressions of these, with unsigned
- * numbers and each operation in parentheses, because libtraceevent does not know operator precedence. The functions of
- * libtraceevent can be used as well: __print_symbolic(), __print_flags(), __print_hex(), REC->array[1]. The tools do not
- * know the program's enumerators and macros. Conversions and lengths are those of printf (%hhd for s8, %llu for u64),
- * without %c, without %f and the other floating-point conversions, and without the flags '+' and ' '.
+ * The tools evaluate the format, not the program: format and arguments are what the kernel calls a print format. The
+ * name of a string, named or bytes field stands for its text (use %s). The name of any other field, and REC->name,
+ * stand for the stored number; for a real this is the fixed-point number, and the name of an f32 or f64 stands for its
+ * whole part (use %lld). Arguments are integer expressions of these, with unsigned numbers and each operation in
+ * parentheses, because libtraceevent does not know operator precedence. The functions of libtraceevent can be used as
+ * well: __print_symbolic(), __print_flags(), __print_hex(), REC->array[1]. The tools do not know the program's
+ * enumerators and macros. Conversions and lengths are those of printf (%hhd for s8, %llu for u64), without %c, without
+ * %f and the other floating-point conversions, and without the flags '+' and ' '.
  */
 #define REC_EVENT_FMT(system, ...)                                                                                     \
 	REC__EVENT(REC__EACH_FMT, #system "\0" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)

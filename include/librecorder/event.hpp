@@ -14,7 +14,8 @@
  *	}
  *	}
  *
- * Events may be declared in a namespace, and are written from there. What each kind of field takes besides what event.h says:
+ * Events may be declared in a namespace, and are written from there. What each kind of field takes besides what event.h
+ * says:
  *
  *	numbers, named		any enumeration, scoped or not; what converts to a number without an explicit cast
  *	ptr			std::unique_ptr and std::shared_ptr: anything with get()
@@ -23,8 +24,9 @@
  *	bytes			std::span, std::vector, std::string: anything with data() and size(), in place of a pointer and a length
  *	array(TYPE, n, LENGTH)	std::array<TYPE, N>, TYPE[N] and std::span<TYPE, N>, of LENGTH elements or more
  *
- * A floating-point number for a field of whole numbers, an array that is too short or of unknown length, and too few or too
- * many arguments are compile errors. Events that were declared before this header was included take what event.h says.
+ * A floating-point number for a field of whole numbers, an array that is too short or of unknown length, and too few or
+ * too many arguments are compile errors. Events that were declared before this header was included take what event.h
+ * says.
  */
 #ifndef LIBRECORDER_EVENT_HPP
 #define LIBRECORDER_EVENT_HPP
@@ -98,10 +100,12 @@ template <typename From> std::string_view to_text(const From &from)
 /* How many elements a type of array has; 0: only the program knows. */
 template <typename From, typename = void> inline constexpr std::size_t length_of = 0;
 template <typename Type, std::size_t length> inline constexpr std::size_t length_of<Type[length]> = length;
-template <typename From> inline constexpr std::size_t length_of<From, std::void_t<decltype(std::tuple_size<From>::value)>> =
+template <typename From>
+inline constexpr std::size_t length_of<From, std::void_t<decltype(std::tuple_size<From>::value)>> =
 	std::tuple_size_v<From>;
 template <typename From>
-inline constexpr std::size_t length_of<From, std::enable_if_t<From::extent != static_cast<std::size_t>(-1)>> = From::extent;
+inline constexpr std::size_t length_of<From, std::enable_if_t<From::extent != static_cast<std::size_t>(-1)>> =
+	From::extent;
 
 template <typename Type, std::size_t length, typename From> const Type *to_elements(const From &from)
 {
@@ -119,8 +123,8 @@ template <typename Type, std::size_t length, typename From> const Type *to_eleme
 /* --------------------------------------------------------------------------------------------------------- fields */
 
 /*
- * What a field takes of the arguments: each take() gets what the fields before made (a tuple of the arguments of the function that
- * writes) and the arguments that are left, and passes both on to the next field.
+ * What a field takes of the arguments: each take() gets what the fields before made (a tuple of the arguments of the
+ * function that writes) and the arguments that are left, and passes both on to the next field.
  */
 template <typename... Fields> struct fields;
 
@@ -164,7 +168,8 @@ template <typename Type, std::size_t length, typename... Rest> struct fields<ele
 	template <typename Function, typename Done, typename From, typename... Left>
 	static int take(Function function, const Done &done, const From &from, const Left &...left)
 	{
-		return go_on<fields<Rest...>>(function, done, std::make_tuple(to_elements<Type, length>(from)), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(to_elements<Type, length>(from)),
+					      left...);
 	}
 };
 
@@ -193,9 +198,11 @@ template <typename... Rest> struct fields<sized_text, Rest...> {
 			return fields<text, Rest...>::take(function, done, from, left...);
 	}
 	template <typename Function, typename Done, typename Length, typename... Left>
-	static int take_length(Function function, const Done &done, const char *from, const Length &length, const Left &...left)
+	static int take_length(Function function, const Done &done, const char *from, const Length &length,
+			       const Left &...left)
 	{
-		return go_on<fields<Rest...>>(function, done, std::make_tuple(from, to_number<std::size_t>(length)), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(from, to_number<std::size_t>(length)),
+					      left...);
 	}
 };
 
@@ -210,13 +217,16 @@ template <typename... Rest> struct fields<sized_bytes, Rest...> {
 		} else {
 			const void *const data = from.data();
 
-			return go_on<fields<Rest...>>(function, done, std::make_tuple(data, from.size() * sizeof(*from.data())), left...);
+			return go_on<fields<Rest...>>(
+				function, done, std::make_tuple(data, from.size() * sizeof(*from.data())), left...);
 		}
 	}
 	template <typename Function, typename Done, typename Length, typename... Left>
-	static int take_length(Function function, const Done &done, const void *from, const Length &length, const Left &...left)
+	static int take_length(Function function, const Done &done, const void *from, const Length &length,
+			       const Left &...left)
 	{
-		return go_on<fields<Rest...>>(function, done, std::make_tuple(from, to_number<std::size_t>(length)), left...);
+		return go_on<fields<Rest...>>(function, done, std::make_tuple(from, to_number<std::size_t>(length)),
+					      left...);
 	}
 };
 
@@ -239,9 +249,9 @@ template <> struct fields<end> : fields<> {
 #undef REC__WRAP
 #define REC__WRAP(each, base, ...)                                                                                     \
 	extern "C++" {                                                                                                 \
-	template <typename... Arguments> static inline int rec_write_##base(const Arguments &...arguments)            \
+	template <typename... Arguments> static inline int rec_write_##base(const Arguments &...arguments)             \
 	{                                                                                                              \
-		return ::rec::detail::fields<each(REC__TYPES, _##__VA_ARGS__)::rec::detail::end>::take(                       \
+		return ::rec::detail::fields<each(REC__TYPES, _##__VA_ARGS__)::rec::detail::end>::take(                \
 			rec_plain_##base, ::std::tuple<>(), arguments...);                                             \
 	}                                                                                                              \
 	}

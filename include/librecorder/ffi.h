@@ -21,11 +21,11 @@ extern "C" {
 
 /*
  * REC_EVENT(): declare the event `system`:NAME. `declaration` is what follows the system there: "submit, u64(id),
- * string(path)". Constants that the text only names are passed in the order of their appearance: the LENGTH of an array,
- * the DECIMALS of a real, the number of a named field's values, and these values. The event exists as long as the process;
- * the same declaration gives an event with the same id.
- * Returns 0; -EINVAL: the declaration is invalid, or has other constants; -ENOMEM; -ENOSPC: the event cannot be registered
- * (no buffer, too many events, or the log is full). Any thread; not signal-safe.
+ * string(path)". Constants that the text only names are passed in the order of their appearance: the LENGTH of an
+ * array, the DECIMALS of a real, the number of a named field's values, and these values. The event exists as long as
+ * the process; the same declaration gives an event with the same id. Returns 0; -EINVAL: the declaration is invalid, or
+ * has other constants; -ENOMEM; -ENOSPC: the event cannot be registered (no buffer, too many events, or the log is
+ * full). Any thread; not signal-safe.
  */
 int rec_event_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		      struct rec_event **ret_event);
@@ -42,20 +42,21 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
  */
 
 /*
- * REC_SPAN() and REC_SPAN_KEYED(): declare the two events of a span. `declaration` is "request, u64(id), end(s32(result))",
- * with constants for all its fields. A record of *ret_begin has the values of the fields outside of end(...), one of *ret_end the
- * key and what is in end(...). REC_BEGIN() and REC_END() are records of these events; a scope is for the binding to make. Returns
- * as rec_event_declare().
+ * REC_SPAN() and REC_SPAN_KEYED(): declare the two events of a span. `declaration` is "request, u64(id),
+ * end(s32(result))", with constants for all its fields. A record of *ret_begin has the values of the fields outside of
+ * end(...), one of *ret_end the key and what is in end(...). REC_BEGIN() and REC_END() are records of these events; a
+ * scope is for the binding to make. Returns as rec_event_declare().
  */
 int rec_span_declare(const char *system, const char *declaration, const int64_t *constants, unsigned int nr_constants,
 		     struct rec_event **ret_begin, struct rec_event **ret_end);
 
 /*
  * REC(): record the event if it is on. `fields` are the `size` bytes after the common fields: the fixed fields without
- * padding, then the bytes of dynamic fields. A string, stringn or bytes field is a u32 among the fixed fields: its low 16
- * bits are the offset of the field's bytes, counted from the beginning of the common fields, which take 8 bytes; its high
- * 16 bits are their number, including the terminating NUL of a string. Returns 1: recorded, or suppressed by a filter. 0:
- * the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and counted. Any thread; signal-safe.
+ * padding, then the bytes of dynamic fields. A string, stringn or bytes field is a u32 among the fixed fields: its low
+ * 16 bits are the offset of the field's bytes, counted from the beginning of the common fields, which take 8 bytes; its
+ * high 16 bits are their number, including the terminating NUL of a string. Returns 1: recorded, or suppressed by a
+ * filter. 0: the event is off. -EINVAL: the fixed fields take more than `size`. -EBUSY: lost and counted. Any thread;
+ * signal-safe.
  */
 int rec_event_write(struct rec_event *event, const void *fields, size_t size);
 
@@ -70,10 +71,10 @@ int rec_event_write(struct rec_event *event, const void *fields, size_t size);
  *	rec_fields_put_text(&fields, path, strlen(path));
  *	rec_fields_write(&fields);
  *
- * Values are put in the order of the declaration. Each is checked against its field. The first mistake is kept: all later
- * calls return it, and nothing is recorded, so that checking the result of rec_fields_write() is sufficient. If the event
- * is off when the record begins, all calls return 0 and ignore their values. Nothing is allocated. All these functions are
- * signal-safe; different threads use different structs.
+ * Values are put in the order of the declaration. Each is checked against its field. The first mistake is kept: all
+ * later calls return it, and nothing is recorded, so that checking the result of rec_fields_write() is sufficient. If
+ * the event is off when the record begins, all calls return 0 and ignore their values. Nothing is allocated. All these
+ * functions are signal-safe; different threads use different structs.
  *
  * The members are the library's own; the size of the struct never changes.
  */
@@ -91,8 +92,9 @@ REC_ABI_ASSERT(sizeof(struct rec_fields) == (__SIZEOF_POINTER__ == 8 ? 56 : 48),
 
 /*
  * Begin a record of `event`, which rec_event_declare() returned, in the `size` bytes at `room`. They must exist until
- * rec_fields_write(), and be sufficient for what rec_event_write() takes: the fixed fields, and the bytes of the dynamic
- * fields with the NULs of strings. Returns 1: the event is on. 0: it is off. -ENOSPC: the fixed fields take more.
+ * rec_fields_write(), and be sufficient for what rec_event_write() takes: the fixed fields, and the bytes of the
+ * dynamic fields with the NULs of strings. Returns 1: the event is on. 0: it is off. -ENOSPC: the fixed fields take
+ * more.
  */
 int rec_fields_begin(struct rec_fields *fields, struct rec_event *event, void *room, size_t size);
 
@@ -102,9 +104,10 @@ int rec_fields_begin(struct rec_fields *fields, struct rec_event *event, void *r
  * -ERANGE	the number is out of the range of the field's type
  * -ENOSPC	the room is too small
  */
-int rec_fields_put_unsigned(struct rec_fields *fields, uint64_t value); /* u8..u64, hex8..hex64, ptr, flag, named if unsigned */
+int rec_fields_put_unsigned(struct rec_fields *fields,
+			    uint64_t value); /* u8..u64, hex8..hex64, ptr, flag, named if unsigned */
 int rec_fields_put_signed(struct rec_fields *fields, int64_t value);	/* s8..s64, named unless its type is unsigned */
-int rec_fields_put_real(struct rec_fields *fields, double value);	/* real: out-of-range values saturate; f32, f64 */
+int rec_fields_put_real(struct rec_fields *fields, double value); /* real: out-of-range values saturate; f32, f64 */
 
 /* string and stringn: `size` characters, to which a NUL is added. If `text` is NULL, "(null)" is recorded. */
 int rec_fields_put_text(struct rec_fields *fields, const char *text, size_t size);
@@ -116,8 +119,8 @@ int rec_fields_put_bytes(struct rec_fields *fields, const void *bytes, size_t si
 int rec_fields_put_array(struct rec_fields *fields, const void *elements, size_t element_size, size_t count);
 
 /*
- * Record the values. Returns what rec_event_write() returns, or the first mistake; -EINVAL also if a field has no value.
- * Called again, it records the same values again.
+ * Record the values. Returns what rec_event_write() returns, or the first mistake; -EINVAL also if a field has no
+ * value. Called again, it records the same values again.
  */
 int rec_fields_write(struct rec_fields *fields);
 

@@ -78,8 +78,8 @@ int rec_filter_compile(const struct rec_log_event *event, const char *text, stru
 		       size_t size, struct rec_filter_error *ret_error);
 
 /*
- * True if a record, which begins with its common fields, passes the filter. A rate is ignored. Neither the condition nor
- * the record needs to be trusted: nothing outside of them is read, and an invalid condition lets every record pass.
+ * True if a record, which begins with its common fields, passes the filter. A rate is ignored. Neither the condition
+ * nor the record needs to be trusted: nothing outside of them is read, and an invalid condition lets every record pass.
  */
 bool rec_filter_match(const struct rec_condition *condition, size_t size, const void *record, size_t record_size,
 		      uint32_t cpu);
@@ -90,16 +90,17 @@ bool rec_filter_match(const struct rec_condition *condition, size_t size, const 
 #define REC_FILTER_COUNTS 2u
 
 /*
- * Compile a filter for records that are read from a file, of which `info` describes the fields; kind, name, offset, element,
- * length, is_signed, decimals and the names of values count. A string of one byte an element is a text in the record itself,
- * `length` bytes long. The condition is for rec_filter_match_reading() alone. Returns as rec_filter_compile().
+ * Compile a filter for records that are read from a file, of which `info` describes the fields; kind, name, offset,
+ * element, length, is_signed, decimals and the names of values count. A string of one byte an element is a text in the
+ * record itself, `length` bytes long. The condition is for rec_filter_match_reading() alone. Returns as
+ * rec_filter_compile().
  */
 int rec_filter_compile_fields(const struct rec_event_info *info, unsigned int flags, const char *text,
 			      struct rec_condition *ret_condition, size_t size, struct rec_filter_error *ret_error);
 
 /*
- * The comparison `number` (from 0) of such a condition, if its field is absent: the column of the field's name in the text.
- * 0: the record has the field. -EINVAL: the condition has no more comparisons.
+ * The comparison `number` (from 0) of such a condition, if its field is absent: the column of the field's name in the
+ * text. 0: the record has the field. -EINVAL: the condition has no more comparisons.
  */
 int rec_filter_absent(const struct rec_condition *condition, unsigned int number);
 
@@ -113,7 +114,8 @@ struct rec_filter_record {
 };
 
 /* As rec_filter_match(), for a condition of rec_filter_compile_fields(). */
-bool rec_filter_match_reading(const struct rec_condition *condition, size_t size, const struct rec_filter_record *record);
+bool rec_filter_match_reading(const struct rec_condition *condition, size_t size,
+			      const struct rec_filter_record *record);
 
 #pragma GCC visibility pop
 

@@ -27,19 +27,19 @@ extern __thread struct rec_handle *rec_thread_handle __attribute__((tls_model("i
 
 /*
  * Lease a lane for the calling thread, which must not have one. Returns a handle with a lane of its own; or, at the
- * limit of lanes or without memory, a handle whose reservations each take a shared lane, and are counted as lost if none
- * is free. Returns NULL if this process has no buffer, or if it is vfork's child and its parent's thread has no lane; one
- * lost event is counted then. Signal-safe, any thread.
+ * limit of lanes or without memory, a handle whose reservations each take a shared lane, and are counted as lost if
+ * none is free. Returns NULL if this process has no buffer, or if it is vfork's child and its parent's thread has no
+ * lane; one lost event is counted then. Signal-safe, any thread.
  */
 struct rec_handle *rec_lane_lease(void);
 
 /*
  * Lease a lane now and populate its memory, so that a real-time thread has no system call and no page fault later. The
  * thread keeps this lane, even if a reader permits growth (rec_view_grow()).
- * Returns 0; -ENOMEM: no memory, or no room in the directory's file system; -EDQUOT: the process has reached its limit of
- * lanes, and the thread's events go to shared lanes; -ENXIO: this process has no buffer, or is vfork's child; -EPERM: a
- * seccomp filter forbids the system call that returns the thread's id; or another errno of madvise; before Linux 5.14
- * also of open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
+ * Returns 0; -ENOMEM: no memory, or no room in the directory's file system; -EDQUOT: the process has reached its limit
+ * of lanes, and the thread's events go to shared lanes; -ENXIO: this process has no buffer, or is vfork's child;
+ * -EPERM: a seccomp filter forbids the system call that returns the thread's id; or another errno of madvise; before
+ * Linux 5.14 also of open and fallocate, or -EFBIG (RLIMIT_FSIZE). Any thread; not signal-safe.
  */
 int rec_thread_attach(void);
 
@@ -59,31 +59,31 @@ int rec_lane_disable(unsigned int lane);
 int rec_lane_enable(unsigned int lane);
 
 /*
- * Let the thread that has this lane continue in another one, which holds `size` bytes of events, in whole sub-buffers, at
- * least two. The thread's lane then has another number; the events in the old lane can still be read. If the lane is the
- * caller's own and nothing is reserved on it, this happens at once. Otherwise it happens with the thread's next event; if
- * no other lane is available by then, the thread keeps its lane. The old lane goes back to the pool, at the latest when
- * the thread ends. A lane that is not in use is changed in place. Returns 0; -ENOENT: no such lane; -EINVAL: more than
- * lane_max of struct rec_options; -EDQUOT: no other lane is available; -EBUSY: the lane is not in use or is shared, and it
- * has unread events, or a reader has it open; -ENOMEM: no memory; or another error of rec_thread_attach() in making
- * memory. Any thread; not signal-safe.
+ * Let the thread that has this lane continue in another one, which holds `size` bytes of events, in whole sub-buffers,
+ * at least two. The thread's lane then has another number; the events in the old lane can still be read. If the lane is
+ * the caller's own and nothing is reserved on it, this happens at once. Otherwise it happens with the thread's next
+ * event; if no other lane is available by then, the thread keeps its lane. The old lane goes back to the pool, at the
+ * latest when the thread ends. A lane that is not in use is changed in place. Returns 0; -ENOENT: no such lane;
+ * -EINVAL: more than lane_max of struct rec_options; -EDQUOT: no other lane is available; -EBUSY: the lane is not in
+ * use or is shared, and it has unread events, or a reader has it open; -ENOMEM: no memory; or another error of
+ * rec_thread_attach() in making memory. Any thread; not signal-safe.
  */
 int rec_lane_resize(unsigned int lane, size_t size);
 
 /*
- * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. Threads that have a
- * lane continue in another one, as in rec_lane_resize(). If none is available for a thread, it keeps its lane. A lane with
- * unread events, or one that a reader has open, keeps its size and its events until it is leased again in neither state.
- * Returns 0; -EINVAL: the size is invalid, or fewer than two sub-buffers would fit; -ENXIO: no buffer. Any thread; not
- * signal-safe.
+ * From now on lanes have sub-buffers of `size` bytes, a power of two, and hold about as much as before. Threads that
+ * have a lane continue in another one, as in rec_lane_resize(). If none is available for a thread, it keeps its lane. A
+ * lane with unread events, or one that a reader has open, keeps its size and its events until it is leased again in
+ * neither state. Returns 0; -EINVAL: the size is invalid, or fewer than two sub-buffers would fit; -ENXIO: no buffer.
+ * Any thread; not signal-safe.
  */
 int rec_subbuf_resize(size_t size);
 
 /*
  * A snapshot of the calling thread's lane, without copying: the thread continues in another lane, and the old one,
  * *ret_lane, does not change until rec_lane_release() gives it back to the pool. Returns 0; -ENOENT: the thread has no
- * lane of its own, or this is vfork's child; -EBUSY: an event is reserved and not committed; -EDQUOT, -ENOMEM or another
- * error of rec_thread_attach(): no other lane is available, and nothing was changed. Not signal-safe.
+ * lane of its own, or this is vfork's child; -EBUSY: an event is reserved and not committed; -EDQUOT, -ENOMEM or
+ * another error of rec_thread_attach(): no other lane is available, and nothing was changed. Not signal-safe.
  */
 int rec_lane_swap(unsigned int *ret_lane);
 
@@ -91,9 +91,9 @@ int rec_lane_swap(unsigned int *ret_lane);
 int rec_lane_release(unsigned int lane);
 
 /*
- * Name the calling thread in recordings; by default the kernel's name of the thread (15 bytes) is used. Copies up to 255
- * bytes of `name`; control characters become '?'. Returns 0; -EINVAL: `name` is empty; -ENOSPC: the log is full; -ENOMEM:
- * no memory for more of it; -ENXIO: no buffer; -EBUSY: as rec_enable().
+ * Name the calling thread in recordings; by default the kernel's name of the thread (15 bytes) is used. Copies up to
+ * 255 bytes of `name`; control characters become '?'. Returns 0; -EINVAL: `name` is empty; -ENOSPC: the log is full;
+ * -ENOMEM: no memory for more of it; -ENXIO: no buffer; -EBUSY: as rec_enable().
  */
 int rec_thread_name(const char *name);
 

@@ -14,13 +14,13 @@
  *	with its headers	without librecorder.so	events are off: two loads, a test and a branch
  *	with its headers	with librecorder.so	as with <librecorder/event.h>
  *
- * Do not link with librecorder: it is used through weak symbols, which stay 0 if the library is not loaded. It is loaded
- * if the program is linked with it, or by LD_PRELOAD=librecorder.so.0. If a program includes this file, it must be
- * position-independent (-fPIE, the default of most compilers), as shared libraries are.
+ * Do not link with librecorder: it is used through weak symbols, which stay 0 if the library is not loaded. It is
+ * loaded if the program is linked with it, or by LD_PRELOAD=librecorder.so.0. If a program includes this file, it must
+ * be position-independent (-fPIE, the default of most compilers), as shared libraries are.
  *
- * REC_HAVE_EVENTS is defined as 1 if the headers were found, and as 0 otherwise. Define REC_NO_EVENTS before the #include
- * to build without events even if the headers are found. The functions of <librecorder/lane.h> are not optional: call them under
- * `#if REC_HAVE_EVENTS`, in a program that is linked with librecorder.
+ * REC_HAVE_EVENTS is defined as 1 if the headers were found, and as 0 otherwise. Define REC_NO_EVENTS before the
+ * #include to build without events even if the headers are found. The functions of <librecorder/lane.h> are not
+ * optional: call them under `#if REC_HAVE_EVENTS`, in a program that is linked with librecorder.
  */
 #ifndef LIBRECORDER_OPTIONAL_H
 #define LIBRECORDER_OPTIONAL_H

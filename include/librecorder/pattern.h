@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Patterns that name events: "system:name" with * (any characters) and ? (any one character) in both parts; "system"
- * alone for all events of that system; several patterns separated by commas. A pattern after ! excludes: "io:*,!io:poll"
- * names all events of io except poll. "io:request" also names request_begin and request_end, the events of a span. The first pattern of a list cannot exclude. Pure functions, any thread, signal-safe.
+ * alone for all events of that system; several patterns separated by commas. A pattern after ! excludes:
+ * "io:*,!io:poll" names all events of io except poll. "io:request" also names request_begin and request_end, the events
+ * of a span. The first pattern of a list cannot exclude. Pure functions, any thread, signal-safe.
  */
 #ifndef LIBRECORDER_PATTERN_H
 #define LIBRECORDER_PATTERN_H

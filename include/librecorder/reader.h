@@ -2,8 +2,8 @@
 /*
  * The reader's side: open the buffer of a process, living or dead, and read its lanes: page by page, event by event,
  * all lanes by time, or without consuming. Nothing in the file is trusted: values are checked once and then kept in
- * private copies. A view belongs to one thread at a time, which may call rec_view_stopped() in a signal handler, too. Only
- * rec_view_wake() and rec_view_fault() may be called from other threads, and from any signal handler.
+ * private copies. A view belongs to one thread at a time, which may call rec_view_stopped() in a signal handler, too.
+ * Only rec_view_wake() and rec_view_fault() may be called from other threads, and from any signal handler.
  *
  *                        | consumes | needs the lane for itself | where the data are
  *  rec_view_read         | pages    | yes                       | in the ring's own memory, until the lane's next call
@@ -64,17 +64,17 @@ struct rec_view_info {
 int rec_view_open(const char *path, struct rec_view **ret_view);
 
 /*
- * The same for the file `name` in the directory with the descriptor `dir`. For root, also -EPERM if the owner of the file
- * is not the owner of the directory: the file is not the buffer of a program that uses this directory.
+ * The same for the file `name` in the directory with the descriptor `dir`. For root, also -EPERM if the owner of the
+ * file is not the owner of the directory: the file is not the buffer of a program that uses this directory.
  */
 int rec_view_open_at(int dir, const char *name, struct rec_view **ret_view);
 struct rec_view *rec_view_close(struct rec_view *view);
 
 /*
  * To read the buffers of programs that you do not trust, install a SIGBUS handler that calls this function with si_addr
- * if si_code is positive. True: the file of a view was truncated, or its file system is full. The access now finds zeros,
- * and further calls for this view find nothing or return -EFAULT; the handler returns. False: the fault has another
- * cause. Without such a handler the signal ends the program. Signal-safe, any thread.
+ * if si_code is positive. True: the file of a view was truncated, or its file system is full. The access now finds
+ * zeros, and further calls for this view find nothing or return -EFAULT; the handler returns. False: the fault has
+ * another cause. Without such a handler the signal ends the program. Signal-safe, any thread.
  */
 bool rec_view_fault(const void *address);
 
@@ -101,13 +101,13 @@ unsigned int rec_view_lanes(const struct rec_view *view);
 #define REC_READ_WHOLE 1u
 
 /*
- * Take the next page of a lane. Returns 1: *ret_page is valid until the lane's next call or until the view is closed; then
- * its events count as read. If the reader dies before that, the next reader gets the page. 0: nothing to read (with
- * REC_READ_WHOLE: no whole sub-buffer). -EBUSY: another living process, or another view of this one, reads this lane;
- * -EAGAIN: a writer is moving the head, or the program is changing the lane, try again later; -EBADMSG: the lane is
- * damaged, no more events can be read from it; -EFAULT: the file was truncated, no more events can be read from any lane;
- * -EINVAL: no such lane; -EROFS: the file system is read-only and the program is alive; -ENOMEM or the errno of mmap,
- * when the lane is opened.
+ * Take the next page of a lane. Returns 1: *ret_page is valid until the lane's next call or until the view is closed;
+ * then its events count as read. If the reader dies before that, the next reader gets the page. 0: nothing to read
+ * (with REC_READ_WHOLE: no whole sub-buffer). -EBUSY: another living process, or another view of this one, reads this
+ * lane; -EAGAIN: a writer is moving the head, or the program is changing the lane, try again later; -EBADMSG: the lane
+ * is damaged, no more events can be read from it; -EFAULT: the file was truncated, no more events can be read from any
+ * lane; -EINVAL: no such lane; -EROFS: the file system is read-only and the program is alive; -ENOMEM or the errno of
+ * mmap, when the lane is opened.
  */
 int rec_view_read(struct rec_view *view, unsigned int lane, unsigned int flags, struct rec_page *ret_page);
 
@@ -128,11 +128,11 @@ int rec_view_fill(const struct rec_view *view, unsigned int lane);
  * Copy the new events of the lane's reader page to the `size` bytes at `page` (aligned to 8), as a page in the kernel's
  * format, like the kernel's read_page (facts C8, C9): as many whole events as fit. The time stamp is that of the first
  * copied event, or earlier. A loss is marked in bits 31 and 30 of the commit word, and its number is stored after the
- * data if there is room; the rest is cleared. A copy that begins in the middle of a sub-buffer begins with a CPU marker,
- * if there is room for it. In a copy with a loss the marker follows the first event, because libtraceevent looks for
- * losses only where a page begins with an event. Copied events count as read at once; the next call copies those that
- * did not fit. With REC_READ_WHOLE, only sub-buffers that the writer has left are copied, and only if all the rest of one
- * fits.
+ * data if there is room; the rest is cleared. A copy that begins in the middle of a sub-buffer begins with a CPU
+ * marker, if there is room for it. In a copy with a loss the marker follows the first event, because libtraceevent
+ * looks for losses only where a page begins with an event. Copied events count as read at once; the next call copies
+ * those that did not fit. With REC_READ_WHOLE, only sub-buffers that the writer has left are copied, and only if all
+ * the rest of one fits.
  *
  * 1: *ret_page describes the copy, its data being `page`. 0: nothing. -EMSGSIZE: the next event (with REC_READ_WHOLE:
  * the page) does not fit into `size`. Otherwise as rec_view_read().
@@ -153,10 +153,11 @@ struct rec_view_event {
 };
 
 /*
- * The next event of a lane; with REC_ALL_LANES, the one with the smallest time in all lanes; if times are equal, that of
- * the lowest lane. Lanes that are damaged or that another process reads are left out; new lanes are included. The event
- * is not consumed: the next call returns it again, with the same loss. The payload is in the ring's own memory and is
- * valid until the next call that reads the lane. A process that writes the file can change it at any time: check a copy.
+ * The next event of a lane; with REC_ALL_LANES, the one with the smallest time in all lanes; if times are equal, that
+ * of the lowest lane. Lanes that are damaged or that another process reads are left out; new lanes are included. The
+ * event is not consumed: the next call returns it again, with the same loss. The payload is in the ring's own memory
+ * and is valid until the next call that reads the lane. A process that writes the file can change it at any time: check
+ * a copy.
  *
  * Returns 1: *ret_event is filled. 0: there is no event; only `lost` and `lost_time` are set, for the events lost after
  * the last event, and the next event reports the same loss. Errors as rec_view_read().
@@ -175,10 +176,10 @@ int rec_view_consume(struct rec_view *view, unsigned int lane, struct rec_view_e
  * program is dead, one event is always enough. The writer wakes a reader that waits for a percentage. With 0 it does so
  * only when it begins a sub-buffer, so the call checks for single events every few milliseconds.
  *
- * Returns 1: there are data. 0: the time is over. -EPIPE: the program writes no more, and everything was read. -EINTR: a
- * signal handler that was set without SA_RESTART ran while the call slept. A handler that runs between two sleeps does
- * not end the call; one that must end it calls rec_view_wake(). -ECANCELED: rec_view_wake(). -EINVAL: no such lane, or
- * percent is above 100. Or as rec_view_read().
+ * Returns 1: there are data. 0: the time is over. -EPIPE: the program writes no more, and everything was read. -EINTR:
+ * a signal handler that was set without SA_RESTART ran while the call slept. A handler that runs between two sleeps
+ * does not end the call; one that must end it calls rec_view_wake(). -ECANCELED: rec_view_wake(). -EINVAL: no such
+ * lane, or percent is above 100. Or as rec_view_read().
  */
 int rec_view_wait(struct rec_view *view, unsigned int lane, unsigned int percent, int timeout);
 
@@ -198,7 +199,7 @@ struct rec_lane_stats {
 	uint64_t too_long;     /* refused: longer than a sub-buffer takes */
 	uint64_t nested_limit; /* refused: interrupted too often */
 	uint64_t disabled;     /* refused: the lane was disabled, or stopped as broken; the latter is a loss */
-	uint64_t torn;	       /* events reserved and never committed; if the program is dead, also those that it left open */
+	uint64_t torn; /* events reserved and never committed; if the program is dead, also those that it left open */
 	uint64_t lost_unread;  /* refused and overwritten events that no page has reported yet */
 	uint32_t clock;	       /* REC_CLOCK_ */
 	uint32_t subbuf_size;
@@ -209,20 +210,20 @@ struct rec_lane_stats {
 };
 
 /*
- * Returns 0; -EINVAL: no such lane; -EBADMSG: the lane is damaged; -EFAULT: the file was truncated; -EAGAIN: the program
- * is making the lane or changing its size.
+ * Returns 0; -EINVAL: no such lane; -EBADMSG: the lane is damaged; -EFAULT: the file was truncated; -EAGAIN: the
+ * program is making the lane or changing its size.
  */
 int rec_view_stats(const struct rec_view *view, unsigned int lane, struct rec_lane_stats *ret_stats);
 
 /*
- * Empty a lane, as a write to the kernel's `trace` file does: events that were committed before the call are skipped and
- * not counted, and the statistics begin again at 0. Writers can write during the call. 0 or as rec_view_read().
+ * Empty a lane, as a write to the kernel's `trace` file does: events that were committed before the call are skipped
+ * and not counted, and the statistics begin again at 0. Writers can write during the call. 0 or as rec_view_read().
  */
 int rec_view_reset(struct rec_view *view, unsigned int lane);
 
 /*
- * Write the eight lines of the kernel's per_cpu/cpuN/stats, as the kernel writes them; times are in seconds if the clock
- * counts nanoseconds. Returns their length without the NUL, or -ENOSPC: `size` is too small (512 is enough).
+ * Write the eight lines of the kernel's per_cpu/cpuN/stats, as the kernel writes them; times are in seconds if the
+ * clock counts nanoseconds. Returns their length without the NUL, or -ENOSPC: `size` is too small (512 is enough).
  */
 int rec_stats_text(const struct rec_lane_stats *stats, char *text, size_t size);
 
@@ -236,8 +237,8 @@ struct rec_view_losses {
 void rec_view_losses(const struct rec_view *view, struct rec_view_losses *ret_losses);
 
 /*
- * Copy valid log bytes from offset `from` on. Returns how many were copied, at most `size`, 0 at the end. The last record
- * may be cut, and the records are not checked: see rec_log_next().
+ * Copy valid log bytes from offset `from` on. Returns how many were copied, at most `size`, 0 at the end. The last
+ * record may be cut, and the records are not checked: see rec_log_next().
  */
 size_t rec_view_log(const struct rec_view *view, uint64_t from, void *bytes, size_t size);
 
@@ -252,20 +253,20 @@ uint32_t rec_view_enabled(const struct rec_view *view, unsigned int id);
 /*
  * Switch events of a running program on or off, as rec_enable() and rec_disable() do for their own process: those that
  * the program has, and those that it registers later. No code runs in the program. `selector` is a list of patterns; a
- * rate and a filter may follow (filter.h), and without them an event loses those that it had. Returns the number of known
- * events that match and that the filter fits; those that it does not fit are off. rec_printf's event, ftrace:bprint, counts
- * if the program has used it. -EINVAL: the selector is malformed;
- * -ESRCH: the program is dead; -ENOSPC: it has too many rules or conditions from outside; -ENOMEM; -EBADMSG: the buffer
- * is damaged, -EFAULT: truncated, -EROFS: on a read-only file system; or the errno of mmap, flock or fallocate. The call
- * waits while another process switches events of this program; -EBUSY: this took longer than a second. On an error
- * nothing is changed, except for -ENOMEM, where events registered later may be switched.
+ * rate and a filter may follow (filter.h), and without them an event loses those that it had. Returns the number of
+ * known events that match and that the filter fits; those that it does not fit are off. rec_printf's event,
+ * ftrace:bprint, counts if the program has used it. -EINVAL: the selector is malformed; -ESRCH: the program is dead;
+ * -ENOSPC: it has too many rules or conditions from outside; -ENOMEM; -EBADMSG: the buffer is damaged, -EFAULT:
+ * truncated, -EROFS: on a read-only file system; or the errno of mmap, flock or fallocate. The call waits while another
+ * process switches events of this program; -EBUSY: this took longer than a second. On an error nothing is changed,
+ * except for -ENOMEM, where events registered later may be switched.
  */
 int rec_view_switch(struct rec_view *view, const char *selector, bool on);
 
 /*
  * Switch one event of the program, by its id: to a word that rec_view_enabled() returned before, with its condition; to
- * REC_ENABLE_WANTED: on, without a condition; or to 0: off. Returns 0; -EINVAL: the program has no event of this id; or as
- * rec_view_switch().
+ * REC_ENABLE_WANTED: on, without a condition; or to 0: off. Returns 0; -EINVAL: the program has no event of this id; or
+ * as rec_view_switch().
  */
 int rec_view_switch_event(struct rec_view *view, unsigned int id, uint32_t word);
 
@@ -292,36 +293,37 @@ bool rec_view_rate(const struct rec_view *view, unsigned int id, struct rec_view
 int rec_view_filter(const struct rec_view *view, const struct rec_log_event *event, char *text, size_t size);
 
 /*
- * Switch events temporarily. rec_view_borrow() makes a loan: it notes in the program's buffer that this process is about
- * to switch on the events that match `patterns` (lists of patterns, one list on each line), and the enable words of these
- * events. Then switch them by rec_view_switch(). rec_view_give_back() restores them, with their conditions: events that
- * were off are switched off, and the rules for these lists are removed. A forked child begins with a copy of the loan. If
- * the process that has the loan ends or closes its view, rec_view_give_back() of any process does the same.
+ * Switch events temporarily. rec_view_borrow() makes a loan: it notes in the program's buffer that this process is
+ * about to switch on the events that match `patterns` (lists of patterns, one list on each line), and the enable words
+ * of these events. Then switch them by rec_view_switch(). rec_view_give_back() restores them, with their conditions:
+ * events that were off are switched off, and the rules for these lists are removed. A forked child begins with a copy
+ * of the loan. If the process that has the loan ends or closes its view, rec_view_give_back() of any process does the
+ * same.
  *
- * rec_view_borrow() returns 0, also if this process has a loan already, whose patterns do not change; -EINVAL: not a list
- * of patterns; -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or as rec_view_switch(). If a dead
- * process left a loan for the same patterns, it is taken over, and the events stay on; any other loan of a dead process
- * is given back first. rec_view_give_back() returns 1; 0: there is no loan, or the program is dead; -EBUSY: another
- * process has the loan; or as rec_view_switch(). rec_view_loan() returns 1: this process has the loan; 0: there is none;
- * -EBUSY: another process has it; -EOWNERDEAD: a dead process had it.
+ * rec_view_borrow() returns 0, also if this process has a loan already, whose patterns do not change; -EINVAL: not a
+ * list of patterns; -ENOSPC: longer than 2047 bytes; -EBUSY: another process has a loan; or as rec_view_switch(). If a
+ * dead process left a loan for the same patterns, it is taken over, and the events stay on; any other loan of a dead
+ * process is given back first. rec_view_give_back() returns 1; 0: there is no loan, or the program is dead; -EBUSY:
+ * another process has the loan; or as rec_view_switch(). rec_view_loan() returns 1: this process has the loan; 0: there
+ * is none; -EBUSY: another process has it; -EOWNERDEAD: a dead process had it.
  */
 int rec_view_borrow(struct rec_view *view, const char *patterns);
 int rec_view_give_back(struct rec_view *view);
 int rec_view_loan(const struct rec_view *view);
 
 /*
- * Start and stop all recording of a program, whichever events are enabled, as rec_start() and rec_stop() do for their own
- * process. 0 or as rec_view_switch().
+ * Start and stop all recording of a program, whichever events are enabled, as rec_start() and rec_stop() do for their
+ * own process. 0 or as rec_view_switch().
  */
 int rec_view_start(struct rec_view *view);
 int rec_view_stop(struct rec_view *view);
 
 /*
- * For the next `seconds` (0: no longer) let threads of the program that fill their lanes faster than they are read continue
- * in further lanes, instead of overwriting unread events: as many as its limit allows (RECORDER_MAX_KB), less a quarter for
- * threads that begin later. Threads that called rec_thread_attach() do not. A reader that keeps up repeats the call every
- * few seconds. When the time is over, the memory of lanes without unread events is given back. 0; -EOPNOTSUPP: the
- * program's version of the library does not know it; or as rec_view_switch(), without -EBUSY.
+ * For the next `seconds` (0: no longer) let threads of the program that fill their lanes faster than they are read
+ * continue in further lanes, instead of overwriting unread events: as many as its limit allows (RECORDER_MAX_KB), less
+ * a quarter for threads that begin later. Threads that called rec_thread_attach() do not. A reader that keeps up
+ * repeats the call every few seconds. When the time is over, the memory of lanes without unread events is given back.
+ * 0; -EOPNOTSUPP: the program's version of the library does not know it; or as rec_view_switch(), without -EBUSY.
  */
 int rec_view_grow(struct rec_view *view, unsigned int seconds);
 
@@ -335,19 +337,19 @@ struct rec_iter;
 
 /*
  * Begin to read a lane's events without consuming them, from the oldest unread one on. Several iterators, a consuming
- * reader of this process or another, and the writer do not disturb each other. The program may be dead. The iterator uses
- * `view`: close it before the view. Returns 0; -EINVAL: no such lane; -ENOMEM. rec_iter_close() accepts NULL and returns
- * NULL.
+ * reader of this process or another, and the writer do not disturb each other. The program may be dead. The iterator
+ * uses `view`: close it before the view. Returns 0; -EINVAL: no such lane; -ENOMEM. rec_iter_close() accepts NULL and
+ * returns NULL.
  */
 int rec_iter_open(struct rec_view *view, unsigned int lane, struct rec_iter **ret_iter);
 struct rec_iter *rec_iter_close(struct rec_iter *iter);
 
 /*
- * The next event. The payload is in the iterator's copy and does not change until the next call. `lost` counts the events
- * between the last returned one and this one that were overwritten or consumed before the iterator reached them, which is
- * exact, and refused ones to the extent that the sub-buffers record them. Returns 1: *ret_event is filled. 0: there is no
- * event now. -EAGAIN: the writer overwrote each page while it was being copied, several times in a row; try again, or
- * reset. -EBADMSG: the lane is damaged; -EFAULT: the file was truncated.
+ * The next event. The payload is in the iterator's copy and does not change until the next call. `lost` counts the
+ * events between the last returned one and this one that were overwritten or consumed before the iterator reached them,
+ * which is exact, and refused ones to the extent that the sub-buffers record them. Returns 1: *ret_event is filled. 0:
+ * there is no event now. -EAGAIN: the writer overwrote each page while it was being copied, several times in a row; try
+ * again, or reset. -EBADMSG: the lane is damaged; -EFAULT: the file was truncated.
  */
 int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event);
 
@@ -355,15 +357,15 @@ int rec_iter_next(struct rec_iter *iter, struct rec_view_event *ret_event);
 void rec_iter_reset(struct rec_iter *iter);
 
 /*
- * The events that rec_iter_next() would return, a page at a time: the rest of a sub-buffer as it is now, in the iterator's
- * copy, valid until its next call. Returns as rec_iter_next().
+ * The events that rec_iter_next() would return, a page at a time: the rest of a sub-buffer as it is now, in the
+ * iterator's copy, valid until its next call. Returns as rec_iter_next().
  */
 int rec_iter_page(struct rec_iter *iter, struct rec_page *ret_page);
 
 /*
- * Continue at `mark`, in everything that the lane's memory still holds. This includes events that a reader has consumed,
- * until their sub-buffers are written again. Events missing between the mark and the first event count as lost. A mark of
- * zeros means the oldest event in the lane, with nothing lost before it.
+ * Continue at `mark`, in everything that the lane's memory still holds. This includes events that a reader has
+ * consumed, until their sub-buffers are written again. Events missing between the mark and the first event count as
+ * lost. A mark of zeros means the oldest event in the lane, with nothing lost before it.
  */
 void rec_iter_continue(struct rec_iter *iter, const struct rec_lane_mark *mark);
 

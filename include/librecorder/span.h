@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Events with a meaning: spans, counters, states, flows, logical tasks. <librecorder/event.h> includes this header; programs
- * include that one.
+ * Events with a meaning: spans, counters, states, flows, logical tasks. <librecorder/event.h> includes this header;
+ * programs include that one.
  *
  *	REC_SPAN(io, request, u64(id), string(path), end(s32(result)));
  *	REC_COUNTER(mem, heap, s64(bytes));
@@ -15,9 +15,9 @@
  *		return result;
  *	}
  *
- * In a file all of them are ordinary events, which every viewer prints. Names and formats of the events say what they mean, by the
- * rule in docs/MEANING.md. Where two events make one thing, nothing is kept in the program between them: an end that is
- * missing, because of longjmp(), a killed thread, or lost events, is shown as missing.
+ * In a file all of them are ordinary events, which every viewer prints. Names and formats of the events say what they
+ * mean, by the rule in docs/MEANING.md. Where two events make one thing, nothing is kept in the program between them:
+ * an end that is missing, because of longjmp(), a killed thread, or lost events, is shown as missing.
  *
  * Selectors take the name of a span for both of its events: `-u io:request` records its begins and its ends.
  */
@@ -32,9 +32,9 @@
 /*
  * REC_SPAN(system, name, field..., end(field...))
  *
- * Declare a span: something that begins and ends on one thread. Where REC_EVENT may stand, and with its fields. Those in
- * end(...) come with its end; without such fields end(...) is left out. The fields are those of two events, called NAME_begin
- * and NAME_end.
+ * Declare a span: something that begins and ends on one thread. Where REC_EVENT may stand, and with its fields. Those
+ * in end(...) come with its end; without such fields end(...) is left out. The fields are those of two events, called
+ * NAME_begin and NAME_end.
  */
 #define REC_SPAN(system, ...)                                                                                          \
 	REC__SPAN(REC__RULE_SPAN, #system, REC__NAME(_##__VA_ARGS__), #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
@@ -42,8 +42,9 @@
 /*
  * REC_SPAN_KEYED(system, name, key(field...), field..., end(field...))
  *
- * Declare a span that may begin and end anywhere: on different threads, or in different processes. Its key says which end belongs
- * to which begin: 1 to 4 fields that are whole numbers, ptr or named. Both REC_BEGIN and REC_END take the key first.
+ * Declare a span that may begin and end anywhere: on different threads, or in different processes. Its key says which
+ * end belongs to which begin: 1 to 4 fields that are whole numbers, ptr or named. Both REC_BEGIN and REC_END take the
+ * key first.
  */
 #define REC_SPAN_KEYED(system, ...)                                                                                    \
 	REC__SPAN(REC__RULE_KEYED, #system, REC__NAME(_##__VA_ARGS__), #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
@@ -51,9 +52,9 @@
 /*
  * REC_BEGIN(system, name, argument...), REC_END(system, name, argument...)
  *
- * Begin the span and end it: record NAME_begin or NAME_end, if it is on. The arguments are as those of REC. Spans of one thread
- * nest: an end ends the innermost open span of its name, and cuts what was begun inside it and not ended. Signal-safe, any thread;
- * errno is preserved.
+ * Begin the span and end it: record NAME_begin or NAME_end, if it is on. The arguments are as those of REC. Spans of
+ * one thread nest: an end ends the innermost open span of its name, and cuts what was begun inside it and not ended.
+ * Signal-safe, any thread; errno is preserved.
  */
 #define REC_BEGIN(system, ...) REC__WRITE_PART(_begin, system##__##__VA_ARGS__, 0)
 #define REC_END(system, ...)   REC__WRITE_PART(_end, system##__##__VA_ARGS__, 0)
@@ -61,24 +62,28 @@
 /*
  * REC_SCOPE(system, name, argument...)
  *
- * As REC_BEGIN, for a span without key and end(...); the span ends by itself where the block ends: at its last line, by return,
- * break or goto, and in C++ by an exception; not by longjmp() or the end of the thread. The end is recorded only if
- * the begin was. REC_SCOPE is a declaration: it stands in a block, not alone after an if. Signal-safe, any thread.
+ * As REC_BEGIN, for a span without key and end(...); the span ends by itself where the block ends: at its last line, by
+ * return, break or goto, and in C++ by an exception; not by longjmp() or the end of the thread. The end is recorded
+ * only if the begin was. REC_SCOPE is a declaration: it stands in a block, not alone after an if. Signal-safe, any
+ * thread.
  */
 #define REC_SCOPE(system, ...) REC__SCOPE(system##__##__VA_ARGS__, 0)
 
 /*
  * REC_TIMED(system, name, field...)
  *
- * Declare an event that is recorded once, when what it describes ends, with its duration: half the size of a span, but it
- * is missing if its end is. The first field is `dur`, nanoseconds of CLOCK_MONOTONIC; up to 31 others follow.
+ * Declare an event that is recorded once, when what it describes ends, with its duration: half the size of a span, but
+ * it is missing if its end is. The first field is `dur`, nanoseconds of CLOCK_MONOTONIC; up to 31 others follow.
  *
  *	const uint64_t start = REC_TIMED_START(io, flush);
  *	const size_t bytes = flush();
  *	REC_TIMED_END(io, flush, start, bytes);
  */
 #define REC_TIMED(system, ...)                                                                                         \
-	REC__ROLE(REC__RULE_EVENT, REC__EACH_TIMED, #system "\0" "timed:" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
+	REC__ROLE(REC__RULE_EVENT, REC__EACH_TIMED,                                                                    \
+		  #system "\0"                                                                                         \
+			  "timed:" #__VA_ARGS__,                                                                       \
+		  system##__##__VA_ARGS__, rec_last)
 
 /* REC_TIMED_START(system, name): the time now, if the event is on, otherwise 0: uint64_t. Signal-safe, any thread. */
 #define REC_TIMED_START(system, name) (REC_UNLIKELY(REC_ON(system, name)) ? rec_clock_mono() : 0)
@@ -86,16 +91,16 @@
 /*
  * REC_TIMED_END(system, name, start, argument...)
  *
- * Record the event with the time that has passed since `start`, if it is on and was on then. Otherwise the arguments are not
- * evaluated. Start and end may be on different threads. Signal-safe, any thread.
+ * Record the event with the time that has passed since `start`, if it is on and was on then. Otherwise the arguments
+ * are not evaluated. Start and end may be on different threads. Signal-safe, any thread.
  */
 #define REC_TIMED_END(system, ...) REC__TIMED_END(system##__##__VA_ARGS__, 0)
 
 /*
  * REC_COUNTER(system, name, field, field...)
  *
- * Declare a counter. The first field is its value, a whole number: u8 ... s64. REC(system, name, value, ...) says that it has this
- * value now.
+ * Declare a counter. The first field is its value, a whole number: u8 ... s64. REC(system, name, value, ...) says that
+ * it has this value now.
  */
 #define REC_COUNTER(system, ...)                                                                                       \
 	REC__ROLE(REC__RULE_COUNTER, REC__EACH, #system "\0" "counter:" #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
@@ -103,8 +108,9 @@
 /*
  * REC_STATE(system, name, key(field...), field, field...)
  *
- * Declare the states of something, which its key names; without key(...) there is one such thing. The field after the key is the
- * state, a whole number, flag or named. REC(system, name, key, state, ...) says that it is in this state now.
+ * Declare the states of something, which its key names; without key(...) there is one such thing. The field after the
+ * key is the state, a whole number, flag or named. REC(system, name, key, state, ...) says that it is in this state
+ * now.
  *
  *	REC_STATE(conn, state, key(u64(id)), named(value, OPEN, CLOSED));
  *	REC(conn, state, id, OPEN);
@@ -115,10 +121,10 @@
 /*
  * REC_TASK(id), REC_TASK(id, name)
  *
- * This thread works for the logical task `id` from now on: a coroutine, a fiber, a request. 0: for none. `id` is a uint64_t, unique
- * among those of all processes that are recorded together; `name` a string, or NULL. The event is recorder:task. It needs no
- * declaration, and is known to tools when a process has used it once. Any thread; errno is preserved; signal-safe, except for the
- * first use in a process.
+ * This thread works for the logical task `id` from now on: a coroutine, a fiber, a request. 0: for none. `id` is a
+ * uint64_t, unique among those of all processes that are recorded together; `name` a string, or NULL. The event is
+ * recorder:task. It needs no declaration, and is known to tools when a process has used it once. Any thread; errno is
+ * preserved; signal-safe, except for the first use in a process.
  */
 #define REC_TASK(...)                                                                                                  \
 	do {                                                                                                           \

@@ -14,7 +14,9 @@ extern "C" {
 #define REC_VERSION_MINOR 0
 #define REC_VERSION_PATCH 0
 
-/* A version as one number, so that versions can be compared, by the preprocessor too. Minor and patch are below 1000. */
+/*
+ * A version as one number, so that versions can be compared, by the preprocessor too. Minor and patch are below 1000.
+ */
 #define REC_VERSION_NUMBER(major, minor, patch) ((major) * 1000000 + (minor) * 1000 + (patch))
 
 /* The version of these headers. */

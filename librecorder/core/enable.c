@@ -11,7 +11,8 @@ static void switch_on(const uint32_t *stopped, uint32_t *word)
 	do {
 		if (!(old & REC_ENABLE_WANTED) || __atomic_load_n(stopped, __ATOMIC_SEQ_CST))
 			return;
-	} while (!__atomic_compare_exchange_n(word, &old, old | REC_ENABLE_ON, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST));
+	} while (!__atomic_compare_exchange_n(word, &old, old | REC_ENABLE_ON, false, __ATOMIC_SEQ_CST,
+					      __ATOMIC_SEQ_CST));
 	if (__atomic_load_n(stopped, __ATOMIC_SEQ_CST))
 		__atomic_fetch_and(word, ~REC_ENABLE_ON, __ATOMIC_SEQ_CST);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How a print format shows an f32 or f64. libtraceevent knows whole numbers alone, so the decimal digits are computed from the
- * bits of the number, in unsigned arithmetic of 64 bits:
+ * How a print format shows an f32 or f64. libtraceevent knows whole numbers alone, so the decimal digits are computed
+ * from the bits of the number, in unsigned arithmetic of 64 bits:
  *
  *	magnitude	the bits of a double without its sign. Those of a float become the same by shifting the exponent's
  *			bias; what a float without a leading 1 becomes is wrong, but as small.
@@ -10,9 +10,9 @@
  *	up to 2^64	the whole part
  *	beyond		the limit itself, with < or > before it. These compare magnitudes: <-0.000001 is a negative number.
  *
- * All shifts are by 0 to 63 bits, because ?: evaluates one side only. libtraceevent ignores the parentheses of a right operand
- * whose operator binds less than that before it: 1 - (x >> 2) is (1 - x) >> 2. So the exponent is divided out, not shifted out, and
- * a conditional is multiplied by -1, not subtracted.
+ * All shifts are by 0 to 63 bits, because ?: evaluates one side only. libtraceevent ignores the parentheses of a right
+ * operand whose operator binds less than that before it: 1 - (x >> 2) is (1 - x) >> 2. So the exponent is divided out,
+ * not shifted out, and a conditional is multiplied by -1, not subtracted.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -47,12 +47,14 @@ static void describe(const struct rec_field *field, struct parts *parts)
 	} else {
 		parts->zero = 0;
 		parts->infinity = 2047 * ONE;
-		snprintf(parts->magnitude, sizeof(parts->magnitude), "(REC->%.*s & 9223372036854775807)", WORD(field->name));
+		snprintf(parts->magnitude, sizeof(parts->magnitude), "(REC->%.*s & 9223372036854775807)",
+			 WORD(field->name));
 	}
 	snprintf(parts->exponent, sizeof(parts->exponent), "(%s / %" PRIu64 ")", parts->magnitude, ONE);
-	snprintf(parts->mantissa, sizeof(parts->mantissa), "((%s & %" PRIu64 ") | %" PRIu64 ")", parts->magnitude, ONE - 1, ONE);
-	snprintf(parts->scaled, sizeof(parts->scaled), "(((((%s >> 3) * 15625) >> (%u - %s)) + 1) >> 1)", parts->mantissa,
-		 NO_PART - 1, parts->exponent);
+	snprintf(parts->mantissa, sizeof(parts->mantissa), "((%s & %" PRIu64 ") | %" PRIu64 ")", parts->magnitude,
+		 ONE - 1, ONE);
+	snprintf(parts->scaled, sizeof(parts->scaled), "(((((%s >> 3) * 15625) >> (%u - %s)) + 1) >> 1)",
+		 parts->mantissa, NO_PART - 1, parts->exponent);
 }
 
 /* The whole part of the magnitude; 0 of NaN. */
@@ -61,8 +63,9 @@ static int put_whole(const struct parts *p, char *text, size_t size)
 	return snprintf(text, size,
 			"((%s < %u) ? 0 : ((%s < %u) ? (%s / 1000000) : ((%s < %u) ? (%s >> (%u - %s)) : "
 			"((%s < %u) ? (%s << (%s - %u)) : ((%s > %" PRIu64 ") ? 0 : %" PRIu64 ")))))",
-			p->exponent, SMALLEST, p->exponent, NO_PART, p->scaled, p->exponent, WHOLE, p->mantissa, WHOLE, p->exponent,
-			p->exponent, LARGEST, p->mantissa, p->exponent, WHOLE, p->magnitude, p->infinity, UINT64_MAX);
+			p->exponent, SMALLEST, p->exponent, NO_PART, p->scaled, p->exponent, WHOLE, p->mantissa, WHOLE,
+			p->exponent, p->exponent, LARGEST, p->mantissa, p->exponent, WHOLE, p->magnitude, p->infinity,
+			UINT64_MAX);
 }
 
 void rec_float_arguments(const struct rec_field *field, char *text, size_t size)
@@ -78,8 +81,8 @@ void rec_float_arguments(const struct rec_field *field, char *text, size_t size)
 			LARGEST * ONE, p.infinity - LARGEST * ONE, WORD(field->name), field->element * 8 - 1);
 	used += put_whole(&p, text + used, size - (size_t)used);
 	snprintf(text + used, size - (size_t)used,
-		 ", ((%s < %u) ? (%s > %" PRIu64 ") : ((%s < %u) ? (%s %% 1000000) : 0))", p.exponent, SMALLEST, p.magnitude,
-		 p.zero, p.exponent, NO_PART, p.scaled);
+		 ", ((%s < %u) ? (%s > %" PRIu64 ") : ((%s < %u) ? (%s %% 1000000) : 0))", p.exponent, SMALLEST,
+		 p.magnitude, p.zero, p.exponent, NO_PART, p.scaled);
 }
 
 const char *rec_float_whole(const struct rec_field *field, char *text, size_t size)
@@ -89,6 +92,7 @@ const char *rec_float_whole(const struct rec_field *field, char *text, size_t si
 
 	describe(field, &p);
 	put_whole(&p, whole, sizeof(whole));
-	snprintf(text, size, "((REC->%.*s >> %u) ? (%s * 18446744073709551615) : %s)", WORD(field->name), field->element * 8 - 1, whole, whole);
+	snprintf(text, size, "((REC->%.*s >> %u) ? (%s * 18446744073709551615) : %s)", WORD(field->name),
+		 field->element * 8 - 1, whole, whole);
 	return text;
 }

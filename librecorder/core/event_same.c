@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Comparing descriptions: whether two are of one event. The text is not understood, so that malformed ones can be compared, too.
+ * Comparing descriptions: whether two are of one event. The text is not understood, so that malformed ones can be
+ * compared, too.
  */
 #include <librecorder/event_text.h>
 

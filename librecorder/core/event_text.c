@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Elements of an array that are shown one by one. All long arrays of an event together have at most ELEMENTS_ALL, and their
- * names take at most ELEMENTS_TEXT characters: libtraceevent's parser and REC_EVENT_TEXT_MAX permit more.
+ * Elements of an array that are shown one by one. All long arrays of an event together have at most ELEMENTS_ALL, and
+ * their names take at most ELEMENTS_TEXT characters: libtraceevent's parser and REC_EVENT_TEXT_MAX permit more.
  */
 #define ELEMENTS_SHOWN 32u
 #define ELEMENTS_ALL   500u
@@ -67,7 +67,9 @@ static void put_quotable(struct out *out, const struct rec_words *words)
 
 /* ------------------------------------------------------------------------------------------------------- fields */
 
-/* The type words of fields with a meaning (docs/MEANING.md): one word each, which libtraceevent takes for a number's. */
+/*
+ * The type words of fields with a meaning (docs/MEANING.md): one word each, which libtraceevent takes for a number's.
+ */
 static const char *const type_words[] = {
 	[REC_FIELD_KEY] = "rec_key",
 	[REC_FIELD_COUNTER] = "rec_counter",
@@ -149,8 +151,8 @@ static const char *number_conversion(const struct rec_field *field)
 }
 
 /*
- * __print_array supports neither signed nor hexadecimal elements. These are printed one by one, also if there are many; but
- * not after the first out->elements of them, which an ellipsis stands for.
+ * __print_array supports neither signed nor hexadecimal elements. These are printed one by one, also if there are many;
+ * but not after the first out->elements of them, which an ellipsis stands for.
  */
 static bool is_long_array(const struct rec_field *field)
 {
@@ -352,7 +354,8 @@ static const struct rec_field *find_field(const struct rec_event_info *info, con
 /* Whether the text before `at` shows that a field's name is already an expression: REC->name, __get_str(name). */
 static bool is_accessed(const char *start, const char *at)
 {
-	static const char *const functions[] = { "__get_str(", "__get_dynamic_array(", "__get_dynamic_array_len(", "->", "." };
+	static const char *const functions[] = { "__get_str(", "__get_dynamic_array(", "__get_dynamic_array_len(", "->",
+						 "." };
 	size_t size;
 
 	while (at > start && at[-1] == ' ')

@@ -340,7 +340,8 @@ static int write_condition(struct compiler *c, struct rec_condition *condition, 
 	if (total > size)
 		return -ENOSPC;
 	for (uint16_t i = 0; i < c->nr_steps; i++)
-		if ((c->steps[i].test & REC_TEST_KIND) == REC_TEST_TEXT || (c->steps[i].test & REC_TEST_KIND) == REC_TEST_GLOB)
+		if ((c->steps[i].test & REC_TEST_KIND) == REC_TEST_TEXT ||
+		    (c->steps[i].test & REC_TEST_KIND) == REC_TEST_GLOB)
 			c->steps[i].value += texts;
 	memset(condition, 0, total);
 	condition->size = (uint32_t)total;

@@ -50,9 +50,11 @@ bool rec_filter_match(const struct rec_condition *condition, size_t size, const 
 	return run(&subject, NULL);
 }
 
-bool rec_filter_match_reading(const struct rec_condition *condition, size_t size, const struct rec_filter_record *record)
+bool rec_filter_match_reading(const struct rec_condition *condition, size_t size,
+			      const struct rec_filter_record *record)
 {
-	const struct subject subject = { (const unsigned char *)condition, size, record->record, record->size, record->cpu };
+	const struct subject subject = { (const unsigned char *)condition, size, record->record, record->size,
+					 record->cpu };
 
 	return run(&subject, record);
 }

@@ -238,7 +238,10 @@ static bool scan_real(const char **at, uint32_t decimals, uint64_t *ret_number)
 	return !rec_is_word(**at);
 }
 
-/* A number with a fraction and an exponent, without its sign; not strtod(), which asks the locale for the decimal point. */
+/*
+ * A number with a fraction and an exponent, without its sign; not strtod(), which asks the locale for the decimal
+ * point.
+ */
 static bool scan_float(const char **at, double *ret_number)
 {
 	long double ten = 1, number;

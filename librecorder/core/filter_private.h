@@ -71,7 +71,8 @@ struct rec_words rec_scan_word(struct rec_scan *scan);
 bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words);
 
 /* The pattern that takes the same texts as a regular expression. False: there is none, or it is longer than `size`. */
-bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size, uint32_t *ret_size);
+bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size,
+		    uint32_t *ret_size);
 
 /* What is wrong here is a text without quotes; false. */
 bool rec_scan_unquoted(struct rec_scan *scan, const struct rec_words *name, const char *operator);

@@ -84,8 +84,9 @@ static bool copy_regex(struct rec_scan *scan, const char *at, const char *end, c
 		uint32_t taken = 1;
 
 		if (strchr("*+?(){}|^$", *at) || (next && strchr("*+?{", next) && !(*at == '.' && next == '*')))
-			return rec_scan_wrong(scan, strchr("*+?(){}|^$", *at) ? at : at + 1,
-					      "this regular expression is not supported: use ~ with a pattern of * ? and [a-z]");
+			return rec_scan_wrong(
+				scan, strchr("*+?(){}|^$", *at) ? at : at + 1,
+				"this regular expression is not supported: use ~ with a pattern of * ? and [a-z]");
 		if (*at == '.') {
 			taken = next == '*' ? 2 : 1;
 			pattern[(*used)++] = next == '*' ? '*' : '?';
@@ -107,7 +108,8 @@ static bool copy_regex(struct rec_scan *scan, const char *at, const char *end, c
 	return true;
 }
 
-bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size, uint32_t *ret_size)
+bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size,
+		    uint32_t *ret_size)
 {
 	const char *at = regex->text, *end = at + regex->size;
 	const bool begins = at < end && *at == '^';
@@ -135,9 +137,10 @@ bool rec_scan_unquoted(struct rec_scan *scan, const struct rec_words *name, cons
 		end++;
 	if (end == start)
 		return rec_scan_wrong(scan, start, "expected a text in quotes");
-	return rec_scan_wrong(scan, start, "expected a text in quotes: %.*s %s \"%.*s\"; mind that the shell removes quotes",
-			      (int)(name->size < 64 ? name->size : 64), name->text, operator,
-			      (int)(end - start < 64 ? end - start : 64), start);
+	return rec_scan_wrong(scan, start,
+			      "expected a text in quotes: %.*s %s \"%.*s\"; mind that the shell removes quotes",
+			      (int)(name->size < 64 ? name->size : 64),
+			      name->text, operator, (int)(end - start < 64 ? end - start : 64), start);
 }
 
 /* ---------------------------------------------------------------------------------------------------- operators */

@@ -3,8 +3,9 @@
  * Running a condition: inline, for programs (process/filter_run.c) and for readers of records (filter_match.c).
  *
  * Guarantees. Neither condition nor record is trusted: others may write both while they are being read. Each word of a
- * condition is loaded once and then checked; steps lead forward only, so no more are taken than there are; nothing outside of
- * condition and record is read. What makes no sense lets the event pass: a damaged filter must not cost events.
+ * condition is loaded once and then checked; steps lead forward only, so no more are taken than there are; nothing
+ * outside of condition and record is read. What makes no sense lets the event pass: a damaged filter must not cost
+ * events.
  */
 #ifndef FILTER_STEP_H
 #define FILTER_STEP_H
@@ -148,7 +149,8 @@ static enum outcome test_string(const struct subject *subject, const struct rec_
 }
 
 /* The field as a number of 64 bits; only sizes that a compiler writes. */
-static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step, uint64_t *ret_number)
+static inline bool load_number(const struct subject *subject, const struct rec_condition_step *step,
+			       uint64_t *ret_number)
 {
 	const bool is_signed = (step->test & REC_TEST_SIGNED) != 0;
 	const unsigned char *at = subject->record + step->offset;
@@ -240,7 +242,8 @@ static enum outcome test_float(const struct subject *subject, const struct rec_c
 	}
 }
 
-static __attribute__((noinline)) enum outcome test_rare(const struct subject *subject, const struct rec_condition_step *step)
+static __attribute__((noinline)) enum outcome test_rare(const struct subject *subject,
+							const struct rec_condition_step *step)
 {
 	const unsigned int kind = step->test & REC_TEST_KIND;
 
@@ -266,7 +269,8 @@ enum outcome rec_filter_test_reading(const struct subject *subject, const struct
 				     const struct rec_filter_record *record);
 
 /* condition_size is what is readable. `reading`: what else is known of the record; NULL in programs. */
-static inline __attribute__((always_inline)) bool run(const struct subject *subject, const struct rec_filter_record *reading)
+static inline __attribute__((always_inline)) bool run(const struct subject *subject,
+						      const struct rec_filter_record *reading)
 {
 	const struct rec_condition *condition = (const void *)subject->condition;
 	const unsigned char *steps = subject->condition + sizeof(*condition);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A condition is a graph of tests, each of which leads to a later one or to a result, "yes" or "no". A part of it, from a
- * step to before another one, is an expression if it is left to two places only. So a graph from `first` to `end` with the
- * exits yes and no is
+ * A condition is a graph of tests, each of which leads to a later one or to a result, "yes" or "no". A part of it, from
+ * a step to before another one, is an expression if it is left to two places only. So a graph from `first` to `end`
+ * with the exits yes and no is
  *
  *	one test			if it has one step
  *	part || rest			if the part is left to `yes` and to the rest's first step
@@ -152,8 +152,9 @@ static void put_text(struct writer *writer, const struct rec_condition_step *ste
 static void put_test(struct writer *writer, const struct rec_condition_step *step, bool is_negated)
 {
 	static const char *const words[][2] = {
-		[REC_TEST_EQUAL] = { "==", "!=" }, [REC_TEST_LESS] = { "<", ">=" }, [REC_TEST_LESS_EQUAL] = { "<=", ">" },
-		[REC_TEST_BITS] = { "&", NULL },   [REC_TEST_TEXT] = { "==", "!=" }, [REC_TEST_GLOB] = { "~", NULL },
+		[REC_TEST_EQUAL] = { "==", "!=" },     [REC_TEST_LESS] = { "<", ">=" },
+		[REC_TEST_LESS_EQUAL] = { "<=", ">" }, [REC_TEST_BITS] = { "&", NULL },
+		[REC_TEST_TEXT] = { "==", "!=" },      [REC_TEST_GLOB] = { "~", NULL },
 	};
 	const unsigned int kind = step->test & REC_TEST_KIND;
 	uint32_t element = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The words of a page, read and written. Only this file knows how records, size and loss lie in a page (facts A1 to
- * A4). page.c makes the public functions with it. format/weave reads and makes pages with it, and format/dat reads pages of
- * any machine with it. The writer in librecorder/ring makes its own words.
+ * A4). page.c makes the public functions with it. format/weave reads and makes pages with it, and format/dat reads
+ * pages of any machine with it. The writer in librecorder/ring makes its own words.
  *
  * Readers differ in a few points. Each point is a bit of a *rule*. Where speed matters, the rule is a constant and
  * costs nothing.
@@ -116,8 +116,8 @@ PAGE_INLINE bool page_is_dead(uint32_t word, unsigned int rule)
 
 /*
  * Whether a padding record's delta is added to the time. The kernel counts the time of an event after a discarded one
- * from the discarded one. But 1 stands for 0, which a padding record cannot have (facts A5.1); our markers have it, and the
- * kernel's validator ignores it too. kbuffer adds it.
+ * from the discarded one. But 1 stands for 0, which a padding record cannot have (facts A5.1); our markers have it, and
+ * the kernel's validator ignores it too. kbuffer adds it.
  */
 PAGE_INLINE bool page_padding_counts(uint32_t delta, unsigned int rule)
 {
@@ -300,14 +300,16 @@ static inline uint32_t page_event_size(uint32_t size, uint64_t delta)
 {
 	const bool is_plain = size && size % 4 == 0 && size <= REC_TYPE_DATA_MAX * 4;
 
-	return (delta > REC_DELTA_MAX ? REC_TIME_EXTEND_SIZE : 0u) + (is_plain ? 4u + size : (8u + size + 3u) & ~UINT32_C(3));
+	return (delta > REC_DELTA_MAX ? REC_TIME_EXTEND_SIZE : 0u) +
+	       (is_plain ? 4u + size : (8u + size + 3u) & ~UINT32_C(3));
 }
 
 /*
  * An event that is `delta` later than the one before, at most 59 bits; page_event_size() bytes. The payload keeps its
  * exact size.
  */
-static inline void page_put_event(unsigned char *at, uint64_t delta, const void *payload, uint32_t size, unsigned int rule)
+static inline void page_put_event(unsigned char *at, uint64_t delta, const void *payload, uint32_t size,
+				  unsigned int rule)
 {
 	if (delta > REC_DELTA_MAX) {
 		page_put_word_by(at, REC_TYPE_TIME_EXTEND, (uint32_t)(delta & REC_DELTA_MAX), rule);

@@ -7,7 +7,8 @@
 
 static bool is_pattern_char(char c)
 {
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '*' || c == '?';
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '*' ||
+	       c == '?';
 }
 
 static bool glob(const char *pattern, const char *end, const char *name, const char *name_end)

@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 /*
- * The result of the rules for an event: 1 on, 0 off, and *ret_selector is the selector that applies; -1: no rule applies.
- * The rules may change meanwhile, or be invalid.
+ * The result of the rules for an event: 1 on, 0 off, and *ret_selector is the selector that applies; -1: no rule
+ * applies. The rules may change meanwhile, or be invalid.
  */
 int rec_rules_say(const struct rec_rules *rules, const struct rec_words *system, const struct rec_words *name,
 		  char ret_selector[REC_RULES_SIZE]);

@@ -63,7 +63,8 @@ bool rec_selector_same_patterns(const char *a, const char *b)
 	return size == patterns_size(b) && memcmp(a, b, size) == 0;
 }
 
-bool rec_selector_matches(const struct rec_selector *selector, const struct rec_words *system, const struct rec_words *name)
+bool rec_selector_matches(const struct rec_selector *selector, const struct rec_words *system,
+			  const struct rec_words *name)
 {
 	return rec_pattern_match_part(selector->patterns.text, selector->patterns.size, system, name);
 }

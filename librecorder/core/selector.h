@@ -25,7 +25,8 @@ int rec_selector_parse(const char *text, struct rec_selector *ret_selector);
 /* Whether two texts have the same patterns, regardless of rate and filter. */
 bool rec_selector_same_patterns(const char *a, const char *b);
 
-bool rec_selector_matches(const struct rec_selector *selector, const struct rec_words *system, const struct rec_words *name);
+bool rec_selector_matches(const struct rec_selector *selector, const struct rec_words *system,
+			  const struct rec_words *name);
 
 /*
  * The condition of an event with this selector; `event` NULL: rec_printf's; `id` is the event's. Returns its size; 0:

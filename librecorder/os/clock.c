@@ -84,7 +84,9 @@ int rec_clock_anchor(uint32_t clock, struct rec_anchor *ret_anchor)
 		const uint64_t error = (after - before + 1) / 2 + 1;
 
 		if (error < best.error)
-			best = (struct rec_anchor){ .clock = now, .mono = before + (after - before) / 2, .error = error };
+			best = (struct rec_anchor){ .clock = now,
+						    .mono = before + (after - before) / 2,
+						    .error = error };
 	}
 	best.realtime = read_ns(CLOCK_REALTIME) - rec_clock_mono() + best.mono;
 	if (clock == REC_CLOCK_MONO) {

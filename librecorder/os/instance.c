@@ -40,7 +40,8 @@ int rec_instance_open(const char *instance)
 		r = find_mount(mount, sizeof(mount));
 		if (r < 0)
 			return r;
-		n = snprintf(path, sizeof(path), "%s%s%s", mount, instance ? "/instances/" : "", instance ? instance : "");
+		n = snprintf(path, sizeof(path), "%s%s%s", mount, instance ? "/instances/" : "",
+			     instance ? instance : "");
 	}
 	if (n >= (int)sizeof(path))
 		return -ENAMETOOLONG;

@@ -139,7 +139,8 @@ static bool matches(const struct known *known, const char *text)
 {
 	struct rec_selector selector;
 
-	return rec_selector_parse(text, &selector) == 0 && rec_selector_matches(&selector, &known->system, &known->name);
+	return rec_selector_parse(text, &selector) == 0 &&
+	       rec_selector_matches(&selector, &known->system, &known->name);
 }
 
 /*
@@ -444,7 +445,8 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 	}
 	/* Read only then: a word without memory needs none. */
 	if (needed && conditions && rec_process.header)
-		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions, rec_process.conditions);
+		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions,
+					rec_process.conditions);
 	rec_log_restart();
 	rec_store_relaxed(&nr_words, 0);
 	nr_pages = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records of declared events, put together value by value. Nothing is allocated and nothing is shared, so everything here
- * works in any thread and in signal handlers. The first mistake is kept: a record with a mistake is never written.
+ * Records of declared events, put together value by value. Nothing is allocated and nothing is shared, so everything
+ * here works in any thread and in signal handlers. The first mistake is kept: a record with a mistake is never written.
  */
 #include "librecorder/process/declared.h"
 
@@ -23,8 +23,8 @@ static int fail(struct rec_fields *fields, int error)
 }
 
 /*
- * The next field, if its kind is one of the bits `kinds`, and the address of its bytes. Otherwise NULL: there is nothing to
- * put, and the caller returns *ret_result.
+ * The next field, if its kind is one of the bits `kinds`, and the address of its bytes. Otherwise NULL: there is
+ * nothing to put, and the caller returns *ret_result.
  */
 static const struct declared_field *take_field(struct rec_fields *fields, uint32_t kinds, unsigned char **ret_at,
 					       int *ret_result)
@@ -73,8 +73,8 @@ int rec_fields_begin(struct rec_fields *fields, struct rec_event *event, void *r
 
 int rec_fields_put_unsigned(struct rec_fields *fields, uint64_t value)
 {
-	const uint32_t kinds = 1u << REC_FIELD_UNSIGNED | 1u << REC_FIELD_HEX | 1u << REC_FIELD_POINTER | 1u << REC_FIELD_FLAG |
-			       1u << REC_FIELD_NAMED;
+	const uint32_t kinds = 1u << REC_FIELD_UNSIGNED | 1u << REC_FIELD_HEX | 1u << REC_FIELD_POINTER |
+			       1u << REC_FIELD_FLAG | 1u << REC_FIELD_NAMED;
 	const struct declared_field *field;
 	unsigned char *at;
 	uint64_t most;

@@ -82,7 +82,8 @@ bool rec_lane_has_shape(const struct rec_handle *handle, const struct rec_shape 
 
 int rec_lane_populate(uint32_t index, const struct rec_shape *shape)
 {
-	return rec_process_populate(lane_base(index) + rec_process.geometry.lane_meta, (shape->pages + 2ul) * shape->subbuf_size);
+	return rec_process_populate(lane_base(index) + rec_process.geometry.lane_meta,
+				    (shape->pages + 2ul) * shape->subbuf_size);
 }
 
 /* The members of a handle except lane, shape and thread. */
@@ -338,7 +339,8 @@ void rec_lane_settle_orphans(uint32_t tid)
 }
 
 /* Take a lane that is counted, has no ring, and is not in use or the caller's. Returns 0, or as take_free(). */
-static int make_counted(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index, bool *ret_was_own)
+static int make_counted(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index,
+			bool *ret_was_own)
 {
 	const uint32_t lanes = rec_lanes();
 	bool was_own;
@@ -364,7 +366,8 @@ static int make_counted(uint32_t tid, const struct rec_shape *shape, bool own_on
 	return r;
 }
 
-int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index, bool *ret_was_own)
+int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index,
+		      bool *ret_was_own)
 {
 	int r = make_counted(tid, shape, own_only, ret_index, ret_was_own);
 
@@ -378,7 +381,8 @@ int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only
 
 int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index)
 {
-	const struct rec_shape usual = { .subbuf_size = rec_load_relaxed(&rec_process.geometry.subbuf_size) }, any = { 0 };
+	const struct rec_shape usual = { .subbuf_size = rec_load_relaxed(&rec_process.geometry.subbuf_size) },
+			       any = { 0 };
 	uint32_t index = 0;
 	int r = take_any(tid, shape ? shape : &usual, &index);
 

@@ -9,9 +9,9 @@
  * To change the lane of another thread, a request is stored in its handle, and its gate is closed
  * (handle->room = 0), so that the thread's next reservation leaves the fast path and comes here.
  *
- * Request and gate: the requesting thread stores the request, then closes the gate. The lane's own thread opens the gate,
- * then looks for requests and closes it again if there is one. Both have a full fence in between (edge K2). So a request
- * never remains behind an open gate.
+ * Request and gate: the requesting thread stores the request, then closes the gate. The lane's own thread opens the
+ * gate, then looks for requests and closes it again if there is one. Both have a full fence in between (edge K2). So a
+ * request never remains behind an open gate.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -86,7 +86,8 @@ static void make_anew(struct rec_handle *handle, const struct rec_shape *shape)
 	rec_lane_shape(handle, index, shape);
 	rec_ring_restart(handle);
 	if (is < was)
-		madvise((unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta + is, was - is, MADV_REMOVE);
+		madvise((unsigned char *)rec_lane_at(index) + rec_process.geometry.lane_meta + is, was - is,
+			MADV_REMOVE);
 }
 
 static bool take_from_readers(struct rec_handle *handle)
@@ -208,7 +209,10 @@ static bool is_refusing(const struct rec_handle *handle)
 	return rec_load_relaxed(&handle->disabled) || rec_load_relaxed(&handle->lane->broken);
 }
 
-/* The lane was given up while the caller was about to write there: the handle of the lane that its thread has now, or NULL. */
+/*
+ * The lane was given up while the caller was about to write there: the handle of the lane that its thread has now, or
+ * NULL.
+ */
 static struct rec_handle *follow(void)
 {
 	struct rec_handle *handle = rec_thread_handle;
@@ -252,7 +256,9 @@ static struct rec_handle *find_handle(unsigned int lane)
 	return !rec_process.header || rec_process.pid != getpid() ? NULL : handle_at(lane);
 }
 
-/* The calling thread, which is not in a signal handler, leaves `held` and continues in another lane. Signals blocked. */
+/*
+ * The calling thread, which is not in a signal handler, leaves `held` and continues in another lane. Signals blocked.
+ */
 static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 {
 	const uint32_t tid = rec_thread_id();

@@ -3,14 +3,15 @@
  * Threads that grow: while a reader permits it, a thread whose lane is full of unread events continues in another lane
  * instead of overwriting them.
  *
- * Guarantees. Signal-safe; no thread waits. No lane becomes larger, and there are no more lanes than the cap allows, so there
- * is not more memory either. A quarter of the lanes is left to threads that begin later, and the file system keeps free room.
- * The thread keeps the lanes that it leaves, as after a resize (lane_control.c), and comes back to them when they were read. A
- * thread that called rec_thread_attach() does not grow: it was promised that its events make no system calls.
+ * Guarantees. Signal-safe; no thread waits. No lane becomes larger, and there are no more lanes than the cap allows, so
+ * there is not more memory either. A quarter of the lanes is left to threads that begin later, and the file system
+ * keeps free room. The thread keeps the lanes that it leaves, as after a resize (lane_control.c), and comes back to
+ * them when they were read. A thread that called rec_thread_attach() does not grow: it was promised that its events
+ * make no system calls.
  *
- * When no reader permits it any more, threads give up lanes in which everything was read: their memory is given back, and a
- * lane that is not made remains. A reader permits growth for some seconds, and repeats that, so the permission of a reader that
- * was killed ends soon.
+ * When no reader permits it any more, threads give up lanes in which everything was read: their memory is given back,
+ * and a lane that is not made remains. A reader permits growth for some seconds, and repeats that, so the permission of
+ * a reader that was killed ends soon.
  */
 #include "librecorder/os/signal_block.h"
 #include "librecorder/process/lane_private.h"
@@ -35,9 +36,9 @@ static uint32_t part_of(const struct rec_handle *handle)
 }
 
 /*
- * The number of sub-buffers that a thread which continues in this lane can fill before it overwrites unread events; 0 for a
- * lane that cannot be used. The lane may be another thread's, so its handle is not used. Readers write some of the words, so
- * the result is an estimate.
+ * The number of sub-buffers that a thread which continues in this lane can fill before it overwrites unread events; 0
+ * for a lane that cannot be used. The lane may be another thread's, so its handle is not used. Readers write some of
+ * the words, so the result is an estimate.
  */
 static uint32_t room_in(uint32_t index, const struct rec_handle *like)
 {
@@ -56,7 +57,10 @@ static uint32_t room_in(uint32_t index, const struct rec_handle *like)
 	return unread + 2 < like->nr_subbufs ? like->nr_subbufs - 2 - (uint32_t)unread : 0;
 }
 
-/* Of the lanes that the thread has left, and those that are not in use, find the one with the most room. Returns the room. */
+/*
+ * Of the lanes that the thread has left, and those that are not in use, find the one with the most room. Returns the
+ * room.
+ */
 static uint32_t find_roomiest(uint32_t tid, const struct rec_handle *like, uint32_t *ret_index)
 {
 	const uint32_t lanes = rec_lanes();
@@ -95,8 +99,8 @@ static bool may_take_more(void)
 }
 
 /*
- * Others may need what is left of a small file system, for instance of a container's /dev/shm. There is enough if all lanes
- * of this program would fit once more.
+ * Others may need what is left of a small file system, for instance of a container's /dev/shm. There is enough if all
+ * lanes of this program would fit once more.
  */
 static bool has_room_for_others(void)
 {
@@ -116,7 +120,8 @@ static bool move(const struct rec_handle *full)
 	bool was_own = room && rec_load_relaxed(&rec_lane_at(index)->owner) == tid;
 	bool found = room >= full->nr_subbufs / 2 && (was_own || (may_take_more() && claim(index, tid, &shape)));
 
-	if (!found && has_room_for_others() && rec_lane_take_new(tid, &shape, !may_take_more(), &index, &was_own) == 0) {
+	if (!found && has_room_for_others() &&
+	    rec_lane_take_new(tid, &shape, !may_take_more(), &index, &was_own) == 0) {
 		__atomic_fetch_add(&rec_process.grown, 1, __ATOMIC_RELAXED);
 		found = true;
 	}

@@ -50,10 +50,11 @@ void rec_lane_settle_orphans(uint32_t tid);
 int rec_lane_take(uint32_t tid, const struct rec_shape *shape, uint32_t *ret_index);
 
 /*
- * The same for a lane without a ring: one that the caller has given up; or, unless `own_only`, another one, or one more.
- * *ret_was_own: the caller owned it before. Returns 0 or -errno. Signals blocked.
+ * The same for a lane without a ring: one that the caller has given up; or, unless `own_only`, another one, or one
+ * more. *ret_was_own: the caller owned it before. Returns 0 or -errno. Signals blocked.
  */
-int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index, bool *ret_was_own);
+int rec_lane_take_new(uint32_t tid, const struct rec_shape *shape, bool own_only, uint32_t *ret_index,
+		      bool *ret_was_own);
 
 /* The same for this particular lane, if it has a ring and is not in use. */
 bool rec_lane_claim(uint32_t index, uint32_t tid);
@@ -77,8 +78,8 @@ void rec_lane_bind(uint32_t index, uint32_t tid);
 int rec_lane_fit(uint32_t index, const struct rec_shape *shape);
 
 /*
- * The caller has the lane, and nothing is reserved there: give back its memory, except for its head, until it is made again.
- * False: it holds unread events, or a reader has it open.
+ * The caller has the lane, and nothing is reserved there: give back its memory, except for its head, until it is made
+ * again. False: it holds unread events, or a reader has it open.
  */
 bool rec_lane_unmake(uint32_t index);
 
@@ -119,8 +120,8 @@ int rec_thread_move(const struct rec_shape *shape);
 void rec_thread_give_back_left(void);
 
 /*
- * The calling thread continues in this lane, which it has just taken, or which it owned already (`was_own`). It keeps the
- * lane that it leaves. Signals blocked.
+ * The calling thread continues in this lane, which it has just taken, or which it owned already (`was_own`). It keeps
+ * the lane that it leaves. Signals blocked.
  */
 void rec_thread_continue(uint32_t index, bool was_own);
 
@@ -131,8 +132,8 @@ bool rec_thread_is_attached(void);
 bool rec_thread_has_left(uint32_t index, uint32_t tid);
 
 /*
- * The lane is full of unread events. Returns the handle of another lane of the thread, if a reader permits that and there is
- * one; else the same handle.
+ * The lane is full of unread events. Returns the handle of another lane of the thread, if a reader permits that and
+ * there is one; else the same handle.
  */
 struct rec_handle *rec_thread_grow(struct rec_handle *handle);
 

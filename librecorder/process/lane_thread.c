@@ -2,8 +2,8 @@
 /*
  * Leases: a thread's own lane, from its first event to its end.
  *
- * Guarantees. Signal-safe. A lease begins and ends with all signals blocked (signal_block.h): no handler sees it half done,
- * jumps out of it or forks inside it. A thread for which there is no lane shares (lane_share.c).
+ * Guarantees. Signal-safe. A lease begins and ends with all signals blocked (signal_block.h): no handler sees it half
+ * done, jumps out of it or forks inside it. A thread for which there is no lane shares (lane_share.c).
  */
 #include <librecorder/lane.h>
 

@@ -262,7 +262,8 @@ static void put_argument(struct arguments *arguments, const struct printf_piece 
 
 	switch (piece->how) {
 	case AS_NUMBER:
-		value = piece->size >= 8 ? va_arg(list->args, uint64_t) : narrow(piece, va_arg(list->args, unsigned int));
+		value = piece->size >= 8 ? va_arg(list->args, uint64_t)
+					 : narrow(piece, va_arg(list->args, unsigned int));
 		put_number(arguments, &value, piece->size >= 8 ? 8 : 4);
 		break;
 	case AS_STRING:

@@ -55,7 +55,8 @@ extern struct rec_process rec_process;
 extern const char rec_auto_linked;
 
 /*
- * Make the buffer unless it exists. Returns 0, or the -errno of this or an earlier attempt. Takes a lock: not signal-safe.
+ * Make the buffer unless it exists. Returns 0, or the -errno of this or an earlier attempt. Takes a lock: not
+ * signal-safe.
  */
 int rec_process_init(void);
 
@@ -82,8 +83,8 @@ int rec_process_map_file(void);
 
 /*
  * This process has no buffer. In a session the recorder must report that, because this process cannot. So this function
- * makes a symbolic link with the name that the buffer would have and the error number as its target; such a link needs no
- * room except for its name. See also debug.h. Signal-safe.
+ * makes a symbolic link with the name that the buffer would have and the error number as its target; such a link needs
+ * no room except for its name. See also debug.h. Signal-safe.
  */
 void rec_process_say_why(void);
 

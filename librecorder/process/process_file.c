@@ -118,7 +118,8 @@ int rec_process_populate(void *start, size_t size)
 		/* EFAULT: touching it would have raised SIGBUS, because the file system is full. */
 		r = errno == EFAULT ? -ENOMEM : -errno;
 		if (r == -EINVAL)
-			r = allocate_by_name((uint64_t)((unsigned char *)start - (unsigned char *)rec_process.header), size);
+			r = allocate_by_name((uint64_t)((unsigned char *)start - (unsigned char *)rec_process.header),
+					     size);
 	}
 	errno = saved;
 	return r;

@@ -110,7 +110,8 @@ static bool is_left(const struct sweep *sweep, const struct file *file, bool emp
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode)) {
 		left = false;
 	} else if (n == 0 || (n == (ssize_t)sizeof(header) && !header.ready)) {
-		left = st.st_mtime + REC_BUFFER_UNFINISHED_AGE < time(NULL) && !rec_buffer_has_maker(sweep->dir, file->name);
+		left = st.st_mtime + REC_BUFFER_UNFINISHED_AGE < time(NULL) &&
+		       !rec_buffer_has_maker(sweep->dir, file->name);
 	} else if (n != (ssize_t)sizeof(header) || header.magic != REC_ABI_MAGIC || !rec_buffer_is_known(&header) ||
 		   (empty && header.nr_lanes)) {
 		left = false;

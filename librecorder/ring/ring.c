@@ -330,7 +330,8 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 	 * An event longer than any sub-buffer is refused with this capped size, too; the cap keeps sums from
 	 * overflowing.
 	 */
-	struct plan plan = { .total = rec_event_total(size < REC_SUBBUF_MAX ? size : REC_SUBBUF_MAX), .nested = nested };
+	struct plan plan = { .total = rec_event_total(size < REC_SUBBUF_MAX ? size : REC_SUBBUF_MAX),
+			     .nested = nested };
 	unsigned char *at;
 	unsigned int tries;
 
@@ -344,7 +345,8 @@ unsigned char *rec_ring_reserve(uint32_t size, bool nested, uint64_t start, stru
 		 * A handler has left a reservation open, since C or just before: everything reserved since then is
 		 * taken back.
 		 */
-		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != slot->open || (!nested && is_undone(handle, plan.old)))) {
+		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != slot->open ||
+				 (!nested && is_undone(handle, plan.old)))) {
 			rec_ring_take_back(handle, nested ? start : rec_load_relaxed(&lane->commit), slot->open);
 			continue;
 		}

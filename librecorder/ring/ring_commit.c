@@ -89,8 +89,8 @@ static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 }
 
 /*
- * T: others wrote since D, so `after` and the CPU may be ours and not those of the last event: the next event states both.
- * The CPU comes last: a handler that comes in between then finds a time that it must not use.
+ * T: others wrote since D, so `after` and the CPU may be ours and not those of the last event: the next event states
+ * both. The CPU comes last: a handler that comes in between then finds a time that it must not use.
  */
 static void doubt(struct rec_lane *lane)
 {
@@ -104,8 +104,8 @@ static void doubt(struct rec_lane *lane)
  * Move the commit position from `from` to the tail, until both agree, if that is the caller's task. If the commit
  * position is elsewhere, the caller interrupted another writer, which will move it; or a nested writer that came when
  * everything was committed was outermost itself, and has moved it. The caller's own event ends at `end`, and its open
- * word is `open`. If the lane has another one, a writer inside the caller's was left, because we are running: everything
- * after `end`, or the unpublished part of it, is taken back.
+ * word is `open`. If the lane has another one, a writer inside the caller's was left, because we are running:
+ * everything after `end`, or the unpublished part of it, is taken back.
  */
 static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uint64_t end)
 {
@@ -113,7 +113,9 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 	uint64_t tail;
 
 	for (;;) {
-		/* The tail first: if the commit position has not moved since, no nested writer has moved it, or will. */
+		/*
+		 * The tail first: if the commit position has not moved since, no nested writer has moved it, or will.
+		 */
 		tail = rec_load_relaxed(&lane->tail);
 		rec_signal_fence();
 		if (REC_UNLIKELY(rec_load_relaxed(&lane->open) != open)) {
@@ -145,8 +147,8 @@ void rec_publish_slow(struct rec_handle *handle, struct rec_lane *lane, uint64_t
 }
 
 /*
- * The lane's open word while no other writer is inside this one. A writer of the fast path is outermost, so the frame in
- * the word is its own, even if writers that interrupted it are counted there.
+ * The lane's open word while no other writer is inside this one. A writer of the fast path is outermost, so the frame
+ * in the word is its own, even if writers that interrupted it are counted there.
  */
 static uint64_t own_open(const struct rec_slot *slot)
 {
@@ -168,7 +170,9 @@ static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
 	 */
 	if (REC_UNLIKELY(!nested && end != from && rec_load_relaxed(&lane->commit) != from))
 		rec_ring_take_back(handle, rec_load_relaxed(&lane->commit), open);
-	/* H, as in rec_commit(); but the writer that was interrupted must learn that a handler has left a reservation. */
+	/*
+	 * H, as in rec_commit(); but the writer that was interrupted must learn that a handler has left a reservation.
+	 */
 	do {
 		publish(handle, open, from, end);
 		rec_signal_fence();

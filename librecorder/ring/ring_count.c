@@ -21,8 +21,8 @@ static uint64_t time_of(const struct rec_ring_reader *reader, uint32_t id)
 	return rec_load_relaxed(&header->time_stamp);
 }
 
-uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_subbuf *subbufs, const struct rec_link *links,
-				 uint32_t nr_subbufs, uint64_t from, uint64_t to)
+uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_subbuf *subbufs,
+				 const struct rec_link *links, uint32_t nr_subbufs, uint64_t from, uint64_t to)
 {
 	uint32_t id = REC_POS_ID(from), steps;
 	uint64_t events = 0;

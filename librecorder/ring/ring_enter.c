@@ -11,8 +11,8 @@
 #include "librecorder/ring/ring_private.h"
 
 /*
- * Whether a reservation, or a move of the head, has been open for more sub-buffers than an interruption is likely to write:
- * it may never be finished, and would hide all later events from readers.
+ * Whether a reservation, or a move of the head, has been open for more sub-buffers than an interruption is likely to
+ * write: it may never be finished, and would hide all later events from readers.
  */
 static bool is_stuck(const struct rec_handle *handle)
 {
@@ -32,8 +32,10 @@ static bool is_stuck(const struct rec_handle *handle)
 }
 
 /* The stack of the reserving writer begins at `here`, and ends at `end` while the reservation is open. */
-static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot);
-static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot);
+static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
+			  struct rec_slot *ret_slot);
+static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
+			   struct rec_slot *ret_slot);
 
 /* Whether the next event may have to go to the head, which holds unread events. */
 static bool is_at_head(const struct rec_handle *handle, uint32_t size)
@@ -41,15 +43,16 @@ static bool is_at_head(const struct rec_handle *handle, uint32_t size)
 	const uint64_t tail = rec_load_relaxed(&handle->lane->tail);
 	const uint64_t end = (uint64_t)REC_POS_OFF(tail) + REC_RESTATE_SIZE + 4 + size;
 
-	return end > (uint64_t)handle->capacity * 4 && REC_LINK_FLAG(rec_read_link(handle, REC_POS_ID(tail))) != REC_LINK_NORMAL;
+	return end > (uint64_t)handle->capacity * 4 &&
+	       REC_LINK_FLAG(rec_read_link(handle, REC_POS_ID(tail))) != REC_LINK_NORMAL;
 }
 
 /*
  * Everything that reserve_slow() has not settled; a separate function, so that a refusal needs no stack frame.
  * Handlers that come and go before C leave the open word unchanged; one that never came back does not.
  */
-static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
-						    struct rec_slot *ret_slot)
+static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, uint32_t size, uint64_t here,
+						    uint64_t end, struct rec_slot *ret_slot)
 {
 	struct rec_lane *lane = handle->lane;
 	uint64_t below, start, open;
@@ -94,7 +97,8 @@ static __attribute__((noinline)) void *reserve_rare(struct rec_handle *handle, u
 }
 
 /* The gate is closed: there is a request, or the lane is disabled, or a lane has to be found first, for this event. */
-static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot)
+static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
+			   struct rec_slot *ret_slot)
 {
 	struct rec_handle *open = handle->on_gate ? handle->on_gate(handle) : NULL;
 	void *at;
@@ -117,8 +121,9 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 
 /*
  * Discard mode, and the lane is full: next_subbuf()'s refusal in the plain case, without clock and plan. next_subbuf()
- * handles the other cases: another writer is inside, or was left there; the commit position is on another sub-buffer; the
- * time of this refusal is needed; the event may be too long, or takes a few bytes more than its event word and size.
+ * handles the other cases: another writer is inside, or was left there; the commit position is on another sub-buffer;
+ * the time of this refusal is needed; the event may be too long, or takes a few bytes more than its event word and
+ * size.
  */
 static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 {
@@ -139,7 +144,8 @@ static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->tail) == old;
 }
 
-static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end, struct rec_slot *ret_slot)
+static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,
+			  struct rec_slot *ret_slot)
 {
 	struct rec_lane *lane = handle->lane;
 

@@ -49,8 +49,9 @@ void rec_ring_init(struct rec_handle *handle)
 bool rec_ring_is_empty(const struct rec_handle *handle)
 {
 	const uint64_t commit = handle->lane->commit, read = rec_load_acquire(&handle->reader->read);
-	const uint64_t next = REC_POS_COUNT(read) ? handle->subbufs[REC_POS_ID(read) % handle->nr_subbufs].first + REC_POS_COUNT(read)
-						  : handle->reader->account[REC_POS_SEQ(read) & 1].next_event;
+	const uint64_t next =
+		REC_POS_COUNT(read) ? handle->subbufs[REC_POS_ID(read) % handle->nr_subbufs].first + REC_POS_COUNT(read)
+				    : handle->reader->account[REC_POS_SEQ(read) & 1].next_event;
 
 	return handle->subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit) == next;
 }
@@ -90,9 +91,9 @@ static void settle_mark(struct rec_link *link, uint64_t was, uint32_t flag)
 }
 
 /*
- * A reader may be active. If there is a HEAD, the reader may move it on while we look, but never past the tail. So a round
- * from the tail finds it. If there is none, the reader can do nothing until there is one again, so the mark that becomes
- * HEAD is settled last. A mark on the reader page has no effect: its link is written before the page goes in.
+ * A reader may be active. If there is a HEAD, the reader may move it on while we look, but never past the tail. So a
+ * round from the tail finds it. If there is none, the reader can do nothing until there is one again, so the mark that
+ * becomes HEAD is settled last. A mark on the reader page has no effect: its link is written before the page goes in.
  */
 int rec_ring_settle(struct rec_link *links, uint32_t nr_subbufs, uint32_t tail)
 {

@@ -15,9 +15,9 @@
 #include <signal.h>
 
 /*
- * On one stack, a reservation of a frame lower than ours was left. While the thread is on its own stack, so was every one
- * that was begun on the alternate stack. A stack with SS_AUTODISARM cannot be seen here; but libc keeps a thread's data
- * above its stack, so a frame on the other side of these data is on another stack.
+ * On one stack, a reservation of a frame lower than ours was left. While the thread is on its own stack, so was every
+ * one that was begun on the alternate stack. A stack with SS_AUTODISARM cannot be seen here; but libc keeps a thread's
+ * data above its stack, so a frame on the other side of these data is on another stack.
  */
 bool rec_ring_is_left(uint64_t then, uint64_t here)
 {
@@ -55,7 +55,8 @@ static void put_tail_back(struct rec_handle *handle, uint64_t to)
 	struct rec_lane *lane = handle->lane;
 
 	if (lane->tail != to) {
-		lane->torn += rec_ring_events_between(lane, handle->subbufs, handle->links, handle->nr_subbufs, to, lane->tail);
+		lane->torn += rec_ring_events_between(lane, handle->subbufs, handle->links, handle->nr_subbufs, to,
+						      lane->tail);
 		REC_TESTPOINT(repair_torn);
 		forget_subbufs(handle, to);
 		rec_store_relaxed(&lane->tail, to);
@@ -74,7 +75,9 @@ void rec_ring_take_back(struct rec_handle *handle, uint64_t to, uint64_t open)
 	rec_signal_block_begin(&block);
 	if (rec_ring_distance(lane, to) > rec_ring_distance(lane, lane->tail))
 		to = lane->commit;
-	/* The outermost knows that a writer that moved a head was left; others may have interrupted one that moves it. */
+	/*
+	 * The outermost knows that a writer that moved a head was left; others may have interrupted one that moves it.
+	 */
 	if (handle->movers && !REC_OPEN_DEPTH(open)) {
 		if (rec_ring_settle(handle->links, handle->nr_subbufs, REC_POS_ID(lane->tail)) < 0)
 			lane->broken = __LINE__;

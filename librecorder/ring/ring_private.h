@@ -74,7 +74,8 @@ void rec_ring_restart(struct rec_handle *handle);
  * rec_reserve() for a function whose stack began at `here`, and that calls no other function that reserves while its
  * reservation is open. So a reservation that was left at the same depth is recognised (rec_reserve_rest()).
  */
-REC_INLINE_ALWAYS void *rec_reserve_from(struct rec_handle *handle, uint32_t size, const void *here, struct rec_slot *ret_slot)
+REC_INLINE_ALWAYS void *rec_reserve_from(struct rec_handle *handle, uint32_t size, const void *here,
+					 struct rec_slot *ret_slot)
 {
 	void *at = rec_reserve_fast(handle, size, 1, ret_slot);
 	struct rec_slot rare;
@@ -118,8 +119,8 @@ static inline uint32_t rec_entries_left(const struct rec_lane *lane, const struc
 }
 
 /* Events reserved between the two positions. */
-uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_subbuf *subbufs, const struct rec_link *links,
-				 uint32_t nr_subbufs, uint64_t from, uint64_t to);
+uint64_t rec_ring_events_between(const struct rec_lane *lane, const struct rec_subbuf *subbufs,
+				 const struct rec_link *links, uint32_t nr_subbufs, uint64_t from, uint64_t to);
 
 /* A marker and the absolute time stamp after it. */
 #define REC_RESTATE_SIZE (REC_MARKER_SIZE + REC_TIME_EXTEND_SIZE)
@@ -142,7 +143,8 @@ static inline uint32_t rec_ring_distance(const struct rec_lane *lane, uint64_t p
 	const uint64_t commit = rec_load_relaxed(&lane->commit);
 	const uint32_t subbufs = (REC_POS_SEQ(pos) - REC_POS_SEQ(commit)) & (uint32_t)REC_POS_SEQ_MASK;
 
-	return (subbufs << REC_POS_OFF_BITS | (uint32_t)(pos & REC_POS_OFF_MASK)) - (uint32_t)(commit & REC_POS_OFF_MASK);
+	return (subbufs << REC_POS_OFF_BITS | (uint32_t)(pos & REC_POS_OFF_MASK)) -
+	       (uint32_t)(commit & REC_POS_OFF_MASK);
 }
 
 /* Turn the event at `at`, at least 8 bytes long, into padding of the same length (facts A5.1) that is not a marker. */
@@ -254,12 +256,13 @@ struct rec_ring_reader {
 	uint32_t page;		   /* the reader page */
 	uint64_t read;		   /* as in struct rec_lane_reader */
 	uint64_t swaps;		   /* in total */
-	uint32_t vain;		   /* number of calls in a row, including the last one, that went round the ring and found no event */
+	uint32_t
+		vain; /* number of calls in a row, including the last one, that went round the ring and found no event */
 	uint64_t touched;	   /* the lane's pages_touched at the last call */
 	bool idle;		   /* which found no whole page */
 	struct rec_extent extent;  /* of the reader page, as last seen */
 	struct rec_page_iter iter; /* on it; not after `read`, and moved there when it is needed */
-	struct rec_page pending;   /* handed over by the last call; counts as read at the next call. data NULL: nothing */
+	struct rec_page pending; /* handed over by the last call; counts as read at the next call. data NULL: nothing */
 };
 
 /*

@@ -8,9 +8,9 @@
  * not finished with it, is returned once more, with the same event numbers. Whatever the shared words contain, nothing
  * outside the mapping is touched and every loop ends.
  *
- * The swap is the design text's. The search for the head starts at a remembered link and might begin between an UPDATE link
- * and the head that a mover has just set after it, so a head is valid only if the link into the sub-buffer before it is
- * unmarked.
+ * The swap is the design text's. The search for the head starts at a remembered link and might begin between an UPDATE
+ * link and the head that a mover has just set after it, so a head is valid only if the link into the sub-buffer before
+ * it is unmarked.
  */
 #include "librecorder/ring/ring_private.h"
 
@@ -150,7 +150,9 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t size)
 {
 	reader->read = REC_POS(reader->page, REC_POS_SEQ(reader->read), events, size);
-	/* One store: a reader that dies before it leaves everything to its successor; one that dies after it, nothing. */
+	/*
+	 * One store: a reader that dies before it leaves everything to its successor; one that dies after it, nothing.
+	 */
 	rec_store_release(&reader->words->read, reader->read);
 	REC_TESTPOINT(done_read);
 }
@@ -158,10 +160,10 @@ void rec_ring_set_read(struct rec_ring_reader *reader, uint32_t events, uint32_t
 /* ----------------------------------------------------------------------------------------------------- takeover */
 
 /*
- * The reader page is the sub-buffer that is not in the ring: the sum of all ids, less those of the ring. If a reader died
- * between its exchange and the store that records it, the shared words name another one; but any sub-buffer leads into the
- * ring. A walk that returns to its first sub-buffer has passed none twice. It repairs every prev. Returns nr_subbufs if the
- * links make no ring.
+ * The reader page is the sub-buffer that is not in the ring: the sum of all ids, less those of the ring. If a reader
+ * died between its exchange and the store that records it, the shared words name another one; but any sub-buffer leads
+ * into the ring. A walk that returns to its first sub-buffer has passed none twice. It repairs every prev. Returns
+ * nr_subbufs if the links make no ring.
  */
 static uint32_t find_reader_page(struct rec_ring_reader *reader, uint32_t named)
 {
@@ -232,8 +234,9 @@ int rec_ring_reader_init(struct rec_ring_reader *reader)
 /* --------------------------------------------------------------------------------------------------------- swap */
 
 /*
- * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none within *steps links;
- * those examined are subtracted. Acquire: the writer that set the flag (edge L1) had closed the sub-buffers before.
+ * Find the link that leads to the head. 1: found. 0: a writer is moving it. -EBADMSG: there is none within *steps
+ * links; those examined are subtracted. Acquire: the writer that set the flag (edge L1) had closed the sub-buffers
+ * before.
  */
 static int find_head(const struct rec_ring_reader *reader, uint64_t *steps, uint32_t *ret_holder, uint64_t *ret_link)
 {

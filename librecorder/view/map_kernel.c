@@ -247,7 +247,9 @@ static int get_copied(struct rec_map *map, struct rec_page *ret_page)
 	return 1;
 }
 
-static const struct map_kind copied = { .get_reader = get_copied, .wait = wait_for, .close = close_map, .is_copy = true };
+static const struct map_kind copied = {
+	.get_reader = get_copied, .wait = wait_for, .close = close_map, .is_copy = true
+};
 
 static int make_copies(struct kernel_map *kernel)
 {
@@ -261,7 +263,8 @@ static int make_copies(struct kernel_map *kernel)
 	map->subbuf_size = (uint32_t)kb * 1024;
 	map->meta_page_size = map->subbuf_size;
 	map->nr_subbufs = COPIES;
-	meta = mmap(NULL, (COPIES + 1) * (size_t)map->subbuf_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	meta = mmap(NULL, (COPIES + 1) * (size_t)map->subbuf_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+		    -1, 0);
 	if (meta == MAP_FAILED)
 		return -errno;
 	*meta = (struct rec_meta){ .meta_page_size = map->meta_page_size,

@@ -141,7 +141,8 @@ static int map_it(struct lane_map *lane)
 	 * Anonymous memory, not the file's: a process that truncates and extends the file would remove private copies.
 	 * Like the kernel's mappings, it is not inherited by a child and not in a core file.
 	 */
-	if (mmap(base, lane->map.meta_page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED ||
+	if (mmap(base, lane->map.meta_page_size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+		 0) == MAP_FAILED ||
 	    madvise(base, size, MADV_DONTFORK) < 0 || madvise(base, size, MADV_DONTDUMP) < 0)
 		return -errno;
 	*meta_of(lane) = (struct rec_meta){ .meta_page_size = lane->map.meta_page_size,

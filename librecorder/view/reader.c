@@ -245,7 +245,8 @@ static bool process_is_alive(const struct rec_view *view)
 
 	if (is_seen_alive(view))
 		return true;
-	if (!rec_load_relaxed(gone) && !rec_identity_is_alive(&view->who, view->fd) && !rec_identity_is_seen(&view->who))
+	if (!rec_load_relaxed(gone) && !rec_identity_is_alive(&view->who, view->fd) &&
+	    !rec_identity_is_seen(&view->who))
 		rec_store_relaxed(gone, true);
 	return !rec_load_relaxed(gone);
 }

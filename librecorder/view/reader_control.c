@@ -158,15 +158,16 @@ int rec_control_log(const struct view_control *control, struct control_log *ret_
 }
 
 /* The argument of rec_enable_word() that makes an event follow a selector; `event` NULL: rec_printf's. 0 or -errno. */
-static int follow(const struct view_control *control, const struct rec_selector *selector, const struct rec_log_event *event,
-		  uint32_t *ret_word)
+static int follow(const struct view_control *control, const struct rec_selector *selector,
+		  const struct rec_log_event *event, uint32_t *ret_word)
 {
 	_Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
 	struct rec_condition *condition = (struct rec_condition *)(void *)bytes;
 	uint32_t bits = 0;
 	int r;
 
-	r = rec_selector_compile(selector, event, event ? event->record.id : REC_EVENT_ID_FIRST, condition, sizeof(bytes));
+	r = rec_selector_compile(selector, event, event ? event->record.id : REC_EVENT_ID_FIRST, condition,
+				 sizeof(bytes));
 	if (r > 0)
 		r = rec_conditions_place(control->conditions, CONDITIONS_OF_OTHERS, condition, populate_conditions,
 					 control->view, &bits);
@@ -181,7 +182,8 @@ static const struct rec_log_event *next_event(const struct control_log *log, siz
 	const struct rec_log_record *record;
 
 	while ((record = rec_log_next(log->bytes, log->size, offset)))
-		if (rec_control_is_event(record) && rec_event_parse((const struct rec_log_event *)record, ret_info) == 0)
+		if (rec_control_is_event(record) &&
+		    rec_event_parse((const struct rec_log_event *)record, ret_info) == 0)
 			return (const struct rec_log_event *)record;
 	return NULL;
 }
@@ -190,7 +192,8 @@ static const struct rec_log_event *next_event(const struct control_log *log, siz
  * Call `each` for the events that match. Returns the sum of its results, or the first error. rec_printf's event exists
  * in every program, and counts in those that have used it.
  */
-static int for_matches(const struct view_control *control, const struct control_log *log, const struct rec_selector *selector,
+static int for_matches(const struct view_control *control, const struct control_log *log,
+		       const struct rec_selector *selector,
 		       int (*each)(const struct view_control *control, const struct rec_selector *selector,
 				   const struct rec_log_event *event))
 {
@@ -211,7 +214,8 @@ static int for_matches(const struct view_control *control, const struct control_
 }
 
 /* Give the event's future condition its place; nothing is switched yet. */
-static int prepare(const struct view_control *control, const struct rec_selector *selector, const struct rec_log_event *event)
+static int prepare(const struct view_control *control, const struct rec_selector *selector,
+		   const struct rec_log_event *event)
 {
 	uint32_t word;
 	const int r = follow(control, selector, event, &word);
@@ -225,7 +229,8 @@ static uint32_t *word_of(const struct view_control *control, const struct rec_lo
 }
 
 /* An event that the filter does not fit is switched off, as in the program itself. */
-static int switch_on(const struct view_control *control, const struct rec_selector *selector, const struct rec_log_event *event)
+static int switch_on(const struct view_control *control, const struct rec_selector *selector,
+		     const struct rec_log_event *event)
 {
 	uint32_t word = 0;
 
@@ -234,7 +239,8 @@ static int switch_on(const struct view_control *control, const struct rec_select
 	return word != 0;
 }
 
-static int switch_off(const struct view_control *control, const struct rec_selector *selector, const struct rec_log_event *event)
+static int switch_off(const struct view_control *control, const struct rec_selector *selector,
+		      const struct rec_log_event *event)
 {
 	(void)selector;
 	rec_enable_word(&control->header->stopped, word_of(control, event), 0);
@@ -245,7 +251,8 @@ static int switch_off(const struct view_control *control, const struct rec_selec
  * Nothing is changed unless all of it can be changed. The program gives the word of an event memory before the event
  * is in the log, so an event that is registered in between does not prevent the change.
  */
-static int switch_all(const struct view_control *control, const char *text, const struct rec_selector *selector, bool on)
+static int switch_all(const struct view_control *control, const char *text, const struct rec_selector *selector,
+		      bool on)
 {
 	struct control_log log;
 	int r = rec_control_log(control, &log);

@@ -9,9 +9,9 @@
  * The list has a spin lock. A fault never interrupts the lock's holder, which accesses no mapping; so a handler that
  * waits for the lock waits for another thread.
  *
- * A process may fork while one of its threads holds the lock. That thread does not exist in the child, so the child takes
- * over the lock. The lock contains the holder's pid, so this also works if no fork handler runs in the child. The forward
- * links of the list are valid at every moment; the child makes the backward links anew.
+ * A process may fork while one of its threads holds the lock. That thread does not exist in the child, so the child
+ * takes over the lock. The lock contains the holder's pid, so this also works if no fork handler runs in the child. The
+ * forward links of the list are valid at every moment; the child makes the backward links anew.
  */
 #include "librecorder/view/reader_private.h"
 

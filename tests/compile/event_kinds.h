@@ -18,10 +18,12 @@ enum kinds_state { KINDS_IDLE, KINDS_BUSY, KINDS_ODD = -1 };
 
 REC_EVENT(kinds, none);
 REC_EVENT(kinds, one, u64(n));
-REC_EVENT(kinds, numbers, u8(a), u16(b), u32(c), u64(d), s8(e), s16(f), s32(g), s64(h), hex8(i), hex16(j), hex32(k), hex64(l));
+REC_EVENT(kinds, numbers, u8(a), u16(b), u32(c), u64(d), s8(e), s16(f), s32(g), s64(h), hex8(i), hex16(j), hex32(k),
+	  hex64(l));
 REC_EVENT(kinds, floats, f32(a), f64(b));
 REC_EVENT(kinds, others, ptr(p), flag(f), real(r, 3), named(s, KINDS_IDLE, KINDS_BUSY, KINDS_ODD),
-	  named(u8, t, KINDS_IDLE, KINDS_BUSY), string(a), stringn(b), bytes(c), array(u32, d, KINDS_LENGTH), array(hex8, e, 2));
+	  named(u8, t, KINDS_IDLE, KINDS_BUSY), string(a), stringn(b), bytes(c), array(u32, d, KINDS_LENGTH),
+	  array(hex8, e, 2));
 REC_EVENT_FMT(kinds, formatted, ("%s is %llu", name, REC->n), string(name), u64(n));
 REC_EVENT_FMT(kinds, constant, ("nothing to say"));
 REC_SPAN(kinds, span, u64(n), string(name), end(named(s, KINDS_IDLE, KINDS_BUSY), real(r, 1)));

@@ -83,8 +83,9 @@ static int is_reserved(const struct life *life, const struct note *innermost)
 	static const char *const reserved_at[] = { "reserve_tail", "slow_tail",	   "slow_lead",	   "slow_cpu",
 						   "left_size",	   "left_entries", "entered_time", "discard_after",
 						   "discard_cpu",  "discard_padding" };
-	static const char *const not_at[] = { "reserve_open", "reserve_before", "slow_open", "slow_before", "slow_left",
-					      "head_",	      "refuse_",	"time_back", "uncount_",    "discard_tail" };
+	static const char *const not_at[] = { "reserve_open", "reserve_before", "slow_open", "slow_before",
+					      "slow_left",    "head_",		"refuse_",   "time_back",
+					      "uncount_",     "discard_tail" };
 
 	if (life->end != TRACER_KILLED || is_readers(life->kill_point) || !innermost ||
 	    (innermost->state != NOTE_ASKED && innermost->state != NOTE_DISCARDING))
@@ -108,7 +109,8 @@ static void check_torn(const struct life *life, uint64_t torn, uint64_t unpublis
 	uint64_t most = open + unsure - (reserved == 0);
 
 	/* Killed in a repair: what was counted may still be open. */
-	if (life->end == TRACER_KILLED && (is_named(life->kill_point, "repair_torn") || is_named(life->kill_point, "repair_visit")))
+	if (life->end == TRACER_KILLED &&
+	    (is_named(life->kill_point, "repair_torn") || is_named(life->kill_point, "repair_visit")))
 		most *= 2;
 	CHECK(life, torn >= least && torn <= most, "%llu torn, not %llu to %llu", (unsigned long long)torn,
 	      (unsigned long long)least, (unsigned long long)most);

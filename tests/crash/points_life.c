@@ -82,7 +82,8 @@ static void describe(FILE *to, const struct life *life)
 
 	fprintf(to, "plan: seed %llu, %s, %u KiB, %u events, longest %u%s%s%s%s\n", (unsigned long long)plan->seed,
 		plan->overwrite ? "overwrite" : "discard", plan->kb, plan->events, plan->longest,
-		plan->plain ? ", plain" : "", plan->filter ? ", filter" : "", plan->leave ? ", threads leave" : "", plan->control ? ", control" : "");
+		plan->plain ? ", plain" : "", plan->filter ? ", filter" : "", plan->leave ? ", threads leave" : "",
+		plan->control ? ", control" : "");
 	for (i = 0; i < plan->injections; i++)
 		fprintf(to, "  %s: %d at every %u\n", points.names[plan->injection[i].point],
 			(int)plan->injection[i].what, plan->injection[i].every);

@@ -36,8 +36,9 @@ static unsigned int kills_wanted = 1; /* at each point in each mode */
 /* tests/crash/test_resizes.c tests these. */
 static bool is_resizes(unsigned int point)
 {
-	return is_named(point, "resize_") || is_named(point, "move_") || is_named(point, "anew_") || is_named(point, "restart_") ||
-	       is_named(point, "grow_") || is_named(point, "unmake_") || is_named(point, "remake_");
+	return is_named(point, "resize_") || is_named(point, "move_") || is_named(point, "anew_") ||
+	       is_named(point, "restart_") || is_named(point, "grow_") || is_named(point, "unmake_") ||
+	       is_named(point, "remake_");
 }
 
 static bool is_writers(unsigned int point)
@@ -90,9 +91,13 @@ static struct plan draw_plan(unsigned int kind)
 static struct plan draw_plain_plan(void)
 {
 	const uint64_t from = drawn;
-	struct plan plan = {
-		.from = from, .seed = draw(1000000), .overwrite = true, .plain = true, .kb = 64, .events = 2, .longest = 40
-	};
+	struct plan plan = { .from = from,
+			     .seed = draw(1000000),
+			     .overwrite = true,
+			     .plain = true,
+			     .kb = 64,
+			     .events = 2,
+			     .longest = 40 };
 
 	plan.injection[0] = (struct injection){ tracer_point(&points, "slow_before"), 1, GIVE_SIGNAL };
 	plan.injections = 1;

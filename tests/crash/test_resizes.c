@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs killed at each test point of a resize, and of growing and giving up lanes: every event that was committed is read,
- * once, from a lane where it has its place in the order; and nothing else.
+ * Programs killed at each test point of a resize, and of growing and giving up lanes: every event that was committed is
+ * read, once, from a lane where it has its place in the order; and nothing else.
  */
 #include "tests/unit/tell.h"
 #include "tracer.h"
@@ -136,7 +136,8 @@ static void check(bool may_lose)
 	for (i = 0; i < EVENTS_MAX; i++) {
 		const bool due = i >= committed[1] && i < committed[0];
 
-		cr_assert(seen[i] == due || i == committed[0] || (due && may_lose), "event %d of %d", (int)i, (int)committed[0]);
+		cr_assert(seen[i] == due || i == committed[0] || (due && may_lose), "event %d of %d", (int)i,
+			  (int)committed[0]);
 		came += seen[i];
 	}
 	/* One may be committed, and not be noted yet. */

@@ -169,7 +169,8 @@ int tracer_arm(struct tracer_run *run, unsigned int point)
 	unsigned int i;
 
 	for (i = 0; i < run->points->places; i++)
-		if (run->points->place[i].point == point && put_byte(run, run->points->place[i].address, BREAKPOINT) < 0)
+		if (run->points->place[i].point == point &&
+		    put_byte(run, run->points->place[i].address, BREAKPOINT) < 0)
 			return -1;
 	run->armed[point] = true;
 	return 0;

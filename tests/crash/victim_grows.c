@@ -2,8 +2,9 @@
 /*
  * victim_grows NOTES
  *
- * Writes numbered events into lanes that are soon full, is its own reader, and wants growth and does not, by turns, until it
- * ends or is killed. NOTES is 16 bytes long: how many events were certainly committed, and how many of them were read.
+ * Writes numbered events into lanes that are soon full, is its own reader, and wants growth and does not, by turns,
+ * until it ends or is killed. NOTES is 16 bytes long: how many events were certainly committed, and how many of them
+ * were read.
  */
 #include <librecorder/event.h>
 #include <librecorder/reader.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes events of every kind of field, hostile texts among them, and 20000 from each of two threads. Prints their tids. */
+/*
+ * Writes events of every kind of field, hostile texts among them, and 20000 from each of two threads. Prints their
+ * tids.
+ */
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
 #include <pthread.h>

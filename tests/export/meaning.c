@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans, counters, states, flows and tasks with known times between them. Fields whose names begin with x become those of
- * docs/MEANING.md when tests/export/meaning.sh has replaced their types in the file. Prints the tids of its two threads.
+ * Spans, counters, states, flows and tasks with known times between them. Fields whose names begin with x become those
+ * of docs/MEANING.md when tests/export/meaning.sh has replaced their types in the file. Prints the tids of its two
+ * threads.
  */
 #include <librecorder/event.h>
 #include <librecorder/lane.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Feeds damaged trace.dat files to the commands that read them. Whatever the bytes are: no crash, no hang, no access
- * outside of what was read (the sanitizers check that), an exit status of 0 or 1, and one line on stderr exactly when the
- * status is 1.
+ * outside of what was read (the sanitizers check that), an exit status of 0 or 1, and one line on stderr exactly when
+ * the status is 1.
  *
  * By itself a test for a bounded time, FUZZ_SECONDS (20 when not set), the same inputs each time: input N
  * depends on the seed and N alone, "fuzz_dat N" runs that one, and FUZZ_FIRST=N begins there. With -DLIBFUZZER
@@ -58,7 +58,8 @@ static void open_files(void)
 /* Queries add lines about what the file lacks to a result. */
 enum lines { EXACTLY_ONE, WITH_NOTES };
 
-static void run_with(int (*command)(int argc, char **argv), const char *const *words, const char *after, enum lines allowed)
+static void run_with(int (*command)(int argc, char **argv), const char *const *words, const char *after,
+		     enum lines allowed)
 {
 	char path[32], *argv[12] = { 0 }, text[4096];
 	int argc = 0, status, lines = 0;
@@ -236,8 +237,9 @@ static size_t pick_place(size_t size, const size_t *marks, size_t nr_marks)
 
 static void strike_text(unsigned char *data, size_t at, size_t size)
 {
-	static const char *const words[] = { "offset:", "size:", "4294967295", "-1", "__data_loc", "(((((", "REC->", "[", "%*p",
-					     "%s", "__print_array(", "/ 0", "0x7fffffff", "print fmt: ", "\n\n", "\"", "field:" };
+	static const char *const words[] = { "offset:",	   "size:",	  "4294967295", "-1", "__data_loc",	"(((((",
+					     "REC->",	   "[",		  "%*p",	"%s", "__print_array(", "/ 0",
+					     "0x7fffffff", "print fmt: ", "\n\n",	"\"", "field:" };
 	const char *word = words[below(sizeof(words) / sizeof(words[0]))];
 	size_t len = strlen(word);
 
@@ -331,8 +333,8 @@ static void say_end(const char *how)
 	char text[16384];
 	ssize_t n = error_fd < 0 ? 0 : pread(error_fd, text, sizeof(text), 0);
 
-	dprintf(TAP_FD, "not ok 1 - input %llu: %s\n# repeat: tests/fuzz/fuzz_dat %llu\n", (unsigned long long)current, how,
-		(unsigned long long)current);
+	dprintf(TAP_FD, "not ok 1 - input %llu: %s\n# repeat: tests/fuzz/fuzz_dat %llu\n", (unsigned long long)current,
+		how, (unsigned long long)current);
 	for (ssize_t i = 0, start = 0; i < n; i++) {
 		if (text[i] != '\n')
 			continue;

@@ -94,22 +94,28 @@ static void add_kernel(struct spool *spool)
 				     "\tfield:int common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
 				     "\tfield:int n;\toffset:8;\tsize:4;\tsigned:1;\n\nprint fmt: \"%d\", REC->n\n";
 	static const char stats[] = "entries: 0\noverrun: 30\ncommit overrun: 1\ndropped events: 2\nread events: 100\n";
-	const struct spool_process kernel = { .info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE, .comm = "kernel" } };
+	const struct spool_process kernel = {
+		.info = { .clock = REC_CLOCK_MONO, .subbuf_size = PAGE, .comm = "kernel" }
+	};
 	const int process = spool_add_process(spool, &kernel);
 	char name[16];
 
 	cr_assert_geq(process, 0);
 	for (unsigned int kind = 1; kind < SPOOL_TEXTS; kind++)
 		if (texts[kind])
-			cr_assert_eq(spool_add_text(spool, (unsigned int)process, kind, "", texts[kind], strlen(texts[kind])), 0);
-	cr_assert_eq(spool_add_text(spool, (unsigned int)process, SPOOL_TEXT_FORMAT, "sys/made", format, strlen(format)), 0);
+			cr_assert_eq(spool_add_text(spool, (unsigned int)process, kind, "", texts[kind],
+						    strlen(texts[kind])),
+				     0);
+	cr_assert_eq(
+		spool_add_text(spool, (unsigned int)process, SPOOL_TEXT_FORMAT, "sys/made", format, strlen(format)), 0);
 	for (unsigned int cpu = 0; cpu < CPUS; cpu++) {
 		const int fd = spool_side_create(spool, (unsigned int)process, cpu);
 
 		cr_assert_geq(fd, 0);
 		close(fd);
 		snprintf(name, sizeof(name), "%u", cpu);
-		cr_assert_eq(spool_add_text(spool, (unsigned int)process, SPOOL_TEXT_STATS, name, stats, strlen(stats)), 0);
+		cr_assert_eq(spool_add_text(spool, (unsigned int)process, SPOOL_TEXT_STATS, name, stats, strlen(stats)),
+			     0);
 	}
 }
 

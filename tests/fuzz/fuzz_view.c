@@ -187,7 +187,8 @@ static void call_log(void)
 		if (record->kind == REC_LOG_EVENT)
 			look_at_event((const struct rec_log_event *)record);
 		if (record->kind == REC_LOG_PRINTF) {
-			expect(rec_printf_format_text((const struct rec_log_printf *)record, text, below(sizeof(text))));
+			expect(rec_printf_format_text((const struct rec_log_printf *)record, text,
+						      below(sizeof(text))));
 			look_at(text, strlen(rec_printf_function((const struct rec_log_printf *)record)));
 		}
 	}

@@ -28,7 +28,8 @@
 #define HANG_AFTER 600u /* seconds; a round takes milliseconds, if others leave it a CPU */
 
 REC_EVENT(fuzz, plain, u64(number), u32(size));
-REC_EVENT(fuzz, every, string(text), bytes(data), array(u16, row, 3), real(ratio, 2), named(op, SIGHUP, SIGINT), flag(on));
+REC_EVENT(fuzz, every, string(text), bytes(data), array(u16, row, 3), real(ratio, 2), named(op, SIGHUP, SIGINT),
+	  flag(on));
 
 char hostile_path[PATH_MAX];
 char hostile_dir[PATH_MAX];
@@ -68,9 +69,34 @@ static uint64_t likely_word(struct hostile_random *random)
 
 uint64_t hostile_number(struct hostile_random *random)
 {
-	static const uint64_t numbers[] = { 0, 1, 2, 3, 4, 7, 8, 16, 28, 29, 30, 31, 255, 4080, 4095, 4096, 65535,
-					    65536, 0x7fffffff, 0x80000000, 0xfffffffe, 0xffffffff, 0x100000000, UINT64_C(1) << 62, INT64_MAX,
-					    (uint64_t)INT64_MIN, UINT64_MAX - 1, UINT64_MAX };
+	static const uint64_t numbers[] = { 0,
+					    1,
+					    2,
+					    3,
+					    4,
+					    7,
+					    8,
+					    16,
+					    28,
+					    29,
+					    30,
+					    31,
+					    255,
+					    4080,
+					    4095,
+					    4096,
+					    65535,
+					    65536,
+					    0x7fffffff,
+					    0x80000000,
+					    0xfffffffe,
+					    0xffffffff,
+					    0x100000000,
+					    UINT64_C(1) << 62,
+					    INT64_MAX,
+					    (uint64_t)INT64_MIN,
+					    UINT64_MAX - 1,
+					    UINT64_MAX };
 	const uint64_t pick = hostile_random(random);
 
 	switch (pick % 4) {

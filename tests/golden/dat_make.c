@@ -163,7 +163,8 @@ static const char format_bytes[] = FORMAT("bytes", "16387",
 	FIELD("__data_loc u8[]", "data", "8", "4", "0") FIELD("u32", "n", "12", "4", "0"),
 	"\"n=%u data=%s sum=%d\", REC->n, __print_hex(__get_dynamic_array(data), __get_dynamic_array_len(data)), "
 	"REC->n * 2 + 1");
-static const char format_bad[] = FORMAT("bad", "16388", FIELD("u64", "n", "8", "8", "0"), "\"n=%llu\", no_such_call(REC->n)");
+static const char format_bad[] =
+	FORMAT("bad", "16388", FIELD("u64", "n", "8", "8", "0"), "\"n=%llu\", no_such_call(REC->n)");
 static const char format_noprint[] = FORMAT("empty", "16389", FIELD("u32", "n", "8", "4", "0"), "");
 static const char format_switch[] = FORMAT("sched_switch", "300",
 	FIELD("char", "prev_comm[16]", "8", "16", "0") FIELD("pid_t", "prev_pid", "24", "4", "1")
@@ -179,8 +180,8 @@ static const char format_print[] = FORMAT("print", "5",
 static const char format_function[] = FORMAT("function", "1",
 	FIELD("unsigned long", "ip", "8", "8", "0") FIELD("unsigned long", "parent_ip", "16", "8", "0"),
 	"\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip");
-static const char format_stack[] = FORMAT("kernel_stack", "4",
-	FIELD("int", "size", "8", "4", "1") FIELD("unsigned long", "caller[8]", "16", "64", "0"),
+static const char format_stack[] = FORMAT(
+	"kernel_stack", "4", FIELD("int", "size", "8", "4", "1") FIELD("unsigned long", "caller[8]", "16", "64", "0"),
 	"\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\","
 	"(void *)REC->caller[0],(void *)REC->caller[1],(void *)REC->caller[2],(void *)REC->caller[3],"
 	"(void *)REC->caller[4],(void *)REC->caller[5],(void *)REC->caller[6],(void *)REC->caller[7]");
@@ -233,7 +234,8 @@ static void put_event_formats(struct out *o)
 	put_blob(o, format_switch, 8);
 }
 
-static const char kallsyms[] = "ffffffff81000000 T do_one\nffffffff81000100 t do_two\t[mod]\nffffffff81000200 T do_three\n";
+static const char kallsyms[] =
+	"ffffffff81000000 T do_one\nffffffff81000100 t do_two\t[mod]\nffffffff81000200 T do_three\n";
 static const char printk[] = "0xffffffff82000000 : \"x=%d s=%s\\n\"\n";
 static const char cmdlines[] = "1001 worker\n1002 a name with spaces and very long\n1003 sh\n";
 
@@ -484,7 +486,12 @@ static void put_cpu(struct out *o, unsigned int cpu, unsigned int buffer)
 		make_event(&payload, n);
 		ts = next_time(o, ts, cpu, n);
 		if (!fresh && page_left(o, &page) < payload.size + 64) {
-			page_end(o, &page, flags & MAKE_LOST ? pages % 4 == 1 ? 42 : pages % 4 == 2 ? -1 : 0 : 0, false);
+			page_end(o, &page,
+				 flags & MAKE_LOST ? pages % 4 == 1   ? 42
+						     : pages % 4 == 2 ? -1
+								      : 0
+						   : 0,
+				 false);
 			pages++;
 			fresh = true;
 			if (flags & MAKE_ZERO_PAGES && pages % 2)
@@ -499,7 +506,8 @@ static void put_cpu(struct out *o, unsigned int cpu, unsigned int buffer)
 		}
 		if (flags & MAKE_EXTENDS && n % 10 == 3)
 			put_padding(o, 5, 24), page.ts += 5;
-		put_record(o, &page, ts, &payload, (fresh && flags & MAKE_MARKERS) || (flags & MAKE_EXTENDS && n % 10 == 5));
+		put_record(o, &page, ts, &payload,
+			   (fresh && flags & MAKE_MARKERS) || (flags & MAKE_EXTENDS && n % 10 == 5));
 		fresh = false;
 	}
 	if (flags & MAKE_EXTENDS && page_left(o, &page) > 64)

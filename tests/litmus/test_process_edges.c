@@ -23,8 +23,10 @@ Test(edges, o1_a_lane_passed_on)
 		.init = { [OWNER] = 1 },
 		.is_bad = o1_bad,
 		.threads = { { ST(WORDS, 1, RELAXED, "tail, stamps, descriptors"),
-			       ST(OWNER, 0, RELEASE, "rec_lane_give_back() lane.c, leave() lane_share.c: owner", EDGE) },
-			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "exchange_owner() lane.c, take() lane_share.c", EDGE_TO(RELEASE)),
+			       ST(OWNER, 0, RELEASE, "rec_lane_give_back() lane.c, leave() lane_share.c: owner",
+				  EDGE) },
+			     { CAS(OWNER, 0, 2, 1, ACQ_REL, "exchange_owner() lane.c, take() lane_share.c",
+				   EDGE_TO(RELEASE)),
 			       LD(WORDS, 2, RELAXED, "rec_ring_repair() ring_init.c", IF(1, 0)) } },
 	};
 
@@ -139,7 +141,8 @@ Test(edges, n1_a_lane_that_was_made)
 
 Test(edges, n2_a_handle_that_was_made)
 {
-	check_message("N2: the handle of a lane", "handle", "make_lane() lane.c: made; rec_share_add() lane_share.c: shared",
+	check_message("N2: the handle of a lane", "handle",
+		      "make_lane() lane.c: made; rec_share_add() lane_share.c: shared",
 		      "rec_lane_is_made() lane.c; find_free() lane_share.c");
 }
 
@@ -202,7 +205,8 @@ Test(edges, w2_switched_while_registered)
 
 Test(edges, a2_bases)
 {
-	check_message("A2: bases", "bases", "set_bases() reader_stats.c: resets", "rec_bases_of() ring_private.h: resets");
+	check_message("A2: bases", "bases", "set_bases() reader_stats.c: resets",
+		      "rec_bases_of() ring_private.h: resets");
 }
 
 Test(edges, w3_rules)

@@ -149,7 +149,9 @@ static bool write_one(uint32_t size, unsigned int how)
 	return true;
 }
 
-/* Whether the lane took it. Those who are moving the head when it begins are so still, where the first of them began. */
+/*
+ * Whether the lane took it. Those who are moving the head when it begins are so still, where the first of them began.
+ */
 static bool write_event(uint32_t size, unsigned int how)
 {
 	const uint64_t movers = m.handle.movers, moving = m.handle.moving;

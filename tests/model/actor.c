@@ -92,9 +92,11 @@ static void count_step(struct actor *actor, unsigned int self)
 {
 	struct level *level = &actor->levels[actor->depth - 1];
 	const uint32_t per = ++level->steps / ((level->events ? level->events : 1u) + level->interrupts);
-	const uint32_t max = with(SHARED) ? SHARED_STEPS_MAX :
-			     with(ITERATES) ? ITERATES_STEPS_MAX :
-			     with(JUMPS) && self == WRITER ? JUMPS_STEPS_MAX : self == WRITER ? WRITER_STEPS_MAX : READER_STEPS_MAX;
+	const uint32_t max = with(SHARED)		     ? SHARED_STEPS_MAX
+			     : with(ITERATES)		     ? ITERATES_STEPS_MAX
+			     : with(JUMPS) && self == WRITER ? JUMPS_STEPS_MAX
+			     : self == WRITER		     ? WRITER_STEPS_MAX
+							     : READER_STEPS_MAX;
 	uint32_t *most = self == WRITER ? &tally.writer_steps : &tally.reader_steps;
 
 	*most = per > *most ? per : *most;
@@ -222,8 +224,8 @@ static void idle_loop(unsigned int self)
 		    (m.shared.lane.open || m.shared.lane.tail != m.shared.lane.commit))
 			fail("what was left is still there after another action");
 		/* A move of the head is found by the writer that leaves a sub-buffer. */
-		if (self == WRITER && begun && !m.actors[self].levels[0].interrupts && m.actors[self].levels[0].action == 'l' &&
-		    m.handle.movers)
+		if (self == WRITER && begun && !m.actors[self].levels[0].interrupts &&
+		    m.actors[self].levels[0].action == 'l' && m.handle.movers)
 			fail("a move of the head that was left is still there");
 		m.actors[self].levels[0] = (struct level){ 0 };
 	}

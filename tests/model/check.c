@@ -75,8 +75,8 @@ void check_ring(void)
 		fail("%llu events were committed, and the lane has counted %llu", (unsigned long long)oracle_all(),
 		     (unsigned long long)(m.shared.subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit)));
 	if (m.shared.lane.torn < m.oracle.torn || m.shared.lane.torn > m.oracle.torn + m.oracle.maybe_torn)
-		fail("%llu reservations are torn, but %u to %u were", (unsigned long long)m.shared.lane.torn, m.oracle.torn,
-		     m.oracle.torn + m.oracle.maybe_torn);
+		fail("%llu reservations are torn, but %u to %u were", (unsigned long long)m.shared.lane.torn,
+		     m.oracle.torn, m.oracle.torn + m.oracle.maybe_torn);
 	if (m.shared.lane.owner)
 		fail("the lane is not given back");
 	if (m.shared.lane.broken)
@@ -84,7 +84,8 @@ void check_ring(void)
 	if (!m.oracle.died && !m.jumped && m.shared.lane.too_long != m.oracle.too_long)
 		fail("%u events were too long, %u are counted", m.oracle.too_long, (uint32_t)m.shared.lane.too_long);
 	if (rec_lane_refusals(&m.shared.lane) != m.oracle.refused)
-		fail("%u events were refused, %u are counted", m.oracle.refused, (uint32_t)rec_lane_refusals(&m.shared.lane));
+		fail("%u events were refused, %u are counted", m.oracle.refused,
+		     (uint32_t)rec_lane_refusals(&m.shared.lane));
 }
 
 static void read_all(void)

@@ -305,8 +305,8 @@ static void cut_here(struct node *node, bool is_away)
 
 static bool is_quiet_moment(void)
 {
-	return !m.actors[WRITER].depth && !m.actors[READER].depth && !m.lease && !m.attach && !m.program_gone && !is_left() &&
-	       !(with(SHARED) && m.writer_died);
+	return !m.actors[WRITER].depth && !m.actors[READER].depth && !m.lease && !m.attach && !m.program_gone &&
+	       !is_left() && !(with(SHARED) && m.writer_died);
 }
 
 /*

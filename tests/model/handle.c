@@ -70,7 +70,9 @@ void share_lane(void)
 	m.shared.handle.is_held = is_held;
 	m.shared.handle.leave = lane_leave;
 	for (i = 0; i < ACTORS; i++)
-		m.threads[i] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_shared, .capacity = 1 };
+		m.threads[i] = (struct rec_handle){
+			.lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_shared, .capacity = 1
+		};
 }
 
 /* The gate of a lane that is not shared. The request is granted, so the gate stays open. */
@@ -104,7 +106,8 @@ void lease_lane(void)
 {
 	m.handle.on_gate = attend;
 	m.handle.on_stuck = go_elsewhere;
-	m.threads[0] = (struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_nowhere, .capacity = 1 };
+	m.threads[0] =
+		(struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_nowhere, .capacity = 1 };
 }
 
 struct rec_handle *lane_handle(void)

@@ -42,15 +42,15 @@ enum {
 	WEAK = 32,	  /* loads may find older values, as far as their orders allow */
 	MOVES = 64,	  /* the writer may move to the other CPU, once */
 	THOROUGH = 128,	  /* minutes, some GB: only when asked for */
-	SHARED = 256,	  /* two threads that share the lane, and take it for one event each; the reader comes at the end */
-	JUMPS = 512,	  /* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
-	STAYS = 1024,	  /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
-	ANEW = 4096,	  /* the lane is remade in the end, and used again */
-	LONG = 8192,	  /* many seconds: the long tier's */
+	SHARED = 256, /* two threads that share the lane, and take it for one event each; the reader comes at the end */
+	JUMPS = 512, /* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
+	STAYS = 1024,	   /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
+	ANEW = 4096,	   /* the lane is remade in the end, and used again */
+	LONG = 8192,	   /* many seconds: the long tier's */
 	ALTERNATE = 16384, /* the writer runs on an alternate stack */
-	SPOILS = 65536,	  /* memory is spoilt, instead of steps */
+	SPOILS = 65536,	   /* memory is spoilt, instead of steps */
 	ELSEWHERE = 32768, /* the thread has an alternate stack, and is not on it */
-	ITERATES = 2048,  /* the reader looks at the lane without consuming, and races on purpose */
+	ITERATES = 2048,   /* the reader looks at the lane without consuming, and races on purpose */
 };
 
 struct config {
@@ -132,7 +132,7 @@ struct footprint {
 };
 
 enum place {
-	PLACE_BYTES,   /* event data: no step, but races are found */
+	PLACE_BYTES, /* event data: no step, but races are found */
 	PLACE_OWN, /* words that one side uses, or passes to the other one after a release: a step for that side alone */
 	PLACE_COMMON, /* words that both use at the same time, except loads of those that the other side does not store to */
 };
@@ -200,7 +200,17 @@ struct actor {
 	uint8_t done;  /* of its program */
 };
 
-enum state { EVENT_NONE, EVENT_DISCARDING, EVENT_RESERVING, EVENT_LEFT, EVENT_OPEN, EVENT_COMMITTING, EVENT_COMMITTED, EVENT_HANDED, EVENT_AGAIN };
+enum state {
+	EVENT_NONE,
+	EVENT_DISCARDING,
+	EVENT_RESERVING,
+	EVENT_LEFT,
+	EVENT_OPEN,
+	EVENT_COMMITTING,
+	EVENT_COMMITTED,
+	EVENT_HANDED,
+	EVENT_AGAIN
+};
 
 struct event {
 	uint64_t time;
@@ -254,7 +264,8 @@ struct model {
 	struct shared shared;
 	struct memory memory;
 	struct rec_handle handle;
-	struct rec_handle threads[ACTORS]; /* SHARED: their own, which lead to the lane's; else the first: of another lane */
+	struct rec_handle
+		threads[ACTORS]; /* SHARED: their own, which lead to the lane's; else the first: of another lane */
 	struct rec_ring_reader reader;
 	struct actor actors[ACTORS];
 	struct oracle oracle;

@@ -52,7 +52,11 @@ struct event *oracle_begin(void)
 
 	for (i = 0; i < EVENTS_MAX; i++)
 		if (o.events[i].state == EVENT_NONE) {
-			o.events[i] = (struct event){ .id = ++o.next_id, .state = EVENT_RESERVING, .actor = (uint8_t)self, .level = writer->depth, .time = m.clock };
+			o.events[i] = (struct event){ .id = ++o.next_id,
+						      .state = EVENT_RESERVING,
+						      .actor = (uint8_t)self,
+						      .level = writer->depth,
+						      .time = m.clock };
 			return &o.events[i];
 		}
 	fail("the checker's list is too short");
@@ -141,7 +145,8 @@ bool oracle_stuck(void)
 
 	if (with(SHARED) || with(STAYS) || m.jumped || !lane->open)
 		return false;
-	return tail - REC_POS_SEQ(lane->commit) >= far || (m.handle.movers && tail - REC_POS_SEQ(m.handle.moving) >= far);
+	return tail - REC_POS_SEQ(lane->commit) >= far ||
+	       (m.handle.movers && tail - REC_POS_SEQ(m.handle.moving) >= far);
 }
 
 void oracle_missed(uint32_t id)
@@ -211,7 +216,9 @@ void oracle_at_once(uint32_t id)
 	known(id)->at_once = true;
 }
 
-/* A reservation, or what a discard gives back. Only what was left is taken back over the end of a sub-buffer (edge I2). */
+/*
+ * A reservation, or what a discard gives back. Only what was left is taken back over the end of a sub-buffer (edge I2).
+ */
 static void placed(uint64_t was, uint64_t tail)
 {
 	const unsigned int self = running < 0 ? WRITER : (unsigned int)running;
@@ -269,8 +276,8 @@ void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, ui
 	if (event->position <= floor && !m.jumped)
 		fail("a place before one that was committed earlier");
 	/* Right, but wasteful: only the event itself where time and CPU are certain. */
-	if (o.calm && is_alone() && REC_POS_SEQ(slot->end) == REC_POS_SEQ(slot->old) && !strcmp(config->ticks, "1") && !m.migrations &&
-	    REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old) != rec_event_total(size))
+	if (o.calm && is_alone() && REC_POS_SEQ(slot->end) == REC_POS_SEQ(slot->old) && !strcmp(config->ticks, "1") &&
+	    !m.migrations && REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old) != rec_event_total(size))
 		fail("event %u takes %u bytes", id, REC_POS_OFF(slot->end) - REC_POS_OFF(slot->old));
 }
 
@@ -320,7 +327,8 @@ void oracle_discarded(uint32_t id, const struct rec_slot *slot)
 	/* A discard that nothing interrupted gives back all that its event took. */
 	if (!m.jumped && !with(SHARED) && running == WRITER && !writer->levels[writer->depth - 1].interrupts &&
 	    REC_POS_SEQ(slot->old) == REC_POS_SEQ(slot->end) && m.shared.lane.tail != slot->old)
-		fail("event %u was taken back, and %u bytes are not", id, REC_POS_OFF(m.shared.lane.tail) - REC_POS_OFF(slot->old));
+		fail("event %u was taken back, and %u bytes are not", id,
+		     REC_POS_OFF(m.shared.lane.tail) - REC_POS_OFF(slot->old));
 	/* What the common path had reserved disappears without a trace, if nothing interrupted. */
 	o.calm = o.calm && !slot->open && is_alone();
 }
@@ -575,8 +583,8 @@ static void check_lost_time(const struct rec_page *page, const struct account *a
 	if (!page->lost || o.back || o.died || m.jumped || with(WEAK))
 		return;
 	/*
-	 * The first move of a lane's head, and handlers have moved it on before its gap is noted: rec_ring_note_lost() then takes
-	 * one of theirs for the first gap of all.
+	 * The first move of a lane's head, and handlers have moved it on before its gap is noted: rec_ring_note_lost()
+	 * then takes one of theirs for the first gap of all.
 	 */
 	if (!page->lost_time && !o.untimed && (page->first != account->missing || !m.interrupts))
 		fail("%llu events are lost, and the page does not show since when", (unsigned long long)page->lost);
@@ -585,8 +593,8 @@ static void check_lost_time(const struct rec_page *page, const struct account *a
 		     (unsigned long long)page->lost_time);
 	/* The time of a refusal is stored at the next change of sub-buffer. */
 	if (page->lost == account->missing && page->lost_time < o.time_before)
-		fail("a loss began at %llu, but an event of %llu was read before it", (unsigned long long)page->lost_time,
-		     (unsigned long long)o.time_before);
+		fail("a loss began at %llu, but an event of %llu was read before it",
+		     (unsigned long long)page->lost_time, (unsigned long long)o.time_before);
 	if (page->lost != account->missing && !o.untimed && page->lost_time < o.refused_at &&
 	    (!account->missing || page->lost_time < o.time_before))
 		fail("a loss began at %llu, but nothing was refused before %llu", (unsigned long long)page->lost_time,
@@ -638,7 +646,8 @@ static void check_page(const struct rec_page *page)
 		fail("the time of a page is older than the page before");
 	while ((r = rec_page_next(&iter, &record)) > 0) {
 		/* The first one, unless it was discarded. */
-		if (first && iter_time != record.time && !strpbrk(config->program, "dDXY") && !strpbrk(config->nested, "dD"))
+		if (first && iter_time != record.time && !strpbrk(config->program, "dDXY") &&
+		    !strpbrk(config->nested, "dD"))
 			fail("a page that begins at %llu has the time %llu", (unsigned long long)record.time,
 			     (unsigned long long)iter_time);
 		first = false;
@@ -678,13 +687,15 @@ void oracle_counted(const struct rec_ring_counts *counts)
 	const uint64_t all = m.shared.subbufs[REC_POS_ID(lane->commit)].first + REC_POS_COUNT(lane->commit);
 
 	if (counts->entries + counts->overrun + counts->read != counts->committed)
-		fail("%llu events are counted as there, %llu as overwritten, %llu as read, of %llu", (unsigned long long)counts->entries,
-		     (unsigned long long)counts->overrun, (unsigned long long)counts->read, (unsigned long long)counts->committed);
+		fail("%llu events are counted as there, %llu as overwritten, %llu as read, of %llu",
+		     (unsigned long long)counts->entries, (unsigned long long)counts->overrun,
+		     (unsigned long long)counts->read, (unsigned long long)counts->committed);
 	if (counts->committed > all || counts->read > o.number)
 		fail("more is counted than there was");
 	if (running < 0 && (counts->committed != all || counts->read != o.number - o.lost))
-		fail("nothing moves, and %llu of %llu events are counted, %llu of %llu as read", (unsigned long long)counts->committed,
-		     (unsigned long long)all, (unsigned long long)counts->read, (unsigned long long)(o.number - o.lost));
+		fail("nothing moves, and %llu of %llu events are counted, %llu of %llu as read",
+		     (unsigned long long)counts->committed, (unsigned long long)all, (unsigned long long)counts->read,
+		     (unsigned long long)(o.number - o.lost));
 }
 
 uint64_t oracle_all(void)
@@ -753,8 +764,8 @@ void oracle_read(int r, const struct rec_page *page, bool whole)
 }
 
 /*
- * An iterator's events are those of a consuming reader, but may be lost in between, and nothing leaves the list for them: so
- * the number of an event is that of the committed ones before it.
+ * An iterator's events are those of a consuming reader, but may be lost in between, and nothing leaves the list for
+ * them: so the number of an event is that of the committed ones before it.
  */
 void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lost)
 {
@@ -778,8 +789,8 @@ void oracle_looked(const struct rec_record *record, uint64_t number, uint64_t lo
 	if (number < o.looked)
 		fail("an iterator returns event %u twice", event->id);
 	if (lost < number - o.looked)
-		fail("an iterator has lost %llu events before event %u, and reports %llu", (unsigned long long)(number - o.looked),
-		     event->id, (unsigned long long)lost);
+		fail("an iterator has lost %llu events before event %u, and reports %llu",
+		     (unsigned long long)(number - o.looked), event->id, (unsigned long long)lost);
 	o.looked = number + 1;
 }
 

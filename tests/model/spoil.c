@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spoilt memory: other processes can write to a lane, or part of it. Here each word of it in turn gets each of many wrong
- * values, before each of the calls of readers, counters and, for the words that readers may write, writers. Every call must
- * end, with one of its results, and use nothing outside of the lane. There is no right result to compare with, so what the
- * calls return is not compared with the list. Compiled as the ring is.
+ * Spoilt memory: other processes can write to a lane, or part of it. Here each word of it in turn gets each of many
+ * wrong values, before each of the calls of readers, counters and, for the words that readers may write, writers. Every
+ * call must end, with one of its results, and use nothing outside of the lane. There is no right result to compare
+ * with, so what the calls return is not compared with the list. Compiled as the ring is.
  */
 #include "model.h"
 

@@ -81,7 +81,8 @@ void state_save(struct saved *ret_saved)
 	uint32_t i;
 
 	for (i = 0; i < nr_parts; i++)
-		memcpy((unsigned char *)&ret_saved->model + parts[i].at, (const unsigned char *)&m + parts[i].at, parts[i].size);
+		memcpy((unsigned char *)&ret_saved->model + parts[i].at, (const unsigned char *)&m + parts[i].at,
+		       parts[i].size);
 	for (actor = 0; actor < ACTORS; actor++) {
 		const unsigned char *sp = actor_stack(actor, &ret_saved->live[actor]);
 
@@ -96,7 +97,8 @@ void state_restore(const struct saved *saved)
 	size_t live;
 
 	for (i = 0; i < nr_parts; i++)
-		memcpy((unsigned char *)&m + parts[i].at, (const unsigned char *)&saved->model + parts[i].at, parts[i].size);
+		memcpy((unsigned char *)&m + parts[i].at, (const unsigned char *)&saved->model + parts[i].at,
+		       parts[i].size);
 	for (actor = 0; actor < ACTORS; actor++)
 		memcpy(actor_stack(actor, &live), saved->stacks[actor], saved->live[actor]);
 }

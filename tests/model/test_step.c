@@ -232,7 +232,8 @@ static unsigned int marks(const struct ring *ring, unsigned int *ret_heads)
 }
 
 /* One run; returns whether the stepped action was long enough to be interrupted at `target`. */
-static bool once(uint32_t pages, bool overwrite, unsigned int before, enum action outer, enum action nested, unsigned int target)
+static bool once(uint32_t pages, bool overwrite, unsigned int before, enum action outer, enum action nested,
+		 unsigned int target)
 {
 	unsigned int i, heads, marked;
 	bool interrupted;
@@ -258,10 +259,12 @@ static bool once(uint32_t pages, bool overwrite, unsigned int before, enum actio
 		t.wrong = "the lane was stopped";
 	if (!t.wrong && t.read + t.lost != t.committed + t.refused)
 		t.wrong = "the account does not add up";
-	cr_assert_null(t.wrong, "%s: %u pages, %s, %u before, outer %d, nested %d, instruction %u: read %llu, lost %llu, made %llu + %llu",
-		       t.wrong, pages, overwrite ? "overwrite" : "discard", before, (int)outer, (int)nested, target,
-		       (unsigned long long)t.read, (unsigned long long)t.lost, (unsigned long long)t.committed,
-		       (unsigned long long)t.refused);
+	cr_assert_null(
+		t.wrong,
+		"%s: %u pages, %s, %u before, outer %d, nested %d, instruction %u: read %llu, lost %llu, made %llu + %llu",
+		t.wrong, pages, overwrite ? "overwrite" : "discard", before, (int)outer, (int)nested, target,
+		(unsigned long long)t.read, (unsigned long long)t.lost, (unsigned long long)t.committed,
+		(unsigned long long)t.refused);
 	ring_free(t.ring);
 	return interrupted;
 }

@@ -245,7 +245,10 @@ uint8_t __tsan_atomic8_load(const volatile uint8_t *at, int order)
 
 /* ------------------------------------------------------------------------------------- what the ring calls outside */
 
-/* The sources are compiled with these names for the C library's. Of reader_iter.c: its iterator, and the copy of a sub-buffer. */
+/*
+ * The sources are compiled with these names for the C library's. Of reader_iter.c: its iterator, and the copy of a
+ * sub-buffer.
+ */
 void *model_iter_calloc(size_t count, size_t size);
 void *model_iter_calloc(size_t count, size_t size)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Print programs (format/print) compared with libtraceevent: for every event of the running kernel, with libtraceevent's
- * plugins, records of random numbers, texts and arrays have the same text, byte for byte. Some records are cut or name bytes
- * that they do not have: a program must refuse these, or print the same. And how many events have no program.
+ * Print programs (format/print) compared with libtraceevent: for every event of the running kernel, with
+ * libtraceevent's plugins, records of random numbers, texts and arrays have the same text, byte for byte. Some records
+ * are cut or name bytes that they do not have: a program must refuse these, or print the same. And how many events have
+ * no program.
  *
  *   kernel_print [SEED [RECORDS]]     records of each event
  */
@@ -45,7 +46,7 @@ static void say(struct test *test, bool good, const char *name)
 	printf("%sok %u - %s\n", good ? "" : "not ", ++test->checks, name);
 }
 
-/* ------------------------------------------------------------------------------------------------------- the formats */
+/* ------------------------------------------------------------------------------------------------------ the formats */
 
 static char *read_text(const char *path, size_t *ret_size)
 {
@@ -125,7 +126,7 @@ static void find_functions(struct test *test)
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------------- the records */
+/* ------------------------------------------------------------------------------------------------------ the records */
 
 static void put_number(unsigned char *at, uint32_t size, const struct test *test)
 {
@@ -189,7 +190,8 @@ static void put_dynamic(unsigned char *record, uint32_t size, const struct event
 		length += draw(64);
 	else if (length)
 		record[offset + length - 1] = 0;
-	word = length << 16 | (offset - (field->flags & TEP_FIELD_IS_RELATIVE ? (uint32_t)(field->offset + field->size) : 0));
+	word = length << 16 |
+	       (offset - (field->flags & TEP_FIELD_IS_RELATIVE ? (uint32_t)(field->offset + field->size) : 0));
 	if (field->size == 4)
 		memcpy(record + field->offset, &word, sizeof(word));
 }
@@ -216,7 +218,7 @@ static void put_fields(const struct test *test, unsigned char *record, uint32_t 
 			put_dynamic(record, size, type, field);
 }
 
-/* ---------------------------------------------------------------------------------------------------- the comparison */
+/* --------------------------------------------------------------------------------------------------- the comparison */
 
 struct count {
 	unsigned int same, refused, unsafe, different;
@@ -253,8 +255,8 @@ static void compare(const struct test *test, const struct event_type *type, cons
 		if (text.size == seq->len && !memcmp(text.text, seq->buffer, text.size)) {
 			count->same++;
 		} else if (count->different++ < 1) {
-			printf("# %s:%s: '%.*s' and not '%.*s'\n", type->event->system, type->event->name, (int)text.size,
-			       text.text, (int)seq->len, seq->buffer);
+			printf("# %s:%s: '%.*s' and not '%.*s'\n", type->event->system, type->event->name,
+			       (int)text.size, text.text, (int)seq->len, seq->buffer);
 		}
 	}
 	print_text_free(&text);
@@ -284,12 +286,13 @@ static void compare_all(struct test *test)
 		printed += count.same;
 		/* A format whose sizes event_check() never permits is printed by its fields. */
 		if (!count.same && count.refused > count.unsafe && never++ < SHOWN_MAX)
-			printf("# %s:%s: %u refused, %u unsafe\n", type->event->system, type->event->name, count.refused,
-			       count.unsafe);
+			printf("# %s:%s: %u refused, %u unsafe\n", type->event->system, type->event->name,
+			       count.refused, count.unsafe);
 		print_program_free(program);
 	}
 	trace_seq_destroy(&seq);
-	printf("# %u events, %u without a program; %u records with the same text\n", test->table->nr_events, without, printed);
+	printf("# %u events, %u without a program; %u records with the same text\n", test->table->nr_events, without,
+	       printed);
 	say(test, test->table->nr_events > 100 && printed > test->records, "the kernel's events have programs");
 	say(test, !different, "no program's text differs from libtraceevent's");
 	say(test, !never, "every program prints some of its records");

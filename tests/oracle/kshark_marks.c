@@ -15,16 +15,16 @@ static void print_row(const struct mark_row *row, int32_t tid)
 		for (size_t k = 0; k < row->lines[i].nr; k++) {
 			const struct mark_span *span = &row->lines[i].spans[k];
 
-			printf("bar %" PRId32 " %zu %" PRId64 " %" PRId64 " %s:%s %06" PRIX32 "\n", tid, i, span->begin, span->end,
-			       span->system, span->name, span->color);
+			printf("bar %" PRId32 " %zu %" PRId64 " %" PRId64 " %s:%s %06" PRIX32 "\n", tid, i, span->begin,
+			       span->end, span->system, span->name, span->color);
 		}
 	}
 	for (size_t i = 0; i < row->nr_curves; i++) {
 		const struct mark_curve *curve = &row->curves[i];
 
 		for (size_t k = 0; k < curve->nr; k++)
-			printf("value %" PRId32 " %" PRId64 " %s:%s %" PRId64 " %06" PRIX32 "\n", tid, curve->values[k].ts,
-			       curve->system, curve->name, curve->values[k].value, curve->color);
+			printf("value %" PRId32 " %" PRId64 " %s:%s %" PRId64 " %06" PRIX32 "\n", tid,
+			       curve->values[k].ts, curve->system, curve->name, curve->values[k].value, curve->color);
 	}
 }
 

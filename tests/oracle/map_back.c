@@ -114,7 +114,9 @@ static void open_lane(struct back *back, uint32_t subbuf_size)
 
 static void write_lane(struct back *back)
 {
-	struct rec_event_common event[EVENT_SIZE / sizeof(struct rec_event_common)] = { { .type = REC_EVENT_ID_FIRST } };
+	struct rec_event_common event[EVENT_SIZE / sizeof(struct rec_event_common)] = {
+		{ .type = REC_EVENT_ID_FIRST }
+	};
 
 	(void)back;
 	must(rec_write(rec_thread_handle, event, sizeof(event)) == 0, "rec_write");

@@ -41,7 +41,8 @@ void check_mapping(struct back *back)
 	const struct rec_meta *meta = rec_map_meta(back->map);
 	unsigned char *page = (unsigned char *)(uintptr_t)rec_map_page(back->map, 1);
 
-	check(meta->meta_struct_len == 80 && meta->meta_page_size == meta->subbuf_size, back->name, "the meta page has its sizes");
+	check(meta->meta_struct_len == 80 && meta->meta_page_size == meta->subbuf_size, back->name,
+	      "the meta page has its sizes");
 	check(page == (const unsigned char *)meta + meta->meta_page_size + meta->subbuf_size, back->name,
 	      "sub-buffers follow it by number");
 	check(!rec_map_page(back->map, meta->nr_subbufs) && rec_map_page(back->map, meta->nr_subbufs - 1), back->name,
@@ -185,7 +186,8 @@ static int unmap_part(struct back *back)
 {
 	const struct rec_meta *meta = rec_map_meta(back->map);
 
-	return munmap((void *)(uintptr_t)rec_map_page(back->map, meta->nr_subbufs - 2), meta->subbuf_size) < 0 ? -errno : 0;
+	return munmap((void *)(uintptr_t)rec_map_page(back->map, meta->nr_subbufs - 2), meta->subbuf_size) < 0 ? -errno
+													       : 0;
 }
 
 #define NO_SUCH_THING 1
@@ -221,7 +223,8 @@ void check_rules(struct back *back)
 		if (expected == NO_SUCH_THING)
 			continue;
 		got = rules[i].does(back);
-		snprintf(what, sizeof(what), "%s: %s", rules[i].what, expected ? strerror(-expected) : "allowed, without harm to others");
+		snprintf(what, sizeof(what), "%s: %s", rules[i].what,
+			 expected ? strerror(-expected) : "allowed, without harm to others");
 		check(got == expected, back->name, what);
 		if (got != expected)
 			printf("# it gave %d\n", got);

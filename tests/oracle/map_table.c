@@ -115,7 +115,8 @@ static void make_table(struct table *table, struct back *back)
 	step_all(table, back, "wrapped four times");
 	check(table->row[table->nr - 1].lost == meta->overrun && meta->overrun > fill / 2, back->name,
 	      "the pages report what was overwritten");
-	check(table->row[table->nr - 1].events + 18 + meta->overrun == meta->entries, back->name, "nothing is unaccounted for");
+	check(table->row[table->nr - 1].events + 18 + meta->overrun == meta->entries, back->name,
+	      "nothing is unaccounted for");
 	back->clear(back);
 	step(table, back, "cleared", 0);
 	table->row[table->nr - 1].id = 0;
@@ -179,7 +180,8 @@ static void check_page_stands(struct back *back)
 	must(rec_map_get_reader(back->map, &page) == 1, "no page");
 	sum = sum_of(page.data, meta->subbuf_size);
 	back_write(back, 1000 * (RING_SIZE / EVENT_SIZE));
-	check(sum_of(page.data, meta->subbuf_size) == sum, back->name, "a page is unchanged while the ring wraps 1000 times");
+	check(sum_of(page.data, meta->subbuf_size) == sum, back->name,
+	      "a page is unchanged while the ring wraps 1000 times");
 }
 
 static void check_wait(struct back *back)

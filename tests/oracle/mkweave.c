@@ -51,7 +51,8 @@ static void say(int32_t tid, unsigned int cpu, uint64_t ns, const char *what, ui
 	/* trace-cmd rounds to the nearest microsecond. */
 	const uint64_t us = (ns + 500) / 1000;
 
-	printf("%d [%03u] %" PRIu64 ".%06" PRIu64 ": %s%" PRIu64 "\n", tid, cpu, us / 1000000, us % 1000000, what, number);
+	printf("%d [%03u] %" PRIu64 ".%06" PRIu64 ": %s%" PRIu64 "\n", tid, cpu, us / 1000000, us % 1000000, what,
+	       number);
 }
 
 static void put(struct fake *fake, uint64_t number, bool raw)

@@ -228,8 +228,8 @@ static void run(unsigned int seed, uint32_t pages, uint32_t subbuf_size, bool ov
 	}
 	read_pages(p, UINT32_MAX, true);
 	p->lost += lost_behind(p->ring);
-	cr_assert_eq(p->read + p->lost, p->order.placed + p->refused, "seed %u: %" PRIu64 " read, %" PRIu64 " lost of %u",
-		     seed, p->read, p->lost, p->order.placed);
+	cr_assert_eq(p->read + p->lost, p->order.placed + p->refused,
+		     "seed %u: %" PRIu64 " read, %" PRIu64 " lost of %u", seed, p->read, p->lost, p->order.placed);
 	total->events += p->walk.events;
 	total->extends += p->walk.extends;
 	total->stamps += p->walk.stamps;

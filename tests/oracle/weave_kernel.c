@@ -205,7 +205,8 @@ static void take_pages(struct recording *r, unsigned int number, const char *out
 	cpu->file.offset = 8192;
 	while ((got = read(from, cpu->page, r->subbuf_size)) > 0) {
 		if (pwrite(cpu->file.fd, cpu->page, r->subbuf_size,
-			   (off_t)(cpu->file.offset + (uint64_t)cpu->pages++ * r->subbuf_size)) != (ssize_t)r->subbuf_size)
+			   (off_t)(cpu->file.offset + (uint64_t)cpu->pages++ * r->subbuf_size)) !=
+		    (ssize_t)r->subbuf_size)
 			die(cpu->path, errno);
 	}
 	close(from);

@@ -49,7 +49,8 @@ int main(int argc, char **argv)
 		if (pthread_create(&ids[i], NULL, produce, (void *)(size_t)i))
 			return 1;
 	for (unsigned int i = 0; __atomic_load_n(&running, __ATOMIC_ACQUIRE); i++) {
-		rec_lane_resize(__atomic_load_n(&lanes[i % threads], __ATOMIC_RELAXED), (size_t)65536 << i / threads % 4);
+		rec_lane_resize(__atomic_load_n(&lanes[i % threads], __ATOMIC_RELAXED),
+				(size_t)65536 << i / threads % 4);
 		if (i % 16 == 5)
 			rec_subbuf_resize((size_t)4096 << i / 16 % 5);
 		nanosleep(&pause_time, NULL);

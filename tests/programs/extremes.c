@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * extremes: writes edge:number with the numbers 0 to 4, which are the lowest one, -1, 0, 1 and the highest one; and edge:list with
- * 40,000 elements, -128, -127 and so on, in a sub-buffer that has room for it.
+ * extremes: writes edge:number with the numbers 0 to 4, which are the lowest one, -1, 0, 1 and the highest one; and
+ * edge:list with 40,000 elements, -128, -127 and so on, in a sub-buffer that has room for it.
  */
 #include <librecorder/event.h>
 

@@ -49,8 +49,8 @@ static struct rec_event *make_event(void)
 	struct rec_event *event = NULL;
 
 	need(CALL(int, rec_event_declare,
-		  (const char *, const char *, const int64_t *, unsigned int, struct rec_event **))("twins", "step, u64(n)", NULL, 0,
-												    &event) == 0,
+		  (const char *, const char *, const int64_t *, unsigned int, struct rec_event **))(
+		     "twins", "step, u64(n)", NULL, 0, &event) == 0,
 	     "rec_event_declare");
 	need(!CALL(int, rec_event_on, (struct rec_event *))(event), "it is off at first");
 	need(CALL(int, rec_enable, (const char *))("twins") == 1, "rec_enable");
@@ -70,16 +70,20 @@ static uint64_t write_events(struct rec_event *event)
 	need(handle != NULL, "rec_handle_get");
 	for (n = 0; n < EVENTS; n++) {
 		if (n % 2) {
-			memcpy(CALL(unsigned char *, rec_put_common, (unsigned char *, const struct rec_handle *, uint32_t))(whole, handle, id),
+			memcpy(CALL(unsigned char *, rec_put_common,
+				    (unsigned char *, const struct rec_handle *, uint32_t))(whole, handle, id),
 			       &committed, sizeof(committed));
-			need(CALL(int, rec_write, (struct rec_handle *, const void *, uint32_t))(handle, whole, sizeof(whole)) == 0,
+			need(CALL(int, rec_write, (struct rec_handle *, const void *, uint32_t))(handle, whole,
+												 sizeof(whole)) == 0,
 			     "rec_write");
 			committed++;
 			continue;
 		}
-		at = CALL(void *, rec_reserve, (struct rec_handle *, uint32_t, struct rec_slot *))(handle, sizeof(whole), &slot);
+		at = CALL(void *, rec_reserve,
+			  (struct rec_handle *, uint32_t, struct rec_slot *))(handle, sizeof(whole), &slot);
 		need(at != NULL, "rec_reserve");
-		memcpy(CALL(unsigned char *, rec_put_common, (unsigned char *, const struct rec_handle *, uint32_t))(at, handle, id),
+		memcpy(CALL(unsigned char *, rec_put_common,
+			    (unsigned char *, const struct rec_handle *, uint32_t))(at, handle, id),
 		       &committed, sizeof(committed));
 		if (n % 10 == 0) {
 			CALL(void, rec_discard, (const struct rec_slot *, void *))(&slot, at);
@@ -138,7 +142,8 @@ int main(int argc, char **argv)
 	need(library != NULL, argc == 2 ? dlerror() : "no library is named");
 	written = write_events(make_event());
 	view = open_own();
-	need(CALL(int, rec_map_lane, (struct rec_view *, unsigned int, struct rec_map **))(view, 0, &map) == 0, "rec_map_lane");
+	need(CALL(int, rec_map_lane, (struct rec_view *, unsigned int, struct rec_map **))(view, 0, &map) == 0,
+	     "rec_map_lane");
 	while (CALL(int, rec_map_get_reader, (struct rec_map *, struct rec_page *))(map, &page) == 1)
 		seen = read_page(&page, seen);
 	need(seen == written, "some are missing");

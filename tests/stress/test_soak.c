@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A long time at full speed: a thread that writes events in bursts, two timers at 20 kHz each whose handlers write, too, a filter
- * that a third of all events does not pass, and a reader that is sometimes late. What passed = what was read + what was lost, and
- * what was read is in order. RECORDER_SOAK_EVENTS: how many events; RECORDER_SEED: of the bursts and pauses.
+ * A long time at full speed: a thread that writes events in bursts, two timers at 20 kHz each whose handlers write,
+ * too, a filter that a third of all events does not pass, and a reader that is sometimes late. What passed = what was
+ * read + what was lost, and what was read is in order. RECORDER_SOAK_EVENTS: how many events; RECORDER_SEED: of the
+ * bursts and pauses.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -205,7 +206,7 @@ Test(soak, what_passed_is_read_or_lost, .timeout = 3600)
 	repeat_nothing();
 	printf("# %llu events, %llu of them by timers; %llu passed, %llu read, %llu lost\n",
 	       (unsigned long long)(tally.made[0] + tally.made[1] + tally.made[2]),
-	       (unsigned long long)(tally.made[1] + tally.made[2]), (unsigned long long)passed, (unsigned long long)had.read,
-	       (unsigned long long)had.lost);
+	       (unsigned long long)(tally.made[1] + tally.made[2]), (unsigned long long)passed,
+	       (unsigned long long)had.read, (unsigned long long)had.lost);
 	rec_view_close(view);
 }

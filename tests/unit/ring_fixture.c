@@ -12,7 +12,8 @@ struct ring *ring_new(uint32_t pages, uint32_t subbuf_size, bool overwrite)
 			    n * (sizeof(struct rec_subbuf) + sizeof(struct rec_link));
 	const size_t data = (head + 4095) / 4096 * 4096;
 	struct ring *ring = calloc(1, sizeof(*ring));
-	unsigned char *at = mmap(NULL, data + (size_t)n * subbuf_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	unsigned char *at =
+		mmap(NULL, data + (size_t)n * subbuf_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
 	if (at == MAP_FAILED)
 		abort();

@@ -21,7 +21,9 @@ struct steps {
 	bool only_one;
 };
 
-/* Begin with an actor that has at least this many instructions. `otherwise` is the test's own N. Prints the sampling. */
+/*
+ * Begin with an actor that has at least this many instructions. `otherwise` is the test's own N. Prints the sampling.
+ */
 struct steps steps_begin(unsigned int otherwise, unsigned int instructions);
 
 /* The same for an actor with few instructions: STEPS=N does not sample it. */

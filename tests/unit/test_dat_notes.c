@@ -38,8 +38,10 @@ Test(dat_notes, all_of_it)
 	struct dat_notes found;
 	int32_t tid, pid = 0;
 
-	cr_expect_str_eq(text, "recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 2 3 to 12 ns in 7 rounds; "
-			       "switches of some threads alone; hidden threads: 12 345; threads of other pid namespaces: 2 3; processes: 100 101, 200; time error at most 40 ns");
+	cr_expect_str_eq(
+		text,
+		"recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 2 3 to 12 ns in 7 rounds; "
+		"switches of some threads alone; hidden threads: 12 345; threads of other pid namespaces: 2 3; processes: 100 101, 200; time error at most 40 ns");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect(found.some_threads);
 	cr_expect_eq(found.time_error, 40);
@@ -78,14 +80,16 @@ Test(dat_notes, clocks)
 	const struct dat_notes notes = {
 		.program = "recorder 1.0",
 		.time_error = 7,
-		.readings = { { 5000, 1700000000000005000, 7000 }, { 9000, 1700000000000009100, 18446744073709551615u } },
+		.readings = { { 5000, 1700000000000005000, 7000 },
+			      { 9000, 1700000000000009100, 18446744073709551615u } },
 		.nr_readings = 2,
 	};
 	char *text = put(&notes);
 	struct dat_notes found;
 
-	cr_expect_str_eq(text, "recorder 1.0; time error at most 7 ns; clocks: monotonic 5000 realtime 1700000000000005000 "
-			       "boottime 7000 ns, monotonic 9000 realtime 1700000000000009100 boottime 18446744073709551615 ns");
+	cr_expect_str_eq(
+		text, "recorder 1.0; time error at most 7 ns; clocks: monotonic 5000 realtime 1700000000000005000 "
+		      "boottime 7000 ns, monotonic 9000 realtime 1700000000000009100 boottime 18446744073709551615 ns");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect_eq(found.time_error, 7);
 	cr_assert_eq(found.nr_readings, 2);
@@ -102,10 +106,13 @@ Test(dat_notes, damaged_clocks)
 
 	cr_expect(dat_notes_read("recorder 1; clocks: monotonic 5 realtime 6", &found));
 	cr_expect_eq(found.nr_readings, 0);
-	dat_notes_read("recorder 1; clocks: monotonic 5 realtime 6 boottime 7 ns, monotonic 5 realtime 9 boottime 9 ns", &found);
+	dat_notes_read("recorder 1; clocks: monotonic 5 realtime 6 boottime 7 ns, monotonic 5 realtime 9 boottime 9 ns",
+		       &found);
 	cr_expect_eq(found.nr_readings, 1, "the second reading is at the moment of the first");
-	dat_notes_read("recorder 1; clocks: monotonic 5 realtime 6 boottime 7 ns, monotonic 6 realtime 7 boottime 9 ns, "
-		       "monotonic 7 realtime 8 boottime 9 ns", &found);
+	dat_notes_read(
+		"recorder 1; clocks: monotonic 5 realtime 6 boottime 7 ns, monotonic 6 realtime 7 boottime 9 ns, "
+		"monotonic 7 realtime 8 boottime 9 ns",
+		&found);
 	cr_expect_eq(found.nr_readings, 2);
 }
 
@@ -132,7 +139,8 @@ Test(dat_notes, realtime)
 
 Test(dat_notes, nothing_known)
 {
-	char *text = put(&(struct dat_notes){ .program = "librecorder 1.0", .hidden = "", .time_error = DAT_TIME_ERROR_UNKNOWN });
+	char *text = put(&(struct dat_notes){
+		.program = "librecorder 1.0", .hidden = "", .time_error = DAT_TIME_ERROR_UNKNOWN });
 	struct dat_notes found;
 
 	cr_expect_str_eq(text, "librecorder 1.0");

@@ -90,7 +90,8 @@ Test(dat_read, every_variant_whole)
 		cr_expect_eq(file->commit_size, what->long_size, "%s", what->name);
 		cr_expect_eq(file->page_size, what->page_size, "%s", what->name);
 		sum = read_all(file);
-		cr_expect_eq(sum.events, count_streams(what) * what->events, "%s: %ju events", what->name, (uintmax_t)sum.events);
+		cr_expect_eq(sum.events, count_streams(what) * what->events, "%s: %ju events", what->name,
+			     (uintmax_t)sum.events);
 		/* Interpolated offsets may make a CPU's clock run back. */
 		if (!(what->flags & MAKE_SHIFTS))
 			cr_expect_eq(sum.back, 0u, "%s", what->name);
@@ -145,7 +146,8 @@ Test(dat_read, cut_anywhere)
 
 			if (cut >= size)
 				continue;
-			cr_assert_neq(open_bytes(data, cut, &file, &error), 0, "%s, cut at %zu of %zu", what->name, cut, size);
+			cr_assert_neq(open_bytes(data, cut, &file, &error), 0, "%s, cut at %zu of %zu", what->name, cut,
+				      size);
 			cr_assert_null(file);
 			cr_assert_neq(error.text[0], '\0');
 			cr_assert_null(strchr(error.text, '\n'));

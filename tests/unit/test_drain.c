@@ -95,7 +95,8 @@ int __wrap_rec_view_open_at(int directory, const char *name, struct rec_view **r
 		return __real_rec_view_open_at(directory, name, ret_view);
 	/* Either for ever, or the first time alone, when the program's is open. */
 	other_tries++;
-	return is_full && (other_tries == 1 || !is_counted) ? -EMFILE : __real_rec_view_open_at(directory, name, ret_view);
+	return is_full && (other_tries == 1 || !is_counted) ? -EMFILE
+							    : __real_rec_view_open_at(directory, name, ret_view);
 }
 
 /* --------------------------------------------------------------------------------------------------- the program */

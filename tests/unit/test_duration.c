@@ -26,8 +26,10 @@ Test(duration, units)
 
 Test(duration, refusals)
 {
-	static const char *const wrong[] = { "", ".", "0", "0.0", "-1", "+1", "1e3", "0x10", "inf", "nan", "1.2.3", "5d",
-					     "1 s", " 1", "1s ", "ms", "1000000001", "99999999h" };
+	static const char *const wrong[] = {
+		"",    ".",	"0",  "0.0", "-1", "+1",  "1e3", "0x10",       "inf",
+		"nan", "1.2.3", "5d", "1 s", " 1", "1s ", "ms",	 "1000000001", "99999999h"
+	};
 	uint64_t value = 7;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)

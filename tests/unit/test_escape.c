@@ -35,7 +35,9 @@ static const char *escaped(const char *text)
 
 Test(escape, plain_text_and_utf8_stay)
 {
-	static const char *const texts[] = { "", "text ~ \\n \"quotes\"", "Gr\u00fc\u00dfe", "\u65e5\u672c", "\U0001f600", "\u00a0" };
+	static const char *const texts[] = {
+		"", "text ~ \\n \"quotes\"", "Gr\u00fc\u00dfe", "\u65e5\u672c", "\U0001f600", "\u00a0"
+	};
 
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		cr_expect_str_eq(escaped(texts[i]), texts[i]);

@@ -178,7 +178,8 @@ Test(event, patterns_switch_present_and_later_events)
 
 Test(event, malformed_patterns_change_nothing)
 {
-	static const char *const bad[] = { "", ":", "a:", ":a", "a:b:c", ",", "a,", ",a", "a,,b", "a b", "a:b;c", "a/b", "one:*," };
+	static const char *const bad[] = { "",	 ":",	 "a:",	":a",	 "a:b:c", ",",	   "a,",
+					   ",a", "a,,b", "a b", "a:b;c", "a/b",	  "one:*," };
 
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		cr_assert_eq(rec_enable(bad[i]), -EINVAL, "'%s'", bad[i]);
@@ -283,7 +284,8 @@ Test(event, configure_moves_events_and_wishes)
 	cr_assert_eq(rec_event_one__alpha.id, id);
 	REC(one, alpha, 5);
 	rec_printf("at %d", 6);
-	cr_assert_str_eq(event_fixture_text(), "alpha: n=5\nbprint: event_configure_moves_events_and_wishes_impl: at 6\n");
+	cr_assert_str_eq(event_fixture_text(),
+			 "alpha: n=5\nbprint: event_configure_moves_events_and_wishes_impl: at 6\n");
 	cr_assert_eq(rec_configure(&options), -EBUSY);
 }
 

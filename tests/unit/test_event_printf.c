@@ -105,21 +105,23 @@ Test(event_printf, one_newline_at_the_end_is_dropped)
 	rec_printf("one\n");
 	rec_printf("n=%d\n", 2);
 	rec_printf("in\nside %d", 3);
-	cr_assert_str_eq(event_fixture_text(), "bprint: event_printf_one_newline_at_the_end_is_dropped_impl: one\n"
-					       "bprint: event_printf_one_newline_at_the_end_is_dropped_impl: n=2\n"
-					       "bprint: event_printf_one_newline_at_the_end_is_dropped_impl: in\nside 3\n");
+	cr_assert_str_eq(event_fixture_text(),
+			 "bprint: event_printf_one_newline_at_the_end_is_dropped_impl: one\n"
+			 "bprint: event_printf_one_newline_at_the_end_is_dropped_impl: n=2\n"
+			 "bprint: event_printf_one_newline_at_the_end_is_dropped_impl: in\nside 3\n");
 }
 
 Test(event_printf, thirty_two_conversions)
 {
 	const char *text;
 
-	BOTH("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %s", 1, 2, 3, 4, 5, 6,
-	     7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, "end");
+	BOTH("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %s", 1, 2, 3,
+	     4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31,
+	     "end");
 	compare();
-	rec_printf("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d", 1, 2, 3,
-		   4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
-		   33);
+	rec_printf("%d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d %d",
+		   1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27,
+		   28, 29, 30, 31, 32, 33);
 	text = event_fixture_text();
 	cr_assert(strstr(text, "cannot be recorded"), "%s", text);
 }

@@ -27,13 +27,14 @@ REC_EVENT(text, strings, u8(before), string(a), stringn(b), bytes(c), string(d),
 REC_EVENT(text, arrays, array(u32, a, THREE), array(s8, b, 2), array(hex16, c, 2), array(u8, d, 33), u8(after));
 REC_EVENT(text, signs, array(s16, a, 40), array(hex8, b, 33));
 REC_EVENT(text, far, array(s8, a, 600));
-REC_EVENT_FMT(text, given, ("[%llu] \"%s\" %s\t%s %hd %s", id, path, REC->on ? "yes" : "no", op, n, __get_str(path)), u64(id),
-	      string(path), flag(on), named(op, OP_GET, OP_PUT), s16(n));
+REC_EVENT_FMT(text, given, ("[%llu] \"%s\" %s\t%s %hd %s", id, path, REC->on ? "yes" : "no", op, n, __get_str(path)),
+	      u64(id), string(path), flag(on), named(op, OP_GET, OP_PUT), s16(n));
 REC_EVENT_FMT(text, constant, ("no fields, (not one)"));
-REC_EVENT(text, many, u8(f1), u8(f2), u8(f3), u8(f4), u8(f5), u8(f6), u8(f7), u8(f8), u8(f9), u8(f10), u8(f11), u8(f12), u8(f13),
-	  u8(f14), u8(f15), u8(f16), u8(f17), u8(f18), u8(f19), u8(f20), u8(f21), u8(f22), u8(f23), u8(f24), u8(f25), u8(f26),
-	  u8(f27), u8(f28), u8(f29), u8(f30), u8(f31), string(f32));
-REC_SPAN_KEYED(text, both, key(u64(id), named(op, OP_GET, OP_PUT)), string(path), flow(f), end(s32(result), real(load, 2)));
+REC_EVENT(text, many, u8(f1), u8(f2), u8(f3), u8(f4), u8(f5), u8(f6), u8(f7), u8(f8), u8(f9), u8(f10), u8(f11), u8(f12),
+	  u8(f13), u8(f14), u8(f15), u8(f16), u8(f17), u8(f18), u8(f19), u8(f20), u8(f21), u8(f22), u8(f23), u8(f24),
+	  u8(f25), u8(f26), u8(f27), u8(f28), u8(f29), u8(f30), u8(f31), string(f32));
+REC_SPAN_KEYED(text, both, key(u64(id), named(op, OP_GET, OP_PUT)), string(path), flow(f),
+	       end(s32(result), real(load, 2)));
 /* Names with another meaning in C or C++, in gnu11 or in <stdio.h>. */
 REC_EVENT(linux, stdin, u32(class), u32(unix), u32(SIZE), string(string), flag(flag));
 
@@ -92,7 +93,9 @@ Test(event_text, floats)
 	       "wholes: -1 and 1000000000000\n");
 }
 
-/* Against printf, for numbers of all sizes that are shown with six decimals, and of which none is halfway between two. */
+/*
+ * Against printf, for numbers of all sizes that are shown with six decimals, and of which none is halfway between two.
+ */
 Test(event_text, floats_as_printf_has_them)
 {
 	char expected[64 * 1024] = "", *at = expected;
@@ -103,7 +106,8 @@ Test(event_text, floats_as_printf_has_them)
 		const float single = ldexpf((float)(rand() % (1 << 23) | 1), rand() % 12 - 19);
 
 		REC(text, floats, single, -wide);
-		at += sprintf(at, wide < 0x1p-20 ? "floats: a=%.6f b=<-0.000001\n" : "floats: a=%.6f b=%.6f\n", (double)single, -wide);
+		at += sprintf(at, wide < 0x1p-20 ? "floats: a=%.6f b=<-0.000001\n" : "floats: a=%.6f b=%.6f\n",
+			      (double)single, -wide);
 	}
 	expect(expected);
 }
@@ -230,8 +234,8 @@ Test(event_text, given_formats)
 
 Test(event_text, thirty_two_fields)
 {
-	REC(text, many, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28,
-	    29, 30, 31, "end");
+	REC(text, many, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
+	    27, 28, 29, 30, 31, "end");
 	expect("many: f1=1 f2=2 f3=3 f4=4 f5=5 f6=6 f7=7 f8=8 f9=9 f10=10 f11=11 f12=12 f13=13 f14=14 f15=15 f16=16 f17=17 "
 	       "f18=18 f19=19 f20=20 f21=21 f22=22 f23=23 f24=24 f25=25 f26=26 f27=27 f28=28 f29=29 f30=30 f31=31 f32=end\n");
 }
@@ -265,39 +269,43 @@ static void expect_format(const struct rec_event *event, const char *expected)
 Test(event_text, golden_formats)
 {
 	expect_format(&rec_event_text__empty, "name: empty\nID: 16385\n" COMMON "\nprint fmt: \"\"\n");
-	expect_format(&rec_event_text__names,
-		      "name: names\nID: 16385\n" COMMON "\tfield:s32 op;\toffset:8;\tsize:4;\tsigned:1;\n"
-		      "\tfield:u8 level;\toffset:12;\tsize:1;\tsigned:0;\n"
-		      "\tfield:s64 w;\toffset:13;\tsize:8;\tsigned:1;\n"
-		      "\nprint fmt: \"op=%s level=%s w=%s\", __print_symbolic(REC->op, { 0, \"OP_GET\" }, { 1, \"OP_PUT\" }, "
-		      "{ 4294967293, \"OP_ODD\" }), __print_symbolic(REC->level, { 0, \"OP_GET\" }, { 7, \"LEVEL_HIGH\" }), "
-		      "__print_symbolic(REC->w, { 18446744073709551613, \"OP_ODD\" })\n");
-	expect_format(&rec_event_text__strings,
-		      "name: strings\nID: 16385\n" COMMON "\tfield:u8 before;\toffset:8;\tsize:1;\tsigned:0;\n"
-		      "\tfield:__data_loc char[] a;\toffset:9;\tsize:4;\tsigned:0;\n"
-		      "\tfield:__data_loc char[] b;\toffset:13;\tsize:4;\tsigned:0;\n"
-		      "\tfield:__data_loc u8[] c;\toffset:17;\tsize:4;\tsigned:0;\n"
-		      "\tfield:__data_loc char[] d;\toffset:21;\tsize:4;\tsigned:0;\n"
-		      "\tfield:u8 after;\toffset:25;\tsize:1;\tsigned:0;\n"
-		      "\nprint fmt: \"before=%u a=%s b=%s c=%s d=%s after=%u\", REC->before, __get_str(a), __get_str(b), "
-		      "__print_hex_str(__get_dynamic_array(c), __get_dynamic_array_len(c)), __get_str(d), REC->after\n");
-	expect_format(&rec_event_text__given,
-		      "name: given\nID: 16385\n" COMMON "\tfield:u64 id;\toffset:8;\tsize:8;\tsigned:0;\n"
-		      "\tfield:__data_loc char[] path;\toffset:16;\tsize:4;\tsigned:0;\n"
-		      "\tfield:bool on;\toffset:20;\tsize:1;\tsigned:0;\n"
-		      "\tfield:s32 op;\toffset:21;\tsize:4;\tsigned:1;\n"
-		      "\tfield:s16 n;\toffset:25;\tsize:2;\tsigned:1;\n"
-		      "\nprint fmt: \"[%llu] \\\"%s\\\" %s\\t%s %hd %s\", REC->id, __get_str(path), REC->on ? \"yes\" : \"no\", "
-		      "__print_symbolic(REC->op, { 0, \"OP_GET\" }, { 1, \"OP_PUT\" }), REC->n, __get_str(path)\n");
-	expect_format(&rec_event_text__hexes,
-		      "name: hexes\nID: 16385\n" COMMON "\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n"
-		      "\tfield:u16 b;\toffset:9;\tsize:2;\tsigned:0;\n"
-		      "\tfield:u32 c;\toffset:11;\tsize:4;\tsigned:0;\n"
-		      "\tfield:u64 d;\toffset:15;\tsize:8;\tsigned:0;\n"
-		      "\tfield:void * p;\toffset:23;\tsize:8;\tsigned:0;\n"
-		      "\tfield:bool on;\toffset:31;\tsize:1;\tsigned:0;\n"
-		      "\nprint fmt: \"a=0x%llx b=0x%llx c=0x%llx d=0x%llx p=0x%llx on=%u\", REC->a, REC->b, REC->c, REC->d, "
-		      "REC->p, REC->on\n");
+	expect_format(
+		&rec_event_text__names,
+		"name: names\nID: 16385\n" COMMON "\tfield:s32 op;\toffset:8;\tsize:4;\tsigned:1;\n"
+		"\tfield:u8 level;\toffset:12;\tsize:1;\tsigned:0;\n"
+		"\tfield:s64 w;\toffset:13;\tsize:8;\tsigned:1;\n"
+		"\nprint fmt: \"op=%s level=%s w=%s\", __print_symbolic(REC->op, { 0, \"OP_GET\" }, { 1, \"OP_PUT\" }, "
+		"{ 4294967293, \"OP_ODD\" }), __print_symbolic(REC->level, { 0, \"OP_GET\" }, { 7, \"LEVEL_HIGH\" }), "
+		"__print_symbolic(REC->w, { 18446744073709551613, \"OP_ODD\" })\n");
+	expect_format(
+		&rec_event_text__strings,
+		"name: strings\nID: 16385\n" COMMON "\tfield:u8 before;\toffset:8;\tsize:1;\tsigned:0;\n"
+		"\tfield:__data_loc char[] a;\toffset:9;\tsize:4;\tsigned:0;\n"
+		"\tfield:__data_loc char[] b;\toffset:13;\tsize:4;\tsigned:0;\n"
+		"\tfield:__data_loc u8[] c;\toffset:17;\tsize:4;\tsigned:0;\n"
+		"\tfield:__data_loc char[] d;\toffset:21;\tsize:4;\tsigned:0;\n"
+		"\tfield:u8 after;\toffset:25;\tsize:1;\tsigned:0;\n"
+		"\nprint fmt: \"before=%u a=%s b=%s c=%s d=%s after=%u\", REC->before, __get_str(a), __get_str(b), "
+		"__print_hex_str(__get_dynamic_array(c), __get_dynamic_array_len(c)), __get_str(d), REC->after\n");
+	expect_format(
+		&rec_event_text__given,
+		"name: given\nID: 16385\n" COMMON "\tfield:u64 id;\toffset:8;\tsize:8;\tsigned:0;\n"
+		"\tfield:__data_loc char[] path;\toffset:16;\tsize:4;\tsigned:0;\n"
+		"\tfield:bool on;\toffset:20;\tsize:1;\tsigned:0;\n"
+		"\tfield:s32 op;\toffset:21;\tsize:4;\tsigned:1;\n"
+		"\tfield:s16 n;\toffset:25;\tsize:2;\tsigned:1;\n"
+		"\nprint fmt: \"[%llu] \\\"%s\\\" %s\\t%s %hd %s\", REC->id, __get_str(path), REC->on ? \"yes\" : \"no\", "
+		"__print_symbolic(REC->op, { 0, \"OP_GET\" }, { 1, \"OP_PUT\" }), REC->n, __get_str(path)\n");
+	expect_format(
+		&rec_event_text__hexes,
+		"name: hexes\nID: 16385\n" COMMON "\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n"
+		"\tfield:u16 b;\toffset:9;\tsize:2;\tsigned:0;\n"
+		"\tfield:u32 c;\toffset:11;\tsize:4;\tsigned:0;\n"
+		"\tfield:u64 d;\toffset:15;\tsize:8;\tsigned:0;\n"
+		"\tfield:void * p;\toffset:23;\tsize:8;\tsigned:0;\n"
+		"\tfield:bool on;\toffset:31;\tsize:1;\tsigned:0;\n"
+		"\nprint fmt: \"a=0x%llx b=0x%llx c=0x%llx d=0x%llx p=0x%llx on=%u\", REC->a, REC->b, REC->c, REC->d, "
+		"REC->p, REC->on\n");
 }
 
 /* ----------------------------------------------------------------------------------------------- malformed ones */
@@ -430,8 +438,10 @@ Test(event_text, nothing_hostile_comes_out)
  */
 Test(event_text, any_bytes)
 {
-	const struct rec_event *events[] = { &rec_event_text__names, &rec_event_text__arrays, &rec_event_text__given,
-					     &rec_event_text__reals, &rec_event_text__wholes, &rec_event_text__both_begin, &rec_event_text__both_end };
+	const struct rec_event *events[] = { &rec_event_text__names,   &rec_event_text__arrays,
+					     &rec_event_text__given,   &rec_event_text__reals,
+					     &rec_event_text__wholes,  &rec_event_text__both_begin,
+					     &rec_event_text__both_end };
 	char text[REC_EVENT_TEXT_MAX];
 	struct rec_event_info info;
 	unsigned int good = 0;
@@ -444,7 +454,8 @@ Test(event_text, any_bytes)
 
 		memcpy(event, from, size);
 		for (unsigned int flips = 0; flips < 1 + round % 3; flips++)
-			((unsigned char *)event)[8 + (unsigned int)rand() % (size - 8)] ^= (unsigned char)(1 << rand() % 8);
+			((unsigned char *)event)[8 + (unsigned int)rand() % (size - 8)] ^=
+				(unsigned char)(1 << rand() % 8);
 		good += rec_event_parse(event, &info) == 0;
 		rec_event_text(event, 1, text, sizeof(text));
 		rec_event_same(event, from);

@@ -15,9 +15,11 @@
 
 enum { OP_GET = 1, OP_PUT = -7 };
 
-REC_EVENT(ffi, all, u8(a), s64(b), array(u16, list, 3), real(load, 2), named(op, OP_GET, OP_PUT), string(path), bytes(raw));
+REC_EVENT(ffi, all, u8(a), s64(b), array(u16, list, 3), real(load, 2), named(op, OP_GET, OP_PUT), string(path),
+	  bytes(raw));
 
-#define ALL "all, u8(a), s64(b), array(u16, list, 3), real(load, 2), named(op, OP_GET, OP_PUT), string(path), bytes(raw)"
+#define ALL                                                                                                            \
+	"all, u8(a), s64(b), array(u16, list, 3), real(load, 2), named(op, OP_GET, OP_PUT), string(path), bytes(raw)"
 
 static const int64_t constants[] = { 3, 2, 2, OP_GET, OP_PUT };
 
@@ -119,8 +121,8 @@ Test(ffi, malformed_declarations)
 	struct rec_event *event = NULL;
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
-		cr_expect_eq(rec_event_declare(wrong[i].system, wrong[i].declaration, constants, wrong[i].nr, &event), -EINVAL,
-			     "'%s:%s', %u constants", wrong[i].system, wrong[i].declaration, wrong[i].nr);
+		cr_expect_eq(rec_event_declare(wrong[i].system, wrong[i].declaration, constants, wrong[i].nr, &event),
+			     -EINVAL, "'%s:%s', %u constants", wrong[i].system, wrong[i].declaration, wrong[i].nr);
 	cr_assert_null(event);
 }
 
@@ -267,9 +269,9 @@ Test(ffi, put_ranges)
 		const char *kind;
 		uint64_t most;
 	} numbers[] = {
-		{ "u8", UINT8_MAX },   { "u16", UINT16_MAX },	{ "u32", UINT32_MAX },	 { "u64", UINT64_MAX },	  { "ptr", UINT64_MAX },
-		{ "flag", 1 },	       { "hex8", UINT8_MAX },	{ "hex16", UINT16_MAX }, { "s8", INT8_MAX },	  { "s16", INT16_MAX },
-		{ "s32", INT32_MAX },  { "s64", INT64_MAX },
+		{ "u8", UINT8_MAX },   { "u16", UINT16_MAX }, { "u32", UINT32_MAX }, { "u64", UINT64_MAX },
+		{ "ptr", UINT64_MAX }, { "flag", 1 },	      { "hex8", UINT8_MAX }, { "hex16", UINT16_MAX },
+		{ "s8", INT8_MAX },    { "s16", INT16_MAX },  { "s32", INT32_MAX },  { "s64", INT64_MAX },
 	};
 	unsigned char room[8], record[64];
 	struct rec_fields fields;

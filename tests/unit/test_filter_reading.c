@@ -17,8 +17,19 @@ struct __attribute__((packed)) file_record {
 
 static const struct rec_event_info info = {
 	.nr_fields = 2,
-	.fields = { { .kind = REC_FIELD_STRING, .name = { "name", 4 }, .offset = 8, .size = 8, .element = 1, .length = 8 },
-		    { .kind = REC_FIELD_SIGNED, .name = { "prio", 4 }, .offset = 16, .size = 4, .element = 4, .length = 1, .is_signed = true } },
+	.fields = { { .kind = REC_FIELD_STRING,
+		      .name = { "name", 4 },
+		      .offset = 8,
+		      .size = 8,
+		      .element = 1,
+		      .length = 8 },
+		    { .kind = REC_FIELD_SIGNED,
+		      .name = { "prio", 4 },
+		      .offset = 16,
+		      .size = 4,
+		      .element = 4,
+		      .length = 1,
+		      .is_signed = true } },
 };
 
 static _Alignas(8) unsigned char bytes[REC_CONDITION_MAX];
@@ -27,7 +38,9 @@ static struct rec_condition *const condition = (struct rec_condition *)(void *)b
 static bool passes(const char *filter, unsigned int flags)
 {
 	/* The name fills its place: there is no NUL. */
-	const struct file_record record = { .type = 300, .pid = 17, .name = { 'k', 'w', 'o', 'r', 'k', 'e', 'r', '1' }, .prio = -5 };
+	const struct file_record record = {
+		.type = 300, .pid = 17, .name = { 'k', 'w', 'o', 'r', 'k', 'e', 'r', '1' }, .prio = -5
+	};
 	const struct rec_filter_record one = { &record, sizeof(record), 3, 1500000000, "server" };
 	struct rec_filter_error error;
 	const int size = rec_filter_compile_fields(&info, flags, filter, condition, sizeof(bytes), &error);
@@ -66,7 +79,8 @@ Test(filter_reading, absent_fields)
 	cr_expect_eq(rec_filter_absent(condition, 1), 13);
 	cr_expect_eq(rec_filter_absent(condition, 2), -EINVAL);
 	/* What it is compared with must be a value all the same. */
-	cr_expect_eq(rec_filter_compile_fields(&info, REC_FILTER_ABSENT_IS_FALSE, "size ==", condition, sizeof(bytes), &error),
+	cr_expect_eq(rec_filter_compile_fields(&info, REC_FILTER_ABSENT_IS_FALSE, "size ==", condition, sizeof(bytes),
+					       &error),
 		     -EINVAL);
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads whose lanes are full of unread events continue in further lanes while a reader wants that, and give them up later. */
+/*
+ * Threads whose lanes are full of unread events continue in further lanes while a reader wants that, and give them up
+ * later.
+ */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 #include "share_fixture.h"
@@ -460,7 +463,8 @@ static void interrupt_at_any(unsigned int before, unsigned int instructions, boo
 		read_all();
 		/* Inside, and then the handler's events are nested: they stay in its lane, and overwrite it. */
 		if (stepped.is_given_up)
-			cr_assert_eq(seen[number], 1, "event %d, interrupted after instruction %u", (int)number, steps.at);
+			cr_assert_eq(seen[number], 1, "event %d, interrupted after instruction %u", (int)number,
+				     steps.at);
 		stepped.is_given_up = false;
 		cr_assert_eq(stepped.events + stepped.lost, next);
 		memset(seen, 0, next);

@@ -351,8 +351,8 @@ static struct rec_handle *count_asked(struct rec_handle *handle)
 }
 
 /*
- * Ours alone: a handler that publishes while another one finds out whether the lane is stuck does not make it seem so. The
- * writer below them has nothing reserved, so what they write is published at once.
+ * Ours alone: a handler that publishes while another one finds out whether the lane is stuck does not make it seem so.
+ * The writer below them has nothing reserved, so what they write is published at once.
  */
 Test(history, h00_a_lane_that_moves_is_not_stuck)
 {
@@ -362,9 +362,11 @@ Test(history, h00_a_lane_that_moves_is_not_stuck)
 	FILM_OR_SKIP();
 	steps = steps_begin_all(30);
 	do {
-		struct film film = { .cuts = { { .level = 1, .when = has_gone_inside, .act = write_large },
-					       { .level = 2, .when = is_going_inside, .act = write_a_page, .unseen = true } },
-				     .cuts_only = true };
+		struct film film = {
+			.cuts = { { .level = 1, .when = has_gone_inside, .act = write_large },
+				  { .level = 2, .when = is_going_inside, .act = write_a_page, .unseen = true } },
+			.cuts_only = true
+		};
 
 		book = ledger_new(8, true);
 		book.nested = true;

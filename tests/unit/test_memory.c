@@ -72,7 +72,8 @@ Test(memory, a_group_of_version_2_limits_it)
 	put_number(V2_GROUP "/system.slice/app.service", "memory.max", 100 * MB);
 	put_number(V2_GROUP "/system.slice/app.service", "memory.current", 60 * MB);
 	cr_assert_eq(memory_available_at(root), 40 * MB);
-	put(V2_GROUP "/system.slice/app.service/memory.stat", "anon 5\nfile 77\nactive_file 3\ninactive_file 20971520\n");
+	put(V2_GROUP "/system.slice/app.service/memory.stat",
+	    "anon 5\nfile 77\nactive_file 3\ninactive_file 20971520\n");
 	cr_assert_eq(memory_available_at(root), 60 * MB, "page cache is given up");
 	put_number(V2_GROUP "/system.slice/app.service", "memory.current", 900 * MB);
 	cr_assert_eq(memory_available_at(root), 0);

@@ -46,16 +46,19 @@ static const struct {
 	const char *system, *text;
 } formats[] = {
 	{ "sched", FORMAT(300, "sched_switch",
-			  FIELD("pid_t", "prev_pid", 8, 4, 1) FIELD("int", "prev_prio", 12, 4, 1) FIELD("long", "prev_state", 16, 8, 1)
-				  FIELD("pid_t", "next_pid", 24, 4, 1) FIELD("int", "next_prio", 28, 4, 1)) },
-	{ "sched", FORMAT(301, "sched_waking",
-			  FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
+			  FIELD("pid_t", "prev_pid", 8, 4, 1) FIELD("int", "prev_prio", 12, 4, 1)
+				  FIELD("long", "prev_state", 16, 8, 1) FIELD("pid_t", "next_pid", 24, 4, 1)
+					  FIELD("int", "next_prio", 28, 4, 1)) },
+	{ "sched",
+	  FORMAT(301, "sched_waking",
+		 FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
 	{ "irq", FORMAT(302, "irq_handler_entry", FIELD("int", "irq", 8, 4, 1)) },
 	{ "irq", FORMAT(303, "irq_handler_exit", FIELD("int", "irq", 8, 4, 1)) },
 	{ "syscalls", FORMAT(304, "sys_enter_read", FIELD("int", "fd", 8, 4, 1)) },
 	{ "syscalls", FORMAT(305, "sys_exit_read", FIELD("long", "ret", 8, 8, 1)) },
-	{ "sched", FORMAT(306, "sched_wakeup",
-			  FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
+	{ "sched",
+	  FORMAT(306, "sched_wakeup",
+		 FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
 	{ "io", FORMAT(16400, "outer_begin", FIELD("u32", "a", 8, 4, 0)) },
 	{ "io", FORMAT(16401, "outer_end", FIELD("s32", "b", 8, 4, 1)) },
 	{ "io", FORMAT(16402, "inner_begin", "") },
@@ -63,9 +66,11 @@ static const struct {
 	{ "net", FORMAT(16404, "rpc_begin", FIELD("rec_key_u32", "id", 8, 4, 0)) },
 	{ "net", FORMAT(16405, "rpc_end", FIELD("rec_key_u32", "id", 8, 4, 0)) },
 	{ "mem", FORMAT(16406, "heap", FIELD("rec_counter_s32", "bytes", 8, 4, 1)) },
-	{ "conn", FORMAT(16407, "state", FIELD("rec_key_u32", "id", 8, 4, 0) FIELD("rec_state_s32", "value", 12, 4, 1)) },
+	{ "conn",
+	  FORMAT(16407, "state", FIELD("rec_key_u32", "id", 8, 4, 0) FIELD("rec_state_s32", "value", 12, 4, 1)) },
 	{ "recorder", FORMAT(16408, "task",
-			     FIELD("rec_task", "id", 8, 8, 0) "\tfield:__data_loc char[] name;\toffset:16;\tsize:4;\tsigned:0;\n") },
+			     FIELD("rec_task", "id", 8, 8,
+				   0) "\tfield:__data_loc char[] name;\toffset:16;\tsize:4;\tsigned:0;\n") },
 	{ "io", FORMAT(16409, "send", FIELD("rec_flow", "id", 8, 8, 0)) },
 	{ "io", FORMAT(16410, "flush", FIELD("rec_duration", "dur", 8, 8, 0)) },
 	{ "io", FORMAT(16411, "plain", FIELD("u32", "n", 8, 4, 0)) },
@@ -110,9 +115,10 @@ static void say(const char *format, ...)
 static int say_span(void *arg, const struct model_span *s)
 {
 	(void)arg;
-	say("%s:%s %d %llu-%llu own %llu depth %u%s%s%s", s->rule->system, s->rule->name, s->tid, (unsigned long long)s->begin,
-	    (unsigned long long)s->end, (unsigned long long)s->own, s->depth, s->flags & MODEL_NO_BEGIN ? " no-begin" : "",
-	    s->flags & MODEL_NO_END ? " open" : "", s->flags & MODEL_CUT ? " cut" : "");
+	say("%s:%s %d %llu-%llu own %llu depth %u%s%s%s", s->rule->system, s->rule->name, s->tid,
+	    (unsigned long long)s->begin, (unsigned long long)s->end, (unsigned long long)s->own, s->depth,
+	    s->flags & MODEL_NO_BEGIN ? " no-begin" : "", s->flags & MODEL_NO_END ? " open" : "",
+	    s->flags & MODEL_CUT ? " cut" : "");
 	if (s->nr_keys)
 		say(" key %llu", (unsigned long long)s->keys[0]);
 	if (s->end_tid != s->tid)
@@ -128,7 +134,8 @@ static int say_span(void *arg, const struct model_span *s)
 static int say_counter(void *arg, const struct model_counter *c)
 {
 	(void)arg;
-	say("%s:%s %d at %llu: %lld\n", c->rule->system, c->rule->name, c->tid, (unsigned long long)c->ts, (long long)c->value);
+	say("%s:%s %d at %llu: %lld\n", c->rule->system, c->rule->name, c->tid, (unsigned long long)c->ts,
+	    (long long)c->value);
 	return 0;
 }
 
@@ -143,8 +150,9 @@ static int say_state(void *arg, const struct model_state *s)
 static int say_flow(void *arg, const struct model_flow *f)
 {
 	(void)arg;
-	say("flow %llu at %llu in %llu from %llu by %d in %llu\n", (unsigned long long)f->flow, (unsigned long long)f->ts,
-	    (unsigned long long)f->span, (unsigned long long)f->from_ts, f->from_tid, (unsigned long long)f->from_span);
+	say("flow %llu at %llu in %llu from %llu by %d in %llu\n", (unsigned long long)f->flow,
+	    (unsigned long long)f->ts, (unsigned long long)f->span, (unsigned long long)f->from_ts, f->from_tid,
+	    (unsigned long long)f->from_span);
 	return 0;
 }
 
@@ -180,11 +188,12 @@ static int say_loss(void *arg, const struct model_loss *l)
 	return 0;
 }
 
-static int say_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid, uint64_t span)
+static int say_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
+		     uint64_t span)
 {
 	(void)arg;
-	say("%s %d at %llu in %llu\n", record->type ? record->type->event->name : "?", tid, (unsigned long long)event->ts,
-	    (unsigned long long)span);
+	say("%s %d at %llu in %llu\n", record->type ? record->type->event->name : "?", tid,
+	    (unsigned long long)event->ts, (unsigned long long)span);
 	return 0;
 }
 
@@ -197,7 +206,8 @@ static void setup(void)
 
 	for (size_t i = 0; i < NR_FORMATS; i++)
 		dat_formats[i] = (struct dat_format){ .system = formats[i].system,
-						      .text = { (char *)(uintptr_t)formats[i].text, strlen(formats[i].text), 0 } };
+						      .text = { (char *)(uintptr_t)formats[i].text,
+								strlen(formats[i].text), 0 } };
 	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
 	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
 	cr_assert_eq(table->failures, 0);
@@ -245,7 +255,9 @@ static void begin(int id, int32_t tid)
 
 static void feed_lost(uint64_t ts, uint32_t cpu, int64_t lost)
 {
-	const struct dat_event event = { .ts = ts, .cpu = cpu, .size = record_size, .data = record, .lost = lost, .buffer = &buffer };
+	const struct dat_event event = {
+		.ts = ts, .cpu = cpu, .size = record_size, .data = record, .lost = lost, .buffer = &buffer
+	};
 
 	cr_assert_eq(model_event(model, &event), 0);
 	/* What must last is copied. */
@@ -525,7 +537,8 @@ Test(model, many_keys)
 	for (int i = 999; i >= 0; i--) {
 		text[0] = '\0';
 		at(1000 + (uint64_t)(999 - i), RPC_END, 1, i);
-		snprintf(wanted, sizeof(wanted), "net:rpc 1 %d-%d own %d depth 0 key %d\n", i, 1999 - i, 1999 - 2 * i, i);
+		snprintf(wanted, sizeof(wanted), "net:rpc 1 %d-%d own %d depth 0 key %d\n", i, 1999 - i, 1999 - 2 * i,
+			 i);
 		cr_assert_str_eq(text, wanted);
 	}
 	text[0] = '\0';
@@ -541,7 +554,7 @@ Test(model, a_span_written_at_its_end)
 	       "io:outer 1 10-60 own 20 depth 0\n");
 }
 
-/* ------------------------------------------------------------------------------------------- counters, states, flows */
+/* ------------------------------------------------------------------------------------------ counters, states, flows */
 
 Test(model, counters)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The spans of random programs. Threads begin and end spans, jump out of them, make system calls and move between CPUs. What
- * the model gives is compared with a plain list of all spans, made by a search backwards from each end.
+ * The spans of random programs. Threads begin and end spans, jump out of them, make system calls and move between CPUs.
+ * What the model gives is compared with a plain list of all spans, made by a search backwards from each end.
  *
- * Nothing lost: the two are equal. With losses: a span that the model gives without a mark is one of the program's, to the
- * nanosecond, and none is missing during which nothing was lost.
+ * Nothing lost: the two are equal. With losses: a span that the model gives without a mark is one of the program's, to
+ * the nanosecond, and none is missing during which nothing was lost.
  */
 #include "format/model/model.h"
 #include "repeat.h"
@@ -83,7 +83,7 @@ static unsigned int below(unsigned int most)
 	return (unsigned int)(state >> 33) % most;
 }
 
-/* ------------------------------------------------------------------------------------------------------- the program */
+/* ------------------------------------------------------------------------------------------------------ the program */
 
 static void make_acts(bool moves)
 {
@@ -154,11 +154,11 @@ static void lose(bool kernel_too)
 	}
 }
 
-/* ----------------------------------------------------------------------------------------------------- the plain list */
+/* --------------------------------------------------------------------------------------------------- the plain list */
 
 /*
- * Searches back from an end for a begin of its kind that has none. Begins of its thread on the way were left by a jump, and
- * count as inner spans until now. Of a span's own time, the outermost of its inner ones take theirs away.
+ * Searches back from an end for a begin of its kind that has none. Begins of its thread on the way were left by a jump,
+ * and count as inner spans until now. Of a span's own time, the outermost of its inner ones take theirs away.
  */
 static void list_span(unsigned int last)
 {
@@ -205,7 +205,7 @@ static void list_spans(void)
 	}
 }
 
-/* ---------------------------------------------------------------------------------------------------------- the model */
+/* -------------------------------------------------------------------------------------------------------- the model */
 
 static int take(void *arg, const struct model_span *span)
 {

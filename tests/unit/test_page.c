@@ -231,7 +231,10 @@ Test(page, all_readers_see_what_was_written)
 	}
 }
 
-/* They stop at the same place. But fewer bytes than a record needs are the end for rec_page_next(), damage for the other. */
+/*
+ * They stop at the same place. But fewer bytes than a record needs are the end for rec_page_next(), damage for the
+ * other.
+ */
 Test(page, all_readers_stop_at_the_same_nonsense)
 {
 	static struct image image;

@@ -7,11 +7,11 @@
 
 #include "format/print/print_text.h"
 
-static const uint64_t numbers[] = { 0,	   1,	  7,	       8,	   9,		10,	     99,	 100,
-				    101,   127,	  128,	       255,	   256,		9999,	     32767,	 32768,
-				    65535, 65536, 999999,      1000000,	   2147483647, 2147483648, 4294967295, 4294967296,
-				    UINT64_C(999999999999), UINT64_C(0x7fffffffffffffff), UINT64_C(0x8000000000000000),
-				    UINT64_MAX };
+static const uint64_t numbers[] = {
+	0, 1, 7, 8, 9, 10, 99, 100, 101, 127, 128, 255, 256, 9999, 32767, 32768, 65535, 65536, 999999, 1000000,
+	2147483647, 2147483648, 4294967295, 4294967296, UINT64_C(999999999999), UINT64_C(0x7fffffffffffffff),
+	UINT64_C(0x8000000000000000), UINT64_MAX,
+};
 
 #define NR(array) (sizeof(array) / sizeof((array)[0]))
 

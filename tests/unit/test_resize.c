@@ -526,7 +526,9 @@ static void *write_with_handlers(void *arg)
 	return arg;
 }
 
-/* Handlers that write, selectors of another thread, and readers that take and look: every event comes, or is counted. */
+/*
+ * Handlers that write, selectors of another thread, and readers that take and look: every event comes, or is counted.
+ */
 Test(resize, beside_handlers_and_readers, .timeout = 300)
 {
 	unsigned int i, moves = 0, last = 0;

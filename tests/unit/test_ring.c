@@ -258,8 +258,9 @@ static void change_links(int number)
 }
 
 /*
- * The links lead 2, 4, 3, 2. When the walk from 4 repairs the prev of 2, they change: it passes 3 twice and returns to 4
- * after the number of steps that a ring of four has, with a sum of ids that leaves less than nothing for the reader page.
+ * The links lead 2, 4, 3, 2. When the walk from 4 repairs the prev of 2, they change: it passes 3 twice and returns to
+ * 4 after the number of steps that a ring of four has, with a sum of ids that leaves less than nothing for the reader
+ * page.
  */
 Test(ring, links_that_change_during_the_search_for_the_reader_page)
 {

@@ -195,7 +195,8 @@ Test(poll, the_hot_line_is_left_alone)
 	const uint64_t commit = ring->handle.lane->commit;
 	struct rec_page page;
 
-	cr_assert_neq(offsetof(struct rec_lane, pages_touched) / REC_CACHE_LINE, offsetof(struct rec_lane, tail) / REC_CACHE_LINE);
+	cr_assert_neq(offsetof(struct rec_lane, pages_touched) / REC_CACHE_LINE,
+		      offsetof(struct rec_lane, tail) / REC_CACHE_LINE);
 	cr_assert_eq(rec_ring_read(&ring->reader, true, &page), 0);
 	/* A reader finds such a lane damaged. */
 	ring->handle.lane->commit = UINT64_MAX;

@@ -362,7 +362,7 @@ Test(nested, a_clock_that_stands_still, .timeout = 600)
 	while (steps_next(&steps, came));
 }
 
-/* ----------------------------------------------------------------------------------------------- left, two in one gap */
+/* --------------------------------------------------------------------------------------------- left, two in one gap */
 
 static sigjmp_buf back;
 static bool outer_is_reserved;

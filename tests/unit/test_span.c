@@ -244,7 +244,8 @@ Test(span, the_name_of_a_span_stands_for_both_events)
 
 /* ------------------------------------------------------------------------------------------------ format texts */
 
-static void expect_fields(const struct rec_event *event, enum rec_event_meaning meaning, const char *name, const char *expected)
+static void expect_fields(const struct rec_event *event, enum rec_event_meaning meaning, const char *name,
+			  const char *expected)
 {
 	char text[REC_EVENT_TEXT_MAX], head[64];
 	const char *fields;
@@ -289,8 +290,9 @@ Test(span, type_words)
 	expect_fields(&rec_event_span__mode, REC_MEANS_STATE, "mode",
 		      "\tfield:rec_state_u8 value;\toffset:8;\tsize:1;\tsigned:0;\n"
 		      "\tfield:u8 why;\toffset:9;\tsize:1;\tsigned:0;\n");
-	expect_fields(&rec_event_span__linked, REC_MEANS_EVENT, "linked",
-		      "\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:rec_flow cause;\toffset:9;\tsize:8;\tsigned:0;\n");
+	expect_fields(
+		&rec_event_span__linked, REC_MEANS_EVENT, "linked",
+		"\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:rec_flow cause;\toffset:9;\tsize:8;\tsigned:0;\n");
 }
 
 /* --------------------------------------------------------------------------------------------------- bindings */
@@ -302,8 +304,10 @@ Test(span, declared_at_run_time)
 	struct rec_fields fields;
 	unsigned char room[64];
 
-	cr_assert_eq(rec_span_declare("span", " request , u64(id), string(path), end(s32(result), named(how, OPEN, CLOSED))",
-				      constants, 3, &begin, &end), 0);
+	cr_assert_eq(rec_span_declare("span",
+				      " request , u64(id), string(path), end(s32(result), named(how, OPEN, CLOSED))",
+				      constants, 3, &begin, &end),
+		     0);
 	cr_assert_eq(begin->id, rec_event_span__request_begin.id, "the macro's");
 	cr_assert_eq(end->id, rec_event_span__request_end.id);
 	cr_assert_eq(rec_fields_begin(&fields, end, room, sizeof(room)), 1);
@@ -358,7 +362,8 @@ Test(span, malformed_declarations_are_refused)
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		cr_assert_eq(rec_event_declare("bad", cases[i], NULL, 0, &event), -EINVAL, "%s", cases[i]);
-	cr_assert_eq(rec_event_declare("good", "begin:_n_begin , n, key(u8(a)), u8(b), end(u8(c))", NULL, 0, &event), 0);
+	cr_assert_eq(rec_event_declare("good", "begin:_n_begin , n, key(u8(a)), u8(b), end(u8(c))", NULL, 0, &event),
+		     0);
 	cr_assert_eq(rec_span_declare("bad", "n, u8(a", NULL, 0, &event, &event), -EINVAL);
 	cr_assert_eq(rec_span_declare("bad", "", NULL, 0, &event, &event), -EINVAL);
 }

@@ -167,7 +167,7 @@ static void reopen(void)
 	cr_assert_eq(spool_open(path, &spool), 0);
 }
 
-/* --------------------------------------------------------------------------------------------------- the spool's head */
+/* ------------------------------------------------------------------------------------------------- the spool's head */
 
 Test(spool_features, any_later_version_is_read)
 {
@@ -220,7 +220,7 @@ Test(spool_features, a_spool_announces_what_it_has)
 	cr_assert_eq(spool->head.incompatible, SPOOL_FEATURES_INCOMPATIBLE);
 }
 
-/* ------------------------------------------------------------------------------------------------------ the payloads */
+/* ----------------------------------------------------------------------------------------------------- the payloads */
 
 /* Append a chunk as another version would: its payload is `size` bytes of `payload` and `more` that are not known. */
 static void put_chunk(unsigned int kind, uint32_t lane, const void *payload, uint32_t size, uint32_t more)

@@ -355,7 +355,7 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 	cr_assert_eq(unlink(side), 0);
 }
 
-/* ------------------------------------------------------------------------------------------------- what a file claims */
+/* ----------------------------------------------------------------------------------------------- what a file claims */
 
 /* As no recorder writes it: a chunk after all others. */
 static void put_chunk(enum spool_kind kind, unsigned int process, unsigned int lane, const void *payload, uint32_t size)
@@ -424,7 +424,8 @@ Test(spool_kernel, texts_and_logs_in_small_pieces)
 						   .lane = SPOOL_TEXT_KALLSYMS, .size = 8, .from = i * 7 };
 
 		put_chunk(SPOOL_LOG, 0, 0, "logged.", 8);
-		cr_assert_eq(pwrite(spool->fd, &chunk, sizeof(chunk), lseek(spool->fd, 0, SEEK_END)), (ssize_t)sizeof(chunk));
+		cr_assert_eq(pwrite(spool->fd, &chunk, sizeof(chunk), lseek(spool->fd, 0, SEEK_END)),
+			     (ssize_t)sizeof(chunk));
 		cr_assert_eq(pwrite(spool->fd, "\0symbols", 8, lseek(spool->fd, 0, SEEK_END)), 8);
 	}
 	reopen();

@@ -190,7 +190,7 @@ Test(stage, nor_what_its_helpers_had)
 	expect_after_death(false);
 }
 
-/* ---------------------------------------------------------------------------------------- killed at each of its steps */
+/* -------------------------------------------------------------------------------------- killed at each of its steps */
 
 /* Shared with the child. */
 static struct progress {

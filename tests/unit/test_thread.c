@@ -136,7 +136,7 @@ Test(life, a_handler_in_a_thread_that_never_traced)
 	cr_assert_eq(numbered_read().events, 12);
 }
 
-/* -------------------------------------------------------------------------------------------------- cancelled, ended */
+/* ------------------------------------------------------------------------------------------------- cancelled, ended */
 
 static void write_in_cleanup(void *arg)
 {
@@ -399,7 +399,7 @@ Test(life, events_after_main_has_returned)
 		cr_assert(seen[number], "%u", number);
 }
 
-/* ------------------------------------------------------------------------------------------------------------ a storm */
+/* ---------------------------------------------------------------------------------------------------------- a storm */
 
 #define STORM_THREADS 200u
 #define STORM_EVENTS  1500u
@@ -474,7 +474,7 @@ static void *write_in_a_storm(void *arg)
 	return NULL;
 }
 
-/* ------------------------------------------------------------------------------------------- one that always jumps away */
+/* --------------------------------------------------------------------------------------- one that always jumps away */
 
 #define JUMPS 2000u
 #define RUN   300u /* events from one that is left to the next: some pages */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reservations that a thread never finishes, left at any instruction. Each is torn with all that was reserved inside it,
- * and the lane counts exactly these events. All other events are read, in order, with their times and CPUs.
+ * Reservations that a thread never finishes, left at any instruction. Each is torn with all that was reserved inside
+ * it, and the lane counts exactly these events. All other events are read, in order, with their times and CPUs.
  */
 #include "film.h"
 #include "librecorder/process/lane_private.h"
@@ -321,13 +321,19 @@ Test(torn, left_where_the_head_moves, .timeout = 600)
 Test(torn, left_where_the_head_moves_and_the_handler_writes, .timeout = 600)
 {
 	FILM_OR_SKIP();
-	leave_everywhere((struct plan){ .before = 7 * PAGE_EVENTS, .after = 3 * PAGE_EVENTS, .crosses = true, .handler_writes = true }, 3);
+	leave_everywhere(
+		(struct plan){
+			.before = 7 * PAGE_EVENTS, .after = 3 * PAGE_EVENTS, .crosses = true, .handler_writes = true },
+		3);
 }
 
 Test(torn, left_in_a_ring_of_two, .timeout = 600)
 {
 	FILM_OR_SKIP();
-	leave_everywhere((struct plan){ .before = 3 * PAGE_EVENTS, .after = 3 * PAGE_EVENTS, .crosses = true, .handler_writes = true }, 2);
+	leave_everywhere(
+		(struct plan){
+			.before = 3 * PAGE_EVENTS, .after = 3 * PAGE_EVENTS, .crosses = true, .handler_writes = true },
+		2);
 }
 
 /* The events after it are written from above, so they are read at once, in the same lane. */
@@ -347,7 +353,12 @@ Test(torn, left_and_found_out_by_the_next_of_its_kind, .timeout = 600)
 Test(torn, left_where_the_head_moves_and_found_out_by_the_next_of_its_kind, .timeout = 600)
 {
 	FILM_OR_SKIP();
-	leave_everywhere((struct plan){ .before = 7 * PAGE_EVENTS, .after = 20, .level = true, .crosses = true, .handler_writes = true }, 4);
+	leave_everywhere((struct plan){ .before = 7 * PAGE_EVENTS,
+					.after = 20,
+					.level = true,
+					.crosses = true,
+					.handler_writes = true },
+			 4);
 }
 
 Test(torn, left_and_found_out_at_once_and_the_handler_writes, .timeout = 600)

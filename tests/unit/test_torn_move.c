@@ -58,7 +58,10 @@ static void *write_last(void *number)
 	return NULL;
 }
 
-/* A head that a thread was moving when it ended without a word does not keep readers away until its lane is leased again. */
+/*
+ * A head that a thread was moving when it ended without a word does not keep readers away until its lane is leased
+ * again.
+ */
 Test(torn_move, a_raw_exit_where_the_head_moves)
 {
 	const struct sigaction action = { .sa_handler = end_in_the_move };

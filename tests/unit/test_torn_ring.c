@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* -------------------------------------------------------------------------------------------------- a ring by itself */
+/* ------------------------------------------------------------------------------------------------- a ring by itself */
 
 static struct ring *ring;
 static struct ring_order order;
@@ -139,7 +139,8 @@ static uint64_t read_ring(void)
 			cr_assert(ring_meet(&order, number), "event %d, seed %u", (int)number, seed);
 			cr_assert_geq(record.time, time);
 			time = record.time;
-			cr_assert(time >= since[number] && time <= until[number], "event %d, seed %u", (int)number, seed);
+			cr_assert(time >= since[number] && time <= until[number], "event %d, seed %u", (int)number,
+				  seed);
 			cr_assert_eq(record.cpu, cpu_of[number], "event %d, seed %u", (int)number, seed);
 			on_page++;
 		}
@@ -212,7 +213,7 @@ Test(torn_ring, what_was_not_left_is_read_in_small_rings)
 		leave_some(s, 2 + s % 3, 4096, 120);
 }
 
-/* --------------------------------------------------------------------------------------------- copies that meet a fault */
+/* ----------------------------------------------------------------------------------------- copies that meet a fault */
 
 REC_EVENT(torn, raw, bytes(data));
 
@@ -277,7 +278,7 @@ Test(torn_ring, an_event_that_faults_is_found_out_by_the_next_one)
 	check_found_out(rec_thread_handle->lane);
 }
 
-/* ------------------------------------------------------------------------------------- published, at any instruction */
+/* ------------------------------------------------------------------------------------ published, at any instruction */
 
 #if defined(__x86_64__)
 

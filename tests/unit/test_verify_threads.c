@@ -238,7 +238,8 @@ Test(verify_threads, a_cpu_without_events_may_have_woken_it)
 	for (version = 6; version <= 7; version++) {
 		if (version == 7) {
 			buffers[0].nr_streams = 1;
-			options[0] = (struct dat_option){ .id = DAT_CPUCOUNT, .size = 4, .data = (char *)(uintptr_t)&count };
+			options[0] =
+				(struct dat_option){ .id = DAT_CPUCOUNT, .size = 4, .data = (char *)(uintptr_t)&count };
 			file.nr_options = 1;
 		} else {
 			buffers[0].streams[1].size = 0;

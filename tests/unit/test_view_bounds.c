@@ -45,7 +45,8 @@ static void make_circle(uint32_t entries)
 		memcpy(page, &header, sizeof(header));
 		for (uint32_t i = 0; i < entries; i++)
 			memcpy(page + REC_SUBBUF_HEADER_SIZE + i * 12, &(uint32_t){ 2 }, 4);
-		lane->subbufs[id] = (struct rec_subbuf){ .first = (uint64_t)id * entries, .entries = entries, .visit = id + 1 };
+		lane->subbufs[id] =
+			(struct rec_subbuf){ .first = (uint64_t)id * entries, .entries = entries, .visit = id + 1 };
 	}
 	lane->lane->commit = REC_POS(4, 9, entries, entries * 12);
 	lane->lane->tail = lane->lane->commit;
@@ -223,8 +224,9 @@ Test(view_bounds, headers_that_no_program_makes)
 /* Shapes of a lane, found when it is opened. */
 Test(view_bounds, shapes_that_no_program_makes)
 {
-	static const uint32_t shapes[][2] = { { 4096, 0 }, { 4096, 2 }, { 4096, 65535 }, { 4096, UINT32_MAX }, { 2048, 5 },
-					      { 4095, 5 }, { 1u << 31, 5 }, { 524288, 5 }, { UINT32_MAX, UINT32_MAX } };
+	static const uint32_t shapes[][2] = { { 4096, 0 },	    { 4096, 2 },   { 4096, 65535 },
+					      { 4096, UINT32_MAX }, { 2048, 5 },   { 4095, 5 },
+					      { 1u << 31, 5 },	    { 524288, 5 }, { UINT32_MAX, UINT32_MAX } };
 	struct rec_lane_stats stats;
 
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {

@@ -38,8 +38,8 @@ static void cut_to(off_t size)
 }
 
 /*
- * A thread that `stops` gives zeros in a mapping's place, under the list's lock, and waits there to be let go. The library
- * maps other things in a forked child, before anything else runs there.
+ * A thread that `stops` gives zeros in a mapping's place, under the list's lock, and waits there to be let go. The
+ * library maps other things in a forked child, before anything else runs there.
  */
 static _Thread_local bool stops;
 static bool let_go, is_in_lock;

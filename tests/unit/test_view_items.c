@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The items of the model as rows: which row and line each gets, with which name. The items are made here; tests/unit/test_model
- * has those that events make.
+ * The items of the model as rows: which row and line each gets, with which name. The items are made here;
+ * tests/unit/test_model has those that events make.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -10,15 +10,16 @@
 #include "format/view/view_items.h"
 #include "format/view/view_rows.h"
 
-#define FORMAT(id, name, field, print)                                                                                  \
-	"name: " name "\nID: " #id "\nformat:\n"                                                                        \
+#define FORMAT(id, name, field, print)                                                                                 \
+	"name: " name "\nID: " #id "\nformat:\n"                                                                       \
 	"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                                    \
 	"\tfield:u8 common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                                    \
 	"\tfield:u8 common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                            \
 	"\tfield:s32 common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n" field "\nprint fmt: " print "\n"
 
 static const char *const formats[] = {
-	FORMAT(16400, "heap", "\tfield:rec_counter_s64 bytes;\toffset:8;\tsize:8;\tsigned:1;\n", "\"%lld\", REC->bytes"),
+	FORMAT(16400, "heap", "\tfield:rec_counter_s64 bytes;\toffset:8;\tsize:8;\tsigned:1;\n",
+	       "\"%lld\", REC->bytes"),
 	FORMAT(16401, "state", "\tfield:rec_state_s32 value;\toffset:8;\tsize:4;\tsigned:1;\n",
 	       "\"value=%s\", __print_symbolic(REC->value, { 0, \"CLOSED\" }, { 3, \"<OPEN>\" })"),
 	FORMAT(16402, "rpc_begin", "\tfield:rec_key_u64 id;\toffset:8;\tsize:8;\tsigned:0;\n", "\"%llu\", REC->id"),
@@ -40,7 +41,9 @@ static struct model_sink sink;
 static void setup(void)
 {
 	for (size_t i = 0; i < NR; i++)
-		dat_formats[i] = (struct dat_format){ .system = "demo", .text = { (char *)(uintptr_t)formats[i], strlen(formats[i]), 0 } };
+		dat_formats[i] =
+			(struct dat_format){ .system = "demo",
+					     .text = { (char *)(uintptr_t)formats[i], strlen(formats[i]), 0 } };
 	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
 	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
 	cr_assert_eq(model_rules_open(table, &rules), 0);
@@ -92,7 +95,9 @@ Test(view_items, counters)
 	const struct view_row *row;
 
 	for (size_t i = 0; i < 3; i++) {
-		const struct model_counter counter = { .rule = rule(16400), .ts = 100 * i, .tid = 7, .value = values[i] };
+		const struct model_counter counter = {
+			.rule = rule(16400), .ts = 100 * i, .tid = 7, .value = values[i]
+		};
 
 		items->event = (uint32_t)i;
 		cr_assert_eq(sink.counter(items, &counter), 0);
@@ -115,8 +120,13 @@ Test(view_items, states_have_the_words_of_their_values)
 	const struct view_row *row;
 
 	for (size_t i = 0; i < 3; i++) {
-		const struct model_state state = { .rule = rule(16401), .begin = 100 * i, .end = 100 * i + 100, .nr_keys = 2,
-						   .keys = { 17, 4 }, .value = values[i], .is_open = i == 2 };
+		const struct model_state state = { .rule = rule(16401),
+						   .begin = 100 * i,
+						   .end = 100 * i + 100,
+						   .nr_keys = 2,
+						   .keys = { 17, 4 },
+						   .value = values[i],
+						   .is_open = i == 2 };
 
 		cr_assert_eq(sink.state(items, &state), 0);
 	}
@@ -131,12 +141,16 @@ Test(view_items, states_have_the_words_of_their_values)
 Test(view_items, tasks_and_flows)
 {
 	const struct model_task one = { .task = 5, .tid = 7, .begin = 10, .end = 20 };
-	const struct model_task other = { .task = 5, .name = "lunch", .tid = 8, .begin = 30, .end = 40, .is_open = true };
+	const struct model_task other = {
+		.task = 5, .name = "lunch", .tid = 8, .begin = 30, .end = 40, .is_open = true
+	};
 	const struct model_flow first = { .flow = 1, .ts = 100, .tid = 7 };
 	const struct model_flow second = { .flow = 1, .ts = 250, .tid = 8, .from_ts = 100, .from_tid = 7 };
 	const struct view_row *row;
 
-	cr_assert_eq(sink.task(items, &one) | sink.task(items, &other) | sink.flow(items, &first) | sink.flow(items, &second), 0);
+	cr_assert_eq(sink.task(items, &one) | sink.task(items, &other) | sink.flow(items, &first) |
+			     sink.flow(items, &second),
+		     0);
 	row = row_named("lunch, task 5");
 	cr_assert_eq(row->kind, VIEW_TASK);
 	cr_assert_str_eq(trace.strings[item_of(row, 0, 0)->name], "<...>-7");
@@ -152,7 +166,9 @@ Test(view_items, spans_by_key_share_a_row)
 	const struct view_row *row;
 
 	for (uint64_t i = 0; i < 3; i++) {
-		struct model_span span = { .id = i + 1, .rule = rule(16402), .begin = 10 * i, .end = 100 + 10 * i, .tid = 7 };
+		struct model_span span = {
+			.id = i + 1, .rule = rule(16402), .begin = 10 * i, .end = 100 + 10 * i, .tid = 7
+		};
 
 		items->event = (uint32_t)i;
 		cr_assert_eq(sink.span_begin(items, &span), 0);
@@ -173,9 +189,12 @@ Test(view_items, spans_by_key_share_a_row)
 
 Test(view_items, a_thread_that_runs_is_on_a_cpu_and_its_waker_is_known)
 {
-	const struct model_thread_state sleeping = { .tid = 7, .state = MODEL_SLEEPING, .cpu = UINT32_MAX, .begin = 10, .end = 20,
-						     .waker = 8 };
-	const struct model_thread_state running = { .tid = 7, .state = MODEL_RUNNING, .cpu = 3, .begin = 20, .end = 50, .waker = -1 };
+	const struct model_thread_state sleeping = {
+		.tid = 7, .state = MODEL_SLEEPING, .cpu = UINT32_MAX, .begin = 10, .end = 20, .waker = 8
+	};
+	const struct model_thread_state running = {
+		.tid = 7, .state = MODEL_RUNNING, .cpu = 3, .begin = 20, .end = 50, .waker = -1
+	};
 	const struct view_item *ran;
 
 	cr_assert_eq(sink.thread_state(items, &sleeping) | sink.thread_state(items, &running), 0);
@@ -207,7 +226,9 @@ Test(view_items, threads_stand_under_their_process)
 /* The numbers of the model and of the page are the same. */
 Test(view_items, names_of_states_agree)
 {
-	cr_assert(VIEW_RUNNING == (int)MODEL_RUNNING && VIEW_RUNNABLE == (int)MODEL_RUNNABLE && VIEW_SLEEPING == (int)MODEL_SLEEPING);
-	cr_assert(VIEW_BLOCKED == (int)MODEL_BLOCKED && VIEW_STOPPED == (int)MODEL_STOPPED && VIEW_UNKNOWN == (int)MODEL_UNKNOWN);
+	cr_assert(VIEW_RUNNING == (int)MODEL_RUNNING && VIEW_RUNNABLE == (int)MODEL_RUNNABLE &&
+		  VIEW_SLEEPING == (int)MODEL_SLEEPING);
+	cr_assert(VIEW_BLOCKED == (int)MODEL_BLOCKED && VIEW_STOPPED == (int)MODEL_STOPPED &&
+		  VIEW_UNKNOWN == (int)MODEL_UNKNOWN);
 	cr_assert(VIEW_NO_BEGIN == MODEL_NO_BEGIN && VIEW_NO_END == MODEL_NO_END && VIEW_CUT == MODEL_CUT);
 }

@@ -16,7 +16,8 @@ static uint64_t number(uint64_t below)
 	return (state >> 33) % below;
 }
 
-static void add(struct view_trace *trace, uint32_t row, enum view_line_kind kind, uint64_t begin, uint64_t end, uint32_t name)
+static void add(struct view_trace *trace, uint32_t row, enum view_line_kind kind, uint64_t begin, uint64_t end,
+		uint32_t name)
 {
 	const struct view_item item = { .begin = begin, .end = end, .name = name, .event = (uint32_t)trace->events++ };
 
@@ -72,7 +73,8 @@ static void check_level(const struct view_level *level, const struct view_level 
 	cr_assert_eq(sums.covered, all.covered);
 	cr_assert(!below || level->nr <= below->nr / 2);
 	for (size_t i = 0; i < level->nr; i++) {
-		cr_assert(level->items[i].count == 1 || level->items[i].end - level->items[i].begin <= level->resolution);
+		cr_assert(level->items[i].count == 1 ||
+			  level->items[i].end - level->items[i].begin <= level->resolution);
 		cr_assert(!i || level->items[i].begin >= level->items[i - 1].end);
 	}
 }

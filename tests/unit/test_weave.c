@@ -23,7 +23,8 @@ Test(weave, four_streams_become_cpus_in_order)
 		const unsigned int stream = (unsigned int)(number % 4);
 
 		fake_put(s.fake, stream, ((uint32_t)number / 40 + stream) % 4, 1000000 + number * 10,
-			 number % 3 ? ID_A : ID_B, PID + (int32_t)stream, number, FAKE_SIZE + 4 * (uint32_t)(number % 30));
+			 number % 3 ? ID_A : ID_B, PID + (int32_t)stream, number,
+			 FAKE_SIZE + 4 * (uint32_t)(number % 30));
 	}
 	seen = weave(&s);
 	cr_assert_eq(seen->nr, 20000);
@@ -187,7 +188,8 @@ Test(weave, equal_times_keep_the_order_of_streams)
 
 	weaving_begin(&s, 3);
 	for (number = 0; number < 300; number++)
-		fake_put(s.fake, (unsigned int)(number / 100), 0, 1000 + number % 100 / 10, ID_A, PID, number, FAKE_SIZE);
+		fake_put(s.fake, (unsigned int)(number / 100), 0, 1000 + number % 100 / 10, ID_A, PID, number,
+			 FAKE_SIZE);
 	seen = weave(&s);
 	for (number = 1; number < seen->nr; number++) {
 		const struct seen_event *a = &seen->events[number - 1];

@@ -61,7 +61,8 @@ Test(weave_buffers, buffers)
 	for (version = 6; version <= 7; version++) {
 		for (raw = 0; raw < 2; raw++) {
 			for (clock = 0; clock < 2; clock++) {
-				static const struct rec_anchor anchors[] = { { 0, 0, 0, 1 }, { 2 << 28, 1 << 28, 0, 1 } };
+				static const struct rec_anchor anchors[] = { { 0, 0, 0, 1 },
+									     { 2 << 28, 1 << 28, 0, 1 } };
 				struct both b;
 				struct seen *seen;
 				uint64_t i;
@@ -212,8 +213,8 @@ Test(weave_buffers, names_out_of_bounds)
 		struct seen *seen;
 		char text[512];
 
-		format.text.size = (size_t)snprintf(text, sizeof(text), "name: odd\nID: 310\nformat:\n%s\nprint fmt: \"\"\n",
-						    fields[i]);
+		format.text.size = (size_t)snprintf(text, sizeof(text),
+						    "name: odd\nID: 310\nformat:\n%s\nprint fmt: \"\"\n", fields[i]);
 		format.text.data = text;
 		both_begin(&b, 1, 1);
 		b.kernel.formats = &format;
@@ -247,11 +248,11 @@ Test(weave_buffers, more_names_than_expected)
 			b.processes[1].clock = REC_CLOCK_TSC;
 			b.kernel.clock = "x86-tsc";
 			for (i = 0; i < 15000; i++) {
-				put_switch(&b, (unsigned int)i % 2, 1000 + (uint64_t)i * 10, 100000 + i, "a name of these",
-					   200000 + i, "and one of those");
+				put_switch(&b, (unsigned int)i % 2, 1000 + (uint64_t)i * 10, 100000 + i,
+					   "a name of these", 200000 + i, "and one of those");
 				if (i % 100 == 0)
-					fake_put(b.w.fake, 0, (unsigned int)i / 100 % 2, 1005 + (uint64_t)i * 10, ID_A, PID,
-						 (uint64_t)i, FAKE_SIZE);
+					fake_put(b.w.fake, 0, (unsigned int)i / 100 % 2, 1005 + (uint64_t)i * 10, ID_A,
+						 PID, (uint64_t)i, FAKE_SIZE);
 			}
 			seen = weave(&b.w);
 			cr_assert_eq(seen->nr, 15150);
@@ -259,10 +260,11 @@ Test(weave_buffers, more_names_than_expected)
 				const int32_t block = i / 101, place = i % 101;
 
 				if (place == 1)
-					check_event(&seen->events[i], "t:a", (uint32_t)block % 2, 1005 + (uint64_t)block * 1000,
-						    (uint64_t)block * 100);
+					check_event(&seen->events[i], "t:a", (uint32_t)block % 2,
+						    1005 + (uint64_t)block * 1000, (uint64_t)block * 100);
 				else
-					cr_assert_eq(seen->events[i].common.pid, 100000 + block * 100 + place - (place > 1));
+					cr_assert_eq(seen->events[i].common.pid,
+						     100000 + block * 100 + place - (place > 1));
 			}
 			for (line = seen->cmdlines; *line; line = strchr(line, '\n') + 1)
 				nr++;

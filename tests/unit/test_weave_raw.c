@@ -28,8 +28,8 @@ Test(weave, raw_keeps_pages_and_their_losses)
 			fake_lose(s.fake, 0, 12);
 		if (number == 4000)
 			fake_lose(s.fake, 0, REC_LOST_UNKNOWN);
-		fake_put(s.fake, (unsigned int)(number % 2), 7, UINT64_C(30000000000) + number * 3000, ID_A, PID, number,
-			 FAKE_SIZE);
+		fake_put(s.fake, (unsigned int)(number % 2), 7, UINT64_C(30000000000) + number * 3000, ID_A, PID,
+			 number, FAKE_SIZE);
 	}
 	s.fake->described[1].lost = 4;
 	s.process.lost = 6;
@@ -107,8 +107,8 @@ Test(weave, raw_full_page_after_a_loss)
 	s.params.raw = true;
 	fake_lose(s.fake, 0, 21);
 	for (number = 0; number < 30; number++)
-		fake_put(s.fake, 0, (uint32_t)(number / 20), 1000 + number * (number == 29 ? UINT64_C(1) << 30 : 1), ID_A,
-			 PID, number, number == 29 ? 200 : 100);
+		fake_put(s.fake, 0, (uint32_t)(number / 20), 1000 + number * (number == 29 ? UINT64_C(1) << 30 : 1),
+			 ID_A, PID, number, number == 29 ? 200 : 100);
 	page = fake_last_page(s.fake, 0);
 	/* One more that takes all but four bytes of what is left. */
 	left = 4096 - 16 - page->size - 4 - 8;

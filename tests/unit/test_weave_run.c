@@ -28,9 +28,11 @@ Test(weave_run, anchors_that_say_anything)
 	} cases[] = {
 		{ "no ns for a tick", { { 1000, 1000, 0, 10 }, { UINT64_C(1) << 62, 1001, 0, 10 } }, 10 },
 		{ "ns that go round",
-		  { { 1000, UINT64_MAX - 2000000, 0, 10 }, { 3001000, UINT64_MAX - 1000000, 0, 10 } }, 4000 },
+		  { { 1000, UINT64_MAX - 2000000, 0, 10 }, { 3001000, UINT64_MAX - 1000000, 0, 10 } },
+		  4000 },
 		{ "ticks that go round as signed ones",
-		  { { (UINT64_C(1) << 63) + 1000, 1000, 0, 10 }, { (UINT64_C(1) << 63) + 30000000000, 10000001000, 0, 10 } },
+		  { { (UINT64_C(1) << 63) + 1000, 1000, 0, 10 },
+		    { (UINT64_C(1) << 63) + 30000000000, 10000001000, 0, 10 } },
 		  4000 },
 		{ "many ns for a tick", { { 1000, 1000, 0, 10 }, { 2000, UINT64_C(1) << 40, 0, 10 } }, 10 },
 	};
@@ -133,7 +135,8 @@ static struct made draw_event(struct both *b, uint64_t *state, unsigned int cpus
 		fake_lose(b->w.fake, stream, made.is_kernel && draw(state, 2) ? REC_LOST_UNKNOWN : 1 + draw(state, 9));
 	if (draw(state, 200) == 0)
 		fake_end_page(b->w.fake, stream);
-	fake_put(b->w.fake, stream, made.cpu, time, made.is_kernel ? ID_TICK : ID_A, made.is_kernel ? 77 : PID, number, size);
+	fake_put(b->w.fake, stream, made.cpu, time, made.is_kernel ? ID_TICK : ID_A, made.is_kernel ? 77 : PID, number,
+		 size);
 	return made;
 }
 

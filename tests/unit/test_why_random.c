@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * `recorder why` on a machine that is made up (why_machine.h), of which the right answer is known for every nanosecond. With
- * all events, with some kinds of events not recorded, and from the middle of a run: each piece has the right class, thread,
- * CPU, cause and text, and nothing is unknown that can be known. With losses: no class is wrong, what is not known is unknown.
+ * `recorder why` on a machine that is made up (why_machine.h), of which the right answer is known for every nanosecond.
+ * With all events, with some kinds of events not recorded, and from the middle of a run: each piece has the right
+ * class, thread, CPU, cause and text, and nothing is unknown that can be known. With losses: no class is wrong, what is
+ * not known is unknown.
  */
 #include "why_truth.h"
 #include "repeat.h"
@@ -32,7 +33,7 @@ static void teardown(void)
 
 TestSuite(why_random, .init = setup, .fini = teardown);
 
-/* ---------------------------------------------------------------------------------------------------- what is recorded */
+/* ------------------------------------------------------------------------------------------------- what is recorded */
 
 static void choose_kinds(enum mode mode)
 {
@@ -104,7 +105,7 @@ static struct why *read_all(void)
 	return why;
 }
 
-/* ---------------------------------------------------------------------------------------------------------- comparison */
+/* ------------------------------------------------------------------------------------------------------- comparison */
 
 /* The machine's item that a span is; -1: none. */
 static int item_of(const struct why_span *span)
@@ -141,7 +142,9 @@ static void compare_piece(const struct why_span *span, int item, const struct wh
 	}
 }
 
-/* A span with losses may be that of other events than it seems; what its thread did then is nevertheless known, or not. */
+/*
+ * A span with losses may be that of other events than it seems; what its thread did then is nevertheless known, or not.
+ */
 static void compare_class(const struct why_span *span, const struct why_piece *piece)
 {
 	for (uint64_t ts = piece->begin; ts < piece->end; ts++) {

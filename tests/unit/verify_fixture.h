@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Made-up events for the checks of format/verify/verify.h: two CPUs; the test sets the times. Events follow in file order. */
+/*
+ * Made-up events for the checks of format/verify/verify.h: two CPUs; the test sets the times. Events follow in file
+ * order.
+ */
 #ifndef REC_TEST_VERIFY_FIXTURE_H
 #define REC_TEST_VERIFY_FIXTURE_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A machine that is made up: CPUs, threads with priorities, locks, pipes, a disk, timers, interrupts. It runs a random
- * program, nanosecond by nanosecond, and writes the events that a kernel and a traced program would write. What every thread
- * and every CPU did is noted for each nanosecond, so that the right answer to "why" is known without the events.
+ * program, nanosecond by nanosecond, and writes the events that a kernel and a traced program would write. What every
+ * thread and every CPU did is noted for each nanosecond, so that the right answer to "why" is known without the events.
  *
  * In each nanosecond one CPU does one thing, so no two events have the same time.
  */

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the threads of the machine do: spans, tasks, and system calls that wait for locks, pipes, timers and requests. */
+/*
+ * What the threads of the machine do: spans, tasks, and system calls that wait for locks, pipes, timers and requests.
+ */
 #include "why_machine_private.h"
 
 #include <criterion/criterion.h>

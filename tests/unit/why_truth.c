@@ -16,7 +16,7 @@ struct walk {
 	char prefix[256];
 };
 
-/* ------------------------------------------------------------------------------------------------- what can be known */
+/* ------------------------------------------------------------------------------------------------ what can be known */
 
 static void set_known(struct truth *truth, const struct machine_event *e)
 {
@@ -92,7 +92,7 @@ static const char *irq_name(const struct truth *truth, int irq)
 	return item->begin < truth->first ? item->short_name : item->name;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ answers */
+/* ---------------------------------------------------------------------------------------------------------- answers */
 
 static void answer(const struct walk *walk, struct answer *a, enum why_class class, int tid, int cpu, const char *by,
 		   const char *format, ...) __attribute__((format(printf, 7, 8)));
@@ -167,8 +167,8 @@ static int wait_begin(const struct truth *truth, int tid, int at)
 }
 
 /*
- * Whether the second half of the wake-up for which a thread waits at a time is in the trace: until then at the latest, or
- * maybe later.
+ * Whether the second half of the wake-up for which a thread waits at a time is in the trace: until then at the latest,
+ * or maybe later.
  */
 static bool is_placed(const struct truth *truth, int tid, int at, bool maybe_later)
 {

@@ -23,10 +23,14 @@ static uint32_t add_row(enum view_row_kind kind, uint64_t id, uint32_t parent, c
 	return row;
 }
 
-static void add_span(uint32_t row, unsigned int depth, uint64_t begin, uint64_t end, const char *name, unsigned int flags)
+static void add_span(uint32_t row, unsigned int depth, uint64_t begin, uint64_t end, const char *name,
+		     unsigned int flags)
 {
-	const struct view_item item = { .begin = trace.begin + begin, .end = trace.begin + end, .name = view_string(&trace, name),
-					.event = VIEW_NO_EVENT, .flags = (uint16_t)flags };
+	const struct view_item item = { .begin = trace.begin + begin,
+					.end = trace.begin + end,
+					.name = view_string(&trace, name),
+					.event = VIEW_NO_EVENT,
+					.flags = (uint16_t)flags };
 
 	view_add(&trace, row, VIEW_SPANS, depth, &item);
 	fprintf(stderr, "spans %s %" PRIu64 " %" PRIu64 " %s\n", trace.strings[trace.rows[row].name], begin, end, name);
@@ -43,8 +47,11 @@ static void add_value(uint32_t row, uint64_t begin, int64_t value)
 
 static void add_arrow(enum view_arrow_kind kind, uint32_t from_row, uint64_t from, uint32_t to_row, uint64_t to)
 {
-	view_add_arrow(&trace, &(struct view_arrow){ .from = trace.begin + from, .to = trace.begin + to, .from_row = from_row,
-						     .to_row = to_row, .kind = kind });
+	view_add_arrow(&trace, &(struct view_arrow){ .from = trace.begin + from,
+						     .to = trace.begin + to,
+						     .from_row = from_row,
+						     .to_row = to_row,
+						     .kind = kind });
 	fprintf(stderr, "arrow %s %" PRIu64 " %" PRIu64 " %s\n", trace.strings[trace.rows[from_row].name], from, to,
 		trace.strings[trace.rows[to_row].name]);
 }
@@ -52,7 +59,8 @@ static void add_arrow(enum view_arrow_kind kind, uint32_t from_row, uint64_t fro
 /* Threads that work for tasks, and give them on. */
 static void fill_threads(void)
 {
-	const uint32_t group = add_row(VIEW_GROUP, 5, VIEW_NO_ROW, "Threads"), tasks = add_row(VIEW_GROUP, 1, VIEW_NO_ROW, "Tasks");
+	const uint32_t group = add_row(VIEW_GROUP, 5, VIEW_NO_ROW, "Threads"),
+		       tasks = add_row(VIEW_GROUP, 1, VIEW_NO_ROW, "Tasks");
 	uint32_t threads[3], task[4];
 	char name[64];
 
@@ -70,7 +78,8 @@ static void fill_threads(void)
 
 		add_span(threads[thread], 0, begin, end, "http:request", n == 23 ? VIEW_NO_END : 0);
 		add_span(threads[thread], 1, begin + 30000, begin + 120000, "db:query", 0);
-		add_span(threads[thread], 1, begin + 150000, end - 20000, n % 5 ? "http:render" : "http:compress", n % 7 ? 0 : VIEW_CUT);
+		add_span(threads[thread], 1, begin + 150000, end - 20000, n % 5 ? "http:render" : "http:compress",
+			 n % 7 ? 0 : VIEW_CUT);
 		snprintf(name, sizeof(name), "worker-%u", 100 + thread);
 		add_span(task[n % 4], 0, begin, end, name, 0);
 		if (n)
@@ -80,9 +89,11 @@ static void fill_threads(void)
 
 static void fill_others(void)
 {
-	const uint32_t keyed = add_row(VIEW_GROUP, 2, VIEW_NO_ROW, "Spans by key"), states = add_row(VIEW_GROUP, 3, VIEW_NO_ROW, "States");
+	const uint32_t keyed = add_row(VIEW_GROUP, 2, VIEW_NO_ROW, "Spans by key"),
+		       states = add_row(VIEW_GROUP, 3, VIEW_NO_ROW, "States");
 	const uint32_t counters = add_row(VIEW_GROUP, 4, VIEW_NO_ROW, "Counters");
-	const uint32_t rpc = add_row(VIEW_KEYED, 1, keyed, "net:rpc"), heap = add_row(VIEW_COUNTER, 1, counters, "mem:heap");
+	const uint32_t rpc = add_row(VIEW_KEYED, 1, keyed, "net:rpc"),
+		       heap = add_row(VIEW_COUNTER, 1, counters, "mem:heap");
 	const uint32_t debt = add_row(VIEW_COUNTER, 2, counters, "mem:debt");
 	static const char *const words[] = { "CLOSED", "OPENING", "OPEN" };
 	char name[64];

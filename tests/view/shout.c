@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* shout: writes each text of its standard input, ended by a NUL, as a field, as a thread's name, and by rec_printf(). */
+/*
+ * shout: writes each text of its standard input, ended by a NUL, as a field, as a thread's name, and by rec_printf().
+ */
 #define _GNU_SOURCE
 #include <librecorder/event.h>
 #include <pthread.h>

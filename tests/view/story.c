@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * story [TEXT]: two threads that write known events and spans, and take turns so that they wake each other. TEXT, or one that could
- * be mistaken for a script, is in the fields and in the name of a thread.
+ * story [TEXT]: two threads that write known events and spans, and take turns so that they wake each other. TEXT, or
+ * one that could be mistaken for a script, is in the fields and in the name of a thread.
  */
 #define _GNU_SOURCE
 #include <librecorder/event.h>

@@ -458,9 +458,9 @@ struct rec_log_record {
  * text: the system, then the declaration as written, "submit, u64(id), string(path)" or, with a format, "submit,
  * (format, arguments), u64(id)", each terminated by NUL. numbers: the size of the common and fixed fields, then those
  * constants of the declaration whose values its text does not show, in their order in the declaration: an array's
- * length, a real's decimals, the number of named values and the values. event_text.h reads all this. A declaration of span.h
- * has a word and a colon before its name, "counter:heap, s64(bytes)"; docs/MEANING.md lists them. Both events of a span have the
- * numbers of all its fields.
+ * length, a real's decimals, the number of named values and the values. event_text.h reads all this. A declaration of
+ * span.h has a word and a colon before its name, "counter:heap, s64(bytes)"; docs/MEANING.md lists them. Both events of
+ * a span have the numbers of all its fields.
  */
 struct rec_log_event {
 	struct rec_log_record record;

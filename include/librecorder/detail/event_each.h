@@ -33,10 +33,10 @@
 		    1, 0, ~)
 
 /*
- * A field, as `u64(id)`, must not be expanded before a prefix is pasted in front of it: the application may have a macro u64.
- * An argument is expanded wherever it is passed on, except next to ##. So whoever passes fields on pastes something in front of
- * the first one, which leaves all of them as they are: REC__KIND_ where the first one is the next field, an underscore where
- * it is not a field, or is counted.
+ * A field, as `u64(id)`, must not be expanded before a prefix is pasted in front of it: the application may have a
+ * macro u64. An argument is expanded wherever it is passed on, except next to ##. So whoever passes fields on pastes
+ * something in front of the first one, which leaves all of them as they are: REC__KIND_ where the first one is the next
+ * field, an underscore where it is not a field, or is counted.
  */
 
 /* As REC__COUNT. */
@@ -51,8 +51,8 @@
 #define REC__FIELD_0(use, unknown) use##_rec_wrong(REC__TEXT(unknown), "is not a kind of field")
 
 /*
- * REC__EACH(use, base, field..., rec_last): the use of each field in turn; REC__EACH_FMT has a format after base. base is not
- * used: it carries what was pasted in front.
+ * REC__EACH(use, base, field..., rec_last): the use of each field in turn; REC__EACH_FMT has a format after base. base
+ * is not used: it carries what was pasted in front.
  */
 #define REC__EACH_FMT(use, base, format, ...) REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
 #define REC__EACH(use, base, ...)	      REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)

@@ -3,9 +3,9 @@
  * The kinds of fields that a declaration may have, and what event_macros.h makes of each.
  *
  * `u64(id)` is never a macro of ours, so no name of the application is taken. REC__FIELD pastes a
- * prefix in front of it, and REC__KIND_u64(id) is a row of the table of kinds: a shape and the data that the shape needs.
- * For each use of a field (parameter, size, ...) each shape has a macro, for example REC__SIZE_rec_number. None of our
- * words is a plain one that the application might have defined, such as SIZE or NUMBER.
+ * prefix in front of it, and REC__KIND_u64(id) is a row of the table of kinds: a shape and the data that the shape
+ * needs. For each use of a field (parameter, size, ...) each shape has a macro, for example REC__SIZE_rec_number. None
+ * of our words is a plain one that the application might have defined, such as SIZE or NUMBER.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"

@@ -46,8 +46,8 @@ typedef _Bool rec_flag_type;
 #endif
 
 /*
- * optional.h: the library may be missing at run time. Then nothing is registered, so every event is off and only these few
- * symbols are looked at.
+ * optional.h: the library may be missing at run time. Then nothing is registered, so every event is off and only these
+ * few symbols are looked at.
  */
 #ifdef REC_EVENTS_WEAK
 #pragma weak rec_clock_mono

@@ -2,8 +2,8 @@
 /*
  * Fields within a field, as in key(u64(id)) and end(s32(result)), and what each part of a span has of them.
  *
- * The kind makes a list of them: each a row of the table of kinds, in parentheses. REC__ROWS visits such a list as REC__EACH
- * visits the fields of an event.
+ * The kind makes a list of them: each a row of the table of kinds, in parentheses. REC__ROWS visits such a list as
+ * REC__EACH visits the fields of an event.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
@@ -26,8 +26,8 @@
 #define REC__ROW_0(use, unknown)    use##_rec_wrong(REC__TEXT(unknown), "is not a kind of field")
 
 /*
- * As REC__EACH: what comes with the end of a span, which is what is in its key() and its end(). REC__ENDS makes a list of these
- * rows: "~", and for each of them a comma and the row.
+ * As REC__EACH: what comes with the end of a span, which is what is in its key() and its end(). REC__ENDS makes a list
+ * of these rows: "~", and for each of them a comma and the row.
  */
 #define REC__EACH_OF_END(use, base, ...)                                                                                \
 	REC__ROWS(use, ~REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(REC__ENDS, REC__KIND_##__VA_ARGS__))
@@ -41,7 +41,7 @@
 #define REC__LEAD(base, ...)	REC__LEAD_(REC__KIND_##__VA_ARGS__, ~)
 #define REC__LEAD_(first, ...)	REC__FIELD(REC__LEAD, first)
 
-/* ----------------------------------------------------------------------------------------------- uses of such a field */
+/* --------------------------------------------------------------------------------------------- uses of such a field */
 
 #define REC__PARAM_rec_key(...) REC__ROWS(REC__PARAM, ~, __VA_ARGS__)
 #define REC__ARG_rec_key(...) REC__ROWS(REC__ARG, ~, __VA_ARGS__)

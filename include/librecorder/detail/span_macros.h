@@ -2,8 +2,9 @@
 /*
  * What the macros of span.h expand to; applications do not use it directly.
  *
- * A span is two events, S__N_begin and S__N_end. The declaration's text stands in both descriptions, with a word in front that
- * says what the event is (abi.h, struct rec_log_event), so that a reader that does not know the word refuses the description.
+ * A span is two events, S__N_begin and S__N_end. The declaration's text stands in both descriptions, with a word in
+ * front that says what the event is (abi.h, struct rec_log_event), so that a reader that does not know the word refuses
+ * the description.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
@@ -22,7 +23,10 @@ extern "C" {
 /* The event recorder:task; before the first use of REC_TASK in a process, one that is on. */
 extern struct rec_event *rec_task_event;
 
-/* Use REC_TASK(). The first use in a process declares the event, and is not signal-safe. A long name is cut to 255 bytes. */
+/*
+ * Use REC_TASK(). The first use in a process declares the event, and is not signal-safe. A long name is cut to 255
+ * bytes.
+ */
 void rec_task_write(uint64_t id, const char *name);
 
 REC_INLINE int rec_task_on(void)
