@@ -117,7 +117,7 @@ static struct assert_node *join(struct parser *p, enum assert_op op, struct asse
 
 /* -------------------------------------------------------------------------------------------------------- functions */
 
-/* "p99.9" and so on: the percentile in millionths. False: it is none. */
+/* "p99.9" and so on: the percentile in millionths. False: it is not one. */
 static bool read_percent(const char *text, size_t size, uint32_t *ret_millionths)
 {
 	char room[24], *end;

@@ -136,8 +136,8 @@ static void go_first(const struct record *record)
 	if (err && asked && !record->kernel.drain && !record->quiet)
 		complain(
 			RECORD,
-			"no real-time priority for the drain (%s): events may be lost on a busy machine; root has it, or who is "
-			"given it ('ulimit -r %u')",
+			"no real-time priority for the drain (%s): events may be lost on a busy machine; root has it, and users who "
+			"are given it ('ulimit -r %u')",
 			strerror(-err), asked);
 }
 

@@ -16,6 +16,7 @@ static void print_field(const struct rec_dat_field *field, const struct rec_dat_
 	const void *data;
 	size_t size;
 	int64_t number;
+	double real;
 
 	rec_dat_field_describe(field, &info);
 	if (info.kind == REC_DAT_INT && !rec_dat_get_int(field, record, &number)) {
@@ -23,6 +24,8 @@ static void print_field(const struct rec_dat_field *field, const struct rec_dat_
 			printf(" %s=%" PRId64, info.name, number);
 		else
 			printf(" %s=%" PRIu64, info.name, (uint64_t)number);
+	} else if (info.kind == REC_DAT_FLOAT && !rec_dat_get_float(field, record, &real)) {
+		printf(" %s=%g", info.name, real);
 	} else if (info.kind == REC_DAT_TEXT && !rec_dat_get_bytes(field, record, &data, &size)) {
 		printf(" %s=%.*s", info.name, (int)size, (const char *)data);
 	} else if (info.kind == REC_DAT_BYTES && !rec_dat_get_bytes(field, record, &data, &size)) {

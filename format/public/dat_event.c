@@ -3,6 +3,7 @@
 #include "format/public/dat_private.h"
 
 #include "format/io/bytes.h"
+#include "format/text/event_float.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -92,6 +93,8 @@ static enum rec_dat_kind kind_of(const struct tep_format_field *field)
 		return REC_DAT_TEXT;
 	if (field->flags & TEP_FIELD_IS_ARRAY)
 		return REC_DAT_BYTES;
+	if (event_field_is_float(field))
+		return REC_DAT_FLOAT;
 	return is_number((uint32_t)field->size) ? REC_DAT_INT : REC_DAT_BYTES;
 }
 
@@ -126,18 +129,34 @@ static int64_t number_at(const unsigned char *at, unsigned int width, bool is_si
 	}
 }
 
-int rec_dat_get_int(const struct rec_dat_field *field, const struct rec_dat_record *record, int64_t *ret_value)
+static int get_number(const struct rec_dat_field *field, const struct rec_dat_record *record, enum rec_dat_kind kind,
+		      int64_t *ret_value)
 {
 	const struct tep_format_field *from = field->field;
 	const uint32_t offset = (uint32_t)from->offset, width = (uint32_t)from->size;
 
-	if (kind_of(from) != REC_DAT_INT)
+	if (kind_of(from) != kind)
 		return -EINVAL;
 	if (offset > record->size || width > record->size - offset)
 		return -EBADMSG;
 	*ret_value = number_at((const unsigned char *)record->data + offset, width, from->flags & TEP_FIELD_IS_SIGNED,
 			       field->big);
 	return 0;
+}
+
+int rec_dat_get_int(const struct rec_dat_field *field, const struct rec_dat_record *record, int64_t *ret_value)
+{
+	return get_number(field, record, REC_DAT_INT, ret_value);
+}
+
+int rec_dat_get_float(const struct rec_dat_field *field, const struct rec_dat_record *record, double *ret_value)
+{
+	int64_t bits;
+	const int err = get_number(field, record, REC_DAT_FLOAT, &bits);
+
+	if (!err)
+		*ret_value = event_float_value((uint64_t)bits, (uint32_t)field->field->size);
+	return err;
 }
 
 int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_record *record, const void **ret_data,
@@ -147,7 +166,7 @@ int rec_dat_get_bytes(const struct rec_dat_field *field, const struct rec_dat_re
 	const unsigned char *data = record->data;
 	uint32_t offset = (uint32_t)from->offset, length = (uint32_t)from->size;
 
-	if (kind_of(from) == REC_DAT_INT)
+	if (kind_of(from) == REC_DAT_INT || kind_of(from) == REC_DAT_FLOAT)
 		return -EINVAL;
 	if (offset > record->size)
 		return -EBADMSG;
@@ -184,7 +203,7 @@ int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_
 	size_t size;
 	int err;
 
-	if (kind_of(from) == REC_DAT_INT || !(from->flags & TEP_FIELD_IS_ARRAY) || !is_number(width))
+	if (!(from->flags & TEP_FIELD_IS_ARRAY) || !is_number(width))
 		return -EINVAL;
 	err = rec_dat_get_bytes(field, record, &data, &size);
 	if (err)

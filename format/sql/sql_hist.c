@@ -76,7 +76,7 @@ static const struct {
 
 #define NR_WORDS (sizeof(words) / sizeof(words[0]))
 
-/* The place in `words`, as SQL does not distinguish upper and lower case; NR_WORDS: it is none. */
+/* The place in `words`, as SQL does not distinguish upper and lower case; NR_WORDS: it is none of them. */
 static size_t word_of(const struct statement *s, unsigned int i)
 {
 	size_t w = 0;

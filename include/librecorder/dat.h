@@ -149,6 +149,7 @@ const char *rec_dat_event_name(const struct rec_dat_event *event);
 
 enum rec_dat_kind {
 	REC_DAT_INT,   /* rec_dat_get_int() */
+	REC_DAT_FLOAT, /* float or double: rec_dat_get_float() */
 	REC_DAT_TEXT,  /* rec_dat_get_bytes(), up to the first NUL */
 	REC_DAT_BYTES, /* rec_dat_get_bytes(): arrays, and all else */
 };
@@ -177,6 +178,9 @@ void rec_dat_field_describe(const struct rec_dat_field *field, struct rec_dat_fi
  * the field is of another kind; -EBADMSG: the record is too short for it.
  */
 int rec_dat_get_int(const struct rec_dat_field *field, const struct rec_dat_record *record, int64_t *ret_value);
+
+/* The same for fields that are float or double. */
+int rec_dat_get_float(const struct rec_dat_field *field, const struct rec_dat_record *record, double *ret_value);
 
 /*
  * The contents of a text (without a NUL at the end) or of other bytes, which lie in the record and are valid as long

@@ -147,6 +147,23 @@ is "so they are from a time on, all together and by stream" "$(for name in v6-pl
 	differs "files/$name.dat" "$(sed -n "$(($(wc -l <times) * 2 / 3))s/^{\"ts\":\([0-9]*\),.*/\1/p" times)"
 done)" ""
 
+cat >reals.c <<'END'
+#include <librecorder/event.h>
+#include <math.h>
+REC_EVENT(test, reals, u8(n), f32(one), f64(two));
+int main(void)
+{
+	REC(test, reals, 0, 0.1f, 0.3);
+	REC(test, reals, 1, -1e30f, 1e300);
+	REC(test, reals, 2, NAN, -INFINITY);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program with floats and doubles" $CC $CFLAGS_FOR_TEST reals.c $LDADD_FOR_TEST -o reals
+ok "is recorded" "$RECORDER" record -q -o reals.dat ./reals
+is "they are read as numbers" "$(differs reals.dat)$(cat compared)" "3 lines"
+
 # ---- the example
 
 is "the example counts them" "$("$top_builddir/examples/08_read_trace" trace.dat 0)" "$("$RECORDER" report trace.dat | grep -c ': ') records"

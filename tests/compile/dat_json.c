@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,22 @@ static void put_int(int64_t number, int is_signed)
 		printf("%" PRId64, number);
 	else
 		printf("%" PRIu64, (uint64_t)number);
+}
+
+/* With as many digits as make the same number again; JSON has no others. */
+static void put_float(double number, uint32_t size)
+{
+	char text[32];
+	int digits = 0;
+
+	if (!isfinite(number)) {
+		printf("null");
+		return;
+	}
+	do
+		snprintf(text, sizeof(text), "%.*g", ++digits, number);
+	while (size == 4 ? strtof(text, NULL) != (float)number : strtod(text, NULL) != number);
+	printf("%s", text);
 }
 
 static void put_bytes(const struct rec_dat_field *field, const struct rec_dat_field_info *info,
@@ -72,6 +89,7 @@ static void put_fields(const struct rec_dat_event *event, const struct rec_dat_r
 	struct rec_dat_field_info info;
 	const char *comma = "";
 	int64_t number;
+	double real;
 
 	for (uint32_t i = 0; (field = rec_dat_field_at(event, i)); i++) {
 		rec_dat_field_describe(field, &info);
@@ -81,12 +99,12 @@ static void put_fields(const struct rec_dat_event *event, const struct rec_dat_r
 			continue;
 		printf("%s\"%s\":", comma, info.name);
 		comma = ",";
-		if (info.kind != REC_DAT_INT)
-			put_bytes(field, &info, record);
-		else if (rec_dat_get_int(field, record, &number))
-			printf("null");
-		else
+		if (!rec_dat_get_int(field, record, &number))
 			put_int(number, info.is_signed);
+		else if (!rec_dat_get_float(field, record, &real))
+			put_float(real, info.size);
+		else
+			put_bytes(field, &info, record);
 	}
 }
 
