@@ -55,11 +55,16 @@ static int step_rows(sqlite3_stmt *s, const struct trace_input *input, struct as
 static int run_query(struct sql_session *session, struct assertion *assertion, const struct trace_input *input)
 {
 	FILE *out = open_memstream(&assertion->body, &assertion->size);
+	const char *rest = "";
 	sqlite3_stmt *s = NULL;
-	int code = out ? sqlite3_prepare_v2(session->db, assertion->text, -1, &s, NULL) : SQLITE_NOMEM;
+	int code = out ? sqlite3_prepare_v2(session->db, assertion->text, -1, &s, &rest) : SQLITE_NOMEM;
 
 	if (code == SQLITE_OK && !sqlite3_column_count(s)) {
 		complain(input->command, "--sql: a query expected, not '%s'", assertion->text);
+		code = SQLITE_MISUSE;
+	} else if (code == SQLITE_OK && rest[strspn(rest, "; \t\r\n")]) {
+		complain(input->command, "--sql: one query expected; give each of several to a --sql of its own: '%s'",
+			 assertion->text);
 		code = SQLITE_MISUSE;
 	} else {
 		if (code == SQLITE_OK)

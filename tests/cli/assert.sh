@@ -108,6 +108,9 @@ like "with the events there" "$out" $'\n    > .* submit: +id=181 delta=131\n'
 like "and how many more there are" "$out" $'\n  9 more rows$'
 fails "no query" "$RECORDER" assert trace.dat --sql 'CREATE TABLE x(y)'
 is "is a wrong command line" "$status" 2
+fails "two queries in one" "$RECORDER" assert trace.dat --sql 'SELECT 1 WHERE 0; SELECT * FROM submit'
+like "are refused" "$err" "^recorder assert: --sql: one query expected; give each of several to a --sql of its own: 'SELECT 1"
+ok "a semicolon at the end is not one" "$RECORDER" assert trace.dat --sql 'SELECT 1 WHERE 0; '
 fails "a query that is wrong" "$RECORDER" assert trace.dat --sql 'SELECT absent FROM submit'
 like "is reported" "$err" "^recorder assert: --sql 'SELECT absent FROM submit': no such column: absent$"
 
