@@ -136,23 +136,37 @@ static void preempt_stall(void)
 	pthread_join(thread, NULL);
 }
 
-/* The timers expire on the CPU on which they are set, 10 us after each other. */
+#define TIMERS 200u
+
+/* They expire 10 us after each other, from `at` on. Returns the time of the last one. */
+static uint64_t set_timers(const int fds[TIMERS], uint64_t at)
+{
+	for (unsigned int i = 0; i < TIMERS; i++, at += 10000) {
+		const struct itimerspec when = { .it_value = { (time_t)(at / 1000000000), (long)(at % 1000000000) } };
+
+		if (timerfd_settime(fds[i], TFD_TIMER_ABSTIME, &when, NULL))
+			exit(1);
+	}
+	return at;
+}
+
+/* The timers expire on the CPU on which they are set. Again if that took so long that the first one has expired. */
 static void storm_stall(void)
 {
-	enum { TIMERS = 200 };
-	uint64_t at;
+	int fds[TIMERS];
+	uint64_t first, at;
 
 	pin();
 	set_priority(1);
-	/* All are set by then. */
-	at = now(CLOCK_MONOTONIC) + 100000000;
-	for (unsigned int i = 0; i < TIMERS; i++, at += 10000) {
-		const struct itimerspec when = { .it_value = { (time_t)(at / 1000000000), (long)(at % 1000000000) } };
-		const int fd = timerfd_create(CLOCK_MONOTONIC, 0);
-
-		if (fd < 0 || timerfd_settime(fd, TFD_TIMER_ABSTIME, &when, NULL))
+	for (unsigned int i = 0; i < TIMERS; i++) {
+		fds[i] = timerfd_create(CLOCK_MONOTONIC, 0);
+		if (fds[i] < 0)
 			exit(1);
 	}
+	do {
+		first = now(CLOCK_MONOTONIC) + 20000000;
+		at = set_timers(fds, first);
+	} while (now(CLOCK_MONOTONIC) >= first);
 	REC(io, request_begin, 42);
 	while (now(CLOCK_MONOTONIC) < at)
 		;
