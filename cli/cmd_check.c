@@ -59,7 +59,6 @@ static int check(const char *path, const struct dat_file *file, struct printing 
 	putchar('\n');
 	if (!check.problems)
 		return 0;
-	fflush(stdout);
 	complain(COMMAND, "%s: %" PRIu64 " problem%s", path, check.problems, check.problems == 1 ? "" : "s");
 	return EXIT_FAILURE;
 }

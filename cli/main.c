@@ -6,10 +6,12 @@
 #include "cli/cmd.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/sigbus.h"
 #include "cli/terminal.h"
@@ -122,6 +124,24 @@ static void no_matter(int signal)
 	(void)signal;
 }
 
+/* Who closes a pipe has seen enough. */
+static bool reader_is_gone(void)
+{
+	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
+
+	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
+}
+
+/* What was printed into a full disk was not printed. The error is not known if the failure was earlier. */
+static int end_output(void)
+{
+	errno = 0;
+	if ((!fflush(stdout) && !ferror(stdout)) || errno == EPIPE || reader_is_gone())
+		return EXIT_SUCCESS;
+	complain(NULL, "cannot write to standard output: %s", errno ? strerror(errno) : "not all of it was written");
+	return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
 	const struct command *command;
@@ -158,12 +178,5 @@ int main(int argc, char **argv)
 		status = unknown_command(word);
 	}
 	status = terminal_end(status);
-	/* What was printed into a full disk was not printed. Who closes a pipe has seen enough. */
-	errno = 0;
-	if ((fflush(stdout) || ferror(stdout)) && !status && errno != EPIPE) {
-		if (errno)
-			complain(NULL, "cannot write to standard output: %s", strerror(errno));
-		status = EXIT_FAILURE;
-	}
-	return status;
+	return status ? status : end_output();
 }

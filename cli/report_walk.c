@@ -9,7 +9,6 @@
 
 int report_fail(const struct report *r, const struct dat_error *error)
 {
-	fflush(stdout);
 	complain(opts_command(), "%s: %s", r->path, error->text);
 	return 1;
 }
@@ -20,7 +19,6 @@ int report_missing(const struct report *r)
 
 	if (!missing->text[0])
 		return 0;
-	fflush(stdout);
 	complain(opts_command(), "%s: %s; the rest of the file was read", r->path, missing->text);
 	return 1;
 }
@@ -90,7 +88,6 @@ int report_damage(const struct report *r, const struct dat_merge *merge)
 
 	if (!pages)
 		return 0;
-	fflush(stdout);
 	complain(opts_command(),
 		 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64 ": %s",
 		 r->path, pages, pages == 1 ? "" : "s", cpu, error.offset, error.text);

@@ -51,7 +51,6 @@ int trace_input_fail_memory(const struct trace_input *input)
 
 void trace_input_report_gaps(const struct trace_input *input, const struct series_gaps *gaps)
 {
-	fflush(stdout);
 	if (gaps->places)
 		complain(input->command,
 			 "%s: %s%" PRIu64 " events were lost at %" PRIu64 " place%s; results may lack them",

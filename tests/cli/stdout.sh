@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder record -o -: the file goes to standard output, and nothing else does.
+# recorder record -o -: the file goes to standard output, and nothing else does. What commands print into a full disk, or to
+# a reader that goes away.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/told.sh"
@@ -37,5 +38,53 @@ rm -r tmp/recorder-*
 run script -qec "'$RECORDER' record -o - true" /dev/null
 like "a terminal is refused" "$out" "'-o -' writes a file to standard output, which is a terminal: redirect it"
 is "and nothing is left" "$(ls tmp)" ""
+
+# ---- what is printed of a file
+
+ok "a trace" "$RECORDER" record -q -o trace.dat "$top_builddir/tests/programs/producer" 2 1000
+run_lines()
+{
+	local line words
+
+	while read -r line; do
+		read -ra words <<<"$line"
+		"$@" "${words[@]}"
+	done <<-'END'
+		report trace.dat
+		report --json trace.dat
+		report --summary trace.dat
+		hist -e test:count -k number trace.dat
+		hist -e test:count -v number trace.dat
+		latency trace.dat test:count test:count -k number
+		top trace.dat
+		profile trace.dat
+		assert trace.dat lost==0
+		sql trace.dat VALUES(1)
+		dump trace.dat
+		check trace.dat
+	END
+}
+to_full_disk()
+{
+	local status=0
+
+	"$RECORDER" "$@" >/dev/full 2>err </dev/null || status=$?
+	[ "$status" = 1 ] || echo "$*: status $status"
+	grep -qE '^recorder[a-z ]*: (.*: )?cannot write' err && [ "$(wc -l <err)" = 1 ] || echo "$*: $(<err)"
+}
+is "a full disk is reported in one line" "$(run_lines to_full_disk)" ""
+# The reader has gone when the first byte is written.
+to_nobody()
+{
+	local status=0
+
+	exec {pipe}> >(:)
+	wait $!
+	"$RECORDER" "$@" >&"$pipe" 2>err </dev/null || status=$?
+	exec {pipe}>&-
+	[[ $status = 0 || $status = 141 ]] || echo "$*: status $status"
+	[ ! -s err ] || echo "$*: $(<err)"
+}
+is "a reader that is gone is no failure" "$(run_lines to_nobody)" ""
 
 done_testing
