@@ -17,6 +17,7 @@
 
 #include "cli/list_kernel.h"
 #include "cli/recording/elf_events.h"
+#include "cli/recording/elf_libraries.h"
 #include "cli/show_programs.h"
 #include "cli/show_text.h"
 #include "cli/terminal.h"
@@ -263,22 +264,53 @@ static const char *elf_reason(int err)
 	}
 }
 
-static int list_binary(const char *path)
+/* The events compiled into one file; nothing is printed of a file without events. 0, or as elf_events_read(). */
+static int list_file(const char *path)
 {
 	void *log;
 	size_t size;
 	const int err = elf_events_read(path, &log, &size);
 
-	if (err) {
-		complain(NAME, "cannot list '%s': %s", path, elf_reason(err));
-		return EXIT_FAILURE;
-	}
-	terminal_start();
+	if (err)
+		return err;
 	printf("%s%s%s\n", paint(PAINT_TITLE), path, paint_end());
 	if (!print_log(log, size, NULL))
 		puts("  no events");
 	free(log);
-	return EXIT_SUCCESS;
+	return 0;
+}
+
+/* A file and the libraries that it needs. 0; -ENODATA: none of them has events; or as elf_events_read(). */
+static int list_files(const struct elf_libraries *libraries)
+{
+	int status = -ENODATA, err = 0;
+
+	for (unsigned int i = 0; i < libraries->nr; i++) {
+		err = list_file(libraries->all[i].path);
+		if (!err)
+			status = 0;
+		else if (!i && err != -ENODATA)
+			return err;
+	}
+	return status;
+}
+
+static int list_binary(const char *path)
+{
+	struct elf_libraries libraries;
+	int err = elf_libraries_find(path, &libraries);
+
+	terminal_start();
+	if (!err)
+		err = list_files(&libraries);
+	if (err)
+		complain(NAME, "cannot list '%s': %s", path, elf_reason(err));
+	else if (libraries.nr_missing)
+		complain(NAME, "'%s' needs %u %s that cannot be found, such as '%s': %s events are not listed", path,
+			 libraries.nr_missing, libraries.nr_missing == 1 ? "library" : "libraries", libraries.missing,
+			 libraries.nr_missing == 1 ? "its" : "their");
+	elf_libraries_free(&libraries);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
 /*

@@ -290,6 +290,13 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 #define REC__WRITE(base) rec_write_##base
 #define REC__WRAP(each, base, ...)
 
+/* Descriptions stay in the order of the source, in which `recorder list` prints them: gcc -O2 turns it round. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define REC__NO_REORDER __attribute__((no_reorder))
+#else
+#define REC__NO_REORDER
+#endif
+
 /*
  * The last parameter of rec_write_S__N takes the 0 that REC adds, so that an event without fields needs no special
  * case. Returns 1 if the event was written; only REC_SCOPE asks, and where nothing asks, the compiler drops the result.
@@ -300,7 +307,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 		struct rec_log_event event;                                                                            \
 		REC__CONSTANT numbers[1 all(REC__COUNT, _##__VA_ARGS__)];                                                     \
 		char text[sizeof(string)];                                                                             \
-	} rec_blob_##base __attribute__((section("rec_events"), aligned(8))) = {                                       \
+	} rec_blob_##base REC__NO_REORDER __attribute__((section("rec_events"), aligned(8))) = {                       \
 		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 all(REC__COUNT, _##__VA_ARGS__), sizeof(string) },         \
 		{ REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) all(REC__NUMBERS, _##__VA_ARGS__) },                          \
 		string                                                                                                 \

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Reading ELF files of both word sizes. Section headers are brought into the 64-bit form and all else works on that.
+ */
+#include "cli/recording/elf_file.h"
+#include "cli/base/read_at.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#if __BYTE_ORDER == __LITTLE_ENDIAN
+#define NATIVE_ORDER ELFDATA2LSB
+#else
+#define NATIVE_ORDER ELFDATA2MSB
+#endif
+
+int elf_read(const struct elf *elf, void *bytes, size_t size, uint64_t offset)
+{
+	if (offset > elf->size || size > elf->size - offset)
+		return -EBADMSG;
+	return read_exactly(elf->fd, bytes, size, offset);
+}
+
+int elf_section(const struct elf *elf, uint64_t number, Elf64_Shdr *ret_header)
+{
+	Elf32_Shdr narrow;
+	const uint64_t each = elf->is_64 ? sizeof(*ret_header) : sizeof(narrow);
+	int err;
+
+	if (number >= elf->size / each)
+		return -EBADMSG;
+	if (elf->is_64)
+		return elf_read(elf, ret_header, sizeof(*ret_header), elf->sections + number * each);
+	err = elf_read(elf, &narrow, sizeof(narrow), elf->sections + number * each);
+	if (err)
+		return err;
+	*ret_header = (Elf64_Shdr){
+		.sh_name = narrow.sh_name,
+		.sh_type = narrow.sh_type,
+		.sh_offset = narrow.sh_offset,
+		.sh_size = narrow.sh_size,
+		.sh_link = narrow.sh_link,
+	};
+	return 0;
+}
+
+/* The parts of the file header that matter. */
+static int read_header(struct elf *elf)
+{
+	unsigned char ident[EI_NIDENT];
+	Elf64_Ehdr wide;
+	Elf32_Ehdr narrow;
+	Elf64_Shdr first;
+	uint32_t each;
+	int err;
+
+	if (elf_read(elf, ident, sizeof(ident), 0) || memcmp(ident, ELFMAG, SELFMAG))
+		return -ENOEXEC;
+	if (ident[EI_CLASS] != ELFCLASS64 && ident[EI_CLASS] != ELFCLASS32)
+		return -EBADMSG;
+	if (ident[EI_DATA] != NATIVE_ORDER)
+		return -EPROTO;
+	elf->is_64 = ident[EI_CLASS] == ELFCLASS64;
+	if (elf->is_64) {
+		err = elf_read(elf, &wide, sizeof(wide), 0);
+		if (err)
+			return err;
+		elf->sections = wide.e_shoff;
+		elf->nr = wide.e_shnum;
+		elf->names = wide.e_shstrndx;
+		elf->machine = wide.e_machine;
+		each = wide.e_shentsize;
+	} else {
+		err = elf_read(elf, &narrow, sizeof(narrow), 0);
+		if (err)
+			return err;
+		elf->sections = narrow.e_shoff;
+		elf->nr = narrow.e_shnum;
+		elf->names = narrow.e_shstrndx;
+		elf->machine = narrow.e_machine;
+		each = narrow.e_shentsize;
+	}
+	if (!elf->sections)
+		return -ENODATA;
+	if (each != (elf->is_64 ? sizeof(Elf64_Shdr) : sizeof(Elf32_Shdr)))
+		return -EBADMSG;
+	if (elf->sections > elf->size)
+		return -EBADMSG;
+	/* Numbers that do not fit stand in the section header 0. */
+	err = elf_section(elf, 0, &first);
+	if (err)
+		return err;
+	if (!elf->nr)
+		elf->nr = first.sh_size;
+	if (elf->names == SHN_XINDEX)
+		elf->names = first.sh_link;
+	return elf->names < elf->nr ? 0 : -EBADMSG;
+}
+
+int elf_open(const char *path, struct elf *ret_elf)
+{
+	struct elf elf = { .fd = -1 };
+	struct stat st;
+	int err;
+
+	/* Not blocking, should it be a pipe. */
+	elf.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (elf.fd < 0)
+		return -errno;
+	err = fstat(elf.fd, &st) < 0 ? -errno : 0;
+	if (!err && S_ISDIR(st.st_mode))
+		err = -EISDIR;
+	if (!err && !S_ISREG(st.st_mode))
+		err = -ENOEXEC;
+	if (!err) {
+		elf.size = (uint64_t)st.st_size;
+		elf.dev = st.st_dev;
+		elf.inode = st.st_ino;
+		err = read_header(&elf);
+	}
+	if (err)
+		elf_close(&elf);
+	else
+		*ret_elf = elf;
+	return err;
+}
+
+void elf_close(struct elf *elf)
+{
+	close(elf->fd);
+}

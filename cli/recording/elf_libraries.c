@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/* See elf_libraries.h. */
+#include "cli/recording/elf_libraries.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/recording/elf_search.h"
+
+/* A program has some hundreds at most. */
+#define LIBRARIES_MAX 4096u
+
+/* The dynamic section and its texts. */
+#define SECTION_MAX (UINT64_C(16) << 20)
+
+struct dynamic {
+	unsigned char *entries;
+	char *texts; /* with a NUL at the end */
+	size_t size, text_size;
+	bool is_64;
+};
+
+static int read_whole(const struct elf *elf, const Elf64_Shdr *section, void *ret_bytes, size_t *ret_size)
+{
+	unsigned char *bytes;
+	int err;
+
+	if (section->sh_size > SECTION_MAX)
+		return -EFBIG;
+	bytes = calloc(1, (size_t)section->sh_size + 1);
+	if (!bytes)
+		return -ENOMEM;
+	err = elf_read(elf, bytes, (size_t)section->sh_size, section->sh_offset);
+	if (err) {
+		free(bytes);
+		return err;
+	}
+	memcpy(ret_bytes, &bytes, sizeof(bytes));
+	*ret_size = (size_t)section->sh_size;
+	return 0;
+}
+
+static void close_dynamic(struct dynamic *dynamic)
+{
+	free(dynamic->entries);
+	free(dynamic->texts);
+}
+
+/* A static program has none: nothing is needed then. */
+static int open_dynamic(const struct elf *elf, struct dynamic *dynamic)
+{
+	Elf64_Shdr section, texts;
+	int err = 0;
+
+	*dynamic = (struct dynamic){ .is_64 = elf->is_64 };
+	for (uint64_t i = 1; !err && !dynamic->entries && i < elf->nr; i++) {
+		err = elf_section(elf, i, &section);
+		if (err || section.sh_type != SHT_DYNAMIC)
+			continue;
+		err = section.sh_link < elf->nr ? elf_section(elf, section.sh_link, &texts) : -EBADMSG;
+		if (!err)
+			err = read_whole(elf, &section, &dynamic->entries, &dynamic->size);
+		if (!err)
+			err = read_whole(elf, &texts, &dynamic->texts, &dynamic->text_size);
+	}
+	if (err)
+		close_dynamic(dynamic);
+	return err;
+}
+
+/* The text of the next entry with this tag, from *at on. NULL: there are no more. */
+static const char *next_text(const struct dynamic *dynamic, int64_t tag, size_t *at)
+{
+	const size_t each = dynamic->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
+	Elf64_Dyn wide = { .d_tag = DT_NULL };
+	Elf32_Dyn narrow;
+
+	while (dynamic->size - *at >= each) {
+		if (dynamic->is_64) {
+			memcpy(&wide, dynamic->entries + *at, sizeof(wide));
+		} else {
+			memcpy(&narrow, dynamic->entries + *at, sizeof(narrow));
+			wide.d_tag = narrow.d_tag;
+			wide.d_un.d_val = narrow.d_un.d_val;
+		}
+		*at += each;
+		if (wide.d_tag == DT_NULL)
+			break;
+		if (wide.d_tag == tag && wide.d_un.d_val < dynamic->text_size)
+			return dynamic->texts + wide.d_un.d_val;
+	}
+	*at = dynamic->size;
+	return NULL;
+}
+
+static const char *first_text(const struct dynamic *dynamic, int64_t tag)
+{
+	size_t at = 0;
+
+	return next_text(dynamic, tag, &at);
+}
+
+/* The file is new, or is there already under the same or another path. */
+static int add(struct elf_libraries *l, const char *path, const struct elf *elf)
+{
+	struct elf_library *all;
+
+	for (unsigned int i = 0; i < l->nr; i++)
+		if (l->all[i].dev == elf->dev && l->all[i].inode == elf->inode)
+			return 0;
+	if (l->nr == LIBRARIES_MAX)
+		return -EFBIG;
+	all = realloc(l->all, (l->nr + 1) * sizeof(*all));
+	if (!all)
+		return -ENOMEM;
+	l->all = all;
+	all[l->nr] = (struct elf_library){ .path = strdup(path), .dev = elf->dev, .inode = elf->inode };
+	if (!all[l->nr].path)
+		return -ENOMEM;
+	l->nr++;
+	return 0;
+}
+
+static int add_missing(struct elf_libraries *l, const char *name)
+{
+	if (!l->missing)
+		l->missing = strdup(name);
+	l->nr_missing++;
+	return l->missing ? 0 : -ENOMEM;
+}
+
+static int add_needed(struct elf_libraries *l, const struct elf_needer *needer, const struct dynamic *dynamic)
+{
+	char path[4096];
+	const char *name;
+	struct elf elf;
+	size_t at = 0;
+	int err = 0;
+
+	while (!err && (name = next_text(dynamic, DT_NEEDED, &at))) {
+		err = elf_search(needer, name, path, &elf);
+		if (err) {
+			err = add_missing(l, name);
+			continue;
+		}
+		err = add(l, path, &elf);
+		elf_close(&elf);
+	}
+	return err;
+}
+
+/* What the file with number `i` needs. */
+static int add_needed_by(struct elf_libraries *l, unsigned int i)
+{
+	/* The list may move. */
+	struct elf_needer needer = { .path = l->all[i].path };
+	struct dynamic dynamic;
+	struct elf elf;
+	int err = elf_open(l->all[i].path, &elf);
+
+	if (err)
+		return err;
+	err = open_dynamic(&elf, &dynamic);
+	if (!err) {
+		needer.elf = &elf;
+		needer.runpath = first_text(&dynamic, DT_RUNPATH);
+		needer.rpath = needer.runpath ? NULL : first_text(&dynamic, DT_RPATH);
+		err = add_needed(l, &needer, &dynamic);
+		close_dynamic(&dynamic);
+	}
+	elf_close(&elf);
+	return err;
+}
+
+int elf_libraries_find(const char *path, struct elf_libraries *libraries)
+{
+	struct elf elf;
+	int err;
+
+	*libraries = (struct elf_libraries){ .nr = 0 };
+	err = elf_open(path, &elf);
+	if (err)
+		return err;
+	err = add(libraries, path, &elf);
+	elf_close(&elf);
+	for (unsigned int i = 0; !err && i < libraries->nr; i++) {
+		err = add_needed_by(libraries, i);
+		/* Of a library that is damaged nobody knows what it needs. */
+		if (i && err != -ENOMEM)
+			err = 0;
+	}
+	return err;
+}
+
+void elf_libraries_free(struct elf_libraries *libraries)
+{
+	for (unsigned int i = 0; i < libraries->nr; i++)
+		free(libraries->all[i].path);
+	free(libraries->all);
+	free(libraries->missing);
+}

@@ -1,0 +1,86 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder list FILE: events in the order of the source, whatever the compiler does, and those of the libraries that it needs.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+# A sanitizer's library is not found from everywhere; what is listed does not depend on it.
+flags="-I$top_srcdir/include -I$top_builddir/include -fPIC"
+library=$(cd "$top_builddir/.libs" && pwd)
+[ -e "$library/librecorder.so" ] || skip_all "configured without a shared library"
+
+# events NAME: a source with three events of the system NAME
+events()
+{
+	local name=$1 event
+
+	echo '#include <librecorder/event.h>'
+	for event in first second third; do
+		echo "REC_EVENT($name, $event, u32(n));"
+	done
+	echo "void $name(void);"
+	echo "void $name(void) { REC($name, third, 1); REC($name, first, 2); REC($name, second, 3); }"
+}
+listed()
+{
+	printf '%s\n' "$1:first u32(n)" "$1:second u32(n)" "$1:third u32(n)"
+}
+# list ARGUMENT...: what list prints, without columns
+list()
+{
+	"$RECORDER" list "$@" 2>err | tr -s ' ' | sed 's/^ //; s/^.*\/\(lib\)/\1/'
+}
+
+events one >one.c
+for options in -O0 -O1 -O2 -O3 -Os '-O2 -flto'; do
+	echo 'int main(void) { return 0; }' >main.c
+	# shellcheck disable=SC2086
+	"$CC" $flags $options one.c main.c -o program -L"$library" -lrecorder -Wl,-rpath,"$library" 2>cc.err ||
+		{ fail "$options: $(<cc.err)" && continue; }
+	is "the order of the source, $options" "$(list --binary program)" "program
+$(listed one)"
+done
+
+# A program that needs liba and libc; liba needs libb, and libb needs libc, which is in another directory.
+mkdir -p lib lib/deep
+link()
+{
+	# shellcheck disable=SC2086
+	"$CC" $flags -O2 -Wl,--no-as-needed "$@" -L"$library" -lrecorder -Wl,-rpath,"$library"
+}
+events cc >cc.c
+events bb >bb.c
+events aa >aa.c
+ok "a library" link -shared cc.c -o lib/deep/libc-events.so
+ok "one that needs it" link -shared bb.c -o lib/libb-events.so -Llib/deep -l:libc-events.so -Wl,-rpath,'$ORIGIN/deep'
+ok "and one that needs that" link -shared aa.c -o lib/liba-events.so -Llib -l:libb-events.so -Wl,-rpath,'${ORIGIN}' \
+	-Wl,-rpath-link,lib/deep
+ok "a program" link one.c main.c -o program -Llib -l:liba-events.so -Wl,-rpath,'$ORIGIN/lib' -Wl,-rpath-link,lib -Wl,-rpath-link,lib/deep
+is "its events and those of its libraries" "$(list ./program)" "./program
+$(listed one)
+liba-events.so
+$(listed aa)
+libb-events.so
+$(listed bb)
+libc-events.so
+$(listed cc)"
+is "without a message" "$(<err)" ""
+is "and those of a library" "$(list lib/libb-events.so)" "libb-events.so
+$(listed bb)
+libc-events.so
+$(listed cc)"
+
+ok "a program without a path to its libraries" link one.c main.c -o plain -Llib -l:liba-events.so -Wl,-rpath-link,lib -Wl,-rpath-link,lib/deep
+is "its own events" "$(list ./plain)" "./plain
+$(listed one)"
+like "and what cannot be found" "$(<err)" "^recorder list: './plain' needs 1 library that cannot be found, such as 'liba-events.so': its"
+is "LD_LIBRARY_PATH counts" "$(LD_LIBRARY_PATH=/nowhere:lib list ./plain | grep -c :)" 12
+ok "a program whose events are all in a library" link main.c -o empty -Llib -l:liba-events.so -Wl,-rpath,'$ORIGIN/lib' -Wl,-rpath-link,lib -Wl,-rpath-link,lib/deep
+is "those of the library" "$(list ./empty | head -n 2)" "liba-events.so
+aa:first u32(n)"
+head -c 700 lib/deep/libc-events.so >cut && mv cut lib/deep/libc-events.so
+is "a library that is damaged is passed over" "$(list ./empty | grep -c :)" 6
+fails "a program without any" "$RECORDER" list /bin/true
+like "is reported" "$err" "^recorder list: cannot list '/bin/true': no events are compiled into it$"
+
+done_testing
