@@ -19,10 +19,10 @@ for file in /proc/sys/kernel/ftrace_enabled $tracing/set_ftrace_{filter,notrace,
 done
 
 # The events of a file in their order, with the number of a system call (59 is execve on x86-64); from where the command
-# became itself.
+# became itself. Nobody asks for stacks: somebody else's trigger at the top level may write some.
 events()
 {
-	trace-cmd report "$1" 2>/dev/null | sed -nE 's/^.*\] +[0-9.]+: ([a-z0-9_]+): *(NR [0-9]+)?.*/\1 \2/p' |
+	trace-cmd report "$1" 2>/dev/null | grep -v ': kernel_stack: ' | sed -nE 's/^.*\] +[0-9.]+: ([a-z0-9_]+): *(NR [0-9]+)?.*/\1 \2/p' |
 		awk 'begun { print } /execve|NR 59|process_exec/ { begun = 1 }'
 }
 
