@@ -3,6 +3,7 @@
 #include "format/dat/dat_time.h"
 #include "format/io/bytes.h"
 #include "format/dat/dat_internal.h"
+#include "format/dat/dat_notes.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -130,14 +131,20 @@ static bool counts_nanoseconds(const char *clock)
 	return !strncmp(clock, "mono", 4);
 }
 
+/* Its text is in microseconds. */
+static int64_t date_of(const struct dat_option *date)
+{
+	return (int64_t)((uint64_t)strtoll(date->data, NULL, 0) * 1000);
+}
+
 static int read_option(const struct dat_file *file, const struct dat_option *o, unsigned int flags, struct dat_time *t)
 {
 	struct bytes b;
 
 	switch (o->id) {
-	case DAT_DATE: /* microseconds */
+	case DAT_DATE:
 		if (!(flags & DAT_TIME_NO_DATE))
-			t->offset += (int64_t)((uint64_t)strtoll(o->data, NULL, 0) * 1000);
+			t->offset = (int64_t)((uint64_t)t->offset + (uint64_t)date_of(o));
 		return 0;
 	case DAT_OFFSET:
 		t->offset = (int64_t)((uint64_t)t->offset + (uint64_t)strtoll(o->data, NULL, 0));
@@ -204,6 +211,34 @@ void dat_time_close(struct dat_time *time)
 	free(time->cpus);
 	time->cpus = NULL;
 	time->nr_cpus = 0;
+}
+
+unsigned int dat_time_readings(const struct dat_file *file, struct clock_reading ret_readings[CLOCK_READINGS])
+{
+	const struct dat_option *version = dat_option(file, DAT_VERSION);
+	struct dat_notes notes;
+	char clock[64] = "";
+
+	dat_notes_read(version ? version->data : NULL, &notes);
+	dat_clock_name(file, clock, sizeof(clock));
+	/* Raw times of the TSC become those of CLOCK_MONOTONIC by the options. */
+	if (strcmp(clock, "mono") != 0 && strcmp(clock, "boot") != 0 && !dat_option(file, DAT_TSC2NSEC))
+		return 0;
+	for (unsigned int i = 0; i < notes.nr_readings; i++) {
+		ret_readings[i] = notes.readings[i];
+		if (!strcmp(clock, "boot"))
+			ret_readings[i].mono = ret_readings[i].boottime;
+	}
+	return notes.nr_readings;
+}
+
+bool dat_time_date(const struct dat_file *file, int64_t *ret_date)
+{
+	const struct dat_option *date = dat_option(file, DAT_DATE);
+
+	if (date)
+		*ret_date = date_of(date);
+	return date;
 }
 
 /* Unsigned throughout: numbers from a file may overflow, which must not be undefined. */

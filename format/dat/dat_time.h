@@ -7,6 +7,7 @@
 #define FORMAT_DAT_TIME_H
 
 #include "format/dat/dat_read.h"
+#include "format/io/clock_reading.h"
 
 struct dat_time_cpu; /* samples of TIME_SHIFT */
 
@@ -45,6 +46,18 @@ static inline uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint6
 		return dat_time_convert(time, cpu, ts);
 	return ts + (uint64_t)time->offset;
 }
+
+/*
+ * What the time of day was at times of the file, and what CLOCK_BOOTTIME showed: `mono` of each reading is a time of the
+ * file with DAT_TIME_NO_DATE. Returns how many readings there are. 0: the file has none, or its times are those of a
+ * clock of which they say nothing.
+ */
+unsigned int dat_time_readings(const struct dat_file *file, struct clock_reading ret_readings[CLOCK_READINGS]);
+
+/*
+ * The option DATE: by how much the times with the date exceed those without it, ns. False: the file has no such option.
+ */
+bool dat_time_date(const struct dat_file *file, int64_t *ret_date);
 
 /* The name of the clock in use: the word in brackets, or the whole text; NULL if the file does not state it. */
 bool dat_clock_name(const struct dat_file *file, char *ret_name, size_t size);

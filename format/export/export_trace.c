@@ -7,22 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The option DATE is the difference to the time of day: by it, the file has both clocks. */
-static int find_realtime(struct export_trace *trace, const struct dat_time *time)
+/* By how much the time of day exceeds the file's times: by its date, or else by the first of its readings. */
+static void find_realtime(struct export_trace *trace)
 {
-	struct dat_error error;
-	struct dat_time date;
-	int err;
+	const struct clock_reading *first = trace->readings;
 
-	if (!dat_option(trace->file, DAT_DATE))
-		return 0;
-	err = dat_time_open(trace->file, 0, &date, &error);
-	if (err)
-		return err;
-	trace->has_realtime = true;
-	trace->realtime = (int64_t)((uint64_t)date.offset - (uint64_t)time->offset);
-	dat_time_close(&date);
-	return 0;
+	trace->nr_readings = dat_time_readings(trace->file, trace->readings);
+	trace->has_realtime = dat_time_date(trace->file, &trace->realtime);
+	if (!trace->has_realtime && trace->nr_readings) {
+		trace->has_realtime = true;
+		trace->realtime = (int64_t)(first->realtime - first->mono);
+	}
 }
 
 int export_trace_open(struct export_trace *ret_trace, const struct dat_file *file, const struct dat_time *time,
@@ -37,10 +32,10 @@ int export_trace_open(struct export_trace *ret_trace, const struct dat_file *fil
 		err = export_fields_open(table, file->big, &ret_trace->fields);
 	if (!err)
 		err = model_rules_open(table, &ret_trace->rules);
-	if (!err)
-		err = find_realtime(ret_trace, time);
 	if (err)
 		export_trace_close(ret_trace);
+	else
+		find_realtime(ret_trace);
 	return err;
 }
 

@@ -17,11 +17,13 @@ struct export_trace {
 	struct event_printer printer;
 	bool has_realtime;
 	int64_t realtime; /* CLOCK_REALTIME less the trace's time, ns */
+	struct clock_reading readings[CLOCK_READINGS];
+	unsigned int nr_readings; /* 0: the file has none */
 };
 
 /*
  * `time` is that of the file without its date (DAT_TIME_NO_DATE); all of them must outlive the trace, which must not
- * move. 0; -ENOMEM; -EBADMSG: an option of the file is damaged.
+ * move. 0; -ENOMEM.
  */
 int export_trace_open(struct export_trace *ret_trace, const struct dat_file *file, const struct dat_time *time,
 		      const struct event_table *table);

@@ -236,12 +236,13 @@ static void put_missing_switch(struct perfetto *p, struct perfetto_cpu *c, const
 
 	snprintf(idle, sizeof(idle), "swapper/%" PRIu32, event->cpu);
 	comm = pid ? comm : idle;
-	put_short_switch(c, event->ts, 0, comm, strlen(comm), pid, 0);
+	put_short_switch(c, perfetto_boottime(p, event->ts), 0, comm, strlen(comm), pid, 0);
 	c->current = pid;
 }
 
 /* False: the event does not have the fields. */
-static bool put_switch(struct perfetto_cpu *c, const struct export_event *type, const struct dat_event *event)
+static bool put_switch(struct perfetto_cpu *c, const struct export_event *type, const struct dat_event *event,
+		       uint64_t time)
 {
 	static const char *const names[] = { "prev_comm", "prev_pid",  "prev_prio", "prev_state",
 					     "next_comm", "next_pid", "next_prio" };
@@ -250,14 +251,15 @@ static bool put_switch(struct perfetto_cpu *c, const struct export_event *type, 
 	if (!read_fields(type, event, names, 7, v))
 		return false;
 	if (c->current < 0)
-		put_long_switch(c, event->ts, v);
+		put_long_switch(c, time, v);
 	else
-		put_short_switch(c, event->ts, v[3].u, v[4].data, v[4].size, v[5].s, v[6].s);
+		put_short_switch(c, time, v[3].u, v[4].data, v[4].size, v[5].s, v[6].s);
 	c->current = v[5].s;
 	return true;
 }
 
-static bool put_waking(struct perfetto_cpu *c, const struct export_event *type, const struct dat_event *event)
+static bool put_waking(struct perfetto_cpu *c, const struct export_event *type, const struct dat_event *event,
+		       uint64_t time)
 {
 	static const char *const names[] = { "comm", "pid", "prio", "target_cpu" };
 	struct export_value v[4];
@@ -265,12 +267,12 @@ static bool put_waking(struct perfetto_cpu *c, const struct export_event *type, 
 	/* The waking task is the one that the last switch named. */
 	if (c->current < 0 || !read_fields(type, event, names, 4, v))
 		return false;
-	proto_varint(&c->lists[WAKING_TIME], event->ts - c->waking_time);
+	proto_varint(&c->lists[WAKING_TIME], time - c->waking_time);
 	proto_varint(&c->lists[WAKING_COMM], comm_number(c, v[0].data, v[0].size));
 	proto_varint(&c->lists[WAKING_PID], v[1].u);
 	proto_varint(&c->lists[WAKING_PRIO], v[2].u);
 	proto_varint(&c->lists[WAKING_CPU], v[3].u);
-	c->waking_time = event->ts;
+	c->waking_time = time;
 	return true;
 }
 
@@ -335,13 +337,13 @@ static void put_hex(struct blob *blob, uint32_t number, const struct export_valu
 }
 
 static void put_described(struct perfetto_cpu *c, const struct export_event *type, const struct dat_event *event,
-			  int32_t pid, uint32_t number)
+			  int32_t pid, uint32_t number, uint64_t time)
 {
 	const size_t begun = proto_begin(&c->events, BUNDLE_EVENT);
 	struct export_value value;
 	size_t message;
 
-	proto_uint(&c->events, FTRACE_TIME, event->ts);
+	proto_uint(&c->events, FTRACE_TIME, time);
 	proto_int(&c->events, FTRACE_PID, pid);
 	message = proto_begin(&c->events, number);
 	for (uint32_t i = 0; i < nr_described(type); i++) {
@@ -362,6 +364,7 @@ int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, c
 {
 	const uint32_t id = (uint32_t)type->type->event->id, number = FIRST_NUMBER + id;
 	const int32_t pid = event_pid(p->trace->table, event->data, event->size);
+	const uint64_t time = perfetto_boottime(p, event->ts);
 	struct perfetto_cpu *c = find_cpu(p, event->cpu);
 	int err = 0;
 
@@ -370,14 +373,14 @@ int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, c
 	if (c->current >= 0 && pid >= 0 && pid != c->current)
 		put_missing_switch(p, c, event, pid);
 	if (!strcmp(type->system, "sched") &&
-	    ((!strcmp(type->name, "sched_switch") && put_switch(c, type, event)) ||
-	     (!strcmp(type->name, "sched_waking") && put_waking(c, type, event))))
+	    ((!strcmp(type->name, "sched_switch") && put_switch(c, type, event, time)) ||
+	     (!strcmp(type->name, "sched_waking") && put_waking(c, type, event, time))))
 		return write_if_full(p, c, event->cpu);
 	if (!p->described[id]) {
 		err = describe(p, type, event->cpu, number);
 		p->described[id] = 1;
 	}
 	if (!err)
-		put_described(c, type, event, pid, number);
+		put_described(c, type, event, pid, number, time);
 	return err ? err : write_if_full(p, c, event->cpu);
 }

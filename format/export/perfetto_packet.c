@@ -54,30 +54,92 @@ static void put_clock(struct perfetto *p, uint32_t id, uint64_t ts, bool is_incr
 	proto_end(&p->packet, clock);
 }
 
+/* ------------------------------------------------------------------------------------------------------- clocks */
+
 /*
  * The trace's time is called MONOTONIC. Bundles of ftrace events have no way to say so: without a clock they are on
- * BOOTTIME, which is therefore set to the same.
+ * BOOTTIME. If no reading of that clock is known, it is set to the same as MONOTONIC.
+ *
+ * Between two clocks, Perfetto converts by those snapshots that have the same set of clocks, and of them by the last
+ * one before the time. So the clock of differences, which no reading has, is in a snapshot of its own.
  */
-static int put_clocks(struct perfetto *p, uint64_t ts)
+static size_t begin_snapshot(struct perfetto *p, uint64_t ts)
 {
-	size_t clocks, defaults;
+	const size_t clocks = proto_begin(&p->packet, PACKET_CLOCKS);
+
+	proto_uint(&p->packet, CLOCKS_PRIMARY, CLOCK_ID_MONOTONIC);
+	put_clock(p, CLOCK_ID_MONOTONIC, ts, false);
+	return clocks;
+}
+
+/* Perfetto refuses a REALTIME that goes back: then the first reading counts for all. */
+static unsigned int nr_readings(const struct export_trace *trace)
+{
+	const struct clock_reading *readings = trace->readings;
+
+	return trace->nr_readings > 1 && readings[1].realtime < readings[0].realtime ? 1 : trace->nr_readings;
+}
+
+/* CLOCK_BOOTTIME less MONOTONIC. It never shrinks, except by what the readings are inexact. */
+static uint64_t asleep(const struct export_trace *trace, unsigned int reading)
+{
+	const struct clock_reading *readings = trace->readings;
+	const uint64_t first = readings[0].boottime - readings[0].mono;
+	const uint64_t here = readings[reading].boottime - readings[reading].mono;
+
+	return (int64_t)(here - first) > 0 ? here : first;
+}
+
+uint64_t perfetto_boottime(const struct perfetto *p, uint64_t ts)
+{
+	unsigned int nr = nr_readings(p->trace);
+
+	while (nr > 1 && ts < p->trace->readings[nr - 1].mono)
+		nr--;
+	return nr ? ts + asleep(p->trace, nr - 1) : ts;
+}
+
+static int put_reading(struct perfetto *p, unsigned int reading)
+{
+	const struct clock_reading *clocks = &p->trace->readings[reading];
+	size_t snapshot;
 
 	perfetto_packet(p, PERFETTO_NO_TIME);
+	snapshot = begin_snapshot(p, clocks->mono);
+	put_clock(p, CLOCK_ID_BOOTTIME, clocks->mono + asleep(p->trace, reading), false);
+	put_clock(p, CLOCK_ID_REALTIME, clocks->realtime, false);
+	proto_end(&p->packet, snapshot);
+	return perfetto_packet_end(p);
+}
+
+/* First the readings: Perfetto's page takes the time of day from the very first snapshot. */
+static int put_clocks(struct perfetto *p, uint64_t ts)
+{
+	const unsigned int nr = nr_readings(p->trace);
+	size_t snapshot, defaults;
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < nr; i++)
+		err = put_reading(p, i);
+	if (err)
+		return err;
+	perfetto_packet(p, PERFETTO_NO_TIME);
 	proto_uint(&p->packet, PACKET_FLAGS, FLAG_CLEARED);
-	clocks = proto_begin(&p->packet, PACKET_CLOCKS);
-	put_clock(p, CLOCK_ID_MONOTONIC, ts, false);
-	put_clock(p, CLOCK_ID_BOOTTIME, ts, false);
-	if (p->trace->has_realtime)
+	snapshot = begin_snapshot(p, ts);
+	if (!nr)
+		put_clock(p, CLOCK_ID_BOOTTIME, ts, false);
+	if (!nr && p->trace->has_realtime)
 		put_clock(p, CLOCK_ID_REALTIME, ts + (uint64_t)p->trace->realtime, false);
 	put_clock(p, CLOCK_ID_DELTA, ts, true);
-	proto_uint(&p->packet, CLOCKS_PRIMARY, CLOCK_ID_MONOTONIC);
-	proto_end(&p->packet, clocks);
+	proto_end(&p->packet, snapshot);
 	defaults = proto_begin(&p->packet, PACKET_DEFAULTS);
 	proto_uint(&p->packet, PACKET_CLOCK, CLOCK_ID_DELTA);
 	proto_end(&p->packet, defaults);
 	p->delta_time = ts;
 	return perfetto_packet_end(p);
 }
+
+/* ------------------------------------------------------------------------------------------------------- machine */
 
 /*
  * "Linux host 6.1.0 x86_64", as trace-cmd and recorder write it: the scheduler's states depend on the kernel's version.

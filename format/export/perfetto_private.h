@@ -91,6 +91,8 @@ struct perfetto {
 void perfetto_packet(struct perfetto *p, uint64_t ts);
 /* 0; -ENOMEM. */
 int perfetto_packet_end(struct perfetto *p);
+/* The time of an ftrace event, which is on the clock BOOTTIME. */
+uint64_t perfetto_boottime(const struct perfetto *p, uint64_t ts);
 /* The packets before all others. 0; -ENOMEM. */
 int perfetto_begin(struct perfetto *p, uint64_t ts);
 

@@ -25,7 +25,6 @@ sql hostile "select hex(string_value) from slice s join args a using(arg_set_id)
 sql threads "select t.name, t.tid, count(*), sum(extract_arg(s.arg_set_id, 'debug.n')) from slice s join thread_track k on s.track_id = k.id join thread t using(utid) where category = 'load' group by 1, 2 order by 1"
 sql process "select p.name, p.pid, count(*) from process p join thread t using(upid) where t.name in ('kinds', 'one', 'two') group by 1, 2"
 sql times "select ts from slice where category = 'load' order by ts"
-sql clocks "select distinct clock_name, clock_value - ts from clock_snapshot where clock_name is not null order by 1"
 ask kinds.pftrace
 is "counts of events" "$(answer counts)" "ftrace bprint 1 0;kinds numbers 1 0;kinds others 2 0;kinds texts 2 0;load tick 40000 0"
 is "numbers" "$(answer numbers)" \
@@ -40,7 +39,6 @@ is "threads, with their names and all their events" "$(answer threads)" \
 is "their process" "$(answer process)" "kinds $(sed -n 's/^main //p' tids) 3"
 is "times" "$(answer times)" \
 	"$("$RECORDER" report -t kinds.dat | sed -nE 's/.* ([0-9]+)\.([0-9]{9}): tick: .*/\1\2/p' | sort -n | paste -s -d ';')"
-is "clocks" "$(answer clocks)" "BOOTTIME 0;MONOTONIC 0"
 ok "the trace is smaller than the trace.dat" test "$(stat -c %s kinds.pftrace)" -lt "$(stat -c %s kinds.dat)"
 
 # A file of 48 MB in 32 MB of address space, most of which are the libraries.

@@ -38,6 +38,7 @@ const struct dat_make dat_makes[] = {
 	{ "v6-long4", 6, false, 4, 4096, 2, 300, "[mono]", MAKE_LOST },
 	{ "v6-big-long4", 6, true, 4, 4096, 2, 300, "[mono]", MAKE_LOST },
 	{ "v6-date", 6, false, 8, 4096, 2, 50, "[mono]", MAKE_DATE },
+	{ "v6-clocks", 6, false, 8, 4096, 2, 300, "[mono]", MAKE_CLOCKS | MAKE_KERNEL },
 	{ "v6-offset", 6, false, 8, 4096, 2, 50, "[mono]", MAKE_OFFSET },
 	{ "v6-tsc", 6, false, 8, 4096, 2, 50, "[x86-tsc]", MAKE_TSC },
 	{ "v7-tsc", 7, false, 8, 4096, 2, 50, "[x86-tsc]", MAKE_TSC },
@@ -565,6 +566,14 @@ static void put_time_shift(struct out *o, unsigned int samples)
 	free(p.data);
 }
 
+/*
+ * 50 us of the file are 100 us of the time of day, from 20 us before 2023-11-15 00:00 UTC on. Before the second reading
+ * the machine sleeps for 10 s.
+ */
+#define CLOCKS                                                                                                      \
+	"recorder 1.0; clocks: monotonic 5000000000 realtime 1700006399999980000 boottime 3605000000000 ns, "         \
+	"monotonic 5000050000 realtime 1700006400000080000 boottime 3615000050000 ns"
+
 static void put_plain_options(struct out *o)
 {
 	unsigned int flags = o->what->flags;
@@ -578,7 +587,7 @@ static void put_plain_options(struct out *o)
 	put_string_option(o, 5, "Linux test 1.0");
 	if (flags & MAKE_OFFSET)
 		put_string_option(o, 7, "-1500000000");
-	put_string_option(o, 9, "a test");
+	put_string_option(o, 9, flags & MAKE_CLOCKS ? CLOCKS : "a test");
 	put_number(&p, UINT64_C(0x1122334455667788), 8);
 	put_option(o, 11, &p);
 	if (flags & MAKE_SHIFT)

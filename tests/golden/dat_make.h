@@ -33,6 +33,7 @@
 #define MAKE_ALL_FIELDS (1u << 19) /* one event of each kind of field and print format */
 #define MAKE_KERNEL	(1u << 20) /* events for which viewers have code of their own */
 #define MAKE_CPUCOUNT	(1u << 21) /* version 7: an option says 7 CPUs */
+#define MAKE_CLOCKS	(1u << 22) /* readings of the clocks: the time of day goes twice as fast */
 
 struct dat_make {
 	const char *name;
