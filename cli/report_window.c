@@ -12,9 +12,11 @@
 #include "cli/report.h"
 #include "format/dat/dat_seek.h"
 
-#define NS_PER_S   1000000000u
-#define NS_PER_DAY (86400ull * NS_PER_S)
-#define FRACTION   9 /* digits that count */
+#define NS_PER_S 1000000000u
+#define FRACTION 9 /* digits that count */
+
+/* Of a time in nanoseconds. */
+#define SECONDS_MAX ((time_t)(INT64_MAX / NS_PER_S))
 
 /* One of the two ends. */
 struct edge {
@@ -72,50 +74,114 @@ static bool read_time(const char *text, bool seconds, bool units, uint64_t *ret_
 
 /* ------------------------------------------------------------------------------------------------------ clock times */
 
+/* How the times that are shown relate to the time of day. */
+struct day_clock {
+	struct clock_reading readings[CLOCK_READINGS];
+	unsigned int nr; /* 0: not known */
+	uint64_t shift;	 /* what is shown less the file's time */
+};
+
+/* By the file's date, which is what is shown, or else by its readings of the clocks. */
+static struct day_clock find_day_clock(const struct report *r)
+{
+	struct day_clock clock = { .shift = (uint64_t)r->time.adjusted };
+	int64_t date;
+
+	if (r->raw_ts)
+		return clock;
+	if (dat_time_date(r->file, &date)) {
+		clock.readings[0].realtime = (uint64_t)date;
+		clock.nr = 1;
+		clock.shift += r->no_date ? 0 : (uint64_t)date;
+	} else if (!r->hz) {
+		clock.nr = dat_time_readings(r->file, clock.readings);
+	}
+	return clock;
+}
+
+static uint64_t day_of_shown(const struct day_clock *clock, uint64_t shown)
+{
+	return clock_reading_realtime(clock->readings, clock->nr, shown - clock->shift);
+}
+
+/* A time of day before the clock's time 0 is shown as 0. */
+static uint64_t shown_of_day(const struct day_clock *clock, uint64_t day)
+{
+	const uint64_t shown = clock_reading_mono(clock->readings, clock->nr, day) + clock->shift;
+
+	return shown > INT64_MAX ? 0 : shown;
+}
+
+/* A local date as nanoseconds since 1970. */
+static uint64_t day_time(struct tm date, uint64_t fraction)
+{
+	time_t seconds;
+
+	date.tm_isdst = -1;
+	seconds = mktime(&date);
+	if (seconds < 0)
+		return 0;
+	return seconds < SECONDS_MAX ? (uint64_t)seconds * NS_PER_S + fraction : INT64_MAX;
+}
+
+/* Reads a time of day into *date, which has the day to begin with. False: the text is not one. */
+static bool read_day(const char *text, struct tm *date, bool *ret_dated, uint64_t *ret_fraction)
+{
+	struct tm given = *date;
+	const char *rest = strptime(text, "%Y-%m-%d", &given);
+
+	*ret_dated = rest != NULL;
+	*ret_fraction = 0;
+	if (rest)
+		*date = given;
+	rest = rest ? rest + strspn(rest, " T") : text;
+	date->tm_sec = 0;
+	rest = strptime(rest, "%H:%M", date);
+	if (rest && *rest == ':')
+		rest = strptime(rest + 1, "%S", date);
+	if (rest && *rest == '.') {
+		char number[16];
+
+		snprintf(number, sizeof(number), "0%.*s", FRACTION + 1, rest);
+		rest += 1 + strspn(rest + 1, "0123456789");
+		if (!read_time(number, true, false, ret_fraction))
+			rest = NULL;
+	}
+	return rest && !*rest;
+}
+
 /*
  * "14:03", "14:03:05.25", also with the date in front: the day of the first event, or the next one if the file reaches
  * it.
  */
 static int read_clock(const struct report *r, const struct edge *edge, uint64_t *ret_ts)
 {
-	const char *text = edge->text;
-	time_t seconds = (time_t)(edge->first / NS_PER_S);
-	struct tm day, date;
-	uint64_t fraction = 0;
-	const char *rest;
+	const struct day_clock clock = find_day_clock(r);
+	uint64_t first, last, fraction, time;
+	struct tm day;
+	time_t seconds;
 	bool dated;
 
-	if (r->no_date || r->raw_ts || !dat_option(r->file, DAT_DATE))
+	if (!clock.nr)
 		return wrong(
 			edge,
-			"the file's times are not dates (trace-cmd record --date); use a time as report prints it, or +TIME");
+			"the file's times are not dates, and it has no readings of the time of day; use a time as report prints it, or +TIME");
+	first = day_of_shown(&clock, edge->first);
+	last = day_of_shown(&clock, edge->last);
+	seconds = (time_t)(first / NS_PER_S);
 	if (!localtime_r(&seconds, &day))
 		return wrong(edge, "the file's first event has no valid date");
-	date = day;
-	rest = strptime(text, "%Y-%m-%d", &date);
-	dated = rest != NULL;
-	if (dated)
-		day = date;
-	rest = rest ? rest + strspn(rest, " T") : text;
-	day.tm_sec = 0;
-	rest = strptime(rest, "%H:%M", &day);
-	if (rest && *rest == ':')
-		rest = strptime(rest + 1, "%S", &day);
-	if (rest && *rest == '.') {
-		char number[16];
-
-		snprintf(number, sizeof(number), "0%.*s", FRACTION + 1, rest);
-		rest += 1 + strspn(rest + 1, "0123456789");
-		if (!read_time(number, true, false, &fraction))
-			rest = NULL;
-	}
-	if (!rest || *rest)
+	if (!read_day(edge->text, &day, &dated, &fraction))
 		return wrong(edge, "expected HH:MM:SS, if needed with YYYY-MM-DD in front");
-	day.tm_isdst = -1;
-	seconds = mktime(&day);
-	*ret_ts = (uint64_t)seconds * NS_PER_S + fraction;
-	if (!dated && *ret_ts < edge->first && *ret_ts + NS_PER_DAY <= edge->last)
-		*ret_ts += NS_PER_DAY;
+	time = day_time(day, fraction);
+	if (!dated && time < first) {
+		uint64_t next;
+
+		day.tm_mday++;
+		next = day_time(day, fraction);
+		time = next <= last ? next : time;
+	}
+	*ret_ts = shown_of_day(&clock, time);
 	return 0;
 }
 

@@ -200,6 +200,7 @@ void dat_time_adjust(struct dat_time *time, int64_t offset, uint64_t hz)
 	if (time->raw)
 		return;
 	time->offset = (int64_t)((uint64_t)time->offset + (uint64_t)offset);
+	time->adjusted = (int64_t)((uint64_t)time->adjusted + (uint64_t)offset);
 	if (hz)
 		time->scale = 1e9 / (double)hz;
 }

@@ -13,6 +13,7 @@ struct dat_time_cpu; /* samples of TIME_SHIFT */
 
 struct dat_time {
 	int64_t offset;
+	int64_t adjusted; /* the part of it that dat_time_adjust() added */
 	uint32_t mult; /* 0: no conversion */
 	uint32_t shift;
 	double scale; /* nanoseconds of a tick, instead of mult and shift; 0: none */

@@ -38,6 +38,9 @@ struct clock_reading clock_reading_take(void)
  */
 static uint64_t convert(const uint64_t *from, const uint64_t *to, unsigned int nr, uint64_t time)
 {
+	/* It was set back: a time before the first one comes again after that. */
+	if (nr > 1 && from[1] < from[0])
+		return time < from[0] ? to[1] + (time - from[1]) : to[0] + (time - from[0]);
 	if (time <= from[0] || nr == 1)
 		return to[0] + (time - from[0]);
 	if (time >= from[1] || to[1] < to[0])

@@ -23,7 +23,8 @@ struct clock_reading clock_reading_take(void);
 
 /*
  * CLOCK_REALTIME at a moment of CLOCK_MONOTONIC, and the opposite, by `nr` readings, of which there is at least one: on
- * the line through two, and at the distance of the nearest one beyond them.
+ * the line through two, and at the distance of the nearest one beyond them. If CLOCK_REALTIME was set back between two,
+ * moments after the first one go by the second, and so do times of day before that of the first.
  */
 uint64_t clock_reading_realtime(const struct clock_reading *readings, unsigned int nr, uint64_t mono);
 uint64_t clock_reading_mono(const struct clock_reading *readings, unsigned int nr, uint64_t realtime);

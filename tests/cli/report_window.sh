@@ -67,6 +67,78 @@ is "a time of the day" "$(events --since "$clock" "$TMP/v6-date.dat")" "$(betwee
 is "a date" "$(events --until "1970-01-01 $clock" "$TMP/v6-date.dat")" "$(between 0 "$time")"
 is "one of another day" "$(events --since "1970-01-02 $clock" "$TMP/v6-date.dat")" ""
 
+# ------------------------------------------------------------------------------------------------- times of the day
+
+# In this file 50 us are 100 us of the time of day, and 5.000010000 is midnight of 2023-11-15, UTC.
+clocks=$TMP/clocks.dat
+"$mkdat" v6-clocks > "$clocks"
+
+# window ZONE OPTION...: times of the first and of the last event
+window()
+{
+	local zone=$1
+
+	shift
+	TZ=$zone "$RECORDER" report -t -R --cpu 0 "$@" "$clocks" 2> "$TMP/err" | sed -nE 's/.*\] +([0-9.]+): .*/\1/p' | sed -n '1p;$p' | xargs
+}
+# nearest TIME TIME: the first event from one time on, and the last one until another
+nearest()
+{
+	"$RECORDER" report -t -R --cpu 0 "$clocks" 2> /dev/null | sed -nE 's/.*\] +([0-9.]+): .*/\1/p' |
+		awk -v a="$1" -v b="$2" '$1 >= a && $1 <= b' | sed -n '1p;$p' | xargs
+}
+
+is "the times of the file are where this test expects them" "$(nearest 0 9 | cut -c 1-8)" 5.000000
+# 5.000005 is 23:59:59.999990, 5.000020 is 00:00:00.000020 of the next day.
+expected=$(nearest 5.000005000 5.000020000)
+whole=$(nearest 0 9)
+ok "there are events before and after that" test "$expected" != "$whole"
+is "with a date" "$(window UTC --since '2023-11-14 23:59:59.99999' --until '2023-11-15T00:00:00.00002')" "$expected"
+is "of the first event's day, and of the next one, which the file reaches" \
+	"$(window UTC --since 23:59:59.99999 --until 00:00:00.00002)" "$expected"
+is "in another time zone" "$(window IST-5:30 --since 05:29:59.99999 --until 05:30:00.00002)" "$expected"
+is "in another time zone, with a date" "$(window EST5 --since '2023-11-14 18:59:59.99999' --until '2023-11-14 19:00:00.00002')" "$expected"
+is "after the last reading time goes by that reading" \
+	"$(window UTC --since 2023-11-15T00:00:00.00012 --until 00:00:00.00015)" "$(nearest 5.000090000 5.000120000)"
+is "with --nodate" "$(window UTC --nodate --since 23:59:59.99999 --until 00:00:00.00002)" "$expected"
+is "times that are shown later by --ts-offset" \
+	"$(TZ=UTC "$RECORDER" report -t -R --cpu 0 --ts-offset 3000000000 --since 23:59:59.99999 --until 00:00:00.00002 "$clocks" 2> /dev/null |
+		sed -nE 's/.*\] +8([0-9.]+): .*/5\1/p' | sed -n '1p;$p' | xargs)" "$expected"
+is "a day before the machine was started" "$(window UTC --since '1970-01-02 00:00')" "$whole"
+is "until that day: nothing" "$(window UTC --until '1970-01-02 00:00')" ""
+is "a day that nanoseconds do not reach" "$(window UTC --since '9999-12-31 00:00')" ""
+is "profile takes such times" "$(TZ=UTC "$RECORDER" profile --since 23:59:59.99999 --until 00:00:00.00002 "$clocks" 2>&1)" \
+	"$("$RECORDER" profile --since 5.000005 --until 5.00002 "$clocks" 2>&1)"
+
+# The time of day was set back by an hour, between the readings.
+sed 's/realtime 1700006400000080000/realtime 1700002800000080000/' "$clocks" > "$TMP/back.dat"
+clocks=$TMP/back.dat
+is "set back: from the first reading on by that one" "$(window UTC --since '2023-11-14 23:59:59.99999')" "$(nearest 5.00001 9)"
+is "set back: earlier times by the last one" "$(window UTC --since '2023-11-14 23:00:00.0001')" "$(nearest 5.00007 9)"
+
+# Readings say nothing of the times of another clock.
+sed 's/\[mono\]/[perf]/g' "$TMP/clocks.dat" > "$TMP/perf.dat"
+run "$RECORDER" report --since 14:03 "$TMP/perf.dat"
+like "a clock that was not read" "$status $err" "^2 recorder report: --since '14:03': the file's times are not dates"
+for option in --raw-ts "--ts2secs 1000000000"; do
+	# shellcheck disable=SC2086
+	run "$RECORDER" report $option --since 14:03 "$TMP/clocks.dat"
+	like "times of $option" "$status $err" "^2 recorder report: --since '14:03': the file's times are not dates"
+done
+
+# A recording of now: what it wrote lies between the times of day before and after.
+now()
+{
+	date '+%Y-%m-%d %H:%M:%S.%N'
+}
+before=$(now)
+ok "a recording" "$RECORDER" record -q -o "$TMP/now.dat" "$top_builddir/tests/programs/producer" 1 100
+after=$(now)
+is "all of a recording lies between the times of day before and after it" \
+	"$("$RECORDER" report --since "$before" --until "$after" "$TMP/now.dat" | grep -c ': count:')" 100
+is "nothing lies before" "$("$RECORDER" report --until "$before" "$TMP/now.dat" | grep -c ': count:')" 0
+is "nothing lies after" "$("$RECORDER" report --since "$after" "$TMP/now.dat" | grep -c ': count:')" 0
+
 for file in v6-instances v7-instances; do
 	"$RECORDER" report "$TMP/$file.dat" > "$TMP/all"
 	is "-B of $file" "$("$RECORDER" report -B alpha "$TMP/$file.dat" | sed 1d)" "$(grep -E '^ *alpha: ' "$TMP/all")"

@@ -133,8 +133,10 @@ Test(dat_notes, realtime)
 	cr_expect_eq(clock_reading_mono(gains, 2, 51600), 2500);
 	cr_expect_eq(clock_reading_mono(gains, 1, 51500), 2500);
 	cr_expect_eq(clock_reading_realtime(back, 2, 1500), 39500);
-	cr_expect_eq(clock_reading_mono(back, 2, 49000), 0);
-	cr_expect_eq(clock_reading_mono(back, 2, 50001), 12001);
+	cr_expect_eq(clock_reading_mono(back, 2, 39500), 1500);
+	cr_expect_eq(clock_reading_mono(back, 2, 49000), 11000);
+	cr_expect_eq(clock_reading_mono(back, 2, 50000), 1000);
+	cr_expect_eq(clock_reading_mono(back, 2, 50001), 1001);
 }
 
 Test(dat_notes, nothing_known)
