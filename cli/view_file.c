@@ -98,6 +98,17 @@ static int write_texts(struct reading *reading, size_t room, const struct view_s
 	return err;
 }
 
+/* Of a file with a date, the times are times of day. */
+static void find_days(const struct dat_file *file, struct view_head *head)
+{
+	int64_t date;
+
+	if (dat_time_date(file, &date))
+		head->nr_readings = 1;
+	else
+		head->nr_readings = dat_time_readings(file, head->readings);
+}
+
 int view_file(const struct view_request *request, const struct view_sink *sink, struct view_result *ret_result)
 {
 	struct reading reading = { .file = NULL };
@@ -117,6 +128,7 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 		if (!dat_clock_name(reading.file, clock, sizeof(clock)))
 			snprintf(clock, sizeof(clock), "%s", "");
 		head.seconds = reading.time.seconds;
+		find_days(reading.file, &head);
 		err = view_write_index(&reading.trace, &head, &reading.texts, &reading.index, &reading.columns, sink);
 	}
 	if (err == -ENOMEM)

@@ -44,6 +44,7 @@ int view_live_open(struct view_live *live)
 	/* In memory: a file on a disk would be synced each time. */
 	const char *tmp = !access("/dev/shm", W_OK) ? "/dev/shm" : getenv("TMPDIR");
 
+	live->first = clock_reading_take();
 	snprintf(live->dir, sizeof(live->dir), "%s/recorder-view-%d-XXXXXX", tmp && *tmp ? tmp : "/tmp", (int)getpid());
 	return mkdtemp(live->dir) ? 0 : -errno;
 }
@@ -209,7 +210,7 @@ static int take_program(int dir, const char *name, void *data)
 	return taking->err ? -ECANCELED : 0;
 }
 
-static int weave(struct spool *spool, const char *path)
+static int weave(const struct view_live *live, struct spool *spool, const char *path)
 {
 	const long cpus = sysconf(_SC_NPROCESSORS_CONF);
 	struct spool_to_weave to_weave = { .pages = 0 };
@@ -226,7 +227,9 @@ static int weave(struct spool *spool, const char *path)
 			.output = path,
 			.version = 6,
 			.nr_cpus = cpus > 0 ? (unsigned int)cpus : 1,
-			.notes = { .program = "recorder " PACKAGE_VERSION },
+			.notes = { .program = "recorder " PACKAGE_VERSION,
+				   .readings = { live->first, clock_reading_take() },
+				   .nr_readings = CLOCK_READINGS },
 			.refuse_empty = true,
 		};
 		err = weave_to_dat(&params, &stats);
@@ -263,7 +266,7 @@ static int take_spool(struct view_live *live, const char *spool_path, const char
 	if (taking.lane_bytes < LANE_BYTES)
 		taking.lane_bytes = LANE_BYTES;
 	programs_files(&sink, &programs, take_program, &taking);
-	err = taking.err ? taking.err : weave(taking.spool, path);
+	err = taking.err ? taking.err : weave(live, taking.spool, path);
 	spool_close(taking.spool);
 	return err;
 }

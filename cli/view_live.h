@@ -10,11 +10,13 @@
 
 #include "cli/recording/programs.h"
 #include "cli/view_file.h"
+#include "format/io/clock_reading.h"
 
 struct view_live {
 	struct programs programs;
 	char dir[PATH_MAX]; /* for the files of one picture, removed at the end */
 	bool no_plugins;
+	struct clock_reading first; /* when this was opened */
 };
 
 /* Make the directory. 0 or -errno. */

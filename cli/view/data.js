@@ -165,6 +165,7 @@ class Trace {
 		Object.assign(trace, head);
 		trace.begin = BigInt(head.begin);
 		trace.length = Math.max(head.length, 1);
+		trace.days = (head.days ?? []).map(([at, day]) => ({ at: Number(BigInt(at) - trace.begin), start: BigInt(day) - BigInt(at) + trace.begin }));
 		trace.bytes = bytes;
 		trace.blocks = blocks;
 		trace.textBlocks = new Map();
@@ -226,6 +227,33 @@ class Trace {
 	absolute(time) {
 		const ns = this.begin + BigInt(Math.round(time));
 		return this.seconds ? `${ns / 1000000000n}.${String(ns % 1000000000n).padStart(9, "0")}` : String(ns);
+	}
+
+	/*
+	 * CLOCK_REALTIME at a time of the page, a BigInt; null if it is not known. Between two readings of the clocks it is on the
+	 * line through both, unless the clock was set back; beyond them it goes by the nearest one.
+	 */
+	realtime(time) {
+		if (!this.days.length)
+			return null;
+		const first = this.days[0], last = this.days[this.days.length - 1], passed = BigInt(Math.round(time));
+		if (time <= first.at || first === last)
+			return first.start + passed;
+		const drift = Number(last.start - first.start), length = last.at - first.at;
+		if (time >= last.at || length + drift < 0)
+			return last.start + passed;
+		return first.start + passed + BigInt(Math.round((time - first.at) / length * drift));
+	}
+
+	/* "2026-11-23 14:03:05.250000 +0100", in the time zone of the browser; "" if it is not known. */
+	dayTime(time) {
+		const ns = this.realtime(time);
+		if (ns === null)
+			return "";
+		const date = new Date(Number(ns / 1000000n)), two = (number) => String(number).padStart(2, "0");
+		const zone = -date.getTimezoneOffset(), hours = Math.floor(Math.abs(zone) / 60);
+		return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}:`
+			+ `${two(date.getSeconds())}.${String(ns / 1000n % 1000000n).padStart(6, "0")} ${zone < 0 ? "-" : "+"}${two(hours)}${two(Math.abs(zone) % 60)}`;
 	}
 
 	/* The other way round; NaN if it is not such a time. */

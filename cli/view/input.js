@@ -103,6 +103,7 @@ function listenToPointer(page) {
 		const length = item.line.kind === "points" ? "" : `, ${duration(about.length, view.trace.seconds)}`;
 		tip.replaceChildren(title, fields, element("span", { textContent: `${about.row.name}, CPU ${about.cpu}` }),
 			element("span", { textContent: `at ${view.trace.absolute(about.time)}${length}` }),
+			element("span", { textContent: view.trace.dayTime(about.time) }),
 			...about.notes.map((note) => element("span", { textContent: note })));
 		const text = await page.panels.fields(item);
 		if (view.hover === item)

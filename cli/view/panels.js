@@ -83,7 +83,8 @@ class Panels {
 	update() {
 		clearTimeout(this.timer);
 		const { view } = this.page, { from, to } = this.range();
-		const text = `${view.selection ? "Selected" : "Shown"}: ${duration(to - from, view.trace.seconds)} from ${view.trace.absolute(from)}`;
+		const text = `${view.selection ? "Selected" : "Shown"}: ${duration(to - from, view.trace.seconds)} from ${view.trace.absolute(from)}`
+			+ (view.trace.days.length ? ` (${view.trace.dayTime(from)})` : "");
 		document.getElementById("range").textContent = text;
 		const parts = { summary: () => this.summary(from, to), events: () => this.events(from, to), rows: () => this.rows(),
 			item: () => this.item() }[this.current]();
@@ -213,6 +214,8 @@ class Panels {
 		const about = this.describe(item), fields = element("span");
 		this.fill([[item, fields]], turn);
 		const lines = [["Name", about.name], ["Row", this.rowLink(about.row)], ["Begin", trace.absolute(about.time)]];
+		if (trace.days.length)
+			lines.push(["Time of day", trace.dayTime(about.time)]);
 		if (item.line.kind !== "points")
 			lines.push(["Length", `${this.length(about.length)} (${thousands(Math.round(about.length))}${trace.seconds ? " ns" : ""})`],
 				["End", trace.absolute(about.time + about.length)]);

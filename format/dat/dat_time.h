@@ -49,9 +49,9 @@ static inline uint64_t dat_time(const struct dat_time *time, uint32_t cpu, uint6
 }
 
 /*
- * What the time of day was at times of the file, and what CLOCK_BOOTTIME showed: `mono` of each reading is a time of the
- * file with DAT_TIME_NO_DATE. Returns how many readings there are. 0: the file has none, or its times are those of a
- * clock of which they say nothing.
+ * What the time of day was at times of the file, and what CLOCK_BOOTTIME showed: `mono` of each reading is a time of
+ * the file with DAT_TIME_NO_DATE. Returns how many readings there are. 0: the file has none, or its times are those of
+ * a clock of which they say nothing.
  */
 unsigned int dat_time_readings(const struct dat_file *file, struct clock_reading ret_readings[CLOCK_READINGS]);
 

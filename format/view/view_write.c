@@ -146,6 +146,11 @@ static void put_head(struct blob *out, const struct view_trace *trace, const str
 		    ",\"gaps\":%" PRIu64 ",\"resolution\":%" PRIu64,
 		    trace->begin, trace->end - trace->begin, trace->events, trace->lost, trace->gaps,
 		    trace->resolution);
+	blob_printf(out, ",\"days\":[");
+	for (unsigned int i = 0; i < head->nr_readings; i++)
+		blob_printf(out, "%s[\"%" PRIu64 "\",\"%" PRIu64 "\"]", i ? "," : "", head->readings[i].mono,
+			    head->readings[i].realtime);
+	blob_printf(out, "]");
 }
 
 static void put_texts(struct blob *out, const struct view_texts *texts)

@@ -5,6 +5,7 @@
 
 #include "format/dat/dat_merge.h"
 #include "format/io/blob.h"
+#include "format/io/clock_reading.h"
 #include "format/text/event_print.h"
 #include "format/view/view_trace.h"
 
@@ -22,6 +23,8 @@ struct view_head {
 	const char *clock;
 	bool seconds; /* times are nanoseconds */
 	bool live;
+	struct clock_reading readings[CLOCK_READINGS]; /* whose `mono` is a time of the trace */
+	unsigned int nr_readings; /* 0: the time of day is not known */
 };
 
 /* The blocks of texts that were written so far: the first event of each. */

@@ -63,6 +63,7 @@ def main():
         browser.wait("recorderView.view.trace.events === 10")
         check("it has the events so far", True)
         delays = []
+        day_before = time.time_ns()
         for turn in range(1, 11):
             before = time.monotonic()
             fifo.write("x")
@@ -70,6 +71,8 @@ def main():
             browser.wait(f"recorderView.view.trace.events === {10 + 10 * turn}")
             delays.append(time.monotonic() - before)
         check("later events come by themselves", True)
+        days = int(browser.run("String(recorderView.view.trace.realtime(recorderView.view.trace.length))"))
+        check("the page knows the time of day of the last event", day_before <= days <= time.time_ns(), day_before, days)
         print(f"# from the write to the page: {1000 * min(delays):.0f} to {1000 * max(delays):.0f} ms")
         browser.run("recorderView.zoom(0.5)")
         check("it does not follow any more once the user moves", not browser.run("recorderView.follow"))
