@@ -10,7 +10,9 @@
  * With N requests (100 unless told) the program writes exactly
  *
  *	N	spans request		keyed: from the connection to the reply
- *	N	spans job		on a worker, with its disk read (timed) and its checksum (a scope) inside; 200 us or more
+ *	N	spans job		on a worker: 200 us or more, which are those of its disk and its checksum inside
+ *	N	spans disk		timed: 150 us or more
+ *	N	spans checksum		a scope: 50 us or more
  *	N	events reply		each on the flow of its request: request_begin, job_begin, reply
  *	2 N	values of queue		a counter
  *	2 N + 8	states of conn		idle, busy, idle ..., closed
