@@ -3,7 +3,7 @@
 "use strict";
 
 function listenToPointer(page) {
-	const { canvas, view } = page, tip = document.getElementById("tip");
+	const { canvas, view } = page, tip = document.getElementById("tip"), pointer = document.getElementById("pointer");
 	let drag = null;
 	const at = (event) => {
 		const box = canvas.getBoundingClientRect();
@@ -79,11 +79,14 @@ function listenToPointer(page) {
 	canvas.addEventListener("pointerleave", () => {
 		tip.hidden = true;
 		view.hover = null;
+		pointer.textContent = "";
 		page.redraw();
 	});
 
 	function hover(x, y) {
 		const item = view.itemAt(x, y), same = item && view.hover && item.line === view.hover.line && item.i === view.hover.i;
+		const time = x >= LABELS ? view.time(x) : -1, inside = time >= 0 && time <= view.trace.length;
+		pointer.textContent = inside ? `Pointer: ${view.trace.absolute(time)} ${view.trace.dayTime(time)}` : "";
 		canvas.style.cursor = item || (view.rowAt(y)?.kind === "group") ? "pointer" : x > LABELS ? "crosshair" : "default";
 		if (!same) {
 			view.hover = item;

@@ -27,6 +27,13 @@ with Browser() as browser:
             browser.run(f"recorderView.select({at}, {at} + 1000), recorderView.panels.update()")
             check(f"{page}: of the selection", browser.run("document.getElementById('range').textContent.split(' from ')[1]"),
                   f"{time} ({day})" if day else time)
+            browser.run(f"recorderView.show({at} - 1000, {at} + 1000)")
+            x, y = browser.run("(() => { const box = recorderView.canvas.getBoundingClientRect(), { view } = recorderView; "
+                               f"return [Math.round(box.left + view.x({at})), box.top + box.height - 5]; }})()")
+            browser.mouse("mouseMoved", x, y)
+            at = f"recorderView.view.time({x} - recorderView.canvas.getBoundingClientRect().left)"
+            check(f"{page}: of the pointer", browser.run("document.getElementById('pointer').textContent"), browser.run(
+                f"`Pointer: ${{recorderView.view.trace.absolute({at})}} ${{recorderView.view.trace.dayTime({at})}}`"))
         begin = browser.run("recorderView.view.trace.dayTime(0)")
         browser.run("recorderView.drop(), recorderView.chooseRow(recorderView.view.trace.rows.find((row) => row.lines.some("
                     "(line) => line.kind === 'points'))), recorderView.stepItem(true), recorderView.panels.open('item')")
