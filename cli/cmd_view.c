@@ -15,6 +15,7 @@
 #include "cli/show_programs.h"
 #include "cli/view_page.h"
 #include "cli/view_serve.h"
+#include "cli/why_marks.h"
 #include "format/io/out_file.h"
 
 #define COMMAND "view"
@@ -105,10 +106,32 @@ static int run(const struct view_request *request, const char *output)
 	return err || result.damaged ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
+/* The trace is read for the marks before, so that an output that exists stays if there is no such span. */
+static int show_file(struct view_request *request, struct why_wanted *why, const char *output)
+{
+	struct marks marks = { 0 };
+	char *name = output ? strdup(output) : name_of_page(request->path);
+	int status = name ? 0 : EXIT_FAILURE;
+
+	if (!name)
+		complain(COMMAND, "not enough memory");
+	why->slowest = why->slowest ? why->slowest : 1;
+	if (!status && why->span) {
+		status = why_marks_read(COMMAND, request->path, why, &marks);
+		request->marks = &marks;
+	}
+	if (!status)
+		status = run(request, name);
+	why_marks_free(&marks);
+	free(name);
+	return status;
+}
+
 int cmd_view(int argc, char **argv)
 {
 	struct view_request request = { .room = ROOM };
 	struct view_live live = { .dir = "" };
+	struct why_wanted why = { .slowest = 0 };
 	bool serve = false;
 	const char *output = NULL;
 	const struct opt table[] = {
@@ -120,6 +143,10 @@ int cmd_view(int argc, char **argv)
 			   "with --serve: these running programs: pids separated by commas, or a name",
 			   &live.programs.word),
 		OPT_PROGRAMS_DIR(live.programs),
+		OPT_STRING(0, "why", "SPAN",
+			   "show what took the time of the slowest of these spans: system:name, or name", &why.span),
+		OPT_NUMBER(0, "slowest", "N", 1, UINT32_MAX, "with --why: show the N that took longest; default 1",
+			   &why.slowest),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &request.no_plugins),
 		OPT_END,
 	};
@@ -132,7 +159,7 @@ int cmd_view(int argc, char **argv)
 		.table = table,
 		.max_operands = 1,
 	};
-	char **operands, *name;
+	char **operands;
 	int status;
 
 	if (!opts_parse(&opts, argc, argv, &operands, &status))
@@ -145,15 +172,18 @@ int cmd_view(int argc, char **argv)
 		complain(COMMAND, "%s needs --serve", live.programs.word ? "-P" : "--dir");
 		return EXIT_USAGE;
 	}
+	if (serve && why.span) {
+		complain(COMMAND, "--why needs the whole trace: it cannot be used with --serve; record a FILE first");
+		return EXIT_USAGE;
+	}
+	if (why.slowest && !why.span) {
+		complain(COMMAND, "--slowest needs --why SYSTEM:NAME");
+		return EXIT_USAGE;
+	}
 	live.no_plugins = request.no_plugins;
 	if (serve)
 		return view_serve(&live, operands[0]);
 	request.path = operands[0] ? operands[0] : "trace.dat";
 	request.shown = strrchr(request.path, '/') ? strrchr(request.path, '/') + 1 : request.path;
-	name = output ? strdup(output) : name_of_page(request.path);
-	status = name ? run(&request, name) : EXIT_FAILURE;
-	if (!name)
-		complain(COMMAND, "not enough memory");
-	free(name);
-	return status;
+	return show_file(&request, &why, output);
 }

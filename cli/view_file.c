@@ -9,6 +9,7 @@
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_notes.h"
 #include "format/view/view_collect.h"
+#include "format/view/view_marks.h"
 
 struct reading {
 	struct dat_file *file;
@@ -52,7 +53,7 @@ static int open_file(struct reading *reading, const struct view_request *request
 				  &(struct event_print_options){ 0 });
 }
 
-static int collect(struct reading *reading, size_t items_max)
+static int collect(struct reading *reading, const struct marks *marks, size_t items_max)
 {
 	const struct dat_option *version = dat_option(reading->file, DAT_VERSION);
 	struct dat_notes notes;
@@ -65,11 +66,13 @@ static int collect(struct reading *reading, size_t items_max)
 	err = view_collect(reading->table, notes.processes, merge, &reading->trace);
 	reading->result.damaged = dat_merge_damaged(merge, &reading->result.error, &reading->result.cpu);
 	dat_merge_close(merge);
+	if (marks)
+		view_add_marks(&reading->trace, marks);
 	return err ? err : view_finish(&reading->trace, items_max);
 }
 
 /* The columns, of as many items as there is room for. */
-static int pack(struct reading *reading, size_t room, int effort)
+static int pack(struct reading *reading, const struct marks *marks, size_t room, int effort)
 {
 	size_t items_max = VIEW_ITEMS_MAX;
 	int err;
@@ -78,7 +81,7 @@ static int pack(struct reading *reading, size_t room, int effort)
 		view_trace_free(&reading->trace);
 		blob_free(&reading->index);
 		blob_free(&reading->columns);
-		err = collect(reading, items_max);
+		err = collect(reading, marks, items_max);
 		if (!err)
 			err = view_pack_columns(&reading->trace, effort, &reading->index, &reading->columns);
 		items_max /= 2;
@@ -119,7 +122,7 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 	int err = open_file(&reading, request, &reading.result.error);
 
 	if (!err)
-		err = pack(&reading, request->room, sink->effort);
+		err = pack(&reading, request->marks, request->room, sink->effort);
 	if (!err)
 		err = write_texts(&reading,
 				  request->room > reading.columns.size ? request->room - reading.columns.size : 0,

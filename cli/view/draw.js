@@ -56,6 +56,8 @@ class Painter {
 		if (line.isState)
 			return this.names[this.stateColour(name)];
 		const text = this.view.trace.strings[name] ?? "";
+		if (line.isWhy)
+			return this.runs[RUNS.indexOf(text)] ?? this.names[4];
 		let colour = this.view.trace.colours?.get(name);
 		if (colour === undefined) {
 			let hash = 0;

@@ -169,6 +169,8 @@ class Panels {
 	/* What the file says about an item: the fields of its event, and of the one that ended it. */
 	async fields({ line, i }) {
 		const { trace } = this.page.view, items = line.levels[0].items;
+		if (line.isWhy)
+			return countOf(items, i) > 1 ? "" : trace.strings[items.last[i]];
 		const first = await trace.text(items.event[i]);
 		const last = line.kind === "spans" && items.last[i] ? await trace.text(items.event[i] + items.last[i]) : "";
 		return last ? `${first} → ${last}` : first;
@@ -219,7 +221,10 @@ class Panels {
 		if (item.line.kind !== "points")
 			lines.push(["Length", `${this.length(about.length)} (${thousands(Math.round(about.length))}${trace.seconds ? " ns" : ""})`],
 				["End", trace.absolute(about.time + about.length)]);
-		lines.push(["CPU", String(about.cpu)], ...about.notes.map((note) => ["Note", note]), ["Fields", fields]);
+		/* A part of a span's time may have no CPU; its fields have it. */
+		if (!item.line.isWhy)
+			lines.push(["CPU", String(about.cpu)]);
+		lines.push(...about.notes.map((note) => ["Note", note]), ["Fields", fields]);
 		return [table("The chosen item", ["", ""], lines),
 			element("p", {}, action("Zoom to it", () => this.page.zoomTo(item)), " · ", action("Select its time", () => this.page.selectItem(item)))];
 	}

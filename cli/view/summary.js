@@ -48,7 +48,7 @@ function summarise(trace, from, to) {
 
 	/* States and tasks by their rows; all else, of all rows together. */
 	const addSpans = (row, line, items) => {
-		const own = row.kind === "state" || row.kind === "task";
+		const own = row.kind === "state" || row.kind === "task" || row.kind === "why";
 		const map = line.kind === "points" ? points : own ? others : row.kind === "cpu" && !line.depth ? runs : spans;
 		for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++)
 			addSpan(map, own ? row.index * 0x100000000 + items.name[i] : items.name[i], row, items, i);

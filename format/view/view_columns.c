@@ -65,6 +65,12 @@ static void put_events(struct blob *out, const struct view_level *level)
 	}
 }
 
+static void put_details(struct blob *out, const struct view_level *level)
+{
+	for (size_t i = 0; i < level->nr; i++)
+		put(out, level->items[i].count == 1 ? level->items[i].last : 0);
+}
+
 static void put_last(struct blob *out, const struct view_level *level, enum view_line_kind kind)
 {
 	for (size_t i = 0; i < level->nr; i++) {
@@ -85,7 +91,8 @@ static void put_counts(struct blob *out, const struct view_level *level, enum vi
 		put(out, level->items[i].count > 1 ? level->items[i].covered : 0);
 }
 
-static void put_level(struct blob *out, const struct view_trace *trace, const struct view_line *line, unsigned int k)
+static void put_level(struct blob *out, const struct view_trace *trace, const struct view_row *row,
+		      const struct view_line *line, unsigned int k)
 {
 	const struct view_level *level = &line->levels[k];
 
@@ -102,7 +109,10 @@ static void put_level(struct blob *out, const struct view_trace *trace, const st
 	}
 	if (!k) {
 		put_events(out, level);
-		put_last(out, level, line->kind);
+		if (row->kind == VIEW_WHY)
+			put_details(out, level);
+		else
+			put_last(out, level, line->kind);
 		for (size_t i = 0; i < level->nr; i++)
 			put(out, level->items[i].cpu);
 	}
@@ -123,7 +133,7 @@ static void put_lines(const struct view_trace *trace, const struct view_row *row
 		for (unsigned int k = 0; k < line->nr_levels; k++) {
 			blob_printf(index, "%s[%" PRIu64 ",%zu,%zu]", k ? "," : "", line->levels[k].resolution,
 				    line->levels[k].nr, out->size);
-			put_level(out, trace, line, k);
+			put_level(out, trace, row, line, k);
 		}
 		blob_printf(index, "]}");
 	}
@@ -177,7 +187,7 @@ struct rows {
 
 static void put_rows(struct rows *rows, uint32_t parent, int new_parent)
 {
-	static const char *const kinds[] = { "group", "cpu", "thread", "task", "counter", "state", "keyed" };
+	static const char *const kinds[] = { "group", "cpu", "thread", "task", "counter", "state", "keyed", "why" };
 	const size_t nr = rows->trace->nr_rows;
 
 	for (size_t i = first_child(rows->places, nr, parent); i < nr && rows->places[i].row->parent == parent; i++) {

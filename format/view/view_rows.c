@@ -17,8 +17,8 @@ static void set_name(struct view_trace *trace, uint32_t row, const char *name)
 
 uint32_t view_group_row(struct view_trace *trace, enum view_group group)
 {
-	static const char *const names[] = { "CPUs",	 "Tasks", "Spans by key", "States",
-					     "Counters", "",	  "Threads",	  "Other threads" };
+	static const char *const names[] = { "",	 "CPUs", "Tasks",   "Spans by key", "States",
+					     "Counters", "",	 "Threads", "Other threads" };
 	bool is_new;
 	const uint32_t row = view_row(trace, VIEW_GROUP, group, VIEW_NO_ROW, &is_new);
 

@@ -39,7 +39,7 @@ void view_trace_free(struct view_trace *trace)
 	}
 	for (size_t i = 0; i < trace->nr_strings; i++)
 		free(trace->strings[i]);
-	for (unsigned int i = 0; i <= VIEW_KEYED; i++)
+	for (unsigned int i = 0; i <= VIEW_WHY; i++)
 		number_map_free(&trace->row_of[i]);
 	number_map_free(&trace->process_of);
 	free(trace->rows);

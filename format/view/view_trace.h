@@ -16,13 +16,14 @@
 #include "format/io/number_map.h"
 
 enum view_row_kind {
-	VIEW_GROUP,   /* a heading: CPUs, a process, tasks */
+	VIEW_GROUP, /* a heading: CPUs, a process, tasks */
 	VIEW_CPU,
 	VIEW_THREAD,
-	VIEW_TASK,    /* a logical task: the threads that worked for it */
+	VIEW_TASK, /* a logical task: the threads that worked for it */
 	VIEW_COUNTER,
-	VIEW_STATE,   /* something that is in one of several states */
-	VIEW_KEYED,   /* spans that begin and end on any thread */
+	VIEW_STATE, /* something that is in one of several states */
+	VIEW_KEYED, /* spans that begin and end on any thread */
+	VIEW_WHY,   /* what took the time of a span; `last` of its items is the string with their details */
 };
 
 enum view_line_kind {
@@ -126,7 +127,7 @@ struct view_trace {
 
 	/* private */
 	struct number_map process_of; /* of a thread, plus 1 */
-	struct number_map row_of[VIEW_KEYED + 1];
+	struct number_map row_of[VIEW_WHY + 1];
 	uint32_t *slots; /* of the table of strings */
 	size_t nr_slots, row_room, arrow_room, string_room;
 };

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Which spans of a trace are explained. Failures are reported in the name of `command`. */
+#ifndef CLI_WHY_CHOOSE_H
+#define CLI_WHY_CHOOSE_H
+
+#include "format/why/why.h"
+
+#include <stdbool.h>
+
+struct why_trace {
+	struct dat_file *file;
+	struct dat_time time;
+	struct event_table *table;
+	struct why *why;
+};
+
+/* 0; an exit status. Call why_trace_close() in any case; set it to 0 before. */
+int why_trace_open(const char *command, const char *path, struct why_trace *t);
+void why_trace_close(struct why_trace *t);
+
+struct why_wanted {
+	const char *span; /* system:name, or name */
+	uint64_t slowest; /* at most that many, unless an id or a time is given */
+	const char *id;	  /* digits; NULL: any */
+	bool is_over;
+	uint64_t over; /* ns; those that took longer */
+};
+
+struct why_chosen {
+	const struct why_span **spans; /* the longest first; the caller frees it */
+	size_t nr;
+};
+
+/* 0; an exit status, also if no span is chosen. */
+int why_choose(const char *command, const struct why *why, const struct why_wanted *o, struct why_chosen *ret_chosen);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/* See why_marks.h. */
+#include "cli/why_marks.h"
+
+#include "cli/base/human_ns.h"
+#include "cli/cmd.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "17, 1.234 ms" */
+static char *name_of(const struct why_span *span)
+{
+	char text[HUMAN_NS_SIZE], *name;
+	const char *length = human_ns(span->end - span->begin, text);
+
+	length += strspn(length, " ");
+	return asprintf(&name, "%" PRIu64 ", %s", span->id, length) < 0 ? NULL : name;
+}
+
+/* False: out of memory. */
+static bool copy_piece(struct why *why, const struct why_piece *piece, struct mark *mark)
+{
+	const char *task = why_thread_name(why, piece->tid);
+
+	*mark = (struct mark){
+		.begin = piece->begin,
+		.end = piece->end,
+		.class = why_class_name(piece->class),
+		.task = strdup(task ? task : ""),
+		.by = strdup(piece->by),
+		.what = strdup(piece->what),
+		.tid = piece->tid,
+		.cpu = piece->cpu,
+	};
+	return mark->task && mark->by && mark->what;
+}
+
+static bool copy_span(struct why *why, const struct why_span *span, struct mark_track *track)
+{
+	const struct why_piece *pieces;
+	const long nr = why_explain(why, span, &pieces, NULL);
+	bool is_whole = nr >= 0;
+
+	if (!is_whole)
+		return false;
+	track->name = name_of(span);
+	track->marks = calloc((size_t)nr + 1, sizeof(*track->marks));
+	is_whole = track->name && track->marks;
+	while (is_whole && track->nr < (size_t)nr) {
+		is_whole = copy_piece(why, &pieces[track->nr], &track->marks[track->nr]);
+		track->nr++;
+	}
+	return is_whole;
+}
+
+static bool copy_spans(struct why *why, const struct why_chosen *chosen, struct marks *marks)
+{
+	const struct model_rule *rule = chosen->spans[0]->rule;
+	bool is_whole;
+
+	if (asprintf(&marks->name, "why %s:%s", rule->system, rule->name) < 0)
+		marks->name = NULL;
+	marks->tracks = calloc(chosen->nr, sizeof(*marks->tracks));
+	is_whole = marks->name && marks->tracks;
+	while (is_whole && marks->nr < chosen->nr) {
+		is_whole = copy_span(why, chosen->spans[marks->nr], &marks->tracks[marks->nr]);
+		marks->nr++;
+	}
+	return is_whole;
+}
+
+int why_marks_read(const char *command, const char *path, const struct why_wanted *wanted, struct marks *marks)
+{
+	struct why_trace trace = { 0 };
+	struct why_chosen chosen = { 0 };
+	int status = why_trace_open(command, path, &trace);
+
+	if (!status)
+		status = why_choose(command, trace.why, wanted, &chosen);
+	if (!status && !copy_spans(trace.why, &chosen, marks)) {
+		complain(command, "not enough memory");
+		status = EXIT_FAILURE;
+	}
+	free(chosen.spans);
+	why_trace_close(&trace);
+	return status;
+}
+
+void why_marks_free(struct marks *marks)
+{
+	for (size_t i = 0; i < marks->nr; i++) {
+		struct mark_track *track = &marks->tracks[i];
+
+		for (size_t k = 0; k < track->nr; k++) {
+			free(track->marks[k].task);
+			free(track->marks[k].by);
+			free(track->marks[k].what);
+		}
+		free(track->marks);
+		free(track->name);
+	}
+	free(marks->tracks);
+	free(marks->name);
+	*marks = (struct marks){ 0 };
+}
