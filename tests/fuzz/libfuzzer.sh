@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+#
+# Readers of bytes, fuzzed with libFuzzer: it changes inputs so that they reach more of the code. Each target is a file
+# tests/fuzz/target_NAME.c, built here with clang and its sanitizers from the sources below, and runs for
+# LIBFUZZER_SECONDS (60) from the same seed, LIBFUZZER_SEED (1), on inputs of dat_make.c or of its own. A crash, a leak,
+# an input of more than ten seconds, an allocation of more than 64 MB at once or 512 MB in all fails the test, and prints
+# the command that repeats it. LIBFUZZER_TARGETS: the names of those to run. LIBFUZZER_CORPUS: a directory in which the
+# inputs found are kept, and from which the next run continues.
+. "$top_srcdir/tests/tap.sh"
+
+cc=${LIBFUZZER_CC-clang}
+seconds=${LIBFUZZER_SECONDS-60}
+seed=${LIBFUZZER_SEED-1}
+targets=${LIBFUZZER_TARGETS-dat spool}
+corpus=${LIBFUZZER_CORPUS-$TMP/corpus}
+limits=(-rss_limit_mb=512 -malloc_limit_mb=64 -timeout=10)
+flags=(-std=c11 -D_GNU_SOURCE= -DREC__DETAIL=1 "-I$top_srcdir/include" "-I$top_srcdir" -g1 -O1
+	-fno-omit-frame-pointer -fno-sanitize-recover=all)
+watched=address,undefined
+
+type "${cc##* }" >/dev/null 2>&1 || skip_all "clang is not installed"
+echo 'int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n ? 0 : 0; }' >"$TMP/try.c"
+# shellcheck disable=SC2086 # "ccache clang" is two words
+$cc -fsanitize=fuzzer,$watched -o "$TMP/try" "$TMP/try.c" 2>/dev/null || skip_all "$cc has no libFuzzer"
+
+# compile SOURCE: into $TMP/objects, by clang, for the fuzzer
+compile()
+{
+	local object=$TMP/objects/${1//\//_}.o
+
+	# shellcheck disable=SC2086
+	(cd "$top_srcdir" && $cc "${flags[@]}" -fsanitize=fuzzer-no-link,$watched -c "$1" -o "$object")
+}
+
+# compile_all SOURCE...: on all CPUs; the linker takes those that a target needs
+compile_all()
+{
+	local source status=0
+
+	for source; do
+		while [ "$(jobs -rp | wc -l)" -ge "$(nproc)" ]; do
+			wait -n || status=1
+		done
+		compile "$source" &
+	done
+	while [ -n "$(jobs -p)" ]; do
+		wait -n || status=1
+	done
+	[ "$status" = 0 ] && ar rcs "$TMP/readers.a" "$TMP"/objects/*.o
+}
+
+build()
+{
+	compile "tests/fuzz/target_$1.c" &&
+		$cc -fsanitize=fuzzer,$watched -o "$TMP/target_$1" "$TMP/objects/tests_fuzz_target_$1.c.o" "$TMP/readers.a" \
+			-lzstd -ldl -lpthread
+}
+
+# Inputs to begin with; large ones would be changed rarely where it matters.
+seeds_of_dat()
+{
+	local name
+
+	for name in $("$top_builddir/tests/golden/mkdat"); do
+		"$top_builddir/tests/golden/mkdat" "$name" >"$1/$name" || return 1
+	done
+	find "$1" -size +40k -delete
+}
+
+seeds_of_spool()
+{
+	FUZZ_SEED=$1/spool "$TMP/target_spool"
+}
+
+# show_crash NAME: what libFuzzer reports, and how to repeat it
+show_crash()
+{
+	local input again="make check TESTS=tests/fuzz/libfuzzer.sh LIBFUZZER_TARGETS=$1"
+
+	grep -aE -A 12 'ERROR: |runtime error: |SUMMARY: ' "$TMP/$1.log" | head -n 40 | sed 's/^/# /'
+	for input in "$TMP/$1"-crash-* "$TMP/$1"-leak-* "$TMP/$1"-timeout-* "$TMP/$1"-oom-*; do
+		[ -e "$input" ] || continue
+		if [ "$(stat -c %s "$input")" -le 4096 ]; then
+			diag "repeat: $again LIBFUZZER_INPUT=$(base64 -w 0 "$input")"
+		else
+			cp "$input" "$top_builddir/tests/fuzz/" &&
+				diag "repeat: $again LIBFUZZER_INPUT=@$top_builddir/tests/fuzz/${input##*/}"
+		fi
+	done
+}
+
+# run_target NAME: for its seconds; or LIBFUZZER_INPUT alone, in base64 or as @FILE
+run_target()
+{
+	if [ -n "${LIBFUZZER_INPUT-}" ]; then
+		case $LIBFUZZER_INPUT in
+		@*) cp "${LIBFUZZER_INPUT#@}" "$TMP/input" ;;
+		*) base64 -d <<<"$LIBFUZZER_INPUT" >"$TMP/input" ;;
+		esac
+		"$TMP/target_$1" "${limits[@]}" "$TMP/input"
+		return
+	fi
+	mkdir -p "$corpus/$1" "$TMP/seeds/$1"
+	"seeds_of_$1" "$TMP/seeds/$1" || return 1
+	[ -n "$(ls "$TMP/seeds/$1")" ] || return 1
+	"$TMP/target_$1" -seed="$seed" -max_total_time="$seconds" -max_len=40960 "${limits[@]}" -print_final_stats=1 \
+		-artifact_prefix="$TMP/$1-" "$corpus/$1" "$TMP/seeds/$1"
+}
+
+mkdir "$TMP/objects"
+mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
+	format/io/{blob,bytes,clock_reading,number_map,text_pool}.c \
+	format/dat/dat_{boot,compress,cut,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
+	cli/base/{file_limit,memory,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
+	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch}.c)
+ok "the readers are compiled" compile_all "${sources[@]}"
+[ "$tap_failed" = 0 ] || exit 1
+for target in $targets; do
+	ok "$target is built" build "$target" || continue
+	if run_target "$target" >"$TMP/$target.log" 2>&1; then
+		pass "$target: any bytes"
+	else
+		fail "$target: any bytes"
+		show_crash "$target"
+		tail -n 5 "$TMP/$target.log" | sed 's/^/# /'
+	fi
+	diag "$target: seed $seed, $(grep -a '^stat::' "$TMP/$target.log" | tr -s ' \n' ' ')"
+	diag "$(grep -aE '^#[0-9]+.* cov: ' "$TMP/$target.log" | tail -n 1)"
+done
+done_testing
