@@ -100,6 +100,12 @@ static void list_blocks(struct left *left)
 	memcpy(left->blocks + left->placed, unplaced, nr * sizeof(*unplaced));
 }
 
+static uint64_t block_at(unsigned int number)
+{
+	return STAGE_HEAD + (uint64_t)number * STAGE_BLOCK_MAX;
+}
+
+/* No memory for blocks that the file does not have, whatever its slots contain. */
 static int read_blocks(const struct left *left, struct stage_rest *rest)
 {
 	const struct stage_slot *slots = left->head->slots;
@@ -107,6 +113,8 @@ static int read_blocks(const struct left *left, struct stage_rest *rest)
 	int err = 0;
 
 	for (unsigned int i = 0; i < left->nr; i++) {
+		if (block_at(left->blocks[i]) + slots[left->blocks[i]].filled > (uint64_t)left->st.st_size)
+			return -EBADMSG;
 		rest->size += slots[left->blocks[i]].filled;
 		rest->placed += i < left->placed ? slots[left->blocks[i]].filled : 0;
 	}
@@ -117,8 +125,7 @@ static int read_blocks(const struct left *left, struct stage_rest *rest)
 	for (unsigned int i = 0; i < left->nr && !err; i++) {
 		const struct stage_slot *slot = &slots[left->blocks[i]];
 
-		err = read_exactly(left->fd, rest->bytes + at, slot->filled,
-				   STAGE_HEAD + (uint64_t)left->blocks[i] * STAGE_BLOCK_MAX);
+		err = read_exactly(left->fd, rest->bytes + at, slot->filled, block_at(left->blocks[i]));
 		at += slot->filled;
 	}
 	return err;

@@ -12,12 +12,26 @@
 #include <unistd.h>
 
 #include "cli/recording/spool.h"
+#include "cli/recording/spool_format.h"
 #include "cli/recording/stage.h"
 
 #define PAGE 4096u
 
 static char dir[64], path[128];
 static struct spool *spool;
+
+/* The largest request for memory. */
+static size_t largest;
+
+/* From the linker; no header can declare them. */
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	largest = size > largest ? size : largest;
+	return __real_malloc(size);
+}
 
 static void begin(void)
 {
@@ -196,4 +210,32 @@ Test(stage_left, only_the_spools_own_stage_is_removed)
 	strcpy(other + strlen(dir), "/other");
 	cr_assert_eq(stage_remove(other, &st), 0);
 	cr_assert_lt(access(other, F_OK), 0);
+}
+
+/* Its slots claim a gigabyte, and the file has nothing after its head. */
+Test(stage_left, memory_is_not_taken_for_blocks_that_are_not_there)
+{
+	struct stage_head *head = calloc(1, sizeof(*head));
+	struct stage_rest rest = { .bytes = NULL };
+	char left[128];
+	struct stat st;
+	int fd;
+
+	snprintf(left, sizeof(left), "%s/stage-AAAAAA", dir);
+	fd = open(left, O_CREAT | O_RDWR, 0600);
+	cr_assert(fd >= 0 && head && fstat(spool->fd, &st) == 0);
+	head->magic = STAGE_MAGIC;
+	head->dev = st.st_dev;
+	head->inode = st.st_ino;
+	for (unsigned int i = 0; i < STAGE_BLOCKS; i++)
+		head->slots[i] = (struct stage_slot){ .filled = STAGE_BLOCK_MAX, .taken = i };
+	cr_assert_eq(pwrite(fd, head, sizeof(*head), 0), (ssize_t)sizeof(*head));
+	cr_assert_eq(ftruncate(fd, STAGE_HEAD), 0);
+	largest = 0;
+	cr_expect_eq(stage_recover(left, &st, &rest), -EBADMSG);
+	cr_expect_leq(largest, STAGE_BLOCK_MAX, "%zu bytes", largest);
+	cr_expect_null(rest.bytes);
+	close(fd);
+	cr_assert_eq(unlink(left), 0);
+	free(head);
 }
