@@ -12,7 +12,7 @@
 cc=${LIBFUZZER_CC-clang}
 seconds=${LIBFUZZER_SECONDS-60}
 seed=${LIBFUZZER_SEED-1}
-targets=${LIBFUZZER_TARGETS-dat spool}
+targets=${LIBFUZZER_TARGETS-dat spool elf}
 corpus=${LIBFUZZER_CORPUS-$TMP/corpus}
 limits=(-rss_limit_mb=512 -malloc_limit_mb=64 -timeout=10)
 flags=(-std=c11 -D_GNU_SOURCE= -DREC__DETAIL=1 "-I$top_srcdir/include" "-I$top_srcdir" -g1 -O1
@@ -73,6 +73,26 @@ seeds_of_spool()
 	FUZZ_SEED=$1/spool "$TMP/target_spool"
 }
 
+# A library with two events.
+seeds_of_elf()
+{
+	cat >"$TMP/events.c" <<-'END'
+		#include <librecorder/event.h>
+		REC_EVENT(fuzz, plain, u64(number), u32(size));
+		REC_EVENT(fuzz, named, string(text), array(u16, row, 3));
+		void call(void);
+		void call(void)
+		{
+			static const unsigned short row[3];
+
+			REC(fuzz, plain, 1, 2);
+			REC(fuzz, named, "text", row);
+		}
+	END
+	# shellcheck disable=SC2086
+	$cc -std=c11 "-I$top_srcdir/include" -Os -fPIC -shared -nostdlib -s -o "$1/events.so" "$TMP/events.c"
+}
+
 # show_crash NAME: what libFuzzer reports, and how to repeat it
 show_crash()
 {
@@ -113,7 +133,7 @@ mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
 	format/io/{blob,bytes,clock_reading,number_map,text_pool}.c \
 	format/dat/dat_{boot,compress,cut,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
 	cli/base/{file_limit,memory,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
-	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch}.c)
+	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch,elf_events}.c)
 ok "the readers are compiled" compile_all "${sources[@]}"
 [ "$tap_failed" = 0 ] || exit 1
 for target in $targets; do
