@@ -17,6 +17,8 @@
 #include "format/io/out_dir.h"
 #include "format/io/out_file.h"
 
+#include "cli/why_marks.h"
+
 #define COMMAND "export"
 
 static const struct {
@@ -35,6 +37,8 @@ struct export {
 	const char *path;
 	const char *output; /* NULL: stdout */
 	bool formats[NR_FORMATS];
+	struct why_wanted why;
+	struct marks marks;
 	const struct export_writer *writer;
 
 	struct dat_file *file;
@@ -78,6 +82,7 @@ static int open_input(struct export *e)
 		err = export_trace_open(&e->trace, e->file, &e->time, e->table);
 	if (!err)
 		err = dat_merge_open(e->file, &e->time, NULL, NULL, &e->merge);
+	e->trace.marks = e->why.span ? &e->marks : NULL;
 	return err ? fail(e->path, strerror(-err)) : 0;
 }
 
@@ -183,6 +188,14 @@ static int check_command_line(struct export *e)
 		complain(COMMAND, "no format is given, such as %s (see 'recorder export --help')", formats[0].option);
 		return EXIT_USAGE;
 	}
+	if (e->why.span && e->writer != &export_perfetto) {
+		complain(COMMAND, "--why is for --perfetto: %s has no tracks for it", option);
+		return EXIT_USAGE;
+	}
+	if (e->why.slowest && !e->why.span) {
+		complain(COMMAND, "--slowest needs --why SYSTEM:NAME");
+		return EXIT_USAGE;
+	}
 	if (e->output && !strcmp(e->output, "-"))
 		e->output = NULL;
 	if (!e->output && e->writer->form == EXPORT_FORM_DIRECTORY) {
@@ -196,7 +209,7 @@ static int check_command_line(struct export *e)
 	return 0;
 }
 
-static int run(struct export *e)
+static int write_all(struct export *e)
 {
 	int status = open_input(e);
 
@@ -205,6 +218,20 @@ static int run(struct export *e)
 	else if (!status)
 		status = e->output ? export_to_file(e) : export_to_stdout(e);
 	close_input(e);
+	return status;
+}
+
+/* The trace is read for the marks before, so that an output that exists stays if there is no such span. */
+static int run(struct export *e)
+{
+	int status = 0;
+
+	e->why.slowest = e->why.slowest ? e->why.slowest : 1;
+	if (e->why.span)
+		status = why_marks_read(COMMAND, e->path, &e->why, &e->marks);
+	if (!status)
+		status = write_all(e);
+	why_marks_free(&e->marks);
 	return status;
 }
 
@@ -220,6 +247,10 @@ int cmd_export(int argc, char **argv)
 			 &e.formats[2]),
 		OPT_FLAG(0, "ctf", "Common Trace Format 1.8, a directory: for babeltrace2 and Trace Compass",
 			 &e.formats[3]),
+		OPT_STRING(0, "why", "SPAN", "with --perfetto: show what took the time of the slowest of these spans",
+			   &e.why.span),
+		OPT_NUMBER(0, "slowest", "N", 1, UINT32_MAX, "with --why: show the N that took longest; default 1",
+			   &e.why.slowest),
 		OPT_STRING('o', "output", "FILE", "write to FILE; by default, or if it is '-', to standard output",
 			   &e.output),
 		OPT_STRING('i', "input", "FILE", "read FILE; same as the operand", &input),

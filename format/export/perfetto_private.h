@@ -127,6 +127,9 @@ int perfetto_slices_open(struct perfetto *p);
 void perfetto_slices_free(struct perfetto *p);
 struct model_sink perfetto_sink(struct perfetto *p);
 
+/* perfetto_marks.c: after all events. 0; -ENOMEM. */
+int perfetto_marks(struct perfetto *p, const struct marks *marks);
+
 /* perfetto_ftrace.c: events of the kernel. 0; -ENOMEM. */
 int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, const struct dat_event *event);
 /* Events were lost before the next one of this CPU. */
