@@ -5,8 +5,7 @@
  * the status is 1.
  *
  * By itself a test for a bounded time, FUZZ_SECONDS (20 when not set), the same inputs each time: input N
- * depends on the seed and N alone, "fuzz_dat N" runs that one, and FUZZ_FIRST=N begins there. With -DLIBFUZZER
- * it is a target for clang's -fsanitize=fuzzer.
+ * depends on the seed and N alone, "fuzz_dat N" runs that one, and FUZZ_FIRST=N begins there.
  */
 #include "cli/cmd.h"
 #include "tests/golden/dat_make.h"
@@ -23,8 +22,6 @@
 #define SEED	   UINT64_C(0x7265636f72646572)
 #define TAP_FD	   9
 #define HANG_AFTER 600u /* seconds for one input; a valid one takes milliseconds */
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What convert and split write. */
 static char directory[] = "/tmp/fuzz_dat.XXXXXX", output[64], part[80];
@@ -126,7 +123,7 @@ static void run_exports(void)
 	run(cmd_export, folded);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void run_commands(const unsigned char *data, size_t size)
 {
 	static const char *const report[] = { "report", "-N", NULL };
 	static const char *const raw[] = { "report", "-N", "-R", "-l", NULL };
@@ -183,10 +180,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	unlink(output);
 	unlink(part);
-	return 0;
 }
 
-#ifndef LIBFUZZER
 /* ---------------------------------------------------------------------------------------------------- mutations */
 
 static uint64_t rng;
@@ -310,7 +305,7 @@ static void run_input(uint64_t number)
 	while (nr_marks < DAT_MAKE_MARKS - 1 && marks[nr_marks] < size)
 		nr_marks++;
 	size = mutate(data, size, marks, nr_marks);
-	LLVMFuzzerTestOneInput(data, size);
+	run_commands(data, size);
 	free(data);
 }
 
@@ -403,4 +398,3 @@ int main(int argc, char **argv)
 	dprintf(TAP_FD, "ok 1 - the commands survive damaged files\n# up to input %llu\n", (unsigned long long)current);
 	return 0;
 }
-#endif

@@ -133,7 +133,7 @@ mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
 	format/io/{blob,bytes,clock_reading,number_map,text_pool}.c \
 	format/dat/dat_{boot,compress,cut,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
 	cli/base/{file_limit,memory,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
-	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch,elf_events}.c)
+	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch,elf_events,elf_file}.c)
 ok "the readers are compiled" compile_all "${sources[@]}"
 [ "$tap_failed" = 0 ] || exit 1
 for target in $targets; do
