@@ -12,6 +12,7 @@
 
 unsigned char *seen;
 uint32_t *seen_tids;
+uint64_t numbered_next;
 
 void numbered_begin(unsigned int subbufs, unsigned int lanes)
 {
@@ -34,6 +35,29 @@ void numbered_begin(unsigned int subbufs, unsigned int lanes)
 void numbered_write(uint64_t number)
 {
 	REC(numbered, step, number, number);
+}
+
+void numbered_write_some(unsigned int events)
+{
+	while (events--)
+		numbered_write(numbered_next++);
+}
+
+unsigned int numbered_lane(void)
+{
+	unsigned int lane = 99;
+
+	cr_assert_eq(rec_thread_lane(&lane), 0);
+	return lane;
+}
+
+void numbered_want_growth(unsigned int seconds)
+{
+	struct rec_view *view = NULL;
+
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	cr_assert_eq(rec_view_grow(view, seconds), 0);
+	rec_view_close(view);
 }
 
 static void take_page(const struct rec_page *page, struct sums *sums)

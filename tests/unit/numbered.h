@@ -30,6 +30,19 @@ void numbered_begin(unsigned int subbufs, unsigned int lanes);
 
 void numbered_write(uint64_t number);
 
+/* Write the numbers that follow; numbered_next is the first of them. */
+extern uint64_t numbered_next;
+void numbered_write_some(unsigned int events);
+
+/* Events that fill a lane of this many sub-buffers: two u64 each, with the event word and the common fields. */
+#define NUMBERED_IN(subbufs) ((subbufs) * (4080u / 28u))
+
+/* The lane that the calling thread writes to. */
+unsigned int numbered_lane(void);
+
+/* As a reader that wants lanes to grow for this time. */
+void numbered_want_growth(unsigned int seconds);
+
 /*
  * Reserve an event that the caller commits, or does not: inline, in the caller's frame, because an event of a function
  * that has returned counts as left. NULL: refused.

@@ -6,55 +6,22 @@
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 #include "share_fixture.h"
-#include "steps.h"
-#include "trap_flag.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <librecorder/event.h>
 #include <librecorder/reader.h>
-#include <signal.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 
 #define PAGES 16u
-
-/* Events that fill a lane: two u64 each, with the event word and the common fields. */
-#define LANE_OF(pages) ((pages) * (4080u / 28u))
-#define LANE	       LANE_OF(PAGES)
-
-static uint64_t next;
-
-static void write_some(unsigned int events)
-{
-	while (events--)
-		numbered_write(next++);
-}
-
-static unsigned int own_lane(void)
-{
-	unsigned int lane = 99;
-
-	cr_assert_eq(rec_thread_lane(&lane), 0);
-	return lane;
-}
-
-/* As a reader does. */
-static void want(unsigned int seconds)
-{
-	struct rec_view *view = NULL;
-
-	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
-	cr_assert_eq(rec_view_grow(view, seconds), 0);
-	rec_view_close(view);
-}
+#define LANE  NUMBERED_IN(PAGES)
 
 static void begin(unsigned int pages, unsigned int lanes)
 {
 	numbered_begin(pages, lanes);
-	want(3600);
+	numbered_want_growth(3600);
 }
 
 static unsigned int made_lanes(void)
@@ -91,10 +58,10 @@ Test(grow, only_if_a_reader_wants_it)
 	numbered_begin(PAGES, 0);
 	for (i = 0; i < 3; i++) {
 		if (i)
-			want(i == 1 ? 3600 : 0);
+			numbered_want_growth(i == 1 ? 3600 : 0);
 		if (i == 1)
 			rec_process.header->grow_until = 1;
-		write_some(3 * LANE);
+		numbered_write_some(3 * LANE);
 		cr_assert_eq(rec_lanes(), 1);
 		sums = numbered_read();
 		cr_assert_gt(sums.lost, 0);
@@ -107,10 +74,10 @@ Test(grow, instead_of_overwriting)
 	unsigned int first;
 
 	begin(PAGES, 0);
-	write_some(1);
-	first = own_lane();
-	write_some(6 * LANE);
-	cr_assert_neq(own_lane(), first);
+	numbered_write_some(1);
+	first = numbered_lane();
+	numbered_write_some(6 * LANE);
+	cr_assert_neq(numbered_lane(), first);
 	cr_assert_geq(rec_lanes(), 6);
 	cr_assert_leq(rec_lanes(), 8);
 	expect_all(6 * LANE + 1);
@@ -120,7 +87,7 @@ Test(grow, in_discard_mode)
 {
 	setenv("RECORDER_MODE", "discard", 1);
 	begin(PAGES, 0);
-	write_some(5 * LANE);
+	numbered_write_some(5 * LANE);
 	cr_assert_geq(rec_lanes(), 5);
 	expect_all(5 * LANE);
 }
@@ -147,8 +114,8 @@ Test(grow, up_to_the_cap)
 
 	begin(PAGES, 8);
 	/* The worker's first is number 0. */
-	next = 1;
-	write_some(20 * LANE);
+	numbered_next = 1;
+	numbered_write_some(20 * LANE);
 	cr_assert_eq(rec_lanes(), 6);
 	worker_start(0);
 	cr_assert_not(worker_is_sharing(0));
@@ -179,12 +146,12 @@ Test(grow, not_in_a_file_system_that_is_nearly_full)
 
 	begin(PAGES, 0);
 	nearly_full = true;
-	write_some(3 * LANE);
+	numbered_write_some(3 * LANE);
 	cr_assert_eq(rec_lanes(), 1);
 	sums = numbered_read();
 	cr_assert_gt(sums.lost, 0);
 	nearly_full = false;
-	write_some(3 * LANE);
+	numbered_write_some(3 * LANE);
 	cr_assert_geq(rec_lanes(), 3);
 	sums = numbered_read();
 	cr_assert_eq(sums.events + sums.lost, 3 * LANE);
@@ -198,7 +165,7 @@ Test(grow, back_to_lanes_that_were_read)
 
 	begin(PAGES, 0);
 	for (i = 0; i < 20; i++) {
-		write_some(LANE * 5 / 4);
+		numbered_write_some(LANE * 5 / 4);
 		expect_all(LANE * 5 / 4);
 	}
 	cr_assert_leq(rec_lanes(), 3);
@@ -216,8 +183,8 @@ Test(grow, to_lanes_of_the_pool)
 	worker_stop(0);
 	expect_all(4 * LANE);
 	lanes = rec_lanes();
-	next = 4 * LANE;
-	write_some(3 * LANE);
+	numbered_next = 4 * LANE;
+	numbered_write_some(3 * LANE);
 	cr_assert_eq(rec_lanes(), lanes);
 	expect_all(3 * LANE);
 }
@@ -229,7 +196,7 @@ Test(grow, but_no_thread_that_attached)
 
 	begin(PAGES, 0);
 	cr_assert_eq(rec_thread_attach(), 0);
-	write_some(3 * LANE);
+	numbered_write_some(3 * LANE);
 	cr_assert_eq(rec_lanes(), 1);
 	sums = numbered_read();
 	cr_assert_gt(sums.lost, 0);
@@ -253,12 +220,12 @@ Test(grow, and_be_resized)
 {
 	begin(PAGES, 0);
 	worker_start(0);
-	next = 1;
-	write_some(8 * LANE);
-	cr_assert_eq(rec_lane_resize(own_lane(), 5 * 4080ul), 0);
-	cr_assert_eq(rec_lane_at(own_lane())->nr_subbufs, 6);
-	write_some(LANE);
-	cr_assert_eq(rec_lane_at(own_lane())->nr_subbufs, 6);
+	numbered_next = 1;
+	numbered_write_some(8 * LANE);
+	cr_assert_eq(rec_lane_resize(numbered_lane(), 5 * 4080ul), 0);
+	cr_assert_eq(rec_lane_at(numbered_lane())->nr_subbufs, 6);
+	numbered_write_some(LANE);
+	cr_assert_eq(rec_lane_at(numbered_lane())->nr_subbufs, 6);
 	worker_stop(0);
 	expect_all(9 * LANE + 1);
 }
@@ -268,7 +235,7 @@ Test(grow, and_be_resized)
 /* Enough for a look at whether somebody wants growth, with all of it lost. */
 static void write_and_lose(void)
 {
-	write_some(3 * LANE);
+	numbered_write_some(3 * LANE);
 }
 
 Test(grow, and_give_the_memory_back)
@@ -279,13 +246,13 @@ Test(grow, and_give_the_memory_back)
 
 	begin(PAGES, 0);
 	for (round = 0; round < 3; round++) {
-		want(3600);
-		write_some(8 * LANE);
+		numbered_want_growth(3600);
+		numbered_write_some(8 * LANE);
 		expect_all(8 * LANE);
 		most = memory();
 		lanes = rec_lanes();
 		cr_assert_geq(made_lanes(), 8);
-		want(0);
+		numbered_want_growth(0);
 		write_and_lose();
 		cr_assert_eq(made_lanes(), 1);
 		cr_assert_eq(rec_process.grown, 0);
@@ -311,14 +278,14 @@ Test(grow, and_give_the_pools_memory_back)
 	worker_stop(0);
 	expect_all(6 * LANE);
 	cr_assert_geq(made_lanes(), 6);
-	want(0);
-	next = 6 * LANE;
+	numbered_want_growth(0);
+	numbered_next = 6 * LANE;
 	write_and_lose();
 	cr_assert_eq(made_lanes(), 1);
 	/* A thread may have one of them again. */
 	numbered_read();
 	worker_start(1);
-	worker_do(1, worker_write, next);
+	worker_do(1, worker_write, numbered_next);
 	seen[1] = 0;
 	expect_all(2);
 	worker_stop(1);
@@ -333,8 +300,8 @@ Test(grow, and_keep_what_is_unread)
 	struct sums sums;
 
 	begin(PAGES, 0);
-	write_some(5 * LANE);
-	want(0);
+	numbered_write_some(5 * LANE);
+	numbered_want_growth(0);
 	write_and_lose();
 	cr_assert_geq(made_lanes(), 5);
 	sums = numbered_read();
@@ -359,19 +326,19 @@ Test(grow, and_an_iterator_looks)
 	struct rec_iter *iter;
 
 	begin(PAGES, 0);
-	write_some(1);
-	first = own_lane();
-	write_some(3 * LANE);
+	numbered_write_some(1);
+	first = numbered_lane();
+	numbered_write_some(3 * LANE);
 	expect_all(3 * LANE + 1);
 	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
 	cr_assert_eq(rec_iter_open(view, first, &iter), 0);
-	want(0);
+	numbered_want_growth(0);
 	write_and_lose();
 	cr_assert_not(rec_lane_is_made(first));
 	cr_assert_eq(rec_iter_next(iter, &event), 0);
 	numbered_read();
-	want(3600);
-	write_some(6 * LANE);
+	numbered_want_growth(3600);
+	numbered_write_some(6 * LANE);
 	cr_assert(rec_lane_is_made(first));
 	while (rec_iter_next(iter, &event) == 1) {
 		cr_assert_eq(event.lost, 0);
@@ -381,161 +348,4 @@ Test(grow, and_an_iterator_looks)
 	rec_iter_close(iter);
 	rec_view_close(view);
 	expect_all(6 * LANE);
-}
-
-/* ------------------------------------------------------------------------------------------------ signal handlers */
-
-#if defined(__x86_64__)
-
-#define SMALL 4u
-
-static struct {
-	volatile unsigned int step, target;
-	unsigned int lane;
-	bool is_given_up;
-	unsigned int given_up; /* times */
-	uint64_t events, lost;
-	bool again; /* have the lane remade, too */
-} stepped;
-
-static void read_all(void)
-{
-	const struct sums sums = numbered_read();
-
-	cr_assert_eq(sums.torn + sums.no_lane, 0);
-	stepped.events += sums.events;
-	stepped.lost += sums.lost;
-}
-
-/*
- * After one instruction of a writer its thread grows, shrinks, and perhaps grows again, because of what a handler
- * writes.
- */
-static void on_trap(int number, siginfo_t *info, void *context)
-{
-	(void)number;
-	(void)info;
-	if (++stepped.step != stepped.target)
-		return;
-	trap_flag_clear_in(context);
-	stepped.lane = own_lane();
-	rec_process.header->grow_until = UINT64_MAX;
-	write_some(3 * LANE_OF(SMALL));
-	read_all();
-	rec_process.header->grow_until = 0;
-	write_some(3 * LANE_OF(SMALL));
-	read_all();
-	stepped.is_given_up = !rec_lane_is_made(stepped.lane);
-	stepped.given_up += stepped.is_given_up;
-	if (stepped.again) {
-		rec_process.header->grow_until = UINT64_MAX;
-		write_some(4 * LANE_OF(SMALL));
-	}
-}
-
-/*
- * A writer that is interrupted at any instruction finds its lane given up, or given up and remade: its event is read,
- * once, whole. `before`: events between two of them; so each is a plain one, or one that begins a sub-buffer.
- */
-static void interrupt_at_any(unsigned int before, unsigned int instructions, bool again)
-{
-	const struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
-	struct steps steps = steps_begin(11, instructions);
-	uint64_t number;
-
-	numbered_begin(SMALL, 0);
-	sigaction(SIGTRAP, &action, NULL);
-	stepped.again = again;
-	do {
-		rec_process.header->grow_until = 0;
-		/* On a new sub-buffer, whose events all have the same size except the first. */
-		while (REC_POS_OFF(rec_lane_at(rec_thread_handle->lane ? own_lane() : 0)->tail) > 4080 / 2 || !next)
-			write_some(1);
-		while (before && REC_POS_OFF(rec_thread_handle->lane->tail) + 28 <= 4080)
-			write_some(1);
-		read_all();
-		number = next++;
-		stepped.step = 0;
-		stepped.target = steps.at;
-		trap_flag_set();
-		numbered_write(number);
-		trap_flag_clear();
-		read_all();
-		/* Inside, and then the handler's events are nested: they stay in its lane, and overwrite it. */
-		if (stepped.is_given_up)
-			cr_assert_eq(seen[number], 1, "event %d, interrupted after instruction %u", (int)number,
-				     steps.at);
-		stepped.is_given_up = false;
-		cr_assert_eq(stepped.events + stepped.lost, next);
-		memset(seen, 0, next);
-	} while (next < NUMBERED_MAX - 100000 && steps_next(&steps, stepped.step >= stepped.target));
-	cr_assert_gt(stepped.given_up, 0);
-}
-
-Test(grow, a_writer_interrupted_at_any_instruction, .timeout = 600)
-{
-	interrupt_at_any(0, 60, false);
-}
-
-Test(grow, a_writer_that_changes_pages_interrupted_at_any_instruction, .timeout = 600)
-{
-	interrupt_at_any(1, 300, false);
-}
-
-Test(grow, a_writer_interrupted_whose_lane_is_made_again, .timeout = 600)
-{
-	interrupt_at_any(1, 300, true);
-}
-
-#endif
-
-/* ------------------------------------------------------------------------------------------------- at full speed */
-
-static struct {
-	uint64_t numbers;
-	uint32_t end;
-} storm;
-
-static void write_in_storm(int signal)
-{
-	(void)signal;
-	numbered_write(__atomic_fetch_add(&storm.numbers, 1, __ATOMIC_RELAXED));
-}
-
-static void *write_without_end(void *arg)
-{
-	while (!rec_load_acquire(&storm.end)) {
-		write_in_storm(0);
-		if (storm.numbers % 64 == 0)
-			raise(SIGUSR1);
-	}
-	return arg;
-}
-
-/* A reader that consumes, and wants growth or not, by turns; two threads and their handlers. */
-Test(grow, beside_a_reader, .timeout = 300)
-{
-	struct sums sums, all = { 0 };
-	unsigned int i, moves = 0;
-	pthread_t threads[2];
-
-	numbered_begin(SMALL, 32);
-	on_signal(SIGUSR1, write_in_storm, 0);
-	for (i = 0; i < 2; i++)
-		cr_assert_eq(pthread_create(&threads[i], NULL, write_without_end, NULL), 0);
-	for (i = 0; (moves < 20 || i < 200) && rec_load_relaxed(&storm.numbers) < NUMBERED_MAX - 500000; i++) {
-		want(i % 8 < 5 ? 3600 : 0);
-		sums = numbered_read();
-		all.events += sums.events;
-		all.lost += sums.told;
-		moves += rec_load_relaxed(&rec_process.grown) > 0;
-	}
-	rec_store_release(&storm.end, 1);
-	for (i = 0; i < 2; i++)
-		pthread_join(threads[i], NULL);
-	sums = numbered_read();
-	cr_assert_eq(all.events + all.lost + sums.events + sums.lost, storm.numbers);
-	cr_assert_eq(sums.torn + sums.no_lane, 0);
-	cr_assert_gt(moves, 0);
-	numbered_expect_no_owner();
 }

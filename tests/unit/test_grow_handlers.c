@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Threads that grow and give lanes up (test_grow.c) while signal handlers write: a writer is interrupted after every
+ * instruction, and at full speed beside a reader.
+ */
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
+#include "share_fixture.h"
+#include "steps.h"
+#include "trap_flag.h"
+
+#include <criterion/criterion.h>
+#include <librecorder/event.h>
+#include <librecorder/reader.h>
+#include <signal.h>
+#include <string.h>
+
+#define SMALL 4u
+
+#if defined(__x86_64__)
+
+static struct {
+	volatile unsigned int step, target;
+	unsigned int lane;
+	bool is_given_up;
+	unsigned int given_up; /* times */
+	uint64_t events, lost;
+	bool again; /* have the lane remade, too */
+} stepped;
+
+static void read_all(void)
+{
+	const struct sums sums = numbered_read();
+
+	cr_assert_eq(sums.torn + sums.no_lane, 0);
+	stepped.events += sums.events;
+	stepped.lost += sums.lost;
+}
+
+/*
+ * After one instruction of a writer its thread grows, shrinks, and perhaps grows again, because of what a handler
+ * writes.
+ */
+static void on_trap(int number, siginfo_t *info, void *context)
+{
+	(void)number;
+	(void)info;
+	if (++stepped.step != stepped.target)
+		return;
+	trap_flag_clear_in(context);
+	stepped.lane = numbered_lane();
+	rec_process.header->grow_until = UINT64_MAX;
+	numbered_write_some(3 * NUMBERED_IN(SMALL));
+	read_all();
+	rec_process.header->grow_until = 0;
+	numbered_write_some(3 * NUMBERED_IN(SMALL));
+	read_all();
+	stepped.is_given_up = !rec_lane_is_made(stepped.lane);
+	stepped.given_up += stepped.is_given_up;
+	if (stepped.again) {
+		rec_process.header->grow_until = UINT64_MAX;
+		numbered_write_some(4 * NUMBERED_IN(SMALL));
+	}
+}
+
+/*
+ * A writer that is interrupted at any instruction finds its lane given up, or given up and remade: its event is read,
+ * once, whole. `before`: events between two of them; so each is a plain one, or one that begins a sub-buffer.
+ */
+static void interrupt_at_any(unsigned int before, unsigned int instructions, bool again)
+{
+	const struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+	struct steps steps = steps_begin(11, instructions);
+	uint64_t number;
+
+	numbered_begin(SMALL, 0);
+	sigaction(SIGTRAP, &action, NULL);
+	stepped.again = again;
+	do {
+		rec_process.header->grow_until = 0;
+		/* On a new sub-buffer, whose events all have the same size except the first. */
+		while (!numbered_next ||
+		       REC_POS_OFF(rec_lane_at(rec_thread_handle->lane ? numbered_lane() : 0)->tail) > 4080 / 2)
+			numbered_write_some(1);
+		while (before && REC_POS_OFF(rec_thread_handle->lane->tail) + 28 <= 4080)
+			numbered_write_some(1);
+		read_all();
+		number = numbered_next++;
+		stepped.step = 0;
+		stepped.target = steps.at;
+		trap_flag_set();
+		numbered_write(number);
+		trap_flag_clear();
+		read_all();
+		/* Inside, and then the handler's events are nested: they stay in its lane, and overwrite it. */
+		if (stepped.is_given_up)
+			cr_assert_eq(seen[number], 1, "event %d, interrupted after instruction %u", (int)number,
+				     steps.at);
+		stepped.is_given_up = false;
+		cr_assert_eq(stepped.events + stepped.lost, numbered_next);
+		memset(seen, 0, numbered_next);
+	} while (numbered_next < NUMBERED_MAX - 100000 && steps_next(&steps, stepped.step >= stepped.target));
+	cr_assert_gt(stepped.given_up, 0);
+}
+
+Test(grow, a_writer_interrupted_at_any_instruction, .timeout = 600)
+{
+	interrupt_at_any(0, 60, false);
+}
+
+Test(grow, a_writer_that_changes_pages_interrupted_at_any_instruction, .timeout = 600)
+{
+	interrupt_at_any(1, 300, false);
+}
+
+Test(grow, a_writer_interrupted_whose_lane_is_made_again, .timeout = 600)
+{
+	interrupt_at_any(1, 300, true);
+}
+
+#endif
+
+/* ------------------------------------------------------------------------------------------------- at full speed */
+
+static struct {
+	uint64_t numbers;
+	uint32_t end;
+} storm;
+
+static void write_in_storm(int signal)
+{
+	(void)signal;
+	numbered_write(__atomic_fetch_add(&storm.numbers, 1, __ATOMIC_RELAXED));
+}
+
+static void *write_without_end(void *arg)
+{
+	while (!rec_load_acquire(&storm.end)) {
+		write_in_storm(0);
+		if (storm.numbers % 64 == 0)
+			raise(SIGUSR1);
+	}
+	return arg;
+}
+
+/* A reader that consumes, and wants growth or not, by turns; two threads and their handlers. */
+Test(grow, beside_a_reader, .timeout = 300)
+{
+	struct sums sums, all = { 0 };
+	unsigned int i, moves = 0;
+	pthread_t threads[2];
+
+	numbered_begin(SMALL, 32);
+	on_signal(SIGUSR1, write_in_storm, 0);
+	for (i = 0; i < 2; i++)
+		cr_assert_eq(pthread_create(&threads[i], NULL, write_without_end, NULL), 0);
+	for (i = 0; (moves < 20 || i < 200) && rec_load_relaxed(&storm.numbers) < NUMBERED_MAX - 500000; i++) {
+		numbered_want_growth(i % 8 < 5 ? 3600 : 0);
+		sums = numbered_read();
+		all.events += sums.events;
+		all.lost += sums.told;
+		moves += rec_load_relaxed(&rec_process.grown) > 0;
+	}
+	rec_store_release(&storm.end, 1);
+	for (i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	sums = numbered_read();
+	cr_assert_eq(all.events + all.lost + sums.events + sums.lost, storm.numbers);
+	cr_assert_eq(sums.torn + sums.no_lane, 0);
+	cr_assert_gt(moves, 0);
+	numbered_expect_no_owner();
+}
