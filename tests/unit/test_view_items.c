@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The items of the model as rows: which row and line each gets, with which name. The items are made here;
- * tests/unit/test_model has those that events make.
+ * tests/unit/test_model and test_model_kernel have those that events make.
  */
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT */
+#include "model_fixture.h"
+#include "format/model/model.h"
+
+#include <criterion/criterion.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COMMON                                                                                                         \
+	"\tfield:u16 common_type;\toffset:0;\tsize:2;\tsigned:0;\n"                                                    \
+	"\tfield:u8 common_flags;\toffset:2;\tsize:1;\tsigned:0;\n"                                                    \
+	"\tfield:u8 common_preempt_count;\toffset:3;\tsize:1;\tsigned:0;\n"                                            \
+	"\tfield:s32 common_pid;\toffset:4;\tsize:4;\tsigned:1;\n\n"
+#define FORMAT(id, name, fields) "name: " name "\nID: " #id "\nformat:\n" COMMON fields "\nprint fmt: \"\"\n"
+#define FIELD(type, name, offset, size, sign)                                                                          \
+	"\tfield:" type " " name ";\toffset:" #offset ";\tsize:" #size ";\tsigned:" #sign ";\n"
+
+static const struct {
+	const char *system, *text;
+} formats[] = {
+	{ "sched", FORMAT(300, "sched_switch",
+			  FIELD("pid_t", "prev_pid", 8, 4, 1) FIELD("int", "prev_prio", 12, 4, 1)
+				  FIELD("long", "prev_state", 16, 8, 1) FIELD("pid_t", "next_pid", 24, 4, 1)
+					  FIELD("int", "next_prio", 28, 4, 1)) },
+	{ "sched",
+	  FORMAT(301, "sched_waking",
+		 FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
+	{ "irq", FORMAT(302, "irq_handler_entry", FIELD("int", "irq", 8, 4, 1)) },
+	{ "irq", FORMAT(303, "irq_handler_exit", FIELD("int", "irq", 8, 4, 1)) },
+	{ "syscalls", FORMAT(304, "sys_enter_read", FIELD("int", "fd", 8, 4, 1)) },
+	{ "syscalls", FORMAT(305, "sys_exit_read", FIELD("long", "ret", 8, 8, 1)) },
+	{ "sched",
+	  FORMAT(306, "sched_wakeup",
+		 FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
+	{ "io", FORMAT(16400, "outer_begin", FIELD("u32", "a", 8, 4, 0)) },
+	{ "io", FORMAT(16401, "outer_end", FIELD("s32", "b", 8, 4, 1)) },
+	{ "io", FORMAT(16402, "inner_begin", "") },
+	{ "io", FORMAT(16403, "inner_end", "") },
+	{ "net", FORMAT(16404, "rpc_begin", FIELD("rec_key_u32", "id", 8, 4, 0)) },
+	{ "net", FORMAT(16405, "rpc_end", FIELD("rec_key_u32", "id", 8, 4, 0)) },
+	{ "mem", FORMAT(16406, "heap", FIELD("rec_counter_s32", "bytes", 8, 4, 1)) },
+	{ "conn",
+	  FORMAT(16407, "state", FIELD("rec_key_u32", "id", 8, 4, 0) FIELD("rec_state_s32", "value", 12, 4, 1)) },
+	{ "recorder", FORMAT(16408, "task",
+			     FIELD("rec_task", "id", 8, 8,
+				   0) "\tfield:__data_loc char[] name;\toffset:16;\tsize:4;\tsigned:0;\n") },
+	{ "io", FORMAT(16409, "send", FIELD("rec_flow", "id", 8, 8, 0)) },
+	{ "io", FORMAT(16410, "flush", FIELD("rec_duration", "dur", 8, 8, 0)) },
+	{ "io", FORMAT(16411, "plain", FIELD("u32", "n", 8, 4, 0)) },
+};
+
+#define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
+
+static struct dat_format dat_formats[NR_FORMATS];
+static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
+			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
+			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
+static char version[] = "recorder 1.0.0; processes: 71 72, 81 82";
+static struct dat_option options[] = { { .id = DAT_VERSION, .size = sizeof(version), .data = version } };
+static struct dat_file file = {
+	.formats = dat_formats,
+	.nr_formats = NR_FORMATS,
+	.options = options,
+	.nr_options = 1,
+	.commit_size = 8,
+	.long_size = 8,
+};
+static struct dat_buffer buffer = { .name = (char[]){ "" } };
+static struct event_table *table;
+static struct model_rules *rules;
+static struct model *model;
+char items_text[8192];
+uint32_t items_waits[8];
+unsigned int items_nr_waits;
+
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+static void say(const char *format, ...)
+{
+	const size_t used = strlen(items_text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(items_text + used, sizeof(items_text) - used, format, args);
+	va_end(args);
+}
+
+static int say_span(void *arg, const struct model_span *s)
+{
+	(void)arg;
+	say("%s:%s %d %llu-%llu own %llu depth %u%s%s%s", s->rule->system, s->rule->name, s->tid,
+	    (unsigned long long)s->begin, (unsigned long long)s->end, (unsigned long long)s->own, s->depth,
+	    s->flags & MODEL_NO_BEGIN ? " no-begin" : "", s->flags & MODEL_NO_END ? " open" : "",
+	    s->flags & MODEL_CUT ? " cut" : "");
+	if (s->nr_keys)
+		say(" key %llu", (unsigned long long)s->keys[0]);
+	if (s->end_tid != s->tid)
+		say(" to %d", s->end_tid);
+	if (s->task)
+		say(" task %llu", (unsigned long long)s->task);
+	if (s->parent)
+		say(" in %llu", (unsigned long long)s->parent);
+	say("\n");
+	return 0;
+}
+
+static int say_counter(void *arg, const struct model_counter *c)
+{
+	(void)arg;
+	say("%s:%s %d at %llu: %lld\n", c->rule->system, c->rule->name, c->tid, (unsigned long long)c->ts,
+	    (long long)c->value);
+	return 0;
+}
+
+static int say_state(void *arg, const struct model_state *s)
+{
+	(void)arg;
+	say("%s:%s %llu-%llu of %llu: %lld%s\n", s->rule->system, s->rule->name, (unsigned long long)s->begin,
+	    (unsigned long long)s->end, (unsigned long long)s->keys[0], (long long)s->value, s->is_open ? " open" : "");
+	return 0;
+}
+
+static int say_flow(void *arg, const struct model_flow *f)
+{
+	(void)arg;
+	say("flow %llu at %llu in %llu from %llu by %d in %llu\n", (unsigned long long)f->flow,
+	    (unsigned long long)f->ts, (unsigned long long)f->span, (unsigned long long)f->from_ts, f->from_tid,
+	    (unsigned long long)f->from_span);
+	return 0;
+}
+
+static int say_task(void *arg, const struct model_task *t)
+{
+	(void)arg;
+	say("task %llu %s %d %llu-%llu%s\n", (unsigned long long)t->task, t->name ? t->name : "-", t->tid,
+	    (unsigned long long)t->begin, (unsigned long long)t->end, t->is_open ? " open" : "");
+	return 0;
+}
+
+static int say_thread_state(void *arg, const struct model_thread_state *s)
+{
+	static const char letters[] = { [MODEL_RUNNING] = 'R', [MODEL_RUNNABLE] = 'w', [MODEL_SLEEPING] = 'S',
+					[MODEL_BLOCKED] = 'D', [MODEL_STOPPED] = 'T',  [MODEL_UNKNOWN] = '?' };
+
+	(void)arg;
+	if (s->state == MODEL_RUNNABLE && items_nr_waits < 8)
+		items_waits[items_nr_waits++] = s->cpu;
+	say("%d %c %llu-%llu", s->tid, letters[s->state], (unsigned long long)s->begin, (unsigned long long)s->end);
+	if (s->is_preempted)
+		say(" preempted");
+	if (s->waker >= 0)
+		say(" by %d in %llu", s->waker, (unsigned long long)s->waker_span);
+	say("%s\n", s->is_open ? " open" : "");
+	return 0;
+}
+
+static int say_loss(void *arg, const struct model_loss *l)
+{
+	(void)arg;
+	say("lost %lld before %llu on %u\n", (long long)l->lost, (unsigned long long)l->ts, l->cpu);
+	return 0;
+}
+
+static int say_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,
+		     uint64_t span)
+{
+	(void)arg;
+	say("%s %d at %llu in %llu\n", record->type ? record->type->event->name : "?", tid,
+	    (unsigned long long)event->ts, (unsigned long long)span);
+	return 0;
+}
+
+void model_fixture_open(void)
+{
+	static const struct model_sink sink = {
+		.span = say_span,
+		.counter = say_counter,
+		.state = say_state,
+		.flow = say_flow,
+		.task = say_task,
+		.thread_state = say_thread_state,
+		.loss = say_loss,
+		.point = say_point,
+	};
+
+	for (size_t i = 0; i < NR_FORMATS; i++)
+		dat_formats[i] = (struct dat_format){ .system = formats[i].system,
+						      .text = { (char *)(uintptr_t)formats[i].text,
+								strlen(formats[i].text), 0 } };
+	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
+	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
+	cr_assert_eq(table->failures, 0);
+	cr_assert_eq(model_rules_open(table, &rules), 0);
+	cr_assert_eq(model_open(rules, &sink, &model), 0);
+}
+
+void model_fixture_close(void)
+{
+	model_close(model);
+	model_rules_close(rules);
+	event_table_close(table);
+}
+
+static unsigned char record[64];
+static uint32_t record_size;
+
+static void put(const void *value, size_t size)
+{
+	memcpy(record + record_size, value, size);
+	record_size += (uint32_t)size;
+}
+
+void event_put32(int32_t value)
+{
+	put(&value, sizeof(value));
+}
+
+void event_put64(int64_t value)
+{
+	put(&value, sizeof(value));
+}
+
+void event_put_text(const char *value)
+{
+	const size_t size = strlen(value) + 1;
+
+	event_put32((int32_t)(record_size + 4 + (size << 16)));
+	put(value, size);
+}
+
+void event_of(int id, int32_t tid)
+{
+	const uint16_t type = (uint16_t)id;
+
+	record_size = 0;
+	put(&type, sizeof(type));
+	put("\0", 2);
+	event_put32(tid);
+}
+
+void event_feed_lost(uint64_t ts, uint32_t cpu, int64_t lost)
+{
+	const struct dat_event event = {
+		.ts = ts, .cpu = cpu, .size = record_size, .data = record, .lost = lost, .buffer = &buffer
+	};
+
+	cr_assert_eq(model_event(model, &event), 0);
+	/* What must last is copied. */
+	memset(record, 0xee, sizeof(record));
+}
+
+void event_feed(uint64_t ts, uint32_t cpu)
+{
+	event_feed_lost(ts, cpu, 0);
+}
+
+void feed_int(uint64_t ts, int id, int32_t tid, int32_t value)
+{
+	event_of(id, tid);
+	event_put32(value);
+	event_feed(ts, 0);
+}
+
+void feed_long(uint64_t ts, int id, int32_t tid, int64_t value)
+{
+	event_of(id, tid);
+	event_put64(value);
+	event_feed(ts, 0);
+}
+
+void feed_bare(uint64_t ts, int id, int32_t tid)
+{
+	event_of(id, tid);
+	event_feed(ts, 0);
+}
+
+void expect_spans(const char *wanted)
+{
+	char spans[1024] = "";
+
+	cr_assert_eq(model_end(model), 0);
+	for (char *line = strtok(items_text, "\n"); line; line = strtok(NULL, "\n")) {
+		if (strchr(line, ':'))
+			snprintf(spans + strlen(spans), sizeof(spans) - strlen(spans), "%s\n", line);
+	}
+	cr_assert_str_eq(spans, wanted);
+}
+
+void expect_items(const char *wanted)
+{
+	cr_assert_eq(model_end(model), 0);
+	cr_assert_str_eq(items_text, wanted);
+}

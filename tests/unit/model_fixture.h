@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A model that is fed with events, and the items that it gives. No file is needed: formats are parsed from texts,
+ * records are made here.
+ */
+#ifndef MODEL_FIXTURE_H
+#define MODEL_FIXTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The ids of the events that have a format. */
+enum {
+	SWITCH = 300,
+	WAKING = 301,
+	IRQ_ENTRY = 302,
+	IRQ_EXIT = 303,
+	READ_ENTER = 304,
+	READ_EXIT = 305,
+	WAKEUP = 306,
+	OUTER_BEGIN = 16400,
+	OUTER_END,
+	INNER_BEGIN,
+	INNER_END,
+	RPC_BEGIN,
+	RPC_END,
+	HEAP,
+	STATE,
+	TASK,
+	SEND,
+	FLUSH,
+	PLAIN,
+};
+
+/* What the model has given so far: a line for each item. */
+extern char items_text[8192];
+
+/* The CPUs for which threads waited. */
+extern uint32_t items_waits[8];
+extern unsigned int items_nr_waits;
+
+/* The test's model; .init and .fini of its suite. */
+void model_fixture_open(void);
+void model_fixture_close(void);
+
+/* An event begins with its common fields; the others are put after them, in their order; then it is fed. */
+void event_of(int id, int32_t tid);
+void event_put32(int32_t value);
+void event_put64(int64_t value);
+void event_put_text(const char *value);
+void event_feed(uint64_t ts, uint32_t cpu);
+void event_feed_lost(uint64_t ts, uint32_t cpu, int64_t lost); /* events were lost before it */
+
+/* A whole event on CPU 0: with one number of 32 bits, or of 64, or without fields. */
+void feed_int(uint64_t ts, int id, int32_t tid, int32_t value);
+void feed_long(uint64_t ts, int id, int32_t tid, int64_t value);
+void feed_bare(uint64_t ts, int id, int32_t tid);
+
+/* The trace ends; the items are these. */
+void expect_items(const char *wanted);
+
+/* The same for spans, counters and states of objects alone. */
+void expect_spans(const char *wanted);
+
+#endif
