@@ -96,7 +96,7 @@ Test(model, a_cpu_without_switches)
 		     "2 ? 20-30 open\n");
 }
 
-/* Only the second event of a wake-up knows for which CPU the thread items_waits; without it, where it ran says it. */
+/* Only the second event of a wake-up knows for which CPU the thread waits; without it, where it ran says it. */
 Test(model, the_cpu_for_which_a_thread_waits)
 {
 	switch_to(10, 0, 1, 1, 0);
