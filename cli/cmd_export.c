@@ -228,7 +228,7 @@ static int run(struct export *e)
 
 	e->why.slowest = e->why.slowest ? e->why.slowest : 1;
 	if (e->why.span)
-		status = why_marks_read(COMMAND, e->path, &e->why, &e->marks);
+		status = why_marks_read(COMMAND, e->path, DAT_TIME_NO_DATE, &e->why, &e->marks);
 	if (!status)
 		status = write_all(e);
 	why_marks_free(&e->marks);

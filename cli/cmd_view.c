@@ -117,7 +117,7 @@ static int show_file(struct view_request *request, struct why_wanted *why, const
 		complain(COMMAND, "not enough memory");
 	why->slowest = why->slowest ? why->slowest : 1;
 	if (!status && why->span) {
-		status = why_marks_read(COMMAND, request->path, why, &marks);
+		status = why_marks_read(COMMAND, request->path, 0, why, &marks);
 		request->marks = &marks;
 	}
 	if (!status)

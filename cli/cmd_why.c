@@ -51,7 +51,7 @@ static int run(const struct options *o, const char *path)
 {
 	struct why_trace trace = { 0 };
 	struct why_chosen chosen = { 0 };
-	int status = why_trace_open(COMMAND, path, &trace);
+	int status = why_trace_open(COMMAND, path, 0, &trace);
 
 	if (!status)
 		status = why_choose(COMMAND, trace.why, &o->wanted, &chosen);

@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-int why_trace_open(const char *command, const char *path, struct why_trace *t)
+int why_trace_open(const char *command, const char *path, unsigned int time_flags, struct why_trace *t)
 {
 	struct dat_error error = { .text = "" };
 	int err = dat_open(path, dat_compress_zstd(), &t->file, &error);
 
 	if (!err)
-		err = dat_time_open(t->file, 0, &t->time, &error);
+		err = dat_time_open(t->file, time_flags, &t->time, &error);
 	if (!err)
 		err = event_table_open(t->file, 0, &t->table);
 	if (!err)

@@ -14,8 +14,8 @@ struct why_trace {
 	struct why *why;
 };
 
-/* 0; an exit status. Call why_trace_close() in any case; set it to 0 before. */
-int why_trace_open(const char *command, const char *path, struct why_trace *t);
+/* `time_flags`: as for dat_time_open(). 0; an exit status. Call why_trace_close() in any case; set it to 0 before. */
+int why_trace_open(const char *command, const char *path, unsigned int time_flags, struct why_trace *t);
 void why_trace_close(struct why_trace *t);
 
 struct why_wanted {

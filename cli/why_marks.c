@@ -72,11 +72,12 @@ static bool copy_spans(struct why *why, const struct why_chosen *chosen, struct 
 	return is_whole;
 }
 
-int why_marks_read(const char *command, const char *path, const struct why_wanted *wanted, struct marks *marks)
+int why_marks_read(const char *command, const char *path, unsigned int time_flags, const struct why_wanted *wanted,
+		   struct marks *marks)
 {
 	struct why_trace trace = { 0 };
 	struct why_chosen chosen = { 0 };
-	int status = why_trace_open(command, path, &trace);
+	int status = why_trace_open(command, path, time_flags, &trace);
 
 	if (!status)
 		status = why_choose(command, trace.why, wanted, &chosen);

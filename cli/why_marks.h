@@ -7,10 +7,12 @@
 #include "format/model/mark.h"
 
 /*
- * Reads the whole trace, and keeps nothing of it but the marks. 0; an exit status: the failure was reported in the name
- * of `command`. Call why_marks_free() in any case; set the marks to 0 before.
+ * Reads the whole trace, and keeps nothing of it but the marks. `time_flags`: as the picture's own, for dat_time_open().
+ * 0; an exit status: the failure was reported in the name of `command`. Call why_marks_free() in any case; set the marks
+ * to 0 before.
  */
-int why_marks_read(const char *command, const char *path, const struct why_wanted *wanted, struct marks *marks);
+int why_marks_read(const char *command, const char *path, unsigned int time_flags, const struct why_wanted *wanted,
+		   struct marks *marks);
 void why_marks_free(struct marks *marks);
 
 #endif

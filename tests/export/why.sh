@@ -40,6 +40,16 @@ for nr in 1 3; do
 	is "the pieces are those of why" "$(answer marks | tr ';' '\n' | sort)" "$(paths $nr | sort)"
 	is "beside the spans" "$(answer spans)" 4
 done
+# In Perfetto's file the date belongs to the clocks; what why prints has it in each time.
+run "$RECORDER" record -q --date --compression none -o dated.dat ./waits
+is "a recording with its date" "$status$err" 0
+for name in trace dated; do
+	ok "export of $name" "$RECORDER" export --perfetto --why io:request --slowest 4 "$name.dat" -o why.pftrace
+	sql marks "select min(s.ts), max(s.ts + s.dur) from slice s join track t on s.track_id = t.id join track g on t.parent_id = g.id where g.name = 'why io:request' group by t.id order by 1"
+	sql spans "select ts, ts + dur from slice where name = 'request' order by 1"
+	ask why.pftrace
+	is "$name: the pieces are where the spans are" "$(answer marks)" "$(answer spans)"
+done
 ok "without --why" "$RECORDER" export --perfetto -o why.pftrace
 sql tracks "select count(*) from track where name like 'why %'"
 ask why.pftrace
