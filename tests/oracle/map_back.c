@@ -44,7 +44,7 @@ static void set(const struct back *back, const char *file, const char *value)
 
 static void open_kernel(struct back *back, uint32_t subbuf_size)
 {
-	char text[128];
+	char text[160];
 
 	set(back, "tracing_on", "0");
 	snprintf(text, sizeof(text), "%u", subbuf_size / 1024);
