@@ -32,7 +32,8 @@ configure_in()
 	if [ -e "$dir/Makefile" ] && [ "$(cat "$dir/.options" 2>/dev/null)" = "$*" ]; then
 		return 0
 	fi
-	(cd "$dir" && "$top/configure" -q "$@") || return 1
+	# libtool is run by the shell that configure finds: dash starts in a quarter of bash's time.
+	(cd "$dir" && CONFIG_SHELL=/bin/sh /bin/sh "$top/configure" -q "$@") || return 1
 	printf '%s\n' "$*" >"$dir/.options"
 }
 
@@ -83,16 +84,16 @@ part_dist-long()
 	make -C "$results/gcc" distcheck-unit DISTCHECK_CONFIGURE_FLAGS=--enable-werror
 }
 
-# clang's warnings do not need its optimizer.
+# Clang's warnings on every file; nothing is compiled.
 part_clang()
 {
-	configure_in clang --enable-werror --disable-shared CC=clang CFLAGS=-O0 && make -C "$results/clang" -k programs
+	configure_in clang --enable-werror --disable-shared CC=clang && make -C "$results/clang" -k warnings
 }
 
 part_clang-long()
 {
 	configure_in clang-long --enable-werror --disable-shared CC=clang CFLAGS=-O1 &&
-		FUZZ_SECONDS=1 build_and clang-long programs-unit check-unit
+		FUZZ_SECONDS=1 build_and clang-long programs check-unit
 }
 
 # Without -Werror: gcc's flow warnings report more false alarms in instrumented code.
