@@ -10,7 +10,7 @@ struct matrix matrix;
 
 bool can_be_met(unsigned int point, bool overwrite)
 {
-	return overwrite ? !is_named(point, "refuse_full") : !is_named(point, "head_");
+	return overwrite ? !is_named(point, "refuse_full") : !is_named(point, "head_") && !is_named(point, "settle_");
 }
 
 void check_matrix(const char *victim, bool (*whose)(unsigned int point), unsigned int few)

@@ -188,7 +188,7 @@ static void *run(void *arg)
 		write_one(true);
 		if (!notes->plain && draw(50) == 0)
 			step_clock();
-		if (notes->control && draw(48) == 0)
+		if (notes->control && draw(12) == 0)
 			control();
 	}
 	return NULL;
