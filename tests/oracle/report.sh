@@ -30,6 +30,9 @@ same()
 }
 
 made=$("$mkdat")
+for name in $made; do
+	"$mkdat" "$name" > "$TMP/$name.dat"
+done
 for flags in "" -t -R -l "-l -R" "-l -t" -N --ts-diff "-t --ts-diff" --nodate --raw-ts -I -S "--cpu 0" "--cpu 0,2-5"; do
 	bad=0
 	for name in $made; do
@@ -37,20 +40,17 @@ for flags in "" -t -R -l "-l -R" "-l -t" -N --ts-diff "-t --ts-diff" --nodate --
 		case $flags/$name in
 		--cpu*instances | --cpu*only*) continue ;;
 		esac
-		"$mkdat" "$name" > "$TMP/$name.dat"
 		# shellcheck disable=SC2086
 		same "report $flags of $name" "$TMP/$name.dat" $flags || bad=$((bad + 1))
 	done
 	[ $bad -eq 0 ] && pass "report $flags, $(echo "$made" | wc -l) made files"
 done
 
-"$mkdat" v6-kernel > "$TMP/k.dat"
 for filter in 'sched/sched_switch:next_prio > 110' 'print' 'sched:common_pid == 1002' '.*:common_pid != 1001'; do
-	same "filter $filter" "$TMP/k.dat" -F "$filter" && pass "report -F '$filter'"
+	same "filter $filter" "$TMP/v6-kernel.dat" -F "$filter" && pass "report -F '$filter'"
 done
-"$mkdat" v6-plain > "$TMP/plain.dat"
-trace-cmd report -i "$TMP/plain.dat" > "$TMP/theirs" 2> /dev/null
-"$RECORDER" report -i "$TMP/plain.dat" > "$TMP/ours"
+trace-cmd report -i "$TMP/v6-plain.dat" > "$TMP/theirs" 2> /dev/null
+"$RECORDER" report -i "$TMP/v6-plain.dat" > "$TMP/ours"
 ok "report -i FILE" cmp "$TMP/ours" "$TMP/theirs"
 
 # ---------------------------------------------------------------------------------------------- the kernel's events
@@ -116,11 +116,11 @@ fi
 
 # --------------------------------------------------------------------------------------------------- what goes wrong
 
-head -c 20000 "$TMP/plain.dat" > "$TMP/cut.dat"
+head -c 20000 "$TMP/v6-plain.dat" > "$TMP/cut.dat"
 run "$RECORDER" report "$TMP/cut.dat"
 is "a cut file: status" "$status" 1
 like "a cut file: the reason" "$err" "^recorder report: $TMP/cut.dat: truncated: the CPU [01] data should end at [0-9]+, the file ends at 20000; the rest of the file was read$"
-is "a cut file: what is there is printed" "$(printf '%s\n' "$out" | grep -v '^cpus=' | diff - <("$RECORDER" report "$TMP/plain.dat") | grep '^<')" ""
+is "a cut file: what is there is printed" "$(printf '%s\n' "$out" | grep -v '^cpus=' | diff - <("$RECORDER" report "$TMP/v6-plain.dat") | grep '^<')" ""
 ok "a cut file: some of it is there" test "$(printf '%s\n' "$out" | wc -l)" -gt 10
 run "$RECORDER" dump "$TMP/cut.dat"
 like "dump of a cut file" "$err" "^recorder dump: $TMP/cut.dat: truncated: "
@@ -131,21 +131,21 @@ like "a directory" "$err" "^recorder report: $TMP: a directory"
 cd "$TMP" || exit 99
 run "$RECORDER" report
 like "the default file, absent" "$err" "^recorder report: trace.dat: cannot open: No such file"
-run "$RECORDER" report -F 'sched_switch:next_pid ==' "$TMP/k.dat"
+run "$RECORDER" report -F 'sched_switch:next_pid ==' "$TMP/v6-kernel.dat"
 is "a filter without right side" "$status" 2
-run "$RECORDER" report --cpu 1- "$TMP/k.dat"
+run "$RECORDER" report --cpu 1- "$TMP/v6-kernel.dat"
 like "an invalid list" "$err" "^recorder report: --cpu '1-' is not a list"
-run bash -c 'set -o pipefail; "$0" report "$1" | head -1' "$RECORDER" "$TMP/plain.dat"
+run bash -c 'set -o pipefail; "$0" report "$1" | head -1' "$RECORDER" "$TMP/v6-plain.dat"
 is "a closed pipe is not a failure" "$status" 0
 is "a closed pipe causes no message" "$err" ""
-run bash -c '"$0" report "$1" > /dev/full' "$RECORDER" "$TMP/plain.dat"
+run bash -c '"$0" report "$1" > /dev/full' "$RECORDER" "$TMP/v6-plain.dat"
 is "a full disk: status" "$status" 1
 like "a full disk: the reason" "$err" "cannot write the report: No space left"
 
 "$mkdat" v6-lost-markers > "$TMP/markers.dat"
 run "$RECORDER" dump --validate "$TMP/markers.dat"
 like "validate finds losses that no viewer shows" "$out" "no viewer shows that events were lost"
-run "$RECORDER" dump --all "$TMP/plain.dat"
+run "$RECORDER" dump --all "$TMP/v6-plain.dat"
 is "dump shows every event" "$(echo "$out" | grep -c ' data ')" 600
 is "dump shows every page" "$(echo "$out" | grep -c '^  page at ')" 8
 
