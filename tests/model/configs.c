@@ -51,8 +51,8 @@ const struct config configs[] = {
 	/* With a reader. */
 	{ "read",              2, 6, "ss",   "sl",   "s",    2, 1, "pp",  "1",   OVERWRITE | CUT },
 	{ "read-head",         2, 6, "ll",   "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | CUT },
-	{ "read-head-3-pages", 3, 6, "lll",  "l",    "l",    2, 1, "ww",  "1",   OVERWRITE },
-	{ "read-rounds",       2, 6, "ll",   "l",    "r",    2, 1, "w",   "1",   OVERWRITE },
+	{ "read-head-3-pages", 3, 6, "lll",  "l",    "l",    2, 1, "ww",  "1",   OVERWRITE | LONG },
+	{ "read-rounds",       2, 6, "ll",   "l",    "r",    2, 1, "w",   "1",   OVERWRITE | LONG },
 	{ "read-rounds-stays", 2, 6, "sp",   "s",    "R",    2, 1, "wp",  "1",   OVERWRITE | STAYS | THOROUGH },
 	{ "read-full",         2, 6, "ll",   "lss",  "s",    2, 1, "wp",  "1",   CUT },
 	{ "read-discard",      2, 6, "s",    "dl",   "sd",   2, 1, "pp",  "1",   OVERWRITE },
