@@ -15,13 +15,13 @@
 #include "format/weave/weave.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
 
 /* A writer that moves the head is done within a few instructions, unless it lost its CPU there. */

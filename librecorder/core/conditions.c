@@ -7,9 +7,9 @@
  * The contents may be invalid: sizes are brought into range before they are used.
  */
 #include "librecorder/core/conditions.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>

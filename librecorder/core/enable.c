@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "librecorder/core/enable.h"
+#include "librecorder/core/atomic.h"
 
-#include <librecorder/detail/atomic.h>
 
 /* On, if it is wanted and the buffer is not stopped. */
 static void switch_on(const uint32_t *stopped, uint32_t *word)

@@ -10,8 +10,9 @@
 #ifndef FILTER_STEP_H
 #define FILTER_STEP_H
 
+#include "librecorder/core/atomic.h"
+
 #include <librecorder/detail/abi.h>
-#include <librecorder/detail/atomic.h>
 #include <librecorder/filter.h>
 #include <string.h>
 

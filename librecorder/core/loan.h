@@ -3,8 +3,9 @@
 #ifndef LOAN_H
 #define LOAN_H
 
+#include "librecorder/core/atomic.h"
+
 #include <librecorder/detail/abi.h>
-#include <librecorder/detail/atomic.h>
 #include <stddef.h>
 
 /* Number of valid bytes of a loan; never more than exist, whatever the fields contain. */

@@ -2,9 +2,9 @@
 #include "librecorder/core/rules.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <string.h>
 
+#include "librecorder/core/atomic.h"
 #include "librecorder/core/selector.h"
 
 /* A process that changes the rules for ever must not delay a program. */

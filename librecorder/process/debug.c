@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "librecorder/process/debug.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
 
-#include <librecorder/detail/atomic.h>
 #include <librecorder/version.h>
 
 #include <errno.h>

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "librecorder/process/event_private.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/core/conditions.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/core/enable.h"

@@ -13,6 +13,7 @@
 #include <librecorder/detail/event_macros.h>
 #include <string.h>
 
+#include "librecorder/core/atomic.h"
 #include "librecorder/core/filter_step.h"
 #include "librecorder/process/process.h"
 #include "librecorder/ring/ring_private.h"

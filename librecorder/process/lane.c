@@ -15,11 +15,11 @@
 #include <librecorder/lane.h>
 
 #include "librecorder/process/lane_private.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/process/process.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <stddef.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>

@@ -14,12 +14,12 @@
  * request never remains behind an open gate.
  */
 #include "librecorder/process/lane_private.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
 #include "librecorder/os/signal_block.h"
 
 #include <errno.h>
 #include <librecorder/buffer.h>
-#include <librecorder/detail/atomic.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

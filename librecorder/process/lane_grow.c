@@ -14,11 +14,11 @@
  * a reader that was killed ends soon.
  */
 #include "librecorder/os/signal_block.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <sys/vfs.h>
 
 /* A thread that found nothing to do looks again when it has entered this part of its lane's sub-buffers. */

@@ -12,11 +12,11 @@
  * they are needed. They stay shared.
  */
 #include "librecorder/process/lane_private.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
 #include "librecorder/os/signal_block.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <stddef.h>
 #include <string.h>
 

@@ -8,12 +8,12 @@
 #include <librecorder/lane.h>
 
 #include "librecorder/process/lane_private.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/log_private.h"
 #include "librecorder/process/process.h"
 #include "librecorder/os/signal_block.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>

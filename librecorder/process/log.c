@@ -4,12 +4,12 @@
  * covers it, and is never changed afterwards. The end of the log is also kept outside of the shared memory, so that no
  * other process can make us write elsewhere.
  */
-#include <librecorder/detail/atomic.h>
 
 #include <errno.h>
 #include <string.h>
 
 #include "librecorder/process/log_private.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/process/process.h"
 

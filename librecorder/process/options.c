@@ -4,9 +4,9 @@
  * allocation: forked children run this code.
  */
 #include "librecorder/process/options.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
 
-#include <librecorder/detail/atomic.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,13 +6,13 @@
  * and those of a raw clone in a signal handler, run this code.
  */
 #include "librecorder/core/decimal.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/os/buffer_dir.h"
 #include "librecorder/os/identity.h"
 
 #include <librecorder/buffer_dir.h>
-#include <librecorder/detail/atomic.h>
 
 #include <errno.h>
 #include <fcntl.h>

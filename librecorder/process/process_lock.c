@@ -8,9 +8,9 @@
  * exist there.
  */
 #include "librecorder/process/process.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/os/signal_block.h"
 
-#include <librecorder/detail/atomic.h>
 
 #include <sched.h>
 #include <sys/syscall.h>

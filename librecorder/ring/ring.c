@@ -12,8 +12,8 @@
 #include <librecorder/detail/ring.h>
 
 #include "librecorder/ring/ring_private.h"
+#include "librecorder/core/atomic.h"
 
-#include <librecorder/detail/atomic.h>
 #include <sched.h>
 #include <string.h>
 

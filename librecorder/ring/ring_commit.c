@@ -5,6 +5,7 @@
  */
 #include <librecorder/detail/ring.h>
 
+#include "librecorder/core/atomic.h"
 #include "librecorder/ring/ring_private.h"
 
 #include <errno.h>

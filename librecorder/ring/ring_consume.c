@@ -9,9 +9,9 @@
  * hottest line, is read only when everything that it covered the last time is used up.
  */
 #include "librecorder/ring/ring_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <librecorder/page.h>
 #include <string.h>
 

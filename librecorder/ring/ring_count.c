@@ -7,9 +7,9 @@
  * soon as the head has moved, even if the reader page still has older events.
  */
 #include "librecorder/ring/ring_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 
 /* The number of attempts, while the lane's reader or writer changes it meanwhile, before the last result is used. */
 #define LOOKS_MAX 8

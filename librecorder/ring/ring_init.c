@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Making a ring, and repairing one that its last writer left half done. */
 #include "librecorder/ring/ring_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <string.h>
 
 /* Positions count from here, so that none is ever 0, which struct rec_slot uses for "none". */

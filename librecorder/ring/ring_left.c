@@ -9,6 +9,7 @@
  * counts.
  * Who finds out, and how, is in docs/MEMORY-MODEL.md, "Reservations that are left".
  */
+#include "librecorder/core/atomic.h"
 #include "librecorder/os/signal_block.h"
 #include "librecorder/ring/ring_private.h"
 

@@ -13,9 +13,9 @@
  * it is unmarked.
  */
 #include "librecorder/ring/ring_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <librecorder/page.h>
 #include <string.h>
 

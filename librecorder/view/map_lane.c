@@ -10,11 +10,11 @@
  * that new data are visible again.
  */
 #include "librecorder/core/page_bytes.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/view/map_private.h"
 #include "librecorder/view/reader_private.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -6,11 +6,11 @@
  * later changes of the file do no harm. The file is mapped read-only, except for the parts that reader_lane.c opens.
  */
 #include "librecorder/view/reader_private.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/os/buffer_dir.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <librecorder/detail/atomic.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>

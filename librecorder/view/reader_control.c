@@ -11,6 +11,7 @@
  */
 #include "librecorder/view/reader_private.h"
 
+#include "librecorder/core/atomic.h"
 #include "librecorder/core/conditions.h"
 #include "librecorder/core/enable.h"
 #include "librecorder/core/filter_text.h"
@@ -19,7 +20,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <librecorder/detail/atomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A reader permits the program's threads to take further lanes instead of overwriting unread events. */
 #include "librecorder/view/reader_private.h"
+#include "librecorder/core/atomic.h"
 
-#include <librecorder/detail/atomic.h>
 
 #include <errno.h>
 #include <sys/mman.h>

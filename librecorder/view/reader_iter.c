@@ -19,9 +19,9 @@
  * byte, the check sees the new tail, and the links by which the writer came, and finds the copy bad.
  */
 #include "librecorder/view/reader_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -7,9 +7,9 @@
  * damaged stays so, and is skipped.
  */
 #include "librecorder/view/reader_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <sys/mman.h>
 
 /* The number of readers that may take a lane just before we do; more of them means an attack. */

@@ -8,13 +8,13 @@
  */
 #include "librecorder/view/reader_private.h"
 
+#include "librecorder/core/atomic.h"
 #include "librecorder/core/enable.h"
 #include "librecorder/os/identity.h"
 #include "librecorder/core/loan.h"
 #include "librecorder/core/pattern_private.h"
 #include "librecorder/core/rules.h"
 
-#include <librecorder/detail/atomic.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -6,9 +6,9 @@
  * file because they are in the other.
  */
 #include "librecorder/view/reader_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <stddef.h>
 #include <unistd.h>
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Statistics of a lane, in the kernel's form, and their reset. */
 #include "librecorder/view/reader_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
 #include <inttypes.h>
-#include <librecorder/detail/atomic.h>
 #include <stdio.h>
 
 int rec_view_stats(const struct rec_view *view, unsigned int index, struct rec_lane_stats *ret_stats)

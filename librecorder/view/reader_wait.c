@@ -12,9 +12,9 @@
  * is reached, with one system call; until then it costs a load and a comparison for each sub-buffer.
  */
 #include "librecorder/view/reader_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>

@@ -14,9 +14,9 @@
  * forward links of the list are valid at every moment; the child makes the backward links anew.
  */
 #include "librecorder/view/reader_private.h"
+#include "librecorder/core/atomic.h"
 
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>

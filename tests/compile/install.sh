@@ -81,5 +81,18 @@ fi
 ok "the command runs where it was installed" "$(find "$root" -type f -path '*/bin/recorder')" --version
 strangers=$(find "$root" -path '*/include/*' -type f ! -path '*/include/librecorder/*.h' ! -path '*/include/librecorder/event.hpp')
 is "headers are in <librecorder/> only" "$strangers" ""
+# unused DIRECTORY: the headers in its detail/ that no other header there includes
+unused()
+{
+	local header
+
+	for header in "$1"/detail/*.h; do
+		grep -qr "^#include <librecorder/detail/${header##*/}>" "$1" || echo "${header##*/}"
+	done
+}
+headers=$(find "$root" -type d -path '*/include/librecorder')
+is "each header in detail/ is one that the public headers need" "$(unused "$headers")" ""
+: >"$headers/detail/stranger.h"
+is "another one is found" "$(unused "$headers")" stranger.h
 
 done_testing

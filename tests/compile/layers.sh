@@ -10,12 +10,12 @@ cd "$top_srcdir" || exit 1
 
 # ROOM : rooms below it, and single headers of them, that it may use : public headers that it may use
 cat >"$TMP/rooms" <<'END'
-librecorder/core : : detail/abi detail/atomic event_text filter log page pattern version
+librecorder/core : : detail/abi detail/word event_text filter log page pattern version
 librecorder/os : librecorder/core : detail/abi detail/ring buffer_dir clock
-librecorder/ring : librecorder/core librecorder/os : detail/atomic detail/ring page source
-librecorder/process : librecorder/core librecorder/os librecorder/ring : detail/abi detail/atomic detail/event_macros buffer buffer_dir clock event event_text ffi filter lane version
-librecorder/view : librecorder/core librecorder/os librecorder/ring : detail/atomic event_text map page reader
-librecorder : librecorder/core librecorder/os librecorder/process librecorder/view format/weave : detail/atomic buffer clock reader
+librecorder/ring : librecorder/core librecorder/os : detail/ring page source
+librecorder/process : librecorder/core librecorder/os librecorder/ring : detail/abi detail/event_macros buffer buffer_dir clock event event_text ffi filter lane version
+librecorder/view : librecorder/core librecorder/os librecorder/ring : event_text map page reader
+librecorder : librecorder/core librecorder/os librecorder/process librecorder/view format/weave : buffer clock reader
 format/io : : page
 format/hist : :
 format/dat : format/io librecorder/core/page_bytes.h : page

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Test points (librecorder/detail/testpoint.h) cost nothing: no instruction in an event's path, no byte of what is loaded; and
+# Test points (librecorder/core/testpoint.h) cost nothing: no instruction in an event's path, no byte of what is loaded; and
 # tests find them whichever linker was used.
 
 . "$top_srcdir/tests/tap.sh"
@@ -39,20 +39,21 @@ names()
 for cc in "$CC" clang; do
 	command -v "${cc%% *}" >/dev/null || continue
 	for part in with without; do
-		option=
-		[ $part = with ] || option=-DREC_NO_TESTPOINTS
+		option=()
+		[ $part = without ] || option=(-include "$top_srcdir/librecorder/core/testpoint.h")
 		# shellcheck disable=SC2086
 		ok "$cc compiles events $part test points" \
-			$cc -std=gnu11 -O2 -D_GNU_SOURCE -I"$top_srcdir/include" $option -c "$TMP/events.c" -o "$TMP/$part.o"
+			$cc -std=gnu11 -O2 -D_GNU_SOURCE -I"$top_srcdir/include" "${option[@]}" -c "$TMP/events.c" -o "$TMP/$part.o"
 	done
 	is "$cc: what is loaded is no larger" "$(loaded "$TMP/with.o")" "$(loaded "$TMP/without.o")"
 	is "$cc: no more instructions" "$(instructions "$TMP/with.o")" "$(instructions "$TMP/without.o")"
 	like "$cc: the points are in the object" "$(names "$TMP/with.o")" "reserve_tail"
-	is "$cc: and can be left out" "$(readelf -SW "$TMP/without.o" | grep -c rec_testpoints)" 0
+	is "$cc: a program that includes the public headers alone has none" "$(readelf -SW "$TMP/without.o" | grep -c rec_testpoints)" 0
 done
 
 # All but one of a template's copies are discarded; no linker objects to that.
 cat >"$TMP/copies.h" <<'END'
+#include "librecorder/core/testpoint.h"
 #include <librecorder/event.h>
 extern int word;
 template<int N> struct copy {
@@ -87,7 +88,7 @@ for linker in bfd gold lld; do
 	for flags in "-fPIE -pie" "-static" "-ffunction-sections -Wl,--gc-sections" "-O0"; do
 		# shellcheck disable=SC2086
 		ok "ld.$linker links copies of a point with $flags" "$CXX" -O2 $flags -fuse-ld=$linker -I"$top_srcdir/include" \
-			-I"$TMP" "$TMP/first.cc" "$TMP/second.cc" -o "$TMP/copies"
+			-I"$top_srcdir" -I"$TMP" "$TMP/first.cc" "$TMP/second.cc" -o "$TMP/copies"
 		ok "and the program runs" "$TMP/copies"
 		like "and has the point" "$(names "$TMP/copies")" "in_template"
 	done

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Processes killed at each test point: a writer and its readers run under ptrace, are killed after every observable
- * side effect that they have (librecorder/detail/testpoint.h), and what they leave is read as a recorder would read it.
+ * side effect that they have (librecorder/core/testpoint.h), and what they leave is read as a recorder would read it.
  *
  * The writer notes what it does in memory that it shares with the test, before and after each call (points_notes.h).
  * From that the test knows the list of events that were committed, in their order, and compares: each event read must

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "tracer.h"
+#include "librecorder/core/testpoint.h"
 
 #if defined(__x86_64__)
 
-#include <librecorder/detail/testpoint.h>
 
 #include <dirent.h>
 #include <elf.h>

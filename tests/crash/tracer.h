@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program run under ptrace with a breakpoint at each of its test points (librecorder/detail/testpoint.h). The test
+ * A program run under ptrace with a breakpoint at each of its test points (librecorder/core/testpoint.h). The test
  * decides what happens at a point; x86-64 only.
  */
 #ifndef TRACER_H

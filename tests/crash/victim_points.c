@@ -8,8 +8,8 @@
  * and after; see points_notes.h. All that it draws comes from the seed in NOTES.
  */
 #include "points_notes.h"
+#include "librecorder/core/testpoint.h"
 
-#include <librecorder/detail/testpoint.h>
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
 #include <librecorder/reader.h>

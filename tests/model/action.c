@@ -25,6 +25,7 @@
  *  y  an event whose writer is taken for one that left, by another event inside it; JUMPS
  *  r  a round: the longest event, as often as the ring has pages    R  two rounds
  */
+#include "librecorder/core/atomic.h"
 #include "librecorder/view/reader_private.h"
 #include "model.h"
 

@@ -19,7 +19,7 @@ checked=(ring ring_commit ring_consume ring_count ring_enter ring_init ring_read
 only=("$@")
 flags=(-std=gnu11 -D_GNU_SOURCE -DREC__DETAIL=1 -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
-watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -DREC_NO_TESTPOINTS -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
+watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
 case $("$cc" --version) in
 *clang*) watched+=(-mllvm -tsan-instrument-func-entry-exit=0) ;;
 *) watched+=(--param tsan-instrument-func-entry-exit=0 -Wno-tsan) ;;

@@ -4,6 +4,7 @@
  * taken for one event. As in lane_control.c, lane_thread.c and lane_share.c, which cannot be here because they need a
  * whole process. Compiled as the ring is.
  */
+#include "librecorder/core/atomic.h"
 #include "model.h"
 
 /* At the end, it is the second thread. */

@@ -8,6 +8,7 @@
  * RECORDER_STRESS_SECONDS=N storms for about N seconds altogether (default 60), RECORDER_SEED=N draws others. Each
  * round prints its seed when it fails, in the line that repeats it.
  */
+#include "librecorder/core/atomic.h"
 #include "tests/unit/repeat.h"
 #include "tests/unit/ring_fixture.h"
 #include "tests/unit/tell.h"

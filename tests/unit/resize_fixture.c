@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "resize_fixture.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a process is still alive: by pid and start time, or by its lock where these are not conclusive. */
 #include "librecorder/os/identity.h"
+#include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
 #include "tests/unit/beside.h"
 #include "tests/unit/reader_fixture.h"
@@ -8,7 +9,6 @@
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <librecorder/detail/atomic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>

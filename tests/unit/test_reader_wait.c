@@ -2,10 +2,10 @@
 /* Waiting for something to read: percentages, wake-ups, the end. */
 #include "librecorder/view/reader_private.h"
 #include "lane_fixture.h"
+#include "librecorder/core/atomic.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <librecorder/detail/atomic.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>

@@ -19,11 +19,11 @@
 #define LIBRECORDER_EVENT_MACROS_H
 
 #include <librecorder/detail/abi.h>
-#include <librecorder/detail/atomic.h>
 #include <librecorder/detail/event_each.h>
 #include <librecorder/detail/event_kinds.h>
 #include <librecorder/detail/event_rows.h>
 #include <librecorder/detail/ring.h>
+#include <librecorder/detail/word.h>
 #include <librecorder/lane.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -24,8 +24,7 @@
 #define LIBRECORDER_RING_H
 
 #include <librecorder/detail/abi.h>
-#include <librecorder/detail/atomic.h>
-#include <librecorder/detail/testpoint.h>
+#include <librecorder/detail/word.h>
 #include <librecorder/page.h>
 #include <stddef.h>
 
@@ -37,6 +36,11 @@ extern "C" {
 #endif
 
 #pragma GCC visibility push(default)
+
+/* A place where the project's own tests stop or kill a process; in other programs nothing. */
+#ifndef REC_TESTPOINT
+#define REC_TESTPOINT(name) ((void)0)
+#endif
 
 /*
  * What a thread needs to write to its lane. Private to the process, one for each lane, in memory that is zeroed in a

@@ -12,12 +12,12 @@
  *
  * The compiler moves no memory access across a point: stores that precede it in the source precede it in the program.
  * tests/crash/ uses the points; tests/compile/testpoints.sh shows that they cost nothing.
+ *
+ * This header is not installed: in programs that are built with the public headers alone, the inline functions have no
+ * points (librecorder/detail/ring.h). Here the compiler's options include it in every file, before any other.
  */
-#ifndef REC__DETAIL
-#error "for the public headers alone: include <librecorder/event.h>"
-#endif
-#ifndef LIBRECORDER_TESTPOINT_H
-#define LIBRECORDER_TESTPOINT_H
+#ifndef LIBRECORDER_CORE_TESTPOINT_H
+#define LIBRECORDER_CORE_TESTPOINT_H
 
 #define REC_TESTPOINTS ".debug.rec_testpoints"
 
@@ -31,13 +31,8 @@
 #define REC_TESTPOINT_TEXT(name)                                                                                       \
 	"771:\n\t.pushsection " REC_TESTPOINTS ",\"\"\n\t.8byte 771b\n\t.asciz \"" #name "\"\n\t.popsection"
 
-/* Already defined: a replacement, as in tests/model. With REC_NO_TESTPOINTS there are no points. */
-#ifndef REC_TESTPOINT
-#if defined(__ELF__) && __SIZEOF_POINTER__ == 8 && !defined(REC_NO_TESTPOINTS)
+#if defined(__ELF__) && __SIZEOF_POINTER__ == 8
 #define REC_TESTPOINT(name) REC_TESTPOINT_ASM(REC_TESTPOINT_TEXT(name) : : : "memory")
-#else
-#define REC_TESTPOINT(name) ((void)0)
-#endif
 #endif
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names for the few atomic operations in use. They are __atomic built-ins, which C and C++ share and ThreadSanitizer
- * understands, with one exception: if only the writer stack of a lane competes (a thread and the signal handlers that
- * interrupt it), one plain x86 instruction is atomic enough, and a lock prefix would double the cost of an event. If
- * REC_GENERIC_ATOMICS is defined, the portable form is used there, too.
+ * How inline functions load and store the words that others read or write meanwhile. They are __atomic built-ins, which
+ * C and C++ share and ThreadSanitizer understands, with one exception: if only the writer stack of a lane competes (a
+ * thread and the signal handlers that interrupt it), one plain x86 instruction is atomic enough, and a lock prefix would
+ * double the cost of an event. If REC_GENERIC_ATOMICS is defined, the portable form is used there, too.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"
 #endif
-#ifndef LIBRECORDER_ATOMIC_H
-#define LIBRECORDER_ATOMIC_H
+#ifndef LIBRECORDER_WORD_H
+#define LIBRECORDER_WORD_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -47,25 +47,6 @@
 #define rec_signal_fence() __atomic_signal_fence(__ATOMIC_SEQ_CST)
 
 /*
- * Release: stores after it become visible after those before it. Acquire: loads after it see what those before it saw.
- * Full: both, and all other orders.
- */
-#define rec_fence_release() __atomic_thread_fence(__ATOMIC_RELEASE)
-#define rec_fence_acquire() __atomic_thread_fence(__ATOMIC_ACQUIRE)
-#define rec_fence_full()    __atomic_thread_fence(__ATOMIC_SEQ_CST)
-
-/* Compare and exchange among all processes; on failure *expected is the value found. */
-static inline bool rec_cmpxchg64(uint64_t *word, uint64_t *expected, uint64_t desired)
-{
-	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-}
-
-static inline bool rec_cmpxchg32(uint32_t *word, uint32_t *expected, uint32_t desired)
-{
-	return __atomic_compare_exchange_n(word, expected, desired, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
-}
-
-/*
  * Compare and exchange among the writer stack of one lane only. It orders nothing for other CPUs: what they may see is
  * published by the release store of the commit position.
  */
@@ -84,19 +65,6 @@ static inline bool rec_local_cmpxchg64(uint64_t *word, uint64_t expected, uint64
 
 	rec_signal_fence();
 	return done;
-#endif
-}
-
-/*
- * A counter that only the writer stack of one lane changes and others read: one instruction, so no handler can split
- * it.
- */
-static inline void rec_local_add64(uint64_t *word, uint64_t n)
-{
-#if defined(__x86_64__) && !defined(REC_GENERIC_ATOMICS)
-	__asm__ volatile("addq %1, %0" : "+m"(*word) : "er"(n) : "memory");
-#else
-	__atomic_fetch_add(word, n, __ATOMIC_RELAXED);
 #endif
 }
 
