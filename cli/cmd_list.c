@@ -27,6 +27,12 @@
 /* Of a filter as text: longer than what a condition holds. */
 #define FILTER_SIZE 16384u
 
+/* The event of rec_printf. */
+#define PRINTF_NAME "ftrace:bprint"
+
+/* A name that is longer moves its own line's columns, and no other's. */
+#define NAME_COLUMN_MAX 40u
+
 /* -------------------------------------------------------------------------------------------------------- one log */
 
 /* Names come from other programs: nothing of them may move the cursor. */
@@ -104,21 +110,38 @@ static bool print_condition(const struct rec_view *view, const struct rec_log_ev
 	return has_rate || size;
 }
 
-/* `view` NULL: a binary's, which has no state. */
-static void print_event(const struct listed *listed, const struct rec_view *view, const char *state)
+/* Without what the name of a span's begin has at its end. */
+static struct rec_words name_of(const struct listed *listed)
+{
+	struct rec_words name = listed->info.name;
+
+	if (listed->end)
+		name.size -= (uint32_t)strlen("_begin");
+	return name;
+}
+
+/* Characters of system:name. */
+static unsigned int width_of(const struct listed *listed)
+{
+	return listed->info.system.size + 1 + name_of(listed).size;
+}
+
+/* `view` NULL: a binary's, which has no state. What follows the name begins after `column` characters. */
+static void print_event(const struct listed *listed, const struct rec_view *view, const char *state,
+			unsigned int column)
 {
 	const char *const word = meaning_words[listed->meaning];
 	const char *before = *word ? " " : "  ";
-	struct rec_words name = listed->info.name;
+	const struct rec_words name = name_of(listed);
 	uint32_t field = listed->meaning == REC_MEANS_TIMED ? 1 : 0;
 
 	fputs("  ", stdout);
 	print_state(state);
 	print_words(&listed->info.system);
 	putchar(':');
-	if (listed->end)
-		name.size -= (uint32_t)strlen("_begin");
 	print_words(&name);
+	if (width_of(listed) < column && (*word || listed->info.nr_fields))
+		printf("%*s", (int)(column - width_of(listed)), "");
 	printf("%s%s", *word ? "  " : "", word);
 	if (nr_keys(&listed->info)) {
 		printf("%skey(", before);
@@ -181,11 +204,11 @@ static bool seen_before(const void *log, size_t upto, const struct rec_log_event
 }
 
 /* The event of rec_printf, which no log declares: it has the first id. */
-static void print_printf(const struct rec_view *view)
+static void print_printf(const struct rec_view *view, unsigned int column)
 {
 	fputs("  ", stdout);
 	print_state(rec_view_enabled(view, REC_EVENT_ID_FIRST) & REC_ENABLE_ON ? "on   " : "off  ");
-	fputs("ftrace:bprint  texts of rec_printf()", stdout);
+	printf("%-*s  texts of rec_printf()", (int)column, PRINTF_NAME);
 	print_condition(view, NULL);
 	putchar('\n');
 }
@@ -198,36 +221,68 @@ static const char *state_of(const struct rec_view *view, const struct listed *li
 	return on && end_on ? "on   " : on || end_on ? "part " : "off  ";
 }
 
-/* `view`: whose states are shown; NULL: none are. Returns how many events there are. */
-static unsigned int print_log(const void *log, size_t size, const struct rec_view *view)
-{
-	const struct rec_log_record *record;
-	struct listed listed;
-	size_t offset = 0, before = 0;
-	bool prints = false;
-	unsigned int nr = 0;
+/* The records of a log, from one listed event to the next. */
+struct listing {
+	const void *log;
+	size_t size, offset;
+	const struct rec_view *view; /* whose states are shown; NULL: none are */
+	bool prints;		     /* it has texts of rec_printf() */
+};
 
-	for (; (record = rec_log_next(log, size, &offset)); before = offset) {
-		listed.event = (const struct rec_log_event *)record;
-		prints = prints || record->kind == REC_LOG_PRINTF;
+/* The next event that has a line of its own. False: there is none. */
+static bool next_listed(struct listing *listing, struct listed *ret_listed)
+{
+	size_t before = listing->offset;
+	const struct rec_log_record *record;
+
+	for (; (record = rec_log_next(listing->log, listing->size, &listing->offset)); before = listing->offset) {
+		struct listed listed = { .event = (const struct rec_log_event *)record };
+
+		listing->prints = listing->prints || record->kind == REC_LOG_PRINTF;
 		if (record->kind != REC_LOG_EVENT || rec_event_parse(listed.event, &listed.info))
 			continue;
-		if (!view && seen_before(log, before, listed.event))
+		if (!listing->view && seen_before(listing->log, before, listed.event))
 			continue;
-		listed.end = NULL;
 		listed.meaning = rec_event_meaning(listed.event);
 		if (listed.meaning == REC_MEANS_BEGIN || listed.meaning == REC_MEANS_END)
-			listed.end =
-				other_part(log, size, listed.event, listed.meaning, &listed.info, &listed.end_info);
+			listed.end = other_part(listing->log, listing->size, listed.event, listed.meaning, &listed.info,
+						&listed.end_info);
 		/* A span is shown where its begin is. */
 		if (listed.meaning == REC_MEANS_END && listed.end)
 			continue;
-		print_event(&listed, view, view ? state_of(view, &listed) : "");
-		nr++;
+		*ret_listed = listed;
+		return true;
 	}
-	if (prints && view)
-		print_printf(view);
-	return nr + (prints && view);
+	return false;
+}
+
+/* Of the longest name that leaves room for the rest. */
+static unsigned int name_column(struct listing listing)
+{
+	unsigned int column = 0;
+	struct listed listed;
+
+	while (next_listed(&listing, &listed))
+		if (width_of(&listed) > column && width_of(&listed) <= NAME_COLUMN_MAX)
+			column = width_of(&listed);
+	if (listing.prints && listing.view && column < strlen(PRINTF_NAME))
+		column = (unsigned int)strlen(PRINTF_NAME);
+	return column;
+}
+
+/* `view`: whose states are shown; NULL: none are. Returns how many events there are. */
+static unsigned int print_log(const void *log, size_t size, const struct rec_view *view)
+{
+	struct listing listing = { .log = log, .size = size, .view = view };
+	const unsigned int column = name_column(listing);
+	struct listed listed;
+	unsigned int nr = 0;
+
+	for (; next_listed(&listing, &listed); nr++)
+		print_event(&listed, view, view ? state_of(view, &listed) : "", column);
+	if (listing.prints && view)
+		print_printf(view, column);
+	return nr + (listing.prints && view);
 }
 
 /* ------------------------------------------------------------------------------------------------ running programs */

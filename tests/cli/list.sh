@@ -41,13 +41,31 @@ for options in -O0 -O1 -O2 -O3 -Os '-O2 -flto'; do
 $(listed one)"
 done
 
-# A program that needs liba and libc; liba needs libb, and libb needs libc, which is in another directory.
-mkdir -p lib lib/deep
 link()
 {
 	# shellcheck disable=SC2086
 	"$CC" $flags -O2 -Wl,--no-as-needed "$@" -L"$library" -lrecorder -Wl,-rpath,"$library"
 }
+
+# Fields begin in one column. A name that is far too long has its own.
+cat >columns.c <<'END'
+#include <librecorder/event.h>
+REC_EVENT(c, a, u32(n));
+REC_EVENT(c, none);
+REC_EVENT(c, twelve_chars, u32(n));
+REC_SPAN(c, span, u32(n));
+REC_EVENT(c, a_name_that_is_longer_than_a_column_may_be_wide, u32(n));
+END
+ok "events with names of all lengths" link columns.c main.c -o columns
+is "columns" "$("$RECORDER" list ./columns)" "./columns
+  c:a             u32(n)
+  c:none
+  c:twelve_chars  u32(n)
+  c:span          span u32(n)
+  c:a_name_that_is_longer_than_a_column_may_be_wide  u32(n)"
+
+# A program that needs liba and libc; liba needs libb, and libb needs libc, which is in another directory.
+mkdir -p lib lib/deep
 events cc >cc.c
 events bb >bb.c
 events aa >aa.c

@@ -186,9 +186,9 @@ is "its event is listed as off then" "$("$RECORDER" list "$pid" | grep bprint)" 
 "$RECORDER" enable -P "$pid" -f '!(number < 4)' net:idle >/dev/null
 "$RECORDER" disable -P "$pid" kv:get >/dev/null
 is "list shows filters and rates" "$("$RECORDER" list -P "$pid" | grep -v bprint | tail -n +2)" \
-	"  on   kv:put  u32(number)  rate 5 if number > 7 || number == 2
-  off  kv:get  u32(number)
-  on   net:idle  u32(number)  if number >= 4"
+	"  on   kv:put         u32(number)  rate 5 if number > 7 || number == 2
+  off  kv:get         u32(number)
+  on   net:idle       u32(number)  if number >= 4"
 end_told
 
 done_testing
