@@ -323,7 +323,8 @@ static void put_table(struct blob *out, const struct statement *s, int which, co
 
 /*
  * All events of both kinds, by key and time: an event of the second kind has the one before it, if that is of the first
- * kind. Where one event is of both kinds, it ends what was before it, and then begins.
+ * kind. Where one event is of both kinds, it ends what was before it, and then begins. Events of one thread may have the
+ * same time: their rows have their order.
  */
 static bool put_query(struct blob *out, const struct statement *s)
 {
@@ -344,7 +345,7 @@ static bool put_query(struct blob *out, const struct statement *s)
 		"start_ts, lag(hist_n) OVER w AS start_n, lag(hist_which) OVER w AS start_which FROM hist_all WINDOW w AS "
 		"(PARTITION BY ");
 	put_keys(out, nr_keys);
-	blob_printf(out, " ORDER BY hist_ts, hist_which DESC)) SELECT");
+	blob_printf(out, " ORDER BY hist_ts, hist_n, hist_which DESC)) SELECT");
 	put_range(out, s, s->sections[SELECT]);
 	blob_printf(out, " FROM (SELECT * FROM hist_pairs WHERE end_which = 1 AND start_which = 0) AS hist_pair");
 	put_table(out, s, 0, "start");

@@ -33,14 +33,15 @@ for where in 'number = 17' 'number < 5' 'number <= 5' 'number > 990' 'number >= 
 		"$(sql "CREATE TABLE plain AS SELECT * FROM count; SELECT count(*), sum(number), sum(cpu) FROM plain WHERE $where")"
 done
 ts=$(sql 'SELECT ts FROM count WHERE thread = 1 AND number = 500')
-is "a time" "$(sql "SELECT thread, number FROM count WHERE ts = $ts")" "1|500"
+# A clock may advance in steps that are longer than an event takes.
+is "a time" "$(sql "SELECT thread, number FROM count WHERE ts = $ts" | grep -xF '1|500')" "1|500"
 is "until a time" "$(sql "SELECT count(*) FROM count WHERE ts <= $ts")" "$(sql "SELECT sum(ts <= $ts) FROM count")"
 
 # ---- joins, from memory and by index
 
 is "a join by two columns" \
 	"$(sql 'SELECT count(*), sum(b.thread) FROM count a JOIN count b ON b.number = a.number AND b.thread = a.thread + 1')" "2000|3000"
-is "a join by time" "$(sql 'SELECT count(*) FROM count a JOIN count b ON b.thread = a.thread AND b.ts > a.ts
+is "a join by time" "$(sql 'SELECT count(*) FROM count a JOIN count b ON b.thread = a.thread AND b.ts >= a.ts
 	AND b.number = a.number + 1')" 2997
 is "a table beside itself, without a condition" "$(sql 'SELECT count(*) FROM (SELECT * FROM count LIMIT 50) a, count b')" 150000
 
@@ -111,7 +112,7 @@ cat >pairs.py <<'EOF'
 import sys
 begun = {}
 for line in sys.stdin:
-    ts, is_end, key, number, tid = map(int, line.split("|"))
+    ts, is_end, key, number, tid, _ = map(int, line.split("|"))
     if is_end and number < 190 and key in begun:
         first = begun.pop(key)
         print("%d|%d|%d" % (first[1], number, ts // 1000 - first[0] // 1000))
@@ -121,12 +122,12 @@ EOF
 is "an event has the last one before it" \
 	"$(io 'SELECT start.common_pid AS pid, end.id, (end.TIMESTAMP_USECS - start.TIMESTAMP_USECS) AS lat
 		FROM submit AS start JOIN io.done AS end ON start.fd = end.result WHERE start.id > 10 && end.id < 190;')" \
-	"$(io 'SELECT ts, 0, fd, id, tid FROM submit UNION ALL SELECT ts, 1, result, id, tid FROM done ORDER BY ts' | python3 pairs.py)"
+	"$(io 'SELECT ts, 0, fd, id, tid, rowid AS n FROM submit UNION ALL SELECT ts, 1, result, id, tid, rowid FROM done ORDER BY ts, n' | python3 pairs.py)"
 is "more than a few" "$(io 'SELECT count(TIMESTAMP_DELTA) > 40 FROM submit AS start JOIN done AS end ON start.fd = end.result')" 1
 is "two keys, the other way round" \
 	"$(io 'SELECT count(*), count(DISTINCT b.common_pid), sum(b.id = a.id) FROM submit a JOIN done b ON b.common_pid = a.common_pid AND a.id = b.id')" \
 	"400|2|400"
-is "the same kind of event twice" "$(io 'SELECT count(*), min(TIMESTAMP_DELTA) > 0, sum(b.id - a.id) FROM submit a JOIN submit b
+is "the same kind of event twice" "$(io 'SELECT count(*), min(TIMESTAMP_DELTA) >= 0, sum(b.id - a.id) FROM submit a JOIN submit b
 	ON a.common_pid = b.common_pid')" "398|1|398"
 is "a condition on both, and words that SQLite has" \
 	"$(io 'SELECT start.id FROM submit AS start JOIN done AS end ON start.id = end.id
