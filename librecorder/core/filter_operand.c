@@ -238,11 +238,7 @@ static bool scan_real(const char **at, uint32_t decimals, uint64_t *ret_number)
 	return !rec_is_word(**at);
 }
 
-/*
- * A number with a fraction and an exponent, without its sign; not strtod(), which asks the locale for the decimal
- * point.
- */
-static bool scan_float(const char **at, double *ret_number)
+bool rec_scan_float(const char **at, double *ret_number)
 {
 	long double ten = 1, number;
 	bool has_digit = false, has_point = false, is_small;
@@ -286,7 +282,7 @@ static bool take_float(struct rec_scan *scan, const struct rec_operand *operand,
 	double number;
 
 	scan->at += *scan->at == '-';
-	if (!scan_float(&scan->at, &number)) {
+	if (!rec_scan_float(&scan->at, &number)) {
 		while (rec_is_word(*scan->at) || *scan->at == '.')
 			scan->at++;
 		return rec_scan_wrong(scan, start, "'%.*s' is not a number",
@@ -344,7 +340,7 @@ bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, u
 		}
 		if (!good && operand->kind == REC_OPERAND_ANY) {
 			scan->at = start + is_negative;
-			good = scan_float(&scan->at, &fraction);
+			good = rec_scan_float(&scan->at, &fraction);
 		}
 	} else {
 		good = scan_whole(&scan->at, &number);

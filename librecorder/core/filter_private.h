@@ -86,6 +86,12 @@ bool rec_scan_field(struct rec_scan *scan, struct rec_operand *ret_operand);
 /* The number that begins here, in the field's representation. */
 bool rec_scan_number(struct rec_scan *scan, const struct rec_operand *operand, uint64_t *ret_value);
 
+/*
+ * A number with a fraction and an exponent, without its sign; not strtod(), which asks the locale for the decimal
+ * point.
+ */
+bool rec_scan_float(const char **at, double *ret_number);
+
 /* The value of this name. */
 bool rec_scan_name(struct rec_scan *scan, const struct rec_operand *operand, const struct rec_words *name,
 		   uint64_t *ret_value);

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "librecorder/core/event_text_private.h"
+#include "librecorder/core/filter_private.h"
 
 struct writer {
 	const struct rec_condition *condition;
@@ -89,13 +90,13 @@ static void put_name(struct writer *writer, const struct rec_condition_step *ste
 		put(writer, "[%u]", element);
 }
 
-/* The name of the value; false: it has none. */
+/* The name of the value of a `named` field; false: it has none. */
 static bool put_value_name(struct writer *writer, const struct rec_field *field, uint64_t value)
 {
 	const char *at = field->value_names.text, *end = at + field->value_names.size;
 	const unsigned int unused = field->element < 8 ? 64 - field->element * 8u : 0;
 
-	for (uint32_t i = 0; field->kind == REC_FIELD_NAMED && i < field->nr_values; i++) {
+	for (uint32_t i = 0; i < field->nr_values; i++) {
 		const struct rec_words name = rec_next_value_name(&at, end);
 
 		if ((uint64_t)field->values[i] << unused != value << unused)
@@ -118,14 +119,52 @@ static void put_real(struct writer *writer, uint64_t value, uint32_t decimals)
 		put(writer, ".%0*" PRIu64, (int)decimals, number % unit);
 }
 
+/* As few digits as are read as the same number again. The locale may have another decimal point than ours. */
+static void put_float(struct writer *writer, uint64_t bits, bool is_single)
+{
+	char text[64], *end;
+	const char *at;
+	double number, same;
+	size_t length;
+
+	memcpy(&number, &bits, sizeof(number));
+	if (number != number) {
+		writer->err = -EBADMSG;
+		return;
+	}
+	if (number - number != 0) {
+		put(writer, "%s1e999", number < 0 ? "-" : "");
+		return;
+	}
+	for (int digits = is_single ? 6 : 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, number);
+		length = strspn(text, "-0123456789");
+		end = text + length;
+		if (*end && *end != 'e') {
+			*end = '.';
+			at = end + 1 + strcspn(end + 1, "0123456789");
+			memmove(end + 1, at, strlen(at) + 1);
+		}
+		at = text + (*text == '-');
+		if (!rec_scan_float(&at, &same))
+			continue;
+		same = is_single ? (float)same : same;
+		if ((*text == '-' ? -same : same) == number)
+			break;
+	}
+	put(writer, "%s", text);
+}
+
 static void put_number(struct writer *writer, const struct rec_condition_step *step, const struct rec_field *field)
 {
-	if (field && put_value_name(writer, field, step->value))
+	if (field && field->kind == REC_FIELD_NAMED && put_value_name(writer, field, step->value))
 		return;
 	if (field && field->kind == REC_FIELD_FLAG && step->value <= 1)
 		put(writer, "%s", step->value ? "true" : "false");
 	else if (field && field->kind == REC_FIELD_REAL)
 		put_real(writer, step->value, field->decimals);
+	else if ((step->test & REC_TEST_KIND) >= REC_TEST_FLOAT_EQUAL)
+		put_float(writer, step->value, step->size == sizeof(float));
 	else if (step->test & REC_TEST_SIGNED)
 		put(writer, "%" PRId64, (int64_t)step->value);
 	else if (field && field->is_hex)
@@ -155,13 +194,19 @@ static void put_test(struct writer *writer, const struct rec_condition_step *ste
 		[REC_TEST_EQUAL] = { "==", "!=" },     [REC_TEST_LESS] = { "<", ">=" },
 		[REC_TEST_LESS_EQUAL] = { "<=", ">" }, [REC_TEST_BITS] = { "&", NULL },
 		[REC_TEST_TEXT] = { "==", "!=" },      [REC_TEST_GLOB] = { "~", NULL },
+		/* Of NaN each is false, and so is the opposite. */
+		[REC_TEST_FLOAT_EQUAL] = { "==", "!=" },
+		[REC_TEST_FLOAT_LESS] = { "<", NULL },
+		[REC_TEST_FLOAT_LESS_EQUAL] = { "<=", NULL },
+		[REC_TEST_FLOAT_GREATER] = { ">", NULL },
+		[REC_TEST_FLOAT_GREATER_EQUAL] = { ">=", NULL },
 	};
 	const unsigned int kind = step->test & REC_TEST_KIND;
 	uint32_t element = 0;
 	const struct rec_field *field = find_field(writer, step, &element);
 	bool in_brackets;
 
-	if (kind < REC_TEST_EQUAL || kind > REC_TEST_GLOB) {
+	if (kind < REC_TEST_EQUAL || kind > REC_TEST_FLOAT_GREATER_EQUAL) {
 		writer->err = -EBADMSG;
 		return;
 	}

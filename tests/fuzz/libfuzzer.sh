@@ -12,11 +12,13 @@
 cc=${LIBFUZZER_CC-clang}
 seconds=${LIBFUZZER_SECONDS-60}
 seed=${LIBFUZZER_SEED-1}
-targets=${LIBFUZZER_TARGETS-dat spool elf}
+targets=${LIBFUZZER_TARGETS-dat spool elf filter words}
 corpus=${LIBFUZZER_CORPUS-$TMP/corpus}
 limits=(-rss_limit_mb=512 -malloc_limit_mb=64 -timeout=10)
 flags=(-std=c11 -D_GNU_SOURCE= -DREC__DETAIL=1 "-I$top_srcdir/include" "-I$top_srcdir" -g1 -O1
 	-fno-omit-frame-pointer -fno-sanitize-recover=all)
+read -ra tep < <(pkg-config --cflags libtraceevent)
+flags+=("${tep[@]}")
 watched=address,undefined
 
 type "${cc##* }" >/dev/null 2>&1 || skip_all "clang is not installed"
@@ -54,7 +56,7 @@ build()
 {
 	compile "tests/fuzz/target_$1.c" &&
 		$cc -fsanitize=fuzzer,$watched -o "$TMP/target_$1" "$TMP/objects/tests_fuzz_target_$1.c.o" "$TMP/readers.a" \
-			-lzstd -ldl -lpthread
+			-lzstd -lsqlite3 -ldl -lpthread
 }
 
 # Inputs to begin with; large ones would be changed rarely where it matters.
@@ -91,6 +93,41 @@ seeds_of_elf()
 	END
 	# shellcheck disable=SC2086
 	$cc -std=c11 "-I$top_srcdir/include" -Os -fPIC -shared -nostdlib -s -o "$1/events.so" "$TMP/events.c"
+}
+
+# A text and a record for each line.
+seeds_of_filter()
+{
+	local n=0 text
+
+	while IFS= read -r text; do
+		printf '%s\0%064d' "$text" 0 >"$1/$((n++))"
+	done <<-'END'
+		a == 1 && b < -5 || !(c & 0xf0)
+		path ~ '*.conf' && (path != "x" || raw == 'abc')
+		op == OP_GET || op != -7
+		load >= 1.25 && ratio < 0.5 && wide > -1e3
+		list[2] == 3 && flag == true && p != 0
+		pid == 7 && cpu == 3
+		ts >= 12.5 && comm == 'task'
+		path =~ '^/etc/.*[0-9]$'
+		fuzz:every,other:* rate 50 if d > 4294967296
+	END
+}
+
+seeds_of_words()
+{
+	local n=0 text
+
+	while IFS= read -r text; do
+		printf '%s' "$text" >"$1/$((n++))"
+	done <<-'END'
+		p99(latency(io:submit, io:complete, id)) < 200us && lost == 0
+		!(count(sched:*) > 5 || rate(a:b) * 2 - -1 / 3 >= 1.5ms)
+		mean(io:op) == 0 && p99.9(io:op) != 1s
+		SELECT start.common_pid AS pid, TIMESTAMP_DELTA_USECS AS lat FROM sched_waking AS start JOIN sched_switch AS end ON start.pid = end.next_pid WHERE start.prio < 100 && end.x == "a"; select 1
+		SELECT TIMESTAMP, COMM FROM a
+	END
 }
 
 # show_crash NAME: what libFuzzer reports, and how to repeat it
@@ -133,7 +170,8 @@ mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
 	format/io/{blob,bytes,clock_reading,number_map,text_pool}.c \
 	format/dat/dat_{boot,compress,cut,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
 	cli/base/{file_limit,memory,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
-	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch,elf_events,elf_file}.c)
+	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch,elf_events,elf_file}.c \
+	cli/assert_parse.c format/hist/hist.c format/sql/sql_hist.c)
 ok "the readers are compiled" compile_all "${sources[@]}"
 [ "$tap_failed" = 0 ] || exit 1
 for target in $targets; do
