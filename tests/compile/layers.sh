@@ -198,8 +198,11 @@ long()
 	awk -v max="$lines_max" 'FNR == max + 1 { print FILENAME }' "$@"
 }
 
-# shellcheck disable=SC2046
-is "no file is longer than $lines_max lines" "$(long $(find include librecorder format cli -name '*.[ch]'))" ""
+# Whatever is compiled or run; what earlier versions were stays as it is.
+mapfile -t files < <(find include librecorder format cli kernelshark bench examples tests -path tests/abi -prune -o -type f \
+	\( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.sh' -o -name '*.bash' -o -name '*.py' -o -name '*.js' -o -name '*.mjs' \) -print)
+ok "there are files" test ${#files[@]} -gt 700
+is "no file is longer than $lines_max lines" "$(long "${files[@]}")" ""
 seq $((lines_max + 1)) >"$TMP/long.c"
 is "one that is longer is found" "$(long "$TMP/long.c")" "$TMP/long.c"
 

@@ -3,8 +3,8 @@
  * Conditions in a program: where they are stored, how patterns name them, what happens to an event that has one, and
  * what they survive: stop and start, off and on, a fork, another buffer, events registered later.
  */
+#include "condition_fixture.h"
 #include "librecorder/core/conditions.h"
-#include "tests/unit/lane_fixture.h"
 #include "tests/unit/made_event.h"
 
 #include <criterion/criterion.h>
@@ -12,7 +12,6 @@
 #include <inttypes.h>
 #include <librecorder/event.h>
 #include <librecorder/filter.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,58 +20,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-REC_EVENT(cond, one, u32(n), string(text));
 REC_EVENT(cond, two, u64(n));
 
-#define ONE rec_event_cond__one
 #define TWO rec_event_cond__two
 
-/* The clock of rates, stopped. */
-static uint64_t clock_ns;
-uint64_t __real_rec_clock_mono(void);
-uint64_t __wrap_rec_clock_mono(void);
-
-uint64_t __wrap_rec_clock_mono(void)
-{
-	const uint64_t now = rec_load_relaxed(&clock_ns);
-
-	return now ? now : __real_rec_clock_mono();
-}
-
-static void begin(void)
-{
-	view_begin(64);
-}
-
 TestSuite(condition, .init = begin, .fini = lane_end);
-
-/* Writes events 0 to nr - 1. Returns how many of them are in the lane since the last call, and their sum. */
-static unsigned int write_some(unsigned int nr, uint64_t *ret_sum)
-{
-	struct rec_view_event event;
-	unsigned int count = 0;
-
-	*ret_sum = 0;
-	for (unsigned int i = 0; i < nr; i++)
-		REC(cond, one, i, i % 2 ? "odd" : "even");
-	while (rec_view_consume(view, REC_ALL_LANES, &event) == 1) {
-		uint32_t n;
-
-		cr_assert_eq(event.lost, 0);
-		memcpy(&n, (const char *)event.record.payload + REC_EVENT_COMMON_SIZE, sizeof(n));
-		*ret_sum += n;
-		count++;
-	}
-	return count;
-}
-
-static void expect(unsigned int count, uint64_t sum)
-{
-	uint64_t seen;
-
-	cr_expect_eq(write_some(10, &seen), count);
-	cr_expect_eq(seen, sum);
-}
 
 static uint32_t bits_of(const struct rec_event *event)
 {
@@ -404,116 +356,4 @@ Test(condition, rubbish_costs_no_events)
 	expect(10, 45);
 	*ONE.enabled |= UINT32_MAX << REC_ENABLE_CONDITION_SHIFT;
 	expect(10, 45);
-}
-
-/* ---------------------------------------------------------------------------------------------------- rates */
-
-static uint64_t suppressed(unsigned int rate)
-{
-	struct rec_view_rate is;
-
-	cr_assert(rec_view_rate(view, ONE.id, &is));
-	cr_assert_eq(is.rate, rate);
-	return is.suppressed;
-}
-
-#define SECOND UINT64_C(1000000000)
-
-Test(condition, a_rate_is_kept_in_each_second)
-{
-	clock_ns = 7 * SECOND;
-	cr_assert_eq(rec_enable("cond:one rate 3"), 1);
-	expect(3, 3);
-	cr_assert_eq(suppressed(3), 7);
-	clock_ns = 8 * SECOND - 1;
-	expect(0, 0);
-	clock_ns = 8 * SECOND;
-	expect(3, 3);
-	clock_ns = 8 * SECOND - 1;
-	expect(0, 0);
-	clock_ns = 4000000000 * SECOND;
-	cr_assert_eq(suppressed(3), 34);
-	/* The filter comes first: what it drops does not count for the rate. */
-	cr_assert_eq(rec_enable("cond:one rate 2 if n >= 5"), 1);
-	expect(2, 11);
-	cr_assert_eq(suppressed(2), 3);
-	cr_assert_eq(rec_enable("cond:one rate 2 if n >= 5"), 1, "it begins anew");
-	cr_assert_eq(suppressed(2), 0);
-	expect(2, 11);
-	cr_assert_eq(rec_enable("cond:one"), 1);
-	cr_assert_not(rec_view_rate(view, ONE.id, &(struct rec_view_rate){ 0, 0 }));
-	expect(10, 45);
-}
-
-#define THREADS 4u
-#define EACH	20000u
-
-static pthread_barrier_t barrier;
-
-static void *write_many(void *arg)
-{
-	(void)arg;
-	pthread_barrier_wait(&barrier);
-	for (uint32_t i = 0; i < EACH; i++)
-		REC(cond, one, i, "x");
-	return NULL;
-}
-
-/*
- * All threads at once, in one second that does not end: not one event more than may pass, and every one accounted for.
- */
-Test(condition, threads_share_a_rate)
-{
-	struct rec_view_event event;
-	pthread_t threads[THREADS];
-	unsigned int count = 0;
-
-	clock_ns = 5 * SECOND;
-	cr_assert_eq(rec_enable("cond:one rate 1000"), 1);
-	pthread_barrier_init(&barrier, NULL, THREADS);
-	for (unsigned int i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, write_many, NULL);
-	for (unsigned int i = 0; i < THREADS; i++)
-		pthread_join(threads[i], NULL);
-	while (rec_view_consume(view, REC_ALL_LANES, &event) == 1)
-		count++;
-	cr_assert_eq(count, 1000);
-	cr_assert_eq(suppressed(1000), THREADS * EACH - 1000);
-}
-
-static bool over;
-
-static void *write_until_over(void *arg)
-{
-	(void)arg;
-	while (!rec_load_relaxed(&over))
-		for (uint32_t i = 0; i < 100; i++)
-			REC(cond, one, i, i % 2 ? "odd" : "even");
-	return NULL;
-}
-
-/* Conditions are exchanged while events are written: each event in the lane passed one of them. */
-Test(condition, exchanged_under_a_writer)
-{
-	static const char *const selectors[] = { "cond:one if n < 10", "cond:one if n >= 90 && text == 'odd'",
-					      "cond:one if text == 'even' && n < 20" };
-	struct rec_view_event event;
-	unsigned int seen = 0;
-	pthread_t thread;
-
-	cr_assert_eq(rec_view_switch(view, selectors[0], true), 1);
-	pthread_create(&thread, NULL, write_until_over, NULL);
-	/* The thread may not have begun yet. */
-	for (unsigned int round = 0; round < 300 || !seen; round++) {
-		cr_assert_eq(rec_view_switch(view, selectors[round % 3], true), 1);
-		while (rec_view_consume(view, REC_ALL_LANES, &event) == 1) {
-			uint32_t n;
-
-			memcpy(&n, (const char *)event.record.payload + REC_EVENT_COMMON_SIZE, sizeof(n));
-			cr_assert(n < 10 || (n >= 90 && n % 2) || (n < 20 && n % 2 == 0), "%u", n);
-			seen++;
-		}
-	}
-	rec_store_relaxed(&over, true);
-	pthread_join(thread, NULL);
 }

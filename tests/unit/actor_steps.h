@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Handlers after given instructions of an actor, which an act of a film (film.h) is. For one source file. */
+#ifndef ACTOR_STEPS_H
+#define ACTOR_STEPS_H
+
+#include "film.h"
+
+/* Instructions of an actor, while `counting` is set. */
+static volatile bool counting;
+static volatile unsigned int counted, first_target, second_target;
+
+static inline bool at_first(const struct ring *ring)
+{
+	(void)ring;
+	return counting && ++counted == first_target;
+}
+
+static inline bool at_second(const struct ring *ring)
+{
+	(void)ring;
+	return counting && counted >= first_target && ++counted == second_target;
+}
+
+static inline void count_to(unsigned int first, unsigned int second)
+{
+	counted = 0;
+	first_target = first;
+	second_target = second;
+}
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* A ring whose writer, or reader, is interrupted after each instruction. For one source file. */
+#ifndef REVIEW_ACTOR_H
+#define REVIEW_ACTOR_H
+
+#include "film.h"
+#include "ledger.h"
+#include "steps.h"
+
+/* Four to a sub-buffer. */
+#define SIZE	 1000u
+#define PER_PAGE 4u
+
+/* STEPS by default (steps.h); and each actor has at least this many instructions. */
+#define STRIDE	     11
+#define INSTRUCTIONS 50u
+
+static struct ledger book;
+
+static inline void write_one(struct ring *ring)
+{
+	(void)ring;
+	ledger_write(&book, SIZE);
+}
+
+/* After the k-th instruction of the actor; counts up to `target`. */
+static unsigned int instruction, target;
+
+static inline bool at_target(const struct ring *ring)
+{
+	(void)ring;
+	return ++instruction == target;
+}
+
+/*
+ * One film with a cut after the target-th instruction; whether there was one. A refusal for which no room was reserved
+ * is in the ledger like any other.
+ */
+static inline bool cut_at_instruction(film_act outer, film_act nested, unsigned int k)
+{
+	struct film film = { .ring = book.ring,
+			     .cuts = { { .level = 1, .when = at_target, .act = nested, .unseen = true } },
+			     .cuts_only = true };
+
+	instruction = 0;
+	target = k;
+	film_shoot(&film, outer);
+	return film.cuts[0].done;
+}
+
+#endif
