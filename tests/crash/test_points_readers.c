@@ -217,14 +217,18 @@ static unsigned int kill_group_at(const bool *wanted, unsigned int kind)
 static void kill_groups_of(bool overwrite)
 {
 	bool wanted[TRACER_POINTS];
-	unsigned int point, tries;
+	unsigned int point, tries, missing = 0;
 
-	for (point = 0; point < TRACER_POINTS; point++)
+	for (point = 0; point < TRACER_POINTS; point++) {
 		wanted[point] = point < points.count && is_writers(point) && can_be_met(point, overwrite);
-	for (tries = 0; tries < 80 * kills_wanted; tries++) {
+		missing += wanted[point];
+	}
+	for (tries = 0; missing && tries < 80 * kills_wanted; tries++) {
 		point = kill_group_at(wanted, 2 * draw(12) + !overwrite);
-		if (point < TRACER_POINTS)
-			wanted[point] = ++matrix.met[overwrite][point] < kills_wanted;
+		if (point == TRACER_POINTS)
+			continue;
+		wanted[point] = ++matrix.met[overwrite][point] < kills_wanted;
+		missing -= !wanted[point];
 	}
 }
 
