@@ -19,6 +19,14 @@ int dat_fail_bytes(struct dat_error *error, const struct dat_file *file, const s
  */
 int dat_missing(struct dat_file *file, int err, const struct dat_error *error);
 
+/*
+ * Open a file that is complete, except that the data of CPUs may still be missing if there is a growth. -EBADMSG also
+ * if the file ends before the data, and for the empty file.
+ */
+struct dat_growth;
+int dat_open_file(const char *path, const struct dat_codec *codec, struct dat_growth *growth,
+		  struct dat_file **ret_file, struct dat_error *ret_error);
+
 #define DAT_NAME_MAX 4096u /* the longest name of a system or buffer */
 
 /* Everything after the 18 bytes of the prologue. */
@@ -56,6 +64,9 @@ void dat_drop_buffer(struct dat_file *file); /* the last one */
 
 /* Makes room for one more element of an array that grows by doubling. */
 void *dat_grow(void *array, size_t count, size_t element);
+
+/* Whether the file is still getting longer. */
+bool dat_is_growing(const struct dat_file *file);
 
 /* Check that the ranges of all streams lie within the file, or shorten them. */
 int dat_check_buffers(struct dat_file *file, struct dat_error *error);

@@ -38,6 +38,9 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 	if (section.id != id)
 		return dat_fail(error, -EBADMSG, offset, "damaged: the section at %" PRIu64 " should be %s, it says %u",
 				offset, section_name(id), section.id);
+	/* The data of CPUs may follow. */
+	if (section.size > bytes_left(&b) && dat_is_growing(file) && (id == DAT_BUFFER || id == DAT_BUFFER_TEXT))
+		section.size = bytes_left(&b);
 	if (section.size > bytes_left(&b)) {
 		err = dat_fail(error, -EBADMSG, offset, "truncated: the section %s at %" PRIu64 " has %" PRIu64
 			       " bytes, the file ends at %" PRIu64, section_name(id), offset, section.size, file->size);

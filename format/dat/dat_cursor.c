@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The pages of a stream, one after the other: as they lie in the file, or from its compressed chunks. Of a file that is
+ * still growing, each page or chunk is read when it is there as a whole.
+ */
+#include "format/dat/dat_growth.h"
+#include "format/dat/dat_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+/* Chunks of compressed data: trace-cmd writes 10 pages, we 256; no writer has a reason for more than this. */
+#define CHUNK_MAX (64u * 1024u * 1024u)
+
+/* Uncompressed data are read in blocks of this size; those of all streams together have no more than BLOCKS_ROOM. */
+#define BLOCK_MAX   (64u * 1024u)
+#define BLOCKS_ROOM (4u * 1024u * 1024u)
+
+/* What is read at once of uncompressed data: whole pages; less if there are many streams, so that memory is bounded. */
+static uint32_t block_room(const struct dat_file *file, uint32_t page_size)
+{
+	uint32_t streams = 0, room;
+
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		streams += file->buffers[i].nr_streams;
+	room = streams <= BLOCKS_ROOM / BLOCK_MAX ? BLOCK_MAX : BLOCKS_ROOM / streams;
+	return room < page_size ? page_size : room - room % page_size;
+}
+
+int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
+		    struct dat_cursor *ret_cursor)
+{
+	struct dat_cursor cursor = {
+		.file = file, .buffer = buffer, .stream = stream, .pos = stream->offset, .kept = 1
+	};
+
+	if (!buffer->compressed) {
+		cursor.block_room = block_room(file, buffer->page_size);
+		cursor.blocks[0] = malloc(cursor.block_room);
+		cursor.blocks[1] = malloc(cursor.block_room);
+		if (!cursor.blocks[0] || !cursor.blocks[1]) {
+			dat_cursor_close(&cursor);
+			return -ENOMEM;
+		}
+	}
+	*ret_cursor = cursor;
+	return 0;
+}
+
+void dat_cursor_close(struct dat_cursor *cursor)
+{
+	free(cursor->blocks[0]);
+	free(cursor->blocks[1]);
+	cursor->blocks[0] = NULL;
+	cursor->blocks[1] = NULL;
+}
+
+void dat_cursor_keep(struct dat_cursor *cursor)
+{
+	cursor->kept = cursor->now;
+}
+
+/*
+ * Reads the page of `size` bytes at the position, and as many after it as there is room for; `left` are in the stream.
+ */
+static int fill_block(struct dat_cursor *c, uint64_t left, uint32_t size, struct dat_error *error)
+{
+	const size_t wanted = left < c->block_room ? (size_t)left : c->block_room;
+	struct bytes b;
+	ssize_t n;
+
+	c->now = !c->kept;
+	c->block_pos = c->block_size = 0;
+	n = pread(c->file->fd, c->blocks[c->now], wanted, (off_t)c->pos);
+	if (n >= (ssize_t)size) {
+		/* After a short read the rest is read by the next call. */
+		c->block_size = (uint32_t)n == left ? (uint32_t)n : (uint32_t)n - (uint32_t)n % c->buffer->page_size;
+		return 0;
+	}
+	bytes_from_file(&b, c->file->fd, c->pos, c->file->size, c->file->big);
+	bytes_copy(&b, c->blocks[c->now], size);
+	if (b.error)
+		return dat_fail_bytes(error, c->file, &b, "page");
+	c->block_size = size;
+	return 0;
+}
+
+/* Bytes of the stream from the position on, and of the page there. */
+static uint64_t left_of(const struct dat_cursor *c)
+{
+	return c->stream->offset + c->stream->size - c->pos;
+}
+
+static uint32_t page_size(const struct dat_cursor *c, uint64_t left)
+{
+	return left < c->buffer->page_size ? (uint32_t)left : c->buffer->page_size;
+}
+
+static int next_plain(struct dat_cursor *c, struct dat_page *ret_page, struct dat_error *error)
+{
+	uint64_t left = left_of(c);
+	uint32_t size = page_size(c, left);
+	int err;
+
+	if (c->file->growth) {
+		if (!dat_growth_reach(c->file, c->pos + size))
+			return 0;
+		left = left_of(c);
+		size = page_size(c, left);
+	}
+	if (!size)
+		return 0;
+	if (c->block_size - c->block_pos < size) {
+		err = fill_block(c, left, size, error);
+		if (err)
+			return err;
+	}
+	*ret_page = (struct dat_page){ .data = c->blocks[c->now] + c->block_pos,
+				       .size = size,
+				       .offset = c->pos,
+				       .cut = c->stream->cut && size == left };
+	c->block_pos += size;
+	c->pos += size;
+	return 1;
+}
+
+/* In a file that grows: wait for the number of chunks, and for the next one. False: no more is wanted. */
+static bool await_chunk(const struct dat_cursor *c)
+{
+	const uint64_t head = c->pos + (c->started ? 0 : 4);
+	struct bytes b;
+	uint32_t count = 1, packed_size;
+
+	if (!c->file->growth)
+		return true;
+	if (!dat_growth_reach(c->file, head))
+		return false;
+	bytes_from_file(&b, c->file->fd, c->pos, c->file->size, c->file->big);
+	if (!c->started)
+		count = bytes_u32(&b);
+	if (!count || b.error)
+		return true;
+	if (!dat_growth_reach(c->file, head + 8))
+		return false;
+	bytes_from_file(&b, c->file->fd, head, c->file->size, c->file->big);
+	packed_size = bytes_u32(&b);
+	return dat_growth_reach(c->file, head + 8 + packed_size);
+}
+
+/*
+ * Compressed: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only the count shows where it ends:
+ * the size that trace-cmd 3.1.6 gives for the whole is too small.
+ */
+static int next_chunk(struct dat_cursor *c, struct dat_error *error)
+{
+	uint32_t packed_size, plain_size;
+	struct bytes b;
+	char *packed;
+	int err;
+
+	if (c->started && !c->chunks_left)
+		return 0;
+	if (!await_chunk(c))
+		return 0;
+	bytes_from_file(&b, c->file->fd, c->pos, c->file->size, c->file->big);
+	if (!c->started)
+		c->chunks_left = bytes_u32(&b);
+	c->started = true;
+	if (b.error == -EBADMSG && c->stream->cut)
+		return 0;
+	if (b.error)
+		return dat_fail_bytes(error, c->file, &b, "number of chunks");
+	if (!c->chunks_left)
+		return 0;
+	c->chunks_left--;
+	c->chunk_offset = b.pos;
+	packed_size = bytes_u32(&b);
+	plain_size = bytes_u32(&b);
+	if (!b.error && (!plain_size || plain_size > CHUNK_MAX))
+		return dat_fail(error, -EBADMSG, c->chunk_offset, "damaged: a chunk of %" PRIu32 " bytes", plain_size);
+	packed = bytes_blob(&b, packed_size);
+	/* That the file ends here was noted when it was opened. */
+	if (!packed && c->stream->cut && b.error == -EBADMSG)
+		return 0;
+	if (!packed)
+		return dat_fail_bytes(error, c->file, &b, "compressed data");
+	c->pos = b.pos;
+	c->now = !c->kept;
+	free(c->blocks[c->now]);
+	c->chunk_pos = 0;
+	c->chunk_size = plain_size;
+	c->blocks[c->now] = malloc(plain_size);
+	err = c->blocks[c->now] ? c->file->codec->decompress(c->blocks[c->now], plain_size, packed, packed_size)
+				: -ENOMEM;
+	free(packed);
+	return err ? dat_fail(error, err, c->chunk_offset,
+			      "damaged: the compressed data at %" PRIu64 " does not unpack", c->chunk_offset)
+		   : 1;
+}
+
+int dat_cursor_next(struct dat_cursor *cursor, struct dat_page *ret_page, struct dat_error *ret_error)
+{
+	struct dat_cursor *c = cursor;
+	size_t size;
+	int ret;
+
+	if (!c->stream->size)
+		return 0;
+	if (!c->buffer->compressed)
+		return next_plain(c, ret_page, ret_error);
+	if (c->chunk_pos == c->chunk_size) {
+		ret = next_chunk(c, ret_error);
+		if (ret <= 0) {
+			c->chunk_pos = c->chunk_size = 0;
+			c->chunks_left = 0;
+			return ret;
+		}
+	}
+	size = c->chunk_size - c->chunk_pos;
+	if (size > c->buffer->page_size)
+		size = c->buffer->page_size;
+	*ret_page = (struct dat_page){
+		.data = c->blocks[c->now] + c->chunk_pos, .size = (uint32_t)size, .offset = c->chunk_offset
+	};
+	c->chunk_pos += size;
+	return 1;
+}
