@@ -81,8 +81,12 @@ static int open_report(struct report *r)
 
 	if (status)
 		return status;
-	if (dat_open_rest(r->path, dat_compress_zstd(), &r->file, &error))
+	if (r->follow.wanted)
+		status = report_follow_open(r);
+	else if (dat_open_rest(r->path, dat_compress_zstd(), &r->file, &error))
 		return report_fail(r, &error);
+	if (status)
+		return status;
 	if (dat_time_open(r->file, flags, &r->time, &error))
 		return report_fail(r, &error);
 	dat_time_adjust(&r->time, r->ts_offset, r->hz);
@@ -109,6 +113,7 @@ static void close_report(struct report *r)
 	event_table_close(r->table);
 	dat_time_close(&r->time);
 	dat_close(r->file);
+	report_follow_close(&r->follow);
 }
 
 void report_options_free(struct report *r)
@@ -164,13 +169,14 @@ static int run(struct report *all, unsigned int nr, report_form form)
 	int status = open_all(all, nr, form);
 
 	if (status)
-		return status;
+		return all->follow.ended ? 0 : status;
 	if (all->test_filters && all->wishes.filters.nr)
 		return report_handlers_test(&all->wishes.filters, all->table);
 	signal(SIGPIPE, SIG_IGN);
 	for (unsigned int i = 0; i < nr; i++)
 		all[i].lines.escapes = !all->raw_strings && show_escapes(stdout);
-	terminal_start();
+	if (!all->follow.wanted)
+		terminal_start();
 	status = print_all(all, nr, form);
 	for (unsigned int i = 0; i < nr; i++) {
 		if (!status && report_missing(&all[i]))
@@ -263,9 +269,41 @@ static int read_inputs(struct report *options, const struct opt_list *inputs, co
 	return 0;
 }
 
+/* What prevents that events are printed as they arrive; NULL: nothing does. */
+static const char *unfollowed(const struct report *r, report_form form, unsigned int nr)
+{
+	const struct {
+		const char *what;
+		bool wanted;
+	} all[] = {
+		{ "several files", nr > 1 },
+		{ "--csv", form == report_csv },
+		{ "--summary", form == report_summary },
+		{ "--spans", form == report_spans },
+		{ "--profile", form == report_profile },
+		{ "--clock", form == report_clock },
+		{ "an option that lists parts of the file", form == report_list },
+		{ "--since", r->select.window.since_text },
+		{ "--until", r->select.window.until_text },
+		{ "--tail", r->select.window.tail },
+		{ "--align-ts", r->align },
+	};
+
+	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (all[i].wanted)
+			return all[i].what;
+	return NULL;
+}
+
 /* Check what the options say together. 0 or the exit status. */
 static int check_options(const struct report *r, report_form form, unsigned int nr)
 {
+	const char *unfit = r->follow.wanted ? unfollowed(r, form, nr) : NULL;
+
+	if (unfit) {
+		complain(COMMAND, "--follow prints events as they arrive; it cannot be used with %s", unfit);
+		return EXIT_USAGE;
+	}
 	if (r->select.window.head && r->select.window.tail) {
 		complain(COMMAND, "--head and --tail exclude each other");
 		return EXIT_USAGE;
@@ -354,6 +392,8 @@ int cmd_report(int argc, char **argv)
 		OPT_NUMBER(0, "head", "N", 1, UINT64_MAX / 4, "print the first N of the selected events",
 			   &window->head),
 		OPT_NUMBER(0, "tail", "N", 1, UINT64_MAX / 4, "print the last N of the selected events", &window->tail),
+		OPT_FLAG(0, "follow", "print events of a file that is being written as they arrive, until it is complete",
+			 &r.follow.wanted),
 		OPT_FLAG(0, "json", "print events as JSON, one object a line", &forms.json),
 		OPT_FLAG(0, "csv", "print events as CSV, one column for each field", &forms.csv),
 		OPT_FLAG(0, "summary", "print numbers of events by event, task, process and CPU", &forms.summary),

@@ -6,6 +6,7 @@
 #ifndef CLI_REPORT_H
 #define CLI_REPORT_H
 
+#include "cli/report_follow.h"
 #include "cli/report_handlers.h"
 #include "cli/report_lines.h"
 #include "cli/report_list.h"
@@ -34,6 +35,7 @@ struct report {
 	int64_t ts_offset; /* added to all times */
 	uint64_t hz;	   /* of the clock in the file; 0: as the file states it */
 	struct event_print_options print;
+	struct report_follow follow;
 
 	struct dat_file *file;
 	struct dat_time time;
@@ -66,9 +68,9 @@ static inline bool report_written(struct report *r)
 struct report_walk {
 	struct report *r;
 	struct dat_merge *merge;
-	struct dat_event next;
-	bool more;
-	bool skips; /* `next` was part of the event before */
+	struct dat_event next; /* if `ahead` */
+	bool more;  /* there is one */
+	bool ahead; /* the next event was read already, and is not part of the event before it */
 	bool lines; /* a call that returned at once is one event together with its return, as in the text */
 };
 

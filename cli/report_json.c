@@ -198,7 +198,7 @@ static int put_events(struct json *json)
 		return status;
 	while ((more = report_walk_next(&walk, &event, &record)) > 0) {
 		more = put_event(json, &event, &record);
-		if (more || !report_put_out(r, &json->out, false))
+		if (more || !report_put_out(r, &json->out, r->follow.wanted))
 			break;
 	}
 	report_put_out(r, &json->out, true);

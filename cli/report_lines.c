@@ -68,25 +68,36 @@ static int print_line(struct report_lines *lines, struct report_crew *crew, cons
 /* Returns as print_line(). */
 static int print_events(struct report_lines *lines, struct report_crew *crew)
 {
+	struct event_ftrace *ftrace = &lines->printer->ftrace;
+	struct report_select *select = lines->select;
 	struct tep_record record;
 	struct dat_event event, next;
 	int more = dat_merge_next(lines->merge, &event), printed = 1;
 
-	while (more && printed > 0 && !report_select_ends(lines->select, &event)) {
-		record = event_record(&event);
-		more = dat_merge_next(lines->merge, &next);
-		if (report_select_has(lines->select, &event, &record)) {
-			const bool joined = more && event_ftrace_takes(&lines->printer->ftrace, &record, &next);
+	while (more && printed > 0 && !report_select_ends(select, &event)) {
+		bool ahead;
 
-			if (report_window_shows(&lines->select->window)) {
+		record = event_record(&event);
+		ahead = event_ftrace_may_take(ftrace, &record);
+		if (ahead)
+			more = dat_merge_next(lines->merge, &next);
+		if (report_select_has(select, &event, &record)) {
+			const bool joined = ahead && event_ftrace_takes(ftrace, &record, more ? &next : NULL);
+
+			if (report_window_shows(&select->window)) {
 				printed = print_line(lines, crew, &event, &record);
 				lines->events++;
 			}
-			/* After the print: the event's data are gone by then. */
-			if (joined)
-				more = dat_merge_next(lines->merge, &next);
+			ahead = ahead && !joined;
 		}
-		event = next;
+		/* The next event of a file that grows may come late. */
+		if (printed <= 0 || report_window_is_full(&select->window))
+			break;
+		/* After the print: the event's data are gone by then. */
+		if (ahead)
+			event = next;
+		else
+			more = dat_merge_next(lines->merge, &event);
 	}
 	return printed;
 }
@@ -102,8 +113,8 @@ void report_lines_stats(const struct report_lines *lines)
 
 int report_lines_print(struct report_lines *lines)
 {
-	/* Latencies of wake-ups are printed within a line. */
-	const bool is_plain = !lines->escapes && !lines->wakeup && !*paint(PAINT_BAD);
+	/* A crew keeps lines until a batch is full. Latencies of wake-ups are printed within a line. */
+	const bool is_plain = !lines->at_once && !lines->escapes && !lines->wakeup && !*paint(PAINT_BAD);
 	struct report_crew *crew = NULL;
 	int ret = is_plain ? report_crew_open(lines->printer, write_text, lines, &crew) : 0;
 

@@ -16,6 +16,7 @@ struct report_lines {
 	struct dat_merge *merge;
 	struct report_select *select;
 	bool escapes;	 /* control characters are shown, not sent to the terminal */
+	bool at_once;	 /* each line is printed before the next event is read */
 	struct report_wakeup *wakeup; /* NULL: without latencies of wake-ups */
 	uint64_t *last;  /* time of the last event by buffer and CPU, to check the order; NULL: unchecked */
 	uint32_t nr_last_cpus;

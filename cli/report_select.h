@@ -3,6 +3,7 @@
 #ifndef CLI_REPORT_SELECT_H
 #define CLI_REPORT_SELECT_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ struct report_wishes {
 struct report_select {
 	const struct report_wishes *wishes;
 	struct report_window window;
+	const volatile sig_atomic_t *stopped; /* whether no more events are wanted; NULL: all are */
 
 	bool *wanted; /* by CPU */
 	uint32_t nr_wanted;
@@ -59,7 +61,8 @@ bool report_select_has(struct report_select *select, const struct dat_event *eve
 /* Whether neither this event nor a later one is selected. */
 static inline bool report_select_ends(const struct report_select *select, const struct dat_event *event)
 {
-	return event->ts > select->window.until || report_window_is_full(&select->window);
+	return event->ts > select->window.until || (select->stopped && *select->stopped) ||
+	       report_window_is_full(&select->window);
 }
 
 /* Before the events are walked over once more. */

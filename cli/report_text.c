@@ -63,7 +63,9 @@ static int print_latency_text(struct report *r)
 	char text[65536];
 	ssize_t n;
 
-	for (uint64_t at = r->file->latency_offset; at < r->file->size; at += (uint64_t)n) {
+	for (uint64_t at = r->file->latency_offset;; at += (uint64_t)n) {
+		if (!dat_growth_reach(r->file, at + 1) || at >= r->file->size)
+			break;
 		n = dat_read_raw(r->file, at, text, sizeof(text), &error);
 		if (n < 0)
 			return report_fail(r, &error);
@@ -103,6 +105,7 @@ static int print_lines(struct report *r)
 	r->lines.printer = &r->printer;
 	r->lines.merge = merge;
 	r->lines.select = &r->select;
+	r->lines.at_once = r->follow.wanted;
 	status = report_lines_print(&r->lines) ? report_fail_memory(r)
 		 : r->lines.write_error	       ? 0
 					       : report_damage(r, merge);

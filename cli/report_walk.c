@@ -46,7 +46,6 @@ int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk)
 	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since,
 			      &walk.merge))
 		return report_fail_memory(r);
-	walk.more = dat_merge_next(walk.merge, &walk.next);
 	*ret_walk = walk;
 	return 0;
 }
@@ -56,26 +55,34 @@ void report_walk_close(struct report_walk *walk)
 	dat_merge_close(walk->merge);
 }
 
+/* The next event of the file. */
+static int next_event(struct report_walk *walk, struct dat_event *ret_event)
+{
+	if (!walk->ahead)
+		return dat_merge_next(walk->merge, ret_event);
+	walk->ahead = false;
+	*ret_event = walk->next;
+	return walk->more;
+}
+
 int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, struct tep_record *ret_record)
 {
 	struct report *r = walk->r;
 
-	if (walk->skips)
-		walk->more = dat_merge_next(walk->merge, &walk->next);
-	walk->skips = false;
-	while (walk->more && !report_select_ends(&r->select, &walk->next)) {
-		*ret_event = walk->next;
+	while (!report_window_is_full(&r->select.window) && next_event(walk, ret_event) &&
+	       !report_select_ends(&r->select, ret_event)) {
 		*ret_record = event_record(ret_event);
-		walk->more = dat_merge_next(walk->merge, &walk->next);
+		/* Only if it is needed: the next event of a file that grows may come late. */
+		walk->ahead = walk->lines && event_ftrace_may_take(&r->printer.ftrace, ret_record);
+		if (walk->ahead)
+			walk->more = dat_merge_next(walk->merge, &walk->next);
 		if (!report_select_has(&r->select, ret_event, ret_record))
 			continue;
-		walk->skips = walk->lines && walk->more &&
-			      event_ftrace_takes(&r->printer.ftrace, ret_record, &walk->next);
+		if (walk->ahead)
+			walk->ahead = !event_ftrace_takes(&r->printer.ftrace, ret_record,
+							  walk->more ? &walk->next : NULL);
 		if (report_window_shows(&r->select.window))
 			return 1;
-		if (walk->skips)
-			walk->more = dat_merge_next(walk->merge, &walk->next);
-		walk->skips = false;
 	}
 	return 0;
 }

@@ -123,6 +123,12 @@ static int print_return(struct trace_seq *seq, struct tep_record *record, struct
 	return 0;
 }
 
+bool event_ftrace_may_take(const struct event_ftrace *ftrace, const struct tep_record *record)
+{
+	return ftrace->call && ftrace->ret &&
+	       event_id(ftrace->table, record->data, (uint32_t)record->size) == ftrace->call->id;
+}
+
 bool event_ftrace_takes(struct event_ftrace *ftrace, const struct tep_record *record, const struct dat_event *next)
 {
 	const struct event_table *table = ftrace->table;
@@ -130,7 +136,7 @@ bool event_ftrace_takes(struct event_ftrace *ftrace, const struct tep_record *re
 	uint64_t function, returned, from, to;
 
 	ftrace->leaf = false;
-	if (!ftrace->call || !ftrace->ret || event_id(table, record->data, size) != ftrace->call->id)
+	if (!next || !event_ftrace_may_take(ftrace, record))
 		return false;
 	if (event_id(table, next->data, next->size) != ftrace->ret->id ||
 	    event_pid(table, record->data, size) != event_pid(table, next->data, next->size))

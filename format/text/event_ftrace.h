@@ -20,7 +20,13 @@ struct event_ftrace {
 /* Makes libtraceevent call us for these texts, unless a plugin provides them, or plugins are disabled. 0; -ENOMEM. */
 int event_ftrace_open(struct event_ftrace *ftrace, const struct event_table *table);
 
-/* For the event that is printed next: whether the event after it is its return, and part of its line. */
+/* Whether the event after this one may be part of its line: of others, the next event need not be known. */
+bool event_ftrace_may_take(const struct event_ftrace *ftrace, const struct tep_record *record);
+
+/*
+ * For the event that is printed next: whether the event after it is its return, and part of its line. `next` NULL: it
+ * is the last event.
+ */
 bool event_ftrace_takes(struct event_ftrace *ftrace, const struct tep_record *record, const struct dat_event *next);
 
 #endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+/* Waits for what another process appends to a file, and finds out when nobody writes to it any more. */
+#ifndef CLI_FILE_WATCH_H
+#define CLI_FILE_WATCH_H
+
+#include <signal.h>
+#include <stdbool.h>
+
+/* Begins as zeros. */
+struct file_watch {
+	bool open;
+	int file;
+	int events;	      /* inotify */
+	bool closed;	      /* a writer closed the file; then, if there is nothing new, */
+	unsigned int pace_ms; /* the others are looked for again after this time */
+};
+
+/* From now on changes are noticed. 0; or the errno of open or of inotify. file_watch_close() ends it. */
+int file_watch_open(struct file_watch *watch, const char *path);
+void file_watch_close(struct file_watch *watch);
+
+/*
+ * Wait until the file may have changed since the last call, or since it was opened. 1; 0: it has not, and has no writer;
+ * -EINTR: *stopped became true, which the handler of a signal in `signals` does; -EPIPE: nobody reads `out` any more,
+ * a descriptor.
+ *
+ * The kernel reports to the owner of a file, and to root, whether it has a writer. For others the first writer that
+ * closes the file is the last one.
+ */
+int file_watch_wait(struct file_watch *watch, int out, const sigset_t *signals, const volatile sig_atomic_t *stopped);
+
+#endif
