@@ -194,7 +194,14 @@ Test(dat_growth, the_writer_ends_early)
 	end(&writer);
 }
 
-/* Events are not held back until the file is complete. */
+static bool is_first(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
+{
+	(void)arg;
+	(void)buffer;
+	return !cpu;
+}
+
+/* Events are not held back until the file is complete; and only the streams that are read are waited for. */
 Test(dat_growth, events_come_with_their_pages)
 {
 	struct dat_growth growth = { .wait = wait_for_piece };
@@ -204,20 +211,22 @@ Test(dat_growth, events_come_with_their_pages)
 	struct dat_file *file = NULL;
 	struct writer writer;
 	struct dat_time time;
+	size_t nr = 0;
 
-	begin(&writer, "v6-one", NULL);
+	begin(&writer, "v6-plain", NULL);
 	growth.arg = &writer;
 	writer.step = 100;
 	cr_assert_eq(dat_open_growing(writer.path, NULL, &growth, &file, &error), 0, "%s", error.text);
 	cr_assert_eq(dat_time_open(file, DAT_TIME_RAW, &time, &error), 0);
-	cr_assert_eq(dat_merge_open(file, &time, NULL, NULL, &merge), 0);
+	cr_assert_eq(dat_merge_open(file, &time, is_first, NULL, &merge), 0);
 	while (dat_merge_next(merge, &event)) {
 		const uint64_t end = event.offset + event.buffer->page_size;
 
-		cr_assert(end > writer.size || (writer.written >= end && writer.written < end + writer.step),
+		cr_assert(writer.written >= end && writer.written < end + writer.step,
 			  "the event of the page at %ju came after %zu bytes", (uintmax_t)event.offset, writer.written);
+		nr++;
 	}
-	cr_expect_eq(writer.written, writer.size);
+	cr_expect(nr > 10 && writer.written < writer.size, "%zu events", nr);
 	dat_merge_close(merge);
 	dat_time_close(&time);
 	dat_close(file);
