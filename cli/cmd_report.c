@@ -392,7 +392,7 @@ int cmd_report(int argc, char **argv)
 		OPT_NUMBER(0, "head", "N", 1, UINT64_MAX / 4, "print the first N of the selected events",
 			   &window->head),
 		OPT_NUMBER(0, "tail", "N", 1, UINT64_MAX / 4, "print the last N of the selected events", &window->tail),
-		OPT_FLAG(0, "follow", "print events of a file that is being written as they arrive, until it is complete",
+		OPT_FLAG(0, "follow", "print events of a file that is being written, as they arrive",
 			 &r.follow.wanted),
 		OPT_FLAG(0, "json", "print events as JSON, one object a line", &forms.json),
 		OPT_FLAG(0, "csv", "print events as CSV, one column for each field", &forms.csv),

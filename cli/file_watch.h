@@ -20,9 +20,9 @@ int file_watch_open(struct file_watch *watch, const char *path);
 void file_watch_close(struct file_watch *watch);
 
 /*
- * Wait until the file may have changed since the last call, or since it was opened. 1; 0: it has not, and has no writer;
- * -EINTR: *stopped became true, which the handler of a signal in `signals` does; -EPIPE: nobody reads `out` any more,
- * a descriptor.
+ * Wait until the file may have changed since the last call, or since it was opened. 1; 0: it has not, and has no
+ * writer; -EINTR: *stopped became true, which the handler of a signal in `signals` does; -EPIPE: nobody reads `out`,
+ * a descriptor, any more.
  *
  * The kernel reports to the owner of a file, and to root, whether it has a writer. For others the first writer that
  * closes the file is the last one.

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder report --follow: the events of a file as its writer appends to it, in the end the same as those of the complete
-# file. The writer is this script, which has the file open as descriptor 3.
+# recorder report --follow: the events of a file as its writer appends to it, in the end the same as those of the
+# complete file. The writer is this script, which has the file open as descriptor 3.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/told.sh"
@@ -155,7 +155,8 @@ is "recorder record -o -: the events" "$(counts grown.dat)" "get 10 idle 10 put 
 
 # ---- what it does not go with
 
-for option in --csv --summary --spans --profile --clock --stat "--since 1" "--until 1" "--tail 1" --align-ts "-i v6-one.dat -i v6-one.dat"; do
+for option in --csv --summary --spans --profile --clock --stat "--since 1" "--until 1" "--tail 1" --align-ts \
+	"-i v6-one.dat -i v6-one.dat"; do
 	# shellcheck disable=SC2086 # options and their arguments
 	run "$RECORDER" report --follow $option
 	is "$option: status, lines" "$status $(wc -l <<<"$err")" "2 1"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that grows while it is read: its events are those of the complete file, and each comes when its page is whole. */
+/* A file that grows while it is read: it has the events of the complete file, and each comes with its page. */
 #include "format/dat/dat_growth.h"
 #include "format/dat/dat_merge.h"
 #include "tests/golden/dat_make.h"
