@@ -152,7 +152,24 @@ static int end_processes(struct weave *weave)
 	return err ? err : weave_out_flush_all(weave);
 }
 
-/* The kernel's streams, to which nothing comes. */
+/* Whether the stream is the kernel's and its pages go to a buffer of its own. */
+static bool is_apart(const struct weave *weave, const struct weave_input *input)
+{
+	return input->is_kernel && weave->owners[input->process].buffer;
+}
+
+/* The kernel's streams of other buffers than the top one: nothing is woven into these. */
+static int put_apart(struct weave *weave)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < weave->params->source->nr_streams && !err; i++)
+		if (is_apart(weave, &weave->inputs[i]))
+			err = weave_kernel_pages(weave, &weave->inputs[i]);
+	return err;
+}
+
+/* The kernel's streams of the top buffer, to which nothing comes. */
 static int put_kernel(struct weave *weave)
 {
 	bool is_straight = false;
@@ -199,6 +216,9 @@ static int merge(struct weave *weave)
 		err = end_processes(weave);
 	if (!err)
 		err = joins ? weave_join(weave) : put_kernel(weave);
+	/* What goes straight to its place is the top buffer's, so the others come after it. */
+	if (!err)
+		err = put_apart(weave);
 	free(heap.inputs);
 	return err;
 }
@@ -211,6 +231,32 @@ static bool is_shared_clock(const struct weave_process *kernel)
 	const char *name = kernel->kernel->clock;
 
 	return !name || !strcmp(name, kernel->clock == REC_CLOCK_TSC ? "x86-tsc" : "mono");
+}
+
+/* A recorder that was killed at its start may have left no name. */
+static bool is_same_clock(const struct weave_process *kernel, const struct weave_process *top)
+{
+	const char *name = kernel->kernel->clock, *of_top = top->kernel->clock;
+
+	return kernel->clock == top->clock && (!name || !of_top || !strcmp(name, of_top));
+}
+
+/* One of the kernel's is in the top buffer; a file has one clock. */
+static int check_kernels(const struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+
+	if (weave->nr_kernels > WEAVE_KERNELS_MAX || (weave->nr_kernels && !weave->kernel))
+		return -EINVAL;
+	for (unsigned int i = 0; i < params->nr_processes; i++) {
+		const struct weave_process *process = &params->processes[i];
+
+		if (process->kernel && !is_same_clock(process, weave->kernel))
+			return -EINVAL;
+	}
+	if (weave->kernel && params->nr_processes > weave->nr_kernels && !is_shared_clock(weave->kernel))
+		return -EINVAL;
+	return 0;
 }
 
 static int check_processes(struct weave *weave)
@@ -226,14 +272,14 @@ static int check_processes(struct weave *weave)
 			return -EINVAL;
 		if (size > REC_SUBBUF_MAX || (size & (size - 1)))
 			return -EINVAL;
-		if (process->kernel && weave->kernel)
+		weave->nr_kernels += process->kernel != NULL;
+		if (!process->kernel || process->kernel->buffer)
+			continue;
+		if (weave->kernel)
 			return -EINVAL;
-		if (process->kernel)
-			weave->kernel = process;
+		weave->kernel = process;
 	}
-	if (weave->kernel && params->nr_processes > 1 && !is_shared_clock(weave->kernel))
-		return -EINVAL;
-	return 0;
+	return check_kernels(weave);
 }
 
 static int check_streams(struct weave *weave)
@@ -289,64 +335,21 @@ static int make_maps(struct weave *weave)
 	return err;
 }
 
-/* Which buffer of the file each process has. */
-static int take_buffers(struct weave *weave)
-{
-	const struct weave_params *params = weave->params;
-	unsigned int i;
-
-	weave->nr_buffers = 1;
-	for (i = 0; i < params->nr_processes; i++) {
-		if (params->processes[i].kernel)
-			continue;
-		if (params->raw)
-			weave->owners[i].buffer = weave->kernel ? 1 : 0;
-		else if (params->buffers == WEAVE_SPLIT)
-			weave->owners[i].buffer = weave->nr_buffers;
-		if (weave->owners[i].buffer == weave->nr_buffers)
-			weave->nr_buffers++;
-	}
-	weave->buffers = calloc(weave->nr_buffers, sizeof(*weave->buffers));
-	return weave->buffers ? 0 : -ENOMEM;
-}
-
-/* Their names, in the file. */
-static int name_buffers(struct weave *weave)
-{
-	const struct weave_params *params = weave->params;
-	struct blob name = BLOB_INIT;
-	unsigned int i, number;
-	unsigned int last = 0;
-	int err = 0;
-
-	for (i = 0; i < params->nr_processes && !err; i++) {
-		if (weave->owners[i].buffer <= last)
-			continue;
-		if (params->raw)
-			blob_printf(&name, "lanes");
-		else
-			blob_printf(&name, "%s-%u", params->processes[i].comm, params->processes[i].pid);
-		blob_put(&name, "", 1);
-		err = name.error ? name.error : dat_write_buffer(weave->writer, (const char *)name.data, &number);
-		name.size = 0;
-		last++;
-	}
-	blob_free(&name);
-	return err;
-}
-
 /* What the kernel says of tasks. */
 static int take_kernel(struct weave *weave)
 {
-	const struct weave_kernel *kernel = weave->kernel->kernel;
-	unsigned int i;
+	const struct weave_kernel *kernel = weave->kernel->kernel, *one;
+	unsigned int i, j;
 	int err = kernel_tasks_new(&weave->tasks);
 
 	if (!err)
 		err = hidden_threads_parse(weave->params->notes.hidden, &weave->hidden);
 
-	for (i = 0; i < kernel->nr_formats && !err; i++)
-		kernel_tasks_format(weave->tasks, kernel->formats[i].text.data, kernel->formats[i].text.size);
+	for (i = 0; i < weave->params->nr_processes && !err; i++) {
+		one = weave->params->processes[i].kernel;
+		for (j = 0; one && j < one->nr_formats; j++)
+			kernel_tasks_format(weave->tasks, one->formats[j].text.data, one->formats[j].text.size);
+	}
 	if (!err && kernel->cmdlines.size)
 		err = kernel_tasks_saved(weave->tasks, kernel->cmdlines.data, kernel->cmdlines.size);
 	if (!err)
@@ -381,13 +384,15 @@ static int take_processes(struct weave *weave)
 	weave->raw_tsc = params->raw && all_tsc;
 	if (!err && weave->kernel)
 		err = take_kernel(weave);
-	return err ? err : take_buffers(weave);
+	return err ? err : weave_take_buffers(weave);
 }
 
 /* Two streams of one CPU cannot both have it to themselves. */
 static int take_kernel_stream(struct weave *weave, struct weave_input *input)
 {
 	input->cpu = weave->params->streams[input->number].cpu;
+	if (is_apart(weave, input))
+		return 0;
 	if (weave->kernel_inputs[input->cpu])
 		return -EINVAL;
 	weave->kernel_inputs[input->cpu] = input;
@@ -470,7 +475,7 @@ int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stat
 	if (!err && params->packing)
 		err = dat_write_pack(weave.writer, params->packing, weave.nr_cpus * weave.nr_buffers);
 	if (!err)
-		err = name_buffers(&weave);
+		err = weave_name_buffers(&weave);
 	if (!err)
 		err = params->raw ? weave_raw(&weave) : merge(&weave);
 	if (!err)

@@ -46,6 +46,7 @@ struct weave_format {
 
 /* The kernel's texts, as in its files. */
 struct weave_kernel {
+	const char *buffer; /* name of its buffer in the file; NULL: the top one */
 	/*
 	 * The kernel's name of its clock. "local" and others match no program's clock; NULL: "x86-tsc" or "mono",
 	 * according to the process.
@@ -61,9 +62,12 @@ struct weave_kernel {
 	unsigned int nr_cpu_stats;
 };
 
+#define WEAVE_KERNELS_MAX 64u
+
 /*
- * A process whose streams are woven, or the kernel: at most one is the kernel. The kernel's streams are CPUs, at most
- * one each, with the kernel's own pages. Everything that is pointed to belongs to the caller and is only read.
+ * A process whose streams are woven, or the kernel. The kernel may be there several times, with the same clock: at most
+ * WEAVE_KERNELS_MAX, exactly one of them without a name of its buffer, whose texts the file has. Its streams are CPUs, at
+ * most one each, with the kernel's own pages. Everything that is pointed to belongs to the caller and is only read.
  */
 struct weave_process {
 	const struct weave_kernel *kernel; /* NULL: a program. Otherwise pid is 0 and there is no log */

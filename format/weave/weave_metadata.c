@@ -28,14 +28,12 @@ static unsigned int format_id(const struct weave_text *text)
 	return id;
 }
 
-static int put_kernel_formats(struct weave *weave)
+/* Those that are not in the file yet, which `given` says by their ids. */
+static int put_formats_of(struct weave *weave, const struct weave_kernel *kernel, bool *given)
 {
-	const struct weave_kernel *kernel = weave->kernel->kernel;
-	bool *given = calloc(REC_EVENT_ID_FIRST, sizeof(*given));
-	unsigned int i;
-	int err = given ? 0 : -ENOMEM;
+	int err = 0;
 
-	for (i = 0; i < kernel->nr_formats && !err; i++) {
+	for (unsigned int i = 0; i < kernel->nr_formats && !err; i++) {
 		const struct weave_format *format = &kernel->formats[i];
 		const unsigned int id = format_id(&format->text);
 
@@ -44,6 +42,18 @@ static int put_kernel_formats(struct weave *weave)
 		given[id] = true;
 		err = dat_write_format(weave->writer, format->system, format->text.data, format->text.size);
 	}
+	return err;
+}
+
+static int put_kernel_formats(struct weave *weave)
+{
+	const struct weave_params *params = weave->params;
+	bool *given = calloc(REC_EVENT_ID_FIRST, sizeof(*given));
+	int err = given ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; i < params->nr_processes && !err; i++)
+		if (params->processes[i].kernel)
+			err = put_formats_of(weave, params->processes[i].kernel, given);
 	free(given);
 	return err;
 }
@@ -175,13 +185,27 @@ static void add_figures(struct weave_figures *sum, const struct weave_figures *f
 	sum->events += figures->events;
 }
 
-/* The kernel's own words, or ours for it where it has said none; and how many of these events the file lacks. */
-static void put_kernel_stats(struct weave *weave, unsigned int cpu, struct blob *text)
+/* The kernel's stream of this CPU in a buffer. NULL: there is none. */
+static const struct weave_input *find_kernel_input(const struct weave *weave, unsigned int buffer, unsigned int cpu)
 {
-	const struct weave_kernel *kernel = weave->kernel->kernel;
+	if (!buffer)
+		return cpu < weave->max_kernel_inputs ? weave->kernel_inputs[cpu] : NULL;
+	for (unsigned int i = 0; i < weave->params->source->nr_streams; i++) {
+		const struct weave_input *input = &weave->inputs[i];
+
+		if (input->is_kernel && input->cpu == cpu && weave->owners[input->process].buffer == buffer)
+			return input;
+	}
+	return NULL;
+}
+
+/* The kernel's own words, or ours for it where it has said none; and how many of these events the file lacks. */
+static void put_kernel_stats(struct weave *weave, const struct weave_kernel *kernel, unsigned int number,
+			     unsigned int cpu, struct blob *text)
+{
 	static const struct weave_figures none;
-	const struct weave_buffer *top = &weave->buffers[0];
-	const struct weave_input *input = cpu < weave->max_kernel_inputs ? weave->kernel_inputs[cpu] : NULL;
+	const struct weave_buffer *buffer = &weave->buffers[number];
+	const struct weave_input *input = find_kernel_input(weave, number, cpu);
 	const bool is_told = cpu < kernel->nr_cpu_stats && kernel->cpu_stats[cpu].size;
 
 	if (is_told)
@@ -189,8 +213,32 @@ static void put_kernel_stats(struct weave *weave, unsigned int cpu, struct blob 
 	if (is_told && input && input->left_out)
 		blob_printf(text, "left out: %" PRIu64 "\n", input->left_out);
 	if (!is_told)
-		put_figures(text, cpu < top->max_cpus ? &top->cpus[cpu].kernel : &none,
-			    dat_write_size(weave->writer, 0, cpu));
+		put_figures(text, cpu < buffer->max_cpus ? &buffer->cpus[cpu].kernel : &none,
+			    dat_write_size(weave->writer, number, cpu));
+}
+
+/* Those of the kernel's other buffers, in trace-cmd's form. */
+static int put_buffer_stats(struct weave *weave, unsigned int nr)
+{
+	const struct weave_params *params = weave->params;
+	struct blob text = BLOB_INIT;
+	int err = 0;
+
+	for (unsigned int i = 0; i < params->nr_processes && !err; i++) {
+		const struct weave_kernel *kernel = params->processes[i].kernel;
+
+		if (!kernel || !kernel->buffer)
+			continue;
+		blob_printf(&text, "\nBuffer: %s\n\n", kernel->buffer);
+		err = put_string(weave, DAT_CPUSTAT, &text);
+		for (unsigned int cpu = 0; cpu < nr && !err; cpu++) {
+			blob_printf(&text, "CPU: %u\n", cpu);
+			put_kernel_stats(weave, kernel, weave->owners[i].buffer, cpu, &text);
+			err = put_string(weave, DAT_CPUSTAT, &text);
+		}
+	}
+	blob_free(&text);
+	return err;
 }
 
 static int put_cpu_stats(struct weave *weave, unsigned int nr)
@@ -210,7 +258,7 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 		}
 		blob_printf(&text, "CPU: %u\n", i);
 		if (weave->kernel)
-			put_kernel_stats(weave, i, &text);
+			put_kernel_stats(weave, weave->kernel->kernel, 0, i, &text);
 		if (weave->kernel && (programs.events || weave_loss_any(&programs.loss)))
 			blob_printf(&text, "\nCPU: %u, programs\n", i);
 		if (!weave->kernel || programs.events || weave_loss_any(&programs.loss))
@@ -362,6 +410,8 @@ int weave_finish(struct weave *weave)
 		err = put_maps(weave);
 	if (!err)
 		err = put_cpu_stats(weave, nr_cpus);
+	if (!err)
+		err = put_buffer_stats(weave, nr_cpus);
 	if (!err && weave->raw_tsc)
 		err = put_tsc_line(weave, from, to);
 	if (!err)

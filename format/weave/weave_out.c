@@ -36,7 +36,7 @@ int weave_cpu_get(struct weave *weave, unsigned int number, unsigned int cpu, st
 
 static bool is_kernel(const struct weave *weave, unsigned int process)
 {
-	return &weave->params->processes[process] == weave->kernel;
+	return weave->params->processes[process].kernel;
 }
 
 static struct weave_figures *figures_of(const struct weave *weave, struct weave_cpu *cpu, unsigned int process)

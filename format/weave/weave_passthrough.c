@@ -75,9 +75,9 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 }
 
 /* Pages are as long as the file's: where these are longer, several of the kernel's go to one. */
-static bool is_page_size(const struct weave *weave)
+static bool is_page_size(const struct weave *weave, const struct weave_input *input)
 {
-	return weave->kernel->subbuf_size == weave->page_size;
+	return weave->params->processes[input->process].subbuf_size == weave->page_size;
 }
 
 /* The page as it is, out of the file that it stands in or by way of the CPU's page. */
@@ -111,7 +111,7 @@ static int put_page_events(struct weave *weave, struct weave_cpu *cpu, struct we
 			break;
 		weave_out_account(weave, cpu, input->process, 1, ns, ns);
 	}
-	return got || !is_page_size(weave) ? got : weave_out_flush(weave, cpu);
+	return got || !is_page_size(weave, input) ? got : weave_out_flush(weave, cpu);
 }
 
 static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input, const struct walk *walk)
@@ -142,7 +142,7 @@ static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	if (got <= 0)
 		return got;
 	err = walk_page(weave, input, &walk);
-	if (!err && walk.events && walk.whole && !behind_loss && is_page_size(weave))
+	if (!err && walk.events && walk.whole && !behind_loss && is_page_size(weave, input))
 		err = put_whole(weave, cpu, input, &walk);
 	else if (!err)
 		err = put_page_events(weave, cpu, input);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by weave.c (the whole), weave_stream.c (events of one stream), weave_kernel.c (those of the kernel),
+ * Shared by weave.c (the whole), weave_buffers.c, weave_stream.c (events of one stream), weave_kernel.c (those of the kernel),
  * weave_join.c (both on one CPU), weave_passthrough.c (unchanged pages), weave_run.c (records copied), weave_out.c
  * (pages of one CPU), weave_raw.c and weave_metadata.c (the other contents of the file).
  */
@@ -101,9 +101,10 @@ struct weave {
 	unsigned int nr_lanes; /* streams of programs */
 	bool raw_tsc;	      /* pages keep their TSC times */
 	struct weave_input *inputs;
-	struct weave_input **kernel_inputs; /* by CPU; NULL: none */
+	struct weave_input **kernel_inputs; /* of the top buffer, by CPU; NULL: none */
 	unsigned int max_kernel_inputs;
-	const struct weave_process *kernel; /* NULL: none */
+	const struct weave_process *kernel; /* in the top buffer; NULL: none */
+	unsigned int nr_kernels;	    /* with those in other buffers */
 	struct kernel_tasks *tasks;
 	struct hidden_threads hidden; /* of the kernel's events */
 	struct weave_buffer *buffers; /* the top one first */
@@ -222,6 +223,13 @@ void weave_out_account(struct weave *weave, struct weave_cpu *cpu, unsigned int 
 void weave_out_lost(struct weave *weave, struct weave_cpu *cpu, unsigned int process, const struct weave_loss *loss);
 /* Store the length, the loss and its count in a page of the file's size; clear the unused rest. */
 void weave_page_seal(const struct weave *weave, unsigned char *page, uint32_t size, uint64_t lost);
+
+/*
+ * weave_buffers.c: which buffer of the file each process has, with memory for them; their names, in the file. 0,
+ * -errno.
+ */
+int weave_take_buffers(struct weave *weave);
+int weave_name_buffers(struct weave *weave);
 
 /* weave_raw.c: every stream to the CPU of its number. */
 int weave_raw(struct weave *weave);
