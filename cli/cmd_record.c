@@ -26,7 +26,7 @@ static const char *const clocks[] = { "x86-tsc", "mono", "x86-tsc",  "local", "g
 
 static const char *wrong_without_command(const struct record *record)
 {
-	const bool kernel = kernel_request_is_any(&record->kernel.request);
+	const bool kernel = record_buffers_any(&record->kernel.buffers);
 
 	if (!record->programs.word && record->user)
 		return "missing COMMAND, or -P and a running program";
@@ -34,7 +34,7 @@ static const char *wrong_without_command(const struct record *record)
 		return "--tid needs -P: the threads of a COMMAND are not known before it runs";
 	if (record->as_user)
 		return "--user needs a COMMAND";
-	if (record->user && !kernel && (record->mode != UINT32_MAX || record->buffer_size || record->subbuf_kb ||
+	if (record->user && !kernel && (record->mode != UINT32_MAX || record->kernel.buffers.now.size || record->subbuf_kb ||
 					record->clock != UINT32_MAX))
 		return "-b, --subbuf-size, --mode and -C do not go with -P: a running program keeps what it was started with";
 	return NULL;
@@ -54,7 +54,7 @@ static const char *wrong_with_command(const struct record *record)
 /* Options about the events of programs, where they are left out. */
 static const char *wrong_without_user(const struct record *record)
 {
-	if (!kernel_request_is_any(&record->kernel.request))
+	if (!record_buffers_any(&record->kernel.buffers))
 		return "-u none leaves out the events of programs: it needs -e or -p";
 	if (record->user_events.nr > 1)
 		return "-u none leaves out the events of programs: it does not go with other -u, nor with -x, -f and --rate of theirs";
@@ -62,11 +62,12 @@ static const char *wrong_without_user(const struct record *record)
 }
 
 /* Either a command or programs, and nothing that only one of them takes. */
-static bool is_complete(const struct record *record)
+static bool is_complete(struct record *record)
 {
 	const char *wrong = record->command[0] ? wrong_with_command(record) : wrong_without_command(record);
 
-	if (!wrong && record->buffer_size && record->kernel.grow && !kernel_request_is_any(&record->kernel.request))
+	if (!wrong && record->kernel.buffers.now.size && record->kernel.buffers.now.grow &&
+	    !record_buffers_any(&record->kernel.buffers))
 		wrong = "-b auto is for the kernel's events: it needs -e or -p";
 	if (!wrong && !record->user && record->user_is_asked)
 		wrong = wrong_without_user(record);
@@ -98,52 +99,67 @@ static void choose_user(struct record *record)
 			none |= !strcmp(record->user_events.items[i], "none");
 		}
 	record->user = !none && (record->user_is_asked || record->command[0] || record->programs.word ||
-				 !kernel_request_is_any(&record->kernel.request));
+				 !record_buffers_any(&record->kernel.buffers));
 }
 
 /* KB, or auto: as the rate of events has it. */
-static bool read_size(struct record *record)
+static bool read_size(struct record_buffer *buffer)
 {
-	const char *word = record->buffer_size;
+	const char *word = buffer->size;
+	uint64_t *kb = &buffer->request.buffer_kb;
 	char *end;
 
-	record->kernel.grow = !word || !strcmp(word, "auto");
-	if (record->kernel.grow)
+	buffer->grow = !word || !strcmp(word, "auto");
+	if (buffer->grow)
 		return true;
 	errno = 0;
-	record->lanes.lane_kb = strtoull(word, &end, 10);
-	if (*word >= '0' && *word <= '9' && !*end && !errno && record->lanes.lane_kb >= BUFFER_KB_MIN &&
-	    record->lanes.lane_kb <= BUFFER_KB_MAX)
+	*kb = strtoull(word, &end, 10);
+	if (*word >= '0' && *word <= '9' && !*end && !errno && *kb >= BUFFER_KB_MIN && *kb <= BUFFER_KB_MAX)
 		return true;
 	complain(RECORD, "option '-b' takes a number from %u to %u, or auto, not '%s' (see 'recorder record --help')",
 		 BUFFER_KB_MIN, BUFFER_KB_MAX, word);
 	return false;
 }
 
+/* What is set of each of the kernel's buffers. False: one line was printed. */
+static bool read_buffers(struct record *record)
+{
+	struct record_buffers *buffers = &record->kernel.buffers;
+	struct kernel_request *requests[RECORD_BUFFERS_MAX + 1] = { NULL };
+	struct record_buffer *buffer;
+
+	if (!record_buffers_end(buffers))
+		return false;
+	for (unsigned int i = 0; (buffer = record_buffers_get(buffers, i)); i++) {
+		struct kernel_request *request = &buffer->request;
+
+		requests[i] = request;
+		if (!read_size(buffer) ||
+		    !kernel_options_lists(RECORD, &buffer->functions, &buffer->options, request))
+			return false;
+		request->clock = record->clock != UINT32_MAX ? clocks[record->clock] : NULL;
+		request->discard = record->mode == 1;
+		request->subbuf_kb = record->subbuf_kb;
+		request->quiet = record->quiet;
+		request->wake_each = !record->sleep_us;
+	}
+	return kernel_options_events(RECORD, &record->events, requests, &record->user_events);
+}
+
 /* What the options mean together. False: one line was printed. */
 static bool read_options(struct record *record)
 {
-	struct kernel_request *request = &record->kernel.request;
-
-	if (!read_size(record) ||
-	    !compression_choose(RECORD, record->compression, &record->version, &record->packing,
+	if (!compression_choose(RECORD, record->compression, &record->version, &record->packing,
 				&record->output.packing) ||
-	    !kernel_options_events(RECORD, &record->events, request, &record->user_events) ||
-	    !kernel_options_lists(RECORD, &record->kernel.functions, &record->kernel.options, request))
+	    !read_buffers(record))
 		return false;
 	choose_user(record);
 	record->lanes.subbuf_kb = record->subbuf_kb;
 	if (record->mode != UINT32_MAX)
 		record->lanes.mode = record->mode ? "discard" : "overwrite";
-	if (record->clock != UINT32_MAX) {
+	if (record->clock != UINT32_MAX)
 		record->lanes.clock = record->clock == 1 ? "mono" : "tsc";
-		request->clock = clocks[record->clock];
-	}
-	request->discard = record->mode == 1;
-	request->buffer_kb = record->lanes.lane_kb;
-	request->subbuf_kb = record->subbuf_kb;
-	request->quiet = record->quiet;
-	request->wake_each = !record->sleep_us;
+	record->lanes.lane_kb = record->kernel.buffers.now.request.buffer_kb;
 	record->kernel.wait_us = record->sleep_us != UINT64_MAX ? record->sleep_us : 0;
 	record->output.sink = &record_sink;
 	record->output.stream = STDOUT_FILENO;
@@ -151,7 +167,7 @@ static bool read_options(struct record *record)
 	record->output.quiet = record->quiet;
 	record->output.ret_empty = &record->is_empty;
 	/* A command that is recorded for the kernel's sake need not use librecorder. */
-	record->output.programs_may_lack = kernel_request_is_any(request) && !record->user_is_asked;
+	record->output.programs_may_lack = record_buffers_any(&record->kernel.buffers) && !record->user_is_asked;
 	return is_complete(record);
 }
 
@@ -215,7 +231,7 @@ int cmd_record(int argc, char **argv)
 		OPT_STRING(0, "user", "NAME", "run COMMAND as this user (root only)", &record.as_user),
 		OPT_STRING('b', "buffer-size", "KB|auto",
 			   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
-			   &record.buffer_size),
+			   &record.kernel.buffers.now.size),
 		OPT_NUMBER('s', NULL, "US", 0, 3600u * 1000000u,
 			   "take events at least this often, in microseconds; 0: as soon as there are any",
 			   &record.sleep_us),
@@ -249,6 +265,9 @@ int cmd_record(int argc, char **argv)
 	};
 	int status;
 
+	record.kernel.begin_buffer = (struct opt_call){ record_buffers_begin, &record.kernel.buffers };
+	record.kernel.buffers.events = &record.events;
+	record.kernel.buffers.programs = &record.programs.word;
 	if (opts_parse(&opts, argc, argv, &record.command, &status))
 		status = read_options(&record) && select_events(&record) ? run(&record) : EXIT_USAGE;
 	record_close(&record);

@@ -69,9 +69,11 @@ static bool pass_on(const char *command, const struct opt_list *given, unsigned 
 	return out_of_memory(command);
 }
 
-bool kernel_options_events(const char *command, const struct opt_list *given, struct kernel_request *request,
+bool kernel_options_events(const char *command, const struct opt_list *given, struct kernel_request *const *requests,
 			   struct opt_list *ret_user)
 {
+	struct kernel_request *request = *requests;
+	struct kernel_event *last = NULL;
 	struct opt_list user = { NULL, NULL, 0 };
 	bool good = true, excluded = false, filters_kernel = false, waits = false;
 
@@ -82,12 +84,20 @@ bool kernel_options_events(const char *command, const struct opt_list *given, st
 			excluded = waits = true;
 		} else if (letter == 'e') {
 			good = add_event(command, request, given->items[i], excluded);
+			last = last_event(request);
 			filters_kernel = true;
 			waits = false;
 		} else if (letter == 'R') {
-			good = add_trigger(command, last_event(request), given->items[i]);
+			good = add_trigger(command, last, given->items[i]);
 		} else if (letter == 'f' && filters_kernel) {
-			good = add_filter(command, last_event(request), given->items[i]);
+			good = add_filter(command, last, given->items[i]);
+		} else if (letter == 'B') {
+			good = !waits;
+			if (waits)
+				complain(command, "'-v' needs an -e after it; a -B after it would remove a buffer of the kernel, "
+						  "which the recorder does only to its own");
+			request = *++requests;
+			excluded = waits = false;
 		} else {
 			good = pass_on(command, given, i, &user);
 			filters_kernel = filters_kernel && letter != 'u';

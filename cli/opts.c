@@ -153,6 +153,8 @@ void opt_list_free(struct opt_list *list)
 
 static bool set_value(const struct given *given, const char *value)
 {
+	const struct opt_call *call;
+
 	switch (given->opt->kind) {
 	case OPT_KIND_FLAG:
 		*(bool *)given->opt->value = true;
@@ -170,6 +172,9 @@ static bool set_value(const struct given *given, const char *value)
 	case OPT_KIND_LIST:
 		return opt_list_add(given->opt->value, given->opt, value) ||
 		       wrong(given, "does not fit into memory", NULL);
+	case OPT_KIND_CALL:
+		call = given->opt->value;
+		return call->call(call->arg, given->opt, value);
 	case OPT_KIND_END:
 		break;
 	}

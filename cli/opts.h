@@ -23,6 +23,7 @@ enum opt_kind {
 	OPT_KIND_TIME,	 /* uint64_t *: milliseconds; given as duration_read() takes it */
 	OPT_KIND_CHOICE, /* unsigned int *: place of the argument among `choices` */
 	OPT_KIND_LIST,	 /* struct opt_list *: every argument, in order; several options may share a list */
+	OPT_KIND_CALL,	 /* struct opt_call *: called for every argument, with what was parsed before it in place */
 };
 
 /* Arguments of options that may be given several times, and by which of them. The strings are those of argv. */
@@ -31,6 +32,12 @@ struct opt_list {
 	const char **items;
 	const struct opt **opts;
 	unsigned int nr;
+};
+
+/* False: one line was printed. */
+struct opt_call {
+	bool (*call)(void *arg, const struct opt *opt, const char *value);
+	void *arg;
 };
 
 struct opt {
@@ -50,6 +57,7 @@ struct opt {
 #define OPT_TIME(letter, name, arg, help, value) { OPT_KIND_TIME, letter, name, arg, help, value, 0, 0 }
 #define OPT_CHOICE(letter, name, words, help, value) { OPT_KIND_CHOICE, letter, name, words, help, value, 0, 0 }
 #define OPT_LIST(letter, name, arg, help, value) { OPT_KIND_LIST, letter, name, arg, help, value, 0, 0 }
+#define OPT_CALL(letter, name, arg, help, value) { OPT_KIND_CALL, letter, name, arg, help, value, 0, 0 }
 #define OPT_END { OPT_KIND_END, 0, NULL, NULL, NULL, NULL, 0, 0 }
 
 struct opts {

@@ -34,7 +34,6 @@ struct record {
 	struct opt_list user_events; /* of these, -u, -x, -f and --rate */
 	bool user;		/* programs are recorded */
 	bool user_is_asked; /* by -u; without it, those that do not use librecorder are recorded by the kernel alone */
-	const char *buffer_size; /* -b */
 	const char *threads;
 	uint64_t subbuf_kb;
 	uint64_t sleep_us;	  /* -s; UINT64_MAX: not given */

@@ -3,73 +3,129 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/kernel/kernel_instance.h"
 
-const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes)
+/* Of one buffer. NULL: nothing is wrong. */
+static const char *buffer_wrong(const struct record_buffer *buffer)
 {
-	const struct kernel_request *request = &half->request;
-	const bool any = kernel_request_is_any(request);
+	const struct kernel_request *request = &buffer->request;
 
-	if (half->functions.nr && !request->tracer)
+	if (buffer->functions.nr && !request->tracer)
 		return "-l, -n and -g select functions for a tracer: they need -p";
 	if ((request->module || request->graph_depth) && !request->tracer)
 		return "--module and --max-graph-depth are for a tracer: they need -p";
-	if ((request->stacktrace || request->ignore_missing) && !request->nr_events)
+	if (request->stacktrace && !request->nr_events)
 		return "-T and -i are for the kernel's events: they need -e";
-	if (!any && (request->only_command || request->follow || request->cpumask || half->options.nr ||
-		     half->drain_way != UINT32_MAX || half->keep_own))
+	return NULL;
+}
+
+/* Whether something is set of the kernel's tracing. */
+static bool is_set(const struct record_buffer *buffer)
+{
+	const struct kernel_request *request = &buffer->request;
+
+	return request->only_command || request->follow || request->cpumask || buffer->options.nr;
+}
+
+const char *record_kernel_wrong(struct record_kernel *half, bool command, bool processes)
+{
+	struct record_buffers *buffers = &half->buffers;
+	const struct record_buffer *buffer = &buffers->now;
+	bool set = half->drain_way != UINT32_MAX || half->keep_own, follow = false, events = false;
+	const char *wrong = NULL;
+
+	for (unsigned int i = 0; (buffer = record_buffers_get(buffers, i)); i++) {
+		wrong = wrong ? wrong : buffer_wrong(buffer);
+		set |= is_set(buffer);
+		follow |= buffer->request.follow;
+		events |= buffer->request.nr_events;
+	}
+	buffer = &buffers->now;
+	if (wrong)
+		return wrong;
+	if (buffer->request.ignore_missing && !events)
+		return "-T and -i are for the kernel's events: they need -e";
+	if (buffers->nr && !record_buffers_any(buffers))
+		return "-B is for the kernel's events: it needs -e or -p";
+	if (!record_buffers_any(buffers) && set)
 		return "-F, -c, -M, -O, --drain and --no-filter are for the kernel's events: they need -e or -p";
-	if (request->only_command && !command)
+	if (buffer->request.only_command && !command)
 		return "-F needs a COMMAND";
-	if (request->follow && !request->only_command && !processes)
+	if (follow && !buffer->request.only_command && !processes)
 		return "-c needs -F or -P";
 	return NULL;
+}
+
+/* The buffer that records the processes of -P alone. */
+static struct kernel_request *restricted(struct record_kernel *half)
+{
+	for (unsigned int i = 1; i <= half->buffers.nr; i++)
+		if (record_buffers_get(&half->buffers, i)->has_pids)
+			return &record_buffers_get(&half->buffers, i)->request;
+	return &half->buffers.now.request;
 }
 
 bool record_kernel_find(const struct message_sink *sink, struct record_kernel *half, const struct programs *which,
 			const char *threads, bool programs)
 {
-	if (!kernel_request_is_any(&half->request) || !which->word)
+	if (!record_buffers_any(&half->buffers) || !which->word)
 		return true;
 	if (threads)
-		return kernel_pids_threads(sink, threads, &half->request, &half->pids);
-	return kernel_pids_find(sink, which, programs, &half->request, &half->pids);
+		return kernel_pids_threads(sink, threads, restricted(half), &half->pids);
+	return kernel_pids_find(sink, which, programs, restricted(half), &half->pids);
 }
 
 int record_kernel_open(const struct message_sink *sink, struct record_kernel *half)
 {
-	const struct kernel_request *request = &half->request;
+	struct record_buffer *buffer;
+	char suffix[16] = "";
+	int err = 0;
 
-	instance_sweep(sink, request->quiet);
-	if (!kernel_request_is_any(request))
+	instance_sweep(sink, half->buffers.now.request.quiet);
+	if (!record_buffers_any(&half->buffers))
 		return 0;
-	if ((request->only_command || request->nr_tids) && !kernel_pids_are_ours(sink))
+	if ((half->buffers.now.request.only_command || restricted(half)->nr_tids) && !kernel_pids_are_ours(sink))
 		return -EINVAL;
-	return kernel_open(sink, request, &half->kernel);
+	/* The top one, too, if nothing goes there: it has what is known of the kernel. */
+	for (unsigned int i = 0; !err && (buffer = record_buffers_get(&half->buffers, i)); i++) {
+		if (i)
+			snprintf(suffix, sizeof(suffix), "-buffer%c%c", 'a' + (char)((i - 1) / 26),
+				 'a' + (char)((i - 1) % 26));
+		err = kernel_open(sink, &buffer->request, suffix, &buffer->kernel);
+	}
+	return err;
 }
 
 bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *half, struct spool *spool)
 {
-	const struct kernel_drain_request request = {
+	struct kernel_drain_request request = {
 		.sink = sink,
 		/* The words' places, and one in front of them. */
 		.way = half->drain_way + 1,
 		.priority = (unsigned int)half->priority,
 		.wait_us = half->wait_us,
-		/* With -b auto, and without -b. */
-		.grow = half->grow,
 		.keep_own = half->keep_own,
-		.quiet = half->request.quiet,
 	};
+	struct record_buffer *buffer;
+	bool good = true;
 
-	if (!half->kernel)
+	if (!half->buffers.now.kernel)
 		return true;
 	half->spool = spool;
-	clock_watch_open(sink, half->kernel, &half->clocks);
-	return kernel_drain_open(half->kernel, spool, &request, &half->drain);
+	clock_watch_open(sink, half->buffers.now.kernel, &half->clocks);
+	for (unsigned int i = 0; good && (buffer = record_buffers_get(&half->buffers, i)); i++) {
+		request.buffer = buffer->name;
+		/* With -b auto, and without -b. */
+		request.grow = buffer->grow;
+		/* What one has no right to, the others have not, either. */
+		request.quiet = buffer->request.quiet || i;
+		good = kernel_drain_open(buffer->kernel, spool, &request, &buffer->drain);
+	}
+	return good;
 }
 
 /* How the clocks agree, as far as it is known; a spool without that is none the worse. */
@@ -79,26 +135,49 @@ static int note_clocks(struct record_kernel *half)
 	int err = 0;
 
 	for (unsigned int i = 0; text && i < half->spool->nr_entries && !err; i++)
-		if (spool_is_kernel(&half->spool->entries[i]))
+		if (spool_is_kernel(&half->spool->entries[i]) && !spool_buffer(&half->spool->entries[i]))
 			err = spool_add_text(half->spool, i, SPOOL_TEXT_OFFSETS, "", text, strlen(text));
 	free(text);
 	return err;
 }
 
-bool record_kernel_start(const struct message_sink *sink, struct record_kernel *half, pid_t child)
+/* Start the drains, which print what goes wrong, or the tracing. */
+static bool start_drains(struct record_kernel *half)
 {
+	const struct record_buffer *buffer;
+
+	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)); i++)
+		if (!kernel_drain_start(buffer->drain))
+			return false;
+	return true;
+}
+
+static int start_tracing(struct record_kernel *half)
+{
+	const struct record_buffer *buffer;
 	int err = 0;
 
-	if (!half->kernel)
+	for (unsigned int i = 0; !err && (buffer = record_buffers_get(&half->buffers, i)); i++)
+		err = kernel_start(buffer->kernel);
+	return err;
+}
+
+bool record_kernel_start(const struct message_sink *sink, struct record_kernel *half, pid_t child)
+{
+	const struct record_buffer *buffer;
+	int err = 0;
+
+	if (!record_kernel_is_on(half))
 		return true;
-	if (child && half->request.only_command)
-		err = kernel_add_pid(half->kernel, child);
+	for (unsigned int i = 0; !err && (buffer = record_buffers_get(&half->buffers, i)); i++)
+		if (child && buffer->request.only_command)
+			err = kernel_add_pid(buffer->kernel, child);
 	clock_watch_start(&half->clocks);
-	if (!err && !kernel_drain_start(half->drain))
+	if (!err && !start_drains(half))
 		return false;
 	clock_watch_begin(&half->clocks);
 	if (!err)
-		err = kernel_start(half->kernel);
+		err = start_tracing(half);
 	if (err)
 		message(sink, "cannot start the kernel's tracing: %s", strerror(-err));
 	return !err;
@@ -106,30 +185,87 @@ bool record_kernel_start(const struct message_sink *sink, struct record_kernel *
 
 int record_kernel_run(struct record_kernel *half)
 {
-	return half->drain ? kernel_drain_run(half->drain) : 0;
+	const struct record_buffer *buffer;
+	int err = 0, one;
+
+	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)) && buffer->drain; i++) {
+		one = kernel_drain_run(buffer->drain);
+		err = err ? err : one;
+	}
+	return err;
 }
 
 int record_kernel_finish(struct record_kernel *half)
 {
-	int err, one;
+	const struct record_buffer *buffer;
+	int err = 0, one;
 
-	if (!half->drain)
+	if (!record_kernel_is_on(half))
 		return 0;
-	err = kernel_stop(half->kernel);
+	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)); i++) {
+		one = kernel_stop(buffer->kernel);
+		err = err ? err : one;
+	}
 	clock_watch_begin(&half->clocks);
-	one = kernel_drain_finish(half->drain);
-	err = err ? err : one;
+	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)); i++) {
+		one = kernel_drain_finish(buffer->drain);
+		err = err ? err : one;
+	}
 	one = note_clocks(half);
 	return err ? err : one;
 }
 
+/* ---------------------------------------------------------------------------------------------- what they have done */
+
+bool record_kernel_is_on(const struct record_kernel *half)
+{
+	return half->buffers.now.drain;
+}
+
+uint64_t record_kernel_bytes(const struct record_kernel *half)
+{
+	uint64_t bytes = kernel_drain_bytes(half->buffers.now.drain);
+
+	for (unsigned int i = 0; i < half->buffers.nr; i++)
+		bytes += kernel_drain_bytes(half->buffers.before[i].drain);
+	return bytes;
+}
+
+uint64_t record_kernel_lost(const struct record_kernel *half)
+{
+	uint64_t lost = kernel_drain_lost(half->buffers.now.drain);
+
+	for (unsigned int i = 0; i < half->buffers.nr; i++)
+		lost += kernel_drain_lost(half->buffers.before[i].drain);
+	return lost;
+}
+
+int record_kernel_failed(const struct record_kernel *half, char *text, size_t size)
+{
+	int err = kernel_drain_failed(half->buffers.now.drain, text, size);
+
+	for (unsigned int i = 0; !err && i < half->buffers.nr; i++)
+		err = kernel_drain_failed(half->buffers.before[i].drain, text, size);
+	return err;
+}
+
+void record_kernel_about(const struct record_kernel *half, char *text, size_t size)
+{
+	kernel_drain_about(half->buffers.now.drain, text, size);
+}
+
+/* -------------------------------------------------------------------------------------------------------- the end */
+
 static void *close_all(void *arg)
 {
 	struct record_kernel *half = arg;
+	struct record_buffer *buffer;
 
 	clock_watch_close(&half->clocks);
-	half->drain = kernel_drain_close(half->drain);
-	half->kernel = kernel_close(half->kernel);
+	for (unsigned int i = 0; (buffer = record_buffers_get(&half->buffers, i)); i++) {
+		buffer->drain = kernel_drain_close(buffer->drain);
+		buffer->kernel = kernel_close(buffer->kernel);
+	}
 	return NULL;
 }
 
@@ -137,7 +273,7 @@ void record_kernel_leave(struct record_kernel *half)
 {
 	sigset_t all, before;
 
-	if (!half->kernel)
+	if (!half->buffers.now.kernel)
 		return;
 	/* Signals are the main thread's. */
 	sigfillset(&all);
@@ -153,7 +289,5 @@ void record_kernel_close(struct record_kernel *half)
 	half->leaves = false;
 	close_all(half);
 	kernel_pids_close(&half->pids);
-	kernel_request_free(&half->request);
-	opt_list_free(&half->functions);
-	opt_list_free(&half->options);
+	record_buffers_free(&half->buffers);
 }

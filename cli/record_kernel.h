@@ -14,53 +14,52 @@
 #include "cli/kernel/kernel_drain.h"
 #include "cli/kernel/kernel_pids.h"
 #include "cli/kernel_options.h"
+#include "cli/record_buffers.h"
 #include "cli/recording/spool.h"
 
 struct record_kernel {
-	struct kernel_request request;
-	struct opt_list functions; /* -l, -n, -g */
-	struct opt_list options;   /* -O */
+	struct record_buffers buffers; /* -B; without it, the top one alone */
+	struct opt_call begin_buffer;
 	unsigned int drain_way; /* place among KERNEL_DRAIN_WORDS; UINT32_MAX: not given */
 	uint64_t priority;
 	bool keep_own; /* --no-filter */
 	uint64_t wait_us; /* -s; 0: as it is best */
-	bool grow; /* rings: no size was given, or -b auto */
 	struct kernel_pids pids;
-	struct kernel *kernel; /* NULL: only programs are recorded */
-	struct kernel_drain *drain;
 	struct spool *spool; /* that it drains into */
 	struct clock_watch clocks;
-	bool leaves; /* a thread removes the instance */
+	bool leaves; /* a thread removes the instances */
 	pthread_t leaver;
 };
 
 #define RECORD_KERNEL_INIT { .drain_way = UINT32_MAX }
 
-/* The options of the kernel half. */
+/* The options of the kernel half; all that set one buffer are those of the last -B before them. */
 #define OPT_KERNEL(half)                                                                                               \
-	OPT_STRING('p', "tracer", "TRACER", "trace functions with this tracer of the kernel", &(half).request.tracer), \
+	OPT_CALL('B', "buffer", "NAME", "record what follows in a buffer of its own in the kernel and in the file",    \
+		 &(half).begin_buffer),                                                                                \
+	OPT_STRING('p', "tracer", "TRACER", "trace functions with this tracer of the kernel", &(half).buffers.now.request.tracer), \
 		OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated",         \
-			 &(half).functions),                                                                           \
-		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).functions),             \
+			 &(half).buffers.now.functions),                                                                           \
+		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).buffers.now.functions),             \
 		OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls",                 \
-			 &(half).functions),                                                                           \
+			 &(half).buffers.now.functions),                                                                           \
 		OPT_STRING(0, "module", "MODULE", "with -p: only functions of this module",                            \
-			   &(half).request.module),                                                                    \
+			   &(half).buffers.now.request.module),                                                                    \
 		OPT_NUMBER(0, "max-graph-depth", "N", 1, 1u << 20, "with -p function_graph: at most N calls deep",     \
-			   &(half).request.graph_depth),                                                               \
+			   &(half).buffers.now.request.graph_depth),                                                               \
 		OPT_FLAG('T', "stacktrace", "record the kernel's stack with each of its events",                       \
-			 &(half).request.stacktrace),                                                                  \
+			 &(half).buffers.now.request.stacktrace),                                                                  \
 		OPT_FLAG('i', "ignore-missing", "skip an -e that this kernel has no event for",                        \
-			 &(half).request.ignore_missing),                                                              \
+			 &(half).buffers.now.request.ignore_missing),                                                              \
 		OPT_FLAG('F', "only-command", "record only the kernel's events that COMMAND causes",                   \
-			 &(half).request.only_command),                                                                \
+			 &(half).buffers.now.request.only_command),                                                                \
 		OPT_FLAG('c', "event-fork", "with -F or -P: also those of threads and children started later",         \
-			 &(half).request.follow),                                                                      \
+			 &(half).buffers.now.request.follow),                                                                      \
 		OPT_STRING('M', "cpumask", "MASK",                                                                     \
 			   "record the kernel's events of these CPUs only, a mask in hexadecimal",                     \
-			   &(half).request.cpumask),                                                                   \
+			   &(half).buffers.now.request.cpumask),                                                                   \
 		OPT_LIST('O', "option", "OPTION", "set an option of the kernel's tracing, or clear it: noOPTION",      \
-			 &(half).options),                                                                             \
+			 &(half).buffers.now.options),                                                                             \
 		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)",                 \
 			   &(half).drain_way),                                                                         \
 		OPT_NUMBER('r', "priority", "N", 1, 99,                                                                \
@@ -68,7 +67,7 @@ struct record_kernel {
 		OPT_FLAG(0, "no-filter", "keep what the recorder's own threads do", &(half).keep_own)
 
 /* Check that its options do not contradict each other. NULL: they do not; otherwise the message. */
-const char *record_kernel_wrong(const struct record_kernel *half, bool command, bool processes);
+const char *record_kernel_wrong(struct record_kernel *half, bool command, bool processes);
 
 /*
  * Find the processes whose events are recorded: those selected by the word in `which`, or only the threads with these
@@ -96,8 +95,15 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 /* Start recording; called just before exec. `child` is 0 if there is none. False: one line was printed. */
 bool record_kernel_start(const struct message_sink *sink, struct record_kernel *half, pid_t child);
 
-/* As kernel_drain_run() and, with tracing off, kernel_drain_finish(). */
+/* As kernel_drain_run() and, with tracing off, kernel_drain_finish(), for all buffers. */
 int record_kernel_run(struct record_kernel *half);
 int record_kernel_finish(struct record_kernel *half);
+
+/* Whether the kernel is recorded; and what its drains have done, as in kernel_drain.h. */
+bool record_kernel_is_on(const struct record_kernel *half);
+uint64_t record_kernel_bytes(const struct record_kernel *half);
+uint64_t record_kernel_lost(const struct record_kernel *half);
+int record_kernel_failed(const struct record_kernel *half, char *text, size_t size);
+void record_kernel_about(const struct record_kernel *half, char *text, size_t size);
 
 #endif

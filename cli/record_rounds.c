@@ -39,7 +39,7 @@
 static void show(struct progress *progress, const struct record *record)
 {
 	const struct spool *spool = record->spool;
-	const struct kernel_drain *kernel = record->kernel.drain;
+	const struct record_kernel *kernel = record_kernel_is_on(&record->kernel) ? &record->kernel : NULL;
 	char size[32], pages[32], text[48] = "";
 	uint64_t lost = 0;
 
@@ -48,9 +48,9 @@ static void show(struct progress *progress, const struct record *record)
 	for (unsigned int i = 0; i < spool->nr_entries; i++)
 		lost += spool->entries[i].lost;
 	if (kernel) {
-		lost += kernel_drain_lost(kernel);
+		lost += record_kernel_lost(kernel);
 		snprintf(text, sizeof(text), ", the kernel's %s",
-			 human_size(kernel_drain_bytes(kernel), pages, sizeof(pages)));
+			 human_size(record_kernel_bytes(kernel), pages, sizeof(pages)));
 	}
 	progress_show(progress, "recording: %" PRIu64 " events, %s%s, %" PRIu64 " lost", spool->events,
 		      human_size(spool->end, size, sizeof(size)), text, lost);
@@ -133,7 +133,7 @@ static void go_first(const struct record *record)
 	spool_stage(record->spool, 0, err ? 0 : priority);
 
 	/* The kernel's drain prints the same line. */
-	if (err && asked && !record->kernel.drain && !record->quiet)
+	if (err && asked && !record_kernel_is_on(&record->kernel) && !record->quiet)
 		complain(
 			RECORD,
 			"no real-time priority for the drain (%s): events may be lost on a busy machine; root has it, and users who "

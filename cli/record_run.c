@@ -34,7 +34,7 @@ static bool prepare_kernel(struct record *record)
 	 * read-only /sys), can still record programs, if they were asked for.
 	 */
 	return !err || ((err == -EACCES || err == -EROFS || err == -ENODEV) && record->user &&
-			(record->user_is_asked || !kernel_request_is_any(&record->kernel.request)));
+			(record->user_is_asked || !record_buffers_any(&record->kernel.buffers)));
 }
 
 /* Which events of programs are woven: buffers may have others, which somebody else has switched on. */
@@ -77,6 +77,7 @@ static bool make_spool(struct record *record, const char *what)
 		.raw = record->raw,
 		.split = record->buffers == 1,
 		.date = record->date,
+		.incompatible = record->kernel.buffers.nr ? SPOOL_FEATURE_BUFFERS : 0,
 	};
 
 	snprintf(head.session, sizeof(head.session), "%s", record->session.path);
@@ -180,10 +181,10 @@ static void remove_traces(struct record *record)
 /* What stopped the drain: a ring or its side file, the spool, or we were short of something ourselves. */
 static void say_stopped(const struct record *record, int err)
 {
-	const struct kernel_drain *kernel = record->kernel.drain;
+	const struct record_kernel *kernel = record_kernel_is_on(&record->kernel) ? &record->kernel : NULL;
 	char what[PATH_MAX + 16], lost[64] = "";
-	const int ring = kernel ? kernel_drain_failed(kernel, what, sizeof(what)) : 0;
-	const uint64_t nr = kernel ? kernel_drain_lost(kernel) : 0;
+	const int ring = kernel ? record_kernel_failed(kernel, what, sizeof(what)) : 0;
+	const uint64_t nr = kernel ? record_kernel_lost(kernel) : 0;
 
 	if (ring)
 		err = ring;
@@ -212,8 +213,8 @@ static bool record_events(struct record *record)
 	if (err)
 		say_stopped(record, err);
 	/* It takes a while, in which the file is written. */
-	if (record->kernel.drain)
-		kernel_drain_about(record->kernel.drain, record->output.drained, sizeof(record->output.drained));
+	if (record_kernel_is_on(&record->kernel))
+		record_kernel_about(&record->kernel, record->output.drained, sizeof(record->output.drained));
 	record_kernel_leave(&record->kernel);
 	if (err)
 		return false;

@@ -104,7 +104,8 @@ static int prepare(struct kernel *kernel)
 	return 0;
 }
 
-int kernel_open(const struct message_sink *sink, const struct kernel_request *request, struct kernel **ret_kernel)
+int kernel_open(const struct message_sink *sink, const struct kernel_request *request, const char *suffix,
+		struct kernel **ret_kernel)
 {
 	struct kernel *kernel;
 	int err = instance_find_tracefs(sink, request->quiet);
@@ -117,7 +118,7 @@ int kernel_open(const struct message_sink *sink, const struct kernel_request *re
 		return -ENOMEM;
 	}
 	*kernel = (struct kernel){ .sink = sink, .request = request, .on = -1 };
-	err = instance_create(sink, "", &kernel->instance);
+	err = instance_create(sink, suffix, &kernel->instance);
 	if (!err)
 		err = prepare(kernel);
 	if (err)

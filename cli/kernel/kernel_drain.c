@@ -117,8 +117,11 @@ static int add_process(struct kernel_drain *drain)
 	struct spool_process process = {
 		.info = { .clock = drain->clock, .subbuf_size = kernel_page_size(drain->kernel), .comm = "kernel" },
 	};
-	const int number = spool_add_process(drain->spool, &process);
+	int number;
 
+	if (drain->request.buffer)
+		snprintf(process.info.exe, sizeof(process.info.exe), "%s", drain->request.buffer);
+	number = spool_add_process(drain->spool, &process);
 	drain->process = number < 0 ? 0 : (unsigned int)number;
 	return number < 0 ? number : 0;
 }
@@ -131,7 +134,8 @@ static int add_anchor(struct kernel_drain *drain)
 	struct rec_anchor anchor;
 
 	drain->anchored_ms = now_ms();
-	if (drain->clock != REC_CLOCK_TSC || rec_clock_anchor(drain->clock, &anchor))
+	/* The first drain's are those of the spool. */
+	if (drain->clock != REC_CLOCK_TSC || drain->request.buffer || rec_clock_anchor(drain->clock, &anchor))
 		return 0;
 	return spool_add_anchor(drain->spool, drain->clock, &anchor);
 }
@@ -170,7 +174,7 @@ static bool open_rings(struct kernel_drain *drain)
 		ring->side = spool_side_create(drain->spool, drain->process, ring->cpu);
 		if (ring->side < 0) {
 			err = ring->side;
-			spool_side_path(drain->spool, ring->cpu, what, sizeof(what));
+			spool_side_path(drain->spool, drain->process, ring->cpu, what, sizeof(what));
 			kernel_ring_close(ring);
 			if (err != -EEXIST)
 				return cannot(drain, what, err);
@@ -269,11 +273,11 @@ static int start_grower(struct kernel_drain *drain)
 
 /*
  * What we do ourselves is left out of the file, unless it is asked for. Noted again now and then: the drain of programs
- * has threads, too, which come later. 0 or as kernel_texts_own_threads().
+ * has threads, too, which come later; the first drain notes those of all. 0 or as kernel_texts_own_threads().
  */
 static int note_threads(const struct kernel_drain *drain)
 {
-	return drain->request.keep_own ? 0 : kernel_texts_own_threads(drain->spool, drain->process);
+	return drain->request.keep_own || drain->request.buffer ? 0 : kernel_texts_own_threads(drain->spool, drain->process);
 }
 
 bool kernel_drain_start(struct kernel_drain *drain)
@@ -354,7 +358,7 @@ int kernel_drain_failed(const struct kernel_drain *drain, char *text, size_t siz
 		return 0;
 	if (ring->ring_failed)
 		snprintf(text, size, "read the kernel's ring of CPU %u", ring->cpu);
-	else if (!spool_side_path(drain->spool, ring->cpu, path, sizeof(path)))
+	else if (!spool_side_path(drain->spool, drain->process, ring->cpu, path, sizeof(path)))
 		snprintf(text, size, "write '%s'", path);
 	return ring->failed;
 }

@@ -32,6 +32,7 @@ enum kernel_drain_way {
 
 struct kernel_drain_request {
 	const struct message_sink *sink; /* for messages: "record" */
+	const char *buffer; /* name of the buffer in the trace.dat; NULL: the top one. Not the first drain of a spool */
 	enum kernel_drain_way way;
 	unsigned int priority; /* of SCHED_FIFO; 0: a low one, if it is permitted */
 	uint64_t wait_us;      /* the longest time between two looks at a ring; 0: as it is best */

@@ -160,7 +160,7 @@ int kernel_texts_begin(const struct kernel *kernel, struct spool *spool, unsigne
 		err = add_own(kernel, &place, SPOOL_TEXT_HEADER_EVENT, "", "events/header_event", true);
 	if (!err)
 		err = kernel_formats(kernel, add_format, &place);
-	return err ? err : add_names(&place);
+	return err || spool_buffer(&spool->entries[process]) ? err : add_names(&place);
 }
 
 int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned int process)
@@ -180,8 +180,10 @@ int kernel_texts_end(const struct kernel *kernel, struct spool *spool, unsigned 
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "pids", "set_event_pid", false);
 	if (!err)
 		err = add_own(kernel, &place, SPOOL_TEXT_SOME, "filter", "events/sched/sched_switch/filter", false);
-	if (!err)
-		err = add_names(&place);
+	/* Names and symbols are the same for all buffers. */
+	if (err || spool_buffer(&spool->entries[process]))
+		return err;
+	err = add_names(&place);
 	return err ? err : keep_kallsyms(&place);
 }
 
@@ -218,7 +220,7 @@ int kernel_texts_recover(struct spool *spool, unsigned int process)
 	char *now;
 	bool same;
 
-	if (!boot || spool_text(entry, SPOOL_TEXT_KALLSYMS, "") || read_whole(BOOT_ID, &now, &size))
+	if (!boot || spool_buffer(entry) || spool_text(entry, SPOOL_TEXT_KALLSYMS, "") || read_whole(BOOT_ID, &now, &size))
 		return 0;
 	same = !strcmp(boot->text, now);
 	free(now);

@@ -71,9 +71,10 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 	flock(spool->fd, LOCK_EX | LOCK_NB);
 	spool->head = *head;
 	spool->head.magic = SPOOL_MAGIC;
-	spool->head.version = SPOOL_VERSION;
 	spool->head.compatible = SPOOL_FEATURES_COMPATIBLE;
-	spool->head.incompatible = SPOOL_FEATURES_INCOMPATIBLE;
+	/* Only what this spool needs, so that an earlier version reads all others. */
+	spool->head.incompatible = head->incompatible & SPOOL_FEATURES_INCOMPATIBLE;
+	spool->head.version = spool->head.incompatible ? SPOOL_VERSION_FEATURES : SPOOL_VERSION;
 	spool_boot(spool->head.boot, sizeof(spool->head.boot));
 	spool->head.recorder = (uint32_t)getpid();
 	iov = (struct iovec){ &spool->head, sizeof(spool->head) };

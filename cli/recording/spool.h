@@ -15,7 +15,7 @@
  *
  * The kernel is one more process of a spool, with pid 0; its lanes are the CPUs, by number. Its pages are not in this
  * file but, back to back, in one file for each CPU beside it: see spool_side_open(). Its log is empty; it has texts
- * instead.
+ * instead. If its events are in several buffers of the trace.dat, it is there once for each: see spool_buffer().
  *
  * One thread at a time. The holder of a writable spool has a lock on the file that ends with it.
  */
@@ -72,6 +72,7 @@ struct spool_entry {
 	struct spool_lane *lanes; /* by lane number */
 	unsigned int nr_lanes;
 	uint32_t subbuf_size; /* the size of its largest page: a program may change the size while it runs */
+	unsigned int buffer; /* number of the kernel's buffer; 0: the top one, or a program */
 	uint64_t events; /* in its pages */
 	uint64_t lost;	 /* reported in pages; later losses are in the lanes' stats and in losses */
 	bool ended;
@@ -106,6 +107,7 @@ struct spool {
 	struct clock_reading clocks[CLOCK_READINGS];	  /* the first and the last one */
 	unsigned int nr_clocks;
 	uint64_t nr_lanes; /* of all entries */
+	unsigned int nr_buffers; /* of the kernel, besides the top one */
 	uint64_t events;
 	uint64_t cut; /* bytes after `end` that were not a complete chunk when the file was opened */
 	struct stage *stage;	   /* chunks go there first; NULL: straight into the file */
@@ -239,16 +241,23 @@ bool spool_kernel_losses(const struct spool_entry *entry, unsigned int cpu, stru
 bool spool_is_kernel(const struct spool_entry *entry);
 bool spool_has_kernel(const struct spool *spool);
 
+/*
+ * Of the kernel: the name of its buffer in the trace.dat, which is in the place of the executable's. NULL: the top
+ * buffer.
+ */
+const char *spool_buffer(const struct spool_entry *entry);
+
 /* The first event of a lane that the spool lacks: earlier ones were drained before. */
 uint64_t spool_next_event(const struct spool *spool, unsigned int process, unsigned int lane);
 
 /* ----------------------------------------------------------------------------------------------------- side files */
 
 /*
- * The file with the pages of the kernel's lane `cpu`: the spool's name and ".cpuN". It has whole pages, each
- * subbuf_size bytes, as the kernel returned them; an incomplete page at the end is ignored.
+ * The file with the pages of the kernel's lane `cpu`: the spool's name and ".cpuN", or, if `process` is the kernel's
+ * buffer of number B besides the top one, ".bufferB.cpuN". It has whole pages, each subbuf_size bytes, as the kernel
+ * returned them; an incomplete page at the end is ignored.
  */
-int spool_side_path(const struct spool *spool, unsigned int cpu, char *path, size_t size);
+int spool_side_path(const struct spool *spool, unsigned int process, unsigned int cpu, char *path, size_t size);
 
 /*
  * Make it, empty. The chunk that names it is in the spool before the file exists. Returns a descriptor; -EEXIST:

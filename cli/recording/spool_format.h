@@ -16,12 +16,18 @@
 #define SPOOL_MAGIC   UINT64_C(0x4c4f4f5053434552) /* "RECSPOOL" in little-endian order */
 #define SPOOL_VERSION 3u
 
+/* Of spools with an incompatible feature: readers before 1.0 compare only the version. */
+#define SPOOL_VERSION_FEATURES 4u
+
 /* Spools of this version and later ones are read; it had no stages. */
 #define SPOOL_VERSION_LEAST 2u
 
-/* The feature bits that this version knows: none yet. */
+/* The kernel's events are in several buffers: it is there as several processes, each with side files of its own. */
+#define SPOOL_FEATURE_BUFFERS UINT64_C(1)
+
+/* The feature bits that this version knows. */
 #define SPOOL_FEATURES_COMPATIBLE   UINT64_C(0)
-#define SPOOL_FEATURES_INCOMPATIBLE UINT64_C(0)
+#define SPOOL_FEATURES_INCOMPATIBLE SPOOL_FEATURE_BUFFERS
 
 /* The start of the file; chunks follow. */
 struct spool_head {

@@ -25,6 +25,11 @@ bool spool_is_kernel(const struct spool_entry *entry)
 	return !entry->process.info.pid && !entry->process.file[0];
 }
 
+const char *spool_buffer(const struct spool_entry *entry)
+{
+	return entry->buffer ? entry->process.info.exe : NULL;
+}
+
 bool spool_has_kernel(const struct spool *spool)
 {
 	for (unsigned int i = 0; i < spool->nr_entries; i++)
@@ -218,9 +223,13 @@ bool spool_kernel_losses(const struct spool_entry *entry, unsigned int cpu, stru
 
 /* ---------------------------------------------------------------------------------------------------- side files */
 
-int spool_side_path(const struct spool *spool, unsigned int cpu, char *path, size_t size)
+int spool_side_path(const struct spool *spool, unsigned int process, unsigned int cpu, char *path, size_t size)
 {
-	return snprintf(path, size, "%s.cpu%u", spool->path, cpu) < (int)size ? 0 : -ENAMETOOLONG;
+	/* A buffer's name may be longer than a file's, so its number stands for it. */
+	const unsigned int number = process < spool->nr_entries ? spool->entries[process].buffer : 0;
+	const int length = number ? snprintf(path, size, "%s.buffer%u.cpu%u", spool->path, number, cpu)
+			: snprintf(path, size, "%s.cpu%u", spool->path, cpu);
+	return length < (int)size ? 0 : -ENAMETOOLONG;
 }
 
 int spool_side_create(struct spool *spool, unsigned int process, unsigned int cpu)
@@ -229,7 +238,7 @@ int spool_side_create(struct spool *spool, unsigned int process, unsigned int cp
 	char path[PATH_MAX];
 	int fd, err;
 
-	err = spool_side_path(spool, cpu, path, sizeof(path));
+	err = spool_side_path(spool, process, cpu, path, sizeof(path));
 	if (!err && !faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW))
 		err = -EEXIST;
 	if (!err)
@@ -247,7 +256,7 @@ int spool_side_open(const struct spool *spool, unsigned int process, unsigned in
 	struct stat st;
 	int fd, err;
 
-	err = spool_side_path(spool, cpu, path, sizeof(path));
+	err = spool_side_path(spool, process, cpu, path, sizeof(path));
 	if (err)
 		return err;
 	fd = open_regular(AT_FDCWD, path, O_RDONLY);
@@ -273,7 +282,7 @@ static int each_side(const struct spool *spool, int (*each)(const char *path, vo
 			int one = 0;
 
 			if (spool->entries[i].lanes[lane].side)
-				one = spool_side_path(spool, lane, path, sizeof(path));
+				one = spool_side_path(spool, i, lane, path, sizeof(path));
 			if (spool->entries[i].lanes[lane].side && !one)
 				one = each(path, arg);
 			err = err ? err : one;

@@ -78,6 +78,8 @@ static int note_process(struct spool *spool, const void *payload, size_t size)
 	entry = &spool->entries[spool->nr_entries];
 	memset(entry, 0, sizeof(*entry));
 	spool_get_process(payload, size, &entry->process);
+	if (spool_is_kernel(entry) && entry->process.info.exe[0])
+		entry->buffer = ++spool->nr_buffers;
 	entry->subbuf_size = REC_SUBBUF_MIN;
 	while (entry->subbuf_size < entry->process.info.subbuf_size && entry->subbuf_size < REC_SUBBUF_MAX)
 		entry->subbuf_size *= 2;

@@ -14,15 +14,15 @@ static struct weave_text text_of(const struct spool_entry *entry, enum spool_tex
 }
 
 /* 0 or -ENOMEM. */
-static int add_formats(struct spool_to_weave *to_weave, const struct spool_entry *entry)
+static int add_formats(struct spool_to_weave_texts *texts, const struct spool_entry *entry)
 {
-	struct weave_kernel *kernel = &to_weave->kernel;
+	struct weave_kernel *kernel = &texts->kernel;
 
-	to_weave->formats = calloc(entry->nr_texts + 1, sizeof(*to_weave->formats));
-	kernel->formats = to_weave->formats;
-	for (unsigned int i = 0; i < entry->nr_texts && to_weave->formats; i++) {
+	texts->formats = calloc(entry->nr_texts + 1, sizeof(*texts->formats));
+	kernel->formats = texts->formats;
+	for (unsigned int i = 0; i < entry->nr_texts && texts->formats; i++) {
 		const struct spool_text *text = &entry->texts[i];
-		struct weave_format *format = &to_weave->formats[kernel->nr_formats];
+		struct weave_format *format = &texts->formats[kernel->nr_formats];
 
 		if (text->kind != SPOOL_TEXT_FORMAT)
 			continue;
@@ -32,30 +32,31 @@ static int add_formats(struct spool_to_weave *to_weave, const struct spool_entry
 		format->text = (struct weave_text){ text->text, text->size };
 		kernel->nr_formats++;
 	}
-	return to_weave->formats ? 0 : -ENOMEM;
+	return texts->formats ? 0 : -ENOMEM;
 }
 
-/* What the kernel said of itself. 0 or -ENOMEM. */
-static int add_kernel(struct spool_to_weave *to_weave, const struct spool_entry *entry)
+/* 0 or -ENOMEM. */
+static int add_kernel(struct spool_to_weave_texts *texts, const struct spool_entry *entry)
 {
-	struct weave_kernel *kernel = &to_weave->kernel;
+	struct weave_kernel *kernel = &texts->kernel;
 	char cpu[16];
 
+	kernel->buffer = spool_buffer(entry);
 	kernel->clock = text_of(entry, SPOOL_TEXT_CLOCK, "").data;
 	kernel->uname = text_of(entry, SPOOL_TEXT_UNAME, "").data;
 	kernel->printk = text_of(entry, SPOOL_TEXT_PRINTK, "");
 	kernel->kallsyms = text_of(entry, SPOOL_TEXT_KALLSYMS, "");
 	kernel->cmdlines = text_of(entry, SPOOL_TEXT_CMDLINES, "");
-	to_weave->cpu_stats = calloc(entry->nr_lanes + 1, sizeof(*to_weave->cpu_stats));
-	if (!to_weave->cpu_stats)
+	texts->cpu_stats = calloc(entry->nr_lanes + 1, sizeof(*texts->cpu_stats));
+	if (!texts->cpu_stats)
 		return -ENOMEM;
-	kernel->cpu_stats = to_weave->cpu_stats;
+	kernel->cpu_stats = texts->cpu_stats;
 	kernel->nr_cpu_stats = entry->nr_lanes;
 	for (unsigned int i = 0; i < entry->nr_lanes; i++) {
 		snprintf(cpu, sizeof(cpu), "%u", i);
-		to_weave->cpu_stats[i] = text_of(entry, SPOOL_TEXT_STATS, cpu);
+		texts->cpu_stats[i] = text_of(entry, SPOOL_TEXT_STATS, cpu);
 	}
-	return add_formats(to_weave, entry);
+	return add_formats(texts, entry);
 }
 
 /* The maps of processes, which are with any process. 0 or -ENOMEM. */
@@ -102,11 +103,15 @@ static int add_processes(struct spool_to_weave *to_weave, const struct spool *sp
 			.lost = entry->ended && !spool_is_kernel(entry) ? entry->losses.no_lane : 0,
 		};
 		given[clock] = true;
-		/* Only a forged spool has two. */
-		if (spool_is_kernel(entry) && !to_weave->formats) {
-			to_weave->processes[i].kernel = &to_weave->kernel;
-			to_weave->pages += spool_side_bytes(spool) / entry->subbuf_size;
-			err = add_kernel(to_weave, entry);
+		/* Only a forged spool has the top buffer twice. */
+		if (spool_is_kernel(entry) && (spool_buffer(entry) || !to_weave->has_top)) {
+			struct spool_to_weave_texts *texts = &to_weave->kernels[to_weave->nr_kernels++];
+
+			to_weave->processes[i].kernel = &texts->kernel;
+			to_weave->has_top |= !spool_buffer(entry);
+			err = add_kernel(texts, entry);
+			if (to_weave->nr_kernels == 1)
+				to_weave->pages += spool_side_bytes(spool) / entry->subbuf_size;
 		}
 		for (unsigned int j = 0; j < entry->nr_lanes; j++)
 			to_weave->pages += entry->lanes[j].pages;
@@ -124,9 +129,10 @@ int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool)
 		return err;
 	nr = to_weave->source->nr_streams;
 	to_weave->processes = calloc(spool->nr_entries + 1, sizeof(*to_weave->processes));
+	to_weave->kernels = calloc(spool->nr_entries + 1, sizeof(*to_weave->kernels));
 	to_weave->streams = calloc(nr + 1, sizeof(*to_weave->streams));
 	to_weave->files = calloc(nr + 1, sizeof(*to_weave->files));
-	if (!to_weave->processes || !to_weave->streams || !to_weave->files)
+	if (!to_weave->processes || !to_weave->kernels || !to_weave->streams || !to_weave->files)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < nr; i++) {
 		struct spool_stream *from = &to_weave->lanes[i];
@@ -146,6 +152,18 @@ int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool)
 	return err ? err : add_processes(to_weave, spool);
 }
 
+/* Whether the CPU was counted with another buffer of the kernel. */
+static bool is_in_earlier_buffer(const struct spool *spool, const struct spool_stream *stream)
+{
+	for (unsigned int i = 0; i < stream->process; i++) {
+		const struct spool_entry *entry = &spool->entries[i];
+
+		if (stream->lane < entry->nr_lanes && entry->lanes[stream->lane].side)
+			return true;
+	}
+	return false;
+}
+
 void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct spool *spool,
 			   struct spool_to_weave_kernel *ret_kernel)
 {
@@ -158,7 +176,7 @@ void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct s
 
 		if (!entry->lanes[stream->lane].side)
 			continue;
-		kernel.cpus++;
+		kernel.cpus += !is_in_earlier_buffer(spool, stream);
 		if (spool_kernel_losses(entry, stream->lane, &losses)) {
 			kernel.gaps_known += stream->gaps;
 			kernel.lost += spool_losses_sum(&losses);
@@ -176,11 +194,16 @@ void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct s
 
 void spool_to_weave_close(struct spool_to_weave *to_weave)
 {
-	for (unsigned int i = 0; i < to_weave->kernel.nr_formats; i++)
-		free((char *)(uintptr_t)to_weave->formats[i].system);
-	free(to_weave->formats);
+	for (unsigned int i = 0; i < to_weave->nr_kernels; i++) {
+		struct spool_to_weave_texts *texts = &to_weave->kernels[i];
+
+		for (unsigned int j = 0; j < texts->kernel.nr_formats; j++)
+			free((char *)(uintptr_t)texts->formats[j].system);
+		free(texts->formats);
+		free(texts->cpu_stats);
+	}
+	free(to_weave->kernels);
 	free(to_weave->maps);
-	free(to_weave->cpu_stats);
 	free(to_weave->files);
 	free(to_weave->streams);
 	free(to_weave->processes);

@@ -8,6 +8,13 @@
 #include "cli/recording/spool.h"
 #include "format/weave/weave.h"
 
+/* What the kernel said of one of its buffers. */
+struct spool_to_weave_texts {
+	struct weave_kernel kernel;
+	struct weave_format *formats; /* with names of their own */
+	struct weave_text *cpu_stats;
+};
+
 struct spool_to_weave {
 	struct rec_source *source;
 	struct weave_stream *streams;	 /* in the source's order */
@@ -17,9 +24,9 @@ struct spool_to_weave {
 	/* what those point to */
 	struct spool_stream *lanes; /* the source's own */
 	struct weave_file *files;   /* by stream: the side files */
-	struct weave_kernel kernel;
-	struct weave_format *formats; /* with names of their own */
-	struct weave_text *cpu_stats;
+	struct spool_to_weave_texts *kernels; /* a buffer each */
+	unsigned int nr_kernels;
+	bool has_top; /* one of them is the top buffer */
 	struct weave_text *maps; /* of processes */
 	unsigned int nr_maps;
 };

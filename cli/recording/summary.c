@@ -237,10 +237,13 @@ static void say_summary(const struct output *output, const struct spool *spool, 
 			const struct spool_to_weave_kernel *kernel)
 {
 	struct weave_stats stats = *all;
+	unsigned int kernels = 0;
 	char size[32];
 
+	for (unsigned int i = 0; i < spool->nr_entries; i++)
+		kernels += spool_is_kernel(&spool->entries[i]);
 	say_kernel(output, kernel, &stats);
-	if (spool->nr_entries > 1 || !kernel->is_there)
+	if (spool->nr_entries > kernels || !kernel->is_there)
 		say_programs(output, spool, &stats);
 	else
 		say_damage(output->sink, &stats);

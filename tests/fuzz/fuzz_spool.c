@@ -63,7 +63,7 @@ static void write_side(const struct spool *spool, unsigned int cpu, bool is_ther
 	char name[PATH_MAX];
 	int fd;
 
-	if (spool_side_path(spool, cpu, name, sizeof(name)))
+	if (spool_side_path(spool, 0, cpu, name, sizeof(name)))
 		abort();
 	unlink(name);
 	fd = is_there ? open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;

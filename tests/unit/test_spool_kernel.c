@@ -260,7 +260,7 @@ Test(spool_kernel, a_removal_that_was_cut_short_is_told_by_the_spool)
 
 	for (unsigned int cpu = 0; cpu < 2; cpu++) {
 		make_side(cpu, 1, 0, NULL);
-		cr_assert_eq(spool_side_path(spool, cpu, side[cpu], sizeof(side[cpu])), 0);
+		cr_assert_eq(spool_side_path(spool, 0, cpu, side[cpu], sizeof(side[cpu])), 0);
 	}
 	reopen();
 	cr_assert_not(spool->head.done);
@@ -304,7 +304,7 @@ Test(spool_kernel, a_page_that_claims_too_much_is_a_gap)
 	int fd;
 
 	make_side(0, 3, 0, NULL);
-	cr_assert_eq(spool_side_path(spool, 0, side, sizeof(side)), 0);
+	cr_assert_eq(spool_side_path(spool, 0, 0, side, sizeof(side)), 0);
 	fd = open(side, O_WRONLY);
 	make_page(bytes, 2, PAGE - REC_SUBBUF_HEADER_SIZE + 4, 0);
 	cr_assert_eq(pwrite(fd, bytes, PAGE, PAGE), PAGE);
@@ -329,7 +329,7 @@ Test(spool_kernel, a_side_file_that_was_not_made_yet_is_empty)
 	int at_end;
 
 	make_side(2, 1, 0, NULL);
-	cr_assert_eq(spool_side_path(spool, 2, side, sizeof(side)), 0);
+	cr_assert_eq(spool_side_path(spool, 0, 2, side, sizeof(side)), 0);
 	cr_assert_eq(unlink(side), 0);
 	reopen();
 	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
@@ -343,7 +343,7 @@ Test(spool_kernel, what_stands_in_the_way_is_not_written_over)
 	char side[PATH_MAX], text[8] = "";
 	int fd;
 
-	cr_assert_eq(spool_side_path(spool, 0, side, sizeof(side)), 0);
+	cr_assert_eq(spool_side_path(spool, 0, 0, side, sizeof(side)), 0);
 	fd = open(side, O_RDWR | O_CREAT, 0600);
 	cr_assert_eq(write(fd, "mine", 4), 4);
 	cr_assert_eq(spool_side_create(spool, 0, 0), -EEXIST);
@@ -452,6 +452,6 @@ Test(spool_kernel, a_second_kernel_is_none)
 	cr_assert_eq(spool_to_weave_open(&to_weave, spool), 0);
 	cr_assert_not_null(to_weave.processes[0].kernel);
 	cr_assert_null(to_weave.processes[1].kernel);
-	cr_assert_eq(to_weave.kernel.nr_formats, 2000);
+	cr_assert_eq(to_weave.kernels[0].kernel.nr_formats, 2000);
 	spool_to_weave_close(&to_weave);
 }
