@@ -88,8 +88,12 @@ static void take_line(struct counting *c, const char *line, size_t len)
 		c->at->refused += value;
 	} else if (is_key(line, "read events: ", &value)) {
 		c->at->read = value;
+	} else if (is_key(line, "not kept: ", &value)) {
+		/* They were read, and then lost. */
+		c->at->left_out += value;
+		c->at->refused += value;
 	} else if (is_key(line, "left out: ", &value)) {
-		c->at->left_out = value;
+		c->at->left_out += value;
 	}
 }
 

@@ -212,6 +212,8 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 		blob_put(text, kernel->cpu_stats[cpu].data, kernel->cpu_stats[cpu].size);
 	if (is_told && input && input->left_out)
 		blob_printf(text, "left out: %" PRIu64 "\n", input->left_out);
+	if (is_told && input && weave->params->streams[input->number].not_kept)
+		blob_printf(text, "not kept: %" PRIu64 "\n", weave->params->streams[input->number].not_kept);
 	if (!is_told)
 		put_figures(text, cpu < buffer->max_cpus ? &buffer->cpus[cpu].kernel : &none,
 			    dat_write_size(weave->writer, number, cpu));

@@ -130,6 +130,14 @@ static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	return put_page(weave, cpu, input);
 }
 
+/* Whether the page reports by itself what was lost before it. */
+static bool tells_loss(const struct weave *weave, const struct weave_input *input)
+{
+	const uint32_t size = weave->params->processes[input->process].subbuf_size;
+
+	return input->page.lost == rec_page_lost(input->page.data, size - REC_SUBBUF_HEADER_SIZE);
+}
+
 /* 1: a page was put; 0: there is none; -errno. */
 static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
 {
@@ -142,7 +150,7 @@ static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	if (got <= 0)
 		return got;
 	err = walk_page(weave, input, &walk);
-	if (!err && walk.events && walk.whole && !behind_loss && is_page_size(weave, input))
+	if (!err && walk.events && walk.whole && tells_loss(weave, input) && !behind_loss && is_page_size(weave, input))
 		err = put_whole(weave, cpu, input, &walk);
 	else if (!err)
 		err = put_page_events(weave, cpu, input);
