@@ -49,6 +49,8 @@ const char *record_kernel_wrong(struct record_kernel *half, bool command, bool p
 		return wrong;
 	if (buffer->request.ignore_missing && !events)
 		return "-T and -i are for the kernel's events: they need -e";
+	if (half->limit_kb && !record_buffers_any(buffers))
+		return "-m limits what is kept of the kernel's events: it needs -e or -p";
 	if (buffers->nr && !record_buffers_any(buffers))
 		return "-B is for the kernel's events: it needs -e or -p";
 	if (!record_buffers_any(buffers) && set)
@@ -108,6 +110,7 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 		.way = half->drain_way + 1,
 		.priority = (unsigned int)half->priority,
 		.wait_us = half->wait_us,
+		.limit_kb = half->limit_kb,
 		.keep_own = half->keep_own,
 	};
 	struct record_buffer *buffer;

@@ -24,6 +24,7 @@ struct record_kernel {
 	uint64_t priority;
 	bool keep_own; /* --no-filter */
 	uint64_t wait_us; /* -s; 0: as it is best */
+	uint64_t limit_kb; /* -m; 0: none */
 	struct kernel_pids pids;
 	struct spool *spool; /* that it drains into */
 	struct clock_watch clocks;
@@ -58,6 +59,8 @@ struct record_kernel {
 		OPT_STRING('M', "cpumask", "MASK",                                                                     \
 			   "record the kernel's events of these CPUs only, a mask in hexadecimal",                     \
 			   &(half).buffers.now.request.cpumask),                                                                   \
+		OPT_NUMBER('m', "max-size", "KB", 1, UINT64_C(1) << 40,                                                \
+			   "keep only the last KB of each CPU's events of the kernel", &(half).limit_kb),              \
 		OPT_LIST('O', "option", "OPTION", "set an option of the kernel's tracing, or clear it: noOPTION",      \
 			 &(half).buffers.now.options),                                                                             \
 		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)",                 \

@@ -77,7 +77,8 @@ static bool make_spool(struct record *record, const char *what)
 		.raw = record->raw,
 		.split = record->buffers == 1,
 		.date = record->date,
-		.incompatible = record->kernel.buffers.nr ? SPOOL_FEATURE_BUFFERS : 0,
+		.incompatible = (record->kernel.buffers.nr ? SPOOL_FEATURE_BUFFERS : 0) |
+				(record->kernel.limit_kb ? SPOOL_FEATURE_LIMIT : 0),
 	};
 
 	snprintf(head.session, sizeof(head.session), "%s", record->session.path);

@@ -17,6 +17,7 @@
 
 #include "cli/base/file_limit.h"
 #include "cli/kernel/kernel_clock.h"
+#include "cli/kernel/kernel_limit.h"
 #include "cli/kernel/kernel_ring.h"
 #include "cli/kernel/kernel_texts.h"
 #include "cli/base/now.h"
@@ -183,6 +184,11 @@ static bool open_rings(struct kernel_drain *drain)
 			return false;
 		}
 		drain->nr++;
+		err = drain->request.limit_kb ? kernel_limit_begin(ring, drain->request.limit_kb) : 0;
+		if (err) {
+			spool_side_path(drain->spool, drain->process, ring->cpu, what, sizeof(what));
+			return cannot(drain, what, err);
+		}
 	}
 	return true;
 }

@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "cli/base/now.h"
+#include "cli/kernel/kernel_limit.h"
 #include "cli/base/read_at.h"
 #include "format/io/out_file.h"
 
@@ -85,12 +86,15 @@ static ssize_t take_read(struct kernel_ring *ring)
 		return 0;
 	/* After the data, a page as read may be short. */
 	memset(ring->page + n, 0, ring->page_size - (size_t)n);
-	err = out_write_at(ring->side, ring->page, ring->page_size, ring->offset);
+	err = kernel_limit_make_room(ring, ring->page_size);
+	if (!err)
+		err = out_write_at(ring->side, ring->page, ring->page_size, ring->offset);
 	if (err) {
 		count_unsaved(ring);
 		return err;
 	}
 	ring->offset += ring->page_size;
+	kernel_limit_written(ring, ring->page_size);
 	count(ring, ring->page_size);
 	return REC_SUBBUF_HEADER_SIZE + (ssize_t)rec_page_size(ring->page);
 }
@@ -173,7 +177,7 @@ static ssize_t take_splice(struct kernel_ring *ring)
 	int err = 0;
 
 	do {
-		taken = splice(ring->raw, NULL, ring->pipe[1], NULL, ring->pipe_size,
+		taken = splice(ring->raw, NULL, ring->pipe[1], NULL, kernel_limit_run(ring, ring->pipe_size),
 			       SPLICE_F_MOVE | SPLICE_F_NONBLOCK);
 	} while (taken < 0 && errno == EINTR);
 	if (taken < 0 && errno == EINVAL) {
@@ -184,7 +188,11 @@ static ssize_t take_splice(struct kernel_ring *ring)
 		return ring_failed(ring, -errno);
 	if (taken <= 0)
 		return 0;
-	left = fill_file(ring, (size_t)taken, &err);
+	left = (size_t)taken;
+	err = kernel_limit_make_room(ring, left);
+	if (!err)
+		left = fill_file(ring, left, &err);
+	kernel_limit_written(ring, (uint64_t)taken - left);
 	count(ring, (uint64_t)taken - left);
 	if (err)
 		count_pipe(ring, left);
@@ -207,18 +215,22 @@ static ssize_t take_mapped(struct kernel_ring *ring)
 		return got < 0 ? ring_failed(ring, got) : 0;
 	memcpy(head, data, sizeof(head));
 	head[1] = (head[1] & (REC_COMMIT_LOST | REC_COMMIT_LOST_STORED)) | page.size;
-	if (page.from)
+	if (page.from) {
+		kernel_limit_back(ring);
 		ring->offset -= ring->page_size;
-	else
+	} else {
+		err = kernel_limit_make_room(ring, ring->page_size);
 		count(ring, ring->page_size);
+	}
 	memcpy(ring->page, head, sizeof(head));
 	memcpy(ring->page + sizeof(head), data + sizeof(head), ring->page_size - sizeof(head));
-	if (page.from)
+	if (page.from && !err)
 		err = out_write_at(ring->side, ring->page + sizeof(head), ring->page_size - sizeof(head),
 			       ring->offset + sizeof(head));
 	if (!err)
 		err = out_write_at(ring->side, ring->page, page.from ? sizeof(head) : ring->page_size, ring->offset);
 	ring->offset += ring->page_size;
+	kernel_limit_written(ring, ring->page_size);
 	if (err)
 		ring->unsaved += page.entries;
 	return err ? err : REC_SUBBUF_HEADER_SIZE + (ssize_t)(page.size - page.from);
@@ -316,6 +328,8 @@ void *kernel_ring_main(void *arg)
 	} while (found >= 0 && end == KERNEL_RING_GO_ON);
 	if (found >= 0 && end == KERNEL_RING_FINISH && ring->way == KERNEL_DRAIN_SPLICE)
 		found = take_rest(ring);
+	if (found >= 0)
+		found = kernel_limit_end(ring);
 	atomic_store(&ring->err, found < 0 ? found : 0);
 	return NULL;
 }
@@ -359,6 +373,7 @@ void kernel_ring_close(struct kernel_ring *ring)
 	close_fd(ring->raw);
 	close_fd(ring->dir);
 	free(ring->page);
+	free(ring->overwritten);
 }
 
 static int open_pipe(struct kernel_ring *ring)

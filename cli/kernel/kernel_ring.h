@@ -30,6 +30,7 @@ struct kernel_ring {
 	int pipe[2];
 	int stop; /* eventfd: look at `end` */
 	uint64_t wait_us; /* the longest time between two looks at the ring; 0: as it is best */
+	struct spool_side_head head;  /* of the side file (kernel_limit.h); no places: it may be of any length */
 	struct kernel_grower *grower; /* NULL: rings stay as they are */
 	bool started;
 	pthread_t thread;
@@ -41,6 +42,8 @@ struct kernel_ring {
 	struct rec_map *map;
 	unsigned char *page; /* one, for read */
 	uint64_t offset;     /* in the side file: of the next page */
+	uint64_t pages;	     /* with a limit: that were written so far */
+	unsigned char *overwritten; /* with a limit: the page that is counted */
 	size_t pipe_size;    /* bytes that one splice may take */
 	bool ring_failed;    /* `err` comes from the ring, not from the side file */
 	uint64_t unsaved;    /* events that were taken out of the ring and did not reach the file */

@@ -265,8 +265,17 @@ int spool_side_path(const struct spool *spool, unsigned int process, unsigned in
  */
 int spool_side_create(struct spool *spool, unsigned int process, unsigned int cpu);
 
-/* Open it for reading. Returns a descriptor, or the errno of open; *ret_pages: whole pages in it. */
-int spool_side_open(const struct spool *spool, unsigned int process, unsigned int cpu, uint64_t *ret_pages);
+/* Where the pages of a side file are. */
+struct spool_side {
+	uint64_t pages;	      /* whole ones */
+	uint64_t offset;      /* of the first one */
+	uint64_t begin, end;  /* after the page that ends at `end` comes the one at `begin`; end 0: they do not go round */
+	uint64_t events;      /* that were before the first one, and are not in the file any more (-m) */
+	uint64_t lost;	      /* and the losses that the pages with these reported */
+};
+
+/* Open it for reading. Returns a descriptor, or the errno of open or read, -EBADMSG: its head is not valid. */
+int spool_side_open(const struct spool *spool, unsigned int process, unsigned int cpu, struct spool_side *ret_side);
 
 /* Bytes in all of them. */
 uint64_t spool_side_bytes(const struct spool *spool);
@@ -284,6 +293,9 @@ struct spool_stream {
 	unsigned int process;
 	unsigned int lane;
 	int side;	/* the side file that the pages come from, one after the other; -1: none */
+	uint64_t pages; /* of the side file */
+	uint64_t not_kept; /* events before these (-m) */
+	bool goes_round;   /* the pages are not one after the other */
 	uint64_t told;	/* losses that the pages of a side file reported so far */
 	uint64_t gaps;	/* and the number of gaps without a count */
 	uint64_t *lost; /* if set: where to store the other losses of the CPU at the end of a side file's stream */

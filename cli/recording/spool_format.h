@@ -25,9 +25,12 @@
 /* The kernel's events are in several buffers: it is there as several processes, each with side files of its own. */
 #define SPOOL_FEATURE_BUFFERS UINT64_C(1)
 
+/* Side files have a limit: struct spool_side_head, and the last pages going round. */
+#define SPOOL_FEATURE_LIMIT UINT64_C(2)
+
 /* The feature bits that this version knows. */
 #define SPOOL_FEATURES_COMPATIBLE   UINT64_C(0)
-#define SPOOL_FEATURES_INCOMPATIBLE SPOOL_FEATURE_BUFFERS
+#define SPOOL_FEATURES_INCOMPATIBLE (SPOOL_FEATURE_BUFFERS | SPOOL_FEATURE_LIMIT)
 
 /* The start of the file; chunks follow. */
 struct spool_head {
@@ -220,6 +223,27 @@ struct spool_disk_clocks {
 
 SPOOL_ASSERT(offsetof(struct spool_disk_clocks, boottime) == 16);
 SPOOL_ASSERT(sizeof(struct spool_disk_clocks) == 24);
+
+/* --------------------------------------------------------------------------------------- side files with a limit */
+
+#define SPOOL_SIDE_MAGIC UINT64_C(0x4544495353434552) /* "RECSSIDE" in little-endian order */
+
+/*
+ * The first page of a side file with a limit begins with this. Page k of the CPU is in place k % places, counted from 0
+ * after the head. It is there if it is not below `first`, and not behind the last one: where `end` is 0, that is the
+ * page before the first one whose time goes back.
+ */
+struct spool_side_head {
+	uint64_t magic;
+	uint64_t places;
+	uint64_t first;	 /* pages that were overwritten, or are about to be */
+	uint64_t events; /* on those */
+	uint64_t lost;	 /* events that those reported as lost before them */
+	uint64_t end;	 /* number of all pages, once there are no more; 0: the recorder was killed */
+};
+
+SPOOL_ASSERT(offsetof(struct spool_side_head, first) == 16);
+SPOOL_ASSERT(sizeof(struct spool_side_head) == 48);
 
 /* ------------------------------------------------------------------------------------------------------- the stage */
 

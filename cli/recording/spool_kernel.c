@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/base/open_regular.h"
+#include "cli/base/read_at.h"
 #include "cli/recording/spool.h"
 #include "cli/recording/spool_private.h"
 
@@ -249,13 +250,64 @@ int spool_side_create(struct spool *spool, unsigned int process, unsigned int cp
 	return fd < 0 ? -errno : fd;
 }
 
-int spool_side_open(const struct spool *spool, unsigned int process, unsigned int cpu, uint64_t *ret_pages)
+/* How many pages there are from the first one on, of a recorder that was killed: their times rise. 0 or -errno. */
+static int count_pages(int fd, const struct spool_side *side, uint32_t page_size, uint64_t most, uint64_t *ret_pages)
+{
+	uint64_t offset = side->offset, time = 0, next, pages = 0;
+	int err = 0;
+
+	while (pages < most && !err) {
+		err = read_exactly(fd, (unsigned char *)&next, sizeof(next), offset);
+		if (err || next < time)
+			break;
+		time = next;
+		pages++;
+		offset = offset + page_size == side->end ? side->begin : offset + page_size;
+	}
+	*ret_pages = pages;
+	return err;
+}
+
+/* Of a file with a limit; `in_file` whole pages are in it, with the head's. 0, -EBADMSG or the errno of read. */
+static int read_side_head(int fd, uint32_t page_size, uint64_t in_file, struct spool_side *ret_side)
+{
+	struct spool_side side = { .begin = page_size };
+	struct spool_side_head head;
+	uint64_t most;
+	int err;
+
+	/* The recorder was killed before it had written the head. */
+	if (!in_file)
+		return 0;
+	err = read_exactly(fd, (unsigned char *)&head, sizeof(head), 0);
+	if (err)
+		return err;
+	if (head.magic != SPOOL_SIDE_MAGIC || !head.places || (head.end && head.end < head.first))
+		return -EBADMSG;
+	most = in_file - 1 < head.places ? in_file - 1 : head.places;
+	/* Pages that went round fill all places. */
+	if (head.first && in_file - 1 < head.places)
+		return -EBADMSG;
+	side.offset = (1 + head.first % head.places) * page_size;
+	side.end = (1 + most) * page_size;
+	side.events = head.events;
+	side.lost = head.lost;
+	if (head.end)
+		side.pages = head.end - head.first < most ? head.end - head.first : most;
+	else
+		err = count_pages(fd, &side, page_size, most, &side.pages);
+	*ret_side = side;
+	return err;
+}
+
+int spool_side_open(const struct spool *spool, unsigned int process, unsigned int cpu, struct spool_side *ret_side)
 {
 	const uint32_t page_size = spool->entries[process].subbuf_size;
 	char path[PATH_MAX];
 	struct stat st;
 	int fd, err;
 
+	*ret_side = (struct spool_side){ .pages = 0 };
 	err = spool_side_path(spool, process, cpu, path, sizeof(path));
 	if (err)
 		return err;
@@ -263,11 +315,14 @@ int spool_side_open(const struct spool *spool, unsigned int process, unsigned in
 	if (fd < 0)
 		return fd;
 	err = fstat(fd, &st) < 0 ? -errno : 0;
+	if (!err && spool->head.incompatible & SPOOL_FEATURE_LIMIT)
+		err = read_side_head(fd, page_size, (uint64_t)st.st_size / page_size, ret_side);
+	else if (!err)
+		ret_side->pages = (uint64_t)st.st_size / page_size;
 	if (err) {
 		close(fd);
 		return err;
 	}
-	*ret_pages = (uint64_t)st.st_size / page_size;
 	return fd;
 }
 

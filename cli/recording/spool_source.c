@@ -23,6 +23,8 @@ struct cursor {
 	unsigned char *page;
 	size_t room;
 	uint64_t pages;	   /* that a side file has from there on */
+	uint64_t begin, end; /* as in struct spool_side */
+	uint64_t not_told; /* losses that no page has reported yet */
 	unsigned int have; /* of them in the block at `page`, which ends with the last of these */
 	size_t block;	   /* bytes in it */
 };
@@ -53,13 +55,16 @@ static bool chunk_fits(const struct spool_source *self, const struct spool_strea
 
 static int read_block(const struct spool_stream *stream, struct cursor *cursor, uint32_t page_size)
 {
-	const uint64_t most = BLOCK > page_size ? BLOCK / page_size : 1;
+	uint64_t most = BLOCK > page_size ? BLOCK / page_size : 1;
 	int err;
 
 	if (!cursor->page)
 		cursor->page = malloc((size_t)most * page_size);
 	if (!cursor->page)
 		return -ENOMEM;
+	/* The memory is as large as it was for the first block. */
+	if (cursor->end && (cursor->end - cursor->next) / page_size < most)
+		most = (cursor->end - cursor->next) / page_size;
 	cursor->have = (unsigned int)(cursor->pages < most ? cursor->pages : most);
 	cursor->block = (size_t)cursor->have * page_size;
 	err = read_exactly(stream->side, cursor->page, cursor->block, cursor->next);
@@ -75,10 +80,14 @@ static void end_side(const struct spool_entry *entry, struct spool_stream *strea
 
 	free(cursor->page);
 	cursor->page = NULL;
-	if (!stream->lost || !spool_kernel_losses(entry, stream->lane, &losses))
+	if (!stream->lost)
 		return;
-	lost = spool_losses_sum(&losses);
-	*stream->lost = lost > stream->told ? lost - stream->told : 0;
+	if (spool_kernel_losses(entry, stream->lane, &losses)) {
+		lost = spool_losses_sum(&losses);
+		*stream->lost = lost > stream->told ? lost - stream->told : 0;
+	}
+	*stream->lost += cursor->not_told;
+	cursor->not_told = 0;
 }
 
 /* The next page of a side file, which is the kernel's own: what was lost before it, its header says. */
@@ -102,16 +111,21 @@ static int next_side_page(const struct spool_source *self, struct spool_stream *
 	cursor->have--;
 	cursor->pages--;
 	cursor->next += page_size;
+	if (cursor->next == cursor->end)
+		cursor->next = cursor->begin;
 	*ret_page = (struct rec_page){ .data = page, .lost = REC_LOST_UNKNOWN };
 	/* One that claims more than it can have says nothing of what was on it. */
 	if (rec_page_size(page) <= capacity) {
 		ret_page->size = rec_page_size(page);
 		ret_page->lost = rec_page_lost(page, capacity);
 	}
-	if (ret_page->lost == REC_LOST_UNKNOWN)
+	if (ret_page->lost == REC_LOST_UNKNOWN) {
 		stream->gaps++;
-	else
-		stream->told += ret_page->lost;
+		return 1;
+	}
+	stream->told += ret_page->lost;
+	ret_page->lost += cursor->not_told;
+	cursor->not_told = 0;
 	return 1;
 }
 
@@ -191,9 +205,21 @@ struct rec_source *spool_source_close(struct rec_source *source)
 static int open_side(struct spool_source *self, unsigned int number)
 {
 	struct spool_stream *stream = &self->streams[number];
-	const int fd = spool_side_open(self->spool, stream->process, stream->lane, &self->cursors[number].pages);
+	struct cursor *cursor = &self->cursors[number];
+	struct spool_side side;
+	const int fd = spool_side_open(self->spool, stream->process, stream->lane, &side);
 
 	stream->side = fd < 0 ? -1 : fd;
+	if (fd >= 0) {
+		cursor->next = side.offset;
+		cursor->pages = stream->pages = side.pages;
+		cursor->begin = side.begin;
+		cursor->end = side.end;
+		cursor->not_told = side.events + side.lost;
+		stream->not_kept = side.events;
+		stream->told = side.lost;
+		stream->goes_round = side.end;
+	}
 	return fd < 0 && fd != -ENOENT ? fd : 0;
 }
 

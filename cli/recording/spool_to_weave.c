@@ -110,8 +110,6 @@ static int add_processes(struct spool_to_weave *to_weave, const struct spool *sp
 			to_weave->processes[i].kernel = &texts->kernel;
 			to_weave->has_top |= !spool_buffer(entry);
 			err = add_kernel(texts, entry);
-			if (to_weave->nr_kernels == 1)
-				to_weave->pages += spool_side_bytes(spool) / entry->subbuf_size;
 		}
 		for (unsigned int j = 0; j < entry->nr_lanes; j++)
 			to_weave->pages += entry->lanes[j].pages;
@@ -144,9 +142,11 @@ int spool_to_weave_open(struct spool_to_weave *to_weave, struct spool *spool)
 		if (!lane->side)
 			continue;
 		stream->cpu = from->lane;
+		stream->not_kept = from->not_kept;
+		to_weave->pages += from->pages;
 		from->lost = &stream->lost;
 		to_weave->files[i].fd = from->side;
-		stream->file = from->side < 0 ? NULL : &to_weave->files[i];
+		stream->file = from->side < 0 || from->goes_round ? NULL : &to_weave->files[i];
 	}
 	err = add_maps(to_weave, spool);
 	return err ? err : add_processes(to_weave, spool);
@@ -177,6 +177,8 @@ void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct s
 		if (!entry->lanes[stream->lane].side)
 			continue;
 		kernel.cpus += !is_in_earlier_buffer(spool, stream);
+		kernel.not_kept += stream->not_kept;
+		kernel.lost += stream->not_kept;
 		if (spool_kernel_losses(entry, stream->lane, &losses)) {
 			kernel.gaps_known += stream->gaps;
 			kernel.lost += spool_losses_sum(&losses);

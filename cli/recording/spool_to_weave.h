@@ -39,6 +39,7 @@ struct spool_to_weave_kernel {
 	uint64_t gaps;	     /* of unknown size in pages, of CPUs without statistics */
 	uint64_t gaps_known; /* of unknown size, of CPUs with statistics */
 	struct spool_losses why;
+	uint64_t not_kept; /* of `lost`: events before the last ones that the recording was to keep (-m) */
 };
 
 /*

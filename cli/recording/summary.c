@@ -214,6 +214,7 @@ static void say_kernel(const struct output *output, const struct spool_to_weave_
 	say_count(sink, kernel->why.commit_overrun,
 		  "refused, interrupts filled the ring above an unfinished event (larger rings: -b)");
 	say_count(sink, kernel->why.left, "left in the ring when an error ended its drain");
+	say_count(sink, kernel->not_kept, "older than the last ones of each CPU that were to be kept (-m)");
 	say_count(sink, kernel->gaps, "and gaps of unknown size");
 	if (output->drained[0])
 		message_summary(sink, "  drained by %s", output->drained);

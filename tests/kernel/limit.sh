@@ -1,0 +1,129 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder record -m: the last events of each CPU are kept, in files of limited size; what is not kept is shown as lost.
+
+. "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/calls.sh"
+
+all=100000
+
+# Checks that numbers count up to $all without a gap; prints how many are wrong, and how many there are.
+counted()
+{
+	numbers "$1" | awk -v all=$all '{ n[NR] = $1 } END {
+		for (i = 1; i <= NR; i++)
+			bad += n[i] != sprintf("%x", all - NR + i - 1)
+		print bad + 0, NR
+	}'
+}
+
+# What trace-cmd shows as lost, in all.
+dropped()
+{
+	trace-cmd report -i "$1" 2>/dev/null | sed -n 's/^CPU:[0-9]* \[\([0-9]*\) EVENTS DROPPED\]$/\1/p' | awk '{ n += $1 } END { print n + 0 }'
+}
+
+side_size()
+{
+	stat -c %s "$1" 2>/dev/null || echo 0
+}
+
+# ---- the last ones, in each of the ways and with sub-buffers of two sizes; the ring is large enough for all
+
+for way in splice read mmap; do
+	for size in 4 16; do
+		for kb in 1 256; do
+			name="$way, $size KB, -m $kb"
+			run "$RECORDER" record -b 16384 --drain $way --subbuf-size $size -m $kb -o last.dat -e raw_syscalls:sys_enter \
+				-f "$mine" taskset -c 0 "./$calls" $all
+			if grep -q 'this kernel cannot' <<<"$err"; then
+				skip "$name" "$err"
+				continue
+			fi
+			told=$err
+			is "$name: status" "$status" 0
+			read -r bad nr <<<"$(counted last.dat)"
+			is "$name: the last ones, without a gap" "$bad" 0
+			# 68 bytes an event. The last page may have few of them.
+			ok "$name: $nr events" test "$nr" -gt 0 -a "$nr" -le $(((kb > size ? kb : size) * 1024 / 68))
+			[ $kb = 1 ] || ok "$name: as many as there is room for" test "$nr" -gt $(((kb - size) * 1024 / 69 - 8))
+			is "$name: the others are lost before them" "$(dropped last.dat)" $((all - nr))
+			like "$name: the summary has their number" "$told" \
+				"$((all - nr)) older than the last ones of each CPU that were to be kept \(-m\)"
+			like "$name: as lost" "$told" "recorded $nr kernel events from [0-9]+ CPUs?; $((all - nr)) lost"
+			"$RECORDER" report -i last.dat >ours
+			trace-cmd report -i last.dat >theirs 2>/dev/null
+			ok "$name: as trace-cmd has it" cmp ours theirs
+			ok "$name: all counts add up" "$RECORDER" verify last.dat
+		done
+	done
+done
+
+# ---- fewer than that: nothing is lost
+
+run "$RECORDER" record -m 4096 -o few.dat -e raw_syscalls:sys_enter -f "$mine" taskset -c 0 "./$calls" 1000
+is "fewer events than there may be" "$(numbers few.dat | wc -l) $(dropped few.dat)" "1000 0"
+unlike "the summary is as without -m" "$err" "-m"
+
+# ---- with a ring that is too small, too: what the kernel lost counts as well
+
+run "$RECORDER" record -b 8 -m 64 -o both.dat -e raw_syscalls:sys_enter -f "$mine" taskset -c 0 "./$calls" $all
+lost=$(sed -n 's/^recorded [0-9]* kernel events from .*; \([0-9]*\) lost$/\1/p' <<<"$err")
+is "a small ring: each event is there or lost" "$(($(numbers both.dat | wc -l) + lost))" $all
+ok "a small ring: all counts add up" "$RECORDER" verify both.dat
+
+# ---- compressed, and in a buffer of its own
+
+run "$RECORDER" record -m 64 --compression zstd -o apart.dat -e sched_switch -B calls -e raw_syscalls:sys_enter -f "$mine" \
+	taskset -c 0 "./$calls" $all
+is "-B and zstd: status" "$status" 0
+read -r bad nr <<<"$(counted apart.dat)"
+is "-B and zstd: the last ones" "$bad" 0
+ok "-B and zstd: $nr events" test "$nr" -gt 900 -a "$nr" -le 964
+ok "-B and zstd: all counts add up" "$RECORDER" verify apart.dat
+
+# ---- beside programs, whose events all stay
+
+run "$RECORDER" record -m 64 -o woven.dat -e raw_syscalls:sys_enter "$top_builddir/tests/programs/producer" 1 1000
+like "beside a program: its events" "$err" "recorded 1000 events"
+
+# ---- the side file is no larger; a recorder that is killed leaves the last ones
+
+"$RECORDER" record -q -m 256 -o killed.dat -e raw_syscalls:sys_enter -f "$mine" taskset -c 0 "./$calls" 0 >log 2>&1 &
+recorder=$!
+# The number of pages that were overwritten, in the file's head.
+went_round()
+{
+	[ "$(od -An -tu8 -j16 -N8 killed.dat.spool.cpu0 2>/dev/null || echo 0)" -ge 200 ]
+}
+wait_until went_round
+child=$(cat /proc/$recorder/task/$recorder/children)
+kill -KILL $recorder
+# shellcheck disable=SC2086 # one or none
+kill -KILL $child
+wait $recorder 2>/dev/null
+is "killed: the size of the side file" "$(side_size killed.dat.spool.cpu0)" $((260 * 1024))
+run "$RECORDER" recover killed.dat.spool
+is "killed: recovered" "$status" 0
+nr=$(numbers killed.dat | wc -l)
+ok "killed: $nr events" test "$nr" -gt 59 -a "$nr" -le 3855
+before=
+gaps=0
+while read -r number; do
+	[ -z "$before" ] || [ $((16#$number)) = $((16#$before + 1)) ] || gaps=$((gaps + 1))
+	before=$number
+done < <(numbers killed.dat)
+is "killed: they follow one another" "$gaps" 0
+first=$((16#$(numbers killed.dat | head -1)))
+is "killed: those before them are lost" "$(dropped killed.dat)" "$first"
+is "killed: nothing is left" "$(echo killed*)" killed.dat
+
+# ---- what is refused
+
+run "$RECORDER" record -m 64 -o no.dat true
+is "-m without the kernel's events" "$status" 2
+like "-m without the kernel's events: the message" "$err" "-m limits what is kept of the kernel's events: it needs -e or -p"
+run "$RECORDER" record -m 0 -o no.dat -e sched true
+is "-m 0" "$status" 2
+
+done_testing
