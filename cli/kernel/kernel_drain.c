@@ -283,7 +283,9 @@ static int start_grower(struct kernel_drain *drain)
  */
 static int note_threads(const struct kernel_drain *drain)
 {
-	return drain->request.keep_own || drain->request.buffer ? 0 : kernel_texts_own_threads(drain->spool, drain->process);
+	if (drain->request.keep_own || drain->request.buffer)
+		return 0;
+	return kernel_texts_own_threads(drain->spool, drain->process);
 }
 
 bool kernel_drain_start(struct kernel_drain *drain)

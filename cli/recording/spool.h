@@ -269,7 +269,7 @@ int spool_side_create(struct spool *spool, unsigned int process, unsigned int cp
 struct spool_side {
 	uint64_t pages;	      /* whole ones */
 	uint64_t offset;      /* of the first one */
-	uint64_t begin, end;  /* after the page that ends at `end` comes the one at `begin`; end 0: they do not go round */
+	uint64_t begin, end;  /* the page that ends at `end` is followed by the one at `begin`; end 0: not so */
 	uint64_t events;      /* that were before the first one, and are not in the file any more (-m) */
 	uint64_t lost;	      /* and the losses that the pages with these reported */
 };

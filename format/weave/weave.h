@@ -66,8 +66,8 @@ struct weave_kernel {
 
 /*
  * A process whose streams are woven, or the kernel. The kernel may be there several times, with the same clock: at most
- * WEAVE_KERNELS_MAX, exactly one of them without a name of its buffer, whose texts the file has. Its streams are CPUs, at
- * most one each, with the kernel's own pages. Everything that is pointed to belongs to the caller and is only read.
+ * WEAVE_KERNELS_MAX, exactly one of them without a name of its buffer, whose texts the file has. Its streams are CPUs,
+ * at most one each, with the kernel's own pages. Everything that is pointed to belongs to the caller and is only read.
  */
 struct weave_process {
 	const struct weave_kernel *kernel; /* NULL: a program. Otherwise pid is 0 and there is no log */
@@ -99,7 +99,7 @@ struct weave_stream {
 	unsigned int process; /* index */
 	unsigned int cpu;     /* of the kernel */
 	const struct weave_file *file; /* NULL: in none */
-	uint64_t not_kept; /* of the kernel: events that were read, but are not in the pages; lost before one of these */
+	uint64_t not_kept; /* of the kernel: events that were read, but are not in the pages, which report them as lost */
 	/*
 	 * Events lost after the last one handed over; REC_LOST_UNKNOWN. Read once, when the source has returned 0 or
 	 * an error for this stream: next() may still write it before that.
