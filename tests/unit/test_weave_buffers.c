@@ -4,10 +4,12 @@
 #include "kernel_fixture.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <librecorder/page.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --------------------------------------------------------------------------------------- sub-buffers and buffers */
 
@@ -308,4 +310,91 @@ Test(weave_buffers, texts)
 	cr_assert_not_null(strstr(dat_option(file, DAT_CPUSTAT)->data, "read events: 1\n"));
 	dat_close(file);
 	weaving_end(&b.w, seen);
+}
+
+/* One weave of the kernel in two buffers, beside a program. */
+static void weave_two(unsigned int version, bool raw, bool tsc, enum weave_buffers buffers)
+{
+	static const struct rec_anchor anchors[] = { { 0, 0, 0, 1 }, { 2 << 28, 1 << 28, 0, 1 } };
+	const char *program = raw ? "lanes" : buffers == WEAVE_SPLIT ? "prog-1000" : "";
+	struct weave_process processes[3];
+	struct weave_kernel other;
+	struct both b;
+	struct seen *seen;
+
+	/* Two CPUs of the one, then two of the other. */
+	both_begin(&b, 1, 4);
+	memcpy(processes, b.processes, sizeof(b.processes));
+	other = b.kernel;
+	other.buffer = "other";
+	if (tsc) {
+		b.kernel.clock = other.clock = "x86-tsc";
+		processes[0].clock = processes[1].clock = REC_CLOCK_TSC;
+		b.w.params.anchors = anchors;
+		b.w.params.nr_anchors = 2;
+	}
+	processes[2] = processes[1];
+	processes[2].kernel = &other;
+	for (unsigned int cpu = 0; cpu < 2; cpu++)
+		b.w.fake->described[3 + cpu] = (struct weave_stream){ .process = 2, .cpu = cpu };
+	b.w.params.processes = processes;
+	b.w.params.nr_processes = 3;
+	for (uint64_t i = 0; i < 3000; i++) {
+		if (i % 5)
+			both_put(&b, (unsigned int)(i % 4), (1000 + i) << tsc, i);
+		else
+			both_put_user(&b, 0, (unsigned int)(i % 2), (1000 + i) << tsc, i);
+	}
+	b.w.params.version = version;
+	b.w.params.raw = raw;
+	b.w.params.buffers = buffers;
+	seen = weave(&b.w);
+	cr_assert_eq(seen->nr, 3000);
+	cr_assert_eq(b.w.stats.kernel_events, 2400);
+	for (uint64_t i = 0; i < 3000; i++) {
+		const struct seen_event *event = &seen->events[i];
+
+		cr_assert_eq(event->number, i);
+		cr_assert_str_eq(event->name, i % 5 ? "sched:tick" : "t:a");
+		cr_assert_str_eq(event->buffer, !(i % 5) ? program : i % 4 < 2 ? "" : "other");
+	}
+	weaving_end(&b.w, seen);
+}
+
+Test(weave_buffers, the_kernel_in_two_buffers)
+{
+	for (unsigned int version = 6; version <= 7; version++)
+		for (unsigned int tsc = 0; tsc < 2; tsc++) {
+			weave_two(version, false, tsc, WEAVE_WOVEN);
+			weave_two(version, false, tsc, WEAVE_SPLIT);
+			weave_two(version, true, tsc, WEAVE_WOVEN);
+		}
+}
+
+Test(weave_buffers, kernels_that_cannot_be)
+{
+	struct weave_process processes[3];
+	struct weave_kernel other;
+	struct both b;
+
+	both_begin(&b, 1, 1);
+	memcpy(processes, b.processes, sizeof(b.processes));
+	processes[2] = processes[1];
+	other = b.kernel;
+	processes[2].kernel = &other;
+	b.w.params.processes = processes;
+	b.w.params.nr_processes = 3;
+	/* Both in the top buffer; both elsewhere; of different clocks. */
+	cr_assert_eq(weave_to_dat(&b.w.params, &b.w.stats), -EINVAL);
+	other.buffer = b.kernel.buffer = "other";
+	cr_assert_eq(weave_to_dat(&b.w.params, &b.w.stats), -EINVAL);
+	b.kernel.buffer = NULL;
+	other.clock = "boot";
+	cr_assert_eq(weave_to_dat(&b.w.params, &b.w.stats), -EINVAL);
+	/* A recorder was killed before it had noted the clock. */
+	other.clock = NULL;
+	cr_assert_eq(weave_to_dat(&b.w.params, &b.w.stats), 0);
+	fake_free(b.w.fake);
+	blob_free(&b.w.log);
+	unlink(b.w.params.output);
 }
