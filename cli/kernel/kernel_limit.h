@@ -20,7 +20,7 @@ uint64_t kernel_limit_run(const struct kernel_ring *ring, uint64_t bytes);
 /* Before so many bytes are written at ring->offset: count what they overwrite. 0 or the errno of read or write. */
 int kernel_limit_make_room(struct kernel_ring *ring, uint64_t bytes);
 
-/* After they were written, and ring->offset is behind them. */
+/* After they were written, and ring->offset is after them. */
 void kernel_limit_written(struct kernel_ring *ring, uint64_t bytes);
 
 /* Back to the page that was written last, to write it again. */

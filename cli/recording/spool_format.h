@@ -230,7 +230,7 @@ SPOOL_ASSERT(sizeof(struct spool_disk_clocks) == 24);
 
 /*
  * The first page of a side file with a limit begins with this. Page k of the CPU is in place k % places, counted from 0
- * after the head. It is there if it is not below `first`, and not behind the last one: where `end` is 0, that is the
+ * after the head. It is there if it is not below `first`, and not after the last one: where `end` is 0, that is the
  * page before the first one whose time goes back.
  */
 struct spool_side_head {
