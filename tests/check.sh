@@ -51,9 +51,10 @@ part_configure-gcc()
 	configure_in gcc --enable-werror CC=gcc
 }
 
+# Its tests wait for half of their time.
 part_gcc()
 {
-	build_and gcc programs check -j"$jobs"
+	build_and gcc programs check -j$((2 * jobs))
 }
 
 part_gcc-long()

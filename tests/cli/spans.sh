@@ -58,12 +58,12 @@ request_end 1"
 run "$RECORDER" list "$storage"
 is "list shows a span on one line" "$(grep -v "^$storage$" <<<"$out" | LC_ALL=C sort)" \
 	"  storage:checksum  span u64(id)
-  storage:conn  state key(u32(id)), named(state, IDLE, BUSY, CLOSED)
-  storage:disk  timed u64(id)
-  storage:job  span u64(id), flow(cause), end(s32(result))
-  storage:queue  counter u32(length)
-  storage:reply  u64(id), flow(cause)
-  storage:request  span key(u64(id)), u32(conn), named(op, GET, PUT), flow(cause), end(s32(result))"
+  storage:conn      state key(u32(id)), named(state, IDLE, BUSY, CLOSED)
+  storage:disk      timed u64(id)
+  storage:job       span u64(id), flow(cause), end(s32(result))
+  storage:queue     counter u32(length)
+  storage:reply     u64(id), flow(cause)
+  storage:request   span key(u64(id)), u32(conn), named(op, GET, PUT), flow(cause), end(s32(result))"
 
 # ------------------------------------------------------------------------------------------------ interrupted
 

@@ -128,6 +128,6 @@ is "each library's events are there" \
 	"$(grep -oE '(shared|only_one|only_two): +(from=[a-z]*)?' text | sed 's/: */ /' | sort | uniq -c | sed 's/^ *//')" \
 	"$(printf '1000 only_one \n1000 only_two \n1000 shared from=one\n1000 shared from=program\n1000 shared from=two')"
 is "the events of the libraries can be listed" "$("$RECORDER" list ./libone.so | sort)" \
-	"$(printf '  test:only_one  u64(number)\n  test:shared  string(from), u64(number)\n./libone.so')"
+	"$(printf '  test:only_one  u64(number)\n  test:shared    string(from), u64(number)\n./libone.so')"
 
 done_testing
