@@ -12,10 +12,10 @@
 cc=${LIBFUZZER_CC-clang}
 seconds=${LIBFUZZER_SECONDS-60}
 seed=${LIBFUZZER_SEED-1}
-targets=${LIBFUZZER_TARGETS-dat spool elf filter words}
+targets=${LIBFUZZER_TARGETS-dat spool elf filter words print}
 corpus=${LIBFUZZER_CORPUS-$TMP/corpus}
 limits=(-rss_limit_mb=512 -malloc_limit_mb=64 -timeout=10)
-flags=(-std=c11 -D_GNU_SOURCE= -DREC__DETAIL=1 "-I$top_srcdir/include" "-I$top_srcdir" -g1 -O1
+flags=(-std=c11 -D_GNU_SOURCE= -DREC__DETAIL=1 "-I$top_srcdir/include" "-I$top_srcdir" "-I$top_builddir" -g1 -O1
 	-fno-omit-frame-pointer -fno-sanitize-recover=all)
 read -ra tep < <(pkg-config --cflags libtraceevent)
 flags+=("${tep[@]}")
@@ -56,7 +56,7 @@ build()
 {
 	compile "tests/fuzz/target_$1.c" &&
 		$cc -fsanitize=fuzzer,$watched -o "$TMP/target_$1" "$TMP/objects/tests_fuzz_target_$1.c.o" "$TMP/readers.a" \
-			-lzstd -lsqlite3 -ldl -lpthread
+			-ltraceevent -lzstd -lz -lsqlite3 -ldl -lpthread
 }
 
 # Inputs to begin with; large ones would be changed rarely where it matters.
@@ -115,6 +115,17 @@ seeds_of_filter()
 	END
 }
 
+# A record of zeros and one of ones for each event.
+seeds_of_print()
+{
+	local i
+
+	for i in $(seq 0 31); do
+		{ printf %b "\\x$(printf %02x "$i")"; head -c 120 /dev/zero; } >"$1/zeros-$i"
+		{ printf %b "\\x$(printf %02x "$i")"; head -c 120 /dev/zero | tr '\0' '\1'; } >"$1/ones-$i"
+	done
+}
+
 seeds_of_words()
 {
 	local n=0 text
@@ -166,12 +177,14 @@ run_target()
 }
 
 mkdir "$TMP/objects"
+export FUZZ_FILE=$TMP/formats.dat
+"$top_builddir/tests/golden/mkdat" v6-kernel >"$FUZZ_FILE" || exit 1
 mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
 	format/io/{blob,bytes,clock_reading,number_map,text_pool}.c \
-	format/dat/dat_{boot,compress,cut,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
+	format/dat/dat_{boot,compress,cursor,cut,growth,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
 	cli/base/{file_limit,memory,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
 	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch,elf_events,elf_file}.c \
-	cli/assert_parse.c format/hist/hist.c format/sql/sql_hist.c)
+	cli/assert_parse.c format/hist/hist.c format/sql/sql_hist.c format/print/*.c format/text/*.c)
 ok "the readers are compiled" compile_all "${sources[@]}"
 [ "$tap_failed" = 0 ] || exit 1
 for target in $targets; do
