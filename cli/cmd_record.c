@@ -34,8 +34,9 @@ static const char *wrong_without_command(const struct record *record)
 		return "--tid needs -P: the threads of a COMMAND are not known before it runs";
 	if (record->as_user)
 		return "--user needs a COMMAND";
-	if (record->user && !kernel && (record->mode != UINT32_MAX || record->kernel.buffers.now.size || record->subbuf_kb ||
-					record->clock != UINT32_MAX))
+	if (record->user && !kernel &&
+	    (record->mode != UINT32_MAX || record->kernel.buffers.now.size || record->subbuf_kb ||
+	     record->clock != UINT32_MAX))
 		return "-b, --subbuf-size, --mode and -C do not go with -P: a running program keeps what it was started with";
 	return NULL;
 }

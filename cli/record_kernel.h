@@ -38,36 +38,37 @@ struct record_kernel {
 #define OPT_KERNEL(half)                                                                                               \
 	OPT_CALL('B', "buffer", "NAME", "record what follows in a buffer of its own in the kernel and in the file",    \
 		 &(half).begin_buffer),                                                                                \
-	OPT_STRING('p', "tracer", "TRACER", "trace functions with this tracer of the kernel", &(half).buffers.now.request.tracer), \
-		OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated",         \
-			 &(half).buffers.now.functions),                                                                           \
-		OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).buffers.now.functions),             \
-		OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls",                 \
-			 &(half).buffers.now.functions),                                                                           \
-		OPT_STRING(0, "module", "MODULE", "with -p: only functions of this module",                            \
-			   &(half).buffers.now.request.module),                                                                    \
-		OPT_NUMBER(0, "max-graph-depth", "N", 1, 1u << 20, "with -p function_graph: at most N calls deep",     \
-			   &(half).buffers.now.request.graph_depth),                                                               \
-		OPT_FLAG('T', "stacktrace", "record the kernel's stack with each of its events",                       \
-			 &(half).buffers.now.request.stacktrace),                                                                  \
-		OPT_FLAG('i', "ignore-missing", "skip an -e that this kernel has no event for",                        \
-			 &(half).buffers.now.request.ignore_missing),                                                              \
-		OPT_FLAG('F', "only-command", "record only the kernel's events that COMMAND causes",                   \
-			 &(half).buffers.now.request.only_command),                                                                \
-		OPT_FLAG('c', "event-fork", "with -F or -P: also those of threads and children started later",         \
-			 &(half).buffers.now.request.follow),                                                                      \
-		OPT_STRING('M', "cpumask", "MASK",                                                                     \
-			   "record the kernel's events of these CPUs only, a mask in hexadecimal",                     \
-			   &(half).buffers.now.request.cpumask),                                                                   \
-		OPT_NUMBER('m', "max-size", "KB", 1, UINT64_C(1) << 40,                                                \
-			   "keep only the last KB of each CPU's events of the kernel", &(half).limit_kb),              \
-		OPT_LIST('O', "option", "OPTION", "set an option of the kernel's tracing, or clear it: noOPTION",      \
-			 &(half).buffers.now.options),                                                                             \
-		OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)",                 \
-			   &(half).drain_way),                                                                         \
-		OPT_NUMBER('r', "priority", "N", 1, 99,                                                                \
-			   "real-time priority of the threads that read events (1, if permitted)", &(half).priority),  \
-		OPT_FLAG(0, "no-filter", "keep what the recorder's own threads do", &(half).keep_own)
+	OPT_STRING('p', "tracer", "TRACER", "trace functions with this tracer of the kernel",                          \
+		 &(half).buffers.now.request.tracer),                                                                  \
+	OPT_LIST('l', "function", "FUNCTION", "with -p: only this function; * and ?; may be repeated",                 \
+		 &(half).buffers.now.functions),                                                                       \
+	OPT_LIST('n', "no-function", "FUNCTION", "with -p: not this function", &(half).buffers.now.functions),         \
+	OPT_LIST('g', "graph", "FUNCTION", "with -p function_graph: what this function calls",                         \
+		 &(half).buffers.now.functions),                                                                       \
+	OPT_STRING(0, "module", "MODULE", "with -p: only functions of this module",                                    \
+		 &(half).buffers.now.request.module),                                                                  \
+	OPT_NUMBER(0, "max-graph-depth", "N", 1, 1u << 20, "with -p function_graph: at most N calls deep",             \
+		 &(half).buffers.now.request.graph_depth),                                                             \
+	OPT_FLAG('T', "stacktrace", "record the kernel's stack with each of its events",                               \
+		 &(half).buffers.now.request.stacktrace),                                                              \
+	OPT_FLAG('i', "ignore-missing", "skip an -e that this kernel has no event for",                                \
+		 &(half).buffers.now.request.ignore_missing),                                                          \
+	OPT_FLAG('F', "only-command", "record only the kernel's events that COMMAND causes",                           \
+		 &(half).buffers.now.request.only_command),                                                            \
+	OPT_FLAG('c', "event-fork", "with -F or -P: also those of threads and children started later",                 \
+		 &(half).buffers.now.request.follow),                                                                  \
+	OPT_STRING('M', "cpumask", "MASK",                                                                             \
+		 "record the kernel's events of these CPUs only, a mask in hexadecimal",                               \
+		 &(half).buffers.now.request.cpumask),                                                                 \
+	OPT_NUMBER('m', "max-size", "KB", 1, UINT64_C(1) << 40,                                                        \
+		 "keep only the last KB of each CPU's events of the kernel", &(half).limit_kb),                        \
+	OPT_LIST('O', "option", "OPTION", "set an option of the kernel's tracing, or clear it: noOPTION",              \
+		 &(half).buffers.now.options),                                                                         \
+	OPT_CHOICE(0, "drain", KERNEL_DRAIN_WORDS, "how the kernel's rings are read (splice)",                         \
+		 &(half).drain_way),                                                                                   \
+	OPT_NUMBER('r', "priority", "N", 1, 99,                                                                        \
+		 "real-time priority of the threads that read events (1, if permitted)", &(half).priority),            \
+	OPT_FLAG(0, "no-filter", "keep what the recorder's own threads do", &(half).keep_own)
 
 /* Check that its options do not contradict each other. NULL: they do not; otherwise the message. */
 const char *record_kernel_wrong(struct record_kernel *half, bool command, bool processes);

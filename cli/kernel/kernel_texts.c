@@ -220,7 +220,8 @@ int kernel_texts_recover(struct spool *spool, unsigned int process)
 	char *now;
 	bool same;
 
-	if (!boot || spool_buffer(entry) || spool_text(entry, SPOOL_TEXT_KALLSYMS, "") || read_whole(BOOT_ID, &now, &size))
+	if (!boot || spool_buffer(entry) || spool_text(entry, SPOOL_TEXT_KALLSYMS, "") ||
+	    read_whole(BOOT_ID, &now, &size))
 		return 0;
 	same = !strcmp(boot->text, now);
 	free(now);

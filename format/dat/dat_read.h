@@ -111,7 +111,7 @@ struct dat_file {
 	struct dat_buffer *buffers;
 	uint32_t cpus; /* version 6: length of the CPU tables */
 	uint64_t latency_offset;
-	struct dat_growth *growth; /* waits for the rest of a file that grows (dat_growth.h); NULL: the file is complete */
+	struct dat_growth *growth; /* waits for the rest of a file that grows; NULL: the file is complete */
 	struct dat_error missing; /* why dat_open_rest() did not find everything; text "": it did */
 
 	/* private */

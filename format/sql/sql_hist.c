@@ -323,8 +323,8 @@ static void put_table(struct blob *out, const struct statement *s, int which, co
 
 /*
  * All events of both kinds, by key and time: an event of the second kind has the one before it, if that is of the first
- * kind. Where one event is of both kinds, it ends what was before it, and then begins. Events of one thread may have the
- * same time: their rows have their order.
+ * kind. Where one event is of both kinds, it ends what was before it, and then begins. Events of one thread may have
+ * the same time: their rows have their order.
  */
 static bool put_query(struct blob *out, const struct statement *s)
 {

@@ -99,7 +99,7 @@ struct weave_stream {
 	unsigned int process; /* index */
 	unsigned int cpu;     /* of the kernel */
 	const struct weave_file *file; /* NULL: in none */
-	uint64_t not_kept; /* of the kernel: events that were read, but are not in the pages, which report them as lost */
+	uint64_t not_kept; /* of the kernel: events that were read, and which the pages report as lost */
 	/*
 	 * Events lost after the last one handed over; REC_LOST_UNKNOWN. Read once, when the source has returned 0 or
 	 * an error for this stream: next() may still write it before that.

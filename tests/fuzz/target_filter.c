@@ -69,7 +69,9 @@ static void write_again(struct compiled *first, const unsigned char *record, siz
 
 static void try_text(const char *text, const unsigned char *record, size_t size)
 {
-	struct rec_filter_record read = { .record = record, .size = size, .cpu = 3, .time = 12345678901, .comm = "task" };
+	struct rec_filter_record read = {
+		.record = record, .size = size, .cpu = 3, .time = 12345678901, .comm = "task"
+	};
 	struct rec_filter_error error;
 	struct rec_selector selector;
 	struct rec_event_info info;
