@@ -110,6 +110,7 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 		.way = half->drain_way + 1,
 		.priority = (unsigned int)half->priority,
 		.wait_us = half->wait_us,
+		.buffers = half->buffers.nr + 1,
 		.limit_kb = half->limit_kb,
 		.keep_own = half->keep_own,
 	};

@@ -144,7 +144,7 @@ static int add_anchor(struct kernel_drain *drain)
 static bool open_rings(struct kernel_drain *drain)
 {
 	const char *dir = kernel_dir(drain->kernel);
-	unsigned int nr;
+	unsigned int nr, all;
 	const unsigned int *cpus = kernel_cpus(drain->kernel, &nr);
 	char what[PATH_MAX];
 
@@ -152,7 +152,8 @@ static bool open_rings(struct kernel_drain *drain)
 	if (!drain->rings)
 		return cannot(drain, "memory", -ENOMEM);
 	drain->first_kb = kernel_buffer_kb(drain->kernel);
-	file_limit_raise(nr * RING_FDS);
+	all = nr * (drain->request.buffers ? drain->request.buffers : 1);
+	file_limit_raise(all * RING_FDS);
 	for (unsigned int i = 0; i < nr; i++) {
 		struct kernel_ring *ring = &drain->rings[drain->nr];
 		int err = kernel_ring_open(ring, dir, cpus[i], kernel_page_size(drain->kernel), drain->request.way);
@@ -171,7 +172,7 @@ static bool open_rings(struct kernel_drain *drain)
 		ring->stop = drain->stop;
 		ring->wait_us = drain->request.wait_us;
 		ring->kb = drain->first_kb;
-		ring->max_kb = drain->request.grow && ring->way != KERNEL_DRAIN_MMAP ? grown_max(nr) : 0;
+		ring->max_kb = drain->request.grow && ring->way != KERNEL_DRAIN_MMAP ? grown_max(all) : 0;
 		ring->side = spool_side_create(drain->spool, drain->process, ring->cpu);
 		if (ring->side < 0) {
 			err = ring->side;

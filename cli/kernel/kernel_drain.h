@@ -36,6 +36,7 @@ struct kernel_drain_request {
 	enum kernel_drain_way way;
 	unsigned int priority; /* of SCHED_FIFO; 0: a low one, if it is permitted */
 	uint64_t wait_us;      /* the longest time between two looks at a ring; 0: as it is best */
+	unsigned int buffers;  /* drains of the recording, which share memory and descriptors; 0: this one */
 	uint64_t limit_kb;     /* each side file keeps the last so many KB of pages; 0: all */
 	bool grow;	       /* a ring that its thread finds nearly full is enlarged */
 	bool keep_own;	       /* the file keeps the events of the recorder's own threads */

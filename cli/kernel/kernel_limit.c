@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <librecorder/page.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/base/read_at.h"
 #include "cli/kernel/kernel_ring.h"
@@ -51,6 +52,7 @@ static int count_page(struct kernel_ring *ring, uint64_t offset)
 	if (err)
 		return err;
 	ring->head.first++;
+	memcpy(&ring->head.time, ring->overwritten, sizeof(ring->head.time));
 	if (rec_page_size(ring->overwritten) > capacity)
 		return 0;
 	rec_page_iter_init(&iter, ring->overwritten, rec_page_size(ring->overwritten));

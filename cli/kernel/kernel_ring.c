@@ -274,14 +274,15 @@ static bool wait_for_pages(const struct kernel_ring *ring, int found)
  */
 static int take_turn(struct kernel_ring *ring, bool fills, bool end)
 {
-	const ssize_t full = (ssize_t)(ring->way == KERNEL_DRAIN_SPLICE ? ring->pipe_size : ring->page_size / 2);
 	uint64_t bytes = 0;
-	ssize_t n;
+	ssize_t n, full;
 
 	atomic_store(&ring->busy_ms, now_ms());
 	if (fills && ring->grower)
 		kernel_grower_wake(ring->grower);
 	do {
+		full = (ssize_t)(ring->way == KERNEL_DRAIN_SPLICE ? kernel_limit_run(ring, ring->pipe_size)
+								  : ring->page_size / 2);
 		n = take(ring);
 		bytes += n > 0 ? (uint64_t)n : 0;
 	} while (n >= full || (n > 0 && end));

@@ -239,11 +239,12 @@ struct spool_side_head {
 	uint64_t first;	 /* pages that were overwritten, or are about to be */
 	uint64_t events; /* on those */
 	uint64_t lost;	 /* events that those reported as lost before them */
+	uint64_t time;	 /* of the last of them: it is there no more, even if it was not overwritten yet */
 	uint64_t end;	 /* number of all pages, once there are no more; 0: the recorder was killed */
 };
 
 SPOOL_ASSERT(offsetof(struct spool_side_head, first) == 16);
-SPOOL_ASSERT(sizeof(struct spool_side_head) == 48);
+SPOOL_ASSERT(sizeof(struct spool_side_head) == 56);
 
 /* ------------------------------------------------------------------------------------------------------- the stage */
 

@@ -250,15 +250,19 @@ int spool_side_create(struct spool *spool, unsigned int process, unsigned int cp
 	return fd < 0 ? -errno : fd;
 }
 
-/* How many pages there are from the first one on, of a recorder that was killed: their times rise. 0 or -errno. */
-static int count_pages(int fd, const struct spool_side *side, uint32_t page_size, uint64_t most, uint64_t *ret_pages)
+/*
+ * How many pages there are from the first one on, of a recorder that was killed: their times rise. `before` is that of
+ * the last page that is counted as overwritten. 0 or -errno.
+ */
+static int count_pages(int fd, const struct spool_side *side, uint32_t page_size, uint64_t most, uint64_t before,
+		       uint64_t *ret_pages)
 {
 	uint64_t offset = side->offset, time = 0, next, pages = 0;
 	int err = 0;
 
 	while (pages < most && !err) {
 		err = read_exactly(fd, (unsigned char *)&next, sizeof(next), offset);
-		if (err || next < time)
+		if (err || next < time || (before && next <= before))
 			break;
 		time = next;
 		pages++;
@@ -295,7 +299,7 @@ static int read_side_head(int fd, uint32_t page_size, uint64_t in_file, struct s
 	if (head.end)
 		side.pages = head.end - head.first < most ? head.end - head.first : most;
 	else
-		err = count_pages(fd, &side, page_size, most, &side.pages);
+		err = count_pages(fd, &side, page_size, most, head.time, &side.pages);
 	*ret_side = side;
 	return err;
 }

@@ -119,6 +119,19 @@ Test(spool_limit, killed_before_pages_were_overwritten)
 	expect(57, 150, 570);
 }
 
+Test(spool_limit, killed_before_all_pages_were_overwritten)
+{
+	for (uint64_t k = 0; k < 150; k++)
+		put_page(k, PLACES, 0);
+	/* All are about to be, and none was yet: they count, and are not read. */
+	put_head(&(struct spool_side_head){
+		.magic = SPOOL_SIDE_MAGIC, .places = PLACES, .first = 150, .events = 1500, .time = 150 });
+	expect(150, 150, 1500);
+	/* One was. */
+	put_page(150, PLACES, 0);
+	expect(150, 151, 1500);
+}
+
 Test(spool_limit, the_first_page_has_losses_of_its_own)
 {
 	for (uint64_t k = 0; k < 150; k++)
