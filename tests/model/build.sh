@@ -14,7 +14,7 @@ sources=$1 out=$2
 shift 2
 top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 cc=${CC:-gcc}
-harness=(actor check configs explore main memory oracle oracle_left oracle_read set state tsan view)
+harness=(actor check configs explore main memory oracle oracle_left oracle_read outside set stack_switch state tsan view)
 checked=(ring ring_commit ring_consume ring_count ring_enter ring_init ring_reader ring_left reader_iter page handle spoil action)
 only=("$@")
 flags=(-std=gnu11 -D_GNU_SOURCE -DREC__DETAIL=1 -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes

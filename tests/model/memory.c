@@ -52,7 +52,7 @@ static const struct place_name named[] = {
 	LANE(broken),  WORDS(hint, READER),
 };
 
-static uint32_t offset_of(const void *at)
+uint32_t memory_offset(const void *at)
 {
 	return (uint32_t)((const unsigned char *)at - (const unsigned char *)&m.shared);
 }
@@ -92,9 +92,15 @@ bool memory_is_shared(const void *at)
 	return (uintptr_t)at - (uintptr_t)&m.shared < sizeof(m.shared);
 }
 
+void memory_check(const void *at, uint32_t size)
+{
+	if (with(SPOILS) && (const unsigned char *)at + size > (const unsigned char *)&m.shared + memory_used())
+		fail("an access to a sub-buffer that is not there");
+}
+
 int memory_word(const void *at)
 {
-	const uint32_t offset = offset_of(at);
+	const uint32_t offset = memory_offset(at);
 
 	return offset % 4 ? -1 : word_at[offset / 4];
 }
@@ -115,7 +121,7 @@ static bool is_looked_at(uint32_t offset)
 
 enum place memory_place(const void *at, bool write)
 {
-	const uint32_t offset = offset_of(at);
+	const uint32_t offset = memory_offset(at);
 	int word;
 
 	if (offset >= memory_used())
@@ -434,7 +440,7 @@ void memory_race(const void *at, uint32_t size, bool write)
 {
 	const unsigned int self = (unsigned int)running, other = 1 - self;
 	const uint8_t known = m.memory.view[self].clock[other], now = m.memory.view[self].clock[self];
-	const uint32_t first = offset_of(at) / 4, last = (offset_of(at) + size - 1) / 4;
+	const uint32_t first = memory_offset(at) / 4, last = (memory_offset(at) + size - 1) / 4;
 	char name[48];
 	uint32_t i;
 

@@ -12,6 +12,8 @@
 #define MODEL_H
 
 #include "librecorder/ring/ring_private.h"
+#include "set.h"
+#include "steps.h"
 
 #include <librecorder/page.h>
 #include <stdbool.h>
@@ -131,28 +133,6 @@ struct footprint {
 	uint8_t read[(CELLS + 7) / 8];
 };
 
-enum place {
-	PLACE_BYTES, /* event data: no step, but races are found */
-	PLACE_OWN, /* words that one side uses, or passes to the other one after a release: a step for that side alone */
-	PLACE_COMMON, /* words that both use at the same time, except loads of those that the other side does not store to */
-};
-
-enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_LOAD, ACCESS_STORE, ACCESS_EXCHANGE, ACCESS_ADD, ACCESS_CLOCK };
-
-/* The access before which an actor is stopped. */
-struct pending {
-	const void *caller;
-	uint32_t offset;
-	uint8_t access;
-	uint8_t place;
-	uint8_t size;
-	uint8_t candidates;
-	int8_t word;
-};
-
-enum place memory_place(const void *at, bool write);
-bool memory_is_shared(const void *at);
-int memory_word(const void *at); /* number of the common word there, or -1 */
 size_t memory_used(void); /* bytes of what is shared that this configuration has */
 void memory_name(uint32_t offset, char *text, size_t size);
 void memory_begin(void);
@@ -160,15 +140,8 @@ void memory_begin(void);
 void memory_note(const struct pending *access);
 /* Whether the access could make a difference to what left this footprint, or the other way round. */
 bool memory_conflicts(const struct footprint *footprint, const struct pending *access);
-unsigned int memory_candidates(int word);
-uint64_t memory_load(int word, unsigned int candidate, int order);
-void memory_store(int word, uint64_t value, int order);
-void memory_exchange(int word, uint64_t value, int order);
-void memory_fence(int order);
 /* The other side is dead, and `actor` knows: it sees all that was done. */
 void memory_death_seen(unsigned int actor);
-/* Fails the check if the other side's last access there is not known to be over. */
-void memory_race(const void *at, uint32_t size, bool write);
 
 /* ------------------------------------------------------------------------------------------------------- actors */
 
@@ -291,12 +264,7 @@ struct model {
 
 extern struct model m;
 
-/* The running side; -1: the explorer. Not part of a state, nor are these: */
-extern int running;
-extern bool quiet; /* accesses just happen */
-void quiet_begin(void);
-extern bool unwatched; /* no step, but races are found */
-extern struct choice command;
+extern struct choice command; /* not part of a state */
 
 void actors_begin(void);
 /* Let the actor continue with `command` until its next step or its end. */
@@ -304,8 +272,6 @@ void actor_resume(unsigned int actor);
 void actor_reset(unsigned int actor);
 unsigned char *actor_stack(unsigned int actor, size_t *ret_live);
 unsigned char *actor_stack_base(unsigned int actor); /* STACK_SIZE bytes */
-/* An actor has stopped before this access. Returns which of the candidates it is to read. */
-unsigned int actor_step(const struct pending *next);
 /* Do one action immediately, on the current stack. */
 void actor_do(unsigned int actor, char action);
 void act(char action);
@@ -321,13 +287,9 @@ void lane_leave(struct rec_handle *handle);
 
 /* ------------------------------------------------------------------------------------------------------- oracle */
 
-__attribute__((format(printf, 1, 2), noreturn)) void fail(const char *format, ...);
-
 struct event *oracle_begin(void);
 void oracle_refused(uint32_t id, uint32_t size);
 void oracle_missed(uint32_t id);
-/* The running side has exchanged the word at `at`. */
-void oracle_exchanged(const void *at, uint64_t was, uint64_t value);
 void oracle_reserved(uint32_t id, const struct rec_slot *slot, uint32_t size, uint32_t floor);
 void oracle_at_once(uint32_t id); /* it is to be written by rec_write() */
 void oracle_committing(uint32_t id);
@@ -378,20 +340,6 @@ void check_cut(bool program_gone);
 void spoil(void);
 /* For the report of a failure: this word has this value now, before the call of this number; NULL: no more. */
 void spoilt_name(const char *name, uint32_t value, unsigned int which);
-
-/* ---------------------------------------------------------------------------------------------------------- sets */
-
-struct set {
-	uint64_t *table;
-	uint64_t have;
-	uint64_t max;
-};
-
-uint64_t set_hash(uint64_t hash, const void *bytes, size_t size);
-void set_begin(struct set *set, uint64_t max);
-void set_end(struct set *set);
-/* Insert it; returns whether it was not there. */
-bool set_put(struct set *set, uint64_t hash);
 
 /* --------------------------------------------------------------------------------------------------------- state */
 

@@ -220,7 +220,7 @@ static void marked(void)
 		     (uint32_t)REC_POS_SEQ(handle->moving));
 }
 
-void oracle_exchanged(const void *at, uint64_t was, uint64_t value)
+void memory_exchanged(const void *at, uint64_t was, uint64_t value)
 {
 	uint32_t i;
 

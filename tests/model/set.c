@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Sets of 64-bit hashes, open addressing; 0 is no member. */
-#include "model.h"
+#include "set.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -6,12 +6,7 @@
  *
  * In an actor, an access to shared memory is a step: the actor stops before it until the explorer lets it continue.
  */
-#include "model.h"
-
-#include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
+#include "steps.h"
 
 #define CALLER __builtin_return_address(0)
 
@@ -26,7 +21,7 @@ void quiet_begin(void)
 	quiet_accesses = 0;
 }
 
-static bool is_quiet(void)
+bool steps_are_quiet(void)
 {
 	if (running >= 0 && !quiet)
 		return false;
@@ -40,14 +35,13 @@ static int step(const void *at, uint32_t size, enum access access, const void *c
 {
 	if (!memory_is_shared(at))
 		return -1;
-	if (with(SPOILS) && (const unsigned char *)at + size > (const unsigned char *)&m.shared + memory_used())
-		fail("an access to a sub-buffer that is not there");
-	if (is_quiet())
+	memory_check(at, size);
+	if (steps_are_quiet())
 		return -1;
 
 	const enum place place = memory_place(at, access != ACCESS_READ && access != ACCESS_LOAD);
 	struct pending next = { .caller = caller,
-				.offset = (uint32_t)((const unsigned char *)at - (const unsigned char *)&m.shared),
+				.offset = memory_offset(at),
 				.access = (uint8_t)access,
 				.place = (uint8_t)place,
 				.size = (uint8_t)size,
@@ -55,14 +49,13 @@ static int step(const void *at, uint32_t size, enum access access, const void *c
 				.word = -1 };
 
 	if (place == PLACE_COMMON || place == PLACE_OWN)
-		next.word = (int8_t)memory_word(at);
+		next.word = (int16_t)memory_word(at);
 	if (place != PLACE_BYTES && !unwatched)
 		*ret_candidate = actor_step(&next);
 	return next.word;
 }
 
-/* A plain access, or an atomic one to a word that is not common. */
-static void plain(const void *at, uint32_t size, bool write, const void *caller)
+void steps_plain(const void *at, uint32_t size, bool write, const void *caller)
 {
 	unsigned int candidate = 0;
 	const int word = step(at, size, write ? ACCESS_WRITE : ACCESS_READ, caller, &candidate);
@@ -79,7 +72,7 @@ static void plain(const void *at, uint32_t size, bool write, const void *caller)
 	void __tsan_##name(void *at);                                                                                  \
 	void __tsan_##name(void *at)                                                                                   \
 	{                                                                                                              \
-		plain(at, size, write, CALLER);                                                                        \
+		steps_plain(at, size, write, CALLER);                                                                        \
 	}
 
 PLAIN(read1, 1, false)
@@ -108,7 +101,7 @@ PLAIN(unaligned_write16, 16, true)
 static void range(void *at, unsigned long size, bool write, const void *caller)
 {
 	if (size)
-		plain(at, (uint32_t)(size < 255 ? size : 255), write, caller);
+		steps_plain(at, (uint32_t)(size < 255 ? size : 255), write, caller);
 }
 
 void __tsan_read_range(void *at, unsigned long size);
@@ -207,7 +200,7 @@ static bool is_common(int word, const void *at, uint32_t size, bool write)
 			if (common)                                                                                    \
 				memory_exchange(word, value, order);                                                   \
 			*at = value;                                                                                   \
-			oracle_exchanged((const void *)at, (uint64_t)was, (uint64_t)value);                            \
+			memory_exchanged((const void *)at, (uint64_t)was, (uint64_t)value);                            \
 		} else if (common) {                                                                                   \
 			memory_load(word, memory_candidates(word) - 1, failed);                                        \
 		}                                                                                                      \
@@ -241,101 +234,4 @@ uint8_t __tsan_atomic8_load(const volatile uint8_t *at, int order)
 {
 	(void)order;
 	return *at;
-}
-
-/* ------------------------------------------------------------------------------------- what the ring calls outside */
-
-/*
- * The sources are compiled with these names for the C library's. Of reader_iter.c: its iterator, and the copy of a
- * sub-buffer.
- */
-void *model_iter_calloc(size_t count, size_t size);
-void *model_iter_calloc(size_t count, size_t size)
-{
-	if (count * size > sizeof(m.iter))
-		fail("the iterator wants %zu bytes", count * size);
-	memset(m.iter, 0, sizeof(m.iter));
-	return m.iter;
-}
-
-void *model_iter_malloc(size_t size);
-void *model_iter_malloc(size_t size)
-{
-	(void)size;
-	return m.copy;
-}
-
-/* A copy of what others may change meanwhile: each eight bytes are a step. */
-void *model_iter_memcpy(void *to, const void *from, size_t size);
-void *model_iter_memcpy(void *to, const void *from, size_t size)
-{
-	size_t at, part;
-
-	for (at = 0; at < size; at += part) {
-		part = size - at < 8 ? size - at : 8;
-		plain((const unsigned char *)from + at, (uint32_t)part, false, CALLER);
-		memcpy((unsigned char *)to + at, (const unsigned char *)from + at, part);
-	}
-	return to;
-}
-
-void model_free(void *memory);
-void model_free(void *memory)
-{
-	(void)memory;
-}
-
-/* There is none; or it is the writer's stack, or another one. */
-int model_sigaltstack(const stack_t *stack, stack_t *old);
-int model_sigaltstack(const stack_t *stack, stack_t *old)
-{
-	(void)stack;
-	*old = (stack_t){ .ss_flags = SS_DISABLE, .ss_size = STACK_SIZE };
-	if (with(ALTERNATE | ELSEWHERE)) {
-		old->ss_flags = with(ALTERNATE) ? SS_ONSTACK : 0;
-		old->ss_sp = actor_stack_base(with(ALTERNATE) ? WRITER : READER);
-	}
-	return 0;
-}
-
-long model_syscall(long number, ...);
-long model_syscall(long number, ...)
-{
-	(void)number;
-	return 0;
-}
-
-/* The writer's clock. The explorer chooses how far it has moved since it was read last. */
-uint64_t rec_clock_mono(void)
-{
-	const struct pending next = { .caller = CALLER,
-				      .access = ACCESS_CLOCK,
-				      .place = PLACE_OWN,
-				      .size = 8,
-				      .word = -1,
-				      .candidates = (uint8_t)strlen(config->ticks) };
-	unsigned int candidate = 0;
-	struct actor *actor = &m.actors[running < 0 ? WRITER : running];
-
-	if (!is_quiet() && (next.candidates > 1 || with(MOVES)))
-		candidate = actor_step(&next);
-	switch (config->ticks[candidate]) {
-	case '1':
-		m.clock++;
-		break;
-	case 'b':
-		m.clock += REC_DELTA_MAX + 5u;
-		break;
-	case '-':
-		m.clock--;
-		m.oracle.back = true;
-		break;
-	default:
-		break;
-	}
-	if (actor->depth) {
-		actor->levels[actor->depth - 1].time = m.clock;
-		actor->levels[actor->depth - 1].cpu = m.shared.cpu;
-	}
-	return m.clock;
 }
