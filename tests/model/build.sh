@@ -3,8 +3,9 @@
 #
 # usage: build.sh SOURCES DIRECTORY [NAME...]
 #
-# Builds the model checker of the ring in SOURCES (a source tree, or a copy of its include/ and librecorder/) as
-# DIRECTORY/model. With NAMEs, only those sources of the ring are compiled; the other objects must exist already.
+# Builds the model checkers of what is in SOURCES (a source tree, or a copy of its include/ and librecorder/): that of the
+# ring as DIRECTORY/model, that of the pool of lanes as DIRECTORY/lanes/lanes. With NAMEs, only those sources are compiled;
+# the other objects must exist already. CHECKERS: which of the two (default "model lanes").
 #
 # The code to be checked is compiled with -fsanitize=thread and linked with tests/model/tsan.c instead of that
 # sanitizer's library, with the portable atomic operations, which it can see. COVERAGE=yes: with gcov's counters.
@@ -14,9 +15,8 @@ sources=$1 out=$2
 shift 2
 top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 cc=${CC:-gcc}
-harness=(actor check configs explore main memory oracle oracle_left oracle_read outside set stack_switch state tsan view)
-checked=(ring ring_commit ring_consume ring_count ring_enter ring_init ring_reader ring_left reader_iter page handle spoil action)
-only=("$@")
+wanted=("$@")
+ring=(ring ring_commit ring_consume ring_count ring_enter ring_init ring_reader ring_left)
 flags=(-std=gnu11 -D_GNU_SOURCE -DREC__DETAIL=1 -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
 watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
@@ -25,30 +25,70 @@ case $("$cc" --version) in
 *) watched+=(--param tsan-instrument-func-entry-exit=0 -Wno-tsan) ;;
 esac
 
-# An iterator copies what may be overwritten: with steps.
-also()
-{
-	[ "$1" != reader_iter ] || echo -Dmemcpy=model_iter_memcpy -Dmalloc=model_iter_malloc -Dcalloc=model_iter_calloc
-}
-
 link=()
 if [ "${COVERAGE-}" = yes ]; then
 	watched+=(-O1 -fno-inline --coverage)
 	link=(--coverage)
 fi
 
-mkdir -p "$out"
-if [ ${#only[@]} -eq 0 ]; then
-	only=("${checked[@]}")
-	for name in "${harness[@]}"; do
-		"$cc" "${flags[@]}" -c "$top/tests/model/$name.c" -o "$out/$name.o"
+# What only some sources are compiled with.
+also()
+{
+	case $1 in
+	# An iterator copies what may be overwritten: with steps.
+	model/reader_iter) echo -Dmemcpy=model_iter_memcpy -Dmalloc=model_iter_malloc -Dcalloc=model_iter_calloc ;;
+	lanes/*)
+		echo -include "$top/tests/model/lanes/small.h" -Dgetpid=model_getpid -Dmadvise=model_madvise -Dstatfs=model_statfs \
+			-Dmemset=model_memset -Dclock_gettime=model_clock_gettime -D__rseq_size=model_rseq_size -D__rseq_offset=model_rseq_place
+		;;
+	esac
+}
+
+# The source of this name: of the checker, of what both checkers have, or of the library.
+find_source()
+{
+	local at
+
+	for at in "$top"/tests/model/"$1.c" "$top"/tests/model/"${1#model/}.c" "$top"/tests/model/"${1#lanes/}.c"; do
+		[ ! -e "$at" ] || { echo "$at"; return; }
 	done
-fi
-for name in "${only[@]}"; do
-	file=$(echo "$sources"/librecorder/*/"$name.c")
-	[ ! -e "$top/tests/model/$name.c" ] || file=$top/tests/model/$name.c
-	"$cc" "${flags[@]}" "${watched[@]}" $(also "$name") -c "$file" -o "$out/$name.o"
+	echo "$sources"/librecorder/*/"${1#*/}.c"
+}
+
+# build CHECKER OBJECTS-DIRECTORY HARNESS... -- CHECKED...
+build()
+{
+	local checker=$1 into=$2 name names=() objects=() checked=()
+
+	shift 2
+	mkdir -p "$into"
+	while [ "$1" != -- ]; do
+		objects+=("$into/$1.o")
+		[ ${#wanted[@]} -ne 0 ] || "$cc" "${flags[@]}" -c "$(find_source "$checker/$1")" -o "$into/$1.o"
+		shift
+	done
+	shift
+	checked=("$@")
+	names=("${wanted[@]}")
+	[ ${#names[@]} -ne 0 ] || names=("${checked[@]}")
+	for name in "${names[@]}"; do
+		[[ " ${checked[*]} " = *" $name "* ]] || continue
+		"$cc" "${flags[@]}" "${watched[@]}" $(also "$checker/$name") -c "$(find_source "$checker/$name")" -o "$into/$name.o"
+	done
+	objects+=("${checked[@]/#/$into/}")
+	objects=("${objects[@]%.o}")
+	"$cc" "${link[@]}" -o "$into/$checker" "${objects[@]/%/.o}"
+}
+
+for checker in ${CHECKERS:-model lanes}; do
+	case $checker in
+	model)
+		build model "$out" actor check configs explore main memory oracle oracle_left oracle_read outside set stack_switch \
+			state tsan view -- "${ring[@]}" reader_iter page handle spoil action
+		;;
+	lanes)
+		build lanes "$out/lanes" actor check configs explore main memory oracle set stack_switch state tsan -- "${ring[@]}" page \
+			lane lane_control lane_grow share lane_thread geometry reader_lane reader_wait kernel view action
+		;;
+	esac
 done
-objects=("${harness[@]}" "${checked[@]}")
-objects=("${objects[@]/#/$out/}")
-"$cc" "${link[@]}" -o "$out/model" "${objects[@]/%/.o}"

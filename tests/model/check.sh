@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The model checker. MODEL selects the configurations, one or several of these separated by commas; the default is the
+# The model checkers, of the ring and of the pool of lanes. MODEL selects the configurations, one or several of these separated by commas; the default is the
 # short ones:
 #
 #	short	those that take seconds
 #	long	those that take longer
 #	all	both, and those that take minutes and some GB each
-#	clocks	those with handlers, under clocks that do not advance, that only step back, and that do either or advance: of the
+#	clocks	those of the ring with handlers, under clocks that do not advance, that only step back, and that do either or advance: of the
 #		last as many states as MODEL_STATES says
 . "$top_srcdir/tests/tap.sh"
 
@@ -20,12 +20,12 @@ MODEL=${MODEL:-short}
 workers=$(nproc)
 runs=()
 
-# Each configuration that these options of the checker select.
+# Each configuration that these options of this checker select.
 plan()
 {
 	local name names
 
-	mapfile -t names < <("$TMP/model/model" "$@" -l)
+	mapfile -t names < <("$TMP/model/$@" -l)
 	for name in "${names[@]}"; do
 		runs+=("$* $name")
 	done
@@ -33,13 +33,13 @@ plan()
 
 for which in ${MODEL//,/ }; do
 	case $which in
-	short) plan -s ;;
-	long) plan -t ;;
-	all) plan -a ;;
+	short) plan model -s && plan lanes/lanes -s ;;
+	long) plan model -t && plan lanes/lanes -t ;;
+	all) plan model -a && plan lanes/lanes -a ;;
 	clocks)
-		plan -c 0
-		plan -c -
-		plan -c 10- -n "${MODEL_STATES-100000}"
+		plan model -c 0
+		plan model -c -
+		plan model -c 10- -n "${MODEL_STATES-100000}"
 		;;
 	*) diag "no such configurations: MODEL=$which"; exit 1 ;;
 	esac
@@ -49,13 +49,13 @@ for ((i = 0; i < ${#runs[@]}; i++)); do
 		wait -n
 	done
 	# shellcheck disable=SC2086
-	"$TMP/model/model" ${runs[i]} >"$TMP/$i.out" 2>&1 &
+	"$TMP/model/"${runs[i]} >"$TMP/$i.out" 2>&1 &
 done
 wait
 for ((i = 0; i < ${#runs[@]}; i++)); do
 	# The steps that led to it; also reports it when the checker itself died.
 	# shellcheck disable=SC2086
-	grep -q '^ok 1 - ' "$TMP/$i.out" || "$TMP/model/model" -v ${runs[i]} 2>&1 | grep -v '^ok\|^not ok\|^1\.\.' | tail -n 400
+	grep -q '^ok 1 - ' "$TMP/$i.out" || "$TMP/model/"${runs[i]} -v 2>&1 | grep -v '^ok\|^not ok\|^1\.\.' | tail -n 400
 	line=$(sed -n 's/^\(ok\|not ok\) 1 - //p' "$TMP/$i.out")
 	if grep -q '^ok 1 - ' "$TMP/$i.out"; then pass "$line"; else fail "${line:-${runs[i]} died}"; fi
 done

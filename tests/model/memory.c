@@ -436,7 +436,7 @@ void memory_death_seen(unsigned int actor)
 	running = was;
 }
 
-void memory_race(const void *at, uint32_t size, bool write)
+void memory_race(const void *at, uint32_t size, bool write, bool atomic)
 {
 	const unsigned int self = (unsigned int)running, other = 1 - self;
 	const uint8_t known = m.memory.view[self].clock[other], now = m.memory.view[self].clock[self];
@@ -444,6 +444,11 @@ void memory_race(const void *at, uint32_t size, bool write)
 	char name[48];
 	uint32_t i;
 
+	if (!atomic && memory_word(at) >= 0) {
+		if (write)
+			fail("a plain store to a word that both sides use");
+		return;
+	}
 	if (with(ITERATES))
 		return;
 	for (i = first; i <= last && i < CELLS; i++) {

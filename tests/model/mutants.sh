@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The model checker catches what it should: each mutant in tests/model/mutants is the ring with one ordering or one check
-# damaged, and the configuration named there must fail. Those that are marked spare must not be noticed. MUTANTS="name..."
+# The model checkers catch what they should: each mutant in tests/model/mutants is the ring, or the pool of lanes, with one
+# ordering or one check damaged, and the configuration named there must fail. Those that are marked spare must not be noticed. MUTANTS="name..."
 # runs only these.
 . "$top_srcdir/tests/tap.sh"
 
@@ -22,7 +22,7 @@ bash "$top_srcdir/tests/model/build.sh" "$sources" "$base" 2>&1 || exit 1
 # Damage a copy of the file, build it, run the configurations on it. One line of result in $TMP/NAME.result.
 try()
 {
-	local name=$1 file=$2 configs=$3 work=$TMP/$1 files=$2 text count
+	local name=$1 file=$2 configs=$3 work=$TMP/$1 files=$2 text count checker=model program=model
 	shift 3
 
 	cp -r "$base" "$work"
@@ -47,16 +47,21 @@ try()
 		shift 2
 	done
 	printf '%s\n' "$text" >"$work/source/$file"
-	case $files in
+	# Configurations of the lanes begin with that word.
+	[[ $configs != lane-* ]] || checker=lanes program=lanes/lanes
+	case $checker:$files in
+	lanes:*.h* | lanes:*' '*) set -- ring ring_commit ring_consume ring_count ring_enter ring_init ring_left ring_reader page lane lane_control \
+		lane_grow share lane_thread geometry reader_lane reader_wait kernel view action ;;
+	lanes:*/lane_share.c) set -- share ;;
 	*.h* | *' '*) set -- ring ring_commit ring_consume ring_count ring_enter ring_init ring_left ring_reader page handle spoil action ;;
 	*) set -- "$(basename "$file" .c)" ;;
 	esac
-	if ! bash "$top_srcdir/tests/model/build.sh" "$work/source" "$work" "$@" >"$work.log" 2>&1; then
+	if ! CHECKERS=$checker bash "$top_srcdir/tests/model/build.sh" "$work/source" "$work" "$@" >"$work.log" 2>&1; then
 		echo "does not compile" >"$work.result"
 		return
 	fi
 	# shellcheck disable=SC2086
-	if (ulimit -t 240 && exec "$work/model" $configs) >>"$work.log" 2>&1; then
+	if (ulimit -t 240 && exec "$work/$program" $configs) >>"$work.log" 2>&1; then
 		echo "survives" >"$work.result"
 	elif grep -q '^not ok' "$work.log"; then
 		echo caught >"$work.result"

@@ -31,7 +31,7 @@ struct pending {
 
 /* The running actor; -1: the explorer. Not part of a state, nor are these: */
 extern int running;
-extern bool quiet; /* accesses just happen */
+extern bool quiet;     /* accesses just happen */
 extern bool unwatched; /* no step, but races are found */
 
 /* A piece of work without steps begins. */
@@ -54,8 +54,8 @@ void memory_exchange(int word, uint64_t value, int order);
 void memory_fence(int order);
 /* The running actor has exchanged the word at `at`. */
 void memory_exchanged(const void *at, uint64_t was, uint64_t value);
-/* Fails the check if another actor's last access there is not known to be over. */
-void memory_race(const void *at, uint32_t size, bool write);
+/* Fails the check if another actor's last access there is not known to be over, and may not compete with this one. */
+void memory_race(const void *at, uint32_t size, bool write, bool atomic);
 
 /* An actor has stopped before this access. Returns which of the candidates it is to read. */
 unsigned int actor_step(const struct pending *next);

@@ -58,14 +58,11 @@ static int step(const void *at, uint32_t size, enum access access, const void *c
 void steps_plain(const void *at, uint32_t size, bool write, const void *caller)
 {
 	unsigned int candidate = 0;
-	const int word = step(at, size, write ? ACCESS_WRITE : ACCESS_READ, caller, &candidate);
 
+	step(at, size, write ? ACCESS_WRITE : ACCESS_READ, caller, &candidate);
 	if (!memory_is_shared(at) || running < 0 || quiet)
 		return;
-	if (word < 0)
-		memory_race(at, size, write);
-	else if (write)
-		fail("a plain store to a word that both sides use");
+	memory_race(at, size, write, false);
 }
 
 #define PLAIN(name, size, write)                                                                                       \
@@ -150,7 +147,7 @@ void __tsan_atomic_thread_fence(int order)
 static bool is_common(int word, const void *at, uint32_t size, bool write)
 {
 	if (word < 0 && running >= 0 && !quiet && memory_is_shared(at))
-		memory_race(at, size, write);
+		memory_race(at, size, write, true);
 	return word >= 0;
 }
 
@@ -176,17 +173,26 @@ static bool is_common(int word, const void *at, uint32_t size, bool write)
 			memory_store(word, value, order);                                                              \
 		*at = value;                                                                                           \
 	}                                                                                                              \
-	u##bits __tsan_atomic##bits##_fetch_add(volatile u##bits *at, u##bits value, int order);                       \
-	u##bits __tsan_atomic##bits##_fetch_add(volatile u##bits *at, u##bits value, int order)                        \
+	static u##bits add##bits(volatile u##bits *at, u##bits value, int order, const void *caller)                   \
 	{                                                                                                              \
 		unsigned int candidate = 0;                                                                            \
-		const int word = step((const void *)at, bits / 8, ACCESS_ADD, CALLER, &candidate);                     \
+		const int word = step((const void *)at, bits / 8, ACCESS_ADD, caller, &candidate);                     \
 		const u##bits was = *at;                                                                               \
                                                                                                                        \
 		if (is_common(word, (const void *)at, bits / 8, true))                                                 \
-			memory_exchange(word, was + value, order);                                                     \
-		*at = was + value;                                                                                     \
+			memory_exchange(word, (u##bits)(was + value), order);                                          \
+		*at = (u##bits)(was + value);                                                                          \
 		return was;                                                                                            \
+	}                                                                                                              \
+	u##bits __tsan_atomic##bits##_fetch_add(volatile u##bits *at, u##bits value, int order);                       \
+	u##bits __tsan_atomic##bits##_fetch_add(volatile u##bits *at, u##bits value, int order)                        \
+	{                                                                                                              \
+		return add##bits(at, value, order, CALLER);                                                            \
+	}                                                                                                              \
+	u##bits __tsan_atomic##bits##_fetch_sub(volatile u##bits *at, u##bits value, int order);                       \
+	u##bits __tsan_atomic##bits##_fetch_sub(volatile u##bits *at, u##bits value, int order)                        \
+	{                                                                                                              \
+		return add##bits(at, (u##bits)(0 - value), order, CALLER);                                             \
 	}                                                                                                              \
 	static u##bits exchange##bits(volatile u##bits *at, u##bits expected, u##bits value, int order, int failed,    \
 				      const void *caller)                                                              \

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+/* What must hold in every state, and once nothing moves any more. */
+#include "lanes.h"
+
+#include <string.h>
+
+static bool is_in_pool(const struct rec_handle *handle)
+{
+	return (uintptr_t)handle - (uintptr_t)inside.handles < sizeof(inside.handles);
+}
+
+void check_owners(void)
+{
+	const struct rec_handle *handles[THREADS];
+	unsigned int i, j;
+
+	for (i = 0; i < THREADS; i++) {
+		handles[i] = actor_handle(i);
+		if (!is_in_pool(handles[i]))
+			continue;
+		if (file[handles[i] - inside.handles].lane.owner != m.actors[i].tid)
+			fail("actor %u uses lane %u, whose owner is %u", i, (uint32_t)(handles[i] - inside.handles),
+			     file[handles[i] - inside.handles].lane.owner);
+		for (j = 0; j < i; j++)
+			if (handles[i] == handles[j])
+				fail("actors %u and %u have lane %u", i, j, (uint32_t)(handles[i] - inside.handles));
+	}
+}
+
+/* A sleeper that was not woken must have no reason to be awake. */
+static void check_sleeper(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < config->max_lanes && inside.kernel.asleep; i++) {
+		const struct rec_ring_reader *ring = &m.opened[i].ring;
+
+		if (m.opened[i].shared.at && REC_POS_ID(ring->lane->commit) != ring->page &&
+		    rec_ring_is_hit(ring->lane, ring->words, 50))
+			fail("the reader sleeps, and lane %u is half full", i);
+	}
+	inside.kernel.asleep = 0;
+}
+
+static bool ends_without_notice(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < THREADS; i++)
+		if (strchr(actor_program(i), 'X'))
+			return true;
+	return m.oracle.died;
+}
+
+/* All threads have ended. */
+static void check_pool(void)
+{
+	int32_t nr_free = 0;
+	uint32_t i;
+
+	for (i = 0; i < config->max_lanes; i++) {
+		const uint32_t owner = file[i].lane.owner;
+
+		if (owner && owner != REC_OWNER_HELD && inside.kernel.alive[owner % ALIVE] && !with(REUSES))
+			fail("lane %u belongs to a thread that did not give it back", i);
+		if (owner && owner != REC_OWNER_HELD && !ends_without_notice())
+			fail("lane %u is not given back", i);
+		if (file[i].lane.broken)
+			fail("lane %u is broken at line %u", i, file[i].lane.broken);
+		nr_free += inside.own[i].made && !inside.own[i].shared && !owner;
+	}
+	if (!ends_without_notice() && nr_free != rec_process.free_lanes)
+		fail("%d lanes are free, %d are counted", nr_free, rec_process.free_lanes);
+}
+
+static void each_thread(char action, unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		actor_become(i);
+		act(action);
+	}
+}
+
+/* New threads get all lanes that are not to be shared, each one of its own. */
+static void check_leases(void)
+{
+	const uint32_t own = (uint32_t)config->max_lanes - config->shared_max, nr = own < THREADS ? own : THREADS;
+	unsigned int i, lane = 0;
+
+	each_thread('a', nr);
+	check_owners();
+	for (i = 0; i < nr; i++) {
+		actor_become(i);
+		if (rec_thread_lane(&lane) < 0)
+			fail("a new thread gets no lane, though only %u others have one", i);
+	}
+	/* Through all pages. */
+	for (i = 0; i < 3; i++) {
+		each_thread('l', nr);
+		each_thread('s', nr);
+		act('r');
+	}
+	for (i = 0; i < 4; i++)
+		each_thread('l', nr);
+	check_owners();
+	each_thread('x', nr);
+	check_pool();
+}
+
+/* Every event is in a lane, read or reported as lost, or is counted where it was refused. */
+static void check_account(void)
+{
+	uint64_t known = header.lost_no_lane;
+	uint32_t i;
+
+	for (i = 0; i < config->max_lanes; i++) {
+		const struct lane_file *lane = &file[i];
+		const struct list *list = &m.oracle.lists[i];
+		struct rec_ring_counts counts = { 0 };
+
+		known += list->nr + rec_lane_refusals(&lane->lane) + lane->lane.disabled;
+		if (m.opened[i].shared.at && rec_ring_count(&m.opened[i].ring, false, &counts) < 0)
+			fail("lane %u cannot be counted", i);
+		if (counts.committed != list->nr)
+			fail("%u events were committed to lane %u, it has counted %u", list->nr, i,
+			     (uint32_t)counts.committed);
+		if (counts.entries || counts.read + counts.overrun != list->nr)
+			fail("of %u events of lane %u, %u were read, %u lost, and %u remain", list->nr, i,
+			     (uint32_t)counts.read, (uint32_t)counts.overrun, (uint32_t)counts.entries);
+	}
+	if (known > m.oracle.tried || known + m.oracle.unknown < m.oracle.tried)
+		fail("%u events were written, and %u are accounted for", m.oracle.tried, (uint32_t)known);
+}
+
+void check_end(void)
+{
+	quiet = true;
+	quiet_begin();
+	check_owners();
+	check_sleeper();
+	each_thread('x', THREADS);
+	each_thread('C', THREADS);
+	check_pool();
+	check_leases();
+	act('r');
+	check_account();
+	quiet = false;
+}

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The checker of the pool of lanes: docs/MEMORY-MODEL.md, "The exhaustive check", describes what it explores. As that of
+ * the ring (model.h), it runs the library's own sources, here lane*.c, the ring, reader_lane.c and reader_wait.c, with
+ * each access to shared memory as a step. Actors are the threads of a program and one reader. kernel.c stands for the
+ * system calls, and for the rest of the process.
+ */
+#ifndef LANES_H
+#define LANES_H
+
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
+#include "librecorder/view/reader_private.h"
+#include "tests/model/set.h"
+#include "tests/model/steps.h"
+
+#include <stdio.h>
+
+#define THREADS	   3u
+#define READER	   THREADS
+#define ACTORS	   (THREADS + 1u)
+#define LANES_MAX  4u
+#define SUBBUF	   128u
+#define SUBBUFS	   4u  /* of a lane: the reader page, and two or three in the ring */
+#define EVENTS_MAX 64u /* in one lane */
+#define STACK_SIZE 16384u
+#define WORDS_MAX  256u	 /* that several actors use at the same time */
+#define CELLS	   2048u /* of four bytes each */
+#define TLS_MAX	   1024u
+#define ALIVE	   16u /* threads in all */
+
+/* ------------------------------------------------------------------------------------------------ configurations */
+
+enum {
+	OVERWRITE = 1, /* the mode */
+	DIES = 2,      /* the first thread ends at any step, once, without notice */
+	REUSES = 4,    /* the thread that comes next in its place has the same id */
+	LONG = 8,      /* the long tier's */
+	GROWS = 16,    /* threads may take further lanes, from the beginning */
+};
+
+struct config {
+	const char *name;
+	uint8_t max_lanes;
+	uint8_t shared_max;
+	const char *programs[THREADS]; /* each thread's actions, see action.c */
+	const char *reads;	       /* the reader's */
+	unsigned int flags;
+};
+
+extern const struct config configs[];
+extern const struct config *config;
+
+static inline bool with(unsigned int flag)
+{
+	return config->flags & flag;
+}
+
+/* --------------------------------------------------------------------------------------------- what is shared */
+
+/* One lane of the buffer file: the smallest that the geometry can describe. */
+struct lane_file {
+	struct rec_lane lane;
+	struct rec_subbuf subbufs[SUBBUFS];
+	struct rec_lane_reader words;
+	struct rec_link links[SUBBUFS];
+	unsigned char meta[SUBBUF];
+	unsigned char pages[SUBBUFS][SUBBUF];
+};
+
+/* What the kernel knows. */
+struct kernel {
+	uint32_t alive[ALIVE]; /* threads, by id */
+	uint32_t locks;	       /* on lanes, a bit each */
+	uint32_t asleep;       /* the reader is, until one of these changes */
+	const uint32_t *futex[LANES_MAX];
+	bool has_head[LANES_MAX]; /* memory for each lane's page, reader words and links */
+	bool has_ring[LANES_MAX]; /* and for the rest */
+};
+
+struct inside {
+	struct kernel kernel;
+	struct rec_lane_own own[LANES_MAX];
+	struct rec_handle handles[LANES_MAX];
+};
+
+extern struct inside inside;
+extern struct rec_buffer_header header;
+extern struct lane_file file[LANES_MAX];
+
+/* Of lane_share.c. */
+extern uint32_t *const share_starved;
+extern struct rec_lane *const share_nowhere;
+
+#define PID	   1000
+#define START_TIME 7u
+#define NOW	   1000u /* of the clock, which stands still */
+
+void kernel_begin(void);
+void view_begin(void);
+void view_end(void);
+
+/* What all actors use; its parts have offsets in this order. */
+struct region {
+	void *at;
+	uint32_t size;
+	uint32_t offset;
+};
+
+#define REGIONS 7u
+extern struct region regions[REGIONS];
+extern uint32_t nr_cells;	/* of this configuration */
+void memory_begin_search(void); /* a configuration: no word is known to be common */
+void memory_begin(void);	/* the state at the beginning */
+/* This part of the file has memory from now on, or no longer. */
+void memory_populate(const void *at, size_t size, bool has);
+void memory_name(uint32_t offset, char *text, size_t size);
+/* The running actor knows that all threads which ended are gone. */
+void memory_deaths_seen(void);
+void memory_ends(unsigned int actor);
+/* A word turned out to be common: what was explored before was not enough. */
+extern bool memory_learnt;
+
+/* What an actor knows: how many parts of the others' work are over. */
+struct view {
+	uint8_t clock[ACTORS];
+};
+
+struct memory {
+	struct view view[ACTORS];
+	struct view release[ACTORS]; /* as of the last release fence */
+	struct view acquire[ACTORS]; /* what an acquire fence will add */
+	struct view total;	     /* what sequentially consistent fences passed on */
+	struct view gone;	     /* what threads knew that have ended */
+	bool used[ACTORS];	     /* something was accessed since the last release */
+	struct view released[WORDS_MAX];
+	/*
+	 * In which part of an actor's work each cell was written and read last, with MARK_PLAIN, unless all others know
+	 * that it is over.
+	 */
+	uint8_t written[ACTORS][CELLS];
+	uint8_t read[ACTORS][CELLS];
+};
+
+#define MARK_PLAIN 0x80u
+
+/* ------------------------------------------------------------------------------------------------------- actors */
+
+enum act { ACT_START, ACT_STEP, ACT_DIE };
+
+struct choice {
+	uint8_t actor;
+	uint8_t act;
+	char action;
+};
+
+struct actor {
+	void *sp;
+	struct pending next;
+	uint32_t tid;
+	uint32_t held; /* number of the lane in reserve, plus 1 */
+	uint16_t steps;
+	uint8_t done; /* of its program */
+	uint8_t masked;
+	char action; /* 0: idle */
+	unsigned char tls[TLS_MAX];
+};
+
+/* A lane's events: their numbers are the places in this list. */
+struct list {
+	uint8_t nr;
+	uint8_t id[EVENTS_MAX];
+	bool writing;	/* the last of them may not be committed yet */
+	uint8_t next;	/* the number to be read next */
+	uint8_t writer; /* the actor that is inside, plus 1 */
+};
+
+struct oracle {
+	struct list lists[LANES_MAX];
+	uint8_t tried;
+	uint8_t unknown; /* events of which it is not known what they came to, because their thread ended */
+	bool died;
+};
+
+struct model {
+	struct actor actors[ACTORS];
+	struct oracle oracle;
+	uint32_t next_tid;
+	struct rec_view view;
+	struct view_lane opened[LANES_MAX];
+	struct memory memory; /* last, because not all of its cells are used */
+};
+
+extern struct model m;
+extern struct choice command;
+extern unsigned int current; /* the actor whose thread-local data are in place */
+
+void actors_begin(void);
+void actor_resume(unsigned int actor);
+/* Its thread is gone; the next one is ready. */
+void actor_renew(unsigned int actor);
+/* The running thread ends here, and the actor is another one. */
+void actor_next_thread(void);
+unsigned char *actor_stack(unsigned int actor, size_t *ret_live);
+/* Use the thread-local data of this actor. */
+void actor_become(unsigned int actor);
+/* The model was restored: the thread-local data in place are no actor's. */
+void actor_return(void);
+/* The handle that a thread's variable names, in the data of an actor that is not running. */
+struct rec_handle *actor_handle(unsigned int actor);
+/* The running actor sleeps until kernel.asleep is 0. */
+void actor_sleep(void);
+bool actor_is_thread(unsigned int actor);
+const char *actor_program(unsigned int actor);
+void act(char action);
+
+/* ------------------------------------------------------------------------------------------------------- oracle */
+
+uint32_t oracle_tries(void); /* returns the event's id */
+void oracle_enters(const struct rec_lane *lane);
+void oracle_commits(const struct rec_lane *lane, uint32_t id);
+void oracle_leaves(const struct rec_lane *lane);
+void oracle_reads(uint32_t lane, const struct rec_ring_event *event);
+void oracle_dies(unsigned int actor);
+/* In every state: no two threads use one lane. */
+void check_owners(void);
+/* Nothing moves any more. */
+void check_end(void);
+
+/* ------------------------------------------------------------------------------------------- state and explorer */
+
+struct saved {
+	struct model model;
+	unsigned char shared[CELLS * 4];
+	size_t live[ACTORS];
+	unsigned char stacks[ACTORS][STACK_SIZE];
+};
+
+uint64_t state_hash(void);
+void state_save(struct saved *ret_saved);
+void state_restore(const struct saved *saved);
+
+struct tally {
+	uint64_t states;
+	uint64_t steps;
+	uint64_t ends;
+	uint32_t depth;
+	uint32_t words; /* common ones */
+	uint32_t rounds;
+	uint32_t most; /* steps of an action */
+};
+
+extern struct tally tally;
+
+bool explorer_passes(unsigned int actor, const struct pending *next);
+/* 0: nothing wrong. 1: something was, and was reported. */
+int explore(const struct config *what, uint64_t limit, bool verbose);
+
+#endif
