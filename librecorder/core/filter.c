@@ -12,9 +12,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* The depth of nested parentheses. */
-#define DEPTH_MAX 32u
-
 struct compiler {
 	struct rec_scan scan;
 	unsigned int depth;
@@ -172,8 +169,8 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 	if (rec_is_digit(*c->scan.at) || *c->scan.at == '-') {
 		if (!rec_scan_number(&c->scan, operand, &step.value))
 			return false;
-	} else if (rec_is_word(*c->scan.at) ||
-		   (is_quoted && operand->field && operand->field->kind == REC_FIELD_NAMED)) {
+	} else if (rec_is_word(*c->scan.at) || (is_quoted && operator->test == REC_TEST_EQUAL && operand->field &&
+						operand->field->kind == REC_FIELD_NAMED)) {
 		if (is_quoted && !rec_scan_quoted(&c->scan, &word))
 			return false;
 		if (!is_quoted)
@@ -263,8 +260,8 @@ static bool factor(struct compiler *c, struct exits *ret_exits)
 		if (!comparison(c, ret_exits))
 			return false;
 	} else {
-		if (++c->depth > DEPTH_MAX)
-			return rec_scan_wrong(&c->scan, open, "parentheses nested deeper than %u", DEPTH_MAX);
+		if (++c->depth > REC_FILTER_DEPTH_MAX)
+			return rec_scan_wrong(&c->scan, open, "parentheses nested deeper than %u", REC_FILTER_DEPTH_MAX);
 		if (!alternatives(c, ret_exits))
 			return false;
 		if (!rec_scan_take(&c->scan, ")"))

@@ -9,6 +9,9 @@
 #include <librecorder/event_text.h>
 #include <librecorder/filter.h>
 
+/* The depth of nested parentheses. */
+#define REC_FILTER_DEPTH_MAX 32u
+
 /* The text of a filter, read from left to right. */
 struct rec_scan {
 	const char *text;

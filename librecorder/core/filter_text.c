@@ -28,6 +28,7 @@ struct writer {
 	const struct rec_event_info *info;
 	char *text;
 	size_t size, used;
+	unsigned int depth; /* of the brackets that are open */
 	int err;
 };
 
@@ -177,6 +178,7 @@ static void put_text(struct writer *writer, const struct rec_condition_step *ste
 {
 	const uint64_t offset = step->value & UINT32_MAX, size = step->value >> 32;
 	const char *text = (const char *)writer->condition + offset;
+	const bool is_glob = (step->test & REC_TEST_KIND) == REC_TEST_GLOB;
 	char quote;
 
 	if (offset > writer->condition_size || size > writer->condition_size - offset || size > REC_FILTER_TEXT_MAX) {
@@ -184,10 +186,14 @@ static void put_text(struct writer *writer, const struct rec_condition_step *ste
 		return;
 	}
 	quote = memchr(text, '"', (size_t)size) ? '\'' : '"';
-	put(writer, "%c%.*s%c", quote, (int)size, text, quote);
+	/* A filter's pattern that begins with ! is negated; one that begins with !! is kept without the first. */
+	put(writer, "%c%s%.*s%c", quote, is_glob && size && *text == '!' ? "\\" : "", (int)size, text, quote);
 }
 
-/* `is_negated`: the step leads to "yes" if its test is false. */
+/*
+ * `is_negated`: the step leads to "yes" if its test is false. A comparison that has no opposite is negated in brackets,
+ * unless the compiler takes no more of them.
+ */
 static void put_test(struct writer *writer, const struct rec_condition_step *step, bool is_negated)
 {
 	static const char *const words[][2] = {
@@ -204,16 +210,17 @@ static void put_test(struct writer *writer, const struct rec_condition_step *ste
 	const unsigned int kind = step->test & REC_TEST_KIND;
 	uint32_t element = 0;
 	const struct rec_field *field = find_field(writer, step, &element);
-	bool in_brackets;
+	bool is_prefixed, in_brackets;
 
 	if (kind < REC_TEST_EQUAL || kind > REC_TEST_FLOAT_GREATER_EQUAL) {
 		writer->err = -EBADMSG;
 		return;
 	}
-	in_brackets = is_negated && !words[kind][1];
-	put(writer, "%s", in_brackets ? "!(" : "");
+	is_prefixed = is_negated && !words[kind][1];
+	in_brackets = is_prefixed && writer->depth < REC_FILTER_DEPTH_MAX;
+	put(writer, "%s%s", is_prefixed ? "!" : "", in_brackets ? "(" : "");
 	put_name(writer, step, field, element);
-	put(writer, " %s ", words[kind][is_negated && !in_brackets]);
+	put(writer, " %s ", words[kind][is_negated && !is_prefixed]);
 	if (kind == REC_TEST_TEXT || kind == REC_TEST_GLOB)
 		put_text(writer, step);
 	else
@@ -256,7 +263,9 @@ static void put_side(struct writer *writer, const struct part *part, bool is_or)
 	const bool in_brackets = !is_or && find_split(writer, part, &has_or) && has_or;
 
 	put(writer, "%s", in_brackets ? "(" : "");
+	writer->depth += in_brackets;
 	put_part(writer, part);
+	writer->depth -= in_brackets;
 	put(writer, "%s", in_brackets ? ")" : "");
 }
 
@@ -303,7 +312,7 @@ int rec_filter_text(const struct rec_condition *condition, size_t condition_size
 	if (!size)
 		return -ENOSPC;
 	text[0] = '\0';
-	if (condition->nr_steps > REC_STEPS_MAX ||
+	if (condition_size < sizeof(*condition) || condition->nr_steps > REC_STEPS_MAX ||
 	    condition->nr_steps * sizeof(struct rec_condition_step) > condition_size - sizeof(*condition))
 		return -EBADMSG;
 	writer.steps = (const struct rec_condition_step *)(const void *)(condition + 1);

@@ -95,13 +95,19 @@ seeds_of_elf()
 	$cc -std=c11 "-I$top_srcdir/include" -Os -fPIC -shared -nostdlib -s -o "$1/events.so" "$TMP/events.c"
 }
 
-# A text and a record for each line.
+# A text and a record for each line: zeros, and the string "!a" (its place, 76, is the letter L).
 seeds_of_filter()
 {
 	local n=0 text
 
 	while IFS= read -r text; do
-		printf '%s\0%064d' "$text" 0 >"$1/$((n++))"
+		{
+			printf '%s\0' "$text"
+			head -c 48 /dev/zero
+			printf 'L\0\3\0L\0\3\0'
+			head -c 20 /dev/zero
+			printf '!a\0'
+		} >"$1/$((n++))"
 	done <<-'END'
 		a == 1 && b < -5 || !(c & 0xf0)
 		path ~ '*.conf' && (path != "x" || raw == 'abc')
@@ -111,6 +117,7 @@ seeds_of_filter()
 		pid == 7 && cpu == 3
 		ts >= 12.5 && comm == 'task'
 		path =~ '^/etc/.*[0-9]$'
+		path ~ '!!a' || !(path ~ "!a*")
 		fuzz:every,other:* rate 50 if d > 4294967296
 	END
 }

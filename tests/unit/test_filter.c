@@ -264,6 +264,7 @@ static const struct mistake {
 	{ "wide == 1e", 9, "'1e' is not a number" },
 	{ "wide == OP_GET", 9, "expected a number" },
 	{ "op == OP_HEAD", 7, "'OP_HEAD' is not a value of 'op'; its values are OP_GET, OP_PUT, OP_DELETE" },
+	{ "op < 'OP_GET'", 6, "expected a number" },
 	{ "a ~ 3", 3, "~ works on texts only" },
 	{ "path == abc", 9, "expected a text in quotes: path == \"abc\"" },
 	{ "(path ~ *.db)", 9, "expected a text in quotes: path ~ \"*.db\"" },

@@ -92,6 +92,9 @@ Test(filter_text, negations_move_inwards)
 		{ "!(a == 1 || !(b > 2 && path ~ '*x'))", "a != 1 && b > 2 && path ~ \"*x\"" },
 		{ "!(op == OP_GET)", "op != OP_GET" },
 		{ "((a == 1))", "a == 1" },
+		/* Only the first ! of a pattern negates. */
+		{ "path ~ '!!a*'", "!(path ~ \"\\!a*\")" },
+		{ "!(path ~ '!!a*')", "path ~ \"\\!a*\"" },
 	};
 
 	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
@@ -134,6 +137,49 @@ Test(filter_text, any_expression_compiles_to_the_same_condition)
 		cr_assert_eq(compile(text, &again), size, "%s: %s", filter, text);
 		cr_assert_eq(memcmp(&condition, &again, size), 0, "%s: %s", filter, text);
 	}
+}
+
+/* A pattern that begins with a ! is the same one after it was written. */
+Test(filter_text, patterns_stay_the_same)
+{
+	static const char *const texts[] = { "", "!", "a", "!a", "!!a" };
+	static const char *const filters[] = { "path ~ '!!'", "path ~ '!!a'", "path ~ '!a'", "path ~ '!!!a'",
+					       "path =~ '^!a$'", "path !~ '^!'" };
+	struct filter_record record;
+
+	for (size_t i = 0; i < sizeof(filters) / sizeof(filters[0]); i++) {
+		union condition condition;
+		const size_t size = compile(filters[i], &condition);
+		char text[64];
+
+		cr_assert_gt(text_of(&condition, size, text, sizeof(text)), 0);
+		for (size_t j = 0; j < sizeof(texts) / sizeof(texts[0]); j++) {
+			filter_record_init(&record);
+			filter_record_text(&record, &record.path, texts[j], strlen(texts[j]) + 1);
+			cr_expect_eq(filter_try(filters[i], &record, 0), filter_try(text, &record, 0), "%s, %s: '%s'",
+				     filters[i], text, texts[j]);
+		}
+	}
+}
+
+/* As deep as the compiler takes brackets: it takes what is written, too. */
+Test(filter_text, the_deepest_filter)
+{
+	union condition condition, again;
+	char filter[1024] = "", text[1024];
+	size_t size;
+
+	for (unsigned int i = 0; i < 32; i++)
+		strcat(filter, "(a == 1 || b == 2 && ");
+	strcat(filter, "!c & 6");
+	for (unsigned int i = 0; i < 32; i++)
+		strcat(filter, ")");
+	strcat(filter, " && d == 3");
+	size = compile(filter, &condition);
+	cr_assert_gt(text_of(&condition, size, text, sizeof(text)), 0);
+	cr_expect(strstr(text, "&& !c & 6)"), "%s", text);
+	cr_expect_eq(compile(text, &again), size);
+	cr_expect_eq(memcmp(&condition, &again, size), 0, "%s", text);
 }
 
 Test(filter_text, too_little_room)
