@@ -12,6 +12,7 @@
 #	end PID...		kills it, and waits until it is gone
 #	large_lanes		programs that begin after this lose nothing while a recorder is stopped for ten seconds
 #	numbers FILE		which numbers a recording holds: "first last count", and how many are missing in between
+#	equal_events A B		whether two recordings hold the same events, at the same times
 
 victim=$top_builddir/tests/programs/victim
 
@@ -85,4 +86,25 @@ numbers()
 		NR > 1 { gap = $1 - last - 1; missing += gap < 0 ? -gap : gap }
 		{ last = $1 }
 		END { print first + 0, last + 0, NR, missing + 0 }'
+}
+
+# error_of FILE: the bound of its times' error that the file states, in ns
+error_of()
+{
+	"$RECORDER" dump "$1" | sed -nE 's/.*time error at most ([0-9]+) ns.*/\1/p'
+}
+
+# Each recovery compares the clocks anew: its times differ from another's by no more than the errors that the files state.
+equal_events()
+{
+	"$RECORDER" report -t "$1" >"$1.text"
+	"$RECORDER" report -t "$2" >"$2.text"
+	paste -d '\n' "$1.text" "$2.text" | awk -v error=$(($(error_of "$1") + $(error_of "$2"))) '
+		function time() { if (!match($0, / [0-9]+\.[0-9]+: /)) return 0
+				  text = substr($0, RSTART, RLENGTH - 2); sub(/\./, "", text)
+				  return text + 0 }
+		{ at = time(); line = $0; sub(/ [0-9]+\.[0-9]+: /, "", line) }
+		NR % 2 { then = at; other = line; next }
+		line != other || at - then > error || then - at > error { print NR / 2 ": " other " at " then "\n" line " at " at; bad = 1 }
+		END { exit bad || NR == 0 }'
 }
