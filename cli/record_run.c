@@ -199,6 +199,14 @@ static void say_stopped(const struct record *record, int err)
 		 what, strerror(-err), lost, record->output.spool, record->output.spool);
 }
 
+static bool has_unread(const struct record *record, const struct drain_trouble *trouble)
+{
+	if (trouble->unread)
+		complain(RECORD, "some buffers could not be read; retry with 'recorder recover %s'",
+			 record->output.spool);
+	return trouble->unread;
+}
+
 /* Take the events and write the file. False: one line was printed; what there is stays. */
 static bool record_events(struct record *record)
 {
@@ -229,15 +237,12 @@ static bool record_events(struct record *record)
 	if (record->user)
 		trouble = record->attach ? attach_trouble(record->attach) : drain_trouble(record->drain);
 	if (!progress_finish(&record->output, record->spool, record->user ? &record->selections : NULL, trouble)) {
-		if (record->is_empty)
+		if (record->is_empty && !has_unread(record, trouble))
 			remove_traces(record);
 		return false;
 	}
-	if (trouble->unread) {
-		complain(RECORD, "some buffers could not be read; retry with 'recorder recover %s'",
-			 record->output.spool);
+	if (has_unread(record, trouble))
 		return false;
-	}
 	remove_traces(record);
 	return true;
 }

@@ -230,4 +230,18 @@ is "it is not retried without end" "$status" 1
 like "and that is reported" "$err" "^recorder record: '.*/a.dat.spool' exists already"
 ok "it was retried" test "$(wc -l <"$TMP/trace")" -gt 4
 
+# ---- the only buffer cannot be opened: nothing is recorded, and nothing is lost
+
+clear_all
+leave_buffer
+buffer=$(ls "$RECORDER_DIR")
+mv "$RECORDER_DIR/$buffer" "$TMP"
+run timeout --kill-after=5 120 strace -qq -o "$TMP/trace" -P "$buffer" -e inject=openat:error=ENOMEM:when=1+ \
+	"$RECORDER" record -o a.dat bash -c 'mv "$0" "$RECORDER_DIR"' "$TMP/$buffer"
+is "a buffer that cannot be opened" "$status" 1
+like "is reported" "$err" "some buffers could not be read; retry with 'recorder recover .*/a.dat.spool'"
+recover_rest
+is "and it is still there" "$(in_files b.dat)" $events
+is "to be recovered" "$(ls -A . "$RECORDER_DIR")" "$(printf '%s\n' .: b.dat '' "$RECORDER_DIR:")"
+
 done_testing
