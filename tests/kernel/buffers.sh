@@ -32,8 +32,6 @@ buffers()
 		sort -u | paste -sd ' '
 }
 
-instances=$(ls $tracing/instances)
-
 # ---- each event in its buffer, in both versions of the file
 
 for version in 6 7; do
@@ -157,7 +155,7 @@ mkdir $tracing/instances/mine-$$
 record -B mine-$$ -e sched_switch sleep 0.01
 is "another's instance: status" "$status" 0
 is "another's instance: is not used" "$(cat $tracing/instances/mine-$$/set_event)" ""
-rmdir $tracing/instances/mine-$$
-is "nothing is left" "$(ls $tracing/instances | grep -v '^recorder-')" "$(grep -v '^recorder-' <<<"$instances")"
+is "another's instance: nothing is left beside it" "$(left "$pid")" ""
+ok "another's instance: stays" rmdir $tracing/instances/mine-$$
 
 done_testing
