@@ -116,12 +116,21 @@ part_sanitizers-long()
 
 # The portable atomics, under the thread sanitizer. gcc warns that the sanitizer cannot follow fences; so plain data
 # must be ordered without them.
-part_threads()
+configure_threads()
 {
 	configure_in threads --disable-command --disable-shared --enable-sanitizers=thread CC=gcc \
 		CPPFLAGS=-DREC_GENERIC_ATOMICS CFLAGS="-g1 -O1 -Wno-tsan" \
-		LDFLAGS=-fuse-ld=mold &&
-		build_and threads programs check
+		LDFLAGS=-fuse-ld=mold
+}
+
+part_threads()
+{
+	configure_threads && build_and threads programs-threads check-threads
+}
+
+part_threads-long()
+{
+	configure_threads && build_and threads programs check
 }
 
 # The library alone for another CPU, its tests under an emulator.

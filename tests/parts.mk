@@ -4,9 +4,9 @@
 # tests/check.sh runs this file and says what each part does.
 
 short: dist clang sanitizers threads
-long: dist-long sanitizers-long clang-long aarch64-long
+long: dist-long sanitizers-long threads-long clang-long aarch64-long
 
-dist clang sanitizers threads dist-long sanitizers-long clang-long aarch64-long:
+dist clang sanitizers threads dist-long sanitizers-long threads-long clang-long aarch64-long:
 	+@bash tests/check.sh part $@
 
-.PHONY: short long dist clang sanitizers threads dist-long sanitizers-long clang-long aarch64-long
+.PHONY: short long dist clang sanitizers threads dist-long sanitizers-long threads-long clang-long aarch64-long

@@ -251,6 +251,16 @@ is "each of them is in tests/include.am" \
 	"$(grep -v -x -F -f <(grep -oE 'tests/[a-z]+/[a-z_0-9]+(\.sh|\.c)?' tests/include.am) <<<"$tests" |
 		grep -v -x -F -f <(grep -oE 'tests/[a-z]+/[a-z_0-9]+' tests/include.am | sed 's/$/.c/'))" ""
 
+# tests_in LIST: those of a list in tests/include.am
+tests_in()
+{
+	sed -n "/^$1 = /,/[^\\\\]\$/p" tests/include.am | grep -oE 'tests/[a-z]+/[a-z_0-9]+'
+}
+
+ok "there are unit tests with threads" test "$(tests_in threaded_tests | wc -l)" -gt 10
+is "those that start one run under the thread sanitizer in the short tier" \
+	"$(tests_in unit_tests | sed 's/$/.c/' | xargs grep -lE 'pthread_create|reader_lane\(' | grep -v -x -F -f <(tests_in threaded_tests | sed 's/$/.c/'))" ""
+
 ok "the libc-only lists of format are not empty" test "$(wc -l <<<"$libc")" -gt 40
 is "the libc-only files of format need libc alone" \
 	"$(grep -E " < $external" "$TMP/includes" | grep -F -f <(printf '%s\n' "$libc" | sed 's/$/ /'))" ""
