@@ -25,7 +25,7 @@
 
 struct item {
 	struct event_line line; /* plan NULL: a text, of line.size characters */
-	uint32_t behind;	/* bytes after the record */
+	uint32_t bytes_after;	/* bytes after the record */
 	uint32_t room;		/* of what follows the item */
 };
 
@@ -79,7 +79,7 @@ static int make_line(struct report_crew *crew, struct batch *batch, struct print
 	if (batch->text.failed)
 		return -ENOMEM;
 	pthread_mutex_lock(&crew->tep);
-	err = event_line_print(crew->printer, &item->line, data, item->behind, &batch->text);
+	err = event_line_print(crew->printer, &item->line, data, item->bytes_after, &batch->text);
 	pthread_mutex_unlock(&crew->tep);
 	return err;
 }
@@ -215,7 +215,7 @@ static struct item *add_item(struct batch *batch, size_t size)
 	}
 	item = (struct item *)(void *)(batch->items + batch->size);
 	item->room = (uint32_t)room;
-	item->behind = 0;
+	item->bytes_after = 0;
 	batch->size = wanted;
 	batch->nr++;
 	return item;
@@ -238,17 +238,17 @@ static int add_text(struct report_crew *crew, struct batch *batch, const struct 
 
 static int add_line(struct batch *batch, const struct event_line *line, const struct dat_event *event)
 {
-	uint32_t behind = 0;
+	uint32_t bytes_after = 0;
 	struct item *item;
 
 	if (line->plan->reads_far)
-		behind = event->behind < EVENT_BEHIND ? event->behind : EVENT_BEHIND;
-	item = add_item(batch, (size_t)event->size + behind);
+		bytes_after = event->bytes_after < EVENT_BYTES_AFTER ? event->bytes_after : EVENT_BYTES_AFTER;
+	item = add_item(batch, (size_t)event->size + bytes_after);
 	if (!item)
 		return -ENOMEM;
 	item->line = *line;
-	item->behind = behind;
-	memcpy(item + 1, event->data, (size_t)event->size + behind);
+	item->bytes_after = bytes_after;
+	memcpy(item + 1, event->data, (size_t)event->size + bytes_after);
 	return 0;
 }
 

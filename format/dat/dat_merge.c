@@ -101,7 +101,7 @@ static bool advance(struct dat_merge *m, struct stream *s)
 		s->next.ts = dat_time(m->time, s->next.cpu, s->walk.ts);
 		s->next.raw = s->walk.ts;
 		s->next.data = data;
-		s->next.behind = s->page_size - s->walk.pos;
+		s->next.bytes_after = s->page_size - s->walk.pos;
 		s->next.lost = 0;
 		s->next.begins = s->fresh;
 		s->fresh = false;
@@ -114,7 +114,7 @@ static bool advance(struct dat_merge *m, struct stream *s)
 	s->next.raw = record.ts;
 	s->next.size = record.size;
 	s->next.data = record.data;
-	s->next.behind = s->page_size - record.pos - record.length;
+	s->next.bytes_after = s->page_size - record.pos - record.length;
 	s->next.lost = record.lost ? record.lost : s->skipped ? DAT_PAGE_LOST_UNKNOWN : 0;
 	s->skipped = false;
 	s->next.begins = s->fresh;

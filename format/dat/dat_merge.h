@@ -19,7 +19,7 @@ struct dat_event {
 	uint64_t raw; /* in the page's units */
 	uint32_t cpu;
 	uint32_t size;
-	uint32_t behind;	   /* bytes of the page after the record */
+	uint32_t bytes_after;	   /* bytes of the page after the record */
 	const unsigned char *data; /* within the page */
 	int64_t lost;		   /* as dat_record.lost */
 	uint32_t marked;	   /* the CPU that the last marker before it names; DAT_NO_MARKER: there was none */

@@ -147,7 +147,7 @@ void dat_notes_put(struct blob *text, const struct dat_notes *notes)
 }
 
 /* What follows `what`; NULL: it is not there. */
-static const char *behind(const char *text, const char *what)
+static const char *value_after(const char *text, const char *what)
 {
 	const char *at = strstr(text, what);
 
@@ -161,14 +161,14 @@ bool dat_notes_read(const char *text, struct dat_notes *ret_notes)
 	*ret_notes = (struct dat_notes){ .time_error = DAT_TIME_ERROR_UNKNOWN };
 	if (!text)
 		return false;
-	ret_notes->offsets = behind(text, OFFSETS);
+	ret_notes->offsets = value_after(text, OFFSETS);
 	ret_notes->some_threads = strstr(text, SOME_THREADS);
-	ret_notes->hidden = behind(text, HIDDEN);
-	ret_notes->other_pids = behind(text, OTHER_PIDS);
-	ret_notes->processes = behind(text, PROCESSES);
-	error = behind(text, TIME_ERROR);
+	ret_notes->hidden = value_after(text, HIDDEN);
+	ret_notes->other_pids = value_after(text, OTHER_PIDS);
+	ret_notes->processes = value_after(text, PROCESSES);
+	error = value_after(text, TIME_ERROR);
 	if (error)
 		ret_notes->time_error = strtoull(error, NULL, 10);
-	read_readings(behind(text, CLOCKS), ret_notes);
+	read_readings(value_after(text, CLOCKS), ret_notes);
 	return !strncmp(text, "recorder ", 9) || !strncmp(text, "librecorder ", 12);
 }

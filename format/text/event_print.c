@@ -154,9 +154,9 @@ struct event_fallbacks event_fallbacks(const struct event_printer *printer)
  * format, an empty text has no NUL). So that it finds the same bytes as in trace-cmd, what follows in the page is
  * copied, too.
  */
-static int copy_record(struct event_printer *p, const void *data, uint32_t size, uint32_t behind)
+static int copy_record(struct event_printer *p, const void *data, uint32_t size, uint32_t bytes_after)
 {
-	const uint32_t copy = size + (behind < EVENT_BEHIND ? behind : EVENT_BEHIND);
+	const uint32_t copy = size + (bytes_after < EVENT_BYTES_AFTER ? bytes_after : EVENT_BYTES_AFTER);
 
 	if (copy + EVENT_SLACK > p->room) {
 		unsigned char *record = calloc(1, copy + EVENT_SLACK);
@@ -168,7 +168,7 @@ static int copy_record(struct event_printer *p, const void *data, uint32_t size,
 		p->room = copy + EVENT_SLACK;
 	}
 	memcpy(p->record, data, copy);
-	memset(p->record + copy, 0, EVENT_BEHIND);
+	memset(p->record + copy, 0, EVENT_BYTES_AFTER);
 	return 0;
 }
 
@@ -415,7 +415,7 @@ int event_print(struct event_printer *printer, const struct dat_event *event)
 	int pid, err = open_line(p, event, &line, &pid);
 
 	if (!err)
-		err = copy_record(p, event->data, event->size, event->behind);
+		err = copy_record(p, event->data, event->size, event->bytes_after);
 	if (err)
 		return err;
 	text->size = 0;
@@ -483,11 +483,11 @@ bool event_line_put(const struct event_printer *printer, const struct event_line
 	return false;
 }
 
-int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data, uint32_t behind,
-		     struct print_text *text)
+int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data,
+		     uint32_t bytes_after, struct print_text *text)
 {
 	const size_t start = text->size;
-	int err = copy_record(printer, data, line->size, behind);
+	int err = copy_record(printer, data, line->size, bytes_after);
 
 	if (err)
 		return err;

@@ -83,7 +83,7 @@ struct event_line {
 };
 
 /* libtraceevent reads at most this much of a page after a record whose program refuses it. */
-#define EVENT_BEHIND 256u
+#define EVENT_BYTES_AFTER 256u
 
 /* table and file must outlive the printer, which must not move. 0; -ENOMEM; event_printer_close() in any case. */
 int event_printer_open(struct event_printer *ret_printer, const struct dat_file *file, const struct dat_time *time,
@@ -113,11 +113,11 @@ bool event_line_put(const struct event_printer *printer, const struct event_line
 		    struct print_context *context, struct print_text *text);
 
 /*
- * The same by libtraceevent, of one thread at a time; `behind`: as many bytes follow the record. Not while another
+ * The same by libtraceevent, of one thread at a time; `bytes_after`: as many bytes follow the record. Not while another
  * thread is in event_line_open() or event_print(). 0; -ENOMEM.
  */
-int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data, uint32_t behind,
-		     struct print_text *text);
+int event_line_print(struct event_printer *printer, const struct event_line *line, const void *data,
+		     uint32_t bytes_after, struct print_text *text);
 
 struct event_fallbacks event_fallbacks(const struct event_printer *printer);
 

@@ -29,7 +29,7 @@ int verify_keep(struct verify_kept *kept, const struct dat_event *event)
 	}
 	kept->event = *event;
 	kept->event.data = kept->bytes;
-	kept->event.behind = 0;
+	kept->event.bytes_after = 0;
 	memcpy(kept->bytes, event->data, event->size);
 	return 0;
 }

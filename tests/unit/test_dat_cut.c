@@ -51,7 +51,7 @@ static size_t read_events(struct dat_file *file, struct seen seen[SEEN_MAX])
 		const uint64_t page = left < event.buffer->page_size ? left : event.buffer->page_size;
 
 		cr_assert(nr < SEEN_MAX);
-		seen[nr++] = (struct seen){ event.ts, event.offset + page - event.behind };
+		seen[nr++] = (struct seen){ event.ts, event.offset + page - event.bytes_after };
 	}
 	cr_expect_eq(dat_merge_damaged(merge, &error, &cpu), 0u, "%s", error.text);
 	dat_merge_close(merge);

@@ -52,7 +52,7 @@ static struct sum read_all(struct dat_file *file)
 	}
 	cr_assert_eq(dat_merge_open(file, &time, NULL, NULL, &merge), 0);
 	while (dat_merge_next(merge, &event)) {
-		for (uint32_t i = 0; i < event.size + event.behind; i += 16)
+		for (uint32_t i = 0; i < event.size + event.bytes_after; i += 16)
 			sum.touched += event.data[i];
 		sum.events++;
 		sum.lost += event.lost > 0 ? (uint64_t)event.lost : 0;
