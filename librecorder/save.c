@@ -47,11 +47,11 @@ struct save {
 static uint32_t saving;
 
 /* Threads without a lane that earlier saves of this process (not of its parent) have reported. */
-static uint64_t told_no_lane;
+static uint64_t reported_no_lane;
 /* And, for each lane, losses reported after its last event, which the lane's next page will carry again. */
-static uint64_t *told_behind;
-static unsigned int told_lanes;
-static uint32_t told_by;
+static uint64_t *reported_unread;
+static unsigned int reported_lanes;
+static uint32_t reported_by;
 
 /* Whether to retry after -EAGAIN, after a pause. */
 static bool ask_again(unsigned int *tries)
@@ -126,9 +126,9 @@ static int next_page(struct rec_source *source, unsigned int lane, struct rec_pa
 		return 0;
 	got = read_lane(save, lane, ret_page);
 	if (got > 0) {
-		if (ret_page->lost != REC_LOST_UNKNOWN && ret_page->lost >= told_behind[lane])
-			ret_page->lost -= told_behind[lane];
-		told_behind[lane] = 0;
+		if (ret_page->lost != REC_LOST_UNKNOWN && ret_page->lost >= reported_unread[lane])
+			ret_page->lost -= reported_unread[lane];
+		reported_unread[lane] = 0;
 		save->last[lane] = is_new(save, ret_page);
 		return got;
 	}
@@ -137,9 +137,9 @@ static int next_page(struct rec_source *source, unsigned int lane, struct rec_pa
 		save->error = got;
 		return -ECANCELED;
 	}
-	if (got == 0 && !rec_view_stats(save->view, lane, &stats) && stats.lost_unread >= told_behind[lane]) {
-		save->streams[lane].lost = stats.lost_unread - told_behind[lane];
-		told_behind[lane] = stats.lost_unread;
+	if (got == 0 && !rec_view_stats(save->view, lane, &stats) && stats.lost_unread >= reported_unread[lane]) {
+		save->streams[lane].lost = stats.lost_unread - reported_unread[lane];
+		reported_unread[lane] = stats.lost_unread;
 	}
 	return got;
 }
@@ -212,21 +212,21 @@ static bool refresh_log(void *arg, unsigned int process, const void **ret_log, s
 /* What earlier saves reported, for this number of lanes; nothing in a process that was just forked. 0 or -ENOMEM. */
 static int recall(uint32_t self, unsigned int lanes)
 {
-	uint64_t *behind;
+	uint64_t *unread;
 
-	if (told_by != self) {
-		told_no_lane = 0;
-		told_lanes = 0;
-		told_by = self;
+	if (reported_by != self) {
+		reported_no_lane = 0;
+		reported_lanes = 0;
+		reported_by = self;
 	}
-	behind = realloc(told_behind, (lanes + 1u) * sizeof(*behind));
-	if (!behind)
+	unread = realloc(reported_unread, (lanes + 1u) * sizeof(*unread));
+	if (!unread)
 		return -ENOMEM;
-	if (lanes > told_lanes) {
-		memset(behind + told_lanes, 0, (lanes - told_lanes) * sizeof(*behind));
-		told_lanes = lanes;
+	if (lanes > reported_lanes) {
+		memset(unread + reported_lanes, 0, (lanes - reported_lanes) * sizeof(*unread));
+		reported_lanes = lanes;
 	}
-	told_behind = behind;
+	reported_unread = unread;
 	return 0;
 }
 
@@ -272,7 +272,7 @@ static int describe(struct save *save, bool snapshot)
 		.log_size = save->log_size,
 		.anchors = save->anchors,
 		.nr_anchors = anchors + 1,
-		.lost = snapshot ? 0 : losses.no_lane - told_no_lane,
+		.lost = snapshot ? 0 : losses.no_lane - reported_no_lane,
 	};
 	return 0;
 }
@@ -315,7 +315,7 @@ static int save_view(struct save *save, bool snapshot, const char *path)
 	if (err == -ECANCELED && save->error)
 		err = save->error;
 	if (!err)
-		told_no_lane += save->process.lost;
+		reported_no_lane += save->process.lost;
 	return err || !snapshot ? err : set_marks(save);
 }
 
@@ -341,7 +341,7 @@ static int save_to(const char *path, bool snapshot)
 
 	if (!rec_process_is_own() || !rec_process.header)
 		return -ENXIO;
-	/* Acquire, paired with the release below: the next save sees what this one stores in told_no_lane. */
+	/* Acquire, paired with the release below: the next save sees what this one stores in reported_no_lane. */
 	if (holder == self ||
 	    !__atomic_compare_exchange_n(&saving, &holder, self, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 		return -EBUSY;

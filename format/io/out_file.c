@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The target is changed by a single rename, after everything was written and the descriptor was closed without an
- * error. A file without a name (O_TMPFILE) leaves nothing behind after a crash; where the file system or a missing
+ * error. A file without a name (O_TMPFILE) leaves nothing after a crash; where the file system or a missing
  * /proc does not allow that, a hidden name beside the target is used instead.
  */
 #include "format/io/out_file.h"

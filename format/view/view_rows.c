@@ -6,7 +6,7 @@
 
 #include "format/dat/dat_notes.h"
 
-/* Rows of processes have their pids as ids, behind those of the other headings. */
+/* Rows of processes have their pids as ids, above those of the other headings. */
 #define PROCESS_IDS (UINT64_C(1) << 32)
 
 static void set_name(struct view_trace *trace, uint32_t row, const char *name)

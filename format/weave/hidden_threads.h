@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads whose own events of the kernel are left out of the file: those of the recorder. What concerns another thread
- * stays: switches, and that one of them wakes, creates or waits for another thread.
+ * Threads whose own kernel events are left out of the file: those of the recorder. Events that concern another thread
+ * stay: switches, and those by which a hidden thread wakes, creates or waits for another thread.
  */
 #ifndef FORMAT_HIDDEN_THREADS_H
 #define FORMAT_HIDDEN_THREADS_H
@@ -13,7 +13,7 @@
 #include "format/weave/kernel_tasks.h"
 
 struct hidden_threads {
-	uint64_t mask; /* bit `tid % 64` is set for each of them: most events of others need no search */
+	uint64_t mask; /* bit `tid % 64` is set for each of them, so most events of other threads need no search */
 	int32_t *tids;
 	unsigned int nr;
 };

@@ -9,7 +9,7 @@
 
 #define FIRST_ROOM 256u
 
-/* What saved_cmdlines has for a task that it does not know. */
+/* The name that saved_cmdlines has for a task that it does not know. */
 #define NO_NAME "<...>"
 
 int kernel_tasks_new(struct kernel_tasks **ret_tasks)
@@ -34,7 +34,7 @@ struct kernel_tasks *kernel_tasks_free(struct kernel_tasks *tasks)
 
 /* -------------------------------------------------------------------------------------------------- the table */
 
-/* A task, made when there is none; NULL: no memory. */
+/* The entry of a task, made if there is none; NULL: no memory. */
 static struct kernel_task *get_task(struct kernel_tasks *tasks, int32_t pid)
 {
 	const uint64_t place = number_map_get(&tasks->places, (uint32_t)pid);
@@ -67,12 +67,12 @@ int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, uint64_t clo
 	int32_t pid;
 
 	for (i = 0; i < fields->nr; i++) {
-		/* Offsets are what a text says. */
+		/* The text gives the offsets, so they are checked. */
 		if ((uint64_t)fields->at[i].pid + sizeof(pid) > size ||
 		    (uint64_t)fields->at[i].comm + TASK_NAME_SIZE > size)
 			continue;
 		memcpy(&pid, bytes + fields->at[i].pid, sizeof(pid));
-		/* The idle tasks are all 0. */
+		/* All idle tasks have pid 0. */
 		if (pid <= 0)
 			continue;
 		task = get_task(tasks, pid);
@@ -178,7 +178,7 @@ static const struct field *find_field(const struct field *fields, unsigned int n
 	return NULL;
 }
 
-/* The pid that a field with a name belongs to: prev_pid for prev_comm; task_rename has newcomm and pid. NULL: none. */
+/* The pid field that belongs to a name field: prev_pid for prev_comm; task_rename has newcomm and pid. NULL: none. */
 static const struct field *pid_of(const struct field *fields, unsigned int nr, const struct field *comm)
 {
 	const size_t prefix = strlen(comm->name) - 4;
@@ -206,7 +206,7 @@ void kernel_tasks_format(struct kernel_tasks *tasks, const char *text, size_t si
 	unsigned int nr = 0;
 	unsigned int i;
 
-	/* Of hundreds of formats a few name tasks. */
+	/* Of hundreds of formats, only a few name tasks. */
 	if (!size || !memmem(text, size, "comm[", 5))
 		return;
 	while (text < end) {

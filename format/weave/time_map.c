@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which anchors become corners: one for each GRAIN of time, the narrowest there, because two that lie close together
- * say little about the rate between them and a wide one less than its neighbours. Those left over still testify: what
- * they contradict beyond their own error is added to the map's.
+ * Chooses which anchors become corners: one for each GRAIN of time, the narrowest there. Two anchors that are close
+ * together determine the rate between them badly, and a wide one determines less than its neighbours. The other
+ * anchors are still used: by how much they contradict the map, beyond their own error, is added to the map's error.
  */
 #include "format/weave/time_map.h"
 
@@ -38,13 +38,13 @@ static uint64_t rate(const struct rec_anchor *from, const struct rec_anchor *to)
 	return mult > UINT64_MAX ? UINT64_MAX : (uint64_t)mult;
 }
 
-/* Whether `next` lies behind `corner` in both clocks, at a rate that fits. */
+/* Whether `next` is after `corner` in both clocks, at a plausible rate. */
 static bool follows(const struct rec_anchor *corner, const struct rec_anchor *next)
 {
 	return next->clock > corner->clock && next->mono > corner->mono && rate(corner, next) < UINT64_MAX;
 }
 
-/* What is wider than this was interrupted while it was taken: four times the usual width, and 100 ns. */
+/* An anchor wider than this was interrupted while it was taken: four times the usual width, and 100 ns. */
 static uint64_t wide(const struct rec_anchor *anchors, unsigned int nr)
 {
 	uint64_t smallest = UINT64_MAX;
@@ -54,7 +54,7 @@ static uint64_t wide(const struct rec_anchor *anchors, unsigned int nr)
 	for (i = 0; i < nr; i++)
 		if (anchors[i].error < smallest)
 			smallest = anchors[i].error;
-	/* The mean of those that are not far out stands for the usual one. */
+	/* The usual width is the mean of the anchors that are not far out. */
 	for (i = 0; i < nr; i++)
 		sum += (anchors[i].error < 16 * smallest + 100 ? anchors[i].error : smallest) / nr;
 	return 4 * sum + 100;
@@ -81,7 +81,7 @@ static unsigned int choose_corners(struct rec_anchor *anchors, unsigned int nr)
 	return corners;
 }
 
-/* Twelve anchors within one grain still have a first and a last: a short program's only rate. */
+/* Even if all anchors are within one grain, the first and the last are kept: they are a short program's only rate. */
 static unsigned int choose_ends(struct rec_anchor *anchors, unsigned int nr)
 {
 	unsigned int i;
@@ -95,7 +95,7 @@ static unsigned int choose_ends(struct rec_anchor *anchors, unsigned int nr)
 	return 1;
 }
 
-/* How far the map is off at an anchor. */
+/* The map's error at an anchor. */
 static uint64_t deviation(const struct time_map *map, const struct rec_anchor *anchor)
 {
 	unsigned int hint = 0;
@@ -103,7 +103,7 @@ static uint64_t deviation(const struct time_map *map, const struct rec_anchor *a
 	return distance(time_map_ns(map, &hint, anchor->clock), anchor->mono);
 }
 
-/* What the line between the neighbours of a corner misses it by. */
+/* By how much the line between the neighbours of a corner misses the corner. */
 static uint64_t bend(const struct rec_anchor *corner)
 {
 	const uint64_t mult = rate(corner - 1, corner + 1);
@@ -111,7 +111,10 @@ static uint64_t bend(const struct rec_anchor *corner)
 	return distance(corner[-1].mono + time_map_scale(corner->clock - corner[-1].clock, mult), corner->mono);
 }
 
-/* Beyond the anchors the clock may go on at any rate it has had, and the overall rate is only known that well. */
+/*
+ * Beyond the anchors the clock may continue at any rate that it has had, and the overall rate is only known to this
+ * accuracy.
+ */
 static double slope_error(const struct time_map *map, const struct rec_anchor *corners, unsigned int nr)
 {
 	const uint64_t span = corners[nr - 1].mono - corners[0].mono;
@@ -286,8 +289,7 @@ void time_map_line(const struct time_map *map, uint64_t from, uint64_t to, struc
 	uint64_t scaled;
 
 	/*
-	 * Between the ends of what is to be shown the line is the chord; outside
-	 * the anchors that is the overall rate.
+	 * Between the ends of the range the line is the chord; outside the anchors that is the overall rate.
 	 */
 	if (!map->identity && to > from) {
 		const uint64_t ns = time_map_ns(map, &hint, to) - time_map_ns(map, &hint, from);
@@ -326,7 +328,7 @@ uint64_t time_map_line_error(const struct time_map *map, const struct time_line 
 	uint64_t error = first > last ? first : last;
 	unsigned int i;
 
-	/* Two lines are farthest apart where one of them ends. */
+	/* The distance of two lines is greatest where one of them ends. */
 	for (i = 0; i < map->nr_segments; i++) {
 		const uint64_t clock = map->segments[i].clock;
 		const uint64_t here = clock > from && clock < to ? line_error_at(map, line, clock) : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two events are one if rec_event_same() says so: system, name, fields, print format and constants. Whatever differs
- * makes an event of its own, with its own id; both keep the name, which viewers allow.
+ * Two events are the same if rec_event_same() is true: equal system, name, fields, print format and constants. An
+ * event that differs in any of these has an id of its own; both keep the name, which viewers permit.
  */
 #include "format/weave/trace_info.h"
 #include "format/weave/trace_info_private.h"
@@ -64,7 +64,7 @@ int trace_info_grow(void *array, size_t size, size_t used, size_t *max)
 
 /* ------------------------------------------------------------------------------------------------- one event */
 
-/* What a viewer takes as a name; anything else would make it refuse the event, or the whole text. */
+/* Only what viewers accept as a name: with anything else they would refuse the event, or the whole text. */
 static bool is_name(struct rec_words name)
 {
 	uint32_t i;
@@ -86,8 +86,8 @@ static int add_event(struct trace_info *info, const struct rec_log_event *record
 	size_t max = info->max_events;
 
 	/*
-	 * The first id is rec_printf's, the last recorder:end's. Beyond, an event
-	 * stays unknown and is counted as such.
+	 * The first id is rec_printf's, the last recorder:end's. If all are used, further events stay unknown and are
+	 * counted as such.
 	 */
 	if (info->nr_events == REC_EVENTS_MAX - 2) {
 		*ret_id = 0;
@@ -124,7 +124,7 @@ static int unify(struct trace_info *info, const struct rec_log_event *record, st
 		*ret_id = info->events[found - 1].id;
 		return 0;
 	}
-	/* Two shapes with one hash: rare enough to look through all. */
+	/* Two shapes with the same hash are rare, so all are searched. */
 	for (i = 0; found && i < info->nr_events; i++) {
 		if (info->events[i].hash == hash && rec_event_same(info->events[i].record, record)) {
 			*ret_id = info->events[i].id;

@@ -33,7 +33,7 @@ struct trace_end_event {
 struct trace_event_map {
 	uint16_t id;	 /* in the file; 0: the log does not describe this id */
 	bool is_printf; /* its payload holds a call site: trace_info_site() */
-	bool is_left_out; /* not asked for: the file has neither the event nor its format */
+	bool is_left_out; /* not selected: the file has neither the event nor its format */
 };
 
 struct trace_process_map {
@@ -51,7 +51,7 @@ struct trace_info;
 int trace_info_new(struct trace_info **ret_info);
 struct trace_info *trace_info_free(struct trace_info *info);
 
-/* Ask this function from now on which events the file is to have; NULL: all. */
+/* From now on this function decides which events the file has; NULL: all. */
 typedef bool trace_info_wants(void *arg, const struct rec_words *system, const struct rec_words *name);
 
 void trace_info_set_wants(struct trace_info *info, trace_info_wants *wants, void *arg);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads and their names. A file has one name per tid: the last one a thread gave itself, else what the kernel
- * calls it, else its process's; where two processes had the same tid one after the other, that of the later
- * process. A process's first thread is called as the process is.
+ * Threads and their names. A file has one name per tid: the last one that a thread gave itself, otherwise the kernel's
+ * name for it, otherwise its process's. If two processes had the same tid one after the other, the later process
+ * decides. A process's first thread has the process's name.
  *
- * One malformed line makes viewers drop all lines behind it, so a name never is empty and holds no control character.
+ * If one line is malformed, viewers drop all lines after it, so a name is never empty and has no control characters.
  */
 #include "format/weave/trace_info_private.h"
 
@@ -18,7 +18,9 @@ static uint64_t thread_key(unsigned int process, int32_t tid)
 	return (uint64_t)process << 32 | (uint32_t)tid;
 }
 
-/* Control characters become '?', blanks around it go; NULL: nothing is left, or no memory (*ret_err). */
+/*
+ * Control characters become '?', and blanks at both ends are removed; NULL: nothing is left, or no memory (*ret_err).
+ */
 static char *clean_name(const char *name, size_t size, int *ret_err)
 {
 	size_t len = strnlen(name, size);
@@ -44,7 +46,7 @@ static char *clean_name(const char *name, size_t size, int *ret_err)
 	return clean;
 }
 
-/* The entry of a thread, made when there is none; NULL: no memory. */
+/* The entry of a thread, made if there is none; NULL: no memory. */
 static struct trace_thread *thread_entry(struct trace_info *info, unsigned int process, int32_t tid)
 {
 	const uint64_t key = thread_key(process, tid);
@@ -118,7 +120,7 @@ static int by_tid(const void *a, const void *b)
 	return left->process < right->process ? 1 : left->process > right->process ? -1 : 0;
 }
 
-/* The threads, those of a tid together, the one that counts first. NULL: no memory. */
+/* The threads sorted by tid, for each tid the one that decides its name first. NULL: no memory. */
 static struct trace_thread *sort_threads(const struct trace_info *info)
 {
 	struct trace_thread *threads = calloc(info->nr_threads + 1, sizeof(*threads));
@@ -130,7 +132,10 @@ static struct trace_thread *sort_threads(const struct trace_info *info)
 	return threads;
 }
 
-/* The name of the thread, with the kernel's before its process's. NULL: it has none, or no memory (*ret_err). */
+/*
+ * The name of the thread; the kernel's name takes precedence over its process's. NULL: it has none, or no memory
+ * (*ret_err).
+ */
 static char *name_of(const struct trace_info *info, const struct trace_thread *thread, const struct kernel_task *task,
 		     int *ret_err)
 {
@@ -178,7 +183,7 @@ int trace_info_cmdlines(const struct trace_info *info, struct blob *cmdlines)
 			last = tid;
 			free(name);
 		}
-		/* The kernel's word holds for all threads of the tid. */
+		/* The kernel's name applies to all threads of the tid. */
 		i += thread != NULL;
 		j += task && (!thread || i == info->nr_threads || threads[i].tid != tid);
 	}

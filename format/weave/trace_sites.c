@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Call sites of rec_printf. A viewer finds the format of a record in the PRINTK text and its function in KALLSYMS,
- * both by address. The addresses of several processes overlap, so each site of each process gets one of its own:
- * far away from those of programs and of the kernel, and apart enough that each is its own symbol.
+ * both by address. The addresses of several processes overlap, so each site of each process gets an address of its
+ * own. It is far from the addresses of programs and of the kernel, and far enough from the next one that each site is
+ * a symbol of its own.
  */
 #include "format/weave/trace_info_private.h"
 
@@ -12,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* No canonical address of x86-64 or arm64; the letters are "rec". */
+/* Not a canonical address on x86-64 or arm64; the letters are "rec". */
 #define SITE_BASE UINT64_C(0x7265630000000000)
 #define SITE_STEP UINT64_C(16)
 
@@ -24,7 +25,7 @@ static uint64_t site_address(size_t index)
 /* The format as the PRINTK text has it; NULL with *ret_err 0: malformed. */
 static char *format_text(const struct rec_log_printf *record, int *ret_err)
 {
-	/* Escaping makes at most two of each character. */
+	/* Escaping turns one character into at most two. */
 	const size_t room = 2 * (size_t)record->text_size + 16;
 	char *text = malloc(room);
 	const int len = text ? rec_printf_format_text(record, text, room) : -ENOMEM;
@@ -73,7 +74,7 @@ int trace_info_printk(const struct trace_info *info, struct blob *printk)
 	return printk->error;
 }
 
-/* A symbol's name is one word. */
+/* A symbol's name has no blanks. */
 static void put_function(struct blob *kallsyms, const char *function)
 {
 	size_t i;

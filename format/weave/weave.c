@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The merge: a heap of the programs' streams by the time of their next event. Each stream's times never
- * go back (weave_stream.c raises what does), so neither do the merged ones, and the pages of each CPU are
- * in order because the whole is. The kernel's streams, each of which has a CPU to itself, are put in
- * between in a second step (weave_join.c).
+ * The merge: a heap of the programs' streams by the time of their next event. Each stream's times never go back
+ * (weave_stream.c raises earlier ones), so neither do the merged times, and the pages of each CPU are in order. The
+ * kernel's streams, each of which is one CPU's, are merged in a second step (weave_join.c).
  */
 #include "format/weave/weave.h"
 #include "format/weave/weave_private.h"
@@ -27,7 +26,7 @@ static bool earlier(const struct weave_input *a, const struct weave_input *b)
 	return a->ns < b->ns || (a->ns == b->ns && a->number < b->number);
 }
 
-/* Put the element at `at` in its place, all below it being in order. */
+/* Restore the heap below `at`, where only the element at `at` may be out of order. */
 static void sift_down(struct heap *heap, unsigned int at)
 {
 	struct weave_input *moving = heap->inputs[at];
@@ -79,7 +78,7 @@ static int fill_heap(struct weave *weave, struct heap *heap)
 	return 0;
 }
 
-/* The CPU that an event stands on in the file. */
+/* The CPU of the file on which an event is put. */
 static unsigned int cpu_of(struct weave *weave, const struct weave_input *input)
 {
 	if (input->record.cpu < WEAVE_CPUS_MAX)
@@ -133,7 +132,7 @@ uint64_t weave_end_time(const struct weave *weave, unsigned int number)
 	return time;
 }
 
-/* What no event stands behind: an event for each process that lost such; raw has left those without a stream. */
+/* Losses after which no event follows: one synthetic event for each process; for --raw, those without a stream. */
 static int end_processes(struct weave *weave)
 {
 	const struct weave_params *params = weave->params;
@@ -169,7 +168,7 @@ static int put_apart(struct weave *weave)
 	return err;
 }
 
-/* The kernel's streams of the top buffer, to which nothing comes. */
+/* The kernel's streams of the top buffer, if nothing is woven into them. */
 static int put_kernel(struct weave *weave)
 {
 	bool is_straight = false;
@@ -181,7 +180,9 @@ static int put_kernel(struct weave *weave)
 
 		if (!input)
 			continue;
-		/* Pages that stay as they are need no place before the end. */
+		/*
+		 * Pages that stay unchanged are not written out of order, so they need no reserved place before them.
+		 */
 		if (!is_straight && !weave_kernel_as_is(weave, input)) {
 			is_straight = true;
 			err = weave_straight(weave);
@@ -203,7 +204,7 @@ static int merge(struct weave *weave)
 	if (!heap.inputs)
 		return -ENOMEM;
 	err = fill_heap(weave, &heap);
-	/* Nothing to weave in: the file takes the kernel's clock, and its pages as they are. */
+	/* Nothing is merged: the file takes the kernel's clock, and its pages unchanged. */
 	if (!heap.nr && weave->kernel)
 		weave->raw_tsc = weave->kernel->clock == REC_CLOCK_TSC;
 	joins = has_kernel && heap.nr && weave->params->buffers == WEAVE_WOVEN;
@@ -216,7 +217,7 @@ static int merge(struct weave *weave)
 		err = end_processes(weave);
 	if (!err)
 		err = joins ? weave_join(weave) : put_kernel(weave);
-	/* What goes straight to its place is the top buffer's, so the others come after it. */
+	/* Pages that go directly to their place are the top buffer's, so the other buffers come after it. */
 	if (!err)
 		err = put_apart(weave);
 	free(heap.inputs);
@@ -233,7 +234,7 @@ static bool is_shared_clock(const struct weave_process *kernel)
 	return !name || !strcmp(name, kernel->clock == REC_CLOCK_TSC ? "x86-tsc" : "mono");
 }
 
-/* A recorder that was killed at its start may have left no name. */
+/* A recorder that was killed at its start may have left no name of a clock. */
 static bool is_same_clock(const struct weave_process *kernel, const struct weave_process *top)
 {
 	const char *name = kernel->kernel->clock, *of_top = top->kernel->clock;
@@ -241,7 +242,7 @@ static bool is_same_clock(const struct weave_process *kernel, const struct weave
 	return kernel->clock == top->clock && (!name || !of_top || !strcmp(name, of_top));
 }
 
-/* One of the kernel's is in the top buffer; a file has one clock. */
+/* One of the kernel's streams is in the top buffer; a file has one clock. */
 static int check_kernels(const struct weave *weave)
 {
 	const struct weave_params *params = weave->params;
@@ -302,7 +303,7 @@ static int check_streams(struct weave *weave)
 	return 0;
 }
 
-/* One map of the TSC for all processes: their order among each other must not depend on whose anchors were taken. */
+/* One map of the TSC for all processes: their order must not depend on which process's anchors were used. */
 static int make_maps(struct weave *weave)
 {
 	const struct weave_params *params = weave->params;
@@ -335,7 +336,7 @@ static int make_maps(struct weave *weave)
 	return err;
 }
 
-/* What the kernel says of tasks. */
+/* Names of tasks that the kernel's texts give. */
 static int take_kernel(struct weave *weave)
 {
 	const struct weave_kernel *kernel = weave->kernel->kernel, *one;
@@ -387,7 +388,7 @@ static int take_processes(struct weave *weave)
 	return err ? err : weave_take_buffers(weave);
 }
 
-/* Two streams of one CPU cannot both have it to themselves. */
+/* Two kernel streams cannot use the same CPU of one buffer. */
 static int take_kernel_stream(struct weave *weave, struct weave_input *input)
 {
 	input->cpu = weave->params->streams[input->number].cpu;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The buffers of the file. In the top one, the first, are the kernel and what is woven; the kernel's other rings have
- * one each, under the name that was asked for; so do all lanes together, if they are kept as they are beside the
- * kernel, and each process with WEAVE_SPLIT.
+ * The buffers of the file. The top one comes first and has the kernel's events and those that are woven among them.
+ * Each other ring of the kernel has a buffer with the name that was requested. If lanes are kept unchanged beside the
+ * kernel, they have one buffer together. With WEAVE_SPLIT each process has a buffer.
  */
 #include "format/weave/weave_private.h"
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The programs' events and the kernel's, woven into one. The merge of the programs leaves the pages of each CPU in
- * a store of the weave's own. Then CPU after CPU is done as a whole: runs of the kernel's records, as they come
- * from its stream, and of those pages' by turns, and what comes of it goes straight to its place in the file. So of
- * the kernel's pages, which are most, none is written twice, and both sides are copied in runs.
+ * Weaves the programs' events into the kernel's. The merge of the programs leaves the pages of each CPU in a store of
+ * the weave's own. Then one CPU after the other is completed: runs of the kernel's records alternate with runs of
+ * those pages' records, and the result is written directly to its place in the file. So the kernel's pages, which are
+ * the most, are written only once, and both sides are copied in runs.
  */
 #include "format/weave/weave_private.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-/* Of the programs' pages at a time. */
+/* This much of the programs' pages is read at a time. */
 #define BLOCK (256u * 1024u)
 
-/* For what is not known before the last page: names of tasks, ten thousand, and numbers. */
+/* Room for data that are known only after the last page: names of tasks (ten thousand), and numbers. */
 #define ROOM_NAMES (256u * 1024u)
 #define ROOM_CPU   1024u
 
 /* The pages of the programs on a CPU. */
 struct staged {
-	struct weave_input input; /* what has been taken and not yet been put */
+	struct weave_input input; /* what was taken from the pages and not yet put */
 	unsigned int track;
 	bool has_track;
 	unsigned char *block;
@@ -103,7 +103,7 @@ static int put_programs(struct weave *weave, struct staged *staged, unsigned int
 	return err;
 }
 
-/* The two by turns; `kernel` may be NULL. At the same time the kernel goes first. */
+/* Put both sides in the order of time; `kernel` may be NULL. At equal times the kernel's event comes first. */
 static int join(struct weave *weave, struct staged *staged, struct weave_input *kernel, unsigned int number)
 {
 	int err = kernel ? weave_kernel_begin(weave, kernel) : 0;

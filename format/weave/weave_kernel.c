@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The streams of the kernel: one a CPU, whose events all go to that CPU of the file. So they take no part in the
- * heap of the merge. What the kernel has until an event of a program is put there in runs (weave_run.c).
+ * The streams of the kernel: one for each CPU, whose events all go to that CPU of the file. So they are not in the
+ * merge's heap. The kernel's events before an event of a program are put in runs (weave_run.c).
  */
 #include "format/weave/weave_private.h"
 #include "librecorder/core/page_bytes.h"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a trace.dat has beside its pages: formats, symbols, names, statistics, what makes nanoseconds of its times. The
- * kernel's texts go as they are, in front of ours: ids and addresses of the two never meet.
+ * The parts of a trace.dat other than its pages: formats, symbols, names, statistics, the conversion of times to
+ * nanoseconds. The kernel's texts are written unchanged, before ours: their ids and addresses never coincide with
+ * ours.
  */
 #include "format/weave/weave_private.h"
 
@@ -28,7 +29,7 @@ static unsigned int format_id(const struct weave_text *text)
 	return id;
 }
 
-/* Those that are not in the file yet, which `given` says by their ids. */
+/* The formats that are not in the file yet; `given` has the ids of those that are. */
 static int put_formats_of(struct weave *weave, const struct weave_kernel *kernel, bool *given)
 {
 	int err = 0;
@@ -199,7 +200,7 @@ static const struct weave_input *find_kernel_input(const struct weave *weave, un
 	return NULL;
 }
 
-/* The kernel's own words, or ours for it where it has said none; and how many of these events the file lacks. */
+/* The kernel's own statistics, or ours if it gave none; and how many of these events the file lacks. */
 static void put_kernel_stats(struct weave *weave, const struct weave_kernel *kernel, unsigned int number,
 			     unsigned int cpu, struct blob *text)
 {
@@ -219,7 +220,7 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 			    dat_write_size(weave->writer, number, cpu));
 }
 
-/* Those of the kernel's other buffers, in trace-cmd's form. */
+/* The statistics of the kernel's other buffers, in trace-cmd's form. */
 static int put_buffer_stats(struct weave *weave, unsigned int nr)
 {
 	const struct weave_params *params = weave->params;
@@ -271,7 +272,7 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 	return err;
 }
 
-/* What makes nanoseconds of raw TSC times; measured between the first and the last event. */
+/* The conversion of raw TSC times to nanoseconds, measured between the first and the last event. */
 static int put_tsc_line(struct weave *weave, uint64_t from, uint64_t to)
 {
 	struct time_line line;
@@ -281,7 +282,7 @@ static int put_tsc_line(struct weave *weave, uint64_t from, uint64_t to)
 	time_map_line(&weave->maps[REC_CLOCK_TSC], from, to, &line);
 	blob_u32(&data, line.mult);
 	blob_u32(&data, line.shift);
-	blob_u64(&data, 0); /* trace-cmd 3.1.6 ignores this offset; the option below is what counts */
+	blob_u64(&data, 0); /* trace-cmd 3.1.6 ignores this offset and uses the option below */
 	err = data.error ? data.error : dat_write_option(weave->writer, DAT_TSC2NSEC, data.data, data.size);
 	data.size = 0;
 	if (!err) {
@@ -292,7 +293,9 @@ static int put_tsc_line(struct weave *weave, uint64_t from, uint64_t to)
 	return err;
 }
 
-/* By how much the times that the file shows may be off; the TSC's are, besides, where its one line is off the map. */
+/*
+ * The maximum error of the times that the file shows. For the TSC, the distance of its one line from the map is added.
+ */
 static uint64_t shown_error(const struct weave *weave, uint64_t from, uint64_t to)
 {
 	const struct time_map *map = &weave->maps[REC_CLOCK_TSC];
@@ -356,7 +359,7 @@ static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
 	*ret_to = to;
 }
 
-/* The kernel's name of the clock that the file's times are of. */
+/* The kernel's name of the clock of the file's times. */
 static const char *clock_name(const struct weave *weave)
 {
 	if (weave->raw_tsc)
@@ -394,7 +397,7 @@ int weave_finish(struct weave *weave)
 	if (nr_cpus < weave->nr_cpus)
 		nr_cpus = weave->nr_cpus;
 	sum_up(weave, &from, &to);
-	/* How far another clock of the kernel's is from CLOCK_MONOTONIC nobody has measured. */
+	/* The distance of the kernel's other clocks from CLOCK_MONOTONIC is not measured. */
 	if (strcmp(clock_name(weave), "mono") && strcmp(clock_name(weave), "x86-tsc"))
 		weave->stats.time_error = UINT64_MAX;
 	err = weave_texts(weave);

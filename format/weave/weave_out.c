@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The pages of the file's CPUs. A gap begins a page, since only a page's header can tell of it; where the first event
- * behind the gap leaves no room for the count, the page says only that there was a gap, as the kernel does.
+ * The pages of the file's CPUs. A gap begins a page, because only a page's header can report it. If the first event
+ * after the gap leaves no room for the count, the page reports only that there was a gap, as the kernel does.
  */
 #include "format/weave/weave_private.h"
 #include "librecorder/core/page_bytes.h"
@@ -109,7 +109,7 @@ int weave_cpu_page(struct weave *weave, struct weave_cpu *cpu)
 	return cpu->page ? 0 : -ENOMEM;
 }
 
-/* Room on a page that is begun for it. */
+/* Room on a page that is begun for this event. */
 static int room_on_new(struct weave *weave, struct weave_cpu *cpu, uint64_t time, uint32_t size,
 		       const struct weave_loss *loss, void **ret_room)
 {
@@ -126,7 +126,7 @@ static int room_on_new(struct weave *weave, struct weave_cpu *cpu, uint64_t time
 		rec_page_begin(&cpu->writer, cpu->page, weave->page_size, REC_LOST_UNKNOWN);
 		*ret_room = rec_page_put(&cpu->writer, time, size);
 	}
-	/* Pages are at least as large as the sub-buffers the events come from. */
+	/* Pages are at least as large as the sub-buffers that the events come from. */
 	return *ret_room ? 0 : -EINVAL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's pages where nothing is woven in and the file has the kernel's clock: they stay as the
- * kernel wrote them, and are only walked over, for the number of events, for names, and to see that
- * they are whole. What is not is taken apart.
+ * The kernel's pages, if nothing is merged into them and the file has the kernel's clock. They are not changed, and
+ * are walked over only to count events, to find names, and to check that they are whole. A page that cannot be kept is
+ * copied event by event.
  */
 #include "format/weave/weave_private.h"
 #include "librecorder/core/page_bytes.h"
@@ -10,10 +10,10 @@
 struct walk {
 	uint64_t events;
 	uint64_t first, last; /* times */
-	bool whole;	      /* every viewer makes of it what is in it */
+	bool whole;	      /* every viewer shows correctly what is on the page */
 };
 
-/* Over plain events, whose length is in their word, up to something else. How many, or -ENOMEM. */
+/* Walk over plain events, whose length is in their word, up to a record of another kind. Their number, or -ENOMEM. */
 static int walk_plain(const struct weave *weave, struct rec_page_iter *iter)
 {
 	uint32_t at = iter->offset;
@@ -54,7 +54,7 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 
 		if (!walk.events) {
 			walk.first = record.time;
-			/* libtraceevent tells of a loss only where the first record is an event. */
+			/* libtraceevent reports a loss only if the first record is an event. */
 			walk.whole = !record.offset || !input->page.lost;
 		}
 		if (!more)
@@ -62,7 +62,7 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 		if (more < 0)
 			return more;
 		walk.events += 1 + (uint64_t)more;
-		/* The sum of all differences on a page goes round at most once. */
+		/* The sum of all differences on a page wraps at most once. */
 		walk.whole &=
 			id &&
 			!hidden_threads_leave_out(&weave->hidden, weave->tasks, id, record.payload, record.size) &&
@@ -74,13 +74,13 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 	return 0;
 }
 
-/* Pages are as long as the file's: where these are longer, several of the kernel's go to one. */
+/* The file's pages all have one size: if it is larger than the kernel's, several of the kernel's pages go to one. */
 static bool is_page_size(const struct weave *weave, const struct weave_input *input)
 {
 	return weave->params->processes[input->process].subbuf_size == weave->page_size;
 }
 
-/* The page as it is, out of the file that it stands in or by way of the CPU's page. */
+/* Put the unchanged page: copied from its own file, or by way of the CPU's page. */
 static int put_page(struct weave *weave, struct weave_cpu *cpu, const struct weave_input *input)
 {
 	const uint32_t size = weave->page_size;
@@ -98,7 +98,7 @@ static int put_page(struct weave *weave, struct weave_cpu *cpu, const struct wea
 	return dat_write_page(weave->writer, cpu->buffer, cpu->number, cpu->page);
 }
 
-/* The page event by event, in the kernel's own clock. */
+/* Put the page event by event, in the kernel's own clock. */
 static int put_page_events(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
 {
 	int got;
@@ -141,7 +141,7 @@ static bool tells_loss(const struct weave *weave, const struct weave_input *inpu
 /* 1: a page was put; 0: there is none; -errno. */
 static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_input *input)
 {
-	/* Of what an earlier page has left, this one does not tell. */
+	/* A loss that an earlier page left is not on this page. */
 	const bool behind_loss = weave_loss_any(&input->loss);
 	struct walk walk;
 	int got = weave_input_page(weave, input);

@@ -26,7 +26,7 @@ struct weave_loss {
 	bool unknown;
 };
 
-/* What has been taken from one stream and not yet been written. */
+/* What was taken from one stream and is not yet written. */
 struct weave_input {
 	unsigned int number;
 	unsigned int process;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Raw: each stream is one "CPU" of the file, its pages byte for byte as they left the ring, but for the
- * event ids (where several processes must agree on them), call sites of rec_printf, and the loss bits and
- * count. Four pages are made anew: one whose first events were handed over before, one with events that were
- * not asked for, one that is damaged behind some event, and one with a loss before it. That one has to begin with an
- * event: libtraceevent's kbuffer tells of a loss only where the first record is one. So its marker follows the first
- * event, or is left out where its place is needed for the count.
+ * Raw: each stream is one "CPU" of the file. Its pages are byte for byte as they left the ring, except for event ids
+ * (on which several processes must agree), call sites of rec_printf, and the loss bits and count. Four kinds of page
+ * are made anew: a page whose first events were handed over before, one with events that were not selected, one that is
+ * damaged after some event, and one with a loss before it. The last kind has to begin with an event, because
+ * libtraceevent's kbuffer reports a loss only if the first record is an event. So its marker follows the first event,
+ * or is left out if the count needs its place.
  */
 #include "format/weave/weave_private.h"
 #include "librecorder/core/page_bytes.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A page being made, with what is needed of it. */
+/* A page that is being made, and the state that this needs. */
 struct raw_page {
 	unsigned char *bytes; /* weave->page_size */
 	uint32_t size;	      /* of the data */
@@ -30,13 +30,13 @@ struct raw {
 	struct weave_input *input;
 	struct weave_cpu *cpu;
 	struct raw_page page;
-	unsigned char *other; /* weave->page_size: where a page is made anew */
+	unsigned char *other; /* weave->page_size, if a page is made anew */
 };
 
 /*
- * Copy the header and the data from offset `from` on, to a page that says the same of it: the running time and, where
- * the page has told it and there is room, the CPU. What stands before `from` is at least an event, and in our own lanes
- * a marker with it, so the marker has room. Returns the size of the data.
+ * Copy the header and the data from offset `from` on. The new page states the same time and, if the old page stated it
+ * and there is room, the same CPU. Before `from` there is at least one event, and in our own lanes a marker, too, so
+ * there is room for the marker. Returns the size of the data.
  */
 static uint32_t copy_tail(unsigned char *to, const unsigned char *page, uint32_t size, uint32_t from)
 {
@@ -56,7 +56,7 @@ static uint32_t copy_tail(unsigned char *to, const unsigned char *page, uint32_t
 	return used + size - from;
 }
 
-/* Put a time extend, which is shorter than any event, in an event's place: those after it keep their times. */
+/* Replace an event by a time extend, which is shorter than any event, so that the events after it keep their times. */
 static void leave_out(struct raw_page *page, const struct rec_record *record, uint32_t end)
 {
 	unsigned char *at = page->bytes + REC_SUBBUF_HEADER_SIZE + record->offset;
@@ -69,7 +69,7 @@ static void leave_out(struct raw_page *page, const struct rec_record *record, ui
 	page->left_out++;
 }
 
-/* Take the events that were not asked for from the copy. 0 or -ENOMEM. */
+/* Remove the events that were not selected from the copy. 0 or -ENOMEM. */
 static int leave_out_all(struct raw *raw)
 {
 	struct raw_page *page = &raw->page;
@@ -97,7 +97,7 @@ static int leave_out_all(struct raw *raw)
 	return err;
 }
 
-/* The ids, the threads, the times of the events on the copy; where it is damaged it ends. */
+/* Handle ids, threads and times of the events on the copy; if it is damaged, it ends there. */
 static int walk(struct raw *raw)
 {
 	struct weave *weave = raw->weave;
@@ -140,7 +140,7 @@ static int walk(struct raw *raw)
 	return err;
 }
 
-/* Make the page begin with its first event, what it says of times and, if there is room, of the CPU kept. */
+/* Make the page begin with its first event; keep its times and, if there is room, its CPU. */
 static void begin_with_event(struct raw *raw)
 {
 	const uint32_t capacity = raw->weave->page_size - REC_SUBBUF_HEADER_SIZE;
@@ -186,7 +186,7 @@ static int take_page(struct raw *raw)
 	struct weave *weave = raw->weave;
 	struct weave_input *input = raw->input;
 	struct raw_page *page = &raw->page;
-	struct weave_loss loss = input->loss; /* before this page; what walk() adds comes behind */
+	struct weave_loss loss = input->loss; /* before this page; walk() adds those within it */
 	const uint32_t capacity = weave->page_size - REC_SUBBUF_HEADER_SIZE;
 	int err;
 
@@ -215,7 +215,7 @@ static int take_page(struct raw *raw)
 	return put_page(raw, loss.unknown ? REC_LOST_UNKNOWN : loss.known);
 }
 
-/* A stream whose pages stay as they are. */
+/* A stream whose pages stay unchanged. */
 static int copy_stream(struct raw *raw)
 {
 	int got;
@@ -287,7 +287,7 @@ int weave_raw(struct weave *weave)
 			err = weave_kernel_pages(weave, &weave->inputs[i]);
 			continue;
 		}
-		/* What no lane knows of goes behind the last stream of its process. */
+		/* Losses of no lane are reported after the last stream of their process. */
 		for (j = i + 1; j < nr && params->streams[j].process != params->streams[i].process; j++)
 			;
 		err = take_stream(&raw, i, j == nr);

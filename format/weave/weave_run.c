@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Records that go to a page as they are, but for the time that each counts from the one before. Runs of
- * them are copied in one loop, which knows the plain record alone: with its length in its word, on the
- * stretch of the clock that the time map has one line for, and behind what is on the page already. Whatever
- * else comes ends the run, and goes one by one.
+ * Records that are copied to a page unchanged, except for the time difference to the previous one. Runs of them are
+ * copied in one loop, which handles only plain records: the length is in the event word, the time is on the same line
+ * of the time map, and the page already has a record. Any other record ends the run and is copied by itself.
  */
 #include "format/weave/kernel_tasks.h"
 #include "format/weave/weave_private.h"
@@ -14,7 +13,7 @@
 /* A record that can be copied in a run is at most this long, its word included. */
 #define RECORD_MAX (4u + REC_EVENT_SMALL_MAX)
 
-/* What copying may touch beyond that, so that it need not look. */
+/* Copying may write this many bytes beyond a record, so it needs no check for each piece. */
 #define PIECE 32u
 
 static inline void set_delta(unsigned char *at, uint32_t word, uint64_t delta)
@@ -22,7 +21,7 @@ static inline void set_delta(unsigned char *at, uint32_t word, uint64_t delta)
 	page_put32(at, page_word(page_word_type(word, 0), (uint32_t)delta));
 }
 
-/* The current record with another delta. False: it does not fit so. */
+/* Copies the current record with another delta. False: this is not possible. */
 static bool copy_record(struct rec_page_writer *writer, const struct weave_input *input)
 {
 	const unsigned char *from = input->iter.data + input->record.offset;
@@ -30,7 +29,7 @@ static bool copy_record(struct rec_page_writer *writer, const struct weave_input
 	unsigned char *to = writer->page + REC_SUBBUF_HEADER_SIZE + writer->used;
 	const uint64_t delta = input->ns - writer->time;
 
-	/* Only damage has a record that is cut by the page's size; what follows has to be aligned. */
+	/* Only in a damaged page does the page's size cut a record; the next record has to be aligned. */
 	if (!writer->used || delta > REC_DELTA_MAX || size > writer->capacity - writer->used || size % 4)
 		return false;
 	memcpy(to, from, size);
@@ -59,12 +58,12 @@ int weave_put_record(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 }
 
 /*
- * The last time of the clock that is before the stretch's end for sure, and in the
- * file not behind `until`, which is in it.
+ * The last time of the clock that is certainly before the stretch's end and, in the file's time, not later than
+ * `until`, which lies in the stretch.
  */
 static uint64_t last_clock(const struct time_stretch *stretch, uint64_t until)
 {
-	/* Far from where a sum goes round. */
+	/* Limited so that no sum wraps. */
 	const uint64_t end = stretch->end - 1 < INT64_MAX ? stretch->end - 1 : INT64_MAX;
 	unsigned __int128 ticks;
 
@@ -74,16 +73,16 @@ static uint64_t last_clock(const struct time_stretch *stretch, uint64_t until)
 	return stretch->clock + ticks < end ? stretch->clock + (uint64_t)ticks : end;
 }
 
-/* What a run is made of. */
+/* The state of a run. */
 struct run {
 	const unsigned char *from;
 	unsigned char *to;
-	uint32_t size; /* of what there is, and has room */
+	uint32_t size; /* bytes of records that exist and for which there is room */
 	uint32_t used; /* of it */
-	uint64_t clock, last; /* of the last record that was put; that may be put */
+	uint64_t clock, last; /* times: of the last record that was put; the last one that may be put */
 };
 
-/* Copy a record of which `room` bytes may be touched. */
+/* Copy a record; up to `room` bytes may be read and written. */
 static inline void copy_bytes(unsigned char *to, const unsigned char *from, uint32_t size, uint32_t room)
 {
 	const unsigned char *end = from + size;
@@ -96,7 +95,7 @@ static inline void copy_bytes(unsigned char *to, const unsigned char *from, uint
 		memcpy(to, from, PIECE);
 }
 
-/* Put records; those of the kernel with `weave`, else NULL. How many, or -ENOMEM. */
+/* Put records; for the kernel's, `weave` is set, otherwise NULL. Their number, or -ENOMEM. */
 static inline __attribute__((always_inline)) int copy_run(struct run *run, const struct time_stretch *stretch,
 							  bool is_kernel, const struct weave *weave)
 {
@@ -155,8 +154,9 @@ int weave_put_run(struct weave *weave, struct weave_cpu *cpu, struct weave_input
 	int nr;
 
 	/*
-	 * What was raised may have to be again; with less than a ns for a tick a difference of times has room, too; and
-	 * anchors may say anything: of these no sum goes round.
+	 * No run in three cases: a time was raised, because the next one may have to be raised, too; a tick is longer
+	 * than a nanosecond, because time differences may then not fit; and the anchors give values for which a sum
+	 * would wrap.
 	 */
 	if (!time_map_stretch(input->time, input->hint, iter->time, &stretch) || !stretch.mult ||
 	    stretch.mult > UINT64_C(1) << TIME_MAP_SHIFT || stretch.clock > INT64_MAX || stretch.ns > INT64_MAX ||

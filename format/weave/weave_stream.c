@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One stream, event by event. What a page should have held and did not, and events that nothing explains, become losses
- * before the next event, so that every event the program counted is either in the file or counted there as lost.
+ * One stream, event by event. Events that a page should have held and did not, and events that no log describes,
+ * become losses before the next event. So every event that the program counted is either in the file or counted there
+ * as lost.
  */
 #include "format/weave/weave_private.h"
 
@@ -31,7 +32,7 @@ int weave_input_page(struct weave *weave, struct weave_input *input)
 	struct rec_source *source = params->source;
 	const int got = source->next(source, input->number, &input->page);
 
-	/* What cannot be read now may be readable another time: that is no end. */
+	/* A page that cannot be read now may be readable later, so this is not the end of the stream. */
 	if (got < 0 && got != -EBADMSG && got != -EFAULT)
 		return got;
 	if (got <= 0) {
@@ -43,7 +44,7 @@ int weave_input_page(struct weave *weave, struct weave_input *input)
 	if (params->progress && weave->stats.pages % PROGRESS_PAGES == 0 &&
 	    params->progress(params->arg, weave->stats.pages))
 		return -ECANCELED;
-	/* A source vouches for its pages; one that is larger than any can be is not worth a crash. */
+	/* Sources promise valid pages, but a page that is larger than possible must not cause a crash. */
 	if (input->page.size > REC_SUBBUF_MAX - REC_SUBBUF_HEADER_SIZE)
 		input->page.size = 0;
 	weave_loss_add(&input->loss, input->page.lost);
@@ -63,7 +64,7 @@ void weave_input_page_end(struct weave *weave, struct weave_input *input, bool d
 		weave->stats.damaged_pages++;
 	weave->stats.damaged_events += missing;
 	weave_loss_add(&input->loss, missing);
-	/* A source that has not counted them cannot tell what the damage has cost. */
+	/* If the source has not counted the events, the number lost by the damage is unknown. */
 	input->loss.unknown |= damaged && !entries;
 }
 
@@ -74,7 +75,7 @@ static struct trace_event_map look_up(const struct trace_process_map *ids, uint1
 	return index < ids->nr_events ? ids->events[index] : (struct trace_event_map){ 0, false, false };
 }
 
-/* Take in what the process's log has got meanwhile. 1: something; 0; -ENOMEM. */
+/* Read the records that the process's log has gained meanwhile. 1: there were some; 0; -ENOMEM. */
 static int refresh(struct weave *weave, unsigned int process)
 {
 	const struct weave_params *params = weave->params;

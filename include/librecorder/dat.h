@@ -201,7 +201,7 @@ int rec_dat_get_element(const struct rec_dat_field *field, const struct rec_dat_
 /* The name of a thread; NULL: the file does not state it. Valid until rec_dat_close(). */
 const char *rec_dat_comm(const struct rec_dat *dat, int32_t tid);
 
-/* The process of a thread; -1: the file does not state it. Only files of recorder do, for threads of programs. */
+/* The process of a thread; -1: the file does not state it. Only files of recorder state it, for threads of programs. */
 int32_t rec_dat_process(const struct rec_dat *dat, int32_t tid);
 
 #pragma GCC visibility pop

@@ -21,8 +21,8 @@
  *			cannot contain its own kind of quote. =~ and !~ take a regular expression, as trace-cmd does, if it
  *			can be written as a pattern: literal characters, . .* [...] ^ $ and \.
  *
- * A field of the event's own goes before pid and cpu. bytes fields are refused. If a record is read from a file
- * (rec_filter_compile_fields()), there are also
+ * A field of the event's own takes precedence over pid and cpu. bytes fields are refused. If a record is read from a
+ * file (rec_filter_compile_fields()), there are also
  *
  *	ts		the time, in seconds: ts >= 12.5 && ts < 13 (also TIMESTAMP)
  *	comm		the thread's name, a string (also COMM)
@@ -84,7 +84,7 @@ int rec_filter_compile(const struct rec_log_event *event, const char *text, stru
 bool rec_filter_match(const struct rec_condition *condition, size_t size, const void *record, size_t record_size,
 		      uint32_t cpu);
 
-/* A field that the record has not makes its comparison false, also with !=. */
+/* If the record does not have a field, its comparison is false, also with !=. */
 #define REC_FILTER_ABSENT_IS_FALSE 1u
 /* ts is a whole number of the file's clock, not of seconds. */
 #define REC_FILTER_COUNTS 2u

@@ -9,7 +9,7 @@
  *		while (rec_map_get_reader(map, &page) == 1)
  *			... events: rec_page_iter_init(&iter, page.data, page.size); rec_page_next() ...
  *
- * A map belongs to one thread at a time; nothing here is for signal handlers.
+ * A map belongs to one thread at a time; no function is signal-safe.
  */
 #ifndef LIBRECORDER_MAP_H
 #define LIBRECORDER_MAP_H

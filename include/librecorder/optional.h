@@ -44,7 +44,7 @@
 extern "C" {
 #endif
 
-/* Never called and never defined: it stands in sizeof only, so that variables which only events use count as used. */
+/* Never called or defined: it is used only inside sizeof, so that variables which only events use count as used. */
 int rec_optional_unused(const char *first, ...);
 
 #ifdef __cplusplus

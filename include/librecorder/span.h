@@ -15,8 +15,8 @@
  *		return result;
  *	}
  *
- * In a file all of them are ordinary events, which every viewer prints. Names and formats of the events say what they
- * mean, by the rule in docs/MEANING.md. Where two events make one thing, nothing is kept in the program between them:
+ * In a file all of them are ordinary events, which every viewer prints. Names and formats of the events carry their
+ * meaning, by the rule in docs/MEANING.md. If two events form one thing, nothing is kept in the program between them:
  * an end that is missing, because of longjmp(), a killed thread, or lost events, is shown as missing.
  *
  * Selectors take the name of a span for both of its events: `-u io:request` records its begins and its ends.
@@ -32,9 +32,9 @@
 /*
  * REC_SPAN(system, name, field..., end(field...))
  *
- * Declare a span: something that begins and ends on one thread. Where REC_EVENT may stand, and with its fields. Those
- * in end(...) come with its end; without such fields end(...) is left out. The fields are those of two events, called
- * NAME_begin and NAME_end.
+ * Declare a span: something that begins and ends on one thread. It may appear where REC_EVENT may, with its fields.
+ * Those in end(...) come with its end; without such fields end(...) is left out. The fields are those of two events,
+ * called NAME_begin and NAME_end.
  */
 #define REC_SPAN(system, ...)                                                                                          \
 	REC__SPAN(REC__RULE_SPAN, #system, REC__NAME(_##__VA_ARGS__), #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
@@ -42,9 +42,9 @@
 /*
  * REC_SPAN_KEYED(system, name, key(field...), field..., end(field...))
  *
- * Declare a span that may begin and end anywhere: on different threads, or in different processes. Its key says which
- * end belongs to which begin: 1 to 4 fields that are whole numbers, ptr or named. Both REC_BEGIN and REC_END take the
- * key first.
+ * Declare a span that may begin and end anywhere: on different threads, or in different processes. Its key decides
+ * which end belongs to which begin: 1 to 4 fields that are whole numbers, ptr or named. Both REC_BEGIN and REC_END take
+ * the key first.
  */
 #define REC_SPAN_KEYED(system, ...)                                                                                    \
 	REC__SPAN(REC__RULE_KEYED, #system, REC__NAME(_##__VA_ARGS__), #__VA_ARGS__, system##__##__VA_ARGS__, rec_last)
@@ -73,7 +73,8 @@
  * REC_TIMED(system, name, field...)
  *
  * Declare an event that is recorded once, when what it describes ends, with its duration: half the size of a span, but
- * it is missing if its end is. The first field is `dur`, nanoseconds of CLOCK_MONOTONIC; up to 31 others follow.
+ * nothing is recorded if the end is not reached. The first field is `dur`, nanoseconds of CLOCK_MONOTONIC; up to 31
+ * others follow.
  *
  *	const uint64_t start = REC_TIMED_START(io, flush);
  *	const size_t bytes = flush();
@@ -123,7 +124,7 @@
  *
  * This thread works for the logical task `id` from now on: a coroutine, a fiber, a request. 0: for none. `id` is a
  * uint64_t, unique among those of all processes that are recorded together; `name` a string, or NULL. The event is
- * recorder:task. It needs no declaration, and is known to tools when a process has used it once. Any thread; errno is
+ * recorder:task. It needs no declaration, and is known to tools after a process has used it once. Any thread; errno is
  * preserved; signal-safe, except for the first use in a process.
  */
 #define REC_TASK(...)                                                                                                  \

@@ -96,7 +96,7 @@ static bool use_field(struct rec_scan *scan, const char *at, const struct rec_fi
 	if (!use_element(scan, at, field, &offset))
 		return false;
 	if (offset > UINT16_MAX)
-		return rec_scan_wrong(scan, at, "'%.*s' is too far behind in the record", WORD(field->name));
+		return rec_scan_wrong(scan, at, "'%.*s' is too far from the start of the record", WORD(field->name));
 	*ret_operand = (struct rec_operand){ .offset = (uint16_t)offset,
 					     .size = (uint8_t)field->element,
 					     .flags = field->is_signed ? REC_TEST_SIGNED : 0,

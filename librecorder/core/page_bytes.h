@@ -328,7 +328,7 @@ static inline void page_put_event(unsigned char *at, uint64_t delta, const void 
 	memset(at + 8 + size, 0, -size & 3u);
 }
 
-/* The header of a page by a rule, and behind the data the number lost, if it is known and there is room. */
+/* Writes the header of a page by a rule, and after the data the number lost, if it is known and there is room. */
 static inline void page_put_header(unsigned char *page, uint64_t time, uint32_t size, uint64_t lost, uint32_t capacity,
 				   unsigned int rule)
 {

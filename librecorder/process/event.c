@@ -436,7 +436,7 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 	uint32_t word;
 	int r = 0;
 
-	/* Remember first: settling one event may be where memory ends. */
+	/* Remember all requests first, because switching an event below may fail for lack of memory. */
 	for (known = first; known; known = known->next) {
 		if (known->word != &no_word) {
 			word = rec_load_relaxed(known->word);
@@ -444,7 +444,7 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 		}
 		needed |= REC_ENABLE_CONDITION(known->wanted) != 0;
 	}
-	/* Read only then: a word without memory needs none. */
+	/* Only now: a word without memory has no condition to read. */
 	if (needed && conditions && rec_process.header)
 		r = rec_conditions_copy(rec_process.conditions, conditions, populate_conditions,
 					rec_process.conditions);
@@ -453,7 +453,9 @@ void rec_events_move(const unsigned char *conditions, bool needed)
 	nr_pages = 1;
 	rec_store_relaxed(&buffer_number, buffer_number + 1);
 	for (known = first; known; known = known->next) {
-		/* Not in a child, whose stack may be small: there, too, it is wanted as it was. */
+		/*
+		 * In a child, whose stack may be small, requests are not searched: its events keep the parent's state.
+		 */
 		if (known->word == &no_word && rec_process.header && !conditions)
 			known->wanted = find_wanted(known);
 		else if (r < 0 && REC_ENABLE_CONDITION(known->wanted))
@@ -468,6 +470,6 @@ void rec_event_too_long(struct rec_handle *handle)
 {
 	struct rec_slot slot;
 
-	/* Which lane it is that refuses, the reservation finds out. */
+	/* The reservation refuses the event and counts it in the right lane. */
 	(void)rec_reserve(handle, REC_SUBBUF_MAX + 1, &slot);
 }

@@ -11,7 +11,7 @@
  *
  * Request and gate: the requesting thread stores the request, then closes the gate. The lane's own thread opens the
  * gate, then looks for requests and closes it again if there is one. Both have a full fence in between (edge K2). So a
- * request never remains behind an open gate.
+ * request never remains unnoticed while the gate is open.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/core/atomic.h"
@@ -265,7 +265,7 @@ static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 	uint32_t index = 0;
 	int r;
 
-	/* One of these may be the next one. */
+	/* A lane that the thread left earlier may be the one that it gets now. */
 	rec_thread_give_back_left();
 	r = rec_lane_take(tid, shape, &index);
 	if (r < 0)
@@ -274,7 +274,7 @@ static int leave_lane(struct rec_handle *held, const struct rec_shape *shape)
 	rec_lane_bind(index, tid);
 	rec_thread_handle = &rec_process.handles[index];
 	REC_TESTPOINT(resize_bound);
-	/* So that it is not taken for a lease that was never given back. */
+	/* Otherwise it would be taken for a lease that was never given back. */
 	held->lane = NULL;
 	rec_signal_fence();
 	return 0;

@@ -125,7 +125,7 @@ static bool move(const struct rec_handle *full)
 		__atomic_fetch_add(&rec_process.grown, 1, __ATOMIC_RELAXED);
 		found = true;
 	}
-	/* A little is better than nothing. */
+	/* A lane with little room is better than overwriting at once. */
 	if (!found && room >= part_of(full) && rec_thread_has_left(index, tid))
 		found = was_own = true;
 	if (found)

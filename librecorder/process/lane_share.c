@@ -134,7 +134,10 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 	return found ? handle : NULL;
 }
 
-/* The gate of a shared lane was closed, which its taker finds, or of the own lane that there is now. */
+/*
+ * Returns a handle whose gate is open. The gate may be closed because a shared lane was disabled or is broken, which
+ * the thread that takes it finds here, or because the thread has a lane of its own now.
+ */
 static struct rec_handle *pass_gate(struct rec_handle *handle)
 {
 	struct rec_handle *open =

@@ -113,7 +113,7 @@ static int lease(void)
 	uint32_t index = 0;
 	int r;
 
-	/* The program has forbidden itself to ask. */
+	/* A seccomp filter forbids the system call that returns the thread's id. */
 	if ((int32_t)tid < 0)
 		return -EPERM;
 	if (rec_thread_handle == &no_handle && !left_lanes)

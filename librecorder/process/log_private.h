@@ -6,8 +6,8 @@
 #include <librecorder/detail/abi.h>
 
 /*
- * Append a complete record. The caller holds the process lock. 0; -ENXIO: no buffer; -ENOSPC: the log is full, or
- * what allocating its memory met (both are counted). Signal-safe.
+ * Append a complete record. The caller holds the process lock. 0; -ENXIO: no buffer; -ENOSPC: the log is full, or the
+ * error of allocating its memory (both are counted). Signal-safe.
  */
 int rec_log_append_locked(const struct rec_log_record *record);
 

@@ -140,7 +140,10 @@ static int make_buffer(const struct rec_options *given)
 	process->pid = (pid_t)self.pid;
 	process->pid_ns = self.pid_ns;
 	process->start_time = self.start_time;
-	/* Of a child of such a process, for instance, which is not to end by it. */
+	/*
+	 * The clock may be forbidden, for example in a child of a process that disabled it: reading it would kill the
+	 * process.
+	 */
 	if (!rec_clock_is_allowed())
 		return -EOPNOTSUPP;
 	if (!process->start_time)
@@ -212,7 +215,7 @@ int rec_process_init(void)
 	}
 	if (first && rec_process.error == 0 && !rec_process.keep && is_sweeper())
 		rec_sweep();
-	/* The child of a raw clone: what is said next is not for its parent's buffer. */
+	/* In the child of a raw clone, later messages must not concern its parent's buffer. */
 	rec_process_is_own();
 	errno = saved;
 	return rec_process.error;

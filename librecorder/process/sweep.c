@@ -38,7 +38,7 @@
 
 /*
  * Of these, files that may be removed for the quota; and files that are examined because they may have no event, 10 us
- * each. As long as they can be removed, that many are examined, for there may be more; two that must stay are enough.
+ * each. If many of them could be removed, there may be more, so examining continues; it ends after two that must stay.
  */
 #define CHOICE	  64u
 #define LOOKED_AT 40u

@@ -25,7 +25,7 @@ static struct rec_event *declare(void)
 	const int r = rec_event_declare("recorder", "task:task, u64(id), string(name)", NULL, 0, &event);
 
 	errno = saved;
-	/* Release: who finds the event must find its members. */
+	/* Release: a thread that finds the event finds its members complete. */
 	rec_store_release(&rec_task_event, r == 0 ? event : &never);
 	return r == 0 ? event : NULL;
 }

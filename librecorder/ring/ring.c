@@ -193,7 +193,10 @@ static enum step next_subbuf(struct rec_handle *handle, struct plan *plan)
 	 * wrapped.
 	 */
 	if (!rec_is_in_ring(handle, REC_POS_ID(commit))) {
-		/* Unless the reader took the head and then this one while we looked: then there is room. */
+		/*
+		 * This is not so if the reader took the head and then this sub-buffer while we looked: then there is
+		 * room.
+		 */
 		if (rec_read_link(handle, REC_POS_ID(plan->old)) != link)
 			return STEP_RETRY;
 		return refuse(handle, &lane->commit_overrun);

@@ -184,7 +184,7 @@ static void finish(const struct rec_slot *slot, uint64_t from, uint64_t end)
 }
 
 /*
- * Not if a forked child returned to an event of its parent, or if the lane or the reservation was taken back because
+ * False if a forked child returned to an event of its parent, or if the lane or the reservation was taken back because
  * its writer seemed to have left it.
  */
 static bool is_ours(const struct rec_slot *slot)
