@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder assert: whether what is demanded of a trace holds, for tests and continuous integration. */
+/* recorder assert: check assertions about a trace, for tests and continuous integration. */
 #include "cli/cmd.h"
 
 #include "cli/assert_report.h"
@@ -188,7 +188,7 @@ int cmd_assert(int argc, char **argv)
 	if (operands[0] || o.sql.nr) {
 		status = run_assert(&o, path, operands);
 	} else {
-		complain(COMMAND, "which assertion? An expression such as 'lost == 0' expected");
+		complain(COMMAND, "missing EXPRESSION, such as 'lost == 0'");
 		status = EXIT_USAGE;
 	}
 	opt_list_free(&o.sql);

@@ -193,7 +193,7 @@ int cmd_clean(int argc, char **argv)
 		.about =
 			"List and remove what is left of programs and recorders that were killed: their buffers, or only\n"
 			"those of the processes PID, or these FILEs (buffers, or directories of recordings).\n"
-			"Anything that may be in use is kept, and so are the spools of recordings.\n",
+			"Anything that may be in use and the spools of recordings are kept.\n",
 		.table = table,
 		.max_operands = UINT32_MAX,
 	};

@@ -142,8 +142,8 @@ int cmd_clock(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "",
 		.about =
-			"Measure the offset between the kernel's clock and that of programs on each CPU: events of the\n"
-			"kernel are bracketed between two readings. Exit status 1 if they disagree, or if that failed.\n",
+			"Measure the offset between the kernel's clock and that of programs on each CPU, by events of\n"
+			"the kernel between two readings. Exit status 1 if the clocks differ or that failed.\n",
 		.table = table,
 	};
 	char **operands;

@@ -48,7 +48,7 @@ static int weave(const struct convert *c, struct dat_copy *copy)
 	err = dat_woven(copy, &time, &damaged, &error);
 	dat_time_close(&time);
 	if (err == -ENODATA) {
-		complain(COMMAND, "%s: no lane names CPUs: it is no raw recording (record --raw)", c->input);
+		complain(COMMAND, "%s: no lane names CPUs: it is not a raw recording (record --raw)", c->input);
 		return EXIT_FAILURE;
 	}
 	if (err) {

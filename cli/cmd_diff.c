@@ -136,7 +136,7 @@ static bool read_sides(char **files, int after, unsigned int ret_runs[2])
 	if (nr == 2 && (after < 0 || after == 2))
 		after = 1;
 	if (after < 0) {
-		complain(COMMAND, "%u files, which of two sides? Separate the sides by --: A1 A2 -- B1 B2", nr);
+		complain(COMMAND, "%u files are given: separate the two sides by --: A1 A2 -- B1 B2", nr);
 		return false;
 	}
 	if (after == 0 || (unsigned int)after >= nr) {

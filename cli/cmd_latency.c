@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* recorder latency: how long spans, system calls and wake-ups take, and how long it is from one event to another. */
+/* recorder latency: how long spans, system calls and wake-ups take, and the time from one event to another. */
 #include "cli/cmd.h"
 
 #include "cli/hist_print.h"
@@ -117,7 +117,7 @@ int cmd_latency(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[FILE] SPAN|A B",
 		.about =
-			"Print how long spans take, or how long it is from event A to event B: count, percentiles, a histogram.\n"
+			"Print how long spans take, or the time from event A to B: count, percentiles, a histogram.\n"
 			"SPAN is SYSTEM:NAME or NAME; a system call such as sys_read; or wakeup, from waking a thread until it runs.\n"
 			"FILE is the first operand that names an existing file, trace.dat otherwise.\n",
 		.table = table,

@@ -424,7 +424,7 @@ int cmd_list(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	if ((kernel && (programs.word || binary)) || (full && !kernel)) {
-		complain(NAME, kernel ? "-e takes a PATTERN, and neither -P nor --binary" : "--full is for -e");
+		complain(NAME, kernel ? "-e takes a PATTERN, and excludes -P and --binary" : "--full is for -e");
 		return EXIT_USAGE;
 	}
 	terminal_use(color);

@@ -37,7 +37,7 @@ static const char *wrong_without_command(const struct record *record)
 	if (record->user && !kernel &&
 	    (record->mode != UINT32_MAX || record->kernel.buffers.now.size || record->subbuf_kb ||
 	     record->clock != UINT32_MAX))
-		return "-b, --subbuf-size, --mode and -C do not go with -P: a running program keeps what it was started with";
+		return "-b, --subbuf-size, --mode and -C cannot be used with -P: a running program keeps its settings";
 	return NULL;
 }
 
@@ -58,7 +58,8 @@ static const char *wrong_without_user(const struct record *record)
 	if (!record_buffers_any(&record->kernel.buffers))
 		return "-u none leaves out the events of programs: it needs -e or -p";
 	if (record->user_events.nr > 1)
-		return "-u none leaves out the events of programs: it does not go with other -u, nor with -x, -f and --rate of theirs";
+		return "-u none leaves out the events of programs: it cannot be used with another -u, or with -x, "
+		       "-f or --rate for them";
 	return NULL;
 }
 
@@ -234,7 +235,7 @@ int cmd_record(int argc, char **argv)
 			   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
 			   &record.kernel.buffers.now.size),
 		OPT_NUMBER('s', NULL, "US", 0, 3600u * 1000000u,
-			   "take events at least this often, in microseconds; 0: as soon as there are any",
+			   "take events at least this often, in microseconds; 0: as soon as they arrive",
 			   &record.sleep_us),
 		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full buffer loses: the oldest events or new ones",
 			   &record.mode),

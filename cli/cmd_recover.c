@@ -164,18 +164,18 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 	return err < 0 ? err : 0;
 }
 
-/* What its recorder had drained and not written yet: out of sight, or gone if the machine was restarted. */
-static void say_stage(const struct spool *spool)
+/* Report a stage that is not visible from here, or that a restart of the machine has removed. */
+static void report_stage(const struct spool *spool)
 {
 	if (spool->stage_is_elsewhere)
 		complain(
 			RECOVER,
-			"cannot find '%s', and '%s' lacks what it holds: recover it where it was recorded, if that was "
-			"another mount namespace, or remove it to recover the buffers without it",
+			"cannot find '%s', whose pages '%s' lacks: recover it in the mount namespace where it was "
+			"recorded, or remove it to recover the buffers without it",
 			spool->head.stage, spool->path);
 	else if (spool->stage_is_gone)
 		complain(RECOVER,
-			 "'%s' is gone, and with it what '%s' had not been given yet when its recorder was killed",
+			 "'%s' is gone: the pages in it that were not yet written to '%s' are lost",
 			 spool->head.stage, spool->path);
 }
 
@@ -200,7 +200,7 @@ static int gather_session(struct recover *recover, struct left_place *place)
 		return 0;
 	}
 	if (spool && spool->stage_is_elsewhere) {
-		say_stage(spool);
+		report_stage(spool);
 		spool_close(spool);
 		recover->trouble.unread++;
 		return 0;
@@ -311,7 +311,7 @@ static void say_rest(const struct recover *recover, bool full)
 			 recover->spool_path);
 	else if (recover->trouble.unread)
 		complain(RECOVER,
-			 "some buffers could not be read; another 'recorder recover' makes another file of them");
+			 "some buffers could not be read; 'recorder recover' can recover them later, to another file");
 	else if (living && !recover->quiet)
 		complain(RECOVER,
 			 "%u %s still running: 'recorder recover' can later recover what %s from now on",
@@ -354,7 +354,7 @@ static bool recover_all(struct recover *recover)
 	}
 	gather_kernel(recover);
 	if (!recover->spool->nr_entries && apart) {
-		say_stage(recover->spool);
+		report_stage(recover->spool);
 		return false;
 	}
 	if (!recover->spool->nr_entries)
@@ -362,7 +362,7 @@ static bool recover_all(struct recover *recover)
 	else if (!progress_finish(&recover->output, recover->spool, NULL, trouble))
 		return false;
 	if (good)
-		say_stage(recover->spool);
+		report_stage(recover->spool);
 	if (good)
 		say_rest(recover, full);
 	/* The spool is empty or in the file, unless another try may make that whole. */

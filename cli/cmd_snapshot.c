@@ -183,7 +183,7 @@ static int copy_program(int dir, const char *name, void *data)
 	err = number < 0 ? number : add_anchors(snapshot, copied->view, &now);
 	if (!err)
 		err = copy_lanes(snapshot, (unsigned int)number, copied, now);
-	/* Behind the pages: it explains all events in them. */
+	/* Read after the pages, so it explains all events in them. */
 	if (!err)
 		err = copy_log(snapshot, (unsigned int)number, copied->view);
 	return err && snapshot->said ? -ECANCELED : err;

@@ -61,7 +61,7 @@ int cmd_sql(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "FILE [QUERY]",
 		.about =
-			"Ask a trace with SQL. Each event is a table; spans, counters, sched, threads, losses and others are, too.\n"
+			"Query a trace with SQL. Each event is a table; so are spans, counters, sched, losses and others.\n"
 			"Without QUERY, statements are read from standard input; .help lists the commands of the shell.\n",
 		.table = table,
 		.min_operands = 1,

@@ -175,7 +175,7 @@ int cmd_top(int argc, char **argv)
 		.operands = "[FILE]",
 		.about =
 			"Print what took the most of FILE (by default trace.dat): processes and threads by the time\n"
-			"that they ran, and were ready and waited for a CPU; events by number; spans by duration.\n",
+			"that they ran and waited for a CPU; events by number; spans by duration.\n",
 		.table = table,
 		.max_operands = 1,
 	};

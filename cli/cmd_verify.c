@@ -22,7 +22,7 @@
 
 struct checking {
 	const char *path;
-	const char *json; /* where the summary goes; NULL: behind the text; "-": alone to stdout */
+	const char *json; /* where the summary goes; NULL: after the text; "-": alone to stdout */
 	uint64_t limit;
 	FILE *text;
 
@@ -47,7 +47,7 @@ static int fail(const struct checking *c, const char *text)
 
 /* ---------------------------------------------------------------------------------------------------- violations */
 
-/* A line as report prints it, in nanoseconds, behind how far it is from the event. */
+/* The distance from the event, then a line as report prints it, in nanoseconds. */
 static void print_line(struct checking *c, const struct dat_event *event, const struct dat_event *from)
 {
 	char distance[32] = "";

@@ -15,7 +15,7 @@ struct decoder {
 	struct event_table *table; /* NULL: the kernel's, which are to be trusted */
 	struct trace_info *info;
 	struct trace_seq seq;
-	unsigned char *record; /* a copy of the event, with EVENT_SLACK behind it */
+	unsigned char *record; /* a copy of the event, with EVENT_SLACK bytes after it */
 	size_t room;
 };
 

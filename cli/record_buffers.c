@@ -57,7 +57,7 @@ bool record_buffers_begin(void *arg, const struct opt *opt, const char *name)
 	if (!is_name(buffers, name))
 		return false;
 	if (buffers->nr == RECORD_BUFFERS_MAX)
-		return refuse(name, "is one too many: a recording has at most 63");
+		return refuse(name, "is the 64th buffer: a recording has at most 63");
 	if (!push(buffers))
 		return false;
 	buffers->now = (struct record_buffer){ .name = name };

@@ -116,8 +116,8 @@ static void say_full(struct record *record)
 	if (!record->quiet)
 		complain(
 			RECORD,
-			"'%s' is written slower than the programs write, and %s wait in memory, the most there may be: "
-			"what the lanes cannot hold meanwhile is lost",
+			"'%s' is written slower than the programs write, and %s wait in memory, which is the limit: "
+			"events for which the lanes have no room meanwhile are lost",
 			record->output.spool, human_size(bytes, size, sizeof(size)));
 }
 
@@ -136,8 +136,8 @@ static void go_first(const struct record *record)
 	if (err && asked && !record_kernel_is_on(&record->kernel) && !record->quiet)
 		complain(
 			RECORD,
-			"no real-time priority for the drain (%s): events may be lost on a busy machine; root has it, and users who "
-			"are given it ('ulimit -r %u')",
+			"no real-time priority for the drain (%s): events may be lost on a busy machine; be root, or "
+			"raise the limit ('ulimit -r %u')",
 			strerror(-err), asked);
 }
 
@@ -183,7 +183,7 @@ int record_drain(struct record *record)
 		priority_drop();
 	if (taken >= 0)
 		taken = take_rest(record);
-	/* Behind the programs, so that what they wrote last lies within what the kernel has. */
+	/* After the programs, so that their last events lie within the time of the kernel's. */
 	last = record_kernel_finish(&record->kernel);
 	err = taken < 0 ? taken : err ? err : last;
 	if (!err)

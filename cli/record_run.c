@@ -334,7 +334,7 @@ static int run_command(struct record *record)
 	if (!err && !record_kernel_start(&record_sink, &record->kernel, record->child.pid))
 		goto remove;
 	if (record->child.trace_errno)
-		complain(RECORD, "cannot see the end of '%s', so its map is missing (--proc-map): %s",
+		complain(RECORD, "cannot trace the exit of '%s', so its map is missing (--proc-map): %s",
 			 record->command[0], strerror(record->child.trace_errno));
 	if (!err)
 		err = child_exec(&record->child);

@@ -273,7 +273,8 @@ static bool take_image(struct recover *recover, const char *word, bool by_pid)
 	leftovers_free(&recover->left);
 	recover->flags |= DRAIN_DEAD;
 	if (!recover->quiet)
-		complain(RECOVER, "process %s was recorded: the recording in '%s' is recovered, all of it", word, path);
+		complain(RECOVER, "process %s was being recorded: all of the recording in '%s' is recovered", word,
+			 path);
 	return take_session(recover, path);
 }
 

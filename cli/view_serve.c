@@ -304,7 +304,7 @@ int view_serve(struct view_live *live, const char *address)
 	}
 	server->live = live;
 	server->fd = -1;
-	/* They are delivered only while it waits, so that no file is left behind. */
+	/* They are delivered only while it waits, so that no file is left over. */
 	sigemptyset(&set);
 	for (const int *number = (const int[]){ SIGINT, SIGTERM, SIGHUP, 0 }; *number; number++) {
 		sigaddset(&set, *number);

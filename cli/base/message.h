@@ -27,7 +27,7 @@ void message_v(const struct message_sink *sink, const char *format, va_list args
 /* The same for the summary. */
 void message_summary(const struct message_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Two lines behind a message: a text that is wrong at `column` (from 1), and a caret below the place. */
+/* Two lines after a message: a text that is wrong at `column` (from 1), and a caret below the place. */
 void message_caret(const struct message_sink *sink, const char *text, size_t column);
 
 #endif

@@ -29,7 +29,7 @@
 #define ROUNDS_AHEAD 8u
 
 struct round {
-	uint64_t before, behind;
+	uint64_t before, after;
 };
 
 struct clock_probe {
@@ -57,7 +57,7 @@ static int write_rounds(const struct clock_probe *probe, unsigned int nr)
 		probe->rounds[i].before = rec_clock_read(probe->clock);
 		if (write(probe->marker, text, (size_t)size) < 0)
 			return -errno;
-		probe->rounds[i].behind = rec_clock_read(probe->clock);
+		probe->rounds[i].after = rec_clock_read(probe->clock);
 	}
 	return 0;
 }
@@ -84,8 +84,8 @@ static void take_page(const struct clock_probe *probe, unsigned int nr, struct i
 		number = strtoul(text, NULL, 10);
 		if (number < ROUNDS_AHEAD || number >= nr)
 			continue;
-		if ((int64_t)(record.time - probe->rounds[number].behind) > interval->low)
-			interval->low = (int64_t)(record.time - probe->rounds[number].behind);
+		if ((int64_t)(record.time - probe->rounds[number].after) > interval->low)
+			interval->low = (int64_t)(record.time - probe->rounds[number].after);
 		if ((int64_t)(record.time - probe->rounds[number].before) < interval->high)
 			interval->high = (int64_t)(record.time - probe->rounds[number].before);
 		interval->rounds++;

@@ -76,7 +76,7 @@ static int mount_tracefs(const struct message_sink *sink, bool quiet)
 {
 	if (mount("nodev", MOUNT_POINT, "tracefs", 0, NULL) == 0) {
 		if (!quiet)
-			message(sink, "tracefs was not mounted: it is now, at %s", MOUNT_POINT);
+			message(sink, "tracefs was not mounted; mounted it at %s", MOUNT_POINT);
 		return 0;
 	}
 	if (errno == EPERM || errno == EACCES) {

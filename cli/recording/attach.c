@@ -20,24 +20,27 @@
 #include "cli/base/now.h"
 #include "cli/recording/session.h"
 
-/* ms with nothing alive before it is over: a child's buffer, or that of the next program, takes a moment to appear. */
+/*
+ * The recording is over after this many ms with no program alive: the buffer of a child, or of the next program, takes
+ * a moment to appear.
+ */
 #define OVER_AFTER_MS 200u
 /*
- * The same while a process of ours runs without a buffer: its next program
- * may be loading, or uses no library of ours.
+ * The same while one of the programs runs without a buffer: its next image may be loading, or does not use the
+ * library.
  */
 #define OVER_AFTER_LONG_MS 5000u
 
-/* Whether programs are still there is asked this often. */
+/* How often the recorder checks whether programs are alive. */
 #define ALIVE_PERIOD_MS 10u
 
 /* Descriptors for programs, each of which takes two: to switch it, and to drain it. */
 #define FILES 8192u
 
-/* Lanes of a program that are tried once more before what a writer has in hand counts as new. */
+/* How often lanes of a program are tried again before an event that a writer has begun counts as new. */
 #define RESET_TRIES 10000u
 
-/* At the end: how often, and how long in between, we wait for a child that is just making its buffer. */
+/* At the end: how often, and with which pause, to look again for a child that is still making its buffer. */
 #define UNREADY_TRIES	20u
 #define UNREADY_WAIT_NS 1000000
 
@@ -67,7 +70,10 @@ static int find_watched(struct attach *attach, int dir, struct watched_dir **ret
 
 /* ------------------------------------------------------------------------------------------ the programs named */
 
-/* What its lanes hold is from before the recording. Whose lanes are read already is told before anything begins. */
+/*
+ * Skip the events in the lanes, which are older than the recording. -EBUSY: another recorder reads a lane; this is
+ * reported before anything begins.
+ */
 static int empty_lanes(struct rec_view *view)
 {
 	unsigned int tries = 0;
@@ -76,14 +82,13 @@ static int empty_lanes(struct rec_view *view)
 	for (unsigned int lane = 0; lane < rec_view_lanes(view); lane++) {
 		err = rec_view_reset(view, lane);
 		/*
-		 * A writer that is just moving the head is done within a few
-		 * instructions, unless it was preempted there.
+		 * A writer that is moving the head is done within a few instructions, unless it was preempted there.
 		 */
 		for (; err == -EAGAIN && tries < RESET_TRIES; tries++) {
 			sched_yield();
 			err = rec_view_reset(view, lane);
 		}
-		/* A damaged lane is the drain's to tell of. */
+		/* The drain reports damaged lanes. */
 		if (err == -EBUSY || err == -ENOMEM || err == -EROFS)
 			return err;
 	}
@@ -106,7 +111,7 @@ static bool has_reader(struct rec_view *view)
 	return false;
 }
 
-/* But what a recorder that was killed had to read is for us. */
+/* Skip earlier events, except those that a killed recorder had yet to read: they belong to this recording. */
 static int pass_over(struct attach *attach, const struct watched_dir *watched, struct buffer *buffer,
 		     struct rec_view *view)
 {
@@ -124,7 +129,7 @@ static int pass_over(struct attach *attach, const struct watched_dir *watched, s
 	return empty_lanes(view);
 }
 
-/* What an event that was on already has written until it was switched is none of the recording's, either. */
+/* Also skip the events that were written before the switch, if an event was on already. */
 static int pass_over_again(struct watched_dir *watched, struct buffer *buffer)
 {
 	struct rec_view *view;
@@ -159,7 +164,7 @@ static int add(int dir, const char *name, void *data)
 		buffer->taken = true;
 	if (!err)
 		err = rec_view_loan(view) == -EBUSY ? -EBUSY : pass_over(attach, watched, buffer, view);
-	/* Opened anew for switching: this one has the lanes, which the drain must find free. */
+	/* Open the buffer again for switching: this view holds the lanes, which the drain must find free. */
 	rec_view_close(view);
 	return err ? err : rec_view_open_at(dir, name, &buffer->view);
 }
@@ -186,7 +191,7 @@ bool attach_open(const struct message_sink *sink, const struct programs *program
 
 /* --------------------------------------------------------------------------------------------- the recording */
 
-/* Whether the filters fit the events of the programs that the user named. False: one line was printed. */
+/* Whether the filters fit the events of the selected programs. False: one line was printed. */
 static bool filters_fit(const struct attach *attach)
 {
 	bool good = true;
@@ -212,7 +217,7 @@ static bool cannot_attach(const struct attach *attach, const struct buffer *buff
 	return false;
 }
 
-/* One of the programs that the user named. False: one line was printed. */
+/* Attach to one of the selected programs. False: one line was printed. */
 static bool begin_one(struct attach *attach, struct watched_dir *watched, struct buffer *buffer,
 		      const struct spool *spool)
 {
@@ -318,9 +323,9 @@ static bool is_filtered(const struct attach *attach)
 }
 
 /*
- * The programs write nothing more that concerns us. With filters and rates all of it goes off
- * first: an event that was on before would otherwise be in the recording with what it writes from
- * its giving back to the last look at the lanes.
+ * Switch the programs' events off for us. If there are filters or rates, all events are switched off before any is
+ * restored. Otherwise an event that was on before, and is restored without its filter, would be recorded until the
+ * last look at the lanes.
  */
 static void end_all(struct attach *attach)
 {
@@ -344,7 +349,7 @@ static int end_programs(struct attach *attach)
 	int got;
 
 	for (unsigned int tries = 0; tries < UNREADY_TRIES; tries++) {
-		/* The conditions that count are gone when the events are as they were. */
+		/* Read the counts of suppressed events first: restoring the events removes the conditions. */
 		got = run_all(attach, drain_add_rates);
 		if (got < 0)
 			return got;
@@ -397,7 +402,7 @@ bool attach_is_alive(struct attach *attach)
 			buffer->view = rec_view_close(buffer->view);
 			closed = true;
 		}
-	/* Those that found no descriptor are tried again. */
+	/* Try again those for which there was no descriptor. */
 	for (unsigned int i = 0; closed && i < attach->nr; i++)
 		if (attach->watched_dirs[i].full) {
 			attach->watched_dirs[i].again = true;
@@ -425,8 +430,8 @@ void attach_say_missed(const struct attach *attach)
 
 	if (attach->waiting)
 		message(attach->sink,
-			"up to %u %s that started meanwhile waited for file descriptors, two for each, of which there may be "
-			"%" PRIu64 " (ulimit -Hn): what they wrote until then is not recorded",
+			"up to %u %s that started meanwhile waited for file descriptors, two for each; the limit is "
+			"%" PRIu64 " (ulimit -Hn): the events that they wrote before are not recorded",
 			attach->waiting, attach->waiting == 1 ? "process" : "processes", file_limit());
 	if (missed->nr)
 		message(attach->sink, "%u %s that started meanwhile %s not recorded, %s%s (%s): %s", missed->nr,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Buffers that come into being during a recording, and are one of ours: a copy of its memory (its loan says so, see
- * reader.h), the same process with another program, or one that it started. What was there when the recording began is
- * nobody's child of the recording's time and is left alone.
+ * Buffers that appear during a recording and belong to it: a copy of a recorded process's memory (recognised by its
+ * loan, see reader.h), the same process with another program, or a program that it started. Buffers that existed when
+ * the recording began are not children of that time and are left alone.
  */
 #include "cli/recording/attach_private.h"
 
@@ -34,7 +34,7 @@ int attach_switch_on(const struct attach *attach, const struct buffer *buffer)
 	return err < 0 && err != -ESRCH ? err : 0;
 }
 
-/* One of ours that cannot be had: that ends nothing, and is told. */
+/* A program of ours that cannot be recorded: this ends nothing, and is reported. */
 static void note_missed(struct attach *attach, struct buffer *buffer, int err)
 {
 	struct missed *missed = &attach->missed;
@@ -48,7 +48,7 @@ static void note_missed(struct attach *attach, struct buffer *buffer, int err)
 	buffer->view = rec_view_close(buffer->view);
 }
 
-/* A buffer of which it turned out that it is one of ours. 1, -ENOMEM, or what the spool met. */
+/* Record a buffer that was found to be one of ours. 1, -ENOMEM, or the error of the spool. */
 static int take_in(struct attach *attach, struct watched_dir *watched, struct buffer *buffer)
 {
 	int err = family_add(&attach->family, &buffer->self);
@@ -66,7 +66,10 @@ static int take_in(struct attach *attach, struct watched_dir *watched, struct bu
 	return err ? err : 1;
 }
 
-/* A buffer that came into being: 1, it is one of ours; 0; -EAGAIN: not to be had yet; or what stops the recording. */
+/*
+ * Examine a new buffer. 1: it is one of ours; 0: it is not; -EAGAIN: it cannot be opened yet; or the error that ends
+ * the recording.
+ */
 static int meet(struct attach *attach, struct watched_dir *watched, const char *name, uint64_t inode, bool first)
 {
 	struct buffer *buffer;
@@ -77,11 +80,11 @@ static int meet(struct attach *attach, struct watched_dir *watched, const char *
 
 	if (spare >= 0)
 		close(spare);
-	/* Only we can give one back. */
+	/* Only this process can free a descriptor. */
 	watched->full = err == -EMFILE;
 	if (watched->full)
 		return 0;
-	/* Nothing to spare for it: later, perhaps. */
+	/* The system is short of resources: try again later. */
 	if (err == -ENFILE || err == -ENOMEM) {
 		watched->err = err;
 		return -EAGAIN;
@@ -106,7 +109,7 @@ static int meet(struct attach *attach, struct watched_dir *watched, const char *
 	return take_in(attach, watched, buffer);
 }
 
-/* A parent may have been met after its child. */
+/* A parent may have been found after its child. */
 static int meet_again(struct attach *attach, struct watched_dir *watched)
 {
 	int err, met = 0;
@@ -136,7 +139,7 @@ int attach_scan(struct attach *attach, struct watched_dir *watched, bool first)
 
 	watched->err = 0;
 	if (!dir) {
-		/* Tried again. Or the directory is gone, and nothing can come into being there. */
+		/* Try again; but if the directory is gone, nothing can appear in it. */
 		watched->err = errno == ENOENT ? 0 : -errno;
 		watched->again = true;
 		return 0;

@@ -21,10 +21,10 @@ static void look_at(const struct message_sink *sink, const struct rec_view *view
 	programs_pid(view, pid);
 	if (rec_view_stopped(view))
 		message(sink,
-			"process %s (%s) is stopped: nothing of it is recorded until 'recorder start -P %s' or rec_start()",
+			"process %s (%s) is stopped: it is not recorded until 'recorder start -P %s' or rec_start()",
 			pid, comm, pid);
 	if (is_halted(view))
-		message(sink, "process %s (%s) is stopped by a signal: nothing of it is recorded until SIGCONT", pid,
+		message(sink, "process %s (%s) is stopped by a signal: it is not recorded until SIGCONT", pid,
 			comm);
 }
 

@@ -27,7 +27,7 @@ static void our_signals(sigset_t *set)
 	sigaddset(set, SIGCHLD);
 }
 
-/* In the child: wait until the recorder says so, or is gone; become the command, or tell why not. */
+/* In the child: wait for the recorder's signal to start, or its end; then exec the command, or report the errno. */
 static void run(const struct child *child, char **argv, const struct child_env *env, int go, int tell)
 {
 	char word;
@@ -62,7 +62,7 @@ static void run(const struct child *child, char **argv, const struct child_env *
 	_exit(127);
 }
 
-/* The errno of exec, or 0 once it went well: then the pipe was closed without a word. */
+/* The errno of exec; 0 if it succeeded: then the pipe was closed without data. */
 static int exec_errno(int from)
 {
 	int err = 0;
@@ -88,11 +88,11 @@ int child_prepare(struct child *child)
 	if (child->signals < 0)
 		return -errno;
 	sigprocmask(SIG_BLOCK, &blocked, &child->old_mask);
-	/* Inherited as ignored, it would make the kernel throw the command's status away. */
+	/* If SIGCHLD were ignored, as it may be inherited, the kernel would discard the command's status. */
 	sigaction(SIGCHLD, NULL, &action);
 	child->old_chld_ignored = action.sa_handler == SIG_IGN;
 	signal(SIGCHLD, SIG_DFL);
-	/* The drain of many CPUs allows itself more. */
+	/* The drain of many CPUs raises this limit. */
 	getrlimit(RLIMIT_NOFILE, &child->old_files);
 	return 0;
 }
@@ -133,7 +133,7 @@ int child_fork(struct child *child, char **argv, const struct child_env *env)
 	return 0;
 }
 
-/* As waitpid(), for its end alone. */
+/* Like waitpid(), but returns only when the process has ended. */
 static pid_t wait_end(const struct child *child, int *ret_status, int flags)
 {
 	pid_t got;
@@ -146,7 +146,7 @@ static pid_t wait_end(const struct child *child, int *ret_status, int flags)
 	return got;
 }
 
-/* It has ended by itself, or is just about to. */
+/* The process has ended, or is about to. */
 static void reap(const struct child *child)
 {
 	int status;
@@ -154,7 +154,9 @@ static void reap(const struct child *child)
 	wait_end(child, &status, 0);
 }
 
-/* Whether it had ended before it was told to begin. One that had not ends now, with 127: its pipe is closed. */
+/*
+ * Whether it had ended before it was told to start. If it had not, it ends now, with 127, because its pipe is closed.
+ */
 static bool was_ended(struct child *child)
 {
 	int status = 0;
@@ -177,7 +179,7 @@ int child_exec(struct child *child)
 	do
 		n = write(child->go, "", 1);
 	while (n < 0 && errno == EINTR);
-	/* If it is gone, its status tells why. */
+	/* If the process is gone, its status shows why. */
 	if (n < 0 && !(errno == EPIPE && was_ended(child))) {
 		err = -errno;
 		child_drop(child);
@@ -205,8 +207,8 @@ void child_drop(struct child *child)
 }
 
 /*
- * A message that nobody could read left a SIGPIPE pending, which would end the recorder as soon as it is let through.
- * If the signal was blocked before us, it may be an older one and stays.
+ * A write to a closed stderr left a SIGPIPE pending, which would end the recorder once it is unblocked. If the signal
+ * was blocked before, it may be an older one and stays.
  */
 static void drop_pending_pipe(const struct child *child)
 {
@@ -251,7 +253,7 @@ bool child_wait(struct child *child, uint64_t timeout_us)
 	if (ppoll(&poll_for, 1, &timeout, NULL) > 0)
 		while (read(child->signals, &info, sizeof(info)) == sizeof(info))
 			note_signal(child, (int)info.ssi_signo);
-	/* Asked for by itself: SIGCHLD of several children come as one, and a stop of the child raises it as well. */
+	/* Check separately: several SIGCHLD arrive as one, and a stop of the child raises it as well. */
 	if (child->pid && !child->ended && wait_end(child, &child->status, WNOHANG) == child->pid)
 		child->ended = true;
 	return child->ended || child->stopped_by;

@@ -31,8 +31,9 @@
 #endif
 
 /*
- * The kernel's list of mapped files has 4 MiB at most, a process some 65,000 mappings unless root allows more, a
- * program one mapping of its buffer, and a recorder's core file a few for each. What is more is not looked at.
+ * Limits. The kernel's list of mapped files has at most 4 MiB, and a process has some 65,000 mappings unless root
+ * permits more. A program has one mapping of its buffer, a recorder a few of each. Anything beyond these limits is
+ * ignored.
  */
 #define NOTES_MAX    (UINT64_C(64) << 20)
 #define SEGMENTS_MAX (UINT64_C(1) << 18)
@@ -94,7 +95,7 @@ static int read_segments(struct core *core)
 	if (err)
 		return err;
 	core->nr_segments = header.e_phnum;
-	/* More than the header's field can hold: the number is in the first section's. */
+	/* More than fits into the header's field: the number is in the first section header. */
 	if (header.e_phnum == PN_XNUM) {
 		err = read_core(core, &first, sizeof(first), header.e_shoff);
 		if (err)
@@ -110,7 +111,7 @@ static int read_segments(struct core *core)
 	return read_core(core, core->segments, core->nr_segments * sizeof(Elf64_Phdr), header.e_phoff);
 }
 
-/* How much of what a segment says it has is in the file. */
+/* The part of a segment's stated contents that is in the file. */
 static uint64_t bytes_in_file(struct core *core, const Elf64_Phdr *segment)
 {
 	const uint64_t there = segment->p_offset < core->size ? core->size - segment->p_offset : 0;
@@ -128,10 +129,10 @@ static bool is_zero(const unsigned char *bytes, size_t size)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
 
-/* `size` bytes of the core file at `from` become those of the buffer at `to`; what is zero stays a hole. */
+/* Copy `size` bytes of the core file at `from` to the buffer at `to`; zeros stay holes. */
 static int copy(struct core *core, uint64_t from, int fd, uint64_t to, uint64_t size)
 {
-	/* Each byte of a core file belongs to one mapping: whoever says otherwise does not fill our disk with it. */
+	/* Each byte of a core file belongs to one mapping, so a malicious file cannot fill the disk. */
 	if (size > core->budget)
 		return -EBADMSG;
 	core->budget -= size;
@@ -154,7 +155,7 @@ static int copy(struct core *core, uint64_t from, int fd, uint64_t to, uint64_t 
 	return 0;
 }
 
-/* What the segments hold of a mapping. */
+/* Copy the parts of a mapping that the segments contain. */
 static int copy_mapping(struct core *core, const struct mapping *mapping, int fd)
 {
 	int err = 0;
@@ -167,7 +168,7 @@ static int copy_mapping(struct core *core, const struct mapping *mapping, int fd
 		if (segment->p_type != PT_LOAD || from >= mapping->end)
 			continue;
 		size = bytes_in_file(core, segment);
-		/* The end of an address space is nobody's: no segment reaches behind it. */
+		/* No segment reaches beyond the end of the address space. */
 		to = size <= UINT64_MAX - segment->p_vaddr ? segment->p_vaddr + size : UINT64_MAX;
 		to = to < mapping->end ? to : mapping->end;
 		if (from < to)
@@ -177,7 +178,7 @@ static int copy_mapping(struct core *core, const struct mapping *mapping, int fd
 	return err;
 }
 
-/* Nobody reads this lane of the copy. */
+/* The copy of this lane has no reader. */
 static int free_lane(int fd, uint64_t at)
 {
 	static const uint64_t nobody;
@@ -187,7 +188,7 @@ static int free_lane(int fd, uint64_t at)
 	return err || !owner ? err : out_write_at(fd, &nobody, sizeof(nobody), at);
 }
 
-/* Nobody writes this copy any more, and nobody reads it: what it says of that is made to say so. */
+/* The copy has no writer and no reader any more: make its header and lanes state that. */
 static int release(int fd, uint64_t size)
 {
 	static const uint32_t state = REC_BUFFER_REPLACED;
@@ -246,8 +247,7 @@ static int extract(struct core *core, const struct mapping *list, unsigned int n
 }
 
 /*
- * Whether it is named as the library names buffers; what the kernel puts behind the name of an unlinked file is cut
- * off.
+ * Whether the library names buffers in this way; what the kernel appends to the name of an unlinked file is cut off.
  */
 static bool is_buffer(char *path)
 {

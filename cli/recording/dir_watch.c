@@ -12,15 +12,15 @@
 #include "cli/base/now.h"
 
 /*
- * A directory that had changed so recently when it was looked at may have changed again without its time stamp showing
- * it: the kernel's ticks are coarse.
+ * A directory that changed this recently when it was read may have changed again with the same time stamp, because the
+ * kernel's ticks are coarse.
  */
 #define MTIME_GRAIN_NS UINT64_C(50000000)
 
-/* What is of interest: files that come and go. */
+/* The changes that matter: files that appear and disappear. */
 #define CHANGES (IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF)
 
-/* Each look in vain waits a millisecond longer than the one before, up to this. */
+/* After each unsuccessful read the pause grows by a millisecond, up to this. */
 #define TRIES_MAX 50u
 
 static uint64_t nanoseconds(const struct timespec *ts)
@@ -48,7 +48,7 @@ void dir_watch_close(struct dir_watch *watch)
 	watch->notified = false;
 }
 
-/* Whether there were events since the last time; more than fit are told by one. */
+/* Whether there were events since the last call; a queue overflow counts as one. */
 static bool has_events(struct dir_watch *watch)
 {
 	_Alignas(struct inotify_event) char events[4096];
@@ -69,7 +69,7 @@ bool dir_watch_has_changed(struct dir_watch *watch, int dir)
 	if (watch->notified && watch->looked_at)
 		return has_events(watch);
 
-	/* In this order: what happens behind the look is for the next one. */
+	/* In this order, so that a change after the look is found by the next one. */
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (fstat(dir, &st) < 0)
 		return true;

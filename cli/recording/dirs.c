@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where to look for buffers. What root opens here may belong to somebody else, who can change it at any time; so what
- * was looked at is what was opened, and everything in it is reached through its descriptor.
+ * Where to look for buffers. A directory that root opens here may belong to another user, who can change it at any
+ * time. So the checks apply to the open descriptor, and everything in the directory is reached through it.
  */
 #include "cli/recording/dirs.h"
 
@@ -19,7 +19,7 @@
 
 #include "cli/base/message.h"
 
-/* As the library chooses them, the user's number in place of the star. */
+/* The library's choices; the star stands for the user's number. */
 #define SHM_DIR	   "/dev/shm"
 #define SHM_PREFIX "librecorder-"
 #define RUN_DIR	   "/run/user"
@@ -56,18 +56,18 @@ static bool is_owners(const struct stat *st, uid_t owner)
 	return (owner == ANY_UID || st->st_uid == owner) && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* A directory of `owner`, in which nobody else can write. Its descriptor or -errno. */
+/* Open a directory of `owner` in which no other user can write. Its descriptor or -errno. */
 static int open_dir(int at, const char *path, uid_t owner, struct stat *ret_st)
 {
 	struct stat st;
 	int fd;
 
-	/* With O_DIRECTORY a link would say ENOTDIR. */
+	/* With O_DIRECTORY, a link would give ENOTDIR. */
 	if (fstatat(at, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return -errno;
 	if (S_ISLNK(st.st_mode))
 		return -ELOOP;
-	/* What is opened may be another one by then. */
+	/* By then the name may lead to another directory. */
 	if (S_ISDIR(st.st_mode) && !is_owners(&st, owner))
 		return -EPERM;
 	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -90,7 +90,7 @@ int dirs_open_below(int dir, const char *name)
 
 static void visit(struct walk *walk, int fd, const char *path, const struct stat *st)
 {
-	/* The user's own is looked for in several ways. */
+	/* The user's own directory is searched in several ways. */
 	if (!walk->ended && (!walk->own.st_ino || walk->own.st_ino != st->st_ino || walk->own.st_dev != st->st_dev)) {
 		walk->ended = walk->each(fd, path, walk->data) != 0;
 		walk->nr++;
@@ -100,7 +100,7 @@ static void visit(struct walk *walk, int fd, const char *path, const struct stat
 	close(fd);
 }
 
-/* A user's directory PREFIX/UID/RUN_NAME or PREFIX/librecorder-UID, if it is there and in order. */
+/* Examine a user's directory PREFIX/UID/RUN_NAME or PREFIX/librecorder-UID, if it exists and can be trusted. */
 static void visit_user(struct walk *walk, const char *prefix, const char *name)
 {
 	const bool run = !strcmp(prefix, RUN_DIR);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Draining: a list of open buffers, each gone through in turn.
+ * Draining: a list of open buffers, which are drained in turn.
  */
 #include "cli/recording/drain_private.h"
 
@@ -14,16 +14,20 @@
 #include "cli/base/now.h"
 
 /*
- * Pages taken from a lane before the others have their turn: a lane that is written to without pause starves nobody.
+ * Pages taken from a lane before the other lanes have their turn, so that a lane that is written to without pause does
+ * not hold up the others.
  */
 #define PAGES_A_TURN 64u
 
-/* No lane has more sub-buffers: a link has 16 bits for them. Who has more pages for us is filling them meanwhile. */
+/*
+ * No lane has more sub-buffers, because a link has 16 bits for them. If a lane has more pages, its program is filling
+ * them meanwhile.
+ */
 #define LANE_PAGES_MAX (UINT32_C(1) << 16)
 
 #define LOG_BLOCK (64u * 1024u)
 
-/* Whether a program is still there is asked this often: it takes some system calls, as long as tens of pages take. */
+/* How often a program is checked for being alive: this takes some system calls, as long as tens of pages take. */
 #define ALIVE_PERIOD_MS 20u
 
 /* How long a permission to grow lasts, and how often it is repeated. */
@@ -51,7 +55,7 @@ static int add_rate(struct drain *drain, struct drained *one, unsigned int id)
 	return spool_add_rate(drain->spool, one->process, (uint16_t)id, &rate);
 }
 
-/* What rates have kept away until now; once for a buffer. */
+/* Note how many events rates have suppressed until now; once for a buffer. */
 static int add_rates(struct drain *drain, struct drained *one)
 {
 	const struct spool_entry *entry = &drain->spool->entries[one->process];
@@ -82,7 +86,7 @@ int drain_add_rates(struct drain *drain)
 	return err;
 }
 
-/* Note whether its program records at all. Of one that was named, events are off again by now. */
+/* Note whether its program records at all. The events of programs that the user named are off again by now. */
 static void note_switches(struct drain *drain, const struct drained *one)
 {
 	const struct spool_entry *entry = &drain->spool->entries[one->process];
@@ -102,7 +106,7 @@ static void note_switches(struct drain *drain, const struct drained *one)
 	drain->trouble.off += !(drain->flags & DRAIN_NAMED) && events && !on;
 }
 
-/* Note the losses of a buffer that nothing more will be taken from. */
+/* Note the losses of a buffer from which nothing more will be taken. */
 static int end_process(struct drain *drain, struct drained *one)
 {
 	struct rec_view_losses losses = { 0, 0, 0 };
@@ -151,7 +155,7 @@ static void close_buffer(struct drain *drain, struct drained *one)
 	one->nr_lanes = 0;
 }
 
-/* Who was there a moment ago is taken to be there still; what it has written is taken the next time. */
+/* A program that was alive a moment ago counts as alive; its last events are taken the next time. */
 static bool is_alive(struct drained *one, bool last)
 {
 	const uint64_t now = now_ms();
@@ -165,9 +169,9 @@ static bool is_alive(struct drained *one, bool last)
 }
 
 /*
- * A buffer of which nothing will be taken later: its program is gone, and its lanes were found empty in this round; or
- * there is no other round. Of a living program no more is taken than its lanes hold, since it may write as fast as we
- * read. No helper has a turn then: the buffer is closed behind these.
+ * A buffer from which nothing will be taken later: its program is gone, and its lanes were found empty in this round;
+ * or this is the last round. No more than a lane holds is taken from a living program, because it may write as fast as
+ * we read. Afterwards no helper has a turn of it, and the buffer is closed.
  */
 static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 {
@@ -179,10 +183,10 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 					alive ? rec_view_info(one->view)->nr_subbufs + 1 : LANE_PAGES_MAX);
 	if (!taken)
 		taken = drain_take_turns(drain, false);
-	/* What could not be read now is tried again, if there is another time. */
+	/* Data that cannot be read now are tried again, if there is another round. */
 	if (taken < 0 || (one->unread && !drain->last))
 		return taken;
-	/* Once more: events may have been declared since, and their pages were just taken. */
+	/* Read the log again: events may have been declared since, and their pages were just taken. */
 	err = take_log(drain, one);
 	if (!err)
 		err = end_process(drain, one);
@@ -190,7 +194,7 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 		return err;
 	drain_is_cut(drain, one);
 	close_buffer(drain, one);
-	/* The last thing: until here a killed recorder's successor finds the buffer. */
+	/* Remove the file last: until then the successor of a killed recorder finds the buffer. */
 	if (one->unread)
 		drain_note_bad(drain, one, one->unread);
 	else if (alive && !one->cut)
@@ -202,7 +206,10 @@ static int end_buffer(struct drain *drain, struct drained *one, bool alive)
 	return taken;
 }
 
-/* Take over what helpers have done; in the last round wait for them: what a full stage refused is read again here. */
+/*
+ * Take over the helpers' results; in the last round wait for them: pages that a full stage refused are read again
+ * here.
+ */
 static int settle_helpers(struct drain *drain)
 {
 	int most = drain_settle_helped(drain, DRAIN_ANY), one;
@@ -215,7 +222,9 @@ static int settle_helpers(struct drain *drain)
 	return most;
 }
 
-/* The lanes of all programs have their turns together: what one has left does not hold up those that write. */
+/*
+ * The lanes of all programs have their turns together, so the remains of one program do not hold up those that write.
+ */
 static int run_lanes(struct drain *drain)
 {
 	const int helped = settle_helpers(drain);
@@ -224,7 +233,7 @@ static int run_lanes(struct drain *drain)
 	for (unsigned int i = 0; i < drain->nr && !err; i++) {
 		struct drained *one = &drain->list[i];
 
-		/* Asked before reading: what a dead process wrote is all there when we look. */
+		/* Check before reading: if the process is dead, everything that it wrote is visible afterwards. */
 		one->lives = one->view && is_alive(one, drain->last);
 		one->unread = 0;
 		one->more = false;
@@ -254,7 +263,7 @@ static int run_ended(struct drain *drain, struct drained *one)
 	return err < 0 ? err : 0;
 }
 
-/* Those whose files are gone need not be remembered; the list stays as short as the directory. */
+/* Forget buffers whose files are gone, so that the list stays as short as the directory. */
 static bool is_over(const struct drain *drain, const struct drained *one)
 {
 	return !one->view &&
@@ -284,7 +293,7 @@ static int run_round(struct drain *drain, bool last)
 		if (taken < 0)
 			return taken;
 		fullest = taken > fullest ? taken : fullest;
-		/* Asked when that may have changed. */
+		/* Check only if this may have changed. */
 		if ((was_open || drain->scanned) && is_over(drain, one))
 			*one = drain->list[--drain->nr];
 		else
@@ -320,7 +329,7 @@ int drain_run(struct drain *drain)
 	return run(drain, false);
 }
 
-/* Each round closes all buffers that it has opened, and there are descriptors for as many others. */
+/* Each round closes all buffers that it has opened, which frees descriptors for the same number of others. */
 int drain_finish(struct drain *drain)
 {
 	int taken, most = 0;

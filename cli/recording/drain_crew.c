@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Helpers of a drain that falls behind. A helper gets a copy of a turn. The drain does not wait for a turn that a
+ * Helpers of a drain that is late. A helper gets a copy of a turn. The drain does not wait for a turn that a
  * helper has begun, since on a busy machine the helper may have lost its CPU in the middle of it: the round continues
  * with the other lanes.
  */
@@ -30,7 +30,7 @@ struct drain_crew {
 	unsigned int nr;
 };
 
-/* With the lock held: the place of a turn of this state, and of this process; TURNS_MAX: there is none. */
+/* With the lock held: the index of a turn in this state, and of this process; TURNS_MAX: there is none. */
 static unsigned int find(const struct drain_crew *crew, enum turn_state state, unsigned int process)
 {
 	unsigned int i;

@@ -42,8 +42,8 @@ int drain_anchors(struct drain *drain, bool now)
 }
 
 /*
- * The program's own anchors: the only ones there are from before the recorder met it. They count for all programs,
- * so what claims to be of the future is left out.
+ * The program's own anchors are the only ones from before the recorder found it. They apply to all programs, so an
+ * anchor that claims to be in the future is left out.
  */
 int drain_program_anchors(struct drain *drain, const struct drained *one)
 {
@@ -71,7 +71,7 @@ static struct drained *find(struct drain *drain, const char *name, uint64_t inod
 	return NULL;
 }
 
-/* The process of this buffer in a spool that another recorder began; -1: it is new. */
+/* The process number of this buffer in a spool that another recorder began; -1: it is new. */
 static int find_in_spool(const struct spool *spool, const struct spool_process *process)
 {
 	for (unsigned int i = 0; i < spool->nr_entries; i++) {
@@ -84,10 +84,10 @@ static int find_in_spool(const struct spool *spool, const struct spool_process *
 	return -1;
 }
 
-/* The inode of the first pid namespace, by whose numbers the kernel records; the kernel has it as PROC_PID_INIT_INO. */
+/* The inode of the first pid namespace, whose numbers the kernel records; the kernel calls it PROC_PID_INIT_INO. */
 #define FIRST_PID_NAMESPACE UINT64_C(0xeffffffc)
 
-/* Enter an open view into the list and the spool. */
+/* Add an open view to the list and to the spool. */
 static int begin(struct drain *drain, struct drained *one)
 {
 	struct spool_process process = { .inode = one->inode };
@@ -132,8 +132,8 @@ void drain_note_bad(struct drain *drain, const struct drained *one, int err)
 }
 
 /*
- * Whether a buffer for which there is no descriptor waits for another one to be closed. It is not tried in each round:
- * only we can give one back.
+ * Whether a buffer for which there is no descriptor waits until another one is closed. It is not tried in each round,
+ * because only this process can free a descriptor.
  */
 static bool waits(struct drain *drain, int err)
 {
@@ -172,7 +172,7 @@ static int open_buffer(struct drain *drain, const char *name, uint64_t inode)
 	}
 	if (err == -ENOENT || waits(drain, err))
 		return 0;
-	/* Tried again, if there is another time. */
+	/* Try again, if there is another round. */
 	if (err && drain_may_pass(err) && !drain->last && !(drain->flags & DRAIN_NAMED)) {
 		drain->again = true;
 		return 0;
@@ -190,7 +190,7 @@ static int open_buffer(struct drain *drain, const char *name, uint64_t inode)
 	return 0;
 }
 
-/* The one file that is asked for, unless it is listed. */
+/* Open the one file that was selected, unless it is listed. */
 int drain_look_for(struct drain *drain, const char *name)
 {
 	struct stat st;
@@ -234,7 +234,7 @@ int drain_scan(struct drain *drain)
 	dir = dir_entries(drain->fd);
 	if (!dir) {
 		err = -errno;
-		/* The recording goes on with the buffers it has, and tries again. */
+		/* The recording continues with the buffers that it has, and tries again. */
 		drain->again = true;
 		return err == -ENOENT || !drain->last ? 0 : err;
 	}

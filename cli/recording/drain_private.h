@@ -72,7 +72,7 @@ struct drain {
 	unsigned int nr, room;
 	struct drain_turns turns;
 	struct drain_crew *crew; /* NULL: no helpers */
-	unsigned int behind;	 /* rounds for which helpers are still wanted */
+	unsigned int late_rounds; /* rounds for which helpers are still wanted */
 	struct dir_watch watch;
 	bool again; /* scan the directory, changed or not */
 	bool waits; /* in the last rounds: some buffers wait for others to be closed */

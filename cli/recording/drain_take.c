@@ -14,19 +14,19 @@
 #include <string.h>
 
 /*
- * A drain is behind when it finds a lane this full. For this many rounds it then has helpers, for lanes that are at
+ * A drain is late if it finds a lane this full. For this many rounds it then has helpers, for lanes that are at
  * least this full.
  */
-#define BEHIND_PERCENT 50u
+#define LATE_PERCENT 50u
 #define HELP_PERCENT   10u
-#define BEHIND_ROUNDS  200u
+#define LATE_ROUNDS  200u
 
-/* A writer that is just moving the head is done within a few instructions, unless it was preempted there. */
+/* A writer that is moving the head is done within a few instructions, unless it was preempted there. */
 #define BUSY_RETRIES 10000u
 
 /*
- * Take off what the spool has of this page already; a recorder that was killed between writing a page and asking
- * for the next leaves it to be read twice. False: nothing remains.
+ * Remove the part of the page that the spool has already: a recorder that was killed after it wrote a page, and before
+ * it asked for the next one, leaves the page to be read twice. False: nothing remains.
  */
 static bool trim(struct rec_page *page, uint64_t known)
 {
@@ -52,14 +52,15 @@ static bool trim(struct rec_page *page, uint64_t known)
 }
 
 /*
- * Whether what lies between the last event that the spool has and this page was lost, and not read by somebody else.
+ * Whether the events between the last one that the spool has and this page were lost, and not read by another
+ * recorder.
  */
 static bool follows(const struct rec_page *page, uint64_t known)
 {
 	return page->lost == REC_LOST_UNKNOWN || page->first <= known + page->lost;
 }
 
-/* Where the file was cut short there are zeros: not even the number of lanes is left, which is 1 at least here. */
+/* If the file was truncated there are zeros: even the number of lanes, which is otherwise at least 1, is missing. */
 static bool stands(void *view)
 {
 	return rec_view_lanes(view);
@@ -122,7 +123,7 @@ static void note_cut(struct drain *drain, struct drained *one)
 	one->cut = true;
 }
 
-/* Where the header is gone there is not even a lane that could say so. */
+/* If the header is gone, no lane can report it. */
 bool drain_is_cut(struct drain *drain, struct drained *one)
 {
 	struct rec_lane_stats stats;
@@ -132,7 +133,7 @@ bool drain_is_cut(struct drain *drain, struct drained *one)
 	return one->cut;
 }
 
-/* The lane gives nothing more; why says `err`. */
+/* Nothing more is read from the lane; `err` is the reason. */
 static void give_up_lane(struct drain *drain, struct drained *one, unsigned int lane, int err)
 {
 	one->lane_off[lane] = LANE_OFF;
@@ -176,7 +177,7 @@ static int settle(struct drain *drain, struct drain_turn *turn)
 		one->lane_off[turn->lane] = LANE_OFF;
 		one->kept = true;
 	} else if (turn->err == -EAGAIN) {
-		/* The stage is full: the pages stay in the lane until a later round, or are overwritten. */
+		/* The stage is full: the pages stay in the lane until a later round, unless they are overwritten. */
 		one->unread = turn->err;
 	} else if (turn->err == -EFAULT) {
 		give_up_lane(drain, one, turn->lane, turn->err);
@@ -192,7 +193,7 @@ static int settle(struct drain *drain, struct drain_turn *turn)
 
 /* ------------------------------------------------------------------------------------------------- turns of a round */
 
-/* The program's number of lanes is not asked for again: one that misbehaves may say less than a moment ago. */
+/* The program's number of lanes is not read again: a misbehaving program may state a smaller one than a moment ago. */
 static bool lane_is_off(struct drained *one, unsigned int lane)
 {
 	const unsigned int nr = lane + 1;
@@ -230,7 +231,7 @@ int drain_add_turns(struct drain *drain, struct drained *one, unsigned int flags
 {
 	int err = 0, percent;
 
-	/* The number of lanes is read anew each time: a thread may just have got one. */
+	/* The number of lanes is read each time: a thread may just have leased a new one. */
 	for (unsigned int lane = 0; !one->cut && !err && lane < rec_view_lanes(one->view); lane++) {
 		struct drain_turn turn = {
 			.view = one->view, .process = one->process, .lane = lane, .flags = flags, .max = max
@@ -279,22 +280,26 @@ int drain_settle_helped(struct drain *drain, unsigned int process)
 	return err ? err : most;
 }
 
-/* A turn that no helper has. */
+/* Do a turn that no helper has. */
 static int take_here(struct drain *drain, struct drain_turn *turn)
 {
-	/* An earlier turn may have found the file cut short. */
+	/* An earlier turn may have found that the file was truncated. */
 	if (!whose(drain, turn)->cut)
 		drain_take_turn(drain->spool, turn);
 	return settle(drain, turn);
 }
 
-/* Give the turn to the helpers, which are started at the first time. False: not behind, or they cannot take it. */
+/*
+ * Give the turn to the helpers, which are started the first time. False: the drain is not late, or they cannot take
+ * it.
+ */
 static bool give_away(struct drain *drain, const struct drain_turn *turn)
 {
-	if (!drain->behind || turn->percent < HELP_PERCENT || !spool_is_ready(drain->spool, turn->process, turn->lane))
+	if (!drain->late_rounds || turn->percent < HELP_PERCENT ||
+	    !spool_is_ready(drain->spool, turn->process, turn->lane))
 		return false;
 	if (!drain->crew && drain_crew_open(drain->spool, &drain->crew)) {
-		drain->behind = 0;
+		drain->late_rounds = 0;
 		return false;
 	}
 	if (!drain_crew_give(drain->crew, turn))
@@ -303,7 +308,7 @@ static bool give_away(struct drain *drain, const struct drain_turn *turn)
 	return true;
 }
 
-/* Do the turns here that no helper has begun. 0 or the spool's error; *most: raised to how full a lane was. */
+/* Do the turns that no helper has begun. 0 or the spool's error; *most: raised to the greatest fill of a lane. */
 static int take_back(struct drain *drain, int *most)
 {
 	struct drain_turn turn;
@@ -317,15 +322,15 @@ static int take_back(struct drain *drain, int *most)
 	return err;
 }
 
-/* Give turns to helpers, if the drain is behind. The fullest lane has its turn here, at once. */
+/* Give turns to helpers, if the drain is late. The turn of the fullest lane is done here, at once. */
 static void share_turns(struct drain *drain)
 {
 	struct drain_turns *turns = &drain->turns;
 
-	if (turns->nr && turns->list[0].percent >= BEHIND_PERCENT)
-		drain->behind = BEHIND_ROUNDS;
-	else if (drain->behind)
-		drain->behind--;
+	if (turns->nr && turns->list[0].percent >= LATE_PERCENT)
+		drain->late_rounds = LATE_ROUNDS;
+	else if (drain->late_rounds)
+		drain->late_rounds--;
 	for (unsigned int i = 1; i < turns->nr; i++)
 		turns->list[i].helped = give_away(drain, &turns->list[i]);
 }
@@ -335,7 +340,7 @@ int drain_take_turns(struct drain *drain, bool helped)
 	struct drain_turns *turns = &drain->turns;
 	int err = 0, most = 0, one;
 
-	/* Without a turn there is no list. */
+	/* The list may not exist if there are no turns. */
 	if (turns->nr)
 		qsort(turns->list, turns->nr, sizeof(*turns->list), compare);
 	if (helped)

@@ -9,7 +9,7 @@
 
 #define SECTION_NAME "rec_events"
 
-/* Ten thousand events of the longest declaration there is would be less. */
+/* More than ten thousand events of the longest possible declaration. */
 #define SECTION_MAX (UINT64_C(64) << 20)
 
 static bool has_name(const struct elf *elf, const Elf64_Shdr *names, const Elf64_Shdr *section)
@@ -26,7 +26,7 @@ static bool has_name(const struct elf *elf, const Elf64_Shdr *names, const Elf64
 /* Append a section's content to the log. */
 static int add_section(const struct elf *elf, const Elf64_Shdr *section, unsigned char **log, size_t *log_size)
 {
-	/* An object file has several; each begins aligned, as in a log. */
+	/* An object file has several such sections; each begins aligned, as in a log. */
 	const size_t room = (section->sh_size + 7) & ~(size_t)7;
 	unsigned char *larger;
 	int err;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading ELF files of both word sizes. Section headers are brought into the 64-bit form and all else works on that.
+ * Reading ELF files of both word sizes. Section headers are converted to the 64-bit form, and all other code uses
+ * that.
  */
 #include "cli/recording/elf_file.h"
 #include "cli/base/read_at.h"
@@ -90,7 +91,7 @@ static int read_header(struct elf *elf)
 		return -EBADMSG;
 	if (elf->sections > elf->size)
 		return -EBADMSG;
-	/* Numbers that do not fit stand in the section header 0. */
+	/* Numbers that do not fit are in section header 0. */
 	err = elf_section(elf, 0, &first);
 	if (err)
 		return err;
@@ -107,7 +108,7 @@ int elf_open(const char *path, struct elf *ret_elf)
 	struct stat st;
 	int err;
 
-	/* Not blocking, should it be a pipe. */
+	/* Non-blocking, because it may be a pipe. */
 	elf.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (elf.fd < 0)
 		return -errno;

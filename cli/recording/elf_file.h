@@ -28,7 +28,7 @@ struct elf {
 int elf_open(const char *path, struct elf *ret_elf);
 void elf_close(struct elf *elf);
 
-/* Exactly `size` bytes at `offset`. 0; -EBADMSG: the file has not so many; or read's errno. */
+/* Exactly `size` bytes at `offset`. 0; -EBADMSG: the file is too short; or read's errno. */
 int elf_read(const struct elf *elf, void *bytes, size_t size, uint64_t offset);
 
 /* The header of section `number`, below `nr`. 0; -EBADMSG; or read's errno. */

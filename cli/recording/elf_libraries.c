@@ -8,7 +8,7 @@
 
 #include "cli/recording/elf_search.h"
 
-/* A program has some hundreds at most. */
+/* A program has at most some hundreds. */
 #define LIBRARIES_MAX 4096u
 
 /* The dynamic section and its texts. */
@@ -47,7 +47,7 @@ static void close_dynamic(struct dynamic *dynamic)
 	free(dynamic->texts);
 }
 
-/* A static program has none: nothing is needed then. */
+/* A static program has no dynamic section, and needs nothing. */
 static int open_dynamic(const struct elf *elf, struct dynamic *dynamic)
 {
 	Elf64_Shdr section, texts;
@@ -69,7 +69,7 @@ static int open_dynamic(const struct elf *elf, struct dynamic *dynamic)
 	return err;
 }
 
-/* The text of the next entry with this tag, from *at on. NULL: there are no more. */
+/* The text of the next entry with this tag, starting at *at. NULL: there are no more. */
 static const char *next_text(const struct dynamic *dynamic, int64_t tag, size_t *at)
 {
 	const size_t each = dynamic->is_64 ? sizeof(Elf64_Dyn) : sizeof(Elf32_Dyn);
@@ -101,7 +101,7 @@ static const char *first_text(const struct dynamic *dynamic, int64_t tag)
 	return next_text(dynamic, tag, &at);
 }
 
-/* The file is new, or is there already under the same or another path. */
+/* Whether the file is new, or already listed under the same or another path. */
 static int add(struct elf_libraries *l, const char *path, const struct elf *elf)
 {
 	struct elf_library *all;
@@ -150,7 +150,7 @@ static int add_needed(struct elf_libraries *l, const struct elf_needer *needer, 
 	return err;
 }
 
-/* What the file with number `i` needs. */
+/* Add the libraries that file number `i` needs. */
 static int add_needed_by(struct elf_libraries *l, unsigned int i)
 {
 	/* The list may move. */
@@ -186,7 +186,7 @@ int elf_libraries_find(const char *path, struct elf_libraries *libraries)
 	elf_close(&elf);
 	for (unsigned int i = 0; !err && i < libraries->nr; i++) {
 		err = add_needed_by(libraries, i);
-		/* Of a library that is damaged nobody knows what it needs. */
+		/* The libraries that a damaged library needs are not known. */
 		if (i && err != -ENOMEM)
 			err = 0;
 	}

@@ -31,7 +31,7 @@ struct cache_entry {
 	uint64_t capabilities;
 };
 
-/* A library for another machine is passed over, as the loader does. */
+/* Skip a library for another machine, as the loader does. */
 static bool fits(const struct elf_needer *needer, const char *path, struct elf *ret_elf)
 {
 	struct elf elf;
@@ -74,7 +74,7 @@ static bool make_path(const struct elf_needer *needer, const char *dir, size_t s
 	return snprintf(path, 4096, "%.*s%.*s/%s", origin_size, origin, (int)size, dir, name) < 4096;
 }
 
-/* Along a list of directories with colons between them. An empty one is the working directory. */
+/* Search a list of directories separated by colons. An empty one is the working directory. */
 static bool search_list(const struct elf_needer *needer, const char *list, const char *name, char path[4096],
 			struct elf *ret_elf)
 {

@@ -30,7 +30,7 @@ static bool has_event(const struct spool *spool)
 	return false;
 }
 
-/* Why there is none of programs, of which there is one at least. */
+/* Why no program recorded anything, although there is at least one. */
 static const char *of_programs(const struct spool *spool, const struct selections *selections,
 			       const struct drain_trouble *trouble, unsigned int programs, uint64_t lost)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording without an event: why there is none. */
+/* A recording without an event: why there are none. */
 #ifndef CLI_EMPTY_H
 #define CLI_EMPTY_H
 

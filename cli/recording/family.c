@@ -24,8 +24,8 @@ static bool has_same_pid(const struct process *one, const struct process *other)
 }
 
 /*
- * A program that is started anew does not know when its parent began. But not later than itself. A forked child knows,
- * and may be in another pid namespace than its parent.
+ * A new image after exec does not know its parent's start time; the parent started no later than this process. A
+ * forked child knows it, and may be in another pid namespace than its parent.
  */
 static bool is_parent(const struct process *one, const struct process *self, const struct process *parent)
 {

@@ -17,7 +17,7 @@
 #include "cli/recording/last_event.h"
 #include "cli/base/message.h"
 
-/* Whose it is. 0; -EBUSY: it may be alive; or as rec_view_open(). */
+/* Read which process the buffer belongs to. 0; -EBUSY: it may be alive; or as rec_view_open(). */
 static int read_header(int dir, struct leftover *item)
 {
 	struct rec_view *view;
@@ -62,7 +62,7 @@ static int add_buffer(struct left_place *place, const char *name)
 
 	if (err == -EBUSY)
 		place->living++;
-	/* One that is not finished yet belongs to a program that just starts. */
+	/* A buffer that is not finished yet belongs to a program that is starting. */
 	else if (err && err != -ENOENT && err != -EAGAIN)
 		place->unknown++;
 	if (err)
@@ -84,7 +84,7 @@ static int by_age(const void *a, const void *b)
 	return strcmp(one->name, other->name);
 }
 
-/* The session's descriptor and lock become the list's, unless this fails. */
+/* The list takes over the session's descriptor and lock, unless this fails. */
 static struct left_place *add_place(struct leftovers *left, const struct session *session, bool is_session)
 {
 	struct left_place *places = realloc(left->places, (left->nr + 1) * sizeof(*places)), *place;
@@ -121,7 +121,7 @@ static int add_session(struct leftovers *left, unsigned int number, const char *
 	return err ? err : walk(left, &session, true);
 }
 
-/* The entries of a directory, which becomes the list's; of a buffer directory the sessions in it as well. */
+/* Add the entries of a directory, which the list takes over; for a buffer directory, its sessions as well. */
 static int walk(struct leftovers *left, struct session *dir, bool is_session)
 {
 	const unsigned int number = left->nr;
@@ -158,7 +158,7 @@ int leftovers_find_session(const char *path, struct leftovers *left)
 	return err ? err : walk(left, &session, true);
 }
 
-/* A directory that is nobody's to lock; `at` is it, or where `path` begins. */
+/* Open a directory that is not locked; `at` is the directory itself, or that in which `path` begins. */
 static int open_dir(int at, const char *name, const char *path, struct session *ret_dir)
 {
 	if (strlen(path) >= sizeof(ret_dir->path))
@@ -182,7 +182,7 @@ static int look_into(int dir, const char *path, void *data)
 
 	if (!err)
 		err = walk(search->left, &session, false);
-	/* One that is just being removed holds nothing. */
+	/* A directory that is just being removed holds nothing. */
 	search->failed = err && err != -ENOENT;
 	if (search->failed)
 		message(search->sink, "cannot look into '%s': %s", path, strerror(-err));

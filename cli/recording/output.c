@@ -33,7 +33,7 @@ static int resolve(struct output *output, const char *name)
 	}
 	if (errno != ENOENT)
 		return -errno;
-	/* It does not exist: its directory must, and a link that leads nowhere is not ours to fill. */
+	/* The file does not exist: its directory must, and a link that leads nowhere is not created. */
 	strcpy(dir, name);
 	slash = strrchr(dir, '/');
 	base = name + (slash ? slash - dir + 1 : 0);
@@ -83,13 +83,14 @@ bool output_choose(struct output *output, const char *name)
 }
 
 /*
- * A name that is taken when the file is to be made, and free when it is looked at: another recorder comes and goes. It
- * is tried again this many times.
+ * A name may be taken when the file is to be made, and free when it is examined, because another recorder comes and
+ * goes. It is tried again this number of times.
  */
 #define SPOOL_TRIES 100u
 
 /*
- * Look at the spool's path. 0: a killed recorder has left a spool there; -ENOENT: nothing is there any more; or -errno.
+ * Examine the spool's path. 0: a killed recorder has left a spool there; -ENOENT: nothing is there any more; or
+ * -errno.
  */
 static int look_at_spool(const struct output *output)
 {
@@ -97,7 +98,7 @@ static int look_at_spool(const struct output *output)
 	struct spool *left;
 	int err = spool_look(output->spool, &head);
 
-	/* Its recorder was killed when it only had to remove it. */
+	/* Its recorder was killed when all that remained was to remove it. */
 	if (!err && head.done) {
 		err = spool_open(output->spool, &left);
 		if (!err) {
@@ -169,7 +170,7 @@ static bool wants(void *arg, const struct rec_words *system, const struct rec_wo
 	return false;
 }
 
-/* Whether the kernel was told to record the switches of some threads alone. */
+/* Whether the kernel was told to record the switches of only some threads. */
 static bool has_some_threads(const struct spool_entry *entry)
 {
 	const struct spool_text *pids = spool_text(entry, SPOOL_TEXT_SOME, "pids");
@@ -179,7 +180,7 @@ static bool has_some_threads(const struct spool_entry *entry)
 	       (filter && filter->size && strncmp(filter->text, "none", 4));
 }
 
-/* What the file says of how it was made. Strings lead into the spool. */
+/* The notes in the file about its making. Strings lead into the spool. */
 static struct dat_notes make_notes(const struct spool *spool)
 {
 	const struct spool_text *offsets = NULL, *hidden = NULL;
@@ -199,7 +200,7 @@ static struct dat_notes make_notes(const struct spool *spool)
 
 /*
  * The time of day at time 0 of CLOCK_MONOTONIC, by the newest reading or anchor; spools of earlier versions have only
- * anchors. 0: nobody asked, or none is there.
+ * anchors. 0: not requested, or unknown.
  */
 static uint64_t find_date(const struct spool *spool)
 {

@@ -79,7 +79,7 @@ static int read_start(pid_t pid, uint64_t *ret_start)
 	return err == -ENOENT ? -ESRCH : err;
 }
 
-/* The place for the map of this process; NULL: no memory. */
+/* The entry for the map of this process; NULL: no memory. */
 static struct proc_map *place_for(struct proc_maps *maps, pid_t pid)
 {
 	struct proc_map *larger;

@@ -73,7 +73,7 @@ const char *programs_pid(const struct rec_view *view, char text[PROGRAMS_PID_SIZ
 	return text;
 }
 
-/* The number that a program is asked for by. */
+/* The number by which the user selects a program. */
 static uint32_t shown_pid(const struct rec_view *view)
 {
 	const uint32_t here = rec_view_pid(view);
@@ -113,7 +113,7 @@ static bool was_found(const struct search *search, unsigned long pid)
 	return false;
 }
 
-/* One that is wanted. 0, or what ends the search. */
+/* A selected program. 0, or the error that ends the search. */
 static int visit(struct search *search, int dir, const char *name, struct rec_view *view)
 {
 	const int err = note_pid(search, view);
@@ -136,7 +136,7 @@ static void look_at(struct search *search, int dir, const char *name)
 		search->refused_err = err;
 		snprintf(search->refused, sizeof(search->refused), "%s", name);
 	}
-	/* What else cannot be opened is just coming, just gone, or no buffer. */
+	/* A file that cannot be opened for another reason is just appearing, just gone, or not a buffer. */
 	if (err)
 		return;
 	if (rec_view_alive(view) && is_wanted(search->word, view))
@@ -144,7 +144,7 @@ static void look_at(struct search *search, int dir, const char *name)
 	rec_view_close(view);
 }
 
-/* The buffers in a directory, and in the sessions in it, until search->err. */
+/* Visit the buffers in a directory, and in its sessions, until search->err is set. */
 static void walk(int dir, bool sessions, struct search *search)
 {
 	struct dirent **entries;
@@ -156,7 +156,7 @@ static void walk(int dir, bool sessions, struct search *search)
 		if (!search->err && rec_buffer_is_name(name)) {
 			look_at(search, dir, name);
 		} else if (!search->err && sessions && session_is_session(name)) {
-			/* A session may have ended since. */
+			/* A session may have ended meanwhile. */
 			const int below = dirs_open_below(dir, name);
 
 			if (below >= 0) {
@@ -239,7 +239,7 @@ static const char *refusal(int err)
 	}
 }
 
-/* Nothing was found, though there may be something. */
+/* Nothing was found, although there may be a program. */
 static void say_none(const struct message_sink *sink, const struct programs *programs, const struct search *search)
 {
 	char more[PATH_MAX + NAME_MAX + 256] = "";

@@ -20,8 +20,8 @@ struct programs {
 /*
  * Call `look` for each of these programs, with its view, its pid from programs_pid(), and its number, from 1. It
  * returns 0 or -errno, which ends the loop (-ECANCELED: it has printed the reason itself). Returns the number of
- * programs; or -1, and one line was printed: there is none, or it cannot be examined. If pids do not exist, but others
- * do, they are reported.
+ * programs; or -1, and one line was printed: there is none, or it cannot be examined. If some of the pids do not
+ * exist, they are reported.
  */
 int programs_look(const struct message_sink *sink, const struct programs *programs,
 		  int (*look)(struct rec_view *view, const char *pid, unsigned int nr, void *data), void *data);

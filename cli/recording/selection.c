@@ -80,7 +80,7 @@ bool selections_set_filter(const struct message_sink *sink, struct selections *s
 	return true;
 }
 
-/* Each of the patterns left out is one of an event's own: "a:b,c" becomes ",!a:b,!c". */
+/* Append each left-out pattern to an event's own list: "a:b,c" becomes ",!a:b,!c". */
 static char *make_patterns(const struct selections *selections, const char *given)
 {
 	char *text = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What came of the selections of a recording, from its spool. */
+/* What a recording's selections matched, from its spool. */
 #include "cli/recording/selection.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static bool is_met(const char *patterns, const struct spool *spool)
 	return false;
 }
 
-/* Events that came too late for the filter to be tried before: they were off. The first one is named. */
+/* Events that were registered too late for the filter to be tried before: they were off. The first one is named. */
 static void say_unfit(const struct message_sink *sink, const struct selections *selections,
 		      const struct selection *selection, const struct spool *spool)
 {
@@ -76,10 +76,10 @@ static void say_unfit(const struct message_sink *sink, const struct selections *
 	if (first.column)
 		message(sink, "filter of '%.*s:%.*s': %s (column %" PRIu32 "); the event was not recorded%s",
 			(int)system.size, system.text, (int)name.size, name.text, first.reason, first.column,
-			are_others ? ", nor were others that the filter does not fit" : "");
+			are_others ? ", nor were other events that the filter does not fit" : "");
 }
 
-/* The event of an id in a process; false: it has none. */
+/* Find the event of an id in a process; false: it has none. */
 static bool find_event(const struct spool_entry *entry, uint16_t id, struct rec_words *ret_system,
 		       struct rec_words *ret_name)
 {
@@ -102,7 +102,10 @@ static bool find_event(const struct spool_entry *entry, uint16_t id, struct rec_
 	return false;
 }
 
-/* Adds up what of one event was kept away; events of the same name are one. Returns the first that has some. */
+/*
+ * Adds up the events of one name that were suppressed; events of the same name are one. Returns the first that has
+ * some.
+ */
 static const struct spool_rate *sum_suppressed(const struct spool *spool, const struct rec_words *system,
 					       const struct rec_words *name, uint64_t *ret_sum)
 {

@@ -70,7 +70,7 @@ bool session_link_spool(const struct message_sink *sink, const struct session *s
 {
 	char path[PATH_MAX];
 
-	/* That of a spool that was given up, or recovered while a program went on. */
+	/* The directory of a spool that was given up, or recovered while a program continued. */
 	unlinkat(session->fd, SESSION_SPOOL_LINK, 0);
 	if (realpath(spool, path) && !symlinkat(path, session->fd, SESSION_SPOOL_LINK))
 		return true;
@@ -145,7 +145,7 @@ void session_remove(struct session *session)
 
 	if (session->fd < 0)
 		return;
-	/* A program that just starts may put a buffer there between the sweep and rmdir(), so look again. */
+	/* A starting program may put a buffer there between the sweep and rmdir(), so look again. */
 	for (int pass = 0; pass < 3; pass++) {
 		dir = dir_entries(session->fd);
 		while (dir && (entry = readdir(dir)))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The spool's file: made, or found and read through, a torn end and a lost link put right. */
+/* The spool's file: made, or found and read through; a torn end and a lost link are repaired. */
 #include "cli/recording/spool.h"
 #include "cli/base/open_regular.h"
 #include "cli/base/read_at.h"
@@ -65,14 +65,14 @@ int spool_create(const char *path, const struct spool_head *head, struct spool *
 		goto close_spool;
 	}
 	/*
-	 * Nobody else has seen the file; a file system without locks only loses
-	 * the message that another recorder is on.
+	 * No other process has seen the file. On a file system without locks, only the message that another recorder
+	 * is active is missing.
 	 */
 	flock(spool->fd, LOCK_EX | LOCK_NB);
 	spool->head = *head;
 	spool->head.magic = SPOOL_MAGIC;
 	spool->head.compatible = SPOOL_FEATURES_COMPATIBLE;
-	/* Only what this spool needs, so that an earlier version reads all others. */
+	/* Only the features that this spool needs, so that an earlier version can read all others. */
 	spool->head.incompatible = head->incompatible & SPOOL_FEATURES_INCOMPATIBLE;
 	spool->head.version = spool->head.incompatible ? SPOOL_VERSION_FEATURES : SPOOL_VERSION;
 	spool_boot(spool->head.boot, sizeof(spool->head.boot));
@@ -137,7 +137,7 @@ static int scan_chunk(struct spool *spool, uint64_t file_size, unsigned char *pa
 	return 1;
 }
 
-/* All whole chunks from spool->end on. A link that leads behind the end is never followed: see spool_source.c. */
+/* All whole chunks from spool->end on. A link that leads beyond the end is never followed: see spool_source.c. */
 static int scan(struct spool *spool)
 {
 	unsigned char *payload = malloc(SPOOL_PAYLOAD_MAX);
@@ -193,7 +193,7 @@ static int open_left(const char *path, struct spool **ret_spool)
 		err = spool->fd;
 	else if (flock(spool->fd, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK)
 		err = -EBUSY;
-	/* Who had the lock has removed it: what has its name by now is another's. */
+	/* The holder of the lock has removed the file: a file with its name is now another one. */
 	else if (fstat(spool->fd, &st) == 0 && !st.st_nlink)
 		err = -ENOENT;
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The kernel's part of the spool: its texts, and the side files with its pages. The spool names a side file before
- * that exists and goes after it does, so none is ever left without a spool that names it.
+ * The kernel's part of the spool: its texts, and the side files with its pages. The spool names a side file before the
+ * file exists, and outlives it, so every side file is named by a spool.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "cli/recording/spool.h"
 #include "cli/recording/spool_private.h"
 
-/* Of a text that goes into one chunk, which finds room in a block of the stage. */
+/* Pieces of texts are this long, so that a chunk fits into a block of the stage. */
 #define PIECE (128u * 1024u)
 
 bool spool_is_kernel(const struct spool_entry *entry)
@@ -41,7 +41,7 @@ bool spool_has_kernel(const struct spool *spool)
 
 /* --------------------------------------------------------------------------------------------------------- texts */
 
-/* In a tree: a kernel has thousands of formats, and a file may name anything. */
+/* In a tree, because a kernel has thousands of formats, and a file may contain any names. */
 struct text_place {
 	enum spool_text_kind kind;
 	const char *name; /* the text's own */
@@ -94,8 +94,7 @@ free_text:
 }
 
 /*
- * A piece at 0 begins another text in place of the one there was; one that does not follow has lost its
- * predecessor.
+ * A piece at 0 begins the text again; a piece that does not follow the previous one has lost its predecessor.
  */
 int spool_note_text(struct spool_entry *entry, const struct spool_chunk *chunk, const char *payload)
 {
@@ -226,7 +225,7 @@ bool spool_kernel_losses(const struct spool_entry *entry, unsigned int cpu, stru
 
 int spool_side_path(const struct spool *spool, unsigned int process, unsigned int cpu, char *path, size_t size)
 {
-	/* A buffer's name may be longer than a file's, so its number stands for it. */
+	/* A buffer's name may be longer than a file's, so the file has its number. */
 	const unsigned int number = process < spool->nr_entries ? spool->entries[process].buffer : 0;
 	const int length = number ? snprintf(path, size, "%s.buffer%u.cpu%u", spool->path, number, cpu)
 			: snprintf(path, size, "%s.cpu%u", spool->path, cpu);
@@ -251,8 +250,8 @@ int spool_side_create(struct spool *spool, unsigned int process, unsigned int cp
 }
 
 /*
- * How many pages there are from the first one on, of a recorder that was killed: their times rise. `before` is that of
- * the last page that is counted as overwritten. 0 or -errno.
+ * The number of pages from the first one on, if the recorder was killed: their times rise. `before` is the time of the
+ * last page that counts as overwritten. 0 or -errno.
  */
 static int count_pages(int fd, const struct spool_side *side, uint32_t page_size, uint64_t most, uint64_t before,
 		       uint64_t *ret_pages)
@@ -272,7 +271,10 @@ static int count_pages(int fd, const struct spool_side *side, uint32_t page_size
 	return err;
 }
 
-/* Of a file with a limit; `in_file` whole pages are in it, with the head's. 0, -EBADMSG or the errno of read. */
+/*
+ * For a file with a limit; `in_file` is the number of whole pages in it, head included. 0, -EBADMSG or the errno of
+ * read.
+ */
 static int read_side_head(int fd, uint32_t page_size, uint64_t in_file, struct spool_side *ret_side)
 {
 	struct spool_side side = { .begin = page_size };
@@ -280,7 +282,7 @@ static int read_side_head(int fd, uint32_t page_size, uint64_t in_file, struct s
 	uint64_t most;
 	int err;
 
-	/* The recorder was killed before it had written the head. */
+	/* The recorder was killed before it wrote the head. */
 	if (!in_file)
 		return 0;
 	err = read_exactly(fd, (unsigned char *)&head, sizeof(head), 0);
@@ -289,7 +291,7 @@ static int read_side_head(int fd, uint32_t page_size, uint64_t in_file, struct s
 	if (head.magic != SPOOL_SIDE_MAGIC || !head.places || (head.end && head.end < head.first))
 		return -EBADMSG;
 	most = in_file - 1 < head.places ? in_file - 1 : head.places;
-	/* Pages that went round fill all places. */
+	/* Once pages wrap, all places are in use. */
 	if (head.first && in_file - 1 < head.places)
 		return -EBADMSG;
 	side.offset = (1 + head.first % head.places) * page_size;
@@ -373,22 +375,23 @@ static int remove_file(const char *path, void *arg)
 }
 
 /*
- * A spool whose side files are gone must not be taken for a recording without them: it says first that it is done with.
+ * A spool whose side files are gone must not be taken for a recording without them, so the spool is marked as finished
+ * first.
  */
 int spool_remove(struct spool *spool)
 {
 	struct iovec iov = { &spool->head.done, sizeof(spool->head.done) };
 	int err, one;
 
-	/* Its file is made, or it holds nothing: so the stage is of no more use. */
+	/* The trace.dat is complete, or the spool holds nothing: the stage is not needed any more. */
 	err = spool_drop_stage(spool);
 	if (err)
 		return err;
 	spool->head.done = 1;
 	if (spool_has_kernel(spool) && spool_write_at(spool->fd, &iov, 1, offsetof(struct spool_head, done))) {
 		/*
-		 * On a full disk where even that word needs room. A kill in between
-		 * leaves side files, which claim nothing.
+		 * The disk is too full even for the mark. If the process is killed in between, side files remain
+		 * without a spool.
 		 */
 		err = remove_file(spool->path, NULL);
 		one = each_side(spool, remove_file, NULL);

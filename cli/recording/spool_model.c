@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is in a spool, in memory: the same for who writes it and for who finds it, as both take each chunk into it by
- * spool_note_chunk(). A file may say what it likes: what it makes us allocate is in proportion to its size, but for
- * a fixed amount.
+ * The contents of a spool, in memory. The process that writes a spool and the one that finds it use the same code:
+ * both add each chunk by spool_note_chunk(). A file is not trusted: the memory that it makes us allocate is in
+ * proportion to its size, except for a fixed amount.
  */
 #include "cli/recording/spool.h"
 #include "cli/recording/spool_private.h"
@@ -11,10 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Anchors kept of a clock: at this number every second one is dropped, and half as many are kept from then on. */
+/*
+ * The number of anchors kept for a clock: if it is reached, every second one is dropped, and half as many are kept
+ * from then on.
+ */
 #define ANCHORS_MAX 4096u
 
-/* A buffer has no more lanes than this (librecorder/view/reader.c), and no machine as many CPUs. */
+/* A buffer has no more lanes than this (librecorder/view/reader.c), and no machine has as many CPUs. */
 #define LANES_OF_PROCESS (1u << 16)
 
 /* Those of all processes together, used or below one that is: 128 bytes each; and some more for each process. */
@@ -146,7 +149,7 @@ static int note_anchor(struct spool *spool, uint32_t clock, const void *payload,
 	return 0;
 }
 
-/* Of all readings the first and the last one. */
+/* The first and the last of all readings are kept. */
 static void note_clocks(struct spool *spool, const void *payload, size_t size)
 {
 	struct clock_reading *readings = spool->clocks, reading;

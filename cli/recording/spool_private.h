@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the spool have of each other: spool.c (open and close), spool_model.c (what is in it),
- * spool_write.c, spool_format.c (payloads), spool_kernel.c (texts and side files).
+ * Shared by the files of the spool: spool.c (open and close), spool_model.c (its contents), spool_write.c,
+ * spool_format.c (payloads), spool_kernel.c (texts and side files).
  */
 #ifndef CLI_SPOOL_PRIVATE_H
 #define CLI_SPOOL_PRIVATE_H
@@ -37,7 +37,7 @@ void spool_get_anchor(const void *payload, size_t size, struct rec_anchor *ret_a
 void spool_put_clocks(const struct clock_reading *reading, struct spool_disk_clocks *ret_disk);
 void spool_get_clocks(const void *payload, size_t size, struct clock_reading *ret_reading);
 
-/* Whether a chunk can be what it says; `left` bytes of payload are in the file. */
+/* Whether a chunk is plausible; `left` bytes of payload are in the file. */
 bool spool_chunk_valid(const struct spool *spool, const struct spool_chunk *chunk, uint64_t left);
 
 /*
@@ -48,13 +48,12 @@ int spool_note_chunk(struct spool *spool, const struct spool_chunk *chunk, const
 void spool_free_model(struct spool *spool);
 
 /*
- * The block of memory, moved where it is at least `size` bytes: at twice as
- * many each time. NULL: no memory for that.
+ * The block of memory, moved if it needs `size` bytes; each time it becomes twice as large. NULL: no memory for that.
  */
 void *spool_grow(void *bytes, size_t *room, size_t size);
 
 /*
- * Write the chunk behind all others and take it into the model; magic and next are filled in. 0; -EINVAL: it would
+ * Write the chunk after all others and take it into the model; magic and next are filled in. 0; -EINVAL: it would
  * not be read again; or as spool_add_page().
  */
 int spool_append_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload);
@@ -71,8 +70,8 @@ int spool_stage_chunk(struct spool *spool, struct spool_chunk *chunk, const void
 		      void *arg);
 
 /*
- * The chunks of a spool whose head was read, by `scan`, which goes on at spool->end: those in the file, and those
- * that its stage holds, which become the file's, or, if that has no room, spool->rest. 0 or -errno.
+ * Read the chunks of a spool whose head was read, by `scan`, which continues at spool->end: first those in the file,
+ * then those in its stage. The latter are appended to the file or, if it has no room, to spool->rest. 0 or -errno.
  */
 int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool));
 
@@ -101,7 +100,7 @@ static inline struct spool_chunk spool_page_chunk(unsigned int process, unsigned
 	};
 }
 
-/* All of it or an error; a piece that was written before the error lies behind `end` and is nobody's. */
+/* Writes all of it, or fails: bytes past `end` after a failed write are ignored. */
 int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset);
 
 /* The link from the lane's page at `from` to the one at `to`, which is in the file. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Appending to a spool: a chunk, then the link to it, then the model; what an error leaves behind the end is nobody's.
+ * Appends to a spool: a chunk, then the link to it, then the model. Bytes past `end` after a failed write are ignored.
  */
 #include "cli/recording/spool.h"
 #include "cli/recording/spool_private.h"
@@ -175,7 +175,7 @@ int spool_add_clocks(struct spool *spool)
 }
 
 /*
- * The other spool's chunk at `offset`; its processes come behind ours, of which there were `base`. Of a kind that is
+ * The other spool's chunk at `offset`; its processes come after ours, of which there were `base`. Of a kind that is
  * not known, nobody knows what it refers to: it is left out.
  */
 static int append_chunk(struct spool *spool, const struct spool *other, uint64_t offset, unsigned int base,

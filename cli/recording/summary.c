@@ -107,8 +107,8 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 static void say_waiting(const struct message_sink *sink, unsigned int nr)
 {
 	message(sink,
-		"%u %s waited for a file descriptor, of which there may be %" PRIu64 " (ulimit -Hn): "
-		"what %s lanes could not hold meanwhile is lost",
+		"%u %s waited for a file descriptor; the limit is %" PRIu64 " (ulimit -Hn): "
+		"events for which %s lanes had no room meanwhile are lost",
 		nr, nr == 1 ? "buffer" : "buffers", file_limit(), nr == 1 ? "its" : "their");
 }
 

@@ -44,7 +44,7 @@ for command in report list check convert dump verify recover; do
 done
 refused "diff, unknown option" 2 "unknown option '--frob' \\(see 'recorder diff --help'\\)" diff --frob
 refused "diff, one file" 2 "missing A\.\.\." diff one
-refused "diff, which sides" 2 "3 files, which of two sides\?" diff one two three
+refused "diff, which sides" 2 "3 files are given: separate the two sides by --" diff one two three
 refused "diff, nothing after" 2 "no file after --" diff one two --
 refused "diff, nothing before" 2 "no file before --" diff -- one two three
 refused "diff, a threshold of nothing" 2 "--threshold: a number of percent expected, not 'much'" diff --threshold much one two
@@ -63,11 +63,11 @@ refused "record what" 2 "missing .*COMMAND" record
 refused "record both" 2 "give either a COMMAND or -P, not both" record -P 1 touch started
 refused "nobody to be" 2 "--user needs a COMMAND" record -P 1 --user root
 refused "programs left out" 2 "-u none leaves out the events of programs: it needs -e or -p" record -u none touch started
-refused "programs left out of some" 2 "-u none leaves out .*: it does not go with other -u" record -e x -u none -u a:b touch started
+refused "programs left out of some" 2 "-u none leaves out .*: it cannot be used with another" record -e x -u none -u a:b touch started
 refused "what is left out is no pattern" 2 "'a:' is not a pattern of events" record -x a: touch started
 refused "patterns without end" 1 "the patterns of -u and -x are too long: [0-9]+ characters of at most 1535" \
 	record -u "$(printf 'x%.0s' $(seq 1600))" touch started
-refused "a program has its sizes" 2 ".*do not go with -P" record -P 1 -b 64
+refused "a program has its sizes" 2 ".*cannot be used with -P" record -P 1 -b 64
 refused "record a stranger" 1 "no running program .stranger. uses librecorder" record -P stranger
 refused "record nothing" 2 "missing .*COMMAND" record --
 refused "no argument" 2 "option '-o' needs an argument" record -o

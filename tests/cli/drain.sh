@@ -111,7 +111,7 @@ like "it is still there" "$(ls "$RECORDER_DIR")" "stage-"
 stage=$(echo "$RECORDER_DIR"/stage-*)
 mv "$stage" away
 fails "a recovery in another mount namespace" "$RECORDER" recover -o part.dat slow.dat.spool
-like "says what it lacks" "$err" "cannot find '$stage', and '.*slow.dat.spool' lacks what it holds"
+like "says what it lacks" "$err" "cannot find '$stage', whose pages '.*slow.dat.spool' lacks"
 is "and keeps the spool" "$(ls slow.dat.spool)" slow.dat.spool
 mv away "$stage"
 ok "a recovery" "$RECORDER" recover slow.dat.spool
@@ -135,7 +135,7 @@ else
 	RECORDER_DIR=$TMP/small/run run slow 1000000 "$RECORDER" record -o bound.dat "$producer" 1 1000000
 	is "a disk that is too slow for a long time is not a failure" "$status" 0
 	like "it is reported, once" "$(grep -c 'is written slower' <<<"$err") $err" \
-		"^1 .*bound.dat.spool' is written slower than the programs write, and [0-9.]+ MB wait in memory, the most there may be"
+		"^1 .*bound.dat.spool' is written slower than the programs write, and [0-9.]+ MB wait in memory, which is the limit"
 	is "the counts are exact" "$(($(events_in "$err") + $(lost_in "$err")))" 1000000
 	ok "something is lost" test "$(lost_in "$err")" -gt 0
 	is "nothing is left there" "$(ls small/run)" ""

@@ -27,7 +27,7 @@ run "$embedded" status.dat sh -c 'exit 7'
 is "the command's status is its own" "$status" 7
 like "a recording without events makes a valid file" "$("$RECORDER" report status.dat | head -1)" "cpus="
 
-# Mistakes are reported once, and leave nothing behind.
+# Mistakes are reported once, and leave no files.
 fails "a command that is not there" "$embedded" none.dat ./nowhere
 is "is reported" "$err" "06_recorder: cannot run './nowhere': No such file or directory"
 fails "a file that cannot be made" "$embedded" /nowhere/x.dat true

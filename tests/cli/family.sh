@@ -55,7 +55,7 @@ fi
 ok "forks in a signal handler" "$RECORDER" record -b 16384 -o handler.dat "$family" handler
 like "nothing is lost" "$err" "; 0 lost"
 is "every child" "$("$RECORDER" report handler.dat | grep -c 'what=in handler')" 100
-is "comes back from the handler" "$("$RECORDER" report handler.dat | grep -c 'what=behind handler')" 100
+is "comes back from the handler" "$("$RECORDER" report handler.dat | grep -c 'what=after handler')" 100
 is "all in their own processes" "$(strangers handler.dat)" 0
 parent=$("$RECORDER" report handler.dat | sed -n 's/.*process=\([0-9]*\) what=parent$/\1/p')
 is "the parent's events are all there" "$("$RECORDER" report handler.dat | grep -- "-$parent .* tracer=0" |

@@ -29,7 +29,7 @@ recorded()
 		"$RECORDER" record -b 64 -o "$1.dat" bash ./crowd "$mortal" $programs
 	is "all events are there" "$(events_in "$err") $(lost_in "$err")" "$((programs * 10)) 0"
 	unlike "no buffer is skipped" "$err" "skipped"
-	waited=$(sed -nE "s/^recorder record: ([0-9]+) buffers waited for a file descriptor, of which there may be $1 \\(ulimit -Hn\\): .*/\1/p" <<<"$err")
+	waited=$(sed -nE "s/^recorder record: ([0-9]+) buffers waited for a file descriptor; the limit is $1 \\(ulimit -Hn\\): .*/\1/p" <<<"$err")
 }
 
 recorded 1024

@@ -148,7 +148,7 @@ like "has many" "$err" "recorded [0-9]{4,} events"
 # Nothing passes: the lanes hold nothing new, however long the program continues.
 "$RECORDER" record -P $pid --duration 1 -u io:done -f 'id == 18446744073709551615' -o none.dat 2>err
 run "$RECORDER" snapshot -P $pid -o snapshot.dat
-# Behind the recording without one.
+# After the recording without one.
 last=$("$RECORDER" report all.dat | sed -nE '$s/.* ([0-9]+\.[0-9]+): .*/\1/p')
 "$RECORDER" report snapshot.dat | sed -nE 's/.* ([0-9]+\.[0-9]+): submit: .*/\1/p' | awk -v last="$last" '$1 > last' >new
 ok "the filter of before holds again" test "$(wc -l <new)" -le 2

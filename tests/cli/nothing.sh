@@ -44,7 +44,7 @@ tell stop
 recorder=$!
 wait_until is_attached trace.dat.spool "$told"
 wait_until test -s err
-like "a stopped program is named" "$(<err)" "process $pid \\(told\\) is stopped: nothing of it is recorded until 'recorder start -P $pid'"
+like "a stopped program is named" "$(<err)" "process $pid \\(told\\) is stopped: it is not recorded until 'recorder start -P $pid'"
 tell go
 kill -INT $recorder
 wait $recorder

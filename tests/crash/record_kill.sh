@@ -90,7 +90,7 @@ for cut in 8191 8192 $((size / 3)) $((size / 2)) $((size - 4097)) $((size - 1)) 
 	*)
 		# Without its stage, which the recovery above has removed.
 		is "a spool cut off at $cut is recovered, and what it lacks is reported" \
-			"$status $(grep -c "^recorder recover: cannot find '.*', and '.*cut.spool' lacks what it holds" <<<"$err")" "1 1"
+			"$status $(grep -c "^recorder recover: cannot find '.*', whose pages '.*cut.spool' lacks" <<<"$err")" "1 1"
 		n=$("$RECORDER" report cut | awk '/ seq: / { n = $NF; sub(/number=/, "", n)
 			if (n + 0 != k++) bad++ } END { print bad ? "gap" : k + 0 }')
 		ok "its $n events are in order, and no fewer than those of a shorter one ($last)" test "$n" -ge "$last"

@@ -27,7 +27,7 @@ records()
 
 unmount
 records "tracefs is not mounted"
-like "it is mounted, and that is reported" "$(head -n 1 <<<"$err")" "^recorder record: tracefs was not mounted: it is now, at $tracing$"
+like "it is mounted, and that is reported" "$(head -n 1 <<<"$err")" "^recorder record: tracefs was not mounted; mounted it at $tracing$"
 ok "it stays mounted" mountpoint -q $tracing
 records "tracefs is mounted"
 unlike "then there is no message" "$err" "mounted"

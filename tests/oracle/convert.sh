@@ -119,7 +119,7 @@ is "none is on another CPU" "$(places woven.dat | awk '{ print ($1 > 0), $2 }')"
 is "the losses are there" "$(sed -n 's/.*\[\([0-9]*\) EVENTS DROPPED\].*/\1/p' woven.dat.txt | awk '{ sum += $1 } END { print sum + 0 }')" "$lost"
 cp in.dat plain.dat
 fails "a file without markers" "$RECORDER" convert --woven -i plain.dat -o woven.dat
-like "is no raw recording" "$err" "^recorder convert: plain.dat: no lane names CPUs: it is no raw recording"
+like "is no raw recording" "$err" "^recorder convert: plain.dat: no lane names CPUs: it is not a raw recording"
 is "and nothing was written" "$(places woven.dat | awk '{ print ($1 > 0), $2 }')" "1 0"
 
 # ---- what is refused
@@ -131,7 +131,7 @@ fails "a file that is cut" "$RECORDER" convert -i cut.dat -o out.dat
 like "is reported" "$err" "^recorder convert: cut.dat: truncated: "
 "$mkdat" v6-plain >in.dat
 "$RECORDER" convert -i in.dat -o packed.dat
-# The first chunk's bytes: behind the last options, in the middle of the data.
+# The first chunk's bytes: after the last options, in the middle of the data.
 size=$(stat -c %s packed.dat)
 printf '\xff\xff\xff\xff\xff\xff\xff\xff' | dd of=packed.dat bs=1 seek=$((size - 200)) conv=notrunc 2>/dev/null
 fails "a chunk that does not unpack" "$RECORDER" convert -i packed.dat -o out.dat
