@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 #
 # run.sh DIRECTORY: the tables of bench/README.md, by the programs in DIRECTORY, with LTTng-UST's rows where it is installed
-# (Debian: lttng-tools liblttng-ust-dev). Needs nothing else; leaves nothing behind. Takes about half a minute.
+# (Debian: lttng-tools liblttng-ust-dev). Needs nothing else; leaves no files. Takes about half a minute.
 
 set -u
 bench=$1

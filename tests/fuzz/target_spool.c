@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A target of libfuzzer.sh: a spool and its stage, as a killed recorder may leave them, with chunks and slots of any
- * bytes. Their heads are valid up to the stage's slots: otherwise nothing behind them would be read.
+ * bytes. Their heads are valid up to the stage's slots: otherwise nothing after them would be read.
  *
  * An input: its first bytes are SLOTS slots of the stage (struct stage_slot), then the size of the spool's part (16
  * bits), then the spool's chunks, then the bytes of the stage's first block. A spool whose stage has no bytes names

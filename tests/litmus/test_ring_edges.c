@@ -69,7 +69,7 @@ static bool l1_bad(const struct litmus_end *end)
  * The head H was filled again since position 1 of the last lap was on it. A reader that takes H must not rely on that
  * position: it would cut off H's new events where the old ones ended.
  */
-Test(edges, l1_commit_behind_the_link)
+Test(edges, l1_commit_after_the_link)
 {
 	enum { COMMIT, LINK };
 	static const struct litmus l1 = {

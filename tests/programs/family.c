@@ -248,7 +248,7 @@ static int do_handler(void)
 			pause();
 	}
 	if (getpid() != first) {
-		say("behind handler");
+		say("after handler");
 		_exit(0);
 	}
 	timer_delete(timer);

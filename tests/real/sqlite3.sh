@@ -127,7 +127,7 @@ recovered prepare finalize read write filter next
 # one WHAT: the CPU time of the whole script, and its time
 one()
 {
-	local kind=events recorder='' before behind vars=()
+	local kind=events recorder='' before after vars=()
 
 	[ "$1" != plain ] || kind=plain
 	[ "$1" != on ] || vars=('RECORDER_ENABLE=*')
@@ -149,14 +149,14 @@ one()
 	mkfifo end.fifo
 	{ cat cost.sql; printf '.output end.fifo\nSELECT 1;\n.output\n'; } >&3
 	read -r _ <end.fifo
-	behind=$EPOCHREALTIME
-	awk -v head="$round $1" -v a="$before" -v b="$behind" 'BEGIN { print head, 1 / (b - a) }' >>rate
+	after=$EPOCHREALTIME
+	awk -v head="$round $1" -v a="$before" -v b="$after" 'BEGIN { print head, 1 / (b - a) }' >>rate
 	echo "$round $1 $(cpu_ns "$shell")" >>cpu
 	exec 3>&-
 	wait "$shell"
 	if [ -n "$recorder" ]; then
 		wait "$recorder"
-		awk -v n="$("$RECORDER" report cost.dat | wc -l)" -v a="$before" -v b="$behind" 'BEGIN { print n / (b - a) }' \
+		awk -v n="$("$RECORDER" report cost.dat | wc -l)" -v a="$before" -v b="$after" 'BEGIN { print n / (b - a) }' \
 			>>events_a_second
 	fi
 }

@@ -97,7 +97,7 @@ Test(dir_watch, looks_again)
 }
 
 /* However late the next look comes, a change immediately after this one, in the same tick, is not missed. */
-Test(dir_watch, a_look_right_behind_a_change_is_no_last_one)
+Test(dir_watch, a_look_right_after_a_change_is_not_the_last_one)
 {
 	struct dir_watch watch;
 	int dir;

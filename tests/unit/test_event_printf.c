@@ -126,7 +126,7 @@ Test(event_printf, thirty_two_conversions)
 	cr_assert(strstr(text, "cannot be recorded"), "%s", text);
 }
 
-Test(event_printf, long_strings_are_cut_and_nothing_behind_them_is_lost)
+Test(event_printf, long_strings_are_cut_and_nothing_after_them_is_lost)
 {
 	static char string[5000];
 	const char *text;

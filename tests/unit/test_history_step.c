@@ -255,7 +255,7 @@ static void check_cpu(void)
 }
 
 /* A bug of ours: a marker that was taken back with its event must not be relied on. */
-Test(history, h00_the_cpu_behind_a_discard)
+Test(history, h00_the_cpu_after_a_discard)
 {
 	FILM_OR_SKIP();
 	check = check_cpu;
@@ -271,7 +271,7 @@ static void write_elsewhere(struct ring *ring)
 	ring->cpu = 0;
 }
 
-Test(history, h00_the_cpu_behind_a_nested_event)
+Test(history, h00_the_cpu_after_a_nested_event)
 {
 	FILM_OR_SKIP();
 	check = check_cpu;
@@ -329,7 +329,7 @@ static bool has_gone_inside(const struct ring *ring)
 	return rec_load_relaxed(&lane->open) && rec_load_relaxed(&lane->tail) == rec_load_relaxed(&lane->commit);
 }
 
-/* Behind an instruction of a writer that interrupts it, before that one is inside as well. */
+/* After an instruction of a writer that interrupts it, before that writer is inside as well. */
 static bool is_going_inside(const struct ring *ring)
 {
 	return !REC_OPEN_DEPTH(rec_load_relaxed(&ring->handle.lane->open)) && at_target(ring);

@@ -65,7 +65,7 @@ Test(reader_event, no_such_lane)
 }
 
 /* Facts C4, H10: the loss is reported with the first event after it, by each peek, and by one consume. */
-Test(reader_event, a_loss_is_told_with_the_first_event_behind_it)
+Test(reader_event, a_loss_is_reported_with_the_first_event_after_it)
 {
 	struct rec_view_event event;
 	struct rec_lane_stats stats;
@@ -176,7 +176,7 @@ Test(reader_event, whole_pages_and_events_share_one_position)
 	cr_assert_eq(reader_number(&event), 100);
 }
 
-Test(reader_event, time_and_cpu_stand_behind_a_page_that_was_read_in_part)
+Test(reader_event, time_and_cpu_stand_after_a_page_that_was_read_in_part)
 {
 	struct rec_view_event event;
 	struct rec_page page;
@@ -200,7 +200,7 @@ Test(reader_event, time_and_cpu_stand_behind_a_page_that_was_read_in_part)
 }
 
 /* A later view continues after the last event consumed, in the middle of a page. */
-Test(reader_event, a_successor_goes_on_behind_the_last_event)
+Test(reader_event, a_successor_continues_after_the_last_event)
 {
 	struct rec_view_event event;
 

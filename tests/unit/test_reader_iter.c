@@ -131,7 +131,7 @@ Test(reader_iter, the_largest_event)
 	}
 }
 
-Test(reader_iter, begins_behind_what_was_read)
+Test(reader_iter, begins_after_what_was_read)
 {
 	struct rec_view_event event;
 	struct rec_page page;

@@ -299,7 +299,7 @@ Test(ring, a_writer_that_died_is_repaired)
 	ring_free(ring);
 }
 
-Test(ring, events_behind_many_that_were_discarded)
+Test(ring, events_after_many_that_were_discarded)
 {
 	struct ring *ring = ring_new(16, 4096, true);
 	struct rec_slot slot;
@@ -352,7 +352,7 @@ static void nested_in_a_discarded_one(uint32_t size)
 	ring_free(ring);
 }
 
-Test(ring, the_time_behind_a_discarded_event_stands)
+Test(ring, the_time_after_a_discarded_event_stands)
 {
 	nested_in_a_discarded_one(4);
 	nested_in_a_discarded_one(16);

@@ -57,7 +57,7 @@ static void *write_loop(void *arg)
 
 static void loop_without_system_calls(void *data)
 {
-	struct rusage before, behind;
+	struct rusage before, after;
 
 	(void)data;
 	/*
@@ -69,8 +69,8 @@ static void loop_without_system_calls(void *data)
 	forbid_system_calls();
 	getrusage(RUSAGE_THREAD, &before);
 	write_loop(NULL);
-	getrusage(RUSAGE_THREAD, &behind);
-	_exit(behind.ru_minflt == before.ru_minflt && behind.ru_majflt == before.ru_majflt ? 0 : 97);
+	getrusage(RUSAGE_THREAD, &after);
+	_exit(after.ru_minflt == before.ru_minflt && after.ru_majflt == before.ru_majflt ? 0 : 97);
 }
 
 /* The ring wraps many times. */
@@ -197,7 +197,7 @@ static void *end_raw(void *arg)
 	return arg;
 }
 
-/* The program's only lane is left behind; the next thread gets it. */
+/* A thread ends and leaves the program's only lane; the next thread gets it. */
 Test(life, ended_by_a_raw_exit_in_an_event)
 {
 	struct sums sums;
@@ -268,7 +268,7 @@ static void *have_destructors(void *arg)
 }
 
 /* Our key is older, so this one's destructor is called after ours, in each round. */
-Test(life, destructors_before_and_behind_ours)
+Test(life, destructors_before_and_after_ours)
 {
 	struct sums sums;
 
