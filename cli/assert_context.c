@@ -13,7 +13,7 @@
 #define LINES_INSIDE 12u
 #define LINES_AFTER  1u
 
-/* How far back events before the place are looked for, ns. */
+/* How far before the place events are searched, ns. */
 #define BEFORE_NS 10000000u
 
 struct context {
@@ -33,7 +33,7 @@ static bool is_wanted(const struct context *c, const struct trace_input *input, 
 	return c->place->tid == ASSERT_ANY_THREAD || tid == c->place->tid || tid == c->place->end_tid;
 }
 
-/* A line of the report, without what says that events were lost. */
+/* A line of the report, without the remark that events were lost. */
 static int print_event(struct context *c, const struct dat_event *event, const char **ret_line, size_t *ret_size)
 {
 	struct dat_event alone = *event;

@@ -34,7 +34,7 @@ static int take_point(void *arg, const struct series_point *point)
 	return hist_add(&measure->hist, point->value);
 }
 
-/* A name alone is an event where events are counted, and otherwise a span. */
+/* A name alone is an event in functions that count events, and otherwise a span. */
 static int add_series(struct assert_node *node, struct series_set *set, struct series_error *error)
 {
 	struct assert_measure *m = &node->measure;
@@ -104,7 +104,7 @@ static struct assert_value function_value(const struct assert_node *node, const 
 	return known((double)hist_percentile(hist, node->millionths));
 }
 
-/* Where it is not known how many events were lost, it is at least one. */
+/* If the number of lost events is unknown, it is at least one. */
 static double lost_value(const struct series_gaps *gaps)
 {
 	const bool some = gaps->is_unknown || gaps->damaged;
@@ -138,7 +138,7 @@ static struct assert_value compare(enum assert_op op, double a, double b)
 	}
 }
 
-/* One side may decide, also if the other one is not known. */
+/* One side may decide even if the other one is not known. */
 static struct assert_value decide(struct assert_value left, struct assert_value right, bool decisive)
 {
 	const double truth = decisive ? 1 : 0;

@@ -83,14 +83,14 @@ struct assert_node *assert_free(struct assert_node *node);
 /* Adds what the functions are about to a set. 0; -EINVAL or -ENOMEM with *ret_error. */
 int assert_prepare(struct assert_node *node, struct series_set *set, struct assert_error *ret_error);
 
-/* What a set that has run says besides its series. */
+/* The results of a set, besides its series. */
 struct assert_trace {
 	const struct series_gaps *gaps;
 	bool has_ns;	/* times are nanoseconds */
 	double seconds; /* from the first to the last event */
 };
 
-/* A number, or a truth that is 0 or 1. What depends on a figure of no values is not known. */
+/* A number, or a truth that is 0 or 1. If it depends on a figure that has no values, it is unknown. */
 struct assert_value {
 	bool is_known;
 	double number;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What recorder assert says about an assertion: its figures, and what offends; for people, and as JUnit's XML for CI.
+ * What recorder assert prints about an assertion: its figures, and the offending events; for people, and as JUnit's
+ * XML for CI.
  */
 #ifndef CLI_ASSERT_REPORT_H
 #define CLI_ASSERT_REPORT_H

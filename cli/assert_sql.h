@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Assertions that are queries: what a query selects must not be there. */
+/* Assertions that are queries: the query must select no row. */
 #ifndef CLI_ASSERT_SQL_H
 #define CLI_ASSERT_SQL_H
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Until the other process writes a byte or is gone. */
+/* Wait until the other process writes a byte or is gone. */
 static int wait_for(pid_t pid, int from)
 {
 	int status;
@@ -34,7 +34,7 @@ int background_fork(struct background *background, int *ret_status)
 
 	if (pipe2(tell, O_CLOEXEC) < 0)
 		return -errno;
-	/* Inherited as ignored, it would make the kernel throw the status away. */
+	/* If SIGCHLD were ignored, as it may be inherited, the kernel would discard the status. */
 	signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	err = pid < 0 ? -errno : 0;

@@ -24,7 +24,7 @@ struct background {
 int background_fork(struct background *background, int *ret_status);
 
 /*
- * The work has begun: let the first process end, and the terminal go: what is printed from now on is lost unless it
+ * The work has begun: let the first process end, and close the terminal: what is printed from now on is lost unless it
  * goes to a file. If the first process was killed while it waited, this process gets SIGTERM. Does nothing without a
  * fork.
  */

@@ -27,7 +27,7 @@ static const struct message_sink sink = COMMAND_SINK(NAME);
 struct clean {
 	const char *dirs; /* where to look; NULL: as dirs.h has it */
 	bool dry_run;
-	bool listed; /* the head of the list was printed */
+	bool listed; /* the heading of the list was printed */
 	bool failed;
 	unsigned int buffers, sessions, stages, unknown;
 	uint64_t size;

@@ -25,7 +25,7 @@ struct convert {
 	bool woven;
 };
 
-/* A failure that is the file's has a text, any other is the output's. */
+/* An error of the input has a text; any other is the output's. */
 static int fail(const struct convert *c, int err, const struct dat_error *error)
 {
 	if (error->text[0])
@@ -35,7 +35,7 @@ static int fail(const struct convert *c, int err, const struct dat_error *error)
 	return EXIT_FAILURE;
 }
 
-/* The file's damaged pages do not end it. */
+/* Damaged pages of the file do not end it. */
 static int weave(const struct convert *c, struct dat_copy *copy)
 {
 	struct dat_error error = { 0 };

@@ -57,14 +57,14 @@ static int read_run(struct diff_collect *collect, unsigned int run, const char *
 	return err ? STATUS_ERROR : 0;
 }
 
-/* The exit status. A reader that went away has seen enough. */
+/* The exit status. It is not a failure if the reader of the output has closed the pipe. */
 static int check_output(int status)
 {
 	const int err = fflush(stdout) || ferror(stdout) ? errno : 0;
 
 	if (!err)
 		return status;
-	/* main() would report it once more, with a status of its own. */
+	/* Otherwise main() would report it again, with a status of its own. */
 	__fpurge(stdout);
 	clearerr(stdout);
 	if (err == EPIPE)

@@ -200,7 +200,7 @@ static void show_record(const struct dat_file *f, const struct dat_record *r)
 }
 
 /*
- * One page, twice: once to count, so that its line can say so, once to show its records. *last is the time of the last
+ * Walk over a page twice: first to count its records for its line, then to show them. *last is the time of the last
  * event of the stream.
  */
 static void dump_page(struct dump *d, const struct dat_stream *stream, const struct dat_page *page, uint64_t *last)
@@ -322,12 +322,12 @@ static int finish(struct dump *d)
 		       d->nr_pages, d->nr_events, d->nr_lost);
 	fflush(stdout);
 	if (ferror(stdout)) {
-		/* stdout has forgotten why; writing once more says it again. */
+		/* stdout does not keep the reason; another write gives it again. */
 		errno = 0;
 		putchar('\n');
 		fflush(stdout);
 		if (errno == EPIPE) {
-			/* What is left has no reader; main() would take it for a failure. */
+			/* The reader of the output is gone; otherwise main() would report a failure. */
 			__fpurge(stdout);
 			clearerr(stdout);
 			return 0;
@@ -387,7 +387,7 @@ static int run(struct dump *d)
 	struct dat_error error = { 0 };
 	int status = 0;
 
-	/* A file that was cut off is shown as far as it is there, but it is not valid. */
+	/* A file that was cut off is shown up to its end, but it is not valid. */
 	if (d->validate ? dat_open(d->path, dat_compress_zstd(), &d->file, &error) :
 			  dat_open_rest(d->path, dat_compress_zstd(), &d->file, &error)) {
 		complain(COMMAND, "%s: %s", d->path, error.text);

@@ -56,7 +56,7 @@ static int fail(const char *path, const char *text)
 	return 1;
 }
 
-/* A reader that went away is no failure. */
+/* It is not a failure if the reader of the output is gone. */
 static int fail_output(const struct export *e, int err)
 {
 	if (err == -EPIPE && !e->output)
@@ -112,7 +112,7 @@ static int write_events(struct export *e, int fd)
 	return err ? err : end;
 }
 
-/* The result has fewer events than the file should have. */
+/* The output lacks events that the file should have. */
 static int check_damage(const struct export *e)
 {
 	struct dat_error error;
@@ -221,7 +221,7 @@ static int write_all(struct export *e)
 	return status;
 }
 
-/* The trace is read for the marks before, so that an output that exists stays if there is no such span. */
+/* The trace is read for the marks first, so that an existing output stays if there is no such span. */
 static int run(struct export *e)
 {
 	int status = 0;

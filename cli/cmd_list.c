@@ -35,7 +35,7 @@
 
 /* -------------------------------------------------------------------------------------------------------- one log */
 
-/* Names come from other programs: nothing of them may move the cursor. */
+/* Names come from other programs: they must not move the cursor. */
 static void print_words(const struct rec_words *words)
 {
 	for (uint32_t i = 0; i < words->size; i++)

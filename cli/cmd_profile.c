@@ -10,7 +10,7 @@
 
 int cmd_profile(int argc, char **argv)
 {
-	struct report r = { .select.wishes = &r.wishes };
+	struct report r = { .select.choice = &r.choice };
 	struct opt_list inputs = { 0 };
 	const struct opt table[] = {
 		OPT_FLAG('G', NULL, "interrupts belong to CPUs, not to tasks", &r.profile_global),
@@ -18,11 +18,11 @@ int cmd_profile(int argc, char **argv)
 			 "two events that begin and end something: EVENT,FIELD[,PID]/EVENT,FIELD[,FLAGS]",
 			 &r.profile_hooks),
 		OPT_FLAG(0, "by-comm", "tasks of the same name as one", &r.profile_by_comm),
-		OPT_LIST('F', NULL, "FILTER", "only events that match, as in report", &r.wishes.filters),
-		OPT_LIST(0, "pid", "LIST", "only events of these tasks, and about them", &r.wishes.pids),
+		OPT_LIST('F', NULL, "FILTER", "only events that match, as in report", &r.choice.filters),
+		OPT_LIST(0, "pid", "LIST", "only events of these tasks, and about them", &r.choice.pids),
 		OPT_LIST(0, "comm", "LIST", "only events of the tasks with these names, and about them",
-			 &r.wishes.comms),
-		OPT_STRING(0, "cpu", "LIST", "only events of these CPUs, as 0,2-5", &r.wishes.cpus),
+			 &r.choice.comms),
+		OPT_STRING(0, "cpu", "LIST", "only events of these CPUs, as 0,2-5", &r.choice.cpus),
 		OPT_STRING(0, "since", "TIME", "begin at TIME, as in report", &r.select.window.since_text),
 		OPT_STRING(0, "until", "TIME", "end at TIME, as in report", &r.select.window.until_text),
 		OPT_FLAG('N', NULL, "do not load libtraceevent's plugins", &r.no_plugins),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder recover: make a trace.dat of what is left when a recorder or a program was killed: the spool, what the
- * session's buffers still hold, buffers that nobody recorded, a core file. Taking from buffers is recording: it goes
- * to a spool first, and only then is the buffer removed, so a recovery that is killed can be recovered.
+ * recorder recover: make a trace.dat from what is left when a recorder or a program was killed: the spool, the
+ * contents of the session's buffers, buffers that were not recorded, a core file. Events from buffers are first put
+ * into a spool, and only then is the buffer removed, so a recovery that is killed can be recovered.
  */
 #include "cli/cmd.h"
 #include "cli/compression.h"
@@ -50,7 +50,7 @@ static bool open_left_spool(const char *path, struct spool **ret_spool)
 	}
 }
 
-/* Its file was made, and its recorder killed when it removed what was left. That is done now; *spool is NULL then. */
+/* The file was made, and its recorder was killed while it removed the rest. That is done now; *spool is NULL then. */
 static bool remove_if_done(struct spool **spool)
 {
 	int err;
@@ -75,14 +75,14 @@ static bool take_buffers_of_spool(struct recover *recover)
 
 	if (!*session)
 		return recover_take_left(recover);
-	/* Removed, or the machine was started anew: the spool is all there is. */
+	/* The session was removed, or the machine was restarted: only the spool exists. */
 	if (access(session, F_OK) < 0)
 		return true;
 	if (!recover_take_dir(recover, session))
 		return false;
 	/*
-	 * A spool names what it likes; a user's must not make root take another's buffers. Root's own may name a
-	 * user's: that of 'recorder record --user'.
+	 * A spool may name any file. A user's spool must not make root take another user's buffers. Root's own may
+	 * name a user's: that of 'recorder record --user'.
 	 */
 	if (!fstat(recover->spool->fd, &spool) && !fstat(recover->dir.fd, &dir) &&
 	    (!spool.st_uid || spool.st_uid == dir.st_uid))
@@ -115,7 +115,7 @@ static bool make_spool(struct recover *recover)
 	struct spool_head head = { .file_version = 6 };
 	const bool whole = recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
 
-	/* Of single buffers, wherever they are, the spool knows the names. */
+	/* For single buffers, wherever they are, the spool has the names. */
 	if (whole)
 		snprintf(head.session, sizeof(head.session), "%s", recover->dir.path);
 	snprintf(head.command, sizeof(head.command), "%.255s", recover->only[0] ? recover->only : recover->dir.path);
@@ -132,7 +132,7 @@ static bool open_spool(struct recover *recover)
 		return false;
 	if (recover->spool && !remove_if_done(&recover->spool))
 		return false;
-	/* What a session still holds is for another recovery, and another file. */
+	/* Buffers that stay in the session are for another recovery, and another file. */
 	recover->is_done = recover->spool_path[0] && !recover->spool;
 	if (recover->is_done)
 		return true;
@@ -179,19 +179,19 @@ static void report_stage(const struct spool *spool)
 			 spool->head.stage, spool->path);
 }
 
-/* A whole session, which goes once all of it is in our spool. */
+/* A whole session, which is removed once all of it is in our spool. */
 static int gather_session(struct recover *recover, struct left_place *place)
 {
 	const struct drain_trouble before = recover->trouble;
 	struct spool *spool = NULL;
 	int err;
 
-	/* One line said why; the buffers are there all the same. */
+	/* One line has printed the reason; the buffers can still be recovered. */
 	if (place->spool && !open_left_spool(place->spool, &spool))
 		return 0;
 	if (spool && !remove_if_done(&spool))
 		return 0;
-	/* A file has room for one kernel, and most of what it recorded is not in the spool itself. */
+	/* A file has room for one kernel, whose pages are mostly not in the spool itself. */
 	if (spool && spool_has_kernel(spool)) {
 		complain(RECOVER,
 			 "'%s' has the kernel's events as well: 'recorder recover %s' makes a separate file of it",
@@ -208,7 +208,7 @@ static int gather_session(struct recover *recover, struct left_place *place)
 	err = drain_into(recover, spool ? spool : recover->spool, &place->dir, DRAIN_OWNED | DRAIN_DEAD, NULL);
 	if (!err && spool)
 		err = spool_append(recover->spool, spool);
-	/* It has no side files; what could not be written of its stage is ours, too. */
+	/* The other spool has no side files; the part of its stage that could not be written is appended, too. */
 	if (!err && spool)
 		spool_remove(spool);
 	spool_close(spool);
@@ -237,7 +237,10 @@ static int gather_place(struct recover *recover, struct left_place *place)
 	return err;
 }
 
-/* What the programs have recorded since that a spool without a session names, and the events switched on for it. */
+/*
+ * A spool without a session names running programs: take what they have recorded since, and the events that were
+ * switched on for it.
+ */
 static int gather_program(struct recover *recover, const struct spool_process *process, const struct session *dir)
 {
 	struct rec_view *view;
@@ -267,7 +270,7 @@ static int gather_programs(struct recover *recover)
 	return err;
 }
 
-/* What the kernel still tells of itself. Without it there is a file, too. */
+/* Add the texts that the running kernel can still give. A file can be made without them. */
 static void gather_kernel(struct recover *recover)
 {
 	for (unsigned int i = 0; i < recover->spool->nr_entries; i++)
@@ -289,13 +292,13 @@ static int gather(struct recover *recover)
 	return err;
 }
 
-/* Something could not be read now, and the spool leads to it. */
+/* Some data could not be read now, and the spool leads to them. */
 static bool is_to_be_tried_again(const struct recover *recover)
 {
 	return recover->trouble.unread && recover->dir.fd >= 0 && !recover->only[0] && !recover->temporary;
 }
 
-/* What could not be taken, and what goes on. */
+/* Report what could not be recovered, and which programs continue. */
 static void say_rest(const struct recover *recover, bool full)
 {
 	const unsigned int living = recover->trouble.living;
@@ -336,12 +339,14 @@ static bool say_nothing(const struct recover *recover)
 static bool recover_all(struct recover *recover)
 {
 	const struct drain_trouble *trouble = &recover->trouble;
-	/* The chunks of a stage that is out of sight have their places in the spool: what is there makes a file. */
+	/*
+	 * Chunks of a stage that cannot be reached have their places in the spool: the other chunks still make a file.
+	 */
 	const bool apart = recover->spool->stage_is_elsewhere;
 	const int err = apart ? 0 : gather(recover);
 	/*
-	 * The disk that the spool filled: the spool alone still makes a file, which may go elsewhere, and then there
-	 * is room.
+	 * The spool filled the disk. A file can be made from the spool alone; it may be written to another disk, and
+	 * then there is room.
 	 */
 	const bool full = (err == -ENOSPC || err == -EDQUOT) &&
 			  (recover->spool->events || spool_side_bytes(recover->spool));
@@ -365,11 +370,11 @@ static bool recover_all(struct recover *recover)
 		report_stage(recover->spool);
 	if (good)
 		say_rest(recover, full);
-	/* The spool is empty or in the file, unless another try may make that whole. */
+	/* The spool is empty or in the file, unless another attempt may complete it. */
 	if (good && (apart || is_to_be_tried_again(recover)))
 		return false;
 	output_remove_spool(&recover->output, recover->spool);
-	/* Buffers that are damaged, or were not asked for, stay. */
+	/* Buffers that are damaged, or were not selected, stay. */
 	if (!full && !trouble->bad_buffers && !trouble->unread && !trouble->living && !recover->only[0] &&
 	    session_is_session(recover->dir.path))
 		session_remove(&recover->dir);

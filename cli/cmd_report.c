@@ -30,14 +30,14 @@ struct forms {
 	bool profile;
 };
 
-/* The exit status of what was written: a reader that went away is no failure. */
+/* The exit status of the output: it is not a failure if its reader is gone. */
 static int check_output(struct report *r)
 {
 	fflush(stdout);
 	if (report_written(r))
 		return 0;
 	if (r->lines.write_error == EPIPE) {
-		/* What is left has no reader; main() would take it for a failure. */
+		/* The reader of the output is gone; otherwise main() would report a failure. */
 		__fpurge(stdout);
 		clearerr(stdout);
 		return 0;
@@ -118,10 +118,10 @@ static void close_report(struct report *r)
 
 void report_options_free(struct report *r)
 {
-	opt_list_free(&r->wishes.filters);
-	opt_list_free(&r->wishes.buffers);
-	opt_list_free(&r->wishes.pids);
-	opt_list_free(&r->wishes.comms);
+	opt_list_free(&r->choice.filters);
+	opt_list_free(&r->choice.buffers);
+	opt_list_free(&r->choice.pids);
+	opt_list_free(&r->choice.comms);
 	report_handlers_free(&r->handlers);
 	opt_list_free(&r->profile_hooks);
 }
@@ -170,8 +170,8 @@ static int run(struct report *all, unsigned int nr, report_form form)
 
 	if (status)
 		return all->follow.ended ? 0 : status;
-	if (all->test_filters && all->wishes.filters.nr)
-		return report_handlers_test(&all->wishes.filters, all->table);
+	if (all->test_filters && all->choice.filters.nr)
+		return report_handlers_test(&all->choice.filters, all->table);
 	signal(SIGPIPE, SIG_IGN);
 	for (unsigned int i = 0; i < nr; i++)
 		all[i].lines.escapes = !all->raw_strings && show_escapes(stdout);
@@ -230,7 +230,7 @@ static report_form choose_form(const struct forms *forms, const struct report_li
 	return form;
 }
 
-/* The files, with what was said of each: a time option is for the file before it. */
+/* The files, with the options for each: a time option is for the file before it. */
 static int read_inputs(struct report *options, const struct opt_list *inputs, const char *operand, struct report *all,
 		       unsigned int nr)
 {
@@ -269,7 +269,7 @@ static int read_inputs(struct report *options, const struct opt_list *inputs, co
 	return 0;
 }
 
-/* What prevents that events are printed as they arrive; NULL: nothing does. */
+/* The reason why events cannot be printed as they arrive; NULL: they can. */
 static const char *unfollowed(const struct report *r, report_form form, unsigned int nr)
 {
 	const struct {
@@ -295,7 +295,7 @@ static const char *unfollowed(const struct report *r, report_form form, unsigned
 	return NULL;
 }
 
-/* Check what the options say together. 0 or the exit status. */
+/* Check that the options do not contradict each other. 0 or the exit status. */
 static int check_options(const struct report *r, report_form form, unsigned int nr)
 {
 	const char *unfit = r->follow.wanted ? unfollowed(r, form, nr) : NULL;
@@ -351,7 +351,7 @@ int report_files(struct report *options, const struct opt_list *inputs, const ch
 
 int cmd_report(int argc, char **argv)
 {
-	struct report r = { .select.wishes = &r.wishes };
+	struct report r = { .select.choice = &r.choice };
 	struct report_window *window = &r.select.window;
 	struct forms forms = { 0 };
 	struct report_lists *lists = &r.lists;
@@ -371,19 +371,19 @@ int cmd_report(int argc, char **argv)
 		OPT_FLAG(0, "boundary", "print a line where a sub-buffer begins", &r.print.boundary),
 		OPT_LIST('F', NULL, "FILTER",
 			 "print events that match: 'io:* if fd == 3', or as trace-cmd: 'io/submit:fd == 3'",
-			 &r.wishes.filters),
-		OPT_LIST('v', NULL, NULL, "leave out the events that match the filters after it", &r.wishes.filters),
+			 &r.choice.filters),
+		OPT_LIST('v', NULL, NULL, "leave out the events that match the filters after it", &r.choice.filters),
 		OPT_FLAG('T', "filter-test", "instead of the events print what the filters are for each event",
 			 &r.test_filters),
-		OPT_LIST(0, "pid", "LIST", "print events of these tasks, and about them", &r.wishes.pids),
+		OPT_LIST(0, "pid", "LIST", "print events of these tasks, and about them", &r.choice.pids),
 		OPT_LIST(0, "comm", "LIST", "print events of the tasks with these names, and about them",
-			 &r.wishes.comms),
-		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.wishes.cpus),
+			 &r.choice.comms),
+		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.choice.cpus),
 		OPT_LIST('B', NULL, "BUFFER",
 			 "print events of this buffer, or of those that match; 'top': the one without a name",
-			 &r.wishes.buffers),
-		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.wishes.no_hardirq),
-		OPT_FLAG('S', NULL, "leave out events of soft interrupts", &r.wishes.no_softirq),
+			 &r.choice.buffers),
+		OPT_FLAG('I', NULL, "leave out events of hard interrupts", &r.choice.no_hardirq),
+		OPT_FLAG('S', NULL, "leave out events of soft interrupts", &r.choice.no_softirq),
 		OPT_STRING(0, "since", "TIME",
 			   "begin at TIME: 12.5, +2s (from the start), -2s (from the end), 14:03:05, @EVENT",
 			   &window->since_text),
@@ -458,7 +458,7 @@ int cmd_report(int argc, char **argv)
 
 	if (opts_parse(&opts, argc, argv, &operands, &status)) {
 		form = choose_form(&forms, lists);
-		r.wishes.lines = form == report_text;
+		r.choice.lines = form == report_text;
 		terminal_use(color);
 		status = form ? report_files(&r, &inputs, operands[0], form) : EXIT_USAGE;
 	}

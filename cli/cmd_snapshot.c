@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder snapshot: copy everything that the lanes of running programs hold, whoever reads them, and weave it. Nothing
- * is taken away and no program waits. Each snapshot leaves a mark in the lanes; --new copies only what came after it.
+ * recorder snapshot: copy everything that the lanes of running programs hold, whether another process reads them or
+ * not, and weave it. Nothing is taken away and no program waits. Each snapshot leaves a mark in the lanes; --new
+ * copies only events after the mark.
  */
 #include "cli/cmd.h"
 #include "cli/compression.h"
@@ -25,12 +26,12 @@
 static const struct message_sink sink = COMMAND_SINK(NAME);
 
 /*
- * A page that the writer overtook while it was copied is tried so often again,
- * or the lane is left to the next snapshot.
+ * How often a page is copied again that the writer overtook during the copy; after that the lane is left to the next
+ * snapshot.
  */
 #define PAGE_TRIES 1000u
 
-/* A program of which copies were made, and up to where: its lanes are told once the file is there. */
+/* A program whose lanes were copied, and up to where: the lanes are marked once the file is complete. */
 struct copied {
 	struct rec_view *view;
 	struct rec_lane_mark *marks;
@@ -49,7 +50,7 @@ struct snapshot {
 	struct drain_trouble trouble;
 	struct copied *copied;
 	unsigned int nr_copied;
-	bool said; /* why it could not go on */
+	bool reported; /* the reason for the end was printed */
 };
 
 static void note_trouble(struct snapshot *snapshot, const struct rec_view *view, unsigned int lane, int err)
@@ -62,21 +63,21 @@ static void note_trouble(struct snapshot *snapshot, const struct rec_view *view,
 	memcpy(one.bad_lane.comm, info->comm, sizeof(one.bad_lane.comm));
 	one.cut_lane = one.bad_lane;
 	one.bad_lanes = err == -EBADMSG;
-	/* Each lane of a buffer that was cut short says so. */
+	/* Each lane of a truncated buffer reports it. */
 	one.cut_buffers = err == -EFAULT && !snapshot->trouble.cut_buffers;
 	drain_trouble_add(&snapshot->trouble, &one);
 }
 
-/* What the spool said: that it could not be written is told here. */
+/* The result of writing to the spool; a failure is reported here. */
 static int written(struct snapshot *snapshot, int result)
 {
 	if (result < 0)
 		complain(NAME, "cannot write '%s': %s", snapshot->output.spool, strerror(-result));
-	snapshot->said |= result < 0;
+	snapshot->reported |= result < 0;
 	return result;
 }
 
-/* The lane's pages up to those that begin after `until`. What the lane said last is in *ret_got. */
+/* Copy the lane's pages up to those that begin after `until`. *ret_got is the lane's last result. */
 static int copy_pages(struct snapshot *snapshot, unsigned int process, unsigned int lane, struct rec_iter *iter,
 		      uint64_t until, int *ret_got)
 {
@@ -186,10 +187,10 @@ static int copy_program(int dir, const char *name, void *data)
 	/* Read after the pages, so it explains all events in them. */
 	if (!err)
 		err = copy_log(snapshot, (unsigned int)number, copied->view);
-	return err && snapshot->said ? -ECANCELED : err;
+	return err && snapshot->reported ? -ECANCELED : err;
 }
 
-/* Where --new continues. If no mark can be left, the next one repeats what is in this file. */
+/* The mark where --new continues. If it cannot be stored, the next snapshot repeats what is in this file. */
 static void set_marks(const struct snapshot *snapshot)
 {
 	for (unsigned int i = 0; i < snapshot->nr_copied; i++)
@@ -201,7 +202,7 @@ static void set_marks(const struct snapshot *snapshot)
 
 static const char *doomed;
 
-/* A snapshot that is given up leaves nothing: what its spool holds is in the lanes still. */
+/* A snapshot that is given up leaves nothing: the events in its spool are still in the lanes. */
 static void give_up(int number)
 {
 	unlink(doomed);
@@ -225,7 +226,7 @@ static void handle_signals(const char *spool, sigset_t *set)
 
 /* ------------------------------------------------------------------------------------------------------ the command */
 
-/* Copy and write the file. What is to become of the spool is in *ret_keep. */
+/* Copy and write the file. *ret_keep: whether the spool must stay. */
 static bool copy(struct snapshot *snapshot, bool *ret_keep)
 {
 	if (written(snapshot, spool_add_clocks(snapshot->spool)) ||

@@ -20,7 +20,7 @@ struct options {
 	unsigned int color;
 };
 
-/* Without a wish: a table for people, values for programs. */
+/* By default: a table for people, values for programs. */
 static enum sql_mode mode_of(const struct options *o)
 {
 	return o->json ? SQL_MODE_JSON : o->csv ? SQL_MODE_CSV : o->list ? SQL_MODE_LIST : SQL_MODE_BOX;

@@ -16,7 +16,7 @@
 #include "cli/show_programs.h"
 #include "cli/terminal.h"
 
-/* What the kernel does not count, where there is something to say. */
+/* Counters that the kernel does not have, unless they are 0. */
 static void print_more(const char *what, uint64_t nr)
 {
 	if (nr)
@@ -32,7 +32,7 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 	if (!err)
 		err = rec_stats_text(&stats, text, sizeof(text));
 	if (err < 0) {
-		/* Another lane may well be in order. */
+		/* Other lanes may be valid. */
 		printf("lane %u: %s\n", lane, err == -EBADMSG ? "damaged" : strerror(-err));
 		return err == -EBADMSG || err == -EAGAIN ? 0 : err;
 	}

@@ -13,7 +13,7 @@
 #include "cli/show_programs.h"
 #include "cli/selection_options.h"
 
-/* What is to be done to each program. */
+/* The action for each program. */
 struct action {
 	const char *command;
 	const char *about;
@@ -58,7 +58,7 @@ static int act(struct rec_view *view, void *data)
 	/* It ended a moment ago. */
 	if (r == -ESRCH)
 		return 0;
-	/* The other programs are none the worse for it. */
+	/* The other programs are switched nevertheless. */
 	if (r < 0) {
 		action->failed = true;
 		complain(action->command, "process %s: %s", programs_pid(view, pid), programs_switch_reason(r));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * recorder verify: check that a trace.dat holds what must be true on a timeline that programs and the kernel share
- * (format/verify/verify.h). What is not goes to stdout, with its neighbours, then a summary as one line of JSON.
+ * recorder verify: check that a trace.dat satisfies what must be true on a timeline that programs and the kernel share
+ * (format/verify/verify.h). Violations go to stdout, with their neighbours, then a summary as one line of JSON.
  * Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
@@ -33,7 +33,7 @@ struct checking {
 	struct dat_merge *merge;
 	struct verify *verify;
 	struct verify_figures figures;
-	uint64_t said;
+	uint64_t shown;
 	uint64_t damaged;
 	bool no_memory;
 };
@@ -69,9 +69,9 @@ static void say(void *arg, const struct verify_violation *violation)
 {
 	struct checking *c = arg;
 
-	if (c->said == c->limit)
+	if (c->shown == c->limit)
 		return;
-	c->said++;
+	c->shown++;
 	fprintf(c->text, "%s: %s\n", verify_kind_names[violation->kind], violation->text);
 	print_line(c, violation->before, violation->event);
 	print_line(c, violation->event, violation->event);
@@ -151,7 +151,7 @@ static void say_what_was_not_checked(const struct checking *c)
 		fprintf(c->text, "no sched_waking was recorded: whether threads were woken could not be checked\n");
 	if (!f->counts)
 		fprintf(c->text, "the file has no statistics of CPUs: whether counts add up could not be checked\n");
-	if (f->violations && c->said == c->limit)
+	if (f->violations && c->shown == c->limit)
 		fprintf(c->text, "only the first %" PRIu64 " are shown (--limit)\n", c->limit);
 }
 

@@ -96,7 +96,7 @@ static int run(const struct view_request *request, const char *output)
 	else if (result.left_out)
 		complain(COMMAND, "%s: the fields of %" PRIu64 " events are not in '%s', which would be too large",
 			 request->path, result.left_out, output);
-	/* Events are missing from the page, which is there all the same. */
+	/* Events are missing from the page, which was written nevertheless. */
 	if (!err && result.damaged)
 		complain(COMMAND,
 			 "%s: damaged: events of %" PRIu64 " page%s are missing; CPU %" PRIu32 ", page at %" PRIu64

@@ -12,7 +12,7 @@
 
 struct decoder {
 	struct tep_handle *tep;	   /* the table's, or of the kernel's formats */
-	struct event_table *table; /* NULL: the kernel's, which are to be trusted */
+	struct event_table *table; /* NULL: the kernel's formats, which are trusted */
 	struct trace_info *info;
 	struct trace_seq seq;
 	unsigned char *record; /* a copy of the event, with EVENT_SLACK bytes after it */

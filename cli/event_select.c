@@ -111,7 +111,7 @@ bool event_select_check(struct event_select *select, const char *command)
 
 /* ----------------------------------------------------------------------------------------------------- of a file */
 
-/* The threads that the file names so. */
+/* The threads that have this name in the file. */
 static int find_comm(struct event_select *select, const char *command, const struct dat_file *file, const char *comm)
 {
 	const char *at = file->cmdlines.text;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See file_watch.h. A file without writers is one of which a read lease is granted. The lease is returned at once: a
+ * See file_watch.h. A file has no writers if the kernel grants a read lease of it. The lease is returned at once; a
  * program that opens the file for writing in between waits that long.
  */
 #include "cli/file_watch.h"
@@ -15,7 +15,7 @@
 
 #define CHANGES (IN_MODIFY | IN_CLOSE_WRITE)
 
-/* A writer is reported as gone a moment before it is: then it is looked for again, less and less often. */
+/* The kernel reports that the writer is gone a moment before it is: check again, less and less often. */
 #define PACE_MAX_MS 1000u
 
 int file_watch_open(struct file_watch *watch, const char *path)
@@ -97,7 +97,7 @@ int file_watch_wait(struct file_watch *watch, int out, const sigset_t *signals, 
 	int ret = 0;
 	bool any;
 
-	/* So that a signal after the look at *stopped ends the sleep. */
+	/* Blocked, so that a signal after the check of *stopped ends the sleep. */
 	sigprocmask(SIG_BLOCK, signals, &before);
 	while (!ret && !(any = has_events(watch)) && has_writer(watch))
 		ret = *stopped ? -EINTR : sleep_on(watch, out, &before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waits for what another process appends to a file, and finds out when nobody writes to it any more. */
+/* Waits until another process appends to a file, and finds out when no process writes to it any more. */
 #ifndef CLI_FILE_WATCH_H
 #define CLI_FILE_WATCH_H
 

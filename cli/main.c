@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The table of commands, and what the command line says before one of them is known.
+ * The table of commands, and the options before the name of a command.
  */
 #include "cli/base/suggest.h"
 #include "cli/cmd.h"
@@ -124,7 +124,7 @@ static void no_matter(int signal)
 	(void)signal;
 }
 
-/* Who closes a pipe has seen enough. */
+/* It is not a failure if the reader of the output has closed the pipe. */
 static bool reader_is_gone(void)
 {
 	struct pollfd out = { .fd = STDOUT_FILENO, .events = POLLOUT };
@@ -132,7 +132,7 @@ static bool reader_is_gone(void)
 	return poll(&out, 1, 0) == 1 && out.revents & POLLERR;
 }
 
-/* What was printed into a full disk was not printed. The error is not known if the failure was earlier. */
+/* Output that a full disk refused must be reported. The error is unknown if the failure was earlier. */
 static int end_output(void)
 {
 	errno = 0;

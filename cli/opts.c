@@ -73,7 +73,7 @@ static void print_help(const struct opts *opts)
 
 /* ----------------------------------------------------------------------------------------------------- parsing */
 
-/* What the parser has in hand: one option as it was given. */
+/* The option that the parser has read, as it was given. */
 struct given {
 	const struct opts *opts;
 	const struct opt *opt;

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A lane whose writer is always faster than the copy is left after so many tries. */
+/* The number of attempts before a lane is left out whose writer is always faster than the copy. */
 #define TRIES 1000u
 
 /* ---------------------------------------------------------------------------------------------------------- a lane */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pages of a ring, oldest first, without taking them: whoever reads the ring gets them all the same. */
+/* The pages of a ring, oldest first, without taking them: other readers of the ring still get all of them. */
 #ifndef CLI_PAGES_LOOK_H
 #define CLI_PAGES_LOOK_H
 

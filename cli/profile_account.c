@@ -167,7 +167,7 @@ static void forget_all(struct profile *p, uint32_t cpu)
 
 /* ---------------------------------------------------------------------------------------------------------- events */
 
-/* Whose a begin or an end is. */
+/* The task to which a begin or an end belongs. */
 static struct profile_task *owner(struct profile *p, struct profile_task *task, const struct profile_kind *kind,
 				  const struct dat_event *event, const struct tep_record *record)
 {
@@ -176,7 +176,7 @@ static struct profile_task *owner(struct profile *p, struct profile_task *task, 
 	return kind->task ? task_of(p, (int32_t)number_of(kind->task, record)) : task;
 }
 
-/* The task that the event was counted for; NULL: it begins and ends nothing. */
+/* The task for which the event was counted; NULL: it begins and ends nothing. */
 static struct profile_task *add_pair(struct profile *p, struct profile_task *task, const struct profile_kind *kind,
 				     const struct dat_event *event, const struct tep_record *record)
 {

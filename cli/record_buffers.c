@@ -29,7 +29,7 @@ static bool is_name(const struct record_buffers *buffers, const char *name)
 	return true;
 }
 
-/* Put `now` among those before it. */
+/* Append `now` to the buffers before it. */
 static bool push(struct record_buffers *buffers)
 {
 	struct record_buffer *before = realloc(buffers->before, (buffers->nr + 1) * sizeof(*before));

@@ -23,7 +23,7 @@ static const char *buffer_wrong(const struct record_buffer *buffer)
 	return NULL;
 }
 
-/* Whether something is set of the kernel's tracing. */
+/* Whether an option sets something of the kernel's tracing. */
 static bool is_set(const struct record_buffer *buffer)
 {
 	const struct kernel_request *request = &buffer->request;
@@ -92,7 +92,7 @@ int record_kernel_open(const struct message_sink *sink, struct record_kernel *ha
 		return 0;
 	if ((half->buffers.now.request.only_command || restricted(half)->nr_tids) && !kernel_pids_are_ours(sink))
 		return -EINVAL;
-	/* The top one, too, if nothing goes there: it has what is known of the kernel. */
+	/* The top buffer, too, even if no events go there: it has the kernel's texts. */
 	for (unsigned int i = 0; !err && (buffer = record_buffers_get(&half->buffers, i)); i++) {
 		if (i)
 			snprintf(suffix, sizeof(suffix), "-buffer%c%c", 'a' + (char)((i - 1) / 26),
@@ -125,14 +125,14 @@ bool record_kernel_drain(const struct message_sink *sink, struct record_kernel *
 		request.buffer = buffer->name;
 		/* With -b auto, and without -b. */
 		request.grow = buffer->grow;
-		/* What one has no right to, the others have not, either. */
+		/* If one buffer is refused for lack of rights, the others are, too. */
 		request.quiet = buffer->request.quiet || i;
 		good = kernel_drain_open(buffer->kernel, spool, &request, &buffer->drain);
 	}
 	return good;
 }
 
-/* How the clocks agree, as far as it is known; a spool without that is none the worse. */
+/* The agreement of the clocks, if it was measured; the spool is valid without it. */
 static int note_clocks(struct record_kernel *half)
 {
 	char *text = clock_watch_end(&half->clocks);
@@ -145,7 +145,7 @@ static int note_clocks(struct record_kernel *half)
 	return err;
 }
 
-/* Start the drains, which print what goes wrong, or the tracing. */
+/* Start the drains, which print errors, or the tracing. */
 static bool start_drains(struct record_kernel *half)
 {
 	const struct record_buffer *buffer;

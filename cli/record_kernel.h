@@ -88,7 +88,7 @@ int record_kernel_open(const struct message_sink *sink, struct record_kernel *ha
 void record_kernel_close(struct record_kernel *half);
 
 /*
- * Begin to remove what was made in tracefs, in parallel with other work: the kernel takes a tenth of a second for it.
+ * Begin to remove the instances in tracefs, in parallel with other work: this takes the kernel a tenth of a second.
  * From then on only record_kernel_close() may be called, which waits for it.
  */
 void record_kernel_leave(struct record_kernel *half);

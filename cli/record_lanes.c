@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Unless the user says otherwise, a program may have this many lanes of the size asked for. */
+/* Unless the user requests otherwise, a program may have this number of lanes of the requested size. */
 #define LANES_ALLOWED 64u
 
 /* A lane has no more sub-buffers than a link can name; see REC_LINK_ID. */

@@ -30,10 +30,10 @@
 /* If a lane was this full, the next round follows at once. */
 #define URGENT_PERCENT 60u
 
-/* Descriptors that the drain may have use for. */
+/* The number of descriptors that the drain may need. */
 #define DRAIN_FILES 4096u
 
-/* The kernel's rings have threads of their own, which need nobody; a command's end wakes us. */
+/* The kernel's rings have threads of their own, so this one only waits; the end of the command wakes it. */
 #define SLEEP_KERNEL_US 100000u
 
 static void show(struct progress *progress, const struct record *record)
@@ -56,7 +56,7 @@ static void show(struct progress *progress, const struct record *record)
 		      human_size(spool->end, size, sizeof(size)), text, lost);
 }
 
-/* Whether the command has ended, or all the programs, or the time is over, or a signal says so. */
+/* Whether the command or all programs have ended, the time is over, or a signal came. */
 static bool is_over(struct record *record, uint64_t end, uint64_t sleep)
 {
 	if (child_wait(&record->child, sleep))
@@ -142,8 +142,8 @@ static void go_first(const struct record *record)
 }
 
 /*
- * Rounds until it is over; the command is waited for if the drain stops, too. *ret_taken: negative: what stopped
- * that of programs. Returns 0 or what stopped the kernel's.
+ * Rounds until it is over; the command is waited for even if the drain stops. *ret_taken: negative: the error that
+ * stopped that of programs. Returns 0 or the error that stopped the kernel's.
  */
 static int run_rounds(struct record *record, struct progress *progress, int *ret_taken)
 {

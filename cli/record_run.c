@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A recording, from what is asked for to the file: drain while the command runs, weave at the end.
+ * A recording, from the request to the file: drain while the command runs, weave at the end.
  *
- * Everything that can be refused is refused before the command starts. From then on the recording is in two places,
- * the spool beside the output and the buffers in the session's directory, and both are removed only when the output
- * is complete: whatever kills the recorder, 'recorder recover' finds the rest.
+ * Every check that can refuse the recording is made before the command starts. From then on the recording is in two
+ * places, the spool beside the output and the buffers in the session's directory, and both are removed only when the
+ * output is complete: if the recorder is killed at any moment, 'recorder recover' finds the rest.
  */
 #include "cli/record.h"
 
@@ -23,21 +23,21 @@
 /* ----------------------------------------------------------------------------------------------- before the start */
 
 /*
- * Remove what killed recorders have left, and get the kernel ready if it is asked for. False: one line was printed.
+ * Remove what killed recorders have left, and prepare the kernel if it is requested. False: one line was printed.
  */
 static bool prepare_kernel(struct record *record)
 {
 	const int err = record_kernel_open(&record_sink, &record->kernel);
 
 	/*
-	 * Who may not trace the kernel, or where nobody can (a container's
-	 * read-only /sys), can still record programs, if they were asked for.
+	 * If this user may not trace the kernel, or no user can (a container's read-only /sys), programs can still be
+	 * recorded if -u selects them.
 	 */
 	return !err || ((err == -EACCES || err == -EROFS || err == -ENODEV) && record->user &&
 			(record->user_is_asked || !record_buffers_any(&record->kernel.buffers)));
 }
 
-/* Which events of programs are woven: buffers may have others, which somebody else has switched on. */
+/* Which events of programs are woven: buffers may contain others, which another process has switched on. */
 static bool take_wanted(const struct record *record, char *wanted, size_t size)
 {
 	char *patterns;
@@ -59,7 +59,7 @@ static bool take_wanted(const struct record *record, char *wanted, size_t size)
 	return fits;
 }
 
-/* What the clocks show: now, and again at the end. False: one line was printed. */
+/* Read the clocks: now, and again at the end. False: one line was printed. */
 static bool note_clocks(const struct record *record)
 {
 	const int err = spool_add_clocks(record->spool);
@@ -88,7 +88,7 @@ static bool make_spool(struct record *record, const char *what)
 	       record_kernel_drain(&record_sink, &record->kernel, record->spool);
 }
 
-/* What programs need that are started for the recording. */
+/* The environment of programs that are started for the recording. */
 static bool prepare_session(struct record *record)
 {
 	int err;
@@ -101,7 +101,7 @@ static bool prepare_session(struct record *record)
 	return !err;
 }
 
-/* In the buffer directory of the user that COMMAND runs as. */
+/* In the buffer directory of the user as whom COMMAND runs. */
 static bool make_session(struct record *record)
 {
 	const struct child_user *user = record->child.user;
@@ -144,7 +144,7 @@ static int take_program_map(struct rec_view *view, const char *pid, unsigned int
 
 	(void)pid;
 	(void)nr;
-	/* It cannot be seen from here, or has ended a moment ago: then it has no map. */
+	/* The process is not visible from here, or has just ended: then it has no map. */
 	return here && proc_maps_take(maps, (pid_t)here) == -ENOMEM ? -ENOMEM : 0;
 }
 
@@ -179,7 +179,7 @@ static void remove_traces(struct record *record)
 	session_remove(&record->session);
 }
 
-/* What stopped the drain: a ring or its side file, the spool, or we were short of something ourselves. */
+/* The error that stopped the drain: of a ring or its side file, of the spool, or a lack of resources of our own. */
 static void say_stopped(const struct record *record, int err)
 {
 	const struct record_kernel *kernel = record_kernel_is_on(&record->kernel) ? &record->kernel : NULL;
@@ -207,7 +207,7 @@ static bool has_unread(const struct record *record, const struct drain_trouble *
 	return trouble->unread;
 }
 
-/* Take the events and write the file. False: one line was printed; what there is stays. */
+/* Take the events and write the file. False: one line was printed; the spool and the buffers stay. */
 static bool record_events(struct record *record)
 {
 	static const struct drain_trouble none;
@@ -221,7 +221,7 @@ static bool record_events(struct record *record)
 
 	if (err)
 		say_stopped(record, err);
-	/* It takes a while, in which the file is written. */
+	/* Removing takes a while, in which the file is written. */
 	if (record_kernel_is_on(&record->kernel))
 		record_kernel_about(&record->kernel, record->output.drained, sizeof(record->output.drained));
 	record_kernel_leave(&record->kernel);
@@ -260,8 +260,8 @@ static void sweep_stages(void)
 }
 
 /*
- * Find what runs, unless the kernel alone is recorded. Programs that are named for its sake, too, need not use
- * librecorder. False: one line was printed.
+ * Find the running programs, unless only the kernel is recorded. Programs that are named for the kernel's events need
+ * not use librecorder. False: one line was printed.
  */
 static bool find_programs(struct record *record)
 {
@@ -274,7 +274,7 @@ static bool find_programs(struct record *record)
 	return record->lacks_programs;
 }
 
-/* What runs, or all that the kernel does. */
+/* Record running programs, or all of the kernel. */
 static int run_without_command(struct record *record)
 {
 	const char *what = record->programs.word ? record->programs.word : "the kernel";
@@ -302,7 +302,7 @@ static int run_without_command(struct record *record)
 static int cannot_run(const struct record *record, int err)
 {
 	complain(RECORD, "cannot run '%s': %s", record->command[0], strerror(-err));
-	/* As shells have it: not found, and found but not to be run. */
+	/* The shells' statuses: not found, and found but not executable. */
 	return err == -ENOENT ? 127 : 126;
 }
 
@@ -343,12 +343,12 @@ static int run_command(struct record *record)
 		goto remove;
 	}
 	err = record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
-	/* The command's own failure says more than ours. */
+	/* The command's own failure is more important than ours. */
 	status = child_has_status(&record->child) ? child_exit_status(&record->child) : EXIT_SUCCESS;
 	return status ? status : err;
 
 remove:
-	/* It has open what the kernel half has, which cannot be removed so. */
+	/* The waiting child has files of the instance open; the instance can be removed only after its end. */
 	child_drop(&record->child);
 	remove_traces(record);
 	return status;

@@ -33,7 +33,7 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	if (!err && session_is_session(real)) {
 		err = session_lock(real, &recover->dir);
 	} else if (!err) {
-		/* Nobody's to lock; what another reader holds of it shows when its lanes are read. */
+		/* A directory that is not locked; if another reader has a lane, reading the lane shows it. */
 		strcpy(recover->dir.path, real);
 		recover->dir.fd = open(real, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		err = recover->dir.fd < 0 ? -errno : 0;
@@ -46,7 +46,10 @@ bool recover_take_dir(struct recover *recover, const char *path)
 	return !err || recover_fails(path, err);
 }
 
-/* A session knows its spool. One that is gone was given up by its owner; the buffers are still worth something. */
+/*
+ * The session's link leads to its spool. If the spool is gone, its owner gave it up; the buffers can still be
+ * recovered.
+ */
 static bool take_session(struct recover *recover, const char *path)
 {
 	char *spool;
@@ -149,7 +152,7 @@ bool recover_take_left(struct recover *recover)
 	return leftovers_find_all(&recover_sink, recover->dirs, &recover->left);
 }
 
-/* Whether a process is running. One that its parent has not asked for yet is dead. */
+/* Whether a process is running. A zombie counts as dead. */
 static bool is_running(unsigned long pid)
 {
 	struct proc_stat stat;
@@ -245,7 +248,7 @@ static bool is_ambiguous(const struct recover *recover, const char *name)
 	return false;
 }
 
-/* A name does not decide which of several processes is meant. False. */
+/* Report that the name fits several processes. False. */
 static bool list_candidates(const struct recover *recover, const char *name)
 {
 	print_left(recover, name);
@@ -253,7 +256,7 @@ static bool list_candidates(const struct recover *recover, const char *name)
 	return false;
 }
 
-/* What the newest process of this number, or the only one of this name, has left. */
+/* The leftovers of the newest process of this number, or of the only one of this name. */
 static bool take_image(struct recover *recover, const char *word, bool by_pid)
 {
 	const struct left_place *where;
@@ -300,7 +303,7 @@ static bool take_file(struct recover *recover, const char *path)
 	return realpath(path, recover->spool_path) || recover_fails(path, -errno);
 }
 
-/* Without a word, and without the spool of a recording: what there is. False. */
+/* No word was given, and there is no spool: list what is left. False. */
 static bool list_left(struct recover *recover)
 {
 	if (!recover_take_left(recover))
@@ -314,7 +317,7 @@ static bool list_left(struct recover *recover)
 	return false;
 }
 
-/* Not a file's name: no such file is there, or it is the program itself. */
+/* The word is not a file's name: no such file exists, or it is the program itself. */
 static bool is_program(const char *word)
 {
 	return !strchr(word, '/') && (access(word, F_OK) < 0 || (access(word, X_OK) == 0 && core_file_is_elf(word)));

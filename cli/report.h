@@ -21,7 +21,7 @@ struct report {
 	bool no_date;
 	bool raw_ts;
 	bool raw_strings;
-	struct report_wishes wishes;
+	struct report_choice choice;
 	struct report_lists lists;
 	struct report_handlers handlers;
 	bool local_plugins;

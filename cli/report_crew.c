@@ -147,7 +147,7 @@ static int write_oldest(struct report_crew *crew)
 	return ret;
 }
 
-/* Until at most `left` batches are in use: write what is made, and make what nobody makes. */
+/* Until at most `left` batches are in use: write finished batches, and make those that no thread makes. */
 static int write_until(struct report_crew *crew, uint64_t left)
 {
 	int ret = 1;
@@ -287,7 +287,7 @@ static uint32_t count_threads(void)
 	return nr > (int)THREADS_MAX ? THREADS_MAX : (uint32_t)(nr - 1);
 }
 
-/* Signals are for the caller's thread. Fewer threads are slower, and no error. */
+/* The caller's thread handles signals. Fewer threads are slower, but not an error. */
 static void start_threads(struct report_crew *crew, uint32_t nr)
 {
 	sigset_t all, before;

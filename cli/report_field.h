@@ -18,7 +18,7 @@ struct report_field {
 /* The fields of one event: all except its type and its thread, those common to all events first. */
 struct report_event_fields {
 	unsigned int nr;
-	bool has_text; /* its fields do not tell what it says: printk's arguments */
+	bool has_text; /* its text cannot be made from its fields: printk's arguments */
 	struct report_field fields[];
 };
 

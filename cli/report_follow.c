@@ -66,7 +66,7 @@ int report_follow_open(struct report *r)
 	}
 	follow->growth.wait = wait_for_more;
 	follow->growth.arg = r;
-	/* The file that is watched, whatever has its name by now. */
+	/* Open the watched file itself, whatever its name leads to by now. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", follow->watch.file);
 	err = dat_open_growing(path, dat_compress_zstd(), &follow->growth, &r->file, &error);
 	if (err && follow->ended)

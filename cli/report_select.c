@@ -52,7 +52,7 @@ static int want_cpus(struct report_select *select, uint32_t first, uint32_t last
 /* "0,2-5" */
 int report_select_cpus(struct report_select *select)
 {
-	const char *at = select->wishes->cpus;
+	const char *at = select->choice->cpus;
 	uint32_t first, last;
 	int status;
 
@@ -74,7 +74,7 @@ int report_select_cpus(struct report_select *select)
 			break;
 		at++;
 	}
-	complain(opts_command(), "--cpu '%s' is not a list of CPUs such as 0,2-5", select->wishes->cpus);
+	complain(opts_command(), "--cpu '%s' is not a list of CPUs such as 0,2-5", select->choice->cpus);
 	return EXIT_USAGE;
 }
 
@@ -88,18 +88,18 @@ bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uin
 {
 	const struct report_select *select = arg;
 
-	if (select->wishes->cpus && (cpu >= select->nr_wanted || !select->wanted[cpu]))
+	if (select->choice->cpus && (cpu >= select->nr_wanted || !select->wanted[cpu]))
 		return false;
-	for (unsigned int i = 0; i < select->wishes->buffers.nr; i++)
-		if (is_buffer(select->wishes->buffers.items[i], buffer))
+	for (unsigned int i = 0; i < select->choice->buffers.nr; i++)
+		if (is_buffer(select->choice->buffers.items[i], buffer))
 			return true;
-	return !select->wishes->buffers.nr;
+	return !select->choice->buffers.nr;
 }
 
 /* First those that select events, then, after the -v, those that leave events out. */
 static int open_filters(struct report_select *select, const struct dat_file *file, const struct dat_time *time)
 {
-	const struct opt_list *filters = &select->wishes->filters;
+	const struct opt_list *filters = &select->choice->filters;
 	bool wanted = true;
 	int status = 0;
 
@@ -119,7 +119,7 @@ static int open_filters(struct report_select *select, const struct dat_file *fil
 	return status;
 }
 
-/* One filter or task that takes the event is enough. */
+/* An event passes if one filter or task matches it. */
 static bool is_wanted(const struct report_select *select, const struct dat_event *event,
 		      const struct tep_record *record)
 {
@@ -139,8 +139,8 @@ static bool is_left_out(const struct report_select *select, const struct dat_eve
 }
 
 /*
- * A stack belongs to the event in front of it on its CPU. trace-cmd 3.1.6 shows every stack of a CPU, whatever the
- * filters say of it, once an event of that CPU was shown.
+ * A stack belongs to the event before it on its CPU. trace-cmd 3.1.6 shows every stack of a CPU once an event of that
+ * CPU was shown, whether the filters select the stack or not.
  */
 bool report_select_has(struct report_select *select, const struct dat_event *event, struct tep_record *record)
 {
@@ -148,11 +148,11 @@ bool report_select_has(struct report_select *select, const struct dat_event *eve
 
 	if (event->ts < select->window.since)
 		return false;
-	if (select->wishes->no_hardirq || select->wishes->no_softirq) {
+	if (select->choice->no_hardirq || select->choice->no_softirq) {
 		int flags = event_flags(select->table, record->data, (uint32_t)record->size);
 
-		if (flags > 0 && ((select->wishes->no_hardirq && flags & FLAG_HARDIRQ) ||
-				  (select->wishes->no_softirq && flags & FLAG_SOFTIRQ)))
+		if (flags > 0 && ((select->choice->no_hardirq && flags & FLAG_HARDIRQ) ||
+				  (select->choice->no_softirq && flags & FLAG_SOFTIRQ)))
 			return false;
 	}
 	if (is_wanted(select, event, record)) {
@@ -180,7 +180,7 @@ static int open_stacks(struct report_select *select, const struct dat_file *file
 	return select->stack_follows ? 0 : out_of_memory();
 }
 
-/* A CPU that the file does not have would print nothing, without a reason. */
+/* If the file does not have the CPU, nothing would be printed, without a reason. */
 static int check_cpus(const struct report_select *select, const struct dat_file *file)
 {
 	uint32_t cpus = file->cpus;
@@ -191,9 +191,9 @@ static int check_cpus(const struct report_select *select, const struct dat_file 
 	for (uint32_t cpu = 0; cpu < select->nr_wanted && cpu < cpus; cpu++)
 		if (select->wanted[cpu])
 			return 0;
-	if (!select->wishes->cpus || !cpus)
+	if (!select->choice->cpus || !cpus)
 		return 0;
-	complain(opts_command(), "--cpu '%s': the file has only CPUs 0 to %u", select->wishes->cpus, cpus - 1);
+	complain(opts_command(), "--cpu '%s': the file has only CPUs 0 to %u", select->choice->cpus, cpus - 1);
 	return EXIT_FAILURE;
 }
 
@@ -212,8 +212,8 @@ static int no_buffer(const char *name, const struct dat_file *file)
 /* The same for a buffer. */
 static int check_buffers(const struct report_select *select, const struct dat_file *file)
 {
-	for (unsigned int i = 0; i < select->wishes->buffers.nr; i++) {
-		const char *name = select->wishes->buffers.items[i];
+	for (unsigned int i = 0; i < select->choice->buffers.nr; i++) {
+		const char *name = select->choice->buffers.items[i];
 		bool found = false;
 
 		for (size_t b = 0; !found && b < file->nr_buffers; b++)
@@ -237,7 +237,7 @@ int report_select_open(struct report_select *select, const struct dat_file *file
 	if (!status)
 		status = open_filters(select, file, time);
 	if (!status)
-		status = report_tasks_open(&select->tasks, &select->wishes->pids, &select->wishes->comms, table);
+		status = report_tasks_open(&select->tasks, &select->choice->pids, &select->choice->comms, table);
 	return status ? status : open_stacks(select, file);
 }
 

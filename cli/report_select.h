@@ -14,7 +14,7 @@
 #include "format/text/event_print.h"
 
 /* The command line. */
-struct report_wishes {
+struct report_choice {
 	const char *cpus;	 /* "0,2-5"; NULL: all */
 	struct opt_list
 		filters; /* any of them; none: all events. After an item that is NULL (-v): those that leave out events */
@@ -26,7 +26,7 @@ struct report_wishes {
 };
 
 struct report_select {
-	const struct report_wishes *wishes;
+	const struct report_choice *choice;
 	struct report_window window;
 	const volatile sig_atomic_t *stopped; /* whether no more events are wanted; NULL: all are */
 

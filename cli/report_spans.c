@@ -125,7 +125,7 @@ static void put_indent(struct trace_seq *to, const struct model_span *span)
 	trace_seq_printf(to, "%*s", (int)(2 * (span->depth < INDENT_MAX ? span->depth : INDENT_MAX)), "");
 }
 
-/* What is not known of a span; NULL: it is whole. */
+/* The missing parts of a span; NULL: it is whole. */
 static const char *remark(const struct model_span *span)
 {
 	if (span->flags & MODEL_NO_BEGIN)

@@ -115,7 +115,7 @@ bool report_tasks_have(const struct report_tasks *tasks, const struct tep_record
 	if (!tasks->nr)
 		return false;
 	type = event_type(tasks->table, event_id(tasks->table, record->data, size));
-	/* An event that the file does not describe is nobody's. */
+	/* An event that the file does not describe belongs to no task. */
 	if (!type)
 		return false;
 	if (is_one(tasks, (uint64_t)(int64_t)event_pid(tasks->table, record->data, size)))

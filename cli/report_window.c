@@ -311,7 +311,7 @@ static int count(struct report *r, uint64_t *ret_count)
 	struct report_walk walk;
 	struct tep_record record;
 	struct dat_event event;
-	int more, status = report_walk_open(r, r->wishes.lines, &walk);
+	int more, status = report_walk_open(r, r->choice.lines, &walk);
 
 	if (status)
 		return status;

@@ -8,7 +8,7 @@
 static void on_sigbus(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
-	/* A code that is not positive: somebody sent it. */
+	/* A code that is not positive: a process sent the signal. */
 	if (info->si_code > 0 && rec_view_fault(info->si_addr))
 		return;
 	/* The access is made once more and ends us; a signal that was sent has no access. */

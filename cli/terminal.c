@@ -38,7 +38,7 @@ const char *paint_end(void)
 	return terminal.color ? "\033[0m" : "";
 }
 
-/* Whether colours are wanted if nobody said so: https://no-color.org, and terminals that cannot. */
+/* Whether colours are wanted by default: see https://no-color.org; some terminals have none. */
 static bool color_by_default(void)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -61,7 +61,7 @@ static bool could_not_run(int status)
 	return status == 126 || status == 127;
 }
 
-/* The user has quit the pager: nobody reads the rest. terminal_end() waits for a pager that could not be run. */
+/* The user has quit the pager, so the rest has no reader. terminal_end() waits for a pager that could not be run. */
 static void on_child(int signal)
 {
 	const int saved = errno;
@@ -98,7 +98,7 @@ static void handle(int signal, void (*handler)(int))
 static void run_pager(const char *command, int input)
 {
 	dup2(input, STDIN_FILENO);
-	/* For less: end if the text fits on the screen, pass colours, leave the text on the screen. */
+	/* For less: exit if the text fits on the screen, pass colours through, leave the text on the screen. */
 	setenv("LESS", "FRX", 0);
 	if (command) {
 		execlp("sh", "sh", "-c", command, NULL);
@@ -164,11 +164,11 @@ int terminal_end(int status)
 	fflush(stdout);
 	signal(SIGCHLD, SIG_DFL);
 	if (ferror(stdout)) {
-		/* The pager has ended; what is left has no reader. */
+		/* The pager has ended; the rest of the output has no reader. */
 		__fpurge(stdout);
 		clearerr(stdout);
 	}
-	/* The pager sees the end when nobody holds the pipe any more. */
+	/* The pager sees the end once no process holds the pipe. */
 	dup2(terminal.out, STDOUT_FILENO);
 	if (terminal.err >= 0)
 		dup2(terminal.err, STDERR_FILENO);

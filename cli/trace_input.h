@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace that a question is about: FILE of the command line, opened, and what is missing from it. */
+/*
+ * The trace that a command examines: FILE of the command line, opened, and the number of events that are missing from
+ * it.
+ */
 #ifndef CLI_TRACE_INPUT_H
 #define CLI_TRACE_INPUT_H
 

@@ -132,7 +132,7 @@ static int take_lane(struct taking *taking, unsigned int process, struct rec_vie
 	for (unsigned int i = 0; i < kept.nr; i++) {
 		struct rec_page *page = &kept.pages[(kept.first + i) % kept.room];
 
-		/* What lies before the picture is not missing from it. */
+		/* Events before the picture do not count as missing. */
 		if (!i)
 			page->lost = 0;
 		if (!err)

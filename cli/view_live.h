@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Running programs as the blocks of a page: what the memory of their lanes holds, also of what a recorder has taken out
- * of them already. Nothing is consumed, and no mark is left: neither the programs nor their recorder notice.
+ * Running programs as the blocks of a page: the contents of their lanes, also what a recorder has read already.
+ * Nothing is consumed, and no mark is left: the programs and their recorder are not disturbed.
  */
 #ifndef CLI_VIEW_LIVE_H
 #define CLI_VIEW_LIVE_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of `recorder view` as an HTML file. Its sources are in cli/view/; cli/view/embed.sh makes them C. */
+/* The page of `recorder view` as an HTML file. Its sources are in cli/view/; cli/view/embed.sh turns them into C. */
 #ifndef CLI_VIEW_PAGE_H
 #define CLI_VIEW_PAGE_H
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See view_serve.h. It answers two questions, each below a token that only the printed address has: the page, and the
- * data as they are now. It reads nothing else, changes nothing, and listens on the loopback interface alone. A page of
- * another origin cannot ask: it does not know the token, and a name that leads here by DNS is not the Host that is
- * expected.
+ * See view_serve.h. It answers two requests, each with the token that only the printed address has: for the page, and
+ * for the present data. It reads nothing else, changes nothing, and listens on the loopback interface alone. A page of
+ * another origin cannot make a request: it does not know the token, and a name that leads here by DNS is not the
+ * expected Host.
  *
- * One thread: connections are few, a picture is made for each question, and a client that is slow to ask holds up
- * nobody.
+ * One thread: connections are few, a picture is made for each request, and a client that sends its request slowly does
+ * not delay others.
  */
 #include "cli/view_serve.h"
 
@@ -28,7 +28,7 @@
 #define COMMAND	      "view"
 #define CLIENTS_MAX   16u
 #define REQUEST_MAX   8192u
-#define SEND_SECONDS  5 /* until a client that takes nothing is given up */
+#define SEND_SECONDS  5 /* after this time a client that reads nothing is disconnected */
 
 struct client {
 	int fd;
@@ -116,7 +116,7 @@ static void answer_data(const struct server *server, int fd)
 	blob_free(&blocks);
 }
 
-/* The value of a header is this, and it is there once. */
+/* Whether the header occurs exactly once, with this value. */
 static bool has_host(const char *request, const char *host)
 {
 	const char *at = strcasestr(request, "\r\nhost:");
@@ -244,7 +244,7 @@ static bool read_address(const char *text, struct sockaddr_storage *ret_address)
 	return inet_pton(AF_INET, host, &v4->sin_addr) == 1 && ntohl(v4->sin_addr.s_addr) >> 24 == 127;
 }
 
-/* What the address has become: the port that was free. */
+/* The real address: with the port that was free. */
 static void write_host(struct server *server)
 {
 	struct sockaddr_storage address;

@@ -12,12 +12,12 @@
 #include "cli/base/message.h"
 
 /*
- * On each CPU. After two hundred rounds the interval is as narrow as after ten thousand: some hundred nanoseconds, the
+ * Rounds on each CPU. After two hundred the interval is as narrow as after ten thousand: some hundred nanoseconds, the
  * time that the write takes (Linux 6.18 in a virtual machine). They take a third of a millisecond.
  */
 #define ROUNDS 200u
 
-/* What the probe has found so far. */
+/* The results of the probe so far. */
 static void take_offsets(struct clock_watch *watch, const struct clock_probe *probe)
 {
 	unsigned int nr;
@@ -58,7 +58,7 @@ static void *watch_clocks(void *arg)
 			good = !clock_probe_open(watch->sink, watch->clock, &probe);
 		if (good)
 			measure(watch, probe);
-		sem_post(&watch->told);
+		sem_post(&watch->measured);
 	}
 	clock_probe_close(watch->sink, probe);
 	return NULL;
@@ -70,7 +70,7 @@ void clock_watch_open(const struct message_sink *sink, const struct kernel *kern
 
 	*ret_watch = (struct clock_watch){ .sink = sink, .clock = kernel_clock_is_shared(clock) ? clock : NULL };
 	sem_init(&ret_watch->ask, 0, 0);
-	sem_init(&ret_watch->told, 0, 0);
+	sem_init(&ret_watch->measured, 0, 0);
 }
 
 void clock_watch_start(struct clock_watch *watch)
@@ -79,7 +79,7 @@ void clock_watch_start(struct clock_watch *watch)
 
 	if (!watch->clock)
 		return;
-	/* Signals are for the main thread. */
+	/* The main thread handles signals. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	watch->runs = pthread_create(&watch->thread, NULL, watch_clocks, watch) == 0;
@@ -97,7 +97,7 @@ void clock_watch_begin(struct clock_watch *watch)
 char *clock_watch_end(struct clock_watch *watch)
 {
 	for (; watch->asked; watch->asked--)
-		wait_for(&watch->told);
+		wait_for(&watch->measured);
 	return watch->nr ? clock_offsets_text(watch->offsets, watch->nr) : NULL;
 }
 

@@ -22,7 +22,7 @@ struct clock_watch {
 	bool runs;
 	unsigned int asked; /* requested measurements that are not finished yet */
 	atomic_bool over;
-	sem_t ask, told;
+	sem_t ask, measured;
 	struct clock_offset *offsets; /* the results so far */
 	unsigned int nr;
 };

@@ -35,7 +35,7 @@ static int by_number(const void *a, const void *b)
 	return (one > other) - (one < other);
 }
 
-/* The CPUs that the instance has a ring for. 0 or -errno. */
+/* The CPUs for which the instance has a ring. 0 or -errno. */
 static int find_cpus(struct kernel *kernel)
 {
 	char *path = tracefs_instance_get_file(kernel->instance.tracefs, "per_cpu");
@@ -63,7 +63,7 @@ static int find_cpus(struct kernel *kernel)
 	return err;
 }
 
-/* Kernels that cannot change it do not have the file. */
+/* Kernels on which it cannot be changed do not have the file. */
 static void find_page_size(struct kernel *kernel)
 {
 	long long kb;
@@ -86,7 +86,7 @@ static int prepare(struct kernel *kernel)
 		err = kernel_stop(kernel);
 	if (!err)
 		err = find_cpus(kernel);
-	/* A user who may make it need not own it. */
+	/* A user who may make the instance does not always own it. */
 	if (err == -EACCES)
 		return instance_no_rights(kernel->sink);
 	if (err) {
@@ -220,8 +220,8 @@ int kernel_top_text(const char *file, char **ret_text, size_t *ret_size)
 }
 
 /*
- * From the top level: a format is the same in all instances, and what the kernel allocates to show a file of our
- * instance would have to be freed with it.
+ * Read at the top level: a format is the same in all instances, and memory that the kernel allocates to show a file of
+ * our instance would have to be freed with the instance.
  */
 static int system_formats(const char *system, kernel_format_fn *each, void *data)
 {
@@ -233,7 +233,7 @@ static int system_formats(const char *system, kernel_format_fn *each, void *data
 		int size = 0;
 
 		text = tracefs_event_file_read(NULL, system, names[i], "format", &size);
-		/* Not everything in there is an event, and one of a module may be gone. */
+		/* Not every entry of the directory is an event, and an event of a module may be gone. */
 		if (text)
 			err = each(data, system, names[i], text, (size_t)size);
 		free(text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's clocks, by their names in trace_clock, that programs can use, too. */
+/* The names in trace_clock of the kernel's clocks that programs can use, too. */
 #ifndef CLI_KERNEL_CLOCK_H
 #define CLI_KERNEL_CLOCK_H
 

@@ -24,14 +24,15 @@
 #include "cli/base/message.h"
 
 /*
- * Above everything that is not real-time itself is enough; a higher one would displace the traced program's own
- * threads.
+ * The lowest real-time priority is above all threads that are not real-time; a higher one would displace real-time
+ * threads of the traced program.
  */
 #define DEFAULT_PRIORITY 1
 
 /*
- * A ring grows at most to a 16th of the free memory, all CPUs together, and no further than makes sense: that of a busy
- * CPU (50 MB of events a second) then bridges five seconds in which the disk accepts nothing.
+ * All rings together grow to at most a 16th of the free memory, and one ring to a size beyond which there is no
+ * benefit: the ring of a busy CPU (50 MB of events a second) then bridges five seconds in which the disk accepts
+ * nothing.
  */
 #define GROWN_MAX_KB (256u * 1024u)
 #define MEMORY_SHARE 16u
@@ -74,7 +75,7 @@ static bool cannot(const struct kernel_drain *drain, const char *what, int err)
 	return false;
 }
 
-/* Threads are ended only by the event. */
+/* Only the event ends threads. */
 static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
 {
 	const uint64_t one = 1;
@@ -135,7 +136,7 @@ static int add_anchor(struct kernel_drain *drain)
 	struct rec_anchor anchor;
 
 	drain->anchored_ms = now_ms();
-	/* The first drain's are those of the spool. */
+	/* The first drain's texts are those of the spool. */
 	if (drain->clock != REC_CLOCK_TSC || drain->request.buffer || rec_clock_anchor(drain->clock, &anchor))
 		return 0;
 	return spool_add_anchor(drain->spool, drain->clock, &anchor);
@@ -226,7 +227,7 @@ bool kernel_drain_open(struct kernel *kernel, struct spool *spool, const struct 
 	return good;
 }
 
-/* The first refusal applies to all. */
+/* If one thread is refused the priority, no other is tried. */
 static void set_priority(struct kernel_drain *drain, pthread_t thread)
 {
 	const int priority = drain->request.priority ? (int)drain->request.priority : DEFAULT_PRIORITY;
@@ -257,7 +258,7 @@ static int start_thread(struct kernel_drain *drain, pthread_t *ret_thread, sem_t
 	return 0;
 }
 
-/* Before the rings' threads. 0 or pthread_create()'s error. */
+/* Before the rings' threads start. 0 or pthread_create()'s error. */
 static int start_grower(struct kernel_drain *drain)
 {
 	struct kernel_grower *grower = &drain->grower;
@@ -279,8 +280,8 @@ static int start_grower(struct kernel_drain *drain)
 }
 
 /*
- * What we do ourselves is left out of the file, unless it is asked for. Noted again now and then: the drain of programs
- * has threads, too, which come later; the first drain notes those of all. 0 or as kernel_texts_own_threads().
+ * The events of our own threads are left out of the file, unless requested. The threads are noted repeatedly, because
+ * the drain of programs starts threads later; the first drain notes those of all. 0 or as kernel_texts_own_threads().
  */
 static int note_threads(const struct kernel_drain *drain)
 {
@@ -312,7 +313,7 @@ bool kernel_drain_start(struct kernel_drain *drain)
 
 /* -------------------------------------------------------------------------------------------------- the recording */
 
-/* The first error of a ring or a side file since this was last asked. */
+/* The first error of a ring or a side file since the last call. */
 static int take_errors(struct kernel_drain *drain)
 {
 	int err = 0;

@@ -22,7 +22,7 @@
 
 /* In the order of KERNEL_DRAIN_WORDS, after the first. */
 enum kernel_drain_way {
-	KERNEL_DRAIN_BEST,   /* splice, or what works in its place */
+	KERNEL_DRAIN_BEST,   /* splice, or a fallback */
 	KERNEL_DRAIN_MMAP,   /* the ring is mapped: the cost is per event, not per page, and the ring cannot grow */
 	KERNEL_DRAIN_SPLICE, /* nothing is copied to user space */
 	KERNEL_DRAIN_READ,
@@ -35,9 +35,9 @@ struct kernel_drain_request {
 	const char *buffer; /* name of the buffer in the trace.dat; NULL: the top one. Not the first drain of a spool */
 	enum kernel_drain_way way;
 	unsigned int priority; /* of SCHED_FIFO; 0: a low one, if it is permitted */
-	uint64_t wait_us;      /* the longest time between two looks at a ring; 0: as it is best */
+	uint64_t wait_us;      /* the longest time between two checks of a ring; 0: chosen by the drain */
 	unsigned int buffers;  /* drains of the recording, which share memory and descriptors; 0: this one */
-	uint64_t limit_kb;     /* each side file keeps the last so many KB of pages; 0: all */
+	uint64_t limit_kb;     /* each side file keeps the last pages of this size in KB; 0: all */
 	bool grow;	       /* a ring that its thread finds nearly full is enlarged */
 	bool keep_own;	       /* the file keeps the events of the recorder's own threads */
 	bool quiet;

@@ -31,7 +31,10 @@ static bool parse(char *log, const char *text, const char **ret_reason, size_t *
 	if (!reason || !caret)
 		return false;
 	*caret++ = '\0';
-	/* Two blanks and "Command: " come before both. Of a trigger, the kernel shows only its condition. */
+	/*
+	 * The text comes after two blanks and "Command: ", and the caret is shifted accordingly. Of a trigger, the
+	 * kernel shows only its condition.
+	 */
 	if (!strstr(text, said))
 		return false;
 	*ret_reason = reason;

@@ -11,7 +11,7 @@
 #include "cli/base/message.h"
 #include "cli/base/suggest.h"
 
-/* This many names are suggested for one that does not exist. */
+/* The number of names that are suggested for one that does not exist. */
 #define OFFERED 4u
 
 /* ---------------------------------------------------------------------------------------------------- their names */
@@ -79,7 +79,7 @@ static bool matches(const struct pattern *pattern, const struct kernel_name *nam
 	return !fnmatch(pattern->system, name->system, 0) && !fnmatch(pattern->event, name->event, 0);
 }
 
-/* Names to be suggested, the likely ones first. */
+/* The names to suggest, the likely ones first. */
 struct offers {
 	char text[512];
 	unsigned int nr;
@@ -102,7 +102,7 @@ static bool is_slip(const char *word, const char *name)
 	return suggest(word, names);
 }
 
-/* Whether `word` may be meant for `name`: a typing error, or a part of it. */
+/* Whether `word` may mean `name`: it has a typing error, or is a part of it. */
 static bool is_near(const char *word, const char *name)
 {
 	return *word && (strstr(name, word) || is_slip(word, name));
@@ -116,7 +116,7 @@ static bool has_system(const struct kernel_events *events, const char *system)
 	return false;
 }
 
-/* A system by itself, or one that has an event of this name. */
+/* Whether it is a system by itself, or one that has an event of this name. */
 static void offer_systems(struct offers *offers, const struct kernel_events *events, const struct pattern *pattern)
 {
 	const char *last = "";
@@ -166,7 +166,10 @@ struct setting {
 	bool quiet;
 };
 
-/* Of an event; `event` NULL: of a whole system. Appended, not overwritten: the file is empty, or has other triggers. */
+/*
+ * Set a trigger of an event; `event` NULL: of a whole system. It is appended, because the file is empty or has other
+ * triggers.
+ */
 static int set_file(const struct setting *setting, const char *system, const char *event, const char *file,
 		    const char *text)
 {
@@ -193,8 +196,8 @@ static bool has_filter(const struct setting *setting, const struct kernel_name *
 }
 
 /*
- * A whole system takes any filter, and gives it to those of its events that have its fields; all the others are
- * recorded unfiltered. trace-cmd does the same; but if no event has the fields, fail.
+ * A whole system accepts any filter, and gives it to those of its events that have its fields; all others are recorded
+ * unfiltered. trace-cmd does the same; but if no event has the fields, fail.
  */
 static int set_filter(const struct setting *setting, const struct pattern *pattern, const char *filter)
 {
@@ -245,7 +248,7 @@ static int set_trigger(const struct setting *setting, const struct pattern *patt
 	return err;
 }
 
-/* Note which events are on, and set what belongs to them. */
+/* Note which events are on, and set their filters and triggers. */
 static int take(const struct setting *setting, const struct kernel_event *event)
 {
 	struct kernel_events *events = setting->events;
@@ -276,7 +279,7 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 	return err;
 }
 
-/* Events [from, to) are those of a system: with one write, if all of them are wanted. */
+/* Switch on events [from, to), which are those of a system: with one write, if all of them are wanted. */
 static int switch_on(const struct setting *setting, unsigned int from, unsigned int to)
 {
 	const struct kernel_name *names = setting->events->names;

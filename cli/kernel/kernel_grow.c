@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * When a ring is made larger: its thread found it nearly full, or takes too long to return to it. Twice the size each
- * time.
+ * Decides when a ring is enlarged: if its thread found it nearly full, or takes too long to return to it. The size is
+ * doubled each time.
  */
 #include "cli/kernel/kernel_grow.h"
 
@@ -16,7 +16,7 @@
 /* How often rings are checked while one fills: a busy CPU fills one of the kernel's default size in some 30 ms. */
 #define GROW_MS 10
 
-/* A thread whose turn takes this long is kept from its ring by the disk or by other programs. */
+/* If a thread's turn takes this long, the disk or other programs keep it from its ring. */
 #define LATE_MS 20u
 
 static void grow(struct kernel_ring *ring)
@@ -81,7 +81,7 @@ void *kernel_grower_main(void *arg)
 	grower->tid = gettid();
 	sem_post(&grower->ready);
 	do {
-		/* A thread that began before we announced our sleep does not wake us. */
+		/* A thread that began before the sleep was announced does not wake us. */
 		atomic_store(&grower->sleeps, true);
 		while (!any_busy(grower) && !is_over(grower, 0) && sem_wait(&grower->wake) < 0)
 			;

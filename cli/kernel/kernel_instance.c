@@ -23,7 +23,8 @@
 #define TRACEFS_MAGIC 0x74726163 /* TRACEFS_MAGIC of linux/magic.h */
 
 /*
- * A sweep removes an instance that it found within some tens of milliseconds; we wait for it a millisecond at a time.
+ * A sweep removes an instance that it found within some tens of milliseconds; this process waits in steps of a
+ * millisecond.
  */
 #define SWEPT_TRIES 5000u
 
@@ -36,7 +37,7 @@ static bool is_tracefs(const char *dir)
 	return statfs(dir, &st) == 0 && st.f_type == TRACEFS_MAGIC;
 }
 
-/* Where it is mounted, if anywhere. It may be mounted in several places: it is the same one. */
+/* Where tracefs is mounted, if anywhere. Several mounts show the same tracefs. */
 static bool find_mounted(char dir[PATH_MAX])
 {
 	struct mntent *entry;
@@ -93,7 +94,7 @@ static int mount_tracefs(const struct message_sink *sink, bool quiet)
 	return -errno;
 }
 
-/* Nothing is printed, nothing mounted. False: there is none. */
+/* Find tracefs without printing or mounting. False: it is not mounted. */
 static bool use_mounted(void)
 {
 	char dir[PATH_MAX];
@@ -244,7 +245,7 @@ static bool is_ours(const char *name)
 	return !*name || (*name == '-' && strspn(name + 1, "abcdefghijklmnopqrstuvwxyz") == strlen(name + 1));
 }
 
-/* Whether it existed, its recorder is gone, and it was removed. */
+/* Whether the instance existed, its recorder was gone, and it was removed. */
 static bool remove_left(const char *name)
 {
 	struct instance instance = { .lock = -1 };

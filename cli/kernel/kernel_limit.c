@@ -23,7 +23,7 @@ int kernel_limit_begin(struct kernel_ring *ring, uint64_t kb)
 	if (!ring->overwritten)
 		return -ENOMEM;
 	ring->head = (struct spool_side_head){ .magic = SPOOL_SIDE_MAGIC, .places = places ? places : 1 };
-	/* The head has the place of a page, so that pages stay aligned in the file. */
+	/* The head takes the place of a page, so that pages stay aligned in the file. */
 	ring->offset = ring->page_size;
 	return write_head(ring);
 }
@@ -40,7 +40,7 @@ uint64_t kernel_limit_run(const struct kernel_ring *ring, uint64_t bytes)
 	return bytes < most ? bytes : most;
 }
 
-/* The page at this offset is about to be overwritten: its events, and those that it says were lost before it. */
+/* The page at this offset is about to be overwritten: count its events, and those that it reports as lost before it. */
 static int count_page(struct kernel_ring *ring, uint64_t offset)
 {
 	const uint32_t capacity = ring->page_size - REC_SUBBUF_HEADER_SIZE;

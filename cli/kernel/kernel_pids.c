@@ -21,7 +21,7 @@ struct search {
 	const struct message_sink *sink;
 	struct kernel_request *request;
 	struct kernel_pids *pids;
-	unsigned long *seen; /* processes that were found as programs, by the numbers that they are named by */
+	unsigned long *seen; /* processes that were found as programs, by the numbers with which the user named them */
 	unsigned int nr_seen;
 };
 
@@ -57,7 +57,7 @@ static bool add_tid(const struct search *search, unsigned long tid)
 	return true;
 }
 
-/* The process that a thread belongs to; 0: it is gone. */
+/* The process to which a thread belongs; 0: it is gone. */
 static unsigned long process_of(int dir)
 {
 	const int fd = openat(dir, "status", O_RDONLY | O_CLOEXEC);
@@ -184,7 +184,7 @@ static bool is_named(int dir, const char *name)
 	return base && !strcmp(base + 1, name);
 }
 
-/* One that ends meanwhile is as good as gone before. */
+/* A process that ends meanwhile counts as gone. */
 static bool add_if_named(const struct search *search, int proc, const char *entry, const char *name)
 {
 	const unsigned long pid = strtoul(entry, NULL, 10);
@@ -200,7 +200,7 @@ static bool add_if_named(const struct search *search, int proc, const char *entr
 	return good;
 }
 
-/* Every process of the name, whatever it uses. */
+/* Every process of the name, whether it uses librecorder or not. */
 static bool add_named(const struct search *search, const char *name)
 {
 	DIR *proc = opendir("/proc");
@@ -233,7 +233,7 @@ bool kernel_pids_find(const struct message_sink *sink, const struct programs *wh
 	if (programs)
 		good = programs_files(sink, which, take_program, &search) > 0 ||
 		       (which->ret_lacks && *which->ret_lacks);
-	/* Programs that were asked for are those that use librecorder; else any process will do. */
+	/* If the user selected programs, they must use librecorder; otherwise any process is accepted. */
 	if (good && (!programs || which->ret_lacks))
 		good = is_list(which->word) ? add_list(&search, which->word, true) : add_named(&search, which->word);
 	free(search.seen);
@@ -259,7 +259,7 @@ static bool is_alive(int dir)
 		return false;
 	if (stat.state != 'Z' && stat.state != 'X')
 		return true;
-	/* Its first thread has ended; there may be others: each is a link of the directory. */
+	/* Its first thread has ended, but others may exist: each is a link of the directory. */
 	return fstatat(dir, "task", &st, 0) == 0 && st.st_nlink > 3;
 }
 

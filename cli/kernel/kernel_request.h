@@ -21,7 +21,7 @@ struct kernel_event {
 
 /* With a tracer: which functions. */
 struct kernel_function {
-	char kind; /* l: these alone; n: not these; g: what these call */
+	char kind; /* l: these alone; n: not these; g: the functions that these call */
 	const char *pattern;
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Draining one ring: wait until it is half full or some time has passed, take the whole sub-buffers, in one of three
- * ways, and append them to the side file. At the end the rest, which is in a sub-buffer that is not full, is read.
+ * ways, and append them to the side file. At the end the rest is read, which is in a sub-buffer that is not full.
  *
- * splice moves sub-buffers into a pipe and from there into the file: only whole ones leave the ring. What the file does
- * not take is written from the pipe, so nothing is lost when another way is chosen. read returns a sub-buffer that is
- * still being written to as a page of its own, with its own time, and later events as another. The mapped ring returns
- * such a sub-buffer again when it has more: its page is written again, in its place.
+ * splice moves sub-buffers into a pipe and from there into the file: only whole ones leave the ring. If the file does
+ * not accept all of it, the rest is written from the pipe, so nothing is lost when another way is chosen. read returns
+ * a sub-buffer that is still being written to as a page of its own, with its own time, and later events as another.
+ * The mapped ring returns such a sub-buffer again when it has more: its page is written again, in its place.
  */
 #include "cli/kernel/kernel_ring.h"
 
@@ -28,14 +28,18 @@
 #include "cli/base/read_at.h"
 #include "format/io/out_file.h"
 
-/* This much may be in the pipe: the most that a user may ask for, and far less than a ring holds. */
+/* The capacity of the pipe: the most that a user may request, and far less than a ring holds. */
 #define PIPE_SIZE (1024 * 1024)
 
-/* Whole sub-buffers of a ring that fills slowly are taken this often: a recorder that is killed loses no more. */
+/*
+ * How often whole sub-buffers of a ring that fills slowly are taken: a recorder that is killed loses no more than
+ * this.
+ */
 #define WAIT_US 250000u
 
 /*
- * Where poll() ignores the fill level (before Linux 5.1, or -s 0), it returns for each event: then at least this long.
+ * If poll() ignores the fill level (before Linux 5.1, or with -s 0), it returns for each event: then wait at least
+ * this long.
  */
 #define PAUSE_US 5000u
 
@@ -57,7 +61,7 @@ static ssize_t ring_failed(struct kernel_ring *ring, int err)
 	return err;
 }
 
-/* Events of a page that the side file did not take. */
+/* Count the events of a page that the side file did not accept. */
 static void count_unsaved(struct kernel_ring *ring)
 {
 	struct rec_page_iter iter;
@@ -84,7 +88,7 @@ static ssize_t take_read(struct kernel_ring *ring)
 		return ring_failed(ring, -errno);
 	if (n <= 0)
 		return 0;
-	/* After the data, a page as read may be short. */
+	/* A page that was read may be short: clear the bytes after its data. */
 	memset(ring->page + n, 0, ring->page_size - (size_t)n);
 	err = kernel_limit_make_room(ring, ring->page_size);
 	if (!err)
@@ -99,7 +103,7 @@ static ssize_t take_read(struct kernel_ring *ring)
 	return REC_SUBBUF_HEADER_SIZE + (ssize_t)rec_page_size(ring->page);
 }
 
-/* Up to a page out of the pipe, after the `have` bytes that are there already. Bytes or -errno. */
+/* Read up to a page from the pipe, after the `have` bytes that are there already. Bytes or -errno. */
 static ssize_t read_pipe(struct kernel_ring *ring, size_t have, size_t left)
 {
 	const size_t room = ring->page_size - have;
@@ -113,7 +117,7 @@ static ssize_t read_pipe(struct kernel_ring *ring, size_t have, size_t left)
 	return n ? n : -EIO;
 }
 
-/* The file took no more of the pipe. It may have a part of the first page. */
+/* The file accepted no more from the pipe. It may have a part of the first page. */
 static void count_pipe(struct kernel_ring *ring, size_t left)
 {
 	size_t have = ring->offset % ring->page_size;
@@ -148,7 +152,7 @@ static size_t empty_pipe(struct kernel_ring *ring, size_t left, int *ret_err)
 	return left;
 }
 
-/* From the pipe into the file. Returns the bytes left in the pipe; *ret_err is the write error. */
+/* Move bytes from the pipe to the file. Returns the bytes left in the pipe; *ret_err is the write error. */
 static size_t fill_file(struct kernel_ring *ring, size_t left, int *ret_err)
 {
 	loff_t offset = (loff_t)ring->offset;
@@ -200,8 +204,8 @@ static ssize_t take_splice(struct kernel_ring *ring)
 }
 
 /*
- * A page as far as it was read: the header shows that, and not what has been written meanwhile. When it is written
- * again, data goes first: however far the write gets, the page is a valid one.
+ * Put a page up to where it was read: its header states that, not what was written meanwhile. If it is written again,
+ * the data are written before the header, so the page is valid wherever the write ends.
  */
 static ssize_t take_mapped(struct kernel_ring *ring)
 {
@@ -268,9 +272,9 @@ static bool wait_for_pages(const struct kernel_ring *ring, int found)
 }
 
 /*
- * Takes what is there now, without chasing the writer, which may be this thread, traced. Except at the end, a result
- * smaller than the way can take is the last one: the ring is empty, or this was the writer's own sub-buffer. So the
- * bytes show how full the ring was. Returns whether there were any, or the error of the side file.
+ * Takes the data that are there now, and does not follow the writer, which may be this thread, traced. Except at the
+ * end, a result smaller than the request is the last one: the ring is empty, or this was the writer's own sub-buffer.
+ * So the bytes show how full the ring was. Returns whether there were any, or the error of the side file.
  */
 static int take_turn(struct kernel_ring *ring, bool fills, bool end)
 {
@@ -292,7 +296,7 @@ static int take_turn(struct kernel_ring *ring, bool fills, bool end)
 	return n < 0 ? (int)n : bytes > 0;
 }
 
-/* What splice leaves: a sub-buffer that is not full. */
+/* Take the rest that splice leaves: a sub-buffer that is not full. */
 static int take_rest(struct kernel_ring *ring)
 {
 	ssize_t n;
@@ -314,7 +318,8 @@ void *kernel_ring_main(void *arg)
 	ring->tid = gettid();
 	sem_post(&ring->ready);
 	/*
-	 * On the CPU where the ring's pages are in the caches. If that CPU goes offline, the thread moves to another.
+	 * The thread runs on the CPU whose caches have the ring's pages. If that CPU goes offline, the thread moves to
+	 * another.
 	 */
 	CPU_ZERO(&cpus);
 	CPU_SET(ring->cpu, &cpus);
@@ -322,7 +327,7 @@ void *kernel_ring_main(void *arg)
 		pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
 	do {
 		fills = wait_for_pages(ring, found);
-		/* Asked before taking: so everything that was written before the request is taken. */
+		/* Checked before taking, so that everything written before the request is taken. */
 		end = atomic_load(&ring->end);
 		if (end != KERNEL_RING_LEAVE)
 			found = take_turn(ring, fills, end == KERNEL_RING_FINISH);
@@ -386,7 +391,7 @@ static int open_pipe(struct kernel_ring *ring)
 	size = fcntl(ring->pipe[1], F_SETPIPE_SZ, PIPE_SIZE);
 	if (size <= 0)
 		size = fcntl(ring->pipe[1], F_GETPIPE_SZ);
-	/* A slot of the pipe takes a sub-buffer of any size, but fewer bytes are asked for than it has. */
+	/* A slot of the pipe takes a sub-buffer of any size; no more bytes are requested than the pipe has. */
 	ring->pipe_size = size > (int)ring->page_size ? (size_t)size / ring->page_size * ring->page_size
 						      : ring->page_size;
 	return 0;

@@ -29,7 +29,7 @@ struct kernel_ring {
 	int side; /* the side file */
 	int pipe[2];
 	int stop; /* eventfd: look at `end` */
-	uint64_t wait_us; /* the longest time between two looks at the ring; 0: as it is best */
+	uint64_t wait_us; /* the longest time between two checks of the ring; 0: chosen by the drain */
 	struct spool_side_head head;  /* of the side file (kernel_limit.h); no places: it may be of any length */
 	struct kernel_grower *grower; /* NULL: rings stay as they are */
 	bool started;

@@ -42,7 +42,7 @@ static int set(const struct setting *setting, const char *what, const char *file
 
 /* ------------------------------------------------------------------------------------------------ words of a list */
 
-/* Whether a file of the instance has this word, by itself or in brackets; *ret_words: all of them, to be freed. */
+/* Whether a file of the instance has this word, alone or in brackets; *ret_words: all words, which the caller frees. */
 static bool has_word(const struct instance *instance, const char *file, const char *word, char **ret_words)
 {
 	char *words = tracefs_instance_file_read(instance->tracefs, file, NULL), *end;
@@ -107,7 +107,7 @@ static int set_clock(const struct setting *setting)
 
 /* ----------------------------------------------------------------------------------------------------------- CPUs */
 
-/* The kernel takes it without "0x". */
+/* The kernel expects the mask without "0x". */
 static const char *digits_of(const char *mask)
 {
 	return mask + (!strncmp(mask, "0x", 2) ? 2 : 0);
@@ -201,7 +201,7 @@ static int set_size(const struct setting *setting, const char *what, const char 
 	return err;
 }
 
-/* The kernel would first allocate all memory, page by page, and only then report that it is not enough. */
+/* Otherwise the kernel would first allocate all memory, page by page, and only then report that it is not enough. */
 static int set_ring_size(const struct setting *setting)
 {
 	const uint64_t kb = setting->request->buffer_kb, available = memory_available() / 1024;
@@ -217,7 +217,7 @@ static int set_ring_size(const struct setting *setting)
 	return set_size(setting, "the size of the ring (-b)", "buffer_size_kb", kb);
 }
 
-/* Kernels that have no such file wake their readers for each event anyway. */
+/* Kernels without this file wake their readers for each event anyway. */
 static int set_wake(const struct setting *setting)
 {
 	const int err = setting->request->wake_each ? write_file(setting->instance, "buffer_percent", "0") : 0;
@@ -320,7 +320,7 @@ static int set_function(const struct setting *setting, char letter, const char *
 	return got ? no_function(setting, option, function, errno ? -errno : -EINVAL) : 0;
 }
 
-/* All functions of a module, unless some of them are selected. */
+/* Trace all functions of a module, unless some of them are selected. */
 static int set_module(const struct setting *setting)
 {
 	const struct kernel_request *request = setting->request;
@@ -335,7 +335,10 @@ static int set_module(const struct setting *setting)
 	return errno ? -errno : -EINVAL;
 }
 
-/* Where the depth is one for the whole kernel, others would have it, too: then there is no such file here. */
+/*
+ * If the depth is one for the whole kernel, it would apply to other users, too: such kernels do not have this file
+ * here.
+ */
 static int set_depth(const struct setting *setting)
 {
 	return set_size(setting, "the depth of an instance's graph (--max-graph-depth)", "max_graph_depth",

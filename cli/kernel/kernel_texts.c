@@ -72,7 +72,7 @@ static int add(const struct place *place, enum spool_text_kind kind, const char 
 	return err;
 }
 
-/* The symbols: some megabytes, which a recovery on the same running kernel reads again. */
+/* The symbols: some megabytes, which a recovery under the same running kernel reads again. */
 static int keep_kallsyms(const struct place *place)
 {
 	char *text;

@@ -181,11 +181,11 @@ static int copy_mapping(struct core *core, const struct mapping *mapping, int fd
 /* The copy of this lane has no reader. */
 static int free_lane(int fd, uint64_t at)
 {
-	static const uint64_t nobody;
+	static const uint64_t no_owner;
 	uint64_t owner = 0;
 	int err = read_exactly(fd, &owner, sizeof(owner), at);
 
-	return err || !owner ? err : out_write_at(fd, &nobody, sizeof(nobody), at);
+	return err || !owner ? err : out_write_at(fd, &no_owner, sizeof(no_owner), at);
 }
 
 /* The copy has no writer and no reader any more: make its header and lanes state that. */

@@ -296,7 +296,7 @@ struct spool_stream {
 	uint64_t pages; /* of the side file */
 	uint64_t not_kept; /* events before these (-m) */
 	bool goes_round;   /* the pages are not one after the other */
-	uint64_t told;	/* losses that the pages of a side file reported so far */
+	uint64_t reported;	/* losses that the pages of a side file reported so far */
 	uint64_t gaps;	/* and the number of gaps without a count */
 	uint64_t *lost; /* if set: where to store the other losses of the CPU at the end of a side file's stream */
 };

@@ -15,7 +15,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Of a side file, at a time: small enough for a CPU's cache. */
+/* The piece of a side file that is read at a time: small enough for a CPU's cache. */
 #define BLOCK (256u * 1024u)
 
 struct cursor {
@@ -36,13 +36,13 @@ struct spool_source {
 	struct cursor *cursors;
 };
 
-/* Whether a chunk can begin at `offset`, which is any number that stands in the file. */
+/* Whether a chunk can begin at `offset`, which is an unchecked number from the file. */
 static bool is_inside(const struct spool *spool, uint64_t offset)
 {
 	return spool->end >= sizeof(struct spool_chunk) && offset <= spool->end - sizeof(struct spool_chunk);
 }
 
-/* The file was checked when it was opened, but it may have been changed since. `offset` is inside of it. */
+/* The file was checked when it was opened, but may have changed since. `offset` is inside of it. */
 static bool chunk_fits(const struct spool_source *self, const struct spool_stream *stream,
 		       const struct spool_chunk *chunk, uint64_t offset)
 {
@@ -62,7 +62,7 @@ static int read_block(const struct spool_stream *stream, struct cursor *cursor, 
 		cursor->page = malloc((size_t)most * page_size);
 	if (!cursor->page)
 		return -ENOMEM;
-	/* The memory is as large as it was for the first block. */
+	/* The memory has the size that the first block needed. */
 	if (cursor->end && (cursor->end - cursor->next) / page_size < most)
 		most = (cursor->end - cursor->next) / page_size;
 	cursor->have = (unsigned int)(cursor->pages < most ? cursor->pages : most);
@@ -84,13 +84,13 @@ static void end_side(const struct spool_entry *entry, struct spool_stream *strea
 		return;
 	if (spool_kernel_losses(entry, stream->lane, &losses)) {
 		lost = spool_losses_sum(&losses);
-		*stream->lost = lost > stream->told ? lost - stream->told : 0;
+		*stream->lost = lost > stream->reported ? lost - stream->reported : 0;
 	}
 	*stream->lost += cursor->not_told;
 	cursor->not_told = 0;
 }
 
-/* The next page of a side file, which is the kernel's own: what was lost before it, its header says. */
+/* The next page of a side file, which the kernel wrote: its header has the number of events lost before it. */
 static int next_side_page(const struct spool_source *self, struct spool_stream *stream, struct cursor *cursor,
 			  struct rec_page *ret_page)
 {
@@ -114,7 +114,7 @@ static int next_side_page(const struct spool_source *self, struct spool_stream *
 	if (cursor->next == cursor->end)
 		cursor->next = cursor->begin;
 	*ret_page = (struct rec_page){ .data = page, .lost = REC_LOST_UNKNOWN };
-	/* One that claims more than it can have says nothing of what was on it. */
+	/* A header that claims more than is possible says nothing about the events on the page. */
 	if (rec_page_size(page) <= capacity) {
 		ret_page->size = rec_page_size(page);
 		ret_page->lost = rec_page_lost(page, capacity);
@@ -123,7 +123,7 @@ static int next_side_page(const struct spool_source *self, struct spool_stream *
 		stream->gaps++;
 		return 1;
 	}
-	stream->told += ret_page->lost;
+	stream->reported += ret_page->lost;
 	ret_page->lost += cursor->not_told;
 	cursor->not_told = 0;
 	return 1;
@@ -146,7 +146,7 @@ static int next_page(struct rec_source *source, unsigned int number, struct rec_
 	if (stream->side >= 0)
 		return next_side_page(self, stream, cursor, ret_page);
 	offset = cursor->next;
-	/* A link to what was cut off, or lost its chunk, is the end. */
+	/* A link to a part that was cut off, or that lost its chunk, is the end. */
 	if (!offset || !is_inside(self->spool, offset)) {
 		free(cursor->page);
 		*cursor = (struct cursor){ 0 };
@@ -201,7 +201,7 @@ struct rec_source *spool_source_close(struct rec_source *source)
 	return NULL;
 }
 
-/* One that is not there was about to be made when the recorder was killed. */
+/* The recorder was killed before it made the file. */
 static int open_side(struct spool_source *self, unsigned int number)
 {
 	struct spool_stream *stream = &self->streams[number];
@@ -217,7 +217,7 @@ static int open_side(struct spool_source *self, unsigned int number)
 		cursor->end = side.end;
 		cursor->not_told = side.events + side.lost;
 		stream->not_kept = side.events;
-		stream->told = side.lost;
+		stream->reported = side.lost;
 		stream->goes_round = side.end;
 	}
 	return fd < 0 && fd != -ENOENT ? fd : 0;

@@ -97,7 +97,7 @@ int stage_written(int fd, const unsigned char *bytes, size_t size, uint64_t offs
 
 /* ------------------------------------------------------------------------------------------------------ appending */
 
-/* Put the whole chunk at the end of the block; it does not count yet. False: the page is gone (`stands`). */
+/* Put the whole chunk at the end of the block; it does not count yet. False: the page has changed (`stands`). */
 static bool put_chunk(const struct stage_block *block, const struct spool_chunk *chunk, const void *payload,
 		      bool (*stands)(void *arg), void *arg)
 {
@@ -260,7 +260,7 @@ int spool_stage(struct spool *spool, uint64_t max, unsigned int priority)
 	}
 	if (err)
 		return err;
-	/* Before there are pages in the stage. */
+	/* Before the stage has pages. */
 	err = name_stage(spool, stage_path(stage));
 	if (err)
 		stage_close(stage, true);
@@ -330,7 +330,10 @@ static size_t drop_known(const struct spool *spool, unsigned char *bytes, size_t
 	return kept;
 }
 
-/* Since then nothing has removed the buffer directory, which may be memory, but another mount namespace has another. */
+/*
+ * In the same boot, nothing has removed the buffer directory, even if it is in memory; but another mount namespace may
+ * have another one.
+ */
 static bool is_of_this_boot(const struct spool *spool)
 {
 	char boot[sizeof(spool->head.boot)];
@@ -384,7 +387,7 @@ int spool_drop_stage(struct spool *spool)
 		return 0;
 	strcpy(path, spool->head.stage);
 	err = name_stage(spool, "");
-	/* On a full disk the caller removes the spool next, and with it the name. */
+	/* On a full disk the caller removes the spool next, and with it the name of the stage. */
 	if (err && !spool->rest)
 		return err;
 	err = fstat(spool->fd, &st) < 0 ? -errno : stage_remove(path, &st);

@@ -59,7 +59,7 @@ static int add_kernel(struct spool_to_weave_texts *texts, const struct spool_ent
 	return add_formats(texts, entry);
 }
 
-/* The maps of processes, which are with any process. 0 or -ENOMEM. */
+/* The maps of processes, which any of the processes may carry. 0 or -ENOMEM. */
 static int add_maps(struct spool_to_weave *to_weave, const struct spool *spool)
 {
 	unsigned int nr = 0;
@@ -86,7 +86,7 @@ static int add_processes(struct spool_to_weave *to_weave, const struct spool *sp
 	for (unsigned int i = 0; i < spool->nr_entries && !err; i++) {
 		const struct spool_entry *entry = &spool->entries[i];
 		const struct rec_view_info *info = &entry->process.info;
-		/* A clock that this version does not know is the weave's to refuse. */
+		/* The weave refuses a clock that this version does not know. */
 		const uint32_t clock = info->clock <= REC_CLOCK_MONO ? info->clock : 0;
 
 		to_weave->processes[i] = (struct weave_process){
@@ -97,7 +97,7 @@ static int add_processes(struct spool_to_weave *to_weave, const struct spool *sp
 			.comm = info->comm,
 			.log = entry->log,
 			.log_size = entry->log_size,
-			/* Those of one process count for all of the same clock. */
+			/* The anchors of one process are used for all with the same clock. */
 			.anchors = given[clock] ? NULL : spool->anchors[clock].anchors,
 			.nr_anchors = given[clock] ? 0 : spool->anchors[clock].nr,
 			.lost = entry->ended && !spool_is_kernel(entry) ? entry->losses.no_lane : 0,
@@ -188,7 +188,7 @@ void spool_to_weave_kernel(const struct spool_to_weave *to_weave, const struct s
 			kernel.why.left += losses.left;
 		} else {
 			kernel.gaps += stream->gaps;
-			kernel.lost += stream->told;
+			kernel.lost += stream->reported;
 		}
 	}
 	*ret_kernel = kernel;

@@ -8,7 +8,7 @@
 #include "cli/recording/spool.h"
 #include "format/weave/weave.h"
 
-/* What the kernel said of one of its buffers. */
+/* The kernel's counts of one of its buffers. */
 struct spool_to_weave_texts {
 	struct weave_kernel kernel;
 	struct weave_format *formats; /* with names of their own */

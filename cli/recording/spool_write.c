@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A log is written in pieces of this size at most, each of which finds room in a block of the stage. */
+/* A log is written in pieces of at most this size, each of which fits into a block of the stage. */
 #define LOG_PIECE (128u * 1024u)
 
 int spool_write_at(int fd, struct iovec *iov, int nr, uint64_t offset)
@@ -49,7 +49,9 @@ int spool_write_link(struct spool *spool, uint64_t from, uint64_t to)
 	return spool_set_rest(spool, &to, sizeof(to), offset) ? 0 : spool_write_at(spool->fd, &iov, 1, offset);
 }
 
-/* Straight into the file. The kernel copies the page, and tells if it did not stand still. */
+/*
+ * Write directly into the file. The kernel copies the page, and fails if the page's file was truncated meanwhile.
+ */
 static int write_chunk(struct spool *spool, struct spool_chunk *chunk, const void *payload)
 {
 	static const unsigned char zeros[8];
@@ -66,7 +68,7 @@ static int write_chunk(struct spool *spool, struct spool_chunk *chunk, const voi
 		return err;
 	if (chunk->kind == SPOOL_PAGE && chunk->lane < spool->entries[chunk->process].nr_lanes)
 		before = spool->entries[chunk->process].lanes[chunk->lane].tail;
-	/* A recorder killed between the two leaves one page without a link to it, which spool_open() finds. */
+	/* A recorder that is killed between the two leaves one page without a link to it, which spool_open() finds. */
 	if (before) {
 		err = spool_write_link(spool, before, offset);
 		if (err)
@@ -175,8 +177,8 @@ int spool_add_clocks(struct spool *spool)
 }
 
 /*
- * The other spool's chunk at `offset`; its processes come after ours, of which there were `base`. Of a kind that is
- * not known, nobody knows what it refers to: it is left out.
+ * Append the other spool's chunk at `offset`; its processes come after ours, of which there were `base`. A chunk of an
+ * unknown kind may refer to anything, so it is left out.
  */
 static int append_chunk(struct spool *spool, const struct spool *other, uint64_t offset, unsigned int base,
 			unsigned char *payload, uint32_t *ret_size)

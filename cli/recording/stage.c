@@ -2,10 +2,10 @@
 /*
  * Blocks of a stage: made, taken, filled, handed over.
  *
- * A block gets memory when it is first taken, by fallocate: a full file system is then an error now and not a signal
- * later. Written blocks are taken again, the last one first, so the rest of the stage stays untouched while the disk
- * keeps up. The bound counts bytes: free blocks give their memory to a block that must be larger. The lock inherits
- * priority, since the drain may be a real-time thread.
+ * A block gets memory when it is first taken, by fallocate, so a full file system is an error at once instead of a
+ * signal later. Written blocks are taken again, the last one first, so the rest of the stage stays untouched while the
+ * disk keeps up. The bound counts bytes: free blocks give their memory to a block that must be larger. The lock
+ * inherits priority, because the drain may be a real-time thread.
  */
 #include "cli/recording/stage_private.h"
 
@@ -22,7 +22,10 @@
 
 #include "cli/base/memory.h"
 
-/* The share of the available memory, and of the free room of its file system, that the stage may take; and the most. */
+/*
+ * The share of the available memory, and of the free room of its file system, that the stage may take; and its maximum
+ * size.
+ */
 #define MEMORY_SHARE 16u
 #define FILES_SHARE  8u
 #define BYTES_MAX    (UINT64_C(256) << 20)
@@ -33,7 +36,7 @@
 /* Bytes that STAGE_REFUSE leaves. */
 #define RESERVED (2u * STAGE_BLOCK)
 
-/* How often the file is made anew because a sweep has removed it. */
+/* How often the file is made again because a sweep has removed it. */
 #define CREATE_TRIES 3u
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -41,7 +44,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* How many bytes the blocks may take. */
+/* The number of bytes that the blocks may take. */
 static uint64_t bound(int dir, uint64_t max)
 {
 	uint64_t bytes = max ? max : least(BYTES_MAX, memory_available() / MEMORY_SHARE);
@@ -62,7 +65,7 @@ static struct stage_slot *slot_of(struct stage *stage, const struct stage_block 
 	return &stage->head->slots[block->number];
 }
 
-/* Memory for a part of the file. 0 or -errno. */
+/* Reserve memory for a part of the file. 0 or -errno. */
 static int allocate(const struct stage *stage, uint64_t offset, size_t size)
 {
 	int err;
@@ -76,12 +79,12 @@ static int allocate(const struct stage *stage, uint64_t offset, size_t size)
 	return -err;
 }
 
-/* Memory for a block that has less: filling it then neither faults nor waits. 0 or -errno. */
+/* Reserve memory for a block that has less: filling it then neither faults nor waits. 0 or -errno. */
 static int make_room(const struct stage *stage, const struct stage_block *block, size_t room)
 {
 	const int err = allocate(stage, offset_of(block->number), room);
 
-	/* Maps its pages at once; where that fails (before Linux 5.14), each is mapped at its first use. */
+	/* Maps its pages at once; if that fails (before Linux 5.14), each is mapped at its first use. */
 	if (!err)
 		madvise(block->at, room, MADV_POPULATE_WRITE);
 	return err;
@@ -97,7 +100,7 @@ static bool has_memory(const struct stage *stage, size_t room, enum stage_bound 
 	return stage->max - (stage->bytes - stage->free_bytes) >= room + kept;
 }
 
-/* The place of the last free block that is large enough; if none is, of the last one. */
+/* The index of the last free block that is large enough; if there is none, of the last one. */
 static unsigned int find_large(const struct stage *stage, size_t room)
 {
 	unsigned int at = stage->nr_free;
@@ -107,7 +110,7 @@ static unsigned int find_large(const struct stage *stage, size_t room)
 	return at ? at - 1 : stage->nr_free - 1;
 }
 
-/* The place of the last free block without memory; nr_free: there is none. */
+/* The index of the last free block without memory; nr_free: there is none. */
 static unsigned int find_empty(const struct stage *stage)
 {
 	unsigned int at = stage->nr_free;
@@ -117,7 +120,10 @@ static unsigned int find_empty(const struct stage *stage)
 	return at ? at - 1 : stage->nr_free;
 }
 
-/* A free block; STAGE_REFUSE leaves memory that is there, since a full file system gives no other. NULL: none. */
+/*
+ * A free block. STAGE_REFUSE leaves RESERVED bytes of memory in free blocks, because a full file system gives no more.
+ * NULL: none.
+ */
 static struct stage_block *take_free(struct stage *stage, size_t room, enum stage_bound which)
 {
 	unsigned int at = find_large(stage, room);
@@ -155,7 +161,8 @@ static void release_some(struct stage *stage)
 }
 
 /*
- * A block of this size, accounted for. It has *ret_had bytes; the caller gets the rest. NULL: the bound is reached.
+ * A block of this size, accounted for. It has *ret_had bytes of memory; the caller reserves the rest. NULL: the bound
+ * is reached.
  */
 static struct stage_block *take_any(struct stage *stage, size_t room, enum stage_bound which, size_t *ret_had)
 {
@@ -197,7 +204,7 @@ static int find_block(struct stage *stage, size_t room, enum stage_bound which, 
 			stage->refused = true;
 			return -EAGAIN;
 		}
-		/* Only a block that is handed over comes back by itself. */
+		/* Only a block that is handed over becomes free by itself. */
 		if (room > stage->max || stage->written == stage->handed)
 			return -ENOSPC;
 		pthread_cond_wait(&stage->done, &stage->lock);

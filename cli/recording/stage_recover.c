@@ -131,7 +131,7 @@ static int read_blocks(const struct left *left, struct stage_rest *rest)
 	return err;
 }
 
-/* As open_left(), but wait for a sweep that has the lock. */
+/* As open_left(), but waits for a sweep that has the lock. */
 static int wait_for_left(int dir, const char *path, struct left *left)
 {
 	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
@@ -171,7 +171,7 @@ int stage_recover(const char *path, const struct stat *spool, struct stage_rest 
 	return err;
 }
 
-/* By way of its directory's descriptor: the path may lead elsewhere when it is followed again. */
+/* Use the directory's descriptor, because the path may lead elsewhere when it is followed again. */
 int stage_remove(const char *path, const struct stat *spool)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -218,8 +218,9 @@ static bool is_named(const struct left *left, const char *name)
 }
 
 /*
- * If its spool is where it was and names it, it stays: without the file a recovery could not know whether anything is
- * missing. It stays also if nobody can tell whether the spool is there. A spool that is not there may have been moved.
+ * A stage stays if its spool is where it was and names it: without the file a recovery could not know whether anything
+ * is missing. It also stays if it is unknown whether the spool is there. A spool that is not there may have been
+ * moved.
  */
 static bool is_needed(struct left *left, const char *name, bool moved)
 {

@@ -10,7 +10,7 @@
 
 #include "cli/base/priority.h"
 
-/* Bytes of one write. Larger ones cost more a page where ext4 then uses larger folios (2026-11, Xeon, a VM). */
+/* Bytes of one write. Larger writes cost more for each page if ext4 then uses larger folios (2026-11, Xeon, a VM). */
 #define PIECE (256u * 1024u)
 
 static int write_all(int fd, const unsigned char *bytes, size_t size, uint64_t offset)
@@ -53,7 +53,7 @@ void *stage_main(void *arg)
 		err = write_all(stage->spool, block->at, block->used, block->offset);
 		if (!err)
 			err = stage_written(stage->spool, block->at, block->used, block->offset);
-		/* The file has it now: a successor must not write it again. */
+		/* The file has the block now: a successor must not write it again. */
 		if (!err)
 			__atomic_store_n(&stage->head->slots[block->number].filled, 0, __ATOMIC_RELEASE);
 		pthread_mutex_lock(&stage->lock);

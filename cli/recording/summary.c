@@ -103,7 +103,7 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	selections_say_rates(output->sink, spool);
 }
 
-/* Programs beyond the limit on descriptors. */
+/* Programs for which there was no descriptor. */
 static void say_waiting(const struct message_sink *sink, unsigned int nr)
 {
 	message(sink,
@@ -164,7 +164,7 @@ void summary_no_buffer(const struct spool *spool, const struct drain_trouble *tr
 		snprintf(text, size, "%u %s recorded: %s", trouble->no_buffers, were, strerror(err));
 }
 
-/* Programs run on without a buffer, and cannot tell. */
+/* Programs without a buffer keep running, and cannot report it. */
 static void say_no_buffers(const struct output *output, const struct spool *spool, const struct drain_trouble *trouble)
 {
 	unsigned int programs = 0;
@@ -181,7 +181,7 @@ static void say_no_buffers(const struct output *output, const struct spool *spoo
 	}
 }
 
-/* As `recorder report` shows times, which rounds. */
+/* Times as `recorder report` shows them, rounded. */
 static void say_times(const struct message_sink *sink, const struct weave_stats *stats)
 {
 	const uint64_t first = (stats->first_time + 500) / 1000, last = (stats->last_time + 500) / 1000,
@@ -198,7 +198,7 @@ static uint64_t without(uint64_t all, uint64_t part)
 	return all > part ? all - part : 0;
 }
 
-/* Of the kernel, whose losses and gaps are taken out of `stats`: what remains there is the programs'. */
+/* The kernel's events; its losses and gaps are taken out of `stats`, so the programs' remain there. */
 static void say_kernel(const struct output *output, const struct spool_to_weave_kernel *kernel,
 		       struct weave_stats *stats)
 {

@@ -159,7 +159,7 @@ static int find_calls(struct series_set *set, struct series *series, const char 
 }
 
 /* What an event of a series must have. */
-struct wish {
+struct wanted {
 	const char *name;
 	enum series_word word; /* which word of the specification this is */
 	enum series_role role;
@@ -167,23 +167,24 @@ struct wish {
 	bool is_key;	   /* the field may be a text */
 };
 
-static int check_field(const struct wish *wish, const struct tep_event *type, const struct export_field *field,
+static int check_field(const struct wanted *wanted, const struct tep_event *type, const struct export_field *field,
 		       struct series_error *ret_error)
 {
 	if (!field)
 		return wrong(ret_error, SERIES_FIELD_NAME, "%s:%s has no field '%s'", type->system, type->name,
-			     wish->field);
-	if (field->kind == EXPORT_REAL && !wish->is_key)
+			     wanted->field);
+	if (field->kind == EXPORT_REAL && !wanted->is_key)
 		return wrong(ret_error, SERIES_FIELD_NAME,
 			     "%s:%s: '%s' has decimals; only whole numbers can be measured", type->system, type->name,
-			     wish->field);
-	if (field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES || (field->kind == EXPORT_TEXT && !wish->is_key))
+			     wanted->field);
+	if (field->kind == EXPORT_ARRAY || field->kind == EXPORT_BYTES ||
+	    (field->kind == EXPORT_TEXT && !wanted->is_key))
 		return wrong(ret_error, SERIES_FIELD_NAME, "%s:%s: '%s' is not a number", type->system, type->name,
-			     wish->field);
+			     wanted->field);
 	return 0;
 }
 
-static int find_events(struct series_set *set, struct series *series, const struct wish *wish,
+static int find_events(struct series_set *set, struct series *series, const struct wanted *wanted,
 		       struct series_error *ret_error)
 {
 	bool is_found = false;
@@ -193,22 +194,23 @@ static int find_events(struct series_set *set, struct series *series, const stru
 		const struct tep_event *type = type_at(set, i);
 		const struct export_field *field;
 
-		if (!type || !is_named(type->system, type->name, wish->name))
+		if (!type || !is_named(type->system, type->name, wanted->name))
 			continue;
 		is_found = true;
-		field = wish->field ? field_named(set, type, wish->field) : NULL;
-		err = wish->field ? check_field(wish, type, field, ret_error) : 0;
+		field = wanted->field ? field_named(set, type, wanted->field) : NULL;
+		err = wanted->field ? check_field(wanted, type, field, ret_error) : 0;
 		if (!err)
-			err = add_tap(set, type, series, wish->role, field);
+			err = add_tap(set, type, series, wanted->role, field);
 	}
-	return err || is_found ? err : wrong(ret_error, wish->word, "the trace describes no event '%s'", wish->name);
+	return err || is_found ? err :
+				 wrong(ret_error, wanted->word, "the trace describes no event '%s'", wanted->name);
 }
 
 static int find_pair(struct series_set *set, struct series *series, const struct series_spec *spec,
 		     struct series_error *ret_error)
 {
-	const struct wish end = { spec->to, SERIES_TO, ROLE_END, spec->field, true };
-	const struct wish begin = { spec->name, SERIES_NAME, ROLE_BEGIN, spec->field, true };
+	const struct wanted end = { spec->to, SERIES_TO, ROLE_END, spec->field, true };
+	const struct wanted begin = { spec->name, SERIES_NAME, ROLE_BEGIN, spec->field, true };
 	int err;
 
 	series->has_key = spec->field != NULL;
@@ -220,7 +222,7 @@ static int find_pair(struct series_set *set, struct series *series, const struct
 int series_find(struct series_set *set, struct series *series, const struct series_spec *spec,
 		struct series_error *ret_error)
 {
-	const struct wish event = { spec->name, SERIES_NAME, ROLE_VALUE, spec->field, false };
+	const struct wanted event = { spec->name, SERIES_NAME, ROLE_VALUE, spec->field, false };
 
 	switch (spec->kind) {
 	case SERIES_SPAN:

@@ -81,7 +81,7 @@ int kernel_tasks_learn(struct kernel_tasks *tasks, unsigned int id, uint64_t clo
 		if (clock < task->said_at)
 			continue;
 		task->said_at = clock;
-		memcpy(task->said, bytes + fields->at[i].comm, TASK_NAME_SIZE);
+		memcpy(task->from_events, bytes + fields->at[i].comm, TASK_NAME_SIZE);
 	}
 	return 0;
 }
@@ -111,7 +111,7 @@ int kernel_tasks_saved(struct kernel_tasks *tasks, const char *text, size_t size
 
 const char *kernel_task_name(const struct kernel_task *task)
 {
-	return task->saved[0] && strcmp(task->saved, NO_NAME) ? task->saved : task->said;
+	return task->saved[0] && strcmp(task->saved, NO_NAME) ? task->saved : task->from_events;
 }
 
 static int by_pid(const void *a, const void *b)
@@ -131,7 +131,7 @@ int kernel_tasks_sorted(const struct kernel_tasks *tasks, struct kernel_task **r
 		return -ENOMEM;
 	for (i = 0; i < tasks->nr_tasks; i++) {
 		sorted[i] = tasks->tasks[i];
-		sorted[i].said[TASK_NAME_SIZE - 1] = '\0';
+		sorted[i].from_events[TASK_NAME_SIZE - 1] = '\0';
 	}
 	qsort(sorted, tasks->nr_tasks, sizeof(*sorted), by_pid);
 	*ret_tasks = sorted;

@@ -16,7 +16,7 @@
 
 struct kernel_task {
 	int32_t pid;
-	char said[TASK_NAME_SIZE];  /* by the last event that named it */
+	char from_events[TASK_NAME_SIZE];  /* by the last event that named it */
 	uint64_t said_at;	    /* its time, in the kernel's clock */
 	char saved[TASK_NAME_SIZE]; /* by saved_cmdlines */
 };

@@ -207,15 +207,15 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 	static const struct weave_figures none;
 	const struct weave_buffer *buffer = &weave->buffers[number];
 	const struct weave_input *input = find_kernel_input(weave, number, cpu);
-	const bool is_told = cpu < kernel->nr_cpu_stats && kernel->cpu_stats[cpu].size;
+	const bool is_given = cpu < kernel->nr_cpu_stats && kernel->cpu_stats[cpu].size;
 
-	if (is_told)
+	if (is_given)
 		blob_put(text, kernel->cpu_stats[cpu].data, kernel->cpu_stats[cpu].size);
-	if (is_told && input && input->left_out)
+	if (is_given && input && input->left_out)
 		blob_printf(text, "left out: %" PRIu64 "\n", input->left_out);
-	if (is_told && input && weave->params->streams[input->number].not_kept)
+	if (is_given && input && weave->params->streams[input->number].not_kept)
 		blob_printf(text, "not kept: %" PRIu64 "\n", weave->params->streams[input->number].not_kept);
-	if (!is_told)
+	if (!is_given)
 		put_figures(text, cpu < buffer->max_cpus ? &buffer->cpus[cpu].kernel : &none,
 			    dat_write_size(weave->writer, number, cpu));
 }

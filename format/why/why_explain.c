@@ -139,7 +139,7 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 		     uint64_t end)
 {
 	const struct why_cpu *cpu = why_cpu(walk->why, cpu_number);
-	const char *nobody = cpu ? why_text(walk->why, "CPU %u was idle", cpu_number) : "waited for a CPU";
+	const char *idle = cpu ? why_text(walk->why, "CPU %u was idle", cpu_number) : "waited for a CPU";
 	const int32_t number = cpu ? (int32_t)cpu_number : -1;
 	size_t nr = 0;
 	const struct why_run *runs = cpu ? why_items(struct why_run, &cpu->runs, nr) : NULL;
@@ -149,7 +149,7 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 		const char *name = why_thread_name(walk->why, runs[i].tid);
 
 		if (runs[i].begin > begin) {
-			why_piece(walk, WHY_RUNNABLE, begin, runs[i].begin, thread->tid, number, "", nobody);
+			why_piece(walk, WHY_RUNNABLE, begin, runs[i].begin, thread->tid, number, "", idle);
 			begin = runs[i].begin;
 		}
 		if (until <= begin)
@@ -158,7 +158,7 @@ static void runnable(struct why_walk *walk, const struct why_thread *thread, uin
 			  why_text(walk->why, "CPU %u ran %s", cpu_number, name ? name : ""));
 		begin = until;
 	}
-	why_piece(walk, WHY_RUNNABLE, begin, end, thread->tid, number, "", nobody);
+	why_piece(walk, WHY_RUNNABLE, begin, end, thread->tid, number, "", idle);
 }
 
 /* Why the state of a thread is not known in a part of its time; `state` NULL: the trace says nothing of it there. */
@@ -217,13 +217,13 @@ static void state_pieces(struct why_walk *walk, const struct why_thread *thread,
 
 void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint64_t end)
 {
-	static const struct why_thread nobody;
+	static const struct why_thread no_thread;
 	const struct why_thread *thread = why_thread(walk->why, tid);
 	const struct why_state *states;
 	size_t nr;
 
 	if (!thread)
-		thread = &nobody;
+		thread = &no_thread;
 	states = why_items(struct why_state, &thread->states, nr);
 	for (size_t i = why_state_from(&thread->states, begin); i < nr && states[i].begin < end && begin < end; i++) {
 		const uint64_t until = states[i].end < end ? states[i].end : end;

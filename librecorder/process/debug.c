@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static bool on;
-static pid_t said;     /* the process that has reported that it loses events */
+static pid_t reporter;     /* the process that has reported that it loses events */
 static pid_t said_abi; /* and that it has events that are too new */
 
 static const char *reason(int err)
@@ -83,9 +83,9 @@ void rec_debug_no_buffer(void)
 
 void rec_debug_lost(const char *what, int err)
 {
-	if (!on || rec_load_relaxed(&said) == getpid())
+	if (!on || rec_load_relaxed(&reporter) == getpid())
 		return;
-	rec_store_relaxed(&said, getpid());
+	rec_store_relaxed(&reporter, getpid());
 	say("librecorder: process %d loses events, no memory for %s in '%.300s': %s\n", (int)getpid(), what,
 	    rec_process.path, reason(err));
 }

@@ -102,11 +102,11 @@ static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t c
 	const struct rec_loss loss = rec_reader_loss(reader->lane, reader->words, read, page);
 	const uint64_t refused = rec_lane_refusals(reader->lane);
 	const uint64_t forgotten = rec_load_relaxed(&rec_bases_of(reader->words)->overrun);
-	uint64_t told = rec_load_relaxed(&account->events_lost);
+	uint64_t reported = rec_load_relaxed(&account->events_lost);
 	uint32_t head;
 	int r;
 
-	counts->read = rec_load_relaxed(&account->next_event) - told + REC_POS_COUNT(read);
+	counts->read = rec_load_relaxed(&account->next_event) - reported + REC_POS_COUNT(read);
 	counts->committed = rec_load_relaxed(&reader->subbufs[REC_POS_ID(commit)].first) + REC_POS_COUNT(commit);
 	counts->oldest = time_of(reader, REC_POS_ID(read));
 	r = count_page(reader, read, commit, counts);
@@ -124,18 +124,18 @@ static int count(const struct rec_ring_reader *reader, uint64_t read, uint64_t c
 	if (counts->entries > counts->committed - counts->read)
 		counts->entries = counts->committed - counts->read;
 	counts->overrun = counts->committed - counts->read - counts->entries;
-	told += REC_POS_COUNT(read) ? loss.gap : 0;
+	reported += REC_POS_COUNT(read) ? loss.gap : 0;
 	/* Events overwritten before a reset are forgotten. */
-	if (told < forgotten)
-		told = forgotten;
-	counts->lost_unread = counts->overrun > told ? counts->overrun - told : 0;
+	if (reported < forgotten)
+		reported = forgotten;
+	counts->lost_unread = counts->overrun > reported ? counts->overrun - reported : 0;
 	/*
 	 * `refused` of the loss includes refusals that were reported with the page; if nothing of the page was read,
 	 * none were.
 	 */
-	told = REC_POS_COUNT(read) ? loss.refused : loss.told;
-	if (refused > told)
-		counts->lost_unread += refused - told;
+	reported = REC_POS_COUNT(read) ? loss.refused : loss.reported;
+	if (refused > reported)
+		counts->lost_unread += refused - reported;
 	if (counts->lost_unread)
 		counts->lost_time = REC_POS_COUNT(read) || !loss.count ? rec_load_relaxed(&reader->lane->refused_time)
 								       : loss.time;

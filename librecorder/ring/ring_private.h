@@ -220,7 +220,7 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 struct rec_loss {
 	uint64_t gap;	  /* events overwritten since the last one read */
 	uint64_t refused; /* all refusals, including those reported before */
-	uint64_t told;	  /* number of refusals reported before */
+	uint64_t reported;	  /* number of refusals reported before */
 	uint64_t count;	  /* lost before this page, and since the last reset */
 	uint64_t time;	  /* of the first; 0: not known */
 };

@@ -76,13 +76,13 @@ static uint64_t events_told(const struct rec_lane_reader *words, uint64_t next_e
 }
 
 /* The same for refusals. */
-static uint64_t refusals_told(const struct rec_lane_reader *words, uint64_t told)
+static uint64_t refusals_reported(const struct rec_lane_reader *words, uint64_t reported)
 {
 	const struct rec_lane_bases *bases = rec_bases_of(words);
 	const uint64_t base = rec_load_relaxed(&bases->dropped) + rec_load_relaxed(&bases->commit_overrun) +
 			      rec_load_relaxed(&bases->too_long) + rec_load_relaxed(&bases->nested_limit);
 
-	return told > base ? told : base;
+	return reported > base ? reported : base;
 }
 
 uint64_t rec_gap_time(const struct rec_lane *lane, uint64_t number)
@@ -103,10 +103,12 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 	const struct rec_reader_account *account = &words->account[REC_POS_SEQ(read) & 1];
 	const uint64_t first = rec_load_relaxed(&page->first);
 	const uint64_t expected = rec_load_relaxed(&account->next_event);
-	const uint64_t told = refusals_told(words, rec_load_relaxed(&account->refused));
-	struct rec_loss loss = { .time = rec_load_relaxed(&account->lost_time), .refused = told, .told = told };
+	const uint64_t reported = refusals_reported(words, rec_load_relaxed(&account->refused));
+	struct rec_loss loss = {
+		.time = rec_load_relaxed(&account->lost_time), .refused = reported, .reported = reported
+	};
 
-	if (rec_load_relaxed(&page->refused) > told) {
+	if (rec_load_relaxed(&page->refused) > reported) {
 		loss.refused = rec_load_relaxed(&page->refused);
 		loss.time = rec_earlier(loss.time, rec_load_relaxed(&page->refused_time));
 	}
@@ -116,7 +118,7 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 	}
 	if (first > events_told(words, expected))
 		loss.count = first - events_told(words, expected);
-	loss.count += loss.refused - told;
+	loss.count += loss.refused - reported;
 	/* A run of refusals during which a reset happened began before the reset. */
 	if (!loss.count || loss.time < rec_load_relaxed(&rec_bases_of(words)->time))
 		loss.time = 0;

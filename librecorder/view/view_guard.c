@@ -22,9 +22,9 @@
 #include <unistd.h>
 
 static struct view_map *maps;
-static uint32_t lock_word; /* the holder's process; 0: nobody */
+static uint32_t lock_word; /* the holder's process; 0: none */
 
-/* The links back, which a holder that is gone may not have finished. */
+/* Make the backward links anew, which a holder that is gone may not have finished. */
 static void mend_links(void)
 {
 	struct view_map **link;
@@ -39,7 +39,7 @@ static void lock(void)
 	uint32_t was = 0;
 
 	while (!rec_cmpxchg32(&lock_word, &was, self)) {
-		/* Of a process that this one was forked from: nobody here gives it back. */
+		/* The holder is in a process from which this one was forked, so it never releases the lock here. */
 		if (was && was != self && rec_cmpxchg32(&lock_word, &was, self)) {
 			mend_links();
 			return;

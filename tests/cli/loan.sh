@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # The leases of recorder record -P on events: what a killed recorder held is given back by the next one, also in a
-# forked child; what a living one holds is respected, and others are told that they have to wait for it.
+# forked child; what a living one holds is respected, and other recorders report that they have to wait for it.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/victim.sh"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The layers: each folder includes and calls only what the table below permits, there is no circle, and no file is too
+# The layers: each folder includes and calls only what the table below permits, there is no cycle, and no file is too
 # long. docs/ARCHITECTURE.md describes the same and has a row for each file. Every rule is shown to fail when it is
 # broken.
 

@@ -42,8 +42,8 @@ for clock in tsc mono; do
 		/ bracket: / {
 			match($0, /[0-9]+\.[0-9]+:/); t = substr($0, RSTART, RLENGTH - 1)
 			split(t, part, "."); time = part[1] * 1000000000 + part[2]
-			match($0, /before=[0-9]+/); before = substr($0, RSTART + 7, RLENGTH - 7) + 0
-			match($0, /after=[0-9]+/); after = substr($0, RSTART + 7, RLENGTH - 7) + 0
+			match($0, /before=[0-9]+/); before = substr($0, RSTART + 6, RLENGTH - 6) + 0
+			match($0, /after=[0-9]+/); after = substr($0, RSTART + 6, RLENGTH - 6) + 0
 			if (time < before - bound) early++
 			if (n && last > after + bound) late++
 			last = time

@@ -288,7 +288,7 @@ Test(spool_kernel, what_pages_do_not_tell_of_is_lost_at_the_end)
 	cr_assert_eq(spool_source_open(spool, &source, &streams), 0);
 	streams[0].lost = &beyond;
 	cr_assert_eq(read_stream(source, 0, &at_end), 4);
-	cr_assert_eq(streams[0].told, 17);
+	cr_assert_eq(streams[0].reported, 17);
 	cr_assert_eq(streams[0].gaps, 1);
 	cr_assert_eq(beyond, 16);
 	spool_source_close(source);
