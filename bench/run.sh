@@ -31,7 +31,7 @@ shm=$(mktemp -d /dev/shm/recorder-bench.XXXXXX 2>/dev/null) && export RECORDER_D
 start_lttng()
 {
 	if lttng --no-sessiond list >/dev/null 2>&1; then
-		echo "a session daemon of somebody else runs" >"$dir/sessiond.log"
+		echo "another user's session daemon is running" >"$dir/sessiond.log"
 		return 1
 	fi
 	export LTTNG_HOME=$dir LTTNG_UST_REGISTER_TIMEOUT=-1

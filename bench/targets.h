@@ -10,7 +10,7 @@
 
 void target_header(void);
 
-/* value / base of each round; at most, or at least, so many times. */
+/* value / base of each round; at most, or at least, this factor. */
 void target_ratio(const char *name, const double *value, const double *base, double most);
 void target_times(const char *name, const double *value, const double *base, double least);
 

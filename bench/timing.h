@@ -18,10 +18,10 @@ typedef void (*timing_loop)(uint64_t n, unsigned int thread);
  */
 double timing_run(timing_loop loop, uint64_t n, unsigned int threads);
 
-/* The thread's own CPU time in ns: what else runs on the machine takes no part in it, but for the caches. */
+/* The thread's own CPU time in ns: other programs on the machine do not count, except for their use of the caches. */
 double timing_cpu_ns(void);
 
-/* Pin the calling thread to the n-th CPU that it may run on, if there are so many. */
+/* Pin the calling thread to the n-th CPU that it may run on, if there are that many. */
 void timing_pin(unsigned int n);
 
 /* The quickest clock there is, and what a tick of it is in ns; finding out takes 50 ms. */

@@ -7,7 +7,7 @@
  *
  *	recorder record ./07_storage [REQUESTS]
  *
- * With N requests (100 unless told) the program writes exactly
+ * With N requests (100 by default) the program writes exactly
  *
  *	N	spans request		keyed: from the connection to the reply
  *	N	spans job		on a worker: 200 us or more, which are those of its disk and its checksum inside

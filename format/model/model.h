@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the events of a trace mean: spans, counters, states, flows, logical tasks, and the states of threads.
- * docs/MEANING.md has the rule by which names and formats of events say so; model_rules.c applies it, and knows the
- * kernel's pairs.
+ * docs/MEANING.md has the rule by which names and formats of events carry the meaning; model_rules.c applies it, and
+ * knows the kernel's pairs.
  *
  * Feed all events of a file, in time order, to model_event(); then call model_end(). The sink is called for each item
  * as soon as it is known: for a span when it ends. What cannot be known is marked, never guessed: a span whose end was

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What each event means. Programs say it by names and by the type words of fields (docs/MEANING.md); the kernel's pairs
- * are a table.
+ * What each event means. Programs express it by names and by the type words of fields (docs/MEANING.md); the kernel's
+ * pairs are a table.
  */
 #include "format/model/model.h"
 

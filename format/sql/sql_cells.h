@@ -18,7 +18,7 @@
 /* NULL, unless the row says that it is the number (`lowest` of sql_cells_add()). */
 #define SQL_CELL_NULL INT64_MIN
 
-/* The bit of a column in `lowest`. The last bit is for all further columns: few events have so many fields. */
+/* The bit of a column in `lowest`. The last bit is for all further columns: few events have this many fields. */
 static inline uint64_t sql_lowest_bit(unsigned int column)
 {
 	return UINT64_C(1) << (column < 63 ? column : 63);

@@ -47,7 +47,7 @@ static int by_value(const void *a, const void *b)
 	return memcmp(x->text, y->text, x->size);
 }
 
-/* The values of an IN. 1: all are usable, as far as they can be equal to anything. 0, -ENOMEM as above. */
+/* The values of an IN. 1: all that can be equal to anything are usable. 0, -ENOMEM as above. */
 static int read_list(struct sql_filter *filter, sqlite3_value *list)
 {
 	sqlite3_value *item;

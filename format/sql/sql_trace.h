@@ -60,7 +60,7 @@ const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *even
 /* What is missing from the file. */
 struct sql_gaps {
 	uint64_t places;  /* where events were lost */
-	uint64_t lost;	  /* events, as far as they were counted */
+	uint64_t lost;	  /* lost events whose number is known */
 	bool is_unknown;  /* at least one place has no count */
 	uint64_t damaged; /* pages */
 	uint64_t back;	  /* events earlier than the one before: only in a damaged file */

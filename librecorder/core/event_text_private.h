@@ -23,7 +23,7 @@ struct rec_words rec_next_value_name(const char **at, const char *end);
 int rec_event_measure(const struct rec_log_event *event, uint32_t *ret_fixed_size);
 
 /*
- * How an f32 or f64 is shown: a conversion, and its arguments, which have at most so many characters (event_float.c).
+ * How an f32 or f64 is shown: a conversion, and its arguments, which have at most this many characters (event_float.c).
  */
 #define REC_FLOAT_CONVERSION "%s%s%s%s%llu.%06llu"
 #define REC_FLOAT_TEXT_MAX   8192u

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder assert: what holds, what does not, and what it says about that, of a trace whose figures are known.
+# recorder assert: which expressions hold and which do not, for a trace whose figures are known, and what is printed.
 
 . "$top_srcdir/tests/tap.sh"
 cd "$TMP" || exit 1

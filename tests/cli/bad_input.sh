@@ -61,7 +61,7 @@ refused "a hook without a profile" 2 "-G, -H and --by-comm need --profile" repor
 refused "two forms" 2 "--spans and --profile print different things" report --spans --profile one
 refused "record what" 2 "missing .*COMMAND" record
 refused "record both" 2 "give either a COMMAND or -P, not both" record -P 1 touch started
-refused "nobody to be" 2 "--user needs a COMMAND" record -P 1 --user root
+refused "no command for the user" 2 "--user needs a COMMAND" record -P 1 --user root
 refused "programs left out" 2 "-u none leaves out the events of programs: it needs -e or -p" record -u none touch started
 refused "programs left out of some" 2 "-u none leaves out .*: it cannot be used with another" record -e x -u none -u a:b touch started
 refused "what is left out is no pattern" 2 "'a:' is not a pattern of events" record -x a: touch started
@@ -128,9 +128,9 @@ done
 if [ "$(id -u)" = 0 ]; then
 	mkdir -m 0700 foreign
 	chown 1:1 foreign
-	RECORDER_DIR=$TMP/foreign refused "RECORDER_DIR: somebody else's" 1 ".*it belongs to another user" record touch started
+	RECORDER_DIR=$TMP/foreign refused "RECORDER_DIR: another user's" 1 ".*it belongs to another user" record touch started
 else
-	RECORDER_DIR=/root refused "RECORDER_DIR: somebody else's" 1 ".*'/root'" record touch started
+	RECORDER_DIR=/root refused "RECORDER_DIR: another user's" 1 ".*'/root'" record touch started
 fi
 
 # ---- commands

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# record --daemonize: the command returns when the recording has begun, which then continues; it reports what it could
+# record --daemonize: the command returns when the recording has begun, which then continues; it reports why it could
 # not begin.
 
 . "$top_srcdir/tests/tap.sh"

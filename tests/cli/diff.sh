@@ -119,7 +119,7 @@ run "$RECORDER" diff a.dat cut.dat
 is "a file that is cut: the status" "$status" 2
 like "it is named" "$err" '^recorder diff: cut\.dat: '
 run "$RECORDER" diff a.dat /dev/null
-is "a file that is none: the status" "$status" 2
+is "an invalid file: the status" "$status" 2
 run bash -c '"$RECORDER" diff a.dat slow.dat >/dev/full'
 is "a full disk: the status" "$status" 2
 like "it is reported" "$err" '^recorder diff: cannot write to standard output: '

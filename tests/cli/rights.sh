@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# Users see and touch only their own programs, root those of all; files that others put into a directory mislead
+# Users see and change only their own programs, root those of all; files that others put into a directory mislead
 # neither.
 
 . "$top_srcdir/tests/namespaces.sh"

@@ -64,7 +64,7 @@ is "percentile of nothing" "$(sql 'SELECT percentile(number, 50) IS NULL FROM co
 is "histogram" "$(sql 'SELECT histogram(number) FROM count WHERE thread = 0 AND number < 10')" \
 	"[[0,0,1],[1,1,1],[2,3,2],[4,7,4],[8,15,2]]"
 is "interval_overlap" "$(sql 'WITH i(b, e) AS (VALUES (0, 10), (5, 15), (12, 20), (30, 30), (14, 15)) SELECT interval_overlap(b, e) FROM i')" 8
-fails "a percentile that is none" "$RECORDER" sql trace.dat 'SELECT percentile(number, 101) FROM count'
+fails "an invalid percentile" "$RECORDER" sql trace.dat 'SELECT percentile(number, 101) FROM count'
 like "it is refused" "$err" "percentile\(X, P\): P is a constant from 0 to 100"
 
 is "histogram of numbers below zero" \

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What an unrecorded program that is linked with librecorder has more than its twin that is not: no descriptor, at most 64
-# KiB of memory, no thread, no signal handler, no output. And its start does not give away its CPU.
+# The cost of an unrecorded program that is linked with librecorder, compared with its twin that is not: no descriptor,
+# at most 64 KiB of memory, no thread, no signal handler, no output. And its start does not give away its CPU.
 
 . "$top_srcdir/tests/tap.sh"
 

@@ -73,7 +73,7 @@ is "the text is that without colours" "$(plain <<<"$out")" "$escaped"
 NO_COLOR=1 on_terminal "$RECORDER" report strings.dat
 is "NO_COLOR" "$out" "$escaped"
 NO_COLOR='' on_terminal "$RECORDER" report strings.dat
-like "an empty NO_COLOR is none" "$out" $'\033\\[36m text:'
+like "an empty NO_COLOR does not count" "$out" $'\033\\[36m text:'
 TERM=dumb on_terminal "$RECORDER" report strings.dat
 is "TERM=dumb" "$out" "$escaped"
 NO_COLOR=1 on_terminal "$RECORDER" report --color always strings.dat
@@ -91,7 +91,7 @@ is "the status of a failure with a pager" "$status" 1
 unlike "a failure before the output needs no pager" "$out" "paged"
 is "a pipe has no pager" "$(PAGER="sed 's/^/paged: /'" "$RECORDER" report strings.dat)" "$(cat piped)"
 PAGER='' on_terminal "$RECORDER" report --color never strings.dat
-is "an empty PAGER is none" "$out" "$escaped"
+is "an empty PAGER means no pager" "$out" "$escaped"
 PAGER=no-such-pager on_terminal "$RECORDER" report strings.dat
 is "a pager that does not exist is a failure" "$status" 1
 like "with a reason" "$out" "recorder: cannot run the pager 'no-such-pager'"

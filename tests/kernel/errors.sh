@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the kernel half cannot do is reported on one clear line before the command starts, and leaves nothing; without
-# privileges the programs' half is recorded all the same.
+# A request that the kernel half cannot fulfil is reported on one clear line before the command starts, and leaves
+# nothing; without privileges the programs' half is recorded all the same.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"

@@ -37,7 +37,7 @@ run "$RECORDER" record -q -o out.dat -u 'a:b' true
 fails "if it is not needed it is not mounted" mountpoint -q $tracing
 run setpriv --reuid 65534 --regid 65534 --clear-groups "$RECORDER" record -o /dev/shm/out.dat -e sched true
 is "a user who may not mount it" "$status" 1
-is "is told who may" "$err" "recorder record: no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev $tracing'"
+is "the message has the remedy" "$err" "recorder record: no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev $tracing'"
 run strace -o strace.log -e trace=mount -e inject=mount:error=ENODEV "$RECORDER" record -o out.dat -e sched true
 is "a kernel without tracefs" "$status $err" "1 recorder record: this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)"
 

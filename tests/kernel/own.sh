@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# What the recorder's own threads do is left out of the file, except for switches and for what concerns others; tracefs is
-# not asked for it. --no-filter keeps it.
+# The events of the recorder's own threads are left out of the file, except for switches and events that concern others;
+# tracefs is not configured for this. --no-filter keeps them.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/tracefs.sh"

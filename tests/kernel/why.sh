@@ -66,8 +66,8 @@ like "is named" "$err" "^recorder why: the trace has no span 'io:nothing'"
 fails "a number that no span has" "$RECORDER" why --span compress --id 99999999 many.dat
 fails "no span at all" "$RECORDER" why many.dat
 is "is a wrong command line" "$status" 2
-fails "an id that is none" "$RECORDER" why --span compress --id abc many.dat
+fails "an invalid id" "$RECORDER" why --span compress --id abc many.dat
 is "is a wrong command line, too" "$status" 2
-fails "a time that is none" "$RECORDER" why --span compress --over 5parsec many.dat
+fails "an invalid time" "$RECORDER" why --span compress --over 5parsec many.dat
 
 done_testing

@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 #
-# The model checkers, of the ring and of the pool of lanes. MODEL selects the configurations, one or several of these separated by commas; the default is the
-# short ones:
+# The model checkers, of the ring and of the pool of lanes. MODEL selects the configurations: one or several of these,
+# separated by commas; the default is the short ones:
 #
 #	short	those that take seconds
 #	long	those that take longer
 #	all	both, and those that take minutes and some GB each
-#	clocks	those of the ring with handlers, under clocks that do not advance, that only step back, and that do either or advance: of the
-#		last as many states as MODEL_STATES says
+#	clocks	those of the ring with handlers, under a clock that stands still, one that only steps back, and one that
+#		does either or advances; of the last, at most MODEL_STATES states
 . "$top_srcdir/tests/tap.sh"
 
 [ "$(uname -m)" = x86_64 ] || skip_all "the checker switches stacks on x86-64 only"

@@ -37,7 +37,7 @@ ok "bars: a recording" "$RECORDER" record -q -o bars.dat ./bars
 compare bars
 ok "storage: a recording" "$RECORDER" record -q -o storage.dat "$top_builddir/examples/07_storage"
 compare storage
-fails "a file that is none" "$marks" bars
+fails "an invalid file" "$marks" bars
 like "is named" "$err" '^kshark_marks: bars: .'
 
 tid=$(awk '{ print $2; exit }' bars.marks)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
 # Files that are compressed with zlib are read as the same ones without compression, if the library is there; if not, or if a
-# chunk is damaged, one line says so.
+# chunk is damaged, one line reports it.
 
 . "$top_srcdir/tests/tap.sh"
 

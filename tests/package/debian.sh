@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# The Debian packages: they build from the tarball, lintian has nothing to say, they install into a fresh system, and there
+# The Debian packages: they build from the tarball, lintian reports nothing, they install into a fresh system, and there
 # README's example compiles, records and shows what it wrote.
 
 . "$top_srcdir/tests/tap.sh"

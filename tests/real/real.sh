@@ -190,7 +190,7 @@ killed()
 # recovered EVENT...: what killed programs left in their own buffers, a megabyte a thread
 recovered()
 {
-	take "what was recorded by nobody" "$RECORDER" recover -o alone.dat "$RECORDER_DIR"
+	take "events without a recorder" "$RECORDER" recover -o alone.dat "$RECORDER_DIR"
 	ok "is its last megabyte" test "$(events_in "$said")" -gt 10000
 	good_file "alone" alone.dat "$@"
 }

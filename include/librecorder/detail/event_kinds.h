@@ -64,7 +64,7 @@
 #define REC__TYPE_hex32 ~, uint32_t
 #define REC__TYPE_hex64 ~, uint64_t
 
-/* What people write first. Any other word is told to be wrong without what would be right. */
+/* Common mistakes, for which the error message names the right word. Any other word is only reported as wrong. */
 #define REC__INSTEAD(kind, name, right) _rec_wrong, kind "(" #name ")", "is not a kind of field: write " right
 #define REC__KIND_int(name)	REC__INSTEAD("int", name, "s32(" #name ")")
 #define REC__KIND_unsigned(name)	REC__INSTEAD("unsigned", name, "u32(" #name ")")
