@@ -172,7 +172,7 @@ kill -CONT "$program"
 ok "the program continues" wait_until has_written count $((end + 1000))
 end "$program"
 ok "what it wrote since" "$RECORDER" recover -o second.dat "$program"
-like "with the recording that it was a part of" "$err" "process $program was recorded: the recording in '.*/session-[A-Za-z0-9]*' is recovered"
+like "with the recording that it was a part of" "$err" "process $program was being recorded: all of the recording in '.*/session-[A-Za-z0-9]*' is recovered"
 read -r next _ < <(numbers second.dat)
 is "follows, with nothing missing and nothing twice" "$next" $((end + 1))
 is "now everything is removed" "$(ls "$RECORDER_DIR")" ""

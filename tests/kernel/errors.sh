@@ -88,7 +88,7 @@ done <<'END'
 a trigger \(-R\) needs an -e before it|-R stacktrace touch started
 a filter \(-f\) needs an event that is recorded|-e sched -v -e irq -f a==1 touch started
 -x and --rate are for the events of programs|-e sched --rate 5
--u none leaves out the events of programs: it does not go|-e sched -u none --rate 5 touch started
+-u none leaves out the events of programs: it cannot be used with another|-e sched -u none --rate 5 touch started
 programs can only use the clocks tsc and mono|-e sched -u * -C local touch started
 programs can only use the clocks tsc and mono \(-C\); -u none records the kernel alone|-e sched -C local touch started
 missing COMMAND, or -P|-e sched -u *
