@@ -74,6 +74,12 @@ struct report_walk {
 	bool lines; /* a call that returned at once is one event together with its return, as in the text */
 };
 
+/*
+ * The events of the file among which the selected ones are. `lines`: a call that returned at once is found together
+ * with its return. 0; or the exit status, and one line was printed.
+ */
+int report_merge_open(struct report *r, bool lines, struct dat_merge **ret_merge);
+
 /* Starts before the first selected event. 0; or the exit status, and one line was printed. */
 int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk);
 void report_walk_close(struct report_walk *walk);

@@ -180,6 +180,30 @@ static int open_stacks(struct report_select *select, const struct dat_file *file
 	return select->stack_follows ? 0 : out_of_memory();
 }
 
+/* A task selects events of any type. A stack follows an event that is selected, whatever the filters say of stacks. */
+static int open_types(struct report_select *select)
+{
+	const struct event_table *table = select->table;
+
+	if (!select->nr_wanted_filters || select->tasks.nr || table->type_offset || table->type_size != 2)
+		return 0;
+	select->types = calloc(EVENT_NR_IDS, sizeof(bool));
+	if (!select->types)
+		return out_of_memory();
+	for (int id = 0; id < (int)EVENT_NR_IDS; id++) {
+		select->types[id] = id == select->stack_id;
+		for (unsigned int i = 0; i < select->nr_wanted_filters; i++)
+			select->types[id] |= report_filter_names(select->filter[i], id);
+	}
+	return 0;
+}
+
+void report_select_types(const struct report_select *select, const struct tep_event *call, struct dat_merge *merge)
+{
+	if (select->types && !(call && call->id >= 0 && call->id < (int)EVENT_NR_IDS && select->types[call->id]))
+		dat_merge_only(merge, select->types);
+}
+
 /* If the file does not have the CPU, nothing would be printed, without a reason. */
 static int check_cpus(const struct report_select *select, const struct dat_file *file)
 {
@@ -238,7 +262,9 @@ int report_select_open(struct report_select *select, const struct dat_file *file
 		status = open_filters(select, file, time);
 	if (!status)
 		status = report_tasks_open(&select->tasks, &select->choice->pids, &select->choice->comms, table);
-	return status ? status : open_stacks(select, file);
+	if (!status)
+		status = open_stacks(select, file);
+	return status ? status : open_types(select);
 }
 
 void report_select_close(struct report_select *select)
@@ -247,6 +273,7 @@ void report_select_close(struct report_select *select)
 		report_filter_close(select->filter[i]);
 	free(select->filter);
 	report_tasks_close(&select->tasks);
+	free(select->types);
 	free(select->stack_follows);
 	free(select->wanted);
 }

@@ -36,6 +36,7 @@ struct report_select {
 	struct report_filter **filter;
 	unsigned int nr_filters, nr_wanted_filters; /* the others leave out events */
 	struct report_tasks tasks;
+	bool *types; /* by id: what dat_merge_only() is given; NULL: events of all types may be selected */
 	bool *stack_follows; /* by CPU: an event was shown, so its stack is shown, too */
 	uint32_t nr_stack_cpus;
 	int stack_id;
@@ -64,6 +65,12 @@ static inline bool report_select_ends(const struct report_select *select, const 
 	return event->ts > select->window.until || (select->stopped && *select->stopped) ||
 	       report_window_is_full(&select->window);
 }
+
+/*
+ * Tells the merge which types of events are not needed, because no filter names them. `call`: the event after one of
+ * this type may be part of its line, so it is needed, too; NULL: there is no such type.
+ */
+void report_select_types(const struct report_select *select, const struct tep_event *call, struct dat_merge *merge);
 
 /* Before the events are walked over once more. */
 void report_select_again(struct report_select *select);

@@ -98,10 +98,10 @@ static int open_last(struct report *r)
 static int print_lines(struct report *r)
 {
 	struct dat_merge *merge;
-	int status;
+	int status = report_merge_open(r, true, &merge);
 
-	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since, &merge))
-		return report_fail_memory(r);
+	if (status)
+		return status;
 	r->lines.printer = &r->printer;
 	r->lines.merge = merge;
 	r->lines.select = &r->select;

@@ -39,13 +39,21 @@ bool report_is_latency(const struct report *r)
 	return false;
 }
 
+int report_merge_open(struct report *r, bool lines, struct dat_merge **ret_merge)
+{
+	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since, ret_merge))
+		return report_fail_memory(r);
+	report_select_types(&r->select, lines ? r->printer.ftrace.call : NULL, *ret_merge);
+	return 0;
+}
+
 int report_walk_open(struct report *r, bool lines, struct report_walk *ret_walk)
 {
 	struct report_walk walk = { .r = r, .lines = lines };
+	int status = report_merge_open(r, lines, &walk.merge);
 
-	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since,
-			      &walk.merge))
-		return report_fail_memory(r);
+	if (status)
+		return status;
 	*ret_walk = walk;
 	return 0;
 }

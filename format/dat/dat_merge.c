@@ -22,6 +22,7 @@ struct stream {
 
 struct dat_merge {
 	const struct dat_time *time;
+	const bool *types; /* dat_merge_only(); NULL: events of all types are needed */
 	struct stream *streams;
 	uint32_t nr_streams;
 	struct stream **heap; /* heap[0] has the next event */
@@ -87,6 +88,26 @@ static bool find_record(struct dat_merge *m, struct stream *s, int ret, struct d
 }
 
 /*
+ * From an event with these data to the next one of a type that is needed. The last event before a time stamp or another
+ * page remains: the next one may be earlier, and the order of the streams depends on when it is found.
+ */
+static const unsigned char *pass_over(const struct dat_merge *m, struct stream *s, const unsigned char *data)
+{
+	const unsigned char *next;
+	uint32_t size;
+
+	while (!m->types[page_get32(data, 0) & 0xffff]) {
+		next = dat_walk_short(&s->walk, &size);
+		if (!next)
+			break;
+		data = next;
+		s->next.size = size;
+		s->fresh = false;
+	}
+	return data;
+}
+
+/*
  * Puts the stream's next event into s->next. False: there is none. This is done for each event of a file, so nothing is
  * initialised that a failure alone needs.
  */
@@ -98,6 +119,8 @@ static bool advance(struct dat_merge *m, struct stream *s)
 	int ret;
 
 	if (data) {
+		if (m->types)
+			data = pass_over(m, s, data);
 		s->next.ts = dat_time(m->time, s->next.cpu, s->walk.ts);
 		s->next.raw = s->walk.ts;
 		s->next.data = data;
@@ -232,6 +255,11 @@ struct dat_merge *dat_merge_close(struct dat_merge *merge)
 	free(merge->heap);
 	free(merge);
 	return NULL;
+}
+
+void dat_merge_only(struct dat_merge *merge, const bool *types)
+{
+	merge->types = types;
 }
 
 const struct dat_event *dat_merge_take(struct dat_merge *merge)

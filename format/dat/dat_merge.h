@@ -44,6 +44,13 @@ int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat
 int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted,
 		      const void *arg, uint64_t from, struct dat_merge **ret_merge);
 
+/*
+ * Events of other types are not needed: most of them are left out, in the order of the others nothing changes. types[id]:
+ * whether events with this id are needed; all 65,536 ids have an item. The ids must be in the records' first two bytes.
+ * Call it before the first event is taken; `types` must outlive the merge.
+ */
+void dat_merge_only(struct dat_merge *merge, const bool *types);
+
 /* Takes NULL. Returns NULL. */
 struct dat_merge *dat_merge_close(struct dat_merge *merge);
 
