@@ -13,8 +13,7 @@
 
 #include "format/text/event_float.h"
 
-/* Whether the filter has this name as a word: all others need no description. */
-static bool is_named(const char *filter, const char *name)
+bool report_event_is_named(const char *filter, const char *name)
 {
 	const size_t size = strlen(name);
 
@@ -191,13 +190,13 @@ int report_event_describe(struct report_event *event, const struct dat_file *fil
 
 	memset(event, 0, sizeof(*event));
 	for (const struct tep_format_field *field = type->format.fields; field && !err; field = field->next)
-		if (is_named(filter, field->name) && event->info.nr_fields < REC_FIELDS_MAX - 2)
+		if (report_event_is_named(filter, field->name) && event->info.nr_fields < REC_FIELDS_MAX - 2)
 			err = add_field(event, file, type, field);
 	for (const struct tep_format_field *field = type->format.common_fields; field && !err; field = field->next)
-		if (is_named(filter, field->name) && event->info.nr_fields < REC_FIELDS_MAX - 1)
+		if (report_event_is_named(filter, field->name) && event->info.nr_fields < REC_FIELDS_MAX - 1)
 			err = add_field(event, file, type, field);
 	/* Wherever this kernel has it. */
-	if (!err && is_named(filter, "pid") && !tep_find_field((struct tep_event *)(uintptr_t)type, "pid") &&
+	if (!err && report_event_is_named(filter, "pid") && !tep_find_field((struct tep_event *)(uintptr_t)type, "pid") &&
 	    table->pid_size) {
 		event->info.fields[event->info.nr_fields++] = (struct rec_field){ .kind = REC_FIELD_SIGNED,
 										  .name = { "pid", 3 },

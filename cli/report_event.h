@@ -14,6 +14,9 @@ struct report_event {
 	char *names[REC_FIELDS_MAX];
 };
 
+/* Whether the filter has this name as a word: all others need no description. */
+bool report_event_is_named(const char *filter, const char *name);
+
 /* Describe the fields that `filter` names. 0; -ENOMEM; report_event_free() in any case. */
 int report_event_describe(struct report_event *event, const struct dat_file *file, const struct event_table *table,
 			  const struct tep_event *type, const char *filter);

@@ -38,6 +38,7 @@ struct report_filter {
 	struct rule *rules[IDS]; /* NULL: not named */
 	unsigned char *turned;	 /* the record that is compared, if it is not as it stands in the file */
 	size_t room;
+	bool reads_comm; /* names of threads may be compared */
 };
 
 /* What is made of the command line's word. */
@@ -279,6 +280,8 @@ int report_filter_open(const char *command, const char *text, const struct dat_f
 
 	if (!status) {
 		filter->table = table;
+		filter->reads_comm = parts.filter && (report_event_is_named(parts.filter, "comm") ||
+						      report_event_is_named(parts.filter, "COMM"));
 		status = fill(filter, &parts, file, counts ? REC_FILTER_COUNTS : 0);
 	}
 	free(parts.patterns);
@@ -350,7 +353,8 @@ bool report_filter_has(struct report_filter *filter, const struct dat_event *eve
 		one.record = turned_record(filter, rule, record);
 	if (!one.record)
 		return true;
-	one.comm = tep_data_comm_from_pid(filter->table->tep,
-					  event_pid(filter->table, record->data, (uint32_t)record->size));
+	if (filter->reads_comm)
+		one.comm = tep_data_comm_from_pid(filter->table->tep, event_pid(filter->table, record->data,
+										(uint32_t)record->size));
 	return rec_filter_match_reading(rule->condition, rule->size, &one);
 }

@@ -45,9 +45,9 @@ int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, 
 		      const void *arg, uint64_t from, struct dat_merge **ret_merge);
 
 /*
- * Events of other types are not needed: most of them are left out, in the order of the others nothing changes. types[id]:
- * whether events with this id are needed; all 65,536 ids have an item. The ids must be in the records' first two bytes.
- * Call it before the first event is taken; `types` must outlive the merge.
+ * Leaves out most events of the types that are not needed. The others keep their order. types[id]: whether events with
+ * this id are needed, for each of the 65,536 ids. The ids must be in the records' first two bytes. Call it before the
+ * first event is taken; `types` must outlive the merge.
  */
 void dat_merge_only(struct dat_merge *merge, const bool *types);
 
