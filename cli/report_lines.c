@@ -75,22 +75,21 @@ static int print_events(struct report_lines *lines, struct report_crew *crew)
 	int more = dat_merge_next(lines->merge, &event), printed = 1;
 
 	while (more && printed > 0 && !report_select_ends(select, &event)) {
-		bool ahead;
+		bool ahead = false;
 
 		record = event_record(&event);
-		ahead = event_ftrace_may_take(ftrace, &record);
-		if (ahead)
-			more = dat_merge_next(lines->merge, &next);
 		if (report_select_has(select, &event, &record)) {
-			const bool joined = ahead && event_ftrace_takes(ftrace, &record, more ? &next : NULL);
-
+			/* Only if it is needed: the next event of a file that grows may come late. */
+			ahead = event_ftrace_may_take(ftrace, &record);
+			if (ahead) {
+				more = dat_merge_next(lines->merge, &next);
+				ahead = !event_ftrace_takes(ftrace, &record, more ? &next : NULL);
+			}
 			if (report_window_shows(&select->window)) {
 				printed = print_line(lines, crew, &event, &record);
 				lines->events++;
 			}
-			ahead = ahead && !joined;
 		}
-		/* The next event of a file that grows may come late. */
 		if (printed <= 0 || report_window_is_full(&select->window))
 			break;
 		/* After the print: the event's data are gone by then. */

@@ -80,15 +80,15 @@ int report_walk_next(struct report_walk *walk, struct dat_event *ret_event, stru
 	while (!report_window_is_full(&r->select.window) && next_event(walk, ret_event) &&
 	       !report_select_ends(&r->select, ret_event)) {
 		*ret_record = event_record(ret_event);
-		/* Only if it is needed: the next event of a file that grows may come late. */
-		walk->ahead = walk->lines && event_ftrace_may_take(&r->printer.ftrace, ret_record);
-		if (walk->ahead)
-			walk->more = dat_merge_next(walk->merge, &walk->next);
 		if (!report_select_has(&r->select, ret_event, ret_record))
 			continue;
-		if (walk->ahead)
+		/* Only if it is needed: the next event of a file that grows may come late. */
+		walk->ahead = walk->lines && event_ftrace_may_take(&r->printer.ftrace, ret_record);
+		if (walk->ahead) {
+			walk->more = dat_merge_next(walk->merge, &walk->next);
 			walk->ahead = !event_ftrace_takes(&r->printer.ftrace, ret_record,
 							  walk->more ? &walk->next : NULL);
+		}
 		if (report_window_shows(&r->select.window))
 			return 1;
 	}
