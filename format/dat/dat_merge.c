@@ -259,7 +259,8 @@ struct dat_merge *dat_merge_close(struct dat_merge *merge)
 
 void dat_merge_only(struct dat_merge *merge, const bool *types)
 {
-	merge->types = types;
+	/* With TIME_SHIFT, times that rise in a page may go back as shown: then the order depends on each event. */
+	merge->types = merge->time->nr_cpus ? NULL : types;
 }
 
 const struct dat_event *dat_merge_take(struct dat_merge *merge)
