@@ -56,7 +56,7 @@ static struct seen look_at(const struct dat_file *file, const struct dat_event *
 	seen.lost = event->lost;
 	seen.cpu = event->cpu;
 	seen.size = event->size;
-	seen.behind = event->behind;
+	seen.bytes_after = event->bytes_after;
 	seen.begins = event->begins;
 	seen.id = bytes_get16(event->data, file->big);
 	for (uint32_t i = 0; i < event->size; i++)
