@@ -17,7 +17,7 @@ top=${top_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 cc=${CC:-gcc}
 wanted=("$@")
 ring=(ring ring_commit ring_consume ring_count ring_enter ring_init ring_reader ring_left)
-flags=(-std=gnu11 -D_GNU_SOURCE -DREC__DETAIL=1 -g -O2 -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
+flags=(-std=gnu11 -D_GNU_SOURCE -DREC__DETAIL=1 -g -O2 -fno-pie -fno-stack-protector -Wall -Wextra -Wconversion -Wshadow -Wstrict-prototypes
 	-Wmissing-prototypes -Wpointer-arith -Wundef "-I$sources/include" "-I$sources" "-I$top")
 watched=(-fsanitize=thread -DREC_GENERIC_ATOMICS -Dfree=model_free -Dsyscall=model_syscall -Dsigaltstack=model_sigaltstack)
 case $("$cc" --version) in
@@ -77,7 +77,7 @@ build()
 	done
 	objects+=("${checked[@]/#/$into/}")
 	objects=("${objects[@]%.o}")
-	"$cc" "${link[@]}" -o "$into/$checker" "${objects[@]/%/.o}"
+	"$cc" -no-pie "${link[@]}" -o "$into/$checker" "${objects[@]/%/.o}"
 }
 
 for checker in ${CHECKERS:-model lanes}; do

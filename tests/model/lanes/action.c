@@ -117,10 +117,10 @@ void act(char action)
 		break;
 	case 'x':
 		rec_lane_exit();
-		actor_next_thread();
+		actor_end_thread();
 		break;
 	case 'X':
-		actor_next_thread();
+		actor_end_thread();
 		break;
 	case 'c':
 		set_aside();

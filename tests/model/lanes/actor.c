@@ -162,28 +162,37 @@ static void main_reader(void)
 	idle_loop(READER);
 }
 
-static void start_thread(unsigned int actor)
+/* A thread's data before its first call. */
+static void clear_data(unsigned int actor)
+{
+	memcpy(m.actors[actor].tls, new_tls, tls_size);
+	if (actor == current)
+		memcpy(tls, new_tls, tls_size);
+}
+
+void actor_begin_thread(unsigned int actor)
 {
 	struct actor *a = &m.actors[actor];
 
+	if (!a->ended)
+		return;
+	a->ended = false;
 	if (!a->tid || !with(REUSES))
 		a->tid = ++m.next_tid;
 	if (a->tid >= ALIVE)
 		fail("the checker has too few thread ids");
 	__atomic_store_n(&inside.kernel.alive[a->tid], 1, __ATOMIC_RELAXED);
-	memcpy(a->tls, new_tls, tls_size);
-	if (actor == current)
-		memcpy(tls, new_tls, tls_size);
+	clear_data(actor);
 }
 
-void actor_next_thread(void)
+void actor_end_thread(void)
 {
 	struct actor *a = &m.actors[current];
 
 	memory_ends(current);
-	if (!with(REUSES))
-		__atomic_store_n(&inside.kernel.alive[a->tid], 0, __ATOMIC_RELEASE);
-	start_thread(current);
+	__atomic_store_n(&inside.kernel.alive[a->tid], 0, __ATOMIC_RELEASE);
+	a->ended = true;
+	clear_data(current);
 }
 
 void actors_begin(void)
@@ -202,7 +211,8 @@ void actors_begin(void)
 		/* One word above the entry, as after a call: the ABI's alignment. */
 		void **top = (void **)(void *)(stacks[actor] + STACK_SIZE) - 2;
 
-		start_thread(actor);
+		m.actors[actor].ended = true;
+		actor_begin_thread(actor);
 		memset(stacks[actor], 0, STACK_SIZE);
 		memcpy(top, &mains[actor], sizeof(void *));
 		m.actors[actor].sp = top - SAVED_REGISTERS;
@@ -224,7 +234,8 @@ void actor_renew(unsigned int actor)
 	a->steps = 0;
 	a->masked = 0;
 	a->next = (struct pending){ .word = -1 };
-	start_thread(actor);
+	a->ended = true;
+	clear_data(actor);
 }
 
 void rec_signal_block_begin(struct rec_signal_block *ret_block)

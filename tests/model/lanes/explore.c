@@ -49,9 +49,10 @@ void fail(const char *format, ...)
 
 /* ------------------------------------------------------------------------------------------------- choices */
 
+/* A handler ends the thread by a raw system call; so not while signals are blocked. */
 static bool may_die(unsigned int actor)
 {
-	return with(DIES) && actor == 0 && !m.oracle.died;
+	return with(DIES) && actor == 0 && !m.oracle.died && !m.actors[actor].masked;
 }
 
 /* Nothing but this step can happen here, and the state need not be recorded: the actor need not stop. */
@@ -93,7 +94,10 @@ static bool goes_on_alone(unsigned int actor)
 {
 	const struct actor *a = &m.actors[actor];
 
-	return a->action ? a->next.place != PLACE_COMMON : actor_program(actor)[a->done] != '\0';
+	/* The id of a thread that begins may be one that others ask for. */
+	if (!a->action)
+		return actor_program(actor)[a->done] && !(a->ended && with(REUSES));
+	return a->next.place != PLACE_COMMON;
 }
 
 static void list_choices(struct node *node)
@@ -121,8 +125,10 @@ static void take(const struct choice *choice)
 		actor_renew(choice->actor);
 		return;
 	}
-	if (choice->act == ACT_START)
+	if (choice->act == ACT_START) {
 		m.actors[choice->actor].done++;
+		actor_begin_thread(choice->actor);
+	}
 	command = *choice;
 	actor_resume(choice->actor);
 }
@@ -210,10 +216,26 @@ static void go_on(void)
 
 static void begin(void)
 {
+	const char *action;
+	unsigned int i;
+
 	memset(&m, 0, sizeof(m));
 	kernel_begin();
 	view_begin();
 	actors_begin();
+	quiet_begin();
+	for (i = 0; i < config->made; i++) {
+		actor_become(i);
+		act('a');
+	}
+	while (i--) {
+		actor_become(i);
+		act('x');
+	}
+	actor_begin_thread(0);
+	actor_become(0);
+	for (action = config->before; *action; action++)
+		act(*action);
 	memory_begin();
 	set_end(&met);
 	set_begin(&met, UINT64_C(1) << 20);

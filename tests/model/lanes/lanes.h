@@ -42,7 +42,9 @@ enum {
 struct config {
 	const char *name;
 	uint8_t max_lanes;
+	uint8_t made; /* of them, before the exploration */
 	uint8_t shared_max;
+	const char *before; /* what the first thread did before that */
 	const char *programs[THREADS]; /* each thread's actions, see action.c */
 	const char *reads;	       /* the reader's */
 	unsigned int flags;
@@ -162,6 +164,7 @@ struct actor {
 	uint16_t steps;
 	uint8_t done; /* of its program */
 	uint8_t masked;
+	bool ended;  /* the next thread has not begun */
 	char action; /* 0: idle */
 	unsigned char tls[TLS_MAX];
 };
@@ -197,10 +200,12 @@ extern unsigned int current; /* the actor whose thread-local data are in place *
 
 void actors_begin(void);
 void actor_resume(unsigned int actor);
-/* Its thread is gone; the next one is ready. */
+/* Its thread is gone, whatever it was doing. */
 void actor_renew(unsigned int actor);
-/* The running thread ends here, and the actor is another one. */
-void actor_next_thread(void);
+/* The running thread ends here. */
+void actor_end_thread(void);
+/* If the actor's thread has ended, another one begins. */
+void actor_begin_thread(unsigned int actor);
 unsigned char *actor_stack(unsigned int actor, size_t *ret_live);
 /* Use the thread-local data of this actor. */
 void actor_become(unsigned int actor);

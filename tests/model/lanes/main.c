@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 		printf("%sok %u - %s: %llu states%s, %llu transitions, %llu ends, %u common words, steps at most %u, path %u\n",
 		       r ? "not " : "", ++tests, what->name, (unsigned long long)tally.states,
 		       tally.states >= limit ? " and no more" : "", (unsigned long long)tally.steps,
-		       (unsigned long long)tally.ends, tally.words, tally.most, tally.depth);
+		       (unsigned long long)tally.ends, tally.words - ALIVE, tally.most, tally.depth);
 		fflush(stdout);
 	}
 	if (!list)
