@@ -19,6 +19,25 @@ const struct config configs[] = {
 	{ "lane-exits",       1, 1, 0, "",     { "sXs",   "ss",   0 },              "",     OVERWRITE },
 	{ "lane-exits-three", 1, 1, 0, "",     { "sX",    "s",    "s" },            "",     OVERWRITE },
 	{ "lane-exits-again", 1, 1, 0, "",     { "sXs",   "ss",   0 },              "",     OVERWRITE | REUSES },
+	/* The own lane, or that of another thread, gets another shape: the thread continues in another lane. */
+	{ "lane-resize",      2, 2, 0, "s",    { "zs",    "sx",   0 },              "",     OVERWRITE },
+	{ "lane-resize-read", 2, 2, 0, "s",    { "zs",    0,      0 },              "r",    OVERWRITE },
+	{ "lane-wish",        2, 2, 0, "s",    { "ss",    "Z",    0 },              "",     OVERWRITE },
+	{ "lane-wish-three",  3, 2, 0, "s",    { "sx",    "Z",    "s" },            "",     OVERWRITE },
+	{ "lane-wish-read",   2, 2, 0, "s",    { "ss",    "Z",    0 },              "r",    OVERWRITE },
+	{ "lane-wish-dies",   2, 2, 0, "s",    { "ss",    "Z",    0 },              "",     OVERWRITE | DIES },
+	{ "lane-anew",        2, 2, 0, "",     { "sx",    "Z",    0 },              "",     OVERWRITE },
+	/* A lane is set aside as a snapshot, and given back. */
+	{ "lane-swap",        2, 2, 0, "s",    { "csC",   "sx",   0 },              "",     OVERWRITE },
+	{ "lane-swap-read",   2, 2, 0, "s",    { "csC",   0,      0 },              "r",    OVERWRITE },
+	{ "lane-disable",     1, 1, 0, "s",    { "ss",    "dD",   0 },              "",     OVERWRITE },
+	/* Threads beyond the lanes share one. */
+	{ "lane-share",       2, 2, 1, "",     { "s",     "s",    "s" },            "",     OVERWRITE },
+	{ "lane-share-exit",  2, 2, 1, "s",    { "s",     "sx",   "s" },            "",     OVERWRITE },
+	/* While it is permitted, a thread whose lane is full takes further ones. */
+	{ "lane-grows",       4, 1, 0, "lll",  { "ll",    0,      0 },              "r",    OVERWRITE | GROWS },
+	{ "lane-grows-two",   4, 2, 0, "lll",  { "lll",   "sx",   0 },              "",     OVERWRITE | GROWS },
+	{ "lane-grows-three", 4, 2, 0, "lll",  { "lll",   "lll",  0 },              "",     OVERWRITE | GROWS },
 	{ 0 },
 };
 /* clang-format on */
