@@ -17,7 +17,7 @@ struct seen {
 	uint64_t ts, raw, sum;
 	const struct dat_buffer *buffer;
 	int64_t lost;
-	uint32_t cpu, size, behind;
+	uint32_t cpu, size, bytes_after;
 	uint16_t id;
 	bool begins;
 };
