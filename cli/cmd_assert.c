@@ -171,7 +171,8 @@ int cmd_assert(int argc, char **argv)
 		.operands = "[FILE] EXPRESSION...",
 		.about =
 			"Check that expressions hold for a trace, such as 'p99(io:request) < 5ms && lost == 0'. FILE is the first\n"
-			"operand that names an existing file, trace.dat otherwise. Exits with 1 if one does not hold.\n",
+			"operand if it names an existing file or ends in .dat, trace.dat otherwise.\n"
+			"Exits with 1 if one does not hold.\n",
 		.table = table,
 		.max_operands = EXPRESSIONS_MAX,
 	};

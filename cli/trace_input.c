@@ -3,6 +3,7 @@
 #include "cli/trace_input.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,11 +11,19 @@
 #include "cli/cmd.h"
 #include "format/dat/dat_compress.h"
 
+/* No span, event or assertion ends so: the operand is meant as a file, and if it is missing, its name is reported. */
+static bool has_file_suffix(const char *operand)
+{
+	size_t size = strlen(operand);
+
+	return size > 4 && !strcmp(operand + size - 4, ".dat");
+}
+
 const char *trace_input_path(char ***operands)
 {
 	struct stat status;
 
-	if (!**operands || stat(**operands, &status))
+	if (!**operands || (stat(**operands, &status) && !has_file_suffix(**operands)))
 		return "trace.dat";
 	return *(*operands)++;
 }

@@ -18,7 +18,10 @@ struct trace_input {
 	struct event_table *table;
 };
 
-/* The first operand, if it names an existing file; *operands then begins after it. Otherwise "trace.dat". */
+/*
+ * The first operand, if it names an existing file or ends in ".dat";
+ * *operands then begins after it. Otherwise "trace.dat".
+ */
 const char *trace_input_path(char ***operands);
 
 /* 0; or the exit status, and one line was printed. trace_input_close() also takes what failed. */

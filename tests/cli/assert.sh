@@ -132,6 +132,9 @@ trace.dat lost == 0 False
 trace.dat count(complete) < 2 && 1 < 2 does not hold
 trace.dat SELECT path FROM complete WHERE id = 3 does not hold
 True False True"
+fails "a trace that is missing" "$RECORDER" assert missing.dat 'lost == 0'
+is "has the status of a trace that cannot be read" "$status" 1
+is "is reported by its name" "$err" "recorder assert: missing.dat: cannot open: No such file or directory"
 fails "a file that cannot be written" "$RECORDER" assert --junit missing/out.xml trace.dat 'lost == 0'
 like "is reported" "$err" "^recorder assert: cannot write 'missing/out.xml': No such file or directory$"
 

@@ -152,7 +152,9 @@ refused 1 "trace.dat: the trace has no system calls such as 'read'; record them 
 refused 1 "trace.dat: there is no system call 'nothing'" sys_nothing
 refused 1 "trace.dat: the trace has no sched_switch or no sched_waking; record them with -e sched" wakeup
 refused 1 "trace.dat: there is nothing to measure" io:complete io:submit -k id
-refused 2 "missing.dat: there is no such file; FILE A B expected" missing.dat io:submit io:complete
+refused 2 "missing: there is no such file; FILE A B expected" missing io:submit io:complete
+refused 1 "missing.dat: cannot open: No such file or directory" missing.dat io:submit io:complete
+refused 1 "missing.dat: cannot open: No such file or directory" missing.dat io:request
 refused 2 "-k is for two events; SPAN needs no key" io:request -k id
 refused 2 "--json and --svg exclude each other" --json --svg io:request
 refused 1 "pairs.c: .*" pairs.c io:request
