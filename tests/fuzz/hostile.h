@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of each lane: the ring and the reader page. */
+#define HOSTILE_LANE_PAGES 6u
+
 /* Random numbers. Any state is valid, so the number of a round can be its seed. */
 struct hostile_random {
 	uint64_t state;

@@ -12,7 +12,7 @@
 cc=${LIBFUZZER_CC-clang}
 seconds=${LIBFUZZER_SECONDS-60}
 seed=${LIBFUZZER_SEED-1}
-targets=${LIBFUZZER_TARGETS-dat spool elf filter words print}
+targets=${LIBFUZZER_TARGETS-dat spool view core elf filter words print}
 corpus=${LIBFUZZER_CORPUS-$TMP/corpus}
 limits=(-rss_limit_mb=512 -malloc_limit_mb=64 -timeout=10)
 flags=(-std=c11 -D_GNU_SOURCE= -DREC__DETAIL=1 "-I$top_srcdir/include" "-I$top_srcdir" "-I$top_builddir" -g1 -O1
@@ -73,6 +73,16 @@ seeds_of_dat()
 seeds_of_spool()
 {
 	FUZZ_SEED=$1/spool "$TMP/target_spool"
+}
+
+seeds_of_view()
+{
+	FUZZ_SEED=$1 "$TMP/target_view"
+}
+
+seeds_of_core()
+{
+	FUZZ_SEED=$1 "$TMP/target_core"
 }
 
 # A library with two events.
@@ -187,11 +197,13 @@ mkdir "$TMP/objects"
 export FUZZ_FILE=$TMP/formats.dat
 "$top_builddir/tests/golden/mkdat" v6-kernel >"$FUZZ_FILE" || exit 1
 mapfile -t sources < <(cd "$top_srcdir" && ls librecorder/*/*.c \
-	format/io/{blob,bytes,clock_reading,number_map,text_pool}.c \
+	format/io/{blob,bytes,clock_reading,number_map,out_file,text_pool}.c \
 	format/dat/dat_{boot,compress,cursor,cut,growth,notes,page,parse,parse_v6,parse_v7,process,read,seek,time}.c \
-	cli/base/{file_limit,memory,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
-	cli/recording/spool_{format,kernel,model,source,stage}.c cli/recording/{stage_recover,dir_watch,elf_events,elf_file}.c \
-	cli/assert_parse.c format/hist/hist.c format/sql/sql_hist.c format/print/*.c format/text/*.c)
+	cli/base/{file_limit,memory,message,open_regular,priority,read_at}.c cli/recording/{spool,stage}{,_write}.c \
+	cli/recording/spool_{format,kernel,model,source,stage}.c \
+	cli/recording/{core_file,dir_watch,dirs,elf_events,elf_file,session,stage_recover}.c \
+	cli/assert_parse.c format/hist/hist.c format/sql/sql_hist.c format/print/*.c format/text/*.c \
+	tests/fuzz/{hostile_number,small_buffer,view_calls}.c)
 ok "the readers are compiled" compile_all "${sources[@]}"
 [ "$tap_failed" = 0 ] || exit 1
 for target in $targets; do

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* Valid buffers for the targets of libfuzzer.sh: with the smallest lanes, made by the library. */
+#ifndef SMALL_BUFFER_H
+#define SMALL_BUFFER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SMALL_BUFFERS 8u
+
+/*
+ * Make buffer `which` of SMALL_BUFFERS in RECORDER_DIR, in a child that calls `use` with the file's bytes and then
+ * ends. Bit 0: it overwrites, and has done so; bit 1: a second thread has a lane; bit 2: a page was read. Aborts if
+ * anything fails.
+ */
+void small_buffer(unsigned int which, void (*use)(const unsigned char *bytes, size_t size, void *arg), void *arg);
+
+/*
+ * The next part of the bytes that is not only zeros, from *at on: a buffer file is mostly holes. Returns its size, and
+ * sets *at to where it begins; 0: there is none. `size` must be a multiple of 64.
+ */
+size_t small_buffer_part(const unsigned char *bytes, size_t size, size_t *at);
+
+#endif
