@@ -42,6 +42,9 @@
 /* No buffer is so large; keeps every offset in the file a positive off_t. */
 #define BUFFER_MAX (UINT64_C(1) << 42)
 
+/* More than the core file's size may be written, by this much: segments need not begin and end with a page. */
+#define SLACK (UINT64_C(256) << 10)
+
 #define COPY_BLOCK 65536u
 #define DELETED	   " (deleted)"
 
@@ -50,7 +53,8 @@ struct core {
 	uint64_t size;
 	Elf64_Phdr *segments;
 	uint64_t nr_segments;
-	uint64_t budget;      /* bytes that may still be copied */
+	uint64_t budget;      /* bytes that may still be read or written */
+	bool listed;	      /* the list of mappings was read */
 	unsigned char *block; /* COPY_BLOCK bytes */
 	int dir;	      /* where the buffers go */
 	struct core_info info;
@@ -69,6 +73,18 @@ static int read_core(const struct core *core, void *bytes, size_t size, uint64_t
 	if (offset > core->size || size > core->size - offset)
 		return -EBADMSG;
 	return read_exactly(core->fd, bytes, size, offset);
+}
+
+/*
+ * Each byte of a core file belongs to one mapping or one note, so a malicious file can neither fill the disk nor keep
+ * the command busy. 0; -EBADMSG: fewer bytes are left.
+ */
+static int spend(struct core *core, uint64_t bytes)
+{
+	if (bytes > core->budget)
+		return -EBADMSG;
+	core->budget -= bytes;
+	return 0;
 }
 
 static int read_header(struct core *core, Elf64_Ehdr *header)
@@ -129,30 +145,34 @@ static bool is_zero(const unsigned char *bytes, size_t size)
 	return !bytes[0] && !memcmp(bytes, bytes + 1, size - 1);
 }
 
+/* The memory that these bytes of a file take. Neither number is above BUFFER_MAX. */
+static uint64_t whole_pages(uint64_t at, uint64_t size)
+{
+	const uint64_t first = at / REC_MAP_PAGE, last = (at + size - 1) / REC_MAP_PAGE;
+
+	return (last - first + 1) * REC_MAP_PAGE;
+}
+
 /* Copy `size` bytes of the core file at `from` to the buffer at `to`; zeros stay holes. */
 static int copy(struct core *core, uint64_t from, int fd, uint64_t to, uint64_t size)
 {
-	/* Each byte of a core file belongs to one mapping, so a malicious file cannot fill the disk. */
-	if (size > core->budget)
-		return -EBADMSG;
-	core->budget -= size;
-	while (size) {
-		const size_t piece = size < COPY_BLOCK ? (size_t)size : COPY_BLOCK;
-		int err = read_core(core, core->block, piece, from);
+	int err = spend(core, whole_pages(to, size));
 
+	while (size && !err) {
+		const size_t piece = size < COPY_BLOCK ? (size_t)size : COPY_BLOCK;
+
+		err = read_core(core, core->block, piece, from);
 		for (size_t at = 0; !err && at < piece; at += REC_MAP_PAGE) {
 			const size_t page = piece - at < REC_MAP_PAGE ? piece - at : REC_MAP_PAGE;
 
 			if (!is_zero(core->block + at, page))
 				err = out_write_at(fd, core->block + at, page, to + at);
 		}
-		if (err)
-			return err;
 		from += piece;
 		to += piece;
 		size -= piece;
 	}
-	return 0;
+	return err;
 }
 
 /* Copy the parts of a mapping that the segments contain. */
@@ -179,17 +199,19 @@ static int copy_mapping(struct core *core, const struct mapping *mapping, int fd
 }
 
 /* The copy of this lane has no reader. */
-static int free_lane(int fd, uint64_t at)
+static int free_lane(struct core *core, int fd, uint64_t at)
 {
 	static const uint64_t no_owner;
 	uint64_t owner = 0;
-	int err = read_exactly(fd, &owner, sizeof(owner), at);
+	int err = spend(core, sizeof(owner));
 
+	if (!err)
+		err = read_exactly(fd, &owner, sizeof(owner), at);
 	return err || !owner ? err : out_write_at(fd, &no_owner, sizeof(no_owner), at);
 }
 
 /* The copy has no writer and no reader any more: make its header and lanes state that. */
-static int release(int fd, uint64_t size)
+static int release(struct core *core, int fd, uint64_t size)
 {
 	static const uint32_t state = REC_BUFFER_REPLACED;
 	struct rec_buffer_header header;
@@ -204,7 +226,7 @@ static int release(int fd, uint64_t size)
 
 		if (at > size - sizeof(uint64_t))
 			break;
-		err = free_lane(fd, at);
+		err = free_lane(core, fd, at);
 	}
 	return err;
 }
@@ -235,7 +257,7 @@ static int extract(struct core *core, const struct mapping *list, unsigned int n
 	if (!err && fstat(fd, &st) < 0)
 		err = -errno;
 	if (!err && (uint64_t)st.st_size >= sizeof(struct rec_buffer_header)) {
-		err = ftruncate(fd, (off_t)size) < 0 ? -errno : release(fd, size);
+		err = ftruncate(fd, (off_t)size) < 0 ? -errno : release(core, fd, size);
 		core->info.buffers += !err;
 	} else if (!err) {
 		unlinkat(core->dir, name, 0);
@@ -344,8 +366,11 @@ static int read_notes(struct core *core, char *notes, uint64_t size)
 			return -EBADMSG;
 		if (note.n_type == NT_PRPSINFO)
 			read_process(core, notes + at, note.n_descsz);
-		else if (note.n_type == NT_FILE)
+		/* A core file has one list; with a second one, MAPPINGS_MAX would not be the limit. */
+		else if (note.n_type == NT_FILE && !core->listed) {
+			core->listed = true;
 			err = read_files(core, notes + at, note.n_descsz);
+		}
 		at += rounded(note.n_descsz);
 	}
 	return err;
@@ -359,6 +384,9 @@ static int read_note_segment(struct core *core, const Elf64_Phdr *segment)
 
 	if (!size || size > NOTES_MAX)
 		return size ? -EBADMSG : 0;
+	err = spend(core, size);
+	if (err)
+		return err;
 	notes = malloc(size);
 	if (!notes)
 		return -ENOMEM;
@@ -394,7 +422,8 @@ static int open_files(struct core *core, const char *path, const char *dir)
 	core->dir = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (core->dir < 0)
 		return -errno;
-	core->size = core->budget = (uint64_t)st.st_size;
+	core->size = (uint64_t)st.st_size;
+	core->budget = core->size + SLACK;
 	core->block = malloc(COPY_BLOCK);
 	return core->block ? 0 : -ENOMEM;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Buffers in the core file of a program that crashed: its mappings of *.rec files, reassembled as separate files.
- * Nothing in a core file is trusted: the amount written is limited by the core file's contents.
+ * Nothing in a core file is trusted: what is written takes no more than the core file's size and 256 KiB, and the time
+ * grows with the size only.
  */
 #ifndef CLI_CORE_FILE_H
 #define CLI_CORE_FILE_H

@@ -254,6 +254,14 @@ static void end(void)
 	hostile_remove();
 }
 
+static int extract(struct core_info *ret_info)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", core_fd);
+	return core_file_extract(path, out_dir, ret_info);
+}
+
 Test(fuzz_core, anything_in_its_tables, .init = begin, .fini = end, .timeout = 100000)
 {
 	hostile_rounds("fuzz_core", do_round);
@@ -264,12 +272,118 @@ Test(fuzz_core, one_mapping_under_many_names, .fini = end)
 	struct core_info info;
 	unsigned int pages = 0;
 	uint64_t bytes = 0;
-	char path[64];
 
 	begin_with(50);
 	cr_assert_eq(pwrite(core_fd, good, good_size, 0), (ssize_t)good_size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", core_fd);
-	cr_assert_eq(core_file_extract(path, out_dir, &info), -EBADMSG);
+	cr_assert_eq(extract(&info), -EBADMSG);
 	cr_assert_gt(empty(&pages, &bytes), 1);
 	cr_assert_leq(bytes, 2 * good_size);
+}
+
+/* ------------------------------------------------------------------------- more than each byte of it belongs to */
+
+/* A core file that is only tables: its list has `names` buffers with these bytes of memory. */
+static size_t begin_tables(unsigned int segments, unsigned int names, uint64_t buffer_size)
+{
+	const size_t tables = sizeof(Elf64_Ehdr) + segments * sizeof(Elf64_Phdr);
+	Elf64_Ehdr header = { .e_ident = ELFMAG,
+			      .e_type = ET_CORE,
+			      .e_phnum = (Elf64_Half)segments,
+			      .e_phentsize = sizeof(Elf64_Phdr),
+			      .e_phoff = sizeof(header) };
+	Elf64_Phdr notes = { .p_type = PT_NOTE, .p_offset = tables };
+	unsigned char bytes[2 * PAGE] = { 0 };
+
+	strcpy(hostile_dir, "/dev/shm/fuzz.XXXXXX");
+	cr_assert_not_null(mkdtemp(hostile_dir));
+	snprintf(out_dir, sizeof(out_dir), "%.4000s.out", hostile_dir);
+	cr_assert_eq(mkdir(out_dir, 0700), 0);
+	core_fd = memfd_create("core", MFD_CLOEXEC);
+	header.e_ident[EI_CLASS] = ELFCLASS64;
+	header.e_ident[EI_DATA] = ELFDATA2LSB;
+	notes.p_filesz = add_names(bytes, buffer_size, names);
+	cr_assert_eq(pwrite(core_fd, &header, sizeof(header), 0), sizeof(header));
+	cr_assert_eq(pwrite(core_fd, &notes, sizeof(notes), sizeof(header)), sizeof(notes));
+	cr_assert_eq(pwrite(core_fd, bytes, notes.p_filesz, (off_t)tables), (ssize_t)notes.p_filesz);
+	return tables + notes.p_filesz;
+}
+
+static void add_segment(unsigned int number, const Elf64_Phdr *segment)
+{
+	const off_t at = (off_t)(sizeof(Elf64_Ehdr) + number * sizeof(*segment));
+
+	cr_assert_eq(pwrite(core_fd, segment, sizeof(*segment), at), sizeof(*segment));
+}
+
+static void end_tables(void)
+{
+	close(core_fd);
+	cr_assert_eq(rmdir(out_dir), 0);
+	cr_assert_eq(rmdir(hostile_dir), 0);
+}
+
+/* Repeats the first segment, the notes. */
+static int extract_notes(unsigned int segments, struct core_info *ret_info)
+{
+	Elf64_Phdr notes;
+
+	begin_tables(segments, 40, PAGE);
+	cr_assert_eq(pread(core_fd, &notes, sizeof(notes), sizeof(Elf64_Ehdr)), sizeof(notes));
+	for (unsigned int i = 1; i < segments; i++)
+		add_segment(i, &notes);
+	return extract(ret_info);
+}
+
+/* The same notes again and again: the time would be the product of both numbers. */
+Test(fuzz_core, many_segments_are_the_same_notes, .fini = end_tables)
+{
+	struct core_info info;
+
+	cr_assert_eq(extract_notes(1000, &info), -EBADMSG);
+}
+
+Test(fuzz_core, a_second_list_of_mappings_is_ignored, .fini = end_tables)
+{
+	struct core_info info;
+
+	cr_assert_eq(extract_notes(2, &info), 0);
+	cr_assert_eq(info.absent, 40);
+}
+
+/* A page of memory for each byte. */
+Test(fuzz_core, segments_of_one_byte, .fini = end_tables)
+{
+	const unsigned int segments = 2000;
+	const size_t size = begin_tables(segments, 1, segments * PAGE);
+	Elf64_Phdr segment = { .p_type = PT_LOAD, .p_offset = 1, .p_filesz = 1, .p_memsz = 1 };
+	struct core_info info;
+	unsigned int pages = 0;
+	uint64_t bytes = 0;
+
+	for (unsigned int i = 1; i < segments; i++) {
+		segment.p_vaddr = BASE + i * PAGE;
+		add_segment(i, &segment);
+	}
+	cr_assert_eq(extract(&info), -EBADMSG);
+	cr_assert_eq(empty(&pages, &bytes), 1);
+	cr_assert_leq(bytes, size + (256u << 10));
+}
+
+/* A buffer that says it has the most lanes, and one place for all. */
+Test(fuzz_core, lanes_without_memory, .fini = end)
+{
+	const uint32_t lanes = UINT16_MAX;
+	const uint64_t stride = 0;
+	unsigned int pages = 0;
+	struct core_info info;
+	Elf64_Phdr segment;
+	uint64_t bytes = 0;
+
+	begin_with(1);
+	memcpy(&segment, good + sizeof(Elf64_Ehdr) + sizeof(segment), sizeof(segment));
+	memcpy(good + segment.p_offset + offsetof(struct rec_buffer_header, nr_lanes), &lanes, sizeof(lanes));
+	memcpy(good + segment.p_offset + offsetof(struct rec_buffer_header, lane_stride), &stride, sizeof(stride));
+	cr_assert_eq(pwrite(core_fd, good, good_size, 0), (ssize_t)good_size);
+	cr_assert_eq(extract(&info), -EBADMSG);
+	empty(&pages, &bytes);
 }
