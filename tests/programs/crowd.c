@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * crowd THREADS AT_A_TIME EVENTS [PAUSE_US]
+ * crowd THREADS AT_A_TIME EVENTS [PAUSE_US [FIRST]]
  *
  * Runs THREADS threads, AT_A_TIME of them at a time. Each gives itself a name, t and its number, and writes numbered
- * events, with a pause before each. Prints how many were produced, and the memory of the process that is shared, in
+ * events, with a pause before each. The FIRST first ones begin one after the other: the next thread is made when the
+ * first event is written. Prints how many were produced, and the memory of the process that is shared, in
  * KiB, when all threads are gone.
  */
 #include <librecorder/event.h>
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +22,8 @@ REC_EVENT(test, crowd, u32(thread), u32(number));
 
 static unsigned long events;
 static struct timespec pause_time;
-static sem_t places;
+static unsigned int first;
+static sem_t places, written;
 
 static void *live(void *arg)
 {
@@ -30,9 +33,13 @@ static void *live(void *arg)
 	snprintf(name, sizeof(name), "t%u", number);
 	pthread_setname_np(pthread_self(), name);
 	for (unsigned int i = 0; i < events; i++) {
-		if (pause_time.tv_nsec)
+		const bool others_wait = number < first && i == 0;
+
+		if (pause_time.tv_nsec && !others_wait)
 			nanosleep(&pause_time, NULL);
 		REC(test, crowd, number, i);
+		if (others_wait)
+			sem_post(&written);
 	}
 	sem_post(&places);
 	return NULL;
@@ -63,7 +70,9 @@ int main(int argc, char **argv)
 		return 2;
 	events = strtoul(argv[3], NULL, 10);
 	pause_time.tv_nsec = argc > 4 ? atol(argv[4]) * 1000 : 0;
+	first = argc > 5 ? (unsigned int)atoi(argv[5]) : 0;
 	sem_init(&places, 0, at_a_time);
+	sem_init(&written, 0, 0);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, 128 * 1024);
 	for (unsigned int i = 0; i < threads; i++) {
@@ -74,6 +83,8 @@ int main(int argc, char **argv)
 			pthread_join(ids[i - at_a_time], NULL);
 		if (pthread_create(&ids[i], &attr, live, (void *)(uintptr_t)i))
 			return 1;
+		while (i < first && sem_wait(&written))
+			;
 	}
 	for (unsigned int i = threads > at_a_time ? threads - at_a_time : 0; i < threads; i++)
 		pthread_join(ids[i], NULL);
