@@ -30,9 +30,6 @@
 /* The event of rec_printf. */
 #define PRINTF_NAME "ftrace:bprint"
 
-/* A name that is longer moves its own line's columns, and no other's. */
-#define NAME_COLUMN_MAX 40u
-
 /* -------------------------------------------------------------------------------------------------------- one log */
 
 /* Names come from other programs: they must not move the cursor. */
@@ -263,7 +260,7 @@ static unsigned int name_column(struct listing listing)
 	struct listed listed;
 
 	while (next_listed(&listing, &listed))
-		if (width_of(&listed) > column && width_of(&listed) <= NAME_COLUMN_MAX)
+		if (width_of(&listed) > column && width_of(&listed) <= LIST_COLUMN_MAX)
 			column = width_of(&listed);
 	if (listing.prints && listing.view && column < strlen(PRINTF_NAME))
 		column = (unsigned int)strlen(PRINTF_NAME);

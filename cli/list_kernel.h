@@ -5,9 +5,12 @@
 
 #include <stdbool.h>
 
+/* A name that is longer moves its own line's columns, and no other's. */
+#define LIST_COLUMN_MAX 40u
+
 /*
- * Lists those that match `patterns` (pattern.h), NULL: all of them; with `full`, their fields. The exit status; a
- * failure is reported.
+ * Lists those that match `patterns`, NULL: all of them; with `full`, their fields. Patterns are those of record's -e,
+ * separated by commas; one after ! leaves out. The exit status; a failure is reported.
  */
 int list_kernel(const char *patterns, bool full);
 

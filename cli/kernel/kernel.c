@@ -18,7 +18,7 @@ struct kernel {
 	const struct message_sink *sink;
 	const struct kernel_request *request;
 	struct instance instance;
-	struct kernel_events events;
+	struct kernel_names events;
 	const char *clock;
 	unsigned int page_size;
 	unsigned int *cpus;
@@ -137,7 +137,7 @@ struct kernel *kernel_close(struct kernel *kernel)
 		close(kernel->on);
 	}
 	instance_destroy(kernel->sink, &kernel->instance);
-	kernel_events_free(&kernel->events);
+	kernel_names_free(&kernel->events);
 	free(kernel->cpus);
 	free(kernel);
 	return NULL;

@@ -2,166 +2,17 @@
 #include "cli/kernel/kernel_events.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/kernel/kernel_error.h"
 #include "cli/base/message.h"
-#include "cli/base/suggest.h"
-
-/* The number of names that are suggested for one that does not exist. */
-#define OFFERED 4u
-
-/* ---------------------------------------------------------------------------------------------------- their names */
-
-static int by_name(const void *a, const void *b)
-{
-	const struct kernel_name *one = a, *other = b;
-	const int order = strcmp(one->system, other->system);
-
-	return order ? order : strcmp(one->event, other->event);
-}
-
-static int read_names(struct kernel_events *events)
-{
-	unsigned int nr = 0;
-	char *at, *colon;
-
-	events->text = tracefs_instance_file_read(NULL, "available_events", NULL);
-	if (!events->text)
-		return errno ? -errno : -EIO;
-	for (at = events->text; *at; at++)
-		nr += *at == '\n';
-	events->names = calloc(nr + 1, sizeof(*events->names));
-	if (!events->names)
-		return -ENOMEM;
-	for (char *line = strtok_r(events->text, "\n", &at); line; line = strtok_r(NULL, "\n", &at)) {
-		colon = strchr(line, ':');
-		if (!colon)
-			continue;
-		*colon = '\0';
-		events->names[events->nr++] = (struct kernel_name){ line, colon + 1, false };
-	}
-	qsort(events->names, events->nr, sizeof(*events->names), by_name);
-	return 0;
-}
-
-/* A pattern in its parts: "system:event", or one word that is either. */
-struct pattern {
-	char system[128];
-	const char *event; /* NULL: the word is either */
-};
-
-static bool split(const char *pattern, struct pattern *ret)
-{
-	const size_t size = strcspn(pattern, ":");
-
-	if (!strcmp(pattern, "all"))
-		pattern = "*:*";
-	if (size >= sizeof(ret->system))
-		return false;
-	snprintf(ret->system, sizeof(ret->system), "%.*s", (int)strcspn(pattern, ":"), pattern);
-	ret->event = strchr(pattern, ':') ? strchr(pattern, ':') + 1 : NULL;
-	return true;
-}
-
-static bool matches_system(const struct pattern *pattern, const struct kernel_name *name)
-{
-	return !fnmatch(pattern->system, name->system, 0) && (!pattern->event || !strcmp(pattern->event, "*"));
-}
-
-static bool matches(const struct pattern *pattern, const struct kernel_name *name)
-{
-	if (!pattern->event)
-		return !fnmatch(pattern->system, name->system, 0) || !fnmatch(pattern->system, name->event, 0);
-	return !fnmatch(pattern->system, name->system, 0) && !fnmatch(pattern->event, name->event, 0);
-}
-
-/* The names to suggest, the likely ones first. */
-struct offers {
-	char text[512];
-	unsigned int nr;
-};
-
-static void offer(struct offers *offers, const char *system, const char *event)
-{
-	const size_t used = strlen(offers->text);
-	char name[256];
-
-	snprintf(name, sizeof(name), "%s%s%s", system, event ? ":" : "", event ? event : "");
-	if (offers->nr < OFFERED && used + strlen(name) + 3 < sizeof(offers->text))
-		sprintf(offers->text + used, "%s%s", offers->nr++ ? ", " : "", name);
-}
-
-static bool is_slip(const char *word, const char *name)
-{
-	const char *const names[] = { name, NULL };
-
-	return suggest(word, names);
-}
-
-/* Whether `word` may mean `name`: it has a typing error, or is a part of it. */
-static bool is_near(const char *word, const char *name)
-{
-	return *word && (strstr(name, word) || is_slip(word, name));
-}
-
-static bool has_system(const struct kernel_events *events, const char *system)
-{
-	for (unsigned int i = 0; i < events->nr; i++)
-		if (!strcmp(events->names[i].system, system))
-			return true;
-	return false;
-}
-
-/* Whether it is a system by itself, or one that has an event of this name. */
-static void offer_systems(struct offers *offers, const struct kernel_events *events, const struct pattern *pattern)
-{
-	const char *last = "";
-
-	for (unsigned int i = 0; i < events->nr; i++) {
-		const struct kernel_name *name = &events->names[i];
-
-		if (pattern->event && !strcmp(pattern->event, name->event))
-			offer(offers, name->system, name->event);
-		else if (!pattern->event && strcmp(last, name->system) != 0 && is_slip(pattern->system, name->system))
-			offer(offers, name->system, NULL);
-		last = name->system;
-	}
-}
-
-static void offer_events(struct offers *offers, const struct kernel_events *events, const struct pattern *pattern)
-{
-	const char *word = pattern->event ? pattern->event : pattern->system;
-	const bool in_system = pattern->event && has_system(events, pattern->system);
-
-	for (unsigned int i = 0; i < events->nr; i++)
-		if ((!in_system || !strcmp(events->names[i].system, pattern->system)) &&
-		    is_near(word, events->names[i].event))
-			offer(offers, events->names[i].system, events->names[i].event);
-}
-
-static int no_event(const struct message_sink *sink, const struct kernel_events *events, const char *wrong,
-		    const struct pattern *pattern)
-{
-	struct offers offers = { "", 0 };
-
-	offer_systems(&offers, events, pattern);
-	if (!offers.nr)
-		offer_events(&offers, events, pattern);
-	message(sink, "this kernel has no event '%s'%s%s%s", wrong, offers.nr ? "; did you mean " : "", offers.text,
-		offers.nr ? "?" : "");
-	return -ENOENT;
-}
-
-/* --------------------------------------------------------------------------------------------------- setting them */
 
 struct setting {
 	const struct message_sink *sink;
 	const struct instance *instance;
-	struct kernel_events *events;
+	struct kernel_names *events;
 	bool ignore_missing;
 	bool quiet;
 };
@@ -199,9 +50,9 @@ static bool has_filter(const struct setting *setting, const struct kernel_name *
  * A whole system accepts any filter, and gives it to those of its events that have its fields; all others are recorded
  * unfiltered. trace-cmd does the same; but if no event has the fields, fail.
  */
-static int set_filter(const struct setting *setting, const struct pattern *pattern, const char *filter)
+static int set_filter(const struct setting *setting, const struct kernel_pattern *pattern, const char *filter)
 {
-	const struct kernel_events *events = setting->events;
+	const struct kernel_names *events = setting->events;
 	unsigned int with = 0, without = 0;
 	const char *done = NULL;
 	char what[256];
@@ -210,9 +61,9 @@ static int set_filter(const struct setting *setting, const struct pattern *patte
 	for (unsigned int i = 0; i < events->nr && !err; i++) {
 		const struct kernel_name *name = &events->names[i];
 
-		if (!matches(pattern, name))
+		if (!kernel_pattern_matches(pattern, name))
 			continue;
-		if (!matches_system(pattern, name)) {
+		if (!kernel_pattern_is_system(pattern, name)) {
 			err = set_file(setting, name->system, name->event, "filter", filter);
 			with++;
 			continue;
@@ -235,14 +86,14 @@ static int set_filter(const struct setting *setting, const struct pattern *patte
 	return err;
 }
 
-static int set_trigger(const struct setting *setting, const struct pattern *pattern, const char *trigger)
+static int set_trigger(const struct setting *setting, const struct kernel_pattern *pattern, const char *trigger)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i < setting->events->nr && !err; i++) {
 		const struct kernel_name *name = &setting->events->names[i];
 
-		if (matches(pattern, name))
+		if (kernel_pattern_matches(pattern, name))
 			err = set_file(setting, name->system, name->event, "trigger", trigger);
 	}
 	return err;
@@ -251,17 +102,17 @@ static int set_trigger(const struct setting *setting, const struct pattern *patt
 /* Note which events are on, and set their filters and triggers. */
 static int take(const struct setting *setting, const struct kernel_event *event)
 {
-	struct kernel_events *events = setting->events;
-	struct pattern pattern;
+	struct kernel_names *events = setting->events;
+	struct kernel_pattern pattern;
 	unsigned int nr = 0;
 	int err = 0;
 
-	if (!split(event->pattern, &pattern)) {
+	if (!kernel_pattern_parse(event->pattern, &pattern)) {
 		message(setting->sink, "this kernel has no event '%s'", event->pattern);
 		return -ENOENT;
 	}
 	for (unsigned int i = 0; i < events->nr; i++)
-		if (matches(&pattern, &events->names[i])) {
+		if (kernel_pattern_matches(&pattern, &events->names[i])) {
 			events->names[i].on = !event->excluded;
 			nr++;
 		}
@@ -270,8 +121,10 @@ static int take(const struct setting *setting, const struct kernel_event *event)
 			message(setting->sink, "this kernel has no event '%s': skipped (-i)", event->pattern);
 		return 0;
 	}
-	if (!nr)
-		return no_event(setting->sink, events, event->pattern, &pattern);
+	if (!nr) {
+		kernel_names_say_none(setting->sink, events, event->pattern, &pattern);
+		return -ENOENT;
+	}
 	if (event->filter)
 		err = set_filter(setting, &pattern, event->filter);
 	for (unsigned int i = 0; i < event->nr_triggers && !err; i++)
@@ -297,7 +150,7 @@ static int switch_on(const struct setting *setting, unsigned int from, unsigned 
 }
 
 int kernel_events_set(const struct message_sink *sink, const struct instance *instance,
-		      const struct kernel_request *request, struct kernel_events *events)
+		      const struct kernel_request *request, struct kernel_names *events)
 {
 	const struct setting setting = { sink, instance, events, request->ignore_missing, request->quiet };
 	unsigned int to;
@@ -305,7 +158,7 @@ int kernel_events_set(const struct message_sink *sink, const struct instance *in
 
 	if (!request->nr_events)
 		return 0;
-	err = read_names(events);
+	err = kernel_names_read(events);
 	if (err) {
 		message(sink, "cannot read the kernel's list of events: %s", strerror(-err));
 		return err;
@@ -323,13 +176,6 @@ int kernel_events_set(const struct message_sink *sink, const struct instance *in
 	return err;
 }
 
-void kernel_events_free(struct kernel_events *events)
-{
-	free(events->names);
-	free(events->text);
-	*events = (struct kernel_events){ .nr = 0 };
-}
-
 /* "enable_event:SYSTEM:EVENT[:COUNT] [if FILTER]" */
 static bool is_switched(const char *trigger, const char *system)
 {
@@ -342,7 +188,7 @@ static bool is_switched(const char *trigger, const char *system)
 	return !strncmp(trigger, system, size) && trigger[size] == ':';
 }
 
-bool kernel_events_has_system(const struct kernel_events *events, const struct kernel_request *request,
+bool kernel_events_has_system(const struct kernel_names *events, const struct kernel_request *request,
 			      const char *system)
 {
 	for (unsigned int i = 0; i < events->nr; i++)

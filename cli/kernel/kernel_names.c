@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/kernel/kernel_names.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tracefs.h>
+
+#include "cli/base/suggest.h"
+
+/* The number of names that are suggested for one that does not exist. */
+#define OFFERED 4u
+
+static int by_name(const void *a, const void *b)
+{
+	const struct kernel_name *one = a, *other = b;
+	const int order = strcmp(one->system, other->system);
+
+	return order ? order : strcmp(one->event, other->event);
+}
+
+int kernel_names_read(struct kernel_names *events)
+{
+	unsigned int nr = 0;
+	char *at, *colon;
+
+	events->text = tracefs_instance_file_read(NULL, "available_events", NULL);
+	if (!events->text)
+		return errno ? -errno : -EIO;
+	for (at = events->text; *at; at++)
+		nr += *at == '\n';
+	events->names = calloc(nr + 1, sizeof(*events->names));
+	if (!events->names)
+		return -ENOMEM;
+	for (char *line = strtok_r(events->text, "\n", &at); line; line = strtok_r(NULL, "\n", &at)) {
+		colon = strchr(line, ':');
+		if (!colon)
+			continue;
+		*colon = '\0';
+		events->names[events->nr++] = (struct kernel_name){ line, colon + 1, false };
+	}
+	qsort(events->names, events->nr, sizeof(*events->names), by_name);
+	return 0;
+}
+
+bool kernel_pattern_parse(const char *pattern, struct kernel_pattern *ret)
+{
+	const size_t size = strcspn(pattern, ":");
+
+	if (!strcmp(pattern, "all"))
+		pattern = "*:*";
+	if (size >= sizeof(ret->system))
+		return false;
+	snprintf(ret->system, sizeof(ret->system), "%.*s", (int)strcspn(pattern, ":"), pattern);
+	ret->event = strchr(pattern, ':') ? strchr(pattern, ':') + 1 : NULL;
+	return true;
+}
+
+bool kernel_pattern_is_system(const struct kernel_pattern *pattern, const struct kernel_name *name)
+{
+	return !fnmatch(pattern->system, name->system, 0) && (!pattern->event || !strcmp(pattern->event, "*"));
+}
+
+bool kernel_pattern_matches(const struct kernel_pattern *pattern, const struct kernel_name *name)
+{
+	if (!pattern->event)
+		return !fnmatch(pattern->system, name->system, 0) || !fnmatch(pattern->system, name->event, 0);
+	return !fnmatch(pattern->system, name->system, 0) && !fnmatch(pattern->event, name->event, 0);
+}
+
+/* The names to suggest, the likely ones first. */
+struct offers {
+	char text[512];
+	unsigned int nr;
+};
+
+static void offer(struct offers *offers, const char *system, const char *event)
+{
+	const size_t used = strlen(offers->text);
+	char name[256];
+
+	snprintf(name, sizeof(name), "%s%s%s", system, event ? ":" : "", event ? event : "");
+	if (offers->nr < OFFERED && used + strlen(name) + 3 < sizeof(offers->text))
+		sprintf(offers->text + used, "%s%s", offers->nr++ ? ", " : "", name);
+}
+
+static bool is_slip(const char *word, const char *name)
+{
+	const char *const names[] = { name, NULL };
+
+	return suggest(word, names);
+}
+
+/* Whether `word` may mean `name`: it has a typing error, or is a part of it. */
+static bool is_near(const char *word, const char *name)
+{
+	return *word && (strstr(name, word) || is_slip(word, name));
+}
+
+static bool has_system(const struct kernel_names *events, const char *system)
+{
+	for (unsigned int i = 0; i < events->nr; i++)
+		if (!strcmp(events->names[i].system, system))
+			return true;
+	return false;
+}
+
+/* Whether it is a system by itself, or one that has an event of this name. */
+static void offer_systems(struct offers *offers, const struct kernel_names *events, const struct kernel_pattern *pattern)
+{
+	const char *last = "";
+
+	for (unsigned int i = 0; i < events->nr; i++) {
+		const struct kernel_name *name = &events->names[i];
+
+		if (pattern->event && !strcmp(pattern->event, name->event))
+			offer(offers, name->system, name->event);
+		else if (!pattern->event && strcmp(last, name->system) != 0 && is_slip(pattern->system, name->system))
+			offer(offers, name->system, NULL);
+		last = name->system;
+	}
+}
+
+static void offer_events(struct offers *offers, const struct kernel_names *events, const struct kernel_pattern *pattern)
+{
+	const char *word = pattern->event ? pattern->event : pattern->system;
+	const bool in_system = pattern->event && has_system(events, pattern->system);
+
+	for (unsigned int i = 0; i < events->nr; i++)
+		if ((!in_system || !strcmp(events->names[i].system, pattern->system)) &&
+		    is_near(word, events->names[i].event))
+			offer(offers, events->names[i].system, events->names[i].event);
+}
+
+void kernel_names_say_none(const struct message_sink *sink, const struct kernel_names *events, const char *wrong,
+			   const struct kernel_pattern *pattern)
+{
+	struct offers offers = { "", 0 };
+
+	offer_systems(&offers, events, pattern);
+	if (!offers.nr)
+		offer_events(&offers, events, pattern);
+	message(sink, "this kernel has no event '%s'%s%s%s", wrong, offers.nr ? "; did you mean " : "", offers.text,
+		offers.nr ? "?" : "");
+}
+
+void kernel_names_free(struct kernel_names *events)
+{
+	free(events->names);
+	free(events->text);
+	*events = (struct kernel_names){ .nr = 0 };
+}
