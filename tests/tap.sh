@@ -15,6 +15,7 @@
 #	pass NAME, fail NAME	for a result that the script decides itself
 #	skip NAME REASON	one check cannot be done here
 #	skip_all REASON		no check can; ends the script
+#	can_trace		whether a test may record the kernel: it runs as root and tracefs is mounted, now if it was not
 #	diag TEXT...		into the log
 #	wait_until COMMAND...	polls until the command succeeds; fails after a minute
 #	is_gone PID		a process is dead, whether its parent has waited for it or not: for wait_until
@@ -188,6 +189,12 @@ skip_all()
 	echo "1..0 # SKIP $*"
 	tap_done=yes
 	exit 0
+}
+
+can_trace()
+{
+	[ "$(id -u)" = 0 ] || return
+	mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing
 }
 
 wait_until()

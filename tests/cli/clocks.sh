@@ -56,7 +56,7 @@ check "version 7" v7.dat 2 "$RECORDER" record -q --compression zstd -o v7.dat "$
 ok "converted" "$RECORDER" convert --file-version 6 -i v7.dat -o v6.dat
 readings_of v7.dat >shown
 is "a converted file has the readings of the first" "$(readings_of v6.dat)" "$(cat shown)"
-if [ "$(id -u)" = 0 ] && mountpoint -q /sys/kernel/tracing; then
+if can_trace; then
 	check "the kernel alone" kernel.dat 2 "$RECORDER" record -q -o kernel.dat -e sched_process_exec -u none true
 else
 	skip "the kernel alone" "needs root and tracefs"

@@ -55,9 +55,11 @@ check "tsc"
 check "mono" -C mono
 check "raw" --raw
 check "version 7" --compression zstd
-if [ "$(id -u)" = 0 ] && mountpoint -q /sys/kernel/tracing; then
+if can_trace; then
 	check "with the kernel" -e sched_process_exec
 	check "with the kernel, mono" -e sched_process_exec -C mono
+else
+	skip "with the kernel" "needs root and tracefs"
 fi
 
 # ---- the option, as trace-cmd writes it

@@ -15,12 +15,10 @@ export RECORDER_DIR=$TMP/run
 mkdir "$RECORDER_DIR" "$TMP/try"
 
 kinds=()
-if [ "$(id -u)" != 0 ]; then
-	skip "the kernel's events" "only root may trace the kernel"
-elif ! mountpoint -q /sys/kernel/tracing && ! mount -t tracefs nodev /sys/kernel/tracing; then
-	skip "the kernel's events" "this kernel has no tracefs"
-else
+if can_trace; then
 	kinds=(kernel)
+else
+	skip "the kernel's events" "needs root and tracefs"
 fi
 tutorial_script "$TMP/try" "${kinds[@]}"
 (cd "$TMP/try" && bash run.sh)

@@ -27,13 +27,13 @@ run "$RECORDER" record --user $name cat "$TMP/private/trace.dat"
 is "it cannot read what is root's" "$status" 1
 like "nor is anything recorded" "$err" "Permission denied"
 
-if mountpoint -q /sys/kernel/tracing; then
+if can_trace; then
 	ok "the kernel's events as well" "$RECORDER" record --user $name -o kernel.dat -e sched_process_exec sh -c \
 		'echo go | /run/bin/told'
 	is "the program's" "$(counts kernel.dat)" "get 10 idle 10 put 10"
 	ok "and the kernel's" test "$("$RECORDER" report kernel.dat | grep -c 'sched_process_exec: .*told')" -gt 0
 else
-	skip "the kernel's events as well" "tracefs is not mounted"
+	skip "the kernel's events as well" "this kernel has no tracefs"
 fi
 
 # A recorder that was killed.

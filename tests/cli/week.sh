@@ -16,7 +16,7 @@ if ! ok "the packages install" inside "$root" 'dpkg -i /packages/*.deb'; then
 fi
 
 kinds=()
-if mountpoint -q /sys/kernel/tracing || mount -t tracefs nodev /sys/kernel/tracing; then
+if can_trace; then
 	kinds=(kernel)
 else
 	skip "the kernel's events" "this kernel has no tracefs"

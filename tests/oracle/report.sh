@@ -59,7 +59,7 @@ record_kernel()
 {
 	local tracing=/sys/kernel/tracing instance cpu
 
-	mountpoint -q $tracing || mount -t tracefs tracefs $tracing || return
+	can_trace || return
 	instance=$tracing/instances/recorder-test-$$
 	mkdir "$instance" || return
 	echo mono > "$instance/trace_clock"
