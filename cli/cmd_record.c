@@ -179,7 +179,7 @@ static bool select_events(struct record *record)
 		return true;
 	if (!selections_make(RECORD, &record->user_events, record->threads, &record->selections))
 		return false;
-	record->enable = selections_wishes(&record->selections);
+	record->enable = selections_text(&record->selections);
 	if (!record->enable)
 		complain(RECORD, "out of memory");
 	return record->enable;

@@ -167,7 +167,7 @@ static int drain_into(struct recover *recover, struct spool *spool, const struct
 /* Report a stage that is not visible from here, or that a restart of the machine has removed. */
 static void report_stage(const struct spool *spool)
 {
-	if (spool->stage_is_elsewhere)
+	if (spool->stage_is_unseen)
 		complain(
 			RECOVER,
 			"cannot find '%s', whose pages '%s' lacks: recover it in the mount namespace where it was "
@@ -199,7 +199,7 @@ static int gather_session(struct recover *recover, struct left_place *place)
 		spool_close(spool);
 		return 0;
 	}
-	if (spool && spool->stage_is_elsewhere) {
+	if (spool && spool->stage_is_unseen) {
 		report_stage(spool);
 		spool_close(spool);
 		recover->trouble.unread++;
@@ -342,7 +342,7 @@ static bool recover_all(struct recover *recover)
 	/*
 	 * Chunks of a stage that cannot be reached have their places in the spool: the other chunks still make a file.
 	 */
-	const bool apart = recover->spool->stage_is_elsewhere;
+	const bool apart = recover->spool->stage_is_unseen;
 	const int err = apart ? 0 : gather(recover);
 	/*
 	 * The spool filled the disk. A file can be made from the spool alone; it may be written to another disk, and

@@ -51,7 +51,7 @@ static bool prepare(struct recording *recording, char **argv)
 	if (!output_choose(&recording->output, argv[1]) || !selections_add(&sink, &recording->selections, "*", 0) ||
 	    !selections_finish(&sink, &recording->selections, NULL) || !session_create(&sink, &recording->session))
 		return false;
-	recording->enable = selections_wishes(&recording->selections);
+	recording->enable = selections_text(&recording->selections);
 	snprintf(head.session, sizeof(head.session), "%s", recording->session.path);
 	snprintf(head.command, sizeof(head.command), "%s", argv[2]);
 	if (!recording->enable || !output_spool(&recording->output, &head, &recording->spool) ||

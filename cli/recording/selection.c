@@ -169,7 +169,7 @@ static char *join_lines(const struct selections *selections, bool whole)
 	return text;
 }
 
-char *selections_wishes(const struct selections *selections)
+char *selections_text(const struct selections *selections)
 {
 	return join_lines(selections, true);
 }

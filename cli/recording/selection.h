@@ -55,7 +55,7 @@ bool selections_finish(const struct message_sink *sink, struct selections *selec
 void selections_free(struct selections *selections);
 
 /* The selectors, or only their patterns, one on each line; the caller frees the text. NULL: no memory. */
-char *selections_wishes(const struct selections *selections);
+char *selections_text(const struct selections *selections);
 char *selections_patterns(const struct selections *selections);
 
 /* The selection that applies to an event; NULL: none. */

@@ -116,7 +116,7 @@ struct spool {
 	uint64_t block_ms;	   /* when the block was taken */
 	bool patient;		   /* if the stage is full, adding a page waits */
 	bool stage_is_gone;	   /* and so are the chunks that a killed recorder had not written */
-	bool stage_is_elsewhere; /* or only out of sight: the machine has not been restarted. Nothing may be appended */
+	bool stage_is_unseen; /* or only out of sight: the machine has not been restarted. Nothing may be appended */
 	unsigned char *rest; /* chunks of a stage for which the file has no room, */
 	uint64_t rest_at;    /* from this offset on */
 	size_t rest_size;

@@ -356,7 +356,7 @@ int spool_take_stage(struct spool *spool, int (*scan)(struct spool *spool))
 		return -errno;
 	err = stage_recover(spool->head.stage, &st, &rest);
 	spool->stage_is_gone = err == -ENOENT || err == -EBADMSG;
-	spool->stage_is_elsewhere = err == -ENOENT && is_of_this_boot(spool);
+	spool->stage_is_unseen = err == -ENOENT && is_of_this_boot(spool);
 	if (err && !spool->stage_is_gone)
 		return err;
 	err = 0;

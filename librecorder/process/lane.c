@@ -96,7 +96,7 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
 	handle->subbufs = (struct rec_subbuf *)(void *)(base + sizeof(struct rec_lane));
 	handle->reader = (struct rec_lane_reader *)(void *)(base + rec_process.geometry.lane_reader);
 	handle->links = (struct rec_link *)(void *)(handle->reader + 1);
-	handle->on_gate = rec_lane_attend;
+	handle->on_gate = rec_lane_on_gate;
 }
 
 /* The caller owns the lane. From here on its handle has the shape; the value in the file is not used. */
@@ -117,7 +117,7 @@ static int make_lane(uint32_t index, struct rec_shape shape)
 	}
 	memset(handle, 0, sizeof(*handle));
 	begin_handle(handle, index);
-	handle->on_stuck = rec_thread_elsewhere;
+	handle->on_stuck = rec_thread_on_stuck;
 	handle->grow = rec_thread_grow;
 	rec_lane_shape(handle, index, &shape);
 	handle->lane = rec_lane_at(index);

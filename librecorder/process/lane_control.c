@@ -189,7 +189,7 @@ static void close_gate(struct rec_handle *handle)
  * The thread continues in another lane. It stays if there is none, or if its own has the shape. vfork's child leaves
  * the request to its parent. A request for a lane that the thread has left, or that is shared, is dropped.
  */
-static void grant_wishes(struct rec_handle *handle)
+static void apply_request(struct rec_handle *handle)
 {
 	uint32_t subbuf = rec_load_relaxed(&handle->wanted_subbuf);
 	uint64_t size = rec_load_relaxed(&handle->wanted_size);
@@ -222,7 +222,7 @@ static struct rec_handle *follow(void)
 	return rec_load_relaxed(&handle->room) == handle->capacity ? handle : handle->on_gate(handle);
 }
 
-struct rec_handle *rec_lane_attend(struct rec_handle *handle)
+struct rec_handle *rec_lane_on_gate(struct rec_handle *handle)
 {
 	const bool is_own = handle == rec_thread_handle;
 	const int saved = errno;
@@ -235,7 +235,7 @@ struct rec_handle *rec_lane_attend(struct rec_handle *handle)
 		return NULL;
 	rec_signal_block_begin(&block);
 	if (rec_load_relaxed(&handle->wanted_size) || rec_load_relaxed(&handle->wanted_subbuf))
-		grant_wishes(handle);
+		apply_request(handle);
 	open_gate(handle);
 	if (is_own)
 		handle = rec_thread_handle;
@@ -310,7 +310,7 @@ static int resize_others(struct rec_handle *handle, const struct rec_shape *shap
 		rec_store_relaxed(&handle->wanted_subbuf, subbuf);
 	if (size)
 		rec_store_relaxed(&handle->wanted_size, size);
-	REC_TESTPOINT(resize_wish);
+	REC_TESTPOINT(resize_request);
 	close_gate(handle);
 	return 0;
 }

@@ -90,7 +90,7 @@ int rec_lane_make_again(struct rec_handle *handle);
  * The gate of a lane is closed: do what was requested. Returns the handle to continue with, or NULL: the lane is
  * disabled.
  */
-struct rec_handle *rec_lane_attend(struct rec_handle *handle);
+struct rec_handle *rec_lane_on_gate(struct rec_handle *handle);
 
 /* Count an event that is lost because no lane was available; the reason is -errno. */
 void rec_lane_count_lost(int err);
@@ -145,7 +145,7 @@ void rec_thread_watch_end(void);
  * that is stuck, because its writer may come back, until the thread ends or, when it looks for another lane, finds it
  * idle.
  */
-struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck);
+struct rec_handle *rec_thread_on_stuck(struct rec_handle *stuck);
 
 /* Whether the calling thread has lanes in addition to that of its handle. */
 bool rec_thread_has_moved(void);

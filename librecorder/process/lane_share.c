@@ -141,7 +141,7 @@ static struct rec_handle *find_orphan(const struct rec_handle *self)
 static struct rec_handle *pass_gate(struct rec_handle *handle)
 {
 	struct rec_handle *open =
-		REC_LIKELY(rec_load_relaxed(&handle->room) == handle->capacity) ? handle : rec_lane_attend(handle);
+		REC_LIKELY(rec_load_relaxed(&handle->room) == handle->capacity) ? handle : rec_lane_on_gate(handle);
 
 	if (REC_LIKELY(open))
 		return open;
@@ -187,7 +187,7 @@ static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec
 }
 
 /* A sharing thread reserves: on a lane of its own if there is one now, otherwise on a shared one. */
-static struct rec_handle *attend(struct rec_handle *self)
+static struct rec_handle *share_on_gate(struct rec_handle *self)
 {
 	struct rec_handle *handle = NULL;
 
@@ -205,7 +205,9 @@ struct rec_handle *rec_share_begin(int err)
 	own_tid = rec_thread_id();
 	common.pid = (int32_t)own_tid;
 	rec_store_relaxed(&starved, (uint32_t)-err);
-	own_handle = (struct rec_handle){ .lane = &nowhere, .cpu = rec_thread_cpu(), .on_gate = attend, .capacity = 1 };
+	own_handle = (struct rec_handle){
+		.lane = &nowhere, .cpu = rec_thread_cpu(), .on_gate = share_on_gate, .capacity = 1
+	};
 	memcpy(&own_handle.common, &common, sizeof(common));
 	rec_thread_handle = &own_handle;
 	rec_thread_watch_end();

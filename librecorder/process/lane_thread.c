@@ -280,7 +280,7 @@ static void leave_and_share(int err)
 		rec_share_add(index);
 }
 
-struct rec_handle *rec_thread_elsewhere(struct rec_handle *stuck)
+struct rec_handle *rec_thread_on_stuck(struct rec_handle *stuck)
 {
 	const int saved = errno;
 	struct rec_handle *handle;

@@ -449,7 +449,7 @@ static bool k2_bad(const struct litmus_end *end)
 	return end->last[1] == 1 && REG(2, 1) == 0;
 }
 
-Test(edges, k2_wish_and_gate)
+Test(edges, k2_request_and_gate)
 {
 	enum { REQUEST, ROOM };
 	static const struct litmus k2 = {

@@ -46,7 +46,7 @@ uint8_t lane_missed(void)
 	return (uint8_t)(running < 0 ? 1u : 1u << (unsigned int)(running * 4 + m.actors[running].depth));
 }
 
-static struct rec_handle *attend_shared(struct rec_handle *self)
+static struct rec_handle *on_gate_shared(struct rec_handle *self)
 {
 	struct rec_handle *handle = &m.shared.handle;
 	uint32_t was = 0;
@@ -72,12 +72,12 @@ void share_lane(void)
 	m.shared.handle.leave = lane_leave;
 	for (i = 0; i < ACTORS; i++)
 		m.threads[i] = (struct rec_handle){
-			.lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_shared, .capacity = 1
+			.lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = on_gate_shared, .capacity = 1
 		};
 }
 
 /* The gate of a lane that is not shared. The request is granted, so the gate stays open. */
-static struct rec_handle *attend(struct rec_handle *handle)
+static struct rec_handle *on_gate_own(struct rec_handle *handle)
 {
 	if (handle->disabled) {
 		m.missed |= lane_missed();
@@ -87,28 +87,28 @@ static struct rec_handle *attend(struct rec_handle *handle)
 	return handle;
 }
 
-static struct rec_handle *attend_nowhere(struct rec_handle *handle)
+static struct rec_handle *on_gate_nowhere(struct rec_handle *handle)
 {
 	(void)handle;
 	m.missed |= lane_missed();
 	return NULL;
 }
 
-/* In the place of rec_thread_elsewhere(): the event is written to another lane, which is of no interest here. */
-static struct rec_handle *go_elsewhere(struct rec_handle *stuck)
+/* In the place of rec_thread_on_stuck(): the event is written to another lane, which is of no interest here. */
+static struct rec_handle *on_stuck(struct rec_handle *stuck)
 {
 	if (with(STAYS))
 		return stuck;
-	oracle_elsewhere();
+	oracle_leaves_stuck();
 	return &m.threads[0];
 }
 
 void lease_lane(void)
 {
-	m.handle.on_gate = attend;
-	m.handle.on_stuck = go_elsewhere;
+	m.handle.on_gate = on_gate_own;
+	m.handle.on_stuck = on_stuck;
 	m.threads[0] =
-		(struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = attend_nowhere, .capacity = 1 };
+		(struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = on_gate_nowhere, .capacity = 1 };
 }
 
 struct rec_handle *lane_handle(void)

@@ -298,7 +298,7 @@ void oracle_discarding(uint32_t id);
 void oracle_discarded(uint32_t id, const struct rec_slot *slot);
 /* Whether an event that begins now has to go to another lane (docs/MEMORY-MODEL.md, "Reservations that are left"). */
 bool oracle_stuck(void);
-void oracle_elsewhere(void); /* it goes there */
+void oracle_leaves_stuck(void); /* it begins there */
 /* The writer of the event is about to be taken for one that left; false: that is impossible. */
 bool oracle_mistaken(uint32_t id);
 /* As many writers are inside as can be counted; and no longer. */

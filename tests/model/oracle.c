@@ -148,7 +148,7 @@ void oracle_missed(uint32_t id)
 }
 
 /* A handler between its reads of tail and commit position can make a writer leave a sub-buffer without need. */
-void oracle_elsewhere(void)
+void oracle_leaves_stuck(void)
 {
 	const struct actor *writer = &m.actors[WRITER];
 

@@ -189,7 +189,7 @@ Test(event, malformed_patterns_change_nothing)
 	cr_assert_not(REC_ON(one, alpha));
 }
 
-Test(event, stop_and_start_keep_wishes)
+Test(event, stop_and_start_keep_selectors)
 {
 	rec_enable("one:alpha");
 	cr_assert_eq(rec_stop(), 0);
@@ -271,7 +271,7 @@ Test(event, strings_of_every_length)
 
 /* ------------------------------------------------------------------------------------------------------- moving */
 
-Test(event, configure_moves_events_and_wishes)
+Test(event, configure_moves_events_and_selectors)
 {
 	struct rec_options options = REC_OPTIONS_INIT;
 	const uint32_t id = rec_event_one__alpha.id;
@@ -285,7 +285,7 @@ Test(event, configure_moves_events_and_wishes)
 	REC(one, alpha, 5);
 	rec_printf("at %d", 6);
 	cr_assert_str_eq(event_fixture_text(),
-			 "alpha: n=5\nbprint: event_configure_moves_events_and_wishes_impl: at 6\n");
+			 "alpha: n=5\nbprint: event_configure_moves_events_and_selectors_impl: at 6\n");
 	cr_assert_eq(rec_configure(&options), -EBUSY);
 }
 

@@ -16,7 +16,7 @@
 
 #define PAGES 16u
 
-static void wish_and_write(int signal)
+static void request_and_write(int signal)
 {
 	(void)signal;
 	lane_ask(3);
@@ -24,12 +24,12 @@ static void wish_and_write(int signal)
 }
 
 /* In a handler that interrupts an event: not before that event is finished. Between two events: at once. */
-Test(resize, a_wish_that_a_handler_finds)
+Test(resize, a_request_that_a_handler_finds)
 {
 	struct rec_slot slot;
 
 	numbered_begin(PAGES, 0);
-	on_signal(SIGUSR1, wish_and_write, 0);
+	on_signal(SIGUSR1, request_and_write, 0);
 	cr_assert_not_null(numbered_reserve(numbered_next++, &slot));
 	raise(SIGUSR1);
 	cr_assert_eq(numbered_lane(), 0);

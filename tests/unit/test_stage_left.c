@@ -161,12 +161,12 @@ Test(stage_left, a_stage_out_of_sight_is_told_from_one_that_is_gone)
 	name_stage("/nowhere/stage-AAAAAA");
 	spool_close(spool);
 	cr_assert_eq(spool_open(path, &spool), 0);
-	cr_assert(spool->stage_is_gone && spool->stage_is_elsewhere);
+	cr_assert(spool->stage_is_gone && spool->stage_is_unseen);
 	strcpy(spool->head.boot, "another one");
 	cr_assert_eq(pwrite(spool->fd, &spool->head, sizeof(spool->head), 0), (ssize_t)sizeof(spool->head));
 	spool_close(spool);
 	cr_assert_eq(spool_open(path, &spool), 0);
-	cr_assert(spool->stage_is_gone && !spool->stage_is_elsewhere);
+	cr_assert(spool->stage_is_gone && !spool->stage_is_unseen);
 }
 
 Test(stage_left, the_pages_of_a_spool_that_was_moved_are_kept)

@@ -25,10 +25,10 @@ const struct config configs[] = {
 	/* The own lane, or that of another thread, gets another shape: the thread continues in another lane. */
 	{ "lane-resize",      2, 2, 0, "s",    { "zs",    "sx",   0 },              "",     OVERWRITE },
 	{ "lane-resize-read", 2, 2, 0, "s",    { "zs",    0,      0 },              "r",    OVERWRITE },
-	{ "lane-wish",        2, 2, 0, "s",    { "ss",    "Z",    0 },              "",     OVERWRITE },
-	{ "lane-wish-three",  3, 2, 0, "s",    { "sx",    "Z",    "s" },            "",     OVERWRITE },
-	{ "lane-wish-read",   2, 2, 0, "s",    { "ss",    "Z",    0 },              "r",    OVERWRITE },
-	{ "lane-wish-dies",   2, 2, 0, "s",    { "ss",    "Z",    0 },              "",     OVERWRITE | DIES },
+	{ "lane-request",     2, 2, 0, "s",    { "ss",    "Z",    0 },              "",     OVERWRITE },
+	{ "lane-request-three", 3, 2, 0, "s",    { "sx",    "Z",    "s" },            "",     OVERWRITE },
+	{ "lane-request-read", 2, 2, 0, "s",    { "ss",    "Z",    0 },              "r",    OVERWRITE },
+	{ "lane-request-dies", 2, 2, 0, "s",    { "ss",    "Z",    0 },              "",     OVERWRITE | DIES },
 	{ "lane-anew",        2, 2, 0, "",     { "sx",    "Z",    0 },              "",     OVERWRITE },
 	/* A lane is set aside as a snapshot, and given back. */
 	{ "lane-swap",        2, 2, 0, "s",    { "csC",   "sx",   0 },              "",     OVERWRITE },
