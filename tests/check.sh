@@ -51,10 +51,10 @@ part_configure-gcc()
 	configure_in gcc --enable-werror CC=gcc
 }
 
-# Its tests wait for half of their time.
+# Without the tests that the sanitizers' part runs. Its tests wait for half of their time.
 part_gcc()
 {
-	build_and gcc programs check -j$((2 * jobs))
+	build_and gcc programs-full check-full -j$((2 * jobs))
 }
 
 part_gcc-long()
@@ -106,7 +106,7 @@ configure_sanitizers()
 
 part_sanitizers()
 {
-	configure_sanitizers && build_and sanitizers programs-unit check-unit
+	configure_sanitizers && RECORDER_WHY_TRACES=100 RECORDER_DIFF_PAIRS=10 build_and sanitizers programs-unit check-unit
 }
 
 part_sanitizers-long()
@@ -171,7 +171,7 @@ show_failed_tests()
 # One part: its output goes to NAME.log; then a line is printed here, and what failed.
 run_part()
 {
-	local name=$1 log=$results/$1.log status=0 begin=$SECONDS passed bad skipped
+	local name=$1 log=$results/$1.log status=0 begin=$SECONDS passed bad skipped cpu
 
 	"part_$name" >"$log" 2>&1 </dev/null || status=$?
 	passed=$(sum "$log" PASS XFAIL)
@@ -184,7 +184,11 @@ run_part()
 	fi
 	echo "$passed $bad $skipped" >"$results/$name.result"
 	[ "$name" = configure-gcc ] && [ "$bad" = 0 ] && return
-	printf '==> %-16s passed %5d, failed %d, skipped %d, in %d s\n' "$name" "$passed" "$bad" "$skipped" $((SECONDS - begin))
+	# The last line of `times` is what the programs that this shell ran took: 1m2.345s 0m6.789s.
+	times >"$results/$name.times"
+	cpu=$(awk 'END { for (i = 1; i <= 2; i++) { split($i, t, "[ms]"); n += t[1] * 60 + t[2] } print int(n) }' "$results/$name.times")
+	printf '==> %-16s passed %5d, failed %d, skipped %d, in %d s, cpu %d s\n' "$name" "$passed" "$bad" "$skipped" \
+		$((SECONDS - begin)) "$cpu"
 	[ "$bad" = 0 ] || show_failed_tests "$name"
 }
 

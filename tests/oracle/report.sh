@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
-# recorder report compared with trace-cmd report, byte for byte: every file that tests/golden can make, with every flag,
-# and files of the kernel's own events, versions 6 and 7, plain and compressed. And one thing that trace-cmd does not
+# recorder report compared with trace-cmd report, byte for byte: the files that tests/golden can make, with every flag
+# (made_files.sh), and files of the kernel's own events, versions 6 and 7, plain and compressed. And one thing that trace-cmd does not
 # do: the commands report what is wrong with a file.
 
 . "$top_srcdir/tests/tap.sh"
+. "$top_srcdir/tests/oracle/made_files.sh"
 
 mkdat=$top_builddir/tests/golden/mkdat
 
@@ -29,13 +30,10 @@ same()
 	return 1
 }
 
-made=$("$mkdat")
-for name in $made; do
-	"$mkdat" "$name" > "$TMP/$name.dat"
-done
 for flags in "" -t -R -l "-l -R" "-l -t" -N --ts-diff "-t --ts-diff" --nodate --raw-ts -I -S "--cpu 0" "--cpu 0,2-5"; do
 	bad=0
-	for name in $made; do
+	choose
+	for name in $chosen; do
 		# trace-cmd 3.1.6 applies --cpu to some of the buffers only.
 		case $flags/$name in
 		--cpu*instances | --cpu*only*) continue ;;
@@ -43,7 +41,7 @@ for flags in "" -t -R -l "-l -R" "-l -t" -N --ts-diff "-t --ts-diff" --nodate --
 		# shellcheck disable=SC2086
 		same "report $flags of $name" "$TMP/$name.dat" $flags || bad=$((bad + 1))
 	done
-	[ $bad -eq 0 ] && pass "report $flags, $(echo "$made" | wc -l) made files"
+	[ $bad -eq 0 ] && pass "report $flags, $(wc -w <<< "$chosen") made files"
 done
 
 for filter in 'sched/sched_switch:next_prio > 110' 'print' 'sched:common_pid == 1002' '.*:common_pid != 1001'; do

@@ -20,8 +20,8 @@ const struct config configs[] = {
 	{ "lane-dies-read",   2, 2, 0, "ll",   { "l",     "s",    0 },              "r",    OVERWRITE | DIES | LONG },
 	{ "lane-dies-full",   1, 1, 0, "ll",   { "s",     "s",    0 },              "",     DIES },
 	{ "lane-exits",       1, 1, 0, "",     { "sXs",   "ss",   0 },              "",     OVERWRITE },
-	{ "lane-exits-three", 1, 1, 0, "",     { "sX",    "s",    "s" },            "",     OVERWRITE },
-	{ "lane-exits-again", 1, 1, 0, "",     { "sXs",   "ss",   0 },              "",     OVERWRITE | REUSES },
+	{ "lane-exits-three", 1, 1, 0, "",     { "sX",    "s",    "s" },            "",     OVERWRITE | LONG },
+	{ "lane-exits-again", 1, 1, 0, "",     { "sXs",   "ss",   0 },              "",     OVERWRITE | REUSES | LONG },
 	/* The own lane, or that of another thread, gets another shape: the thread continues in another lane. */
 	{ "lane-resize",      2, 2, 0, "s",    { "zs",    "sx",   0 },              "",     OVERWRITE },
 	{ "lane-resize-read", 2, 2, 0, "s",    { "zs",    0,      0 },              "r",    OVERWRITE },

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+#
+# To be sourced after tests/tap.sh, for tests that compare reports of made files under many flags. Makes every file that
+# tests/golden can make, $TMP/NAME.dat; $made has the names.
+#
+#	choose		sets $chosen to the files for the next flags
+#
+# By default these are a third of the files, another third at each call: every file is read, every flag is tried on files of
+# every kind. REPORT_FILES=all, in the long tier, is each flag on each file.
+
+made=$("$top_builddir/tests/golden/mkdat")
+for name in $made; do
+	"$top_builddir/tests/golden/mkdat" "$name" > "$TMP/$name.dat"
+done
+choices=0
+
+choose()
+{
+	local n=$choices name
+
+	choices=$((choices + 1))
+	chosen=
+	for name in $made; do
+		n=$((n + 1))
+		[ "${REPORT_FILES-third}" != all ] && [ $((n % 3)) -ne 0 ] || chosen="$chosen $name"
+	done
+}
