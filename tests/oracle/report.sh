@@ -76,7 +76,7 @@ record_kernel()
 	trace-cmd restore -c -o "$TMP/head" > /dev/null 2>&1 &&
 		trace-cmd restore -o "$TMP/kernel.dat" -i "$TMP/head" "$TMP"/cpu*.raw > /dev/null 2>&1
 }
-export -f record_kernel
+export -f can_trace record_kernel
 export TMP
 unshare -m bash -c record_kernel > /dev/null 2>&1
 if [ -s "$TMP/kernel.dat" ]; then
