@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "format/dat/dat_compress.h"
-#include "format/dat/dat_notes.h"
 #include "format/view/view_collect.h"
 #include "format/view/view_marks.h"
 
@@ -55,15 +54,12 @@ static int open_file(struct reading *reading, const struct view_request *request
 
 static int collect(struct reading *reading, const struct marks *marks, size_t items_max)
 {
-	const struct dat_option *version = dat_option(reading->file, DAT_VERSION);
-	struct dat_notes notes;
 	struct dat_merge *merge;
 	int err = dat_merge_open(reading->file, &reading->time, NULL, NULL, &merge);
 
 	if (err)
 		return err;
-	dat_notes_read(version ? version->data : NULL, &notes);
-	err = view_collect(reading->table, notes.processes, merge, &reading->trace);
+	err = view_collect(reading->table, merge, &reading->trace);
 	reading->result.damaged = dat_merge_damaged(merge, &reading->result.error, &reading->result.cpu);
 	dat_merge_close(merge);
 	if (marks)

@@ -27,8 +27,7 @@ static int take_events(struct view_items *items, const struct model_rules *rules
 	return err ? err : model_end(model);
 }
 
-int view_collect(const struct event_table *table, const char *processes, struct dat_merge *merge,
-		 struct view_trace *trace)
+int view_collect(const struct event_table *table, struct dat_merge *merge, struct view_trace *trace)
 {
 	struct view_items *items = calloc(1, sizeof(*items));
 	struct model_rules *rules = NULL;
@@ -38,7 +37,6 @@ int view_collect(const struct event_table *table, const char *processes, struct 
 
 	if (!items)
 		return -ENOMEM;
-	view_set_processes(trace, processes);
 	items->trace = trace;
 	items->table = table;
 	sink = view_items_sink(items);

@@ -17,6 +17,9 @@
 /* Ids of programs' events in the files that recorder writes; the kernel's are below. */
 #define PROGRAM_IDS 16384
 
+/* 2^64 divided by the golden ratio: numbers that are close are far apart after a multiplication by it. */
+#define MIX 0x9e3779b97f4a7c15u
+
 /* ------------------------------------------------------------------------------------------------------- events */
 
 /* "system:name" of an event. */
@@ -42,10 +45,25 @@ static uint32_t rule_name(struct view_items *items, const struct model_rule *rul
 	return view_string(items->trace, text);
 }
 
+/*
+ * The id of a row that a name distinguishes: the same in each picture of a recording that is running, where the ids of
+ * events may change.
+ */
+static uint64_t rule_id(const struct model_rule *rule)
+{
+	const char *const words[] = { rule->system, ":", rule->name };
+	uint64_t id = 0;
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		for (const char *at = words[i]; *at; at++)
+			id = (id ^ (unsigned char)*at) * MIX;
+	return id;
+}
+
 /* Something that the model gives when it ends, by when and where it began; spans have a number instead. */
 static uint64_t place(uint64_t ts, int32_t tid)
 {
-	return ts * 0x9e3779b97f4a7c15u ^ (uint32_t)tid ^ UINT64_C(1) << 63;
+	return ts * MIX ^ (uint32_t)tid ^ UINT64_C(1) << 63;
 }
 
 static void note_begin(struct view_items *items, uint64_t key)
@@ -74,7 +92,7 @@ void view_items_event(struct view_items *items, const struct model_rule *rule, c
 	if (rule->meaning == MODEL_STATE || rule->meaning == MODEL_TASK)
 		note_begin(items, place(event->ts, tid));
 	if (id >= PROGRAM_IDS && tid > 0)
-		view_thread_is_program(trace, view_thread_row(trace, items->table, tid));
+		view_thread_is_program(trace, items->table, view_thread_row(trace, items->table, tid));
 }
 
 /* ------------------------------------------------------------------------------------------------ spans, points */
@@ -91,10 +109,12 @@ static uint32_t keyed_row(struct view_items *items, const struct model_rule *rul
 {
 	bool is_new;
 	const uint32_t row =
-		view_row(items->trace, VIEW_KEYED, rule->pair, view_group_row(items->trace, VIEW_GROUP_KEYED), &is_new);
+		view_row(items->trace, VIEW_KEYED, rule_id(rule), view_group_row(items->trace, VIEW_GROUP_KEYED), &is_new);
 
-	if (is_new)
+	if (is_new) {
 		items->trace->rows[row].name = rule_name(items, rule);
+		items->trace->rows[row].order = rule->pair;
+	}
 	return row;
 }
 
@@ -157,21 +177,35 @@ static int add_loss(void *arg, const struct model_loss *loss)
 
 /* ---------------------------------------------------------------------------------------------- counters, states */
 
+/* Each process has a value of its own; a thread whose process is not known is a process of its own. */
+static uint32_t counter_row(struct view_items *items, const struct model_counter *counter)
+{
+	struct view_trace *trace = items->trace;
+	const int32_t known = event_process(items->table, counter->tid), process = known >= 0 ? known : counter->tid;
+	const uint64_t number = (rule_id(counter->rule) ^ (uint32_t)process) * MIX;
+	bool is_new;
+	const uint32_t row = view_row(trace, VIEW_COUNTER, number, view_group_row(trace, VIEW_GROUP_COUNTERS), &is_new);
+	char name[512];
+
+	if (is_new) {
+		snprintf(name, sizeof(name), "%.200s:%.200s, process %" PRId32, counter->rule->system,
+			 counter->rule->name, process);
+		trace->rows[row].name = view_string(trace, name);
+		trace->rows[row].order = (uint64_t)counter->rule->pair << 32 | (uint32_t)process;
+	}
+	return row;
+}
+
 static int add_counter(void *arg, const struct model_counter *counter)
 {
 	struct view_items *items = arg;
 	struct view_trace *trace = items->trace;
-	const uint32_t group = view_group_row(trace, VIEW_GROUP_COUNTERS);
 	struct view_item item = {
 		.begin = counter->ts, .end = counter->ts, .event = items->event, .cpu = (uint16_t)counter->cpu
 	};
-	bool is_new;
-	const uint32_t row = view_row(trace, VIEW_COUNTER, (uint64_t)counter->rule->type->event->id, group, &is_new);
 
-	if (is_new)
-		trace->rows[row].name = rule_name(items, counter->rule);
 	item.low = item.high = counter->value;
-	view_add(trace, row, VIEW_VALUES, 0, &item);
+	view_add(trace, counter_row(items, counter), VIEW_VALUES, 0, &item);
 	return trace->error;
 }
 
@@ -192,15 +226,17 @@ static const char *word_of(const struct model_rule *rule, int64_t value)
 static uint32_t state_row(struct view_items *items, const struct model_state *state)
 {
 	struct view_trace *trace = items->trace;
-	uint64_t id = (uint64_t)state->rule->type->event->id;
+	uint64_t id = rule_id(state->rule);
 	char name[512];
 	int size = snprintf(name, sizeof(name), "%.200s:%.200s", state->rule->system, state->rule->name);
 	bool is_new;
 	uint32_t row;
 
 	for (unsigned int i = 0; i < state->nr_keys; i++) {
-		id = (id ^ state->keys[i]) * 0x9e3779b97f4a7c15u;
-		size += snprintf(name + size, sizeof(name) - (size_t)size, " %" PRIu64, state->keys[i]);
+		id = (id ^ state->keys[i]) * MIX;
+		size += state->rule->keys[i]->flags & TEP_FIELD_IS_SIGNED
+				? snprintf(name + size, sizeof(name) - (size_t)size, " %" PRId64, (int64_t)state->keys[i])
+				: snprintf(name + size, sizeof(name) - (size_t)size, " %" PRIu64, state->keys[i]);
 	}
 	row = view_row(trace, VIEW_STATE, id, view_group_row(trace, VIEW_GROUP_STATES), &is_new);
 	if (is_new) {

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "format/dat/dat_notes.h"
-
 /* Rows of processes have their pids as ids, above those of the other headings. */
 #define PROCESS_IDS (UINT64_C(1) << 32)
 
@@ -57,14 +55,6 @@ uint32_t view_thread_name(struct view_trace *trace, const struct event_table *ta
 	return view_string(trace, name);
 }
 
-void view_set_processes(struct view_trace *trace, const char *processes)
-{
-	int32_t pid = 0, tid;
-
-	while (processes && !trace->error && dat_notes_next_member(&processes, &pid, &tid))
-		trace->error = number_map_set(&trace->process_of, (uint32_t)tid, (uint64_t)(uint32_t)pid + 1);
-}
-
 static uint32_t process_row(struct view_trace *trace, const struct event_table *table, int32_t pid)
 {
 	bool is_new;
@@ -83,9 +73,9 @@ static uint32_t process_row(struct view_trace *trace, const struct event_table *
 static uint32_t group_of(struct view_trace *trace, const struct event_table *table, int32_t tid,
 			 enum view_group otherwise)
 {
-	const uint64_t process = number_map_get(&trace->process_of, (uint32_t)tid);
+	const int32_t process = event_process(table, tid);
 
-	return process ? process_row(trace, table, (int32_t)(process - 1)) : view_group_row(trace, otherwise);
+	return process >= 0 ? process_row(trace, table, process) : view_group_row(trace, otherwise);
 }
 
 uint32_t view_thread_row(struct view_trace *trace, const struct event_table *table, int32_t tid)
@@ -102,8 +92,8 @@ uint32_t view_thread_row(struct view_trace *trace, const struct event_table *tab
 	return row;
 }
 
-void view_thread_is_program(struct view_trace *trace, uint32_t row)
+void view_thread_is_program(struct view_trace *trace, const struct event_table *table, uint32_t row)
 {
-	if (row != VIEW_NO_ROW && !number_map_get(&trace->process_of, trace->rows[row].id))
+	if (row != VIEW_NO_ROW && event_process(table, (int32_t)trace->rows[row].id) < 0)
 		trace->rows[row].parent = view_group_row(trace, VIEW_GROUP_THREADS);
 }

@@ -25,15 +25,12 @@ uint32_t view_cpu_row(struct view_trace *trace, uint32_t cpu);
 /* "kvserver-1234", as report prints it. */
 uint32_t view_thread_name(struct view_trace *trace, const struct event_table *table, int32_t tid);
 
-/* Which threads belong to which process: notes.processes of dat_notes.h. Call it first. */
-void view_set_processes(struct view_trace *trace, const char *processes);
-
 /*
  * In the group of its process; if that is not known, among the other threads, until view_thread_is_program() moves it.
  */
 uint32_t view_thread_row(struct view_trace *trace, const struct event_table *table, int32_t tid);
 
 /* The thread wrote an event of its program. */
-void view_thread_is_program(struct view_trace *trace, uint32_t row);
+void view_thread_is_program(struct view_trace *trace, const struct event_table *table, uint32_t row);
 
 #endif

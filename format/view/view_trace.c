@@ -41,7 +41,6 @@ void view_trace_free(struct view_trace *trace)
 		free(trace->strings[i]);
 	for (unsigned int i = 0; i <= VIEW_WHY; i++)
 		number_map_free(&trace->row_of[i]);
-	number_map_free(&trace->process_of);
 	free(trace->rows);
 	free(trace->arrows);
 	free(trace->strings);

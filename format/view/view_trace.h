@@ -126,7 +126,6 @@ struct view_trace {
 	uint64_t *string_events; /* for each string, the number of events with this name */
 
 	/* private */
-	struct number_map process_of; /* of a thread, plus 1 */
 	struct number_map row_of[VIEW_WHY + 1];
 	uint32_t *slots; /* of the table of strings */
 	size_t nr_slots, row_room, arrow_room, string_room;

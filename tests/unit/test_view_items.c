@@ -20,7 +20,10 @@
 static const char *const formats[] = {
 	FORMAT(16400, "heap", "\tfield:rec_counter_s64 bytes;\toffset:8;\tsize:8;\tsigned:1;\n",
 	       "\"%lld\", REC->bytes"),
-	FORMAT(16401, "state", "\tfield:rec_state_s32 value;\toffset:8;\tsize:4;\tsigned:1;\n",
+	FORMAT(16401, "state",
+	       "\tfield:rec_key_u64 id;\toffset:12;\tsize:8;\tsigned:0;\n"
+	       "\tfield:rec_key_s32 side;\toffset:20;\tsize:4;\tsigned:1;\n"
+	       "\tfield:rec_state_s32 value;\toffset:8;\tsize:4;\tsigned:1;\n",
 	       "\"value=%s\", __print_symbolic(REC->value, { 0, \"CLOSED\" }, { 3, \"<OPEN>\" })"),
 	FORMAT(16402, "rpc_begin", "\tfield:rec_key_u64 id;\toffset:8;\tsize:8;\tsigned:0;\n", "\"%llu\", REC->id"),
 };
@@ -31,7 +34,14 @@ static struct dat_format dat_formats[NR];
 static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
-static struct dat_file file = { .formats = dat_formats, .nr_formats = NR, .commit_size = 8, .long_size = 8 };
+static char notes[] = "recorder 1; processes: 7 8, 9";
+static struct dat_option version = { .id = DAT_VERSION, .size = sizeof(notes), .data = notes };
+static struct dat_file file = { .formats = dat_formats,
+				.nr_formats = NR,
+				.commit_size = 8,
+				.long_size = 8,
+				.options = &version,
+				.nr_options = 1 };
 static struct event_table *table;
 static struct model_rules *rules;
 static struct view_trace trace;
@@ -103,7 +113,7 @@ Test(view_items, counters)
 		cr_assert_eq(sink.counter(items, &counter), 0);
 	}
 	cr_assert_eq(view_finish(&trace, VIEW_ITEMS_MAX), 0);
-	row = row_named("demo:heap");
+	row = row_named("demo:heap, process 7");
 	cr_assert_eq(row->kind, VIEW_COUNTER);
 	cr_assert_eq(row->lines[0].kind, VIEW_VALUES);
 	for (size_t i = 0; i < 3; i++) {
@@ -111,6 +121,32 @@ Test(view_items, counters)
 		cr_assert_eq(item_of(row, 0, i)->end, i < 2 ? 100 * (i + 1) : 1000);
 		cr_assert_eq(item_of(row, 0, i)->event, i);
 	}
+}
+
+/* Threads 7 and 8 are of process 7, and 9 is a process. Of 10 the file says nothing. */
+Test(view_items, each_process_has_its_own_counter)
+{
+	const int32_t tids[] = { 7, 9, 8, 10 };
+	const char *const names[] = { "demo:heap, process 7", "demo:heap, process 9", "demo:heap, process 10" };
+	const int64_t first[] = { 0, 1, 3 };
+
+	for (size_t i = 0; i < 4; i++) {
+		const struct model_counter counter = {
+			.rule = rule(16400), .ts = 100 * i, .tid = tids[i], .value = (int64_t)i
+		};
+
+		cr_assert_eq(sink.counter(items, &counter), 0);
+	}
+	cr_assert_eq(view_finish(&trace, VIEW_ITEMS_MAX), 0);
+	for (size_t i = 0; i < 3; i++) {
+		const struct view_row *row = row_named(names[i]);
+
+		cr_assert_eq(row->lines[0].levels[0].nr, i ? 1 : 2);
+		cr_assert_eq(item_of(row, 0, 0)->low, first[i]);
+	}
+	/* Until the next value of the same process. */
+	cr_assert_eq(item_of(row_named(names[0]), 0, 0)->end, 200);
+	cr_assert_eq(item_of(row_named(names[1]), 0, 0)->end, 1000);
 }
 
 Test(view_items, states_have_the_words_of_their_values)
@@ -124,13 +160,13 @@ Test(view_items, states_have_the_words_of_their_values)
 						   .begin = 100 * i,
 						   .end = 100 * i + 100,
 						   .nr_keys = 2,
-						   .keys = { 17, 4 },
+						   .keys = { UINT64_MAX, (uint64_t)INT64_C(-4) },
 						   .value = values[i],
 						   .is_open = i == 2 };
 
 		cr_assert_eq(sink.state(items, &state), 0);
 	}
-	row = row_named("demo:state 17 4");
+	row = row_named("demo:state 18446744073709551615 -4");
 	cr_assert_eq(row->kind, VIEW_STATE);
 	for (size_t i = 0; i < 3; i++)
 		cr_assert_str_eq(trace.strings[item_of(row, 0, i)->name], words[i]);
@@ -211,14 +247,13 @@ Test(view_items, threads_stand_under_their_process)
 	const int32_t tids[] = { 7, 8, 9, 10 };
 	const char *const headings[] = { "<...>, process 7", "<...>, process 7", "<...>, process 9", "Other threads" };
 
-	view_set_processes(&trace, "7 8, 9; and more");
 	for (size_t i = 0; i < 4; i++) {
 		const uint32_t row = view_thread_row(&trace, table, tids[i]);
 
 		cr_assert_str_eq(trace.strings[trace.rows[trace.rows[row].parent].name], headings[i]);
 		if (i < 3)
 			continue;
-		view_thread_is_program(&trace, row);
+		view_thread_is_program(&trace, table, row);
 		cr_assert_str_eq(trace.strings[trace.rows[trace.rows[row].parent].name], "Threads");
 	}
 }

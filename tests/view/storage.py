@@ -323,7 +323,9 @@ def from_page(truth):
                    "depth": row["depth"]}
             assert item.get("flags") in (0, None) or row["kind"] == "state"
             if row["kind"] == "counter":
-                got["counters"].append({"name": short(row["name"]), "ts": begin, "value": item["low"]})
+                name, process = row["name"].split(", process ")
+                assert int(process) in truth.threads
+                got["counters"].append({"name": short(name), "ts": begin, "value": item["low"]})
             elif row["kind"] == "state":
                 name, key = row["name"].split()
                 got["states"].append({**one, "name": short(name), "key": int(key), "value": item["name"]})
