@@ -10,6 +10,7 @@ const LIGHT = ["#8fb8f0", "#f2b27a", "#9ad19a", "#e79aa8", "#b9a5e6", "#7fcfcb",
 	"#86c5ea", "#c2b8a3"];
 const DARK = ["#3d6fb5", "#b0692a", "#3f8f4f", "#b04a5e", "#7458b8", "#2b8c89", "#9c8421", "#94592f", "#6a8a2b", "#a3528f",
 	"#2f7fa8", "#7d725c"];
+const LEGIBLE = 9; /* height of a line, in pixels, that has room for a name */
 const FONT = '"DejaVu Sans", system-ui, sans-serif';
 
 /* A colour as the number of a pixel. */
@@ -130,6 +131,8 @@ class Painter {
 			this.fillRows(y, row.height * this.ratio, (line) => line.fill(back));
 		for (const line of row.lines) {
 			const top = y + line.y * this.ratio, height = line.height * this.ratio;
+			if (line.height && (top > this.high || top + height < 0))
+				continue;
 			if (line.kind === "values")
 				this.paintValues(line, top, height, back);
 			else if (line.kind === "losses")
@@ -182,7 +185,7 @@ class Painter {
 				strip.fill(solid, first, last);
 				if (line.kind === "spans" && last - first > 3 && end <= wide)
 					strip[last - 1] = mix(back, colour, strength * 0.35);
-				if (line.kind === "spans" && (end - x) / this.ratio > 22 && strength === 1)
+				if (line.kind === "spans" && line.height >= LEGIBLE && (end - x) / this.ratio > 22 && strength === 1)
 					labels.push({ line, items, i, x: Math.max(x, 0), end: Math.min(end, wide), y: top, height });
 			} else {
 				const at = Math.min(Math.max(Math.floor(x), 0), wide - 1);

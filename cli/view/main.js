@@ -193,7 +193,7 @@ class Page {
 		if (!matches)
 			return;
 		const time = item ? item.line.levels[0].items.begin[item.i] : forward ? view.from : view.to;
-		const place = item ? item.row.index * 256 + item.row.lines.indexOf(item.line) : forward ? -1 : Infinity;
+		const place = item ? placeOf(item.row.index, item.row.lines.indexOf(item.line)) : forward ? -1 : Infinity;
 		const next = nextMatch(trace, matches, time, place, forward) ??
 			nextMatch(trace, matches, forward ? -1 : Infinity, forward ? -1 : Infinity, forward);
 		if (next)

@@ -11,6 +11,11 @@ const PAD = 3;
 const HEIGHTS = { states: 6, spans: 16, points: 10, values: 32, losses: 0 };
 const SHORTEST = 20; /* ns: no further zoom */
 
+/* A row with hundreds of lines shows how many spans are open at a time, and leaves room for other rows. */
+function heightOfSpans(lines) {
+	return lines <= 32 ? HEIGHTS.spans : lines <= 96 ? 6 : 3;
+}
+
 class View {
 	constructor(trace) {
 		this.folded = new Set();
@@ -72,10 +77,11 @@ class View {
 	}
 
 	layOutLines(row) {
+		const spans = row.lines.filter((line) => line.kind === "spans").length;
 		let y = PAD;
 		for (const line of row.lines) {
 			line.y = y;
-			line.height = HEIGHTS[line.kind];
+			line.height = line.kind === "spans" ? heightOfSpans(spans) : HEIGHTS[line.kind];
 			y += line.height + (line.height ? 1 : 0);
 		}
 		if (row.kind === "group")

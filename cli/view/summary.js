@@ -119,13 +119,18 @@ function countMatches(trace, matches) {
 	return nr;
 }
 
+/* The place of a line among all lines, in the order of the picture. */
+function placeOf(row, line) {
+	return row * 0x100000 + line;
+}
+
 /* The match that begins next after the time of an item, or last before it. Matches of one moment are in the order of rows. */
 function nextMatch(trace, matches, time, place, forward) {
 	let best = null;
 	const before = (a, b) => a.time - b.time || a.place - b.place;
 	const start = { time, place };
 	trace.rows.forEach((row, r) => row.lines.forEach((line, l) => {
-		const items = line.levels[0].items, here = r * 256 + l;
+		const items = line.levels[0].items, here = placeOf(r, l);
 		let i = firstAfter(items, time);
 		while (i > 0 && i < items.nr && items.begin[i] > time && !forward)
 			i--;

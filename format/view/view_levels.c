@@ -8,6 +8,8 @@
  */
 #include "format/view/view_trace.h"
 
+#include "format/view/view_spread.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,6 @@
 #define FINEST	     256u /* ns: two events of one thread are seldom closer */
 #define COARSER	     4u
 #define SMALL	     512u /* items that need no further level */
-#define DEPTHS_MAX   64u  /* of spans that overlap */
 #define ARROWS_MAX   500000u
 
 /* ------------------------------------------------------------------------------------------------------- merging */
@@ -115,69 +116,16 @@ static int make_levels(const struct view_trace *trace, struct view_line *line)
 
 /* ------------------------------------------------------------------------------------------------------- sorting */
 
-static int by_begin(const void *a, const void *b)
-{
-	const struct view_item *one = a, *other = b;
-
-	if (one->begin != other->begin)
-		return one->begin < other->begin ? -1 : 1;
-	/* What took no time was before; otherwise, what is around comes first. */
-	if (one->end != other->end && (one->end == one->begin || other->end == other->begin))
-		return one->end == one->begin ? -1 : 1;
-	if (one->end != other->end)
-		return one->end > other->end ? -1 : 1;
-	return (one->event > other->event) - (one->event < other->event);
-}
-
 static void sort_line(struct view_line *line)
 {
 	struct view_level *all = &line->levels[0];
 
 	for (size_t i = 1; i < all->nr; i++) {
-		if (by_begin(&all->items[i - 1], &all->items[i]) > 0) {
-			qsort(all->items, all->nr, sizeof(*all->items), by_begin);
+		if (view_by_begin(&all->items[i - 1], &all->items[i]) > 0) {
+			qsort(all->items, all->nr, sizeof(*all->items), view_by_begin);
 			return;
 		}
 	}
-}
-
-/* The number of the row's line of spans with this depth; of its lines if there is none. */
-static size_t spans_of(const struct view_row *row, unsigned int depth)
-{
-	size_t l = 0;
-
-	while (l < row->nr_lines && (row->lines[l].kind != VIEW_SPANS || row->lines[l].depth != depth))
-		l++;
-	return l;
-}
-
-/*
- * Spans by key overlap, and so may spans that are written at their end. Each stays in the first line, from its depth
- * on, that is free at its begin; if none is, it begins in the last line where the one before ends.
- */
-static void spread(struct view_trace *trace, uint32_t number, unsigned int depth)
-{
-	const size_t l = spans_of(&trace->rows[number], depth);
-	const struct view_level all = trace->rows[number].lines[l].levels[0];
-	uint64_t end = 0;
-	size_t nr = 0;
-
-	for (size_t i = 0; i < all.nr && !trace->error; i++) {
-		struct view_item item = all.items[i];
-
-		if (item.begin < end && depth < DEPTHS_MAX - 1) {
-			view_add(trace, number, VIEW_SPANS, depth + 1, &item);
-			continue;
-		}
-		if (item.begin < end) {
-			item.begin = end;
-			item.end = item.end < end ? end : item.end;
-			item.flags |= VIEW_CUT;
-		}
-		end = item.end;
-		all.items[nr++] = item;
-	}
-	trace->rows[number].lines[l].levels[0].nr = nr;
 }
 
 /* One thread at a time runs on a CPU: where a switch is hidden, or lost, the next one ends it. */
@@ -188,23 +136,6 @@ static void cut_runs(struct view_line *line)
 	for (size_t i = 1; i < all->nr; i++)
 		if (all->items[i - 1].end > all->items[i].begin)
 			all->items[i - 1].end = all->items[i].begin;
-}
-
-static void sort_spans(struct view_trace *trace, uint32_t number)
-{
-	const bool is_cpu = trace->rows[number].kind == VIEW_CPU;
-
-	for (unsigned int depth = 0; depth < DEPTHS_MAX; depth++) {
-		const size_t l = spans_of(&trace->rows[number], depth);
-
-		if (l == trace->rows[number].nr_lines)
-			continue;
-		sort_line(&trace->rows[number].lines[l]);
-		if (is_cpu && !depth)
-			cut_runs(&trace->rows[number].lines[l]);
-		else
-			spread(trace, number, depth);
-	}
 }
 
 /* States and values last until the next one. */
@@ -228,14 +159,16 @@ static int by_kind(const void *a, const void *b)
 static void sort_row(struct view_trace *trace, uint32_t number)
 {
 	struct view_row *row = &trace->rows[number];
+	const bool is_cpu = row->kind == VIEW_CPU;
 
 	for (size_t i = 0; i < row->nr_lines; i++) {
 		sort_line(&row->lines[i]);
 		if (row->lines[i].kind == VIEW_VALUES)
 			extend_values(trace, &row->lines[i]);
+		if (is_cpu && row->lines[i].kind == VIEW_SPANS && !row->lines[i].depth)
+			cut_runs(&row->lines[i]);
 	}
-	sort_spans(trace, number);
-	row = &trace->rows[number];
+	trace->error = view_spread(row, is_cpu);
 	if (row->nr_lines)
 		qsort(row->lines, row->nr_lines, sizeof(*row->lines), by_kind);
 }

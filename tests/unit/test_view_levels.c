@@ -168,6 +168,67 @@ Test(view_levels, spans_by_key_do_not_overlap_in_a_line)
 	view_trace_free(&trace);
 }
 
+/* Two hundred requests are open at a time: each has a line, and its own times. */
+Test(view_levels, any_number_of_spans_may_overlap)
+{
+	struct view_trace trace = { 0 };
+	const uint32_t row = new_row(&trace, VIEW_KEYED, 1);
+	uint64_t seen = 0;
+
+	for (uint64_t i = 0; i < 20000; i++)
+		add(&trace, row, VIEW_SPANS, 10 * i, 10 * i + 1990 + i % 10, 1);
+	cr_assert_eq(view_finish(&trace, VIEW_ITEMS_MAX), 0);
+	cr_assert_eq(trace.rows[row].nr_lines, 200);
+	for (size_t l = 0; l < 200; l++) {
+		const struct view_level *level = &trace.rows[row].lines[l].levels[0];
+
+		for (size_t i = 0; i < level->nr; i++) {
+			const struct view_item *item = &level->items[i];
+
+			cr_assert_eq(item->begin, UINT64_C(10) * item->event);
+			cr_assert_eq(item->end, item->begin + 1990 + item->event % 10);
+			cr_assert_eq(item->flags, 0);
+			cr_assert(!i || item->begin >= item[-1].end);
+			seen++;
+		}
+	}
+	cr_assert_eq(seen, 20000);
+	view_trace_free(&trace);
+}
+
+/* Each span gets the first line from its depth on that is free, as a search of all lines finds it. */
+Test(view_levels, the_first_free_line_is_taken)
+{
+	struct view_trace trace = { 0 };
+	const uint32_t row = new_row(&trace, VIEW_THREAD, 1);
+	uint64_t ends[600] = { 0 };
+	unsigned int lines[3000];
+	size_t at[600] = { 0 };
+
+	for (uint64_t i = 0; i < 3000; i++) {
+		const unsigned int depth = (unsigned int)number(40);
+		const struct view_item item = { .begin = 10 * i, .end = 10 * i + 1 + number(2500), .event = (uint32_t)i };
+		unsigned int line = depth;
+
+		while (ends[line] > item.begin)
+			line++;
+		ends[line] = item.end;
+		lines[i] = line;
+		view_add(&trace, row, VIEW_SPANS, depth, &item);
+		trace.end = item.end > trace.end ? item.end : trace.end;
+	}
+	cr_assert_eq(view_finish(&trace, VIEW_ITEMS_MAX), 0);
+	for (uint32_t i = 0; i < 3000; i++) {
+		size_t l = 0;
+
+		while (l < trace.rows[row].nr_lines && trace.rows[row].lines[l].depth != lines[i])
+			l++;
+		cr_assert_lt(l, trace.rows[row].nr_lines);
+		cr_assert_eq(trace.rows[row].lines[l].levels[0].items[at[l]++].event, i);
+	}
+	view_trace_free(&trace);
+}
+
 /* Whether the range of values in each level is that of all. */
 Test(view_levels, values_keep_their_range)
 {
