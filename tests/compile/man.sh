@@ -47,14 +47,16 @@ diag "$(cat "$TMP/errors")"
 for name in rec_event_register rec_event_total rec_reserve rec_save; do
 	ok "the headers declare $name" grep -qxF "$name" "$TMP/functions"
 done
-# The macros of applications: the capital ones of event.h and span.h, except those with two underscores, rec_printf, and the version.
-{
-	cat include/librecorder/event.h include/librecorder/span.h | grep -oE '^#define (REC(_[A-Z]+)*|rec_[a-z_]+)\('
-	grep -oE '^#define REC_VERSION[A-Z_]*' include/librecorder/version.h
-} | sed -E 's/.* //; s/\(//' >"$TMP/macros"
-ok "event.h defines macros" grep -qxF REC_EVENT "$TMP/macros"
-ok "span.h does" grep -qxF REC_TIMED_END "$TMP/macros"
-ok "version.h does" grep -qxF REC_VERSION_MAJOR "$TMP/macros"
+# The macros of applications: those of all public headers, except names with two underscores, and the words that make functions
+# inline. optional.h defines those of event.h and span.h once more, as nothing.
+find include/librecorder -maxdepth 1 -name '*.h' ! -name optional.h -exec cat {} + |
+	grep -oE '^#[[:space:]]*define (REC|rec)[A-Za-z0-9]*(_[A-Za-z0-9]+)*\>' | sed 's/.* //' |
+	grep -vE '^REC_INLINE(_ALWAYS)?$' | sort -u >"$TMP/macros"
+# One of each header that defines any.
+for name in REC_BUFFER_SUFFIX REC_DAT_LOST_UNKNOWN REC_EVENT rec_printf REC_FIELDS_MAX REC_FILTER_COUNTS REC_LOST_UNKNOWN REC_MAP_COPY \
+	REC_OPTIONS_INIT REC_READ_WHOLE REC_TIMED_END REC_VERSION_MAJOR; do
+	ok "the headers define $name" grep -qxF "$name" "$TMP/macros"
+done
 
 # The names of a page are those that its NAME section has before the dash: man and apropos find it by these.
 for page in man/*.3; do
