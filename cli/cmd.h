@@ -1,13 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * The commands.
- *
- * How to add one: write cli/cmd_NAME.c with int cmd_NAME(int argc, char **argv), which describes its options in a
- * struct opts (opts.h) and returns the exit status: 0, 1 for a failure, EXIT_USAGE for a wrong command line. Declare it
- * here, give it a line in the table in main.c and in cli/include.am, write man/recorder-NAME.1, and name it in
- * man/recorder.1. tests/cli/help_man.sh checks that --help and the man page say the same, tests/cli/bad_input.sh that
- * wrong command lines get one line and status 2.
- */
+/* The commands. CONTRIBUTING.md lists the steps that add one ("Add a command"). */
 #ifndef CLI_CMD_H
 #define CLI_CMD_H
 
