@@ -17,7 +17,7 @@
 #include "format/io/out_dir.h"
 #include "format/io/out_file.h"
 
-#include "cli/why_marks.h"
+#include "cli/why_overlay.h"
 
 #define COMMAND "export"
 
@@ -38,7 +38,7 @@ struct export {
 	const char *output; /* NULL: stdout */
 	bool formats[NR_FORMATS];
 	struct why_wanted why;
-	struct marks marks;
+	struct overlay overlay;
 	const struct export_writer *writer;
 
 	struct dat_file *file;
@@ -82,7 +82,7 @@ static int open_input(struct export *e)
 		err = export_trace_open(&e->trace, e->file, &e->time, e->table);
 	if (!err)
 		err = dat_merge_open(e->file, &e->time, NULL, NULL, &e->merge);
-	e->trace.marks = e->why.span ? &e->marks : NULL;
+	e->trace.overlay = e->why.span ? &e->overlay : NULL;
 	return err ? fail(e->path, strerror(-err)) : 0;
 }
 
@@ -221,17 +221,17 @@ static int write_all(struct export *e)
 	return status;
 }
 
-/* The trace is read for the marks first, so that an existing output stays if there is no such span. */
+/* The trace is read for the overlay first, so that an existing output stays if there is no such span. */
 static int run(struct export *e)
 {
 	int status = 0;
 
 	e->why.slowest = e->why.slowest ? e->why.slowest : 1;
 	if (e->why.span)
-		status = why_marks_read(COMMAND, e->path, DAT_TIME_NO_DATE, &e->why, &e->marks);
+		status = why_overlay_read(COMMAND, e->path, DAT_TIME_NO_DATE, &e->why, &e->overlay);
 	if (!status)
 		status = write_all(e);
-	why_marks_free(&e->marks);
+	why_overlay_free(&e->overlay);
 	return status;
 }
 

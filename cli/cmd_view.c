@@ -15,7 +15,7 @@
 #include "cli/show_programs.h"
 #include "cli/view_page.h"
 #include "cli/view_serve.h"
-#include "cli/why_marks.h"
+#include "cli/why_overlay.h"
 #include "format/io/out_file.h"
 
 #define COMMAND "view"
@@ -106,10 +106,10 @@ static int run(const struct view_request *request, const char *output)
 	return err || result.damaged ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* The trace is read for the marks before, so that an output that exists stays if there is no such span. */
+/* The trace is read for the overlay first, so that an output that exists stays if there is no such span. */
 static int show_file(struct view_request *request, struct why_wanted *why, const char *output)
 {
-	struct marks marks = { 0 };
+	struct overlay overlay = { 0 };
 	char *name = output ? strdup(output) : name_of_page(request->path);
 	int status = name ? 0 : EXIT_FAILURE;
 
@@ -117,12 +117,12 @@ static int show_file(struct view_request *request, struct why_wanted *why, const
 		complain(COMMAND, "not enough memory");
 	why->slowest = why->slowest ? why->slowest : 1;
 	if (!status && why->span) {
-		status = why_marks_read(COMMAND, request->path, 0, why, &marks);
-		request->marks = &marks;
+		status = why_overlay_read(COMMAND, request->path, 0, why, &overlay);
+		request->overlay = &overlay;
 	}
 	if (!status)
 		status = run(request, name);
-	why_marks_free(&marks);
+	why_overlay_free(&overlay);
 	free(name);
 	return status;
 }

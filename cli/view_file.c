@@ -8,7 +8,7 @@
 
 #include "format/dat/dat_compress.h"
 #include "format/view/view_collect.h"
-#include "format/view/view_marks.h"
+#include "format/view/view_overlay.h"
 
 struct reading {
 	struct dat_file *file;
@@ -52,7 +52,7 @@ static int open_file(struct reading *reading, const struct view_request *request
 				  &(struct event_print_options){ 0 });
 }
 
-static int collect(struct reading *reading, const struct marks *marks, size_t items_max)
+static int collect(struct reading *reading, const struct overlay *overlay, size_t items_max)
 {
 	struct dat_merge *merge;
 	int err = dat_merge_open(reading->file, &reading->time, NULL, NULL, &merge);
@@ -62,13 +62,13 @@ static int collect(struct reading *reading, const struct marks *marks, size_t it
 	err = view_collect(reading->table, merge, &reading->trace);
 	reading->result.damaged = dat_merge_damaged(merge, &reading->result.error, &reading->result.cpu);
 	dat_merge_close(merge);
-	if (marks)
-		view_add_marks(&reading->trace, marks);
+	if (overlay)
+		view_add_overlay(&reading->trace, overlay);
 	return err ? err : view_finish(&reading->trace, items_max);
 }
 
 /* The columns, of as many items as there is room for. */
-static int pack(struct reading *reading, const struct marks *marks, size_t room, int effort)
+static int pack(struct reading *reading, const struct overlay *overlay, size_t room, int effort)
 {
 	size_t items_max = VIEW_ITEMS_MAX;
 	int err;
@@ -77,7 +77,7 @@ static int pack(struct reading *reading, const struct marks *marks, size_t room,
 		view_trace_free(&reading->trace);
 		blob_free(&reading->index);
 		blob_free(&reading->columns);
-		err = collect(reading, marks, items_max);
+		err = collect(reading, overlay, items_max);
 		if (!err)
 			err = view_pack_columns(&reading->trace, effort, &reading->index, &reading->columns);
 		items_max /= 2;
@@ -118,7 +118,7 @@ int view_file(const struct view_request *request, const struct view_sink *sink, 
 	int err = open_file(&reading, request, &reading.result.error);
 
 	if (!err)
-		err = pack(&reading, request->marks, request->room, sink->effort);
+		err = pack(&reading, request->overlay, request->room, sink->effort);
 	if (!err)
 		err = write_texts(&reading,
 				  request->room > reading.columns.size ? request->room - reading.columns.size : 0,

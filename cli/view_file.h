@@ -3,13 +3,13 @@
 #ifndef CLI_VIEW_FILE_H
 #define CLI_VIEW_FILE_H
 
-#include "format/model/mark.h"
+#include "format/model/overlay.h"
 #include "format/view/view_write.h"
 
 struct view_request {
 	const char *path;
 	const char *shown; /* the name that the page shows */
-	const struct marks *marks; /* NULL: none */
+	const struct overlay *overlay; /* NULL: none */
 	size_t room;	   /* bytes that all blocks may have; texts of events are left out to keep it */
 	bool live;
 	bool no_plugins;

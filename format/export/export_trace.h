@@ -6,7 +6,7 @@
 #define FORMAT_EXPORT_TRACE_H
 
 #include "format/export/export_fields.h"
-#include "format/model/mark.h"
+#include "format/model/overlay.h"
 #include "format/model/model.h"
 #include "format/text/event_print.h"
 
@@ -20,7 +20,7 @@ struct export_trace {
 	int64_t realtime; /* CLOCK_REALTIME less the trace's time, ns */
 	struct clock_reading readings[CLOCK_READINGS];
 	unsigned int nr_readings; /* 0: the file has none */
-	const struct marks *marks; /* for the writers that show them; NULL: none */
+	const struct overlay *overlay; /* for the writers that show them; NULL: none */
 };
 
 /*

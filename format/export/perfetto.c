@@ -141,8 +141,8 @@ static int perfetto_end(void *state)
 	p->is_ending = true;
 	if (!err)
 		err = model_end(p->model);
-	if (!err && p->is_begun && p->trace->marks)
-		err = perfetto_marks(p, p->trace->marks);
+	if (!err && p->is_begun && p->trace->overlay)
+		err = perfetto_overlay(p, p->trace->overlay);
 	if (!err)
 		err = perfetto_zip_end(p);
 	return err ? err : p->out->error;

@@ -127,8 +127,8 @@ int perfetto_slices_open(struct perfetto *p);
 void perfetto_slices_free(struct perfetto *p);
 struct model_sink perfetto_sink(struct perfetto *p);
 
-/* perfetto_marks.c: after all events. 0; -ENOMEM. */
-int perfetto_marks(struct perfetto *p, const struct marks *marks);
+/* perfetto_overlay.c: after all events. 0; -ENOMEM. */
+int perfetto_overlay(struct perfetto *p, const struct overlay *overlay);
 
 /* perfetto_ftrace.c: events of the kernel. 0; -ENOMEM. */
 int perfetto_ftrace_event(struct perfetto *p, const struct export_event *type, const struct dat_event *event);

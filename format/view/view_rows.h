@@ -8,7 +8,7 @@
 
 /* Headings, in the order in which they stand. */
 enum view_group {
-	VIEW_GROUP_WHY, /* of marks, which name it */
+	VIEW_GROUP_WHY, /* the overlay, which names it */
 	VIEW_GROUP_CPUS,
 	VIEW_GROUP_TASKS,
 	VIEW_GROUP_KEYED,

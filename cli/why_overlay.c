@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See why_marks.h. */
-#include "cli/why_marks.h"
+/* See why_overlay.h. */
+#include "cli/why_overlay.h"
 
 #include "cli/base/human_ns.h"
 #include "cli/cmd.h"
@@ -21,11 +21,11 @@ static char *name_of(const struct why_span *span)
 }
 
 /* False: out of memory. */
-static bool copy_piece(struct why *why, const struct why_piece *piece, struct mark *mark)
+static bool copy_piece(struct why *why, const struct why_piece *piece, struct overlay_piece *to)
 {
 	const char *task = why_thread_name(why, piece->tid);
 
-	*mark = (struct mark){
+	*to = (struct overlay_piece){
 		.begin = piece->begin,
 		.end = piece->end,
 		.class = why_class_name(piece->class),
@@ -35,10 +35,10 @@ static bool copy_piece(struct why *why, const struct why_piece *piece, struct ma
 		.tid = piece->tid,
 		.cpu = piece->cpu,
 	};
-	return mark->task && mark->by && mark->what;
+	return to->task && to->by && to->what;
 }
 
-static bool copy_span(struct why *why, const struct why_span *span, struct mark_track *track)
+static bool copy_span(struct why *why, const struct why_span *span, struct overlay_track *track)
 {
 	const struct why_piece *pieces;
 	const long nr = why_explain(why, span, &pieces, NULL);
@@ -47,33 +47,33 @@ static bool copy_span(struct why *why, const struct why_span *span, struct mark_
 	if (!is_whole)
 		return false;
 	track->name = name_of(span);
-	track->marks = calloc((size_t)nr + 1, sizeof(*track->marks));
-	is_whole = track->name && track->marks;
+	track->pieces = calloc((size_t)nr + 1, sizeof(*track->pieces));
+	is_whole = track->name && track->pieces;
 	while (is_whole && track->nr < (size_t)nr) {
-		is_whole = copy_piece(why, &pieces[track->nr], &track->marks[track->nr]);
+		is_whole = copy_piece(why, &pieces[track->nr], &track->pieces[track->nr]);
 		track->nr++;
 	}
 	return is_whole;
 }
 
-static bool copy_spans(struct why *why, const struct why_chosen *chosen, struct marks *marks)
+static bool copy_spans(struct why *why, const struct why_chosen *chosen, struct overlay *overlay)
 {
 	const struct model_rule *rule = chosen->spans[0]->rule;
 	bool is_whole;
 
-	if (asprintf(&marks->name, "why %s:%s", rule->system, rule->name) < 0)
-		marks->name = NULL;
-	marks->tracks = calloc(chosen->nr, sizeof(*marks->tracks));
-	is_whole = marks->name && marks->tracks;
-	while (is_whole && marks->nr < chosen->nr) {
-		is_whole = copy_span(why, chosen->spans[marks->nr], &marks->tracks[marks->nr]);
-		marks->nr++;
+	if (asprintf(&overlay->name, "why %s:%s", rule->system, rule->name) < 0)
+		overlay->name = NULL;
+	overlay->tracks = calloc(chosen->nr, sizeof(*overlay->tracks));
+	is_whole = overlay->name && overlay->tracks;
+	while (is_whole && overlay->nr < chosen->nr) {
+		is_whole = copy_span(why, chosen->spans[overlay->nr], &overlay->tracks[overlay->nr]);
+		overlay->nr++;
 	}
 	return is_whole;
 }
 
-int why_marks_read(const char *command, const char *path, unsigned int time_flags, const struct why_wanted *wanted,
-		   struct marks *marks)
+int why_overlay_read(const char *command, const char *path, unsigned int time_flags, const struct why_wanted *wanted,
+		     struct overlay *overlay)
 {
 	struct why_trace trace = { 0 };
 	struct why_chosen chosen = { 0 };
@@ -81,7 +81,7 @@ int why_marks_read(const char *command, const char *path, unsigned int time_flag
 
 	if (!status)
 		status = why_choose(command, trace.why, wanted, &chosen);
-	if (!status && !copy_spans(trace.why, &chosen, marks)) {
+	if (!status && !copy_spans(trace.why, &chosen, overlay)) {
 		complain(command, "not enough memory");
 		status = EXIT_FAILURE;
 	}
@@ -90,20 +90,20 @@ int why_marks_read(const char *command, const char *path, unsigned int time_flag
 	return status;
 }
 
-void why_marks_free(struct marks *marks)
+void why_overlay_free(struct overlay *overlay)
 {
-	for (size_t i = 0; i < marks->nr; i++) {
-		struct mark_track *track = &marks->tracks[i];
+	for (size_t i = 0; i < overlay->nr; i++) {
+		struct overlay_track *track = &overlay->tracks[i];
 
 		for (size_t k = 0; k < track->nr; k++) {
-			free(track->marks[k].task);
-			free(track->marks[k].by);
-			free(track->marks[k].what);
+			free(track->pieces[k].task);
+			free(track->pieces[k].by);
+			free(track->pieces[k].what);
 		}
-		free(track->marks);
+		free(track->pieces);
 		free(track->name);
 	}
-	free(marks->tracks);
-	free(marks->name);
-	*marks = (struct marks){ 0 };
+	free(overlay->tracks);
+	free(overlay->name);
+	*overlay = (struct overlay){ 0 };
 }

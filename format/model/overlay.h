@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks: tracks that a picture of a trace shows beside what the trace itself has. */
-#ifndef FORMAT_MARK_H
-#define FORMAT_MARK_H
+/* An overlay: tracks that a picture of a trace shows in addition to what the trace has. */
+#ifndef FORMAT_OVERLAY_H
+#define FORMAT_OVERLAY_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-struct mark {
+struct overlay_piece {
 	uint64_t begin, end;
 	const char *class; /* what it is; its colour follows from this */
 	char *task;
@@ -14,16 +14,16 @@ struct mark {
 	int32_t tid, cpu; /* cpu -1: none */
 };
 
-/* Its marks do not overlap, and are in order of time. */
-struct mark_track {
+/* Its pieces do not overlap, and are in order of time. */
+struct overlay_track {
 	char *name;
-	struct mark *marks;
+	struct overlay_piece *pieces;
 	size_t nr;
 };
 
-struct marks {
+struct overlay {
 	char *name; /* the heading of the tracks */
-	struct mark_track *tracks;
+	struct overlay_track *tracks;
 	size_t nr;
 };
 
