@@ -14,13 +14,13 @@
 static __thread unsigned int open_forks __attribute__((tls_model("initial-exec")));
 static __thread struct rec_signal_block block_for_fork __attribute__((tls_model("initial-exec")));
 static __thread bool locked_for_fork __attribute__((tls_model("initial-exec")));
-static __thread const uint32_t *mark_before_fork __attribute__((tls_model("initial-exec")));
+static __thread const uint32_t *original_before_fork __attribute__((tls_model("initial-exec")));
 
 const char rec_auto_linked;
 
 static bool has_own_buffer(void)
 {
-	return rec_process.pid == getpid() && (!rec_process.mark || *rec_process.mark);
+	return rec_process.pid == getpid() && (!rec_process.original || *rec_process.original);
 }
 
 /*
@@ -29,14 +29,14 @@ static bool has_own_buffer(void)
  */
 static void make_own_buffer(void)
 {
-	if (rec_process.mark == mark_before_fork) {
+	if (rec_process.original == original_before_fork) {
 		if (has_own_buffer())
 			return;
 		rec_process_forked();
 		if (locked_for_fork)
 			rec_process_unlock();
 	}
-	mark_before_fork = rec_process.mark;
+	original_before_fork = rec_process.original;
 	locked_for_fork = false;
 }
 
@@ -48,7 +48,7 @@ static void before_fork(void)
 	}
 	rec_signal_block_begin(&block_for_fork);
 	locked_for_fork = rec_process_lock();
-	mark_before_fork = rec_process.mark;
+	original_before_fork = rec_process.original;
 }
 
 static void after_fork_in_parent(void)

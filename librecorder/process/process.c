@@ -48,7 +48,7 @@ static size_t private_size(const struct rec_process *process)
 
 /*
  * Handles and related data, in memory that is zeroed in a copy of this process, so that the copy does not write to its
- * parent's lanes; and the mark by which the copy knows that it is one.
+ * parent's lanes; and the word by which the copy knows that it is one.
  */
 static int make_handles(struct rec_process *process)
 {
@@ -63,17 +63,17 @@ static int make_handles(struct rec_process *process)
 	if (memory == MAP_FAILED)
 		return -errno;
 	madvise(memory, size, MADV_WIPEONFORK);
-	process->mark = (uint32_t *)(void *)memory;
+	process->original = (uint32_t *)(void *)memory;
 	process->handles = (struct rec_handle *)(void *)(memory + REC_CACHE_LINE);
 	process->own = (struct rec_lane_own *)(void *)(process->handles + process->geometry.max_lanes);
-	*process->mark = 1;
+	*process->original = 1;
 	return 0;
 }
 
 static void drop_handles(struct rec_process *process)
 {
-	munmap(process->mark, private_size(process));
-	process->mark = NULL;
+	munmap(process->original, private_size(process));
+	process->original = NULL;
 	process->handles = NULL;
 }
 
@@ -293,7 +293,7 @@ void rec_process_forked(void)
 
 static bool is_copy(void)
 {
-	return rec_process.mark && !rec_load_relaxed(rec_process.mark);
+	return rec_process.original && !rec_load_relaxed(rec_process.original);
 }
 
 bool rec_process_is_guest(void)

@@ -28,7 +28,7 @@ struct rec_process {
 	unsigned char *conditions;
 	struct rec_loan *loan; /* has no memory until a recorder attaches */
 	unsigned char *log;
-	uint32_t *mark;		    /* 1; 0 in a copy of this process */
+	uint32_t *original;	    /* 1; 0 in a copy of this process */
 	struct rec_handle *handles; /* one for each lane; zeroed in a copy of this process, too */
 	struct rec_lane_own *own;   /* one for each lane; the same */
 	struct rec_geometry geometry;
