@@ -268,6 +268,26 @@ static int dump_stream(struct dump *d, const struct dat_buffer *buffer, const st
 	return 0;
 }
 
+/* The text of a latency tracer has no pages; it is only read. */
+static int dump_text(struct dump *d, const struct dat_buffer *buffer)
+{
+	struct dat_error error = { 0 };
+	struct dat_cursor cursor;
+	struct dat_page page;
+	int ret;
+
+	if (dat_cursor_open(d->file, buffer, &buffer->text, &cursor)) {
+		complain(COMMAND, "%s: not enough memory", d->path);
+		return 1;
+	}
+	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0)
+		;
+	if (ret < 0)
+		problem(d, &buffer->text, error.offset, error.text);
+	dat_cursor_close(&cursor);
+	return 0;
+}
+
 static int dump_streams(struct dump *d)
 {
 	int status = 0;
@@ -275,6 +295,8 @@ static int dump_streams(struct dump *d)
 	for (size_t i = 0; !status && i < d->file->nr_buffers; i++) {
 		const struct dat_buffer *buffer = &d->file->buffers[i];
 
+		if (buffer->latency)
+			status = dump_text(d, buffer);
 		for (uint32_t c = 0; !status && c < buffer->nr_streams; c++)
 			status = dump_stream(d, buffer, &buffer->streams[c]);
 	}

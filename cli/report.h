@@ -51,8 +51,9 @@ struct report {
 uint32_t report_cpus(const struct report *r);
 bool report_head(struct report *r);
 
-/* The file has the text of a latency tracer instead of events. */
+/* The file has the text of a latency tracer instead of events; print it. The exit status. */
 bool report_is_latency(const struct report *r);
+int report_latency(struct report *r);
 
 /* Report in one line that the file cannot be read, or that memory is short. The exit status. */
 int report_fail(const struct report *r, const struct dat_error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as text: its first line, then one for each event (report_lines.h), or the text of a latency tracer. */
+/* The report as text: its first line, then one for each event (report_lines.h). */
 #include "cli/report.h"
 #include "cli/report_spans.h"
 
@@ -7,9 +7,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "cli/show_text.h"
 #include "format/io/bytes.h"
 
 /* The highest number in options CPUCOUNT; 0 without one. */
@@ -47,38 +45,6 @@ bool report_head(struct report *r)
 		printf("%*s: ", r->head_width, r->head_name);
 	printf("cpus=%" PRIu32 "\n", report_cpus(r));
 	return report_written(r);
-}
-
-/* Up to the last line feed, if there is one, so that no character of UTF-8 is cut in two. */
-static ssize_t whole_lines(const char *text, ssize_t size)
-{
-	const char *end = memrchr(text, '\n', (size_t)size);
-
-	return end ? end + 1 - text : size;
-}
-
-static int print_latency_text(struct report *r)
-{
-	struct dat_error error = { 0 };
-	char text[65536];
-	ssize_t n;
-
-	for (uint64_t at = r->file->latency_offset;; at += (uint64_t)n) {
-		if (!dat_growth_reach(r->file, at + 1) || at >= r->file->size)
-			break;
-		n = dat_read_raw(r->file, at, text, sizeof(text), &error);
-		if (n < 0)
-			return report_fail(r, &error);
-		if (r->lines.escapes) {
-			n = whole_lines(text, n);
-			show_text(stdout, text, (size_t)n, true);
-		} else {
-			show_bytes(stdout, text, (size_t)n);
-		}
-		if (!n || !report_written(r))
-			break;
-	}
-	return 0;
 }
 
 /* For --ts-check. */
@@ -140,7 +106,7 @@ int report_text(struct report *r)
 {
 	if (!report_head(r))
 		return 0;
-	return report_is_latency(r) ? print_latency_text(r) : print_events(r);
+	return report_is_latency(r) ? report_latency(r) : print_events(r);
 }
 
 /*

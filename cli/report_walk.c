@@ -30,15 +30,6 @@ int report_fail_memory(const struct report *r)
 	return report_fail(r, &error);
 }
 
-bool report_is_latency(const struct report *r)
-{
-	for (size_t i = 0; i < r->file->nr_buffers; i++) {
-		if (r->file->buffers[i].latency && !r->file->buffers[i].name[0])
-			return true;
-	}
-	return false;
-}
-
 int report_merge_open(struct report *r, bool lines, struct dat_merge **ret_merge)
 {
 	if (dat_merge_open_at(r->file, &r->time, report_select_has_cpu, &r->select, r->select.window.since, ret_merge))

@@ -101,7 +101,7 @@ static int parse_data_head(struct dat_file *file, struct bytes *b, struct dat_er
 	if (bytes_match(b, "latency  ", 10)) {
 		top->latency = true;
 		top->cpus = file->cpus;
-		file->latency_offset = b->pos;
+		top->text.offset = b->pos; /* dat_check_buffers() adds the size */
 		return 0;
 	}
 	if (!bytes_match(b, "flyrecord", 10))

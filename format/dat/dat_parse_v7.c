@@ -56,8 +56,8 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 		return dat_fail(error, -ENOMEM, offset, "not enough memory for sections");
 	sections[file->nr_sections++] = section;
 	bytes_from_file(ret_b, file->fd, b.pos, b.pos + section.size, file->big);
-	if (!(section.flags & DAT_COMPRESSED) || id == DAT_BUFFER)
-		return 0;
+	if (!(section.flags & DAT_COMPRESSED) || id == DAT_BUFFER || id == DAT_BUFFER_TEXT)
+		return 0; /* the data of buffers are chunks (dat_cursor.c) */
 	if (!file->codec)
 		return dat_fail(error, -EBADMSG, offset, "damaged: section %s at %" PRIu64
 				" is compressed, the file names no compression", section_name(id), offset);
@@ -250,8 +250,8 @@ static int parse_buffers(struct dat_file *file, struct dat_error *error)
 				return err;
 			continue;
 		}
-		if (buffer->latency && !buffer->name[0])
-			file->latency_offset = b.pos;
+		buffer->text = (struct dat_stream){ .offset = b.pos, .size = bytes_left(&b) };
+		buffer->text.cut = file->missing.text[0] && b.end == file->size;
 		buffer->compressed = file->sections[file->nr_sections - 1].flags & DAT_COMPRESSED;
 		if (buffer->compressed && !file->codec)
 			return dat_fail(error, -EBADMSG, buffer->offset,

@@ -288,8 +288,10 @@ int dat_check_buffers(struct dat_file *file, struct dat_error *error)
 	int err = 0;
 
 	for (size_t i = 0; i < file->nr_buffers; i++) {
-		const struct dat_buffer *buffer = &file->buffers[i];
+		struct dat_buffer *buffer = &file->buffers[i];
 
+		if (buffer->latency && file->version == 6)
+			buffer->text.size = (dat_is_growing(file) ? INT64_MAX : file->size) - buffer->text.offset;
 		for (uint32_t s = 0; s < buffer->nr_streams && !err; s++) {
 			struct dat_stream *stream = &buffer->streams[s];
 
@@ -305,15 +307,4 @@ int dat_check_buffers(struct dat_file *file, struct dat_error *error)
 		}
 	}
 	return err;
-}
-
-ssize_t dat_read_raw(const struct dat_file *file, uint64_t offset, void *dst, size_t size, struct dat_error *ret_error)
-{
-	struct bytes b;
-
-	bytes_from_file(&b, file->fd, offset, file->size, file->big);
-	if (size > bytes_left(&b))
-		size = (size_t)bytes_left(&b);
-	bytes_copy(&b, dst, size);
-	return b.error ? dat_fail_bytes(ret_error, file, &b, "text") : (ssize_t)size;
 }

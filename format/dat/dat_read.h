@@ -78,7 +78,8 @@ struct dat_buffer {
 	struct dat_stream *streams; /* by CPU number; version 7 has only CPUs with data */
 	uint64_t offset;	    /* version 6: of its CPU table; version 7: of its section */
 	bool compressed;
-	bool latency; /* text until the end of the file, no pages */
+	bool latency; /* it has the text of a latency tracer, and no streams */
+	struct dat_stream text; /* this text, for a cursor, whose pages are parts of it */
 };
 
 struct dat_file {
@@ -110,7 +111,6 @@ struct dat_file {
 	size_t nr_buffers; /* in the file's order; the top buffer of version 6 is the first */
 	struct dat_buffer *buffers;
 	uint32_t cpus; /* version 6: length of the CPU tables */
-	uint64_t latency_offset;
 	struct dat_growth *growth; /* waits for the rest of a file that grows; NULL: the file is complete */
 	struct dat_error missing; /* why dat_open_rest() did not find everything; text "": it did */
 
@@ -154,12 +154,6 @@ struct dat_file *dat_close(struct dat_file *file);
 
 /* The first option with this id; NULL if there is none. */
 const struct dat_option *dat_option(const struct dat_file *file, unsigned int id);
-
-/*
- * Copies up to size bytes at offset from the file. Returns the number copied, which is less only at the end of the
- * file; or -errno with ret_error filled in.
- */
-ssize_t dat_read_raw(const struct dat_file *file, uint64_t offset, void *dst, size_t size, struct dat_error *ret_error);
 
 /* The pages of one stream. */
 struct dat_cursor {

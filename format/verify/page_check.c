@@ -114,12 +114,33 @@ static int check_stream(struct checking *c, const struct dat_stream *stream)
 	return 0;
 }
 
+/* The text of a latency tracer has no form, but it must be readable. */
+static int check_text(struct checking *c)
+{
+	struct dat_error error = { 0 };
+	struct dat_cursor cursor;
+	struct dat_page page;
+	int ret = dat_cursor_open(c->file, c->buffer, &c->buffer->text, &cursor);
+
+	if (ret)
+		return ret;
+	while ((ret = dat_cursor_next(&cursor, &page, &error)) > 0)
+		;
+	if (ret < 0)
+		check_say(c, error.offset, "%s", error.text);
+	dat_cursor_close(&cursor);
+	return 0;
+}
+
 int check_pages(struct checking *c)
 {
 	int err = 0;
 
 	for (size_t i = 0; i < c->file->nr_buffers; i++) {
 		c->buffer = &c->file->buffers[i];
+		c->cpu = 0;
+		if (c->buffer->latency)
+			err = check_text(c);
 		for (uint32_t s = 0; s < c->buffer->nr_streams && !err; s++)
 			err = check_stream(c, &c->buffer->streams[s]);
 	}

@@ -53,6 +53,11 @@ const struct dat_make dat_makes[] = {
 	{ "v7-only-instances", 7, false, 8, 4096, 2, 80, "[mono]", MAKE_INSTANCES | MAKE_ONLY },
 	{ "v6-unknown", 6, false, 8, 4096, 2, 60, "[mono]", MAKE_UNKNOWN },
 	{ "v7-unknown", 7, false, 8, 4096, 2, 60, "[mono]", MAKE_UNKNOWN },
+	{ "v6-latency", 6, false, 8, 4096, 2, 3000, NULL, MAKE_LATENCY },
+	{ "v7-latency", 7, false, 8, 4096, 2, 3000, "[mono]", MAKE_LATENCY },
+	{ "v7-latency-zstd", 7, false, 8, 4096, 2, 400, "[mono]", MAKE_LATENCY | MAKE_ZSTD },
+	{ "v7-zstd", 7, false, 8, 4096, 2, 200, "[mono]", MAKE_ZSTD },
+	{ "v7-zstd-instances", 7, true, 8, 4096, 3, 80, "[mono]", MAKE_ZSTD | MAKE_INSTANCES | MAKE_EMPTY },
 	{ 0 }
 };
 
@@ -142,11 +147,28 @@ static void make_v6(struct out *o)
 		out_number(o, 0, 2);
 		out_mark(o);
 	}
+	if (o->what->flags & MAKE_LATENCY) {
+		out_put(o, "latency  ", 10);
+		put_latency_text(o);
+		return;
+	}
 	for (unsigned int i = 0; i < nr_buffers(o->what); i++) {
 		if (where[i])
 			out_set(o, o->data + where[i], o->size, 8);
 		put_v6_buffer(o, i);
 	}
+}
+
+/* The bytes from `start` on are taken out of the file; the caller frees them. */
+static unsigned char *take_from(struct out *o, size_t start)
+{
+	unsigned char *taken = malloc(o->size - start + 1);
+
+	if (!taken)
+		abort();
+	memcpy(taken, o->data + start, o->size - start);
+	o->size = start;
+	return taken;
 }
 
 static size_t section_begin(struct out *o, unsigned int id)
@@ -159,10 +181,54 @@ static size_t section_begin(struct out *o, unsigned int id)
 	return o->size;
 }
 
-static size_t section_end(struct out *o, size_t begin)
+/* A section that has data, or text, begins at `begin`. */
+static size_t data_end(struct out *o, size_t begin)
 {
 	out_set(o, o->data + begin - 8, o->size - begin, 8);
 	return begin - 16;
+}
+
+/* The data of a section from `start` on become chunks, of two pages each. */
+static void pack_data(struct out *o, size_t begin, size_t start)
+{
+	const size_t size = o->size - start;
+	unsigned char *plain;
+
+	if (!(o->what->flags & MAKE_ZSTD))
+		return;
+	plain = take_from(o, start);
+	out_chunks(o, plain, size, 2 * o->what->page_size);
+	out_set(o, o->data + begin - 14, 1, 2);
+	free(plain);
+}
+
+/* Its contents; compressed, if everything is. */
+static size_t section_end(struct out *o, size_t begin)
+{
+	if (o->what->flags & MAKE_ZSTD) {
+		const size_t size = o->size - begin;
+		unsigned char *plain = take_from(o, begin);
+
+		out_packed(o, plain, size);
+		out_set(o, o->data + begin - 14, 1, 2);
+		free(plain);
+	}
+	return data_end(o, begin);
+}
+
+static void put_v7_text(struct out *o, struct out *options)
+{
+	struct out p = { .what = o->what };
+	size_t begin = section_begin(o, 22);
+
+	out_number(&p, begin - 16, 8);
+	out_string(&p, "");
+	out_string(&p, o->what->clock);
+	put_latency_text(o);
+	pack_data(o, begin, begin);
+	data_end(o, begin);
+	put_option(options, 22, &p);
+	free(p.data);
 }
 
 static void put_v7_buffer(struct out *o, unsigned int buffer, struct out *options)
@@ -187,13 +253,14 @@ static void put_v7_buffer(struct out *o, unsigned int buffer, struct out *option
 		out_align(o, o->what->page_size > 4096 ? o->what->page_size : 4096);
 		start = o->size;
 		put_cpu(o, cpu, buffer);
+		pack_data(o, begin, start);
 		out_number(&p, o->what->flags & MAKE_SPARSE ? sparse[cpu % 4] : cpu, 4);
 		out_number(&p, start, 8);
 		out_number(&p, o->size - start, 8);
 		count++;
 	}
 	out_set(o, p.data + count_at, count, 4);
-	section_end(o, begin);
+	data_end(o, begin);
 	put_option(options, 3, &p);
 	free(p.data);
 }
@@ -222,8 +289,8 @@ static void make_v7(struct out *o)
 	size_t first_at, begin, early = 0;
 	bool bare = o->what->flags & MAKE_BARE;
 
-	out_string(o, "none");
-	out_string(o, "");
+	out_string(o, o->what->flags & MAKE_ZSTD ? "zstd" : "none");
+	out_string(o, o->what->flags & MAKE_ZSTD ? "1.5.4" : "");
 	first_at = o->size;
 	out_number(o, 0, 8);
 	if (o->what->flags & MAKE_LATE_OPTS) {
@@ -251,7 +318,9 @@ static void make_v7(struct out *o)
 		put_cmdlines(o);
 		put_where(&options, 21, section_end(o, begin));
 	}
-	for (unsigned int i = 0; i < nr_buffers(o->what); i++) {
+	if (o->what->flags & MAKE_LATENCY)
+		put_v7_text(o, &options);
+	for (unsigned int i = 0; i < nr_buffers(o->what) && !(o->what->flags & MAKE_LATENCY); i++) {
 		if (i || !(o->what->flags & MAKE_ONLY))
 			put_v7_buffer(o, i, &options);
 	}

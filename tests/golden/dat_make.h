@@ -34,6 +34,8 @@
 #define MAKE_KERNEL	(1u << 20) /* events for which viewers have code of their own */
 #define MAKE_CPUCOUNT	(1u << 21) /* version 7: an option says 7 CPUs */
 #define MAKE_CLOCKS	(1u << 22) /* readings of the clocks: the time of day goes twice as fast */
+#define MAKE_LATENCY	(1u << 23) /* the text of a latency tracer instead of events */
+#define MAKE_ZSTD	(1u << 24) /* version 7: all sections and all data are compressed */
 
 struct dat_make {
 	const char *name;

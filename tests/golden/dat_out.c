@@ -47,6 +47,11 @@ void out_blob(struct out *o, const char *text, unsigned int size_of_size)
 	out_put(o, text, strlen(text));
 }
 
+void out_text(struct out *o, const char *text)
+{
+	out_put(o, text, strlen(text));
+}
+
 void out_mark(struct out *o)
 {
 	if (o->nr_marks < DAT_MAKE_MARKS - 1)

@@ -27,6 +27,9 @@ void out_number(struct out *o, uint64_t value, unsigned int size);
 void out_string(struct out *o, const char *text);
 void out_blob(struct out *o, const char *text, unsigned int size_of_size);
 
+/* A text alone. */
+void out_text(struct out *o, const char *text);
+
 /* A section or table begins or ends here. */
 void out_mark(struct out *o);
 
@@ -44,6 +47,11 @@ void put_cmdlines(struct out *o);
 /* dat_pages.c: whether a CPU of a buffer has pages; and these, with their events. */
 bool has_data(const struct out *o, unsigned int cpu, unsigned int buffer);
 void put_cpu(struct out *o, unsigned int cpu, unsigned int buffer);
+
+/* dat_packed.c: a compressed section's contents; and the chunks of a stream; and the text of a latency tracer. */
+void out_packed(struct out *o, const void *data, size_t size);
+void out_chunks(struct out *o, const void *data, size_t size, size_t chunk);
+void put_latency_text(struct out *o);
 
 /* dat_options.c: an option with this payload; and all options that name neither a section nor a buffer. */
 void put_option(struct out *o, unsigned int id, const struct out *payload);

@@ -140,6 +140,28 @@ run bash -c '"$0" report "$1" > /dev/full' "$RECORDER" "$TMP/v6-plain.dat"
 is "a full disk: status" "$status" 1
 like "a full disk: the reason" "$err" "cannot write the report: No space left"
 
+# The text of a latency tracer is made of chunks; one of them is damaged.
+for name in v6-latency v7-latency v7-latency-zstd; do
+	ok "$name: check" "$RECORDER" check "$TMP/$name.dat"
+	ok "$name: dump --validate" "$RECORDER" dump --validate "$TMP/$name.dat"
+done
+python3 - "$TMP/v7-latency-zstd.dat" "$TMP/bad.dat" <<-'END'
+	import sys
+	data = bytearray(open(sys.argv[1], "rb").read())
+	at = data.index(b"wakeup latency")
+	at = data.index(b"\x28\xb5\x2f\xfd", at)
+	data[at] ^= 1
+	open(sys.argv[2], "wb").write(data)
+END
+damage="damaged: the compressed data at [0-9]+ does not unpack"
+run "$RECORDER" report "$TMP/bad.dat"
+like "a damaged text: the reason" "$status $err" "^1 recorder report: $TMP/bad.dat: $damage$"
+is "a damaged text: what precedes it is printed" "$(printf '%s\n' "$out" | cmp -n 8000 - <("$RECORDER" report "$TMP/v7-latency.dat"))" ""
+run "$RECORDER" check "$TMP/bad.dat"
+like "a damaged text: check" "$status $out" "^1 .*page at [0-9]+: $damage"
+run "$RECORDER" dump --validate "$TMP/bad.dat"
+like "a damaged text: dump --validate" "$status $out" "^1 .*page at [0-9]+: $damage"
+
 "$mkdat" v6-lost-markers > "$TMP/markers.dat"
 run "$RECORDER" dump --validate "$TMP/markers.dat"
 like "validate finds losses that no viewer shows" "$out" "no viewer shows that events were lost"

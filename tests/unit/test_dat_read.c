@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading trace.dat: every variant whole; cut at every place that matters; every byte of the headers wrong. */
+#include "format/dat/dat_compress.h"
 #include "format/dat/dat_merge.h"
 #include "tests/golden/dat_make.h"
 
@@ -23,7 +24,7 @@ static int open_bytes(const void *data, size_t size, struct dat_file **ret_file,
 	cr_assert_eq(pwrite(fd, data, size, 0), (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	memset(ret_error, 0, sizeof(*ret_error));
-	return dat_open(path, NULL, ret_file, ret_error);
+	return dat_open(path, dat_compress_zstd(), ret_file, ret_error);
 }
 
 struct sum {
@@ -72,6 +73,8 @@ static uint64_t count_streams(const struct dat_make *what)
 {
 	uint64_t cpus = what->flags & MAKE_EMPTY ? (what->cpus + 1) / 2 : what->cpus;
 
+	if (what->flags & MAKE_LATENCY)
+		return 0;
 	return cpus * (what->flags & MAKE_INSTANCES ? what->flags & MAKE_ONLY ? 2 : 3 : 1);
 }
 
@@ -134,7 +137,8 @@ Test(dat_read, cut_anywhere)
 		size_t marks[DAT_MAKE_MARKS] = { 0 }, size;
 		unsigned char *data = dat_make(what, &size, marks);
 
-		if (what->flags & MAKE_EMPTY) {
+		/* The text of a latency tracer ends with the file in version 6. */
+		if (what->flags & MAKE_EMPTY || (what->flags & MAKE_LATENCY && what->version == 6)) {
 			free(data);
 			continue;
 		}
@@ -245,8 +249,8 @@ Test(dat_read, what_is_said)
 	data = dat_make(dat_make_find("v7-plain"), &size, NULL);
 	memset(data + 24, 0, 8);
 	refuse(data, size, -EBADMSG, "unfinished");
-	memcpy(data + 18, "zstd", 4);
-	refuse(data, size, -EPROTONOSUPPORT, "zstd");
+	memcpy(data + 18, "lzma", 4);
+	refuse(data, size, -EPROTONOSUPPORT, "lzma");
 	free(data);
 }
 
