@@ -182,9 +182,37 @@ static int on_span(void *arg, const struct model_span *span)
 
 /* --------------------------------------------------------------------------------------------------- other items */
 
+/* An event that is an instant of its thread. */
+static int put_point(struct chrome *c, const struct export_event *type, const struct dat_event *event, int32_t tid)
+{
+	unsigned int nr = 0;
+	const char *text;
+	int32_t pid;
+	int err = introduce(c, tid, &pid);
+
+	if (err)
+		return err;
+	begin_event(c, type->name, type->system, 'i', event->ts, pid, tid);
+	export_out_text(c->out, ",\"s\":\"t\",\"args\":{");
+	if (export_has_text(type)) {
+		text = export_text(c->trace, event);
+		export_out_text(c->out, "\"text\":");
+		export_json_text(c->out, text ? text : "");
+	} else {
+		put_fields(c, type, NULL, 0, event->data, event->size, &nr);
+	}
+	export_out_text(c->out, "}");
+	return end_event(c);
+}
+
 static int on_counter(void *arg, const struct model_counter *counter)
 {
 	struct chrome *c = arg;
+	const struct export_event *type = export_event(c->trace->fields, counter->rule->type->event->id);
+	const struct model_record *record = &counter->record;
+	const struct dat_event event = {
+		.ts = counter->ts, .cpu = counter->cpu, .data = record->data, .size = record->size
+	};
 	int32_t pid;
 	int err = introduce(c, counter->tid, &pid);
 	char name[NAME_ROOM];
@@ -199,22 +227,41 @@ static int on_counter(void *arg, const struct model_counter *counter)
 	else
 		export_out_printf(c->out, "%" PRIu64, (uint64_t)counter->value);
 	export_out_text(c->out, "}");
-	return end_event(c);
+	err = end_event(c);
+	/* Arguments of a counter are series of numbers, so its further fields are those of an instant. */
+	return err || type->nr_fields == 1 ? err : put_point(c, type, &event, counter->tid);
 }
 
 /* A slice on a row of its own, which `id` names. */
-static int put_row(struct chrome *c, const char *name, const char *category, const char *id, uint64_t begin,
-		   uint64_t end, bool is_open, int32_t tid)
+struct row_slice {
+	const char *name, *category, *id;
+	uint64_t begin, end;
+	bool is_open;
+	int32_t tid;
+	const struct model_rule *rule; /* of its record; NULL: it has none */
+	const struct model_record *record;
+	uint32_t first; /* fields from here on are arguments */
+};
+
+static int put_row(struct chrome *c, const struct row_slice *slice)
 {
+	unsigned int nr = 0;
 	int32_t pid;
-	int err = introduce(c, tid, &pid);
+	int err = introduce(c, slice->tid, &pid);
 
 	for (unsigned int i = 0; i < 2 && !err; i++) {
-		if (i && is_open)
+		if (i && slice->is_open)
 			break;
-		begin_event(c, name, category, i ? 'e' : 'b', i ? end : begin, pid, tid);
+		begin_event(c, slice->name, slice->category, i ? 'e' : 'b', i ? slice->end : slice->begin, pid,
+			    slice->tid);
 		export_out_text(c->out, ",\"id\":");
-		export_json_text(c->out, id);
+		export_json_text(c->out, slice->id);
+		if (!i && slice->rule) {
+			export_out_text(c->out, ",\"args\":{");
+			put_fields(c, export_event(c->trace->fields, slice->rule->type->event->id), NULL, slice->first,
+				   slice->record->data, slice->record->size, &nr);
+			export_out_text(c->out, "}");
+		}
 		err = end_event(c);
 	}
 	return err;
@@ -224,12 +271,20 @@ static int on_state(void *arg, const struct model_state *state)
 {
 	struct chrome *c = arg;
 	char name[NAME_ROOM], id[NAME_ROOM];
-	int size = snprintf(id, sizeof(id), "%.120s:%.120s", state->rule->system, state->rule->name);
 
-	for (unsigned int i = 0; i < state->nr_keys && size < (int)sizeof(id) - 32; i++)
-		size += snprintf(id + size, 32, " %" PRId64, (int64_t)state->keys[i]);
+	model_state_title(state, id, sizeof(id));
 	export_state_name(c->trace, state, name, sizeof(name));
-	return put_row(c, name, state->rule->system, id, state->begin, state->end, state->is_open, state->tid);
+	return put_row(c, &(struct row_slice){ .name = name,
+					       .category = state->rule->system,
+					       .id = id,
+					       .begin = state->begin,
+					       .end = state->end,
+					       .is_open = state->is_open,
+					       .tid = state->tid,
+					       .rule = state->rule,
+					       .record = &state->record,
+					       /* The key is the row's, the value is the slice's name. */
+					       .first = state->nr_keys + 1 });
 }
 
 static int on_task(void *arg, const struct model_task *task)
@@ -239,7 +294,13 @@ static int on_task(void *arg, const struct model_task *task)
 	const char *thread = export_task_name(c->trace, task->tid);
 
 	snprintf(id, sizeof(id), "task %" PRIu64 " %.200s", task->task, task->name ? task->name : "");
-	return put_row(c, thread[0] ? thread : "thread", "task", id, task->begin, task->end, task->is_open, task->tid);
+	return put_row(c, &(struct row_slice){ .name = thread[0] ? thread : "thread",
+					       .category = "task",
+					       .id = id,
+					       .begin = task->begin,
+					       .end = task->end,
+					       .is_open = task->is_open,
+					       .tid = task->tid });
 }
 
 /* Bound to the slice that is open at that time. */
@@ -261,28 +322,9 @@ static int on_point(void *arg, const struct model_record *record, const struct d
 {
 	struct chrome *c = arg;
 	const struct export_event *type = record->type ? export_event(c->trace->fields, record->type->event->id) : NULL;
-	unsigned int nr = 0;
-	const char *text;
-	int32_t pid;
-	int err;
 
 	(void)span;
-	if (!type)
-		return 0;
-	err = introduce(c, tid, &pid);
-	if (err)
-		return err;
-	begin_event(c, type->name, type->system, 'i', event->ts, pid, tid);
-	export_out_text(c->out, ",\"s\":\"t\",\"args\":{");
-	if (export_has_text(type)) {
-		text = export_text(c->trace, event);
-		export_out_text(c->out, "\"text\":");
-		export_json_text(c->out, text ? text : "");
-	} else {
-		put_fields(c, type, NULL, 0, record->data, record->size, &nr);
-	}
-	export_out_text(c->out, "}");
-	return end_event(c);
+	return type ? put_point(c, type, event, tid) : 0;
 }
 
 static int on_loss(void *arg, const struct model_loss *loss)

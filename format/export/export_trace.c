@@ -3,7 +3,6 @@
 #include "format/export/export_trace.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -75,7 +74,7 @@ void export_state_name(const struct export_trace *trace, const struct model_stat
 			return;
 		}
 	}
-	snprintf(ret_name, size, "%" PRId64, state->value);
+	model_number_text(state->rule->value, (uint64_t)state->value, ret_name, size);
 }
 
 bool export_has_text(const struct export_event *event)

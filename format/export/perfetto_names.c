@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts that a trace says once and then calls by number; and the arguments of events, which consist of such texts. The
- * field with the number of a flow is an argument, and makes the event a part of that flow.
+ * Texts that a trace has once and then refers to by number; and the arguments of events, which consist of such texts.
+ * The field with the number of a flow is an argument, and makes the event a part of that flow.
  */
 #include "format/export/perfetto_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define TEXT_MAX 256u /* a longer text is not likely to come again */
+#define TEXT_MAX 256u /* a longer text is unlikely to occur again */
 
 enum { INTERNED_NUMBER = 1, INTERNED_STRING = 2 };
 
@@ -164,7 +164,8 @@ void perfetto_arguments(struct perfetto *p, const struct export_event *event, ui
 		argument = begin_argument(p, names->arguments[i], field->name);
 		put_value(p, field, &value);
 		proto_end(&p->packet, argument);
-		if ((int)i == names->flow)
+		/* 0 links nothing. */
+		if ((int)i == names->flow && value.u)
 			proto_fixed64(&p->packet, EVENT_FLOW, value.u);
 	}
 }
@@ -174,6 +175,14 @@ void perfetto_argument_text(struct perfetto *p, const char *name, const char *te
 	const size_t argument = begin_argument(p, intern_name(p, &p->arguments, INTERNED_ARGUMENT, name), name);
 
 	put_text(p, text, strlen(text));
+	proto_end(&p->packet, argument);
+}
+
+void perfetto_argument_uint(struct perfetto *p, const char *name, uint64_t value)
+{
+	const size_t argument = begin_argument(p, intern_name(p, &p->arguments, INTERNED_ARGUMENT, name), name);
+
+	proto_uint(&p->packet, ARGUMENT_UINT, value);
 	proto_end(&p->packet, argument);
 }
 

@@ -117,17 +117,9 @@ static const struct export_event *event_of(const struct perfetto *p, const struc
 	return export_event(p->trace->fields, rule->type->event->id);
 }
 
-/* "system:name 7 8" */
-static void set_name(char *text, const struct model_rule *rule, const uint64_t *keys, unsigned int nr_keys)
+static void set_name(char *text, const struct model_rule *rule)
 {
-	int size = snprintf(text, NAME_MAX_BYTES, "%s:%s", rule->system, rule->name);
-
-	for (unsigned int i = 0; i < nr_keys && size > 0 && size < (int)NAME_MAX_BYTES - 32; i++) {
-		const bool is_signed = rule->keys[i]->flags & TEP_FIELD_IS_SIGNED;
-
-		size += is_signed ? snprintf(text + size, 32, " %" PRId64, (int64_t)keys[i])
-				  : snprintf(text + size, 32, " %" PRIu64, keys[i]);
-	}
+	snprintf(text, NAME_MAX_BYTES, "%s:%s", rule->system, rule->name);
 }
 
 /* --------------------------------------------------------------------------------------------------------- spans */
@@ -162,7 +154,7 @@ static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t
 	proto_uint(&p->packet, EVENT_NAME, names->name);
 	perfetto_arguments(p, type, 0, record->data, record->size);
 	if (span->task)
-		perfetto_argument_int(p, "task", (int64_t)span->task);
+		perfetto_argument_uint(p, "task", span->task);
 	if (incomplete)
 		perfetto_argument_text(p, "incomplete", incomplete);
 	return end_event(p, event);
@@ -213,7 +205,7 @@ static int put_whole(struct perfetto *p, const struct model_span *span, const ch
 	pool = find_pool(p, &key);
 	if (!pool || (!key.parent && !span->rule->is_keyed))
 		return -ENOMEM;
-	set_name(name, span->rule, NULL, 0);
+	set_name(name, span->rule);
 	track = pool_track(p, pool, name, false, span->begin, span->flags & MODEL_NO_END ? UINT64_MAX : span->end);
 	if (!track)
 		return -ENOMEM;
@@ -241,6 +233,24 @@ static int on_span(void *arg, const struct model_span *span)
 
 /* --------------------------------------------------------------------------------------------------- other items */
 
+/* Perfetto links slices alone: a counter with a flow is an instant of its thread, too. */
+static int put_flow(struct perfetto *p, const struct model_counter *counter)
+{
+	const struct export_event *type = event_of(p, counter->rule);
+	const struct model_record *record = &counter->record;
+	const struct perfetto_names *names = perfetto_names(p, type);
+	const struct dat_event event = {
+		.ts = counter->ts, .cpu = counter->cpu, .data = record->data, .size = record->size
+	};
+	struct export_value flow;
+
+	if (!names)
+		return -ENOMEM;
+	if (names->flow < 0 || !export_value(&type->fields[names->flow], record->data, record->size, &flow) || !flow.u)
+		return 0;
+	return perfetto_point(p, type, &event, counter->tid);
+}
+
 static int on_counter(void *arg, const struct model_counter *counter)
 {
 	struct perfetto *p = arg;
@@ -250,12 +260,13 @@ static int on_counter(void *arg, const struct model_counter *counter)
 	char name[NAME_MAX_BYTES];
 	uint64_t track;
 	size_t event;
+	int err;
 
 	key.parent = perfetto_process(p, export_process(p->trace, counter->tid));
 	pool = find_pool(p, &key);
 	if (!key.parent || !pool)
 		return -ENOMEM;
-	set_name(name, counter->rule, NULL, 0);
+	set_name(name, counter->rule);
 	track = pool_track(p, pool, name, true, counter->ts, 0);
 	if (!track)
 		return -ENOMEM;
@@ -264,24 +275,38 @@ static int on_counter(void *arg, const struct model_counter *counter)
 		proto_double(&p->packet, EVENT_COUNTER_REAL, (double)(uint64_t)counter->value);
 	else
 		proto_int(&p->packet, EVENT_COUNTER, counter->value);
-	return end_event(p, event);
+	perfetto_arguments(p, event_of(p, counter->rule), 1, counter->record.data, counter->record.size);
+	err = end_event(p, event);
+	return err ? err : put_flow(p, counter);
 }
 
-/* A slice with a name of its own, and no end if it is open. */
-static int put_slice(struct perfetto *p, uint64_t track, const char *category, const char *name, uint64_t begin,
-		     uint64_t end, bool is_open, int32_t tid)
+/* A slice with a name of its own. */
+struct own_slice {
+	uint64_t track;
+	const char *category, *name;
+	uint64_t begin, end;
+	bool is_open; /* it has no end */
+	int32_t tid;
+	const struct model_rule *rule; /* of its record; NULL: it has none */
+	const struct model_record *record;
+	unsigned int first; /* fields from here on are arguments */
+};
+
+static int put_slice(struct perfetto *p, const struct own_slice *slice)
 {
-	size_t event = begin_event(p, begin, TYPE_BEGIN, track);
+	size_t event = begin_event(p, slice->begin, TYPE_BEGIN, slice->track);
 	int err;
 
 	proto_uint(&p->packet, EVENT_CATEGORY,
-		   perfetto_intern(p, &p->categories, INTERNED_CATEGORY, category, strlen(category)));
-	proto_text(&p->packet, EVENT_NAME_TEXT, name);
-	perfetto_argument_int(p, "tid", tid);
+		   perfetto_intern(p, &p->categories, INTERNED_CATEGORY, slice->category, strlen(slice->category)));
+	proto_text(&p->packet, EVENT_NAME_TEXT, slice->name);
+	perfetto_argument_int(p, "tid", slice->tid);
+	if (slice->rule)
+		perfetto_arguments(p, event_of(p, slice->rule), slice->first, slice->record->data, slice->record->size);
 	err = end_event(p, event);
-	if (err || is_open)
+	if (err || slice->is_open)
 		return err;
-	event = begin_event(p, end, TYPE_END, track);
+	event = begin_event(p, slice->end, TYPE_END, slice->track);
 	return end_event(p, event);
 }
 
@@ -297,12 +322,22 @@ static int on_state(void *arg, const struct model_state *state)
 	pool = find_pool(p, &key);
 	if (!pool)
 		return -ENOMEM;
-	set_name(name, state->rule, state->keys, state->nr_keys);
+	model_state_title(state, name, sizeof(name));
 	track = pool_track(p, pool, name, false, state->begin, state->end);
 	if (!track)
 		return -ENOMEM;
 	export_state_name(p->trace, state, name, sizeof(name));
-	return put_slice(p, track, state->rule->system, name, state->begin, state->end, state->is_open, state->tid);
+	return put_slice(p, &(struct own_slice){ .track = track,
+						 .category = state->rule->system,
+						 .name = name,
+						 .begin = state->begin,
+						 .end = state->end,
+						 .is_open = state->is_open,
+						 .tid = state->tid,
+						 .rule = state->rule,
+						 .record = &state->record,
+						 /* The key is the track's, the value is the slice's name. */
+						 .first = state->nr_keys + 1 });
 }
 
 /* Which threads work for a task. */
@@ -322,8 +357,13 @@ static int on_task(void *arg, const struct model_task *task)
 	track = pool_track(p, pool, name, false, task->begin, task->end);
 	if (!track)
 		return -ENOMEM;
-	return put_slice(p, track, "task", thread[0] ? thread : "thread", task->begin, task->end, task->is_open,
-			 task->tid);
+	return put_slice(p, &(struct own_slice){ .track = track,
+						 .category = "task",
+						 .name = thread[0] ? thread : "thread",
+						 .begin = task->begin,
+						 .end = task->end,
+						 .is_open = task->is_open,
+						 .tid = task->tid });
 }
 
 static int on_point(void *arg, const struct model_record *record, const struct dat_event *event, int32_t tid,

@@ -130,6 +130,13 @@ struct model_state {
 	struct model_record record;
 };
 
+/* A key, or a value, as digits: with a sign if the field has one. As snprintf(). */
+int model_number_text(const struct tep_format_field *field, uint64_t number, char *ret_text, size_t size);
+
+/* "system:name 7 8": what is in the state, by its keys; `size` is at least MODEL_TITLE. */
+#define MODEL_TITLE 320u
+void model_state_title(const struct model_state *state, char *ret_text, size_t size);
+
 /* An event that carries a flow number other than 0: those with the same number are linked in time order. */
 struct model_flow {
 	uint64_t flow;

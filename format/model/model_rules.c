@@ -6,6 +6,8 @@
 #include "format/model/model.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -278,4 +280,23 @@ const struct model_rule *model_rule(const struct model_rules *rules, int id)
 	const struct model_rule *rule = id >= 0 && id < (int)NR_IDS ? rules->by_id[id] : NULL;
 
 	return rule ? rule : &unknown;
+}
+
+int model_number_text(const struct tep_format_field *field, uint64_t number, char *ret_text, size_t size)
+{
+	if (field->flags & TEP_FIELD_IS_SIGNED)
+		return snprintf(ret_text, size, "%" PRId64, (int64_t)number);
+	return snprintf(ret_text, size, "%" PRIu64, number);
+}
+
+void model_state_title(const struct model_state *state, char *ret_text, size_t size)
+{
+	const struct model_rule *rule = state->rule;
+	const int room = (int)(size - MODEL_KEYS_MAX * sizeof(" -9223372036854775808")) / 2 - 1;
+	size_t used = (size_t)snprintf(ret_text, size, "%.*s:%.*s", room, rule->system, room, rule->name);
+
+	for (unsigned int i = 0; i < state->nr_keys; i++) {
+		ret_text[used++] = ' ';
+		used += (size_t)model_number_text(rule->keys[i], state->keys[i], ret_text + used, size - used);
+	}
 }

@@ -227,19 +227,15 @@ static uint32_t state_row(struct view_items *items, const struct model_state *st
 {
 	struct view_trace *trace = items->trace;
 	uint64_t id = rule_id(state->rule);
-	char name[512];
-	int size = snprintf(name, sizeof(name), "%.200s:%.200s", state->rule->system, state->rule->name);
+	char name[MODEL_TITLE];
 	bool is_new;
 	uint32_t row;
 
-	for (unsigned int i = 0; i < state->nr_keys; i++) {
+	for (unsigned int i = 0; i < state->nr_keys; i++)
 		id = (id ^ state->keys[i]) * MIX;
-		size += state->rule->keys[i]->flags & TEP_FIELD_IS_SIGNED
-				? snprintf(name + size, sizeof(name) - (size_t)size, " %" PRId64, (int64_t)state->keys[i])
-				: snprintf(name + size, sizeof(name) - (size_t)size, " %" PRIu64, state->keys[i]);
-	}
 	row = view_row(trace, VIEW_STATE, id, view_group_row(trace, VIEW_GROUP_STATES), &is_new);
 	if (is_new) {
+		model_state_title(state, name, sizeof(name));
 		trace->rows[row].name = view_string(trace, name);
 		/* In the order in which they appear. */
 		trace->rows[row].order = row;
@@ -254,7 +250,7 @@ static int add_state(void *arg, const struct model_state *state)
 	struct view_item item = { .begin = state->begin, .end = state->end, .flags = state->is_open ? VIEW_NO_END : 0 };
 	char number[32];
 
-	snprintf(number, sizeof(number), "%" PRId64, state->value);
+	model_number_text(state->rule->value, (uint64_t)state->value, number, sizeof(number));
 	item.name = view_string(items->trace, word ? word : number);
 	item.event = begin_of(items, place(state->begin, state->tid));
 	item.last = item.event;

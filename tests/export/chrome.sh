@@ -40,13 +40,19 @@ ok "no < is in the file" test "$(grep -c '<' meaning.json)" = 0
 like "what is not ended is open" "$(grep '^B' events)" "^B [0-9]+ - $main io:request - id=60 path=\"never ended\" incomplete=\"its end was not seen\"\$"
 is "keyed spans begin and end by number" "$(sed -nE 's/^([be]) .* net:rpc (span [0-9]+)( id=.*)?$/\1\3/p' events | sort | paste -s -d ';')" \
 	'b id=10 to="a" status=100;b id=11 to="b" status=200;b id=99 status=404 incomplete="its begin was not seen";e;e;e'
-is "a counter" "$(sed -nE 's/^C .* mem:mem:heap - value=(.*)/\1/p' events | paste -s -d ' ')" "-500 500 1500"
+is "counters" "$(sed -nE 's/^C .* mem:mem:(heap|pool) - value=(.*)/\1 \2/p' events | paste -s -d ';')" "heap -500;heap 500;heap 1500;pool 64"
+is "the further fields of a counter are an event" "$(sed -nE 's/^i .* mem:pool - (.*)/\1/p' events)" 'blocks=64 owner="cache" cause=8'
 is "states" "$(sed -nE 's/^b .* conn:([A-Z]+) (.*)/\2 \1/p' events | sort | paste -s -d ';')" \
-	"conn:state 1 CLOSED;conn:state 1 OPEN;conn:state 2 OPEN"
-is "a flow" "$(sed -nE 's/^([st]) ([0-9]+) - ([0-9]+) flow:flow 7$/\1 \2 \3/p' events)" \
-	"s $(times meaning.dat put) $main
-t $(times meaning.dat take) $server"
-is "tasks" "$(sed -nE 's/^b .* task:meaning (task .*)/\1/p' events | sed 's/ *$//' | paste -s -d ';')" "task 5 parse;task 6;task 5 parse"
+	"conn:state 1 CLOSED;conn:state 1 OPEN;conn:state 18446744073709551615 OPEN"
+is "a negative key, negative states, further fields" "$(sed -nE 's/^b .* conn:(-?[0-9]+) (.*)/\1 \2/p' events | paste -s -d ';')" \
+	'-20 conn:level -1 reason="overload" cause=8;20 conn:level -1 reason="" cause=0'
+is "flows" "$(sed -nE 's/^([st]) ([0-9]+) - ([0-9]+) flow:flow ([0-9]+)$/\4 \1 \2 \3/p' events)" \
+	"8 s $(times meaning.dat level | head -n 1) $main
+8 t $(times meaning.dat pool) $main
+7 s $(times meaning.dat put | head -n 1) $main
+7 t $(times meaning.dat take) $server"
+is "tasks" "$(sed -nE 's/^b .* task:meaning (task .*)/\1/p' events | sed 's/ *$//' | paste -s -d ';')" \
+	"task 5 parse;task 6;task 5 parse;task 18446744073709551615 last"
 
 # ------------------------------------------------------------------------------------------------------------ values
 

@@ -30,7 +30,8 @@ sort .out >folded
 			while (depth[$1] && stack[$1, depth[$1]] !~ (";io:" name "$")) depth[$1]--
 			if (depth[$1]) depth[$1]--
 		} else if ($3 == "flush") {
-			own[$1 ";disk:flush"] += 1
+			sub(/dur=/, "", $4)
+			own[$1 ";disk:flush"] += $4
 		}
 	}
 	END {

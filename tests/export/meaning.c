@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Spans, counters, states, flows and tasks with known times between them. Fields whose names begin with x become those
- * of docs/MEANING.md when tests/export/meaning.sh has replaced their types in the file. Prints the tids of its two
- * threads.
+ * Spans, counters, states, flows and tasks of every kind, with the numbers that are hard to print: negative ones, and
+ * those that only an unsigned number can hold. Prints the tids of its two threads.
  */
 #include <librecorder/event.h>
 #include <librecorder/lane.h>
@@ -13,24 +12,22 @@
 
 enum { OPEN, CLOSED };
 
-REC_EVENT(io, request_begin, u64(id), string(path));
-REC_EVENT(io, request_end, s32(result));
-REC_EVENT(io, step_begin, u32(n));
-REC_EVENT(io, step_end);
-REC_EVENT(net, rpc_begin, u64(xxxxxxxxid), string(to));
-REC_EVENT(net, rpc_end, u64(xxxxxxxxid), s32(status));
-REC_EVENT(mem, heap, s64(xxxxxxxxxxxxbytes));
-REC_EVENT(conn, state, u64(xxxxxxxxid), named(xxxxxxxxxxvalue, OPEN, CLOSED));
-REC_EVENT(queue, put, u64(xxxxxflow));
-REC_EVENT(queue, take, u64(xxxxxflow));
-REC_EVENT(disk, flush, u64(xxxxxxxxxdur), u32(bytes));
-REC_EVENT(recorder, task, u64(xxxxxid), string(name));
+REC_SPAN(io, request, u64(id), string(path), end(s32(result)));
+REC_SPAN(io, step, u32(n));
+REC_SPAN_KEYED(net, rpc, key(u64(id)), string(to), end(s32(status)));
+REC_COUNTER(mem, heap, s64(bytes));
+REC_COUNTER(mem, pool, u32(blocks), string(owner), flow(cause));
+REC_STATE(conn, state, key(u64(id)), named(value, OPEN, CLOSED));
+REC_STATE(conn, level, key(s32(id)), s32(value), string(reason), flow(cause));
+REC_EVENT(queue, put, flow(id));
+REC_EVENT(queue, take, flow(id));
+REC_TIMED(disk, flush, u32(bytes));
 
 static jmp_buf out;
 
 static void jump(void)
 {
-	REC(io, step_begin, 99);
+	REC_BEGIN(io, step, 99);
 	longjmp(out, 1);
 }
 
@@ -39,49 +36,70 @@ static void *serve(void *unused)
 	(void)unused;
 	rec_thread_name("server");
 	REC(queue, take, 7);
-	REC(io, request_begin, 2, "</script>\"\\");
-	REC(io, request_end, -5);
-	REC(net, rpc_end, 11, 200);
-	REC(net, rpc_end, 99, 404);
+	REC_BEGIN(io, request, 2, "</script>\"\\");
+	REC_END(io, request, -5);
+	REC_END(net, rpc, 11, 200);
+	REC_END(net, rpc, 99, 404);
 	printf("server %d\n", (int)gettid());
 	return NULL;
+}
+
+static void write_states(void)
+{
+	REC(conn, state, 1, OPEN);
+	REC(conn, state, UINT64_MAX, OPEN);
+	REC(conn, state, 1, CLOSED);
+	REC(conn, level, -1, -20, "overload", 8);
+	REC(mem, pool, 64, "cache", 8);
+	REC(conn, level, -1, 20, "", 0);
+}
+
+static void write_tasks(void)
+{
+	REC_TASK(5, "parse");
+	REC_BEGIN(io, step, 5);
+	REC_END(io, step);
+	REC_TASK(6);
+	REC_TASK(5, "parse");
+	REC_TASK(UINT64_MAX, "last");
+	REC_BEGIN(io, step, 6);
+	REC_END(io, step);
+	REC_TASK(0);
 }
 
 int main(void)
 {
 	pthread_t thread;
+	uint64_t start;
 
 	printf("main %d\n", (int)getpid());
-	REC(io, step_end);
+	REC_END(io, step);
 	for (int i = 0; i < 3; i++) {
-		REC(io, request_begin, (uint64_t)i, "/index");
-		REC(io, step_begin, (uint32_t)i);
-		REC(io, step_begin, 10 + (uint32_t)i);
-		REC(io, step_end);
-		REC(io, step_end);
+		REC_BEGIN(io, request, (uint64_t)i, "/index");
+		REC_BEGIN(io, step, (uint32_t)i);
+		REC_BEGIN(io, step, 10 + (uint32_t)i);
+		REC_END(io, step);
+		REC_END(io, step);
 		REC(mem, heap, 1000 * i - 500);
-		REC(io, request_end, i);
+		REC_END(io, request, i);
 	}
-	REC(io, request_begin, 50, "jump");
+	REC_BEGIN(io, request, 50, "jump");
 	if (!setjmp(out))
 		jump();
-	REC(io, request_end, 0);
-	REC(net, rpc_begin, 10, "a");
-	REC(net, rpc_begin, 11, "b");
-	REC(net, rpc_end, 10, 100);
-	REC(conn, state, 1, OPEN);
-	REC(conn, state, 2, OPEN);
-	REC(conn, state, 1, CLOSED);
+	REC_END(io, request, 0);
+	REC_BEGIN(net, rpc, 10, "a");
+	REC_BEGIN(net, rpc, 11, "b");
+	REC_END(net, rpc, 10, 100);
+	write_states();
 	REC(queue, put, 7);
-	REC(disk, flush, 1, 4096);
-	REC(recorder, task, 5, "parse");
-	REC(io, step_begin, 5);
-	REC(io, step_end);
-	REC(recorder, task, 6, "");
-	REC(recorder, task, 5, "parse");
-	REC(recorder, task, 0, "");
+	/* Links nothing. */
+	REC(queue, put, 0);
+	REC(queue, put, 0);
+	start = REC_TIMED_START(disk, flush);
+	REC_TIMED_END(disk, flush, start, 4096);
+	write_tasks();
 	pthread_create(&thread, NULL, serve, NULL);
 	pthread_join(thread, NULL);
-	REC(io, request_begin, 60, "never ended");
+	REC_BEGIN(io, request, 60, "never ended");
 	return 0;
 }
