@@ -70,10 +70,21 @@ static int wrong(const struct parts *parts, size_t column, const char *reason)
 
 /* ------------------------------------------------------------------------------------------------ patterns, filter */
 
+/* The size of what may be patterns at the beginning of the text. ! leaves events out only after a comma. */
+static size_t patterns_room(const char *text)
+{
+	size_t size = 0;
+	char before = '\0';
+
+	for (; text[size] && (!strchr("=<>!&~\"'()", text[size]) || (text[size] == '!' && before == ',')); size++)
+		before = text[size] == ' ' ? before : text[size];
+	return size;
+}
+
 /* Where the patterns end and the filter begins. NULL: there are only patterns. */
 static const char *find_filter(const char *text, size_t *ret_size)
 {
-	const char *keyword = strstr(text, " if "), *end = text + strcspn(text, "=<>!&~\"'()");
+	const char *keyword = strstr(text, " if "), *end = text + patterns_room(text);
 	const char *colon = NULL;
 
 	if (keyword && keyword < end) {
@@ -96,16 +107,30 @@ static const char *find_filter(const char *text, size_t *ret_size)
 static void put_pattern(FILE *out, const char *at, size_t size)
 {
 	const bool has_system = memchr(at, '/', size) || memchr(at, ':', size);
+	const bool excludes = size && *at == '!';
 
 	for (int pass = 0; pass < (has_system ? 1 : 2); pass++) {
-		fputs(pass ? ",*:" : "", out);
-		for (size_t i = 0; i < size; i++) {
+		fprintf(out, "%s%s%s", pass ? "," : "", excludes ? "!" : "", pass ? "*:" : "");
+		for (size_t i = excludes; i < size; i++) {
 			if (at[i] == '.' && i + 1 < size && at[i + 1] == '*')
 				continue;
 			fputc(at[i] == '/' ? ':' : at[i] == '.' ? '?' : at[i], out);
 		}
 		fputs(has_system || pass ? "" : ":*", out);
 	}
+}
+
+/* Takes the next pattern of a list, without spaces around it; *at moves behind its comma, or to the end. */
+static struct rec_words next_pattern(const char **at, const char *end)
+{
+	const char *comma = memchr(*at, ',', (size_t)(end - *at)), *stop = comma ? comma : end, *begin = *at;
+
+	while (begin < stop && isspace((unsigned char)*begin))
+		begin++;
+	while (stop > begin && isspace((unsigned char)stop[-1]))
+		stop--;
+	*at = comma ? comma + 1 : end;
+	return (struct rec_words){ begin, (uint32_t)(stop - begin) };
 }
 
 static char *make_patterns(const char *text, size_t size)
@@ -118,15 +143,10 @@ static char *make_patterns(const char *text, size_t size)
 	if (!out)
 		return NULL;
 	for (const char *at = text; at < end;) {
-		const char *comma = memchr(at, ',', (size_t)(end - at)), *stop = comma ? comma : end;
+		const struct rec_words pattern = next_pattern(&at, end);
 
-		while (at < stop && isspace((unsigned char)*at))
-			at++;
-		while (stop > at && isspace((unsigned char)stop[-1]))
-			stop--;
-		put_pattern(out, at, (size_t)(stop - at));
-		at = comma ? comma + 1 : end;
-		fputs(comma ? "," : "", out);
+		put_pattern(out, pattern.text, pattern.size);
+		fputs(at[-1] == ',' ? "," : "", out);
 	}
 	if (!size || strspn(text, " ") >= size)
 		fputs("*:*", out);
@@ -135,6 +155,24 @@ static char *make_patterns(const char *text, size_t size)
 		return NULL;
 	}
 	return patterns;
+}
+
+/* The column of the first pattern that is none by itself; of a list whose fault is at its end, that of the end. */
+static size_t wrong_column(const char *text, size_t size)
+{
+	const char *const end = text + size;
+
+	for (const char *at = text; at < end;) {
+		struct rec_words pattern = next_pattern(&at, end);
+		const bool excludes = pattern.size && *pattern.text == '!' && pattern.text != text;
+		char *alone = make_patterns(pattern.text + excludes, pattern.size - excludes);
+		const bool is_wrong = !alone || pattern.size == excludes || rec_pattern_check(alone);
+
+		free(alone);
+		if (is_wrong)
+			return (size_t)(pattern.text - text) + 1;
+	}
+	return size + 1;
 }
 
 static int split(const char *command, const char *text, struct parts *ret_parts)
@@ -147,7 +185,8 @@ static int split(const char *command, const char *text, struct parts *ret_parts)
 	if (!ret_parts->patterns)
 		return out_of_memory(command);
 	if (rec_pattern_check(ret_parts->patterns))
-		return wrong(ret_parts, 1, "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter");
+		return wrong(ret_parts, wrong_column(text, size),
+			     "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter");
 	if (ret_parts->filter && rec_filter_check(ret_parts->filter, &ret_parts->error))
 		return wrong(ret_parts, (size_t)(ret_parts->filter - text) + ret_parts->error.column,
 			     ret_parts->error.reason);

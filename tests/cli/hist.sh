@@ -167,4 +167,10 @@ for part in 1 20 50 80 95 99; do
 done
 is "files that end early are counted or refused, with a message" $bad 0
 
+ok "patterns that leave events out, and a filter" "$RECORDER" hist -e 'io:*,!io:close if delta > 0' -k op --json trace.dat
+without=$out
+ok "the same by name" "$RECORDER" hist -e 'io:submit if delta > 0' -k op --json trace.dat
+is "are the same events" "${without#*,\"hits\"}" "${out#*,\"hits\"}"
+like "which exist" "$out" '"hits":[1-9]'
+
 done_testing

@@ -78,6 +78,11 @@ passes "net:sent: cpu == $cpu" 'sent 1'
 time=$("$RECORDER" report -t | sed -n 's/.* \([0-9]*\.[0-9]*\): sent.*/\1/p')
 passes "ts == $time" 'sent 1'
 passes "ts < $time" 'get 6, idle 6'
+passes 'kv:*,!kv:idle if status > 0' 'get 2'
+passes 'kv:*,!kv:idle' 'get 6'
+passes 'kv, !idle' 'get 6'
+passes 'kv/*,!kv/get: n >= 4' 'idle 2'
+passes '*:*,!net:*,!kv:idle if !(status > 0)' 'get 4'
 is "one of several is enough" "$(shown 'hit == true' 'net/sent')" 'get 1, sent 1'
 is "without one" "$(shown)" 'get 6, idle 6, sent 1'
 
@@ -100,6 +105,17 @@ wrong 'kv/put:status == 1' "the file describes no such event"
 wrong 'kv/get:status == 99999999999' "99999999999 is out of range for a signed number of 32 bits"
 wrong 'kv/get:list == 1' "field 'list' is an array: compare an element, list\[0\] to list\[2\]"
 wrong 'a b c' "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter"
+# wrong_at COLUMN FILTER: refused at this column, whose character is named by the caret.
+wrong_at()
+{
+	wrong "$2" "expected events as SYSTEM:NAME or SYSTEM/NAME before the filter"
+	like "  at the pattern that is wrong" "$(head -n 1 <<<"$err")" "\\(column $1\\)$"
+}
+wrong_at 8 'kv:get,a b if n == 1'
+wrong_at 9 'kv:get, :idle if n == 1'
+wrong_at 8 'kv:get,!a:b:c'
+wrong_at 1 'kv:,net'
+wrong_at 8 'kv:get, if n == 1'
 fails "a CPU that the file does not have" "$RECORDER" report --cpu 4000
 like "is reported" "$err" "^recorder report: --cpu '4000': the file has only CPUs 0 to [0-9]+$"
 is "and nothing else is printed" "$out" ""
