@@ -164,10 +164,10 @@ static bool read_options(struct record *record)
 	record->lanes.lane_kb = record->kernel.buffers.now.request.buffer_kb;
 	record->kernel.wait_us = record->sleep_us != UINT64_MAX ? record->sleep_us : 0;
 	record->output.sink = &record_sink;
-	record->output.stream = STDOUT_FILENO;
 	record->output.verb = "recorded";
 	record->output.quiet = record->quiet;
 	record->output.ret_empty = &record->is_empty;
+	record->output.why_empty = "none of the kernel's events occurred";
 	/* A command that is recorded for the kernel's sake need not use librecorder. */
 	record->output.programs_may_lack = record_buffers_any(&record->kernel.buffers) && !record->user_is_asked;
 	return is_complete(record);

@@ -364,7 +364,7 @@ static bool recover_all(struct recover *recover)
 	}
 	if (!recover->spool->nr_entries)
 		good = say_nothing(recover);
-	else if (!progress_finish(&recover->output, recover->spool, NULL, trouble))
+	else if (!progress_finish(&recover->output, recover->spool, NULL, trouble) && !recover->is_empty)
 		return false;
 	if (good)
 		report_stage(recover->spool);
@@ -378,7 +378,7 @@ static bool recover_all(struct recover *recover)
 	if (!full && !trouble->bad_buffers && !trouble->unread && !trouble->living && !recover->only[0] &&
 	    session_is_session(recover->dir.path))
 		session_remove(&recover->dir);
-	return good && !trouble->unread;
+	return good && !recover->is_empty && !trouble->unread;
 }
 
 /* ---------------------------------------------------------------------------------------------------- the command */
@@ -389,7 +389,8 @@ int cmd_recover(int argc, char **argv)
 	unsigned int version = UINT32_MAX;
 	const char *compression = NULL;
 	const struct opt table[] = {
-		OPT_STRING('o', "output", "FILE", "write to FILE (the spool's name without .spool, or trace.dat)",
+		OPT_STRING('o', "output", "FILE",
+			   "write to FILE (the spool's name without .spool, or trace.dat); -: to stdout",
 			   &recover.output_name),
 		OPT_FLAG('a', "all", "recover all that dead programs and recorders left, into one file", &recover.all),
 		OPT_STRING(0, "dir", "DIR", "look for what is left in DIR, which may be a container's", &recover.dirs),
@@ -424,6 +425,8 @@ int cmd_recover(int argc, char **argv)
 	recover.version = version + 1;
 	recover.output.sink = &recover_sink;
 	recover.output.verb = "recovered";
+	recover.output.ret_empty = &recover.is_empty;
+	recover.output.why_empty = "what was left holds no event";
 	recover.output.quiet = recover.quiet;
 	status = recover_take(&recover, operands[0]) && open_spool(&recover) &&
 				 (recover.is_done || recover_all(&recover)) ?
@@ -432,6 +435,7 @@ int cmd_recover(int argc, char **argv)
 	if (recover.temporary)
 		recover_remove_temporary(&recover);
 	spool_close(recover.spool);
+	output_close(&recover.output);
 	leftovers_free(&recover.left);
 	session_close(&recover.dir);
 	return status;

@@ -51,6 +51,7 @@ struct snapshot {
 	struct copied *copied;
 	unsigned int nr_copied;
 	bool reported; /* the reason for the end was printed */
+	bool is_empty; /* no event was copied, and so no file was written */
 };
 
 static void note_trouble(struct snapshot *snapshot, const struct rec_view *view, unsigned int lane, int err)
@@ -200,22 +201,23 @@ static void set_marks(const struct snapshot *snapshot)
 
 /* -------------------------------------------------------------------------------------------------- interruptions */
 
-static const char *doomed;
+static const struct output *doomed;
 
 /* A snapshot that is given up leaves nothing: the events in its spool are still in the lanes. */
 static void give_up(int number)
 {
-	unlink(doomed);
+	unlink(doomed->spool);
+	output_close(doomed);
 	raise(number); /* SA_RESETHAND: it ends us as if it had not been handled */
 }
 
-static void handle_signals(const char *spool, sigset_t *set)
+static void handle_signals(const struct output *output, sigset_t *set)
 {
 	static const int numbers[] = { SIGINT, SIGQUIT, SIGTERM, SIGHUP };
 	const struct sigaction action = { .sa_handler = give_up, .sa_flags = (int)SA_RESETHAND };
 	struct sigaction old;
 
-	doomed = spool;
+	doomed = output;
 	sigemptyset(set);
 	for (unsigned int i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		sigaddset(set, numbers[i]);
@@ -232,10 +234,12 @@ static bool copy(struct snapshot *snapshot, bool *ret_keep)
 	if (written(snapshot, spool_add_clocks(snapshot->spool)) ||
 	    programs_files(&sink, &snapshot->programs, copy_program, snapshot) < 0)
 		return false;
-	*ret_keep = !progress_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble);
-	if (!*ret_keep)
+	if (progress_finish(&snapshot->output, snapshot->spool, NULL, &snapshot->trouble)) {
 		set_marks(snapshot);
-	return !*ret_keep;
+		return true;
+	}
+	*ret_keep = !snapshot->is_empty;
+	return false;
 }
 
 static bool run(struct snapshot *snapshot)
@@ -247,7 +251,7 @@ static bool run(struct snapshot *snapshot)
 	snprintf(head.command, sizeof(head.command), "%s", snapshot->programs.word);
 	if (!output_choose(&snapshot->output, snapshot->output_name))
 		return false;
-	handle_signals(snapshot->output.spool, &set);
+	handle_signals(&snapshot->output, &set);
 	/* Handled only while the spool is there and ours. */
 	sigprocmask(SIG_BLOCK, &set, &before);
 	if (output_spool(&snapshot->output, &head, &snapshot->spool)) {
@@ -268,6 +272,7 @@ static void close_all(struct snapshot *snapshot)
 	}
 	free(snapshot->copied);
 	spool_close(snapshot->spool);
+	output_close(&snapshot->output);
 }
 
 int cmd_snapshot(int argc, char **argv)
@@ -281,7 +286,7 @@ int cmd_snapshot(int argc, char **argv)
 			   "copy from these running programs: pids separated by commas, or a name",
 			   &snapshot.programs.word),
 		OPT_PROGRAMS_DIR(snapshot.programs),
-		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat)", &snapshot.output_name),
+		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat); -: to standard output", &snapshot.output_name),
 		OPT_FLAG(0, "new", "copy only the events since the last snapshot", &snapshot.only_new),
 		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6; compressed: 7)", &snapshot.version),
 		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (none)", &compression),
@@ -306,6 +311,10 @@ int cmd_snapshot(int argc, char **argv)
 	if (!compression_choose(NAME, compression, &snapshot.version, &packing, &snapshot.output.packing))
 		return EXIT_USAGE;
 	snapshot.output.quiet = snapshot.quiet;
+	snapshot.output.ret_empty = &snapshot.is_empty;
+	snapshot.output.why_empty = snapshot.only_new
+					    ? "there is no event since the last snapshot"
+					    : "no lane holds an event ('recorder list' shows which events are on)";
 	if (!snapshot.programs.word) {
 		complain(NAME, "missing -P and a running program (see 'recorder snapshot --help')");
 		return EXIT_USAGE;

@@ -315,7 +315,7 @@ static int run_command(struct record *record)
 
 	if (record->as_user && !child_user_find(&record_sink, record->as_user, &record->child_user))
 		return EXIT_FAILURE;
-	record->child.keeps_stdout = record->output.stream && !strcmp(record->output_name, "-");
+	record->child.keeps_stdout = !strcmp(record->output_name, "-");
 	record->child.user = record->as_user ? &record->child_user : NULL;
 	record->child.at_end = record->proc_map ? take_map : NULL;
 	record->child.at_end_arg = &record->maps;

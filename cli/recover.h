@@ -32,6 +32,7 @@ struct recover {
 	struct session dir;	      /* with the buffers, if that is one directory */
 	char only[NAME_MAX + 1];      /* only this file; "": all */
 	unsigned int flags;	      /* DRAIN_, for the directory */
+	bool is_empty;		      /* there was no event, and so no output was written */
 	bool is_done;		      /* the output existed already: only the spool has to be removed */
 	bool temporary;		      /* the directory is temporary, with buffers from a core file */
 	struct leftovers left;	      /* otherwise: leftovers anywhere, of which */

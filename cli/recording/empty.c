@@ -59,11 +59,10 @@ void say_empty(const struct output *output, const struct spool *spool, const str
 	if (selections && programs)
 		snprintf(why, sizeof(why), "%s", of_programs(spool, selections, trouble, programs, stats->lost));
 	else if (!selections)
-		snprintf(why, sizeof(why), "%s",
-			 stats->lost ? "all events were lost" : "none of the kernel's events occurred");
+		snprintf(why, sizeof(why), "%s", stats->lost ? "all events were lost" : output->why_empty);
 	else if (trouble->no_buffers)
 		summary_no_buffer(spool, trouble, why, sizeof(why));
 	else
 		snprintf(why, sizeof(why), "no process of '%s' " NOT_LINKED, spool->head.command);
-	message(output->sink, "nothing was recorded, '%s' %s: %s", output->name, unchanged, why);
+	message(output->sink, "nothing was %s, '%s' %s: %s", output->verb, output->name, unchanged, why);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A recording without an event: why there are none. */
+/* A recording, recovery or snapshot without an event: why there are none. */
 #ifndef CLI_EMPTY_H
 #define CLI_EMPTY_H
 
@@ -8,7 +8,7 @@
 
 /*
  * Print one line: that nothing was recorded, why, and that the output was not written. `selections` NULL: programs were
- * not recorded.
+ * not recorded, or nothing is known about their selections; the reason is output->why_empty.
  */
 void say_empty(const struct output *output, const struct spool *spool, const struct selections *selections,
 	       const struct drain_trouble *trouble, const struct weave_stats *stats);

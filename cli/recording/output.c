@@ -59,9 +59,9 @@ bool output_choose(struct output *output, const char *name)
 	int err;
 
 	output->name = name;
-	if (output->stream && !strcmp(name, "-"))
+	output->stream = strcmp(name, "-") ? 0 : STDOUT_FILENO;
+	if (output->stream)
 		return output_stream_open(output);
-	output->stream = 0;
 	err = *name ? resolve(output, name) : -ENOENT;
 	if (!err && lstat(output->path, &st) < 0)
 		err = errno == ENOENT ? 0 : -errno;
@@ -251,7 +251,7 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 		.date = find_date(spool),
 		.wants = spool->head.wanted[0] ? wants : NULL,
 		.wants_arg = spool->head.wanted,
-		.refuse_empty = output->ret_empty,
+		.refuse_empty = true,
 		.progress = show_weaving,
 		.arg = &weaving,
 	};

@@ -23,12 +23,14 @@ struct output {
 	const char *name; /* as the user gave it */
 	char path[PATH_MAX];
 	char spool[PATH_MAX];
-	int stream; /* where the name "-" leads, a descriptor; 0: "-" is a file as any other */
+	int stream; /* of the name "-": standard output; 0: it is a file */
 	const struct dat_packing *packing; /* compresses a file of version 7; NULL: none does */
 	bool quiet;
 	bool tell_times; /* print the time range of the events */
 	bool programs_may_lack; /* do not report that no process uses librecorder */
-	bool *ret_empty; /* set to true if there was no event and so no output was written; NULL: it is written then */
+	/* Set to true if there was no event, and so no output was written; and the reason if no selections are known. */
+	bool *ret_empty;
+	const char *why_empty;
 	/* Called periodically during the weave, and once after it; or NULL. */
 	void (*weaving)(void *arg, uint64_t percent);
 	void (*woven)(void *arg);
@@ -37,7 +39,7 @@ struct output {
 };
 
 /*
- * Take `name` as the output. A symbolic link is followed; an existing file must be regular and writable, and is not
+ * Take `name` as the output, "-" as standard output. A symbolic link is followed; an existing file must be regular and writable, and is not
  * touched. False: one line was printed. Call output_close() in any case.
  */
 bool output_choose(struct output *output, const char *name);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A recording without an event: an existing file is kept, the reason is reported, the status is not 0. A program that is
-# stopped is named.
+# A recording, snapshot or recovery without an event: an existing file is kept, the reason is reported, the status is not 0.
+# A program that is stopped is named.
 
 . "$top_srcdir/tests/tap.sh"
 . "$top_srcdir/tests/told.sh"
@@ -35,6 +35,27 @@ nothing "no buffer" "1 process was not recorded: a size or the clock" sh -c "ech
 run "$RECORDER" record sh -c 'exit 7'
 is "a command's own status takes precedence" "$status" 7
 ok "the file stays then, too" cmp good.dat trace.dat
+
+# ---- snapshot, recover
+
+start_told
+cp good.dat trace.dat
+fails "a snapshot of a program whose events are off" "$RECORDER" snapshot -q -P "$pid"
+is "why" "$err" "recorder snapshot: nothing was copied, 'trace.dat' is unchanged: no lane holds an event ('recorder list' shows which events are on)"
+ok "the file stays" cmp good.dat trace.dat
+fails "without a file" "$RECORDER" snapshot -q -P "$pid" -o none.dat
+like "none is made" "$err $(ls)" "'none.dat' is not written: [^/]*"
+is "no spool is left" "$(ls -d none.dat* ./*.spool 2>/dev/null)" ""
+"$RECORDER" record -q -P "$pid" 2>err &
+recorder=$!
+wait_until is_attached trace.dat.spool "$told"
+kill -KILL $recorder
+wait $recorder
+fails "a recording that was killed before an event" "$RECORDER" recover
+like "is reported" "$err" "recorder recover: nothing was recovered, '.*/trace.dat' is unchanged: what was left holds no event"
+ok "the file stays, too" cmp good.dat trace.dat
+is "and its spool is removed" "$(ls -d ./*.spool 2>/dev/null)" ""
+end_told
 
 # ---- stopped programs
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# recorder record -o -: the file goes to standard output, and nothing else does. What commands print into a full disk, or to
+# record, snapshot and recover with -o -: the file goes to standard output, and nothing else does. What commands print into a full disk, or to
 # a reader that goes away.
 
 . "$top_srcdir/tests/tap.sh"
@@ -38,6 +38,30 @@ rm -r tmp/recorder-*
 run script -qec "'$RECORDER' record -o - true" /dev/null
 like "a terminal is refused" "$out" "'-o -' writes a file to standard output, which is a terminal: redirect it"
 is "and nothing is left" "$(ls tmp)" ""
+
+start_told
+ok "events are on" "$RECORDER" enable -P "$pid" '*'
+tell go
+status=0
+"$RECORDER" snapshot -P "$pid" -o - 2>err | cat >copy.dat || status=$?
+is "a snapshot" "$status $(counts copy.dat)" "0 get 10 idle 10 put 10"
+like "its summary" "$(<err)" $'copied 30 events from 1 process, 1 thread; 0 lost\n'
+run script -qec "'$RECORDER' snapshot -P $pid -o -" /dev/null
+like "a terminal is refused, too" "$out" "'-o -' writes a file to standard output, which is a terminal: redirect it"
+"$RECORDER" snapshot -P "$pid" -o - 2>err >/dev/full
+is "no room for a snapshot" "$? $(counts tmp/recorder-*/trace.dat)" "1 get 10 idle 10 put 10"
+rm -r tmp/recorder-*
+kill -KILL "$pid"
+wait_until is_gone "$pid"
+"$RECORDER" recover -o - "$pid" 2>err >/dev/full
+is "no room for a recovery" "$? $(counts tmp/recorder-*/trace.dat)" "1 get 10 idle 10 put 10"
+rm tmp/recorder-*/trace.dat
+status=0
+"$RECORDER" recover -o - tmp/recorder-*/trace.dat.spool 2>err | cat >left.dat || status=$?
+is "a recovery" "$status $(counts left.dat)" "0 get 10 idle 10 put 10"
+is "no file has the name -" "$(ls -d ./-* 2>/dev/null)" ""
+rmdir tmp/recorder-* # the one that had no room
+is "nothing is left of them" "$(ls tmp)" ""
 
 # ---- what is printed of a file
 
