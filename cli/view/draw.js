@@ -10,6 +10,7 @@ const LIGHT = ["#8fb8f0", "#f2b27a", "#9ad19a", "#e79aa8", "#b9a5e6", "#7fcfcb",
 	"#86c5ea", "#c2b8a3"];
 const DARK = ["#3d6fb5", "#b0692a", "#3f8f4f", "#b04a5e", "#7458b8", "#2b8c89", "#9c8421", "#94592f", "#6a8a2b", "#a3528f",
 	"#2f7fa8", "#7d725c"];
+const TORN = FLAG_NO_BEGIN | FLAG_NO_END | FLAG_CUT;
 const LEGIBLE = 9; /* height of a line, in pixels, that has room for a name */
 const FONT = '"DejaVu Sans", system-ui, sans-serif';
 
@@ -171,7 +172,7 @@ class Painter {
 
 	paintItems(row, line, top, height, back, labels) {
 		const { view, strip, cover, front, wide } = this, items = this.level(line);
-		const scale = wide / view.span, points = line.kind === "points";
+		const scale = wide / view.span, points = line.kind === "points", edges = [];
 		strip.fill(back);
 		cover.fill(0);
 		this.cover2.fill(0);
@@ -183,7 +184,10 @@ class Painter {
 				const solid = mix(back, colour, strength * Math.min(1, countOf(items, i) > 1 ? 0.25 + 0.6 * full : 1));
 				const first = Math.max(Math.round(x), 0), last = Math.min(Math.round(end), wide);
 				strip.fill(solid, first, last);
-				if (line.kind === "spans" && last - first > 3 && end <= wide)
+				const torn = line.kind === "spans" && countOf(items, i) === 1 ? items.flags[i] & TORN : 0;
+				if (torn)
+					edges.push({ x, end, torn });
+				else if (line.kind === "spans" && last - first > 3 && end <= wide)
 					strip[last - 1] = mix(back, colour, strength * 0.35);
 				if (line.kind === "spans" && line.height >= LEGIBLE && (end - x) / this.ratio > 22 && strength === 1)
 					labels.push({ line, items, i, x: Math.max(x, 0), end: Math.min(end, wide), y: top, height });
@@ -204,8 +208,30 @@ class Painter {
 		if (points && this.ratio < 1.5)
 			this.widen();
 		this.fillRows(top, height, (to) => to.set(strip));
+		for (const edge of edges)
+			this.tearEdge(edge, top, height, back);
 		if (points)
 			this.labelPoints(row, line, items, scale, top, height, labels);
+	}
+
+	/*
+	 * A span that is not whole: the edge is torn where its begin or end was not seen, and hatched where it was cut. The
+	 * other side is drawn as always.
+	 */
+	tearEdge({ x, end, torn }, top, height, back) {
+		const first = Math.round(x), last = Math.round(end), tooth = 6 * this.ratio;
+		const reach = Math.min(tooth, (last - first) / 2), hatched = Math.min(2 * tooth, last - first);
+		const clear = (to, from, until) => to.fill(back, Math.min(Math.max(from, 0), this.wide), Math.min(Math.max(until, 0), this.wide));
+		this.fillRows(top, height, (to, at) => {
+			const y = at - Math.round(top), deep = Math.round(reach * Math.abs(1 - y % tooth * 2 / tooth));
+			if (torn & FLAG_NO_BEGIN)
+				clear(to, first, first + deep);
+			if (torn & FLAG_NO_END)
+				clear(to, last - deep, last);
+			for (let i = Math.max(last - hatched, 0); torn & FLAG_CUT && i < Math.min(last, this.wide); i++)
+				if ((last - i + y) / this.ratio % 4 < 1.5)
+					to[i] = back;
+		});
 	}
 
 	/* Single points are two pixels wide, so that they are seen. */

@@ -56,6 +56,16 @@ static void add_arrow(enum view_arrow_kind kind, uint32_t from_row, uint64_t fro
 		trace.strings[trace.rows[to_row].name]);
 }
 
+/* Spans that are not whole, far apart. */
+static void fill_torn(uint32_t group)
+{
+	const uint32_t row = add_row(VIEW_THREAD, 103, group, "broken-103");
+	const unsigned int flags[] = { 0, VIEW_NO_BEGIN, VIEW_NO_END, VIEW_CUT, VIEW_NO_BEGIN | VIEW_NO_END };
+
+	for (uint64_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
+		add_span(row, 0, i * 2000000 + 100000, i * 2000000 + 1100000, "span", flags[i]);
+}
+
 /* Threads that work for tasks, and give them on. */
 static void fill_threads(void)
 {
@@ -85,6 +95,7 @@ static void fill_threads(void)
 		if (n)
 			add_arrow(VIEW_FLOW, threads[(n - 1) % 3], begin - 60000, threads[thread], begin);
 	}
+	fill_torn(group);
 }
 
 static void fill_others(void)

@@ -56,6 +56,27 @@ def curve(browser):
           max(heights) - min(heights) > 0.2, heights, values)
 
 
+# For an item of a row: whether the picture's column `step` pixels from its begin, or its end if negative, has one colour.
+COLUMN = """((name, nr, step) => { const page = recorderView, { view } = page, row = view.trace.rows.find((row) => row.name === name);
+	const line = row.lines[0], items = line.levels[0].items, ratio = page.painter.ratio;
+	const x = step < 0 ? Math.round(view.x(items.end[nr]) * ratio) + step : Math.round(view.x(items.begin[nr]) * ratio) + step;
+	const top = Math.round((AXIS + row.y - view.scroll + line.y) * ratio), height = Math.round(line.height * ratio);
+	const column = new Uint32Array(page.canvas.getContext("2d").getImageData(x, top, 1, height).data.buffer);
+	return new Set(column).size === 1; })"""
+
+# Of `broken-103`: which edges are whole.
+EDGES = {"whole": (True, True, True), "without a begin": (False, True, True), "open": (True, True, False), "cut": (True, False, False),
+         "of which neither is known": (False, True, False)}
+
+
+def edges(browser):
+    """Where begin or end were not seen, the column at the edge is not of one colour; a cut span is hatched farther in, too."""
+    browser.run("recorderView.view.reveal(recorderView.view.trace.rows.find((row) => row.name === 'broken-103')), recorderView.painter.draw()")
+    for nr, (name, expected) in enumerate(EDGES.items()):
+        got = tuple(browser.run(f"{COLUMN}('broken-103', {nr}, {step})") for step in (1, -10, -1))
+        check(f"a span that is {name} is drawn so", got == expected, got, expected)
+
+
 def main():
     with open(text_path, encoding="utf-8") as text:
         expected = collections.Counter()
@@ -83,6 +104,7 @@ def main():
         colours = [browser.run(f"{PIXEL}('conn:state 17', {number})") for number in range(4)]
         check("each state has a colour, and the same each time", len(set(colours[:3])) == 3 and colours[0] == colours[3], colours)
         curve(browser)
+        edges(browser)
         before = browser.run("recorderView.painter.arrowsShown().length")
         check("flows are drawn", before == 23, before)
         browser.run("recorderView.view.scrollTo(0), recorderView.fold(recorderView.view.trace.rows.find((row) => row.name === 'Tasks'))")
