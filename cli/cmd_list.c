@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 
 #include "cli/list_kernel.h"
+#include "cli/listed_events.h"
 #include "cli/recording/elf_events.h"
 #include "cli/recording/elf_libraries.h"
 #include "cli/show_programs.h"
@@ -43,14 +44,6 @@ static const char *const meaning_words[] = {
 	[REC_MEANS_EVENT] = "",	     [REC_MEANS_BEGIN] = "span",      [REC_MEANS_END] = "end of span",
 	[REC_MEANS_TIMED] = "timed", [REC_MEANS_COUNTER] = "counter", [REC_MEANS_STATE] = "state",
 	[REC_MEANS_TASK] = "task",
-};
-
-/* An event, or a span, whose end is an event too. */
-struct listed {
-	const struct rec_log_event *event;
-	const struct rec_log_event *end; /* NULL: it is not a span */
-	struct rec_event_info info, end_info;
-	int meaning;
 };
 
 /*
@@ -83,28 +76,51 @@ static void print_state(const char *state)
 }
 
 /*
- * The filter and rate in force, as they are given to enable; `event` NULL: of rec_printf's. Returns whether there are
- * any.
+ * The filter and rate in force, as they are given to enable; `event` NULL: of rec_printf's. To be freed; NULL: no
+ * memory.
  */
-static bool print_condition(const struct rec_view *view, const struct rec_log_event *event)
+static char *condition_text(const struct rec_view *view, const struct rec_log_event *event)
 {
 	const unsigned int id = event ? event->record.id : REC_EVENT_ID_FIRST;
 	struct rec_view_rate rate;
 	const bool has_rate = rec_view_rate(view, id, &rate);
-	char text[FILTER_SIZE];
-	const int size = rec_view_filter(view, event, text, sizeof(text));
+	char filter[FILTER_SIZE], *text = NULL;
+	const int size = rec_view_filter(view, event, filter, sizeof(filter));
+	size_t made = 0;
+	FILE *out = open_memstream(&text, &made);
 
+	if (!out)
+		return NULL;
 	if (has_rate)
-		printf("  rate %u", rate.rate);
+		fprintf(out, "rate %u", rate.rate);
 	if (has_rate && rate.suppressed)
-		printf(" (%" PRIu64 " suppressed)", rate.suppressed);
+		fprintf(out, " (%" PRIu64 " suppressed)", rate.suppressed);
 	if (size)
-		printf("%sif ", has_rate ? " " : "  ");
+		fprintf(out, "%sif ", has_rate ? " " : "");
 	if (size > 0)
-		show_text(stdout, text, (size_t)size, false);
+		show_text(out, filter, (size_t)size, false);
 	else if (size)
-		fputs("a filter that is damaged", stdout);
-	return has_rate || size;
+		fputs("a filter that is damaged", out);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+/* Of a span whose begin and end have different conditions, those of both. */
+static void print_condition(const struct rec_view *view, const struct rec_log_event *event,
+			    const struct rec_log_event *end)
+{
+	char *text = condition_text(view, event), *of_end = end ? condition_text(view, end) : NULL;
+
+	if (text && of_end && strcmp(text, of_end) != 0) {
+		printf("%s%s", *text ? "  begin " : "", text);
+		printf("%s%s", *of_end ? "  end " : "", of_end);
+	} else if (text && *text) {
+		printf("  %s", text);
+	}
+	free(text);
+	free(of_end);
 }
 
 /* Without what the name of a span's begin has at its end. */
@@ -153,51 +169,9 @@ static void print_event(const struct listed *listed, const struct rec_view *view
 		print_fields(&listed->end_info, nr_keys(&listed->end_info), false, "");
 		putchar(')');
 	}
-	if (view && !print_condition(view, listed->event) && listed->end)
-		print_condition(view, listed->end);
+	if (view)
+		print_condition(view, listed->event, listed->end);
 	putchar('\n');
-}
-
-/* What a description has after its first comma: for a span, its name and fields. The text is valid. */
-static const char *after_comma(const struct rec_log_event *event)
-{
-	const char *const text = (const char *)(event + 1) + event->nr_numbers * sizeof(int64_t);
-	const char *const comma = strchr(text + strlen(text) + 1, ',');
-
-	return comma ? comma : "";
-}
-
-/* The other event of a span; NULL: the log does not have it. */
-static const struct rec_log_event *other_part(const void *log, size_t size, const struct rec_log_event *event,
-					      int meaning, const struct rec_event_info *info,
-					      struct rec_event_info *ret_other)
-{
-	const int other = meaning == REC_MEANS_BEGIN ? REC_MEANS_END : REC_MEANS_BEGIN;
-	const struct rec_log_record *record;
-	size_t offset = 0;
-
-	while ((record = rec_log_next(log, size, &offset))) {
-		const struct rec_log_event *candidate = (const struct rec_log_event *)record;
-
-		if (record->kind == REC_LOG_EVENT && rec_event_parse(candidate, ret_other) == 0 &&
-		    rec_event_meaning(candidate) == other && ret_other->system.size == info->system.size &&
-		    memcmp(ret_other->system.text, info->system.text, info->system.size) == 0 &&
-		    strcmp(after_comma(candidate), after_comma(event)) == 0)
-			return candidate;
-	}
-	return NULL;
-}
-
-/* Whether an event like this one stands earlier in the log: several files of a program may declare it. */
-static bool seen_before(const void *log, size_t upto, const struct rec_log_event *event)
-{
-	const struct rec_log_record *record;
-	size_t offset = 0;
-
-	while (offset < upto && (record = rec_log_next(log, upto, &offset)))
-		if (record->kind == REC_LOG_EVENT && rec_event_same((const struct rec_log_event *)record, event))
-			return true;
-	return false;
 }
 
 /* The event of rec_printf, which no log declares: it has the first id. */
@@ -206,7 +180,7 @@ static void print_printf(const struct rec_view *view, unsigned int column)
 	fputs("  ", stdout);
 	print_state(rec_view_enabled(view, REC_EVENT_ID_FIRST) & REC_ENABLE_ON ? "on   " : "off  ");
 	printf("%-*s  texts of rec_printf()", (int)column, PRINTF_NAME);
-	print_condition(view, NULL);
+	print_condition(view, NULL, NULL);
 	putchar('\n');
 }
 
@@ -218,51 +192,16 @@ static const char *state_of(const struct rec_view *view, const struct listed *li
 	return on && end_on ? "on   " : on || end_on ? "part " : "off  ";
 }
 
-/* The records of a log, from one listed event to the next. */
-struct listing {
-	const void *log;
-	size_t size, offset;
-	const struct rec_view *view; /* whose states are shown; NULL: none are */
-	bool prints;		     /* it has texts of rec_printf() */
-};
-
-/* The next event that has a line of its own. False: there is none. */
-static bool next_listed(struct listing *listing, struct listed *ret_listed)
-{
-	size_t before = listing->offset;
-	const struct rec_log_record *record;
-
-	for (; (record = rec_log_next(listing->log, listing->size, &listing->offset)); before = listing->offset) {
-		struct listed listed = { .event = (const struct rec_log_event *)record };
-
-		listing->prints = listing->prints || record->kind == REC_LOG_PRINTF;
-		if (record->kind != REC_LOG_EVENT || rec_event_parse(listed.event, &listed.info))
-			continue;
-		if (!listing->view && seen_before(listing->log, before, listed.event))
-			continue;
-		listed.meaning = rec_event_meaning(listed.event);
-		if (listed.meaning == REC_MEANS_BEGIN || listed.meaning == REC_MEANS_END)
-			listed.end = other_part(listing->log, listing->size, listed.event, listed.meaning, &listed.info,
-						&listed.end_info);
-		/* A span is shown where its begin is. */
-		if (listed.meaning == REC_MEANS_END && listed.end)
-			continue;
-		*ret_listed = listed;
-		return true;
-	}
-	return false;
-}
-
 /* Of the longest name that leaves room for the rest. */
 static unsigned int name_column(struct listing listing)
 {
 	unsigned int column = 0;
 	struct listed listed;
 
-	while (next_listed(&listing, &listed))
+	while (listing_next(&listing, &listed))
 		if (width_of(&listed) > column && width_of(&listed) <= LIST_COLUMN_MAX)
 			column = width_of(&listed);
-	if (listing.prints && listing.view && column < strlen(PRINTF_NAME))
+	if (listing.prints && !listing.of_binary && column < strlen(PRINTF_NAME))
 		column = (unsigned int)strlen(PRINTF_NAME);
 	return column;
 }
@@ -270,12 +209,12 @@ static unsigned int name_column(struct listing listing)
 /* `view`: whose states are shown; NULL: none are. Returns how many events there are. */
 static unsigned int print_log(const void *log, size_t size, const struct rec_view *view)
 {
-	struct listing listing = { .log = log, .size = size, .view = view };
+	struct listing listing = { .log = log, .size = size, .of_binary = !view };
 	const unsigned int column = name_column(listing);
 	struct listed listed;
 	unsigned int nr = 0;
 
-	for (; next_listed(&listing, &listed); nr++)
+	for (; listing_next(&listing, &listed); nr++)
 		print_event(&listed, view, view ? state_of(view, &listed) : "", column);
 	if (listing.prints && view)
 		print_printf(view, column);

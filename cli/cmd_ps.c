@@ -5,8 +5,6 @@
 #include "cli/cmd.h"
 
 #include <errno.h>
-#include <librecorder/event_text.h>
-#include <librecorder/log.h>
 #include <librecorder/reader.h>
 #include <stdio.h>
 #include <stdint.h>
@@ -14,6 +12,7 @@
 
 #include "cli/base/human_age.h"
 #include "cli/base/human_size.h"
+#include "cli/listed_events.h"
 #include "cli/recording/leftovers.h"
 #include "cli/show_programs.h"
 #include "cli/terminal.h"
@@ -23,29 +22,24 @@ static bool is_on(const struct rec_view *view, unsigned int id)
 	return rec_view_enabled(view, id) & REC_ENABLE_ON;
 }
 
-/* The event of rec_printf, which has the first id, exists everywhere: it counts where it was used, as for enable. */
+/* A span counts as one event, as in list. The event of rec_printf, which has the first id, exists everywhere: it counts where it was used, as for enable. */
 static int print_program(struct rec_view *view, void *data)
 {
 	const struct rec_view_info *info = rec_view_info(view);
-	const struct rec_log_record *record;
-	size_t size = 0, offset = 0;
-	unsigned char *log = programs_log(view, &size);
+	struct listing listing = { .log = NULL };
+	unsigned char *log = programs_log(view, &listing.size);
 	unsigned int events = 0, on = 0;
-	bool prints = false;
+	struct listed listed;
 	char pid[PROGRAMS_PID_SIZE];
 
 	(void)data;
 	if (!log)
 		return -ENOMEM;
-	while ((record = rec_log_next(log, size, &offset))) {
-		prints = prints || record->kind == REC_LOG_PRINTF;
-		if (record->kind != REC_LOG_EVENT)
-			continue;
-		events++;
-		on += is_on(view, record->id);
-	}
-	events += prints;
-	on += prints && is_on(view, REC_EVENT_ID_FIRST);
+	listing.log = log;
+	for (; listing_next(&listing, &listed); events++)
+		on += is_on(view, listed.event->record.id) || (listed.end && is_on(view, listed.end->record.id));
+	events += listing.prints;
+	on += listing.prints && is_on(view, REC_EVENT_ID_FIRST);
 	free(log);
 	printf("%7s  %s%-8s%s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid),
 	       rec_view_stopped(view) ? paint(PAINT_BAD) : paint(PAINT_GOOD),

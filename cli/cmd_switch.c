@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/listed_events.h"
 #include "cli/show_programs.h"
 #include "cli/selection_options.h"
 
@@ -23,6 +24,19 @@ struct action {
 	unsigned int matches; /* events that matched, in all programs */
 	bool failed;
 };
+
+/* The number of events as list shows them: a span is one. `nr`: its events are two. */
+static int count_listed(const struct action *action, const struct rec_view *view, int nr)
+{
+	struct listing listing = { .log = NULL };
+	unsigned char *log = programs_log(view, &listing.size);
+
+	listing.log = log;
+	if (log && nr > 0)
+		nr -= (int)listing_both_named(listing, action->selections.list[0].patterns);
+	free(log);
+	return nr > 0 ? nr : 0;
+}
 
 /* Whether the filter fits the events that the program has. False: one line was printed. */
 static bool fits(const struct action *action, const struct rec_view *view)
@@ -64,6 +78,8 @@ static int act(struct rec_view *view, void *data)
 		complain(action->command, "process %s: %s", programs_pid(view, pid), programs_switch_reason(r));
 		return 0;
 	}
+	if (action->takes_patterns)
+		r = count_listed(action, view, r);
 	if (action->takes_patterns)
 		printf("  %d event%s %s\n", r, r == 1 ? "" : "s", action->on ? "on" : "off");
 	else

@@ -65,6 +65,46 @@ is "list shows a span on one line" "$(grep -v "^$storage$" <<<"$out" | LC_ALL=C 
   storage:reply     u64(id), flow(cause)
   storage:request   span key(u64(id)), u32(conn), named(op, GET, PUT), flow(cause), end(s32(result))"
 
+# A span is one event for everything that counts events; its begin and end can have conditions of their own.
+cat >pair.c <<'END'
+#include <librecorder/event.h>
+#include <stdio.h>
+REC_SPAN_KEYED(pair, job, key(u32(id)), u32(size), end(s32(result)));
+REC_EVENT(pair, other, u32(id));
+int main(void)
+{
+	puts("begun");
+	fflush(stdout);
+	return getchar() == 'x';
+}
+END
+# shellcheck disable=SC2086
+ok "a program with a span and an event" $CC $CFLAGS_FOR_TEST pair.c $LDADD_FOR_TEST -o pair
+coproc pair { exec ./pair; }
+read -r _ <&"${pair[0]}"
+listed()
+{
+	"$RECORDER" list -P pair | sed -n 's/^  *\([onfpart]* *pair:\)/\1/p' | tr -s ' '
+}
+counted()
+{
+	"$RECORDER" ps -P pair | awk 'NR == 2 { print $3 }'
+}
+is "ps counts what list shows" "$(counted)" "0/$(listed | wc -l)"
+ok "enable" "$RECORDER" enable -P pair 'pair:*'
+is "counts the same" "$(tail -n 1 <<<"$out") $(counted)" "  2 events on 2/2"
+ok "disable" "$RECORDER" disable -P pair pair:job
+is "counts a span as one" "$(tail -n 1 <<<"$out") $(counted)" "  1 event off 1/2"
+ok "one of its events" "$RECORDER" enable -P pair pair:job_begin -f 'id == 7'
+is "is one, too" "$(tail -n 1 <<<"$out") $(counted)" "  1 event on 2/2"
+like "list shows whose condition it is" "$(listed | grep job)" "^part pair:job span .* begin if id == 7$"
+ok "the other with another filter" "$RECORDER" enable -P pair pair:job_end -f 'result < 0' --rate 50
+like "both are shown" "$(listed | grep job)" "^on pair:job span .* begin if id == 7 end rate 50 if result < 0$"
+ok "both with the same" "$RECORDER" enable -P pair pair:job -f 'id == 7'
+like "which is shown once" "$(listed | grep job)" "^on pair:job span .*\) if id == 7$"
+exec {pair[1]}>&-
+wait_until test ! -d "/proc/$pair_PID"
+
 # ------------------------------------------------------------------------------------------------ interrupted
 
 # A program that is interrupted inside of spans, in each way that docs/MEANING.md has.
