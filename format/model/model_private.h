@@ -130,4 +130,9 @@ int model_sched_loss(struct model *model, const struct model_step *step);
 int model_sched_note(struct model *model, const struct model_step *step);
 int model_sched_stop(struct model *model, struct model_thread *thread, uint64_t ts);
 
+static inline uint64_t later(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 #endif

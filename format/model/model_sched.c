@@ -19,9 +19,6 @@
 #define STATE_DEAD	    (0x10u | 0x20u)
 #define STATE_IDLE	    0x80u
 
-/* common_flags: in a hard or soft interrupt. */
-#define FLAGS_INTERRUPT 0x18
-
 /* The idle tasks of all CPUs have the number 0. */
 #define IDLE 0
 
@@ -186,6 +183,16 @@ int model_switch_event(struct model *model, const struct model_step *step)
 }
 
 /*
+ * Whether all that is known of a thread is a wake-up. If it then acts without having been switched to, it was awake
+ * already.
+ */
+static bool is_woken(const struct model_thread *thread)
+{
+	return thread->has_state && !thread->settled && thread->state.state == MODEL_RUNNABLE &&
+	       !thread->state.is_preempted;
+}
+
+/*
  * Until the first switch of a CPU, and until the first event after a loss, who runs there is known from the event: its
  * thread has run since the trace began, or since the loss. Another one than before: a switch is not in the trace.
  */
@@ -193,7 +200,7 @@ int model_sched_note(struct model *model, const struct model_step *step)
 {
 	struct model_cpu *cpu = step->cpu;
 	struct model_thread *thread = step->thread;
-	const uint64_t since = cpu->loss_ts > model->first_ts ? cpu->loss_ts : model->first_ts;
+	const uint64_t since = later(cpu->loss_ts, model->first_ts);
 	int err = 0;
 
 	if (cpu->is_running_known && !cpu->is_switched && cpu->running != thread->tid) {
@@ -205,6 +212,8 @@ int model_sched_note(struct model *model, const struct model_step *step)
 		return err;
 	cpu->is_running_known = true;
 	cpu->running = thread->tid;
+	if (is_woken(thread))
+		set(thread, MODEL_RUNNING, step->event->cpu, later(since, thread->state.begin), thread->state.prio);
 	if (thread->tid == IDLE || (thread->has_state && !thread->settled && thread->state.state != MODEL_DEAD))
 		return err;
 	if (thread->has_state)
@@ -232,7 +241,7 @@ static int end_sleep(struct model *m, const struct model_step *step, struct mode
 		state->waker = step->thread->tid;
 		state->waker_cpu = step->event->cpu;
 		state->waker_span = top ? top->span.id : 0;
-		state->waker_irq = (number(step, MODEL_WOKEN_FLAGS) & FLAGS_INTERRUPT) != 0;
+		state->waker_irq = (number(step, MODEL_WOKEN_FLAGS) & EVENT_IN_INTERRUPT) != 0;
 	}
 	return give(m, thread, step->event->ts, false);
 }

@@ -255,11 +255,6 @@ int model_span_begin(struct model *model, struct model_step *step)
 	return err || !model->sink.span_begin ? err : model->sink.span_begin(model->sink.arg, &open->span);
 }
 
-static uint64_t later(uint64_t a, uint64_t b)
-{
-	return a > b ? a : b;
-}
-
 /*
  * When the trace began for a thread: it is known since then that nothing began. For a CPU: that it was in this
  * interrupt. It was in none when it switched threads, and this is not one that has ended already.

@@ -60,6 +60,9 @@ int event_table_add_symbols(struct event_table *table, const char *text, size_t 
 /* Takes NULL. Returns NULL. */
 struct event_table *event_table_close(struct event_table *table);
 
+/* common_flags: in a hard or soft interrupt. */
+#define EVENT_IN_INTERRUPT 0x18
+
 /* The type, thread and flags of a record that has size bytes; -1 for a value that it does not have. */
 int event_id(const struct event_table *table, const void *data, uint32_t size);
 int event_pid(const struct event_table *table, const void *data, uint32_t size);

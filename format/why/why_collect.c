@@ -161,6 +161,8 @@ static int add_span(void *arg, const struct model_span *span)
 	if (span->rule->is_of_cpu) {
 		why->has_interrupts = true;
 		cpu = add_cpu(why, span->cpu);
+		if (cpu && (span->flags & MODEL_CUT) && (span->flags & MODEL_NO_END))
+			cpu->is_doubtful = true;
 		return cpu ? add_inner(why, &cpu->inner, span) : -ENOMEM;
 	}
 	if (span->rule->is_kernel)
@@ -287,19 +289,41 @@ int why_begin(const struct event_table *table, struct why **ret_why)
 	return 0;
 }
 
+/* For the threads of a CPU, a loss within an interrupt lasts until the CPU is seen outside of interrupts. */
+static void extend_loss(struct why_cpu *cpu, uint64_t ts)
+{
+	struct why_loss *last = (struct why_loss *)(void *)(cpu->losses.data + cpu->losses.size) - 1;
+
+	cpu->is_doubtful = false;
+	last->end = ts;
+}
+
 int why_event(struct why *why, const struct dat_event *event)
 {
-	return model_event(why->model, event);
+	const int err = model_event(why->model, event);
+
+	why->last_ts = event->ts;
+	if (!err && event->cpu < why->nr_cpus && why->cpus[event->cpu].is_doubtful &&
+	    !(event_flags(why->table, event->data, event->size) & EVENT_IN_INTERRUPT))
+		extend_loss(&why->cpus[event->cpu], event->ts);
+	return err;
 }
 
 int why_end(struct why *why)
 {
-	const int err = model_end(why->model);
+	int err;
 
+	for (uint32_t i = 0; i < why->nr_cpus; i++) {
+		if (why->cpus[i].is_doubtful)
+			extend_loss(&why->cpus[i], why->last_ts + 1);
+	}
+	err = model_end(why->model);
 	why->model = model_close(why->model);
 	if (err || why->error)
 		return err ? err : why->error;
 	sort_all(why);
+	if (why_sort_workers(why))
+		return -ENOMEM;
 	note_missing(why);
 	return why_cut_losses(why);
 }
@@ -344,6 +368,7 @@ struct why *why_close(struct why *why)
 	blob_free(&why->spans);
 	blob_free(&why->requests);
 	blob_free(&why->losses);
+	blob_free(&why->workers);
 	blob_free(&why->pieces);
 	number_map_free(&why->by_tid);
 	number_map_free(&why->names);

@@ -43,10 +43,10 @@ void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint
 /* ---------------------------------------------------------------------------------------------------------- running */
 
 /*
- * The task that a thread worked for; 0: none, or not known. *until becomes the time until when that holds, if that is
- * earlier.
+ * The task that a thread worked for; 0: none, or not known. *ret_is_known: the thread has named a task before. *until
+ * becomes the time until when that holds, if that is earlier.
  */
-static uint64_t task_at(const struct why_thread *thread, uint64_t ts, uint64_t *until)
+static uint64_t task_at(const struct why_thread *thread, uint64_t ts, bool *ret_is_known, uint64_t *until)
 {
 	size_t nr, low = 0, high;
 	const struct why_task *tasks = why_items(struct why_task, &thread->tasks, nr);
@@ -60,6 +60,7 @@ static uint64_t task_at(const struct why_thread *thread, uint64_t ts, uint64_t *
 		else
 			high = middle;
 	}
+	*ret_is_known = low > 0 || (nr && tasks[0].begin <= ts);
 	if (low == nr)
 		return 0;
 	end = tasks[low].begin > ts ? tasks[low].begin : tasks[low].end;
@@ -77,14 +78,14 @@ static const struct why_inner *inner_at(const struct why_walk *walk, const struc
 	return inner && (walk->is_waiting || inner->model_id != walk->model_id) ? inner : NULL;
 }
 
-/* What a thread did between two moments at which something begins or ends. */
+/* What a thread did between two moments at which something begins or ends. `is_other`: it worked for another task. */
 static void run_piece(struct why_walk *walk, const struct why_thread *thread, uint32_t cpu, uint64_t begin,
-		      uint64_t end, const struct why_inner *inner, uint64_t task)
+		      uint64_t end, const struct why_inner *inner, uint64_t task, bool is_other)
 {
 	const char *name = inner ? why_inner_name(walk->why, inner) : "";
 	const char *thread_name;
 
-	if (!walk->is_waiting && walk->task && task != walk->task) {
+	if (!walk->is_waiting && is_other) {
 		why_piece(walk, WHY_BLOCKED, begin, end, thread->tid, (int32_t)cpu,
 			  task ? why_text(walk->why, "task %llu", (unsigned long long)task) : "another task",
 			  "its thread worked for another task");
@@ -106,9 +107,11 @@ static void run_pieces(struct why_walk *walk, const struct why_thread *thread, u
 	while (begin < end) {
 		uint64_t until = end;
 		const struct why_inner *inner = inner_at(walk, thread, begin, &until);
-		const uint64_t task = task_at(thread, begin, &until);
+		bool is_known;
+		const uint64_t task = task_at(thread, begin, &is_known, &until);
+		const bool is_other = walk->is_between || (walk->task && is_known && task != walk->task);
 
-		run_piece(walk, thread, cpu, begin, until, inner, task);
+		run_piece(walk, thread, cpu, begin, until, inner, task, is_other);
 		begin = until;
 	}
 }
@@ -217,8 +220,7 @@ static void state_pieces(struct why_walk *walk, const struct why_thread *thread,
 
 void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint64_t end)
 {
-	static const struct why_thread no_thread;
-	const struct why_thread *thread = why_thread(walk->why, tid);
+	const struct why_thread no_thread = { .tid = tid }, *thread = why_thread(walk->why, tid);
 	const struct why_state *states;
 	size_t nr;
 
@@ -241,46 +243,16 @@ void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint6
 
 /* ----------------------------------------------------------------------------------------------------------- a span */
 
-/*
- * A span that ends on another thread was handed over: backwards from its end, the thread that ended it is followed to
- * the sleep from which it was woken for it, then its waker, until the thread that began it.
- */
-static void handed_over(struct why_walk *walk, const struct why_span *span, int32_t tid, uint64_t end,
-			unsigned int depth)
-{
-	const struct why_thread *thread = why_thread(walk->why, tid);
-	size_t nr, i;
-	const struct why_state *states;
-	const struct why_state *sleep = NULL;
-
-	if (thread && tid != span->tid && depth) {
-		states = why_items(struct why_state, &thread->states, nr);
-		for (i = why_state_from(&thread->states, span->begin); i < nr && states[i].end <= end; i++) {
-			if ((states[i].run == MODEL_SLEEPING || states[i].run == MODEL_BLOCKED) &&
-			    states[i].waker >= 0 && !states[i].waker_irq)
-				sleep = &states[i];
-		}
-	}
-	if (!sleep || sleep->end <= span->begin) {
-		why_thread_pieces(walk, tid, span->begin, end);
-		return;
-	}
-	handed_over(walk, span, sleep->waker, sleep->end, depth - 1);
-	why_thread_pieces(walk, tid, sleep->end, end);
-}
-
 long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces,
 		 uint64_t sums[WHY_CLASSES])
 {
-	enum { HANDS_MAX = 16 };
 	struct why_walk walk = {
 		.why = why, .since = span->begin, .model_id = span->model_id, .task = span->task, .prefix = ""
 	};
 	size_t nr;
 
 	why->pieces.size = 0;
-	handed_over(&walk, span, span->end_tid, span->end, HANDS_MAX);
-	if (why->error || why->pieces.error)
+	if (why_carried_pieces(&walk, span) || why->error || why->pieces.error)
 		return -ENOMEM;
 	*ret_pieces = why_items(struct why_piece, &why->pieces, nr);
 	for (unsigned int i = 0; sums && i < WHY_CLASSES; i++)

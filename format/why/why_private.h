@@ -38,6 +38,12 @@ struct why_task {
 	uint64_t begin, end, task;
 };
 
+/* The same of all threads, sorted by task and begin. */
+struct why_worker {
+	uint64_t task, begin, end;
+	int32_t tid;
+};
+
 struct why_thread {
 	int32_t tid;
 	struct blob states; /* why_state */
@@ -64,6 +70,7 @@ struct why_cpu {
 	struct blob runs;   /* why_run */
 	struct blob inner;  /* why_inner: interrupts */
 	struct blob losses; /* why_loss */
+	bool is_doubtful;   /* an interrupt ran when events were lost, and may still run */
 };
 
 /* A request to a block device, sorted by its end. */
@@ -87,7 +94,9 @@ struct why {
 	struct blob spans;    /* why_span */
 	struct blob requests; /* why_request */
 	struct blob losses;   /* why_loss, of all CPUs */
+	struct blob workers;  /* why_worker */
 	struct blob pieces;   /* why_piece, of the last why_explain() */
+	uint64_t last_ts;
 	bool has_switches, has_wakes, has_calls, has_interrupts, has_requests;
 	int error;
 	char missing[64];
@@ -128,6 +137,7 @@ struct why_walk {
 	uint64_t since;	    /* begin of the span: spans that began before are not what the thread did for it */
 	uint64_t model_id;  /* of the span itself */
 	uint64_t task;	    /* that the span was begun for; 0: none */
+	bool is_between;    /* the span waits for this thread, which does something else */
 	bool is_waiting;    /* everything from here on is time that the span's thread waits */
 	const char *prefix; /* of `what`, while waiting: how the span's thread sleeps */
 	unsigned int depth;
@@ -138,6 +148,12 @@ void why_piece(struct why_walk *walk, enum why_class class, uint64_t begin, uint
 
 /* The time of a thread from begin to end. */
 void why_thread_pieces(struct why_walk *walk, int32_t tid, uint64_t begin, uint64_t end);
+
+/* The time of a whole span, by the threads that had it one after the other. 0; -ENOMEM. */
+int why_carried_pieces(struct why_walk *walk, const struct why_span *span);
+
+/* Makes why->workers. 0; -ENOMEM. */
+int why_sort_workers(struct why *why);
 
 /* The part from begin to end of a sleep. */
 void why_wait_pieces(struct why_walk *walk, int32_t tid, const struct why_state *sleep, uint64_t begin, uint64_t end);

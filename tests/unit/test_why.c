@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* `recorder why` on long spans with very much inside: work that grows with the square of that would never end. */
+/*
+ * `recorder why` on long spans with very much inside: work that grows with the square of that would never end. And on
+ * spans that one thread hands to another.
+ */
 #include "format/why/why.h"
 #include "why_machine_events.h"
 
@@ -12,12 +15,14 @@ static struct event_table *table;
 static struct why *why;
 static struct machine machine;
 static uint64_t ts;
+static uint32_t cpu; /* of the next events */
 
 static void setup(void)
 {
 	table = machine_table();
 	cr_assert_eq(why_begin(table, &why), 0);
 	ts = 1000;
+	cpu = 0;
 }
 
 static void teardown(void)
@@ -37,7 +42,7 @@ static struct machine_event *event(enum machine_id id, int pid)
 static void feed(const struct machine_event *e)
 {
 	struct dat_buffer buffer = { .name = (char[]){ "" } };
-	const struct dat_event event = { .ts = ts++, .size = e->size, .data = e->bytes, .buffer = &buffer };
+	const struct dat_event event = { .ts = ts++, .cpu = cpu, .size = e->size, .data = e->bytes, .buffer = &buffer };
 
 	cr_assert_eq(why_event(why, &event), 0);
 }
@@ -62,13 +67,28 @@ static void feed_switch(int from, int64_t state, int to)
 	feed(e);
 }
 
-static void feed_task(uint64_t task)
+static void feed_wake(int by, int woken)
 {
-	struct machine_event *e = event(ID_TASK, 1);
+	struct machine_event *e = event(ID_WAKING, by);
+
+	machine_put32(e, (uint32_t)woken);
+	machine_put32(e, 120);
+	machine_put32(e, 0);
+	feed(e);
+}
+
+static void feed_task_of(int pid, uint64_t task)
+{
+	struct machine_event *e = event(ID_TASK, pid);
 
 	machine_put64(e, task);
 	machine_put_text(e, "");
 	feed(e);
+}
+
+static void feed_task(uint64_t task)
+{
+	feed_task_of(1, task);
 }
 
 /* The span with this number. */
@@ -141,4 +161,158 @@ Test(why, many_interrupts_and_tasks)
 	cr_assert_eq(sums[WHY_RUNNING], 2 * MANY + 1001);
 	cr_assert_str_eq(pieces[0].what, "");
 	cr_assert_str_eq(pieces[1].what, "io:step");
+}
+
+/* ------------------------------------------------------------------------------------------------------ handed over */
+
+/* Threads 1 to n, each on a CPU of its own; all but the first one sleep. */
+static void start_threads(int n)
+{
+	for (int i = 1; i <= n; i++) {
+		cpu = (uint32_t)i;
+		feed_switch(0, 0, i);
+		if (i > 1)
+			feed_switch(i, 1, 0);
+	}
+	cpu = 1;
+}
+
+static void wakes(int by, int woken)
+{
+	cpu = (uint32_t)by;
+	feed_wake(by, woken);
+	cpu = (uint32_t)woken;
+	feed_switch(0, 0, woken);
+}
+
+static void sleeps(int pid)
+{
+	cpu = (uint32_t)pid;
+	feed_switch(pid, 1, 0);
+}
+
+static void job_event(enum machine_id id, int pid)
+{
+	cpu = (uint32_t)pid;
+	feed_number(id, pid, 7);
+}
+
+/* The classes of the job, a letter each nanosecond, and the threads, a digit each. */
+static void job_is(const char *classes, const char *tids)
+{
+	const struct why_piece *pieces;
+	const struct why_span *span;
+	char is_class[64] = "", is_tid[64] = "";
+	size_t at = 0;
+	long nr;
+
+	cr_assert_eq(why_end(why), 0);
+	span = span_of(7);
+	cr_assert_not_null(span);
+	nr = why_explain(why, span, &pieces, NULL);
+	for (long i = 0; i < nr; i++) {
+		for (uint64_t t = pieces[i].begin; t < pieces[i].end && at < 63; t++) {
+			is_class[at] = "RWBIU"[pieces[i].class];
+			is_tid[at++] = (char)('0' + pieces[i].tid);
+		}
+	}
+	cr_assert(!strcmp(is_class, classes) && !strcmp(is_tid, tids), "%s of %s is right, not %s of %s", classes, tids,
+		  is_class, is_tid);
+}
+
+/* The thread that got the job then waits for a lock: its holder never had the job. */
+Test(why, last_thread_waits_for_a_lock)
+{
+	start_threads(3);
+	job_event(ID_JOB_BEGIN, 1); /* 1 runs */
+	cpu = 3;
+	feed_switch(0, 0, 3); /* 1 runs */
+	wakes(1, 2);	      /* 2 waits for a CPU, runs */
+	sleeps(2);	      /* waits for 3 */
+	wakes(3, 2);	      /* waits for a CPU, runs */
+	job_event(ID_JOB_END, 2);
+	job_is("RRWRBWR", "1122322");
+}
+
+/* 1 wakes 3 as well, for something else: the shorter chain of wake-ups counts. */
+Test(why, holder_of_the_lock_was_woken_by_the_first_thread)
+{
+	start_threads(3);
+	job_event(ID_JOB_BEGIN, 1);
+	wakes(1, 3);
+	wakes(1, 2);
+	sleeps(2);
+	wakes(3, 2);
+	job_event(ID_JOB_END, 2);
+	job_is("RRRWRBWR", "11122322");
+}
+
+/* 1, 2, 3 in a chain. 3 was woken by 4 before that and after it. */
+Test(why, handed_over_twice)
+{
+	start_threads(4);
+	job_event(ID_JOB_BEGIN, 1);
+	cpu = 4;
+	feed_switch(0, 0, 4);
+	wakes(4, 3);
+	sleeps(3);
+	wakes(1, 2);
+	wakes(2, 3);
+	sleeps(3);
+	wakes(4, 3);
+	job_event(ID_JOB_END, 3);
+	job_is("RRRRRWRWRBWR", "111112233433");
+}
+
+/* Nothing is known of the thread that ends it. */
+Test(why, ended_by_a_thread_without_other_events)
+{
+	job_event(ID_JOB_BEGIN, 1);
+	job_event(ID_JOB_END, 5);
+	job_is("U", "5");
+}
+
+/* The first thread works for a task; the one that ends the job never named one. */
+Test(why, last_thread_names_no_task)
+{
+	start_threads(2);
+	feed_task_of(1, 9);
+	job_event(ID_JOB_BEGIN, 1);
+	wakes(1, 2);
+	job_event(ID_JOB_END, 2);
+	job_is("RWR", "122");
+}
+
+Test(why, last_thread_works_for_another_task)
+{
+	start_threads(2);
+	feed_task_of(1, 9);
+	job_event(ID_JOB_BEGIN, 1);
+	wakes(1, 2);
+	feed_task_of(2, 3);
+	job_event(ID_JOB_END, 2);
+	job_is("RWRB", "1222");
+}
+
+/* The job is done by those that work for its task, whoever woke them. */
+Test(why, threads_take_the_task)
+{
+	start_threads(3);
+	feed_task_of(1, 9);
+	job_event(ID_JOB_BEGIN, 1);
+	wakes(1, 2);
+	cpu = 1;
+	feed_task_of(1, 0); /* until here 1 runs, then nobody works for the job */
+	cpu = 2;
+	feed_task_of(2, 3); /* 2 runs, not for it */
+	feed_task_of(2, 9);
+	wakes(2, 3);
+	cpu = 2;
+	feed_task_of(2, 0);
+	cpu = 3;
+	feed_task_of(3, 9);
+	sleeps(3);
+	wakes(2, 3);
+	job_event(ID_JOB_END, 3);
+	job_is("RRRBBRRRBRBWR", "1112222233233");
 }

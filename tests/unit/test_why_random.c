@@ -18,6 +18,7 @@ static struct machine machine;
 static struct truth truth;
 static struct event_table *table;
 static uint64_t nr_ns, nr_unknown, nr_spans, nr_of[WHY_CLASSES];
+static uint64_t nr_jobs, nr_followed, nr_slept; /* jobs; known to whom they were handed; with sleeps after that */
 
 enum mode { ALL, KINDS, LOSSES };
 
@@ -38,7 +39,8 @@ TestSuite(why_random, .init = setup, .fini = teardown);
 static void choose_kinds(enum mode mode)
 {
 	for (unsigned int kind = 0; kind < NR_KINDS; kind++)
-		truth.recorded[kind] = mode != KINDS || machine_below(&machine, 4) || kind == KIND_REQUEST;
+		truth.recorded[kind] = mode != KINDS || machine_below(&machine, 4) || kind == KIND_REQUEST ||
+				       kind == KIND_JOB;
 }
 
 /* Runs of events of one CPU are lost; its next event says how many. */
@@ -127,12 +129,22 @@ static int item_of(const struct why_span *span)
 	return -1;
 }
 
-static void compare_piece(const struct why_span *span, int item, const struct why_piece *piece)
+/* What a span is in the machine: an item, or a job with those who had it. */
+struct known {
+	int item; /* -1: a job */
+	struct truth_job job;
+	struct truth_path path;
+};
+
+static void compare_piece(const struct why_span *span, const struct known *known, const struct why_piece *piece)
 {
 	struct answer a;
 
 	for (uint64_t ts = piece->begin; ts < piece->end; ts++) {
-		truth_at(&truth, item, span->task, (int)(ts - MACHINE_EPOCH), &a);
+		if (known->item >= 0)
+			truth_at(&truth, known->item, span->task, (int)(ts - MACHINE_EPOCH), &a);
+		else
+			truth_of_job(&truth, &known->job, &known->path, (int)(ts - MACHINE_EPOCH), &a);
 		cr_assert(a.class == piece->class && a.tid == piece->tid && a.cpu == piece->cpu &&
 				  !strcmp(a.by, piece->by) && !strcmp(a.what, piece->what),
 			  "at %d, span %" PRIu64
@@ -159,23 +171,69 @@ static void compare_class(const struct why_span *span, const struct why_piece *p
 	}
 }
 
+/*
+ * Whoever had the job: what is known of a piece's thread is true. (A piece that is blocked names the last thread of a
+ * chain of wake-ups.)
+ */
+static void compare_thread(const struct why_span *span, const struct why_piece *piece)
+{
+	for (uint64_t ts = piece->begin; ts < piece->end; ts++) {
+		const enum why_class right = truth_class(&truth, piece->tid, (int)(ts - MACHINE_EPOCH));
+
+		cr_assert(piece->class == WHY_UNKNOWN || piece->class == WHY_BLOCKED || piece->class == right,
+			  "at %d, job %" PRIu64 " of %d: %s is right, not %s", (int)(ts - MACHINE_EPOCH), span->id,
+			  span->tid, why_class_name(right), why_class_name(piece->class));
+	}
+}
+
+/* Whether it is known who had a job. */
+static bool know_job(const struct why_span *span, struct known *known)
+{
+	const struct machine_job *job = &machine.jobs[span->id];
+	const bool is_whole = !span->flags;
+
+	cr_assert(span->id < machine.nr_jobs);
+	cr_assert(!is_whole || (job->tid == span->tid && job->end_tid == span->end_tid));
+	known->item = -1;
+	known->job = (struct truth_job){ span->tid, span->end_tid, (int)(span->begin - MACHINE_EPOCH),
+					 (int)(span->end - MACHINE_EPOCH), span->task };
+	nr_jobs++;
+	if (!truth_path(&truth, &known->job, &known->path))
+		return false;
+	/* The only way that the events show is the right one. */
+	if (known->path.last_hand < 0 || !is_whole || !job->nr_hands || !job->hands[job->nr_hands - 1].is_wake)
+		return true;
+	cr_assert_eq(job->hands[job->nr_hands - 1].at, known->path.last_hand, "job %" PRIu64 ": at %d is right, not %d",
+		     span->id, job->hands[job->nr_hands - 1].at, known->path.last_hand);
+	nr_followed++;
+	nr_slept += truth_sleeps_after(&truth, span->end_tid, known->path.last_hand, job->end);
+	return true;
+}
+
 static void compare_span(struct why *why, const struct why_span *span, enum mode mode)
 {
-	const int item = mode == LOSSES ? 0 : item_of(span);
+	static struct known known;
+	const bool is_job = !strcmp(span->rule->name, "job");
+	const bool is_known = mode != LOSSES && (!is_job || know_job(span, &known));
 	const struct why_piece *pieces;
 	uint64_t sums[WHY_CLASSES], sum = 0, at = span->begin;
 	const long nr = why_explain(why, span, &pieces, sums);
 
-	cr_assert(item >= 0, "the machine has no such span of %d: %" PRIu64 " to %" PRIu64, span->tid, span->begin,
-		  span->end);
+	if (!is_job && mode != LOSSES) {
+		known.item = item_of(span);
+		cr_assert(known.item >= 0, "the machine has no such span of %d: %" PRIu64 " to %" PRIu64, span->tid,
+			  span->begin, span->end);
+	}
 	cr_assert(nr >= 0);
 	for (long i = 0; i < nr; i++) {
 		cr_assert(pieces[i].begin == at && pieces[i].end > at);
 		at = pieces[i].end;
-		if (mode == LOSSES)
-			compare_class(span, &pieces[i]);
+		if (is_known)
+			compare_piece(span, &known, &pieces[i]);
+		else if (is_job)
+			compare_thread(span, &pieces[i]);
 		else
-			compare_piece(span, item, &pieces[i]);
+			compare_class(span, &pieces[i]);
 	}
 	cr_assert_eq(at, span->end);
 	for (unsigned int i = 0; i < WHY_CLASSES; i++) {
@@ -195,6 +253,13 @@ static size_t count_spans(void)
 		const struct machine_item *item = &machine.items[i];
 
 		nr += (item->kind == KIND_REQUEST || item->kind == KIND_STEP) && truth_item(&truth, (int)i) == (int)i;
+	}
+	for (unsigned int i = 0; i < machine.nr_jobs; i++) {
+		const struct machine_job *job = &machine.jobs[i];
+		const bool begins = job->begin >= truth.first && job->begin <= truth.last;
+		const bool ends = job->end >= truth.first && job->end <= truth.last;
+
+		nr += begins || ends;
 	}
 	return nr;
 }
@@ -233,9 +298,12 @@ static void run(enum mode mode)
 	     ", blocked %" PRIu64 ", interrupted %" PRIu64 ", unknown %" PRIu64,
 	     seed, traces, nr_spans, nr_ns, nr_of[WHY_RUNNING], nr_of[WHY_RUNNABLE], nr_of[WHY_BLOCKED],
 	     nr_of[WHY_INTERRUPTED], nr_of[WHY_UNKNOWN]);
+	tell("%" PRIu64 " jobs, of %" PRIu64 " the last hand is known, %" PRIu64 " of them slept after it", nr_jobs,
+	     nr_followed, nr_slept);
 	/* There was something of everything. */
 	for (unsigned int i = 0; i < WHY_UNKNOWN; i++)
 		cr_assert(nr_of[i] > 0);
+	cr_assert(mode == LOSSES || traces < 100 || nr_slept > 0);
 }
 
 Test(why_random, each_nanosecond_has_its_reason)

@@ -352,6 +352,7 @@ static void start(void)
 						   .prio = 118 + machine_random(3),
 						   .cpu = i % MACHINE_CPUS,
 						   .item = -1,
+						   .job = -1,
 						   .sleep = -1 };
 		machine_put(&work.cpus[work.threads[i].cpu].runnable, i);
 	}
@@ -361,7 +362,7 @@ void machine_run(struct machine *machine, uint64_t seed)
 {
 	work = (struct machine_work){ .m = machine };
 	work.m->random = seed * UINT64_C(0x9e3779b97f4a7c15);
-	work.m->nr_items = work.m->nr_sleeps = work.m->nr_requests = work.m->nr_events = 0;
+	work.m->nr_items = work.m->nr_sleeps = work.m->nr_requests = work.m->nr_events = work.m->nr_jobs = 0;
 	start();
 	for (work.now = 0; work.now < MACHINE_NS; work.now++) {
 		cpu_step((int)machine_random(MACHINE_CPUS));

@@ -21,6 +21,8 @@
 #define MACHINE_NS	 1600
 #define MACHINE_ITEMS	 1600
 #define MACHINE_REQUESTS 400
+#define MACHINE_JOBS	 100
+#define MACHINE_HANDS	 12
 /* Time 0 of the machine in the trace. */
 #define MACHINE_EPOCH 1000000u
 
@@ -36,6 +38,7 @@ enum machine_kind {
 	KIND_REQUEST,
 	KIND_STEP,
 	KIND_TASK,
+	KIND_JOB,
 	NR_KINDS
 };
 
@@ -61,6 +64,18 @@ struct machine_request {
 	uint32_t device, sectors;
 	uint64_t sector;
 	int due, cpu;
+};
+
+/* A keyed span: a thread that has it gives it to one that it wakes. */
+struct machine_job {
+	int begin, end;	    /* -1: not yet */
+	int tid, end_tid;
+	unsigned int task;  /* a logical task of its own; 0: none */
+	unsigned int nr_hands;
+	struct {
+		int at, tid; /* who got it */
+		bool is_wake; /* from a sleep, that is */
+	} hands[MACHINE_HANDS];
 };
 
 enum machine_waker { WAKER_NONE, WAKER_THREAD, WAKER_IDLE, WAKER_IRQ };
@@ -106,7 +121,8 @@ struct machine {
 	struct machine_sleep sleeps[MACHINE_ITEMS];
 	struct machine_request requests[MACHINE_REQUESTS];
 	struct machine_event events[MACHINE_NS];
-	unsigned int nr_items, nr_sleeps, nr_requests, nr_events;
+	struct machine_job jobs[MACHINE_JOBS];
+	unsigned int nr_items, nr_sleeps, nr_requests, nr_events, nr_jobs;
 	uint64_t random;
 };
 

@@ -46,6 +46,8 @@ static const struct {
 	{ "io", FORMAT(16401, "request_end", "") },
 	{ "io", FORMAT(16402, "step_begin", FIELD("u64", "id", 8, 8, 0)) },
 	{ "io", FORMAT(16403, "step_end", "") },
+	{ "io", FORMAT(16405, "job_begin", FIELD("rec_key_u64", "key", 8, 8, 0)) },
+	{ "io", FORMAT(16406, "job_end", FIELD("rec_key_u64", "key", 8, 8, 0)) },
 	{ "recorder", FORMAT(16404, "task",
 			     FIELD("rec_task", "id", 8, 8,
 				   0) "\tfield:__data_loc char[] name;\toffset:16;\tsize:4;\tsigned:0;\n") },

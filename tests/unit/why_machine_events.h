@@ -24,6 +24,8 @@ enum machine_id {
 	ID_STEP_BEGIN,
 	ID_STEP_END,
 	ID_TASK,
+	ID_JOB_BEGIN,
+	ID_JOB_END,
 };
 
 /* An event of the thread `pid` on a CPU, with fields that are put one after the other. */

@@ -31,6 +31,7 @@ struct thread {
 	bool is_blocked;
 	int object; /* lock, pipe, or request */
 	int item, sleep;
+	int job; /* -1: none */
 	unsigned int depth, task;
 	bool is_woken;
 	bool holds[MACHINE_LOCKS];
@@ -98,6 +99,11 @@ void machine_sleep(int cpu);
 
 /* why_machine_program.c: what a thread does next. */
 void machine_thread_step(int cpu);
+void machine_set_task(int cpu, unsigned int task);
+
+/* why_machine_jobs.c: whether the thread on `cpu` did something for its job; it gives the job to one that it wakes. */
+bool machine_job_step(int cpu);
+void machine_give_job(int cpu, int tid);
 void machine_start_program(void);
 
 #endif

@@ -101,6 +101,12 @@ static void disk_wait(int cpu, struct thread *t, int tid)
 		machine_put(&work.submissions, t->object);
 }
 
+static void wake_with_job(int cpu, int tid)
+{
+	machine_give_job(cpu, tid);
+	machine_wake(cpu, tid);
+}
+
 /* What a call begins with. True: it need not wait. */
 static bool call_start(int cpu, struct thread *t, int tid)
 {
@@ -122,7 +128,7 @@ static bool call_start(int cpu, struct thread *t, int tid)
 		t->holds[t->object] = false;
 		locks[t->object].owner = locks[t->object].waiters.nr ? machine_take(&locks[t->object].waiters, 0) : 0;
 		if (locks[t->object].owner)
-			machine_wake(cpu, locks[t->object].owner);
+			wake_with_job(cpu, locks[t->object].owner);
 		return true;
 	case CALL_READ:
 		t->is_waiting = !work.pipes[t->object].bytes;
@@ -133,7 +139,7 @@ static bool call_start(int cpu, struct thread *t, int tid)
 		return !t->is_waiting;
 	case CALL_WRITE:
 		if (work.pipes[t->object].waiters.nr)
-			machine_wake(cpu, machine_take(&work.pipes[t->object].waiters, 0));
+			wake_with_job(cpu, machine_take(&work.pipes[t->object].waiters, 0));
 		else if (work.pipes[t->object].bytes < 2)
 			work.pipes[t->object].bytes++;
 		return true;
@@ -183,13 +189,33 @@ static void span_end(int cpu, struct thread *t)
 	t->depth--;
 }
 
-static void set_task(int cpu, struct thread *t)
+void machine_set_task(int cpu, unsigned int task)
 {
 	struct machine_event *e = machine_emit(cpu, KIND_TASK, ID_TASK);
 
-	t->task = machine_random(3);
-	machine_put64(e, t->task);
+	work.threads[work.cpus[cpu].tid].task = task;
+	machine_put64(e, task);
 	machine_put_text(e, "");
+}
+
+/* One that has a job gives it on, if it can, or then waits for a lock that another one holds. */
+static enum call job_call(const struct thread *t, int *ret_object)
+{
+	const unsigned int nr_hands = work.m->jobs[t->job].nr_hands;
+
+	for (int i = 0; i < MACHINE_PIPES; i++) {
+		if (nr_hands < 2 && work.pipes[i].waiters.nr && machine_random(2)) {
+			*ret_object = i;
+			return CALL_WRITE;
+		}
+	}
+	for (int i = 0; i < MACHINE_LOCKS; i++) {
+		if (nr_hands && locks[i].owner && machine_random(2)) {
+			*ret_object = i;
+			return CALL_LOCK;
+		}
+	}
+	return CALL_NONE;
 }
 
 static void next_call(int cpu, struct thread *t)
@@ -198,7 +224,10 @@ static void next_call(int cpu, struct thread *t)
 					    CALL_WRITE, CALL_DISK, CALL_SUBMIT, CALL_SUBMIT, CALL_NOTHING };
 	enum call call = choice[machine_random(sizeof(choice) / sizeof(choice[0]))];
 	const bool holds = t->holds[0] || t->holds[1];
+	int object = -1;
+	const enum call of_job = t->job < 0 ? CALL_NONE : job_call(t, &object);
 
+	call = of_job ? of_job : call;
 	/* One that holds a lock asks for no other one, and waits for no pipe: something has to happen. */
 	if (holds && (call == CALL_LOCK || call == CALL_READ))
 		call = CALL_UNLOCK;
@@ -207,6 +236,8 @@ static void next_call(int cpu, struct thread *t)
 	call_begin(cpu, t, call);
 	if (call == CALL_UNLOCK)
 		t->object = t->holds[1];
+	else if (call == of_job)
+		t->object = object;
 }
 
 void machine_thread_step(int cpu)
@@ -216,13 +247,15 @@ void machine_thread_step(int cpu)
 
 	if (t->call != CALL_NONE)
 		call_step(cpu, t);
+	else if (machine_job_step(cpu))
+		return;
 	else if (what < 4 && t->depth < 3)
 		span_begin(cpu, t);
 	else if (what < 6 && t->depth)
 		span_end(cpu, t);
-	else if (what == 6)
-		set_task(cpu, t);
-	else if (what < 10)
+	else if (what == 6 && (t->job < 0 || !work.m->jobs[t->job].task))
+		machine_set_task(cpu, machine_random(3));
+	else if (what < 10 || (t->job >= 0 && what > 14))
 		next_call(cpu, t);
 	else if (what == 10 && !machine_random(3))
 		work.cpus[cpu].is_due = true;

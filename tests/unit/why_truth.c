@@ -9,8 +9,10 @@
 /* Someone for whom a span waits, directly or over others. */
 struct walk {
 	const struct truth *truth;
-	int item; /* the span */
+	int item;  /* the span; -1: a job */
+	int since; /* items that began before are not of the span */
 	uint64_t task;
+	bool is_between; /* it is not the thread's turn yet */
 	int at;
 	bool is_waiting;
 	char prefix[256];
@@ -39,6 +41,7 @@ static void set_known(struct truth *truth, const struct machine_event *e)
 void truth_open(struct truth *truth, const struct machine *m)
 {
 	unsigned int task[MACHINE_THREADS + 1] = { 0 };
+	bool has_task[MACHINE_THREADS + 1] = { false };
 	int at = 0;
 
 	truth->m = m;
@@ -51,8 +54,10 @@ void truth_open(struct truth *truth, const struct machine *m)
 		int32_t pid;
 
 		for (; at < (i < m->nr_events ? e->at : MACHINE_NS); at++) {
-			for (int tid = 1; tid <= MACHINE_THREADS; tid++)
+			for (int tid = 1; tid <= MACHINE_THREADS; tid++) {
 				truth->task[tid][at] = task[tid];
+				truth->has_task[tid][at] = has_task[tid];
+			}
 		}
 		if (i == m->nr_events || !e->is_recorded)
 			continue;
@@ -62,8 +67,10 @@ void truth_open(struct truth *truth, const struct machine *m)
 		if (truth->recorded[KIND_SWITCH])
 			set_known(truth, e);
 		memcpy(&pid, e->bytes + 4, sizeof(pid));
-		if (e->kind == KIND_TASK)
-			task[pid] = e->bytes[8];
+		if (e->kind != KIND_TASK)
+			continue;
+		task[pid] = e->bytes[8];
+		has_task[pid] |= task[pid] != 0;
 	}
 }
 
@@ -121,8 +128,14 @@ static void name_of(int tid, char name[32])
 static const char *inner_name(const struct walk *walk, int tid)
 {
 	const int item = truth_item(walk->truth, walk->truth->m->moments[walk->at].thread[tid].item);
+	const struct machine_item *items = walk->truth->m->items;
 
-	return item >= 0 && (walk->is_waiting || item != walk->item) ? walk->truth->m->items[item].name : "";
+	if (item < 0 || (!walk->is_waiting && item == walk->item))
+		return "";
+	/* The begin of one that began before the trace is not known. */
+	if (!walk->is_waiting && items[item].begin < walk->since && walk->since > walk->truth->first)
+		return "";
+	return items[item].name;
 }
 
 static void running(const struct walk *walk, int tid, int cpu, struct answer *a)
@@ -138,7 +151,7 @@ static void running(const struct walk *walk, int tid, int cpu, struct answer *a)
 		answer(walk, a, WHY_INTERRUPTED, tid, cpu, irq_name(truth, irq), "%s", irq_name(truth, irq));
 	} else if (walk->is_waiting) {
 		answer(walk, a, WHY_RUNNING, tid, cpu, name, "%s ran%s%s", name, *inner ? ", in " : "", inner);
-	} else if (walk->task && task != walk->task) {
+	} else if (walk->is_between || (walk->task && truth->has_task[tid][walk->at] && task != walk->task)) {
 		if (task)
 			snprintf(name, sizeof(name), "task %u", task);
 		answer(walk, a, WHY_BLOCKED, tid, cpu, task ? name : "another task",
@@ -331,6 +344,21 @@ void truth_at(const struct truth *truth, int item, uint64_t task, int at, struct
 	const struct walk walk = { .truth = truth, .item = item, .task = task, .at = at };
 
 	of_thread(&walk, truth->m->items[item].tid, ret_answer);
+}
+
+void truth_of_job(const struct truth *truth, const struct truth_job *job, const struct truth_path *path, int at,
+		  struct answer *ret_answer)
+{
+	const struct walk walk = {
+		.truth = truth,
+		.item = -1,
+		.since = job->begin,
+		.task = job->task,
+		.is_between = path->is_between[at],
+		.at = at,
+	};
+
+	of_thread(&walk, path->tid[at], ret_answer);
 }
 
 /* Whether an interrupt runs on a CPU of which the begin or the end is recorded: of others the events do not tell. */

@@ -20,6 +20,7 @@ struct truth {
 	int first, last;		/* times of the first and the last recorded event */
 	int known[MACHINE_THREADS + 1]; /* from when on the state of a thread is known; MACHINE_NS: never */
 	unsigned int task[MACHINE_THREADS + 1][MACHINE_NS]; /* that a thread is known to work for */
+	bool has_task[MACHINE_THREADS + 1][MACHINE_NS];	    /* it has named one, at this time or before */
 	bool has_interrupts;
 };
 
@@ -31,6 +32,29 @@ int truth_item(const struct truth *truth, int item);
 
 /* Why the span `item` was not done at a time. `task` is what its thread worked for at its begin. */
 void truth_at(const struct truth *truth, int item, uint64_t task, int at, struct answer *ret_answer);
+
+/* A job as `why` sees it, in times of the machine. */
+struct truth_job {
+	int tid, end_tid, begin, end;
+	uint64_t task;
+};
+
+/* Who had it. */
+struct truth_path {
+	int tid[MACHINE_NS];
+	bool is_between[MACHINE_NS]; /* nobody had it; this thread got it next */
+	int last_hand;		     /* when the last thread got it, if a wake-up tells; otherwise -1 */
+};
+
+/* False: that cannot be known. */
+bool truth_path(const struct truth *truth, const struct truth_job *job, struct truth_path *ret_path);
+
+/* Whether another thread ended a sleep of this one between two times. */
+bool truth_sleeps_after(const struct truth *truth, int tid, int begin, int end);
+
+/* Why a job was not done at a time. */
+void truth_of_job(const struct truth *truth, const struct truth_job *job, const struct truth_path *path, int at,
+		  struct answer *ret_answer);
 
 /* The state of a thread, as a class, whatever was recorded. */
 enum why_class truth_class(const struct truth *truth, int tid, int at);
