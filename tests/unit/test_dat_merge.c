@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Events of types that are not needed are left out of a merge, and the others stay as they were. */
-#include "format/dat/dat_compress.h"
 #include "format/dat/dat_merge.h"
 #include "format/io/bytes.h"
 #include "tests/golden/dat_make.h"
+#include "tests/unit/stored_frames.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>
@@ -40,7 +40,7 @@ static struct dat_file *open_make(const struct dat_make *what)
 	cr_assert(fd >= 0);
 	cr_assert_eq(pwrite(fd, data, size, 0), (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	cr_assert_eq(dat_open(path, dat_compress_zstd(), &file, &error), 0, "%s: %s", what->name, error.text);
+	cr_assert_eq(dat_open(path, &stored_frames, &file, &error), 0, "%s: %s", what->name, error.text);
 	close(fd);
 	free(data);
 	return file;

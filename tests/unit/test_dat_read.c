@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading trace.dat: every variant whole; cut at every place that matters; every byte of the headers wrong. */
-#include "format/dat/dat_compress.h"
 #include "format/dat/dat_merge.h"
 #include "tests/golden/dat_make.h"
+#include "tests/unit/stored_frames.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -24,7 +24,7 @@ static int open_bytes(const void *data, size_t size, struct dat_file **ret_file,
 	cr_assert_eq(pwrite(fd, data, size, 0), (ssize_t)size);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	memset(ret_error, 0, sizeof(*ret_error));
-	return dat_open(path, dat_compress_zstd(), ret_file, ret_error);
+	return dat_open(path, &stored_frames, ret_file, ret_error);
 }
 
 struct sum {
