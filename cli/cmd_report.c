@@ -90,6 +90,7 @@ static int open_report(struct report *r)
 	if (dat_time_open(r->file, flags, &r->time, &error))
 		return report_fail(r, &error);
 	dat_time_adjust(&r->time, r->ts_offset, r->hz);
+	r->print.hz_given = r->hz;
 	err = event_table_open(r->file,
 			       (r->no_plugins ? EVENT_NO_PLUGINS : 0) | (r->local_plugins ? EVENT_LOCAL_PLUGINS : 0),
 			       &r->table);
@@ -120,6 +121,7 @@ void report_options_free(struct report *r)
 {
 	opt_list_free(&r->choice.filters);
 	opt_list_free(&r->choice.buffers);
+	opt_list_free(&r->choice.cpus);
 	opt_list_free(&r->choice.pids);
 	opt_list_free(&r->choice.comms);
 	report_handlers_free(&r->handlers);
@@ -378,7 +380,7 @@ int cmd_report(int argc, char **argv)
 		OPT_LIST(0, "pid", "LIST", "print events of these tasks, and about them", &r.choice.pids),
 		OPT_LIST(0, "comm", "LIST", "print events of the tasks with these names, and about them",
 			 &r.choice.comms),
-		OPT_STRING(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.choice.cpus),
+		OPT_LIST(0, "cpu", "LIST", "print events of these CPUs, as 0,2-5", &r.choice.cpus),
 		OPT_LIST('B', NULL, "BUFFER",
 			 "print events of this buffer, or of those that match; 'top': the one without a name",
 			 &r.choice.buffers),

@@ -115,8 +115,8 @@ static void *run_thread(void *arg)
 	/* Without memory the others do the work. */
 	if (!context)
 		return NULL;
-	*context = *crew->printer->context;
-	memset(context->functions, 0, sizeof(context->functions));
+	/* That of the printer is the caller's, who may be using it. */
+	print_context_open(context, crew->printer->table->tep);
 	pthread_mutex_lock(&crew->lock);
 	while (!crew->is_over) {
 		if (crew->made < crew->filled)

@@ -49,15 +49,13 @@ static int want_cpus(struct report_select *select, uint32_t first, uint32_t last
 	return 0;
 }
 
-/* "0,2-5" */
-int report_select_cpus(struct report_select *select)
+/* "0,2-5"; as with trace-cmd blanks may precede a number, and a separator may follow the last one. */
+static int read_cpus(struct report_select *select, const char *list)
 {
-	const char *at = select->choice->cpus;
+	const char *at = list + strspn(list, " ");
 	uint32_t first, last;
 	int status;
 
-	if (!at)
-		return 0;
 	while (parse_number(&at, &first)) {
 		last = first;
 		if (*at == '-') {
@@ -68,14 +66,24 @@ int report_select_cpus(struct report_select *select)
 		status = want_cpus(select, first, last);
 		if (status)
 			return status;
+		if (*at && !strchr(",: ", *at))
+			break;
+		at += *at != '\0';
 		if (!*at)
 			return 0;
-		if (*at != ',' && *at != ':')
-			break;
-		at++;
+		at += strspn(at, " ");
 	}
-	complain(opts_command(), "--cpu '%s' is not a list of CPUs such as 0,2-5", select->choice->cpus);
+	complain(opts_command(), "--cpu '%s' is not a list of CPUs such as 0,2-5", list);
 	return EXIT_USAGE;
+}
+
+int report_select_cpus(struct report_select *select)
+{
+	int status = 0;
+
+	for (unsigned int i = 0; !status && i < select->choice->cpus.nr; i++)
+		status = read_cpus(select, select->choice->cpus.items[i]);
+	return status;
 }
 
 /* The name is a pattern; "top" is the buffer that has no name. */
@@ -88,7 +96,7 @@ bool report_select_has_cpu(const void *arg, const struct dat_buffer *buffer, uin
 {
 	const struct report_select *select = arg;
 
-	if (select->choice->cpus && (cpu >= select->nr_wanted || !select->wanted[cpu]))
+	if (select->choice->cpus.nr && (cpu >= select->nr_wanted || !select->wanted[cpu]))
 		return false;
 	for (unsigned int i = 0; i < select->choice->buffers.nr; i++)
 		if (is_buffer(select->choice->buffers.items[i], buffer))
@@ -215,9 +223,10 @@ static int check_cpus(const struct report_select *select, const struct dat_file 
 	for (uint32_t cpu = 0; cpu < select->nr_wanted && cpu < cpus; cpu++)
 		if (select->wanted[cpu])
 			return 0;
-	if (!select->choice->cpus || !cpus)
+	if (!select->choice->cpus.nr || !cpus)
 		return 0;
-	complain(opts_command(), "--cpu '%s': the file has only CPUs 0 to %u", select->choice->cpus, cpus - 1);
+	complain(opts_command(), "--cpu '%s': the file has only CPUs 0 to %u", select->choice->cpus.items[0],
+		 cpus - 1);
 	return EXIT_FAILURE;
 }
 

@@ -15,7 +15,7 @@
 
 /* The command line. */
 struct report_choice {
-	const char *cpus;	 /* "0,2-5"; NULL: all */
+	struct opt_list cpus; /* lists, "0,2-5"; none: all */
 	struct opt_list
 		filters; /* any of them; none: all events. After an item that is NULL (-v): those that leave out events */
 	struct opt_list pids, comms;

@@ -27,7 +27,7 @@ int event_printer_open(struct event_printer *ret_printer, const struct dat_file 
 			p.name_width = width;
 	}
 	p.options.names = p.name_width > 0;
-	p.diff_us = !options->full_ts && dat_option(file, DAT_TRACECLOCK);
+	p.diff_us = !options->full_ts && !options->hz_given && dat_option(file, DAT_TRACECLOCK);
 	p.plans = calloc(NR_IDS, sizeof(struct event_plan *));
 	p.context = malloc(sizeof(*p.context));
 	*ret_printer = p;

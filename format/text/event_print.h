@@ -22,6 +22,7 @@ struct event_print_options {
 	bool full_ts; /* nanoseconds (-t) */
 	bool latency; /* the latency columns (-l) */
 	bool ts_diff; /* time since the event printed before (--ts-diff) */
+	bool hz_given; /* the clock is another one than the file's (--ts2secs) */
 	bool boundary; /* a line where a page begins (--boundary) */
 	bool names;   /* each line begins with its buffer's name */
 };

@@ -46,12 +46,17 @@ static void child(void (*attempt)(void *arg, size_t i), void *arg, size_t first,
 	_exit(0);
 }
 
-/* Waits for the child; returns the first index that is still untried. */
+/*
+ * Waits for the child; returns the first index that is still untried. If this process ignores SIGCHLD, as it may from
+ * its parent, the kernel keeps no status of the child: -ECHILD when it has ended.
+ */
 static int collect(pid_t pid, volatile unsigned char *states, size_t count, bool *bad, size_t *first)
 {
 	int status;
 
 	while (waitpid(pid, &status, 0) < 0) {
+		if (errno == ECHILD)
+			break;
 		if (errno != EINTR)
 			return -errno;
 	}

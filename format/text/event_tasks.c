@@ -55,6 +55,12 @@ static int grow(struct event_tasks *tasks)
 	return 0;
 }
 
+/* Whether libtraceevent has got a name for it by now. */
+static bool has_name(const struct event_tasks *tasks, int pid)
+{
+	return strcmp(tep_data_comm_from_pid(tasks->tep, pid), UNNAMED) != 0;
+}
+
 static struct event_task *ask(const struct event_tasks *tasks, int pid)
 {
 	const char *name = tep_data_comm_from_pid(tasks->tep, pid);
@@ -90,8 +96,12 @@ const struct event_task *event_tasks_find(struct event_tasks *tasks, int pid)
 	slot = slot_of(tasks, pid);
 	if (*slot && ((*slot)->is_known || (*slot)->asked == tasks->generation))
 		return *slot;
-	if (*slot)
+	if (*slot && has_name(tasks, pid))
 		return replace(tasks, slot);
+	if (*slot) {
+		(*slot)->asked = tasks->generation;
+		return *slot;
+	}
 	*slot = ask(tasks, pid);
 	tasks->nr += *slot != NULL;
 	return *slot;

@@ -41,6 +41,8 @@ all()
 	choose
 	for name in $chosen $kernel; do
 		[[ $name =~ ^($except)$ ]] && continue
+		# Of these trace-cmd prints the text whatever the flag requests, or crashes.
+		[[ $name =~ -latency ]] && continue
 		same "$name" "$@" "$TMP/$name.dat" || bad=$((bad + 1))
 		compared=$((compared + 1))
 	done
@@ -56,7 +58,7 @@ printf 'ffffffff81000050 t inner\nffffffff81000110 T other\t[mod]\nnot a symbol\
 set -f
 for flags in -e -p -f -P -E --check-events --stat --uname --version --cpus --first-event --last-event \
 	"--first-event --last-event -t" "--stat --uname" "-e -f" --boundary "--boundary -l -t" --ts-check "--ts2secs 2000000000" \
-	"--ts2secs 3000000001 -t --ts-diff" "--raw-ts --align-ts" -w "-r submit" "-r sched" "-r .*switch -l" "-n sched" "-n .*" -L -q \
+	"--ts2secs 3000000001 -t --ts-diff" "--ts2secs 2000000000 --ts-diff" "--raw-ts --align-ts" -w "-r submit" "-r sched" "-r .*switch -l" "-n sched" "-n .*" -L -q \
 	"-O ftrace:offset" "-O parent=0" "--kallsyms $TMP/symbols" "-f --kallsyms $TMP/symbols"; do
 	# shellcheck disable=SC2086
 	all none $flags
@@ -71,6 +73,11 @@ for flags in --events "--event s" "--event sched:" "--event :sched_sw" "--event 
 	# shellcheck disable=SC2086
 	all 'v7-.*' $flags
 done
+for cpus in "--cpu 0 --cpu 4" "--cpu 0," "--cpu 4:0-2" "--cpu 2 --cpu 4-6,0 --cpu 99"; do
+	# shellcheck disable=SC2086
+	if same v6-many $cpus "$TMP/v6-many.dat"; then pass "report $cpus"; else fail "report $cpus"; fi
+done
+if same v6-many --cpu " 0, 4" "$TMP/v6-many.dat"; then pass "--cpu with blanks"; else fail "--cpu with blanks"; fi
 for flags in "--pid 1002" "--pid 1001,0" "--pid 1001 --pid 1003"; do
 	# shellcheck disable=SC2086
 	all "$buffers" $flags
@@ -97,6 +104,9 @@ if [ -e "$TMP/kernel.dat" ]; then
 fi
 
 # ------------------------------------------------------------------------------------------------------- differences
+
+ok "SIGCHLD is ignored by the parent" env --ignore-signal=CHLD "$RECORDER" report "$TMP/v6-kernel.dat"
+is "SIGCHLD is ignored by the parent: the same report" "$out" "$("$RECORDER" report "$TMP/v6-kernel.dat")"
 
 # The line of the first event.
 first_line()

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* The names of threads as they stand in front of lines (event_tasks.h). */
+#include "format/text/event_tasks.h"
+
+#include <criterion/criterion.h>
+
+static struct event_tasks open_tasks(void)
+{
+	struct event_tasks tasks;
+	struct tep_handle *tep = tep_alloc();
+
+	cr_assert_not_null(tep);
+	tep_register_comm(tep, "worker", 1001);
+	event_tasks_open(&tasks, tep);
+	return tasks;
+}
+
+static void close_tasks(struct event_tasks *tasks)
+{
+	struct tep_handle *tep = tasks->tep;
+
+	event_tasks_close(tasks);
+	tep_free(tep);
+}
+
+/* However often libtraceevent prints an event, which may have named threads: what is the same takes no memory again. */
+Test(event_tasks, threads_without_a_name)
+{
+	struct event_tasks tasks = open_tasks();
+	const struct event_task *known = event_tasks_find(&tasks, 1001), *unknown = event_tasks_find(&tasks, 7);
+
+	cr_assert_not_null(unknown);
+	cr_expect_str_eq(known->text, "          worker-1001  ");
+	cr_expect_str_eq(unknown->text, "           <...>-7     ");
+	for (unsigned int i = 0; i < 1000; i++) {
+		event_tasks_refresh(&tasks);
+		cr_assert_eq(event_tasks_find(&tasks, 1001), known);
+		cr_assert_eq(event_tasks_find(&tasks, 7), unknown);
+	}
+	cr_expect_null(tasks.retired);
+	close_tasks(&tasks);
+}
+
+Test(event_tasks, a_name_that_comes_later)
+{
+	struct event_tasks tasks = open_tasks();
+	const struct event_task *before = event_tasks_find(&tasks, 7), *after;
+
+	tep_register_comm(tasks.tep, "late", 7);
+	cr_expect_eq(event_tasks_find(&tasks, 7), before, "nothing said that there are new names");
+	event_tasks_refresh(&tasks);
+	after = event_tasks_find(&tasks, 7);
+	cr_expect_str_eq(after->text, "            late-7     ");
+	cr_expect_str_eq(before->text, "           <...>-7     ", "lines may still have it");
+	cr_expect_eq(event_tasks_name(&tasks, 7, "again", 5), 0);
+	cr_expect_eq(event_tasks_find(&tasks, 7), after, "the first name counts");
+	close_tasks(&tasks);
+}
