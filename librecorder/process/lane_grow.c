@@ -79,9 +79,23 @@ static uint32_t find_roomiest(uint32_t tid, const struct rec_handle *like, uint3
 	return most;
 }
 
-static bool claim(uint32_t index, uint32_t tid, const struct rec_shape *shape)
+/*
+ * Become the owner of a lane that is not in use, and not shared: it may have become a shared one since the caller looked.
+ * Whether it is shared changes only while a thread owns it.
+ */
+static bool claim_unshared(uint32_t index, uint32_t tid)
 {
 	if (!rec_lane_claim(index, tid))
+		return false;
+	if (!rec_load_relaxed(&rec_process.own[index].shared))
+		return true;
+	rec_lane_give_back(index);
+	return false;
+}
+
+static bool claim(uint32_t index, uint32_t tid, const struct rec_shape *shape)
+{
+	if (!claim_unshared(index, tid))
 		return false;
 	if (rec_lane_is_usable(index, shape))
 		return true;
@@ -138,11 +152,12 @@ static bool give_up(uint32_t index, uint32_t tid)
 {
 	bool done;
 
-	if (!rec_lane_is_made(index) || rec_load_relaxed(&rec_process.own[index].shared))
+	/* Threads that share it should not find it taken. */
+	if (rec_load_relaxed(&rec_process.own[index].shared))
 		return false;
 	if (rec_thread_has_left(index, tid))
 		return rec_lane_unmake(index);
-	if (!rec_lane_claim(index, tid))
+	if (!claim_unshared(index, tid))
 		return false;
 	rec_lane_repair(index);
 	done = rec_lane_unmake(index);

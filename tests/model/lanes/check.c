@@ -81,6 +81,9 @@ static void check_pool(void)
 			fail("lane %u is not given back", i);
 		if (file[i].lane.broken)
 			fail("lane %u is broken at line %u", i, file[i].lane.broken);
+		/* Threads that take it have no time to look. */
+		if (inside.own[i].shared && (!inside.own[i].made || inside.handles[i].lane != &file[i].lane))
+			fail("lane %u is shared, and not complete", i);
 		nr_free += inside.own[i].made && !inside.own[i].shared && !owner;
 	}
 	if (!ends_without_notice() && nr_free != rec_process.free_lanes)

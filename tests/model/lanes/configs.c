@@ -41,6 +41,9 @@ const struct config configs[] = {
 	{ "lane-grows",       4, 1, 0, "lll",  { "ll",    0,      0 },              "r",    OVERWRITE | GROWS },
 	{ "lane-grows-two",   4, 2, 0, "lll",  { "lll",   "sx",   0 },              "",     OVERWRITE | GROWS },
 	{ "lane-grows-three", 4, 2, 0, "lll",  { "lll",   "lll",  0 },              "",     OVERWRITE | GROWS },
+	/* Meanwhile the pool turns one into a shared lane. */
+	{ "lane-grows-share", 4, 2, 1, "ll",   { "ls",    "s",    0 },              "",     OVERWRITE | GROWS | LATE },
+	{ "lane-gives-share", 4, 1, 1, "lllxreGs", { "ll", "s",   0 },              "",     OVERWRITE | GROWS | LATE },
 	{ 0 },
 };
 /* clang-format on */

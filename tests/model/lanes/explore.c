@@ -224,6 +224,8 @@ static void begin(void)
 	view_begin();
 	actors_begin();
 	quiet_begin();
+	if (with(LATE))
+		rec_process.geometry.shared_max = 0;
 	for (i = 0; i < config->made; i++) {
 		actor_become(i);
 		act('a');
@@ -232,10 +234,13 @@ static void begin(void)
 		actor_become(i);
 		act('x');
 	}
-	actor_begin_thread(0);
 	actor_become(0);
-	for (action = config->before; *action; action++)
+	for (action = config->before; *action; action++) {
+		actor_begin_thread(0);
 		act(*action);
+	}
+	actor_begin_thread(0);
+	rec_process.geometry.shared_max = config->shared_max;
 	memory_begin();
 	set_end(&met);
 	set_begin(&met, UINT64_C(1) << 20);

@@ -37,6 +37,7 @@ enum {
 	REUSES = 4,    /* the thread that comes next in its place has the same id */
 	LONG = 8,      /* the long tier's */
 	GROWS = 16,    /* threads may take further lanes, from the beginning */
+	LATE = 32,     /* no lane is shared before the exploration */
 };
 
 struct config {
