@@ -134,7 +134,7 @@ static int add_buffers(struct merge *merge, uint32_t page_size)
 
 static const struct dat_text *text_of(const struct dat_file *file, enum dat_id id)
 {
-	return id == DAT_KALLSYMS ? &file->kallsyms : id == DAT_PRINTK ? &file->printk : &file->cmdlines;
+	return id == DAT_KALLSYMS ? dat_symbols(file) : id == DAT_PRINTK ? &file->printk : &file->cmdlines;
 }
 
 /* The texts of all files, one after the other; equal ones once. */

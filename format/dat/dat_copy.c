@@ -60,10 +60,13 @@ static unsigned int count_cpus(const struct dat_file *file)
  * Whether the writer makes this option by itself, or it is only the place of a section, which the copy does not have
  * there.
  */
-static bool is_of_layout(const struct dat_option *option)
+static bool is_of_layout(const struct dat_file *file, const struct dat_option *option)
 {
 	const unsigned int id = option->id;
 
+	/* The symbols of the copy are those of the boot that wrote the events: they must not be moved again. */
+	if (file->boot_symbols.text && (id == DAT_LAST_BOOT_INFO || id == DAT_MODULES_FILE))
+		return true;
 	return id == DAT_DONE || id == DAT_BUFFER || id == DAT_TRACECLOCK || id == DAT_CPUCOUNT ||
 	       (id >= DAT_STRINGS && id <= DAT_BUFFER_TEXT) ||
 	       (id >= DAT_BTF_FILE && id <= DAT_MODULES_FILE && option->size == sizeof(uint64_t));
@@ -72,7 +75,7 @@ static bool is_of_layout(const struct dat_option *option)
 static int copy_texts(const struct dat_file *file, struct dat_writer *writer, unsigned int flags)
 {
 	static const enum dat_id ids[] = { DAT_KALLSYMS, DAT_PRINTK, DAT_CMDLINES };
-	const struct dat_text *texts[] = { &file->kallsyms, &file->printk, &file->cmdlines };
+	const struct dat_text *texts[] = { dat_symbols(file), &file->printk, &file->cmdlines };
 	int err = 0;
 
 	for (size_t i = 0; i < file->nr_formats && !err; i++) {
@@ -87,7 +90,7 @@ static int copy_texts(const struct dat_file *file, struct dat_writer *writer, un
 	for (size_t i = 0; i < file->nr_options && !err; i++) {
 		const struct dat_option *option = &file->options[i];
 
-		if (!is_of_layout(option) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT))
+		if (!is_of_layout(file, option) && !(flags & DAT_COPY_EVENTS && option->id == DAT_CPUSTAT))
 			err = dat_write_option(writer, option->id, option->data, option->size);
 	}
 	return err;

@@ -155,6 +155,12 @@ struct dat_file *dat_close(struct dat_file *file);
 /* The first option with this id; NULL if there is none. */
 const struct dat_option *dat_option(const struct dat_file *file, unsigned int id);
 
+/* The names of functions, as they were when the events were written. */
+static inline const struct dat_text *dat_symbols(const struct dat_file *file)
+{
+	return file->boot_symbols.text ? &file->boot_symbols : &file->kallsyms;
+}
+
 /* The pages of one stream. */
 struct dat_cursor {
 	const struct dat_file *file;

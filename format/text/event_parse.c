@@ -422,7 +422,7 @@ int event_table_open(const struct dat_file *file, unsigned int flags, struct eve
 	tep_parse_header_page(t->tep, file->header_page.text, file->header_page.size, (int)file->commit_size);
 	err = parse_formats(t, file);
 	if (!err)
-		err = parse_copy(file->boot_symbols.text ? &file->boot_symbols : &file->kallsyms, t->tep, take_symbol,
+		err = parse_copy(dat_symbols(file), t->tep, take_symbol,
 				 true, tep_parse_kallsyms);
 	if (!err)
 		err = parse_copy(&file->printk, t->tep, take_printk, true, tep_parse_printk_formats);

@@ -26,6 +26,24 @@ for kind in sections sized options current; do
 	unlike "$kind: unknown to the trace-cmd here, and harmless" "$(trace-cmd report out.dat 2>&1 | grep -c ': ')" '^0$'
 done
 
+# A copy has the symbols of the boot that wrote the events, for every reader.
+for kind in sections options; do
+	python3 "$top_srcdir/tests/oracle/boot_file.py" in.dat out.dat $kind
+	for version in 6 7; do
+		"$RECORDER" convert --file-version $version --compression none -i out.dat -o copy.dat
+		is "$kind: converted to version $version" "$("$RECORDER" report copy.dat | diff expected -)" ""
+		is "$kind: converted to version $version: to trace-cmd, too" \
+			"$(trace-cmd report copy.dat 2>/dev/null | diff expected -)" ""
+	done
+	"$RECORDER" convert --woven -i out.dat -o copy.dat
+	is "$kind: woven" "$("$RECORDER" report copy.dat | diff expected -)" ""
+	"$RECORDER" split -i out.dat -o part >/dev/null
+	is "$kind: split" "$("$RECORDER" report part.1 | diff expected -)" ""
+	cp out.dat other.dat
+	"$RECORDER" merge -o merged.dat out.dat other.dat
+	is "$kind: merged" "$("$RECORDER" report merged.dat | grep -c do_two)" $(($(grep -c do_two expected) * 2))
+done
+
 # Without it, the names would be wrong: this file has symbols of now, and no word about the last boot.
 python3 "$top_srcdir/tests/oracle/boot_file.py" in.dat moved.dat sections
 sed 's/\[kernel\]/(kernel)/' moved.dat >no_boot.dat
