@@ -3,20 +3,41 @@
 
 #include <librecorder/clock.h>
 
-/* 1: *last is the time of a later event than before. 0: the lane has no event, and lost none. -1: it cannot be read. */
+static void note_time(const struct rec_view_event *event, uint64_t *last)
+{
+	*last = event->record.time > *last ? event->record.time : *last;
+}
+
+/*
+ * 1: *last is the time of a later event than before. 0: the lane has no event, and lost none. -1: it cannot be read.
+ * A lane may hold millions of events: only the first one is read, and by its number the last one. If the lane does not
+ * hold as many as it counts, all of them are read.
+ */
 static int last_in_lane(struct rec_view *view, unsigned int lane, uint64_t *last)
 {
 	struct rec_lane_stats stats;
 	struct rec_view_event event;
+	struct rec_lane_mark mark;
 	struct rec_iter *iter;
-	int ret, found = 0;
+	int ret, found;
 
 	if (rec_view_stats(view, lane, &stats) || rec_iter_open(view, lane, &iter))
 		return -1;
-	while ((ret = rec_iter_next(iter, &event)) == 1) {
-		*last = event.record.time > *last ? event.record.time : *last;
-		found = 1;
+	ret = rec_iter_next(iter, &event);
+	found = ret == 1;
+	if (found && stats.entries > 1) {
+		rec_iter_mark(iter, &mark);
+		note_time(&event, last);
+		mark.next += stats.entries - 2;
+		rec_iter_continue(iter, &mark);
+		ret = rec_iter_next(iter, &event);
+		if (ret != 1) {
+			rec_iter_reset(iter);
+			ret = rec_iter_next(iter, &event);
+		}
 	}
+	for (; ret == 1; ret = rec_iter_next(iter, &event))
+		note_time(&event, last);
 	rec_iter_close(iter);
 	if (!found && (ret < 0 || stats.torn || stats.overrun || stats.dropped_events || stats.commit_overrun))
 		return -1;
