@@ -4,7 +4,6 @@
  */
 #include "cli/cmd.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <librecorder/event_text.h>
@@ -36,8 +35,7 @@
 /* Names come from other programs: they must not move the cursor. */
 static void print_words(const struct rec_words *words)
 {
-	for (uint32_t i = 0; i < words->size; i++)
-		putchar(isprint((unsigned char)words->text[i]) ? words->text[i] : '?');
+	show_text(stdout, words->text, words->size, false);
 }
 
 static const char *const meaning_words[] = {

@@ -41,7 +41,7 @@ static int print_program(struct rec_view *view, void *data)
 	events += listing.prints;
 	on += listing.prints && is_on(view, REC_EVENT_ID_FIRST);
 	free(log);
-	printf("%7s  %s%-8s%s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid),
+	printf("%12s  %s%-8s%s %5u/%-5u %5u  %-15s  %s\n", programs_pid(view, pid),
 	       rec_view_stopped(view) ? paint(PAINT_BAD) : paint(PAINT_GOOD),
 	       rec_view_stopped(view) ? "stopped" : "started", paint_end(), on, events, rec_view_lanes(view),
 	       info->comm, info->exe);
@@ -88,6 +88,6 @@ int cmd_ps(int argc, char **argv)
 		"Show your running programs that use librecorder: whether they record, how many of their\n"
 		"events are on, how many lanes they have, name and file. What dead programs left is summarised.\n";
 
-	return programs_show(argc, argv, about, "    PID  STATE     ON/EVENTS  LANES  NAME             FILE",
+	return programs_show(argc, argv, about, "         PID  STATE     ON/EVENTS  LANES  NAME             FILE",
 			     print_program, print_left);
 }

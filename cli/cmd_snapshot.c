@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
+#include "cli/recording/leftovers.h"
 #include "cli/recording/spool.h"
 #include "cli/show_programs.h"
 
@@ -321,5 +322,6 @@ int cmd_snapshot(int argc, char **argv)
 	}
 	status = run(&snapshot) ? EXIT_SUCCESS : EXIT_FAILURE;
 	close_all(&snapshot);
+	leftovers_sweep_all(snapshot.programs.dir);
 	return status;
 }

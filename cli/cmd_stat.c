@@ -7,12 +7,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <librecorder/clock.h>
 #include <librecorder/event_text.h>
 #include <librecorder/reader.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
+#include "cli/base/human_age.h"
+#include "cli/base/human_ns.h"
 #include "cli/show_programs.h"
 #include "cli/terminal.h"
 
@@ -21,6 +25,29 @@ static void print_more(const char *what, uint64_t nr)
 {
 	if (nr)
 		printf("%s%s: %" PRIu64 "%s\n", paint(PAINT_BAD), what, nr, paint_end());
+}
+
+/* The age of the oldest event: its time and that of now are ticks if the clock is the TSC. */
+static void print_age(const struct rec_view *view, const struct rec_lane_stats *stats)
+{
+	struct rec_anchor then, now;
+	char text[HUMAN_NS_SIZE];
+	double ns = 1;
+
+	if (!stats->entries || stats->now_ts < stats->oldest_event_ts)
+		return;
+	if (stats->clock != REC_CLOCK_MONO) {
+		if (rec_view_anchors(view, &then, 1) != 1 || rec_clock_anchor(stats->clock, &now) ||
+		    now.clock <= then.clock || now.mono <= then.mono)
+			return;
+		ns = (double)(now.mono - then.mono) / (double)(now.clock - then.clock);
+	}
+	ns *= (double)(stats->now_ts - stats->oldest_event_ts);
+	if (ns < 120e9)
+		human_ns((uint64_t)ns, text);
+	else
+		human_age((uint64_t)time(NULL) - (uint64_t)(ns / 1e9), text, sizeof(text));
+	printf("oldest event: %s ago\n", text + strspn(text, " "));
 }
 
 static int print_lane(struct rec_view *view, unsigned int lane)
@@ -48,6 +75,7 @@ static int print_lane(struct rec_view *view, unsigned int lane)
 	printf(", %u sub-buffers of %u bytes%s:%s\n%s", stats.nr_pages, stats.subbuf_size,
 	       stats.broken ? ", broken: nothing more is written to it" : "", paint_end(),
 	       text);
+	print_age(view, &stats);
 	print_more("too long", stats.too_long);
 	print_more("nested limit", stats.nested_limit);
 	print_more("disabled", stats.disabled);

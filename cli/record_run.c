@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/progress.h"
+#include "cli/recording/leftovers.h"
 #include "cli/recording/loans.h"
 #include "cli/recording/stage.h"
 
@@ -247,12 +248,16 @@ static bool record_events(struct record *record)
 	return true;
 }
 
-/* Remove stages that killed recorders left in the directory where this recording has its own. */
-static void sweep_stages(void)
+/*
+ * Remove stages that killed recorders left in the directory where this recording has its own, and buffers without an
+ * event that dead programs left.
+ */
+static void sweep_left(const struct record *record)
 {
 	char path[PATH_MAX];
 	const int dir = rec_buffer_dir(false, path, sizeof(path)) ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
+	leftovers_sweep_all(record->programs.dir);
 	if (dir < 0)
 		return;
 	stage_sweep(dir, true, false);
@@ -295,7 +300,7 @@ static int run_without_command(struct record *record)
 	if (record->attach && !record->quiet)
 		attach_say_stopped(record->attach);
 	loans_sweep(&record_sink, record->programs.dir, record->quiet);
-	sweep_stages();
+	sweep_left(record);
 	return record_events(record) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -326,7 +331,7 @@ static int run_command(struct record *record)
 			 "'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
 			 left, left);
 	loans_sweep(&record_sink, NULL, record->quiet);
-	sweep_stages();
+	sweep_left(record);
 	if (record->user)
 		record_lanes_env(&record->lanes, record->session.path, record->enable, env);
 	/* Before anything has threads. */

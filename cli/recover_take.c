@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cli/base/human_age.h"
 #include "cli/base/human_size.h"
 #include "cli/base/proc_stat.h"
 #include "cli/recording/core_file.h"
@@ -160,10 +160,10 @@ static bool is_running(unsigned long pid)
 	return pid <= UINT32_MAX && proc_stat_of((uint32_t)pid, &stat) == 0 && !proc_stat_is_dead(&stat);
 }
 
-/* A pid, or a name as the kernel or the buffer has it. */
+/* A pid, or a name as the kernel has it, or that of the program's file, which may be longer. As record -P. */
 static bool is_wanted(const struct leftover *item, const char *word, bool by_pid)
 {
-	return by_pid ? item->pid == strtoul(word, NULL, 10) : !strcmp(item->comm, word);
+	return by_pid ? item->pid == strtoul(word, NULL, 10) : (!strcmp(item->comm, word) || !strcmp(item->program, word));
 }
 
 /* The newest process with this number or name; NULL: there is none. */
@@ -209,7 +209,6 @@ static bool say_no_image(const struct recover *recover, const char *word, bool b
 /* Prints the buffers that dead programs left; `name`: only those of programs of this name. Returns their number. */
 static unsigned int print_left(const struct recover *recover, const char *name)
 {
-	const uint64_t now = (uint64_t)time(NULL);
 	unsigned int nr = 0;
 
 	for (unsigned int i = 0; i < recover->left.nr; i++) {
@@ -217,15 +216,14 @@ static unsigned int print_left(const struct recover *recover, const char *name)
 
 		for (unsigned int j = 0; j < place->nr; j++) {
 			const struct leftover *item = &place->items[j];
-			char size[32];
+			char size[32], age[32];
 
 			if (name && !is_wanted(item, name, false))
 				continue;
 			if (!nr++)
-				puts("    PID   AGE (s)        SIZE  NAME             BUFFER");
-			printf("%7u  %8" PRIu64 "  %10s  %-15s  %s/%s\n", item->pid,
-			       now > item->last ? now - item->last : 0, human_size(item->size, size, sizeof(size)),
-			       item->comm, place->dir.path, item->name);
+				puts("    PID       AGE        SIZE  NAME             BUFFER");
+			printf("%7u  %8s  %10s  %-15s  %s/%s\n", item->pid, human_age(item->last, age, sizeof(age)),
+			       human_size(item->size, size, sizeof(size)), item->comm, place->dir.path, item->name);
 		}
 	}
 	return nr;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "cli/recording/leftovers.h"
 #include "cli/terminal.h"
 
 struct show {
@@ -31,8 +32,10 @@ int programs_print(const char *command, const struct programs *programs,
 {
 	const struct message_sink sink = COMMAND_SINK(command);
 	struct show show = { .print = print, .data = data };
+	const int nr = programs_look(&sink, programs, show_one, &show);
 
-	return programs_look(&sink, programs, show_one, &show);
+	leftovers_sweep_all(programs->dir);
+	return nr;
 }
 
 int programs_show(int argc, char **argv, const char *about, const char *head,
@@ -56,9 +59,10 @@ int programs_show(int argc, char **argv, const char *about, const char *head,
 		return status;
 	terminal_use(color);
 	status = programs_look(&sink, &programs, show_one, &show) > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
-	if (after) {
-		fflush(stdout);
+	fflush(stdout);
+	if (after)
 		after(&programs);
-	}
+	else
+		leftovers_sweep_all(programs.dir);
 	return status;
 }

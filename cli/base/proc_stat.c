@@ -13,6 +13,7 @@
 /* Numbers of the fields, from 1 on. */
 #define FIELD_NAME  2u
 #define FIELD_STATE 3u
+#define FIELD_THREADS 20u
 #define FIELD_START 22u
 
 int proc_stat_read(int dir, const char *path, struct proc_stat *ret_stat)
@@ -30,6 +31,8 @@ int proc_stat_read(int dir, const char *path, struct proc_stat *ret_stat)
 		at = strchr(at + 1, ' ');
 		if (at && field + 1 == FIELD_STATE)
 			stat.state = at[1];
+		if (at && field + 1 == FIELD_THREADS)
+			stat.nr_threads = strtoull(at, NULL, 10);
 	}
 	if (!at)
 		return -EPROTO;

@@ -8,13 +8,17 @@
 
 struct proc_stat {
 	char state; /* a letter, see proc(5) */
+	uint64_t nr_threads;
 	uint64_t start_time; /* in clock ticks since the machine's start */
 };
 
-/* It has ended, though its parent may not have asked for it yet. */
+/*
+ * It has ended, though its parent may not have asked for it yet. The first thread of a process may end before the
+ * others: then it is a zombie, but the process is alive.
+ */
 static inline bool proc_stat_is_dead(const struct proc_stat *stat)
 {
-	return stat->state == 'Z' || stat->state == 'X';
+	return (stat->state == 'Z' && stat->nr_threads <= 1) || stat->state == 'X';
 }
 
 /*

@@ -21,6 +21,7 @@
 static int read_header(int dir, struct leftover *item)
 {
 	struct rec_view *view;
+	const char *slash;
 	int err = rec_view_open_at(dir, item->name, &view);
 
 	if (err)
@@ -28,6 +29,8 @@ static int read_header(int dir, struct leftover *item)
 	item->pid = rec_view_info(view)->pid;
 	item->start_time = rec_view_info(view)->start_time;
 	memcpy(item->comm, rec_view_info(view)->comm, sizeof(item->comm));
+	slash = strrchr(rec_view_info(view)->exe, '/');
+	snprintf(item->program, sizeof(item->program), "%s", slash ? slash + 1 : "");
 	err = rec_view_alive(view) ? -EBUSY : 0;
 	item->is_empty = !err && !last_event_time(view, &item->last);
 	rec_view_close(view);
@@ -235,6 +238,23 @@ void leftovers_sweep(struct leftovers *left)
 		}
 		place->nr = kept;
 	}
+}
+
+/* What cannot be examined now is left to the commands that list it. */
+static void ignore(const void *arg, const char *line)
+{
+	(void)arg;
+	(void)line;
+}
+
+void leftovers_sweep_all(const char *dir)
+{
+	const struct message_sink quiet = { .message = ignore, .summary = ignore };
+	struct leftovers left;
+
+	if (leftovers_find_all(&quiet, dir, &left))
+		leftovers_sweep(&left);
+	leftovers_free(&left);
 }
 
 void leftovers_free(struct leftovers *left)

@@ -19,6 +19,7 @@ struct leftover {
 	uint32_t pid; /* 0: not known */
 	uint64_t start_time;
 	char comm[32];
+	char program[256]; /* the name of its file, without directories */
 	uint64_t size; /* bytes of memory or disk that its removal frees */
 	bool is_empty; /* it holds no event */
 	uint64_t last; /* of its last event, or of the file's last change: seconds, CLOCK_REALTIME */
@@ -57,6 +58,9 @@ int leftovers_find_buffer(const char *path, struct leftovers *left);
 
 /* Remove the buffers without an event, from the list and from the disk, except those in sessions. */
 void leftovers_sweep(struct leftovers *left);
+
+/* The same for all that is in the directories of dirs.h, for commands that have no interest in the rest. */
+void leftovers_sweep_all(const char *dir);
 
 /* Releases the sessions, too. */
 void leftovers_free(struct leftovers *left);

@@ -161,4 +161,22 @@ kill -KILL "$living"
 wait "$living" 2>/dev/null
 die
 
+# ---- buffers without an event go with every command that looks for programs
+
+begin
+living=$pid
+for command in list "list -P $living" "stat -P $living" "snapshot -P $living -o none.dat" "record -q -o none.dat true"; do
+	begin RECORDER_ENABLE=
+	die
+	empty=$(echo "$RECORDER_DIR/$pid"-*.rec)
+	ok "a program without an event, before $command" test -e "$empty"
+	# shellcheck disable=SC2086
+	run "$RECORDER" $command
+	ok "$command: its buffer is gone" test ! -e "$empty"
+done
+pid=$living
+die
+run "$RECORDER" list
+ok "one that holds events stays" test -e "$RECORDER_DIR/$pid"-*.rec
+
 done_testing

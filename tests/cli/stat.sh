@@ -20,14 +20,15 @@ all=$out
 like "names the program" "$out" "^$pid victim \\(.*/victim\\)"
 like "names lane and thread" "$out" "lane 0, thread $pid, 17 sub-buffers of 4096 bytes:"
 is "the lines are the kernel's" \
-	"$(sed -n '/^lane/,$p' <<<"$out" | sed '1d; s/: .*//')" \
+	"$(sed -n '/^lane/,$p' <<<"$out" | sed '1d; s/: .*//; /^oldest event$/d')" \
 	"$(printf '%s\n' entries overrun 'commit overrun' bytes 'oldest event ts' 'now ts' 'dropped events' 'read events')"
 is "entries" "$(value entries)" 1000
 is "nothing overwritten" "$(value overrun)" 0
 is "nothing read" "$(value 'read events')" 0
+like "the age of the oldest event, for people" "$out" $'\noldest event: [0-9.]+ (ns|us|ms|s|min|h) ago(\n|$)'
 ok "now is not before the oldest event" test "$(value 'now ts')" -ge "$(value 'oldest event ts')"
 ok "by pid" "$RECORDER" stat -P "1,$pid"
-is "the same" "$(grep -v '^now ts' <<<"$out")" "$(grep -v '^now ts' <<<"$all")"
+is "the same" "$(grep -vE '^(now ts|oldest event):' <<<"$out")" "$(grep -vE '^(now ts|oldest event):' <<<"$all")"
 end "$pid"
 
 begin_to count 100000

@@ -54,7 +54,7 @@ kill "$parent"
 exec 8>&-
 die
 fails "recover alone" "$RECORDER" recover -o no.dat
-like "lists what there is" "$out" "$pid +[0-9]+ +[0-9.]+ [kM]B +mortal +.*/$pid-[^ ]*\.rec$"
+like "lists what there is" "$out" "$pid +[0-9]+ s +[0-9.]+ [kM]B +mortal +.*/$pid-[^ ]*\.rec$"
 like "and names --all" "$err" "or recover all of them with --all$"
 is "nothing is taken" "$(ls run | wc -l)" 1
 cp "$(type -P true)" mortal
@@ -83,6 +83,37 @@ ok "they are recovered by its pid" "$RECORDER" recover -o exec.dat "$pid"
 is "as one" "$(numbers exec.dat)" "0 2999 3000 0"
 is "the buffers of all images are gone" "$(ls run)" ""
 
+# The first thread of a process ends before another one.
+cat >headless.c <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static void *rest(void *arg) { return getchar() == 'x' ? arg : NULL; }
+int main(void)
+{
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, rest, NULL))
+		return 1;
+	pthread_exit(NULL);
+}
+END
+ok "a program whose first thread ends" "$CC" -pthread headless.c -o headless
+coproc headless { exec ./headless; }
+leader=$headless_PID
+wait_until grep -q 'State:.Z' "/proc/$leader/status"
+fails "is alive" "$RECORDER" recover -o no.dat "$leader"
+like "and this is reported" "$err" "^recorder recover: process $leader has left no buffer, it is still running"
+exec {headless[1]}>&-
+wait_until is_gone "$leader"
+
+# The kernel's names have 15 bytes; a file's name may have more.
+ln "$mortal" a_name_that_is_longer_than_15 2>/dev/null || cp "$mortal" a_name_that_is_longer_than_15
+mortal=./a_name_that_is_longer_than_15
+begin_mortal 1000 1 wait
+die
+ok "a program with a long name" "$RECORDER" recover -o long.dat a_name_that_is_longer_than_15
+is "is found by it" "$(numbers long.dat)" "0 999 1000 0"
+mortal=$top_builddir/tests/programs/mortal
+
 # Two processes of one name: the name does not say which is meant.
 begin_mortal 1000 1 wait
 die
@@ -90,8 +121,8 @@ first=$pid
 begin_mortal 1000 1 wait
 die
 fails "a name that two dead programs have" "$RECORDER" recover -o no.dat mortal
-like "lists the first" "$out" " $first +[0-9]+ +[0-9.]+ [kM]B +mortal +.*/$first-[^ ]*\.rec($|"$'\n'")"
-like "and the second" "$out" " $pid +[0-9]+ +[0-9.]+ [kM]B +mortal +.*/$pid-[^ ]*\.rec($|"$'\n'")"
+like "lists the first" "$out" " $first +[0-9]+ s +[0-9.]+ [kM]B +mortal +.*/$first-[^ ]*\.rec($|"$'\n'")"
+like "and the second" "$out" " $pid +[0-9]+ s +[0-9.]+ [kM]B +mortal +.*/$pid-[^ ]*\.rec($|"$'\n'")"
 like "the message says what to do" "$err" "^recorder recover: several dead programs 'mortal' have left buffers: name one of these by its PID or BUFFER$"
 is "nothing is taken" "$(ls run | wc -l)" 2
 ok "no file was begun for a name of two" test ! -e no.dat -a ! -e no.dat.spool
