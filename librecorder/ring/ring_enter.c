@@ -120,29 +120,34 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 	return at;
 }
 
+/* A thread whose events are refused looks for another lane once in this number of them. */
+#define LOOK_INTERVAL 64u
+
 /*
  * Discard mode, and the lane is full: next_subbuf()'s refusal in the plain case, without clock and plan. next_subbuf()
  * handles the other cases: another writer is inside, or was left there; the commit position is on another sub-buffer;
  * the time of this refusal is needed; the event may be too long, or takes a few bytes more than its event word and
- * size.
+ * size; or it is time to look for another lane again.
  */
 static inline bool is_full(const struct rec_handle *handle, uint32_t size)
 {
 	const struct rec_lane *lane = handle->lane;
 	const uint64_t old = rec_load_relaxed(&lane->tail);
-	const uint32_t room = handle->capacity;
+	const uint32_t room = handle->capacity * 4 - 4;
 	uint64_t link, commit;
 
-	if (handle->overwrite || rec_load_relaxed(&lane->open) || size > room * 4 - REC_RESTATE_SIZE - 12 ||
-	    (uint64_t)REC_POS_OFF(old) + 4 + size <= (uint64_t)room * 4)
+	if (handle->overwrite || rec_load_relaxed(&lane->open) || size > room - REC_RESTATE_SIZE - 8 ||
+	    REC_POS_OFF(old) + size <= room)
 		return false;
 	rec_signal_fence();
-	link = rec_read_link(handle, REC_POS_ID(old));
+	/* The tail is the program's own: its sub-buffer exists. */
+	link = rec_load_acquire(&handle->links[REC_POS_ID(old)].next);
 	commit = rec_load_relaxed(&lane->commit);
 	rec_signal_fence();
 	/* The tail is read again: then the values read in between belong to it. */
 	return REC_LINK_FLAG(link) != REC_LINK_NORMAL && REC_POS_ID(commit) == REC_POS_ID(old) &&
-	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->tail) == old;
+	       rec_load_relaxed(&lane->refused_time) != 0 && rec_load_relaxed(&lane->dropped) % LOOK_INTERVAL &&
+	       rec_load_relaxed(&lane->tail) == old;
 }
 
 static void *reserve_slow(struct rec_handle *handle, uint32_t size, uint64_t here, uint64_t end,

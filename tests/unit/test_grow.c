@@ -41,6 +41,31 @@ static uint64_t memory(void)
 	return (uint64_t)st.st_blocks * 512;
 }
 
+/* A writer that is refused looks for another lane once in this number of refusals. */
+#define REFUSALS_MORE 64u
+
+static uint64_t refusals(void)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < rec_lanes(); i++)
+		sum += rec_lane_at(i)->dropped;
+	return sum;
+}
+
+/* As a reader that takes this many sub-buffers of the lane, or all. */
+static void read_lane(unsigned int lane, unsigned int pages)
+{
+	struct rec_view *view = NULL;
+	struct rec_page page;
+
+	cr_assert_eq(rec_view_open(rec_process.path, &view), 0);
+	while (pages-- && rec_view_read(view, lane, 0, &page) > 0)
+		;
+	rec_view_close(view);
+}
+
 static void expect_all(unsigned int events)
 {
 	const struct sums sums = numbered_read();
@@ -156,6 +181,42 @@ Test(grow, not_in_a_file_system_that_is_nearly_full)
 	sums = numbered_read();
 	cr_assert_eq(sums.events + sums.lost, 3 * LANE);
 	cr_assert_leq(sums.lost, LANE / PAGES * 2);
+}
+
+/* After events were refused, too: a few more may be, before the thread looks again. */
+Test(grow, after_refusals)
+{
+	uint64_t refused;
+
+	setenv("RECORDER_MODE", "discard", 1);
+	numbered_begin(PAGES, 0);
+	numbered_write_some(2 * LANE);
+	refused = refusals();
+	cr_assert_gt(refused, 0);
+	numbered_want_growth(3600);
+	numbered_write_some(2 * LANE);
+	cr_assert_leq(refusals(), refused + REFUSALS_MORE);
+	cr_assert_eq(rec_lanes(), 3);
+}
+
+/* The lanes are used up, and a reader empties another one than the thread's. */
+Test(grow, after_refusals_back_to_a_lane_that_was_read)
+{
+	unsigned int full, other;
+	uint64_t refused;
+
+	setenv("RECORDER_MODE", "discard", 1);
+	begin(PAGES, 4);
+	numbered_write_some(5 * LANE);
+	cr_assert_eq(rec_lanes(), 3);
+	cr_assert_gt(refusals(), LANE);
+	full = numbered_lane();
+	other = full ? 0 : 1;
+	read_lane(other, UINT32_MAX);
+	refused = refusals();
+	numbered_write_some(LANE / 2);
+	cr_assert_leq(refusals(), refused + 2 * REFUSALS_MORE);
+	cr_assert_eq(numbered_lane(), other);
 }
 
 /* With room in a lane that it has left, a thread takes no other. */
