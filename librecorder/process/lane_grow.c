@@ -129,14 +129,15 @@ static bool move(const struct rec_handle *full)
 {
 	const struct rec_shape shape = { UINT32_C(1) << full->shift, full->nr_subbufs - 1 };
 	const uint32_t tid = rec_thread_id();
-	uint32_t index = 0;
+	uint32_t index = 0, made = 0;
 	const uint32_t room = find_roomiest(tid, full, &index);
 	bool was_own = room && rec_load_relaxed(&rec_lane_at(index)->owner) == tid;
 	bool found = room >= full->nr_subbufs / 2 && (was_own || (may_take_more() && claim(index, tid, &shape)));
 
 	if (!found && has_room_for_others() &&
-	    rec_lane_take_new(tid, &shape, !may_take_more(), &index, &was_own) == 0) {
+	    rec_lane_take_new(tid, &shape, !may_take_more(), &made, &was_own) == 0) {
 		__atomic_fetch_add(&rec_process.grown, 1, __ATOMIC_RELAXED);
+		index = made;
 		found = true;
 	}
 	/* A lane with little room is better than overwriting at once. */

@@ -219,6 +219,36 @@ Test(grow, after_refusals_back_to_a_lane_that_was_read)
 	cr_assert_eq(numbered_lane(), other);
 }
 
+/* A lane with little room is better than none, also if another one could not be made. */
+Test(grow, to_little_room_if_no_lane_can_be_made)
+{
+	unsigned int i, little;
+
+	begin(PAGES, 0);
+	numbered_write_some(5 * LANE / 2);
+	cr_assert_eq(rec_lanes(), 3);
+	expect_all(5 * LANE / 2);
+	/* Two lanes are given up; the thread has them still. */
+	numbered_want_growth(0);
+	numbered_write_some(LANE * 3);
+	cr_assert_eq(made_lanes(), 1);
+	numbered_read();
+	numbered_want_growth(3600);
+	little = numbered_lane();
+	while (numbered_lane() == little)
+		numbered_write_some(1);
+	cr_assert_eq(made_lanes(), 2);
+	read_lane(little, 6);
+	/* As if a reader were just looking at the one that remains. */
+	for (i = 0; i < 3; i++)
+		if (!rec_lane_is_made(i))
+			rec_process.handles[i].reader->owner = 1;
+	numbered_write_some(LANE);
+	cr_assert_eq(numbered_lane(), little);
+	cr_assert_eq(made_lanes(), 2);
+	cr_assert_eq(numbered_read().lost, 0);
+}
+
 /* With room in a lane that it has left, a thread takes no other. */
 Test(grow, back_to_lanes_that_were_read)
 {
