@@ -99,20 +99,29 @@ static void begin_handle(struct rec_handle *handle, uint32_t index)
 	handle->on_gate = rec_lane_on_gate;
 }
 
-/* The caller owns the lane. From here on its handle has the shape; the value in the file is not used. */
+/*
+ * The caller owns the lane. From here on its handle has the shape; the value in the file is not used. On failure the
+ * handle is unchanged: if the lane was given up, a writer that its thread interrupted may be about to use it.
+ */
 static int make_lane(uint32_t index, struct rec_shape shape)
 {
 	const struct rec_geometry *g = &rec_process.geometry;
 	struct rec_handle *handle = &rec_process.handles[index];
+	/* It was given up: its numbers continue. */
+	const bool again = rec_lane_at(index)->tail;
 	int r;
 
 	if (!shape.subbuf_size)
 		shape.subbuf_size = rec_load_relaxed(&g->subbuf_size);
 	if (!shape.pages)
 		shape.pages = rec_geometry_pages(g, shape.subbuf_size);
+	if (again && !rec_lane_take_from_readers(handle))
+		return -EBUSY;
 	r = rec_lane_populate(index, &shape);
 	if (r < 0) {
 		madvise(lane_base(index) + g->lane_meta, (shape.pages + 2ul) * shape.subbuf_size, MADV_REMOVE);
+		if (again)
+			rec_store_release(&handle->reader->owner, 0);
 		return r;
 	}
 	memset(handle, 0, sizeof(*handle));
@@ -121,15 +130,13 @@ static int make_lane(uint32_t index, struct rec_shape shape)
 	handle->grow = rec_thread_grow;
 	rec_lane_shape(handle, index, &shape);
 	handle->lane = rec_lane_at(index);
-	/* The lane was given up: its numbers continue. */
-	if (handle->lane->tail)
-		r = rec_lane_make_again(handle);
+	if (again)
+		rec_lane_make_again(handle);
 	else
 		rec_ring_init(handle);
 	handle->lane = NULL;
-	if (r == 0)
-		rec_store_release(&rec_process.own[index].made, 1);
-	return r;
+	rec_store_release(&rec_process.own[index].made, 1);
+	return 0;
 }
 
 static bool exchange_owner(uint32_t index, uint32_t was, uint32_t tid)

@@ -90,7 +90,7 @@ static void make_anew(struct rec_handle *handle, const struct rec_shape *shape)
 			MADV_REMOVE);
 }
 
-static bool take_from_readers(struct rec_handle *handle)
+bool rec_lane_take_from_readers(struct rec_handle *handle)
 {
 	const uint64_t self = rec_process.header->start_time << 32 | (uint32_t)rec_process.pid;
 	uint64_t owner = 0;
@@ -107,7 +107,7 @@ static bool hide(struct rec_handle *handle)
 	rec_store_relaxed(&handle->lane->subbuf_size, 0);
 	rec_fence_release();
 	REC_TESTPOINT(anew_hidden);
-	if (take_from_readers(handle))
+	if (rec_lane_take_from_readers(handle))
 		return true;
 	rec_store_release(&handle->lane->subbuf_size, UINT32_C(1) << handle->shift);
 	return false;
@@ -169,14 +169,11 @@ bool rec_lane_unmake(uint32_t index)
 	return true;
 }
 
-int rec_lane_make_again(struct rec_handle *handle)
+void rec_lane_make_again(struct rec_handle *handle)
 {
-	if (!take_from_readers(handle))
-		return -EBUSY;
 	rec_ring_restart(handle);
 	rec_store_release(&handle->reader->owner, 0);
 	REC_TESTPOINT(remake_released);
-	return 0;
 }
 
 static void close_gate(struct rec_handle *handle)

@@ -83,8 +83,11 @@ int rec_lane_fit(uint32_t index, const struct rec_shape *shape);
  */
 bool rec_lane_unmake(uint32_t index);
 
-/* Make a lane again that was given up. Its handle is complete. Returns 0; -EBUSY: a reader is looking at the lane. */
-int rec_lane_make_again(struct rec_handle *handle);
+/* Become the reader of a lane that has none, so that none begins (edge O2). False: a reader has it. */
+bool rec_lane_take_from_readers(struct rec_handle *handle);
+
+/* Make a lane again that was given up. The caller is its reader, and readers may begin afterwards. Its handle is complete. */
+void rec_lane_make_again(struct rec_handle *handle);
 
 /*
  * The gate of a lane is closed: do what was requested. Returns the handle to continue with, or NULL: the lane is

@@ -26,6 +26,7 @@ static struct {
 	unsigned int given_up; /* times */
 	uint64_t events, lost;
 	bool again; /* have the lane remade, too */
+	bool busy;  /* but find that a reader is just looking at it */
 } stepped;
 
 static void read_all(void)
@@ -59,7 +60,11 @@ static void on_trap(int number, siginfo_t *info, void *context)
 	stepped.given_up += stepped.is_given_up;
 	if (stepped.again) {
 		rec_process.header->grow_until = UINT64_MAX;
+		if (stepped.busy && stepped.is_given_up)
+			rec_process.handles[stepped.lane].reader->owner = 1;
 		numbered_write_some(4 * NUMBERED_IN(SMALL));
+		if (stepped.is_given_up && !rec_lane_is_made(stepped.lane))
+			rec_process.handles[stepped.lane].reader->owner = 0;
 	}
 }
 
@@ -70,7 +75,7 @@ static void on_trap(int number, siginfo_t *info, void *context)
 static void interrupt_at_any(unsigned int before, unsigned int instructions, bool again)
 {
 	const struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
-	struct steps steps = steps_begin(11, instructions);
+	struct steps steps = stepped.busy ? steps_begin_all(instructions) : steps_begin(11, instructions);
 	uint64_t number;
 
 	numbered_begin(SMALL, 0);
@@ -116,6 +121,12 @@ Test(grow, a_writer_that_changes_pages_interrupted_at_any_instruction, .timeout 
 Test(grow, a_writer_interrupted_whose_lane_is_made_again, .timeout = 600)
 {
 	interrupt_at_any(1, 300, true);
+}
+
+Test(grow, a_writer_interrupted_whose_lane_cannot_be_made_again, .timeout = 600)
+{
+	stepped.busy = true;
+	interrupt_at_any(0, 60, true);
 }
 
 #endif
