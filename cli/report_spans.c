@@ -178,7 +178,7 @@ static int put_body(struct spans *s, const struct model_span *span)
 {
 	trace_seq_reset(&s->body);
 	put_indent(&s->body, span);
-	trace_seq_printf(&s->body, "%s:%s", span->rule->system, span->rule->name);
+	trace_seq_printf(&s->body, "%s:%s", span->rule->system, span->name);
 	return put_begin_fields(s, &s->body, span);
 }
 
@@ -243,7 +243,7 @@ static int write_end(struct spans *s, const struct model_span *span)
 		return err;
 	put_times(s, span);
 	put_indent(&s->line, span);
-	trace_seq_printf(&s->line, "} /* %s:%s", span->rule->system, span->rule->name);
+	trace_seq_printf(&s->line, "} /* %s:%s", span->rule->system, span->name);
 	err = span->last.data ? put_end_fields(s, span, " = ") : put_begin_fields(s, &s->line, span);
 	if (more)
 		trace_seq_printf(&s->line, "; %s", more);

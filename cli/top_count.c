@@ -68,6 +68,14 @@ static int name_row(struct top *top, struct top_row *row, const char *system, co
 
 /* --------------------------------------------------------------------------------------------------------- counting */
 
+/* Names of spans have one address each. */
+static uint64_t key_of(const struct model_span *span)
+{
+	if (span->name != span->rule->name)
+		return (uint64_t)(uintptr_t)span->name ^ (uint64_t)span->rule->pair << 48;
+	return span->rule->pair ? span->rule->pair : (uint64_t)(uintptr_t)span->rule;
+}
+
 static int take_span(void *arg, const struct model_span *span)
 {
 	struct top *top = arg;
@@ -76,8 +84,8 @@ static int take_span(void *arg, const struct model_span *span)
 
 	if (span->flags)
 		return 0;
-	row = row_of(&top->lists[TOP_SPANS], span->rule->pair ? span->rule->pair : (uint64_t)(uintptr_t)span->rule);
-	if (name_row(top, row, span->rule->system, span->rule->name))
+	row = row_of(&top->lists[TOP_SPANS], key_of(span));
+	if (name_row(top, row, span->rule->system, span->name))
 		return -ENOMEM;
 	row->events++;
 	row->running += dur;

@@ -95,8 +95,8 @@ static int take_span(void *arg, const struct model_span *span)
 		.begin = (int64_t)span->begin,
 		.end = (int64_t)span->end,
 		.system = rule->system,
-		.name = rule->name,
-		.color = color_of(rule->system, rule->name),
+		.name = span->name,
+		.color = color_of(rule->system, span->name),
 	};
 	struct thread *thread;
 

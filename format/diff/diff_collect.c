@@ -99,13 +99,14 @@ static int take_span(void *arg, const struct model_span *span)
 	struct diff_collect *c = arg;
 	unsigned long long number;
 	char name[256];
-	int nr = snprintf(name, sizeof(name), "%s:%s", span->rule->system, span->rule->name);
+	int nr = snprintf(name, sizeof(name), "%s:%s", span->rule->system, span->name);
 	struct tep_format_field *field;
 
 	if (span->flags)
 		return 0;
-	/* Different system calls have nothing in common but the event. */
-	field = strcmp(span->rule->system, "raw_syscalls") ? NULL : tep_find_field(span->first.type->event, "id");
+	/* System calls that this machine has no name for are told apart by their number. */
+	field = span->rule->naming == MODEL_NAME_CALL && span->name == span->rule->name ? span->rule->naming_field
+											: NULL;
 	if (field && (uint32_t)(field->offset + field->size) <= span->first.size &&
 	    !tep_read_number_field(field, span->first.data, &number))
 		snprintf(name + nr, sizeof(name) - (size_t)nr, " %lld", (long long)number);

@@ -149,13 +149,13 @@ static int put_async(struct chrome *c, const struct model_span *span, int32_t pi
 {
 	int err;
 
-	begin_event(c, span->rule->name, span->rule->system, 'b', span->begin, pid, span->tid);
+	begin_event(c, span->name, span->rule->system, 'b', span->begin, pid, span->tid);
 	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
 	put_span_arguments(c, span);
 	err = end_event(c);
 	if (err || (span->flags & MODEL_NO_END))
 		return err;
-	begin_event(c, span->rule->name, span->rule->system, 'e', span->end, pid, span->tid);
+	begin_event(c, span->name, span->rule->system, 'e', span->end, pid, span->tid);
 	export_out_printf(c->out, ",\"id\":\"span %" PRIu64 "\"", span->id);
 	return end_event(c);
 }
@@ -169,9 +169,9 @@ static int on_span(void *arg, const struct model_span *span)
 
 	if (err)
 		return err;
-	if (span->rule->is_keyed)
+	if (span->rule->is_keyed || span->is_beside)
 		return put_async(c, span, pid);
-	begin_event(c, span->rule->name, span->rule->system, is_open ? 'B' : 'X', span->begin, pid,
+	begin_event(c, span->name, span->rule->system, is_open ? 'B' : 'X', span->begin, pid,
 		    span->rule->is_of_cpu ? (int32_t)span->cpu : span->tid);
 	if (!is_open)
 		export_out_printf(c->out, ",\"dur\":%" PRIu64 ".%03u", (span->end - span->begin) / 1000,

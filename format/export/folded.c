@@ -122,7 +122,7 @@ static uint32_t node_of(struct folded *f, const struct stack *stack, const struc
 {
 	const uint32_t parent = span->depth && span->depth <= stack->room ? stack->nodes[span->depth - 1] : stack->root;
 
-	return child(f, parent, name_number(f, span->rule->system, span->rule->name));
+	return child(f, parent, name_number(f, span->rule->system, span->name));
 }
 
 static int on_span_begin(void *arg, const struct model_span *span)

@@ -151,7 +151,10 @@ static int put_begin(struct perfetto *p, const struct model_span *span, uint64_t
 	if (!names)
 		return -ENOMEM;
 	proto_uint(&p->packet, EVENT_CATEGORY, names->category);
-	proto_uint(&p->packet, EVENT_NAME, names->name);
+	proto_uint(&p->packet, EVENT_NAME,
+		   span->name == span->rule->name
+			   ? names->name
+			   : perfetto_intern(p, &p->names, INTERNED_NAME, span->name, strlen(span->name)));
 	perfetto_arguments(p, type, 0, record->data, record->size);
 	if (span->task)
 		perfetto_argument_uint(p, "task", span->task);
@@ -186,7 +189,7 @@ static int on_span_begin(void *arg, const struct model_span *span)
 	struct perfetto *p = arg;
 	uint64_t track;
 
-	if (span->rule->is_keyed)
+	if (span->rule->is_keyed || span->is_beside)
 		return 0;
 	track = track_of(p, span);
 	return track ? put_begin(p, span, track, NULL) : -ENOMEM;
@@ -222,7 +225,7 @@ static int on_span(void *arg, const struct model_span *span)
 								NULL;
 	uint64_t track;
 
-	if (span->rule->is_keyed || !span->first.data || span->rule->meaning == MODEL_TIMED)
+	if (span->rule->is_keyed || span->is_beside || !span->first.data || span->rule->meaning == MODEL_TIMED)
 		return put_whole(p, span, incomplete);
 	/* Open to the end of the trace: no end. A thread that ended before ends its spans. */
 	if ((span->flags & MODEL_NO_END) && p->is_ending)

@@ -210,7 +210,7 @@ int model_end(struct model *model)
 	for (size_t i = 0; !err && i < model->nr_list; i++) {
 		struct model_thread *thread = model->list[i];
 
-		err = model_spans_stop(model, &thread->stack, ts, 0);
+		err = model_thread_stop(model, thread, ts);
 		if (!err)
 			err = model_task_stop(model, thread, ts);
 		if (!err)

@@ -52,6 +52,15 @@ enum model_sched_field {
 	MODEL_WOKEN_FLAGS, /* the common ones */
 };
 
+/* How the spans of the kernel's pairs get names of their own, from a field of their events. */
+enum model_naming {
+	MODEL_NAME_RULE,     /* all have the rule's */
+	MODEL_NAME_TEXT,     /* the field's text */
+	MODEL_NAME_FUNCTION, /* the function at the field's address */
+	MODEL_NAME_CALL,     /* the system call with the field's number */
+	MODEL_NAME_SOFTIRQ,  /* the soft interrupt with the field's number */
+};
+
 /* What one event id means. Lives as long as the rules. */
 struct model_rule {
 	enum model_meaning meaning;
@@ -62,6 +71,9 @@ struct model_rule {
 	bool is_kernel;	       /* a pair of the kernel's */
 	bool is_of_cpu;	       /* nests on its CPU, not on a thread: interrupts */
 	bool is_keyed;	       /* begins and ends on any thread, found by its keys */
+	bool is_call;	       /* a system call: raw_syscalls and syscalls may both have it */
+	enum model_naming naming;
+	struct tep_format_field *naming_field;
 	unsigned int nr_keys;
 	struct tep_format_field *keys[MODEL_KEYS_MAX];
 	struct tep_format_field *value;	   /* of counters, states, tasks; the duration of MODEL_TIMED */
@@ -97,6 +109,12 @@ struct model_span {
 	uint64_t id;	 /* from 1, unique in this run */
 	uint64_t parent; /* id of the innermost span that was open on its thread at its begin; 0: none */
 	const struct model_rule *rule; /* of its begin, or of its end without one */
+	const char *name; /* the rule's, or its own: "vfs_read" of a funcgraph pair. Lives as long as the rules */
+	/*
+	 * It does not nest, although it is on a thread and has no key: the second event of a system call that begins,
+	 * and ends, with two events.
+	 */
+	bool is_beside;
 	unsigned int depth; /* number of spans around it on its thread */
 	unsigned int flags;
 	uint64_t begin, end;   /* ns, as dat_event.ts */

@@ -12,6 +12,7 @@ struct model_open {
 	struct model_open
 		*outer; /* the next one on the stack, in the chain of the table, or in the list of unused ones */
 	struct model_open *child; /* on the stack: the opposite of `outer` */
+	struct model_open *older, *newer; /* in the table: in the order of their begins */
 	uint64_t inner;		  /* ns covered by child spans that have ended */
 	int32_t process;	  /* keyed: of its begin; -1: not known */
 	unsigned char *bytes;	  /* of the first record */
@@ -36,6 +37,8 @@ struct model_thread {
 	uint64_t last_ts;     /* of its last event */
 	uint64_t loss_ts;     /* events that concern it may be missing before this time; 0: none */
 	struct model_stack stack;
+	struct model_open *beside; /* a system call that does not nest; NULL: none */
+	uint64_t beside_until;	   /* when the other span of this call ended; 0: not yet */
 	uint64_t task, task_begin;
 	bool has_state;
 	/* MODEL_UNKNOWN: since when it is in one state again, which its next event will show; 0: never. */
@@ -60,6 +63,7 @@ struct model_keyed {
 	struct model_open **chains;
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t used;
+	struct model_open *oldest, *newest;
 };
 
 struct model_items;
@@ -98,15 +102,35 @@ struct model_thread *model_thread(struct model *model, int32_t tid);
 /* A number of a record; 0 if the record is too short. Signed fields are sign-extended. */
 int64_t model_number(const struct tep_format_field *field, const struct model_record *record);
 
+/* model_names.c: the name of a span by its record, see model_span.name; NULL: out of memory. */
+struct model_names;
+const char *model_name(const struct model_rules *rules, const struct model_rule *rule,
+		       const struct model_record *record);
+struct model_names *model_names_open(void);
+void model_names_close(struct model_names *names);
+/* model_rules.c: those of the rules. */
+struct model_names *model_rules_names(const struct model_rules *rules);
+
+/* model_keyed.c. 0; -ENOMEM. */
+int model_keyed_add(struct model_keyed *keyed, struct model_open *open);
+/*
+ * Takes an open span with the keys of `like` out of the table: of those that this process began, the one that was begun
+ * last; if it began none, of all. NULL: there is none. (Processes of one program often count their requests from 1,
+ * each for itself.)
+ */
+struct model_open *model_keyed_take(struct model_keyed *keyed, const struct model_span *like, int32_t process);
+
 /* model_spans.c. 0; -ENOMEM; what the sink returned. */
 int model_span_begin(struct model *model, struct model_step *step);
 int model_span_end(struct model *model, struct model_step *step);
 int model_span_timed(struct model *model, struct model_step *step);
 
 /*
- * All open spans of a stack end without an end, with `flags` besides MODEL_NO_END; keyed ones at the end of the trace.
+ * All open spans of a stack, or of a thread, end without an end, with `flags` besides MODEL_NO_END; keyed ones at the
+ * end of the trace.
  */
 int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts, unsigned int flags);
+int model_thread_stop(struct model *model, struct model_thread *thread, uint64_t ts);
 int model_keyed_stop(struct model *model, uint64_t ts);
 void model_spans_free(struct model *model);
 

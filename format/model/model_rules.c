@@ -3,7 +3,7 @@
  * What each event means. Programs express it by names and by the type words of fields (docs/MEANING.md); the kernel's
  * pairs are a table.
  */
-#include "format/model/model.h"
+#include "format/model/model_private.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,33 +23,69 @@ struct model_rules {
 	char **names; /* of rules: "request" of request_begin */
 	uint32_t nr;
 	const struct event_table *table;
+	struct model_names *of_spans;
 };
 
 static const struct model_rule unknown = { .meaning = MODEL_POINT, .system = "", .name = "" };
 
 enum scope { SCOPE_THREAD, SCOPE_CPU, SCOPE_KEYS };
 
-/* An asterisk at the end stands for the rest of the name, which begin and end have in common. */
+/*
+ * docs/MEANING.md has the same table. An asterisk at the end stands for the rest of the name, which begin and end have
+ * in common.
+ */
 static const struct kernel_pair {
 	const char *system, *begin, *end;
 	const char *name; /* NULL: the rest */
 	enum scope scope;
 	const char *keys[2];
+	enum model_naming naming;
+	const char *field; /* that the name comes from */
 } kernel_pairs[] = {
-	{ "raw_syscalls", "sys_enter", "sys_exit", "syscall", SCOPE_THREAD, { NULL } },
-	{ "syscalls", "sys_enter_*", "sys_exit_*", NULL, SCOPE_THREAD, { NULL } },
-	{ "irq", "irq_handler_entry", "irq_handler_exit", "irq_handler", SCOPE_CPU, { NULL } },
-	{ "irq", "softirq_entry", "softirq_exit", "softirq", SCOPE_CPU, { NULL } },
-	{ "block", "block_rq_issue", "block_rq_complete", "block_rq", SCOPE_KEYS, { "dev", "sector" } },
-	{ "ftrace", "funcgraph_entry", "funcgraph_exit", "funcgraph", SCOPE_THREAD, { NULL } },
+	{ "raw_syscalls", "sys_enter", "sys_exit", "syscall", SCOPE_THREAD, { NULL }, MODEL_NAME_CALL, "id" },
+	{ "syscalls", "sys_enter_*", "sys_exit_*", NULL, SCOPE_THREAD, { NULL }, MODEL_NAME_RULE, NULL },
+	{ "irq", "irq_handler_entry", "irq_handler_exit", "irq_handler", SCOPE_CPU, { NULL }, MODEL_NAME_TEXT, "name" },
+	{ "irq", "softirq_entry", "softirq_exit", "softirq", SCOPE_CPU, { NULL }, MODEL_NAME_SOFTIRQ, "vec" },
+	{ "block",
+	  "block_rq_issue",
+	  "block_rq_complete",
+	  "block_rq",
+	  SCOPE_KEYS,
+	  { "dev", "sector" },
+	  MODEL_NAME_RULE,
+	  NULL },
+	{ "ftrace",
+	  "funcgraph_entry",
+	  "funcgraph_exit",
+	  "funcgraph",
+	  SCOPE_THREAD,
+	  { NULL },
+	  MODEL_NAME_FUNCTION,
+	  "func" },
 	{ "workqueue",
 	  "workqueue_execute_start",
 	  "workqueue_execute_end",
 	  "workqueue_execute",
 	  SCOPE_THREAD,
-	  { NULL } },
-	{ "timer", "timer_expire_entry", "timer_expire_exit", "timer_expire", SCOPE_CPU, { NULL } },
-	{ "timer", "hrtimer_expire_entry", "hrtimer_expire_exit", "hrtimer_expire", SCOPE_CPU, { NULL } },
+	  { NULL },
+	  MODEL_NAME_FUNCTION,
+	  "function" },
+	{ "timer",
+	  "timer_expire_entry",
+	  "timer_expire_exit",
+	  "timer_expire",
+	  SCOPE_CPU,
+	  { NULL },
+	  MODEL_NAME_FUNCTION,
+	  "function" },
+	{ "timer",
+	  "hrtimer_expire_entry",
+	  "hrtimer_expire_exit",
+	  "hrtimer_expire",
+	  SCOPE_CPU,
+	  { NULL },
+	  MODEL_NAME_FUNCTION,
+	  "function" },
 };
 
 /* The rest of a name after a pattern with an asterisk, "" after one without; NULL: the name does not match. */
@@ -101,6 +137,9 @@ static bool set_kernel_pair(struct model_rule *rule, const struct kernel_pair *p
 	rule->is_kernel = true;
 	rule->is_of_cpu = pair->scope == SCOPE_CPU;
 	rule->is_keyed = pair->scope == SCOPE_KEYS;
+	rule->is_call = strstr(pair->system, "syscalls") != NULL;
+	rule->naming = pair->naming;
+	rule->naming_field = pair->field ? field_named(rule->type, pair->field) : NULL;
 	for (unsigned int i = 0; rule->is_keyed && i < 2; i++) {
 		rule->keys[rule->nr_keys] = field_named(rule->type, pair->keys[i]);
 		rule->nr_keys += rule->keys[rule->nr_keys] != NULL;
@@ -170,23 +209,20 @@ static void set_program(struct model_rule *rule, char **ret_name)
 
 	rule->flow = field_of(type, "rec_flow");
 	set_keys(rule);
-	if (ends_with(name, "_begin")) {
-		set_span(rule, MODEL_BEGIN, strlen("_begin"), ret_name);
-	} else if (ends_with(name, "_end")) {
-		set_span(rule, MODEL_END, strlen("_end"), ret_name);
-	} else if ((value = field_of(type, "rec_duration")) != NULL) {
+	/* Type words decide before names: a counter may be called X_end. */
+	if ((value = field_of(type, "rec_duration")) != NULL)
 		rule->meaning = MODEL_TIMED;
-		rule->value = value;
-	} else if ((value = field_of(type, "rec_counter_")) != NULL) {
+	else if ((value = field_of(type, "rec_counter_")) != NULL)
 		rule->meaning = MODEL_COUNTER;
-		rule->value = value;
-	} else if ((value = field_of(type, "rec_state_")) != NULL) {
+	else if ((value = field_of(type, "rec_state_")) != NULL)
 		rule->meaning = MODEL_STATE;
-		rule->value = value;
-	} else if (!strcmp(rule->system, "recorder") && (value = field_of(type, "rec_task")) != NULL) {
+	else if (!strcmp(rule->system, "recorder") && (value = field_of(type, "rec_task")) != NULL)
 		rule->meaning = MODEL_TASK;
-		rule->value = value;
-	}
+	else if (ends_with(name, "_begin"))
+		set_span(rule, MODEL_BEGIN, strlen("_begin"), ret_name);
+	else if (ends_with(name, "_end"))
+		set_span(rule, MODEL_END, strlen("_end"), ret_name);
+	rule->value = value;
 }
 
 /* ------------------------------------------------------------------------------------------------------ all of them */
@@ -243,9 +279,10 @@ int model_rules_open(const struct event_table *table, struct model_rules **ret_r
 	rules->by_id = calloc(NR_IDS, sizeof(struct model_rule *));
 	rules->all = calloc(nr ? nr : 1, sizeof(*rules->all));
 	rules->names = calloc(nr ? nr : 1, sizeof(char *));
+	rules->of_spans = model_names_open();
 	rules->nr = nr;
 	rules->table = table;
-	if (!rules->by_id || !rules->all || !rules->names)
+	if (!rules->of_spans || !rules->by_id || !rules->all || !rules->names)
 		err = -ENOMEM;
 	for (uint32_t i = 0; !err && i < nr; i++)
 		err = set_rule(rules, i, &table->all[i]);
@@ -264,6 +301,7 @@ struct model_rules *model_rules_close(struct model_rules *rules)
 	for (uint32_t i = 0; rules->names && i < rules->nr; i++)
 		free(rules->names[i]);
 	free(rules->names);
+	model_names_close(rules->of_spans);
 	free(rules->all);
 	free(rules->by_id);
 	free(rules);
@@ -273,6 +311,11 @@ struct model_rules *model_rules_close(struct model_rules *rules)
 const struct event_table *model_rules_table(const struct model_rules *rules)
 {
 	return rules->table;
+}
+
+struct model_names *model_rules_names(const struct model_rules *rules)
+{
+	return rules->of_spans;
 }
 
 const struct model_rule *model_rule(const struct model_rules *rules, int id)

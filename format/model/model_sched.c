@@ -110,7 +110,7 @@ static int leave(struct model *m, const struct model_step *step, struct model_th
 	set(thread, next, next == MODEL_RUNNABLE ? cpu : UINT32_MAX, ts, prio);
 	thread->state.is_preempted = next == MODEL_RUNNABLE;
 	if (!err && next == MODEL_DEAD) {
-		err = model_spans_stop(m, &thread->stack, ts, 0);
+		err = model_thread_stop(m, thread, ts);
 		if (!err)
 			err = model_task_stop(m, thread, ts);
 	}

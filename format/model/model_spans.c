@@ -60,12 +60,16 @@ static struct model_stack *stack_of(const struct model_step *step)
 	return step->rule->is_of_cpu ? &step->cpu->stack : &step->thread->stack;
 }
 
-/* What a span has at its begin. */
-static void describe(struct model *m, const struct model_step *step, struct model_span *span)
+/* What a span has at its begin. 0; -ENOMEM. */
+static int describe(struct model *m, const struct model_step *step, struct model_span *span)
 {
 	const struct model_stack *stack = stack_of(step);
+	const char *name = model_name(m->rules, step->rule, &step->record);
 
+	if (!name)
+		return -ENOMEM;
 	*span = (struct model_span){
+		.name = name,
 		.id = m->next_id++,
 		.parent = stack->top ? stack->top->span.id : 0,
 		.rule = step->rule,
@@ -78,6 +82,7 @@ static void describe(struct model *m, const struct model_step *step, struct mode
 		.task = step->thread->task,
 	};
 	set_keys(span, step);
+	return 0;
 }
 
 static int give(struct model *m, const struct model_span *span)
@@ -135,92 +140,6 @@ static int push(struct model *m, struct model_stack *stack, struct model_open *o
 	return stack->depth > MODEL_DEPTH_MAX ? give_up(m, stack, open->span.begin) : 0;
 }
 
-/* -------------------------------------------------------------------------------------------------------- the table */
-
-static uint64_t hash_of(unsigned int pair, const struct model_span *span)
-{
-	uint64_t hash = pair * UINT64_C(0x9e3779b97f4a7c15);
-
-	for (unsigned int i = 0; i < span->nr_keys; i++)
-		hash = (hash ^ span->keys[i] ^ hash >> 29) * UINT64_C(0xbf58476d1ce4e5b9);
-	return hash ^ hash >> 32;
-}
-
-static bool are_same(const struct model_span *a, const struct model_span *b)
-{
-	return a->rule->pair == b->rule->pair && a->nr_keys == b->nr_keys &&
-	       !memcmp(a->keys, b->keys, a->nr_keys * sizeof(a->keys[0]));
-}
-
-/* The first of one list becomes that of another. */
-static void move(struct model_open **from, struct model_open **to)
-{
-	struct model_open *open = *from;
-
-	*from = open->outer;
-	open->outer = *to;
-	*to = open;
-}
-
-static int keyed_grow(struct model_keyed *k)
-{
-	const size_t nr = k->nr_chains ? 2 * k->nr_chains : 64;
-	struct model_open **chains = calloc(nr, sizeof(*chains));
-
-	if (!chains)
-		return -ENOMEM;
-	for (size_t i = 0; i < k->nr_chains; i++) {
-		struct model_open *reversed = NULL;
-
-		/* Twice, so that those of equal keys stay in their order. */
-		while (k->chains[i])
-			move(&k->chains[i], &reversed);
-		while (reversed)
-			move(&reversed, &chains[hash_of(reversed->span.rule->pair, &reversed->span) & (nr - 1)]);
-	}
-	free(k->chains);
-	k->chains = chains;
-	k->nr_chains = nr;
-	return 0;
-}
-
-static int keyed_add(struct model_keyed *k, struct model_open *open)
-{
-	struct model_open **chain;
-
-	if (k->used >= k->nr_chains && keyed_grow(k))
-		return -ENOMEM;
-	chain = &k->chains[hash_of(open->span.rule->pair, &open->span) & (k->nr_chains - 1)];
-	open->outer = *chain;
-	*chain = open;
-	k->used++;
-	return 0;
-}
-
-/*
- * Takes an open span with the keys of `like` out of the table: of those that this process began, the one that was begun
- * last; if it began none, of all. NULL: there is none. (Processes of one program often count their requests from 1,
- * each for itself.)
- */
-static struct model_open *keyed_take(struct model_keyed *k, const struct model_span *like, int32_t process)
-{
-	struct model_open **at, **found = NULL, *open;
-
-	if (!k->nr_chains)
-		return NULL;
-	at = &k->chains[hash_of(like->rule->pair, like) & (k->nr_chains - 1)];
-	for (; *at && (!found || (*found)->process != process); at = &(*at)->outer) {
-		if (are_same(&(*at)->span, like) && (!found || (*at)->process == process))
-			found = at;
-	}
-	if (!found)
-		return NULL;
-	open = *found;
-	*found = open->outer;
-	k->used--;
-	return open;
-}
-
 /* ----------------------------------------------------------------------------------------------------------- events */
 
 /* The kernel ends what it began in whatever process it interrupts. */
@@ -229,28 +148,75 @@ static int32_t process_of(const struct model *m, const struct model_step *step)
 	return step->rule->is_kernel ? -1 : event_process(model_rules_table(m->rules), step->thread->tid);
 }
 
+/*
+ * If both raw_syscalls and syscalls are recorded, a call begins with two events and ends with two, and the kernel may
+ * write them in the same order at both ends. So the second one does not nest in the first one, nor the other way round.
+ */
+static bool is_second_of_call(const struct model_step *step)
+{
+	const struct model_open *top = step->thread->stack.top;
+
+	return step->rule->is_call && top && top->span.rule->is_call &&
+	       strcmp(top->span.rule->system, step->rule->system) != 0;
+}
+
+/* A call beside the stack ends. */
+static int end_beside(struct model *m, struct model_thread *thread, uint64_t ts, unsigned int flags)
+{
+	struct model_open *open = thread->beside;
+	int err;
+
+	thread->beside = NULL;
+	open->span.end = ts;
+	open->span.own = ts - open->span.begin;
+	open->span.flags |= flags;
+	err = give(m, &open->span);
+	open_give(m, open);
+	return err;
+}
+
+/* Its end was not seen until `ts`. The kernel writes none for some calls: then it ended with the other span of the call. */
+static int leave_beside(struct model *m, struct model_thread *thread, uint64_t ts, unsigned int flags)
+{
+	if (!thread->beside)
+		return 0;
+	if (thread->beside_until)
+		return end_beside(m, thread, thread->beside_until, MODEL_CUT);
+	return end_beside(m, thread, ts, flags);
+}
+
+static int begin_beside(struct model *m, struct model_thread *thread, struct model_open *open)
+{
+	const int err = leave_beside(m, thread, open->span.begin, MODEL_CUT);
+
+	open->span.is_beside = true;
+	thread->beside = open;
+	thread->beside_until = 0;
+	return err;
+}
+
 int model_span_begin(struct model *model, struct model_step *step)
 {
-	struct model_stack *stack = stack_of(step);
 	struct model_open *open = open_take(model);
 	int err;
 
 	if (!open)
 		return -ENOMEM;
-	describe(model, step, &open->span);
-	open->inner = 0;
-	step->span = open->span.id;
-	if (keep_record(open, &step->record)) {
+	if (describe(model, step, &open->span) || keep_record(open, &step->record)) {
 		open_give(model, open);
 		return -ENOMEM;
 	}
+	open->inner = 0;
+	step->span = open->span.id;
 	if (step->rule->is_keyed) {
 		open->process = process_of(model, step);
-		err = keyed_add(&model->keyed, open);
+		err = model_keyed_add(&model->keyed, open);
 		if (err)
 			open_give(model, open);
+	} else if (is_second_of_call(step)) {
+		err = begin_beside(model, step->thread, open);
 	} else {
-		err = push(model, stack, open);
+		err = push(model, stack_of(step), open);
 	}
 	return err || !model->sink.span_begin ? err : model->sink.span_begin(model->sink.arg, &open->span);
 }
@@ -279,7 +245,8 @@ static int end_alone(struct model *m, struct model_step *step)
 
 	for (; open; open = open->outer)
 		open->span.flags |= MODEL_CUT;
-	describe(m, step, &span);
+	if (describe(m, step, &span))
+		return -ENOMEM;
 	span.begin = known_since(m, step);
 	span.end = step->event->ts;
 	span.own = span.end - span.begin;
@@ -305,7 +272,7 @@ static int keyed_end(struct model *m, struct model_step *step)
 	int err;
 
 	set_keys(&like, step);
-	open = keyed_take(&m->keyed, &like, process_of(m, step));
+	open = model_keyed_take(&m->keyed, &like, process_of(m, step));
 	if (!open)
 		return end_alone(m, step);
 	set_end(&open->span, step);
@@ -329,6 +296,12 @@ int model_span_end(struct model *model, struct model_step *step)
 
 	if (step->rule->is_keyed)
 		return keyed_end(model, step);
+	if (step->thread->beside && step->thread->beside->span.rule->pair == step->rule->pair) {
+		step->span = step->thread->beside->span.id;
+		set_end(&step->thread->beside->span, step);
+		return end_beside(model, step->thread, ts,
+				  step->thread->loss_ts > step->thread->beside->span.begin ? MODEL_CUT : 0);
+	}
 	while (open && open->span.rule->pair != step->rule->pair)
 		open = open->outer;
 	if (!open)
@@ -340,6 +313,8 @@ int model_span_end(struct model *model, struct model_step *step)
 	loss = step->rule->is_of_cpu ? step->cpu->loss_ts : step->thread->loss_ts;
 	step->span = open->span.id;
 	set_end(&open->span, step);
+	if (step->thread->beside && step->thread->beside->span.parent == open->span.id)
+		step->thread->beside_until = ts;
 	return pop(model, stack, ts, loss > open->span.begin ? MODEL_CUT : 0);
 }
 
@@ -350,7 +325,8 @@ int model_span_timed(struct model *model, struct model_step *step)
 	struct model_stack *stack = &step->thread->stack;
 	struct model_span span;
 
-	describe(model, step, &span);
+	if (describe(model, step, &span))
+		return -ENOMEM;
 	span.end = step->event->ts;
 	span.begin = duration < span.end ? span.end - duration : 0;
 	span.own = span.end - span.begin;
@@ -372,34 +348,23 @@ int model_spans_stop(struct model *model, struct model_stack *stack, uint64_t ts
 	return err;
 }
 
-static int by_id(const void *a, const void *b)
+int model_thread_stop(struct model *model, struct model_thread *thread, uint64_t ts)
 {
-	const struct model_open *x = *(struct model_open *const *)a, *y = *(struct model_open *const *)b;
+	const int err = leave_beside(model, thread, ts, MODEL_NO_END);
 
-	return x->span.id < y->span.id ? -1 : 1;
+	return err ? err : model_spans_stop(model, &thread->stack, ts, 0);
 }
 
 int model_keyed_stop(struct model *model, uint64_t ts)
 {
-	struct model_keyed *k = &model->keyed;
-	struct model_open **list = calloc(k->used + 1, sizeof(*list));
-	size_t nr = 0;
-	int err = list ? 0 : -ENOMEM;
+	int err = 0;
 
-	for (size_t i = 0; !err && i < k->nr_chains; i++) {
-		for (struct model_open *open = k->chains[i]; open; open = open->outer)
-			list[nr++] = open;
+	for (struct model_open *open = model->keyed.oldest; !err && open; open = open->newer) {
+		open->span.end = ts;
+		open->span.own = ts - open->span.begin;
+		open->span.flags |= MODEL_NO_END;
+		err = give(model, &open->span);
 	}
-	/* In the order of their begins, whatever the hash. */
-	if (nr)
-		qsort(list, nr, sizeof(*list), by_id);
-	for (size_t i = 0; !err && i < nr; i++) {
-		list[i]->span.end = ts;
-		list[i]->span.own = ts - list[i]->span.begin;
-		list[i]->span.flags |= MODEL_NO_END;
-		err = give(model, &list[i]->span);
-	}
-	free(list);
 	return err;
 }
 
@@ -416,8 +381,14 @@ static void free_chain(struct model_open *open)
 
 void model_spans_free(struct model *model)
 {
-	for (size_t i = 0; i < model->nr_list; i++)
+	for (size_t i = 0; i < model->nr_list; i++) {
+		struct model_open *beside = model->list[i]->beside;
+
 		free_chain(model->list[i]->stack.top);
+		if (beside)
+			beside->outer = NULL;
+		free_chain(beside);
+	}
 	for (uint32_t i = 0; i < model->nr_cpus; i++)
 		free_chain(model->cpus[i].stack.top);
 	for (size_t i = 0; i < model->keyed.nr_chains; i++)

@@ -93,14 +93,12 @@ int sql_collect_irqs(struct sql_trace *trace, struct sql_cells *cells)
 	return sql_model_run(trace, cells, &sink);
 }
 
-/* syscalls:sys_enter_read is "read"; raw_syscalls:sys_enter has a number alone. */
-static const char *call_name(const struct model_record *record)
+/* "read"; NULL: the events have only a number, and no call of this machine has it. */
+static const char *call_name(const struct model_span *span)
 {
-	const char *name = record->data ? record->type->event->name : "";
+	const bool is_raw = span->rule->naming == MODEL_NAME_CALL;
 
-	if (!strncmp(name, "sys_enter_", 10))
-		return name + 10;
-	return !strncmp(name, "sys_exit_", 9) ? name + 9 : NULL;
+	return is_raw && span->name == span->rule->name ? NULL : span->name;
 }
 
 static int add_syscall(void *arg, const struct model_span *span)
@@ -119,7 +117,7 @@ static int add_syscall(void *arg, const struct model_span *span)
 	sql_row_int(row, span->cpu);
 	sql_row_thread(row, span->tid);
 	sql_row_int_if(row, is_known, number);
-	sql_row_text(row, call_name(seen(span)));
+	sql_row_text(row, call_name(span));
 	sql_row_int_if(row, has_result, result);
 	sql_row_text(row, sql_span_state(span));
 	return sql_row_end(row);

@@ -60,6 +60,14 @@ static uint64_t rule_id(const struct model_rule *rule)
 	return id;
 }
 
+static uint32_t span_name(struct view_items *items, const struct model_span *span)
+{
+	char text[512];
+
+	snprintf(text, sizeof(text), "%s:%s", span->rule->system, span->name);
+	return view_string(items->trace, text);
+}
+
 /* Something that the model gives when it ends, by when and where it began; spans have a number instead. */
 static uint64_t place(uint64_t ts, int32_t tid)
 {
@@ -126,7 +134,7 @@ static int add_span(void *arg, const struct model_span *span)
 	struct view_item item = {
 		.begin = span->begin,
 		.end = span->end,
-		.name = rule_name(items, span->rule),
+		.name = span_name(items, span),
 		.cpu = (uint16_t)span->cpu,
 	};
 

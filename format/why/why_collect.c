@@ -146,6 +146,8 @@ static int add_inner(struct why *why, struct blob *list, const struct model_span
 		inner.end++;
 	if (span->rule->is_of_cpu)
 		inner.name = field_text(why, &span->first, "name");
+	else
+		inner.name = span->name;
 	blob_put(list, &inner, sizeof(inner));
 	return list->error;
 }

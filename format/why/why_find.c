@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Finds things in what is kept of a trace: threads and CPUs by number, items by time, texts. */
-#include "format/text/syscall_names.h"
 #include "format/why/why_private.h"
 
 #include <errno.h>
@@ -127,14 +126,12 @@ const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uin
 
 const char *why_inner_name(struct why *why, const struct why_inner *inner)
 {
-	const char *call;
+	const struct model_rule *rule = inner->rule;
+	const bool is_named = inner->name != rule->name;
 
-	if (!inner->rule->is_kernel)
-		return why_text(why, "%s:%s", inner->rule->system, inner->rule->name);
-	if (!strcmp(inner->rule->system, "syscalls"))
-		return why_text(why, "%s()", inner->rule->name);
-	if (strcmp(inner->rule->system, "raw_syscalls") != 0)
-		return inner->rule->name;
-	call = syscall_name(inner->number);
-	return call ? why_text(why, "%s()", call) : why_text(why, "system call %lld", (long long)inner->number);
+	if (!rule->is_kernel)
+		return why_text(why, "%s:%s", rule->system, rule->name);
+	if (rule->naming == MODEL_NAME_CALL && !is_named)
+		return why_text(why, "system call %lld", (long long)inner->number);
+	return rule->is_call || is_named ? why_text(why, "%s()", inner->name) : rule->name;
 }

@@ -26,13 +26,34 @@ static const struct {
 	{ "sched",
 	  FORMAT(301, "sched_waking",
 		 FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
-	{ "irq", FORMAT(302, "irq_handler_entry", FIELD("int", "irq", 8, 4, 1)) },
+	{ "irq",
+	  FORMAT(302, "irq_handler_entry",
+		 FIELD("int", "irq", 8, 4, 1) "\tfield:__data_loc char[] name;\toffset:12;\tsize:4;\tsigned:0;\n") },
 	{ "irq", FORMAT(303, "irq_handler_exit", FIELD("int", "irq", 8, 4, 1)) },
 	{ "syscalls", FORMAT(304, "sys_enter_read", FIELD("int", "fd", 8, 4, 1)) },
 	{ "syscalls", FORMAT(305, "sys_exit_read", FIELD("long", "ret", 8, 8, 1)) },
 	{ "sched",
 	  FORMAT(306, "sched_wakeup",
 		 FIELD("pid_t", "pid", 8, 4, 1) FIELD("int", "prio", 12, 4, 1) FIELD("int", "target_cpu", 16, 4, 1)) },
+	{ "raw_syscalls", FORMAT(307, "sys_enter", FIELD("long", "id", 8, 8, 1)) },
+	{ "raw_syscalls", FORMAT(308, "sys_exit", FIELD("long", "id", 8, 8, 1) FIELD("long", "ret", 16, 8, 1)) },
+	{ "block",
+	  FORMAT(309, "block_rq_issue", FIELD("dev_t", "dev", 8, 4, 0) FIELD("sector_t", "sector", 12, 8, 0)) },
+	{ "block",
+	  FORMAT(310, "block_rq_complete", FIELD("dev_t", "dev", 8, 4, 0) FIELD("sector_t", "sector", 12, 8, 0)) },
+	{ "ftrace", FORMAT(311, "funcgraph_entry", FIELD("unsigned long", "func", 8, 8, 0)) },
+	{ "ftrace", FORMAT(312, "funcgraph_exit", FIELD("unsigned long", "func", 8, 8, 0)) },
+	{ "workqueue", FORMAT(313, "workqueue_execute_start",
+			      FIELD("void *", "work", 8, 8, 0) FIELD("void *", "function", 16, 8, 0)) },
+	{ "workqueue", FORMAT(314, "workqueue_execute_end", FIELD("void *", "work", 8, 8, 0)) },
+	{ "timer",
+	  FORMAT(315, "timer_expire_entry", FIELD("void *", "timer", 8, 8, 0) FIELD("void *", "function", 16, 8, 0)) },
+	{ "timer", FORMAT(316, "timer_expire_exit", FIELD("void *", "timer", 8, 8, 0)) },
+	{ "timer", FORMAT(317, "hrtimer_expire_entry",
+			  FIELD("void *", "hrtimer", 8, 8, 0) FIELD("void *", "function", 16, 8, 0)) },
+	{ "timer", FORMAT(318, "hrtimer_expire_exit", FIELD("void *", "hrtimer", 8, 8, 0)) },
+	{ "irq", FORMAT(319, "softirq_entry", FIELD("unsigned int", "vec", 8, 4, 0)) },
+	{ "irq", FORMAT(320, "softirq_exit", FIELD("unsigned int", "vec", 8, 4, 0)) },
 	{ "io", FORMAT(16400, "outer_begin", FIELD("u32", "a", 8, 4, 0)) },
 	{ "io", FORMAT(16401, "outer_end", FIELD("s32", "b", 8, 4, 1)) },
 	{ "io", FORMAT(16402, "inner_begin", "") },
@@ -48,6 +69,9 @@ static const struct {
 	{ "io", FORMAT(16409, "send", FIELD("rec_flow", "id", 8, 8, 0)) },
 	{ "io", FORMAT(16410, "flush", FIELD("rec_duration", "dur", 8, 8, 0)) },
 	{ "io", FORMAT(16411, "plain", FIELD("u32", "n", 8, 4, 0)) },
+	{ "mem", FORMAT(16412, "heap_begin", FIELD("rec_counter_s32", "bytes", 8, 4, 1)) },
+	{ "mem", FORMAT(16413, "heap_end", FIELD("rec_state_s32", "value", 8, 4, 1)) },
+	{ "io", FORMAT(16414, "flush_end", FIELD("rec_duration", "dur", 8, 8, 0)) },
 };
 
 #define NR_FORMATS (sizeof(formats) / sizeof(formats[0]))
@@ -56,6 +80,9 @@ static struct dat_format dat_formats[NR_FORMATS];
 static char header_page[] = "\tfield: u64 timestamp;\toffset:0;\tsize:8;\tsigned:0;\n"
 			    "\tfield: local_t commit;\toffset:8;\tsize:8;\tsigned:1;\n"
 			    "\tfield: char data;\toffset:16;\tsize:4080;\tsigned:1;\n";
+static const char symbols[] =
+	"0000000000001000 T vfs_read\n0000000000002000 T ksys_read\n0000000000003000 t flush_work\n"
+	"0000000000004000 t tcp_timer\n0000000000005000 t hrtimer_wakeup\n";
 static char version[] = "recorder 1.0.0; processes: 71 72, 81 82";
 static struct dat_option options[] = { { .id = DAT_VERSION, .size = sizeof(version), .data = version } };
 static struct dat_file file = {
@@ -89,7 +116,7 @@ static void say(const char *format, ...)
 static int say_span(void *arg, const struct model_span *s)
 {
 	(void)arg;
-	say("%s:%s %d %llu-%llu own %llu depth %u%s%s%s", s->rule->system, s->rule->name, s->tid,
+	say("%s:%s %d %llu-%llu own %llu depth %u%s%s%s", s->rule->system, s->name, s->tid,
 	    (unsigned long long)s->begin, (unsigned long long)s->end, (unsigned long long)s->own, s->depth,
 	    s->flags & MODEL_NO_BEGIN ? " no-begin" : "", s->flags & MODEL_NO_END ? " open" : "",
 	    s->flags & MODEL_CUT ? " cut" : "");
@@ -191,6 +218,7 @@ void model_fixture_open(void)
 	file.header_page = (struct dat_text){ header_page, sizeof(header_page) - 1, 0 };
 	cr_assert_eq(event_table_open(&file, EVENT_NO_PLUGINS, &table), 0);
 	cr_assert_eq(table->failures, 0);
+	cr_assert_eq(event_table_add_symbols(table, symbols, sizeof(symbols) - 1), 0);
 	cr_assert_eq(model_rules_open(table, &rules), 0);
 	cr_assert_eq(model_open(rules, &sink, &model), 0);
 }

@@ -288,3 +288,17 @@ Test(model, a_thread_works_for_tasks)
 		     "task 6 - 1 20-30\n"
 		     "task 5 five 2 40-40 open\n");
 }
+
+/* A counter called X_begin, a state called X_end and a span Y_end written at its end are no halves of spans. */
+Test(model, type_words_come_before_names)
+{
+	feed_int(10, COUNTER_BEGIN, 1, 5);
+	feed_bare(20, INNER_BEGIN, 1);
+	feed_int(30, STATE_END, 1, 7);
+	feed_long(40, TIMED_END, 1, 15);
+	feed_bare(50, INNER_END, 1);
+	expect_items("mem:heap_begin 1 at 10: 5\n"
+		     "io:flush_end 1 25-40 own 15 depth 1 in 1\n"
+		     "io:inner 1 20-50 own 15 depth 0\n"
+		     "mem:heap_end 30-50 of 0: 7 open\n");
+}

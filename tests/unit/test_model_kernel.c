@@ -3,6 +3,7 @@
 #include "model_fixture.h"
 
 #include <criterion/criterion.h>
+#include <sys/syscall.h>
 
 TestSuite(model, .init = model_fixture_open, .fini = model_fixture_close);
 
@@ -180,4 +181,132 @@ Test(model, interrupts_nest_on_their_cpu)
 	expect_items("irq:irq_handler 1 25-30 own 5 depth 1 in 2\n"
 		     "irq:irq_handler 1 20-40 own 15 depth 0 to 2\n"
 		     "syscalls:read 1 10-50 own 40 depth 0\n");
+}
+
+/* ------------------------------------------------------------------------------------------------ the kernel's pairs */
+
+static void feed_two(uint64_t ts, int id, int32_t tid, int64_t first, int64_t second)
+{
+	event_of(id, tid);
+	event_put64(first);
+	event_put64(second);
+	event_feed(ts, 0);
+}
+
+Test(model, functions_nest_and_have_their_names)
+{
+	feed_long(10, FUNCTION_ENTRY, 1, 0x2000);
+	feed_long(20, FUNCTION_ENTRY, 1, 0x1010); /* an address inside of the function */
+	feed_long(30, FUNCTION_EXIT, 1, 0x1010);
+	feed_long(40, FUNCTION_EXIT, 1, 0x2000);
+	feed_long(50, FUNCTION_ENTRY, 1, 0x10); /* below all functions */
+	feed_long(60, FUNCTION_EXIT, 1, 0x10);
+	expect_items("ftrace:vfs_read 1 20-30 own 10 depth 1 in 1\n"
+		     "ftrace:ksys_read 1 10-40 own 20 depth 0\n"
+		     "ftrace:funcgraph 1 50-60 own 10 depth 0\n");
+}
+
+Test(model, work_and_timers_are_called_after_their_functions)
+{
+	feed_two(10, WORK_START, 1, 0xf0, 0x3000);
+	feed_two(12, TIMER_ENTRY, 1, 0xf1, 0x4000);
+	feed_long(14, TIMER_EXIT, 1, 0xf1);
+	feed_two(16, HRTIMER_ENTRY, 1, 0xf2, 0x5000);
+	feed_long(18, HRTIMER_EXIT, 1, 0xf2);
+	feed_long(20, WORK_END, 1, 0xf0);
+	expect_items("timer:tcp_timer 1 12-14 own 2 depth 0\n"
+		     "timer:hrtimer_wakeup 1 16-18 own 2 depth 0\n"
+		     "workqueue:flush_work 1 10-20 own 10 depth 0\n");
+}
+
+Test(model, interrupts_have_the_names_of_their_devices)
+{
+	event_of(IRQ_ENTRY, 1);
+	event_put32(40);
+	event_put_text("eth0\n");
+	event_feed(10, 0);
+	feed_int(12, SOFTIRQ_ENTRY, 1, 3);
+	feed_int(14, SOFTIRQ_EXIT, 1, 3);
+	feed_int(16, SOFTIRQ_ENTRY, 1, 77); /* there is none */
+	feed_int(18, SOFTIRQ_EXIT, 1, 77);
+	feed_int(20, IRQ_EXIT, 1, 40);
+	expect_items("irq:NET_RX 1 12-14 own 2 depth 1 in 1\n"
+		     "irq:softirq 1 16-18 own 2 depth 1 in 1\n"
+		     "irq:eth0? 1 10-20 own 6 depth 0\n");
+}
+
+Test(model, requests_of_a_device_are_found_by_their_sector)
+{
+	for (int i = 0; i < 2; i++) {
+		event_of(BLOCK_ISSUE, 1);
+		event_put32(0x800000);
+		event_put64(2048 + i);
+		event_feed(10 + (uint64_t)i, 0);
+	}
+	event_of(BLOCK_COMPLETE, 2);
+	event_put32(0x800000);
+	event_put64(2048);
+	event_feed(20, 1);
+	event_of(BLOCK_COMPLETE, 2);
+	event_put32(0x100000); /* of another device */
+	event_put64(2049);
+	event_feed(30, 1);
+	expect_items("block:block_rq 1 10-20 own 10 depth 0 key 8388608 to 2\n"
+		     "block:block_rq 2 10-30 own 20 depth 0 no-begin key 1048576\n"
+		     "block:block_rq 1 11-30 own 19 depth 0 open key 8388608\n");
+}
+
+/* The numbers of this machine. */
+Test(model, system_calls_by_number)
+{
+	feed_long(10, CALL_ENTER, 1, SYS_read);
+	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
+	feed_long(30, CALL_ENTER, 1, 100000);
+	feed_two(40, CALL_EXIT, 1, 100000, -38);
+	feed_two(50, CALL_EXIT, 2, SYS_write, 1);
+	expect_items("raw_syscalls:read 1 10-20 own 10 depth 0\n"
+		     "raw_syscalls:syscall 1 30-40 own 10 depth 0\n"
+		     "raw_syscalls:write 2 10-50 own 40 depth 0 no-begin\n");
+}
+
+/* The kernel calls the probes of both events in the same order where a call begins and where it ends. */
+Test(model, both_events_of_a_system_call)
+{
+	feed_bare(5, INNER_BEGIN, 1);
+	feed_long(10, CALL_ENTER, 1, SYS_read);
+	feed_int(11, READ_ENTER, 1, 3);
+	feed_long(15, FUNCTION_ENTRY, 1, 0x1000);
+	feed_long(17, FUNCTION_EXIT, 1, 0x1000);
+	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
+	feed_long(21, READ_EXIT, 1, 5);
+	feed_bare(30, INNER_END, 1);
+	/* And in the opposite order at the end. */
+	feed_int(40, READ_ENTER, 1, 3);
+	feed_long(41, CALL_ENTER, 1, SYS_read);
+	feed_two(50, CALL_EXIT, 1, SYS_read, 5);
+	feed_long(51, READ_EXIT, 1, 5);
+	expect_items("ftrace:vfs_read 1 15-17 own 2 depth 2 in 2\n"
+		     "raw_syscalls:read 1 10-20 own 8 depth 1 in 1\n"
+		     "syscalls:read 1 11-21 own 10 depth 2 in 2\n"
+		     "io:inner 1 5-30 own 15 depth 0\n"
+		     "raw_syscalls:read 1 41-50 own 9 depth 1 in 5\n"
+		     "syscalls:read 1 40-51 own 11 depth 0\n");
+}
+
+/* One event of a call was lost, or the thread dies in it. */
+Test(model, half_of_the_events_of_a_system_call)
+{
+	feed_long(10, CALL_ENTER, 1, SYS_read);
+	feed_int(11, READ_ENTER, 1, 3);
+	feed_two(20, CALL_EXIT, 1, SYS_read, 5);
+	feed_long(30, CALL_ENTER, 1, SYS_read);
+	feed_int(31, READ_ENTER, 1, 3);
+	feed_two(40, CALL_EXIT, 1, SYS_read, 5);
+	feed_long(50, CALL_ENTER, 1, SYS_exit);
+	switch_to(60, 0, 1, 0x10, 0);
+	expect_spans("raw_syscalls:read 1 10-20 own 10 depth 0\n"
+		     "syscalls:read 1 11-20 own 9 depth 1 cut in 1\n"
+		     "raw_syscalls:read 1 30-40 own 10 depth 0\n"
+		     "syscalls:read 1 31-40 own 9 depth 1 cut in 3\n"
+		     "raw_syscalls:exit 1 50-60 own 10 depth 0 open\n");
 }

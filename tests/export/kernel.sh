@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The kernel's spans of a real recording: system calls with the events of raw_syscalls and of syscalls, interrupts, timers.
+# Names, numbers and durations are those of report's lines, in report --spans, in recorder sql and in Perfetto.
+
+. "$top_srcdir/tests/tap.sh"
+
+[ "$(id -u)" = 0 ] || skip_all "needs root"
+. "$top_srcdir/tests/export/perfetto.sh"
+cd "$TMP" || exit 1
+
+ok "record" "$RECORDER" record -q -F -e raw_syscalls -e syscalls -e irq -e timer -o kernel.dat -- \
+	python3 -c 'import os; [os.getppid() or os.stat("/") for i in range(50)]'
+ok "report" "$RECORDER" report -t kernel.dat
+sed -nE 's/^ *.*-([0-9]+) +\[([0-9]+)\] +([0-9]+)\.([0-9]{9}): ([a-z0-9_]+): +(.*)$/\1 \2 \3\4 \5 \6/p' .out >lines
+is "no event is lost" "$(grep -c EVENTS .out)" 0
+
+# Begin and end of each call, from the lines: "NAME BEGIN END". A call that has no end is not here.
+awk '$4 ~ /^sys_enter_/ { name[$1] = substr($4, 11); begin[$1] = $3 }
+	$4 ~ /^sys_exit_/ && $1 in name { print name[$1], begin[$1], $3; delete name[$1] }' lines | sort >named
+awk '$4 == "sys_enter" { begin[$1] = $3 }
+	$4 == "sys_exit" && $1 in begin { print begin[$1], $3; delete begin[$1] }' lines | sort >raw
+ok "there are calls" test "$(grep -c '^getppid ' named)" -ge 50
+
+"$RECORDER" report --spans -t kernel.dat >spans
+# The kernel writes sys_enter_rt_sigreturn, but no sys_exit_rt_sigreturn.
+is "report --spans: no other call is cut" "$(grep -E 'syscalls:.*(cut|lost inside)' spans | grep -v ':rt_sigreturn(); cut')" ""
+# calls SYSTEM: names of the spans that began. The kernel calls newuname what programs call uname.
+calls()
+{
+	sed -nE "s/.*\\|  *$1:([a-z0-9_]+)\\(.*\\) *(\\{|;|= .*;)\$/\\1/p" spans | sed 's/^new\(uname\)$/\1/' | grep -v '^rt_sigreturn$' |
+		sort | uniq -c
+}
+calls raw_syscalls >got
+calls syscalls >expected
+ok "report --spans: every call twice, by the same name" diff got expected
+ok "report --spans: there are calls" test -s got
+ok "sql" "$RECORDER" sql --csv kernel.dat "select name, ts, ts + dur from syscalls where state = 'whole'"
+tail -n +2 .out | tr -d '\r' | tr , ' ' | sort >got
+cut -d ' ' -f 2- got | sort >got.times
+{
+	cut -d ' ' -f 2- named
+	cat raw
+} | sort >expected.times
+ok "sql: begins and ends are those of the lines" diff expected.times got.times
+ok "sql: the calls of syscalls have their names" test -z "$(comm -23 named got)"
+is "sql: those of raw_syscalls, too" "$(cut -d ' ' -f 1 got | sed 's/^newuname$/uname/' | sort | uniq -c | awk '$1 % 2 && $2 != "rt_sigreturn"')" ""
+
+ok "export" "$RECORDER" export --perfetto kernel.dat -o kernel.pftrace
+sql calls "select category, name, ts, ts + dur from slice where category in ('syscalls', 'raw_syscalls') and dur >= 0 and extract_arg(arg_set_id, 'debug.incomplete') is null"
+sql interrupts "select distinct category || ':' || name from slice where category in ('irq', 'timer') and extract_arg(arg_set_id, 'debug.incomplete') is null order by 1"
+ask kernel.pftrace
+answer calls | tr ';' '\n' | grep -E '^(raw_)?syscalls ' | cut -d ' ' -f 2- | sort >perfetto
+ok "Perfetto: the same calls" diff got perfetto
+# Names are those of the begins' lines; a function that has no name there is a number.
+{
+	sed -nE 's/.* irq_handler_entry irq=[0-9]+ name=(.*)/irq:\1/p; s/.* softirq_entry vec=[0-9]+ \[action=(.*)\]/irq:\1/p' lines
+	sed -nE 's/.* hrtimer_expire_entry .*function=([a-zA-Z_][^ ]*).*/timer:\1/p; s/.* timer_expire_entry .*function=([a-zA-Z_][^ ]*).*/timer:\1/p' lines
+} | sed 's,/.*,,' | sort -u >expected
+answer interrupts | tr ';' '\n' | sort -u >got
+is "Perfetto: interrupts and timers have names of the lines" "$(comm -13 expected got | grep -vE ':(softirq|timer_expire|hrtimer_expire|irq_handler)$')" ""
+
+done_testing
