@@ -17,7 +17,8 @@
  *
  * There is nothing to initialise. An event that is off costs two loads, a test and a branch. An event that is on is
  * written in place, without a lock, a system call or an allocation. Any thread and any signal handler may write events.
- * <librecorder/span.h>, which is part of this header, has spans, counters, states and logical tasks.
+ * <librecorder/span.h>, which is part of this header, has spans, counters, states and logical tasks;
+ * <librecorder/context.h>, also part of it, has values to which all events of a thread belong.
  * Everything works the same in C11 and C++17.
  */
 #ifndef LIBRECORDER_EVENT_H
@@ -28,6 +29,7 @@
 #define REC__DETAIL 1
 #include <librecorder/detail/event_macros.h>
 #pragma pop_macro("REC__DETAIL")
+#include <librecorder/context.h>
 #include <librecorder/lane.h>
 #include <librecorder/span.h>
 #include <librecorder/version.h>

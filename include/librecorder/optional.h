@@ -40,6 +40,8 @@
 
 #else
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -66,7 +68,17 @@ int rec_optional_unused(const char *first, ...);
 #define REC_TASK(...)		   ((void)sizeof(rec_optional_unused("", __VA_ARGS__)))
 #define REC(system, ...)	   REC__OPTIONAL(__VA_ARGS__, 0)
 #define REC_ON(system, name)	   0
+#define rec_context_set(key, value) REC__OPTIONAL_SET(key, value)
 #define rec_printf(...)		   ((void)sizeof(rec_optional_unused(__VA_ARGS__)))
+
+/* It may stand as a statement, for which compilers would report a mere value as unused. */
+static inline __attribute__((unused)) int rec_optional_set(size_t unused)
+{
+	(void)unused;
+	return 0;
+}
+
+#define REC__OPTIONAL_SET(key, value) rec_optional_set(sizeof(rec_optional_unused("", key, value)))
 
 /* The first argument is an event's name, not a value. */
 #define REC__OPTIONAL(name, ...) ((void)sizeof(rec_optional_unused("", __VA_ARGS__)))

@@ -14,6 +14,7 @@
  */
 #include <librecorder/lane.h>
 
+#include "librecorder/process/context_private.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/core/atomic.h"
 #include "librecorder/process/debug.h"
@@ -417,6 +418,11 @@ void rec_lane_bind(uint32_t index, uint32_t tid)
 	rec_local_add64(&rec_lane_at(index)->leases, 1);
 	handle->cpu = rec_thread_cpu();
 	memcpy(&handle->common, &common, sizeof(common));
+	handle->entered = rec_thread_context ? rec_context_repeat : NULL;
+	handle->leave = handle->entered;
+	/* The first event is then on the rare path, after which the values are written. */
+	if (handle->leave)
+		rec_store_relaxed(&rec_lane_at(index)->cpu, REC_CPU_NONE);
 	rec_signal_fence();
 	handle->lane = rec_lane_at(index);
 	rec_signal_fence();

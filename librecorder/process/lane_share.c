@@ -11,6 +11,7 @@
  * The pool turns some of its lanes into shared ones before it is used up (rec_share_wants_lane()), so they exist when
  * they are needed. They stay shared.
  */
+#include "librecorder/process/context_private.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/core/atomic.h"
 #include "librecorder/process/process.h"
@@ -54,8 +55,13 @@ static bool is_held(const struct rec_lane *lane)
 
 static void leave(struct rec_handle *handle)
 {
+	const uint64_t entered = handle->lane->pages_touched;
+	const uint32_t nr_subbufs = handle->nr_subbufs;
+
 	/* Release: the thread that takes the lane next sees everything that we wrote (edge O1). */
 	rec_store_release(&handle->lane->owner, 0);
+	if (REC_UNLIKELY(rec_thread_context))
+		rec_context_repeat_shared(rec_lane_index(handle), entered, nr_subbufs);
 }
 
 void rec_share_add(uint32_t index)
@@ -72,6 +78,7 @@ void rec_share_add(uint32_t index)
 	handle->lane = rec_lane_at(index);
 	handle->is_held = is_held;
 	handle->leave = leave;
+	handle->entered = leave;
 	handle->on_stuck = NULL;
 	handle->grow = NULL;
 	rec_store_relaxed(&handle->lane->shared, 1);
@@ -147,9 +154,9 @@ static struct rec_handle *pass_gate(struct rec_handle *handle)
 		return open;
 	rec_local_add64(&handle->lane->disabled, 1);
 	/* A broken lane is not used any more. */
-	if (handle->leave && handle->lane->broken)
+	if (handle->is_held && handle->lane->broken)
 		rec_lane_give_back(rec_lane_index(handle));
-	else if (handle->leave)
+	else if (handle->is_held)
 		handle->leave(handle);
 	return NULL;
 }

@@ -7,6 +7,7 @@
  */
 #include <librecorder/lane.h>
 
+#include "librecorder/process/context_private.h"
 #include "librecorder/process/lane_private.h"
 #include "librecorder/core/atomic.h"
 #include "librecorder/process/log_private.h"
@@ -351,10 +352,12 @@ int rec_thread_name(const char *name)
 /* The thread ends. Events of later destructors find no lane and lease one again; that sets the key again. */
 static void thread_ends(void *value)
 {
-	struct rec_handle *handle = rec_thread_handle;
+	struct rec_handle *handle;
 	struct rec_signal_block block;
 
 	(void)value;
+	rec_context_end();
+	handle = rec_thread_handle;
 	if (!handle->lane)
 		return;
 	rec_lane_note_name();

@@ -50,9 +50,8 @@ static void look_for_waiters(const struct rec_handle *handle)
  * The commit position moves from one sub-buffer to another: store the number of the first event of each one on the
  * way.
  */
-static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
+static bool publish_path(struct rec_handle *handle, struct rec_lane *lane, uint64_t from, uint64_t to)
 {
-	struct rec_lane *lane = handle->lane;
 	uint32_t id = REC_POS_ID(from);
 	uint32_t pages = 0;
 
@@ -84,6 +83,8 @@ static bool publish_path(struct rec_handle *handle, uint64_t from, uint64_t to)
 		rec_fence_release();
 		rec_local_add64(&lane->pages_touched, pages);
 		REC_TESTPOINT(publish_touched);
+		/* finish() calls it; after rec_publish_slow() that of the next event, which is no plain case (T). */
+		rec_store_relaxed(&handle->leave, handle->entered);
 		look_for_waiters(handle);
 	}
 	return true;
@@ -128,7 +129,7 @@ static void publish(struct rec_handle *handle, uint64_t open, uint64_t from, uin
 		/* Before publishing: if we were left after it, no other writer would know. */
 		if (tail != end)
 			doubt(lane);
-		if (!publish_path(handle, from, tail))
+		if (!publish_path(handle, lane, from, tail))
 			return;
 		rec_signal_fence();
 		from = tail;
@@ -192,7 +193,7 @@ static bool is_ours(const struct rec_slot *slot)
 	const struct rec_handle *handle = slot->handle;
 	const struct rec_lane *lane = slot->lane;
 
-	return handle->lane == lane && (REC_LIKELY(!handle->leave) || handle->is_held(lane)) &&
+	return handle->lane == lane && (REC_LIKELY(!handle->is_held) || handle->is_held(lane)) &&
 	       rec_ring_distance(lane, slot->end) <= rec_ring_distance(lane, rec_load_relaxed(&lane->tail));
 }
 

@@ -110,7 +110,7 @@ static void *reserve_gated(struct rec_handle *handle, uint32_t size, uint64_t he
 		return NULL;
 	}
 	/* The gate may have to stay closed for later events. */
-	if (open == handle || !open->leave)
+	if (open == handle || !open->is_held)
 		return reserve_rare(open, size, here, end, ret_slot);
 	at = rec_reserve(open, size, ret_slot);
 	if (!at)

@@ -13,7 +13,7 @@ cat >"$TMP/rooms" <<'END'
 librecorder/core : : detail/abi detail/word event_text filter log page pattern version
 librecorder/os : librecorder/core : detail/abi detail/ring buffer_dir clock
 librecorder/ring : librecorder/core librecorder/os : detail/ring page source
-librecorder/process : librecorder/core librecorder/os librecorder/ring : detail/abi detail/event_macros buffer buffer_dir clock event event_text ffi filter lane version
+librecorder/process : librecorder/core librecorder/os librecorder/ring : detail/abi detail/event_macros buffer buffer_dir clock context event event_text ffi filter lane version
 librecorder/view : librecorder/core librecorder/os librecorder/ring : event_text map page reader
 librecorder : librecorder/core librecorder/os librecorder/process librecorder/view format/weave : buffer clock reader
 format/io : : page

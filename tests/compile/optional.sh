@@ -41,6 +41,9 @@ void lib_call(unsigned int n)
 	if (REC_ON(opt, shown))
 		REC(opt, shown, n);
 	rec_printf("%u %s", n, only_for_events);
+	rec_context_set("n", only_for_events);
+	if (rec_context_set("n", only_for_events))
+		return;
 	{
 		const uint64_t start = REC_TIMED_START(opt, timed);
 		REC_SCOPE(opt, scope, n);

@@ -70,6 +70,7 @@ void share_lane(void)
 	m.shared.handle = m.handle;
 	m.shared.handle.is_held = is_held;
 	m.shared.handle.leave = lane_leave;
+	m.shared.handle.entered = lane_leave;
 	for (i = 0; i < ACTORS; i++)
 		m.threads[i] = (struct rec_handle){
 			.lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = on_gate_shared, .capacity = 1

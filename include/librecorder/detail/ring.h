@@ -74,12 +74,15 @@ struct rec_handle {
 	 */
 	uint32_t wanted_subbuf;
 	uint64_t wanted_size;
-	/*
-	 * For a lane that is taken for one event: whether the calling thread has it, and what to do after the event's
-	 * commit, discard or refusal. Both are NULL for any other lane.
-	 */
+	/* For a lane that is taken for one event: whether the calling thread has it. NULL for any other lane. */
 	bool (*is_held)(const struct rec_lane *lane);
+	/*
+	 * Called after a commit or discard that was not the plain case; for a lane that is taken for one event, after
+	 * each one, and after a refusal. NULL: nothing is to be done. When the commit position enters a sub-buffer,
+	 * `leave` becomes `entered`.
+	 */
 	void (*leave)(struct rec_handle *handle);
+	void (*entered)(struct rec_handle *handle);
 	/*
 	 * Called if a reservation is open and may stay open for ever. Returns the handle to continue with, or NULL to
 	 * refuse. May be NULL.

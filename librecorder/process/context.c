@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Context: the values to which a thread's events belong, and the event recorder:context, which says what they are.
+ *
+ * Guarantees. Once the event is declared and the thread has its page, everything here is signal-safe, without a lock. A
+ * handler may set values at any instruction, and may leave by a jump. If it does so from within rec_context_set(), the
+ * thread loses one of its spare cells.
+ *
+ * A record of the event has the age of the value: 0 if the value begins here, otherwise how long ago it was set. The
+ * clock is read when the record has its time, so no record claims to be younger than its value. A record therefore
+ * also says what the events before it belong to, back to that time: it does not matter whether values are written
+ * again before or after the first event of a sub-buffer, or a little later. A key that has lost its value keeps its
+ * place, as the empty text, and is written again, too: otherwise a reader that missed the end of a value would not
+ * learn of it.
+ *
+ * A thread's page has cells, each of which holds a key and its value and does not change while it is in use. One word
+ * names the cells that are valid, and counts its changes. Whoever copies a cell looks at the word again afterwards.
+ */
+#include <librecorder/context.h>
+#include <librecorder/event.h>
+#include <librecorder/ffi.h>
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "librecorder/process/context_private.h"
+#include "librecorder/process/lane_private.h"
+#include "librecorder/process/process.h"
+
+#define KEYS REC_CONTEXT_KEYS_MAX
+
+/* One for each key, and one for each of the writers that may be inside rec_context_set() at the same time. */
+#define CELLS 15u
+
+/* The word: four bits for each key, the number of its cell plus 1, or 0; above them the number of changes. */
+#define CELL_BITS    4u
+#define CELL_MASK    15u
+#define CHANGE_SHIFT (KEYS * CELL_BITS)
+
+/* A shared lane has a value again when it has entered this part of its sub-buffers. */
+#define SHARED_PART 8u
+
+struct cell {
+	uint64_t since; /* CLOCK_MONOTONIC */
+	uint32_t key_size, value_size; /* with NUL */
+	char key[REC_CONTEXT_KEY_MAX + 1];
+	char value[REC_CONTEXT_VALUE_MAX + 1];
+};
+
+/* When the values were last written to a shared lane. */
+struct shared {
+	uint64_t entered;
+	uint32_t lane; /* its number plus 1 */
+};
+
+struct rec_context {
+	uint64_t valid; /* the word */
+	uint64_t taken; /* a bit for each cell */
+	uint64_t repeating; /* in shared lanes: the stack of the writer that does so; 0: none */
+	struct shared shared[REC_SHARED_MAX];
+	struct cell cells[CELLS];
+};
+
+__thread struct rec_context *rec_thread_context __attribute__((tls_model("initial-exec")));
+
+/* NULL: not declared yet. */
+static struct rec_event *context_event;
+static struct rec_event never = { .enabled = &never.off };
+
+/* Two threads may do this at once: both get the same event. Returns an event that is off if there can be none. */
+static struct rec_event *declare(void)
+{
+	const int saved = errno;
+	struct rec_event *event;
+	const int r = rec_event_declare("recorder", "context, u64(age), string(key), string(value)", NULL, 0, &event);
+
+	errno = saved;
+	if (r < 0)
+		event = &never;
+	/* Release: a thread that finds the event finds its members complete. */
+	rec_store_release(&context_event, event);
+	return event;
+}
+
+/* ---------------------------------------------------------------------------------------------------------- records */
+
+/* The fixed fields of the event, as rec_event_text() describes them. */
+struct fixed {
+	uint64_t age;
+	uint32_t key, value; /* __data_loc */
+};
+
+static uint32_t location(uint32_t offset, uint32_t size)
+{
+	return offset | size << 16;
+}
+
+static uint32_t record_size(const struct cell *cell)
+{
+	return REC_EVENT_COMMON_SIZE + (uint32_t)sizeof(struct fixed) + cell->key_size + cell->value_size;
+}
+
+/* What follows the common fields. The record has its time already. */
+static void fill_record(unsigned char *at, const struct cell *cell, bool is_repeat)
+{
+	const uint32_t key_at = REC_EVENT_COMMON_SIZE + (uint32_t)sizeof(struct fixed);
+	struct fixed fixed = { .key = location(key_at, cell->key_size),
+			       .value = location(key_at + cell->key_size, cell->value_size) };
+	const uint64_t now = rec_clock_mono();
+
+	if (is_repeat)
+		fixed.age = now > cell->since ? now - cell->since : 1;
+	at = rec_put(at, &fixed, sizeof(fixed));
+	at = rec_put(at, cell->key, cell->key_size);
+	rec_put(at, cell->value, cell->value_size);
+}
+
+/* ------------------------------------------------------------------------------------------------------------ cells */
+
+static uint32_t cell_of(uint64_t valid, unsigned int key)
+{
+	return (uint32_t)(valid >> (key * CELL_BITS)) & CELL_MASK;
+}
+
+/* A copy of a key's cell, and the word that named it. False: the key has none. */
+static bool copy_cell(const struct rec_context *context, unsigned int key, struct cell *ret_cell, uint64_t *ret_valid)
+{
+	uint64_t valid;
+
+	do {
+		valid = rec_load_relaxed(&context->valid);
+		if (!cell_of(valid, key))
+			return false;
+		rec_signal_fence();
+		*ret_cell = context->cells[cell_of(valid, key) - 1];
+		rec_signal_fence();
+	} while (rec_load_relaxed(&context->valid) != valid);
+	*ret_valid = valid;
+	return true;
+}
+
+static void free_cell(struct rec_context *context, uint32_t number)
+{
+	uint64_t taken;
+
+	do
+		taken = rec_load_relaxed(&context->taken);
+	while (!rec_local_cmpxchg64(&context->taken, taken, taken & ~(UINT64_C(1) << number)));
+}
+
+/* A cell that is not in use, or NULL. */
+static struct cell *take_cell(struct rec_context *context)
+{
+	uint64_t taken, found;
+
+	do {
+		taken = rec_load_relaxed(&context->taken);
+		found = ~taken & (taken + 1);
+		if (found >> CELLS)
+			return NULL;
+	} while (!rec_local_cmpxchg64(&context->taken, taken, taken | found));
+	return &context->cells[__builtin_ctzll(found)];
+}
+
+/* The place of the key: its own; one that is free; or one whose key has no value. -ENOSPC: there is none. */
+static int find_place(const struct rec_context *context, uint64_t valid, const char *key)
+{
+	int unused = -ENOSPC;
+
+	for (unsigned int i = 0; i < KEYS; i++) {
+		const uint32_t number = cell_of(valid, i);
+		const struct cell *cell = number ? &context->cells[number - 1] : NULL;
+
+		if (cell && !strcmp(cell->key, key))
+			return (int)i;
+		if (unused < 0 && !cell)
+			unused = (int)i;
+	}
+	for (unsigned int i = 0; unused < 0 && i < KEYS; i++)
+		if (!context->cells[cell_of(valid, i) - 1].value[0])
+			unused = (int)i;
+	return unused;
+}
+
+/*
+ * Give the key of a new cell the cell's value. Returns the place of the key; -EALREADY: it has this value, or none and
+ * is to have none; -ENOSPC. The cell is then in use, or free again.
+ */
+static int put_cell(struct rec_context *context, const struct cell *cell)
+{
+	const uint32_t number = (uint32_t)(cell - context->cells);
+	uint64_t valid, next;
+	uint32_t old;
+	int place;
+
+	do {
+		valid = rec_load_relaxed(&context->valid);
+		rec_signal_fence();
+		place = find_place(context, valid, cell->key);
+		old = place < 0 ? 0 : cell_of(valid, (unsigned int)place);
+		if (old && !strcmp(context->cells[old - 1].key, cell->key)) {
+			if (!strcmp(context->cells[old - 1].value, cell->value))
+				place = -EALREADY;
+		} else if (!cell->value[0]) {
+			place = -EALREADY;
+		}
+		rec_signal_fence();
+		next = valid;
+		if (place >= 0) {
+			next &= ~((uint64_t)CELL_MASK << ((unsigned int)place * CELL_BITS));
+			next |= (uint64_t)(number + 1) << ((unsigned int)place * CELL_BITS);
+			next += UINT64_C(1) << CHANGE_SHIFT;
+		}
+	} while (!rec_local_cmpxchg64(&context->valid, valid, next));
+	if (place < 0)
+		free_cell(context, number);
+	else if (old)
+		free_cell(context, old - 1);
+	return place;
+}
+
+/*
+ * Write the value of a key. `begins`: it begins here, unless this is not its cell any more, because a handler has set
+ * the key meanwhile. A value that a handler changes before the record has its place is not written: the record would
+ * come after that of the new value. Afterwards it comes before it.
+ */
+static void write_record(const struct rec_context *context, unsigned int key, uint32_t begins)
+{
+	struct rec_event *event = rec_load_acquire(&context_event);
+	struct rec_handle *handle;
+	unsigned char *record;
+	struct rec_slot slot;
+	struct cell cell;
+	uint64_t valid;
+
+	while (event && rec_event_on(event) && copy_cell(context, key, &cell, &valid)) {
+		if (begins && cell_of(valid, key) != begins)
+			return;
+		handle = rec_handle_get();
+		record = handle ? rec_reserve(handle, record_size(&cell), &slot) : NULL;
+		if (!record)
+			return;
+		if (rec_load_relaxed(&context->valid) == valid) {
+			fill_record(rec_put_common(record, handle, rec_event_id(event)), &cell, !begins);
+			rec_event_finish(rec_event_condition(rec_load_relaxed(&event->enabled)), &slot, record,
+					 record_size(&cell));
+			return;
+		}
+		rec_discard(&slot, record);
+	}
+}
+
+/* ------------------------------------------------------------------------------------------------- writing them again */
+
+static void write_all(const struct rec_context *context)
+{
+	for (unsigned int key = 0; key < KEYS; key++)
+		write_record(context, key, 0);
+}
+
+/*
+ * The values take less than half of the smallest sub-buffer. So, if they do not fit into the rest of this one, they are
+ * written once more from the beginning of the next one, and that fits.
+ */
+void rec_context_repeat(struct rec_handle *handle)
+{
+	const struct rec_context *context = rec_thread_context;
+
+	rec_store_relaxed(&handle->leave, NULL);
+	rec_signal_fence();
+	if (context)
+		write_all(context);
+}
+
+_Static_assert(KEYS * (REC_RESTATE_SIZE + 8 + REC_EVENT_COMMON_SIZE + sizeof(struct cell)) < REC_SUBBUF_MIN / 2,
+	       "the values fit");
+
+void rec_context_repeat_shared(uint32_t lane, uint64_t entered, uint32_t nr_subbufs)
+{
+	const uint64_t here = (uint64_t)(uintptr_t)__builtin_frame_address(0);
+	struct rec_context *context = rec_thread_context;
+	struct shared *shared = context ? &context->shared[lane % REC_SHARED_MAX] : NULL;
+	uint64_t part = nr_subbufs / SHARED_PART;
+
+	if (!shared || (shared->lane == lane + 1 && entered - shared->entered < (part ? part : 1)))
+		return;
+	/* Each of the records may go to another lane. A writer that was left does not come back. */
+	if (context->repeating && !rec_ring_is_left(context->repeating, here))
+		return;
+	context->repeating = here;
+	*shared = (struct shared){ .entered = entered, .lane = lane + 1 };
+	rec_signal_fence();
+	write_all(context);
+	rec_signal_fence();
+	context->repeating = 0;
+}
+
+/* ------------------------------------------------------------------------------------------------------------ setting */
+
+static bool is_key(const char *key)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+	size_t size;
+
+	if (!key || !*key || (*key >= '0' && *key <= '9'))
+		return false;
+	size = strnlen(key, REC_CONTEXT_KEY_MAX + 1);
+	return size <= REC_CONTEXT_KEY_MAX && strspn(key, letters) == size;
+}
+
+/* The thread's page; or NULL. */
+static struct rec_context *get_context(void)
+{
+	const int saved = errno;
+	struct rec_context *none = NULL, *made;
+	struct rec_handle *handle;
+
+	if (rec_thread_context)
+		return rec_thread_context;
+	made = mmap(NULL, sizeof(*made), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (made == MAP_FAILED)
+		made = NULL;
+	rec_thread_watch_end();
+	errno = saved;
+	/* A handler may have come before. */
+	if (!__atomic_compare_exchange_n(&rec_thread_context, &none, made, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED) &&
+	    made)
+		munmap(made, sizeof(*made));
+	handle = rec_thread_handle;
+	if (rec_thread_context && handle->lane && !rec_share_is_handle(handle))
+		handle->entered = rec_context_repeat;
+	return rec_thread_context;
+}
+
+int rec_context_set(const char *key, const char *value)
+{
+	const size_t value_size = value ? strnlen(value, REC_CONTEXT_VALUE_MAX + 1) : 0;
+	struct rec_event *event = rec_load_acquire(&context_event);
+	struct rec_context *context;
+	struct rec_handle *handle;
+	struct cell *cell;
+	int place;
+
+	if (!is_key(key))
+		return -EINVAL;
+	if (value_size > REC_CONTEXT_VALUE_MAX)
+		return -E2BIG;
+	if (!event)
+		event = declare();
+	if (event == &never)
+		return -ENXIO;
+	handle = rec_event_on(event) ? rec_handle_get() : NULL;
+	context = get_context();
+	if (!context)
+		return -ENOMEM;
+	/* The old values first, if they are due: in a new lane, or after a handler has filled a sub-buffer. */
+	if (handle && handle->leave == rec_context_repeat)
+		rec_context_repeat(handle);
+	cell = take_cell(context);
+	if (!cell)
+		return -EBUSY;
+	cell->since = rec_clock_mono();
+	cell->key_size = (uint32_t)strlen(key) + 1;
+	cell->value_size = (uint32_t)value_size + 1;
+	memcpy(cell->key, key, cell->key_size);
+	if (value_size)
+		memcpy(cell->value, value, value_size);
+	cell->value[value_size] = '\0';
+	place = put_cell(context, cell);
+	if (place < 0)
+		return place == -EALREADY ? 0 : place;
+	write_record(context, (unsigned int)place, (uint32_t)(cell - context->cells) + 1);
+	return 0;
+}
+
+void rec_context_end(void)
+{
+	struct rec_context *context = rec_thread_context;
+	const int saved = errno;
+	struct cell cell;
+	uint64_t valid;
+
+	if (!context)
+		return;
+	for (unsigned int key = 0; rec_thread_handle->lane && key < KEYS; key++)
+		if (copy_cell(context, key, &cell, &valid))
+			rec_context_set(cell.key, NULL);
+	rec_thread_context = NULL;
+	rec_signal_fence();
+	munmap(context, sizeof(*context));
+	errno = saved;
+}
