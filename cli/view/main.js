@@ -55,6 +55,10 @@ class Page {
 		this.redraw();
 		if (this.panels.current !== "item" && (!this.view.selection || this.panels.current === "rows"))
 			this.panels.later();
+		this.addressLater();
+	}
+
+	addressLater() {
 		clearTimeout(this.addressTimer);
 		this.addressTimer = setTimeout(() => this.writeAddress(), 200);
 	}
@@ -268,11 +272,14 @@ class Page {
 
 	/* A newer state of a recording that is running. What is chosen stays, if it is still there. */
 	take(trace) {
-		const { view } = this, shift = Number(view.trace.begin - trace.begin), span = view.span;
+		const { view } = this, before = view.trace, shift = Number(before.begin - trace.begin), span = view.span;
+		if (!shift && trace.events === before.events && trace.length === before.length)
+			return;
 		const whole = span >= view.trace.length, key = view.row && view.key(view.row);
 		view.take(trace);
 		view.row = trace.rows.find((row) => view.key(row) === key) ?? null;
-		view.item = view.hover = null;
+		view.item = view.item && view.itemAgain(view.item, before);
+		view.hover = null;
 		if (view.selection)
 			view.selection = { from: view.selection.from + shift, to: view.selection.to + shift };
 		if (this.follow)
@@ -282,7 +289,9 @@ class Page {
 		this.tellFacts();
 		if (view.matches)
 			this.search();
-		this.changed();
+		this.redraw();
+		this.panels.later(true);
+		this.addressLater();
 	}
 }
 

@@ -43,6 +43,10 @@ class Panels {
 		this.current = "summary";
 		this.most = EVENTS_STEP;
 		this.turn = 0;
+		this.body.addEventListener("focusout", ({ relatedTarget }) => {
+			if (this.isStale && !(relatedTarget && this.body.contains(relatedTarget)))
+				this.later();
+		});
 		this.tabs.forEach(({ name, tab }, i) => {
 			tab.addEventListener("click", () => this.open(name));
 			tab.addEventListener("keydown", (event) => {
@@ -74,21 +78,42 @@ class Panels {
 		return view.selection ?? { from: Math.max(view.from, 0), to: Math.min(view.to, view.trace.length) };
 	}
 
-	/* Soon, and once for many changes. */
-	later() {
+	/*
+	 * Soon, and once for many changes. If only the recording has grown, a table in which the focus is does not change until
+	 * the focus leaves it.
+	 */
+	later(hasGrown = false) {
+		this.isStale = hasGrown && this.hasFocus();
+		if (this.isStale)
+			return;
 		clearTimeout(this.timer);
 		this.timer = setTimeout(() => this.update(), 120);
 	}
 
+	hasFocus() {
+		return this.body !== document.activeElement && this.body.contains(document.activeElement);
+	}
+
+	/* The focus stays on the same cell of the same row, if the new tables have it; otherwise it moves to the tables. */
+	replace(parts) {
+		const place = (one) => one && [one.closest("table")?.caption.textContent, one.closest("tr")?.cells[0].textContent,
+			one.closest("th, td")?.cellIndex, one.textContent].join("\n");
+		const focused = this.hasFocus() ? place(document.activeElement) : null;
+		this.body.replaceChildren(...parts);
+		if (focused !== null)
+			([...this.body.querySelectorAll("button")].find((one) => place(one) === focused) ?? this.body).focus({ preventScroll: true });
+	}
+
 	update() {
 		clearTimeout(this.timer);
+		this.isStale = false;
 		const { view } = this.page, { from, to } = this.range();
 		const text = `${view.selection ? "Selected" : "Shown"}: ${duration(to - from, view.trace.seconds)} from ${view.trace.absolute(from)}`
 			+ (view.trace.days.length ? ` (${view.trace.dayTime(from)})` : "");
 		document.getElementById("range").textContent = text;
 		const parts = { summary: () => this.summary(from, to), events: () => this.events(from, to), rows: () => this.rows(),
 			item: () => this.item() }[this.current]();
-		this.body.replaceChildren(...parts);
+		this.replace(parts);
 	}
 
 	length(ns) {

@@ -48,6 +48,37 @@ def questions():
         check(f"{name}: {expected}", got == expected, got)
 
 
+CHOSEN = """recorderView.view.item && [recorderView.view.item.row.name, recorderView.view.trace.absolute(
+	recorderView.view.item.line.levels[0].items.begin[recorderView.view.item.i])]"""
+
+
+def kept_while_following(browser, fifo):
+    """Ten more events, twice: the chosen item stays chosen, and a table in which the focus is does not change."""
+    browser.run("(() => { const { view } = recorderView, row = view.trace.rows.find((row) => row.lines.some((line) => line.kind === 'points'));"
+                "recorderView.chooseItem({ row, line: row.lines.find((line) => line.kind === 'points'), i: 5 }, true); })()")
+    browser.run("recorderView.panels.open('item')")
+    chosen = browser.run(CHOSEN)
+    fifo.write("x")
+    fifo.flush()
+    browser.wait("recorderView.view.trace.events === 120")
+    now = browser.run(CHOSEN)
+    check("the chosen item stays chosen", chosen is not None and now == chosen, now, chosen)
+    browser.run("recorderView.panels.open('events'), window.kept = document.querySelector('#panel-body td button, #panel-body th button'),"
+                "window.kept.focus()")
+    fifo.write("x")
+    fifo.flush()
+    browser.wait("recorderView.view.trace.events === 130")
+    check("the recording has grown, and the table waits", browser.run("recorderView.panels.isStale"))
+    check("the focus stays in the table", browser.run("document.activeElement === window.kept && window.kept.isConnected"))
+    browser.run("document.getElementById('timeline').focus()")
+    browser.wait("!recorderView.panels.isStale && !window.kept.isConnected")
+    check("and the table follows once the focus has left", True)
+    browser.run("document.querySelector('#panel-body th button').focus(), window.kept = document.activeElement.textContent,"
+                "recorderView.panels.update()")
+    check("a table that changes by a key keeps the focus on its row", browser.run("document.activeElement.textContent === window.kept"))
+    browser.run("document.getElementById('timeline').focus()")
+
+
 def main():
     idle = http.client.HTTPConnection(parts.hostname, parts.port)
     idle.connect()  # a client that asks nothing holds up nobody
@@ -74,12 +105,13 @@ def main():
         days = int(browser.run("String(recorderView.view.trace.realtime(recorderView.view.trace.length))"))
         check("the page knows the time of day of the last event", day_before <= days <= time.time_ns(), day_before, days)
         print(f"# from the write to the page: {1000 * min(delays):.0f} to {1000 * max(delays):.0f} ms")
+        kept_while_following(browser, fifo)
         browser.run("recorderView.zoom(0.5)")
         check("it does not follow any more once the user moves", not browser.run("recorderView.follow"))
         low = browser.run("recorderView.view.trace.absolute(recorderView.view.from)")
         fifo.write("x")
         fifo.flush()
-        browser.wait("recorderView.view.trace.events === 120")
+        browser.wait("recorderView.view.trace.events === 140")
         now = browser.run("recorderView.view.trace.absolute(recorderView.view.from)")
         check("and stays where it is", abs(float(now) - float(low)) < 1e-6, low, now)
         check("the console is empty", not browser.told, browser.told)

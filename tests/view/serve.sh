@@ -28,7 +28,7 @@ done < <(PYTHONPATH=$top_srcdir/tests/view timeout 400 python3 -B "$top_srcdir/t
 
 wait "$recording"
 is "the recording ends as always" "$?" 0
-like "it has every event" "$(<summary)" 'recorded 120 events from 1 process, 1 thread; 0 lost'
+like "it has every event" "$(<summary)" 'recorded 140 events from 1 process, 1 thread; 0 lost'
 kill -INT "$server"
 wait "$server"
 is "SIGINT ends the server" "$?" 0
