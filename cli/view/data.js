@@ -157,6 +157,19 @@ function firstAfter(items, time) {
 	return low;
 }
 
+/* The first of sorted times that is not before `time`. */
+function firstFrom(times, time) {
+	let low = 0, high = times.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (times[middle] < time)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 class Trace {
 	/* blocks: functions that return the compressed bytes of each block. */
 	static async load(blocks) {

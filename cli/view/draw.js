@@ -210,6 +210,7 @@ class Painter {
 		this.fillRows(top, height, (to) => to.set(strip));
 		for (const edge of edges)
 			this.tearEdge(edge, top, height, back);
+		this.paintTicks(view.matches?.ticks.get(line), top, height);
 		if (points)
 			this.labelPoints(row, line, items, scale, top, height, labels);
 	}
@@ -232,6 +233,16 @@ class Painter {
 				if ((last - i + y) / this.ratio % 4 < 1.5)
 					to[i] = back;
 		});
+	}
+
+	/* A mark at each match, in the upper part of the line: one that shares a pixel with others is found, too. */
+	paintTicks(times, top, height) {
+		const { view, wide } = this, scale = wide / view.span;
+		for (let i = times ? firstFrom(times, view.from) : Infinity; i < times?.length && times[i] <= view.to;) {
+			const x = Math.floor((times[i] - view.from) * scale);
+			this.fillRows(top, Math.max(height / 3, 2), (to) => to.fill(this.matchColour, x, Math.min(x + Math.ceil(this.ratio), wide)));
+			i = Math.max(firstFrom(times, view.from + (x + 1) / scale), i + 1);
+		}
 	}
 
 	/* Single points are two pixels wide, so that they are seen. */

@@ -39,6 +39,8 @@ class Page {
 			facts.append(", ", element("b", { textContent: `${trace.lost ? thousands(trace.lost) : "some"} lost` }));
 		if (trace.resolution)
 			facts.append(`, merged below ${duration(trace.resolution, trace.seconds)} where dense`);
+		if (trace.arrows.nr < trace.arrows.all)
+			facts.append(`, ${thousands(trace.arrows.nr)} of ${thousands(trace.arrows.all)} arrows`);
 	}
 
 	/* ---------------------------------------------------------------------------------------- drawing */
@@ -185,8 +187,8 @@ class Page {
 		const matches = text ? await findMatches(view.trace, text, document.getElementById("in-fields").checked) : null;
 		if (turn !== this.searches)
 			return;
-		view.matches = matches;
 		this.found = matches ? countMatches(view.trace, matches) : 0;
+		view.matches = matches;
 		const rows = matches?.rows.size ?? 0;
 		document.getElementById("found").textContent = !matches ? "" : `${thousands(this.found)} found${rows ? `, ${rows} rows` : ""}`;
 		this.redraw();

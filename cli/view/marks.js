@@ -2,7 +2,8 @@
 /* What is drawn over the rows: the selection, the chosen item, arrows; and the overview of the whole recording. */
 "use strict";
 
-const ARROWS_MAX = 400; /* in one picture: more are a carpet */
+const ARROWS_MAX = 400; /* in one picture: more cannot be told apart */
+const FLOW = 1; /* a kind of arrows; 0 is a wake-up */
 
 Object.assign(Painter.prototype, {
 	drawSelection() {
@@ -56,33 +57,28 @@ Object.assign(Painter.prototype, {
 		return AXIS + row.y - this.view.scroll + (row.kind === "group" ? 12 : Math.min(row.height / 2, 14));
 	},
 
-	/* Those in the picture; if they are too many, only those of the chosen row. */
+	/*
+	 * Those in the picture. If they are too many: the flows; then those of the chosen row; then none. `hidden`: how many the
+	 * picture lacks.
+	 */
 	arrowsShown() {
-		const { view } = this, { arrows, rows } = view.trace, shown = [];
-		const chosen = view.item?.row ?? view.row;
-		let low = 0, high = arrows.nr, all = true;
-		while (low < high) {
-			const middle = (low + high) >> 1;
-			if (arrows.from[middle] < view.from - arrows.longest)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		for (let k = low; k < arrows.nr && arrows.from[k] <= view.to; k++) {
+		const { view } = this, { arrows } = view.trace, chosen = (view.item?.row ?? view.row)?.index;
+		const isOwn = (k) => arrows.fromRow[k] === chosen || arrows.toRow[k] === chosen;
+		const all = [], flows = [], own = [];
+		let nr = 0;
+		for (let k = firstFrom(arrows.from, view.from - arrows.longest); k < arrows.nr && arrows.from[k] <= view.to; k++) {
 			if (arrows.to[k] < view.from)
 				continue;
-			const own = chosen && (rows[arrows.fromRow[k]] === chosen || rows[arrows.toRow[k]] === chosen);
-			if (!own && !all)
-				continue;
-			shown.push({ k, own });
-			if (all && shown.length > ARROWS_MAX) {
-				all = false;
-				shown.splice(0, shown.length, ...shown.filter((arrow) => arrow.own));
-			}
-			if (shown.length > ARROWS_MAX)
-				return [];
+			nr++;
+			if (all.length <= ARROWS_MAX)
+				all.push(k);
+			if (flows.length <= ARROWS_MAX && (arrows.kind[k] === FLOW || isOwn(k)))
+				flows.push(k);
+			if (own.length <= ARROWS_MAX && isOwn(k))
+				own.push(k);
 		}
-		return shown;
+		const shown = [all, flows, own, []].find((list) => list.length <= ARROWS_MAX);
+		return { shown: shown.map((k) => ({ k, own: isOwn(k) })), hidden: nr - shown.length };
 	},
 
 	drawArrows() {
@@ -91,10 +87,13 @@ Object.assign(Painter.prototype, {
 		context.beginPath();
 		context.rect(LABELS, AXIS, view.chart, view.height);
 		context.clip();
-		for (const { k, own } of this.arrowsShown()) {
+		const { shown, hidden } = this.arrowsShown();
+		document.getElementById("hidden-arrows").textContent =
+			hidden ? `${thousands(hidden)} arrows are not drawn: zoom in, or choose a row to see its arrows` : "";
+		for (const { k, own } of shown) {
 			const x = view.x(arrows.from[k]), end = view.x(arrows.to[k]);
 			const y = this.arrowY(rows[arrows.fromRow[k]]), to = this.arrowY(rows[arrows.toRow[k]]);
-			const flow = arrows.kind[k] === 1;
+			const flow = arrows.kind[k] === FLOW;
 			if (!flow && y === to)
 				continue; /* both threads are under one heading that is folded */
 			context.strokeStyle = context.fillStyle = flow ? css.accent : css.text;

@@ -5,7 +5,8 @@
  */
 "use strict";
 
-const EVENTS_STEP = 300, ROWS_MAX = 2000;
+const EVENTS_STEP = 300;
+const LINES_MAX = 200; /* of the other tables, until more are asked for */
 
 function element(tag, properties = {}, ...children) {
 	const made = Object.assign(document.createElement(tag), properties);
@@ -13,8 +14,11 @@ function element(tag, properties = {}, ...children) {
 	return made;
 }
 
-/* columns: names; one that begins with # has numbers. Cells: texts, or elements. The first of a row heads it. */
-function table(caption, columns, rows) {
+/*
+ * columns: names; one that begins with # has numbers. Cells: texts, or elements. The first of a row heads it. `rest` is
+ * below all rows, if there is one.
+ */
+function table(caption, columns, rows, rest) {
 	const isNumber = columns.map((name) => name.startsWith("#"));
 	const head = columns.map((name, i) =>
 		element("th", { scope: "col", textContent: name.replace("#", ""), className: isNumber[i] ? "number" : "" }));
@@ -26,7 +30,7 @@ function table(caption, columns, rows) {
 		return made;
 	})));
 	return element("table", {}, element("caption", { textContent: caption }), element("thead", {}, element("tr", {}, ...head)),
-		element("tbody", {}, ...body));
+		element("tbody", {}, ...body), ...(rest ? [element("tfoot", {}, element("tr", {}, element("td", { colSpan: columns.length }, rest)))] : []));
 }
 
 function action(text, run) {
@@ -42,6 +46,7 @@ class Panels {
 		this.tabs = ["summary", "events", "rows", "item"].map((name) => ({ name, tab: document.getElementById(`tab-${name}`) }));
 		this.current = "summary";
 		this.most = EVENTS_STEP;
+		this.lengths = new Map(); /* of tables that were made longer, by their captions */
 		this.turn = 0;
 		this.body.addEventListener("focusout", ({ relatedTarget }) => {
 			if (this.isStale && !(relatedTarget && this.body.contains(relatedTarget)))
@@ -122,6 +127,16 @@ class Panels {
 
 	/* ---------------------------------------------------------------------------------------- summary */
 
+	/* A table with a line for each of a list. Of a long one it has the first, and says how many more there are. */
+	list(caption, columns, list, line) {
+		const most = this.lengths.get(caption) ?? LINES_MAX, more = list.length - most;
+		const rest = more > 0 && element("span", {}, `and ${thousands(more)} more: `, action(`show ${thousands(Math.min(more, 4 * most))}`, () => {
+			this.lengths.set(caption, 5 * most);
+			this.update();
+		}));
+		return table(caption, columns, list.slice(0, most).map(line), rest);
+	}
+
 	summary(from, to) {
 		const { trace } = this.page.view, sums = summarise(trace, from, to), name = (sum) => trace.strings[sum.name] ?? "";
 		const find = (sum) => action(name(sum), () => this.page.find(name(sum)));
@@ -132,23 +147,23 @@ class Panels {
 		const side = element("div", { className: "side" });
 		parts.push(side);
 		if (sums.spans.length)
-			side.append(table("Spans", ["Name", "#Count", "#Time in range", "#Mean", "#Least", "#Most"], sums.spans.slice(0, 200).map((sum) =>
+			side.append(this.list("Spans", ["Name", "#Count", "#Time in range", "#Mean", "#Least", "#Most"], sums.spans, (sum) =>
 				[find(sum), thousands(sum.count), this.length(sum.total), this.length(sum.all / sum.count),
-					sum.least === Infinity ? "" : this.length(sum.least), sum.most ? this.length(sum.most) : ""])));
+					sum.least === Infinity ? "" : this.length(sum.least), sum.most ? this.length(sum.most) : ""]));
 		if (sums.points.length)
-			side.append(table("Events", ["Name", "#Count"], sums.points.slice(0, 200).map((sum) => [find(sum), thousands(sum.count)])));
+			side.append(this.list("Events", ["Name", "#Count"], sums.points, (sum) => [find(sum), thousands(sum.count)]));
 		if (sums.others.length)
-			side.append(table("States and tasks", ["Of", "Name", "#Count", "#Time in range", "#Mean"], sums.others.slice(0, 200).map((sum) =>
-				[this.rowLink(sum.row), name(sum), thousands(sum.count), this.length(sum.total), this.length(sum.all / sum.count)])));
+			side.append(this.list("States and tasks", ["Of", "Name", "#Count", "#Time in range", "#Mean"], sums.others, (sum) =>
+				[this.rowLink(sum.row), name(sum), thousands(sum.count), this.length(sum.total), this.length(sum.all / sum.count)]));
 		if (sums.values.length)
-			side.append(table("Counters", ["Name", "#Changes", "#Least", "#Most", "#Last"], sums.values.slice(0, 200).map((sum) =>
-				[this.rowLink(sum.row), thousands(sum.count), thousands(sum.least), thousands(sum.most), thousands(sum.last)])));
+			side.append(this.list("Counters", ["Name", "#Changes", "#Least", "#Most", "#Last"], sums.values, (sum) =>
+				[this.rowLink(sum.row), thousands(sum.count), thousands(sum.least), thousands(sum.most), thousands(sum.last)]));
 		if (sums.states.length)
-			side.append(table("Threads", ["Thread", "#Running", "#Runnable", "#Blocked", "#Sleeping"], sums.states.slice(0, 200).map(({ row, times }) =>
-				[this.rowLink(row), ...[0, 1, 3, 2].map((run) => times[run] ? this.length(times[run]) : "")])));
+			side.append(this.list("Threads", ["Thread", "#Running", "#Runnable", "#Blocked", "#Sleeping"], sums.states, ({ row, times }) =>
+				[this.rowLink(row), ...[0, 1, 3, 2].map((run) => times[run] ? this.length(times[run]) : "")]));
 		if (sums.runs.length)
-			side.append(table("On CPUs", ["Thread", "#Times", "#Time", "#Part"], sums.runs.slice(0, 200).map((sum) =>
-				[find(sum), thousands(sum.count), this.length(sum.total), `${(100 * sum.total / Math.max(to - from, 1)).toFixed(1)} %`])));
+			side.append(this.list("On CPUs", ["Thread", "#Times", "#Time", "#Part"], sums.runs, (sum) =>
+				[find(sum), thousands(sum.count), this.length(sum.total), `${(100 * sum.total / Math.max(to - from, 1)).toFixed(1)} %`]));
 		if (!side.childElementCount)
 			side.append(element("p", { textContent: "There is nothing in this range." }));
 		return parts;
@@ -203,7 +218,7 @@ class Panels {
 
 	rows() {
 		const { trace } = this.page.view;
-		return [table("All rows", ["Row", "Kind", "In", "#Items", "#Time"], trace.rows.slice(0, ROWS_MAX).map((row) => {
+		return [this.list("All rows", ["Row", "Kind", "In", "#Items", "#Time"], trace.rows, (row) => {
 			let count = 0, time = 0;
 			for (const line of row.lines) {
 				const items = line.levels[0].items;
@@ -214,7 +229,7 @@ class Panels {
 				}
 			}
 			return [this.rowLink(row), row.kind, row.parent < 0 ? "" : trace.rows[row.parent].name, thousands(count), time ? this.length(time) : ""];
-		}))];
+		})];
 	}
 
 	/* ------------------------------------------------------------------------------------------- item */

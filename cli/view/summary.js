@@ -108,13 +108,20 @@ function isMatch(matches, line, items, i) {
 		matches.events.has(items.event[i]);
 }
 
+/* Their number. matches.ticks gets the times of those of each line: coarser levels do not know what they are made of. */
 function countMatches(trace, matches) {
 	let nr = 0;
+	matches.ticks = new Map();
 	for (const row of trace.rows)
 		for (const line of row.lines) {
-			const items = line.levels[0].items;
+			const items = line.levels[0].items, ticks = [];
 			for (let i = 0; i < items.nr; i++)
-				nr += isMatch(matches, line, items, i) ? countOf(items, i) : 0;
+				if (isMatch(matches, line, items, i)) {
+					nr += countOf(items, i);
+					ticks.push(items.begin[i]);
+				}
+			if (ticks.length)
+				matches.ticks.set(line, ticks);
 		}
 	return nr;
 }

@@ -216,16 +216,20 @@ static void reduce(struct view_trace *trace, size_t max)
 		}
 }
 
-/* Every n-th arrow, if there are too many. */
+/* If there are too many, every n-th wake-up is kept; if the flows alone are too many, every n-th of these. */
 static void reduce_arrows(struct view_trace *trace)
 {
-	size_t step = (trace->nr_arrows + ARROWS_MAX - 1) / ARROWS_MAX, nr = 0;
+	size_t of_kind[] = { 0, 0 }, seen[] = { 0, 0 }, step[] = { 1, 1 }, nr = 0, room;
 
 	trace->all_arrows = trace->nr_arrows;
-	if (step < 2)
-		return;
-	for (size_t i = 0; i < trace->nr_arrows; i += step)
-		trace->arrows[nr++] = trace->arrows[i];
+	for (size_t i = 0; i < trace->nr_arrows; i++)
+		of_kind[trace->arrows[i].kind]++;
+	step[VIEW_FLOW] = of_kind[VIEW_FLOW] / ARROWS_MAX + 1;
+	room = ARROWS_MAX - of_kind[VIEW_FLOW] / step[VIEW_FLOW];
+	step[VIEW_WAKE] = room ? of_kind[VIEW_WAKE] / room + 1 : SIZE_MAX;
+	for (size_t i = 0; i < trace->nr_arrows; i++)
+		if (seen[trace->arrows[i].kind]++ % step[trace->arrows[i].kind] == 0)
+			trace->arrows[nr++] = trace->arrows[i];
 	trace->nr_arrows = nr;
 }
 

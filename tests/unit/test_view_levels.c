@@ -262,6 +262,44 @@ Test(view_levels, values_keep_their_range)
 	view_trace_free(&trace);
 }
 
+static void add_arrows(struct view_trace *trace, uint32_t nr, uint32_t flow)
+{
+	const uint32_t row = new_row(trace, VIEW_THREAD, 1);
+
+	for (uint32_t i = 0; i < nr; i++) {
+		const struct view_arrow arrow = { .from = i,
+						  .to = i + 1,
+						  .from_row = row,
+						  .to_row = row,
+						  .kind = i % flow ? VIEW_WAKE : VIEW_FLOW };
+
+		view_add_arrow(trace, &arrow);
+	}
+	trace->end = nr;
+	cr_assert_eq(view_finish(trace, VIEW_ITEMS_MAX), 0);
+	cr_assert_eq(trace->all_arrows, nr);
+	cr_assert_leq(trace->nr_arrows, 500000);
+}
+
+/* Of too many arrows, wake-ups are left out, and flows only if they alone are too many. */
+Test(view_levels, flows_are_kept_before_wake_ups)
+{
+	struct view_trace trace = { 0 };
+	size_t flows = 0;
+
+	add_arrows(&trace, 600000, 999);
+	for (size_t i = 0; i < trace.nr_arrows; i++)
+		flows += trace.arrows[i].kind == VIEW_FLOW;
+	cr_assert_eq(flows, 601);
+	cr_assert_gt(trace.nr_arrows, 200000);
+	view_trace_free(&trace);
+	add_arrows(&trace, 600000, 1);
+	cr_assert_gt(trace.nr_arrows, 200000);
+	for (size_t i = 1; i < trace.nr_arrows; i++)
+		cr_assert_lt(trace.arrows[i - 1].from, trace.arrows[i].from);
+	view_trace_free(&trace);
+}
+
 Test(view_levels, strings_and_rows_are_found_again)
 {
 	struct view_trace trace = { 0 };

@@ -56,6 +56,18 @@ static void add_arrow(enum view_arrow_kind kind, uint32_t from_row, uint64_t fro
 		trace.strings[trace.rows[to_row].name]);
 }
 
+/* More rows than a table shows at once. */
+static void fill_many(void)
+{
+	const uint32_t group = add_row(VIEW_GROUP, 6, VIEW_NO_ROW, "Other threads");
+	char name[32];
+
+	for (uint64_t i = 0; i < 250; i++) {
+		snprintf(name, sizeof(name), "other-%u", (unsigned int)(1000 + i));
+		add_span(add_row(VIEW_THREAD, 1000 + i, group, name), 0, i * 1000, i * 1000 + 500, name, 0);
+	}
+}
+
 /* Spans that are not whole, far apart. */
 static void fill_torn(uint32_t group)
 {
@@ -144,6 +156,7 @@ int main(void)
 	trace.end = trace.begin + LENGTH;
 	fill_threads();
 	fill_others();
+	fill_many();
 	view_page_begin(&page, 0);
 	err = view_finish(&trace, VIEW_ITEMS_MAX);
 	if (!err)

@@ -77,6 +77,41 @@ def edges(browser):
         check(f"a span that is {name} is drawn so", got == expected, got, expected)
 
 
+# A table: its lines, and what is below them.
+LINES = "((name) => { const one = [...document.querySelectorAll('#panel-body table')].find((one) => one.caption.textContent === name); " \
+        "return [one.tBodies[0].rows.length, one.tFoot?.textContent ?? '']; })"
+
+
+def long_tables(browser):
+    """A table that is cut says how many lines it lacks, and shows them."""
+    rows = browser.run("recorderView.view.trace.rows.length")
+    spans = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).spans.length")
+    for tab, name, nr in (("rows", "All rows", rows), ("summary", "Spans", spans)):
+        browser.run(f"recorderView.panels.open('{tab}')")
+        got = browser.run(f"{LINES}('{name}')")
+        check(f"the table {name} says how many more there are", got == [200, f"and {nr - 200} more: show {nr - 200}"], got, nr)
+        browser.run("document.querySelector('#panel-body tfoot button').click()")
+        got = browser.run(f"{LINES}('{name}')")
+        check(f"and {name} shows them", got == [nr, ""], got, nr)
+
+
+def hidden_arrows(browser):
+    """Too many arrows for one picture: only those of the chosen row are drawn, and the page says how many are not."""
+    hint = "recorderView.painter.draw(), document.getElementById('hidden-arrows').textContent"
+    check("if all arrows are drawn, nothing is said", browser.run(hint) == "")
+    browser.run("""(() => { const { arrows } = recorderView.view.trace, more = 1000; window.fewer = { ...arrows };
+        for (const name of ["from", "to", "fromRow", "toRow", "kind"])
+            arrows[name] = Array.from({ length: arrows.nr + more }, (_, i) => arrows[name][Math.min(i, arrows.nr - 1)]);
+        arrows.nr += more; })()""")
+    own = browser.run("recorderView.view.row = recorderView.view.trace.rows[recorderView.view.trace.arrows.fromRow[0]], "
+                      "recorderView.view.item = null, window.fewer.nr")
+    shown = browser.run("recorderView.painter.arrowsShown().shown.length")
+    got = browser.run(hint)
+    check("the page says how many arrows are not drawn", 0 < shown < own + 1000 and
+          got.replace("\u2009", "").startswith(f"{own + 1000 - shown} arrows are not drawn"), got, shown)
+    browser.run("Object.assign(recorderView.view.trace.arrows, window.fewer)")
+
+
 def main():
     with open(text_path, encoding="utf-8") as text:
         expected = collections.Counter()
@@ -105,7 +140,7 @@ def main():
         check("each state has a colour, and the same each time", len(set(colours[:3])) == 3 and colours[0] == colours[3], colours)
         curve(browser)
         edges(browser)
-        before = browser.run("recorderView.painter.arrowsShown().length")
+        before = browser.run("recorderView.painter.arrowsShown().shown.length")
         check("flows are drawn", before == 23, before)
         browser.run("recorderView.view.scrollTo(0), recorderView.fold(recorderView.view.trace.rows.find((row) => row.name === 'Tasks'))")
         browser.settle()
@@ -118,6 +153,8 @@ def main():
         opened = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).others.filter((sum) => sum.row.name === "
                              "'conn:state 17' && recorderView.view.trace.strings[sum.name] === 'OPEN').map((sum) => [sum.count, sum.total])")
         check("and how long something was in a state", opened == [[3, 3000000]], opened)
+        long_tables(browser)
+        hidden_arrows(browser)
         browser.run("recorderView.panels.open('summary')")
         browser.picture(f"{pictures}/gallery.png")
         browser.size(1400, 900, 2)
