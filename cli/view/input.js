@@ -137,8 +137,8 @@ function listenToKeys(page) {
 	const { view } = page;
 	const screen = () => view.height - AXIS;
 	const keys = {
-		ArrowLeft: (event) => page.pan(event.shiftKey ? -1 : -0.12), a: () => page.pan(-0.12),
-		ArrowRight: (event) => page.pan(event.shiftKey ? 1 : 0.12), d: () => page.pan(0.12),
+		ArrowLeft: (event) => event.shiftKey ? page.extend(-0.02) : page.pan(-0.12), a: () => page.pan(-0.12), A: () => page.pan(-1),
+		ArrowRight: (event) => event.shiftKey ? page.extend(0.02) : page.pan(0.12), d: () => page.pan(0.12), D: () => page.pan(1),
 		"+": () => page.zoom(1 / 1.5), "=": () => page.zoom(1 / 1.5), w: () => page.zoom(1 / 1.5),
 		"-": () => page.zoom(1.5), s: () => page.zoom(1.5),
 		ArrowUp: () => page.stepRow(-1), ArrowDown: () => page.stepRow(1),

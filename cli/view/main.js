@@ -114,6 +114,20 @@ class Page {
 		this.select(items.begin[i], items.end[i]);
 	}
 
+	/* Moves one end of the selection by a part of the picture. It begins as the chosen item, or in the middle of the picture. */
+	extend(part) {
+		const { view } = this, items = view.item?.line.levels[0].items, middle = (view.from + view.to) / 2;
+		const was = view.selection ?? (items ? { from: items.begin[view.item.i], to: items.end[view.item.i] } : { from: middle, to: middle });
+		const fixed = was.fixed ?? (part > 0 ? was.from : was.to);
+		const end = Math.min(Math.max((fixed === was.from ? was.to : was.from) + part * view.span, 0), view.trace.length);
+		if (end < view.from || end > view.to)
+			this.pan(part);
+		this.select(Math.min(fixed, end), Math.max(fixed, end));
+		view.selection.fixed = fixed;
+		this.say(`selected: ${duration(Math.abs(end - fixed), view.trace.seconds)}, from ${view.trace.absolute(view.selection.from)} to `
+			+ view.trace.absolute(view.selection.to));
+	}
+
 	drop() {
 		this.view.selection = this.view.item = null;
 		this.panels.later();
@@ -147,6 +161,17 @@ class Page {
 		if (this.panels.current === "item" || !move)
 			this.panels.open("item");
 		this.changed();
+	}
+
+	/* To what a row does at a time. */
+	goTo(row, time) {
+		const item = this.view.itemAround(row, time);
+		if (item)
+			this.chooseItem(item, true);
+		else
+			this.chooseRow(row);
+		if (time < this.view.from || time > this.view.to)
+			this.show(time - this.view.span / 2, time + this.view.span / 2);
 	}
 
 	stepRow(step) {

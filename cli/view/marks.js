@@ -117,6 +117,24 @@ Object.assign(Painter.prototype, {
 	},
 });
 
+/*
+ * The arrows that touch an item: they begin or end on its row, in its time. The row of a span by key is of no thread, so
+ * an arrow touches such a span if it begins or ends when the span does.
+ */
+function arrowsOf(trace, { row, line, i }) {
+	const { arrows, rows } = trace, items = line.levels[0].items, begin = items.begin[i], end = items.end[i], found = [];
+	const touches = (time, number) => row.kind === "keyed" ? time === begin || time === end
+		: number === row.index && time >= begin && time <= end;
+	for (let k = 0; k < arrows.nr && arrows.from[k] <= end; k++) {
+		const words = arrows.kind[k] === FLOW ? ["Flow from", "Flow to"] : ["Woken by", "Wakes"];
+		if (touches(arrows.to[k], arrows.toRow[k]))
+			found.push({ word: words[0], row: rows[arrows.fromRow[k]], time: arrows.from[k] });
+		if (touches(arrows.from[k], arrows.fromRow[k]))
+			found.push({ word: words[1], row: rows[arrows.toRow[k]], time: arrows.to[k] });
+	}
+	return found;
+}
+
 /* The whole recording in one strip: how many events, or how busy the CPUs were, and the part that is shown. */
 class Overview {
 	constructor(canvas, painter) {

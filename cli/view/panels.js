@@ -6,6 +6,7 @@
 "use strict";
 
 const EVENTS_STEP = 300;
+const LINKS_MAX = 20; /* of one kind, in the table of an item */
 const LINES_MAX = 200; /* of the other tables, until more are asked for */
 
 function element(tag, properties = {}, ...children) {
@@ -249,6 +250,20 @@ class Panels {
 			cpu: items.cpu[i], notes };
 	}
 
+	/* The arrows of an item, as links to what they come from and lead to. */
+	causes(item) {
+		const { trace } = this.page.view, arrows = arrowsOf(trace, item), links = [];
+		for (const word of new Set(arrows.map((arrow) => arrow.word))) {
+			const cell = element("span"), list = arrows.filter((arrow) => arrow.word === word);
+			for (const { row, time } of list.slice(0, LINKS_MAX))
+				cell.append(cell.childNodes.length ? ", " : "", action(`${row.name} at ${trace.absolute(time)}`, () => this.page.goTo(row, time)));
+			if (list.length > LINKS_MAX)
+				cell.append(` and ${thousands(list.length - LINKS_MAX)} more`);
+			links.push([word, cell]);
+		}
+		return links;
+	}
+
 	item() {
 		const { view } = this.page, { item, trace } = view, turn = ++this.turn;
 		if (!item)
@@ -264,7 +279,7 @@ class Panels {
 		/* A part of a span's time may have no CPU; its fields have it. */
 		if (!item.line.isWhy)
 			lines.push(["CPU", String(about.cpu)]);
-		lines.push(...about.notes.map((note) => ["Note", note]), ["Fields", fields]);
+		lines.push(...about.notes.map((note) => ["Note", note]), ["Fields", fields], ...this.causes(item));
 		return [table("The chosen item", ["", ""], lines),
 			element("p", {}, action("Zoom to it", () => this.page.zoomTo(item)), " · ", action("Select its time", () => this.page.selectItem(item)))];
 	}

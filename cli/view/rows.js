@@ -211,6 +211,21 @@ class View {
 		return null;
 	}
 
+	/* What a row does at a time: the item that begins or ends then, the innermost span, the state; null: nothing. */
+	itemAround(row, time) {
+		let best = null, rank = 0;
+		for (const line of row.lines) {
+			const { items } = line.levels[0];
+			for (let i = firstAfter(items, time); i < items.nr && items.begin[i] <= time && line.kind !== "losses"; i++) {
+				const exact = items.begin[i] === time || items.end[i] === time;
+				const now = line.kind === "states" ? 1 : (exact ? 0x100000 : 2) + line.depth;
+				if (now > rank)
+					[best, rank] = [{ row, line, i }, now];
+			}
+		}
+		return best;
+	}
+
 	/* The item of a row that begins next after, or last before, a time. Lines of spans and points. */
 	neighbour(row, time, forward) {
 		let best = null;

@@ -64,7 +64,7 @@ static void fill_many(void)
 
 	for (uint64_t i = 0; i < 250; i++) {
 		snprintf(name, sizeof(name), "other-%u", (unsigned int)(1000 + i));
-		add_span(add_row(VIEW_THREAD, 1000 + i, group, name), 0, i * 1000, i * 1000 + 500, name, 0);
+		add_span(add_row(VIEW_THREAD, 1000 + i, group, name), 0, i * 39000, i * 39000 + 20000, name, 0);
 	}
 }
 

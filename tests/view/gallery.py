@@ -112,6 +112,33 @@ def hidden_arrows(browser):
     browser.run("Object.assign(recorderView.view.trace.arrows, window.fewer)")
 
 
+# The lines of the table of the item whose head is one of an arrow.
+CAUSES = """[...document.querySelectorAll("#panel-body tbody tr")].filter((row) => /^(Flow|Wake|Woken)/.test(row.cells[0].textContent))
+	.map((row) => [row.cells[0].textContent, ...[...row.querySelectorAll("button")].map((one) => one.textContent)])"""
+
+
+def causes(browser, arrows):
+    """The arrows of an item are links in its table, which a screen reader finds and Enter follows."""
+    browser.run("(() => { const row = recorderView.view.trace.rows.find((row) => row.name === 'worker-101');"
+                "recorderView.chooseItem({ row, line: row.lines.find((line) => line.kind === 'spans' && !line.depth), i: 0 }, true); })()")
+    browser.run("recorderView.panels.open('item')")
+    at = "recorderView.view.trace.absolute(%d)"
+    came, went = ([arrow for arrow in arrows if arrow[where] == "worker-101"][0] for where in (3, 0))
+    expected = [["Flow from", f"{came[0]} at {browser.run(at % came[1])}"], ["Flow to", f"{went[3]} at {browser.run(at % went[2])}"]]
+    got = browser.run(CAUSES)
+    check("the table of an item has its flows", got == expected, got, expected)
+    tree = browser.tree()
+    check("a screen reader finds them", {("rowheader", "Flow from"), ("button", expected[0][1])} <= set(tree), tree)
+    browser.run("document.querySelector('#panel-body tbody td button').closest('table').querySelectorAll('button').forEach((one) => "
+                f"one.textContent === '{expected[0][1]}' && one.focus())")
+    browser.key("Enter")
+    browser.wait("recorderView.view.item.row.name !== 'worker-101'")
+    item = browser.run("(({ row, line, i }) => [row.name, line.depth, line.levels[0].items.begin[i], line.levels[0].items.end[i]])"
+                       "(recorderView.view.item)")
+    check("Enter leads to the span from which the flow comes", item[:2] == [came[0], 0] and item[2] <= came[1] <= item[3], item, came)
+    check("the focus stays in the tables", browser.run("document.getElementById('panel-body').contains(document.activeElement)"))
+
+
 def main():
     with open(text_path, encoding="utf-8") as text:
         expected = collections.Counter()
@@ -153,6 +180,7 @@ def main():
         opened = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).others.filter((sum) => sum.row.name === "
                              "'conn:state 17' && recorderView.view.trace.strings[sum.name] === 'OPEN').map((sum) => [sum.count, sum.total])")
         check("and how long something was in a state", opened == [[3, 3000000]], opened)
+        causes(browser, [(row, int(low), int(high), what) for kind, row, low, high, what in expected if kind == "arrow"])
         long_tables(browser)
         hidden_arrows(browser)
         browser.run("recorderView.panels.open('summary')")

@@ -294,6 +294,25 @@ def address(browser):
     check("an address that makes no sense does no harm", browser.run("recorderView.view.span > 0"))
 
 
+def extend(browser):
+    """Shift and an arrow: a range that begins as the chosen item, and whose other end moves."""
+    at = browser.run("recorderView.view.item.line.levels[0].items.begin[recorderView.view.item.i]")
+    ends = "[recorderView.view.selection?.from, recorderView.view.selection?.to]"
+    shown = browser.run("recorderView.view.span")
+    browser.key("ArrowRight", SHIFT)
+    browser.key("ArrowRight", SHIFT)
+    low, high = browser.run(ends)
+    check("Shift and an arrow select a range from the item on", low == at and abs(high - at - shown * 0.04) < 2, low, high, at, shown)
+    told = browser.run("document.getElementById('status').textContent")
+    check("and say it", told == browser.run("`selected: ${duration(recorderView.view.selection.to - recorderView.view.selection.from)}, from "
+                                            "${recorderView.view.trace.absolute(recorderView.view.selection.from)} to "
+                                            "${recorderView.view.trace.absolute(recorderView.view.selection.to)}`"), told)
+    browser.key("ArrowLeft", SHIFT)
+    low, shorter = browser.run(ends)
+    check("the other arrow makes it shorter", low == at and at < shorter < high, low, shorter, high)
+    browser.run("recorderView.view.selection = null")
+
+
 def keyboard(browser):
     browser.run("document.getElementById('timeline').focus(), recorderView.drop()")
     for _ in range(3):
@@ -309,6 +328,7 @@ def keyboard(browser):
     check("the full stop chooses the next item, and says it", ", at " in first and first != second, first, second)
     browser.key(",")
     same("the comma goes back", browser.run("document.getElementById('status').textContent"), first)
+    extend(browser)
     span = browser.run("recorderView.view.span")
     browser.key("Enter")
     check("Enter zooms to it", browser.run("recorderView.view.span") < span)
