@@ -89,6 +89,32 @@ class Columns {
 	}
 }
 
+/* What a generator returns, all at once. */
+function finish(steps) {
+	for (;;) {
+		const { done, value } = steps.next();
+		if (done)
+			return value;
+	}
+}
+
+const SLICE = 6; /* ms: less than half of a frame */
+
+/* What a generator returns, in slices between which the browser draws; null once it is no longer wanted. */
+async function inSlices(steps, isWanted) {
+	for (;;) {
+		const until = performance.now() + SLICE;
+		do {
+			const { done, value } = steps.next();
+			if (done)
+				return value;
+		} while (performance.now() < until);
+		await new Promise((go) => setTimeout(go));
+		if (!isWanted())
+			return null;
+	}
+}
+
 /* One level of a line: its columns appear when they are asked for. */
 class Level {
 	constructor(trace, line, numbers, isFirst) {
@@ -100,14 +126,31 @@ class Level {
 	}
 
 	get items() {
-		return this.columns ||= this.decode();
+		if (!this.columns)
+			finish(this.prepare());
+		return this.columns;
 	}
 
-	decode() {
+	/* The columns, one at a step. */
+	*prepare() {
+		while (!this.columns) {
+			this.decoder ||= this.decode();
+			const { done, value } = this.decoder.next();
+			if (done) {
+				this.columns = value;
+				this.decoder = null;
+			}
+			yield;
+		}
+	}
+
+	*decode() {
 		const nr = this.nr, from = new Columns(this.trace.bytes, this.at), items = { nr };
 		items.begin = from.sums(nr);
+		yield;
 		if (this.line.kind === "values") {
 			items.low = from.differences(nr);
+			yield;
 			items.high = from.numbers(nr, new Float64Array(nr));
 			items.end = new Float64Array(nr);
 			for (let i = 0; i < nr; i++) {
@@ -118,13 +161,19 @@ class Level {
 			items.end = from.numbers(nr, new Float64Array(nr));
 			for (let i = 0; i < nr; i++)
 				items.end[i] += items.begin[i];
+			yield;
 			items.name = from.numbers(nr, new Uint32Array(nr));
+			yield;
 			items.flags = from.numbers(nr, new Uint8Array(nr));
+			yield;
 		}
 		if (this.isFirst) {
 			items.event = from.events(nr);
+			yield;
 			items.last = from.numbers(nr, new Float64Array(nr));
+			yield;
 			items.cpu = from.numbers(nr, new Uint16Array(nr));
+			yield;
 		}
 		if (this.resolution) {
 			items.count = from.numbers(nr, new Uint32Array(nr));

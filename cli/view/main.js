@@ -210,9 +210,11 @@ class Page {
 	async search() {
 		const { view } = this, text = document.getElementById("pattern").value, turn = this.searches = (this.searches ?? 0) + 1;
 		const matches = text ? await findMatches(view.trace, text, document.getElementById("in-fields").checked) : null;
-		if (turn !== this.searches)
+		const isWanted = () => turn === this.searches;
+		const found = matches && isWanted() ? await inSlices(countMatches(view.trace, matches), isWanted) : 0;
+		if (!isWanted())
 			return;
-		this.found = matches ? countMatches(view.trace, matches) : 0;
+		this.found = found;
 		view.matches = matches;
 		const rows = matches?.rows.size ?? 0;
 		document.getElementById("found").textContent = !matches ? "" : `${thousands(this.found)} found${rows ? `, ${rows} rows` : ""}`;
@@ -298,14 +300,19 @@ class Page {
 	}
 
 	/* A newer state of a recording that is running. What is chosen stays, if it is still there. */
-	take(trace) {
-		const { view } = this, before = view.trace, shift = Number(before.begin - trace.begin), span = view.span;
+	async take(trace) {
+		const { view } = this, before = view.trace, shift = Number(before.begin - trace.begin);
 		if (!shift && trace.events === before.events && trace.length === before.length)
 			return;
-		const whole = span >= view.trace.length, key = view.row && view.key(view.row);
+		let chosen, item;
+		do {
+			chosen = view.item;
+			item = chosen && await itemAgain(chosen, before, trace, (...of) => this.panels.fields(...of));
+		} while (chosen !== view.item);
+		const { span } = view, whole = span >= before.length, key = view.row && view.key(view.row);
 		view.take(trace);
 		view.row = trace.rows.find((row) => view.key(row) === key) ?? null;
-		view.item = view.item && view.itemAgain(view.item, before);
+		view.item = item;
 		view.hover = null;
 		if (view.selection)
 			view.selection = { from: view.selection.from + shift, to: view.selection.to + shift };
@@ -362,7 +369,7 @@ async function followServer(page) {
 		try {
 			const trace = await askServer();
 			if (trace)
-				page.take(trace);
+				await page.take(trace);
 		} catch (error) {
 			document.getElementById("facts").append(" (the recording is no longer shown: ", String(error.message), ")");
 			page.say("the recording is no longer shown");

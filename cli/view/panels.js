@@ -100,14 +100,21 @@ class Panels {
 		return this.body !== document.activeElement && this.body.contains(document.activeElement);
 	}
 
-	/* The focus stays on the same cell of the same row, if the new tables have it; otherwise it moves to the tables. */
+	/*
+	 * The focus stays on the same cell of the row with the same head, or of the same line, if the new tables have it; otherwise
+	 * it moves to the tables.
+	 */
 	replace(parts) {
-		const place = (one) => one && [one.closest("table")?.caption.textContent, one.closest("tr")?.cells[0].textContent,
-			one.closest("th, td")?.cellIndex, one.textContent].join("\n");
-		const focused = this.hasFocus() ? place(document.activeElement) : null;
+		const cell = (one) => [one.closest("table")?.caption.textContent, one.closest("th, td")?.cellIndex];
+		const places = (one) => [[...cell(one), one.closest("tr")?.cells[0].textContent, one.textContent],
+			[...cell(one), one.closest("tr")?.rowIndex]].map((place) => place.join("\n"));
+		const focused = this.hasFocus() ? places(document.activeElement) : null;
 		this.body.replaceChildren(...parts);
-		if (focused !== null)
-			([...this.body.querySelectorAll("button")].find((one) => place(one) === focused) ?? this.body).focus({ preventScroll: true });
+		if (!focused)
+			return;
+		const buttons = [...this.body.querySelectorAll("button")];
+		const same = focused.map((place, i) => buttons.find((one) => places(one)[i] === place)).find(Boolean);
+		(same ?? this.body).focus({ preventScroll: true });
 	}
 
 	update() {
@@ -117,9 +124,21 @@ class Panels {
 		const text = `${view.selection ? "Selected" : "Shown"}: ${duration(to - from, view.trace.seconds)} from ${view.trace.absolute(from)}`
 			+ (view.trace.days.length ? ` (${view.trace.dayTime(from)})` : "");
 		document.getElementById("range").textContent = text;
-		const parts = { summary: () => this.summary(from, to), events: () => this.events(from, to), rows: () => this.rows(),
-			item: () => this.item() }[this.current]();
-		this.replace(parts);
+		this.ready = this.fillIn({ summary: () => this.summary(from, to), events: () => this.events(from, to), rows: () => this.rows(),
+			item: () => this.item() }[this.current]);
+	}
+
+	/* Tables of a large recording take longer than a frame: they are made in slices, and given up if others are wanted. */
+	async fillIn(make) {
+		const turn = ++this.turn, parts = await make();
+		if (parts && turn === this.turn)
+			this.replace(parts);
+	}
+
+	/* What a generator returns; null: other tables are wanted. */
+	slices(steps) {
+		const { turn } = this;
+		return inSlices(steps, () => turn === this.turn);
 	}
 
 	length(ns) {
@@ -138,10 +157,12 @@ class Panels {
 		return table(caption, columns, list.slice(0, most).map(line), rest);
 	}
 
-	summary(from, to) {
-		const { trace } = this.page.view, sums = summarise(trace, from, to), name = (sum) => trace.strings[sum.name] ?? "";
+	async summary(from, to) {
+		const { trace } = this.page.view, sums = await this.slices(summariseSteps(trace, from, to)), name = (sum) => trace.strings[sum.name] ?? "";
 		const find = (sum) => action(name(sum), () => this.page.find(name(sum)));
 		const parts = [];
+		if (!sums)
+			return null;
 		if (sums.merged)
 			parts.push(element("p", { textContent: `${thousands(sums.merged)} of these are merged, because the recording is too large to keep all: `
 				+ "they count under the name of the longest." }));
@@ -176,9 +197,11 @@ class Panels {
 
 	/* ------------------------------------------------------------------------------------ events, rows */
 
-	events(from, to) {
-		const { trace } = this.page.view, list = eventsBetween(trace, from, to, this.most + 1), turn = ++this.turn;
+	async events(from, to) {
+		const { turn } = this, { trace } = this.page.view, list = await this.slices(eventsSteps(trace, from, to, this.most + 1));
 		const fields = [];
+		if (!list)
+			return null;
 		const rows = list.slice(0, this.most).map((item) => {
 			const items = item.line.levels[0].items, text = element("span");
 			fields.push([item, text]);
@@ -208,8 +231,8 @@ class Panels {
 	}
 
 	/* What the file says about an item: the fields of its event, and of the one that ended it. */
-	async fields({ line, i }) {
-		const { trace } = this.page.view, items = line.levels[0].items;
+	async fields({ line, i }, trace = this.page.view.trace) {
+		const items = line.levels[0].items;
 		if (line.isWhy)
 			return countOf(items, i) > 1 ? "" : trace.strings[items.last[i]];
 		const first = await trace.text(items.event[i]);
@@ -217,20 +240,10 @@ class Panels {
 		return last ? `${first} → ${last}` : first;
 	}
 
-	rows() {
-		const { trace } = this.page.view;
-		return [this.list("All rows", ["Row", "Kind", "In", "#Items", "#Time"], trace.rows, (row) => {
-			let count = 0, time = 0;
-			for (const line of row.lines) {
-				const items = line.levels[0].items;
-				for (let i = 0; i < items.nr; i++) {
-					count += line.kind === "states" || line.kind === "losses" ? 0 : countOf(items, i);
-					if (line.kind === "states" ? !items.name[i] : line.kind === "spans" && !line.depth)
-						time += coveredOf(items, i);
-				}
-			}
-			return [this.rowLink(row), row.kind, row.parent < 0 ? "" : trace.rows[row.parent].name, thousands(count), time ? this.length(time) : ""];
-		})];
+	async rows() {
+		const { trace } = this.page.view, sums = await this.slices(rowsSteps(trace));
+		return sums && [this.list("All rows", ["Row", "Kind", "In", "#Items", "#Time"], sums, ({ row, count, time }) =>
+			[this.rowLink(row), row.kind, row.parent < 0 ? "" : trace.rows[row.parent].name, thousands(count), time ? this.length(time) : ""])];
 	}
 
 	/* ------------------------------------------------------------------------------------------- item */
@@ -265,7 +278,7 @@ class Panels {
 	}
 
 	item() {
-		const { view } = this.page, { item, trace } = view, turn = ++this.turn;
+		const { turn } = this, { item, trace } = this.page.view;
 		if (!item)
 			return [element("p", { textContent: "No item is chosen. Click on one, or use the keys full stop and comma." })];
 		const about = this.describe(item), fields = element("span");

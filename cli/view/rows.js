@@ -195,22 +195,6 @@ class View {
 		return null;
 	}
 
-	/* The same item in this state of the recording, of an item of another state: by row, kind, begin and name; null: it is gone. */
-	itemAgain({ row, line, i }, other) {
-		const { trace } = this, time = line.levels[0].items.begin[i] + Number(other.begin - trace.begin), name = labelOf(other, { row, line, i });
-		const now = trace.rows.find((one) => this.key(one) === this.key(row));
-		const lines = now?.lines.filter((one) => one.kind === line.kind) ?? [];
-		/* Spans by key may move to another line; one of the same line comes first. */
-		lines.sort((a, b) => (b.depth === line.depth) - (a.depth === line.depth));
-		for (const one of lines) {
-			const { items } = one.levels[0];
-			for (let k = firstAfter(items, time); k < items.nr && items.begin[k] <= time; k++)
-				if (items.begin[k] === time && labelOf(trace, { row: now, line: one, i: k }) === name)
-					return { row: now, line: one, i: k };
-		}
-		return null;
-	}
-
 	/* What a row does at a time: the item that begins or ends then, the innermost span, the state; null: nothing. */
 	itemAround(row, time) {
 		let best = null, rank = 0;

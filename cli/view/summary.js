@@ -2,11 +2,17 @@
 /* What lies in a part of time: counts and lengths by name, states of threads, values; events in order; matches. */
 "use strict";
 
+const ITEMS_A_STEP = 16384;
+
 /*
  * Everything between two times. A span or state counts if it overlaps that time, and `total` is what lies inside it; `least`
  * and `most` are whole lengths. `merged`: how many of the count are in merged items, which have one name for all.
  */
 function summarise(trace, from, to) {
+	return finish(summariseSteps(trace, from, to));
+}
+
+function* summariseSteps(trace, from, to) {
 	const spans = new Map(), points = new Map(), runs = new Map(), values = new Map(), others = new Map();
 	let states = [], merged = 0;
 
@@ -25,18 +31,22 @@ function summarise(trace, from, to) {
 			merged += many;
 		}
 	};
-	const addStates = (row, items) => {
+	const addStates = function* (row, items) {
 		const sum = { row, times: new Float64Array(RUNS.length) };
 		for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++) {
+			if (!(i % ITEMS_A_STEP))
+				yield;
 			const whole = items.end[i] - items.begin[i], inside = Math.min(items.end[i], to) - Math.max(items.begin[i], from);
 			sum.times[items.name[i]] += whole ? coveredOf(items, i) * inside / whole : 0;
 		}
 		if (sum.times.some((time) => time > 0))
 			states.push(sum);
 	};
-	const addValues = (row, items) => {
+	const addValues = function* (row, items) {
 		const sum = { row, count: 0, least: Infinity, most: -Infinity, last: 0 };
 		for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++) {
+			if (!(i % ITEMS_A_STEP))
+				yield;
 			sum.count += items.begin[i] >= from ? countOf(items, i) : 0;
 			sum.least = Math.min(sum.least, items.low[i]);
 			sum.most = Math.max(sum.most, items.high[i]);
@@ -47,27 +57,59 @@ function summarise(trace, from, to) {
 	};
 
 	/* States and tasks by their rows; all else, of all rows together. */
-	const addSpans = (row, line, items) => {
+	const addSpans = function* (row, line, items) {
 		const own = row.kind === "state" || row.kind === "task" || row.kind === "why";
 		const map = line.kind === "points" ? points : own ? others : row.kind === "cpu" && !line.depth ? runs : spans;
-		for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++)
+		for (let i = firstAfter(items, from); i < items.nr && items.begin[i] <= to; i++) {
+			if (!(i % ITEMS_A_STEP))
+				yield;
 			addSpan(map, own ? row.index * 0x100000000 + items.name[i] : items.name[i], row, items, i);
+		}
 	};
 
 	for (const row of trace.rows)
 		for (const line of row.lines) {
-			const items = line.levels[0].items;
+			yield* line.levels[0].prepare();
+			const { items } = line.levels[0];
 			if (line.kind === "states")
-				addStates(row, items);
+				yield* addStates(row, items);
 			else if (line.kind === "values")
-				addValues(row, items);
+				yield* addValues(row, items);
 			else if (line.kind !== "losses")
-				addSpans(row, line, items);
+				yield* addSpans(row, line, items);
 		}
 	const list = (map, by) => [...map.values()].sort((a, b) => b[by] - a[by]);
 	states = states.sort((a, b) => b.times[0] - a.times[0]);
 	return { spans: list(spans, "total"), points: list(points, "count"), runs: list(runs, "total"), states, others: list(others, "total"),
 		values: [...values.values()], merged };
+}
+
+function* eventsSteps(trace, from, to, most) {
+	for (const row of trace.rows)
+		for (const line of row.lines)
+			yield* line.levels[0].prepare();
+	return eventsBetween(trace, from, to, most);
+}
+
+/* The number of items of each row, and its time: of a thread on CPUs, otherwise of its outermost spans. */
+function* rowsSteps(trace) {
+	const sums = [];
+	for (const row of trace.rows) {
+		const sum = { row, count: 0, time: 0 };
+		for (const line of row.lines) {
+			yield* line.levels[0].prepare();
+			const { items } = line.levels[0];
+			for (let i = 0; i < items.nr; i++) {
+				if (!(i % ITEMS_A_STEP))
+					yield;
+				sum.count += line.kind === "states" || line.kind === "losses" ? 0 : countOf(items, i);
+				if (line.kind === "states" ? !items.name[i] : line.kind === "spans" && !line.depth)
+					sum.time += coveredOf(items, i);
+			}
+		}
+		sums.push(sum);
+	}
+	return sums;
 }
 
 /* The first `most` events between two times, in order: points, and spans by their begin. */
@@ -87,6 +129,28 @@ function eventsBetween(trace, from, to, most) {
 		}
 	found.sort((a, b) => a.time - b.time || a.event - b.event);
 	return found.slice(0, most);
+}
+
+const SHIFT_MAX = 100000; /* ns: what the readings of the clocks between two states may move an event */
+
+/*
+ * The same item in a later state of the recording: of the same row, kind and name, with the same fields, and next in time; null:
+ * it is gone. `fields`: of an item of a trace.
+ */
+async function itemAgain({ row, line, i }, before, now, fields) {
+	const time = line.levels[0].items.begin[i] + Number(before.begin - now.begin), name = labelOf(before, { row, line, i });
+	const text = await fields({ line, i }, before), found = [];
+	const to = now.rows.find((one) => one.kind === row.kind && one.id === row.id);
+	for (const one of to?.lines.filter(({ kind }) => kind === line.kind) ?? []) {
+		const { items } = one.levels[0];
+		for (let k = firstAfter(items, time - SHIFT_MAX); k < items.nr && items.begin[k] <= time + SHIFT_MAX; k++)
+			if (labelOf(now, { row: to, line: one, i: k }) === name)
+				found.push({ row: to, line: one, i: k, far: Math.abs(items.begin[k] - time) });
+	}
+	for (const one of found.sort((a, b) => a.far - b.far))
+		if (await fields(one, now) === text)
+			return { row: to, line: one.line, i: one.i };
+	return null;
 }
 
 /* Names of events, rows and, with inFields, events whose fields contain the text. */
@@ -109,17 +173,21 @@ function isMatch(matches, line, items, i) {
 }
 
 /* Their number. matches.ticks gets the times of those of each line: coarser levels do not know what they are made of. */
-function countMatches(trace, matches) {
+function* countMatches(trace, matches) {
 	let nr = 0;
 	matches.ticks = new Map();
 	for (const row of trace.rows)
 		for (const line of row.lines) {
-			const items = line.levels[0].items, ticks = [];
-			for (let i = 0; i < items.nr; i++)
+			yield* line.levels[0].prepare();
+			const { items } = line.levels[0], ticks = [];
+			for (let i = 0; i < items.nr; i++) {
+				if (!(i % ITEMS_A_STEP))
+					yield;
 				if (isMatch(matches, line, items, i)) {
 					nr += countOf(items, i);
 					ticks.push(items.begin[i]);
 				}
+			}
 			if (ticks.length)
 				matches.ticks.set(line, ticks);
 		}

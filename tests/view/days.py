@@ -24,7 +24,7 @@ with Browser() as browser:
             time, _, day = pair.partition("=")
             at = f"recorderView.view.trace.relative('{time}')"
             check(f"{page}: the time of day at {time}", browser.run(f"recorderView.view.trace.dayTime({at})"), day)
-            browser.run(f"recorderView.select({at}, {at} + 1000), recorderView.panels.update()")
+            browser.run(f"recorderView.select({at}, {at} + 1000), recorderView.panels.update(), recorderView.panels.ready")
             check(f"{page}: of the selection", browser.run("document.getElementById('range').textContent.split(' from ')[1]"),
                   f"{time} ({day})" if day else time)
             browser.run(f"recorderView.show({at} - 1000, {at} + 1000)")
@@ -36,7 +36,7 @@ with Browser() as browser:
                 f"`Pointer: ${{recorderView.view.trace.absolute({at})}} ${{recorderView.view.trace.dayTime({at})}}`"))
         begin = browser.run("recorderView.view.trace.dayTime(0)")
         browser.run("recorderView.drop(), recorderView.chooseRow(recorderView.view.trace.rows.find((row) => row.lines.some("
-                    "(line) => line.kind === 'points'))), recorderView.stepItem(true), recorderView.panels.open('item')")
+                    "(line) => line.kind === 'points'))), recorderView.stepItem(true), recorderView.panels.open('item'), recorderView.panels.ready")
         shown = browser.run("[...document.querySelectorAll('#panel-body tr')].filter((row) => row.cells[0].textContent === 'Time of day')"
                             ".map((row) => row.cells[1].textContent)")
         item = browser.run("recorderView.view.trace.dayTime(recorderView.view.item.line.levels[0].items.begin[recorderView.view.item.i])")

@@ -12,7 +12,7 @@ with Browser() as browser:
         browser.open(f"file://{page}")
         browser.wait("window.recorderView?.view.width > 0")
         for tab in ("events", "rows", "item", "summary"):
-            browser.run(f"recorderView.panels.open('{tab}')")
+            browser.run(f"recorderView.panels.open('{tab}'), recorderView.panels.ready")
         browser.run("recorderView.show(0, 1), recorderView.painter.draw(), recorderView.overview.draw()")
         got = browser.run("recorderView.view.trace.events")
         good = got == int(events) and not browser.told

@@ -87,12 +87,36 @@ def long_tables(browser):
     rows = browser.run("recorderView.view.trace.rows.length")
     spans = browser.run("summarise(recorderView.view.trace, 0, recorderView.view.trace.length).spans.length")
     for tab, name, nr in (("rows", "All rows", rows), ("summary", "Spans", spans)):
-        browser.run(f"recorderView.panels.open('{tab}')")
+        browser.run(f"recorderView.panels.open('{tab}'), recorderView.panels.ready")
         got = browser.run(f"{LINES}('{name}')")
         check(f"the table {name} says how many more there are", got == [200, f"and {nr - 200} more: show {nr - 200}"], got, nr)
-        browser.run("document.querySelector('#panel-body tfoot button').click()")
+        browser.run("document.querySelector('#panel-body tfoot button').click(), recorderView.panels.ready")
         got = browser.run(f"{LINES}('{name}')")
         check(f"and {name} shows them", got == [nr, ""], got, nr)
+
+
+# A summary of a trace whose columns are not decoded yet: the number of its lines, and of the steps between which a picture may be drawn.
+SLICES = """(async () => { const trace = await Trace.load(recorderView.view.trace.blocks), lines = trace.rows.flatMap((row) => row.lines).length;
+	const steps = summariseSteps(trace, 0, trace.length), clock = performance.now;
+	let nr = 0, one;
+	do
+		one = steps.next(), nr++;
+	while (!one.done);
+	performance.now = () => nr += 1000;
+	let asked = 0;
+	const slices = await inSlices((function* () { for (let i = 0; i < 5; i++) yield; return "made"; })(), () => ++asked < 100);
+	const given_up = await inSlices((function* () { for (;;) yield; })(), () => ++asked < 100);
+	performance.now = clock;
+	return [lines, nr > 3 * lines, JSON.stringify(one.value.spans.map(({ count }) => count)) ===
+		JSON.stringify(summarise(recorderView.view.trace, 0, trace.length).spans.map(({ count }) => count)), slices, given_up, asked]; })()"""
+
+
+def slices(browser):
+    """The tables are made in steps, so that the picture moves meanwhile; and they are given up when others are wanted."""
+    lines, many, same, made, given_up, asked = browser.run(SLICES)
+    check("a summary has several steps for each line", lines > 250 and many, lines)
+    check("and the same numbers", same)
+    check("after each slice the page asks whether it is still wanted", made == "made" and given_up is None and asked == 100, made, given_up, asked)
 
 
 def hidden_arrows(browser):
@@ -121,7 +145,7 @@ def causes(browser, arrows):
     """The arrows of an item are links in its table, which a screen reader finds and Enter follows."""
     browser.run("(() => { const row = recorderView.view.trace.rows.find((row) => row.name === 'worker-101');"
                 "recorderView.chooseItem({ row, line: row.lines.find((line) => line.kind === 'spans' && !line.depth), i: 0 }, true); })()")
-    browser.run("recorderView.panels.open('item')")
+    browser.run("recorderView.panels.open('item'), recorderView.panels.ready")
     at = "recorderView.view.trace.absolute(%d)"
     came, went = ([arrow for arrow in arrows if arrow[where] == "worker-101"][0] for where in (3, 0))
     expected = [["Flow from", f"{came[0]} at {browser.run(at % came[1])}"], ["Flow to", f"{went[3]} at {browser.run(at % went[2])}"]]
@@ -182,8 +206,9 @@ def main():
         check("and how long something was in a state", opened == [[3, 3000000]], opened)
         causes(browser, [(row, int(low), int(high), what) for kind, row, low, high, what in expected if kind == "arrow"])
         long_tables(browser)
+        slices(browser)
         hidden_arrows(browser)
-        browser.run("recorderView.panels.open('summary')")
+        browser.run("recorderView.panels.open('summary'), recorderView.panels.ready")
         browser.picture(f"{pictures}/gallery.png")
         browser.size(1400, 900, 2)
         browser.picture(f"{pictures}/fine.png")

@@ -38,6 +38,7 @@ SHOW = """(async () => {
 	page.panels.most = 1e9;
 	page.panels.current = "events";
 	page.panels.update();
+	await page.panels.ready;
 	for (const item of all) {
 		found.push(await page.panels.fields(item));
 		page.chooseItem(item, false);
@@ -48,9 +49,10 @@ SHOW = """(async () => {
 			page.canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: canvas.left + box.x, clientY: canvas.top + box.y + 2 }));
 		await new Promise((done) => setTimeout(done));
 	}
-	for (const tab of ["summary", "rows", "events", "item"])
+	for (const tab of ["summary", "rows", "events", "item", "rows"]) {
 		page.panels.open(tab);
-	page.panels.open("rows");
+		await page.panels.ready;
+	}
 	return found;
 })()"""
 

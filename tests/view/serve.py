@@ -48,22 +48,22 @@ def questions():
         check(f"{name}: {expected}", got == expected, got)
 
 
-CHOSEN = """recorderView.view.item && [recorderView.view.item.row.name, recorderView.view.trace.absolute(
-	recorderView.view.item.line.levels[0].items.begin[recorderView.view.item.i])]"""
+CHOSEN = """(async () => recorderView.view.item && [recorderView.view.item.row.name, await recorderView.panels.fields(recorderView.view.item)])()"""
 
 
 def kept_while_following(browser, fifo):
     """Ten more events, twice: the chosen item stays chosen, and a table in which the focus is does not change."""
     browser.run("(() => { const { view } = recorderView, row = view.trace.rows.find((row) => row.lines.some((line) => line.kind === 'points'));"
                 "recorderView.chooseItem({ row, line: row.lines.find((line) => line.kind === 'points'), i: 5 }, true); })()")
-    browser.run("recorderView.panels.open('item')")
+    browser.run("recorderView.panels.open('item'), recorderView.panels.ready")
     chosen = browser.run(CHOSEN)
     fifo.write("x")
     fifo.flush()
     browser.wait("recorderView.view.trace.events === 120")
     now = browser.run(CHOSEN)
-    check("the chosen item stays chosen", chosen is not None and now == chosen, now, chosen)
-    browser.run("recorderView.panels.open('events'), window.kept = document.querySelector('#panel-body td button, #panel-body th button'),"
+    check("the chosen item stays chosen", chosen is not None and "number=5 " in chosen[1] and now == chosen, now, chosen)
+    browser.run("recorderView.panels.open('events'), recorderView.panels.ready")
+    browser.run("window.kept = document.querySelector('#panel-body td button, #panel-body th button'),"
                 "window.kept.focus()")
     fifo.write("x")
     fifo.flush()
@@ -73,8 +73,9 @@ def kept_while_following(browser, fifo):
     browser.run("document.getElementById('timeline').focus()")
     browser.wait("!recorderView.panels.isStale && !window.kept.isConnected")
     check("and the table follows once the focus has left", True)
+    browser.run("recorderView.panels.open('summary'), recorderView.panels.ready")
     browser.run("document.querySelector('#panel-body th button').focus(), window.kept = document.activeElement.textContent,"
-                "recorderView.panels.update()")
+                "recorderView.panels.update(), recorderView.panels.ready")
     check("a table that changes by a key keeps the focus on its row", browser.run("document.activeElement.textContent === window.kept"))
     browser.run("document.getElementById('timeline').focus()")
 
