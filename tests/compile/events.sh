@@ -100,6 +100,58 @@ misdeclares "REC_STATE(m, e, string(a))" 'REC_STATE: key\(...\), which may be mi
 misdeclares "REC_SPAN(m, e, end(u8(a))); void f(void); void f(void) { REC_SCOPE(m, e); }" \
 	'REC_SCOPE needs a span without a key and without end'
 
+# The same in formats. misformats FORMAT REGEX
+misformats()
+{
+	local compiler
+
+	cat >"$TMP/mistake.c" <<-END
+		#include <librecorder/event.h>
+		REC_EVENT_FMT(m, e, ($1), u8(first), s64(big), f64(part), string(s), named(op, 1, 2));
+	END
+	for compiler in "gcc -std=c11" "g++ -x c++ -std=c++17" ${clang:+"clang -std=c11" "clang++ -x c++ -std=c++17"}; do
+		# shellcheck disable=SC2086
+		fails "$compiler: $1" $compiler -I"$top_srcdir/include" -fsyntax-only "$TMP/mistake.c"
+		like "the error says so" "$err" "error: .*$2"
+	done
+}
+misformats '"%d", frist' "'?frist'?.*(undeclared|not declared|undeclared identifier|did you mean)"
+misformats '"%d", REC->frist' "no member named 'frist'"
+misformats '"%s", __print_symbolic(frist, { 1, "one" })' "'frist'"
+misformats '"%s %c", s, first' 'REC_EVENT_FMT: the tools do not know %c'
+misformats '"%f", part' "(type 'double'|%f.*'double')"
+misformats '"%g", big' "(type 'double'|%g.*'double')"
+misformats '"%d", s' "(type 'int'|%d.*'int')"
+misformats '"%s", big' "(type 'char \*'|%s.*'char ?\*')"
+misformats '"%d", big' "(type 'int'|%d.*'int')"
+misformats '"%d %d", first' "(matching 'int' argument|more '%' conversions than data arguments)"
+misformats '"%d", first, first' "(too many arguments for format|data argument not used)"
+
+# What is right has no warning, and nothing is left of the check.
+cat >"$TMP/formats.c" <<'END'
+#include <librecorder/event.h>
+static int port, host;
+REC_EVENT_FMT(m, none, ("100%%, 5%%c"));
+REC_EVENT_FMT(m, texts, ("%s:%u %s %s", host, port, REC->v6 ? "IPv6" : "IPv4", __get_str(host)), stringn(host), u16(port), flag(v6));
+REC_EVENT_FMT(m, numbers, ("%hhd %hhu %hu %u %d %x %lld %08llx 0x%llx %lld %lld %d", a, b, c, d, e, f, g, h, p, r, t, (a + 3) & 7),
+	      s8(a), u8(b), u16(c), u32(d), s32(e), hex32(f), s64(g), hex64(h), ptr(p), real(r, 3), f32(t));
+REC_EVENT_FMT(m, functions, ("%s %s %s %d %d", __print_symbolic(REC->op, { 1, "one" }, { 2, "two" }), __print_flags(n, "|", { 1, "x" }),
+			     __print_hex(__get_dynamic_array(b), __get_dynamic_array_len(b)), REC->list[1], REC->op),
+	      named(op, 1, 2), u32(n), array(u8, list, 4), bytes(b));
+int f(void);
+int f(void)
+{
+	return port + host;
+}
+END
+for compiler in "gcc -std=c11 -O0" "gcc -std=c11 -O2" "g++ -x c++ -std=c++17 -O0 -Wold-style-cast" \
+	${clang:+"clang -std=c11 -O0" "clang++ -x c++ -std=c++17 -O0"}; do
+	# shellcheck disable=SC2086
+	ok "$compiler: formats without a mistake" \
+		$compiler "${warnings[@]}" -Wunused -Wundef -I"$top_srcdir/include" -c -o "$TMP/formats.o" "$TMP/formats.c"
+	is "the check is not in the program" "$(nm "$TMP/formats.o" | grep -c rec_format)" 0
+done
+
 # An array that is too short, where the compiler knows its length.
 cat >"$TMP/short.c" <<'END'
 #include <librecorder/event.h>

@@ -20,6 +20,7 @@
 
 #include <librecorder/detail/abi.h>
 #include <librecorder/detail/event_each.h>
+#include <librecorder/detail/event_format.h>
 #include <librecorder/detail/event_kinds.h>
 #include <librecorder/detail/event_rows.h>
 #include <librecorder/detail/ring.h>
