@@ -5,8 +5,8 @@
  * another origin cannot make a request: it does not know the token, and a name that leads here by DNS is not the
  * expected Host.
  *
- * One thread: connections are few, a picture is made for each request, and a client that sends its request slowly does
- * not delay others.
+ * One thread: connections are few, and a picture is made for each request. No call waits for one client: one that sends
+ * its request slowly, or reads its answer slowly, does not delay others. If there are too many, the oldest is dropped.
  */
 #include "cli/view_serve.h"
 
@@ -28,10 +28,11 @@
 #define COMMAND	      "view"
 #define CLIENTS_MAX   16u
 #define REQUEST_MAX   8192u
-#define SEND_SECONDS  5 /* after this time a client that reads nothing is disconnected */
 
 struct client {
 	int fd;
+	struct blob answer; /* empty until the request is complete */
+	size_t sent;	    /* of it */
 	size_t size;
 	char request[REQUEST_MAX + 1];
 };
@@ -55,64 +56,46 @@ static void end(int number)
 
 /* ------------------------------------------------------------------------------------------------------- answers */
 
-static bool send_all(int fd, const void *bytes, size_t size)
+static void answer(struct client *client, const char *status, const char *type, const struct blob *body)
 {
-	const char *at = bytes;
-
-	while (size) {
-		const ssize_t sent = send(fd, at, size, MSG_NOSIGNAL);
-
-		if (sent < 0 && errno == EINTR && !ended)
-			continue;
-		if (sent <= 0)
-			return false;
-		at += sent;
-		size -= (size_t)sent;
-	}
-	return true;
-}
-
-static void answer(int fd, const char *status, const char *type, const struct blob *body)
-{
-	struct blob head = BLOB_INIT;
+	struct blob *out = &client->answer;
 
 	blob_printf(
-		&head,
+		out,
 		"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
 		"X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
 		"Content-Security-Policy: ",
 		status, type, body ? body->size : 0);
-	view_page_policy(&head, 1);
-	blob_printf(&head, "; frame-ancestors 'none'\r\nConnection: close\r\n\r\n");
-	if (!head.error && send_all(fd, head.data, head.size) && body)
-		send_all(fd, body->data, body->size);
-	blob_free(&head);
+	view_page_policy(out, 1);
+	blob_printf(out, "; frame-ancestors 'none'\r\nConnection: close\r\n\r\n");
+	if (body)
+		blob_put(out, body->data, body->size);
 }
 
-static void answer_page(int fd)
+static void answer_page(struct client *client)
 {
 	struct blob page = BLOB_INIT;
 
 	view_page_begin(&page, 1);
 	view_page_finish(&page);
 	if (page.error)
-		answer(fd, "503 Service Unavailable", "text/plain", NULL);
+		answer(client, "503 Service Unavailable", "text/plain", NULL);
 	else
-		answer(fd, "200 OK", "text/html; charset=utf-8", &page);
+		answer(client, "200 OK", "text/html; charset=utf-8", &page);
 	blob_free(&page);
 }
 
-static void answer_data(const struct server *server, int fd)
+static void answer_data(const struct server *server, struct client *client)
 {
 	struct blob blocks = BLOB_INIT;
 	const int err = view_live_take(server->live, &blocks);
 
 	if (err == -ENODATA)
-		answer(fd, "204 No Content", "application/octet-stream", NULL);
+		answer(client, "204 No Content", "application/octet-stream", NULL);
 	else if (err || blocks.error)
-		answer(fd, "503 Service Unavailable", "text/plain", NULL);
+		answer(client, "503 Service Unavailable", "text/plain", NULL);
 	else
-		answer(fd, "200 OK", "application/octet-stream", &blocks);
+		answer(client, "200 OK", "application/octet-stream", &blocks);
 	blob_free(&blocks);
 }
 
@@ -130,27 +113,27 @@ static bool has_host(const char *request, const char *host)
 	return size == strlen(host) && !memcmp(at, host, size);
 }
 
-static void answer_request(const struct server *server, const struct client *client)
+static void answer_request(const struct server *server, struct client *client)
 {
 	char page[64], data[64];
 	const char *path = client->request + strlen("GET ");
 	size_t size;
 
 	if (strncmp(client->request, "GET ", strlen("GET "))) {
-		answer(client->fd, "405 Method Not Allowed", "text/plain", NULL);
+		answer(client, "405 Method Not Allowed", "text/plain", NULL);
 		return;
 	}
 	size = strcspn(path, " \r\n");
 	snprintf(page, sizeof(page), "/%s/", server->token);
 	snprintf(data, sizeof(data), "/%s/data", server->token);
 	if (!has_host(client->request, server->host))
-		answer(client->fd, "421 Misdirected Request", "text/plain", NULL);
+		answer(client, "421 Misdirected Request", "text/plain", NULL);
 	else if (size == strlen(page) && !memcmp(path, page, size))
-		answer_page(client->fd);
+		answer_page(client);
 	else if (size == strlen(data) && !memcmp(path, data, size))
-		answer_data(server, client->fd);
+		answer_data(server, client);
 	else
-		answer(client->fd, "404 Not Found", "text/plain", NULL);
+		answer(client, "404 Not Found", "text/plain", NULL);
 }
 
 /* --------------------------------------------------------------------------------------------------- connections */
@@ -158,6 +141,7 @@ static void answer_request(const struct server *server, const struct client *cli
 static void drop(struct server *server, unsigned int number)
 {
 	close(server->clients[number].fd);
+	blob_free(&server->clients[number].answer);
 	server->nr--;
 	memmove(&server->clients[number], &server->clients[number + 1],
 		(server->nr - number) * sizeof(server->clients[0]));
@@ -165,18 +149,28 @@ static void drop(struct server *server, unsigned int number)
 
 static void take_client(struct server *server)
 {
-	const struct timeval limit = { .tv_sec = SEND_SECONDS };
 	const int fd = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC);
 
 	if (fd < 0)
 		return;
 	if (server->nr == CLIENTS_MAX)
 		drop(server, 0);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	server->clients[server->nr++] = (struct client){ .fd = fd };
 }
 
-/* True: the client stays. */
+/* The next part of the answer. True: the client stays. */
+static bool send_answer(struct client *client)
+{
+	const ssize_t sent = send(client->fd, client->answer.data + client->sent, client->answer.size - client->sent,
+				  MSG_NOSIGNAL | MSG_DONTWAIT);
+
+	if (sent < 0)
+		return errno == EAGAIN || errno == EINTR;
+	client->sent += (size_t)sent;
+	return client->sent < client->answer.size;
+}
+
+/* The next part of the request. True: the client stays. */
 static bool read_client(const struct server *server, struct client *client)
 {
 	const ssize_t got = recv(client->fd, client->request + client->size, REQUEST_MAX - client->size, MSG_DONTWAIT);
@@ -189,9 +183,14 @@ static bool read_client(const struct server *server, struct client *client)
 	client->request[client->size] = '\0';
 	if (strstr(client->request, "\r\n\r\n")) {
 		answer_request(server, client);
-		return false;
+		return !client->answer.error && send_answer(client);
 	}
 	return client->size < REQUEST_MAX;
+}
+
+static bool serve_client(const struct server *server, struct client *client)
+{
+	return client->answer.size ? send_answer(client) : read_client(server, client);
 }
 
 static void serve(struct server *server, const sigset_t *waiting)
@@ -202,12 +201,13 @@ static void serve(struct server *server, const sigset_t *waiting)
 		const unsigned int nr = server->nr;
 
 		for (unsigned int i = 0; i < nr; i++)
-			fds[i] = (struct pollfd){ .fd = server->clients[i].fd, .events = POLLIN };
+			fds[i] = (struct pollfd){ .fd = server->clients[i].fd,
+						  .events = server->clients[i].answer.size ? POLLOUT : POLLIN };
 		fds[nr] = (struct pollfd){ .fd = server->fd, .events = POLLIN };
 		if (ppoll(fds, nr + 1, NULL, waiting) < 0)
 			continue;
 		for (unsigned int i = nr; i-- > 0 && !ended;)
-			if (fds[i].revents && !read_client(server, &server->clients[i]))
+			if (fds[i].revents && !serve_client(server, &server->clients[i]))
 				drop(server, i);
 		if (fds[nr].revents)
 			take_client(server);

@@ -5,9 +5,12 @@ must appear in the page. Prints "ok NAME" or "not ok NAME", a line for each chec
 """
 
 import http.client
+import re
+import socket
 import sys
 import time
 import urllib.parse
+from random import Random
 
 from browser import Browser
 
@@ -46,6 +49,77 @@ def questions():
             ("two hosts", 421, ask("GET", parts.path + "data", {"Host": parts.netloc, "host": "example.org"})),
             ("no host", 421, ask("GET", parts.path + "data", {"Accept": "*/*"}))):
         check(f"{name}: {expected}", got == expected, got)
+
+
+def receive(connection):
+    got = b""
+    while True:
+        part = connection.recv(1 << 16)
+        if not part:
+            return got
+        got += part
+
+
+def request(path, host=parts.netloc):
+    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+
+
+def slow_reader():
+    """A client that does not read holds up nobody, and may read its whole answer later."""
+    with socket.socket() as slow:
+        # With small segments both sides have small buffers, so that the answer does not fit into them.
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 500)
+        slow.connect((parts.hostname, parts.port))
+        slow.sendall(request(parts.path))
+        slow.recv(1, socket.MSG_PEEK)  # its answer has begun
+        check("while a client does not read, another is served", ask("GET", parts.path) == 200)
+        head, _, body = receive(slow).partition(b"\r\n\r\n")
+        length = int(re.search(rb"Content-Length: (\d+)", head)[1])
+        check("the slow one gets its whole answer", length > 50000 and len(body) == length, length, len(body))
+
+
+def mutated(random, text):
+    """A request with some bytes changed, removed, repeated or put in; or one of random bytes alone."""
+    data = bytearray(text)
+    if random.random() < 0.2:
+        return random.randbytes(random.randrange(1, 9000))
+    for _ in range(random.randrange(1, 6)):
+        at, size = random.randrange(len(data) + 1), random.randrange(1, 40)
+        what = random.randrange(4)
+        if what == 0:
+            data[at:at + 1] = random.randbytes(1)
+        elif what == 1:
+            del data[at:at + size]
+        elif what == 2:
+            data[at:at] = data[at:at + size]
+        else:
+            data[at:at] = random.choice([b"\0", b"\r\n", b"\r\n\r\n", b"Host: x\r\n", b"/", b"..", random.randbytes(size), b"A" * 9000])
+    return bytes(data)
+
+
+def hostile_requests(seed):
+    """Requests that are none: only one with the token and the address gets an answer of the page; the server lives on."""
+    random = Random(seed)
+    bad = []
+    for turn in range(400):
+        sent = mutated(random, request(parts.path + random.choice(["", "data"])))
+        with socket.create_connection((parts.hostname, parts.port), timeout=120) as connection:
+            try:
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                got = receive(connection)
+            except TimeoutError:
+                bad.append((turn, sent[:200], "no answer"))
+                continue
+            except OSError:  # it refuses to read so much
+                continue
+        allowed = parts.path.encode() in sent and parts.netloc.encode() in sent
+        if got and not re.match(rb"HTTP/1\.1 (200|204) " if allowed else rb"HTTP/1\.1 4\d\d ", got) and not (
+                allowed and re.match(rb"HTTP/1\.1 4\d\d ", got)):
+            bad.append((turn, sent[:200], got[:100]))
+    check("requests of random bytes get no data", not bad, seed, bad[:3])
+    check("and the server lives on", ask("GET", parts.path + "data") == 200)
 
 
 CHOSEN = """(async () => recorderView.view.item && [recorderView.view.item.row.name, await recorderView.panels.fields(recorderView.view.item)])()"""
@@ -91,6 +165,8 @@ def main():
         fifo.flush()
         browser.wait("window.recorderView?.view.width > 0")
         questions()
+        slow_reader()
+        hostile_requests(1)
         check("the page follows the recording", browser.run("recorderView.follow"))
         browser.wait("recorderView.view.trace.events === 10")
         check("it has the events so far", True)
@@ -103,6 +179,9 @@ def main():
             browser.wait(f"recorderView.view.trace.events === {10 + 10 * turn}")
             delays.append(time.monotonic() - before)
         check("later events come by themselves", True)
+        # A picture is made when it is asked for, and has all events up to then. So an event is late by the pause, and by
+        # what two pictures take. What they take depends on the machine; the pause does not.
+        check("the page asks again soon enough", 0 < browser.run("LIVE_PAUSE") <= 200)
         days = int(browser.run("String(recorderView.view.trace.realtime(recorderView.view.trace.length))"))
         check("the page knows the time of day of the last event", day_before <= days <= time.time_ns(), day_before, days)
         print(f"# from the write to the page: {1000 * min(delays):.0f} to {1000 * max(delays):.0f} ms")
