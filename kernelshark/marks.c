@@ -15,7 +15,6 @@
 
 struct curve {
 	const struct model_rule *rule;
-	int32_t process;
 	struct blob values; /* struct mark_value */
 	struct mark_curve shown;
 };
@@ -35,6 +34,8 @@ struct marks {
 	struct thread **threads;
 	size_t nr_threads, room;
 	struct number_map by_tid; /* place in `threads`, plus one */
+	struct number_map
+		by_counter; /* of a rule's pair and a process: place of its thread, and in `curves`, plus one */
 };
 
 /* ---------------------------------------------------------------------------------------------------------- colours */
@@ -87,6 +88,15 @@ static struct thread *thread_of(struct marks *m, int32_t tid)
 
 /* --------------------------------------------------------------------------------------------------------- the sink */
 
+static enum mark_state state_of(const struct model_span *span)
+{
+	if (span->flags & MODEL_NO_BEGIN)
+		return MARK_NO_BEGIN;
+	if (span->flags & MODEL_NO_END)
+		return MARK_OPEN;
+	return span->flags & MODEL_CUT ? MARK_CUT : MARK_WHOLE;
+}
+
 /* Interrupts and requests of devices are not a thread's. */
 static int take_span(void *arg, const struct model_span *span)
 {
@@ -97,6 +107,7 @@ static int take_span(void *arg, const struct model_span *span)
 		.system = rule->system,
 		.name = span->name,
 		.color = color_of(rule->system, span->name),
+		.state = state_of(span),
 	};
 	struct thread *thread;
 
@@ -115,25 +126,26 @@ static struct curve *curves_of(const struct thread *thread, size_t *ret_nr)
 	return (struct curve *)(void *)thread->curves.data;
 }
 
-/* A program has few counters, and few of its threads write one first. */
+/* A place in `threads`, and one in its curves, both plus one, are a number. */
 static struct curve *curve_of(struct marks *m, const struct model_counter *counter)
 {
 	const int32_t known = event_process(m->table, counter->tid), process = known > 0 ? known : counter->tid;
+	const uint64_t key = (uint64_t)counter->rule->pair << 32 | (uint32_t)process;
+	const uint64_t places = number_map_get(&m->by_counter, key);
 	struct curve *curve;
 	struct thread *thread;
 	size_t nr;
 
-	for (size_t i = 0; i < m->nr_threads; i++) {
-		curve = curves_of(m->threads[i], &nr);
-		for (; nr; nr--, curve++) {
-			if (curve->rule == counter->rule && curve->process == process)
-				return curve;
-		}
-	}
+	if (places)
+		return curves_of(m->threads[(places >> 32) - 1], &nr) + (uint32_t)places - 1;
 	thread = thread_of(m, counter->tid);
 	curve = thread ? blob_room(&thread->curves, sizeof(*curve)) : NULL;
-	if (curve)
-		*curve = (struct curve){ .rule = counter->rule, .process = process };
+	if (!curve)
+		return NULL;
+	*curve = (struct curve){ .rule = counter->rule };
+	curves_of(thread, &nr);
+	if (number_map_set(&m->by_counter, key, number_map_get(&m->by_tid, (uint32_t)counter->tid) << 32 | nr))
+		return NULL;
 	return curve;
 }
 
@@ -354,6 +366,7 @@ struct marks *marks_close(struct marks *marks)
 	}
 	free(marks->threads);
 	number_map_free(&marks->by_tid);
+	number_map_free(&marks->by_counter);
 	model_rules_close(marks->rules);
 	event_table_close(marks->table);
 	free(marks);

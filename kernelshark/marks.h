@@ -13,10 +13,18 @@
 extern "C" {
 #endif
 
+enum mark_state {
+	MARK_WHOLE,
+	MARK_NO_BEGIN, /* `begin` is the time from which it is known */
+	MARK_OPEN,     /* its end was not seen */
+	MARK_CUT,      /* it ended with an outer one, or events were lost in it */
+};
+
 struct mark_span {
 	int64_t begin, end;
 	const char *system, *name;
 	uint32_t color; /* 0xrrggbb, the same for all spans of this name */
+	enum mark_state state;
 };
 
 /* By begin, which is also by end. */

@@ -52,9 +52,12 @@ KsPlot::Color color_from(uint32_t rgb)
 void add_bar(const canvas &on, const mark_span &span, int y, int thickness)
 {
 	auto *bar = new KsPlot::Rectangle;
+	const bool is_whole = span.state == MARK_WHOLE;
 	const int left = on.x(on.bin(span.begin)), right = std::max(on.x(on.bin(span.end)), left + 1);
 
-	bar->setFill(true);
+	/* What was not seen whole is hollow. */
+	bar->setFill(is_whole || right - left < 3);
+	bar->_size = 1;
 	bar->setPoint(0, left, y);
 	bar->setPoint(1, left, y + thickness);
 	bar->setPoint(2, right, y + thickness);

@@ -18,14 +18,16 @@
 
 #define NAME_MAX_BYTES 320u
 
-/* Tracks of the same name below the same parent, as many as there were slices at a time. */
+/*
+ * Tracks of the same name below the same parent, as many as there were slices at a time. `least` is a binary tree in an
+ * array: its leaf `room + i` is the end of the last slice of track i, UINT64_MAX if there is no such track; each node i
+ * has the least of its children 2 i and 2 i + 1. So a free track is found in as many steps as the tree has levels.
+ */
 struct perfetto_pool {
 	uint64_t parent;
-	uint32_t nr, room;
-	struct pool_track {
-		uint64_t track;
-		uint64_t end; /* of its last slice */
-	} *tracks;
+	uint32_t nr, room; /* a power of two, or 0 */
+	uint64_t *tracks;
+	uint64_t *least; /* 2 * room; the first is not used */
 };
 
 struct perfetto_pools {
@@ -47,8 +49,10 @@ void perfetto_slices_free(struct perfetto *p)
 {
 	if (!p->pools)
 		return;
-	for (uint32_t i = 0; i < p->pools->keys.used; i++)
+	for (uint32_t i = 0; i < p->pools->keys.used; i++) {
 		free(p->pools->pools[i].tracks);
+		free(p->pools->pools[i].least);
+	}
 	free(p->pools->pools);
 	string_table_free(&p->pools->keys);
 	free(p->pools);
@@ -87,29 +91,58 @@ static struct perfetto_pool *find_pool(struct perfetto *p, const struct pool_key
 	return &pools->pools[number - 1];
 }
 
-/* A track that is free from `begin` on, used until `end`; 0: out of memory. */
+static void set_end(struct perfetto_pool *pool, uint32_t track, uint64_t end)
+{
+	uint32_t at = pool->room + track;
+
+	pool->least[at] = end;
+	for (at /= 2; at; at /= 2) {
+		const uint64_t left = pool->least[2 * at], right = pool->least[2 * at + 1];
+
+		pool->least[at] = left < right ? left : right;
+	}
+}
+
+/* Twice as many tracks, or the first. 0; -ENOMEM. */
+static int grow_pool(struct perfetto_pool *pool)
+{
+	const uint32_t room = pool->room ? 2 * pool->room : 1;
+	uint64_t *tracks = reallocarray(pool->tracks, room, sizeof(*tracks));
+	uint64_t *least = calloc(2 * (size_t)room, sizeof(*least)), *old = pool->least;
+
+	if (tracks)
+		pool->tracks = tracks;
+	if (!tracks || !least) {
+		free(least);
+		return -ENOMEM;
+	}
+	memset(least, 0xff, 2 * (size_t)room * sizeof(*least));
+	pool->least = least;
+	pool->room = room;
+	for (uint32_t i = 0; i < pool->nr; i++)
+		set_end(pool, i, old[room / 2 + i]);
+	free(old);
+	return 0;
+}
+
+/* The first track that is free from `begin` on, used until `end`; 0: out of memory. */
 static uint64_t pool_track(struct perfetto *p, struct perfetto_pool *pool, const char *name, bool is_counter,
 			   uint64_t begin, uint64_t end)
 {
-	struct pool_track *more;
-	uint64_t track;
+	uint32_t at = 1;
 
-	for (uint32_t i = 0; i < pool->nr; i++) {
-		if (pool->tracks[i].end <= begin) {
-			pool->tracks[i].end = end;
-			return pool->tracks[i].track;
-		}
-	}
-	if (pool->nr == pool->room) {
-		more = reallocarray(pool->tracks, pool->room ? 2 * (size_t)pool->room : 1, sizeof(*more));
-		if (!more)
+	if (pool->nr && pool->least[1] <= begin) {
+		while (at < pool->room)
+			at = pool->least[2 * at] <= begin ? 2 * at : 2 * at + 1;
+		at -= pool->room;
+	} else {
+		if (pool->nr == pool->room && grow_pool(pool))
 			return 0;
-		pool->tracks = more;
-		pool->room = pool->room ? 2 * pool->room : 1;
+		at = pool->nr++;
+		pool->tracks[at] = perfetto_track(p, pool->parent, name, is_counter);
 	}
-	track = perfetto_track(p, pool->parent, name, is_counter);
-	pool->tracks[pool->nr++] = (struct pool_track){ track, end };
-	return track;
+	set_end(pool, at, end);
+	return pool->tracks[at];
 }
 
 static const struct export_event *event_of(const struct perfetto *p, const struct model_rule *rule)

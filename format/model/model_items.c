@@ -21,6 +21,13 @@ struct last_flow {
 	int32_t tid;
 };
 
+/* Flow numbers that were seen, up to MODEL_KNOWN_MAX / 2. */
+struct flows {
+	struct number_map places; /* place in `all` plus one */
+	struct last_flow *all;
+	size_t nr, room;
+};
+
 /* The last name of a task that was not empty. */
 struct task_name {
 	struct task_name *next;
@@ -32,12 +39,31 @@ struct model_items {
 	size_t nr_chains; /* a power of two, or 0 */
 	size_t nr_states;
 	struct last_state *first, *newest;
-	struct number_map flow_places; /* place in `flows` plus one */
-	struct last_flow *flows;
-	size_t nr_flows, room_flows;
+	struct flows flows[2];	      /* the newer ones, and as many that were seen before these */
 	struct number_map task_names; /* by task: address of struct task_name */
 	struct task_name *first_name;
+	size_t nr_names;
 };
+
+static void forget_flows(struct flows *flows)
+{
+	number_map_free(&flows->places);
+	free(flows->all);
+	*flows = (struct flows){ 0 };
+}
+
+static void forget_names(struct model_items *items)
+{
+	while (items->first_name) {
+		struct task_name *first = items->first_name;
+
+		items->first_name = first->next;
+		free(first->name);
+		free(first);
+	}
+	number_map_free(&items->task_names);
+	items->nr_names = 0;
+}
 
 int model_items_open(struct model *model)
 {
@@ -56,17 +82,10 @@ void model_items_free(struct model *model)
 		free(last->bytes);
 		free(last);
 	}
-	while (items->first_name) {
-		struct task_name *first = items->first_name;
-
-		items->first_name = first->next;
-		free(first->name);
-		free(first);
-	}
-	number_map_free(&items->task_names);
+	forget_names(items);
 	free(items->chains);
-	number_map_free(&items->flow_places);
-	free(items->flows);
+	for (unsigned int i = 0; i < 2; i++)
+		forget_flows(&items->flows[i]);
 	free(items);
 }
 
@@ -203,25 +222,48 @@ int model_states_stop(struct model *model, uint64_t ts)
 
 /* ------------------------------------------------------------------------------------------------------------ flows */
 
-static struct last_flow *flow_of(struct model_items *items, uint64_t flow)
+static struct last_flow *known_flow(struct flows *flows, uint64_t flow)
 {
-	const uint64_t place = number_map_get(&items->flow_places, flow);
+	const uint64_t place = number_map_get(&flows->places, flow);
 
-	if (place)
-		return &items->flows[place - 1];
-	if (items->nr_flows == items->room_flows) {
-		const size_t room = items->room_flows ? 2 * items->room_flows : 64;
-		struct last_flow *more = reallocarray(items->flows, room, sizeof(*more));
+	return place ? &flows->all[place - 1] : NULL;
+}
+
+static struct last_flow *add_flow(struct flows *flows, uint64_t flow)
+{
+	if (flows->nr == flows->room) {
+		const size_t room = flows->room ? 2 * flows->room : 64;
+		struct last_flow *more = reallocarray(flows->all, room, sizeof(*more));
 
 		if (!more)
 			return NULL;
-		items->flows = more;
-		items->room_flows = room;
+		flows->all = more;
+		flows->room = room;
 	}
-	if (number_map_set(&items->flow_places, flow, items->nr_flows + 1))
+	if (number_map_set(&flows->places, flow, flows->nr + 1))
 		return NULL;
-	items->flows[items->nr_flows] = (struct last_flow){ 0 };
-	return &items->flows[items->nr_flows++];
+	flows->all[flows->nr] = (struct last_flow){ 0 };
+	return &flows->all[flows->nr++];
+}
+
+/* The last event of a flow, all zeros if none is known; NULL: out of memory. */
+static struct last_flow *flow_of(struct model_items *items, uint64_t flow)
+{
+	struct last_flow *last = known_flow(&items->flows[0], flow);
+	const struct last_flow *before;
+
+	if (last)
+		return last;
+	if (items->flows[0].nr >= MODEL_KNOWN_MAX / 2) {
+		forget_flows(&items->flows[1]);
+		items->flows[1] = items->flows[0];
+		items->flows[0] = (struct flows){ 0 };
+	}
+	last = add_flow(&items->flows[0], flow);
+	before = known_flow(&items->flows[1], flow);
+	if (last && before)
+		*last = *before;
+	return last;
 }
 
 int model_flow_event(struct model *model, const struct model_step *step)
@@ -236,8 +278,8 @@ int model_flow_event(struct model *model, const struct model_step *step)
 	};
 	struct last_flow *last;
 
-	/* Links nothing. */
-	if (!flow.flow)
+	/* 0 links nothing. */
+	if (!flow.flow || !model->sink.flow)
 		return 0;
 	last = flow_of(model->items, flow.flow);
 	if (!last)
@@ -246,7 +288,7 @@ int model_flow_event(struct model *model, const struct model_step *step)
 	flow.from_tid = last->tid;
 	flow.from_span = last->span;
 	*last = (struct last_flow){ .ts = flow.ts, .tid = flow.tid, .span = flow.span };
-	return model->sink.flow ? model->sink.flow(model->sink.arg, &flow) : 0;
+	return model->sink.flow(model->sink.arg, &flow);
 }
 
 /* ------------------------------------------------------------------------------------------------------------ tasks */
@@ -312,6 +354,9 @@ static int set_name(struct model_items *items, uint64_t task, char *name)
 		return 0;
 	}
 	if (!known) {
+		/* The names of threads' current tasks come again with their next events. */
+		if (items->nr_names >= MODEL_KNOWN_MAX)
+			forget_names(items);
 		known = calloc(1, sizeof(*known));
 		if (!known || number_map_set(&items->task_names, task, (uint64_t)(uintptr_t)known)) {
 			free(known);
@@ -320,6 +365,7 @@ static int set_name(struct model_items *items, uint64_t task, char *name)
 		}
 		known->next = items->first_name;
 		items->first_name = known;
+		items->nr_names++;
 	}
 	free(known->name);
 	known->name = name;

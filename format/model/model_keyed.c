@@ -21,14 +21,19 @@ static bool are_same(const struct model_span *a, const struct model_span *b)
 	       !memcmp(a->keys, b->keys, a->nr_keys * sizeof(a->keys[0]));
 }
 
-/* The first of one list becomes that of another. */
-static void move(struct model_open **from, struct model_open **to)
+/* In front of those of equal keys. */
+static void put(struct model_open **chain, struct model_open *open)
 {
-	struct model_open *open = *from;
+	open->child = NULL;
+	open->outer = *chain;
+	if (*chain)
+		(*chain)->child = open;
+	*chain = open;
+}
 
-	*from = open->outer;
-	open->outer = *to;
-	*to = open;
+static struct model_open **chain_of(struct model_open **chains, size_t nr, const struct model_span *span)
+{
+	return &chains[hash_of(span->rule->pair, span) & (nr - 1)];
 }
 
 static int grow(struct model_keyed *k)
@@ -38,15 +43,8 @@ static int grow(struct model_keyed *k)
 
 	if (!chains)
 		return -ENOMEM;
-	for (size_t i = 0; i < k->nr_chains; i++) {
-		struct model_open *reversed = NULL;
-
-		/* Twice, so that those of equal keys stay in their order. */
-		while (k->chains[i])
-			move(&k->chains[i], &reversed);
-		while (reversed)
-			move(&reversed, &chains[hash_of(reversed->span.rule->pair, &reversed->span) & (nr - 1)]);
-	}
+	for (struct model_open *open = k->oldest; open; open = open->newer)
+		put(chain_of(chains, nr, &open->span), open);
 	free(k->chains);
 	k->chains = chains;
 	k->nr_chains = nr;
@@ -55,13 +53,9 @@ static int grow(struct model_keyed *k)
 
 int model_keyed_add(struct model_keyed *k, struct model_open *open)
 {
-	struct model_open **chain;
-
 	if (k->used >= k->nr_chains && grow(k))
 		return -ENOMEM;
-	chain = &k->chains[hash_of(open->span.rule->pair, &open->span) & (k->nr_chains - 1)];
-	open->outer = *chain;
-	*chain = open;
+	put(chain_of(k->chains, k->nr_chains, &open->span), open);
 	open->older = k->newest;
 	open->newer = NULL;
 	*(k->newest ? &k->newest->newer : &k->oldest) = open;
@@ -70,23 +64,32 @@ int model_keyed_add(struct model_keyed *k, struct model_open *open)
 	return 0;
 }
 
-struct model_open *model_keyed_take(struct model_keyed *k, const struct model_span *like, int32_t process)
+static struct model_open *take(struct model_keyed *k, struct model_open *open)
 {
-	struct model_open **at, **found = NULL, *open;
-
-	if (!k->nr_chains)
-		return NULL;
-	at = &k->chains[hash_of(like->rule->pair, like) & (k->nr_chains - 1)];
-	for (; *at && (!found || (*found)->process != process); at = &(*at)->outer) {
-		if (are_same(&(*at)->span, like) && (!found || (*at)->process == process))
-			found = at;
-	}
-	if (!found)
-		return NULL;
-	open = *found;
-	*found = open->outer;
+	*(open->child ? &open->child->outer : chain_of(k->chains, k->nr_chains, &open->span)) = open->outer;
+	if (open->outer)
+		open->outer->child = open->child;
 	*(open->older ? &open->older->newer : &k->oldest) = open->newer;
 	*(open->newer ? &open->newer->older : &k->newest) = open->older;
 	k->used--;
 	return open;
+}
+
+struct model_open *model_keyed_take(struct model_keyed *k, const struct model_span *like, int32_t process)
+{
+	struct model_open *at, *found = NULL;
+
+	if (!k->nr_chains)
+		return NULL;
+	at = *chain_of(k->chains, k->nr_chains, like);
+	for (; at && (!found || found->process != process); at = at->outer) {
+		if (are_same(&at->span, like) && (!found || at->process == process))
+			found = at;
+	}
+	return found ? take(k, found) : NULL;
+}
+
+struct model_open *model_keyed_oldest(struct model_keyed *k)
+{
+	return take(k, k->oldest);
 }

@@ -25,6 +25,12 @@ struct model_open {
  */
 #define MODEL_DEPTH_MAX 1024u
 
+/*
+ * Of keyed spans, too, the oldest of more than this many open ones is given up. At most this many flow numbers are
+ * known, and at least the last half as many that were seen; and at most this many names of tasks.
+ */
+#define MODEL_KNOWN_MAX (1u << 18)
+
 /* A stack of open spans; `top` is the innermost, `bottom` the outermost. */
 struct model_stack {
 	struct model_open *top, *bottom;
@@ -119,6 +125,8 @@ int model_keyed_add(struct model_keyed *keyed, struct model_open *open);
  * each for itself.)
  */
 struct model_open *model_keyed_take(struct model_keyed *keyed, const struct model_span *like, int32_t process);
+/* Takes the one that was begun first; there must be one. */
+struct model_open *model_keyed_oldest(struct model_keyed *keyed);
 
 /* model_spans.c. 0; -ENOMEM; what the sink returned. */
 int model_span_begin(struct model *model, struct model_step *step);

@@ -195,6 +195,28 @@ static int begin_beside(struct model *m, struct model_thread *thread, struct mod
 	return err;
 }
 
+/* 0; -ENOMEM; what the sink returned. */
+static int begin_keyed(struct model *m, const struct model_step *step, struct model_open *open)
+{
+	struct model_open *oldest;
+	int err;
+
+	open->process = process_of(m, step);
+	if (model_keyed_add(&m->keyed, open)) {
+		open_give(m, open);
+		return -ENOMEM;
+	}
+	if (m->keyed.used <= MODEL_KNOWN_MAX)
+		return 0;
+	oldest = model_keyed_oldest(&m->keyed);
+	oldest->span.end = step->event->ts;
+	oldest->span.own = oldest->span.end - oldest->span.begin;
+	oldest->span.flags |= MODEL_CUT;
+	err = give(m, &oldest->span);
+	open_give(m, oldest);
+	return err;
+}
+
 int model_span_begin(struct model *model, struct model_step *step)
 {
 	struct model_open *open = open_take(model);
@@ -209,10 +231,7 @@ int model_span_begin(struct model *model, struct model_step *step)
 	open->inner = 0;
 	step->span = open->span.id;
 	if (step->rule->is_keyed) {
-		open->process = process_of(model, step);
-		err = model_keyed_add(&model->keyed, open);
-		if (err)
-			open_give(model, open);
+		err = begin_keyed(model, step, open);
 	} else if (is_second_of_call(step)) {
 		err = begin_beside(model, step->thread, open);
 	} else {

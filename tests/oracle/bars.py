@@ -13,7 +13,7 @@ colors = {}
 for line in open(sys.argv[1]):
     kind, tid, *rest = line.split()
     if kind == "bar":
-        level, begin, end, name, color = rest
+        level, begin, end, name, state, color = rest
         bars[name].append((int(begin), int(end)))
     else:
         ts, name, value, color = rest

@@ -20,9 +20,9 @@ compare()
 {
 	ok "$1: what is drawn" "$marks" "$1.dat"
 	cp .out "$1.marks"
-	"$RECORDER" sql --csv "$1.dat" "select tid, ts, ts + dur, system || ':' || name from spans" 2>/dev/null | tail -n +2 | tr -d '\r' | tr , ' ' |
+	"$RECORDER" sql --csv "$1.dat" "select tid, ts, ts + dur, system || ':' || name, replace(state, ' ', '_') from spans" 2>/dev/null | tail -n +2 | tr -d '\r' | tr , ' ' |
 		sort >expected
-	awk '$1 == "bar" { print $2, $4, $5, $6 }' "$1.marks" | sort >got
+	awk '$1 == "bar" { print $2, $4, $5, $6, $7 }' "$1.marks" | sort >got
 	ok "$1: the spans of recorder sql" diff expected got
 	ok "$1: some" test -s got
 	"$RECORDER" sql --csv "$1.dat" "select ts, system || ':' || name, value from counters" 2>/dev/null | tail -n +2 | tr -d '\r' | tr , ' ' |
@@ -37,6 +37,13 @@ ok "bars: a recording" "$RECORDER" record -q -o bars.dat ./bars
 compare bars
 ok "storage: a recording" "$RECORDER" record -q -o storage.dat "$top_builddir/examples/07_storage"
 compare storage
+# shellcheck disable=SC2086
+ok "compile spans that are not whole" $CC -D_GNU_SOURCE $CFLAGS_FOR_TEST -pthread -o meaning "$top_srcdir/tests/export/meaning.c" $LDADD_FOR_TEST
+ok "meaning: a recording" "$RECORDER" record -q -o meaning.dat ./meaning
+compare meaning
+is "meaning: spans that are cut, open, or have no begin" \
+	"$(awk '$1 == "bar" && $7 != "whole" { print $6, $7 }' meaning.marks | sort | paste -s -d ';')" \
+	"io:request open;io:step cut;io:step no_begin;net:rpc no_begin"
 fails "an invalid file" "$marks" bars
 like "is named" "$err" '^kshark_marks: bars: .'
 

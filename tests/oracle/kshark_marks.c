@@ -2,12 +2,18 @@
 /*
  * What the plugin for KernelShark draws, one line each:
  *
- *	kshark_marks FILE	bar TID LINE BEGIN END SYSTEM:NAME COLOR, and value TID TIME SYSTEM:NAME VALUE COLOR
+ *	kshark_marks FILE	bar TID LINE BEGIN END SYSTEM:NAME STATE COLOR, and value TID TIME SYSTEM:NAME VALUE COLOR
+ *
+ * STATE is as in recorder sql, with an underscore for its blank.
  */
 #include "kernelshark/marks.h"
 
 #include <inttypes.h>
 #include <stdio.h>
+
+static const char *const states[] = {
+	[MARK_WHOLE] = "whole", [MARK_NO_BEGIN] = "no_begin", [MARK_OPEN] = "open", [MARK_CUT] = "cut"
+};
 
 static void print_row(const struct mark_row *row, int32_t tid)
 {
@@ -15,8 +21,8 @@ static void print_row(const struct mark_row *row, int32_t tid)
 		for (size_t k = 0; k < row->lines[i].nr; k++) {
 			const struct mark_span *span = &row->lines[i].spans[k];
 
-			printf("bar %" PRId32 " %zu %" PRId64 " %" PRId64 " %s:%s %06" PRIX32 "\n", tid, i, span->begin,
-			       span->end, span->system, span->name, span->color);
+			printf("bar %" PRId32 " %zu %" PRId64 " %" PRId64 " %s:%s %s %06" PRIX32 "\n", tid, i,
+			       span->begin, span->end, span->system, span->name, states[span->state], span->color);
 		}
 	}
 	for (size_t i = 0; i < row->nr_curves; i++) {

@@ -353,7 +353,8 @@ def from_kernelshark(truth):
     for line in read("marks").splitlines():
         kind, tid, *rest = line.split()
         if kind == "bar":
-            number, begin, end, name, _ = rest
+            number, begin, end, name, state, _ = rest
+            assert state == "whole"
             got["spans"].append({"tid": int(tid), "line": int(number), "begin": int(begin), "end": int(end),
                                  "name": short(name)})
         else:
