@@ -4,8 +4,8 @@
  *
  *	{"ts":ns,"cpu":0,"pid":1,"comm":"app","buffer":"name","system":"io","event":"submit","fields":{...},"names":{...}}
  *
- * "buffer" is in events of instance buffers, "names" in events with fields whose values have names, "text" in those
- * that say what their fields do not. Lost events are objects of their own, in front of the event that follows them.
+ * "buffer" is in events of instance buffers, "context" in those of threads that have set values, "names" in events with
+ * fields whose values have names, "text" in those that say what their fields do not. Lost events are objects of their own, in front of the event that follows them.
  */
 #include "cli/report_field.h"
 
@@ -13,11 +13,13 @@
 #include <math.h>
 #include <string.h>
 
+#include "format/text/event_context.h"
 #include "format/text/event_float.h"
 
 struct json {
 	struct report *r;
 	struct report_fields fields;
+	struct event_contexts contexts;
 	struct blob out, names, name;
 };
 
@@ -135,6 +137,24 @@ static void put_fields(struct json *json, const struct report_event_fields *fiel
 	put(&json->out, "}");
 }
 
+/* The values to which the thread's events belong at this time, if there are any. */
+static void put_context(struct json *json, int pid, uint64_t ts)
+{
+	const struct event_context *context;
+	const char *before = ",\"context\":{";
+	size_t next = 0;
+
+	while ((context = event_contexts_next(&json->contexts, pid, ts, &next))) {
+		put(&json->out, before);
+		report_put_json(&json->out, context->key->text, context->key->size);
+		put(&json->out, ":");
+		report_put_json(&json->out, context->value->text, context->value->size);
+		before = ",";
+	}
+	if (*before && !before[1])
+		put(&json->out, "}");
+}
+
 static int put_text(struct json *json, const struct dat_event *event)
 {
 	struct event_printer *p = &json->r->printer;
@@ -166,6 +186,7 @@ static int put_event(struct json *json, const struct dat_event *event, struct te
 	report_put_number(out, &number, (uint64_t)(int64_t)pid);
 	put(out, ",\"comm\":");
 	report_put_json(out, comm, strlen(comm));
+	put_context(json, pid, event->ts);
 	if (type) {
 		put(out, ",\"system\":");
 		report_put_json(out, type->event->system, strlen(type->event->system));
@@ -207,12 +228,22 @@ static int put_events(struct json *json)
 	return status;
 }
 
+/* A file that is being written is not read twice, so its events come without them. */
+static int open_contexts(struct json *json)
+{
+	const struct report *r = json->r;
+
+	return r->follow.wanted ? 0 : event_contexts_open(r->file, &r->time, r->table, &json->contexts);
+}
+
 int report_json(struct report *r)
 {
 	struct json json = { .r = r, .out = BLOB_INIT, .names = BLOB_INIT, .name = BLOB_INIT };
-	int status = report_fields_open(r, &json.fields) ? report_fail_memory(r) : put_events(&json);
+	int status = report_fields_open(r, &json.fields) || open_contexts(&json) ? report_fail_memory(r) :
+										   put_events(&json);
 
 	report_fields_close(&json.fields);
+	event_contexts_close(&json.contexts);
 	blob_free(&json.out);
 	blob_free(&json.names);
 	blob_free(&json.name);

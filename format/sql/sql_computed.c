@@ -12,6 +12,7 @@ const struct sql_computed sql_computed_tables[] = {
 	{ "counters", "ts system:t name:t value tid pid comm:t cpu", sql_collect_counters },
 	{ "states", "ts dur system:t name:t key value value_name:t tid pid comm:t state:t", sql_collect_states },
 	{ "flows", "ts flow tid cpu span from_ts from_tid from_span", sql_collect_flows },
+	{ "contexts", "ts dur key:t value:t tid pid comm:t", sql_collect_contexts },
 	{ "tasks", "ts dur task name:t tid pid comm:t", sql_collect_tasks },
 	{ "sched", "ts dur tid pid comm:t cpu state:t preempted prio waker waker_comm:t waker_cpu waker_span is_open",
 	  sql_collect_sched },

@@ -28,6 +28,7 @@ int sql_collect_spans(struct sql_trace *trace, struct sql_cells *cells);
 int sql_collect_counters(struct sql_trace *trace, struct sql_cells *cells);
 int sql_collect_states(struct sql_trace *trace, struct sql_cells *cells);
 int sql_collect_flows(struct sql_trace *trace, struct sql_cells *cells);
+int sql_collect_contexts(struct sql_trace *trace, struct sql_cells *cells);
 int sql_collect_tasks(struct sql_trace *trace, struct sql_cells *cells);
 int sql_collect_losses(struct sql_trace *trace, struct sql_cells *cells);
 int sql_collect_sched(struct sql_trace *trace, struct sql_cells *cells);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The tables of what programs have declared: spans, counters, states, flows, tasks. */
+/* The tables of what programs have declared: spans, counters, states, flows, tasks, contexts. */
 #include "format/io/blob.h"
 #include "format/sql/sql_model.h"
+#include "format/text/event_context.h"
 
 const char *sql_span_state(const struct model_span *span)
 {
@@ -150,4 +151,26 @@ int sql_collect_tasks(struct sql_trace *trace, struct sql_cells *cells)
 	struct model_sink sink = { .task = add_task };
 
 	return sql_model_run(trace, cells, &sink);
+}
+
+int sql_collect_contexts(struct sql_trace *trace, struct sql_cells *cells)
+{
+	struct sql_row row = { .trace = trace, .cells = cells };
+	struct event_contexts contexts;
+	int err = event_contexts_open(trace->file, &trace->time, trace->table, &contexts);
+
+	for (size_t i = 0; !err && i < contexts.nr; i++) {
+		const struct event_context *context = &contexts.list[i];
+
+		if (!context->value->size)
+			continue;
+		sql_row_int(&row, (int64_t)context->begin);
+		sql_row_int_if(&row, context->end != UINT64_MAX, (int64_t)(context->end - context->begin));
+		sql_row_words(&row, context->key->text, context->key->size);
+		sql_row_words(&row, context->value->text, context->value->size);
+		sql_row_thread(&row, context->tid);
+		err = sql_row_end(&row);
+	}
+	event_contexts_close(&contexts);
+	return err;
 }

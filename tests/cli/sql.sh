@@ -53,7 +53,7 @@ is "threads belong to it" "$(sql "SELECT count(*), sum(events), min(pid), max(pi
 is "first and last" "$(sql 'SELECT min(first), max(last) FROM threads')" "$(sql 'SELECT min(ts), max(ts) FROM count')"
 is "the clock" "$(sql 'SELECT clock FROM clocks')" mono
 is "no losses" "$(sql 'SELECT count(*) FROM losses')" 0
-for table in spans counters states flows tasks sched irqs syscalls stacks; do
+for table in spans counters states flows contexts tasks sched irqs syscalls stacks; do
 	is "$table: none here" "$(sql "SELECT count(*) FROM $table")" 0
 done
 

@@ -1,0 +1,106 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# rec_context_set(): each event in the report's JSON has the values of its thread, also in a snapshot of a ring that was
+# overwritten; the table contexts has them in SQL.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+
+library=$top_builddir/.libs/librecorder.so
+[ -e "$library" ] || skip_all "built without the shared library"
+export RECORDER_DIR=$TMP/buffers
+mkdir "$RECORDER_DIR"
+
+# Requests by turns on two threads; each event carries what its context is to be.
+cat >server.c <<'END'
+#include <librecorder/event.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+REC_EVENT(server, step, string(trace), string(tenant));
+
+static int requests, events;
+static pthread_barrier_t done;
+
+static void *serve(void *arg)
+{
+	char trace[32];
+
+	rec_context_set("tenant", arg);
+	for (int i = 0; i < requests; i++) {
+		snprintf(trace, sizeof(trace), "%s-%d", (const char *)arg, i);
+		rec_context_set("trace_id", trace);
+		for (int n = 0; n < events; n++)
+			REC(server, step, trace, arg);
+	}
+	rec_context_set("trace_id", NULL);
+	REC(server, step, "", arg);
+	pthread_barrier_wait(&done);
+	if (requests == 1)
+		pause();
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	pthread_t threads[2];
+
+	if (argc < 3)
+		return 2;
+	requests = atoi(argv[1]);
+	events = atoi(argv[2]);
+	pthread_barrier_init(&done, NULL, 3);
+	REC(server, step, "", "");
+	pthread_create(&threads[0], NULL, serve, "red");
+	pthread_create(&threads[1], NULL, serve, "blue");
+	pthread_barrier_wait(&done);
+	if (requests == 1)
+		fclose(fopen("ready", "w"));
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	return 0;
+}
+END
+# shellcheck disable=SC2086
+$CC $CFLAGS_FOR_TEST -std=gnu11 server.c -o server "$library" -pthread -Wl,-rpath,"${library%/*}" 2>"$TMP/cc" || cat "$TMP/cc"
+
+# judge FILE: how many events there are, and how many of them have another context than they carry.
+judge()
+{
+	"$RECORDER" report --json "$1" | python3 -c '
+import json, sys
+events = wrong = 0
+for line in sys.stdin:
+	one = json.loads(line)
+	if one.get("event") != "step":
+		continue
+	fields, context = one["fields"], one.get("context", {})
+	events += 1
+	wrong += context.get("trace_id", "") != fields["trace"] or context.get("tenant", "") != fields["tenant"]
+print(events, wrong)'
+}
+
+ok "a server is recorded" "$RECORDER" record -o all.dat ./server 3 4
+is "each of its events has its context" "$(judge all.dat)" "27 0"
+is "SQL has each value once" "$("$RECORDER" sql --list all.dat "SELECT group_concat(value, ' ') FROM
+	(SELECT value FROM contexts ORDER BY key, value)" | tail -n 1)" "blue red blue-0 blue-1 blue-2 red-0 red-1 red-2"
+is "for as long as it holds" "$("$RECORDER" sql --list all.dat "SELECT count(*) FROM step s JOIN contexts c ON c.key = 'trace_id' AND
+	c.tid = s._tid AND s._ts >= c.ts AND s._ts < c.ts + c.dur WHERE c.value = s.trace" | tail -n 1)" 24
+unlike "an event of a thread without values has none" \
+	"$("$RECORDER" report --json all.dat | grep '"event":"step"' | head -n 1)" '"context"'
+
+# A flight recorder: rings of 64 KB, of which the beginning, where the values were set, is overwritten.
+RECORDER_ENABLE='*' RECORDER_BUFFER_KB=64 ./server 1 20000 &
+server=$!
+ok "a server writes more than its rings hold" wait_until test -e ready
+ok "its rings are taken" "$RECORDER" snapshot -o ring.dat -P $server
+kill $server
+wait $server 2>/dev/null
+read -r events wrong <<<"$(judge ring.dat)"
+ok "its rings were overwritten" test "$events" -gt 200 -a "$events" -lt 20000
+is "each event that is left has its context" "$wrong" 0
+
+done_testing
