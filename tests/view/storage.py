@@ -13,7 +13,7 @@ import sys
 
 from browser import Browser
 
-directory, requests = sys.argv[1], int(sys.argv[2])
+directory, requests = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
 
 # What each view has. Numbers are exact where there are any: no view rounds a time.
 #
@@ -441,4 +441,5 @@ def main():
         check_facts(view, got, has)
 
 
-main()
+if __name__ == "__main__":
+    main()
