@@ -64,7 +64,7 @@ seeds_of_dat()
 {
 	local name
 
-	for name in $("$top_builddir/tests/golden/mkdat"); do
+	for name in $("$top_builddir/tests/golden/mkdat") $("$top_builddir/tests/golden/mkdat" --latency); do
 		"$top_builddir/tests/golden/mkdat" "$name" >"$1/$name" || return 1
 	done
 	find "$1" -size +40k -delete

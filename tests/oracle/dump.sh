@@ -14,7 +14,8 @@ nr=0
 for name in $("$mkdat"); do
 	"$mkdat" "$name" >in.dat
 	# Where version 7 has a section, trace-cmd prints its place, and nothing of a section that is absent.
-	case $name in v7-bare) continue ;; esac
+	# Its dump cannot read compressed options, its report can.
+	case $name in v7-bare | *-zstd*) continue ;; esac
 	nr=$((nr + 1))
 	for text in $texts "--systems --events"; do
 		# shellcheck disable=SC2086

@@ -9,7 +9,7 @@
 # By default these are a third of the files, another third at each call: every file is read, every flag is tried on files of
 # every kind. REPORT_FILES=all, in the long tier, is each flag on each file.
 
-made=$("$top_builddir/tests/golden/mkdat")
+made="$("$top_builddir/tests/golden/mkdat") $("$top_builddir/tests/golden/mkdat" --latency)"
 for name in $made; do
 	"$top_builddir/tests/golden/mkdat" "$name" > "$TMP/$name.dat"
 done

@@ -56,12 +56,17 @@ printf 'ffffffff81000050 t inner\nffffffff81000110 T other\t[mod]\nnot a symbol\
 
 # Flags are words; patterns among them are not names of files.
 set -f
-for flags in -e -p -f -P -E --check-events --stat --uname --version --cpus --first-event --last-event \
-	"--first-event --last-event -t" "--stat --uname" "-e -f" --boundary "--boundary -l -t" --ts-check "--ts2secs 2000000000" \
+for flags in -e -p -f -P -E --check-events --uname --version --cpus --first-event --last-event \
+	"--first-event --last-event -t" "-e -f" --boundary "--boundary -l -t" --ts-check "--ts2secs 2000000000" \
 	"--ts2secs 3000000001 -t --ts-diff" "--ts2secs 2000000000 --ts-diff" "--raw-ts --align-ts" -w "-r submit" "-r sched" "-r .*switch -l" "-n sched" "-n .*" -L -q \
 	"-O ftrace:offset" "-O parent=0" "--kallsyms $TMP/symbols" "-f --kallsyms $TMP/symbols"; do
 	# shellcheck disable=SC2086
 	all none $flags
+done
+# Of compressed data it prints places in a file of its own.
+for flags in --stat "--stat --uname"; do
+	# shellcheck disable=SC2086
+	all '.*-zstd.*' $flags
 done
 # It does not align the times of a file that begins with an empty page.
 for flags in --align-ts "--align-ts -t --ts-diff"; do
