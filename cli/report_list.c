@@ -132,19 +132,6 @@ static int list_all_formats(struct report *r)
 
 /* ------------------------------------------------------------------------------------------------------------- CPUs */
 
-/* The stream whose first event is wanted. */
-struct one_stream {
-	const struct dat_buffer *buffer;
-	uint32_t cpu;
-};
-
-static bool is_stream(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
-{
-	const struct one_stream *one = arg;
-
-	return buffer == one->buffer && cpu == one->cpu;
-}
-
 /* What is shown of an event. */
 struct moment {
 	uint64_t ts;
@@ -152,14 +139,14 @@ struct moment {
 };
 
 /* The first event from the time `from` on, or the last one. 1; 0: there is none; -ENOMEM. */
-static int find_moment(const struct report *r, const struct one_stream *one, uint64_t from, bool last,
-		       struct moment *ret_moment)
+static int find_moment(const struct report *r, const struct dat_buffer *buffer, const struct dat_stream *stream,
+		       uint64_t from, bool last, struct moment *ret_moment)
 {
 	struct dat_merge *merge;
 	struct dat_event event;
 	int found = 0;
 
-	if (dat_merge_open_at(r->file, &r->time, is_stream, one, from, &merge))
+	if (dat_merge_open_stream(r->file, &r->time, buffer, stream, from, &merge))
 		return -ENOMEM;
 	while ((last || !found) && dat_merge_next(merge, &event)) {
 		found = 1;
@@ -173,11 +160,10 @@ static int find_moment(const struct report *r, const struct one_stream *one, uin
 static int find_last(const struct report *r, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		     struct moment *ret_moment)
 {
-	const struct one_stream one = { buffer, stream->cpu };
 	uint64_t ts;
 	int found = dat_last_time(r->file, buffer, stream, &r->time, &ts);
 
-	return found > 0 ? find_moment(r, &one, ts, true, ret_moment) : found;
+	return found > 0 ? find_moment(r, buffer, stream, ts, true, ret_moment) : found;
 }
 
 static void print_time(const struct report *r, const char *what, const struct moment *moment)
@@ -203,17 +189,17 @@ static int list_cpus(struct report *r)
 		const struct dat_buffer *buffer = &r->file->buffers[i];
 
 		for (uint32_t s = 0; !buffer->name[0] && s < buffer->nr_streams; s++) {
-			const struct one_stream one = { buffer, buffer->streams[s].cpu };
+			const struct dat_stream *stream = &buffer->streams[s];
 			struct moment first, last = { 0 };
-			int found = find_moment(r, &one, 0, false, &first);
+			int found = find_moment(r, buffer, stream, 0, false, &first);
 
 			if (!found)
 				continue;
 			if (found > 0 && r->lists.last)
-				found = find_last(r, buffer, &buffer->streams[s], &last);
+				found = find_last(r, buffer, stream, &last);
 			if (found < 0)
 				return report_fail_memory(r);
-			printf("  %" PRIu32, one.cpu);
+			printf("  %" PRIu32, stream->cpu);
 			if (r->lists.first)
 				print_time(r, "First", &first);
 			if (r->lists.last)
@@ -252,18 +238,14 @@ static int list_uname(struct report *r)
 	return 0;
 }
 
-static const struct dat_stream *find_stream(const struct dat_buffer *buffer, uint32_t cpu)
-{
-	for (uint32_t s = 0; s < buffer->nr_streams; s++)
-		if (buffer->streams[s].cpu == cpu)
-			return &buffer->streams[s];
-	return NULL;
-}
-
+/* Streams are in the order of their CPUs. */
 static void print_places(const struct dat_buffer *buffer)
 {
+	uint32_t next = 0;
+
 	for (uint32_t cpu = 0; cpu < buffer->cpus; cpu++) {
-		const struct dat_stream *stream = find_stream(buffer, cpu);
+		const bool has_data = next < buffer->nr_streams && buffer->streams[next].cpu == cpu;
+		const struct dat_stream *stream = has_data ? &buffer->streams[next++] : NULL;
 
 		printf("CPU%" PRIu32 " data recorded at offset=0x%" PRIx64 "\n    %" PRIu64 " bytes in size\n", cpu,
 		       stream ? stream->offset : 0, stream ? stream->size : 0);
@@ -285,9 +267,12 @@ static int list_stat(struct report *r)
 		found = true;
 	}
 	puts(found ? "" : " No stats in this file");
-	for (size_t i = 0; i < r->file->nr_buffers; i++)
-		if (!r->file->buffers[i].name[0])
+	for (size_t i = 0; i < r->file->nr_buffers; i++) {
+		if (!r->file->buffers[i].name[0]) {
 			print_places(&r->file->buffers[i]);
+			break;
+		}
+	}
 	return 0;
 }
 

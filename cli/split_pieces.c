@@ -14,8 +14,6 @@
 
 struct split_source {
 	struct split *split;
-	const struct dat_buffer *buffer; /* NULL: all */
-	uint32_t cpu;
 	struct dat_merge *merge;
 	struct dat_event event; /* the next one, if has_event */
 	bool has_event;
@@ -38,19 +36,32 @@ struct part {
 
 static bool has_stream(const void *arg, const struct dat_buffer *buffer, uint32_t cpu)
 {
-	const struct split_source *source = arg;
+	const struct split *split = arg;
 
-	if (source->buffer && (source->buffer != buffer || source->cpu != cpu))
-		return false;
-	return event_select_has_cpu(&source->split->select, buffer, cpu);
+	return event_select_has_cpu(&split->select, buffer, cpu);
 }
 
-static int open_source(struct split *split, const struct dat_buffer *buffer, uint32_t cpu)
+static struct split_source *add_source(struct split *split)
 {
 	struct split_source *source = &split->sources[split->nr_sources++];
 
-	*source = (struct split_source){ .split = split, .buffer = buffer, .cpu = cpu };
-	return dat_merge_open(split->file, &split->time, has_stream, source, &source->merge);
+	*source = (struct split_source){ .split = split };
+	return source;
+}
+
+/* A source for each CPU of the buffer. */
+static int open_cpus(struct split *split, const struct dat_buffer *buffer)
+{
+	int err = 0;
+
+	for (uint32_t i = 0; i < buffer->nr_streams && !err; i++) {
+		const struct dat_stream *stream = &buffer->streams[i];
+
+		if (stream->size && has_stream(split, buffer, stream->cpu))
+			err = dat_merge_open_stream(split->file, &split->time, buffer, stream, 0,
+						    &add_source(split)->merge);
+	}
+	return err;
 }
 
 static int open_carried(struct split *split)
@@ -81,13 +92,9 @@ int split_open(struct split *split)
 	if (!split->sources)
 		return -ENOMEM;
 	if (!err && !split->per_cpu)
-		return open_source(split, NULL, 0);
-	for (size_t i = 0; i < file->nr_buffers && !err; i++) {
-		const struct dat_buffer *buffer = &file->buffers[i];
-
-		for (uint32_t s = 0; s < buffer->nr_streams && !err; s++)
-			err = open_source(split, buffer, buffer->streams[s].cpu);
-	}
+		return dat_merge_open(file, &split->time, has_stream, split, &add_source(split)->merge);
+	for (size_t i = 0; i < file->nr_buffers && !err; i++)
+		err = open_cpus(split, &file->buffers[i]);
 	return err;
 }
 

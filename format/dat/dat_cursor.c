@@ -12,8 +12,12 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Chunks of compressed data: trace-cmd writes 10 pages, we 256; no writer has a reason for more than this. */
-#define CHUNK_MAX (64u * 1024u * 1024u)
+/*
+ * Chunks of compressed data: trace-cmd writes 10 pages, which have at most 1 MiB, we 1 MiB; no writer has a reason for
+ * more than CHUNK_MAX. Those that the cursors of a file hold at one time have no more than CHUNKS_MAX.
+ */
+#define CHUNK_MAX  (16u * 1024u * 1024u)
+#define CHUNKS_MAX (256u * 1024u * 1024u)
 
 /* Uncompressed data are read in blocks of this size; those of all streams together have no more than BLOCKS_ROOM. */
 #define BLOCK_MAX   (64u * 1024u)
@@ -30,6 +34,15 @@ static uint32_t block_room(const struct dat_file *file, uint32_t page_size)
 	return room < page_size ? page_size : room - room % page_size;
 }
 
+static void free_block(struct dat_cursor *c, unsigned int number)
+{
+	if (c->file->held)
+		*c->file->held -= c->chunk_sizes[number];
+	free(c->blocks[number]);
+	c->chunk_sizes[number] = 0;
+	c->blocks[number] = NULL;
+}
+
 int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer, const struct dat_stream *stream,
 		    struct dat_cursor *ret_cursor)
 {
@@ -39,6 +52,8 @@ int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer
 
 	if (!buffer->compressed) {
 		cursor.block_room = block_room(file, buffer->page_size);
+		if (cursor.block_room > stream->size)
+			cursor.block_room = stream->size ? (uint32_t)stream->size : 1;
 		cursor.blocks[0] = malloc(cursor.block_room);
 		cursor.blocks[1] = malloc(cursor.block_room);
 		if (!cursor.blocks[0] || !cursor.blocks[1]) {
@@ -52,10 +67,8 @@ int dat_cursor_open(const struct dat_file *file, const struct dat_buffer *buffer
 
 void dat_cursor_close(struct dat_cursor *cursor)
 {
-	free(cursor->blocks[0]);
-	free(cursor->blocks[1]);
-	cursor->blocks[0] = NULL;
-	cursor->blocks[1] = NULL;
+	free_block(cursor, 0);
+	free_block(cursor, 1);
 }
 
 void dat_cursor_keep(struct dat_cursor *cursor)
@@ -150,6 +163,23 @@ static bool await_chunk(const struct dat_cursor *c)
 	return dat_growth_reach(c->file, head + 8 + packed_size);
 }
 
+/* The next block is the plain text of a chunk. -E2BIG: too many bytes are held already. */
+static int unpack_chunk(struct dat_cursor *c, const char *packed, uint32_t packed_size, uint32_t plain_size)
+{
+	c->now = !c->kept;
+	free_block(c, c->now);
+	c->chunk_pos = c->chunk_size = 0;
+	if (*c->file->held + plain_size > CHUNKS_MAX)
+		return -E2BIG;
+	c->blocks[c->now] = malloc(plain_size);
+	if (!c->blocks[c->now])
+		return -ENOMEM;
+	c->chunk_sizes[c->now] = plain_size;
+	*c->file->held += plain_size;
+	c->chunk_size = plain_size;
+	return c->file->codec->decompress(c->blocks[c->now], plain_size, packed, packed_size);
+}
+
 /*
  * Compressed: u32 chunks, then each { u32 compressed size, u32 plain size, bytes }. Only the count shows where it ends:
  * the size that trace-cmd 3.1.6 gives for the whole is too small.
@@ -181,6 +211,9 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 	plain_size = bytes_u32(&b);
 	if (!b.error && (!plain_size || plain_size > CHUNK_MAX))
 		return dat_fail(error, -EBADMSG, c->chunk_offset, "damaged: a chunk of %" PRIu32 " bytes", plain_size);
+	if (!b.error && !dat_packed_fits(packed_size, plain_size))
+		return dat_fail(error, -EBADMSG, c->chunk_offset,
+				"damaged: %" PRIu32 " compressed bytes of a chunk of %" PRIu32, packed_size, plain_size);
 	packed = bytes_blob(&b, packed_size);
 	/* That the file ends here was noted when it was opened. */
 	if (!packed && c->stream->cut && b.error == -EBADMSG)
@@ -188,14 +221,11 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 	if (!packed)
 		return dat_fail_bytes(error, c->file, &b, "compressed data");
 	c->pos = b.pos;
-	c->now = !c->kept;
-	free(c->blocks[c->now]);
-	c->chunk_pos = 0;
-	c->chunk_size = plain_size;
-	c->blocks[c->now] = malloc(plain_size);
-	err = c->blocks[c->now] ? c->file->codec->decompress(c->blocks[c->now], plain_size, packed, packed_size)
-				: -ENOMEM;
+	err = unpack_chunk(c, packed, packed_size, plain_size);
 	free(packed);
+	if (err == -E2BIG)
+		return dat_fail(error, -EBADMSG, c->chunk_offset,
+				"damaged: the chunks of all CPUs take more than %u MiB", CHUNKS_MAX >> 20);
 	return err ? dat_fail(error, err, c->chunk_offset,
 			      "damaged: the compressed data at %" PRIu64 " does not unpack", c->chunk_offset)
 		   : 1;

@@ -45,6 +45,12 @@ int dat_find_buffers(struct dat_file *file, uint64_t start, struct dat_error *er
 int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
 		     struct dat_error *error);
 
+/* Whether a frame of this size may unpack to `plain_size` bytes: no compressor makes data much longer. */
+static inline bool dat_packed_fits(uint32_t packed_size, uint32_t plain_size)
+{
+	return packed_size <= plain_size + (uint64_t)(plain_size / 8) + 1024;
+}
+
 /* The contents of the options from DAT_BTF_FILE on, and what they mean for symbols. */
 int dat_read_parts(struct dat_file *file, struct dat_error *error);
 

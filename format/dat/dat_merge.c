@@ -180,6 +180,20 @@ static uint32_t count_streams(const struct dat_file *file)
 	return count;
 }
 
+static int open_stream(struct dat_merge *m, const struct dat_file *file, const struct dat_buffer *buffer,
+		       const struct dat_stream *stream, uint64_t from)
+{
+	struct stream *s = &m->streams[m->nr_streams];
+
+	if (dat_cursor_open(file, buffer, stream, &s->cursor))
+		return -ENOMEM;
+	s->next.cpu = stream->cpu;
+	s->next.buffer = buffer;
+	s->next.marked = DAT_NO_MARKER;
+	m->nr_streams++;
+	return from ? dat_cursor_seek(&s->cursor, m->time, from) : 0;
+}
+
 /* The top buffer's streams first, whatever the order in the file; then the others in theirs. */
 static int open_streams(struct dat_merge *m, const struct dat_file *file, bool top, dat_merge_wanted wanted,
 			const void *arg, uint64_t from)
@@ -190,18 +204,11 @@ static int open_streams(struct dat_merge *m, const struct dat_file *file, bool t
 		if (!buffer->name[0] != top)
 			continue;
 		for (uint32_t c = 0; c < buffer->nr_streams; c++) {
-			struct stream *s = &m->streams[m->nr_streams];
 			const struct dat_stream *stream = &buffer->streams[c];
 
 			if (!stream->size || (wanted && !wanted(arg, buffer, stream->cpu)))
 				continue;
-			if (dat_cursor_open(file, buffer, stream, &s->cursor))
-				return -ENOMEM;
-			s->next.cpu = stream->cpu;
-			s->next.buffer = buffer;
-			s->next.marked = DAT_NO_MARKER;
-			m->nr_streams++;
-			if (from && dat_cursor_seek(&s->cursor, m->time, from))
+			if (open_stream(m, file, buffer, stream, from))
 				return -ENOMEM;
 		}
 	}
@@ -214,23 +221,22 @@ int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat
 	return dat_merge_open_at(file, time, wanted, arg, 0, ret_merge);
 }
 
-int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted,
-		      const void *arg, uint64_t from, struct dat_merge **ret_merge)
+/* With room for `count` streams. NULL: not enough memory. */
+static struct dat_merge *make_merge(const struct dat_time *time, uint32_t count)
 {
 	struct dat_merge *m = calloc(1, sizeof(*m));
-	uint32_t count = count_streams(file);
-	int err = -ENOMEM;
 
 	if (!m)
-		return -ENOMEM;
+		return NULL;
 	m->time = time;
 	m->streams = calloc(count ? count : 1, sizeof(*m->streams));
 	m->heap = calloc(count ? count : 1, sizeof(struct stream *));
-	if (m->streams && m->heap) {
-		err = open_streams(m, file, true, wanted, arg, from);
-		if (!err)
-			err = open_streams(m, file, false, wanted, arg, from);
-	}
+	return m->streams && m->heap ? m : dat_merge_close(m);
+}
+
+/* The first event of each stream; or, if opening failed, the end. */
+static int start_merge(struct dat_merge *m, int err, struct dat_merge **ret_merge)
+{
 	if (err) {
 		dat_merge_close(m);
 		return err;
@@ -243,6 +249,30 @@ int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, 
 		sift_down(m, i);
 	*ret_merge = m;
 	return 0;
+}
+
+int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted,
+		      const void *arg, uint64_t from, struct dat_merge **ret_merge)
+{
+	struct dat_merge *m = make_merge(time, count_streams(file));
+	int err;
+
+	if (!m)
+		return -ENOMEM;
+	err = open_streams(m, file, true, wanted, arg, from);
+	if (!err)
+		err = open_streams(m, file, false, wanted, arg, from);
+	return start_merge(m, err, ret_merge);
+}
+
+int dat_merge_open_stream(const struct dat_file *file, const struct dat_time *time, const struct dat_buffer *buffer,
+			  const struct dat_stream *stream, uint64_t from, struct dat_merge **ret_merge)
+{
+	struct dat_merge *m = make_merge(time, 1);
+
+	if (!m)
+		return -ENOMEM;
+	return start_merge(m, stream->size ? open_stream(m, file, buffer, stream, from) : 0, ret_merge);
 }
 
 struct dat_merge *dat_merge_close(struct dat_merge *merge)

@@ -44,6 +44,10 @@ int dat_merge_open(const struct dat_file *file, const struct dat_time *time, dat
 int dat_merge_open_at(const struct dat_file *file, const struct dat_time *time, dat_merge_wanted wanted,
 		      const void *arg, uint64_t from, struct dat_merge **ret_merge);
 
+/* The same for one stream, at a cost that does not depend on the number of the others. */
+int dat_merge_open_stream(const struct dat_file *file, const struct dat_time *time, const struct dat_buffer *buffer,
+			  const struct dat_stream *stream, uint64_t from, struct dat_merge **ret_merge);
+
 /*
  * Leaves out most events of the types that are not needed. The others keep their order. types[id]: whether events with
  * this id are needed, for each of the 65,536 ids. The ids must be in the records' first two bytes. Call it before the

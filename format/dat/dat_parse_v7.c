@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SECTION_PLAIN_MAX (256u << 20) /* the most that a compressed section may unpack to */
+#define SECTIONS_MAX (60u << 20) /* what all compressed sections may unpack to; those of a large kernel take 30 MiB */
 #define CPUS_MAX (1u << 20) /* libtraceevent's plugins make arrays of this size; viewers fail far below */
 
 static const char *section_name(unsigned int id)
@@ -15,14 +15,40 @@ static const char *section_name(unsigned int id)
 	return id == DAT_DONE ? "options" : dat_id_name(id);
 }
 
+/* Replaces the cursor on a compressed section by one on its plain contents. */
+static int unpack(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *b, char **ret_plain,
+		  struct dat_error *error)
+{
+	const uint32_t packed_size = bytes_u32(b), plain_size = bytes_u32(b);
+	char *packed;
+	int err;
+
+	if (!b->error && plain_size > SECTIONS_MAX - file->unpacked)
+		return dat_fail(error, -EBADMSG, offset, "damaged: the compressed sections up to %s at %" PRIu64
+				" would take more than %u MiB", section_name(id), offset, SECTIONS_MAX >> 20);
+	packed = dat_packed_fits(packed_size, plain_size) ? bytes_blob(b, packed_size) : NULL;
+	if (!packed && b->error)
+		return dat_fail_bytes(error, file, b, section_name(id));
+	*ret_plain = packed && plain_size ? malloc(plain_size) : NULL;
+	if (!*ret_plain)
+		err = packed && plain_size ? -ENOMEM : -EBADMSG;
+	else
+		err = file->codec->decompress(*ret_plain, plain_size, packed, packed_size);
+	free(packed);
+	if (err)
+		return dat_fail(error, err, offset, "damaged: the compressed section %s at %" PRIu64 " does not unpack",
+				section_name(id), offset);
+	file->unpacked += plain_size;
+	bytes_from_memory(b, *ret_plain, plain_size, file->big);
+	return 0;
+}
+
 int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, struct bytes *ret_b, char **ret_plain,
 		     struct dat_error *error)
 {
 	struct dat_section section = { .offset = offset };
 	struct dat_section *sections;
-	uint32_t packed_size, plain_size;
 	struct bytes b;
-	char *packed;
 	int err;
 
 	if (offset > file->size || file->size - offset < DAT_SECTION_HEADER)
@@ -61,23 +87,7 @@ int dat_open_section(struct dat_file *file, uint64_t offset, unsigned int id, st
 	if (!file->codec)
 		return dat_fail(error, -EBADMSG, offset, "damaged: section %s at %" PRIu64
 				" is compressed, the file names no compression", section_name(id), offset);
-
-	packed_size = bytes_u32(ret_b);
-	plain_size = bytes_u32(ret_b);
-	packed = bytes_blob(ret_b, packed_size);
-	if (!packed)
-		return dat_fail_bytes(error, file, ret_b, section_name(id));
-	*ret_plain = plain_size && plain_size <= SECTION_PLAIN_MAX ? malloc(plain_size) : NULL;
-	if (!*ret_plain)
-		err = plain_size && plain_size <= SECTION_PLAIN_MAX ? -ENOMEM : -EBADMSG;
-	else
-		err = file->codec->decompress(*ret_plain, plain_size, packed, packed_size);
-	free(packed);
-	if (err)
-		return dat_fail(error, err, offset, "damaged: the compressed section %s at %" PRIu64 " does not unpack",
-				section_name(id), offset);
-	bytes_from_memory(ret_b, *ret_plain, plain_size, file->big);
-	return 0;
+	return unpack(file, offset, id, ret_b, ret_plain, error);
 }
 
 static int by_cpu(const void *a, const void *b)
@@ -131,6 +141,9 @@ static int parse_buffer_option(struct dat_file *file, const struct dat_option *o
 	buffer->clock = bytes_string(&b, DAT_NAME_MAX);
 	buffer->latency = option->id == DAT_BUFFER_TEXT;
 	err = b.error;
+	/* Two buffers with one section would be the same data twice. */
+	if (!err && number_map_get(&file->known, buffer->offset))
+		err = -EBADMSG;
 	if (!err)
 		err = number_map_set(&file->known, buffer->offset, 1);
 	if (!err && !buffer->latency) {

@@ -186,7 +186,10 @@ static int open_file(const char *path, const struct dat_codec *codec, bool rest,
 	file->codec = codec;
 	file->rest = rest;
 	file->growth = growth;
-	err = open_regular(path, file, ret_error);
+	file->held = calloc(1, sizeof(*file->held));
+	err = file->held ? 0 : dat_fail(ret_error, -ENOMEM, 0, "not enough memory");
+	if (!err)
+		err = open_regular(path, file, ret_error);
 	if (!err)
 		err = parse_prologue(file, ret_error);
 	if (!err)
@@ -253,6 +256,7 @@ struct dat_file *dat_close(struct dat_file *file)
 	free(file->kallsyms.text);
 	free(file->printk.text);
 	free(file->cmdlines.text);
+	free(file->held);
 	free(file->compression);
 	free(file->compression_version);
 	if (file->fd >= 0)
@@ -283,28 +287,86 @@ static int shorten(struct dat_file *file, struct dat_stream *stream, struct dat_
 	return err;
 }
 
-int dat_check_buffers(struct dat_file *file, struct dat_error *error)
+static int by_offset(const void *a, const void *b)
+{
+	const struct dat_stream *x = *(struct dat_stream *const *)a, *y = *(struct dat_stream *const *)b;
+
+	return x->offset > y->offset ? 1 : x->offset < y->offset ? -1 : 0;
+}
+
+/*
+ * No byte belongs to two streams: the same data many times would take memory and time that the file's length does not
+ * bound. If the file is read as far as possible, the second of the two is left out.
+ */
+static int check_overlaps(struct dat_file *file, struct dat_stream **streams, size_t nr, struct dat_error *error)
+{
+	struct dat_stream *last = NULL;
+
+	qsort(streams, nr, sizeof(*streams), by_offset);
+	for (size_t i = 0; i < nr; i++) {
+		struct dat_stream *stream = streams[i];
+
+		if (last && stream->offset < last->offset + last->size) {
+			int err = dat_fail(error, -EBADMSG, stream->offset,
+					   "damaged: the data of CPU %" PRIu32 " and of CPU %" PRIu32 " overlap",
+					   last->cpu, stream->cpu);
+
+			err = dat_missing(file, err, error);
+			if (err)
+				return err;
+			stream->size = 0;
+			continue;
+		}
+		last = stream;
+	}
+	return 0;
+}
+
+/* Check where a buffer's streams are, and add those with data to *ret_streams. */
+static int check_buffer(struct dat_file *file, struct dat_buffer *buffer, struct dat_stream **ret_streams, size_t *nr,
+			struct dat_error *error)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < file->nr_buffers; i++) {
+	for (uint32_t s = 0; s < buffer->nr_streams && !err; s++) {
+		struct dat_stream *stream = &buffer->streams[s];
+
+		/* The offset of an empty CPU means nothing. */
+		if (!stream->size)
+			continue;
+		if (stream->offset > UINT64_MAX - stream->size)
+			return dat_fail(error, -EBADMSG, buffer->offset,
+					"damaged: CPU %" PRIu32 " has %" PRIu64 " bytes at %" PRIu64, stream->cpu,
+					stream->size, stream->offset);
+		if (stream->offset + stream->size > file->size && !dat_is_growing(file))
+			err = shorten(file, stream, error);
+		if (stream->size)
+			ret_streams[(*nr)++] = stream;
+	}
+	return err;
+}
+
+int dat_check_buffers(struct dat_file *file, struct dat_error *error)
+{
+	struct dat_stream **streams;
+	size_t nr = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < file->nr_buffers; i++)
+		nr += file->buffers[i].nr_streams;
+	streams = calloc(nr + 1, sizeof(*streams));
+	if (!streams)
+		return dat_fail(error, -ENOMEM, 0, "not enough memory for CPUs");
+	nr = 0;
+	for (size_t i = 0; i < file->nr_buffers && !err; i++) {
 		struct dat_buffer *buffer = &file->buffers[i];
 
 		if (buffer->latency && file->version == 6)
 			buffer->text.size = (dat_is_growing(file) ? INT64_MAX : file->size) - buffer->text.offset;
-		for (uint32_t s = 0; s < buffer->nr_streams && !err; s++) {
-			struct dat_stream *stream = &buffer->streams[s];
-
-			/* The offset of an empty CPU means nothing. */
-			if (!stream->size)
-				continue;
-			if (stream->offset > UINT64_MAX - stream->size)
-				return dat_fail(error, -EBADMSG, buffer->offset,
-						"damaged: CPU %" PRIu32 " has %" PRIu64 " bytes at %" PRIu64,
-						stream->cpu, stream->size, stream->offset);
-			if (stream->offset + stream->size > file->size && !dat_is_growing(file))
-				err = shorten(file, stream, error);
-		}
+		err = check_buffer(file, buffer, streams, &nr, error);
 	}
+	if (!err)
+		err = check_overlaps(file, streams, nr, error);
+	free(streams);
 	return err;
 }

@@ -119,6 +119,8 @@ struct dat_file {
 	size_t nr_systems;
 	char **systems;
 	const struct dat_codec *codec;
+	uint32_t unpacked; /* bytes of compressed sections */
+	uint64_t *held;	   /* bytes of chunks that cursors have unpacked and not yet freed */
 	uint64_t where[DAT_BUFFER_TEXT + 1]; /* version 7: section offsets by id */
 	struct number_map known; /* version 7: offsets of sections that were read, or that a buffer's option names */
 };
@@ -171,6 +173,7 @@ struct dat_cursor {
 	unsigned char *blocks[2];
 	unsigned int now, kept;
 	uint32_t block_room, block_size, block_pos; /* of uncompressed data */
+	size_t chunk_sizes[2]; /* of the blocks */
 	size_t chunk_size;
 	size_t chunk_pos;
 	uint64_t chunk_offset;

@@ -13,15 +13,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CPU_SECONDS 10
+#define CPU_SECONDS 10 /* of all children together */
 #define DEATHS_MAX  64 /* a file with more texts that crash the parser is not worth further forks */
 
 enum state { UNTRIED, TRYING, GOOD };
 
-static void be_quiet(void)
+static void be_quiet(unsigned int seconds)
 {
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGALRM, SIGINT, SIGTERM };
-	const struct rlimit cpu = { .rlim_cur = CPU_SECONDS, .rlim_max = CPU_SECONDS };
+	const struct rlimit cpu = { .rlim_cur = seconds, .rlim_max = seconds };
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
 	if (null >= 0) {
@@ -35,9 +35,9 @@ static void be_quiet(void)
 }
 
 static void child(void (*attempt)(void *arg, size_t i), void *arg, size_t first, size_t count,
-		  volatile unsigned char *states)
+		  volatile unsigned char *states, unsigned int seconds)
 {
-	be_quiet();
+	be_quiet(seconds);
 	for (size_t i = first; i < count; i++) {
 		states[i] = TRYING;
 		attempt(arg, i);
@@ -50,16 +50,19 @@ static void child(void (*attempt)(void *arg, size_t i), void *arg, size_t first,
  * Waits for the child; returns the first index that is still untried. If this process ignores SIGCHLD, as it may from
  * its parent, the kernel keeps no status of the child: -ECHILD when it has ended.
  */
-static int collect(pid_t pid, volatile unsigned char *states, size_t count, bool *bad, size_t *first)
+static int collect(pid_t pid, volatile unsigned char *states, size_t count, bool *bad, size_t *first, double *seconds)
 {
+	struct rusage usage = { .ru_utime.tv_sec = CPU_SECONDS }; /* if there is no status: all of it */
 	int status;
 
-	while (waitpid(pid, &status, 0) < 0) {
+	while (wait4(pid, &status, 0, &usage) < 0) {
 		if (errno == ECHILD)
 			break;
 		if (errno != EINTR)
 			return -errno;
 	}
+	*seconds -= (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		    (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 	while (*first < count && states[*first] == GOOD)
 		++*first;
 	if (*first < count) {
@@ -72,6 +75,7 @@ static int collect(pid_t pid, volatile unsigned char *states, size_t count, bool
 int event_probe(void (*attempt)(void *arg, size_t i), void *arg, size_t count, bool *ret_bad)
 {
 	volatile unsigned char *states;
+	double seconds = CPU_SECONDS;
 	size_t first = 0;
 	int err = 0;
 
@@ -80,12 +84,12 @@ int event_probe(void (*attempt)(void *arg, size_t i), void *arg, size_t count, b
 	states = mmap(NULL, count, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (states == MAP_FAILED)
 		return -errno;
-	for (int deaths = 0; !err && first < count && deaths < DEATHS_MAX; deaths++) {
+	for (int deaths = 0; !err && first < count && deaths < DEATHS_MAX && seconds > 0; deaths++) {
 		pid_t pid = fork();
 
 		if (!pid)
-			child(attempt, arg, first, count, states);
-		err = pid < 0 ? -errno : collect(pid, states, count, ret_bad, &first);
+			child(attempt, arg, first, count, states, 1 + (unsigned int)seconds);
+		err = pid < 0 ? -errno : collect(pid, states, count, ret_bad, &first, &seconds);
 	}
 	for (; !err && first < count; first++)
 		ret_bad[first] = true;

@@ -212,7 +212,7 @@ static int decompress_nothing(void *dst, size_t dst_size, const void *src, size_
 /* Three chunks of a page each; the last one is damaged, and says that it is longer than the file. */
 static void write_chunks(unsigned char data[4 + 3 * 520])
 {
-	const uint32_t count = 3, size = 512, damaged = 1u << 20;
+	const uint32_t count = 3, size = 512, damaged = 1500;
 
 	memcpy(data, &count, 4);
 	for (uint32_t i = 0; i < 3; i++) {
@@ -230,8 +230,10 @@ Test(dat_cut, a_damaged_chunk_after_a_time)
 {
 	static unsigned char data[4 + 3 * 520];
 	const struct dat_codec codec = { .name = "none", .decompress = decompress_nothing };
+	uint64_t held = 0;
 	struct dat_file file = {
-		.size = sizeof(data), .codec = &codec, .commit_size = 8, .big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+		.size = sizeof(data), .codec = &codec, .held = &held, .commit_size = 8,
+		.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 	};
 	const struct dat_buffer buffer = { .page_size = 512, .compressed = true };
 	const struct dat_stream stream = { .size = sizeof(data) };
@@ -253,5 +255,45 @@ Test(dat_cut, a_damaged_chunk_after_a_time)
 		cr_expect_eq(ret, -EBADMSG, "from %ju: %d", (uintmax_t)since, ret);
 		dat_cursor_close(&cursor);
 	}
+	close(file.fd);
+}
+
+#define CHUNK (16u << 20) /* the most that is read */
+
+static int decompress_empty(void *dst, size_t dst_size, const void *src, size_t src_size)
+{
+	(void)src;
+	(void)src_size;
+	memset(dst, 0, dst_size < 4096 ? dst_size : 4096);
+	return 0;
+}
+
+/* However many CPUs there are, what their chunks take at one time is bounded. */
+Test(dat_cut, chunks_of_many_cpus)
+{
+	const uint32_t words[] = { 1, 16, CHUNK, 0, 0, 0, 0 };
+	const struct dat_codec codec = { .name = "none", .decompress = decompress_empty };
+	uint64_t held = 0;
+	struct dat_file file = { .size = sizeof(words), .codec = &codec, .held = &held, .commit_size = 8 };
+	const struct dat_stream stream = { .size = sizeof(words) };
+	const struct dat_buffer buffer = { .page_size = 4096, .compressed = true };
+	struct dat_cursor cursors[17];
+	struct dat_error error;
+	struct dat_page page;
+
+	file.big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
+	file.fd = memfd_create("chunks", MFD_CLOEXEC);
+	cr_assert_eq(pwrite(file.fd, words, sizeof(words), 0), (ssize_t)sizeof(words));
+	for (unsigned int i = 0; i < 17; i++) {
+		cr_assert_eq(dat_cursor_open(&file, &buffer, &stream, &cursors[i]), 0);
+		cr_assert_eq(dat_cursor_next(&cursors[i], &page, &error), i < 16 ? 1 : -EBADMSG);
+	}
+	cr_expect_str_eq(error.text, "damaged: the chunks of all CPUs take more than 256 MiB");
+	for (unsigned int i = 0; i < 17; i++)
+		dat_cursor_close(&cursors[i]);
+	cr_expect_eq(held, 0u);
+	cr_assert_eq(dat_cursor_open(&file, &buffer, &stream, &cursors[0]), 0);
+	cr_expect_eq(dat_cursor_next(&cursors[0], &page, &error), 1, "what was freed is there again");
+	dat_cursor_close(&cursors[0]);
 	close(file.fd);
 }

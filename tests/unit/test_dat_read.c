@@ -12,19 +12,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static int input_fd = -1;
+
+/* The file that was opened last. */
+static const char *open_path(void)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", input_fd);
+	return path;
+}
+
 static int open_bytes(const void *data, size_t size, struct dat_file **ret_file, struct dat_error *ret_error)
 {
-	static int fd = -1;
-	char path[64];
-
-	if (fd < 0)
-		fd = memfd_create("trace.dat", MFD_CLOEXEC);
-	cr_assert(fd >= 0);
-	cr_assert_eq(ftruncate(fd, 0), 0);
-	cr_assert_eq(pwrite(fd, data, size, 0), (ssize_t)size);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (input_fd < 0)
+		input_fd = memfd_create("trace.dat", MFD_CLOEXEC);
+	cr_assert(input_fd >= 0);
+	cr_assert_eq(ftruncate(input_fd, 0), 0);
+	cr_assert_eq(pwrite(input_fd, data, size, 0), (ssize_t)size);
 	memset(ret_error, 0, sizeof(*ret_error));
-	return dat_open(path, &stored_frames, ret_file, ret_error);
+	return dat_open(open_path(), &stored_frames, ret_file, ret_error);
 }
 
 struct sum {
@@ -301,4 +308,80 @@ Test(dat_read, what_cannot_be_a_file)
 	cr_expect_eq(dat_open("/dev/null", NULL, &file, &error), -ESPIPE);
 	cr_expect_null(file);
 	cr_expect_null(dat_close(NULL));
+}
+
+/* The data of no two CPUs may be the same bytes. */
+Test(dat_read, streams_that_overlap)
+{
+	struct dat_file *file = NULL;
+	struct dat_error error;
+	size_t size, marks[DAT_MAKE_MARKS] = { 0 }, table = 0;
+	unsigned char *data = dat_make(dat_make_find("v6-plain"), &size, marks);
+
+	for (size_t i = 0; i < DAT_MAKE_MARKS - 1 && !table; i++)
+		if (marks[i] >= 10 && !memcmp(data + marks[i] - 10, "flyrecord", 10))
+			table = marks[i];
+	cr_assert(table);
+	memcpy(data + table + 16, data + table, 8);
+	cr_expect_eq(open_bytes(data, size, &file, &error), -EBADMSG);
+	cr_expect_str_eq(error.text, "damaged: the data of CPU 0 and of CPU 1 overlap");
+	cr_assert_eq(dat_open_rest(open_path(), &stored_frames, &file, &error), 0);
+	cr_expect_str_eq(file->missing.text, "damaged: the data of CPU 0 and of CPU 1 overlap");
+	cr_expect_eq(read_all(file).events, 300u, "those of one CPU");
+	dat_close(file);
+	free(data);
+}
+
+/* The place of `number` among the options named `id`; the options are the last section. */
+static unsigned char *find_option(unsigned char *data, size_t size, unsigned int id, unsigned int number)
+{
+	uint64_t at;
+
+	memcpy(&at, data + 18 + 5 + 1, sizeof(at));
+	for (at += 16; at + 6 <= size;) {
+		uint32_t length;
+
+		memcpy(&length, data + at + 2, sizeof(length));
+		if (data[at] == id && !number--)
+			return data + at + 6;
+		at += 6 + length;
+	}
+	cr_assert_fail("no option %u", id);
+	return NULL;
+}
+
+Test(dat_read, buffers_with_one_section)
+{
+	struct dat_file *file = NULL;
+	struct dat_error error;
+	size_t size;
+	unsigned char *data = dat_make(dat_make_find("v7-instances"), &size, NULL);
+
+	memcpy(find_option(data, size, 3, 2), find_option(data, size, 3, 1), 8);
+	cr_expect_eq(open_bytes(data, size, &file, &error), -EBADMSG);
+	cr_expect_not_null(strstr(error.text, "damaged: the option of buffer"), "%s", error.text);
+	free(data);
+}
+
+/* What all compressed sections of a file take is bounded, not only each of them. */
+Test(dat_read, compressed_sections_are_bounded)
+{
+	const uint32_t limit = 60u << 20, more = limit + 1;
+	struct dat_file *file = NULL;
+	struct dat_error error;
+	size_t size;
+	unsigned char *data = dat_make(dat_make_find("v7-zstd"), &size, NULL);
+	uint64_t options;
+
+	memcpy(&options, data + 18 + 5 + 6, sizeof(options));
+	memcpy(data + options + 16 + 4, &more, sizeof(more));
+	cr_expect_eq(open_bytes(data, size, &file, &error), -EBADMSG);
+	cr_expect_not_null(strstr(error.text, "would take more than 60 MiB"), "%s", error.text);
+	/* The section after the first has as much as is allowed in all. */
+	free(data);
+	data = dat_make(dat_make_find("v7-zstd"), &size, NULL);
+	memcpy(data + 18 + 5 + 6 + 8 + 16 + 4, &limit, sizeof(limit));
+	cr_expect_eq(open_bytes(data, size, &file, &error), -EBADMSG);
+	cr_expect_not_null(strstr(error.text, "would take more than 60 MiB"), "%s", error.text);
+	free(data);
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 /* A request for so much memory fails; 0: none does. Children have a copy. */
@@ -18,8 +19,8 @@ void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
 void *__real_calloc(size_t nr, size_t size);
 void *__wrap_calloc(size_t nr, size_t size);
-pid_t __real_waitpid(pid_t pid, int *ret_status, int options);
-pid_t __wrap_waitpid(pid_t pid, int *ret_status, int options);
+pid_t __real_wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_usage);
+pid_t __wrap_wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_usage);
 
 void *__wrap_malloc(size_t size)
 {
@@ -32,9 +33,9 @@ void *__wrap_calloc(size_t nr, size_t size)
 	return refused && nr * size == refused ? NULL : __real_calloc(nr, size);
 }
 
-pid_t __wrap_waitpid(pid_t pid, int *ret_status, int options)
+pid_t __wrap_wait4(pid_t pid, int *ret_status, int options, struct rusage *ret_usage)
 {
-	const pid_t r = __real_waitpid(pid, ret_status, options);
+	const pid_t r = __real_wait4(pid, ret_status, options, ret_usage);
 
 	if (WIFSIGNALED(*ret_status))
 		ended = WTERMSIG(*ret_status);
