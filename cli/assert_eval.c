@@ -105,7 +105,7 @@ static struct assert_value function_value(const struct assert_node *node, const 
 }
 
 /* If the number of lost events is unknown, it is at least one. */
-static double lost_value(const struct series_gaps *gaps)
+static double lost_value(const struct dat_gaps *gaps)
 {
 	const bool some = gaps->is_unknown || gaps->damaged;
 

@@ -85,7 +85,7 @@ int assert_prepare(struct assert_node *node, struct series_set *set, struct asse
 
 /* The results of a set, besides its series. */
 struct assert_trace {
-	const struct series_gaps *gaps;
+	const struct dat_gaps *gaps;
 	bool has_ns;	/* times are nanoseconds */
 	double seconds; /* from the first to the last event */
 };

@@ -40,7 +40,7 @@ struct counter {
 	struct hist_table table; /* with keys, or without a value */
 	struct hist hist;	 /* of the value alone */
 	uint64_t hits, dropped;	 /* events, and those without a field */
-	struct series_gaps gaps;
+	struct dat_gaps gaps;
 };
 
 static bool is_distribution(const struct options *o)
@@ -69,34 +69,22 @@ static int count_event(struct counter *c, const struct dat_event *event, struct 
 	return hist_add(&c->hist, (int64_t)value);
 }
 
-static void note_loss(struct series_gaps *gaps, int64_t lost)
-{
-	gaps->places++;
-	if (lost > 0)
-		gaps->lost += (uint64_t)lost;
-	else
-		gaps->is_unknown = true;
-}
-
 static int count_all(struct counter *c)
 {
 	struct blob key = BLOB_INIT;
 	struct dat_merge *merge = NULL;
 	struct dat_event event;
-	struct dat_error error;
-	uint32_t cpu;
 	int err = dat_merge_open(c->input.file, &c->input.time, NULL, NULL, &merge);
 
 	while (!err && dat_merge_next(merge, &event)) {
 		struct tep_record record = event_record(&event);
 
-		if (event.lost)
-			note_loss(&c->gaps, event.lost);
+		dat_gaps_note(&c->gaps, &event);
 		if (report_filter_has(c->filter, &event, &record))
 			err = count_event(c, &event, &key);
 	}
 	if (!err)
-		c->gaps.damaged = dat_merge_damaged(merge, &error, &cpu);
+		dat_gaps_end(&c->gaps, merge);
 	dat_merge_close(merge);
 	blob_free(&key);
 	return err;

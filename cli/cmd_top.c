@@ -4,6 +4,7 @@
 
 #include "cli/show_text.h"
 #include "cli/terminal.h"
+#include "cli/trace_input.h"
 #include "cli/top_count.h"
 #include "format/dat/dat_compress.h"
 
@@ -110,10 +111,10 @@ static void print_top(const struct top *top, bool json, size_t most)
 {
 	if (!json) {
 		printf("%" PRIu64 " events in %.6f s", top->events, (double)(top->end - top->begin) / 1e9);
-		if (top->lost < 0)
+		if (top->gaps.is_unknown)
 			fputs(", and an unknown number of lost ones", stdout);
-		else if (top->lost)
-			printf(", and %" PRId64 " lost ones", top->lost);
+		else if (top->gaps.lost)
+			printf(", and %" PRIu64 " lost ones", top->gaps.lost);
 		puts(top->has_switches ? ""
 				       : "; for times of threads record sched_switch and sched_waking, too: -e sched");
 	}
@@ -134,6 +135,7 @@ static int run(const char *path, bool json, size_t most)
 	struct event_table *table = NULL;
 	struct dat_time time = { 0 };
 	struct top top = { 0 };
+	const struct trace_input input = { .command = COMMAND, .path = path };
 	int err = dat_open(path, dat_compress_zstd(), &file, &error);
 
 	if (!err)
@@ -148,6 +150,7 @@ static int run(const char *path, bool json, size_t most)
 		terminal_start();
 		print_top(&top, json, most);
 	}
+	trace_input_report_gaps(&input, &top.gaps);
 	if (err)
 		complain(COMMAND, "%s: %s", path, error.text[0] ? error.text : strerror(-err));
 	top_close(&top);
@@ -173,9 +176,8 @@ int cmd_top(int argc, char **argv)
 	const struct opts opts = {
 		.command = COMMAND,
 		.operands = "[FILE]",
-		.about =
-			"Print what took the most of FILE (by default trace.dat): processes and threads by the time\n"
-			"that they ran and waited for a CPU; events by number; spans by duration.\n",
+		.about = "Print what took the most of FILE (by default trace.dat): processes and threads by the time\n"
+			 "that they ran and waited for a CPU; events by number; spans by duration.\n",
 		.table = table,
 		.max_operands = 1,
 	};

@@ -6,6 +6,7 @@
 #include "cli/cmd.h"
 
 #include "cli/terminal.h"
+#include "cli/trace_input.h"
 #include "cli/why_choose.h"
 #include "cli/why_print.h"
 
@@ -47,6 +48,25 @@ static bool read_ns(const char *text, uint64_t *ret_ns)
 	return false;
 }
 
+static bool is_number(const char *text)
+{
+	text += *text == '-';
+	return *text && !text[strspn(text, "0123456789")];
+}
+
+/* What may make the answers better, or wrong. */
+static void print_notes(const struct options *o, const char *path, struct why *why)
+{
+	const struct trace_input input = { .command = COMMAND, .path = path };
+	const char *missing = why_missing(why);
+
+	if (*missing && o->json)
+		complain(COMMAND, "for better answers record these events, too: %s", missing);
+	else if (*missing)
+		printf("For better answers record these events, too: %s\n", missing);
+	trace_input_report_gaps(&input, why_gaps(why));
+}
+
 static int run(const struct options *o, const char *path)
 {
 	struct why_trace trace = { 0 };
@@ -66,8 +86,8 @@ static int run(const struct options *o, const char *path)
 		if (status)
 			complain(COMMAND, "not enough memory");
 	}
-	if (!status && !o->json && *why_missing(trace.why))
-		printf("For better answers record these events, too: %s\n", why_missing(trace.why));
+	if (trace.why)
+		print_notes(o, path, trace.why);
 	free(chosen.spans);
 	why_trace_close(&trace);
 	return status;
@@ -75,11 +95,11 @@ static int run(const struct options *o, const char *path)
 
 int cmd_why(int argc, char **argv)
 {
-	struct options o = { .wanted = { .slowest = 1 } };
+	struct options o = { .path = false };
 	const struct opt table[] = {
 		OPT_STRING(0, "span", "SPAN", "explain spans of this name: system:name, or name", &o.wanted.span),
-		OPT_NUMBER(0, "slowest", "N", 1, UINT32_MAX, "explain the N that took longest; default 1",
-			   &o.wanted.slowest),
+		OPT_NUMBER(0, "slowest", "N", 1, UINT32_MAX,
+			   "explain the N that took longest; default 1, with --id or --over all", &o.wanted.slowest),
 		OPT_STRING(0, "id", "X", "explain those with this key, field 'id' or first number", &o.wanted.id),
 		OPT_STRING(0, "over", "TIME", "explain those that took longer, as 5ms, 20us, 1.5s", &o.over),
 		OPT_FLAG(0, "path", "print all pieces in time order", &o.path),
@@ -106,7 +126,7 @@ int cmd_why(int argc, char **argv)
 		complain(COMMAND, "which span? --span SYSTEM:NAME expected");
 		return EXIT_USAGE;
 	}
-	if (o.wanted.id && (!*o.wanted.id || o.wanted.id[strspn(o.wanted.id, "0123456789")])) {
+	if (o.wanted.id && !is_number(o.wanted.id)) {
 		complain(COMMAND, "--id: a number expected, not '%s'", o.wanted.id);
 		return EXIT_USAGE;
 	}

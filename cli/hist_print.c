@@ -145,7 +145,7 @@ static void put_figures(struct blob *out, const struct hist *hist)
 	put_number(out, hist, "max", hist->max);
 }
 
-void hist_put_gaps(struct blob *out, const struct series_gaps *gaps)
+void hist_put_gaps(struct blob *out, const struct dat_gaps *gaps)
 {
 	if (gaps->is_unknown)
 		blob_printf(out, ",\"lost\":null");

@@ -15,7 +15,7 @@ struct hist_shown {
 	bool is_ns;
 	const struct hist *hist;
 	const struct series_counts *counts; /* of what was left out; NULL: nothing can be */
-	const struct series_gaps *gaps;
+	const struct dat_gaps *gaps;
 };
 
 /* A value with its unit, without blanks around it. */
@@ -28,6 +28,6 @@ int hist_print_json(const struct hist_shown *shown);
 void hist_print_svg(const struct hist_shown *shown);
 
 /* Members of a JSON object, each with a comma before it: what is missing from the trace. */
-void hist_put_gaps(struct blob *out, const struct series_gaps *gaps);
+void hist_put_gaps(struct blob *out, const struct dat_gaps *gaps);
 
 #endif

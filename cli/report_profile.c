@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* report --profile: each buffer of the file has a profile of its own. */
+#include "cli/opts.h"
 #include "cli/profile.h"
+#include "cli/trace_input.h"
+#include "format/dat/dat_gaps.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,16 +41,21 @@ static int read_and_print(struct report *r, struct profile *all)
 	struct tep_record record;
 	struct report_walk walk;
 	struct dat_event event;
+	const struct trace_input input = { .command = opts_command(), .path = r->path };
+	struct dat_gaps gaps = { 0 };
 	int more, status = report_walk_open(r, false, &walk), damage;
 
 	if (status)
 		return status;
-	while ((more = report_walk_next(&walk, &event, &record)) > 0)
+	while ((more = report_walk_next(&walk, &event, &record)) > 0) {
+		dat_gaps_note(&gaps, &event);
 		profile_add(&all[event.buffer - r->file->buffers], &event, &record);
+	}
 	report_head(r);
 	status = more < 0 ? report_fail_memory(r) : 0;
 	for (size_t i = r->file->nr_buffers; !status && i; i--)
 		status = print_profile(&all[i - 1]);
+	trace_input_report_gaps(&input, &gaps);
 	damage = report_damage(r, walk.merge);
 	report_walk_close(&walk);
 	return status ? status : damage;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show_text.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/base/escape.h"
+#include "cli/report_field.h"
 #include "cli/terminal.h"
 
 bool show_escapes(FILE *out)
@@ -35,18 +37,11 @@ void show_text(FILE *out, const char *text, size_t size, bool lines)
 
 void show_json(FILE *out, const char *text)
 {
-	putc('"', out);
-	for (; *text; text++) {
-		const unsigned char c = (unsigned char)*text;
+	struct blob json = BLOB_INIT;
 
-		if (c == '"' || c == '\\')
-			fprintf(out, "\\%c", c);
-		else if (c < ' ' || c >= 0x7f)
-			fprintf(out, "\\u%04x", c);
-		else
-			putc(c, out);
-	}
-	putc('"', out);
+	report_put_json(&json, text, strlen(text));
+	show_bytes(out, json.data, json.size);
+	blob_free(&json);
 }
 
 /* One part of an event's text, without the colour's codes if they would be around nothing. */

@@ -114,14 +114,6 @@ static int take_state(void *arg, const struct model_thread_state *state)
 	return 0;
 }
 
-static int take_loss(void *arg, const struct model_loss *loss)
-{
-	struct top *top = arg;
-
-	top->lost = top->lost < 0 || loss->lost < 0 ? -1 : top->lost + loss->lost;
-	return 0;
-}
-
 static int count_event(struct top *top, const struct dat_event *event)
 {
 	const int id = event_id(top->table, event->data, event->size);
@@ -189,6 +181,7 @@ static int read_events(struct top *top, struct model *model, struct dat_merge *m
 	int err = 0;
 
 	while (!err && dat_merge_next(merge, &event)) {
+		dat_gaps_note(&top->gaps, &event);
 		err = count_event(top, &event);
 		if (!err)
 			err = model_event(model, &event);
@@ -199,9 +192,7 @@ static int read_events(struct top *top, struct model *model, struct dat_merge *m
 int top_open(const struct dat_file *file, const struct dat_time *time, const struct event_table *table,
 	     struct top *ret_top, struct dat_error *ret_error)
 {
-	const struct model_sink sink = {
-		.arg = ret_top, .span = take_span, .thread_state = take_state, .loss = take_loss
-	};
+	const struct model_sink sink = { .arg = ret_top, .span = take_span, .thread_state = take_state };
 	struct model_rules *rules = NULL;
 	struct dat_merge *merge = NULL;
 	struct model *model = NULL;

@@ -3,6 +3,7 @@
 #ifndef CLI_TOP_COUNT_H
 #define CLI_TOP_COUNT_H
 
+#include "format/dat/dat_gaps.h"
 #include "format/io/number_map.h"
 #include "format/io/text_pool.h"
 #include "format/model/model.h"
@@ -29,7 +30,7 @@ struct top {
 	struct top_list lists[TOP_KINDS];
 	uint64_t events;
 	uint64_t begin, end; /* times of the first and the last event */
-	int64_t lost;	     /* -1: some, and the file does not say how many */
+	struct dat_gaps gaps;
 	bool has_switches;   /* `running` and `runnable` of threads are known */
 
 	/* while counting */

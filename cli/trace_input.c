@@ -58,7 +58,7 @@ int trace_input_fail_memory(const struct trace_input *input)
 	return EXIT_FAILURE;
 }
 
-void trace_input_report_gaps(const struct trace_input *input, const struct series_gaps *gaps)
+void trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps)
 {
 	if (gaps->places)
 		complain(input->command,

@@ -32,6 +32,6 @@ void trace_input_close(struct trace_input *input);
 int trace_input_fail_memory(const struct trace_input *input);
 
 /* On standard error, if events are missing from the trace: how many, and that results may lack them. */
-void trace_input_report_gaps(const struct trace_input *input, const struct series_gaps *gaps);
+void trace_input_report_gaps(const struct trace_input *input, const struct dat_gaps *gaps);
 
 #endif

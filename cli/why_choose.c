@@ -44,6 +44,14 @@ static bool is_named(const struct why_span *span, const char *name)
 	       !strcmp(name + system + 1, span->rule->name);
 }
 
+/* No unsigned number is negative. */
+static bool has_id(const struct why_span *span, const char *id)
+{
+	if (*id == '-')
+		return span->is_signed && span->id == (uint64_t)strtoll(id, NULL, 10);
+	return span->id == strtoull(id, NULL, 10) && !(span->is_signed && (int64_t)span->id < 0);
+}
+
 static int by_duration(const void *a, const void *b)
 {
 	const struct why_span *x = *(const struct why_span *const *)a, *y = *(const struct why_span *const *)b;
@@ -59,7 +67,7 @@ int why_choose(const char *command, const struct why *why, const struct why_want
 	size_t nr;
 	const struct why_span *spans = why_spans(why, &nr);
 	struct why_chosen chosen = { .spans = calloc(nr + 1, sizeof(struct why_span *)) };
-	const uint64_t id = o->id ? strtoull(o->id, NULL, 10) : 0;
+	const uint64_t slowest = o->slowest || o->id || o->is_over ? o->slowest : 1;
 	bool is_known = false;
 
 	if (!chosen.spans) {
@@ -70,14 +78,14 @@ int why_choose(const char *command, const struct why *why, const struct why_want
 		if (!is_named(&spans[i], o->span))
 			continue;
 		is_known = true;
-		if ((o->id && spans[i].id != id) || (o->is_over && spans[i].end - spans[i].begin <= o->over))
+		if ((o->id && !has_id(&spans[i], o->id)) || (o->is_over && spans[i].end - spans[i].begin <= o->over))
 			continue;
 		chosen.spans[chosen.nr++] = &spans[i];
 	}
 	if (chosen.nr)
 		qsort(chosen.spans, chosen.nr, sizeof(struct why_span *), by_duration);
-	if (!o->id && !o->is_over && chosen.nr > o->slowest)
-		chosen.nr = o->slowest;
+	if (slowest && chosen.nr > slowest)
+		chosen.nr = slowest;
 	*ret_chosen = chosen;
 	if (chosen.nr)
 		return 0;

@@ -20,8 +20,8 @@ void why_trace_close(struct why_trace *t);
 
 struct why_wanted {
 	const char *span; /* system:name, or name */
-	uint64_t slowest; /* at most that many, unless an id or a time is given */
-	const char *id;	  /* digits; NULL: any */
+	uint64_t slowest; /* at most this many; 0: all of those with the id or the time, otherwise one */
+	const char *id;	  /* a number; NULL: any */
 	bool is_over;
 	uint64_t over; /* ns; those that took longer */
 };

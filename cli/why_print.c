@@ -12,6 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+static void print_id(const struct why_span *span)
+{
+	if (span->is_signed)
+		printf("%" PRId64, (int64_t)span->id);
+	else
+		printf("%" PRIu64, span->id);
+}
+
 /* ------------------------------------------------------------------------------------------------------------- JSON */
 
 static void json_piece(struct why *why, const struct why_piece *piece)
@@ -43,10 +51,10 @@ int why_print_json(struct why *why, const struct why_span *span)
 	if (nr < 0)
 		return -ENOMEM;
 	fputs("{\"span\": ", stdout);
-	putchar('"');
-	/* Names of systems and spans are identifiers. */
-	printf("%s:%s\", \"id\": %" PRIu64 ", \"begin\": %" PRIu64 ", \"dur\": %" PRIu64 ", \"classes\": {",
-	       span->rule->system, span->rule->name, span->id, span->begin, span->end - span->begin);
+	show_json(stdout, why_span_name(why, span));
+	fputs(", \"id\": ", stdout);
+	print_id(span);
+	printf(", \"begin\": %" PRIu64 ", \"dur\": %" PRIu64 ", \"classes\": {", span->begin, span->end - span->begin);
 	for (unsigned int i = 0; i < WHY_CLASSES; i++) {
 		if (sums[i])
 			printf("%s\"%s\": %" PRIu64, comma, why_class_name((enum why_class)i), sums[i]);
@@ -175,8 +183,11 @@ static void print_head(struct why *why, const struct why_span *span)
 {
 	const char *name = why_thread_name(why, span->tid);
 
-	printf("%s%s:%s%s id %" PRIu64 ", ", paint(PAINT_TITLE), span->rule->system, span->rule->name, paint_end(),
-	       span->id);
+	fputs(paint(PAINT_TITLE), stdout);
+	show_text(stdout, why_span_name(why, span), strlen(why_span_name(why, span)), false);
+	printf("%s id ", paint_end());
+	print_id(span);
+	fputs(", ", stdout);
 	show_text(stdout, name ? name : "", name ? strlen(name) : 0, false);
 	printf(", at %" PRIu64 ".%09" PRIu64 ":", span->begin / 1000000000, span->begin % 1000000000);
 	print_ns(span->end - span->begin);

@@ -120,7 +120,8 @@ static int take_state(void *arg, const struct model_thread_state *state)
 	const char *comm;
 
 	c->has_switches = true;
-	if (state->state != MODEL_RUNNABLE || state->is_preempted || state->is_open || state->tid <= 0)
+	if (state->state != MODEL_RUNNABLE || state->is_preempted || state->is_inferred || state->is_open ||
+	    state->tid <= 0)
 		return 0;
 	comm = tep_data_comm_from_pid(c->table->tep, state->tid);
 	return put_value(c, series_of(c, DIFF_LATENCY, true, comm ? comm : "<...>", ""),

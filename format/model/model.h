@@ -36,6 +36,9 @@ enum model_meaning {
 	MODEL_WAKE,    /* sched_waking, sched_wakeup, sched_wakeup_new */
 };
 
+/* A number of a record; 0 if the record is too short. Signed fields are sign-extended. */
+int64_t model_number(const struct tep_format_field *field, const struct model_record *record);
+
 #define MODEL_KEYS_MAX 4u
 
 /* Fields of MODEL_SWITCH, and of MODEL_WAKE. */

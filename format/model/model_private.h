@@ -105,9 +105,6 @@ struct model_step {
 /* The thread with this number; NULL: out of memory. */
 struct model_thread *model_thread(struct model *model, int32_t tid);
 
-/* A number of a record; 0 if the record is too short. Signed fields are sign-extended. */
-int64_t model_number(const struct tep_format_field *field, const struct model_record *record);
-
 /* model_names.c: the name of a span by its record, see model_span.name; NULL: out of memory. */
 struct model_names;
 const char *model_name(const struct model_rules *rules, const struct model_rule *rule,

@@ -118,7 +118,10 @@ static int take_span(void *arg, const struct model_span *span)
 	return err;
 }
 
-/* A thread that was woken, until it runs. One that was preempted was not woken. */
+/*
+ * A thread that was woken, until it runs. One that was preempted was not woken; of one that is known only from the event
+ * that ended its state, the begin was lost.
+ */
 static int take_state(void *arg, const struct model_thread_state *state)
 {
 	const struct series_set *set = arg;
@@ -139,7 +142,7 @@ static int take_state(void *arg, const struct model_thread_state *state)
 			continue;
 		if (state->is_open)
 			series->counts.no_end++;
-		else if (set->loss_ts > state->begin)
+		else if (state->is_inferred || set->loss_ts > state->begin)
 			series->counts.cut++;
 		else
 			err = series_give(series, &point);
@@ -212,14 +215,9 @@ static void note_event(struct series_set *set, const struct dat_event *event)
 		set->first_ts = event->ts;
 	set->has_events = true;
 	set->last_ts = event->ts;
-	if (!event->lost)
-		return;
-	set->loss_ts = event->ts;
-	set->gaps.places++;
-	if (event->lost > 0)
-		set->gaps.lost += (uint64_t)event->lost;
-	else
-		set->gaps.is_unknown = true;
+	if (event->lost)
+		set->loss_ts = event->ts;
+	dat_gaps_note(&set->gaps, event);
 }
 
 static int run_events(struct series_set *set, struct model *model, struct dat_merge *merge, series_loss loss, void *arg)
@@ -246,8 +244,6 @@ int series_set_run(struct series_set *set, series_loss loss, void *arg)
 	const struct model_sink sink = { .arg = set, .span = take_span, .thread_state = take_state };
 	struct dat_merge *merge = NULL;
 	struct model *model = NULL;
-	struct dat_error error;
-	uint32_t cpu;
 	int err = set->needs_model ? model_open(set->rules, &sink, &model) : 0;
 
 	if (!err)
@@ -255,7 +251,7 @@ int series_set_run(struct series_set *set, series_loss loss, void *arg)
 	if (!err)
 		err = run_events(set, model, merge, loss, arg);
 	if (!err) {
-		set->gaps.damaged = dat_merge_damaged(merge, &error, &cpu);
+		dat_gaps_end(&set->gaps, merge);
 		for (struct series *series = set->first; series; series = series->next)
 			series_pairs_stop(series);
 	}
@@ -271,7 +267,7 @@ const struct series_counts *series_counts(const struct series *series)
 	return &series->counts;
 }
 
-const struct series_gaps *series_gaps(const struct series_set *set)
+const struct dat_gaps *series_gaps(const struct series_set *set)
 {
 	return &set->gaps;
 }

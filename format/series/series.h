@@ -10,7 +10,7 @@
 #ifndef FORMAT_SERIES_H
 #define FORMAT_SERIES_H
 
-#include "format/dat/dat_merge.h"
+#include "format/dat/dat_gaps.h"
 #include "format/text/event_parse.h"
 
 #include <stdbool.h>
@@ -55,13 +55,6 @@ struct series_counts {
 	uint64_t cut;	   /* events were lost between begin and end, or an outer span ended first */
 };
 
-/* Events that are missing from the trace. */
-struct series_gaps {
-	uint64_t places, lost;
-	bool is_unknown;  /* at some place it is not known how many were lost */
-	uint64_t damaged; /* pages that could not be read, in whole or in part */
-};
-
 enum series_word { SERIES_NAME, SERIES_TO, SERIES_FIELD_NAME };
 
 struct series_error {
@@ -89,7 +82,7 @@ int series_set_run(struct series_set *set, series_loss loss, void *arg);
 
 /* After the set has run. */
 const struct series_counts *series_counts(const struct series *series);
-const struct series_gaps *series_gaps(const struct series_set *set);
+const struct dat_gaps *series_gaps(const struct series_set *set);
 
 /* The times of the first and the last event; false: there is none. */
 bool series_range(const struct series_set *set, uint64_t *ret_first, uint64_t *ret_last);

@@ -61,7 +61,7 @@ struct series_set {
 	struct series *first;
 	struct series_tap **taps; /* by id of the event */
 	bool needs_model;
-	struct series_gaps gaps;
+	struct dat_gaps gaps;
 	bool has_events;
 	uint64_t first_ts, last_ts;
 	uint64_t loss_ts; /* of the event after the last loss; 0: none */

@@ -10,6 +10,7 @@
 #ifndef FORMAT_WHY_H
 #define FORMAT_WHY_H
 
+#include "format/dat/dat_gaps.h"
 #include "format/model/model.h"
 
 enum why_class {
@@ -34,7 +35,9 @@ struct why_piece {
 
 struct why_span {
 	const struct model_rule *rule;
-	uint64_t id; /* the key, or the first number among the fields of its begin; otherwise the model's */
+	uint64_t
+		id; /* is_signed: an int64_t. The key, or the first number among the fields of its begin; otherwise the model's */
+	bool is_signed;
 	uint64_t model_id;
 	uint64_t begin, end;
 	int32_t tid, end_tid;
@@ -64,8 +67,14 @@ const struct why_span *why_spans(const struct why *why, size_t *ret_nr);
 long why_explain(struct why *why, const struct why_span *span, const struct why_piece **ret_pieces,
 		 uint64_t sums[WHY_CLASSES]);
 
-/* What the trace lacks for better answers, as events for `recorder record -e`: "sched irq"; "" if nothing. */
-const char *why_missing(const struct why *why);
+/* What why_explain() has lacked so far, as events for `recorder record -e`: "sched_switch block"; "" if nothing. */
+const char *why_missing(struct why *why);
+
+/* Events that are missing from the trace. */
+const struct dat_gaps *why_gaps(const struct why *why);
+
+/* "system:name", as the file has it. Valid as long as the struct why; "": out of memory. */
+const char *why_span_name(struct why *why, const struct why_span *span);
 
 /* The name of a thread, as "comm-tid". Valid as long as the struct why; NULL: out of memory. */
 const char *why_thread_name(struct why *why, int32_t tid);

@@ -63,13 +63,11 @@ static int add_state(void *arg, const struct model_thread_state *s)
 
 static bool field_number(const struct model_record *record, const char *name, int64_t *ret_number)
 {
-	struct tep_format_field *field = record->data ? tep_find_field(record->type->event, name) : NULL;
-	unsigned long long number;
+	const struct tep_format_field *field = record->data ? tep_find_field(record->type->event, name) : NULL;
 
-	if (!field || (uint32_t)(field->offset + field->size) > record->size ||
-	    tep_read_number_field(field, record->data, &number))
+	if (!field || field->size > 8 || (uint32_t)(field->offset + field->size) > record->size)
 		return false;
-	*ret_number = (int64_t)number;
+	*ret_number = model_number(field, record);
 	return true;
 }
 
@@ -92,23 +90,34 @@ static const char *field_text(struct why *why, const struct model_record *record
 			(const char *)record->data + offset);
 }
 
-/* The number by which users know a span: its key, its field "id", or the first number among its fields. */
-static uint64_t id_of(const struct model_span *span)
+/* The field of the begin by which users know a span that has no key: "id", or its first number; NULL: none. */
+static const struct tep_format_field *id_field(const struct model_span *span)
 {
+	struct tep_format_field *field = NULL;
 	int64_t number;
 
-	if (span->nr_keys)
-		return span->keys[0];
-	if (field_number(&span->first, "id", &number))
-		return (uint64_t)number;
 	if (!span->first.data)
-		return span->id;
-	for (struct tep_format_field *f = span->first.type->event->format.fields; f; f = f->next) {
-		if (!(f->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING)) &&
-		    field_number(&span->first, f->name, &number))
-			return (uint64_t)number;
+		return NULL;
+	if (field_number(&span->first, "id", &number))
+		return tep_find_field(span->first.type->event, "id");
+	for (field = span->first.type->event->format.fields; field; field = field->next) {
+		if (!(field->flags & (TEP_FIELD_IS_ARRAY | TEP_FIELD_IS_STRING)) &&
+		    field_number(&span->first, field->name, &number))
+			break;
 	}
-	return span->id;
+	return field;
+}
+
+/* The number by which users know a span: its key, that field, or the model's. */
+static void set_id(const struct model_span *span, struct why_span *to)
+{
+	const struct tep_format_field *field = span->nr_keys ? span->rule->keys[0] : id_field(span);
+
+	if (span->nr_keys)
+		to->id = span->keys[0];
+	else
+		to->id = field ? (uint64_t)model_number(field, &span->first) : span->id;
+	to->is_signed = field && (field->flags & TEP_FIELD_IS_SIGNED);
 }
 
 static int add_request(struct why *why, const struct model_span *span)
@@ -173,9 +182,18 @@ static int add_span(void *arg, const struct model_span *span)
 	if (!thread || (!span->rule->is_keyed && add_inner(why, &thread->inner, span)))
 		return -ENOMEM;
 	if (!span->rule->is_kernel) {
-		const struct why_span s = { span->rule, id_of(span),   span->id,   span->begin, span->end,
-					    span->tid,	span->end_tid, span->task, span->flags };
+		struct why_span s = {
+			.rule = span->rule,
+			.model_id = span->id,
+			.begin = span->begin,
+			.end = span->end,
+			.tid = span->tid,
+			.end_tid = span->end_tid,
+			.task = span->task,
+			.flags = span->flags,
+		};
 
+		set_id(span, &s);
 		blob_put(&why->spans, &s, sizeof(s));
 	}
 	return why->spans.error;
@@ -261,14 +279,6 @@ static void sort_all(struct why *why)
 		      by_end);
 }
 
-/* Each is a word for `recorder record -e`. */
-static void note_missing(struct why *why)
-{
-	snprintf(why->missing, sizeof(why->missing), "%s%s%s%s%s", why->has_switches ? "" : " sched_switch",
-		 why->has_wakes ? "" : " sched_waking", why->has_calls ? "" : " raw_syscalls",
-		 why->has_interrupts ? "" : " irq timer", why->has_requests ? "" : " block");
-}
-
 int why_begin(const struct event_table *table, struct why **ret_why)
 {
 	struct why *why = calloc(1, sizeof(*why));
@@ -305,6 +315,7 @@ int why_event(struct why *why, const struct dat_event *event)
 	const int err = model_event(why->model, event);
 
 	why->last_ts = event->ts;
+	dat_gaps_note(&why->gaps, event);
 	if (!err && event->cpu < why->nr_cpus && why->cpus[event->cpu].is_doubtful &&
 	    !(event_flags(why->table, event->data, event->size) & EVENT_IN_INTERRUPT))
 		extend_loss(&why->cpus[event->cpu], event->ts);
@@ -326,7 +337,6 @@ int why_end(struct why *why)
 	sort_all(why);
 	if (why_sort_workers(why))
 		return -ENOMEM;
-	note_missing(why);
 	return why_cut_losses(why);
 }
 
@@ -342,6 +352,8 @@ int why_open(const struct dat_file *file, const struct dat_time *time, const str
 		err = dat_merge_open(file, time, NULL, NULL, &merge);
 	while (!err && dat_merge_next(merge, &event))
 		err = why_event(why, &event);
+	if (!err)
+		dat_gaps_end(&why->gaps, merge);
 	if (!err)
 		err = why_end(why);
 	dat_merge_close(merge);
@@ -388,7 +400,7 @@ const struct why_span *why_spans(const struct why *why, size_t *ret_nr)
 	return why_items(struct why_span, &why->spans, *ret_nr);
 }
 
-const char *why_missing(const struct why *why)
+const struct dat_gaps *why_gaps(const struct why *why)
 {
-	return why->missing[0] ? why->missing + 1 : "";
+	return &why->gaps;
 }

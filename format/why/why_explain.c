@@ -171,8 +171,12 @@ static const char *reason_of(struct why *why, const struct why_state *state, uin
 	const struct why_loss *losses = why_items(struct why_loss, &why->losses, nr);
 	const size_t i = why_loss_from(&why->losses, begin);
 
-	if (!why->has_switches)
+	if (!why->has_switches) {
+		/* What else it lacks would be seen only with them. */
+		why->lacks |= LACK_SWITCHES | (why->has_wakes ? 0 : LACK_WAKES) | (why->has_calls ? 0 : LACK_CALLS) |
+			      (why->has_interrupts ? 0 : LACK_INTERRUPTS) | (why->has_requests ? 0 : LACK_REQUESTS);
 		return "sched_switch was not recorded: add -e sched";
+	}
 	if (state && state->is_lost)
 		return why_text(why, "events of CPU %u were lost", state->cpu);
 	if (!state && i < nr && losses[i].begin < end)
@@ -260,4 +264,15 @@ long why_explain(struct why *why, const struct why_span *span, const struct why_
 	for (size_t i = 0; sums && i < nr; i++)
 		sums[(*ret_pieces)[i].class] += (*ret_pieces)[i].end - (*ret_pieces)[i].begin;
 	return (long)nr;
+}
+
+/* Each is a word for `recorder record -e`. */
+const char *why_missing(struct why *why)
+{
+	const char *words =
+		why_text(why, "%s%s%s%s%s", why->lacks & LACK_SWITCHES ? " sched_switch" : "",
+			 why->lacks & LACK_WAKES ? " sched_waking" : "", why->lacks & LACK_CALLS ? " raw_syscalls" : "",
+			 why->lacks & LACK_INTERRUPTS ? " irq timer" : "", why->lacks & LACK_REQUESTS ? " block" : "");
+
+	return *words ? words + 1 : "";
 }

@@ -124,6 +124,11 @@ const struct why_inner *why_innermost(const struct blob *inner, uint64_t ts, uin
 	return found && found->begin >= since ? found : NULL;
 }
 
+const char *why_span_name(struct why *why, const struct why_span *span)
+{
+	return why_text(why, "%s:%s", span->rule->system, span->rule->name);
+}
+
 const char *why_inner_name(struct why *why, const struct why_inner *inner)
 {
 	const struct model_rule *rule = inner->rule;

@@ -98,9 +98,13 @@ struct why {
 	struct blob pieces;   /* why_piece, of the last why_explain() */
 	uint64_t last_ts;
 	bool has_switches, has_wakes, has_calls, has_interrupts, has_requests;
+	struct dat_gaps gaps;
+	unsigned int lacks; /* enum why_lack: what better answers need */
 	int error;
-	char missing[64];
 };
+
+/* Events that were not recorded, and of which an explained span needed some. */
+enum why_lack { LACK_SWITCHES = 1, LACK_WAKES = 2, LACK_CALLS = 4, LACK_INTERRUPTS = 8, LACK_REQUESTS = 16 };
 
 #define why_items(type, blob, nr) ((nr) = (blob)->size / sizeof(type), (const type *)(const void *)(blob)->data)
 

@@ -25,12 +25,19 @@ static bool is_timer(const struct why_inner *interrupt)
 	return is_softirq(interrupt) && (interrupt->number == SOFTIRQ_TIMER || interrupt->number == SOFTIRQ_HRTIMER);
 }
 
+/* An interrupt that completes no requests of block devices. */
+static bool is_of_other(const struct why_inner *interrupt)
+{
+	return is_timer(interrupt) ||
+	       (is_softirq(interrupt) && (interrupt->number == SOFTIRQ_NET_RX || interrupt->number == SOFTIRQ_NET_TX));
+}
+
 const char *why_interrupt_name(struct why *why, const struct why_inner *interrupt)
 {
 	if (is_timer(interrupt))
 		return "timer";
 	if (is_softirq(interrupt)) {
-		if (interrupt->number == SOFTIRQ_NET_RX || interrupt->number == SOFTIRQ_NET_TX)
+		if (is_of_other(interrupt))
 			return "network";
 		return interrupt->number == SOFTIRQ_BLOCK
 			       ? "block device"
@@ -96,6 +103,11 @@ static void interrupt_pieces(struct why_walk *walk, int32_t tid, const struct wh
 	const struct why_request *request = NULL;
 	const char *name;
 
+	if (!why->has_interrupts)
+		why->lacks |= LACK_INTERRUPTS;
+	/* Any device may have ended an uninterruptible sleep; a timer or the network did not do so for a request. */
+	if (sleep->run == MODEL_BLOCKED && !why->has_requests && !(interrupt && is_of_other(interrupt)))
+		why->lacks |= LACK_REQUESTS;
 	if (!interrupt) {
 		why_piece(walk, WHY_BLOCKED, begin, end, tid, -1, "interrupt",
 			  why->has_interrupts
@@ -128,6 +140,10 @@ void why_wait_pieces(struct why_walk *walk, int32_t tid, const struct why_state 
 	struct why_walk inside = *walk;
 	const char *place = place_of(walk, tid, sleep->begin);
 
+	if (!*place && !why->has_calls)
+		why->lacks |= LACK_CALLS;
+	if (sleep->waker < 0 && !sleep->is_open && !why->has_wakes)
+		why->lacks |= LACK_WAKES;
 	inside.is_waiting = true;
 	inside.depth++;
 	if (!walk->is_waiting)

@@ -167,6 +167,51 @@ ok "are measured" "$RECORDER" latency lost.dat count count
 like "losses are reported" "$err" '^recorder latency: lost.dat: [0-9]+ events were lost at 1 place; results may lack them$'
 agrees "with losses" lost.dat pair count count - -- count count
 ok "JSON has them" test "$(number lost)" -gt 1000
+
+# A thread whose wake-up may be among the lost events: how long it waited is not known.
+cat >wakes.c <<'END'
+#define _GNU_SOURCE
+#include <librecorder/event.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+REC_EVENT(sched, sched_switch, s32(prev_pid), s32(prev_prio), s64(prev_state), s32(next_pid), s32(next_prio));
+REC_EVENT(sched, sched_waking, s32(pid), s32(prio), s32(target_cpu));
+REC_EVENT(io, note, u64(n));
+int main(void)
+{
+	const int self = (int)gettid(), other = self + 100000;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus))
+		return 1;
+	REC(sched, sched_switch, other, 120, 1, self, 120);
+	for (unsigned int i = 0; i < 230; i++)
+		REC(io, note, i);
+	REC(sched, sched_switch, self, 120, 1, other, 120);
+	REC(sched, sched_waking, self, 120, 0);
+	REC(sched, sched_switch, other, 120, 1, self, 120);
+	return printf("%d\n", self) < 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program that wakes" $CC $CFLAGS_FOR_TEST wakes.c $LDADD_FOR_TEST -o wakes
+run "$RECORDER" record -q --file-version 6 -o wakes.dat ./wakes
+ok "with the scheduler's events" python3 -B "$top_srcdir/tests/view/as_kernel.py" wakes.dat "$out" sched_switch sched_waking
+"$RECORDER" latency --json wakes.dat wakeup >answer.json
+is "a wake-up, and a switch without one" "$(number count)" 1
+# The last page says that events were lost before it.
+python3 - wakes.dat <<'END'
+import os, sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(os.path.getsize(sys.argv[1]) - 4096 + 11)
+    file.write(b"\x80")
+END
+"$RECORDER" latency --json wakes.dat wakeup >answer.json 2>err
+is "with a loss before both it is one all the same" "$(number count)" 1
+
 size=$(stat -c %s trace.dat)
 bad=0
 for part in 1 5 20 40 60 70 80 90 95 99; do

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* How many events are missing from a trace, counted while it is read. */
+#ifndef FORMAT_DAT_GAPS_H
+#define FORMAT_DAT_GAPS_H
+
+#include "format/dat/dat_merge.h"
+
+struct dat_gaps {
+	uint64_t places, lost;
+	bool is_unknown;  /* at some place it is not known how many were lost */
+	uint64_t damaged; /* pages that could not be read, in whole or in part */
+};
+
+/* The losses before an event. */
+static inline void dat_gaps_note(struct dat_gaps *gaps, const struct dat_event *event)
+{
+	gaps->places += event->lost != 0;
+	gaps->lost += event->lost > 0 ? (uint64_t)event->lost : 0;
+	gaps->is_unknown |= event->lost < 0;
+}
+
+/* When all events have been read: the damage. */
+static inline void dat_gaps_end(struct dat_gaps *gaps, const struct dat_merge *merge)
+{
+	struct dat_error error;
+	uint32_t cpu;
+
+	gaps->damaged = dat_merge_damaged(merge, &error, &cpu);
+}
+
+#endif

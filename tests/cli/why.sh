@@ -1,0 +1,135 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# recorder why: which spans it explains, names and numbers as the file has them, and what it says of what is missing. The
+# programs write the scheduler's events themselves, so that no rights are needed. tests/kernel/why.sh has real ones.
+
+. "$top_srcdir/tests/tap.sh"
+cd "$TMP" || exit 1
+
+cat >spans.c <<'END'
+#define _GNU_SOURCE
+#include <librecorder/event.h>
+#include <librecorder/span.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <stdio.h>
+#include <unistd.h>
+REC_SPAN(io, request, u64(id), end(s32(status)));
+REC_SPAN_KEYED(job, piece, key(s32(number)));
+REC_SPAN(xxsystemxx, xxnamexx, s16(n));
+REC_EVENT(sched, sched_switch, s32(prev_pid), s32(prev_prio), s64(prev_state), s32(next_pid), s32(next_prio));
+REC_EVENT(sched, sched_waking, s32(pid), s32(prio), s32(target_cpu));
+int main(void)
+{
+	const int self = (int)gettid(), other = self + 100000;
+	cpu_set_t cpus;
+
+	CPU_ZERO(&cpus);
+	CPU_SET(sched_getcpu(), &cpus);
+	if (sched_setaffinity(0, sizeof(cpus), &cpus) || prctl(PR_SET_NAME, "gr\303\266\303\237e\377"))
+		return 1;
+	REC(sched, sched_switch, 0, 120, 0, self, 120);
+	for (unsigned int id = 1; id <= 4; id++) {
+		REC_BEGIN(io, request, id);
+		for (unsigned int i = 0; i < id && id < 4; i++) {
+			REC(sched, sched_switch, self, 120, 1, other, 120);
+			REC(sched, sched_waking, self, 120, 0);
+			REC(sched, sched_switch, other, 120, 0, self, 120);
+		}
+		REC_END(io, request, 0);
+	}
+	for (int number = -2; number <= 1; number++) {
+		REC_BEGIN(job, piece, number);
+		REC_END(job, piece, number);
+	}
+	REC_BEGIN(xxsystemxx, xxnamexx, -7);
+	REC_END(xxsystemxx, xxnamexx);
+	return printf("%d\n", self) < 0;
+}
+END
+# shellcheck disable=SC2086
+ok "a program with spans" $CC $CFLAGS_FOR_TEST spans.c $LDADD_FOR_TEST -o spans
+run "$RECORDER" record -q --file-version 6 -o trace.dat ./spans
+is "is recorded" "$status$err" 0
+ok "with the scheduler's events" python3 -B "$top_srcdir/tests/view/as_kernel.py" trace.dat "$out" sched_switch sched_waking
+
+# why ARGUMENT...: the objects of --json, as "id" or as what $show makes of them
+why()
+{
+	"$RECORDER" why --json "$@" | python3 -c 'import json, sys
+for line in sys.stdin.buffer.read().decode("utf-8").splitlines():
+    span = json.loads(line)
+    assert sum(span["classes"].values()) == span["dur"] == sum(piece["dur"] for piece in span["path"])
+    print('"${show:-span[\"id\"]}"')'
+}
+
+# ---- which ones
+
+is "one" "$(why --span io:request | wc -l)" 1
+is "the slowest two" "$(why --span io:request --slowest 2 | wc -l)" 2
+is "all over a time" "$(why --span io:request --over 0ns | sort)" $'1\n2\n3\n4'
+is "the slowest two over a time" "$(why --span io:request --over 0ns --slowest 2)" "$(why --span io:request --slowest 2)"
+is "the slowest of those with an id" "$(why --span io:request --id 3 --slowest 1)" 3
+is "negative keys" "$(why --span job:piece --over 0ns | sort -n)" $'-2\n-1\n0\n1'
+is "by its number" "$(why --span job:piece --id -2)" -2
+fails "a number is not the one with the same bits" "$RECORDER" why --span job:piece --id 18446744073709551614
+fails "nor is an unsigned one negative" "$RECORDER" why --span io:request --id -1
+like "which is reported" "$err" "^recorder why: no span 'io:request' has this id$"
+ok "as text" "$RECORDER" why --span job:piece --id -1
+like "the number" "$out" "^job:piece id -1, "
+is "a field that is negative" "$(why --span xxnamexx)" -7
+for bad in - 1- 1x ''; do
+	run "$RECORDER" why --span io:request --id "$bad"
+	is "--id '$bad'" "$status $err" "2 recorder why: --id: a number expected, not '$bad'"
+done
+
+# ---- names
+
+is "UTF-8 stays in JSON, other bytes are visible" "$(show='span["path"][0]["task"].rsplit("-", 1)[0]' why --span io:request)" 'größe\xff'
+sed 's/xxsystemxx/xx"\x1b[2J"xx/g' trace.dat >names.dat
+is "a system whose name is not one" "$(show='span["span"].encode("unicode_escape").decode()' why --span xxnamexx names.dat)" \
+	'xx"\x1b[2J"xx:xxnamexx'
+ok "as text" "$RECORDER" why --span xxnamexx names.dat
+like "control characters are escaped" "$out" '^xx"\\033\[2J"xx:xxnamexx id -7, '
+
+# ---- what is missing
+
+run "$RECORDER" why --span io:request --id 2
+like "only what a span lacked is to be recorded" "$out" $'\nFor better answers record these events, too: raw_syscalls$'
+is "and nothing is reported" "$err" ""
+run "$RECORDER" why --span io:request --id 2 --json
+is "with --json on standard error" "$err" "recorder why: for better answers record these events, too: raw_syscalls"
+unlike "not among the objects" "$out" "For better"
+run "$RECORDER" why --span io:request --id 4
+unlike "a span that ran lacks nothing" "$out" "For better"
+run "$RECORDER" record -q --file-version 6 -o without.dat ./spans
+run "$RECORDER" why --span io:request without.dat
+like "without switches" "$out" $'\nFor better answers record these events, too: sched_switch sched_waking raw_syscalls irq timer block$'
+
+# change FILE OFFSET BYTE...: changes the last page, whose records begin at 16
+change()
+{
+	cp trace.dat "$1"
+	python3 - "$@" <<'END'
+import os, sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(os.path.getsize(sys.argv[1]) - 4096 + int(sys.argv[2]))
+    file.write(bytes(int(byte, 16) for byte in sys.argv[3:]))
+END
+}
+change lost.dat 11 80
+# shellcheck disable=SC2046
+change damaged.dat 600 $(printf '00 %.0s' {1..64})
+change unreadable.dat 8 ff 7f
+for command in "why --span io:request --slowest 4" "why --span io:request --json" top "top --json" profile; do
+	run "$RECORDER" $command lost.dat
+	like "$command: losses are reported" "$err" \
+		"(^|"$'\n'")recorder ${command%% *}: lost.dat: at least 0 events were lost at 1 place; results may lack them$"
+done
+run "$RECORDER" why --span io:request damaged.dat
+is "what a damaged page still has is explained" "$status" 0
+like "and it is reported" "$err" "^recorder why: damaged.dat: 1 damaged page; results may lack their events$"
+run "$RECORDER" why --span io:request unreadable.dat
+like "also if there is no such span" "$err" $'^recorder why: the trace has no span [^\n]*\nrecorder why: unreadable.dat: 1 damaged page; results'
+
+done_testing
