@@ -60,6 +60,6 @@ refused()
 	record "$@"
 	like "$name: its status" "$status" '^(1|2)$'
 	like "$name: its message" "$err" "^recorder record: $regex"
-	is "$name: on one line" "$(wc -l <<<"$err")" 1
+	is "$name: one message, with the filter and a caret at most" "$(grep -vc '^  ' <<<"$err")" 1
 	is "$name: nothing is left" "$(left "$pid"; ls out.dat* started 2>/dev/null)" ""
 }

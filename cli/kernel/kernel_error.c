@@ -42,6 +42,15 @@ static bool parse(char *log, const char *text, const char **ret_reason, size_t *
 	return true;
 }
 
+static void say_column(const struct message_sink *sink, const char *what, const char *reason, size_t column,
+		       const char *text)
+{
+	const char *hint = strstr(reason, "quote") ? "; mind that the shell removes quotes" : "";
+
+	message(sink, "%s: %s (column %zu of '%s')%s", what, reason, column, text, hint);
+	message_caret(sink, text, column);
+}
+
 int kernel_error_say(const struct message_sink *sink, const struct instance *instance, const char *what,
 		     const char *text, int err)
 {
@@ -50,7 +59,7 @@ int kernel_error_say(const struct message_sink *sink, const struct instance *ins
 	size_t column;
 
 	if (log && parse(log, text, &reason, &column))
-		message(sink, "%s: %s (column %zu of '%s')", what, reason, column, text);
+		say_column(sink, what, reason, column, text);
 	else
 		message(sink, "%s: the kernel rejects '%s': %s", what, text, strerror(-err));
 	free(log);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/kernel/kernel_error.h"
+#include "cli/kernel/kernel_filter.h"
 #include "cli/base/message.h"
 
 struct setting {
@@ -46,6 +47,35 @@ static bool has_filter(const struct setting *setting, const struct kernel_name *
 	return has;
 }
 
+/* Whether an event has a field pid of its own: it names another thread than the one that writes the event. */
+static bool has_pid(const struct setting *setting, const struct kernel_name *name)
+{
+	char *format = tracefs_event_file_read(setting->instance->tracefs, name->system, name->event, "format", NULL);
+	const bool has = format && strstr(format, " pid;");
+
+	free(format);
+	return has;
+}
+
+/* Set the filter of an event, or of its whole system. */
+static int set_words(const struct setting *setting, const struct kernel_name *name, bool whole_system,
+		     const char *filter)
+{
+	const struct kernel_name *const end = setting->events->names + setting->events->nr;
+	bool has = has_pid(setting, name);
+	char *words;
+	int err;
+
+	for (const struct kernel_name *other = name + 1; whole_system && other < end && !has; other++)
+		has = !strcmp(other->system, name->system) && has_pid(setting, other);
+	words = kernel_filter_make(filter, has);
+	err = words ? set_file(setting, name->system, whole_system ? NULL : name->event, "filter", words) : -ENOMEM;
+	if (!words)
+		message(setting->sink, "out of memory");
+	free(words);
+	return err;
+}
+
 /*
  * A whole system accepts any filter, and gives it to those of its events that have its fields; all others are recorded
  * unfiltered. trace-cmd does the same; but if no event has the fields, fail.
@@ -64,12 +94,12 @@ static int set_filter(const struct setting *setting, const struct kernel_pattern
 		if (!kernel_pattern_matches(pattern, name))
 			continue;
 		if (!kernel_pattern_is_system(pattern, name)) {
-			err = set_file(setting, name->system, name->event, "filter", filter);
+			err = set_words(setting, name, false, filter);
 			with++;
 			continue;
 		}
 		if (!done || strcmp(done, name->system) != 0)
-			err = set_file(setting, name->system, NULL, "filter", filter);
+			err = set_words(setting, name, true, filter);
 		done = name->system;
 		if (!err && has_filter(setting, name))
 			with++;

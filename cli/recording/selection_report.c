@@ -73,10 +73,12 @@ static void say_unfit(const struct message_sink *sink, const struct selections *
 			are_others = true;
 		}
 	}
-	if (first.column)
+	if (first.column) {
 		message(sink, "filter of '%.*s:%.*s': %s (column %" PRIu32 "); the event was not recorded%s",
 			(int)system.size, system.text, (int)name.size, name.text, first.reason, first.column,
 			are_others ? ", nor were other events that the filter does not fit" : "");
+		message_caret(sink, selection->filter, first.column);
+	}
 }
 
 /* Find the event of an id in a process; false: it has none. */

@@ -81,6 +81,7 @@ ok "nothing is left of them" test ! -e refused.dat -a ! -e refused.dat.spool
 
 ok "a program started by a shell" "$RECORDER" record -o shell.dat -u io:submit -f 'result < 0' -u io:done -f 'id == 3' sh -c "$requests 20; :"
 like "the filter that did not fit is reported at the end" "$err" "^recorder record: filter of 'io:submit': no field 'result'; its fields are id, fd, op, path \\(column 1\\); the event was not recorded"
+like "with a caret" "$err" "  result < 0"$'\n'"  \\^"
 is "the other event is recorded" "$(count shell.dat 'done:') $(count shell.dat 'submit:')" "1 0"
 
 # ---- rates

@@ -21,7 +21,11 @@ refused "a name too long" "this kernel has no event 'e*'" -e "$(printf 'e%.0s' $
 refused "no such field" "filter of 'sched:sched_switch': Field not found \\(column [0-9]+ of 'prev_pid > 0 && foo == 1'\\)" \
 	-e sched_switch -f 'prev_pid > 0 && foo == 1' touch started
 column=$(sed -nE 's/.*\(column ([0-9]+) .*/\1/p' <<<"$err")
+is "and the filter is shown, with a caret there" "$(tail -n 2 <<<"$err")" "  prev_pid > 0 && foo == 1
+$(printf "%$((column + 2))s" ^)"
 ok "the column is in the part that is wrong" test "$column" -ge 17 -a "$column" -le 24
+refused "a text without quotes" "filter of 'sched:sched_switch': Invalid value \\(did you forget quotes\\)\\? .*; mind that the shell removes quotes" \
+	-e sched_switch -f 'prev_comm == bash' touch started
 refused "no such field in a system" "filter of 'sched': .* \\(column 1 of 'foo == 1'\\)" -e sched -f 'foo == 1' touch started
 refused "no filter" "filter of 'sched:sched_switch': .* \\(column [0-9]+ of 'prev_pid =='\\)" -e sched_switch -f 'prev_pid ==' touch started
 refused "no such trigger" "trigger of 'sched:sched_switch': the kernel rejects 'frob': Invalid" -e sched_switch -R frob touch started

@@ -51,6 +51,8 @@ seen "-f, of several -e" "next_pid > 3" events/sched/sched_switch/filter \
 	-e sched_wakeup -f 'pid == 1' -e sched_switch -f 'next_pid > 3' -e irq
 seen "-f, two of them" "(prev_pid == 1)&&(next_pid > 3)" events/sched/sched_switch/filter \
 	-e sched_switch -f 'prev_pid == 1' -f 'next_pid > 3'
+seen "-f, in the words of programs' filters" "common_pid == 1 && prev_comm != \"pid\" && prev_prio != 0" \
+	events/sched/sched_switch/filter -e sched_switch -f 'pid == 1 && prev_comm != "pid" && prev_prio != false'
 seen "-f, of a system" "prev_pid == 1" events/sched/sched_switch/filter -e sched -f 'prev_pid == 1'
 like "it is reported which events it does not fit" "$err" "filter of 'sched': [0-9]+ of [0-9]+ events lack fields of 'prev_pid == 1'"
 seen "-f, the last one counts" "prev_pid == 2" events/sched/sched_switch/filter \
