@@ -57,18 +57,18 @@ static void report_gaps(struct sql_session *session)
 		if (!trace->is_read)
 			continue;
 		trace->is_read = false;
-		if (sql_trace_gaps(trace, &gaps) || (!gaps.places && !gaps.damaged && !gaps.back))
+		if (sql_trace_gaps(trace, &gaps) || (!gaps.events.places && !gaps.events.damaged && !gaps.back))
 			continue;
 		fflush(stdout);
-		if (gaps.places)
+		if (gaps.events.places)
 			complain(COMMAND,
 				 "%s: %s%" PRIu64 " events were lost at %" PRIu64
 				 " place%s; results may lack them (SELECT * FROM losses)",
-				 trace->path, gaps.is_unknown ? "at least " : "", gaps.lost, gaps.places,
-				 gaps.places == 1 ? "" : "s");
-		if (gaps.damaged)
+				 trace->path, gaps.events.is_unknown ? "at least " : "", gaps.events.lost,
+				 gaps.events.places, gaps.events.places == 1 ? "" : "s");
+		if (gaps.events.damaged)
 			complain(COMMAND, "%s: %" PRIu64 " damaged page%s; results may lack their events", trace->path,
-				 gaps.damaged, gaps.damaged == 1 ? "" : "s");
+				 gaps.events.damaged, gaps.events.damaged == 1 ? "" : "s");
 		if (gaps.back)
 			complain(COMMAND, "%s: times go back at %" PRIu64 " place%s; a condition on ts may miss events",
 				 trace->path, gaps.back, gaps.back == 1 ? "" : "s");

@@ -11,16 +11,21 @@
 
 static int feed(struct sql_trace *trace, struct model *model)
 {
+	struct sql_gaps gaps = { 0 };
 	struct dat_merge *merge;
 	struct dat_event event;
 	int err = 0;
 
 	if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
 		return -ENOMEM;
-	while (!err && dat_merge_next(merge, &event))
+	while (!err && dat_merge_next(merge, &event)) {
+		sql_gaps_note(&gaps, &event);
 		err = model_event(model, &event);
-	if (!err)
+	}
+	if (!err) {
+		sql_trace_read_all(trace, &gaps, merge);
 		err = model_end(model);
+	}
 	dat_merge_close(merge);
 	return err;
 }

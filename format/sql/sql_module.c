@@ -23,7 +23,7 @@ struct cursor {
 	struct sql_record record;
 	struct sql_counts *counts;
 	bool in_cells;
-	size_t row, end;	/* of the cells, or of `found` */
+	size_t row, end; /* of the cells, or of `found` */
 	const uint32_t *found;
 };
 
@@ -87,8 +87,8 @@ static int table_open(sqlite3 *db, void *arg, int argc, const char *const *argv,
 	err = open_columns(table, argv[4], argv[5]);
 	declaration = err ? NULL : sql_columns_declaration(&table->columns);
 	if (!declaration || sqlite3_declare_vtab(db, declaration) != SQLITE_OK) {
-		*ret_error = err ? sqlite3_mprintf("there is no table %s %s", argv[4], argv[5]) :
-				   sqlite3_mprintf("%s", sqlite3_errmsg(db));
+		*ret_error = err ? sqlite3_mprintf("there is no table %s %s", argv[4], argv[5])
+				 : sqlite3_mprintf("%s", sqlite3_errmsg(db));
 		sqlite3_free(declaration);
 		table_close(&table->base);
 		return SQLITE_ERROR;
@@ -171,6 +171,8 @@ static int fill(struct sql_table *table)
 	}
 	if (table->computed)
 		sql_cells_sort(&table->cells);
+	/* A scan of all events has counted the steps back. */
+	table->is_sorted = table->by_time && (table->computed || (table->trace->has_gaps && !table->trace->gaps.back));
 	table->has_cells = true;
 	table->filled = table->wanted;
 	return 0;
@@ -280,7 +282,7 @@ static int cells_begin(struct cursor *cursor)
 	cursor->in_cells = true;
 	table->nr_readers++;
 	high_row = table->cells.nr_rows;
-	if (table->by_time && !table->columns.columns[time].is_hidden) {
+	if (table->is_sorted && !table->columns.columns[time].is_hidden) {
 		sql_filters_bounds(&cursor->filters, time, &low, &high);
 		low_row = sql_cells_from(&table->cells, low);
 		high_row = high == INT64_MAX ? high_row : sql_cells_from(&table->cells, high + 1);

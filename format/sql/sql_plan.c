@@ -67,13 +67,23 @@ static bool is_count_by_name(const struct sql_table *table, const sqlite3_index_
 	       table->columns.columns[info->aOrderBy[0].iColumn].source == SQL_OF_NAME && uses_names_only(table, info);
 }
 
+/* Whether the file's events are in time order, which they are unless it is damaged. */
+static bool is_in_order(const struct sql_table *table)
+{
+	struct sql_gaps gaps;
+
+	return !sql_trace_gaps(table->trace, &gaps) && !gaps.back;
+}
+
 static bool is_time_order(const struct sql_table *table, const sqlite3_index_info *info)
 {
 	const int column = info->nOrderBy == 1 && !info->aOrderBy[0].desc ? info->aOrderBy[0].iColumn : -1;
 
 	if (column < 0 || !table->by_time)
 		return false;
-	return table->computed ? column == 0 : table->columns.columns[column].source == SQL_OF_TS;
+	if (table->computed)
+		return column == 0;
+	return table->columns.columns[column].source == SQL_OF_TS && is_in_order(table);
 }
 
 static double cost_of(const struct sql_table *table, const char *ops, int nr_bounds)

@@ -17,6 +17,8 @@ struct sql_scan {
 	const struct sql_filters *filters;
 	int id;
 	struct dat_merge *merge;
+	struct sql_gaps gaps; /* of the events so far */
+	bool is_part;	      /* not of all CPUs */
 	int64_t last_ts;
 	unsigned char *verdicts; /* all events: by id, whether names and id pass */
 	struct number_map tasks; /* by thread: the logical task that it works for */
@@ -101,6 +103,8 @@ int sql_scan_open(struct sql_trace *trace, int id, const struct sql_columns *col
 		if (high < scan->last_ts)
 			scan->last_ts = high;
 	}
+	for (unsigned int i = 0; i < filters->nr; i++)
+		scan->is_part |= columns->columns[filters->filters[i].column].source == SQL_OF_CPU;
 	scan->has_tasks = has_task_events(trace);
 	if (id == SQL_ALL_EVENTS)
 		scan->verdicts = calloc(NR_IDS, 1);
@@ -214,7 +218,13 @@ int sql_scan_next(struct sql_scan *scan, struct sql_record *ret_record)
 {
 	int ret = 0;
 
-	while (!ret && scan->merge && dat_merge_next(scan->merge, &ret_record->event)) {
+	while (!ret && scan->merge) {
+		if (!dat_merge_next(scan->merge, &ret_record->event)) {
+			if (!scan->is_part)
+				sql_trace_read_all(scan->trace, &scan->gaps, scan->merge);
+			break;
+		}
+		sql_gaps_note(&scan->gaps, &ret_record->event);
 		ret_record->rowid = next_rowid(scan, &ret_record->event);
 		/* Times do not decrease, except in a damaged file, where an event may be missed. */
 		if ((int64_t)ret_record->event.ts > scan->last_ts)

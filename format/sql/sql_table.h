@@ -18,7 +18,8 @@ struct sql_table {
 	unsigned int nr_readers; /* cursors that read the cells */
 	uint64_t wanted;	 /* sql_column_bit() of the columns that queries have used */
 	uint64_t filled;	 /* those that the cells have; a computed table has all */
-	bool by_time; /* the first column is a time, and rows are in its order */
+	bool is_sorted;		 /* the cells, by their first column, which is a time */
+	bool by_time;		 /* the first column is a time, and rows are in its order */
 };
 
 /* How a query reads a table. SQLite passes these numbers from the plan to the cursor. */

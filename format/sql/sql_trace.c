@@ -13,7 +13,7 @@
 #define NR_IDS 65536u
 
 /* Bytes of a file for each event, for the planner of queries: what small events take, and after compression. */
-#define BYTES_AN_EVENT		 32.0
+#define BYTES_AN_EVENT	       32.0
 #define BYTES_AN_EVENT_SMALLER 4.0
 
 static double estimate_rows(const struct dat_file *file)
@@ -156,30 +156,27 @@ const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *even
 	return text;
 }
 
+void sql_trace_read_all(struct sql_trace *trace, const struct sql_gaps *gaps, const struct dat_merge *merge)
+{
+	trace->gaps = *gaps;
+	dat_gaps_end(&trace->gaps.events, merge);
+	trace->has_gaps = true;
+}
+
 int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps)
 {
 	struct sql_gaps gaps = { 0 };
 	struct dat_merge *merge;
-	struct dat_event event;
-	struct dat_error error;
-	uint64_t last = 0;
-	uint32_t cpu;
+	const struct dat_event *event;
 
-	if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
-		return -ENOMEM;
-	while (dat_merge_next(merge, &event)) {
-		gaps.back += event.ts < last;
-		last = event.ts;
-		if (!event.lost)
-			continue;
-		gaps.places++;
-		if (event.lost == DAT_PAGE_LOST_UNKNOWN)
-			gaps.is_unknown = true;
-		else
-			gaps.lost += (uint64_t)event.lost;
+	if (!trace->has_gaps) {
+		if (dat_merge_open(trace->file, &trace->time, NULL, NULL, &merge))
+			return -ENOMEM;
+		while ((event = dat_merge_take(merge)))
+			sql_gaps_note(&gaps, event);
+		sql_trace_read_all(trace, &gaps, merge);
+		dat_merge_close(merge);
 	}
-	gaps.damaged = dat_merge_damaged(merge, &error, &cpu);
-	dat_merge_close(merge);
-	*ret_gaps = gaps;
+	*ret_gaps = trace->gaps;
 	return 0;
 }

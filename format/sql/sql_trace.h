@@ -6,6 +6,7 @@
 #ifndef FORMAT_SQL_TRACE_H
 #define FORMAT_SQL_TRACE_H
 
+#include "format/dat/dat_gaps.h"
 #include "format/dat/dat_time.h"
 #include "format/io/number_map.h"
 #include "format/model/model.h"
@@ -20,6 +21,13 @@ struct sql_event_name {
 	const struct pooled_text *name;
 };
 
+/* What is missing from the file. */
+struct sql_gaps {
+	struct dat_gaps events;
+	uint64_t back; /* events earlier than the one before: only in a damaged file */
+	uint64_t last_ts;
+};
+
 struct sql_trace {
 	unsigned int nr_users; /* tables, and the connection's list */
 	char *path;
@@ -28,13 +36,15 @@ struct sql_trace {
 	struct event_table *table;
 	struct model_rules *rules;
 	struct text_pool pool;
-	struct number_map comms; /* by thread: the address of its name in the pool */
+	struct number_map comms;      /* by thread: the address of its name in the pool */
 	struct sql_event_name *names; /* by id, 65536 */
 	struct event_printer printer;
 	bool has_printer;
-	char *room; /* for a field as text: SQL_FIELD_ROOM */
+	char *room;   /* for a field as text: SQL_FIELD_ROOM */
 	bool is_read; /* a row was taken since this was last set to false */
 	double rows;  /* an estimate of its events */
+	struct sql_gaps gaps;
+	bool has_gaps; /* a pass over all events has counted them */
 };
 
 /* The trace has one user. 0, or -errno with ret_error filled in. */
@@ -57,16 +67,17 @@ const struct sql_event_name *sql_trace_name(struct sql_trace *trace, int id);
  */
 const char *sql_trace_line(struct sql_trace *trace, const struct dat_event *event, size_t *ret_size);
 
-/* What is missing from the file. */
-struct sql_gaps {
-	uint64_t places;  /* where events were lost */
-	uint64_t lost;	  /* lost events whose number is known */
-	bool is_unknown;  /* at least one place has no count */
-	uint64_t damaged; /* pages */
-	uint64_t back;	  /* events earlier than the one before: only in a damaged file */
-};
+/* For each event that is read, if all are: sql_trace_read_all() at the end keeps what was counted. */
+static inline void sql_gaps_note(struct sql_gaps *gaps, const struct dat_event *event)
+{
+	dat_gaps_note(&gaps->events, event);
+	gaps->back += event->ts < gaps->last_ts;
+	gaps->last_ts = event->ts;
+}
 
-/* Reads the whole file. 0; -ENOMEM. */
+void sql_trace_read_all(struct sql_trace *trace, const struct sql_gaps *gaps, const struct dat_merge *merge);
+
+/* Reads the whole file, if that was not done before. 0; -ENOMEM. */
 int sql_trace_gaps(struct sql_trace *trace, struct sql_gaps *ret_gaps);
 
 #endif

@@ -153,6 +153,12 @@ run "$RECORDER" sql --list back.dat 'SELECT count(*) FROM count'
 is "all events are there" "$status $out" "0 1000"
 like "that times go back is reported" "$err" "^recorder sql: back.dat: times go back at 1 place; a condition on ts may miss events$"
 
+is "rows come in the order that is asked for all the same" \
+	"$("$RECORDER" sql --list back.dat 'SELECT ts FROM count ORDER BY ts' 2>err)" \
+	"$("$RECORDER" sql --list back.dat 'SELECT ts + 0 FROM count ORDER BY 1' 2>err)"
+is "a row that is found in memory is one that a scan finds" "$("$RECORDER" sql --list back.dat 'WITH t AS (SELECT ts AS at FROM count)
+	SELECT count(*) FROM t CROSS JOIN count c ON c.ts >= t.at AND c.ts <= t.at' 2>err)" 1000
+
 # ---- forms of output
 
 is "--csv" "$("$RECORDER" sql --csv trace.dat "SELECT thread, 'a,\"b' AS x FROM count WHERE thread = 0 LIMIT 1" | tr -d '\r')" \
