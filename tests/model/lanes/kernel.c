@@ -3,6 +3,7 @@
  * What the lanes call of the kernel and of the rest of the process. Compiled as the lanes are: what several actors may
  * change here is a step, too.
  */
+#include "librecorder/process/context_private.h"
 #include "librecorder/process/debug.h"
 #include "librecorder/process/log_private.h"
 #include "lanes.h"
@@ -225,6 +226,25 @@ int rec_log_append_locked(const struct rec_log_record *record)
 {
 	(void)record;
 	return -ENOSPC;
+}
+
+/* No thread of the model has values: tests/unit/test_context_handlers.c steps through one that has. */
+__thread struct rec_context *rec_thread_context;
+
+void rec_context_repeat(struct rec_handle *handle)
+{
+	(void)handle;
+}
+
+void rec_context_repeat_shared(uint32_t lane, uint64_t entered, uint32_t nr_subbufs)
+{
+	(void)lane;
+	(void)entered;
+	(void)nr_subbufs;
+}
+
+void rec_context_end(void)
+{
 }
 
 void rec_debug_lost(const char *what, int err)
