@@ -201,6 +201,22 @@ if [ -e "$extension" ]; then
 	is "in the shell of SQLite" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('trace.dat');" \
 		'SELECT count(*), sum(number) FROM count;' "SELECT recorder_open('trace.dat');" 'SELECT count(*) FROM f2_count, (SELECT 1);' |
 		sqlite3 2>&1)" $'trace.dat\n3000|1498500\ntrace.dat\n3000'
+	# Some builds of Python cannot load extensions; Debian's can.
+	for python in python3 /usr/bin/python3 ''; do
+		$python -c 'import sqlite3; sqlite3.Connection.enable_load_extension' 2>/dev/null && break
+	done
+	if [ "$python" ]; then
+		is "in Python" "$($python -c '
+import sqlite3, sys
+db = sqlite3.connect(":memory:")
+db.enable_load_extension(True)
+db.load_extension(sys.argv[1])
+print(*db.execute("SELECT recorder_open(?)", ("trace.dat",)).fetchone())
+print(*db.execute("SELECT count(*), sum(number) FROM count WHERE number >= ?", (10,)).fetchone())
+db.close()' "$extension" 2>&1)" $'trace.dat\n2970 1498365'
+	else
+		skip "in Python" "no Python that loads extensions of SQLite"
+	fi
 	like "a file that is missing" "$(printf '%s\n' ".load $extension" "SELECT recorder_open('missing.dat');" | sqlite3 2>&1)" \
 		"missing.dat: .*No such file"
 	like "it exports its entry alone" "$(nm -D --defined-only "$extension" | awk '{ print $3 }' | tr '\n' ' ')" \
