@@ -238,11 +238,13 @@ static void put_case(FILE *out, const char *trace, const struct assertion *asser
 	xml_text(out, trace, strlen(trace));
 	fputs("\" name=\"", out);
 	xml_text(out, assertion->text, strlen(assertion->text));
-	fputs("\">\n", out);
+	fprintf(out, "\" time=\"%.6f\">\n", assertion->seconds);
 	if (assertion->verdict == ASSERT_HOLDS) {
 		fputs("    <system-out>", out);
 		xml_text(out, assertion->body, assertion->size);
 		fputs("</system-out>\n", out);
+	} else if (assertion->verdict == ASSERT_UNREAD) {
+		fputs("    <error message=\"was not decided: see the messages of recorder assert\"/>\n", out);
 	} else {
 		fprintf(out, "    <failure message=\"%s\">",
 			assertion->verdict == ASSERT_FAILS ? "does not hold"
@@ -253,22 +255,24 @@ static void put_case(FILE *out, const char *trace, const struct assertion *asser
 	fputs("  </testcase>\n", out);
 }
 
-int assert_write_junit(const char *path, const char *trace, const struct assertion *assertions, unsigned int nr)
+int assert_write_junit(const char *path, const struct assert_suite *suite)
 {
 	FILE *out = fopen(path, "we");
-	unsigned int failures = 0;
+	unsigned int failures = 0, errors = 0;
 	int err = 0;
 
 	if (!out)
 		return -errno;
-	for (unsigned int i = 0; i < nr; i++)
-		failures += assertions[i].verdict != ASSERT_HOLDS;
+	for (unsigned int i = 0; i < suite->nr; i++) {
+		errors += suite->assertions[i].verdict == ASSERT_UNREAD;
+		failures += suite->assertions[i].verdict > ASSERT_HOLDS;
+	}
 	fprintf(out,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recorder assert\" tests=\"%u\" failures=\"%u\" "
-		"errors=\"0\">\n",
-		nr, failures);
-	for (unsigned int i = 0; i < nr; i++)
-		put_case(out, trace, &assertions[i]);
+		"errors=\"%u\" time=\"%.6f\">\n",
+		suite->nr, failures, errors, suite->seconds);
+	for (unsigned int i = 0; i < suite->nr; i++)
+		put_case(out, suite->trace, &suite->assertions[i]);
 	fputs("</testsuite>\n", out);
 	errno = EIO;
 	if (ferror(out))

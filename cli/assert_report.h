@@ -21,7 +21,8 @@ struct assert_losses {
 	} places[ASSERT_KEPT];
 };
 
-enum assert_verdict { ASSERT_HOLDS, ASSERT_FAILS, ASSERT_UNDECIDED };
+/* ASSERT_UNREAD: the trace could not be read, or the assertion could not be evaluated. */
+enum assert_verdict { ASSERT_UNREAD, ASSERT_HOLDS, ASSERT_FAILS, ASSERT_UNDECIDED };
 
 struct assertion {
 	const char *text; /* as on the command line */
@@ -30,6 +31,15 @@ struct assertion {
 	enum assert_verdict verdict;
 	char *body; /* lines of text about it, to be freed */
 	size_t size;
+	double seconds; /* that it took to decide */
+};
+
+/* All of a command line. */
+struct assert_suite {
+	const char *trace;
+	const struct assertion *assertions;
+	unsigned int nr;
+	double seconds; /* with the reading of the trace */
 };
 
 /* Decides an expression and makes its body. 0; -ENOMEM. */
@@ -40,6 +50,6 @@ int assert_report(struct assertion *assertion, const struct trace_input *input, 
 void assert_print(const struct assertion *assertion);
 
 /* A file of JUnit's form: one test case an assertion. 0; -errno. */
-int assert_write_junit(const char *path, const char *trace, const struct assertion *assertions, unsigned int nr);
+int assert_write_junit(const char *path, const struct assert_suite *suite);
 
 #endif

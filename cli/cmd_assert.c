@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define COMMAND		"assert"
 #define EXPRESSIONS_MAX 1000u
@@ -27,7 +28,16 @@ struct run {
 	unsigned int nr, nr_expressions; /* queries follow the expressions */
 	struct series_set *set;
 	struct assert_losses losses;
+	uint64_t begin; /* clock_ns() */
 };
+
+static uint64_t clock_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
 
 /* -------------------------------------------------------------------------------------------------------- measuring */
 
@@ -87,19 +97,38 @@ static int decide(struct run *run)
 	if (series_range(run->set, &first, &last) && trace.has_ns)
 		trace.seconds = (double)(last - first) / 1e9;
 	for (unsigned int i = 0; !status && i < run->nr; i++) {
+		const uint64_t begin = clock_ns();
+
 		if (run->assertions[i].is_sql)
 			status = assert_sql_run(&run->assertions[i], &run->input);
 		else if (assert_report(&run->assertions[i], &run->input, &trace, &run->losses))
 			status = trace_input_fail_memory(&run->input);
+		run->assertions[i].seconds = (double)(clock_ns() - begin) / 1e9;
 	}
 	return status;
 }
 
 /* --------------------------------------------------------------------------------------------------------- printing */
 
-static int print(const struct run *run, const struct options *o)
+/* Also if the trace cannot be read: then no assertion is decided. */
+static int write_junit(const struct run *run, const char *path)
 {
-	int status = 0, err;
+	const struct assert_suite suite = {
+		.trace = run->input.path,
+		.assertions = run->assertions,
+		.nr = run->nr,
+		.seconds = (double)(clock_ns() - run->begin) / 1e9,
+	};
+	const int err = assert_write_junit(path, &suite);
+
+	if (err)
+		complain(COMMAND, "cannot write '%s': %s", path, strerror(-err));
+	return err ? EXIT_FAILURE : 0;
+}
+
+static int print(const struct run *run)
+{
+	int status = 0;
 
 	signal(SIGPIPE, SIG_IGN);
 	terminal_start();
@@ -109,11 +138,7 @@ static int print(const struct run *run, const struct options *o)
 			status = EXIT_FAILURE;
 	}
 	trace_input_report_gaps(&run->input, series_gaps(run->set));
-	err = o->junit ? assert_write_junit(o->junit, run->input.path, run->assertions, run->nr) : 0;
-	if (!err)
-		return status;
-	complain(COMMAND, "cannot write '%s': %s", o->junit, strerror(-err));
-	return EXIT_FAILURE;
+	return status;
 }
 
 static int make_assertions(struct run *run, const struct options *o, char *const *expressions)
@@ -134,7 +159,7 @@ static int make_assertions(struct run *run, const struct options *o, char *const
 
 static int run_assert(const struct options *o, const char *path, char *const *expressions)
 {
-	struct run run = { .input = { .command = COMMAND, .path = path } };
+	struct run run = { .input = { .command = COMMAND, .path = path }, .begin = clock_ns() };
 	int status = make_assertions(&run, o, expressions);
 
 	if (!status)
@@ -146,7 +171,10 @@ static int run_assert(const struct options *o, const char *path, char *const *ex
 	if (!status)
 		status = decide(&run);
 	if (!status)
-		status = print(&run, o);
+		status = print(&run);
+	/* A wrong command line is no result. */
+	if (o->junit && status != EXIT_USAGE && write_junit(&run, o->junit))
+		status = EXIT_FAILURE;
 	for (unsigned int i = 0; run.assertions && i < run.nr; i++) {
 		assert_free(run.assertions[i].node);
 		free(run.assertions[i].body);

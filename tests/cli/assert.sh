@@ -121,13 +121,14 @@ fails "JUnit's XML" "$RECORDER" assert --junit out.xml trace.dat 'lost == 0' 'co
 is "has each assertion, and what offends, whatever texts have" "$(python3 -c '
 import xml.etree.ElementTree as tree
 root = tree.parse("out.xml").getroot()
-print(root.tag, root.get("tests"), root.get("failures"))
+print(root.tag, root.get("tests"), root.get("failures"), root.get("errors"))
+assert float(root.get("time")) >= sum(float(case.get("time")) for case in root) >= 0
 for case in root:
     failure = case.find("failure")
     print(case.get("classname"), case.get("name"), failure is not None and failure.get("message"))
 text = root[2].find("failure").text
 print("path=<&\"" in text, "\x1b" in text, "> " in root[1].find("failure").text)
-')" "testsuite 3 2
+')" "testsuite 3 2 0
 trace.dat lost == 0 False
 trace.dat count(complete) < 2 && 1 < 2 does not hold
 trace.dat SELECT path FROM complete WHERE id = 3 does not hold
@@ -135,6 +136,13 @@ True False True"
 fails "a trace that is missing" "$RECORDER" assert missing.dat 'lost == 0'
 is "has the status of a trace that cannot be read" "$status" 1
 is "is reported by its name" "$err" "recorder assert: missing.dat: cannot open: No such file or directory"
+fails "also for CI" "$RECORDER" assert --junit unread.xml missing.dat 'lost == 0' --sql 'SELECT * FROM losses'
+is "which has an error for each" "$(python3 -c '
+import xml.etree.ElementTree as tree
+root = tree.parse("unread.xml").getroot()
+print(root.get("tests"), root.get("failures"), root.get("errors"), len(root.findall("testcase/error")))')" "2 0 2 2"
+fails "a mistake in an expression" "$RECORDER" assert --junit mistake.xml trace.dat 'lost =='
+ok "is no result" test ! -e mistake.xml
 fails "a file that cannot be written" "$RECORDER" assert --junit missing/out.xml trace.dat 'lost == 0'
 like "is reported" "$err" "^recorder assert: cannot write 'missing/out.xml': No such file or directory$"
 
