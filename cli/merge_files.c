@@ -31,15 +31,69 @@ static void clock_of(const struct merge_file *file, char *name, size_t size)
 		snprintf(name, size, "local"); /* a file without a clock: nanoseconds */
 }
 
+#define BOOTS_APART INT64_C(60000000000) /* ns; a boot takes some seconds, a clock that is set right jumps less */
+
+/* Whether the times of one file were moved to those of the other (TIME_SHIFT names its id). */
+static bool is_peer(const struct dat_file *file, const struct dat_file *other)
+{
+	const struct dat_option *shift = dat_option(file, DAT_TIME_SHIFT), *id = dat_option(other, DAT_TRACEID);
+
+	return shift && id && shift->size >= 8 && id->size == 8 && !memcmp(shift->data, id->data, 8);
+}
+
 static bool is_converted(const struct dat_file *file)
 {
 	return dat_option(file, DAT_TSC2NSEC) != NULL;
+}
+
+/* Options that move a file's times to those of other clocks: files with and without have no common time. */
+static int check_shifts(const struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
+{
+	static const struct {
+		enum dat_id id;
+		const char *reason;
+	} all[] = {
+		{ DAT_DATE, "only one of it and the first file has times of the day (option date)" },
+		{ DAT_OFFSET, "only one of it and the first file has an offset added to its times (option offset)" },
+		{ DAT_TIME_SHIFT, "only one of it and the first file has times of another machine (option time_shift)" },
+	};
+	const struct dat_file *file = merge->files[number].file, *first = merge->files[0].file;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!dat_option(file, all[i].id) == !dat_option(first, all[i].id))
+			continue;
+		if (all[i].id != DAT_TIME_SHIFT || !(is_peer(file, first) || is_peer(first, file)))
+			return refuse(error, ret_file, number, all[i].reason);
+	}
+	return 0;
+}
+
+/*
+ * What the time of day exceeds CLOCK_BOOTTIME by is the moment of the boot. It changes if the time of day is set, but
+ * seldom by minutes.
+ */
+static int check_boot(const struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
+{
+	struct clock_reading readings[CLOCK_READINGS], first[CLOCK_READINGS];
+	int64_t distance;
+
+	if (!dat_time_readings(merge->files[number].file, readings) || !dat_time_readings(merge->files[0].file, first))
+		return 0;
+	distance = (int64_t)((readings[0].realtime - readings[0].boottime) - (first[0].realtime - first[0].boottime));
+	if (distance > -BOOTS_APART && distance < BOOTS_APART)
+		return 0;
+	refuse(error, ret_file, number, "");
+	snprintf(error->text, sizeof(error->text),
+		 "its machine was booted %" PRId64 " s %s that of the first file: their times have nothing in common",
+		 (distance < 0 ? -distance : distance) / INT64_C(1000000000), distance < 0 ? "before" : "after");
+	return -EOPNOTSUPP;
 }
 
 static int check_file(const struct merge *merge, unsigned int number, unsigned int *ret_file, struct dat_error *error)
 {
 	const struct merge_file *file = &merge->files[number], *first = &merge->files[0];
 	char clock[64], first_clock[64];
+	int err;
 
 	for (size_t i = 0; i < file->file->nr_buffers; i++) {
 		if (file->file->buffers[i].latency)
@@ -53,7 +107,8 @@ static int check_file(const struct merge *merge, unsigned int number, unsigned i
 	clock_of(first, first_clock, sizeof(first_clock));
 	if (strcmp(clock, first_clock) != 0 || is_converted(file->file) != is_converted(first->file))
 		return refuse(error, ret_file, number, "its clock is not that of the first file");
-	return 0;
+	err = check_shifts(merge, number, ret_file, error);
+	return err ? err : check_boot(merge, number, ret_file, error);
 }
 
 /* ------------------------------------------------------------------------------------------------------- buffers */
@@ -181,6 +236,27 @@ static int put_options(const struct merge *merge)
 	return err;
 }
 
+/* The size of the largest pages of all buffers, which hold every event. */
+static uint32_t largest_page(const struct merge *merge)
+{
+	uint32_t size = 0;
+
+	for (unsigned int i = 0; i < merge->nr; i++) {
+		const struct dat_file *file = merge->files[i].file;
+
+		size = file->page_size > size ? file->page_size : size;
+		for (size_t b = 0; b < file->nr_buffers; b++)
+			size = file->buffers[b].page_size > size ? file->buffers[b].page_size : size;
+	}
+	return size;
+}
+
+/* Whether the writer describes the pages by itself as those of the file. */
+static bool is_native(const struct dat_file *file)
+{
+	return file->big == (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) && file->commit_size == 8;
+}
+
 /* The file with the largest pages, whose header describes those of the result. */
 static const struct dat_file *largest(const struct merge *merge)
 {
@@ -203,20 +279,26 @@ static int open_writer(struct merge *merge, const struct dat_file *form)
 		.header_event = form->header_event.text,
 		.header_event_size = form->header_event.size,
 	};
+	uint32_t page_size = form->page_size;
 	unsigned int streams = 0;
 	int err;
+
+	/* An instance has larger pages than any file: then no header describes them. */
+	if (largest_page(merge) > page_size && is_native(form))
+		page_size = largest_page(merge);
 
 	for (unsigned int i = 0; i < merge->nr; i++)
 		for (size_t b = 0; b < merge->files[i].file->nr_buffers; b++)
 			streams += merge->files[i].file->buffers[b].nr_streams;
-	err = dat_write_open(merge->output, merge->version, form->page_size, streams, &merge->writer);
+	err = dat_write_open(merge->output, merge->version, page_size, streams, &merge->writer);
 	if (err)
 		return err;
-	dat_write_shape(merge->writer, &shape);
+	if (page_size == form->page_size)
+		dat_write_shape(merge->writer, &shape);
 	if (merge->packing)
 		err = dat_write_pack(merge->writer, merge->packing, streams);
 	if (!err)
-		err = add_buffers(merge, form->page_size);
+		err = add_buffers(merge, page_size);
 	if (!err)
 		err = dat_ids_write(merge->ids, merge->writer);
 	if (!err)

@@ -56,6 +56,7 @@ const struct dat_make dat_makes[] = {
 	{ "v6-latency", 6, false, 8, 4096, 2, 3000, NULL, MAKE_LATENCY },
 	{ "v7-latency", 7, false, 8, 4096, 2, 3000, "[mono]", MAKE_LATENCY },
 	{ "v7-latency-zstd", 7, false, 8, 4096, 2, 400, "[mono]", MAKE_LATENCY | MAKE_ZSTD },
+	{ "v7-large-instances", 7, false, 8, 4096, 2, 80, "[mono]", MAKE_INSTANCES | MAKE_LARGE },
 	{ "v7-zstd", 7, false, 8, 4096, 2, 200, "[mono]", MAKE_ZSTD },
 	{ "v7-zstd-instances", 7, true, 8, 4096, 3, 80, "[mono]", MAKE_ZSTD | MAKE_INSTANCES | MAKE_EMPTY },
 	{ 0 }
@@ -234,11 +235,16 @@ static void put_v7_text(struct out *o, struct out *options)
 static void put_v7_buffer(struct out *o, unsigned int buffer, struct out *options)
 {
 	static const unsigned int sparse[] = { 10, 0, 3, 5 };
-	struct out p = { .what = o->what };
+	const struct dat_make *file = o->what;
+	struct dat_make what = *file;
+	struct out p = { .what = &what };
 	size_t begin = section_begin(o, 3);
 	unsigned int count = 0;
 	size_t count_at;
 
+	if (buffer && what.flags & MAKE_LARGE)
+		what.page_size *= 16;
+	o->what = &what;
 	out_number(&p, begin - 16, 8);
 	out_string(&p, buffer_names[buffer]);
 	out_string(&p, o->what->clock ? o->what->clock : "");
@@ -260,6 +266,7 @@ static void put_v7_buffer(struct out *o, unsigned int buffer, struct out *option
 		count++;
 	}
 	out_set(o, p.data + count_at, count, 4);
+	o->what = file;
 	data_end(o, begin);
 	put_option(options, 3, &p);
 	free(p.data);

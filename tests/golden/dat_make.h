@@ -36,6 +36,7 @@
 #define MAKE_CLOCKS	(1u << 22) /* readings of the clocks: the time of day goes twice as fast */
 #define MAKE_LATENCY	(1u << 23) /* the text of a latency tracer instead of events */
 #define MAKE_ZSTD	(1u << 24) /* version 7: all sections and all data are compressed */
+#define MAKE_LARGE	(1u << 25) /* version 7: pages of instances are 16 times larger, and so is an event of each */
 
 struct dat_make {
 	const char *name;

@@ -111,7 +111,13 @@ static void make_submit(struct out *o, unsigned int n)
 					"the/hundred/and/twelve/bytes/of/a/small/event";
 	const char *const paths[] = { "/etc/passwd", "", long_path, "x" };
 	const char *path = paths[n % 4];
+	char large[5000];
 
+	if (o->what->flags & MAKE_LARGE && o->what->page_size > 4096 && n == 6) {
+		memset(large, 'l', sizeof(large) - 1);
+		large[sizeof(large) - 1] = '\0';
+		path = large;
+	}
 	put_common(o, 16384, n);
 	out_number(o, n * UINT64_C(0x123456789), 8);
 	out_number(o, n % 2 ? n : 0u - n, 4);

@@ -37,7 +37,9 @@ for name in $made; do
 		set -- $how
 		rm -f out.dat
 		run "$RECORDER" convert -i in.dat -o out.dat --file-version "$1" --compression "$2"
-		if [ "$status" != 0 ] || [ -n "$err" ]; then
+		if [ "$name $how" = "v7-large-instances 6 none" ] && [[ $err =~ "version 6 has one size"$ ]]; then
+			continue
+		elif [ "$status" != 0 ] || [ -n "$err" ]; then
 			fail "$name to $how"
 			diag "$err"
 		elif ! reports out.dat out -t; then

@@ -64,6 +64,12 @@ is "they stay" "$("$RECORDER" dump out.dat | sed -nE 's/^buffer "(.+)": .*/\1/p'
 ok "pages of two sizes" "$RECORDER" merge -o out.dat a.dat large.dat
 is "all events are there" "$("$RECORDER" report out.dat | wc -l)" "$(($("$RECORDER" report a.dat | wc -l) + $("$RECORDER" report large.dat | wc -l) - 1))"
 
+"$mkdat" v7-large-instances >large.dat
+ok "an event that fits only the pages of an instance" "$RECORDER" merge -o out.dat a.dat large.dat
+is "its events are there" "$("$RECORDER" report out.dat | grep -c llllll)" 4
+ok "recorder check" "$RECORDER" check out.dat
+is "trace-cmd reads them" "$(events out.dat | wc -l)" 1080
+
 # ---- what is refused
 
 echo precious >precious.dat
@@ -86,6 +92,20 @@ refused "byte orders" 1 "big.dat: byte order or size of long are not those of th
 refused "sizes of long" 1 "long4.dat: byte order or size of long" -o out.dat a.dat long4.dat
 refused "clocks" 1 "boot.dat: its clock is not that of the first file" -o out.dat a.dat boot.dat
 refused "converted times" 1 "tsc.dat: its clock is not that of the first file" -o out.dat a.dat tsc.dat
+for shift in date offset time_shift; do
+	"$mkdat" "v6-${shift#time_}" >shift.dat
+	refused "option $shift in the second file alone" 1 "shift.dat: only one of it and the first file .*\(option $shift\)" -o out.dat a.dat shift.dat
+	refused "option $shift in the first file alone" 1 "a.dat: only one of it and the first file .*\(option $shift\)" -o out.dat shift.dat a.dat
+	ok "option $shift in both" "$RECORDER" merge -o out.dat shift.dat shift.dat
+done
+# The id of the other machine, 0x1234, is that of the file whose clock it is.
+sed 's/\x88\x77\x66\x55\x44\x33\x22\x11/\x34\x12\x00\x00\x00\x00\x00\x00/' a.dat >host.dat
+ok "times that were moved to those of the other file" "$RECORDER" merge -o out.dat host.dat shift.dat
+"$mkdat" v6-clocks >clocks.dat
+sed 's/realtime 17000/realtime 17009/g' clocks.dat >later.dat
+refused "another boot" 1 "later.dat: its machine was booted 900000 s after that of the first file: " -o out.dat clocks.dat later.dat
+refused "an earlier boot" 1 "clocks.dat: its machine was booted 900000 s before that of the first file: " -o out.dat later.dat clocks.dat
+ok "the same boot" "$RECORDER" merge -o out.dat clocks.dat clocks.dat
 refused "no output" 2 "missing -o FILE" a.dat b.dat
 refused "one file" 2 "missing FILE FILE" -o out.dat a.dat
 refused "version 6, compressed" 2 "version 6 has no compression" -o out.dat --file-version 6 --compression zstd a.dat b.dat
