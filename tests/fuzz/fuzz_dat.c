@@ -52,7 +52,7 @@ static void open_files(void)
 	close(null);
 }
 
-/* Queries add lines about what the file lacks to a result. */
+/* Commands that answer questions add lines about what the file lacks to a result. */
 enum lines { EXACTLY_ONE, WITH_NOTES };
 
 static void run_with(int (*command)(int argc, char **argv), const char *const *words, const char *after,
@@ -109,7 +109,7 @@ static void run_queries(size_t which)
 	};
 
 	run_with(cmd_sql, sql, queries[which % (sizeof(queries) / sizeof(queries[0]))], WITH_NOTES);
-	run(cmd_why, why);
+	run_with(cmd_why, why, NULL, WITH_NOTES);
 }
 
 static void run_exports(void)
