@@ -155,9 +155,9 @@ bool recover_take_left(struct recover *recover)
 /* Whether a process is running. A zombie counts as dead. */
 static bool is_running(unsigned long pid)
 {
-	struct proc_stat stat;
+	struct rec_proc_stat stat;
 
-	return pid <= UINT32_MAX && proc_stat_of((uint32_t)pid, &stat) == 0 && !proc_stat_is_dead(&stat);
+	return pid <= UINT32_MAX && proc_stat_of((uint32_t)pid, &stat) == 0 && !rec_proc_stat_is_dead(&stat);
 }
 
 /* A pid, or a name as the kernel has it, or that of the program's file, which may be longer. As record -P. */

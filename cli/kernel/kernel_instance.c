@@ -1,26 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/kernel/kernel_instance.h"
+#include "librecorder/os/mount.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/statfs.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/base/message.h"
 #include "cli/base/proc_stat.h"
-
-#define MOUNT_POINT   "/sys/kernel/tracing"
-#define TRACEFS_MAGIC 0x74726163 /* TRACEFS_MAGIC of linux/magic.h */
 
 /*
  * A sweep removes an instance that it found within some tens of milliseconds; this process waits in steps of a
@@ -29,34 +25,6 @@
 #define SWEPT_TRIES 5000u
 
 /* -------------------------------------------------------------------------------------------------------- tracefs */
-
-static bool is_tracefs(const char *dir)
-{
-	struct statfs st;
-
-	return statfs(dir, &st) == 0 && st.f_type == TRACEFS_MAGIC;
-}
-
-/* Where tracefs is mounted, if anywhere. Several mounts show the same tracefs. */
-static bool find_mounted(char dir[PATH_MAX])
-{
-	struct mntent *entry;
-	FILE *mounts;
-	bool found = is_tracefs(MOUNT_POINT);
-
-	snprintf(dir, PATH_MAX, "%s", MOUNT_POINT);
-	mounts = found ? NULL : setmntent("/proc/self/mounts", "re");
-	while (mounts && !found && (entry = getmntent(mounts))) {
-		if (strcmp(entry->mnt_type, "tracefs") != 0)
-			continue;
-		snprintf(dir, PATH_MAX, "%s", entry->mnt_dir);
-		/* Another file system may be mounted over it. */
-		found = is_tracefs(dir);
-	}
-	if (mounts)
-		endmntent(mounts);
-	return found;
-}
 
 /*
  * The group may read, and the owner of `instances` owns what they make there. A group cannot have more: the files are
@@ -75,22 +43,22 @@ int instance_no_rights(const struct message_sink *sink)
 
 static int mount_tracefs(const struct message_sink *sink, bool quiet)
 {
-	if (mount("nodev", MOUNT_POINT, "tracefs", 0, NULL) == 0) {
+	if (mount("nodev", REC_TRACEFS_DIR, "tracefs", 0, NULL) == 0) {
 		if (!quiet)
-			message(sink, "tracefs was not mounted; mounted it at %s", MOUNT_POINT);
+			message(sink, "tracefs was not mounted; mounted it at %s", REC_TRACEFS_DIR);
 		return 0;
 	}
 	if (errno == EPERM || errno == EACCES) {
 		message(sink,
 			"no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev %s'",
-			MOUNT_POINT);
+			REC_TRACEFS_DIR);
 		return -EACCES;
 	}
 	if (errno == ENOENT || errno == ENODEV) {
 		message(sink, "this kernel has no tracefs: it was built without tracing (CONFIG_FTRACE)");
 		return -ENODEV;
 	}
-	message(sink, "cannot mount tracefs at %s: %m", MOUNT_POINT);
+	message(sink, "cannot mount tracefs at %s: %m", REC_TRACEFS_DIR);
 	return -errno;
 }
 
@@ -100,7 +68,7 @@ static bool use_mounted(void)
 	char dir[PATH_MAX];
 
 	tracefs_set_loglevel(TEP_LOG_NONE);
-	return find_mounted(dir) && tracefs_set_tracing_dir(dir) == 0;
+	return rec_tracefs_find(dir, sizeof(dir)) == 0 && tracefs_set_tracing_dir(dir) == 0;
 }
 
 int instance_find_tracefs(const struct message_sink *sink, bool quiet)
@@ -120,7 +88,7 @@ int instance_find_tracefs(const struct message_sink *sink, bool quiet)
 /* 0 if that cannot be read. */
 static unsigned long long own_start_time(void)
 {
-	struct proc_stat stat;
+	struct rec_proc_stat stat;
 
 	return proc_stat_read(AT_FDCWD, "/proc/self/stat", &stat) ? 0 : stat.start_time;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/kernel/kernel_pids.h"
+#include "librecorder/os/pid_namespace.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,9 +28,9 @@ struct search {
 
 bool kernel_pids_are_ours(const struct message_sink *sink)
 {
-	struct stat st;
+	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 
-	if (stat("/proc/self/ns/pid", &st) < 0 || st.st_ino == FIRST_PID_NS)
+	if (!here || here == FIRST_PID_NS)
 		return true;
 	if (sink)
 		message(sink,
@@ -252,7 +253,7 @@ bool kernel_pids_threads(const struct message_sink *sink, const char *tids, stru
 
 static bool is_alive(int dir)
 {
-	struct proc_stat stat;
+	struct rec_proc_stat stat;
 	struct stat st;
 
 	if (proc_stat_read(dir, "stat", &stat))

@@ -9,6 +9,7 @@
  * The mapped ring returns such a sub-buffer again when it has more: its page is written again, in its place.
  */
 #include "cli/kernel/kernel_ring.h"
+#include "librecorder/core/stats_text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -365,7 +366,7 @@ uint64_t kernel_ring_bytes(const struct kernel_ring *ring)
 {
 	char text[1024];
 
-	return read_stats(ring, text, sizeof(text)) ? 0 : spool_stats_figure(text, "bytes");
+	return read_stats(ring, text, sizeof(text)) ? 0 : rec_stats_figure(text, "bytes");
 }
 
 /* ------------------------------------------------------------------------------------------- opening and closing */

@@ -10,10 +10,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "cli/base/boot_id.h"
 #include "cli/kernel/kernel_pids.h"
 
 #define KALLSYMS "/proc/kallsyms"
-#define BOOT_ID	 "/proc/sys/kernel/random/boot_id"
 
 struct place {
 	struct spool *spool;
@@ -86,11 +86,11 @@ static int keep_kallsyms(const struct place *place)
 
 static int add_boot_id(const struct place *place)
 {
-	char *text = NULL;
-	size_t size = 0;
-	const int got = read_whole(BOOT_ID, &text, &size);
+	char text[BOOT_ID_SIZE];
 
-	return add(place, SPOOL_TEXT_BOOT, "", got, text, size);
+	if (boot_id_read(text, sizeof(text)))
+		return 0;
+	return spool_add_text(place->spool, place->process, SPOOL_TEXT_BOOT, "", text, strlen(text));
 }
 
 static int add_top(const struct place *place, enum spool_text_kind kind, const char *file)
@@ -216,14 +216,10 @@ int kernel_texts_recover(struct spool *spool, unsigned int process)
 	const struct spool_entry *entry = &spool->entries[process];
 	const struct spool_text *boot = spool_text(entry, SPOOL_TEXT_BOOT, "");
 	struct place place = { spool, process };
-	size_t size;
-	char *now;
-	bool same;
+	char now[BOOT_ID_SIZE];
 
 	if (!boot || spool_buffer(entry) || spool_text(entry, SPOOL_TEXT_KALLSYMS, "") ||
-	    read_whole(BOOT_ID, &now, &size))
+	    boot_id_read(now, sizeof(now)))
 		return 0;
-	same = !strcmp(boot->text, now);
-	free(now);
-	return same ? keep_kallsyms(&place) : 0;
+	return strcmp(boot->text, now) == 0 ? keep_kallsyms(&place) : 0;
 }

@@ -7,7 +7,7 @@
 /* By a signal (T), or by a debugger (t). */
 static bool is_halted(const struct rec_view *view)
 {
-	struct proc_stat stat;
+	struct rec_proc_stat stat;
 	const uint32_t pid = rec_view_pid(view);
 
 	return pid && !proc_stat_of(pid, &stat) && (stat.state == 'T' || stat.state == 't');

@@ -4,6 +4,7 @@
  * time. So the checks apply to the open descriptor, and everything in the directory is reached through it.
  */
 #include "cli/recording/dirs.h"
+#include "librecorder/core/dir_rules.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,14 +19,6 @@
 #include <unistd.h>
 
 #include "cli/base/message.h"
-
-/* The library's choices; the star stands for the user's number. */
-#define SHM_DIR	   "/dev/shm"
-#define SHM_PREFIX "librecorder-"
-#define RUN_DIR	   "/run/user"
-#define RUN_NAME   "librecorder"
-
-#define ANY_UID ((uid_t)-1)
 
 struct walk {
 	int (*each)(int fd, const char *path, void *data);
@@ -51,11 +44,6 @@ const char *dirs_reason(int err)
 	}
 }
 
-static bool is_owners(const struct stat *st, uid_t owner)
-{
-	return (owner == ANY_UID || st->st_uid == owner) && !(st->st_mode & (S_IWGRP | S_IWOTH));
-}
-
 /* Open a directory of `owner` in which no other user can write. Its descriptor or -errno. */
 static int open_dir(int at, const char *path, uid_t owner, struct stat *ret_st)
 {
@@ -68,12 +56,12 @@ static int open_dir(int at, const char *path, uid_t owner, struct stat *ret_st)
 	if (S_ISLNK(st.st_mode))
 		return -ELOOP;
 	/* By then the name may lead to another directory. */
-	if (S_ISDIR(st.st_mode) && !is_owners(&st, owner))
+	if (S_ISDIR(st.st_mode) && !rec_dir_is_owners_alone(&st, owner))
 		return -EPERM;
 	fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return -errno;
-	if (fstat(fd, &st) < 0 || !is_owners(&st, owner)) {
+	if (fstat(fd, &st) < 0 || !rec_dir_is_owners_alone(&st, owner)) {
 		close(fd);
 		return -EPERM;
 	}
@@ -100,32 +88,32 @@ static void visit(struct walk *walk, int fd, const char *path, const struct stat
 	close(fd);
 }
 
-/* Examine a user's directory PREFIX/UID/RUN_NAME or PREFIX/librecorder-UID, if it exists and can be trusted. */
+/* Examine a user's directory PREFIX/UID/REC_RUN_NAME or PREFIX/librecorder-UID, if it exists and can be trusted. */
 static void visit_user(struct walk *walk, const char *prefix, const char *name)
 {
-	const bool run = !strcmp(prefix, RUN_DIR);
+	const bool run = !strcmp(prefix, REC_RUN_DIR);
 	const char *number = name;
 	char path[64];
 	struct stat st;
 	int fd, below;
 	uid_t uid;
 
-	if (!run && strncmp(name, SHM_PREFIX, strlen(SHM_PREFIX)))
+	if (!run && strncmp(name, REC_SHM_PREFIX, strlen(REC_SHM_PREFIX)))
 		return;
 	if (!run)
-		number += strlen(SHM_PREFIX);
+		number += strlen(REC_SHM_PREFIX);
 	if (!*number || number[strspn(number, "0123456789")] || strlen(number) > 10)
 		return;
 	uid = (uid_t)strtoul(number, NULL, 10);
-	if (uid == ANY_UID)
+	if (uid == REC_ANY_UID)
 		return;
 	snprintf(path, sizeof(path), "%s/%.22s", prefix, name);
 	fd = open_dir(AT_FDCWD, path, uid, &st);
 	if (fd >= 0 && run) {
-		below = open_dir(fd, RUN_NAME, uid, &st);
+		below = open_dir(fd, REC_RUN_NAME, uid, &st);
 		close(fd);
 		fd = below;
-		strcat(path, "/" RUN_NAME);
+		strcat(path, "/" REC_RUN_NAME);
 	}
 	if (fd >= 0)
 		visit(walk, fd, path, &st);
@@ -149,14 +137,14 @@ static void visit_others(struct walk *walk)
 	char name[32];
 
 	if (geteuid() == 0) {
-		visit_all_users(walk, RUN_DIR);
-		visit_all_users(walk, SHM_DIR);
+		visit_all_users(walk, REC_RUN_DIR);
+		visit_all_users(walk, REC_SHM_DIR);
 		return;
 	}
 	snprintf(name, sizeof(name), "%u", (unsigned int)geteuid());
-	visit_user(walk, RUN_DIR, name);
-	snprintf(name, sizeof(name), SHM_PREFIX "%u", (unsigned int)geteuid());
-	visit_user(walk, SHM_DIR, name);
+	visit_user(walk, REC_RUN_DIR, name);
+	snprintf(name, sizeof(name), REC_SHM_PREFIX "%u", (unsigned int)geteuid());
+	visit_user(walk, REC_SHM_DIR, name);
 }
 
 int dirs_each(const struct message_sink *sink, const char *dir, int (*each)(int fd, const char *path, void *data),
@@ -171,7 +159,7 @@ int dirs_each(const struct message_sink *sink, const char *dir, int (*each)(int 
 	if (!dir)
 		fd = rec_buffer_dir(false, own, sizeof(own));
 	if (fd == 0)
-		fd = open_dir(AT_FDCWD, dir ? dir : own, dir && geteuid() == 0 ? ANY_UID : geteuid(), &st);
+		fd = open_dir(AT_FDCWD, dir ? dir : own, dir && geteuid() == 0 ? REC_ANY_UID : geteuid(), &st);
 	if (fd >= 0) {
 		visit(&walk, fd, dir ? dir : own, &st);
 	} else if (dir || fd != -ENOENT) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recording/family.h"
+#include "librecorder/os/pid_namespace.h"
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "cli/base/proc_stat.h"
 
@@ -47,20 +47,18 @@ bool family_has(const struct family *family, const struct process *self, const s
 
 static bool runs(const struct process *process)
 {
-	struct proc_stat stat;
+	struct rec_proc_stat stat;
 
 	return !proc_stat_of(process->pid, &stat) && stat.start_time == process->start_time &&
-	       !proc_stat_is_dead(&stat);
+	       !rec_proc_stat_is_dead(&stat);
 }
 
 bool family_runs(const struct family *family)
 {
-	struct stat st;
+	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 
-	if (stat("/proc/self/ns/pid", &st) < 0)
-		return false;
-	for (unsigned int i = family->nr; i--;)
-		if (family->list[i].start_time && family->list[i].pid_ns == st.st_ino && runs(&family->list[i]))
+	for (unsigned int i = family->nr; i-- && here;)
+		if (family->list[i].start_time && family->list[i].pid_ns == here && runs(&family->list[i]))
 			return true;
 	return false;
 }

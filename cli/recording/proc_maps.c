@@ -71,7 +71,7 @@ static int read_map(pid_t pid, struct blob *ret_text)
 
 static int read_start(pid_t pid, uint64_t *ret_start)
 {
-	struct proc_stat stat;
+	struct rec_proc_stat stat;
 	const int err = proc_stat_of((uint32_t)pid, &stat);
 
 	if (!err)

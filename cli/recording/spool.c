@@ -2,7 +2,7 @@
 /* The spool's file: made, or found and read through; a torn end and a lost link are repaired. */
 #include "cli/recording/spool.h"
 #include "cli/base/open_regular.h"
-#include "cli/base/read_at.h"
+#include "cli/base/boot_id.h"
 #include "cli/recording/spool_private.h"
 #include "cli/recording/stage.h"
 
@@ -46,7 +46,7 @@ struct spool *spool_close(struct spool *spool)
 
 void spool_boot(char *text, size_t size)
 {
-	if (read_text_at(AT_FDCWD, "/proc/sys/kernel/random/boot_id", text, size))
+	if (boot_id_read(text, size))
 		text[0] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 }

@@ -228,9 +228,8 @@ struct spool_losses {
 	uint64_t overrun, commit_overrun, dropped, left;
 };
 
-/* Parse the text of per_cpu/cpuN/stats; a value by its name, 0 if it is missing. */
+/* Parse the text of per_cpu/cpuN/stats. */
 void spool_losses_parse(const char *stats, struct spool_losses *ret_losses);
-uint64_t spool_stats_figure(const char *stats, const char *name);
 
 uint64_t spool_losses_sum(const struct spool_losses *losses);
 

@@ -3,6 +3,8 @@
  * The kernel's part of the spool: its texts, and the side files with its pages. The spool names a side file before the
  * file exists, and outlives it, so every side file is named by a spool.
  */
+#include "librecorder/core/stats_text.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
@@ -184,24 +186,12 @@ int spool_add_text(struct spool *spool, unsigned int process, enum spool_text_ki
 
 /* ------------------------------------------------------------------------------------------------------- losses */
 
-uint64_t spool_stats_figure(const char *stats, const char *name)
-{
-	const size_t size = strlen(name);
-
-	for (const char *line = stats; line; line = strchr(line, '\n')) {
-		line += *line == '\n';
-		if (!strncmp(line, name, size) && line[size] == ':')
-			return strtoull(line + size + 1, NULL, 10);
-	}
-	return 0;
-}
-
 void spool_losses_parse(const char *stats, struct spool_losses *ret_losses)
 {
-	ret_losses->overrun = spool_stats_figure(stats, "overrun");
-	ret_losses->commit_overrun = spool_stats_figure(stats, "commit overrun");
-	ret_losses->dropped = spool_stats_figure(stats, "dropped events");
-	ret_losses->left = spool_stats_figure(stats, "entries");
+	ret_losses->overrun = rec_stats_figure(stats, "overrun");
+	ret_losses->commit_overrun = rec_stats_figure(stats, "commit overrun");
+	ret_losses->dropped = rec_stats_figure(stats, "dropped events");
+	ret_losses->left = rec_stats_figure(stats, "entries");
 }
 
 uint64_t spool_losses_sum(const struct spool_losses *losses)

@@ -4,6 +4,7 @@
  * may have several paragraphs, the kernel's and that of the programs, which may be in buffers of their own: their sum
  * counts. "Buffer: NAME" precedes those of an instance.
  */
+#include "format/dat/dat_stats.h"
 #include "format/verify/verify_private.h"
 
 #include <errno.h>
@@ -59,16 +60,6 @@ static struct cpu_stats *add_stats(struct counting *c, uint32_t cpu)
 	return &c->stats[c->nr++];
 }
 
-static bool is_key(const char *line, const char *key, uint64_t *ret_value)
-{
-	const size_t len = strlen(key);
-
-	if (strncmp(line, key, len))
-		return false;
-	*ret_value = strtoull(line + len, NULL, 10);
-	return true;
-}
-
 static void take_line(struct counting *c, const char *line, size_t len)
 {
 	uint64_t value;
@@ -76,23 +67,24 @@ static void take_line(struct counting *c, const char *line, size_t len)
 	if (len > 8 && !strncmp(line, "Buffer: ", 8)) {
 		c->buffer = buffer_named(c->v, line + 8, len - 8);
 		c->at = NULL;
-	} else if (is_key(line, "CPU: ", &value)) {
+	} else if (dat_stats_get(line, DAT_STAT_CPU, &value)) {
 		c->at = c->buffer != SIZE_MAX && value < UINT32_MAX ? add_stats(c, (uint32_t)value) : NULL;
 	} else if (!c->at) {
 		return;
-	} else if (is_key(line, "entries: ", &value)) {
+	} else if (dat_stats_get(line, DAT_STAT_ENTRIES, &value)) {
 		c->at->entries = value;
-	} else if (is_key(line, "overrun: ", &value)) {
+	} else if (dat_stats_get(line, DAT_STAT_OVERRUN, &value)) {
 		c->at->overrun = value;
-	} else if (is_key(line, "commit overrun: ", &value) || is_key(line, "dropped events: ", &value)) {
+	} else if (dat_stats_get(line, DAT_STAT_COMMIT_OVERRUN, &value) ||
+		   dat_stats_get(line, DAT_STAT_DROPPED, &value)) {
 		c->at->refused += value;
-	} else if (is_key(line, "read events: ", &value)) {
+	} else if (dat_stats_get(line, DAT_STAT_READ, &value)) {
 		c->at->read = value;
-	} else if (is_key(line, "not kept: ", &value)) {
+	} else if (dat_stats_get(line, DAT_STAT_NOT_KEPT, &value)) {
 		/* They were read, and then lost. */
 		c->at->left_out += value;
 		c->at->refused += value;
-	} else if (is_key(line, "left out: ", &value)) {
+	} else if (dat_stats_get(line, DAT_STAT_LEFT_OUT, &value)) {
 		c->at->left_out += value;
 	}
 }

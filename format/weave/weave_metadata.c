@@ -4,6 +4,7 @@
  * nanoseconds. The kernel's texts are written unchanged, before ours: their ids and addresses never coincide with
  * ours.
  */
+#include "format/dat/dat_stats.h"
 #include "format/weave/weave_private.h"
 
 #include <errno.h>
@@ -165,12 +166,15 @@ static int put_maps(struct weave *weave)
 /* A CPU's statistics under the kernel's names for them; nothing was left unread. */
 static void put_figures(struct blob *text, const struct weave_figures *figures, uint64_t bytes)
 {
-	blob_printf(text, "entries: 0\noverrun: %" PRIu64 "\ncommit overrun: 0\nbytes: %" PRIu64 "\n",
-		    figures->loss.known, bytes);
+	dat_stats_put(text, DAT_STAT_ENTRIES, 0);
+	dat_stats_put(text, DAT_STAT_OVERRUN, figures->loss.known);
+	dat_stats_put(text, DAT_STAT_COMMIT_OVERRUN, 0);
+	dat_stats_put(text, DAT_STAT_BYTES, bytes);
 	blob_printf(text, "oldest event ts: %5" PRIu64 ".%06" PRIu64 "\nnow ts: %5" PRIu64 ".%06" PRIu64 "\n",
 		    figures->first_ns / 1000000000, figures->first_ns / 1000 % 1000000, figures->last_ns / 1000000000,
 		    figures->last_ns / 1000 % 1000000);
-	blob_printf(text, "dropped events: 0\nread events: %" PRIu64 "\n", figures->events);
+	dat_stats_put(text, DAT_STAT_DROPPED, 0);
+	dat_stats_put(text, DAT_STAT_READ, figures->events);
 }
 
 /* Add what the programs have on this CPU of a buffer. */
@@ -212,9 +216,9 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 	if (is_given)
 		blob_put(text, kernel->cpu_stats[cpu].data, kernel->cpu_stats[cpu].size);
 	if (is_given && input && input->left_out)
-		blob_printf(text, "left out: %" PRIu64 "\n", input->left_out);
+		dat_stats_put(text, DAT_STAT_LEFT_OUT, input->left_out);
 	if (is_given && input && weave->params->streams[input->number].not_kept)
-		blob_printf(text, "not kept: %" PRIu64 "\n", weave->params->streams[input->number].not_kept);
+		dat_stats_put(text, DAT_STAT_NOT_KEPT, weave->params->streams[input->number].not_kept);
 	if (!is_given)
 		put_figures(text, cpu < buffer->max_cpus ? &buffer->cpus[cpu].kernel : &none,
 			    dat_write_size(weave->writer, number, cpu));
@@ -235,7 +239,7 @@ static int put_buffer_stats(struct weave *weave, unsigned int nr)
 		blob_printf(&text, "\nBuffer: %s\n\n", kernel->buffer);
 		err = put_string(weave, DAT_CPUSTAT, &text);
 		for (unsigned int cpu = 0; cpu < nr && !err; cpu++) {
-			blob_printf(&text, "CPU: %u\n", cpu);
+			dat_stats_put(&text, DAT_STAT_CPU, cpu);
 			put_kernel_stats(weave, kernel, weave->owners[i].buffer, cpu, &text);
 			err = put_string(weave, DAT_CPUSTAT, &text);
 		}
@@ -259,7 +263,7 @@ static int put_cpu_stats(struct weave *weave, unsigned int nr)
 			if (i < weave->buffers[j].max_cpus)
 				add_figures(&programs, &weave->buffers[j].cpus[i].programs);
 		}
-		blob_printf(&text, "CPU: %u\n", i);
+		dat_stats_put(&text, DAT_STAT_CPU, i);
 		if (weave->kernel)
 			put_kernel_stats(weave, weave->kernel->kernel, 0, i, &text);
 		if (weave->kernel && (programs.events || weave_loss_any(&programs.loss)))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The directory of buffer files. */
 #include "librecorder/core/decimal.h"
+#include "librecorder/core/dir_rules.h"
 #include "librecorder/os/buffer_dir.h"
 
 #include <librecorder/buffer_dir.h>
@@ -34,12 +35,12 @@ static int dir_path(char *path, size_t size)
 	const char *run = secure_getenv("XDG_RUNTIME_DIR");
 	const char *base = dir && *dir ? dir : is_own_dir(run) ? run : NULL;
 
-	if (base && strlen(base) + sizeof("/librecorder") > size)
+	if (base && strlen(base) + sizeof("/" REC_RUN_NAME) > size)
 		return -ENAMETOOLONG;
 	if (!base)
-		rec_put_decimal(stpcpy(path, "/dev/shm/librecorder-"), geteuid());
+		rec_put_decimal(stpcpy(path, REC_SHM_DIR "/" REC_SHM_PREFIX), geteuid());
 	else
-		strcpy(stpcpy(path, base), base == run ? "/librecorder" : "");
+		strcpy(stpcpy(path, base), base == run ? "/" REC_RUN_NAME : "");
 	return *path == '/' ? 0 : -EINVAL;
 }
 
@@ -49,12 +50,6 @@ static int make_dir(const char *path)
 		return errno == EEXIST ? 0 : -errno;
 	/* The umask may forbid access even to us. */
 	return chmod(path, 0700) < 0 ? -errno : 0;
-}
-
-/* A user who may write there could replace our file by another one. */
-static bool is_ours_alone(const struct stat *st)
-{
-	return st->st_uid == geteuid() && !(st->st_mode & (S_IWGRP | S_IWOTH));
 }
 
 static int open_dir(const char *path)
@@ -68,7 +63,7 @@ static int open_dir(const char *path)
 		return r;
 	if (S_ISLNK(st.st_mode))
 		return -ELOOP;
-	return S_ISDIR(st.st_mode) && !is_ours_alone(&st) ? -EPERM : r;
+	return S_ISDIR(st.st_mode) && !rec_dir_is_owners_alone(&st, geteuid()) ? -EPERM : r;
 }
 
 bool rec_buffer_is_name(const char *name)
@@ -93,7 +88,7 @@ int rec_buffer_dir_open(bool create, char *path, size_t size)
 	}
 	if (fd < 0)
 		return fd;
-	r = fstat(fd, &st) < 0 ? -errno : is_ours_alone(&st) ? 0 : -EPERM;
+	r = fstat(fd, &st) < 0 ? -errno : rec_dir_is_owners_alone(&st, geteuid()) ? 0 : -EPERM;
 	if (r < 0) {
 		close(fd);
 		return r;

@@ -14,6 +14,8 @@
  */
 #include "librecorder/os/identity.h"
 #include "librecorder/core/decimal.h"
+#include "librecorder/core/proc_stat.h"
+#include "librecorder/os/pid_namespace.h"
 
 #include <librecorder/buffer_dir.h>
 
@@ -37,8 +39,6 @@
 
 /* ----------------------------------------------------------------------------------------------------------- /proc */
 
-#define OWN_NAMESPACE "/proc/self/ns/pid"
-
 /* A small file of /proc, as text. 0 or -errno. */
 static int read_file(int dir, const char *path, char *text, size_t size)
 {
@@ -55,39 +55,19 @@ static int read_file(int dir, const char *path, char *text, size_t size)
 	return 0;
 }
 
-/*
- * Field `field` (from 3 on) of a process's stat. The name may contain anything; the fields begin after its last
- * parenthesis.
- */
-static const char *stat_field(const char *text, int field)
-{
-	const char *at = strrchr(text, ')');
-
-	for (; at && field > 2; field--)
-		at = strchr(at + 1, ' ');
-	return at ? at + 1 : NULL;
-}
-
 static int read_start_time(int dir, const char *path, uint64_t *ret_start_time)
 {
-	const char *state, *threads, *start;
+	struct rec_proc_stat stat;
 	char text[1024];
 	const int r = read_file(dir, path, text, sizeof(text));
 
 	if (r < 0)
 		return r;
-	state = stat_field(text, 3);
-	threads = stat_field(text, 20);
-	start = stat_field(text, 22);
-	if (!start)
+	if (!rec_proc_stat_parse(text, &stat))
 		return -EIO;
-	/*
-	 * A process that has ended, but whose parent has not waited for it yet. A first thread that ended before the
-	 * others looks the same.
-	 */
-	if ((*state == 'Z' || *state == 'X') && rec_get_decimal(threads) <= 1)
+	if (rec_proc_stat_is_dead(&stat))
 		return -ESRCH;
-	*ret_start_time = rec_get_decimal(start);
+	*ret_start_time = stat.start_time;
 	return 0;
 }
 
@@ -103,19 +83,6 @@ int rec_process_start_time(pid_t pid, uint64_t *ret_start_time)
 	at = rec_put_decimal(stpcpy(at, "/task/"), (uint32_t)pid);
 	strcpy(at, "/stat");
 	return read_start_time(AT_FDCWD, path, ret_start_time);
-}
-
-/*
- * The inode of a pid namespace, taken from the link's text, which is faster than stat(): "pid:[4026531836]". 0: not
- * visible.
- */
-static uint64_t read_namespace(int dir, const char *path)
-{
-	char text[32];
-	const ssize_t n = readlinkat(dir, path, text, sizeof(text) - 1);
-
-	text[n > 0 ? n : 0] = '\0';
-	return strncmp(text, "pid:[", 5) == 0 ? rec_get_decimal(text + 5) : 0;
 }
 
 /*
@@ -141,7 +108,7 @@ void rec_identity_and_exe(struct rec_identity *ret_self, char *ret_exe, size_t s
 
 	*ret_self = (struct rec_identity){ .pid = (uint32_t)getpid() };
 	if (dir >= 0) {
-		ret_self->pid_ns = read_namespace(dir, "ns/pid");
+		ret_self->pid_ns = rec_pid_namespace(dir, "ns/pid");
 		read_start_time(dir, "stat", &ret_self->start_time);
 		n = size ? readlinkat(dir, "exe", ret_exe, size - 1) : 0;
 		close(dir);
@@ -181,7 +148,7 @@ static bool is_in_namespace(const char *process, uint64_t pid_ns)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%.16s/ns/pid", process);
-	return read_namespace(AT_FDCWD, path) == pid_ns;
+	return rec_pid_namespace(AT_FDCWD, path) == pid_ns;
 }
 
 static pid_t find(const struct rec_identity *who)
@@ -209,7 +176,7 @@ static pid_t find(const struct rec_identity *who)
 
 pid_t rec_identity_pid_here(const struct rec_identity *who)
 {
-	const uint64_t here = read_namespace(AT_FDCWD, OWN_NAMESPACE);
+	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 
 	/* If either namespace is unknown, there is no /proc; then we assume a single namespace. */
 	if (!who->pid_ns || !here || who->pid_ns == here)
@@ -260,7 +227,7 @@ void rec_identity_read(const struct rec_buffer_header *header, struct rec_identi
 
 bool rec_identity_is_alive(const struct rec_identity *who, int fd)
 {
-	const bool near = who->pid_ns && who->pid_ns == read_namespace(AT_FDCWD, OWN_NAMESPACE);
+	const bool near = who->pid_ns && who->pid_ns == rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 	uint64_t start_time = 0;
 	bool sure;
 	int r = -ENOENT;
@@ -287,7 +254,7 @@ int rec_identity_watch(const struct rec_identity *who)
 	uint64_t start_time = 0;
 	int fd;
 
-	if (!who->pid_ns || who->pid_ns != read_namespace(AT_FDCWD, OWN_NAMESPACE) || (pid_t)who->pid <= 0)
+	if (!who->pid_ns || who->pid_ns != rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE) || (pid_t)who->pid <= 0)
 		return -1;
 	fd = (int)syscall(SYS_pidfd_open, (pid_t)who->pid, 0);
 	if (fd < 0)
@@ -298,7 +265,10 @@ int rec_identity_watch(const struct rec_identity *who)
 	return -1;
 }
 
-/* By the lock, which the program takes before anything else, or by the values in the file's name (process_file.c). */
+/*
+ * The lock shows it, which the program takes before anything else; otherwise the values in the file's name
+ * (process_file.c).
+ */
 bool rec_buffer_has_maker(int dir, const char *name)
 {
 	const char *start = strchr(name, '-');
@@ -317,5 +287,5 @@ bool rec_buffer_has_maker(int dir, const char *name)
 
 bool rec_identity_is_seen(const struct rec_identity *who)
 {
-	return who->pid_ns && who->pid_ns != read_namespace(AT_FDCWD, OWN_NAMESPACE) && find(who);
+	return who->pid_ns && who->pid_ns != rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE) && find(who);
 }

@@ -1,31 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "librecorder/os/instance.h"
+#include "librecorder/os/mount.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <mntent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-/* The first tracefs among this process's mounts; if there are several, all show the same files. */
-static int find_mount(char *path, size_t size)
-{
-	char line[PATH_MAX + 256];
-	struct mntent entry;
-	int r = -ENOENT;
-	FILE *mounts = setmntent("/proc/self/mounts", "re");
-
-	if (!mounts)
-		return -errno;
-	while (r == -ENOENT && getmntent_r(mounts, &entry, line, sizeof(line)))
-		if (strcmp(entry.mnt_type, "tracefs") == 0)
-			r = snprintf(path, size, "%s", entry.mnt_dir) < (int)size ? 0 : -ENAMETOOLONG;
-	endmntent(mounts);
-	return r;
-}
 
 int rec_instance_open(const char *instance)
 {
@@ -37,7 +20,7 @@ int rec_instance_open(const char *instance)
 	} else {
 		if (instance && (!*instance || *instance == '.' || strchr(instance, '/')))
 			return -EINVAL;
-		r = find_mount(mount, sizeof(mount));
+		r = rec_tracefs_find(mount, sizeof(mount));
 		if (r < 0)
 			return r;
 		n = snprintf(path, sizeof(path), "%s%s%s", mount, instance ? "/instances/" : "",

@@ -7,6 +7,7 @@
  * got another sub-buffer, and the number of events by which `read` has grown. Another process that reads the same ring
  * takes events away from us; the kernel permits that.
  */
+#include "librecorder/core/stats_text.h"
 #include "librecorder/view/map_private.h"
 #include "librecorder/os/instance.h"
 
@@ -189,16 +190,6 @@ static uint64_t count_events(const struct rec_page *page)
 	return events;
 }
 
-/* A line of per_cpu/cpuN/stats: one name may be the end of another. */
-static uint64_t stats_figure(const char *stats, const char *name)
-{
-	const char *at = strstr(stats, name);
-
-	while (at && at > stats && at[-1] != '\n')
-		at = strstr(at + 1, name);
-	return at ? strtoull(at + strlen(name), NULL, 10) : 0;
-}
-
 /* What a mapping's meta page would contain. */
 static void fill_meta(const struct kernel_map *kernel, const struct rec_page *page)
 {
@@ -212,9 +203,9 @@ static void fill_meta(const struct kernel_map *kernel, const struct rec_page *pa
 	snprintf(path, sizeof(path), "per_cpu/cpu%u/stats", kernel->cpu);
 	if (rec_instance_read(kernel->dir, path, stats, sizeof(stats)) < 0)
 		return;
-	meta->overrun = stats_figure(stats, "overrun: ");
-	meta->read = stats_figure(stats, "read events: ");
-	meta->entries = stats_figure(stats, "entries: ") + meta->overrun + meta->read;
+	meta->overrun = rec_stats_figure(stats, "overrun");
+	meta->read = rec_stats_figure(stats, "read events");
+	meta->entries = rec_stats_figure(stats, "entries") + meta->overrun + meta->read;
 }
 
 static int get_copied(struct rec_map *map, struct rec_page *ret_page)

@@ -18,7 +18,7 @@ librecorder/view : librecorder/core librecorder/os librecorder/ring : event_text
 librecorder : librecorder/core librecorder/os librecorder/process librecorder/view format/weave : buffer clock reader
 format/io : : page
 format/hist : :
-format/dat : format/io librecorder/core/page_bytes.h : page
+format/dat : format/io librecorder/core/page_bytes.h librecorder/core/stats_text.h : page
 format/weave : format/io format/dat librecorder/core/page_bytes.h : clock event_text log page source
 format/print : :
 format/text : format/io format/dat format/print :
@@ -33,9 +33,9 @@ format/diff : format/io format/dat format/text format/model format/stats format/
 format/verify : format/io format/dat format/print format/text : page
 format/view : format/io format/dat format/text format/model :
 kernelshark : format/io format/dat format/text format/model :
-cli/base : :
-cli/recording : cli/base format/io format/weave : buffer_dir clock event_text filter lane log page pattern reader source
-cli/kernel : cli/base cli/recording format/dat format/io format/weave : clock lane map page
+cli/base : librecorder/core/proc_stat.h :
+cli/recording : cli/base format/io format/weave librecorder/core/dir_rules.h librecorder/core/stats_text.h librecorder/os/pid_namespace.h : buffer_dir clock event_text filter lane log page pattern reader source
+cli/kernel : cli/base cli/recording format/dat format/io format/weave librecorder/core/stats_text.h librecorder/os/pid_namespace.h librecorder/os/mount.h : clock lane map page
 cli : cli/base cli/recording cli/kernel format/dat format/diff format/export format/hist format/io format/model format/print format/series format/sql format/text format/verify format/view format/weave format/why : buffer_dir clock event_text filter lane log map page pattern reader
 END
 

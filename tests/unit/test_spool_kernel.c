@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "librecorder/core/stats_text.h"
 #include "cli/recording/spool_to_weave.h"
 #include "cli/recording/spool.h"
 
@@ -135,11 +136,11 @@ Test(spool_kernel, figures_are_found_by_their_whole_name)
 {
 	const char *stats = "entries: 5\nread events: 70\ncommit overrun: 4\noverrun: 30";
 
-	cr_assert_eq(spool_stats_figure(stats, "entries"), 5);
-	cr_assert_eq(spool_stats_figure(stats, "overrun"), 30);
-	cr_assert_eq(spool_stats_figure(stats, "events"), 0);
-	cr_assert_eq(spool_stats_figure(stats, "read"), 0);
-	cr_assert_eq(spool_stats_figure("", "entries"), 0);
+	cr_assert_eq(rec_stats_figure(stats, "entries"), 5);
+	cr_assert_eq(rec_stats_figure(stats, "overrun"), 30);
+	cr_assert_eq(rec_stats_figure(stats, "events"), 0);
+	cr_assert_eq(rec_stats_figure(stats, "read"), 0);
+	cr_assert_eq(rec_stats_figure("", "entries"), 0);
 }
 
 Test(spool_kernel, losses_are_read_out_of_statistics)

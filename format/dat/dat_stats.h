@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The statistics of a CPU in a file (DAT_CPUSTAT): the text of the kernel's per_cpu/cpuN/stats, after a line with the
+ * CPU, and lines of our own for events that were read and are not in the file.
+ */
+#ifndef FORMAT_DAT_STATS_H
+#define FORMAT_DAT_STATS_H
+
+#include "format/io/blob.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum dat_stat {
+	DAT_STAT_CPU,
+	DAT_STAT_ENTRIES,	 /* in the ring, and not read */
+	DAT_STAT_OVERRUN,
+	DAT_STAT_COMMIT_OVERRUN,
+	DAT_STAT_BYTES,
+	DAT_STAT_DROPPED,
+	DAT_STAT_READ,
+	DAT_STAT_LEFT_OUT,	 /* of READ: events of the recorder itself */
+	DAT_STAT_NOT_KEPT,	 /* of READ: pages that a limit of the size removed */
+};
+
+void dat_stats_put(struct blob *text, enum dat_stat what, uint64_t value);
+
+/* Whether the line has this value. */
+bool dat_stats_get(const char *line, enum dat_stat what, uint64_t *ret_value);
+
+#endif
