@@ -258,6 +258,32 @@ static bool compute_length(const struct print_value *value, const unsigned char 
 	return true;
 }
 
+static bool compare(enum print_value_kind kind, uint64_t left, uint64_t right, uint64_t *ret_number)
+{
+	switch (kind) {
+	case PRINT_VALUE_LESS:
+		*ret_number = left < right;
+		return true;
+	case PRINT_VALUE_LESS_EQUAL:
+		*ret_number = left <= right;
+		return true;
+	case PRINT_VALUE_MORE:
+		*ret_number = left > right;
+		return true;
+	case PRINT_VALUE_MORE_EQUAL:
+		*ret_number = left >= right;
+		return true;
+	case PRINT_VALUE_EQUAL:
+		*ret_number = left == right;
+		return true;
+	case PRINT_VALUE_DIFFERENT:
+		*ret_number = left != right;
+		return true;
+	default:
+		return false;
+	}
+}
+
 static bool combine(enum print_value_kind kind, uint64_t left, uint64_t right, uint64_t *ret_number)
 {
 	switch (kind) {
@@ -300,26 +326,8 @@ static bool combine(enum print_value_kind kind, uint64_t left, uint64_t right, u
 	case PRINT_VALUE_SHIFT_RIGHT:
 		*ret_number = right < 64 ? left >> right : 0;
 		return right < 64;
-	case PRINT_VALUE_LESS:
-		*ret_number = left < right;
-		return true;
-	case PRINT_VALUE_LESS_EQUAL:
-		*ret_number = left <= right;
-		return true;
-	case PRINT_VALUE_MORE:
-		*ret_number = left > right;
-		return true;
-	case PRINT_VALUE_MORE_EQUAL:
-		*ret_number = left >= right;
-		return true;
-	case PRINT_VALUE_EQUAL:
-		*ret_number = left == right;
-		return true;
-	case PRINT_VALUE_DIFFERENT:
-		*ret_number = left != right;
-		return true;
 	default:
-		return false;
+		return compare(kind, left, right, ret_number);
 	}
 }
 

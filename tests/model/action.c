@@ -332,61 +332,83 @@ static void sleep_begin(void)
 	m.wake = wake;
 }
 
-void act(char action)
-{
-	uint32_t i;
+/* Events of one size. */
+static const struct {
+	char action;
+	uint32_t size;
+	unsigned int how;
+} events[] = {
+	{ 's', 4, PLAINLY },
+	{ 'm', 12, PLAINLY },
+	{ 'h', 60, PLAINLY },
+	{ 'T', UINT32_MAX, PLAINLY },
+	{ 'x', REC_EVENT_SMALL_MAX + 4u, PLAINLY },
+	{ 'X', REC_EVENT_SMALL_MAX + 4u, TAKE_BACK },
+	{ 'd', 4, TAKE_BACK },
+	{ 'D', 12, TAKE_BACK },
+	{ 'z', 4, ONE_INSIDE },
+	{ 'e', 4, AS_MACRO },
+	{ 'y', 4, MISTAKEN },
+	{ 'Y', 4, MISTAKEN | TAKE_BACK },
+	{ 'W', 4, AT_ONCE },
+};
 
+static void write_pages(unsigned int pages)
+{
+	for (unsigned int i = 0; i < pages; i++)
+		write_event(long_size(), PLAINLY);
+}
+
+/* False: no action of a writer. */
+static bool act_as_writer(char action)
+{
+	for (unsigned int i = 0; i < sizeof(events) / sizeof(events[0]); i++)
+		if (events[i].action == action) {
+			write_event(events[i].size, events[i].how);
+			return true;
+		}
 	switch (action) {
-	case 's':
-		write_event(4, PLAINLY);
-		break;
-	case 'm':
-		write_event(12, PLAINLY);
-		break;
-	case 'h':
-		write_event(60, PLAINLY);
-		break;
 	case 'l':
 		write_event(long_size(), PLAINLY);
-		break;
-	case 'r':
-	case 'R':
-		for (i = 0; i < (action == 'r' ? 1u : 2u) * config->pages; i++)
-			write_event(long_size(), PLAINLY);
-		break;
+		return true;
 	case 't':
 		write_event(long_size() + 4, PLAINLY);
-		break;
-	case 'd':
-		write_event(4, TAKE_BACK);
-		break;
-	case 'D':
-		write_event(12, TAKE_BACK);
-		break;
-	case 'z':
-		write_event(4, ONE_INSIDE);
-		break;
-	case 'T':
-		write_event(UINT32_MAX, PLAINLY);
-		break;
-	case 'e':
-		write_event(4, AS_MACRO);
-		break;
+		return true;
+	case 'r':
+	case 'R':
+		write_pages((action == 'r' ? 1u : 2u) * config->pages);
+		return true;
 	case 'g':
 	case 'G':
 		write_gated(action == 'G');
-		break;
+		return true;
 	case 'n':
 		write_deepest();
-		break;
-	case 'x':
-	case 'X':
-		write_event(REC_EVENT_SMALL_MAX + 4u, action == 'x' ? PLAINLY : TAKE_BACK);
-		break;
-	case 'y':
-	case 'Y':
-		write_event(4, action == 'y' ? MISTAKEN : MISTAKEN | TAKE_BACK);
-		break;
+		return true;
+	case 'a':
+		make_anew();
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void put_back(void)
+{
+	oracle_putting_back();
+	if (!with(SHARED))
+		rec_ring_repair(&m.handle);
+	else if (lane_take_orphan())
+		lane_leave(&m.shared.handle);
+	m.lease = false;
+	oracle_put_back();
+}
+
+void act(char action)
+{
+	if (act_as_writer(action))
+		return;
+	switch (action) {
 	case 'o':
 		look_begin();
 		break;
@@ -411,23 +433,11 @@ void act(char action)
 			fail("a copy without any room is made");
 		read_copy(false, REC_SUBBUF_HEADER_SIZE + 4);
 		break;
-	case 'W':
-		write_event(4, AT_ONCE);
-		break;
 	case 'v':
 		look_at_counts();
 		break;
-	case 'a':
-		make_anew();
-		break;
 	case 'L':
-		oracle_putting_back();
-		if (!with(SHARED))
-			rec_ring_repair(&m.handle);
-		else if (lane_take_orphan())
-			lane_leave(&m.shared.handle);
-		m.lease = false;
-		oracle_put_back();
+		put_back();
 		break;
 	case 'w':
 	case 'p':
