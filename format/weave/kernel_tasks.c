@@ -206,7 +206,7 @@ void kernel_tasks_format(struct kernel_tasks *tasks, const char *text, size_t si
 	unsigned int nr = 0;
 	unsigned int i;
 
-	/* Of hundreds of formats, only a few name tasks. */
+	/* Only a few of hundreds of formats name tasks. */
 	if (!size || !memmem(text, size, "comm[", 5))
 		return;
 	while (text < end) {

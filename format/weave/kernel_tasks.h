@@ -21,7 +21,7 @@ struct kernel_task {
 	char saved[TASK_NAME_SIZE]; /* by saved_cmdlines */
 };
 
-/* Where an event names tasks. */
+/* The fields in which an event names tasks. */
 struct task_fields {
 	unsigned int nr;
 	struct {

@@ -103,7 +103,7 @@ static uint64_t deviation(const struct time_map *map, const struct rec_anchor *a
 	return distance(time_map_ns(map, &hint, anchor->clock), anchor->mono);
 }
 
-/* By how much the line between the neighbours of a corner misses the corner. */
+/* The distance from a corner to the line between its neighbours. */
 static uint64_t bend(const struct rec_anchor *corner)
 {
 	const uint64_t mult = rate(corner - 1, corner + 1);

@@ -64,7 +64,7 @@ int trace_info_grow(void *array, size_t size, size_t used, size_t *max)
 
 /* ------------------------------------------------------------------------------------------------- one event */
 
-/* Only what viewers accept as a name: with anything else they would refuse the event, or the whole text. */
+/* Only names that viewers accept: with any other they would refuse the event, or the whole text. */
 static bool is_name(struct rec_words name)
 {
 	uint32_t i;

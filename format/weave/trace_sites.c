@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Not a canonical address on x86-64 or arm64; the letters are "rec". */
+/* This is not a canonical address on x86-64 or arm64; the letters are "rec". */
 #define SITE_BASE UINT64_C(0x7265630000000000)
 #define SITE_STEP UINT64_C(16)
 

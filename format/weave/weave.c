@@ -9,10 +9,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* trace-cmd and KernelShark slow down with each CPU (facts trace-dat 1.8). */
-#define RAW_STREAMS_MAX 4096u
 
 /* -------------------------------------------------------------------------------------------------- the merge */
 
@@ -48,7 +44,7 @@ static void sift_down(struct heap *heap, unsigned int at)
 
 static void end_input(struct weave *weave, struct weave_input *input)
 {
-	const struct weave_loss trailing = weave_input_trailing(weave, input);
+	const struct weave_loss trailing = weave_input_trailing(input);
 
 	weave_loss_join(&weave->owners[input->process].trailing, &trailing);
 }
@@ -56,7 +52,7 @@ static void end_input(struct weave *weave, struct weave_input *input)
 /* The first event of each stream of the programs. */
 static int fill_heap(struct weave *weave, struct heap *heap)
 {
-	const unsigned int nr = weave->params->source->nr_streams;
+	const unsigned int nr = weave->in.source->nr_streams;
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
@@ -116,12 +112,12 @@ static int merge_heap(struct weave *weave, struct heap *heap)
 
 uint64_t weave_end_time(const struct weave *weave, unsigned int number)
 {
-	const struct weave_process *process = &weave->params->processes[number];
+	const struct weave_process *process = &weave->meta.processes[number];
 	const bool raw = weave->raw_tsc;
 	uint64_t time = raw ? 0 : weave->last_ns;
 	unsigned int i;
 
-	for (i = 0; raw && i < weave->params->source->nr_streams; i++)
+	for (i = 0; raw && i < weave->in.source->nr_streams; i++)
 		if (weave->inputs[i].last_clock > time)
 			time = weave->inputs[i].last_clock;
 	for (i = 0; !weave->stats.events && i < process->nr_anchors; i++) {
@@ -135,13 +131,13 @@ uint64_t weave_end_time(const struct weave *weave, unsigned int number)
 /* Losses after which no event follows: one synthetic event for each process; for --raw, those without a stream. */
 static int end_processes(struct weave *weave)
 {
-	const struct weave_params *params = weave->params;
+	const struct weave_meta *meta = &weave->meta;
 	unsigned int i;
 	int err = 0;
 
-	for (i = 0; i < params->nr_processes && !err; i++) {
+	for (i = 0; i < meta->nr_processes && !err; i++) {
 		struct weave_owner *owner = &weave->owners[i];
-		const bool of_lane = params->raw && !params->processes[i].kernel;
+		const bool of_lane = meta->raw && !owner->is_kernel;
 
 		if (weave_loss_any(&owner->trailing))
 			err = weave_out_end(weave, of_lane ? weave->nr_lanes : owner->last_cpu, i,
@@ -151,19 +147,13 @@ static int end_processes(struct weave *weave)
 	return err ? err : weave_out_flush_all(weave);
 }
 
-/* Whether the stream is the kernel's and its pages go to a buffer of its own. */
-static bool is_apart(const struct weave *weave, const struct weave_input *input)
-{
-	return input->is_kernel && weave->owners[input->process].buffer;
-}
-
 /* The kernel's streams of other buffers than the top one: nothing is woven into these. */
 static int put_apart(struct weave *weave)
 {
 	int err = 0;
 
-	for (unsigned int i = 0; i < weave->params->source->nr_streams && !err; i++)
-		if (is_apart(weave, &weave->inputs[i]))
+	for (unsigned int i = 0; i < weave->in.source->nr_streams && !err; i++)
+		if (weave_is_apart(weave, &weave->inputs[i]))
 			err = weave_kernel_pages(weave, &weave->inputs[i]);
 	return err;
 }
@@ -195,7 +185,7 @@ static int put_kernel(struct weave *weave)
 
 static int merge(struct weave *weave)
 {
-	const bool has_kernel = weave->params->source->nr_streams > weave->nr_lanes;
+	const bool has_kernel = weave->in.source->nr_streams > weave->nr_lanes;
 	struct heap heap = { NULL, 0 };
 	bool joins;
 	int err;
@@ -207,7 +197,7 @@ static int merge(struct weave *weave)
 	/* Nothing is merged: the file takes the kernel's clock, and its pages unchanged. */
 	if (!heap.nr && weave->kernel)
 		weave->raw_tsc = weave->kernel->clock == REC_CLOCK_TSC;
-	joins = has_kernel && heap.nr && weave->params->buffers == WEAVE_WOVEN;
+	joins = has_kernel && heap.nr && !weave->meta.split;
 	if (!err && joins)
 		err = weave_stage_begin(weave);
 	if (!err)
@@ -225,209 +215,6 @@ static int merge(struct weave *weave)
 }
 
 /* ------------------------------------------------------------------------------------------------- the whole */
-
-/* Whether programs can be on one timeline with the kernel's clock. */
-static bool is_shared_clock(const struct weave_process *kernel)
-{
-	const char *name = kernel->kernel->clock;
-
-	return !name || !strcmp(name, kernel->clock == REC_CLOCK_TSC ? "x86-tsc" : "mono");
-}
-
-/* A recorder that was killed at its start may have left no name of a clock. */
-static bool is_same_clock(const struct weave_process *kernel, const struct weave_process *top)
-{
-	const char *name = kernel->kernel->clock, *of_top = top->kernel->clock;
-
-	return kernel->clock == top->clock && (!name || !of_top || !strcmp(name, of_top));
-}
-
-/* One of the kernel's streams is in the top buffer; a file has one clock. */
-static int check_kernels(const struct weave *weave)
-{
-	const struct weave_params *params = weave->params;
-
-	if (weave->nr_kernels > WEAVE_KERNELS_MAX || (weave->nr_kernels && !weave->kernel))
-		return -EINVAL;
-	for (unsigned int i = 0; i < params->nr_processes; i++) {
-		const struct weave_process *process = &params->processes[i];
-
-		if (process->kernel && !is_same_clock(process, weave->kernel))
-			return -EINVAL;
-	}
-	if (weave->kernel && params->nr_processes > weave->nr_kernels && !is_shared_clock(weave->kernel))
-		return -EINVAL;
-	return 0;
-}
-
-static int check_processes(struct weave *weave)
-{
-	const struct weave_params *params = weave->params;
-	unsigned int i;
-
-	for (i = 0; i < params->nr_processes; i++) {
-		const struct weave_process *process = &params->processes[i];
-		const uint32_t size = process->subbuf_size;
-
-		if (process->clock != REC_CLOCK_TSC && process->clock != REC_CLOCK_MONO)
-			return -EINVAL;
-		if (size > REC_SUBBUF_MAX || (size & (size - 1)))
-			return -EINVAL;
-		weave->nr_kernels += process->kernel != NULL;
-		if (!process->kernel || process->kernel->buffer)
-			continue;
-		if (weave->kernel)
-			return -EINVAL;
-		weave->kernel = process;
-	}
-	return check_kernels(weave);
-}
-
-static int check_streams(struct weave *weave)
-{
-	const struct weave_params *params = weave->params;
-	unsigned int i;
-
-	for (i = 0; i < params->source->nr_streams; i++) {
-		const struct weave_stream *stream = &params->streams[i];
-
-		if (stream->process >= params->nr_processes)
-			return -EINVAL;
-		if (!params->processes[stream->process].kernel)
-			weave->nr_lanes++;
-		else if (stream->cpu >= WEAVE_CPUS_MAX)
-			return -EINVAL;
-	}
-	if (params->raw && weave->nr_lanes > RAW_STREAMS_MAX)
-		return -E2BIG;
-	return 0;
-}
-
-/* One map of the TSC for all processes: their order must not depend on which process's anchors were used. */
-static int make_maps(struct weave *weave)
-{
-	const struct weave_params *params = weave->params;
-	struct rec_anchor *all;
-	size_t nr = params->nr_anchors;
-	unsigned int i;
-	int err;
-
-	for (i = 0; i < params->nr_processes; i++)
-		if (params->processes[i].clock == REC_CLOCK_TSC)
-			nr += params->processes[i].nr_anchors;
-	all = calloc(nr + 1, sizeof(*all));
-	if (!all)
-		return -ENOMEM;
-	nr = params->nr_anchors;
-	if (nr)
-		memcpy(all, params->anchors, nr * sizeof(*all));
-	for (i = 0; i < params->nr_processes; i++) {
-		const struct weave_process *process = &params->processes[i];
-
-		if (process->clock != REC_CLOCK_TSC || !process->nr_anchors)
-			continue;
-		memcpy(all + nr, process->anchors, process->nr_anchors * sizeof(*all));
-		nr += process->nr_anchors;
-	}
-	err = time_map_init(&weave->maps[REC_CLOCK_TSC], REC_CLOCK_TSC, all, (unsigned int)nr);
-	if (!err)
-		err = time_map_init(&weave->maps[REC_CLOCK_MONO], REC_CLOCK_MONO, NULL, 0);
-	free(all);
-	return err;
-}
-
-/* Names of tasks that the kernel's texts give. */
-static int take_kernel(struct weave *weave)
-{
-	const struct weave_kernel *kernel = weave->kernel->kernel, *one;
-	unsigned int i, j;
-	int err = kernel_tasks_new(&weave->tasks);
-
-	if (!err)
-		err = hidden_threads_parse(weave->params->notes.hidden, &weave->hidden);
-
-	for (i = 0; i < weave->params->nr_processes && !err; i++) {
-		one = weave->params->processes[i].kernel;
-		for (j = 0; one && j < one->nr_formats; j++)
-			kernel_tasks_format(weave->tasks, one->formats[j].text.data, one->formats[j].text.size);
-	}
-	if (!err && kernel->cmdlines.size)
-		err = kernel_tasks_saved(weave->tasks, kernel->cmdlines.data, kernel->cmdlines.size);
-	if (!err)
-		trace_info_set_tasks(weave->info, weave->tasks);
-	return err;
-}
-
-static int take_processes(struct weave *weave)
-{
-	const struct weave_params *params = weave->params;
-	bool all_tsc = params->nr_processes > 0;
-	unsigned int i;
-	int err;
-
-	weave->owners = calloc(params->nr_processes + 1u, sizeof(*weave->owners));
-	if (!weave->owners)
-		return -ENOMEM;
-	err = trace_info_new(&weave->info);
-	if (!err)
-		trace_info_set_wants(weave->info, params->wants, params->wants_arg);
-	for (i = 0; i < params->nr_processes && !err; i++) {
-		const struct weave_process *process = &params->processes[i];
-
-		if (process->subbuf_size > weave->page_size)
-			weave->page_size = process->subbuf_size;
-		all_tsc = all_tsc && process->clock == REC_CLOCK_TSC;
-		weave_loss_add(&weave->owners[i].trailing, process->lost);
-		weave->owners[i].no_lane = process->lost;
-		err = trace_info_add_process(weave->info, process->pid, process->comm, process->log,
-					     process->log_size);
-	}
-	weave->raw_tsc = params->raw && all_tsc;
-	if (!err && weave->kernel)
-		err = take_kernel(weave);
-	return err ? err : weave_take_buffers(weave);
-}
-
-/* Two kernel streams cannot use the same CPU of one buffer. */
-static int take_kernel_stream(struct weave *weave, struct weave_input *input)
-{
-	input->cpu = weave->params->streams[input->number].cpu;
-	if (is_apart(weave, input))
-		return 0;
-	if (weave->kernel_inputs[input->cpu])
-		return -EINVAL;
-	weave->kernel_inputs[input->cpu] = input;
-	return 0;
-}
-
-static int take_streams(struct weave *weave)
-{
-	const struct weave_params *params = weave->params;
-	const unsigned int nr = params->source->nr_streams;
-	unsigned int lanes = 0;
-	unsigned int i;
-	int err = 0;
-
-	weave->max_kernel_inputs = weave->kernel ? WEAVE_CPUS_MAX : 0;
-	weave->inputs = calloc(nr + 1u, sizeof(*weave->inputs));
-	weave->kernel_inputs = calloc(weave->max_kernel_inputs + 1u, sizeof(struct weave_input *));
-	if (!weave->inputs || !weave->kernel_inputs)
-		return -ENOMEM;
-	for (i = 0; i < nr && !err; i++) {
-		struct weave_input *input = &weave->inputs[i];
-
-		input->number = i;
-		input->process = params->streams[i].process;
-		input->time = &weave->maps[params->processes[input->process].clock];
-		input->ids = trace_info_map(weave->info, input->process);
-		input->is_kernel = params->processes[input->process].kernel;
-		if (input->is_kernel)
-			err = take_kernel_stream(weave, input);
-		else
-			input->cpu = lanes++;
-	}
-	return err;
-}
 
 static void clean_up(struct weave *weave)
 {
@@ -453,23 +240,16 @@ static void clean_up(struct weave *weave)
 int weave_to_dat(const struct weave_params *params, struct weave_stats *ret_stats)
 {
 	struct weave weave = {
-		.params = params,
 		.page_size = params->page_size ? params->page_size : REC_SUBBUF_MIN,
 	};
-	int err = check_processes(&weave);
+	int err = weave_check(&weave, params);
 
-	if (!err)
-		err = check_streams(&weave);
 	if (err)
 		return err;
 	weave.nr_cpus = params->raw && !weave.kernel ? weave.nr_lanes : params->nr_cpus;
 	if (!weave.nr_cpus)
 		weave.nr_cpus = 1;
-	err = take_processes(&weave);
-	if (!err)
-		err = make_maps(&weave);
-	if (!err)
-		err = take_streams(&weave);
+	err = weave_take(&weave, params);
 	if (!err)
 		err = dat_write_open(params->output, params->version ? params->version : 6, weave.page_size,
 				     weave.nr_cpus * weave.nr_buffers, &weave.writer);

@@ -76,8 +76,8 @@ struct weave_process {
 	uint32_t subbuf_size; /* of its pages */
 	bool other_pids;      /* its threads have other numbers for the kernel: they are of another pid namespace */
 	const char *comm;     /* name for threads that have none of their own */
-	const void *
-		log; /* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
+	/* struct rec_log_record..., aligned to 8; read after the last page, so that it names every event */
+	const void *log;
 	size_t log_size;
 	const struct rec_anchor
 		*anchors; /* any order; anchors of all processes with the same clock are used together */
@@ -172,15 +172,15 @@ struct weave_stats {
 	uint64_t last_time;
 	uint64_t pages;	       /* taken from the source */
 	uint64_t file_size;
-	uint64_t
-		time_error; /* maximum of |time in the file - CLOCK_MONOTONIC|, ns, from the anchors; UINT64_MAX: unknown */
+	/* maximum of |time in the file - CLOCK_MONOTONIC|, ns, from the anchors; UINT64_MAX: unknown */
+	uint64_t time_error;
 
 	/* Errors; 0 in a normal recording. */
 	uint64_t damaged_streams; /* ended by an error of the source */
 	uint64_t damaged_pages;	  /* contained fewer events than they should */
 	uint64_t damaged_events;  /* events missing on them */
-	uint64_t
-		unknown_events; /* not described by the process's log: left out; raw: kept, with id 0 and counted as events */
+	/* not described by the process's log: left out; raw: kept, with id 0 and counted as events */
+	uint64_t unknown_events;
 	uint64_t cpu_unknown;	  /* put on CPU 0 */
 	uint64_t time_raised;	  /* events that went back in time; they got the time of their predecessor */
 	uint64_t time_raised_max; /* the largest such change, ns */

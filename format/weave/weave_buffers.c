@@ -11,17 +11,17 @@
 
 int weave_take_buffers(struct weave *weave)
 {
-	const struct weave_params *params = weave->params;
+	const struct weave_meta *meta = &weave->meta;
 	unsigned int lanes = 0; /* the buffer of all lanes, if they have one of their own */
 	unsigned int i;
 
 	weave->nr_buffers = 1;
-	for (i = 0; i < params->nr_processes; i++) {
-		const struct weave_kernel *kernel = params->processes[i].kernel;
+	for (i = 0; i < meta->nr_processes; i++) {
+		const struct weave_kernel *kernel = meta->processes[i].kernel;
 
-		if (kernel ? kernel->buffer != NULL : !params->raw && params->buffers == WEAVE_SPLIT)
+		if (kernel ? kernel->buffer != NULL : meta->split)
 			weave->owners[i].buffer = weave->nr_buffers++;
-		if (kernel || !params->raw || !weave->kernel)
+		if (kernel || !meta->raw || !weave->kernel)
 			continue;
 		if (!lanes)
 			lanes = weave->nr_buffers++;
@@ -33,21 +33,21 @@ int weave_take_buffers(struct weave *weave)
 
 int weave_name_buffers(struct weave *weave)
 {
-	const struct weave_params *params = weave->params;
+	const struct weave_meta *meta = &weave->meta;
 	struct blob name = BLOB_INIT;
 	unsigned int i, number;
 	unsigned int last = 0;
 	int err = 0;
 
-	for (i = 0; i < params->nr_processes && !err; i++) {
+	for (i = 0; i < meta->nr_processes && !err; i++) {
 		if (weave->owners[i].buffer <= last)
 			continue;
-		if (params->processes[i].kernel)
-			blob_printf(&name, "%s", params->processes[i].kernel->buffer);
-		else if (params->raw)
+		if (meta->processes[i].kernel)
+			blob_printf(&name, "%s", meta->processes[i].kernel->buffer);
+		else if (meta->raw)
 			blob_printf(&name, "lanes");
 		else
-			blob_printf(&name, "%s-%u", params->processes[i].comm, params->processes[i].pid);
+			blob_printf(&name, "%s-%u", meta->processes[i].comm, meta->processes[i].pid);
 		blob_put(&name, "", 1);
 		err = name.error ? name.error : dat_write_buffer(weave->writer, (const char *)name.data, &number);
 		name.size = 0;

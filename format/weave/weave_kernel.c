@@ -92,7 +92,7 @@ int weave_kernel_put(struct weave *weave, struct weave_input *input, uint64_t un
 
 int weave_kernel_end(struct weave *weave, struct weave_input *input)
 {
-	const struct weave_loss trailing = weave_input_trailing(weave, input);
+	const struct weave_loss trailing = weave_input_trailing(input);
 
 	if (!weave_loss_any(&trailing))
 		return 0;

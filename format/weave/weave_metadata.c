@@ -49,13 +49,13 @@ static int put_formats_of(struct weave *weave, const struct weave_kernel *kernel
 
 static int put_kernel_formats(struct weave *weave)
 {
-	const struct weave_params *params = weave->params;
+	const struct weave_meta *meta = &weave->meta;
 	bool *given = calloc(REC_EVENT_ID_FIRST, sizeof(*given));
 	int err = given ? 0 : -ENOMEM;
 
-	for (unsigned int i = 0; i < params->nr_processes && !err; i++)
-		if (params->processes[i].kernel)
-			err = put_formats_of(weave, params->processes[i].kernel, given);
+	for (unsigned int i = 0; i < meta->nr_processes && !err; i++)
+		if (meta->processes[i].kernel)
+			err = put_formats_of(weave, meta->processes[i].kernel, given);
 	free(given);
 	return err;
 }
@@ -111,13 +111,13 @@ static int put_system(struct weave *weave)
 
 static int put_notes(struct weave *weave)
 {
-	struct dat_notes notes = weave->params->notes;
+	struct dat_notes notes = *weave->meta.notes;
 	struct blob text = BLOB_INIT, processes = BLOB_INIT, others = BLOB_INIT;
 	int err = trace_info_processes(weave->info, &processes);
 
 	blob_put(&processes, "", 1);
-	for (unsigned int i = 0; i < weave->params->nr_processes; i++)
-		if (weave->params->processes[i].other_pids)
+	for (unsigned int i = 0; i < weave->meta.nr_processes; i++)
+		if (weave->meta.processes[i].other_pids)
 			trace_info_threads_of(weave->info, i, &others);
 	blob_put(&others, "", 1);
 	err = err ? err : processes.error ? processes.error : others.error;
@@ -135,15 +135,15 @@ static int put_notes(struct weave *weave)
 	return err;
 }
 
-/* In microseconds, as trace-cmd has it. */
+/* The date in microseconds, as trace-cmd writes it. */
 static int put_date(struct weave *weave)
 {
 	struct blob text = BLOB_INIT;
 	int err;
 
-	if (!weave->params->date)
+	if (!weave->meta.date)
 		return 0;
-	blob_printf(&text, "0x%" PRIx64, weave->params->date / 1000);
+	blob_printf(&text, "0x%" PRIx64, weave->meta.date / 1000);
 	err = put_string(weave, DAT_DATE, &text);
 	blob_free(&text);
 	return err;
@@ -151,12 +151,12 @@ static int put_date(struct weave *weave)
 
 static int put_maps(struct weave *weave)
 {
-	const struct weave_params *params = weave->params;
+	const struct weave_meta *meta = &weave->meta;
 	struct blob text = BLOB_INIT;
 	int err = 0;
 
-	for (unsigned int i = 0; i < params->nr_maps && !err; i++) {
-		blob_put(&text, params->maps[i].data, params->maps[i].size);
+	for (unsigned int i = 0; i < meta->nr_maps && !err; i++) {
+		blob_put(&text, meta->maps[i].data, meta->maps[i].size);
 		err = put_string(weave, DAT_PROCMAPS, &text);
 	}
 	blob_free(&text);
@@ -195,7 +195,7 @@ static const struct weave_input *find_kernel_input(const struct weave *weave, un
 {
 	if (!buffer)
 		return cpu < weave->max_kernel_inputs ? weave->kernel_inputs[cpu] : NULL;
-	for (unsigned int i = 0; i < weave->params->source->nr_streams; i++) {
+	for (unsigned int i = 0; i < weave->in.source->nr_streams; i++) {
 		const struct weave_input *input = &weave->inputs[i];
 
 		if (input->is_kernel && input->cpu == cpu && weave->owners[input->process].buffer == buffer)
@@ -217,8 +217,8 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 		blob_put(text, kernel->cpu_stats[cpu].data, kernel->cpu_stats[cpu].size);
 	if (is_given && input && input->left_out)
 		dat_stats_put(text, DAT_STAT_LEFT_OUT, input->left_out);
-	if (is_given && input && weave->params->streams[input->number].not_kept)
-		dat_stats_put(text, DAT_STAT_NOT_KEPT, weave->params->streams[input->number].not_kept);
+	if (is_given && input && input->stream->not_kept)
+		dat_stats_put(text, DAT_STAT_NOT_KEPT, input->stream->not_kept);
 	if (!is_given)
 		put_figures(text, cpu < buffer->max_cpus ? &buffer->cpus[cpu].kernel : &none,
 			    dat_write_size(weave->writer, number, cpu));
@@ -227,12 +227,12 @@ static void put_kernel_stats(struct weave *weave, const struct weave_kernel *ker
 /* The statistics of the kernel's other buffers, in trace-cmd's form. */
 static int put_buffer_stats(struct weave *weave, unsigned int nr)
 {
-	const struct weave_params *params = weave->params;
+	const struct weave_meta *meta = &weave->meta;
 	struct blob text = BLOB_INIT;
 	int err = 0;
 
-	for (unsigned int i = 0; i < params->nr_processes && !err; i++) {
-		const struct weave_kernel *kernel = params->processes[i].kernel;
+	for (unsigned int i = 0; i < meta->nr_processes && !err; i++) {
+		const struct weave_kernel *kernel = meta->processes[i].kernel;
 
 		if (!kernel || !kernel->buffer)
 			continue;
@@ -337,13 +337,13 @@ static unsigned int count_cpus(const struct weave *weave)
 /* Sum up the streams. ret_from and ret_to: first and last TSC time, 0 without. */
 static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
 {
-	const struct weave_params *params = weave->params;
+	const struct weave_meta *meta = &weave->meta;
 	struct weave_stats *stats = &weave->stats;
 	uint64_t from = UINT64_MAX;
 	uint64_t to = 0;
 	unsigned int i;
 
-	for (i = 0; i < params->source->nr_streams; i++) {
+	for (i = 0; i < weave->in.source->nr_streams; i++) {
 		const struct weave_input *input = &weave->inputs[i];
 
 		if (!input->events || input->time->identity)
@@ -353,10 +353,10 @@ static void sum_up(struct weave *weave, uint64_t *ret_from, uint64_t *ret_to)
 	}
 	if (to >= from)
 		stats->time_error = shown_error(weave, from, to);
-	for (i = 0; i < params->nr_processes; i++)
-		stats->processes += weave->owners[i].events > 0 && !params->processes[i].kernel;
+	for (i = 0; i < meta->nr_processes; i++)
+		stats->processes += weave->owners[i].events > 0 && !meta->processes[i].kernel;
 	stats->cpus = count_cpus(weave);
-	for (i = 0; i < params->source->nr_streams; i++)
+	for (i = 0; i < weave->in.source->nr_streams; i++)
 		stats->kernel_cpus += weave->inputs[i].is_kernel && weave->inputs[i].events;
 	stats->threads = trace_info_threads(weave->info);
 	*ret_from = to >= from ? from : 0;

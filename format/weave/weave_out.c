@@ -36,7 +36,7 @@ int weave_cpu_get(struct weave *weave, unsigned int number, unsigned int cpu, st
 
 static bool is_kernel(const struct weave *weave, unsigned int process)
 {
-	return weave->params->processes[process].kernel;
+	return weave->owners[process].is_kernel;
 }
 
 static struct weave_figures *figures_of(const struct weave *weave, struct weave_cpu *cpu, unsigned int process)
@@ -174,7 +174,7 @@ int weave_out_end(struct weave *weave, unsigned int number, unsigned int process
 		  uint64_t no_lane)
 {
 	struct trace_end_event event = {
-		.common = { .type = TRACE_INFO_END_ID, .pid = (int32_t)weave->params->processes[process].pid },
+		.common = { .type = TRACE_INFO_END_ID, .pid = (int32_t)weave->owners[process].pid },
 		.lost = loss.unknown ? REC_LOST_UNKNOWN : loss.known,
 		.no_lane = no_lane,
 	};

@@ -77,14 +77,14 @@ static int walk_page(struct weave *weave, struct weave_input *input, struct walk
 /* The file's pages all have one size: if it is larger than the kernel's, several of the kernel's pages go to one. */
 static bool is_page_size(const struct weave *weave, const struct weave_input *input)
 {
-	return weave->params->processes[input->process].subbuf_size == weave->page_size;
+	return input->subbuf_size == weave->page_size;
 }
 
 /* Put the unchanged page: copied from its own file, or by way of the CPU's page. */
 static int put_page(struct weave *weave, struct weave_cpu *cpu, const struct weave_input *input)
 {
 	const uint32_t size = weave->page_size;
-	const struct weave_file *file = weave->params->streams[input->number].file;
+	const struct weave_file *file = input->stream->file;
 	int err;
 
 	if (file)
@@ -131,11 +131,9 @@ static int put_whole(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 }
 
 /* Whether the page reports by itself what was lost before it. */
-static bool tells_loss(const struct weave *weave, const struct weave_input *input)
+static bool tells_loss(const struct weave_input *input)
 {
-	const uint32_t size = weave->params->processes[input->process].subbuf_size;
-
-	return input->page.lost == rec_page_lost(input->page.data, size - REC_SUBBUF_HEADER_SIZE);
+	return input->page.lost == rec_page_lost(input->page.data, input->subbuf_size - REC_SUBBUF_HEADER_SIZE);
 }
 
 /* 1: a page was put; 0: there is none; -errno. */
@@ -150,7 +148,7 @@ static int take_page(struct weave *weave, struct weave_cpu *cpu, struct weave_in
 	if (got <= 0)
 		return got;
 	err = walk_page(weave, input, &walk);
-	if (!err && walk.events && walk.whole && tells_loss(weave, input) && !behind_loss && is_page_size(weave, input))
+	if (!err && walk.events && walk.whole && tells_loss(input) && !behind_loss && is_page_size(weave, input))
 		err = put_whole(weave, cpu, input, &walk);
 	else if (!err)
 		err = put_page_events(weave, cpu, input);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Shared by weave.c (the whole), weave_buffers.c, weave_stream.c (events of one stream), weave_kernel.c (those of the
- * kernel), weave_join.c (both on one CPU), weave_passthrough.c (unchanged pages), weave_run.c (records copied), weave_out.c
- * (pages of one CPU), weave_raw.c and weave_metadata.c (the other contents of the file).
+ * Shared by weave.c (the whole), weave_params.c (the parameters), weave_buffers.c, weave_stream.c (events of one
+ * stream), weave_kernel.c (events of the kernel), weave_join.c (both on one CPU), weave_passthrough.c (unchanged pages),
+ * weave_run.c (records copied), weave_out.c (pages of one CPU), weave_raw.c and weave_metadata.c (the other contents of
+ * the file).
  */
 #ifndef FORMAT_WEAVE_PRIVATE_H
 #define FORMAT_WEAVE_PRIVATE_H
@@ -30,6 +31,8 @@ struct weave_loss {
 struct weave_input {
 	unsigned int number;
 	unsigned int process;
+	const struct weave_stream *stream;
+	uint32_t subbuf_size; /* of its pages; 0: not known */
 	bool is_kernel;
 	bool staged;	  /* programs' events on a CPU, with ids and times of the file */
 	unsigned int cpu; /* of the file, where all its events go: the kernel's, or raw's */
@@ -80,6 +83,8 @@ struct weave_buffer {
 };
 
 struct weave_owner { /* a process */
+	uint32_t pid;
+	bool is_kernel;
 	uint64_t events;
 	unsigned int buffer; /* of the file */
 	unsigned int last_cpu;
@@ -87,8 +92,31 @@ struct weave_owner { /* a process */
 	uint64_t no_lane;
 };
 
+/* What the steps that read streams need of the parameters (struct weave_params describes it). */
+struct weave_in {
+	struct rec_source *source;
+	bool has_wants; /* some events may be left out */
+	int (*progress)(void *arg, uint64_t pages);
+	void *progress_arg;
+	bool (*refresh)(void *arg, unsigned int process, const void **ret_log, size_t *ret_size);
+	void *refresh_arg;
+};
+
+/* What the metadata of the file are made of. */
+struct weave_meta {
+	const struct weave_process *processes;
+	unsigned int nr_processes;
+	const struct dat_notes *notes;
+	const struct weave_text *maps;
+	unsigned int nr_maps;
+	uint64_t date;
+	bool raw;   /* lanes have buffers for themselves: beside the kernel, one for all; */
+	bool split; /* each process one */
+};
+
 struct weave {
-	const struct weave_params *params;
+	struct weave_in in;
+	struct weave_meta meta;
 	struct weave_stats stats;
 	struct trace_info *info;
 	struct time_map maps[REC_CLOCK_MONO + 1]; /* by clock */
@@ -112,6 +140,17 @@ struct weave {
 	struct weave_owner *owners;
 	uint64_t last_ns;
 };
+
+/* Whether the stream is the kernel's and its pages go to a buffer of its own. */
+static inline bool weave_is_apart(const struct weave *weave, const struct weave_input *input)
+{
+	return input->is_kernel && weave->owners[input->process].buffer;
+}
+
+/* weave_params.c: 0, or as weave_to_dat(). */
+int weave_check(struct weave *weave, const struct weave_params *params);
+/* Give each step its part of the parameters, and describe processes and streams. 0, -errno. */
+int weave_take(struct weave *weave, const struct weave_params *params);
 
 void weave_loss_add(struct weave_loss *loss, uint64_t lost);
 void weave_loss_join(struct weave_loss *loss, const struct weave_loss *other);
@@ -140,7 +179,7 @@ int weave_input_patch(struct weave *weave, const struct weave_input *input, stru
 void weave_input_time(struct weave *weave, struct weave_input *input, uint64_t ns);
 
 /* The stream has ended: account for losses after its last event. */
-struct weave_loss weave_input_trailing(const struct weave *weave, struct weave_input *input);
+struct weave_loss weave_input_trailing(struct weave_input *input);
 
 /* weave_kernel.c: the first event of a stream. 0, -errno. */
 int weave_kernel_begin(struct weave *weave, struct weave_input *input);

@@ -80,7 +80,7 @@ static int leave_out_all(struct raw *raw)
 	int err = 0;
 
 	page->left_out = 0;
-	if (!raw->weave->params->wants)
+	if (!raw->weave->in.has_wants)
 		return 0;
 	rec_page_iter_init(&iter, page->bytes, page->size);
 	while (!err && rec_page_next(&iter, &record) > 0) {
@@ -258,7 +258,7 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 	err = convert ? convert_stream(raw) : copy_stream(raw);
 	if (err)
 		return err;
-	trailing = weave_input_trailing(weave, input);
+	trailing = weave_input_trailing(input);
 	if (last_of_process) {
 		weave_loss_join(&trailing, &owner->trailing);
 		no_lane = owner->no_lane;
@@ -272,8 +272,7 @@ static int take_stream(struct raw *raw, unsigned int number, bool last_of_proces
 
 int weave_raw(struct weave *weave)
 {
-	const struct weave_params *params = weave->params;
-	const unsigned int nr = params->source->nr_streams;
+	const unsigned int nr = weave->in.source->nr_streams;
 	struct raw raw = { .weave = weave };
 	unsigned int i, j;
 	int err = 0;
@@ -288,7 +287,7 @@ int weave_raw(struct weave *weave)
 			continue;
 		}
 		/* Losses of no lane are reported after the last stream of their process. */
-		for (j = i + 1; j < nr && params->streams[j].process != params->streams[i].process; j++)
+		for (j = i + 1; j < nr && weave->inputs[j].process != weave->inputs[i].process; j++)
 			;
 		err = take_stream(&raw, i, j == nr);
 	}

@@ -29,7 +29,7 @@ static bool copy_record(struct rec_page_writer *writer, const struct weave_input
 	unsigned char *to = writer->page + REC_SUBBUF_HEADER_SIZE + writer->used;
 	const uint64_t delta = input->ns - writer->time;
 
-	/* Only in a damaged page does the page's size cut a record; the next record has to be aligned. */
+	/* The page's size cuts a record only in a damaged page; the next record must be aligned. */
 	if (!writer->used || delta > REC_DELTA_MAX || size > writer->capacity - writer->used || size % 4)
 		return false;
 	memcpy(to, from, size);

@@ -28,9 +28,8 @@ void weave_loss_join(struct weave_loss *loss, const struct weave_loss *other)
 
 int weave_input_page(struct weave *weave, struct weave_input *input)
 {
-	const struct weave_params *params = weave->params;
-	struct rec_source *source = params->source;
-	const int got = source->next(source, input->number, &input->page);
+	const struct weave_in *in = &weave->in;
+	const int got = in->source->next(in->source, input->number, &input->page);
 
 	/* A page that cannot be read now may be readable later, so this is not the end of the stream. */
 	if (got < 0 && got != -EBADMSG && got != -EFAULT)
@@ -41,8 +40,8 @@ int weave_input_page(struct weave *weave, struct weave_input *input)
 	}
 	weave->stats.pages++;
 	input->pages++;
-	if (params->progress && weave->stats.pages % PROGRESS_PAGES == 0 &&
-	    params->progress(params->arg, weave->stats.pages))
+	if (in->progress && weave->stats.pages % PROGRESS_PAGES == 0 &&
+	    in->progress(in->progress_arg, weave->stats.pages))
 		return -ECANCELED;
 	/* Sources promise valid pages, but a page that is larger than possible must not cause a crash. */
 	if (input->page.size > REC_SUBBUF_MAX - REC_SUBBUF_HEADER_SIZE)
@@ -78,12 +77,12 @@ static struct trace_event_map look_up(const struct trace_process_map *ids, uint1
 /* Read the records that the process's log has gained meanwhile. 1: there were some; 0; -ENOMEM. */
 static int refresh(struct weave *weave, unsigned int process)
 {
-	const struct weave_params *params = weave->params;
+	const struct weave_in *in = &weave->in;
 	const void *log;
 	size_t size;
 	int err;
 
-	if (!params->refresh || !params->refresh(params->refresh_arg, process, &log, &size))
+	if (!in->refresh || !in->refresh(in->refresh_arg, process, &log, &size))
 		return 0;
 	err = trace_info_more_log(weave->info, process, log, size);
 	return err ? err : 1;
@@ -182,11 +181,11 @@ int weave_input_next(struct weave *weave, struct weave_input *input)
 	}
 }
 
-struct weave_loss weave_input_trailing(const struct weave *weave, struct weave_input *input)
+struct weave_loss weave_input_trailing(struct weave_input *input)
 {
 	struct weave_loss loss = input->loss;
 
-	weave_loss_add(&loss, weave->params->streams[input->number].lost);
+	weave_loss_add(&loss, input->stream->lost);
 	input->loss = (struct weave_loss){ 0, false };
 	return loss;
 }

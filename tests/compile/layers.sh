@@ -167,6 +167,17 @@ is "only commands print" "$(prints <"$TMP/symbols" | grep -vE '^(cli|kernelshark
 ok "these do" test -n "$(prints <"$TMP/symbols")"
 is "a folder that printed would be found" "$(prints <<<'cli/recording U stderr')" "cli/recording stderr"
 
+# parameters FILE...: those that know the parameters of a weave
+parameters()
+{
+	grep -lE '\bweave_params\b|\bparams->' "$@" | tr '\n' ' '
+}
+
+# Each step of the weave gets the part that it needs (struct weave_in, weave_meta, weave_input, weave_owner).
+is "two files know the parameters of the weave" "$(parameters format/weave/*.c)" "format/weave/weave.c format/weave/weave_params.c "
+printf 'if (weave->params->raw)\n' >"$TMP/weave_step.c"
+is "another one would be found" "$(parameters "$TMP/weave_step.c")" "$TMP/weave_step.c "
+
 # ------------------------------------------------------------------------------------------------ circles and lengths
 
 # circles: those that tsort finds among the pairs on stdin
