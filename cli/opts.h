@@ -95,13 +95,14 @@ void complain(const char *command, const char *format, ...) __attribute__((forma
 
 /*
  * The same for code below the commands: a sink that prints its lines in this way. `command` must stay in place, and so
- * must a sink that is passed on. command_message() and command_summary() are only for this macro.
+ * must a sink that is passed on. The other functions are only for this macro.
  */
 #define COMMAND_SINK(command)                                                                                          \
 	{                                                                                                              \
-		.message = command_message, .summary = command_summary, .arg = (command)                               \
+		.message = command_message, .summary = command_summary, .word = command_word, .arg = (command)         \
 	}
 void command_message(const void *command, const char *line);
 void command_summary(const void *command, const char *line);
+const char *command_word(enum message_word word);
 
 #endif

@@ -9,11 +9,44 @@
 #include <stdarg.h>
 #include <stddef.h>
 
+/* Settings that a message may name. */
+enum message_word {
+	WORD_NONE,
+	WORD_CLOCK,
+	WORD_COMMAND_ALONE,
+	WORD_CPUS,
+	WORD_DRAIN_BY_MAPPING,
+	WORD_FILTER,
+	WORD_FOLLOW,
+	WORD_GRAPH_DEPTH,
+	WORD_KEEP_LAST,
+	WORD_LANE_SIZE,
+	WORD_MODULE,
+	WORD_OPTION,
+	WORD_OUTPUT,
+	WORD_PATTERN,
+	WORD_PROCESSES,
+	WORD_RATE,
+	WORD_RING_SIZE,
+	WORD_SKIP_MISSING,
+	WORD_STACKS,
+	WORD_START_PROGRAM, /* what starts the recording of a program again, followed by its pid */
+	WORD_STDOUT,
+	WORD_SUBBUF_SIZE,
+	WORD_THREADS,
+	WORD_TRACER,
+	WORD_USER,
+	WORD_WAKE_EACH,
+	WORDS,
+};
+
 struct message_sink {
 	/* An error or a warning. The line has no newline and no control characters. */
 	void (*message)(const void *arg, const char *line);
 	/* A line of the summary at the end of a recording. NULL: the summary is not wanted. */
 	void (*summary)(const void *arg, const char *line);
+	/* What the user calls a setting, for example an option of the command line. NULL: our words are used. */
+	const char *(*word)(enum message_word word);
 	const void *arg;
 };
 
@@ -26,6 +59,9 @@ void message_v(const struct message_sink *sink, const char *format, va_list args
 
 /* The same for the summary. */
 void message_summary(const struct message_sink *sink, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What the user calls a setting; "" for WORD_NONE. */
+const char *message_word(const struct message_sink *sink, enum message_word word);
 
 /* Two lines after a message: a text that is wrong at `column` (from 1), and a caret below the place. */
 void message_caret(const struct message_sink *sink, const char *text, size_t column);

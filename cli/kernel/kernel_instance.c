@@ -50,7 +50,8 @@ static int mount_tracefs(const struct message_sink *sink, bool quiet)
 	}
 	if (errno == EPERM || errno == EACCES) {
 		message(sink,
-			"no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev %s'",
+			"no rights to trace the kernel: tracefs is not mounted; mount it: 'sudo mount -t tracefs nodev "
+			"%s'",
 			REC_TRACEFS_DIR);
 		return -EACCES;
 	}
@@ -134,7 +135,8 @@ static int cannot_create(const struct message_sink *sink, const char *name, int 
 		return instance_no_rights(sink);
 	if (err == -ENOMEM || err == -ENOSPC)
 		message(sink,
-			"cannot make the tracefs instance '%s': %s: the kernel has no room for another ring buffer; remove instances that are not in use",
+			"cannot make the tracefs instance '%s': %s: the kernel has no room for another ring buffer; "
+			"remove instances that are not in use",
 			name, strerror(-err));
 	else
 		message(sink, "cannot make the tracefs instance '%s': %s", name, strerror(-err));

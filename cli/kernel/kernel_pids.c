@@ -30,11 +30,18 @@ bool kernel_pids_are_ours(const struct message_sink *sink)
 {
 	const uint64_t here = rec_pid_namespace(AT_FDCWD, REC_OWN_PID_NAMESPACE);
 
+	const char *pids, *command;
+
 	if (!here || here == FIRST_PID_NS)
 		return true;
-	if (sink)
-		message(sink,
-			"-P and -F need pids of the host's namespace: record outside of this pid namespace, or without -P and -F");
+	if (!sink)
+		return false;
+	pids = message_word(sink, WORD_PROCESSES);
+	command = message_word(sink, WORD_COMMAND_ALONE);
+	message(sink,
+		"%s and %s need pids of the host's namespace: record outside of this pid namespace, or without "
+		"%s and %s",
+		pids, command, pids, command);
 	return false;
 }
 
@@ -107,7 +114,8 @@ static bool add_process(const struct search *search, unsigned long pid, bool thr
 	process = dirs[pids->nr] < 0 ? 0 : process_of(dirs[pids->nr]);
 	pids->nr += dirs[pids->nr] >= 0;
 	if (!process) {
-		message(search->sink, "there is no process %lu (-P): it has ended", pid);
+		message(search->sink, "there is no process %lu (%s): it has ended", pid,
+			message_word(search->sink, WORD_PROCESSES));
 		return false;
 	}
 	return threads && process == pid ? add_threads(search, dirs[pids->nr - 1]) : add_tid(search, pid);
@@ -131,7 +139,7 @@ static bool add_list(const struct search *search, const char *list, bool threads
 
 		if (*at < '0' || *at > '9' || !pid || pid > INT_MAX || (*end && *end != ',')) {
 			message(search->sink, "option '%s' takes ids separated by commas, not '%s'",
-				threads ? "-P" : "--tid", list);
+				message_word(search->sink, threads ? WORD_PROCESSES : WORD_THREADS), list);
 			return false;
 		}
 		good = was_seen(search, pid) || add_process(search, pid, threads);
@@ -214,7 +222,8 @@ static bool add_named(const struct search *search, const char *name)
 	if (proc)
 		closedir(proc);
 	if (good && !search->request->nr_tids) {
-		message(search->sink, "there is no process '%s' (-P)", name);
+		message(search->sink, "there is no process '%s' (%s)", name,
+			message_word(search->sink, WORD_PROCESSES));
 		return false;
 	}
 	return good;

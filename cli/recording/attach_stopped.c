@@ -21,8 +21,8 @@ static void look_at(const struct message_sink *sink, const struct rec_view *view
 	programs_pid(view, pid);
 	if (rec_view_stopped(view))
 		message(sink,
-			"process %s (%s) is stopped: it is not recorded until 'recorder start -P %s' or rec_start()",
-			pid, comm, pid);
+			"process %s (%s) is stopped: it is not recorded until '%s %s' or rec_start()", pid, comm,
+			message_word(sink, WORD_START_PROGRAM), pid);
 	if (is_halted(view))
 		message(sink, "process %s (%s) is stopped by a signal: it is not recorded until SIGCONT", pid,
 			comm);

@@ -13,13 +13,13 @@ bool child_user_find(const struct message_sink *sink, const char *name, struct c
 	const struct passwd *entry;
 
 	if (geteuid()) {
-		message(sink, "only root may run a command as another user (--user)");
+		message(sink, "only root may run a command as another user (%s)", message_word(sink, WORD_USER));
 		return false;
 	}
 	errno = 0;
 	entry = getpwnam(name);
 	if (!entry) {
-		message(sink, "there is no user '%s' (--user)%s%s", name, errno ? ": " : "",
+		message(sink, "there is no user '%s' (%s)%s%s", name, message_word(sink, WORD_USER), errno ? ": " : "",
 			errno ? strerror(errno) : "");
 		return false;
 	}

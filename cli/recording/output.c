@@ -125,14 +125,15 @@ bool output_spool(const struct output *output, const struct spool_head *head, st
 		found = look_at_spool(output);
 	}
 	if (found == -EBUSY)
-		message(output->sink, "'%s' is being written by another recorder; choose another file with -o",
-			output->name);
+		message(output->sink, "'%s' is being written by another recorder; choose another file with %s",
+			output->name, message_word(output->sink, WORD_OUTPUT));
 	else if (!found)
 		message(output->sink,
 			"'%s' is left from a recorder that was killed; 'recorder recover %s' makes a trace.dat of it",
 			output->spool, output->spool);
 	else
-		message(output->sink, "'%s' exists already; remove it or choose another file with -o", output->spool);
+		message(output->sink, "'%s' exists already; remove it or choose another file with %s", output->spool,
+			message_word(output->sink, WORD_OUTPUT));
 	return false;
 }
 

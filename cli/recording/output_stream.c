@@ -19,7 +19,8 @@ bool output_stream_open(struct output *output)
 	char name[PATH_MAX / 2];
 
 	if (isatty(output->stream)) {
-		message(output->sink, "'-o -' writes a file to standard output, which is a terminal: redirect it");
+		message(output->sink, "'%s' writes a file to standard output, which is a terminal: redirect it",
+			message_word(output->sink, WORD_STDOUT));
 		return false;
 	}
 	output->name = "standard output";

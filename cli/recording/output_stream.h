@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An output to a descriptor, such as a pipe: "-o -". The head of a trace.dat is written last, so the file is made in a
+ * An output to a descriptor, such as a pipe. The head of a trace.dat is written last, so the file is made in a
  * directory of its own below $TMPDIR, or /var/tmp, and copied when it is complete.
  */
 #ifndef CLI_OUTPUT_STREAM_H

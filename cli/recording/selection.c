@@ -64,10 +64,13 @@ bool selections_set_filter(const struct message_sink *sink, struct selections *s
 	struct rec_filter_error error;
 
 	if (!last || last->filter) {
-		message(sink,
-			last ? "there are two filters (-f) for '%s': join them by &&"
-			     : "a filter (-f) needs a pattern (-u) before it%s",
-			last ? last->given : "");
+		const char *option = message_word(sink, WORD_FILTER);
+
+		if (last)
+			message(sink, "there are two filters (%s) for '%s': join them by &&", option, last->given);
+		else
+			message(sink, "a filter (%s) needs a pattern (%s) before it", option,
+				message_word(sink, WORD_PATTERN));
 		return false;
 	}
 	if (strchr(filter, '\n')) {

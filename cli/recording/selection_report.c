@@ -143,10 +143,10 @@ void selections_say_rates(const struct message_sink *sink, const struct spool *s
 			if (find_event(entry, entry->rates[j].id, &system, &name) &&
 			    sum_suppressed(spool, &system, &name, &sum) == &entry->rates[j])
 				message_summary(sink,
-						"  %" PRIu64 " %.*s:%.*s suppressed by --rate %" PRIu32
+						"  %" PRIu64 " %.*s:%.*s suppressed by %s %" PRIu32
 						", not counted as lost",
 						sum, (int)system.size, system.text, (int)name.size, name.text,
-						entry->rates[j].rate.rate);
+						message_word(sink, WORD_RATE), entry->rates[j].rate.rate);
 	}
 }
 

@@ -52,6 +52,14 @@ static void say_count(const struct message_sink *sink, uint64_t count, const cha
 		message_summary(sink, "  %" PRIu64 " %s", count, what);
 }
 
+/* The same with a setting that helps, or that is the reason: "WHAT (REMEDY: SETTING)". */
+static void say_remedy(const struct message_sink *sink, uint64_t count, const char *what, const char *remedy,
+		       enum message_word word)
+{
+	if (count)
+		message_summary(sink, "  %" PRIu64 " %s (%s%s)", count, what, remedy, message_word(sink, word));
+}
+
 static void say_no_lane(const struct message_sink *sink, const struct reasons *all)
 {
 	char why[128];
@@ -60,10 +68,12 @@ static void say_no_lane(const struct message_sink *sink, const struct reasons *a
 		return;
 	if (all->processes.lease_errno == EDQUOT)
 		snprintf(why, sizeof(why),
-			 "the program's memory for lanes is used up: set RECORDER_MAX_KB, or a smaller -b");
+			 "the program's memory for lanes is used up: set RECORDER_MAX_KB, or a smaller %s",
+			 message_word(sink, WORD_LANE_SIZE));
 	else if (all->processes.lease_errno == ENOSPC || all->processes.lease_errno == ENOMEM)
 		snprintf(why, sizeof(why),
-			 "no room for another lane in the buffer directory: free some, or a smaller -b");
+			 "no room for another lane in the buffer directory: free some, or a smaller %s",
+			 message_word(sink, WORD_LANE_SIZE));
 	else if (all->processes.lease_errno == EBUSY)
 		snprintf(why, sizeof(why),
 			 "more threads wrote at once than there are shared lanes: set RECORDER_MAX_KB");
@@ -87,11 +97,12 @@ static void say_reasons(const struct output *output, const struct spool *spool, 
 	struct reasons all = { .broken = 0 };
 
 	add_reasons(&all, spool);
-	say_count(sink, all.lanes.overrun, "overwritten before they were read (larger lanes: -b)");
-	say_count(sink, all.lanes.dropped_events, "dropped, the lane was full (larger lanes: -b)");
-	say_count(sink, all.lanes.too_long, "longer than a sub-buffer takes (--subbuf-size)");
-	say_count(sink, all.lanes.commit_overrun,
-		  "refused, signal handlers filled the lane above an unfinished event (larger lanes: -b)");
+	say_remedy(sink, all.lanes.overrun, "overwritten before they were read", "larger lanes: ", WORD_LANE_SIZE);
+	say_remedy(sink, all.lanes.dropped_events, "dropped, the lane was full", "larger lanes: ", WORD_LANE_SIZE);
+	say_remedy(sink, all.lanes.too_long, "longer than a sub-buffer takes", "", WORD_SUBBUF_SIZE);
+	say_remedy(sink, all.lanes.commit_overrun,
+		   "refused, signal handlers filled the lane above an unfinished event", "larger lanes: ",
+		   WORD_LANE_SIZE);
 	say_count(sink, all.lanes.nested_limit, "refused, interrupted too often while being written");
 	say_no_lane(sink, &all);
 	say_damage(sink, stats);
@@ -209,12 +220,13 @@ static void say_kernel(const struct output *output, const struct spool_to_weave_
 	message_summary(sink, "%s %" PRIu64 " kernel %s from %u %s; %" PRIu64 " lost", output->verb,
 			stats->kernel_events, stats->kernel_events == 1 ? "event" : "events", kernel->cpus,
 			kernel->cpus == 1 ? "CPU" : "CPUs", kernel->lost);
-	say_count(sink, kernel->why.overrun, "overwritten before they were read (larger rings: -b)");
-	say_count(sink, kernel->why.dropped, "dropped, the ring was full (larger rings: -b)");
-	say_count(sink, kernel->why.commit_overrun,
-		  "refused, interrupts filled the ring above an unfinished event (larger rings: -b)");
+	say_remedy(sink, kernel->why.overrun, "overwritten before they were read", "larger rings: ", WORD_RING_SIZE);
+	say_remedy(sink, kernel->why.dropped, "dropped, the ring was full", "larger rings: ", WORD_RING_SIZE);
+	say_remedy(sink, kernel->why.commit_overrun, "refused, interrupts filled the ring above an unfinished event",
+		   "larger rings: ", WORD_RING_SIZE);
 	say_count(sink, kernel->why.left, "left in the ring when an error ended its drain");
-	say_count(sink, kernel->not_kept, "older than the last ones of each CPU that were to be kept (-m)");
+	say_remedy(sink, kernel->not_kept, "older than the last ones of each CPU that were to be kept", "",
+		   WORD_KEEP_LAST);
 	say_count(sink, kernel->gaps, "and gaps of unknown size");
 	if (output->drained[0])
 		message_summary(sink, "  drained by %s", output->drained);

@@ -167,6 +167,17 @@ is "only commands print" "$(prints <"$TMP/symbols" | grep -vE '^(cli|kernelshark
 ok "these do" test -n "$(prints <"$TMP/symbols")"
 is "a folder that printed would be found" "$(prints <<<'cli/recording U stderr')" "cli/recording stderr"
 
+# options FILE...: strings of C that name options of a command line. ulimit and mount are other commands; instances of tracefs have
+# names that end with "-clock".
+options()
+{
+	grep -ohE '"([^"\\]|\\.)*"' "$@" | grep -E "[\" (']-{1,2}[a-zA-Z]" | grep -vE 'ulimit -|mount -|^"-clock"$'
+}
+
+is "cli/recording and cli/kernel know no option of the command" "$(options cli/recording/*.[ch] cli/kernel/*.[ch])" ""
+printf 'message(sink, "no user (--user)", strerror(-err));\nmessage(sink, "larger: -b");\n' >"$TMP/options.c"
+is "one that did would be found" "$(options "$TMP/options.c")" "$(printf '"no user (--user)"\n"larger: -b"')"
+
 # parameters FILE...: those that know the parameters of a weave
 parameters()
 {
