@@ -252,7 +252,7 @@ static int weave(const struct output *output, struct spool *spool, struct weave_
 		.date = find_date(spool),
 		.wants = spool->head.wanted[0] ? wants : NULL,
 		.wants_arg = spool->head.wanted,
-		.refuse_empty = true,
+		.refuse_empty = output->ret_empty != NULL,
 		.progress = show_weaving,
 		.arg = &weaving,
 	};

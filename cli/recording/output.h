@@ -28,7 +28,10 @@ struct output {
 	bool quiet;
 	bool tell_times; /* print the time range of the events */
 	bool programs_may_lack; /* do not report that no process uses librecorder */
-	/* Set to true if there was no event, and so no output was written; and the reason if no selections are known. */
+	/*
+	 * Set to true if there was no event, and so no output was written; NULL: a file without events is written. And
+	 * the reason for it if no selections are known.
+	 */
 	bool *ret_empty;
 	const char *why_empty;
 	/* Called periodically during the weave, and once after it; or NULL. */
