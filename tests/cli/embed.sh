@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: MIT
-# A recorder inside another program (examples/06_recorder.c): it records a child process as `recorder record` does, and
-# only the program itself prints.
+# Recorders inside other programs (examples/06_recorder.c, 09_kernel_recorder.c): they record a child process, and what it causes in
+# the kernel, as `recorder record` does, and only the programs themselves print.
 
 . "$top_srcdir/tests/tap.sh"
 
@@ -33,5 +33,34 @@ is "is reported" "$err" "06_recorder: cannot run './nowhere': No such file or di
 fails "a file that cannot be made" "$embedded" /nowhere/x.dat true
 is "is reported, too" "$err" "06_recorder: cannot write '/nowhere/x.dat': No such file or directory"
 is "nothing is left of them" "$(ls -A "$RECORDER_DIR"; ls -- *.spool 2>/dev/null)" ""
+
+# ------------------------------------------------------------------------------------------------ the kernel
+
+if ! can_trace; then
+	skip "it records the kernel" "no rights to trace the kernel, or no tracefs"
+	done_testing
+	exit
+fi
+embedded=$top_builddir/examples/09_kernel_recorder
+
+# opened FILE: how often the command has opened a file of this name, and how many processes did
+opened()
+{
+	"$RECORDER" report "$1" | grep -oE -- '-[0-9]+ +\[[0-9]+\].* sys_enter_openat: .*' | cut -d' ' -f1 | sort | uniq -c | wc -l
+}
+
+ok "it records the kernel" "$embedded" kernel.dat syscalls:sys_enter_openat sh -c 'cat /dev/null; cat /dev/null'
+like "the summary goes to its sink" "$err" "^09_kernel_recorder: recorded [0-9]+ kernel events from [0-9]+ CPUs?; 0 lost"
+is "and every line is the program's own" "$(grep -v '^09_kernel_recorder: ' <<<"$err")" ""
+is "the events are those of the command and its children" "$(opened kernel.dat)" 3
+ok "the file is in order" "$RECORDER" check kernel.dat
+run "$embedded" status.dat syscalls:sys_enter_openat sh -c 'exit 7'
+is "the command's status is its own" "$status" 7
+fails "an event that is not there" "$embedded" none.dat no:such true
+like "is reported" "$err" "^09_kernel_recorder: this kernel has no event 'no:such'"
+# shellcheck disable=SC2016
+fails "a command that is not there" sh -c 'echo $$ >pid; exec "$@"' sh "$embedded" none.dat sched ./nowhere
+is "is reported" "$err" "09_kernel_recorder: cannot run './nowhere': No such file or directory"
+is "nothing is left of them" "$(ls -- *.spool* /sys/kernel/tracing/instances/recorder-"$(<pid)"-* 2>/dev/null)" ""
 
 done_testing
