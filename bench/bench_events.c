@@ -5,8 +5,8 @@
  *	bench_events [NAME NS NS]...	rows to add, measured elsewhere: one thread, two threads. The first three are
  *					LTTng's u64, integers and string, in overwrite mode.
  *
- * The rows are measured in turn, round after round, so that a disturbance hits all of them alike, and the median is shown.
- * Overwrite and discard mode need a process each: a process has one buffer.
+ * The rows are measured in turn, round after round, so that a disturbance hits all of them alike, and the median is
+ * shown. Overwrite and discard mode need a process each: a process has one buffer.
  */
 #include "bench/targets.h"
 #include "bench/timing.h"

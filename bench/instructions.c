@@ -2,8 +2,8 @@
 /*
  * How many instructions an event takes: counted exactly, by stepping through it one instruction at a time.
  *
- *	instructions	a line a case: instructions, how many of them lock or fence, how many read the clock, the name, with
- *			tabs in between. Status 77: this process may not trace its child.
+ *	instructions	a line a case: instructions, how many of them lock or fence, how many read the clock, the name,
+ *			with tabs in between. Status 77: this process may not trace its child.
  *
  * A child runs the cases, its parent counts. Nothing is emulated, so the clock and the CPU number are read as always;
  * no time is measured, so a busy machine changes nothing. What libc does (strlen, memcpy) is left out: it differs from

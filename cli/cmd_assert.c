@@ -198,7 +198,8 @@ int cmd_assert(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[FILE] EXPRESSION...",
 		.about =
-			"Check that expressions hold for a trace, such as 'p99(io:request) < 5ms && lost == 0'. FILE is the first\n"
+			"Check that expressions hold for a trace, such as 'p99(io:request) < 5ms && lost == 0'. FILE "
+			"is the first\n"
 			"operand if it names an existing file or ends in .dat, trace.dat otherwise.\n"
 			"Exits with 1 if one does not hold.\n",
 		.table = table,

@@ -78,7 +78,8 @@ int cmd_check(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[FILE]",
 		.about =
-			"Check that FILE (by default trace.dat) keeps the rules of its format: sections, formats, pages,\n"
+			"Check that FILE (by default trace.dat) keeps the rules of its format: sections, formats, "
+			"pages,\n"
 			"times, records. Exit status 1 if it does not.\n",
 		.table = table,
 		.max_operands = 1,

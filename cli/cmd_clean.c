@@ -191,7 +191,8 @@ int cmd_clean(int argc, char **argv)
 		.command = NAME,
 		.operands = "[PID|FILE]...",
 		.about =
-			"List and remove what is left of programs and recorders that were killed: their buffers, or only\n"
+			"List and remove what is left of programs and recorders that were killed: their buffers, or "
+			"only\n"
 			"those of the processes PID, or these FILEs (buffers, or directories of recordings).\n"
 			"Anything that may be in use and the spools of recordings are kept.\n",
 		.table = table,

@@ -176,8 +176,10 @@ int cmd_diff(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "A... [--] B...",
 		.about =
-			"Print what changed between two recordings A and B, or between several on each side: durations of\n"
-			"spans, what they were spent on, waits after wake-ups, numbers of events; the most important change\n"
+			"Print what changed between two recordings A and B, or between several on each side: durations "
+			"of\n"
+			"spans, what they were spent on, waits after wake-ups, numbers of events; the most important "
+			"change\n"
 			"first. Exit status: 0 nothing changed, 1 something changed, 2 failure.\n",
 		.table = table,
 		.min_operands = 2,

@@ -259,8 +259,10 @@ int cmd_hist(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[FILE]",
 		.about =
-			"Count the events of FILE, by default trace.dat, by key as the kernel's hist triggers do; or print how the\n"
-			"values of a field are distributed. A field may have a suffix: .hex, .log2, .execname, .sym, .syscall.\n",
+			"Count the events of FILE, by default trace.dat, by key as the kernel's hist triggers do; or "
+			"print how the\n"
+			"values of a field are distributed. A field may have a suffix: .hex, .log2, .execname, .sym, "
+			".syscall.\n",
 		.table = table,
 		.max_operands = 1,
 	};

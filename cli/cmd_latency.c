@@ -118,8 +118,10 @@ int cmd_latency(int argc, char **argv)
 		.operands = "[FILE] SPAN|A B",
 		.about =
 			"Print how long spans take, or the time from event A to B: count, percentiles, a histogram.\n"
-			"SPAN is SYSTEM:NAME or NAME; a system call such as sys_read; or wakeup, from waking a thread until it runs.\n"
-			"FILE is the first operand if it names an existing file or ends in .dat, trace.dat otherwise.\n",
+			"SPAN is SYSTEM:NAME or NAME; a system call such as sys_read; or wakeup, from waking a thread "
+			"until it runs.\n"
+			"FILE is the first operand if it names an existing file or ends in .dat, trace.dat "
+			"otherwise.\n",
 		.table = table,
 		.min_operands = 1,
 		.max_operands = 3,

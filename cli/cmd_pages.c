@@ -387,8 +387,10 @@ int cmd_pages(int argc, char **argv)
 		.command = NAME,
 		.operands = "",
 		.about =
-			"Show mapped rings: the meta page, the pages with unread events, and their events. Nothing is taken from\n"
-			"the rings, except with --take and --follow: then the events count as read, and no recording gets them.\n",
+			"Show mapped rings: the meta page, the pages with unread events, and their events. Nothing is "
+			"taken from\n"
+			"the rings, except with --take and --follow: then the events count as read, and no recording "
+			"gets them.\n",
 		.table = table,
 	};
 	const struct sigaction action = { .sa_handler = interrupt };

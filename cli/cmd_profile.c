@@ -33,7 +33,8 @@ int cmd_profile(int argc, char **argv)
 		.operands = "[FILE]",
 		.about =
 			"Print where tasks spent their time in FILE (by default trace.dat): how often there was each\n"
-			"event, and how long it took until the one that ends it, with stacks, as trace-cmd report --profile\n"
+			"event, and how long it took until the one that ends it, with stacks, as trace-cmd report "
+			"--profile\n"
 			"prints it.\n",
 		.table = table,
 		.max_operands = 1,

@@ -404,8 +404,10 @@ int cmd_recover(int argc, char **argv)
 		.command = RECOVER,
 		.operands = "[SPOOL|PID|NAME|BUFFER|CORE|DIRECTORY]",
 		.about =
-			"Make a trace.dat of what a killed recorder left: its SPOOL (trace.dat.spool), or the DIRECTORY\n"
-			"of its session; or of what a dead program left: its buffers by PID, by NAME or as a file (.rec),\n"
+			"Make a trace.dat of what a killed recorder left: its SPOOL (trace.dat.spool), or the "
+			"DIRECTORY\n"
+			"of its session; or of what a dead program left: its buffers by PID, by NAME or as a file "
+			"(.rec),\n"
 			"its CORE file, or a DIRECTORY of buffers. Without any of them: list what there is.\n"
 			"What was recovered is removed once the file is complete.\n",
 		.table = table,

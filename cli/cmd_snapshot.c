@@ -299,7 +299,8 @@ int cmd_snapshot(int argc, char **argv)
 		.command = NAME,
 		.operands = "",
 		.about =
-			"Write everything that the lanes of running programs hold to a trace.dat. The programs and their\n"
+			"Write everything that the lanes of running programs hold to a trace.dat. The programs and "
+			"their\n"
 			"recordings are not disturbed, and the events stay for the next snapshot.\n",
 		.table = table,
 	};

@@ -188,7 +188,8 @@ int cmd_split(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[START [END]]",
 		.about =
-			"Write the events of a trace.dat from START to END, times as 'recorder report -t' prints them, to\n"
+			"Write the events of a trace.dat from START to END, times as 'recorder report -t' prints them, "
+			"to\n"
 			"a file, or in parts to several files.\n",
 		.table = table,
 		.max_operands = 2,

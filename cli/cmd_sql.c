@@ -61,8 +61,10 @@ int cmd_sql(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "FILE [QUERY]",
 		.about =
-			"Query a trace with SQL. Each event is a table; so are spans, counters, sched, losses and others.\n"
-			"Without QUERY, statements are read from standard input; .help lists the commands of the shell.\n",
+			"Query a trace with SQL. Each event is a table; so are spans, counters, sched, losses and "
+			"others.\n"
+			"Without QUERY, statements are read from standard input; .help lists the commands of the "
+			"shell.\n",
 		.table = table,
 		.min_operands = 1,
 		.max_operands = 2,

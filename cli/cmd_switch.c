@@ -140,7 +140,8 @@ int cmd_enable(int argc, char **argv)
 	struct action action = {
 		.command = "enable",
 		.about =
-			"Switch on the events of running programs that match PATTERN, also those that they register later.\n",
+			"Switch on the events of running programs that match PATTERN, also those that they register "
+			"later.\n",
 		.on = true,
 		.takes_patterns = true,
 	};
@@ -153,7 +154,8 @@ int cmd_disable(int argc, char **argv)
 	struct action action = {
 		.command = "disable",
 		.about =
-			"Switch off the events of running programs that match PATTERN, also those that they register later.\n",
+			"Switch off the events of running programs that match PATTERN, also those that they register "
+			"later.\n",
 		.takes_patterns = true,
 	};
 
@@ -176,7 +178,8 @@ int cmd_stop(int argc, char **argv)
 	struct action action = {
 		.command = "stop",
 		.about =
-			"Stop all recording of running programs, whichever events are enabled. The lanes keep their contents.\n",
+			"Stop all recording of running programs, whichever events are enabled. The lanes keep their "
+			"contents.\n",
 	};
 
 	return run(&action, argc, argv);

@@ -154,7 +154,8 @@ int cmd_view(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[FILE | ADDR:PORT]",
 		.about =
-			"Write FILE (by default trace.dat) as a picture: one HTML file that any browser opens, without network.\n"
+			"Write FILE (by default trace.dat) as a picture: one HTML file that any browser opens, without "
+			"network.\n"
 			"With --serve, show running programs in a browser on this machine, as they record.\n",
 		.table = table,
 		.max_operands = 1,

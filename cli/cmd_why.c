@@ -111,8 +111,10 @@ int cmd_why(int argc, char **argv)
 		.command = COMMAND,
 		.operands = "[FILE]",
 		.about =
-			"Explain why a span took its time: every nanosecond of it was spent running, waiting for a CPU, blocked,\n"
-			"interrupted, or is unknown. FILE is trace.dat by default; record it with -e sched -e raw_syscalls -e irq\n"
+			"Explain why a span took its time: every nanosecond of it was spent running, waiting for a "
+			"CPU, blocked,\n"
+			"interrupted, or is unknown. FILE is trace.dat by default; record it with -e sched -e "
+			"raw_syscalls -e irq\n"
 			"-e timer -e block beside the program's events.\n",
 		.table = table,
 		.max_operands = 1,

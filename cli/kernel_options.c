@@ -94,8 +94,9 @@ bool kernel_options_events(const char *command, const struct opt_list *given, st
 		} else if (letter == 'B') {
 			good = !waits;
 			if (waits)
-				complain(command, "'-v' needs an -e after it; a -B after it would remove a buffer of the kernel, "
-						  "which the recorder does only to its own");
+				complain(command,
+					 "'-v' needs an -e after it; a -B after it would remove a buffer of the "
+					 "kernel, which the recorder does only to its own");
 			request = *++requests;
 			excluded = waits = false;
 		} else {

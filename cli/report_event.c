@@ -196,7 +196,8 @@ int report_event_describe(struct report_event *event, const struct dat_file *fil
 		if (report_event_is_named(filter, field->name) && event->info.nr_fields < REC_FIELDS_MAX - 1)
 			err = add_field(event, file, type, field);
 	/* Wherever this kernel has it. */
-	if (!err && report_event_is_named(filter, "pid") && !tep_find_field((struct tep_event *)(uintptr_t)type, "pid") &&
+	if (!err && report_event_is_named(filter, "pid") && !tep_find_field((struct tep_event *)(uintptr_t)type,
+									    "pid") &&
 	    table->pid_size) {
 		event->info.fields[event->info.nr_fields++] = (struct rec_field){ .kind = REC_FIELD_SIGNED,
 										  .name = { "pid", 3 },

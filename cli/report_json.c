@@ -2,7 +2,8 @@
 /*
  * The report as JSON, one object a line:
  *
- *	{"ts":ns,"cpu":0,"pid":1,"comm":"app","buffer":"name","system":"io","event":"submit","fields":{...},"names":{...}}
+ *	{"ts":ns,"cpu":0,"pid":1,"comm":"app","buffer":"name","system":"io","event":"submit",
+ *	 "fields":{...},"names":{...}}
  *
  * "buffer" is in events of instance buffers, "context" in those of threads that have set values, "names" in events with
  * fields whose values have names, "text" in those that say what their fields do not. Lost events are objects of their own, in front of the event that follows them.

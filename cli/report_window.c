@@ -165,7 +165,8 @@ static int read_clock(const struct report *r, const struct edge *edge, uint64_t 
 	if (!clock.nr)
 		return wrong(
 			edge,
-			"the file's times are not dates, and it has no readings of the time of day; use a time as report prints it, or +TIME");
+			"the file's times are not dates, and it has no readings of the time of day; use a time as "
+			"report prints it, or +TIME");
 	first = day_of_shown(&clock, edge->first);
 	last = day_of_shown(&clock, edge->last);
 	seconds = (time_t)(first / NS_PER_S);
@@ -237,7 +238,8 @@ static int find_edge(struct report *r, const struct edge *edge, uint64_t *ret_ts
 		return wrong(
 			edge,
 			r->time.seconds
-				? "expected a time as report prints it, +TIME after the start, -TIME before the end, HH:MM:SS, or @EVENT"
+				? "expected a time as report prints it, +TIME after the start, -TIME before the end, "
+				  "HH:MM:SS, or @EVENT"
 				: "expected a whole number as report prints it, the same with + or -, or @EVENT");
 	if (*text == '+')
 		*ret_ts = time > UINT64_MAX - edge->start ? UINT64_MAX : edge->start + time;

@@ -26,7 +26,8 @@ void svg_open(struct svg_bars *bars, FILE *out, const char *title, unsigned int 
 
 	*bars = (struct svg_bars){ .out = out, .y = LINE + LINE / 2 };
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" role=\"img\">\n<title>",
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" "
+		"role=\"img\">\n<title>",
 		WIDTH, height, WIDTH, height);
 	xml_text(out, title, strlen(title));
 	fputs("</title>\n<style>\n"

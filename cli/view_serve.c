@@ -63,7 +63,8 @@ static void answer(struct client *client, const char *status, const char *type, 
 	blob_printf(
 		out,
 		"HTTP/1.1 %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nCache-Control: no-store\r\n"
-		"X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: same-origin\r\n"
+		"X-Content-Type-Options: nosniff\r\nReferrer-Policy: no-referrer\r\nCross-Origin-Resource-Policy: "
+		"same-origin\r\n"
 		"Content-Security-Policy: ",
 		status, type, body ? body->size : 0);
 	view_page_policy(out, 1);

@@ -92,7 +92,8 @@ int why_choose(const char *command, const struct why *why, const struct why_want
 	if (!is_known)
 		complain(
 			command,
-			"the trace has no span '%s'; 'recorder sql FILE \"SELECT system, name, count(*) FROM spans GROUP BY 1, 2\"' "
+			"the trace has no span '%s'; 'recorder sql FILE \"SELECT system, name, count(*) FROM spans "
+			"GROUP BY 1, 2\"' "
 			"lists them",
 			o->span);
 	else

@@ -108,7 +108,8 @@ static bool has_system(const struct kernel_names *events, const char *system)
 }
 
 /* Whether it is a system by itself, or one that has an event of this name. */
-static void offer_systems(struct offers *offers, const struct kernel_names *events, const struct kernel_pattern *pattern)
+static void offer_systems(struct offers *offers, const struct kernel_names *events,
+			  const struct kernel_pattern *pattern)
 {
 	const char *last = "";
 

@@ -353,7 +353,8 @@ static int set_module(const struct setting *setting)
  */
 static int set_depth(const struct setting *setting)
 {
-	return set_size(setting, (struct what){ "the depth of an instance's graph", WORD_GRAPH_DEPTH }, "max_graph_depth",
+	return set_size(setting, (struct what){ "the depth of an instance's graph", WORD_GRAPH_DEPTH },
+			"max_graph_depth",
 			setting->request->graph_depth);
 }
 

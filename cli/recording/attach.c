@@ -40,7 +40,7 @@
 /* How often lanes of a program are tried again before an event that a writer has begun counts as new. */
 #define RESET_TRIES 10000u
 
-/* At the end: how often, and with which pause, to look again for a child that is still making its buffer. */
+/* How often, and with which pause, the end looks again for a child that is still making its buffer. */
 #define UNREADY_TRIES	20u
 #define UNREADY_WAIT_NS 1000000
 
@@ -121,7 +121,8 @@ static int pass_over(struct attach *attach, const struct watched_dir *watched, s
 		if (has_reader(view))
 			return -EBUSY;
 		message(attach->sink,
-			"process %s was being recorded when its recorder was killed: what it has recorded since is kept",
+			"process %s was being recorded when its recorder was killed: what it has recorded since is "
+			"kept",
 			programs_pid(view, pid));
 		return 0;
 	}
@@ -129,7 +130,7 @@ static int pass_over(struct attach *attach, const struct watched_dir *watched, s
 	return empty_lanes(view);
 }
 
-/* Also skip the events that were written before the switch, if an event was on already. */
+/* If an event was on already, skip the events that were written before the switch, too. */
 static int pass_over_again(struct watched_dir *watched, struct buffer *buffer)
 {
 	struct rec_view *view;

@@ -4,8 +4,8 @@
  * it is one text, the option DAT_VERSION, which is written and read here alone:
  *
  *	recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 1 ...; switches of some threads alone;
- *	hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at most 40 ns;
- *	clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...
+ *	hidden threads: 12 13; threads of other pid namespaces: 2; processes: 100 101 102, 200; time error at most 40
+ *	ns; clocks: monotonic 5000 realtime 1700000000000005000 boottime 7000 ns, monotonic 9000 ...
  *
  * "processes" has the process of each program and its further threads: trace.dat has no other place for that.
  * "clocks" has what the clocks showed at the begin of the recording and at its end; a file of one moment has one

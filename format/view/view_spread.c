@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * See view_spread.h. Spans are taken in the order of their begins. A tree has the end of the last span of each line, and
- * in each node the least of the ends below it, so that the first free line is found in a few steps, even if a server has
- * thousands of requests open at a time.
+ * See view_spread.h. Spans are taken in the order of their begins. A tree has the end of the last span of each line,
+ * and in each node the least of the ends below it, so that the first free line is found in a few steps, even if a
+ * server has thousands of requests open at a time.
  */
 #include "format/view/view_spread.h"
 

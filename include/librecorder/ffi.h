@@ -35,8 +35,8 @@ int rec_event_declare(const char *system, const char *declaration, const int64_t
  *
  *	REC_COUNTER(mem, heap, s64(bytes))	"counter:heap, s64(bytes)"
  *	REC_STATE(conn, state, ...)		"state:state, key(u64(id)), s32(value)"
- *	REC_TIMED(io, flush, u64(bytes))	"timed:flush, u64(bytes)". The first value of a record is the duration: the
- *						difference of two rec_clock_mono()
+ *	REC_TIMED(io, flush, u64(bytes))	"timed:flush, u64(bytes)". The first value of a record is the duration:
+ *						the difference of two rec_clock_mono()
  *
  * REC_TASK() is rec_task_write().
  */

@@ -7,19 +7,19 @@
  *
  * A comparison is FIELD OPERATOR VALUE. && binds tighter than ||; ! negates a comparison or a group in parentheses.
  *
- *	numbers		== != < <= > >= and & (true if one of the bits is set), with a number as in C (10, -3, 0x1f, 017)
- *			within the range of the field. Numbers are u8 ... s64, hex8 ... hex64, ptr, flag (true and false are 1
- *			and 0), an element of an array (list[2]), common_type, common_flags, common_preempt_count, common_pid
- *			(the thread, also pid) and CPU (its number, also cpu).
+ *	numbers		== != < <= > >= and & (true if one of the bits is set), with a number as in C (10, -3, 0x1f,
+ *			017) within the range of the field. Numbers are u8 ... s64, hex8 ... hex64, ptr, flag (true and
+ *			false are 1 and 0), an element of an array (list[2]), common_type, common_flags,
+ *			common_preempt_count, common_pid (the thread, also pid) and CPU (its number, also cpu).
  *	named		the same, and the names of the values as declared: op == OP_GET
  *	real		== != < <= > >= with a number that has at most as many decimals as the field: load >= 0.75
- *	f32, f64	the same six with any number: load > 1.5, ratio <= 2e-3. f32 compares with the nearest float. For NaN, only
- *			!= is true
+ *	f32, f64	the same six with any number: load > 1.5, ratio <= 2e-3. f32 compares with the nearest float.
+ *			For NaN, only != is true
  *	string, stringn	== and != with a text in quotes, " or ', and ~ with a pattern: * matches any characters, ? any
  *			single one, [a-z] one of these, [!a-z] one that is not among these; \ makes the next character
  *			literal, and a ! at the beginning negates the pattern. A string ends at its first NUL. A text
- *			cannot contain its own kind of quote. =~ and !~ take a regular expression, as trace-cmd does, if it
- *			can be written as a pattern: literal characters, . .* [...] ^ $ and \.
+ *			cannot contain its own kind of quote. =~ and !~ take a regular expression, as trace-cmd does, if
+ *			it can be written as a pattern: literal characters, . .* [...] ^ $ and \.
  *
  * A field of the event's own takes precedence over pid and cpu. bytes fields are refused. If a record is read from a
  * file (rec_filter_compile_fields()), there are also

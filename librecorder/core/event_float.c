@@ -3,12 +3,13 @@
  * How a print format shows an f32 or f64. libtraceevent knows whole numbers alone, so the decimal digits are computed
  * from the bits of the number, in unsigned arithmetic of 64 bits:
  *
- *	magnitude	the bits of a double without its sign. Those of a float become the same by shifting the exponent's
- *			bias; what a float without a leading 1 becomes is wrong, but as small.
- *	2^-20 to 2^43	mantissa * 10^6, shifted right and rounded: six decimals. A double has 53 bits and 10^6 = 2^6 * 15625 has
- *			14 more, so the last three bits of the mantissa are left out: 15 digits are right.
+ *	magnitude	the bits of a double without its sign. Those of a float become the same by shifting the
+ *			exponent's bias; what a float without a leading 1 becomes is wrong, but as small.
+ *	2^-20 to 2^43	mantissa * 10^6, shifted right and rounded: six decimals. A double has 53 bits and 10^6 = 2^6 *
+ *			15625 has 14 more, so the last three bits of the mantissa are left out: 15 digits are right.
  *	up to 2^64	the whole part
- *	beyond		the limit itself, with < or > before it. These compare magnitudes: <-0.000001 is a negative number.
+ *	beyond		the limit itself, with < or > before it. These compare magnitudes: <-0.000001 is a negative
+ *			number.
  *
  * All shifts are by 0 to 63 bits, because ?: evaluates one side only. libtraceevent ignores the parentheses of a right
  * operand whose operator binds less than that before it: 1 - (x >> 2) is (1 - x) >> 2. So the exponent is divided out,

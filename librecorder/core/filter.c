@@ -195,7 +195,7 @@ static bool compare_number(struct compiler *c, const struct rec_operand *operand
 	return true;
 }
 
-/* Of a field that the record does not have: the value is passed over, and the step is false. */
+/* The record does not have the field: skip the value; the step is false. */
 static bool compare_absent(struct compiler *c, const struct rec_operand *operand, const struct rec_operator *operator,
 			   const char *at, struct exits *ret_exits)
 {
@@ -212,7 +212,7 @@ static bool compare_absent(struct compiler *c, const struct rec_operand *operand
 		good = compare_number(c, &any, operator, at, ret_exits);
 	if (!good)
 		return false;
-	/* What it compares with is not needed. */
+	/* The value that it compares with is not needed. */
 	c->texts_size = texts;
 	c->steps[c->nr_steps - 1] = step;
 	ret_exits->yes = (uint16_t)(2 * c->nr_steps - 1);
@@ -261,7 +261,8 @@ static bool factor(struct compiler *c, struct exits *ret_exits)
 			return false;
 	} else {
 		if (++c->depth > REC_FILTER_DEPTH_MAX)
-			return rec_scan_wrong(&c->scan, open, "parentheses nested deeper than %u", REC_FILTER_DEPTH_MAX);
+			return rec_scan_wrong(&c->scan, open, "parentheses nested deeper than %u",
+					      REC_FILTER_DEPTH_MAX);
 		if (!alternatives(c, ret_exits))
 			return false;
 		if (!rec_scan_take(&c->scan, ")"))

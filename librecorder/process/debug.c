@@ -95,7 +95,7 @@ void rec_debug_event_abi(unsigned int abi, unsigned int known)
 	if (!on || rec_load_relaxed(&said_abi) == getpid())
 		return;
 	rec_store_relaxed(&said_abi, getpid());
-	say("librecorder: process %d: events stay off that were compiled for event ABI %u; this is librecorder %d.%d.%d, which "
-	    "knows up to %u\n",
+	say("librecorder: process %d: events stay off that were compiled for event ABI %u; this is librecorder "
+	    "%d.%d.%d, which knows up to %u\n",
 	    (int)getpid(), abi, REC_VERSION_MAJOR, REC_VERSION_MINOR, REC_VERSION_PATCH, known);
 }

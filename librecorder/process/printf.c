@@ -25,7 +25,8 @@
 #include "librecorder/process/process.h"
 #include "librecorder/ring/ring_private.h"
 
-#define ARGUMENTS_MAX	1000u /* bytes; as many strings as conversions, numbers of 8 bytes and padding fit in any case */
+/* bytes; as many strings as conversions, numbers of 8 bytes and padding fit in any case */
+#define ARGUMENTS_MAX	1000u
 #define NUMBER_MAX	12u   /* bytes of a number with its padding, more than an empty string */
 #define TEXT_MAX	2048u /* of a site: function and format */
 

@@ -256,8 +256,8 @@ struct rec_ring_reader {
 	uint32_t page;		   /* the reader page */
 	uint64_t read;		   /* as in struct rec_lane_reader */
 	uint64_t swaps;		   /* in total */
-	uint32_t
-		vain; /* number of calls in a row, including the last one, that went round the ring and found no event */
+	/* number of calls in a row, including the last one, that went round the ring and found no event */
+	uint32_t vain;
 	uint64_t touched;	   /* the lane's pages_touched at the last call */
 	bool idle;		   /* which found no whole page */
 	struct rec_extent extent;  /* of the reader page, as last seen */

@@ -52,7 +52,8 @@ struct rec_view {
 	bool read_only; /* the file system is read-only: writes to lanes go to a private copy */
 	struct rec_identity who; /* the process that owns the buffer */
 	bool gone;		 /* that process is gone; this never changes back */
-	bool asked; /* it was asked whether the process is gone, and it was not: a caller that asks again will ask often */
+	/* it was asked whether the process is gone, and it was not: a caller that asks again will ask often */
+	bool asked;
 	int pidfd;		 /* of that process; -1: none */
 	uint64_t self;		 /* this process, in the form in which lanes name their reader */
 	uint64_t features;	 /* the compatible ones */

@@ -102,9 +102,11 @@ static void run_queries(size_t which)
 		"SELECT name, count(*), max(id) FROM events GROUP BY name",
 		"SELECT * FROM sched",
 		"SELECT rowid, * FROM events WHERE ts > 5 ORDER BY ts",
-		"SELECT count(*), max(b.text) FROM (VALUES (1), (2)) a CROSS JOIN events b WHERE b.tid IN (1, 2, 3, 'x')",
+		"SELECT count(*), max(b.text) FROM (VALUES (1), (2)) a CROSS JOIN events b WHERE b.tid IN (1, 2, 3, "
+		"'x')",
 		"SELECT (SELECT count(*) FROM counters) + (SELECT count(*) FROM flows) + (SELECT count(*) FROM irqs)",
-		"SELECT (SELECT count(*) FROM syscalls) + (SELECT count(*) FROM losses) + (SELECT count(*) FROM stacks)",
+		"SELECT (SELECT count(*) FROM syscalls) + (SELECT count(*) FROM losses) + (SELECT count(*) FROM "
+		"stacks)",
 		"SELECT * FROM threads JOIN processes USING (pid)",
 	};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A target of libfuzzer.sh: a trace.dat file of any bytes, read without libtraceevent, which trusts its texts. Everything
- * that the file's reader hands out is looked at; the sanitizers check the rest.
+ * A target of libfuzzer.sh: a trace.dat file of any bytes, read without libtraceevent, which trusts its texts.
+ * Everything that the file's reader hands out is looked at; the sanitizers check the rest.
  */
 #include "format/dat/dat_compress.h"
 #include "format/dat/dat_notes.h"

@@ -53,7 +53,8 @@ static const char format_function[] = FORMAT("function", "1",
 	"\" %ps <-- %ps\", (void *)REC->ip, (void *)REC->parent_ip");
 static const char format_stack[] = FORMAT(
 	"kernel_stack", "4", FIELD("int", "size", "8", "4", "1") FIELD("unsigned long", "caller[8]", "16", "64", "0"),
-	"\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\","
+	"\"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> %ps\\n\\t=> %ps\\n\" \"\\t=> %ps\\n\\t=> "
+	"%ps\\n\","
 	"(void *)REC->caller[0],(void *)REC->caller[1],(void *)REC->caller[2],(void *)REC->caller[3],"
 	"(void *)REC->caller[4],(void *)REC->caller[5],(void *)REC->caller[6],(void *)REC->caller[7]");
 static const char format_bprint[] = FORMAT("bprint", "6",

@@ -65,7 +65,8 @@ void put_latency_text(struct out *o)
 
 	out_text(o, "# tracer: wakeup\n#\n# wakeup latency trace v1.1.5 on test\n#\n");
 	for (unsigned int n = 0; n < o->what->events; n++) {
-		snprintf(line, sizeof(line), "  t\xc3\xa4sk%u-%u\t%ud..2.  %3uus : do_one+0x%x <- d\xc3\xb6_two\n", n % 7,
+		snprintf(line, sizeof(line), "  t\xc3\xa4sk%u-%u\t%ud..2.  %3uus : do_one+0x%x <- d\xc3\xb6_two\n",
+			 n % 7,
 			 1001 + n % 7, n % o->what->cpus, n, n * 4);
 		out_text(o, line);
 	}

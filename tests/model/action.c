@@ -43,7 +43,7 @@ static uint32_t long_size(void)
 
 /* ------------------------------------------------------------------------------------------------------- events */
 
-/* Every word of an event's payload tells its number and its length. */
+/* Every word of an event's payload contains its number and its length. */
 static void fill(uint32_t *payload, uint32_t size, uint32_t id)
 {
 	uint32_t i;

@@ -120,7 +120,7 @@ void rec_signal_block_begin(struct rec_signal_block *ret_block)
 {
 	ret_block->cancel = 0;
 	if (!m.jumped && !m.writer_died && running >= 0 && !quiet)
-		fail("the writer blocks signals, though nobody left anything");
+		fail("the writer blocks signals, though nothing was left");
 	m.masked++;
 	oracle_putting_back();
 }

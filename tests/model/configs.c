@@ -69,7 +69,8 @@ const struct config configs[] = {
 	/* Looking without consuming; sleeping. */
 	{ "iterate",           2, 6, "ls",   "ll",   "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES | LONG },
 	{ "iterate-small",     2, 6, "ss",   "sss",  "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES },
-	{ "iterate-jump",      2, 6, "lls",  "ls",   "",     1, 0, "oc",  "1",   OVERWRITE | ITERATES | JUMPS | THOROUGH },
+	{ "iterate-jump",      2, 6, "lls",  "ls",   "",     1, 0, "oc",  "1",
+	   OVERWRITE | ITERATES | JUMPS | THOROUGH },
 	{ "sleep",             2, 6, "s",    "lll",  "",     1, 0, "wb",  "1",   OVERWRITE },
 	{ "sleep-weak",        2, 6, "s",    "ll",   "",     1, 0, "b",   "1",   OVERWRITE | WEAK },
 	{ "count",             2, 6, "ls",   "l",    "",     1, 0, "vpv", "1",   OVERWRITE | ITERATES },

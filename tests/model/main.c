@@ -71,7 +71,8 @@ int main(int argc, char **argv)
 		}
 		r = explore(&changed, limit, verbose);
 		failed += r != 0;
-		printf("%sok %u - %s%s%s: %llu states%s, %llu transitions, %llu ends, %llu cuts, %llu pruned, steps at most %u (writer) %u (reader), path %u\n",
+		printf("%sok %u - %s%s%s: %llu states%s, %llu transitions, %llu ends, %llu cuts, %llu pruned, steps at "
+		       "most %u (writer) %u (reader), path %u\n",
 		       r ? "not " : "", ++tests, what->name, ticks ? ", clock " : "", ticks ? ticks : "",
 		       (unsigned long long)tally.states, tally.states >= limit ? " and no more" : "",
 		       (unsigned long long)tally.steps, (unsigned long long)tally.ends, (unsigned long long)tally.cuts,

@@ -41,11 +41,12 @@ enum {
 	WRITER_DIES = 4,  /* at any step, and its lane is leased again while the reader goes on */
 	PROGRAM_DIES = 8, /* as before, but no thread succeeds the writer; the reader settles the lane */
 	READER_DIES = 16, /* at any step, and another one takes over while the writer continues */
-	WEAK = 32,	  /* loads may find older values, as far as their orders allow */
+	WEAK = 32,	  /* loads may find older values, if their orders allow it */
 	MOVES = 64,	  /* the writer may move to the other CPU, once */
 	THOROUGH = 128,	  /* minutes, some GB: only when asked for */
 	SHARED = 256, /* two threads that share the lane, and take it for one event each; the reader comes at the end */
-	JUMPS = 512, /* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
+	/* actions are left for good, once, at any step: the innermost, or with those that it interrupted */
+	JUMPS = 512,
 	STAYS = 1024,	   /* a thread whose lane is stuck goes on there, as vfork's child does; else in another lane */
 	ANEW = 4096,	   /* the lane is remade in the end, and used again */
 	LONG = 8192,	   /* many seconds: the long tier's */
@@ -65,8 +66,8 @@ struct config {
 	uint8_t depth;	     /* of the writer stack */
 	uint8_t interrupts;  /* in all */
 	const char *reads;   /* the reader's actions, one after the other; SHARED: the second thread's */
-	const char *
-		ticks; /* how the clock may move when it is read: '0', '1' by 1, 'b' by more than a delta holds, '-' back */
+	/* how the clock may move when it is read: '0', '1' by 1, 'b' by more than a delta holds, '-' back */
+	const char *ticks;
 	unsigned int flags;
 };
 
@@ -195,7 +196,7 @@ struct event {
 	uint8_t level; /* of the action that began it */
 	bool placed;   /* it is being reserved, and has its place */
 	bool kept;     /* what interrupted it was left, and its writer continues */
-	bool at_once;  /* nobody stops between its reservation and its commit */
+	bool at_once;  /* no actor stops between its reservation and its commit */
 };
 
 /* The list of events, simple enough to be obviously right. Events leave it when the reader has finished with them. */

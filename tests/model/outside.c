@@ -49,7 +49,7 @@ void model_free(void *memory)
 	(void)memory;
 }
 
-/* There is none; or it is the writer's stack, or another one. */
+/* There is no alternate stack; or it is the writer's; or it is another one. */
 int model_sigaltstack(const stack_t *stack, stack_t *old);
 int model_sigaltstack(const stack_t *stack, stack_t *old)
 {

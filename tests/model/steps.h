@@ -12,8 +12,10 @@
 
 enum place {
 	PLACE_BYTES, /* event data: no step, but races are found */
-	PLACE_OWN, /* words that one side uses, or passes to the other one after a release: a step for that side alone */
-	PLACE_COMMON, /* words that both use at the same time, except loads of those that the other side does not store to */
+	/* words that one side uses, or passes to the other one after a release: a step for that side alone */
+	PLACE_OWN,
+	/* words that both use at the same time, except loads of those that the other side does not store to */
+	PLACE_COMMON,
 };
 
 enum access { ACCESS_READ, ACCESS_WRITE, ACCESS_LOAD, ACCESS_STORE, ACCESS_EXCHANGE, ACCESS_ADD, ACCESS_CLOCK };

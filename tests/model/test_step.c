@@ -261,7 +261,8 @@ static bool once(uint32_t pages, bool overwrite, unsigned int before, enum actio
 		t.wrong = "the account does not add up";
 	cr_assert_null(
 		t.wrong,
-		"%s: %u pages, %s, %u before, outer %d, nested %d, instruction %u: read %llu, lost %llu, made %llu + %llu",
+		"%s: %u pages, %s, %u before, outer %d, nested %d, instruction %u: read %llu, lost %llu, made %llu + "
+		"%llu",
 		t.wrong, pages, overwrite ? "overwrite" : "discard", before, (int)outer, (int)nested, target,
 		(unsigned long long)t.read, (unsigned long long)t.lost, (unsigned long long)t.committed,
 		(unsigned long long)t.refused);

@@ -69,7 +69,7 @@ void steps_plain(const void *at, uint32_t size, bool write, const void *caller)
 	void __tsan_##name(void *at);                                                                                  \
 	void __tsan_##name(void *at)                                                                                   \
 	{                                                                                                              \
-		steps_plain(at, size, write, CALLER);                                                                        \
+		steps_plain(at, size, write, CALLER);								       \
 	}
 
 PLAIN(read1, 1, false)

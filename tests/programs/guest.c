@@ -5,7 +5,8 @@
  * A program under circumstances that are difficult for a library:
  *
  *	plain		threads, events of all kinds, a fork
- *	after		forbids itself all system calls but read, write, exit_group and rt_sigreturn after its first events
+ *	after		forbids itself all system calls but read, write, exit_group and rt_sigreturn after its first
+ *			events
  *	before		the same, but its first event comes after that; what is forbidden fails
  *	tsc		gives up the time stamp counter, and forks
  *	step		traces between two calls of here(), for a debugger

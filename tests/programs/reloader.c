@@ -3,7 +3,7 @@
  * reloader WORKERS EVENTS FILE
  *
  * A server of several processes, like nginx: a master forks WORKERS workers; on SIGHUP it forks as many new ones, and
- * the old ones end. Each writes EVENTS events as soon as it runs and one when it is told to end, numbered from 0 on. On
+ * the old ones end. Each writes EVENTS events as soon as it runs and one on the request to end, numbered from 0 on. On
  * SIGTERM, and when the master is gone, all end. FILE has a byte for each worker that was made.
  */
 #include <librecorder/event.h>

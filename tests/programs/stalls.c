@@ -103,7 +103,7 @@ static void *hog(void *arg)
 	(void)arg;
 	rec_thread_name("hog");
 	pthread_barrier_wait(&ready);
-	/* From here on nobody else runs on this CPU. */
+	/* From here on no other thread runs on this CPU. */
 	set_priority(1);
 	burn(STALL_NS);
 	return NULL;
@@ -150,7 +150,9 @@ static uint64_t set_timers(const int fds[TIMERS], uint64_t at)
 	return at;
 }
 
-/* Whether the thread was on its CPU all the time while they expired; what drains the rings may take it away for long. */
+/*
+ * Whether the thread was on its CPU all the time while they expired; what drains the rings may take it away for long.
+ */
 static bool storm(const int fds[TIMERS])
 {
 	const uint64_t first = now(CLOCK_MONOTONIC) + 20000000, at = set_timers(fds, first);

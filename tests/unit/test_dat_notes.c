@@ -41,7 +41,8 @@ Test(dat_notes, all_of_it)
 	cr_expect_str_eq(
 		text,
 		"recorder 1.0; kernel - programs: CPU 0 -120 to 95 ns in 400 rounds, CPU 2 3 to 12 ns in 7 rounds; "
-		"switches of some threads alone; hidden threads: 12 345; threads of other pid namespaces: 2 3; processes: 100 101, 200; time error at most 40 ns");
+		"switches of some threads alone; hidden threads: 12 345; threads of other pid namespaces: 2 3; "
+		"processes: 100 101, 200; time error at most 40 ns");
 	cr_expect(dat_notes_read(text, &found));
 	cr_expect(found.some_threads);
 	cr_expect_eq(found.time_error, 40);

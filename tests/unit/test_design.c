@@ -434,7 +434,7 @@ Test(design, figures_26_to_30_the_head_moves_forward)
 	static const char *const frames[] = {
 		/* 26 */
 		"1: 0->1 : 1-> 2-H> 3-> 4-> : commit 2 tail 2",
-		/* 27: until we are finished nobody else swaps or moves it. */
+		/* 27: until we are finished, no other reader or writer swaps or moves it. */
 		"1: 0->1 : 1-> 2-U> 3-> 4-> : commit 2 tail 2",
 		/* 28: the following page is the new head. */
 		"1: 0->1 : 1-> 2-U> 3-H> 4-> : commit 2 tail 2",

@@ -272,7 +272,7 @@ static void write_round(struct ring *ring)
 
 /*
  * At each instruction between UPDATE and NORMAL the first writer is interrupted: by nested writers that enter the old
- * head, that leave it, or that wrap as far as they can.
+ * head, that leave it, or that wrap as often as they can.
  */
 Test(design, figures_47_to_51_at_every_instruction)
 {

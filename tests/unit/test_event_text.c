@@ -167,7 +167,8 @@ Test(event_text, numbers_at_their_limits)
 	REC(text, numbers, 1, 2, 3, 4, INT8_MIN, INT16_MIN, INT32_MIN, INT64_MIN);
 	REC(text, numbers, 1, 2, 3, 4, -1, -1, -1, -1);
 	expect("numbers: a=0 b=0 c=0 d=0 e=0 f=0 g=0 h=0\n"
-	       "numbers: a=255 b=65535 c=4294967295 d=18446744073709551615 e=127 f=32767 g=2147483647 h=9223372036854775807\n"
+	       "numbers: a=255 b=65535 c=4294967295 d=18446744073709551615 e=127 f=32767 g=2147483647 "
+	       "h=9223372036854775807\n"
 	       "numbers: a=1 b=2 c=3 d=4 e=-128 f=-32768 g=-2147483648 h=-9223372036854775808\n"
 	       "numbers: a=1 b=2 c=3 d=4 e=-1 f=-1 g=-1 h=-1\n");
 }
@@ -189,7 +190,8 @@ Test(event_text, reals)
 	expect("reals: a=0.500 b=2 c=0.250000000000000000 d=2.3\n"
 	       "reals: a=-0.500 b=-7 c=-1.000000000000000000 d=-0.1\n"
 	       "reals: a=0.000 b=0 c=0.000000000000000000 d=0.0\n"
-	       "reals: a=9223372036854775.807 b=-9223372036854775807 c=-9.223372036854775808 d=-922337203685477580.7\n");
+	       "reals: a=9223372036854775.807 b=-9223372036854775807 c=-9.223372036854775808 "
+	       "d=-922337203685477580.7\n");
 }
 
 Test(event_text, named_values)
@@ -236,8 +238,10 @@ Test(event_text, thirty_two_fields)
 {
 	REC(text, many, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26,
 	    27, 28, 29, 30, 31, "end");
-	expect("many: f1=1 f2=2 f3=3 f4=4 f5=5 f6=6 f7=7 f8=8 f9=9 f10=10 f11=11 f12=12 f13=13 f14=14 f15=15 f16=16 f17=17 "
-	       "f18=18 f19=19 f20=20 f21=21 f22=22 f23=23 f24=24 f25=25 f26=26 f27=27 f28=28 f29=29 f30=30 f31=31 f32=end\n");
+	expect("many: f1=1 f2=2 f3=3 f4=4 f5=5 f6=6 f7=7 f8=8 f9=9 f10=10 f11=11 f12=12 f13=13 f14=14 f15=15 f16=16 "
+	       "f17=17 f18=18 f19=19 f20=20 f21=21 f22=22 f23=23 f24=24 f25=25 f26=26 f27=27 f28=28 f29=29 f30=30 "
+	       "f31=31 "
+	       "f32=end\n");
 }
 
 Test(event_text, names_that_mean_something_else)
@@ -294,7 +298,8 @@ Test(event_text, golden_formats)
 		"\tfield:bool on;\toffset:20;\tsize:1;\tsigned:0;\n"
 		"\tfield:s32 op;\toffset:21;\tsize:4;\tsigned:1;\n"
 		"\tfield:s16 n;\toffset:25;\tsize:2;\tsigned:1;\n"
-		"\nprint fmt: \"[%llu] \\\"%s\\\" %s\\t%s %hd %s\", REC->id, __get_str(path), REC->on ? \"yes\" : \"no\", "
+		"\nprint fmt: \"[%llu] \\\"%s\\\" %s\\t%s %hd %s\", REC->id, __get_str(path), REC->on ? \"yes\" : "
+		"\"no\", "
 		"__print_symbolic(REC->op, { 0, \"OP_GET\" }, { 1, \"OP_PUT\" }), REC->n, __get_str(path)\n");
 	expect_format(
 		&rec_event_text__hexes,

@@ -323,7 +323,7 @@ Test(grow, and_be_resized)
 
 /* ---------------------------------------------------------------------------------------------------- given back */
 
-/* Enough for a look at whether somebody wants growth, with all of it lost. */
+/* Enough events for a check whether growth is permitted; all of them are lost. */
 static void write_and_lose(void)
 {
 	numbered_write_some(3 * LANE);

@@ -66,7 +66,7 @@ static void check_percentiles(const struct hist *hist, const int64_t *sorted, un
 	cr_assert_eq(hist_percentile(hist, 1000000), sorted[nr - 1]);
 }
 
-/* Each bucket has exactly the values between its bounds; there is none outside. */
+/* Each bucket has exactly the values between its bounds; no value is outside of all. */
 static void check_buckets(const struct hist *hist, const int64_t *sorted, unsigned int nr)
 {
 	struct hist_bucket bucket;

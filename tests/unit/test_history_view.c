@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bugs of the kernel's ring (test_history.c) that show in readers of whole buffers: resets, iterators, waiting, pages for
- * binary readers, damaged headers.
+ * Bugs of the kernel's ring (test_history.c) that show in readers of whole buffers: resets, iterators, waiting, pages
+ * for binary readers, damaged headers.
  */
 #include "history_lane.h"
 

@@ -83,7 +83,7 @@ Test(share, an_own_lane_as_soon_as_there_is_one)
 	cr_assert_eq(seen_tids[100], workers[n - 1].tid);
 }
 
-/* The program's one lane is not shared, and there is none to share: what has no lane is counted. */
+/* The program's only lane is not shared, and there is no lane to share: events without a lane are counted. */
 Test(share, one_lane_is_nobody_elses)
 {
 	struct sums sums;

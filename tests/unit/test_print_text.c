@@ -25,7 +25,8 @@ static int expected(char *to, size_t size, uint64_t number, const struct print_c
 		snprintf(precision, sizeof(precision), ".%u", how->precision);
 	if (how->width)
 		snprintf(width, sizeof(width), "%u", how->width);
-	snprintf(format, sizeof(format), "%%%s%s%s%s%s%s%s%c", how->left ? "-" : "", how->zero ? "0" : "", how->plus ? "+" : "",
+	snprintf(format, sizeof(format), "%%%s%s%s%s%s%s%s%c", how->left ? "-" : "", how->zero ? "0" : "",
+		 how->plus ? "+" : "",
 		 how->alternate ? "#" : "", width, precision, lengths[how->bits], how->letter);
 	return how->bits == 64 ? snprintf(to, size, format, number) : snprintf(to, size, format, (unsigned int)number);
 }
@@ -38,7 +39,8 @@ static void compare(uint64_t number, const struct print_conversion *how)
 
 	print_text_number(&text, number, how);
 	cr_assert(text.size == (size_t)size && !memcmp(text.text, wanted, text.size),
-		  "%" PRIx64 " as %c of %u bits, width %u, precision %u: '%.*s' and not '%s'", number, how->letter, how->bits,
+		  "%" PRIx64 " as %c of %u bits, width %u, precision %u: '%.*s' and not "
+		  "'%s'", number, how->letter, how->bits,
 		  how->width, how->precision, (int)text.size, text.text, wanted);
 	print_text_free(&text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Views that switch a child's events. test_rules.c tests the rules alone; test_reader_control_race.c what other processes
- * do meanwhile.
+ * Views that switch a child's events. test_rules.c tests the rules alone; test_reader_control_race.c what other
+ * processes do meanwhile.
  */
 #include "librecorder/core/rules.h"
 #include "librecorder/process/event_private.h"
@@ -175,7 +175,7 @@ Test(reader_control, events_to_come)
 	cr_assert_eq(rec_view_switch(p.view, "a:*", false), 1);
 	cr_assert_eq(look(&p, a.number), 0);
 	cr_assert_eq(ask(&p, REGISTER, "a", "y", 0).word, 0);
-	/* The program's own selectors are for what nobody outside has said anything of. */
+	/* The program's own selectors apply to events that no rule from outside names. */
 	ask(&p, ENABLE, "*", "*", 0);
 	cr_assert_eq(look(&p, a.number), BOTH, "a word is what was done to it last");
 	cr_assert_eq(ask(&p, REGISTER, "a", "z", 0).word, 0);

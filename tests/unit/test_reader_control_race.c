@@ -95,7 +95,7 @@ Test(reader_control, switched_while_registered)
 	rec_view_close(view);
 }
 
-/* Edge B1: nobody may switch a buffer that its events have yet to come to. */
+/* Edge B1: no process may switch a buffer before the program's events are in it. */
 Test(reader_control, not_before_it_has_its_events)
 {
 	const struct rec_options options = REC_OPTIONS_INIT;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Handlers in the short moments between two steps of a writer, continued: every event has its own time and CPU, whatever
- * the clock does, and exactly what was left is torn. The test sets the clock (linked with --wrap=rec_clock_mono).
+ * Handlers in the short moments between two steps of a writer, continued: every event has its own time and CPU,
+ * whatever the clock does, and exactly what was left is torn. The test sets the clock (linked with
+ * --wrap=rec_clock_mono).
  */
 #include "actor_steps.h"
 #include "steps.h"

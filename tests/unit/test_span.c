@@ -292,7 +292,8 @@ Test(span, type_words)
 		      "\tfield:u8 why;\toffset:9;\tsize:1;\tsigned:0;\n");
 	expect_fields(
 		&rec_event_span__linked, REC_MEANS_EVENT, "linked",
-		"\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:rec_flow cause;\toffset:9;\tsize:8;\tsigned:0;\n");
+		"\tfield:u8 a;\toffset:8;\tsize:1;\tsigned:0;\n\tfield:rec_flow "
+		"cause;\toffset:9;\tsize:8;\tsigned:0;\n");
 }
 
 /* --------------------------------------------------------------------------------------------------- bindings */

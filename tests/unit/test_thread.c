@@ -127,7 +127,8 @@ static void write_in_cleanup(void *arg)
 
 static struct {
 	bool asynchronous;
-	bool deeper; /* the event in which it is cancelled is written from a frame far below that of the cleanup's event */
+	/* the event in which it is cancelled is written from a frame far below that of the cleanup's event */
+	bool deeper;
 } cancel;
 
 static void *be_cancelled(void *arg)

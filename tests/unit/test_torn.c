@@ -45,7 +45,7 @@ enum fate { NEITHER, READ, TORN };
 static unsigned char fates[NUMBERED_MAX];
 static uint64_t refused;
 
-/* The lane in which an event was left, if it was not found out yet. NULL: there is none. */
+/* The lane in which an event was left that was not found yet. NULL: there is no such lane. */
 static const struct rec_lane *left_in;
 static uint64_t left_number, tail_before;
 

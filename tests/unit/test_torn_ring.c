@@ -68,7 +68,7 @@ static void end_writer(uint64_t number, unsigned int below)
 	model.inside = below;
 }
 
-/* An event with others inside it. False: one of them jumped away, out of this one, too. */
+/* An event with others inside it. False: one of them jumped away, and out of this event as well. */
 static bool write_some(unsigned int depth, bool is_deep)
 {
 	const uint64_t number = next++;

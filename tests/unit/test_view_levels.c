@@ -207,7 +207,8 @@ Test(view_levels, the_first_free_line_is_taken)
 
 	for (uint64_t i = 0; i < 3000; i++) {
 		const unsigned int depth = (unsigned int)number(40);
-		const struct view_item item = { .begin = 10 * i, .end = 10 * i + 1 + number(2500), .event = (uint32_t)i };
+		const struct view_item item = { .begin = 10 * i, .end = 10 * i + 1 + number(2500),
+					       .event = (uint32_t)i };
 		unsigned int line = depth;
 
 		while (ends[line] > item.begin)

@@ -47,7 +47,7 @@ void end_idle(int32_t on_0, int32_t on_1);
 void finish(void);
 /* Nothing is wrong. */
 void finish_clean(void);
-/* One violation was reported, for so many events. */
+/* One violation was reported, for this number of events. */
 void finish_with(enum verify_kind kind, uint64_t events);
 
 /* An event of that id, after its common fields: `size` bytes of `rest`. */

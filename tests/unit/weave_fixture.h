@@ -24,7 +24,7 @@ struct fake_stream {
 	uint32_t cpu;
 	uint64_t lost; /* before the next page */
 	bool open;     /* the last page takes more */
-	bool kernel;   /* pages without CPU markers, and nobody has counted what is on them */
+	bool kernel;   /* pages without CPU markers, whose events were not counted */
 	int error;     /* what the source returns at the end */
 };
 

@@ -10,7 +10,7 @@
  * and checked by each side that reads them.
  */
 #ifndef REC__DETAIL
-#error "for the public headers alone: include <librecorder/reader.h> to read buffers, <librecorder/event.h> to write them"
+#error "for the public headers alone: include <librecorder/reader.h> to read, <librecorder/event.h> to write events"
 #endif
 #ifndef LIBRECORDER_ABI_H
 #define LIBRECORDER_ABI_H
@@ -116,7 +116,8 @@ struct rec_lane {
 	uint64_t after;	 /* time of the last event in position order (the kernel's write_stamp), if `cpu` is known */
 	uint64_t before; /* time of the last attempt: neither of the two goes back */
 	uint64_t commit; /* position up to which everything is committed; what readers may see */
-	uint64_t left;	 /* tail from which a writer was last about to change sub-buffers; only for the count of torn events */
+	/* tail from which a writer was last about to change sub-buffers; only for the count of torn events */
+	uint64_t left;
 	uint64_t open;	 /* 0: no writer is inside; else the outermost's stack, and the depth of nesting */
 	uint32_t cpu;	 /* CPU of the last marker in position order; unknown after writers that nested, or took back */
 	uint32_t reserved_hot[3];
@@ -132,7 +133,8 @@ struct rec_lane {
 
 	REC_ALIGNED(64) uint32_t owner; /* thread id of the lease; 0: not leased; or REC_OWNER_HELD */
 	uint32_t broken;	/* a broken invariant: the source line that detected it */
-	uint32_t subbuf_size;	/* of this lane: a power of two; 0: the lane is not made yet, or is being remade (edge N1) */
+	/* of this lane: a power of two; 0: the lane is not made yet, or is being remade (edge N1) */
+	uint32_t subbuf_size;
 	uint32_t nr_subbufs;	/* ring and reader page; changes only while subbuf_size is 0 */
 	uint32_t nr_gaps;	/* number of gaps that ever began; gaps has the newest two, alternating */
 	uint32_t shared;	/* 1: threads without a lane of their own take it for one event at a time */
@@ -151,10 +153,12 @@ REC_ABI_ASSERT(sizeof(struct rec_lane) == 256, "docs/SHM-LAYOUT.md: lane");
 /* One per sub-buffer, on the writer's side. Valid once the commit position has reached the sub-buffer. */
 struct rec_subbuf {
 	uint64_t first;	       /* number of events committed to the lane before this sub-buffer */
-	uint64_t refused;      /* the lane's refusals (dropped, commit_overrun, too_long, nested_limit) before this one */
+	/* the lane's refusals (dropped, commit_overrun, too_long, nested_limit) before this one */
+	uint64_t refused;
 	uint64_t refused_time; /* of the first refusal since the sub-buffer before; 0: none */
 	uint32_t entries;      /* events on it; final once the commit position has left */
-	uint32_t visit;	       /* number of this sub-buffer, counted from 1 in the order of the commit position; 0: none */
+	/* number of this sub-buffer, counted from 1 in the order of the commit position; 0: none */
+	uint32_t visit;
 };
 
 REC_ABI_ASSERT(sizeof(struct rec_subbuf) == 32, "docs/SHM-LAYOUT.md: sub-buffer descriptor");
@@ -296,7 +300,8 @@ struct rec_buffer_header {
 	uint64_t lane_reader; /* within a lane: struct rec_lane_reader and the links */
 	uint64_t lane_meta;
 	uint64_t loan;	       /* struct rec_loan; has memory once a recorder has written there */
-	uint64_t parent_start; /* start_time of parent_pid; 0: not known, as in every program that was started by exec */
+	/* start_time of parent_pid; 0: not known, as in every program that was started by exec */
+	uint64_t parent_start;
 	uint64_t pid_ns;       /* inode of /proc/self/ns/pid: the namespace of the pids here; 0: not known */
 	uint32_t locked;       /* 1: REC_LOCK_PROGRAM is held as long as a process maps the file */
 	uint32_t reserved;

@@ -29,8 +29,8 @@
 /* 1: more than one argument; 0: one. */
 #define REC__IS_LIST(...)                                                                                              \
 	REC__COUNT_(__VA_ARGS__, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,   \
-		    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
-		    1, 0, ~)
+		    1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, \
+		    1, 1, 1, 0, ~)
 
 /*
  * A field, as `u64(id)`, must not be expanded before a prefix is pasted in front of it: the application may have a
@@ -40,10 +40,10 @@
  */
 
 /* As REC__COUNT. */
-#define REC__FIELDS(...)                                                                                                \
-	REC__COUNT_(_##__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44,   \
-		    43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20,    \
-		    19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, ~)
+#define REC__FIELDS(...)											       \
+	REC__COUNT_(_##__VA_ARGS__, 64, 63, 62, 61, 60, 59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45,    \
+		    44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21,    \
+		    20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, ~)
 
 /* What the row of the table of kinds says: a shape and its arguments. A kind without a row is an argument by itself. */
 #define REC__FIELD(use, ...)	 REC__CAT(REC__FIELD_, REC__IS_LIST(__VA_ARGS__))(use, __VA_ARGS__)
@@ -54,8 +54,10 @@
  * REC__EACH(use, base, field..., rec_last): the use of each field in turn; REC__EACH_FMT has a format after base. base
  * is not used: it carries what was pasted in front.
  */
-#define REC__EACH_FMT(use, base, format, ...) REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
-#define REC__EACH(use, base, ...)	      REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
+#define REC__EACH_FMT(use, base, format, ...)                                                                          \
+	REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
+#define REC__EACH(use, base, ...)                                                                                      \
+	REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(use, REC__KIND_##__VA_ARGS__)
 
 #define REC__EACH_1(u, last)
 #define REC__EACH_2(u, f, ...) REC__FIELD(u, f) REC__EACH_1(u, REC__KIND_##__VA_ARGS__)

@@ -43,7 +43,8 @@
 #define REC__KIND_array(type, name, length)                                                                            \
 	REC__CALL(REC__CAT(REC__ARRAY_, REC__IS_LIST(REC__TYPE_##type)), REC__TYPE_##type, #type, name, length)
 #define REC__ARRAY_1(none, type, text, name, length) _rec_array, name, type, length
-#define REC__ARRAY_0(none, text, name, length)	     _rec_wrong, "array(" text ", " #name ", ...)", "has no such elements"
+#define REC__ARRAY_0(none, text, name, length)                                                                         \
+	_rec_wrong, "array(" text ", " #name ", ...)", "has no such elements"
 
 /* A type may come first, or not. */
 #define REC__KIND_named(first, ...)                                                                                    \
@@ -185,42 +186,42 @@
 #define REC__MEASURE_rec_real(name, decimals)
 #define REC__MEASURE_rec_named(name, type, ...)
 #define REC__MEASURE_rec_array(name, type, length)
-#define REC__MEASURE_rec_string(name)                                                                                      \
+#define REC__MEASURE_rec_string(name)										       \
 	const char *const p_##name = f_##name ? f_##name : "(null)";                                                   \
 	const size_t n_##name = __builtin_strlen(p_##name) + 1;                                                        \
 	rec_size += n_##name;
-#define REC__MEASURE_rec_stringn(name)                                                                                     \
+#define REC__MEASURE_rec_stringn(name)										       \
 	const char *const p_##name = f_##name ? f_##name : "(null)";                                                   \
 	const size_t n_##name = rec_dynamic_size(p_##name, f_##name ? l_##name : 6) + 1;                               \
 	rec_size += n_##name;
-#define REC__MEASURE_rec_bytes(name)                                                                                       \
+#define REC__MEASURE_rec_bytes(name)										       \
 	const size_t n_##name = rec_dynamic_size(f_##name, l_##name);                                                  \
 	rec_size += n_##name;
 #define REC__MEASURE_rec_wrong(what, why)
 
 /* PUT: write the field at rec_at, and its dynamic part at rec_next bytes into the record. */
 #define REC__PUT_rec_number(name, type) rec_at = rec_put(rec_at, &f_##name, sizeof(type));
-#define REC__PUT_rec_pointer(name)                                                                                         \
+#define REC__PUT_rec_pointer(name)										       \
 	const uint64_t v_##name = rec_address(f_##name);                                                               \
 	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
 #define REC__PUT_rec_float(name, type) rec_at = rec_put(rec_at, &f_##name, sizeof(type));
-#define REC__PUT_rec_real(name, decimals)                                                                                  \
+#define REC__PUT_rec_real(name, decimals)									       \
 	const int64_t v_##name = rec_fixed_point(f_##name, decimals);                                                  \
 	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
-#define REC__PUT_rec_named(name, type, ...)                                                                                \
-	const type v_##name = REC__CAST(type, f_##name);                                                                          \
+#define REC__PUT_rec_named(name, type, ...)									       \
+	const type v_##name = REC__CAST(type, f_##name);							       \
 	rec_at = rec_put(rec_at, &v_##name, sizeof(v_##name));
 #define REC__PUT_rec_array(name, type, length) rec_at = rec_put(rec_at, f_##name, sizeof(type) * (length));
-#define REC__PUT_rec_string(name)                                                                                          \
+#define REC__PUT_rec_string(name)										       \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
 	/* Its NUL is ours: another thread may be changing the string. */                                              \
 	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
 	rec_next += n_##name;
-#define REC__PUT_rec_stringn(name)                                                                                         \
+#define REC__PUT_rec_stringn(name)										       \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
 	*rec_put_text(rec_record + rec_next, p_##name, n_##name - 1) = 0;                                              \
 	rec_next += n_##name;
-#define REC__PUT_rec_bytes(name)                                                                                           \
+#define REC__PUT_rec_bytes(name)										       \
 	rec_at = rec_put_location(rec_at, rec_next, n_##name);                                                         \
 	if (n_##name)                                                                                                  \
 		rec_put(rec_record + rec_next, f_##name, n_##name);                                                    \

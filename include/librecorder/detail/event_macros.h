@@ -3,14 +3,16 @@
  * What the macros of event.h expand to; applications do not use it directly.
  *
  * An event is, in every file that sees its declaration:
- *	rec_blob_S__N		its description, constants and text only, in the section "rec_events", where `recorder list`
- *				finds it without running the program; registering copies it to the buffer's log
+ *	rec_blob_S__N		its description, constants and text only, in the section "rec_events", where `recorder
+ *				list` finds it without running the program; registering copies it to the buffer's log
  *	rec_event_S__N		its descriptor, a weak hidden symbol: one for each program and shared library
- *	rec_register_S__N	a constructor that registers it. It also keeps descriptor and description when the linker
- *				collects garbage: init arrays are roots for all linkers, section names are not for some.
+ *	rec_register_S__N	a constructor that registers it. It also keeps descriptor and description when the
+ *				linker collects garbage: init arrays are roots for all linkers, section names are not
+ *				for some.
  *	rec_on_S__N, rec_write_S__N	what REC_ON and REC call
- *	rec_rare_S__N		called by rec_write_S__N if the event has a condition, if the thread has no lane yet, or if the
- *				reservation is not the plain case: so the plain case calls nothing and saves no registers
+ *	rec_rare_S__N		called by rec_write_S__N if the event has a condition, if the thread has no lane yet, or
+ *				if the reservation is not the plain case: so the plain case calls nothing and saves no
+ *				registers
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>, or <librecorder/ffi.h> for other languages"
@@ -306,17 +308,17 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	each(REC__CHECK, _##__VA_ARGS__)                                                                               \
 	static const struct {                                                                                          \
 		struct rec_log_event event;                                                                            \
-		REC__CONSTANT numbers[1 all(REC__COUNT, _##__VA_ARGS__)];                                                     \
+		REC__CONSTANT numbers[1 all(REC__COUNT, _##__VA_ARGS__)];					       \
 		char text[sizeof(string)];                                                                             \
 	} rec_blob_##base REC__NO_REORDER __attribute__((section("rec_events"), aligned(8))) = {                       \
-		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 all(REC__COUNT, _##__VA_ARGS__), sizeof(string) },         \
-		{ REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) all(REC__NUMBERS, _##__VA_ARGS__) },                          \
+		{ { sizeof(rec_blob_##base), REC_LOG_EVENT, 0 }, 1 all(REC__COUNT, _##__VA_ARGS__), sizeof(string) },  \
+		{ REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) all(REC__NUMBERS, _##__VA_ARGS__) },	       \
 		string                                                                                                 \
 	};                                                                                                             \
 	REC__C_BEGIN                                                                                                   \
 	extern struct rec_event rec_event_##base __attribute__((weak, visibility("hidden")));                          \
 	struct rec_event rec_event_##base = {                                                                          \
-		&rec_event_##base.off, 0, 0, &rec_blob_##base.event, 0, REC_EVENT_ABI, NULL                                        \
+		&rec_event_##base.off, 0, 0, &rec_blob_##base.event, 0, REC_EVENT_ABI, NULL			       \
 	};                                                                                                             \
 	REC__C_END                                                                                                     \
 	static void __attribute__((constructor)) rec_register_##base(void)                                             \
@@ -333,7 +335,8 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 	{                                                                                                              \
 		return rec_event_on(&rec_event_##base);                                                                \
 	}                                                                                                              \
-	static __attribute__((noinline, cold, unused)) int rec_rare_##base(each(REC__PARAM, _##__VA_ARGS__) int rec_end) \
+	static __attribute__((noinline, cold, unused)) int rec_rare_##base(                                            \
+		each(REC__PARAM, _##__VA_ARGS__) int rec_end)                                                          \
 	{													       \
 		const size_t rec_fixed = REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__);			       \
 		struct rec_handle *const rec_handle_ = rec_handle_get();					       \
@@ -345,11 +348,11 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 														       \
 		(void)rec_end;											       \
 		if (REC_UNLIKELY(!rec_handle_))									       \
-			return 0;											       \
-		each(REC__MEASURE, _##__VA_ARGS__)									       \
+			return 0;										       \
+		each(REC__MEASURE, _##__VA_ARGS__)								       \
 		if (REC_UNLIKELY(rec_size > REC_EVENT_SIZE_MAX)) {						       \
 			rec_event_too_long(rec_handle_);							       \
-			return 0;											       \
+			return 0;										       \
 		}												       \
 		rec_word = rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled));			       \
 		rec_record = rec_offer;										       \
@@ -358,7 +361,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 				rec_reserve_rest(rec_handle_, REC__CAST(uint32_t, rec_size), __builtin_dwarf_cfa(),    \
 						 &rec_slot_));							       \
 		if (REC_UNLIKELY(!rec_record))									       \
-			return 0;											       \
+			return 0;										       \
 		rec_at = rec_put_common(rec_record, rec_handle_, rec_event_id(&rec_event_##base));		       \
 		each(REC__PUT, _##__VA_ARGS__)									       \
 		(void)rec_at;											       \
@@ -377,7 +380,7 @@ static inline int64_t rec_fixed_point(double value, unsigned int decimals)
 														       \
 		REC_ABI_ASSERT(REC_EVENT_COMMON_SIZE each(REC__SIZE, _##__VA_ARGS__) <= REC_EVENT_SIZE_MAX,	       \
 			       "the fields are too long for an event");						       \
-		each(REC__MEASURE, _##__VA_ARGS__)									       \
+		each(REC__MEASURE, _##__VA_ARGS__)								       \
 		if (REC_UNLIKELY(rec_event_condition(rec_load_relaxed(&rec_event_##base.enabled)) ||		       \
 				 !rec_handle_->lane || rec_size > REC_EVENT_SIZE_MAX)) \
 			return rec_rare_##base(each(REC__ARG, _##__VA_ARGS__) rec_end);	       \

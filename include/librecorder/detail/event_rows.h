@@ -29,7 +29,7 @@
  * As REC__EACH: what comes with the end of a span, which is what is in its key() and its end(). REC__ENDS makes a list
  * of these rows: "~", and for each of them a comma and the row.
  */
-#define REC__EACH_OF_END(use, base, ...)                                                                                \
+#define REC__EACH_OF_END(use, base, ...)									       \
 	REC__ROWS(use, ~REC__CAT(REC__EACH_, REC__FIELDS(_##__VA_ARGS__))(REC__ENDS, REC__KIND_##__VA_ARGS__))
 
 /* As REC__EACH: a duration comes first. */

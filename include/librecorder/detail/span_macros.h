@@ -59,7 +59,7 @@ REC_INLINE int rec_task_on(void)
 		     _##__VA_ARGS__);                                                                                  \
 	REC__EVENT_(REC__EACH, REC__EACH_OF_END, system "\0" "end:" name "_end," text, REC__CAT(base, _end),          \
 		     _##__VA_ARGS__);                                                                                  \
-	REC__CALL(REC__CAT(REC__LEAVE_, REC__IS_LIST(~REC__EACH(REC__ENDS, _##__VA_ARGS__))), base)                               \
+	REC__CALL(REC__CAT(REC__LEAVE_, REC__IS_LIST(~REC__EACH(REC__ENDS, _##__VA_ARGS__))), base)		       \
 	struct rec_semicolon_follows
 
 #define REC__WITHIN_OF(...)	(0 REC__EACH(REC__WITHIN, _##__VA_ARGS__))

@@ -2,8 +2,8 @@
 /*
  * How inline functions load and store the words that others read or write meanwhile. They are __atomic built-ins, which
  * C and C++ share and ThreadSanitizer understands, with one exception: if only the writer stack of a lane competes (a
- * thread and the signal handlers that interrupt it), one plain x86 instruction is atomic enough, and a lock prefix would
- * double the cost of an event. If REC_GENERIC_ATOMICS is defined, the portable form is used there, too.
+ * thread and the signal handlers that interrupt it), one plain x86 instruction is atomic enough, and a lock prefix
+ * would double the cost of an event. If REC_GENERIC_ATOMICS is defined, the portable form is used there, too.
  */
 #ifndef REC__DETAIL
 #error "for the public headers alone: include <librecorder/event.h>"

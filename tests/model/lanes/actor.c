@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Threads and the reader: coroutines on stacks at fixed addresses. The thread-local data of the checked sources are those
- * of this process's only thread; each actor's are copied there while it runs.
+ * Threads and the reader: coroutines on stacks at fixed addresses. The thread-local data of the checked sources are
+ * those of this process's only thread; each actor's are copied there while it runs.
  */
 #include "lanes.h"
 

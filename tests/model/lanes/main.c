@@ -63,7 +63,8 @@ int main(int argc, char **argv)
 		}
 		r = explore(what, limit, verbose);
 		failed += r != 0;
-		printf("%sok %u - %s: %llu states%s, %llu transitions, %llu ends, %u common words, steps at most %u, path %u\n",
+		printf("%sok %u - %s: %llu states%s, %llu transitions, %llu ends, %u common words, steps at most %u, "
+		       "path %u\n",
 		       r ? "not " : "", ++tests, what->name, (unsigned long long)tally.states,
 		       tally.states >= limit ? " and no more" : "", (unsigned long long)tally.steps,
 		       (unsigned long long)tally.ends, tally.words - ALIVE, tally.most, tally.depth);
