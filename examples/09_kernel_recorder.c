@@ -55,7 +55,8 @@ static bool prepare(struct recording *recording, char **argv)
 		return failed("wait for signals", err);
 	recording->event.pattern = argv[2];
 	recording->request =
-		(struct kernel_request){ .events = &recording->event, .nr_events = 1, .only_command = true, .follow = true };
+		(struct kernel_request){ .events = &recording->event, .nr_events = 1, .only_command = true,
+					.follow = true };
 	snprintf(head.command, sizeof(head.command), "%s", argv[3]);
 	return kernel_pids_are_ours(&sink) && output_choose(&recording->output, argv[1]) &&
 	       kernel_open(&sink, &recording->request, "", &recording->kernel) == 0 &&

@@ -7,7 +7,8 @@
 #include <stdint.h>
 
 /*
- * In the largest unit of which there are at least two: "90 s", "3 h". `made`: seconds, CLOCK_REALTIME. Returns `text`.
+ * The age in the largest unit of which there are at least two: "90 s", "3 h". `made`: seconds,
+ * CLOCK_REALTIME. Returns `text`.
  */
 const char *human_age(uint64_t made, char *text, size_t size);
 

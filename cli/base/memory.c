@@ -25,7 +25,7 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* The number after `name` at the beginning of a line; UINT64_MAX: there is none. */
+/* The number after `name` at the beginning of a line; UINT64_MAX: there is no such line. */
 static uint64_t read_number(const char *directory, const char *file, const char *name)
 {
 	const size_t size = strlen(name);
@@ -49,7 +49,7 @@ static uint64_t read_number(const char *directory, const char *file, const char 
 	return number;
 }
 
-/* What a group's limit leaves; UINT64_MAX: it has none. */
+/* The bytes that a group's limit leaves; UINT64_MAX: the group has no limit. */
 static uint64_t left_in(const char *group, const struct group_files *files)
 {
 	const uint64_t limit = read_number(group, files->limit, ""),

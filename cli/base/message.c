@@ -83,7 +83,7 @@ void message_summary(const struct message_sink *sink, const char *format, ...)
 	va_end(args);
 }
 
-/* Of a long text this much stands before the caret. */
+/* The number of characters of a long text that are shown before the caret. */
 #define CARET_BEFORE 72u
 
 void message_caret(const struct message_sink *sink, const char *text, size_t column)

@@ -10,7 +10,7 @@
 /* The shortest slice that the kernel permits, in ns. */
 #define SLICE_NS 100000u
 
-/* As of the first sched_setattr(). glibc before 2.41 has neither the struct nor the call. */
+/* The layout of the first sched_setattr(). glibc before 2.41 has neither the struct nor the call. */
 struct attributes {
 	uint32_t size;
 	uint32_t policy;

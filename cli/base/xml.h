@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As the content of an element, or of an attribute in quotes. What XML cannot have becomes U+FFFD. */
+/* Writes the content of an element, or of an attribute in quotes. Characters that XML cannot have become U+FFFD. */
 void xml_text(FILE *out, const char *text, size_t size);
 
 #endif

@@ -22,7 +22,7 @@
 /* A round takes some 40 bytes in the ring: far less than the ring of an instance, as the kernel makes it. */
 #define ROUNDS_MAX 10000u
 
-/* In an event of trace_marker: the text after the common fields and the writer's address. */
+/* The text in an event of trace_marker: it is after the common fields and the writer's address. */
 #define TEXT_OFFSET (sizeof(struct rec_event_common) + sizeof(long))
 
 /* The first rounds on a CPU find nothing in its caches. */

@@ -45,7 +45,7 @@ int kernel_add_pid(struct kernel *kernel, pid_t pid);
 /* The directory of its instance, below which are per_cpu/cpuN/trace_pipe_raw and the rest. */
 const char *kernel_dir(const struct kernel *kernel);
 
-/* As in trace_clock: "x86-tsc", "mono". */
+/* Its clock by the name in trace_clock: "x86-tsc", "mono". */
 const char *kernel_clock(const struct kernel *kernel);
 
 /* Bytes of a sub-buffer with its header, as trace_pipe_raw returns it. */

@@ -60,7 +60,7 @@ struct kernel_drain {
 	uint32_t clock;
 };
 
-/* In KB, for each of `nr` rings. */
+/* The size in KB of each of `nr` rings. */
 static uint64_t grown_max(unsigned int nr)
 {
 	const long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
@@ -75,7 +75,7 @@ static bool cannot(const struct kernel_drain *drain, const char *what, int err)
 	return false;
 }
 
-/* Only the event ends threads. */
+/* Threads end only by the event. */
 static void end_threads(struct kernel_drain *drain, enum kernel_ring_end how)
 {
 	const uint64_t one = 1;
@@ -259,7 +259,7 @@ static int start_thread(struct kernel_drain *drain, pthread_t *ret_thread, sem_t
 	return 0;
 }
 
-/* Before the rings' threads start. 0 or pthread_create()'s error. */
+/* Call it before the rings' threads start. 0 or pthread_create()'s error. */
 static int start_grower(struct kernel_drain *drain)
 {
 	struct kernel_grower *grower = &drain->grower;

@@ -20,7 +20,7 @@
 #include "cli/kernel/kernel.h"
 #include "cli/recording/spool.h"
 
-/* In the order of KERNEL_DRAIN_WORDS, after the first. */
+/* After the first, they are in the order of KERNEL_DRAIN_WORDS. */
 enum kernel_drain_way {
 	KERNEL_DRAIN_BEST,   /* splice, or a fallback */
 	KERNEL_DRAIN_MMAP,   /* the ring is mapped: the cost is per event, not per page, and the ring cannot grow */

@@ -19,7 +19,7 @@ struct kernel_event {
 	bool excluded; /* after -v: not these */
 };
 
-/* With a tracer: which functions. */
+/* Which functions a tracer traces. */
 struct kernel_function {
 	char kind; /* l: these alone; n: not these; g: the functions that these call */
 	const char *pattern;

@@ -28,7 +28,7 @@ struct attach *attach_close(struct attach *attach);
  */
 bool attach_begin(struct attach *attach, const struct selections *selections, struct spool *spool);
 
-/* As drain_run() and drain_finish(), for all of them; the latter switches the events off first. */
+/* Like drain_run() and drain_finish(), for all programs; the latter switches the events off first. */
 int attach_run(struct attach *attach);
 int attach_finish(struct attach *attach);
 
@@ -41,7 +41,7 @@ void attach_say_stopped(const struct attach *attach);
 /* Report programs that appeared meanwhile and could not be recorded, if any, and the reason. */
 void attach_say_missed(const struct attach *attach);
 
-/* What was skipped, in all of them. */
+/* What was skipped, in all programs. */
 const struct drain_trouble *attach_trouble(struct attach *attach);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "cli/base/proc_stat.h"
 
-/* By a signal (T), or by a debugger (t). */
+/* Stopped by a signal (T), or by a debugger (t). */
 static bool is_halted(const struct rec_view *view)
 {
 	struct rec_proc_stat stat;

@@ -27,7 +27,9 @@ static void our_signals(sigset_t *set)
 	sigaddset(set, SIGCHLD);
 }
 
-/* In the child: wait for the recorder's signal to start, or its end; then exec the command, or report the errno. */
+/*
+ * The child waits for the recorder's signal to start, or its end; then it executes the command, or reports the errno.
+ */
 static void run(const struct child *child, char **argv, const struct child_env *env, int go, int tell)
 {
 	char word;
@@ -155,7 +157,7 @@ static void reap(const struct child *child)
 }
 
 /*
- * Whether it had ended before it was told to start. If it had not, it ends now, with 127, because its pipe is closed.
+ * Whether it had ended before it was to start. If it had not, it ends now, with 127, because its pipe is closed.
  */
 static bool was_ended(struct child *child)
 {

@@ -69,7 +69,7 @@ bool dir_watch_has_changed(struct dir_watch *watch, int dir)
 	if (watch->notified && watch->looked_at)
 		return has_events(watch);
 
-	/* In this order, so that a change after the look is found by the next one. */
+	/* The order matters: a change after this look must be found by the next one. */
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (fstat(dir, &st) < 0)
 		return true;

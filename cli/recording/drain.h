@@ -57,7 +57,7 @@ struct drain_trouble {
 int drain_open(struct spool *spool, int dir, unsigned int flags, const char *only, struct drain **ret_drain);
 struct drain *drain_close(struct drain *drain);
 
-/* With DRAIN_NAMED: drain this buffer, too. 0, -ENOMEM, or the error of the spool. */
+/* Drain this buffer, too; for DRAIN_NAMED. 0, -ENOMEM, or the error of the spool. */
 int drain_add(struct drain *drain, const char *name);
 
 /*

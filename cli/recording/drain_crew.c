@@ -30,7 +30,7 @@ struct drain_crew {
 	unsigned int nr;
 };
 
-/* With the lock held: the index of a turn in this state, and of this process; TURNS_MAX: there is none. */
+/* The index of a turn in this state, and of this process; TURNS_MAX: there is no such turn. The caller has the lock. */
 static unsigned int find(const struct drain_crew *crew, enum turn_state state, unsigned int process)
 {
 	unsigned int i;

@@ -249,7 +249,7 @@ int drain_add_turns(struct drain *drain, struct drained *one, unsigned int flags
 	return err;
 }
 
-/* Lanes of living programs first: those of dead ones lose nothing meanwhile. */
+/* Lanes of living programs come first: lanes of dead programs lose nothing meanwhile. */
 static int compare(const void *one, const void *other)
 {
 	const struct drain_turn *a = one, *b = other;

@@ -5,7 +5,7 @@
 
 #include "cli/recording/elf_file.h"
 
-/* Who needs the library. */
+/* The program or library that needs the library. */
 struct elf_needer {
 	const struct elf *elf; /* the library is of the same machine and word size */
 	const char *path;      /* $ORIGIN is the directory of this path */

@@ -37,7 +37,7 @@ static bool is_number(const char *word)
 	return *word && !word[strspn(word, "0123456789,")];
 }
 
-/* The next one of a list of numbers separated by commas; false: there is none. */
+/* The next number of a list separated by commas; false: the list has ended. */
 static bool next_pid(const char **list, unsigned long *ret_pid)
 {
 	char *end;
@@ -259,7 +259,7 @@ static void say_none(const struct message_sink *sink, const struct programs *pro
 		programs->word ? programs->word : "", programs->word ? "'" : "", more);
 }
 
-/* Of several that were asked for. */
+/* One of several programs that were requested. */
 static void say_missing(const struct message_sink *sink, const struct search *search)
 {
 	const char *list = search->word;

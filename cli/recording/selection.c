@@ -229,7 +229,7 @@ bool selections_fit(const struct message_sink *sink, const struct selections *se
 	return fits(sink, selections, &printf_system, &printf_name, NULL);
 }
 
-/* Where execvp() would find it. */
+/* The path at which execvp() would find it. */
 static bool find_binary(const char *name, char path[PATH_MAX])
 {
 	const char *dirs = getenv("PATH"), *end;

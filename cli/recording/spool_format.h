@@ -16,7 +16,7 @@
 #define SPOOL_MAGIC   UINT64_C(0x4c4f4f5053434552) /* "RECSPOOL" in little-endian order */
 #define SPOOL_VERSION 3u
 
-/* Of spools with an incompatible feature: readers before 1.0 compare only the version. */
+/* The version of spools with an incompatible feature: readers before 1.0 compare only the version. */
 #define SPOOL_VERSION_FEATURES 4u
 
 /* Spools of this version and later ones are read; it had no stages. */
@@ -126,7 +126,7 @@ SPOOL_ASSERT(sizeof(struct spool_chunk) == 64);
  * those that it knows.
  */
 
-/* What is needed of a program's buffer when that is gone. */
+/* What a spool needs to have of a program's buffer, because the buffer may be gone. */
 struct spool_disk_process {
 	uint32_t pid;
 	uint32_t reserved;
@@ -204,7 +204,7 @@ struct spool_disk_rate {
 SPOOL_ASSERT(offsetof(struct spool_disk_rate, suppressed) == 8);
 SPOOL_ASSERT(sizeof(struct spool_disk_rate) == 16);
 
-/* As struct rec_anchor. */
+/* The fields of struct rec_anchor. */
 struct spool_disk_anchor {
 	uint64_t clock;
 	uint64_t mono;

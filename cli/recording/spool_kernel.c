@@ -43,7 +43,7 @@ bool spool_has_kernel(const struct spool *spool)
 
 /* --------------------------------------------------------------------------------------------------------- texts */
 
-/* In a tree, because a kernel has thousands of formats, and a file may contain any names. */
+/* The texts are in a tree, because a kernel has thousands of formats, and a file may contain any names. */
 struct text_place {
 	enum spool_text_kind kind;
 	const char *name; /* the text's own */

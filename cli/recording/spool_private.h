@@ -23,7 +23,7 @@ static inline uint64_t spool_rounded(uint64_t size)
 bool spool_is_known(const struct spool_chunk *chunk);
 uint32_t spool_least_payload(const struct spool_chunk *chunk);
 
-/* What a payload stands for, and back: it has the least size of its kind (spool_format.c). */
+/* Converts a payload to the struct that it stands for, and back. It has the least size of its kind (spool_format.c). */
 void spool_put_process(const struct spool_process *process, struct spool_disk_process *ret_disk);
 void spool_get_process(const void *payload, size_t size, struct spool_process *ret_process);
 void spool_put_lane_end(const struct rec_lane_stats *stats, struct spool_disk_lane_end *ret_disk);

@@ -260,7 +260,7 @@ int spool_stage(struct spool *spool, uint64_t max, unsigned int priority)
 	}
 	if (err)
 		return err;
-	/* Before the stage has pages. */
+	/* The name is stored before the stage has pages. */
 	err = name_stage(spool, stage_path(stage));
 	if (err)
 		stage_close(stage, true);
@@ -308,7 +308,7 @@ static int keep(struct spool *spool, const unsigned char *bytes, size_t size, ui
 }
 
 /*
- * Of chunks without an offset, drop pages that the file has: a recovery that was killed may have appended them. The
+ * Drop pages of chunks without an offset that the file has: a recovery that was killed may have appended them. The
  * others are moved to the start of `bytes`; returns their size.
  */
 static size_t drop_known(const struct spool *spool, unsigned char *bytes, size_t size)

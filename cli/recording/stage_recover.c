@@ -131,7 +131,7 @@ static int read_blocks(const struct left *left, struct stage_rest *rest)
 	return err;
 }
 
-/* As open_left(), but waits for a sweep that has the lock. */
+/* Like open_left(), but waits for a sweep that has the lock. */
 static int wait_for_left(int dir, const char *path, struct left *left)
 {
 	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };

@@ -14,7 +14,7 @@ void summary(const struct output *output, const struct spool *spool, const struc
 /* How many processes could not make a buffer, and why: of trouble->no_buffers, which is not 0. */
 void summary_no_buffer(const struct spool *spool, const struct drain_trouble *trouble, char *text, size_t size);
 
-/* After "no process of 'COMMAND' ". */
+/* The end of a message that begins with "no process of 'COMMAND' ". */
 #define NOT_LINKED "uses librecorder, or its buffer directory was out of reach (REC_DEBUG=1 shows why)"
 
 #endif

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* What rename() would find only at the end. */
+/* Finds errors in advance that rename() would find only at the end. */
 static int check_target(const char *path)
 {
 	DIR *dir = opendir(path);

@@ -333,7 +333,7 @@ int out_file_commit(struct out_file *file)
 	int err = 0;
 	const int dir = open_directory(file, &err);
 
-	/* Before it has a name: this takes long, and a kill meanwhile leaves nothing. */
+	/* The file has no name yet: this takes long, and a kill meanwhile leaves nothing. */
 	if (!err && !file->temp[0])
 		err = sync_to_disk(file->fd);
 	if (!err && !file->temp[0])

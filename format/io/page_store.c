@@ -259,7 +259,7 @@ int page_store_move(struct page_store *store, int fd, uint64_t offset)
 	size_t j;
 	int err = 0;
 
-	/* From the end backwards: each part has moved away before the next one needs its place. */
+	/* Begin at the end: each part has moved away before the next one needs its place. */
 	while (left && !err) {
 		const uint64_t size = left < BUFFER_MAX ? left : BUFFER_MAX;
 
@@ -330,6 +330,6 @@ int page_store_copy(struct page_store *store, unsigned int number, int fd, uint6
 		give_back(store, piece);
 		offset += piece->size;
 	}
-	/* What never left the buffer need not go through the scratch file. */
+	/* Pages that never left the buffer need not go through the scratch file. */
 	return out_write_at(fd, track->buffer, track->buffered, offset);
 }

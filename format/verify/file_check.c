@@ -153,7 +153,7 @@ static void check_cmdlines(struct checking *c)
 
 		if (size && (!digits || at[digits] != ' ' || size == digits + 1)) {
 			check_say(c, c->file->cmdlines.offset,
-				  "line %u of the command lines is no thread and name: viewers read none after it",
+				  "line %u of the command lines is not a thread and a name: viewers stop reading there",
 				  line);
 			return;
 		}

@@ -7,7 +7,7 @@
 
 #include "format/dat/dat_page.h"
 
-/* What earlier pages of the stream leave to the next. */
+/* What the check of a page needs to know of earlier pages of the stream. */
 struct so_far {
 	uint64_t page_time;
 	uint64_t time; /* of the last event */

@@ -171,7 +171,7 @@ static bool have_all_begun(const struct verify *v)
 
 	if (!v->sched || v->has_some)
 		return false;
-	/* In version 7 a buffer has only those that have events. */
+	/* In version 7 a buffer has only the CPUs that have events. */
 	if (count && count->size >= 4 && bytes_get32(count->data, v->file->big) > v->sched->nr_streams)
 		return false;
 	streams = &v->streams[v->first_stream[v->sched - v->file->buffers]];
@@ -234,7 +234,7 @@ static int take_switch(struct verify *v, const struct dat_event *event)
 	v->figures.switches++;
 	now = (struct verify_switch){ (int32_t)prev, (int32_t)next, state };
 	err = verify_cpu_switch(v, event, &now);
-	/* Only with wake-ups of the same buffer. */
+	/* Switches are compared only with wake-ups of the same buffer. */
 	if (!err && event->buffer == v->sched)
 		err = verify_thread_switch(v, event, &now);
 	if (!err && v->pending_begin != v->pending_end)
@@ -247,7 +247,7 @@ static int take_user(struct verify *v, const struct dat_event *event)
 	int64_t pid;
 
 	v->figures.user_events++;
-	/* In raw files the number is a lane's. */
+	/* In raw files the number is that of a lane. */
 	if (!strcmp(event->buffer->name, "lanes") || v->table->pid_size != 4 ||
 	    !get(v, event, (struct verify_field){ v->table->pid_offset, 4 }, &pid) || pid <= 0 ||
 	    number_map_get(&v->other_pids, (uint64_t)pid)) {
@@ -297,7 +297,7 @@ static int dispatch(struct verify *v, const struct dat_event *event, enum verify
 	case EVENT_WAKEUP:
 	case EVENT_WAKEUP_NEW:
 	case EVENT_FORK:
-		/* As with the switches: those of one buffer. */
+		/* Like switches, they are compared only within one buffer. */
 		if (!get(v, event, v->subject[kind], &tid) || (v->sched && event->buffer != v->sched))
 			return 0;
 		return kind == EVENT_FORK ? verify_thread_fork(v, event, (int32_t)tid)

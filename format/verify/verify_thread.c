@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What waits is wrong, or lies in a gap; if more than this wait, they lie in one, so the oldest may be dropped. */
+/* A suspicion is right, or lies in a gap. If more than this wait, they lie in a gap, so the oldest may be dropped. */
 #define PENDING_MAX 4096u
 
 /* prev_state: asleep, stopped or traced, idle. Dead threads are not woken, and R and R+ have none of these. */

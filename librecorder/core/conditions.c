@@ -35,7 +35,7 @@ static bool is_same(const struct rec_condition *a, const struct rec_condition *b
 	       memcmp(a + 1, b + 1, size - sizeof(*a)) == 0;
 }
 
-/* The offset of an equal one in the half; 0: there is none. */
+/* The offset of an equal condition in the half; 0: there is no such condition. */
 static uint32_t find(unsigned char *half, uint32_t used, const struct rec_condition *condition)
 {
 	uint32_t offset = sizeof(struct rec_conditions);

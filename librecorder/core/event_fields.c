@@ -290,7 +290,7 @@ static bool scan_group(struct scanner *s, struct rec_event_info *info, bool is_k
 	return take(s, ')');
 }
 
-/* What the first field that is not part of the key is in an event of this meaning. */
+/* The meaning of the first field after the key, in an event of this meaning. */
 static bool set_value(const struct scanner *s, struct rec_field *field)
 {
 	if (s->meaning >= REC_MEANS_COUNTER && field->meaning)

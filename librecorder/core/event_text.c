@@ -368,7 +368,7 @@ static bool is_accessed(const char *start, const char *at)
 	return false;
 }
 
-/* As written, with names of fields outside of quotes replaced by the expressions that print them. */
+/* Copies the format; names of fields outside of quotes are replaced by the expressions that print them. */
 static void put_given(struct out *out, const struct rec_event_info *info)
 {
 	const char *const start = info->format.text;

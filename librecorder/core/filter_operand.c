@@ -386,7 +386,7 @@ bool rec_scan_name(struct rec_scan *scan, const struct rec_operand *operand, con
 		if (known.size == name->size && memcmp(known.text, name->text, name->size) == 0) {
 			const unsigned int unused = 64 - operand->size * 8u;
 
-			/* As stored: narrowed, then extended by its sign. */
+			/* It is compared as it is stored: narrowed, then extended by its sign. */
 			*ret_value = (uint64_t)field->values[i] << unused >> unused;
 			if (operand->flags & REC_TEST_SIGNED)
 				*ret_value = (uint64_t)((int64_t)((uint64_t)field->values[i] << unused) >> unused);

@@ -77,7 +77,7 @@ bool rec_scan_quoted(struct rec_scan *scan, struct rec_words *ret_words);
 bool rec_scan_regex(struct rec_scan *scan, const struct rec_words *regex, char *pattern, size_t size,
 		    uint32_t *ret_size);
 
-/* What is wrong here is a text without quotes; false. */
+/* Reports that a text here has no quotes. Returns false. */
 bool rec_scan_unquoted(struct rec_scan *scan, const struct rec_words *name, const char *operator);
 
 /* NULL: no operator follows the blanks. */

@@ -22,7 +22,7 @@ enum outcome {
 	SENSELESS,
 };
 
-/* What a step may look at. */
+/* What a step may read. */
 struct subject {
 	const unsigned char *condition;
 	size_t condition_size; /* that is readable */
@@ -87,7 +87,7 @@ static bool match_one(const unsigned char **at, const unsigned char *end, unsign
 	}
 }
 
-/* Only the last star has to be tried again. */
+/* After a mismatch it is enough to try the last star again. */
 static bool match_glob(const struct text *pattern, const struct text *text)
 {
 	const unsigned char *p = pattern->at, *end = p + pattern->size;
@@ -188,7 +188,7 @@ static inline bool load_number(const struct subject *subject, const struct rec_c
 
 static inline enum outcome test_number(const struct subject *subject, const struct rec_condition_step *step)
 {
-	/* With their signs turned over, signed numbers compare as unsigned ones do. */
+	/* With their sign bit inverted, signed numbers compare like unsigned ones. */
 	const uint64_t sign = step->test & REC_TEST_SIGNED ? UINT64_C(1) << 63 : 0;
 	uint64_t number;
 	bool is_less;

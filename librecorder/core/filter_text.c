@@ -120,7 +120,7 @@ static void put_real(struct writer *writer, uint64_t value, uint32_t decimals)
 		put(writer, ".%0*" PRIu64, (int)decimals, number % unit);
 }
 
-/* As few digits as are read as the same number again. The locale may have another decimal point than ours. */
+/* Prints the fewest digits that read as the same number. The locale may have another decimal point than ours. */
 static void put_float(struct writer *writer, uint64_t bits, bool is_single)
 {
 	char text[64], *end;
@@ -200,7 +200,7 @@ static void put_test(struct writer *writer, const struct rec_condition_step *ste
 		[REC_TEST_EQUAL] = { "==", "!=" },     [REC_TEST_LESS] = { "<", ">=" },
 		[REC_TEST_LESS_EQUAL] = { "<=", ">" }, [REC_TEST_BITS] = { "&", NULL },
 		[REC_TEST_TEXT] = { "==", "!=" },      [REC_TEST_GLOB] = { "~", NULL },
-		/* Of NaN each is false, and so is the opposite. */
+		/* A comparison with NaN is false, and so is the opposite comparison. */
 		[REC_TEST_FLOAT_EQUAL] = { "==", "!=" },
 		[REC_TEST_FLOAT_LESS] = { "<", NULL },
 		[REC_TEST_FLOAT_LESS_EQUAL] = { "<=", NULL },
@@ -245,7 +245,7 @@ static bool leads_to(const struct writer *writer, uint32_t first, uint32_t end, 
 
 static void put_part(struct writer *writer, const struct part *part);
 
-/* Where the shortest part ends that is left to its end and to yes or no; 0: there is none. */
+/* The end of the shortest part that is left only at its end and to yes or no; 0: there is no such part. */
 static uint32_t find_split(const struct writer *writer, const struct part *part, bool *ret_is_or)
 {
 	for (uint32_t at = part->first + 1; at < part->end; at++) {

@@ -97,7 +97,7 @@ static int wait_for(struct rec_map *map, unsigned int percent, int timeout)
 		return -errno;
 	if (r == 0)
 		return 0;
-	/* Only an error or a hang-up: no data will come, however long we wait. */
+	/* This is an error or a hang-up: no data will come, however long we wait. */
 	return poll_fd.revents & POLLIN ? 1 : -ENODEV;
 }
 

@@ -333,7 +333,7 @@ static int start_or_stop(struct rec_view *view, bool stop)
 
 	if (r < 0)
 		return r;
-	/* First the state, which every process that switches a word reads afterwards; then the existing words. */
+	/* Write the state first: every process that switches a word reads it afterwards. Then the words. */
 	rec_enable_stop(&control.header->stopped, control.enable, 0, stop);
 	rec_fence_full();
 	r = rec_control_log(&control, &log);

@@ -78,7 +78,7 @@ static int pass_over(struct rec_view *view, struct view_lane *lane, uint64_t unt
 		r = rec_ring_read(&lane->ring, false, &page);
 	} while (rec_view_again(view, lane, r, &tries) ||
 		 (r > 0 && page.first + page.entries < until && lane->ring.swaps - swaps <= 2 * lane->ring.nr_subbufs));
-	/* More events than the lane ever had would come before it: there is no such event. */
+	/* Its number would need more events before it than the lane ever had: there is no such event. */
 	if (r > 0 && page.first + page.entries < until)
 		lane->damaged = true;
 	rec_ring_read_done(&lane->ring);
@@ -115,7 +115,7 @@ int rec_view_reset(struct rec_view *view, unsigned int index)
 	if (r < 0)
 		return r == -ENODATA ? 0 : r;
 	rec_ring_read_done(&lane->ring);
-	/* Only what is there now; otherwise a writer that continues would keep us here. */
+	/* Read only what is there now; otherwise a writer that continues would keep us here. */
 	r = rec_ring_count(&lane->ring, false, &counts);
 	if (r == 0)
 		r = pass_over(view, lane, counts.committed);
@@ -126,7 +126,7 @@ int rec_view_reset(struct rec_view *view, unsigned int index)
 	return r;
 }
 
-/* In the kernel's form of times, for clocks that count nanoseconds, and for others. */
+/* Times in the kernel's form, for clocks that count nanoseconds, and for others. */
 static void put_time(char *text, size_t size, uint64_t time, uint32_t clock)
 {
 	if (clock == REC_CLOCK_MONO)

@@ -71,7 +71,7 @@ like "it has what was asked for" "$(counts killed.dat)" "^idle [1-9][0-9]*$"
 # A program that is started.
 ok "a program that is started" bash -c "echo go | '$RECORDER' record -o new.dat -u kv -x kv:get '$told'"
 is "writes these alone" "$(counts new.dat)" "put 10"
-fails "exclusions alone are no pattern" "$RECORDER" record -u '!kv' "$told"
+fails "exclusions alone are refused" "$RECORDER" record -u '!kv' "$told"
 like "on one line" "$err" "'!kv' is not a pattern of events"
 
 done_testing

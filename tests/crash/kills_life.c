@@ -270,7 +270,7 @@ void check_sums(const struct life *life, struct kills_account *account, uint64_t
 	figures.repeated += account->repeated;
 }
 
-/* Take all that the lanes still hold. Returns the number lost that no reader was told of so far. */
+/* Take all that the lanes still hold. Returns the number of lost events that was not reported to a reader yet. */
 uint64_t drain_by_hand(const struct life *life, struct kills_account *account, struct rec_view *view)
 {
 	struct rec_view_losses losses;

@@ -76,7 +76,7 @@ bool open_buffer(const struct life *life, struct rec_view **ret_view);
 /* Let the writer begin, once the recorder has attached. */
 void open_gate(const struct life *life);
 
-/* Take all that the lanes still hold. Returns the number lost that no reader was told of so far. */
+/* Take all that the lanes still hold. Returns the number of lost events that was not reported to a reader yet. */
 uint64_t drain_by_hand(const struct life *life, struct kills_account *account, struct rec_view *view);
 
 /* Each event that was committed was read, or is reported as lost. `exactly`: and no other loss is reported. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory in which the test tells the programs of tests/crash/test_kills.c what to do, and in which they note what they
+ * Memory with the orders of the test to the programs of tests/crash/test_kills.c, and in which they note what they
  * did; it outlives them. A source is a writer of numbered events: a thread, or the signal handlers that run on it. It
  * counts each event before and after REC(), so that once it is dead the test knows what it had committed, except the
  * event that it was in. What handlers commit inside an event of their thread becomes visible with that event, so until

@@ -27,7 +27,8 @@ void check_matrix(const char *victim, bool (*whose)(unsigned int point), unsigne
 		missed += whose(point) && !matrix.met[0][point] && !matrix.met[1][point];
 	}
 	tell("{\"killed\": \"%s at test points\", \"kills\": %u, \"lives\": %u, \"points_discard\": %u, "
-	     "\"points_overwrite\": %u, \"events\": %u, \"read\": %u, \"lost\": %u, \"lost_committed\": 0, \"torn\": %u, "
+	     "\"points_overwrite\": %u, \"events\": %u, \"read\": %u, \"lost\": %u, \"lost_committed\": 0, \"torn\": "
+	     "%u, "
 	     "\"read_twice\": %u, \"corrupt_pages\": 0, \"seed\": %llu}",
 	     victim, figures.kills, figures.lives, covered[0], covered[1], figures.events,
 	     figures.events - figures.lost, figures.lost, figures.torn, figures.again, (unsigned long long)first_seed);

@@ -3,7 +3,7 @@
 
 #include <librecorder/page.h>
 
-/* Whether a payload is whole, as far as its number allows to check; the number must be one that was given out. */
+/* Whether a payload is whole, judged by its number, which must be one that was given out. */
 static bool is_intact(const struct notes *notes, const unsigned char *payload, uint32_t stored, uint64_t *ret_number)
 {
 	uint64_t number;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory in which the test tells the programs of tests/crash/test_points.c what to do, and in which they note what they
+ * Memory with the orders of the test to the programs of tests/crash/test_points.c, and in which they note what they
  * did. It outlives them: so, when they are dead, the test knows independently what the buffer must hold.
  */
 #ifndef POINTS_NOTES_H

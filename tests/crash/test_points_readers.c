@@ -270,7 +270,7 @@ static enum tracer_order stop_at_kill_point(struct tracer_run *run, unsigned int
 	return point == life->kill_point ? TRACER_STOP : TRACER_GO;
 }
 
-/* A writer that is stopped in the middle of moving the head: the reader is told to try again, and nothing else. */
+/* A writer is stopped in the middle of moving the head: the reader gets the error to try again, and no other. */
 Test(points, writer_frozen_moving_the_head)
 {
 	static const char *const at[] = { "head_update", "head_lost", "head_set", "head_clear" };

@@ -114,7 +114,7 @@ if strace -o log true 2>log; then
 	strace -ff -o calls -e trace=ppoll "$RECORDER" record -q -s 300 -o out.dat "$told" <words >log &
 	recorder=$!
 	exec 7>words
-	# By then the waits have grown as far as they may.
+	# By then the waits have their full length.
 	wait_until has_waited
 	exec 7>&-
 	wait $recorder

@@ -188,7 +188,7 @@ struct mapped {
 	void *map;
 	size_t size;
 	const struct rec_meta *meta;
-	uint32_t id, read; /* of the reader page, as far as it was seen */
+	uint32_t id, read; /* of the reader page, as last seen */
 };
 
 static bool map_ring(struct pages *p, int cpu, struct mapped *ret_ring)

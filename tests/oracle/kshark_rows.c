@@ -2,7 +2,8 @@
 /*
  * KernelShark's view of a trace.dat: every row that its own library loads, one line each, without its window.
  *
- *	kshark_rows FILE		nanoseconds CPU pid task event info, separated by tabs, in the order of its table
+ *	kshark_rows FILE		nanoseconds CPU pid task event info, separated by tabs, in the order of its
+ *					table
  *	kshark_rows -s FILE		one line: streams, rows, gaps, events lost in them, CPUs, tasks, kinds of events
  *
  * A gap is a row of its own, as in the window: its event is "missed_events". Exits with 1 when the file does not

@@ -228,7 +228,7 @@ static void check_page(struct seen *seen, const struct rec_page *page)
 	seen->lost += page->lost;
 }
 
-/* By turns a page, whole or as far as it is written; or one event. Returns as the ring does: 1, 0, -EAGAIN. */
+/* Reads a page, whole or the part that is written, or one event, in turn. Returns as the ring does: 1, 0, -EAGAIN. */
 static int read_some(struct seen *seen, uint32_t how)
 {
 	struct rec_ring_event event;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Replaces Criterion where it is not available: other CPUs, the thread sanitizer. The names are Criterion's, as far as
- * our tests use them, with the same meaning; harness.c runs the tests. A test file is the same with both.
+ * Replaces Criterion where it is not available: other CPUs, the thread sanitizer. It has the names
+ * of Criterion that our tests use, with the same meaning; harness.c runs the tests. A test file is the same with both.
  */
 #ifndef PORT_CRITERION_H
 #define PORT_CRITERION_H
