@@ -5,8 +5,8 @@
  *	points	three of four events have one number, the fourth has two and a text
  *	spans	two nested ones in turn, of which the outer has a text and a result
  *	keyed	spans by key, of which sixteen are open at a time; each carries the flow of the one before
- *	sched	eight threads that wake each other and take turns, as the kernel's events that tests/view/as_kernel.py makes
- *		of them; then it prints the number of its thread
+ *	sched	eight threads that wake each other and take turns, as the kernel's events that tests/view/as_kernel.py
+ *		makes of them; then it prints the number of its thread
  */
 #define _GNU_SOURCE
 #include <librecorder/event.h>

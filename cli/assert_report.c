@@ -268,7 +268,8 @@ int assert_write_junit(const char *path, const struct assert_suite *suite)
 		failures += suite->assertions[i].verdict > ASSERT_HOLDS;
 	}
 	fprintf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recorder assert\" tests=\"%u\" failures=\"%u\" "
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"recorder assert\" tests=\"%u\" "
+		"failures=\"%u\" "
 		"errors=\"%u\" time=\"%.6f\">\n",
 		suite->nr, failures, errors, suite->seconds);
 	for (unsigned int i = 0; i < suite->nr; i++)

@@ -22,7 +22,10 @@ static bool is_on(const struct rec_view *view, unsigned int id)
 	return rec_view_enabled(view, id) & REC_ENABLE_ON;
 }
 
-/* A span counts as one event, as in list. The event of rec_printf, which has the first id, exists everywhere: it counts where it was used, as for enable. */
+/*
+ * A span counts as one event, as in list. The event of rec_printf, which has the first id, exists everywhere: it counts
+ * where it was used, as for enable.
+ */
 static int print_program(struct rec_view *view, void *data)
 {
 	const struct rec_view_info *info = rec_view_info(view);

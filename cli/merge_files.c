@@ -55,7 +55,8 @@ static int check_shifts(const struct merge *merge, unsigned int number, unsigned
 	} all[] = {
 		{ DAT_DATE, "only one of it and the first file has times of the day (option date)" },
 		{ DAT_OFFSET, "only one of it and the first file has an offset added to its times (option offset)" },
-		{ DAT_TIME_SHIFT, "only one of it and the first file has times of another machine (option time_shift)" },
+		{ DAT_TIME_SHIFT,
+		 "only one of it and the first file has times of another machine (option time_shift)" },
 	};
 	const struct dat_file *file = merge->files[number].file, *first = merge->files[0].file;
 

@@ -163,7 +163,9 @@ static bool is_running(unsigned long pid)
 /* A pid, or a name as the kernel has it, or that of the program's file, which may be longer. As record -P. */
 static bool is_wanted(const struct leftover *item, const char *word, bool by_pid)
 {
-	return by_pid ? item->pid == strtoul(word, NULL, 10) : (!strcmp(item->comm, word) || !strcmp(item->program, word));
+	if (by_pid)
+		return item->pid == strtoul(word, NULL, 10);
+	return !strcmp(item->comm, word) || !strcmp(item->program, word);
 }
 
 /* The newest process with this number or name; NULL: there is none. */

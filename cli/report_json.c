@@ -6,7 +6,8 @@
  *	 "fields":{...},"names":{...}}
  *
  * "buffer" is in events of instance buffers, "context" in those of threads that have set values, "names" in events with
- * fields whose values have names, "text" in those that say what their fields do not. Lost events are objects of their own, in front of the event that follows them.
+ * fields whose values have names, "text" in those that say what their fields do not. Lost events are objects of their
+ * own, in front of the event that follows them.
  */
 #include "cli/report_field.h"
 

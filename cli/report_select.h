@@ -17,7 +17,8 @@
 struct report_choice {
 	struct opt_list cpus; /* lists, "0,2-5"; none: all */
 	struct opt_list
-		filters; /* any of them; none: all events. After an item that is NULL (-v): those that leave out events */
+		/* any of them; none: all events. After an item that is NULL (-v): those that leave out events */
+		filters;
 	struct opt_list pids, comms;
 	struct opt_list buffers; /* patterns of names; none: all */
 	bool no_hardirq;

@@ -19,8 +19,8 @@ void show_bytes(FILE *out, const void *bytes, size_t size);
 void show_text(FILE *out, const char *text, size_t size, bool lines);
 
 /*
- * A string of JSON with its quotes. Names come from programs and may be any bytes: UTF-8 stays as it is, other bytes are
- * escaped as report --json does it.
+ * A string of JSON with its quotes. Names come from programs and may be any bytes: UTF-8 stays as it is, other bytes
+ * are escaped as report --json does it.
  */
 void show_json(FILE *out, const char *text);
 

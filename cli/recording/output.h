@@ -42,8 +42,8 @@ struct output {
 };
 
 /*
- * Take `name` as the output, "-" as standard output. A symbolic link is followed; an existing file must be regular and writable, and is not
- * touched. False: one line was printed. Call output_close() in any case.
+ * Take `name` as the output, "-" as standard output. A symbolic link is followed; an existing file must be regular and
+ * writable, and is not touched. False: one line was printed. Call output_close() in any case.
  */
 bool output_choose(struct output *output, const char *name);
 

@@ -213,7 +213,8 @@ static int next_chunk(struct dat_cursor *c, struct dat_error *error)
 		return dat_fail(error, -EBADMSG, c->chunk_offset, "damaged: a chunk of %" PRIu32 " bytes", plain_size);
 	if (!b.error && !dat_packed_fits(packed_size, plain_size))
 		return dat_fail(error, -EBADMSG, c->chunk_offset,
-				"damaged: %" PRIu32 " compressed bytes of a chunk of %" PRIu32, packed_size, plain_size);
+				"damaged: %" PRIu32 " compressed bytes of a chunk of %" PRIu32, packed_size,
+				plain_size);
 	packed = bytes_blob(&b, packed_size);
 	/* That the file ends here was noted when it was opened. */
 	if (!packed && c->stream->cut && b.error == -EBADMSG)

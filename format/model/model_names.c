@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Names of the kernel's spans. The events of a pair are the same for all functions, system calls and interrupts; a field
- * of them has what the span is. If the field is missing, or nothing is known about its value, the span has the name of
- * its pair.
+ * Names of the kernel's spans. The events of a pair are the same for all functions, system calls and interrupts; a
+ * field of them has what the span is. If the field is missing, or nothing is known about its value, the span has the
+ * name of its pair.
  */
 #include "format/io/text_pool.h"
 #include "format/model/model_private.h"

@@ -175,7 +175,10 @@ static int end_beside(struct model *m, struct model_thread *thread, uint64_t ts,
 	return err;
 }
 
-/* Its end was not seen until `ts`. The kernel writes none for some calls: then it ended with the other span of the call. */
+/*
+ * Its end was not seen until `ts`. The kernel writes none for some calls: then it ended with the other span of the
+ * call.
+ */
 static int leave_beside(struct model *m, struct model_thread *thread, uint64_t ts, unsigned int flags)
 {
 	if (!thread->beside)

@@ -117,7 +117,8 @@ static uint32_t keyed_row(struct view_items *items, const struct model_rule *rul
 {
 	bool is_new;
 	const uint32_t row =
-		view_row(items->trace, VIEW_KEYED, rule_id(rule), view_group_row(items->trace, VIEW_GROUP_KEYED), &is_new);
+		view_row(items->trace, VIEW_KEYED, rule_id(rule), view_group_row(items->trace, VIEW_GROUP_KEYED),
+			 &is_new);
 
 	if (is_new) {
 		items->trace->rows[row].name = rule_name(items, rule);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Shared by weave.c (the whole), weave_params.c (the parameters), weave_buffers.c, weave_stream.c (events of one
- * stream), weave_kernel.c (events of the kernel), weave_join.c (both on one CPU), weave_passthrough.c (unchanged pages),
- * weave_run.c (records copied), weave_out.c (pages of one CPU), weave_raw.c and weave_metadata.c (the other contents of
- * the file).
+ * stream), weave_kernel.c (events of the kernel), weave_join.c (both on one CPU), weave_passthrough.c (unchanged
+ * pages), weave_run.c (records copied), weave_out.c (pages of one CPU), weave_raw.c and weave_metadata.c (the other
+ * contents of the file).
  */
 #ifndef FORMAT_WEAVE_PRIVATE_H
 #define FORMAT_WEAVE_PRIVATE_H

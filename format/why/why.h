@@ -35,8 +35,8 @@ struct why_piece {
 
 struct why_span {
 	const struct model_rule *rule;
-	uint64_t
-		id; /* is_signed: an int64_t. The key, or the first number among the fields of its begin; otherwise the model's */
+	/* is_signed: an int64_t. The key, or the first number among the fields of its begin; otherwise the model's */
+	uint64_t id;
 	bool is_signed;
 	uint64_t model_id;
 	uint64_t begin, end;

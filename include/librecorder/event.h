@@ -55,8 +55,8 @@
  *	string(n)			const char *; NULL is recorded as "(null)"
  *	stringn(n)			two arguments, const char * and size_t: this many characters
  *	bytes(n)			two arguments, const void * and size_t: shown as hexadecimal digits
- *	array(TYPE, n, LENGTH)		const TYPE *, from which LENGTH elements are copied; TYPE is u8 ... s64, hex8 ...
- *					hex64. Of signed and hexadecimal elements at most 500 of an event are shown
+ *	array(TYPE, n, LENGTH)		const TYPE *, from which LENGTH elements are copied; TYPE is u8 ... s64, hex8
+ *					... hex64. Of signed and hexadecimal elements at most 500 of an event are shown
  *
  * A field has the size of its type; there is no padding. string, stringn and bytes take four bytes and their content,
  * strings with a terminating NUL. An event that is longer than a sub-buffer can hold (by default 4048 bytes), or longer
@@ -77,7 +77,8 @@
  *
  * The same as REC_EVENT, but the event is shown by a format instead of field by field:
  *
- *	REC_EVENT_FMT(net, accept, ("%s:%u (%s)", host, port, REC->v6 ? "IPv6" : "IPv4"), string(host), u16(port), flag(v6));
+ *	REC_EVENT_FMT(net, accept, ("%s:%u (%s)", host, port, REC->v6 ? "IPv6" : "IPv4"),
+ *		      string(host), u16(port), flag(v6));
  *
  * The tools evaluate the format, not the program: format and arguments are what the kernel calls a print format. The
  * name of a string, named or bytes field stands for its text (use %s). The name of any other field, and REC->name,
@@ -86,9 +87,9 @@
  * parentheses, because libtraceevent does not know operator precedence. The functions of libtraceevent can be used as
  * well: __print_symbolic(), __print_flags(), __print_hex(), REC->array[1]. The tools do not know the program's
  * enumerators and macros. Conversions and lengths are those of printf (%hhd for s8, %llu for u64), without %c, without
- * %f and the other floating-point conversions, and without the flags '+' and ' '. The compiler checks the format as that
- * of printf: a name that is not a field, a conversion that does not fit, %c and %f are errors. So no field has a keyword
- * as its name.
+ * %f and the other floating-point conversions, and without the flags '+' and ' '. The compiler checks the format as
+ * that of printf: a name that is not a field, a conversion that does not fit, %c and %f are errors. So no field has a
+ * keyword as its name.
  */
 #define REC_EVENT_FMT(system, ...)                                                                                     \
 	REC__FORMAT(system##__##__VA_ARGS__, rec_last)                                                                 \

@@ -10,7 +10,8 @@
  *		REC(io, submit, req->id, req->fd, req->path);
  *
  *	built			run			what happens
- *	without librecorder	anywhere		the macros do nothing; arguments are not evaluated, and not reported as unused
+ *	without librecorder	anywhere		the macros do nothing; arguments are not evaluated, and not
+ *						reported as unused
  *	with its headers	without librecorder.so	events are off: two loads, a test and a branch
  *	with its headers	with librecorder.so	as with <librecorder/event.h>
  *

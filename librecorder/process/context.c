@@ -251,7 +251,7 @@ static void write_record(const struct rec_context *context, unsigned int key, ui
 	}
 }
 
-/* ------------------------------------------------------------------------------------------------- writing them again */
+/* ----------------------------------------------------------------------------------------------- writing them again */
 
 static void write_all(const struct rec_context *context)
 {
@@ -296,7 +296,7 @@ void rec_context_repeat_shared(uint32_t lane, uint64_t entered, uint32_t nr_subb
 	context->repeating = 0;
 }
 
-/* ------------------------------------------------------------------------------------------------------------ setting */
+/* ---------------------------------------------------------------------------------------------------------- setting */
 
 static bool is_key(const char *key)
 {

@@ -80,8 +80,8 @@ static uint32_t find_roomiest(uint32_t tid, const struct rec_handle *like, uint3
 }
 
 /*
- * Become the owner of a lane that is not in use, and not shared: it may have become a shared one since the caller looked.
- * Whether it is shared changes only while a thread owns it.
+ * Become the owner of a lane that is not in use, and not shared: it may have become a shared one since the caller
+ * looked. Whether it is shared changes only while a thread owns it.
  */
 static bool claim_unshared(uint32_t index, uint32_t tid)
 {

@@ -86,7 +86,10 @@ bool rec_lane_unmake(uint32_t index);
 /* Become the reader of a lane that has none, so that none begins (edge O2). False: a reader has it. */
 bool rec_lane_take_from_readers(struct rec_handle *handle);
 
-/* Make a lane again that was given up. The caller is its reader, and readers may begin afterwards. Its handle is complete. */
+/*
+ * Make a lane again that was given up. The caller is its reader, and readers may begin afterwards. Its handle is
+ * complete.
+ */
 void rec_lane_make_again(struct rec_handle *handle);
 
 /*

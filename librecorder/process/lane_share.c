@@ -188,7 +188,8 @@ static __attribute__((noinline)) struct rec_handle *find_rarely(const struct rec
 	if (!handle)
 		handle = find_orphan(self);
 	if (!handle)
-		rec_lane_count_lost(rec_load_relaxed(&rec_process.nr_shared) ? -EBUSY : -(int)rec_load_relaxed(&starved));
+		rec_lane_count_lost(rec_load_relaxed(&rec_process.nr_shared) ? -EBUSY :
+									       -(int)rec_load_relaxed(&starved));
 	errno = saved;
 	return handle;
 }

@@ -228,6 +228,19 @@ is "no file is longer than $lines_max lines" "$(long "${files[@]}")" ""
 seq $((lines_max + 1)) >"$TMP/long.c"
 is "one that is longer is found" "$(long "$TMP/long.c")" "$TMP/long.c"
 
+# wide FILE...: lines of C that are longer than 120 columns, with tabs of eight
+wide()
+{
+	LC_ALL=C awk '{ text = $0; columns = 0
+		while ((at = index(text, "\t"))) { columns += at - 1; columns += 8 - columns % 8; text = substr(text, at + 1) }
+		if (columns + length(text) > 120) print FILENAME ":" FNR }' "$@"
+}
+
+# shellcheck disable=SC2046
+is "no line of C has more than 120 columns" "$(wide $(printf '%s\n' "${files[@]}" | grep '\.[ch]$'))" ""
+printf '\tint a; /* %s */\n\tint b; /* %s */\n' "$(printf '%.0sx' {1..100})" "$(printf '%.0sx' {1..99})" >"$TMP/wide.c"
+is "one that has is found" "$(wide "$TMP/wide.c")" "$TMP/wide.c:1"
+
 # words FILE...: those that know the bits of a page's words
 words()
 {

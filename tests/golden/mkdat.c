@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mkdat: lists the files that dat_make.c can make; mkdat --latency: those that have the text of a latency tracer instead
- * of events. mkdat NAME: writes one to standard output.
+ * mkdat: lists the files that dat_make.c can make; mkdat --latency: those that have the text of a latency tracer
+ * instead of events. mkdat NAME: writes one to standard output.
  */
 #include "dat_make.h"
 

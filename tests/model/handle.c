@@ -109,7 +109,8 @@ void lease_lane(void)
 	m.handle.on_gate = on_gate_own;
 	m.handle.on_stuck = on_stuck;
 	m.threads[0] =
-		(struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = on_gate_nowhere, .capacity = 1 };
+		(struct rec_handle){ .lane = &nowhere, .cpu = &m.shared.cpu, .on_gate = on_gate_nowhere,
+				    .capacity = 1 };
 }
 
 struct rec_handle *lane_handle(void)

@@ -2,7 +2,8 @@
 /*
  * What the plugin for KernelShark draws, one line each:
  *
- *	kshark_marks FILE	bar TID LINE BEGIN END SYSTEM:NAME STATE COLOR, and value TID TIME SYSTEM:NAME VALUE COLOR
+ *	kshark_marks FILE	bar TID LINE BEGIN END SYSTEM:NAME STATE COLOR, and value TID TIME SYSTEM:NAME VALUE
+ *				COLOR
  *
  * STATE is as in recorder sql, with an underscore for its blank.
  */

@@ -108,7 +108,8 @@ Test(context, all_events_that_are_left_are_known)
 			context_write(n + 1, each[i], n % 40);
 		}
 		verdict = context_judge();
-		cr_assert_eq(verdict.wrong + verdict.unknown, 0, "each %u: %u wrong, %u unknown", each[i], verdict.wrong,
+		cr_assert_eq(verdict.wrong + verdict.unknown, 0, "each %u: %u wrong, %u unknown", each[i],
+			     verdict.wrong,
 			     verdict.unknown);
 		cr_assert_gt(verdict.events, 50);
 		cr_assert_lt(verdict.events, 10000);

@@ -183,7 +183,7 @@ Test(model, interrupts_nest_on_their_cpu)
 		     "syscalls:read 1 10-50 own 40 depth 0\n");
 }
 
-/* ------------------------------------------------------------------------------------------------ the kernel's pairs */
+/* ----------------------------------------------------------------------------------------------- the kernel's pairs */
 
 static void feed_two(uint64_t ts, int id, int32_t tid, int64_t first, int64_t second)
 {

@@ -53,7 +53,8 @@ struct rec_handle {
 	const uint32_t *cpu;   /* where the kernel keeps the thread's CPU number (rseq) */
 	uint64_t common;       /* the common fields of an event with type 0 */
 	uint32_t shift;	       /* log2 of the sub-buffer size */
-	uint32_t room;	       /* as capacity; 0 while the gate is closed, so that each reservation leaves the fast path */
+	/* as capacity; 0 while the gate is closed, so that each reservation leaves the fast path */
+	uint32_t room;
 	uint32_t clock;	       /* REC_CLOCK_ */
 	/* Only the library uses the rest: places and size may change. */
 	uint32_t overwrite;
@@ -90,7 +91,8 @@ struct rec_handle {
 	struct rec_handle *(*on_stuck)(struct rec_handle *handle);
 	/* Called if the next event may overwrite unread events. Returns the handle to continue with. May be NULL. */
 	struct rec_handle *(*grow)(struct rec_handle *handle);
-	uint32_t given_up; /* 1: the lane has no ring any more. The gate is closed, and `on_gate` returns another handle */
+	/* 1: the lane has no ring any more. The gate is closed, and `on_gate` returns another handle */
+	uint32_t given_up;
 	uint64_t movers; /* writers that are moving the head, including those that never came back */
 	uint64_t moving; /* the tail when the first of them began */
 };
@@ -105,7 +107,8 @@ struct rec_slot {
 	uint64_t old;	/* tail right before this reservation */
 	uint64_t end;	/* and right after it */
 	uint64_t now;	/* time of the event */
-	uint64_t open;	/* the lane's open word while only this writer and those below it are inside; 0: on the fast path */
+	/* the lane's open word while only this writer and those below it are inside; 0: on the fast path */
+	uint64_t open;
 };
 
 #if __SIZEOF_POINTER__ == 8
@@ -202,7 +205,8 @@ REC_INLINE void *rec_put_event_word(unsigned char *at, uint32_t delta, uint32_t 
  * clock that needs a call is left to the slow path. Then this function calls nothing, and its caller needs no
  * registers that survive a call.
  */
-REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t size, int any_clock, struct rec_slot *ret_slot)
+REC_INLINE_ALWAYS void *rec_reserve_fast(struct rec_handle *handle, uint32_t size, int any_clock,
+					 struct rec_slot *ret_slot)
 {
 	struct rec_lane *lane = handle->lane;
 	const uint32_t words = rec_event_total(size) / 4;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The checker of the pool of lanes: docs/MEMORY-MODEL.md, "The exhaustive check", describes what it explores. As that of
- * the ring (model.h), it runs the library's own sources, here lane*.c, the ring, reader_lane.c and reader_wait.c, with
- * each access to shared memory as a step. Actors are the threads of a program and one reader. kernel.c stands for the
- * system calls, and for the rest of the process.
+ * The checker of the pool of lanes: docs/MEMORY-MODEL.md, "The exhaustive check", describes what it explores. As that
+ * of the ring (model.h), it runs the library's own sources, here lane*.c, the ring, reader_lane.c and reader_wait.c,
+ * with each access to shared memory as a step. Actors are the threads of a program and one reader. kernel.c stands for
+ * the system calls, and for the rest of the process.
  */
 #ifndef LANES_H
 #define LANES_H
