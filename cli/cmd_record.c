@@ -201,6 +201,51 @@ static int run(struct record *record)
 	return status;
 }
 
+/* The options: what is recorded. */
+#define OPT_RECORD_WHAT(record)                                                                                        \
+	OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat); -: to standard output",                          \
+		   &(record).output_name),                                                                             \
+	OPT_USER_EVENT(&(record).events),                                                                              \
+	OPT_LEAVE_OUT(&(record).events),                                                                               \
+	OPT_KERNEL_EVENT(&(record).events),                                                                            \
+	OPT_FILTER(&(record).events),                                                                                  \
+	OPT_TRIGGER(&(record).events),                                                                                 \
+	OPT_EXCLUDE(&(record).events),                                                                                 \
+	OPT_RATE(&(record).events),                                                                                    \
+	OPT_KERNEL((record).kernel),                                                                                   \
+	OPT_STRING('P', "pid", "PROGRAM", "record running programs: pids separated by commas, or a name",              \
+		   &(record).programs.word),                                                                           \
+	OPT_PROGRAMS_DIR((record).programs),                                                                           \
+	OPT_STRING(0, "tid", "TID", "with -P: only these threads, separated by commas", &(record).threads),            \
+	OPT_TIME(0, "duration", "TIME", "end after this time: seconds, or as 500ms, 2m", &(record).duration),          \
+	OPT_STRING(0, "user", "NAME", "run COMMAND as this user (root only)", &(record).as_user)
+
+/* How it is recorded. */
+#define OPT_RECORD_HOW(record)                                                                                         \
+	OPT_STRING('b', "buffer-size", "KB|auto",                                                                      \
+		   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",                          \
+		   &(record).kernel.buffers.now.size),                                                                 \
+	OPT_NUMBER('s', NULL, "US", 0, 3600u * 1000000u,                                                               \
+		   "take events at least this often, in microseconds; 0: as soon as they arrive",                      \
+		   &(record).sleep_us),                                                                                \
+	OPT_CHOICE(0, "mode", "overwrite|discard", "what a full buffer loses: the oldest events or new ones",          \
+		   &(record).mode),                                                                                    \
+	OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of sub-buffers (4)", &(record).subbuf_kb),                    \
+	OPT_CHOICE('C', "clock", CLOCK_WORDS, "clock (tsc, if it is reliable)", &(record).clock)
+
+/* What the file is like. */
+#define OPT_RECORD_FILE(record)                                                                                        \
+	OPT_CHOICE(0, "file-version", "6|7", "version of the file (6; compressed: 7)", &(record).version),             \
+	OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (none)", &(record).compression),        \
+	OPT_CHOICE(0, "buffers", "woven|split",                                                                        \
+		   "programs' events among the kernel's, or one buffer per process (woven)", &(record).buffers),       \
+	OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &(record).raw),            \
+	OPT_FLAG(0, "daemonize", "continue in the background once the recording has begun", &(record).daemonize),      \
+	OPT_FLAG(0, "proc-map", "store which files the recorded processes have in their memory, and where",            \
+		 &(record).proc_map),                                                                                  \
+	OPT_FLAG(0, "date", "store the time of day, so that report shows it", &(record).date),                         \
+	OPT_FLAG('q', "quiet", "print only errors", &(record).quiet)
+
 int cmd_record(int argc, char **argv)
 {
 	struct record record = {
@@ -215,42 +260,9 @@ int cmd_record(int argc, char **argv)
 		.background = BACKGROUND_INIT,
 	};
 	const struct opt table[] = {
-		OPT_STRING('o', "output", "FILE", "write to FILE (trace.dat); -: to standard output",
-			   &record.output_name),
-		OPT_USER_EVENT(&record.events),
-		OPT_LEAVE_OUT(&record.events),
-		OPT_KERNEL_EVENT(&record.events),
-		OPT_FILTER(&record.events),
-		OPT_TRIGGER(&record.events),
-		OPT_EXCLUDE(&record.events),
-		OPT_RATE(&record.events),
-		OPT_KERNEL(record.kernel),
-		OPT_STRING('P', "pid", "PROGRAM", "record running programs: pids separated by commas, or a name",
-			   &record.programs.word),
-		OPT_PROGRAMS_DIR(record.programs),
-		OPT_STRING(0, "tid", "TID", "with -P: only these threads, separated by commas", &record.threads),
-		OPT_TIME(0, "duration", "TIME", "end after this time: seconds, or as 500ms, 2m", &record.duration),
-		OPT_STRING(0, "user", "NAME", "run COMMAND as this user (root only)", &record.as_user),
-		OPT_STRING('b', "buffer-size", "KB|auto",
-			   "size of a thread's lane (1024) and of a CPU's ring in the kernel (auto)",
-			   &record.kernel.buffers.now.size),
-		OPT_NUMBER('s', NULL, "US", 0, 3600u * 1000000u,
-			   "take events at least this often, in microseconds; 0: as soon as they arrive",
-			   &record.sleep_us),
-		OPT_CHOICE(0, "mode", "overwrite|discard", "what a full buffer loses: the oldest events or new ones",
-			   &record.mode),
-		OPT_NUMBER(0, "subbuf-size", "KB", 4, 512, "size of sub-buffers (4)", &record.subbuf_kb),
-		OPT_CHOICE('C', "clock", CLOCK_WORDS, "clock (tsc, if it is reliable)", &record.clock),
-		OPT_CHOICE(0, "file-version", "6|7", "version of the file (6; compressed: 7)", &record.version),
-		OPT_STRING(0, "compression", "METHOD", "none, any, zstd, or zstd:LEVEL (none)", &record.compression),
-		OPT_CHOICE(0, "buffers", "woven|split",
-			   "programs' events among the kernel's, or one buffer per process (woven)", &record.buffers),
-		OPT_FLAG(0, "raw", "write each thread's lane as it is, as one \"CPU\" of the file", &record.raw),
-		OPT_FLAG(0, "daemonize", "continue in the background once the recording has begun", &record.daemonize),
-		OPT_FLAG(0, "proc-map", "store which files the recorded processes have in their memory, and where",
-			 &record.proc_map),
-		OPT_FLAG(0, "date", "store the time of day, so that report shows it", &record.date),
-		OPT_FLAG('q', "quiet", "print only errors", &record.quiet),
+		OPT_RECORD_WHAT(record),
+		OPT_RECORD_HOW(record),
+		OPT_RECORD_FILE(record),
 		OPT_END,
 	};
 	const struct opts opts = {

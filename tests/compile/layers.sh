@@ -228,6 +228,19 @@ is "no file is longer than $lines_max lines" "$(long "${files[@]}")" ""
 seq $((lines_max + 1)) >"$TMP/long.c"
 is "one that is longer is found" "$(long "$TMP/long.c")" "$TMP/long.c"
 
+# tall FILE...: functions of more than 60 lines
+tall()
+{
+	awk '/^[a-zA-Z_].*\)$/ { name = $0; begin = 0 }
+		/^\{$/ { begin = FNR }
+		/^\}$/ { if (begin && FNR - begin - 1 > 60) print FILENAME ": " name; begin = 0 }' "$@"
+}
+
+# shellcheck disable=SC2046
+is "no function has more than 60 lines" "$(tall $(printf '%s\n' "${files[@]}" | grep '\.c$' | grep -v '^tests/'))" ""
+{ printf 'int tall(void)\n{\n'; printf '\tcall(%d);\n' {1..61}; printf '}\n'; } >"$TMP/tall.c"
+is "one that has is found" "$(tall "$TMP/tall.c")" "$TMP/tall.c: int tall(void)"
+
 # wide FILE...: lines of C that are longer than 120 columns, with tabs of eight
 wide()
 {
