@@ -4,6 +4,7 @@
  * (format/verify/file_check.h). Streams: memory does not grow with the file.
  */
 #include "cli/cmd.h"
+#include "cli/show_text.h"
 #include "format/dat/dat_compress.h"
 #include "format/verify/file_check.h"
 
@@ -17,6 +18,7 @@
 struct printing {
 	uint64_t limit;
 	uint64_t printed;
+	bool escapes; /* on a terminal */
 };
 
 static void print_problem(void *arg, const struct check_problem *problem)
@@ -26,12 +28,17 @@ static void print_problem(void *arg, const struct check_problem *problem)
 	if (printing->printed == printing->limit)
 		return;
 	printing->printed++;
-	if (problem->buffer && problem->buffer->name[0])
-		printf("buffer \"%s\", ", problem->buffer->name);
+	if (problem->buffer && problem->buffer->name[0]) {
+		fputs("buffer \"", stdout);
+		show_name(stdout, problem->buffer->name, printing->escapes);
+		fputs("\", ", stdout);
+	}
 	if (problem->buffer)
-		printf("CPU %" PRIu32 ", page at %" PRIu64 ": %s\n", problem->cpu, problem->offset, problem->text);
+		printf("CPU %" PRIu32 ", page at %" PRIu64 ": ", problem->cpu, problem->offset);
 	else
-		printf("at %" PRIu64 ": %s\n", problem->offset, problem->text);
+		printf("at %" PRIu64 ": ", problem->offset);
+	show_name(stdout, problem->text, printing->escapes);
+	putchar('\n');
 }
 
 static int check(const char *path, const struct dat_file *file, struct printing *printing)
@@ -65,7 +72,7 @@ static int check(const char *path, const struct dat_file *file, struct printing 
 
 int cmd_check(int argc, char **argv)
 {
-	struct printing printing = { .limit = 20 };
+	struct printing printing = { .limit = 20, .escapes = show_escapes(stdout) };
 	struct dat_error error = { 0 };
 	const char *path = NULL;
 	const struct opt table[] = {

@@ -4,7 +4,9 @@
  * buffers; pages and their records on request. --validate walks everything and says what is wrong.
  */
 #include "cli/cmd.h"
+#include "cli/dump_head.h"
 #include "cli/dump_sections.h"
+#include "cli/show_text.h"
 #include "cli/terminal.h"
 #include "format/io/bytes.h"
 #include "format/dat/dat_compress.h"
@@ -31,6 +33,7 @@ struct dump {
 	bool options;
 	bool flyrecord;
 	bool clock;
+	bool escapes; /* on a terminal */
 	struct dump_sections sections;
 
 	struct dat_file *file;
@@ -39,129 +42,6 @@ struct dump {
 	uint64_t nr_lost;
 	uint64_t nr_problems;
 };
-
-/* ------------------------------------------------------------------------------------------------------- header */
-
-static void show_text(const char *name, const struct dat_text *text)
-{
-	if (text->text)
-		printf("  %-14s %10zu bytes at %" PRIu64 "\n", name, text->size, text->offset);
-}
-
-static void title(const char *text)
-{
-	printf("%s%s%s\n", paint(PAINT_TITLE), text, paint_end());
-}
-
-static void show_header(const struct dat_file *f)
-{
-	size_t systems = f->nr_systems;
-
-	printf("trace.dat version %u, %s endian, %u-byte long, %u-byte commit word, %" PRIu32 "-byte pages, %" PRIu64
-	       " bytes\n",
-	       f->version, f->big ? "big" : "little", f->long_size, f->commit_size, f->page_size, f->size);
-	if (f->version == 7)
-		printf("compression %s %s, first options at %" PRIu64 "\n", f->compression, f->compression_version,
-		       f->options_offset);
-	title("blobs:");
-	show_text("header_page", &f->header_page);
-	show_text("header_event", &f->header_event);
-	printf("  %-14s %10zu in %zu systems\n", "event formats", f->nr_formats, systems);
-	show_text("kallsyms", &f->kallsyms);
-	show_text("printk", &f->printk);
-	show_text("cmdlines", &f->cmdlines);
-	for (size_t i = 0; i < f->nr_parts; i++)
-		show_text(dat_id_name(f->parts[i].id), &f->parts[i].text);
-}
-
-static void show_sections(const struct dat_file *f)
-{
-	if (f->version != 7)
-		return;
-	title("sections:");
-	for (size_t i = 0; i < f->nr_sections; i++) {
-		const struct dat_section *s = &f->sections[i];
-
-		printf("  %-14s id %2u  flags %u  %10" PRIu64 " bytes at %" PRIu64 "\n",
-		       s->id ? dat_id_name(s->id) : "options", s->id, s->flags, s->size, s->offset);
-	}
-}
-
-/* Whether all that the option has is the place of a section. */
-static bool is_place(const struct dat_file *f, const struct dat_option *option)
-{
-	if (f->version != 7 || option->size != 8)
-		return false;
-	if (option->id >= DAT_HEADER_INFO && option->id <= DAT_CMDLINES)
-		return true;
-	for (size_t i = 0; i < f->nr_parts; i++)
-		if (f->parts[i].id == option->id)
-			return f->parts[i].text.offset != option->offset;
-	return false;
-}
-
-/* As text when it is text, else as bytes; not more than fits a line. */
-static void show_payload(const struct dat_file *f, const struct dat_option *option)
-{
-	size_t size = option->size;
-	bool text = size > 0;
-
-	if (is_place(f, option)) {
-		printf("section at %" PRIu64, bytes_get64(option->data, f->big));
-		return;
-	}
-	while (size && !option->data[size - 1])
-		size--;
-	for (size_t i = 0; i < size; i++) {
-		unsigned char c = (unsigned char)option->data[i];
-
-		text = text && (c == '\n' || c == '\t' || (c >= ' ' && c < 127));
-	}
-	if (text && size) {
-		putchar('"');
-		for (size_t i = 0; i < size && i < 60; i++) {
-			if (option->data[i] == '\n')
-				fputs("\\n", stdout);
-			else if (option->data[i] == '\t')
-				fputs("\\t", stdout);
-			else
-				putchar(option->data[i]);
-		}
-		fputs(size > 60 ? "\"..." : "\"", stdout);
-		return;
-	}
-	for (size_t i = 0; i < option->size && i < 24; i++)
-		printf("%s%02x", i && !(i % 4) ? " " : "", (unsigned char)option->data[i]);
-	fputs(option->size > 24 ? "..." : "", stdout);
-}
-
-static void show_options(const struct dat_file *f)
-{
-	title("options:");
-	for (size_t i = 0; i < f->nr_options; i++) {
-		const struct dat_option *o = &f->options[i];
-
-		printf("  %-14s id %2u  %6" PRIu32 " bytes at %" PRIu64 "  ", dat_id_name(o->id), o->id, o->size,
-		       o->offset);
-		show_payload(f, o);
-		putchar('\n');
-	}
-}
-
-static void show_buffer(const struct dat_buffer *b)
-{
-	printf("%sbuffer \"%s\"%s: clock %s, %" PRIu32 "-byte pages, %" PRIu32 " CPUs, at %" PRIu64 "%s\n",
-	       paint(PAINT_TITLE), b->name, paint_end(), b->clock && *b->clock ? b->clock : "not stated", b->page_size,
-	       b->cpus, b->offset,
-	       b->latency      ? ", text"
-	       : b->compressed ? ", compressed"
-			       : "");
-	for (uint32_t i = 0; i < b->nr_streams; i++) {
-		const struct dat_stream *s = &b->streams[i];
-
-		printf("  CPU %" PRIu32 ": %" PRIu64 " bytes at %" PRIu64 "\n", s->cpu, s->size, s->offset);
-	}
-}
 
 /* -------------------------------------------------------------------------------------------------------- pages */
 
@@ -254,8 +134,11 @@ static int dump_stream(struct dump *d, const struct dat_buffer *buffer, const st
 
 	if (!stream->size)
 		return 0;
-	if (d->pages)
-		printf("buffer \"%s\" CPU %" PRIu32 ":\n", buffer->name, stream->cpu);
+	if (d->pages) {
+		fputs("buffer \"", stdout);
+		show_name(stdout, buffer->name, d->escapes);
+		printf("\" CPU %" PRIu32 ":\n", stream->cpu);
+	}
 	if (dat_cursor_open(d->file, buffer, stream, &cursor)) {
 		complain(COMMAND, "%s: not enough memory", d->path);
 		return 1;
@@ -365,15 +248,21 @@ static int finish(struct dump *d)
 	return 0;
 }
 
-/* The clock as report uses it. */
-static void show_clock(const struct dat_file *f)
+static int show_sections_of(void *arg)
 {
-	char name[64];
+	const struct dump *d = arg;
 
-	if (dat_clock_name(f, name, sizeof(name)))
-		printf("clock %s\n", name);
+	dump_sections(&d->sections, d->file);
+	return 0;
+}
+
+/* Texts of the file, which may be long, and have lines. */
+static void show_texts(struct dump *d)
+{
+	if (d->escapes)
+		show_escaped(show_sections_of, d);
 	else
-		puts("clock not stated");
+		show_sections_of(d);
 }
 
 /* Whether the command line names parts of the file. */
@@ -382,26 +271,26 @@ static bool has_parts(const struct dump *d)
 	return d->summary || d->options || d->flyrecord || d->clock || dump_sections_any(&d->sections);
 }
 
-static void show_parts(const struct dump *d)
+static void show_parts(struct dump *d)
 {
 	const bool all = !has_parts(d);
 
 	if (all || d->summary) {
-		show_header(d->file);
-		show_sections(d->file);
+		dump_header(d->file, d->escapes);
+		dump_section_list(d->file);
 	}
-	dump_sections(&d->sections, d->file);
+	show_texts(d);
 	if (all || d->options) {
-		show_options(d->file);
+		dump_options(d->file);
 		for (size_t i = 0; i < d->file->nr_parts; i++) {
 			printf("%s%s:%s\n", paint(PAINT_TITLE), dat_id_name(d->file->parts[i].id), paint_end());
-			dump_part(&d->file->parts[i], d->file->big);
+			dump_part(&d->file->parts[i], d->file->big, d->escapes);
 		}
 	}
 	if (d->clock)
-		show_clock(d->file);
+		dump_clock(d->file, d->escapes);
 	for (size_t i = 0; (all || d->flyrecord) && i < d->file->nr_buffers; i++)
-		show_buffer(&d->file->buffers[i]);
+		dump_buffer(&d->file->buffers[i], d->escapes);
 }
 
 static int run(struct dump *d)
@@ -416,6 +305,7 @@ static int run(struct dump *d)
 		return 1;
 	}
 	signal(SIGPIPE, SIG_IGN);
+	d->escapes = show_escapes(stdout);
 	terminal_start();
 	if (d->validate)
 		validate_head(d);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/show_text.h"
 #include "format/io/bytes.h"
 
 bool dump_sections_any(const struct dump_sections *s)
@@ -89,7 +90,7 @@ static void print_btf(const struct dat_text *text, bool big)
 		       (unsigned char)data[2], bytes_get32(data + 12, big), bytes_get32(data + 20, big));
 }
 
-void dump_part(const struct dat_part *part, bool big)
+void dump_part(const struct dat_part *part, bool big, bool escapes)
 {
 	const char *line = part->text.text, *end = line + part->text.size;
 
@@ -101,8 +102,10 @@ void dump_part(const struct dat_part *part, bool big)
 		const size_t length = strcspn(line, "\n");
 
 		fputs("  ", stdout);
-		for (size_t i = 0; i < length; i++)
-			putchar(line[i] == '\t' || (unsigned char)line[i] >= ' ' ? line[i] : '?');
+		if (escapes)
+			show_text(stdout, line, length, true);
+		else
+			show_bytes(stdout, line, length);
 		putchar('\n');
 		line += length + (line[length] == '\n');
 	}

@@ -25,6 +25,6 @@ bool dump_sections_any(const struct dump_sections *sections);
 void dump_sections(const struct dump_sections *sections, const struct dat_file *file);
 
 /* Prints the contents of an option of trace-cmd 3.4, indented: lines of text, or the sizes in a BTF header. */
-void dump_part(const struct dat_part *part, bool big);
+void dump_part(const struct dat_part *part, bool big, bool escapes);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/report.h"
+#include "cli/show_text.h"
 #include "format/dat/dat_seek.h"
 
 bool report_lists_any(const struct report_lists *lists)
@@ -318,8 +319,9 @@ static int check_formats(struct report *r)
 	return r->table->failures ? EINVAL : 0;
 }
 
-int report_list(struct report *r)
+static int print_list(void *arg)
 {
+	struct report *r = arg;
 	const struct report_lists *lists = &r->lists;
 	const struct {
 		bool wanted;
@@ -339,13 +341,18 @@ int report_list(struct report *r)
 		{ lists->stat, list_stat },
 	};
 	unsigned int i = 0;
-	int status;
 
 	while (!all[i].wanted)
 		i++;
-	status = all[i].list(r);
+	return all[i].list(r);
+}
+
+int report_list(struct report *r)
+{
+	const int status = r->lines.escapes ? show_escaped(print_list, r) : print_list(r);
+
 	report_written(r);
-	return status;
+	return status == -ENOMEM ? report_fail_memory(r) : status;
 }
 
 int report_list_several(struct report *all, unsigned int nr)

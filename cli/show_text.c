@@ -2,6 +2,9 @@
 #include "cli/show_text.h"
 
 #include <string.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/base/escape.h"
@@ -33,6 +36,36 @@ void show_text(FILE *out, const char *text, size_t size, bool lines)
 		text += plain + 1;
 		size -= plain + 1;
 	}
+}
+
+void show_name(FILE *out, const char *text, bool escapes)
+{
+	if (escapes)
+		show_text(out, text, strlen(text), false);
+	else
+		fputs(text, out);
+}
+
+/* In glibc stdout is a variable, which printf() uses. */
+int show_escaped(int (*print)(void *arg), void *arg)
+{
+	FILE *const terminal = stdout;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *memory = open_memstream(&text, &size);
+	int status;
+
+	if (!memory)
+		return -ENOMEM;
+	stdout = memory;
+	status = print(arg);
+	stdout = terminal;
+	if (fclose(memory))
+		status = -ENOMEM;
+	else
+		show_text(stdout, text, size, true);
+	free(text);
+	return status;
 }
 
 void show_json(FILE *out, const char *text)

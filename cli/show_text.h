@@ -18,6 +18,15 @@ void show_bytes(FILE *out, const void *bytes, size_t size);
 /* With escapes. `lines`: line feeds and tabs are the text's own layout. */
 void show_text(FILE *out, const char *text, size_t size, bool lines);
 
+/* A name on one line, with escapes or as it is. */
+void show_name(FILE *out, const char *text, bool escapes);
+
+/*
+ * What print(arg) writes to standard output, with escapes, although others than this program's functions write it. Line
+ * feeds and tabs are its layout. Returns what print() does, or -ENOMEM.
+ */
+int show_escaped(int (*print)(void *arg), void *arg);
+
 /*
  * A string of JSON with its quotes. Names come from programs and may be any bytes: UTF-8 stays as it is, other bytes
  * are escaped as report --json does it.

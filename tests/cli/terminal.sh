@@ -62,6 +62,36 @@ is "--raw-strings: as piped" "$out" "$(cat piped)"
 is "--raw-strings piped: the same" "$("$RECORDER" report --raw-strings strings.dat)" "$(cat piped)"
 unlike "the escapes differ from that" "$escaped" $'\033'
 
+# ---- lists and parts of a file: names and texts of which any byte may be in the file
+
+python3 - "$top_builddir/tests/golden/mkdat" <<'END'
+import subprocess, sys
+data = subprocess.run([sys.argv[1], "v7-instances"], stdout=subprocess.PIPE, check=True).stdout
+for plain, hostile in ((b"Linux test", b"Linux \x1b[1m"), (b"a test\0", b"\x1b]0;a\a\0"), (b"alpha\0", b"\x1b[31m\0"),
+                       (b"do_one", b"\x1b[31mX"), (b"x=%d s", b"\x1b[1m s"), (b"\0io\0", b"\0\x1bc\0"), (b"worker", b"\x1b[31mw"), (b"\"zero\"", b"\"\x1b[1m\""),
+                       (b"type_len    :", b"type_len \x1b[1m"), (b"overrun: 0", b"\x1b[31mun: 0"), (b"test\0\4", b"\x9b31m\0\4")):
+    changed = data.replace(plain, hostile)
+    if changed == data or len(changed) != len(data):
+        print("not in the file:", plain)
+    data = changed
+open("hostile.dat", "wb").write(data)
+END
+# is_escaped OPTION...: what is printed has an escaped control character, and none that is not
+is_escaped()
+{
+	on_terminal "$RECORDER" "$@"
+	is "$*: no control character" "$(tr -d '\n\t' <<<"$out" | tr -cd '\000-\037\177')" ""
+	like "$*: but its escape" "$out" '\\(033|233)'
+}
+for list in --uname --version --stat --events -E -f -P; do
+	is_escaped report "$list" hostile.dat
+done
+for part in head-event systems events kallsyms printk cmd-lines flyrecord; do
+	is_escaped dump --color never "--$part" hostile.dat
+done
+is_escaped dump --color never --pages hostile.dat
+is "piped: as in the file" "$("$RECORDER" report --uname hostile.dat | tr -cd '\033')" $'\033\033'
+
 # ---- colours
 
 "$RECORDER" report --color=always strings.dat >colored
