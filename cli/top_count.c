@@ -197,6 +197,7 @@ int top_open(const struct dat_file *file, const struct dat_time *time, const str
 	struct dat_merge *merge = NULL;
 	struct model *model = NULL;
 	uint32_t cpu;
+	bool is_damaged = false;
 	int err;
 
 	ret_top->table = table;
@@ -207,8 +208,8 @@ int top_open(const struct dat_file *file, const struct dat_time *time, const str
 		err = dat_merge_open(file, time, NULL, NULL, &merge);
 	if (!err)
 		err = read_events(ret_top, model, merge);
-	if (!err && dat_merge_damaged(merge, ret_error, &cpu))
-		err = -EBADMSG;
+	if (!err)
+		is_damaged = dat_merge_damaged(merge, ret_error, &cpu) > 0;
 	dat_merge_close(merge);
 	model_close(model);
 	model_rules_close(rules);
@@ -218,7 +219,7 @@ int top_open(const struct dat_file *file, const struct dat_time *time, const str
 		if (ret_top->lists[i].nr)
 			qsort(ret_top->lists[i].rows, ret_top->lists[i].nr, sizeof(struct top_row), by_time);
 	}
-	return err;
+	return err || !is_damaged ? err : -EBADMSG;
 }
 
 void top_close(struct top *top)

@@ -63,6 +63,19 @@ is "the order of events" "$(grep -c . <<<"$rows") $(sed -n 's/.*"kind": "event",
 ok "as text" "$RECORDER" top -n 2 trace.dat
 like "what to record for times" "$(sed -n 1p <<<"$out")" '^331 events in 0\.[0-9]{6} s; for times of threads record sched_switch and sched_waking, too: -e sched$'
 like "two rows of a list" "$out" $'event\n +91 +[0-9.]+  io:step_begin\n +90 +[0-9.]+  io:(note|step_end)\n\\.\\.\\. and 3 more'
+ok "an older file" "$RECORDER" convert --file-version 6 -i trace.dat -o damaged.dat
+python3 - damaged.dat <<'END'
+import os, sys
+with open(sys.argv[1], "r+b") as file:
+    file.seek(os.path.getsize(sys.argv[1]) - 4096 + 600)
+    file.write(bytes(64))
+END
+fails "a damaged page" "$RECORDER" top --json damaged.dat
+like "is reported" "$err" '^recorder top: damaged.dat: the record at byte [0-9]+ of the page does not fit$'
+rows=$out
+ok "what it still has is printed" test "$(row thread spans events)" -gt 10
+fails "as text, too" "$RECORDER" top damaged.dat
+like "the thread" "$out" '  spans-[0-9]+'
 head -c 12000 trace.dat >cut.dat
 fails "a file that is cut" "$RECORDER" top cut.dat
 fails "an invalid file" "$RECORDER" top /dev/null
