@@ -108,10 +108,45 @@ static void run_queries(size_t which)
 		"SELECT (SELECT count(*) FROM syscalls) + (SELECT count(*) FROM losses) + (SELECT count(*) FROM "
 		"stacks)",
 		"SELECT * FROM threads JOIN processes USING (pid)",
+		"SELECT *, _text FROM sched_switch ORDER BY ts",
+		"SELECT * FROM submit",
+		"SELECT * FROM kinds",
+		"SELECT * FROM bytes",
+		"SELECT * FROM print",
+		"SELECT * FROM bprint",
+		"SELECT * FROM kernel_stack",
 	};
 
 	run_with(cmd_sql, sql, queries[which % (sizeof(queries) / sizeof(queries[0]))], WITH_NOTES);
 	run_with(cmd_why, why, NULL, WITH_NOTES);
+}
+
+/* The file with itself. 1 says that something changed, 2 is a failure. */
+static int diff_itself(int argc, char **argv)
+{
+	char *twice[] = { argv[0], argv[1], argv[argc - 1], argv[argc - 1], NULL };
+
+	return cmd_diff(4, twice) == 2 ? 1 : 0;
+}
+
+/* The other commands that answer questions. */
+static void run_questions(size_t which)
+{
+	static const struct {
+		int (*command)(int argc, char **argv);
+		const char *words[6];
+		const char *after;
+	} questions[] = {
+		{ cmd_top, { "top", "--json", NULL }, NULL },
+		{ cmd_profile, { "profile", "-N", NULL }, NULL },
+		{ cmd_hist, { "hist", "-e", "*", "-k", "common_pid", NULL }, NULL },
+		{ cmd_latency, { "latency", "--json", NULL }, "irq_handler" },
+		{ cmd_assert, { "assert", NULL }, "lost >= 0" },
+		{ diff_itself, { "diff", "--all", NULL }, NULL },
+	};
+	const size_t i = which % (sizeof(questions) / sizeof(questions[0]));
+
+	run_with(questions[i].command, questions[i].words, questions[i].after, WITH_NOTES);
 }
 
 static void run_exports(void)
@@ -175,6 +210,7 @@ static void run_commands(const unsigned char *data, size_t size)
 	else
 		run(cmd_report, raw);
 	run_queries(size / 16);
+	run_questions(size / 16);
 	if (size % 16 < 8) {
 		run(cmd_report, spans);
 	} else {
