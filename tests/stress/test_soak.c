@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A long time at full speed: a thread that writes events in bursts, two timers at 20 kHz each whose handlers write,
- * too, a filter that a third of all events does not pass, and a reader that is sometimes late. What passed = what was
- * read + what was lost, and what was read is in order. RECORDER_SOAK_EVENTS: how many events; RECORDER_SEED: of the
- * bursts and pauses.
+ * too, a filter that a third of all events does not pass, one event in seven that is reserved and discarded, and a
+ * reader that is sometimes late. What passed = what was read + what was lost, and what was read is in order.
+ * RECORDER_SOAK_EVENTS: how many events; RECORDER_SEED: of the bursts and pauses.
  */
 #include "librecorder/process/lane_private.h"
 #include "librecorder/process/process.h"
@@ -29,11 +29,12 @@
 #define BURST_MAX  40000u
 #define PAUSE_NS   200000u
 #define EVENTS_MIN 3000000u
+#define DISCARD_ONE_IN 7
 
 REC_EVENT(soak, step, u64(number), u32(level), u32(third));
 
 static struct {
-	uint64_t made[LEVELS], passed[LEVELS];
+	uint64_t made[LEVELS], passed[LEVELS], discarded[LEVELS];
 	uint64_t wanted;
 	uint32_t done;
 } tally;
@@ -53,11 +54,33 @@ static uint32_t draw(uint32_t n)
 	return (uint32_t)((draw_from >> 33) % n);
 }
 
+/* One that is refused counts as lost. A reader that found a discarded one would find level LEVELS. */
+static void discard_one(unsigned int level)
+{
+	const struct {
+		uint64_t number;
+		uint32_t level, third;
+	} fields = { 0, LEVELS, 0 };
+	struct rec_handle *handle = rec_handle_get();
+	struct rec_slot slot;
+	unsigned char *payload = rec_reserve(handle, REC_EVENT_COMMON_SIZE + sizeof(fields), &slot);
+
+	if (!payload) {
+		tally.passed[level]++;
+		return;
+	}
+	rec_put(rec_put_common(payload, handle, rec_event_id(&rec_event_soak__step)), &fields, sizeof(fields));
+	rec_discard(&slot, payload);
+	tally.discarded[level]++;
+}
+
 /* Each level has counters of its own: nothing interrupts their owner to change them. */
 static void write_one(unsigned int level)
 {
 	const uint64_t number = tally.made[level]++;
 
+	if (number % DISCARD_ONE_IN == 0)
+		return discard_one(level);
 	REC(soak, step, number, level, (uint32_t)(number % 3));
 	tally.passed[level] += number % 3 != 0;
 }
@@ -197,16 +220,17 @@ Test(soak, what_passed_is_read_or_lost, .timeout = 3600)
 	had.lost += stats.lost_unread;
 	for (i = 0; i < LEVELS; i++) {
 		passed += tally.passed[i];
-		cr_assert(tally.made[i] > 0, "level %d never wrote", i);
+		cr_assert(tally.made[i] > 0 && tally.discarded[i] > 0, "level %d never wrote", i);
 	}
 	cr_assert(had.read + had.lost == passed, "%llu read, %llu lost of %llu", (unsigned long long)had.read,
 		  (unsigned long long)had.lost, (unsigned long long)passed);
 	cr_assert_eq(stats.torn, 0);
 	cr_assert_eq(stats.broken, 0);
 	repeat_nothing();
-	printf("# %llu events, %llu of them by timers; %llu passed, %llu read, %llu lost\n",
+	printf("# %llu events, %llu of them by timers; %llu discarded, %llu passed, %llu read, %llu lost\n",
 	       (unsigned long long)(tally.made[0] + tally.made[1] + tally.made[2]),
-	       (unsigned long long)(tally.made[1] + tally.made[2]), (unsigned long long)passed,
+	       (unsigned long long)(tally.made[1] + tally.made[2]),
+	       (unsigned long long)(tally.discarded[0] + tally.discarded[1] + tally.discarded[2]), (unsigned long long)passed,
 	       (unsigned long long)had.read, (unsigned long long)had.lost);
 	rec_view_close(view);
 }
