@@ -125,10 +125,12 @@ static int make_lane(uint32_t index, struct rec_shape shape)
 			rec_store_release(&handle->reader->owner, 0);
 		return r;
 	}
-	memset(handle, 0, sizeof(*handle));
-	begin_handle(handle, index);
-	handle->on_stuck = rec_thread_on_stuck;
-	handle->grow = rec_thread_grow;
+	if (!again) {
+		memset(handle, 0, sizeof(*handle));
+		begin_handle(handle, index);
+		handle->on_stuck = rec_thread_on_stuck;
+		handle->grow = rec_thread_grow;
+	}
 	rec_lane_shape(handle, index, &shape);
 	handle->lane = rec_lane_at(index);
 	if (again)

@@ -100,15 +100,20 @@ bool rec_lane_take_from_readers(struct rec_handle *handle)
 
 /*
  * Keep others away from a lane that is about to be remade: a reader finds that the lane has a reader (edge O2), and a
- * process that reads it without being its reader finds that it has no size (edge N3). False: a reader has it.
+ * process that reads it without being its reader finds that it has no size (edge N3). False: a reader
+ * has it, or it is not empty.
  */
 static bool hide(struct rec_handle *handle)
 {
 	rec_store_relaxed(&handle->lane->subbuf_size, 0);
 	rec_fence_release();
 	REC_TESTPOINT(anew_hidden);
-	if (rec_lane_take_from_readers(handle))
-		return true;
+	if (rec_lane_take_from_readers(handle)) {
+		/* A reader that came and went since the caller looked may have made it seem empty. */
+		if (rec_ring_is_empty(handle))
+			return true;
+		rec_store_release(&handle->reader->owner, 0);
+	}
 	rec_store_release(&handle->lane->subbuf_size, UINT32_C(1) << handle->shift);
 	return false;
 }
@@ -171,6 +176,12 @@ bool rec_lane_unmake(uint32_t index)
 
 void rec_lane_make_again(struct rec_handle *handle)
 {
+	/* As a new handle has them. Other threads may look. */
+	rec_store_relaxed(&handle->disabled, 0);
+	rec_store_relaxed(&handle->wanted_subbuf, 0);
+	rec_store_relaxed(&handle->wanted_size, 0);
+	rec_store_relaxed(&handle->movers, 0);
+	rec_store_relaxed(&handle->given_up, 0);
 	rec_ring_restart(handle);
 	rec_store_release(&handle->reader->owner, 0);
 	REC_TESTPOINT(remake_released);

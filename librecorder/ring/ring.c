@@ -62,7 +62,7 @@ void rec_ring_refuse(const struct rec_handle *handle, uint64_t *counter)
 	rec_local_add64(counter, 1);
 	REC_TESTPOINT(refuse_count);
 	if (REC_UNLIKELY(!handle->lane->refused_time))
-		handle->lane->refused_time = rec_clock_read(handle->clock);
+		rec_store_relaxed(&handle->lane->refused_time, rec_clock_read(handle->clock));
 	REC_TESTPOINT(refuse_time);
 }
 
@@ -287,7 +287,7 @@ static void change_subbuf(const struct rec_handle *handle, const struct plan *pl
 		handle->subbufs[REC_POS_ID(plan->old)].entries = REC_POS_COUNT(plan->old);
 		REC_TESTPOINT(left_entries);
 	}
-	subbuf_header(handle, REC_POS_ID(plan->new))->time_stamp = plan->now;
+	rec_store_relaxed(&subbuf_header(handle, REC_POS_ID(plan->new))->time_stamp, plan->now);
 	REC_TESTPOINT(entered_time);
 }
 

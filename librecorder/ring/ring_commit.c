@@ -60,13 +60,13 @@ static bool publish_path(struct rec_handle *handle, struct rec_lane *lane, uint6
 		const uint32_t next = rec_link_id(handle, rec_read_link(handle, id));
 		struct rec_subbuf *entered = &handle->subbufs[next];
 
-		entered->first = left->first + left->entries;
+		rec_store_relaxed(&entered->first, left->first + left->entries);
 		REC_TESTPOINT(entered_first);
 		rec_store_relaxed(&entered->visit, left->visit + 1);
 		REC_TESTPOINT(entered_visit);
-		entered->refused = rec_lane_refusals(lane);
-		entered->refused_time = lane->refused_time;
-		lane->refused_time = 0;
+		rec_store_relaxed(&entered->refused, rec_lane_refusals(lane));
+		rec_store_relaxed(&entered->refused_time, lane->refused_time);
+		rec_store_relaxed(&lane->refused_time, 0);
 		REC_TESTPOINT(entered_refused);
 		id = next;
 		if (++pages > handle->nr_subbufs) {

@@ -51,7 +51,7 @@ bool rec_ring_is_empty(const struct rec_handle *handle)
 	const uint64_t commit = handle->lane->commit, read = rec_load_acquire(&handle->reader->read);
 	const uint64_t next =
 		REC_POS_COUNT(read) ? handle->subbufs[REC_POS_ID(read) % handle->nr_subbufs].first + REC_POS_COUNT(read)
-				    : handle->reader->account[REC_POS_SEQ(read) & 1].next_event;
+				    : rec_load_relaxed(&handle->reader->account[REC_POS_SEQ(read) & 1].next_event);
 
 	return handle->subbufs[REC_POS_ID(commit)].first + REC_POS_COUNT(commit) == next;
 }

@@ -125,6 +125,15 @@ struct rec_loss rec_reader_loss(const struct rec_lane *lane, const struct rec_la
 	return loss;
 }
 
+/* Others look meanwhile. */
+static void put_account(struct rec_reader_account *to, const struct rec_reader_account *from)
+{
+	rec_store_relaxed(&to->next_event, from->next_event);
+	rec_store_relaxed(&to->refused, from->refused);
+	rec_store_relaxed(&to->events_lost, from->events_lost);
+	rec_store_relaxed(&to->lost_time, from->lost_time);
+}
+
 void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words, const struct rec_subbuf *page)
 {
 	const uint64_t read = words->read;
@@ -145,7 +154,7 @@ void rec_reader_leave(const struct rec_lane *lane, struct rec_lane_reader *words
 	 * If another process reads the words and sees a byte of this, it also sees that `read` has moved on (edge A1).
 	 */
 	rec_fence_release();
-	words->account[(REC_POS_SEQ(read) + 1) & 1] = next;
+	put_account(&words->account[(REC_POS_SEQ(read) + 1) & 1], &next);
 	REC_TESTPOINT(leave_account);
 }
 

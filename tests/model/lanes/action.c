@@ -12,7 +12,7 @@
  *  d  disable lane 0			    D  enable it
  *  g  growth is permitted		    G  it is not any more
  *  r  the reader reads all there is	    e  the reader ends, and another one begins
- *  w  sleep until a lane is half full, and read
+ *  w  sleep until a lane is full, and read
  */
 #include "lanes.h"
 
@@ -152,7 +152,7 @@ void act(char action)
 		view_end();
 		break;
 	case 'w':
-		r = rec_view_wait(&m.view, REC_ALL_LANES, 50, -1);
+		r = rec_view_wait(&m.view, REC_ALL_LANES, 100, -1);
 		if (r < 0)
 			fail("a wait ends with %d", r);
 		read_all();

@@ -52,8 +52,8 @@ static void check_sleeper(void)
 		const struct rec_ring_reader *ring = &m.opened[i].ring;
 
 		if (m.opened[i].shared.at && REC_POS_ID(ring->lane->commit) != ring->page &&
-		    rec_ring_is_hit(ring->lane, ring->words, 50))
-			fail("the reader sleeps, and lane %u is half full", i);
+		    rec_ring_is_hit(ring->lane, ring->words, 100))
+			fail("the reader sleeps, and lane %u is full", i);
 	}
 	inside.kernel.asleep = 0;
 }
@@ -99,6 +99,19 @@ static void each_thread(char action, unsigned int nr)
 		actor_become(i);
 		act(action);
 	}
+}
+
+/* If all lanes are shared, a new thread gets one of them, also if its last holder is gone. */
+static void check_sharing(void)
+{
+	const uint64_t lost = header.lost_no_lane;
+
+	if (config->shared_max < config->max_lanes)
+		return;
+	each_thread('s', 1);
+	if (header.lost_no_lane != lost)
+		fail("a new thread gets no shared lane");
+	each_thread('x', 1);
 }
 
 /* New threads get all lanes that are not to be shared, each one of its own. */
@@ -162,6 +175,7 @@ void check_end(void)
 	each_thread('C', THREADS);
 	check_pool();
 	check_leases();
+	check_sharing();
 	act('r');
 	check_account();
 	quiet = false;

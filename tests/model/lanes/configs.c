@@ -45,6 +45,18 @@ const struct config configs[] = {
 	/* Meanwhile the pool turns one into a shared lane. */
 	{ "lane-grows-share", 4, 2, 1, "ll",   { "ls",    "s",    0 },              "",     OVERWRITE | GROWS | LATE },
 	{ "lane-gives-share", 4, 1, 1, "lllxreGs", { "ll", "s",   0 },              "",     OVERWRITE | GROWS | LATE },
+	/* Once it is not permitted any more, lanes are given up; and when it is again, they are made again. */
+	{ "lane-gives-up",    4, 1, 0, "lllxr",    { "Gsll",  0,  0 },              "er",   OVERWRITE | GROWS },
+	{ "lane-gives-again", 4, 1, 0, "lllxreGs", { "llgll", "s", 0 },             "",     OVERWRITE | GROWS },
+	{ "lane-gives-read",  4, 1, 0, "lll",      { "Glll",  0,  0 },              "re",   OVERWRITE | GROWS | LONG },
+	{ "lane-attach",      4, 1, 0, "",         { "allx",  "as", 0 },            "",     OVERWRITE | GROWS },
+	/* A thread ends without notice, at any step, while it has a shared lane. */
+	{ "lane-share-dies",  1, 1, 1, "",     { "s",     "s",    0 },              "",     OVERWRITE | DIES },
+	{ "lane-share-dies-three", 1, 1, 1, "", { "s",    "s",    "s" },            "",     OVERWRITE | DIES | LONG },
+	/* A reader that sleeps until a lane is full; one that ends, and another one. */
+	{ "lane-wait",        1, 1, 0, "l",    { "l",     0,      0 },              "w",    OVERWRITE },
+	{ "lane-wait-two",    2, 2, 0, "l",    { "l",     "s",    0 },              "w",    OVERWRITE | LONG },
+	{ "lane-reader-ends", 1, 1, 0, "l",    { "ll",    0,      0 },              "rer",  OVERWRITE },
 	{ 0 },
 };
 /* clang-format on */
