@@ -2,7 +2,7 @@
 /*
  * Feeds damaged trace.dat files to the commands that read them. Whatever the bytes are: no crash, no hang, no access
  * outside of what was read (the sanitizers check that), an exit status of 0 or 1, and one line on stderr exactly when
- * the status is 1.
+ * the status is 1; without sanitizers, no more than MEMORY_MAX: no command may report that there is not enough memory.
  *
  * By itself a test for a bounded time, FUZZ_SECONDS (20 when not set), the same inputs each time: input N
  * depends on the seed and N alone, "fuzz_dat N" runs that one, and FUZZ_FIRST=N begins there.
@@ -16,11 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
 #define SEED	   UINT64_C(0x7265636f72646572)
 #define TAP_FD	   9
+#define MEMORY_MAX (UINT64_C(1) << 30) /* the reader allows chunks of 256 MiB; threads have stacks */
 #define HANG_AFTER 600u /* seconds for one input; a valid one takes milliseconds */
 
 /* What convert and split write. */
@@ -79,6 +81,8 @@ static void run_with(int (*command)(int argc, char **argv), const char *const *w
 	n = pread(error_fd, text, sizeof(text), 0);
 	for (ssize_t i = 0; i < n; i++)
 		lines += text[i] == '\n';
+	if (n > 0 && memmem(text, (size_t)n, "memory", strlen("memory")))
+		give_up("too much memory for a small file", words[0]);
 	if (status != 0 && status != 1)
 		give_up("a strange status", words[0]);
 	if (allowed == WITH_NOTES ? status == 1 && !lines : lines != (status == 1))
@@ -402,6 +406,7 @@ static void on_crash(int sig)
 int main(int argc, char **argv)
 {
 	const char *limit = getenv("FUZZ_SECONDS"), *first = getenv("FUZZ_FIRST");
+	const struct rlimit memory = { .rlim_cur = MEMORY_MAX, .rlim_max = MEMORY_MAX };
 	time_t end = time(NULL) + (limit ? atoi(limit) : 20);
 
 	/* Standard output is the commands'; the test prints to a copy of it. */
@@ -417,6 +422,8 @@ int main(int argc, char **argv)
 		signal(SIGSEGV, on_crash);
 		signal(SIGBUS, on_crash);
 		signal(SIGFPE, on_crash);
+		if (setrlimit(RLIMIT_DATA, &memory))
+			return 1;
 	}
 	if (argc > 1) {
 		current = strtoull(argv[1], NULL, 0);
