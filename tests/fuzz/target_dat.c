@@ -68,6 +68,20 @@ static void read_stream(const struct dat_file *file, const struct dat_buffer *bu
 	dat_cursor_close(&cursor);
 }
 
+/* The text of a latency tracer. */
+static void read_text(const struct dat_file *file, const struct dat_buffer *buffer)
+{
+	struct dat_cursor cursor;
+	struct dat_error error;
+	struct dat_page page;
+
+	if (dat_cursor_open(file, buffer, &buffer->text, &cursor) < 0)
+		return;
+	while (dat_cursor_next(&cursor, &page, &error) > 0)
+		look_at(page.data, page.size);
+	dat_cursor_close(&cursor);
+}
+
 static void read_notes(const struct dat_file *file)
 {
 	const struct dat_option *version = dat_option(file, DAT_VERSION);
@@ -100,9 +114,12 @@ static void read_file(const struct dat_file *file)
 		look_at(file->parts[i].text.text, file->parts[i].text.size);
 	if (dat_time_open(file, 0, &time, &error) < 0)
 		return;
-	for (size_t b = 0; b < file->nr_buffers; b++)
+	for (size_t b = 0; b < file->nr_buffers; b++) {
+		if (file->buffers[b].latency)
+			read_text(file, &file->buffers[b]);
 		for (uint32_t s = 0; s < file->buffers[b].nr_streams; s++)
 			read_stream(file, &file->buffers[b], &file->buffers[b].streams[s], &time);
+	}
 	dat_time_close(&time);
 }
 
