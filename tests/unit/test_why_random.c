@@ -186,6 +186,16 @@ static void compare_thread(const struct why_span *span, const struct why_piece *
 	}
 }
 
+/* Whether the events show each time that the job was handed over: a known thread was woken for it. */
+static bool shows_hands(const struct machine_job *job)
+{
+	for (unsigned int i = 0; i < job->nr_hands; i++) {
+		if (!job->hands[i].is_wake || job->hands[i].at <= truth.known[job->hands[i].tid])
+			return false;
+	}
+	return job->nr_hands > 0;
+}
+
 /* Whether it is known who had a job. */
 static bool know_job(const struct why_span *span, struct known *known)
 {
@@ -200,8 +210,8 @@ static bool know_job(const struct why_span *span, struct known *known)
 	nr_jobs++;
 	if (!truth_path(&truth, &known->job, &known->path))
 		return false;
-	/* The only way that the events show is the right one. */
-	if (known->path.last_hand < 0 || !is_whole || !job->nr_hands || !job->hands[job->nr_hands - 1].is_wake)
+	/* Then the only way that the events show is the right one. */
+	if (known->path.last_hand < 0 || !is_whole || !shows_hands(job))
 		return true;
 	cr_assert_eq(job->hands[job->nr_hands - 1].at, known->path.last_hand, "job %" PRIu64 ": at %d is right, not %d",
 		     span->id, job->hands[job->nr_hands - 1].at, known->path.last_hand);
