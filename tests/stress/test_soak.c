@@ -230,7 +230,8 @@ Test(soak, what_passed_is_read_or_lost, .timeout = 3600)
 	printf("# %llu events, %llu of them by timers; %llu discarded, %llu passed, %llu read, %llu lost\n",
 	       (unsigned long long)(tally.made[0] + tally.made[1] + tally.made[2]),
 	       (unsigned long long)(tally.made[1] + tally.made[2]),
-	       (unsigned long long)(tally.discarded[0] + tally.discarded[1] + tally.discarded[2]), (unsigned long long)passed,
+	       (unsigned long long)(tally.discarded[0] + tally.discarded[1] + tally.discarded[2]),
+	       (unsigned long long)passed,
 	       (unsigned long long)had.read, (unsigned long long)had.lost);
 	rec_view_close(view);
 }
