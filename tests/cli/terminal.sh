@@ -180,8 +180,8 @@ for command in "ps -P $program" "list $program" "stat -P $program" "dump strings
 	like "$command has colours" "$out" $'\033\\[1m'
 	# Only the time goes on.
 	# shellcheck disable=SC2086
-	is "$command: the text is that of a pipe" "$(plain <<<"$out" | grep -v '^now ts')" \
-		"$("$RECORDER" $command | grep -v '^now ts')"
+	is "$command: the text is that of a pipe" "$(plain <<<"$out" | grep -v '^now ts\|^oldest event: ')" \
+		"$("$RECORDER" $command | grep -v '^now ts\|^oldest event: ')"
 	# shellcheck disable=SC2086
 	PAGER="sed 's/^/paged: /'" on_terminal "$RECORDER" $command
 	unlike "$command: all lines go to the pager" "$(grep -v '^paged: ' <<<"$out")" .
