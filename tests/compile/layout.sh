@@ -32,6 +32,7 @@ check()
 	fields=$(awk '
 		/^struct [a-z_]* [{]/ { structure = $2 }
 		/^[}];/ { structure = "" }
+		/^\t\/\*/ { next }
 		structure && match($0, /^\t[^;]*;/) {
 			field = substr($0, 1, RLENGTH - 1)
 			gsub(/\[[^]]*\]/, "", field)
